@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bus.h - requests, replies, streams and cancellation between daemons, over ZeroMQ.
+ *
+ * Who the peer is comes from the endpoint (ipc: folder, group, kernel-checked uid) or the CURVE key
+ * (tcp), never from what it writes.  Peers are not trusted: whatever they send is decoded strictly,
+ * counted and logged when refused, and can end a call but never the process.
+ */
+#pragma once
+
+#include "common/edges.h"
+#include "common/err.h"
+#include "common/schema.h"
+
+/* ---- serving ---- */
+
+/* A request under way.  Handlers read the first part; `self` and `on_cancel` are theirs to set. */
+struct call {
+	enum peer from;
+	enum msg_id message;
+	const char *principal, *namespace, *trace; /* "" where not given */
+	int64_t deadline_ms;                       /* on loop_now_ms()'s clock; INT64_MAX: none */
+	void *self;
+	/*
+	 * Called once when nobody waits any more: the client cancelled (cancelled), the deadline
+	 * passed (deadline_exceeded) or the client is gone (unavailable).  The call still has to be
+	 * ended, soon; its reply is then thrown away, except that a deadline has already been
+	 * answered by the bus.
+	 */
+	void (*on_cancel)(struct call *, enum err_code why);
+};
+
+#define FROM(peer) (1u << PEER_##peer)
+
+struct route {
+	enum msg_id message;
+	unsigned from; /* FROM(gateway) | FROM(executor) */
+	/*
+	 * Gets a decoded request, which the bus clears afterwards: take_ptr what is to be kept.
+	 * Returns -1 with *e: the bus answers with the error and frees the call.
+	 * Returns 0: it has ended the call, or keeps it and will end it exactly once.
+	 */
+	int (*handle)(struct call *, void *request, struct err *e);
+};
+
+/* Each ends the call and frees it.  *reply is messages[call->message].reply; its blobs are taken,
+ * the rest stays. */
+void call_reply(struct call *, void *reply);
+void call_fail(struct call *, const struct err *);
+/* Sends a part before the reply; takes its text.  -1: nobody listens or the client is too slow; it
+ * is dropped. */
+int call_stream(struct call *, struct stream_part *);
+
+/* ---- asking ---- */
+
+struct ask {
+	enum peer to;
+	const char *instance; /* which of several, as in its hello; NULL: the least loaded */
+	enum msg_id message;
+	void *request;                             /* its blobs are taken, the rest stays */
+	const char *principal, *namespace, *trace; /* NULL: none */
+	int64_t timeout_ms;                        /* 0: none */
+	void *self;
+	void (*part)(void *self, const struct stream_part *); /* NULL: parts are dropped */
+	/*
+	 * Exactly once, never from within bus_ask().  reply NULL: *e says why not (the peer's own
+	 * error, or unavailable, deadline_exceeded, cancelled).  The bus clears *reply afterwards:
+	 * take_ptr what is kept.
+	 */
+	void (*done)(void *self, void *reply, const struct err *e);
+};
+
+/*
+ * Names the request, 0 with *e if it was not accepted (then done is not called).  A peer that is
+ * not there yet is waited for up to the setting connect_wait_ms, in a bounded queue; one that is
+ * lost answers unavailable.
+ */
+uint64_t bus_ask(const struct ask *, struct err *);
+/* Tells the server; done comes all the same, at once, with `cancelled`.  An unknown id does
+ * nothing. */
+void bus_cancel(uint64_t id);
+
+/* Is an instance of it greeted and alive?  Copies the last heartbeat of the first such one to *load
+ * if not NULL. */
+bool bus_ready(enum peer, struct heartbeat *load);
+
+/* ---- the life of it; called by daemon_main and tests ---- */
+
+struct bus_config {
+	enum peer self;
+	const char *instance;            /* default "1" */
+	const char *run;                 /* folder of the endpoints */
+	const char *keys;                /* folder of CURVE keys; "" without tcp */
+	const char *listen;              /* "" or tcp://address:port per served edge, see bus.c */
+	const char *connect[PEER_COUNT]; /* endpoints, separated by commas; "" : <run>/<edge>/1 */
+	int64_t connect_wait_ms;
+	const struct route *routes;       /* ends with MSG_none; NULL: serves nobody */
+	void (*load)(struct heartbeat *); /* NULL: counts open calls */
+};
+
+/* Before the jail, one thread: the ZeroMQ context, folders and their owners, keys, uids of the
+ * peers. */
+int bus_prepare(const struct bus_config *, struct err *);
+/* In the jail: sockets (this starts ZeroMQ's threads), hello, heartbeats. */
+int bus_start(struct err *);
+/* No new requests: they are answered with unavailable.  How many calls are still open. */
+size_t bus_drain(void);
+/* Ends everything: open asks are answered with unavailable. */
+void bus_stop(void);
+
+/* What was refused since the start, for logs and tests. */
+struct bus_counts {
+	uint64_t requests, refused, malformed, lost;
+};
+const struct bus_counts *bus_counts(void);

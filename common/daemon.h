@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* daemon.h - a daemon is a constant struct; daemon_main() is the only start-up code. */
+#pragma once
+
+#include "common/bus.h"
+#include "common/jail.h"
+#include "common/settings.h"
+
+struct daemon {
+	enum peer self;
+	const char *summary;
+	const struct setting *settings; /* its own, beside the common ones; ends with a NULL name */
+	const struct route *routes;     /* ends with MSG_none; NULL: serves nobody */
+	const int *syscalls;            /* beside common/syscalls.def; ends with -1 */
+	const int *refused;             /* see struct jail; may be NULL */
+	uint64_t memory_bytes;          /* RLIMIT_AS; 0: none */
+	bool state;                     /* has a folder of its own below the setting `state` */
+	int (*open)(struct err *);  /* outside the jail: paths, children, warm-up; may be NULL */
+	int (*start)(struct err *); /* inside it, loop and bus are there; may be NULL */
+	void (*stop)(void);         /* after the last call has ended; may be NULL */
+	void (*load)(struct heartbeat *); /* NULL: counts open calls */
+};
+
+/*
+ * log, settings, signals, umask, close_range, open(), bus_prepare(), jail_enter(), bus_start(),
+ * start(), loop until SIGTERM or SIGINT, drain for at most drain_ms, stop().  0: ended as asked; 1:
+ * could not start, said on stderr; 2: settings.
+ */
+int daemon_main(int argc, char **argv, const struct daemon *);
+
+/* For open() and later: common settings and what daemon_main made of them. */
+const char *daemon_run(void); /* folder of endpoints */
+const char *daemon_instance(void);
+int daemon_state(void); /* descriptor of <state>/<daemon>, or -1; open for reading, writing below it
+                           is allowed */
+/* open() may ask for a path to be kept reachable in the jail; the descriptor must live on. */
+void daemon_allow(int fd, unsigned jail_access);
+/* Ends the loop as if SIGTERM had come; status 1 and a log line if why is not NULL. */
+void daemon_end(const char *why);

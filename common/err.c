@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* err.c - the only ways to fail; trusts nothing, allocates nothing. */
+#include "common/err.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+	const char *name, *remedy;
+} codes[ERR_COUNT] = {
+	[ERR_none] = { "none", "" },
+#define ERR(code, remedy) [ERR_##code] = { #code, remedy },
+#include "common/err.def"
+};
+
+int
+err_set(struct err *e, enum err_code code, const char *fmt, ...)
+{
+	va_list ap;
+
+	*e = (struct err){ .code = code };
+	va_start(ap, fmt);
+	vsnprintf(e->text, sizeof e->text, fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
+int
+err_sys(struct err *e, const char *fmt, ...)
+{
+	va_list ap;
+	int sys = errno;
+
+	*e = (struct err){ .code = ERR_internal, .sys = sys };
+	va_start(ap, fmt);
+	int n = vsnprintf(e->text, sizeof e->text, fmt, ap);
+	va_end(ap);
+	if (n >= 0 && (size_t)n < sizeof e->text)
+		snprintf(e->text + n, sizeof e->text - (size_t)n, ": %s", strerrordesc_np(sys));
+	return -1;
+}
+
+int
+err_add(struct err *e, const char *fmt, ...)
+{
+	char old[sizeof e->text];
+	va_list ap;
+
+	memcpy(old, e->text, sizeof old);
+	va_start(ap, fmt);
+	int n = vsnprintf(e->text, sizeof e->text, fmt, ap);
+	va_end(ap);
+	if (n >= 0 && (size_t)n < sizeof e->text)
+		snprintf(e->text + n, sizeof e->text - (size_t)n, ": %s", old);
+	return -1;
+}
+
+const char *
+err_name(enum err_code code)
+{
+	return codes[code].name;
+}
+
+const char *
+err_remedy(enum err_code code)
+{
+	return codes[code].remedy;
+}
+
+enum err_code
+err_parse(const char *name)
+{
+	for (int code = 0; code < ERR_COUNT; code++)
+		if (strcmp(codes[code].name, name) == 0)
+			return (enum err_code)code;
+	return ERR_internal;
+}
+
+void
+err_must(const char *condition, const char *file, int line)
+{
+	fprintf(stderr, "%s:%d: cannot happen: %s\n", file, line, condition);
+	abort();
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fdio.h - reads and writes that finish, files that appear whole, paths that stay inside. */
+#pragma once
+
+#include "common/err.h"
+#include "common/schema.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/* All of size, through EINTR and short transfers; fdio_read fails at an early end. */
+int fdio_read(int fd, void *data, size_t size, struct err *);
+int fdio_write(int fd, const void *data, size_t size, struct err *);
+
+/* openat2(2) with RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS, O_CLOEXEC added.
+ * -1 with *e. */
+int fdio_open_beneath(int dir, const char *path, uint64_t flags, mode_t mode, struct err *);
+
+/* A regular file as a blob with a zero byte behind it (not counted); limit_exceeded over limit
+ * bytes. */
+int fdio_load(int dir, const char *name, size_t limit, struct blob *, struct err *);
+
+/* The file is there wholly or not at all, also after a power loss: temporary file, fsync, rename,
+ * fsync of dir. */
+int fdio_store(int dir, const char *name, const void *data, size_t size, mode_t mode, struct err *);
+
+/* Opens (and makes, 0700) the folder below dir (AT_FDCWD: an absolute path); a descriptor of the
+ * caller. */
+int fdio_folder(int dir, const char *path, mode_t mode, struct err *);
+
+/* A message with up to 8 descriptors over a unix socket; those received are O_CLOEXEC and the
+ * caller's. */
+ssize_t fdio_send(int sock, const void *data, size_t size, const int *fds, size_t nfds);
+ssize_t fdio_receive(int sock, void *data, size_t size, int *fds, size_t *nfds, int flags);

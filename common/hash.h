@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hash.h - SHA-256, names made of random bits, hexadecimal; by libsodium. */
+#pragma once
+
+#include <sodium.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	HASH_BYTES = 32,
+	HASH_HEX = 65, /* with the zero byte */
+};
+
+struct hash {
+	crypto_hash_sha256_state state;
+};
+
+void hash_begin(struct hash *);
+void hash_add(struct hash *, const void *data, size_t size);
+void hash_end(struct hash *, uint8_t digest[HASH_BYTES]);
+void hash_end_hex(struct hash *, char hex[HASH_HEX]);
+void hash_hex(const void *data, size_t size, char hex[HASH_HEX]);
+/* Is it 64 lower-case hexadecimal digits? */
+int hash_is_hex(const char *text);
+
+/* size - 1 random hexadecimal digits and a zero byte; size is odd.  From getrandom(2) by libsodium.
+ */
+void hash_random_hex(char *text, size_t size);
+/* A version 4 UUID (RFC 9562), lower case. */
+void hash_uuid(char text[37]);

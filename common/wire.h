@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wire.h - messages to msgpack maps and back, driven by schema.def. */
+#pragma once
+
+#include "common/err.h"
+#include "common/schema.h"
+
+enum {
+	WIRE_MAX_BLOBS = 1024,    /* frames behind a body */
+	WIRE_MAX_BODY = 64 << 20, /* bytes of a body */
+	WIRE_MAX_DEPTH = 16,      /* maps and arrays within each other */
+};
+
+/* A message ready for the bus: a msgpack map, and the raw frames it refers to by number. */
+struct packed {
+	struct blob body;
+	struct blob *blobs;
+	size_t count;
+};
+
+/*
+ * Packs *msg.  Its PAGE, BLOB and ANY fields are taken: they move into
+ * out->blobs and are empty in *msg afterwards.  The caller owns *out, also
+ * after an error (then *out is empty and *msg keeps what it has).
+ * invalid_argument, limit_exceeded: *msg breaks the schema's bounds.
+ */
+int wire_encode(enum msg_id, void *msg, struct packed *out, struct err *);
+
+/*
+ * Reads a message into the zeroed *msg, which the caller clears.  Strict: an unknown
+ * key, a key twice, a missing key, a wrong type, a value out of bounds, text that is
+ * not UTF-8 or has a zero byte, a blob not referred to exactly once, or bytes after
+ * the map are refused.  Blobs that are taken become empty in the caller's array.
+ * After an error *msg is zeroed.  Texts name the field by its path: "files[2].filename".
+ */
+int wire_decode(enum msg_id, const void *body, size_t size, struct blob *blobs, size_t count,
+    void *msg, struct err *);
+
+/* One line for a log: names and numbers; of texts, pages and blobs only the length. */
+void wire_describe(enum msg_id, const void *msg, char *line, size_t size);
+
+void packed_clear(struct packed *);
