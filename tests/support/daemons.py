@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All daemons of a build on private folders, and a small MCP client, for every test that needs the real thing.
+
+    with Cluster("build/bin") as cluster:              # or .start() ... .stop()
+        result = cluster.call("execute_code", {"code": "print(1)"})      # a tools/call result
+        client = cluster.client(era="2025-11-25")      # another gateway, another era; default 2026-07-28
+        waiting = client.begin("tools/call", {"name": "execute_code", "arguments": {"code": "..."}})
+        client.notify("notifications/cancelled", {"requestId": waiting.id})
+        cluster.kill("executor"); cluster.restart("executor"); print(cluster.log("executor"))
+
+Cluster(bin, env=..., flags={"executor": ["--max-concurrent=4"]}, user=...): env is for every program; user (a uid) starts
+all of it as that user, which needs root.  Started by root without user, the daemons take uids of their own.
+Every process is ended by its pid; nothing is left in the file system unless keep=True.
+A test that cannot run here ends with skip("why"), status 77.
+"""
+
+import json
+import os
+import pwd
+import queue
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+MODERN = "2026-07-28"
+LEGACY = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+# Each server with an edge it binds once it is ready to be asked; in the order of starting.
+SERVERS = {"auditd": "gateway-auditd", "snapshotd": "executor-snapshotd",
+           "validator": "gateway-validator", "executor": "gateway-executor"}
+
+
+def skip(why):
+    print("skipped:", why)
+    sys.exit(77)
+
+
+class RpcError(Exception):
+    """A JSON-RPC error, as opposed to a tool's result with isError."""
+
+    def __init__(self, error):
+        super().__init__(f"{error.get('code')}: {error.get('message')}")
+        self.code, self.message, self.data = error.get("code"), error.get("message"), error.get("data")
+
+
+class Waiting:
+    """A request under way; result() waits for it, progress is what came before."""
+
+    def __init__(self, id_):
+        self.id, self.reply, self.progress = id_, queue.Queue(), []
+
+    def message(self, timeout=60):
+        try:
+            return self.reply.get(timeout=timeout)
+        except queue.Empty:
+            raise TimeoutError(f"request {self.id!r} was not answered within {timeout} s") from None
+
+    def result(self, timeout=60):
+        message = self.message(timeout)
+        if "error" in message:
+            raise RpcError(message["error"])
+        return message["result"]
+
+
+class Client:
+    """One MCP client over a gateway's stdin and stdout: line based, any number of requests at once."""
+
+    def __init__(self, command, era=MODERN, env=None, stderr=None, **popen):
+        self.era, self.command = era, command
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr,
+                                        env=env, **popen)
+        self.notifications, self.strays = [], []
+        self._lock, self._next, self._open, self._tokens = threading.Lock(), 0, {}, {}
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+        if era in LEGACY:
+            self.initialized = self.request("initialize", {
+                "protocolVersion": era, "capabilities": {}, "clientInfo": {"name": "tests", "version": "1"}})
+            self.notify("notifications/initialized")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    # A request; raises RpcError.
+    def request(self, method, params=None, timeout=60):
+        return self.begin(method, params).result(timeout)
+
+    # The same, not waited for; progress=True asks for notifications, which land in .progress of what it returns.
+    def begin(self, method, params=None, progress=False, id_=None):
+        params = dict(params or {})
+        with self._lock:
+            self._next += 1
+            waiting = Waiting(self._next if id_ is None else id_)
+            self._open[json.dumps(waiting.id)] = waiting
+        meta = dict(params.get("_meta", {}))
+        if progress:
+            meta["progressToken"] = f"token-{waiting.id}"
+            self._tokens[meta["progressToken"]] = waiting
+        if self.era == MODERN:
+            meta.setdefault("io.modelcontextprotocol/protocolVersion", MODERN)
+            meta.setdefault("io.modelcontextprotocol/clientCapabilities", {})
+        if meta:
+            params["_meta"] = meta
+        self.send({"jsonrpc": "2.0", "id": waiting.id, "method": method, "params": params})
+        return waiting
+
+    # tools/call: the result as a dict, isError or not.
+    def call(self, tool, arguments=None, timeout=60):
+        return self.request("tools/call", {"name": tool, "arguments": arguments or {}}, timeout)
+
+    def notify(self, method, params=None):
+        self.send({"jsonrpc": "2.0", "method": method, **({"params": params} if params else {})})
+
+    def send(self, message):
+        self.send_raw(json.dumps(message, separators=(",", ":")).encode() + b"\n")
+
+    def send_raw(self, data):
+        with self._lock:
+            self.process.stdin.write(data)
+            self.process.stdin.flush()
+
+    # End of input, as a client that goes away does; the gateway's exit status.
+    def close(self, timeout=15):
+        try:
+            self.process.stdin.close()
+        except BrokenPipeError:
+            pass
+        try:
+            status = self.process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise
+        self._reader.join(timeout)
+        self.process.stdout.close()
+        return status
+
+    def _read(self):
+        for line in self.process.stdout:
+            self._take(json.loads(line))
+        for waiting in list(self._open.values()):
+            waiting.reply.put({"error": {"code": 0, "message": "the gateway closed its output"}})
+
+    def _take(self, message):
+        if "method" in message:
+            self.notifications.append(message)
+            token = message.get("params", {}).get("progressToken")
+            if token in self._tokens:
+                self._tokens[token].progress.append(message["params"])
+            return
+        waiting = self._open.pop(json.dumps(message.get("id")), None)
+        if waiting is None:
+            self.strays.append(message)
+        else:
+            waiting.reply.put(message)
+
+
+class Cluster:
+    def __init__(self, bin, env=None, flags=None, user=None, keep=False):
+        self.bin = os.path.abspath(bin)
+        self.flags, self.user, self.keep = flags or {}, user, keep
+        self.folder = tempfile.mkdtemp(prefix="cloister-test-")
+        self.run, self.state, self.logs = (os.path.join(self.folder, n) for n in ("run", "state", "logs"))
+        # Daemons of several uids pass through; what is in the folders is guarded by them.
+        os.chmod(self.folder, 0o755)
+        for path in (self.run, self.state, self.logs):
+            os.mkdir(path, 0o755)
+            if user is not None:
+                os.chown(path, user, pwd.getpwuid(user).pw_gid)
+        self.env = {**{k: v for k, v in os.environ.items() if not k.startswith("CLOISTER_")}, **(env or {})}
+        self.processes, self._clients, self._first = {}, [], None
+
+    def __enter__(self):
+        try:
+            return self.start()
+        except BaseException:
+            self.stop()
+            raise
+
+    def __exit__(self, *_):
+        self.stop()
+
+    # All servers; returns when each can be asked.
+    def start(self, timeout=30):
+        for name in SERVERS:
+            self._spawn(name)
+        for name in SERVERS:
+            self._wait_ready(name, timeout)
+        return self
+
+    # A gateway of its own, in that era; closed by stop() if not before.
+    def client(self, era=MODERN, flags=()):
+        with open(os.path.join(self.logs, "gateway"), "ab") as log:
+            client = Client(self.command("gateway") + list(flags), era, self.env, log, **self._identity())
+        self._clients.append(client)
+        return client
+
+    # tools/call through one shared modern client.
+    def call(self, tool, arguments=None, timeout=60):
+        if self._first is None or self._first.process.poll() is not None:
+            self._first = self.client(flags=["--toolsets=all"])
+        return self._first.call(tool, arguments, timeout)
+
+    # SIGKILL, or another; returns when it is gone.
+    def kill(self, name, signal_=signal.SIGKILL):
+        process = self.processes.pop(name)
+        process.send_signal(signal_)
+        return process.wait(30)
+
+    # Started again with what it left on disk; killed first where it still runs.
+    def restart(self, name, timeout=30):
+        if name in self.processes:
+            self.kill(name)
+        self._spawn(name)
+        self._wait_ready(name, timeout)
+
+    # Drains and ends all by pid; the exit status of each daemon.
+    def stop(self, timeout=20):
+        for client in self._clients:
+            if client.process.poll() is None:
+                client.close()
+        self._clients, self._first = [], None
+        # Askers before those they ask, so that none waits for one that is gone.
+        names = [n for n in reversed(SERVERS) if n in self.processes]
+        statuses = {name: self._end(self.processes.pop(name), timeout) for name in names}
+        if not self.keep:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        return statuses
+
+    # What a daemon wrote to stderr so far: JSON lines.
+    def log(self, name):
+        with open(os.path.join(self.logs, name), encoding="utf-8", errors="replace") as log:
+            return log.read()
+
+    def pid(self, name):
+        return self.processes[name].pid
+
+    def command(self, name):
+        return [os.path.join(self.bin, "cloister-" + name), "--run=" + self.run, "--state=" + self.state,
+                *self.flags.get(name, [])]
+
+    def _identity(self):
+        if self.user is None:
+            return {}
+        return {"user": self.user, "group": pwd.getpwuid(self.user).pw_gid, "extra_groups": []}
+
+    def _spawn(self, name):
+        with open(os.path.join(self.logs, name), "ab") as log:
+            self.processes[name] = subprocess.Popen(self.command(name), stdin=subprocess.DEVNULL, stdout=log,
+                                                    stderr=log, env=self.env, start_new_session=True,
+                                                    **self._identity())
+
+    def _wait_ready(self, name, timeout):
+        end, path = time.monotonic() + timeout, os.path.join(self.run, SERVERS[name], "1")
+        while not _listens(path):
+            status = self.processes[name].poll()
+            if status is not None:
+                raise RuntimeError(f"{name} ended with status {status}:\n{self.log(name)[-2000:]}")
+            if time.monotonic() > end:
+                raise TimeoutError(f"{name} does not listen at {path}:\n{self.log(name)[-2000:]}")
+            time.sleep(0.01)
+
+    @staticmethod
+    def _end(process, timeout):
+        if process.poll() is None:
+            process.terminate()
+        try:
+            return process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return process.wait()
+
+
+# Does a living process listen there?  A socket that a killed one left behind does not count, and nobody is disturbed.
+def _listens(path):
+    with open("/proc/net/unix", encoding="utf-8", errors="replace") as table:
+        return any(line.split(maxsplit=7)[7:] == [path] and int(line.split()[3], 16) & 0x10000
+                   for line in map(str.rstrip, table) if line.startswith(tuple("0123456789abcdef")))
