@@ -1,0 +1,49 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Adds up the cases of ctest's JUnit files: names what failed or was skipped, ends in one line of totals.
+
+A program that counts its own cases says so in its last line ("3 passed, 0 failed, 0 skipped"), or in cmocka's
+words; one that does not is one case.  Exits 1 if anything failed, or if there was nothing at all.
+"""
+
+import re
+import sys
+import xml.etree.ElementTree as tree
+
+OWN = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", re.M)
+CMOCKA = {"passed": r"^\[  PASSED  \] (\d+) test", "failed": r"^\[  FAILED  \] (\d+) test", "skipped": r"^\[  SKIPPED \] (\d+) test"}
+
+
+def cases(output):
+    """What a program says of its cases; None where it says nothing."""
+    own = OWN.findall(output)
+    if own:
+        return [int(n) for n in own[-1]]
+    counts = [sum(int(n) for n in re.findall(pattern, output, re.M)) for pattern in CMOCKA.values()]
+    return counts if sum(counts) else None
+
+
+def tally(case):
+    """Passed, failed and skipped of one ctest test."""
+    status = case.get("status")
+    counts = cases(case.findtext("system-out") or "")
+    if case.find("skipped") is not None or status in ("notrun", "disabled"):
+        return [0, 0, 1] if status != "notrun" else [0, 1, 0]
+    if case.find("failure") is not None or status == "fail":
+        return [counts[0], max(counts[1], 1), counts[2]] if counts else [0, 1, 0]
+    return counts if counts else [1, 0, 0]
+
+
+def main():
+    totals = [0, 0, 0]
+    for name in sys.argv[1:]:
+        for case in tree.parse(name).getroot().iter("testcase"):
+            counts = tally(case)
+            totals = [a + b for a, b in zip(totals, counts)]
+            if counts[1] or counts[2]:
+                print(f"{case.get('name')}: {counts[1]} failed, {counts[2]} skipped")
+    print(f"{totals[0]} passed, {totals[1]} failed, {totals[2]} skipped")
+    sys.exit(totals[1] > 0 or totals[0] == 0)
+
+
+main()
