@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * order.h - all that the executor can ask of the builder, and all that it hears back.
+ *
+ * One struct is one message over a SOCK_SEQPACKET pair; sizes are fixed, so there is nothing to
+ * parse.  The builder believes no number in an order (order_check): the executor speaks to the
+ * outside and may have been taken over.  Ids are the executor's and are unique among the living.
+ */
+#pragma once
+
+#include "common/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+	ORDER_SOCKET = 3, /* the builder's end, the only descriptor it is started with but 0-2 */
+	ORDER_MAX_LIVING = 4096, /* boxes and stewards, and as many workspaces */
+	ORDER_MAX_FDS = 3,
+};
+
+/* clang-format off */
+enum layer {
+#define LAYER(id, name, need) LAYER_##id,
+#include "executor/builder/layers.def"
+	LAYER_COUNT
+};
+
+enum step {
+#define STEP(id, what) STEP_##id,
+#include "executor/builder/steps.def"
+	STEP_COUNT
+};
+/* clang-format on */
+
+enum limits_by {
+	LIMITS_RLIMIT,
+	LIMITS_CGROUP1,
+	LIMITS_CGROUP2,
+};
+
+enum order_kind {
+	ORDER_WORKSPACE = 1, /* id: of the workspace; bytes, files */
+	ORDER_WIPE,          /* id: of a workspace that nothing uses any more */
+	ORDER_BOX,     /* id, workspace, language, limits; descriptors: stdout, stderr, control */
+	ORDER_STEWARD, /* id, workspace, limits; descriptor: its channel */
+	ORDER_KILL,    /* id: of a box or steward; it still ends with an answer */
+};
+
+struct order {
+	uint32_t kind, id, workspace;
+	uint32_t language;     /* enum language */
+	uint64_t bytes, files; /* of a workspace */
+	uint64_t memory_bytes, tmp_bytes, cpu_milli, processes, open_files;
+	uint64_t
+	    cpu_seconds; /* RLIMIT_CPU of each process: the end of what the wall clock missed */
+};
+
+enum answer_kind {
+	ANSWER_READY = 1, /* the builder is up: layers of a box tried for this; id 0 */
+	ANSWER_WORKSPACE, /* it is there, with an O_PATH descriptor of its root; or error */
+	ANSWER_STARTED,   /* the jail is closed and the program starts now */
+	ANSWER_ENDED,     /* nothing of it is left; error: it never started */
+};
+
+/* How the layers of a box stand: bits by enum layer; why[]: errno where wanted and not in force. */
+struct layers {
+	uint64_t in_force, wanted;
+	uint8_t why[LAYER_COUNT];
+	uint32_t limits_by;
+};
+
+struct answer {
+	uint32_t kind, id;
+	struct err error; /* ERR_none: it worked */
+	struct layers layers;
+	/* ENDED */
+	bool has_status;    /* false: it was killed before its program ended */
+	int32_t status;     /* of wait(2) */
+	bool out_of_memory; /* the limit killed something in it */
+	bool too_many_processes;
+	uint64_t cpu_us, max_memory_bytes; /* 0: the host cannot tell */
+	/* STARTED */
+	uint32_t step_us[STEP_COUNT];
+};
+
+/* The same bounds on both sides: 0, or -1 naming the field.  nfds: how many came with it. */
+int order_check(const struct order *, size_t nfds, struct err *);
+/* "memory limit" and so on. */
+const char *layer_name(enum layer);
+bool layer_needed(enum layer);
+const char *step_name(enum step);
+
+/* The steward's program (steward.c): pid 1 of a jail with the box's uid and nothing but /workspace;
+ * fd is its end of a SOCK_SEQPACKET pair.  What it returns is its exit code. */
+int steward_main(int fd);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * builder_link.h - inside the executor: orders to the builder, answers from it (box.c, workspace.c,
+ * files.c).
+ *
+ * An errand is one process tree that the builder keeps: a box or a steward.  Answers come from the
+ * loop, after builder_start().
+ */
+#pragma once
+
+#include "executor/box.h"
+#include "executor/builder/order.h"
+
+struct errand;
+
+struct errand_events {
+	/* Its jail is closed and its program starts; may be NULL. */
+	void (*started)(void *self, const struct answer *);
+	/* Exactly once, last: nothing of it is left; answer->error says why it never ran. */
+	void (*ended)(void *self, const struct answer *);
+};
+
+/* Sends *order with id filled in; fds are copied.  NULL with *e; then nothing is called. */
+struct errand *errand_start(struct order *, const int *fds, size_t nfds,
+    const struct errand_events *, void *self, struct err *);
+/* Its end is still announced.  Not after ended. */
+void errand_kill(struct errand *);
+
+/* For orders about it; never 0. */
+uint32_t workspace_id(const struct workspace *);
+
+/*
+ * Starts a steward on the workspace.  *channel is the caller's end of a SOCK_SEQPACKET pair,
+ * O_CLOEXEC and non-blocking; messages of at most 64 KiB.  The steward ends when it is closed.
+ * ended: exactly once; e NULL if it returned 0.
+ */
+struct errand *steward_start(struct workspace *, int *channel,
+    void (*ended)(void *self, const struct err *e), void *self, struct err *);
