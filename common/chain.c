@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chain.c - links of sealed records: made, read, followed from the start of a file to its end.
+ *
+ * Trusts no byte of a file: every link is checked before it is shown to anybody.
+ */
+#include "common/chain.h"
+
+#include "common/auto.h"
+#include "common/fdio.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+struct head {
+	char magic[4];
+	uint32_t size;
+	uint64_t number, time_ms, durable;
+	uint8_t previous[HASH_BYTES];
+};
+
+_Static_assert(sizeof(struct head) == 64, "the head of a link has no holes");
+
+static const char magic[4] = "CLR1";
+
+enum { WINDOW = 1 << 20 };
+
+/* A part of a file in memory; as much as a link can be long, wherever it starts. */
+struct window {
+	int fd;
+	uint8_t *data;
+	uint64_t start, have, file_size;
+};
+
+/* ---- making ---- */
+
+static int
+make_room(struct chain_buffer *buffer, size_t more, struct err *e)
+{
+	if (buffer->room - buffer->size >= more)
+		return 0;
+
+	size_t room = (buffer->size + more) * 2;
+	uint8_t *data = realloc(buffer->data, room);
+
+	if (data == NULL)
+		return err_sys(e, "chain: %zu bytes", room);
+	buffer->data = data;
+	buffer->room = room;
+	return 0;
+}
+
+static uint64_t
+now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static void
+seal(const void *link, size_t size, uint8_t digest[HASH_BYTES])
+{
+	struct hash hash;
+
+	hash_begin(&hash);
+	hash_add(&hash, link, size);
+	hash_end(&hash, digest);
+}
+
+int
+chain_add(struct chain_buffer *buffer, struct chain_end *end, uint64_t durable, const void *record,
+    size_t size, struct err *e)
+{
+	must(size <= CHAIN_RECORD_MAX);
+	if (make_room(buffer, sizeof(struct head) + size + HASH_BYTES, e) < 0)
+		return -1;
+
+	uint8_t *link = buffer->data + buffer->size;
+	struct head head = {
+		.size = htole32((uint32_t)size),
+		.number = htole64(end->number + 1),
+		.time_ms = htole64(now_ms()),
+		.durable = htole64(durable),
+	};
+
+	memcpy(head.magic, magic, sizeof(magic));
+	memcpy(head.previous, end->seal, HASH_BYTES);
+	memcpy(link, &head, sizeof(head));
+	memcpy(link + sizeof(head), record, size);
+	end->number++;
+	seal(link, sizeof(head) + size, end->seal);
+	memcpy(link + sizeof(head) + size, end->seal, HASH_BYTES);
+	buffer->size += sizeof(head) + size + HASH_BYTES;
+	return 0;
+}
+
+void
+chain_buffer_clear(struct chain_buffer *buffer)
+{
+	free(buffer->data);
+	*buffer = (struct chain_buffer){ 0 };
+}
+
+/* ---- reading ---- */
+
+ssize_t
+chain_parse(const uint8_t *data, size_t size, struct chain_link *link)
+{
+	struct head head;
+	uint8_t digest[HASH_BYTES];
+
+	if (size < sizeof(head))
+		return 0;
+	memcpy(&head, data, sizeof(head));
+
+	size_t record_size = le32toh(head.size);
+	size_t link_size = sizeof(head) + record_size + HASH_BYTES;
+
+	if (memcmp(head.magic, magic, sizeof(magic)) != 0 || record_size > CHAIN_RECORD_MAX)
+		return -1;
+	if (size < link_size)
+		return 0;
+	seal(data, sizeof(head) + record_size, digest);
+	if (memcmp(digest, data + sizeof(head) + record_size, HASH_BYTES) != 0)
+		return -1;
+	*link = (struct chain_link){
+		.number = le64toh(head.number),
+		.time_ms = le64toh(head.time_ms),
+		.durable = le64toh(head.durable),
+		.previous = data + offsetof(struct head, previous),
+		.record = data + sizeof(head),
+		.size = record_size,
+		.seal = data + sizeof(head) + record_size,
+	};
+	return (ssize_t)link_size;
+}
+
+bool
+chain_follows(const struct chain_end *end, const struct chain_link *link)
+{
+	return link->number == end->number + 1 &&
+	       memcmp(link->previous, end->seal, HASH_BYTES) == 0;
+}
+
+/* How many bytes lie at offset, CHAIN_LINK_MAX or more unless the file ends; *data to them. */
+static ssize_t
+look_at(struct window *w, uint64_t offset, const uint8_t **data, struct err *e)
+{
+	uint64_t left = w->file_size - offset;
+	uint64_t need = left < CHAIN_LINK_MAX ? left : CHAIN_LINK_MAX;
+
+	if (offset < w->start || offset + need > w->start + w->have) {
+		w->start = offset;
+		w->have = 0;
+		while (w->have < need) {
+			ssize_t n = pread(
+			    w->fd, w->data + w->have, WINDOW - w->have, (off_t)(offset + w->have));
+
+			if (n < 0 && errno == EINTR)
+				continue;
+			if (n < 0)
+				return err_sys(e, "read at byte %" PRIu64, offset + w->have);
+			if (n == 0)
+				return err_set(e, ERR_internal, "the file became shorter");
+			w->have += (uint64_t)n;
+		}
+	}
+	*data = w->data + (offset - w->start);
+	return (ssize_t)(w->start + w->have - offset);
+}
+
+/*
+ * After a power loss any page of what was last written may be missing while a later one is there,
+ * so whole links may stand behind a bad place.  Only one that was added when record `number` was
+ * durable proves that the bad place is no torn tail.
+ */
+static int
+find_proof(struct window *w, uint64_t offset, uint64_t number, struct err *e)
+{
+	for (; offset < w->file_size; offset++) {
+		const uint8_t *data;
+		struct chain_link link;
+		ssize_t have = look_at(w, offset, &data, e);
+
+		if (have < 0)
+			return -1;
+
+		const uint8_t *found = memmem(data, (size_t)have, magic, sizeof(magic));
+
+		if (found == NULL) {
+			offset +=
+			    have > (ssize_t)sizeof(magic) ? (uint64_t)have - sizeof(magic) : 0;
+			continue;
+		}
+		offset += (uint64_t)(found - data);
+		have = look_at(w, offset, &data, e);
+		if (have < 0)
+			return -1;
+		if (chain_parse(data, (size_t)have, &link) > 0 && link.durable >= number)
+			return err_set(e, ERR_internal,
+			    "record %" PRIu64 " is damaged; record %" PRIu64
+			    " behind it, at byte %" PRIu64 ", says that it was durable",
+			    number, link.number, offset);
+	}
+	return 0;
+}
+
+static int
+walk(struct chain_walk *walk, struct window *w, struct err *e)
+{
+	while (walk->offset < w->file_size) {
+		const uint8_t *data;
+		struct chain_link link;
+		ssize_t have = look_at(w, walk->offset, &data, e);
+		ssize_t size = have < 0 ? -1 : chain_parse(data, (size_t)have, &link);
+
+		if (have < 0)
+			return -1;
+		if (size <= 0)
+			break;
+		if (!chain_follows(&walk->end, &link) && !(walk->from_middle && walk->offset == 0))
+			break;
+		if (walk->each != NULL && walk->each(walk->self, &link, walk->offset, e) < 0)
+			return -1;
+		walk->end.number = link.number;
+		memcpy(walk->end.seal, link.seal, HASH_BYTES);
+		walk->offset += (uint64_t)size;
+	}
+	walk->tail = w->file_size - walk->offset;
+	if (walk->tail > CHAIN_TAIL_MAX)
+		return err_set(e, ERR_internal,
+		    "%" PRIu64 " bytes from byte %" PRIu64
+		    " on are no records; too many for a torn tail",
+		    walk->tail, walk->offset);
+	return find_proof(w, walk->offset, walk->end.number + 1, e);
+}
+
+int
+chain_walk(struct chain_walk *self, struct err *e)
+{
+	auto_free uint8_t *data = malloc(WINDOW);
+	struct window window = { .fd = self->fd, .data = data };
+	struct stat st;
+
+	if (data == NULL)
+		return err_sys(e, "chain: %d bytes", WINDOW);
+	if (fstat(self->fd, &st) < 0)
+		return err_sys(e, "stat");
+	window.file_size = (uint64_t)st.st_size;
+	self->end = (struct chain_end){ 0 };
+	self->offset = 0;
+	return walk(self, &window, e);
+}
+
+int
+chain_cut(const struct chain_walk *self, int folder, const char *kept, struct err *e)
+{
+	auto_free uint8_t *tail = malloc(self->tail);
+	ssize_t n = tail == NULL ? -1 : pread(self->fd, tail, self->tail, (off_t)self->offset);
+
+	if (n < 0)
+		return err_sys(e, "read the torn tail");
+	if (fdio_store(folder, kept, tail, (size_t)n, 0600, e) < 0)
+		return -1;
+	if (ftruncate(self->fd, (off_t)self->offset) < 0)
+		return err_sys(e, "cut the torn tail");
+	return 0;
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * spool.c - two files of sealed records that take turns, and the batches sent from them.
+ *
+ * One file is written while the other is read out; a file whose records auditd has acknowledged is
+ * emptied, so the disk holds what auditd lacks and at most one file's worth more.  A batch that
+ * fails is sent again, the same, until it is acknowledged: nothing is ever dropped here.
+ */
+#include "common/spool.h"
+
+#include "common/auto.h"
+#include "common/bus.h"
+#include "common/chain.h"
+#include "common/fdio.h"
+#include "common/log.h"
+#include "common/loop.h"
+#include "common/wire.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+	TURN_BYTES = 1 << 20, /* a file this long lets the other have its turn */
+	BATCH_EVENTS = 256,
+	BATCH_BYTES = 256 << 10,
+	/* A short run's start and end travel together, and neither competes with it for a core. */
+	SEND_DELAY_MS = 10,
+	RETRY_MIN_MS = 100,
+	RETRY_MAX_MS = 2000,
+	REPLY_TIMEOUT_MS = 15000,
+};
+
+struct file {
+	int fd;
+	uint64_t size;
+};
+
+static struct {
+	bool open;
+	struct file files[2];
+	int writing, reading;
+	uint64_t limit;
+	struct chain_end end;
+	struct chain_buffer link; /* kept for its memory */
+	size_t waiting;
+	/* The batch under way, and where it starts in the file that is read. */
+	uint64_t offset, batch_bytes;
+	size_t batch_events;
+	uint64_t ask, timer;
+	int64_t retry_ms;
+} spool;
+
+static void send_batch(void *);
+
+static void
+send_after(int64_t ms)
+{
+	if (spool.timer == 0 && spool.ask == 0)
+		spool.timer = loop_after(ms, send_batch, NULL);
+}
+
+/* ---- what an earlier life left ---- */
+
+static int
+count_link(void *self, const struct chain_link *link, uint64_t offset, struct err *e)
+{
+	(void)self, (void)link, (void)offset, (void)e;
+	spool.waiting++;
+	return 0;
+}
+
+static int
+lock(int fd, struct err *e)
+{
+	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	if (fcntl(fd, F_OFD_SETLK, &whole) == 0)
+		return 0;
+	if (errno == EAGAIN || errno == EACCES)
+		return err_set(e, ERR_unavailable,
+		    "another process of this daemon and state folder is running");
+	return err_sys(e, "lock");
+}
+
+static int
+open_file(int state, const char *name, struct file *file, struct chain_end *end, struct err *e)
+{
+	struct chain_walk walk = { .from_middle = true, .each = count_link };
+
+	file->fd = openat(state, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (file->fd < 0)
+		return err_sys(e, "open %s", name);
+	walk.fd = file->fd;
+	if (lock(file->fd, e) < 0 || chain_walk(&walk, e) < 0)
+		return err_add(e, "%s", name);
+	if (walk.tail > 0) {
+		log_warn("the spool had a torn tail, which nobody was told is recorded",
+		    LOG_S("file", name), LOG_N("bytes", walk.tail));
+		if (chain_cut(&walk, state, "spool.torn", e) < 0)
+			return err_add(e, "%s", name);
+	}
+	file->size = walk.offset;
+	*end = walk.end;
+	return 0;
+}
+
+int
+spool_open(int state, uint64_t limit_bytes, struct err *e)
+{
+	struct chain_end ends[2];
+
+	must(!spool.open);
+	memset(&spool, 0, sizeof(spool));
+	spool.files[0].fd = spool.files[1].fd = -1;
+	spool.limit = limit_bytes;
+	spool.open = true;
+	if (open_file(state, "spool.0", &spool.files[0], &ends[0], e) < 0 ||
+	    open_file(state, "spool.1", &spool.files[1], &ends[1], e) < 0) {
+		spool_close();
+		return -1;
+	}
+	/* The higher numbers were written last; an empty file has none. */
+	spool.writing = ends[1].number > ends[0].number;
+	spool.end = ends[spool.writing];
+	spool.reading = spool.files[!spool.writing].size > 0 ? !spool.writing : spool.writing;
+	if (spool.waiting > 0) {
+		log_info(
+		    "events of an earlier life wait for auditd", LOG_N("events", spool.waiting));
+		send_after(SEND_DELAY_MS);
+	}
+	return 0;
+}
+
+void
+spool_close(void)
+{
+	if (!spool.open)
+		return;
+	spool.open = false;
+	loop_unset(spool.timer);
+	bus_cancel(spool.ask);
+	for (int i = 0; i < 2; i++)
+		if (spool.files[i].fd >= 0)
+			close(spool.files[i].fd);
+	chain_buffer_clear(&spool.link);
+}
+
+size_t
+spool_waiting(void)
+{
+	return spool.waiting;
+}
+
+/* ---- recording ---- */
+
+static int
+complete(struct audit_event *event, struct err *e)
+{
+	struct timespec now;
+
+	if (event->uid == NULL) {
+		event->uid = malloc(37);
+		if (event->uid == NULL)
+			return err_sys(e, "audit event");
+		hash_uuid(event->uid);
+	}
+	if (event->time_ms == 0) {
+		clock_gettime(CLOCK_REALTIME, &now);
+		event->time_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+	}
+	return 0;
+}
+
+/* All of the link or nothing of it. */
+static int
+write_link(struct file *file, struct err *e)
+{
+	size_t done = 0;
+
+	while (done < spool.link.size) {
+		ssize_t n = pwrite(file->fd, spool.link.data + done, spool.link.size - done,
+		    (off_t)(file->size + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			err_set(e, ERR_unavailable, "the audit spool cannot be written: %s",
+			    strerror(errno));
+			if (done > 0 && ftruncate(file->fd, (off_t)file->size) < 0)
+				log_error("cut half a record off the spool",
+				    LOG_S("error", strerror(errno)));
+			return -1;
+		}
+		done += (size_t)n;
+	}
+	file->size += spool.link.size;
+	return 0;
+}
+
+static int
+append(const void *record, size_t size, struct err *e)
+{
+	struct chain_end end = spool.end;
+	struct file *file = &spool.files[spool.writing], *other = &spool.files[!spool.writing];
+
+	spool.link.size = 0;
+	if (chain_add(&spool.link, &end, 0, record, size, e) < 0)
+		return -1;
+	if (file->size + other->size + spool.link.size > spool.limit)
+		return err_set(e, ERR_unavailable,
+		    "auditd has not taken %zu events and the spool is full (%" PRIu64 " bytes)",
+		    spool.waiting, spool.limit);
+	if (file->size >= TURN_BYTES && other->size == 0) {
+		spool.writing = !spool.writing;
+		file = other;
+	}
+	if (write_link(file, e) < 0)
+		return -1;
+	spool.end = end;
+	spool.waiting++;
+	return 0;
+}
+
+int
+spool_record(struct audit_event *event, struct err *e)
+{
+	struct packed packed = { 0 };
+
+	must(spool.open);
+	if (complete(event, e) < 0 || wire_encode(MSG_audit_event, event, &packed, e) < 0)
+		return -1;
+
+	int status = append(packed.body.data, packed.body.size, e);
+
+	packed_clear(&packed);
+	if (status == 0)
+		send_after(SEND_DELAY_MS);
+	return status;
+}
+
+/* ---- sending ---- */
+
+static void
+retry(const char *why)
+{
+	if (spool.retry_ms == 0)
+		log_warn("auditd did not take events; they are kept and sent again",
+		    LOG_S("error", why), LOG_N("events", spool.waiting));
+	spool.retry_ms = spool.retry_ms == 0 ? RETRY_MIN_MS : spool.retry_ms * 2;
+	if (spool.retry_ms > RETRY_MAX_MS)
+		spool.retry_ms = RETRY_MAX_MS;
+	send_after(spool.retry_ms);
+}
+
+static void
+empty(struct file *file)
+{
+	if (ftruncate(file->fd, 0) < 0) {
+		/* What stays is sent again after a restart, and auditd knows it by its uid. */
+		log_warn("empty the spool", LOG_S("error", strerror(errno)));
+		return;
+	}
+	file->size = 0;
+}
+
+static void
+advance(void)
+{
+	struct file *file = &spool.files[spool.reading];
+
+	spool.waiting -= spool.batch_events;
+	spool.offset += spool.batch_bytes;
+	if (spool.offset < file->size)
+		return;
+	empty(file);
+	spool.offset = file->size;
+	if (spool.reading != spool.writing) {
+		spool.reading = spool.writing;
+		spool.offset = 0;
+	}
+}
+
+static void
+on_acknowledged(void *self, void *reply, const struct err *e)
+{
+	(void)self;
+	spool.ask = 0;
+	if (!spool.open)
+		return;
+	if (reply == NULL) {
+		retry(e->text);
+		return;
+	}
+	if (spool.retry_ms > 0)
+		log_info("auditd takes events again", LOG_N("events", spool.waiting));
+	spool.retry_ms = 0;
+	advance();
+	if (spool.waiting > 0)
+		send_after(SEND_DELAY_MS);
+}
+
+/* Events from where the reading stands; each link is checked again, for the disk is not trusted. */
+static int
+read_batch(struct audit_append *batch, struct err *e)
+{
+	auto_free uint8_t *data = malloc(BATCH_BYTES);
+	ssize_t have = data == NULL ? -1
+	                            : pread(spool.files[spool.reading].fd, data, BATCH_BYTES,
+					  (off_t)spool.offset);
+	struct chain_link link;
+
+	if (have < 0)
+		return err_sys(e, "read the spool");
+	spool.batch_bytes = 0;
+	while (batch->events.count < BATCH_EVENTS) {
+		ssize_t size =
+		    chain_parse(data + spool.batch_bytes, (size_t)have - spool.batch_bytes, &link);
+		struct audit_event *event;
+
+		if (size < 0)
+			return err_set(e, ERR_internal, "the spool is damaged at byte %" PRIu64,
+			    spool.offset + spool.batch_bytes);
+		if (size == 0)
+			break;
+		event = list_add(&batch->events, sizeof(*event));
+		if (event == NULL)
+			return err_sys(e, "audit batch");
+		if (wire_decode(MSG_audit_event, link.record, link.size, NULL, 0, event, e) < 0)
+			return -1;
+		spool.batch_bytes += (uint64_t)size;
+	}
+	spool.batch_events = batch->events.count;
+	if (spool.batch_events == 0)
+		return err_set(
+		    e, ERR_internal, "the spool ends at byte %" PRIu64 ", too early", spool.offset);
+	return 0;
+}
+
+static void
+send_batch(void *self)
+{
+	struct audit_append batch = { 0 };
+	struct err e;
+
+	(void)self;
+	spool.timer = 0;
+	if (spool.waiting == 0 || spool.ask != 0)
+		return;
+	if (read_batch(&batch, &e) == 0)
+		spool.ask = bus_ask(
+		    &(struct ask){
+			.to = PEER_auditd,
+			.message = MSG_audit_append,
+			.request = &batch,
+			.timeout_ms = REPLY_TIMEOUT_MS,
+			.done = on_acknowledged,
+		    },
+		    &e);
+	message_clear(MSG_audit_append, &batch);
+	if (spool.ask == 0)
+		retry(e.text);
+}
