@@ -27,8 +27,8 @@ uint64_t loop_after(int64_t ms, void (*fire)(void *self), void *self);
 void loop_unset(uint64_t timer);
 
 /*
- * Called before every wait; true: there is more to do, do not sleep.  For sources whose descriptor
- * is edge-triggered and may have lost its edge (ZMQ_FD).
+ * Called before every wait; true: it did something, or has more to do, so do not sleep yet.  For
+ * sources whose descriptor is edge-triggered and may have lost its edge (ZMQ_FD).
  */
 int loop_before_wait(bool (*drain)(void *self), void *self, struct err *);
 

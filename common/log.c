@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * log.c - one JSON object per line, one write(2) per object, so that lines of several daemons on
+ * one descriptor do not mix.
+ *
+ * Trusts no text: what is not UTF-8, or would end the line or the string, is escaped.  Allocates
+ * nothing; a line that cannot be written is lost.
+ */
+#include "common/log.h"
+
+#include "common/auto.h"
+#include "common/utf8.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+	LINE = 16384,
+	TEXT_BYTES = 1024, /* of one text, before it is escaped */
+	TAIL = 16,         /* kept free for the end of a line */
+};
+
+static const char *const levels[] = { "debug", "info", "warn", "error" };
+static const char *who = "cloister";
+static enum log_level least = LOG_info;
+
+struct line {
+	char text[LINE];
+	size_t size;
+	bool full;
+};
+
+static void
+add(struct line *l, const char *bytes, size_t size)
+{
+	if (l->full || l->size + size > LINE - TAIL) {
+		l->full = true;
+		return;
+	}
+	memcpy(l->text + l->size, bytes, size);
+	l->size += size;
+}
+
+static void
+add_text(struct line *l, const char *text)
+{
+	add(l, text, strlen(text));
+}
+
+/* Bytes of the UTF-8 character at s, at most size of them; 0 where there is none. */
+static size_t
+character(const char *s, size_t size)
+{
+	for (size_t n = 1; n <= 4 && n <= size; n++)
+		if (utf8_valid(s, n))
+			return n;
+	return 0;
+}
+
+static void
+add_string(struct line *l, const char *text)
+{
+	size_t size = strnlen(text, TEXT_BYTES);
+	char escape[8];
+
+	add_text(l, "\"");
+	for (size_t n; size > 0; text += n, size -= n) {
+		n = character(text, size);
+		if (n == 0) {
+			add_text(l, "\\ufffd");
+			n = 1;
+		} else if ((unsigned char)*text < 0x20 || *text == 0x7f || *text == '"' ||
+			   *text == '\\') {
+			snprintf(escape, sizeof escape, "\\u%04x", (unsigned)*text);
+			add_text(l, escape);
+		} else {
+			add(l, text, n);
+		}
+	}
+	add_text(l, "\"");
+}
+
+static void
+add_value(struct line *l, const struct log_value *v)
+{
+	size_t before = l->size;
+	char number[24];
+
+	add_text(l, ",");
+	add_string(l, v->name);
+	add_text(l, ":");
+	if (v->text != NULL) {
+		add_string(l, v->text);
+	} else {
+		snprintf(number, sizeof number, "%lld", (long long)v->number);
+		add_text(l, number);
+	}
+	if (l->full) /* whole or not at all: the line stays JSON */
+		l->size = before;
+}
+
+static void
+add_time(struct line *l)
+{
+	struct timespec now;
+	struct tm tm;
+	char text[96];
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	gmtime_r(&now.tv_sec, &tm);
+	/* Not strftime(3), which looks for the time zone again and again. */
+	snprintf(text, sizeof text, "{\"time\":\"%04d-%02d-%02dT%02d:%02d:%02d.%03ldZ\"",
+	    tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec,
+	    now.tv_nsec / 1000000);
+	add_text(l, text);
+}
+
+void
+log_open(const char *daemon, enum log_level from)
+{
+	tzset(); /* reads /etc/localtime, which the jail will not let it do later */
+	who = daemon;
+	least = from;
+}
+
+void
+log_write(enum log_level level, const char *text, const struct log_value *values)
+{
+	struct line l = { .size = 0 };
+
+	if (level < least)
+		return;
+	add_time(&l);
+	add_value(&l, &LOG_S("level", levels[level]));
+	add_value(&l, &LOG_S("daemon", who));
+	add_value(&l, &LOG_S("text", text));
+	for (; values->name != NULL && !l.full; values++)
+		add_value(&l, values);
+	memcpy(l.text + l.size, l.full ? ",\"cut\":1}\n" : "}\n", l.full ? 10 : 2);
+	l.size += l.full ? 10 : 2;
+	if (write(STDERR_FILENO, l.text, l.size) < 0)
+		return;
+}
+
+int
+log_parse(const char *level)
+{
+	for (size_t i = 0; i < COUNT(levels); i++)
+		if (strcmp(levels[i], level) == 0)
+			return (int)i;
+	return -1;
+}
