@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""failure.py - an exception that a program did not catch: printed as the interpreter would, and told in a frame.
+
+Read by driver.py when there is one; FILE is the program's name in a traceback.
+"""
+
+import sys
+
+MAX_TYPE, MAX_TEXT = 256, 4096  # bytes
+
+
+def _steps(trace, driver):
+    """The traceback without the driver's frames, and the innermost line of the program in it, or 0."""
+    while trace is not None and trace.tb_frame.f_code.co_filename == driver:
+        trace = trace.tb_next
+    line, step = 0, trace
+    while step is not None:
+        if step.tb_frame.f_code.co_filename == FILE:
+            line = step.tb_lineno
+        step = step.tb_next
+    return trace, line
+
+
+def _show(error, hook):
+    try:
+        if sys.excepthook is not hook:
+            return sys.excepthook(type(error), error, error.__traceback__)
+        from traceback import print_exception
+        print_exception(error)
+    except BaseException:
+        sys.__excepthook__(type(error), error, error.__traceback__)
+
+
+def _cut(text, most):
+    return text.encode("utf-8", "replace")[:most].decode("utf-8", "ignore")
+
+
+def failure(error, hook, driver):
+    """Prints it; the payload of an ERROR frame.  hook: sys.excepthook as it was before the program."""
+    error.__traceback__, line = _steps(error.__traceback__, driver)
+    _show(error, hook)
+    kind = type(error)
+    name = kind.__qualname__ if kind.__module__ in ("builtins", "__main__") else f"{kind.__module__}.{kind.__qualname__}"
+    if isinstance(error, SyntaxError) and error.filename == FILE:
+        line, text = error.lineno or 0, str(error.msg)
+    else:
+        try:
+            text = str(error)
+        except Exception:
+            text = ""
+    return f"{_cut(name.replace(chr(10), ' '), MAX_TYPE)}\n{line}\n{_cut(text, MAX_TEXT)}".encode()

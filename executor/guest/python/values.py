@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""values.py - any Python value as JSON text of bounded size; read by driver.py when there is a result to tell.
+
+Nothing is imported for a type's sake: an object of a module's type is the proof that the module is loaded, so types
+are known by name.  What JSON has no form for stands as its repr.
+"""
+
+from _json import encode_basestring
+
+MAX_DEPTH = 64
+MAX_REPR = 65536
+MAX_CELLS = 200000
+
+
+class TooLarge(Exception):
+    pass
+
+
+def _frame(value):
+    return value.to_dict("split") if value.size <= MAX_CELLS else str(value)
+
+
+def _series(value):
+    return ({"name": value.name, "index": value.index.tolist(), "data": value.tolist()}
+            if value.size <= MAX_CELLS else str(value))
+
+
+# A type's name, or that of a type it is made from, to what is told in its place.
+FORMS = {
+    "builtins.mappingproxy": dict,
+    "builtins.dict_keys": list,
+    "builtins.dict_values": list,
+    "builtins.dict_items": list,
+    "collections.deque": list,
+    "datetime.date": lambda value: value.isoformat(),
+    "datetime.time": lambda value: value.isoformat(),
+    "datetime.timedelta": str,
+    "decimal.Decimal": str,
+    "enum.Enum": lambda value: value.value,
+    "fractions.Fraction": str,
+    "numpy.generic": lambda value: value.item(),
+    "numpy.ndarray": lambda value: value.tolist() if value.size <= MAX_CELLS else str(value),
+    "pandas.core.frame.DataFrame": _frame,
+    "pandas.core.indexes.base.Index": lambda value: value.tolist() if value.size <= MAX_CELLS else str(value),
+    "pandas.core.series.Series": _series,
+    "pathlib.PurePath": str,
+    "uuid.UUID": str,
+}
+
+
+class Writer:
+    """Writes a value piece by piece, so that one which is too large ends early and not in all memory there is."""
+
+    def __init__(self, limit):
+        self.parts, self.room, self.open = [], limit, set()
+
+    def put(self, text):
+        self.parts.append(text)
+        self.room -= len(text)
+        if self.room < 0:
+            raise TooLarge
+
+    def string(self, text):
+        self.put(encode_basestring(text))
+
+    def value(self, value):
+        if value is None or value is True or value is False:
+            self.put({None: "null", True: "true", False: "false"}[value])
+        elif isinstance(value, str):
+            self.string(str.__str__(value))
+        elif self.form(value):
+            pass
+        elif isinstance(value, int):
+            self.integer(value)
+        elif isinstance(value, float):
+            self.real(value)
+        else:
+            self.nested(value)
+
+    # A form that gives the value back, as numpy's long double does, is none.
+    def form(self, value):
+        for kind in type(value).__mro__:
+            form = FORMS.get(f"{kind.__module__}.{kind.__qualname__}")
+            if form is not None:
+                other = form(value)
+                if type(other) is type(value):
+                    return False
+                self.value(other)
+                return True
+        return False
+
+    # Readers of JSON lose digits of whole numbers beyond 64 bits, or refuse them.
+    def integer(self, value):
+        if -1 << 63 <= value < 1 << 63:
+            self.put(int.__repr__(value))
+        else:
+            self.string(int.__repr__(value) if value.bit_length() < 10000 else hex(value))
+
+    def real(self, value):
+        text = float.__repr__(value)
+        self.put(text) if value - value == 0 else self.string(text)
+
+    def nested(self, value):
+        if id(value) in self.open or len(self.open) >= MAX_DEPTH:
+            return self.other(value)
+        self.open.add(id(value))
+        if isinstance(value, dict):
+            self.mapping(dict.items(value))
+        elif isinstance(value, (list, tuple)):
+            self.sequence(value)
+        elif isinstance(value, (set, frozenset)):
+            self.sequence(ordered(value))
+        elif hasattr(type(value), "__dataclass_fields__"):
+            self.mapping((name, getattr(value, name, None)) for name in type(value).__dataclass_fields__)
+        else:
+            self.other(value)
+        self.open.discard(id(value))
+
+    def sequence(self, items):
+        self.put("[")
+        for i, item in enumerate(items):
+            self.put(", " if i else "")
+            self.value(item)
+        self.put("]")
+
+    # Keys that JSON would make equal, as 1 and "1", leave a list of pairs.
+    def mapping(self, items):
+        items = list(items)
+        keys = [key_text(key) for key, _ in items]
+        if len(set(keys)) < len(keys):
+            return self.sequence(items)
+        self.put("{")
+        for i, (key, (_, item)) in enumerate(zip(keys, items)):
+            self.put(", " if i else "")
+            self.string(key)
+            self.put(": ")
+            self.value(item)
+        self.put("}")
+
+    def other(self, value):
+        text = repr(value)
+        self.string(text if len(text) <= MAX_REPR else text[:MAX_REPR] + "...")
+
+
+def ordered(items):
+    try:
+        return sorted(items)
+    except Exception:
+        return items
+
+
+def key_text(key):
+    if isinstance(key, str):
+        return str.__str__(key)
+    if key is None or key is True or key is False:
+        return {None: "null", True: "true", False: "false"}[key]
+    return str(key) if isinstance(key, (int, float)) or hasattr(key, "isoformat") else repr(key)
+
+
+def utf8(text):
+    try:
+        return text.encode()
+    except UnicodeEncodeError:  # a surrogate without its other half
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
+
+
+def as_json(value, limit):
+    """JSON text in UTF-8 of at most limit bytes; where it would be larger, a string that says so and how it begins."""
+    writer = Writer(limit)
+    try:
+        writer.value(value)
+        data = utf8("".join(writer.parts))
+        if len(data) <= limit:
+            return data
+    except TooLarge:
+        pass
+    note = f"{type(value).__name__} of more than {limit} bytes as JSON; write it to a file instead. It begins: "
+    return utf8(encode_basestring(note + "".join(writer.parts)[:MAX_REPR // 16]))
