@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* err.c - the only ways to fail; trusts nothing, allocates nothing. */
+/*
+ * err.c - the only ways to fail; allocates nothing.
+ *
+ * A text may quote what a peer sent, and goes into logs and replies: it is made printable here.
+ */
 #include "common/err.h"
+
+#include "common/utf8.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -25,6 +31,7 @@ err_set(struct err *e, enum err_code code, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(e->text, sizeof e->text, fmt, ap);
 	va_end(ap);
+	utf8_tame(e->text);
 	return -1;
 }
 
@@ -40,6 +47,7 @@ err_sys(struct err *e, const char *fmt, ...)
 	va_end(ap);
 	if (n >= 0 && (size_t)n < sizeof e->text)
 		snprintf(e->text + n, sizeof e->text - (size_t)n, ": %s", strerrordesc_np(sys));
+	utf8_tame(e->text);
 	return -1;
 }
 
@@ -55,6 +63,7 @@ err_add(struct err *e, const char *fmt, ...)
 	va_end(ap);
 	if (n >= 0 && (size_t)n < sizeof e->text)
 		snprintf(e->text + n, sizeof e->text - (size_t)n, ": %s", old);
+	utf8_tame(e->text);
 	return -1;
 }
 

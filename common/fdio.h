@@ -8,12 +8,16 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* Names that begin so are drafts of fdio_store(); one left behind by a power loss may be deleted.
+ */
+#define FDIO_DRAFT ".draft-"
+
 /* All of size, through EINTR and short transfers; fdio_read fails at an early end. */
 int fdio_read(int fd, void *data, size_t size, struct err *);
 int fdio_write(int fd, const void *data, size_t size, struct err *);
 
 /* openat2(2) with RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS, O_CLOEXEC added.
- * -1 with *e. */
+ * -1 with *e: not_found, path_not_allowed for one that leaves, or internal. */
 int fdio_open_beneath(int dir, const char *path, uint64_t flags, mode_t mode, struct err *);
 
 /* A regular file as a blob with a zero byte behind it (not counted); limit_exceeded over limit
@@ -24,11 +28,15 @@ int fdio_load(int dir, const char *name, size_t limit, struct blob *, struct err
  * fsync of dir. */
 int fdio_store(int dir, const char *name, const void *data, size_t size, mode_t mode, struct err *);
 
-/* Opens (and makes, 0700) the folder below dir (AT_FDCWD: an absolute path); a descriptor of the
- * caller. */
+/* Opens the folder below dir (AT_FDCWD: an absolute path), and makes it and the folders above it
+ * where they are missing, with exactly this mode.  The last part may not be a link.  A descriptor
+ * of the caller. */
 int fdio_folder(int dir, const char *path, mode_t mode, struct err *);
 
-/* A message with up to 8 descriptors over a unix socket; those received are O_CLOEXEC and the
- * caller's. */
+/*
+ * A message with up to 8 descriptors over a unix socket; those received are O_CLOEXEC and the
+ * caller's.  *nfds: the room in fds before, how many came after; NULL: none is wanted.  -1 with
+ * errno; EMSGSIZE if the message or the descriptors were more than there is room for.
+ */
 ssize_t fdio_send(int sock, const void *data, size_t size, const int *fds, size_t nfds);
 ssize_t fdio_receive(int sock, void *data, size_t size, int *fds, size_t *nfds, int flags);

@@ -7,6 +7,11 @@
 
 #include <jansson.h>
 
+enum {
+	JSCHEMA_ANY_DEPTH = 64,     /* arrays and objects of an ANY within each other */
+	JSCHEMA_ANY_NESTED = 50000, /* and in all */
+};
+
 /* What a client may send for a message, and what it gets; the caller owns the reference. */
 json_t *jschema_input(enum msg_id);
 json_t *jschema_output(enum msg_id);

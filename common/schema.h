@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct blob {
 	void *data; /* of malloc; NULL where absent */
@@ -23,11 +24,11 @@ struct texts {
 	size_t count;
 };
 
-/* What a walker sees of any LIST(m). */
+/* What a walker sees of any LIST(m); a list that is absent has no items, an empty one may. */
 struct list {
 	void *items;
 	size_t count;
-};
+} __attribute__((may_alias));
 
 /* clang-format off */
 #define C_TEXT     char *
@@ -147,12 +148,24 @@ uint64_t message_hash(enum msg_id);
 const char *word_text(enum word_set, int word);
 int word_parse(enum word_set, const char *text, size_t size);
 
-/* Blobs: a copy of size bytes (data NULL on ENOMEM, never NULL for size 0), and of a C string. */
+/* What a walker sees of an ITEM(m): its struct, NULL where absent. */
+static inline void *
+item_of(const void *slot)
+{
+	void *item;
+
+	memcpy(&item, slot, sizeof item);
+	return item;
+}
+
+/* A copy of size bytes, and of a C string, with a zero byte behind it that is not counted; data is
+ * NULL on ENOMEM only. */
 struct blob blob_copy(const void *data, size_t size);
 struct blob blob_text(const char *text);
 void blob_clear(struct blob *);
 /* Appends a copy of text; -1 with errno ENOMEM. */
 int texts_add(struct texts *, const char *text);
 void texts_clear(struct texts *);
-/* Room for one more zeroed element of size bytes at the end of a LIST; NULL with ENOMEM. */
+/* Room for one more zeroed element of size bytes at the end of a LIST; NULL with ENOMEM.  This and
+ * texts_add grow only what they made from empty, or what a decoder made. */
 void *list_add(void *list, size_t size);

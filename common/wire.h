@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wire.h - messages to msgpack maps and back, driven by schema.def. */
+/*
+ * wire.h - messages to msgpack maps and back, driven by schema.def.
+ *
+ * Both ways keep the same rules, so what one build sends another of the same tables takes.  TEXT
+ * and PAGE are UTF-8 without zero bytes: whoever has raw bytes (the output of a program) mends them
+ * first, with utf8_mend().  ANY is not looked into, only its size is checked.  A list that is
+ * absent has items NULL after decoding, one that is given and empty has not.
+ */
 #pragma once
 
 #include "common/err.h"
@@ -8,7 +15,7 @@
 enum {
 	WIRE_MAX_BLOBS = 1024,    /* frames behind a body */
 	WIRE_MAX_BODY = 64 << 20, /* bytes of a body */
-	WIRE_MAX_DEPTH = 16,      /* maps and arrays within each other */
+	WIRE_MAX_FIELDS = 64,     /* of a message */
 };
 
 /* A message ready for the bus: a msgpack map, and the raw frames it refers to by number. */

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * field.c - the checks that all codecs share.
+ *
+ * Values come from peers and clients and are trusted in nothing; what is quoted from them is cut
+ * short, and made printable by err_set().
+ */
+#include "common/codec/field.h"
+
+#include "common/utf8.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	QUOTE = 48, /* bytes of a foreign text that an error repeats */
+};
+
+bool
+field_is_number(const struct field *f)
+{
+	return f->kind >= KIND_UINT && f->kind <= KIND_WORD;
+}
+
+bool
+field_given(const struct field *f, const void *slot)
+{
+	const struct list *list = slot;
+
+	if (field_is_number(f))
+		return true;
+	if (f->kind == KIND_TEXTS || f->kind == KIND_LIST)
+		return f->needed || list->items != NULL;
+	return item_of(slot) != NULL;
+}
+
+int
+field_absent(const struct field *f, void *slot, struct err *e)
+{
+	if (f->needed)
+		return err_set(e, ERR_invalid_argument, "%s: missing", f->name);
+	if (f->kind == KIND_UINT || f->kind == KIND_INT)
+		*(int64_t *)slot = f->fallback;
+	if (f->kind == KIND_REAL)
+		*(double *)slot = (double)f->fallback;
+	if (f->kind == KIND_FLAG)
+		*(bool *)slot = f->fallback != 0;
+	if (f->kind == KIND_WORD)
+		*(int *)slot = (int)f->fallback;
+	return 0;
+}
+
+static int
+over(const struct field *f, const char *value, int64_t high, struct err *e)
+{
+	return err_set(
+	    e, ERR_limit_exceeded, "%s: %s over the limit of %" PRId64, f->name, value, high);
+}
+
+static int
+under(const struct field *f, const char *value, struct err *e)
+{
+	return err_set(e, ERR_invalid_argument, "%s: %s under the minimum of %" PRId64, f->name,
+	    value, f->low);
+}
+
+int
+field_uint(const struct field *f, uint64_t n, struct err *e)
+{
+	char value[32];
+
+	snprintf(value, sizeof value, "%" PRIu64 " is", n);
+	if (n > (uint64_t)f->high)
+		return over(f, value, f->high, e);
+	return n < (uint64_t)f->low ? under(f, value, e) : 0;
+}
+
+int
+field_int(const struct field *f, int64_t n, struct err *e)
+{
+	char value[32];
+
+	snprintf(value, sizeof value, "%" PRId64 " is", n);
+	if (n > f->high)
+		return over(f, value, f->high, e);
+	return n < f->low ? under(f, value, e) : 0;
+}
+
+int
+field_real(const struct field *f, double n, struct err *e)
+{
+	char value[40];
+
+	if (!isfinite(n))
+		return err_set(e, ERR_invalid_argument, "%s: not a finite number", f->name);
+	snprintf(value, sizeof value, "%.15g is", n);
+	if (n > (double)f->high)
+		return over(f, value, f->high, e);
+	return n < (double)f->low ? under(f, value, e) : 0;
+}
+
+static int
+amount(const struct field *f, size_t n, const char *of, struct err *e)
+{
+	char value[48];
+
+	snprintf(value, sizeof value, n == 1 ? "%zu %s is" : "%zu %ss are", n, of);
+	if (n > (uint64_t)f->high)
+		return over(f, value, f->high, e);
+	return n < (uint64_t)f->low ? under(f, value, e) : 0;
+}
+
+int
+field_bytes(const struct field *f, size_t size, struct err *e)
+{
+	return amount(f, size, "byte", e);
+}
+
+int
+field_items(const struct field *f, size_t count, struct err *e)
+{
+	return amount(f, count, "item", e);
+}
+
+/* A zero byte would hide what follows it from every later check. */
+static int
+readable(const struct field *f, const char *text, size_t size, struct err *e)
+{
+	if (size > 0 && memchr(text, 0, size) != NULL)
+		return err_set(e, ERR_invalid_argument, "%s: has a zero byte", f->name);
+	if (!utf8_valid(text, size))
+		return err_set(e, ERR_invalid_argument, "%s: not UTF-8", f->name);
+	return 0;
+}
+
+int
+field_text(const struct field *f, const char *text, size_t size, struct err *e)
+{
+	return field_bytes(f, size, e) < 0 ? -1 : readable(f, text, size, e);
+}
+
+int
+field_texts_item(const struct field *f, size_t i, const char *text, size_t size, struct err *e)
+{
+	char name[96];
+	struct field item = { .name = name, .high = FIELD_TEXTS_ITEM };
+
+	snprintf(name, sizeof name, "%s[%zu]", f->name, i);
+	return field_text(&item, text, size, e);
+}
+
+/* Appends to a list of names; what does not fit is left out, and dots say so. */
+static void
+name_add(char *names, size_t size, const char *name)
+{
+	static const char more[] = ", ...";
+	size_t used = strlen(names);
+
+	if (used + strlen(name) + sizeof ", " + sizeof more <= size)
+		snprintf(names + used, size - used, "%s%s", used > 0 ? ", " : "", name);
+	else if (used < sizeof more || strcmp(names + used - sizeof more + 1, more) != 0)
+		snprintf(names + used, size - used, "%s", more);
+}
+
+int
+field_word(const struct field *f, const char *text, size_t size, int *word, struct err *e)
+{
+	char known[128] = "";
+
+	*word = word_parse(f->set, text, size);
+	if (*word >= 0)
+		return 0;
+	for (int w = 0; word_text(f->set, w) != NULL; w++)
+		name_add(known, sizeof known, word_text(f->set, w));
+	return err_set(e, ERR_invalid_argument, "%s: '%.*s' is not one of %s", f->name,
+	    (int)(size < QUOTE ? size : QUOTE), text, known);
+}
+
+/* Puts it in front; the end of a text that gets too long is cut off. */
+static int
+prefix(struct err *e, const char *front)
+{
+	size_t n = strlen(front);
+
+	memmove(e->text + n, e->text, sizeof e->text - n);
+	memcpy(e->text, front, n);
+	e->text[sizeof e->text - 1] = 0;
+	utf8_tame(e->text);
+	return -1;
+}
+
+int
+field_within(const struct field *f, struct err *e)
+{
+	char front[96];
+
+	snprintf(front, sizeof front, "%s.", f->name);
+	return prefix(e, front);
+}
+
+int
+field_within_item(const struct field *f, size_t i, struct err *e)
+{
+	char front[96];
+
+	snprintf(front, sizeof front, "%s[%zu].", f->name, i);
+	return prefix(e, front);
+}
+
+int
+field_unknown(enum msg_id id, const char *key, size_t size, struct err *e)
+{
+	const struct message *m = &messages[id];
+	char known[160] = "";
+
+	for (size_t i = 0; i < m->nfields; i++)
+		name_add(known, sizeof known, m->fields[i].name);
+	return err_set(e, ERR_invalid_argument, "%.*s: unknown argument; known are %s",
+	    (int)(size < QUOTE ? size : QUOTE), key, known);
+}
+
+int
+field_mistyped(const struct field *f, const char *came, struct err *e)
+{
+	static const char *const needed[] = {
+		[KIND_TEXT] = "text",
+		[KIND_PAGE] = "text",
+		[KIND_BLOB] = "bytes",
+		[KIND_ANY] = "a value",
+		[KIND_UINT] = "a whole number",
+		[KIND_INT] = "a whole number",
+		[KIND_REAL] = "a number",
+		[KIND_FLAG] = "true or false",
+		[KIND_WORD] = "a word",
+		[KIND_TEXTS] = "a list of texts",
+		[KIND_ITEM] = "an object",
+		[KIND_LIST] = "a list of objects",
+	};
+
+	return err_set(
+	    e, ERR_invalid_argument, "%s: %s where %s is needed", f->name, came, needed[f->kind]);
+}

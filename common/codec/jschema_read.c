@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * jschema_read.c - JSON to structs.
+ *
+ * What is read was written by a model and is trusted in nothing; the text of an error goes back to
+ * it, and should let it do better.
+ */
+#include "common/auto.h"
+#include "common/codec/field.h"
+#include "common/jschema.h"
+
+#include <math.h>
+#include <sodium.h>
+#include <string.h>
+
+static int read_message(enum msg_id, const json_t *from, void *msg, struct err *);
+
+static const char *const type_names[] = {
+	[JSON_OBJECT] = "an object",
+	[JSON_ARRAY] = "an array",
+	[JSON_STRING] = "a string",
+	[JSON_INTEGER] = "a number",
+	[JSON_REAL] = "a number with a fraction",
+	[JSON_TRUE] = "true",
+	[JSON_FALSE] = "false",
+	[JSON_NULL] = "null",
+};
+
+static int
+read_text(const struct field *f, const json_t *from, void *slot, struct err *e)
+{
+	const char *text = json_string_value(from);
+
+	if (field_text(f, text, json_string_length(from), e) < 0)
+		return -1;
+	*(char **)slot = strdup(text);
+	return *(char **)slot != NULL ? 0 : err_sys(e, "%s", f->name);
+}
+
+static int
+read_page(const struct field *f, const json_t *from, void *slot, struct err *e)
+{
+	const char *text = json_string_value(from);
+	size_t size = json_string_length(from);
+	struct blob *b = slot;
+
+	if (field_text(f, text, size, e) < 0)
+		return -1;
+	*b = blob_copy(text, size);
+	return b->data != NULL ? 0 : err_sys(e, "%s", f->name);
+}
+
+static int
+read_blob(const struct field *f, const json_t *from, void *slot, struct err *e)
+{
+	const char *text = json_string_value(from), *end;
+	size_t size = json_string_length(from), got;
+	auto_free char *data = NULL;
+
+	/* Too long even if two characters of it are padding: said before it is decoded. */
+	if (size / 4 * 3 > (uint64_t)f->high + 2 && field_bytes(f, size / 4 * 3, e) < 0)
+		return -1;
+	if ((data = malloc(size / 4 * 3 + 1)) == NULL)
+		return err_sys(e, "%s", f->name);
+	if (sodium_base642bin((unsigned char *)data, size / 4 * 3 + 1, text, size, NULL, &got, &end,
+		sodium_base64_VARIANT_ORIGINAL) != 0 ||
+	    end != text + size)
+		return err_set(e, ERR_invalid_argument,
+		    "%s: not base64 (padding needed, no line breaks)", f->name);
+	if (field_bytes(f, got, e) < 0)
+		return -1;
+	data[got] = 0;
+	*(struct blob *)slot = (struct blob){ take_ptr(data), got };
+	return 0;
+}
+
+static int
+read_any(const struct field *f, const json_t *from, void *slot, struct err *e)
+{
+	auto_free char *text = json_dumps(from, JSON_COMPACT | JSON_ENCODE_ANY);
+
+	if (text == NULL)
+		return err_set(e, ERR_invalid_argument, "%s: nested too deeply", f->name);
+	if (field_bytes(f, strlen(text), e) < 0)
+		return -1;
+
+	size_t size = strlen(text);
+
+	*(struct blob *)slot = (struct blob){ take_ptr(text), size };
+	return 0;
+}
+
+/* A client that counts in doubles writes 5.0, or 5e0, for 5. */
+static int
+read_whole(const struct field *f, const json_t *from, int64_t *n, struct err *e)
+{
+	double value = json_real_value(from);
+
+	*n = json_integer_value(from);
+	if (json_is_integer(from))
+		return field_int(f, *n, e);
+	if (field_real(f, value, e) < 0)
+		return -1;
+	if (value >= 0x1p63 || value != floor(value))
+		return err_set(
+		    e, ERR_invalid_argument, "%s: %.15g is not a whole number", f->name, value);
+	*n = (int64_t)value;
+	return field_int(f, *n, e);
+}
+
+static int
+read_int(const struct field *f, const json_t *from, void *slot, struct err *e)
+{
+	return read_whole(f, from, slot, e);
+}
+
+static int
+read_real(const struct field *f, const json_t *from, void *slot, struct err *e)
+{
+	*(double *)slot = json_number_value(from);
+	return field_real(f, *(double *)slot, e);
+}
+
+static int
+read_flag(const struct field *f, const json_t *from, void *slot, struct err *e)
+{
+	(void)f;
+	(void)e;
+	*(bool *)slot = json_is_true(from);
+	return 0;
+}
+
+static int
+read_word(const struct field *f, const json_t *from, void *slot, struct err *e)
+{
+	return field_word(f, json_string_value(from), json_string_length(from), slot, e);
+}
+
+static int
+read_texts(const struct field *f, const json_t *from, void *slot, struct err *e)
+{
+	struct texts *texts = slot;
+	json_t *item;
+	size_t i;
+
+	if (field_items(f, json_array_size(from), e) < 0)
+		return -1;
+	if ((texts->items = malloc(sizeof *texts->items)) == NULL)
+		return err_sys(e, "%s", f->name);
+	json_array_foreach(from, i, item)
+	{
+		const char *text = json_string_value(item);
+
+		if (text == NULL)
+			return err_set(e, ERR_invalid_argument, "%s[%zu]: %s where text is needed",
+			    f->name, i, type_names[json_typeof(item)]);
+		if (field_texts_item(f, i, text, json_string_length(item), e) < 0)
+			return -1;
+		if (texts_add(texts, text) < 0)
+			return err_sys(e, "%s", f->name);
+	}
+	return 0;
+}
+
+static int
+read_item(const struct field *f, const json_t *from, void *slot, struct err *e)
+{
+	void *item = calloc(1, messages[f->of].size);
+
+	if (item == NULL)
+		return err_sys(e, "%s", f->name);
+	memcpy(slot, &item, sizeof item);
+	return read_message(f->of, from, item, e) < 0 ? field_within(f, e) : 0;
+}
+
+static int
+read_list(const struct field *f, const json_t *from, void *slot, struct err *e)
+{
+	struct list *list = slot;
+	json_t *object;
+	size_t i;
+
+	if (field_items(f, json_array_size(from), e) < 0)
+		return -1;
+	if ((list->items = malloc(messages[f->of].size)) == NULL)
+		return err_sys(e, "%s", f->name);
+	json_array_foreach(from, i, object)
+	{
+		if (!json_is_object(object))
+			return err_set(e, ERR_invalid_argument,
+			    "%s[%zu]: %s where an object is needed", f->name, i,
+			    type_names[json_typeof(object)]);
+
+		void *item = list_add(list, messages[f->of].size);
+
+		if (item == NULL)
+			return err_sys(e, "%s", f->name);
+		if (read_message(f->of, object, item, e) < 0)
+			return field_within_item(f, i, e);
+	}
+	return 0;
+}
+
+static int
+read_field(const struct field *f, const json_t *from, void *slot, struct err *e)
+{
+	static const struct {
+		unsigned types;
+		int (*read)(const struct field *, const json_t *, void *slot, struct err *);
+	} kinds[] = {
+		[KIND_TEXT] = { 1u << JSON_STRING, read_text },
+		[KIND_PAGE] = { 1u << JSON_STRING, read_page },
+		[KIND_BLOB] = { 1u << JSON_STRING, read_blob },
+		[KIND_ANY] = { ~0u, read_any },
+		[KIND_UINT] = { 1u << JSON_INTEGER | 1u << JSON_REAL, read_int },
+		[KIND_INT] = { 1u << JSON_INTEGER | 1u << JSON_REAL, read_int },
+		[KIND_REAL] = { 1u << JSON_INTEGER | 1u << JSON_REAL, read_real },
+		[KIND_FLAG] = { 1u << JSON_TRUE | 1u << JSON_FALSE, read_flag },
+		[KIND_WORD] = { 1u << JSON_STRING, read_word },
+		[KIND_TEXTS] = { 1u << JSON_ARRAY, read_texts },
+		[KIND_ITEM] = { 1u << JSON_OBJECT, read_item },
+		[KIND_LIST] = { 1u << JSON_ARRAY, read_list },
+	};
+
+	if ((kinds[f->kind].types & 1u << json_typeof(from)) == 0)
+		return field_mistyped(f, type_names[json_typeof(from)], e);
+	return kinds[f->kind].read(f, from, slot, e);
+}
+
+/* An unknown key is told of first: it is often why another one is missing. */
+static int
+keys_known(enum msg_id id, const json_t *from, struct err *e)
+{
+	const struct message *m = &messages[id];
+
+	for (void *at = json_object_iter((json_t *)from); at != NULL;
+	     at = json_object_iter_next((json_t *)from, at)) {
+		const char *key = json_object_iter_key(at);
+		size_t size = json_object_iter_key_len(at), i = 0;
+
+		while (i < m->nfields && (strlen(m->fields[i].name) != size ||
+					     memcmp(m->fields[i].name, key, size) != 0))
+			i++;
+		if (i == m->nfields)
+			return field_unknown(id, key, size, e);
+	}
+	return 0;
+}
+
+static int
+read_message(enum msg_id id, const json_t *from, void *msg, struct err *e)
+{
+	const struct message *m = &messages[id];
+
+	if (keys_known(id, from, e) < 0)
+		return -1;
+	for (const struct field *f = m->fields; f < m->fields + m->nfields; f++) {
+		const json_t *value = json_object_get(from, f->name);
+		void *slot = (char *)msg + f->offset;
+
+		if (value == NULL || (json_is_null(value) && !f->needed)) {
+			if (field_absent(f, slot, e) < 0)
+				return -1;
+		} else if (read_field(f, value, slot, e) < 0) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+int
+jschema_read(enum msg_id id, const json_t *from, void *msg, struct err *e)
+{
+	if (!json_is_object(from))
+		return err_set(e, ERR_invalid_argument, "arguments: not an object");
+	if (read_message(id, from, msg, e) == 0)
+		return 0;
+	message_clear(id, msg);
+	return -1;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * jschema_write.c - structs to JSON.
+ *
+ * What is written came from a hostile guest through daemons that may be compromised: it is not
+ * trusted to be short, shallow, or text.
+ */
+#include "common/auto.h"
+#include "common/codec/field.h"
+#include "common/jschema.h"
+#include "common/utf8.h"
+
+#include <sodium.h>
+#include <string.h>
+
+/* Decoders refuse what is not UTF-8, but what is written may never have met one. */
+static json_t *
+string_of(const void *text, size_t size)
+{
+	if (utf8_valid(text, size))
+		return json_stringn_nocheck(text, size);
+
+	struct blob mended = utf8_mend(text, size);
+	json_t *string =
+	    mended.data != NULL ? json_stringn_nocheck(mended.data, mended.size) : NULL;
+
+	blob_clear(&mended);
+	return string;
+}
+
+static json_t *
+write_text(const struct field *f, const void *slot)
+{
+	const char *text = *(char *const *)slot;
+
+	(void)f;
+	return string_of(text, strlen(text));
+}
+
+static json_t *
+write_page(const struct field *f, const void *slot)
+{
+	const struct blob *b = slot;
+
+	(void)f;
+	return string_of(b->data, b->size);
+}
+
+static json_t *
+write_blob(const struct field *f, const void *slot)
+{
+	const struct blob *b = slot;
+	size_t room = sodium_base64_encoded_len(b->size, sodium_base64_VARIANT_ORIGINAL);
+	auto_free char *text = malloc(room);
+
+	(void)f;
+	if (text == NULL)
+		return NULL;
+	sodium_bin2base64(text, room, b->data, b->size, sodium_base64_VARIANT_ORIGINAL);
+	return json_stringn_nocheck(text, room - 1);
+}
+
+/*
+ * Is it cheap to parse?  A parsed [] takes a hundred times its two bytes, and a client's parser may
+ * not stand a depth that ours does.
+ */
+static bool
+modest(const struct blob *b)
+{
+	size_t depth = 0, nested = 0;
+	bool quoted = false;
+
+	for (const char *c = b->data, *end = c + b->size; c < end; c++) {
+		if (quoted && *c == '\\')
+			c++;
+		else if (*c == '"')
+			quoted = !quoted;
+		else if (!quoted && (*c == '[' || *c == '{') &&
+			 (++depth > JSCHEMA_ANY_DEPTH || ++nested > JSCHEMA_ANY_NESTED))
+			return false;
+		else if (!quoted && (*c == ']' || *c == '}') && depth-- == 0)
+			return false;
+	}
+	return true;
+}
+
+/* A key that stands twice would lose a value: that too is better shown as it came. */
+static json_t *
+write_any(const struct field *f, const void *slot)
+{
+	const size_t flags = JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES;
+	const struct blob *b = slot;
+	json_t *value = modest(b) ? json_loadb(b->data, b->size, flags, NULL) : NULL;
+
+	(void)f;
+	return value != NULL ? value : string_of(b->data, b->size);
+}
+
+static json_t *
+write_uint(const struct field *f, const void *slot)
+{
+	(void)f;
+	return json_integer((json_int_t) * (const uint64_t *)slot);
+}
+
+static json_t *
+write_int(const struct field *f, const void *slot)
+{
+	(void)f;
+	return json_integer(*(const int64_t *)slot);
+}
+
+static json_t *
+write_real(const struct field *f, const void *slot)
+{
+	(void)f;
+	return json_real(*(const double *)slot);
+}
+
+static json_t *
+write_flag(const struct field *f, const void *slot)
+{
+	(void)f;
+	return json_boolean(*(const bool *)slot);
+}
+
+static json_t *
+write_word(const struct field *f, const void *slot)
+{
+	return json_string(word_text(f->set, *(const int *)slot));
+}
+
+static json_t *
+write_texts(const struct field *f, const void *slot)
+{
+	const struct texts *t = slot;
+	json_t *array = json_array();
+
+	(void)f;
+	for (size_t i = 0; i < t->count; i++)
+		if (json_array_append_new(array, string_of(t->items[i], strlen(t->items[i]))) < 0)
+			return json_decref(array), NULL;
+	return array;
+}
+
+static json_t *
+write_item(const struct field *f, const void *slot)
+{
+	return jschema_write(f->of, item_of(slot));
+}
+
+static json_t *
+write_list(const struct field *f, const void *slot)
+{
+	const struct list *list = slot;
+	size_t size = messages[f->of].size;
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < list->count; i++)
+		if (json_array_append_new(
+			array, jschema_write(f->of, (char *)list->items + i * size)) < 0)
+			return json_decref(array), NULL;
+	return array;
+}
+
+json_t *
+jschema_write(enum msg_id id, const void *msg)
+{
+	static json_t *(*const write[])(const struct field *, const void *slot) = {
+		[KIND_TEXT] = write_text,
+		[KIND_PAGE] = write_page,
+		[KIND_BLOB] = write_blob,
+		[KIND_ANY] = write_any,
+		[KIND_UINT] = write_uint,
+		[KIND_INT] = write_int,
+		[KIND_REAL] = write_real,
+		[KIND_FLAG] = write_flag,
+		[KIND_WORD] = write_word,
+		[KIND_TEXTS] = write_texts,
+		[KIND_ITEM] = write_item,
+		[KIND_LIST] = write_list,
+	};
+	const struct message *m = &messages[id];
+	json_t *object = json_object();
+
+	for (const struct field *f = m->fields; f < m->fields + m->nfields; f++) {
+		const void *slot = (const char *)msg + f->offset;
+
+		if (field_given(f, slot) &&
+		    json_object_set_new(object, f->name, write[f->kind](f, slot)) < 0)
+			return json_decref(object), NULL;
+	}
+	return object;
+}

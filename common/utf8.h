@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* utf8.h - is it UTF-8 (RFC 3629: no overlong form, no surrogate, nothing over U+10FFFF)? */
+#pragma once
+
+#include "common/schema.h"
+
+bool utf8_valid(const void *data, size_t size);
+/* A copy in which U+FFFD stands for each byte that is not part of UTF-8, and for each zero byte;
+ * with a zero byte behind it, not counted.  Never over three times as long; data NULL on ENOMEM. */
+struct blob utf8_mend(const void *data, size_t size);
+/* In place, for one line of a log or an error: what is not UTF-8 or is a control character becomes
+ * '?'. */
+void utf8_tame(char *text);
