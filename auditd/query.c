@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * query.c - walks the log backwards in short steps, one a turn of the loop, and keeps what matches.
+ *
+ * A caller sees the records of the principal in the call's envelope and no other.  One answer looks
+ * at a bounded stretch of the log and then says where to go on, so that a principal with few
+ * records in a long log does not hold up the others.
+ */
+#include "auditd/query.h"
+
+#include "auditd/journal.h"
+#include "auditd/record.h"
+
+#include "common/auto.h"
+#include "common/loop.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	STEP_BYTES = 512 << 10, /* looked at in one turn */
+	LOOK_BYTES = 64 << 20,  /* for one answer */
+	PAGE_BYTES = 512 << 10, /* of records in one answer */
+	QUERIES = 64,           /* at once */
+};
+
+struct query {
+	struct call *call;
+	struct audit_execution want;
+	struct audit_page page;
+	int event;       /* -1: any */
+	uint64_t before; /* records below this number have not been looked at */
+	uint64_t looked, found_bytes;
+};
+
+static size_t running;
+
+static void
+query_free(struct query *q)
+{
+	message_clear(MSG_audit_execution, &q->want);
+	message_clear(MSG_audit_page, &q->page);
+	free(q);
+	running--;
+}
+
+/* ---- what is wanted ---- */
+
+static bool
+matches(const char *wanted, const char *got)
+{
+	return wanted == NULL || *wanted == '\0' || (got != NULL && strcmp(wanted, got) == 0);
+}
+
+static bool
+is_wanted(const struct query *q, const struct audit_event *event)
+{
+	return event->principal != NULL && strcmp(event->principal, q->call->principal) == 0 &&
+	       matches(q->call->namespace, event->namespace) &&
+	       matches(q->want.namespace, event->namespace) &&
+	       matches(q->want.execution_id, event->execution_id) &&
+	       matches(q->want.session_id, event->session_id) &&
+	       (q->event < 0 || q->event == event->event);
+}
+
+/* A record that does not hold these bytes need not be decoded. */
+static bool
+may_be_wanted(const struct query *q, const struct chain_link *link)
+{
+	const char *needles[] = { q->call->principal, q->want.execution_id, q->want.session_id };
+
+	for (size_t i = 0; i < COUNT(needles); i++)
+		if (needles[i] != NULL &&
+		    memmem(link->record, link->size, needles[i], strlen(needles[i])) == NULL)
+			return false;
+	return true;
+}
+
+/* ---- looking ---- */
+
+/* 1: taken; 0: not wanted. */
+static int
+take(struct query *q, const struct chain_link *link, struct err *e)
+{
+	struct audit_entry entry = { 0 }, *slot;
+
+	if (!may_be_wanted(q, link))
+		return 0;
+	if (record_decode(link, &entry, e) < 0)
+		return -1;
+	if (!is_wanted(q, entry.event)) {
+		message_clear(MSG_audit_entry, &entry);
+		return 0;
+	}
+	slot = list_add(&q->page.entries, sizeof(*slot));
+	if (slot == NULL) {
+		message_clear(MSG_audit_entry, &entry);
+		return err_sys(e, "audit page");
+	}
+	*slot = entry;
+	q->found_bytes += link->size;
+	return 1;
+}
+
+static bool
+is_full(const struct query *q)
+{
+	return q->page.entries.count >= q->want.limit || q->found_bytes >= PAGE_BYTES;
+}
+
+/* The run of records that ends before q->before, from its last to its first. */
+static int
+look_at_run(struct query *q, struct err *e)
+{
+	struct chain_link links[JOURNAL_STEP];
+	size_t size, count = 0;
+	const uint8_t *run = journal_read(q->before - 1, &size, e);
+
+	if (run == NULL)
+		return -1;
+	q->looked += size;
+	while (size > 0 && count < COUNT(links)) {
+		ssize_t n = chain_parse(run, size, &links[count]);
+
+		if (n <= 0)
+			return err_set(e, ERR_internal,
+			    "record %" PRIu64 " of the log or one before it is damaged",
+			    q->before - 1);
+		if (links[count].number < q->before)
+			count++;
+		run += n;
+		size -= (size_t)n;
+	}
+	while (count > 0 && !is_full(q)) {
+		if (take(q, &links[--count], e) < 0)
+			return -1;
+		q->before = links[count].number;
+	}
+	return 0;
+}
+
+static int
+finish(struct query *q, struct err *e)
+{
+	char cursor[32];
+
+	if (q->before > 1) {
+		snprintf(cursor, sizeof(cursor), "%" PRIu64, q->before);
+		q->page.next_cursor = strdup(cursor);
+		if (q->page.next_cursor == NULL)
+			return err_sys(e, "audit page");
+	}
+	call_reply(q->call, &q->page);
+	query_free(q);
+	return 0;
+}
+
+static int
+look(struct query *q, struct err *e)
+{
+	uint64_t stop = q->looked + STEP_BYTES;
+
+	while (q->before > 1 && !is_full(q) && q->looked < stop)
+		if (look_at_run(q, e) < 0)
+			return -1;
+	return 0;
+}
+
+static void
+go_on(void *self)
+{
+	struct query *q = self;
+	struct err e;
+
+	if (look(q, &e) < 0) {
+		call_fail(q->call, &e);
+		query_free(q);
+		return;
+	}
+	if (q->before > 1 && !is_full(q) && q->looked < LOOK_BYTES) {
+		loop_after(0, go_on, q);
+		return;
+	}
+	if (finish(q, &e) < 0) {
+		call_fail(q->call, &e);
+		query_free(q);
+	}
+}
+
+/* Nobody waits: the next turn of it is the last. */
+static void
+on_cancel(struct call *call, enum err_code why)
+{
+	struct query *q = call->self;
+
+	(void)why;
+	q->looked = LOOK_BYTES;
+}
+
+/* ---- the request ---- */
+
+static int
+read_cursor(const char *cursor, uint64_t *before, struct err *e)
+{
+	uint64_t end = journal_durable() + 1;
+	char *rest;
+
+	*before = end;
+	if (cursor == NULL || *cursor == '\0')
+		return 0;
+	errno = 0;
+	*before = strtoull(cursor, &rest, 10);
+	if (*cursor < '0' || *cursor > '9' || *rest != '\0' || errno != 0 || *before < 1 ||
+	    *before > end)
+		return err_set(e, ERR_invalid_argument,
+		    "cursor: '%.32s' is not a next_cursor of this log", cursor);
+	return 0;
+}
+
+static int
+read_request(struct query *q, struct err *e)
+{
+	const char *event = q->want.event;
+
+	if (*q->call->principal == '\0')
+		return err_set(e, ERR_denied, "only an authenticated caller has records");
+	q->event = event == NULL ? -1 : word_parse(SET_event, event, strlen(event));
+	if (event != NULL && q->event < 0)
+		return err_set(e, ERR_invalid_argument,
+		    "event: '%.64s' is not an event, as execution.started is one", event);
+	return read_cursor(q->want.cursor, &q->before, e);
+}
+
+int
+query_execution(struct call *call, void *request, struct err *e)
+{
+	struct query *q = NULL;
+
+	if (running < QUERIES)
+		q = calloc(1, sizeof(*q));
+	if (q == NULL) {
+		err_set(e, ERR_queue_full, "%zu queries of the log are running", running);
+		e->retry_ms = 100;
+		return -1;
+	}
+	running++;
+	q->call = call;
+	q->want = *(struct audit_execution *)request;
+	*(struct audit_execution *)request = (struct audit_execution){ 0 };
+	if (read_request(q, e) < 0) {
+		query_free(q);
+		return -1;
+	}
+	call->self = q;
+	call->on_cancel = on_cancel;
+	go_on(q);
+	return 0;
+}

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* query.h - the caller's records of the log, newest first. */
+#pragma once
+
+#include "common/bus.h"
+
+/* Handler of audit_execution. */
+int query_execution(struct call *, void *request, struct err *);
