@@ -35,6 +35,16 @@ err_set(struct err *e, enum err_code code, const char *fmt, ...)
 	return -1;
 }
 
+/* What does not fit is left out. */
+static void
+append(struct err *e, const char *text)
+{
+	size_t used = strlen(e->text), n = strnlen(text, sizeof e->text - 1 - used);
+
+	memcpy(e->text + used, text, n);
+	e->text[used + n] = 0;
+}
+
 int
 err_sys(struct err *e, const char *fmt, ...)
 {
@@ -43,10 +53,10 @@ err_sys(struct err *e, const char *fmt, ...)
 
 	*e = (struct err){ .code = ERR_internal, .sys = sys };
 	va_start(ap, fmt);
-	int n = vsnprintf(e->text, sizeof e->text, fmt, ap);
+	vsnprintf(e->text, sizeof e->text, fmt, ap);
 	va_end(ap);
-	if (n >= 0 && (size_t)n < sizeof e->text)
-		snprintf(e->text + n, sizeof e->text - (size_t)n, ": %s", strerrordesc_np(sys));
+	append(e, ": ");
+	append(e, strerrordesc_np(sys));
 	utf8_tame(e->text);
 	return -1;
 }
@@ -59,10 +69,10 @@ err_add(struct err *e, const char *fmt, ...)
 
 	memcpy(old, e->text, sizeof old);
 	va_start(ap, fmt);
-	int n = vsnprintf(e->text, sizeof e->text, fmt, ap);
+	vsnprintf(e->text, sizeof e->text, fmt, ap);
 	va_end(ap);
-	if (n >= 0 && (size_t)n < sizeof e->text)
-		snprintf(e->text + n, sizeof e->text - (size_t)n, ": %s", old);
+	append(e, ": ");
+	append(e, old);
 	utf8_tame(e->text);
 	return -1;
 }

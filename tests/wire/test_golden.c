@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_golden.c - every message of the table as golden.txt says it is: bytes, frames and JSON.
+ *
+ * A change of golden.txt is a change of what builds say to each other and to clients.  Where it is
+ * meant:  test_golden --print > tests/wire/golden.txt  and read the difference before committing
+ * it.
+ */
+#include "common/auto.h"
+#include "common/jschema.h"
+#include "tests/wire/sample.h"
+
+#include <msgpack.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static char *golden; /* the file's text */
+
+static void
+print_hex(FILE *to, const char *what, const struct blob *b)
+{
+	fprintf(to, "\t%s ", what);
+	for (size_t i = 0; i < b->size; i++)
+		fprintf(to, "%02x", ((const unsigned char *)b->data)[i]);
+	fputc('\n', to);
+}
+
+static char *
+print_json(enum msg_id id, const void *msg)
+{
+	json_t *json = jschema_write(id, msg);
+	char *text = json_dumps(json, JSON_COMPACT | JSON_ENSURE_ASCII);
+
+	must(text != NULL);
+	json_decref(json);
+	return text;
+}
+
+/* What golden.txt has to say of a sample. */
+static char *
+print_sample(enum msg_id id, enum sample how)
+{
+	void *msg = sample_new(id, how);
+	auto_free char *json = print_json(id, msg);
+	struct packed p = sample_packed(id, how);
+	char *text;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	must(to != NULL);
+	fprintf(to, "%s %s\n", messages[id].name, sample_names[how]);
+	print_hex(to, "body", &p.body);
+	for (size_t i = 0; i < p.count; i++)
+		print_hex(to, "frame", &p.blobs[i]);
+	fprintf(to, "\tjson %s\n", json);
+	must(fclose(to) == 0);
+	sample_free(id, msg);
+	packed_clear(&p);
+	return text;
+}
+
+static char *
+print_all(void)
+{
+	char *text;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	must(to != NULL);
+	for (int id = MSG_none + 1; id < MSG_COUNT; id++) {
+		for (int how = 0; how < SAMPLE_COUNT; how++) {
+			auto_free char *one = print_sample(id, how);
+
+			fputs(one, to);
+		}
+	}
+	must(fclose(to) == 0);
+	return text;
+}
+
+static enum msg_id
+id_of(void **state)
+{
+	return *(const int *)*state;
+}
+
+static void
+stands_in_golden(void **state)
+{
+	for (int how = 0; how < SAMPLE_COUNT; how++) {
+		auto_free char *one = print_sample(id_of(state), how);
+
+		if (strstr(golden, one) == NULL)
+			fail_msg("golden.txt does not have:\n%s", one);
+	}
+}
+
+static void
+survives_the_wire(void **state)
+{
+	enum msg_id id = id_of(state);
+
+	for (int how = 0; how < SAMPLE_COUNT; how++) {
+		struct packed once = sample_packed(id, how), sent = sample_copy(&once), twice;
+		void *msg = sample_empty(id);
+		struct err e = { 0 };
+
+		if (wire_decode(
+			id, sent.body.data, sent.body.size, sent.blobs, sent.count, msg, &e) < 0)
+			fail_msg("%s", e.text);
+		for (size_t i = 0; i < sent.count; i++)
+			assert_null(sent.blobs[i].data);
+		assert_int_equal(wire_encode(id, msg, &twice, &e), 0);
+		assert_true(sample_same(&once, &twice));
+		sample_free(id, msg);
+		packed_clear(&once);
+		packed_clear(&sent);
+		packed_clear(&twice);
+	}
+}
+
+static void
+survives_json(void **state)
+{
+	enum msg_id id = id_of(state);
+
+	for (int how = 0; how < SAMPLE_COUNT; how++) {
+		void *msg = sample_new(id, how), *read = sample_empty(id);
+		json_t *json = jschema_write(id, msg);
+		struct packed once = sample_packed(id, how), twice;
+		struct err e = { 0 };
+
+		assert_non_null(json);
+		if (jschema_read(id, json, read, &e) < 0 || wire_encode(id, read, &twice, &e) < 0)
+			fail_msg("%s", e.text);
+		assert_true(sample_same(&once, &twice));
+		json_decref(json);
+		sample_free(id, msg);
+		sample_free(id, read);
+		packed_clear(&once);
+		packed_clear(&twice);
+	}
+}
+
+/* The library that others would use reads it too, to the last byte. */
+static void
+is_msgpack(void **state)
+{
+	for (int how = 0; how < SAMPLE_COUNT; how++) {
+		struct packed p = sample_packed(id_of(state), how);
+		msgpack_unpacked u;
+		size_t used = 0;
+
+		msgpack_unpacked_init(&u);
+		assert_int_equal(msgpack_unpack_next(&u, p.body.data, p.body.size, &used),
+		    MSGPACK_UNPACK_SUCCESS);
+		assert_int_equal(used, p.body.size);
+		assert_int_equal(u.data.type, MSGPACK_OBJECT_MAP);
+		msgpack_unpacked_destroy(&u);
+		packed_clear(&p);
+	}
+}
+
+/* A log line shows no content: no sample's text may stand in it, nor break it. */
+static void
+describes_itself(void **state)
+{
+	enum msg_id id = id_of(state);
+	void *msg = sample_new(id, SAMPLE_FULL);
+	char line[4096], shortened[16];
+
+	wire_describe(id, msg, line, sizeof line);
+	assert_int_equal(strncmp(line, messages[id].name, strlen(messages[id].name)), 0);
+	assert_null(strchr(line, '\n'));
+	assert_null(strchr(line, '"'));
+	assert_int_equal(line[strlen(line) - 1], '}');
+	wire_describe(id, msg, shortened, sizeof shortened);
+	assert_int_equal(strncmp(line, shortened, sizeof shortened - 1), 0);
+	sample_free(id, msg);
+}
+
+static void
+golden_has_no_more(void **state)
+{
+	auto_free char *all = print_all();
+
+	(void)state;
+	assert_string_equal(golden, all);
+}
+
+static char *
+load_golden(void)
+{
+	FILE *from = fopen(GOLDEN, "re");
+	char *text = NULL;
+	size_t size = 0;
+
+	if (from == NULL || getdelim(&text, &size, 0, from) < 0) {
+		perror(GOLDEN);
+		exit(1);
+	}
+	fclose(from);
+	return text;
+}
+
+int
+main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		CMUnitTestFunction run;
+	} checks[] = {
+		{ "stands in golden.txt", stands_in_golden },
+		{ "survives the wire", survives_the_wire },
+		{ "survives JSON", survives_json },
+		{ "is msgpack", is_msgpack },
+		{ "describes itself", describes_itself },
+	};
+	static struct CMUnitTest tests[MSG_COUNT * COUNT(checks)];
+	static char names[COUNT(tests)][96];
+	static int ids[MSG_COUNT];
+	size_t n = 0;
+
+	if (argc == 2 && strcmp(argv[1], "--print") == 0) {
+		auto_free char *all = print_all();
+
+		return fputs(all, stdout) < 0;
+	}
+	golden = load_golden();
+	for (int id = MSG_none + 1; id < MSG_COUNT; id++) {
+		ids[id] = id;
+		for (size_t c = 0; c < COUNT(checks); c++, n++) {
+			snprintf(
+			    names[n], sizeof names[n], "%s %s", messages[id].name, checks[c].name);
+			tests[n] =
+			    (struct CMUnitTest){ names[n], checks[c].run, NULL, NULL, &ids[id] };
+		}
+	}
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(golden_has_no_more);
+
+	int failed = _cmocka_run_group_tests("golden", tests, n, NULL, NULL);
+
+	free(golden);
+	return failed;
+}
