@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * calls.c - calls under way.
+ *
+ * Trusts the bus to end each request once.  Arguments come from a model, replies were checked by
+ * the bus.  What is kept for a call is bounded: their number, and the bytes of their messages.
+ */
+#include "gateway/calls.h"
+
+#include "gateway/options.h"
+#include "gateway/progress.h"
+#include "gateway/result.h"
+
+#include "common/auto.h"
+#include "common/bus.h"
+#include "common/jschema.h"
+#include "common/log.h"
+#include "common/loop.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum {
+	RETRY_MS = 250,              /* when a client that is over its bounds may try again */
+	SESSION_HEX = 32,            /* digits at the end of a session's id */
+	REPEAT_BYTES = 12 * 1048576, /* arguments kept for a second try */
+};
+
+struct call_out {
+	struct call_out *next;
+	struct origin origin; /* owns the id */
+	struct progress progress;
+	enum msg_id tool;
+	uint64_t ask;
+	int64_t due_ms;
+	size_t bytes;
+	bool silent;       /* cancelled: nothing more is said */
+	json_t *arguments; /* for a second try; NULL: there is none */
+	char trace[56];
+};
+
+/* ---- what the envelope takes from the arguments ---- */
+
+static const char *
+text_field(enum msg_id tool, const char *request, const char *name)
+{
+	const struct message *m = &messages[tool];
+
+	for (const struct field *f = m->fields; f < m->fields + m->nfields; f++)
+		if (f->kind == KIND_TEXT && strcmp(f->name, name) == 0)
+			return *(char *const *)(request + f->offset);
+	return NULL;
+}
+
+/* "sess_<instance>_<32 digits>" names the executor that has the session. */
+static bool
+session_instance(const char *session, char *instance, size_t size)
+{
+	static const char prefix[] = "sess_";
+	size_t start = sizeof prefix - 1, n = session == NULL ? 0 : strlen(session);
+
+	if (n < start + 1 + 1 + SESSION_HEX || strncmp(session, prefix, start) != 0)
+		return false;
+
+	size_t end = n - SESSION_HEX - 1;
+
+	if (session[end] != '_' || end - start >= size)
+		return false;
+	memcpy(instance, session + start, end - start);
+	instance[end - start] = '\0';
+	return true;
+}
+
+/* W3C Trace Context, version 00; anything else starts no trace, as it asks. */
+static void
+read_trace(json_t *meta, char trace[56])
+{
+	static const char form[] = "00-hhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhh-hhhhhhhhhhhhhhhh-hh";
+	const char *given = json_string_value(json_object_get(meta, "traceparent"));
+
+	trace[0] = '\0';
+	if (given == NULL || strlen(given) != sizeof form - 1)
+		return;
+	for (size_t i = 0; form[i] != '\0'; i++)
+		if (form[i] == 'h'
+			? !isxdigit((unsigned char)given[i]) || isupper((unsigned char)given[i])
+			: given[i] != form[i])
+			return;
+	if (strspn(given + 3, "0") < 32 && strspn(given + 36, "0") < 16)
+		memcpy(trace, given, sizeof form);
+}
+
+/* ---- the end of a call ---- */
+
+static void
+unlink_call(struct call_out *call)
+{
+	struct client *client = call->origin.client;
+	struct call_out **at = &client->calls;
+
+	while (*at != call)
+		at = &(*at)->next;
+	*at = call->next;
+	client->count--;
+	client->held -= call->bytes;
+}
+
+/* Takes the message. */
+static void
+finish(struct call_out *call, json_t *message)
+{
+	struct origin origin = call->origin;
+
+	unlink_call(call);
+	progress_close(&call->progress);
+	if (call->silent) {
+		json_decref(message);
+		message = NULL;
+	}
+	client_answer(&origin, message);
+	json_decref(origin.id);
+	json_decref(call->arguments);
+	free(call);
+}
+
+static json_t *
+say(const struct origin *to, json_t *result)
+{
+	json_t *message = result == NULL ? NULL : jsonrpc_result(to->id, result);
+
+	return message != NULL ? message : jsonrpc_error(to->id, RPC_INTERNAL, "out of memory");
+}
+
+static int ask(struct call_out *, json_t *arguments, struct err *);
+
+/* A daemon that was lost took the call with it; one that changes nothing may be asked once more. */
+static bool
+again(struct call_out *call, const struct err *e)
+{
+	json_t *arguments = take_ptr(call->arguments);
+	struct err ignored;
+
+	if (arguments == NULL)
+		return false;
+
+	bool asked =
+	    e->code == ERR_unavailable && !call->silent && ask(call, arguments, &ignored) == 0;
+
+	json_decref(arguments);
+	return asked;
+}
+
+static void
+on_done(void *self, void *reply, const struct err *e)
+{
+	struct call_out *call = self;
+	const struct era *era = call->origin.era;
+
+	if (reply == NULL && again(call, e))
+		return;
+	if (reply == NULL)
+		log_debug("call failed", LOG_S("tool", messages[call->tool].name),
+		    LOG_S("code", err_name(e->code)));
+	finish(call, call->silent ? NULL
+				  : say(&call->origin, reply != NULL
+							   ? result_of_reply(era, call->tool, reply)
+							   : result_of_error(era, e)));
+}
+
+static void
+on_part(void *self, const struct stream_part *part)
+{
+	struct call_out *call = self;
+
+	if (!call->silent)
+		progress_part(&call->progress, part);
+}
+
+/* ---- its beginning ---- */
+
+static int
+send_request(struct call_out *call, void *request, struct err *e)
+{
+	const struct message *m = &messages[call->tool];
+	int64_t left_ms = call->due_ms - loop_now_ms();
+	char instance[64];
+	bool routed = session_instance(
+	    text_field(call->tool, request, "session_id"), instance, sizeof instance);
+	struct ask it = { .to = m->server,
+		.instance = routed ? instance : NULL,
+		.message = call->tool,
+		.request = request,
+		.principal = call->origin.client->principal,
+		.namespace = text_field(call->tool, request, "namespace"),
+		.trace = call->trace[0] != '\0' ? call->trace : NULL,
+		.timeout_ms = left_ms > 0 ? left_ms : 1,
+		.self = call,
+		.part = on_part,
+		.done = on_done };
+
+	call->ask = bus_ask(&it, e);
+	return call->ask == 0 ? -1 : 0;
+}
+
+static int
+ask(struct call_out *call, json_t *arguments, struct err *e)
+{
+	auto_free void *request = calloc(1, messages[call->tool].size);
+
+	if (request == NULL)
+		return err_sys(e, "make a request");
+
+	int failed = jschema_read(call->tool, arguments, request, e);
+
+	if (failed == 0)
+		failed = send_request(call, request, e);
+	message_clear(call->tool, request);
+	return failed;
+}
+
+static int
+admit(const struct call_in *in, struct err *e)
+{
+	const struct client *client = in->origin.client;
+
+	if (client->count >= options.max_in_flight)
+		err_set(e, ERR_queue_full, "%zu calls are under way, which is the limit",
+		    client->count);
+	else if (client->count > 0 && client->held + in->bytes > 2 * options.max_message_bytes)
+		err_set(e, ERR_queue_full,
+		    "calls under way came in %zu bytes; with %zu more they are over the limit of "
+		    "%zu",
+		    client->held, in->bytes, 2 * (size_t)options.max_message_bytes);
+	else
+		return 0;
+	e->retry_ms = RETRY_MS;
+	return -1;
+}
+
+static struct call_out *
+make_call(const struct call_in *in, struct err *e)
+{
+	const unsigned repeatable = READ_ONLY | IDEMPOTENT;
+	struct client *client = in->origin.client;
+	struct call_out *call = calloc(1, sizeof *call);
+
+	if (call == NULL) {
+		err_sys(e, "make a call");
+		return NULL;
+	}
+	*call = (struct call_out){ .next = client->calls,
+		.origin = in->origin,
+		.tool = in->tool,
+		.due_ms = loop_now_ms() + (int64_t)options.call_timeout_ms,
+		.bytes = in->bytes };
+	call->origin.id = json_incref(in->origin.id);
+	read_trace(in->meta, call->trace);
+	progress_open(&call->progress, &call->origin, json_object_get(in->meta, "progressToken"));
+	/* Only where it was there to be lost: one that never came has been waited for already. */
+	if ((messages[in->tool].hints & repeatable) == repeatable && in->bytes <= REPEAT_BYTES &&
+	    bus_ready(messages[in->tool].server, NULL))
+		call->arguments = json_incref(in->arguments);
+	client->calls = call;
+	client->count++;
+	client->held += in->bytes;
+	return call;
+}
+
+/* Forgets a call that was not accepted; its answer is the caller's. */
+static void
+drop_call(struct call_out *call)
+{
+	unlink_call(call);
+	progress_close(&call->progress);
+	json_decref(call->origin.id);
+	json_decref(call->arguments);
+	free(call);
+}
+
+json_t *
+calls_begin(const struct call_in *in)
+{
+	json_t *none = NULL, *arguments = in->arguments;
+	struct call_in whole = *in;
+	struct err e;
+
+	if (arguments == NULL)
+		arguments = none = json_object();
+	whole.arguments = arguments;
+
+	struct call_out *call = admit(in, &e) < 0 ? NULL : make_call(&whole, &e);
+	int failed = call == NULL ? -1 : ask(call, arguments, &e);
+
+	if (call != NULL && failed < 0)
+		drop_call(call);
+	json_decref(none);
+	if (failed == 0) {
+		client_batch_hold(in->origin.batch);
+		return NULL;
+	}
+	return say(&in->origin, result_of_error(in->origin.era, &e));
+}
+
+static struct call_out *
+find(const struct client *client, const json_t *id)
+{
+	struct call_out *call = client->calls;
+
+	while (call != NULL && !json_equal(call->origin.id, id))
+		call = call->next;
+	return call;
+}
+
+bool
+calls_pending(const struct client *client, const json_t *id)
+{
+	return find(client, id) != NULL;
+}
+
+void
+calls_cancel(struct client *client, const json_t *id)
+{
+	struct call_out *call = find(client, id);
+
+	if (call == NULL || call->silent)
+		return;
+	call->silent = true;
+	bus_cancel(call->ask);
+}
+
+void
+calls_end(struct client *client)
+{
+	struct call_out *next;
+
+	for (struct call_out *call = client->calls; call != NULL; call = next) {
+		next = call->next;
+		bus_cancel(call->ask);
+	}
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * calls.h - tools/call: from JSON to the daemon that serves the tool, and back.
+ *
+ * A call is answered exactly once: by the daemon, by an error when that is lost or late, or, when
+ * the client cancelled it, not at all.
+ */
+#pragma once
+
+#include "gateway/client.h"
+
+#include "common/schema.h"
+
+/* A call as it was read; all of it is borrowed. */
+struct call_in {
+	struct origin origin;
+	enum msg_id tool;
+	json_t *arguments; /* object, or NULL for none */
+	json_t *meta;      /* of the request, or NULL */
+	size_t bytes;      /* of the message it came in */
+};
+
+/* The answer where there is one already, or NULL: client_answer() will be called later. */
+json_t *calls_begin(const struct call_in *);
+/* Is a call of that id under way? */
+bool calls_pending(const struct client *, const json_t *id);
+/* The client wants no answer any more; an unknown id does nothing. */
+void calls_cancel(struct client *, const json_t *id);
+/* All of them are given up and answered so. */
+void calls_end(struct client *);

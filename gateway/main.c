@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * main.c - cloister-gateway: MCP on one side, messages to the daemons on the other.
+ *
+ * It trusts nobody: its input is a client that passes on what a model wrote, and replies that hold
+ * what hostile programs wrote.  It knows no tool by name; what it offers and whom it asks stands in
+ * schema.def.  It holds what no other daemon must have: who the client is.  Of the machine it can
+ * reach its two streams and the endpoints of its edges, nothing else.
+ */
+#include "gateway/options.h"
+#include "gateway/stdio.h"
+#include "gateway/tools.h"
+
+#include "common/daemon.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char principal[32];
+
+static int
+check_lease(struct err *e)
+{
+	if (options.lease == 0 || fcntl((int)options.lease, F_SETFD, FD_CLOEXEC) == 0)
+		return 0;
+	return err_sys(e, "lease: descriptor %d", (int)options.lease);
+}
+
+/* Over stdio whoever started the gateway is who asks. */
+static int
+open_gateway(struct err *e)
+{
+	if (options.describe) {
+		tools_describe(stdout);
+		exit(fflush(stdout) == 0 ? 0 : 1);
+	}
+	if (strcmp(options.transport, "stdio") != 0)
+		return err_set(
+		    e, ERR_invalid_argument, "transport: '%s' is not stdio", options.transport);
+	snprintf(principal, sizeof principal, "local:%u", (unsigned)getuid());
+	if (tools_choose(options.toolsets, e) < 0 || check_lease(e) < 0)
+		return -1;
+	return stdio_prepare(principal, e);
+}
+
+static const struct daemon gateway = {
+	.self = PEER_gateway,
+	.summary = "Speaks MCP to one client on stdin and stdout; asks the daemons.",
+	.settings = options_table,
+	.open = open_gateway,
+	.start = stdio_start,
+	.stop = stdio_stop,
+};
+
+int
+main(int argc, char **argv)
+{
+	return daemon_main(argc, argv, &gateway);
+}

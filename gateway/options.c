@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* options.c - one row a setting; the operator is trusted. */
+#include "gateway/options.h"
+
+struct options options;
+
+/* clang-format off */
+const struct setting options_table[] = {
+	{ "transport", KIND_TEXT, &options.transport, "stdio", 1, 16, NULL,
+	  "How clients come: stdio, one client on the standard streams." },
+	{ "toolsets", KIND_TEXT, &options.toolsets, "core", 1, 256, NULL,
+	  "Tools that are offered: core, monitor, web, host, joined by commas; all; or those of one "
+	  "system: mcp-secure-sandbox, python-sandbox, sandboxmcp, mcp-code-sandbox." },
+	{ "instructions", KIND_TEXT, &options.instructions, "", 0, 2048, NULL,
+	  "What a model is told about this server; empty: a text that fits the core tools." },
+	{ "max_message_bytes", KIND_UINT, &options.max_message_bytes, "75497472", 1024, 1 << 30, NULL,
+	  "A message of a client may be so long; the default holds a 50 MB file as base64." },
+	{ "max_output_bytes", KIND_UINT, &options.max_output_bytes, "268435456", 1 << 20, 1LL << 32,
+	  NULL, "Answers waiting for a client that does not read them; what does not fit is answered "
+	  "with limit_exceeded." },
+	{ "max_in_flight", KIND_UINT, &options.max_in_flight, "64", 1, 4096, NULL,
+	  "Calls of one client under way at once; one more is answered with queue_full." },
+	{ "call_timeout_ms", KIND_UINT, &options.call_timeout_ms, "3700000", 100, 86400000, NULL,
+	  "A call is answered within this time, whatever happens; the default is the longest program "
+	  "and its place in the queue." },
+	{ "eof_grace_ms", KIND_UINT, &options.eof_grace_ms, "1500", 0, 3600000, NULL,
+	  "When the client has closed its side, calls under way may still end within this time." },
+	{ "lease", KIND_UINT, &options.lease, "0", 0, 65535, NULL,
+	  "A descriptor to hold open until the end, as cloister serve hands over; 0: none." },
+	{ "describe", KIND_FLAG, &options.describe, "false", 0, 1, NULL,
+	  "Print the table of tools as Markdown and end." },
+	{ 0 },
+};
+/* clang-format on */

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * progress.h - what a call says on the way, as notifications/progress.
+ *
+ * Values grow whatever the server sends, at most ten notifications a second go out for a call (what
+ * comes in between is joined), and none after progress_close().
+ */
+#pragma once
+
+#include "gateway/client.h"
+
+#include "common/schema.h"
+
+struct progress {
+	const struct origin *origin;
+	json_t *token; /* NULL: nobody asked for any */
+	double value;
+	int64_t sent_ms;
+	uint64_t timer;
+	char *text; /* not sent yet */
+	size_t size;
+};
+
+/* token: a string or an integer, or anything else for none.  *origin lives as long as *progress. */
+void progress_open(struct progress *, const struct origin *, json_t *token);
+void progress_part(struct progress *, const struct stream_part *);
+void progress_close(struct progress *);

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* result.c - rendering; replies were checked by the bus, their texts come from hostile programs. */
+#include "gateway/result.h"
+
+#include "common/auto.h"
+#include "common/jschema.h"
+#include "common/utf8.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	/* No model reads more; a file of 50 MB would else stand twice in one message. */
+	TEXT_BYTES = 1 << 20,
+};
+
+struct text {
+	char *data;
+	size_t size, room, limit;
+};
+
+static int
+append(const char *data, size_t size, void *self)
+{
+	struct text *t = self;
+
+	if (size > t->limit - t->size)
+		return -1;
+	if (t->size + size > t->room) {
+		size_t room = (t->size + size) * 2;
+		char *grown = realloc(t->data, room);
+
+		if (grown == NULL)
+			return -1;
+		t->data = grown;
+		t->room = room;
+	}
+	memcpy(t->data + t->size, data, size);
+	t->size += size;
+	return 0;
+}
+
+/* The JSON of *value as a JSON string; a remark instead where it is long and stands elsewhere. */
+static json_t *
+text_of(const json_t *value, size_t limit)
+{
+	struct text t = { .limit = limit };
+	int failed = json_dump_callback(value, append, &t, JSON_COMPACT);
+	json_t *text = failed ? json_string("{\"note\":\"too long to stand here, too; see "
+					    "structuredContent\"}")
+	                      : json_stringn_nocheck(t.data, t.size);
+
+	free(t.data);
+	return text;
+}
+
+static json_t *
+content(json_t *text, bool failed)
+{
+	return json_pack(
+	    "{s:[{s:s, s:o}], s:b}", "content", "type", "text", "text", text, "isError", failed);
+}
+
+json_t *
+result_of_reply(const struct era *era, enum msg_id tool, const void *reply)
+{
+	json_t *value = jschema_write(messages[tool].reply, reply);
+	size_t limit = era->structured ? TEXT_BYTES : SIZE_MAX;
+
+	if (value == NULL)
+		return NULL;
+	bool failed = json_is_false(json_object_get(value, "success"));
+	json_t *result = content(text_of(value, limit), failed);
+
+	if (era->structured)
+		json_object_set(result, "structuredContent", value);
+	json_decref(value);
+	return result == NULL ? NULL : era_finish(era, result, false);
+}
+
+json_t *
+result_of_error(const struct era *era, const struct err *e)
+{
+	char said[sizeof e->text];
+
+	memcpy(said, e->text, sizeof said);
+	utf8_tame(said);
+
+	json_t *error = json_pack("{s:s, s:s, s:s}", "code", err_name(e->code), "message", said,
+	    "hint", err_remedy(e->code));
+
+	if (e->retry_ms > 0)
+		json_object_set_new(error, "retry_ms", json_integer(e->retry_ms));
+	json_t *value = json_pack("{s:o}", "error", error);
+	json_t *result = value == NULL ? NULL : content(text_of(value, SIZE_MAX), true);
+
+	json_decref(value);
+	return result == NULL ? NULL : era_finish(era, result, false);
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lines.c - cutting at newlines; trusts nothing, holds at most one line and one read. */
+#include "gateway/rpc/lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	READ_BYTES = 65536,  /* offered to each read */
+	KEEP_BYTES = 262144, /* a larger buffer is given back once it is empty */
+};
+
+static bool
+grow(struct lines *l)
+{
+	size_t most = l->limit + READ_BYTES, room = l->room == 0 ? READ_BYTES : l->room * 2;
+
+	if (room > most)
+		room = most;
+
+	char *data = realloc(l->data, room);
+
+	if (data == NULL)
+		return false;
+	l->data = data;
+	l->room = room;
+	return true;
+}
+
+static void
+skip(struct lines *l)
+{
+	l->skipping = true;
+	l->start = l->looked = l->used = 0;
+}
+
+char *
+lines_room(struct lines *l, size_t *room)
+{
+	if (l->start > 0) {
+		memmove(l->data, l->data + l->start, l->used - l->start);
+		l->used -= l->start;
+		l->looked -= l->start;
+		l->start = 0;
+	}
+	if (l->used == 0 && l->room > KEEP_BYTES) {
+		free(l->data);
+		l->data = NULL;
+		l->room = 0;
+	}
+	if (l->room - l->used < READ_BYTES / 2 && l->room < l->limit + READ_BYTES && !grow(l)) {
+		if (l->room == 0)
+			return NULL;
+		skip(l); /* no memory for a line of this length: one too long, as far as we go */
+	}
+	*room = l->room - l->used;
+	return l->data + l->used;
+}
+
+void
+lines_filled(struct lines *l, size_t size)
+{
+	l->used += size;
+}
+
+/* The line is data[start, end); the next one begins behind the newline, if there is one. */
+static void
+cut(struct lines *l, size_t end, struct line *line)
+{
+	*line = (struct line){ .data = l->data + l->start,
+		.size = end - l->start,
+		.over = l->skipping || end - l->start > l->limit,
+		.scan = l->scan };
+	l->start = l->looked = end < l->used ? end + 1 : end;
+	l->skipping = false;
+	l->scan = (struct scan){ 0 };
+}
+
+bool
+lines_next(struct lines *l, struct line *line)
+{
+	if (l->looked == l->used)
+		return false;
+
+	const char *newline = memchr(l->data + l->looked, '\n', l->used - l->looked);
+	size_t end = newline == NULL ? l->used : (size_t)(newline - l->data);
+
+	scan_feed(&l->scan, l->data + l->looked, end - l->looked);
+	l->looked = end;
+	if (newline != NULL) {
+		cut(l, end, line);
+		return true;
+	}
+	if (l->used - l->start > l->limit || l->skipping)
+		skip(l);
+	return false;
+}
+
+bool
+lines_last(struct lines *l, struct line *line)
+{
+	if (l->start == l->used && !l->skipping)
+		return false;
+	cut(l, l->used, line);
+	return true;
+}
+
+void
+lines_free(struct lines *l)
+{
+	free(l->data);
+	*l = (struct lines){ .limit = l->limit };
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * outbox.c - a list of blocks that messages are written into as JSON text, with no copy in between.
+ *
+ * Small messages share a block and so a write(2); a large one never needs memory in one piece.
+ */
+#include "gateway/rpc/outbox.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+	BLOCK_BYTES = 65536 - 64, /* with malloc's own bytes within 64 KiB */
+};
+
+struct outbox_block {
+	struct outbox_block *next;
+	size_t start, end; /* data[start, end) waits */
+	char data[BLOCK_BYTES];
+};
+
+static struct outbox_block *
+add_block(struct outbox *box)
+{
+	struct outbox_block *block = malloc(sizeof *block);
+
+	if (block == NULL)
+		return NULL;
+	block->next = NULL;
+	block->start = block->end = 0;
+	if (box->last == NULL)
+		box->first = block;
+	else
+		box->last->next = block;
+	box->last = block;
+	return block;
+}
+
+static int
+append(const char *data, size_t size, void *self)
+{
+	struct outbox *box = self;
+
+	if (box->bytes + size > box->limit)
+		return -1;
+	box->bytes += size;
+	while (size > 0) {
+		struct outbox_block *block = box->last;
+
+		if ((block == NULL || block->end == BLOCK_BYTES) &&
+		    (block = add_block(box)) == NULL)
+			return -1;
+		size_t n = BLOCK_BYTES - block->end < size ? BLOCK_BYTES - block->end : size;
+		memcpy(block->data + block->end, data, n);
+		block->end += n;
+		data += n;
+		size -= n;
+	}
+	return 0;
+}
+
+static void
+free_blocks(struct outbox_block *block)
+{
+	while (block != NULL) {
+		struct outbox_block *next = block->next;
+
+		free(block);
+		block = next;
+	}
+}
+
+/* Back to what it was when `last` ended at `end`: half a message is worse than none. */
+static void
+roll_back(struct outbox *box, struct outbox_block *last, size_t end, size_t bytes)
+{
+	if (last == NULL) {
+		outbox_clear(box);
+		return;
+	}
+	free_blocks(last->next);
+	last->next = NULL;
+	last->end = end;
+	box->last = last;
+	box->bytes = bytes;
+}
+
+int
+outbox_add(struct outbox *box, const json_t *message, size_t limit, struct err *e)
+{
+	struct outbox_block *last = box->last;
+	size_t end = last == NULL ? 0 : last->end, bytes = box->bytes;
+
+	box->limit = limit;
+	if (json_dump_callback(message, append, box, JSON_COMPACT | JSON_ENCODE_ANY) == 0 &&
+	    append("\n", 1, box) == 0)
+		return 0;
+	roll_back(box, last, end, bytes);
+	return err_set(e, ERR_limit_exceeded,
+	    "the answer does not fit beside %zu bytes that wait to be read; the limit is %zu",
+	    bytes, limit);
+}
+
+int
+outbox_write(struct outbox *box, int fd, bool socket)
+{
+	while (box->bytes > 0) {
+		struct outbox_block *block = box->first;
+		const char *data = block->data + block->start;
+		size_t size = block->end - block->start;
+		ssize_t n = socket ? send(fd, data, size, MSG_DONTWAIT | MSG_NOSIGNAL)
+		                   : write(fd, data, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return errno == EAGAIN || errno == EWOULDBLOCK ? 0 : -1;
+		block->start += (size_t)n;
+		box->bytes -= (size_t)n;
+		if (block->start < block->end)
+			continue;
+		if (block->next == NULL) { /* the last one is used again */
+			block->start = block->end = 0;
+			return 0;
+		}
+		box->first = block->next;
+		free(block);
+	}
+	return 0;
+}
+
+void
+outbox_clear(struct outbox *box)
+{
+	free_blocks(box->first);
+	*box = (struct outbox){ 0 };
+}

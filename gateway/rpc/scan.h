@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scan.h - a first look at a message while its bytes arrive, in constant memory.
+ *
+ * Bounds what a parser may be asked to build (3 bytes of "[]," cost it 100), and finds the id of a
+ * request that is too long, too deep or not JSON, so that even such a one is answered and not left
+ * to time out.
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	SCAN_MAX_DEPTH = 256,
+	SCAN_MAX_VALUES = 2000000,
+	SCAN_MAX_ID = 1024, /* bytes of an id as written, quotes too */
+};
+
+struct scan {
+	unsigned depth, deepest;
+	uint64_t values;
+	bool array;            /* the outermost value is one: a batch */
+	bool string, escaped;  /* inside of a string; after a backslash */
+	bool in_key, key_next; /* of the outermost object */
+	bool in_id, id_seen;   /* copying the id; it is complete */
+	size_t key_size, id_size;
+	char key[4], id[SCAN_MAX_ID];
+};
+
+/* A zeroed scan is at the start of a message. */
+void scan_feed(struct scan *, const char *data, size_t size);
+/* NULL, or what bound the message is over, for an error text. */
+const char *scan_refusal(const struct scan *);
+/* The id of the outermost object, a new reference; NULL where it has no string or integer there. */
+json_t *scan_id(const struct scan *);
