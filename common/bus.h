@@ -12,6 +12,8 @@
 #include "common/err.h"
 #include "common/schema.h"
 
+#include <sys/types.h>
+
 /* ---- serving ---- */
 
 /* A request under way.  Handlers read the first part; `self` and `on_cancel` are theirs to set. */
@@ -88,12 +90,20 @@ bool bus_ready(enum peer, struct heartbeat *load);
 
 struct bus_config {
 	enum peer self;
-	const char *instance;            /* default "1" */
-	const char *run;                 /* folder of the endpoints */
-	const char *keys;                /* folder of CURVE keys; "" without tcp */
-	const char *listen;              /* "" or tcp://address:port per served edge, see bus.c */
-	const char *connect[PEER_COUNT]; /* endpoints, separated by commas; "" : <run>/<edge>/1 */
+	const char *instance; /* default "1" */
+	const char *run;      /* folder of the endpoints */
+	const char *keys;     /* folder of CURVE keys; "" without tcp */
+	/* "": an ipc endpoint per edge; tcp://address:port: that one only, for all clients, of
+	 * which each is known by its key. */
+	const char *listen;
+	/* Separated by commas: tcp://host:port, ipc:///path, or the name of an instance that has
+	 * its endpoints in `run`; "": instance 1. */
+	const char *connect[PEER_COUNT];
 	int64_t connect_wait_ms;
+	size_t max_calls; /* open ones of one client; 0: 1024 */
+	bool apart;       /* each daemon has a uid of its own, this one uid:gid */
+	uid_t uid;        /* otherwise all have that of this process */
+	gid_t gid;
 	const struct route *routes;       /* ends with MSG_none; NULL: serves nobody */
 	void (*load)(struct heartbeat *); /* NULL: counts open calls */
 };
@@ -101,15 +111,29 @@ struct bus_config {
 /* Before the jail, one thread: the ZeroMQ context, folders and their owners, keys, uids of the
  * peers. */
 int bus_prepare(const struct bus_config *, struct err *);
+/* What the jail must leave it: folders to bind in, and TCP. */
+struct bus_needs {
+	const int *folders;
+	size_t nfolders;
+	bool tcp_connect, tcp_bind;
+};
+const struct bus_needs *bus_needs(void);
 /* In the jail: sockets (this starts ZeroMQ's threads), hello, heartbeats. */
 int bus_start(struct err *);
 /* No new requests: they are answered with unavailable.  How many calls are still open. */
 size_t bus_drain(void);
-/* Ends everything: open asks are answered with unavailable. */
+/* Ends everything: open asks are answered with unavailable; of open calls on_cancel is called, and
+ * they may still be ended. */
 void bus_stop(void);
+
+/* A key pair for each daemon that has none in the folder: <daemon>.key (secret), <daemon>.pub. */
+int bus_keys_make(const char *folder, struct err *);
 
 /* What was refused since the start, for logs and tests. */
 struct bus_counts {
-	uint64_t requests, refused, malformed, lost;
+	uint64_t requests;  /* that a handler got */
+	uint64_t refused;   /* connections, requests and frames that were not accepted */
+	uint64_t malformed; /* those of them that could not be read */
+	uint64_t lost;      /* peers that went away */
 };
 const struct bus_counts *bus_counts(void);

@@ -2,9 +2,9 @@
 /*
  * jail.h - what a daemon gives up before it reads a byte from outside, and proof that it did.
  *
- * Order: one thread only; groups, gid, uid, tried to regain and read back; capabilities and
- * bounding set empty; no_new_privs; not dumpable; Landlock; rlimits; seccomp last, which is
- * inherited by every ZeroMQ thread made later.
+ * Order: one thread only; bounding set, which needs a capability to empty; groups, gid, uid, tried
+ * to regain and read back; all other capabilities; no_new_privs; not dumpable; Landlock; rlimits;
+ * seccomp last, which is inherited by every ZeroMQ thread made later.
  */
 #pragma once
 
@@ -33,6 +33,7 @@ struct jail {
 	const struct jail_path *paths; /* Landlock: nothing else of the file system */
 	size_t npaths;
 	bool tcp_connect, tcp_bind; /* otherwise Landlock and seccomp refuse both */
+	bool files;                 /* has paths to write: FILES rows of syscalls.def */
 	const int *syscalls;        /* beside the common list; ends with -1 */
 	const int *refused;    /* answered with ENOENT instead of death; ends with -1; or NULL */
 	uint64_t memory_bytes; /* RLIMIT_AS, 0: none */

@@ -271,6 +271,9 @@ fire_due(void)
 int
 loop_before_wait(bool (*drain)(void *self), void *self, struct err *e)
 {
+	for (size_t i = 0; i < loop.nsources; i++)
+		if (loop.sources[i].drain == drain && loop.sources[i].self == self)
+			return 0;
 	if (loop.nsources == MAX_SOURCES)
 		return err_set(e, ERR_internal, "more than %d sources in the loop", MAX_SOURCES);
 	loop.sources[loop.nsources].drain = drain;

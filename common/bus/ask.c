@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ask.c - requests of ours, from bus_ask() to the one call of done().
+ *
+ * Trusts no server to answer: each request has an end of its own, by its deadline, by the loss of
+ * its server, or by the time one waits for a server to appear.  The low bits of an id say where in
+ * the table its request stands, the others which of the many that stood there it is.
+ */
+#include "common/auto.h"
+#include "common/bus/inner.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum {
+	MAX_ASKS = 4096,
+	MAX_WAITING = 256, /* of them for a server that is not there */
+	GRACE_MS = 250,    /* for an answer that left the server in time */
+	RETRY_MS = 100,
+};
+
+struct open_ask {
+	struct ask ask;
+	uint64_t id, timer;
+	int64_t deadline_ms;
+	struct link *link; /* NULL: waits for one */
+	struct open_ask *next_waiting;
+	/* While it waits: */
+	struct packed content;
+	char *instance, *principal, *namespace, *trace;
+	uint64_t wait_timer;
+};
+
+static struct open_ask *asks[MAX_ASKS];
+static size_t open_asks, last_slot;
+static uint64_t generation;
+static struct {
+	struct open_ask *first, **last;
+	size_t count;
+} waiting[PEER_COUNT];
+
+static struct open_ask *
+find(uint64_t id)
+{
+	struct open_ask *a = asks[id % MAX_ASKS];
+
+	return a != NULL && a->id == id ? a : NULL;
+}
+
+/* ---- ending ---- */
+
+static void
+stop_waiting(struct open_ask *a)
+{
+	struct open_ask **at = &waiting[a->ask.to].first;
+
+	while (*at != NULL && *at != a)
+		at = &(*at)->next_waiting;
+	if (*at == NULL)
+		return;
+	*at = a->next_waiting;
+	if (a->next_waiting == NULL)
+		waiting[a->ask.to].last = at;
+	waiting[a->ask.to].count--;
+	a->next_waiting = NULL;
+}
+
+static void
+forget(struct open_ask *a)
+{
+	if (a->link == NULL)
+		stop_waiting(a);
+	else
+		client_load(a->link, -1);
+	loop_unset(a->timer);
+	loop_unset(a->wait_timer);
+	packed_clear(&a->content);
+	free(a->instance);
+	free(a->principal);
+	free(a->namespace);
+	free(a->trace);
+	asks[a->id % MAX_ASKS] = NULL;
+	open_asks--;
+	free(a);
+}
+
+/* The table is as it will be when done() is called, which may ask again. */
+static void
+finish(struct open_ask *a, void *reply, const struct err *e)
+{
+	struct ask ask = a->ask;
+
+	forget(a);
+	if (ask.done != NULL)
+		ask.done(ask.self, reply, e);
+}
+
+static void
+send_cancel(struct open_ask *a)
+{
+	struct envelope envelope = { .frame = frame_cancel, .id = a->id };
+	struct packed nothing = { 0 };
+
+	if (a->link != NULL)
+		client_send(a->link, &envelope, &nothing);
+}
+
+static void
+pass_deadline(void *self)
+{
+	struct open_ask *a = self;
+	struct err e;
+
+	a->timer = 0;
+	send_cancel(a);
+	err_set(&e, ERR_deadline_exceeded, "%s: no answer of %s within %lld ms",
+	    messages[a->ask.message].name, edge_peer_name(a->ask.to), (long long)a->ask.timeout_ms);
+	finish(a, NULL, &e);
+}
+
+static void
+pass_wait(void *self)
+{
+	struct open_ask *a = self;
+	struct err e;
+
+	a->wait_timer = 0;
+	client_choose(a->ask.to, a->instance, a->ask.message, &e);
+	err_add(&e, "waited %lld ms", (long long)bus.config.connect_wait_ms);
+	finish(a, NULL, &e);
+}
+
+/* ---- beginning ---- */
+
+static int
+transmit(struct open_ask *a, struct link *link)
+{
+	struct envelope envelope = {
+		.frame = frame_request,
+		.id = a->id,
+		.message = (char *)messages[a->ask.message].name,
+		.principal = (char *)a->ask.principal,
+		.namespace = (char *)a->ask.namespace,
+		.trace = (char *)a->ask.trace,
+	};
+
+	if (a->deadline_ms != INT64_MAX) {
+		int64_t left = a->deadline_ms - loop_now_ms();
+
+		envelope.deadline_ms = left < 1 ? 1 : (uint64_t)left;
+	}
+	if (client_send(link, &envelope, &a->content) < 0)
+		return -1;
+	a->link = link;
+	client_load(link, 1);
+	return 0;
+}
+
+static int
+refuse_send(const struct open_ask *a, int why, struct err *e)
+{
+	if (why == EMSGSIZE)
+		return err_set(e, ERR_invalid_argument,
+		    "%s: principal, namespace, trace or timeout is out of bounds",
+		    messages[a->ask.message].name);
+	err_set(e, ERR_queue_full, "%s takes no more at the moment", edge_peer_name(a->ask.to));
+	e->retry_ms = RETRY_MS;
+	return -1;
+}
+
+static int
+keep(const char *text, char **copy)
+{
+	*copy = text == NULL ? NULL : strdup(text);
+	return text != NULL && *copy == NULL ? -1 : 0;
+}
+
+static int
+wait_for(struct open_ask *a, struct err *e)
+{
+	typeof(waiting[0]) *queue = &waiting[a->ask.to];
+
+	if (keep(a->ask.instance, &a->instance) < 0 || keep(a->ask.principal, &a->principal) < 0 ||
+	    keep(a->ask.namespace, &a->namespace) < 0 || keep(a->ask.trace, &a->trace) < 0)
+		return err_sys(e, "%s", messages[a->ask.message].name);
+	a->ask.principal = a->principal;
+	a->ask.namespace = a->namespace;
+	a->ask.trace = a->trace;
+	if (queue->first == NULL)
+		queue->last = &queue->first;
+	*queue->last = a;
+	queue->last = &a->next_waiting;
+	queue->count++;
+	a->wait_timer = loop_after(bus.config.connect_wait_ms, pass_wait, a);
+	return 0;
+}
+
+/* May it be asked at all, now?  *link: of whom; NULL: it has to wait. */
+static int
+admit(const struct ask *ask, struct link **link, struct err *e)
+{
+	must(edge_find(bus.config.self, ask->to) != NULL &&
+	     messages[ask->message].reply != MSG_none);
+	if (bus.stopped)
+		return err_set(e, ERR_unavailable, "%s is ending", edge_peer_name(bus.config.self));
+	*link = client_choose(ask->to, ask->instance, ask->message, e);
+	if (*link == NULL && !client_expects(ask->to, ask->instance))
+		return err_set(e, ERR_not_found, "no %s is called '%s'", edge_peer_name(ask->to),
+		    ask->instance == NULL ? "" : ask->instance);
+	if (open_asks < MAX_ASKS && (*link != NULL || waiting[ask->to].count < MAX_WAITING))
+		return 0;
+	err_set(e, ERR_queue_full, "%zu requests wait for %s", waiting[ask->to].count,
+	    edge_peer_name(ask->to));
+	e->retry_ms = 10 * RETRY_MS;
+	return -1;
+}
+
+static struct open_ask *
+new_ask(const struct ask *ask)
+{
+	struct open_ask *a = calloc(1, sizeof *a);
+
+	if (a == NULL)
+		return NULL;
+	do
+		last_slot = (last_slot + 1) % MAX_ASKS;
+	while (asks[last_slot] != NULL);
+	a->ask = *ask;
+	a->id = ++generation * MAX_ASKS + last_slot;
+	a->deadline_ms = ask->timeout_ms > 0 ? loop_now_ms() + ask->timeout_ms : INT64_MAX;
+	asks[last_slot] = a;
+	open_asks++;
+	return a;
+}
+
+uint64_t
+ask_begin(const struct ask *ask, struct err *e)
+{
+	struct link *link;
+
+	if (admit(ask, &link, e) < 0)
+		return 0;
+	struct open_ask *a = new_ask(ask);
+	if (a == NULL) {
+		err_sys(e, "%s", messages[ask->message].name);
+		return 0;
+	}
+	if (wire_encode(ask->message, ask->request, &a->content, e) < 0 ||
+	    (link == NULL && wait_for(a, e) < 0) ||
+	    (link != NULL && transmit(a, link) < 0 && refuse_send(a, errno, e) < 0)) {
+		forget(a);
+		return 0;
+	}
+	if (a->deadline_ms != INT64_MAX)
+		a->timer = loop_after(ask->timeout_ms + GRACE_MS, pass_deadline, a);
+	return a->id;
+}
+
+void
+ask_flush(enum peer to)
+{
+	struct open_ask *next;
+	struct err e;
+
+	for (struct open_ask *a = waiting[to].first; a != NULL; a = next) {
+		struct link *link = client_choose(to, a->instance, a->ask.message, &e);
+		bool lonely = link == NULL && !client_expects(to, a->instance);
+
+		next = a->next_waiting;
+		if (lonely)
+			err_set(&e, ERR_not_found, "no %s is called '%s'", edge_peer_name(to),
+			    a->instance == NULL ? "" : a->instance);
+		if (link == NULL && !lonely)
+			continue;
+		stop_waiting(a);
+		loop_unset(a->wait_timer);
+		a->wait_timer = 0;
+		if (lonely || (transmit(a, link) < 0 && refuse_send(a, errno, &e) < 0))
+			finish(a, NULL, &e);
+	}
+}
+
+void
+ask_cancel(uint64_t id)
+{
+	struct open_ask *a = find(id);
+	struct err e;
+
+	if (a == NULL)
+		return;
+	send_cancel(a);
+	err_set(&e, ERR_cancelled, "%s was cancelled", messages[a->ask.message].name);
+	finish(a, NULL, &e);
+}
+
+void
+ask_lost(struct link *link, const struct err *e, bool tell)
+{
+	for (size_t i = 0; i < MAX_ASKS && open_asks > 0; i++) {
+		struct open_ask *a = asks[i];
+
+		if (a == NULL || (link != NULL && a->link != link))
+			continue;
+		if (tell)
+			send_cancel(a);
+		finish(a, NULL, e);
+	}
+}
+
+/* ---- answers ---- */
+
+static int
+decode(enum msg_id message, struct parcel *p, void *msg, struct err *e)
+{
+	return wire_decode(
+	    message, zmq_msg_data(&p->body), zmq_msg_size(&p->body), p->blobs, p->count, msg, e);
+}
+
+static void
+on_reply(struct open_ask *a, struct parcel *p)
+{
+	enum msg_id message = messages[a->ask.message].reply;
+	auto_free void *reply = calloc(1, messages[message].size);
+	struct err e;
+
+	if (reply == NULL) {
+		err_sys(&e, "%s", messages[message].name);
+		finish(a, NULL, &e);
+		return;
+	}
+	if (decode(message, p, reply, &e) == 0) {
+		finish(a, reply, NULL);
+		message_clear(message, reply);
+		return;
+	}
+	bus_malformed(a->ask.to, &e);
+	err_set(&e, ERR_internal, "%s: %s sent a reply that could not be read",
+	    messages[a->ask.message].name, edge_peer_name(a->ask.to));
+	finish(a, NULL, &e);
+}
+
+static void
+on_failure(struct open_ask *a, struct parcel *p)
+{
+	struct failure f = { 0 };
+	struct err e;
+
+	if (decode(MSG_failure, p, &f, &e) == 0) {
+		err_set(&e, err_parse(f.code), "%s", f.text);
+		e.retry_ms = (int)f.retry_ms;
+		message_clear(MSG_failure, &f);
+	} else {
+		bus_malformed(a->ask.to, &e);
+	}
+	finish(a, NULL, &e);
+}
+
+static void
+on_part(struct open_ask *a, struct parcel *p)
+{
+	struct stream_part part = { 0 };
+	struct err e;
+
+	if (decode(MSG_stream_part, p, &part, &e) < 0) {
+		bus_malformed(a->ask.to, &e);
+		return;
+	}
+	if (a->ask.part != NULL)
+		a->ask.part(a->ask.self, &part);
+	message_clear(MSG_stream_part, &part);
+}
+
+void
+ask_answer(struct link *link, struct parcel *p)
+{
+	struct open_ask *a = find(p->envelope.id);
+	struct err e;
+
+	if (a == NULL || a->link != link) {
+		err_set(&e, ERR_not_found, "an answer of %s to request %llu, which is not open",
+		    client_name(link), (unsigned long long)p->envelope.id);
+		bus_refuse(PEER_none, &e);
+	} else if (p->envelope.frame == frame_reply) {
+		on_reply(a, p);
+	} else if (p->envelope.frame == frame_failure) {
+		on_failure(a, p);
+	} else {
+		on_part(a, p);
+	}
+}

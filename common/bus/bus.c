@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bus.c - the life of a process's bus, in front of its two sides.
+ *
+ * Trusts the configuration.  The ZeroMQ context is made before the jail, since making it opens
+ * files; its threads come with the first socket and so are in the jail.  Everything else happens
+ * in the thread of the loop: before each sleep the sockets are read until nothing is left, as the
+ * descriptors that ZeroMQ offers only tell of changes.
+ */
+#include "common/bus.h"
+
+#include "common/auto.h"
+#include "common/bus/endpoint.h"
+#include "common/bus/inner.h"
+#include "common/log.h"
+
+#include <string.h>
+
+enum {
+	LINES = 5, /* about refusals, a second */
+	DEFAULT_CALLS = 1024,
+};
+
+struct bus bus;
+
+static struct greeting greetings[MSG_COUNT];
+static uint64_t tick_timer;
+
+/* ---- refusals ---- */
+
+static void
+note(const char *text, enum peer from, const struct err *e)
+{
+	static int64_t second;
+	static unsigned lines;
+	int64_t now = loop_now_ms() / 1000;
+
+	lines = now == second ? lines + 1 : 1;
+	second = now;
+	if (lines <= LINES)
+		log_warn(text, LOG_S("peer", edge_peer_name(from)), LOG_E(e),
+		    LOG_N("refused", bus.counts.refused));
+}
+
+void
+bus_refuse(enum peer from, const struct err *e)
+{
+	bus.counts.refused++;
+	note("refused", from, e);
+}
+
+void
+bus_malformed(enum peer from, const struct err *e)
+{
+	bus.counts.malformed++;
+	bus.counts.refused++;
+	note("could not be read", from, e);
+}
+
+const struct bus_counts *
+bus_counts(void)
+{
+	return &bus.counts;
+}
+
+/* ---- hello ---- */
+
+static uint64_t
+hash_of(enum msg_id message)
+{
+	return message_hash(message) & INT64_MAX; /* the bound of UINT fields */
+}
+
+struct hello
+bus_hello(void)
+{
+	struct hello h = {
+		.daemon = (char *)edge_peer_name(bus.config.self),
+		.instance = (char *)bus.config.instance,
+		.version = (char *)CLOISTER_VERSION,
+	};
+
+	h.messages.items = greetings + 1;
+	h.messages.count = MSG_COUNT - 1;
+	return h;
+}
+
+static void
+prepare_hello(void)
+{
+	for (enum msg_id m = MSG_none + 1; m < MSG_COUNT; m++)
+		greetings[m] = (struct greeting){ (char *)messages[m].name, hash_of(m) };
+}
+
+void
+bus_compare(const struct hello *theirs, bool differs[MSG_COUNT])
+{
+	memset(differs, true, MSG_COUNT * sizeof *differs);
+	for (size_t i = 0; i < theirs->messages.count; i++) {
+		const struct greeting *g = &theirs->messages.items[i];
+		enum msg_id message = message_find(g->message);
+
+		if (message != MSG_none)
+			differs[message] = g->hash != hash_of(message);
+	}
+}
+
+struct packed
+bus_pack(enum msg_id message, void *msg)
+{
+	struct packed content = { 0 };
+	struct err e;
+
+	must(wire_encode(message, msg, &content, &e) == 0);
+	return content;
+}
+
+/* ---- life ---- */
+
+static bool
+uses_tcp(const struct bus_config *c)
+{
+	bool tcp = *c->listen != '\0' && c->routes != NULL;
+
+	for (size_t i = 0; i < PEER_COUNT; i++)
+		tcp |= c->connect[i] != NULL && strstr(c->connect[i], "tcp://") != NULL;
+	return tcp;
+}
+
+static int
+check_config(struct err *e)
+{
+	struct bus_config *c = &bus.config;
+
+	if (c->instance == NULL)
+		c->instance = "1";
+	if (c->listen == NULL)
+		c->listen = "";
+	if (c->max_calls == 0)
+		c->max_calls = DEFAULT_CALLS;
+	if (!endpoint_is_name(c->instance))
+		return err_set(e, ERR_invalid_argument,
+		    "instance '%.64s': letters, digits, '_', '-' and '.' are allowed", c->instance);
+	if (*c->listen != '\0' && strncmp(c->listen, "tcp://", 6) != 0)
+		return err_set(e, ERR_invalid_argument, "listen: tcp://address:port is needed");
+	if (uses_tcp(c) && (c->keys == NULL || *c->keys == '\0'))
+		return err_set(e, ERR_invalid_argument, "keys: needed with tcp endpoints");
+	return 0;
+}
+
+int
+bus_prepare(const struct bus_config *config, struct err *e)
+{
+	bus = (struct bus){ .config = *config };
+	if (check_config(e) < 0)
+		return err_add(e, "bus");
+	for (const struct route *r = config->routes; r != NULL && r->message != MSG_none; r++)
+		bus.routes[r->message] = r;
+	prepare_hello();
+	bus.context = zmq_ctx_new();
+	if (bus.context == NULL)
+		return err_set(e, ERR_internal, "bus: %s", zmq_strerror(zmq_errno()));
+	if (uses_tcp(config) && keys_load(config->keys, config->self, &bus.keys, e) < 0)
+		return err_add(e, "bus");
+	return server_prepare(e) < 0 || client_prepare(e) < 0 ? err_add(e, "bus") : 0;
+}
+
+const struct bus_needs *
+bus_needs(void)
+{
+	return &bus.needs;
+}
+
+/* Every source has its turn, whatever the first ones found. */
+static bool
+pump(void *self)
+{
+	(void)self;
+	if (bus.context == NULL || bus.stopped)
+		return false;
+	bool served = server_pump();
+	return client_pump() || served;
+}
+
+/* What has come is read first: it was not their fault if this process was busy. */
+static void
+tick(void *self)
+{
+	(void)self;
+	pump(NULL);
+	server_tick();
+	client_tick();
+	tick_timer = loop_after(BUS_TICK_MS, tick, NULL);
+}
+
+int
+bus_start(struct err *e)
+{
+	if (server_start(e) < 0 || client_start(e) < 0)
+		return err_add(e, "bus");
+	if (loop_before_wait(pump, NULL, e) < 0)
+		return -1;
+	tick_timer = loop_after(BUS_TICK_MS, tick, NULL);
+	return 0;
+}
+
+size_t
+bus_drain(void)
+{
+	bus.draining = true;
+	return call_count();
+}
+
+void
+bus_stop(void)
+{
+	struct err e;
+
+	if (bus.context == NULL)
+		return;
+	bus.draining = bus.stopped = true;
+	err_set(&e, ERR_unavailable, "%s is ending", edge_peer_name(bus.config.self));
+	ask_lost(NULL, &e, false);
+	server_stop();
+	client_stop();
+	loop_unset(tick_timer);
+	zmq_ctx_term(take_ptr(bus.context));
+	keys_clear(&bus.keys);
+}
+
+int
+bus_keys_make(const char *folder, struct err *e)
+{
+	return keys_make(folder, e);
+}
+
+uint64_t
+bus_ask(const struct ask *ask, struct err *e)
+{
+	return ask_begin(ask, e);
+}
+
+bool
+bus_ready(enum peer to, struct heartbeat *load)
+{
+	return client_ready(to, load);
+}
+
+void
+bus_cancel(uint64_t id)
+{
+	ask_cancel(id);
+}

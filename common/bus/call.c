@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * call.c - a request from its arrival to its one answer.
+ *
+ * Trusts no client.  A call belongs to its handler from the moment the handler returned 0; the
+ * connection it came by may go before, and then nobody listens to what the handler has to say.
+ */
+#include "common/auto.h"
+#include "common/bus/inner.h"
+#include "common/log.h"
+
+#include <string.h>
+
+enum {
+	CALLER_BYTES = 512 << 20, /* of the open requests of one connection */
+	RETRY_MS = 100,
+};
+
+struct open_call {
+	struct call call;               /* first: what handlers see */
+	struct open_call *next, **link; /* among those of its caller */
+	struct caller *caller;          /* NULL: gone */
+	uint64_t id, timer;
+	size_t bytes;
+	bool told; /* on_cancel was called: nobody waits */
+	struct envelope envelope;
+};
+
+static size_t open_calls;
+
+size_t
+call_count(void)
+{
+	return open_calls;
+}
+
+static struct open_call *
+of(struct call *call)
+{
+	return (struct open_call *)call;
+}
+
+/* ---- life of a call ---- */
+
+static void
+detach(struct open_call *c)
+{
+	struct calls *calls = server_calls(c->caller);
+
+	*c->link = c->next;
+	if (c->next != NULL)
+		c->next->link = c->link;
+	calls->count--;
+	calls->bytes -= c->bytes;
+	c->caller = NULL;
+}
+
+static void
+end(struct open_call *c)
+{
+	if (c->caller != NULL)
+		detach(c);
+	loop_unset(c->timer);
+	message_clear(MSG_envelope, &c->envelope);
+	open_calls--;
+	free(c);
+}
+
+static void
+tell(struct open_call *c, enum err_code why)
+{
+	if (c->told)
+		return;
+	c->told = true;
+	loop_unset(c->timer);
+	c->timer = 0;
+	if (c->call.on_cancel != NULL)
+		c->call.on_cancel(&c->call, why);
+}
+
+static void
+send_failure(struct open_call *c, const struct err *e)
+{
+	struct failure f = { .code = (char *)err_name(e->code), .text = (char *)e->text };
+
+	f.retry_ms = (uint64_t)e->retry_ms;
+	struct packed content = bus_pack(MSG_failure, &f);
+	server_send(c->caller, frame_failure, c->id, MSG_failure, &content);
+}
+
+static void
+pass_deadline(void *self)
+{
+	struct open_call *c = self;
+	struct err e;
+
+	c->timer = 0;
+	err_set(&e, ERR_deadline_exceeded, "%s: not done in the %llu ms it was given",
+	    messages[c->call.message].name, (unsigned long long)c->envelope.deadline_ms);
+	if (c->caller != NULL)
+		send_failure(c, &e);
+	tell(c, ERR_deadline_exceeded);
+}
+
+/* ---- beginning ---- */
+
+static struct open_call *
+find_call(struct caller *caller, uint64_t id)
+{
+	for (struct open_call *c = server_calls(caller)->first; c != NULL; c = c->next)
+		if (c->id == id)
+			return c;
+	return NULL;
+}
+
+static const struct route *
+find_route(struct caller *caller, const struct parcel *p, struct err *e)
+{
+	const char *name = p->envelope.message == NULL ? "" : p->envelope.message;
+	enum msg_id message = message_find(name);
+	const struct route *route = bus.routes[message];
+
+	if (message == MSG_none) {
+		err_set(e, ERR_invalid_argument, "no message is called '%s'", name);
+	} else if (route == NULL || (route->from & 1u << server_peer(caller)) == 0) {
+		err_set(e, ERR_denied, "%s may not ask %s for %s",
+		    edge_peer_name(server_peer(caller)), edge_peer_name(bus.config.self), name);
+	} else if (server_differs(caller, message)) {
+		err_set(e, ERR_unavailable,
+		    "%s: asker and server are of builds that describe it differently", name);
+	} else {
+		return route;
+	}
+	return NULL;
+}
+
+static int
+check_room(struct caller *caller, const struct parcel *p, struct err *e)
+{
+	const struct calls *calls = server_calls(caller);
+
+	if (bus.draining)
+		return err_set(e, ERR_unavailable, "%s is ending", edge_peer_name(bus.config.self));
+	if (find_call(caller, p->envelope.id) != NULL)
+		return err_set(e, ERR_invalid_argument, "id %llu is in use",
+		    (unsigned long long)p->envelope.id);
+	if (calls->count < bus.config.max_calls &&
+	    (calls->count == 0 || calls->bytes + p->bytes <= CALLER_BYTES))
+		return 0;
+	err_set(e, ERR_queue_full, "%zu requests of %s with %zu bytes are open", calls->count,
+	    edge_peer_name(server_peer(caller)), calls->bytes);
+	e->retry_ms = RETRY_MS;
+	return -1;
+}
+
+static const char *
+or_empty(const char *text)
+{
+	return text == NULL ? "" : text;
+}
+
+static struct open_call *
+new_call(struct caller *caller, enum msg_id message, struct parcel *p)
+{
+	struct open_call *c = calloc(1, sizeof *c);
+	struct calls *calls = server_calls(caller);
+
+	if (c == NULL)
+		return NULL;
+	c->envelope = p->envelope;
+	p->envelope = (struct envelope){ .id = c->envelope.id };
+	c->id = c->envelope.id;
+	c->bytes = p->bytes;
+	c->caller = caller;
+	c->call = (struct call){
+		.from = server_peer(caller),
+		.message = message,
+		.principal = or_empty(c->envelope.principal),
+		.namespace = or_empty(c->envelope.namespace),
+		.trace = or_empty(c->envelope.trace),
+		.deadline_ms = INT64_MAX,
+	};
+	c->next = calls->first;
+	c->link = &calls->first;
+	if (c->next != NULL)
+		c->next->link = &c->next;
+	calls->first = c;
+	calls->count++;
+	calls->bytes += c->bytes;
+	open_calls++;
+	if (c->envelope.deadline_ms > 0) {
+		int64_t left = (int64_t)c->envelope.deadline_ms;
+
+		c->call.deadline_ms = loop_now_ms() + left;
+		c->timer = loop_after(left, pass_deadline, c);
+	}
+	return c;
+}
+
+static int
+run(const struct route *route, struct caller *caller, struct parcel *p, void *request,
+    struct err *e)
+{
+	if (wire_decode(route->message, zmq_msg_data(&p->body), zmq_msg_size(&p->body), p->blobs,
+		p->count, request, e) < 0) {
+		bus.counts.malformed++;
+		return -1;
+	}
+	struct open_call *c = new_call(caller, route->message, p);
+	if (c == NULL)
+		return err_sys(e, "%s", messages[route->message].name);
+	bus.counts.requests++;
+	if (route->handle(&c->call, request, e) < 0)
+		call_fail(&c->call, e);
+	return 0;
+}
+
+int
+call_begin(struct caller *caller, struct parcel *p, struct err *e)
+{
+	const struct route *route = find_route(caller, p, e);
+
+	if (route == NULL || check_room(caller, p, e) < 0)
+		return -1;
+	auto_free void *request = calloc(1, messages[route->message].size);
+	if (request == NULL)
+		return err_sys(e, "%s", messages[route->message].name);
+	int rc = run(route, caller, p, request, e);
+	message_clear(route->message, request);
+	return rc;
+}
+
+void
+call_cancel(struct caller *caller, uint64_t id)
+{
+	struct open_call *c = find_call(caller, id);
+
+	if (c != NULL)
+		tell(c, ERR_cancelled);
+}
+
+void
+call_orphan(struct caller *caller)
+{
+	for (struct open_call *c; (c = server_calls(caller)->first) != NULL;) {
+		detach(c);
+		tell(c, ERR_unavailable);
+	}
+}
+
+/* ---- answering ---- */
+
+void
+call_fail(struct call *call, const struct err *e)
+{
+	struct open_call *c = of(call);
+
+	if (c->caller != NULL && !c->told)
+		send_failure(c, e);
+	end(c);
+}
+
+void
+call_reply(struct call *call, void *reply)
+{
+	struct open_call *c = of(call);
+	enum msg_id message = messages[call->message].reply;
+	struct packed content = { 0 };
+	struct err e;
+
+	if (wire_encode(message, reply, &content, &e) < 0) {
+		log_error("a reply breaks its schema", LOG_S("message", messages[message].name),
+		    LOG_E(&e));
+		err_set(&e, ERR_internal, "%s: the reply could not be written",
+		    messages[call->message].name);
+		call_fail(call, &e);
+		return;
+	}
+	if (c->caller != NULL && !c->told)
+		server_send(c->caller, frame_reply, c->id, message, &content);
+	packed_clear(&content);
+	end(c);
+}
+
+int
+call_stream(struct call *call, struct stream_part *part)
+{
+	struct open_call *c = of(call);
+	struct packed content = { 0 };
+	struct err e;
+
+	if (c->caller == NULL || c->told || wire_encode(MSG_stream_part, part, &content, &e) < 0) {
+		message_clear(MSG_stream_part, part);
+		return -1;
+	}
+	return server_send(c->caller, frame_stream, c->id, MSG_stream_part, &content);
+}

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * client.c - the side of an edge that connects: one connection per instance of a server.
+ *
+ * A server is trusted as far as its edge goes: its folder or its key says that it is that daemon.
+ * What it sends is decoded strictly all the same.  ZeroMQ tells when a connection breaks, so a
+ * server that was killed is missed at once; one that hangs, after two seconds of silence.
+ *
+ * ZMQ_IMMEDIATE makes a queue live as long as its connection: what a lost server has not read is
+ * not read by the next one, whose asker has been told otherwise.
+ */
+#include "common/auto.h"
+#include "common/bus/endpoint.h"
+#include "common/bus/inner.h"
+#include "common/bus/socket.h"
+#include "common/log.h"
+
+#include <string.h>
+
+enum {
+	MAX_LINKS = 256,
+	RECONNECT_MS = 5,
+	RECONNECT_MAX_MS = 200,
+	TCP_PING_MS = 1000,
+	TCP_LOST_MS = 3000,
+};
+
+struct link {
+	enum peer to;
+	char *address;
+	void *socket, *monitor;
+	bool connected; /* as ZeroMQ says */
+	bool ready;     /* greeted, and not silent */
+	int64_t heard_ms;
+	char instance[65];
+	bool differs[MSG_COUNT];
+	struct heartbeat load;
+	int64_t busy; /* requests there, by its last heartbeat and what we did since */
+};
+
+static struct link *links;
+static size_t nlinks;
+static bool odd_tick;
+
+const char *
+client_name(const struct link *l)
+{
+	return l->instance;
+}
+
+void
+client_load(struct link *l, int by)
+{
+	l->busy += by;
+	if (l->busy < 0)
+		l->busy = 0;
+}
+
+int
+client_send(struct link *l, struct envelope *envelope, struct packed *content)
+{
+	return parcel_send(l->socket, NULL, envelope, content);
+}
+
+/* ---- which one ---- */
+
+static bool
+matches(const struct link *l, enum peer to, const char *instance)
+{
+	return l->to == to && (instance == NULL || strcmp(instance, l->instance) == 0);
+}
+
+struct link *
+client_choose(enum peer to, const char *instance, enum msg_id message, struct err *e)
+{
+	struct link *best = NULL;
+
+	err_set(e, ERR_unavailable, "no %s is there", edge_peer_name(to));
+	for (struct link *l = links; l < links + nlinks; l++) {
+		if (!l->ready || !matches(l, to, instance))
+			continue;
+		if (l->differs[message])
+			err_set(e, ERR_unavailable,
+			    "%s: %s %s is of a build that describes it differently",
+			    messages[message].name, edge_peer_name(to), l->instance);
+		else if (best == NULL || l->busy < best->busy)
+			best = l;
+	}
+	return best;
+}
+
+/* Not when all are there and none is it: an id that was made up need not be waited for. */
+bool
+client_expects(enum peer to, const char *instance)
+{
+	for (const struct link *l = links; l < links + nlinks; l++)
+		if (l->to == to && (!l->ready || matches(l, to, instance)))
+			return true;
+	return false;
+}
+
+bool
+client_ready(enum peer to, struct heartbeat *load)
+{
+	for (const struct link *l = links; l < links + nlinks; l++)
+		if (l->to == to && l->ready) {
+			if (load != NULL)
+				*load = l->load;
+			return true;
+		}
+	return false;
+}
+
+/* ---- greeting and losing ---- */
+
+static void
+say_hello(struct link *l)
+{
+	struct envelope envelope = { .frame = frame_hello, .message = (char *)"hello" };
+	struct hello ours = bus_hello();
+	struct packed content = bus_pack(MSG_hello, &ours);
+
+	client_send(l, &envelope, &content);
+	packed_clear(&content);
+}
+
+static void
+beat(struct link *l)
+{
+	struct envelope envelope = { .frame = frame_heartbeat, .message = (char *)"heartbeat" };
+	struct heartbeat nothing = { 0 };
+	struct packed content = bus_pack(MSG_heartbeat, &nothing);
+
+	client_send(l, &envelope, &content);
+	packed_clear(&content);
+}
+
+static void
+lose(struct link *l, const char *why)
+{
+	struct err e;
+
+	if (!l->ready)
+		return;
+	l->ready = false;
+	l->busy = 0;
+	bus.counts.lost++;
+	log_warn("server is lost", LOG_S("peer", edge_peer_name(l->to)),
+	    LOG_S("instance", l->instance), LOG_S("why", why));
+	err_set(&e, ERR_unavailable, "%s %s was lost on the way: %s", edge_peer_name(l->to),
+	    l->instance, why);
+	ask_lost(l, &e, l->connected);
+}
+
+static int
+on_hello(struct link *l, struct parcel *p, struct err *e)
+{
+	struct hello theirs = { 0 };
+	int rc = 0;
+
+	if (wire_decode(MSG_hello, zmq_msg_data(&p->body), zmq_msg_size(&p->body), p->blobs,
+		p->count, &theirs, e) < 0)
+		return -1;
+	if (strcmp(theirs.daemon, edge_peer_name(l->to)) != 0) {
+		rc = err_set(e, ERR_denied, "%s: a hello of %s, %s is expected", l->address,
+		    theirs.daemon, edge_peer_name(l->to));
+	} else {
+		strcpy(l->instance, theirs.instance);
+		bus_compare(&theirs, l->differs);
+		log_info("server has greeted", LOG_S("peer", theirs.daemon),
+		    LOG_S("instance", theirs.instance), LOG_S("version", theirs.version));
+		l->ready = true;
+		ask_flush(l->to);
+	}
+	message_clear(MSG_hello, &theirs);
+	return rc;
+}
+
+static int
+on_heartbeat(struct link *l, struct parcel *p, struct err *e)
+{
+	struct heartbeat load = { 0 };
+
+	if (wire_decode(MSG_heartbeat, zmq_msg_data(&p->body), zmq_msg_size(&p->body), p->blobs,
+		p->count, &load, e) < 0)
+		return -1;
+	l->load = load;
+	l->busy = (int64_t)(load.running + load.queued);
+	return 0;
+}
+
+/* Of something that is no request of ours, as a hello. */
+static int
+on_refusal(struct parcel *p, struct err *e)
+{
+	struct failure f = { 0 };
+
+	if (wire_decode(MSG_failure, zmq_msg_data(&p->body), zmq_msg_size(&p->body), p->blobs,
+		p->count, &f, e) < 0)
+		return -1;
+	err_set(e, ERR_denied, "it refuses us: %s", f.text);
+	message_clear(MSG_failure, &f);
+	return -1;
+}
+
+static int
+on_parcel(struct link *l, struct parcel *p, struct err *e)
+{
+	switch (p->envelope.frame) {
+	case frame_hello:
+		return on_hello(l, p, e);
+	case frame_heartbeat:
+		return on_heartbeat(l, p, e);
+	case frame_failure:
+		if (p->envelope.id == 0)
+			return on_refusal(p, e);
+		/* fall through */
+	case frame_reply:
+	case frame_stream:
+		ask_answer(l, p);
+		return 0;
+	default:
+		return err_set(e, ERR_denied, "a server does not send a frame '%s'",
+		    word_text(SET_frame, p->envelope.frame));
+	}
+}
+
+static bool
+receive(struct link *l)
+{
+	struct parcel p;
+	struct err e;
+	int rc = parcel_receive(l->socket, false, &p, &e);
+
+	if (rc == 0)
+		return false;
+	if (rc < 0) {
+		bus_malformed(l->to, &e);
+		return true;
+	}
+	l->heard_ms = loop_now_ms();
+	if (on_parcel(l, &p, &e) < 0)
+		bus_refuse(l->to, &e);
+	parcel_clear(&p);
+	return true;
+}
+
+/* What a server sent before it went still counts, so that is read first. */
+static bool
+see_event(struct link *l)
+{
+	int event = socket_event(l->monitor);
+
+	if (event == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
+		l->connected = true;
+		l->heard_ms = loop_now_ms();
+		say_hello(l);
+	} else if (event == ZMQ_EVENT_DISCONNECTED) {
+		while (receive(l))
+			;
+		l->connected = false;
+		lose(l, "connection closed");
+	} else if (event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) {
+		log_warn("server refuses our key", LOG_S("endpoint", l->address));
+	}
+	return event != 0;
+}
+
+bool
+client_pump(void)
+{
+	bool any = false;
+
+	for (struct link *l = links; l < links + nlinks; l++) {
+		for (int i = 0; i < BUS_BATCH && receive(l); i++)
+			any = true;
+		for (int i = 0; i < BUS_BATCH && see_event(l); i++)
+			any = true;
+	}
+	return any;
+}
+
+void
+client_tick(void)
+{
+	int64_t now = loop_now_ms();
+
+	odd_tick = !odd_tick;
+	for (struct link *l = links; l < links + nlinks; l++) {
+		if (now - l->heard_ms > BUS_SERVER_LOST_MS)
+			lose(l, "silent");
+		if (l->connected && !l->ready)
+			say_hello(l);
+		else if (l->ready && odd_tick)
+			beat(l);
+	}
+}
+
+/* ---- life ---- */
+
+static int
+add_links(enum peer to, struct err *e)
+{
+	struct texts found = { 0 };
+	int rc = endpoint_list(&bus.config, to, &found, e);
+
+	if (rc == 0 && nlinks + found.count > MAX_LINKS)
+		rc = err_set(e, ERR_limit_exceeded, "connect_%s: more than %d endpoints",
+		    edge_peer_name(to), MAX_LINKS);
+	for (size_t i = 0; rc == 0 && i < found.count; i++) {
+		bus.needs.tcp_connect |= strncmp(found.items[i], "tcp:", 4) == 0;
+		links[nlinks++] = (struct link){ .to = to, .address = take_ptr(found.items[i]) };
+	}
+	for (size_t i = 0; i < found.count; i++)
+		free(found.items[i]);
+	free(found.items);
+	return rc;
+}
+
+int
+client_prepare(struct err *e)
+{
+	nlinks = 0;
+	odd_tick = false;
+	links = calloc(MAX_LINKS, sizeof *links);
+	if (links == NULL)
+		return err_sys(e, "links");
+	for (enum peer to = PEER_gateway; to < PEER_COUNT; to++)
+		if (edge_find(bus.config.self, to) != NULL && add_links(to, e) < 0)
+			return -1;
+	return 0;
+}
+
+static int
+make_tcp(struct link *l, struct err *e)
+{
+	void *s = l->socket;
+
+	if (strchr(l->address, '[') != NULL && socket_set_int(s, ZMQ_IPV6, "ZMQ_IPV6", 1, e) < 0)
+		return -1;
+	if (socket_set_int(s, ZMQ_HEARTBEAT_IVL, "ZMQ_HEARTBEAT_IVL", TCP_PING_MS, e) < 0 ||
+	    socket_set_int(s, ZMQ_HEARTBEAT_TIMEOUT, "ZMQ_HEARTBEAT_TIMEOUT", TCP_LOST_MS, e) < 0)
+		return -1;
+	if (socket_set_text(
+		s, ZMQ_CURVE_SERVERKEY, "ZMQ_CURVE_SERVERKEY", bus.keys.peers[l->to], e) < 0 ||
+	    socket_set_text(s, ZMQ_CURVE_PUBLICKEY, "ZMQ_CURVE_PUBLICKEY", bus.keys.public, e) < 0)
+		return -1;
+	return socket_set_text(s, ZMQ_CURVE_SECRETKEY, "ZMQ_CURVE_SECRETKEY", bus.keys.secret, e);
+}
+
+static int
+open_link(struct link *l, struct err *e)
+{
+	const int events = ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED |
+	                   ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
+
+	if ((l->socket = socket_open(bus.context, ZMQ_DEALER, e)) == NULL ||
+	    (l->monitor = socket_monitor(bus.context, l->socket, events, e)) == NULL)
+		return -1;
+	if (socket_set_int(l->socket, ZMQ_IMMEDIATE, "ZMQ_IMMEDIATE", 1, e) < 0 ||
+	    socket_set_int(l->socket, ZMQ_RECONNECT_IVL, "ZMQ_RECONNECT_IVL", RECONNECT_MS, e) < 0)
+		return -1;
+	if (socket_set_int(
+		l->socket, ZMQ_RECONNECT_IVL_MAX, "ZMQ_RECONNECT_IVL_MAX", RECONNECT_MAX_MS, e) < 0)
+		return -1;
+	if (strncmp(l->address, "tcp:", 4) == 0 && make_tcp(l, e) < 0)
+		return -1;
+	if (zmq_connect(l->socket, l->address) < 0)
+		return err_set(
+		    e, ERR_unavailable, "connect %s: %s", l->address, zmq_strerror(zmq_errno()));
+	return 0;
+}
+
+int
+client_start(struct err *e)
+{
+	for (struct link *l = links; l < links + nlinks; l++)
+		if (open_link(l, e) < 0)
+			return -1;
+	return 0;
+}
+
+void
+client_stop(void)
+{
+	for (struct link *l = links; l < links + nlinks; l++) {
+		l->ready = false;
+		socket_close(l->socket);
+		socket_close(l->monitor);
+		free(l->address);
+	}
+	free(links);
+	links = NULL;
+	nlinks = 0;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* inner.h - what the files of the bus share; nobody else includes it. */
+#pragma once
+
+#include "common/bus.h"
+#include "common/bus/keys.h"
+#include "common/bus/parcel.h"
+#include "common/loop.h"
+
+enum {
+	BUS_TICK_MS = 500,         /* heartbeats of a server; of a client every second one */
+	BUS_SERVER_LOST_MS = 2000, /* silence after which a server is taken for lost */
+	BUS_CLIENT_LOST_MS = 5000,
+	BUS_BATCH = 64, /* messages of one socket before others have their turn */
+};
+
+struct bus {
+	struct bus_config config;
+	void *context;
+	struct keys keys;
+	const struct route *routes[MSG_COUNT];
+	struct bus_counts counts;
+	struct bus_needs needs;
+	bool draining, stopped;
+};
+
+extern struct bus bus;
+
+/* Counts and logs, a few lines a second, what was refused or could not be read. */
+void bus_refuse(enum peer from, const struct err *);
+void bus_malformed(enum peer from, const struct err *);
+
+/* The hello of this process; its texts are not the caller's. */
+struct hello bus_hello(void);
+/* Which messages the sender of a hello describes otherwise than this build. */
+void bus_compare(const struct hello *, bool differs[MSG_COUNT]);
+
+/* Packs a message of the bus itself, which fits its bounds by construction. */
+struct packed bus_pack(enum msg_id, void *msg);
+
+/* ---- server.c: endpoints and the clients that have greeted ---- */
+
+struct caller;
+
+int server_prepare(struct err *);
+int server_start(struct err *);
+bool server_pump(void);
+void server_tick(void);
+void server_stop(void);
+/* Takes *content.  -1: dropped, because nobody is there or, for a stream, it is too slow. */
+int server_send(struct caller *, enum frame, uint64_t id, enum msg_id, struct packed *content);
+
+/* ---- call.c: requests under way ---- */
+
+struct open_call;
+
+struct calls { /* of one caller */
+	struct open_call *first;
+	size_t count, bytes;
+};
+
+/* 0: the request is under way, or has been answered.  -1: the caller is to be told *e. */
+int call_begin(struct caller *, struct parcel *, struct err *);
+void call_cancel(struct caller *, uint64_t id);
+/* The caller is gone. */
+void call_orphan(struct caller *);
+size_t call_count(void);
+/* Where a caller keeps its calls, and what call.c must know of it. */
+struct calls *server_calls(struct caller *);
+enum peer server_peer(const struct caller *);
+bool server_differs(const struct caller *, enum msg_id);
+
+/* ---- client.c: connections to servers ---- */
+
+struct link;
+
+int client_prepare(struct err *);
+int client_start(struct err *);
+bool client_pump(void);
+void client_tick(void);
+void client_stop(void);
+bool client_ready(enum peer, struct heartbeat *load);
+/* The least loaded that is there and has that name (NULL: any) and message; NULL with *e: none. */
+struct link *client_choose(enum peer, const char *instance, enum msg_id, struct err *);
+/* Could such a one still come? */
+bool client_expects(enum peer, const char *instance);
+int client_send(struct link *, struct envelope *, struct packed *content);
+/* One more, or one less, request is under way there. */
+void client_load(struct link *, int by);
+const char *client_name(const struct link *);
+
+/* ---- ask.c: requests of ours ---- */
+
+uint64_t ask_begin(const struct ask *, struct err *);
+void ask_cancel(uint64_t id);
+void ask_answer(struct link *, struct parcel *);
+/* The server of a link has greeted: what waited for it is sent. */
+void ask_flush(enum peer);
+/* The server of a link is lost; NULL: all of them.  tell: send cancels, it may only be slow. */
+void ask_lost(struct link *, const struct err *, bool tell);

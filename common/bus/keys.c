@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * keys.c - who a daemon is when it is not on the same machine.
+ *
+ * Trusts the folder, which the operator made; refuses secrets that others can read.
+ */
+#include "common/bus/keys.h"
+
+#include "common/auto.h"
+#include "common/fdio.h"
+
+#include <fcntl.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <zmq.h>
+
+static int
+load(int folder, const char *daemon, const char *ending, char text[KEYS_TEXT], struct err *e)
+{
+	char name[64];
+	uint8_t raw[32];
+	struct blob file = { 0 };
+
+	snprintf(name, sizeof name, "%s.%s", daemon, ending);
+	if (fdio_load(folder, name, 128, &file, e) < 0)
+		return err_add(e, "key %s", name);
+	snprintf(text, KEYS_TEXT, "%.*s", (int)strcspn(file.data, " \r\n"), (char *)file.data);
+	sodium_memzero(file.data, file.size);
+	blob_clear(&file);
+	bool good = strlen(text) == KEYS_TEXT - 1 && zmq_z85_decode(raw, text) != NULL;
+	sodium_memzero(raw, sizeof raw);
+	return good ? 0
+	            : err_set(e, ERR_invalid_argument, "key %s: not 40 characters of Z85", name);
+}
+
+static int
+check_secret(int folder, const char *daemon, struct err *e)
+{
+	char name[64];
+	struct stat st;
+
+	snprintf(name, sizeof name, "%s.key", daemon);
+	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return err_sys(e, "key %s", name);
+	if (!S_ISREG(st.st_mode) || (st.st_mode & 077) != 0)
+		return err_set(e, ERR_denied, "key %s: must be a file of mode 0600", name);
+	return 0;
+}
+
+int
+keys_load(const char *path, enum peer self, struct keys *k, struct err *e)
+{
+	auto_fd int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (folder < 0)
+		return err_sys(e, "keys: open %s", path);
+	*k = (struct keys){ .secret = "" };
+	if (check_secret(folder, edge_peer_name(self), e) < 0 ||
+	    load(folder, edge_peer_name(self), "key", k->secret, e) < 0)
+		return -1;
+	if (zmq_curve_public(k->public, k->secret) < 0)
+		return err_set(
+		    e, ERR_invalid_argument, "key of %s: not a CURVE key", edge_peer_name(self));
+	for (enum peer peer = PEER_gateway; peer < PEER_COUNT; peer++) {
+		if (edge_find(self, peer) == NULL && edge_find(peer, self) == NULL)
+			continue;
+		if (load(folder, edge_peer_name(peer), "pub", k->peers[peer], e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+void
+keys_clear(struct keys *k)
+{
+	sodium_memzero(k, sizeof *k);
+}
+
+static int
+make(int folder, const char *daemon, struct err *e)
+{
+	char name[64], secret[KEYS_TEXT], public[KEYS_TEXT];
+
+	snprintf(name, sizeof name, "%s.key", daemon);
+	if (faccessat(folder, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return 0;
+	if (zmq_curve_keypair(public, secret) < 0)
+		return err_set(e, ERR_internal, "make a CURVE key: %s", zmq_strerror(zmq_errno()));
+	int rc = fdio_store(folder, name, secret, strlen(secret), 0600, e);
+	sodium_memzero(secret, sizeof secret);
+	if (rc < 0)
+		return err_add(e, "key %s", name);
+	snprintf(name, sizeof name, "%s.pub", daemon);
+	return fdio_store(folder, name, public, strlen(public), 0644, e);
+}
+
+int
+keys_make(const char *path, struct err *e)
+{
+	auto_fd int folder = fdio_folder(AT_FDCWD, path, 0700, e);
+
+	if (folder < 0)
+		return -1;
+	for (enum peer peer = PEER_gateway; peer < PEER_COUNT; peer++)
+		if (make(folder, edge_peer_name(peer), e) < 0)
+			return -1;
+	return 0;
+}

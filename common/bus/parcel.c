@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * parcel.c - parts of a ZeroMQ message, read and written.
+ *
+ * Trusts no peer: the number of parts and their sum are bounded, and of a message that breaks the
+ * bounds the rest is read and dropped, so that the next one begins where it should.  libzmq hands
+ * a message over when its last part is there, so none of this waits.
+ */
+#include "common/bus/parcel.h"
+
+#include "common/auto.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+
+static atomic_size_t unsent;
+
+void
+parcel_clear(struct parcel *p)
+{
+	message_clear(MSG_envelope, &p->envelope);
+	zmq_msg_close(&p->body);
+	for (size_t i = 0; i < p->count; i++)
+		blob_clear(&p->blobs[i]);
+	free(p->blobs);
+	p->blobs = NULL;
+	p->count = 0;
+}
+
+/* ---- receiving ---- */
+
+static int
+take_blob(struct parcel *p, zmq_msg_t *part, struct err *e)
+{
+	if (p->count == WIRE_MAX_BLOBS)
+		return err_set(e, ERR_limit_exceeded, "more than %d blobs", WIRE_MAX_BLOBS);
+	if ((p->count & (p->count - 1)) == 0) { /* full: room doubles */
+		size_t room = p->count == 0 ? 1 : p->count * 2;
+		struct blob *grown = reallocarray(p->blobs, room, sizeof *grown);
+
+		if (grown == NULL)
+			return err_sys(e, "blobs");
+		p->blobs = grown;
+	}
+	struct blob blob = blob_copy(zmq_msg_data(part), zmq_msg_size(part));
+	if (blob.data == NULL)
+		return err_sys(e, "blob of %zu bytes", zmq_msg_size(part));
+	p->blobs[p->count++] = blob;
+	return 0;
+}
+
+static int
+take_envelope(struct parcel *p, zmq_msg_t *part, struct err *e)
+{
+	const char *user = zmq_msg_gets(part, "User-Id");
+
+	if (user != NULL && strlen(user) < sizeof p->user)
+		strcpy(p->user, user);
+	if (wire_decode(
+		MSG_envelope, zmq_msg_data(part), zmq_msg_size(part), NULL, 0, &p->envelope, e) < 0)
+		return err_add(e, "envelope");
+	return 0;
+}
+
+static int
+take_part(struct parcel *p, size_t at, zmq_msg_t *part, struct err *e)
+{
+	size_t size = zmq_msg_size(part);
+
+	p->bytes += size;
+	if (p->bytes > PARCEL_BYTES)
+		return err_set(e, ERR_limit_exceeded, "more than %d bytes", PARCEL_BYTES);
+	switch (at) {
+	case 0:
+		p->from.size = (uint8_t)size;
+		memcpy(p->from.bytes, zmq_msg_data(part), p->from.size);
+		return 0;
+	case 1:
+		return take_envelope(p, part, e);
+	case 2:
+		if (size > WIRE_MAX_BODY)
+			return err_set(e, ERR_limit_exceeded, "a body of %zu bytes", size);
+		return zmq_msg_move(&p->body, part);
+	default:
+		return take_blob(p, part, e);
+	}
+}
+
+int
+parcel_receive(void *socket, bool routed, struct parcel *p, struct err *e)
+{
+	bool good = true, more = true;
+	zmq_msg_t part;
+	size_t at;
+
+	*p = (struct parcel){ .count = 0 };
+	zmq_msg_init(&p->body);
+	for (at = routed ? 0 : 1; more; at++) {
+		zmq_msg_init(&part);
+		if (zmq_msg_recv(&part, socket, ZMQ_DONTWAIT) < 0) {
+			zmq_msg_close(&part);
+			return 0;
+		}
+		more = zmq_msg_more(&part) != 0;
+		good = good && take_part(p, at, &part, e) == 0;
+		zmq_msg_close(&part);
+	}
+	if (good && at < 2)
+		good = err_set(e, ERR_invalid_argument, "no envelope") == 0;
+	if (good)
+		return 1;
+	parcel_clear(p);
+	return -1;
+}
+
+/* ---- sending ---- */
+
+/* On ZeroMQ's thread, when it has written the part or given it up. */
+static void
+release(void *data, void *size)
+{
+	atomic_fetch_sub(&unsent, (size_t)(uintptr_t)size);
+	free(data);
+}
+
+static int
+send_part(void *socket, zmq_msg_t *part, bool more)
+{
+	int flags = ZMQ_DONTWAIT | (more ? ZMQ_SNDMORE : 0);
+
+	if (zmq_msg_send(part, socket, flags) >= 0)
+		return 0;
+	int why = zmq_errno();
+	zmq_msg_close(part);
+	errno = why;
+	return -1;
+}
+
+static int
+send_blob(void *socket, struct blob *b, bool more)
+{
+	zmq_msg_t part;
+	size_t size = b->size;
+
+	atomic_fetch_add(&unsent, size);
+	must(zmq_msg_init_data(&part, take_ptr(b->data), size, release, (void *)(uintptr_t)size) ==
+	     0);
+	b->size = 0;
+	return send_part(socket, &part, more);
+}
+
+static int
+send_address(void *socket, const struct address *to)
+{
+	zmq_msg_t part;
+
+	must(zmq_msg_init_size(&part, to->size) == 0);
+	memcpy(zmq_msg_data(&part), to->bytes, to->size);
+	return send_part(socket, &part, true);
+}
+
+static bool
+fits(const struct packed *content)
+{
+	size_t sum = content->body.size, waiting = atomic_load(&unsent);
+
+	for (size_t i = 0; i < content->count; i++)
+		sum += content->blobs[i].size;
+	return waiting + sum <= (waiting == 0 ? PARCEL_UNSENT_BIG : PARCEL_UNSENT_BYTES);
+}
+
+/*
+ * Only the first part can be refused.  When a later one is, its connection went away between the
+ * two; libzmq then drops what was sent of the message and must be given the rest of it to drop,
+ * too.
+ */
+int
+parcel_send(
+    void *socket, const struct address *to, struct envelope *envelope, struct packed *content)
+{
+	struct packed head = { 0 };
+	bool body = content->body.data != NULL, gone = false;
+	struct err e;
+
+	if (!fits(content)) {
+		errno = EAGAIN;
+		return -1;
+	}
+	if (wire_encode(MSG_envelope, envelope, &head, &e) < 0) {
+		errno = EMSGSIZE;
+		return -1;
+	}
+	if (to != NULL && send_address(socket, to) < 0) {
+		packed_clear(&head);
+		return -1;
+	}
+	gone = send_blob(socket, &head.body, body) < 0;
+	packed_clear(&head);
+	if (gone && to == NULL)
+		return -1;
+	if (body)
+		gone |= send_blob(socket, &content->body, content->count > 0) < 0;
+	for (size_t i = 0; i < content->count; i++)
+		gone |= send_blob(socket, &content->blobs[i], i + 1 < content->count) < 0;
+	packed_clear(content);
+	if (gone)
+		errno = EHOSTUNREACH;
+	return gone ? -1 : 0;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* parcel.h - a message of the bus as it travels: envelope, body, blobs; each part bounded, and all
+ * of them together. */
+#pragma once
+
+#include "common/err.h"
+#include "common/schema.h"
+#include "common/wire.h"
+
+#include <stdbool.h>
+#include <zmq.h>
+
+enum {
+	PARCEL_PART_BYTES = 256 << 20, /* the largest blob of schema.def */
+	PARCEL_BYTES = PARCEL_PART_BYTES + WIRE_MAX_BODY,
+	PARCEL_UNSENT_BYTES = 512 << 20, /* waiting in ZeroMQ's queues, of the whole process */
+	PARCEL_UNSENT_BIG = 1 << 30,     /* of the same, where there is nothing but one parcel */
+};
+
+/* What a ROUTER calls a connection. */
+struct address {
+	uint8_t size, bytes[255];
+};
+
+struct parcel {
+	struct address from; /* if it came to a ROUTER */
+	char user[32];       /* whom ZAP said it is from; "" on ipc */
+	struct envelope envelope;
+	zmq_msg_t body;
+	struct blob *blobs;
+	size_t count, bytes;
+};
+
+/* 1: *p is the caller's to clear.  0: nothing came.  -1: what came is no message of ours and is
+ * gone; p->from is set. */
+int parcel_receive(void *socket, bool routed, struct parcel *p, struct err *);
+void parcel_clear(struct parcel *);
+
+/* Takes *content when it returns 0.  -1 with errno: EAGAIN, no room; EHOSTUNREACH, nobody there;
+ * EMSGSIZE, the envelope breaks its bounds. */
+int parcel_send(void *socket, const struct address *to, struct envelope *, struct packed *content);

@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * server.c - the side of an edge that binds: its endpoints, and the clients that have greeted.
+ *
+ * Trusts the kernel and CURVE for who a client is: an ipc endpoint belongs to one edge, and on TCP
+ * each message bears the name that the key stands for.  A routing id only tells connections of the
+ * same peer apart.  ZeroMQ does not say when a client goes: it is missed when a heartbeat cannot
+ * be sent, or when it has been silent for five seconds.
+ */
+#include "common/auto.h"
+#include "common/bus/endpoint.h"
+#include "common/bus/inner.h"
+#include "common/bus/socket.h"
+#include "common/bus/zap.h"
+#include "common/log.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum {
+	MAX_CALLERS = 256, /* connections of one endpoint */
+	MAX_LATE = 1024,   /* answers that wait for room, of one connection */
+	LATE_MS = 20,
+};
+
+/* An answer that found the queue of its connection full: it is not lost, a stream part would be. */
+struct late {
+	struct late *next;
+	enum frame frame;
+	uint64_t id;
+	enum msg_id message;
+	struct packed content;
+};
+
+struct caller {
+	struct caller *next;
+	struct server *server;
+	struct address address;
+	enum peer peer;
+	char instance[65];
+	int64_t heard_ms;
+	bool differs[MSG_COUNT];
+	struct calls calls;
+	struct late *late, **last_late;
+	size_t nlate;
+};
+
+struct server {
+	enum peer peer; /* the client of an ipc edge; PEER_none: TCP, any */
+	char address[256];
+	uid_t uid;
+	void *socket, *monitor;
+	struct caller *callers;
+	size_t ncallers;
+};
+
+static struct server servers[PEER_COUNT];
+static size_t nservers;
+static int folders[PEER_COUNT];
+static uint64_t late_timer;
+
+struct calls *
+server_calls(struct caller *c)
+{
+	return &c->calls;
+}
+
+enum peer
+server_peer(const struct caller *c)
+{
+	return c->peer;
+}
+
+bool
+server_differs(const struct caller *c, enum msg_id message)
+{
+	return c->differs[message];
+}
+
+/* ---- sending ---- */
+
+static int
+transmit(struct server *s, const struct address *to, enum frame frame, uint64_t id,
+    enum msg_id message, struct packed *content)
+{
+	struct envelope envelope = { .frame = (int)frame, .id = id };
+
+	envelope.message = message == MSG_none ? NULL : (char *)messages[message].name;
+	return parcel_send(s->socket, to, &envelope, content);
+}
+
+static void
+send_late(struct caller *c)
+{
+	while (c->late != NULL) {
+		struct late *l = c->late;
+
+		if (transmit(c->server, &c->address, l->frame, l->id, l->message, &l->content) <
+			0 &&
+		    errno == EAGAIN)
+			return;
+		c->late = l->next;
+		c->nlate--;
+		packed_clear(&l->content);
+		free(l);
+	}
+}
+
+static void
+send_all_late(void *self)
+{
+	bool more = false;
+
+	(void)self;
+	late_timer = 0;
+	for (struct server *s = servers; s < servers + nservers; s++)
+		for (struct caller *c = s->callers; c != NULL; c = c->next) {
+			send_late(c);
+			more |= c->late != NULL;
+		}
+	if (more)
+		late_timer = loop_after(LATE_MS, send_all_late, NULL);
+}
+
+static int
+keep_late(
+    struct caller *c, enum frame frame, uint64_t id, enum msg_id message, struct packed *content)
+{
+	struct late *l = c->nlate < MAX_LATE ? calloc(1, sizeof *l) : NULL;
+
+	if (l == NULL) {
+		packed_clear(content);
+		return -1;
+	}
+	*l = (struct late){ NULL, frame, id, message, *content };
+	*content = (struct packed){ 0 };
+	if (c->late == NULL)
+		c->last_late = &c->late;
+	*c->last_late = l;
+	c->last_late = &l->next;
+	c->nlate++;
+	if (late_timer == 0)
+		late_timer = loop_after(LATE_MS, send_all_late, NULL);
+	return 0;
+}
+
+int
+server_send(
+    struct caller *c, enum frame frame, uint64_t id, enum msg_id message, struct packed *content)
+{
+	bool answer = frame == frame_reply || frame == frame_failure;
+
+	if (c->late != NULL)
+		errno = EAGAIN;
+	else if (transmit(c->server, &c->address, frame, id, message, content) == 0)
+		return 0;
+	if (answer && errno == EAGAIN)
+		return keep_late(c, frame, id, message, content);
+	packed_clear(content);
+	return -1;
+}
+
+/* To a connection that may not have greeted. */
+static void
+send_failure(struct server *s, const struct address *to, uint64_t id, const struct err *why)
+{
+	struct failure f = { .code = (char *)err_name(why->code), .text = (char *)why->text };
+
+	f.retry_ms = (uint64_t)why->retry_ms;
+	struct packed content = bus_pack(MSG_failure, &f);
+	if (transmit(s, to, frame_failure, id, MSG_failure, &content) < 0)
+		packed_clear(&content);
+}
+
+/* ---- callers ---- */
+
+static struct caller *
+find_caller(struct server *s, const struct address *from)
+{
+	for (struct caller *c = s->callers; c != NULL; c = c->next)
+		if (c->address.size == from->size &&
+		    memcmp(c->address.bytes, from->bytes, from->size) == 0)
+			return c;
+	return NULL;
+}
+
+static struct caller *
+add_caller(struct server *s, const struct address *from, enum peer peer, struct err *e)
+{
+	struct caller *c = s->ncallers < MAX_CALLERS ? calloc(1, sizeof *c) : NULL;
+
+	if (c == NULL) {
+		err_set(
+		    e, ERR_queue_full, "more than %d connections to %s", MAX_CALLERS, s->address);
+		return NULL;
+	}
+	c->server = s;
+	c->address = *from;
+	c->peer = peer;
+	c->next = s->callers;
+	s->callers = c;
+	s->ncallers++;
+	return c;
+}
+
+static void
+drop_caller(struct caller *c)
+{
+	struct caller **at = &c->server->callers;
+
+	while (*at != c)
+		at = &(*at)->next;
+	*at = c->next;
+	c->server->ncallers--;
+	call_orphan(c);
+	for (struct late *l; (l = c->late) != NULL; free(l)) {
+		c->late = l->next;
+		packed_clear(&l->content);
+	}
+	free(c);
+}
+
+static void
+lose_caller(struct caller *c, const char *why)
+{
+	log_info("client is gone", LOG_S("peer", edge_peer_name(c->peer)),
+	    LOG_S("instance", c->instance), LOG_S("why", why), LOG_N("open", c->calls.count));
+	bus.counts.lost++;
+	drop_caller(c);
+}
+
+/* -1 with errno: not sent. */
+static int
+send_heartbeat(struct caller *c)
+{
+	struct heartbeat load = { .running = call_count() };
+	uint64_t most = bus.config.max_calls;
+
+	load.room = bus.draining || load.running > most ? 0 : most - load.running;
+	if (bus.config.load != NULL)
+		bus.config.load(&load);
+	struct packed content = bus_pack(MSG_heartbeat, &load);
+	int rc = transmit(c->server, &c->address, frame_heartbeat, 0, MSG_heartbeat, &content);
+	int why = errno;
+	packed_clear(&content);
+	errno = why;
+	return rc;
+}
+
+void
+server_tick(void)
+{
+	int64_t now = loop_now_ms();
+
+	for (struct server *s = servers; s < servers + nservers; s++)
+		for (struct caller *c = s->callers, *next; c != NULL; c = next) {
+			next = c->next;
+			if (now - c->heard_ms > BUS_CLIENT_LOST_MS)
+				lose_caller(c, "silent");
+			else if (send_heartbeat(c) < 0 && errno == EHOSTUNREACH)
+				lose_caller(c, "disconnected");
+		}
+}
+
+/* ---- receiving ---- */
+
+static int
+greet(struct server *s, struct caller *c, enum peer from, const struct parcel *p,
+    const struct hello *theirs, struct err *e)
+{
+	struct hello ours = bus_hello();
+	struct packed content = bus_pack(MSG_hello, &ours);
+
+	if (strcmp(theirs->daemon, edge_peer_name(from)) != 0) {
+		packed_clear(&content);
+		return err_set(e, ERR_denied, "a hello of %s on the edge of %s", theirs->daemon,
+		    edge_peer_name(from));
+	}
+	if (c == NULL && (c = add_caller(s, &p->from, from, e)) == NULL) {
+		packed_clear(&content);
+		return -1;
+	}
+	c->heard_ms = loop_now_ms();
+	strcpy(c->instance, theirs->instance);
+	bus_compare(theirs, c->differs);
+	log_info("client has greeted", LOG_S("peer", theirs->daemon),
+	    LOG_S("instance", theirs->instance), LOG_S("version", theirs->version));
+	if (server_send(c, frame_hello, 0, MSG_hello, &content) == 0)
+		send_heartbeat(c);
+	return 0;
+}
+
+static int
+on_hello(struct server *s, struct caller *c, enum peer from, struct parcel *p, struct err *e)
+{
+	struct hello theirs = { 0 };
+
+	if (wire_decode(MSG_hello, zmq_msg_data(&p->body), zmq_msg_size(&p->body), p->blobs,
+		p->count, &theirs, e) < 0)
+		return -1;
+	int rc = greet(s, c, from, p, &theirs, e);
+	message_clear(MSG_hello, &theirs);
+	return rc;
+}
+
+static int
+on_parcel(struct server *s, struct caller *c, enum peer from, struct parcel *p, struct err *e)
+{
+	switch (p->envelope.frame) {
+	case frame_hello:
+		return on_hello(s, c, from, p, e);
+	case frame_heartbeat:
+		return 0;
+	case frame_request:
+		if (c == NULL)
+			return err_set(e, ERR_unavailable, "a request before a hello");
+		return call_begin(c, p, e);
+	case frame_cancel:
+		if (c != NULL)
+			call_cancel(c, p->envelope.id);
+		return 0;
+	default:
+		return err_set(e, ERR_denied, "a client does not send a frame '%s'",
+		    word_text(SET_frame, p->envelope.frame));
+	}
+}
+
+/* Who sent it, PEER_none: refused. */
+static enum peer
+sender(const struct server *s, const struct caller *c, const struct parcel *p, struct err *e)
+{
+	enum peer from = s->peer != PEER_none ? s->peer : edge_peer_parse(p->user);
+
+	if (edge_find(from, bus.config.self) != NULL && (c == NULL || c->peer == from))
+		return from;
+	err_set(e, ERR_denied, "a message of nobody's key");
+	return PEER_none;
+}
+
+static bool
+receive(struct server *s)
+{
+	struct parcel p;
+	struct err e;
+	int rc = parcel_receive(s->socket, true, &p, &e);
+
+	if (rc == 0)
+		return false;
+	if (rc < 0) {
+		bus_malformed(s->peer, &e);
+		return true;
+	}
+	struct caller *c = find_caller(s, &p.from);
+	enum peer from = sender(s, c, &p, &e);
+	if (from == PEER_none) {
+		bus_refuse(from, &e);
+	} else {
+		if (c != NULL)
+			c->heard_ms = loop_now_ms();
+		if (on_parcel(s, c, from, &p, &e) < 0) {
+			bus_refuse(from, &e);
+			send_failure(s, &p.from, p.envelope.id, &e);
+		}
+	}
+	parcel_clear(&p);
+	return true;
+}
+
+static bool
+see_events(struct server *s)
+{
+	struct err e;
+	int event = socket_event(s->monitor);
+
+	if (event == 0)
+		return false;
+	err_set(&e, ERR_denied, "%s",
+	    event == ZMQ_EVENT_ACCEPT_FAILED ? "a connection of another user, or none was free"
+					     : "a connection that could not greet");
+	bus_refuse(s->peer, &e);
+	return true;
+}
+
+bool
+server_pump(void)
+{
+	bool any = false, refused = false;
+
+	for (int i = 0; i < BUS_BATCH && zap_answer(&refused); i++)
+		any = true;
+	for (struct server *s = servers; s < servers + nservers; s++) {
+		for (int i = 0; i < BUS_BATCH && receive(s); i++)
+			any = true;
+		for (int i = 0; i < BUS_BATCH && see_events(s); i++)
+			any = true;
+	}
+	return any;
+}
+
+/* ---- life ---- */
+
+static int
+add_edge(const struct edge *edge, struct err *e)
+{
+	struct server *s = &servers[nservers];
+
+	*s = (struct server){ .peer = edge->client };
+	if (endpoint_ipc(bus.config.run, edge, bus.config.instance, s->address, e) < 0 ||
+	    endpoint_uid(&bus.config, edge->client, &s->uid, e) < 0)
+		return -1;
+	int fd = endpoint_folder(&bus.config, edge, e);
+	if (fd < 0)
+		return -1;
+	folders[nservers++] = fd;
+	bus.needs.nfolders = nservers;
+	return 0;
+}
+
+int
+server_prepare(struct err *e)
+{
+	bus.needs.folders = folders;
+	nservers = 0;
+	if (bus.config.routes == NULL)
+		return 0;
+	if (*bus.config.listen != '\0') {
+		servers[nservers++] = (struct server){ .peer = PEER_none };
+		bus.needs.tcp_bind = true;
+		return 0;
+	}
+	for (const struct edge *edge = edges; edge < edges + edges_count; edge++)
+		if (edge->server == bus.config.self && add_edge(edge, e) < 0)
+			return -1;
+	return 0;
+}
+
+static int
+make_tcp(struct server *s, struct err *e)
+{
+	if (strlen(bus.config.listen) >= sizeof s->address)
+		return err_set(e, ERR_invalid_argument, "listen: too long");
+	strcpy(s->address, bus.config.listen);
+	if (zap_open(bus.context, bus.config.self, &bus.keys, e) < 0)
+		return -1;
+	if (socket_set_int(s->socket, ZMQ_CURVE_SERVER, "ZMQ_CURVE_SERVER", 1, e) < 0)
+		return -1;
+	return socket_set_text(
+	    s->socket, ZMQ_CURVE_SECRETKEY, "ZMQ_CURVE_SECRETKEY", bus.keys.secret, e);
+}
+
+static int
+make_ipc(struct server *s, struct err *e)
+{
+	if (zmq_setsockopt(s->socket, ZMQ_IPC_FILTER_UID, &s->uid, sizeof s->uid) < 0)
+		return err_set(
+		    e, ERR_internal, "ZMQ_IPC_FILTER_UID: %s", zmq_strerror(zmq_errno()));
+	return 0;
+}
+
+static int
+bind_server(struct server *s, struct err *e)
+{
+	/* The folder decides who can come; the socket's group is the folder's. */
+	mode_t before = umask(0117);
+	int rc = zmq_bind(s->socket, s->address);
+
+	if (rc < 0)
+		err_set(e, ERR_unavailable, "bind %s: %s", s->address, zmq_strerror(zmq_errno()));
+	umask(before);
+	if (rc == 0)
+		log_info("listening", LOG_S("endpoint", s->address));
+	return rc;
+}
+
+static int
+open_server(struct server *s, struct err *e)
+{
+	const int events = ZMQ_EVENT_ACCEPT_FAILED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
+	                   ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
+
+	if ((s->socket = socket_open(bus.context, ZMQ_ROUTER, e)) == NULL ||
+	    (s->monitor = socket_monitor(bus.context, s->socket, events, e)) == NULL ||
+	    socket_set_int(s->socket, ZMQ_ROUTER_MANDATORY, "ZMQ_ROUTER_MANDATORY", 1, e) < 0)
+		return -1;
+	if ((s->peer == PEER_none ? make_tcp(s, e) : make_ipc(s, e)) < 0)
+		return -1;
+	return bind_server(s, e);
+}
+
+int
+server_start(struct err *e)
+{
+	for (struct server *s = servers; s < servers + nservers; s++)
+		if (open_server(s, e) < 0)
+			return -1;
+	return 0;
+}
+
+void
+server_stop(void)
+{
+	for (struct server *s = servers; s < servers + nservers; s++) {
+		while (s->callers != NULL)
+			drop_caller(s->callers);
+		socket_close(take_ptr(s->socket));
+		socket_close(take_ptr(s->monitor));
+	}
+	for (size_t i = 0; i < bus.needs.nfolders; i++)
+		close(folders[i]);
+	zap_close();
+	loop_unset(late_timer);
+	late_timer = 0;
+	nservers = 0;
+	bus.needs.nfolders = 0;
+}

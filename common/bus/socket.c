@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * socket.c - how a ZeroMQ socket is made here.
+ *
+ * Trusts libzmq.  ZMQ_FD tells only that something happened since it was last asked, so the
+ * descriptor in the loop is no more than an alarm clock: what there is to do is found by
+ * bus_pump(), before each sleep.
+ */
+#include "common/bus/socket.h"
+
+#include "common/auto.h"
+#include "common/bus/parcel.h"
+#include "common/loop.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <zmq.h>
+
+enum {
+	QUEUE = 1000, /* messages per connection and direction */
+	LINGER_MS = 200,
+	HANDSHAKE_MS = 1000,
+};
+
+static int
+zmq_err(struct err *e, const char *what)
+{
+	return err_set(e, ERR_internal, "%s: %s", what, zmq_strerror(zmq_errno()));
+}
+
+int
+socket_set_int(void *socket, int option, const char *name, int value, struct err *e)
+{
+	return zmq_setsockopt(socket, option, &value, sizeof value) < 0 ? zmq_err(e, name) : 0;
+}
+
+int
+socket_set_text(void *socket, int option, const char *name, const char *value, struct err *e)
+{
+	return zmq_setsockopt(socket, option, value, strlen(value)) < 0 ? zmq_err(e, name) : 0;
+}
+
+static int
+set_bounds(void *socket, struct err *e)
+{
+	int64_t bytes = PARCEL_PART_BYTES;
+
+	if (zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &bytes, sizeof bytes) < 0)
+		return zmq_err(e, "ZMQ_MAXMSGSIZE");
+	if (socket_set_int(socket, ZMQ_SNDHWM, "ZMQ_SNDHWM", QUEUE, e) < 0 ||
+	    socket_set_int(socket, ZMQ_RCVHWM, "ZMQ_RCVHWM", QUEUE, e) < 0 ||
+	    socket_set_int(socket, ZMQ_LINGER, "ZMQ_LINGER", LINGER_MS, e) < 0)
+		return -1;
+	return socket_set_int(socket, ZMQ_HANDSHAKE_IVL, "ZMQ_HANDSHAKE_IVL", HANDSHAKE_MS, e);
+}
+
+static void
+wake(void *self, uint32_t events)
+{
+	(void)self;
+	(void)events;
+}
+
+static int
+descriptor(void *socket)
+{
+	int fd;
+	size_t size = sizeof fd;
+
+	return zmq_getsockopt(socket, ZMQ_FD, &fd, &size) < 0 ? -1 : fd;
+}
+
+static int
+watch(void *socket, struct err *e)
+{
+	int fd = descriptor(socket);
+
+	return fd < 0 ? zmq_err(e, "ZMQ_FD") : loop_watch(fd, EPOLLIN, wake, NULL, e);
+}
+
+void *
+socket_open(void *context, int type, struct err *e)
+{
+	void *socket = zmq_socket(context, type);
+
+	if (socket == NULL) {
+		zmq_err(e, "zmq_socket");
+		return NULL;
+	}
+	if (set_bounds(socket, e) == 0 && watch(socket, e) == 0)
+		return socket;
+	zmq_close(socket);
+	return NULL;
+}
+
+void
+socket_close(void *socket)
+{
+	if (socket == NULL)
+		return;
+	loop_forget(descriptor(socket));
+	zmq_close(socket);
+}
+
+/* No bound on its queue: libzmq's io thread would wait for room in it, and all peers with it. */
+void *
+socket_monitor(void *context, void *socket, int events, struct err *e)
+{
+	static unsigned count;
+	char name[32];
+	void *pair = zmq_socket(context, ZMQ_PAIR);
+
+	snprintf(name, sizeof name, "inproc://monitor.%u", ++count);
+	if (pair == NULL || socket_set_int(pair, ZMQ_RCVHWM, "ZMQ_RCVHWM", 0, e) < 0 ||
+	    zmq_socket_monitor(socket, name, events) < 0 || zmq_connect(pair, name) < 0) {
+		zmq_err(e, "watch a socket");
+	} else if (watch(pair, e) == 0) {
+		return pair;
+	}
+	if (pair != NULL)
+		zmq_close(pair);
+	return NULL;
+}
+
+/* Two parts: number and value of the event, and the address. */
+int
+socket_event(void *monitor)
+{
+	zmq_msg_t part;
+	uint16_t event = 0;
+	bool more = true;
+
+	for (int i = 0; more; i++) {
+		zmq_msg_init(&part);
+		more = zmq_msg_recv(&part, monitor, ZMQ_DONTWAIT) >= 0 && zmq_msg_more(&part);
+		if (i == 0 && zmq_msg_size(&part) >= sizeof event)
+			memcpy(&event, zmq_msg_data(&part), sizeof event);
+		zmq_msg_close(&part);
+	}
+	return event;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* socket.h - ZeroMQ sockets with the bounds that all of ours have, woken by the loop. */
+#pragma once
+
+#include "common/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Bounded queues, message size and handshake time; in the loop; NULL with *e. */
+void *socket_open(void *context, int type, struct err *);
+void socket_close(void *socket);
+int socket_set_int(void *socket, int option, const char *name, int value, struct err *);
+int socket_set_text(void *socket, int option, const char *name, const char *value, struct err *);
+
+/* What happens to a socket's connections: the events asked for, one by one. */
+void *socket_monitor(void *context, void *socket, int events, struct err *);
+/* The next event, 0 where there is none. */
+int socket_event(void *monitor);

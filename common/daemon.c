@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * daemon.c - the one way a daemon starts, lives and ends.
+ *
+ * Trusts whoever starts it: arguments, environment, configuration.  Promises that nothing from a
+ * peer is read before the jail is closed, and that what the log says of the jail was read back
+ * from the kernel.
+ */
+#include "common/daemon.h"
+
+#include "common/auto.h"
+#include "common/fdio.h"
+#include "common/log.h"
+#include "common/loop.h"
+#include "common/spool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/file.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+
+enum {
+	MAX_SETTINGS = 32,
+	MAX_PATHS = 32,
+	FILES_BASE = 2048, /* descriptors of the gateway; each server has room for its clients' */
+	END_POLL_MS = 10,
+};
+
+static struct {
+	const struct daemon *d;
+	const char *name;
+	/* settings */
+	char *run, *state, *user, *instance, *log_level, *listen, *keys, *config;
+	char *connect[PEER_COUNT];
+	uint64_t connect_wait_ms, drain_ms, keep_fds, spool_bytes, max_calls;
+	struct setting table[MAX_SETTINGS];
+	size_t nsettings;
+	/* made of them */
+	bool root, spools, ending, failed;
+	struct bus_config bus;
+	gid_t groups[PEER_COUNT];
+	size_t ngroups;
+	int state_fd, signal_fd;
+	struct jail_path paths[MAX_PATHS];
+	size_t npaths;
+	int64_t end_ms;
+} self = { .state_fd = -1, .signal_fd = -1 };
+
+const char *
+daemon_run(void)
+{
+	return self.run;
+}
+
+const char *
+daemon_instance(void)
+{
+	return self.instance;
+}
+
+int
+daemon_state(void)
+{
+	return self.state_fd;
+}
+
+void
+daemon_allow(int fd, unsigned access)
+{
+	must(self.npaths < MAX_PATHS);
+	self.paths[self.npaths++] = (struct jail_path){ fd, access };
+}
+
+/* ---- settings ---- */
+
+static void
+add_setting(const struct setting *s)
+{
+	must(self.nsettings < MAX_SETTINGS - 1);
+	self.table[self.nsettings++] = *s;
+}
+
+/* Of what varies with the user; lives as long as the process. */
+static const char *
+made(const char *root, const char *variable, const char *below, const char *otherwise)
+{
+	const char *base = getenv(variable);
+	char *text = NULL;
+
+	if (geteuid() == 0)
+		return root;
+	if (base != NULL && *base == '/')
+		must(asprintf(&text, "%s/%s", base, below) >= 0);
+	else
+		must(asprintf(&text, "%s", otherwise) >= 0);
+	return text;
+}
+
+static void
+add_paths(void)
+{
+	static char run[64], state[512], user[64];
+	const char *home = getenv("HOME");
+
+	snprintf(run, sizeof run, "/tmp/cloister-%u", geteuid());
+	snprintf(state, sizeof state, "%s/.local/state/cloister", home == NULL ? "" : home);
+	snprintf(user, sizeof user, "cloister-%s", self.name);
+	add_setting(&(struct setting){ "run", KIND_TEXT, &self.run,
+	    made("/run/cloister", "XDG_RUNTIME_DIR", "cloister", run), 1, 90, "CLOISTER_RUN",
+	    "Folder of the endpoints, where daemons of one host meet." });
+	add_setting(&(struct setting){ "state", KIND_TEXT, &self.state,
+	    made("/var/lib/cloister", "XDG_STATE_HOME", "cloister", state), 1, 4000,
+	    "CLOISTER_STATE", "Folder of what is kept; each daemon has one below it." });
+	add_setting(&(struct setting){ "user", KIND_TEXT, &self.user, user, 1, 32, NULL,
+	    "Whom it becomes when root starts it." });
+}
+
+static void
+add_rest(void)
+{
+	const struct setting rest[] = {
+		{ "instance", KIND_TEXT, &self.instance, "1", 1, 64, "CLOISTER_INSTANCE",
+		    "Which of several daemons of its kind it is." },
+		{ "log_level", KIND_TEXT, &self.log_level, "info", 4, 5, "CLOISTER_LOG_LEVEL",
+		    "debug, info, warn or error." },
+		{ "listen", KIND_TEXT, &self.listen, "", 0, 200, NULL,
+		    "tcp://address:port to serve by TCP with CURVE; empty: sockets in run." },
+		{ "keys", KIND_TEXT, &self.keys, "", 0, 4000, "CLOISTER_KEYS",
+		    "Folder of CURVE keys; needed with TCP." },
+		{ "config", KIND_TEXT, &self.config, "", 0, 4000, "CLOISTER_CONFIG",
+		    "YAML file with settings." },
+		{ "connect_wait_ms", KIND_UINT, &self.connect_wait_ms, "10000", 0, 600000, NULL,
+		    "How long a request waits for a daemon that is not there." },
+		{ "max_calls", KIND_UINT, &self.max_calls, "1024", 1, 1000000, NULL,
+		    "Requests of one client that are open at once." },
+		{ "drain_ms", KIND_UINT, &self.drain_ms, "10000", 0, 3600000, NULL,
+		    "How long requests may take to end after SIGTERM." },
+		{ "spool_bytes", KIND_UINT, &self.spool_bytes, "67108864", 65536, 1LL << 40, NULL,
+		    "Events kept while auditd is away." },
+		{ "keep_fds", KIND_UINT, &self.keep_fds, "0", 0, 64, NULL,
+		    "Descriptors from 3 on that were handed over; all others are closed." },
+	};
+
+	for (size_t i = 0; i < COUNT(rest); i++)
+		add_setting(&rest[i]);
+}
+
+static void
+add_connects(void)
+{
+	static char names[PEER_COUNT][32];
+
+	for (enum peer to = PEER_gateway; to < PEER_COUNT; to++) {
+		if (edge_find(self.d->self, to) == NULL)
+			continue;
+		snprintf(names[to], sizeof names[to], "connect_%s", edge_peer_name(to));
+		add_setting(&(struct setting){ names[to], KIND_TEXT, &self.connect[to], "", 0, 4000,
+		    NULL,
+		    "Endpoints, separated by commas: an instance, ipc:///path or tcp://host:port;"
+		    " empty: instance 1." });
+	}
+}
+
+static void
+read_settings(int argc, char **argv)
+{
+	add_paths();
+	add_rest();
+	add_connects();
+	settings_load(self.name, self.d->summary, self.table, self.d->settings, argc, argv);
+	int level = log_parse(self.log_level);
+	if (level < 0) {
+		fprintf(stderr, "%s: log_level is '%s', allowed is debug, info, warn or error\n",
+		    self.name, self.log_level);
+		exit(2);
+	}
+	log_open(self.name, (enum log_level)level);
+}
+
+/* ---- before the jail ---- */
+
+static int
+close_doors(struct err *e)
+{
+	sigset_t ends;
+
+	umask(077);
+	signal(SIGPIPE, SIG_IGN);
+	if (close_range(3 + (unsigned)self.keep_fds, ~0U, 0) < 0)
+		return err_sys(e, "close descriptors");
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGINT);
+	if (sigprocmask(SIG_BLOCK, &ends, NULL) < 0)
+		return err_sys(e, "block signals");
+	self.signal_fd = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
+	return self.signal_fd < 0 ? err_sys(e, "signalfd") : 0;
+}
+
+static int
+find_groups(struct err *e)
+{
+	char name[64];
+
+	for (const struct edge *edge = edges; edge < edges + edges_count; edge++) {
+		if (edge->client != self.d->self)
+			continue;
+		snprintf(name, sizeof name, "cloister-%s", edge->name);
+		const struct group *group = getgrnam(name);
+		if (group == NULL)
+			return err_set(
+			    e, ERR_unavailable, "no group %s; run compose/install-deps", name);
+		self.groups[self.ngroups++] = group->gr_gid;
+	}
+	return 0;
+}
+
+static int
+find_user(struct err *e)
+{
+	self.root = geteuid() == 0;
+	self.bus.apart = self.root;
+	self.bus.uid = geteuid();
+	self.bus.gid = getegid();
+	if (!self.root)
+		return 0;
+	const struct passwd *user = getpwnam(self.user);
+	if (user == NULL)
+		return err_set(
+		    e, ERR_unavailable, "no user %s; run compose/install-deps", self.user);
+	self.bus.uid = user->pw_uid;
+	self.bus.gid = user->pw_gid;
+	return find_groups(e);
+}
+
+/* <state>/<daemon>, with the instance behind it where that is not "1". */
+static int
+make_state(struct err *e)
+{
+	char name[128];
+	bool first = strcmp(self.instance, "1") == 0;
+
+	auto_fd int base = fdio_folder(AT_FDCWD, self.state, self.root ? 0755 : 0700, e);
+	if (base < 0)
+		return err_add(e, "state");
+	snprintf(
+	    name, sizeof name, "%s%s%s", self.name, first ? "" : "-", first ? "" : self.instance);
+	self.state_fd = fdio_folder(base, name, 0700, e);
+	if (self.state_fd < 0)
+		return err_add(e, "state");
+	if (fchown(self.state_fd, self.bus.uid, self.bus.gid) < 0 ||
+	    fchmod(self.state_fd, 0700) < 0)
+		return err_sys(e, "own %s/%s", self.state, name);
+	if (flock(self.state_fd, LOCK_EX | LOCK_NB) < 0)
+		return err_sys(e, "%s/%s: is another %s at work?", self.state, name, self.name);
+	daemon_allow(self.state_fd, JAIL_READ | JAIL_WRITE);
+	return 0;
+}
+
+static int
+prepare_bus(struct err *e)
+{
+	struct bus_config *c = &self.bus;
+
+	c->self = self.d->self;
+	c->instance = self.instance;
+	c->run = self.run;
+	c->keys = self.keys;
+	c->listen = self.listen;
+	for (size_t i = 0; i < PEER_COUNT; i++)
+		c->connect[i] = self.connect[i];
+	c->connect_wait_ms = (int64_t)self.connect_wait_ms;
+	c->max_calls = self.max_calls;
+	c->routes = self.d->routes;
+	c->load = self.d->load;
+	if (bus_prepare(c, e) < 0)
+		return -1;
+	for (size_t i = 0; i < bus_needs()->nfolders; i++)
+		daemon_allow(bus_needs()->folders[i], JAIL_BIND);
+	return 0;
+}
+
+static int
+prepare(struct err *e)
+{
+	if (close_doors(e) < 0 || find_user(e) < 0 || (self.d->state && make_state(e) < 0))
+		return -1;
+	if (self.d->open != NULL && self.d->open(e) < 0)
+		return -1;
+	return loop_open(e) < 0 ? -1 : prepare_bus(e);
+}
+
+/* ---- the jail ---- */
+
+static const char *
+in_force(bool layer)
+{
+	return layer ? "in force" : "not in force";
+}
+
+static int
+enter_jail(struct err *e)
+{
+	struct jail_report r;
+	const struct jail jail = {
+		.uid = self.bus.uid,
+		.gid = self.bus.gid,
+		.groups = self.groups,
+		.ngroups = self.ngroups,
+		.paths = self.paths,
+		.npaths = self.npaths,
+		.tcp_connect = bus_needs()->tcp_connect,
+		.tcp_bind = bus_needs()->tcp_bind,
+		.files = self.d->state,
+		.syscalls = self.d->syscalls,
+		.refused = self.d->refused,
+		.memory_bytes = self.d->memory_bytes,
+		.open_files = (uint64_t)FILES_BASE << self.d->self,
+	};
+
+	if (jail_enter(&jail, &r, e) < 0)
+		return -1;
+	log_info("jail", LOG_N("uid", geteuid()), LOG_S("own_uid", in_force(r.uid)),
+	    LOG_S("capabilities_empty", in_force(r.capabilities)),
+	    LOG_S("no_new_privs", in_force(r.no_new_privs)),
+	    LOG_S("landlock", in_force(r.landlock)), LOG_S("seccomp", in_force(r.seccomp)));
+	return 0;
+}
+
+/* ---- in it ---- */
+
+static void
+record(enum event event)
+{
+	char detail[160];
+	struct audit_event happened = { .event = (int)event, .detail = detail };
+	struct err e;
+
+	if (!self.spools)
+		return;
+	snprintf(
+	    detail, sizeof detail, "%s %s, version %s", self.name, self.instance, CLOISTER_VERSION);
+	if (spool_record(&happened, &e) < 0)
+		log_error(
+		    "not recorded", LOG_S("event", word_text(SET_event, (int)event)), LOG_E(&e));
+	happened.detail = NULL; /* ours; uid and time are the event's */
+	message_clear(MSG_audit_event, &happened);
+}
+
+static int
+open_spool(struct err *e)
+{
+	if (!self.d->state || edge_find(self.d->self, PEER_auditd) == NULL)
+		return 0;
+	if (spool_open(self.state_fd, self.spool_bytes, e) < 0)
+		return -1;
+	self.spools = true;
+	return 0;
+}
+
+static void
+end_when_idle(void *unused)
+{
+	(void)unused;
+	if (bus_drain() == 0 || loop_now_ms() >= self.end_ms)
+		loop_stop();
+	else
+		loop_after(END_POLL_MS, end_when_idle, NULL);
+}
+
+static void
+begin_end(void)
+{
+	if (self.ending)
+		return;
+	self.ending = true;
+	self.end_ms = loop_now_ms() + (int64_t)self.drain_ms;
+	log_info("draining", LOG_N("open", bus_drain()));
+	record(event_daemon_stopped);
+	end_when_idle(NULL);
+}
+
+static void
+on_signal(void *unused, uint32_t events)
+{
+	struct signalfd_siginfo info;
+
+	(void)unused;
+	(void)events;
+	if (read(self.signal_fd, &info, sizeof info) == (ssize_t)sizeof info)
+		begin_end();
+}
+
+void
+daemon_end(const char *why)
+{
+	if (why != NULL) {
+		self.failed = true;
+		log_error("ends", LOG_S("why", why));
+	}
+	begin_end();
+}
+
+static int
+start(struct err *e)
+{
+	if (enter_jail(e) < 0 || bus_start(e) < 0 || open_spool(e) < 0 ||
+	    loop_watch(self.signal_fd, EPOLLIN, on_signal, NULL, e) < 0)
+		return -1;
+	record(event_daemon_started);
+	if (self.d->start != NULL && self.d->start(e) < 0)
+		return -1;
+	log_info("ready", LOG_S("instance", self.instance), LOG_S("version", CLOISTER_VERSION));
+	return 0;
+}
+
+static void
+stop(void)
+{
+	bus_stop();
+	if (self.d->stop != NULL)
+		self.d->stop();
+	if (self.spools)
+		spool_close();
+	loop_close();
+	log_info("ended");
+}
+
+int
+daemon_main(int argc, char **argv, const struct daemon *d)
+{
+	struct err e;
+
+	self.d = d;
+	self.name = edge_peer_name(d->self);
+	log_open(self.name, LOG_info);
+	read_settings(argc, argv);
+	if (prepare(&e) < 0 || start(&e) < 0) {
+		log_error("could not start", LOG_E(&e));
+		return 1;
+	}
+	if (loop_run(&e) < 0) {
+		log_error("loop", LOG_E(&e));
+		self.failed = true;
+	}
+	stop();
+	return self.failed ? 1 : 0;
+}

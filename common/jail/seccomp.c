@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * seccomp.c - the allow list of a daemon: common/syscalls.def and its own rows; a call that is not
+ * listed kills the process.
+ *
+ * Trusts nothing.  Built with CLOISTER_SECCOMP_TRAP, such a call fails and is named on stderr, to
+ * complete a list from a whole run at once.
+ */
+#include "common/jail/seccomp.h"
+
+#include "common/auto.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+
+/* Of clone(2): a thread may be made, a process or a namespace may not. */
+#define CLONE_NEW \
+	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | \
+	    CLONE_NEWPID | CLONE_NEWNET)
+
+enum use {
+	ALWAYS,
+	FILE_USERS,
+	TCP_USERS,
+};
+
+struct row {
+	int call;
+	enum use use;
+	bool compare;
+	unsigned argument;
+	uint64_t mask, value;
+};
+
+/* clang-format off */
+static const struct row rows[] = {
+#define ALLOW(call)                        { SCMP_SYS(call), ALWAYS, false, 0, 0, 0 },
+#define ALLOW_IF(call, n, argmask, argval) { SCMP_SYS(call), ALWAYS, true, n, argmask, argval },
+#define FILES(call)                        { SCMP_SYS(call), FILE_USERS, false, 0, 0, 0 },
+#define TCP(call)                          { SCMP_SYS(call), TCP_USERS, false, 0, 0, 0 },
+#include "common/syscalls.def"
+};
+/* clang-format on */
+
+static void
+auto_filter_(scmp_filter_ctx *filter)
+{
+	if (*filter != NULL)
+		seccomp_release(*filter);
+}
+
+#define auto_filter __attribute__((cleanup(auto_filter_)))
+
+/* -1 with *e; a row that the list has twice, or that this architecture lacks, is no error. */
+static int
+added(int rc, int call, struct err *e)
+{
+	if (rc == 0 || rc == -EEXIST || call < 0)
+		return 0;
+	errno = -rc;
+	return err_sys(e, "seccomp rule for system call %d", call);
+}
+
+static int
+add_row(scmp_filter_ctx filter, const struct row *row, struct err *e)
+{
+	struct scmp_arg_cmp only = { row->argument, SCMP_CMP_MASKED_EQ, row->mask, row->value };
+
+	return added(seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, row->call, row->compare, &only),
+	    row->call, e);
+}
+
+static int
+add_socket(scmp_filter_ctx filter, int family, int type, struct err *e)
+{
+	const struct scmp_arg_cmp only[] = { { 0, SCMP_CMP_EQ, (uint64_t)family, 0 },
+		{ 1, SCMP_CMP_MASKED_EQ, 0xf, (uint64_t)type } };
+
+	return added(seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket),
+			 type == 0 ? 1 : COUNT(only), only),
+	    SCMP_SYS(socket), e);
+}
+
+static int
+add_sockets(scmp_filter_ctx filter, const struct jail *j, struct err *e)
+{
+	if (add_socket(filter, AF_UNIX, SOCK_STREAM, e) < 0)
+		return -1;
+	if ((j->tcp_connect || j->tcp_bind) &&
+	    (add_socket(filter, AF_INET, SOCK_STREAM, e) < 0 ||
+		add_socket(filter, AF_INET6, SOCK_STREAM, e) < 0))
+		return -1;
+	/* libzmq lists the interfaces before it binds, even to a numeric address. */
+	return j->tcp_bind ? add_socket(filter, AF_NETLINK, 0, e) : 0;
+}
+
+static int
+add_refusal(scmp_filter_ctx filter, int call, int error, struct err *e)
+{
+	return added(seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(error), call, 0, NULL), call, e);
+}
+
+static int
+add_all(scmp_filter_ctx filter, const struct jail *j, struct err *e)
+{
+	bool tcp = j->tcp_bind || j->tcp_connect;
+
+	for (size_t i = 0; i < COUNT(rows); i++)
+		if (rows[i].use == ALWAYS || (rows[i].use == FILE_USERS && j->files) ||
+		    (rows[i].use == TCP_USERS && tcp))
+			if (add_row(filter, &rows[i], e) < 0)
+				return -1;
+	for (const int *call = j->syscalls; call != NULL && *call != -1; call++)
+		if (add_row(filter, &(struct row){ .call = *call }, e) < 0)
+			return -1;
+	for (const int *call = j->refused; call != NULL && *call != -1; call++)
+		if (add_refusal(filter, *call, ENOENT, e) < 0)
+			return -1;
+	/* Its flags are in memory, which a filter cannot read; libc then uses clone(2). */
+	if (add_refusal(filter, SCMP_SYS(clone3), ENOSYS, e) < 0)
+		return -1;
+	return add_sockets(filter, j, e);
+}
+
+#ifdef CLOISTER_SECCOMP_TRAP
+static const uint32_t otherwise = SCMP_ACT_TRAP;
+
+static void
+on_trap(int sig, siginfo_t *info, void *context)
+{
+	char line[128];
+	char *name = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, info->si_syscall);
+	int n = snprintf(line, sizeof line, "not in syscalls.def: %d %s\n", info->si_syscall,
+	    name == NULL ? "?" : name);
+
+	(void)sig;
+	(void)context;
+	if (write(STDERR_FILENO, line, (size_t)n) < 0)
+		_exit(1);
+	free(name);
+}
+
+static int
+watch_traps(struct err *e)
+{
+	struct sigaction action = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO | SA_NODEFER };
+
+	return sigaction(SIGSYS, &action, NULL) < 0 ? err_sys(e, "sigaction") : 0;
+}
+#else
+static const uint32_t otherwise = SCMP_ACT_KILL_PROCESS;
+
+static int
+watch_traps(struct err *e)
+{
+	(void)e;
+	return 0;
+}
+#endif
+
+int
+seccomp_enter(const struct jail *j, struct err *e)
+{
+#ifdef SANITIZED
+	return 0; /* a sanitizer opens files, clones a tracer and more when it reports */
+#endif
+	auto_filter scmp_filter_ctx filter = seccomp_init(otherwise);
+
+	if (filter == NULL)
+		return err_set(e, ERR_internal, "seccomp_init");
+	int rc = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+	if (rc == 0)
+		rc = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+	if (rc < 0) {
+		errno = -rc;
+		return err_sys(e, "seccomp attributes");
+	}
+	if (add_all(filter, j, e) < 0 || watch_traps(e) < 0)
+		return -1;
+	rc = seccomp_load(filter);
+	errno = -rc;
+	return rc < 0 ? err_sys(e, "load the seccomp filter") : 0;
+}
