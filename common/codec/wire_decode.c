@@ -259,9 +259,9 @@ unpack_message(
 		struct token key;
 
 		if (token_read(&u->from, &key, e) < 0)
-			return -1;
+			return err_add(e, "?");
 		if (key.type != TOKEN_STR)
-			return err_set(e, ERR_invalid_argument, "a key is not text");
+			return err_set(e, ERR_invalid_argument, "?: a key is not text");
 		if ((f = find(m, next, &key)) == NULL)
 			return field_unknown(id, key.text, key.n, e);
 		next = (size_t)(f - m->fields);

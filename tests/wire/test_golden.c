@@ -8,6 +8,7 @@
  */
 #include "common/auto.h"
 #include "common/jschema.h"
+#include "tests/wire/each.h"
 #include "tests/wire/sample.h"
 
 #include <msgpack.h>
@@ -83,17 +84,11 @@ print_all(void)
 	return text;
 }
 
-static enum msg_id
-id_of(void **state)
-{
-	return *(const int *)*state;
-}
-
 static void
 stands_in_golden(void **state)
 {
 	for (int how = 0; how < SAMPLE_COUNT; how++) {
-		auto_free char *one = print_sample(id_of(state), how);
+		auto_free char *one = print_sample(each_id(state), how);
 
 		if (strstr(golden, one) == NULL)
 			fail_msg("golden.txt does not have:\n%s", one);
@@ -103,7 +98,7 @@ stands_in_golden(void **state)
 static void
 survives_the_wire(void **state)
 {
-	enum msg_id id = id_of(state);
+	enum msg_id id = each_id(state);
 
 	for (int how = 0; how < SAMPLE_COUNT; how++) {
 		struct packed once = sample_packed(id, how), sent = sample_copy(&once), twice;
@@ -127,7 +122,7 @@ survives_the_wire(void **state)
 static void
 survives_json(void **state)
 {
-	enum msg_id id = id_of(state);
+	enum msg_id id = each_id(state);
 
 	for (int how = 0; how < SAMPLE_COUNT; how++) {
 		void *msg = sample_new(id, how), *read = sample_empty(id);
@@ -152,7 +147,7 @@ static void
 is_msgpack(void **state)
 {
 	for (int how = 0; how < SAMPLE_COUNT; how++) {
-		struct packed p = sample_packed(id_of(state), how);
+		struct packed p = sample_packed(each_id(state), how);
 		msgpack_unpacked u;
 		size_t used = 0;
 
@@ -170,7 +165,7 @@ is_msgpack(void **state)
 static void
 describes_itself(void **state)
 {
-	enum msg_id id = id_of(state);
+	enum msg_id id = each_id(state);
 	void *msg = sample_new(id, SAMPLE_FULL);
 	char line[4096], shortened[16];
 
@@ -193,6 +188,22 @@ golden_has_no_more(void **state)
 	assert_string_equal(golden, all);
 }
 
+/* For schemas.py: a line of JSON for each message. */
+static int
+print_schemas(void)
+{
+	for (int id = MSG_none + 1; id < MSG_COUNT; id++) {
+		json_t *line = json_pack("{s:s, s:o, s:o}", "message", messages[id].name, "input",
+		    jschema_input(id), "output", jschema_output(id));
+
+		must(line != NULL);
+		if (json_dumpf(line, stdout, JSON_COMPACT) < 0 || putchar('\n') < 0)
+			return 1;
+		json_decref(line);
+	}
+	return 0;
+}
+
 static char *
 load_golden(void)
 {
@@ -211,39 +222,24 @@ load_golden(void)
 int
 main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		CMUnitTestFunction run;
-	} checks[] = {
+	static const struct check checks[] = {
 		{ "stands in golden.txt", stands_in_golden },
 		{ "survives the wire", survives_the_wire },
 		{ "survives JSON", survives_json },
 		{ "is msgpack", is_msgpack },
 		{ "describes itself", describes_itself },
 	};
-	static struct CMUnitTest tests[MSG_COUNT * COUNT(checks)];
-	static char names[COUNT(tests)][96];
-	static int ids[MSG_COUNT];
-	size_t n = 0;
 
 	if (argc == 2 && strcmp(argv[1], "--print") == 0) {
 		auto_free char *all = print_all();
 
 		return fputs(all, stdout) < 0;
 	}
+	if (argc == 2 && strcmp(argv[1], "--schemas") == 0)
+		return print_schemas();
 	golden = load_golden();
-	for (int id = MSG_none + 1; id < MSG_COUNT; id++) {
-		ids[id] = id;
-		for (size_t c = 0; c < COUNT(checks); c++, n++) {
-			snprintf(
-			    names[n], sizeof names[n], "%s %s", messages[id].name, checks[c].name);
-			tests[n] =
-			    (struct CMUnitTest){ names[n], checks[c].run, NULL, NULL, &ids[id] };
-		}
-	}
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(golden_has_no_more);
 
-	int failed = _cmocka_run_group_tests("golden", tests, n, NULL, NULL);
+	int failed = each_run("golden", checks, COUNT(checks), golden_has_no_more);
 
 	free(golden);
 	return failed;
