@@ -118,8 +118,9 @@ bus_pack(enum msg_id message, void *msg)
 /* ---- life ---- */
 
 static bool
-uses_tcp(const struct bus_config *c)
+uses_tcp(void)
 {
+	const struct bus_config *c = &bus.config;
 	bool tcp = *c->listen != '\0' && c->routes != NULL;
 
 	for (size_t i = 0; i < PEER_COUNT; i++)
@@ -143,7 +144,7 @@ check_config(struct err *e)
 		    "instance '%.64s': letters, digits, '_', '-' and '.' are allowed", c->instance);
 	if (*c->listen != '\0' && strncmp(c->listen, "tcp://", 6) != 0)
 		return err_set(e, ERR_invalid_argument, "listen: tcp://address:port is needed");
-	if (uses_tcp(c) && (c->keys == NULL || *c->keys == '\0'))
+	if (uses_tcp() && (c->keys == NULL || *c->keys == '\0'))
 		return err_set(e, ERR_invalid_argument, "keys: needed with tcp endpoints");
 	return 0;
 }
@@ -160,7 +161,7 @@ bus_prepare(const struct bus_config *config, struct err *e)
 	bus.context = zmq_ctx_new();
 	if (bus.context == NULL)
 		return err_set(e, ERR_internal, "bus: %s", zmq_strerror(zmq_errno()));
-	if (uses_tcp(config) && keys_load(config->keys, config->self, &bus.keys, e) < 0)
+	if (uses_tcp() && keys_load(config->keys, config->self, &bus.keys, e) < 0)
 		return err_add(e, "bus");
 	return server_prepare(e) < 0 || client_prepare(e) < 0 ? err_add(e, "bus") : 0;
 }
