@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* event.c - audit records on their way to the spool; trusts its callers to pass no secret. */
+#include "executor/event.h"
+
+#include "common/log.h"
+#include "common/spool.h"
+
+#include <stdlib.h>
+
+/* An absent text is NULL in a message, and a message owns what it points to; this one does not, and
+ * is never cleared. */
+static char *
+borrow(const char *text)
+{
+	return text != NULL && text[0] != 0 ? (char *)(uintptr_t)text : NULL;
+}
+
+int
+event_record(const struct owner *owner, struct audit_event event, struct err *e)
+{
+	event.principal = borrow(owner->principal);
+	event.namespace = borrow(owner->label != NULL ? owner->label : owner->space);
+
+	int status = spool_record(&event, e);
+
+	free(event.uid); /* which spool_record() made */
+	return status;
+}
+
+void
+event_note(const struct owner *owner, struct audit_event event)
+{
+	struct err e;
+
+	if (event_record(owner, event, &e) < 0)
+		log_error("event lost", LOG_S("event", word_text(SET_event, event.event)),
+		    LOG_S("execution", event.execution_id != NULL ? event.execution_id : ""),
+		    LOG_E(&e));
+}

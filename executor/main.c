@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * executor - runs code: who may run now, under which rules and limits, in which workspace, and what
+ * came of it.
+ *
+ * It trusts the gateway for who asks and nothing else, the builder to build what it orders, the
+ * validator and snapshotd for their answers only.  Nothing that comes out of a box is trusted:
+ * output, results, names and contents of files are a hostile program's.  What it holds that others
+ * must not have: the queue, the sessions, and the line to the builder, which alone can make a box
+ * and so stays outside this jail.
+ */
+#include "executor/box.h"
+#include "executor/info.h"
+#include "executor/options.h"
+#include "executor/run/queue.h"
+#include "executor/run/run.h"
+#include "executor/session/artifact.h"
+#include "executor/session/session_tools.h"
+#include "executor/session/snapshot.h"
+
+#include "common/daemon.h"
+
+#include <seccomp.h>
+
+static int
+open_all(struct err *e)
+{
+	return options_check(e) < 0 || info_open(e) < 0 ? -1 : builder_open(e);
+}
+
+static int
+start(struct err *e)
+{
+	return session_id_open(e) < 0 ? -1 : builder_start(e);
+}
+
+static void
+stop(void)
+{
+	run_end_all();
+	session_end_all();
+	builder_stop();
+}
+
+static const struct route routes[] = {
+	{ MSG_execute_code, FROM(gateway), run_on_execute_code },
+	{ MSG_run_sandbox_code, FROM(gateway), run_on_run_sandbox_code },
+	{ MSG_sandbox_run_python, FROM(gateway), run_on_sandbox_run_python },
+	{ MSG_create_session, FROM(gateway), session_tools_on_create_session },
+	{ MSG_terminate_session, FROM(gateway), session_tools_on_terminate_session },
+	{ MSG_sandbox_close_session, FROM(gateway), session_tools_on_sandbox_close_session },
+	{ MSG_sandbox_upload_file, FROM(gateway), artifact_on_sandbox_upload_file },
+	{ MSG_sandbox_read_artifact, FROM(gateway), artifact_on_sandbox_read_artifact },
+	{ MSG_sandbox_list_artifacts, FROM(gateway), artifact_on_sandbox_list_artifacts },
+	{ MSG_create_state_snapshot, FROM(gateway), snapshot_on_create_state_snapshot },
+	{ MSG_restore_state_snapshot, FROM(gateway), snapshot_on_restore_state_snapshot },
+	{ MSG_list_state_snapshots, FROM(gateway), snapshot_on_list_state_snapshots },
+	{ MSG_delete_state_snapshot, FROM(gateway), snapshot_on_delete_state_snapshot },
+	{ MSG_list_runtimes, FROM(gateway), info_on_list_runtimes },
+	{ MSG_sandbox_stats, FROM(gateway), info_on_sandbox_stats },
+	{ 0 },
+};
+
+static const int syscalls[] = {
+#define ALLOW(name) SCMP_SYS(name),
+#include "executor/syscalls.def"
+	-1,
+};
+
+static const struct daemon self = {
+	.self = PEER_executor,
+	.summary = "run code in boxes: queue, sessions, workspaces",
+	.settings = options_table,
+	.routes = routes,
+	.syscalls = syscalls,
+	.state = true,
+	.open = open_all,
+	.start = start,
+	.stop = stop,
+	.load = queue_load,
+};
+
+int
+main(int argc, char **argv)
+{
+	return daemon_main(argc, argv, &self);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * options.c - the executor's settings and what follows from them.
+ *
+ * Trusts the operator to mean what was written, not to have written what fits together: a default
+ * over its own cap is refused at the start instead of at every call.
+ */
+#include "executor/options.h"
+
+#include "executor/run/policy.h"
+
+#include "common/auto.h"
+
+#include <inttypes.h>
+#include <sched.h>
+#include <string.h>
+
+struct options options;
+
+const struct setting options_table[] = {
+/* clang-format off */
+#define SETTING(name, kind, fallback, low, high, also, doc) \
+	{ #name, KIND_##kind, &options.name, fallback, low, high, also, doc },
+#include "executor/options.def"
+	/* clang-format on */
+	{ 0 },
+};
+
+/* Those this process may use, which a container's limit makes fewer than the machine has. */
+static unsigned
+processors(void)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+}
+
+static int
+check_imports(struct err *e)
+{
+	char *rest = options.allowed_imports, *name;
+
+	while ((name = strsep(&rest, ", ")) != NULL)
+		if (*name != 0 && texts_add(&options.imports, name) < 0)
+			return err_sys(e, "allowed_imports");
+	return 0;
+}
+
+static int
+check_pair(const char *name, uint64_t value, const char *cap_name, uint64_t cap, struct err *e)
+{
+	if (value <= cap)
+		return 0;
+	return err_set(e, ERR_invalid_argument, "%s: %" PRIu64 " is over %s, which is %" PRIu64,
+	    name, value, cap_name, cap);
+}
+
+static int
+check_pairs(struct err *e)
+{
+#define PAIR(value, cap) \
+	{ \
+#value, &options.value, #cap, &options.cap \
+	}
+	static const struct {
+		const char *name;
+		const uint64_t *value;
+		const char *cap_name;
+		const uint64_t *cap;
+	} pairs[] = {
+		PAIR(memory_mb, max_memory_mb),
+		PAIR(processes, max_processes),
+		PAIR(open_files, max_open_files),
+		PAIR(output_bytes, max_output_bytes),
+		PAIR(workspace_mb, max_workspace_mb),
+		PAIR(workspace_files, max_workspace_files),
+		PAIR(session_ttl, max_session_ttl),
+	};
+#undef PAIR
+
+	for (size_t i = 0; i < COUNT(pairs); i++)
+		if (check_pair(
+			pairs[i].name, *pairs[i].value, pairs[i].cap_name, *pairs[i].cap, e) < 0)
+			return -1;
+	return 0;
+}
+
+static void
+work_out(void)
+{
+	unsigned n = processors();
+
+	if (options.max_cpu_cores == 0)
+		options.max_cpu_cores = n;
+	if (options.cpu_cores == 0)
+		options.cpu_cores = options.max_cpu_cores;
+	if (options.max_concurrent == 0)
+		options.max_concurrent = 2 * n;
+	if (options.session_ttl_minutes != 0)
+		options.session_ttl = options.session_ttl_minutes * 60;
+}
+
+int
+options_check(struct err *e)
+{
+	struct limits *limits = &options.limits;
+
+	work_out();
+	*limits = (struct limits){
+		.box.memory_bytes = options.memory_mb * LIMITS_MIB,
+		.box.processes = options.processes,
+		.box.open_files = options.open_files,
+		.box.tmp_bytes = options.tmp_bytes,
+		.box.output_bytes = options.output_bytes,
+		.room = { options.workspace_mb * LIMITS_MIB, options.workspace_files },
+	};
+
+	const char *memory = options.memory_limit[0] != 0 ? options.memory_limit : NULL;
+	const struct resource_limits cores = { .max_cpu_cores = options.cpu_cores };
+
+	if (check_pairs(e) < 0 || limits_ask_memory(limits, "memory_limit", memory, e) < 0 ||
+	    limits_ask(limits, "cpu_cores as ", &cores, e) < 0 ||
+	    limits_ask_seconds(limits, "default_timeout", options.default_timeout, e) < 0)
+		return -1;
+	return check_imports(e) < 0 ? -1 : policy_check_profile(options.profile, e);
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * outcome.c - from how a box ended to what the reply says.
+ *
+ * Bytes and texts in a box_end are a hostile program's: output is mended to UTF-8 and everything is
+ * cut to what a reply holds.
+ */
+#include "executor/run/outcome.h"
+
+#include "common/auto.h"
+#include "common/utf8.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	MAX_PAGE = 10485760, /* of schema.def */
+	MAX_MESSAGE = 4096,
+	MAX_TYPE = 256,
+};
+
+/* ---- output ---- */
+
+static bool
+within_character(const char *c)
+{
+	return ((unsigned char)*c & 0xc0) == 0x80;
+}
+
+/* Mending makes up to three bytes of one; the middle goes where that is too much. */
+static void
+cut_middle(struct blob *text, bool *truncated)
+{
+	char *data = text->data;
+	size_t head = MAX_PAGE / 2, tail = text->size - MAX_PAGE / 2;
+
+	if (text->size <= MAX_PAGE)
+		return;
+	while (within_character(data + head))
+		head--;
+	while (tail < text->size && within_character(data + tail))
+		tail++;
+	memmove(data + head, data + tail, text->size - tail);
+	text->size = head + text->size - tail;
+	*truncated = true;
+}
+
+static int
+fill_page(struct blob *page, const struct blob *from, bool *truncated, struct err *e)
+{
+	*page = utf8_mend(from->data, from->size);
+	if (page->data == NULL)
+		return err_sys(e, "output");
+	cut_middle(page, truncated);
+	return 0;
+}
+
+static int
+fill_output(
+    struct execution *reply, const struct box_end *end, const struct plan *plan, struct err *e)
+{
+	if (!plan->capture)
+		return 0;
+	reply->stdout_truncated = end->out_truncated;
+	reply->stderr_truncated = end->err_truncated;
+	if (fill_page(&reply->stdout, &end->out, &reply->stdout_truncated, e) < 0 ||
+	    fill_page(&reply->stderr, &end->err, &reply->stderr_truncated, e) < 0)
+		return -1;
+	if (reply->stdout_truncated || reply->stderr_truncated) {
+		char note[256];
+
+		snprintf(note, sizeof note,
+		    "output_truncated: the middle of what is over %" PRIu64
+		    " bytes was left out. %s",
+		    plan->limits.box.output_bytes, err_remedy(ERR_output_truncated));
+		return texts_add(&reply->notes, note) < 0 ? err_sys(e, "notes") : 0;
+	}
+	return 0;
+}
+
+/* ---- why it failed ---- */
+
+/* A copy of at most max bytes, whole characters. */
+static char *
+copy_cut(const char *text, size_t max)
+{
+	size_t size = strnlen(text, max + 1);
+
+	if (size > max)
+		for (size = max; size > 0 && within_character(text + size);)
+			size--;
+	return strndup(text, size);
+}
+
+static bool
+is_one_of(const char *type, const char *const *names)
+{
+	for (; *names != NULL; names++)
+		if (strcmp(type, *names) == 0)
+			return true;
+	return false;
+}
+
+/* What the program itself says about why. */
+static enum err_code
+code_of_exception(const char *type, const char *text)
+{
+	static const char *const syntax[] = { "SyntaxError", "IndentationError", "TabError", NULL };
+
+	if (is_one_of(type, syntax))
+		return ERR_syntax_error;
+	if (strcmp(type, "MemoryError") == 0)
+		return ERR_out_of_memory;
+	if (strcmp(type, "OSError") == 0 &&
+	    (strstr(text, "[Errno 28]") != NULL || strstr(text, "[Errno 122]") != NULL))
+		return ERR_disk_full;
+	return ERR_program_failed;
+}
+
+static enum err_code
+code_of(const struct box_end *end)
+{
+	switch (end->how) {
+	case BOX_TIMED_OUT:
+		return ERR_timeout;
+	case BOX_OUT_OF_MEMORY:
+		return ERR_out_of_memory;
+	case BOX_KILLED:
+		return ERR_cancelled;
+	case BOX_SIGNALLED:
+		return end->too_many_processes ? ERR_too_many_processes : ERR_killed;
+	case BOX_EXITED:
+		break;
+	}
+	if (end->exit_code == 0)
+		return ERR_none;
+	if (end->too_many_processes)
+		return ERR_too_many_processes;
+	if (end->error_type == NULL)
+		return ERR_program_failed;
+	return code_of_exception(end->error_type, end->error_text != NULL ? end->error_text : "");
+}
+
+static char *
+signal_name(int number)
+{
+	const char *abbreviation = sigabbrev_np(number);
+	char name[32];
+
+	if (abbreviation != NULL)
+		snprintf(name, sizeof name, "SIG%s", abbreviation);
+	else
+		snprintf(name, sizeof name, "signal %d", number);
+	return strdup(name);
+}
+
+static char *say(const char *fmt, ...) PRINTF(1, 2);
+
+static char *
+say(const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	return strdup(text);
+}
+
+/* What happened, with the limit where one was hit. */
+static char *
+message_of(enum err_code code, const struct box_end *end, const struct plan *plan)
+{
+	const struct box_limits *limits = &plan->limits.box;
+
+	if (end->how == BOX_EXITED && end->error_text != NULL)
+		return copy_cut(end->error_text, MAX_MESSAGE);
+	switch (code) {
+	case ERR_timeout:
+		return say("stopped after %g s, its limit", (double)limits->wall_ms / 1000);
+	case ERR_out_of_memory:
+		return say("it used more memory than its limit of %" PRIu64 " bytes",
+		    limits->memory_bytes);
+	case ERR_too_many_processes:
+		return say("it started more processes or threads than its limit of %" PRIu64,
+		    limits->processes);
+	case ERR_killed:
+		return say("ended by signal %d (%s)%s", end->signal, sigdescr_np(end->signal),
+		    end->signal == SIGSYS ? ": it made a system call that is not allowed here"
+					  : "");
+	case ERR_cancelled:
+		return say("stopped before it ended");
+	default:
+		return say("ended with exit code %d", end->exit_code);
+	}
+}
+
+static int
+fill_error(
+    struct execution *reply, const struct box_end *end, const struct plan *plan, struct err *e)
+{
+	enum err_code code = code_of(end);
+	bool uncaught = end->how == BOX_EXITED && end->error_type != NULL;
+
+	reply->success = code == ERR_none;
+	reply->timed_out = code == ERR_timeout;
+	reply->exit_code = end->how == BOX_EXITED ? end->exit_code : -1;
+	if (end->how != BOX_EXITED && end->signal > 0)
+		reply->signal = signal_name(end->signal);
+	if (reply->success)
+		return 0;
+	reply->error = calloc(1, sizeof *reply->error);
+	if (reply->error == NULL)
+		return err_sys(e, "error");
+	*reply->error = (struct problem){
+		.code = strdup(err_name(code)),
+		.message = message_of(code, end, plan),
+		.type = uncaught && end->error_type[0] != 0 ? copy_cut(end->error_type, MAX_TYPE)
+		                                            : NULL,
+		.line = uncaught && end->error_line <= 10000000 ? end->error_line : 0,
+		.hint = strdup(err_remedy(code)),
+	};
+	return 0;
+}
+
+/* ---- the rest ---- */
+
+static int
+fill_usage(struct execution *reply, const struct box_end *end, struct err *e)
+{
+	reply->usage = calloc(1, sizeof *reply->usage);
+	reply->isolation = calloc(1, sizeof *reply->isolation);
+	if (reply->usage == NULL || reply->isolation == NULL)
+		return err_sys(e, "usage");
+	*reply->usage = (struct usage){
+		.wall_ms = end->wall_ms,
+		.cpu_ms = end->cpu_ms,
+		.max_memory_bytes = end->max_memory_bytes,
+		.start = strdup("cold"),
+	};
+	return 0;
+}
+
+int
+outcome_fill(struct execution *reply, struct box_end *end, const struct plan *plan, struct err *e)
+{
+	if (fill_error(reply, end, plan, e) < 0 || fill_output(reply, end, plan, e) < 0 ||
+	    fill_usage(reply, end, e) < 0)
+		return -1;
+	reply->execution_time = end->wall_ms / 1000;
+	reply->result = end->result;
+	reply->variables = end->variables;
+	*reply->isolation = end->isolation;
+	end->result = (struct blob){ 0 };
+	end->variables = (struct texts){ 0 };
+	end->isolation = (struct isolation){ 0 };
+	return 0;
+}
+
+static bool
+failed_by(const struct execution *reply, enum err_code code)
+{
+	return reply->error != NULL && strcmp(reply->error->code, err_name(code)) == 0;
+}
+
+enum event
+outcome_event(const struct execution *reply)
+{
+	if (reply->success)
+		return event_execution_completed;
+	return failed_by(reply, ERR_timeout)     ? event_execution_timeout
+	       : failed_by(reply, ERR_cancelled) ? event_execution_cancelled
+	                                         : event_execution_failed;
+}
+
+bool
+outcome_exceeded(const struct execution *reply)
+{
+	return failed_by(reply, ERR_out_of_memory) || failed_by(reply, ERR_too_many_processes) ||
+	       failed_by(reply, ERR_disk_full);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* outcome.h - how a program ended, as its caller is told. */
+#pragma once
+
+#include "executor/run/plan.h"
+
+/* Takes what it needs of *end. */
+int outcome_fill(struct execution *, struct box_end *end, const struct plan *, struct err *);
+/* The event of the end, and of a limit that was hit (false: none was). */
+enum event outcome_event(const struct execution *);
+bool outcome_exceeded(const struct execution *);

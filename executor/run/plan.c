@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * plan.c - the arguments of a run.
+ *
+ * They were bounded by the schema; here they get their meaning.  What this server cannot give is
+ * refused by name: nothing asked for is left out in silence.
+ */
+#include "executor/run/plan.h"
+
+#include "executor/files.h"
+#include "executor/info.h"
+#include "executor/options.h"
+
+#include "common/auto.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static int
+refuse_missing(const struct execute_code *ask, struct err *e)
+{
+	if (info_check_language((enum language)ask->language, e) < 0)
+		return -1;
+	if (ask->use_container)
+		return err_set(e, ERR_isolation_unavailable,
+		    "use_container: no container runtime is set up on this server; leave it out to "
+		    "run "
+		    "in a box");
+	if (ask->allowed_domains.count > 0)
+		return err_set(e, ERR_egress_denied,
+		    "allowed_domains: %.64s cannot be reached, programs have no network",
+		    ask->allowed_domains.items[0]);
+	if (ask->env_secrets.count > 0)
+		return err_set(e, ERR_secret_not_found, "env_secrets: there is no secret %.64s",
+		    ask->env_secrets.items[0]);
+	return 0;
+}
+
+static int
+read_limits(
+    struct plan *plan, const struct execute_code *ask, const struct session *session, struct err *e)
+{
+	const struct resource_limits *asked = ask->resource_limits;
+
+	plan->limits = session != NULL ? session->limits : options.limits;
+	if (session != NULL && asked != NULL && (asked->max_disk_mb != 0 || asked->max_files != 0))
+		return err_set(e, ERR_invalid_argument,
+		    "resource_limits.%s: is fixed when a session is made, by create_session",
+		    asked->max_disk_mb != 0 ? "max_disk_mb" : "max_files");
+	/* What has a field of its own goes before what stands in resource_limits. */
+	if (limits_ask(&plan->limits, "resource_limits.", asked, e) < 0 ||
+	    limits_ask_memory(&plan->limits, "memory_limit", ask->memory_limit, e) < 0)
+		return -1;
+	return limits_ask_seconds(&plan->limits, "timeout", ask->timeout, e);
+}
+
+static int
+read_code(struct plan *plan, struct execute_code *ask, struct err *e)
+{
+	if (ask->code.size > options.max_code_bytes)
+		return err_set(e, ERR_code_too_large, "code: %zu bytes, this server takes %" PRIu64,
+		    ask->code.size, options.max_code_bytes);
+	if (memchr(ask->code.data, 0, ask->code.size) != NULL)
+		return err_set(e, ERR_invalid_argument, "code: has a zero byte");
+	hash_hex(ask->code.data, ask->code.size, plan->digest);
+	plan->code = ask->code;
+	ask->code = (struct blob){ 0 };
+	plan->bytes = plan->code.size;
+	return 0;
+}
+
+static int
+read_file(struct plan_file *file, size_t i, struct input_file *from, struct err *e)
+{
+	char field[64];
+	bool text = from->content.data != NULL, bytes = from->content_base64.data != NULL;
+	struct blob *content = text ? &from->content : &from->content_base64;
+
+	snprintf(field, sizeof field, "files[%zu].filename", i);
+	if (text == bytes)
+		return err_set(e, ERR_invalid_argument,
+		    "files[%zu]: give either content or content_base64", i);
+	if (content->size > options.max_upload_bytes)
+		return err_set(e, ERR_file_too_large,
+		    "files[%zu]: %zu bytes, this server takes %" PRIu64, i, content->size,
+		    options.max_upload_bytes);
+	if ((file->path = path_check(field, from->filename, e)) == NULL)
+		return -1;
+	file->content = *content;
+	*content = (struct blob){ 0 };
+	return 0;
+}
+
+static int
+read_files(struct plan *plan, struct execute_code *ask, struct err *e)
+{
+	if (ask->files.count == 0)
+		return 0;
+	plan->files = calloc(ask->files.count, sizeof *plan->files);
+	if (plan->files == NULL)
+		return err_sys(e, "files");
+	plan->nfiles = ask->files.count;
+	for (size_t i = 0; i < plan->nfiles; i++) {
+		if (read_file(&plan->files[i], i, &ask->files.items[i], e) < 0)
+			return -1;
+		plan->bytes += plan->files[i].content.size;
+	}
+	if (plan->bytes - plan->code.size > plan->limits.room.bytes)
+		return err_set(e, ERR_disk_full,
+		    "files: %" PRIu64 " bytes together, the workspace holds %" PRIu64,
+		    plan->bytes - plan->code.size, plan->limits.room.bytes);
+	return 0;
+}
+
+int
+plan_read(struct plan *plan, struct execute_code *ask, const struct session *session, struct err *e)
+{
+	const char *profile = session != NULL ? session->profile : NULL;
+	const char *label = ask->namespace != NULL ? ask->namespace
+	                    : session != NULL      ? session->label
+	                                           : NULL;
+
+	*plan = (struct plan){
+		.language = (enum language)ask->language,
+		.capture = ask->capture_output,
+		.label = label != NULL ? strdup(label) : NULL,
+	};
+	if (refuse_missing(ask, e) == 0 && read_limits(plan, ask, session, e) == 0 &&
+	    policy_read(&plan->policy, ask, profile, e) == 0 && read_code(plan, ask, e) == 0 &&
+	    read_files(plan, ask, e) == 0)
+		return 0;
+	plan_clear(plan);
+	return -1;
+}
+
+void
+plan_clear(struct plan *plan)
+{
+	blob_clear(&plan->code);
+	policy_clear(&plan->policy);
+	free(plan->label);
+	for (size_t i = 0; i < plan->nfiles; i++) {
+		free(plan->files[i].path);
+		blob_clear(&plan->files[i].content);
+	}
+	free(plan->files);
+	*plan = (struct plan){ 0 };
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plan.h - what a call asks to be run, checked and worked out. */
+#pragma once
+
+#include "common/hash.h"
+
+#include "executor/run/limits.h"
+#include "executor/run/policy.h"
+#include "executor/session/session.h"
+
+struct plan_file {
+	char *path; /* by path_check() */
+	struct blob content;
+};
+
+struct plan {
+	enum language language;
+	struct blob code;
+	char digest[HASH_HEX]; /* of the code */
+	uint64_t bytes;        /* of the code and the files */
+	struct limits limits;
+	struct policy policy;
+	bool capture;
+	char *label; /* name space for the log, or NULL */
+	struct plan_file *files;
+	size_t nfiles;
+};
+
+/* Takes what it needs of *ask; session NULL: it runs in a workspace of its own.  Texts of errors
+ * name the field.  After an error *plan is empty. */
+int plan_read(struct plan *, struct execute_code *ask, const struct session *, struct err *);
+void plan_clear(struct plan *);

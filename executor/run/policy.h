@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * policy.h - the rules that code is held to before it runs, and the validator that applies them.
+ *
+ * A second line and a courtesy, never the reason a thing is safe: the profile open has no rules,
+ * and costs no message.
+ */
+#pragma once
+
+#include "common/err.h"
+#include "common/schema.h"
+
+struct policy {
+	char *profile;
+	struct texts imports; /* items NULL: any; otherwise code may import no others */
+};
+
+/* Are these names of profiles, separated by commas, that the operator allows together?
+ * invalid_argument, denied. */
+int policy_check_profile(const char *names, struct err *);
+/* The call's own profile and imports, which are taken, or else the session's (may be NULL), or else
+ * the server's. */
+int policy_read(struct policy *, struct execute_code *, const char *session_profile, struct err *);
+void policy_clear(struct policy *);
+/* Must the validator be asked? */
+bool policy_restricts(const struct policy *);
+
+/*
+ * Asks it; the code stays the caller's.  report NULL: *e says why there is no verdict, and the code
+ * must not run.  Gives the name of the request, for bus_cancel(), or 0 with *e.
+ */
+uint64_t policy_ask(const struct policy *, enum language, const struct blob *code,
+    void (*done)(void *self, void *report, const struct err *e), void *self, struct err *);
+/* Says in the reply what the findings are of code that may not run. */
+int policy_explain(const struct validation_report *, struct execution *reply, struct err *);

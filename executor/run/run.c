@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run.c - an execution, from its arguments to its reply.
+ *
+ * Theory of operation.  A run goes through steps, each of which starts something and is called back
+ * when that is done:
+ *
+ *	waiting   for a place in the queue; its session is held from here on
+ *	checking  the validator reads the code, unless the profile has no rules
+ *	preparing the start is recorded; the workspace is there, files are put into it and listed
+ *	running   the box
+ *	ending    what the program left is listed
+ *
+ * and ends in exactly one place, finish().  Somebody may stop wanting it at any moment (the caller
+ * cancels, the deadline passes, the session is ended): that is noted in `over`, what is under way
+ * is told to hurry, and the callback that follows finishes the run.  Nothing is freed before.
+ */
+#include "executor/run/run.h"
+
+#include "executor/event.h"
+#include "executor/files.h"
+#include "executor/options.h"
+#include "executor/run/outcome.h"
+#include "executor/run/plan.h"
+#include "executor/run/queue.h"
+#include "executor/run/stream.h"
+#include "executor/session/artifact.h"
+
+#include "common/auto.h"
+#include "common/log.h"
+#include "common/loop.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+struct run {
+	struct run *next, **link; /* all runs */
+	struct call *call;
+	char id[5 + 32 + 1];
+	struct plan plan;
+	struct ticket ticket;
+	struct session_use use;      /* of no session where it is stateless */
+	struct workspace *own;       /* where it is */
+	struct workspace *workspace; /* the one of both */
+	struct stream stream;
+	uint64_t ask; /* to the validator, under way */
+	struct box *box;
+	size_t nwritten; /* of the plan's files */
+	struct files_tree before, after;
+	struct execution reply;
+	struct err over;  /* why nobody wants it any more */
+	bool recorded;    /* its start */
+	int64_t began_us; /* the call came */
+	double queue_ms;
+};
+
+static struct run *runs;
+
+/* ---- the end ---- */
+
+static struct owner
+owner_of(const struct run *run)
+{
+	return (struct owner){ run->call->principal, run->call->namespace, run->plan.label };
+}
+
+static struct audit_event
+event_of(struct run *run, enum event what)
+{
+	return (struct audit_event){
+		.event = (int)what,
+		.execution_id = run->id,
+		.session_id = run->use.session != NULL ? run->use.session->id : NULL,
+		.language = (char *)(uintptr_t)word_text(SET_language, (int)run->plan.language),
+		.sha256 = run->plan.digest,
+		.size = run->plan.code.size,
+	};
+}
+
+static enum event
+event_of_failure(enum err_code code)
+{
+	/* Those that on_cancel() brings: nobody waited for it any more. */
+	bool unwanted = code == ERR_cancelled || code == ERR_deadline_exceeded;
+
+	return unwanted ? event_execution_cancelled : event_execution_failed;
+}
+
+/* Sizes and codes, never what was written. */
+static void
+record_end(struct run *run, const struct err *e)
+{
+	const struct execution *reply = &run->reply;
+	struct owner owner = owner_of(run);
+	struct audit_event event =
+	    event_of(run, e != NULL ? event_of_failure(e->code) : outcome_event(reply));
+	char detail[128];
+
+	snprintf(detail, sizeof detail, "stdout %zu, stderr %zu, artifacts %zu", reply->stdout.size,
+	    reply->stderr.size, reply->artifacts.count);
+	event.wall_ms = reply->execution_time * 1000;
+	event.detail = detail;
+	if (e != NULL)
+		event.code = (char *)(uintptr_t)err_name(e->code);
+	else if (reply->error != NULL)
+		event.code = reply->error->code;
+	event_note(&owner, event);
+	if (e == NULL && outcome_exceeded(reply)) {
+		event.event = event_resource_exceeded;
+		event_note(&owner, event);
+	}
+}
+
+static void
+free_run(struct run *run)
+{
+	*run->link = run->next;
+	if (run->next != NULL)
+		run->next->link = run->link;
+	files_tree_clear(&run->before);
+	files_tree_clear(&run->after);
+	message_clear(MSG_execution, &run->reply);
+	plan_clear(&run->plan);
+	free(run);
+}
+
+/* The only end of a run that has begun; e NULL: the reply is ready.  The session and the workspace
+ * are let go before the caller hears, who may use the session next; the place in the queue after,
+ * for the next run to start does not concern this caller. */
+static void
+finish(struct run *run, const struct err *e)
+{
+	struct call *call = run->call;
+
+	if (run->recorded)
+		record_end(run, e);
+	stream_close(&run->stream);
+	workspace_drop(run->own);
+	session_leave(&run->use);
+	if (e == NULL)
+		call_reply(call, &run->reply);
+	else
+		call_fail(call, e);
+	queue_leave(&run->ticket);
+	free_run(run);
+}
+
+/* To be called by each step first: true if the run is over, and finished by this. */
+static bool
+failed(struct run *run, const struct err *e)
+{
+	struct err why = run->over;
+
+	if (why.code == ERR_none && e != NULL)
+		why = *e;
+	if (why.code == ERR_none)
+		return false;
+	finish(run, &why);
+	return true;
+}
+
+void
+run_end_all(void)
+{
+	struct err e;
+
+	err_set(&e, ERR_cancelled, "the server stops");
+	for (struct run *run = runs; run != NULL; run = run->next)
+		if (run->recorded)
+			record_end(run, &e);
+}
+
+/* ---- collecting ---- */
+
+static void
+finish_reply(struct run *run)
+{
+	struct execution *reply = &run->reply;
+	struct err e = { 0 };
+
+	if (artifact_changes(&run->before, &run->after, reply, &e) < 0) {
+		finish(run, &e);
+		return;
+	}
+	if (run->own != NULL && reply->artifacts.count > 0)
+		must(texts_add(&reply->notes, "This run had no session: its files are gone. Pass "
+		                              "session_id to keep them, "
+					      "and to read them with sandbox_read_artifact.") == 0);
+	reply->usage->queue_ms = run->queue_ms;
+	finish(run, NULL);
+}
+
+static void
+listed_after(void *self, struct files_tree *tree, const struct err *e)
+{
+	struct run *run = self;
+
+	if (failed(run, tree == NULL ? e : NULL))
+		return;
+	run->after = *tree;
+	*tree = (struct files_tree){ 0 };
+	finish_reply(run);
+}
+
+/* A workspace that is empty needs no listing, which is a process of its own. */
+static int
+list_unless_empty(struct run *run,
+    void (*done)(void *self, struct files_tree *tree, const struct err *e), bool *listing,
+    struct err *e)
+{
+	bool empty;
+
+	if (workspace_is_empty(run->workspace, &empty, e) < 0)
+		return -1;
+	*listing = !empty;
+	if (!empty)
+		files_list(
+		    run->workspace, run->plan.limits.room.files, ARTIFACT_HASH_LIMIT, done, run);
+	return 0;
+}
+
+static void
+box_ended(void *self, struct box_end *end, const struct err *e)
+{
+	struct run *run = self;
+	struct err why = { 0 };
+	bool listing;
+
+	run->box = NULL;
+	if (end == NULL)
+		why = *e;
+	else
+		outcome_fill(&run->reply, end, &run->plan, &why);
+	if (failed(run, &why))
+		return;
+	if (list_unless_empty(run, listed_after, &listing, &why) < 0)
+		finish(run, &why);
+	else if (!listing)
+		finish_reply(run);
+}
+
+/* ---- running ---- */
+
+static void
+box_output(void *self, enum channel channel, const void *data, size_t size)
+{
+	struct run *run = self;
+
+	stream_output(&run->stream, channel, data, size);
+}
+
+static void
+start_box(struct run *run)
+{
+	static const struct box_events seen = { box_output, box_ended },
+				       unseen = { NULL, box_ended };
+	const struct box_spec spec = {
+		.language = run->plan.language,
+		.limits = run->plan.limits.box,
+		.workspace = run->workspace,
+		.code = run->plan.code.data,
+		.code_size = run->plan.code.size,
+	};
+	struct err e;
+
+	stream_progress(&run->stream, "started");
+	run->box = box_start(&spec, run->plan.capture ? &seen : &unseen, run, &e);
+	if (run->box == NULL)
+		finish(run, &e);
+}
+
+/* ---- preparing ---- */
+
+static void
+listed_before(void *self, struct files_tree *tree, const struct err *e)
+{
+	struct run *run = self;
+
+	if (failed(run, tree == NULL ? e : NULL))
+		return;
+	run->before = *tree;
+	*tree = (struct files_tree){ 0 };
+	start_box(run);
+}
+
+static void
+file_written(void *self, const struct err *e)
+{
+	struct run *run = self;
+	struct err why = { 0 };
+	bool listing;
+
+	if (failed(run, e))
+		return;
+	if (run->nwritten < run->plan.nfiles) {
+		struct plan_file *file = &run->plan.files[run->nwritten++];
+
+		files_write(run->workspace, file->path, &file->content, true, file_written, run);
+		return;
+	}
+	if (list_unless_empty(run, listed_before, &listing, &why) < 0)
+		finish(run, &why);
+	else if (!listing)
+		start_box(run);
+}
+
+static void
+workspace_ready(void *self, struct workspace *workspace, const struct err *e)
+{
+	struct run *run = self;
+
+	if (run->use.session == NULL)
+		run->own = workspace;
+	run->workspace = workspace;
+	if (!failed(run, workspace == NULL ? e : NULL))
+		file_written(run, NULL);
+}
+
+static void
+prepare(struct run *run)
+{
+	struct owner owner = owner_of(run);
+	struct err e;
+
+	if (event_record(&owner, event_of(run, event_execution_started), &e) < 0) {
+		finish(run, &e);
+		return;
+	}
+	run->recorded = true;
+	if (run->use.session != NULL)
+		session_wait(&run->use);
+	else
+		workspace_make(&run->plan.limits.room, workspace_ready, run);
+}
+
+/* ---- checking ---- */
+
+static void
+refuse(struct run *run, const struct validation_report *report)
+{
+	struct owner owner = owner_of(run);
+	struct err e;
+
+	if (policy_explain(report, &run->reply, &e) < 0) {
+		finish(run, &e);
+		return;
+	}
+
+	bool policy = strcmp(run->reply.error->code, err_name(ERR_policy_violation)) == 0;
+	struct audit_event event =
+	    event_of(run, policy ? event_policy_violation : event_execution_failed);
+
+	event.code = run->reply.error->code;
+	event_note(&owner, event);
+	finish(run, NULL);
+}
+
+static void
+checked(void *self, void *reply, const struct err *e)
+{
+	struct run *run = self;
+	const struct validation_report *report = reply;
+	struct err late;
+
+	run->ask = 0;
+	if (report == NULL && e->code == ERR_deadline_exceeded) {
+		err_set(&late, ERR_unavailable, "the validator did not answer in time");
+		e = &late;
+	}
+	if (failed(run, report == NULL ? e : NULL))
+		return;
+	if (report->validation->valid)
+		prepare(run);
+	else
+		refuse(run, report);
+}
+
+/* ---- waiting ---- */
+
+static void
+place_found(void *self)
+{
+	struct run *run = self;
+	struct err e;
+
+	run->queue_ms = (double)(loop_now_us() - run->began_us) / 1000;
+	if (!policy_restricts(&run->plan.policy)) {
+		prepare(run);
+		return;
+	}
+	run->ask =
+	    policy_ask(&run->plan.policy, run->plan.language, &run->plan.code, checked, run, &e);
+	if (run->ask == 0)
+		finish(run, &e);
+}
+
+/* Ends what is under way; its callback finishes the run. */
+static void
+give_up(struct run *run, enum err_code code, const char *why)
+{
+	if (run->over.code != ERR_none)
+		return;
+	err_set(&run->over, code, "%s", why);
+	if (run->ticket.state == TICKET_WAITS)
+		finish(run, &run->over);
+	else if (run->ask != 0)
+		bus_cancel(run->ask);
+	else if (run->box != NULL)
+		box_kill(run->box);
+}
+
+static void
+call_cancelled(struct call *call, enum err_code why)
+{
+	give_up(call->self, why, "nobody waits for it any more");
+}
+
+static void
+session_ended(void *self)
+{
+	give_up(self, ERR_cancelled, "the session was ended while this ran in it");
+}
+
+/* ---- beginning ---- */
+
+static struct run *
+new_run(struct call *call, struct execute_code *ask, struct session *session, struct err *e)
+{
+	struct run *run = calloc(1, sizeof *run);
+
+	if (run == NULL) {
+		err_sys(e, "run");
+		return NULL;
+	}
+	if (plan_read(&run->plan, ask, session, e) < 0) {
+		free(run);
+		return NULL;
+	}
+	run->call = call;
+	run->began_us = loop_now_us();
+	memcpy(run->id, "exec_", 5);
+	hash_random_hex(run->id + 5, sizeof run->id - 5);
+	run->ticket = (struct ticket){
+		.principal = call->principal,
+		.bytes = run->plan.bytes,
+		.start = place_found,
+		.self = run,
+	};
+	run->use =
+	    (struct session_use){ .ready = workspace_ready, .stop = session_ended, .self = run };
+	run->reply.execution_id = strdup(run->id);
+	run->reply.language = (int)run->plan.language;
+	run->reply.session_id = session != NULL ? strdup(session->id) : NULL;
+	run->next = runs;
+	run->link = &runs;
+	if (runs != NULL)
+		runs->link = &run->next;
+	runs = run;
+	return run;
+}
+
+/* session NULL: in a workspace of its own. */
+static int
+begin(
+    struct call *call, struct execute_code *ask, struct session *session, bool fresh, struct err *e)
+{
+	struct run *run = new_run(call, ask, session, e);
+
+	if (run == NULL)
+		return -1;
+	if (fresh)
+		must(texts_add(&run->reply.notes, "A new default session was made for this.") == 0);
+	if (session != NULL && session_enter(session, SESSION_RUN, &run->use, e) < 0) {
+		free_run(run);
+		return -1;
+	}
+	stream_open(&run->stream, call, run->plan.limits.box.output_bytes);
+	if (queue_is_busy())
+		stream_progress(&run->stream, "queued");
+	call->self = run;
+	call->on_cancel = call_cancelled;
+	if (queue_enter(&run->ticket, e) < 0) {
+		call->on_cancel = NULL;
+		session_leave(&run->use);
+		stream_close(&run->stream);
+		free_run(run);
+		return -1;
+	}
+	return 0;
+}
+
+int
+run_on_execute_code(struct call *call, void *request, struct err *e)
+{
+	struct execute_code *ask = request;
+	struct session *session = NULL;
+
+	if (ask->session_id != NULL && (session = session_find(call, ask->session_id, e)) == NULL)
+		return -1;
+	return begin(call, ask, session, false, e);
+}
+
+/* In the caller's default session, which is the workspace that snapshots are taken of. */
+static int
+begin_in_session(struct call *call, struct execute_code *ask, const char *session_id, struct err *e)
+{
+	bool fresh;
+	struct session *session = session_of(call, session_id, &fresh, e);
+
+	return session != NULL ? begin(call, ask, session, fresh, e) : -1;
+}
+
+int
+run_on_run_sandbox_code(struct call *call, void *request, struct err *e)
+{
+	static char strict[] = "strict";
+	struct run_sandbox_code *ask = request;
+	struct execute_code all = { .code = ask->code,
+		.timeout = ask->timeout_sec,
+		.profile = strict,
+		.capture_output = true };
+	int status = begin_in_session(call, &all, NULL, e);
+
+	ask->code = all.code; /* where it was not taken */
+	return status;
+}
+
+int
+run_on_sandbox_run_python(struct call *call, void *request, struct err *e)
+{
+	struct sandbox_run_python *ask = request;
+	struct execute_code all = {
+		.code = ask->code, .timeout = ask->timeout_s, .capture_output = true
+	};
+	int status = begin_in_session(call, &all, ask->session_id, e);
+
+	ask->code = all.code;
+	return status;
+}

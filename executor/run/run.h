@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run.h - the calls that run code. */
+#pragma once
+
+#include "common/bus.h"
+
+int run_on_execute_code(struct call *, void *request, struct err *);
+int run_on_run_sandbox_code(struct call *, void *request, struct err *);
+int run_on_sandbox_run_python(struct call *, void *request, struct err *);
+
+/* In stop(): says of each run that is still under way that it was cancelled. */
+void run_end_all(void);

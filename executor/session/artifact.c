@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * artifact.c - files of a workspace, on their way to and from callers.
+ *
+ * Names, contents and trees are a hostile program's.  They are read by a steward in a box of its
+ * own (files.h); here they are data that is counted, compared and handed on.
+ */
+#include "executor/session/artifact.h"
+
+#include "executor/options.h"
+#include "executor/session/mime.h"
+#include "executor/session/session.h"
+
+#include "common/auto.h"
+#include "common/hash.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	MAX_SHOWN = 4000,
+};
+
+/* ---- what a run left ---- */
+
+char *
+artifact_path(const char *filename)
+{
+	char *path = NULL;
+
+	return asprintf(&path, "/workspace/%s", filename) < 0 ? NULL : path;
+}
+
+char *
+artifact_shown(const char *filename)
+{
+	char *text = NULL;
+
+	if (strlen(filename) <= MAX_SHOWN)
+		return strdup(filename);
+	return asprintf(&text, "(a name of %zu bytes)", strlen(filename)) < 0 ? NULL : text;
+}
+
+static int
+add_artifact(void *list, const struct tree_entry *entry, struct err *e)
+{
+	struct artifact *a = list_add(list, sizeof *a);
+
+	if (a == NULL)
+		return err_sys(e, "artifacts");
+	*a = (struct artifact){
+		.filename = strdup(entry->path),
+		.path = artifact_path(entry->path),
+		.size = entry->size,
+		.sha256 = entry->sha256 != NULL ? strdup(entry->sha256) : NULL,
+		.mime_type = strdup(mime_of_name(entry->path)),
+	};
+	return 0;
+}
+
+/* Written since?  The digest tells a change that hides its time, the time one that leaves the
+ * content as it was. */
+static bool
+differs(const struct tree_entry *old, const struct tree_entry *now)
+{
+	if (old->type != now->type || old->size != now->size || old->mtime_ns != now->mtime_ns)
+		return true;
+	return old->sha256 != NULL && now->sha256 != NULL && strcmp(old->sha256, now->sha256) != 0;
+}
+
+int
+artifact_changes(const struct files_tree *before, const struct files_tree *after,
+    struct execution *reply, struct err *e)
+{
+	size_t old = 0, left_out = 0;
+
+	for (size_t i = 0; i < after->count; i++) {
+		const struct tree_entry *now = &after->items[i];
+
+		while (old < before->count && strcmp(before->items[old].path, now->path) < 0)
+			old++;
+
+		bool same = old < before->count &&
+		            strcmp(before->items[old].path, now->path) == 0 &&
+		            !differs(&before->items[old], now);
+
+		if (now->type != file_type_regular || same)
+			continue;
+		if (reply->artifacts.count == ARTIFACT_MAX_OF_RUN)
+			left_out++;
+		else if (add_artifact(&reply->artifacts, now, e) < 0)
+			return -1;
+	}
+	if (left_out > 0) {
+		char note[128];
+
+		snprintf(note, sizeof note,
+		    "%zu more files are new or changed; sandbox_list_artifacts shows all",
+		    left_out);
+		return texts_add(&reply->notes, note) < 0 ? err_sys(e, "notes") : 0;
+	}
+	return 0;
+}
+
+/* ---- calls about a file of a session ---- */
+
+struct file_call {
+	struct call *call;
+	struct session_use use;
+	char *path;
+	struct blob content;
+	uint64_t size;
+	char digest[HASH_HEX];
+	bool overwrite;
+};
+
+/* Leaves the session before the caller hears, who may close it next. */
+static void
+end_call(struct file_call *f, void *reply, const struct err *e)
+{
+	struct call *call = f->call;
+
+	session_leave(&f->use);
+	if (reply != NULL)
+		call_reply(call, reply);
+	else
+		call_fail(call, e);
+	free(f->path);
+	blob_clear(&f->content);
+	free(f);
+}
+
+static struct file_call *
+begin_call(struct call *call, const char *session_id, bool *made, enum session_way way,
+    void (*ready)(void *, struct workspace *, const struct err *), struct err *e)
+{
+	struct session *session = session_of(call, session_id, made, e);
+	struct file_call *f = session != NULL ? calloc(1, sizeof *f) : NULL;
+
+	if (f == NULL)
+		return NULL;
+	f->call = call;
+	f->use = (struct session_use){ .ready = ready, .self = f };
+	if (session_enter(session, way, &f->use, e) == 0)
+		return f;
+	free(f);
+	return NULL;
+}
+
+/* ---- sandbox_upload_file ---- */
+
+static void
+uploaded(void *self, const struct err *e)
+{
+	struct file_call *f = self;
+	struct uploaded reply = {
+		.session_id = strdup(f->use.session->id),
+		.path = artifact_path(f->path),
+		.size = f->size,
+		.sha256 = strdup(f->digest),
+	};
+
+	end_call(f, e == NULL || e->code == ERR_none ? &reply : NULL, e);
+	message_clear(MSG_uploaded, &reply);
+}
+
+static void
+upload(void *self, struct workspace *workspace, const struct err *e)
+{
+	struct file_call *f = self;
+
+	if (workspace == NULL)
+		end_call(f, NULL, e);
+	else
+		files_write(workspace, f->path, &f->content, f->overwrite, uploaded, f);
+}
+
+int
+artifact_on_sandbox_upload_file(struct call *call, void *request, struct err *e)
+{
+	struct sandbox_upload_file *ask = request;
+	bool made;
+
+	if (ask->content_base64.size > options.max_upload_bytes)
+		return err_set(e, ERR_file_too_large,
+		    "content_base64: %zu bytes, this server takes %" PRIu64,
+		    ask->content_base64.size, options.max_upload_bytes);
+
+	auto_free char *path = path_check("filename", ask->filename, e);
+	struct file_call *f =
+	    path == NULL ? NULL
+			 : begin_call(call, ask->session_id, &made, SESSION_WRITE, upload, e);
+
+	if (f == NULL)
+		return -1;
+	f->path = take_ptr(path);
+	f->content = ask->content_base64;
+	ask->content_base64 = (struct blob){ 0 };
+	f->size = f->content.size;
+	f->overwrite = ask->overwrite;
+	hash_hex(f->content.data, f->content.size, f->digest);
+	session_wait(&f->use);
+	return 0;
+}
+
+/* ---- sandbox_read_artifact ---- */
+
+static void
+file_read(void *self, struct blob *content, const struct err *e)
+{
+	struct file_call *f = self;
+	struct artifact_content reply = { 0 };
+
+	if (content == NULL) {
+		end_call(f, NULL, e);
+		return;
+	}
+	hash_hex(content->data, content->size, f->digest);
+	reply = (struct artifact_content){
+		.session_id = strdup(f->use.session->id),
+		.path = artifact_path(f->path),
+		.mime_type = strdup(mime_of(f->path, content)),
+		.size = content->size,
+		.sha256 = strdup(f->digest),
+	};
+	reply.content_base64 = *content;
+	*content = (struct blob){ 0 };
+	end_call(f, &reply, NULL);
+	message_clear(MSG_artifact_content, &reply);
+}
+
+static void
+read_file(void *self, struct workspace *workspace, const struct err *e)
+{
+	struct file_call *f = self;
+
+	if (workspace == NULL)
+		end_call(f, NULL, e);
+	else
+		files_read(workspace, f->path, options.max_upload_bytes, file_read, f);
+}
+
+int
+artifact_on_sandbox_read_artifact(struct call *call, void *request, struct err *e)
+{
+	const struct sandbox_read_artifact *ask = request;
+	auto_free char *path = path_check("path", ask->path, e);
+	struct file_call *f =
+	    path == NULL ? NULL
+			 : begin_call(call, ask->session_id, NULL, SESSION_READ, read_file, e);
+
+	if (f == NULL)
+		return -1;
+	f->path = take_ptr(path);
+	session_wait(&f->use);
+	return 0;
+}
+
+/* ---- sandbox_list_artifacts ---- */
+
+enum {
+	MAX_SKIPPED = 256, /* of schema.def */
+};
+
+static int
+skip(struct artifact_list *reply, const char *name, const char *why, struct err *e)
+{
+	auto_free char *line = NULL, *shown = artifact_shown(name);
+
+	if (reply->skipped.count >= MAX_SKIPPED)
+		return 0;
+	if (asprintf(&line, "%s: %s", shown, why) < 0 || texts_add(&reply->skipped, line) < 0)
+		return err_sys(e, "skipped");
+	return 0;
+}
+
+static int
+fill_list(struct artifact_list *reply, const struct files_tree *tree, struct err *e)
+{
+	reply->truncated = tree->truncated;
+	for (size_t i = 0; i < tree->skipped.count && i < MAX_SKIPPED; i++)
+		if (texts_add(&reply->skipped, tree->skipped.items[i]) < 0)
+			return err_sys(e, "skipped");
+	for (size_t i = 0; i < tree->count; i++) {
+		const struct tree_entry *entry = &tree->items[i];
+
+		if (entry->type == file_type_link &&
+		    skip(reply, entry->path, "symbolic link", e) < 0)
+			return -1;
+		if (entry->type == file_type_regular &&
+		    add_artifact(&reply->artifacts, entry, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static void
+listed(void *self, struct files_tree *tree, const struct err *e)
+{
+	struct file_call *f = self;
+	struct artifact_list reply = { 0 };
+	struct err why = { 0 };
+
+	if (tree == NULL) {
+		end_call(f, NULL, e);
+		return;
+	}
+	reply.session_id = strdup(f->use.session->id);
+	end_call(f, fill_list(&reply, tree, &why) == 0 ? &reply : NULL, &why);
+	message_clear(MSG_artifact_list, &reply);
+}
+
+static void
+list_files(void *self, struct workspace *workspace, const struct err *e)
+{
+	struct file_call *f = self;
+
+	if (workspace == NULL)
+		end_call(f, NULL, e);
+	else
+		files_list(workspace, ARTIFACT_MAX_LISTED, ARTIFACT_HASH_LIMIT, listed, f);
+}
+
+int
+artifact_on_sandbox_list_artifacts(struct call *call, void *request, struct err *e)
+{
+	const struct sandbox_list_artifacts *ask = request;
+	struct file_call *f = begin_call(call, ask->session_id, NULL, SESSION_READ, list_files, e);
+
+	if (f == NULL)
+		return -1;
+	session_wait(&f->use);
+	return 0;
+}

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * session.c - the table of sessions.
+ *
+ * Theory of operation.  A session has a room, which is a workspace with a count of those who use
+ * it: the session itself, and each operation that was told it is ready.  A restore gives the
+ * session another room while readers still have the old one, and the last of them drops it.
+ *
+ * Ending takes a session out of the table at once, so that no new operation enters; those in it are
+ * told to stop; when the last has left, the workspace is dropped, whoever waits is answered, and
+ * the session is freed.  An operation may leave from within its own stop(), hence the pins.
+ */
+#include "executor/session/session.h"
+
+#include "executor/options.h"
+
+#include "common/auto.h"
+#include "common/loop.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+	SWEEP_MS = 1000,
+};
+
+struct room {
+	struct workspace *workspace;
+	size_t refs;
+};
+
+static struct {
+	struct session *first;
+	size_t count;
+	uint64_t timer;
+} table;
+
+/* ---- rooms ---- */
+
+static struct room *
+room_get(struct room *room)
+{
+	room->refs++;
+	return room;
+}
+
+static void
+room_put(struct room *room)
+{
+	if (room == NULL || --room->refs > 0)
+		return;
+	workspace_drop(room->workspace);
+	free(room);
+}
+
+/* Takes the workspace. */
+static struct room *
+room_new(struct workspace *workspace)
+{
+	struct room *room = malloc(sizeof *room);
+
+	if (room == NULL)
+		workspace_drop(workspace);
+	else
+		*room = (struct room){ workspace, 1 };
+	return room;
+}
+
+/* ---- the end of a session ---- */
+
+static void
+free_session(struct session *session)
+{
+	room_put(session->room);
+	free(session->principal);
+	free(session->space);
+	free(session->label);
+	free(session->profile);
+	free(session->parent);
+	free(session);
+}
+
+static void
+settle(struct session *session)
+{
+	if (!session->ended || session->uses != NULL || session->making || session->pins > 0)
+		return;
+
+	void (*gone)(void *) = session->gone;
+	void *waiter = session->waiter;
+
+	free_session(session);
+	if (gone != NULL)
+		gone(waiter);
+}
+
+void
+session_end(struct session *session, enum event event, const char *detail)
+{
+	struct session **at = &table.first;
+	struct owner owner = session_owner(session);
+
+	while (*at != session)
+		at = &(*at)->next;
+	*at = session->next;
+	table.count--;
+	session->ended = true;
+	event_note(&owner, (struct audit_event){ .event = (int)event,
+			       .session_id = session->id,
+			       .detail = (char *)(uintptr_t)detail });
+	session->pins++;
+	for (struct session_use *use = session->uses; use != NULL;) {
+		if (use->told || use->stop == NULL) {
+			use = use->next;
+			continue;
+		}
+		use->told = true;
+		use->stop(use->self);
+		use = session->uses; /* the list may be another one now */
+	}
+	session->pins--;
+	settle(session);
+}
+
+static void
+sweep(void *self)
+{
+	int64_t now = loop_now_ms();
+
+	(void)self;
+	for (struct session *session = table.first, *next; session != NULL; session = next) {
+		next = session->next;
+		if (session->uses == NULL && !session->making && session->expires_ms <= now)
+			session_end(session, event_session_expired, "not used");
+	}
+	table.timer = table.first != NULL ? loop_after(SWEEP_MS, sweep, NULL) : 0;
+}
+
+void
+session_end_all(void)
+{
+	loop_unset(table.timer);
+	table.timer = 0;
+	while (table.first != NULL)
+		session_end(table.first, event_session_killed, "the server stops");
+}
+
+/* ---- the beginning ---- */
+
+static void
+workspace_made(void *self, struct workspace *workspace, const struct err *e)
+{
+	struct session *session = self;
+	struct err why = { 0 };
+
+	session->making = false;
+	session->pins++;
+	if (workspace == NULL)
+		why = *e;
+	else if (session->ended)
+		workspace_drop(workspace);
+	else if ((session->room = room_new(workspace)) == NULL)
+		err_set(&why, ERR_internal, "out of memory");
+	if (session->ended && why.code == ERR_none)
+		err_set(&why, ERR_session_expired, "session_id: %s was ended", session->id);
+	if (session->room == NULL && !session->ended)
+		session_end(session, event_session_killed, "its workspace could not be made");
+	for (struct session_use *use = session->uses; use != NULL;) {
+		if (!use->waiting) {
+			use = use->next;
+			continue;
+		}
+		use->waiting = false;
+		if (session->room != NULL)
+			use->room = room_get(session->room);
+		use->ready(use->self, use->room != NULL ? use->room->workspace : NULL,
+		    use->room != NULL ? NULL : &why);
+		use = session->uses; /* the list may be another one now */
+	}
+	session->pins--;
+	settle(session);
+}
+
+static int
+count_check(const struct call *call, struct err *e)
+{
+	uint64_t mine = 0;
+
+	if (call->principal[0] == 0)
+		return err_set(e, ERR_unauthenticated, "a session needs a principal");
+	for (struct session *s = table.first; s != NULL; s = s->next)
+		mine += strcmp(s->principal, call->principal) == 0;
+	if (mine >= options.max_sessions_each)
+		return err_set(e, ERR_session_limit,
+		    "you have %" PRIu64 " sessions, the most is %" PRIu64, mine,
+		    options.max_sessions_each);
+	if (table.count >= options.max_sessions)
+		return err_set(e, ERR_session_limit,
+		    "this server has %zu sessions, the most is %" PRIu64, table.count,
+		    options.max_sessions);
+	return 0;
+}
+
+static char *
+copy_or_null(const char *text)
+{
+	return text != NULL ? strdup(text) : NULL;
+}
+
+struct session *
+session_new(const struct call *call, const struct session_wish *wish, struct err *e)
+{
+	struct session *session = count_check(call, e) == 0 ? calloc(1, sizeof *session) : NULL;
+
+	if (session == NULL)
+		return NULL;
+	session_id_make(call, session->id);
+	session->principal = strdup(call->principal);
+	session->space = strdup(call->namespace);
+	session->label = copy_or_null(wish->label);
+	session->profile = copy_or_null(wish->profile);
+	session->language = wish->language;
+	session->limits = wish->limits;
+	session->main = wish->main;
+	session->ttl_ms = wish->ttl_s * 1000;
+	must(session->principal != NULL && session->space != NULL);
+
+	struct owner owner = session_owner(session);
+	struct audit_event created = { .event = event_session_created, .session_id = session->id };
+
+	if (event_record(&owner, created, e) < 0) {
+		free_session(session);
+		return NULL;
+	}
+	session->next = table.first;
+	table.first = session;
+	table.count++;
+	if (table.timer == 0)
+		table.timer = loop_after(SWEEP_MS, sweep, NULL);
+	session->expires_ms = loop_now_ms() + (int64_t)session->ttl_ms;
+	session->making = true;
+	workspace_make(&session->limits.room, workspace_made, session);
+	return session;
+}
+
+/* ---- looking one up ---- */
+
+bool
+session_is_of(const struct session *session, const struct call *call)
+{
+	return strcmp(session->principal, call->principal) == 0 &&
+	       strcmp(session->space, call->namespace) == 0;
+}
+
+struct session *
+session_find(const struct call *call, const char *id, struct err *e)
+{
+	for (struct session *s = table.first; s != NULL; s = s->next)
+		if (strcmp(s->id, id) == 0 && session_is_of(s, call))
+			return s;
+	if (!session_id_formed(id))
+		err_set(e, ERR_invalid_argument,
+		    "session_id: \"%.64s\" is not an id as create_session gives it", id);
+	else if (session_id_given(call, id))
+		err_set(e, ERR_session_expired,
+		    "session_id: %.64s is gone: it was closed, was not used for too long, or the "
+		    "server restarted",
+		    id);
+	else
+		err_set(e, ERR_not_found, "session_id: you have no session %.64s", id);
+	return NULL;
+}
+
+struct session *
+session_main(const struct call *call, bool *made, struct err *e)
+{
+	const struct session_wish wish = {
+		.ttl_s = options.session_ttl, .limits = options.limits, .main = true
+	};
+
+	if (made != NULL)
+		*made = false;
+	for (struct session *s = table.first; s != NULL; s = s->next)
+		if (s->main && session_is_of(s, call))
+			return s;
+	if (made == NULL) {
+		err_set(e, ERR_not_found,
+		    "session_id: you have no default session; upload a file or run code in one "
+		    "first");
+		return NULL;
+	}
+	*made = true;
+	return session_new(call, &wish, e);
+}
+
+struct session *
+session_of(const struct call *call, const char *id, bool *made, struct err *e)
+{
+	if (id == NULL)
+		return session_main(call, made, e);
+	if (made != NULL)
+		*made = false;
+	return session_find(call, id, e);
+}
+
+/* ---- working in one ---- */
+
+static const char *
+in_the_way(const struct session *session, enum session_way way)
+{
+	/* What may not stand beside what. */
+	static const unsigned refuses[] = {
+		[SESSION_READ] = 0,
+		[SESSION_WRITE] = 1u << SESSION_HOLD,
+		[SESSION_RUN] = 1u << SESSION_RUN | 1u << SESSION_HOLD,
+		[SESSION_HOLD] = 1u << SESSION_WRITE | 1u << SESSION_RUN | 1u << SESSION_HOLD,
+	};
+	static const char *const names[] = {
+		[SESSION_READ] = "a read",
+		[SESSION_WRITE] = "an upload",
+		[SESSION_RUN] = "a program",
+		[SESSION_HOLD] = "a snapshot",
+	};
+
+	for (const struct session_use *use = session->uses; use != NULL; use = use->next)
+		if ((refuses[way] & 1u << use->way) != 0)
+			return names[use->way];
+	return NULL;
+}
+
+int
+session_enter(struct session *session, enum session_way way, struct session_use *use, struct err *e)
+{
+	const char *other = in_the_way(session, way);
+
+	if (other != NULL)
+		return err_set(
+		    e, ERR_session_busy, "session %s is busy with %s", session->id, other);
+	use->session = session;
+	use->way = way;
+	use->room = NULL;
+	use->waiting = use->told = false;
+	use->next = session->uses;
+	session->uses = use;
+	return 0;
+}
+
+void
+session_wait(struct session_use *use)
+{
+	struct session *session = use->session;
+
+	if (session->making) {
+		use->waiting = true;
+		return;
+	}
+	if (session->room != NULL) {
+		use->room = room_get(session->room);
+		use->ready(use->self, use->room->workspace, NULL);
+		return;
+	}
+
+	struct err e;
+
+	err_set(&e, ERR_unavailable, "session %s could not be made", session->id);
+	use->ready(use->self, NULL, &e);
+}
+
+void
+session_leave(struct session_use *use)
+{
+	struct session *session = use->session;
+
+	if (session == NULL)
+		return;
+
+	struct session_use **at = &session->uses;
+
+	while (*at != use)
+		at = &(*at)->next;
+	*at = use->next;
+	room_put(use->room);
+	use->room = NULL;
+	use->session = NULL;
+	session->expires_ms = loop_now_ms() + (int64_t)session->ttl_ms;
+	settle(session);
+}
+
+void
+session_swap(struct session_use *use, struct workspace *fresh)
+{
+	struct session *session = use->session;
+	struct room *room = room_new(fresh);
+
+	must(use->way == SESSION_HOLD && room != NULL);
+	room_put(use->room);
+	room_put(session->room);
+	session->room = room;
+	use->room = room_get(room);
+}
+
+void
+session_set_parent(struct session *session, const char *snapshot_id)
+{
+	free(session->parent);
+	session->parent = strdup(snapshot_id);
+}
+
+const struct session *
+session_first(void)
+{
+	return table.first;
+}
+
+struct owner
+session_owner(const struct session *session)
+{
+	return (struct owner){ session->principal, session->space, session->label };
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* session_tools.c - the calls that make, end and show sessions; a caller sees its own only. */
+#include "executor/session/session_tools.h"
+
+#include "executor/info.h"
+#include "executor/options.h"
+#include "executor/run/policy.h"
+
+#include "common/auto.h"
+#include "common/loop.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+static char *
+expires_at(const struct session *session)
+{
+	bool used = session->uses != NULL;
+	int64_t left_ms = used ? (int64_t)session->ttl_ms : session->expires_ms - loop_now_ms();
+	time_t at = time(NULL) + (time_t)(left_ms / 1000);
+	struct tm tm;
+	char text[32];
+
+	strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&at, &tm));
+	return strdup(text);
+}
+
+static bool
+is_busy(const struct session *session)
+{
+	for (const struct session_use *use = session->uses; use != NULL; use = use->next)
+		if (use->way == SESSION_RUN || use->way == SESSION_HOLD)
+			return true;
+	return false;
+}
+
+int
+session_tools_report(const struct call *call, const char *label, struct stats *stats, struct err *e)
+{
+	for (const struct session *s = session_first(); s != NULL; s = s->next) {
+		bool wanted = label == NULL || (s->label != NULL && strcmp(s->label, label) == 0);
+
+		if (!wanted || !session_is_of(s, call))
+			continue;
+
+		struct session_info *info = list_add(&stats->sessions, sizeof *info);
+
+		if (info == NULL)
+			return err_sys(e, "sessions");
+		*info = (struct session_info){
+			.session_id = strdup(s->id),
+			.language = s->language,
+			.busy = is_busy(s),
+			.expires_at = expires_at(s),
+		};
+	}
+	return 0;
+}
+
+/* ---- create_session ---- */
+
+struct opening {
+	struct call *call;
+	struct session_use use;
+};
+
+static void
+opened(void *self, struct workspace *workspace, const struct err *e)
+{
+	auto_free struct opening *opening = self;
+	struct session *session = opening->use.session;
+	struct session_created reply = { .language = session->language };
+
+	if (workspace != NULL) {
+		reply.session_id = strdup(session->id);
+		reply.expires_at = expires_at(session);
+	}
+	session_leave(&opening->use);
+	if (workspace != NULL)
+		call_reply(opening->call, &reply);
+	else
+		call_fail(opening->call, e);
+	message_clear(MSG_session_created, &reply);
+}
+
+static int
+read_wish(const struct create_session *ask, struct session_wish *wish, struct err *e)
+{
+	*wish = (struct session_wish){
+		.label = ask->namespace,
+		.profile = ask->profile,
+		.language = (enum language)ask->language,
+		.ttl_s = ask->ttl != 0 ? ask->ttl : options.session_ttl,
+		.limits = options.limits,
+	};
+	if (wish->ttl_s > options.max_session_ttl)
+		return err_set(e, ERR_limit_exceeded,
+		    "ttl: %" PRIu64 " s is over this server's limit of %" PRIu64 " s", wish->ttl_s,
+		    options.max_session_ttl);
+	if (info_check_language(wish->language, e) < 0)
+		return -1;
+	if (ask->profile != NULL && policy_check_profile(ask->profile, e) < 0)
+		return -1;
+	return limits_ask(&wish->limits, "resource_limits.", ask->resource_limits, e);
+}
+
+int
+session_tools_on_create_session(struct call *call, void *request, struct err *e)
+{
+	struct opening *opening = calloc(1, sizeof *opening);
+	struct session_wish wish;
+	struct session *session = NULL;
+
+	if (opening == NULL)
+		return err_sys(e, "session");
+	if (read_wish(request, &wish, e) == 0)
+		session = session_new(call, &wish, e);
+	if (session == NULL) {
+		free(opening);
+		return -1;
+	}
+	*opening = (struct opening){ call, { .ready = opened, .self = opening } };
+	must(session_enter(session, SESSION_READ, &opening->use, e) == 0);
+	session_wait(&opening->use);
+	return 0;
+}
+
+/* ---- terminate_session, sandbox_close_session ---- */
+
+struct ending {
+	struct call *call;
+	struct session_status reply;
+};
+
+static void
+ended(void *self)
+{
+	struct ending *ending = self;
+
+	call_reply(ending->call, &ending->reply);
+	message_clear(MSG_session_status, &ending->reply);
+	free(ending);
+}
+
+static struct ending *
+new_ending(struct call *call, const char *status, const char *id, struct err *e)
+{
+	struct ending *ending = calloc(1, sizeof *ending);
+
+	if (ending == NULL) {
+		err_sys(e, "session");
+		return NULL;
+	}
+	ending->call = call;
+	ending->reply.status = strdup(status);
+	ending->reply.session_id = strdup(id);
+	return ending;
+}
+
+/* One that is gone already is as gone as the caller wants it. */
+static int
+end_for(struct call *call, const char *id, const char *status, struct err *e)
+{
+	struct session *session = session_of(call, id, NULL, e);
+
+	if (session == NULL && (id == NULL || e->code != ERR_session_expired))
+		return -1;
+
+	struct ending *ending = new_ending(call, status, session != NULL ? session->id : id, e);
+
+	if (ending == NULL)
+		return -1;
+	if (session == NULL) {
+		ended(ending);
+		return 0;
+	}
+	session->gone = ended;
+	session->waiter = ending;
+	session_end(session, event_session_killed, status);
+	return 0;
+}
+
+int
+session_tools_on_terminate_session(struct call *call, void *request, struct err *e)
+{
+	const struct terminate_session *ask = request;
+
+	return end_for(call, ask->session_id, "terminated", e);
+}
+
+int
+session_tools_on_sandbox_close_session(struct call *call, void *request, struct err *e)
+{
+	const struct sandbox_close_session *ask = request;
+
+	return end_for(call, ask->session_id, "closed", e);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* session_tools.h - the calls that make, end and show sessions. */
+#pragma once
+
+#include "executor/session/session.h"
+
+int session_tools_on_create_session(struct call *, void *request, struct err *);
+int session_tools_on_terminate_session(struct call *, void *request, struct err *);
+int session_tools_on_sandbox_close_session(struct call *, void *request, struct err *);
+
+/* Appends the caller's sessions, of that label if it is not NULL. */
+int session_tools_report(const struct call *, const char *label, struct stats *, struct err *);

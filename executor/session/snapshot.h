@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* snapshot.h - snapshots of a session's workspace, which snapshotd keeps. */
+#pragma once
+
+#include "executor/session/session.h"
+
+int snapshot_on_create_state_snapshot(struct call *, void *request, struct err *);
+int snapshot_on_restore_state_snapshot(struct call *, void *request, struct err *);
+int snapshot_on_list_state_snapshots(struct call *, void *request, struct err *);
+int snapshot_on_delete_state_snapshot(struct call *, void *request, struct err *);

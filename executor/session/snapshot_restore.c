@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * snapshot_restore.c - restore_state_snapshot: a new workspace is filled from the store, then takes
+ * the place of the old one at once.
+ *
+ * Until that moment nothing of the old workspace is touched, so whatever fails, and whoever is
+ * killed, leaves it as it was.
+ */
+#include "executor/session/artifact.h"
+#include "executor/session/snapshot.h"
+#include "executor/session/snapshot_job.h"
+
+#include "common/auto.h"
+
+#include <string.h>
+
+enum {
+	MAX_ENTRIES = 100000, /* of schema.def */
+	MAX_NAMES = 100,      /* likewise */
+};
+
+struct restore {
+	struct snapshot_job job;
+	char *snapshot_id;
+	struct files_tree old;
+	struct snapshot_manifest manifest;
+	struct workspace *fresh;
+};
+
+static void
+clear(struct snapshot_job *job)
+{
+	struct restore *r = (struct restore *)job;
+
+	free(r->snapshot_id);
+	files_tree_clear(&r->old);
+	message_clear(MSG_snapshot_manifest, &r->manifest);
+	workspace_drop(r->fresh);
+}
+
+/* ---- what has changed ---- */
+
+static int
+by_path(const void *a, const void *b)
+{
+	const struct tree_entry *const *x = a, *const *y = b;
+
+	return strcmp((*x)->path, (*y)->path);
+}
+
+/* Files and links of a tree, by path; *count of them. */
+static const struct tree_entry **
+files_of(const struct tree_entry *items, size_t n, size_t *count)
+{
+	const struct tree_entry **files = calloc(n + 1, sizeof(*files));
+
+	must(files != NULL);
+	*count = 0;
+	for (size_t i = 0; i < n; i++)
+		if (items[i].type != file_type_directory)
+			files[(*count)++] = &items[i];
+	qsort(files, *count, sizeof *files, by_path);
+	return files;
+}
+
+static bool
+same_text(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static void
+tell(struct texts *names, uint64_t *count, const struct tree_entry *entry)
+{
+	auto_free char *shown = artifact_shown(entry->path);
+
+	(*count)++;
+	if (names->count < MAX_NAMES)
+		must(shown != NULL && texts_add(names, shown) == 0);
+}
+
+static void
+compare(const struct restore *r, struct restored *reply)
+{
+	size_t nold, nnow, i = 0, k = 0;
+	auto_free const struct tree_entry **old = files_of(r->old.items, r->old.count, &nold);
+	auto_free const struct tree_entry **now =
+	    files_of(r->manifest.entries.items, r->manifest.entries.count, &nnow);
+
+	while (i < nold || k < nnow) {
+		int order = i == nold ? 1 : k == nnow ? -1 : strcmp(old[i]->path, now[k]->path);
+
+		if (order < 0)
+			tell(&reply->deleted, &reply->deleted_count, old[i]);
+		else if (order > 0)
+			tell(&reply->recreated, &reply->recreated_count, now[k]);
+		else if (old[i]->type != now[k]->type ||
+			 !same_text(old[i]->sha256, now[k]->sha256) ||
+			 !same_text(old[i]->target, now[k]->target))
+			tell(&reply->rewritten, &reply->rewritten_count, now[k]);
+		i += order <= 0;
+		k += order >= 0;
+	}
+	reply->restored = nnow;
+}
+
+/* ---- the last step ---- */
+
+static int
+take_place(struct restore *r, struct err *e)
+{
+	struct session *session = r->job.use.session;
+	struct owner owner = session_owner(session);
+	struct audit_event event = {
+		.event = event_snapshot_restored,
+		.session_id = session->id,
+		.detail = r->snapshot_id,
+	};
+
+	if (event_record(&owner, event, e) < 0)
+		return -1;
+	session_swap(&r->job.use, take_ptr(r->fresh));
+	session_set_parent(session, r->snapshot_id);
+	return 0;
+}
+
+static void
+filled(void *self, const struct err *e)
+{
+	struct restore *r = self;
+	struct err why = { 0 };
+	struct restored reply = { 0 };
+
+	if (e != NULL && e->code != ERR_none)
+		why = *e;
+	else if (r->job.over.code == ERR_none)
+		take_place(r, &why);
+	if (snapshot_job_failed(&r->job, &why))
+		return;
+	compare(r, &reply);
+	reply.snapshot_id = strdup(r->snapshot_id);
+	reply.session_id = strdup(r->job.use.session->id);
+	snapshot_job_end(&r->job, &reply);
+	message_clear(MSG_restored, &reply);
+}
+
+/* ---- filling ---- */
+
+/* The content of an entry came, or why not; the fill ends with that, so this step cannot fail. */
+static void
+came(void *self, void *reply, const struct err *e)
+{
+	struct restore *r = self;
+	struct snapshot_content *content = reply;
+
+	r->job.pending--;
+	if (r->job.over.code != ERR_none)
+		files_give(r->fresh, NULL, &r->job.over);
+	else if (content == NULL)
+		files_give(r->fresh, NULL, e);
+	else
+		files_give(r->fresh, &content->content, NULL);
+}
+
+static void
+want(void *self, size_t i)
+{
+	struct restore *r = self;
+	struct snapshot_get request = {
+		.snapshot_id = r->snapshot_id,
+		.sha256 = r->manifest.entries.items[i].sha256,
+	};
+
+	snapshot_job_ask(&r->job, MSG_snapshot_get, &request, came, r);
+}
+
+static void
+fresh_made(void *self, struct workspace *workspace, const struct err *e)
+{
+	struct restore *r = self;
+
+	r->fresh = workspace;
+	if (snapshot_job_failed(&r->job, workspace == NULL ? e : NULL))
+		return;
+	snapshot_job_step(&r->job);
+	files_fill(r->fresh, r->manifest.entries.items, r->manifest.entries.count, want, filled, r);
+}
+
+/* ---- what there was, and what there is to be ---- */
+
+static void
+both_known(struct restore *r)
+{
+	if (r->job.pending > 0)
+		return;
+	snapshot_job_step(&r->job);
+	workspace_make(&r->job.use.session->limits.room, fresh_made, r);
+}
+
+static void
+opened(void *self, void *reply, const struct err *e)
+{
+	struct restore *r = self;
+	struct snapshot_manifest *manifest = reply;
+
+	if (manifest != NULL) {
+		r->manifest = *manifest;
+		*manifest = (struct snapshot_manifest){ 0 };
+	}
+	if (!snapshot_job_failed(&r->job, reply == NULL ? e : NULL))
+		both_known(r);
+}
+
+static void
+listed(void *self, struct files_tree *tree, const struct err *e)
+{
+	struct restore *r = self;
+
+	if (tree != NULL) {
+		r->old = *tree;
+		*tree = (struct files_tree){ 0 };
+	}
+	if (!snapshot_job_failed(&r->job, tree == NULL ? e : NULL))
+		both_known(r);
+}
+
+static void
+begin(struct snapshot_job *job)
+{
+	struct restore *r = (struct restore *)job;
+	struct snapshot_open request = { .snapshot_id = r->snapshot_id };
+
+	snapshot_job_step(job);
+	files_list(job->workspace, MAX_ENTRIES, ARTIFACT_HASH_LIMIT, listed, r);
+	snapshot_job_ask(job, MSG_snapshot_open, &request, opened, r);
+}
+
+int
+snapshot_on_restore_state_snapshot(struct call *call, void *request, struct err *e)
+{
+	struct restore_state_snapshot *ask = request;
+	struct restore *r = calloc(1, sizeof *r);
+
+	if (r == NULL)
+		return err_sys(e, "restore");
+	r->job.go = begin;
+	r->job.clear = clear;
+	r->snapshot_id = take_ptr(ask->snapshot_id);
+	return snapshot_job_begin(&r->job, call, ask->session_id, e);
+}

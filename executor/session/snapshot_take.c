@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * snapshot_take.c - create_state_snapshot: list, offer, send what the store has not, commit.
+ *
+ * The tree is a hostile program's, though none runs now.  A content is sent under the digest that
+ * the listing gave, and only if it still has it; otherwise all begins anew, once.
+ */
+#include "executor/session/artifact.h"
+#include "executor/session/snapshot.h"
+#include "executor/session/snapshot_job.h"
+
+#include "common/auto.h"
+#include "common/hash.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+	MAX_ENTRIES = 100000,    /* of schema.def */
+	MAX_CONTENT = 256 << 20, /* likewise */
+	MAX_PUTS = 16,           /* on their way, so that the store can make many durable at once */
+	MAX_PUT_BYTES = 32 << 20, /* of these, but for a single larger one */
+};
+
+struct take {
+	struct snapshot_job job;
+	char *description;
+	struct files_tree tree;
+	const struct tree_entry **contents; /* a file for each digest, by digest */
+	size_t ncontents;
+	const struct tree_entry **missing; /* of these, what the store has not */
+	size_t nmissing, next;
+	const struct tree_entry *reading; /* NULL: nothing is being read */
+	unsigned puts;
+	uint64_t put_bytes, new_bytes;
+	bool changed, again;
+};
+
+static void
+clear(struct snapshot_job *job)
+{
+	struct take *t = (struct take *)job;
+
+	free(t->description);
+	free(t->contents);
+	free(t->missing);
+	files_tree_clear(&t->tree);
+}
+
+static void list(struct snapshot_job *);
+
+/* ---- commit ---- */
+
+static void
+committed(void *self, void *reply, const struct err *e)
+{
+	struct take *t = self;
+
+	if (snapshot_job_failed(&t->job, reply == NULL ? e : NULL))
+		return;
+	session_set_parent(t->job.use.session, ((const struct snapshot *)reply)->snapshot_id);
+	snapshot_job_end(&t->job, reply);
+}
+
+static void
+commit(struct take *t)
+{
+	const struct session *session = t->job.use.session;
+	struct snapshot_commit request = {
+		.session_id = (char *)(uintptr_t)session->id,
+		.description = t->description,
+		.parent = session->parent,
+		.new_bytes = t->new_bytes,
+		.entries = { t->tree.items, t->tree.count },
+	};
+
+	snapshot_job_ask(&t->job, MSG_snapshot_commit, &request, committed, t);
+}
+
+/* ---- send what is missing ---- */
+
+static void put_more(struct take *);
+
+struct put {
+	struct take *take;
+	uint64_t size;
+};
+
+static void
+was_put(void *self, void *reply, const struct err *e)
+{
+	auto_free struct put *put = self;
+	struct take *t = put->take;
+
+	t->puts--;
+	t->put_bytes -= put->size;
+	if (snapshot_job_failed(&t->job, reply == NULL ? e : NULL))
+		return;
+	t->new_bytes += put->size;
+	put_more(t);
+}
+
+static void
+put_content(struct take *t, const char *digest, struct blob *content)
+{
+	struct snapshot_put request = { .sha256 = (char *)(uintptr_t)digest, .content = *content };
+	struct put *put = malloc(sizeof *put);
+
+	must(put != NULL);
+	*put = (struct put){ t, content->size };
+	*content = (struct blob){ 0 };
+	t->puts++;
+	t->put_bytes += put->size;
+	snapshot_job_ask(&t->job, MSG_snapshot_put, &request, was_put, put);
+	blob_clear(&request.content);
+}
+
+static void
+was_read(void *self, struct blob *content, const struct err *e)
+{
+	struct take *t = self;
+	const char *digest = t->reading->sha256;
+	char now[HASH_HEX];
+
+	t->reading = NULL;
+	/* Gone or grown since it was listed is as good as changed. */
+	if (content == NULL && (e->code == ERR_not_found || e->code == ERR_file_too_large))
+		t->changed = true;
+	if (snapshot_job_failed(&t->job, content == NULL && !t->changed ? e : NULL))
+		return;
+	if (content != NULL) {
+		hash_hex(content->data, content->size, now);
+		if (strcmp(now, digest) != 0)
+			t->changed = true;
+		else
+			put_content(t, digest, content);
+	}
+	put_more(t);
+}
+
+/* All puts have come back and something was not as listed. */
+static void
+begin_anew(struct take *t)
+{
+	struct err e;
+
+	if (!t->again) {
+		t->again = true;
+		list(&t->job);
+		return;
+	}
+	err_set(&e, ERR_session_busy, "files changed while the snapshot was taken");
+	snapshot_job_step(&t->job);
+	snapshot_job_failed(&t->job, &e);
+}
+
+static void
+put_more(struct take *t)
+{
+	if (t->changed) {
+		if (t->job.pending == 0)
+			begin_anew(t);
+		return;
+	}
+	if (t->next == t->nmissing) {
+		if (t->job.pending == 0)
+			commit(t);
+		return;
+	}
+	if (t->reading != NULL || t->puts >= MAX_PUTS || t->put_bytes >= MAX_PUT_BYTES)
+		return;
+	t->reading = t->missing[t->next++];
+	snapshot_job_step(&t->job);
+	files_read(t->job.workspace, t->reading->path, t->reading->size, was_read, t);
+}
+
+/* ---- offer ---- */
+
+static int
+by_digest(const void *a, const void *b)
+{
+	const struct tree_entry *const *x = a, *const *y = b;
+
+	return strcmp((*x)->sha256, (*y)->sha256);
+}
+
+/* What the store says it lacks is believed only where it was offered. */
+static int
+find_missing(struct take *t, const struct digests *lacks, struct err *e)
+{
+	t->missing = calloc(lacks->sha256.count + 1, sizeof *t->missing);
+	if (t->missing == NULL)
+		return err_sys(e, "snapshot");
+	for (size_t i = 0; i < lacks->sha256.count; i++) {
+		const struct tree_entry key = { .sha256 = lacks->sha256.items[i] }, *at = &key;
+		const struct tree_entry **found =
+		    bsearch(&at, t->contents, t->ncontents, sizeof *t->contents, by_digest);
+
+		if (found == NULL)
+			return err_set(e, ERR_internal, "snapshotd lacks what it was not offered");
+		t->missing[t->nmissing++] = *found;
+	}
+	return 0;
+}
+
+static void
+offered(void *self, void *reply, const struct err *e)
+{
+	struct take *t = self;
+	struct err why = { 0 };
+
+	if (reply != NULL)
+		find_missing(t, reply, &why);
+	if (!snapshot_job_failed(&t->job, reply == NULL ? e : &why))
+		put_more(t);
+}
+
+/* One file for each digest, sorted. */
+static int
+find_contents(struct take *t, struct err *e)
+{
+	size_t n = 0;
+
+	t->contents = calloc(t->tree.count + 1, sizeof *t->contents);
+	if (t->contents == NULL)
+		return err_sys(e, "snapshot");
+	for (size_t i = 0; i < t->tree.count; i++) {
+		const struct tree_entry *entry = &t->tree.items[i];
+
+		if (entry->type != file_type_regular)
+			continue;
+		if (entry->sha256 == NULL || entry->size > MAX_CONTENT)
+			return err_set(e, ERR_file_too_large,
+			    "%.100s: %" PRIu64 " bytes, a snapshot takes files of up to %d",
+			    entry->path, entry->size, MAX_CONTENT);
+		t->contents[n++] = entry;
+	}
+	qsort(t->contents, n, sizeof *t->contents, by_digest);
+	for (size_t i = 0; i < n; i++)
+		if (i == 0 || strcmp(t->contents[i]->sha256, t->contents[i - 1]->sha256) != 0)
+			t->contents[t->ncontents++] = t->contents[i];
+	return 0;
+}
+
+static void
+offer(struct take *t)
+{
+	struct snapshot_offer request = { .sha256.count = t->ncontents };
+
+	request.sha256.items = calloc(t->ncontents + 1, sizeof(char *));
+	must(request.sha256.items != NULL);
+	for (size_t i = 0; i < t->ncontents; i++)
+		request.sha256.items[i] = t->contents[i]->sha256;
+	snapshot_job_ask(&t->job, MSG_snapshot_offer, &request, offered, t);
+	free(request.sha256.items);
+}
+
+/* ---- list ---- */
+
+static int
+take_tree(struct take *t, struct files_tree *tree, struct err *e)
+{
+	t->tree = *tree;
+	*tree = (struct files_tree){ 0 };
+	if (t->tree.truncated)
+		return err_set(e, ERR_limit_exceeded,
+		    "the workspace has more than %d files and folders, which is all a snapshot "
+		    "holds",
+		    MAX_ENTRIES);
+	return find_contents(t, e);
+}
+
+static void
+listed(void *self, struct files_tree *tree, const struct err *e)
+{
+	struct take *t = self;
+	struct err why = { 0 };
+
+	if (tree != NULL)
+		take_tree(t, tree, &why);
+	if (!snapshot_job_failed(&t->job, tree == NULL ? e : &why))
+		offer(t);
+}
+
+static void
+list(struct snapshot_job *job)
+{
+	struct take *t = (struct take *)job;
+	const struct take empty = {
+		.job = t->job, .description = t->description, .again = t->again
+	};
+
+	free(t->contents);
+	free(t->missing);
+	files_tree_clear(&t->tree);
+	*t = empty;
+	snapshot_job_step(job);
+	files_list(job->workspace, MAX_ENTRIES, MAX_CONTENT, listed, t);
+}
+
+int
+snapshot_on_create_state_snapshot(struct call *call, void *request, struct err *e)
+{
+	struct create_state_snapshot *ask = request;
+	struct take *t = calloc(1, sizeof *t);
+
+	if (t == NULL)
+		return err_sys(e, "snapshot");
+	t->job.go = list;
+	t->job.clear = clear;
+	t->description = take_ptr(ask->description);
+	return snapshot_job_begin(&t->job, call, ask->session_id, e);
+}
