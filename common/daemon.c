@@ -24,13 +24,16 @@
 #include <sys/epoll.h>
 #include <sys/file.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 
 enum {
 	MAX_SETTINGS = 32,
 	MAX_PATHS = 32,
 	FILES_BASE = 2048, /* descriptors of the gateway; each server has room for its clients' */
 	END_POLL_MS = 10,
+	TELL_MS = 1000,
 };
 
 static struct {
@@ -47,11 +50,11 @@ static struct {
 	struct bus_config bus;
 	gid_t groups[PEER_COUNT];
 	size_t ngroups;
-	int state_fd, signal_fd;
+	int state_fd, signal_fd, notify_fd;
 	struct jail_path paths[MAX_PATHS];
 	size_t npaths;
 	int64_t end_ms;
-} self = { .state_fd = -1, .signal_fd = -1 };
+} self = { .state_fd = -1, .signal_fd = -1, .notify_fd = -1 };
 
 const char *
 daemon_run(void)
@@ -87,37 +90,17 @@ add_setting(const struct setting *s)
 	self.table[self.nsettings++] = *s;
 }
 
-/* Of what varies with the user; lives as long as the process. */
-static const char *
-made(const char *root, const char *variable, const char *below, const char *otherwise)
-{
-	const char *base = getenv(variable);
-	char *text = NULL;
-
-	if (geteuid() == 0)
-		return root;
-	if (base != NULL && *base == '/')
-		must(asprintf(&text, "%s/%s", base, below) >= 0);
-	else
-		must(asprintf(&text, "%s", otherwise) >= 0);
-	return text;
-}
-
 static void
 add_paths(void)
 {
-	static char run[64], state[512], user[64];
-	const char *home = getenv("HOME");
+	static char user[64];
 
-	snprintf(run, sizeof run, "/tmp/cloister-%u", geteuid());
-	snprintf(state, sizeof state, "%s/.local/state/cloister", home == NULL ? "" : home);
 	snprintf(user, sizeof user, "cloister-%s", self.name);
-	add_setting(&(struct setting){ "run", KIND_TEXT, &self.run,
-	    made("/run/cloister", "XDG_RUNTIME_DIR", "cloister", run), 1, 90, "CLOISTER_RUN",
-	    "Folder of the endpoints, where daemons of one host meet." });
-	add_setting(&(struct setting){ "state", KIND_TEXT, &self.state,
-	    made("/var/lib/cloister", "XDG_STATE_HOME", "cloister", state), 1, 4000,
-	    "CLOISTER_STATE", "Folder of what is kept; each daemon has one below it." });
+	add_setting(&(struct setting){ "run", KIND_TEXT, &self.run, settings_default_run(), 1, 90,
+	    "CLOISTER_RUN", "Folder of the endpoints, where daemons of one host meet." });
+	add_setting(
+	    &(struct setting){ "state", KIND_TEXT, &self.state, settings_default_state(), 1, 4000,
+		"CLOISTER_STATE", "Folder of what is kept; each daemon has one below it." });
 	add_setting(&(struct setting){ "user", KIND_TEXT, &self.user, user, 1, 32, NULL,
 	    "Whom it becomes when root starts it." });
 }
@@ -182,6 +165,48 @@ read_settings(int argc, char **argv)
 		exit(2);
 	}
 	log_open(self.name, (enum log_level)level);
+}
+
+/* ---- to whoever started it: the protocol of sd_notify(3) ---- */
+
+/* Before the jail, which has no way to it; nobody there is no failure. */
+static void
+open_notify(void)
+{
+	const char *path = getenv("NOTIFY_SOCKET");
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	size_t size = path == NULL ? 0 : strlen(path);
+
+	if (size == 0 || size >= sizeof to.sun_path)
+		return;
+	memcpy(to.sun_path, path, size);
+	if (*path == '@') /* a name without a file */
+		to.sun_path[0] = '\0';
+	self.notify_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (self.notify_fd < 0 ||
+	    connect(self.notify_fd, (struct sockaddr *)&to,
+		(socklen_t)(offsetof(struct sockaddr_un, sun_path) + size)) < 0)
+		log_warn("NOTIFY_SOCKET", LOG_S("path", path), LOG_S("error", strerror(errno)));
+}
+
+static void
+tell(const char *text)
+{
+	if (self.notify_fd >= 0 && send(self.notify_fd, text, strlen(text), MSG_NOSIGNAL) < 0)
+		log_debug("not told", LOG_S("text", text), LOG_S("error", strerror(errno)));
+}
+
+static void
+tell_load(void *unused)
+{
+	char text[128];
+	struct heartbeat load = bus_load();
+
+	(void)unused;
+	snprintf(text, sizeof text, "STATUS=%u running, %u queued, room for %u",
+	    (unsigned)load.running, (unsigned)load.queued, (unsigned)load.room);
+	tell(text);
+	loop_after(TELL_MS, tell_load, NULL);
 }
 
 /* ---- before the jail ---- */
@@ -294,6 +319,7 @@ prepare(struct err *e)
 		return -1;
 	if (self.d->open != NULL && self.d->open(e) < 0)
 		return -1;
+	open_notify();
 	return loop_open(e) < 0 ? -1 : prepare_bus(e);
 }
 
@@ -327,7 +353,7 @@ enter_jail(struct err *e)
 
 	if (jail_enter(&jail, &r, e) < 0)
 		return -1;
-	log_info("jail", LOG_N("uid", geteuid()), LOG_S("own_uid", in_force(r.uid)),
+	log_info("jail", LOG_N("uid", self.bus.uid), LOG_S("own_uid", in_force(r.uid)),
 	    LOG_S("capabilities_empty", in_force(r.capabilities)),
 	    LOG_S("no_new_privs", in_force(r.no_new_privs)),
 	    LOG_S("landlock", in_force(r.landlock)), LOG_S("seccomp", in_force(r.seccomp)));
@@ -382,6 +408,7 @@ begin_end(void)
 		return;
 	self.ending = true;
 	self.end_ms = loop_now_ms() + (int64_t)self.drain_ms;
+	tell("STOPPING=1");
 	log_info("draining", LOG_N("open", bus_drain()));
 	record(event_daemon_stopped);
 	end_when_idle(NULL);
@@ -417,6 +444,9 @@ start(struct err *e)
 	record(event_daemon_started);
 	if (self.d->start != NULL && self.d->start(e) < 0)
 		return -1;
+	tell("READY=1");
+	if (self.notify_fd >= 0)
+		tell_load(NULL);
 	log_info("ready", LOG_S("instance", self.instance), LOG_S("version", CLOISTER_VERSION));
 	return 0;
 }
