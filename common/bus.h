@@ -85,6 +85,8 @@ void bus_cancel(uint64_t id);
 /* Is an instance of it greeted and alive?  Copies the last heartbeat of the first such one to *load
  * if not NULL. */
 bool bus_ready(enum peer, struct heartbeat *load);
+/* What the next heartbeat of this process says. */
+struct heartbeat bus_load(void);
 
 /* ---- the life of it; called by daemon_main and tests ---- */
 

@@ -98,9 +98,8 @@ add_paths(void)
 	snprintf(user, sizeof user, "cloister-%s", self.name);
 	add_setting(&(struct setting){ "run", KIND_TEXT, &self.run, settings_default_run(), 1, 90,
 	    "CLOISTER_RUN", "Folder of the endpoints, where daemons of one host meet." });
-	add_setting(
-	    &(struct setting){ "state", KIND_TEXT, &self.state, settings_default_state(), 1, 4000,
-		"CLOISTER_STATE", "Folder of what is kept; each daemon has one below it." });
+	add_setting(&(struct setting){ "state", KIND_TEXT, &self.state, settings_default_state(), 1,
+	    4000, "CLOISTER_STATE", "Folder of what is kept; each daemon has one below it." });
 	add_setting(&(struct setting){ "user", KIND_TEXT, &self.user, user, 1, 32, NULL,
 	    "Whom it becomes when root starts it." });
 }

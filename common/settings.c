@@ -492,3 +492,40 @@ settings_load(const char *daemon, const char *summary, const struct setting *com
 	print_settings(&t);
 	exit(0);
 }
+
+/* ---- where things are ---- */
+
+static char *
+below(const char *folder, const char *name)
+{
+	char *path;
+
+	must(asprintf(&path, "%s/%s", folder, name) >= 0);
+	return path;
+}
+
+char *
+settings_default_run(void)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	char name[32];
+
+	if (geteuid() == 0)
+		return below("/run", "cloister");
+	if (runtime != NULL && *runtime == '/')
+		return below(runtime, "cloister");
+	snprintf(name, sizeof name, "cloister-%u", (unsigned)geteuid());
+	return below("/tmp", name);
+}
+
+char *
+settings_default_state(void)
+{
+	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+
+	if (geteuid() == 0)
+		return below("/var/lib", "cloister");
+	if (state != NULL && *state == '/')
+		return below(state, "cloister");
+	return below(home == NULL ? "" : home, ".local/state/cloister");
+}

@@ -31,3 +31,7 @@ void settings_load(const char *daemon, const char *summary, const struct setting
 /* The same without exits, for tests: -1 with *e. */
 int settings_read(const char *daemon, const struct setting *common, const struct setting *own,
     int argc, char **argv, struct err *);
+
+/* Where daemons of one host meet and where they keep things if nobody says otherwise; of malloc. */
+char *settings_default_run(void);
+char *settings_default_state(void);

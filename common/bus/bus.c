@@ -247,6 +247,12 @@ bus_ready(enum peer to, struct heartbeat *load)
 	return client_ready(to, load);
 }
 
+struct heartbeat
+bus_load(void)
+{
+	return server_load();
+}
+
 void
 bus_cancel(uint64_t id)
 {

@@ -46,6 +46,7 @@ int server_prepare(struct err *);
 int server_start(struct err *);
 bool server_pump(void);
 void server_tick(void);
+struct heartbeat server_load(void);
 void server_stop(void);
 /* Takes *content.  -1: dropped, because nobody is there or, for a stream, it is too slow. */
 int server_send(struct caller *, enum frame, uint64_t id, enum msg_id, struct packed *content);

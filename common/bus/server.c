@@ -230,9 +230,8 @@ lose_caller(struct caller *c, const char *why)
 	drop_caller(c);
 }
 
-/* -1 with errno: not sent. */
-static int
-send_heartbeat(struct caller *c)
+struct heartbeat
+server_load(void)
 {
 	struct heartbeat load = { .running = call_count() };
 	uint64_t most = bus.config.max_calls;
@@ -240,6 +239,14 @@ send_heartbeat(struct caller *c)
 	load.room = bus.draining || load.running > most ? 0 : most - load.running;
 	if (bus.config.load != NULL)
 		bus.config.load(&load);
+	return load;
+}
+
+/* -1 with errno: not sent. */
+static int
+send_heartbeat(struct caller *c)
+{
+	struct heartbeat load = server_load();
 	struct packed content = bus_pack(MSG_heartbeat, &load);
 	int rc = transmit(c->server, &c->address, frame_heartbeat, 0, MSG_heartbeat, &content);
 	int why = errno;

@@ -80,14 +80,32 @@ check_ids(const struct jail *j, struct err *e)
 	return 0;
 }
 
+/* The kernel forgets the signal for a parent's death when ids change; a supervisor relies on it. */
+static int
+keep_death_signal(int number, pid_t parent, struct err *e)
+{
+	if (number == 0)
+		return 0;
+	if (prctl(PR_SET_PDEATHSIG, number, 0, 0, 0) < 0)
+		return err_sys(e, "set the signal for the parent's death");
+	if (getppid() != parent)
+		return err_set(e, ERR_unavailable, "the parent has died");
+	return 0;
+}
+
 static int
 drop_root(const struct jail *j, struct err *e)
 {
+	int signal = 0;
+	pid_t parent = getppid();
+
 	if (j->uid == 0 || j->gid == 0)
 		return err_set(e, ERR_internal, "a daemon does not run as root");
+	if (prctl(PR_GET_PDEATHSIG, &signal, 0, 0, 0) < 0)
+		return err_sys(e, "read the signal for the parent's death");
 	if (empty_bounding_set(e) < 0 || change_ids(j, e) < 0)
 		return -1;
-	return check_ids(j, e);
+	return check_ids(j, e) < 0 ? -1 : keep_death_signal(signal, parent, e);
 }
 
 static int
