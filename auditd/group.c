@@ -252,6 +252,8 @@ group_close(void)
 {
 	struct err e;
 
+	/* The bus is gone, and with it who waited; their events will be sent again. */
+	group.filling->count = group.writing->count = 0;
 	must(eventfd_write(group.work_fd, END) == 0);
 	pthread_join(group.thread, NULL);
 	if (group.busy)
