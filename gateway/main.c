@@ -13,6 +13,8 @@
 
 #include "common/daemon.h"
 
+#include <jansson.h>
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +42,7 @@ open_gateway(struct err *e)
 	if (strcmp(options.transport, "stdio") != 0)
 		return err_set(
 		    e, ERR_invalid_argument, "transport: '%s' is not stdio", options.transport);
+	json_object_seed(0); /* opens /dev/urandom, else at the first object, in the jail */
 	snprintf(principal, sizeof principal, "local:%u", (unsigned)getuid());
 	if (tools_choose(options.toolsets, e) < 0 || check_lease(e) < 0)
 		return -1;

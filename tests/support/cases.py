@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs test functions in order, says which failed and why, and ends in one line of totals that tally.py reads."""
+
+import inspect
+import sys
+import time
+import traceback
+
+
+class Skip(Exception):
+    """This case cannot run here, and why."""
+
+
+# Every function of the module named `test_...`, in the order of the file; each gets the same arguments.
+def run(module, *arguments):
+    counts = {"passed": 0, "failed": 0, "skipped": 0}
+    tests = [f for name, f in inspect.getmembers(module, inspect.isfunction) if name.startswith("test_")]
+    for test in sorted(tests, key=lambda f: f.__code__.co_firstlineno):
+        began = time.monotonic()
+        try:
+            test(*arguments)
+            outcome, why = "passed", ""
+        except Skip as skip:
+            outcome, why = "skipped", f": {skip}"
+        except Exception:  # pylint: disable=broad-except
+            outcome, why = "failed", "\n" + traceback.format_exc()
+        counts[outcome] += 1
+        print(f"{outcome} {test.__name__} ({time.monotonic() - began:.2f} s){why}", flush=True)
+    print(", ".join(f"{n} {outcome}" for outcome, n in counts.items()))
+    sys.exit(counts["failed"] > 0)
