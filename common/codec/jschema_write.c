@@ -17,7 +17,7 @@
 static json_t *
 string_of(const void *text, size_t size)
 {
-	if (utf8_valid(text, size))
+	if (utf8_valid(text, size) && (size == 0 || memchr(text, 0, size) == NULL))
 		return json_stringn_nocheck(text, size);
 
 	struct blob mended = utf8_mend(text, size);
@@ -62,7 +62,7 @@ write_blob(const struct field *f, const void *slot)
 
 /*
  * Is it cheap to parse?  A parsed [] takes a hundred times its two bytes, and a client's parser may
- * not stand a depth that ours does.
+ * not stand a depth that ours does.  A zero byte Jansson would take for the end.
  */
 static bool
 modest(const struct blob *b)
@@ -70,6 +70,8 @@ modest(const struct blob *b)
 	size_t depth = 0, nested = 0;
 	bool quoted = false;
 
+	if (memchr(b->data, 0, b->size) != NULL)
+		return false;
 	for (const char *c = b->data, *end = c + b->size; c < end; c++) {
 		if (quoted && *c == '\\')
 			c++;
