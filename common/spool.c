@@ -97,7 +97,7 @@ open_file(int state, const char *name, struct file *file, struct chain_end *end,
 	if (lock(file->fd, e) < 0 || chain_walk(&walk, e) < 0)
 		return err_add(e, "%s", name);
 	if (walk.tail > 0) {
-		log_warn("the spool had a torn tail, which nobody was told is recorded",
+		log_warn("the spool ends in what is no record; kept in spool.torn",
 		    LOG_S("file", name), LOG_N("bytes", walk.tail));
 		if (chain_cut(&walk, state, "spool.torn", e) < 0)
 			return err_add(e, "%s", name);
