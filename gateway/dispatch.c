@@ -33,14 +33,17 @@ struct request {
 	size_t bytes;
 };
 
+/* For a model; names no tool, since which are offered is a setting. */
 static const char instructions[] =
-    "Runs untrusted code in kernel-isolated boxes: no network, nothing of the host visible. "
-    "execute_code runs a program and returns stdout, stderr, the value of `result` or of the last "
-    "expression, and the files it made. Files stay between calls in a session's workspace "
-    "(/workspace): create_session once, then pass its session_id; bring data in with "
-    "sandbox_upload_file, take files out with sandbox_read_artifact. Check `success` and `error` "
-    "of a result: error.hint says what to do next. Long output is cut in the middle: write it to a "
-    "file instead. Before risky changes to a workspace take a snapshot; restoring it is cheap.";
+    "Programs run in kernel-isolated boxes: no network, a read-only system, nothing of the host "
+    "visible. Variables end with a call; files stay in a session's workspace, which a program sees "
+    "at /workspace: pass the session_id that a result gives you to every call that shall share "
+    "them. "
+    "A value comes back whole where the program puts it into `result` or ends in an expression. "
+    "Output over its limit is cut in the middle: let the program write large results to a file and "
+    "read that. When a call fails, its text has error.code, what happened, and a hint at what to "
+    "do "
+    "next; with retry_ms, wait that long and call again.";
 
 static json_t *
 describe_server(json_t *result)

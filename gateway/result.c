@@ -65,11 +65,12 @@ json_t *
 result_of_reply(const struct era *era, enum msg_id tool, const void *reply)
 {
 	json_t *value = jschema_write(messages[tool].reply, reply);
-	size_t limit = era->structured ? TEXT_BYTES : SIZE_MAX;
 
 	if (value == NULL)
 		return NULL;
+
 	bool failed = json_is_false(json_object_get(value, "success"));
+	size_t limit = era->structured && !failed ? TEXT_BYTES : SIZE_MAX;
 	json_t *result = content(text_of(value, limit), failed);
 
 	if (era->structured)

@@ -29,7 +29,6 @@ enum {
 	STEADY_MS = 10000, /* who lived as long is no longer one that keeps ending */
 	DELAY_MIN_MS = 100,
 	DELAY_MAX_MS = 5000,
-	STOP_MS = 15000, /* more than the daemons' drain_ms */
 };
 
 struct child {
@@ -162,30 +161,21 @@ spawn(struct child *c, char *const argv[], struct err *e)
 	return -1;
 }
 
-/* "--run=/run/cloister"; the caller frees it. */
-static char *
-flag(const char *name, const char *value)
-{
-	char *text;
-
-	must(asprintf(&text, "--%s=%s", name, value) > 0);
-	return text;
-}
-
 static int
 try_start(struct child *c, struct err *e)
 {
 	char path[PLACE_PATH], name[64];
-	auto_free char *run = flag("run", place.run), *state = flag("state", place.state);
-	auto_free char *config = flag("config", place.config);
-	auto_free char *level = flag("log-level", place.log_level);
-	char *argv[] = { path, run, state, config, level, NULL };
+	char *argv[PLACE_FLAGS + 2] = { path };
+	size_t count = place_flags(true, argv + 1);
 
 	snprintf(name, sizeof(name), "cloister-%s", c->name);
-	if (place_program(name, path, e) < 0)
-		return -1;
 	c->started_ms = loop_now_ms();
-	return spawn(c, argv, e);
+
+	int status = place_program(name, path, e) < 0 ? -1 : spawn(c, argv, e);
+
+	while (count > 0)
+		free(argv[count--]);
+	return status;
 }
 
 static void
@@ -252,7 +242,7 @@ child_stop_all(void (*done)(void))
 	stopped = done;
 	for (struct child *c = children; c < children + COUNT(children); c++)
 		loop_unset(c->timer);
-	loop_after(STOP_MS, kill_rest, NULL);
+	loop_after((int64_t)place.stop_s * 1000, kill_rest, NULL);
 	stop_next();
 }
 

@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -31,6 +32,8 @@ static const struct setting table[] = {
 	  "debug, info, warn or error; handed to each daemon." },
 	{ "idle_s", KIND_UINT, &place.idle_s, "60", 0, 86400, NULL,
 	  "Daemons that were started on demand end when no client has needed them for so many seconds." },
+	{ "stop_s", KIND_UINT, &place.stop_s, "15", 0, 3600, NULL,
+	  "Daemons that have not stopped after so many seconds are killed; more than their drain_ms." },
 	{ "foreground", KIND_FLAG, &place.foreground, "false", 0, 1, NULL,
 	  "Stay in the foreground and log to stderr." },
 	{ "on_demand", KIND_FLAG, &place.on_demand, "false", 0, 1, NULL,
@@ -142,6 +145,31 @@ place_split(const char *summary, int argc, char **argv)
 	argv[rest] = NULL;
 	place_load(summary, nours, ours);
 	return rest;
+}
+
+/* What is for the moment rather than for the place. */
+static bool
+is_momentary(const struct setting *row)
+{
+	return row->kind == KIND_FLAG || row->to == &place.lease;
+}
+
+size_t
+place_flags(bool daemon, char *argv[PLACE_FLAGS])
+{
+	size_t count = 0;
+
+	for (const struct setting *row = table; row->name != NULL; row++) {
+		if (is_momentary(row) || (daemon && !is_shared(row)))
+			continue;
+		must(count < PLACE_FLAGS);
+		must(row->kind == KIND_TEXT
+			 ? asprintf(&argv[count], "--%s=%s", row->name, *(char **)row->to) > 0
+			 : asprintf(
+			       &argv[count], "--%s=%" PRIu64, row->name, *(uint64_t *)row->to) > 0);
+		count++;
+	}
+	return count;
 }
 
 /* ---- folders and programs ---- */

@@ -7,11 +7,12 @@
 #include "common/err.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct place {
 	char *run, *state, *config, *log_level;
-	uint64_t idle_s;
+	uint64_t idle_s, stop_s;
 	bool foreground, on_demand;
 	uint64_t lease; /* a descriptor that is the first lease; 0: none */
 };
@@ -25,6 +26,11 @@ void place_load(const char *summary, int argc, char **argv);
  * know (run, state, config, log_level).  The new argc.
  */
 int place_split(const char *summary, int argc, char **argv);
+
+/* What a process started from here is told, as flags of malloc: a supervisor everything, a daemon
+ * what it knows too.  How many. */
+enum { PLACE_FLAGS = 8 };
+size_t place_flags(bool daemon, char *argv[PLACE_FLAGS]);
 
 /* The folder of endpoints, made if need be, of this user and no other; the caller's. */
 int place_open_run(struct err *);

@@ -15,7 +15,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -168,41 +167,50 @@ reach_down(struct err *e)
 
 /* ---- starting one ---- */
 
-/* In a process of its own: the log instead of the caller's streams, and no way back to it. */
+/* The log instead of the caller's streams. */
+static int
+change_streams(struct err *e)
+{
+	auto_fd int folder = place_open_state(e);
+	auto_fd int log = folder < 0 ? -1 : logfile_append(folder, e);
+	auto_fd int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	if (log < 0)
+		return -1;
+	if (null < 0 || dup2(null, 0) < 0 || dup2(log, 1) < 0 || dup2(log, 2) < 0 || chdir("/") < 0)
+		return err_sys(e, "leave the caller's streams");
+	return 0;
+}
+
+/* Descriptor 3 is the lease, and nothing else of the caller's stays open. */
+static int
+keep_lease(int lease)
+{
+	if (lease < 0)
+		return close_range(3, ~0U, 0);
+	if (lease != 3 ? dup2(lease, 3) < 0 : fcntl(3, F_SETFD, 0) < 0)
+		return -1;
+	return close_range(4, ~0U, 0);
+}
+
 static void
 become_supervisor(int lease)
 {
-	char self[PLACE_PATH], run[PLACE_PATH], state[PLACE_PATH], config[PLACE_PATH];
-	char level[64], idle[64];
+	char self[PLACE_PATH];
+	char *argv[PLACE_FLAGS + 8] = { self, "up", "--foreground" };
+	size_t count = 3 + place_flags(false, argv + 3);
 	struct err e;
-	int folder = place_open_state(&e);
-	int log = folder < 0 ? -1 : logfile_append(folder, &e);
-	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
-	if (log < 0 || place_self(self, &e) < 0) {
+	if (lease >= 0) {
+		argv[count++] = "--on-demand";
+		argv[count++] = "--lease=3";
+	}
+	if (place_self(self, &e) < 0 || change_streams(&e) < 0) {
 		fprintf(stderr, "cloister: %s\n", e.text);
 		_exit(1);
 	}
-	snprintf(run, sizeof(run), "--run=%s", place.run);
-	snprintf(state, sizeof(state), "--state=%s", place.state);
-	snprintf(config, sizeof(config), "--config=%s", place.config);
-	snprintf(level, sizeof(level), "--log-level=%s", place.log_level);
-	snprintf(idle, sizeof(idle), "--idle-s=%" PRIu64, place.idle_s);
-
-	const char *argv[] = { self, "up", "--foreground", run, state, config, level, idle, NULL,
-		NULL, NULL };
-
-	if (null < 0 || dup2(null, 0) < 0 || dup2(log, 1) < 0 || dup2(log, 2) < 0 || chdir("/") < 0)
-		_exit(1);
-	if (lease >= 0) {
-		argv[8] = "--on-demand";
-		argv[9] = "--lease=3";
-		if (lease != 3 ? dup2(lease, 3) < 0 : fcntl(3, F_SETFD, 0) < 0)
-			_exit(1);
-	}
-	/* Nothing of the caller's stays open. */
-	close_range(lease >= 0 ? 4 : 3, ~0U, 0);
-	execv(self, (char *const *)argv);
+	if (keep_lease(lease) == 0)
+		execv(self, argv);
 	_exit(127);
 }
 

@@ -290,6 +290,18 @@ def test_refuses_what_no_setting_allows(gateway):
         assert process.returncode in (1, 2) and out == b"" and err.count(b"\n") == 1, (flag, err)
 
 
+def test_holds_a_lease_until_its_end(gateway):
+    ours, theirs = socket.socketpair()
+    process = gateway.start("--lease=3", "--keep-fds=1", pass_fds=(3,), preexec_fn=lambda: os.dup2(theirs.fileno(), 3))
+    theirs.close()
+    process.stdin.write(request(1))
+    process.stdin.flush()
+    process.stdout.readline()
+    assert not select.select([ours], [], [], 0.2)[0]
+    process.communicate(timeout=10)
+    assert select.select([ours], [], [], 1)[0] and ours.recv(1) == b""
+
+
 def test_describes_the_tools(gateway):
     out, _ = gateway.start("--describe").communicate(timeout=10)
     assert out.startswith(b"| tool | title | daemon |") and b"| `execute_code` | Run code | executor | core" in out

@@ -401,7 +401,7 @@ ignores_what_is_no_trace(void **state)
 			"\"name\":\"list_runtimes\","
 			"\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
 			"\"io.modelcontextprotocol/"
-		        "clientCapabilities\":{},\"traceparent\":\"%s\"}"),
+			"clientCapabilities\":{},\"traceparent\":\"%s\"}"),
 		    traces[i]);
 		say(text);
 		assert_string_equal(bus.trace, "-");
@@ -429,7 +429,7 @@ finds_the_executor_of_a_session(void **state)
 		snprintf(text, sizeof text,
 		    REQUEST("1", "tools/call",
 			"\"name\":\"sandbox_list_artifacts\",\"arguments\":{\"session_id\":\"%s\"}"
-		        "," META),
+			"," META),
 		    cases[i].session);
 		say(text);
 		assert_string_equal(bus.instance, cases[i].instance);
@@ -465,6 +465,32 @@ a_program_that_failed_is_an_error(void **state)
 	assert_true(json_is_false(at("result.structuredContent.success")));
 	assert_non_null(
 	    strstr(json_string_value(at("result.content.0.text")), "\"success\":false"));
+}
+
+/* A long success stands once in a message, a failure always in the text, which is all that is
+ * shown. */
+static void
+bounds_the_text_of_success(void **state)
+{
+	static const bool outcomes[] = { true, false };
+	struct execution ended = { .execution_id = (char[]){ "e" }, .stdout.size = 2 << 20 };
+	auto_free char *out = malloc(ended.stdout.size);
+
+	(void)state;
+	memset(out, 'x', ended.stdout.size);
+	ended.stdout.data = out;
+	for (size_t i = 0; i < COUNT(outcomes); i++) {
+		ended.success = outcomes[i];
+		say(REQUEST("1", "tools/call",
+		    "\"name\":\"execute_code\",\"arguments\":{\"code\":\"1\"}," META));
+		bus.ask.done(bus.ask.self, &ended, NULL);
+		assert_int_equal(
+		    json_string_length(at("result.structuredContent.stdout")), ended.stdout.size);
+		assert_int_equal(
+		    json_string_length(at("result.content.0.text")) > ended.stdout.size,
+		    !outcomes[i]);
+		forget();
+	}
 }
 
 static void
@@ -625,7 +651,7 @@ answers_a_batch_at_once(void **state)
 	say("[" REQUEST("1", "tools/call",
 	    "\"name\":\"list_runtimes\"") ","
 					  "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
-	                                  "initialized\"}," REQUEST(
+					  "initialized\"}," REQUEST(
 					      "2", "ping", "") ","
 							       "7," INITIALIZE("2025-03-26") "]");
 	assert_int_equal(nsaid, 0);
@@ -679,6 +705,7 @@ main(void)
 		CASE(finds_the_executor_of_a_session),
 		CASE(fails_with_a_remedy),
 		CASE(a_program_that_failed_is_an_error),
+		CASE(bounds_the_text_of_success),
 		CASE(repeats_what_only_reads),
 		CASE(never_repeats_what_acts),
 		CASE(never_repeats_what_was_not_there),
