@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* checked.h - one check of Python for a test: the report, and what was found in short. */
+#pragma once
+
+#include "common/err.h"
+#include "common/schema.h"
+
+struct checked {
+	struct validation_report report;
+	struct err error;
+	int status;
+	char found[4096]; /* "1:8 forbidden-import, 2:1 forbidden-call" */
+};
+
+/* Python is started by the first, with this bound on its memory, and lives as long as the process.
+ */
+void checked_start(uint64_t memory_bytes);
+/* profile NULL: the default; imports: separated by blanks, NULL: none given. */
+void checked_run(struct checked *, const char *code, size_t size, const char *profile,
+    const char *imports, bool auto_fix);
+void checked_clear(struct checked *);

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_validator_rules.c - what is found in Python under each profile, where, and what is not.
+ */
+#include "checked.h"
+
+#include "common/auto.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct rule_case {
+	const char *profile, *imports, *code, *found;
+} cases[] = {
+	/* what strict is for */
+	{ "strict", NULL, "import math\nprint(math.pi)\n", "" },
+	{ "strict", NULL, "import os\nos.system('ls')\n", "1:8 forbidden-import" },
+	{ "strict", NULL, "import sys, math, subprocess\n",
+	    "1:8 forbidden-import, 1:19 forbidden-import" },
+	{ "strict", NULL, "from socket import socket\n", "1:20 forbidden-import" },
+	{ "strict", NULL, "exec('1')\neval('2')\ncompile('3', '', 'exec')\n",
+	    "1:1 forbidden-call, 2:1 forbidden-call, 3:1 forbidden-call" },
+	{ "strict", NULL, "f = eval\n", "1:5 forbidden-call" },
+	{ "strict", NULL, "@exec\n@input\nclass x: pass\n", "1:2 forbidden-call" },
+	{ "strict", NULL, "__import__('os')\n", "1:1 forbidden-call" },
+	{ "strict", NULL, "breakpoint()\n", "1:1 forbidden-call" },
+	{ "strict", NULL, "globals()\nlocals()\nvars()\n",
+	    "1:1 forbidden-call, 2:1 forbidden-call, 3:1 forbidden-call" },
+	{ "strict", NULL, "open('data.csv').read()\n", "" },
+	{ "strict", NULL, "().__class__.__bases__[0].__subclasses__()\n",
+	    "1:4 dunder-attribute, 1:14 dunder-attribute, 1:27 dunder-attribute" },
+	{ "strict", NULL, "type(1).mro()\n", "1:9 dunder-attribute" },
+	{ "strict", NULL, "(x for x in []).gi_frame.f_globals\n",
+	    "1:17 dunder-attribute, 1:26 dunder-attribute" },
+	{ "strict", NULL, "print(__builtins__)\n", "1:7 dunder-name" },
+	{ "strict", NULL, "__builtins__ = {}\n", "1:1 dunder-name" },
+	{ "strict", NULL, "print(__loader__, __name__, __file__)\n", "1:7 dunder-name" },
+	{ "strict", NULL, "getattr(1, 'real')\n", "" },
+	{ "strict", NULL, "getattr(1, '__class__')\n", "1:12 dunder-attribute" },
+	{ "strict", NULL, "getattr(1, '__cl' + 'ass__')\n", "1:1 computed-name" },
+	{ "strict", NULL, "g = getattr\n", "1:5 computed-name" },
+	{ "strict", NULL, "setattr(x, n, 1)\n", "1:1 computed-name" },
+	{ "strict", NULL, "'{0.__class__}'.format(1)\n", "1:1 format-attribute" },
+	{ "strict", NULL, "s = '{a[__init__]}'\n", "1:5 format-attribute" },
+	{ "strict", NULL, "s = '{} {x.real} __class__'\n", "" },
+	{ "strict", NULL, "match x:\n case object(__class__=c): pass\n", "2:7 dunder-attribute" },
+	{ "strict", NULL, "from math import *\n", "1:18 star-import" },
+	{ "strict", NULL, "from . import a\nfrom .b import c\n",
+	    "1:1 relative-import, 2:1 relative-import" },
+	/* what strict must not be in the way of */
+	{ "strict", NULL,
+	    "class A:\n    __slots__ = ()\n    def __init__(self):\n        super().__init__()\n"
+	    "    def __eq__(self, o):\n        return NotImplemented\n",
+	    "" },
+	{ "strict", NULL, "if __name__ == '__main__':\n    print(1)\n", "" },
+	{ "strict", NULL, "import re\nre.compile('a')\n", "" },
+	{ "strict", NULL, "from __future__ import annotations\nimport collections.abc\n", "" },
+	{ "strict", NULL, "from xml.etree import ElementTree as E\nE.fromstring('<a/>')\n", "" },
+	{ "strict", NULL,
+	    "from urllib.parse import quote\nimport urllib.parse\nurllib.parse.quote('')\n", "" },
+	/* doors in allowed modules */
+	{ "strict", NULL, "import random\nrandom._os.system('id')\n", "2:8 module-attribute" },
+	{ "strict", NULL, "from random import _os as o\n", "1:20 module-attribute" },
+	{ "strict", NULL, "import collections.abc as c\nc.sys\n", "2:3 module-attribute" },
+	{ "strict", NULL, "import json\njson.decoder.scanner.sys\n", "2:22 module-attribute" },
+	{ "strict", NULL, "import urllib.parse\nurllib.request\n", "2:8 module-attribute" },
+	{ "strict", NULL, "import urllib.parse\nu = urllib\n", "2:5 module-attribute" },
+	{ "strict", NULL, "import operator\noperator.attrgetter('x')\n", "2:10 module-attribute" },
+	{ "strict", NULL, "from typing import get_type_hints\n", "1:20 module-attribute" },
+	{ "strict", NULL, "class A:\n    os = 1\nA.os\n", "" },
+	/* several on a line, in characters and not in bytes */
+	{ "strict", NULL, "ä = 'ö'; eval(''); import os\n",
+	    "1:10 forbidden-call, 1:27 forbidden-import" },
+	{ "strict", NULL, "x = 1\r\ny = 2\rimport os\n", "3:8 forbidden-import" },
+	{ "strict", NULL, "def f(\n", "1:6 syntax-error" },
+	{ "strict", NULL, "x = 'ä' +\n", "1:10 syntax-error" },
+	{ "strict", NULL, "return 1\n", "1:1 syntax-error" },
+	{ "strict", NULL, "import os\nbreak\n", "1:8 forbidden-import, 2:1 syntax-error" },
+	{ "strict", NULL, "# coding: latin-1\nx = 'ä'; import os\n", "2:17 forbidden-import" },
+	/* the others, and several of them */
+	{ NULL, NULL, "import os\n", "1:8 forbidden-import" },
+	{ "basic", NULL, "import math\n(1).__class__\ngetattr(a, b)\n", "" },
+	{ "basic", NULL, "(1).__class__.__subclasses__()\n", "1:15 dunder-attribute" },
+	{ "basic", NULL, "open('x')\nimport io\nio.open('x')\n",
+	    "1:1 forbidden-call, 3:4 module-attribute" },
+	{ "basic", NULL, "from io import open, StringIO\n", "1:16 module-attribute" },
+	{ "basic", NULL, "import numpy\n", "1:8 forbidden-import" },
+	{ "data_science", NULL, "import numpy as np, pandas as pd, math\n", "" },
+	{ "data_science", NULL, "import pathlib\n", "1:8 forbidden-import" },
+	{ "network", NULL, "import urllib.request, requests\n", "" },
+	{ "network", NULL, "import socket\n", "1:8 forbidden-import" },
+	{ "filesystem", NULL, "import pathlib, os.path\nopen('x')\nos.path.join('a')\n", "" },
+	{ "filesystem", NULL, "import os.path\nos.system('id')\n", "2:4 module-attribute" },
+	{ "filesystem", NULL, "from os import path, system\n", "1:22 forbidden-import" },
+	{ "filesystem", NULL, "import os\n", "1:8 forbidden-import" },
+	{ "filesystem", NULL, "import shutil\nshutil.os.system('id')\n", "2:8 module-attribute" },
+	{ "basic,filesystem", NULL, "open('x')\nimport glob\n", "" },
+	{ " network , data_science ", NULL, "import numpy, requests\n", "" },
+	{ "strict,basic", NULL, "open((1).__class__)\n", "" },
+	{ "open", NULL,
+	    "import os\nexec('1')\n().__class__.__bases__\nfrom os import *\nfrom . import a\n",
+	    "" },
+	{ "strict,open", NULL, "import os\neval('1')\n", "" },
+	{ "open", NULL, "x = = 1\n", "1:5 syntax-error" },
+	/* allowed_imports narrows */
+	{ "strict", "math", "import math, json\n", "1:14 forbidden-import" },
+	{ "strict", "os", "import os\n", "1:8 forbidden-import" },
+	{ "open", "math xml.etree", "import math, os, xml.etree.ElementTree\n",
+	    "1:14 forbidden-import" },
+	{ "open", "os.path", "import os.path\nos.path.join('')\nos.system('')\n",
+	    "3:4 module-attribute" },
+};
+
+static void
+finds(void **state)
+{
+	const struct rule_case *c = *state;
+	struct checked got;
+
+	checked_run(&got, c->code, strlen(c->code), c->profile, c->imports, false);
+	assert_int_equal(got.status, 0);
+	assert_string_equal(got.found, c->found);
+	assert_int_equal(got.report.validation->valid, c->found[0] == '\0');
+	assert_int_equal(got.report.validation->errors.count, got.report.findings.count);
+	checked_clear(&got);
+}
+
+static const struct hint_case {
+	const char *profile, *imports, *code, *message, *hint;
+} hints[] = {
+	{ "strict", NULL, "import os", "Import 'os' is not allowed", "Do without it" },
+	{ "strict", NULL, "import numpy", "Import 'numpy' is not allowed", "Profile data_science" },
+	{ "strict", "math", "import json", "Import 'json' is not allowed", "allowed_imports" },
+	{ "strict", NULL, "eval('')", "'eval' is not allowed", "json.loads()" },
+	{ "basic", NULL, "open('')", "'open' is not allowed", "filesystem" },
+	{ "open", NULL, "print 'x'", "Syntax error: Missing parentheses", "Python 3" },
+	{ "open", NULL, "```python\nx\n```", "Syntax error", "auto_fix removes it" },
+	{ "open", NULL, "x = \xe2\x80\x9c", "Syntax error: invalid character", "ASCII" },
+};
+
+static void
+hints_at(void **state)
+{
+	const struct hint_case *c = *state;
+	struct checked got;
+
+	checked_run(&got, c->code, strlen(c->code), c->profile, c->imports, false);
+	assert_int_equal(got.report.findings.count, 1);
+	assert_non_null(strstr(got.report.findings.items[0].message, c->message));
+	assert_non_null(strstr(got.report.findings.items[0].hint, c->hint));
+	checked_clear(&got);
+}
+
+static void
+answers_as_documented(void **state)
+{
+	static const char code[] = "import os\nos.system('ls')";
+	struct checked got;
+
+	(void)state;
+	checked_run(&got, code, strlen(code), NULL, NULL, false);
+	assert_false(got.report.validation->valid);
+	assert_int_equal(got.report.validation->errors.count, 1);
+	assert_string_equal(
+	    got.report.validation->errors.items[0], "Line 1: Import 'os' is not allowed");
+	assert_string_equal(got.report.validation->message, "Code contains restricted operations");
+	assert_int_equal(got.report.analysis->line_count, 2);
+	assert_int_equal(got.report.analysis->character_count, 25);
+	assert_string_equal(got.report.analysis->estimated_complexity, "low");
+	assert_string_equal(got.report.recommendations.items[0],
+	    "Some operations may be restricted in sandbox environment");
+	checked_clear(&got);
+}
+
+static void
+measures(void **state)
+{
+	static const char code[] = "import json, os.path\nfrom math import pi\nimport json\n"
+				   "def f(a, b):\n"
+				   "    for x in a:\n"              /* 2 */
+				   "        if x and b or not a:\n" /* 3, and 4, or 5 */
+				   "            yield [y for y in x if y if x]\n" /* 6, 7, 8 */
+				   "    while b:\n"                               /* 9 */
+				   "        try:\n            pass\n"
+				   "        except E:\n            pass\n" /* 10 */
+				   "    return (lambda: 1) if b else 2\n"  /* 11 */
+				   "async def g(): pass\n";
+	struct checked got;
+
+	(void)state;
+	checked_run(&got, code, strlen(code), "open", NULL, false);
+	assert_int_equal(got.report.analysis->cyclomatic, 11);
+	assert_string_equal(got.report.analysis->estimated_complexity, "medium");
+	assert_int_equal(got.report.analysis->functions, 3);
+	assert_int_equal(got.report.analysis->imports.count, 3);
+	assert_string_equal(got.report.analysis->imports.items[1], "os.path");
+	assert_int_equal(got.report.analysis->line_count, 14);
+	checked_clear(&got);
+}
+
+static void
+gives_advice(void **state)
+{
+	static const char code[] = "x = json.dumps(input())\nos.getcwd()\n";
+	struct checked got;
+
+	(void)state;
+	checked_run(&got, code, strlen(code), NULL, "json os", false);
+	assert_true(got.report.validation->valid);
+	assert_int_equal(got.report.recommendations.count, 4);
+	assert_string_equal(got.report.recommendations.items[0],
+	    "allowed_imports names 'os', which profile strict does not allow");
+	assert_non_null(strstr(got.report.recommendations.items[1], "input()"));
+	assert_string_equal(got.report.recommendations.items[2],
+	    "json is used but not imported; auto_fix adds 'import json'");
+	assert_string_equal(got.report.recommendations.items[3],
+	    "os is used but not imported, and may not be under strict");
+	checked_clear(&got);
+}
+
+/* More than the report may hold: the first are told, all are counted. */
+static void
+tells_the_first_of_many(void **state)
+{
+	char code[300 * 10 + 1] = "";
+	struct checked got;
+
+	(void)state;
+	for (int n = 0; n < 300; n++)
+		strcat(code, "import os\n");
+	checked_run(&got, code, strlen(code), NULL, NULL, false);
+	assert_int_equal(got.status, 0);
+	assert_int_equal(got.report.findings.count, 256);
+	assert_int_equal(got.report.findings.items[255].line, 256);
+	assert_non_null(strstr(got.report.validation->message, "300"));
+	checked_clear(&got);
+}
+
+/* Code as the name of a test: of one line. */
+static const char *
+name_of(const char *code)
+{
+	static char names[COUNT(cases) + COUNT(hints)][64];
+	static size_t used;
+	char *name = names[used++];
+
+	for (size_t n = 0; n + 1 < sizeof names[0] && code[n] != '\0'; n++)
+		name[n] = code[n] == '\n' || code[n] == '\r' ? '|' : code[n];
+	return name;
+}
+
+int
+main(void)
+{
+	struct CMUnitTest tests[COUNT(cases) + COUNT(hints) + 8];
+	size_t n = 0;
+
+	checked_start(512 << 20);
+	for (size_t i = 0; i < COUNT(cases); i++)
+		tests[n++] = (struct CMUnitTest){ name_of(cases[i].code), finds, NULL, NULL,
+			(void *)(uintptr_t)&cases[i] };
+	for (size_t i = 0; i < COUNT(hints); i++)
+		tests[n++] = (struct CMUnitTest){ name_of(hints[i].code), hints_at, NULL, NULL,
+			(void *)(uintptr_t)&hints[i] };
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(answers_as_documented);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(measures);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(gives_advice);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(tells_the_first_of_many);
+	return _cmocka_run_group_tests("validator rules", tests, n, NULL, NULL);
+}

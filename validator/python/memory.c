@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * memory.c - CPython's allocators, counted.
+ *
+ * Why not RLIMIT_AS alone: it is the whole process's, and libzmq aborts where malloc fails.  A
+ * program of 1 MiB can need 1 GB as a syntax tree.  Small objects come out of arenas, all else out
+ * of the raw domain, so counting these two counts everything.
+ */
+#include "validator/python/memory.h"
+
+#include <Python.h>
+
+#include <malloc.h>
+#include <stdatomic.h>
+
+static _Atomic uint64_t used; /* the raw domain is also called without the interpreter's lock */
+static uint64_t bound;
+static PyMemAllocatorEx raw;
+static PyObjectArenaAllocator arenas;
+
+static int
+reserve(size_t size)
+{
+	if (atomic_fetch_add(&used, size) + size <= bound)
+		return 0;
+	atomic_fetch_sub(&used, size);
+	return -1;
+}
+
+/* What malloc really gave is counted, since that is what free() will say it was. */
+static void *
+settle(void *block, size_t reserved)
+{
+	atomic_fetch_sub(&used, reserved);
+	atomic_fetch_add(&used, malloc_usable_size(block));
+	return block;
+}
+
+static void *
+raw_malloc(void *self, size_t size)
+{
+	(void)self;
+	return reserve(size) == 0 ? settle(raw.malloc(raw.ctx, size), size) : NULL;
+}
+
+static void *
+raw_calloc(void *self, size_t count, size_t size)
+{
+	(void)self;
+	if (size > 0 && count > SIZE_MAX / size)
+		return NULL;
+	return reserve(count * size) == 0 ? settle(raw.calloc(raw.ctx, count, size), count * size)
+	                                  : NULL;
+}
+
+static void *
+raw_realloc(void *self, void *old, size_t size)
+{
+	size_t before = malloc_usable_size(old);
+
+	(void)self;
+	if (reserve(size) != 0)
+		return NULL;
+	void *block = raw.realloc(raw.ctx, old, size);
+	if (block == NULL)
+		atomic_fetch_sub(&used, size); /* the old one stays */
+	else
+		atomic_fetch_sub(&used, before);
+	return block != NULL ? settle(block, size) : NULL;
+}
+
+static void
+raw_free(void *self, void *block)
+{
+	(void)self;
+	atomic_fetch_sub(&used, malloc_usable_size(block));
+	raw.free(raw.ctx, block);
+}
+
+static void *
+arena_alloc(void *self, size_t size)
+{
+	(void)self;
+	void *arena = reserve(size) == 0 ? arenas.alloc(arenas.ctx, size) : NULL;
+	return arena;
+}
+
+static void
+arena_free(void *self, void *arena, size_t size)
+{
+	(void)self;
+	arenas.free(arenas.ctx, arena, size);
+	atomic_fetch_sub(&used, size);
+}
+
+void
+memory_bound(uint64_t bytes)
+{
+	PyMemAllocatorEx counted = { NULL, raw_malloc, raw_calloc, raw_realloc, raw_free };
+
+	bound = bytes;
+	PyMem_GetAllocator(PYMEM_DOMAIN_RAW, &raw);
+	PyMem_SetAllocator(PYMEM_DOMAIN_RAW, &counted);
+#ifdef SANITIZED
+	/* There all domains are malloc, and none has arenas. */
+	PyMem_SetAllocator(PYMEM_DOMAIN_MEM, &counted);
+	PyMem_SetAllocator(PYMEM_DOMAIN_OBJ, &counted);
+#endif
+	PyObject_GetArenaAllocator(&arenas);
+	PyObject_SetArenaAllocator(&(PyObjectArenaAllocator){ NULL, arena_alloc, arena_free });
+}
+
+uint64_t
+memory_used(void)
+{
+	return atomic_load(&used);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* python.h - checks Python. */
+#pragma once
+
+#include "validator/report.h"
+#include "validator/source.h"
+
+/* Before the jail; see interp.h.  memory_bytes bounds what parsing may take. */
+int python_open(uint64_t memory_bytes, struct err *);
+void python_close(void);
+/* In the thread that checks, around all python_check() of it. */
+void python_enter(void);
+void python_leave(void);
+
+int python_check(
+    const struct source *, const struct policy *, bool auto_fix, struct report *, struct err *);

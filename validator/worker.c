@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * worker.c - a thread, a queue to it and a queue back.
+ *
+ * The thread touches a job's request, report and error and nothing else of the process; calls, the
+ * bus and the loop belong to the main thread, which an eventfd tells that a job is done.
+ */
+#include "validator/worker.h"
+
+#include "validator/check.h"
+
+#include "common/auto.h"
+#include "common/loop.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+
+enum {
+	STACK_BYTES = 8 << 20, /* CPython's parser recurses 6,000 deep; 512 KiB were too little */
+	RETRY_MS = 500,
+};
+
+struct job {
+	struct job *next;
+	struct call *call; /* the main thread's */
+	struct validate_code request;
+	struct validation_report report;
+	struct err error;
+	int status;
+	atomic_bool dropped; /* nobody waits any more */
+};
+
+static struct worker_config config;
+static pthread_t thread;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t arrived = PTHREAD_COND_INITIALIZER;
+static struct job *waiting, *done; /* under the lock, as is ending */
+static bool ending;
+static int bell = -1;       /* eventfd: something is done */
+static uint64_t open_count; /* jobs that were taken and not ended; the main thread's */
+
+static void
+job_free(struct job *job)
+{
+	message_clear(MSG_validate_code, &job->request);
+	message_clear(MSG_validation_report, &job->report);
+	free(job);
+}
+
+/* ---- the thread ---- */
+
+static struct job *
+next_job(void)
+{
+	pthread_mutex_lock(&lock);
+	while (waiting == NULL && !ending)
+		pthread_cond_wait(&arrived, &lock);
+	struct job *job = waiting;
+	if (job != NULL)
+		waiting = job->next;
+	pthread_mutex_unlock(&lock);
+	return job;
+}
+
+static void
+hand_back(struct job *job)
+{
+	uint64_t one = 1;
+
+	pthread_mutex_lock(&lock);
+	job->next = done;
+	done = job;
+	pthread_mutex_unlock(&lock);
+	/* A counter that is full has rung already. */
+	must(write(bell, &one, sizeof one) == sizeof one || errno == EAGAIN);
+}
+
+static void *
+work(void *unused)
+{
+	struct job *job;
+
+	(void)unused;
+	config.enter();
+	while ((job = next_job()) != NULL) {
+		if (atomic_load(&job->dropped))
+			job->status = err_set(&job->error, ERR_cancelled, "nobody waits for it");
+		else
+			job->status = check_code(
+			    &job->request, config.max_code_bytes, &job->report, &job->error);
+		hand_back(job);
+	}
+	config.leave();
+	return NULL;
+}
+
+/* ---- the loop's side ---- */
+
+static void
+end_job(struct job *job)
+{
+	if (job->status == 0)
+		call_reply(job->call, &job->report);
+	else
+		call_fail(job->call, &job->error);
+	open_count--;
+	job_free(job);
+}
+
+static void
+on_bell(void *self, uint32_t events)
+{
+	uint64_t rings;
+
+	(void)self;
+	(void)events;
+	if (read(bell, &rings, sizeof rings) != sizeof rings)
+		return;
+	pthread_mutex_lock(&lock);
+	struct job *list = take_ptr(done);
+	pthread_mutex_unlock(&lock);
+	while (list != NULL) {
+		struct job *job = list;
+		list = job->next;
+		end_job(job);
+	}
+}
+
+static void
+on_cancel(struct call *call, enum err_code why)
+{
+	struct job *job = call->self;
+
+	(void)why;
+	atomic_store(&job->dropped, true);
+}
+
+/* The smallest first: a long parse delays those behind it by its own time only once. */
+static void
+enqueue(struct job *job)
+{
+	pthread_mutex_lock(&lock);
+	struct job **at = &waiting;
+	while (*at != NULL && (*at)->request.code.size <= job->request.code.size)
+		at = &(*at)->next;
+	job->next = *at;
+	*at = job;
+	pthread_cond_signal(&arrived);
+	pthread_mutex_unlock(&lock);
+}
+
+int
+worker_submit(struct call *call, struct validate_code *request, struct err *e)
+{
+	if (open_count >= config.max_waiting) {
+		err_set(e, ERR_queue_full, "%u checks wait already, as many as may",
+		    (unsigned)open_count);
+		e->retry_ms = RETRY_MS;
+		return -1;
+	}
+	struct job *job = calloc(1, sizeof *job);
+	if (job == NULL)
+		return err_sys(e, "queue a check");
+	job->call = call;
+	job->request = *request;
+	*request = (struct validate_code){ 0 };
+	call->self = job;
+	call->on_cancel = on_cancel;
+	open_count++;
+	enqueue(job);
+	return 0;
+}
+
+void
+worker_load(struct heartbeat *load)
+{
+	load->running = open_count > 0;
+	load->queued = open_count > 0 ? open_count - 1 : 0;
+	load->room = config.max_waiting - open_count;
+}
+
+static int
+start_thread(struct err *e)
+{
+	pthread_attr_t attr;
+	sigset_t all, before;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	/* Signals are the main thread's. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	errno = pthread_create(&thread, &attr, work, NULL);
+	int status = errno == 0 ? 0 : err_sys(e, "start the thread that checks");
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
+	return status;
+}
+
+int
+worker_start(const struct worker_config *given, struct err *e)
+{
+	config = *given;
+	bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (bell < 0)
+		return err_sys(e, "make an eventfd");
+	if (loop_watch(bell, EPOLLIN, on_bell, NULL, e) != 0)
+		return -1;
+	return start_thread(e);
+}
+
+void
+worker_stop(void)
+{
+	pthread_mutex_lock(&lock);
+	ending = true;
+	pthread_cond_signal(&arrived);
+	pthread_mutex_unlock(&lock);
+	pthread_join(thread, NULL);
+	on_bell(NULL, EPOLLIN);
+	loop_forget(bell);
+	close(bell);
+	bell = -1;
+}
