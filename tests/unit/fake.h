@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fake.h - what the executor's files stand on, played by a script: the clock, the bus, the spool,
+ * workspaces, boxes and files.  Nothing is answered before the test says so.
+ *
+ * Texts and lists in a fake are the test's; a reply is kept as it came.
+ */
+#pragma once
+
+#include "common/bus.h"
+
+#include "executor/files.h"
+
+enum {
+	FAKE_MAX = 256,
+};
+
+struct fake_call {
+	struct call call; /* first */
+	unsigned ended;   /* times it was replied to or failed */
+	struct err why;   /* ERR_none: it has a reply */
+	union {
+		struct execution execution;
+		struct session_created session_created;
+		struct session_status session_status;
+		struct uploaded uploaded;
+		struct artifact_content content;
+		struct artifact_list list;
+		struct snapshot snapshot;
+		struct restored restored;
+		struct stats stats;
+	} reply;
+	size_t parts; /* of its stream */
+};
+
+struct fake_ask {
+	struct ask ask;
+	uint64_t id;
+	bool done;
+};
+
+/* Something that waits to be answered. */
+enum fake_kind {
+	FAKE_WORKSPACE,
+	FAKE_LIST,
+	FAKE_READ,
+	FAKE_WRITE,
+	FAKE_FILL,
+	FAKE_BOX,
+};
+
+struct fake_work {
+	enum fake_kind kind;
+	void *done, *self, *want, *output;
+	struct workspace *workspace;
+	struct box *box;
+	const char *path;
+	bool killed, over;
+};
+
+extern struct fake {
+	int64_t now_ms;
+	struct fake_ask asks[FAKE_MAX];
+	size_t nasks;
+	struct fake_work work[FAKE_MAX];
+	size_t nwork;
+	int events[FAKE_MAX]; /* as recorded */
+	size_t nevents;
+	bool spool_full, holds_files; /* what workspace_is_empty() denies */
+	int workspaces;               /* that live */
+	size_t given;                 /* contents, by files_give() */
+	char stream[4096];            /* output as it was streamed */
+} fake;
+
+void fake_reset(void);
+/* The executor's options: defaults, then the environment.  -1 with *e as options_check() says. */
+int fake_options(struct err *e);
+/* Time passes; timers fire. */
+void fake_pass(int64_t ms);
+/* How many records of that event there are. */
+size_t fake_count(enum event);
+
+struct fake_call *fake_call(enum msg_id, const char *principal);
+/* Frees it and its reply; it must have ended exactly once. */
+void fake_forget(struct fake_call *);
+
+/* The first open piece of work of that kind, or NULL. */
+struct fake_work *fake_find(enum fake_kind);
+/* Each ends it; e NULL: well. */
+void fake_make(const struct err *e);
+void fake_list(struct tree_entry *items, size_t count, const struct err *e);
+void fake_read(const char *content, const struct err *e);
+void fake_write(const struct err *e);
+void fake_fill(const struct err *e);
+/* The program that runs writes to stdout. */
+void fake_output(const char *text);
+/* The program ended; the layers are filled in. */
+void fake_end_box(struct box_end);
+/* The latest open question for that message; NULL. */
+struct fake_ask *fake_asked(enum msg_id);
+/* Answers it; reply NULL: with *e. */
+void fake_answer(enum msg_id, void *reply, const struct err *e);

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_limits.c - sizes as text, caps, and settings that fit together. */
+#include "fake.h"
+
+#include "executor/options.h"
+#include "executor/run/policy.h"
+
+#include "common/auto.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static int
+read_defaults(char **environment, struct err *e)
+{
+	for (; *environment != NULL; environment++)
+		putenv(*environment);
+	return fake_options(e);
+}
+
+static int
+defaults(void **state)
+{
+	char *none = NULL;
+	struct err e;
+
+	(void)state;
+	return read_defaults(&none, &e);
+}
+
+static void
+reads_sizes(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t bytes; /* 0: refused */
+	} cases[] = {
+		{ "512m", 512ull << 20 },
+		{ "1g", 1ull << 30 },
+		{ "1GiB", 1ull << 30 },
+		{ "64KB", 64 << 10 },
+		{ "67108864", 67108864 },
+		{ "7b", 7 },
+		{ "", 0 },
+		{ "m", 0 },
+		{ "-1m", 0 },
+		{ "+1m", 0 },
+		{ " 1m", 0 },
+		{ "1 m", 0 },
+		{ "1.5g", 0 },
+		{ "0x10", 0 },
+		{ "1t", 0 },
+		{ "1mm", 0 },
+		{ "99999999999999m", 0 },
+		{ "999999999999g", 0 },
+		{ "18446744073709551616", 0 },
+	};
+	struct err e;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		uint64_t bytes = 0;
+		int status = limits_bytes("memory_limit", cases[i].text, &bytes, &e);
+
+		assert_int_equal(status, cases[i].bytes != 0 ? 0 : -1);
+		assert_int_equal(bytes, cases[i].bytes);
+		if (status < 0) {
+			assert_int_equal(e.code, ERR_invalid_argument);
+			assert_non_null(strstr(e.text, "memory_limit"));
+		}
+	}
+}
+
+static void
+keeps_to_the_caps(void **state)
+{
+	static const struct {
+		struct resource_limits asked;
+		const char *says; /* NULL: granted */
+		enum err_code code;
+	} cases[] = {
+		{ { .max_ram_mb = 256 }, NULL, ERR_none },
+		{ { .max_ram_mb = 8193 }, "r.max_ram_mb: 8193 is over this server's limit of 8192",
+		    ERR_limit_exceeded },
+		{ { .max_ram_mb = 1 }, "r.max_ram_mb: 1 is under the least, 16",
+		    ERR_invalid_argument },
+		{ { .max_processes = 513 }, "r.max_processes", ERR_limit_exceeded },
+		{ { .max_open_files = 3 }, "r.max_open_files", ERR_invalid_argument },
+		{ { .max_output_bytes = 10485761 }, "r.max_output_bytes", ERR_limit_exceeded },
+		{ { .max_disk_mb = 2048 }, "r.max_disk_mb", ERR_limit_exceeded },
+		{ { .max_files = 70000 }, "r.max_files", ERR_limit_exceeded },
+		{ { .max_cpu_cores = 64 }, "r.max_cpu_cores", ERR_limit_exceeded },
+		{ { .max_cpu_cores = 0.001 }, "r.max_cpu_cores", ERR_invalid_argument },
+		{ { .timeout_seconds = 0.25 }, NULL, ERR_none },
+		{ { .timeout_seconds = 4000 }, "r.timeout_seconds", ERR_limit_exceeded },
+	};
+	struct err e;
+
+	(void)state;
+	options.max_cpu_cores = 4;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct limits limits = options.limits;
+		int status = limits_ask(&limits, "r.", &cases[i].asked, &e);
+
+		assert_int_equal(status, cases[i].says == NULL ? 0 : -1);
+		if (status < 0) {
+			assert_int_equal(e.code, cases[i].code);
+			assert_non_null(strstr(e.text, cases[i].says));
+		}
+	}
+}
+
+static void
+asks_in_units(void **state)
+{
+	const struct resource_limits asked = { .max_ram_mb = 64,
+		.max_cpu_cores = 0.5,
+		.timeout_seconds = 1.5,
+		.max_disk_mb = 3,
+		.max_files = 99 };
+	struct limits limits = options.limits;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(limits_ask(&limits, "", &asked, &e), 0);
+	assert_int_equal(limits.box.memory_bytes, 64 << 20);
+	assert_int_equal(limits.box.cpu_milli, 500);
+	assert_int_equal(limits.box.wall_ms, 1500);
+	assert_int_equal(limits.room.bytes, 3 << 20);
+	assert_int_equal(limits.room.files, 99);
+	assert_int_equal(limits.box.processes, 64);
+	/* A time too short to count is the shortest there is, not none. */
+	assert_int_equal(limits_ask_seconds(&limits, "timeout", 0.0001, &e), 0);
+	assert_int_equal(limits.box.wall_ms, 1);
+	assert_int_equal(limits_ask_memory(&limits, "memory_limit", "9g", &e), -1);
+	assert_int_equal(e.code, ERR_limit_exceeded);
+	assert_int_equal(limits_ask_memory(&limits, "memory_limit", "1m", &e), -1);
+	assert_int_equal(e.code, ERR_invalid_argument);
+}
+
+static void
+knows_old_names(void **state)
+{
+	static char memory[] = "SANDBOX_MEMORY_LIMIT=128m", timeout[] = "SANDBOXMCP_TIMEOUT=7",
+		    minutes[] = "SANDBOX_SESSION_TTL_M=2",
+		    imports[] = "SANDBOX_ALLOWED_IMPORTS=math, os",
+		    network[] = "SANDBOX_ENABLE_NETWORK=false";
+	char *environment[] = { memory, timeout, minutes, imports, network, NULL };
+	struct err e;
+
+	(void)state;
+	assert_int_equal(read_defaults(environment, &e), 0);
+	for (char **pair = environment; *pair != NULL; pair++) {
+		char name[64];
+
+		strcpy(name, *pair);
+		name[strcspn(name, "=")] = 0;
+		unsetenv(name);
+	}
+	assert_int_equal(options.limits.box.memory_bytes, 128 << 20);
+	assert_int_equal(options.limits.box.wall_ms, 7000);
+	assert_int_equal(options.session_ttl, 120);
+	assert_int_equal(options.imports.count, 2);
+	assert_string_equal(options.imports.items[1], "os");
+	assert_int_equal(policy_check_profile("basic,network", &e), -1);
+	assert_int_equal(e.code, ERR_denied);
+}
+
+static void
+refuses_settings_that_contradict(void **state)
+{
+	static char memory[] = "CLOISTER_EXECUTOR_MEMORY_MB=4096",
+		    cap[] = "CLOISTER_EXECUTOR_MAX_MEMORY_MB=1024";
+	char *environment[] = { memory, cap, NULL };
+	struct err e;
+
+	(void)state;
+	assert_int_equal(read_defaults(environment, &e), -1);
+	unsetenv("CLOISTER_EXECUTOR_MEMORY_MB");
+	unsetenv("CLOISTER_EXECUTOR_MAX_MEMORY_MB");
+	assert_non_null(strstr(e.text, "memory_mb: 4096 is over max_memory_mb, which is 1024"));
+}
+
+static void
+knows_profiles(void **state)
+{
+	static const struct {
+		const char *names;
+		enum err_code code;
+	} cases[] = {
+		{ "open", ERR_none },
+		{ "strict", ERR_none },
+		{ "basic,filesystem", ERR_none },
+		{ "basic,open", ERR_invalid_argument },
+		{ "Strict", ERR_invalid_argument },
+		{ "strict,", ERR_invalid_argument },
+		{ "", ERR_invalid_argument },
+		{ "basic, strict", ERR_invalid_argument },
+	};
+	struct err e;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		e.code = ERR_none;
+		assert_int_equal(
+		    policy_check_profile(cases[i].names, &e), cases[i].code == ERR_none ? 0 : -1);
+		assert_int_equal(e.code, cases[i].code);
+	}
+}
+
+static void
+holds_imports_to_the_operators(void **state)
+{
+	struct execute_code ask = { 0 };
+	struct policy policy = { 0 };
+	struct err e;
+
+	(void)state;
+	assert_int_equal(policy_read(&policy, &ask, NULL, &e), 0);
+	assert_false(policy_restricts(&policy));
+	policy_clear(&policy);
+	/* An empty list is one. */
+	ask.allowed_imports.items = calloc(1, sizeof(char *));
+	assert_int_equal(policy_read(&policy, &ask, NULL, &e), 0);
+	assert_true(policy_restricts(&policy));
+	policy_clear(&policy);
+	assert_int_equal(texts_add(&options.imports, "os"), 0);
+	assert_int_equal(policy_read(&policy, &ask, "strict", &e), 0);
+	assert_string_equal(policy.profile, "strict");
+	assert_string_equal(policy.imports.items[0], "os");
+	policy_clear(&policy);
+	assert_int_equal(texts_add(&ask.allowed_imports, "os.path"), 0);
+	assert_int_equal(policy_read(&policy, &ask, NULL, &e), 0);
+	policy_clear(&policy);
+	assert_int_equal(texts_add(&ask.allowed_imports, "oserror"), 0);
+	assert_int_equal(policy_read(&policy, &ask, NULL, &e), -1);
+	assert_int_equal(e.code, ERR_denied);
+	policy_clear(&policy);
+	texts_clear(&ask.allowed_imports);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(reads_sizes, defaults),
+		cmocka_unit_test_setup(keeps_to_the_caps, defaults),
+		cmocka_unit_test_setup(asks_in_units, defaults),
+		cmocka_unit_test_setup(knows_old_names, defaults),
+		cmocka_unit_test_setup(refuses_settings_that_contradict, defaults),
+		cmocka_unit_test_setup(knows_profiles, defaults),
+		cmocka_unit_test_setup(holds_imports_to_the_operators, defaults),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

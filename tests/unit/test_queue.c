@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_queue.c - turns, bounds, and places given back. */
+#include "fake.h"
+
+#include "executor/options.h"
+#include "executor/run/queue.h"
+
+#include "common/auto.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static char order[FAKE_MAX];
+
+struct job {
+	struct ticket ticket;
+	char name;
+	bool fails; /* leaves again at once */
+};
+
+static void
+started(void *self)
+{
+	struct job *job = self;
+
+	order[strlen(order)] = job->name;
+	if (job->fails)
+		queue_leave(&job->ticket);
+}
+
+static int
+enter(struct job *job, const char *principal, struct err *e)
+{
+	job->ticket =
+	    (struct ticket){ .principal = principal, .bytes = 10, .start = started, .self = job };
+	return queue_enter(&job->ticket, e);
+}
+
+static int
+begin(void **state)
+{
+	(void)state;
+	fake_reset();
+	memset(order, 0, sizeof order);
+	options.max_concurrent = 1;
+	options.max_waiting = 8;
+	options.max_waiting_each = 6;
+	options.max_waiting_bytes = 1000;
+	return 0;
+}
+
+static void
+principals_take_turns(void **state)
+{
+	static const char *const who[] = { "a", "a", "a", "a", "b", "b", "c" };
+	struct job jobs[COUNT(who)] = { 0 };
+	struct err e;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(who); i++) {
+		jobs[i].name = (char)('1' + i);
+		assert_int_equal(enter(&jobs[i], who[i], &e), 0);
+	}
+	assert_string_equal(order, "1");
+	assert_int_equal(queue_counts()->waiting, 6);
+	/* Whoever runs gives the place back, seven times. */
+	for (size_t served = 0; served < COUNT(who); served++)
+		queue_leave(&jobs[order[served] - '1'].ticket);
+	assert_string_equal(order, "1257364");
+	assert_int_equal(queue_counts()->running, 0);
+	assert_int_equal(queue_counts()->waiting, 0);
+}
+
+static void
+refuses_when_full(void **state)
+{
+	struct job jobs[10] = { 0 };
+	struct err e;
+
+	(void)state;
+	for (size_t i = 0; i < 7; i++)
+		assert_int_equal(enter(&jobs[i], "a", &e), 0);
+	/* The principal's share, then all places. */
+	assert_int_equal(enter(&jobs[7], "a", &e), -1);
+	assert_int_equal(e.code, ERR_queue_full);
+	assert_true(e.retry_ms > 0);
+	assert_non_null(strstr(e.text, "limit 6"));
+	assert_int_equal(enter(&jobs[7], "b", &e), 0);
+	assert_int_equal(enter(&jobs[8], "c", &e), 0);
+	assert_int_equal(enter(&jobs[9], "d", &e), -1);
+	assert_non_null(strstr(e.text, "limit 8"));
+	/* Said once for as long as it is full. */
+	assert_int_equal(fake_count(event_queue_backpressure), 1);
+	for (size_t i = 9; i-- > 0;)
+		queue_leave(&jobs[i].ticket);
+	assert_int_equal(queue_counts()->waiting + queue_counts()->running, 0);
+}
+
+static void
+bounds_what_waits_in_bytes(void **state)
+{
+	struct job jobs[4] = { 0 };
+	struct err e;
+
+	(void)state;
+	options.max_waiting_bytes = 20;
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(enter(&jobs[i], "a", &e), 0);
+	assert_int_equal(enter(&jobs[3], "b", &e), -1);
+	assert_int_equal(e.code, ERR_queue_full);
+	/* One that leaves makes room, also from the middle of the line. */
+	queue_leave(&jobs[1].ticket);
+	assert_int_equal(enter(&jobs[3], "b", &e), 0);
+	queue_leave(&jobs[0].ticket);
+	queue_leave(&jobs[2].ticket);
+	queue_leave(&jobs[3].ticket);
+	assert_int_equal(queue_counts()->running, 0);
+}
+
+static void
+one_that_fails_does_not_stop_the_line(void **state)
+{
+	struct job jobs[7] = { { .name = 'x' } };
+	struct err e;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(jobs); i++) {
+		jobs[i].name = (char)('0' + i);
+		jobs[i].fails = i > 0 && i < 6;
+		assert_int_equal(enter(&jobs[i], "a", &e), 0);
+	}
+	queue_leave(&jobs[0].ticket);
+	assert_string_equal(order, "0123456");
+	assert_int_equal(queue_counts()->running, 1);
+	queue_leave(&jobs[6].ticket);
+}
+
+static void
+says_how_long_to_wait(void **state)
+{
+	struct job jobs[8] = { 0 };
+	struct err e;
+
+	(void)state;
+	/* Runs that take 8 s each make the advice longer. */
+	for (size_t i = 0; i < 32; i++) {
+		assert_int_equal(enter(&jobs[0], "a", &e), 0);
+		fake_pass(8000);
+		queue_leave(&jobs[0].ticket);
+	}
+	for (size_t i = 0; i < 7; i++)
+		assert_int_equal(enter(&jobs[i], "a", &e), 0);
+	assert_int_equal(enter(&jobs[7], "a", &e), -1);
+	assert_in_range(e.retry_ms, 20000, 60000);
+	for (size_t i = 7; i-- > 0;)
+		queue_leave(&jobs[i].ticket);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(principals_take_turns, begin),
+		cmocka_unit_test_setup(refuses_when_full, begin),
+		cmocka_unit_test_setup(bounds_what_waits_in_bytes, begin),
+		cmocka_unit_test_setup(one_that_fails_does_not_stop_the_line, begin),
+		cmocka_unit_test_setup(says_how_long_to_wait, begin),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_run.c - an execution through all its steps, and given up at each of them. */
+#include "fake.h"
+
+#include "executor/info.h"
+#include "executor/options.h"
+#include "executor/run/queue.h"
+#include "executor/run/run.h"
+#include "executor/session/session_tools.h"
+
+#include "common/auto.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static int
+begin(void **state)
+{
+	struct err e;
+
+	(void)state;
+	fake_reset();
+	if (fake_options(&e) < 0 || info_open(&e) < 0)
+		return -1;
+	options.max_concurrent = 1;
+	return session_id_open(&e);
+}
+
+static int
+end(void **state)
+{
+	(void)state;
+	session_end_all();
+	assert_int_equal(fake.workspaces, 0);
+	assert_int_equal(queue_counts()->running, 0);
+	assert_int_equal(queue_counts()->waiting, 0);
+	return 0;
+}
+
+/* Starts one; *ask gets its code here and is cleared. */
+static struct fake_call *
+start(struct execute_code ask)
+{
+	struct fake_call *c = fake_call(MSG_execute_code, "ann");
+	struct err e;
+
+	ask.code = blob_text("print(1)");
+	ask.capture_output = true;
+	if (run_on_execute_code(&c->call, &ask, &e) < 0)
+		call_fail(&c->call, &e);
+	blob_clear(&ask.code);
+	return c;
+}
+
+static struct box_end
+ended_well(const char *out)
+{
+	return (struct box_end){ .out = blob_text(out), .err = blob_text(""), .wall_ms = 5 };
+}
+
+static void
+cancel(struct fake_call *c)
+{
+	if (c->ended == 0 && c->call.on_cancel != NULL)
+		c->call.on_cancel(&c->call, ERR_cancelled);
+}
+
+static void
+runs_and_leaves_nothing(void **state)
+{
+	struct fake_call *c = start((struct execute_code){ 0 });
+
+	(void)state;
+	/* Recorded before anything is made. */
+	assert_int_equal(fake_count(event_execution_started), 1);
+	fake_make(NULL);
+	fake_end_box(ended_well("1\n"));
+	assert_int_equal(fake_count(event_execution_completed), 1);
+	assert_true(c->reply.execution.success);
+	assert_memory_equal(c->reply.execution.stdout.data, "1\n", 2);
+	assert_string_equal(c->reply.execution.isolation->backend, "box");
+	assert_int_equal(c->reply.execution.artifacts.count, 0);
+	fake_forget(c);
+}
+
+static void
+does_not_run_unrecorded(void **state)
+{
+	struct fake_call *c;
+
+	(void)state;
+	fake.spool_full = true;
+	c = start((struct execute_code){ 0 });
+	assert_int_equal(c->why.code, ERR_unavailable);
+	assert_null(fake_find(FAKE_WORKSPACE));
+	fake_forget(c);
+}
+
+static void
+asks_the_validator_first(void **state)
+{
+	static char strict[] = "strict", rule[] = "forbidden-import", syntax[] = "syntax-error",
+		    text[] = "no os";
+	struct finding finding = { .line = 3, .rule = rule, .message = text };
+	struct verdict verdict = { .valid = false };
+	struct validation_report report = { .validation = &verdict, .findings = { &finding, 1 } };
+	struct fake_call *c = start((struct execute_code){ .profile = strict });
+	struct err away;
+
+	(void)state;
+	assert_int_equal(fake.nevents, 0);
+	fake_answer(MSG_validate_code, &report, NULL);
+	assert_false(c->reply.execution.success);
+	assert_string_equal(c->reply.execution.error->code, "policy_violation");
+	assert_int_equal(c->reply.execution.error->line, 3);
+	assert_int_equal(fake_count(event_policy_violation), 1);
+	fake_forget(c);
+
+	finding.rule = syntax;
+	c = start((struct execute_code){ .profile = strict });
+	fake_answer(MSG_validate_code, &report, NULL);
+	assert_string_equal(c->reply.execution.error->code, "syntax_error");
+	fake_forget(c);
+
+	/* No verdict: it does not run. */
+	c = start((struct execute_code){ .profile = strict });
+	err_set(&away, ERR_deadline_exceeded, "no answer");
+	fake_answer(MSG_validate_code, NULL, &away);
+	assert_int_equal(c->why.code, ERR_unavailable);
+	fake_forget(c);
+	assert_null(fake_find(FAKE_WORKSPACE));
+
+	verdict.valid = true;
+	report.findings.count = 0;
+	c = start((struct execute_code){ .profile = strict });
+	fake_answer(MSG_validate_code, &report, NULL);
+	fake_make(NULL);
+	fake_end_box(ended_well(""));
+	fake_forget(c);
+}
+
+/* Each brings a run one step further. */
+static void
+pass_check(void)
+{
+	struct verdict verdict = { .valid = true };
+	struct validation_report report = { .validation = &verdict };
+
+	fake_answer(MSG_validate_code, &report, NULL);
+}
+
+static void
+pass_workspace(void)
+{
+	fake.holds_files = true;
+	fake_make(NULL);
+}
+
+static void
+pass_list(void)
+{
+	fake_list(NULL, 0, NULL);
+}
+
+static void
+pass_box(void)
+{
+	fake_end_box(ended_well(""));
+}
+
+static void
+is_given_up_at_each_step(void **state)
+{
+	static void (*const steps[])(
+	    void) = { pass_check, pass_workspace, pass_list, pass_box, pass_list };
+	static char strict[] = "strict";
+
+	(void)state;
+	for (size_t at = 0; at < COUNT(steps); at++) {
+		struct fake_call *c = start((struct execute_code){ .profile = strict });
+
+		for (size_t i = 0; i < at; i++)
+			steps[i]();
+		cancel(c);
+		assert_true(fake_find(FAKE_BOX) == NULL || fake_find(FAKE_BOX)->killed);
+		/* What was under way comes back, where it cannot be called off. */
+		if (c->ended == 0)
+			steps[at]();
+		assert_int_equal(c->why.code, ERR_cancelled);
+		assert_int_equal(fake.workspaces, 0);
+		assert_int_equal(queue_counts()->running, 0);
+		fake_forget(c);
+	}
+	assert_int_equal(fake_count(event_execution_started), 4);
+	assert_int_equal(fake_count(event_execution_cancelled), 4);
+}
+
+static void
+waits_and_is_given_up_waiting(void **state)
+{
+	struct fake_call *first = start((struct execute_code){ 0 });
+	struct fake_call *second = start((struct execute_code){ 0 });
+	struct fake_call *third = start((struct execute_code){ 0 });
+
+	(void)state;
+	assert_int_equal(queue_counts()->waiting, 2);
+	cancel(second);
+	assert_int_equal(second->why.code, ERR_cancelled);
+	assert_int_equal(fake_count(event_execution_started), 1);
+	fake_make(NULL);
+	fake_end_box(ended_well(""));
+	assert_int_equal(first->ended, 1);
+	fake_make(NULL);
+	fake_end_box(ended_well(""));
+	assert_int_equal(third->ended, 1);
+	fake_forget(first);
+	fake_forget(second);
+	fake_forget(third);
+}
+
+static char *
+new_session(void)
+{
+	struct fake_call *c = fake_call(MSG_create_session, "ann");
+	struct create_session ask = { 0 };
+	struct err e;
+	char *id;
+
+	assert_int_equal(session_tools_on_create_session(&c->call, &ask, &e), 0);
+	fake_make(NULL);
+	id = take_ptr(c->reply.session_created.session_id);
+	fake_forget(c);
+	return id;
+}
+
+static void
+has_a_session_for_itself(void **state)
+{
+	auto_free char *id = new_session();
+	struct terminate_session terminate = { .session_id = id };
+	struct fake_call *first = start((struct execute_code){ .session_id = id });
+	struct fake_call *second = start((struct execute_code){ .session_id = id });
+	struct fake_call *ending = fake_call(MSG_terminate_session, "ann");
+	struct err e;
+
+	(void)state;
+	assert_int_equal(second->why.code, ERR_session_busy);
+	fake_forget(second);
+	assert_non_null(fake_find(FAKE_BOX));
+	assert_int_equal(session_tools_on_terminate_session(&ending->call, &terminate, &e), 0);
+	assert_true(fake_find(FAKE_BOX)->killed);
+	assert_int_equal(ending->ended, 0);
+	fake_end_box(ended_well(""));
+	assert_int_equal(first->why.code, ERR_cancelled);
+	assert_string_equal(ending->reply.session_status.status, "terminated");
+	fake_forget(first);
+	fake_forget(ending);
+	second = start((struct execute_code){ .session_id = id });
+	assert_int_equal(second->why.code, ERR_session_expired);
+	fake_forget(second);
+}
+
+static void
+lists_what_was_written(void **state)
+{
+	auto_free char *id = new_session();
+	static char a[] = "a.txt", b[] = "b.png", c[] = "c/d.csv", dir[] = "c";
+	struct tree_entry before[] = {
+		{ .path = a, .size = 1, .mtime_ns = 1 },
+		{ .path = b, .size = 1, .mtime_ns = 1 },
+	};
+	struct tree_entry after[] = {
+		{ .path = a, .size = 1, .mtime_ns = 1 },
+		{ .path = b, .size = 1, .mtime_ns = 2 },
+		{ .path = dir, .type = file_type_directory },
+		{ .path = c, .size = 9 },
+	};
+	struct fake_call *call;
+
+	(void)state;
+	fake.holds_files = true;
+	call = start((struct execute_code){ .session_id = id });
+	fake_list(before, COUNT(before), NULL);
+	fake_end_box(ended_well(""));
+	fake_list(after, COUNT(after), NULL);
+	assert_int_equal(call->reply.execution.artifacts.count, 2);
+	assert_string_equal(call->reply.execution.artifacts.items[0].filename, "b.png");
+	assert_string_equal(call->reply.execution.artifacts.items[0].mime_type, "image/png");
+	assert_string_equal(call->reply.execution.artifacts.items[1].path, "/workspace/c/d.csv");
+	fake_forget(call);
+}
+
+static void
+says_why_it_failed(void **state)
+{
+	static const struct {
+		struct box_end end;
+		const char *type, *text, *code, *signal;
+		int exit_code;
+		enum event event;
+	} cases[] = {
+		{ { .how = BOX_TIMED_OUT }, NULL, NULL, "timeout", NULL, -1,
+		    event_execution_timeout },
+		{ { .how = BOX_OUT_OF_MEMORY }, NULL, NULL, "out_of_memory", NULL, -1,
+		    event_execution_failed },
+		{ { .how = BOX_SIGNALLED, .signal = SIGSEGV }, NULL, NULL, "killed", "SIGSEGV", -1,
+		    event_execution_failed },
+		{ { .how = BOX_EXITED, .exit_code = 3 }, NULL, NULL, "program_failed", NULL, 3,
+		    event_execution_failed },
+		{ { .how = BOX_EXITED, .exit_code = 1, .too_many_processes = true },
+		    "BlockingIOError", "[Errno 11] no", "too_many_processes", NULL, 1,
+		    event_execution_failed },
+		{ { .how = BOX_EXITED, .exit_code = 1, .error_line = 7 }, "OSError",
+		    "[Errno 28] No space left on device", "disk_full", NULL, 1,
+		    event_execution_failed },
+		{ { .how = BOX_EXITED, .exit_code = 1 }, "MemoryError", "", "out_of_memory", NULL,
+		    1, event_execution_failed },
+		{ { .how = BOX_EXITED, .exit_code = 1 }, "IndentationError", "unexpected indent",
+		    "syntax_error", NULL, 1, event_execution_failed },
+		{ { .how = BOX_EXITED, .exit_code = 1 }, "ValueError", "x", "program_failed", NULL,
+		    1, event_execution_failed },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct fake_call *c = start((struct execute_code){ 0 });
+		struct box_end how = cases[i].end;
+		size_t before = fake_count(cases[i].event);
+
+		how.error_type = cases[i].type != NULL ? strdup(cases[i].type) : NULL;
+		how.error_text = cases[i].text != NULL ? strdup(cases[i].text) : NULL;
+		fake_make(NULL);
+		fake_end_box(how);
+		assert_false(c->reply.execution.success);
+		assert_string_equal(c->reply.execution.error->code, cases[i].code);
+		assert_int_equal(c->reply.execution.error->line, how.error_line);
+		assert_int_equal(c->reply.execution.exit_code, cases[i].exit_code);
+		assert_int_equal(c->reply.execution.timed_out, how.how == BOX_TIMED_OUT);
+		if (cases[i].signal != NULL)
+			assert_string_equal(c->reply.execution.signal, cases[i].signal);
+		assert_int_equal(fake_count(cases[i].event), before + 1);
+		fake_forget(c);
+	}
+	assert_int_equal(fake_count(event_resource_exceeded), 4);
+}
+
+static void
+mends_output(void **state)
+{
+	static const char bytes[] = "a\0b\xff\xe2\x82";
+	struct fake_call *c = start((struct execute_code){ 0 });
+	struct box_end how = { .out = blob_copy(bytes, sizeof bytes - 1), .out_truncated = true };
+	static const char mended[] = "a\xef\xbf\xbd"
+				     "b\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd";
+
+	(void)state;
+	fake_make(NULL);
+	fake_end_box(how);
+	assert_int_equal(c->reply.execution.stdout.size, sizeof mended - 1);
+	assert_memory_equal(c->reply.execution.stdout.data, mended, sizeof mended - 1);
+	assert_true(c->reply.execution.stdout_truncated);
+	assert_int_equal(c->reply.execution.notes.count, 1);
+	fake_forget(c);
+
+	/* What mending makes too long loses its middle. */
+	c = start((struct execute_code){ 0 });
+	how.out.size = 10485760;
+	how.out.data = malloc(how.out.size);
+	memset(how.out.data, 0xff, how.out.size);
+	fake_make(NULL);
+	fake_end_box(how);
+	assert_in_range(c->reply.execution.stdout.size, 10485760 - 8, 10485760);
+	fake_forget(c);
+}
+
+static void
+refuses_by_name(void **state)
+{
+	static char domain[] = "example.org", secret[] = "KEY", big[] = "9g", id[] = "x",
+		    profile[] = "odd", up[] = "../x";
+	char *domains[] = { domain }, *secrets[] = { secret };
+	struct input_file escape = { .filename = up, .content = { up, 1 } };
+	const struct {
+		struct execute_code ask;
+		enum err_code code;
+		const char *field;
+	} cases[] = {
+		{ { .language = language_node }, ERR_runtime_missing, "language" },
+		{ { .use_container = true }, ERR_isolation_unavailable, "use_container" },
+		{ { .allowed_domains = { domains, 1 } }, ERR_egress_denied, "allowed_domains" },
+		{ { .env_secrets = { secrets, 1 } }, ERR_secret_not_found, "env_secrets" },
+		{ { .memory_limit = big }, ERR_limit_exceeded, "memory_limit" },
+		{ { .timeout = 3601 }, ERR_limit_exceeded, "timeout" },
+		{ { .session_id = id }, ERR_invalid_argument, "session_id" },
+		{ { .profile = profile }, ERR_invalid_argument, "profile" },
+		{ { .files = { &escape, 1 } }, ERR_path_not_allowed, "files[0].filename" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct fake_call *c = start(cases[i].ask);
+
+		assert_int_equal(c->why.code, cases[i].code);
+		assert_non_null(strstr(c->why.text, cases[i].field));
+		fake_forget(c);
+	}
+	assert_int_equal(fake.nevents, 0);
+}
+
+static void
+streams_what_takes_long(void **state)
+{
+	struct fake_call *c = start((struct execute_code){ 0 });
+
+	(void)state;
+	fake_make(NULL);
+	assert_int_equal(c->parts, 1); /* started */
+	fake_output("half a character: \xe2\x82");
+	assert_int_equal(c->parts, 1);
+	fake_pass(100);
+	assert_int_equal(c->parts, 2);
+	/* The rest of it waits for its moment, and is sent before the reply. */
+	fake_output("\xac\n");
+	fake_end_box(ended_well(""));
+	assert_int_equal(c->parts, 3);
+	assert_string_equal(fake.stream, "half a character: \xe2\x82\xac\n");
+	fake_forget(c);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(runs_and_leaves_nothing, begin, end),
+		cmocka_unit_test_setup_teardown(does_not_run_unrecorded, begin, end),
+		cmocka_unit_test_setup_teardown(asks_the_validator_first, begin, end),
+		cmocka_unit_test_setup_teardown(is_given_up_at_each_step, begin, end),
+		cmocka_unit_test_setup_teardown(waits_and_is_given_up_waiting, begin, end),
+		cmocka_unit_test_setup_teardown(has_a_session_for_itself, begin, end),
+		cmocka_unit_test_setup_teardown(lists_what_was_written, begin, end),
+		cmocka_unit_test_setup_teardown(says_why_it_failed, begin, end),
+		cmocka_unit_test_setup_teardown(mends_output, begin, end),
+		cmocka_unit_test_setup_teardown(refuses_by_name, begin, end),
+		cmocka_unit_test_setup_teardown(streams_what_takes_long, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
