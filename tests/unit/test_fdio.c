@@ -178,10 +178,10 @@ loads_files_of_proc(void **state)
 	struct err e;
 
 	(void)state;
-	assert_int_equal(fdio_load(proc, "maps", 1 << 20, &b, &e), 0);
+	assert_int_equal(fdio_load(proc, "smaps", 1 << 20, &b, &e), 0);
 	assert_true(b.size > 4096);
 	blob_clear(&b);
-	assert_int_equal(fdio_load(proc, "maps", 10, &b, &e), -1);
+	assert_int_equal(fdio_load(proc, "smaps", 10, &b, &e), -1);
 	assert_int_equal(e.code, ERR_limit_exceeded);
 }
 
