@@ -79,7 +79,8 @@ policy_read(const char *profile, const struct texts *only, struct policy *policy
 {
 	const char *from = profile != NULL ? profile : "strict";
 
-	*policy = (struct policy){ .only = only != NULL && only->count > 0 ? only : NULL };
+	/* An empty list is one: no imports at all. */
+	*policy = (struct policy){ .only = only != NULL && only->items != NULL ? only : NULL };
 	for (;;) {
 		from += strspn(from, " ");
 		size_t size = strcspn(from, ","), end = size;
@@ -88,9 +89,13 @@ policy_read(const char *profile, const struct texts *only, struct policy *policy
 		if (add_profile(policy, from, end, e) != 0)
 			return -1;
 		if (from[size] == '\0')
-			return 0;
+			break;
 		from += size + 1;
 	}
+	if ((policy->profiles & LIST(open)) != 0 && policy->profiles != LIST(open))
+		return err_set(e, ERR_invalid_argument,
+		    "profile: open has no rules and cannot be joined with others");
+	return 0;
 }
 
 /* Is name the entry or below it?  "os.path.join" is within "os.path", "os.pathx" is not. */

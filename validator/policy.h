@@ -26,7 +26,7 @@ struct policy {
 	unsigned profiles;        /* a bit each */
 	unsigned lists;           /* of modules, a bit each */
 	unsigned powers;          /* enum power */
-	const struct texts *only; /* if not empty: no other modules; the caller's */
+	const struct texts *only; /* no other modules; the caller's; NULL: not narrowed */
 };
 
 /* Several profiles are separated by commas; NULL: strict.  An unknown one is invalid_argument that

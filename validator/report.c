@@ -65,6 +65,7 @@ report_finding(struct report *report, enum rule rule, uint64_t line, uint64_t co
 {
 	va_list ap;
 
+	report->restricted |= rule != RULE_syntax_error;
 	if (report->total++ >= MAX_FINDINGS)
 		return;
 	struct finding *finding = list_add(&report->out->findings, sizeof *finding);
@@ -210,7 +211,7 @@ report_end(struct report *report, const struct policy *policy, struct err *e)
 {
 	struct verdict *verdict = report->out->validation;
 
-	if (report->total > 0)
+	if (report->restricted)
 		report_advice(report, "Some operations may be restricted in sandbox environment");
 	if (!report->failed) {
 		sort_findings(report->out->findings.items, report->out->findings.count);

@@ -15,6 +15,7 @@ enum rule {
 struct report {
 	struct validation_report *out; /* the caller's */
 	uint64_t total;                /* findings, also those beyond what *out may hold */
+	bool restricted;               /* some are more than errors of syntax */
 	bool failed;                   /* memory ran out; report_end() says so */
 };
 

@@ -13,6 +13,7 @@
 #include "common/loop.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -23,6 +24,7 @@
 enum {
 	STACK_BYTES = 8 << 20, /* CPython's parser recurses 6,000 deep; 512 KiB were too little */
 	RETRY_MS = 500,
+	TRIM_FROM = 64 << 10, /* bytes of code whose tree is worth being given back */
 };
 
 struct job {
@@ -80,6 +82,19 @@ hand_back(struct job *job)
 	must(write(bell, &one, sizeof one) == sizeof one || errno == EAGAIN);
 }
 
+static void
+check(struct job *job)
+{
+	if (atomic_load(&job->dropped)) {
+		job->status = err_set(&job->error, ERR_cancelled, "nobody waits for it");
+		return;
+	}
+	job->status = check_code(&job->request, config.max_code_bytes, &job->report, &job->error);
+	/* The tree of 1 MiB of code is hundreds of megabytes, which libc would keep. */
+	if (job->request.code.size >= TRIM_FROM)
+		malloc_trim(0);
+}
+
 static void *
 work(void *unused)
 {
@@ -88,11 +103,7 @@ work(void *unused)
 	(void)unused;
 	config.enter();
 	while ((job = next_job()) != NULL) {
-		if (atomic_load(&job->dropped))
-			job->status = err_set(&job->error, ERR_cancelled, "nobody waits for it");
-		else
-			job->status = check_code(
-			    &job->request, config.max_code_bytes, &job->report, &job->error);
+		check(job);
 		hand_back(job);
 	}
 	config.leave();

@@ -45,6 +45,8 @@ checked_run(struct checked *c, const char *code, size_t size, const char *profil
 
 	*c = (struct checked){ 0 };
 	add_imports(&ask.allowed_imports, imports);
+	if (imports != NULL && *imports == '\0')
+		ask.allowed_imports.items = calloc(1, sizeof(char *));
 	c->status = check_code(&ask, 1 << 20, &c->report, &c->error);
 	for (size_t n = 0; n < c->report.findings.count && used < sizeof c->found; n++) {
 		const struct finding *f = &c->report.findings.items[n];

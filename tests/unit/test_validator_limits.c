@@ -34,6 +34,7 @@ static const struct refusal {
 	    "open" },
 	{ "one unknown profile of several", BYTES("x"), "strict,,basic", ERR_invalid_argument,
 	    "there is no \"\"" },
+	{ "open and another", BYTES("x"), "open,basic", ERR_invalid_argument, "cannot be joined" },
 	{ "an empty profile at the end", BYTES("x"), "strict,", ERR_invalid_argument,
 	    "there is no \"\"" },
 };
