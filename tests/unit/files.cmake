@@ -1,0 +1,11 @@
+# Files of a workspace and their store; included by CMakeLists.txt.
+set(files ${CMAKE_SOURCE_DIR}/executor)
+set(files_sources ${files}/files.c ${files}/desk.c ${files}/path.c ${files}/builder/slip.c ${files}/builder/steward.c
+	${files}/builder/walk.c)
+cloister_test(unit test_path.c ${files}/path.c)
+cloister_includes(test_path tests executor)
+foreach(test test_files_in test_files_out test_stewards)
+	cloister_test(unit ${test}.c hired.c ${files_sources})
+	cloister_includes(${test} tests executor)
+	target_link_options(${test} PRIVATE LINKER:--wrap=loop_after)
+endforeach()

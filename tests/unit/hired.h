@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hired.h - the builder's part, played: a workspace is a folder below /tmp, and a steward a plain
+ * child of the test.  What holds it is not a jail but that it resolves no name out of its folder.
+ *
+ * Operations are waited for.  What would take the desk half a minute takes it half a second.
+ */
+#pragma once
+
+#include "executor/desk.h"
+#include "executor/files.h"
+
+struct workspace {
+	char path[64];
+	int root;
+	int (*serve)(int fd, int root);
+	int starts;
+};
+
+struct outcome {
+	struct err e;
+	struct files_tree tree;
+	struct blob content;
+};
+
+/* Stewards that have not ended. */
+extern int hired_living;
+
+int hired_setup(void **state);    /* *state: a new struct workspace */
+int hired_teardown(void **state); /* waits for its stewards */
+void hired_make_file(struct workspace *, const char *path, const char *text);
+
+struct outcome hired_list(struct workspace *, size_t limit, uint64_t hash_limit);
+struct outcome hired_read(struct workspace *, const char *path, uint64_t limit);
+struct err hired_write(struct workspace *, const char *path, const char *text, bool overwrite);
+/* For other operations: their callback, and what waits until it was called.  self: an outcome. */
+void hired_done(void *self, const struct err *);
+void hired_wait(void);
+void hired_wait_ms(int64_t ms);
+
+void hired_expect(const struct err *, enum err_code, const char *says);

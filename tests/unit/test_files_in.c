@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_files_in.c - files into a workspace, one by one and whole trees: exactly, or not at all. */
+#include "hired.h"
+
+#include "common/auto.h"
+#include "common/hash.h"
+#include "common/loop.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+/* ---- one file ---- */
+
+static void
+a_file_is_there_wholly_or_not(void **state)
+{
+	struct workspace *w = *state;
+	struct err e = hired_write(w, "a/b/c.txt", "one", false);
+	struct stat st;
+
+	assert_int_equal(e.code, ERR_none);
+	e = hired_write(w, "a/b/c.txt", "two", false);
+	hired_expect(&e, ERR_file_exists, "a/b/c.txt");
+	e = hired_write(w, "a/b/c.txt", "three", true);
+	assert_int_equal(e.code, ERR_none);
+	struct outcome r = hired_read(w, "a/b/c.txt", 100);
+	assert_int_equal(r.content.size, 5);
+	assert_memory_equal(r.content.data, "three", 5);
+	blob_clear(&r.content);
+	assert_int_equal(fstatat(w->root, "a/b/c.txt", &st, 0), 0);
+	assert_int_equal(st.st_mode & 07777, 0644);
+
+	e = hired_write(w, "a/b", "x", true);
+	hired_expect(&e, ERR_path_not_allowed, "a folder");
+	e = hired_write(w, "a/b/c.txt/d/e", "x", true);
+	hired_expect(&e, ERR_path_not_allowed, "one of its folders is a file");
+	e = hired_write(w, "empty/file", "", false);
+	assert_int_equal(e.code, ERR_none);
+	struct outcome o = hired_list(w, 100, 100);
+	assert_int_equal(o.tree.count, 5);
+	files_tree_clear(&o.tree);
+}
+
+static void
+large_files_go_in_and_out(void **state)
+{
+	struct workspace *w = *state;
+	enum { SIZE = 50 << 20 };
+	struct blob content = { malloc(SIZE), SIZE };
+	struct outcome o = { 0 };
+	char before[HASH_HEX], after[HASH_HEX];
+
+	for (size_t i = 0; i < SIZE; i++)
+		((uint8_t *)content.data)[i] = (uint8_t)(i * 2654435761u >> 13);
+	hash_hex(content.data, SIZE, before);
+	files_write(w, "large", &content, false, hired_done, &o);
+	hired_wait();
+	assert_int_equal(o.e.code, ERR_none);
+	o = hired_read(w, "large", SIZE);
+	assert_int_equal(o.content.size, SIZE);
+	hash_hex(o.content.data, SIZE, after);
+	assert_string_equal(before, after);
+	blob_clear(&o.content);
+	o = hired_list(w, 1, SIZE);
+	assert_string_equal(o.tree.items[0].sha256, before);
+	files_tree_clear(&o.tree);
+}
+
+static void
+a_full_workspace_stays_as_it_was(void **state)
+{
+	struct workspace *w = *state;
+	struct blob content = { calloc(1, 3 << 20), 3 << 20 };
+	struct outcome o = { 0 };
+
+	if (geteuid() != 0 || unshare(CLONE_NEWNS) < 0 ||
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount("tmpfs", w->path, "tmpfs", 0, "size=2m,nr_inodes=10") < 0) {
+		blob_clear(&content);
+		print_message("needs a mount\n");
+		skip();
+	}
+	close(w->root);
+	w->root = open(w->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	files_write(w, "new/folder/big", &content, false, hired_done, &o);
+	hired_wait();
+	hired_expect(&o.e, ERR_disk_full, "no room");
+	o = hired_list(w, 100, 100);
+	assert_int_equal(o.tree.count, 0);
+	for (int i = 0; i < 9; i++) {
+		char name[] = "f0";
+
+		name[1] = (char)('0' + i);
+		hired_make_file(w, name, "x");
+	}
+	struct err e = hired_write(w, "f0", "y", true);
+	hired_expect(&e, ERR_disk_full, "no room");
+	o = hired_read(w, "f0", 10);
+	assert_memory_equal(o.content.data, "x", 1);
+	blob_clear(&o.content);
+}
+
+/* ---- whole trees ---- */
+
+static struct {
+	struct workspace *w;
+	const char *contents[16];
+	size_t wants;
+	bool later, refuse;
+} source;
+
+static void
+give(void *self)
+{
+	struct blob content = blob_text(source.contents[(uintptr_t)self]);
+	const struct err why = { .code = ERR_snapshot_corrupt, .text = "its content is broken" };
+
+	files_give(source.w, source.refuse ? NULL : &content, &why);
+	blob_clear(&content);
+}
+
+static void
+want(void *self, size_t entry)
+{
+	(void)self;
+	source.wants++;
+	if (source.later)
+		loop_after(1, give, (void *)entry);
+	else
+		give((void *)entry);
+}
+
+static struct err
+fill(struct workspace *w, struct tree_entry *entries, size_t count)
+{
+	struct outcome o = { 0 };
+
+	source.w = w;
+	source.wants = 0;
+	files_fill(w, entries, count, want, hired_done, &o);
+	hired_wait();
+	return o.e;
+}
+
+#define FOLDER(p, m, t) \
+	{ \
+		.path = (char *)(uintptr_t)(p), .type = file_type_directory, .mode = m, \
+		.mtime_ns = t \
+	}
+#define FILE_OF(p, m, t, s) \
+	{ \
+		.path = (char *)(uintptr_t)(p), .type = file_type_regular, .mode = m, \
+		.mtime_ns = t, .size = s \
+	}
+#define LINK(p, t, to) \
+	{ \
+		.path = (char *)(uintptr_t)(p), .type = file_type_link, .mtime_ns = t, \
+		.target = (char *)(uintptr_t)(to) \
+	}
+
+static void
+a_filled_workspace_is_what_was_told(void **state)
+{
+	struct workspace *w = *state;
+	struct tree_entry entries[] = {
+		FOLDER("a", 0500, 1234567890123456789),
+		FILE_OF("a/%FF%0A", 0444, -1, 5),
+		FOLDER("a/b", 0, 17),
+		FILE_OF("a/empty", 0600, 0, 0),
+		LINK("a/link", 99, "../../%FFnowhere"),
+		FILE_OF("z", 0, 4000000000000000001, 3),
+	};
+
+	source.contents[1] = "12345";
+	source.contents[5] = "xyz";
+	source.refuse = false;
+	for (int round = 0; round < 2; round++) {
+		source.later = round == 1;
+		struct err e = fill(w, entries, COUNT(entries));
+		assert_int_equal(e.code, ERR_none);
+		assert_int_equal(source.wants, 2);
+		if (geteuid() == 0) { /* who may list what nobody may read */
+			struct outcome o = hired_list(w, 100, 100);
+			assert_int_equal(o.tree.count, COUNT(entries));
+			for (size_t i = 0; i < COUNT(entries); i++) {
+				const struct tree_entry *now = &o.tree.items[i], *was = &entries[i];
+
+				assert_string_equal(now->path, was->path);
+				assert_int_equal(now->type, was->type);
+				assert_int_equal(now->mtime_ns, was->mtime_ns);
+				assert_int_equal(now->size, was->size);
+				if (was->type == file_type_link)
+					assert_string_equal(now->target, was->target);
+				else
+					assert_int_equal(now->mode, was->mode);
+			}
+			files_tree_clear(&o.tree);
+		}
+		hired_teardown(state);
+		hired_setup(state);
+		w = *state;
+	}
+}
+
+static void
+a_fill_that_fails_says_why(void **state)
+{
+	struct workspace *w = *state;
+	struct tree_entry up[] = { FILE_OF("../x", 0644, 0, 0) };
+	struct tree_entry absolute[] = { FILE_OF("/etc/x", 0644, 0, 0) };
+	struct tree_entry through[] = { LINK("l", 0, "/tmp"),
+		FILE_OF("l/cloister-outside", 0644, 0, 0) };
+	struct tree_entry twice[] = { FILE_OF("x", 0644, 0, 0), FILE_OF("x", 0644, 0, 0) };
+	struct tree_entry wrong[] = { FILE_OF("y", 0644, 0, 4) };
+	struct err e = fill(w, up, 1);
+
+	hired_expect(&e, ERR_path_not_allowed, "\"..\"");
+	e = fill(w, absolute, 1);
+	hired_expect(&e, ERR_path_not_allowed, "absolute");
+	/* Files come first, so there is no link to go through: l is a folder, and the link fails.
+	 */
+	e = fill(w, through, 2);
+	hired_expect(&e, ERR_file_exists, "");
+	e = fill(w, twice, 2);
+	hired_expect(&e, ERR_file_exists, "");
+	source.contents[0] = "12345";
+	for (int round = 0; round < 2; round++) {
+		source.later = round == 1;
+		source.refuse = false;
+		e = fill(w, wrong, 1);
+		hired_expect(&e, ERR_snapshot_corrupt, "y: 5 bytes came instead of 4");
+		source.refuse = true;
+		e = fill(w, wrong, 1);
+		hired_expect(&e, ERR_snapshot_corrupt, "its content is broken");
+	}
+	assert_int_equal(access("/tmp/cloister-outside", F_OK), -1);
+}
+
+int
+main(void)
+{
+#define IN_A_PLACE(test) cmocka_unit_test_setup_teardown(test, hired_setup, hired_teardown)
+	const struct CMUnitTest tests[] = {
+		IN_A_PLACE(a_file_is_there_wholly_or_not),
+		IN_A_PLACE(large_files_go_in_and_out),
+		IN_A_PLACE(a_full_workspace_stays_as_it_was),
+		IN_A_PLACE(a_filled_workspace_is_what_was_told),
+		IN_A_PLACE(a_fill_that_fails_says_why),
+	};
+	struct err e;
+
+	if (loop_open(&e) < 0) {
+		fprintf(stderr, "%s\n", e.text);
+		return 1;
+	}
+	return cmocka_run_group_tests_name("files in", tests, NULL, NULL);
+}

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_files_out.c - what a hostile tree looks like from outside, and what of it can be read. */
+#include "hired.h"
+
+#include "common/auto.h"
+#include "common/hash.h"
+#include "common/loop.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+static void
+a_tree_is_told_whole(void **state)
+{
+	struct workspace *w = *state;
+	char digest[HASH_HEX];
+
+	hired_make_file(w, "b.txt", "hello");
+	hired_make_file(w, "empty", "");
+	assert_int_equal(mkdirat(w->root, "a", 0750), 0);
+	hired_make_file(w, "a/z", "z");
+	hired_make_file(w, "a-b", "not in a");
+	assert_int_equal(symlinkat("/etc/shadow", w->root, "shadow"), 0);
+	assert_int_equal(fchmodat(w->root, "b.txt", 04755, 0), 0);
+	const struct timespec times[2] = { { 1, 2 }, { -5, 7 } };
+	assert_int_equal(utimensat(w->root, "b.txt", times, 0), 0);
+
+	struct outcome o = hired_list(w, 100, 1 << 20);
+	static const char *const paths[] = { "a", "a-b", "a/z", "b.txt", "empty", "shadow" };
+
+	assert_int_equal(o.tree.count, COUNT(paths));
+	for (size_t i = 0; i < COUNT(paths); i++)
+		assert_string_equal(o.tree.items[i].path, paths[i]);
+	assert_int_equal(o.tree.items[0].type, file_type_directory);
+	assert_int_equal(o.tree.items[0].mode, 0750);
+	assert_int_equal(o.tree.items[3].type, file_type_regular);
+	assert_int_equal(o.tree.items[3].mode, 0755);
+	assert_int_equal(o.tree.items[3].size, 5);
+	assert_int_equal(o.tree.items[3].mtime_ns, -4999999993);
+	hash_hex("hello", 5, digest);
+	assert_string_equal(o.tree.items[3].sha256, digest);
+	hash_hex("", 0, digest);
+	assert_string_equal(o.tree.items[4].sha256, digest);
+	assert_int_equal(o.tree.items[5].type, file_type_link);
+	assert_string_equal(o.tree.items[5].target, "/etc/shadow");
+	assert_null(o.tree.items[5].sha256);
+	assert_false(o.tree.truncated);
+	assert_int_equal(o.tree.skipped.count, 0);
+	files_tree_clear(&o.tree);
+}
+
+static void
+an_empty_tree_is_empty(void **state)
+{
+	struct outcome o = hired_list(*state, 100, 1 << 20);
+
+	assert_int_equal(o.e.code, ERR_none);
+	assert_int_equal(o.tree.count, 0);
+}
+
+static void
+any_name_is_told_and_read(void **state)
+{
+	static const char *const names[] = { "new\nline", "tab\tand \x1b[31mescape", "\xff\xfe",
+		"quote\"'\\`$(x);", "-rf", " ", "100%", "na\xc3\xafve", "...",
+		"bidi\xe2\x80\xaeoverride" };
+	struct workspace *w = *state;
+	char longest[256];
+
+	memset(longest, 'n', 255);
+	longest[255] = 0;
+	hired_make_file(w, longest, longest);
+	for (size_t i = 0; i < COUNT(names); i++)
+		hired_make_file(w, names[i], names[i]);
+
+	struct outcome o = hired_list(w, 100, 1 << 20);
+
+	assert_int_equal(o.tree.count, COUNT(names) + 1);
+	for (size_t i = 0; i < o.tree.count; i++) {
+		struct outcome r = hired_read(w, o.tree.items[i].path, 1000);
+		bool known = false;
+
+		assert_int_equal(r.e.code, ERR_none);
+		for (size_t k = 0; k < COUNT(names); k++)
+			known |= strlen(names[k]) == r.content.size &&
+			         memcmp(names[k], r.content.data, r.content.size) == 0;
+		assert_true(known || r.content.size == 255);
+		blob_clear(&r.content);
+	}
+	files_tree_clear(&o.tree);
+}
+
+static void
+what_is_no_file_is_named_and_left(void **state)
+{
+	struct workspace *w = *state;
+	struct sockaddr_un_ {
+		sa_family_t family;
+		char path[100];
+	} at = { .family = AF_UNIX };
+	auto_fd int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_int_equal(mkfifoat(w->root, "pipe", 0666), 0);
+	snprintf(at.path, sizeof at.path, "%s/socket", w->path);
+	assert_int_equal(bind(listener, (struct sockaddr *)&at, sizeof at), 0);
+	hired_make_file(w, "file", "x");
+
+	struct outcome o = hired_list(w, 100, 1 << 20);
+
+	assert_int_equal(o.tree.count, 1);
+	assert_int_equal(o.tree.skipped.count, 2);
+	assert_non_null(strstr(o.tree.skipped.items[0], "FIFO"));
+	files_tree_clear(&o.tree);
+
+	struct outcome r = hired_read(w, "pipe", 1000);
+	hired_expect(&r.e, ERR_path_not_allowed, "pipe: a FIFO");
+	r = hired_read(w, "socket", 1000);
+	hired_expect(&r.e, ERR_path_not_allowed, "socket: a FIFO");
+}
+
+static void
+links_are_not_followed(void **state)
+{
+	static const char *const paths[] = { "artifact.txt", "self", "out/passwd", "in/file",
+		"loop", "up" };
+	struct workspace *w = *state;
+
+	assert_int_equal(mkdirat(w->root, "folder", 0755), 0);
+	hired_make_file(w, "folder/file", "inside");
+	assert_int_equal(symlinkat("/etc/shadow", w->root, "artifact.txt"), 0);
+	assert_int_equal(symlinkat("/proc/self/environ", w->root, "self"), 0);
+	assert_int_equal(symlinkat("/etc", w->root, "out"), 0);
+	assert_int_equal(symlinkat("folder", w->root, "in"), 0);
+	assert_int_equal(symlinkat("loop", w->root, "loop"), 0);
+	assert_int_equal(symlinkat("../../../etc/passwd", w->root, "up"), 0);
+	for (size_t i = 0; i < COUNT(paths); i++) {
+		struct outcome r = hired_read(w, paths[i], 1 << 20);
+
+		hired_expect(&r.e, ERR_path_not_allowed, "symbolic link");
+	}
+	struct err e = hired_write(w, "out/written", "x", true);
+	hired_expect(&e, ERR_path_not_allowed, "symbolic link");
+	e = hired_write(w, "in/written", "x", true);
+	hired_expect(&e, ERR_path_not_allowed, "symbolic link");
+	/* The link itself is a name like any other: replaced, never written through. */
+	e = hired_write(w, "artifact.txt", "mine", false);
+	hired_expect(&e, ERR_file_exists, "artifact.txt");
+	e = hired_write(w, "artifact.txt", "mine", true);
+	assert_int_equal(e.code, ERR_none);
+	struct outcome r = hired_read(w, "artifact.txt", 100);
+	assert_memory_equal(r.content.data, "mine", 4);
+	blob_clear(&r.content);
+}
+
+static void
+what_cannot_be_read_is_told(void **state)
+{
+	struct workspace *w = *state;
+	struct outcome r = hired_read(w, "absent", 10);
+
+	hired_expect(&r.e, ERR_not_found, "absent: there is no such file");
+	hired_make_file(w, "file", "0123456789");
+	r = hired_read(w, "file/below", 10);
+	hired_expect(&r.e, ERR_path_not_allowed, "one of its folders is a file");
+	r = hired_read(w, "file", 9);
+	hired_expect(&r.e, ERR_file_too_large, "file: larger");
+	r = hired_read(w, "file", 10);
+	assert_int_equal(r.content.size, 10);
+	blob_clear(&r.content);
+	assert_int_equal(mkdirat(w->root, "folder", 0755), 0);
+	r = hired_read(w, "folder", 10);
+	hired_expect(&r.e, ERR_path_not_allowed, "folder: a folder");
+	r = hired_read(w, "../etc/passwd", 10);
+	hired_expect(&r.e, ERR_path_not_allowed, "\"..\"");
+}
+
+static void
+lists_are_bounded(void **state)
+{
+	struct workspace *w = *state;
+
+	for (int i = 0; i < 10; i++) {
+		char name[16];
+
+		snprintf(name, sizeof name, "f%d", i);
+		hired_make_file(w, name, "0123456789");
+	}
+	struct outcome o = hired_list(w, 3, 1 << 20);
+	assert_int_equal(o.tree.count, 3);
+	assert_true(o.tree.truncated);
+	files_tree_clear(&o.tree);
+
+	o = hired_list(w, 10, 9);
+	assert_int_equal(o.tree.count, 10);
+	assert_false(o.tree.truncated);
+	for (size_t i = 0; i < 10; i++) {
+		assert_null(o.tree.items[i].sha256);
+		assert_int_equal(o.tree.items[i].size, 10);
+	}
+	files_tree_clear(&o.tree);
+}
+
+/* A size is not a number of bytes. */
+static void
+sparse_giants_are_not_read(void **state)
+{
+	struct workspace *w = *state;
+	auto_fd int fd = openat(w->root, "giant", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+
+	assert_int_equal(ftruncate(fd, 1ll << 40), 0);
+	int64_t before = loop_now_ms();
+	struct outcome o = hired_list(w, 10, 1 << 20);
+	assert_int_equal(o.tree.items[0].size, 1ll << 40);
+	assert_null(o.tree.items[0].sha256);
+	files_tree_clear(&o.tree);
+	struct outcome r = hired_read(w, "giant", 50 << 20);
+	hired_expect(&r.e, ERR_file_too_large, "giant");
+	assert_true(loop_now_ms() - before < 5000);
+}
+
+static void
+hard_links_are_files_each(void **state)
+{
+	struct workspace *w = *state;
+
+	hired_make_file(w, "one", "same");
+	assert_int_equal(linkat(w->root, "one", w->root, "two", 0), 0);
+	struct outcome o = hired_list(w, 10, 100);
+	assert_int_equal(o.tree.count, 2);
+	assert_string_equal(o.tree.items[0].sha256, o.tree.items[1].sha256);
+	files_tree_clear(&o.tree);
+}
+
+/* Deeper than any path can say: made by going down step by step. */
+static void
+depth_ends_where_paths_end(void **state)
+{
+	struct workspace *w = *state;
+	int at = dup(w->root);
+
+	for (int i = 0; i < 3000; i++) {
+		assert_int_equal(mkdirat(at, "d", 0755), 0);
+		int inner = openat(at, "d", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		assert_true(inner >= 0);
+		close(at);
+		at = inner;
+	}
+	close(at);
+	struct outcome o = hired_list(w, 100000, 100);
+	assert_int_equal(o.e.code, ERR_none);
+	assert_int_equal(o.tree.count, 2048);
+	assert_int_equal(o.tree.skipped.count, 1);
+	assert_non_null(strstr(o.tree.skipped.items[0], "too long"));
+	files_tree_clear(&o.tree);
+}
+
+static void
+many_files_are_told(void **state)
+{
+	struct workspace *w = *state;
+	enum { MANY = 20000 };
+
+	for (int i = 0; i < MANY; i++) {
+		char name[16];
+
+		snprintf(name, sizeof name, "f%d", i);
+		close(openat(w->root, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+	}
+	struct outcome o = hired_list(w, 100000, 100);
+	assert_int_equal(o.tree.count, MANY);
+	for (size_t i = 1; i < MANY; i++)
+		assert_true(strcmp(o.tree.items[i - 1].path, o.tree.items[i].path) < 0);
+	files_tree_clear(&o.tree);
+	o = hired_list(w, 1000, 100);
+	assert_int_equal(o.tree.count, 1000);
+	assert_true(o.tree.truncated);
+	files_tree_clear(&o.tree);
+}
+
+int
+main(void)
+{
+#define IN_A_PLACE(test) cmocka_unit_test_setup_teardown(test, hired_setup, hired_teardown)
+	const struct CMUnitTest tests[] = {
+		IN_A_PLACE(a_tree_is_told_whole),
+		IN_A_PLACE(an_empty_tree_is_empty),
+		IN_A_PLACE(any_name_is_told_and_read),
+		IN_A_PLACE(what_is_no_file_is_named_and_left),
+		IN_A_PLACE(links_are_not_followed),
+		IN_A_PLACE(what_cannot_be_read_is_told),
+		IN_A_PLACE(lists_are_bounded),
+		IN_A_PLACE(sparse_giants_are_not_read),
+		IN_A_PLACE(hard_links_are_files_each),
+		IN_A_PLACE(depth_ends_where_paths_end),
+		IN_A_PLACE(many_files_are_told),
+	};
+	struct err e;
+
+	if (loop_open(&e) < 0) {
+		fprintf(stderr, "%s\n", e.text);
+		return 1;
+	}
+	return cmocka_run_group_tests_name("files out", tests, NULL, NULL);
+}
