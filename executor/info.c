@@ -20,19 +20,19 @@
 /* ---- languages ---- */
 
 /* By language; one without a row cannot be run by this build. */
-static const struct program {
-	const char *path, *argument; /* that makes it print its version */
-} programs[language_COUNT] = {
-	[language_python] = { "/usr/bin/python3", "-V" },
+static const char *const programs[language_COUNT] = {
+/* clang-format off */
+#define RUNTIME(language, path, ...) [language_##language] = path,
+#include "executor/builder/runtimes.def"
+	/* clang-format on */
 };
 
 static char versions[language_COUNT][128]; /* "": not there */
 
 static int
-run_program(const struct program *program, int out, struct err *e)
+run_program(const char *program, int out, struct err *e)
 {
-	char *argv[] = { (char *)(uintptr_t)program->path, (char *)(uintptr_t)program->argument,
-		NULL };
+	char option[] = "--version", *argv[] = { (char *)(uintptr_t)program, option, NULL };
 	char environment[] = "LC_ALL=C.UTF-8", *envp[] = { environment, NULL };
 	posix_spawn_file_actions_t actions;
 	int status = 0;
@@ -41,19 +41,18 @@ run_program(const struct program *program, int out, struct err *e)
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-	errno = posix_spawn(&pid, program->path, &actions, NULL, argv, envp);
+	errno = posix_spawn(&pid, program, &actions, NULL, argv, envp);
 	posix_spawn_file_actions_destroy(&actions);
 	if (errno != 0)
-		return err_sys(e, "%s", program->path);
+		return err_sys(e, "%s", program);
 	if (waitpid(pid, &status, 0) < 0 || status != 0)
-		return err_set(
-		    e, ERR_runtime_missing, "%s %s failed", program->path, program->argument);
+		return err_set(e, ERR_runtime_missing, "%s %s failed", program, option);
 	return 0;
 }
 
 /* It has ended before its line is read: a pipe holds more than that. */
 static int
-ask_version(const struct program *program, char *version, size_t size, struct err *e)
+ask_version(const char *program, char *version, size_t size, struct err *e)
 {
 	int ends[2];
 
@@ -68,8 +67,7 @@ ask_version(const struct program *program, char *version, size_t size, struct er
 	ssize_t n = read(in, version, size - 1);
 
 	if (n <= 0)
-		return err_set(
-		    e, ERR_runtime_missing, "%s does not tell its version", program->path);
+		return err_set(e, ERR_runtime_missing, "%s tells no version", program);
 	version[n] = 0;
 	version[strcspn(version, "\n")] = 0;
 	return 0;
@@ -79,9 +77,9 @@ int
 info_open(struct err *e)
 {
 	for (int language = 0; language < language_COUNT; language++) {
-		const struct program *program = &programs[language];
+		const char *program = programs[language];
 
-		if (program->path == NULL)
+		if (program == NULL)
 			continue;
 		if (ask_version(program, versions[language], sizeof versions[language], e) < 0)
 			log_warn("a language is not there",
@@ -109,7 +107,7 @@ add_runtime(struct runtime_list *reply, int language, struct err *e)
 	*runtime = (struct runtime){
 		.language = language,
 		.version = strdup(versions[language]),
-		.path = strdup(programs[language].path),
+		.path = strdup(programs[language]),
 		.backend = strdup("box"),
 	};
 	return 0;
