@@ -165,16 +165,16 @@ static int
 try_start(struct child *c, struct err *e)
 {
 	char path[PLACE_PATH], name[64];
-	char *argv[PLACE_FLAGS + 2] = { path };
+	const char *argv[PLACE_FLAGS + 2] = { path };
 	size_t count = place_flags(true, argv + 1);
 
 	snprintf(name, sizeof(name), "cloister-%s", c->name);
 	c->started_ms = loop_now_ms();
 
-	int status = place_program(name, path, e) < 0 ? -1 : spawn(c, argv, e);
+	int status = place_program(name, path, e) < 0 ? -1 : spawn(c, (char *const *)argv, e);
 
 	while (count > 0)
-		free(argv[count--]);
+		free((void *)argv[count--]);
 	return status;
 }
 

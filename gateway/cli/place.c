@@ -154,8 +154,20 @@ is_momentary(const struct setting *row)
 	return row->kind == KIND_FLAG || row->to == &place.lease;
 }
 
+static char *
+flag_of(const struct setting *row)
+{
+	char *flag;
+	int size = row->kind == KIND_TEXT
+	               ? asprintf(&flag, "--%s=%s", row->name, *(char **)row->to)
+	               : asprintf(&flag, "--%s=%" PRIu64, row->name, *(uint64_t *)row->to);
+
+	must(size > 0);
+	return flag;
+}
+
 size_t
-place_flags(bool daemon, char *argv[PLACE_FLAGS])
+place_flags(bool daemon, const char *argv[PLACE_FLAGS])
 {
 	size_t count = 0;
 
@@ -163,11 +175,7 @@ place_flags(bool daemon, char *argv[PLACE_FLAGS])
 		if (is_momentary(row) || (daemon && !is_shared(row)))
 			continue;
 		must(count < PLACE_FLAGS);
-		must(row->kind == KIND_TEXT
-			 ? asprintf(&argv[count], "--%s=%s", row->name, *(char **)row->to) > 0
-			 : asprintf(
-			       &argv[count], "--%s=%" PRIu64, row->name, *(uint64_t *)row->to) > 0);
-		count++;
+		argv[count++] = flag_of(row);
 	}
 	return count;
 }

@@ -30,7 +30,7 @@ int place_split(const char *summary, int argc, char **argv);
 /* What a process started from here is told, as flags of malloc: a supervisor everything, a daemon
  * what it knows too.  How many. */
 enum { PLACE_FLAGS = 8 };
-size_t place_flags(bool daemon, char *argv[PLACE_FLAGS]);
+size_t place_flags(bool daemon, const char *argv[PLACE_FLAGS]);
 
 /* The folder of endpoints, made if need be, of this user and no other; the caller's. */
 int place_open_run(struct err *);

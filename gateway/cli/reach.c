@@ -197,7 +197,7 @@ static void
 become_supervisor(int lease)
 {
 	char self[PLACE_PATH];
-	char *argv[PLACE_FLAGS + 8] = { self, "up", "--foreground" };
+	const char *argv[PLACE_FLAGS + 8] = { self, "up", "--foreground" };
 	size_t count = 3 + place_flags(false, argv + 3);
 	struct err e;
 
@@ -210,7 +210,7 @@ become_supervisor(int lease)
 		_exit(1);
 	}
 	if (keep_lease(lease) == 0)
-		execv(self, argv);
+		execv(self, (char *const *)argv);
 	_exit(127);
 }
 
