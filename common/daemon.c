@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <malloc.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
@@ -467,6 +468,9 @@ daemon_main(int argc, char **argv, const struct daemon *d)
 {
 	struct err e;
 
+	/* The heap of a thread shrinks only after a look at /proc/sys/vm, for which the jail would
+	 * kill: ZeroMQ's threads share that of the first one, as small as it is. */
+	mallopt(M_ARENA_MAX, 1);
 	self.d = d;
 	self.name = edge_peer_name(d->self);
 	log_open(self.name, LOG_info);
