@@ -79,12 +79,11 @@ event_of(struct run *run, enum event what)
 }
 
 static enum event
-event_of_failure(enum err_code code)
+event_of_end(const struct run *run, const struct err *e)
 {
-	/* Those that on_cancel() brings: nobody waited for it any more. */
-	bool unwanted = code == ERR_cancelled || code == ERR_deadline_exceeded;
-
-	return unwanted ? event_execution_cancelled : event_execution_failed;
+	if (e == NULL)
+		return outcome_event(&run->reply);
+	return run->over.code != ERR_none ? event_execution_cancelled : event_execution_failed;
 }
 
 /* Sizes and codes, never what was written. */
@@ -93,8 +92,7 @@ record_end(struct run *run, const struct err *e)
 {
 	const struct execution *reply = &run->reply;
 	struct owner owner = owner_of(run);
-	struct audit_event event =
-	    event_of(run, e != NULL ? event_of_failure(e->code) : outcome_event(reply));
+	struct audit_event event = event_of(run, event_of_end(run, e));
 	char detail[128];
 
 	snprintf(detail, sizeof detail, "stdout %zu, stderr %zu, artifacts %zu", reply->stdout.size,
@@ -133,7 +131,7 @@ finish(struct run *run, const struct err *e)
 {
 	struct call *call = run->call;
 
-	if (run->recorded)
+	if (run->recorded || run->over.code != ERR_none)
 		record_end(run, e);
 	stream_close(&run->stream);
 	workspace_drop(run->own);
@@ -163,12 +161,11 @@ failed(struct run *run, const struct err *e)
 void
 run_end_all(void)
 {
-	struct err e;
-
-	err_set(&e, ERR_cancelled, "the server stops");
-	for (struct run *run = runs; run != NULL; run = run->next)
+	for (struct run *run = runs; run != NULL; run = run->next) {
+		err_set(&run->over, ERR_cancelled, "the server stops");
 		if (run->recorded)
-			record_end(run, &e);
+			record_end(run, &run->over);
+	}
 }
 
 /* ---- collecting ---- */
@@ -185,7 +182,7 @@ finish_reply(struct run *run)
 	}
 	if (run->own != NULL && reply->artifacts.count > 0)
 		must(texts_add(&reply->notes, "This run had no session: its files are gone. Pass "
-		                              "session_id to keep them, "
+					      "session_id to keep them, "
 					      "and to read them with sandbox_read_artifact.") == 0);
 	reply->usage->queue_ms = run->queue_ms;
 	finish(run, NULL);
@@ -264,7 +261,7 @@ start_box(struct run *run)
 	};
 	struct err e;
 
-	stream_progress(&run->stream, "started");
+	stream_progress(&run->stream, "started\n");
 	run->box = box_start(&spec, run->plan.capture ? &seen : &unseen, run, &e);
 	if (run->box == NULL)
 		finish(run, &e);
@@ -465,6 +462,9 @@ static int
 begin(
     struct call *call, struct execute_code *ask, struct session *session, bool fresh, struct err *e)
 {
+	if (call->principal[0] == 0)
+		return err_set(e, ERR_unauthenticated, "nothing is run for nobody");
+
 	struct run *run = new_run(call, ask, session, e);
 
 	if (run == NULL)
@@ -477,7 +477,7 @@ begin(
 	}
 	stream_open(&run->stream, call, run->plan.limits.box.output_bytes);
 	if (queue_is_busy())
-		stream_progress(&run->stream, "queued");
+		stream_progress(&run->stream, "queued\n");
 	call->self = run;
 	call->on_cancel = call_cancelled;
 	if (queue_enter(&run->ticket, e) < 0) {

@@ -198,7 +198,7 @@ is_given_up_at_each_step(void **state)
 		fake_forget(c);
 	}
 	assert_int_equal(fake_count(event_execution_started), 4);
-	assert_int_equal(fake_count(event_execution_cancelled), 4);
+	assert_int_equal(fake_count(event_execution_cancelled), 5);
 }
 
 static void
