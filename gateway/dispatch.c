@@ -14,6 +14,7 @@
 #include "common/auto.h"
 #include "common/log.h"
 
+#include <ctype.h>
 #include <string.h>
 
 enum {
@@ -243,7 +244,7 @@ is_blank(const struct line *line)
 {
 	size_t i = 0;
 
-	while (i < line->size && memchr(" \t\r", line->data[i], 3) != NULL)
+	while (i < line->size && isspace((unsigned char)line->data[i]))
 		i++;
 	return !line->over && i == line->size;
 }

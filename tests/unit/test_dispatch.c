@@ -147,6 +147,7 @@ at(const char *path)
 static int
 start(void **state)
 {
+	static char no_instructions[] = "";
 	struct err e;
 
 	(void)state;
@@ -156,7 +157,7 @@ start(void **state)
 	options.max_in_flight = 2;
 	options.max_message_bytes = 1 << 20;
 	options.call_timeout_ms = 1000;
-	options.instructions = (char[]){ "" };
+	options.instructions = no_instructions;
 	return tools_choose("core", &e);
 }
 
