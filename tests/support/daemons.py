@@ -8,8 +8,8 @@
         client.notify("notifications/cancelled", {"requestId": waiting.id})
         cluster.kill("executor"); cluster.restart("executor"); print(cluster.log("executor"))
 
-Cluster(bin, env=..., flags={"executor": ["--max-concurrent=4"]}, user=...): env is for every program; user (a uid) starts
-all of it as that user, which needs root.  Started by root without user, the daemons take uids of their own.
+Cluster(bin, env=..., flags={"executor": ["--max-concurrent=4"]}, user=..., servers=("validator",)): env is for every program;
+user (a uid) starts all of it as that user, which needs root; servers are those to start, by default all.  Started by root without user, the daemons take uids of their own.
 Every process is ended by its pid; nothing is left in the file system unless keep=True.
 A test that cannot run here ends with skip("why"), status 77.
 """
@@ -162,9 +162,9 @@ class Client:
 
 
 class Cluster:
-    def __init__(self, bin, env=None, flags=None, user=None, keep=False):
+    def __init__(self, bin, env=None, flags=None, user=None, keep=False, servers=tuple(SERVERS)):
         self.bin = os.path.abspath(bin)
-        self.flags, self.user, self.keep = flags or {}, user, keep
+        self.flags, self.user, self.keep, self.servers = flags or {}, user, keep, servers
         self.folder = tempfile.mkdtemp(prefix="cloister-test-")
         self.run, self.state, self.logs = (os.path.join(self.folder, n) for n in ("run", "state", "logs"))
         # Daemons of several uids pass through; what is in the folders is guarded by them.
@@ -188,9 +188,9 @@ class Cluster:
 
     # All servers; returns when each can be asked.
     def start(self, timeout=30):
-        for name in SERVERS:
+        for name in self.servers:
             self._spawn(name)
-        for name in SERVERS:
+        for name in self.servers:
             self._wait_ready(name, timeout)
         return self
 
