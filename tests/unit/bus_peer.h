@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bus_peer.h - two ends of a bus for tests: servers in processes of their own (snapshotd, whose
+ * handlers do what a request tells them to), the client (executor) in the test's.
+ */
+#pragma once
+
+#include "common/bus.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct peer_options {
+	const char *instance, *listen, *keys, *connect;
+	size_t max_calls;
+	int64_t connect_wait_ms; /* 0: 5000 */
+};
+
+/* What a server tells its test, over a pipe: why on_cancel() was called. */
+struct peer_note {
+	enum err_code cancelled;
+};
+
+/* A folder for each test; what was started is killed at the end. */
+int peer_setup(void **state);
+int peer_teardown(void **state);
+const char *peer_folder(void);
+
+pid_t peer_serve(const struct peer_options *);
+/* SIGKILL, and waits. */
+void peer_kill(pid_t);
+void peer_client(const struct peer_options *);
+/* A TCP port that nobody listens on. */
+int peer_free_port(void);
+/* The next note of a server; ERR_none after ms. */
+enum err_code peer_note(int ms);
+
+/* What came of a request. */
+struct outcome {
+	uint64_t id;
+	bool ended, replied;
+	struct err e;
+	char text[256]; /* content of the reply */
+	size_t parts;
+	int64_t asked_ms, ended_ms;
+};
+
+/*
+ * Asks snapshotd to do something.  "echo": the reply is principal, namespace and trace; "counts":
+ * struct bus_counts; "instance"; "fail"; "stream": two parts, then a reply; "hang": nothing until
+ * on_cancel(), which is noted; "drain": echo, and from then on no more.
+ */
+void peer_ask(struct outcome *, const char *what, const char *instance, int64_t timeout_ms);
+/* snapshot_put with so many bytes. */
+void peer_put(struct outcome *, size_t bytes);
+/* Runs the loop until it has ended, or for ms; has it? */
+bool peer_wait(const struct outcome *, int ms);
+void peer_run(int ms);
+/* Asks and waits. */
+struct outcome peer_try(const char *what);
