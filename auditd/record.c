@@ -59,8 +59,12 @@ decode(const struct chain_link *link, struct audit_entry *entry, struct err *e)
 	if (entry->daemon == NULL || entry->previous == NULL || entry->hash == NULL ||
 	    entry->event == NULL)
 		return err_sys(e, "audit entry");
-	return wire_decode(MSG_audit_event, link->record + 1 + name, link->size - 1 - name, NULL, 0,
-	    entry->event, e);
+
+	struct packed packed = {
+		.body = { (void *)(link->record + 1 + name), link->size - 1 - name },
+	};
+
+	return wire_decode(MSG_audit_event, &packed, entry->event, e);
 }
 
 int

@@ -2,6 +2,7 @@
 /* hash.c - SHA-256 and random names; trusts libsodium, and the kernel for its random bits. */
 #include "common/hash.h"
 
+#include "common/auto.h"
 #include "common/err.h"
 
 #include <string.h>
@@ -66,15 +67,15 @@ hash_random_hex(char *text, size_t size)
 void
 hash_uuid(char text[37])
 {
-	static const uint8_t groups[] = { 4, 2, 2, 2, 6 };
+	static const size_t groups[] = { 4, 2, 2, 2, 6 };
 	uint8_t bytes[16], *from = bytes;
 
 	must(sodium_init() >= 0);
 	randombytes_buf(bytes, sizeof bytes);
 	bytes[6] = (bytes[6] & 0x0f) | 0x40; /* version 4 */
 	bytes[8] = (bytes[8] & 0x3f) | 0x80; /* variant of RFC 9562 */
-	for (size_t i = 0; i < sizeof groups; from += groups[i++]) {
-		sodium_bin2hex(text, groups[i] * 2u + 1, from, groups[i]);
+	for (size_t i = 0; i < COUNT(groups); from += groups[i++]) {
+		sodium_bin2hex(text, groups[i] * 2 + 1, from, groups[i]);
 		text += groups[i] * 2;
 		*text++ = '-';
 	}

@@ -328,7 +328,10 @@ read_batch(struct audit_append *batch, struct err *e)
 		event = list_add(&batch->events, sizeof(*event));
 		if (event == NULL)
 			return err_sys(e, "audit batch");
-		if (wire_decode(MSG_audit_event, link.record, link.size, NULL, 0, event, e) < 0)
+
+		struct packed packed = { .body = { (void *)link.record, link.size } };
+
+		if (wire_decode(MSG_audit_event, &packed, event, e) < 0)
 			return -1;
 		spool.batch_bytes += (uint64_t)size;
 	}

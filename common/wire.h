@@ -18,7 +18,7 @@ enum {
 	WIRE_MAX_FIELDS = 64,     /* of a message */
 };
 
-/* A message ready for the bus: a msgpack map, and the raw frames it refers to by number. */
+/* A message on the bus: a msgpack map, and the raw frames it refers to by number. */
 struct packed {
 	struct blob body;
 	struct blob *blobs;
@@ -37,11 +37,10 @@ int wire_encode(enum msg_id, void *msg, struct packed *out, struct err *);
  * Reads a message into the zeroed *msg, which the caller clears.  Strict: an unknown
  * key, a key twice, a missing key, a wrong type, a value out of bounds, text that is
  * not UTF-8 or has a zero byte, a blob not referred to exactly once, or bytes after
- * the map are refused.  Blobs that are taken become empty in the caller's array.
+ * the map are refused.  The body is only read; blobs that are taken become empty where they were.
  * After an error *msg is zeroed.  Texts name the field by its path: "files[2].filename".
  */
-int wire_decode(enum msg_id, const void *body, size_t size, struct blob *blobs, size_t count,
-    void *msg, struct err *);
+int wire_decode(enum msg_id, const struct packed *, void *msg, struct err *);
 
 /* One line for a log: names and numbers; of texts, pages and blobs only the length. */
 void wire_describe(enum msg_id, const void *msg, char *line, size_t size);

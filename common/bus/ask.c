@@ -309,13 +309,6 @@ ask_lost(struct link *link, const struct err *e, bool tell)
 
 /* ---- answers ---- */
 
-static int
-decode(enum msg_id message, struct parcel *p, void *msg, struct err *e)
-{
-	return wire_decode(
-	    message, zmq_msg_data(&p->body), zmq_msg_size(&p->body), p->blobs, p->count, msg, e);
-}
-
 static void
 on_reply(struct open_ask *a, struct parcel *p)
 {
@@ -328,7 +321,7 @@ on_reply(struct open_ask *a, struct parcel *p)
 		finish(a, NULL, &e);
 		return;
 	}
-	if (decode(message, p, reply, &e) == 0) {
+	if (parcel_decode(p, message, reply, &e) == 0) {
 		finish(a, reply, NULL);
 		message_clear(message, reply);
 		return;
@@ -345,7 +338,7 @@ on_failure(struct open_ask *a, struct parcel *p)
 	struct failure f = { 0 };
 	struct err e;
 
-	if (decode(MSG_failure, p, &f, &e) == 0) {
+	if (parcel_decode(p, MSG_failure, &f, &e) == 0) {
 		err_set(&e, err_parse(f.code), "%s", f.text);
 		e.retry_ms = (int)f.retry_ms;
 		message_clear(MSG_failure, &f);
@@ -361,7 +354,7 @@ on_part(struct open_ask *a, struct parcel *p)
 	struct stream_part part = { 0 };
 	struct err e;
 
-	if (decode(MSG_stream_part, p, &part, &e) < 0) {
+	if (parcel_decode(p, MSG_stream_part, &part, &e) < 0) {
 		bus_malformed(a->ask.to, &e);
 		return;
 	}

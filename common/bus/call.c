@@ -201,8 +201,7 @@ static int
 run(const struct route *route, struct caller *caller, struct parcel *p, void *request,
     struct err *e)
 {
-	if (wire_decode(route->message, zmq_msg_data(&p->body), zmq_msg_size(&p->body), p->blobs,
-		p->count, request, e) < 0) {
+	if (parcel_decode(p, route->message, request, e) < 0) {
 		bus.counts.malformed++;
 		return -1;
 	}

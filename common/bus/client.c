@@ -158,8 +158,7 @@ on_hello(struct link *l, struct parcel *p, struct err *e)
 	struct hello theirs = { 0 };
 	int rc = 0;
 
-	if (wire_decode(MSG_hello, zmq_msg_data(&p->body), zmq_msg_size(&p->body), p->blobs,
-		p->count, &theirs, e) < 0)
+	if (parcel_decode(p, MSG_hello, &theirs, e) < 0)
 		return -1;
 	if (strcmp(theirs.daemon, edge_peer_name(l->to)) != 0) {
 		rc = err_set(e, ERR_denied, "%s: a hello of %s, %s is expected", l->address,
@@ -181,8 +180,7 @@ on_heartbeat(struct link *l, struct parcel *p, struct err *e)
 {
 	struct heartbeat load = { 0 };
 
-	if (wire_decode(MSG_heartbeat, zmq_msg_data(&p->body), zmq_msg_size(&p->body), p->blobs,
-		p->count, &load, e) < 0)
+	if (parcel_decode(p, MSG_heartbeat, &load, e) < 0)
 		return -1;
 	l->load = load;
 	l->busy = (int64_t)(load.running + load.queued);
@@ -195,8 +193,7 @@ on_refusal(struct parcel *p, struct err *e)
 {
 	struct failure f = { 0 };
 
-	if (wire_decode(MSG_failure, zmq_msg_data(&p->body), zmq_msg_size(&p->body), p->blobs,
-		p->count, &f, e) < 0)
+	if (parcel_decode(p, MSG_failure, &f, e) < 0)
 		return -1;
 	err_set(e, ERR_denied, "it refuses us: %s", f.text);
 	message_clear(MSG_failure, &f);

@@ -57,8 +57,10 @@ take_envelope(struct parcel *p, zmq_msg_t *part, struct err *e)
 
 	if (user != NULL && strlen(user) < sizeof p->user)
 		strcpy(p->user, user);
-	if (wire_decode(
-		MSG_envelope, zmq_msg_data(part), zmq_msg_size(part), NULL, 0, &p->envelope, e) < 0)
+
+	struct packed packed = { .body = { zmq_msg_data(part), zmq_msg_size(part) } };
+
+	if (wire_decode(MSG_envelope, &packed, &p->envelope, e) < 0)
 		return err_add(e, "envelope");
 	return 0;
 }
@@ -112,6 +114,18 @@ parcel_receive(void *socket, bool routed, struct parcel *p, struct err *e)
 		return 1;
 	parcel_clear(p);
 	return -1;
+}
+
+int
+parcel_decode(struct parcel *p, enum msg_id id, void *msg, struct err *e)
+{
+	struct packed packed = {
+		.body = { zmq_msg_data(&p->body), zmq_msg_size(&p->body) },
+		.blobs = p->blobs,
+		.count = p->count,
+	};
+
+	return wire_decode(id, &packed, msg, e);
 }
 
 /* ---- sending ---- */

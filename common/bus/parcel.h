@@ -35,6 +35,8 @@ struct parcel {
  * gone; p->from is set. */
 int parcel_receive(void *socket, bool routed, struct parcel *p, struct err *);
 void parcel_clear(struct parcel *);
+/* wire_decode() of its body and blobs. */
+int parcel_decode(struct parcel *, enum msg_id, void *msg, struct err *);
 
 /* Takes *content when it returns 0.  -1 with errno: EAGAIN, no room; EHOSTUNREACH, nobody there;
  * EMSGSIZE, the envelope breaks its bounds. */

@@ -303,8 +303,7 @@ on_hello(struct server *s, struct caller *c, enum peer from, struct parcel *p, s
 {
 	struct hello theirs = { 0 };
 
-	if (wire_decode(MSG_hello, zmq_msg_data(&p->body), zmq_msg_size(&p->body), p->blobs,
-		p->count, &theirs, e) < 0)
+	if (parcel_decode(p, MSG_hello, &theirs, e) < 0)
 		return -1;
 	int rc = greet(s, c, from, p, &theirs, e);
 	message_clear(MSG_hello, &theirs);

@@ -73,15 +73,19 @@ modest(const struct blob *b)
 	if (memchr(b->data, 0, b->size) != NULL)
 		return false;
 	for (const char *c = b->data, *end = c + b->size; c < end; c++) {
-		if (quoted && *c == '\\')
+		if (quoted && *c == '\\') {
 			c++;
-		else if (*c == '"')
+		} else if (*c == '"') {
 			quoted = !quoted;
-		else if (!quoted && (*c == '[' || *c == '{') &&
-			 (++depth > JSCHEMA_ANY_DEPTH || ++nested > JSCHEMA_ANY_NESTED))
-			return false;
-		else if (!quoted && (*c == ']' || *c == '}') && depth-- == 0)
-			return false;
+		} else if (!quoted) {
+			bool opens = *c == '[' || *c == '{', closes = *c == ']' || *c == '}';
+
+			depth += opens;
+			nested += opens;
+			if (depth > JSCHEMA_ANY_DEPTH || nested > JSCHEMA_ANY_NESTED ||
+			    (closes && depth-- == 0))
+				return false;
+		}
 	}
 	return true;
 }

@@ -304,13 +304,12 @@ unpack_body(struct unpacker *u, enum msg_id id, void *msg, struct err *e)
 }
 
 int
-wire_decode(enum msg_id id, const void *body, size_t size, struct blob *blobs, size_t count,
-    void *msg, struct err *e)
+wire_decode(enum msg_id id, const struct packed *p, void *msg, struct err *e)
 {
-	struct unpacker u = { .blobs = blobs, .count = count };
+	struct unpacker u = { .blobs = p->blobs, .count = p->count };
 
-	u.from.at = size > 0 ? body : (const void *)"";
-	u.from.end = u.from.at + size;
+	u.from.at = p->body.size > 0 ? p->body.data : (void *)"";
+	u.from.end = u.from.at + p->body.size;
 	if (unpack_body(&u, id, msg, e) == 0)
 		return 0;
 	message_clear(id, msg);

@@ -216,6 +216,19 @@ pack_message(struct packer *p, enum msg_id id, const void *msg, struct err *e)
 	return 0;
 }
 
+/* Moves the blobs out of the message. */
+static int
+take_frames(struct packer *p, struct packed *out, struct err *e)
+{
+	if (p->count > 0 && (out->blobs = calloc(p->count, sizeof *out->blobs)) == NULL)
+		return err_sys(e, "blobs");
+	for (; out->count < p->count; out->count++) {
+		out->blobs[out->count] = *p->frames[out->count];
+		*p->frames[out->count] = (struct blob){ 0 };
+	}
+	return 0;
+}
+
 int
 wire_encode(enum msg_id id, void *msg, struct packed *out, struct err *e)
 {
@@ -230,16 +243,9 @@ wire_encode(enum msg_id id, void *msg, struct packed *out, struct err *e)
 		result =
 		    err_set(e, ERR_limit_exceeded, "%s: over the limit of %d bytes, or of memory",
 			messages[id].name, WIRE_MAX_BODY);
-	if (result == 0 && p.count > 0 &&
-	    (out->blobs = calloc(p.count, sizeof *out->blobs)) == NULL)
-		result = err_sys(e, "%s", messages[id].name);
-	if (result < 0) {
+	if (result < 0 || take_frames(&p, out, e) < 0) {
 		blob_clear(&p.body);
 		return -1;
-	}
-	for (out->count = 0; out->count < p.count; out->count++) {
-		out->blobs[out->count] = *p.frames[out->count];
-		*p.frames[out->count] = (struct blob){ 0 };
 	}
 	out->body = p.body;
 	return 0;

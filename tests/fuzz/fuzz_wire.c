@@ -22,14 +22,6 @@ enum {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void
-decode(enum msg_id id, const struct blob *body, struct blob *frames, size_t count, void *msg)
-{
-	struct err e;
-
-	must(wire_decode(id, body->data, body->size, frames, count, msg, &e) == 0);
-}
-
-static void
 check_is_msgpack(const uint8_t *body, size_t size)
 {
 	msgpack_unpacked u;
@@ -52,7 +44,7 @@ check_taken(enum msg_id id, void *msg)
 	must(json != NULL);
 	json_decref(json);
 	must(wire_encode(id, msg, &once, &e) == 0);
-	decode(id, &once.body, once.blobs, once.count, again);
+	must(wire_decode(id, &once, again, &e) == 0);
 	must(wire_encode(id, again, &twice, &e) == 0);
 	must(once.body.size == twice.body.size &&
 	     memcmp(once.body.data, twice.body.data, once.body.size) == 0);
@@ -93,8 +85,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		frames[i] = blob_copy(data, wanted);
 		data += wanted;
 	}
-	if (wire_decode(id, data, (size_t)(end - data), frames, count, msg, &e) == 0) {
-		check_is_msgpack(data, (size_t)(end - data));
+	struct packed p = { { (void *)data, (size_t)(end - data) }, frames, count };
+
+	if (wire_decode(id, &p, msg, &e) == 0) {
+		check_is_msgpack(data, p.body.size);
 		check_taken(id, msg);
 	} else {
 		check_refused(id, msg, &e);

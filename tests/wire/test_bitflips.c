@@ -53,7 +53,7 @@ decodes(enum msg_id id, struct packed *p)
 {
 	void *msg = sample_empty(id);
 	struct err e = { 0 };
-	bool taken = wire_decode(id, p->body.data, p->body.size, p->blobs, p->count, msg, &e) == 0;
+	bool taken = wire_decode(id, p, msg, &e) == 0;
 
 	if (taken) {
 		check_is_msgpack(&p->body);

@@ -105,8 +105,7 @@ survives_the_wire(void **state)
 		void *msg = sample_empty(id);
 		struct err e = { 0 };
 
-		if (wire_decode(
-			id, sent.body.data, sent.body.size, sent.blobs, sent.count, msg, &e) < 0)
+		if (wire_decode(id, &sent, msg, &e) < 0)
 			fail_msg("%s", e.text);
 		for (size_t i = 0; i < sent.count; i++)
 			assert_null(sent.blobs[i].data);

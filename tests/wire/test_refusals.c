@@ -326,10 +326,11 @@ decode(const struct target *t, const void *body, size_t size, const struct packe
 {
 	/* Of its exact size, so that a sanitizer sees a byte too far. */
 	auto_free char *exact = malloc(size + (size == 0));
+	struct packed p = { { exact, size }, frames->blobs, frames->count };
 
 	memcpy(exact, body, size);
 	*e = (struct err){ 0 };
-	return wire_decode(t->id, exact, size, frames->blobs, frames->count, msg, e);
+	return wire_decode(t->id, &p, msg, e);
 }
 
 static void
