@@ -48,7 +48,7 @@ class Client:
     """One `cloister serve` and the requests sent to it."""
 
     def __init__(self, cloister):
-        self.server = subprocess.Popen([cloister, "serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.server = subprocess.Popen([cloister, "serve", "--log-level=warn"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.requests = 0
 
     def ask(self, method, **params):
