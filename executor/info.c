@@ -102,6 +102,7 @@ add_runtime(struct runtime_list *reply, int language, struct err *e)
 {
 	struct runtime *runtime = list_add(&reply->runtimes, sizeof *runtime);
 
+	must(programs[language] != NULL);
 	if (runtime == NULL)
 		return err_sys(e, "runtimes");
 	*runtime = (struct runtime){

@@ -27,13 +27,13 @@ const struct setting options_table[] = {
 };
 
 /* Those this process may use, which a container's limit makes fewer than the machine has. */
-static unsigned
+static uint64_t
 processors(void)
 {
 	cpu_set_t set;
 
 	CPU_ZERO(&set);
-	return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+	return sched_getaffinity(0, sizeof set, &set) == 0 ? (uint64_t)CPU_COUNT(&set) : 1;
 }
 
 static int
@@ -89,10 +89,10 @@ check_pairs(struct err *e)
 static void
 work_out(void)
 {
-	unsigned n = processors();
+	uint64_t n = processors();
 
 	if (options.max_cpu_cores == 0)
-		options.max_cpu_cores = n;
+		options.max_cpu_cores = (double)n;
 	if (options.cpu_cores == 0)
 		options.cpu_cores = options.max_cpu_cores;
 	if (options.max_concurrent == 0)

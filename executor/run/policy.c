@@ -166,11 +166,7 @@ policy_ask(const struct policy *policy, enum language language, const struct blo
 
 /* ---- the verdict ---- */
 
-static bool
-is_syntax(const struct finding *finding)
-{
-	return strncmp(finding->rule, "syntax", 6) == 0;
-}
+static const char syntax_rule[] = "syntax-error"; /* of the validator's rules.def */
 
 static int
 note_others(const struct validation_report *report, struct texts *notes, struct err *e)
@@ -190,10 +186,10 @@ note_others(const struct validation_report *report, struct texts *notes, struct 
 int
 policy_explain(const struct validation_report *report, struct execution *reply, struct err *e)
 {
-	const struct finding *f = report->findings.count > 0 ? report->findings.items : NULL;
-	bool syntax = f != NULL && is_syntax(f);
+	static const struct finding none = { 0 };
+	const struct finding *f = report->findings.count > 0 ? report->findings.items : &none;
+	bool syntax = f->rule != NULL && strcmp(f->rule, syntax_rule) == 0;
 	enum err_code code = syntax ? ERR_syntax_error : ERR_policy_violation;
-	const char *hint = f != NULL && f->hint != NULL ? f->hint : err_remedy(code);
 
 	reply->error = calloc(1, sizeof *reply->error);
 	if (reply->error == NULL)
@@ -201,10 +197,10 @@ policy_explain(const struct validation_report *report, struct execution *reply, 
 	reply->exit_code = -1;
 	*reply->error = (struct problem){
 		.code = strdup(err_name(code)),
-		.message = strdup(f != NULL ? f->message : report->validation->message),
-		.type = f != NULL ? strdup(f->rule) : NULL,
-		.line = f != NULL ? f->line : 0,
-		.hint = strdup(hint),
+		.message = strdup(f->message != NULL ? f->message : report->validation->message),
+		.type = f->rule != NULL ? strdup(f->rule) : NULL,
+		.line = f->line,
+		.hint = strdup(f->hint != NULL ? f->hint : err_remedy(code)),
 	};
 	return note_others(report, &reply->notes, e);
 }

@@ -134,7 +134,7 @@ pump(void)
 static int
 retry_ms(void)
 {
-	double turns = (double)(queue.counts.waiting / 2 + 1) / (double)options.max_concurrent;
+	double turns = ((double)queue.counts.waiting / 2 + 1) / (double)options.max_concurrent;
 	double ms = turns * queue.run_ms;
 
 	return ms < 50 ? 50 : ms > 60000 ? 60000 : (int)ms;

@@ -195,6 +195,7 @@ listed_after(void *self, struct files_tree *tree, const struct err *e)
 
 	if (failed(run, tree == NULL ? e : NULL))
 		return;
+	must(tree != NULL);
 	run->after = *tree;
 	*tree = (struct files_tree){ 0 };
 	finish_reply(run);
@@ -276,6 +277,7 @@ listed_before(void *self, struct files_tree *tree, const struct err *e)
 
 	if (failed(run, tree == NULL ? e : NULL))
 		return;
+	must(tree != NULL);
 	run->before = *tree;
 	*tree = (struct files_tree){ 0 };
 	start_box(run);
@@ -367,6 +369,7 @@ checked(void *self, void *reply, const struct err *e)
 	}
 	if (failed(run, report == NULL ? e : NULL))
 		return;
+	must(report != NULL);
 	if (report->validation->valid)
 		prepare(run);
 	else

@@ -266,13 +266,15 @@ enum {
 static int
 skip(struct artifact_list *reply, const char *name, const char *why, struct err *e)
 {
-	auto_free char *line = NULL, *shown = artifact_shown(name);
+	char line[MAX_SHOWN + 64];
 
 	if (reply->skipped.count >= MAX_SKIPPED)
 		return 0;
-	if (asprintf(&line, "%s: %s", shown, why) < 0 || texts_add(&reply->skipped, line) < 0)
-		return err_sys(e, "skipped");
-	return 0;
+	if (strlen(name) > MAX_SHOWN)
+		snprintf(line, sizeof line, "(a name of %zu bytes): %s", strlen(name), why);
+	else
+		snprintf(line, sizeof line, "%s: %s", name, why);
+	return texts_add(&reply->skipped, line) < 0 ? err_sys(e, "skipped") : 0;
 }
 
 static int

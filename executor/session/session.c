@@ -94,8 +94,9 @@ settle(struct session *session)
 		gone(waiter);
 }
 
-void
-session_end(struct session *session, enum event event, const char *detail)
+/* Takes it out of the table and tells those in it. */
+static void
+close_down(struct session *session, enum event event, const char *detail)
 {
 	struct session **at = &table.first;
 	struct owner owner = session_owner(session);
@@ -119,6 +120,12 @@ session_end(struct session *session, enum event event, const char *detail)
 		use = session->uses; /* the list may be another one now */
 	}
 	session->pins--;
+}
+
+void
+session_end(struct session *session, enum event event, const char *detail)
+{
+	close_down(session, event, detail);
 	settle(session);
 }
 
@@ -164,7 +171,7 @@ workspace_made(void *self, struct workspace *workspace, const struct err *e)
 	if (session->ended && why.code == ERR_none)
 		err_set(&why, ERR_session_expired, "session_id: %s was ended", session->id);
 	if (session->room == NULL && !session->ended)
-		session_end(session, event_session_killed, "its workspace could not be made");
+		close_down(session, event_session_killed, "its workspace could not be made");
 	for (struct session_use *use = session->uses; use != NULL;) {
 		if (!use->waiting) {
 			use = use->next;

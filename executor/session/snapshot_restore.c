@@ -40,33 +40,44 @@ clear(struct snapshot_job *job)
 
 /* ---- what has changed ---- */
 
+struct name {
+	const struct tree_entry *entry;
+};
+
 static int
 by_path(const void *a, const void *b)
 {
-	const struct tree_entry *const *x = a, *const *y = b;
+	const struct name *x = a, *y = b;
 
-	return strcmp((*x)->path, (*y)->path);
+	return strcmp(x->entry->path, y->entry->path);
 }
 
 /* Files and links of a tree, by path; *count of them. */
-static const struct tree_entry **
-files_of(const struct tree_entry *items, size_t n, size_t *count)
+static struct name *
+names_of(const struct tree_entry *items, size_t n, size_t *count)
 {
-	const struct tree_entry **files = calloc(n + 1, sizeof(*files));
+	struct name *names = calloc(n + 1, sizeof *names);
 
-	must(files != NULL);
+	must(names != NULL);
 	*count = 0;
 	for (size_t i = 0; i < n; i++)
 		if (items[i].type != file_type_directory)
-			files[(*count)++] = &items[i];
-	qsort(files, *count, sizeof *files, by_path);
-	return files;
+			names[(*count)++].entry = &items[i];
+	qsort(names, *count, sizeof *names, by_path);
+	return names;
 }
 
 static bool
 same_text(const char *a, const char *b)
 {
 	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static bool
+is_rewritten(const struct tree_entry *old, const struct tree_entry *now)
+{
+	return old->type != now->type || !same_text(old->sha256, now->sha256) ||
+	       !same_text(old->target, now->target);
 }
 
 static void
@@ -83,21 +94,19 @@ static void
 compare(const struct restore *r, struct restored *reply)
 {
 	size_t nold, nnow, i = 0, k = 0;
-	auto_free const struct tree_entry **old = files_of(r->old.items, r->old.count, &nold);
-	auto_free const struct tree_entry **now =
-	    files_of(r->manifest.entries.items, r->manifest.entries.count, &nnow);
+	auto_free struct name *old = names_of(r->old.items, r->old.count, &nold);
+	auto_free struct name *now =
+	    names_of(r->manifest.entries.items, r->manifest.entries.count, &nnow);
 
 	while (i < nold || k < nnow) {
-		int order = i == nold ? 1 : k == nnow ? -1 : strcmp(old[i]->path, now[k]->path);
+		int order = i == nold ? 1 : k == nnow ? -1 : by_path(&old[i], &now[k]);
 
 		if (order < 0)
-			tell(&reply->deleted, &reply->deleted_count, old[i]);
+			tell(&reply->deleted, &reply->deleted_count, old[i].entry);
 		else if (order > 0)
-			tell(&reply->recreated, &reply->recreated_count, now[k]);
-		else if (old[i]->type != now[k]->type ||
-			 !same_text(old[i]->sha256, now[k]->sha256) ||
-			 !same_text(old[i]->target, now[k]->target))
-			tell(&reply->rewritten, &reply->rewritten_count, now[k]);
+			tell(&reply->recreated, &reply->recreated_count, now[k].entry);
+		else if (is_rewritten(old[i].entry, now[k].entry))
+			tell(&reply->rewritten, &reply->rewritten_count, now[k].entry);
 		i += order <= 0;
 		k += order >= 0;
 	}

@@ -22,13 +22,18 @@ enum {
 	MAX_PUT_BYTES = 32 << 20, /* of these, but for a single larger one */
 };
 
+/* A file, in a list that is sorted. */
+struct content {
+	const struct tree_entry *file;
+};
+
 struct take {
 	struct snapshot_job job;
 	char *description;
 	struct files_tree tree;
-	const struct tree_entry **contents; /* a file for each digest, by digest */
+	struct content *contents; /* a file for each digest, by digest */
 	size_t ncontents;
-	const struct tree_entry **missing; /* of these, what the store has not */
+	struct content *missing; /* of these, what the store has not */
 	size_t nmissing, next;
 	const struct tree_entry *reading; /* NULL: nothing is being read */
 	unsigned puts;
@@ -56,9 +61,12 @@ committed(void *self, void *reply, const struct err *e)
 {
 	struct take *t = self;
 
+	const struct snapshot *snapshot = reply;
+
 	if (snapshot_job_failed(&t->job, reply == NULL ? e : NULL))
 		return;
-	session_set_parent(t->job.use.session, ((const struct snapshot *)reply)->snapshot_id);
+	must(snapshot != NULL);
+	session_set_parent(t->job.use.session, snapshot->snapshot_id);
 	snapshot_job_end(&t->job, reply);
 }
 
@@ -169,7 +177,7 @@ put_more(struct take *t)
 	}
 	if (t->reading != NULL || t->puts >= MAX_PUTS || t->put_bytes >= MAX_PUT_BYTES)
 		return;
-	t->reading = t->missing[t->next++];
+	t->reading = t->missing[t->next++].file;
 	snapshot_job_step(&t->job);
 	files_read(t->job.workspace, t->reading->path, t->reading->size, was_read, t);
 }
@@ -179,9 +187,9 @@ put_more(struct take *t)
 static int
 by_digest(const void *a, const void *b)
 {
-	const struct tree_entry *const *x = a, *const *y = b;
+	const struct content *x = a, *y = b;
 
-	return strcmp((*x)->sha256, (*y)->sha256);
+	return strcmp(x->file->sha256, y->file->sha256);
 }
 
 /* What the store says it lacks is believed only where it was offered. */
@@ -192,9 +200,10 @@ find_missing(struct take *t, const struct digests *lacks, struct err *e)
 	if (t->missing == NULL)
 		return err_sys(e, "snapshot");
 	for (size_t i = 0; i < lacks->sha256.count; i++) {
-		const struct tree_entry key = { .sha256 = lacks->sha256.items[i] }, *at = &key;
-		const struct tree_entry **found =
-		    bsearch(&at, t->contents, t->ncontents, sizeof *t->contents, by_digest);
+		const struct tree_entry file = { .sha256 = lacks->sha256.items[i] };
+		const struct content key = { &file };
+		const struct content *found =
+		    bsearch(&key, t->contents, t->ncontents, sizeof key, by_digest);
 
 		if (found == NULL)
 			return err_set(e, ERR_internal, "snapshotd lacks what it was not offered");
@@ -233,11 +242,11 @@ find_contents(struct take *t, struct err *e)
 			return err_set(e, ERR_file_too_large,
 			    "%.100s: %" PRIu64 " bytes, a snapshot takes files of up to %d",
 			    entry->path, entry->size, MAX_CONTENT);
-		t->contents[n++] = entry;
+		t->contents[n++].file = entry;
 	}
 	qsort(t->contents, n, sizeof *t->contents, by_digest);
 	for (size_t i = 0; i < n; i++)
-		if (i == 0 || strcmp(t->contents[i]->sha256, t->contents[i - 1]->sha256) != 0)
+		if (i == 0 || by_digest(&t->contents[i], &t->contents[i - 1]) != 0)
 			t->contents[t->ncontents++] = t->contents[i];
 	return 0;
 }
@@ -250,7 +259,7 @@ offer(struct take *t)
 	request.sha256.items = calloc(t->ncontents + 1, sizeof(char *));
 	must(request.sha256.items != NULL);
 	for (size_t i = 0; i < t->ncontents; i++)
-		request.sha256.items[i] = t->contents[i]->sha256;
+		request.sha256.items[i] = t->contents[i].file->sha256;
 	snapshot_job_ask(&t->job, MSG_snapshot_offer, &request, offered, t);
 	free(request.sha256.items);
 }

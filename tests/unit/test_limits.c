@@ -10,6 +10,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,7 +109,7 @@ keeps_to_the_caps(void **state)
 		int status = limits_ask(&limits, "r.", &cases[i].asked, &e);
 
 		assert_int_equal(status, cases[i].says == NULL ? 0 : -1);
-		if (status < 0) {
+		if (cases[i].says != NULL) {
 			assert_int_equal(e.code, cases[i].code);
 			assert_non_null(strstr(e.text, cases[i].says));
 		}
@@ -158,7 +159,7 @@ knows_old_names(void **state)
 	for (char **pair = environment; *pair != NULL; pair++) {
 		char name[64];
 
-		strcpy(name, *pair);
+		snprintf(name, sizeof name, "%s", *pair);
 		name[strcspn(name, "=")] = 0;
 		unsetenv(name);
 	}

@@ -11,6 +11,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,7 +63,7 @@ create(const char *principal, uint64_t ttl, char id[SESSION_ID])
 	assert_int_equal(session_tools_on_create_session(&c->call, &ask, &e), 0);
 	fake_make(NULL);
 	assert_int_equal(c->why.code, ERR_none);
-	strcpy(id, c->reply.session_created.session_id);
+	snprintf(id, SESSION_ID, "%s", c->reply.session_created.session_id);
 	fake_forget(c);
 }
 
@@ -111,7 +112,7 @@ belongs_to_its_owner(void **state)
 	/* To another it is as one that never was. */
 	assert_null(find("bob", id, &code));
 	assert_int_equal(code, ERR_not_found);
-	strcpy(forged, id);
+	snprintf(forged, sizeof forged, "%s", id);
 	forged[strlen(forged) - 1] = forged[strlen(forged) - 1] == '0' ? '1' : '0';
 	assert_null(find("ann", forged, &code));
 	assert_int_equal(code, ERR_not_found);
