@@ -252,14 +252,16 @@ group_close(void)
 {
 	struct err e;
 
-	/* The bus is gone, and with it who waited; their events will be sent again. */
-	group.filling->count = group.writing->count = 0;
 	must(eventfd_write(group.work_fd, END) == 0);
 	pthread_join(group.thread, NULL);
 	if (group.busy)
 		on_written(NULL, EPOLLIN);
-	if (write_rest(&e) < 0)
+
+	int status = write_rest(&e);
+
+	if (status < 0)
 		log_error("the last records could not be written", LOG_E(&e));
+	answer(group.filling, status < 0 ? &e : NULL);
 	loop_forget(group.done_fd);
 	close(group.work_fd);
 	close(group.done_fd);

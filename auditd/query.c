@@ -32,7 +32,7 @@ struct query {
 	struct audit_page page;
 	int event;       /* -1: any */
 	uint64_t before; /* records below this number have not been looked at */
-	uint64_t looked, found_bytes;
+	uint64_t looked, found_bytes, timer;
 };
 
 static size_t running;
@@ -169,34 +169,34 @@ look(struct query *q, struct err *e)
 }
 
 static void
+give_up(struct query *q, const struct err *e)
+{
+	loop_unset(q->timer);
+	call_fail(q->call, e);
+	query_free(q);
+}
+
+static void
 go_on(void *self)
 {
 	struct query *q = self;
 	struct err e;
+	int status = look(q, &e);
 
-	if (look(q, &e) < 0) {
-		call_fail(q->call, &e);
-		query_free(q);
-		return;
-	}
-	if (q->before > 1 && !is_full(q) && q->looked < LOOK_BYTES) {
-		loop_after(0, go_on, q);
-		return;
-	}
-	if (finish(q, &e) < 0) {
-		call_fail(q->call, &e);
-		query_free(q);
-	}
+	q->timer = 0;
+	if (status == 0 && q->before > 1 && !is_full(q) && q->looked < LOOK_BYTES)
+		q->timer = loop_after(0, go_on, q);
+	else if (status < 0 || finish(q, &e) < 0)
+		give_up(q, &e);
 }
 
-/* Nobody waits: the next turn of it is the last. */
 static void
 on_cancel(struct call *call, enum err_code why)
 {
-	struct query *q = call->self;
+	struct err e;
 
-	(void)why;
-	q->looked = LOOK_BYTES;
+	err_set(&e, why, "nobody waits for this page of the log");
+	give_up(call->self, &e);
 }
 
 /* ---- the request ---- */

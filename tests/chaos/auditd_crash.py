@@ -1,0 +1,173 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""auditd is killed again and again while events come: what it acknowledged is there, once, in a chain that is whole.
+
+    auditd_crash.py BIN APPENDER
+"""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import cases  # noqa: E402
+import daemons  # noqa: E402
+import journal  # noqa: E402
+
+KILLS = 15
+
+
+class OnlyAuditd(daemons.Cluster):
+    """auditd without the others, and the program that writes to it."""
+
+    def __init__(self, bin, appender, **options):
+        super().__init__(bin, **options)
+        self.appender = appender
+
+    def start(self, timeout=30):
+        self._spawn("auditd")
+        self._wait_ready("auditd", timeout)
+        return self
+
+    def append(self, *flags):
+        """Starts the writer; what auditd acknowledged to it goes to a file, as a pipe would hold it up when full."""
+        with open(self.said, "wb") as said, open(os.path.join(self.logs, "appender"), "ab") as log:
+            return subprocess.Popen([self.appender, "--run=" + self.run, "--state=" + self.state, *flags],
+                                    stdout=said, stderr=log, env=self.env, **self._identity())
+
+    def acknowledged(self, writer):
+        status = writer.wait(60)
+        assert status == 0, (status, self.log("appender")[-2000:])
+        with open(self.said, encoding="ascii") as said:
+            return said.read().split()
+
+    @property
+    def said(self):
+        return os.path.join(self.folder, "acknowledged")
+
+    @property
+    def file(self):
+        return os.path.join(self.state, "auditd", "audit.log")
+
+    def verify(self):
+        tool = subprocess.run([os.path.join(self.bin, "cloister-auditd"), "--verify", self.file],
+                              capture_output=True, text=True, check=False)
+        return tool.returncode, dict(line.split(maxsplit=1) for line in tool.stdout.splitlines())
+
+
+def wait_for(condition, timeout=20):
+    end = time.monotonic() + timeout
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.01)
+
+
+def check_log(cluster, uids):
+    records, head = journal.read(cluster.file)
+    there = [record.event["uid"] for record in records]
+    assert len(there) == len(set(there)), "an event stands in the log twice"
+    lost = set(uids) - set(there)
+    assert not lost, f"{len(lost)} of {len(uids)} acknowledged events are not in the log"
+    status, said = cluster.verify()
+    assert status == 0 and said == {"records": str(len(records)), "head": head}, (status, said, len(records), head)
+    return records
+
+
+def test_kill_9_under_load_loses_nothing(bin, appender):
+    with OnlyAuditd(bin, appender) as cluster:
+        writer = cluster.append()
+        for _ in range(KILLS):
+            time.sleep(random.uniform(0.03, 0.25))
+            cluster.kill("auditd")
+            cluster.restart("auditd")
+        time.sleep(0.3)
+        writer.terminate()
+        uids = cluster.acknowledged(writer)
+        assert cluster.kill("auditd", signal.SIGTERM) == 0, cluster.log("auditd")[-2000:]
+        records = check_log(cluster, uids)
+        assert len(uids) > 1000, f"only {len(uids)} events were acknowledged"
+        starts = [r for r in records if r.event["event"] == "daemon.started" and r.daemon == "auditd"]
+        assert len(starts) == KILLS + 1, len(starts)
+        assert records[-1].event["event"] == "daemon.stopped"
+        assert {r.daemon for r in records} == {"auditd", "snapshotd"}
+        torn = sum("torn" in r.event.get("detail", "") for r in starts)
+        print(f"{len(uids)} acknowledged, {len(records)} in the log, {KILLS} kills, {torn} torn tails")
+
+
+def test_acknowledged_comes_after_durable(bin, appender):
+    """With fdatasync held back nothing is acknowledged: strace delays it by more than the test looks."""
+    strace = "/usr/bin/strace"
+    if not os.access(strace, os.X_OK):
+        raise cases.Skip("strace is not installed")
+    with OnlyAuditd(bin, appender) as cluster:
+        tracer = subprocess.Popen([strace, "-f", "-qq", "-o", "/dev/null", "-e", "inject=fdatasync:delay_enter=700000",
+                                   "-p", str(cluster.pid("auditd"))], stderr=subprocess.PIPE)
+        time.sleep(0.5)
+        if tracer.poll() is not None:
+            raise cases.Skip("strace may not attach: " + tracer.stderr.read().decode().strip())
+        began = time.monotonic()
+        writer = cluster.append("--writers=1", "--batch=1", "--events=1")
+        uids = cluster.acknowledged(writer)
+        took = time.monotonic() - began
+        tracer.terminate()
+        tracer.wait()
+        assert len(uids) == 1 and took > 0.7, (uids, took)
+
+
+def test_a_full_disk_is_answered_and_got_over(bin, appender):
+    if os.geteuid() != 0:
+        raise cases.Skip("only root can mount a small disk")
+    cluster = OnlyAuditd(bin, appender)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k,mode=0755", "tmpfs", cluster.state], check=True)
+    try:
+        with cluster:
+            writer = cluster.append()
+            wait_for(lambda: "could not be written" in cluster.log("auditd"))
+            full = os.path.getsize(cluster.file)
+            assert cluster.processes["auditd"].poll() is None, cluster.log("auditd")[-2000:]
+            subprocess.run(["mount", "-o", "remount,size=64m", cluster.state], check=True)
+            wait_for(lambda: os.path.getsize(cluster.file) > full + 100000)
+            writer.terminate()
+            uids = cluster.acknowledged(writer)
+            cluster.kill("auditd", signal.SIGTERM)
+            check_log(cluster, uids)
+    finally:
+        subprocess.run(["umount", cluster.state], check=True)
+        os.rmdir(cluster.state)
+        os.rmdir(cluster.folder)
+
+
+def test_a_damaged_log_is_not_appended_to(bin, appender):
+    with OnlyAuditd(bin, appender) as cluster:
+        writer = cluster.append("--events=500")
+        uids = cluster.acknowledged(writer)
+        cluster.kill("auditd", signal.SIGTERM)
+        with open(cluster.file, "r+b") as log:
+            log.seek(2000)
+            byte = log.read(1)
+            log.seek(2000)
+            log.write(bytes([byte[0] ^ 1]))
+        before = open(cluster.file, "rb").read()
+        try:
+            cluster.restart("auditd", timeout=5)
+            raise AssertionError("it started over a damaged log")
+        except RuntimeError:
+            pass
+        cluster.processes.pop("auditd")
+        assert "move it away" in cluster.log("auditd")
+        assert open(cluster.file, "rb").read() == before
+        assert cluster.verify()[0] == 1
+        os.rename(cluster.file, cluster.file + ".evidence")
+        cluster.restart("auditd")
+        cluster.kill("auditd", signal.SIGTERM)
+        assert len(check_log(cluster, [])) == 2 and len(uids) >= 500
+
+
+def main():
+    cases.run(sys.modules[__name__], sys.argv[1], sys.argv[2])
+
+
+main()

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads auditd's log from what common/chain.h and auditd/record.h say of its form, and nothing else."""
+
+import hashlib
+import struct
+from typing import NamedTuple
+
+HEAD = struct.Struct("<4sIQQQ32s")
+
+
+class Record(NamedTuple):
+    number: int
+    time_ms: int
+    durable: int
+    daemon: str
+    event: dict
+
+
+class Damaged(Exception):
+    pass
+
+
+def _unpack(data, at):
+    """A msgpack value and where it ends; the kinds that an event holds."""
+    kind, at = data[at], at + 1
+    if kind < 0x80:
+        return kind, at
+    if kind <= 0x8F:
+        return _map(data, at, kind & 0x0F)
+    if 0xA0 <= kind <= 0xBF:
+        return data[at:at + (kind & 0x1F)].decode(), at + (kind & 0x1F)
+    if kind in (0xC2, 0xC3):
+        return kind == 0xC3, at
+    if kind in (0xD9, 0xDA):
+        size = int.from_bytes(data[at:at + kind - 0xD8], "big")
+        at += kind - 0xD8
+        return data[at:at + size].decode(), at + size
+    if kind == 0xDE:
+        return _map(data, at + 2, int.from_bytes(data[at:at + 2], "big"))
+    numbers = {0xCA: ">f", 0xCB: ">d", 0xCC: ">B", 0xCD: ">H", 0xCE: ">I", 0xCF: ">Q",
+               0xD0: ">b", 0xD1: ">h", 0xD2: ">i", 0xD3: ">q"}
+    if kind not in numbers:
+        raise Damaged(f"msgpack kind {kind:#x}")
+    form = struct.Struct(numbers[kind])
+    return form.unpack_from(data, at)[0], at + form.size
+
+
+def _map(data, at, count):
+    out = {}
+    for _ in range(count):
+        key, at = _unpack(data, at)
+        out[key], at = _unpack(data, at)
+    return out, at
+
+
+def _record(number, time_ms, durable, body):
+    name = body[0]
+    event, end = _unpack(body, 1 + name)
+    if end != len(body):
+        raise Damaged(f"record {number} has {len(body) - end} bytes too many")
+    return Record(number, time_ms, durable, body[1:1 + name].decode(), event)
+
+
+def read(path):
+    """All records of a log that is whole; raises Damaged where the chain is not."""
+    with open(path, "rb") as log:
+        data = log.read()
+    records, at, previous = [], 0, bytes(32)
+    while at < len(data):
+        magic, size, number, time_ms, durable, before = HEAD.unpack_from(data, at)
+        end = at + HEAD.size + size
+        if magic != b"CLR1" or end + 32 > len(data):
+            raise Damaged(f"no whole record at byte {at}")
+        if number != len(records) + 1 or before != previous or durable >= number:
+            raise Damaged(f"record {number} at byte {at} does not follow")
+        previous = data[end:end + 32]
+        if hashlib.sha256(data[at:end]).digest() != previous:
+            raise Damaged(f"record {number} at byte {at} has another hash")
+        records.append(_record(number, time_ms, durable, data[at + HEAD.size:end]))
+        at = end + 32
+    return records, previous.hex()
