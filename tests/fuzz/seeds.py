@@ -6,6 +6,7 @@ The samples of golden.txt stand in the order of the table, so the n-th message i
 """
 import json
 import pathlib
+import struct
 import sys
 
 LINES = [
@@ -18,8 +19,14 @@ LINES = [
     '{"jsonrpc":"2.0","id":9223372036854775807,"result":{}}',
 ]
 PATHS = ["data/a.csv", "/workspace/a%25.csv", "/mnt/data/x", "%FF%0A/b", "a/../b", "a//b", "\u202e\u00e9/\U0001f40d"]
-# A steward's and a driver's word for it: see protocol.h.
+# What a driver writes, see executor/guest/protocol.h: kind and payload.
 FRAMES = [(b"R", b'{"a":[1,2.5,null]}'), (b"V", b"x\ny\n"), (b"E", b"ValueError\n3\nno\n"), (b"R", b"")]
+
+
+def slip(kind, path, tail):
+    """A struct slip of executor/builder/slip.h."""
+    head = (kind, len(path), len(tail), 0, 0o644, 0, 0, 1, 0, 0, len(tail), 10, 1700000000 * 10**9)
+    return struct.pack("<10I2Qq32s", *head, b"") + path + tail
 
 
 def samples(golden):
@@ -50,7 +57,7 @@ def words(value):
 
 
 def main(golden, folder):
-    inputs = {"wire": [], "json": [], "lines": [], "path": [], "guest": []}
+    inputs = {"wire": [], "json": [], "lines": [], "path": [], "guest": [], "slip": []}
     known = set()
     for number, body, frames, text in samples(pathlib.Path(golden)):
         head = bytes([number - 1, len(frames)])
@@ -60,8 +67,9 @@ def main(golden, folder):
     inputs["lines"] = [bytes([255, 63]) + line.encode() + b"\n" for line in LINES]
     inputs["lines"].append(bytes([255, 7]) + "\r\n".join(LINES).encode())
     inputs["path"] = [path.encode() for path in PATHS]
-    inputs["guest"] = [kind + len(data).to_bytes(4, "little") + data for kind, data in FRAMES]
-    inputs["guest"].append(b"".join(inputs["guest"]))
+    frames = [kind + len(data).to_bytes(4, "little") + data for kind, data in FRAMES]
+    inputs["guest"] = [bytes([31]) + stream for stream in [*frames, b"".join(frames)]]
+    inputs["slip"] = [slip(kind, b"a/b", b"content" * (kind % 3)) for kind in range(1, 13)]
     for name, seeds in inputs.items():
         where = pathlib.Path(folder, name)
         where.mkdir(parents=True, exist_ok=True)
