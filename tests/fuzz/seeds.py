@@ -30,7 +30,7 @@ def slip(kind, path, tail):
 
 
 def samples(golden):
-    """(number, body, frames, JSON) of each."""
+    """(message, number, body, frames, JSON) of each."""
     names = []
     for block in golden.read_text().split("\n\t"):
         for line in block.split("\n"):
@@ -40,7 +40,7 @@ def samples(golden):
             elif what == "frame":
                 frames.append(bytes.fromhex(rest))
             elif what == "json":
-                yield len(names), body, frames, rest
+                yield names[-1], len(names), body, frames, rest
             elif what and what not in names:
                 names.append(what)
 
@@ -57,13 +57,15 @@ def words(value):
 
 
 def main(golden, folder):
-    inputs = {"wire": [], "json": [], "lines": [], "path": [], "guest": [], "slip": []}
+    inputs = {"wire": [], "json": [], "lines": [], "path": [], "guest": [], "slip": [], "chain": []}
     known = set()
-    for number, body, frames, text in samples(pathlib.Path(golden)):
+    for message, number, body, frames, text in samples(pathlib.Path(golden)):
         head = bytes([number - 1, len(frames)])
         inputs["wire"].append(head + b"".join(len(f).to_bytes(2, "little") + f for f in frames) + body)
         inputs["json"].append(bytes([number - 1]) + text.encode())
         known.update(words(json.loads(text)))
+        if message == "audit_event":  # see auditd/record.h
+            inputs["chain"].append(bytes([8]) + b"executor" + body)
     inputs["lines"] = [bytes([255, 63]) + line.encode() + b"\n" for line in LINES]
     inputs["lines"].append(bytes([255, 7]) + "\r\n".join(LINES).encode())
     inputs["path"] = [path.encode() for path in PATHS]
