@@ -30,32 +30,60 @@ within_character(const char *c)
 	return ((unsigned char)*c & 0xc0) == 0x80;
 }
 
-/* Mending makes up to three bytes of one; the middle goes where that is too much. */
-static void
-cut_middle(struct blob *text, bool *truncated)
-{
-	char *data = text->data;
-	size_t head = MAX_PAGE / 2, tail = text->size - MAX_PAGE / 2;
+/* Stands where bytes are missing, so that nobody takes the halves for one text. */
+static const char gap[] = "[... the middle was left out ...]";
 
-	if (text->size <= MAX_PAGE)
-		return;
-	while (within_character(data + head))
-		head--;
-	while (tail < text->size && within_character(data + tail))
-		tail++;
-	memmove(data + head, data + tail, text->size - tail);
-	text->size = head + text->size - tail;
-	*truncated = true;
+/* The first head bytes, the gap, and what is left from tail on. */
+static struct blob
+halves(const struct blob *from, size_t head, size_t tail)
+{
+	size_t gap_size = sizeof gap - 1;
+	struct blob both = { .size = head + gap_size + from->size - tail };
+	char *to = both.data = malloc(both.size);
+
+	if (to == NULL)
+		return both;
+	to = mempcpy(to, from->data, head);
+	to = mempcpy(to, gap, gap_size);
+	memcpy(to, (const char *)from->data + tail, from->size - tail);
+	return both;
 }
 
+/* Mending makes up to three bytes of one; the middle goes where that is too much. */
+static int
+fit_page(struct blob *page, bool *truncated, struct err *e)
+{
+	const char *data = page->data;
+	size_t half = (MAX_PAGE - sizeof gap) / 2, head = half, tail = page->size - half;
+	struct blob fitting;
+
+	if (page->size <= MAX_PAGE)
+		return 0;
+	while (within_character(data + head))
+		head--;
+	while (tail < page->size && within_character(data + tail))
+		tail++;
+	fitting = halves(page, head, tail);
+	blob_clear(page);
+	*page = fitting;
+	*truncated = true;
+	return fitting.data != NULL ? 0 : err_sys(e, "output");
+}
+
+/* Where the box left the middle out, half of what there is comes from the front. */
 static int
 fill_page(struct blob *page, const struct blob *from, bool *truncated, struct err *e)
 {
-	*page = utf8_mend(from->data, from->size);
+	size_t front = from->size - from->size / 2;
+	struct blob marked = *truncated ? halves(from, front, front) : *from;
+
+	if (marked.data != NULL || !*truncated)
+		*page = utf8_mend(marked.data, marked.size);
+	if (*truncated)
+		blob_clear(&marked);
 	if (page->data == NULL)
 		return err_sys(e, "output");
-	cut_middle(page, truncated);
-	return 0;
+	return fit_page(page, truncated, e);
 }
 
 static int

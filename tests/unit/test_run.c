@@ -357,7 +357,8 @@ mends_output(void **state)
 	struct fake_call *c = start((struct execute_code){ 0 });
 	struct box_end how = { .out = blob_copy(bytes, sizeof bytes - 1), .out_truncated = true };
 	static const char mended[] = "a\xef\xbf\xbd"
-				     "b\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd";
+				     "b[... the middle was left out ...]"
+				     "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd";
 
 	(void)state;
 	fake_make(NULL);
@@ -375,7 +376,8 @@ mends_output(void **state)
 	memset(how.out.data, 0xff, how.out.size);
 	fake_make(NULL);
 	fake_end_box(how);
-	assert_in_range(c->reply.execution.stdout.size, 10485760 - 8, 10485760);
+	assert_in_range(c->reply.execution.stdout.size, 10485760 - 80, 10485760);
+	assert_true(c->reply.execution.stdout_truncated);
 	fake_forget(c);
 }
 
