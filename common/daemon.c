@@ -394,8 +394,11 @@ open_spool(struct err *e)
 static void
 end_when_idle(void *unused)
 {
+	/* What was recorded last can still be sent, to an auditd that is there to take it. */
+	bool sending = self.spools && spool_waiting() > 0 && bus_ready(PEER_auditd, NULL);
+
 	(void)unused;
-	if (bus_drain() == 0 || loop_now_ms() >= self.end_ms)
+	if ((bus_drain() == 0 && !sending) || loop_now_ms() >= self.end_ms)
 		loop_stop();
 	else
 		loop_after(END_POLL_MS, end_when_idle, NULL);
