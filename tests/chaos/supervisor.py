@@ -1,0 +1,300 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Two clients share the daemons while each of these is killed: all is answered, all is recorded, nothing is left.
+
+    supervisor.py BIN
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import cases  # noqa: E402
+import daemons  # noqa: E402
+import journal  # noqa: E402
+
+IDLE_S = 2
+IN_FLIGHT = 3
+ROUNDS = 2
+# What a call may be answered with when the daemon that has it is killed.
+EXCUSES = {"unavailable", "internal"}
+CGROUPS = "/sys/fs/cgroup"
+
+
+def wait_for(condition, what, timeout=30):
+    end = time.monotonic() + timeout
+    while True:
+        got = condition()
+        if got:
+            return got
+        assert time.monotonic() < end, "waited in vain for " + what
+        time.sleep(0.02)
+
+
+def birth(pid):
+    """When a process began, which tells it from a later one of the same pid; None where it is gone or a zombie."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
+            fields = stat.read().rsplit(")", 1)[1].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return None if fields[0] in "ZX" else int(fields[19])
+
+
+def children(pid):
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as list_:
+            return [int(child) for child in list_.read().split()]
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+
+
+def cgroups():
+    return {folder for folder, _, _ in os.walk(CGROUPS) if "cloister" in os.path.basename(folder)}
+
+
+class Household:
+    """A user's run and state folders, and every process that was seen below their supervisor."""
+
+    def __init__(self, bin):
+        self.bin = os.path.abspath(bin)
+        self.folder = tempfile.mkdtemp(prefix="cloister-chaos-")
+        os.chmod(self.folder, 0o755)
+        self.run, self.state = os.path.join(self.folder, "run"), os.path.join(self.folder, "state")
+        kept = {k: v for k, v in os.environ.items() if not k.startswith("CLOISTER_")}
+        self.env = {**kept, "CLOISTER_RUN": self.run, "CLOISTER_STATE": self.state,
+                    "CLOISTER_SUPERVISOR_IDLE_S": str(IDLE_S)}
+        self.seen, self.groups = set(), cgroups()
+
+    def cloister(self, *arguments):
+        return subprocess.run([os.path.join(self.bin, "cloister"), *arguments], env=self.env, capture_output=True,
+                              text=True, check=False, timeout=60)
+
+    def client(self):
+        with open(os.path.join(self.folder, "gateway.log"), "ab") as log:
+            return daemons.Client([os.path.join(self.bin, "cloister"), "serve", "--toolsets=all"], env=self.env,
+                                  stderr=log)
+
+    def status(self):
+        """As the supervisor gives it, None where there is none; notes every process below it."""
+        asked = self.cloister("status", "--json")
+        if asked.returncode != 0:
+            return None
+        status = json.loads(asked.stdout)
+        below = [status["pid"]]
+        for pid in below:
+            below += children(pid)
+        self.seen |= {(pid, birth(pid)) for pid in below if birth(pid) is not None}
+        return status
+
+    def daemon(self, name):
+        return next(d for d in (self.status() or {"daemons": []})["daemons"] if d["name"] == name)
+
+    def wait_ready(self):
+        return wait_for(lambda: (s := self.status()) and s["ready"] and s, "the daemons\n" + self.log()[-3000:])
+
+    def log(self):
+        try:
+            with open(os.path.join(self.state, "supervisor.log"), encoding="utf-8", errors="replace") as log:
+                return log.read()
+        except FileNotFoundError:
+            return ""
+
+    def alive(self):
+        return [pid for pid, born in self.seen if birth(pid) == born]
+
+    def assert_nothing_left(self):
+        wait_for(lambda: self.status() is None, "the supervisor's end")
+        wait_for(lambda: not self.alive(), f"the end of {[describe(pid) for pid in self.alive()]}", 10)
+        with open("/proc/self/mountinfo", encoding="utf-8") as mounts:
+            left = [line for line in mounts if self.folder in line]
+        assert not left, left
+        wait_for(lambda: not cgroups() - self.groups, "the end of control groups", 10)
+        endpoints = [path for folder, _, names in os.walk(self.run) for path in (os.path.join(folder, n) for n in names)
+                     if "supervisor" in path and not path.endswith(".lock")]
+        assert not endpoints, endpoints
+
+    def remove(self):
+        self.cloister("down")
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def describe(pid):
+    with contextlib.suppress(OSError):
+        with open(f"/proc/{pid}/cmdline", "rb") as line:
+            return pid, line.read().replace(b"\0", b" ").decode(errors="replace")
+    return pid, "gone"
+
+
+@contextlib.contextmanager
+def household(bin):
+    home = Household(bin)
+    try:
+        yield home
+    finally:
+        home.remove()
+
+
+class Load:
+    """Calls from several threads of a client until it is told to end; every answer is kept."""
+
+    # Most are short; some are running at any moment.
+    CALLS = [("execute_code", {"code": "print(6 * 7)"}),
+             ("execute_code", {"code": "import time; time.sleep(0.2); print(6 * 7)"}),
+             ("validate_code", {"code": "x = 1\n"}),
+             ("sandbox_list_artifacts", {})]
+
+    def __init__(self, client):
+        self.client, self.ending = client, threading.Event()
+        self.answers, self.problems = [], []
+        self.threads = [threading.Thread(target=self._work, args=(n,)) for n in range(IN_FLIGHT)]
+        for thread in self.threads:
+            thread.start()
+
+    def _work(self, turn):
+        while not self.ending.is_set():
+            tool, arguments = self.CALLS[turn % len(self.CALLS)]
+            turn += 1
+            began = time.monotonic()
+            try:
+                result = self.client.call(tool, arguments, timeout=45)
+                self.answers.append((began, time.monotonic(), tool, result))
+            except Exception as problem:  # pylint: disable=broad-except
+                self.problems.append((tool, repr(problem)))
+                return
+
+    def end(self):
+        self.ending.set()
+        for thread in self.threads:
+            thread.join(60)
+            assert not thread.is_alive(), "a call was never answered"
+        assert not self.problems, self.problems
+        return self.answers
+
+
+def code_of(result):
+    """None for success."""
+    if not result.get("isError"):
+        return None
+    return json.loads(result["content"][0]["text"])["error"]["code"]
+
+
+def execution_of(result):
+    return None if result.get("isError") else result["structuredContent"].get("execution_id")
+
+
+def assert_recorded(home, answers):
+    """Whatever was answered with an execution stands in the log: its start, then its end."""
+    records, _ = journal.read(os.path.join(home.state, "auditd", "audit.log"))
+    order = {}
+    for record in records:
+        order.setdefault(record.event.get("execution_id"), []).append(record.event["event"])
+    ran = [execution_of(result) for *_, tool, result in answers if tool == "execute_code" and execution_of(result)]
+    for execution in ran:
+        assert order.get(execution, [])[:1] == ["execution.started"], (execution, order.get(execution))
+        assert "execution.completed" in order[execution], (execution, order[execution])
+    uids = [record.event["uid"] for record in records]
+    assert len(uids) == len(set(uids)), "an event stands in the log twice"
+    return len(ran), len(records)
+
+
+def kill_in_turn(home, names, answers_so_far):
+    """Each daemon, by SIGKILL; it is back, and calls succeed again, before the next."""
+    for name in names:
+        before = home.daemon(name)
+        os.kill(before["pid"], signal.SIGKILL)
+        after = wait_for(lambda: (d := home.daemon(name)).get("pid") not in (None, before["pid"]) and d["ready"] and d,
+                         f"{name}\n{home.log()[-3000:]}")
+        assert after["restarts"] == before["restarts"] + 1 and "KILL" in after["last_end"], after
+        back = time.monotonic()
+        wait_for(lambda: any(began > back and code_of(result) is None and tool == "execute_code"
+                             for began, _, tool, result in answers_so_far()), f"a success after {name} was killed")
+
+
+def test_each_daemon_is_killed_under_load(bin):
+    with household(bin) as home:
+        clients = [home.client(), home.client()]
+        status = home.wait_ready()
+        assert status["leases"] == len(clients) and not status["stays"], status
+        loads = [Load(client) for client in clients]
+        names = ["validator", "snapshotd", "auditd", "executor"] * ROUNDS
+        kill_in_turn(home, names, lambda: [a for load in loads for a in list(load.answers)])
+        answers = [answer for load in loads for answer in load.end()]
+        for client in clients:
+            assert client.close() == 0
+        home.assert_nothing_left()
+        codes = {}
+        for *_, result in answers:
+            codes[code_of(result)] = codes.get(code_of(result), 0) + 1
+        assert set(codes) <= EXCUSES | {None}, codes
+        assert codes[None] > 100, codes
+        longest = max(end - began for began, end, *_ in answers)
+        ran, recorded = assert_recorded(home, answers)
+        print(f"{len(answers)} calls, codes {codes}, longest {longest:.1f} s; {ran} executions answered, "
+              f"{recorded} records")
+
+
+def test_the_builder_is_killed(bin):
+    """The executor cannot go on without it: it ends, is started again with a new one, and nothing of a box stays."""
+    with household(bin) as home:
+        client = home.client()
+        home.wait_ready()
+        running = client.begin("tools/call", {"name": "execute_code",
+                                              "arguments": {"code": "import time; time.sleep(30)"}})
+        executor = home.daemon("executor")["pid"]
+        builder = wait_for(lambda: children(executor), "a builder")[0]
+        wait_for(lambda: children(builder), "a box")
+        home.status()
+        os.kill(builder, signal.SIGKILL)
+        assert code_of(running.result(30)) in EXCUSES
+        wait_for(lambda: code_of(client.call("execute_code", {"code": "print(1)"})) is None, "a success")
+        assert client.close() == 0
+        home.assert_nothing_left()
+
+
+def test_the_supervisor_is_killed(bin):
+    """The daemons end with it; the next client starts all anew, and one that was there before goes on."""
+    with household(bin) as home:
+        first = home.client()
+        status = home.wait_ready()
+        assert code_of(first.call("execute_code", {"code": "print(1)"})) is None
+        home.status()
+        os.kill(status["pid"], signal.SIGKILL)
+        wait_for(lambda: not home.alive(), "the daemons' end")
+        second = home.client()
+        home.wait_ready()
+        for client in (second, first):
+            wait_for(lambda c=client: code_of(c.call("execute_code", {"code": "print(1)"})) is None, "a success")
+        assert first.close() == 0 and second.close() == 0
+        home.assert_nothing_left()
+
+
+def test_clients_killed_mid_call_leave_nothing(bin):
+    with household(bin) as home:
+        clients = [home.client() for _ in range(2)]
+        home.wait_ready()
+        for client in clients:
+            client.begin("tools/call", {"name": "execute_code", "arguments": {"code": "import time; time.sleep(60)"}})
+        executor = home.daemon("executor")["pid"]
+        wait_for(lambda: home.daemon("executor").get("load", {}).get("running") == len(clients), "two runs")
+        home.status()
+        for client in clients:
+            client.process.kill()
+        wait_for(lambda: home.daemon("executor").get("load", {}).get("running") == 0, "the end of both runs")
+        assert home.daemon("executor")["pid"] == executor
+        home.assert_nothing_left()
+
+
+def main():
+    cases.run(sys.modules[__name__], sys.argv[1])
+
+
+main()
