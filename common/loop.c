@@ -123,6 +123,8 @@ loop_watch(
 	must(fd >= 0 && ready != NULL);
 	if (room_for(fd, e) < 0)
 		return -1;
+	if (loop.watches[fd].ready != NULL)
+		return err_set(e, ERR_internal, "descriptor %d is watched already", fd);
 	loop.watches[fd] = (struct watch){ ready, self, ++loop.numbers };
 	if (control(EPOLL_CTL_ADD, fd, events, e) == 0)
 		return 0;
