@@ -224,7 +224,8 @@ read_document(const struct tables *t, yaml_document_t *doc, const char *file, st
 
 		if (name == NULL)
 			return -1;
-		if (edge_peer_parse(name) == PEER_none && strcmp(name, t->daemon) != 0)
+		if (edge_peer_parse(name) == PEER_none && strcmp(name, "supervisor") != 0 &&
+		    strcmp(name, t->daemon) != 0)
 			return err_set(
 			    e, ERR_invalid_argument, "%s: unknown daemon '%.64s'", file, name);
 		if (value->type != YAML_MAPPING_NODE)
