@@ -26,8 +26,18 @@ struct errand *errand_start(struct order *, const int *fds, size_t nfds,
 /* Its end is still announced.  Not after ended. */
 void errand_kill(struct errand *);
 
+/* An order that is about no errand, as it stands; the builder's answer to ORDER_WORKSPACE goes to
+ * workspace_answered(). */
+int builder_order(const struct order *, struct err *);
+/* fd: with the answer, or -1; the receiver's. */
+void workspace_answered(const struct answer *, int fd);
+/* The builder is gone: every workspace that was asked for is refused. */
+void workspace_lost(const struct err *);
 /* For orders about it; never 0. */
 uint32_t workspace_id(const struct workspace *);
+
+/* Layers as clients are told of them; message_clear() frees it.  -1: no memory. */
+int isolation_of(const struct layers *, struct isolation *);
 
 /*
  * Starts a steward on the workspace.  *channel is the caller's end of a SOCK_SEQPACKET pair,

@@ -11,6 +11,7 @@
 #include "common/err.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum {
@@ -52,8 +53,7 @@ struct order {
 	uint32_t language;     /* enum language */
 	uint64_t bytes, files; /* of a workspace */
 	uint64_t memory_bytes, tmp_bytes, cpu_milli, processes, open_files;
-	uint64_t
-	    cpu_seconds; /* RLIMIT_CPU of each process: the end of what the wall clock missed */
+	uint64_t wall_ms; /* from the program's start; the executor's clock goes first */
 };
 
 enum answer_kind {
@@ -74,14 +74,13 @@ struct answer {
 	uint32_t kind, id;
 	struct err error; /* ERR_none: it worked */
 	struct layers layers;
+	uint32_t step_us[STEP_COUNT]; /* STARTED: how long each step of making it took */
 	/* ENDED */
-	bool has_status;    /* false: it was killed before its program ended */
-	int32_t status;     /* of wait(2) */
-	bool out_of_memory; /* the limit killed something in it */
-	bool too_many_processes;
-	uint64_t cpu_us, max_memory_bytes; /* 0: the host cannot tell */
-	/* STARTED */
-	uint32_t step_us[STEP_COUNT];
+	bool has_status;                        /* false: it was killed before its program ended */
+	int32_t status;                         /* of wait(2) */
+	bool out_of_memory, too_many_processes; /* a limit was hit */
+	uint64_t cpu_us, max_memory_bytes;      /* 0: the host cannot tell */
+	uint32_t remove_us;                     /* from its last process's end to nothing left */
 };
 
 /* The same bounds on both sides: 0, or -1 naming the field.  nfds: how many came with it. */

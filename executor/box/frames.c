@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * frames.c - reads frames from a guest.
+ *
+ * Trusts nothing: the driver that writes them shares a process with the program.  A frame over its
+ * bound, of an unknown kind or not in UTF-8 is not taken; a later one of a kind replaces the
+ * earlier, so that memory stays bounded however many come.
+ */
+#include "executor/box/frames.h"
+
+#include "common/auto.h"
+#include "common/utf8.h"
+#include "executor/guest/protocol.h"
+
+#include <string.h>
+
+enum {
+	MAX_VARIABLES = 256,
+	MAX_NAME = 256,
+	MAX_TYPE = 256,
+	MAX_TEXT = 4096,
+	MAX_LINE = 10000000,
+};
+
+static uint32_t
+limit_of(uint8_t kind)
+{
+	switch (kind) {
+	case GUEST_RESULT:
+		return GUEST_MAX_RESULT;
+	case GUEST_VARIABLES:
+	case GUEST_ERROR:
+		return GUEST_MAX_FRAME;
+	default:
+		return 0;
+	}
+}
+
+/* A copy, or NULL: it is not text, or there is no memory for it. */
+static char *
+copy_text(const char *text, size_t size)
+{
+	if (memchr(text, '\0', size) != NULL || !utf8_valid(text, size))
+		return NULL;
+	return strndup(text, size);
+}
+
+/* The start of a longer one, not ending within a character. */
+static char *
+copy_start(const char *text, size_t size, size_t most)
+{
+	size_t n = size < most ? size : most;
+
+	while (n < size && n > 0 && ((uint8_t)text[n] & 0xc0) == 0x80)
+		n--;
+	return copy_text(text, n);
+}
+
+static void
+take_result(struct frames *f)
+{
+	if (!utf8_valid(f->payload, f->size))
+		return;
+	blob_clear(&f->result);
+	f->result = (struct blob){ take_ptr(f->payload), f->size };
+}
+
+static void
+take_variables(struct frames *f)
+{
+	const char *at = (const char *)f->payload, *end = at + f->size, *line;
+
+	texts_clear(&f->variables);
+	for (; at < end && (line = memchr(at, '\n', (size_t)(end - at))) != NULL; at = line + 1) {
+		size_t size = (size_t)(line - at);
+		auto_free char *name = size < 1 || size > MAX_NAME ? NULL : copy_text(at, size);
+
+		if (f->variables.count < MAX_VARIABLES && name != NULL &&
+		    texts_add(&f->variables, name) < 0)
+			return;
+	}
+}
+
+/* Type, line feed, line number, line feed, text. */
+static void
+take_error(struct frames *f)
+{
+	const char *type = (const char *)f->payload, *end = type + f->size;
+	const char *line = memchr(type, '\n', f->size);
+	const char *text = line == NULL ? NULL : memchr(line + 1, '\n', (size_t)(end - line - 1));
+	uint64_t number = 0;
+
+	if (text == NULL)
+		return;
+	for (const char *d = line + 1; d < text; d++) {
+		if (*d < '0' || *d > '9' || number > MAX_LINE)
+			return;
+		number = number * 10 + (uint64_t)(*d - '0');
+	}
+	free(f->error_type);
+	free(f->error_text);
+	f->error_type = copy_start(type, (size_t)(line - type), MAX_TYPE);
+	f->error_text = copy_start(text + 1, (size_t)(end - text - 1), MAX_TEXT);
+	f->error_line = number > MAX_LINE ? 0 : number;
+}
+
+static void
+take_frame(struct frames *f)
+{
+	switch (f->head[0]) {
+	case GUEST_RESULT:
+		take_result(f);
+		break;
+	case GUEST_VARIABLES:
+		take_variables(f);
+		break;
+	case GUEST_ERROR:
+		take_error(f);
+		break;
+	}
+	free(f->payload);
+	f->payload = NULL;
+	f->have = 0;
+	f->in_payload = false;
+}
+
+static int
+begin_payload(struct frames *f)
+{
+	f->size = (uint32_t)f->head[1] | (uint32_t)f->head[2] << 8 | (uint32_t)f->head[3] << 16 |
+	          (uint32_t)f->head[4] << 24;
+	if (f->size > limit_of(f->head[0]) || limit_of(f->head[0]) == 0)
+		return -1;
+	f->payload = malloc(f->size + 1);
+	f->have = 0;
+	f->in_payload = true;
+	return f->payload == NULL ? -1 : 0;
+}
+
+int
+frames_feed(struct frames *f, const void *data, size_t size)
+{
+	const uint8_t *at = data, *end = at + size;
+
+	while (at < end || (f->in_payload && f->have == f->size)) {
+		uint8_t *to = f->in_payload ? f->payload : f->head;
+		size_t whole = f->in_payload ? f->size : sizeof f->head;
+		size_t part =
+		    (size_t)(end - at) < whole - f->have ? (size_t)(end - at) : whole - f->have;
+
+		memcpy(to + f->have, at, part);
+		f->have += part;
+		at += part;
+		if (f->have < whole)
+			continue;
+		if (f->in_payload)
+			take_frame(f);
+		else if (begin_payload(f) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+void
+frames_take(struct frames *f, struct box_end *end)
+{
+	end->result = f->result;
+	end->variables = f->variables;
+	end->error_type = take_ptr(f->error_type);
+	end->error_text = take_ptr(f->error_text);
+	end->error_line = f->error_line;
+	f->result = (struct blob){ 0 };
+	f->variables = (struct texts){ 0 };
+}
+
+void
+frames_clear(struct frames *f)
+{
+	free(f->payload);
+	blob_clear(&f->result);
+	texts_clear(&f->variables);
+	free(f->error_type);
+	free(f->error_text);
+	*f = (struct frames){ 0 };
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* frames.h - what a guest claims over its control channel (guest/protocol.h), bounded and checked.
+ */
+#pragma once
+
+#include "executor/box.h"
+
+struct frames {
+	uint8_t head[5];
+	size_t have; /* of head, then of payload */
+	bool in_payload;
+	uint32_t size;
+	uint8_t *payload;
+	struct blob result;
+	struct texts variables;
+	char *error_type, *error_text;
+	uint64_t error_line;
+};
+
+/* -1: this is not the protocol; nothing after it can be told apart, so read no more. */
+int frames_feed(struct frames *, const void *data, size_t size);
+/* Moves what came whole to *end. */
+void frames_take(struct frames *, struct box_end *);
+void frames_clear(struct frames *);

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* isolation.c - layers of a box in words; trusts the builder for which are in force. */
+#include "executor/builder_link.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const limits_by[] = {
+	[LIMITS_RLIMIT] = "rlimit",
+	[LIMITS_CGROUP1] = "cgroup1",
+	[LIMITS_CGROUP2] = "cgroup2",
+};
+
+static const char *
+reason(const struct layers *layers, enum layer layer)
+{
+	if (layer == LAYER_own_uid)
+		return "not started as root, so all boxes have this user's";
+	if (layers->limits_by == LIMITS_RLIMIT &&
+	    (layer == LAYER_memory_limit || layer == LAYER_process_limit ||
+		layer == LAYER_cpu_limit))
+		return "no cgroup is delegated to this user; each process is limited alone";
+	return layers->why[layer] != 0 ? strerrordesc_np(layers->why[layer]) : "not seen in force";
+}
+
+static int
+add_missing(const struct layers *layers, enum layer layer, struct texts *missing)
+{
+	char text[160];
+
+	snprintf(text, sizeof text, "%s: %s", layer_name(layer), reason(layers, layer));
+	return texts_add(missing, text);
+}
+
+int
+isolation_of(const struct layers *layers, struct isolation *out)
+{
+	uint32_t by = layers->limits_by <= LIMITS_CGROUP2 ? layers->limits_by : LIMITS_RLIMIT;
+
+	*out = (struct isolation){ .backend = strdup("box"), .limits_by = strdup(limits_by[by]) };
+	for (int l = 0; l < LAYER_COUNT; l++) {
+		uint64_t bit = 1ull << l;
+		int r = (layers->in_force & bit) != 0
+		            ? texts_add(&out->layers, layer_name((enum layer)l))
+		        : (layers->wanted & bit) != 0
+		            ? add_missing(layers, (enum layer)l, &out->missing)
+		            : 0;
+
+		if (r < 0)
+			return -1;
+	}
+	return out->backend == NULL || out->limits_by == NULL ? -1 : 0;
+}

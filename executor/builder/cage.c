@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cage.c - a process of the builder's becomes a box.
+ *
+ * Theory of operation.  clone3 has put it into new mount, pid, network, ipc and uts namespaces, as
+ * pid 1, with a copy of the template's mounts (root.c) and still with the builder's capabilities.
+ * From here on it only loses:
+ *
+ *   cgroup    joins its groups, then a cgroup namespace, so that it sees none but its own; first
+ *             to be killed when the host runs out of memory
+ *   mounts    the builder's /proc goes, its own comes; /tmp and /workspace are moved in
+ *   user      the workspace's uid on the host, then a user namespace in which that is 1000: a
+ *             namespace that owns none of the others, so nothing in it can be mounted or set up;
+ *             then no capability is left, nor can one be got
+ *   limits    rlimits; no core, ever
+ *   landlock  the file system once more, by path; no signal and no abstract socket outwards
+ *   verify    all of this is read back from the kernel
+ *   seccomp   last, since all of the above needs calls that a guest has not
+ *
+ * A layer that fails is noted with its errno.  Whether the box then runs at all is decided at the
+ * end, by layers.def; a step that fails as such ends it.  The process is single-threaded from clone
+ * to exec, so no layer can be missing on another thread.
+ */
+#include "executor/builder/cage.h"
+
+#include "common/auto.h"
+#include "common/schema.h"
+#include "executor/builder/fence.h"
+#include "executor/guest/init.h"
+#include "executor/guest/protocol.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <linux/seccomp.h>
+#include <linux/securebits.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+enum {
+	REPORT = GUEST_CONTROL_FD + 1, /* of init; closed for its program */
+	MIB = 1 << 20,
+};
+
+static const char *const environment[] = {
+	"PATH=/usr/local/bin:/usr/bin:/bin",
+	/* Not the workspace: what programs keep at home would be artifacts, and be there in the
+	   next run. */
+	"HOME=/tmp",
+	"TMPDIR=/tmp",
+	"USER=sandbox",
+	"LOGNAME=sandbox",
+	"LANG=C.UTF-8",
+	"TZ=UTC",
+	"MPLBACKEND=Agg",
+	NULL,
+};
+
+/* clang-format off */
+static const char *const *const runtimes[language_COUNT] = {
+#define RUNTIME(language, ...) [language_##language] = (const char *const[]){ __VA_ARGS__, NULL },
+#include "executor/builder/runtimes.def"
+};
+/* clang-format on */
+
+/* What is known of the layers so far; errors in it end the box. */
+struct entry {
+	const struct cage *cage;
+	struct cage_report report;
+	int null; /* /dev/null */
+	int tell; /* where the report goes */
+};
+
+static void
+hold(struct entry *in, enum layer layer)
+{
+	in->report.layers.in_force |= 1ull << layer;
+}
+
+static void
+miss(struct entry *in, enum layer layer)
+{
+	in->report.layers.why[layer] = (uint8_t)errno;
+}
+
+static bool
+is_guest(const struct entry *in)
+{
+	return in->cage->program != CAGE_STEWARD;
+}
+
+/* ---- cgroup ---- */
+
+static int
+write_proc(const struct host *host, const char *name, const char *text, struct err *e)
+{
+	auto_fd int file = openat(host->proc, name, O_WRONLY | O_CLOEXEC);
+
+	if (file < 0 || write(file, text, strlen(text)) < 0)
+		return err_sys(e, "write /proc/%s", name);
+	return 0;
+}
+
+static int
+enter_cgroup(struct entry *in, struct err *e)
+{
+	const struct cgroup *group = in->cage->group;
+
+	if (write_proc(in->cage->host, "self/oom_score_adj", "1000", e) < 0 ||
+	    write_proc(in->cage->host, "self/coredump_filter", "0", e) < 0)
+		return -1;
+	if (group == NULL)
+		return 0;
+	if (cgroup_join(group, e) < 0)
+		return -1;
+	in->report.layers.in_force |= group->in_force;
+	in->report.layers.wanted |= group->wanted | 1ull << LAYER_cgroup_namespace;
+	memcpy(in->report.layers.why, group->why, sizeof group->why);
+	if (unshare(CLONE_NEWCGROUP) < 0)
+		miss(in, LAYER_cgroup_namespace);
+	return 0;
+}
+
+/* ---- mounts ---- */
+
+/* Only what is below /proc/PID, and of that only what it could trace. */
+static int
+make_proc(void)
+{
+	auto_fd int context = fsopen("proc", FSOPEN_CLOEXEC);
+
+	if (context < 0 || fsconfig(context, FSCONFIG_SET_STRING, "subset", "pid", 0) < 0 ||
+	    fsconfig(context, FSCONFIG_SET_STRING, "hidepid", "invisible", 0) < 0 ||
+	    fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+		return -1;
+	return fsmount(context, FSMOUNT_CLOEXEC,
+	    MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+}
+
+static int
+change_proc(struct entry *in, struct err *e)
+{
+	auto_fd int proc = is_guest(in) ? make_proc() : -1;
+
+	if (proc < 0)
+		miss(in, LAYER_private_proc);
+	/* EINVAL: the template has none. */
+	if (umount2("/proc", MNT_DETACH) < 0 && errno != EINVAL)
+		return err_sys(e, "unmount the builder's /proc");
+	if (proc < 0)
+		return 0;
+	if (move_mount(proc, "", AT_FDCWD, "/proc", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return err_sys(e, "mount /proc");
+	hold(in, LAYER_private_proc);
+	return 0;
+}
+
+static int
+enter_mounts(struct entry *in, struct err *e)
+{
+	const struct cage *c = in->cage;
+
+	if (is_guest(in))
+		in->report.layers.wanted |= 1ull << LAYER_private_proc | 1ull << LAYER_private_tmp;
+	if (change_proc(in, e) < 0)
+		return -1;
+	if (c->tmp >= 0 && move_mount(c->tmp, "", AT_FDCWD, "/tmp", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return err_sys(e, "mount /tmp");
+	if (move_mount(c->workspace, "", AT_FDCWD, "/workspace", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return err_sys(e, "mount /workspace");
+	in->null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (in->null < 0)
+		return err_sys(e, "open /dev/null");
+	return sethostname("cloister", strlen("cloister")) < 0 ? err_sys(e, "sethostname") : 0;
+}
+
+/* ---- user ---- */
+
+/* Without SETUID_FIXUP the capabilities stay, for a user namespace may be for root only to make. */
+static int
+take_uid(struct entry *in, struct err *e)
+{
+	uid_t uid = host_uid(in->cage->host, in->cage->order->workspace);
+
+	if (prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP) < 0)
+		return err_sys(e, "set securebits");
+	if (setgroups(0, NULL) < 0)
+		miss(in, LAYER_no_groups);
+	if (setresgid(uid, uid, uid) < 0 || setresuid(uid, uid, uid) < 0)
+		return err_sys(e, "take uid %u", uid);
+	if (unshare(CLONE_NEWUSER) < 0) {
+		miss(in, LAYER_user_namespace);
+		return 0;
+	}
+	/* The change of uid took it back. */
+	if (prctl(PR_SET_DUMPABLE, 1) < 0)
+		return err_sys(e, "prctl");
+	return host_map(in->cage->host->proc, HOST_INSIDE_ID, uid, uid, e);
+}
+
+static int
+drop_capabilities(struct err *e)
+{
+	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	struct __user_cap_data_struct none[2] = { 0 };
+
+	if (prctl(PR_SET_SECUREBITS, SECURE_ALL_BITS | SECURE_ALL_LOCKS) < 0)
+		return err_sys(e, "lock securebits");
+	for (int cap = 0; prctl(PR_CAPBSET_READ, cap) >= 0; cap++)
+		if (prctl(PR_CAPBSET_DROP, cap) < 0)
+			return err_sys(e, "drop capability %d", cap);
+	if (syscall(SYS_capset, &head, none) < 0)
+		return err_sys(e, "drop capabilities");
+	return 0;
+}
+
+static int
+enter_user(struct entry *in, struct err *e)
+{
+	if (take_uid(in, e) < 0 || drop_capabilities(e) < 0)
+		return -1;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0)
+		return err_sys(e, "prctl");
+	setsid();
+	if (signal(SIGPIPE, SIG_DFL) == SIG_ERR)
+		return err_sys(e, "signal");
+	/* Which nobody else may enter. */
+	return chdir("/workspace") < 0 ? err_sys(e, "enter /workspace") : 0;
+}
+
+/* ---- limits ---- */
+
+/* In the new user namespace: one that is made under a limit holds its maker's whole user to it. */
+static int
+enter_limits(struct entry *in, struct err *e)
+{
+	const struct order *o = in->cage->order;
+	bool steward = !is_guest(in), alone = cgroup_limits_by() == LIMITS_RLIMIT;
+	/* Of each process, on all processors at once: only where every clock has failed. */
+	uint64_t cpu =
+	    steward ? RLIM_INFINITY : (o->wall_ms / 1000 + 2) * in->cage->host->processors;
+	uint64_t memory = steward || alone ? o->memory_bytes : RLIM_INFINITY;
+	const struct {
+		int which;
+		uint64_t soft, hard;
+	} limits[] = {
+		{ RLIMIT_AS, memory, memory },
+		/* 1 and not 0: with 0 the kernel still starts the host's core_pattern program. */
+		{ RLIMIT_CORE, 1, 1 },
+		{ RLIMIT_CPU, cpu, cpu },
+		{ RLIMIT_DATA, RLIM_INFINITY, RLIM_INFINITY },
+		{ RLIMIT_FSIZE, 65536ull * MIB, 65536ull * MIB },
+		{ RLIMIT_LOCKS, RLIM_INFINITY, RLIM_INFINITY },
+		{ RLIMIT_MEMLOCK, MIB, MIB },
+		{ RLIMIT_MSGQUEUE, 0, 0 },
+		{ RLIMIT_NICE, 0, 0 },
+		{ RLIMIT_NOFILE, steward ? 256 : o->open_files, steward ? 256 : o->open_files },
+		/* The cgroup counts the box exactly; a uid may have a steward at work beside it. */
+		{ RLIMIT_NPROC, steward ? 1 : o->processes + (alone ? 1 : 8),
+		    steward ? 1 : o->processes + (alone ? 1 : 8) },
+		{ RLIMIT_RTPRIO, 0, 0 },
+		{ RLIMIT_RTTIME, 0, 0 },
+		{ RLIMIT_SIGPENDING, 1024, 1024 },
+		{ RLIMIT_STACK, 8 * MIB, 64 * MIB },
+	};
+
+	for (size_t i = 0; i < COUNT(limits); i++) {
+		struct rlimit limit = { limits[i].soft, limits[i].hard };
+
+		if (prlimit(0, limits[i].which, &limit, NULL) < 0)
+			return err_sys(e, "rlimit %d", limits[i].which);
+	}
+	hold(in, LAYER_rlimits);
+	umask(022);
+	return 0;
+}
+
+/* ---- landlock ---- */
+
+static int
+enter_landlock(struct entry *in, struct err *e)
+{
+	bool scopes = false;
+	int r = fence_enter(!is_guest(in), &scopes, e);
+
+	if (r < 0) {
+		errno = e->sys;
+		miss(in, LAYER_landlock);
+		miss(in, LAYER_landlock_scopes);
+		return 0;
+	}
+	hold(in, LAYER_landlock);
+	errno = EOPNOTSUPP;
+	scopes ? hold(in, LAYER_landlock_scopes) : miss(in, LAYER_landlock_scopes);
+	return 0;
+}
+
+/* ---- verify ---- */
+
+static bool
+has_no_capabilities(void)
+{
+	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	struct __user_cap_data_struct data[2];
+
+	if (syscall(SYS_capget, &head, data) < 0)
+		return false;
+	for (size_t i = 0; i < COUNT(data); i++)
+		if ((data[i].effective | data[i].permitted | data[i].inheritable) != 0)
+			return false;
+	for (int cap = 0, has; (has = prctl(PR_CAPBSET_READ, cap)) >= 0; cap++)
+		if (has != 0 || prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, cap, 0, 0) != 0)
+			return false;
+	return true;
+}
+
+/* Not the host's: neither now nor by trying. */
+static bool
+has_own_uid(const struct entry *in)
+{
+	uid_t r, e, s, want = HOST_INSIDE_ID;
+
+	if (in->report.layers.why[LAYER_user_namespace] != 0)
+		want = host_uid(in->cage->host, in->cage->order->workspace);
+	return !in->cage->host->mapped && getresuid(&r, &e, &s) == 0 && r == want && e == want &&
+	       s == want && setresuid(0, 0, 0) < 0 && setresgid(0, 0, 0) < 0;
+}
+
+static bool
+is_read_only(const char *path)
+{
+	struct statvfs st;
+
+	return statvfs(path, &st) == 0 && (st.f_flag & ST_RDONLY) != 0;
+}
+
+static bool
+is_mount(const char *path)
+{
+	struct stat root, there;
+
+	return stat("/", &root) == 0 && stat(path, &there) == 0 && root.st_dev != there.st_dev;
+}
+
+static const struct {
+	enum host_namespace namespace;
+	enum layer layer;
+} namespaces[] = {
+	{ HOST_MNT, LAYER_mount_namespace },
+	{ HOST_PID, LAYER_pid_namespace },
+	{ HOST_NET, LAYER_network_namespace },
+	{ HOST_IPC, LAYER_ipc_namespace },
+	{ HOST_UTS, LAYER_uts_namespace },
+	{ HOST_USER, LAYER_user_namespace },
+	{ HOST_CGROUP, LAYER_cgroup_namespace },
+};
+
+static void
+look(struct entry *in)
+{
+	unsigned differ = host_differs(in->cage->host);
+	const struct {
+		enum layer layer;
+		bool there;
+	} seen[] = {
+		{ LAYER_read_only_root, is_read_only("/") && is_read_only("/usr") },
+		{ LAYER_private_tmp, is_mount("/tmp") },
+		{ LAYER_own_uid, has_own_uid(in) },
+		{ LAYER_no_groups, getgroups(0, NULL) == 0 },
+		{ LAYER_no_capabilities, has_no_capabilities() },
+		{ LAYER_no_new_privs, prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 },
+		{ LAYER_not_dumpable, prctl(PR_GET_DUMPABLE) == 0 },
+	};
+
+	for (size_t i = 0; i < COUNT(namespaces); i++)
+		if ((differ & 1u << namespaces[i].namespace) != 0)
+			hold(in, namespaces[i].layer);
+	for (size_t i = 0; i < COUNT(seen); i++)
+		if (seen[i].there)
+			hold(in, seen[i].layer);
+	if (in->cage->host->mapped)
+		in->report.layers.why[LAYER_own_uid] = EPERM;
+}
+
+/* A steward runs no foreign code: it shares the builder's empty network and counts as the builder's
+ * memory does. */
+static uint64_t
+wanted(const struct entry *in)
+{
+	uint64_t all = (1ull << LAYER_COUNT) - 1;
+	uint64_t by_group = 1ull << LAYER_memory_limit | 1ull << LAYER_process_limit |
+	                    1ull << LAYER_cpu_limit | 1ull << LAYER_cgroup_namespace;
+
+	if (is_guest(in))
+		return (all & ~by_group) | in->report.layers.wanted;
+	return all & ~by_group &
+	       ~(1ull << LAYER_network_namespace | 1ull << LAYER_private_proc |
+		   1ull << LAYER_private_tmp);
+}
+
+static int
+verify(struct entry *in, struct err *e)
+{
+	struct layers *layers = &in->report.layers;
+
+	look(in);
+	layers->wanted = wanted(in);
+	layers->limits_by = cgroup_limits_by();
+	for (int l = 0; l < LAYER_COUNT; l++) {
+		bool missing = (layers->wanted & ~layers->in_force & 1ull << l) != 0;
+
+		if (missing && layer_needed((enum layer)l) && l != LAYER_seccomp)
+			return err_set(e, ERR_isolation_unavailable,
+			    "this host cannot give: %s (%s)", layer_name((enum layer)l),
+			    strerrordesc_np(layers->why[l]));
+	}
+	return 0;
+}
+
+/* ---- seccomp ---- */
+
+/* Targets are below all that was opened since the builder started; so none is lost before it is
+ * copied. */
+static int
+arrange(struct entry *in, struct err *e)
+{
+	const struct cage *c = in->cage;
+	bool guest = c->program == CAGE_LANGUAGE;
+	int control = c->program == CAGE_NOTHING ? in->null : c->fds[guest ? 2 : 0];
+
+	if (dup2(in->null, 0) < 0 || dup2(guest ? c->fds[0] : in->null, 1) < 0 ||
+	    dup2(guest ? c->fds[1] : in->null, 2) < 0 || dup2(control, GUEST_CONTROL_FD) < 0 ||
+	    dup2(c->report, REPORT) < 0 || fcntl(REPORT, F_SETFD, FD_CLOEXEC) < 0)
+		return err_sys(e, "arrange descriptors");
+	in->tell = REPORT;
+	return close_range(REPORT + 1, ~0u, 0) < 0 ? err_sys(e, "close descriptors") : 0;
+}
+
+static int
+enter_seccomp(struct entry *in, struct err *e)
+{
+	if (arrange(in, e) < 0 || filter_load(in->cage->filter, e) < 0)
+		return -1;
+	if (prctl(PR_GET_SECCOMP) != SECCOMP_MODE_FILTER)
+		return err_set(e, ERR_internal, "no seccomp program is in force");
+	hold(in, LAYER_seccomp);
+	return 0;
+}
+
+/* ---- all of it ---- */
+
+static int (*const steps[STEP_COUNT])(struct entry *, struct err *) = {
+	[STEP_cgroup] = enter_cgroup,
+	[STEP_mounts] = enter_mounts,
+	[STEP_user] = enter_user,
+	[STEP_limits] = enter_limits,
+	[STEP_landlock] = enter_landlock,
+	[STEP_verify] = verify,
+	[STEP_seccomp] = enter_seccomp,
+};
+
+static int64_t
+now_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static int
+enter(struct entry *in, struct err *e)
+{
+	int64_t before = now_us(), after;
+
+	/* Its files in /proc are its own only while it is dumpable, which its parent is not. */
+	if (prctl(PR_SET_DUMPABLE, 1) < 0)
+		return err_sys(e, "prctl");
+	for (int s = STEP_cgroup; s < STEP_COUNT; s++, before = after) {
+		if (steps[s](in, e) < 0)
+			return err_add(e, "%s", step_name((enum step)s));
+		after = now_us();
+		in->report.step_us[s] = (uint32_t)(after - before);
+	}
+	return 0;
+}
+
+void
+cage_run(const struct cage *c)
+{
+	struct entry in = { .cage = c, .report = { .said = CAGE_READY }, .tell = c->report };
+	struct err e;
+	bool ready = enter(&in, &e) == 0;
+
+	if (!ready)
+		in.report.error = e;
+	if (write(in.tell, &in.report, sizeof in.report) != (ssize_t)sizeof in.report || !ready)
+		_exit(1);
+	if (c->program == CAGE_NOTHING)
+		_exit(0);
+	if (c->program == CAGE_LANGUAGE)
+		init_run(&(struct init){ runtimes[c->order->language], environment, REPORT });
+	close(REPORT);
+	_exit(steward_main(GUEST_CONTROL_FD));
+}

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cgroup.c - groups of boxes: <own group>/cloister-<slot>/<number>, in version 2 or in each
+ * controller's hierarchy of version 1.
+ *
+ * Trusts the host's files.  A knob that cannot be set is a layer that is missing, and said so; a
+ * group that cannot be made at all is an error.  On a host of both versions the empty version 2
+ * hierarchy still counts processor time.
+ */
+#include "executor/builder/cgroup/cgroup.h"
+
+#include "common/auto.h"
+#include "executor/builder/cgroup/cgroup_find.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum hierarchy {
+	UNIFIED,
+	MEMORY,
+	PIDS,
+	CPU,
+	CPUACCT,
+	HIERARCHIES,
+};
+
+enum {
+	KNOB = 64,
+	PERIOD_US = 100000,
+};
+
+static const char *const controllers[HIERARCHIES] = {
+	[MEMORY] = "memory",
+	[PIDS] = "pids",
+	[CPU] = "cpu",
+	[CPUACCT] = "cpuacct",
+};
+
+static struct {
+	enum limits_by by;
+	bool cpu; /* version 2: it has that controller, too */
+	char name[32];
+	int above[HIERARCHIES]; /* the folder that ours is in, or -1 */
+	int ours[HIERARCHIES];
+	uint32_t numbers;
+} groups = {
+	.above = { -1, -1, -1, -1, -1 },
+	.ours = { -1, -1, -1, -1, -1 },
+};
+
+static int
+write_knob(int folder, const char *path, const char *value)
+{
+	auto_fd int fd = openat(folder, path, O_WRONLY | O_CLOEXEC);
+
+	return fd < 0 || write(fd, value, strlen(value)) < 0 ? -1 : 0;
+}
+
+static int
+read_knob(int folder, const char *path, char *text, size_t size)
+{
+	auto_fd int fd = openat(folder, path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
+
+	if (n < 0)
+		return -1;
+	text[n] = '\0';
+	return 0;
+}
+
+/* The number behind the key of a line, or of a file of one number for NULL; 0: there is none. */
+static uint64_t
+read_number(int folder, const char *path, const char *key)
+{
+	char text[4096];
+	uint64_t number = 0;
+
+	if (read_knob(folder, path, text, sizeof text) < 0)
+		return 0;
+	for (char *line = text, *end; line != NULL; line = end) {
+		end = strchr(line, '\n');
+		if (end != NULL)
+			*end++ = '\0';
+		if (key == NULL)
+			return sscanf(line, "%" SCNu64, &number) == 1 ? number : 0;
+		if (strncmp(line, key, strlen(key)) == 0 && line[strlen(key)] == ' ')
+			return sscanf(line + strlen(key), "%" SCNu64, &number) == 1 ? number : 0;
+	}
+	return 0;
+}
+
+/* ---- finding a place ---- */
+
+/* Takes *above if it works. */
+static int
+make_ours(enum hierarchy h, int *above)
+{
+	int ours = -1;
+
+	if (mkdirat(*above, groups.name, 0755) == 0 || errno == EEXIST)
+		ours = openat(*above, groups.name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (ours < 0)
+		return -1;
+	groups.above[h] = take_fd(above);
+	groups.ours[h] = ours;
+	return 0;
+}
+
+static void
+give_up(enum hierarchy h)
+{
+	if (groups.ours[h] < 0)
+		return;
+	close(groups.ours[h]);
+	unlinkat(groups.above[h], groups.name, AT_REMOVEDIR);
+	close(groups.above[h]);
+	groups.ours[h] = groups.above[h] = -1;
+}
+
+/* Groups of boxes that a killed builder left; their processes died with it. */
+static void
+clear(int ours)
+{
+	int again = openat(ours, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	auto_dir DIR *dir = again < 0 ? NULL : fdopendir(again);
+
+	for (struct dirent *entry; dir != NULL && (entry = readdir(dir)) != NULL;)
+		if (entry->d_type == DT_DIR && entry->d_name[0] != '.')
+			unlinkat(ours, entry->d_name, AT_REMOVEDIR);
+}
+
+/*
+ * A group of version 2 that has processes gives no controllers to groups in it.  Where those are
+ * only the executor and this process (a service of its own, a container), they move one down.
+ */
+static void
+move_down(int folder)
+{
+	char text[4096], line[32];
+	int us = 0, others = 0;
+
+	if (read_knob(folder, "cgroup.procs", text, sizeof text) < 0)
+		return;
+	for (char *at = text; *at != '\0'; at += strcspn(at, "\n") + 1) {
+		int pid = atoi(at);
+
+		pid == getpid() || pid == getppid() ? us++ : others++;
+	}
+	if (us != 2 || others != 0 || (mkdirat(folder, "daemon", 0755) < 0 && errno != EEXIST))
+		return;
+	snprintf(line, sizeof line, "%d", getppid());
+	write_knob(folder, "daemon/cgroup.procs", line);
+	write_knob(folder, "daemon/cgroup.procs", "0");
+}
+
+static int
+delegate(int folder)
+{
+	if (write_knob(folder, "cgroup.subtree_control", "+memory +pids") < 0)
+		return -1;
+	groups.cpu = write_knob(folder, "cgroup.subtree_control", "+cpu") == 0;
+	return 0;
+}
+
+static bool
+open_unified_at(const char *path, bool own)
+{
+	auto_fd int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (folder < 0)
+		return false;
+	if (delegate(folder) < 0) {
+		if (!own || errno != EBUSY)
+			return false;
+		move_down(folder);
+		if (delegate(folder) < 0)
+			return false;
+	}
+	if (make_ours(UNIFIED, &folder) < 0)
+		return false;
+	if (delegate(groups.ours[UNIFIED]) == 0)
+		return true;
+	give_up(UNIFIED);
+	return false;
+}
+
+/* The own group or the nearest above it that gives its groups memory and pids. */
+static bool
+open_unified(void)
+{
+	char path[CGROUP_PATH];
+	int root;
+
+	if (cgroup_find(NULL, path, &root) < 0)
+		return false;
+	for (bool own = true; (int)strlen(path) >= root; own = false) {
+		if (open_unified_at(path, own))
+			return true;
+		*strrchr(path, '/') = '\0'; /* a mount point begins with one */
+	}
+	return false;
+}
+
+static bool
+open_plain(enum hierarchy h)
+{
+	char path[CGROUP_PATH];
+	int root;
+
+	if (cgroup_find(controllers[h], path, &root) < 0)
+		return false;
+	auto_fd int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return folder >= 0 && make_ours(h, &folder) == 0;
+}
+
+static bool
+open_version1(void)
+{
+	if (!open_plain(MEMORY) || !open_plain(PIDS)) {
+		give_up(MEMORY);
+		return false;
+	}
+	open_plain(CPU);
+	if (!open_plain(UNIFIED))
+		open_plain(CPUACCT);
+	return true;
+}
+
+void
+cgroup_open(uint32_t slot)
+{
+	snprintf(groups.name, sizeof groups.name, "cloister-%u", slot);
+	if (open_unified())
+		groups.by = LIMITS_CGROUP2;
+	else if (open_version1())
+		groups.by = LIMITS_CGROUP1;
+	for (int h = 0; h < HIERARCHIES; h++)
+		if (groups.ours[h] >= 0)
+			clear(groups.ours[h]);
+}
+
+void
+cgroup_close(void)
+{
+	for (int h = 0; h < HIERARCHIES; h++)
+		give_up((enum hierarchy)h);
+}
+
+enum limits_by
+cgroup_limits_by(void)
+{
+	return groups.by;
+}
+
+/* ---- the group of a box ---- */
+
+struct path {
+	char text[KNOB];
+};
+
+static struct path
+path_of(const struct cgroup *g, const char *knob)
+{
+	struct path path;
+	int n = snprintf(
+	    path.text, sizeof path.text, "%u%s%s", g->number, knob[0] != '\0' ? "/" : "", knob);
+
+	must(n < (int)sizeof path.text);
+	return path;
+}
+
+static void
+set(struct cgroup *g, enum hierarchy h, const char *knob, uint64_t value, enum layer layer)
+{
+	char text[64];
+
+	snprintf(text, sizeof text, "%" PRIu64, value);
+	if (strcmp(knob, "cpu.max") == 0)
+		snprintf(text, sizeof text, "%" PRIu64 " %d", value, PERIOD_US);
+	if (groups.ours[h] >= 0 && write_knob(groups.ours[h], path_of(g, knob).text, text) == 0)
+		g->in_force |= 1ull << layer;
+	else
+		g->why[layer] = (uint8_t)(groups.ours[h] >= 0 ? errno : ENOENT);
+}
+
+/* Courtesy of the kernel where it has them: without swap, the limit is an end and no slow-down. */
+static void
+set_swapless(const struct cgroup *g, uint64_t memory)
+{
+	char text[32];
+
+	snprintf(text, sizeof text, "%" PRIu64, memory);
+	if (groups.by == LIMITS_CGROUP2) {
+		write_knob(groups.ours[UNIFIED], path_of(g, "memory.swap.max").text, "0");
+		write_knob(groups.ours[UNIFIED], path_of(g, "memory.oom.group").text, "1");
+	} else if (write_knob(groups.ours[MEMORY], path_of(g, "memory.memsw.limit_in_bytes").text,
+		       text) < 0)
+		write_knob(groups.ours[MEMORY], path_of(g, "memory.swappiness").text, "0");
+}
+
+static void
+set_limits(struct cgroup *g, const struct order *order, uint64_t workspace_bytes)
+{
+	bool v2 = groups.by == LIMITS_CGROUP2;
+	uint64_t memory = order->memory_bytes + order->tmp_bytes + workspace_bytes;
+	uint64_t quota_us = order->cpu_milli * (PERIOD_US / 1000);
+
+	set(g, v2 ? UNIFIED : MEMORY, v2 ? "memory.max" : "memory.limit_in_bytes", memory,
+	    LAYER_memory_limit);
+	set_swapless(g, memory);
+	/* Its first process is ours. */
+	set(g, v2 ? UNIFIED : PIDS, "pids.max", order->processes + 1, LAYER_process_limit);
+	if (order->cpu_milli != 0)
+		set(g, v2 ? UNIFIED : CPU, v2 ? "cpu.max" : "cpu.cfs_quota_us", quota_us,
+		    LAYER_cpu_limit);
+}
+
+static int
+open_join(struct cgroup *g, struct err *e)
+{
+	for (int h = MEMORY; h < HIERARCHIES; h++) {
+		if (groups.ours[h] < 0)
+			continue;
+		int fd =
+		    openat(groups.ours[h], path_of(g, "cgroup.procs").text, O_WRONLY | O_CLOEXEC);
+
+		if (fd < 0)
+			return err_sys(e, "open cgroup.procs");
+		g->join[g->njoin++] = fd;
+	}
+	if (groups.ours[UNIFIED] < 0)
+		return 0;
+	g->into =
+	    openat(groups.ours[UNIFIED], path_of(g, "").text, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return g->into < 0 ? err_sys(e, "open cgroup") : 0;
+}
+
+static int
+make_folders(const struct cgroup *g, struct err *e)
+{
+	for (int h = 0; h < HIERARCHIES; h++)
+		if (groups.ours[h] >= 0 && mkdirat(groups.ours[h], path_of(g, "").text, 0755) < 0)
+			return err_sys(e, "make cgroup %u", g->number);
+	return 0;
+}
+
+int
+cgroup_make(struct cgroup *g, const struct order *order, uint64_t workspace_bytes, struct err *e)
+{
+	*g = (struct cgroup){ .number = ++groups.numbers, .into = -1 };
+	g->wanted = 1ull << LAYER_memory_limit | 1ull << LAYER_process_limit;
+	if (order->cpu_milli != 0)
+		g->wanted |= 1ull << LAYER_cpu_limit;
+	if (groups.by == LIMITS_RLIMIT)
+		return 0;
+	if (make_folders(g, e) == 0) {
+		set_limits(g, order, workspace_bytes);
+		if (open_join(g, e) == 0)
+			return 0;
+	}
+	cgroup_settle(g);
+	cgroup_remove(g);
+	return -1;
+}
+
+void
+cgroup_settle(struct cgroup *g)
+{
+	while (g->njoin > 0)
+		close(g->join[--g->njoin]);
+	if (g->into >= 0)
+		close(take_fd(&g->into));
+}
+
+int
+cgroup_join(const struct cgroup *g, struct err *e)
+{
+	for (size_t i = 0; i < g->njoin; i++)
+		if (write(g->join[i], "0", 1) < 0)
+			return err_sys(e, "write cgroup.procs");
+	return 0;
+}
+
+void
+cgroup_read(const struct cgroup *g, struct cgroup_use *use)
+{
+	bool v2 = groups.by == LIMITS_CGROUP2;
+	int memory = groups.ours[v2 ? UNIFIED : MEMORY];
+
+	*use = (struct cgroup_use){ 0 };
+	if (groups.by == LIMITS_RLIMIT)
+		return;
+	use->out_of_memory =
+	    read_number(memory, path_of(g, v2 ? "memory.events" : "memory.oom_control").text,
+		"oom_kill") > 0;
+	use->max_memory_bytes = read_number(
+	    memory, path_of(g, v2 ? "memory.peak" : "memory.max_usage_in_bytes").text, NULL);
+	use->too_many_processes = read_number(groups.ours[v2 ? UNIFIED : PIDS],
+				      path_of(g, "pids.events").text, "max") > 0;
+	use->cpu_us =
+	    groups.ours[UNIFIED] >= 0
+		? read_number(groups.ours[UNIFIED], path_of(g, "cpu.stat").text, "usage_usec")
+		: read_number(groups.ours[CPUACCT], path_of(g, "cpuacct.usage").text, NULL) / 1000;
+}
+
+bool
+cgroup_remove(const struct cgroup *g)
+{
+	bool gone = true;
+
+	for (int h = 0; h < HIERARCHIES; h++)
+		if (groups.ours[h] >= 0 &&
+		    unlinkat(groups.ours[h], path_of(g, "").text, AT_REMOVEDIR) < 0 &&
+		    errno != ENOENT)
+			gone = false;
+	return gone;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cgroup.h - a group for each box, in the hierarchy that this host delegates: cgroup 2 with its
+ * controllers, else version 1's, else none (rlimits remain).
+ *
+ * A box's group is named by a number; its knobs are reached by descriptors that were opened before
+ * the builder left the host's file system.
+ */
+#pragma once
+
+#include "executor/builder/order.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+enum {
+	CGROUP_MAX_JOIN = 4,
+};
+
+/* A box's. */
+struct cgroup {
+	uint32_t number;
+	int join[CGROUP_MAX_JOIN]; /* cgroup.procs of version 1: the box writes itself into each */
+	size_t njoin;
+	int into;                  /* for CLONE_INTO_CGROUP, or -1 */
+	uint64_t in_force, wanted; /* bits by enum layer */
+	uint8_t why[LAYER_COUNT];
+};
+
+struct cgroup_use {
+	bool out_of_memory, too_many_processes;
+	uint64_t cpu_us, max_memory_bytes; /* 0: cannot tell */
+};
+
+/* Once, as on the host: finds what is delegated, makes a folder for this slot, clears it of what an
+ * earlier life left. */
+void cgroup_open(uint32_t slot);
+void cgroup_close(void);
+enum limits_by cgroup_limits_by(void);
+
+/* A group with the limits of *order, tmpfs sizes added to its memory: their pages are charged to
+ * who first touches them.  Which layers it gives stands in *group; without cgroups: none. */
+int cgroup_make(struct cgroup *, const struct order *, uint64_t workspace_bytes, struct err *);
+/* The descriptors, once the box is cloned. */
+void cgroup_settle(struct cgroup *);
+/* In the box. */
+int cgroup_join(const struct cgroup *, struct err *);
+/* Of a box of which nothing runs any more. */
+void cgroup_read(const struct cgroup *, struct cgroup_use *);
+/* false: the kernel still counts something in it; try again. */
+bool cgroup_remove(const struct cgroup *);

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * host.c - from a child of the executor to pid 1 of a world of its own.
+ *
+ * Trusts the host it was started on and nobody else.  As root every workspace has a uid of its own
+ * on the host, from a range that only this builder uses while it lives; as an ordinary user there
+ * is one uid, and boxes are kept apart by namespaces, seccomp and Landlock.
+ */
+#include "executor/builder/host.h"
+
+#include "common/auto.h"
+#include "common/fdio.h"
+#include "executor/builder/order.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+enum {
+	SLOTS = 64,
+	FIRST_UID = 900000, /* SLOTS times ORDER_MAX_LIVING from here */
+};
+
+static const char *const namespaces[HOST_NAMESPACES] = {
+	[HOST_MNT] = "self/ns/mnt",
+	[HOST_PID] = "self/ns/pid",
+	[HOST_NET] = "self/ns/net",
+	[HOST_IPC] = "self/ns/ipc",
+	[HOST_UTS] = "self/ns/uts",
+	[HOST_USER] = "self/ns/user",
+	[HOST_CGROUP] = "self/ns/cgroup",
+};
+
+/* CHROOT: to change mount namespaces; SETPCAP: to empty a box's bounding set. */
+static const int kept[] = { CAP_SYS_ADMIN, CAP_SYS_CHROOT, CAP_SETUID, CAP_SETGID, CAP_SETPCAP,
+	CAP_KILL };
+
+/* ---- the slot ---- */
+
+static int
+open_slots(char path[128], struct err *e)
+{
+	const char *run = getenv("XDG_RUNTIME_DIR");
+	uid_t uid = geteuid();
+	struct stat st;
+
+	if (uid == 0)
+		snprintf(path, 128, "/run/cloister-builder");
+	else if (run != NULL && run[0] == '/' && strlen(run) < 100)
+		snprintf(path, 128, "%s/cloister-builder", run);
+	else
+		snprintf(path, 128, "/tmp/cloister-builder-%u", uid);
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		return err_sys(e, "make %s", path);
+
+	auto_fd int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (folder < 0 || fstat(folder, &st) < 0)
+		return err_sys(e, "open %s", path);
+	if (st.st_uid != uid || (st.st_mode & 077) != 0)
+		return err_set(e, ERR_internal, "%s is not this user's alone", path);
+	return take_fd(&folder);
+}
+
+int
+host_slot(struct host *h, struct err *e)
+{
+	char path[128], name[16];
+	auto_fd int folder = open_slots(path, e);
+
+	if (folder < 0)
+		return -1;
+	for (h->slot = 0; h->slot < SLOTS; h->slot++) {
+		snprintf(name, sizeof name, "%u", h->slot);
+		auto_fd int file =
+		    openat(folder, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+		if (file < 0)
+			return err_sys(e, "open %s/%s", path, name);
+		if (flock(file, LOCK_EX | LOCK_NB) == 0) {
+			take_fd(&file);
+			return 0;
+		}
+	}
+	return err_set(e, ERR_internal, "%d builders are running already", SLOTS);
+}
+
+/* ---- namespaces ---- */
+
+static bool
+has_capabilities(void)
+{
+	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	struct __user_cap_data_struct data[2] = { 0 };
+
+	if (syscall(SYS_capget, &head, data) < 0)
+		return false;
+	for (size_t i = 0; i < COUNT(kept); i++)
+		if ((data[kept[i] / 32].effective & 1u << kept[i] % 32) == 0)
+			return false;
+	return true;
+}
+
+/* The new process is the executor's child, too. */
+static pid_t
+clone_with(uint64_t more)
+{
+	struct clone_args args = {
+		.flags = CLONE_PARENT | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |
+		         CLONE_NEWUTS | more,
+	};
+
+	return (pid_t)syscall(SYS_clone3, &args, sizeof args);
+}
+
+static int
+write_map(int proc, const char *name, const char *text, struct err *e)
+{
+	auto_fd int file = openat(proc, name, O_WRONLY | O_CLOEXEC);
+
+	if (file < 0)
+		return err_sys(e, "open %s", name);
+	return write(file, text, strlen(text)) < 0 ? err_sys(e, "write %s", name) : 0;
+}
+
+int
+host_map(int proc, uid_t inside, uid_t outside_uid, gid_t outside_gid, struct err *e)
+{
+	char uids[64], gids[64];
+
+	snprintf(uids, sizeof uids, "%u %u 1", inside, outside_uid);
+	snprintf(gids, sizeof gids, "%u %u 1", inside, outside_gid);
+	return write_map(proc, "self/setgroups", "deny", e) < 0 ||
+	               write_map(proc, "self/uid_map", uids, e) < 0 ||
+	               write_map(proc, "self/gid_map", gids, e) < 0
+	           ? -1
+	           : 0;
+}
+
+static int
+refuse(struct err *e)
+{
+	return err_set(e, ERR_isolation_unavailable,
+	    "this user may not make namespaces (%s); open user namespaces "
+	    "(user.max_user_namespaces, "
+	    "kernel.unprivileged_userns_clone, AppArmor) or start as root",
+	    strerrordesc_np(errno));
+}
+
+static int
+enter_namespaces(struct host *h, struct err *e)
+{
+	uid_t uid = geteuid();
+	gid_t gid = getegid();
+	pid_t child = -1;
+
+	h->mapped = uid != 0 || !has_capabilities();
+	if (!h->mapped)
+		child = clone_with(0);
+	if (child < 0) {
+		h->mapped = true;
+		child = clone_with(CLONE_NEWUSER);
+	}
+	if (child < 0)
+		return refuse(e);
+	if (child > 0)
+		_exit(0);
+	/* A killed executor: its end of the socket says the same, but this is sooner. */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+		return err_sys(e, "prctl");
+	h->proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (h->proc < 0)
+		return err_sys(e, "open /proc");
+	if (h->mapped && host_map(h->proc, HOST_INSIDE_ID, uid, gid, e) < 0)
+		return e->code = ERR_isolation_unavailable, -1;
+	return 0;
+}
+
+int
+host_enter(struct host *h, struct err *e)
+{
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+	h->processors = processors > 0 ? (uint32_t)processors : 1;
+	if (enter_namespaces(h, e) < 0)
+		return -1;
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		return err_sys(e, "make mounts private");
+	return 0;
+}
+
+int
+host_note(struct host *h, struct err *e)
+{
+	struct stat st;
+
+	for (int n = 0; n < HOST_NAMESPACES; n++) {
+		if (fstatat(h->proc, namespaces[n], &st, 0) < 0)
+			return err_sys(e, "stat /proc/%s", namespaces[n]);
+		h->namespaces[n] = st.st_ino;
+	}
+	return 0;
+}
+
+unsigned
+host_differs(const struct host *h)
+{
+	struct stat st;
+	unsigned differ = 0;
+
+	for (int n = 0; n < HOST_NAMESPACES; n++)
+		if (fstatat(h->proc, namespaces[n], &st, 0) == 0 && st.st_ino != h->namespaces[n])
+			differ |= 1u << n;
+	return differ;
+}
+
+uid_t
+host_uid(const struct host *h, uint32_t workspace)
+{
+	if (h->mapped)
+		return HOST_INSIDE_ID;
+	return FIRST_UID + h->slot * ORDER_MAX_LIVING + workspace - 1;
+}
+
+/* ---- less power ---- */
+
+int
+host_drop(struct err *e)
+{
+	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	struct __user_cap_data_struct data[2] = { 0 };
+
+	for (size_t i = 0; i < COUNT(kept); i++) {
+		data[kept[i] / 32].effective |= 1u << kept[i] % 32;
+		data[kept[i] / 32].permitted |= 1u << kept[i] % 32;
+	}
+	for (int cap = 0; prctl(PR_CAPBSET_READ, cap) >= 0; cap++)
+		if ((data[cap / 32].permitted & 1u << cap % 32) == 0 &&
+		    prctl(PR_CAPBSET_DROP, cap) < 0)
+			return err_sys(e, "drop capability %d", cap);
+	if (syscall(SYS_capset, &head, data) < 0)
+		return err_sys(e, "capset");
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0)
+		return err_sys(e, "prctl");
+	return 0;
+}

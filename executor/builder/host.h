@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* host.h - where the builder stands: namespaces of its own, the uids it may give, its /proc. */
+#pragma once
+
+#include "common/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum {
+	HOST_INSIDE_ID = 1000, /* uid and gid of every program, as it sees them itself */
+};
+
+enum host_namespace {
+	HOST_MNT,
+	HOST_PID,
+	HOST_NET,
+	HOST_IPC,
+	HOST_UTS,
+	HOST_USER,
+	HOST_CGROUP,
+	HOST_NAMESPACES,
+};
+
+struct host {
+	bool mapped; /* not root: in a user namespace where one uid is mapped */
+	uint32_t slot, processors;
+	int proc; /* /proc of the builder's pid namespace, for what is below self/ */
+	ino_t namespaces[HOST_NAMESPACES];
+};
+
+/* One among the builders of this host, as long as a process lives that comes from this one. */
+int host_slot(struct host *, struct err *);
+/*
+ * Goes on in a new process: pid 1 of a pid namespace, so that nothing which comes from it outlives
+ * it, with mount, network, ipc and uts namespaces, and as no root also a user namespace.  The
+ * process that the executor started ends.
+ */
+int host_enter(struct host *, struct err *);
+/* Once /proc is where it stays: notes the namespaces that no box may share. */
+int host_note(struct host *, struct err *);
+/* Those of the calling process which differ: bits by enum host_namespace. */
+unsigned host_differs(const struct host *);
+/* The uid and gid of who works in that workspace. */
+uid_t host_uid(const struct host *, uint32_t workspace);
+/* What is left once all is set up: the capabilities that boxes take, no new ones ever. */
+int host_drop(struct err *);
+/* setgroups, uid_map and gid_map of the calling process, below proc; ids of the namespace around
+ * it. */
+int host_map(int proc, uid_t inside, uid_t outside_uid, gid_t outside_gid, struct err *);

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cloister-builder - makes boxes; the only part of cloister that keeps any power over the host.
+ *
+ * Trusts the host it is started on, and of the executor no more than that it hands over descriptors
+ * of its own: an order is a fixed-size struct whose every number is checked, and names a workspace
+ * or a box by a small number.  It speaks no protocol, parses no text of anybody's, opens no socket.
+ * It holds what others must not have: the capabilities to make namespaces and to give uids, and the
+ * mounts of all workspaces.
+ *
+ * It is pid 1 of a pid namespace above all boxes: the kernel ends them with it, however it ends.
+ */
+#include "common/auto.h"
+#include "common/fdio.h"
+#include "common/log.h"
+#include "common/loop.h"
+#include "executor/builder/cgroup/cgroup.h"
+#include "executor/builder/filter.h"
+#include "executor/builder/lives.h"
+#include "executor/builder/root.h"
+#include "executor/builder/shelf.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+void
+lives_answer(const struct answer *answer, int fd)
+{
+	ssize_t n = fdio_send(ORDER_SOCKET, answer, sizeof *answer, &fd, fd >= 0 ? 1 : 0);
+
+	/* Who does not hear that a box ended has itself ended. */
+	if (n != (ssize_t)sizeof *answer)
+		loop_stop();
+}
+
+static void
+answer_bad(const struct order *order, const struct err *e)
+{
+	struct answer answer = {
+		.kind = order->kind == ORDER_WORKSPACE ? ANSWER_WORKSPACE : ANSWER_ENDED,
+		.id = order->id,
+		.error = *e,
+	};
+
+	lives_answer(&answer, -1);
+}
+
+static void
+on_order(void *self, uint32_t events)
+{
+	struct order order;
+	int fds[ORDER_MAX_FDS];
+	size_t nfds = COUNT(fds);
+	struct err e;
+	ssize_t n = fdio_receive(ORDER_SOCKET, &order, sizeof order, fds, &nfds, MSG_DONTWAIT);
+
+	(void)self, (void)events;
+	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
+		loop_stop();
+		return;
+	}
+	if (n < 0)
+		return;
+	if (n == (ssize_t)sizeof order && order_check(&order, nfds, &e) == 0) {
+		lives_order(&order, fds, nfds);
+		return;
+	}
+	while (nfds > 0)
+		close(fds[--nfds]);
+	if (n == (ssize_t)sizeof order)
+		answer_bad(&order, &e);
+}
+
+static int
+settle(struct host *host, struct err *e)
+{
+	static struct filter filter;
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	umask(022);
+	if (host_slot(host, e) < 0)
+		return -1;
+	cgroup_open(host->slot);
+	return host_enter(host, e) < 0 || root_make(host, e) < 0 || shelf_open(host, e) < 0 ||
+	               host_note(host, e) < 0 || lives_open(host, e) < 0 ||
+	               filter_make(&filter, FILTER_ALL, e) < 0 || loop_open(e) < 0 ||
+	               host_drop(e) < 0 || filter_load(&filter, e) < 0
+	           ? -1
+	           : 0;
+}
+
+int
+main(void)
+{
+	static struct host host;
+	struct answer ready = { .kind = ANSWER_READY };
+	struct stat st;
+	struct err e;
+
+	log_open("builder", LOG_info);
+	if (fstat(ORDER_SOCKET, &st) < 0 || !S_ISSOCK(st.st_mode)) {
+		log_error("cloister-builder is started by cloister-executor", LOG_N("status", 2));
+		return 2;
+	}
+	int r = settle(&host, &ready.error);
+
+	if (r == 0)
+		r = lives_try(&ready.layers, &ready.error);
+	lives_answer(&ready, -1);
+	if (r == 0 &&
+	    (loop_watch(ORDER_SOCKET, EPOLLIN, on_order, NULL, &e) < 0 || loop_run(&e) < 0))
+		log_error("the builder ends", LOG_E(&e));
+	lives_end();
+	cgroup_close();
+	_exit(r == 0 ? 0 : 1);
+}

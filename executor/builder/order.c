@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * order.c - bounds of orders, and names of what they are about; the same in the executor and in the
+ * builder.
+ *
+ * Trusts nothing in an order: in the builder it comes from a process that speaks to the outside.
+ */
+#include "executor/builder/order.h"
+
+#include "common/auto.h"
+#include "common/schema.h"
+
+#include <stddef.h>
+
+enum {
+	MIB = 1 << 20,
+};
+
+/* clang-format off */
+enum need { WANT, MUST };
+
+static const struct {
+	const char *name;
+	enum need need;
+} layers[LAYER_COUNT] = {
+#define LAYER(id, name, need) [LAYER_##id] = { name, need },
+#include "executor/builder/layers.def"
+};
+
+static const char *const steps[STEP_COUNT] = {
+#define STEP(id, what) [STEP_##id] = what,
+#include "executor/builder/steps.def"
+};
+/* clang-format on */
+
+static const struct {
+	enum order_kind kind;
+	size_t fds;
+} kinds[] = {
+	{ ORDER_WORKSPACE, 0 },
+	{ ORDER_WIPE, 0 },
+	{ ORDER_BOX, 3 },
+	{ ORDER_STEWARD, 1 },
+	{ ORDER_KILL, 0 },
+};
+
+#define BOUND(kind, field, low, high) \
+	{ \
+		kind, #field, offsetof(struct order, field), low, high \
+	}
+static const struct bound {
+	enum order_kind kind;
+	const char *name;
+	size_t offset;
+	uint64_t low, high;
+} bounds[] = {
+	BOUND(ORDER_WORKSPACE, bytes, 4096, 4096ull * MIB),
+	BOUND(ORDER_WORKSPACE, files, 2, 1 << 20),
+	BOUND(ORDER_BOX, memory_bytes, MIB, 65536ull * MIB),
+	BOUND(ORDER_BOX, tmp_bytes, 4096, 1024ull * MIB),
+	BOUND(ORDER_BOX, cpu_milli, 0, 1000000),
+	BOUND(ORDER_BOX, processes, 1, 4096),
+	BOUND(ORDER_BOX, open_files, 8, 65536),
+	BOUND(ORDER_BOX, wall_ms, 1, 1 << 24),
+	BOUND(ORDER_STEWARD, memory_bytes, MIB, 65536ull * MIB),
+};
+
+static int
+check_bound(const struct order *order, const struct bound *b, struct err *e)
+{
+	uint64_t value = *(const uint64_t *)((const char *)order + b->offset);
+
+	if (value >= b->low && value <= b->high)
+		return 0;
+	return err_set(e, ERR_invalid_argument, "%s: %llu is not within %llu and %llu", b->name,
+	    (unsigned long long)value, (unsigned long long)b->low, (unsigned long long)b->high);
+}
+
+static int
+check_ids(const struct order *order, struct err *e)
+{
+	bool works_in = order->kind == ORDER_BOX || order->kind == ORDER_STEWARD;
+
+	if (order->id < 1 || order->id > ORDER_MAX_LIVING)
+		return err_set(e, ERR_invalid_argument, "id: %u is none", order->id);
+	if (works_in && (order->workspace < 1 || order->workspace > ORDER_MAX_LIVING))
+		return err_set(e, ERR_invalid_argument, "workspace: %u is none", order->workspace);
+	if (order->kind == ORDER_BOX && order->language >= language_COUNT)
+		return err_set(e, ERR_invalid_argument, "language: %u is none", order->language);
+	return 0;
+}
+
+int
+order_check(const struct order *order, size_t nfds, struct err *e)
+{
+	size_t k = 0;
+
+	while (k < COUNT(kinds) && kinds[k].kind != order->kind)
+		k++;
+	if (k == COUNT(kinds))
+		return err_set(e, ERR_invalid_argument, "kind: %u is none", order->kind);
+	if (nfds != kinds[k].fds)
+		return err_set(e, ERR_invalid_argument, "%zu descriptors where %zu belong", nfds,
+		    kinds[k].fds);
+	if (check_ids(order, e) < 0)
+		return -1;
+	for (size_t i = 0; i < COUNT(bounds); i++)
+		if (bounds[i].kind == order->kind && check_bound(order, &bounds[i], e) < 0)
+			return -1;
+	return 0;
+}
+
+const char *
+layer_name(enum layer layer)
+{
+	return layers[layer].name;
+}
+
+bool
+layer_needed(enum layer layer)
+{
+	return layers[layer].need == MUST;
+}
+
+const char *
+step_name(enum step step)
+{
+	return steps[step];
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * root.c - a small read-only tmpfs with the host's /usr in it, and nothing else of the host but
+ * what binds.def names.
+ *
+ * Trusts the host's /usr.  The languages' drivers are in this program's own image, so that no file
+ * of the host decides what runs beside a guest.
+ */
+#include "executor/builder/root.h"
+
+#include "common/auto.h"
+#include "common/fdio.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+/* clang-format off */
+#define EMBED(symbol, path) \
+	__asm__(".pushsection .rodata\n" #symbol ": .incbin \"" CLOISTER_GUEST "/" path "\"\n" \
+		#symbol "_end: .byte 0\n.popsection\n"); \
+	extern const char symbol[], symbol##_end[];
+EMBED(guest_python_driver,  "python/driver.py")
+EMBED(guest_python_failure, "python/failure.py")
+EMBED(guest_python_values,  "python/values.py")
+/* clang-format on */
+
+enum need { WANT, MUST };
+
+static const struct {
+	const char *path;
+	enum need need;
+} binds[] = {
+#define BIND(path, need) { path, need },
+#include "executor/builder/binds.def"
+};
+
+/* As on the host: links into /usr, or folders of their own. */
+static const char *const tops[] = { "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32" };
+
+static const char *const folders[] = { "cloister", "cloister/python", "dev", "etc", "mnt", "proc",
+	"sandbox", "tmp", "workspace" };
+
+static const struct {
+	const char *path, *target;
+} links[] = {
+	{ "mnt/data", "/workspace" }, { "sandbox/workspace", "/workspace" },
+	{ "dev/fd", "/proc/self/fd" }, { "dev/stdin", "/proc/self/fd/0" },
+	{ "dev/stdout", "/proc/self/fd/1" }, { "dev/stderr", "/proc/self/fd/2" },
+	{ "dev/shm", "/tmp" }, /* so that shared memory counts as files of /tmp do */
+};
+
+static const struct {
+	const char *path, *text, *end; /* end NULL: at the zero byte */
+} files[] = {
+	{ "etc/passwd", "sandbox:x:1000:1000:sandbox:/tmp:/bin/sh\n", NULL },
+	{ "etc/group", "sandbox:x:1000:\n", NULL },
+	{ "etc/hosts", "127.0.0.1 localhost\n", NULL },
+	{ "etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n", NULL },
+	{ "cloister/python/driver.py", guest_python_driver, guest_python_driver_end },
+	{ "cloister/python/failure.py", guest_python_failure, guest_python_failure_end },
+	{ "cloister/python/values.py", guest_python_values, guest_python_values_end },
+};
+
+static int
+make_tmpfs(struct err *e)
+{
+	auto_fd int context = fsopen("tmpfs", FSOPEN_CLOEXEC);
+
+	if (context < 0 || fsconfig(context, FSCONFIG_SET_STRING, "size", "8m", 0) < 0 ||
+	    fsconfig(context, FSCONFIG_SET_STRING, "nr_inodes", "1k", 0) < 0 ||
+	    fsconfig(context, FSCONFIG_SET_STRING, "mode", "0755", 0) < 0 ||
+	    fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+		return err_sys(e, "make a tmpfs");
+
+	int mount = fsmount(context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+
+	return mount < 0 ? err_sys(e, "mount a tmpfs") : mount;
+}
+
+static int
+make_file(int root, const char *path, const void *data, size_t size, struct err *e)
+{
+	auto_fd int file = openat(root, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+
+	if (file < 0)
+		return err_sys(e, "make %s", path);
+	return fdio_write(file, data, size, e);
+}
+
+static int
+bind(int root, const char *path, struct err *e)
+{
+	struct mount_attr attr = { .attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID };
+	auto_fd int tree =
+	    open_tree(AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+	struct stat st;
+
+	if (tree < 0 || fstat(tree, &st) < 0)
+		return err_sys(e, "open %s", path);
+	if (S_ISCHR(st.st_mode))
+		attr.attr_set |= MOUNT_ATTR_NOEXEC;
+	else
+		attr.attr_set |= MOUNT_ATTR_NODEV;
+	if (mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr, sizeof attr) < 0)
+		return err_sys(e, "restrict %s", path);
+	if (S_ISDIR(st.st_mode) ? mkdirat(root, path + 1, 0755) < 0
+				: make_file(root, path + 1, "", 0, e) < 0)
+		return err_sys(e, "make %s", path);
+	if (move_mount(tree, "", root, path + 1, MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return err_sys(e, "bind %s", path);
+	return 0;
+}
+
+static int
+bind_all(int root, struct err *e)
+{
+	char target[256];
+
+	for (size_t i = 0; i < COUNT(binds); i++)
+		if (bind(root, binds[i].path, e) < 0 && (binds[i].need == MUST || e->sys != ENOENT))
+			return -1;
+	for (size_t i = 0; i < COUNT(tops); i++) {
+		ssize_t n = readlink(tops[i], target, sizeof target - 1);
+
+		if (n > 0) {
+			target[n] = '\0';
+			if (symlinkat(target, root, tops[i] + 1) < 0)
+				return err_sys(e, "make %s", tops[i]);
+		} else if (bind(root, tops[i], e) < 0 && e->sys != ENOENT)
+			return -1;
+	}
+	return 0;
+}
+
+/* A copy: the host's would be another file after each ldconfig. */
+static int
+copy_library_cache(int root, struct err *e)
+{
+	struct blob cache = { 0 };
+	int r = fdio_load(AT_FDCWD, "/etc/ld.so.cache", 4 << 20, &cache, e);
+
+	if (r == 0)
+		r = make_file(root, "etc/ld.so.cache", cache.data, cache.size, e);
+	else if (e->sys == ENOENT)
+		r = 0;
+	free(cache.data);
+	return r;
+}
+
+static int
+fill(int root, struct err *e)
+{
+	for (size_t i = 0; i < COUNT(folders); i++)
+		if (mkdirat(root, folders[i], 0755) < 0)
+			return err_sys(e, "make /%s", folders[i]);
+	for (size_t i = 0; i < COUNT(links); i++)
+		if (symlinkat(links[i].target, root, links[i].path) < 0)
+			return err_sys(e, "make /%s", links[i].path);
+	for (size_t i = 0; i < COUNT(files); i++) {
+		const char *end = files[i].end != NULL ? files[i].end : strchr(files[i].text, '\0');
+
+		if (make_file(
+			root, files[i].path, files[i].text, (size_t)(end - files[i].text), e) < 0)
+			return -1;
+	}
+	return copy_library_cache(root, e);
+}
+
+/*
+ * The kernel lets a process without root mount a new /proc only where it sees a whole one already;
+ * boxes drop this one as they mount theirs.  Where the host's is masked (a container), boxes have
+ * none, and the builder goes on with the host's through a descriptor.
+ */
+static int
+mount_proc(struct host *h, int root, struct err *e)
+{
+	auto_fd int context = fsopen("proc", FSOPEN_CLOEXEC);
+	auto_fd int proc = -1;
+
+	if (context >= 0 && fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
+		proc = fsmount(context, FSMOUNT_CLOEXEC,
+		    MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+	if (proc < 0)
+		return 0;
+	if (move_mount(proc, "", root, "proc", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return err_sys(e, "mount /proc");
+	close(h->proc);
+	h->proc = openat(root, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return h->proc < 0 ? err_sys(e, "open /proc") : 0;
+}
+
+/* Both roots are "." for a moment, the old one above: pivot_root(2) explains it. */
+static int
+enter(int root, struct err *e)
+{
+	struct mount_attr attr = { .attr_set = MOUNT_ATTR_RDONLY };
+
+	if (fchdir(root) < 0 || syscall(SYS_pivot_root, ".", ".") < 0 ||
+	    umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
+		return err_sys(e, "change the root");
+	if (mount_setattr(AT_FDCWD, "/", 0, &attr, sizeof attr) < 0)
+		return err_sys(e, "make the root read-only");
+	return 0;
+}
+
+int
+root_make(struct host *h, struct err *e)
+{
+	auto_fd int root = make_tmpfs(e);
+
+	if (root < 0)
+		return -1;
+	if (move_mount(root, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return err_sys(e, "mount the new root");
+	return fill(root, e) < 0 || bind_all(root, e) < 0 || mount_proc(h, root, e) < 0 ||
+	               enter(root, e) < 0
+	           ? -1
+	           : 0;
+}

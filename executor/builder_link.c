@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * builder_link.c - the executor's end of the socket to cloister-builder.
+ *
+ * Trusts the builder, which has more power than this process, to answer; but bounds every id that
+ * comes back, so that a confused one cannot lead this process astray.  Without a builder there are
+ * no boxes: its end ends this daemon, after everybody who waits has been told.
+ */
+#include "executor/builder_link.h"
+
+#include "common/auto.h"
+#include "common/daemon.h"
+#include "common/fdio.h"
+#include "common/log.h"
+#include "common/loop.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+enum {
+	READY_MS = 20000,
+	BATCH = 64, /* answers taken before others have their turn */
+};
+
+struct errand {
+	uint32_t id;
+	struct errand_events events;
+	void *self;
+};
+
+/* An order that the socket had no room for. */
+struct waiting {
+	struct waiting *next;
+	struct order order;
+	int fds[ORDER_MAX_FDS];
+	size_t nfds;
+};
+
+static struct {
+	int sock;
+	bool gone;
+	struct err refused; /* ERR_none, or why this host can have no boxes */
+	struct isolation isolation;
+	struct errand *errands[ORDER_MAX_LIVING + 1];
+	uint32_t last; /* id given last: the next one is looked for behind it */
+	struct waiting *first, **end;
+} line = { .sock = -1 };
+
+/* ---- starting it ---- */
+
+static void
+become_builder(int sock, char *path)
+{
+	char *const argv[] = { path, NULL };
+
+	if (dup2(sock, ORDER_SOCKET) < 0 || close_range(ORDER_SOCKET + 1, ~0u, 0) < 0)
+		_exit(1);
+	/* The same descriptor is not copied by dup2, and would be closed. */
+	if (fcntl(ORDER_SOCKET, F_SETFD, 0) < 0)
+		_exit(1);
+	execv(path, argv);
+	_exit(127);
+}
+
+static int
+find_builder(char path[4096], struct err *e)
+{
+	ssize_t n = readlink("/proc/self/exe", path, 4096);
+
+	if (n < 0 || n == 4096)
+		return err_sys(e, "read /proc/self/exe");
+	path[n] = '\0';
+	char *last = strrchr(path, '/');
+
+	if (last == NULL || (size_t)(last - path) + sizeof "/cloister-builder" > 4096)
+		return err_set(e, ERR_internal, "this program's path makes no sense");
+	memcpy(last, "/cloister-builder", sizeof "/cloister-builder");
+	return access(path, X_OK) < 0 ? err_sys(e, "%s", path) : 0;
+}
+
+static int
+await_ready(pid_t launcher, struct answer *answer, struct err *e)
+{
+	struct pollfd readable = { .fd = line.sock, .events = POLLIN };
+	int n, status = 0;
+
+	do
+		n = poll(&readable, 1, READY_MS);
+	while (n < 0 && errno == EINTR);
+	if (n <= 0)
+		return err_set(e, ERR_internal, "the builder said nothing for %d ms", READY_MS);
+	ssize_t size = fdio_receive(line.sock, answer, sizeof *answer, NULL, NULL, 0);
+
+	while (waitpid(launcher, &status, 0) < 0 && errno == EINTR)
+		;
+	if (size != (ssize_t)sizeof *answer || answer->kind != ANSWER_READY)
+		return err_set(e, ERR_internal,
+		    "the builder ended as it started; its lines in the log say why");
+	return 0;
+}
+
+int
+builder_open(struct err *e)
+{
+	char path[4096];
+	struct answer answer;
+	int pair[2];
+
+	if (find_builder(path, e) < 0)
+		return -1;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return err_sys(e, "socketpair");
+	pid_t launcher = fork();
+
+	if (launcher == 0)
+		become_builder(pair[1], path);
+	close(pair[1]);
+	line.sock = pair[0];
+	line.end = &line.first;
+	if (launcher < 0)
+		return err_sys(e, "fork");
+	if (await_ready(launcher, &answer, e) < 0)
+		return -1;
+	line.refused = answer.error;
+	if (line.refused.code != ERR_none)
+		log_error("no box can be made here", LOG_E(&line.refused));
+	return isolation_of(&answer.layers, &line.isolation) < 0
+	           ? err_set(e, ERR_internal, "no memory")
+	           : 0;
+}
+
+const struct isolation *
+builder_isolation(void)
+{
+	return &line.isolation;
+}
+
+/* ---- orders ---- */
+
+static void
+waiting_free(struct waiting *w)
+{
+	while (w->nfds > 0)
+		close(w->fds[--w->nfds]);
+	free(w);
+}
+
+static int
+queue(const struct order *order, const int *fds, size_t nfds, struct err *e)
+{
+	struct waiting *w = calloc(1, sizeof *w);
+
+	if (w == NULL)
+		return err_set(e, ERR_internal, "no memory");
+	w->order = *order;
+	for (; w->nfds < nfds; w->nfds++) {
+		w->fds[w->nfds] = fcntl(fds[w->nfds], F_DUPFD_CLOEXEC, 0);
+		if (w->fds[w->nfds] < 0) {
+			err_sys(e, "copy a descriptor");
+			waiting_free(w);
+			return -1;
+		}
+	}
+	if (line.first == NULL && loop_change(line.sock, EPOLLIN | EPOLLOUT, e) < 0) {
+		waiting_free(w);
+		return -1;
+	}
+	*line.end = w;
+	line.end = &w->next;
+	return 0;
+}
+
+static int
+send_order(const struct order *order, const int *fds, size_t nfds, struct err *e)
+{
+	if (line.refused.code != ERR_none) {
+		*e = line.refused;
+		return -1;
+	}
+	if (line.gone)
+		return err_set(e, ERR_unavailable, "the builder of boxes is gone");
+	if (order_check(order, nfds, e) < 0)
+		return -1;
+	if (line.first != NULL)
+		return queue(order, fds, nfds, e);
+	if (fdio_send(line.sock, order, sizeof *order, fds, nfds) >= 0)
+		return 0;
+	return errno == EAGAIN ? queue(order, fds, nfds, e) : err_sys(e, "ask the builder");
+}
+
+static void
+send_waiting(void)
+{
+	struct err ignored;
+
+	while (line.first != NULL) {
+		struct waiting *w = line.first;
+
+		if (fdio_send(line.sock, &w->order, sizeof w->order, w->fds, w->nfds) < 0)
+			return;
+		line.first = w->next;
+		if (line.first == NULL)
+			line.end = &line.first;
+		waiting_free(w);
+	}
+	loop_change(line.sock, EPOLLIN, &ignored);
+}
+
+int
+builder_order(const struct order *order, struct err *e)
+{
+	return send_order(order, NULL, 0, e);
+}
+
+struct errand *
+errand_start(struct order *order, const int *fds, size_t nfds, const struct errand_events *events,
+    void *self, struct err *e)
+{
+	uint32_t id = line.last, tries = 0;
+
+	do
+		id = id % ORDER_MAX_LIVING + 1;
+	while (line.errands[id] != NULL && ++tries < ORDER_MAX_LIVING);
+	if (line.errands[id] != NULL) {
+		err_set(e, ERR_unavailable, "%d boxes are at work", ORDER_MAX_LIVING);
+		return NULL;
+	}
+	struct errand *errand = malloc(sizeof *errand);
+
+	if (errand == NULL) {
+		err_set(e, ERR_internal, "no memory");
+		return NULL;
+	}
+	*errand = (struct errand){ id, *events, self };
+	order->id = id;
+	if (send_order(order, fds, nfds, e) < 0) {
+		free(errand);
+		return NULL;
+	}
+	line.last = id;
+	return line.errands[id] = errand;
+}
+
+void
+errand_kill(struct errand *errand)
+{
+	struct order order = { .kind = ORDER_KILL, .id = errand->id };
+	struct err e;
+
+	if (send_order(&order, NULL, 0, &e) < 0)
+		log_error("a box is not killed", LOG_E(&e));
+}
+
+/* ---- answers ---- */
+
+static void
+end_errand(uint32_t id, const struct answer *answer)
+{
+	struct errand *errand = line.errands[id];
+
+	line.errands[id] = NULL;
+	errand->events.ended(errand->self, answer);
+	free(errand);
+}
+
+static void
+take_answer(const struct answer *answer, int fd)
+{
+	struct errand *errand = answer->id <= ORDER_MAX_LIVING ? line.errands[answer->id] : NULL;
+
+	if (answer->kind == ANSWER_WORKSPACE) {
+		workspace_answered(answer, fd);
+		return;
+	}
+	if (fd >= 0)
+		close(fd);
+	if (errand == NULL)
+		log_warn("the builder speaks of a box that is not known", LOG_N("id", answer->id));
+	else if (answer->kind == ANSWER_ENDED)
+		end_errand(answer->id, answer);
+	else if (answer->kind == ANSWER_STARTED && errand->events.started != NULL)
+		errand->events.started(errand->self, answer);
+}
+
+static void
+lose(void)
+{
+	struct answer answer = { .kind = ANSWER_ENDED };
+
+	line.gone = true;
+	loop_forget(line.sock);
+	err_set(&answer.error, ERR_unavailable, "the builder of boxes ended");
+	for (uint32_t id = 1; id <= ORDER_MAX_LIVING; id++)
+		if (line.errands[id] != NULL) {
+			answer.id = id;
+			end_errand(id, &answer);
+		}
+	workspace_lost(&answer.error);
+	daemon_end("the builder ended");
+}
+
+static void
+on_socket(void *self, uint32_t events)
+{
+	struct answer answer;
+
+	(void)self;
+	if ((events & EPOLLOUT) != 0)
+		send_waiting();
+	for (int i = 0; i < BATCH && !line.gone; i++) {
+		int fd = -1;
+		size_t nfds = 1;
+		ssize_t n = fdio_receive(line.sock, &answer, sizeof answer, &fd, &nfds, 0);
+
+		if (n < 0 && errno == EAGAIN)
+			return;
+		if (n == (ssize_t)sizeof answer)
+			take_answer(&answer, nfds > 0 ? fd : -1);
+		else
+			lose();
+	}
+}
+
+int
+builder_start(struct err *e)
+{
+	if (line.refused.code != ERR_none)
+		return 0;
+	if (fcntl(line.sock, F_SETFL, O_NONBLOCK) < 0)
+		return err_sys(e, "fcntl");
+	return loop_watch(line.sock, EPOLLIN, on_socket, NULL, e);
+}
+
+void
+builder_stop(void)
+{
+	if (line.sock < 0)
+		return;
+	loop_forget(line.sock);
+	close(take_fd(&line.sock));
+	line.gone = true;
+	while (line.first != NULL) {
+		struct waiting *w = line.first;
+
+		line.first = w->next;
+		waiting_free(w);
+	}
+	message_clear(MSG_isolation, &line.isolation);
+}

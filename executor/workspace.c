@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * workspace.c - workspaces as the executor knows them: a number, and a descriptor of the root that
+ * only its counts are read from.
+ *
+ * Trusts the builder.  No name in a workspace is ever resolved in this process.
+ */
+#include "executor/builder_link.h"
+
+#include "common/auto.h"
+#include "common/log.h"
+#include "common/loop.h"
+
+#include <sys/vfs.h>
+
+struct workspace {
+	uint32_t id;
+	int root; /* O_PATH; -1: not there yet */
+	void (*done)(void *self, struct workspace *, const struct err *);
+	void *self;
+	struct err refused;
+};
+
+static struct {
+	struct workspace *all[ORDER_MAX_LIVING + 1];
+	uint32_t last;
+} workspaces;
+
+static void
+end(struct workspace *w, const struct err *why)
+{
+	workspaces.all[w->id] = NULL;
+	w->done(w->self, NULL, why);
+	free(w);
+}
+
+static void
+refuse_later(void *self)
+{
+	struct workspace *w = self;
+
+	w->done(w->self, NULL, &w->refused);
+	free(w);
+}
+
+/* A number that nothing has, and that nothing had just now. */
+static int
+take_id(struct workspace *w, struct err *e)
+{
+	uint32_t id = workspaces.last, tries = 0;
+
+	do
+		id = id % ORDER_MAX_LIVING + 1;
+	while (workspaces.all[id] != NULL && ++tries < ORDER_MAX_LIVING);
+	if (workspaces.all[id] != NULL)
+		return err_set(e, ERR_unavailable, "%d workspaces are in use", ORDER_MAX_LIVING);
+	workspaces.last = w->id = id;
+	return 0;
+}
+
+void
+workspace_make(const struct workspace_limits *limits,
+    void (*done)(void *self, struct workspace *, const struct err *), void *self)
+{
+	struct workspace *w = calloc(1, sizeof *w);
+
+	if (w == NULL) {
+		struct err e;
+
+		err_set(&e, ERR_internal, "no memory");
+		done(self, NULL, &e);
+		return;
+	}
+	*w = (struct workspace){ .root = -1, .done = done, .self = self };
+	if (take_id(w, &w->refused) == 0) {
+		struct order order = {
+			.kind = ORDER_WORKSPACE,
+			.id = w->id,
+			.bytes = limits->bytes,
+			.files = limits->files,
+		};
+
+		if (builder_order(&order, &w->refused) == 0) {
+			workspaces.all[w->id] = w;
+			return;
+		}
+	}
+	loop_after(0, refuse_later, w);
+}
+
+void
+workspace_answered(const struct answer *answer, int fd)
+{
+	struct workspace *w = answer->id <= ORDER_MAX_LIVING ? workspaces.all[answer->id] : NULL;
+
+	if (w == NULL || w->root >= 0) {
+		if (fd >= 0)
+			close(fd);
+		log_warn(
+		    "the builder speaks of a workspace that is not known", LOG_N("id", answer->id));
+		return;
+	}
+	if (answer->error.code != ERR_none || fd < 0) {
+		end(w, &answer->error);
+		return;
+	}
+	w->root = fd;
+	w->done(w->self, w, NULL);
+}
+
+void
+workspace_lost(const struct err *why)
+{
+	for (uint32_t id = 1; id <= ORDER_MAX_LIVING; id++)
+		if (workspaces.all[id] != NULL && workspaces.all[id]->root < 0)
+			end(workspaces.all[id], why);
+}
+
+void
+workspace_drop(struct workspace *w)
+{
+	struct order order = { .kind = ORDER_WIPE };
+	struct err e;
+
+	if (w == NULL)
+		return;
+	/* The last descriptor but the builder's: the memory is free when that has done its part. */
+	close(w->root);
+	order.id = w->id;
+	if (builder_order(&order, &e) < 0 && e.code != ERR_unavailable)
+		log_error("a workspace is not wiped", LOG_E(&e));
+	workspaces.all[w->id] = NULL;
+	free(w);
+}
+
+int
+workspace_is_empty(const struct workspace *w, bool *empty, struct err *e)
+{
+	struct statfs fs;
+
+	if (fstatfs(w->root, &fs) < 0)
+		return err_sys(e, "ask a workspace what it holds");
+	*empty = fs.f_files - fs.f_ffree <= 1; /* its root */
+	return 0;
+}
+
+uint32_t
+workspace_id(const struct workspace *w)
+{
+	return w->id;
+}
