@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gc.h - removes contents that no snapshot needs, a few at a time. */
+#pragma once
+
+/* Looks now, and again every minute. */
+void gc_run(void);
+void gc_stop(void);

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* load.c - from the disk to the shelves; trusts only a manifest that has its digest. */
+#include "snapshotd/load.h"
+
+#include "common/auto.h"
+#include "common/log.h"
+#include "snapshotd/shelf.h"
+#include "snapshotd/store.h"
+
+#include <string.h>
+
+static int
+on_content(const char *owner, const char *digest, uint64_t size, struct err *e)
+{
+	struct shelf *shelf = shelf_of_owner(owner, e);
+	struct content *c = shelf != NULL ? shelf_add_content(shelf, digest, size, NULL, e) : NULL;
+
+	if (c == NULL)
+		return -1;
+	c->here = true;
+	return 0;
+}
+
+/* It lies where its own texts say it belongs. */
+static int
+check_place(const struct manifest *m, const char *owner, const char *id, struct err *e)
+{
+	char whose[HASH_HEX];
+
+	hash_hex(m->principal, strlen(m->principal), whose);
+	if (strcmp(whose, owner) != 0 || strcmp(m->tree.snapshot->snapshot_id, id) != 0)
+		return err_set(e, ERR_snapshot_corrupt, "the snapshot's manifest is another's");
+	return 0;
+}
+
+static int
+on_manifest(const char *owner, const char *id, const struct blob *file, struct err *e)
+{
+	struct shelf *shelf = shelf_of_owner(owner, e);
+	struct manifest m = { 0 };
+	struct record *r = NULL;
+
+	if (shelf == NULL)
+		return -1;
+	if (file == NULL)
+		return shelf_add_broken(shelf, id, e) != NULL ? 0 : -1;
+	if (manifest_read(file, &m, e) == 0 && check_place(&m, owner, id, e) == 0)
+		r = shelf_add_record(shelf, &m, file->size, NULL, e);
+	manifest_clear(&m);
+	for (size_t i = 0; r != NULL && i < r->ncontents; i++)
+		if (!r->contents[i]->here)
+			log_error("a content of a snapshot is not there", LOG_S("snapshot_id", id),
+			    LOG_S("owner", owner), LOG_S("sha256", r->contents[i]->digest));
+	return r != NULL ? 0 : -1;
+}
+
+int
+load_store(int state, struct err *e)
+{
+	static const struct store_visitor visitor = { on_content, on_manifest };
+
+	if (store_open(state, &visitor, e) < 0)
+		return -1;
+	for (struct shelf *shelf = shelf_first(); shelf != NULL; shelf = shelf->next)
+		shelf_settle(shelf);
+	return 0;
+}

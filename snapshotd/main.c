@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * snapshotd - keeps contents by their SHA-256, and snapshots made of them.
+ *
+ * Trusts nobody: whatever it is sent it hashes itself, and whatever it reads back from its disk it
+ * hashes again.  Holds the only copy of what people want to come back to, so it answers once that
+ * is durable and not before.
+ */
+#include "common/daemon.h"
+#include "common/log.h"
+#include "snapshotd/content.h"
+#include "snapshotd/gc.h"
+#include "snapshotd/load.h"
+#include "snapshotd/snapshot.h"
+#include "snapshotd/store.h"
+#include "snapshotd/work.h"
+
+#include <seccomp.h>
+
+static int
+start(struct err *e)
+{
+	if (load_store(daemon_state(), e) < 0 || work_open(e) < 0)
+		return -1;
+	gc_run();
+	return 0;
+}
+
+static void
+stop(void)
+{
+	gc_stop();
+	work_close();
+	store_close();
+}
+
+static const struct setting settings[] = {
+	{ "max_store_bytes", KIND_UINT, &content_limits.store_bytes, "34359738368", 1 << 20,
+	    INT64_MAX, NULL, "Bytes that all snapshots may take on the disk." },
+	{ "max_principal_bytes", KIND_UINT, &content_limits.principal_bytes, "8589934592", 1 << 20,
+	    INT64_MAX, NULL, "Bytes that the snapshots of one principal may take." },
+	{ "max_snapshots", KIND_UINT, &content_limits.principal_snapshots, "1000", 1, 10000, NULL,
+	    "Snapshots of one principal." },
+	{ "keep_free_bytes", KIND_UINT, &content_free_bytes, "268435456", 0, INT64_MAX, NULL,
+	    "Bytes of the disk that are left to others." },
+	{ 0 },
+};
+
+static const struct route routes[] = {
+	{ MSG_snapshot_offer, FROM(executor), content_on_offer },
+	{ MSG_snapshot_put, FROM(executor), content_on_put },
+	{ MSG_snapshot_commit, FROM(executor), snapshot_on_commit },
+	{ MSG_snapshot_open, FROM(executor), snapshot_on_open },
+	{ MSG_snapshot_get, FROM(executor), content_on_get },
+	{ MSG_snapshot_query, FROM(executor), snapshot_on_query },
+	{ MSG_snapshot_drop, FROM(executor), snapshot_on_drop },
+	{ 0 },
+};
+
+static const int syscalls[] = { SCMP_SYS(fchmod), SCMP_SYS(fstatfs), -1 };
+
+static const struct daemon self = {
+	.self = PEER_snapshotd,
+	.summary = "keep snapshots of workspaces",
+	.settings = settings,
+	.routes = routes,
+	.syscalls = syscalls,
+	.memory_bytes = (uint64_t)4 << 30,
+	.state = true,
+	.start = start,
+	.stop = stop,
+};
+
+int
+main(int argc, char **argv)
+{
+	return daemon_main(argc, argv, &self);
+}

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * shelf.c - tables over the store, so that no call has to search the disk.
+ *
+ * Trusts that store.c shows what is on the disk; promises that a content which a snapshot needs, an
+ * offer relies on or a call is busy with is never given as expired.
+ */
+#include "snapshotd/shelf.h"
+
+#include "common/auto.h"
+#include "common/loop.h"
+#include "snapshotd/store.h"
+
+#include <inttypes.h>
+#include <search.h>
+#include <string.h>
+
+enum {
+	HOLD_MS = 15 * 60 * 1000, /* longer than any call may take that begins with an offer */
+	BLOCK = 4096,             /* what the smallest file costs the disk */
+};
+
+/* What a broken manifest may have named is of use to who mends it. */
+static const int64_t FOR_EVER = INT64_MAX;
+
+static struct shelf *shelves;
+static uint64_t store_bytes; /* of all shelves */
+
+static int
+by_name(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+/* ---- limits ---- */
+
+static uint64_t
+cost(uint64_t size)
+{
+	return (size / BLOCK + 1) * BLOCK;
+}
+
+static int
+charge(struct shelf *shelf, uint64_t size, const struct shelf_limits *limits, struct err *e)
+{
+	if (limits != NULL && shelf->bytes + cost(size) > limits->principal_bytes)
+		return err_set(e, ERR_limit_exceeded,
+		    "your snapshots hold %" PRIu64 " bytes, and the setting "
+		    "max_principal_bytes allows %" PRIu64 "; delete some",
+		    shelf->bytes, limits->principal_bytes);
+	if (limits != NULL && store_bytes + cost(size) > limits->store_bytes)
+		return err_set(e, ERR_limit_exceeded,
+		    "the snapshot store is full: the setting max_store_bytes allows %" PRIu64,
+		    limits->store_bytes);
+	shelf->bytes += cost(size);
+	store_bytes += cost(size);
+	return 0;
+}
+
+static void
+credit(struct shelf *shelf, uint64_t size)
+{
+	shelf->bytes -= cost(size);
+	store_bytes -= cost(size);
+}
+
+/* ---- shelves ---- */
+
+static struct shelf *
+of_owner(const char *owner)
+{
+	struct shelf *shelf = shelves;
+
+	while (shelf != NULL && strcmp(shelf->owner, owner) != 0)
+		shelf = shelf->next;
+	return shelf;
+}
+
+struct shelf *
+shelf_of_owner(const char *owner, struct err *e)
+{
+	struct shelf *shelf = of_owner(owner);
+
+	if (shelf != NULL)
+		return shelf;
+	shelf = calloc(1, sizeof *shelf);
+	if (shelf == NULL) {
+		err_sys(e, "shelf");
+		return NULL;
+	}
+	memcpy(shelf->owner, owner, sizeof shelf->owner);
+	TAILQ_INIT(&shelf->idle);
+	shelf->next = shelves;
+	return shelves = shelf;
+}
+
+struct shelf *
+shelf_find(const char *principal)
+{
+	char owner[HASH_HEX];
+
+	hash_hex(principal, strlen(principal), owner);
+	return of_owner(owner);
+}
+
+struct shelf *
+shelf_make(const char *principal, struct err *e)
+{
+	char owner[HASH_HEX];
+	struct shelf *shelf;
+
+	hash_hex(principal, strlen(principal), owner);
+	shelf = of_owner(owner);
+	if (shelf != NULL)
+		return shelf;
+	return store_add_owner(owner, e) < 0 ? NULL : shelf_of_owner(owner, e);
+}
+
+struct shelf *
+shelf_first(void)
+{
+	return shelves;
+}
+
+/* ---- contents ---- */
+
+struct content *
+shelf_content(const struct shelf *shelf, const char *digest)
+{
+	struct content **found = tfind(digest, &shelf->contents, by_name);
+
+	return found != NULL ? *found : NULL;
+}
+
+/* Into its place among the idle: the list is in order of held_until_ms. */
+static void
+set_idle(struct shelf *shelf, struct content *c)
+{
+	struct content *before = TAILQ_LAST(&shelf->idle, idle_list);
+
+	while (before != NULL && before->held_until_ms > c->held_until_ms)
+		before = TAILQ_PREV(before, idle_list, link);
+	if (before != NULL)
+		TAILQ_INSERT_AFTER(&shelf->idle, before, c, link);
+	else
+		TAILQ_INSERT_HEAD(&shelf->idle, c, link);
+	c->idle = true;
+}
+
+static void
+set_needed(struct shelf *shelf, struct content *c)
+{
+	if (c->idle)
+		TAILQ_REMOVE(&shelf->idle, c, link);
+	c->idle = false;
+}
+
+struct content *
+shelf_add_content(struct shelf *shelf, const char *digest, uint64_t size,
+    const struct shelf_limits *limits, struct err *e)
+{
+	struct content *c;
+
+	if (charge(shelf, size, limits, e) < 0)
+		return NULL;
+	c = calloc(1, sizeof *c);
+	if (c != NULL) {
+		memcpy(c->digest, digest, sizeof c->digest);
+		c->size = size;
+		if (tsearch(c, &shelf->contents, by_name) != NULL) {
+			set_idle(shelf, c);
+			return c;
+		}
+	}
+	free(c);
+	credit(shelf, size);
+	err_sys(e, "content");
+	return NULL;
+}
+
+void
+shelf_remove_content(struct shelf *shelf, struct content *c)
+{
+	must(c->idle && c->busy == 0);
+	set_needed(shelf, c);
+	tdelete(c, &shelf->contents, by_name);
+	credit(shelf, c->size);
+	free(c);
+}
+
+static void
+hold_until(struct shelf *shelf, struct content *c, int64_t ms)
+{
+	c->held_until_ms = ms;
+	if (c->idle) {
+		set_needed(shelf, c);
+		set_idle(shelf, c);
+	}
+}
+
+void
+shelf_hold(struct shelf *shelf, struct content *c)
+{
+	if (c->held_until_ms != FOR_EVER)
+		hold_until(shelf, c, loop_now_ms() + HOLD_MS);
+}
+
+void
+shelf_set_size(struct shelf *shelf, struct content *c, uint64_t size)
+{
+	struct err e;
+
+	credit(shelf, c->size);
+	c->size = size;
+	must(charge(shelf, size, NULL, &e) == 0);
+}
+
+struct content *
+shelf_expired(const struct shelf *shelf)
+{
+	struct content *c = TAILQ_FIRST(&shelf->idle);
+
+	while (c != NULL && c->busy > 0)
+		c = TAILQ_NEXT(c, link);
+	return c != NULL && c->held_until_ms <= loop_now_ms() ? c : NULL;
+}
+
+void
+shelf_settle(struct shelf *shelf)
+{
+	bool broken = shelf->nrecords > 0 && shelf->records[0]->broken;
+	struct idle_list idle = TAILQ_HEAD_INITIALIZER(idle);
+	struct content *c;
+
+	TAILQ_CONCAT(&idle, &shelf->idle, link);
+	while ((c = TAILQ_FIRST(&idle)) != NULL) {
+		TAILQ_REMOVE(&idle, c, link);
+		c->held_until_ms = broken ? FOR_EVER : loop_now_ms() + HOLD_MS;
+		set_idle(shelf, c);
+	}
+}
+
+/* ---- records ---- */
+
+static void
+need(struct shelf *shelf, struct content *c)
+{
+	set_needed(shelf, c);
+	c->needed++;
+}
+
+/* A drop frees room now, unless somebody else's offer counts on the content. */
+static void
+need_no_more(struct shelf *shelf, struct content *c)
+{
+	if (--c->needed == 0)
+		set_idle(shelf, c);
+}
+
+struct record *
+shelf_record(const struct shelf *shelf, const char *id, const char *space, struct err *e)
+{
+	for (size_t i = 0; shelf != NULL && i < shelf->nrecords; i++) {
+		struct record *r = shelf->records[i];
+
+		if (strcmp(r->id, id) == 0 && !r->hidden &&
+		    (r->broken || strcmp(r->space, space) == 0))
+			return r;
+	}
+	err_set(e, ERR_not_found, "snapshot_id: you have no such snapshot");
+	return NULL;
+}
+
+static void
+free_record(struct record *r)
+{
+	message_clear(MSG_snapshot, &r->about);
+	free(r->space);
+	free(r->session_id);
+	free(r->contents);
+	free(r);
+}
+
+static int
+make_room(struct shelf *shelf, struct err *e)
+{
+	size_t room = shelf->room * 2 + 16;
+	struct record **grown;
+
+	if (shelf->nrecords < shelf->room)
+		return 0;
+	grown = realloc(shelf->records, room * sizeof *grown);
+	if (grown == NULL)
+		return err_sys(e, "snapshots");
+	shelf->records = grown;
+	shelf->room = room;
+	return 0;
+}
+
+/* By time of making, which is text that sorts; broken ones have none, and go first. */
+static void
+insert(struct shelf *shelf, struct record *r, const char *time)
+{
+	size_t at = shelf->nrecords++;
+
+	for (; at > 0; at--) {
+		const struct record *before = shelf->records[at - 1];
+
+		if (before->broken || strcmp(before->about.created_at, time) <= 0)
+			break;
+		shelf->records[at] = shelf->records[at - 1];
+	}
+	shelf->records[at] = r;
+}
+
+static int
+by_digest(const void *a, const void *b)
+{
+	const struct content *const *x = a, *const *y = b;
+
+	return strcmp((*x)->digest, (*y)->digest);
+}
+
+/* What an entry needs; a content that ought to be here and is not is added on a start. */
+static struct content *
+content_of(struct shelf *shelf, const struct tree_entry *t, const struct shelf_limits *limits,
+    struct err *e)
+{
+	struct content *c = shelf_content(shelf, t->sha256);
+
+	if (c == NULL && limits == NULL)
+		return shelf_add_content(shelf, t->sha256, t->size, NULL, e);
+	if (c != NULL && (limits == NULL || (c->here && c->size == t->size)))
+		return c;
+	err_set(e, ERR_not_found,
+	    "entries: the content of %.120s is not in the store; offer and put it first", t->path);
+	return NULL;
+}
+
+static int
+find_contents(struct shelf *shelf, struct record *r, const struct snapshot_manifest *tree,
+    const struct shelf_limits *limits, struct err *e)
+{
+	size_t n = 0, count = tree->entries.count;
+
+	r->contents = calloc(count + 1, sizeof(struct content *));
+	if (r->contents == NULL)
+		return err_sys(e, "snapshot");
+	for (size_t i = 0; i < count; i++) {
+		const struct tree_entry *t = &tree->entries.items[i];
+
+		if (t->type != file_type_regular)
+			continue;
+		if ((r->contents[n] = content_of(shelf, t, limits, e)) == NULL)
+			return -1;
+		n++;
+	}
+	qsort(r->contents, n, sizeof(struct content *), by_digest);
+	for (size_t i = 0; i < n; i++)
+		if (i == 0 || r->contents[i] != r->contents[i - 1])
+			r->contents[r->ncontents++] = r->contents[i];
+	return 0;
+}
+
+struct record *
+shelf_add_record(struct shelf *shelf, struct manifest *m, uint64_t manifest_bytes,
+    const struct shelf_limits *limits, struct err *e)
+{
+	struct record *r = calloc(1, sizeof *r);
+
+	if (r == NULL) {
+		err_sys(e, "snapshot");
+		return NULL;
+	}
+	strncpy(r->id, m->tree.snapshot->snapshot_id, sizeof r->id - 1);
+	r->manifest_bytes = manifest_bytes;
+	if (make_room(shelf, e) < 0 || find_contents(shelf, r, &m->tree, limits, e) < 0 ||
+	    charge(shelf, manifest_bytes, limits, e) < 0) {
+		free_record(r);
+		return NULL;
+	}
+	for (size_t i = 0; i < r->ncontents; i++)
+		need(shelf, r->contents[i]);
+	r->space = take_ptr(m->space);
+	r->session_id = take_ptr(m->session_id);
+	r->about = *m->tree.snapshot;
+	*m->tree.snapshot = (struct snapshot){ 0 };
+	insert(shelf, r, r->about.created_at);
+	return r;
+}
+
+struct record *
+shelf_add_broken(struct shelf *shelf, const char *id, struct err *e)
+{
+	struct record *r = calloc(1, sizeof *r);
+
+	if (r == NULL || make_room(shelf, e) < 0 || charge(shelf, 0, NULL, e) < 0) {
+		if (r == NULL)
+			err_sys(e, "snapshot");
+		free(r);
+		return NULL;
+	}
+	strncpy(r->id, id, sizeof r->id - 1);
+	r->broken = true;
+	insert(shelf, r, "");
+	return r;
+}
+
+void
+shelf_remove_record(struct shelf *shelf, struct record *r)
+{
+	size_t at = 0;
+
+	while (shelf->records[at] != r)
+		at++;
+	memmove(&shelf->records[at], &shelf->records[at + 1],
+	    (--shelf->nrecords - at) * sizeof *shelf->records);
+	for (size_t i = 0; i < r->ncontents; i++)
+		need_no_more(shelf, r->contents[i]);
+	credit(shelf, r->manifest_bytes);
+	free_record(r);
+}
+
+struct content *
+shelf_record_content(const struct record *r, const char *digest)
+{
+	struct content key;
+	const struct content *at = &key;
+	struct content **found;
+
+	memcpy(key.digest, digest, sizeof key.digest);
+	found = bsearch(&at, r->contents, r->ncontents, sizeof(struct content *), by_digest);
+	return found != NULL ? *found : NULL;
+}

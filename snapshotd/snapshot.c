@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * snapshot.c - snapshots as a whole.
+ *
+ * Trusts no tree, and nobody to know an id that is not theirs: a snapshot is its principal's and
+ * its name space's, and to others there is none.  One that was answered is durable and stands in
+ * the audit log's spool; one that was not, because its call was given up or cannot be recorded, is
+ * taken back.
+ */
+#include "snapshotd/snapshot.h"
+
+#include "common/auto.h"
+#include "common/log.h"
+#include "common/spool.h"
+#include "snapshotd/content.h"
+#include "snapshotd/gc.h"
+#include "snapshotd/store.h"
+#include "snapshotd/tree.h"
+#include "snapshotd/work.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* A call about one snapshot, for which a thread reads, writes or removes its manifest. */
+struct job {
+	struct work work;
+	struct call *call;
+	struct shelf *shelf;
+	struct record *record;
+	char id[37], digest[HASH_HEX]; /* of the record, and of its file */
+	struct manifest manifest;
+	struct blob file;
+	struct err error;
+	bool given_up; /* nobody waits for the call any more */
+};
+
+static void
+job_free(struct job *job)
+{
+	manifest_clear(&job->manifest);
+	blob_clear(&job->file);
+	free(job);
+}
+
+static void
+give(struct job *job, void (*run)(struct work *), void (*done)(struct work *))
+{
+	job->work.run = run;
+	job->work.done = done;
+	work_give(&job->work);
+}
+
+static struct job *
+job_new(struct call *call, struct shelf *shelf, struct record *record, struct err *e)
+{
+	struct job *job = calloc(1, sizeof *job);
+
+	if (job == NULL) {
+		err_sys(e, "snapshot");
+		return NULL;
+	}
+	*job = (struct job){ .call = call, .shelf = shelf, .record = record };
+	if (record != NULL)
+		memcpy(job->id, record->id, sizeof job->id);
+	return job;
+}
+
+/* The texts are lent. */
+static int
+record_event(const struct job *job, enum event event, struct err *e)
+{
+	const struct record *r = job->record;
+	struct audit_event what = {
+		.event = (int)event,
+		.principal = (char *)(uintptr_t)job->call->principal,
+		.namespace =
+		    *job->call->namespace != 0 ? (char *)(uintptr_t)job->call->namespace : NULL,
+		.session_id = r->session_id,
+		.sha256 = *job->digest != 0 ? (char *)(uintptr_t)job->digest : NULL,
+		.size = r->about.total_bytes,
+		.detail = (char *)(uintptr_t)r->id,
+	};
+	int result = spool_record(&what, e);
+
+	free(what.uid);
+	return result;
+}
+
+/* ---- drop ---- */
+
+static void
+remove_run(struct work *work)
+{
+	struct job *job = (struct job *)work;
+
+	store_remove_manifest(job->shelf->owner, job->id, &job->error);
+}
+
+static void
+drop_done(struct work *work)
+{
+	struct job *job = (struct job *)work;
+	struct snapshot_gone reply = { .snapshot_id = job->id, .status = (char[]){ "deleted" } };
+
+	if (job->error.code == ERR_none) {
+		shelf_remove_record(job->shelf, job->record);
+		gc_run();
+		call_reply(job->call, &reply);
+	} else {
+		job->record->hidden = false;
+		call_fail(job->call, &job->error);
+	}
+	job_free(job);
+}
+
+int
+snapshot_on_drop(struct call *call, void *request, struct err *e)
+{
+	const struct snapshot_drop *ask = request;
+	struct shelf *shelf = shelf_find(call->principal);
+	struct record *record;
+	struct job *job;
+
+	if (content_check_principal(call, e) < 0 ||
+	    (record = shelf_record(shelf, ask->snapshot_id, call->namespace, e)) == NULL ||
+	    (job = job_new(call, shelf, record, e)) == NULL)
+		return -1;
+	if (record_event(job, event_snapshot_deleted, e) < 0) {
+		job_free(job);
+		return -1;
+	}
+	record->hidden = true;
+	give(job, remove_run, drop_done);
+	return 0;
+}
+
+/* ---- commit ---- */
+
+static void
+commit_run(struct work *work)
+{
+	struct job *job = (struct job *)work;
+
+	store_put_manifest(job->shelf->owner, job->id, &job->file, &job->error);
+	hash_hex(job->file.data, job->file.size, job->digest);
+}
+
+/* It was durable, and is gone again; *why stands in job->error. */
+static void
+undone(struct work *work)
+{
+	struct job *job = (struct job *)work;
+
+	shelf_remove_record(job->shelf, job->record);
+	gc_run();
+	call_fail(job->call, &job->error);
+	job_free(job);
+}
+
+static void
+undo_run(struct work *work)
+{
+	struct job *job = (struct job *)work;
+	struct err e;
+
+	if (store_remove_manifest(job->shelf->owner, job->id, &e) < 0)
+		log_error("a snapshot that was not acknowledged could not be taken back",
+		    LOG_S("snapshot_id", job->id), LOG_E(&e));
+}
+
+static void
+commit_done(struct work *work)
+{
+	struct job *job = (struct job *)work;
+	struct record *r = job->record;
+
+	if (job->error.code != ERR_none) {
+		undone(work);
+		return;
+	}
+	if (job->given_up)
+		err_set(&job->error, ERR_cancelled, "the snapshot was given up");
+	else
+		record_event(job, event_snapshot_created, &job->error);
+	if (job->error.code != ERR_none) {
+		give(job, undo_run, undone);
+		return;
+	}
+	r->hidden = false;
+	call_reply(job->call, &r->about);
+	job_free(job);
+}
+
+static void
+on_cancel(struct call *call, enum err_code why)
+{
+	struct job *job = call->self;
+
+	(void)why;
+	job->given_up = true;
+}
+
+/* Text that sorts by time; never the same twice. */
+static char *
+time_text(void)
+{
+	static int64_t last_us;
+	struct timespec now;
+	struct tm tm;
+	char text[32], *whole = NULL;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+
+	int64_t us = now.tv_sec * 1000000 + now.tv_nsec / 1000;
+
+	last_us = us > last_us ? us : last_us + 1;
+
+	time_t seconds = last_us / 1000000;
+
+	strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", gmtime_r(&seconds, &tm));
+	return asprintf(&whole, "%s.%06" PRId64 "Z", text, last_us % 1000000) < 0 ? NULL : whole;
+}
+
+/* The manifest of what is asked for; takes the request's texts and entries. */
+static int
+compose(struct job *job, struct snapshot_commit *ask, uint64_t files, uint64_t bytes, struct err *e)
+{
+	struct snapshot *s = calloc(1, sizeof *s);
+	struct manifest *m = &job->manifest;
+
+	m->tree.snapshot = s;
+	m->principal = strdup(job->call->principal);
+	m->space = strdup(job->call->namespace);
+	m->session_id = take_ptr(ask->session_id);
+	m->tree.entries.items = take_ptr(ask->entries.items);
+	m->tree.entries.count = ask->entries.count;
+	ask->entries.count = 0;
+	if (s == NULL || m->principal == NULL || m->space == NULL)
+		return err_sys(e, "snapshot");
+	hash_uuid(job->id);
+	*s = (struct snapshot){
+		.snapshot_id = strdup(job->id),
+		.created_at = time_text(),
+		.description = take_ptr(ask->description),
+		.parent = take_ptr(ask->parent),
+		.file_count = files,
+		.total_bytes = bytes,
+		.new_bytes = ask->new_bytes,
+	};
+	if (s->snapshot_id == NULL || s->created_at == NULL)
+		return err_sys(e, "snapshot");
+	return manifest_write(m, &job->file, e);
+}
+
+static int
+check_commit(struct shelf *shelf, const struct snapshot_commit *ask, uint64_t *files,
+    uint64_t *bytes, struct err *e)
+{
+	if (tree_check(ask->entries.items, ask->entries.count, files, bytes, e) < 0)
+		return -1;
+	if (ask->new_bytes > *bytes)
+		return err_set(e, ERR_invalid_argument,
+		    "new_bytes: %" PRIu64 ", more than the %" PRIu64 " of all files",
+		    ask->new_bytes, *bytes);
+	if (shelf->nrecords >= content_limits.principal_snapshots)
+		return err_set(e, ERR_limit_exceeded,
+		    "you have %zu snapshots, and the setting max_snapshots allows %" PRIu64
+		    "; delete some",
+		    shelf->nrecords, content_limits.principal_snapshots);
+	return 0;
+}
+
+int
+snapshot_on_commit(struct call *call, void *request, struct err *e)
+{
+	struct snapshot_commit *ask = request;
+	struct shelf *shelf;
+	struct job *job;
+	uint64_t files, bytes;
+
+	if (content_check_principal(call, e) < 0 ||
+	    (shelf = shelf_make(call->principal, e)) == NULL ||
+	    check_commit(shelf, ask, &files, &bytes, e) < 0 ||
+	    (job = job_new(call, shelf, NULL, e)) == NULL)
+		return -1;
+	if (compose(job, ask, files, bytes, e) < 0 ||
+	    (job->record = shelf_add_record(
+		 shelf, &job->manifest, job->file.size, &content_limits, e)) == NULL) {
+		job_free(job);
+		return -1;
+	}
+	job->record->hidden = true;
+	call->self = job;
+	call->on_cancel = on_cancel;
+	give(job, commit_run, commit_done);
+	return 0;
+}
+
+/* ---- open ---- */
+
+static void
+open_run(struct work *work)
+{
+	struct job *job = (struct job *)work;
+
+	if (store_get_manifest(job->shelf->owner, job->id, &job->file, &job->error) == 0)
+		manifest_read(&job->file, &job->manifest, &job->error);
+}
+
+/* Whose a manifest is stands in it too: a file under another's name is nobody's. */
+static int
+check_owner(const struct job *job, struct err *e)
+{
+	const struct manifest *m = &job->manifest;
+
+	if (strcmp(m->principal, job->call->principal) == 0 &&
+	    strcmp(m->space, job->call->namespace) == 0 &&
+	    strcmp(m->tree.snapshot->snapshot_id, job->id) == 0)
+		return 0;
+	return err_set(e, ERR_snapshot_corrupt, "the snapshot's manifest is another's");
+}
+
+static void
+open_done(struct work *work)
+{
+	struct job *job = (struct job *)work;
+	struct err gone;
+
+	if (job->error.code == ERR_none && check_owner(job, &job->error) == 0) {
+		call_reply(job->call, &job->manifest.tree);
+	} else if (shelf_record(job->shelf, job->id, job->call->namespace, &gone) == NULL) {
+		call_fail(job->call, &gone); /* deleted meanwhile */
+	} else {
+		if (job->error.code == ERR_snapshot_corrupt)
+			log_error("a snapshot is broken", LOG_S("snapshot_id", job->id),
+			    LOG_E(&job->error));
+		call_fail(job->call, &job->error);
+	}
+	job_free(job);
+}
+
+int
+snapshot_on_open(struct call *call, void *request, struct err *e)
+{
+	const struct snapshot_open *ask = request;
+	struct shelf *shelf = shelf_find(call->principal);
+	struct record *record;
+	struct job *job;
+
+	if (content_check_principal(call, e) < 0 ||
+	    (record = shelf_record(shelf, ask->snapshot_id, call->namespace, e)) == NULL)
+		return -1;
+	if (record->broken)
+		return err_set(e, ERR_snapshot_corrupt, "the snapshot's manifest is broken");
+	if ((job = job_new(call, shelf, record, e)) == NULL)
+		return -1;
+	give(job, open_run, open_done);
+	return 0;
+}
+
+/* ---- query ---- */
+
+static bool
+is_asked_for(const struct record *r, const char *space, const char *session_id)
+{
+	return !r->broken && !r->hidden && strcmp(r->space, space) == 0 &&
+	       (session_id == NULL || strcmp(r->session_id, session_id) == 0);
+}
+
+int
+snapshot_on_query(struct call *call, void *request, struct err *e)
+{
+	const struct snapshot_query *ask = request;
+	const struct shelf *shelf = shelf_find(call->principal);
+	struct snapshot_list reply = { 0 };
+
+	if (content_check_principal(call, e) < 0)
+		return -1;
+	/* Lent by the records, as they are. */
+	reply.snapshots.items =
+	    calloc(shelf != NULL ? shelf->nrecords + 1 : 1, sizeof(struct snapshot));
+	if (reply.snapshots.items == NULL)
+		return err_sys(e, "snapshots");
+	for (size_t i = 0; shelf != NULL && i < shelf->nrecords; i++)
+		if (is_asked_for(shelf->records[i], call->namespace, ask->session_id))
+			reply.snapshots.items[reply.snapshots.count++] = shelf->records[i]->about;
+	call_reply(call, &reply);
+	free(reply.snapshots.items);
+	return 0;
+}

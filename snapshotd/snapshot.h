@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* snapshot.h - calls about whole snapshots: make, show, list, delete. */
+#pragma once
+
+#include "common/bus.h"
+
+int snapshot_on_commit(struct call *, void *request, struct err *);
+int snapshot_on_open(struct call *, void *request, struct err *);
+int snapshot_on_query(struct call *, void *request, struct err *);
+int snapshot_on_drop(struct call *, void *request, struct err *);

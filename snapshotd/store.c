@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store.c - the folders of the store:
+ *
+ *   store/<owner>/contents/<first digit>/<digest>
+ *   store/<owner>/snapshots/<id>
+ *   store/<owner>/broken/<id>       manifests that could not be read, for an operator to look at
+ *
+ * Trusts the kernel's rename and fsync, and no name or byte that it finds.
+ */
+#include "snapshotd/store.h"
+
+#include "common/auto.h"
+#include "common/fdio.h"
+#include "common/log.h"
+#include "snapshotd/manifest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+enum {
+	MAX_CONTENT = 256 << 20, /* of schema.def */
+	MAX_PATH = 256,
+	FANOUT = 16,
+	FILE_MODE = 0400,
+};
+
+static int store_fd = -1;
+
+/* ---- folders ---- */
+
+static int
+open_folder(const char *path, struct err *e)
+{
+	return fdio_open_beneath(store_fd, path, O_RDONLY | O_DIRECTORY, 0, e);
+}
+
+static int
+sync_folder(const char *path, struct err *e)
+{
+	auto_fd int fd = open_folder(path, e);
+
+	if (fd < 0)
+		return -1;
+	return fsync(fd) < 0 ? err_sys(e, "fsync %s", path) : 0;
+}
+
+static int
+make_folder(const char *path, struct err *e)
+{
+	return mkdirat(store_fd, path, 0700) < 0 && errno != EEXIST ? err_sys(e, "mkdir %s", path)
+	                                                            : 0;
+}
+
+/* All folders that contents will ever need: a thread that writes one has no other to sync. */
+int
+store_add_owner(const char *owner, struct err *e)
+{
+	static const char *const parts[] = { "", "/contents", "/snapshots", "/broken" };
+	char path[MAX_PATH];
+
+	for (size_t i = 0; i < COUNT(parts); i++) {
+		snprintf(path, sizeof path, "%s%s", owner, parts[i]);
+		if (make_folder(path, e) < 0)
+			return -1;
+	}
+	for (unsigned i = 0; i < FANOUT; i++) {
+		snprintf(path, sizeof path, "%s/contents/%x", owner, i);
+		if (make_folder(path, e) < 0)
+			return -1;
+	}
+	snprintf(path, sizeof path, "%s/contents", owner);
+	if (sync_folder(path, e) < 0 || sync_folder(owner, e) < 0)
+		return -1;
+	return sync_folder(".", e);
+}
+
+static int
+open_contents(const char *owner, const char *digest, struct err *e)
+{
+	char path[MAX_PATH];
+
+	snprintf(path, sizeof path, "%s/contents/%.1s", owner, digest);
+	return open_folder(path, e);
+}
+
+static int
+open_snapshots(const char *owner, const char *folder, struct err *e)
+{
+	char path[MAX_PATH];
+
+	snprintf(path, sizeof path, "%s/%s", owner, folder);
+	return open_folder(path, e);
+}
+
+/* ---- files ---- */
+
+/* A full disk is nobody's fault here, and deleting snapshots helps. */
+static int
+put(int folder, const char *name, const struct blob *file, struct err *e)
+{
+	if (fdio_store(folder, name, file->data, file->size, FILE_MODE, e) == 0)
+		return 0;
+	if (e->sys == ENOSPC || e->sys == EDQUOT)
+		err_set(e, ERR_limit_exceeded,
+		    "the disk of the snapshot store is full; delete snapshots that are not needed");
+	return -1;
+}
+
+int
+store_put_content(const char *owner, const char *digest, const struct blob *content, struct err *e)
+{
+	char now[HASH_HEX];
+
+	hash_hex(content->data, content->size, now);
+	if (strcmp(now, digest) != 0)
+		return err_set(e, ERR_invalid_argument,
+		    "content: its SHA-256 is %.16s..., not the %.16s... of sha256", now, digest);
+
+	auto_fd int folder = open_contents(owner, digest, e);
+
+	return folder < 0 ? -1 : put(folder, digest, content, e);
+}
+
+int
+store_get_content(
+    const char *owner, const char *digest, uint64_t size, struct blob *content, struct err *e)
+{
+	auto_fd int folder = open_contents(owner, digest, e);
+	char now[HASH_HEX];
+
+	if (folder < 0)
+		return -1;
+	if (fdio_load(folder, digest, MAX_CONTENT, content, e) < 0) {
+		if (e->code != ERR_internal || e->sys == EIO)
+			err_set(e, ERR_snapshot_corrupt,
+			    "content %.16s... of the snapshot cannot be read", digest);
+		return -1;
+	}
+	hash_hex(content->data, content->size, now);
+	if (content->size == size && strcmp(now, digest) == 0)
+		return 0;
+	blob_clear(content);
+	return err_set(
+	    e, ERR_snapshot_corrupt, "content %.16s... of the snapshot is not what it was", digest);
+}
+
+void
+store_remove_content(const char *owner, const char *digest)
+{
+	struct err e;
+	auto_fd int folder = open_contents(owner, digest, &e);
+
+	if (folder >= 0 && unlinkat(folder, digest, 0) < 0 && errno != ENOENT)
+		log_warn("a content could not be removed", LOG_S("sha256", digest),
+		    LOG_N("errno", errno));
+}
+
+int
+store_put_manifest(const char *owner, const char *id, const struct blob *file, struct err *e)
+{
+	auto_fd int folder = open_snapshots(owner, "snapshots", e);
+
+	return folder < 0 ? -1 : put(folder, id, file, e);
+}
+
+int
+store_get_manifest(const char *owner, const char *id, struct blob *file, struct err *e)
+{
+	auto_fd int folder = open_snapshots(owner, "snapshots", e);
+
+	if (folder < 0)
+		return -1;
+	if (fdio_load(folder, id, MANIFEST_MAX_BYTES, file, e) == 0)
+		return 0;
+	if (e->code != ERR_internal || e->sys == EIO)
+		err_set(e, ERR_snapshot_corrupt, "the snapshot's manifest cannot be read");
+	return -1;
+}
+
+int
+store_remove_manifest(const char *owner, const char *id, struct err *e)
+{
+	static const char *const folders[] = { "broken", "snapshots" };
+
+	for (size_t i = 0; i < COUNT(folders); i++) {
+		auto_fd int folder = open_snapshots(owner, folders[i], e);
+
+		if (folder < 0)
+			return -1;
+		if (unlinkat(folder, id, 0) < 0) {
+			if (errno != ENOENT)
+				return err_sys(e, "unlink a manifest");
+		} else if (fsync(folder) < 0)
+			return err_sys(e, "fsync a folder of manifests");
+	}
+	return 0;
+}
+
+int
+store_room(uint64_t *bytes, struct err *e)
+{
+	struct statfs fs;
+
+	if (fstatfs(store_fd, &fs) < 0)
+		return err_sys(e, "statfs");
+	*bytes = (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize;
+	return 0;
+}
+
+/* ---- what an earlier life left ---- */
+
+/* Calls visit for each name in a folder, but removes drafts. */
+static int
+each_name(const char *path, const void *self,
+    int (*visit)(const void *self, int folder, const char *path, const char *name, struct err *),
+    struct err *e)
+{
+	int fd = open_folder(path, e);
+	auto_dir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	if (dir == NULL)
+		return fd < 0 ? -1 : err_sys(e, "%s", path);
+	while ((entry = readdir(dir)) != NULL) {
+		const char *name = entry->d_name;
+
+		if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+			continue;
+		if (strncmp(name, FDIO_DRAFT, strlen(FDIO_DRAFT)) == 0) {
+			if (unlinkat(fd, name, 0) < 0)
+				return err_sys(e, "%s: unlink a draft", path);
+		} else if (visit(self, fd, path, name, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+left_alone(const char *path, const char *name)
+{
+	log_warn("the store has something that is not its own, and leaves it alone",
+	    LOG_S("folder", path), LOG_S("name", name));
+	return 0;
+}
+
+struct scan {
+	const struct store_visitor *visitor;
+	char owner[HASH_HEX];
+};
+
+static int
+see_content(const void *self, int folder, const char *path, const char *name, struct err *e)
+{
+	const struct scan *scan = self;
+	struct stat st;
+
+	if (!hash_is_hex(name) || name[0] != path[strlen(path) - 1] ||
+	    fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
+		return left_alone(path, name);
+	return scan->visitor->content(scan->owner, name, (uint64_t)st.st_size, e);
+}
+
+static bool
+is_uuid(const char *text)
+{
+	for (size_t i = 0; i < 36; i++) {
+		bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+
+		if (dash ? text[i] != '-'
+			 : text[i] == 0 || strchr("0123456789abcdef", text[i]) == NULL)
+			return false;
+	}
+	return text[36] == 0;
+}
+
+/* Kept, so that an operator can look, but no longer in the way of a start. */
+static int
+set_aside(const struct scan *scan, int folder, const char *id, const struct err *why, struct err *e)
+{
+	auto_fd int broken = open_snapshots(scan->owner, "broken", e);
+
+	if (broken < 0)
+		return -1;
+	log_error("a snapshot's manifest is broken and was set aside", LOG_S("snapshot_id", id),
+	    LOG_S("owner", scan->owner), LOG_E(why));
+	if (renameat(folder, id, broken, id) < 0)
+		return err_sys(e, "set a manifest aside");
+	if (fsync(broken) < 0 || fsync(folder) < 0)
+		return err_sys(e, "fsync");
+	return scan->visitor->manifest(scan->owner, id, NULL, e);
+}
+
+static int
+see_manifest(const void *self, int folder, const char *path, const char *name, struct err *e)
+{
+	const struct scan *scan = self;
+	struct blob file = { 0 };
+	struct err why;
+
+	if (!is_uuid(name))
+		return left_alone(path, name);
+
+	bool good = fdio_load(folder, name, MANIFEST_MAX_BYTES, &file, &why) == 0 &&
+	            scan->visitor->manifest(scan->owner, name, &file, &why) == 0;
+
+	blob_clear(&file);
+	if (good)
+		return 0;
+	/* Only what is wrong with the file itself is a reason; memory may be there next time. */
+	if (why.code == ERR_internal && why.sys != EIO) {
+		*e = why;
+		return -1;
+	}
+	return set_aside(scan, folder, name, &why, e);
+}
+
+static int
+see_broken(const void *self, int folder, const char *path, const char *name, struct err *e)
+{
+	const struct scan *scan = self;
+
+	(void)folder;
+	if (!is_uuid(name))
+		return left_alone(path, name);
+	return scan->visitor->manifest(scan->owner, name, NULL, e);
+}
+
+static int
+see_owner(const void *self, int folder, const char *path, const char *name, struct err *e)
+{
+	struct scan scan = { .visitor = self };
+	char inner[MAX_PATH];
+
+	(void)folder;
+	if (!hash_is_hex(name))
+		return left_alone(path, name);
+	memcpy(scan.owner, name, sizeof scan.owner);
+	/* One whose folders a power loss kept from being made is completed. */
+	if (store_add_owner(scan.owner, e) < 0)
+		return -1;
+	for (unsigned i = 0; i < FANOUT; i++) {
+		snprintf(inner, sizeof inner, "%s/contents/%x", name, i);
+		if (each_name(inner, &scan, see_content, e) < 0)
+			return -1;
+	}
+	snprintf(inner, sizeof inner, "%s/broken", name);
+	if (each_name(inner, &scan, see_broken, e) < 0)
+		return -1;
+	snprintf(inner, sizeof inner, "%s/snapshots", name);
+	return each_name(inner, &scan, see_manifest, e);
+}
+
+int
+store_open(int state, const struct store_visitor *visitor, struct err *e)
+{
+	store_fd = fdio_folder(state, "store", 0700, e);
+	if (store_fd < 0 || each_name(".", visitor, see_owner, e) < 0)
+		return err_add(e, "store");
+	return 0;
+}
+
+void
+store_close(void)
+{
+	if (store_fd >= 0)
+		close(take_fd(&store_fd));
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * work.h - what may take long (a digest of 256 MiB, an fsync) is done by threads, so that the loop
+ * goes on; and several at once, so that the disk makes them durable together.
+ */
+#pragma once
+
+#include "common/err.h"
+
+#include <stdbool.h>
+
+struct work {
+	void (*run)(struct work *);  /* in a thread: sees nothing but what belongs to *work */
+	void (*done)(struct work *); /* later, in the loop */
+	struct work *next;
+};
+
+/* In the jail. */
+int work_open(struct err *);
+void work_give(struct work *);
+/* Waits for what was given; the loop is over, so done() is called from here. */
+void work_close(void);
