@@ -25,6 +25,7 @@
 
 enum {
 	READY_MS = 20000,
+	END_MS = 3000,
 	BATCH = 64, /* answers taken before others have their turn */
 };
 
@@ -44,6 +45,7 @@ struct waiting {
 
 static struct {
 	int sock;
+	pid_t child;
 	bool gone;
 	struct err refused; /* ERR_none, or why this host can have no boxes */
 	struct isolation isolation;
@@ -85,10 +87,10 @@ find_builder(char path[4096], struct err *e)
 }
 
 static int
-await_ready(pid_t launcher, struct answer *answer, struct err *e)
+await_ready(struct answer *answer, struct err *e)
 {
 	struct pollfd readable = { .fd = line.sock, .events = POLLIN };
-	int n, status = 0;
+	int n;
 
 	do
 		n = poll(&readable, 1, READY_MS);
@@ -97,8 +99,6 @@ await_ready(pid_t launcher, struct answer *answer, struct err *e)
 		return err_set(e, ERR_internal, "the builder said nothing for %d ms", READY_MS);
 	ssize_t size = fdio_receive(line.sock, answer, sizeof *answer, NULL, NULL, 0);
 
-	while (waitpid(launcher, &status, 0) < 0 && errno == EINTR)
-		;
 	if (size != (ssize_t)sizeof *answer || answer->kind != ANSWER_READY)
 		return err_set(e, ERR_internal,
 		    "the builder ended as it started; its lines in the log say why");
@@ -116,16 +116,15 @@ builder_open(struct err *e)
 		return -1;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return err_sys(e, "socketpair");
-	pid_t launcher = fork();
-
-	if (launcher == 0)
+	line.child = fork();
+	if (line.child == 0)
 		become_builder(pair[1], path);
 	close(pair[1]);
 	line.sock = pair[0];
 	line.end = &line.first;
-	if (launcher < 0)
+	if (line.child < 0)
 		return err_sys(e, "fork");
-	if (await_ready(launcher, &answer, e) < 0)
+	if (await_ready(&answer, e) < 0)
 		return -1;
 	line.refused = answer.error;
 	if (line.refused.code != ERR_none)
@@ -337,13 +336,40 @@ builder_start(struct err *e)
 	return loop_watch(line.sock, EPOLLIN, on_socket, NULL, e);
 }
 
+/* So that nothing is left of any box when this daemon is gone; the socket ends with the last. */
+static void
+await_end(void)
+{
+	int64_t until = loop_now_ms() + END_MS, left;
+	struct pollfd readable = { .fd = line.sock, .events = POLLIN };
+	struct answer ignored;
+
+	if (shutdown(line.sock, SHUT_WR) < 0)
+		return;
+	while ((left = until - loop_now_ms()) > 0) {
+		int fd = -1;
+		size_t nfds = 1;
+		ssize_t n = 0;
+
+		if (poll(&readable, 1, (int)left) > 0)
+			n = fdio_receive(
+			    line.sock, &ignored, sizeof ignored, &fd, &nfds, MSG_DONTWAIT);
+		if (fd >= 0)
+			close(fd);
+		if (n == 0)
+			return;
+	}
+}
+
 void
 builder_stop(void)
 {
 	if (line.sock < 0)
 		return;
 	loop_forget(line.sock);
+	await_end();
 	close(take_fd(&line.sock));
+	waitpid(line.child, NULL, WNOHANG);
 	line.gone = true;
 	while (line.first != NULL) {
 		struct waiting *w = line.first;

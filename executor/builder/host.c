@@ -25,6 +25,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 enum {
 	SLOTS = 64,
@@ -111,13 +112,13 @@ has_capabilities(void)
 	return true;
 }
 
-/* The new process is the executor's child, too. */
 static pid_t
 clone_with(uint64_t more)
 {
 	struct clone_args args = {
-		.flags = CLONE_PARENT | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |
-		         CLONE_NEWUTS | more,
+		.flags =
+		    CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | more,
+		.exit_signal = SIGCHLD,
 	};
 
 	return (pid_t)syscall(SYS_clone3, &args, sizeof args);
@@ -158,7 +159,44 @@ refuse(struct err *e)
 }
 
 static int
-enter_namespaces(struct host *h, struct err *e)
+keep_capabilities(const int *caps, size_t n, struct err *e)
+{
+	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	struct __user_cap_data_struct data[2] = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		data[caps[i] / 32].effective |= 1u << caps[i] % 32;
+		data[caps[i] / 32].permitted |= 1u << caps[i] % 32;
+	}
+	for (int cap = 0; prctl(PR_CAPBSET_READ, cap) >= 0; cap++)
+		if ((data[cap / 32].permitted & 1u << cap % 32) == 0 &&
+		    prctl(PR_CAPBSET_DROP, cap) < 0)
+			return err_sys(e, "drop capability %d", cap);
+	return syscall(SYS_capset, &head, data) < 0 ? err_sys(e, "capset") : 0;
+}
+
+/*
+ * What the executor started: it waits for the builder's end, however that comes, and then does what
+ * is left to do on the host.  It needs nothing for that but to remove folders in cgroups that even
+ * root may not write to.
+ */
+static void
+keep(pid_t builder, bool mapped, void (*after)(void))
+{
+	static const int cap = CAP_DAC_OVERRIDE;
+	struct err ignored;
+	int status = 0;
+
+	if (!mapped)
+		keep_capabilities(&cap, 1, &ignored);
+	while (waitpid(builder, &status, 0) < 0 && errno == EINTR)
+		;
+	after();
+	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+}
+
+static int
+enter_namespaces(struct host *h, void (*after)(void), struct err *e)
 {
 	uid_t uid = geteuid();
 	gid_t gid = getegid();
@@ -174,25 +212,26 @@ enter_namespaces(struct host *h, struct err *e)
 	if (child < 0)
 		return refuse(e);
 	if (child > 0)
-		_exit(0);
-	/* A killed executor: its end of the socket says the same, but this is sooner. */
+		keep(child, h->mapped, after);
+	/* If that process is killed, nobody would clean up: so this one is killed, too. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
 		return err_sys(e, "prctl");
 	h->proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (h->proc < 0)
 		return err_sys(e, "open /proc");
 	if (h->mapped && host_map(h->proc, HOST_INSIDE_ID, uid, gid, e) < 0)
-		return e->code = ERR_isolation_unavailable, -1;
+		return err_set(
+		    e, ERR_isolation_unavailable, "map this user: %s", strerrordesc_np(e->sys));
 	return 0;
 }
 
 int
-host_enter(struct host *h, struct err *e)
+host_enter(struct host *h, void (*after)(void), struct err *e)
 {
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 
 	h->processors = processors > 0 ? (uint32_t)processors : 1;
-	if (enter_namespaces(h, e) < 0)
+	if (enter_namespaces(h, after, e) < 0)
 		return -1;
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		return err_sys(e, "make mounts private");
@@ -237,19 +276,8 @@ host_uid(const struct host *h, uint32_t workspace)
 int
 host_drop(struct err *e)
 {
-	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
-	struct __user_cap_data_struct data[2] = { 0 };
-
-	for (size_t i = 0; i < COUNT(kept); i++) {
-		data[kept[i] / 32].effective |= 1u << kept[i] % 32;
-		data[kept[i] / 32].permitted |= 1u << kept[i] % 32;
-	}
-	for (int cap = 0; prctl(PR_CAPBSET_READ, cap) >= 0; cap++)
-		if ((data[cap / 32].permitted & 1u << cap % 32) == 0 &&
-		    prctl(PR_CAPBSET_DROP, cap) < 0)
-			return err_sys(e, "drop capability %d", cap);
-	if (syscall(SYS_capset, &head, data) < 0)
-		return err_sys(e, "capset");
+	if (keep_capabilities(kept, COUNT(kept), e) < 0)
+		return -1;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0)
 		return err_sys(e, "prctl");
 	return 0;

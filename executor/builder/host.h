@@ -35,9 +35,10 @@ int host_slot(struct host *, struct err *);
 /*
  * Goes on in a new process: pid 1 of a pid namespace, so that nothing which comes from it outlives
  * it, with mount, network, ipc and uts namespaces, and as no root also a user namespace.  The
- * process that the executor started ends.
+ * process that the executor started stays on the host until that one ends; then it does `after`,
+ * and ends.
  */
-int host_enter(struct host *, struct err *);
+int host_enter(struct host *, void (*after)(void), struct err *);
 /* Once /proc is where it stays: notes the namespaces that no box may share. */
 int host_note(struct host *, struct err *);
 /* Those of the calling process which differ: bits by enum host_namespace. */

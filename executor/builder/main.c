@@ -78,20 +78,23 @@ on_order(void *self, uint32_t events)
 static int
 settle(struct host *host, struct err *e)
 {
+	static const int ignored[] = { SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM };
 	static struct filter filter;
 	sigset_t none;
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGPIPE, SIG_IGN);
+	/* It ends with the executor, who decides what a signal to both of them means. */
+	for (size_t i = 0; i < COUNT(ignored); i++)
+		signal(ignored[i], SIG_IGN);
 	umask(022);
 	if (host_slot(host, e) < 0)
 		return -1;
 	cgroup_open(host->slot);
-	return host_enter(host, e) < 0 || root_make(host, e) < 0 || shelf_open(host, e) < 0 ||
-	               host_note(host, e) < 0 || lives_open(host, e) < 0 ||
-	               filter_make(&filter, FILTER_ALL, e) < 0 || loop_open(e) < 0 ||
-	               host_drop(e) < 0 || filter_load(&filter, e) < 0
+	return host_enter(host, cgroup_close, e) < 0 || root_make(host, e) < 0 ||
+	               shelf_open(host, e) < 0 || host_note(host, e) < 0 ||
+	               lives_open(host, e) < 0 || filter_make(&filter, FILTER_ALL, e) < 0 ||
+	               loop_open(e) < 0 || host_drop(e) < 0 || filter_load(&filter, e) < 0
 	           ? -1
 	           : 0;
 }
@@ -118,6 +121,5 @@ main(void)
 	    (loop_watch(ORDER_SOCKET, EPOLLIN, on_order, NULL, &e) < 0 || loop_run(&e) < 0))
 		log_error("the builder ends", LOG_E(&e));
 	lives_end();
-	cgroup_close();
 	_exit(r == 0 ? 0 : 1);
 }

@@ -248,7 +248,10 @@ void
 cgroup_close(void)
 {
 	for (int h = 0; h < HIERARCHIES; h++)
-		give_up((enum hierarchy)h);
+		if (groups.ours[h] >= 0) {
+			clear(groups.ours[h]);
+			give_up((enum hierarchy)h);
+		}
 }
 
 enum limits_by

@@ -35,6 +35,7 @@ struct cgroup_use {
 /* Once, as on the host: finds what is delegated, makes a folder for this slot, clears it of what an
  * earlier life left. */
 void cgroup_open(uint32_t slot);
+/* When nothing runs in any of them: removes them all. */
 void cgroup_close(void);
 enum limits_by cgroup_limits_by(void);
 
