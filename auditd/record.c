@@ -24,7 +24,7 @@ record_encode(const char *daemon, struct audit_event *event, size_t *size, struc
 
 	if (record != NULL) {
 		record[0] = (uint8_t)name;
-		memcpy(record + 1, daemon, name);
+		memcpy(record + 1, daemon, name + 1); /* its zero byte is written over */
 		memcpy(record + 1 + name, packed.body.data, packed.body.size);
 		*size = 1 + name + packed.body.size;
 	} else {

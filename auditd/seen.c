@@ -37,9 +37,9 @@ key_of(const char *daemon, const char *uid)
 	struct key key;
 
 	/* The zero byte between them keeps "ab","c" apart from "a","bc". */
-	must(name + 1 + size <= sizeof(text));
+	must(name + 1 + size + 1 <= sizeof(text));
 	memcpy(text, daemon, name + 1);
-	memcpy(text + name + 1, uid, size);
+	memcpy(text + name + 1, uid, size + 1);
 	crypto_shorthash_siphashx24((unsigned char *)&key, text, name + 1 + size, seen.secret);
 	return key;
 }

@@ -148,31 +148,60 @@ chain_follows(const struct chain_end *end, const struct chain_link *link)
 	       memcmp(link->previous, end->seal, HASH_BYTES) == 0;
 }
 
-/* How many bytes lie at offset, CHAIN_LINK_MAX or more unless the file ends; *data to them. */
-static ssize_t
-look_at(struct window *w, uint64_t offset, const uint8_t **data, struct err *e)
+static int
+fill(struct window *w, uint64_t offset, uint64_t need, struct err *e)
+{
+	w->start = offset;
+	w->have = 0;
+	while (w->have < need) {
+		ssize_t n =
+		    pread(w->fd, w->data + w->have, WINDOW - w->have, (off_t)(offset + w->have));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_sys(e, "read at byte %" PRIu64, offset + w->have);
+		if (n == 0)
+			return err_set(e, ERR_internal, "the file became shorter");
+		w->have += (uint64_t)n;
+	}
+	return 0;
+}
+
+/* What lies at offset: *have bytes, CHAIN_LINK_MAX or more unless the file ends; NULL with *e. */
+static const uint8_t *
+look_at(struct window *w, uint64_t offset, size_t *have, struct err *e)
 {
 	uint64_t left = w->file_size - offset;
 	uint64_t need = left < CHAIN_LINK_MAX ? left : CHAIN_LINK_MAX;
 
-	if (offset < w->start || offset + need > w->start + w->have) {
-		w->start = offset;
-		w->have = 0;
-		while (w->have < need) {
-			ssize_t n = pread(
-			    w->fd, w->data + w->have, WINDOW - w->have, (off_t)(offset + w->have));
+	if ((offset < w->start || offset + need > w->start + w->have) &&
+	    fill(w, offset, need, e) < 0)
+		return NULL;
+	*have = w->start + w->have - offset;
+	return w->data + (offset - w->start);
+}
 
-			if (n < 0 && errno == EINTR)
-				continue;
-			if (n < 0)
-				return err_sys(e, "read at byte %" PRIu64, offset + w->have);
-			if (n == 0)
-				return err_set(e, ERR_internal, "the file became shorter");
-			w->have += (uint64_t)n;
+/* The next place from offset on where a link may start; the end of the file where there is none. */
+static int
+find_magic(struct window *w, uint64_t *offset, struct err *e)
+{
+	while (*offset < w->file_size) {
+		size_t have;
+		const uint8_t *data = look_at(w, *offset, &have, e);
+		const uint8_t *found =
+		    data == NULL ? NULL : memmem(data, have, magic, sizeof(magic));
+
+		if (data == NULL)
+			return -1;
+		if (found != NULL) {
+			*offset += (uint64_t)(found - data);
+			return 0;
 		}
+		/* It may lie across the end of what was looked at. */
+		*offset += have < sizeof(magic) ? have : have - sizeof(magic) + 1;
 	}
-	*data = w->data + (offset - w->start);
-	return (ssize_t)(w->start + w->have - offset);
+	return 0;
 }
 
 /*
@@ -183,45 +212,41 @@ look_at(struct window *w, uint64_t offset, const uint8_t **data, struct err *e)
 static int
 find_proof(struct window *w, uint64_t offset, uint64_t number, struct err *e)
 {
-	for (; offset < w->file_size; offset++) {
-		const uint8_t *data;
+	for (;; offset++) {
 		struct chain_link link;
-		ssize_t have = look_at(w, offset, &data, e);
+		size_t have;
 
-		if (have < 0)
+		if (find_magic(w, &offset, e) < 0)
 			return -1;
+		if (offset >= w->file_size)
+			return 0;
 
-		const uint8_t *found = memmem(data, (size_t)have, magic, sizeof(magic));
+		const uint8_t *data = look_at(w, offset, &have, e);
 
-		if (found == NULL) {
-			offset +=
-			    have > (ssize_t)sizeof(magic) ? (uint64_t)have - sizeof(magic) : 0;
-			continue;
-		}
-		offset += (uint64_t)(found - data);
-		have = look_at(w, offset, &data, e);
-		if (have < 0)
+		if (data == NULL)
 			return -1;
-		if (chain_parse(data, (size_t)have, &link) > 0 && link.durable >= number)
+		if (chain_parse(data, have, &link) > 0 && link.durable >= number)
 			return err_set(e, ERR_internal,
 			    "record %" PRIu64 " is damaged; record %" PRIu64
 			    " behind it, at byte %" PRIu64 ", says that it was durable",
 			    number, link.number, offset);
 	}
-	return 0;
 }
 
+/* Shows the links one after the other, as far as they are whole and follow. */
 static int
-walk(struct chain_walk *walk, struct window *w, struct err *e)
+follow(struct chain_walk *walk, struct window *w, struct err *e)
 {
 	while (walk->offset < w->file_size) {
-		const uint8_t *data;
 		struct chain_link link;
-		ssize_t have = look_at(w, walk->offset, &data, e);
-		ssize_t size = have < 0 ? -1 : chain_parse(data, (size_t)have, &link);
+		size_t have;
+		const uint8_t *data = look_at(w, walk->offset, &have, e);
 
-		if (have < 0)
+		if (data == NULL)
 			return -1;
+
+		ssize_t size = chain_parse(data, have, &link);
+
 		if (size <= 0)
 			break;
 		if (!chain_follows(&walk->end, &link) && !(walk->from_middle && walk->offset == 0))
@@ -232,6 +257,14 @@ walk(struct chain_walk *walk, struct window *w, struct err *e)
 		memcpy(walk->end.seal, link.seal, HASH_BYTES);
 		walk->offset += (uint64_t)size;
 	}
+	return 0;
+}
+
+static int
+walk_window(struct chain_walk *walk, struct window *w, struct err *e)
+{
+	if (follow(walk, w, e) < 0)
+		return -1;
 	walk->tail = w->file_size - walk->offset;
 	if (walk->tail > CHAIN_TAIL_MAX)
 		return err_set(e, ERR_internal,
@@ -244,18 +277,22 @@ walk(struct chain_walk *walk, struct window *w, struct err *e)
 int
 chain_walk(struct chain_walk *self, struct err *e)
 {
-	auto_free uint8_t *data = malloc(WINDOW);
-	struct window window = { .fd = self->fd, .data = data };
+	struct window window = { .fd = self->fd };
 	struct stat st;
 
-	if (data == NULL)
-		return err_sys(e, "chain: %d bytes", WINDOW);
 	if (fstat(self->fd, &st) < 0)
 		return err_sys(e, "stat");
+	window.data = malloc(WINDOW);
+	if (window.data == NULL)
+		return err_sys(e, "chain: %d bytes", WINDOW);
 	window.file_size = (uint64_t)st.st_size;
 	self->end = (struct chain_end){ 0 };
 	self->offset = 0;
-	return walk(self, &window, e);
+
+	int status = walk_window(self, &window, e);
+
+	free(window.data);
+	return status;
 }
 
 int

@@ -110,7 +110,7 @@ open_file(int state, const char *name, struct file *file, struct chain_end *end,
 int
 spool_open(int state, uint64_t limit_bytes, struct err *e)
 {
-	struct chain_end ends[2];
+	struct chain_end ends[2] = { { 0 } };
 
 	must(!spool.open);
 	memset(&spool, 0, sizeof(spool));

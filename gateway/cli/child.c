@@ -269,10 +269,18 @@ child_all_ready(void)
 	return true;
 }
 
+/* Of "3 running, 0 queued, room for 13", as common/daemon.c says it. */
+static json_int_t
+number_behind(const char *text, const char *words)
+{
+	const char *at = strstr(text, words);
+
+	return at == NULL ? 0 : (json_int_t)strtoul(at + strlen(words), NULL, 10);
+}
+
 static json_t *
 describe(const struct child *c)
 {
-	unsigned running, queued, room;
 	json_t *out = json_pack("{s:s, s:b, s:I}", "name", c->name, "ready", c->ready, "restarts",
 	    (json_int_t)c->restarts);
 
@@ -280,10 +288,11 @@ describe(const struct child *c)
 		json_object_set_new(out, "pid", json_integer(c->pid));
 		json_object_set_new(out, "uptime_ms", json_integer(loop_now_ms() - c->started_ms));
 	}
-	if (sscanf(c->status, "%u running, %u queued, room for %u", &running, &queued, &room) == 3)
+	if (strstr(c->status, "room for ") != NULL)
 		json_object_set_new(out, "load",
-		    json_pack(
-			"{s:i, s:i, s:i}", "running", running, "queued", queued, "room", room));
+		    json_pack("{s:I, s:I, s:I}", "running", number_behind(c->status, ""), "queued",
+			number_behind(c->status, "running, "), "room",
+			number_behind(c->status, "room for ")));
 	if (c->last_end[0] != '\0')
 		json_object_set_new(out, "last_end", json_string(c->last_end));
 	return out;

@@ -102,8 +102,8 @@ row_of(const char *argument)
 	if (strncmp(argument, "--", 2) != 0)
 		return NULL;
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(argument + 2, "="), argument + 2);
-	for (char *c = name; *c != '\0'; c++)
-		*c = *c == '-' ? '_' : *c;
+	for (char *c = name; (c = strchr(c, '-')) != NULL;)
+		*c = '_';
 	for (const struct setting *row = table; row->name != NULL; row++)
 		if (strcmp(row->name, name) == 0)
 			return row;

@@ -16,6 +16,8 @@
 #include <stdio.h>
 #include <sys/socket.h>
 
+enum { MAX_ARGUMENTS = 64 };
+
 static int
 start_with_lease(struct err *e)
 {
@@ -49,15 +51,14 @@ static int
 become_gateway(int argc, char **argv, int lease, struct err *e)
 {
 	char path[PLACE_PATH];
-	auto_free const char **line = calloc((size_t)argc + 3, sizeof(*line));
+	const char *line[MAX_ARGUMENTS + 3] = { path };
 
-	if (line == NULL)
-		return err_sys(e, "serve");
+	if (argc > MAX_ARGUMENTS)
+		return err_set(e, ERR_invalid_argument, "more than %d arguments", MAX_ARGUMENTS);
 	if (place_program("cloister-gateway", path, e) < 0)
 		return -1;
 	for (int i = 1; i < argc; i++)
 		line[i] = argv[i];
-	line[0] = path;
 	if (lease > 0) {
 		line[argc] = "--lease=3";
 		line[argc + 1] = "--keep-fds=1";

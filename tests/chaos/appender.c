@@ -133,7 +133,8 @@ main(int argc, char **argv)
 {
 	static char line[1024];
 
-	/* A buffer that stdio makes for itself it makes in the jail, by calls that are not listed. */
+	/* A buffer that stdio makes for itself it makes in the jail, by calls that are not listed.
+	 */
 	setvbuf(stdout, line, _IOLBF, sizeof line);
 	return daemon_main(argc, argv, &self);
 }

@@ -165,7 +165,7 @@ set_up(void **unused)
 
 	(void)unused;
 	memset(&auditd, 0, sizeof(auditd));
-	strcpy(folder, "/tmp/test-spool-XXXXXX");
+	snprintf(folder, sizeof(folder), "/tmp/test-spool-XXXXXX");
 	assert_non_null(mkdtemp(folder));
 	state = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_return_code(loop_open(&e), 0);

@@ -259,7 +259,7 @@ set_up(void **unused)
 	char self[256] = { 0 }, name[64];
 
 	(void)unused;
-	strcpy(folder, "/tmp/test-cloister-XXXXXX");
+	snprintf(folder, sizeof(folder), "/tmp/test-cloister-XXXXXX");
 	assert_non_null(mkdtemp(folder));
 	assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
 	for (int i = 0; i < DAEMONS; i++) {
