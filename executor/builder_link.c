@@ -21,7 +21,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 
 enum {
 	READY_MS = 20000,
@@ -45,7 +44,6 @@ struct waiting {
 
 static struct {
 	int sock;
-	pid_t child;
 	bool gone;
 	struct err refused; /* ERR_none, or why this host can have no boxes */
 	struct isolation isolation;
@@ -116,13 +114,14 @@ builder_open(struct err *e)
 		return -1;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return err_sys(e, "socketpair");
-	line.child = fork();
-	if (line.child == 0)
+	pid_t keeper = fork();
+
+	if (keeper == 0)
 		become_builder(pair[1], path);
 	close(pair[1]);
 	line.sock = pair[0];
 	line.end = &line.first;
-	if (line.child < 0)
+	if (keeper < 0)
 		return err_sys(e, "fork");
 	if (await_ready(&answer, e) < 0)
 		return -1;
@@ -369,7 +368,6 @@ builder_stop(void)
 	loop_forget(line.sock);
 	await_end();
 	close(take_fd(&line.sock));
-	waitpid(line.child, NULL, WNOHANG);
 	line.gone = true;
 	while (line.first != NULL) {
 		struct waiting *w = line.first;
