@@ -48,6 +48,8 @@ become_server(int in, int out, int argc, char **argv)
 	    dup2(out, STDOUT_FILENO) < 0)
 		_exit(EXIT_CLOISTER);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	/* What it does is of interest only when it fails. */
+	setenv("CLOISTER_GATEWAY_LOG_LEVEL", "warn", 0);
 	line[0] = self;
 	line[1] = "serve";
 	for (int i = 1; i < argc; i++)
@@ -190,9 +192,10 @@ print_problem(const json_t *error)
 	/* What the program said of its own failure stands in its stderr. */
 	if (code == NULL || strcmp(code, "program_failed") == 0)
 		return;
-	fprintf(stderr, "cloister: %s: %s%s%s\n", code,
-	    json_string_value(json_object_get(error, "message")) ?: "", hint == NULL ? "" : " ",
-	    hint == NULL ? "" : hint);
+	fprintf(stderr, "cloister: %s: %s\n", code,
+	    json_string_value(json_object_get(error, "message")) ?: "");
+	if (hint != NULL)
+		fprintf(stderr, "cloister: %s\n", hint);
 }
 
 static void
