@@ -13,8 +13,7 @@
 #include <string.h>
 
 enum {
-	MAX_ASKS = 4096,
-	MAX_WAITING = 256, /* of them for a server that is not there */
+	MAX_WAITING = 256, /* for a server that is not there */
 	GRACE_MS = 250,    /* for an answer that left the server in time */
 	RETRY_MS = 100,
 };
@@ -31,7 +30,7 @@ struct open_ask {
 	uint64_t wait_timer;
 };
 
-static struct open_ask *asks[MAX_ASKS];
+static struct open_ask *asks[BUS_MAX_ASKS];
 static size_t open_asks, last_slot;
 static uint64_t generation;
 static struct {
@@ -42,7 +41,7 @@ static struct {
 static struct open_ask *
 find(uint64_t id)
 {
-	struct open_ask *a = asks[id % MAX_ASKS];
+	struct open_ask *a = asks[id % BUS_MAX_ASKS];
 
 	return a != NULL && a->id == id ? a : NULL;
 }
@@ -79,7 +78,7 @@ forget(struct open_ask *a)
 	free(a->principal);
 	free(a->namespace);
 	free(a->trace);
-	asks[a->id % MAX_ASKS] = NULL;
+	asks[a->id % BUS_MAX_ASKS] = NULL;
 	open_asks--;
 	free(a);
 }
@@ -207,12 +206,19 @@ admit(const struct ask *ask, struct link **link, struct err *e)
 	if (*link == NULL && !client_expects(ask->to, ask->instance))
 		return err_set(e, ERR_not_found, "no %s is called '%s'", edge_peer_name(ask->to),
 		    ask->instance == NULL ? "" : ask->instance);
-	if (open_asks < MAX_ASKS && (*link != NULL || waiting[ask->to].count < MAX_WAITING))
+	if (open_asks < BUS_MAX_ASKS && (*link != NULL || waiting[ask->to].count < MAX_WAITING))
 		return 0;
 	err_set(e, ERR_queue_full, "%zu requests wait for %s", waiting[ask->to].count,
 	    edge_peer_name(ask->to));
 	e->retry_ms = 10 * RETRY_MS;
 	return -1;
+}
+
+/* A call has "" where it was given none, and may be asked on with that. */
+static const char *
+given(const char *text)
+{
+	return text != NULL && text[0] != 0 ? text : NULL;
 }
 
 static struct open_ask *
@@ -223,10 +229,13 @@ new_ask(const struct ask *ask)
 	if (a == NULL)
 		return NULL;
 	do
-		last_slot = (last_slot + 1) % MAX_ASKS;
+		last_slot = (last_slot + 1) % BUS_MAX_ASKS;
 	while (asks[last_slot] != NULL);
 	a->ask = *ask;
-	a->id = ++generation * MAX_ASKS + last_slot;
+	a->ask.principal = given(ask->principal);
+	a->ask.namespace = given(ask->namespace);
+	a->ask.trace = given(ask->trace);
+	a->id = ++generation * BUS_MAX_ASKS + last_slot;
 	a->deadline_ms = ask->timeout_ms > 0 ? loop_now_ms() + ask->timeout_ms : INT64_MAX;
 	asks[last_slot] = a;
 	open_asks++;
@@ -296,7 +305,7 @@ ask_cancel(uint64_t id)
 void
 ask_lost(struct link *link, const struct err *e, bool tell)
 {
-	for (size_t i = 0; i < MAX_ASKS && open_asks > 0; i++) {
+	for (size_t i = 0; i < BUS_MAX_ASKS && open_asks > 0; i++) {
 		struct open_ask *a = asks[i];
 
 		if (a == NULL || (link != NULL && a->link != link))

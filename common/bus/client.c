@@ -15,6 +15,7 @@
 #include "common/bus/socket.h"
 #include "common/log.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -29,9 +30,10 @@ struct link {
 	enum peer to;
 	char *address;
 	void *socket, *monitor;
-	bool connected; /* as ZeroMQ says */
-	bool ready;     /* greeted, and not silent */
-	int64_t heard_ms;
+	bool connected;    /* as ZeroMQ says */
+	bool ready;        /* greeted, and not silent */
+	uint64_t greeting; /* number of our last hello: only its answer counts */
+	int64_t heard_ms, spoke_ms;
 	char instance[65];
 	bool differs[MSG_COUNT];
 	struct heartbeat load;
@@ -59,7 +61,18 @@ client_load(struct link *l, int by)
 int
 client_send(struct link *l, struct envelope *envelope, struct packed *content)
 {
-	return parcel_send(l->socket, NULL, envelope, content);
+	int rc = parcel_send(l->socket, NULL, envelope, content);
+
+	if (rc == 0)
+		l->spoke_ms = loop_now_ms();
+	return rc;
+}
+
+/* This process was busy for so long that the server may have given it up, and its requests. */
+static bool
+stale(const struct link *l)
+{
+	return loop_now_ms() - l->spoke_ms > BUS_CLIENT_STALE_MS;
 }
 
 /* ---- which one ---- */
@@ -77,7 +90,7 @@ client_choose(enum peer to, const char *instance, enum msg_id message, struct er
 
 	err_set(e, ERR_unavailable, "no %s is there", edge_peer_name(to));
 	for (struct link *l = links; l < links + nlinks; l++) {
-		if (!l->ready || !matches(l, to, instance))
+		if (!l->ready || stale(l) || !matches(l, to, instance))
 			continue;
 		if (l->differs[message])
 			err_set(e, ERR_unavailable,
@@ -94,7 +107,7 @@ bool
 client_expects(enum peer to, const char *instance)
 {
 	for (const struct link *l = links; l < links + nlinks; l++)
-		if (l->to == to && (!l->ready || matches(l, to, instance)))
+		if (l->to == to && (!l->ready || stale(l) || matches(l, to, instance)))
 			return true;
 	return false;
 }
@@ -120,6 +133,8 @@ say_hello(struct link *l)
 	struct hello ours = bus_hello();
 	struct packed content = bus_pack(MSG_hello, &ours);
 
+	l->greeting = l->greeting % (BUS_MAX_ASKS - 1) + 1;
+	envelope.id = l->greeting;
 	client_send(l, &envelope, &content);
 	packed_clear(&content);
 }
@@ -164,7 +179,7 @@ on_hello(struct link *l, struct parcel *p, struct err *e)
 		rc = err_set(e, ERR_denied, "%s: a hello of %s, %s is expected", l->address,
 		    theirs.daemon, edge_peer_name(l->to));
 	} else {
-		strcpy(l->instance, theirs.instance);
+		snprintf(l->instance, sizeof l->instance, "%s", theirs.instance);
 		bus_compare(&theirs, l->differs);
 		log_info("server has greeted", LOG_S("peer", theirs.daemon),
 		    LOG_S("instance", theirs.instance), LOG_S("version", theirs.version));
@@ -205,11 +220,11 @@ on_parcel(struct link *l, struct parcel *p, struct err *e)
 {
 	switch (p->envelope.frame) {
 	case frame_hello:
-		return on_hello(l, p, e);
+		return p->envelope.id == l->greeting ? on_hello(l, p, e) : 0;
 	case frame_heartbeat:
 		return on_heartbeat(l, p, e);
 	case frame_failure:
-		if (p->envelope.id == 0)
+		if (p->envelope.id < BUS_MAX_ASKS)
 			return on_refusal(p, e);
 		/* fall through */
 	case frame_reply:
@@ -286,6 +301,8 @@ client_tick(void)
 	for (struct link *l = links; l < links + nlinks; l++) {
 		if (now - l->heard_ms > BUS_SERVER_LOST_MS)
 			lose(l, "silent");
+		if (l->ready && stale(l))
+			lose(l, "this process was too busy to speak");
 		if (l->connected && !l->ready)
 			say_hello(l);
 		else if (l->ready && odd_tick)

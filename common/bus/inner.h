@@ -11,7 +11,9 @@ enum {
 	BUS_TICK_MS = 500,         /* heartbeats of a server; of a client every second one */
 	BUS_SERVER_LOST_MS = 2000, /* silence after which a server is taken for lost */
 	BUS_CLIENT_LOST_MS = 5000,
-	BUS_BATCH = 64, /* messages of one socket before others have their turn */
+	BUS_CLIENT_STALE_MS = 4000, /* it knows of itself that it is about to be */
+	BUS_MAX_ASKS = 4096,        /* open ones; ids below are of hellos */
+	BUS_BATCH = 64,             /* messages of one socket before others have their turn */
 };
 
 struct bus {

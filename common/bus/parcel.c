@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 static atomic_size_t unsent;
@@ -55,8 +56,7 @@ take_envelope(struct parcel *p, zmq_msg_t *part, struct err *e)
 {
 	const char *user = zmq_msg_gets(part, "User-Id");
 
-	if (user != NULL && strlen(user) < sizeof p->user)
-		strcpy(p->user, user);
+	snprintf(p->user, sizeof p->user, "%s", user == NULL ? "" : user);
 
 	struct packed packed = { .body = { zmq_msg_data(part), zmq_msg_size(part) } };
 

@@ -15,6 +15,7 @@
 #include "common/log.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -272,6 +273,7 @@ server_tick(void)
 
 /* ---- receiving ---- */
 
+/* A hello is a new beginning on both sides: what the client asked before, it asks no more. */
 static int
 greet(struct server *s, struct caller *c, enum peer from, const struct parcel *p,
     const struct hello *theirs, struct err *e)
@@ -288,12 +290,13 @@ greet(struct server *s, struct caller *c, enum peer from, const struct parcel *p
 		packed_clear(&content);
 		return -1;
 	}
+	call_orphan(c);
 	c->heard_ms = loop_now_ms();
-	strcpy(c->instance, theirs->instance);
+	snprintf(c->instance, sizeof c->instance, "%s", theirs->instance);
 	bus_compare(theirs, c->differs);
 	log_info("client has greeted", LOG_S("peer", theirs->daemon),
 	    LOG_S("instance", theirs->instance), LOG_S("version", theirs->version));
-	if (server_send(c, frame_hello, 0, MSG_hello, &content) == 0)
+	if (server_send(c, frame_hello, p->envelope.id, MSG_hello, &content) == 0)
 		send_heartbeat(c);
 	return 0;
 }
@@ -444,9 +447,10 @@ server_prepare(struct err *e)
 static int
 make_tcp(struct server *s, struct err *e)
 {
-	if (strlen(bus.config.listen) >= sizeof s->address)
+	int n = snprintf(s->address, sizeof s->address, "%s", bus.config.listen);
+
+	if ((size_t)n >= sizeof s->address)
 		return err_set(e, ERR_invalid_argument, "listen: too long");
-	strcpy(s->address, bus.config.listen);
 	if (zap_open(bus.context, bus.config.self, &bus.keys, e) < 0)
 		return -1;
 	if (socket_set_int(s->socket, ZMQ_CURVE_SERVER, "ZMQ_CURVE_SERVER", 1, e) < 0)

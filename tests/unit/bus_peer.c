@@ -217,7 +217,7 @@ peer_setup(void **state)
 {
 	(void)state;
 	log_open("test", LOG_error);
-	strcpy(folder, "/tmp/test-bus-XXXXXX");
+	snprintf(folder, sizeof folder, "/tmp/test-bus-XXXXXX");
 	nservers = 0;
 	return mkdtemp(folder) != NULL && pipe2(notes, O_CLOEXEC) == 0 ? 0 : -1;
 }

@@ -301,6 +301,24 @@ a_client_that_dies_is_missed(void **state)
 	assert_int_equal(peer_note(6000), ERR_unavailable);
 }
 
+/* It was silent for so long that the server gave it up: what was open ends, the rest goes on. */
+static void
+a_client_that_was_busy_begins_anew(void **state)
+{
+	struct outcome o;
+
+	(void)state;
+	pair();
+	peer_try("echo");
+	peer_ask(&o, "hang", NULL, 0);
+	peer_run(50);
+	sleep(6);
+	assert_true(peer_try("echo").replied);
+	assert_true(o.ended);
+	assert_int_equal(o.e.code, ERR_unavailable);
+	assert_int_equal(peer_note(0), ERR_unavailable);
+}
+
 static void
 a_draining_server_says_so(void **state)
 {
@@ -438,6 +456,7 @@ main(void)
 		bus_test(the_least_loaded_instance_is_asked),
 		bus_test(open_requests_are_bounded),
 		bus_test(a_client_that_dies_is_missed),
+		bus_test(a_client_that_was_busy_begins_anew),
 		bus_test(a_draining_server_says_so),
 		bus_test(the_end_answers_what_is_open),
 		bus_test(over_tcp_both_sides_need_their_keys),
