@@ -19,7 +19,7 @@ static uint64_t timers[4];
 static void
 mark(void *name)
 {
-	strcat(trace, name);
+	strncat(trace, name, sizeof trace - strlen(trace) - 1);
 }
 
 static void
@@ -49,10 +49,10 @@ static void
 timers_fire_in_order(void **state)
 {
 	(void)state;
-	loop_after(30, mark, "c");
-	loop_after(10, mark, "a");
-	loop_after(20, mark, "b");
-	loop_after(20, mark, "B"); /* due together: as they were set */
+	loop_after(30, mark, (char[]){ "c" });
+	loop_after(10, mark, (char[]){ "a" });
+	loop_after(20, mark, (char[]){ "b" });
+	loop_after(20, mark, (char[]){ "B" }); /* due together: as they were set */
 	loop_after(40, stop, NULL);
 	int64_t start = loop_now_ms();
 	assert_int_equal(loop_run(&e), 0);
@@ -64,13 +64,13 @@ static void
 a_timer_that_was_unset_does_not_fire(void **state)
 {
 	(void)state;
-	uint64_t a = loop_after(5, mark, "a");
-	uint64_t b = loop_after(1, mark, "b");
+	uint64_t a = loop_after(5, mark, (char[]){ "a" });
+	uint64_t b = loop_after(1, mark, (char[]){ "b" });
 	assert_true(a != 0 && b != 0 && a != b);
 	loop_unset(a);
 	loop_unset(a);
 	loop_unset(0);
-	loop_after(5, mark, "c"); /* takes the place of a, whose id stays dead */
+	loop_after(5, mark, (char[]){ "c" }); /* takes the place of a, whose id stays dead */
 	loop_unset(a);
 	loop_after(10, stop, NULL);
 	loop_run(&e);
@@ -93,7 +93,7 @@ a_timer_may_unset_those_due_with_it(void **state)
 	(void)state;
 	loop_after(0, unset_the_others, NULL);
 	for (size_t i = 0; i < COUNT(timers); i++)
-		timers[i] = loop_after(0, mark, "x");
+		timers[i] = loop_after(0, mark, (char[]){ "x" });
 	loop_run(&e);
 	assert_string_equal(trace, "");
 }
@@ -178,7 +178,7 @@ forget_both(void *self, uint32_t events)
 {
 	(void)self;
 	(void)events;
-	strcat(trace, "1");
+	mark((char[]){ "1" });
 	for (size_t i = 0; i < 2; i++) {
 		loop_forget(ends[i][0]);
 		close(ends[i][0]);

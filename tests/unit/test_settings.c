@@ -45,7 +45,7 @@ static int
 setup(void **state)
 {
 	(void)state;
-	strcpy(file + sizeof file - 7, "XXXXXX");
+	memcpy(file + sizeof file - 7, "XXXXXX", 6);
 	int fd = mkstemp(file);
 	return fd < 0 ? -1 : close(fd);
 }
@@ -64,20 +64,20 @@ teardown(void **state)
 	return unlink(file);
 }
 
-/* Arguments end with NULL. */
+/* Arguments end with NULL; like those of main(), nobody writes to them. */
 static int
-read_all(char **arguments)
+read_all(const char *const *arguments)
 {
-	char *argv[16] = { "test" };
+	char *argv[16] = { (char *)"test" };
 	int argc = 1;
 
 	forget();
 	for (; *arguments != NULL; arguments++)
-		argv[argc++] = *arguments;
+		argv[argc++] = (char *)*arguments;
 	return settings_read("executor", common, own, argc, argv, &e);
 }
 
-#define READ(...) read_all((char *[]){ __VA_ARGS__ __VA_OPT__(, ) NULL })
+#define READ(...) read_all((const char *const[]){ __VA_ARGS__ __VA_OPT__(, ) NULL })
 
 static void
 write_yaml(const char *text)
@@ -155,8 +155,7 @@ later_sources_win(void **state)
 }
 
 static const struct {
-	char *argument;
-	const char *says;
+	const char *argument, *says;
 } wrong[] = {
 	{ "--max-open=0", "--max-open=0: max_open is '0', allowed is a number from 1 to 100" },
 	{ "--max-open=101", "allowed is a number from 1 to 100" },
@@ -237,7 +236,7 @@ wrong_yaml(void **state)
 
 /* Output and exit status of settings_load() in a process of its own. */
 static int
-load(char *argument, char *output, size_t size)
+load(const char *argument, char *output, size_t size)
 {
 	int fds[2], status;
 
@@ -247,8 +246,8 @@ load(char *argument, char *output, size_t size)
 	if (pid == 0) {
 		dup2(fds[1], STDOUT_FILENO);
 		dup2(fds[1], STDERR_FILENO);
-		settings_load(
-		    "executor", "runs code", common, own, 2, (char *[]){ "test", argument, NULL });
+		settings_load("executor", "runs code", common, own, 2,
+		    (char *[]){ (char *)"test", (char *)argument, NULL });
 		_exit(77);
 	}
 	close(fds[1]);

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The real daemons, started by root: what the kernel shows of each of their threads.
+
+daemons.py BUILD CONFIG
+"""
+
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import cases  # noqa: E402
+import daemons  # noqa: E402
+import users  # noqa: E402
+
+EDGES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "common", "edges.def")
+
+
+def status(path):
+    with open(path, encoding="utf-8") as file:
+        return dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
+
+
+# Of every thread, ZeroMQ's too: name of the daemon, thread id, what /proc says.
+def threads(cluster, gateway):
+    pids = {name: process.pid for name, process in cluster.processes.items()}
+    pids["gateway"] = gateway.process.pid
+    for name, pid in pids.items():
+        for task in os.listdir(f"/proc/{pid}/task"):
+            yield name, task, status(f"/proc/{pid}/task/{task}/status")
+
+
+def client_edges(name):
+    with open(EDGES, encoding="utf-8") as file:
+        return {f"cloister-{name}-{server}" for client, server in re.findall(r"^EDGE\((\w+),\s*(\w+)", file.read(), re.M)
+                if client == name}
+
+
+def test_every_daemon_has_threads_of_zeromq(cluster, gateway, _):
+    count = {}
+    for name, _task, _status in threads(cluster, gateway):
+        count[name] = count.get(name, 0) + 1
+    assert set(count) == {"gateway", *daemons.SERVERS}, count
+    assert all(n >= 3 for n in count.values()), count
+
+
+def test_uid_and_gid_are_the_daemons_own(cluster, gateway, _):
+    for name, task, shown in threads(cluster, gateway):
+        user, group = users.uid("cloister-" + name), users.gid("cloister-" + name)
+        assert shown["Uid"].split() == [str(user)] * 4, (name, task, shown["Uid"])
+        assert shown["Gid"].split() == [str(group)] * 4, (name, task, shown["Gid"])
+
+
+def test_groups_are_those_of_its_edges(cluster, gateway, _):
+    for name, task, shown in threads(cluster, gateway):
+        wanted = sorted(users.gid(edge) for edge in client_edges(name))
+        assert sorted(map(int, shown["Groups"].split())) == wanted, (name, task, shown["Groups"])
+
+
+def test_capabilities_are_empty(cluster, gateway, _):
+    for name, task, shown in threads(cluster, gateway):
+        for kind in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
+            assert int(shown[kind], 16) == 0, (name, task, kind, shown[kind])
+
+
+def test_no_privilege_can_come(cluster, gateway, _):
+    for name, task, shown in threads(cluster, gateway):
+        assert shown["NoNewPrivs"] == "1", (name, task)
+
+
+def test_seccomp_filters_every_thread(cluster, gateway, config):
+    if config == "Sanitize":
+        raise cases.Skip("sanitizers cannot live under seccomp")
+    for name, task, shown in threads(cluster, gateway):
+        assert shown["Seccomp"] == "2", (name, task)
+
+
+def test_a_folder_lets_only_its_pair_in(cluster, _gateway, _config):
+    for name in os.listdir(cluster.run):
+        client, _, server = name.partition("-")
+        folder = os.stat(os.path.join(cluster.run, name))
+        assert oct(folder.st_mode) == "0o42710", (name, oct(folder.st_mode))
+        assert folder.st_uid == users.uid("cloister-" + server), name
+        assert folder.st_gid == users.gid(f"cloister-{client}-{server}"), name
+        endpoint = os.stat(os.path.join(cluster.run, name, "1"))
+        assert oct(endpoint.st_mode) == "0o140660", (name, oct(endpoint.st_mode))
+        assert endpoint.st_gid == folder.st_gid, name
+
+
+def test_a_state_folder_is_its_daemons_alone(cluster, _gateway, _config):
+    for name in os.listdir(cluster.state):
+        folder = os.stat(os.path.join(cluster.state, name))
+        assert folder.st_uid == users.uid("cloister-" + name), name
+        assert folder.st_mode & 0o7777 == 0o700, (name, oct(folder.st_mode))
+
+
+# All of the above was so while they did what they are for.
+def test_they_work_in_there(cluster, gateway, _):
+    result = gateway.call("validate_code", {"code": "print(1)", "language": "python"})
+    assert not result.get("isError"), result
+    for name in daemons.SERVERS:
+        assert cluster.processes[name].poll() is None, cluster.log(name)
+
+
+def test_they_end_when_asked(cluster, _gateway, _config):
+    assert set(cluster.stop().values()) == {0}
+
+
+if __name__ == "__main__":
+    users.need_root_and_users()
+    programs = os.path.join(sys.argv[1], "bin")
+    with daemons.Cluster(programs) as started:
+        cases.run(sys.modules[__name__], started, started.client(), sys.argv[2])

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * inmate.c - a daemon with the jail of a real one (its peer and its list of system calls come from
+ * the build) that tries one forbidden thing once it is inside.
+ *
+ * Trusts the test that starts it.  Ends with 0 if the attempt succeeded, with the errno if it was
+ * refused; what it prints names the attempt.  Most attempts must not come back at all.
+ */
+#include "common/auto.h"
+#include "common/daemon.h"
+#include "common/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <pthread.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+
+static char *attempt;
+
+static long
+try_exec(void)
+{
+	return execl("/bin/true", "true", NULL);
+}
+
+static void *
+exec_in_thread(void *unused)
+{
+	(void)unused;
+	try_exec();
+	return NULL;
+}
+
+static long
+try_thread_exec(void)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, exec_in_thread, NULL) != 0)
+		return -1;
+	pthread_join(thread, NULL);
+	return 0;
+}
+
+static void *
+nothing(void *unused)
+{
+	return unused;
+}
+
+static long
+try_thread(void)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, nothing, NULL) != 0)
+		return -1;
+	return pthread_join(thread, NULL);
+}
+
+static long
+try_fork(void)
+{
+	return syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+}
+
+static long
+try_clone3(void)
+{
+	struct clone_args args = { .exit_signal = SIGCHLD };
+
+	return syscall(SYS_clone3, &args, sizeof args);
+}
+
+static long
+try_namespace(void)
+{
+	return unshare(CLONE_NEWUSER);
+}
+
+static long
+try_mount(void)
+{
+	return mount("none", "/mnt", "tmpfs", 0, NULL);
+}
+
+static long
+try_ptrace(void)
+{
+	return ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+}
+
+static long
+try_root(void)
+{
+	return syscall(SYS_setresuid, 0, 0, 0);
+}
+
+static long
+try_inet(void)
+{
+	return socket(AF_INET, SOCK_STREAM, 0);
+}
+
+static long
+try_packet(void)
+{
+	return socket(AF_PACKET, SOCK_RAW, 0);
+}
+
+static long
+try_datagram(void)
+{
+	return socket(AF_UNIX, SOCK_DGRAM, 0);
+}
+
+static long
+try_bpf(void)
+{
+	return syscall(SYS_bpf, 0, NULL, 0);
+}
+
+static long
+try_io_uring(void)
+{
+	return syscall(SYS_io_uring_setup, 1, NULL);
+}
+
+static long
+try_keyctl(void)
+{
+	return syscall(SYS_keyctl, 0, 0, 0, 0, 0);
+}
+
+static long
+try_dumpable(void)
+{
+	return prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+}
+
+static long
+try_realtime(void)
+{
+	return sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){ .sched_priority = 1 });
+}
+
+static long
+try_shadow(void)
+{
+	return open("/etc/shadow", O_RDONLY | O_CLOEXEC);
+}
+
+static long
+try_passwd(void)
+{
+	return open("/etc/passwd", O_RDONLY | O_CLOEXEC);
+}
+
+static long
+try_tmp(void)
+{
+	return open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+}
+
+static long
+try_state(void)
+{
+	return openat(daemon_state(), "inmate", O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+}
+
+static long
+try_out_of_state(void)
+{
+	return openat(daemon_state(), "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* The test listens there, outside. */
+static long
+try_abstract(void)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX, .sun_path = "\0cloister-inmate" };
+	auto_fd int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -1;
+	return connect(fd, (struct sockaddr *)&to,
+	    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen("cloister-inmate") + 1));
+}
+
+static const struct {
+	const char *name;
+	long (*try)(void);
+} attempts[] = {
+	{ "abstract", try_abstract },
+	{ "bpf", try_bpf },
+	{ "clone3", try_clone3 },
+	{ "datagram", try_datagram },
+	{ "dumpable", try_dumpable },
+	{ "exec", try_exec },
+	{ "fork", try_fork },
+	{ "inet", try_inet },
+	{ "io_uring", try_io_uring },
+	{ "keyctl", try_keyctl },
+	{ "mount", try_mount },
+	{ "namespace", try_namespace },
+	{ "out_of_state", try_out_of_state },
+	{ "packet", try_packet },
+	{ "passwd", try_passwd },
+	{ "ptrace", try_ptrace },
+	{ "realtime", try_realtime },
+	{ "root", try_root },
+	{ "shadow", try_shadow },
+	{ "state", try_state },
+	{ "thread", try_thread },
+	{ "thread_exec", try_thread_exec },
+	{ "tmp", try_tmp },
+};
+
+static int
+start(struct err *e)
+{
+	for (size_t i = 0; i < COUNT(attempts); i++) {
+		if (strcmp(attempts[i].name, attempt) != 0)
+			continue;
+		long rc = attempts[i].try();
+		int why = rc < 0 ? errno : 0;
+		log_info(why == 0 ? "succeeded" : "refused", LOG_S("attempt", attempt),
+		    LOG_N("errno", why));
+		_exit(why);
+	}
+	return *attempt == '\0' ? 0 : err_set(e, ERR_invalid_argument, "no attempt %s", attempt);
+}
+
+static const struct setting settings[] = {
+	{ "attempt", KIND_TEXT, &attempt, "", 0, 32, NULL, "What to try; empty: nothing." },
+	{ 0 },
+};
+
+/* A server of all its edges, that knows no message. */
+static const struct route routes[] = {
+	{ MSG_none, 0, NULL },
+};
+
+/* clang-format off */
+static const int syscalls[] = {
+#ifdef INMATE_SYSCALLS
+#define ALLOW(name) SCMP_SYS(name),
+#define REFUSE(name)
+#include INMATE_SYSCALLS
+#endif
+	-1,
+};
+
+#undef ALLOW
+#undef REFUSE
+
+static const int refused[] = {
+#ifdef INMATE_SYSCALLS
+#define ALLOW(name)
+#define REFUSE(name) SCMP_SYS(name),
+#include INMATE_SYSCALLS
+#endif
+	-1,
+};
+/* clang-format on */
+
+static const struct daemon self = {
+	.self = INMATE_PEER,
+	.summary = "try one thing in the jail of another daemon",
+	.settings = settings,
+	.routes = routes,
+	.syscalls = syscalls,
+	.refused = refused,
+#ifdef INMATE_STATE
+	.state = true,
+#endif
+	.start = start,
+};
+
+int
+main(int argc, char **argv)
+{
+	return daemon_main(argc, argv, &self);
+}

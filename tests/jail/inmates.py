@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an inmate gets for each thing that no daemon may do: death, or an error of the expected kind.
+
+inmates.py BUILD CONFIG
+"""
+
+import errno
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import cases  # noqa: E402
+import users  # noqa: E402
+
+DAEMONS = ("gateway", "executor", "validator", "snapshotd", "auditd")
+WITH_STATE = ("executor", "snapshotd", "auditd")
+KILLED = -signal.SIGSYS
+# No list has these.
+ALWAYS = ("bpf", "datagram", "dumpable", "exec", "fork", "inet", "io_uring", "keyctl", "mount", "namespace", "packet",
+          "ptrace", "realtime", "root", "thread_exec")
+
+
+def attempt(build, daemon, what, **popen):
+    with tempfile.TemporaryDirectory(prefix="cloister-inmate-") as folder:
+        os.chmod(folder, 0o755)
+        command = [os.path.join(build, "tests", "inmate-" + daemon), "--attempt=" + what, "--run=" + folder + "/run",
+                   "--state=" + folder + "/state", "--drain-ms=0"]
+        if "user" in popen:
+            os.chown(folder, popen["user"], popen["group"])
+        done = subprocess.run(command, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=20, check=False, **popen)
+        return done.returncode, done.stderr.decode()
+
+
+# Each daemon's attempts, and what must come of each.
+def expect(build, what, wanted, daemons=DAEMONS, **popen):
+    wrong = []
+    for daemon in daemons:
+        status, log = attempt(build, daemon, what, **popen)
+        if '"seccomp":"in force"' not in log:
+            wrong.append(f"{daemon}: never came into its jail: {log}")
+        elif status != wanted:
+            wrong.append(f"{daemon}: {what} ended with {status}, expected is {wanted}: {log}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_what_kills_every_daemon(build):
+    for what in ALWAYS:
+        expect(build, what, KILLED)
+
+
+def test_a_thread_can_be_made(build):
+    expect(build, "thread", 0)
+
+
+def test_clone3_is_unknown_so_that_libc_falls_back(build):
+    expect(build, "clone3", errno.ENOSYS)
+
+
+def test_own_state_can_be_written(build):
+    expect(build, "state", 0, WITH_STATE)
+
+
+def test_no_other_file_can_be_opened(build):
+    for what in ("passwd", "shadow", "tmp", "out_of_state"):
+        expect(build, what, errno.EACCES, WITH_STATE)
+
+
+def test_the_validator_finds_no_file(build):
+    for what in ("passwd", "shadow", "tmp"):
+        expect(build, what, errno.ENOENT, ("validator",))
+
+
+def test_the_gateway_cannot_open_anything(build):
+    for what in ("passwd", "shadow", "tmp"):
+        expect(build, what, KILLED, ("gateway",))
+
+
+def test_abstract_sockets_of_others_are_out_of_reach(build):
+    with socket.socket(socket.AF_UNIX) as outside:
+        outside.bind("\0cloister-inmate")
+        outside.listen()
+        expect(build, "abstract", errno.EPERM)
+
+
+# The layers that need no root hold for an ordinary user, too; the others are said not to be in force.
+def test_an_ordinary_user_is_jailed(build):
+    nobody = {"user": users.uid("nobody"), "group": users.gid("nogroup"), "extra_groups": []}
+    if not os.access(build, os.X_OK) or subprocess.run(["/usr/bin/test", "-x", build], check=False, **nobody).returncode:
+        raise cases.Skip("the build folder is not open to an ordinary user")
+    expect(build, "exec", KILLED, **nobody)
+    expect(build, "shadow", errno.EACCES, WITH_STATE, **nobody)
+    _, log = attempt(build, "auditd", "thread", **nobody)
+    layers = next(json.loads(line) for line in log.splitlines() if '"text":"jail"' in line)
+    assert layers["own_uid"] == "not in force", layers
+    for layer in ("capabilities_empty", "no_new_privs", "landlock", "seccomp"):
+        assert layers[layer] == "in force", layers
+
+
+if __name__ == "__main__":
+    users.need_root_and_users()
+    if sys.argv[2] == "Sanitize":
+        users.skip("sanitizers cannot live under seccomp and Landlock")
+    cases.run(sys.modules[__name__], sys.argv[1])

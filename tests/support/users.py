@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The users that root's daemons become; made where they are missing, from the same table as in an installation."""
+
+import grp
+import os
+import pwd
+import re
+import shutil
+import subprocess
+import sys
+
+CONF = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "compose", "users.conf")
+
+
+def skip(why):
+    print("skipped:", why)
+    sys.exit(77)
+
+
+def uid(name):
+    return pwd.getpwnam(name).pw_uid
+
+
+def gid(name):
+    return grp.getgrnam(name).gr_gid
+
+
+def _rows():
+    with open(CONF, encoding="utf-8") as conf:
+        for line in conf:
+            words = re.sub(r'"[^"]*"', "", line).split()
+            if words and not line.startswith("#"):
+                yield words[0], words[1], words[2] if len(words) > 2 else ""
+
+
+def _missing():
+    for kind, name, more in _rows():
+        try:
+            if kind == "u":
+                uid(name)
+            elif kind == "g":
+                gid(name)
+            elif name not in grp.getgrnam(more).gr_mem:
+                return True
+        except KeyError:
+            return True
+    return False
+
+
+def _make_by_hand():
+    for kind, name, more in _rows():
+        command = {"u": ["useradd", "--system", "--user-group", "--no-create-home", "--shell", "/usr/sbin/nologin", name],
+                   "g": ["groupadd", "--system", name], "m": ["usermod", "-aG", more, name]}[kind]
+        subprocess.run(command, check=False, stderr=subprocess.DEVNULL)
+
+
+def need_root_and_users():
+    if os.getuid() != 0:
+        skip("only root can start a daemon that becomes another user")
+    if _missing() and shutil.which("systemd-sysusers"):
+        subprocess.run(["systemd-sysusers", CONF], check=False)
+    if _missing():
+        _make_by_hand()
+    if _missing():
+        skip("the users of compose/users.conf could not be made")
