@@ -31,6 +31,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 enum {
@@ -307,8 +308,9 @@ make_pipe(struct stream *s, int *far, struct err *e)
 		return err_sys(e, "pipe");
 	s->fd = pair[0];
 	*far = pair[1];
-	if (fcntl(s->fd, F_SETFL, O_NONBLOCK) < 0)
-		return err_sys(e, "fcntl");
+	/* The program is another user, and may open it again as /dev/stdout. */
+	if (fcntl(s->fd, F_SETFL, O_NONBLOCK) < 0 || fchmod(*far, 0622) < 0)
+		return err_sys(e, "set up a pipe");
 	return loop_watch(s->fd, EPOLLIN, on_output, s, e);
 }
 

@@ -40,17 +40,18 @@ enum {
 	REMOVE_TRIES = 200,
 	REMOVE_PAUSE_MS = 10,
 	TMP_FILES = 65536,
-	GRACE_MS = 5000, /* that the executor's clock has before this one ends a box */
+	GRACE_MS = 5000,    /* that the executor's clock has before this one ends a box */
+	GUARD_PAUSE_MS = 5, /* a box that lets its memory swing costs others no more than this */
 };
 
 struct life {
 	struct order order;
 	pid_t pid;
 	int pidfd, report;
-	bool has_group;
+	bool has_group, over; /* over: it held more memory than it may */
 	struct cgroup group;
 	struct answer answer; /* as far as it is known */
-	uint64_t timer;
+	uint64_t timer, pause;
 	unsigned tries;  /* to remove its cgroups */
 	int64_t over_us; /* when its last process had ended */
 };
@@ -236,7 +237,7 @@ note_end(struct life *life)
 		answer->status = status;
 	}
 	answer->kind = ANSWER_ENDED;
-	answer->out_of_memory = use.out_of_memory;
+	answer->out_of_memory = use.out_of_memory || life->over;
 	answer->too_many_processes = use.too_many_processes;
 	answer->max_memory_bytes = use.max_memory_bytes;
 	answer->cpu_us = use.cpu_us;
@@ -297,6 +298,53 @@ kill_life(void *self)
 }
 
 static void
+forget_guard(struct life *life)
+{
+	if (life->group.guard < 0)
+		return;
+	loop_unset(life->pause);
+	loop_forget(life->group.guard);
+	close(take_fd(&life->group.guard));
+}
+
+static void watch_guard(void *self);
+
+static void
+on_guard(void *self, uint32_t events)
+{
+	struct life *life = self;
+
+	(void)events;
+	loop_forget(life->group.guard);
+	life->over = cgroup_is_over(&life->group);
+	if (life->over)
+		kill_life(life);
+	else
+		life->pause = loop_after(GUARD_PAUSE_MS, watch_guard, life);
+}
+
+/* What it cannot watch it must not keep; its boxes die with it. */
+static void
+must_watch(int fd, uint32_t events, void (*ready)(void *self, uint32_t events), struct life *life)
+{
+	struct err e;
+
+	if (loop_watch(fd, events, ready, life, &e) == 0)
+		return;
+	log_error("a box cannot be watched", LOG_E(&e));
+	_exit(1);
+}
+
+static void
+watch_guard(void *self)
+{
+	struct life *life = self;
+
+	life->pause = 0;
+	must_watch(life->group.guard, cgroup_guard_events(), on_guard, life);
+}
+
+static void
 announce(struct life *life)
 {
 	int64_t wall_ms = (int64_t)life->order.wall_ms;
@@ -333,6 +381,7 @@ on_end(void *self, uint32_t events)
 	(void)events;
 	loop_forget(life->pidfd);
 	loop_forget(life->report);
+	forget_guard(life);
 	loop_unset(life->timer);
 	life->over_us = loop_now_us();
 	while (read_report(life, &report))
@@ -354,7 +403,7 @@ life_new(const struct order *order)
 		.order = *order,
 		.pidfd = -1,
 		.report = -1,
-		.group = { .into = -1 },
+		.group = { .into = -1, .guard = -1 },
 		.answer = { .id = order->id },
 	};
 	return life;
@@ -392,12 +441,10 @@ begin(const struct order *order, const int *fds, size_t nfds)
 		return;
 	}
 	lives.all[order->id] = life;
-	/* What it cannot watch it must not keep; its boxes die with it. */
-	if (loop_watch(life->report, EPOLLIN, on_report, life, &e) < 0 ||
-	    loop_watch(life->pidfd, EPOLLIN, on_end, life, &e) < 0) {
-		log_error("a box cannot be watched", LOG_E(&e));
-		_exit(1);
-	}
+	must_watch(life->report, EPOLLIN, on_report, life);
+	must_watch(life->pidfd, EPOLLIN, on_end, life);
+	if (life->group.guard >= 0)
+		must_watch(life->group.guard, cgroup_guard_events(), on_guard, life);
 }
 
 static void
