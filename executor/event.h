@@ -6,7 +6,7 @@
 
 /* Whose it is; points into a call or a session. */
 struct owner {
-	const char *principal, *space; /* as authenticated; "" : none */
+	const char *principal, *space; /* of the call; "": none */
 	const char *label; /* name space the caller gave, for the log only; NULL: none */
 };
 

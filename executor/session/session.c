@@ -252,23 +252,35 @@ session_new(const struct call *call, const struct session_wish *wish, struct err
 
 /* ---- looking one up ---- */
 
+static bool
+is_principals(const struct session *session, const struct call *call)
+{
+	return strcmp(session->principal, call->principal) == 0;
+}
+
+/* A name space divides what a principal has; where either names none it does not. */
 bool
 session_is_of(const struct session *session, const struct call *call)
 {
-	return strcmp(session->principal, call->principal) == 0 &&
-	       strcmp(session->space, call->namespace) == 0;
+	bool divided = session->space[0] != 0 && call->namespace[0] != 0;
+
+	return is_principals(session, call) &&
+	       (!divided || strcmp(session->space, call->namespace) == 0);
 }
 
 struct session *
 session_find(const struct call *call, const char *id, struct err *e)
 {
-	for (struct session *s = table.first; s != NULL; s = s->next)
-		if (strcmp(s->id, id) == 0 && session_is_of(s, call))
-			return s;
+	struct session *session = table.first;
+
+	while (session != NULL && strcmp(session->id, id) != 0)
+		session = session->next;
+	if (session != NULL && session_is_of(session, call))
+		return session;
 	if (!session_id_formed(id))
 		err_set(e, ERR_invalid_argument,
 		    "session_id: \"%.64s\" is not an id as create_session gives it", id);
-	else if (session_id_given(call, id))
+	else if (session == NULL && session_id_given(call, id))
 		err_set(e, ERR_session_expired,
 		    "session_id: %.64s is gone: it was closed, was not used for too long, or the "
 		    "server restarted",
@@ -288,7 +300,7 @@ session_main(const struct call *call, bool *made, struct err *e)
 	if (made != NULL)
 		*made = false;
 	for (struct session *s = table.first; s != NULL; s = s->next)
-		if (s->main && session_is_of(s, call))
+		if (s->main && is_principals(s, call) && strcmp(s->space, call->namespace) == 0)
 			return s;
 	if (made == NULL) {
 		err_set(e, ERR_not_found,

@@ -110,7 +110,8 @@ compare(const struct restore *r, struct restored *reply)
 		i += order <= 0;
 		k += order >= 0;
 	}
-	reply->restored = nnow;
+	for (k = 0; k < nnow; k++)
+		reply->restored += now[k].entry->type == file_type_regular;
 }
 
 /* ---- the last step ---- */

@@ -120,6 +120,29 @@ belongs_to_its_owner(void **state)
 }
 
 static void
+stays_in_its_name_space(void **state)
+{
+	struct fake_call *c = fake_call(MSG_create_session, "ann");
+	struct create_session ask = { 0 };
+	struct session *session;
+	struct err e;
+
+	(void)state;
+	c->call.namespace = "team";
+	assert_int_equal(session_tools_on_create_session(&c->call, &ask, &e), 0);
+	fake_make(NULL);
+	session = session_find(&c->call, c->reply.session_created.session_id, &e);
+	assert_non_null(session);
+	/* Where a call names none, the principal is enough; where it names another, it is not. */
+	c->call.namespace = "";
+	assert_ptr_equal(session_find(&c->call, session->id, &e), session);
+	c->call.namespace = "other";
+	assert_null(session_find(&c->call, session->id, &e));
+	assert_int_equal(e.code, ERR_not_found);
+	fake_forget(c);
+}
+
+static void
 knows_ids_of_an_earlier_life(void **state)
 {
 	char id[SESSION_ID];
@@ -398,6 +421,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(belongs_to_its_owner, begin, end),
+		cmocka_unit_test_setup_teardown(stays_in_its_name_space, begin, end),
 		cmocka_unit_test_setup_teardown(knows_ids_of_an_earlier_life, begin, end),
 		cmocka_unit_test_setup_teardown(refuses_what_is_no_id, begin, end),
 		cmocka_unit_test_setup_teardown(lets_in_who_may_be_together, begin, end),
