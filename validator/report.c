@@ -30,21 +30,19 @@ static const struct {
 #include "validator/rules.def"
 };
 
-static char *
-format(const char *fmt, va_list ap)
+/* What vsnprintf() would have written `wanted` bytes of ends with a whole character. */
+static void
+cut(char text[MAX_TEXT + 1], int wanted)
 {
-	char text[MAX_TEXT + 1];
-	size_t size = (size_t)vsnprintf(text, sizeof text, fmt, ap);
+	size_t size = MAX_TEXT;
 
-	if (size > MAX_TEXT) {
-		size = MAX_TEXT;
-		while (size > 0 && ((unsigned char)text[size - 1] & 0xc0) == 0x80)
-			size--;
-		if (size > 0 && (unsigned char)text[size - 1] >= 0xc0)
-			size--;
-		text[size] = '\0';
-	}
-	return strdup(text);
+	if (wanted <= MAX_TEXT)
+		return;
+	while (size > 0 && ((unsigned char)text[size - 1] & 0xc0) == 0x80)
+		size--;
+	if (size > 0 && (unsigned char)text[size - 1] >= 0xc0)
+		size--;
+	text[size] = '\0';
 }
 
 static uint64_t
@@ -63,6 +61,7 @@ void
 report_finding(struct report *report, enum rule rule, uint64_t line, uint64_t column,
     const char *hint, const char *fmt, ...)
 {
+	char text[MAX_TEXT + 1];
 	va_list ap;
 
 	report->restricted |= rule != RULE_syntax_error;
@@ -74,14 +73,15 @@ report_finding(struct report *report, enum rule rule, uint64_t line, uint64_t co
 		return;
 	}
 	va_start(ap, fmt);
+	cut(text, vsnprintf(text, sizeof text, fmt, ap));
+	va_end(ap);
 	*finding = (struct finding){
 		.line = position(line),
 		.column = position(column),
 		.rule = strdup(rules[rule].name),
-		.message = format(fmt, ap),
+		.message = strdup(text),
 		.hint = strdup(hint != NULL ? hint : rules[rule].hint),
 	};
-	va_end(ap);
 	if (finding->rule == NULL || finding->message == NULL || finding->hint == NULL)
 		report->failed = true;
 }
@@ -89,6 +89,7 @@ report_finding(struct report *report, enum rule rule, uint64_t line, uint64_t co
 void
 report_edit(struct report *report, const char *rule, uint64_t line, const char *fmt, ...)
 {
+	char text[MAX_TEXT + 1];
 	va_list ap;
 
 	if (report->out->edits.count >= MAX_EDITS)
@@ -99,10 +100,9 @@ report_edit(struct report *report, const char *rule, uint64_t line, const char *
 		return;
 	}
 	va_start(ap, fmt);
-	*edit = (struct edit){
-		.line = position(line), .rule = strdup(rule), .message = format(fmt, ap)
-	};
+	cut(text, vsnprintf(text, sizeof text, fmt, ap));
 	va_end(ap);
+	*edit = (struct edit){ position(line), strdup(rule), strdup(text) };
 	if (edit->rule == NULL || edit->message == NULL)
 		report->failed = true;
 }
@@ -117,14 +117,15 @@ report_forget_edits(struct report *report, size_t kept)
 void
 report_advice(struct report *report, const char *fmt, ...)
 {
+	char text[MAX_TEXT + 1];
 	va_list ap;
 
 	if (report->out->recommendations.count >= MAX_ADVICE)
 		return;
 	va_start(ap, fmt);
-	auto_free char *text = format(fmt, ap);
+	cut(text, vsnprintf(text, sizeof text, fmt, ap));
 	va_end(ap);
-	if (text == NULL || texts_add(&report->out->recommendations, text) != 0)
+	if (texts_add(&report->out->recommendations, text) != 0)
 		report->failed = true;
 }
 

@@ -126,10 +126,10 @@ repeat(const struct bomb *c, size_t *size)
 	char *code = malloc(begin + part * c->count + strlen(c->end) + 1);
 
 	assert_non_null(code);
-	strcpy(code, c->begin);
+	memcpy(code, c->begin, begin);
 	for (size_t n = 0; n < c->count; n++)
 		memcpy(code + begin + n * part, c->part, part);
-	strcpy(code + begin + part * c->count, c->end);
+	memcpy(code + begin + part * c->count, c->end, strlen(c->end) + 1);
 	*size = begin + part * c->count + strlen(c->end);
 	return code;
 }

@@ -14,7 +14,7 @@ enum {
 };
 
 static const unsigned decisions[NODE_COUNT] = {
-#define NODE(class, binds, decisions) [NODE_##class] = decisions,
+#define NODE(class, binds, decisions) [NODE_##class] = (decisions),
 #include "validator/python/ast.def"
 };
 
