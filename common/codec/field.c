@@ -52,16 +52,18 @@ field_absent(const struct field *f, void *slot, struct err *e)
 	return 0;
 }
 
-static int
-over(const struct field *f, const char *value, int64_t high, struct err *e)
-{
-	return err_set(
-	    e, ERR_limit_exceeded, "%s: %s over the limit of %" PRId64, f->name, value, high);
-}
+enum side {
+	OVER,
+	UNDER,
+};
 
+/* value: "7200 is", "3 items are". */
 static int
-under(const struct field *f, const char *value, struct err *e)
+outside(const struct field *f, enum side side, const char *value, struct err *e)
 {
+	if (side == OVER)
+		return err_set(e, ERR_limit_exceeded, "%s: %s over the limit of %" PRId64, f->name,
+		    value, f->high);
 	return err_set(e, ERR_invalid_argument, "%s: %s under the minimum of %" PRId64, f->name,
 	    value, f->low);
 }
@@ -71,10 +73,10 @@ field_uint(const struct field *f, uint64_t n, struct err *e)
 {
 	char value[32];
 
+	if ((uint64_t)f->low <= n && n <= (uint64_t)f->high)
+		return 0;
 	snprintf(value, sizeof value, "%" PRIu64 " is", n);
-	if (n > (uint64_t)f->high)
-		return over(f, value, f->high, e);
-	return n < (uint64_t)f->low ? under(f, value, e) : 0;
+	return outside(f, n > (uint64_t)f->high ? OVER : UNDER, value, e);
 }
 
 int
@@ -82,10 +84,10 @@ field_int(const struct field *f, int64_t n, struct err *e)
 {
 	char value[32];
 
+	if (f->low <= n && n <= f->high)
+		return 0;
 	snprintf(value, sizeof value, "%" PRId64 " is", n);
-	if (n > f->high)
-		return over(f, value, f->high, e);
-	return n < f->low ? under(f, value, e) : 0;
+	return outside(f, n > f->high ? OVER : UNDER, value, e);
 }
 
 int
@@ -93,12 +95,12 @@ field_real(const struct field *f, double n, struct err *e)
 {
 	char value[40];
 
+	if ((double)f->low <= n && n <= (double)f->high)
+		return 0;
 	if (!isfinite(n))
 		return err_set(e, ERR_invalid_argument, "%s: not a finite number", f->name);
 	snprintf(value, sizeof value, "%.15g is", n);
-	if (n > (double)f->high)
-		return over(f, value, f->high, e);
-	return n < (double)f->low ? under(f, value, e) : 0;
+	return outside(f, n > (double)f->high ? OVER : UNDER, value, e);
 }
 
 static int
@@ -106,10 +108,10 @@ amount(const struct field *f, size_t n, const char *of, struct err *e)
 {
 	char value[48];
 
+	if ((uint64_t)f->low <= n && n <= (uint64_t)f->high)
+		return 0;
 	snprintf(value, sizeof value, n == 1 ? "%zu %s is" : "%zu %ss are", n, of);
-	if (n > (uint64_t)f->high)
-		return over(f, value, f->high, e);
-	return n < (uint64_t)f->low ? under(f, value, e) : 0;
+	return outside(f, n > (uint64_t)f->high ? OVER : UNDER, value, e);
 }
 
 int
@@ -144,10 +146,13 @@ field_text(const struct field *f, const char *text, size_t size, struct err *e)
 int
 field_texts_item(const struct field *f, size_t i, const char *text, size_t size, struct err *e)
 {
+	struct field item = { .name = f->name, .high = FIELD_TEXTS_ITEM };
 	char name[96];
-	struct field item = { .name = name, .high = FIELD_TEXTS_ITEM };
 
+	if (field_text(&item, text, size, e) == 0)
+		return 0;
 	snprintf(name, sizeof name, "%s[%zu]", f->name, i);
+	item.name = name;
 	return field_text(&item, text, size, e);
 }
 
