@@ -86,20 +86,25 @@ matches(const struct link *l, enum peer to, const char *instance)
 struct link *
 client_choose(enum peer to, const char *instance, enum msg_id message, struct err *e)
 {
+	const struct link *differing = NULL;
 	struct link *best = NULL;
 
-	err_set(e, ERR_unavailable, "no %s is there", edge_peer_name(to));
 	for (struct link *l = links; l < links + nlinks; l++) {
 		if (!l->ready || stale(l) || !matches(l, to, instance))
 			continue;
 		if (l->differs[message])
-			err_set(e, ERR_unavailable,
-			    "%s: %s %s is of a build that describes it differently",
-			    messages[message].name, edge_peer_name(to), l->instance);
+			differing = l;
 		else if (best == NULL || l->busy < best->busy)
 			best = l;
 	}
-	return best;
+	if (best != NULL)
+		return best;
+	if (differing != NULL)
+		err_set(e, ERR_unavailable, "%s: %s %s is of a build that describes it differently",
+		    messages[message].name, edge_peer_name(to), differing->instance);
+	else
+		err_set(e, ERR_unavailable, "no %s is there", edge_peer_name(to));
+	return NULL;
 }
 
 /* Not when all are there and none is it: an id that was made up need not be waited for. */
@@ -258,24 +263,26 @@ receive(struct link *l)
 }
 
 /* What a server sent before it went still counts, so that is read first. */
-static bool
-see_event(struct link *l)
+static void
+see_events(void *self, uint32_t unused)
 {
-	int event = socket_event(l->monitor);
+	struct link *l = self;
 
-	if (event == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
-		l->connected = true;
-		l->heard_ms = loop_now_ms();
-		say_hello(l);
-	} else if (event == ZMQ_EVENT_DISCONNECTED) {
-		while (receive(l))
-			;
-		l->connected = false;
-		lose(l, "connection closed");
-	} else if (event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) {
-		log_warn("server refuses our key", LOG_S("endpoint", l->address));
+	(void)unused;
+	for (int event; (event = socket_event(l->monitor)) != 0;) {
+		if (event == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
+			l->connected = true;
+			l->heard_ms = loop_now_ms();
+			say_hello(l);
+		} else if (event == ZMQ_EVENT_DISCONNECTED) {
+			while (receive(l))
+				;
+			l->connected = false;
+			lose(l, "connection closed");
+		} else if (event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) {
+			log_warn("server refuses our key", LOG_S("endpoint", l->address));
+		}
 	}
-	return event != 0;
 }
 
 bool
@@ -283,12 +290,9 @@ client_pump(void)
 {
 	bool any = false;
 
-	for (struct link *l = links; l < links + nlinks; l++) {
+	for (struct link *l = links; l < links + nlinks; l++)
 		for (int i = 0; i < BUS_BATCH && receive(l); i++)
 			any = true;
-		for (int i = 0; i < BUS_BATCH && see_event(l); i++)
-			any = true;
-	}
 	return any;
 }
 
@@ -369,7 +373,7 @@ open_link(struct link *l, struct err *e)
 	                   ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
 
 	if ((l->socket = socket_open(bus.context, ZMQ_DEALER, e)) == NULL ||
-	    (l->monitor = socket_monitor(bus.context, l->socket, events, e)) == NULL)
+	    (l->monitor = socket_monitor(bus.context, l->socket, events, see_events, l, e)) == NULL)
 		return -1;
 	if (socket_set_int(l->socket, ZMQ_IMMEDIATE, "ZMQ_IMMEDIATE", 1, e) < 0 ||
 	    socket_set_int(l->socket, ZMQ_RECONNECT_IVL, "ZMQ_RECONNECT_IVL", RECONNECT_MS, e) < 0)

@@ -56,7 +56,8 @@ take_envelope(struct parcel *p, zmq_msg_t *part, struct err *e)
 {
 	const char *user = zmq_msg_gets(part, "User-Id");
 
-	snprintf(p->user, sizeof p->user, "%s", user == NULL ? "" : user);
+	if (user != NULL)
+		snprintf(p->user, sizeof p->user, "%s", user);
 
 	struct packed packed = { .body = { zmq_msg_data(part), zmq_msg_size(part) } };
 

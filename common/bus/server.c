@@ -376,19 +376,20 @@ receive(struct server *s)
 	return true;
 }
 
-static bool
-see_events(struct server *s)
+static void
+see_events(void *self, uint32_t unused)
 {
+	const struct server *s = self;
 	struct err e;
-	int event = socket_event(s->monitor);
 
-	if (event == 0)
-		return false;
-	err_set(&e, ERR_denied, "%s",
-	    event == ZMQ_EVENT_ACCEPT_FAILED ? "a connection of another user, or none was free"
-					     : "a connection that could not greet");
-	bus_refuse(s->peer, &e);
-	return true;
+	(void)unused;
+	for (int event; (event = socket_event(s->monitor)) != 0;) {
+		err_set(&e, ERR_denied, "%s",
+		    event == ZMQ_EVENT_ACCEPT_FAILED
+			? "a connection of another user, or no descriptor was free"
+			: "a connection that could not greet");
+		bus_refuse(s->peer, &e);
+	}
 }
 
 bool
@@ -398,12 +399,9 @@ server_pump(void)
 
 	for (int i = 0; i < BUS_BATCH && zap_answer(&refused); i++)
 		any = true;
-	for (struct server *s = servers; s < servers + nservers; s++) {
+	for (struct server *s = servers; s < servers + nservers; s++)
 		for (int i = 0; i < BUS_BATCH && receive(s); i++)
 			any = true;
-		for (int i = 0; i < BUS_BATCH && see_events(s); i++)
-			any = true;
-	}
 	return any;
 }
 
@@ -490,7 +488,8 @@ open_server(struct server *s, struct err *e)
 	                   ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
 
 	if ((s->socket = socket_open(bus.context, ZMQ_ROUTER, e)) == NULL ||
-	    (s->monitor = socket_monitor(bus.context, s->socket, events, e)) == NULL ||
+	    (s->monitor = socket_monitor(bus.context, s->socket, events, see_events, s, e)) ==
+		NULL ||
 	    socket_set_int(s->socket, ZMQ_ROUTER_MANDATORY, "ZMQ_ROUTER_MANDATORY", 1, e) < 0)
 		return -1;
 	if ((s->peer == PEER_none ? make_tcp(s, e) : make_ipc(s, e)) < 0)

@@ -2,9 +2,9 @@
 /*
  * socket.c - how a ZeroMQ socket is made here.
  *
- * Trusts libzmq.  ZMQ_FD tells only that something happened since it was last asked, so the
- * descriptor in the loop is no more than an alarm clock: what there is to do is found by
- * bus_pump(), before each sleep.
+ * Trusts libzmq.  ZMQ_FD tells only that something happened since it was last asked, and a send may
+ * have asked, so the descriptor in the loop is no more than an alarm clock: what there is to do is
+ * found before each sleep.
  */
 #include "common/bus/socket.h"
 
@@ -73,11 +73,11 @@ descriptor(void *socket)
 }
 
 static int
-watch(void *socket, struct err *e)
+watch(void *socket, void (*ready)(void *self, uint32_t events), void *self, struct err *e)
 {
 	int fd = descriptor(socket);
 
-	return fd < 0 ? zmq_err(e, "ZMQ_FD") : loop_watch(fd, EPOLLIN, wake, NULL, e);
+	return fd < 0 ? zmq_err(e, "ZMQ_FD") : loop_watch(fd, EPOLLIN, ready, self, e);
 }
 
 void *
@@ -89,7 +89,7 @@ socket_open(void *context, int type, struct err *e)
 		zmq_err(e, "zmq_socket");
 		return NULL;
 	}
-	if (set_bounds(socket, e) == 0 && watch(socket, e) == 0)
+	if (set_bounds(socket, e) == 0 && watch(socket, wake, NULL, e) == 0)
 		return socket;
 	zmq_close(socket);
 	return NULL;
@@ -104,9 +104,13 @@ socket_close(void *socket)
 	zmq_close(socket);
 }
 
-/* No bound on its queue: libzmq's io thread would wait for room in it, and all peers with it. */
+/*
+ * No bound on its queue: libzmq's io thread would wait for room in it, and all peers with it.
+ * Nothing is ever sent on it that could take the edge of its descriptor, so the loop suffices.
+ */
 void *
-socket_monitor(void *context, void *socket, int events, struct err *e)
+socket_monitor(void *context, void *socket, int events, void (*happened)(void *self, uint32_t),
+    void *self, struct err *e)
 {
 	static unsigned count;
 	char name[32];
@@ -116,7 +120,9 @@ socket_monitor(void *context, void *socket, int events, struct err *e)
 	if (pair == NULL || socket_set_int(pair, ZMQ_RCVHWM, "ZMQ_RCVHWM", 0, e) < 0 ||
 	    zmq_socket_monitor(socket, name, events) < 0 || zmq_connect(pair, name) < 0) {
 		zmq_err(e, "watch a socket");
-	} else if (watch(pair, e) == 0) {
+	} else if (watch(pair, happened, self, e) == 0) {
+		/* Only a reader that has once found nothing is woken by what comes next. */
+		must(socket_event(pair) == 0);
 		return pair;
 	}
 	if (pair != NULL)

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Bounded queues, message size and handshake time; in the loop; NULL with *e. */
 void *socket_open(void *context, int type, struct err *);
@@ -13,7 +14,9 @@ void socket_close(void *socket);
 int socket_set_int(void *socket, int option, const char *name, int value, struct err *);
 int socket_set_text(void *socket, int option, const char *name, const char *value, struct err *);
 
-/* What happens to a socket's connections: the events asked for, one by one. */
-void *socket_monitor(void *context, void *socket, int events, struct err *);
+/* What happens to a socket's connections: happened() is called from the loop when there are some of
+ * the events asked for, and must take all. */
+void *socket_monitor(void *context, void *socket, int events,
+    void (*happened)(void *self, uint32_t), void *self, struct err *);
 /* The next event, 0 where there is none. */
 int socket_event(void *monitor);
