@@ -199,32 +199,45 @@ say(const char *fmt, ...)
 	return strdup(text);
 }
 
-/* What happened, with the limit where one was hit. */
+/* Of one of the limits, which it was; NULL: of none. */
+static char *
+message_of_limit(enum err_code code, const struct plan *plan)
+{
+	const struct limits *limits = &plan->limits;
+
+	switch (code) {
+	case ERR_timeout:
+		return say("stopped after %g s, its limit", (double)limits->box.wall_ms / 1000);
+	case ERR_out_of_memory:
+		return say("it used more memory than its limit of %" PRIu64 " bytes",
+		    limits->box.memory_bytes);
+	case ERR_too_many_processes:
+		return say("it started more processes or threads than its limit of %" PRIu64,
+		    limits->box.processes);
+	case ERR_disk_full:
+		return say("no space left: the workspace holds %" PRIu64 " bytes in %" PRIu64
+			   " files, /tmp %" PRIu64 " bytes",
+		    limits->room.bytes, limits->room.files, limits->box.tmp_bytes);
+	default:
+		return NULL;
+	}
+}
+
 static char *
 message_of(enum err_code code, const struct box_end *end, const struct plan *plan)
 {
-	const struct box_limits *limits = &plan->limits.box;
+	char *limit = message_of_limit(code, plan);
 
+	if (limit != NULL)
+		return limit;
 	if (end->how == BOX_EXITED && end->error_text != NULL)
 		return copy_cut(end->error_text, MAX_MESSAGE);
-	switch (code) {
-	case ERR_timeout:
-		return say("stopped after %g s, its limit", (double)limits->wall_ms / 1000);
-	case ERR_out_of_memory:
-		return say("it used more memory than its limit of %" PRIu64 " bytes",
-		    limits->memory_bytes);
-	case ERR_too_many_processes:
-		return say("it started more processes or threads than its limit of %" PRIu64,
-		    limits->processes);
-	case ERR_killed:
-		return say("ended by signal %d (%s)%s", end->signal, sigdescr_np(end->signal),
-		    end->signal == SIGSYS ? ": it made a system call that is not allowed here"
-					  : "");
-	case ERR_cancelled:
-		return say("stopped before it ended");
-	default:
+	if (end->how == BOX_EXITED)
 		return say("ended with exit code %d", end->exit_code);
-	}
+	if (code == ERR_cancelled)
+		return say("stopped before it ended");
+	return say("ended by signal %d (%s)%s", end->signal, sigdescr_np(end->signal),
+	    end->signal == SIGSYS ? ": it made a system call that is not allowed here" : "");
 }
 
 static int
