@@ -2,6 +2,8 @@
 /* result.c - rendering; replies were checked by the bus, their texts come from hostile programs. */
 #include "gateway/result.h"
 
+#include "gateway/rpc/write.h"
+
 #include "common/auto.h"
 #include "common/jschema.h"
 #include "common/utf8.h"
@@ -45,7 +47,7 @@ static json_t *
 text_of(const json_t *value, size_t limit)
 {
 	struct text t = { .limit = limit };
-	int failed = json_dump_callback(value, append, &t, JSON_COMPACT);
+	int failed = write_json(value, append, &t);
 	json_t *text = failed ? json_string("{\"note\":\"too long to stand here, too; see "
 					    "structuredContent\"}")
 	                      : json_stringn_nocheck(t.data, t.size);

@@ -6,6 +6,8 @@
  */
 #include "gateway/rpc/outbox.h"
 
+#include "gateway/rpc/write.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -96,8 +98,7 @@ outbox_add(struct outbox *box, const json_t *message, size_t limit, struct err *
 	size_t end = last == NULL ? 0 : last->end, bytes = box->bytes;
 
 	box->limit = limit;
-	if (json_dump_callback(message, append, box, JSON_COMPACT | JSON_ENCODE_ANY) == 0 &&
-	    append("\n", 1, box) == 0)
+	if (write_json(message, append, box) == 0 && append("\n", 1, box) == 0)
 		return 0;
 	roll_back(box, last, end, bytes);
 	return err_set(e, ERR_limit_exceeded,

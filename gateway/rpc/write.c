@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * write.c - walks a value and writes it; trusts Jansson that texts are UTF-8 and numbers finite.
+ *
+ * Recursion is as deep as the value, which parsers of this program bound.
+ */
+#include "gateway/rpc/write.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct writer {
+	int (*put)(const char *data, size_t size, void *self);
+	void *self;
+	bool failed;
+	size_t used;
+	char held[4096]; /* small pieces on their way to put() */
+};
+
+static void
+flush(struct writer *w)
+{
+	if (w->used > 0 && !w->failed)
+		w->failed = w->put(w->held, w->used, w->self) != 0;
+	w->used = 0;
+}
+
+static void
+add(struct writer *w, const char *data, size_t size)
+{
+	if (size > sizeof w->held - w->used)
+		flush(w);
+	if (size > sizeof w->held) {
+		w->failed = w->failed || w->put(data, size, w->self) != 0;
+		return;
+	}
+	memcpy(w->held + w->used, data, size);
+	w->used += size;
+}
+
+static void
+add_escape(struct writer *w, char c)
+{
+	static const char from[] = "\"\\\n\t\r\b\f", to[] = "\"\\ntrbf";
+	const char *known = memchr(from, c, sizeof from - 1);
+	char text[8];
+
+	if (known != NULL)
+		add(w, (const char[]){ '\\', to[known - from] }, 2);
+	else
+		add(w, text, (size_t)snprintf(text, sizeof text, "\\u%04x", (unsigned char)c));
+}
+
+static bool
+is_plain(char c)
+{
+	return (unsigned char)c >= ' ' && c != '"' && c != '\\';
+}
+
+static void
+add_string(struct writer *w, const char *text, size_t size)
+{
+	add(w, "\"", 1);
+	for (const char *end = text + size; text < end && !w->failed;) {
+		const char *plain = text;
+
+		while (text < end && is_plain(*text))
+			text++;
+		add(w, plain, (size_t)(text - plain));
+		if (text < end)
+			add_escape(w, *text++);
+	}
+	add(w, "\"", 1);
+}
+
+/* As few digits as are read back as the same number; a real stays one (2.0, not 2). */
+static void
+add_real(struct writer *w, double value)
+{
+	char text[40];
+	int size = 0;
+
+	for (int digits = 15; digits <= 17; digits++) {
+		size = snprintf(text, sizeof text - 2, "%.*g", digits, value);
+		if (strtod(text, NULL) == value)
+			break;
+	}
+	if (strpbrk(text, ".e") == NULL) {
+		memcpy(text + size, ".0", 2);
+		size += 2;
+	}
+	add(w, text, (size_t)size);
+}
+
+static void
+add_integer(struct writer *w, json_int_t value)
+{
+	char text[32];
+
+	add(w, text, (size_t)snprintf(text, sizeof text, "%" JSON_INTEGER_FORMAT, value));
+}
+
+static void add_value(struct writer *, const json_t *);
+
+static void
+add_array(struct writer *w, const json_t *array)
+{
+	add(w, "[", 1);
+	for (size_t i = 0; i < json_array_size(array) && !w->failed; i++) {
+		if (i > 0)
+			add(w, ",", 1);
+		add_value(w, json_array_get(array, i));
+	}
+	add(w, "]", 1);
+}
+
+static void
+add_object(struct writer *w, json_t *object)
+{
+	const char *comma = "", *key;
+	json_t *value;
+
+	add(w, "{", 1);
+	json_object_foreach(object, key, value)
+	{
+		add(w, comma, strlen(comma));
+		add_string(w, key, strlen(key));
+		add(w, ":", 1);
+		add_value(w, value);
+		comma = ",";
+		if (w->failed)
+			return;
+	}
+	add(w, "}", 1);
+}
+
+static void
+add_value(struct writer *w, const json_t *value)
+{
+	switch (json_typeof(value)) {
+	case JSON_OBJECT:
+		add_object(w, (json_t *)value); /* its iterators are not const */
+		break;
+	case JSON_ARRAY:
+		add_array(w, value);
+		break;
+	case JSON_STRING:
+		add_string(w, json_string_value(value), json_string_length(value));
+		break;
+	case JSON_INTEGER:
+		add_integer(w, json_integer_value(value));
+		break;
+	case JSON_REAL:
+		add_real(w, json_real_value(value));
+		break;
+	case JSON_TRUE:
+		add(w, "true", 4);
+		break;
+	case JSON_FALSE:
+		add(w, "false", 5);
+		break;
+	case JSON_NULL:
+		add(w, "null", 4);
+	}
+}
+
+int
+write_json(const json_t *value, int (*put)(const char *data, size_t size, void *self), void *self)
+{
+	struct writer w = { .put = put, .self = self };
+
+	add_value(&w, value);
+	flush(&w);
+	return w.failed ? -1 : 0;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * write.h - JSON text, compact, with numbers as short as they can be.
+ *
+ * Jansson 2.14 writes 17 digits of every real (44.51 as 44.509999999999998), which a model pays for
+ * and repeats, and looks at each character of a 60 MB text by itself.
+ */
+#pragma once
+
+#include <jansson.h>
+
+/* Gives the text of the value to put(), piece by piece; -1 as soon as that does. */
+int write_json(const json_t *, int (*put)(const char *data, size_t size, void *self), void *self);

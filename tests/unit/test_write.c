@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_write.c - what is written is read back as what it was, and is as short as it can be. */
+#include "gateway/rpc/write.h"
+
+#include "common/auto.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct text {
+	char *data;
+	size_t size, limit;
+};
+
+static int
+append(const char *data, size_t size, void *self)
+{
+	struct text *t = self;
+
+	if (size > t->limit - t->size)
+		return -1;
+	t->data = realloc(t->data, t->size + size + 1);
+	memcpy(t->data + t->size, data, size);
+	t->size += size;
+	t->data[t->size] = '\0';
+	return 0;
+}
+
+static char *
+written(const json_t *value)
+{
+	struct text t = { .limit = SIZE_MAX };
+
+	assert_int_equal(write_json(value, append, &t), 0);
+	return t.data;
+}
+
+static void
+writes_as_expected(void **state)
+{
+	static const struct {
+		const char *from, *to;
+	} cases[] = {
+		{ "44.51", "44.51" },
+		{ "0.1", "0.1" },
+		{ "0.30000000000000004", "0.30000000000000004" },
+		{ "2.0", "2.0" },
+		{ "-0.0", "-0.0" },
+		{ "1e300", "1e+300" },
+		{ "5e-324", "4.94065645841247e-324" },
+		{ "1.7976931348623157e308", "1.7976931348623157e+308" },
+		{ "9007199254740993", "9007199254740993" },
+		{ "-9223372036854775808", "-9223372036854775808" },
+		{ "[]", "[]" },
+		{ "{}", "{}" },
+		{ "[true, false, null]", "[true,false,null]" },
+		{ "{\"b\": 1, \"a\": [{}, []]}", "{\"b\":1,\"a\":[{},[]]}" },
+		{ "\"\\u0000\\u0001\\u001f\\n\\t\\r\\b\\f\\\"\\\\/\\u007f\"",
+		    "\"\\u0000\\u0001\\u001f\\n\\t\\r\\b\\f\\\"\\\\/\x7f\"" },
+		{ "\"\\u00e9\\u2028\\ud83d\\ude00\"", "\"\xc3\xa9\xe2\x80\xa8\xf0\x9f\x98\x80\"" },
+		{ "{\"a\\\"\\n\": \"\"}", "{\"a\\\"\\n\":\"\"}" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		json_t *value = json_loads(cases[i].from, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+
+		assert_non_null(value);
+		auto_free char *text = written(value);
+		assert_string_equal(text, cases[i].to);
+		json_decref(value);
+	}
+}
+
+/* Pieces of every size, on both sides of what is held back. */
+static void
+joins_pieces_of_any_size(void **state)
+{
+	static const size_t sizes[] = { 0, 1, 4093, 4094, 4095, 4096, 4097, 100000 };
+	json_t *all = json_array();
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(sizes); i++) {
+		auto_free char *text = malloc(sizes[i] + 1);
+
+		memset(text, 'x', sizes[i]);
+		if (sizes[i] > 10)
+			text[sizes[i] - 5] = '\n';
+		json_array_append_new(all, json_stringn(text, sizes[i]));
+		json_array_append_new(all, json_real(0.1 * (double)i));
+	}
+	auto_free char *text = written(all);
+	json_t *again = json_loads(text, 0, NULL);
+	assert_true(json_equal(all, again));
+	json_decref(again);
+	json_decref(all);
+}
+
+/* Whatever the bits of a double are, they come back. */
+static void
+keeps_every_bit_of_a_real(void **state)
+{
+	uint64_t bits = 0x3ff0000000000001;
+
+	(void)state;
+	for (int i = 0; i < 200000; i++) {
+		double value, again;
+
+		bits = bits * 6364136223846793005 + 1442695040888963407;
+		memcpy(&value, &bits, sizeof value);
+		json_t *real = json_real(value);
+		if (real == NULL)
+			continue; /* not a finite number */
+		auto_free char *text = written(real);
+		again = strtod(text, NULL);
+		assert_memory_equal(&again, &value, sizeof value);
+		json_decref(real);
+	}
+}
+
+static void
+stops_where_it_is_told_to(void **state)
+{
+	json_t *value = json_array();
+
+	(void)state;
+	for (int i = 0; i < 10000; i++)
+		json_array_append_new(value, json_pack("{s:s, s:i}", "name", "text", "n", i));
+	for (size_t limit = 0; limit < 100000; limit += 7919) {
+		struct text t = { .limit = limit };
+
+		assert_int_equal(write_json(value, append, &t), -1);
+		assert_true(t.size <= limit);
+		free(t.data);
+	}
+	json_decref(value);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(writes_as_expected),
+		cmocka_unit_test(joins_pieces_of_any_size),
+		cmocka_unit_test(keeps_every_bit_of_a_real),
+		cmocka_unit_test(stops_where_it_is_told_to),
+	};
+
+	return cmocka_run_group_tests_name("write", tests, NULL, NULL);
+}
