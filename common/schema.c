@@ -165,7 +165,8 @@ message_hash(enum msg_id id)
 
 	hash_begin(&h);
 	hash_message(&h, id);
-	hash_message(&h, messages[id].reply);
+	if (messages[id].reply != MSG_none)
+		hash_message(&h, messages[id].reply);
 	hash_end(&h, digest);
 	for (size_t i = 0; i < sizeof n; i++)
 		n = n << 8 | digest[i];
