@@ -32,16 +32,26 @@ struct tables {
 	const struct setting *table[2]; /* common, own */
 };
 
-/* for_each(row, tables): all rows of both. */
-#define for_each(row, t) \
-	for (size_t i_ = 0; i_ < 2; i_++) \
-		for (const struct setting *row = (t)->table[i_]; row != NULL && row->name != NULL; \
+/* Row i of both tables together, NULL behind the last. */
+static const struct setting *
+row_at(const struct tables *t, size_t i)
+{
+	for (size_t k = 0; k < COUNT(t->table); k++)
+		for (const struct setting *row = t->table[k]; row != NULL && row->name != NULL;
 		     row++)
+			if (i-- == 0)
+				return row;
+	return NULL;
+}
 
 static const struct setting *
 find(const struct tables *t, const char *name)
 {
-	for_each(row, t) if (strcmp(row->name, name) == 0) return row;
+	const struct setting *row;
+
+	for (size_t i = 0; (row = row_at(t, i)) != NULL; i++)
+		if (strcmp(row->name, name) == 0)
+			return row;
 	return NULL;
 }
 
@@ -159,8 +169,9 @@ print_value(const struct setting *s, FILE *to)
 static int
 read_defaults(const struct tables *t, struct err *e)
 {
-	for_each(row, t)
-	{
+	const struct setting *row;
+
+	for (size_t i = 0; (row = row_at(t, i)) != NULL; i++) {
 		if (row->kind == KIND_TEXT)
 			*(char **)row->to = NULL;
 		if (set(row, "default", row->fallback, e) < 0)
@@ -300,8 +311,9 @@ read_old_names(const struct tables *t, const char *only, struct err *e)
 {
 	char name[NAME_BYTES];
 
-	for_each(row, t)
-	{
+	const struct setting *row;
+
+	for (size_t i = 0; (row = row_at(t, i)) != NULL; i++) {
 		const char *value = old_name(row, name);
 
 		if (value == NULL || (only != NULL && strcmp(only, row->name) != 0))
@@ -312,34 +324,38 @@ read_old_names(const struct tables *t, const char *only, struct err *e)
 	return 0;
 }
 
+/* name: what stands behind the prefix, with value behind its '='. */
+static int
+read_variable(const struct tables *t, const char *name, const char *only, struct err *e)
+{
+	const char *value = strchr(name, '=') + 1;
+	char lower[NAME_BYTES];
+
+	snprintf(lower, sizeof lower, "%.*s", (int)(value - 1 - name), name);
+	for (char *c = lower; *c != '\0'; c++)
+		*c = (char)tolower((unsigned char)*c);
+	if (only != NULL && strcmp(only, lower) != 0)
+		return 0;
+	const struct setting *row = find(t, lower);
+	if (row == NULL)
+		return err_set(e, ERR_invalid_argument,
+		    "environment: unknown setting %s of %s; --help lists them", lower, t->daemon);
+	return set(row, "environment", value, e);
+}
+
 /* only: that row and no complaint about others; NULL: all. */
 static int
 read_environment(const struct tables *t, const char *only, struct err *e)
 {
-	char begin[NAME_BYTES], name[NAME_BYTES];
+	char begin[NAME_BYTES];
 	size_t skip = prefix(t->daemon, begin);
 
 	if (read_old_names(t, only, e) < 0)
 		return -1;
-	for (char **variable = environ; *variable != NULL; variable++) {
-		const char *value = strchr(*variable, '=');
-
-		if (value == NULL || strncmp(*variable, begin, skip) != 0)
-			continue;
-		snprintf(name, sizeof name, "%.*s", (int)(value - *variable - (long)skip),
-		    *variable + skip);
-		for (char *c = name; *c != '\0'; c++)
-			*c = (char)tolower((unsigned char)*c);
-		if (only != NULL && strcmp(only, name) != 0)
-			continue;
-		const struct setting *row = find(t, name);
-		if (row == NULL)
-			return err_set(e, ERR_invalid_argument,
-			    "environment: unknown setting %.*s; --help lists them",
-			    (int)(value - *variable), *variable);
-		if (set(row, "environment", value + 1, e) < 0)
+	for (char **variable = environ; *variable != NULL; variable++)
+		if (strncmp(*variable, begin, skip) == 0 && strchr(*variable, '=') != NULL &&
+		    read_variable(t, *variable + skip, only, e) < 0)
 			return -1;
-	}
 	return 0;
 }
 
@@ -350,8 +366,8 @@ find_flag(const struct tables *t, const char *flag, const char **value)
 	char name[NAME_BYTES];
 
 	snprintf(name, sizeof name, "%.*s", (int)strcspn(flag, "="), flag);
-	for (char *c = name; *c != '\0'; c++)
-		*c = *c == '-' ? '_' : *c;
+	for (char *c = name; (c = strchr(c, '-')) != NULL;)
+		*c = '_';
 	*value = strchr(flag, '=');
 	const struct setting *row = find(t, name);
 	if (*value != NULL) {
@@ -406,6 +422,7 @@ settings_read(const char *daemon, const struct setting *common, const struct set
 		    read_flags(&t, "config", argc, argv, e) < 0)
 			return -1;
 		const char *file = *(char **)config->to;
+		must(file != NULL);
 		if (*file != '\0' && read_yaml(&t, file, e) < 0)
 			return -1;
 	}
@@ -424,8 +441,9 @@ print_help(const struct tables *t, const char *summary)
 	       "\"%s: {name: value}\" in the YAML file that --config names; flags win, then the\n"
 	       "environment.  --print-settings shows what is in force, --version the version.\n\n",
 	    t->daemon, summary, begin, t->daemon);
-	for_each(row, t)
-	{
+	const struct setting *row;
+
+	for (size_t i = 0; (row = row_at(t, i)) != NULL; i++) {
 		printf("  --");
 		for (const char *c = row->name; *c != '\0'; c++)
 			putchar(*c == '_' ? '-' : *c);
@@ -445,8 +463,9 @@ static void
 print_settings(const struct tables *t)
 {
 	printf("%s:\n", t->daemon);
-	for_each(row, t)
-	{
+	const struct setting *row;
+
+	for (size_t i = 0; (row = row_at(t, i)) != NULL; i++) {
 		if (strcmp(row->name, "config") == 0)
 			continue;
 		printf("  %s: ", row->name);

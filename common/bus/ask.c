@@ -245,7 +245,7 @@ new_ask(const struct ask *ask)
 uint64_t
 ask_begin(const struct ask *ask, struct err *e)
 {
-	struct link *link;
+	struct link *link = NULL;
 
 	if (admit(ask, &link, e) < 0)
 		return 0;

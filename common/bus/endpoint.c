@@ -118,12 +118,13 @@ endpoint_uid(const struct bus_config *c, enum peer peer, uid_t *uid, struct err 
 }
 
 int
-endpoint_ipc(
-    const char *run, const struct edge *edge, const char *instance, char out[256], struct err *e)
+endpoint_ipc(const char *run, const struct edge *edge, const char *instance,
+    char out[ENDPOINT_BYTES], struct err *e)
 {
-	int n = snprintf(out, 256, "ipc://%s/%s/%s", run, edge->name, instance);
+	int n = snprintf(out, ENDPOINT_BYTES, "ipc://%s/%s/%s", run, edge->name, instance);
 
-	if (n >= 256 || (size_t)n - strlen("ipc://") >= sizeof(((struct sockaddr_un *)0)->sun_path))
+	if (n >= ENDPOINT_BYTES ||
+	    (size_t)n - strlen("ipc://") >= sizeof(((struct sockaddr_un *)0)->sun_path))
 		return err_set(e, ERR_invalid_argument,
 		    "%s/%s/%s: over 107 bytes, too long for a socket", run, edge->name, instance);
 	return 0;
@@ -166,7 +167,7 @@ add_address(const struct addrinfo *a, struct texts *out, struct err *e)
 static int
 add_tcp(const struct bus_config *c, const char *text, struct texts *out, struct err *e)
 {
-	char host[256];
+	char host[ENDPOINT_BYTES];
 	const char *port = strrchr(text, ':');
 	struct addrinfo *found;
 	int rc = 0;
@@ -187,7 +188,7 @@ static int
 add_endpoint(
     const struct bus_config *c, enum peer to, const char *text, struct texts *out, struct err *e)
 {
-	char path[256];
+	char path[ENDPOINT_BYTES];
 
 	if (strncmp(text, "tcp://", 6) == 0)
 		return add_tcp(c, text + 6, out, e);
@@ -205,14 +206,22 @@ add_endpoint(
 int
 endpoint_list(const struct bus_config *c, enum peer to, struct texts *out, struct err *e)
 {
-	const char *given = c->connect[to];
-	auto_free char *copy = strdup(given == NULL || *given == '\0' ? "1" : given);
-	char *rest = NULL;
+	const char *at = c->connect[to];
+	char one[ENDPOINT_BYTES];
 
-	if (copy == NULL)
-		return err_sys(e, "endpoints");
-	for (char *one = strtok_r(copy, ", ", &rest); one; one = strtok_r(NULL, ", ", &rest))
+	if (at == NULL || *at == '\0')
+		at = "1";
+	while (*(at += strspn(at, ", ")) != '\0') {
+		size_t size = strcspn(at, ", ");
+
+		if (size >= sizeof one)
+			return err_set(e, ERR_invalid_argument, "connect_%s: over %d bytes",
+			    edge_peer_name(to), ENDPOINT_BYTES - 1);
+		memcpy(one, at, size);
+		one[size] = '\0';
 		if (add_endpoint(c, to, one, out, e) < 0)
 			return -1;
+		at += size;
+	}
 	return 0;
 }

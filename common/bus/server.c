@@ -49,7 +49,7 @@ struct caller {
 
 struct server {
 	enum peer peer; /* the client of an ipc edge; PEER_none: TCP, any */
-	char address[256];
+	char address[ENDPOINT_BYTES];
 	uid_t uid;
 	void *socket, *monitor;
 	struct caller *callers;
