@@ -126,7 +126,7 @@ pump(void)
 		run(ticket);
 	}
 	queue.pumping = false;
-	if (queue.counts.waiting < options.max_waiting / 2)
+	if (queue.counts.waiting * 2 <= options.max_waiting)
 		queue.pressed = false;
 }
 

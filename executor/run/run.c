@@ -48,6 +48,9 @@ struct run {
 	struct box *box;
 	size_t nwritten; /* of the plan's files */
 	struct files_tree before, after;
+	struct files_tree *list;    /* which of them is being made, */
+	void (*then)(struct run *); /* and what comes then */
+	struct err unlisted;        /* why there is none */
 	struct execution reply;
 	struct err over;  /* why nobody wants it any more */
 	bool recorded;    /* its start */
@@ -168,54 +171,70 @@ run_end_all(void)
 	}
 }
 
-/* ---- collecting ---- */
+/* ---- listing, before and after ---- */
 
 static void
-finish_reply(struct run *run)
-{
-	struct execution *reply = &run->reply;
-	struct err e = { 0 };
-
-	if (artifact_changes(&run->before, &run->after, reply, &e) < 0) {
-		finish(run, &e);
-		return;
-	}
-	if (run->own != NULL && reply->artifacts.count > 0)
-		must(texts_add(&reply->notes, "This run had no session: its files are gone. Pass "
-					      "session_id to keep them, "
-					      "and to read them with sandbox_read_artifact.") == 0);
-	reply->usage->queue_ms = run->queue_ms;
-	finish(run, NULL);
-}
-
-static void
-listed_after(void *self, struct files_tree *tree, const struct err *e)
+listed(void *self, struct files_tree *tree, const struct err *e)
 {
 	struct run *run = self;
 
-	if (failed(run, tree == NULL ? e : NULL))
+	if (failed(run, NULL))
 		return;
-	must(tree != NULL);
-	run->after = *tree;
-	*tree = (struct files_tree){ 0 };
-	finish_reply(run);
+	if (tree == NULL) {
+		run->unlisted = *e;
+	} else {
+		*run->list = *tree;
+		*tree = (struct files_tree){ 0 };
+	}
+	run->then(run);
 }
 
-/* A workspace that is empty needs no listing, which is a process of its own. */
-static int
-list_unless_empty(struct run *run,
-    void (*done)(void *self, struct files_tree *tree, const struct err *e), bool *listing,
-    struct err *e)
+/* Then goes on, also where a program left a tree that cannot be listed: what it printed is told all
+ * the same.  A workspace that is empty needs no listing, which is a process of its own. */
+static void
+list_files(struct run *run, struct files_tree *list, void (*then)(struct run *))
 {
-	bool empty;
+	bool empty = true;
+	struct err e;
 
-	if (workspace_is_empty(run->workspace, &empty, e) < 0)
-		return -1;
-	*listing = !empty;
-	if (!empty)
+	run->list = list;
+	run->then = then;
+	if (run->unlisted.code == ERR_none && workspace_is_empty(run->workspace, &empty, &e) < 0)
+		listed(run, NULL, &e);
+	else if (empty)
+		then(run);
+	else
 		files_list(
-		    run->workspace, run->plan.limits.room.files, ARTIFACT_HASH_LIMIT, done, run);
+		    run->workspace, run->plan.limits.room.files, ARTIFACT_HASH_LIMIT, listed, run);
+}
+
+static int
+fill_artifacts(struct run *run, struct err *e)
+{
+	static const char gone[] =
+	    "This run had no session: its files are gone. Pass session_id to "
+	    "keep them, and to read them with sandbox_read_artifact.";
+	struct execution *reply = &run->reply;
+	char note[512];
+
+	if (run->unlisted.code != ERR_none) {
+		snprintf(note, sizeof note, "New files are not listed: %s", run->unlisted.text);
+		return texts_add(&reply->notes, note) < 0 ? err_sys(e, "notes") : 0;
+	}
+	if (artifact_changes(&run->before, &run->after, reply, e) < 0)
+		return -1;
+	if (run->own != NULL && reply->artifacts.count > 0 && texts_add(&reply->notes, gone) < 0)
+		return err_sys(e, "notes");
 	return 0;
+}
+
+static void
+collected(struct run *run)
+{
+	struct err e = { 0 };
+
+	run->reply.usage->queue_ms = run->queue_ms;
+	finish(run, fill_artifacts(run, &e) < 0 ? &e : NULL);
 }
 
 static void
@@ -223,19 +242,14 @@ box_ended(void *self, struct box_end *end, const struct err *e)
 {
 	struct run *run = self;
 	struct err why = { 0 };
-	bool listing;
 
 	run->box = NULL;
 	if (end == NULL)
 		why = *e;
 	else
 		outcome_fill(&run->reply, end, &run->plan, &why);
-	if (failed(run, &why))
-		return;
-	if (list_unless_empty(run, listed_after, &listing, &why) < 0)
-		finish(run, &why);
-	else if (!listing)
-		finish_reply(run);
+	if (!failed(run, &why))
+		list_files(run, &run->after, collected);
 }
 
 /* ---- running ---- */
@@ -271,24 +285,9 @@ start_box(struct run *run)
 /* ---- preparing ---- */
 
 static void
-listed_before(void *self, struct files_tree *tree, const struct err *e)
-{
-	struct run *run = self;
-
-	if (failed(run, tree == NULL ? e : NULL))
-		return;
-	must(tree != NULL);
-	run->before = *tree;
-	*tree = (struct files_tree){ 0 };
-	start_box(run);
-}
-
-static void
 file_written(void *self, const struct err *e)
 {
 	struct run *run = self;
-	struct err why = { 0 };
-	bool listing;
 
 	if (failed(run, e))
 		return;
@@ -298,10 +297,7 @@ file_written(void *self, const struct err *e)
 		files_write(run->workspace, file->path, &file->content, true, file_written, run);
 		return;
 	}
-	if (list_unless_empty(run, listed_before, &listing, &why) < 0)
-		finish(run, &why);
-	else if (!listing)
-		start_box(run);
+	list_files(run, &run->before, start_box);
 }
 
 static void

@@ -92,6 +92,8 @@ artifact_changes(const struct files_tree *before, const struct files_tree *after
 		else if (add_artifact(&reply->artifacts, now, e) < 0)
 			return -1;
 	}
+	if (after->truncated && texts_add(&reply->notes, "Not all new files are listed.") < 0)
+		return err_sys(e, "notes");
 	if (left_out > 0) {
 		char note[128];
 

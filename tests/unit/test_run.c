@@ -297,6 +297,28 @@ lists_what_was_written(void **state)
 }
 
 static void
+tells_the_outcome_of_what_cannot_be_listed(void **state)
+{
+	auto_free char *id = new_session();
+	struct fake_call *c;
+	struct err e;
+
+	(void)state;
+	err_set(&e, ERR_internal, "the steward took too long");
+	fake.holds_files = true;
+	for (int at = 0; at < 2; at++) {
+		c = start((struct execute_code){ .session_id = id });
+		fake_list(NULL, 0, at == 0 ? &e : NULL);
+		fake_end_box(ended_well("1\n"));
+		if (at == 1)
+			fake_list(NULL, 0, &e);
+		assert_true(c->reply.execution.success);
+		assert_non_null(strstr(c->reply.execution.notes.items[0], "took too long"));
+		fake_forget(c);
+	}
+}
+
+static void
 says_why_it_failed(void **state)
 {
 	static const struct {
@@ -446,6 +468,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(waits_and_is_given_up_waiting, begin, end),
 		cmocka_unit_test_setup_teardown(has_a_session_for_itself, begin, end),
 		cmocka_unit_test_setup_teardown(lists_what_was_written, begin, end),
+		cmocka_unit_test_setup_teardown(
+		    tells_the_outcome_of_what_cannot_be_listed, begin, end),
 		cmocka_unit_test_setup_teardown(says_why_it_failed, begin, end),
 		cmocka_unit_test_setup_teardown(mends_output, begin, end),
 		cmocka_unit_test_setup_teardown(refuses_by_name, begin, end),
