@@ -75,14 +75,19 @@ static int
 give_to_pair(int fd, const struct bus_config *c, const struct edge *edge, struct err *e)
 {
 	char name[64];
+	struct stat st;
 
 	snprintf(name, sizeof name, "cloister-%s", edge->name);
 	const struct group *group = getgrnam(name);
 	if (group == NULL)
 		return err_set(e, ERR_unavailable, "no group %s; run compose/install-deps", name);
 	/* Sockets get the folder's group by the bit of 02000, without chgrp in the jail. */
-	if (fchown(fd, c->uid, group->gr_gid) < 0 || fchmod(fd, 02710) < 0)
+	if (fchown(fd, c->uid, group->gr_gid) < 0 || fchmod(fd, 02710) < 0 || fstat(fd, &st) < 0)
 		return err_sys(e, "give %s to its pair", edge->name);
+	/* Without a word the kernel leaves the bit out for who may not set it. */
+	if ((st.st_mode & S_ISGID) == 0)
+		return err_set(
+		    e, ERR_unavailable, "give %s to its pair: needs CAP_FSETID", edge->name);
 	return 0;
 }
 
