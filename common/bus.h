@@ -60,7 +60,7 @@ struct ask {
 	const char *instance; /* which of several, as in its hello; NULL: the least loaded */
 	enum msg_id message;
 	void *request;                             /* its blobs are taken, the rest stays */
-	const char *principal, *namespace, *trace; /* NULL: none */
+	const char *principal, *namespace, *trace; /* NULL or "": none */
 	int64_t timeout_ms;                        /* 0: none */
 	void *self;
 	void (*part)(void *self, const struct stream_part *); /* NULL: parts are dropped */
