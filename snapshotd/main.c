@@ -17,10 +17,12 @@
 
 #include <seccomp.h>
 
+static uint64_t threads;
+
 static int
 start(struct err *e)
 {
-	if (load_store(daemon_state(), e) < 0 || work_open(e) < 0)
+	if (load_store(daemon_state(), e) < 0 || work_open(threads, e) < 0)
 		return -1;
 	gc_run();
 	return 0;
@@ -43,6 +45,8 @@ static const struct setting settings[] = {
 	    "Snapshots of one principal." },
 	{ "keep_free_bytes", KIND_UINT, &content_free_bytes, "268435456", 0, INT64_MAX, NULL,
 	    "Bytes of the disk that are left to others." },
+	{ "threads", KIND_UINT, &threads, "8", 1, WORK_MAX_THREADS, NULL,
+	    "How many files are hashed, written or read at once; most of the time they wait." },
 	{ 0 },
 };
 

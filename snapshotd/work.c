@@ -10,10 +10,6 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
-enum {
-	THREADS = 8, /* more than processors: most of the time they wait for the disk */
-};
-
 struct queue {
 	struct work *first, **last;
 };
@@ -23,8 +19,8 @@ static struct {
 	pthread_cond_t given;
 	struct queue todo, done; /* under the lock */
 	bool ending;             /* likewise */
-	pthread_t threads[THREADS];
-	unsigned nthreads;
+	pthread_t threads[WORK_MAX_THREADS];
+	size_t nthreads;
 	int done_fd;
 } work = { .lock = PTHREAD_MUTEX_INITIALIZER, .given = PTHREAD_COND_INITIALIZER, .done_fd = -1 };
 
@@ -94,7 +90,7 @@ on_done(void *self, uint32_t events)
 }
 
 int
-work_open(struct err *e)
+work_open(size_t threads, struct err *e)
 {
 	work.todo.last = &work.todo.first;
 	work.done.last = &work.done.first;
@@ -104,7 +100,7 @@ work_open(struct err *e)
 		return err_sys(e, "eventfd");
 	if (loop_watch(work.done_fd, EPOLLIN, on_done, NULL, e) < 0)
 		return -1;
-	for (; work.nthreads < THREADS; work.nthreads++) {
+	for (must(threads <= WORK_MAX_THREADS); work.nthreads < threads; work.nthreads++) {
 		errno = pthread_create(&work.threads[work.nthreads], NULL, labour, NULL);
 		if (errno != 0)
 			return err_sys(e, "pthread_create");

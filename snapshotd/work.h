@@ -7,7 +7,7 @@
 
 #include "common/err.h"
 
-#include <stdbool.h>
+#include <stddef.h>
 
 struct work {
 	void (*run)(struct work *);  /* in a thread: sees nothing but what belongs to *work */
@@ -15,8 +15,12 @@ struct work {
 	struct work *next;
 };
 
+enum {
+	WORK_MAX_THREADS = 64,
+};
+
 /* In the jail. */
-int work_open(struct err *);
+int work_open(size_t threads, struct err *);
 void work_give(struct work *);
 /* Waits for what was given; the loop is over, so done() is called from here. */
 void work_close(void);

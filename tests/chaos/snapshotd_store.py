@@ -1,0 +1,287 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""What snapshotd keeps, for whom, what it refuses, and what it notices of a store that somebody changed.
+
+    snapshotd_store.py BIN ASKER
+"""
+
+import base64
+import os
+import signal
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import cases  # noqa: E402
+from keeper import Keeper, flip, sha256  # noqa: E402
+
+TREE = {"a": None, "a/b.txt": b"one", "a/copy": b"one", "empty": b"", "link": ("link", "/etc/shadow"),
+        "na%FF%0A": b"odd", "z.bin": bytes(range(256)) * 5000}
+
+
+def put(content):
+    return {"sha256": sha256(content), "content": base64.b64encode(content).decode()}
+
+
+def wait_for(condition, timeout=10):
+    end = time.monotonic() + timeout
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.01)
+
+
+def test_a_snapshot_is_what_was_saved(bin, asker):
+    with Keeper(bin, asker) as keeper:
+        first = keeper.save(TREE, description="first")
+        assert first["file_count"] == 5 and first["total_bytes"] == 3 + 3 + 3 + 256 * 5000, first
+        assert first["new_bytes"] == 3 + 3 + 256 * 5000 and first["description"] == "first"
+        second = keeper.save({**TREE, "new": b"more"}, parent=first["snapshot_id"])
+        assert second["new_bytes"] == 4 and second["parent"] == first["snapshot_id"]
+        assert keeper.restore(first["snapshot_id"]) == TREE
+        assert keeper.list() == [first, second]
+        nothing = keeper.save({}, session="s2")
+        assert keeper.list(session="s2") == [nothing] and keeper.restore(nothing["snapshot_id"]) == {}
+        keeper.restart("snapshotd")
+        assert keeper.list() == [first, second, nothing]
+        assert keeper.restore(first["snapshot_id"]) == TREE
+        assert keeper.drop(first["snapshot_id"]) == {"snapshot_id": first["snapshot_id"], "status": "deleted"}
+        for message in "snapshot_open", "snapshot_drop":
+            assert keeper.refusal(message, {"snapshot_id": first["snapshot_id"]}).code == "not_found"
+        assert keeper.restore(second["snapshot_id"])["new"] == b"more"
+
+
+def test_principals_share_nothing(bin, asker):
+    with Keeper(bin, asker) as keeper:
+        mine = keeper.save({"f": b"secret"}, namespace="work")
+        digest = sha256(b"secret")
+        for who in ({"principal": "bob"}, {"principal": "bob", "namespace": "work"}):
+            assert keeper.ask("snapshot_offer", {"sha256": [digest]}, **who)["sha256"] == [digest]
+            commit = {"session_id": "s", "new_bytes": 0, "entries": [
+                {"path": "f", "type": "file", "mode": 0, "mtime_ns": 0, "size": 6, "sha256": digest}]}
+            assert keeper.refusal("snapshot_commit", commit, **who).code == "not_found"
+        for who in ({"principal": "bob"}, {"principal": "bob", "namespace": "work"}, {"principal": "alice"},
+                    {"principal": "alice", "namespace": "play"}):
+            assert keeper.list(**who) == []
+            same = keeper.refusal("snapshot_open", {"snapshot_id": "00000000-0000-4000-8000-000000000000"}, **who)
+            for message, request in (("snapshot_open", {}), ("snapshot_drop", {}), ("snapshot_get", {"sha256": digest})):
+                refused = keeper.refusal(message, {"snapshot_id": mine["snapshot_id"], **request}, **who)
+                assert (refused.code, refused.text) == (same.code, same.text) == ("not_found", same.text), refused
+        assert keeper.restore(mine["snapshot_id"], namespace="work") == {"f": b"secret"}
+        assert keeper.refusal("snapshot_query", {}, principal=None).code == "denied"
+
+
+def test_a_content_of_another_snapshot_is_not_given(bin, asker):
+    with Keeper(bin, asker) as keeper:
+        one = keeper.save({"f": b"one"})
+        keeper.save({"f": b"two"})
+        refused = keeper.refusal("snapshot_get", {"snapshot_id": one["snapshot_id"], "sha256": sha256(b"two")})
+        assert refused.code == "not_found", refused
+
+
+def test_what_is_not_what_it_says_is_refused(bin, asker):
+    with Keeper(bin, asker) as keeper:
+        refused = keeper.refusal("snapshot_put", {**put(b"true"), "sha256": sha256(b"false")})
+        assert refused.code == "invalid_argument" and "SHA-256" in refused.text, refused
+        assert keeper.contents() == set()
+        for digest in "x" * 64, "A" * 64, "../" * 21 + "x":
+            assert keeper.refusal("snapshot_put", {**put(b""), "sha256": digest}).code == "invalid_argument"
+            assert keeper.refusal("snapshot_offer", {"sha256": [digest]}).code == "invalid_argument"
+        keeper.ask("snapshot_put", put(b"four"))
+        wrong = {"path": "f", "type": "file", "mode": 0, "mtime_ns": 0, "size": 5, "sha256": sha256(b"four")}
+        commit = {"session_id": "s", "new_bytes": 0, "entries": [wrong]}
+        assert keeper.refusal("snapshot_commit", commit).code == "not_found"
+        commit["entries"] = [{**wrong, "size": 4}]
+        assert keeper.refusal("snapshot_commit", {**commit, "new_bytes": 5}).code == "invalid_argument"
+        assert keeper.ask("snapshot_commit", commit)["file_count"] == 1
+
+
+def test_trees_that_could_not_be_restored_are_refused(bin, asker):
+    def file(path, **more):
+        return {"path": path, "type": "file", "mode": 0, "mtime_ns": 0, "size": 0, "sha256": sha256(b""), **more}
+
+    def folder(path, **more):
+        return {"path": path, "type": "directory", "mode": 0, "mtime_ns": 0, "size": 0, **more}
+
+    def link(path, target="x", **more):
+        return {"path": path, "type": "symlink", "mode": 0, "mtime_ns": 0, "size": 0, "target": target, **more}
+
+    bad = [[file(path)] for path in (
+        "..", ".", "/etc/passwd", "../x", "a/../b", "x/", "/", "a\nb", "a%2Fb", "%2e%2e", "a%00b", "a%4", "%", "%zz",
+        "a" * 256, "%FF" * 256, "a%2E")]
+    bad += [[file("f"), file("f")], [file("b"), file("a")], [file("a/b")], [file("a"), file("a/b")],
+            [link("a"), file("a/b")], [folder("a"), link("a/b"), file("a/b/c")], [folder("a"), file("a")],
+            [file("f", sha256=None)], [folder("f", sha256=sha256(b""))], [folder("f", target="x")],
+            [link("f", target=None)], [file("f", target="x")], [folder("f", size=1)], [link("f", size=1)],
+            [file("f", sha256="A" * 64)], [link("f", target="a%00")], [link("f", target="%2")],
+            [folder("a"), *(file("a/" + "b" * n) for n in range(250, 257))]]
+    good = [[folder("a"), file("a-"), file("a/b"), file("ab")], [link("l", "../../etc/%FF")], [file("%FF%25%0A")],
+            [file("...")], [file("-rf *")], [folder("a"), folder("a/b"), link("a/b/c", "/"), file("a/d")]]
+    with Keeper(bin, asker) as keeper:
+        keeper.ask("snapshot_put", put(b""))
+        for entries in bad:
+            refused = keeper.refusal("snapshot_commit", {"session_id": "s", "new_bytes": 0, "entries": entries})
+            assert refused.code == "invalid_argument", (entries, refused)
+        assert keeper.list() == []
+        for entries in good:
+            assert keeper.ask("snapshot_commit", {"session_id": "s", "new_bytes": 0, "entries": entries})
+        assert os.listdir(os.path.join(keeper.owner(), "snapshots")).sort() == [
+            s["snapshot_id"] for s in keeper.list()].sort()
+
+
+def test_limits_are_named(bin, asker):
+    flags = {"snapshotd": ["--max-principal-bytes=2097152", "--max-snapshots=2", "--max-store-bytes=4194304"]}
+    with Keeper(bin, asker, flags=flags) as keeper:
+        first = keeper.save({"f": b"1" * 1000000})
+        refused = keeper.refusal("snapshot_put", put(b"2" * 1200000))
+        assert refused.code == "limit_exceeded" and "max_principal_bytes" in refused.text, refused
+        keeper.ask("snapshot_put", put(b"3" * 2000000), principal="bob")
+        refused = keeper.refusal("snapshot_put", put(b"4" * 1900000), principal="carol")
+        assert refused.code == "limit_exceeded" and "max_store_bytes" in refused.text, refused
+        keeper.save({})
+        refused = keeper.refusal("snapshot_commit", {"session_id": "s", "new_bytes": 0, "entries": []})
+        assert refused.code == "limit_exceeded" and "max_snapshots" in refused.text, refused
+        keeper.restart("snapshotd")
+        assert "max_snapshots" in keeper.refusal(
+            "snapshot_commit", {"session_id": "s", "new_bytes": 0, "entries": []}).text
+        keeper.drop(first["snapshot_id"])
+        keeper.save({"f": b"5" * 10})
+    with Keeper(bin, asker, flags={"snapshotd": ["--keep-free-bytes=9223372036854775807"]}) as keeper:
+        refused = keeper.refusal("snapshot_put", put(b"x"))
+        assert refused.code == "limit_exceeded" and "keep_free_bytes" in refused.text, refused
+
+
+def test_what_nobody_needs_goes_and_nothing_else(bin, asker):
+    with Keeper(bin, asker) as keeper:
+        keeper.save({"f": b"shared", "g": b"kept"})
+        keeper.restart("snapshotd")  # what is committed by now is held by no offer any more
+        second = keeper.save({"f": b"shared", "h": b"alone"})
+        keeper.restart("snapshotd")
+        keeper.drop(second["snapshot_id"])
+        wait_for(lambda: keeper.contents() == {sha256(b"shared"), sha256(b"kept")})
+        third = keeper.save({"h": b"alone"})
+        keeper.restart("snapshotd")
+        # An offer relies on it: the drop must leave it for the commit that follows.
+        assert keeper.ask("snapshot_offer", {"sha256": [sha256(b"alone")]})["sha256"] == []
+        keeper.drop(third["snapshot_id"])
+        time.sleep(0.3)
+        entry = {"path": "f", "type": "file", "mode": 0, "mtime_ns": 0, "size": 5, "sha256": sha256(b"alone")}
+        fourth = keeper.ask("snapshot_commit", {"session_id": "s", "new_bytes": 0, "entries": [entry]})
+        assert keeper.restore(fourth["snapshot_id"]) == {"f": b"alone"}
+
+
+def test_a_changed_content_is_noticed_and_mended(bin, asker):
+    with Keeper(bin, asker) as keeper:
+        saved = keeper.save({"f": b"good content", "g": b"other"})
+        digest = sha256(b"good content")
+        get = {"snapshot_id": saved["snapshot_id"], "sha256": digest}
+        path, other = keeper.content_file(digest), keeper.content_file(sha256(b"other"))
+        assert oct(os.stat(path).st_mode) == "0o100400"
+
+        def broken(change):
+            change()
+            refused = keeper.refusal("snapshot_get", get)
+            assert refused.code == "snapshot_corrupt", refused
+            assert keeper.ask("snapshot_get", {**get, "sha256": sha256(b"other")})
+            assert keeper.ask("snapshot_offer", {"sha256": [digest]})["sha256"] == [digest]
+            keeper.ask("snapshot_put", put(b"good content"))
+            assert keeper.restore(saved["snapshot_id"])["f"] == b"good content"
+
+        def replace(content=None, link=None, fifo=False):
+            os.unlink(path)
+            if content is not None:
+                with open(path, "wb") as file:
+                    file.write(content)
+            if link is not None:
+                os.symlink(link, path)
+            if fifo:
+                os.mkfifo(path)
+
+        broken(lambda: flip(path, 3))
+        broken(lambda: flip(path, -1))
+        broken(lambda: os.truncate(path, 5))
+        broken(lambda: os.truncate(path, 0))
+        broken(replace)
+        broken(lambda: replace(b"good content and more"))
+        broken(lambda: replace(b"bad content!"))
+        broken(lambda: replace(link="/etc/passwd"))
+        broken(lambda: replace(link=other))
+        broken(lambda: replace(fifo=True))
+        assert "a content of a snapshot is broken" in keeper.log("snapshotd")
+
+
+def test_a_changed_manifest_is_noticed(bin, asker):
+    with Keeper(bin, asker) as keeper:
+        size = os.path.getsize(keeper.manifest_file(keeper.save({"f": b"x"})["snapshot_id"]))
+        good = keeper.save({"f": b"x"})
+        for at in (0, 9, 20, 41, 45, 50, 60, 70, size // 2, size - 1):
+            saved = keeper.save({"f": b"x"})
+            flip(keeper.manifest_file(saved["snapshot_id"]), at)
+            assert keeper.refusal("snapshot_open", {"snapshot_id": saved["snapshot_id"]}).code == "snapshot_corrupt"
+        # Another's manifest in its place has its digest, and yet is not it.
+        first, second = keeper.save({"f": b"1"}), keeper.save({"f": b"2"})
+        paths = [keeper.manifest_file(s["snapshot_id"]) for s in (first, second)]
+        os.rename(paths[0], paths[1])
+        for saved in first, second:
+            assert keeper.refusal("snapshot_open", {"snapshot_id": saved["snapshot_id"]}).code == "snapshot_corrupt"
+        assert keeper.restore(good["snapshot_id"]) == {"f": b"x"}
+
+
+def test_a_start_sets_broken_manifests_aside(bin, asker):
+    with Keeper(bin, asker) as keeper:
+        good = keeper.save({"f": b"x"})
+        torn, flipped, cut, swapped = (keeper.save({"f": b"y%d" % i}) for i in range(4))
+        theirs = keeper.save({"f": b"z"}, principal="bob")
+        keeper.kill("snapshotd", signal.SIGTERM)
+        os.truncate(keeper.manifest_file(torn["snapshot_id"]), 100)
+        flip(keeper.manifest_file(flipped["snapshot_id"]), 200)
+        os.truncate(keeper.manifest_file(cut["snapshot_id"]), 0)
+        os.rename(keeper.manifest_file(theirs["snapshot_id"], "bob"), keeper.manifest_file(swapped["snapshot_id"]))
+        keeper.restart("snapshotd")
+        assert keeper.log("snapshotd").count("set aside") == 4
+        assert keeper.list() == [good] and keeper.list(principal="bob") == []
+        for broken in torn, flipped, cut, swapped:
+            refused = keeper.refusal("snapshot_open", {"snapshot_id": broken["snapshot_id"]})
+            assert refused.code == "snapshot_corrupt", refused
+            assert os.path.exists(keeper.manifest_file(broken["snapshot_id"], folder="broken"))
+        # What they named is not thrown away while they can still be mended by hand.
+        assert {sha256(b"y%d" % i) for i in range(4)} <= keeper.contents()
+        keeper.restart("snapshotd")
+        for broken in torn, flipped, cut, swapped:
+            keeper.drop(broken["snapshot_id"])
+            assert keeper.refusal("snapshot_open", {"snapshot_id": broken["snapshot_id"]}).code == "not_found"
+        assert keeper.restore(good["snapshot_id"]) == {"f": b"x"}
+
+
+def test_a_start_removes_drafts_and_leaves_strangers(bin, asker):
+    with Keeper(bin, asker) as keeper:
+        keeper.save({"f": b"x"})
+        keeper.kill("snapshotd")
+        owner = os.stat(keeper.owner())
+        drafts = [os.path.join(keeper.owner(), folder, ".draft-0123456789abcdef") for folder in
+                  ("snapshots", "contents/0", "contents/f")]
+        strangers = [os.path.join(keeper.owner(), name) for name in
+                     ("snapshots/README", "contents/0/" + "f" * 64, "contents/0/x")]
+        for path in drafts + strangers:
+            with open(path, "w", encoding="ascii") as file:
+                file.write("x")
+            os.chown(path, owner.st_uid, owner.st_gid)
+        keeper.restart("snapshotd")
+        assert not any(map(os.path.exists, drafts)) and all(map(os.path.exists, strangers))
+        assert keeper.log("snapshotd").count("leaves it alone") == 3
+        assert len(keeper.list()) == 1
+
+
+def test_a_second_daemon_on_the_store_is_refused(bin, asker):
+    with Keeper(bin, asker) as keeper:
+        first = keeper.processes.pop("snapshotd")
+        keeper._spawn("snapshotd")
+        assert keeper.processes["snapshotd"].wait(10) == 1
+        keeper.processes["snapshotd"] = first
+        keeper.save({"f": b"x"})
+
+
+def main():
+    cases.run(sys.modules[__name__], sys.argv[1], sys.argv[2])
+
+
+main()
