@@ -16,6 +16,7 @@
 #include <jansson.h>
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,8 @@ open_gateway(struct err *e)
 	if (strcmp(options.transport, "stdio") != 0)
 		return err_set(
 		    e, ERR_invalid_argument, "transport: '%s' is not stdio", options.transport);
+	/* What a large message took is given back, as glibc's own, growing threshold would not. */
+	mallopt(M_TRIM_THRESHOLD, 1 << 20);
 	json_object_seed(0); /* opens /dev/urandom, else at the first object, in the jail */
 	snprintf(principal, sizeof principal, "local:%u", (unsigned)getuid());
 	if (tools_choose(options.toolsets, e) < 0 || check_lease(e) < 0)

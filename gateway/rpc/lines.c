@@ -43,11 +43,6 @@ lines_room(struct lines *l, size_t *room)
 		l->looked -= l->start;
 		l->start = 0;
 	}
-	if (l->used == 0 && l->room > KEEP_BYTES) {
-		free(l->data);
-		l->data = NULL;
-		l->room = 0;
-	}
 	if (l->room - l->used < READ_BYTES / 2 && l->room < l->limit + READ_BYTES && !grow(l)) {
 		if (l->room == 0)
 			return NULL;
@@ -76,11 +71,23 @@ cut(struct lines *l, size_t end, struct line *line)
 	l->scan = (struct scan){ 0 };
 }
 
+static void
+give_back(struct lines *l)
+{
+	if (l->start < l->used || l->room <= KEEP_BYTES)
+		return;
+	free(l->data);
+	l->data = NULL;
+	l->room = l->start = l->looked = l->used = 0;
+}
+
 bool
 lines_next(struct lines *l, struct line *line)
 {
-	if (l->looked == l->used)
+	if (l->looked == l->used) {
+		give_back(l);
 		return false;
+	}
 
 	const char *newline = memchr(l->data + l->looked, '\n', l->used - l->looked);
 	size_t end = newline == NULL ? l->used : (size_t)(newline - l->data);

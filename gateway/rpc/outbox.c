@@ -16,24 +16,25 @@
 #include <unistd.h>
 
 enum {
-	BLOCK_BYTES = 65536 - 64, /* with malloc's own bytes within 64 KiB */
+	FIRST_BYTES = 65536 - 64,   /* with malloc's own bytes within 64 KiB */
+	OTHER_BYTES = 1048576 - 64, /* mapped by itself, so that it is truly given back */
 };
 
 struct outbox_block {
 	struct outbox_block *next;
-	size_t start, end; /* data[start, end) waits */
-	char data[BLOCK_BYTES];
+	size_t start, end, room; /* data[start, end) waits */
+	char data[];
 };
 
 static struct outbox_block *
 add_block(struct outbox *box)
 {
-	struct outbox_block *block = malloc(sizeof *block);
+	size_t room = box->last == NULL ? FIRST_BYTES : OTHER_BYTES;
+	struct outbox_block *block = malloc(sizeof *block + room);
 
 	if (block == NULL)
 		return NULL;
-	block->next = NULL;
-	block->start = block->end = 0;
+	*block = (struct outbox_block){ .room = room };
 	if (box->last == NULL)
 		box->first = block;
 	else
@@ -53,10 +54,10 @@ append(const char *data, size_t size, void *self)
 	while (size > 0) {
 		struct outbox_block *block = box->last;
 
-		if ((block == NULL || block->end == BLOCK_BYTES) &&
+		if ((block == NULL || block->end == block->room) &&
 		    (block = add_block(box)) == NULL)
 			return -1;
-		size_t n = BLOCK_BYTES - block->end < size ? BLOCK_BYTES - block->end : size;
+		size_t left = block->room - block->end, n = left < size ? left : size;
 		memcpy(block->data + block->end, data, n);
 		block->end += n;
 		data += n;
@@ -124,12 +125,10 @@ outbox_write(struct outbox *box, int fd, bool socket)
 		box->bytes -= (size_t)n;
 		if (block->start < block->end)
 			continue;
-		if (block->next == NULL) { /* the last one is used again */
-			block->start = block->end = 0;
-			return 0;
-		}
 		box->first = block->next;
-		free(block);
+		if (box->first == NULL)
+			box->last = NULL;
+		free(block); /* the last one, too: kept, it would hold the heap under it */
 	}
 	return 0;
 }

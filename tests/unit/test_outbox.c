@@ -78,7 +78,8 @@ waits_for_a_slow_reader(void **state)
 static void
 takes_whole_messages_or_none(void **state)
 {
-	static const size_t before[] = { 0, 1, 65000, 65469, 65470, 65471, 65472, 65473, 200000 };
+	static const size_t before[] = { 0, 1, 65000, 65468, 65469, 65470, 65471, 1113980, 1113981,
+		1113982, 2000000 };
 	struct err e;
 
 	(void)state;
