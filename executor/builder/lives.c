@@ -40,8 +40,8 @@ enum {
 	REMOVE_TRIES = 200,
 	REMOVE_PAUSE_MS = 10,
 	TMP_FILES = 65536,
-	GRACE_MS = 5000,    /* that the executor's clock has before this one ends a box */
-	GUARD_PAUSE_MS = 5, /* a box that lets its memory swing costs others no more than this */
+	GRACE_MS = 5000, /* that the executor's clock has before this one ends a box */
+	GUARD_MS = 10,   /* between two looks at what boxes hold */
 };
 
 struct life {
@@ -51,7 +51,7 @@ struct life {
 	bool has_group, over; /* over: it held more memory than it may */
 	struct cgroup group;
 	struct answer answer; /* as far as it is known */
-	uint64_t timer, pause;
+	uint64_t timer;
 	unsigned tries;  /* to remove its cgroups */
 	int64_t over_us; /* when its last process had ended */
 };
@@ -60,6 +60,7 @@ static struct {
 	const struct host *host;
 	struct filter guests[language_COUNT], steward;
 	struct life *all[ORDER_MAX_LIVING + 1];
+	uint64_t guard;                    /* timer of look_at_memory() */
 	bool doomed[ORDER_MAX_LIVING + 1]; /* workspaces to be wiped when nobody works in them */
 } lives;
 
@@ -297,30 +298,25 @@ kill_life(void *self)
 	syscall(SYS_pidfd_send_signal, life->pidfd, SIGKILL, NULL, 0);
 }
 
+/* Of all boxes; only while there are some. */
 static void
-forget_guard(struct life *life)
+look_at_memory(void *self)
 {
-	if (life->group.guard < 0)
-		return;
-	loop_unset(life->pause);
-	loop_forget(life->group.guard);
-	close(take_fd(&life->group.guard));
-}
+	size_t boxes = 0;
 
-static void watch_guard(void *self);
+	(void)self;
+	for (size_t i = 1; i <= ORDER_MAX_LIVING; i++) {
+		struct life *life = lives.all[i];
 
-static void
-on_guard(void *self, uint32_t events)
-{
-	struct life *life = self;
-
-	(void)events;
-	loop_forget(life->group.guard);
-	life->over = cgroup_is_over(&life->group);
-	if (life->over)
-		kill_life(life);
-	else
-		life->pause = loop_after(GUARD_PAUSE_MS, watch_guard, life);
+		if (life == NULL || !life->has_group)
+			continue;
+		boxes++;
+		if (!life->over && cgroup_is_over(&life->group)) {
+			life->over = true;
+			kill_life(life);
+		}
+	}
+	lives.guard = boxes > 0 ? loop_after(GUARD_MS, look_at_memory, NULL) : 0;
 }
 
 /* What it cannot watch it must not keep; its boxes die with it. */
@@ -333,15 +329,6 @@ must_watch(int fd, uint32_t events, void (*ready)(void *self, uint32_t events), 
 		return;
 	log_error("a box cannot be watched", LOG_E(&e));
 	_exit(1);
-}
-
-static void
-watch_guard(void *self)
-{
-	struct life *life = self;
-
-	life->pause = 0;
-	must_watch(life->group.guard, cgroup_guard_events(), on_guard, life);
 }
 
 static void
@@ -381,7 +368,6 @@ on_end(void *self, uint32_t events)
 	(void)events;
 	loop_forget(life->pidfd);
 	loop_forget(life->report);
-	forget_guard(life);
 	loop_unset(life->timer);
 	life->over_us = loop_now_us();
 	while (read_report(life, &report))
@@ -403,7 +389,7 @@ life_new(const struct order *order)
 		.order = *order,
 		.pidfd = -1,
 		.report = -1,
-		.group = { .into = -1, .guard = -1 },
+		.group = { .into = -1 },
 		.answer = { .id = order->id },
 	};
 	return life;
@@ -443,8 +429,8 @@ begin(const struct order *order, const int *fds, size_t nfds)
 	lives.all[order->id] = life;
 	must_watch(life->report, EPOLLIN, on_report, life);
 	must_watch(life->pidfd, EPOLLIN, on_end, life);
-	if (life->group.guard >= 0)
-		must_watch(life->group.guard, cgroup_guard_events(), on_guard, life);
+	if (life->has_group && lives.guard == 0)
+		lives.guard = loop_after(GUARD_MS, look_at_memory, NULL);
 }
 
 static void

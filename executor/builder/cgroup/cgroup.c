@@ -17,8 +17,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/stat.h>
 
 enum hierarchy {
@@ -326,56 +324,6 @@ set_limits(struct cgroup *g, const struct order *order, uint64_t workspace_bytes
 		    LAYER_cpu_limit);
 }
 
-/* Version 1 tells an eventfd when usage crosses a threshold.  A guard cannot be moved, but a new
- * one can be set. */
-static void
-set_threshold(struct cgroup *g, uint64_t bytes)
-{
-	char line[64];
-	auto_fd int usage = openat(
-	    groups.ours[MEMORY], path_of(g, "memory.usage_in_bytes").text, O_RDONLY | O_CLOEXEC);
-	auto_fd int event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-
-	snprintf(line, sizeof line, "%d %d %" PRIu64, event, usage, bytes);
-	if (usage < 0 || event < 0 ||
-	    write_knob(groups.ours[MEMORY], path_of(g, "cgroup.event_control").text, line) < 0)
-		return;
-	if (g->guard < 0)
-		g->guard = take_fd(&event);
-	else
-		dup3(event, g->guard, O_CLOEXEC);
-}
-
-/* Version 2 slows down who goes beyond memory.high, and says so in memory.events. */
-static void
-set_high(struct cgroup *g, uint64_t bytes)
-{
-	char line[64], ignored[512];
-
-	snprintf(line, sizeof line, "%" PRIu64, bytes);
-	if (write_knob(groups.ours[UNIFIED], path_of(g, "memory.high").text, line) < 0)
-		return;
-	if (g->guard < 0)
-		g->guard = openat(
-		    groups.ours[UNIFIED], path_of(g, "memory.events").text, O_RDONLY | O_CLOEXEC);
-	/* What has been read is not told again. */
-	if (pread(g->guard, ignored, sizeof ignored, 0) < 0)
-		close(take_fd(&g->guard));
-}
-
-/* files: bytes that count as memory and are not to be counted here. */
-static void
-set_guard(struct cgroup *g, uint64_t files)
-{
-	uint64_t slack = g->memory_bytes / 32 > MIB ? g->memory_bytes / 32 : MIB;
-	uint64_t bytes = g->memory_bytes + files + slack;
-
-	if (groups.by == LIMITS_CGROUP2)
-		set_high(g, bytes);
-	else
-		set_threshold(g, bytes);
-}
-
 static int
 open_join(struct cgroup *g, struct err *e)
 {
@@ -411,7 +359,6 @@ cgroup_make(struct cgroup *g, const struct order *order, uint64_t workspace_byte
 	*g = (struct cgroup){
 		.number = ++groups.numbers,
 		.into = -1,
-		.guard = -1,
 		.memory_bytes = order->memory_bytes,
 	};
 	g->wanted = 1ull << LAYER_memory_limit | 1ull << LAYER_process_limit;
@@ -421,7 +368,6 @@ cgroup_make(struct cgroup *g, const struct order *order, uint64_t workspace_byte
 		return 0;
 	if (make_folders(g, e) == 0) {
 		set_limits(g, order, workspace_bytes);
-		set_guard(g, 0);
 		if (open_join(g, e) == 0)
 			return 0;
 	}
@@ -430,29 +376,21 @@ cgroup_make(struct cgroup *g, const struct order *order, uint64_t workspace_byte
 	return -1;
 }
 
-uint32_t
-cgroup_guard_events(void)
-{
-	return groups.by == LIMITS_CGROUP2 ? EPOLLPRI : EPOLLIN;
-}
-
 bool
-cgroup_is_over(struct cgroup *g)
+cgroup_is_over(const struct cgroup *g)
 {
 	bool v2 = groups.by == LIMITS_CGROUP2;
 	int memory = groups.ours[v2 ? UNIFIED : MEMORY];
-	uint64_t all = read_number(
-	    memory, path_of(g, v2 ? "memory.current" : "memory.usage_in_bytes").text, NULL);
-	uint64_t own =
-	    v2 ? read_number(memory, path_of(g, "memory.stat").text, "anon") +
-		     read_number(memory, path_of(g, "memory.stat").text, "kernel")
-	       : read_number(memory, path_of(g, "memory.stat").text, "total_rss") +
-		     read_number(memory, path_of(g, "memory.kmem.usage_in_bytes").text, NULL);
+	const char *all = v2 ? "memory.current" : "memory.usage_in_bytes";
+	uint64_t own;
 
-	if (own > g->memory_bytes)
-		return true;
-	set_guard(g, all > own ? all - own : 0);
-	return false;
+	if (groups.by == LIMITS_RLIMIT ||
+	    read_number(memory, path_of(g, all).text, NULL) <= g->memory_bytes)
+		return false;
+	own = read_number(memory, path_of(g, "memory.stat").text, v2 ? "anon" : "total_rss");
+	own += v2 ? read_number(memory, path_of(g, "memory.stat").text, "kernel")
+	          : read_number(memory, path_of(g, "memory.kmem.usage_in_bytes").text, NULL);
+	return own > g->memory_bytes;
 }
 
 void

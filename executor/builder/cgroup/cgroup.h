@@ -23,7 +23,6 @@ struct cgroup {
 	int join[CGROUP_MAX_JOIN]; /* cgroup.procs of version 1: the box writes itself into each */
 	size_t njoin;
 	int into;                  /* for CLONE_INTO_CGROUP, or -1 */
-	int guard;                 /* to be watched for guard_events, or -1 */
 	uint64_t memory_bytes;     /* what its programs may hold beside files */
 	uint64_t in_force, wanted; /* bits by enum layer */
 	uint8_t why[LAYER_COUNT];
@@ -47,17 +46,15 @@ enum limits_by cgroup_limits_by(void);
  *
  * Files in a tmpfs are memory, too, charged to who first touches them; a program that fills its
  * workspace shall be told that it is full, not be killed.  So the kernel's limit is the sum of all,
- * and the part that is not files is watched: where there is a guard, cgroup_is_over() is to be
- * asked each time that has something to say.
+ * and whoever has the group asks now and then whether what is not files is within its own.  (The
+ * thresholds of version 1 would tell, but to set one takes the kernel ten milliseconds.)
  */
 int cgroup_make(struct cgroup *, const struct order *, uint64_t workspace_bytes, struct err *);
 /* The descriptors, once the box is cloned. */
 void cgroup_settle(struct cgroup *);
 /* In the box. */
 int cgroup_join(const struct cgroup *, struct err *);
-uint32_t cgroup_guard_events(void);
-/* Do its programs hold more than they may?  If not, the guard is set anew. */
-bool cgroup_is_over(struct cgroup *);
+bool cgroup_is_over(const struct cgroup *);
 /* Of a box of which nothing runs any more. */
 void cgroup_read(const struct cgroup *, struct cgroup_use *);
 /* false: the kernel still counts something in it; try again. */
