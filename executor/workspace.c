@@ -10,6 +10,7 @@
 #include "common/auto.h"
 #include "common/log.h"
 #include "common/loop.h"
+#include "executor/desk.h"
 
 #include <sys/vfs.h>
 
@@ -124,6 +125,8 @@ workspace_drop(struct workspace *w)
 
 	if (w == NULL)
 		return;
+	/* A steward that lingers there is not to be found by what has this address next. */
+	desk_leave(w);
 	/* The last descriptor but the builder's: the memory is free when that has done its part. */
 	close(w->root);
 	order.id = w->id;
