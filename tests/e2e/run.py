@@ -1,0 +1,330 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Plays transcripts against the whole set of daemons of a build; ends in "N passed, N failed, N skipped".
+
+    run.py BIN [--log FOLDER] [transcript.mcp ...]       without names: all, and what they have to have reached together
+
+transcript.py has the form of the lines.  Each transcript is played once in each of its eras, against daemons of its
+own.  Besides what a transcript expects, every reply is held to the tool's outputSchema, every error to its form, and
+at the end every daemon that was not killed has to be alive, to end with status 0 and to have logged no fault.
+
+Settings: @ eras REVISION...|all     (default: the modern one and the newest before it)
+          @ toolsets NAMES           (default: all)
+          @ flags DAEMON FLAG...     of a daemon, or of the gateway
+          @ needs root|release|jail  where it cannot be had, the transcript is skipped
+Actions:  ! kill DAEMON    ! restart DAEMON    ! wait MILLISECONDS    ! spoil GLOB  (flips a bit of each such file of state)
+"""
+
+import argparse
+import glob
+import json
+import os
+import re
+import sys
+import time
+import traceback
+
+import jsonschema
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "support"))
+
+from daemons import LEGACY, MODERN, SERVERS, Cluster, skip  # noqa: E402
+from transcript import Mismatch, fill, match, parse  # noqa: E402
+
+FAULTS = re.compile(r"ERROR: AddressSanitizer|ERROR: LeakSanitizer|runtime error:|Assertion failed|not in syscalls\.def")
+SECONDS = 60
+
+
+class Skipped(Exception):
+    pass
+
+
+class Coverage:
+    """What all transcripts reached together."""
+
+    def __init__(self):
+        self.offered, self.succeeded, self.codes = set(), set(), set()
+
+    def missing(self):
+        """Sentences on what should have been reached and was not, or the other way round."""
+        with open(os.path.join(HERE, "..", "..", "common", "err.def"), encoding="utf-8") as table:
+            known = set(re.findall(r"^ERR\((\w+),", table.read(), re.M))
+        with open(os.path.join(HERE, "unreached.txt"), encoding="utf-8") as table:
+            rows = [line.split(":", 1) for line in table if line.strip() and not line.startswith("#")]
+        excused = {code.strip() for code, reason in rows if reason.strip()}
+        yield from (f"tool {name} never succeeded" for name in sorted(self.offered - self.succeeded))
+        yield from (f"error {code} was never reached" for code in sorted(known - self.codes - excused))
+        yield from (f"error {code} was reached, though unreached.txt has it" for code in sorted(self.codes & excused))
+        yield from (f"error {code} is not in err.def" for code in sorted((self.codes | excused) - known))
+
+
+class Run:
+    """One transcript in one era."""
+
+    def __init__(self, transcript, era, bin_, coverage, log):
+        self.transcript, self.era, self.bin = transcript, era, bin_
+        self.coverage, self.log = coverage, log
+        self.names, self.waiting, self.last = dict(transcript.texts), {}, None
+        self.schemas, self.killed, self.flags, self.toolsets = {}, set(), {}, "all"
+
+    def play(self):
+        for key, *words in self.transcript.settings:
+            if key == "flags":
+                self.flags.setdefault(words[0], []).extend(words[1:])
+            elif key == "toolsets":
+                self.toolsets = words[0]
+            elif key == "needs":
+                self._need(words[0])
+            elif key != "eras":
+                raise ValueError(f"there is no setting {key}")
+        self.cluster = Cluster(self.bin, flags=self.flags)
+        try:
+            self.cluster.start()
+            self._open()
+            for step in self.transcript.steps:
+                self._step(step)
+        except BaseException:
+            self._tell_logs()
+            self.cluster.stop()
+            raise
+        self._finish()
+
+    def _need(self, what):
+        sanitized = b"__asan_init" in open(os.path.join(self.bin, "cloister-validator"), "rb").read()
+        if what == "root" and os.getuid() != 0:
+            raise Skipped("needs root")
+        if what in ("release", "jail") and sanitized:
+            raise Skipped("not in a build with sanitizers")
+
+    def _open(self):
+        self.client = self.cluster.client(self.era, ["--toolsets=" + self.toolsets])
+        self.auditor = self.cluster.client(MODERN, ["--toolsets=all"])
+        for tool in self.client.request("tools/list", {})["tools"]:
+            self.coverage.offered.add(tool["name"])
+            if "outputSchema" in tool:
+                jsonschema.Draft202012Validator.check_schema(tool["outputSchema"])
+                self.schemas[tool["name"]] = jsonschema.Draft202012Validator(tool["outputSchema"])
+        page = self.auditor.call("audit_execution", {"limit": 1})["structuredContent"]["entries"]
+        self.before = page[0]["sequence"] if page else 0
+
+    def _step(self, step):
+        try:
+            {">": self._send, "raw": self._send_raw, "<": self._expect, "%": self._progress, "~": self._audited,
+             "!": self._act}[step.kind](step)
+        except Mismatch as error:
+            raise Mismatch(f"line {step.line}: {error}") from None
+        except Exception as error:
+            raise RuntimeError(f"line {step.line}: {type(error).__name__}: {error}") from error
+
+    # ---- what is said ----
+
+    def _send(self, step):
+        method, value = step.words[0], fill(step.value, self.names)
+        self._write(">", step.words + [step.label or ""], value)
+        if method.startswith("notifications/"):
+            self.client.notify(method, value)
+            return
+        tool = step.words[1] if method == "tools/call" else None
+        params = {"name": tool, "arguments": value} if tool else value
+        waiting = self.client.begin(method, params, progress=step.label is not None)
+        if step.label:
+            self.waiting[step.label] = waiting, tool
+            self.names[step.label] = waiting.id
+        else:
+            self.last = self._take(waiting.message(SECONDS), tool)
+
+    def _send_raw(self, step):
+        self._write(">", ["raw"], repr(step.value[:200]))
+        count = len(self.client.strays)
+        self.client.send_raw(step.value + b"\n")
+        end = time.monotonic() + SECONDS
+        while len(self.client.strays) == count:
+            if time.monotonic() > end:
+                raise TimeoutError("no answer without an id came")
+            time.sleep(0.005)
+        self.last = self._take(self.client.strays[count], None)
+
+    # A reply, written down and held to what every reply has to be.
+    def _take(self, message, tool):
+        self._write("<", [tool or ""], message)
+        result = message.get("result")
+        if result is None:
+            return {"error": message["error"]}
+        if tool:
+            self._check(result, tool)
+        return result
+
+    def _check(self, result, tool):
+        failed, value = result.get("isError"), result.get("structuredContent")
+        texts = [part["text"] for part in result.get("content", []) if part["type"] == "text"]
+        if not isinstance(failed, bool) or not texts:
+            raise Mismatch(f"{tool}: the result lacks isError or a text")
+        said = json.loads(texts[0])
+        if not failed:
+            self.coverage.succeeded.add(tool)
+        if value is not None and tool in self.schemas:
+            wrong = jsonschema.exceptions.best_match(self.schemas[tool].iter_errors(value))
+            if wrong is not None:
+                raise Mismatch(f"{tool}: the reply breaks its outputSchema at {wrong.json_path}: {wrong.message[:300]}")
+        if value is not None and said != value and "note" not in said:
+            raise Mismatch(f"{tool}: the text is not what stands in structuredContent")
+        if failed:
+            self._check_error(said.get("error"), tool)
+
+    def _check_error(self, error, tool):
+        if not isinstance(error, dict) or not all(error.get(key) for key in ("code", "message", "hint")):
+            raise Mismatch(f"{tool}: an error needs a code, a message and a hint: {error}")
+        self.coverage.codes.add(error["code"])
+
+    # ---- what is expected ----
+
+    def _expect(self, step):
+        got = self.last
+        if step.label:
+            waiting, tool = self.waiting[step.label]
+            got = self._take(waiting.message(SECONDS), tool)
+        match(step.value, got, self.names)
+
+    def _progress(self, step):
+        waiting, end = self.waiting[step.label][0], time.monotonic() + SECONDS
+        while True:
+            for got in list(waiting.progress):
+                try:
+                    match(step.value, got, self.names)
+                    self._write("%", [step.label], got)
+                    return
+                except Mismatch:
+                    continue
+            if time.monotonic() > end:
+                raise Mismatch(f"no progress like {step.value} among {waiting.progress}")
+            time.sleep(0.005)
+
+    def _audited(self, step):
+        wanted, end = {"event": {"event": step.words[0], **step.value}}, time.monotonic() + 10
+        while True:
+            reply = self.auditor.call("audit_execution", {"event": step.words[0], "limit": 1000})
+            entries = [e for e in reply["structuredContent"]["entries"] if e["sequence"] > self.before]
+            for entry in entries:
+                try:
+                    match(wanted, entry, self.names)
+                    self._write("~", step.words, entry)
+                    return
+                except Mismatch:
+                    continue
+            if time.monotonic() > end:
+                raise Mismatch(f"no such event; there are {json.dumps(entries)[:1500]}")
+            time.sleep(0.02)
+
+    # ---- the world ----
+
+    def _act(self, step):
+        action, *words = step.words
+        self._write("!", step.words, None)
+        if action == "kill":
+            self.killed.add(words[0])
+            self.cluster.kill(words[0])
+        elif action == "restart":
+            self.killed.add(words[0])
+            self.cluster.restart(words[0])
+        elif action == "wait":
+            time.sleep(int(words[0]) / 1000)
+        elif action == "spoil":
+            self._spoil(words[0])
+        else:
+            raise ValueError(f"there is no action {action}")
+
+    def _spoil(self, pattern):
+        paths = [path for path in glob.glob(os.path.join(self.cluster.state, pattern), recursive=True)
+                 if os.path.isfile(path) and os.path.getsize(path) > 0]
+        if not paths:
+            raise FileNotFoundError(pattern)
+        for path in paths:
+            os.chmod(path, 0o600)
+            with open(path, "r+b") as file:
+                data = bytearray(file.read())
+                data[len(data) // 2] ^= 1
+                file.seek(0)
+                file.write(data)
+
+    def _finish(self):
+        for label, (waiting, _) in self.waiting.items():
+            if not waiting.reply.empty():
+                raise Mismatch(f"the reply to [{label}] was not looked at: {waiting.reply.get()}")
+        dead = [name for name in SERVERS if name in self.cluster.processes and
+                self.cluster.processes[name].poll() is not None]
+        logs = "".join(text for _, text in self._logs())
+        if dead or FAULTS.search(logs):
+            self._tell_logs()
+            self.cluster.stop()
+            raise Mismatch(f"dead at the end: {dead}; faults: {FAULTS.findall(logs)}")
+        statuses = {self.client.close(), self.auditor.close()} | set(self.cluster.stop().values())
+        if statuses != {0}:
+            raise Mismatch(f"daemons ended with status {statuses}")
+
+    # ---- the log ----
+
+    def _write(self, kind, words, value):
+        text = json.dumps(value, ensure_ascii=False) if value is not None else ""
+        if len(text) > 8000:
+            text = f"{text[:6000]} ... {text[-1000:]}"
+        self.log.write(f"{kind} {' '.join(word for word in words if word)} {text}\n")
+        self.log.flush()
+
+    def _tell_logs(self):
+        for name, text in self._logs():
+            self.log.write(f"---- log of {name}\n{text[-20000:]}\n")
+
+    def _logs(self):
+        names = sorted(os.listdir(self.cluster.logs)) if os.path.isdir(self.cluster.logs) else []
+        return [(name, self.cluster.log(name)) for name in names]
+
+
+def eras_of(transcript):
+    for key, *words in transcript.settings:
+        if key == "eras":
+            return [MODERN, *LEGACY] if words == ["all"] else words
+    return [MODERN, LEGACY[0]]
+
+
+def play_file(path, bin_, coverage, folder, tally):
+    with open(path, encoding="utf-8") as file:
+        transcript = parse(file.read())
+    for era in eras_of(transcript):
+        name = f"{os.path.basename(path)[:-4]} {era}"
+        log_path = os.path.join(folder, name.replace(" ", ".") + ".log")
+        begun = time.monotonic()
+        with open(log_path, "w", encoding="utf-8") as log:
+            try:
+                Run(transcript, era, bin_, coverage, log).play()
+                verdict, why = "passed", ""
+            except Skipped as error:
+                verdict, why = "skipped", str(error)
+            except Exception as error:  # pylint: disable=broad-except
+                log.write(traceback.format_exc())
+                verdict, why = "failed", f"{error}\n    see {log_path}"
+        tally[verdict] += 1
+        print(f"{verdict:7} {name} ({time.monotonic() - begun:.1f} s){': ' + why if why else ''}", flush=True)
+
+
+def main():
+    options = argparse.ArgumentParser(description="Plays transcripts.")
+    options.add_argument("bin")
+    options.add_argument("--log", default=os.path.join(HERE, "log"))
+    options.add_argument("transcripts", nargs="*")
+    args = options.parse_args()
+    if not os.path.exists(os.path.join(args.bin, "cloister-gateway")):
+        skip(f"there are no programs in {args.bin}")
+    os.makedirs(args.log, exist_ok=True)
+    coverage, tally = Coverage(), {"passed": 0, "failed": 0, "skipped": 0}
+    for path in args.transcripts or sorted(glob.glob(os.path.join(HERE, "*.mcp"))):
+        play_file(path, args.bin, coverage, args.log, tally)
+    if not args.transcripts:
+        missing = list(coverage.missing())
+        tally["failed" if missing else "passed"] += 1
+        print("\n".join(["what should have been reached:", *missing]) if missing else "all that there is was reached")
+    print(f"{tally['passed']} passed, {tally['failed']} failed, {tally['skipped']} skipped")
+    sys.exit(tally["failed"] > 0)
+
+
+main()
