@@ -14,6 +14,7 @@
 #include "executor/desk.h"
 #include "executor/path.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -320,7 +321,14 @@ static void
 read_end(struct operation *op, const struct err *e)
 {
 	struct file_operation *o = (struct file_operation *)op;
+	struct err why;
 
+	/* The steward says that, and not how much would do. */
+	if (has_failed(e) && e->code == ERR_file_too_large) {
+		err_set(&why, e->code, "%.120s: over %" PRIu64 " bytes, the most that may be read",
+		    op->path, o->limit);
+		e = &why;
+	}
 	o->was_read(o->self, has_failed(e) ? NULL : &o->content, has_failed(e) ? e : NULL);
 	file_free(o);
 }
