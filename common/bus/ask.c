@@ -156,12 +156,15 @@ transmit(struct open_ask *a, struct link *link)
 }
 
 static int
-refuse_send(const struct open_ask *a, int why, struct err *e)
+refuse_send(const struct open_ask *a, const struct link *link, int why, struct err *e)
 {
 	if (why == EMSGSIZE)
 		return err_set(e, ERR_invalid_argument,
 		    "%s: principal, namespace, trace or timeout is out of bounds",
 		    messages[a->ask.message].name);
+	/* The queue goes with the connection, the news that it went comes by the loop. */
+	if (!client_crowded(link))
+		return err_set(e, ERR_unavailable, "%s is going", edge_peer_name(a->ask.to));
 	err_set(e, ERR_queue_full, "%s takes no more at the moment", edge_peer_name(a->ask.to));
 	e->retry_ms = RETRY_MS;
 	return -1;
@@ -256,7 +259,7 @@ ask_begin(const struct ask *ask, struct err *e)
 	}
 	if (wire_encode(ask->message, ask->request, &a->content, e) < 0 ||
 	    (link == NULL && wait_for(a, e) < 0) ||
-	    (link != NULL && transmit(a, link) < 0 && refuse_send(a, errno, e) < 0)) {
+	    (link != NULL && transmit(a, link) < 0 && refuse_send(a, link, errno, e) < 0)) {
 		forget(a);
 		return 0;
 	}
@@ -284,7 +287,7 @@ ask_flush(enum peer to)
 		stop_waiting(a);
 		loop_unset(a->wait_timer);
 		a->wait_timer = 0;
-		if (lonely || (transmit(a, link) < 0 && refuse_send(a, errno, &e) < 0))
+		if (lonely || (transmit(a, link) < 0 && refuse_send(a, link, errno, &e) < 0))
 			finish(a, NULL, &e);
 	}
 }

@@ -24,6 +24,7 @@ enum {
 	RECONNECT_MAX_MS = 200,
 	TCP_PING_MS = 1000,
 	TCP_LOST_MS = 3000,
+	CROWDED = 500, /* requests: half of what a connection's queue holds */
 };
 
 struct link {
@@ -56,6 +57,12 @@ client_load(struct link *l, int by)
 	l->busy += by;
 	if (l->busy < 0)
 		l->busy = 0;
+}
+
+bool
+client_crowded(const struct link *l)
+{
+	return l->busy >= CROWDED;
 }
 
 int

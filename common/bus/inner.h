@@ -90,6 +90,8 @@ bool client_expects(enum peer, const char *instance);
 int client_send(struct link *, struct envelope *, struct packed *content);
 /* One more, or one less, request is under way there. */
 void client_load(struct link *, int by);
+/* Does so much wait there that its connection may be full? */
+bool client_crowded(const struct link *);
 const char *client_name(const struct link *);
 
 /* ---- ask.c: requests of ours ---- */
