@@ -284,6 +284,9 @@ enter_limits(struct entry *in, struct err *e)
 			return err_sys(e, "rlimit %d", limits[i].which);
 	}
 	hold(in, LAYER_rlimits);
+	/* In a user namespace of its own, RLIMIT_NPROC counts this box and nothing else. */
+	if (alone && in->report.layers.why[LAYER_user_namespace] == 0)
+		hold(in, LAYER_process_limit);
 	umask(022);
 	return 0;
 }

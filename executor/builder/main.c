@@ -2,8 +2,8 @@
 /*
  * cloister-builder - makes boxes; the only part of cloister that keeps any power over the host.
  *
- * Trusts the host it is started on, and of the executor no more than that it hands over descriptors
- * of its own: an order is a fixed-size struct whose every number is checked, and names a workspace
+ * It trusts the host it is started on, and of the executor no more than that it hands over
+ * descriptors of its own: an order is a fixed-size struct whose every number is checked, and names a workspace
  * or a box by a small number.  It speaks no protocol, parses no text of anybody's, opens no socket.
  * It holds what others must not have: the capabilities to make namespaces and to give uids, and the
  * mounts of all workspaces.

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The end of whoever keeps the boxes (I8, I20): none outlives its builder, nothing is left on the host."""
+
+import glob
+import os
+import re
+import signal
+import subprocess
+
+import box as boxes
+
+DAEMON = """
+import signal, time
+if os.fork() == 0:
+    os.setsid()
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    while True: time.sleep(1)
+time.sleep(60)
+"""
+
+
+def groups_of(pids):
+    """Folders in cgroup hierarchies that are these boxes' builder's."""
+    names = {word for pid in pids for word in re.findall(r"cloister-\d+(?=/)", boxes.read(f"/proc/{pid}/cgroup"))}
+    return [path for name in names for path in glob.glob(f"/sys/fs/cgroup/**/{name}", recursive=True)]
+
+
+def at_work(box, count=3):
+    """A second set of boxes, beside the one that is tested: its processes, outermost first."""
+    other = boxes.Box(box.source, box.probe, user=box.user)
+    for _ in range(count):
+        other.begin(DAEMON)
+    other.inmates(count)
+    boxes.until(lambda: len(other.alive()) == 3 * count)
+    keeper = boxes.children(other.process.pid)[0]
+    assert groups_of(other.alive()) or box.isolation["limits_by"] == "rlimit"
+    return other, keeper, other.alive(), groups_of(other.alive())
+
+
+def gone(pids):
+    return not any(os.path.exists(f"/proc/{pid}") for pid in pids)
+
+
+def check_nothing_left(box, other, keeper, inside, groups):
+    """All of it is gone, and soon; what runs beside it is not touched."""
+    boxes.until(lambda: gone([keeper, other.builder, *inside]), timeout=3)
+    boxes.until(lambda: not any(map(os.path.exists, groups)), timeout=3)
+    assert box.tries("tell('works', True)") == {"works": "True"}
+
+
+def test_I20_builder_killed(box):
+    """I20, X-14: kill -9 of the builder ends every box at once, and its keeper cleans up."""
+    other, keeper, inside, groups = at_work(box)
+    os.kill(other.builder, signal.SIGKILL)
+    check_nothing_left(box, other, keeper, inside, groups)
+    # Whoever waited was told.
+    boxes.until(lambda: not other.waiting)
+    other.stop()
+
+
+def test_I20_executor_killed(box):
+    """I20: kill -9 of the process that orders boxes ends the builder and every box."""
+    other, keeper, inside, groups = at_work(box)
+    other.process.kill()
+    other.process.wait()
+    check_nothing_left(box, other, keeper, inside, groups)
+
+
+def test_I20_keeper_killed(box):
+    """I20: kill -9 of the keeper ends the builder with it; what it would have removed goes with the next builder."""
+    other, keeper, inside, groups = at_work(box)
+    os.kill(keeper, signal.SIGKILL)
+    boxes.until(lambda: gone([other.builder, *inside]), timeout=5)
+    other.process.wait(timeout=10)
+    for path in groups:
+        for procs in glob.glob(f"{path}/**/cgroup.procs", recursive=True):
+            assert not boxes.read(procs).strip(), procs
+    again = boxes.Box(box.source, box.probe, user=box.user)
+    assert again.tries("tell('works', True)") == {"works": "True"}
+    again.stop()
+    boxes.until(lambda: not any(map(os.path.exists, groups)), timeout=3)
+
+
+def test_I20_builder_stopped(box):
+    """I20: a builder that hangs takes no box with it into the dark: killed, it ends them."""
+    other, keeper, inside, groups = at_work(box)
+    os.kill(other.builder, signal.SIGSTOP)
+    other.process.kill()
+    other.process.wait()
+    os.kill(other.builder, signal.SIGKILL)
+    check_nothing_left(box, other, keeper, inside, groups)
+
+
+def test_I8_orderly_end(box):
+    """I8: an executor that ends in order leaves no process, cgroup, mount or System V object."""
+    objects = boxes.read("/proc/sysvipc/shm")
+    other, keeper, inside, groups = at_work(box)
+    other.process.stdin.close()
+    for number in list(other.waiting):
+        other.waiting.get(number)
+    other.process.terminate()
+    other.process.wait()
+    check_nothing_left(box, other, keeper, inside, groups)
+    assert "/workspace" not in boxes.read("/proc/self/mounts") and boxes.read("/proc/sysvipc/shm") == objects
+
+
+def test_I17_signals_to_the_builder(box):
+    """The builder ends with its executor and not by what a terminal or a service manager sends to all."""
+    keeper = boxes.children(box.process.pid)[0]
+    for number in signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT:
+        os.kill(keeper, number)
+        os.kill(box.builder, number)
+    assert box.tries("tell('works', True)") == {"works": "True"}
+
+
+def test_A00_builder_started_by_hand(box):
+    """Started by anybody but an executor, the builder says so and ends."""
+    program = os.path.join(box.source, "cloister-builder")
+    run = subprocess.run([program], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=10, check=False)
+    assert run.returncode == 2 and "cloister-executor" in run.stderr, run

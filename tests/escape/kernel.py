@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernel's surface: each call a guest has no use for, and each trick to make one pass for another (K, some of N, P).
+
+Verdicts of the whole table are compared at once, so that a call that changes its answer is seen whichever it is.
+"""
+
+import subprocess
+
+# Everything in probes.def and probe.c that is not named here is refused with EPERM.
+ANSWERS = {
+    # Nothing but an attack calls these.
+    "SIGSYS": """acct delete_module finit_module init_module ioperm iopl kexec_file_load kexec_load modify_ldt
+        open_by_handle_at pivot_root quotactl reboot swapoff swapon
+        int80_getpid int80_socketcall x32_getpid x32_execve""",
+    # Programs ask for these and go another way.
+    "ENOSYS": "clone3_empty io_uring_setup io_uring_enter io_uring_register statmount listmount",
+}
+# The kernel itself has no such call, or not on this machine: nothing to compare with outside.
+VOID = "ENOSYS"
+
+
+def verdicts(text):
+    return dict(line.split(" ", 1) for line in text.splitlines())
+
+
+def expected(name):
+    return next((answer for answer, names in ANSWERS.items() if name in names.split()), "EPERM")
+
+
+def test_K00_table_of_calls(box):
+    """K-01..K-18, N-08..N-12, P-07, P-09, P-10 (I2, I9): each call, and each trick with its arguments, is refused as meant."""
+    box.put(box.probe, "probe")
+    inside = verdicts(box.run("os.execv('./probe', ['probe'])", workspace="probe").out)
+    wrong = {name: (got, expected(name)) for name, got in inside.items() if got != expected(name)}
+    assert not wrong, f"(got, expected): {wrong}"
+    assert len(inside) > 130, f"only {len(inside)} calls were tried"
+
+
+def test_K00_control(box):
+    """I26: outside, as root, the same calls get another answer; or the kernel has none of that number."""
+    outside = verdicts(subprocess.run([box.probe], capture_output=True, text=True, check=True).stdout)
+    same = [name for name, got in outside.items() if got == expected(name) and got != VOID]
+    # Root has no ambient or securebits to get by these arguments, and may not move its memory's ends.
+    assert set(same) <= {"prctl_mm", "prctl_securebits"}, same
+
+
+def test_K06_clone3_any_arguments(box):
+    """K-06: clone3 is ENOSYS whatever its arguments, so that libc takes clone, whose flags are seen."""
+    tries = box.tries("""
+libc = ctypes.CDLL(None, use_errno=True)
+for size in 0, 64, 88, 4096:
+    libc.syscall(435, ctypes.create_string_buffer(4096), size)
+    tell(f"clone3_{size}", errno.errorcode[ctypes.get_errno()])
+import threading
+thread = threading.Thread(target=lambda: tell("thread", "done")); thread.start(); thread.join()
+attempt("fork", lambda: os.waitpid(os.fork() or os._exit(0), 0))
+""")
+    assert tries == {"clone3_0": "ENOSYS", "clone3_64": "ENOSYS", "clone3_88": "ENOSYS", "clone3_4096": "ENOSYS",
+                     "thread": "done", "fork": "done"}, tries
+
+
+def test_N11_every_family(box):
+    """N-11 (I3): no socket of any family can be made, by verdict of the filter and not for want of a module."""
+    tries = box.tries("""
+import socket
+for family in range(64):
+    for kind in socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_RAW, socket.SOCK_SEQPACKET:
+        attempt(f"{family}/{int(kind)}", socket.socket, family, kind)
+a, b = socket.socketpair()
+a.send(b"x")
+tell("pair", b.recv(1) == b"x")
+attempt("pair_inet", lambda: socket.socketpair(socket.AF_INET))
+""")
+    assert tries.pop("pair") == "True"
+    assert set(tries.values()) == {"EPERM"}, {k: v for k, v in tries.items() if v != "EPERM"}
+    assert len(tries) == 257
+
+
+def test_N05_pairs_have_no_address(box):
+    """N-05 (I3, I5): a socket that can be had cannot be bound, connected, or used to reach a name."""
+    tries = box.tries("""
+import socket
+a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+attempt("bind_abstract", a.bind, "\\0name")
+attempt("bind_path", a.bind, "/workspace/s")
+attempt("connect", a.connect, "\\0name")
+attempt("listen", a.listen)
+attempt("sendto_abstract", a.sendto, b"x", "\\0name")
+attempt("sendto_path", a.sendto, b"x", "/run/s")
+""")
+    # A pair's end is connected already; sendto with a name is looked up, and there is none to find.
+    assert tries["bind_abstract"] == tries["bind_path"] == tries["connect"] == tries["listen"] == "EPERM", tries
+    assert tries["sendto_abstract"] in ("ECONNREFUSED", "EPERM", "EISCONN"), tries
+    assert tries["sendto_path"] in ("ENOENT", "EISCONN"), tries
+
+
+def test_K15_own_filter(box):
+    """K-15: a guest adds no filter, not even one that allows everything; ours stays the last word."""
+    tries = box.tries("""
+libc = ctypes.CDLL(None, use_errno=True)
+libc.syscall(317, 0, 0, 0)
+tell("strict", errno.errorcode[ctypes.get_errno()])
+tell("mode", [l.split()[1] for l in open("/proc/self/status") if l.startswith("Seccomp:")][0])
+""")
+    assert tries == {"strict": "EPERM", "mode": "2"}, tries
+
+
+def test_K16_no_way_to_privilege(box):
+    """K-16, F-12 (I11): no uid, gid, group or capability is to be had, whatever program is run."""
+    tries = box.tries("""
+import subprocess
+attempt("setuid", os.setuid, 0)
+attempt("setresuid", os.setresuid, 0, 0, 0)
+attempt("setgroups", os.setgroups, [0])
+status = dict(l.split(":\\t") for l in open("/proc/self/status").read().splitlines() if ":\\t" in l)
+for name in "CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb", "NoNewPrivs", "Groups":
+    tell(name, status[name].strip() or "-")
+setuid = subprocess.run(["find", "/usr/bin", "-perm", "-4000", "-type", "f"], capture_output=True, text=True).stdout.split()
+tell("setuid_programs", bool(setuid))
+import shutil
+shutil.copy("/usr/bin/id", "/workspace/id"); os.chmod("/workspace/id", 0o6755)
+tell("own_setuid", subprocess.run(["/workspace/id", "-u"], capture_output=True, text=True).stdout.strip())
+for name in "su", "mount", "passwd":
+    run = subprocess.run([name, "-h"] if name != "su" else ["su", "-c", "id -u"], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    tell("run_" + name, "0" in run.stdout.split())
+""")
+    for name in "setuid", "setresuid", "setgroups":
+        assert tries[name] == "EPERM", tries
+    for name in "CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb":
+        assert int(tries[name], 16) == 0, tries
+    assert tries["NoNewPrivs"] == "1" and tries["Groups"] == "-", tries
+    assert tries["own_setuid"] == "1000", tries
+    assert tries["run_su"] == tries["run_mount"] == tries["run_passwd"] == "False", tries
+
+
+def test_K19_pipes_do_not_write_files(box):
+    """K-19, F-16: pages of a read-only file cannot be changed by splice, a shared mapping or /proc/self/mem."""
+    tries = box.tries("""
+import mmap
+path = "/usr/bin/env"
+before = open(path, "rb").read()
+fd = os.open(path, os.O_RDONLY)
+r, w = os.pipe()
+attempt("splice_in", os.splice, fd, w, 1, 0)
+os.write(w, b"evil")
+attempt("splice_out", os.splice, r, fd, 4)
+attempt("sendfile", os.sendfile, fd, r, None, 4)
+attempt("write", os.write, fd, b"evil")
+attempt("shared", mmap.mmap, fd, 4096, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE)
+own = mmap.mmap(fd, 4096, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_WRITE)
+own[0:4] = b"evil"
+attempt("mem", open, "/proc/self/mem", "r+b")
+attempt("truncate", os.truncate, path, 0)
+tell("same", open(path, "rb").read() == before)
+""")
+    # Landlock or the mount, whichever the kernel asks first.
+    assert {tries.pop("mem"), tries.pop("truncate")} <= {"EACCES", "EROFS"}, tries
+    assert tries == {"splice_in": "done", "splice_out": "EBADF", "sendfile": "EBADF", "write": "EBADF", "shared": "EACCES",
+                     "same": "True"}, tries
+
+
+def test_K21_random_calls(box):
+    """K-21: some seconds of random calls end the program or nothing; the box's walls are the same afterwards."""
+    end = box.run("""
+import random
+libc = ctypes.CDLL(None, use_errno=True)
+room = ctypes.create_string_buffer(65536)
+seed = 20261121
+quiet = {0, 34, 35, 61, 62, 130, 200, 219, 230, 232, 234, 247, 270, 271, 281, 7, 23, 60, 231, 202, 128, 449}
+def values(r):
+    return [r.choice([0, 1, 2, 3, -1, 8, 4096, 0x7fffffff, 1 << 31, 1 << 32, ctypes.addressof(room), r.getrandbits(64)]) for _ in range(6)]
+for round in range(300):
+    pid = os.fork()
+    if pid == 0:
+        r = random.Random(seed + round)
+        import signal; signal.alarm(1)
+        os.dup2(os.open("/dev/null", os.O_RDWR), 1); os.dup2(1, 2)
+        for _ in range(200):
+            number = r.randrange(0, 460)
+            if number not in quiet:
+                libc.syscall(ctypes.c_long(number), *[ctypes.c_long(v if v < 1 << 63 else v - (1 << 64)) for v in values(r)])
+        os._exit(0)
+    os.waitpid(pid, 0)
+print("all")
+""", wall_ms=60000)
+    assert end.how in ("exited", "signalled"), end.how
+    assert end.how == "signalled" or "all" in end.out or end.exit_code != 0, end.err
+    assert box.tries("attempt('setuid', os.setuid, 0)") == {"setuid": "EPERM"}
+
+
+def test_K22_handler_of_sigsys(box):
+    """K-22: a killing verdict cannot be caught, blocked or ignored."""
+    for ignore in "signal.signal(signal.SIGSYS, signal.SIG_IGN)", "signal.signal(signal.SIGSYS, lambda *a: None)", \
+                  "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGSYS])":
+        end = box.run(f"import signal\n{ignore}\nctypes.CDLL(None).syscall(169, 0, 0, 0, 0)\nprint('alive')")
+        assert (end.how, end.signal, end.out) == ("signalled", 31, ""), (end.how, end.signal, end.out)

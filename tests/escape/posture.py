@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a program's process stands (I11 to I16), read from the host's /proc while it sleeps; and that two stand apart."""
+
+import contextlib
+import os
+import re
+
+import box as boxes
+
+NAMESPACES = "mnt", "pid", "net", "ipc", "uts", "user", "cgroup"
+SLEEP = "import time; time.sleep(60)"
+NANOSLEEP = 230  # clock_nanosleep
+HOST_UIDS = range(900000, 900000 + 64 * 4096)
+
+
+def in_call(pid, number):
+    with open(f"/proc/{pid}/syscall", encoding="ascii") as file:
+        return file.read().split()[0] == str(number)
+
+
+@contextlib.contextmanager
+def asleep(box, count=1, **more):
+    """Boxes in which a program sleeps: (pid 1, program) of each, as the host numbers them."""
+    waiting = [box.begin(SLEEP, **more) for _ in range(count)]
+    try:
+        pairs = sorted(box.inmates(count))
+        for _, program in pairs:
+            boxes.until(lambda pid=program: in_call(pid, NANOSLEEP))
+        yield pairs
+    finally:
+        for w in waiting:
+            assert w.kill().how == "killed"
+
+
+def namespaces(pid):
+    return {name: os.readlink(f"/proc/{pid}/ns/{name}") for name in NAMESPACES}
+
+
+def test_I11_identity(box):
+    """I11: no capability, no group, no way to more; the filter is on every thread; one uid, which is nobody else's."""
+    with asleep(box) as pairs:
+        for pid in pairs[0]:
+            for task in os.listdir(f"/proc/{pid}/task"):
+                status = boxes.status(int(task))
+                for name in "CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb":
+                    assert int(status[name], 16) == 0, (pid, name, status[name])
+                assert status["NoNewPrivs"] == "1" and status["Seccomp"] == "2", status
+                # The builder's list, and the guest's on top.
+                assert int(status["Seccomp_filters"]) == 2, status["Seccomp_filters"]
+                assert status["Groups"].strip() == "", status["Groups"]
+                assert len(set(status["Uid"].split() + status["Gid"].split())) == 1, status["Uid"]
+                uid = int(status["Uid"].split()[0])
+                assert uid in HOST_UIDS if box.user is None else uid == box.user, uid
+
+
+def test_I11_uids_differ(box):
+    """I5, I11: two boxes have two uids on the host; rootless they share one, and the result says so."""
+    with asleep(box, 2) as pairs:
+        uids = {boxes.status(program)["Uid"] for _, program in pairs}
+    missing = [m for m in box.isolation["missing"] if m.startswith("own uid")]
+    assert len(uids) == (2 if box.user is None else 1) and bool(missing) == (box.user is not None), (uids, missing)
+
+
+def test_I12_namespaces(box):
+    """I12: every namespace differs from the host's, from the builder's, and from any other box's."""
+    with asleep(box, 2) as pairs:
+        seen = [namespaces(program) for _, program in pairs]
+        others = [namespaces("self"), namespaces(box.builder)]
+    for name in NAMESPACES:
+        ids = [n[name] for n in seen + others]
+        assert seen[0][name] != seen[1][name], name
+        assert seen[0][name] not in (n[name] for n in others) and seen[1][name] not in (n[name] for n in others), (name, ids)
+
+
+def test_I13_descriptors(box):
+    """I13, I16: the program has 0 to 3; its pid 1 has one, the pipe it reports by."""
+    with asleep(box) as pairs:
+        init, program = pairs[0]
+        kinds = {int(fd): re.sub(r"\[.*", "", os.readlink(f"/proc/{program}/fd/{fd}")) for fd in os.listdir(f"/proc/{program}/fd")}
+        own = [re.sub(r"\[.*", "", os.readlink(f"/proc/{init}/fd/{fd}")) for fd in os.listdir(f"/proc/{init}/fd")]
+    assert kinds == {0: "/dev/null", 1: "pipe:", 2: "pipe:", 3: "socket:"}, kinds
+    assert own == ["pipe:"], own
+
+
+def test_I14_mounts(box):
+    """I14: these mounts and no other, all nosuid, nodev but the devices, read-only but the workspace and /tmp, none shared."""
+    with asleep(box) as pairs:
+        with open(f"/proc/{pairs[0][1]}/mountinfo", encoding="utf-8") as file:
+            rows = [line.split() for line in file]
+    points = {}
+    for row in rows:
+        points[row[4]] = set(row[5].split(","))
+        assert not [word for word in row[6:row.index("-")]], f"{row[4]} is shared with others"
+    devices = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
+    must = {"/", "/usr", "/proc", "/tmp", "/workspace"} | devices
+    may = {"/etc/alternatives", "/etc/matplotlibrc", "/etc/fonts", "/etc/mime.types", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"}
+    assert must <= set(points) <= must | may | {p for p in points if p.startswith("/usr/")}, set(points) ^ must
+    for point, flags in points.items():
+        assert "nosuid" in flags, (point, flags)
+        assert ("rw" in flags) == (point in ("/tmp", "/workspace")), (point, flags)
+        assert "noexec" in flags if point in devices else "nodev" in flags, (point, flags)
+
+
+def test_I15_surroundings(box):
+    """I15: limits, oom score, core filter, mask, signals, environment and session are what they are meant to be."""
+    with asleep(box, open_files=128) as pairs:
+        init, program = pairs[0]
+        with open(f"/proc/{program}/limits", encoding="ascii") as file:
+            limits = {line[:26].strip(): line[26:].split()[:2] for line in file}
+        read = {name: open(f"/proc/{program}/{name}", "rb").read() for name in ("oom_score_adj", "coredump_filter", "environ", "stat")}
+        status = boxes.status(program)
+    assert limits["Max core file size"] == ["1", "1"] and limits["Max open files"] == ["128", "128"], limits
+    assert limits["Max nice priority"] == limits["Max realtime priority"] == limits["Max msgqueue size"] == ["0", "0"], limits
+    assert read["oom_score_adj"].strip() == b"1000" and int(read["coredump_filter"], 16) == 0, read
+    environment = dict(pair.split("=", 1) for pair in read["environ"].decode().split("\0") if pair)
+    assert set(environment) == {"PATH", "HOME", "TMPDIR", "USER", "LOGNAME", "LANG", "TZ", "MPLBACKEND"}, environment
+    assert environment["HOME"] == "/tmp", "what a program keeps at home would be in the next run"
+    fields = read["stat"].decode().rsplit(")", 1)[1].split()
+    assert fields[4] == "0", "it has a terminal"
+    assert int(fields[3]) == program, "it has no session of its own"
+    assert status["Umask"] == "0022" and int(status["SigBlk"], 16) == 0, status
+    # What Python itself ignores: SIGPIPE and SIGXFSZ.
+    assert int(status["SigIgn"], 16) & ~(1 << 12 | 1 << 24) == 0, status["SigIgn"]
+    assert init != program
+
+
+def test_I15_cgroup(box):
+    """I2, I6: every process of a box is in its own groups, in each hierarchy that limits it."""
+    with asleep(box) as pairs:
+        paths = [open(f"/proc/{pid}/cgroup", encoding="ascii").read() for pid in pairs[0]]
+        host = open("/proc/self/cgroup", encoding="ascii").read()
+    if box.isolation["limits_by"] == "rlimit":
+        assert paths[0] == paths[1]
+        return
+    for path in paths:
+        groups = {line.split(":", 2)[1]: line.split(":", 2)[2] for line in path.splitlines()}
+        for name in ("memory", "pids", "cpu") if box.isolation["limits_by"] == "cgroup1" else ("",):
+            assert re.search(r"/cloister-\d+/\d+$", groups[name]), (name, groups)
+        assert path != host
+
+
+def test_I15_builder(box):
+    """The builder itself: six capabilities and no way to more, a filter, no file system of the host, no network."""
+    status = boxes.status(box.builder)
+    kept = sum(1 << bit for bit in (5, 6, 7, 8, 18, 21))  # KILL SETGID SETUID SETPCAP SYS_CHROOT SYS_ADMIN
+    assert {int(status[name], 16) for name in ("CapPrm", "CapEff", "CapBnd")} == {kept}, status
+    assert status["NoNewPrivs"] == "1" and status["Seccomp"] == "2" and status["Threads"] == "1", status
+    assert sorted(os.listdir(f"/proc/{box.builder}/root/")) == sorted(
+        {"cloister", "dev", "etc", "mnt", "proc", "sandbox", "tmp", "usr", "workspace"} |
+        {n for n in ("bin", "sbin", "lib", "lib32", "lib64", "libx32") if os.path.lexists("/" + n)})
+    assert os.readlink(f"/proc/{box.builder}/ns/net") != os.readlink("/proc/self/ns/net")
+    with open(f"/proc/{box.builder}/net/dev", encoding="ascii") as file:
+        assert [line.split(":")[0].strip() for line in file if ":" in line] == ["lo"]
+
+
+def test_I9_isolation_is_told(box):
+    """I9, I10: what a result says is in force is what was seen; what is missing is said, with the reason."""
+    end = box.run("pass")
+    layers, missing = end.isolation["layers"], end.isolation["missing"]
+    for layer in ("mount namespace", "pid namespace", "network namespace", "ipc namespace", "uts namespace", "user namespace",
+                  "read-only root", "private /tmp", "private /proc", "rlimits", "no supplementary groups", "no capabilities",
+                  "no_new_privs", "not dumpable", "landlock", "seccomp"):
+        assert layer in layers, (layer, layers)
+    assert not set(layers) & {m.split(":")[0] for m in missing}
+    if box.user is None:
+        assert "own uid" in layers, layers
+    else:
+        assert any(m.startswith("own uid: ") for m in missing), missing

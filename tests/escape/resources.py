@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a program can use up (R): the box's share, told as what it was, and nothing of the host's or of its neighbours'."""
+
+import os
+import time
+
+import box as boxes
+
+
+def has_cgroup(box):
+    """Without one, memory, processor and processes are limited one process at a time; every result says so."""
+    return box.isolation["limits_by"] != "rlimit"
+
+
+def resident(pid):
+    with open(f"/proc/{pid}/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+def available():
+    with open("/proc/meminfo", encoding="ascii") as file:
+        return next(int(line.split()[1]) << 10 for line in file if line.startswith("MemAvailable"))
+
+
+HOGS = {
+    "heap": "l = []\nwhile True: l.append(b'x' * (1 << 20))",
+    "mapping": "import mmap\nl = []\nwhile True:\n  m = mmap.mmap(-1, 1 << 24)\n  m.write(b'x' * (1 << 24)); l.append(m)",
+    "memfd": "fd = os.memfd_create('x')\nwhile True: os.write(fd, b'x' * (1 << 20))",
+    "children": "for _ in range(20):\n  if os.fork() == 0:\n    x = b'x' * (20 << 20)\n    import time; time.sleep(20); os._exit(0)\nfor _ in range(20): os.wait()",
+    "page_tables": "import mmap\nl = []\nwhile True:\n  m = mmap.mmap(-1, 1 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000)\n"
+                   "  for at in range(0, 1 << 30, 1 << 21): m[at] = 1\n  l.append(m)",
+}
+
+
+def test_R01_memory(box):
+    """R-01, R-02 (I6): memory of every kind ends at the limit, with the reason, and is the host's again."""
+    if not has_cgroup(box):
+        end = box.run("x = b'x' * (200 << 20)", memory_mb=100)
+        assert end.error_type == "MemoryError", vars(end)
+        return
+    before = available()
+    for name, code in HOGS.items():
+        end = box.run(code, memory_mb=64, disk_mb=64, wall_ms=30000)
+        died_of_it = end.how == "out_of_memory" or (name == "children" and end.how in ("exited", "out_of_memory"))
+        assert died_of_it, (name, end.how, end.exit_code, end.err)
+        # The limit on what is not files, and the kernel's on all of it.
+        assert end.max_memory_bytes <= (64 + 64 + 16) << 20, (name, end.max_memory_bytes)
+    boxes.until(lambda: before - available() < 512 << 20)  # others are at work on this machine, too
+
+
+def test_R03_disk(box):
+    """R-03, R-04 (I6): bytes and names end with ENOSPC, in the workspace and in /tmp; a sparse giant takes nothing."""
+    tries = box.tries("""
+def fill(folder):
+    fd = os.open(folder + "/full", os.O_CREAT | os.O_WRONLY)
+    n = 0
+    try:
+        while True: n += os.write(fd, b"x" * (1 << 20))
+    except OSError as error: tell("bytes" + folder, f"{errno.errorcode[error.errno]} {n >> 20}")
+    os.unlink(folder + "/full"); os.close(fd)
+def count(folder):
+    n = 0
+    try:
+        while True: os.close(os.open(f"{folder}/{n}", os.O_CREAT)); n += 1
+    except OSError as error: tell("names" + folder, f"{errno.errorcode[error.errno]} {n}")
+for folder in "/workspace", "/tmp": fill(folder); count(folder)
+""", disk_mb=24, tmp_mb=8, files=500, wall_ms=60000)
+    assert tries["bytes/workspace"] == "ENOSPC 24" and tries["bytes/tmp"] == "ENOSPC 8", tries
+    assert tries["names/workspace"] == "ENOSPC 500" and tries["names/tmp"].startswith("ENOSPC "), tries
+    free = os.statvfs("/tmp").f_bavail
+    tries = box.tries("""
+for name, size in {"TiB": 1 << 40, "EiB": (1 << 63) - 1}.items():
+    fd = os.open("/workspace/" + name, os.O_CREAT | os.O_RDWR)
+    attempt(name, os.ftruncate, fd, size)
+    attempt("allocate" + name, os.posix_fallocate, fd, 0, 1 << 40)
+""")
+    # Longer than RLIMIT_FSIZE, which stands beside the workspace's own size.
+    assert set(tries.values()) <= {"EFBIG", "ENOSPC", "EINVAL"}, tries
+    assert abs(os.statvfs("/tmp").f_bavail - free) < 25600, "the host's disk was filled"
+
+
+def test_R05_processor(box):
+    """R-05 (I7): two hundred threads that spin get the share they were given, and a neighbour is served."""
+    hog = box.begin("""
+import threading
+def spin():
+    while True: pass
+for _ in range(8):
+    if os.fork() == 0:
+        for _ in range(20): threading.Thread(target=spin, daemon=True).start()
+        spin()
+spin()
+""", cpu_milli=500, processes=250, wall_ms=3000)
+    box.inmates()
+    began = time.monotonic()
+    assert box.tries("tell('served', True)") == {"served": "True"}
+    served = time.monotonic() - began
+    end = hog.end()
+    assert end.how == "timed_out", end.how
+    assert not has_cgroup(box) or end.cpu_ms < 0.5 * end.wall_ms + 300, (end.cpu_ms, end.wall_ms)
+    assert served < 3, served
+
+
+def test_R06_waits(box):
+    """R-06 (I10): who waits for ever is ended when its time is over, not before, not long after."""
+    for code in "import time; time.sleep(1000)", "os.read(os.pipe()[0], 1)", "import threading; l = threading.Lock(); l.acquire(); l.acquire()":
+        end = box.run(code, wall_ms=800)
+        assert end.how == "timed_out" and 800 <= end.wall_ms < 1500, (code, end.how, end.wall_ms)
+    # There is no input: reading it ends at once.
+    assert box.tries("tell('input', repr(sys.stdin.read()))") == {"input": "''"}
+
+
+def test_R07_output(box):
+    """R-07, R-08, H-17 (I6): of a flood the first and the last bytes are kept; whoever writes it, and however it is opened."""
+    floods = {
+        "blocks": "for i in range(3000): os.write(1, b'%08d' % i * 8192)",
+        "bytes": "for i in range(200000): os.write(1, b'x')",
+        "zeros": "for i in range(100): os.write(1, bytes(1 << 20))",
+        "reopened": "fd = os.open('/dev/stdout', os.O_WRONLY | os.O_APPEND)\nos.close(1)\nfor i in range(300): os.write(fd, b'y' * 65536)",
+        "children": "for _ in range(4):\n  if os.fork() == 0:\n    for i in range(300): os.write(1, b'z' * 65536)\n    os._exit(0)\nfor _ in range(4): os.wait()",
+    }
+    before = resident(box.process.pid)
+    for name, code in floods.items():
+        end = box.run("os.write(1, b'first')\n" + code + "\nos.write(2, b'last')", output_bytes=20000)
+        assert end.how == "exited" and end.exit_code == 0, (name, end.how, end.err)
+        assert end.out.startswith("first") and end.out_truncated and not end.err_truncated, (name, end.out[:20])
+        assert len(end.out.encode()) in (20000, 5 + 9997 * 3 + 9998 * 3), (name, len(end.out.encode()))
+        assert end.err == "last", end.err
+    assert resident(box.process.pid) - before < 32 << 20, "output piles up outside"
+
+
+def test_R10_descriptors(box):
+    """R-10: descriptors end at their limit, also those of kinds that cost the kernel more, also in flight."""
+    tries = box.tries("""
+import select, socket, array
+def until_full(name, make):
+    kept = []
+    try:
+        while True: kept.append(make())
+    except OSError as error: tell(name, f"{errno.errorcode[error.errno]} {len(kept) <= 64}")
+    for k in kept: os.close(k) if isinstance(k, int) else k.close()
+until_full("dup", lambda: os.dup(0))
+until_full("epoll", select.epoll)
+until_full("memfd", lambda: os.memfd_create("x"))
+until_full("open", lambda: os.open("/dev/zero", os.O_RDONLY))
+a, b = socket.socketpair()
+n = 0
+try:
+    while n < 100000: a.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [0] * 50))]); n += 50
+except OSError as error: tell("flight", errno.errorcode[error.errno])
+""", open_files=64)
+    assert {n: tries[n] for n in ("dup", "epoll", "memfd", "open")} == dict.fromkeys(("dup", "epoll", "memfd", "open"), "EMFILE True"), tries
+    assert tries["flight"] in ("ETOOMANYREFS", "EAGAIN"), tries
+
+
+def test_R11_objects(box):
+    """R-11: there are no System V objects, message queues or keys to fill up."""
+    tries = box.tries("""
+libc = ctypes.CDLL(None, use_errno=True)
+for name, call in {"shm": (29, 0, 4096, 0o1600), "sem": (64, 0, 1, 0o1600), "msg": (68, 0, 0o1600), "mq": (240, b"q", 0o102, 0o600, 0),
+                   "key": (248, b"user", b"a", b"b", 1, -3)}.items():
+    libc.syscall(*call)
+    tell(name, errno.errorcode[ctypes.get_errno()])
+""")
+    assert set(tries.values()) == {"EPERM"}, tries
+
+
+def test_R15_clocks(box):
+    """R-15: clocks cannot be set; the time a program gets is measured outside."""
+    tries = box.tries("""
+import time
+attempt("settime", time.clock_settime, time.CLOCK_REALTIME, 0)
+attempt("alarm", lambda: __import__("signal").alarm(100))
+""")
+    assert tries == {"settime": "EPERM", "alarm": "done"}, tries
+
+
+def test_R16_memory_that_swings(box):
+    """R-16 (I7): memory that goes up and down past its limit without end costs the neighbour little."""
+    hog = box.begin("""
+import mmap
+while True:
+    m = mmap.mmap(-1, 58 << 20)
+    for at in range(0, 58 << 20, 4096): m[at] = 1
+    m.close()
+""", memory_mb=64, wall_ms=3000)
+    box.inmates()
+    times = []
+    for _ in range(10):
+        began = time.monotonic()
+        assert box.tries("tell('served', True)") == {"served": "True"}
+        times.append(time.monotonic() - began)
+    end = hog.end()
+    # By rlimit its address space is too small for this.
+    assert end.how in ("timed_out", "out_of_memory") or not has_cgroup(box), end.how
+    assert sorted(times)[5] < 1, times
