@@ -9,3 +9,6 @@ foreach(test test_files_in test_files_out test_stewards)
 	cloister_includes(${test} tests executor)
 	target_link_options(${test} PRIVATE LINKER:--wrap=loop_after)
 endforeach()
+
+add_test(NAME unit.test_driver COMMAND /usr/bin/python3 -B ${CMAKE_CURRENT_SOURCE_DIR}/test_driver.py ${files}/guest/python)
+set_tests_properties(unit.test_driver PROPERTIES LABELS unit TIMEOUT 120 SKIP_RETURN_CODE 77)

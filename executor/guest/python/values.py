@@ -138,7 +138,10 @@ class Writer:
         self.put("}")
 
     def other(self, value):
-        text = repr(value)
+        try:
+            text = repr(value)
+        except Exception as error:
+            text = f"<{type(value).__name__} without a repr: {type(error).__name__}>"
         self.string(text if len(text) <= MAX_REPR else text[:MAX_REPR] + "...")
 
 
