@@ -78,7 +78,6 @@ static uint64_t
 read_number(int folder, const char *path, const char *key)
 {
 	char text[4096];
-	uint64_t number = 0;
 
 	if (read_knob(folder, path, text, sizeof text) < 0)
 		return 0;
@@ -87,9 +86,9 @@ read_number(int folder, const char *path, const char *key)
 		if (end != NULL)
 			*end++ = '\0';
 		if (key == NULL)
-			return sscanf(line, "%" SCNu64, &number) == 1 ? number : 0;
+			return strtoull(line, NULL, 10);
 		if (strncmp(line, key, strlen(key)) == 0 && line[strlen(key)] == ' ')
-			return sscanf(line + strlen(key), "%" SCNu64, &number) == 1 ? number : 0;
+			return strtoull(line + strlen(key), NULL, 10);
 	}
 	return 0;
 }
@@ -147,7 +146,7 @@ move_down(int folder)
 	if (read_knob(folder, "cgroup.procs", text, sizeof text) < 0)
 		return;
 	for (char *at = text; *at != '\0'; at += strcspn(at, "\n") + 1) {
-		int pid = atoi(at);
+		long pid = strtol(at, NULL, 10);
 
 		pid == getpid() || pid == getppid() ? us++ : others++;
 	}
