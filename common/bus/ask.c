@@ -155,18 +155,27 @@ transmit(struct open_ask *a, struct link *link)
 	return 0;
 }
 
+/* 0: it has to wait, as the connection is full, or gone and the news of that still on its way. */
 static int
-refuse_send(const struct open_ask *a, const struct link *link, int why, struct err *e)
+refuse_send(const struct open_ask *a, int why, struct err *e)
 {
+	if (why == EAGAIN)
+		return 0;
 	if (why == EMSGSIZE)
 		return err_set(e, ERR_invalid_argument,
 		    "%s: principal, namespace, trace or timeout is out of bounds",
 		    messages[a->ask.message].name);
-	/* The queue goes with the connection, the news that it went comes by the loop. */
-	if (!client_crowded(link))
-		return err_set(e, ERR_unavailable, "%s is going", edge_peer_name(a->ask.to));
 	err_set(e, ERR_queue_full, "%s takes no more at the moment", edge_peer_name(a->ask.to));
 	e->retry_ms = RETRY_MS;
+	return -1;
+}
+
+static int
+too_many(enum peer to, struct err *e)
+{
+	err_set(
+	    e, ERR_queue_full, "%zu requests wait for %s", waiting[to].count, edge_peer_name(to));
+	e->retry_ms = 10 * RETRY_MS;
 	return -1;
 }
 
@@ -197,6 +206,17 @@ wait_for(struct open_ask *a, struct err *e)
 	return 0;
 }
 
+/* Sent, or in the queue. */
+static int
+begin(struct open_ask *a, struct link *link, struct err *e)
+{
+	if (link != NULL && transmit(a, link) == 0)
+		return 0;
+	if (link != NULL && refuse_send(a, errno, e) < 0)
+		return -1;
+	return waiting[a->ask.to].count < MAX_WAITING ? wait_for(a, e) : too_many(a->ask.to, e);
+}
+
 /* May it be asked at all, now?  *link: of whom; NULL: it has to wait. */
 static int
 admit(const struct ask *ask, struct link **link, struct err *e)
@@ -211,10 +231,7 @@ admit(const struct ask *ask, struct link **link, struct err *e)
 		    ask->instance == NULL ? "" : ask->instance);
 	if (open_asks < BUS_MAX_ASKS && (*link != NULL || waiting[ask->to].count < MAX_WAITING))
 		return 0;
-	err_set(e, ERR_queue_full, "%zu requests wait for %s", waiting[ask->to].count,
-	    edge_peer_name(ask->to));
-	e->retry_ms = 10 * RETRY_MS;
-	return -1;
+	return too_many(ask->to, e);
 }
 
 /* A call has "" where it was given none, and may be asked on with that. */
@@ -257,9 +274,7 @@ ask_begin(const struct ask *ask, struct err *e)
 		err_sys(e, "%s", messages[ask->message].name);
 		return 0;
 	}
-	if (wire_encode(ask->message, ask->request, &a->content, e) < 0 ||
-	    (link == NULL && wait_for(a, e) < 0) ||
-	    (link != NULL && transmit(a, link) < 0 && refuse_send(a, link, errno, e) < 0)) {
+	if (wire_encode(ask->message, ask->request, &a->content, e) < 0 || begin(a, link, e) < 0) {
 		forget(a);
 		return 0;
 	}
@@ -268,27 +283,41 @@ ask_begin(const struct ask *ask, struct err *e)
 	return a->id;
 }
 
+/* false: it waits on. */
+static bool
+try_again(struct open_ask *a, struct err *e)
+{
+	struct link *link = client_choose(a->ask.to, a->instance, a->ask.message, e);
+
+	if (link == NULL && client_expects(a->ask.to, a->instance))
+		return false;
+	if (link == NULL)
+		err_set(e, ERR_not_found, "no %s is called '%s'", edge_peer_name(a->ask.to),
+		    a->instance == NULL ? "" : a->instance);
+	else if (transmit(a, link) == 0)
+		e->code = ERR_none;
+	else if (refuse_send(a, errno, e) == 0)
+		return false;
+	return true;
+}
+
 void
 ask_flush(enum peer to)
 {
-	struct open_ask *next;
+	struct open_ask *a = waiting[to].first, *next;
 	struct err e;
 
-	for (struct open_ask *a = waiting[to].first; a != NULL; a = next) {
-		struct link *link = client_choose(to, a->instance, a->ask.message, &e);
-		bool lonely = link == NULL && !client_expects(to, a->instance);
-
+	for (; a != NULL; a = next) {
 		next = a->next_waiting;
-		if (lonely)
-			err_set(&e, ERR_not_found, "no %s is called '%s'", edge_peer_name(to),
-			    a->instance == NULL ? "" : a->instance);
-		if (link == NULL && !lonely)
+		if (!try_again(a, &e))
 			continue;
 		stop_waiting(a);
 		loop_unset(a->wait_timer);
 		a->wait_timer = 0;
-		if (lonely || (transmit(a, link) < 0 && refuse_send(a, link, errno, &e) < 0))
-			finish(a, NULL, &e);
+		if (e.code == ERR_none)
+			continue;
+		finish(a, NULL, &e);
+		next = waiting[to].first; /* done() may have changed the queue */
 	}
 }
 

@@ -24,7 +24,6 @@ enum {
 	RECONNECT_MAX_MS = 200,
 	TCP_PING_MS = 1000,
 	TCP_LOST_MS = 3000,
-	CROWDED = 500, /* requests: half of what a connection's queue holds */
 };
 
 struct link {
@@ -57,12 +56,6 @@ client_load(struct link *l, int by)
 	l->busy += by;
 	if (l->busy < 0)
 		l->busy = 0;
-}
-
-bool
-client_crowded(const struct link *l)
-{
-	return l->busy >= CROWDED;
 }
 
 int
@@ -318,6 +311,8 @@ client_tick(void)
 			say_hello(l);
 		else if (l->ready && odd_tick)
 			beat(l);
+		if (l->ready)
+			ask_flush(l->to);
 	}
 }
 

@@ -90,8 +90,6 @@ bool client_expects(enum peer, const char *instance);
 int client_send(struct link *, struct envelope *, struct packed *content);
 /* One more, or one less, request is under way there. */
 void client_load(struct link *, int by);
-/* Does so much wait there that its connection may be full? */
-bool client_crowded(const struct link *);
 const char *client_name(const struct link *);
 
 /* ---- ask.c: requests of ours ---- */
@@ -99,7 +97,7 @@ const char *client_name(const struct link *);
 uint64_t ask_begin(const struct ask *, struct err *);
 void ask_cancel(uint64_t id);
 void ask_answer(struct link *, struct parcel *);
-/* The server of a link has greeted: what waited for it is sent. */
+/* A server has greeted, or some time has passed: what waited for it is tried again. */
 void ask_flush(enum peer);
 /* The server of a link is lost; NULL: all of them.  tell: send cancels, it may only be slow. */
 void ask_lost(struct link *, const struct err *, bool tell);

@@ -199,7 +199,7 @@ parcel_send(
 	struct err e;
 
 	if (!fits(content)) {
-		errno = EAGAIN;
+		errno = ENOBUFS;
 		return -1;
 	}
 	if (wire_encode(MSG_envelope, envelope, &head, &e) < 0) {

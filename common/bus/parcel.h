@@ -38,6 +38,7 @@ void parcel_clear(struct parcel *);
 /* wire_decode() of its body and blobs. */
 int parcel_decode(struct parcel *, enum msg_id, void *msg, struct err *);
 
-/* Takes *content when it returns 0.  -1 with errno: EAGAIN, no room; EHOSTUNREACH, nobody there;
- * EMSGSIZE, the envelope breaks its bounds. */
+/* Takes *content when it returns 0.  -1 with errno: EAGAIN, the connection is full or has just
+ * gone; ENOBUFS, too much of this process waits; EHOSTUNREACH, nobody there; EMSGSIZE, the envelope
+ * breaks its bounds. */
 int parcel_send(void *socket, const struct address *to, struct envelope *, struct packed *content);

@@ -99,7 +99,7 @@ send_late(struct caller *c)
 
 		if (transmit(c->server, &c->address, l->frame, l->id, l->message, &l->content) <
 			0 &&
-		    errno == EAGAIN)
+		    (errno == EAGAIN || errno == ENOBUFS))
 			return;
 		c->late = l->next;
 		c->nlate--;
@@ -156,7 +156,7 @@ server_send(
 		errno = EAGAIN;
 	else if (transmit(c->server, &c->address, frame, id, message, content) == 0)
 		return 0;
-	if (answer && errno == EAGAIN)
+	if (answer && (errno == EAGAIN || errno == ENOBUFS))
 		return keep_late(c, frame, id, message, content);
 	packed_clear(content);
 	return -1;

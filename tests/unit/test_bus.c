@@ -160,6 +160,24 @@ a_killed_server_is_missed_at_once(void **state)
 	assert_false(bus_ready(PEER_snapshotd, NULL));
 }
 
+/* Asked after the server went and before the news of it: nothing was sent, so it can wait. */
+static void
+a_request_to_one_that_just_went_waits_for_the_next(void **state)
+{
+	struct outcome o;
+
+	(void)state;
+	pid_t server = peer_serve(&plain);
+	peer_client(&plain);
+	peer_try("echo");
+	peer_kill(server);
+	usleep(100000); /* ZeroMQ knows by now, the loop does not */
+	peer_serve(&plain);
+	peer_ask(&o, "echo", NULL, 0);
+	assert_true(peer_wait(&o, 5000));
+	assert_true(o.replied);
+}
+
 static void
 a_restarted_server_is_found_again(void **state)
 {
@@ -449,6 +467,7 @@ main(void)
 		bus_test(a_blob_of_64_mb_arrives),
 		bus_test(too_much_at_once_is_refused),
 		bus_test(a_killed_server_is_missed_at_once),
+		bus_test(a_request_to_one_that_just_went_waits_for_the_next),
 		bus_test(a_restarted_server_is_found_again),
 		bus_test(a_hanging_server_is_missed_and_comes_back),
 		bus_test(a_server_that_comes_late_is_waited_for),
