@@ -76,14 +76,16 @@ errand_kill(struct errand *errand)
 	kill(errand->pid, SIGKILL);
 }
 
-/* Half a minute of patience passes in half a second here. */
+/* What takes the desk half a minute takes half a second where a test is in a hurry. */
+bool hired_hurry;
+
 uint64_t __real_loop_after(int64_t ms, void (*fire)(void *self), void *self);
 uint64_t __wrap_loop_after(int64_t ms, void (*fire)(void *self), void *self);
 
 uint64_t
 __wrap_loop_after(int64_t ms, void (*fire)(void *self), void *self)
 {
-	return __real_loop_after(ms >= 1000 ? ms / 60 : ms, fire, self);
+	return __real_loop_after(hired_hurry && ms >= 1000 ? ms / 60 : ms, fire, self);
 }
 
 /* ---- operations, waited for ---- */

@@ -3,7 +3,7 @@
  * hired.h - the builder's part, played: a workspace is a folder below /tmp, and a steward a plain
  * child of the test.  What holds it is not a jail but that it resolves no name out of its folder.
  *
- * Operations are waited for.  What would take the desk half a minute takes it half a second.
+ * Operations are waited for.
  */
 #pragma once
 
@@ -23,6 +23,8 @@ struct outcome {
 	struct blob content;
 };
 
+/* Shortens the desk's patience. */
+extern bool hired_hurry;
 /* Stewards that have not ended. */
 extern int hired_living;
 

@@ -171,7 +171,7 @@ what_cannot_be_read_is_told(void **state)
 	r = hired_read(w, "file/below", 10);
 	hired_expect(&r.e, ERR_path_not_allowed, "one of its folders is a file");
 	r = hired_read(w, "file", 9);
-	hired_expect(&r.e, ERR_file_too_large, "file: larger");
+	hired_expect(&r.e, ERR_file_too_large, "file: over 9 bytes");
 	r = hired_read(w, "file", 10);
 	assert_int_equal(r.content.size, 10);
 	blob_clear(&r.content);
