@@ -246,7 +246,7 @@ begin(struct snapshot_job *job)
 }
 
 int
-snapshot_on_restore_state_snapshot(struct call *call, void *request, struct err *e)
+snapshot_restore_on_restore_state_snapshot(struct call *call, void *request, struct err *e)
 {
 	struct restore_state_snapshot *ask = request;
 	struct restore *r = calloc(1, sizeof *r);

@@ -308,7 +308,7 @@ list(struct snapshot_job *job)
 }
 
 int
-snapshot_on_create_state_snapshot(struct call *call, void *request, struct err *e)
+snapshot_take_on_create_state_snapshot(struct call *call, void *request, struct err *e)
 {
 	struct create_state_snapshot *ask = request;
 	struct take *t = calloc(1, sizeof *t);

@@ -54,7 +54,7 @@ take(void)
 	struct create_state_snapshot ask = { 0 };
 	struct err e;
 
-	assert_int_equal(snapshot_on_create_state_snapshot(&c->call, &ask, &e), 0);
+	assert_int_equal(snapshot_take_on_create_state_snapshot(&c->call, &ask, &e), 0);
 	if (fake_find(FAKE_WORKSPACE) != NULL)
 		fake_make(NULL);
 	return c;
@@ -67,7 +67,7 @@ restore(void)
 	struct restore_state_snapshot ask = { .snapshot_id = strdup(snapshot_id) };
 	struct err e;
 
-	assert_int_equal(snapshot_on_restore_state_snapshot(&c->call, &ask, &e), 0);
+	assert_int_equal(snapshot_restore_on_restore_state_snapshot(&c->call, &ask, &e), 0);
 	if (fake_find(FAKE_WORKSPACE) != NULL)
 		fake_make(NULL);
 	return c;
@@ -176,7 +176,7 @@ keeps_others_out_meanwhile(void **state)
 	struct err e, away;
 
 	(void)state;
-	assert_int_equal(snapshot_on_create_state_snapshot(&second->call, &ask, &e), -1);
+	assert_int_equal(snapshot_take_on_create_state_snapshot(&second->call, &ask, &e), -1);
 	assert_int_equal(e.code, ERR_session_busy);
 	free(second);
 	err_set(&away, ERR_unavailable, "snapshotd is away");
