@@ -17,7 +17,7 @@
 #include <string.h>
 
 enum {
-	LINES = 5, /* about refusals, a second */
+	LINES = 5, /* about refusals of a peer, a second */
 	DEFAULT_CALLS = 1024,
 };
 
@@ -28,16 +28,17 @@ static uint64_t tick_timer;
 
 /* ---- refusals ---- */
 
+/* Of each peer: a flood by one hides nothing of another. */
 static void
 note(const char *text, enum peer from, const struct err *e)
 {
-	static int64_t second;
-	static unsigned lines;
+	static int64_t seconds[PEER_COUNT];
+	static unsigned lines[PEER_COUNT];
 	int64_t now = loop_now_ms() / 1000;
 
-	lines = now == second ? lines + 1 : 1;
-	second = now;
-	if (lines <= LINES)
+	lines[from] = now == seconds[from] ? lines[from] + 1 : 1;
+	seconds[from] = now;
+	if (lines[from] <= LINES)
 		log_warn(text, LOG_S("peer", edge_peer_name(from)), LOG_E(e),
 		    LOG_N("refused", bus.counts.refused));
 }

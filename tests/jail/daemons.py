@@ -6,6 +6,7 @@ daemons.py BUILD CONFIG
 
 import os
 import re
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
@@ -14,6 +15,27 @@ import daemons  # noqa: E402
 import users  # noqa: E402
 
 EDGES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "common", "edges.def")
+
+
+# Connections with random bytes, some behind a true greeting; run as somebody.
+NOISE = """
+import random, socket, sys
+random.seed(7)
+greeting = b"\\xff" + bytes(8) + b"\\x7f\\x03\\x00NULL" + bytes(48)
+for i in range(300):
+    with socket.socket(socket.AF_UNIX) as s:
+        s.connect(sys.argv[1])
+        try:
+            s.sendall(greeting * (i % 2) + random.randbytes(random.randrange(1, 600)))
+        except OSError:
+            pass
+"""
+
+
+def make_noise(endpoint, client, groups):
+    user = "cloister-" + client
+    who = {"user": users.uid(user), "group": users.gid(user), "extra_groups": [users.gid(name) for name in groups]}
+    return subprocess.run(["/usr/bin/python3", "-c", NOISE, endpoint], stderr=subprocess.PIPE, check=False, **who)
 
 
 def status(path):
@@ -92,6 +114,25 @@ def test_a_state_folder_is_its_daemons_alone(cluster, _gateway, _config):
         folder = os.stat(os.path.join(cluster.state, name))
         assert folder.st_uid == users.uid("cloister-" + name), name
         assert folder.st_mode & 0o7777 == 0o700, (name, oct(folder.st_mode))
+
+
+def refusals(cluster, name):
+    return cluster.log(name).count('"text":"refused"') + cluster.log(name).count('"text":"could not be read"')
+
+
+# From the one who may come there, from another daemon, from root: nothing is harmed, it is counted and logged.
+def test_noise_on_every_endpoint(cluster, gateway, _):
+    for edge in os.listdir(cluster.run):
+        client, _dash, server = edge.partition("-")
+        endpoint, before = os.path.join(cluster.run, edge, "1"), refusals(cluster, server)
+        done = make_noise(endpoint, client, [f"cloister-{edge}"])
+        assert done.returncode == 0, (edge, done.stderr)
+        assert refusals(cluster, server) > before, (edge, cluster.log(server)[-1000:])
+        stranger = make_noise(endpoint, "auditd" if server != "auditd" else "validator", [])
+        assert b"PermissionError" in stranger.stderr, (edge, stranger.stderr)
+        subprocess.run(["/usr/bin/python3", "-c", NOISE, endpoint], check=True)
+        assert cluster.processes[server].poll() is None, cluster.log(server)[-1000:]
+    assert not gateway.call("execute_code", {"code": "print(1)"})["isError"]
 
 
 # All of the above was so while they did what they are for.

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The same daemons when they are on different machines: TCP with CURVE, each in its jail, none with a socket in a folder.
+
+tcp.py BUILD CONFIG
+"""
+
+import os
+import random
+import re
+import socket
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import cases  # noqa: E402
+import daemons  # noqa: E402
+import users  # noqa: E402
+
+GREETING = b"\xff" + bytes(8) + b"\x7f\x03\x00CURVE" + bytes(47)
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def edges():
+    with open(os.path.join(HERE, "..", "..", "common", "edges.def"), encoding="utf-8") as file:
+        return re.findall(r"^EDGE\((\w+),\s*(\w+)", file.read(), re.M)
+
+
+def free_ports(count):
+    held = [socket.socket() for _ in range(count)]
+    for one in held:
+        one.bind(("127.0.0.1", 0))
+    ports = [one.getsockname()[1] for one in held]
+    for one in held:
+        one.close()
+    return ports
+
+
+# Every name is looked up before the jail: localhost, which needs /etc/hosts, shows that.
+def flags(keys):
+    ports = dict(zip(daemons.SERVERS, free_ports(len(daemons.SERVERS))))
+    made = {name: ["--keys=" + keys, f"--listen=tcp://127.0.0.1:{port}"] for name, port in ports.items()}
+    made["gateway"] = ["--keys=" + keys]
+    for client, server in edges():
+        made[client].append(f"--connect-{server}=tcp://localhost:{ports[server]}")
+    return made
+
+
+class Far(daemons.Cluster):
+    def _wait_ready(self, name, timeout):
+        end = time.monotonic() + timeout
+        while '"text":"ready"' not in self.log(name):
+            if self.processes[name].poll() is not None or time.monotonic() > end:
+                raise RuntimeError(f"{name} is not ready:\n{self.log(name)[-2000:]}")
+            time.sleep(0.01)
+
+
+def test_a_program_runs(_cluster, gateway, _config):
+    result = gateway.call("execute_code", {"code": "print(6 * 7)", "profile": "strict"})
+    assert result["structuredContent"]["stdout"] == "42\n", result
+
+
+def test_no_endpoint_is_in_a_folder(cluster, _gateway, _config):
+    assert os.listdir(cluster.run) == [], os.listdir(cluster.run)
+
+
+def test_every_thread_is_filtered(cluster, gateway, config):
+    if config == "Sanitize":
+        raise cases.Skip("sanitizers cannot live under seccomp")
+    for process in [*cluster.processes.values(), gateway.process]:
+        for task in os.listdir(f"/proc/{process.pid}/task"):
+            with open(f"/proc/{process.pid}/task/{task}/status", encoding="utf-8") as status:
+                assert "\nSeccomp:\t2\n" in status.read(), (process.args, task)
+
+
+# From everybody in the network.
+def test_noise_on_every_port(cluster, gateway, _config):
+    for name, process in cluster.processes.items():
+        listen = next(flag for flag in cluster.flags[name] if flag.startswith("--listen="))
+        for i in range(300):
+            with socket.create_connection(("127.0.0.1", int(listen.rpartition(":")[2]))) as noise:
+                try:
+                    noise.sendall(GREETING * (i % 2) + random.randbytes(random.randrange(1, 600)))
+                except OSError:
+                    pass
+        assert process.poll() is None, cluster.log(name)[-1000:]
+    assert not gateway.call("execute_code", {"code": "print(1)"})["isError"]
+    for name in cluster.processes:
+        assert '"text":"refused"' in cluster.log(name), name
+
+
+def test_a_daemon_that_was_killed_is_found_again(cluster, gateway, _config):
+    cluster.restart("validator")
+    result = gateway.call("validate_code", {"code": "print(1)"})
+    assert not result["isError"], result
+
+
+# Interfaces are listed and options are set by one who binds; one who only connects has less.
+def test_all_end_when_asked(cluster, _gateway, _config):
+    statuses = cluster.stop()
+    assert set(statuses.values()) == {0}, statuses
+
+
+if __name__ == "__main__":
+    users.need_root_and_users()
+    programs = os.path.join(sys.argv[1], "bin")
+    far = Far(programs)
+    subprocess.run([os.path.join(programs, "cloister-keys"), far.folder + "/keys"], check=True,
+                   stdout=subprocess.DEVNULL)
+    far.flags = flags(far.folder + "/keys")
+    with far as started:
+        cases.run(sys.modules[__name__], started, started.client(), sys.argv[2])
