@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plays transcripts against the whole set of daemons of a build; ends in "N passed, N failed, N skipped".
 
-    run.py BIN [--log FOLDER] [transcript.mcp ...]       without names: all, and what they have to have reached together
+    run.py BIN [--log FOLDER] [--user NAME] [transcript.mcp ...]
+                                     without names: all, and what they have to have reached together; --user: daemons,
+                                     boxes and gateway all started as this user, which needs root
 
 transcript.py has the form of the lines.  Each transcript is played once in each of its eras, against daemons of its
 own.  Besides what a transcript expects, every reply is held to the tool's outputSchema, every error to its form, and
@@ -19,7 +21,9 @@ import argparse
 import glob
 import json
 import os
+import pwd
 import re
+import subprocess
 import sys
 import time
 import traceback
@@ -62,8 +66,8 @@ class Coverage:
 class Run:
     """One transcript in one era."""
 
-    def __init__(self, transcript, era, bin_, coverage, log):
-        self.transcript, self.era, self.bin = transcript, era, bin_
+    def __init__(self, transcript, era, options, coverage, log):
+        self.transcript, self.era, self.bin, self.user = transcript, era, options.bin, options.user
         self.coverage, self.log = coverage, log
         self.names, self.waiting, self.last = dict(transcript.texts), {}, None
         self.schemas, self.killed, self.flags, self.toolsets = {}, set(), {}, "all"
@@ -78,7 +82,7 @@ class Run:
                 self._need(words[0])
             elif key != "eras":
                 raise ValueError(f"there is no setting {key}")
-        self.cluster = Cluster(self.bin, flags=self.flags)
+        self.cluster = Cluster(self.bin, flags=self.flags, user=self.user)
         try:
             self.cluster.start()
             self._open()
@@ -92,7 +96,7 @@ class Run:
 
     def _need(self, what):
         sanitized = b"__asan_init" in open(os.path.join(self.bin, "cloister-validator"), "rb").read()
-        if what == "root" and os.getuid() != 0:
+        if what == "root" and (os.getuid() != 0 or self.user is not None):
             raise Skipped("needs root")
         if what in ("release", "jail") and sanitized:
             raise Skipped("not in a build with sanitizers")
@@ -287,16 +291,16 @@ def eras_of(transcript):
     return [MODERN, LEGACY[0]]
 
 
-def play_file(path, bin_, coverage, folder, tally):
+def play_file(path, options, coverage, tally):
     with open(path, encoding="utf-8") as file:
         transcript = parse(file.read())
     for era in eras_of(transcript):
         name = f"{os.path.basename(path)[:-4]} {era}"
-        log_path = os.path.join(folder, name.replace(" ", ".") + ".log")
+        log_path = os.path.join(options.log, name.replace(" ", ".") + ".log")
         begun = time.monotonic()
         with open(log_path, "w", encoding="utf-8") as log:
             try:
-                Run(transcript, era, bin_, coverage, log).play()
+                Run(transcript, era, options, coverage, log).play()
                 verdict, why = "passed", ""
             except Skipped as error:
                 verdict, why = "skipped", str(error)
@@ -307,19 +311,34 @@ def play_file(path, bin_, coverage, folder, tally):
         print(f"{verdict:7} {name} ({time.monotonic() - begun:.1f} s){': ' + why if why else ''}", flush=True)
 
 
+# May that user start the programs?
+def _reaches(user, bin_):
+    try:
+        subprocess.run([os.path.join(bin_, "cloister-gateway"), "--version"], user=user, stdout=subprocess.DEVNULL, check=True)
+        return True
+    except PermissionError:
+        return False
+
+
 def main():
-    options = argparse.ArgumentParser(description="Plays transcripts.")
-    options.add_argument("bin")
-    options.add_argument("--log", default=os.path.join(HERE, "log"))
-    options.add_argument("transcripts", nargs="*")
-    args = options.parse_args()
-    if not os.path.exists(os.path.join(args.bin, "cloister-gateway")):
-        skip(f"there are no programs in {args.bin}")
-    os.makedirs(args.log, exist_ok=True)
+    parser = argparse.ArgumentParser(description="Plays transcripts.")
+    parser.add_argument("bin")
+    parser.add_argument("--log", default=os.path.join(HERE, "log"))
+    parser.add_argument("--user", type=lambda name: pwd.getpwnam(name).pw_uid)
+    parser.add_argument("transcripts", nargs="*")
+    options = parser.parse_args()
+    if not os.path.exists(os.path.join(options.bin, "cloister-gateway")):
+        skip(f"there are no programs in {options.bin}")
+    if options.user is not None and os.getuid() != 0:
+        skip("only root starts daemons as another user")
+    if options.user is not None and not _reaches(options.user, options.bin):
+        skip(f"uid {options.user} may not enter {options.bin}")
+    os.makedirs(options.log, exist_ok=True)
     coverage, tally = Coverage(), {"passed": 0, "failed": 0, "skipped": 0}
-    for path in args.transcripts or sorted(glob.glob(os.path.join(HERE, "*.mcp"))):
-        play_file(path, args.bin, coverage, args.log, tally)
-    if not args.transcripts:
+    for path in options.transcripts or sorted(glob.glob(os.path.join(HERE, "*.mcp"))):
+        play_file(path, options, coverage, tally)
+    # What needs root is not reached without it.
+    if not options.transcripts and not tally["skipped"]:
         missing = list(coverage.missing())
         tally["failed" if missing else "passed"] += 1
         print("\n".join(["what should have been reached:", *missing]) if missing else "all that there is was reached")
