@@ -85,8 +85,11 @@ def test_noise_on_every_port(cluster, gateway, _config):
                     pass
         assert process.poll() is None, cluster.log(name)[-1000:]
     assert not gateway.call("execute_code", {"code": "print(1)"})["isError"]
+    end = time.monotonic() + 5
     for name in cluster.processes:
-        assert '"text":"refused"' in cluster.log(name), name
+        while '"text":"refused"' not in cluster.log(name):
+            assert time.monotonic() < end, name
+            time.sleep(0.01)
 
 
 def test_a_daemon_that_was_killed_is_found_again(cluster, gateway, _config):
