@@ -9,6 +9,7 @@ import queue
 import subprocess
 import sys
 import threading
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import daemons  # noqa: E402
@@ -94,7 +95,13 @@ class Keeper(daemons.Cluster):
     # It listens before it has read its store: what is answered tells that it has.
     def restart(self, name, timeout=30):
         super().restart(name, timeout)
-        self.list()
+        end = time.monotonic() + timeout
+        while True:
+            try:
+                return self.list()
+            except Refused as refused:  # by the one that is gone
+                if refused.code != "unavailable" or time.monotonic() > end:
+                    raise
 
     def ask(self, message, request, **who):
         return self.asker.ask(message, request, **who)

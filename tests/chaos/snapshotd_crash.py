@@ -171,16 +171,20 @@ def script(keeper, ledger, principal):
 def trace(pid, call, number):
     tracer = subprocess.Popen(["/usr/bin/strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e",
                                f"inject={call}:signal=SIGKILL:when={number}", "-p", str(pid)], stderr=subprocess.PIPE)
-    status = f"/proc/{pid}/status"
-    for _ in range(500):
+    for _ in range(2000):
         if tracer.poll() is not None:
             raise cases.Skip("strace may not attach: " + tracer.stderr.read().decode().strip())
-        with open(status, encoding="ascii") as file:
-            if "TracerPid:\t0\n" not in file.read():
-                time.sleep(0.05)  # the other threads
-                return tracer
+        if not any("TracerPid:\t0\n" in status for status in statuses(pid)):
+            return tracer
         time.sleep(0.01)
     raise AssertionError("strace did not attach")
+
+
+def statuses(pid):
+    """Of all threads: those of ZeroMQ and of the store are attached to after the first."""
+    for task in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{task}/status", encoding="ascii") as file:
+            yield file.read()
 
 
 def killed_at(keeper, ledger, call, number):
