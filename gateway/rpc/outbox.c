@@ -110,8 +110,7 @@ outbox_add(struct outbox *box, const json_t *message, size_t limit, struct err *
 int
 outbox_write(struct outbox *box, int fd, bool socket)
 {
-	while (box->bytes > 0) {
-		struct outbox_block *block = box->first;
+	for (struct outbox_block *block; (block = box->first) != NULL;) {
 		const char *data = block->data + block->start;
 		size_t size = block->end - block->start;
 		ssize_t n = socket ? send(fd, data, size, MSG_DONTWAIT | MSG_NOSIGNAL)

@@ -83,15 +83,13 @@ add_real(struct writer *w, double value)
 	int size = 0;
 
 	for (int digits = 15; digits <= 17; digits++) {
-		size = snprintf(text, sizeof text - 2, "%.*g", digits, value);
+		size = snprintf(text, sizeof text, "%.*g", digits, value);
 		if (strtod(text, NULL) == value)
 			break;
 	}
-	if (strpbrk(text, ".e") == NULL) {
-		memcpy(text + size, ".0", 2);
-		size += 2;
-	}
 	add(w, text, (size_t)size);
+	if (strpbrk(text, ".e") == NULL)
+		add(w, ".0", 2);
 }
 
 static void

@@ -5,12 +5,14 @@
 stdio.py BIN: needs no other daemon, which is part of what it shows.
 """
 
+import atexit
 import fcntl
 import json
 import os
 import pty
 import resource
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -33,6 +35,7 @@ class Gateway:
     def __init__(self, binary):
         self.binary, self.folder = binary, tempfile.mkdtemp(prefix="cloister-test-")
         os.chmod(self.folder, 0o755)
+        atexit.register(shutil.rmtree, self.folder, ignore_errors=True)
 
     def command(self, *flags):
         return [self.binary, f"--run={self.folder}/run", f"--state={self.folder}/state", "--log-level=error", *flags]
