@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 
 enum {
-	MAX_CALLERS = 256, /* connections of one endpoint */
+	MAX_CALLERS = 256, /* connections of one daemon to an endpoint */
 	MAX_LATE = 1024,   /* answers that wait for room, of one connection */
 	LATE_MS = 20,
 };
@@ -53,7 +53,6 @@ struct server {
 	uid_t uid;
 	void *socket, *monitor;
 	struct caller *callers;
-	size_t ncallers;
 };
 
 static struct server servers[PEER_COUNT];
@@ -186,14 +185,24 @@ find_caller(struct server *s, const struct address *from)
 	return NULL;
 }
 
+static size_t
+count_callers(const struct server *s, enum peer peer)
+{
+	size_t n = 0;
+
+	for (const struct caller *c = s->callers; c != NULL; c = c->next)
+		n += c->peer == peer;
+	return n;
+}
+
 static struct caller *
 add_caller(struct server *s, const struct address *from, enum peer peer, struct err *e)
 {
-	struct caller *c = s->ncallers < MAX_CALLERS ? calloc(1, sizeof *c) : NULL;
+	struct caller *c = count_callers(s, peer) < MAX_CALLERS ? calloc(1, sizeof *c) : NULL;
 
 	if (c == NULL) {
-		err_set(
-		    e, ERR_queue_full, "more than %d connections to %s", MAX_CALLERS, s->address);
+		err_set(e, ERR_queue_full, "more than %d connections of %s", MAX_CALLERS,
+		    edge_peer_name(peer));
 		return NULL;
 	}
 	c->server = s;
@@ -201,7 +210,6 @@ add_caller(struct server *s, const struct address *from, enum peer peer, struct 
 	c->peer = peer;
 	c->next = s->callers;
 	s->callers = c;
-	s->ncallers++;
 	return c;
 }
 
@@ -213,7 +221,6 @@ drop_caller(struct caller *c)
 	while (*at != c)
 		at = &(*at)->next;
 	*at = c->next;
-	c->server->ncallers--;
 	call_orphan(c);
 	for (struct late *l; (l = c->late) != NULL; free(l)) {
 		c->late = l->next;
