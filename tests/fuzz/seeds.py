@@ -19,6 +19,15 @@ LINES = [
     '{"jsonrpc":"2.0","id":9223372036854775807,"result":{}}',
 ]
 PATHS = ["data/a.csv", "/workspace/a%25.csv", "/mnt/data/x", "%FF%0A/b", "a/../b", "a//b", "\u202e\u00e9/\U0001f40d"]
+CODES = [
+    "import os, math as m\nfrom a.b import *\nfrom . import c\nprint(eval('1'), ().__class__)\n",
+    "@lru_cache\ndef f(a, *b, c=1, **d):\n    global g\n    return [x for x in a if x] or (lambda: json.dumps(c))\n",
+    "Here:\n```python\nprint(\u201chi\u201d, math.pi)\n```\n",
+    "if 1:\n    x = 1\n\ty = \'\'\'\n\tz\'\'\'\n",
+    "    x = 1\n    y = '{0.__a__}'\n",
+    "match x:\n case A(b=c, *_): pass\ntry:\n  getattr(a, 'b' + c)\nexcept* E as e:\n  f'{a!r:>{b}}'\n",
+    "class A(B, metaclass=C):\n  'doc'\n  async def f(self): await self.g\n",
+]
 # What a driver writes, see executor/guest/protocol.h: kind and payload.
 FRAMES = [(b"R", b'{"a":[1,2.5,null]}'), (b"V", b"x\ny\n"), (b"E", b"ValueError\n3\nno\n"), (b"R", b"")]
 
@@ -57,7 +66,7 @@ def words(value):
 
 
 def main(golden, folder):
-    inputs = {"wire": [], "json": [], "lines": [], "path": [], "guest": [], "slip": [], "chain": []}
+    inputs = {"wire": [], "json": [], "lines": [], "path": [], "guest": [], "slip": [], "chain": [], "code": []}
     known = set()
     for message, number, body, frames, text in samples(pathlib.Path(golden)):
         head = bytes([number - 1, len(frames)])
@@ -72,6 +81,7 @@ def main(golden, folder):
     frames = [kind + len(data).to_bytes(4, "little") + data for kind, data in FRAMES]
     inputs["guest"] = [bytes([31]) + stream for stream in [*frames, b"".join(frames)]]
     inputs["slip"] = [slip(kind, b"a/b", b"content" * (kind % 3)) for kind in range(1, 13)]
+    inputs["code"] = [bytes([first]) + code.encode() for code in CODES for first in (0, 128, 131)]
     for name, seeds in inputs.items():
         where = pathlib.Path(folder, name)
         where.mkdir(parents=True, exist_ok=True)
