@@ -7,13 +7,14 @@
                                      boxes and gateway all started as this user, which needs root
 
 transcript.py has the form of the lines.  Each transcript is played once in each of its eras, against daemons of its
-own.  Besides what a transcript expects, every reply is held to the tool's outputSchema, every error to its form, and
-at the end every daemon that was not killed has to be alive, to end with status 0 and to have logged no fault.
+own.  Besides what a transcript expects, every reply is held to the tool's outputSchema, what led to a success to its
+inputSchema, every error to its form; progress has to grow; and at the end every daemon that was not killed has to be
+alive, to end with status 0 and to have logged no fault.
 
 Settings: @ eras REVISION...|all     (default: the modern one and the newest before it)
           @ toolsets NAMES           (default: all)
           @ flags DAEMON FLAG...     of a daemon, or of the gateway
-          @ needs root|release|jail  where it cannot be had, the transcript is skipped
+          @ needs root|release       where it cannot be had, the transcript is skipped
 Actions:  ! kill DAEMON    ! restart DAEMON    ! wait MILLISECONDS    ! spoil GLOB  (flips a bit of each such file of state)
 """
 
@@ -98,7 +99,7 @@ class Run:
         sanitized = b"__asan_init" in open(os.path.join(self.bin, "cloister-validator"), "rb").read()
         if what == "root" and (os.getuid() != 0 or self.user is not None):
             raise Skipped("needs root")
-        if what in ("release", "jail") and sanitized:
+        if what == "release" and sanitized:
             raise Skipped("not in a build with sanitizers")
 
     def _open(self):
@@ -106,9 +107,10 @@ class Run:
         self.auditor = self.cluster.client(MODERN, ["--toolsets=all"])
         for tool in self.client.request("tools/list", {})["tools"]:
             self.coverage.offered.add(tool["name"])
-            if "outputSchema" in tool:
-                jsonschema.Draft202012Validator.check_schema(tool["outputSchema"])
-                self.schemas[tool["name"]] = jsonschema.Draft202012Validator(tool["outputSchema"])
+            for kind in ("inputSchema", "outputSchema"):
+                if kind in tool:
+                    jsonschema.Draft202012Validator.check_schema(tool[kind])
+                    self.schemas[tool["name"], kind] = jsonschema.Draft202012Validator(tool[kind])
         page = self.auditor.call("audit_execution", {"limit": 1})["structuredContent"]["entries"]
         self.before = page[0]["sequence"] if page else 0
 
@@ -133,10 +135,10 @@ class Run:
         params = {"name": tool, "arguments": value} if tool else value
         waiting = self.client.begin(method, params, progress=step.label is not None)
         if step.label:
-            self.waiting[step.label] = waiting, tool
+            self.waiting[step.label] = waiting, tool, value
             self.names[step.label] = waiting.id
         else:
-            self.last = self._take(waiting.message(SECONDS), tool)
+            self.last = self._take(waiting.message(SECONDS), tool, value)
 
     def _send_raw(self, step):
         self._write(">", ["raw"], repr(step.value[:200]))
@@ -147,19 +149,19 @@ class Run:
             if time.monotonic() > end:
                 raise TimeoutError("no answer without an id came")
             time.sleep(0.005)
-        self.last = self._take(self.client.strays[count], None)
+        self.last = self._take(self.client.strays[count], None, None)
 
     # A reply, written down and held to what every reply has to be.
-    def _take(self, message, tool):
+    def _take(self, message, tool, arguments):
         self._write("<", [tool or ""], message)
         result = message.get("result")
         if result is None:
             return {"error": message["error"]}
         if tool:
-            self._check(result, tool)
+            self._check(result, tool, arguments)
         return result
 
-    def _check(self, result, tool):
+    def _check(self, result, tool, arguments):
         failed, value = result.get("isError"), result.get("structuredContent")
         texts = [part["text"] for part in result.get("content", []) if part["type"] == "text"]
         if not isinstance(failed, bool) or not texts:
@@ -167,14 +169,19 @@ class Run:
         said = json.loads(texts[0])
         if not failed:
             self.coverage.succeeded.add(tool)
-        if value is not None and tool in self.schemas:
-            wrong = jsonschema.exceptions.best_match(self.schemas[tool].iter_errors(value))
-            if wrong is not None:
-                raise Mismatch(f"{tool}: the reply breaks its outputSchema at {wrong.json_path}: {wrong.message[:300]}")
-        if value is not None and said != value and "note" not in said:
-            raise Mismatch(f"{tool}: the text is not what stands in structuredContent")
+            self._check_schema(tool, "inputSchema", arguments)
+        if value is not None:
+            self._check_schema(tool, "outputSchema", value)
+            if said != value and "note" not in said:
+                raise Mismatch(f"{tool}: the text is not what stands in structuredContent")
         if failed:
             self._check_error(said.get("error"), tool)
+
+    def _check_schema(self, tool, kind, value):
+        if (tool, kind) in self.schemas:
+            wrong = jsonschema.exceptions.best_match(self.schemas[tool, kind].iter_errors(value))
+            if wrong is not None:
+                raise Mismatch(f"{tool} breaks its {kind} at {wrong.json_path}: {wrong.message[:300]}")
 
     def _check_error(self, error, tool):
         if not isinstance(error, dict) or not all(error.get(key) for key in ("code", "message", "hint")):
@@ -186,8 +193,11 @@ class Run:
     def _expect(self, step):
         got = self.last
         if step.label:
-            waiting, tool = self.waiting[step.label]
-            got = self._take(waiting.message(SECONDS), tool)
+            waiting, tool, arguments = self.waiting[step.label]
+            got = self._take(waiting.message(SECONDS), tool, arguments)
+            steps = [part["progress"] for part in waiting.progress]
+            if any(later <= earlier for earlier, later in zip(steps, steps[1:])):
+                raise Mismatch(f"progress does not grow: {steps}")
         match(step.value, got, self.names)
 
     def _progress(self, step):
@@ -252,7 +262,7 @@ class Run:
                 file.write(data)
 
     def _finish(self):
-        for label, (waiting, _) in self.waiting.items():
+        for label, (waiting, *_) in self.waiting.items():
             if not waiting.reply.empty():
                 raise Mismatch(f"the reply to [{label}] was not looked at: {waiting.reply.get()}")
         dead = [name for name in SERVERS if name in self.cluster.processes and
