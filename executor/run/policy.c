@@ -56,14 +56,21 @@ policy_check_profile(const char *names, struct err *e)
 	size_t count = 0;
 
 	for (const char *name = names;; count++) {
-		size_t size = strcspn(name, ",");
+		name += strspn(name, " ");
+
+		size_t size = strcspn(name, " ,");
 
 		if (check_name(name, size, e) < 0)
 			return -1;
 		open |= size == 4 && memcmp(name, "open", 4) == 0;
-		if (name[size] == 0)
+		name += size;
+		name += strspn(name, " ");
+		if (*name == 0)
 			break;
-		name += size + 1;
+		if (*name != ',')
+			return err_set(e, ERR_invalid_argument,
+			    "profile: join several by commas, as in basic,filesystem");
+		name++;
 	}
 	if (open && count > 0)
 		return err_set(e, ERR_invalid_argument,
