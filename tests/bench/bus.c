@@ -10,6 +10,7 @@
 #include "common/log.h"
 #include "common/loop.h"
 
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -160,6 +161,7 @@ main(int argc, char **argv)
 
 	if (requests == 0 || mkdtemp(folder) == NULL)
 		return 1;
+	mallopt(M_ARENA_MAX, 1); /* as daemon_main() does */
 	log_open("bench", LOG_warn);
 	pid_t server = serve();
 	begin(PEER_executor, NULL);
