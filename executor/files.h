@@ -33,6 +33,7 @@ struct files_tree {
 	struct tree_entry *items;
 	size_t count;
 	struct texts skipped; /* names that are neither file, folder nor link, and why */
+	char *lost;           /* one of these that may have had content, or NULL */
 	bool truncated;       /* there are more than `limit` */
 };
 void files_list(struct workspace *, size_t limit, uint64_t hash_limit,

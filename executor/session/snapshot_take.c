@@ -276,6 +276,9 @@ take_tree(struct take *t, struct files_tree *tree, struct err *e)
 		    "the workspace has more than %d files and folders, which is all a snapshot "
 		    "holds",
 		    MAX_ENTRIES);
+	if (t->tree.lost != NULL)
+		return err_set(e, ERR_path_not_allowed,
+		    "a snapshot would lose %.140s; change that or delete it first", t->tree.lost);
 	return find_contents(t, e);
 }
 

@@ -1,6 +1,6 @@
 # Files of a workspace and their store; included by CMakeLists.txt.
 set(files ${CMAKE_SOURCE_DIR}/executor)
-set(files_sources ${files}/files.c ${files}/desk.c ${files}/path.c ${files}/builder/slip.c ${files}/builder/steward.c
+set(files_sources ${files}/files.c ${files}/files_fill.c ${files}/desk.c ${files}/path.c ${files}/builder/slip.c ${files}/builder/steward.c
 	${files}/builder/walk.c)
 cloister_test(unit test_path.c ${files}/path.c)
 cloister_includes(test_path tests executor)

@@ -118,6 +118,7 @@ what_is_no_file_is_named_and_left(void **state)
 	assert_int_equal(o.tree.count, 1);
 	assert_int_equal(o.tree.skipped.count, 2);
 	assert_non_null(strstr(o.tree.skipped.items[0], "FIFO"));
+	assert_null(o.tree.lost); /* there was nothing to lose */
 	files_tree_clear(&o.tree);
 
 	struct outcome r = hired_read(w, "pipe", 1000);
@@ -259,6 +260,7 @@ depth_ends_where_paths_end(void **state)
 	assert_int_equal(o.tree.count, 2048);
 	assert_int_equal(o.tree.skipped.count, 1);
 	assert_non_null(strstr(o.tree.skipped.items[0], "too long"));
+	assert_string_equal(o.tree.lost, o.tree.skipped.items[0]);
 	files_tree_clear(&o.tree);
 }
 
