@@ -48,8 +48,8 @@ on_done(void *self, void *reply, const struct err *e)
 {
 	struct writer *w = self;
 
-	(void)e;
 	if (reply == NULL) {
+		log_warn("not acknowledged", LOG_E(e), LOG_S("code", err_name(e->code)));
 		loop_after(RETRY_MS, ask, w);
 		return;
 	}

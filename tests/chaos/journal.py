@@ -2,6 +2,7 @@
 """Reads auditd's log from what common/chain.h and auditd/record.h say of its form, and nothing else."""
 
 import hashlib
+import os
 import struct
 from typing import NamedTuple
 
@@ -61,21 +62,34 @@ def _record(number, time_ms, durable, body):
     return Record(number, time_ms, durable, body[1:1 + name].decode(), event)
 
 
-def read(path):
-    """All records of a log that is whole; raises Damaged where the chain is not."""
+def _links(path):
+    """Head, body and seal of each link of a file, each by its own seal."""
     with open(path, "rb") as log:
         data = log.read()
-    records, at, previous = [], 0, bytes(32)
+    at = 0
     while at < len(data):
-        magic, size, number, time_ms, durable, before = HEAD.unpack_from(data, at)
-        end = at + HEAD.size + size
-        if magic != b"CLR1" or end + 32 > len(data):
+        head = HEAD.unpack_from(data, at)
+        end = at + HEAD.size + head[1]
+        if head[0] != b"CLR1" or end + 32 > len(data):
             raise Damaged(f"no whole record at byte {at}")
-        if number != len(records) + 1 or before != previous or durable >= number:
-            raise Damaged(f"record {number} at byte {at} does not follow")
-        previous = data[end:end + 32]
-        if hashlib.sha256(data[at:end]).digest() != previous:
-            raise Damaged(f"record {number} at byte {at} has another hash")
-        records.append(_record(number, time_ms, durable, data[at + HEAD.size:end]))
+        seal = data[end:end + 32]
+        if hashlib.sha256(data[at:end]).digest() != seal:
+            raise Damaged(f"record {head[2]} at byte {at} has another hash")
+        yield head, data[at + HEAD.size:end], seal
         at = end + 32
+
+
+def read(path):
+    """All records of a log that is whole and the hash at its head; raises Damaged where the chain is not."""
+    records, previous = [], bytes(32)
+    for (_, _, number, time_ms, durable, before), body, seal in _links(path):
+        if number != len(records) + 1 or before != previous or durable >= number:
+            raise Damaged(f"record {number} does not follow")
+        records.append(_record(number, time_ms, durable, body))
+        previous = seal
     return records, previous.hex()
+
+
+def spooled(folder):
+    """The events that a daemon with this folder of state has still to send, or has sent and not yet forgotten."""
+    return [_unpack(body, 0)[0] for name in ("spool.0", "spool.1") for _, body, _ in _links(os.path.join(folder, name))]
