@@ -289,7 +289,7 @@ make_room(struct shelf *shelf, struct err *e)
 
 	if (shelf->nrecords < shelf->room)
 		return 0;
-	grown = realloc(shelf->records, room * sizeof *grown);
+	grown = reallocarray(shelf->records, room, sizeof(void *));
 	if (grown == NULL)
 		return err_sys(e, "snapshots");
 	shelf->records = grown;
@@ -413,8 +413,8 @@ shelf_remove_record(struct shelf *shelf, struct record *r)
 
 	while (shelf->records[at] != r)
 		at++;
-	memmove(&shelf->records[at], &shelf->records[at + 1],
-	    (--shelf->nrecords - at) * sizeof *shelf->records);
+	for (shelf->nrecords--; at < shelf->nrecords; at++)
+		shelf->records[at] = shelf->records[at + 1];
 	for (size_t i = 0; i < r->ncontents; i++)
 		need_no_more(shelf, r->contents[i]);
 	credit(shelf, r->manifest_bytes);
