@@ -26,11 +26,14 @@ jsonrpc_parse(const struct line *line, json_t **answer)
 	json_error_t error;
 
 	*answer = NULL;
-	if (line->over)
-		refusal =
-		    "message is longer than this server's max_message_bytes; send less in one";
-	if (refusal != NULL) {
-		snprintf(text, sizeof text, "Invalid Request: %s", refusal);
+	if (line->over || refusal != NULL) {
+		if (line->over)
+			snprintf(text, sizeof text,
+			    "Invalid Request: message is longer than max_message_bytes, which is "
+			    "%zu; send less in one",
+			    line->limit);
+		else
+			snprintf(text, sizeof text, "Invalid Request: %s", refusal);
 		*answer = refuse(line, RPC_INVALID, text);
 		return NULL;
 	}

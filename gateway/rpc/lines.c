@@ -64,6 +64,7 @@ cut(struct lines *l, size_t end, struct line *line)
 {
 	*line = (struct line){ .data = l->data + l->start,
 		.size = end - l->start,
+		.limit = l->limit,
 		.over = l->skipping || end - l->start > l->limit,
 		.scan = l->scan };
 	l->start = l->looked = end < l->used ? end + 1 : end;

@@ -19,7 +19,8 @@ struct lines {
 struct line {
 	const char *data; /* until the next lines_ call */
 	size_t size;
-	bool over; /* too long; only scan is known of it */
+	size_t limit; /* bytes it might have had */
+	bool over;    /* too long; only scan is known of it */
 	struct scan scan;
 };
 
