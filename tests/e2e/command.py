@@ -1,0 +1,164 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""The `cloister` command as its user meets it: run, serve, up, status and down, over real daemons.
+
+    command.py BIN
+"""
+
+import json
+import os
+import pty
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import cases  # noqa: E402
+import daemons  # noqa: E402
+
+
+class Command:
+    """cloister with folders of its own; idle daemons end after a second."""
+
+    def __init__(self, bin):
+        self.program = os.path.join(os.path.abspath(bin), "cloister")
+        self.folder = tempfile.mkdtemp(prefix="cloister-command-")
+        os.chmod(self.folder, 0o755)
+        kept = {k: v for k, v in os.environ.items() if not k.startswith("CLOISTER_")}
+        self.env = {**kept, "CLOISTER_RUN": os.path.join(self.folder, "run"),
+                    "CLOISTER_STATE": os.path.join(self.folder, "state"), "CLOISTER_SUPERVISOR_IDLE_S": "1"}
+
+    def __call__(self, *arguments, input=b"", timeout=60):
+        return subprocess.run([self.program, *arguments], env=self.env, input=input, capture_output=True, check=False,
+                              timeout=timeout)
+
+    def program_file(self, text, name="program.py"):
+        path = os.path.join(self.folder, name)
+        with open(path, "wb") as file:
+            file.write(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    def close(self):
+        self("down")
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def test_run_gives_what_the_program_gave(cloister):
+    path = cloister.program_file("import sys\nprint('out', 6 * 7)\nprint('err', file=sys.stderr)\nsys.exit(3)\n")
+    run = cloister("run", path)
+    assert (run.returncode, run.stdout, run.stderr) == (3, b"out 42\n", b"err\n"), run
+    assert cloister("run", cloister.program_file("print('fine')\n")).returncode == 0
+
+
+def test_run_reads_a_program_from_stdin(cloister):
+    run = cloister("run", "-", input="print('grüße', 'nul\\0')\n".encode())
+    assert (run.returncode, run.stdout) == (0, "grüße nul\0\n".encode()), run
+
+
+def test_run_tells_all_as_json(cloister):
+    run = cloister("run", "--json", cloister.program_file("result = {'a': [1, 2]}\nprint('x')\n"))
+    told = json.loads(run.stdout)
+    assert run.returncode == 0 and told["success"] and told["result"] == {"a": [1, 2]} and told["stdout"] == "x\n", told
+    assert told["isolation"]["layers"], told
+
+
+def test_run_tells_exceptions_and_signals(cloister):
+    run = cloister("run", cloister.program_file("1 / 0\n"))
+    assert run.returncode == 1 and b"ZeroDivisionError" in run.stderr, run
+    run = cloister("run", cloister.program_file("import os\nos.kill(os.getpid(), 9)\n"))
+    assert run.returncode == 128 + 9 and b"killed" in run.stderr, run
+
+
+def test_run_refuses_what_it_cannot_run(cloister):
+    for arguments, why in [(["/no/such/file.py"], b"No such file"),
+                           ([cloister.program_file(b"print('\xff')\n")], b"UTF-8"),
+                           ([cloister.program_file("x = 1\n" * 200000)], b"1048576"),
+                           ([cloister.program_file("")], b"code"),
+                           ([], b"usage")]:
+        run = cloister("run", *arguments)
+        assert run.returncode in (2, 125) and why in run.stderr and not run.stdout, (arguments, run)
+
+
+def test_run_shows_output_as_it_comes_on_a_terminal(cloister):
+    path = cloister.program_file("import time\nprint('first', flush=True)\ntime.sleep(2)\nprint('last')\n")
+    main, side = pty.openpty()
+    process = subprocess.Popen([cloister.program, "run", path], env=cloister.env, stdin=subprocess.DEVNULL, stdout=side,
+                               stderr=subprocess.PIPE)
+    os.close(side)
+    shown, times = b"", {}
+    while True:
+        try:
+            part = os.read(main, 4096)
+        except OSError:  # the other side is closed
+            break
+        shown += part
+        for word in (b"first", b"last"):
+            if word in shown:
+                times.setdefault(word, time.monotonic())
+    os.close(main)
+    assert process.wait(30) == 0, process.stderr.read()
+    process.stderr.close()
+    assert shown == b"first\r\nlast\r\n", shown
+    assert times[b"last"] - times[b"first"] > 1, times
+
+
+def test_daemons_end_when_nobody_needs_them(cloister):
+    assert cloister("run", cloister.program_file("pass\n")).returncode == 0
+    end = time.monotonic() + 20
+    while cloister("status").returncode == 0:
+        assert time.monotonic() < end, cloister("status").stdout
+        time.sleep(0.3)
+    assert cloister("status").returncode == 3
+    assert json.loads(cloister("status", "--json").stdout) == {"daemons": []}
+
+
+def test_up_stays_until_down(cloister):
+    up = cloister("up")
+    assert up.returncode == 0, up
+    for name in daemons.SERVERS:
+        line = next(line for line in up.stdout.decode().splitlines() if line.startswith(name))
+        assert "ready" in line, line
+    time.sleep(2)
+    status = json.loads(cloister("status", "--json").stdout)
+    assert status["stays"] and status["ready"] and len(status["daemons"]) == len(daemons.SERVERS), status
+    assert cloister("run", cloister.program_file("print(1)\n")).stdout == b"1\n"
+    assert cloister("down").returncode == 0
+    assert cloister("status").returncode == 3
+
+
+def test_serve_answers_before_any_daemon_is_up(cloister):
+    """The daemons are held back: the program that would be auditd waits; discovery does not."""
+    held = os.path.join(cloister.folder, "bin")
+    shutil.copytree(os.path.dirname(cloister.program), held)
+    for name in daemons.SERVERS:
+        with open(os.path.join(held, "cloister-" + name), "wb") as program:
+            program.write(b"#!/bin/sh\nexec sleep 60\n")
+    began = time.monotonic()
+    with daemons.Client([os.path.join(held, "cloister"), "serve"], env=cloister.env, stderr=subprocess.DEVNULL) as client:
+        found = client.request("server/discover")
+        took = time.monotonic() - began
+    assert "2026-07-28" in found["supportedVersions"] and took < 2, (found, took)
+    subprocess.run([os.path.join(held, "cloister"), "down"], env=cloister.env, check=True, capture_output=True)
+
+
+def test_keys_are_made_once(cloister):
+    folder = os.path.join(cloister.folder, "keys")
+    assert cloister("keys", folder).returncode == 0
+    made = {name: open(os.path.join(folder, name), "rb").read() for name in os.listdir(folder)}
+    assert {name for name in made if name.endswith(".key")} == {n + ".key" for n in [*daemons.SERVERS, "gateway"]}
+    assert all(os.stat(os.path.join(folder, n)).st_mode & 0o777 == 0o600 for n in made if n.endswith(".key"))
+    assert cloister("keys", folder).returncode == 0
+    assert made == {name: open(os.path.join(folder, name), "rb").read() for name in os.listdir(folder)}
+
+
+def main():
+    cloister = Command(sys.argv[1])
+    try:
+        cases.run(sys.modules[__name__], cloister)
+    finally:
+        cloister.close()
+
+
+main()
