@@ -201,7 +201,8 @@ knows_profiles(void **state)
 		{ "Strict", ERR_invalid_argument },
 		{ "strict,", ERR_invalid_argument },
 		{ "", ERR_invalid_argument },
-		{ "basic, strict", ERR_invalid_argument },
+		{ "basic strict", ERR_invalid_argument },
+		{ " basic , strict ", ERR_none },
 	};
 	struct err e;
 
