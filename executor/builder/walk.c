@@ -19,13 +19,18 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 enum {
 	MAX_WAITING = 64 << 20, /* bytes of the paths of folders yet to be read */
+	LINKED = 256,           /* digests kept of files with several names */
 };
 
-/* Bytes read for all digests of one list: hard links and sparse files can add up to anything. */
-static const uint64_t max_hashed = 4ull << 30;
+struct linked {
+	ino_t inode;
+	uint64_t size;
+	uint8_t digest[HASH_BYTES];
+};
 
 struct walk {
 	int fd;
@@ -33,6 +38,7 @@ struct walk {
 	char **waiting;                        /* paths of folders */
 	size_t count, room, bytes;
 	bool truncated;
+	struct linked linked[LINKED]; /* at inode % LINKED */
 	struct slip out;
 };
 
@@ -77,8 +83,8 @@ describe(struct walk *w, enum slip_type type, const struct stat *st)
 	};
 }
 
-/* The digest of what is read, and its size; none where that is over the limit or cannot be read. */
-static void
+/* The digest of what is read, and its size; false where that is over a limit or cannot be read. */
+static bool
 hash_file(struct walk *w, int fd)
 {
 	static uint8_t part[256 << 10];
@@ -91,15 +97,33 @@ hash_file(struct walk *w, int fd)
 	while ((n = read(fd, part, sizeof part)) > 0) {
 		size += (uint64_t)n;
 		if (size > w->hash_limit || (uint64_t)n > w->hash_left)
-			return;
+			return false;
 		w->hash_left -= (uint64_t)n;
 		hash_add(&hash, part, (size_t)n);
 	}
 	if (n < 0)
-		return;
+		return false;
 	hash_end(&hash, h->digest);
-	h->hashed = 1;
 	h->size = size;
+	h->hashed = 1;
+	return true;
+}
+
+/* A file of many names is read once for all of them. */
+static void
+hash_linked(struct walk *w, int fd, const struct stat *st)
+{
+	struct slip_head *h = &w->out.head;
+	struct linked *known = &w->linked[st->st_ino % LINKED];
+
+	if (known->inode == st->st_ino) {
+		memcpy(h->digest, known->digest, sizeof h->digest);
+		h->size = known->size;
+		h->hashed = 1;
+	} else if (hash_file(w, fd)) {
+		*known = (struct linked){ .inode = st->st_ino, .size = h->size };
+		memcpy(known->digest, h->digest, sizeof known->digest);
+	}
 }
 
 static int
@@ -113,7 +137,9 @@ list_regular(struct walk *w, int folder, const char *name, const char *path)
 	if (!S_ISREG(st.st_mode))
 		return skip(w, path, SLIP_IS_SPECIAL);
 	describe(w, SLIP_REGULAR, &st);
-	if ((uint64_t)st.st_size <= w->hash_limit)
+	if (st.st_nlink > 1)
+		hash_linked(w, fd, &st);
+	else if ((uint64_t)st.st_size <= w->hash_limit)
 		hash_file(w, fd);
 	return tell(w, path, NULL, 0);
 }
@@ -201,6 +227,15 @@ list_names(struct walk *w, int root, const char *path)
 	return 0;
 }
 
+/* What a file system can hold is all there is to read; more is holes, which add up to anything. */
+static uint64_t
+bytes_of(int root)
+{
+	struct statfs fs;
+
+	return fstatfs(root, &fs) < 0 ? 0 : (uint64_t)fs.f_blocks * (uint64_t)fs.f_bsize;
+}
+
 int
 walk_list(int fd, int root, const struct slip_head *order, bool *truncated)
 {
@@ -211,7 +246,7 @@ walk_list(int fd, int root, const struct slip_head *order, bool *truncated)
 		.fd = fd,
 		.names = order->limit,
 		.hash_limit = order->size,
-		.hash_left = max_hashed,
+		.hash_left = bytes_of(root),
 	};
 	result = list_names(&w, root, "");
 	while (w.count > 0) {
