@@ -25,19 +25,42 @@ progress_open(struct progress *p, const struct origin *origin, json_t *token)
 		p->token = json_incref(token);
 }
 
+/* channel: whose text goes with it; -1: none. */
 static void
-publish(struct progress *p)
+notify(struct progress *p, int channel)
 {
 	json_t *params = json_pack("{s:O, s:f}", "progressToken", p->token, "progress", p->value);
 
-	if (p->size > 0 && p->origin->era->messages)
-		json_object_set_new(params, "message", json_stringn(p->text, p->size));
+	if (channel >= 0) {
+		json_object_set_new(params, "message",
+		    json_stringn(p->channels[channel].text, p->channels[channel].size));
+		json_object_set_new(params, "_meta",
+		    json_pack("{s:s}", "cloister/channel", word_text(SET_channel, channel)));
+		free(take_ptr(p->channels[channel].text));
+		p->channels[channel].size = 0;
+	}
+
 	json_t *message = jsonrpc_notification("notifications/progress", params);
+
 	if (message != NULL)
 		p->origin->client->send(p->origin->client, message);
 	json_decref(message);
-	free(take_ptr(p->text));
-	p->size = 0;
+}
+
+static void
+publish(struct progress *p)
+{
+	bool sent = false;
+
+	for (int channel = 0; channel < channel_COUNT && p->origin->era->messages; channel++) {
+		if (p->channels[channel].size == 0)
+			continue;
+		p->value += sent; /* it has to grow */
+		notify(p, channel);
+		sent = true;
+	}
+	if (!sent)
+		notify(p, -1);
 	p->sent_ms = loop_now_ms();
 }
 
@@ -51,18 +74,20 @@ on_timer(void *self)
 }
 
 static void
-join(struct progress *p, const struct blob *text)
+join(struct progress *p, int channel, const struct blob *text)
 {
-	if (text->size == 0 || p->size + text->size > TEXT_BYTES)
+	typeof(p->channels[0]) *to = &p->channels[channel];
+
+	if (text->size == 0 || to->size + text->size > TEXT_BYTES)
 		return;
 
-	char *joined = realloc(p->text, p->size + text->size);
+	char *joined = realloc(to->text, to->size + text->size);
 
 	if (joined == NULL)
 		return;
-	memcpy(joined + p->size, text->data, text->size);
-	p->text = joined;
-	p->size += text->size;
+	memcpy(joined + to->size, text->data, text->size);
+	to->text = joined;
+	to->size += text->size;
 }
 
 void
@@ -71,7 +96,7 @@ progress_part(struct progress *p, const struct stream_part *part)
 	if (p->token == NULL || p->origin->client->slow(p->origin->client))
 		return;
 	p->value = part->progress > p->value ? part->progress : p->value + 1;
-	join(p, &part->text);
+	join(p, part->channel, &part->text);
 	if (p->timer != 0)
 		return;
 
@@ -88,6 +113,7 @@ progress_close(struct progress *p)
 {
 	loop_unset(p->timer);
 	json_decref(p->token);
-	free(p->text);
+	for (int channel = 0; channel < channel_COUNT; channel++)
+		free(p->channels[channel].text);
 	*p = (struct progress){ .origin = p->origin };
 }

@@ -2,8 +2,9 @@
 /*
  * progress.h - what a call says on the way, as notifications/progress.
  *
- * Values grow whatever the server sends, at most ten notifications a second go out for a call (what
- * comes in between is joined), and none after progress_close().
+ * Values grow whatever the server sends, at most ten times a second something goes out for a call
+ * (what comes in between is joined), and nothing after progress_close().  A notification's text is
+ * of one channel, which its _meta names: "cloister/channel": "stdout".
  */
 #pragma once
 
@@ -17,8 +18,10 @@ struct progress {
 	double value;
 	int64_t sent_ms;
 	uint64_t timer;
-	char *text; /* not sent yet */
-	size_t size;
+	struct {
+		char *text; /* not sent yet */
+		size_t size;
+	} channels[channel_COUNT];
 };
 
 /* token: a string or an integer, or anything else for none.  *origin lives as long as *progress. */

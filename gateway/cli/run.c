@@ -3,8 +3,8 @@
  * run.c - an MCP client of one call: starts `cloister serve`, calls execute_code, prints the
  * result.
  *
- * On a terminal output is shown as it comes, by progress notifications, which may leave some out
- * and do not tell stdout from stderr; elsewhere it is printed from the result, whole and apart.
+ * On a terminal output is shown as it comes, by progress notifications, which may leave some out;
+ * elsewhere it is printed from the result, whole.
  */
 #include "gateway/cli/run.h"
 
@@ -34,6 +34,33 @@ struct server {
 	pid_t pid;
 	FILE *in, *out;
 };
+
+struct stream {
+	const char *name;
+	FILE *to;
+	char *shown; /* before the result came */
+	size_t size;
+};
+
+struct shown {
+	struct stream streams[2];
+};
+
+static void
+print(FILE *to, const char *text, size_t size)
+{
+	fwrite(text, 1, size, to);
+	fflush(to);
+}
+
+static void
+remember(struct stream *stream, const char *text, size_t size)
+{
+	stream->shown = realloc(stream->shown, stream->size + size + 1);
+	must(stream->shown != NULL);
+	memcpy(stream->shown + stream->size, text, size);
+	stream->size += size;
+}
 
 /* ---- the server ---- */
 
@@ -109,23 +136,28 @@ send_call(struct server *server, const struct blob *code, struct err *e)
 	return 0;
 }
 
-/* What has been shown of the output, to compare with the result. */
-static size_t
-show_progress(const json_t *message)
+/* Shows what a program says, as it says it, where that goes to a terminal. */
+static void
+show_progress(const json_t *message, struct shown *shown)
 {
-	const json_t *text = json_object_get(json_object_get(message, "params"), "message");
-	size_t size = json_string_length(text);
+	const json_t *params = json_object_get(message, "params");
+	const json_t *text = json_object_get(params, "message");
+	const char *channel = json_string_value(
+	    json_object_get(json_object_get(params, "_meta"), "cloister/channel"));
 
-	if (size == 0 || !isatty(STDOUT_FILENO))
-		return 0;
-	fwrite(json_string_value(text), 1, size, stdout);
-	fflush(stdout);
-	return size;
+	for (size_t i = 0; i < COUNT(shown->streams) && channel != NULL; i++) {
+		struct stream *stream = &shown->streams[i];
+
+		if (strcmp(stream->name, channel) != 0 || !isatty(fileno(stream->to)))
+			continue;
+		print(stream->to, json_string_value(text), json_string_length(text));
+		remember(stream, json_string_value(text), json_string_length(text));
+	}
 }
 
-/* The reply, the caller's; *shown: bytes of output printed before it. */
+/* The reply, the caller's. */
 static json_t *
-await_reply(struct server *server, size_t *shown, struct err *e)
+await_reply(struct server *server, struct shown *shown, struct err *e)
 {
 	auto_free char *line = NULL;
 	size_t room = 0;
@@ -140,7 +172,7 @@ await_reply(struct server *server, size_t *shown, struct err *e)
 		}
 		if (json_object_get(message, "id") != NULL)
 			return message;
-		*shown += show_progress(message);
+		show_progress(message, shown);
 		json_decref(message);
 	}
 	err_set(e, ERR_unavailable, "cloister serve ended without an answer");
@@ -148,13 +180,6 @@ await_reply(struct server *server, size_t *shown, struct err *e)
 }
 
 /* ---- the result ---- */
-
-static void
-print(FILE *to, const json_t *text)
-{
-	fwrite(json_string_value(text) ?: "", 1, json_string_length(text), to);
-	fflush(to);
-}
 
 static int
 signal_number(const char *name)
@@ -198,19 +223,27 @@ print_problem(const json_t *error)
 		fprintf(stderr, "cloister: %s\n", hint);
 }
 
+/* What was not shown yet.  Progress may leave some out, and does in the middle of much output. */
 static void
-print_output(const json_t *run, size_t shown)
+print_rest(const struct stream *stream, const char *whole, size_t size)
 {
-	const json_t *out = json_object_get(run, "stdout"), *err = json_object_get(run, "stderr");
-	size_t whole = json_string_length(out) + json_string_length(err);
+	bool begins = stream->size <= size && memcmp(whole, stream->shown ?: "", stream->size) == 0;
 
-	if (shown >= whole)
-		return;
-	if (shown > 0)
-		fputs("\ncloister: some of the output was not shown as it came; all of it:\n",
-		    stderr);
-	print(stdout, out);
-	print(stderr, err);
+	if (!begins)
+		fprintf(stderr, "\ncloister: some of %s was not shown; all of it:\n", stream->name);
+	print(stream->to, whole + (begins ? stream->size : 0), size - (begins ? stream->size : 0));
+}
+
+static void
+print_output(const json_t *run, const struct shown *shown)
+{
+	for (size_t i = 0; i < COUNT(shown->streams); i++) {
+		const json_t *whole = json_object_get(run, shown->streams[i].name);
+
+		if (whole != NULL)
+			print_rest(&shown->streams[i], json_string_value(whole),
+			    json_string_length(whole));
+	}
 }
 
 /* The value that says how it went: of a run that failed it stands in the text only. */
@@ -227,7 +260,7 @@ content_of(const json_t *result)
 }
 
 static int
-conclude(const json_t *reply, size_t shown, bool as_json)
+conclude(const json_t *reply, const struct shown *shown, bool as_json)
 {
 	const json_t *error = json_object_get(reply, "error");
 	json_t *run = content_of(json_object_get(reply, "result"));
@@ -305,7 +338,7 @@ run_code(const struct blob *code, int argc, char **argv, bool as_json)
 {
 	struct server server = { 0 };
 	struct err e;
-	size_t shown = 0;
+	struct shown shown = { { { "stdout", stdout, NULL, 0 }, { "stderr", stderr, NULL, 0 } } };
 
 	signal(SIGPIPE, SIG_IGN);
 	if (start_server(&server, argc, argv, &e) < 0) {
@@ -319,8 +352,10 @@ run_code(const struct blob *code, int argc, char **argv, bool as_json)
 	if (reply == NULL)
 		fprintf(stderr, "cloister: %s\n", e.text);
 	else
-		status = conclude(reply, shown, as_json);
+		status = conclude(reply, &shown, as_json);
 	json_decref(reply);
+	for (size_t i = 0; i < COUNT(shown.streams); i++)
+		free(shown.streams[i].shown);
 	end_server(&server);
 	return status;
 }
