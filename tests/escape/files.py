@@ -34,7 +34,7 @@ for top, folders, names in os.walk("/"):
         if WORD[::-1].encode() in data: found.append(path)
 found += [name for name, value in os.environ.items() if WORD[::-1] in value]
 print("found", found)
-""".replace("WORD", repr(word[::-1])), wall_ms=60000).out
+""".replace("WORD", repr(word[::-1])), wall_ms=120000).out
     finally:
         for path in planted:
             os.unlink(path)
@@ -139,7 +139,7 @@ for top, folders, _ in os.walk("/"):
     if top.startswith(("/usr/share/", "/usr/lib/", "/usr/src", "/proc/")): folders[:] = []
     try: os.close(os.open(os.path.join(top, "cloister-escape"), os.O_CREAT | os.O_WRONLY)); tell(top, "done")
     except OSError as error: tell(top, errno.errorcode[error.errno])
-""")
+""", wall_ms=120000)
     assert {name for name, got in tries.items() if got == "done"} == {"/tmp", "/workspace"}, tries
     only({n: got for n, got in tries.items() if got != "done"}, REFUSED | {"ENOENT"})
     assert not glob.glob("/usr/**/cloister-escape") and not os.path.exists("/cloister-escape")
@@ -197,7 +197,7 @@ def test_F18_attributes(box):
     tries = box.tries("""
 os.chdir("/workspace")
 open("f", "w").close()
-for name in "trusted.x", "security.x", "security.capability": attempt(name, os.setxattr, "f", name, b"x")
+for name in "trusted.x", "security.capability": attempt(name, os.setxattr, "f", name, b"x")
 attempt("tmpfile", os.open, ".", os.O_TMPFILE | os.O_RDWR)
 attempt("chown", os.chown, "f", 0, 0)
 import fcntl
@@ -207,7 +207,7 @@ for _ in range(2000): os.mkdir("d"); os.chdir("d")
 os.chdir("/workspace"); os.mkdir("closed"); os.chmod("closed", 0)
 """)
     assert tries["tmpfile"] == "done" and tries["flags"] == "EPERM" and tries["chown"] in ("EPERM", "EINVAL"), tries
-    only({n: tries[n] for n in ("trusted.x", "security.x", "security.capability")}, {"EPERM", "EOPNOTSUPP", "EINVAL"})
+    only({n: tries[n] for n in ("trusted.x", "security.capability")}, {"EPERM", "EOPNOTSUPP", "EINVAL"})
 
 
 def test_F22_shared_inodes_carry_no_signals(box):

@@ -17,6 +17,12 @@ def resident(pid):
         return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
 
 
+def served_in(box):
+    began = time.monotonic()
+    assert box.tries("tell('served', True)") == {"served": "True"}
+    return time.monotonic() - began
+
+
 def available():
     with open("/proc/meminfo", encoding="ascii") as file:
         return next(int(line.split()[1]) << 10 for line in file if line.startswith("MemAvailable"))
@@ -81,6 +87,7 @@ for name, size in {"TiB": 1 << 40, "EiB": (1 << 63) - 1}.items():
 
 def test_R05_processor(box):
     """R-05 (I7): two hundred threads that spin get the share they were given, and a neighbour is served."""
+    alone = served_in(box)
     hog = box.begin("""
 import threading
 def spin():
@@ -92,13 +99,11 @@ for _ in range(8):
 spin()
 """, cpu_milli=500, processes=250, wall_ms=3000)
     box.inmates()
-    began = time.monotonic()
-    assert box.tries("tell('served', True)") == {"served": "True"}
-    served = time.monotonic() - began
-    end = hog.end()
+    served = served_in(box)
+    end = hog.end(timeout=30)
     assert end.how == "timed_out", end.how
     assert not has_cgroup(box) or end.cpu_ms < 0.5 * end.wall_ms + 300, (end.cpu_ms, end.wall_ms)
-    assert served < 3, served
+    assert served < 10 * alone + 1, (served, alone)
 
 
 def test_R06_waits(box):
@@ -177,6 +182,7 @@ attempt("alarm", lambda: __import__("signal").alarm(100))
 
 def test_R16_memory_that_swings(box):
     """R-16 (I7): memory that goes up and down past its limit without end costs the neighbour little."""
+    alone = served_in(box)
     hog = box.begin("""
 import mmap
 while True:
@@ -185,12 +191,8 @@ while True:
     m.close()
 """, memory_mb=64, wall_ms=3000)
     box.inmates()
-    times = []
-    for _ in range(10):
-        began = time.monotonic()
-        assert box.tries("tell('served', True)") == {"served": "True"}
-        times.append(time.monotonic() - began)
+    times = sorted(served_in(box) for _ in range(10))
     end = hog.end()
     # By rlimit its address space is too small for this.
     assert end.how in ("timed_out", "out_of_memory") or not has_cgroup(box), end.how
-    assert sorted(times)[5] < 1, times
+    assert times[5] < 10 * alone + 1, (times, alone)

@@ -32,6 +32,7 @@ enum {
 	KNOB = 64,
 	MIB = 1 << 20,
 	PERIOD_US = 100000,
+	MAX_PROCESSES = 16384, /* of all boxes together */
 };
 
 static const char *const controllers[HIERARCHIES] = {
@@ -231,6 +232,22 @@ open_version1(void)
 	return true;
 }
 
+/* All boxes together, with every file in a workspace and /tmp: so that the host itself has room
+ * left whatever they do, and each of them what it was promised. */
+static void
+bound_all(void)
+{
+	bool v2 = groups.by == LIMITS_CGROUP2;
+	uint64_t pages = (uint64_t)sysconf(_SC_PHYS_PAGES), page = (uint64_t)sysconf(_SC_PAGESIZE);
+	char memory[32], pids[32];
+
+	snprintf(memory, sizeof memory, "%" PRIu64, pages / 4 * 3 * page);
+	snprintf(pids, sizeof pids, "%d", MAX_PROCESSES);
+	write_knob(groups.ours[v2 ? UNIFIED : MEMORY], v2 ? "memory.max" : "memory.limit_in_bytes",
+	    memory);
+	write_knob(groups.ours[v2 ? UNIFIED : PIDS], "pids.max", pids);
+}
+
 void
 cgroup_open(uint32_t slot)
 {
@@ -242,6 +259,8 @@ cgroup_open(uint32_t slot)
 	for (int h = 0; h < HIERARCHIES; h++)
 		if (groups.ours[h] >= 0)
 			clear(groups.ours[h]);
+	if (groups.by != LIMITS_RLIMIT)
+		bound_all();
 }
 
 void
