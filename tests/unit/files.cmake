@@ -12,3 +12,11 @@ endforeach()
 
 add_test(NAME unit.test_driver COMMAND /usr/bin/python3 -B ${CMAKE_CURRENT_SOURCE_DIR}/test_driver.py ${files}/guest/python)
 set_tests_properties(unit.test_driver PROPERTIES LABELS unit TIMEOUT 120 SKIP_RETURN_CODE 77)
+
+set(snapshotd ${CMAKE_SOURCE_DIR}/snapshotd)
+cloister_test(unit test_manifest.c ${snapshotd}/manifest.c ${snapshotd}/tree.c)
+cloister_test(unit test_shelf.c ${snapshotd}/shelf.c ${snapshotd}/manifest.c ${snapshotd}/tree.c)
+target_link_options(test_shelf PRIVATE LINKER:--wrap=loop_now_ms LINKER:--wrap=store_add_owner)
+foreach(test test_manifest test_shelf)
+	cloister_includes(${test} tests snapshotd)
+endforeach()
