@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_order.c - the builder believes no number of an order; and layers as clients read them. */
+#include "executor/builder_link.h"
+
+#include "common/auto.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct order good[] = {
+	{ .kind = ORDER_WORKSPACE, .id = 1, .bytes = 1 << 20, .files = 100 },
+	{ .kind = ORDER_WIPE, .id = ORDER_MAX_LIVING },
+	{ .kind = ORDER_BOX,
+	    .id = 1,
+	    .workspace = 1,
+	    .memory_bytes = 64 << 20,
+	    .tmp_bytes = 1 << 20,
+	    .processes = 1,
+	    .open_files = 64,
+	    .wall_ms = 1 },
+	{ .kind = ORDER_STEWARD, .id = 1, .workspace = 1, .memory_bytes = 64 << 20 },
+	{ .kind = ORDER_KILL, .id = 7 },
+};
+static const size_t descriptors[] = { 0, 0, 3, 1, 0 };
+
+static void
+takes_what_the_executor_sends(void **state)
+{
+	struct err e;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(good); i++)
+		assert_int_equal(order_check(&good[i], descriptors[i], &e), 0);
+}
+
+static void
+counts_descriptors(void **state)
+{
+	struct err e;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(good); i++)
+		for (size_t n = 0; n <= ORDER_MAX_FDS; n++)
+			if (n != descriptors[i]) {
+				assert_int_equal(order_check(&good[i], n, &e), -1);
+				assert_non_null(strstr(e.text, "descriptors"));
+			}
+}
+
+#define BAD(which, field, value, says) \
+	{ \
+		which, offsetof(struct order, field), sizeof(((struct order *)0)->field), value, \
+		    says \
+	}
+static const struct {
+	size_t order, offset, size;
+	uint64_t value;
+	const char *says;
+} bad[] = {
+	BAD(0, kind, 0, "kind"),
+	BAD(0, kind, 6, "kind"),
+	BAD(0, kind, UINT32_MAX, "kind"),
+	BAD(0, id, 0, "id"),
+	BAD(0, id, ORDER_MAX_LIVING + 1, "id"),
+	BAD(4, id, UINT32_MAX, "id"),
+	BAD(0, bytes, 0, "bytes"),
+	BAD(0, bytes, UINT64_MAX, "bytes"),
+	BAD(0, files, 1, "files"),
+	BAD(0, files, 1ull << 32, "files"),
+	BAD(2, workspace, 0, "workspace"),
+	BAD(3, workspace, ORDER_MAX_LIVING + 1, "workspace"),
+	BAD(2, language, language_COUNT, "language"),
+	BAD(2, language, UINT32_MAX, "language"),
+	BAD(2, memory_bytes, 0, "memory_bytes"),
+	BAD(2, memory_bytes, UINT64_MAX, "memory_bytes"),
+	BAD(2, tmp_bytes, 0, "tmp_bytes"),
+	BAD(2, cpu_milli, 1000001, "cpu_milli"),
+	BAD(2, processes, 0, "processes"),
+	BAD(2, processes, 4097, "processes"),
+	BAD(2, open_files, 0, "open_files"),
+	BAD(2, open_files, UINT64_MAX, "open_files"),
+	BAD(2, wall_ms, 0, "wall_ms"),
+	BAD(2, wall_ms, UINT64_MAX, "wall_ms"),
+	BAD(3, memory_bytes, 0, "memory_bytes"),
+};
+
+static void
+names_what_is_out_of_bounds(void **state)
+{
+	struct err e;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(bad); i++) {
+		struct order order = good[bad[i].order];
+
+		memcpy((char *)&order + bad[i].offset, &bad[i].value, bad[i].size);
+		if (order_check(&order, descriptors[bad[i].order], &e) == 0 ||
+		    strstr(e.text, bad[i].says) == NULL)
+			fail_msg("%s = %llu: \"%s\"", bad[i].says, (unsigned long long)bad[i].value,
+			    e.text);
+	}
+}
+
+static void
+every_layer_and_step_has_a_name(void **state)
+{
+	(void)state;
+	for (int l = 0; l < LAYER_COUNT; l++)
+		assert_non_null(layer_name((enum layer)l));
+	for (int s = 0; s < STEP_COUNT; s++)
+		assert_non_null(step_name((enum step)s));
+	assert_true(layer_needed(LAYER_seccomp) && layer_needed(LAYER_no_capabilities));
+	assert_false(layer_needed(LAYER_landlock));
+}
+
+static bool
+is_in(const struct texts *texts, const char *start)
+{
+	for (size_t i = 0; i < texts->count; i++)
+		if (strncmp(texts->items[i], start, strlen(start)) == 0)
+			return true;
+	return false;
+}
+
+static void
+isolation_says_what_is_missing_and_why(void **state)
+{
+	struct layers layers = {
+		.in_force = 1ull << LAYER_seccomp,
+		.wanted = 1ull << LAYER_seccomp | 1ull << LAYER_landlock |
+		          1ull << LAYER_memory_limit | 1ull << LAYER_own_uid |
+		          1ull << LAYER_private_proc,
+		.limits_by = LIMITS_RLIMIT,
+	};
+	struct isolation isolation;
+
+	(void)state;
+	layers.why[LAYER_landlock] = EOPNOTSUPP;
+	assert_int_equal(isolation_of(&layers, &isolation), 0);
+	assert_string_equal(isolation.backend, "box");
+	assert_string_equal(isolation.limits_by, "rlimit");
+	assert_int_equal(isolation.layers.count, 1);
+	assert_string_equal(isolation.layers.items[0], "seccomp");
+	assert_int_equal(isolation.missing.count, 4);
+	assert_true(is_in(&isolation.missing, "landlock: Operation not supported"));
+	assert_true(is_in(&isolation.missing, "memory limit: no cgroup"));
+	assert_true(is_in(&isolation.missing, "own uid: not started as root"));
+	assert_true(is_in(&isolation.missing, "private /proc: not seen in force"));
+	message_clear(MSG_isolation, &isolation);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(takes_what_the_executor_sends),
+		cmocka_unit_test(counts_descriptors),
+		cmocka_unit_test(names_what_is_out_of_bounds),
+		cmocka_unit_test(every_layer_and_step_has_a_name),
+		cmocka_unit_test(isolation_says_what_is_missing_and_why),
+	};
+
+	return cmocka_run_group_tests_name("order", tests, NULL, NULL);
+}
