@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What programs leave in a workspace to harm who reads it: the executor's files and snapshots, through all daemons.
 
-    trees.py BIN
+    trees.py BIN root|rootless
 
 The ids are those of the catalogue of attacks: H for readers of files, T for snapshots, F for races.
 """
 
 import base64
 import os
+import pwd
 import sys
 import tempfile
 import time
@@ -294,7 +295,10 @@ def test_F17_T03_races_win_nothing(cluster):
 
 
 def main():
-    with daemons.Cluster(sys.argv[1]) as cluster:
+    if sys.argv[2] == "root" and os.geteuid() != 0:
+        daemons.skip("not root")
+    nobody = pwd.getpwnam("nobody").pw_uid if sys.argv[2] == "rootless" and os.geteuid() == 0 else None
+    with daemons.Cluster(sys.argv[1], user=nobody) as cluster:
         cases.run(sys.modules[__name__], cluster)
 
 
