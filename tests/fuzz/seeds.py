@@ -28,6 +28,12 @@ CODES = [
     "match x:\n case A(b=c, *_): pass\ntry:\n  getattr(a, 'b' + c)\nexcept* E as e:\n  f'{a!r:>{b}}'\n",
     "class A(B, metaclass=C):\n  'doc'\n  async def f(self): await self.g\n",
 ]
+ENTRY = {"mode": 420, "mtime_ns": 0, "size": 0}
+TREE = {"snapshot": {"snapshot_id": "b9c5cb36", "created_at": "2026-01-02T03:04:05Z", "file_count": 1, "total_bytes": 7,
+                     "new_bytes": 7},
+        "entries": [{"path": "a", "type": "directory", **ENTRY},
+                    {"path": "a/%FF", "type": "file", **ENTRY, "size": 7, "sha256": "0123456789abcdef" * 4},
+                    {"path": "l", "type": "symlink", **ENTRY, "target": "../x"}]}
 # What a driver writes, see executor/guest/protocol.h: kind and payload.
 FRAMES = [(b"R", b'{"a":[1,2.5,null]}'), (b"V", b"x\ny\n"), (b"E", b"ValueError\n3\nno\n"), (b"R", b"")]
 
@@ -36,6 +42,23 @@ def slip(kind, path, tail):
     """A struct slip of executor/builder/slip.h."""
     head = (kind, len(path), len(tail), 0, 0o644, 0, 0, 1, 0, 0, len(tail), 10, 1700000000 * 10**9)
     return struct.pack("<10I2Qq32s", *head, b"") + path + tail
+
+
+def packed(value):
+    """msgpack of what TREE holds."""
+    if isinstance(value, str):
+        return (bytes([0xA0 + len(value)]) if len(value) < 32 else b"\xd9" + bytes([len(value)])) + value.encode()
+    if isinstance(value, int):
+        return bytes([value]) if value < 128 else b"\xcd" + value.to_bytes(2, "big")
+    if isinstance(value, list):
+        return bytes([0x90 + len(value)]) + b"".join(map(packed, value))
+    return bytes([0x80 + len(value)]) + b"".join(packed(k) + packed(v) for k, v in value.items())
+
+
+def manifest(body):
+    """A file of snapshotd/manifest.c; the fuzzer fills in its digest."""
+    names = (b"local:1000", b"work", b"sess_1")
+    return b"clsnap\r\n" + struct.pack("<32s4IQ", b"", 1, *map(len, names), len(body)) + b"".join(names) + body
 
 
 def samples(golden):
@@ -66,7 +89,8 @@ def words(value):
 
 
 def main(golden, folder):
-    inputs = {"wire": [], "json": [], "lines": [], "path": [], "guest": [], "slip": [], "chain": [], "code": []}
+    inputs = {"wire": [], "json": [], "lines": [], "path": [], "guest": [], "slip": [], "chain": [], "code": [],
+              "manifest": []}
     known = set()
     for message, number, body, frames, text in samples(pathlib.Path(golden)):
         head = bytes([number - 1, len(frames)])
@@ -75,6 +99,9 @@ def main(golden, folder):
         known.update(words(json.loads(text)))
         if message == "audit_event":  # see auditd/record.h
             inputs["chain"].append(bytes([8]) + b"executor" + body)
+        if message == "snapshot_manifest":
+            inputs["manifest"].append(manifest(body))
+    inputs["manifest"].append(manifest(packed(TREE)))
     inputs["lines"] = [bytes([255, 63]) + line.encode() + b"\n" for line in LINES]
     inputs["lines"].append(bytes([255, 7]) + "\r\n".join(LINES).encode())
     inputs["path"] = [path.encode() for path in PATHS]
