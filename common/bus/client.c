@@ -405,8 +405,7 @@ client_stop(void)
 {
 	for (struct link *l = links; l < links + nlinks; l++) {
 		l->ready = false;
-		socket_close(l->socket);
-		socket_close(l->monitor);
+		socket_close_both(l->socket, l->monitor);
 		free(l->address);
 	}
 	free(links);

@@ -519,8 +519,7 @@ server_stop(void)
 	for (struct server *s = servers; s < servers + nservers; s++) {
 		while (s->callers != NULL)
 			drop_caller(s->callers);
-		socket_close(take_ptr(s->socket));
-		socket_close(take_ptr(s->monitor));
+		socket_close_both(take_ptr(s->socket), take_ptr(s->monitor));
 	}
 	for (size_t i = 0; i < bus.needs.nfolders; i++)
 		close(folders[i]);

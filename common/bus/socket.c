@@ -130,6 +130,17 @@ socket_monitor(void *context, void *socket, int events, void (*happened)(void *s
 	return NULL;
 }
 
+/* An event that finds its monitor gone is lost by libzmq, memory and all; so they are stopped
+ * first. */
+void
+socket_close_both(void *socket, void *monitor)
+{
+	if (socket != NULL)
+		zmq_socket_monitor(socket, NULL, 0);
+	socket_close(socket);
+	socket_close(monitor);
+}
+
 /* Two parts: number and value of the event, and the address. */
 int
 socket_event(void *monitor)

@@ -18,5 +18,7 @@ int socket_set_text(void *socket, int option, const char *name, const char *valu
  * the events asked for, and must take all. */
 void *socket_monitor(void *context, void *socket, int events,
     void (*happened)(void *self, uint32_t), void *self, struct err *);
+/* A socket and the monitor of it. */
+void socket_close_both(void *socket, void *monitor);
 /* The next event, 0 where there is none. */
 int socket_event(void *monitor);
