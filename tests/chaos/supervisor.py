@@ -106,7 +106,7 @@ class Household:
         below = [status["pid"]]
         for pid in below:
             below += children(pid)
-        self.seen |= {(pid, birth(pid)) for pid in below if birth(pid) is not None}
+        self.seen |= {(pid, born) for pid in below if (born := birth(pid)) is not None}
         return status
 
     def daemon(self, name):
@@ -159,7 +159,7 @@ def household(bin):
     try:
         yield home
     except BaseException:
-        print(home.log()[-6000:])
+        print("\n".join(line for line in home.log().splitlines() if '"level":"info"' not in line)[-6000:])
         raise
     finally:
         home.remove()
