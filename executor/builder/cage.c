@@ -73,6 +73,12 @@ static const char *const *const runtimes[language_COUNT] = {
 };
 /* clang-format on */
 
+bool
+cage_has_runtime(uint32_t language)
+{
+	return runtimes[language] != NULL && access(runtimes[language][0], X_OK) == 0;
+}
+
 /* What is known of the layers so far; errors in it end the box. */
 struct entry {
 	const struct cage *cage;

@@ -41,5 +41,8 @@ struct cage_report {
 	uint32_t step_us[STEP_COUNT];
 };
 
+/* Is there a program for the language on this host? */
+bool cage_has_runtime(uint32_t language);
+
 /* In the new process. */
 void cage_run(const struct cage *) __attribute__((noreturn));

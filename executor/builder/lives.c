@@ -407,15 +407,34 @@ refuse(const struct order *order, const struct err *e)
 	lives_answer(&answer, -1);
 }
 
+static int
+may_begin(const struct order *order, struct err *e)
+{
+	if (lives.all[order->id] != NULL)
+		return err_set(e, ERR_invalid_argument, "id: %u lives already", order->id);
+	if (lives.doomed[order->workspace])
+		return err_set(
+		    e, ERR_invalid_argument, "workspace: %u is given up", order->workspace);
+	if (order->kind == ORDER_BOX && !cage_has_runtime(order->language))
+		return err_set(e, ERR_runtime_missing, "this host has no program for %s",
+		    word_text(SET_language, (int)order->language));
+	return 0;
+}
+
 static void
 begin(const struct order *order, const int *fds, size_t nfds)
 {
 	bool steward = order->kind == ORDER_STEWARD;
-	struct life *life = lives.all[order->id] == NULL ? life_new(order) : NULL;
 	struct err e;
 
+	if (may_begin(order, &e) < 0) {
+		refuse(order, &e);
+		return;
+	}
+	struct life *life = life_new(order);
+
 	if (life == NULL) {
-		err_set(&e, ERR_internal, "no place for life %u", order->id);
+		err_set(&e, ERR_internal, "no memory for a box");
 		refuse(order, &e);
 		return;
 	}

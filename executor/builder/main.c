@@ -59,7 +59,7 @@ on_order(void *self, uint32_t events)
 	ssize_t n = fdio_receive(ORDER_SOCKET, &order, sizeof order, fds, &nfds, MSG_DONTWAIT);
 
 	(void)self, (void)events;
-	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
+	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EMSGSIZE)) {
 		loop_stop();
 		return;
 	}

@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+import time
 
 import box as boxes
 
@@ -102,6 +103,24 @@ def test_I8_orderly_end(box):
     other.process.wait()
     check_nothing_left(box, other, keeper, inside, groups)
     assert "/workspace" not in boxes.read("/proc/self/mounts") and boxes.read("/proc/sysvipc/shm") == objects
+
+
+def test_I6_hundreds_of_boxes(box):
+    """I6, X-14: after hundreds of boxes the builder's memory, descriptors and mounts are what they were."""
+    def state():
+        time.sleep(0.3)  # the last workspace is given up after its program's end is told
+        with open(f"/proc/{box.builder}/statm", encoding="ascii") as file:
+            resident = int(file.read().split()[1])
+        return resident, len(os.listdir(f"/proc/{box.builder}/fd")), boxes.read(f"/proc/{box.builder}/mounts").count("\n")
+    def many(count):
+        waiting = [box.begin("pass") for _ in range(count)]
+        assert all(w.end().how == "exited" for w in waiting)
+    many(40)
+    before = state()
+    for _ in range(10):
+        many(40)
+    after = state()
+    assert after[0] - before[0] < 64 and after[1:] == before[1:], (before, after)
 
 
 def test_I17_signals_to_the_builder(box):
