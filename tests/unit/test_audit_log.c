@@ -183,14 +183,20 @@ undo_forgets_the_written_and_the_filled_part(void **unused)
 {
 	bool wrote;
 	struct err e;
+	struct blob before, after;
 
 	(void)unused;
 	write_each(1, 2);
+	before = load();
 	add(3);
 	journal_turn();
 	add(4);
 	assert_return_code(journal_write(&wrote, &e), 0);
 	assert_return_code(journal_undo(&e), 0);
+	after = load();
+	assert_int_equal(after.size, before.size);
+	blob_clear(&before);
+	blob_clear(&after);
 	assert_int_equal(journal_last(), 2);
 	assert_int_equal(journal_filled(), 0);
 	write_each(3, 4);
