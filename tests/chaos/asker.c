@@ -123,13 +123,16 @@ take_line(const char *text, size_t size)
 	json_decref(line);
 }
 
+/* fresh: how many bytes at the end have not been looked at before. */
 static void
-take_lines(void)
+take_lines(size_t fresh)
 {
-	char *at = input.text, *end = input.text + input.size;
+	char *at = input.text, *end = input.text + input.size, *from = end - fresh;
 
-	for (char *feed; (feed = memchr(at, '\n', (size_t)(end - at))) != NULL; at = feed + 1)
+	for (char *feed; (feed = memchr(from, '\n', (size_t)(end - from))) != NULL;) {
 		take_line(at, (size_t)(feed - at));
+		at = from = feed + 1;
+	}
 	input.size = (size_t)(end - at);
 	memmove(input.text, at, input.size);
 }
@@ -149,7 +152,7 @@ on_input(void *self, uint32_t events)
 
 	if (n > 0) {
 		input.size += (size_t)n;
-		take_lines();
+		take_lines((size_t)n);
 		return;
 	}
 	loop_forget(STDIN_FILENO);

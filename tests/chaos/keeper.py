@@ -81,10 +81,14 @@ class Keeper(daemons.Cluster):
 
     def start(self, timeout=30):
         super().start(timeout)
-        with open(os.path.join(self.logs, "asker"), "ab") as log:
-            self.asker = Asker([self._program, "--run=" + self.run, "--state=" + self.state, "--connect-wait-ms=20000"],
-                               self.env, log, **self._identity())
+        self.asker = self.another("1")
         return self
+
+    # Somebody who asks, beside the first.
+    def another(self, instance):
+        with open(os.path.join(self.logs, "asker"), "ab") as log:
+            return Asker([self._program, "--run=" + self.run, "--state=" + self.state, "--instance=" + instance,
+                          "--connect-wait-ms=20000"], self.env, log, **self._identity())
 
     def stop(self, timeout=20):
         if self.asker is not None:

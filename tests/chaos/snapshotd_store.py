@@ -8,6 +8,7 @@
 import base64
 import os
 import signal
+import subprocess
 import sys
 import time
 
@@ -269,6 +270,46 @@ def test_a_start_removes_drafts_and_leaves_strangers(bin, asker):
         assert not any(map(os.path.exists, drafts)) and all(map(os.path.exists, strangers))
         assert keeper.log("snapshotd").count("leaves it alone") == 3
         assert len(keeper.list()) == 1
+
+
+def test_a_full_disk_is_answered_and_got_over(bin, asker):
+    if os.geteuid() != 0:
+        raise cases.Skip("only root can mount a small disk")
+    keeper = Keeper(bin, asker, flags={"snapshotd": ["--keep-free-bytes=0"]})
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m,mode=0755", "tmpfs", keeper.state], check=True)
+    try:
+        with keeper:
+            first = keeper.save({"f": b"1" * 2000000})
+            refused = keeper.refusal("snapshot_put", put(b"2" * 3000000))
+            assert refused.code == "limit_exceeded" and "disk" in refused.text, refused
+            puts = [keeper.asker.begin("snapshot_put", put(b"%d" % i * 300000)) for i in range(10)]
+            answers = [answer.get(timeout=30) for answer in puts]
+            codes = {answer["error"]["code"] for answer in answers if "error" in answer}
+            assert codes == {"limit_exceeded"}, codes
+            assert not any(name.startswith(".draft") for name in keeper.contents())
+            assert keeper.restore(first["snapshot_id"]) == {"f": b"1" * 2000000}
+            subprocess.run(["mount", "-o", "remount,size=64m", keeper.state], check=True)
+            keeper.restore(keeper.save({"g": b"2" * 3000000})["snapshot_id"])
+    finally:
+        subprocess.run(["umount", keeper.state], check=True)
+
+
+def test_large_contents_hold_nobody_up(bin, asker):
+    """While a content of 100 MB is hashed and made durable, others are answered."""
+    with Keeper(bin, asker) as keeper:
+        small = keeper.save({"f": b"small"})
+        large, slowest, other = os.urandom(100 << 20), 0, keeper.another("2")
+        request = {"snapshot_id": small["snapshot_id"], "sha256": sha256(b"small")}
+        waiting = keeper.asker.begin("snapshot_put", put(large))
+        while waiting.empty():
+            began = time.monotonic()
+            other.ask("snapshot_get", request)
+            slowest = max(slowest, time.monotonic() - began)
+        other.close()
+        keeper.asker.wait(waiting)
+        assert keeper.ask("snapshot_offer", {"sha256": [sha256(large)]})["sha256"] == []
+        print(f"slowest answer meanwhile: {slowest * 1000:.0f} ms")
+        assert slowest < 1.5, slowest  # a server that is silent for two seconds is given up
 
 
 def test_a_second_daemon_on_the_store_is_refused(bin, asker):
