@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_audit_query.c - what a caller sees of the log: its own records, all of them, newest first.
+ *
+ * The journal is real; call_reply() and call_fail() are the test's.
+ */
+#include "auditd/journal.h"
+#include "auditd/query.h"
+#include "auditd/record.h"
+
+#include "common/auto.h"
+#include "common/loop.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static char folder[64];
+static int state = -1;
+
+/* ---- the bus ---- */
+
+static struct {
+	bool replied, failed;
+	struct audit_page page; /* with what it owned */
+	struct err error;
+} answer;
+
+void
+call_reply(struct call *call, void *reply)
+{
+	(void)call;
+	answer.replied = true;
+	answer.page = *(struct audit_page *)reply;
+	*(struct audit_page *)reply = (struct audit_page){ 0 };
+	loop_stop();
+}
+
+void
+call_fail(struct call *call, const struct err *e)
+{
+	(void)call;
+	answer.failed = true;
+	answer.error = *e;
+	loop_stop();
+}
+
+/* ---- helpers ---- */
+
+static void
+show(const struct chain_link *link)
+{
+	(void)link;
+}
+
+static void
+append(const char *principal, const char *namespace, const char *execution, enum event event)
+{
+	struct audit_event e = {
+		.uid = (char[]){ "uid" },
+		.time_ms = 1,
+		.event = (int)event,
+		.principal = (char *)principal,
+		.namespace = (char *)namespace,
+		.execution_id = (char *)execution,
+		.detail = (char[]){ "local:1 exec_1" }, /* words that are looked for elsewhere */
+	};
+	struct err why;
+	size_t size;
+	auto_free uint8_t *record = record_encode("executor", &e, &size, &why);
+
+	assert_non_null(record);
+	assert_true(journal_add(record, size, &why) > 0);
+}
+
+static void
+commit(void)
+{
+	bool wrote;
+	struct err e;
+
+	journal_turn();
+	assert_return_code(journal_write(&wrote, &e), 0);
+	journal_settle();
+}
+
+static void
+forget(void)
+{
+	message_clear(MSG_audit_page, &answer.page);
+	memset(&answer, 0, sizeof(answer));
+}
+
+/* The number of records on the page; -1: an error. */
+static int
+ask(const char *principal, const char *namespace, struct audit_execution want)
+{
+	static struct call call;
+	struct audit_execution request = { .limit = want.limit == 0 ? 1000 : want.limit };
+	struct err e;
+
+	forget();
+	call = (struct call){ .principal = principal, .namespace = namespace, .trace = "" };
+	request.namespace = want.namespace == NULL ? NULL : strdup(want.namespace);
+	request.execution_id = want.execution_id == NULL ? NULL : strdup(want.execution_id);
+	request.event = want.event == NULL ? NULL : strdup(want.event);
+	request.cursor = want.cursor == NULL ? NULL : strdup(want.cursor);
+	if (query_execution(&call, &request, &e) < 0) {
+		message_clear(MSG_audit_execution, &request);
+		answer.error = e;
+		return -1;
+	}
+	if (!answer.replied && !answer.failed)
+		assert_return_code(loop_run(&e), 0);
+	assert_true(answer.replied);
+	return (int)answer.page.entries.count;
+}
+
+#define ASK(principal, ...) ask(principal, "", (struct audit_execution){ __VA_ARGS__ })
+
+static int
+set_up(void **unused)
+{
+	uint64_t torn;
+	struct err e;
+
+	(void)unused;
+	snprintf(folder, sizeof(folder), "/tmp/test-query-XXXXXX");
+	assert_non_null(mkdtemp(folder));
+	state = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_return_code(loop_open(&e), 0);
+	assert_return_code(journal_open(state, show, &torn, &e), 0);
+	return 0;
+}
+
+static int
+tear_down(void **unused)
+{
+	(void)unused;
+	forget();
+	journal_close();
+	loop_close();
+	unlinkat(state, "audit.log", 0);
+	close(state);
+	return rmdir(folder);
+}
+
+/* ---- cases ---- */
+
+static void
+an_empty_log_has_an_empty_page(void **unused)
+{
+	(void)unused;
+	assert_int_equal(ASK("local:1", 0), 0);
+	assert_null(answer.page.next_cursor);
+}
+
+static void
+each_sees_its_own(void **unused)
+{
+	(void)unused;
+	append("local:1", "a", "exec_1", event_execution_started);
+	append("local:2", "a", "exec_2", event_execution_started);
+	append(NULL, NULL, NULL, event_daemon_started);
+	append("local:1", "b", "exec_3", event_execution_failed);
+	append("local:10", "a", "exec_1", event_execution_started);
+	commit();
+	assert_int_equal(ASK("local:1", 0), 2);
+	assert_int_equal(answer.page.entries.items[0].sequence, 4);
+	assert_int_equal(answer.page.entries.items[1].sequence, 1);
+	assert_int_equal(ASK("local:2", 0), 1);
+	assert_int_equal(ASK("local:3", 0), 0);
+	assert_int_equal(ASK("local:", 0), 0);
+	assert_int_equal(ASK("local:2", .execution_id = (char[]){ "exec_1" }), 0);
+}
+
+static void
+nobody_sees_nothing(void **unused)
+{
+	(void)unused;
+	append(NULL, NULL, NULL, event_daemon_started);
+	commit();
+	assert_int_equal(ASK("", 0), -1);
+	assert_int_equal(answer.error.code, ERR_denied);
+}
+
+static void
+filters_join(void **unused)
+{
+	(void)unused;
+	append("local:1", "a", "exec_1", event_execution_started);
+	append("local:1", "a", "exec_1", event_execution_completed);
+	append("local:1", "b", "exec_2", event_execution_started);
+	commit();
+	assert_int_equal(ASK("local:1", .namespace = (char[]){ "a" }), 2);
+	assert_int_equal(ASK("local:1", .event = (char[]){ "execution.started" }), 2);
+	assert_int_equal(
+	    ASK("local:1", .namespace = (char[]){ "a" }, .event = (char[]){ "execution.started" }),
+	    1);
+	assert_int_equal(ASK("local:1", .execution_id = (char[]){ "exec_2" }), 1);
+	/* The name space of the call binds, whatever is asked for. */
+	assert_int_equal(ask("local:1", "b", (struct audit_execution){ 0 }), 1);
+	assert_int_equal(
+	    ask("local:1", "b", (struct audit_execution){ .namespace = (char[]){ "a" } }), 0);
+}
+
+static void
+what_is_not_durable_is_not_seen(void **unused)
+{
+	(void)unused;
+	append("local:1", NULL, NULL, event_session_created);
+	commit();
+	append("local:1", NULL, NULL, event_session_killed);
+	assert_int_equal(ASK("local:1", 0), 1);
+}
+
+/* Every page size that does not divide the runs of the journal: each record once, none left out. */
+static void
+pages_join_to_the_whole(void **unused)
+{
+	enum { RECORDS = 2 * JOURNAL_STEP + 17 };
+	const uint64_t sizes[] = { 1, 7, JOURNAL_STEP - 1, JOURNAL_STEP, JOURNAL_STEP + 1, 1000 };
+
+	(void)unused;
+	for (int i = 0; i < RECORDS; i++)
+		append(i % 3 == 0 ? "local:2" : "local:1", NULL, NULL, event_vault_accessed);
+	commit();
+	for (size_t s = 0; s < COUNT(sizes); s++) {
+		char cursor[32] = "";
+		uint64_t before = RECORDS + 1;
+		int total = 0;
+
+		do {
+			int n = ASK("local:1", .limit = sizes[s],
+			    .cursor = *cursor == '\0' ? NULL : cursor);
+
+			assert_in_range(n, 0, sizes[s]);
+			total += n;
+			for (int i = 0; i < n; i++) {
+				assert_true(answer.page.entries.items[i].sequence < before);
+				before = answer.page.entries.items[i].sequence;
+			}
+			snprintf(cursor, sizeof(cursor), "%s", answer.page.next_cursor ?: "");
+		} while (*cursor != '\0');
+		assert_int_equal(total, RECORDS - (RECORDS + 2) / 3);
+	}
+}
+
+/* More than one turn of the loop looks at, with nothing to find. */
+static void
+a_long_log_is_looked_at_in_steps(void **unused)
+{
+	(void)unused;
+	append("local:2", NULL, NULL, event_session_created);
+	for (int i = 0; i < 20000; i++)
+		append("local:1", NULL, NULL, event_session_created);
+	commit();
+	assert_int_equal(ASK("local:2", 0), 1);
+	assert_null(answer.page.next_cursor);
+	assert_int_equal(ASK("local:1", .limit = 3), 3);
+	assert_string_equal(answer.page.next_cursor, "19999");
+}
+
+static void
+bad_cursors_and_events_are_named(void **unused)
+{
+	const char *cursors[] = { "x", "-1", "0", "1x", "99", "18446744073709551616", " 1" };
+
+	(void)unused;
+	append("local:1", NULL, NULL, event_session_created);
+	commit();
+	for (size_t i = 0; i < COUNT(cursors); i++) {
+		assert_int_equal(ASK("local:1", .cursor = (char *)cursors[i]), -1);
+		assert_int_equal(answer.error.code, ERR_invalid_argument);
+		assert_non_null(strstr(answer.error.text, "cursor"));
+	}
+	assert_int_equal(ASK("local:1", .event = (char[]){ "session.exploded" }), -1);
+	assert_non_null(strstr(answer.error.text, "event: 'session.exploded'"));
+}
+
+static void
+a_query_that_is_cancelled_ends(void **unused)
+{
+	static struct call call;
+	struct audit_execution request = { .limit = 1 };
+	struct err e;
+
+	(void)unused;
+	for (int i = 0; i < 20000; i++)
+		append("local:1", NULL, NULL, event_session_created);
+	commit();
+	call = (struct call){ .principal = "local:2", .namespace = "", .trace = "" };
+	assert_return_code(query_execution(&call, &request, &e), 0);
+	assert_false(answer.replied);
+	call.on_cancel(&call, ERR_cancelled);
+	assert_true(answer.failed);
+	assert_int_equal(answer.error.code, ERR_cancelled);
+}
+
+int
+main(void)
+{
+#define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+	const struct CMUnitTest cases[] = {
+		CASE(an_empty_log_has_an_empty_page),
+		CASE(each_sees_its_own),
+		CASE(nobody_sees_nothing),
+		CASE(filters_join),
+		CASE(what_is_not_durable_is_not_seen),
+		CASE(pages_join_to_the_whole),
+		CASE(a_long_log_is_looked_at_in_steps),
+		CASE(bad_cursors_and_events_are_named),
+		CASE(a_query_that_is_cancelled_ends),
+	};
+
+	return cmocka_run_group_tests(cases, NULL, NULL);
+}
