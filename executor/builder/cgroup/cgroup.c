@@ -33,6 +33,7 @@ enum {
 	MIB = 1 << 20,
 	PERIOD_US = 100000,
 	MAX_PROCESSES = 16384, /* of all boxes together */
+	MAX_WEIGHT = 100,      /* times that of one process: the kernel's bound */
 };
 
 static const char *const controllers[HIERARCHIES] = {
@@ -232,20 +233,34 @@ open_version1(void)
 	return true;
 }
 
-/* All boxes together, with every file in a workspace and /tmp: so that the host itself has room
- * left whatever they do, and each of them what it was promised. */
+static void
+set_whole(enum hierarchy h, const char *knob, uint64_t value)
+{
+	char text[32];
+
+	snprintf(text, sizeof text, "%" PRIu64, value);
+	if (groups.ours[h] >= 0)
+		write_knob(groups.ours[h], knob, text);
+}
+
+/*
+ * All boxes together, with every file in a workspace and /tmp: so that the host itself has room
+ * left whatever they do, and each of them what it was promised.  Where processors are short, they
+ * weigh as much as one process for each processor; as a single group they would weigh as one
+ * process.
+ */
 static void
 bound_all(void)
 {
 	bool v2 = groups.by == LIMITS_CGROUP2;
-	uint64_t pages = (uint64_t)sysconf(_SC_PHYS_PAGES), page = (uint64_t)sysconf(_SC_PAGESIZE);
-	char memory[32], pids[32];
+	uint64_t memory =
+	    (uint64_t)sysconf(_SC_PHYS_PAGES) / 4 * 3 * (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t processors = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+	uint64_t weight = processors < MAX_WEIGHT ? processors : MAX_WEIGHT;
 
-	snprintf(memory, sizeof memory, "%" PRIu64, pages / 4 * 3 * page);
-	snprintf(pids, sizeof pids, "%d", MAX_PROCESSES);
-	write_knob(groups.ours[v2 ? UNIFIED : MEMORY], v2 ? "memory.max" : "memory.limit_in_bytes",
-	    memory);
-	write_knob(groups.ours[v2 ? UNIFIED : PIDS], "pids.max", pids);
+	set_whole(v2 ? UNIFIED : MEMORY, v2 ? "memory.max" : "memory.limit_in_bytes", memory);
+	set_whole(v2 ? UNIFIED : PIDS, "pids.max", MAX_PROCESSES);
+	set_whole(v2 ? UNIFIED : CPU, v2 ? "cpu.weight" : "cpu.shares", (v2 ? 100 : 1024) * weight);
 }
 
 void
