@@ -34,11 +34,13 @@ enum {
 	LOCK_WAIT_MS = 30000, /* longer than one that ends needs to stop its daemons */
 	LOCK_RETRY_MS = 20,
 	ASKED_RETRY_MS = 1000,
+	/* The gateway of whoever wanted daemons starts at this moment, and is to answer first. */
+	YIELD_MS = 10,
 };
 
 static int64_t started_ms;
 static uint64_t idle_timer;
-static bool ending, stays;
+static bool ending, stays, failed;
 static int signal_fd = -1;
 
 static void on_leases_changed(void);
@@ -163,6 +165,19 @@ become_the_one(int run, struct err *e)
 	return 1;
 }
 
+static void
+start_daemons(void *self)
+{
+	struct err e;
+
+	(void)self;
+	if (ending || child_start_all(&e) == 0)
+		return;
+	log_error("the daemons cannot be started", LOG_E(&e));
+	failed = true;
+	end();
+}
+
 static int
 open_all(struct err *e)
 {
@@ -175,7 +190,8 @@ open_all(struct err *e)
 	if (place.lease != 0 && control_hold((int)place.lease, e) < 0)
 		return -1;
 	on_leases_changed();
-	return child_start_all(e);
+	loop_after(place.on_demand ? YIELD_MS : 0, start_daemons, NULL);
+	return 0;
 }
 
 static int
@@ -199,6 +215,8 @@ run(struct err *e)
 
 	control_close();
 	notify_close();
+	if (status == 0 && failed)
+		return err_set(e, ERR_unavailable, "the daemons could not be started");
 	return status;
 }
 
