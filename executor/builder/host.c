@@ -29,6 +29,7 @@
 
 enum {
 	SLOTS = 64,
+	PATH = 256,
 	FIRST_UID = 900000, /* SLOTS times ORDER_MAX_LIVING from here */
 };
 
@@ -49,18 +50,10 @@ static const int kept[] = { CAP_SYS_ADMIN, CAP_SYS_CHROOT, CAP_SETUID, CAP_SETGI
 /* ---- the slot ---- */
 
 static int
-open_slots(char path[128], struct err *e)
+open_slots(const char *path, struct err *e)
 {
-	const char *run = getenv("XDG_RUNTIME_DIR");
-	uid_t uid = geteuid();
 	struct stat st;
 
-	if (uid == 0)
-		snprintf(path, 128, "/run/cloister-builder");
-	else if (run != NULL && run[0] == '/' && strlen(run) < 100)
-		snprintf(path, 128, "%s/cloister-builder", run);
-	else
-		snprintf(path, 128, "/tmp/cloister-builder-%u", uid);
 	if (mkdir(path, 0700) < 0 && errno != EEXIST)
 		return err_sys(e, "make %s", path);
 
@@ -68,16 +61,35 @@ open_slots(char path[128], struct err *e)
 
 	if (folder < 0 || fstat(folder, &st) < 0)
 		return err_sys(e, "open %s", path);
-	if (st.st_uid != uid || (st.st_mode & 077) != 0)
+	if (st.st_uid != geteuid() || (st.st_mode & 077) != 0)
 		return err_set(e, ERR_internal, "%s is not this user's alone", path);
 	return take_fd(&folder);
+}
+
+/* The first that can be had; the root of a container within a user's may have no /run of its own.
+ */
+static int
+find_slots(char path[PATH], struct err *e)
+{
+	const char *run = getenv("XDG_RUNTIME_DIR");
+	int folder = -1;
+
+	if (geteuid() == 0)
+		run = "/run";
+	if (run != NULL && run[0] == '/' && snprintf(path, PATH, "%s/cloister-builder", run) < PATH)
+		folder = open_slots(path, e);
+	if (folder < 0) {
+		snprintf(path, PATH, "/tmp/cloister-builder-%u", geteuid());
+		folder = open_slots(path, e);
+	}
+	return folder;
 }
 
 int
 host_slot(struct host *h, struct err *e)
 {
-	char path[128], name[16];
-	auto_fd int folder = open_slots(path, e);
+	char path[PATH], name[16];
+	auto_fd int folder = find_slots(path, e);
 
 	if (folder < 0)
 		return -1;
@@ -110,6 +122,26 @@ has_capabilities(void)
 		if ((data[kept[i] / 32].effective & 1u << kept[i] % 32) == 0)
 			return false;
 	return true;
+}
+
+/* A root within a user namespace may have few uids, or one. */
+static bool
+has_uids(void)
+{
+	FILE *file = fopen("/proc/self/uid_map", "re");
+	unsigned long first, count;
+	bool has = false;
+	char line[128], *end;
+
+	while (file != NULL && !has && fgets(line, sizeof line, file) != NULL) {
+		first = strtoul(line, &end, 10);
+		strtoul(end, &end, 10);
+		count = strtoul(end, NULL, 10);
+		has = first <= FIRST_UID && first + count >= FIRST_UID + SLOTS * ORDER_MAX_LIVING;
+	}
+	if (file != NULL)
+		fclose(file);
+	return has;
 }
 
 static pid_t
@@ -195,6 +227,16 @@ keep(pid_t builder, bool mapped, void (*after)(void))
 	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 }
 
+/* The kernel maps a root only by who has CAP_SETFCAP, and nobody who AppArmor says may not. */
+static int
+refuse_map(uid_t uid, struct err *e)
+{
+	return err_set(e, ERR_isolation_unavailable,
+	    "uid %u may not be mapped into a user namespace (%s); %s", uid, strerrordesc_np(e->sys),
+	    uid == 0 ? "this root has too few capabilities: start as an ordinary user"
+		     : "let AppArmor give this program \"userns\", or start as root");
+}
+
 static int
 enter_namespaces(struct host *h, void (*after)(void), struct err *e)
 {
@@ -202,7 +244,7 @@ enter_namespaces(struct host *h, void (*after)(void), struct err *e)
 	gid_t gid = getegid();
 	pid_t child = -1;
 
-	h->mapped = uid != 0 || !has_capabilities();
+	h->mapped = uid != 0 || !has_capabilities() || !has_uids();
 	if (!h->mapped)
 		child = clone_with(0);
 	if (child < 0) {
@@ -220,8 +262,7 @@ enter_namespaces(struct host *h, void (*after)(void), struct err *e)
 	if (h->proc < 0)
 		return err_sys(e, "open /proc");
 	if (h->mapped && host_map(h->proc, HOST_INSIDE_ID, uid, gid, e) < 0)
-		return err_set(
-		    e, ERR_isolation_unavailable, "map this user: %s", strerrordesc_np(e->sys));
+		return refuse_map(uid, e);
 	return 0;
 }
 

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hosts that give less (I9, I10): what must be there is refused without, what may be missing is said to be missing."""
+
+import contextlib
+
+import box as boxes
+
+ORDINARY = 54321
+ALWAYS = ("mount namespace", "pid namespace", "network namespace", "ipc namespace", "uts namespace", "read-only root", "private /tmp",
+          "rlimits", "no capabilities", "no_new_privs", "not dumpable", "seccomp")
+
+
+@contextlib.contextmanager
+def host(box, *prefix, user=ORDINARY):
+    """Boxes on a host that was changed by the command, which gets box_run's path behind its last word."""
+    made = boxes.Box(box.source, box.probe, user=user, prefix=prefix)
+    try:
+        yield made
+    finally:
+        made.stop()
+
+
+def as_inner_root(script):
+    """Root of a user namespace of its own: the only way to change a host without changing this one."""
+    return "unshare", "-Urm", "sh", "-c", script + '; exec "$0"'
+
+
+def lacks(made, names):
+    end = made.run("import os; print(os.getuid())")
+    missing = {m.split(":")[0] for m in end.isolation["missing"]}
+    assert names <= missing and not missing & set(ALWAYS), end.isolation
+    assert set(ALWAYS) <= set(end.isolation["layers"]), end.isolation
+    assert end.isolation["layers"] == made.isolation["layers"], "another box has other layers"
+    assert (end.how, end.out) == ("exited", "1000\n"), (end.how, end.out, end.err)
+
+
+def is_refused(made, words):
+    end = made.begin("print(1)").end()
+    assert end.error == "isolation_unavailable" and words in end.text, vars(end)
+    assert made.isolation["layers"] == [], made.isolation
+
+
+def test_I9_no_user_namespaces(box):
+    """I9: a user who may not make namespaces gets no box at all, and is told which knobs there are."""
+    with host(box, *as_inner_root("echo 0 > /proc/sys/user/max_user_namespaces")) as made:
+        is_refused(made, "user.max_user_namespaces")
+
+
+def test_I9_root_without_power(box):
+    """I9: root without a capability to make boxes, nor to be mapped, is told what to do instead."""
+    with host(box, "setpriv", "--bounding-set=-all", "--inh-caps=-all", user=None) as made:
+        is_refused(made, "start as an ordinary user")
+
+
+def test_I10_root_without_sys_admin(box):
+    """I10: root as in a plain container makes boxes by a user namespace, and says that they share a uid."""
+    with host(box, "setpriv", "--bounding-set=-sys_admin", "--inh-caps=-all", user=None) as made:
+        lacks(made, {"own uid"})
+
+
+def test_I10_root_of_few_uids(box):
+    """I10: root of a user namespace that lacks the uids of boxes does the same."""
+    with host(box, *as_inner_root(":")) as made:
+        lacks(made, {"own uid"})
+
+
+def test_I10_masked_proc(box):
+    """I10: where the host's /proc is masked, as in a container, a box has none; it does not see the host's."""
+    with host(box, *as_inner_root("mount -t tmpfs none /proc/sys")) as made:
+        lacks(made, {"own uid", "private /proc"})
+        assert made.tries("tell('proc', os.listdir('/proc'))") == {"proc": "[]"}
+
+
+def test_I10_one_user_namespace_only(box):
+    """I10: with one level of user namespaces boxes are without one of their own."""
+    with host(box, *as_inner_root("echo 1 > /proc/sys/user/max_user_namespaces")) as made:
+        lacks(made, {"own uid", "user namespace"})
+
+
+def test_I11_groups_that_stay(box):
+    """I11: groups that the kernel does not let an ordinary user drop are told of."""
+    with host(box, "setpriv", "--reuid=54321", "--regid=54321", "--groups=4,20", user=None) as made:
+        lacks(made, {"own uid", "no supplementary groups"})
+
+
+def test_I10_no_new_privs(box):
+    """I10: an executor that was started with no_new_privs, as services are, makes whole boxes."""
+    with host(box, "setpriv", "--no-new-privs") as made:
+        lacks(made, {"own uid"})
