@@ -64,7 +64,7 @@ struct box {
 
 /* ---- output ---- */
 
-/* false: nothing more for now. */
+/* false: nothing more is there yet. */
 static bool
 read_part(struct stream *s)
 {

@@ -194,7 +194,7 @@ note_ready(struct answer *answer, const struct cage_report *report)
 		answer->step_us[s] = report->step_us[s];
 }
 
-/* false: there is no more to read for now. */
+/* false: there is no more to read yet. */
 static bool
 read_report(struct life *life, struct cage_report *report)
 {

@@ -105,7 +105,7 @@ again(void *count)
 		loop_after(0, again, count);
 }
 
-/* A timer that sets itself for now must not keep the loop from anything else. */
+/* A timer that sets itself at once must not keep the loop from anything else. */
 static void
 a_timer_that_renews_itself_starves_nobody(void **state)
 {
