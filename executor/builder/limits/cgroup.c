@@ -7,10 +7,10 @@
  * group that cannot be made at all is an error.  On a host of both versions the empty version 2
  * hierarchy still counts processor time.
  */
-#include "executor/builder/cgroup/cgroup.h"
+#include "executor/builder/limits/cgroup.h"
 
 #include "common/auto.h"
-#include "executor/builder/cgroup/cgroup_find.h"
+#include "executor/builder/limits/cgroup_find.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -97,18 +97,18 @@ read_number(int folder, const char *path, const char *key)
 
 /* ---- finding a place ---- */
 
-/* Takes *above if it works. */
+/* Takes *above if it works.  A group of that name may be what another user's builder left. */
 static int
 make_ours(enum hierarchy h, int *above)
 {
-	int ours = -1;
+	auto_fd int ours = -1;
 
 	if (mkdirat(*above, groups.name, 0755) == 0 || errno == EEXIST)
 		ours = openat(*above, groups.name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (ours < 0)
+	if (ours < 0 || faccessat(ours, ".", W_OK, AT_EACCESS) < 0)
 		return -1;
 	groups.above[h] = take_fd(above);
-	groups.ours[h] = ours;
+	groups.ours[h] = take_fd(&ours);
 	return 0;
 }
 
