@@ -20,7 +20,9 @@ reason(const struct layers *layers, enum layer layer)
 	if (layers->limits_by == LIMITS_RLIMIT &&
 	    (layer == LAYER_memory_limit || layer == LAYER_process_limit ||
 		layer == LAYER_cpu_limit))
-		return "no cgroup is delegated to this user; each process is limited by itself";
+		return layer == LAYER_memory_limit
+		           ? "no cgroup is delegated to this user; the builder watches it instead"
+		           : "no cgroup is delegated to this user";
 	return layers->why[layer] != 0 ? strerrordesc_np(layers->why[layer]) : "not seen in force";
 }
 

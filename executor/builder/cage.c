@@ -246,6 +246,33 @@ enter_user(struct entry *in, struct err *e)
 
 /* ---- limits ---- */
 
+struct room {
+	uint64_t space, data; /* addresses of a process, and those that it may write to by itself */
+};
+
+/*
+ * With a cgroup none is needed.  Without one the builder watches what is really held (census.c), so
+ * that libraries may reserve far more than they use; these bounds are for what it cannot count.
+ * Where it cannot watch either, they are all there is.
+ */
+static struct room
+room_of(const struct entry *in, bool alone)
+{
+	uint64_t memory = in->cage->order->memory_bytes, gib = 1ull << 30;
+
+	if (!is_guest(in)) {
+#ifdef SANITIZED /* which reserves terabytes of addresses, and a steward is this very program */
+		return (struct room){ RLIM_INFINITY, RLIM_INFINITY };
+#endif
+		return (struct room){ memory, memory };
+	}
+	if (!alone)
+		return (struct room){ RLIM_INFINITY, RLIM_INFINITY };
+	if (in->cage->host->own_proc)
+		return (struct room){ 16 * gib + memory, gib + 4 * memory };
+	return (struct room){ gib + memory, memory };
+}
+
 /* In the new user namespace: one that is made under a limit holds its maker's whole user to it. */
 static int
 enter_limits(struct entry *in, struct err *e)
@@ -255,19 +282,16 @@ enter_limits(struct entry *in, struct err *e)
 	/* Of each process, on all processors at once: only where every clock has failed. */
 	uint64_t cpu =
 	    steward ? RLIM_INFINITY : (o->wall_ms / 1000 + 2) * in->cage->host->processors;
-	uint64_t memory = steward || alone ? o->memory_bytes : RLIM_INFINITY;
-#ifdef SANITIZED /* which reserves terabytes of addresses, and a steward is this very program */
-	memory = steward ? RLIM_INFINITY : memory;
-#endif
+	struct room room = room_of(in, alone);
 	const struct {
 		int which;
 		uint64_t soft, hard;
 	} limits[] = {
-		{ RLIMIT_AS, memory, memory },
+		{ RLIMIT_AS, room.space, room.space },
 		/* 1 and not 0: with 0 the kernel still starts the host's core_pattern program. */
 		{ RLIMIT_CORE, 1, 1 },
 		{ RLIMIT_CPU, cpu, cpu },
-		{ RLIMIT_DATA, RLIM_INFINITY, RLIM_INFINITY },
+		{ RLIMIT_DATA, room.data, room.data },
 		{ RLIMIT_FSIZE, 65536ull * MIB, 65536ull * MIB },
 		{ RLIMIT_LOCKS, RLIM_INFINITY, RLIM_INFINITY },
 		{ RLIMIT_MEMLOCK, MIB, MIB },

@@ -5,9 +5,9 @@
  */
 #pragma once
 
-#include "executor/builder/cgroup/cgroup.h"
 #include "executor/builder/filter.h"
 #include "executor/builder/host.h"
+#include "executor/builder/limits/cgroup.h"
 #include "executor/builder/order.h"
 
 enum cage_program {

@@ -26,7 +26,8 @@ enum host_namespace {
 struct host {
 	bool mapped; /* not root: in a user namespace where one uid is mapped */
 	uint32_t slot, processors;
-	int proc; /* /proc of the builder's pid namespace, for what is below self/ */
+	bool own_proc; /* proc is of the builder's pid namespace; otherwise only self/ is of use */
+	int proc;
 	ino_t namespaces[HOST_NAMESPACES];
 };
 

@@ -21,6 +21,7 @@
 #include "common/loop.h"
 #include "common/schema.h"
 #include "executor/builder/cage.h"
+#include "executor/builder/limits/census.h"
 #include "executor/builder/shelf.h"
 
 #include <errno.h>
@@ -41,7 +42,8 @@ enum {
 	REMOVE_PAUSE_MS = 10,
 	TMP_FILES = 65536,
 	GRACE_MS = 5000, /* that the executor's clock has before this one ends a box */
-	GUARD_MS = 10,   /* between two looks at what boxes hold */
+	CENSUS_MS = 50,
+	GUARD_MS = 10, /* between two looks at what boxes hold */
 };
 
 struct life {
@@ -52,6 +54,7 @@ struct life {
 	struct cgroup group;
 	struct answer answer; /* as far as it is known */
 	uint64_t timer;
+	uint64_t held;   /* most that was counted where no cgroup does */
 	unsigned tries;  /* to remove its cgroups */
 	int64_t over_us; /* when its last process had ended */
 };
@@ -73,9 +76,11 @@ lives_open(const struct host *host, struct err *e)
 		[language_shell] = FILTER_SHELL,
 	};
 
+	unsigned counted = cgroup_limits_by() == LIMITS_RLIMIT ? 0 : FILTER_COUNTED;
+
 	lives.host = host;
 	for (int l = 0; l < language_COUNT; l++)
-		if (filter_make(&lives.guests[l], who[l], e) < 0)
+		if (filter_make(&lives.guests[l], who[l] | counted, e) < 0)
 			return -1;
 	return filter_make(&lives.steward, FILTER_STEWARD, e);
 }
@@ -247,6 +252,8 @@ note_end(struct life *life)
 	answer->cpu_us = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
 	                 (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 	answer->max_memory_bytes = (uint64_t)usage.ru_maxrss * 1024;
+	if (answer->max_memory_bytes < life->held)
+		answer->max_memory_bytes = life->held;
 }
 
 static bool
@@ -298,10 +305,27 @@ kill_life(void *self)
 	syscall(SYS_pidfd_send_signal, life->pidfd, SIGKILL, NULL, 0);
 }
 
+/* Where no cgroup counts it, the processes are counted, which costs more and so is done less. */
+static bool
+holds_too_much(struct life *life)
+{
+	uint64_t may = life->order.memory_bytes, held;
+
+	if (cgroup_limits_by() != LIMITS_RLIMIT)
+		return cgroup_is_over(&life->group);
+	if (!lives.host->own_proc)
+		return false;
+	held = census_memory(lives.host->proc, life->pid, may);
+	if (held > life->held)
+		life->held = held;
+	return held > may;
+}
+
 /* Of all boxes; only while there are some. */
 static void
 look_at_memory(void *self)
 {
+	int64_t pause = cgroup_limits_by() == LIMITS_RLIMIT ? CENSUS_MS : GUARD_MS;
 	size_t boxes = 0;
 
 	(void)self;
@@ -311,12 +335,12 @@ look_at_memory(void *self)
 		if (life == NULL || !life->has_group)
 			continue;
 		boxes++;
-		if (!life->over && cgroup_is_over(&life->group)) {
+		if (!life->over && holds_too_much(life)) {
 			life->over = true;
 			kill_life(life);
 		}
 	}
-	lives.guard = boxes > 0 ? loop_after(GUARD_MS, look_at_memory, NULL) : 0;
+	lives.guard = boxes > 0 ? loop_after(pause, look_at_memory, NULL) : 0;
 }
 
 /* What it cannot watch it must not keep; its boxes die with it. */

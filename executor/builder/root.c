@@ -192,6 +192,7 @@ mount_proc(struct host *h, int root, struct err *e)
 		return err_sys(e, "mount /proc");
 	close(h->proc);
 	h->proc = openat(root, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	h->own_proc = true;
 	return h->proc < 0 ? err_sys(e, "open /proc") : 0;
 }
 

@@ -182,8 +182,11 @@ def test_P13_other_ways_to_run(box):
 import shutil, subprocess
 show = "import os; s = open('/proc/self/status').read(); print([l.split()[1] for l in s.splitlines() if l.startswith(('NoNewPrivs', 'Seccomp:', 'CapEff', 'CapBnd', 'Uid'))])"
 shutil.copy(sys.executable, "/workspace/other")
-memory = os.memfd_create("python", 0)
+try: memory = os.memfd_create("python", 0)
+except PermissionError: memory = os.open("/workspace/python", os.O_CREAT | os.O_RDWR, 0o755)  # where no cgroup would count it
 with open(sys.executable, "rb") as file: os.write(memory, file.read())
+os.close(memory) if os.path.exists("/workspace/python") else None
+if os.path.exists("/workspace/python"): memory = os.open("/workspace/python", os.O_RDONLY)
 loader = [p for p in ("/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1") if os.path.exists(p)][0]
 ways = {"itself": [sys.executable], "loader": [loader, sys.executable], "renamed": ["/workspace/other"], "memory": [f"/proc/self/fd/{memory}"]}
 for name, command in ways.items():

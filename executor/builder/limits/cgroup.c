@@ -7,10 +7,10 @@
  * group that cannot be made at all is an error.  On a host of both versions the empty version 2
  * hierarchy still counts processor time.
  */
-#include "executor/builder/cgroup/cgroup.h"
+#include "executor/builder/limits/cgroup.h"
 
 #include "common/auto.h"
-#include "executor/builder/cgroup/cgroup_find.h"
+#include "executor/builder/limits/cgroup_find.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
  *
  * Trusts the kernel's files; a mount point with odd characters in its name is passed over.
  */
-#include "executor/builder/cgroup/cgroup_find.h"
+#include "executor/builder/limits/cgroup_find.h"
 
 #include <stdbool.h>
 #include <stdio.h>

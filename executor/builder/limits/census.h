@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* census.h - what the processes of a box hold, where no cgroup counts it. */
+#pragma once
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * Bytes of memory of their own that a process and all that come from it hold; shared pages count
+ * once between them.  Exact only where it would be over `enough`, since that takes the kernel
+ * longer.  proc: a /proc in which they have the pids that this process knows.
+ */
+uint64_t census_memory(int proc, pid_t first, uint64_t enough);

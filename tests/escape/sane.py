@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What must work inside (BPF_TEST beside BPF_DEATH_TEST): walls that stop ordinary programs would soon be taken down."""
+
+import importlib.util
+
+# Programs, and what each prints.
+ORDINARY = {
+    "subprocess": (r"""
+import subprocess
+print(subprocess.run(['ls', '/workspace'], capture_output=True, text=True).returncode)""", '0'),
+    "shell": (r"""
+import subprocess
+print(subprocess.run('for i in 1 2 3; do echo $i; done | sort -r | head -1; echo err > /dev/stderr', shell=True, capture_output=True, text=True).stdout.strip())""", '3'),
+    "threads": (r"""
+import threading
+l = []
+ts = [threading.Thread(target=l.append, args=(i,)) for i in range(20)]
+[t.start() for t in ts]; [t.join() for t in ts]
+print(sorted(l) == list(range(20)))""", 'True'),
+    "pool": (r"""
+import concurrent.futures as f
+with f.ThreadPoolExecutor(4) as p: print(sum(p.map(abs, range(-5, 5))))""", '25'),
+    "asyncio": (r"""
+import asyncio
+async def main():
+    p = await asyncio.create_subprocess_exec('echo', 'x', stdout=asyncio.subprocess.PIPE)
+    out = await p.communicate()
+    await asyncio.sleep(0.01)
+    return out[0]
+print(asyncio.run(main()))""", "b'x\\n'"),
+    "multiprocessing": (r"""
+import multiprocessing as m
+with m.Pool(2) as p: print(p.map(abs, [-1, -2]))""", '[1, 2]'),
+    "queue": (r"""
+import multiprocessing as m
+q = m.Queue()
+p = m.Process(target=q.put, args=(5,)); p.start()
+print(q.get()); p.join()""", '5'),
+    "shared_memory": (r"""
+from multiprocessing import shared_memory as s
+m = s.SharedMemory(create=True, size=100000)
+m.buf[0] = 7
+print(m.buf[0])
+m.close(); m.unlink()""", '7'),
+    "sqlite": (r"""
+import sqlite3
+c = sqlite3.connect('/workspace/a.db')
+c.execute('create table t(a)'); c.execute('insert into t values(1)'); c.commit()
+print(c.execute('select * from t').fetchall())""", '[(1,)]'),
+    "sqlite_wal": (r"""
+import sqlite3
+c = sqlite3.connect('/tmp/a.db')
+print(c.execute('pragma journal_mode=wal').fetchone()[0])
+c.execute('create table t(a)'); c.commit()""", 'wal'),
+    "files": (r"""
+import os, tempfile, shutil
+d = tempfile.mkdtemp(dir='/workspace')
+open(d + '/a', 'w').write('x')
+os.link(d + '/a', d + '/b'); os.symlink('a', d + '/c')
+os.chmod(d + '/a', 0o600); os.utime(d + '/a', (1, 1)); os.rename(d + '/b', d + '/e'); shutil.copytree(d, '/tmp/copy')
+print(sorted(os.listdir('/tmp/copy')))""", "['a', 'c', 'e']"),
+    "archives": (r"""
+import tarfile, zipfile, io
+open('f', 'w').write('x' * 1000)
+with zipfile.ZipFile('a.zip', 'w', zipfile.ZIP_DEFLATED) as z: z.write('f')
+with tarfile.open('a.tgz', 'w:gz') as t: t.add('f')
+print(tarfile.open('a.tgz').getnames(), zipfile.ZipFile('a.zip').namelist())""", "['f'] ['f']"),
+    "mmap": (r"""
+import mmap
+open('f', 'wb').write(bytes(8192))
+with open('f', 'r+b') as f:
+    m = mmap.mmap(f.fileno(), 0); m[0] = 5; m.flush()
+print(open('f', 'rb').read(1))""", "b'\\x05'"),
+    "signals": (r"""
+import signal, time
+signal.signal(signal.SIGALRM, lambda *a: print('rang'))
+signal.setitimer(signal.ITIMER_REAL, 0.05); time.sleep(0.2)""", 'rang'),
+    "random": (r"""
+import os, random, secrets, ssl, uuid
+print(len(os.urandom(8)), len(secrets.token_bytes(8)), len(ssl.RAND_bytes(8)), len(str(uuid.uuid4())))""", '8 8 8 36'),
+    "users": (r"""
+import getpass, os, pathlib, pwd
+print(getpass.getuser(), pwd.getpwuid(os.getuid()).pw_name, pathlib.Path.home())""", 'sandbox sandbox /tmp'),
+    "streams": (r"""open('/dev/stdout', 'w').write('a\n'); open('/dev/null', 'w').write('x'); print(open('/dev/stdin').read() == '')""", 'a\nTrue'),
+    "ctypes": (r"""
+import ctypes
+print(ctypes.CDLL(None).abs(-3))""", '3'),
+    "locale": (r"""print('gr\u00fc\u00df', '\u4e2d'.encode())""", "gr\u00fc\u00df b'\\xe4\\xb8\\xad'"),
+    "processors": (r"""
+import os
+print(os.cpu_count() >= 1, len(os.sched_getaffinity(0)) >= 1)""", 'True True'),
+    "time": (r"""
+import time, datetime
+print(time.tzname[0], datetime.datetime.now().year > 2000)""", 'UTC True'),
+    "folders": (r"""
+import os
+print(os.getcwd(), os.path.samefile('/mnt/data', '/workspace'), os.path.samefile('/sandbox/workspace', '.'))""", '/workspace True True'),
+}
+# Where the host has them.
+LIBRARIES = {
+    "numpy": (r"""
+import numpy as np
+print(np.linalg.inv(np.eye(300)).shape)""", '(300, 300)'),
+    "pandas": (r"""
+import pandas as pd
+print(pd.DataFrame({'a': [1, 2]}).a.sum())""", '3'),
+    "matplotlib": (r"""
+import os, matplotlib.pyplot as p
+p.plot([1, 2]); p.savefig('a.png')
+print(os.path.getsize('a.png') > 1000)""", 'True'),
+}
+
+
+def check(box, programs):
+    for name, (program, wanted) in programs.items():
+        end = box.run(program, wall_ms=60000)
+        assert end.how == "exited" and end.exit_code == 0, (name, end.how, end.signal, end.err)
+        assert end.out == wanted + "\n", (name, wanted, end.out, end.err)
+
+
+def test_ordinary_programs(box):
+    """Python's own library, with processes, threads, shared memory, locks and signals."""
+    check(box, ORDINARY)
+
+
+def test_libraries(box):
+    """Numerics and plots, where the host has them."""
+    check(box, {name: each for name, each in LIBRARIES.items() if importlib.util.find_spec(name)})
+
+
+def test_tools(box):
+    """What shells and compilers need of the kernel."""
+    end = box.run(r"""
+import shutil, subprocess
+commands = ["git init -q r && cd r && echo a > a && git add a && git -c user.name=a -c user.email=b commit -qm x && git log --oneline | wc -l",
+            "printf 'int main(void) { return 7; }' > a.c && gcc a.c -o a && { ./a; echo $?; }", "perl -e 'print 6 * 7'", "node -e 'console.log(6 * 7)'",
+            "tar cf - /etc/passwd 2>/dev/null | tar tf -", "seq 100000 | sort -rn | head -1", "find / -xdev -name passwd 2>/dev/null", "id -un; whoami"]
+for command in commands:
+    tool = command.split()[0] if "gcc" not in command else "gcc"
+    if shutil.which(tool) is None: continue
+    run = subprocess.run(command, shell=True, capture_output=True, text=True)
+    print(tool, run.stdout.split(), run.stderr.strip()[-200:])
+""", wall_ms=60000)
+    wanted = {"git": "['1']", "gcc": "['7']", "perl": "['42']", "node": "['42']", "tar": "['etc/passwd']", "seq": "['100000']",
+              "find": "['/etc/passwd']", "id": "['sandbox', 'sandbox']"}
+    for line in end.out.splitlines():
+        tool, got = line.split(" ", 1)
+        assert got.strip() == wanted[tool], (line, end.err)
+    assert "find" in end.out and "seq" in end.out, (end.out, end.err)
