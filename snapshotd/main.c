@@ -45,6 +45,8 @@ static const struct setting settings[] = {
 	    "Snapshots of one principal." },
 	{ "keep_free_bytes", KIND_UINT, &content_free_bytes, "268435456", 0, INT64_MAX, NULL,
 	    "Bytes of the disk that are left to others." },
+	{ "hold_seconds", KIND_UINT, &shelf_hold_seconds, "900", 1, 86400, NULL,
+	    "How long a content stays that was put or offered and that no snapshot needs." },
 	{ "threads", KIND_UINT, &threads, "16", 1, WORK_MAX_THREADS, NULL,
 	    "How many files are hashed, written or read at once; most of the time they wait." },
 	{ 0 },

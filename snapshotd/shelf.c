@@ -16,12 +16,13 @@
 #include <string.h>
 
 enum {
-	HOLD_MS = 15 * 60 * 1000, /* longer than any call may take that begins with an offer */
-	BLOCK = 4096,             /* what the smallest file costs the disk */
+	BLOCK = 4096, /* what the smallest file costs the disk */
 };
 
 /* What a broken manifest may have named is of use to who mends it. */
 static const int64_t FOR_EVER = INT64_MAX;
+
+uint64_t shelf_hold_seconds = 15 * 60;
 
 static struct shelf *shelves;
 static uint64_t store_bytes; /* of all shelves */
@@ -188,6 +189,12 @@ shelf_remove_content(struct shelf *shelf, struct content *c)
 	free(c);
 }
 
+static int64_t
+held_from_now(void)
+{
+	return loop_now_ms() + (int64_t)shelf_hold_seconds * 1000;
+}
+
 static void
 hold_until(struct shelf *shelf, struct content *c, int64_t ms)
 {
@@ -202,7 +209,7 @@ void
 shelf_hold(struct shelf *shelf, struct content *c)
 {
 	if (c->held_until_ms != FOR_EVER)
-		hold_until(shelf, c, loop_now_ms() + HOLD_MS);
+		hold_until(shelf, c, held_from_now());
 }
 
 void
@@ -225,19 +232,24 @@ shelf_expired(const struct shelf *shelf)
 	return c != NULL && c->held_until_ms <= loop_now_ms() ? c : NULL;
 }
 
+static void
+hold_as_offered(const void *node, VISIT visit, void *until)
+{
+	struct content *const *c = node;
+
+	if (visit == postorder || visit == leaf)
+		(*c)->held_until_ms = *(const int64_t *)until;
+}
+
+/* Also what a snapshot needs: an offer may count on it, and the snapshot be dropped in between. */
 void
 shelf_settle(struct shelf *shelf)
 {
 	bool broken = shelf->nrecords > 0 && shelf->records[0]->broken;
-	struct idle_list idle = TAILQ_HEAD_INITIALIZER(idle);
-	struct content *c;
+	int64_t until = broken ? FOR_EVER : held_from_now();
 
-	TAILQ_CONCAT(&idle, &shelf->idle, link);
-	while ((c = TAILQ_FIRST(&idle)) != NULL) {
-		TAILQ_REMOVE(&idle, c, link);
-		c->held_until_ms = broken ? FOR_EVER : loop_now_ms() + HOLD_MS;
-		set_idle(shelf, c);
-	}
+	/* All alike, which is an order. */
+	twalk_r(shelf->contents, hold_as_offered, &until);
 }
 
 /* ---- records ---- */

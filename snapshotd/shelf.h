@@ -51,14 +51,17 @@ struct shelf_limits {
 	uint64_t store_bytes, principal_bytes, principal_snapshots;
 };
 
+/* A setting; longer than any call may take that begins with an offer. */
+extern uint64_t shelf_hold_seconds;
+
 /* The principal's, NULL where there is none; and made where there is none, NULL with *e. */
 struct shelf *shelf_find(const char *principal);
 struct shelf *shelf_make(const char *principal, struct err *);
 /* For the start: the shelf of an owner that the disk shows. */
 struct shelf *shelf_of_owner(const char *owner, struct err *);
 struct shelf *shelf_first(void);
-/* After the start has shown all: what no snapshot needs is held as if it had been offered now, and
- * for ever if a manifest is broken that may have named it. */
+/* After the start has shown all: every content is held as if it had been offered now, and for ever
+ * if a manifest is broken that may have named it. */
 void shelf_settle(struct shelf *);
 
 struct content *shelf_content(const struct shelf *, const char *digest);
@@ -67,7 +70,7 @@ struct content *shelf_add_content(
     struct shelf *, const char *digest, uint64_t size, const struct shelf_limits *, struct err *);
 /* It is idle and not busy. */
 void shelf_remove_content(struct shelf *, struct content *);
-/* For offers and puts: nobody removes it for a quarter of an hour. */
+/* For offers and puts: nobody removes it for so long. */
 void shelf_hold(struct shelf *, struct content *);
 /* What was put is not what was announced. */
 void shelf_set_size(struct shelf *, struct content *, uint64_t size);

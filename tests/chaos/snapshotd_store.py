@@ -151,23 +151,35 @@ def test_limits_are_named(bin, asker):
         assert refused.code == "limit_exceeded" and "keep_free_bytes" in refused.text, refused
 
 
+HELD = 1.2  # seconds, with the flag below
+
+
 def test_what_nobody_needs_goes_and_nothing_else(bin, asker):
-    with Keeper(bin, asker) as keeper:
+    with Keeper(bin, asker, flags={"snapshotd": ["--hold-seconds=1"]}) as keeper:
         keeper.save({"f": b"shared", "g": b"kept"})
-        keeper.restart("snapshotd")  # what is committed by now is held by no offer any more
         second = keeper.save({"f": b"shared", "h": b"alone"})
-        keeper.restart("snapshotd")
+        time.sleep(HELD)
         keeper.drop(second["snapshot_id"])
         wait_for(lambda: keeper.contents() == {sha256(b"shared"), sha256(b"kept")})
-        third = keeper.save({"h": b"alone"})
-        keeper.restart("snapshotd")
-        # An offer relies on it: the drop must leave it for the commit that follows.
+
+
+def test_what_was_offered_stays_for_its_commit(bin, asker):
+    def offer_and_drop(keeper, between):
+        snapshot = keeper.save({"h": b"alone"})
+        time.sleep(HELD)
         assert keeper.ask("snapshot_offer", {"sha256": [sha256(b"alone")]})["sha256"] == []
-        keeper.drop(third["snapshot_id"])
+        between()
+        keeper.drop(snapshot["snapshot_id"])
         time.sleep(0.3)
         entry = {"path": "f", "type": "file", "mode": 0, "mtime_ns": 0, "size": 5, "sha256": sha256(b"alone")}
-        fourth = keeper.ask("snapshot_commit", {"session_id": "s", "new_bytes": 0, "entries": [entry]})
-        assert keeper.restore(fourth["snapshot_id"]) == {"f": b"alone"}
+        again = keeper.ask("snapshot_commit", {"session_id": "s", "new_bytes": 0, "entries": [entry]})
+        assert keeper.restore(again["snapshot_id"]) == {"f": b"alone"}
+        keeper.drop(again["snapshot_id"])
+
+    with Keeper(bin, asker, flags={"snapshotd": ["--hold-seconds=1"]}) as keeper:
+        offer_and_drop(keeper, lambda: None)
+        # One that starts anew does not know what its predecessor was asked.
+        offer_and_drop(keeper, lambda: keeper.restart("snapshotd"))
 
 
 def test_a_changed_content_is_noticed_and_mended(bin, asker):

@@ -260,11 +260,19 @@ orphans_of_a_start(void **state)
 	(void)state;
 	put(bad, "c");
 	assert_non_null(shelf_add_broken(bad, "b9c5cb36-7a9b-4b6e-8d0c-1f1f1f1f1f1f", &e));
+	struct content *needed = put(good, "needed");
+	struct record *r = commit(good, (const char *[]){ "needed", NULL });
 	shelf_settle(good);
 	shelf_settle(bad);
 	assert_null(shelf_expired(good));
+	/* An offer may have said before the start that it is here. */
+	shelf_remove_record(good, r);
+	assert_true(needed->held_until_ms > now_ms);
+	assert_null(shelf_expired(good));
 	now_ms += HOLD_MS;
 	assert_ptr_equal(shelf_expired(good), c);
+	shelf_remove_content(good, c);
+	assert_ptr_equal(shelf_expired(good), needed);
 	now_ms += 1000ll * HOLD_MS;
 	assert_null(shelf_expired(bad));
 }
