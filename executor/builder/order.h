@@ -16,7 +16,9 @@
 
 enum {
 	ORDER_SOCKET = 3, /* the builder's end, the only descriptor it is started with but 0-2 */
-	ORDER_MAX_LIVING = 4096, /* boxes and stewards, and as many workspaces */
+	ORDER_MAX_LIVING = 4096, /* boxes, programs and stewards, and as many workspaces */
+	ORDER_MAX_RUNTIMES = 16,
+	ORDER_MAX_ZYGOTES = 8,
 	ORDER_MAX_FDS = 3,
 };
 
@@ -40,26 +42,40 @@ enum limits_by {
 	LIMITS_CGROUP2,
 };
 
+/*
+ * A box is a place: namespaces, mounts, cgroups, and a pid 1 that does nothing.  Programs are
+ * started in it, any number one after another and some beside each other; each goes through the
+ * whole jail by itself before it runs.
+ */
 enum order_kind {
 	ORDER_WORKSPACE = 1, /* id: of the workspace; bytes, files */
 	ORDER_WIPE,          /* id: of a workspace that nothing uses any more */
-	ORDER_BOX,     /* id, workspace, language, limits; descriptors: stdout, stderr, control */
+	ORDER_BOX,           /* id, workspace, limits */
+	ORDER_PROGRAM, /* id, box, runtime, zygote, alone; descriptors: stdout, stderr, control.
+	                  The box may still be in the making. */
 	ORDER_STEWARD, /* id, workspace, limits; descriptor: its channel */
-	ORDER_KILL,    /* id: of a box or steward; it still ends with an answer */
+	ORDER_CLOCK,   /* id: of a box that is ended wall_ms and a grace from now; 0: not any more */
+	ORDER_SIGNAL,  /* id: of a program; signal */
+	ORDER_KILL,    /* id: of a box or steward; all in it still end with answers */
 };
 
 struct order {
 	uint32_t kind, id, workspace;
-	uint32_t language;     /* enum language */
+	uint32_t box;          /* of a program: where */
+	uint32_t runtime;      /* enum language, and from language_COUNT on the settings' own */
+	uint32_t zygote;       /* 0: start it from its file; else fork that zygote, from 1 */
+	uint32_t alone;        /* 1: the box ends with this program */
+	uint32_t signal;
 	uint64_t bytes, files; /* of a workspace */
 	uint64_t memory_bytes, tmp_bytes, cpu_milli, processes, open_files;
-	uint64_t wall_ms; /* from the program's start; the executor's clock goes first */
+	uint64_t wall_ms;
 };
 
 enum answer_kind {
 	ANSWER_READY = 1, /* the builder is up: layers of a box tried for this; id 0 */
 	ANSWER_WORKSPACE, /* it is there, with an O_PATH descriptor of its root; or error */
-	ANSWER_STARTED,   /* the jail is closed and the program starts now */
+	ANSWER_STARTED,   /* of a box: it is closed; of a program: its jail is closed and it starts
+	                     now; layers, step_us */
 	ANSWER_ENDED,     /* nothing of it is left; error: it never started */
 };
 
@@ -76,11 +92,10 @@ struct answer {
 	struct layers layers;
 	uint32_t step_us[STEP_COUNT]; /* STARTED: how long each step of making it took */
 	/* ENDED */
-	bool has_status;                        /* false: it was killed before its program ended */
-	int32_t status;                         /* of wait(2) */
-	bool out_of_memory, too_many_processes; /* a limit was hit */
-	uint64_t cpu_us, max_memory_bytes;      /* 0: the host cannot tell */
-	uint32_t remove_us;                     /* from its last process's end to nothing left */
+	int32_t status;                         /* of a program, a steward: as of wait(2) */
+	bool out_of_memory, too_many_processes; /* of a box: a limit was hit */
+	uint64_t cpu_us, max_memory_bytes;      /* of a box; 0: the host cannot tell */
+	uint32_t remove_us; /* of a box: from its last process's end to nothing left */
 };
 
 /* The same bounds on both sides: 0, or -1 naming the field.  nfds: how many came with it. */

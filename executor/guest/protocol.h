@@ -6,20 +6,33 @@
  * A frame is: kind (1 byte), size (4 bytes, little endian), payload.  The driver runs in the same
  * process as the guest's program and so is as hostile as that: whatever it sends is a claim about
  * the guest and no more.
+ *
+ * A driver that is ready says so and waits.  CODE is a program: it runs, what is to be told of it
+ * is told, and the process ends as the language's interpreter would end it.  STATEMENT is one of
+ * many: what it defines stays, DONE is the last word on it, and the driver waits for the next;
+ * SIGINT interrupts it and leaves the state as it is.  A runtime without a driver (a row of the
+ * settings) gets CODE only.
  */
 #pragma once
 
 enum guest_frame {
 	/* executor to driver */
-	GUEST_CODE = 'C', /* the program, UTF-8; run it */
+	GUEST_CODE = 'C',      /* UTF-8; run it and end */
+	GUEST_STATEMENT = 'S', /* UTF-8; run it and say DONE */
+	GUEST_BRIDGE = 'B',    /* key, line feed, JSON text: for the program's `bridge` */
 	/* driver to executor */
+	GUEST_IDLE = 'I',      /* empty, once: it waits for code */
 	GUEST_RESULT = 'R',    /* JSON text of the result, at most 1 MiB */
 	GUEST_VARIABLES = 'V', /* names, each with a line feed behind it, at most 64 KiB */
 	GUEST_ERROR = 'E',     /* type, line feed, line number, line feed, text; at most 64 KiB */
+	GUEST_RICH = 'M',      /* MIME type, line feed, bytes; at most 4 MiB, 8 of them a run */
+	GUEST_DONE = 'D',      /* '0' or '1': it failed; the statement is over and its output written */
 };
 
 enum {
 	GUEST_CONTROL_FD = 3,
 	GUEST_MAX_RESULT = 1 << 20,
 	GUEST_MAX_FRAME = 64 << 10,
+	GUEST_MAX_RICH = 4 << 20,
+	GUEST_MAX_RICHES = 8,
 };
