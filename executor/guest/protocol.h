@@ -26,7 +26,8 @@ enum guest_frame {
 	GUEST_VARIABLES = 'V', /* names, each with a line feed behind it, at most 64 KiB */
 	GUEST_ERROR = 'E',     /* type, line feed, line number, line feed, text; at most 64 KiB */
 	GUEST_RICH = 'M',      /* MIME type, line feed, bytes; at most 4 MiB, 8 of them a run */
-	GUEST_DONE = 'D',      /* '0' or '1': it failed; the statement is over and its output written */
+	GUEST_DONE = 'D', /* exit status in decimals, 0: it went well; the statement is over, its
+	                     output written */
 };
 
 enum {

@@ -1,22 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""driver.py - runs one Python program inside a box and tells the executor what became of it (guest/protocol.h).
+"""driver.py - runs Python inside a box and tells the executor what became of it (guest/protocol.h).
 
 It shares a process with the program, so nothing here is a wall: the program may close, forge or break all of it, and
 harms its own result by that and nothing else. What it promises: a program sees what it would see as a script, and
 whatever that does to its streams, modules or descriptors, no file of its own is written to from here.
 
-Every start pays for what stands here, the compiler included. So it imports only what a bare interpreter has loaded
-already, and what few programs need stands beside it: values.py tells a result, failure.py an exception.
+It is started from its file, or lies in a zygote and goes on in a fork of that. A start from the file pays for what
+stands here, the compiler included. So it imports only what a bare interpreter has loaded already, and what few
+programs need stands beside it: values.py tells a result, failure.py an exception, rich.py pictures and tables.
 """
 
 import _ast
+import _io
+import _signal
+import atexit
+import builtins
+import gc
 import os
 import sys
 
 CONTROL = 3
-FILE = "<code>"
+FILE = "<code>"  # a statement's has its number in it, so that each traceback finds its own lines
 FUTURE = 0x1FE0000  # the bits of co_flags that stand for "from __future__ import ..."
 MAX_RESULT, MAX_NAMES, MAX_NAME = 1 << 20, 256, 256
+FORMS = "_repr_png_", "_repr_svg_", "_repr_html_"
+MAX_SOURCES, MAX_SOURCE_BYTES = 512, 8 << 20  # of earlier statements, for their tracebacks
+
+beside_files = {}  # by name; a zygote has read them all before it forks
 
 
 class Control:
@@ -26,20 +36,17 @@ class Control:
         os.set_inheritable(CONTROL, False)
         self.owner, self.file = os.getpid(), os.fstat(CONTROL)
 
-    def receive(self, size):
+    def bytes(self, size):
         data = bytearray()
-        while len(data) < size:
-            part = os.read(CONTROL, size - len(data))
-            if not part:
-                sys.exit("the control channel ended before the program came")
+        while len(data) < size and (part := os.read(CONTROL, size - len(data))):
             data += part
-        return data
+        return data if len(data) == size else None
 
-    def program(self):
-        head = self.receive(5)
-        if head[:1] != b"C":
-            sys.exit("the control channel brought something else than a program")
-        return self.receive(int.from_bytes(head[1:], "little")).decode().removeprefix("\ufeff")
+    def receive(self):
+        """Kind and payload of a frame; None when there will be no more."""
+        head = self.bytes(5)
+        payload = head and self.bytes(int.from_bytes(head[1:], "little"))
+        return None if payload is None else (bytes(head[:1]), payload)
 
     # A fork of the program comes by here too, and a file that it opened may have become descriptor 3.
     def send(self, kind, payload):
@@ -49,11 +56,47 @@ class Control:
                 data = data[os.write(CONTROL, data):]
 
 
-class Lines:
+class Interrupts:
+    """SIGINT as the program wants it, while it runs; between its statements, and within a frame, it does nothing."""
+
+    def __init__(self):
+        self.theirs, self.off = _signal.default_int_handler, True
+        _signal.signal(_signal.SIGINT, self.nothing)
+
+    @staticmethod
+    def nothing(number, frame):
+        pass
+
+    def allow(self):
+        self.off = False
+        _signal.signal(_signal.SIGINT, self.theirs)
+
+    def forbid(self):
+        while not self.off:
+            try:
+                was = _signal.signal(_signal.SIGINT, self.nothing)
+                self.theirs, self.off = _signal.SIG_DFL if was is None else was, True
+            except BaseException:  # one that came just before
+                pass
+
+
+class Sources:
     """Hands the program's lines to linecache when that is imported; to import it here would cost each start 3 ms."""
 
-    def __init__(self, source):
-        self.source = source
+    def __init__(self):
+        self.texts, self.bytes = {}, 0
+
+    def add(self, file, text):
+        self.texts[file], self.bytes = text, self.bytes + len(text)
+        cache = getattr(sys.modules.get("linecache"), "cache", {})
+        cache[file] = self.entry(file)
+        while len(self.texts) > 1 and (len(self.texts) > MAX_SOURCES or self.bytes > MAX_SOURCE_BYTES):
+            oldest = next(iter(self.texts))
+            self.bytes -= len(self.texts.pop(oldest))
+            cache.pop(oldest, None)
+
+    def entry(self, file):
+        return len(self.texts[file]), None, self.texts[file].splitlines(True), file
 
     def find_spec(self, name, path=None, target=None):
         if name != "linecache":
@@ -64,11 +107,37 @@ class Lines:
 
         def exec_module(module):
             load(module)
-            module.cache[FILE] = len(self.source), None, self.source.splitlines(True), FILE
+            module.cache.update((file, self.entry(file)) for file in self.texts)
 
         if load:
             spec.loader.exec_module = exec_module
         return spec
+
+
+class Shadows:
+    """A module that a zygote imported ahead gives way to a file of its name in the workspace, as at a cold start."""
+
+    def __init__(self, ahead):
+        self.ahead, self.seen = ahead, None
+
+    def look(self):
+        if not self.ahead:
+            return
+        try:
+            changed = os.stat(".").st_mtime_ns
+            if changed != self.seen:
+                self.seen = changed
+                self.drop(os.listdir("."))
+        except OSError:
+            pass
+
+    def drop(self, entries):
+        for entry in entries:
+            name = entry.split(".", 1)[0]
+            if name in self.ahead and (entry == name + ".py" or os.path.exists(os.path.join(entry, "__init__.py"))):
+                for other in [m for m in self.ahead if m == name or m.startswith(name + ".")]:
+                    self.ahead.discard(other)
+                    sys.modules.pop(other, None)
 
 
 class OwnPath:
@@ -85,33 +154,26 @@ class OwnPath:
 
 def beside(name):
     """The names of the file of that name beside this one."""
-    file = os.path.join(os.path.dirname(__file__), name)
-    scope = {"__name__": name, "__file__": file, "FILE": FILE}
-    with open(file, encoding="utf-8") as source:
-        exec(compile(source.read(), file, "exec"), scope)
-    return scope
+    if name not in beside_files:
+        file = os.path.join(os.path.dirname(__file__), name)
+        scope = {"__name__": name, "__file__": file}
+        with open(file, encoding="utf-8") as source:
+            exec(compile(source.read(), file, "exec"), scope)
+        beside_files[name] = scope
+    return beside_files[name]
 
 
-def parse(source):
-    """The program as code, and its last statement as code of its own where that is an expression."""
-    tree = compile(source, FILE, "exec", _ast.PyCF_ONLY_AST, True)
-    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], _ast.Expr) else None
-    body = compile(tree, FILE, "exec", 0, True)
-    if last is None:
-        return body, None
-    return body, compile(_ast.Expression(last.value), FILE, "eval", body.co_flags & FUTURE, True)
-
-
-def prepare(source):
-    """The process as a script finds it; the names of its __main__."""
-    main = sys.modules["__main__"] = type(sys)("__main__")
-    main.__builtins__ = __builtins__
-    sys.argv, sys.path = [FILE], [os.getcwd(), *sys.path]
-    sys.meta_path.insert(0, Lines(source))
-    # What is written is seen at once, and text that has no UTF-8 form does not end a program.
-    for stream in sys.stdout, sys.stderr:
-        stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
-    return main.__dict__
+def assigns_result(tree):
+    nodes = [tree]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, list):
+            nodes += node
+        elif isinstance(node, _ast.Name) and node.id == "result" and isinstance(node.ctx, _ast.Store):
+            return True
+        elif isinstance(node, _ast.AST):
+            nodes += [getattr(node, field, None) for field in node._fields]
+    return False
 
 
 def names(scope):
@@ -122,36 +184,205 @@ def names(scope):
     return "".join(mine[:MAX_NAMES]).encode()
 
 
-def tell(control, kind, payload):
-    """Sends one frame; what a program broke about it (a __repr__ that raises, a closed descriptor) costs just that."""
+def complain(text):
     try:
-        with OwnPath():
-            control.send(kind, payload())
+        sys.stderr.write(f"{text}\n")
     except BaseException:
         pass
 
 
-def main():
-    control = Control()
-    source = control.program()
-    hook, scope = sys.excepthook, prepare(source)
-    status, value = 0, None
-    try:
-        body, tail = parse(source)
-        exec(body, scope)
-        if tail is not None:
-            value = eval(tail, scope)
-    except SystemExit as stop:
-        status = stop.code
-    except BaseException as error:
+def parse_json(text):
+    """JSON without the module of that name, which may be the program's own by now."""
+    from _json import make_scanner
+
+    class Context:
+        strict, object_hook, object_pairs_hook, parse_float, parse_int, parse_constant, memo = (
+            False, None, None, float, int, float, {})
+
+    return make_scanner(Context())(text.strip(), 0)[0]
+
+
+class Driver:
+    def __init__(self, ahead=()):
+        self.control, self.interrupts, self.sources = Control(), Interrupts(), Sources()
+        self.shadows = Shadows(set(ahead))
+        self.hook, self.flags, self.statements = sys.excepthook, 0, 0
+        self.prepare()
+
+    def prepare(self):
+        """The process as a script finds it."""
+        main = sys.modules["__main__"] = type(sys)("__main__")
+        main.__builtins__ = builtins
+        self.scope = main.__dict__
+        builtins.bridge = self.bridge = {}
+        sys.argv, sys.path = [FILE], [os.getcwd(), *sys.path]
+        sys.meta_path.insert(0, self.sources)
+        # What is written is seen at once, and text that has no UTF-8 form does not end a program.
+        for stream in sys.stdout, sys.stderr:
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
+        self.frozen = gc.get_freeze_count()
+
+    def serve(self):
+        self.control.send(b"I", b"")
+        while frame := self.control.receive():
+            kind, payload = frame
+            if kind == b"B":
+                key, _, text = payload.decode("utf-8", "replace").partition("\n")
+                self.bridge[key] = parse_json(text)
+            elif kind == b"S":
+                self.statement(payload.decode().removeprefix("\ufeff"))
+            elif kind == b"C":
+                self.program(payload.decode().removeprefix("\ufeff"))
+            else:
+                sys.exit("the control channel brought something else than a program")
+        if self.statements == 0:
+            sys.exit("the control channel ended before the program came")
+        self.end(0)
+
+    def program(self, source):
+        self.interrupts.allow()
+        self.end(self.run(source, FILE))
+
+    def statement(self, source):
+        self.statements += 1
         status = 1
-        tell(control, b"E", lambda: beside("failure.py")["failure"](error, hook, __file__))
-    tell(control, b"V", lambda: names(scope))
-    value = scope.get("result", value)
-    if value is not None or "result" in scope:
-        tell(control, b"R", lambda: beside("values.py")["as_json"](value, MAX_RESULT))
-    # The interpreter's own end: threads are waited for, exit functions run, open files are written out.
-    sys.exit(status)
+        try:
+            self.interrupts.allow()
+            status = self.run(source, f"<code {self.statements}>")
+            self.flush()
+        except KeyboardInterrupt:
+            pass  # it came when all was over
+        self.interrupts.forbid()
+        if os.getpid() != self.control.owner:  # a fork of the program that came out of it
+            self.end(status)
+        self.tell(b"D", lambda: str(status).encode())
+
+    def run(self, source, file):
+        """Runs it and tells what came of it; the exit status."""
+        status, value, assigned, before = 0, None, False, self.scope.get("result")
+        self.shadows.look()
+        self.sources.add(file, source)
+        try:
+            body, tail, assigned = self.parse(source, file)
+            exec(body, self.scope)
+            if tail is not None:
+                value = eval(tail, self.scope)
+        except SystemExit as stop:
+            status = self.status(stop.code)
+        except BaseException as error:
+            status = 1
+            self.tell(b"E", lambda: beside("failure.py")["failure"](error, self.hook, __file__, file))
+        self.tell(b"V", lambda: names(self.scope))
+        if "result" in self.scope and (file == FILE or assigned or self.scope["result"] is not before):
+            value, assigned = self.scope["result"], True
+        if value is not None or assigned:
+            self.tell(b"R", lambda: beside("values.py")["as_json"](value, MAX_RESULT))
+        self.tell_rich(value)
+        return status
+
+    def parse(self, source, file):
+        """The code; that of its last statement by itself, where that is an expression; whether it assigns `result`."""
+        tree = compile(source, file, "exec", _ast.PyCF_ONLY_AST | self.flags, True)
+        assigned = "result" in source and assigns_result(tree)
+        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], _ast.Expr) else None
+        body = compile(tree, file, "exec", self.flags, True)
+        self.flags |= body.co_flags & FUTURE
+        if last is None:
+            return body, None, assigned
+        return body, compile(_ast.Expression(last.value), file, "eval", self.flags, True), assigned
+
+    @staticmethod
+    def status(code):
+        """Of sys.exit(code), as the interpreter has it."""
+        if code is None or isinstance(code, int):
+            return (code or 0) & 0xff
+        complain(code)
+        return 1
+
+    def tell(self, kind, payload):
+        """Sends a frame; what a program broke about it (a __repr__ that raises, a closed descriptor) costs just that."""
+        off = self.interrupts.off
+        try:
+            with OwnPath():
+                data = payload()
+            self.interrupts.forbid()
+            self.control.send(kind, data)
+        except BaseException:
+            pass
+        if not off:
+            self.interrupts.allow()
+
+    def tell_rich(self, value):
+        try:
+            if "matplotlib.pyplot" not in sys.modules and not any(hasattr(type(value), form) for form in FORMS):
+                return
+            with OwnPath():
+                for part in beside("rich.py")["rich"](value):
+                    self.tell(b"M", lambda: part)
+        except BaseException as error:
+            complain(f"pictures are left out: {type(error).__name__}")
+
+    @staticmethod
+    def flush():
+        """True: what was written is out of this process."""
+        done = True
+        for stream in sys.stdout, sys.stderr:
+            try:
+                if stream is not None and not getattr(stream, "closed", False):
+                    stream.flush()
+            except Exception:
+                done = False
+        if "ctypes" in sys.modules:  # then there may be C code that writes by stdio
+            try:
+                sys.modules["ctypes"].PyDLL(None).fflush(None)
+            except Exception:
+                pass
+        return done
+
+    def end(self, status):
+        """
+        The interpreter's own end as far as anybody can see it: threads are waited for, exit functions run, objects
+        are finalised, open files written out. What it does besides, to take each module apart, takes milliseconds.
+        """
+        try:
+            if "threading" in sys.modules:
+                sys.modules["threading"]._shutdown()
+        except BaseException as error:
+            sys.excepthook(type(error), error, error.__traceback__)
+        atexit._run_exitfuncs()
+        self.flush()
+        self.forget()
+        save_files()
+        done = self.flush()
+        if "ctypes" in sys.modules and done:
+            sys.modules["ctypes"].PyDLL(None).exit(status)  # so that libraries in C and Fortran write out theirs
+        os._exit(status if done else 120)
+
+    def forget(self):
+        """Lets go of the program's names and of its own modules'."""
+        here = sys.path[0] if sys.path and isinstance(sys.path[0], str) else "/"
+        for name, module in list(sys.modules.items()):
+            if name == "__main__" or (getattr(module, "__file__", None) or "/").startswith(here + "/"):
+                del sys.modules[name]
+        self.scope = self.bridge = builtins.bridge = None
+        if gc.get_freeze_count() > self.frozen:
+            gc.unfreeze()
+        gc.collect()
 
 
-main()
+def save_files():
+    """Writes out the files that something still holds; those on top of others first."""
+    open_files = [thing for thing in gc.get_objects() if issubclass(type(thing), _io._IOBase)]
+    for thing in sorted(open_files, key=lambda file: (type(file).__module__ == "_io", not hasattr(file, "buffer"))):
+        try:
+            thing.flush() if type(thing).__module__ == "_io" else thing.close()
+        except BaseException:
+            pass
+
+
+def main(ahead=()):
+    Driver(ahead).serve()
+
+
+if __name__ == "__main__":
+    main()

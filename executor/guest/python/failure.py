@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """failure.py - an exception that a program did not catch: printed as the interpreter would, and told in a frame.
 
-Read by driver.py when there is one; FILE is the program's name in a traceback.
+Read by driver.py when there is one.
 """
 
 import sys
@@ -9,13 +9,13 @@ import sys
 MAX_TYPE, MAX_TEXT = 256, 4096  # bytes
 
 
-def _steps(trace, driver):
-    """The traceback without the driver's frames, and the innermost line of the program in it, or 0."""
+def _steps(trace, driver, file):
+    """The traceback without the driver's frames, and the innermost line of the code in it, or 0."""
     while trace is not None and trace.tb_frame.f_code.co_filename == driver:
         trace = trace.tb_next
     line, step = 0, trace
     while step is not None:
-        if step.tb_frame.f_code.co_filename == FILE:
+        if step.tb_frame.f_code.co_filename == file:
             line = step.tb_lineno
         step = step.tb_next
     return trace, line
@@ -35,13 +35,13 @@ def _cut(text, most):
     return text.encode("utf-8", "replace")[:most].decode("utf-8", "ignore")
 
 
-def failure(error, hook, driver):
-    """Prints it; the payload of an ERROR frame.  hook: sys.excepthook as it was before the program."""
-    error.__traceback__, line = _steps(error.__traceback__, driver)
+def failure(error, hook, driver, file):
+    """Prints it; the payload of an ERROR frame.  hook: sys.excepthook as it was before; file: the code's name."""
+    error.__traceback__, line = _steps(error.__traceback__, driver, file)
     _show(error, hook)
     kind = type(error)
     name = kind.__qualname__ if kind.__module__ in ("builtins", "__main__") else f"{kind.__module__}.{kind.__qualname__}"
-    if isinstance(error, SyntaxError) and error.filename == FILE:
+    if isinstance(error, SyntaxError) and error.filename == file:
         line, text = error.lineno or 0, str(error.msg)
     else:
         try:

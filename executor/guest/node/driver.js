@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * driver.js - runs JavaScript inside a box and tells the executor what became of it (guest/protocol.h).
+ *
+ * It shares a process with the program, so nothing here is a wall: the program may close, forge or break all of it,
+ * and harms its own result by that and nothing else.
+ *
+ * A program runs as node would run a file: until nothing is left to wait for.  Statements run one after another in
+ * one global scope; what one declares, by `let`, `const` or `class` too, stays, and may be declared again.  A
+ * statement is over when its code has run and a promise that is its value has settled; timers go on behind it.
+ * process.exit() ends a program; in a statement it ends that statement with its code and no more.
+ */
+'use strict';
+
+const fs = require('fs');
+const net = require('net');
+const path = require('path');
+const vm = require('vm');
+const { builtinModules, createRequire, Module } = require('module');
+const { inspect } = require('util');
+const { pathToFileURL } = require('url');
+
+const { rewrite } = require('./rewrite.js');
+const { as_json } = require('./values.js');
+
+const CONTROL = 3;
+const MAX_RESULT = 1 << 20, MAX_NAMES = 256, MAX_NAME = 256, MAX_TEXT = 4096;
+const real_exit = process.exit.bind(process);
+
+/* ---- the channel ---- */
+
+/* It does not block, and there is nothing else to do than to wait until it is read. */
+function send(kind, payload) {
+	const body = Buffer.from(payload), head = Buffer.alloc(5);
+	head.write(kind, 0, 'latin1');
+	head.writeUInt32LE(body.length, 1);
+	for (let data = Buffer.concat([head, body]); data.length > 0;) {
+		try {
+			data = data.subarray(fs.writeSync(CONTROL, data));
+		} catch (error) {
+			if (error.code !== 'EAGAIN')
+				return;
+			Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+		}
+	}
+}
+
+/* ---- what is told ---- */
+
+/* As the interpreter itself prints it, without the frames that are ours. */
+function print_error(error, source, line) {
+	let text = typeof error === 'object' && error !== null ? inspect(error) : `Uncaught ${inspect(error)}`;
+	text = text.split('\n').filter(l => !/^ +at .*(node:(vm|internal|events|net)|\/driver\.js:)/.test(l)).join('\n');
+	const code = line > 0 ? source?.text.split('\n')[line - 1] : undefined;
+	if (code !== undefined && !text.startsWith('<code'))
+		text = `${source.file}:${line}\n${code.slice(0, 500)}\n\n${text}`;
+	try {
+		fs.writeSync(2, text.slice(0, 1 << 20) + '\n');
+	} catch {
+		/* closed */
+	}
+}
+
+function line_of(error, source) {
+	if (error?.line_in_code !== undefined)
+		return error.line_in_code;
+	const stack = String(error?.stack), at = source ? stack.indexOf(source.file + ':') : -1;
+	return at < 0 ? 0 : Number.parseInt(stack.slice(at + source.file.length + 1), 10) || 0;
+}
+
+function tell_error(error, source) {
+	let type = 'Error', text = '', line = 0;
+	try {
+		line = line_of(error, source);
+		type = error instanceof Error ? String(error.name || error.constructor.name) : error === null ? 'null' : typeof error;
+		text = error instanceof Error ? String(error.message) : inspect(error);
+	} catch {
+		/* it is made to be looked at by nobody */
+	}
+	try {
+		print_error(error, source, line);
+	} catch {
+		/* likewise */
+	}
+	type = type.replace(/\n/g, ' ').slice(0, 64) || 'Error';
+	send('E', `${type}\n${line}\n${Buffer.from(text).subarray(0, MAX_TEXT).toString()}`);
+}
+
+const lexical = new Set(); /* names that a program declared by let, const, class: no property of globalThis */
+const known = new Set();
+
+function lookup(name) {
+	try {
+		return name in globalThis && !lexical.has(name) ? globalThis[name] : vm.runInThisContext(name);
+	} catch {
+		return undefined;
+	}
+}
+
+function tell_names() {
+	const own = Object.getOwnPropertyNames(globalThis).filter(n => !known.has(n));
+	const names = [...new Set([...lexical, ...own])].filter(n => /^[\p{ID_Start}$][\p{ID_Continue}$]*$/u.test(n) &&
+		Buffer.byteLength(n) <= MAX_NAME);
+	send('V', names.slice(0, MAX_NAMES).map(n => n + '\n').join(''));
+}
+
+function tell_result(value, must) {
+	const timer = /^(Timeout|Immediate)$/.test(value?.constructor?.name); /* of a last line that starts one */
+	if (must || (value !== undefined && !timer))
+		send('R', as_json(value, MAX_RESULT));
+}
+
+/* ---- running ---- */
+
+/* A module of the workspace is found by a file that stands beside a link to its folder of modules. */
+let finder;
+async function import_module(specifier, options) {
+	const here = process.cwd();
+	specifier = String(specifier);
+	if (/^\.{0,2}\//.test(specifier))
+		specifier = pathToFileURL(path.resolve(here, specifier)).href;
+	if (/^[a-z]+:/i.test(specifier) || builtinModules.includes(specifier))
+		return import(specifier, options);
+	if (finder === undefined) {
+		const folder = fs.mkdtempSync(path.join(require('os').tmpdir(), 'node-'));
+		fs.symlinkSync(path.join(here, 'node_modules'), path.join(folder, 'node_modules'));
+		fs.writeFileSync(path.join(folder, 'finder.mjs'), 'export default (s, o) => import(s, o);\n');
+		finder = (await import(pathToFileURL(path.join(folder, 'finder.mjs')).href)).default;
+	}
+	return finder(specifier, options);
+}
+
+/* V8 is who decides what is an error; its texts are for scripts, though, and mislead about modules. */
+function read(source, statement) {
+	try {
+		return rewrite(source.text, statement);
+	} catch (error) {
+		try {
+			new vm.Script(source.text, { filename: source.file });
+		} catch (script_error) {
+			if (!/import|export|await/.test(script_error.message))
+				throw script_error;
+			const wrong = new SyntaxError(error.message.replace(/ \(\d+:\d+\)$/, ''));
+			wrong.line_in_code = error.loc?.line ?? 0;
+			wrong.stack = `SyntaxError: ${wrong.message}`;
+			throw wrong;
+		}
+		return { text: source.text, waits: false, tail: false, names: [] };
+	}
+}
+
+/* Globals that cannot be written to give way to a declaration of that name. */
+function give_way(names) {
+	for (const name of names) {
+		const there = Object.getOwnPropertyDescriptor(globalThis, name);
+		if (there?.configurable && !('value' in there && there.writable))
+			Object.defineProperty(globalThis, name,
+				{ value: undefined, writable: true, configurable: true, enumerable: true });
+	}
+}
+
+/* { value, tail }; the value of a promise where the code waits. */
+function run(source, statement) {
+	const code = read(source, statement);
+	const script = new vm.Script(code.text, { filename: source.file });
+	if (statement || code.waits)
+		give_way(code.names);
+	else
+		code.names.forEach(n => lexical.add(n));
+	const value = script.runInThisContext({ breakOnSigint: statement, displayErrors: true });
+	return { value: code.tail || code.waits ? value : undefined, names: code.names };
+}
+
+/* ---- a program ---- */
+
+function program(text) {
+	const source = { text, file: '<code>' };
+	let value, failed = false;
+	process.removeListener('SIGINT', on_interrupt);
+	process.on('uncaughtException', error => {
+		if (process.listenerCount('uncaughtException') > 1)
+			return;
+		failed = true;
+		tell_error(error, source);
+		real_exit(1);
+	});
+	process.on('exit', () => {
+		tell_names();
+		const result = lookup('result');
+		tell_result(result !== undefined ? result : value, result !== undefined);
+	});
+	socket.pause();
+	socket.unref();
+	const ran = run(source, false);
+	if (ran.value instanceof Promise) /* one that is rejected ends the program as it would have without this */
+		ran.value.then(settled => { value = settled; });
+	else
+		value = ran.value;
+}
+
+/* ---- statements ---- */
+
+class Exit extends Error {
+	constructor(code) {
+		super(`process.exit(${code})`);
+		this.code = code;
+	}
+}
+
+const interrupted = () => Object.assign(new Error('interrupted'), { name: 'Interrupted' });
+let interrupt = null, count = 0, current = null;
+
+function on_interrupt() {
+	interrupt?.(interrupted());
+}
+
+function exit_of_statement(code) {
+	const status = Number(code ?? process.exitCode ?? 0) & 0xff;
+	process.exitCode = undefined;
+	const exit = new Exit(status);
+	interrupt?.(exit); /* also where a callback calls it */
+	throw exit;
+}
+
+function status_of(error) {
+	if (error instanceof Exit)
+		return error.code;
+	if (error?.code === 'ERR_SCRIPT_EXECUTION_INTERRUPTED')
+		error = interrupted();
+	tell_error(error, current);
+	return 1;
+}
+
+/* What is behind a promise is written by then, but a pipe may be full. */
+function flushed(stream) {
+	return new Promise(resolve => {
+		if (stream.destroyed || stream.writableLength === 0)
+			resolve();
+		else
+			stream.write('', resolve);
+	});
+}
+
+async function statement(text) {
+	const source = current = { text, file: `<code ${++count}>` };
+	const stop = new Promise((_, reject) => { interrupt = reject; });
+	const before = globalThis.result;
+	let status = 0, value, names = [];
+	stop.catch(() => {});
+	try {
+		const ran = run(source, true);
+		names = ran.names;
+		value = await Promise.race([ran.value, stop]);
+	} catch (error) {
+		status = status_of(error);
+	}
+	interrupt = null;
+	tell_names();
+	const assigned = globalThis.result !== before || names.includes('result') ||
+		(globalThis.result !== undefined && /\bresult\s*=[^=>]/.test(text));
+	tell_result(assigned ? globalThis.result : value, assigned && globalThis.result !== undefined);
+	await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
+	send('D', String(status));
+}
+
+/* What fails behind a statement is shown, and ends nothing. */
+function serve_statements() {
+	process.exit = exit_of_statement;
+	process.on('uncaughtException', error => {
+		if (!(error instanceof Exit) && process.listenerCount('uncaughtException') === 1)
+			print_error(error, current, line_of(error, current));
+	});
+}
+
+/* ---- all of it ---- */
+
+function prepare() {
+	const here = process.cwd(), file = path.join(here, 'code.js'), main = new Module(file, null);
+	const require = createRequire(file);
+	main.filename = file;
+	main.paths = Module._nodeModulePaths(here);
+	require.main = process.mainModule = main;
+	process.argv = [process.execPath, file];
+	process.execArgv = [];
+	Object.assign(globalThis, { require, module: main, exports: main.exports, __filename: file, __dirname: here, bridge: {} });
+	Object.defineProperty(globalThis, 'import_module', { value: import_module });
+	Object.defineProperty(globalThis, 'import_meta', { value: { url: pathToFileURL(file).href, filename: file, dirname: here } });
+	Object.getOwnPropertyNames(globalThis).forEach(n => known.add(n));
+	delete require.cache[__filename];
+}
+
+let running = Promise.resolve();
+
+function take(kind, payload) {
+	const text = payload.toString().replace(/^\ufeff/, '');
+	switch (kind) {
+	case 'B': {
+		const at = text.indexOf('\n');
+		globalThis.bridge[text.slice(0, at)] = JSON.parse(text.slice(at + 1));
+		break;
+	}
+	case 'S':
+		if (count === 0)
+			serve_statements();
+		return statement(text);
+	case 'C':
+		return program(text);
+	default:
+		fs.writeSync(2, 'the control channel brought something else than a program\n');
+		real_exit(1);
+	}
+}
+
+const socket = new net.Socket({ fd: CONTROL, readable: true, writable: false });
+let came = [], size = 0;
+
+/* Frames in the order they came, each when the one before it is done. */
+socket.on('data', data => {
+	came.push(data);
+	size += data.length;
+	while (size >= 5) {
+		if (came.length > 1)
+			came = [Buffer.concat(came)];
+		const length = came[0].readUInt32LE(1);
+		if (size < 5 + length)
+			return;
+		const kind = String.fromCharCode(came[0][0]), payload = came[0].subarray(5, 5 + length);
+		came = [came[0].subarray(5 + length)];
+		size -= 5 + length;
+		if (kind === 'C')
+			return setImmediate(take, kind, payload);
+		running = running.then(() => take(kind, payload));
+	}
+});
+socket.on('end', () => {
+	if (count === 0)
+		fs.writeSync(2, 'the control channel ended before the program came\n');
+	running.then(() => real_exit(count === 0 ? 1 : 0));
+});
+process.on('SIGINT', on_interrupt);
+prepare();
+send('I', '');

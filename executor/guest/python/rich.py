@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""rich.py - pictures and tables of a run: open figures of matplotlib, and what a value shows itself as.
+
+Read by driver.py when matplotlib was imported or the value has such a form. Everything is bounded: a picture that is
+too large is drawn with fewer dots, and what still is too large is left out with a line on stderr.
+"""
+
+import sys
+
+MAX_PARTS, MAX_BYTES = 8, 4 << 20
+MAX_DOTS = 16 << 20
+FORMS = (("_repr_png_", "image/png"), ("_repr_svg_", "image/svg+xml"), ("_repr_html_", "text/html"))
+
+
+def _note(text):
+    print(text, file=sys.stderr)
+
+
+def _figure(figure):
+    """The figure as PNG, with as many dots as fit; None: it cannot be made to fit."""
+    from io import BytesIO
+    width, height = figure.get_size_inches()
+    dpi = min(figure.dpi, (MAX_DOTS / max(width * height, 1e-9)) ** 0.5)
+    while dpi >= 10:
+        file = BytesIO()
+        figure.savefig(file, format="png", dpi=dpi)
+        if file.tell() <= MAX_BYTES - 64:
+            return file.getvalue()
+        dpi /= 2
+    return None
+
+
+def _figures(pyplot):
+    for number in pyplot.get_fignums():
+        try:
+            data = _figure(pyplot.figure(number))
+        except Exception as error:
+            _note(f"figure {number} is left out: {type(error).__name__}: {error}"[:500])
+            continue
+        if data is None:
+            _note(f"figure {number} is left out: it has more than {MAX_BYTES} bytes as PNG even with 10 dots per inch")
+        else:
+            yield "image/png", data
+    pyplot.close("all")
+
+
+def _forms(value):
+    for name, mime in FORMS:
+        form = getattr(type(value), name, None)
+        try:
+            data = form(value) if form is not None else None
+        except Exception as error:
+            _note(f"{name} is left out: {type(error).__name__}: {error}"[:500])
+            continue
+        if isinstance(data, str):
+            data = data.encode("utf-8", "replace")
+        if not data:
+            continue
+        if len(data) <= MAX_BYTES - 64:
+            yield mime, bytes(data)
+        else:
+            _note(f"{name} is left out: it has {len(data)} bytes and {MAX_BYTES} are the most")
+
+
+def rich(value):
+    """Payloads of RICH frames, figures first."""
+    parts = list(_forms(value))
+    if "matplotlib.pyplot" in sys.modules:
+        parts[:0] = _figures(sys.modules["matplotlib.pyplot"])
+    if len(parts) > MAX_PARTS:
+        _note(f"{len(parts) - MAX_PARTS} of {len(parts)} pictures are left out: {MAX_PARTS} are the most")
+    return [mime.encode() + b"\n" + data for mime, data in parts[:MAX_PARTS]]

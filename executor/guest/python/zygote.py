@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""zygote.py MODULE,MODULE,... - a Python interpreter that has imported these modules, and forks.
+
+It runs no guest's code and holds nothing of any guest: it imports, waits in _zygote.serve() for the builder's orders,
+and each fork goes on as if it had been started by itself. What two forks would have in common though it should be
+their own is made new in each: random numbers, keys, streams, what was told by the clock. What stays common is where
+things lie in memory and the hashes of strings; warm=off is for those whom that troubles.
+"""
+
+import gc
+import os
+import signal
+import sys
+
+# Without these a library's threads would be here, which no fork has.
+ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def load(name):
+    """A file beside this one, as a module."""
+    module = type(sys)(name)
+    module.__file__ = os.path.join(HERE, name + ".py")
+    with open(module.__file__, encoding="utf-8") as source:
+        exec(compile(source.read(), module.__file__, "exec"), module.__dict__)
+    return module
+
+
+def load_extension(name):
+    from importlib.machinery import ExtensionFileLoader, ModuleSpec
+    path = os.path.join(HERE, name + ".so")
+    spec = ModuleSpec(name, ExtensionFileLoader(name, path), origin=path)
+    module = spec.loader.create_module(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def import_all(names):
+    for name in filter(None, names):
+        try:
+            __import__(name)
+        except Exception as error:  # not installed, or broken: as the guest will see
+            print(f"zygote: {name} is not imported ahead: {type(error).__name__}: {error}"[:500], file=sys.stderr)
+
+
+def rehearse(driver):
+    """All that the driver needs for a run, an exception, a result is read and imported here, and not in each fork."""
+    import io
+    for name in "values.py", "failure.py", "rich.py":
+        driver.beside(name)
+    stderr, sys.stderr = sys.stderr, io.StringIO()
+    try:
+        exec(compile("def f(): f()\n1 / 0", driver.FILE, "exec"), {})
+    except ZeroDivisionError as error:
+        driver.beside("failure.py")["failure"](error, sys.excepthook, driver.__file__, driver.FILE)
+    finally:
+        sys.stderr = stderr
+    driver.beside("values.py")["as_json"]({"a": [1, 2.5, "b", None]}, 1000)
+    if "matplotlib.pyplot" in sys.modules:  # fonts are found once
+        from io import BytesIO
+        pyplot = sys.modules["matplotlib.pyplot"]
+        pyplot.figure().add_subplot().set_title("a")
+        pyplot.savefig(BytesIO(), format="png")
+        pyplot.close("all")
+
+
+def generators():
+    """Each generator of random numbers that an import made."""
+    numpy_state = getattr(sys.modules.get("numpy.random"), "RandomState", ())
+    python_state = getattr(sys.modules.get("random"), "Random", ())
+    kinds = tuple(kind for kind in (numpy_state, python_state) if kind != ())
+    return [thing for thing in gc.get_objects() if issubclass(type(thing), kinds)]
+
+
+def streams():
+    """As the interpreter makes them at its start."""
+    import io
+    for name, fd, mode in ("stdin", 0, "r"), ("stdout", 1, "w"), ("stderr", 2, "w"):
+        raw = io.FileIO(fd, mode, closefd=False)
+        raw.name = f"<{name}>"
+        buffer = io.BufferedReader(raw) if mode == "r" else io.BufferedWriter(raw)
+        text = io.TextIOWrapper(buffer, encoding="utf-8", errors=getattr(sys, name).errors,
+                                line_buffering=fd == 2)
+        text.mode = mode
+        setattr(sys, name, text)
+        setattr(sys, f"__{name}__", text)
+
+
+def renew(random_states):
+    """What came from the system's random numbers or clock before the fork comes from them once more."""
+    modules = sys.modules
+    for state in random_states:
+        state.seed()
+    if "_ssl" in modules:
+        modules["_ssl"].RAND_add(os.urandom(32), 32.0)
+    if "uuid" in modules:
+        modules["uuid"]._node = modules["uuid"]._last_timestamp = None
+    if "tempfile" in modules:
+        modules["tempfile"]._name_sequence = modules["tempfile"].tempdir = None
+    if "multiprocessing.process" in modules:
+        process = modules["multiprocessing.process"]
+        process.current_process()._config["authkey"] = process.AuthenticationString(os.urandom(32))
+    if "logging" in modules and isinstance(modules["logging"]._startTime, float):
+        import time
+        modules["logging"]._startTime = time.time()
+
+
+def become(environment, random_states):
+    """In the fork, whose signals, descriptors, folder and jail the builder arranged."""
+    gc.enable()
+    for number in signal.SIGPIPE, signal.SIGXFSZ:
+        signal.signal(number, signal.SIG_IGN)
+    os.environ.clear()
+    os.environ.update(environment)
+    streams()
+    renew(random_states)
+    sys.orig_argv = [sys.executable, "-I", "-B", os.path.join(HERE, "driver.py")]
+
+
+def main():
+    bare, environment = set(sys.modules), dict(os.environ)
+    gc.disable()
+    os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
+    driver = load("driver")
+    zygote = load_extension("_zygote")
+    import_all(sys.argv[1].split(","))
+    rehearse(driver)
+    random_states = generators()
+    ahead = set(sys.modules) - bare
+    gc.collect()
+    gc.freeze()
+    zygote.serve()
+    become(environment, random_states)
+    driver.main(ahead)
+
+
+main()

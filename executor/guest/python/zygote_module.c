@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * zygote_module.c - the part of a zygote that makes processes: an extension module of the
+ * interpreter at hand, by the limited API, so that any Python on the host can be a zygote.
+ *
+ * serve() forks on each order of the builder's.  The child is in the box's pid namespace from its
+ * first moment; it passes the whole of cage.c before a line of Python runs in it, and then returns
+ * from serve() with descriptors 0 to 3 in their places.  The parent never returns.  It is the
+ * kernel's parent of what it forks and tells the builder how each ended.
+ *
+ * libc's own fork is used, not clone3: what libraries do around a fork (locks, random states) is
+ * done.
+ *
+ * Trusts the builder, whose descriptor is the only one it listens to.
+ */
+#define Py_LIMITED_API 0x03080000
+#include <Python.h>
+
+#include "common/auto.h"
+#include "common/fdio.h"
+#include "executor/guest/zygote.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+static struct {
+	struct zygote_start start;
+	int children; /* readable when one has ended */
+	int own_pids;
+} zygote;
+
+/* Whom nobody listens to has nothing to do. */
+static void
+say(const struct zygote_word *word, int fd)
+{
+	if (fdio_send(ZYGOTE_SOCKET, word, sizeof *word, &fd, fd >= 0 ? 1 : 0) < 0)
+		_exit(1);
+}
+
+static void
+bury(void)
+{
+	struct signalfd_siginfo info;
+	struct zygote_word word = { .said = ZYGOTE_REAPED };
+
+	if (read(zygote.children, &info, sizeof info) < 0 && errno != EAGAIN)
+		_exit(1);
+	while ((word.pid = wait4(-1, &word.status, WNOHANG, &word.usage)) > 0)
+		say(&word, -1);
+}
+
+/* ---- an order ---- */
+
+struct birth {
+	struct zygote_order order;
+	struct cage cage;
+	int fds[ZYGOTE_MAX_FDS];
+	size_t nfds;
+};
+
+/* The descriptors get their meaning; false: they are too few. */
+static bool
+arrange(struct birth *b)
+{
+	struct cage *c = &b->cage;
+	size_t n = 0;
+
+	*c = (struct cage){
+		.kind = CAGE_PROGRAM,
+		.host = &zygote.start.host,
+		.order = &b->order.order,
+		.group = &b->order.group,
+		.filter = &zygote.start.filter,
+		.workspace = -1,
+		.tmp = -1,
+	};
+	for (size_t i = 0; i < ORDER_MAX_FDS; i++)
+		c->fds[i] = b->fds[n++];
+	c->report = b->fds[n++];
+	for (int h = 0; h < HOST_NAMESPACES; h++)
+		c->spaces[h] = (b->order.spaces & 1u << h) != 0 ? b->fds[n++] : -1;
+	for (size_t i = 0; i < b->order.group.njoin; i++)
+		b->order.group.join[i] = b->fds[n++];
+	return n == b->nfds && c->spaces[HOST_PID] >= 0;
+}
+
+static bool
+receive(struct birth *b)
+{
+	ssize_t n;
+
+	b->nfds = COUNT(b->fds);
+	do
+		n = fdio_receive(
+		    ZYGOTE_SOCKET, &b->order, sizeof b->order, b->fds, &b->nfds, 0);
+	while (n < 0 && errno == EINTR);
+	return n == (ssize_t)sizeof b->order && b->order.group.njoin <= CGROUP_MAX_JOIN &&
+	       (size_t)ORDER_MAX_FDS + 1 + (size_t)__builtin_popcount(b->order.spaces) +
+	               b->order.group.njoin ==
+	           b->nfds &&
+	       arrange(b);
+}
+
+/* A dead box is no place to be born in: then there is no child, and the builder is told. */
+static pid_t
+fork_into(const struct cage *cage)
+{
+	pid_t pid = -1;
+
+	PyOS_BeforeFork();
+	if (setns(cage->spaces[HOST_PID], CLONE_NEWPID) == 0) {
+		pid = fork();
+		if (pid == 0) {
+			sigset_t none;
+
+			sigemptyset(&none);
+			sigprocmask(SIG_SETMASK, &none, NULL);
+			cage_enter(cage);
+			PyOS_AfterFork_Child();
+			return 0;
+		}
+		if (setns(zygote.own_pids, CLONE_NEWPID) < 0)
+			_exit(1);
+	}
+	PyOS_AfterFork_Parent();
+	return pid;
+}
+
+/* true: this is the child. */
+static bool
+give_birth(void)
+{
+	struct birth b;
+	struct zygote_word word = { .said = ZYGOTE_BORN };
+	int pidfd = -1;
+
+	if (!receive(&b))
+		_exit(1);
+	word.pid = fork_into(&b.cage);
+	if (word.pid == 0)
+		return true;
+	word.error = errno;
+	if (word.pid > 0)
+		pidfd = (int)syscall(SYS_pidfd_open, word.pid, 0);
+	say(&word, pidfd);
+	if (pidfd >= 0)
+		close(pidfd);
+	for (size_t i = 0; i < b.nfds; i++)
+		close(b.fds[i]);
+	return false;
+}
+
+/* ---- the module ---- */
+
+static bool
+open_all(void)
+{
+	struct err e;
+	sigset_t child;
+
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	if (fdio_read(ZYGOTE_START, &zygote.start, sizeof zygote.start, &e) < 0 ||
+	    sigprocmask(SIG_BLOCK, &child, NULL) < 0)
+		return false;
+	close(ZYGOTE_START);
+	zygote.children = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+	zygote.own_pids = host_space(&zygote.start.host, HOST_PID, &e);
+	return zygote.children >= 0 && zygote.own_pids >= 0 &&
+	       prctl(PR_SET_DUMPABLE, 0) == 0 && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0;
+}
+
+static PyObject *
+serve(PyObject *self, PyObject *arguments)
+{
+	const struct zygote_word ready = { .said = ZYGOTE_READY };
+	struct pollfd fds[2];
+
+	(void)self, (void)arguments;
+	if (!open_all()) {
+		PyErr_SetString(PyExc_OSError, "this is no zygote of the builder's");
+		return NULL;
+	}
+	say(&ready, -1);
+	fds[0] = (struct pollfd){ .fd = ZYGOTE_SOCKET, .events = POLLIN };
+	fds[1] = (struct pollfd){ .fd = zygote.children, .events = POLLIN };
+	for (;;) {
+		if (poll(fds, COUNT(fds), -1) < 0 && errno != EINTR)
+			_exit(1);
+		if (fds[1].revents != 0)
+			bury();
+		if (fds[0].revents != 0 && give_birth())
+			Py_RETURN_NONE;
+	}
+}
+
+static PyMethodDef methods[] = {
+	{ "serve", serve, METH_NOARGS, "Forks on the builder's orders; returns in each fork." },
+	{ NULL, NULL, 0, NULL },
+};
+
+static struct PyModuleDef module = {
+	.m_base = PyModuleDef_HEAD_INIT,
+	.m_name = "_zygote",
+	.m_size = -1,
+	.m_methods = methods,
+};
+
+PyMODINIT_FUNC PyInit__zygote(void);
+
+__attribute__((visibility("default"))) PyMODINIT_FUNC
+PyInit__zygote(void)
+{
+	return PyModule_Create(&module);
+}
