@@ -20,7 +20,7 @@
 #include <sys/syscall.h>
 
 enum {
-	MAX_FDS = 8,
+	MAX_FDS = 16,
 	OPEN_RETRIES = 64,
 };
 

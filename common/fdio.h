@@ -34,7 +34,7 @@ int fdio_store(int dir, const char *name, const void *data, size_t size, mode_t 
 int fdio_folder(int dir, const char *path, mode_t mode, struct err *);
 
 /*
- * A message with up to 8 descriptors over a unix socket; those received are O_CLOEXEC and the
+ * A message with up to 16 descriptors over a unix socket; those received are O_CLOEXEC and the
  * caller's.  *nfds: the room in fds before, how many came after; NULL: none is wanted.  -1 with
  * errno; EMSGSIZE if the message or the descriptors were more than there is room for.
  */

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cage.c - a process of the builder's becomes a box.
+ * cage.c - a process of the builder's goes into a box.
  *
- * Theory of operation.  clone3 has put it into new mount, pid, network, ipc and uts namespaces, as
- * pid 1, with a copy of the template's mounts (root.c) and still with the builder's capabilities.
- * From here on it only loses:
+ * Theory of operation.  There are two ways in.  The first process of a box, its place, was cloned
+ * into new mount, pid, ipc and uts namespaces, as pid 1, with a copy of the template's mounts
+ * (root.c); it makes the rest and hands descriptors of all of them to the builder.  A program was
+ * cloned into that pid namespace, by the builder or as a fork of a zygote, and joins the others.
+ * Both come with the builder's capabilities, and from here on only lose:
  *
- *   cgroup    joins its groups, then a cgroup namespace, so that it sees none but its own; first
+ *   cgroup    joins the groups, then the cgroup namespace, so that it sees none but its own; first
  *             to be killed when the host runs out of memory
- *   mounts    the builder's /proc goes, its own comes; /tmp and /workspace are moved in
+ *   mounts    a place: the builder's /proc goes, its own comes; /tmp and /workspace are moved in
  *   user      the workspace's uid on the host, then a user namespace in which that is 1000: a
  *             namespace that owns none of the others, so nothing in it can be mounted or set up;
  *             then no capability is left, nor can one be got
@@ -17,16 +19,16 @@
  *   verify    all of this is read back from the kernel
  *   seccomp   last, since all of the above needs calls that a guest has not
  *
- * A layer that fails is noted with its errno.  Whether the box then runs at all is decided at the
- * end, by layers.def; a step that fails as such ends it.  The process is single-threaded from clone
- * to exec, so no layer can be missing on another thread.
+ * A layer that fails is noted with its errno.  Whether the program then runs at all is decided at
+ * the end, by layers.def; a step that fails as such ends it.  The process is single-threaded from
+ * clone on, so no layer can be missing on another thread.  A place runs nothing but init.c and so
+ * goes without Landlock, but with fewer calls than any program.
  */
 #include "executor/builder/cage.h"
 
 #include "common/auto.h"
-#include "common/schema.h"
+#include "common/fdio.h"
 #include "executor/builder/fence.h"
-#include "executor/guest/init.h"
 #include "executor/guest/protocol.h"
 
 #include <errno.h>
@@ -48,11 +50,11 @@
 #include <time.h>
 
 enum {
-	REPORT = GUEST_CONTROL_FD + 1, /* of init; closed for its program */
+	REPORT = GUEST_CONTROL_FD + 1,
 	MIB = 1 << 20,
 };
 
-static const char *const environment[] = {
+const char *const cage_environment[] = {
 	"PATH=/usr/local/bin:/usr/bin:/bin",
 	/* Not the workspace: what programs keep at home would be artifacts, and be there in the
 	   next run. */
@@ -65,19 +67,6 @@ static const char *const environment[] = {
 	"MPLBACKEND=Agg",
 	NULL,
 };
-
-/* clang-format off */
-static const char *const *const runtimes[language_COUNT] = {
-#define RUNTIME(language, ...) [language_##language] = (const char *const[]){ __VA_ARGS__, NULL },
-#include "executor/builder/runtimes.def"
-};
-/* clang-format on */
-
-bool
-cage_has_runtime(uint32_t language)
-{
-	return runtimes[language] != NULL && access(runtimes[language][0], X_OK) == 0;
-}
 
 /* What is known of the layers so far; errors in it end the box. */
 struct entry {
@@ -100,9 +89,26 @@ miss(struct entry *in, enum layer layer)
 }
 
 static bool
-is_guest(const struct entry *in)
+is_steward(const struct entry *in)
 {
-	return in->cage->program != CAGE_STEWARD;
+	return in->cage->kind == CAGE_STEWARD;
+}
+
+static bool
+is_place(const struct entry *in)
+{
+	return in->cage->kind == CAGE_PLACE;
+}
+
+/* 0 also where there is none to join. */
+static int
+join(const struct entry *in, enum host_namespace n, int type, struct err *e)
+{
+	int space = in->cage->spaces[n];
+
+	return space < 0 || setns(space, type) == 0
+	           ? 0
+	           : err_sys(e, "join namespace 0x%x", (unsigned)type);
 }
 
 /* ---- cgroup ---- */
@@ -132,6 +138,8 @@ enter_cgroup(struct entry *in, struct err *e)
 	in->report.layers.in_force |= group->in_force;
 	in->report.layers.wanted |= group->wanted | 1ull << LAYER_cgroup_namespace;
 	memcpy(in->report.layers.why, group->why, sizeof group->why);
+	if (!is_place(in))
+		return join(in, HOST_CGROUP, CLONE_NEWCGROUP, e);
 	if (unshare(CLONE_NEWCGROUP) < 0)
 		miss(in, LAYER_cgroup_namespace);
 	return 0;
@@ -156,7 +164,7 @@ make_proc(void)
 static int
 change_proc(struct entry *in, struct err *e)
 {
-	auto_fd int proc = is_guest(in) ? make_proc() : -1;
+	auto_fd int proc = is_steward(in) ? -1 : make_proc();
 
 	if (proc < 0)
 		miss(in, LAYER_private_proc);
@@ -172,22 +180,39 @@ change_proc(struct entry *in, struct err *e)
 }
 
 static int
-enter_mounts(struct entry *in, struct err *e)
+fill_mounts(struct entry *in, struct err *e)
 {
 	const struct cage *c = in->cage;
 
-	if (is_guest(in))
-		in->report.layers.wanted |= 1ull << LAYER_private_proc | 1ull << LAYER_private_tmp;
 	if (change_proc(in, e) < 0)
 		return -1;
 	if (c->tmp >= 0 && move_mount(c->tmp, "", AT_FDCWD, "/tmp", MOVE_MOUNT_F_EMPTY_PATH) < 0)
 		return err_sys(e, "mount /tmp");
 	if (move_mount(c->workspace, "", AT_FDCWD, "/workspace", MOVE_MOUNT_F_EMPTY_PATH) < 0)
 		return err_sys(e, "mount /workspace");
-	in->null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	if (in->null < 0)
-		return err_sys(e, "open /dev/null");
 	return sethostname("cloister", strlen("cloister")) < 0 ? err_sys(e, "sethostname") : 0;
+}
+
+/* The last one changes the root, too. */
+static int
+join_mounts(struct entry *in, struct err *e)
+{
+	return join(in, HOST_IPC, CLONE_NEWIPC, e) < 0 || join(in, HOST_UTS, CLONE_NEWUTS, e) < 0 ||
+	               join(in, HOST_MNT, CLONE_NEWNS, e) < 0
+	           ? -1
+	           : 0;
+}
+
+static int
+enter_mounts(struct entry *in, struct err *e)
+{
+	if (!is_steward(in))
+		in->report.layers.wanted |= 1ull << LAYER_private_proc | 1ull << LAYER_private_tmp;
+	if (join(in, HOST_NET, CLONE_NEWNET, e) < 0 ||
+	    (in->cage->kind == CAGE_PROGRAM ? join_mounts(in, e) : fill_mounts(in, e)) < 0)
+		return -1;
+	in->null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	return in->null < 0 ? err_sys(e, "open /dev/null") : 0;
 }
 
 /* ---- user ---- */
@@ -204,6 +229,12 @@ take_uid(struct entry *in, struct err *e)
 		miss(in, LAYER_no_groups);
 	if (setresgid(uid, uid, uid) < 0 || setresuid(uid, uid, uid) < 0)
 		return err_sys(e, "take uid %u", uid);
+	if (in->cage->kind == CAGE_PROGRAM) {
+		errno = ENOENT;
+		if (in->cage->spaces[HOST_USER] < 0)
+			miss(in, LAYER_user_namespace);
+		return join(in, HOST_USER, CLONE_NEWUSER, e);
+	}
 	if (unshare(CLONE_NEWUSER) < 0) {
 		miss(in, LAYER_user_namespace);
 		return 0;
@@ -212,6 +243,31 @@ take_uid(struct entry *in, struct err *e)
 	if (prctl(PR_SET_DUMPABLE, 1) < 0)
 		return err_sys(e, "prctl");
 	return host_map(in->cage->host->proc, HOST_INSIDE_ID, uid, uid, e);
+}
+
+/* While /proc/self is its own: the namespaces go to the builder, for those who join. */
+static int
+hand_out(struct entry *in, struct err *e)
+{
+	struct cage_report report = { .said = CAGE_SPACES };
+	int spaces[HOST_NAMESPACES];
+	size_t n = 0;
+	unsigned differ = host_differs(in->cage->host) & ~(1u << HOST_NET);
+	int r = 0;
+
+	for (int h = 0; r == 0 && h < HOST_NAMESPACES; h++) {
+		if ((differ & 1u << h) == 0)
+			continue;
+		spaces[n] = host_space(in->cage->host, (enum host_namespace)h, e);
+		r = spaces[n] < 0 ? -1 : 0;
+		n += r == 0;
+	}
+	report.spaces = differ;
+	if (r == 0 && fdio_send(in->tell, &report, sizeof report, spaces, n) < 0)
+		r = err_sys(e, "hand out namespaces");
+	while (n > 0)
+		close(spaces[--n]);
+	return r;
 }
 
 static int
@@ -233,7 +289,8 @@ drop_capabilities(struct err *e)
 static int
 enter_user(struct entry *in, struct err *e)
 {
-	if (take_uid(in, e) < 0 || drop_capabilities(e) < 0)
+	if (take_uid(in, e) < 0 || (is_place(in) && hand_out(in, e) < 0) ||
+	    drop_capabilities(e) < 0)
 		return -1;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0)
 		return err_sys(e, "prctl");
@@ -260,7 +317,7 @@ room_of(const struct entry *in, bool alone)
 {
 	uint64_t memory = in->cage->order->memory_bytes, gib = 1ull << 30;
 
-	if (!is_guest(in)) {
+	if (is_steward(in)) {
 #ifdef SANITIZED /* which reserves terabytes of addresses, and a steward is this very program */
 		return (struct room){ RLIM_INFINITY, RLIM_INFINITY };
 #endif
@@ -278,10 +335,7 @@ static int
 enter_limits(struct entry *in, struct err *e)
 {
 	const struct order *o = in->cage->order;
-	bool steward = !is_guest(in), alone = cgroup_limits_by() == LIMITS_RLIMIT;
-	/* Of each process, on all processors at once: only where every clock has failed. */
-	uint64_t cpu =
-	    steward ? RLIM_INFINITY : (o->wall_ms / 1000 + 2) * in->cage->host->processors;
+	bool steward = is_steward(in), alone = in->cage->host->limits_by == LIMITS_RLIMIT;
 	struct room room = room_of(in, alone);
 	const struct {
 		int which;
@@ -290,7 +344,8 @@ enter_limits(struct entry *in, struct err *e)
 		{ RLIMIT_AS, room.space, room.space },
 		/* 1 and not 0: with 0 the kernel still starts the host's core_pattern program. */
 		{ RLIMIT_CORE, 1, 1 },
-		{ RLIMIT_CPU, cpu, cpu },
+		/* How long a program may run is known when it runs: the clocks are outside. */
+		{ RLIMIT_CPU, RLIM_INFINITY, RLIM_INFINITY },
 		{ RLIMIT_DATA, room.data, room.data },
 		{ RLIMIT_FSIZE, 65536ull * MIB, 65536ull * MIB },
 		{ RLIMIT_LOCKS, RLIM_INFINITY, RLIM_INFINITY },
@@ -327,7 +382,10 @@ static int
 enter_landlock(struct entry *in, struct err *e)
 {
 	bool scopes = false;
-	int r = fence_enter(!is_guest(in), &scopes, e);
+	if (is_place(in))
+		return 0;
+
+	int r = fence_enter(is_steward(in), &scopes, e);
 
 	if (r < 0) {
 		errno = e->sys;
@@ -411,6 +469,7 @@ look(struct entry *in)
 	} seen[] = {
 		{ LAYER_read_only_root, is_read_only("/") && is_read_only("/usr") },
 		{ LAYER_private_tmp, is_mount("/tmp") },
+		{ LAYER_private_proc, is_mount("/proc") },
 		{ LAYER_own_uid, has_own_uid(in) },
 		{ LAYER_no_groups, getgroups(0, NULL) == 0 },
 		{ LAYER_no_capabilities, has_no_capabilities() },
@@ -437,7 +496,7 @@ wanted(const struct entry *in)
 	uint64_t by_group = 1ull << LAYER_memory_limit | 1ull << LAYER_process_limit |
 	                    1ull << LAYER_cpu_limit | 1ull << LAYER_cgroup_namespace;
 
-	if (is_guest(in))
+	if (!is_steward(in))
 		return (all & ~by_group) | in->report.layers.wanted;
 	return all & ~by_group &
 	       ~(1ull << LAYER_network_namespace | 1ull << LAYER_private_proc |
@@ -449,9 +508,11 @@ verify(struct entry *in, struct err *e)
 {
 	struct layers *layers = &in->report.layers;
 
+	if (is_place(in))
+		return 0;
 	look(in);
 	layers->wanted = wanted(in);
-	layers->limits_by = cgroup_limits_by();
+	layers->limits_by = in->cage->host->limits_by;
 	for (int l = 0; l < LAYER_COUNT; l++) {
 		bool missing = (layers->wanted & ~layers->in_force & 1ull << l) != 0;
 
@@ -471,12 +532,12 @@ static int
 arrange(struct entry *in, struct err *e)
 {
 	const struct cage *c = in->cage;
-	bool guest = c->program == CAGE_LANGUAGE;
-	int control = c->program == CAGE_NOTHING ? in->null : c->fds[guest ? 2 : 0];
+	bool program = c->kind == CAGE_PROGRAM;
+	int control = is_place(in) ? in->null : c->fds[program ? 2 : 0];
 
-	if (dup2(in->null, 0) < 0 || dup2(guest ? c->fds[0] : in->null, 1) < 0 ||
-	    dup2(guest ? c->fds[1] : in->null, 2) < 0 || dup2(control, GUEST_CONTROL_FD) < 0 ||
-	    dup2(c->report, REPORT) < 0 || fcntl(REPORT, F_SETFD, FD_CLOEXEC) < 0)
+	if (dup2(in->null, 0) < 0 || dup2(program ? c->fds[0] : in->null, 1) < 0 ||
+	    dup2(program ? c->fds[1] : in->null, 2) < 0 || dup2(control, GUEST_CONTROL_FD) < 0 ||
+	    dup2(c->report, REPORT) < 0)
 		return err_sys(e, "arrange descriptors");
 	in->tell = REPORT;
 	return close_range(REPORT + 1, ~0u, 0) < 0 ? err_sys(e, "close descriptors") : 0;
@@ -532,7 +593,7 @@ enter(struct entry *in, struct err *e)
 }
 
 void
-cage_run(const struct cage *c)
+cage_enter(const struct cage *c)
 {
 	struct entry in = { .cage = c, .report = { .said = CAGE_READY }, .tell = c->report };
 	struct err e;
@@ -540,12 +601,8 @@ cage_run(const struct cage *c)
 
 	if (!ready)
 		in.report.error = e;
-	if (write(in.tell, &in.report, sizeof in.report) != (ssize_t)sizeof in.report || !ready)
+	if (fdio_send(in.tell, &in.report, sizeof in.report, NULL, 0) !=
+		(ssize_t)sizeof in.report ||
+	    !ready || close_range(REPORT, ~0u, 0) < 0)
 		_exit(1);
-	if (c->program == CAGE_NOTHING)
-		_exit(0);
-	if (c->program == CAGE_LANGUAGE)
-		init_run(&(struct init){ runtimes[c->order->language], environment, REPORT });
-	close(REPORT);
-	_exit(steward_main(GUEST_CONTROL_FD));
 }

@@ -10,39 +10,44 @@
 #include "executor/builder/limits/cgroup.h"
 #include "executor/builder/order.h"
 
-enum cage_program {
-	CAGE_LANGUAGE, /* the interpreter of order->language, under an init of its own */
-	CAGE_STEWARD,  /* steward_main() */
-	CAGE_NOTHING,  /* a trial: the layers, and the end */
+enum cage_kind {
+	CAGE_PLACE,   /* pid 1 of a new box: has made namespaces, and mounts what belongs there */
+	CAGE_PROGRAM, /* joins the namespaces of a box */
+	CAGE_STEWARD, /* a place of its own with nothing but the workspace */
 };
 
 struct cage {
-	enum cage_program program;
+	enum cage_kind kind;
 	const struct host *host;
-	const struct order *order;
+	const struct order *order; /* the box's: its workspace and limits */
 	const struct cgroup *group;
 	const struct filter *filter;
-	int workspace, tmp;     /* detached mounts; tmp -1: has none */
-	int fds[ORDER_MAX_FDS]; /* as they came with the order */
-	int report;             /* the writing end of a pipe */
+	int workspace, tmp;          /* of a place: detached mounts; tmp -1: has none */
+	int spaces[HOST_NAMESPACES]; /* of a program: what it joins; of a place: its network; -1:
+	                                that of the builder stays */
+	int fds[ORDER_MAX_FDS];      /* as they came with the order */
+	int report;                  /* a SOCK_SEQPACKET socket */
 };
 
-/* What a box's first process tells the builder; the first before any code of a guest has run. */
+/* What a new process tells the builder before any code of a guest has run. */
 enum cage_said {
-	CAGE_READY = 1, /* layers, steps; or error, and it ends */
-	CAGE_ENDED,     /* status: of its program, as wait(2) has it */
+	CAGE_SPACES = 1, /* of a place: spaces, with a descriptor of each in their order */
+	CAGE_READY,      /* layers, steps; or error, and it ends */
 };
 
 struct cage_report {
 	uint32_t said;
-	int32_t status;
+	uint32_t spaces; /* bits by enum host_namespace */
 	struct err error;
 	struct layers layers;
 	uint32_t step_us[STEP_COUNT];
 };
 
-/* Is there a program for the language on this host? */
-bool cage_has_runtime(uint32_t language);
+/* The environment of every program, NULL at the end. */
+extern const char *const cage_environment[];
 
-/* In the new process. */
-void cage_run(const struct cage *) __attribute__((noreturn));
+/*
+ * In the new process.  Returns when all of it is in force and the builder has been told: with
+ * descriptors 0 to 3 of a program in their places and no other open.  Ends the process otherwise.
+ */
+void cage_enter(const struct cage *);

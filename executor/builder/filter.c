@@ -49,6 +49,7 @@ struct row {
 #define STEWARD FILTER_STEWARD
 #define BUILDER FILTER_BUILDER
 #define COUNTED FILTER_COUNTED
+#define INIT    FILTER_INIT
 #define BITS(arg, mask, value) { arg, SCMP_CMP_MASKED_EQ, (uint32_t)(mask), (uint32_t)(value) }
 #define EQ(arg, value)         BITS(arg, UINT32_MAX, value)
 #define CLEAR(arg, bits)       BITS(arg, bits, 0)
@@ -60,6 +61,7 @@ struct row {
 #define KILL(who, call)        { who, SCMP_SYS(call), SCMP_ACT_KILL_PROCESS, 0, { { 0 } } },
 static const struct row rows[] = {
 #include "executor/guest/guest.def"
+#include "executor/builder/init.def"
 #include "executor/builder/steward.def"
 #include "executor/builder/builder.def"
 };
@@ -124,15 +126,5 @@ filter_make(struct filter *f, unsigned who, struct err *e)
 	if (size <= 0 || (size_t)size == sizeof f->code)
 		return err_set(e, ERR_internal, "a seccomp program of %zd bytes", size);
 	f->size = (uint16_t)((size_t)size / sizeof f->code[0]);
-	return 0;
-}
-
-int
-filter_load(const struct filter *f, struct err *e)
-{
-	struct sock_fprog program = { f->size, (struct sock_filter *)(uintptr_t)f->code };
-
-	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) < 0)
-		return err_sys(e, "seccomp");
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * filter.h - seccomp programs made from tables of calls (guest/guest.def, steward.def,
- * builder.def).
+ * filter.h - seccomp programs made from tables of calls (guest/guest.def, init.def,
+ * steward.def, builder.def).
  *
  * libseccomp makes them once, when the builder starts; what a box loads is the finished program.
  */
@@ -20,8 +20,9 @@ enum filter_who {
 	FILTER_STEWARD = 8,
 	FILTER_BUILDER = 16,
 	FILTER_COUNTED = 32, /* guests whose memory a cgroup counts */
+	FILTER_INIT = 64,
 	FILTER_GUEST = FILTER_PYTHON | FILTER_NODE | FILTER_SHELL,
-	FILTER_ALL = FILTER_GUEST | FILTER_STEWARD | FILTER_BUILDER | FILTER_COUNTED,
+	FILTER_ALL = FILTER_GUEST | FILTER_STEWARD | FILTER_BUILDER | FILTER_COUNTED | FILTER_INIT,
 };
 
 struct filter {

@@ -304,6 +304,14 @@ host_differs(const struct host *h)
 	return differ;
 }
 
+int
+host_space(const struct host *h, enum host_namespace n, struct err *e)
+{
+	int fd = openat(h->proc, namespaces[n], O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? err_sys(e, "open /proc/%s", namespaces[n]) : fd;
+}
+
 uid_t
 host_uid(const struct host *h, uint32_t workspace)
 {

@@ -24,7 +24,8 @@ enum host_namespace {
 };
 
 struct host {
-	bool mapped; /* not root: in a user namespace where one uid is mapped */
+	uint32_t limits_by; /* enum limits_by */
+	bool mapped;        /* not root: in a user namespace where one uid is mapped */
 	uint32_t slot, processors;
 	bool own_proc; /* proc is of the builder's pid namespace; otherwise only self/ is of use */
 	int proc;
@@ -44,6 +45,8 @@ int host_enter(struct host *, void (*after)(void), struct err *);
 int host_note(struct host *, struct err *);
 /* Those of the calling process which differ: bits by enum host_namespace. */
 unsigned host_differs(const struct host *);
+/* A descriptor of one of the calling process's namespaces. */
+int host_space(const struct host *, enum host_namespace, struct err *);
 /* The uid and gid of who works in that workspace. */
 uid_t host_uid(const struct host *, uint32_t workspace);
 /* What is left once all is set up: the capabilities that boxes take, no new ones ever. */

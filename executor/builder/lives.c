@@ -1,38 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lives.c - from an order to a process tree, and from its last process's end to an answer.
+ * lives.c - boxes and stewards, from an order to a process tree, and from its last process's end to
+ * an answer.
  *
- * Theory of operation.  A life is made in one go: cgroups, a pipe for what its first process
- * reports, clone3.  Two descriptors are then watched: the pipe (READY, and how the program ended)
- * and the pidfd of the first process.  When that is readable all of the life's pid namespace is
- * dead, for the kernel does not let a namespace's pid 1 be waited for earlier; so what was used can
- * be read, the cgroups removed, and the answer be the last that is ever heard of it.
+ * Theory of operation.  A box is made in one go: cgroups, a socket for what its first process
+ * reports, clone3.  Two descriptors are then watched: that socket and the pidfd of the first
+ * process.  When the latter is readable all of the box's pid namespace is dead, for the kernel does
+ * not let a namespace's pid 1 be waited for earlier; so what was used can be read, and the answer
+ * be the last that is ever heard of it.  The cgroups go right behind the answer, which somebody
+ * waits for.
  *
- * A life that is made is not yet a program that runs: it waits for code on its control channel.
- * Whoever wants boxes that wait, made ahead of need, orders them and keeps the code back.
+ * Programs (program.c) are started in a box that is ready, and wait in it until then.  One that is
+ * alone there takes the box with it.
  *
- * Trusts reports up to READY, which no foreign code has seen; what comes after is a claim about the
- * box that makes it.
+ * Trusts reports, which no foreign code has seen.
  */
 #include "executor/builder/lives.h"
 
 #include "common/auto.h"
+#include "common/fdio.h"
 #include "common/log.h"
 #include "common/loop.h"
-#include "common/schema.h"
-#include "executor/builder/cage.h"
+#include "executor/builder/life.h"
 #include "executor/builder/limits/census.h"
+#include "executor/builder/nets.h"
 #include "executor/builder/shelf.h"
+#include "executor/guest/init.h"
+#include "executor/guest/protocol.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -44,24 +50,12 @@ enum {
 	GRACE_MS = 5000, /* that the executor's clock has before this one ends a box */
 	CENSUS_MS = 50,
 	GUARD_MS = 10, /* between two looks at what boxes hold */
-};
-
-struct life {
-	struct order order;
-	pid_t pid;
-	int pidfd, report;
-	bool has_group, over; /* over: it held more memory than it may */
-	struct cgroup group;
-	struct answer answer; /* as far as it is known */
-	uint64_t timer;
-	uint64_t held;   /* most that was counted where no cgroup does */
-	unsigned tries;  /* to remove its cgroups */
-	int64_t over_us; /* when its last process had ended */
+	TRY_MS = 10000,
 };
 
 static struct {
 	const struct host *host;
-	struct filter guests[language_COUNT], steward;
+	struct filter place, steward;
 	struct life *all[ORDER_MAX_LIVING + 1];
 	uint64_t guard;                    /* timer of look_at_memory() */
 	bool doomed[ORDER_MAX_LIVING + 1]; /* workspaces to be wiped when nobody works in them */
@@ -70,26 +64,25 @@ static struct {
 int
 lives_open(const struct host *host, struct err *e)
 {
-	static const unsigned who[language_COUNT] = {
-		[language_python] = FILTER_PYTHON,
-		[language_node] = FILTER_NODE,
-		[language_shell] = FILTER_SHELL,
-	};
-
-	unsigned counted = cgroup_limits_by() == LIMITS_RLIMIT ? 0 : FILTER_COUNTED;
-
 	lives.host = host;
-	for (int l = 0; l < language_COUNT; l++)
-		if (filter_make(&lives.guests[l], who[l] | counted, e) < 0)
-			return -1;
-	return filter_make(&lives.steward, FILTER_STEWARD, e);
+	return nets_open(host, e) < 0 || program_open(host, e) < 0 ||
+	               filter_make(&lives.place, FILTER_INIT, e) < 0 ||
+	               filter_make(&lives.steward, FILTER_STEWARD, e) < 0
+	           ? -1
+	           : 0;
+}
+
+struct life *
+life_of(uint32_t id)
+{
+	return id >= 1 && id <= ORDER_MAX_LIVING ? lives.all[id] : NULL;
 }
 
 /* ---- making ---- */
 
 /* Returns twice, as fork does. */
 static pid_t
-clone_life(const struct life *life, bool steward, int *pidfd)
+clone_life(const struct life *life, int *pidfd)
 {
 	struct clone_args args = {
 		.flags = CLONE_PIDFD | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS,
@@ -97,9 +90,7 @@ clone_life(const struct life *life, bool steward, int *pidfd)
 		.exit_signal = SIGCHLD,
 	};
 
-	if (!steward)
-		args.flags |= CLONE_NEWNET;
-	if (life->has_group && life->group.into >= 0) {
+	if (life->group.into >= 0) {
 		args.flags |= CLONE_INTO_CGROUP;
 		args.cgroup = (uint64_t)life->group.into;
 	}
@@ -126,50 +117,62 @@ static int
 prepare(struct life *life, struct parts *p, struct err *e)
 {
 	const struct order *o = &life->order;
-	bool steward = o->kind == ORDER_STEWARD;
 	uint64_t bytes;
 
 	p->cage.workspace = shelf_lend(o->workspace, &bytes, e);
 	if (p->cage.workspace < 0)
 		return -1;
-	if (pipe2(p->report, O_CLOEXEC | O_NONBLOCK) < 0)
-		return err_sys(e, "pipe");
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, p->report) < 0)
+		return err_sys(e, "socketpair");
 	p->cage.report = p->report[1];
-	if (steward)
+	if (o->kind == ORDER_STEWARD)
 		return 0;
+	life->net = p->cage.spaces[HOST_NET] = nets_take(e);
+	if (life->net < 0)
+		return -1;
 	p->cage.tmp = shelf_tmpfs(o->tmp_bytes, TMP_FILES, host_uid(lives.host, o->workspace), e);
 	if (p->cage.tmp < 0 || cgroup_make(&life->group, o, bytes, e) < 0)
 		return -1;
 	life->has_group = true;
 	p->cage.group = &life->group;
-	return 0;
+	return cgroup_open_doors(&life->group, true, e);
+}
+
+static void
+become(const struct cage *cage)
+{
+	cage_enter(cage);
+	if (cage->kind == CAGE_PLACE)
+		init_run();
+	_exit(steward_main(GUEST_CONTROL_FD));
 }
 
 static int
-start(struct life *life, enum cage_program program, const int *fds, size_t nfds, struct err *e)
+start(struct life *life, const int *fds, size_t nfds, struct err *e)
 {
+	bool steward = life->order.kind == ORDER_STEWARD;
 	__attribute__((cleanup(parts_close))) struct parts p = {
-		.cage = { .program = program,
+		.cage = { .kind = steward ? CAGE_STEWARD : CAGE_PLACE,
 		    .host = lives.host,
 		    .order = &life->order,
+		    .filter = steward ? &lives.steward : &lives.place,
+		    .spaces = { -1, -1, -1, -1, -1, -1, -1 },
 		    .workspace = -1,
 		    .tmp = -1 },
 		.report = { -1, -1 },
 	};
 	int64_t began = loop_now_us(), prepared;
 
-	p.cage.filter =
-	    program == CAGE_STEWARD ? &lives.steward : &lives.guests[life->order.language];
 	for (size_t i = 0; i < nfds; i++)
 		p.cage.fds[i] = fds[i];
 	if (prepare(life, &p, e) < 0)
 		return err_add(e, "%s", step_name(STEP_prepare));
 	prepared = loop_now_us();
-	life->pid = clone_life(life, program == CAGE_STEWARD, &life->pidfd);
+	life->pid = clone_life(life, &life->pidfd);
 	if (life->pid < 0)
 		return err_sys(e, "%s", step_name(STEP_clone));
 	if (life->pid == 0)
-		cage_run(&p.cage);
+		become(&p.cage);
 	life->answer.step_us[STEP_prepare] = (uint32_t)(prepared - began);
 	life->answer.step_us[STEP_clone] = (uint32_t)(loop_now_us() - prepared);
 	life->report = take_fd(&p.report[0]);
@@ -182,44 +185,96 @@ start(struct life *life, enum cage_program program, const int *fds, size_t nfds,
 static void
 life_free(struct life *life)
 {
-	if (life->pidfd >= 0)
-		close(life->pidfd);
-	if (life->report >= 0)
-		close(life->report);
+	int *fds[] = { &life->pidfd, &life->report };
+
+	for (size_t i = 0; i < COUNT(fds); i++)
+		if (*fds[i] >= 0)
+			close(take_fd(fds[i]));
+	for (size_t i = 0; i < COUNT(life->fds); i++)
+		if (life->fds[i] >= 0)
+			close(take_fd(&life->fds[i]));
+	for (int n = 0; n < HOST_NAMESPACES; n++)
+		if (life->spaces[n] >= 0 && n != HOST_NET)
+			close(life->spaces[n]);
+	nets_give(life->net);
 	free(life);
+}
+
+static void
+leave(struct life *life)
+{
+	life->answer.kind = ANSWER_ENDED;
+	lives.all[life->order.id] = NULL;
+	lives_answer(&life->answer, -1);
+	life_free(life);
+}
+
+void
+life_kill(struct life *life)
+{
+	if (life->pidfd >= 0)
+		syscall(SYS_pidfd_send_signal, life->pidfd, SIGKILL, NULL, 0);
+	life->doomed = true;
+}
+
+static void
+kill_life(void *self)
+{
+	life_kill(self);
 }
 
 /* The steps of the builder are known already. */
 static void
-note_ready(struct answer *answer, const struct cage_report *report)
+note_ready(struct life *life, const struct cage_report *report)
 {
+	struct answer *answer = &life->answer;
+
 	answer->error = report->error;
 	answer->layers = report->layers;
 	for (int s = STEP_cgroup; s < STEP_COUNT; s++)
 		answer->step_us[s] = report->step_us[s];
+	answer->kind = report->error.code == ERR_none ? ANSWER_STARTED : ANSWER_ENDED;
+}
+
+static void
+note_spaces(struct life *life, const struct cage_report *report, const int *fds, size_t nfds)
+{
+	size_t i = 0;
+
+	for (int n = 0; n < HOST_NAMESPACES && i < nfds; n++)
+		if ((report->spaces & 1u << n) != 0)
+			life->spaces[n] = fds[i++];
+	life->spaces[HOST_NET] = life->net;
 }
 
 /* false: there is no more to read yet. */
 static bool
-read_report(struct life *life, struct cage_report *report)
+note_report(struct life *life)
 {
-	return read(life->report, report, sizeof *report) == (ssize_t)sizeof *report;
+	struct cage_report report;
+	int fds[HOST_NAMESPACES];
+	size_t nfds = COUNT(fds);
+	ssize_t n = fdio_receive(life->report, &report, sizeof report, fds, &nfds, MSG_DONTWAIT);
+
+	if (n != (ssize_t)sizeof report)
+		return false;
+	if (report.said == CAGE_SPACES)
+		note_spaces(life, &report, fds, nfds);
+	else if (life->answer.kind == 0)
+		note_ready(life, &report);
+	return true;
 }
 
-static void
-note_report(struct life *life, const struct cage_report *report)
+/* Where no cgroup counts, this is what is known. */
+void
+life_note_usage(struct life *box, const struct rusage *usage)
 {
-	struct answer *answer = &life->answer;
+	uint64_t held = (uint64_t)usage->ru_maxrss * 1024;
 
-	if (report->said == CAGE_READY && answer->kind == 0) {
-		note_ready(answer, report);
-		answer->kind = report->error.code == ERR_none ? ANSWER_STARTED : ANSWER_ENDED;
-	} else if (report->said == CAGE_ENDED && answer->kind == ANSWER_STARTED) {
-		answer->has_status = report->error.code == ERR_none;
-		answer->status = report->status;
-		answer->error = report->error;
-		answer->error.text[sizeof answer->error.text - 1] = '\0';
-	}
+	box->used_us += (uint64_t)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000000 +
+	                (uint64_t)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
+	if (box->held < held)
+		box->held = held;
 }
 
 /* Its first process is a zombie; all others are gone. */
@@ -238,22 +293,16 @@ note_end(struct life *life)
 		    status);
 	if (life->has_group)
 		cgroup_read(&life->group, &use);
-	if (life->order.kind == ORDER_STEWARD) {
-		answer->has_status = true;
-		answer->status = status;
-	}
-	answer->kind = ANSWER_ENDED;
+	answer->status = status;
 	answer->out_of_memory = use.out_of_memory || life->over;
 	answer->too_many_processes = use.too_many_processes;
 	answer->max_memory_bytes = use.max_memory_bytes;
 	answer->cpu_us = use.cpu_us;
 	if (cgroup_limits_by() != LIMITS_RLIMIT || life->order.kind == ORDER_STEWARD)
 		return;
-	answer->cpu_us = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
-	                 (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-	answer->max_memory_bytes = (uint64_t)usage.ru_maxrss * 1024;
-	if (answer->max_memory_bytes < life->held)
-		answer->max_memory_bytes = life->held;
+	life_note_usage(life, &usage);
+	answer->cpu_us = life->used_us;
+	answer->max_memory_bytes = life->held;
 }
 
 static bool
@@ -278,31 +327,52 @@ wipe(uint32_t workspace)
 
 /* The kernel may still count a dead process in a cgroup for a moment. */
 static void
-bury(void *self)
+remove_group(void *self)
 {
-	struct life *life = self;
+	struct cgroup *group = self;
 
-	if (life->has_group && !cgroup_remove(&life->group) && life->tries++ < REMOVE_TRIES) {
-		loop_after(REMOVE_PAUSE_MS, bury, life);
-		return;
+	if (!cgroup_remove(group)) {
+		if (group->tries++ < REMOVE_TRIES) {
+			loop_after(REMOVE_PAUSE_MS, remove_group, group);
+			return;
+		}
+		log_error("a cgroup of a box cannot be removed", LOG_N("number", group->number));
 	}
-	if (life->tries >= REMOVE_TRIES)
-		log_error(
-		    "a cgroup of a box cannot be removed", LOG_N("number", life->group.number));
-	life->answer.remove_us = (uint32_t)(loop_now_us() - life->over_us);
-	lives.all[life->order.id] = NULL;
-	if (lives.doomed[life->order.workspace])
-		wipe(life->order.workspace);
-	lives_answer(&life->answer, -1);
-	life_free(life);
+	free(group);
 }
 
+/* Behind the answer: it holds nothing any more. */
 static void
-kill_life(void *self)
+bury(struct life *life)
 {
-	const struct life *life = self;
+	uint32_t workspace = life->order.workspace;
+	struct cgroup *group = life->has_group ? malloc(sizeof *group) : NULL;
 
-	syscall(SYS_pidfd_send_signal, life->pidfd, SIGKILL, NULL, 0);
+	if (group != NULL)
+		*group = life->group;
+	life->answer.remove_us = (uint32_t)(loop_now_us() - life->over_us);
+	leave(life);
+	if (group != NULL)
+		remove_group(group);
+	if (lives.doomed[workspace])
+		wipe(workspace);
+}
+
+void
+life_end(struct life *life)
+{
+	struct life *box = life->box;
+
+	leave(life);
+	if (box != NULL && --box->programs == 0 && box->dead)
+		bury(box);
+}
+
+void
+life_fail(struct life *life, const struct err *e)
+{
+	life->answer.error = *e;
+	life_end(life);
 }
 
 /* Where no cgroup counts it, the processes are counted, which costs more and so is done less. */
@@ -315,29 +385,32 @@ holds_too_much(struct life *life)
 		return cgroup_is_over(&life->group);
 	if (!lives.host->own_proc)
 		return false;
-	held = census_memory(lives.host->proc, life->pid, may);
+	held = program_memory(life, may);
 	if (held > life->held)
 		life->held = held;
 	return held > may;
 }
 
-/* Of all boxes; only while there are some. */
+/* Of all boxes in which code has run; less often where none is known to run now. */
 static void
 look_at_memory(void *self)
 {
-	int64_t pause = cgroup_limits_by() == LIMITS_RLIMIT ? CENSUS_MS : GUARD_MS;
+	int64_t soon = cgroup_limits_by() == LIMITS_RLIMIT ? CENSUS_MS : GUARD_MS;
+	int64_t pause = soon * 10;
 	size_t boxes = 0;
 
 	(void)self;
 	for (size_t i = 1; i <= ORDER_MAX_LIVING; i++) {
 		struct life *life = lives.all[i];
 
-		if (life == NULL || !life->has_group)
+		if (life == NULL || !life->used)
 			continue;
 		boxes++;
+		if (life->timer != 0)
+			pause = soon;
 		if (!life->over && holds_too_much(life)) {
 			life->over = true;
-			kill_life(life);
+			life_kill(life);
 		}
 	}
 	lives.guard = boxes > 0 ? loop_after(pause, look_at_memory, NULL) : 0;
@@ -345,59 +418,105 @@ look_at_memory(void *self)
 
 /* What it cannot watch it must not keep; its boxes die with it. */
 static void
-must_watch(int fd, uint32_t events, void (*ready)(void *self, uint32_t events), struct life *life)
+must_watch(int fd, void (*ready)(void *self, uint32_t events), struct life *life)
 {
 	struct err e;
 
-	if (loop_watch(fd, events, ready, life, &e) == 0)
+	if (loop_watch(fd, EPOLLIN, ready, life, &e) == 0)
 		return;
 	log_error("a box cannot be watched", LOG_E(&e));
 	_exit(1);
 }
 
 static void
-announce(struct life *life)
+start_waiting(struct life *box)
 {
-	int64_t wall_ms = (int64_t)life->order.wall_ms;
+	struct life *next;
 
-	if (life->order.kind == ORDER_BOX)
-		life->timer = loop_after(wall_ms + GRACE_MS, kill_life, life);
+	for (struct life *program = take_ptr(box->waiting); program != NULL; program = next) {
+		next = take_ptr(program->next);
+		program_start(program);
+	}
+}
+
+static void
+fail_waiting(struct life *box)
+{
+	struct err e = box->answer.error;
+	struct life *next;
+
+	if (e.code == ERR_none)
+		err_set(&e, ERR_unavailable, "the box ended before the program was started");
+	for (struct life *program = take_ptr(box->waiting); program != NULL; program = next) {
+		next = take_ptr(program->next);
+		life_fail(program, &e);
+	}
+}
+
+struct err
+life_note(struct life *life)
+{
+	while (note_report(life))
+		;
+	return life->answer.error;
+}
+
+void
+life_listen(struct life *life)
+{
+	bool was_started = life->answer.kind == ANSWER_STARTED;
+
+	while (note_report(life))
+		;
+	if (was_started || life->answer.kind != ANSWER_STARTED)
+		return;
 	lives_answer(&life->answer, -1);
+	start_waiting(life);
 }
 
 static void
 on_report(void *self, uint32_t events)
 {
 	struct life *life = self;
-	struct cage_report report;
 
-	(void)events;
-	if (!read_report(life, &report)) {
+	life_listen(life);
+	if ((events & ~(uint32_t)EPOLLIN) != 0)
 		loop_forget(life->report);
-		return;
-	}
-	bool was_started = life->answer.kind == ANSWER_STARTED;
+}
 
-	note_report(life, &report);
-	if (!was_started && life->answer.kind == ANSWER_STARTED)
-		announce(life);
+void
+life_watch(struct life *life, void (*on_end)(void *self, uint32_t events))
+{
+	must_watch(life->report, on_report, life);
+	must_watch(life->pidfd, on_end, life);
+	if (life->doomed)
+		life_kill(life);
+}
+
+void
+life_forget(struct life *life)
+{
+	loop_forget(life->pidfd);
+	loop_forget(life->report);
+	loop_unset(life->timer);
+	life->timer = 0;
+	life->over_us = loop_now_us();
 }
 
 static void
 on_end(void *self, uint32_t events)
 {
 	struct life *life = self;
-	struct cage_report report;
 
 	(void)events;
-	loop_forget(life->pidfd);
-	loop_forget(life->report);
-	loop_unset(life->timer);
-	life->over_us = loop_now_us();
-	while (read_report(life, &report))
-		note_report(life, &report);
+	life_forget(life);
+	while (note_report(life))
+		;
 	note_end(life);
-	bury(life);
+	fail_waiting(life);
+	life->dead = true;
+	if (life->programs == 0)
+		bury(life);
 }
 
 /* ---- orders ---- */
@@ -413,6 +532,9 @@ life_new(const struct order *order)
 		.order = *order,
 		.pidfd = -1,
 		.report = -1,
+		.fds = { -1, -1, -1 },
+		.net = -1,
+		.spaces = { -1, -1, -1, -1, -1, -1, -1 },
 		.group = { .into = -1 },
 		.answer = { .id = order->id },
 	};
@@ -436,47 +558,58 @@ may_begin(const struct order *order, struct err *e)
 {
 	if (lives.all[order->id] != NULL)
 		return err_set(e, ERR_invalid_argument, "id: %u lives already", order->id);
-	if (lives.doomed[order->workspace])
+	if (order->kind != ORDER_PROGRAM && lives.doomed[order->workspace])
 		return err_set(
 		    e, ERR_invalid_argument, "workspace: %u is given up", order->workspace);
-	if (order->kind == ORDER_BOX && !cage_has_runtime(order->language))
-		return err_set(e, ERR_runtime_missing, "this host has no program for %s",
-		    word_text(SET_language, (int)order->language));
 	return 0;
 }
 
-static void
-begin(const struct order *order, const int *fds, size_t nfds)
+static int
+begin(const struct order *order, int *fds, size_t nfds, struct err *e)
 {
-	bool steward = order->kind == ORDER_STEWARD;
-	struct err e;
+	struct life *life = may_begin(order, e) < 0 ? NULL : life_new(order);
 
-	if (may_begin(order, &e) < 0) {
-		refuse(order, &e);
-		return;
-	}
-	struct life *life = life_new(order);
-
-	if (life == NULL) {
-		err_set(&e, ERR_internal, "no memory for a box");
-		refuse(order, &e);
-		return;
-	}
-	if (start(life, steward ? CAGE_STEWARD : CAGE_LANGUAGE, fds, nfds, &e) < 0) {
+	if (life == NULL)
+		return -1;
+	if (start(life, fds, nfds, e) < 0) {
+		cgroup_settle(&life->group);
 		if (life->has_group)
 			cgroup_remove(&life->group);
-		refuse(order, &e);
 		life_free(life);
-		return;
+		return -1;
 	}
 	lives.all[order->id] = life;
-	must_watch(life->report, EPOLLIN, on_report, life);
-	must_watch(life->pidfd, EPOLLIN, on_end, life);
-	if (life->has_group && lives.guard == 0)
-		lives.guard = loop_after(GUARD_MS, look_at_memory, NULL);
+	life_watch(life, on_end);
+	return 0;
 }
 
-static void
+/* Takes the descriptors. */
+static int
+begin_program(const struct order *order, int *fds, size_t nfds, struct err *e)
+{
+	struct life *box = life_of(order->box), *life;
+
+	if (box == NULL || box->order.kind != ORDER_BOX || box->dead)
+		return err_set(e, ERR_unavailable, "box: %u is gone", order->box);
+	if (program_check(order, e) < 0 || may_begin(order, e) < 0)
+		return -1;
+	if ((life = life_new(order)) == NULL)
+		return err_set(e, ERR_internal, "no memory for a program");
+	life->box = box;
+	for (size_t i = 0; i < nfds; i++)
+		life->fds[i] = take_fd(&fds[i]);
+	lives.all[order->id] = life;
+	box->programs++;
+	if (box->answer.kind == ANSWER_STARTED) {
+		program_start(life);
+		return 0;
+	}
+	life->next = box->waiting;
+	box->waiting = life;
+	return 0;
+}
+
+static int
 add_workspace(const struct order *order)
 {
 	struct answer answer = { .kind = ANSWER_WORKSPACE, .id = order->id };
@@ -485,29 +618,76 @@ add_workspace(const struct order *order)
 	    host_uid(lives.host, order->id), &answer.error);
 
 	lives_answer(&answer, fd);
+	return 0;
+}
+
+static int
+set_clock(const struct order *order)
+{
+	struct life *box = life_of(order->id);
+
+	if (box == NULL || box->order.kind != ORDER_BOX)
+		return 0;
+	loop_unset(box->timer);
+	box->timer = 0;
+	if (order->wall_ms == 0)
+		return 0;
+	box->timer = loop_after((int64_t)order->wall_ms + GRACE_MS, kill_life, box);
+	box->used = true;
+	loop_unset(lives.guard);
+	lives.guard = loop_after(GUARD_MS, look_at_memory, NULL);
+	return 0;
+}
+
+static int
+send_signal(const struct order *order)
+{
+	struct life *life = life_of(order->id);
+
+	if (life == NULL)
+		return 0;
+	if (life->pidfd >= 0)
+		syscall(SYS_pidfd_send_signal, life->pidfd, (int)order->signal, NULL, 0);
+	else if (order->signal == SIGKILL)
+		life->doomed = true;
+	return 0;
+}
+
+static int
+carry_out(const struct order *order, int *fds, size_t nfds, struct err *e)
+{
+	switch (order->kind) {
+	case ORDER_WORKSPACE:
+		return add_workspace(order);
+	case ORDER_WIPE:
+		wipe(order->id);
+		return 0;
+	case ORDER_BOX:
+	case ORDER_STEWARD:
+		return begin(order, fds, nfds, e);
+	case ORDER_PROGRAM:
+		return begin_program(order, fds, nfds, e);
+	case ORDER_CLOCK:
+		return set_clock(order);
+	case ORDER_SIGNAL:
+		return send_signal(order);
+	default:
+		if (life_of(order->id) != NULL)
+			life_kill(life_of(order->id));
+		return 0;
+	}
 }
 
 void
 lives_order(const struct order *order, int *fds, size_t nfds)
 {
-	switch (order->kind) {
-	case ORDER_WORKSPACE:
-		add_workspace(order);
-		break;
-	case ORDER_WIPE:
-		wipe(order->id);
-		break;
-	case ORDER_BOX:
-	case ORDER_STEWARD:
-		begin(order, fds, nfds);
-		break;
-	case ORDER_KILL:
-		if (lives.all[order->id] != NULL)
-			kill_life(lives.all[order->id]);
-		break;
-	}
+	struct err e = { 0 };
+
+	if (carry_out(order, fds, nfds, &e) < 0)
+		refuse(order, &e);
 	for (size_t i = 0; i < nfds; i++)
-		close(fds[i]);
+		if (fds[i] >= 0)
+			close(fds[i]);
 }
 
 /* ---- the first and the last ---- */
@@ -518,24 +698,34 @@ remove_now(struct life *life)
 	const struct timespec pause = { 0, REMOVE_PAUSE_MS * 1000000 };
 
 	if (life->has_group)
-		while (!cgroup_remove(&life->group) && life->tries++ < REMOVE_TRIES)
+		while (!cgroup_remove(&life->group) && life->group.tries++ < REMOVE_TRIES)
 			nanosleep(&pause, NULL);
 }
 
+/* A box is made, and a program tried in it that runs nothing. */
 static int
-try_life(struct life *life, struct err *e)
+try_life(struct life *box, struct layers *layers, struct err *e)
 {
-	struct cage_report report;
-	siginfo_t info;
+	struct order order = { .kind = ORDER_PROGRAM, .box = box->order.id };
+	struct pollfd report;
 
-	if (start(life, CAGE_NOTHING, NULL, 0, e) < 0)
+	if (start(box, NULL, 0, e) < 0)
 		return -1;
-	while (waitid(P_PID, (id_t)life->pid, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+	report = (struct pollfd){ .fd = box->report, .events = POLLIN };
+	while (box->answer.kind == 0 && poll(&report, 1, TRY_MS) == 1 && note_report(box))
 		;
-	while (read_report(life, &report))
-		note_report(life, &report);
-	note_end(life);
-	*e = life->answer.error;
+	if (box->answer.kind == ANSWER_STARTED) {
+		struct life *program = life_new(&order);
+
+		if (program == NULL)
+			return err_set(e, ERR_internal, "no memory");
+		program->box = box;
+		program_try(program, layers, e);
+		life_free(program);
+	} else
+		*e = box->answer.error;
+	life_kill(box);
+	note_end(box);
 	return e->code == ERR_none ? 0 : -1;
 }
 
@@ -551,7 +741,6 @@ lives_try(struct layers *layers, struct err *e)
 		.cpu_milli = 1000,
 		.processes = 1,
 		.open_files = 64,
-		.wall_ms = 10000,
 	};
 	struct life *life = life_new(&order);
 	struct err ignored;
@@ -561,11 +750,11 @@ lives_try(struct layers *layers, struct err *e)
 	int r = shelf_add(order.workspace, 1 << 20, 16, host_uid(lives.host, order.workspace), e);
 
 	if (r >= 0) {
-		r = try_life(life, e);
+		e->code = ERR_none;
+		r = try_life(life, layers, e);
 		remove_now(life);
 		shelf_remove(order.workspace, &ignored);
 	}
-	*layers = life->answer.layers;
 	life_free(life);
 	return r < 0 ? -1 : 0;
 }
@@ -575,9 +764,10 @@ lives_end(void)
 {
 	for (size_t i = 1; i <= ORDER_MAX_LIVING; i++)
 		if (lives.all[i] != NULL)
-			kill_life(lives.all[i]);
+			life_kill(lives.all[i]);
+	program_end_all();
 	for (size_t i = 1; i <= ORDER_MAX_LIVING; i++)
-		if (lives.all[i] != NULL) {
+		if (lives.all[i] != NULL && lives.all[i]->order.kind != ORDER_PROGRAM) {
 			while (waitpid(lives.all[i]->pid, NULL, 0) < 0 && errno == EINTR)
 				;
 			remove_now(lives.all[i]);

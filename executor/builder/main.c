@@ -17,6 +17,7 @@
 #include "executor/builder/filter.h"
 #include "executor/builder/limits/cgroup.h"
 #include "executor/builder/lives.h"
+#include "executor/builder/program.h"
 #include "executor/builder/root.h"
 #include "executor/builder/shelf.h"
 
@@ -91,6 +92,7 @@ settle(struct host *host, struct err *e)
 	if (host_slot(host, e) < 0)
 		return -1;
 	cgroup_open(host->slot);
+	host->limits_by = cgroup_limits_by();
 	return host_enter(host, cgroup_close, e) < 0 || root_make(host, e) < 0 ||
 	               shelf_open(host, e) < 0 || host_note(host, e) < 0 ||
 	               lives_open(host, e) < 0 || filter_make(&filter, FILTER_ALL, e) < 0 ||
@@ -100,7 +102,7 @@ settle(struct host *host, struct err *e)
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
 	static struct host host;
 	struct answer ready = { .kind = ANSWER_READY };
@@ -112,7 +114,10 @@ main(void)
 		log_error("cloister-builder is started by cloister-executor", LOG_N("status", 2));
 		return 2;
 	}
-	int r = settle(&host, &ready.error);
+	int r = program_settings(argc - 1, argv + 1, &ready.error);
+
+	if (r == 0)
+		r = settle(&host, &ready.error);
 
 	if (r == 0)
 		r = lives_try(&ready.layers, &ready.error);

@@ -8,8 +8,7 @@
 #include "executor/builder/order.h"
 
 #include "common/auto.h"
-#include "common/schema.h"
-
+#include <signal.h>
 #include <stddef.h>
 
 enum {
@@ -39,8 +38,11 @@ static const struct {
 } kinds[] = {
 	{ ORDER_WORKSPACE, 0 },
 	{ ORDER_WIPE, 0 },
-	{ ORDER_BOX, 3 },
+	{ ORDER_BOX, 0 },
+	{ ORDER_PROGRAM, 3 },
 	{ ORDER_STEWARD, 1 },
+	{ ORDER_CLOCK, 0 },
+	{ ORDER_SIGNAL, 0 },
 	{ ORDER_KILL, 0 },
 };
 
@@ -61,7 +63,7 @@ static const struct bound {
 	BOUND(ORDER_BOX, cpu_milli, 0, 1000000),
 	BOUND(ORDER_BOX, processes, 1, 4096),
 	BOUND(ORDER_BOX, open_files, 8, 65536),
-	BOUND(ORDER_BOX, wall_ms, 1, 1 << 24),
+	BOUND(ORDER_CLOCK, wall_ms, 0, 1 << 24),
 	BOUND(ORDER_STEWARD, memory_bytes, MIB, 65536ull * MIB),
 };
 
@@ -77,6 +79,18 @@ check_bound(const struct order *order, const struct bound *b, struct err *e)
 }
 
 static int
+check_program(const struct order *order, struct err *e)
+{
+	if (order->box < 1 || order->box > ORDER_MAX_LIVING)
+		return err_set(e, ERR_invalid_argument, "box: %u is none", order->box);
+	if (order->runtime >= ORDER_MAX_RUNTIMES)
+		return err_set(e, ERR_invalid_argument, "runtime: %u is none", order->runtime);
+	if (order->zygote > ORDER_MAX_ZYGOTES)
+		return err_set(e, ERR_invalid_argument, "zygote: %u is none", order->zygote);
+	return 0;
+}
+
+static int
 check_ids(const struct order *order, struct err *e)
 {
 	bool works_in = order->kind == ORDER_BOX || order->kind == ORDER_STEWARD;
@@ -85,8 +99,10 @@ check_ids(const struct order *order, struct err *e)
 		return err_set(e, ERR_invalid_argument, "id: %u is none", order->id);
 	if (works_in && (order->workspace < 1 || order->workspace > ORDER_MAX_LIVING))
 		return err_set(e, ERR_invalid_argument, "workspace: %u is none", order->workspace);
-	if (order->kind == ORDER_BOX && order->language >= language_COUNT)
-		return err_set(e, ERR_invalid_argument, "language: %u is none", order->language);
+	if (order->kind == ORDER_PROGRAM)
+		return check_program(order, e);
+	if (order->kind == ORDER_SIGNAL && order->signal != SIGINT && order->signal != SIGKILL)
+		return err_set(e, ERR_invalid_argument, "signal: %u is not sent", order->signal);
 	return 0;
 }
 

@@ -54,17 +54,17 @@ enum order_kind {
 	ORDER_PROGRAM, /* id, box, runtime, zygote, alone; descriptors: stdout, stderr, control.
 	                  The box may still be in the making. */
 	ORDER_STEWARD, /* id, workspace, limits; descriptor: its channel */
-	ORDER_CLOCK,   /* id: of a box that is ended wall_ms and a grace from now; 0: not any more */
-	ORDER_SIGNAL,  /* id: of a program; signal */
-	ORDER_KILL,    /* id: of a box or steward; all in it still end with answers */
+	ORDER_CLOCK,  /* id: of a box that is ended wall_ms and a grace from now; 0: not any more */
+	ORDER_SIGNAL, /* id: of a program; signal */
+	ORDER_KILL,   /* id: of a box or steward; all in it still end with answers */
 };
 
 struct order {
 	uint32_t kind, id, workspace;
-	uint32_t box;          /* of a program: where */
-	uint32_t runtime;      /* enum language, and from language_COUNT on the settings' own */
-	uint32_t zygote;       /* 0: start it from its file; else fork that zygote, from 1 */
-	uint32_t alone;        /* 1: the box ends with this program */
+	uint32_t box;     /* of a program: where */
+	uint32_t runtime; /* enum language, and from language_COUNT on the settings' own */
+	uint32_t zygote;  /* 0: start it from its file; else fork that zygote, from 1 */
+	uint32_t alone;   /* 1: the box ends with this program */
 	uint32_t signal;
 	uint64_t bytes, files; /* of a workspace */
 	uint64_t memory_bytes, tmp_bytes, cpu_milli, processes, open_files;

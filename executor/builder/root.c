@@ -27,8 +27,12 @@
 	extern const char symbol[], symbol##_end[];
 EMBED(guest_python_driver,  "python/driver.py")
 EMBED(guest_python_failure, "python/failure.py")
+EMBED(guest_python_rich,    "python/rich.py")
 EMBED(guest_python_values,  "python/values.py")
+EMBED(guest_python_zygote,  "python/zygote.py")
 /* clang-format on */
+
+#define ZYGOTE_MODULE "_zygote.so"
 
 enum need { WANT, MUST };
 
@@ -64,7 +68,9 @@ static const struct {
 	{ "etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n", NULL },
 	{ "cloister/python/driver.py", guest_python_driver, guest_python_driver_end },
 	{ "cloister/python/failure.py", guest_python_failure, guest_python_failure_end },
+	{ "cloister/python/rich.py", guest_python_rich, guest_python_rich_end },
 	{ "cloister/python/values.py", guest_python_values, guest_python_values_end },
+	{ "cloister/python/zygote.py", guest_python_zygote, guest_python_zygote_end },
 };
 
 static int
@@ -153,6 +159,26 @@ copy_library_cache(int root, struct err *e)
 	return r;
 }
 
+/* The part of a zygote that is machine code: beside this program. */
+static int
+copy_module(int root, struct err *e)
+{
+	char path[4096];
+	struct blob module = { 0 };
+	ssize_t n = readlink("/proc/self/exe", path, sizeof path);
+	char *name = n > 0 && n < (ssize_t)sizeof path ? memrchr(path, '/', (size_t)n) : NULL;
+
+	if (name == NULL || name + sizeof "/" ZYGOTE_MODULE > path + sizeof path)
+		return err_set(e, ERR_internal, "this program's path makes no sense");
+	memcpy(name, "/" ZYGOTE_MODULE, sizeof "/" ZYGOTE_MODULE);
+	int r = fdio_load(AT_FDCWD, path, 4 << 20, &module, e);
+
+	if (r == 0)
+		r = make_file(root, "cloister/python/" ZYGOTE_MODULE, module.data, module.size, e);
+	blob_clear(&module);
+	return r;
+}
+
 static int
 fill(int root, struct err *e)
 {
@@ -169,7 +195,7 @@ fill(int root, struct err *e)
 			root, files[i].path, files[i].text, (size_t)(end - files[i].text), e) < 0)
 			return -1;
 	}
-	return copy_library_cache(root, e);
+	return copy_library_cache(root, e) < 0 ? -1 : copy_module(root, e);
 }
 
 /*

@@ -76,13 +76,13 @@ add_up(const struct family *f, int proc, const char *name, const char *own, cons
 }
 
 uint64_t
-census_memory(int proc, pid_t first, uint64_t enough)
+census_memory(int proc, const pid_t *first, size_t n, uint64_t enough)
 {
 	static struct family f;
 	uint64_t all;
 
-	f.count = 0;
-	f.members[f.count++] = first;
+	for (f.count = 0; f.count < n; f.count++)
+		f.members[f.count] = first[f.count];
 	for (size_t i = 0; i < f.count; i++)
 		add_children(&f, proc, f.members[i]);
 	/* Here a page that a fork shares counts for both. */

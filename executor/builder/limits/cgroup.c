@@ -358,26 +358,6 @@ set_limits(struct cgroup *g, const struct order *order, uint64_t workspace_bytes
 }
 
 static int
-open_join(struct cgroup *g, struct err *e)
-{
-	for (int h = MEMORY; h < HIERARCHIES; h++) {
-		if (groups.ours[h] < 0)
-			continue;
-		int fd =
-		    openat(groups.ours[h], path_of(g, "cgroup.procs").text, O_WRONLY | O_CLOEXEC);
-
-		if (fd < 0)
-			return err_sys(e, "open cgroup.procs");
-		g->join[g->njoin++] = fd;
-	}
-	if (groups.ours[UNIFIED] < 0)
-		return 0;
-	g->into =
-	    openat(groups.ours[UNIFIED], path_of(g, "").text, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return g->into < 0 ? err_sys(e, "open cgroup") : 0;
-}
-
-static int
 make_folders(const struct cgroup *g, struct err *e)
 {
 	for (int h = 0; h < HIERARCHIES; h++)
@@ -401,11 +381,41 @@ cgroup_make(struct cgroup *g, const struct order *order, uint64_t workspace_byte
 		return 0;
 	if (make_folders(g, e) == 0) {
 		set_limits(g, order, workspace_bytes);
-		if (open_join(g, e) == 0)
-			return 0;
+		return 0;
 	}
-	cgroup_settle(g);
 	cgroup_remove(g);
+	return -1;
+}
+
+static int
+open_door(struct cgroup *g, enum hierarchy h, struct err *e)
+{
+	int fd = openat(groups.ours[h], path_of(g, "cgroup.procs").text, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return err_sys(e, "open cgroup.procs");
+	g->join[g->njoin++] = fd;
+	return 0;
+}
+
+int
+cgroup_open_doors(struct cgroup *g, bool cloned, struct err *e)
+{
+	if (groups.by == LIMITS_RLIMIT)
+		return 0;
+	for (int h = cloned ? MEMORY : UNIFIED; h < HIERARCHIES; h++)
+		if (groups.ours[h] >= 0 && open_door(g, (enum hierarchy)h, e) < 0) {
+			cgroup_settle(g);
+			return -1;
+		}
+	if (!cloned || groups.ours[UNIFIED] < 0)
+		return 0;
+	g->into =
+	    openat(groups.ours[UNIFIED], path_of(g, "").text, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (g->into >= 0)
+		return 0;
+	err_sys(e, "open cgroup");
+	cgroup_settle(g);
 	return -1;
 }
 
@@ -433,15 +443,6 @@ cgroup_settle(struct cgroup *g)
 		close(g->join[--g->njoin]);
 	if (g->into >= 0)
 		close(take_fd(&g->into));
-}
-
-int
-cgroup_join(const struct cgroup *g, struct err *e)
-{
-	for (size_t i = 0; i < g->njoin; i++)
-		if (write(g->join[i], "0", 1) < 0)
-			return err_sys(e, "write cgroup.procs");
-	return 0;
 }
 
 void

@@ -14,13 +14,14 @@
 #include <sys/types.h>
 
 enum {
-	CGROUP_MAX_JOIN = 4,
+	CGROUP_MAX_JOIN = 5,
 };
 
 /* A box's. */
 struct cgroup {
 	uint32_t number;
-	int join[CGROUP_MAX_JOIN]; /* cgroup.procs of version 1: the box writes itself into each */
+	unsigned tries;            /* its user's: to remove it */
+	int join[CGROUP_MAX_JOIN]; /* cgroup.procs: a process of the box writes itself into each */
 	size_t njoin;
 	int into;                  /* for CLONE_INTO_CGROUP, or -1 */
 	uint64_t memory_bytes;     /* what its programs may hold beside files */
@@ -50,9 +51,14 @@ enum limits_by cgroup_limits_by(void);
  * thresholds of version 1 would tell, but to set one takes the kernel ten milliseconds.)
  */
 int cgroup_make(struct cgroup *, const struct order *, uint64_t workspace_bytes, struct err *);
-/* The descriptors, once the box is cloned. */
+/*
+ * The descriptors by which one more process gets in; closed by cgroup_settle().  cloned: version 2
+ * takes it as it is cloned (into), otherwise it joins by itself, as in the hierarchies of version
+ * 1.
+ */
+int cgroup_open_doors(struct cgroup *, bool cloned, struct err *);
 void cgroup_settle(struct cgroup *);
-/* In the box. */
+/* In that process. */
 int cgroup_join(const struct cgroup *, struct err *);
 bool cgroup_is_over(const struct cgroup *);
 /* Of a box of which nothing runs any more. */

@@ -99,8 +99,7 @@ receive(struct birth *b)
 
 	b->nfds = COUNT(b->fds);
 	do
-		n = fdio_receive(
-		    ZYGOTE_SOCKET, &b->order, sizeof b->order, b->fds, &b->nfds, 0);
+		n = fdio_receive(ZYGOTE_SOCKET, &b->order, sizeof b->order, b->fds, &b->nfds, 0);
 	while (n < 0 && errno == EINTR);
 	return n == (ssize_t)sizeof b->order && b->order.group.njoin <= CGROUP_MAX_JOIN &&
 	       (size_t)ORDER_MAX_FDS + 1 + (size_t)__builtin_popcount(b->order.spaces) +
@@ -174,8 +173,8 @@ open_all(void)
 	close(ZYGOTE_START);
 	zygote.children = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
 	zygote.own_pids = host_space(&zygote.start.host, HOST_PID, &e);
-	return zygote.children >= 0 && zygote.own_pids >= 0 &&
-	       prctl(PR_SET_DUMPABLE, 0) == 0 && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0;
+	return zygote.children >= 0 && zygote.own_pids >= 0 && prctl(PR_SET_DUMPABLE, 0) == 0 &&
+	       prctl(PR_SET_PDEATHSIG, SIGKILL) == 0;
 }
 
 static PyObject *

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * life.h - what the builder knows of a box, a program or a steward while it lives; shared by
+ * lives.c and program.c.
+ */
+#pragma once
+
+#include "executor/builder/cage.h"
+
+#include <sys/resource.h>
+
+struct life {
+	struct order order;
+	pid_t pid;
+	int pidfd, report;
+	struct answer answer; /* as far as it is known */
+
+	/* a program's */
+	struct life *box;
+	int fds[ORDER_MAX_FDS]; /* until it is cloned */
+	struct life *next;      /* of those that wait for the same box, or the same zygote */
+	bool doomed;            /* to be killed as soon as it can be */
+	bool zombie, reaped;    /* its end was seen; its status is known */
+
+	/* a box's */
+	struct life *waiting; /* programs, until it is ready */
+	unsigned programs;    /* that are in it or wait */
+	bool dead; /* nothing of it lives; it is told when that was told of its programs */
+	int net, spaces[HOST_NAMESPACES];
+	bool has_group, used; /* used: code has run in it */
+	bool over;            /* it held more memory than it may */
+	struct cgroup group;
+	uint64_t timer;
+	uint64_t held, used_us; /* most that was counted, and spent, where no cgroup does */
+	int64_t over_us;        /* when its last process had ended */
+};
+
+/* ---- lives.c ---- */
+
+/* The one of that id, or NULL. */
+struct life *life_of(uint32_t id);
+/* Nobody finds it any more, its descriptors are closed, the last answer is sent. */
+void life_end(struct life *);
+/* It could not be started. */
+void life_fail(struct life *, const struct err *);
+/* Watches what a new process reports and when it ends. */
+void life_watch(struct life *, void (*on_end)(void *self, uint32_t events));
+/* What it has reported so far is taken; STARTED is told the executor when it comes. */
+void life_listen(struct life *);
+/* The same without telling anybody; the error that it reported. */
+struct err life_note(struct life *);
+void life_kill(struct life *);
+/* It ended: nothing of it is watched any more. */
+void life_forget(struct life *);
+void life_note_usage(struct life *box, const struct rusage *);
+
+/* ---- program.c ---- */
+
+int program_open(const struct host *, struct err *);
+/* runtime_missing, or a number that is none. */
+int program_check(const struct order *, struct err *);
+/* In a box that is ready; what goes wrong is answered. */
+void program_start(struct life *);
+/* One that runs nothing, in the box it was given: its layers, or why it failed. */
+void program_try(struct life *, struct layers *, struct err *);
+/* A zygote's child that was asked for is there; pid -1: it could not be made. */
+void program_born(struct life *, pid_t, int pidfd);
+/* Bytes that the programs of a box and all that came from them hold, where no cgroup counts. */
+uint64_t program_memory(const struct life *box, uint64_t enough);
+/* The zygotes and what they made; all boxes were killed. */
+void program_end_all(void);

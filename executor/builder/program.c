@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * program.c - programs in boxes: a process that joins a box that is there, from its start to its
+ * status.
+ *
+ * Theory of operation.  A program is a child of this process, or a fork of a zygote whose pidfd
+ * comes here; in both cases it is in the box's pid namespace from its first moment and so ends with
+ * the box.  Its pidfd tells that it has ended; its status is read here, or comes from the zygote,
+ * whichever is its parent.  The box cannot end before that was done.
+ *
+ * Trusts its command line, which is the operator's, and zygotes.
+ */
+#include "executor/builder/program.h"
+
+#include "common/auto.h"
+#include "common/fdio.h"
+#include "common/log.h"
+#include "common/loop.h"
+#include "common/schema.h"
+#include "executor/builder/life.h"
+#include "executor/builder/limits/census.h"
+#include "executor/builder/zygotes.h"
+#include "executor/guest/code_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+enum {
+	MAX_ARGS = 16,
+	MAX_COUNTED = 64, /* programs of a box */
+	TRY_MS = 10000,
+};
+
+struct interpreter {
+	const char *argv[MAX_ARGS + 2]; /* room for the file, and the end */
+	const char *extension;          /* NULL: it has a driver */
+};
+
+/* clang-format off */
+static struct interpreter runtimes[ORDER_MAX_RUNTIMES] = {
+#define RUNTIME(language, ...) [language_##language] = { { __VA_ARGS__ }, NULL },
+#include "executor/builder/runtimes.def"
+};
+/* clang-format on */
+
+static struct {
+	const struct host *host;
+	struct filter guests[language_COUNT];
+	int own_pids; /* the builder's pid namespace */
+	size_t nruntimes;
+} programs = { .nruntimes = language_COUNT };
+
+/* ---- the command line ---- */
+
+static int
+add_runtime(const char *const *args, size_t n, struct err *e)
+{
+	struct interpreter *r = &runtimes[programs.nruntimes];
+
+	if (n < 3 || n > MAX_ARGS || programs.nruntimes == ORDER_MAX_RUNTIMES)
+		return err_set(e, ERR_invalid_argument,
+		    "runtime: name, extension, and 1 to %d "
+		    "arguments; %d of them at most",
+		    MAX_ARGS - 2, ORDER_MAX_RUNTIMES - (int)language_COUNT);
+	r->extension = args[1];
+	memcpy(r->argv, args + 2, (n - 2) * sizeof *args);
+	programs.nruntimes++;
+	return 0;
+}
+
+static int
+set_python(const char *const *args, size_t n, struct err *e)
+{
+	if (n != 1)
+		return err_set(e, ERR_invalid_argument, "python: one path");
+	runtimes[language_python].argv[0] = args[0];
+	return 0;
+}
+
+static int
+add_zygote(const char *const *args, size_t n, struct err *e)
+{
+	return n == 2 ? zygotes_add(args[0], args[1], e)
+	              : err_set(e, ERR_invalid_argument, "zygote: its interpreter and modules");
+}
+
+static const struct {
+	const char *word;
+	int (*take)(const char *const *args, size_t n, struct err *);
+} groups[] = {
+	{ "runtime", add_runtime },
+	{ "python", set_python },
+	{ "zygote", add_zygote },
+};
+
+static int
+take_group(const char *word, const char *const *args, size_t n, struct err *e)
+{
+	for (size_t i = 0; i < COUNT(groups); i++)
+		if (strcmp(groups[i].word, word) == 0)
+			return groups[i].take(args, n, e);
+	return err_set(e, ERR_invalid_argument, "%.32s: not known", word);
+}
+
+int
+program_settings(int argc, char **argv, struct err *e)
+{
+	const char *const *args = (const char *const *)argv;
+	int end;
+
+	for (int at = 0; at < argc; at = end + 1) {
+		for (end = at; end < argc && strcmp(args[end], "--") != 0; end++)
+			;
+		if (end == at || take_group(args[at], args + at + 1, (size_t)(end - at - 1), e) < 0)
+			return err_add(e, "the builder's command line");
+	}
+	return 0;
+}
+
+int
+program_open(const struct host *host, struct err *e)
+{
+	static const unsigned who[language_COUNT] = {
+		[language_python] = FILTER_PYTHON,
+		[language_node] = FILTER_NODE,
+		[language_shell] = FILTER_SHELL,
+	};
+	unsigned counted = cgroup_limits_by() == LIMITS_RLIMIT ? 0 : FILTER_COUNTED;
+
+	programs.host = host;
+	programs.own_pids = host_space(host, HOST_PID, e);
+	if (programs.own_pids < 0)
+		return -1;
+	for (int l = 0; l < language_COUNT; l++)
+		if (filter_make(&programs.guests[l], who[l] | counted, e) < 0)
+			return -1;
+	zygotes_open(host, &programs.guests[language_python]);
+	return 0;
+}
+
+int
+program_check(const struct order *order, struct err *e)
+{
+	if (order->runtime >= programs.nruntimes || !zygotes_have(order->zygote))
+		return err_set(e, ERR_invalid_argument, "runtime or zygote: there is no such");
+
+	const char *path = runtimes[order->runtime].argv[0];
+
+	if (path == NULL || access(path, X_OK) < 0)
+		return err_set(e, ERR_runtime_missing, "this host has no program for it: %s",
+		    path != NULL ? path : "none is known");
+	return 0;
+}
+
+/* ---- the end ---- */
+
+/* What joins a box that dies under it cannot say so. */
+static void
+finish(struct life *life)
+{
+	if (life->answer.kind == 0)
+		err_set(&life->answer.error, ERR_unavailable,
+		    "the box ended before the program was started (status %d)",
+		    life->answer.status);
+	life_end(life);
+}
+
+static void
+note_status(struct life *life, int status, const struct rusage *usage)
+{
+	life->answer.status = status;
+	life->reaped = true;
+	life_note_usage(life->box, usage);
+	if (life->zombie)
+		finish(life);
+}
+
+/* A zygote's child is not ours to ask; the zygote tells. */
+static void
+ask_status(struct life *life)
+{
+	struct rusage usage;
+	int status;
+
+	if (wait4(life->pid, &status, WNOHANG, &usage) == life->pid)
+		note_status(life, status, &usage);
+	else if (life->reaped)
+		finish(life);
+}
+
+static void
+on_end(void *self, uint32_t events)
+{
+	struct life *life = self;
+
+	(void)events;
+	life_listen(life);
+	life_forget(life);
+	life->zombie = true;
+	if (life->order.alone != 0)
+		life_kill(life->box);
+	ask_status(life);
+}
+
+static bool
+is_of(const struct life *life, uint32_t zygote)
+{
+	return life != NULL && life->order.kind == ORDER_PROGRAM && life->order.zygote == zygote;
+}
+
+void
+program_reaped_by(uint32_t zygote, pid_t pid, int status, const struct rusage *usage)
+{
+	for (uint32_t id = 1; id <= ORDER_MAX_LIVING; id++)
+		if (is_of(life_of(id), zygote) && life_of(id)->pid == pid && !life_of(id)->reaped) {
+			note_status(life_of(id), status, usage);
+			return;
+		}
+}
+
+void
+program_zygote_ended(uint32_t zygote)
+{
+	for (uint32_t id = 1; id <= ORDER_MAX_LIVING; id++)
+		if (is_of(life_of(id), zygote) && life_of(id)->zombie)
+			ask_status(life_of(id));
+}
+
+/* ---- the beginning ---- */
+
+static void
+run(const struct interpreter *r)
+{
+	const char *argv[MAX_ARGS + 2] = { 0 };
+	size_t n = 0;
+
+	for (; r->argv[n] != NULL; n++)
+		argv[n] = r->argv[n];
+	if (r->extension != NULL && (argv[n] = code_file_await(r->extension)) == NULL)
+		_exit(126);
+	execve(argv[0], (char *const *)(uintptr_t)argv, (char *const *)(uintptr_t)cage_environment);
+	_exit(127);
+}
+
+/* Into the box's pid namespace, which a process enters only by birth. */
+static pid_t
+clone_into(const struct life *box, int *pidfd, struct err *e)
+{
+	struct clone_args args = {
+		.flags = CLONE_PIDFD,
+		.pidfd = (uint64_t)(uintptr_t)pidfd,
+		.exit_signal = SIGCHLD,
+	};
+
+	if (box->group.into >= 0) {
+		args.flags |= CLONE_INTO_CGROUP;
+		args.cgroup = (uint64_t)box->group.into;
+	}
+	if (setns(box->spaces[HOST_PID], CLONE_NEWPID) < 0)
+		return err_sys(e, "enter the box's pid namespace");
+
+	pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof args);
+
+	if (pid != 0)
+		must(setns(programs.own_pids, CLONE_NEWPID) == 0);
+	return pid < 0 ? err_sys(e, "clone") : pid;
+}
+
+/* r NULL: it ends as soon as all is in force. */
+static int
+start(struct life *life, const struct interpreter *r, struct err *e)
+{
+	struct life *box = life->box;
+	uint32_t language = life->order.runtime;
+	struct cage cage = {
+		.kind = CAGE_PROGRAM,
+		.host = programs.host,
+		.order = &box->order,
+		.group = &box->group,
+		.filter = &programs.guests[language < language_COUNT ? language : language_shell],
+		.workspace = -1,
+		.tmp = -1,
+	};
+	int report[2];
+
+	memcpy(cage.spaces, box->spaces, sizeof cage.spaces);
+	memcpy(cage.fds, life->fds, sizeof cage.fds);
+	if (cgroup_open_doors(&box->group, true, e) < 0)
+		return -1;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, report) < 0) {
+		cgroup_settle(&box->group);
+		return err_sys(e, "socketpair");
+	}
+	life->report = report[0];
+	cage.report = report[1];
+
+	int64_t began = loop_now_us();
+
+	life->pid = clone_into(box, &life->pidfd, e);
+	if (life->pid == 0) {
+		cage_enter(&cage);
+		if (r == NULL)
+			_exit(0);
+		run(r);
+	}
+	life->answer.step_us[STEP_clone] = (uint32_t)(loop_now_us() - began);
+	close(report[1]);
+	cgroup_settle(&box->group);
+	return life->pid < 0 ? -1 : 0;
+}
+
+static void
+close_fds(struct life *life)
+{
+	for (size_t i = 0; i < COUNT(life->fds); i++)
+		if (life->fds[i] >= 0)
+			close(take_fd(&life->fds[i]));
+}
+
+static void
+start_from_file(struct life *life)
+{
+	struct err e;
+
+	if (start(life, &runtimes[life->order.runtime], &e) < 0) {
+		if (life->order.alone != 0)
+			life_kill(life->box);
+		life_fail(life, &e);
+		return;
+	}
+	close_fds(life);
+	life_watch(life, on_end);
+}
+
+void
+program_start(struct life *life)
+{
+	if (life->order.zygote == 0 || zygotes_ask(life) < 0)
+		start_from_file(life);
+}
+
+void
+program_born(struct life *life, pid_t pid, int pidfd)
+{
+	if (pid < 0) {
+		if (life->report >= 0)
+			close(take_fd(&life->report));
+		life->order.zygote = 0;
+		start_from_file(life);
+		return;
+	}
+	life->pid = pid;
+	life->pidfd = pidfd;
+	close_fds(life);
+	life_watch(life, on_end);
+}
+
+/* ---- a box as a whole ---- */
+
+static bool
+is_in(const struct life *life, const struct life *box)
+{
+	return life != NULL && life->order.kind == ORDER_PROGRAM && life->box == box;
+}
+
+uint64_t
+program_memory(const struct life *box, uint64_t enough)
+{
+	pid_t pids[MAX_COUNTED] = { box->pid };
+	size_t n = 1;
+
+	for (uint32_t id = 1; id <= ORDER_MAX_LIVING && n < COUNT(pids); id++)
+		if (is_in(life_of(id), box) && life_of(id)->pid > 0)
+			pids[n++] = life_of(id)->pid;
+	return census_memory(programs.host->proc, pids, n, enough);
+}
+
+void
+program_end_all(void)
+{
+	for (uint32_t id = 1; id <= ORDER_MAX_LIVING; id++)
+		if (life_of(id) != NULL && life_of(id)->order.kind == ORDER_PROGRAM)
+			waitpid(life_of(id)->pid, NULL, 0);
+	zygotes_end();
+}
+
+/* ---- the first ---- */
+
+void
+program_try(struct life *life, struct layers *layers, struct err *e)
+{
+	auto_fd int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	struct pollfd report;
+
+	for (size_t i = 0; i < COUNT(life->fds); i++)
+		life->fds[i] = fcntl(null, F_DUPFD_CLOEXEC, 0);
+	if (start(life, NULL, e) < 0)
+		return;
+	report = (struct pollfd){ .fd = life->report, .events = POLLIN };
+	if (poll(&report, 1, TRY_MS) != 1)
+		err_set(e, ERR_internal, "a program is not started within %d ms", TRY_MS);
+	else
+		*e = life_note(life);
+	*layers = life->answer.layers;
+	life_kill(life);
+	while (waitpid(life->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}

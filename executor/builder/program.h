@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* program.h - programs in boxes; what main.c and zygotes.c need beside life.h. */
+#pragma once
+
+#include "common/err.h"
+
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+/*
+ * The command line, without the program's name: groups of arguments, each with "--" behind it.
+ *
+ *   runtime NAME EXTENSION PATH ARGUMENT...   one without a driver; numbers from language_COUNT on
+ *   python PATH                               instead of that of runtimes.def
+ *   zygote PATH MODULE,...                    numbers from 1 on
+ */
+int program_settings(int argc, char **argv, struct err *);
+
+/* From a zygote: a child of it ended; it ended itself. */
+void program_reaped_by(uint32_t zygote, pid_t, int status, const struct rusage *);
+void program_zygote_ended(uint32_t zygote);

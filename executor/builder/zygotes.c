@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * zygotes.c - starts interpreters that are forked, and asks them to.
+ *
+ * Theory of operation.  A zygote is started by exec with this process's capabilities made ambient,
+ * inside the template of all boxes, and is a program of ours (guest/python/zygote.py): no byte of a
+ * guest ever reaches it.  Orders to it are answered in their order; few are under way at once, for
+ * the kernel bounds the descriptors that are.  One that dies is missed by nobody: who waits is
+ * started from the file, its children come to this process, and the next order starts another.
+ *
+ * Trusts a zygote as itself.
+ */
+#include "executor/builder/zygotes.h"
+
+#include "common/auto.h"
+#include "common/fdio.h"
+#include "common/log.h"
+#include "common/loop.h"
+#include "executor/builder/program.h"
+#include "executor/guest/zygote.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+enum {
+	UNDER_WAY = 6,
+	/* What libraries mix into their random states is the process's number: no program in a box
+	   has one like these. */
+	FIRST_PID = 20000,
+	PAUSE_MS = 1000, /* before one that died is started again */
+};
+
+struct zygote {
+	const char *python, *modules;
+	pid_t pid;
+	int sock; /* -1: it is not there */
+	int64_t not_before_ms;
+	unsigned starts, under_way;
+	struct life *first,
+	    **last; /* who waits to be born, oldest first; under_way of them asked */
+};
+
+static struct {
+	const struct host *host;
+	int start; /* what each reads */
+	struct zygote all[ORDER_MAX_ZYGOTES];
+	size_t count;
+} zygotes = { .start = -1 };
+
+int
+zygotes_add(const char *python, const char *modules, struct err *e)
+{
+	if (zygotes.count == ORDER_MAX_ZYGOTES)
+		return err_set(e, ERR_invalid_argument, "more than %d zygotes", ORDER_MAX_ZYGOTES);
+	zygotes.all[zygotes.count++] =
+	    (struct zygote){ .python = python, .modules = modules, .sock = -1 };
+	return 0;
+}
+
+void
+zygotes_open(const struct host *host, const struct filter *filter)
+{
+	static struct zygote_start start;
+	struct err e;
+
+	zygotes.host = host;
+	start.host = *host;
+	start.host.proc = ZYGOTE_PROC;
+	start.filter = *filter;
+	zygotes.start = memfd_create("zygote", MFD_CLOEXEC);
+	if (zygotes.start < 0 || fdio_write(zygotes.start, &start, sizeof start, &e) < 0)
+		log_warn("there are no zygotes", LOG_N("errno", errno));
+	for (size_t i = 0; i < zygotes.count; i++)
+		zygotes.all[i].last = &zygotes.all[i].first;
+}
+
+bool
+zygotes_have(uint32_t number)
+{
+	return number <= zygotes.count;
+}
+
+/* ---- starting one ---- */
+
+/* exec keeps of them what is ambient; root would keep them anyway. */
+static int
+keep_capabilities(void)
+{
+	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	struct __user_cap_data_struct data[2];
+
+	if (syscall(SYS_capget, &head, data) < 0)
+		return -1;
+	for (size_t i = 0; i < COUNT(data); i++)
+		data[i].inheritable = data[i].permitted;
+	if (syscall(SYS_capset, &head, data) < 0)
+		return -1;
+	for (int cap = 0; cap < 64; cap++)
+		if ((data[cap / 32].permitted & 1u << cap % 32) != 0 &&
+		    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, cap, 0, 0) < 0)
+			return -1;
+	return 0;
+}
+
+static void
+become(const struct zygote *z, int sock)
+{
+	const char *const argv[] = { z->python, "-I", "-B", "/cloister/python/zygote.py",
+		z->modules, NULL };
+	/* First out of the way of each other, then into their places. */
+	int from[] = { open("/dev/null", O_RDWR), 2, sock, zygotes.start, zygotes.host->proc };
+	const int to[] = { 0, 2, ZYGOTE_SOCKET, ZYGOTE_START, ZYGOTE_PROC };
+
+	for (size_t i = 0; i < COUNT(from); i++)
+		from[i] = fcntl(from[i], F_DUPFD_CLOEXEC, 64);
+	for (size_t i = 0; i < COUNT(from); i++)
+		if (from[i] < 0 || dup2(from[i], to[i]) < 0)
+			_exit(126);
+	dup2(0, 1);
+	if (close_range(ZYGOTE_PROC + 1, ~0u, 0) < 0 || lseek(ZYGOTE_START, 0, SEEK_SET) < 0 ||
+	    keep_capabilities() < 0 || chdir("/") < 0)
+		_exit(126);
+	execve(
+	    z->python, (char *const *)(uintptr_t)argv, (char *const *)(uintptr_t)cage_environment);
+	_exit(127);
+}
+
+/* With a number that is not in use; the plain way where the kernel does not let it be chosen. */
+static pid_t
+clone_zygote(const struct zygote *z)
+{
+	pid_t pid = FIRST_PID + (pid_t)(z - zygotes.all) + (pid_t)(z->starts % 64) * 16;
+	struct clone_args args = {
+		.exit_signal = SIGCHLD,
+		.set_tid = (uint64_t)(uintptr_t)&pid,
+		.set_tid_size = 1,
+	};
+	pid_t child = (pid_t)syscall(SYS_clone3, &args, sizeof args);
+
+	return child >= 0 ? child : fork();
+}
+
+static void on_word(void *self, uint32_t events);
+
+static int
+start(struct zygote *z, struct err *e)
+{
+	int pair[2];
+
+	if (zygotes.start < 0 || loop_now_ms() < z->not_before_ms)
+		return err_set(e, ERR_unavailable, "there is no zygote just now");
+	z->not_before_ms = loop_now_ms() + PAUSE_MS;
+	z->starts++;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return err_sys(e, "socketpair");
+	z->pid = clone_zygote(z);
+	if (z->pid == 0)
+		become(z, pair[1]);
+	close(pair[1]);
+	z->sock = pair[0];
+	if (z->pid > 0 && loop_watch(z->sock, EPOLLIN, on_word, z, e) == 0)
+		return 0;
+	close(take_fd(&z->sock));
+	return err_set(e, ERR_unavailable, "no zygote can be started");
+}
+
+/* ---- asking it ---- */
+
+static int
+ask(const struct zygote *z, struct life *program, struct err *e)
+{
+	struct life *box = program->box;
+	struct zygote_order order = { .order = box->order };
+	int fds[ZYGOTE_MAX_FDS], report[2];
+	size_t n = 0;
+
+	if (cgroup_open_doors(&box->group, false, e) < 0)
+		return -1;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, report) < 0) {
+		cgroup_settle(&box->group);
+		return err_sys(e, "socketpair");
+	}
+	order.group = box->group;
+	for (size_t i = 0; i < ORDER_MAX_FDS; i++)
+		fds[n++] = program->fds[i];
+	fds[n++] = report[1];
+	for (int h = 0; h < HOST_NAMESPACES; h++)
+		if (box->spaces[h] >= 0) {
+			order.spaces |= 1u << h;
+			fds[n++] = box->spaces[h];
+		}
+	for (size_t i = 0; i < box->group.njoin; i++)
+		fds[n++] = box->group.join[i];
+
+	ssize_t sent = fdio_send(z->sock, &order, sizeof order, fds, n);
+
+	cgroup_settle(&box->group);
+	close(report[1]);
+	program->report = report[0];
+	return sent < 0 ? err_sys(e, "ask a zygote") : 0;
+}
+
+/* Nobody forks it: from the file, then. */
+static void
+give_back(struct zygote *z)
+{
+	struct life *program = z->first;
+
+	z->first = take_ptr(program->next);
+	if (z->first == NULL)
+		z->last = &z->first;
+	program_born(program, -1, -1);
+}
+
+static void
+send_orders(struct zygote *z)
+{
+	struct err e;
+
+	while (z->under_way < UNDER_WAY) {
+		struct life *next = z->first;
+
+		for (unsigned i = 0; i < z->under_way; i++)
+			next = next->next;
+		if (next == NULL)
+			return;
+		if (ask(z, next, &e) < 0) {
+			log_warn("a zygote does not listen", LOG_E(&e));
+			kill(z->pid, SIGKILL);
+			return;
+		}
+		z->under_way++;
+	}
+}
+
+int
+zygotes_ask(struct life *program)
+{
+	struct zygote *z = &zygotes.all[program->order.zygote - 1];
+	struct err e;
+
+	if (z->sock < 0 && start(z, &e) < 0)
+		return -1;
+	program->next = NULL;
+	*z->last = program;
+	z->last = &program->next;
+	send_orders(z);
+	return 0;
+}
+
+/* ---- what it says ---- */
+
+static void
+on_born(struct zygote *z, const struct zygote_word *word, int pidfd)
+{
+	struct life *program = z->first;
+
+	if (z->under_way == 0)
+		return;
+	z->under_way--;
+	z->first = take_ptr(program->next);
+	if (z->first == NULL)
+		z->last = &z->first;
+	program_born(program, pidfd >= 0 ? word->pid : -1, pidfd);
+	send_orders(z);
+}
+
+static void
+lose(struct zygote *z)
+{
+	log_warn("a zygote ended", LOG_S("modules", z->modules));
+	loop_forget(z->sock);
+	close(take_fd(&z->sock));
+	z->under_way = 0;
+	kill(z->pid, SIGKILL);
+	while (waitpid(z->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	program_zygote_ended((uint32_t)(z - zygotes.all) + 1);
+	while (z->first != NULL)
+		give_back(z);
+}
+
+static void
+on_word(void *self, uint32_t events)
+{
+	struct zygote *z = self;
+	struct zygote_word word;
+	int pidfd = -1;
+	size_t nfds = 1;
+	ssize_t n = fdio_receive(z->sock, &word, sizeof word, &pidfd, &nfds, MSG_DONTWAIT);
+
+	(void)events;
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n != (ssize_t)sizeof word)
+		lose(z);
+	else if (word.said == ZYGOTE_BORN)
+		on_born(z, &word, nfds > 0 ? pidfd : -1);
+	else if (word.said == ZYGOTE_REAPED)
+		program_reaped_by(
+		    (uint32_t)(z - zygotes.all) + 1, word.pid, word.status, &word.usage);
+}
+
+void
+zygotes_end(void)
+{
+	for (size_t i = 0; i < zygotes.count; i++) {
+		struct zygote *z = &zygotes.all[i];
+
+		if (z->sock < 0)
+			continue;
+		kill(z->pid, SIGKILL);
+		while (waitpid(z->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+}

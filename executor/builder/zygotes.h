@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* zygotes.h - the builder's zygotes: started when one is first asked for, and again if it dies. */
+#pragma once
+
+#include "executor/builder/life.h"
+
+/* One more, from the command line: its interpreter, and modules as zygote.py takes them. */
+int zygotes_add(const char *python, const char *modules, struct err *);
+void zygotes_open(const struct host *, const struct filter *);
+bool zygotes_have(uint32_t number);
+/*
+ * Has it fork the program, whose descriptors are in life->fds: program_born() comes, then
+ * program_reaped().  -1: it cannot be had now, and nobody will come.
+ */
+int zygotes_ask(struct life *program);
+/* Ends them, and waits for them. */
+void zygotes_end(void);
