@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * box.h - the executor's side of the builder: workspaces, and boxes that run a program in one.
+ * box.h - the executor's side of the builder: workspaces, boxes on them, and programs in those.
  *
  * The builder is a program of its own (builder/), root or the user in a user namespace; it is asked
- * by fixed-size structs over a socketpair (builder/order.h).  What a box writes is hostile: every
- * byte that comes back here is bounded and checked before it is handed on.  Everything is answered
- * later, from the loop.
+ * by fixed-size structs over a socketpair (builder/order.h).  What a program writes is hostile:
+ * every byte that comes back here is bounded and checked before it is handed on.  Everything is
+ * answered later, from the loop.
  */
 #pragma once
 
@@ -16,12 +16,14 @@
 #include <stdint.h>
 
 struct box;
+struct program;
 struct workspace;
 
 /* ---- the builder ---- */
 
-/* In open(), before the jail: starts cloister-builder, which tries every layer once and reports. */
-int builder_open(struct err *);
+/* In open(), before the jail: starts cloister-builder with these arguments (NULL: none), which
+ * tries every layer once and reports. */
+int builder_open(const struct texts *arguments, struct err *);
 /* In start(): watches it.  Its death ends this daemon, for nobody in the jail can start another. */
 int builder_start(struct err *);
 void builder_stop(void);
@@ -46,53 +48,95 @@ int workspace_is_empty(const struct workspace *, bool *empty, struct err *);
 /* ---- boxes ---- */
 
 struct box_limits {
-	uint64_t memory_bytes, cpu_milli, processes, open_files, tmp_bytes;
-	uint64_t wall_ms;      /* from the program's start */
-	uint64_t output_bytes; /* kept of stdout, and of stderr: half from the front, half from the
-	                          end */
+	uint64_t memory_bytes, cpu_milli, processes, open_files, tmp_bytes; /* of a box, for life */
+	uint64_t wall_ms;      /* of each run in it, from when an idle program has the code */
+	uint64_t output_bytes; /* kept of stdout, and of stderr, of each run: half from the front,
+	                          half from the end */
 };
 
-struct box_spec {
-	enum language language;
-	struct box_limits limits;
-	const struct workspace *workspace;
-	const void *code;
-	size_t code_size;
-};
+/* A place for programs, on a workspace.  Programs may be started in it at once.
+ * ended: exactly once, when nothing of it is left and its programs were told of; *e: ERR_none, or
+ * why it never was.  NULL with *e if it cannot even be asked for; then ended is not called. */
+struct box *box_make(const struct box_limits *, const struct workspace *,
+    void (*ended)(void *self, const struct err *e), void *self, struct err *);
+/* Ends it and all in it now; every end is still told. */
+void box_kill(struct box *);
+/* Can no program be started in it any more? */
+bool box_is_ending(const struct box *);
+
+/* ---- programs ---- */
 
 enum box_how {
 	BOX_EXITED,    /* exit_code says */
 	BOX_SIGNALLED, /* signal says */
 	BOX_TIMED_OUT,
 	BOX_OUT_OF_MEMORY,
-	BOX_KILLED, /* by box_kill() */
+	BOX_KILLED, /* by box_kill(), program_kill() or program_interrupt() */
 };
 
-/* How a program ended; texts and blobs are the receiver's if it takes them, and cleared otherwise.
- */
+/* Something to be shown, as the guest claims. */
+struct box_rich {
+	char *mime_type; /* type/subtype, at most 128 bytes */
+	struct blob data;
+};
+
+/* How a run ended; texts and blobs are the receiver's if it takes them, and cleared otherwise. */
 struct box_end {
 	enum box_how how;
 	int exit_code, signal;
 	double wall_ms, cpu_ms;
 	uint64_t max_memory_bytes; /* 0: the host cannot tell */
 	bool too_many_processes;   /* the limit was hit */
+	bool program_gone;         /* with it, and all that it had defined */
+	bool warm;                 /* home.c: its program waited, or was forked from a zygote */
+	bool restarted;            /* home.c: what earlier statements defined was lost before it */
 	struct blob out, err;      /* as written, bytes */
 	bool out_truncated, err_truncated;
 	struct blob result; /* JSON text as the guest claims it, at most 1 MiB; data NULL: none */
 	struct texts variables;        /* at most 256 names, UTF-8 */
 	char *error_type, *error_text; /* of an uncaught exception, UTF-8, or NULL */
 	uint64_t error_line;
-	struct isolation isolation; /* in force in this very box */
+	struct box_rich rich[8];
+	size_t nrich;
+	struct isolation isolation; /* in force in this very program */
+};
+/* Frees what nobody took. */
+void box_end_clear(struct box_end *);
+
+struct program_spec {
+	unsigned language;
+	uint32_t zygote; /* 0: start it from its file; else a fork of that one */
+	bool alone;      /* the box ends with it; it has one run */
 };
 
-struct box_events {
-	/* Bytes of a channel as they come; NULL: nobody wants to see. */
+struct program_events {
+	/* It waits for its first code; may be NULL. */
+	void (*ready)(void *self);
+	/* Bytes of a channel as they come during a run; NULL: nobody wants to see. */
 	void (*output)(void *self, enum channel, const void *data, size_t size);
-	/* Exactly once, when nothing of the box is left.  end NULL: it never ran, *e says why. */
-	void (*ended)(void *self, struct box_end *end, const struct err *e);
+	/* Once for each run that began: a statement is over, or the program, and where that was
+	 * alone its box. */
+	void (*done)(void *self, struct box_end *end);
+	/* Exactly once, last: nothing of it is left.  *e: ERR_none, or why it never was ready. */
+	void (*ended)(void *self, const struct err *e);
 };
 
-/* NULL with *e if it cannot even be asked for; then ended is not called. */
-struct box *box_start(const struct box_spec *, const struct box_events *, void *self, struct err *);
-/* Ends it now; ended still comes. */
-void box_kill(struct box *);
+/* NULL with *e if it cannot even be asked for; then nothing is called. */
+struct program *program_start(struct box *, const struct program_spec *,
+    const struct program_events *, void *self, struct err *);
+
+struct program_code {
+	const void *data;
+	size_t size;
+	bool statement; /* what it defines stays for the next; else the program ends with it */
+	uint64_t wall_ms, output_bytes;
+};
+
+/* Hands it over when the program is idle, and that is when the run begins; one at a time. */
+int program_run(struct program *, const struct program_code *, struct err *);
+/* A JSON value for the program's `bridge`, seen by the code that is run next. */
+int program_bridge(struct program *, const char *key, const struct blob *json, struct err *);
+/* Ends the statement that runs and leaves the program as it is, or kills it 2 seconds later. */
+void program_interrupt(struct program *);
+/* Ends it now, and its box where it is alone. */
+void program_kill(struct program *);

@@ -55,16 +55,14 @@ static struct {
 /* ---- starting it ---- */
 
 static void
-become_builder(int sock, char *path)
+become_builder(int sock, char **argv)
 {
-	char *const argv[] = { path, NULL };
-
 	if (dup2(sock, ORDER_SOCKET) < 0 || close_range(ORDER_SOCKET + 1, ~0u, 0) < 0)
 		_exit(1);
 	/* The same descriptor is not copied by dup2, and would be closed. */
 	if (fcntl(ORDER_SOCKET, F_SETFD, 0) < 0)
 		_exit(1);
-	execv(path, argv);
+	execv(argv[0], argv);
 	_exit(127);
 }
 
@@ -103,8 +101,23 @@ await_ready(struct answer *answer, struct err *e)
 	return 0;
 }
 
+/* Before the fork: between that and the exec nothing is allocated. */
+static char **
+make_argv(char *path, const struct texts *arguments)
+{
+	size_t n = arguments != NULL ? arguments->count : 0;
+	char **argv = calloc(n + 2, sizeof *argv);
+
+	if (argv == NULL)
+		return NULL;
+	argv[0] = path;
+	for (size_t i = 0; i < n; i++)
+		argv[i + 1] = arguments->items[i];
+	return argv;
+}
+
 int
-builder_open(struct err *e)
+builder_open(const struct texts *arguments, struct err *e)
 {
 	char path[4096];
 	struct answer answer;
@@ -112,12 +125,17 @@ builder_open(struct err *e)
 
 	if (find_builder(path, e) < 0)
 		return -1;
+
+	auto_free char **argv = make_argv(path, arguments);
+
+	if (argv == NULL)
+		return err_sys(e, "arguments of the builder");
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return err_sys(e, "socketpair");
 	pid_t keeper = fork();
 
 	if (keeper == 0)
-		become_builder(pair[1], path);
+		become_builder(pair[1], argv);
 	close(pair[1]);
 	line.sock = pair[0];
 	line.end = &line.first;
@@ -226,7 +244,7 @@ errand_start(struct order *order, const int *fds, size_t nfds, const struct erra
 		id = id % ORDER_MAX_LIVING + 1;
 	while (line.errands[id] != NULL && ++tries < ORDER_MAX_LIVING);
 	if (line.errands[id] != NULL) {
-		err_set(e, ERR_unavailable, "%d boxes are at work", ORDER_MAX_LIVING);
+		err_set(e, ERR_unavailable, "%d boxes and programs are at work", ORDER_MAX_LIVING);
 		return NULL;
 	}
 	struct errand *errand = malloc(sizeof *errand);
@@ -245,14 +263,38 @@ errand_start(struct order *order, const int *fds, size_t nfds, const struct erra
 	return line.errands[id] = errand;
 }
 
+/* What no answer is waited for; a builder that is gone has ended everything already. */
+static void
+tell(struct order order)
+{
+	struct err e;
+
+	if (send_order(&order, NULL, 0, &e) < 0 && e.code != ERR_unavailable)
+		log_error("an order is not sent", LOG_N("kind", order.kind), LOG_E(&e));
+}
+
 void
 errand_kill(struct errand *errand)
 {
-	struct order order = { .kind = ORDER_KILL, .id = errand->id };
-	struct err e;
+	tell((struct order){ .kind = ORDER_KILL, .id = errand->id });
+}
 
-	if (send_order(&order, NULL, 0, &e) < 0)
-		log_error("a box is not killed", LOG_E(&e));
+void
+errand_signal(struct errand *errand, int signal)
+{
+	tell((struct order){ .kind = ORDER_SIGNAL, .id = errand->id, .signal = (uint32_t)signal });
+}
+
+void
+errand_clock(struct errand *errand, uint64_t wall_ms)
+{
+	tell((struct order){ .kind = ORDER_CLOCK, .id = errand->id, .wall_ms = wall_ms });
+}
+
+uint32_t
+errand_id(const struct errand *errand)
+{
+	return errand->id;
 }
 
 /* ---- answers ---- */

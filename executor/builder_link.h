@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * builder_link.h - inside the executor: orders to the builder, answers from it (box.c, workspace.c,
- * files.c).
+ * builder_link.h - inside the executor: orders to the builder, answers from it (box.c, program.c,
+ * workspace.c, files.c).
  *
- * An errand is one process tree that the builder keeps: a box or a steward.  Answers come from the
- * loop, after builder_start().
+ * An errand is what the builder keeps and answers for: a box, a program in one, or a steward.
+ * Answers come from the loop, after builder_start().
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 struct errand;
 
 struct errand_events {
-	/* Its jail is closed and its program starts; may be NULL. */
+	/* The box is closed, or the program's jail is; may be NULL. */
 	void (*started)(void *self, const struct answer *);
 	/* Exactly once, last: nothing of it is left; answer->error says why it never ran. */
 	void (*ended)(void *self, const struct answer *);
@@ -23,8 +23,15 @@ struct errand_events {
 /* Sends *order with id filled in; fds are copied.  NULL with *e; then nothing is called. */
 struct errand *errand_start(struct order *, const int *fds, size_t nfds,
     const struct errand_events *, void *self, struct err *);
-/* Its end is still announced.  Not after ended. */
+/* Of a box or a steward; its end is still announced.  None of these after ended. */
 void errand_kill(struct errand *);
+/* Of a program. */
+void errand_signal(struct errand *, int signal);
+/* Of a box: the builder ends it by itself a grace after wall_ms, or not any more where that is 0.
+ */
+void errand_clock(struct errand *, uint64_t wall_ms);
+/* For orders about it; never 0. */
+uint32_t errand_id(const struct errand *);
 
 /* An order that is about no errand, as it stands; the builder's answer to ORDER_WORKSPACE goes to
  * workspace_answered(). */

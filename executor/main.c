@@ -12,6 +12,7 @@
 #include "executor/box.h"
 #include "executor/info.h"
 #include "executor/options.h"
+#include "executor/pool.h"
 #include "executor/run/queue.h"
 #include "executor/run/run.h"
 #include "executor/session/artifact.h"
@@ -25,19 +26,29 @@
 static int
 open_all(struct err *e)
 {
-	return options_check(e) < 0 || info_open(e) < 0 ? -1 : builder_open(e);
+	struct texts arguments = { 0 };
+	int status = -1;
+
+	if (options_check(e) == 0 && info_open(e) == 0 && pool_arguments(&arguments, e) == 0)
+		status = builder_open(&arguments, e);
+	texts_clear(&arguments);
+	return status;
 }
 
 static int
 start(struct err *e)
 {
-	return session_id_open(e) < 0 ? -1 : builder_start(e);
+	if (session_id_open(e) < 0 || builder_start(e) < 0)
+		return -1;
+	pool_start();
+	return 0;
 }
 
 static void
 stop(void)
 {
 	run_end_all();
+	pool_stop();
 	session_end_all();
 	builder_stop();
 }

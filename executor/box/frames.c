@@ -12,6 +12,7 @@
 #include "common/utf8.h"
 #include "executor/guest/protocol.h"
 
+#include <ctype.h>
 #include <string.h>
 
 enum {
@@ -20,20 +21,30 @@ enum {
 	MAX_TYPE = 256,
 	MAX_TEXT = 4096,
 	MAX_LINE = 10000000,
+	MAX_MIME = 128,
+	MAX_STATUS = 3, /* digits */
 };
 
-static uint32_t
-limit_of(uint8_t kind)
+/* By kind; what has no row is not the protocol. */
+static const struct bound {
+	uint8_t kind;
+	uint32_t most; /* bytes */
+} bounds[] = {
+	{ GUEST_IDLE, 0 },
+	{ GUEST_RESULT, GUEST_MAX_RESULT },
+	{ GUEST_VARIABLES, GUEST_MAX_FRAME },
+	{ GUEST_ERROR, GUEST_MAX_FRAME },
+	{ GUEST_RICH, MAX_MIME + 1 + GUEST_MAX_RICH },
+	{ GUEST_DONE, MAX_STATUS },
+};
+
+static const struct bound *
+bound_of(uint8_t kind)
 {
-	switch (kind) {
-	case GUEST_RESULT:
-		return GUEST_MAX_RESULT;
-	case GUEST_VARIABLES:
-	case GUEST_ERROR:
-		return GUEST_MAX_FRAME;
-	default:
-		return 0;
-	}
+	for (size_t i = 0; i < COUNT(bounds); i++)
+		if (bounds[i].kind == kind)
+			return &bounds[i];
+	return NULL;
 }
 
 /* A copy, or NULL: it is not text, or there is no memory for it. */
@@ -104,10 +115,72 @@ take_error(struct frames *f)
 	f->error_line = number > MAX_LINE ? 0 : number;
 }
 
+/* type/subtype of the letters that RFC 6838 gives them; parameters are not taken. */
+static bool
+is_mime(const char *text, size_t size)
+{
+	size_t slashes = 0;
+
+	if (size < 3 || size > MAX_MIME || text[0] == '/' || text[size - 1] == '/')
+		return false;
+	for (size_t i = 0; i < size; i++) {
+		if (text[i] == '/')
+			slashes++;
+		else if (!isalnum((unsigned char)text[i]) &&
+			 memchr("!#$&-^_.+", text[i], 9) == NULL)
+			return false;
+	}
+	return slashes == 1;
+}
+
+/* MIME type, line feed, bytes; those over the count are dropped. */
+static void
+take_rich(struct frames *f)
+{
+	const char *type = (const char *)f->payload;
+	const char *line = memchr(type, '\n', f->size);
+	size_t size = line == NULL ? 0 : (size_t)(line - type);
+	struct box_rich *rich = &f->rich[f->nrich];
+
+	if (f->nrich == GUEST_MAX_RICHES || !is_mime(type, size) ||
+	    f->size - size - 1 > GUEST_MAX_RICH)
+		return;
+	*rich = (struct box_rich){ strndup(type, size), blob_copy(line + 1, f->size - size - 1) };
+	if (rich->mime_type != NULL && rich->data.data != NULL) {
+		f->nrich++;
+		return;
+	}
+	free(rich->mime_type);
+	blob_clear(&rich->data);
+}
+
+/* Decimal digits; whatever else stands there says that it failed. */
+static void
+take_done(struct frames *f)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < f->size; i++)
+		status = f->payload[i] < '0' || f->payload[i] > '9'
+		             ? 256
+		             : status * 10 + (f->payload[i] - '0');
+	f->status = f->size == 0 || status > 255 ? 1 : status;
+	f->done = true;
+}
+
 static void
 take_frame(struct frames *f)
 {
 	switch (f->head[0]) {
+	case GUEST_IDLE:
+		f->idle = true;
+		break;
+	case GUEST_DONE:
+		take_done(f);
+		break;
+	case GUEST_RICH:
+		take_rich(f);
+		break;
 	case GUEST_RESULT:
 		take_result(f);
 		break;
@@ -127,9 +200,11 @@ take_frame(struct frames *f)
 static int
 begin_payload(struct frames *f)
 {
+	const struct bound *bound = bound_of(f->head[0]);
+
 	f->size = (uint32_t)f->head[1] | (uint32_t)f->head[2] << 8 | (uint32_t)f->head[3] << 16 |
 	          (uint32_t)f->head[4] << 24;
-	if (f->size > limit_of(f->head[0]) || limit_of(f->head[0]) == 0)
+	if (bound == NULL || f->size > bound->most)
 		return -1;
 	f->payload = malloc(f->size + 1);
 	f->have = 0;
@@ -171,6 +246,11 @@ frames_take(struct frames *f, struct box_end *end)
 	end->error_line = f->error_line;
 	f->result = (struct blob){ 0 };
 	f->variables = (struct texts){ 0 };
+	f->error_line = 0;
+	memcpy(end->rich, f->rich, sizeof end->rich);
+	end->nrich = f->nrich;
+	f->nrich = 0;
+	f->done = false;
 }
 
 void
@@ -181,5 +261,9 @@ frames_clear(struct frames *f)
 	texts_clear(&f->variables);
 	free(f->error_type);
 	free(f->error_text);
+	while (f->nrich > 0) {
+		free(f->rich[--f->nrich].mime_type);
+		blob_clear(&f->rich[f->nrich].data);
+	}
 	*f = (struct frames){ 0 };
 }

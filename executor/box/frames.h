@@ -4,6 +4,7 @@
 #pragma once
 
 #include "executor/box.h"
+#include "executor/guest/protocol.h"
 
 struct frames {
 	uint8_t head[5];
@@ -15,10 +16,15 @@ struct frames {
 	struct texts variables;
 	char *error_type, *error_text;
 	uint64_t error_line;
+	struct box_rich rich[GUEST_MAX_RICHES];
+	size_t nrich;
+	bool idle; /* it said so */
+	bool done; /* the statement is over, and status says how */
+	int status;
 };
 
 /* -1: this is not the protocol; nothing after it can be told apart, so read no more. */
 int frames_feed(struct frames *, const void *data, size_t size);
-/* Moves what came whole to *end. */
+/* Moves what came whole to *end, and is ready for the claims of the next run. */
 void frames_take(struct frames *, struct box_end *);
 void frames_clear(struct frames *);

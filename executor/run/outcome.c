@@ -281,8 +281,29 @@ fill_usage(struct execution *reply, const struct box_end *end, struct err *e)
 		.wall_ms = end->wall_ms,
 		.cpu_ms = end->cpu_ms,
 		.max_memory_bytes = end->max_memory_bytes,
-		.start = strdup("cold"),
+		.start = strdup(end->warm ? "warm" : "cold"),
 	};
+	return 0;
+}
+
+/* What became of a session's variables. */
+static int
+fill_state(
+    struct execution *reply, const struct box_end *end, const struct plan *plan, struct err *e)
+{
+	static const char lost[] = "The interpreter of this session had ended since its last call, "
+				   "and a new one was started for this: variables and imports of "
+				   "before are gone, files are kept.";
+	static const char gone[] = "The interpreter ended with this, and the next call starts a "
+				   "new one: variables and imports are gone, files are kept.";
+	static const char kept[] = "It was interrupted; variables, imports and files are kept.";
+	const char *now = end->program_gone ? gone : end->how != BOX_EXITED ? kept : NULL;
+
+	if (!plan->statement)
+		return 0;
+	if ((end->restarted && texts_add(&reply->notes, lost) < 0) ||
+	    (now != NULL && texts_add(&reply->notes, now) < 0))
+		return err_sys(e, "notes");
 	return 0;
 }
 
@@ -290,7 +311,7 @@ int
 outcome_fill(struct execution *reply, struct box_end *end, const struct plan *plan, struct err *e)
 {
 	if (fill_error(reply, end, plan, e) < 0 || fill_output(reply, end, plan, e) < 0 ||
-	    fill_usage(reply, end, e) < 0)
+	    fill_usage(reply, end, e) < 0 || fill_state(reply, end, plan, e) < 0)
 		return -1;
 	reply->execution_time = end->wall_ms / 1000;
 	reply->result = end->result;

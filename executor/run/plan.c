@@ -10,6 +10,8 @@
 #include "executor/files.h"
 #include "executor/info.h"
 #include "executor/options.h"
+#include "executor/pool.h"
+#include "executor/runtime.h"
 
 #include "common/auto.h"
 
@@ -37,6 +39,30 @@ refuse_missing(const struct execute_code *ask, struct err *e)
 	return 0;
 }
 
+/* A session's programs live in one box, and that is made once. */
+static int
+refuse_other_box(const struct plan *plan, const struct execute_code *ask,
+    const struct session *session, struct err *e)
+{
+	const struct box_limits *mine = &plan->limits.box, *its = &session->limits.box;
+	const char *field = NULL;
+
+	if (mine->memory_bytes != its->memory_bytes)
+		field = ask->memory_limit != NULL ? "memory_limit" : "resource_limits.max_ram_mb";
+	else if (mine->cpu_milli != its->cpu_milli)
+		field = "resource_limits.max_cpu_cores";
+	else if (mine->processes != its->processes)
+		field = "resource_limits.max_processes";
+	else if (mine->open_files != its->open_files)
+		field = "resource_limits.max_open_files";
+	if (field == NULL)
+		return 0;
+	return err_set(e, ERR_invalid_argument,
+	    "%s: is fixed when a session is made, by create_session; run it without session_id, or "
+	    "in a session made so",
+	    field);
+}
+
 static int
 read_limits(
     struct plan *plan, const struct execute_code *ask, const struct session *session, struct err *e)
@@ -51,6 +77,8 @@ read_limits(
 	/* What has a field of its own goes before what stands in resource_limits. */
 	if (limits_ask(&plan->limits, "resource_limits.", asked, e) < 0 ||
 	    limits_ask_memory(&plan->limits, "memory_limit", ask->memory_limit, e) < 0)
+		return -1;
+	if (session != NULL && refuse_other_box(plan, ask, session, e) < 0)
 		return -1;
 	return limits_ask_seconds(&plan->limits, "timeout", ask->timeout, e);
 }
@@ -128,8 +156,11 @@ plan_read(struct plan *plan, struct execute_code *ask, const struct session *ses
 	};
 	if (refuse_missing(ask, e) == 0 && read_limits(plan, ask, session, e) == 0 &&
 	    policy_read(&plan->policy, ask, profile, e) == 0 && read_code(plan, ask, e) == 0 &&
-	    read_files(plan, ask, e) == 0)
+	    read_files(plan, ask, e) == 0) {
+		plan->statement = session != NULL && runtime_at(plan->language)->driver;
+		plan->zygote = pool_zygote(plan->language, plan->policy.profile);
 		return 0;
+	}
 	plan_clear(plan);
 	return -1;
 }

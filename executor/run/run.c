@@ -8,7 +8,7 @@
  *	waiting   for a place in the queue; its session is held from here on
  *	checking  the validator reads the code, unless the profile has no rules
  *	preparing the start is recorded; the workspace is there, files are put into it and listed
- *	running   the box
+ *	running   the code, in a box made ahead, or in the session's
  *	ending    what the program left is listed
  *
  * and ends in exactly one place, finish().  Somebody may stop wanting it at any moment (the caller
@@ -20,6 +20,7 @@
 #include "executor/event.h"
 #include "executor/files.h"
 #include "executor/options.h"
+#include "executor/pool.h"
 #include "executor/run/outcome.h"
 #include "executor/run/plan.h"
 #include "executor/run/queue.h"
@@ -41,12 +42,13 @@ struct run {
 	struct plan plan;
 	struct ticket ticket;
 	struct session_use use;      /* of no session where it is stateless */
-	struct workspace *own;       /* where it is */
+	struct workspace *own;       /* where it is, */
+	struct home *home;           /* and what is on it; both NULL in a session */
 	struct workspace *workspace; /* the one of both */
 	struct stream stream;
-	uint64_t ask; /* to the validator, under way */
-	struct box *box;
-	size_t nwritten; /* of the plan's files */
+	uint64_t ask;       /* to the validator, under way */
+	struct home *works; /* where the code is, under way */
+	size_t nwritten;    /* of the plan's files */
 	struct files_tree before, after;
 	struct files_tree *list;    /* which of them is being made, */
 	void (*then)(struct run *); /* and what comes then */
@@ -126,6 +128,21 @@ free_run(struct run *run)
 	free(run);
 }
 
+static void
+wipe(void *workspace)
+{
+	workspace_drop(workspace);
+}
+
+static void
+leave_home(struct run *run)
+{
+	if (run->home != NULL)
+		home_end(run->home, wipe, run->own);
+	else
+		workspace_drop(run->own);
+}
+
 /* The only end of a run that has begun; e NULL: the reply is ready.  The session and the workspace
  * are let go before the caller hears, who may use the session next; the place in the queue after,
  * for the next run to start does not concern this caller. */
@@ -137,7 +154,7 @@ finish(struct run *run, const struct err *e)
 	if (run->recorded || run->over.code != ERR_none)
 		record_end(run, e);
 	stream_close(&run->stream);
-	workspace_drop(run->own);
+	leave_home(run);
 	session_leave(&run->use);
 	if (e == NULL)
 		call_reply(call, &run->reply);
@@ -145,6 +162,7 @@ finish(struct run *run, const struct err *e)
 		call_fail(call, e);
 	queue_leave(&run->ticket);
 	free_run(run);
+	pool_refill();
 }
 
 /* To be called by each step first: true if the run is over, and finished by this. */
@@ -238,12 +256,12 @@ collected(struct run *run)
 }
 
 static void
-box_ended(void *self, struct box_end *end, const struct err *e)
+code_done(void *self, struct box_end *end, const struct err *e)
 {
 	struct run *run = self;
 	struct err why = { 0 };
 
-	run->box = NULL;
+	run->works = NULL;
 	if (end == NULL)
 		why = *e;
 	else
@@ -255,31 +273,53 @@ box_ended(void *self, struct box_end *end, const struct err *e)
 /* ---- running ---- */
 
 static void
-box_output(void *self, enum channel channel, const void *data, size_t size)
+code_output(void *self, enum channel channel, const void *data, size_t size)
 {
 	struct run *run = self;
 
 	stream_output(&run->stream, channel, data, size);
 }
 
-static void
-start_box(struct run *run)
+static int
+add_news(struct run *run)
 {
-	static const struct box_events seen = { box_output, box_ended },
-				       unseen = { NULL, box_ended };
-	const struct box_spec spec = {
-		.language = run->plan.language,
-		.limits = run->plan.limits.box,
-		.workspace = run->workspace,
-		.code = run->plan.code.data,
-		.code_size = run->plan.code.size,
+	struct session *session = run->use.session;
+	const char *news = session != NULL ? session_news(session) : NULL;
+
+	return news != NULL ? texts_add(&run->reply.notes, news) : 0;
+}
+
+static void
+run_code(struct run *run)
+{
+	static const struct home_events seen = { code_output, code_done },
+					unseen = { NULL, code_done };
+	const struct plan *plan = &run->plan;
+	const struct home_code code = {
+		.language = plan->language,
+		.zygote = plan->zygote,
+		.code = {
+			.data = plan->code.data,
+			.size = plan->code.size,
+			.statement = plan->statement,
+			.wall_ms = plan->limits.box.wall_ms,
+			.output_bytes = plan->limits.box.output_bytes,
+		},
 	};
+	struct home *home = run->use.session != NULL ? session_home(&run->use) : run->home;
 	struct err e;
 
-	stream_progress(&run->stream, "started\n");
-	run->box = box_start(&spec, run->plan.capture ? &seen : &unseen, run, &e);
-	if (run->box == NULL)
+	if (home == NULL || add_news(run) < 0) {
+		err_sys(&e, "home");
 		finish(run, &e);
+		return;
+	}
+	stream_progress(&run->stream, "started\n");
+	run->works = home;
+	if (home_run(home, &code, plan->capture ? &seen : &unseen, run, &e) < 0) {
+		run->works = NULL;
+		finish(run, &e);
+	}
 }
 
 /* ---- preparing ---- */
@@ -297,25 +337,45 @@ file_written(void *self, const struct err *e)
 		files_write(run->workspace, file->path, &file->content, true, file_written, run);
 		return;
 	}
-	list_files(run, &run->before, start_box);
+	list_files(run, &run->before, run_code);
+}
+
+/* Of a run without a session: the interpreter starts while files are written. */
+static int
+settle_in(struct run *run, struct err *e)
+{
+	if (run->home != NULL)
+		return 0;
+	run->home = home_new(HOME_ALONE, run->workspace, &run->plan.limits.box);
+	if (run->home == NULL)
+		return err_sys(e, "home");
+	return home_prepare(run->home, run->plan.language, run->plan.zygote, e);
 }
 
 static void
 workspace_ready(void *self, struct workspace *workspace, const struct err *e)
 {
 	struct run *run = self;
+	struct err why = { 0 };
 
-	if (run->use.session == NULL)
-		run->own = workspace;
 	run->workspace = workspace;
-	if (!failed(run, workspace == NULL ? e : NULL))
+	if (workspace == NULL)
+		why = *e;
+	else if (run->use.session == NULL) {
+		run->own = workspace;
+		if (run->over.code == ERR_none)
+			settle_in(run, &why);
+	}
+	if (!failed(run, &why))
 		file_written(run, NULL);
 }
 
 static void
 prepare(struct run *run)
 {
+	const struct plan *plan = &run->plan;
 	struct owner owner = owner_of(run);
+	struct workspace *workspace;
 	struct err e;
 
 	if (event_record(&owner, event_of(run, event_execution_started), &e) < 0) {
@@ -325,8 +385,10 @@ prepare(struct run *run)
 	run->recorded = true;
 	if (run->use.session != NULL)
 		session_wait(&run->use);
+	else if (pool_take(plan->language, plan->zygote, &plan->limits, &workspace, &run->home))
+		workspace_ready(run, workspace, NULL);
 	else
-		workspace_make(&run->plan.limits.room, workspace_ready, run);
+		workspace_make(&plan->limits.room, workspace_ready, run);
 }
 
 /* ---- checking ---- */
@@ -402,8 +464,8 @@ give_up(struct run *run, enum err_code code, const char *why)
 		finish(run, &run->over);
 	else if (run->ask != 0)
 		bus_cancel(run->ask);
-	else if (run->box != NULL)
-		box_kill(run->box);
+	else if (run->works != NULL)
+		home_interrupt(run->works);
 }
 
 static void
@@ -415,7 +477,11 @@ call_cancelled(struct call *call, enum err_code why)
 static void
 session_ended(void *self)
 {
-	give_up(self, ERR_cancelled, "the session was ended while this ran in it");
+	struct run *run = self;
+
+	if (run->works != NULL)
+		home_kill(run->works);
+	give_up(run, ERR_cancelled, "the session was ended while this ran in it");
 }
 
 /* ---- beginning ---- */

@@ -66,11 +66,49 @@ room_new(struct workspace *workspace)
 	return room;
 }
 
+/* ---- programs ---- */
+
+static void
+leave_room(void *room)
+{
+	room_put(room);
+}
+
+/* Its programs end; the room they were in is kept until they have. */
+static void
+leave_home(struct session *session)
+{
+	if (session->home != NULL)
+		home_end(take_ptr(session->home), leave_room, take_ptr(session->home_room));
+}
+
+struct home *
+session_home(const struct session_use *use)
+{
+	struct session *session = use->session;
+
+	if (session->home == NULL) {
+		session->home = home_new(HOME_SESSION, use->room->workspace, &session->limits.box);
+		if (session->home == NULL)
+			return NULL;
+		session->home_room = room_get(use->room);
+		home_set_bridges(session->home, &session->bridges);
+	}
+	return session->home;
+}
+
+const char *
+session_news(struct session *session)
+{
+	return take_ptr(session->news);
+}
+
 /* ---- the end of a session ---- */
 
 static void
 free_session(struct session *session)
 {
+	bridge_clear(&session->bridges);
 	room_put(session->room);
 	free(session->principal);
 	free(session->space);
@@ -80,11 +118,29 @@ free_session(struct session *session)
 	free(session);
 }
 
+static void settle(struct session *);
+
+static void
+home_gone(void *self)
+{
+	struct session *session = self;
+
+	session->pins--;
+	room_put(take_ptr(session->home_room));
+	settle(session);
+}
+
+/* Frees it when nothing of it is left. */
 static void
 settle(struct session *session)
 {
 	if (!session->ended || session->uses != NULL || session->making || session->pins > 0)
 		return;
+	if (session->home != NULL) {
+		session->pins++;
+		home_end(take_ptr(session->home), home_gone, session);
+		return;
+	}
 
 	void (*gone)(void *) = session->gone;
 	void *waiter = session->waiter;
@@ -188,6 +244,32 @@ workspace_made(void *self, struct workspace *workspace, const struct err *e)
 	settle(session);
 }
 
+static bool
+is_principals(const struct session *session, const struct call *call)
+{
+	return strcmp(session->principal, call->principal) == 0;
+}
+
+/* The caller's own that was not used for longest; nobody's session is ended for another's. */
+static bool
+evict(const struct call *call)
+{
+	struct session *oldest = NULL;
+	int64_t oldest_ms = INT64_MAX;
+
+	for (struct session *s = table.first; s != NULL; s = s->next) {
+		int64_t used_ms = s->expires_ms - (int64_t)s->ttl_ms;
+
+		if (!is_principals(s, call) || s->uses != NULL || s->making || used_ms >= oldest_ms)
+			continue;
+		oldest = s;
+		oldest_ms = used_ms;
+	}
+	if (oldest != NULL)
+		session_end(oldest, event_session_expired, "made room for a new one");
+	return oldest != NULL;
+}
+
 static int
 count_check(const struct call *call, struct err *e)
 {
@@ -197,6 +279,10 @@ count_check(const struct call *call, struct err *e)
 		return err_set(e, ERR_unauthenticated, "a session needs a principal");
 	for (struct session *s = table.first; s != NULL; s = s->next)
 		mine += strcmp(s->principal, call->principal) == 0;
+	if (options.session_evict &&
+	    (mine >= options.max_sessions_each || table.count >= options.max_sessions) &&
+	    evict(call))
+		return 0;
 	if (mine >= options.max_sessions_each)
 		return err_set(e, ERR_session_limit,
 		    "you have %" PRIu64 " sessions, the most is %" PRIu64, mine,
@@ -251,12 +337,6 @@ session_new(const struct call *call, const struct session_wish *wish, struct err
 }
 
 /* ---- looking one up ---- */
-
-static bool
-is_principals(const struct session *session, const struct call *call)
-{
-	return strcmp(session->principal, call->principal) == 0;
-}
 
 /* A name space divides what a principal has; where either names none it does not. */
 bool
@@ -412,6 +492,10 @@ session_swap(struct session_use *use, struct workspace *fresh)
 	struct room *room = room_new(fresh);
 
 	must(use->way == SESSION_HOLD && room != NULL);
+	if (session->home != NULL)
+		session->news = "The session's files were restored from a snapshot, and its "
+				"interpreters began anew: variables are gone.";
+	leave_home(session);
 	room_put(use->room);
 	room_put(session->room);
 	session->room = room;

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "executor/event.h"
+#include "executor/home.h"
 #include "executor/run/limits.h"
 #include "executor/session/session_id.h"
 
@@ -57,6 +58,10 @@ struct session {
 	uint64_t ttl_ms;
 	int64_t expires_ms;
 	struct room *room;
+	struct home *home;      /* NULL: nothing was run, or the workspace is another since */
+	struct room *home_room; /* where that is */
+	struct bridges bridges; /* what its programs are given */
+	const char *news;       /* for the next run, or NULL */
 	struct session_use *uses;
 	void (*gone)(void *waiter); /* called when nothing of it is left */
 	void *waiter;
@@ -98,7 +103,12 @@ int session_enter(struct session *, enum session_way, struct session_use *, stru
 /* Calls ready, at once where the workspace is there. */
 void session_wait(struct session_use *);
 void session_leave(struct session_use *);
-/* Gives the session another workspace, taken; the old one is dropped when nobody reads it. */
+/* In ready() and after: where the session's programs live.  NULL: no memory. */
+struct home *session_home(const struct session_use *);
+/* A note that the next run is to carry, or NULL; asked once. */
+const char *session_news(struct session *);
+/* Gives the session another workspace, taken; the old one is dropped when nobody reads it, and its
+ * programs end. */
 void session_swap(struct session_use *, struct workspace *fresh);
 /* The snapshot that the workspace now equals. */
 void session_set_parent(struct session *, const char *snapshot_id);

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * output.c - a pipe that a program writes to.
+ *
+ * Trusts nothing about what comes, how much, or whether it ends: each turn of the loop reads a
+ * bounded part, and so does what stands at the end of a run.
+ */
+#include "executor/box/output.h"
+
+#include "common/auto.h"
+#include "common/log.h"
+#include "common/loop.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+
+enum {
+	PART = 65536,       /* bytes of one read */
+	PARTS = 4,          /* reads before others have their turn */
+	PIPE_PARTS = 17,    /* reads that empty the largest pipe a guest can make */
+	IDLE_BYTES = 65536, /* kept between runs */
+};
+
+static void
+pause_reading(struct output *o)
+{
+	if (o->fd >= 0 && !o->paused)
+		loop_forget(o->fd);
+	o->paused = true;
+}
+
+/* false: nothing more is there yet. */
+static bool
+read_part(struct output *o)
+{
+	static uint8_t part[PART];
+	ssize_t n = read(o->fd, part, sizeof part);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return false;
+	if (n <= 0) {
+		output_close(o);
+		return false;
+	}
+	if (capture_add(&o->kept, part, (size_t)n) < 0)
+		log_warn("output is lost, for there is no memory", LOG_N("bytes", n));
+	if (o->runs && o->seen != NULL)
+		o->seen(o->self, o->channel, part, (size_t)n);
+	return true;
+}
+
+static void
+on_output(void *self, uint32_t events)
+{
+	struct output *o = self;
+
+	(void)events;
+	for (int i = 0; i < PARTS && o->fd >= 0 && !o->paused && read_part(o); i++)
+		if (!o->runs && o->kept.total >= IDLE_BYTES)
+			pause_reading(o);
+}
+
+int
+output_open(struct output *o, int *far, struct err *e)
+{
+	int pair[2];
+
+	if (pipe2(pair, O_CLOEXEC) < 0)
+		return err_sys(e, "pipe");
+	o->fd = pair[0];
+	*far = pair[1];
+	o->kept.limit = IDLE_BYTES + PART;
+	/* The near end does not block, the far one does: it is a plain pipe to the program, which
+	 * is another user, and may open it again as /dev/stdout. */
+	if (fcntl(o->fd, F_SETFL, O_NONBLOCK) < 0 || fchmod(*far, 0622) < 0)
+		return err_sys(e, "set up a pipe");
+	return loop_watch(o->fd, EPOLLIN, on_output, o, e);
+}
+
+void
+output_begin(struct output *o, uint64_t limit)
+{
+	struct blob kept;
+	struct err e;
+
+	capture_take(&o->kept, &kept);
+	o->kept.limit = limit;
+	if (capture_add(&o->kept, kept.data, kept.size) < 0)
+		log_warn("output is lost, for there is no memory", LOG_N("bytes", kept.size));
+	blob_clear(&kept);
+	o->runs = true;
+	if (o->paused && o->fd >= 0 && loop_watch(o->fd, EPOLLIN, on_output, o, &e) < 0)
+		log_error("output is not read", LOG_E(&e));
+	o->paused = false;
+}
+
+/* What was written before now is in the pipe, and no pipe holds more than this reads. */
+bool
+output_end(struct output *o, struct blob *out)
+{
+	bool truncated;
+
+	for (int i = 0; i < PIPE_PARTS && o->fd >= 0 && read_part(o); i++)
+		;
+	truncated = capture_take(&o->kept, out);
+	o->kept.limit = IDLE_BYTES + PART;
+	o->runs = false;
+	return truncated;
+}
+
+void
+output_close(struct output *o)
+{
+	if (o->fd < 0)
+		return;
+	pause_reading(o);
+	close(take_fd(&o->fd));
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* output.h - stdout or stderr of a program, run by run. */
+#pragma once
+
+#include "common/err.h"
+#include "executor/box/capture.h"
+
+struct output {
+	enum channel channel;
+	/* Bytes as they come during a run; may be NULL. */
+	void (*seen)(void *self, enum channel, const void *data, size_t size);
+	void *self;
+
+	/* output.c's own. */
+	int fd; /* -1: it ended */
+	bool runs, paused;
+	struct capture kept;
+};
+
+/* Makes the pipe, whose other end is *far; channel, seen and self are set, fd is -1. */
+int output_open(struct output *, int *far, struct err *);
+/* A run begins: what came since the last one is its first output; so much is kept. */
+void output_begin(struct output *, uint64_t limit);
+/* A run is over: all it wrote, in order; true: the middle of it is missing.  What comes until the
+ * next run is kept up to a bound, and then the writer waits. */
+bool output_end(struct output *, struct blob *);
+void output_close(struct output *);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* place.h - what a box and the programs in it know of each other (box.c, program.c). */
+#pragma once
+
+#include "executor/builder_link.h"
+
+struct box {
+	struct errand *errand; /* NULL: it is over */
+	void (*ended)(void *self, const struct err *e);
+	void *self;
+	struct program *programs; /* whose end was not told yet */
+	bool killed;
+	bool telling;       /* its programs of its end; they may go meanwhile */
+	struct answer past; /* of its end */
+};
+
+/* Its box is killed, which is so not the program's doing. */
+void program_box_killed(struct program *);
+/* Its box is over, so that all is known. */
+void program_box_over(struct program *);
+struct program *program_next(const struct program *);
+/* A program of it is gone, or its own end came: tells of it, and frees it, if that was the last. */
+void box_settle(struct box *);

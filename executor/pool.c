@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pool.c - how many boxes wait, and when they are made.
+ *
+ * Theory of operation.  There is a line of waiting boxes for each language, and for Python one for
+ * each zygote.  Whoever finds it empty doubles what the line is to hold; a while without anybody
+ * halves it.  Boxes are made when a call was answered, or a moment after one was taken where that
+ * takes longer: not before the call that took it has gone to work, and a few at a time, so that who
+ * finds the line empty does not stand behind them at the builder.
+ *
+ * What dies in the line is made again, later each time until one lives.
+ */
+#include "executor/pool.h"
+
+#include "executor/builder/order.h"
+#include "executor/options.h"
+#include "executor/runtime.h"
+
+#include "common/auto.h"
+#include "common/log.h"
+#include "common/loop.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	BASIC = 1, /* numbers of zygotes */
+	SCIENCE = 2,
+	AT_ONCE = 4,        /* made at the same time */
+	LATER_MS = 3,       /* after one was taken */
+	IDLE_MS = 5000,     /* without anybody: a line is made shorter */
+	FORGET_MS = 300000, /* without anybody: a line that nobody called for is empty */
+	BACK_OFF_MS = 100,  /* after one died; doubled each time */
+	MAX_BACK_OFF = 8,   /* times */
+	FORK_MB = 6,        /* what one that waits takes: the fork of a zygote, */
+	NODE_MB = 48,
+	OTHER_MB = 12,
+};
+
+struct berth {
+	struct berth *next;
+	struct line *line;
+	struct workspace *workspace;
+	struct home *home; /* NULL: the workspace is in the making */
+	bool ready;
+};
+
+struct line {
+	unsigned language;
+	uint32_t zygote;
+	struct berth *berths;
+	size_t count, ready; /* all of them, and those that wait */
+	size_t want;
+	bool called_for;
+	int64_t taken_ms; /* when somebody came last */
+	unsigned failures;
+	int64_t resume_ms; /* none is made before that */
+};
+
+static struct {
+	struct line lines[ORDER_MAX_RUNTIMES + 1];
+	size_t count;
+	uint64_t timer, tick;
+	bool stopped;
+	struct pool_counts counts;
+} pool;
+
+static void fill(void *);
+static void tick(void *);
+
+/* ---- what the builder is told ---- */
+
+static int
+add_all(struct texts *texts, const char *const *items, struct err *e)
+{
+	for (; *items != NULL; items++)
+		if (texts_add(texts, *items) < 0)
+			return err_sys(e, "arguments of the builder");
+	return 0;
+}
+
+static int
+add_runtime(struct texts *texts, size_t number, struct err *e)
+{
+	const char *extension = runtime_at(number)->extension;
+	const char *const head[] = { "runtime", runtime_at(number)->name,
+		extension != NULL ? extension : "", NULL };
+	const char *const end[] = { "--", NULL };
+
+	if (add_all(texts, head, e) < 0 || add_all(texts, runtime_at(number)->argv, e) < 0)
+		return -1;
+	return add_all(texts, end, e);
+}
+
+static int
+add_zygote(struct texts *texts, const char *modules, const char *more, struct err *e)
+{
+	auto_free char *all = NULL;
+
+	if (asprintf(&all, "%s%s%s", modules, modules[0] != 0 && more[0] != 0 ? "," : "", more) < 0)
+		return err_sys(e, "arguments of the builder");
+
+	const char *const group[] = { "zygote", options.python, all, "--", NULL };
+
+	return add_all(texts, group, e);
+}
+
+int
+pool_arguments(struct texts *texts, struct err *e)
+{
+	for (size_t i = language_COUNT; i < runtime_count(); i++)
+		if (add_runtime(texts, i, e) < 0)
+			return -1;
+	if (!options.warm)
+		return 0;
+	if (add_zygote(texts, options.preimport, "", e) < 0)
+		return -1;
+	return add_zygote(texts, options.preimport, options.preimport_data_science, e);
+}
+
+static bool
+names_science(const char *profile)
+{
+	static const char name[] = "data_science";
+	const char *at = profile;
+
+	for (; (at = strstr(at, name)) != NULL; at += sizeof name - 1) {
+		char behind = at[sizeof name - 1];
+
+		if ((at == profile || at[-1] == ',' || at[-1] == ' ') &&
+		    (behind == 0 || behind == ',' || behind == ' '))
+			return true;
+	}
+	return false;
+}
+
+uint32_t
+pool_zygote(unsigned language, const char *profile)
+{
+	if (!options.warm || language != language_python)
+		return 0;
+	return names_science(profile) ? SCIENCE : BASIC;
+}
+
+static void
+stay_awake(void)
+{
+	if (pool.tick == 0 && !pool.stopped)
+		pool.tick = loop_after(IDLE_MS / 5, tick, NULL);
+}
+
+/* ---- berths ---- */
+
+static uint64_t
+cost_mb(const struct line *line)
+{
+	return line->zygote != 0 ? FORK_MB : line->language == language_node ? NODE_MB : OTHER_MB;
+}
+
+static uint64_t
+all_mb(void)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < pool.count; i++)
+		sum += pool.lines[i].count * cost_mb(&pool.lines[i]);
+	return sum;
+}
+
+static void
+count(struct line *line, struct berth *b, bool ready)
+{
+	line->ready += ready;
+	line->ready -= b->ready;
+	pool.counts.making -= !b->ready && ready;
+	pool.counts.waiting = pool.counts.waiting + ready - b->ready;
+	b->ready = ready;
+}
+
+/* It leaves the line; what it held is the caller's. */
+static void
+take_out(struct berth *b)
+{
+	struct line *line = b->line;
+	struct berth **at = &line->berths;
+
+	while (*at != b)
+		at = &(*at)->next;
+	*at = b->next;
+	line->count--;
+	if (b->ready)
+		count(line, b, false);
+	else
+		pool.counts.making--;
+	free(b);
+}
+
+static void
+wipe(void *workspace)
+{
+	workspace_drop(workspace);
+}
+
+static void
+give_up(struct berth *b)
+{
+	struct home *home = b->home;
+	struct workspace *workspace = b->workspace;
+
+	take_out(b);
+	if (home != NULL)
+		home_end(home, wipe, workspace);
+	else
+		workspace_drop(workspace);
+}
+
+static void
+fail(struct berth *b, const struct err *e)
+{
+	struct line *line = b->line;
+
+	if (line->failures == 0)
+		log_warn("a box made ahead is lost", LOG_E(e));
+	if (line->failures < MAX_BACK_OFF)
+		line->failures++;
+	line->resume_ms = loop_now_ms() + (BACK_OFF_MS << (line->failures - 1));
+	give_up(b);
+	stay_awake();
+}
+
+static void
+changed(void *self, const struct err *e)
+{
+	struct berth *b = self;
+
+	if (e != NULL) {
+		fail(b, e);
+		return;
+	}
+	b->line->failures = 0;
+	count(b->line, b, true);
+	fill(NULL);
+}
+
+static void
+workspace_ready(void *self, struct workspace *workspace, const struct err *e)
+{
+	struct berth *b = self;
+	struct err why;
+
+	b->workspace = workspace;
+	if (workspace == NULL) {
+		fail(b, e);
+		return;
+	}
+	b->home = home_new(HOME_ALONE, workspace, &options.limits.box);
+	must(b->home != NULL);
+	home_watch(b->home, changed, b);
+	if (home_prepare(b->home, b->line->language, b->line->zygote, &why) < 0)
+		fail(b, &why);
+}
+
+static void
+add_berth(struct line *line)
+{
+	struct berth *b = calloc(1, sizeof *b);
+
+	must(b != NULL);
+	*b = (struct berth){ .next = line->berths, .line = line };
+	line->berths = b;
+	line->count++;
+	pool.counts.making++;
+	workspace_make(&options.limits.room, workspace_ready, b);
+}
+
+/* ---- how many ---- */
+
+/* With nobody there. */
+static size_t
+least(const struct line *line)
+{
+	size_t least = line->zygote == BASIC ? options.pool_min
+	               : line->called_for    ? (options.pool_min + 1) / 2
+	                                     : 0;
+
+	return least < options.pool_max ? least : options.pool_max;
+}
+
+static void
+grow(struct line *line)
+{
+	size_t want = line->want < 2 ? 4 : line->want * 2;
+
+	line->want = want < options.pool_max ? want : options.pool_max;
+}
+
+static void
+fill(void *self)
+{
+	int64_t now = loop_now_ms();
+
+	(void)self;
+	loop_unset(pool.timer);
+	pool.timer = 0;
+	for (size_t i = 0; i < pool.count && !pool.stopped; i++) {
+		struct line *line = &pool.lines[i];
+
+		while (line->count < line->want && now >= line->resume_ms &&
+		       pool.counts.making < AT_ONCE &&
+		       all_mb() + cost_mb(line) <= options.pool_memory_mb)
+			add_berth(line);
+	}
+	stay_awake();
+}
+
+static void
+shorten(struct line *line, int64_t now)
+{
+	if (now - line->taken_ms < IDLE_MS)
+		return;
+	if (now - line->taken_ms >= FORGET_MS)
+		line->called_for = false;
+	line->want = line->want / 2 > least(line) ? line->want / 2 : least(line);
+	for (struct berth *b = line->berths, *next; b != NULL; b = next) {
+		next = b->next;
+		if (b->ready && line->count > line->want)
+			give_up(b);
+	}
+}
+
+/* Sleeps when nothing is to be done before somebody comes. */
+static void
+tick(void *self)
+{
+	int64_t now = loop_now_ms();
+	bool again = false;
+
+	(void)self;
+	pool.tick = 0;
+	for (size_t i = 0; i < pool.count; i++) {
+		struct line *line = &pool.lines[i];
+
+		shorten(line, now);
+		again = again || line->called_for || line->count != line->want;
+	}
+	if (again)
+		fill(NULL);
+}
+
+/* ---- taking ---- */
+
+static struct line *
+find(unsigned language, uint32_t zygote)
+{
+	for (size_t i = 0; i < pool.count; i++)
+		if (pool.lines[i].language == language && pool.lines[i].zygote == zygote)
+			return &pool.lines[i];
+	return NULL;
+}
+
+/* Are they what all boxes here are made with?  Time and output are a run's. */
+static bool
+is_default(const struct limits *limits)
+{
+	struct limits same = *limits;
+
+	same.box.wall_ms = options.limits.box.wall_ms;
+	same.box.output_bytes = options.limits.box.output_bytes;
+	return memcmp(&same, &options.limits, sizeof same) == 0;
+}
+
+static struct berth *
+first_ready(const struct line *line)
+{
+	for (struct berth *b = line->berths; b != NULL; b = b->next)
+		if (b->ready && home_is_ready(b->home, line->language))
+			return b;
+	return NULL;
+}
+
+bool
+pool_take(unsigned language, uint32_t zygote, const struct limits *limits,
+    struct workspace **workspace, struct home **home)
+{
+	struct line *line = is_default(limits) ? find(language, zygote) : NULL;
+	struct berth *b;
+
+	if (line == NULL)
+		return false;
+	line->taken_ms = loop_now_ms();
+	line->called_for = true;
+	if (pool.timer == 0)
+		pool.timer = loop_after(LATER_MS, fill, NULL);
+	b = first_ready(line);
+	if (b == NULL) {
+		pool.counts.missed++;
+		grow(line);
+		return false;
+	}
+	pool.counts.taken++;
+	*workspace = b->workspace;
+	*home = b->home;
+	home_watch(b->home, NULL, NULL);
+	take_out(b);
+	if (line->ready * 4 < line->want)
+		grow(line);
+	return true;
+}
+
+void
+pool_refill(void)
+{
+	if (pool.timer != 0)
+		fill(NULL);
+}
+
+const struct pool_counts *
+pool_counts(void)
+{
+	return &pool.counts;
+}
+
+/* ---- its life ---- */
+
+static void
+add_line(unsigned language, uint32_t zygote)
+{
+	struct line *line = &pool.lines[pool.count++];
+
+	must(pool.count <= COUNT(pool.lines));
+	*line = (struct line){ .language = language, .zygote = zygote };
+	line->want = least(line);
+}
+
+void
+pool_start(void)
+{
+	pool.count = 0;
+	pool.stopped = !options.warm || options.pool_max == 0;
+	if (pool.stopped)
+		return;
+	add_line(language_python, BASIC);
+	add_line(language_python, SCIENCE);
+	for (size_t i = 0; i < runtime_count(); i++)
+		if (i != language_python && runtime_at(i)->present)
+			add_line((unsigned)i, 0);
+	fill(NULL);
+}
+
+void
+pool_stop(void)
+{
+	pool.stopped = true;
+	loop_unset(pool.timer);
+	loop_unset(pool.tick);
+	pool.timer = pool.tick = 0;
+	for (size_t i = 0; i < pool.count; i++)
+		for (struct berth *b = pool.lines[i].berths, *next; b != NULL; b = next) {
+			next = b->next;
+			if (b->home != NULL)
+				give_up(b);
+		}
+}

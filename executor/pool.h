@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pool.h - boxes made ahead of the calls: an empty workspace, a box on it, and an interpreter that
+ * waits there.
+ *
+ * A courtesy to those who call: what the pool does not have, or what died in it, is made when it is
+ * wanted.  What is taken never comes back.
+ */
+#pragma once
+
+#include "executor/home.h"
+#include "executor/run/limits.h"
+
+/* In open(): the builder's arguments for the runtimes of the settings, and for the zygotes. */
+int pool_arguments(struct texts *, struct err *);
+/* Which zygote the code of a profile is run in; 0: it is started from its file. */
+uint32_t pool_zygote(unsigned language, const char *profile);
+
+/* In start() and stop(). */
+void pool_start(void);
+void pool_stop(void);
+
+/* false: make both.  Else they are the caller's, and home_run() has a program waiting. */
+bool pool_take(
+    unsigned language, uint32_t zygote, const struct limits *, struct workspace **, struct home **);
+/* A call was answered: a good moment to make what was taken. */
+void pool_refill(void);
+
+struct pool_counts {
+	uint64_t waiting, making; /* now */
+	uint64_t taken, missed;   /* since the start */
+};
+const struct pool_counts *pool_counts(void);

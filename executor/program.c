@@ -1,0 +1,575 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * program.c - a program in a box, as the executor sees it: three descriptors, a clock, and an
+ * errand of the builder's.
+ *
+ * Theory of operation.  program_start() makes two pipes and a control channel and gives their far
+ * ends to the builder with an order.  The program says on the control channel that it is idle, and
+ * only then is it handed code: that is when the run's clock begins, here and, for the case that
+ * this process hangs, in the builder.
+ *
+ * A statement is over when the driver says DONE, behind which all it wrote lies in the pipes; the
+ * program is idle again.  Any other run is over with the program: the builder says so, and where
+ * the program was alone, that nothing of its box is left.  What is not alone and was killed by
+ * nobody that is known here ends its box too: only that can tell whether it was for its memory.
+ *
+ * What comes between two runs is kept for the next, up to a bound; then the writer has to wait.
+ *
+ * Trusts the builder for how a program ended and what it used; nothing that comes through the three
+ * descriptors.
+ */
+#include "executor/box/place.h"
+
+#include "common/auto.h"
+#include "common/log.h"
+#include "common/loop.h"
+#include "executor/box/frames.h"
+#include "executor/box/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+enum {
+	PART = 65536, /* bytes of one read */
+	PARTS = 4,    /* reads before others have their turn */
+	LAST_PARTS = 16,
+	MAKING_MS = 30000,         /* a program that is not ready by then is given up */
+	INTERRUPT_MS = 2000,       /* for a statement to end by itself */
+	OUTGOING_BYTES = 32 << 20, /* that a program did not read yet */
+};
+
+enum stage {
+	STARTING,
+	IDLE,
+	RUNS,
+};
+
+struct program {
+	struct program *next, **link; /* of its box */
+	struct box *box;
+	struct errand *errand; /* NULL: it ended */
+	struct program_events events;
+	void *self;
+	bool alone;
+	enum stage state;
+	struct output out, err;
+	int control;          /* -1: it ended, or broke the protocol */
+	struct blob outgoing; /* frames to it */
+	size_t sent;          /* of outgoing */
+	bool full;            /* the channel, when it was last written to */
+	struct frames frames;
+
+	/* Of the run, or the one to come. */
+	struct blob code; /* that waits for the program to be idle */
+	bool statement;
+	uint64_t wall_ms, output_bytes, timer;
+	int64_t began_us;
+	enum box_how stopped; /* BOX_EXITED: nobody did */
+
+	bool killed; /* by this process */
+	struct answer started, past;
+};
+
+static void kill_it(struct program *);
+
+/* ---- control ---- */
+
+static void
+close_control(struct program *p)
+{
+	if (p->control < 0)
+		return;
+	loop_forget(p->control);
+	close(take_fd(&p->control));
+}
+
+static void
+want_room(struct program *p, bool full)
+{
+	struct err ignored;
+
+	if (p->full != full && p->control >= 0)
+		loop_change(p->control, EPOLLIN | (full ? EPOLLOUT : 0u), &ignored);
+	p->full = full;
+}
+
+static void
+send_frames(struct program *p)
+{
+	while (p->control >= 0 && p->sent < p->outgoing.size) {
+		ssize_t n = send(p->control, (uint8_t *)p->outgoing.data + p->sent,
+		    p->outgoing.size - p->sent, MSG_NOSIGNAL);
+
+		if (n < 0 && errno == EAGAIN) {
+			want_room(p, true);
+			return;
+		}
+		if (n < 0)
+			break;
+		p->sent += (size_t)n;
+	}
+	blob_clear(&p->outgoing);
+	p->sent = 0;
+	want_room(p, false);
+}
+
+/* Room for a frame behind what is not sent yet; its head is written. */
+static uint8_t *
+add_frame(struct program *p, enum guest_frame kind, size_t size, struct err *e)
+{
+	size_t have = p->outgoing.size;
+	uint8_t *grown = NULL;
+
+	if (have + size <= OUTGOING_BYTES)
+		grown = realloc(p->outgoing.data, have + 5 + size);
+	if (grown == NULL) {
+		err_set(e, ERR_limit_exceeded, "the interpreter was given more than it reads");
+		return NULL;
+	}
+	p->outgoing = (struct blob){ grown, have + 5 + size };
+	grown[have] = kind;
+	for (int i = 0; i < 4; i++)
+		grown[have + 1 + (size_t)i] = (uint8_t)(size >> 8 * i);
+	return grown + have + 5;
+}
+
+/* ---- the end of a run ---- */
+
+/* Of a statement the driver says how it went; a claim like all else. */
+static void
+tell_how_statement(const struct program *p, struct box_end *end)
+{
+	end->exit_code = p->frames.status;
+	end->how = end->exit_code != 0 ? p->stopped : BOX_EXITED;
+	if (end->how != BOX_EXITED)
+		end->signal = SIGINT;
+}
+
+static void
+tell_how(const struct program *p, struct box_end *end)
+{
+	int64_t ran_ms = (loop_now_us() - p->began_us) / 1000;
+
+	end->program_gone = true;
+	if (WIFEXITED(p->past.status)) {
+		end->how = BOX_EXITED;
+		end->exit_code = WEXITSTATUS(p->past.status);
+		return;
+	}
+	end->signal = WTERMSIG(p->past.status);
+	end->how = BOX_SIGNALLED;
+	/* The processor time of a process ends with the wall clock, where that had not come first.
+	 */
+	if (p->stopped != BOX_EXITED)
+		end->how = p->stopped;
+	else if (end->signal == SIGXCPU)
+		end->how = BOX_TIMED_OUT;
+	else if (end->signal == SIGKILL && p->box->past.out_of_memory)
+		end->how = BOX_OUT_OF_MEMORY;
+	else if (end->signal == SIGKILL && ran_ms >= (int64_t)p->wall_ms)
+		end->how = BOX_TIMED_OUT; /* the builder's clock */
+}
+
+static void
+tell_use(const struct program *p, struct box_end *end)
+{
+	const struct answer *past = &p->box->past;
+
+	if (p->box->errand != NULL)
+		return;
+	end->too_many_processes = past->too_many_processes;
+	end->max_memory_bytes = past->max_memory_bytes;
+	if (p->alone)
+		end->cpu_ms = (double)past->cpu_us / 1000;
+}
+
+static void
+end_run(struct program *p, bool gone)
+{
+	struct box_end end = { .wall_ms = (double)(loop_now_us() - p->began_us) / 1000 };
+
+	loop_unset(p->timer);
+	p->timer = 0;
+	if (gone)
+		tell_how(p, &end);
+	else
+		tell_how_statement(p, &end);
+	tell_use(p, &end);
+	end.out_truncated = output_end(&p->out, &end.out);
+	end.err_truncated = output_end(&p->err, &end.err);
+	frames_take(&p->frames, &end);
+	must(isolation_of(&p->started.layers, &end.isolation) == 0);
+	p->state = IDLE;
+	if (p->box->errand != NULL)
+		errand_clock(p->box->errand, 0);
+	p->events.done(p->self, &end);
+	box_end_clear(&end);
+}
+
+/* ---- a run ---- */
+
+static void
+on_time(void *self)
+{
+	struct program *p = self;
+
+	p->timer = 0;
+	if (p->state != STARTING && p->statement && p->stopped == BOX_EXITED) {
+		p->stopped = BOX_TIMED_OUT;
+		errand_signal(p->errand, SIGINT);
+		p->timer = loop_after(INTERRUPT_MS, on_time, p);
+		return;
+	}
+	if (p->stopped == BOX_EXITED)
+		p->stopped = BOX_TIMED_OUT;
+	kill_it(p);
+}
+
+static void
+drop_claims(struct program *p)
+{
+	struct box_end nobodys = { 0 };
+
+	frames_take(&p->frames, &nobodys);
+	box_end_clear(&nobodys);
+}
+
+static void
+hand_over(struct program *p)
+{
+	uint64_t grace_ms = p->statement ? INTERRUPT_MS : 0;
+	size_t size = p->code.size;
+	struct err e;
+	uint8_t *to = add_frame(p, p->statement ? GUEST_STATEMENT : GUEST_CODE, size, &e);
+
+	if (to == NULL) {
+		log_error("an interpreter gets no code", LOG_E(&e));
+		kill_it(p);
+		return;
+	}
+	memcpy(to, p->code.data, size);
+	blob_clear(&p->code);
+	drop_claims(p);
+	output_begin(&p->out, p->output_bytes);
+	output_begin(&p->err, p->output_bytes);
+	p->state = RUNS;
+	p->began_us = loop_now_us();
+	loop_unset(p->timer);
+	p->timer = loop_after((int64_t)p->wall_ms, on_time, p);
+	send_frames(p);
+	errand_clock(p->box->errand, p->wall_ms + grace_ms);
+}
+
+int
+program_run(struct program *p, const struct program_code *code, struct err *e)
+{
+	if (p->state == RUNS || p->code.data != NULL || p->errand == NULL || p->killed)
+		return err_set(e, ERR_unavailable, "the interpreter takes no code");
+	p->code = blob_copy(code->data, code->size);
+	if (p->code.data == NULL)
+		return err_sys(e, "code");
+	p->statement = code->statement;
+	p->wall_ms = code->wall_ms;
+	p->output_bytes = code->output_bytes;
+	p->stopped = BOX_EXITED;
+	/* One that does not listen any more is about to end, and says so with the code in hand. */
+	if (p->state == IDLE && p->control >= 0)
+		hand_over(p);
+	return 0;
+}
+
+int
+program_bridge(struct program *p, const char *key, const struct blob *json, struct err *e)
+{
+	size_t length = strlen(key);
+	uint8_t *to = add_frame(p, GUEST_BRIDGE, length + 1 + json->size, e);
+
+	if (to == NULL)
+		return -1;
+	to = mempcpy(to, key, length);
+	*to = '\n';
+	memcpy(to + 1, json->data, json->size);
+	send_frames(p);
+	return 0;
+}
+
+/* ---- what the program says ---- */
+
+static void
+take_news(struct program *p)
+{
+	if (p->state == STARTING && p->frames.idle) {
+		p->state = IDLE;
+		loop_unset(p->timer);
+		p->timer = 0;
+		if (p->events.ready != NULL)
+			p->events.ready(p->self);
+		if (p->code.data != NULL)
+			hand_over(p);
+	} else if (p->state == RUNS && p->frames.done && p->statement) {
+		end_run(p, false);
+	}
+}
+
+/* A statement's end cannot be told any more.  If it is for its memory, its box says so. */
+static void
+lose_control(struct program *p)
+{
+	close_control(p);
+	if (!p->alone && p->errand != NULL && (p->state != RUNS || p->statement))
+		errand_signal(p->errand, SIGKILL);
+}
+
+static bool
+read_control(struct program *p)
+{
+	static uint8_t part[PART];
+	ssize_t n = read(p->control, part, sizeof part);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return false;
+	if (n > 0 && frames_feed(&p->frames, part, (size_t)n) == 0) {
+		take_news(p);
+		return true;
+	}
+	lose_control(p);
+	return false;
+}
+
+static void
+on_control(void *self, uint32_t events)
+{
+	struct program *p = self;
+
+	if ((events & EPOLLOUT) != 0)
+		send_frames(p);
+	if ((events & ~(uint32_t)EPOLLOUT) != 0)
+		for (int i = 0; i < PARTS && p->control >= 0 && read_control(p); i++)
+			;
+}
+
+/* ---- the end ---- */
+
+static void
+program_free(struct program *p)
+{
+	output_close(&p->out);
+	output_close(&p->err);
+	capture_clear(&p->out.kept);
+	capture_clear(&p->err.kept);
+	close_control(p);
+	blob_clear(&p->outgoing);
+	blob_clear(&p->code);
+	frames_clear(&p->frames);
+	loop_unset(p->timer);
+	free(p);
+}
+
+/* The builder knows only that it ended early; why is known here. */
+static struct err
+why_not(const struct program *p)
+{
+	struct err e = p->past.error;
+
+	if (p->stopped == BOX_KILLED)
+		err_set(&e, ERR_cancelled, "the program was not started");
+	else if (p->stopped == BOX_TIMED_OUT)
+		err_set(&e, ERR_unavailable, "no interpreter was ready within %d ms", MAKING_MS);
+	else if (e.code == ERR_none && p->state == STARTING)
+		err_set(&e, ERR_unavailable, "the interpreter ended before it was ready");
+	return e;
+}
+
+/* All is known that will be. */
+static void
+conclude(struct program *p)
+{
+	struct box *box = p->box;
+	struct err e = { .code = ERR_none };
+
+	/* Its last words: nothing of it writes more than the channel holds. */
+	for (int i = 0; i < LAST_PARTS && p->control >= 0 && read_control(p); i++)
+		;
+	if (p->state == RUNS)
+		end_run(p, true);
+	else
+		e = why_not(p);
+	*p->link = p->next;
+	if (p->next != NULL)
+		p->next->link = p->link;
+	p->events.ended(p->self, &e);
+	program_free(p);
+	box_settle(box);
+}
+
+static bool
+is_unexplained(const struct program *p)
+{
+	return p->past.error.code == ERR_none && !p->killed && WIFSIGNALED(p->past.status) &&
+	       WTERMSIG(p->past.status) == SIGKILL;
+}
+
+static void
+on_ended(void *self, const struct answer *answer)
+{
+	struct program *p = self;
+
+	p->errand = NULL;
+	p->past = *answer;
+	if (p->box->errand == NULL || (!p->alone && !is_unexplained(p)))
+		conclude(p);
+	else if (!p->alone || answer->error.code != ERR_none)
+		box_kill(p->box);
+}
+
+void
+program_box_over(struct program *p)
+{
+	if (p->errand == NULL)
+		conclude(p);
+}
+
+void
+program_box_killed(struct program *p)
+{
+	if (p->errand == NULL)
+		return;
+	p->killed = true;
+	if (p->stopped == BOX_EXITED)
+		p->stopped = BOX_KILLED;
+}
+
+struct program *
+program_next(const struct program *p)
+{
+	return p->next;
+}
+
+static void
+kill_it(struct program *p)
+{
+	if (p->killed || p->errand == NULL)
+		return;
+	p->killed = true;
+	if (p->alone)
+		box_kill(p->box);
+	else
+		errand_signal(p->errand, SIGKILL);
+}
+
+void
+program_kill(struct program *p)
+{
+	if (p->stopped == BOX_EXITED)
+		p->stopped = BOX_KILLED;
+	kill_it(p);
+}
+
+void
+program_interrupt(struct program *p)
+{
+	if (p->stopped != BOX_EXITED)
+		return;
+	if (p->state != RUNS || !p->statement) {
+		program_kill(p);
+		return;
+	}
+	p->stopped = BOX_KILLED;
+	errand_signal(p->errand, SIGINT);
+	loop_unset(p->timer);
+	p->timer = loop_after(INTERRUPT_MS, on_time, p);
+}
+
+/* ---- the beginning ---- */
+
+static void
+on_started(void *self, const struct answer *answer)
+{
+	((struct program *)self)->started = *answer;
+}
+
+static int
+make_control(struct program *p, int *far, struct err *e)
+{
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+		return err_sys(e, "socketpair");
+	p->control = pair[0];
+	*far = pair[1];
+	if (fcntl(p->control, F_SETFL, O_NONBLOCK) < 0)
+		return err_sys(e, "fcntl");
+	return loop_watch(p->control, EPOLLIN, on_control, p, e);
+}
+
+static int
+launch(struct program *p, const struct program_spec *spec, struct err *e)
+{
+	static const struct errand_events events = { on_started, on_ended };
+	struct order order = {
+		.kind = ORDER_PROGRAM,
+		.box = errand_id(p->box->errand),
+		.runtime = spec->language,
+		.zygote = spec->zygote,
+		.alone = spec->alone,
+	};
+	auto_fd int out = -1;
+	auto_fd int err = -1;
+	auto_fd int control = -1;
+
+	if (output_open(&p->out, &out, e) < 0 || output_open(&p->err, &err, e) < 0 ||
+	    make_control(p, &control, e) < 0)
+		return -1;
+	const int fds[] = { out, err, control };
+
+	p->errand = errand_start(&order, fds, COUNT(fds), &events, p, e);
+	return p->errand == NULL ? -1 : 0;
+}
+
+static struct program *
+new_program(struct box *box, const struct program_events *events, void *self)
+{
+	struct program *p = calloc(1, sizeof *p);
+
+	if (p != NULL)
+		*p = (struct program){
+			.box = box,
+			.events = *events,
+			.self = self,
+			.out = { channel_stdout, events->output, self, .fd = -1 },
+			.err = { channel_stderr, events->output, self, .fd = -1 },
+			.control = -1,
+		};
+	return p;
+}
+
+struct program *
+program_start(struct box *box, const struct program_spec *spec, const struct program_events *events,
+    void *self, struct err *e)
+{
+	struct program *p = NULL;
+
+	if (box_is_ending(box))
+		err_set(e, ERR_unavailable, "the box is ending");
+	else if ((p = new_program(box, events, self)) == NULL)
+		err_sys(e, "program");
+	if (p == NULL)
+		return NULL;
+	if (launch(p, spec, e) < 0) {
+		program_free(p);
+		return NULL;
+	}
+	p->alone = spec->alone;
+	p->next = box->programs;
+	p->link = &box->programs;
+	if (p->next != NULL)
+		p->next->link = &p->next;
+	box->programs = p;
+	p->timer = loop_after(MAKING_MS, on_time, p);
+	return p;
+}
