@@ -28,6 +28,7 @@
 
 #include "common/auto.h"
 #include "common/fdio.h"
+#include "executor/builder/caps.h"
 #include "executor/builder/fence.h"
 #include "executor/guest/protocol.h"
 
@@ -271,26 +272,9 @@ hand_out(struct entry *in, struct err *e)
 }
 
 static int
-drop_capabilities(struct err *e)
-{
-	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
-	struct __user_cap_data_struct none[2] = { 0 };
-
-	if (prctl(PR_SET_SECUREBITS, SECURE_ALL_BITS | SECURE_ALL_LOCKS) < 0)
-		return err_sys(e, "lock securebits");
-	for (int cap = 0; prctl(PR_CAPBSET_READ, cap) >= 0; cap++)
-		if (prctl(PR_CAPBSET_DROP, cap) < 0)
-			return err_sys(e, "drop capability %d", cap);
-	if (syscall(SYS_capset, &head, none) < 0)
-		return err_sys(e, "drop capabilities");
-	return 0;
-}
-
-static int
 enter_user(struct entry *in, struct err *e)
 {
-	if (take_uid(in, e) < 0 || (is_place(in) && hand_out(in, e) < 0) ||
-	    drop_capabilities(e) < 0)
+	if (take_uid(in, e) < 0 || (is_place(in) && hand_out(in, e) < 0) || caps_drop_all(e) < 0)
 		return -1;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0)
 		return err_sys(e, "prctl");
@@ -401,23 +385,6 @@ enter_landlock(struct entry *in, struct err *e)
 
 /* ---- verify ---- */
 
-static bool
-has_no_capabilities(void)
-{
-	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
-	struct __user_cap_data_struct data[2];
-
-	if (syscall(SYS_capget, &head, data) < 0)
-		return false;
-	for (size_t i = 0; i < COUNT(data); i++)
-		if ((data[i].effective | data[i].permitted | data[i].inheritable) != 0)
-			return false;
-	for (int cap = 0, has; (has = prctl(PR_CAPBSET_READ, cap)) >= 0; cap++)
-		if (has != 0 || prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, cap, 0, 0) != 0)
-			return false;
-	return true;
-}
-
 /* Not the host's: neither now nor by trying. */
 static bool
 has_own_uid(const struct entry *in)
@@ -472,7 +439,7 @@ look(struct entry *in)
 		{ LAYER_private_proc, is_mount("/proc") },
 		{ LAYER_own_uid, has_own_uid(in) },
 		{ LAYER_no_groups, getgroups(0, NULL) == 0 },
-		{ LAYER_no_capabilities, has_no_capabilities() },
+		{ LAYER_no_capabilities, caps_none() },
 		{ LAYER_no_new_privs, prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 },
 		{ LAYER_not_dumpable, prctl(PR_GET_DUMPABLE) == 0 },
 	};

@@ -10,6 +10,7 @@
 
 #include "common/auto.h"
 #include "common/fdio.h"
+#include "executor/builder/caps.h"
 #include "executor/builder/order.h"
 
 #include <errno.h>
@@ -190,23 +191,6 @@ refuse(struct err *e)
 	    strerrordesc_np(errno));
 }
 
-static int
-keep_capabilities(const int *caps, size_t n, struct err *e)
-{
-	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
-	struct __user_cap_data_struct data[2] = { 0 };
-
-	for (size_t i = 0; i < n; i++) {
-		data[caps[i] / 32].effective |= 1u << caps[i] % 32;
-		data[caps[i] / 32].permitted |= 1u << caps[i] % 32;
-	}
-	for (int cap = 0; prctl(PR_CAPBSET_READ, cap) >= 0; cap++)
-		if ((data[cap / 32].permitted & 1u << cap % 32) == 0 &&
-		    prctl(PR_CAPBSET_DROP, cap) < 0)
-			return err_sys(e, "drop capability %d", cap);
-	return syscall(SYS_capset, &head, data) < 0 ? err_sys(e, "capset") : 0;
-}
-
 /*
  * What the executor started: it waits for the builder's end, however that comes, and then does what
  * is left to do on the host.  It needs nothing for that but to remove folders in cgroups that even
@@ -220,7 +204,7 @@ keep(pid_t builder, bool mapped, void (*after)(void))
 	int status = 0;
 
 	if (!mapped)
-		keep_capabilities(&cap, 1, &ignored);
+		caps_keep(&cap, 1, &ignored);
 	while (waitpid(builder, &status, 0) < 0 && errno == EINTR)
 		;
 	after();
@@ -325,7 +309,7 @@ host_uid(const struct host *h, uint32_t workspace)
 int
 host_drop(struct err *e)
 {
-	if (keep_capabilities(kept, COUNT(kept), e) < 0)
+	if (caps_keep(kept, COUNT(kept), e) < 0)
 		return -1;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0)
 		return err_sys(e, "prctl");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * life.h - what the builder knows of a box, a program or a steward while it lives; shared by
- * lives.c and program.c.
+ * those who make them, watch them and end them.
  */
 #pragma once
 
@@ -37,6 +37,8 @@ struct life {
 
 /* ---- lives.c ---- */
 
+struct life *life_new(const struct order *);
+void life_free(struct life *);
 /* The one of that id, or NULL. */
 struct life *life_of(uint32_t id);
 /* Nobody finds it any more, its descriptors are closed, the last answer is sent. */
@@ -52,7 +54,21 @@ struct err life_note(struct life *);
 void life_kill(struct life *);
 /* It ended: nothing of it is watched any more. */
 void life_forget(struct life *);
+/* Its first process has ended, or is about to: waits for it, notes what it used. */
+void life_note_end(struct life *);
+void life_remove_group(struct life *);
 void life_note_usage(struct life *box, const struct rusage *);
+
+/* ---- place.c ---- */
+
+int place_open(const struct host *, struct err *);
+/* The first process of a box or steward, by its order; the descriptors stay the caller's. */
+int place_start(struct life *, const int *fds, size_t nfds, struct err *);
+
+/* ---- guard.c ---- */
+
+/* Code runs in a box: looks soon, and as long as there are any. */
+void guard_begin(const struct host *);
 
 /* ---- program.c ---- */
 

@@ -22,20 +22,11 @@
 #include "common/log.h"
 #include "common/loop.h"
 #include "executor/builder/life.h"
-#include "executor/builder/limits/census.h"
 #include "executor/builder/nets.h"
 #include "executor/builder/shelf.h"
-#include "executor/guest/init.h"
-#include "executor/guest/protocol.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/sched.h>
-#include <poll.h>
-#include <sched.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -46,18 +37,13 @@
 enum {
 	REMOVE_TRIES = 200,
 	REMOVE_PAUSE_MS = 10,
-	TMP_FILES = 65536,
 	GRACE_MS = 5000, /* that the executor's clock has before this one ends a box */
-	CENSUS_MS = 50,
-	GUARD_MS = 10, /* between two looks at what boxes hold */
-	TRY_MS = 10000,
+	GUARD_MS = 10,   /* between two looks at what boxes hold */
 };
 
 static struct {
 	const struct host *host;
-	struct filter place, steward;
 	struct life *all[ORDER_MAX_LIVING + 1];
-	uint64_t guard;                    /* timer of look_at_memory() */
 	bool doomed[ORDER_MAX_LIVING + 1]; /* workspaces to be wiped when nobody works in them */
 } lives;
 
@@ -65,11 +51,7 @@ int
 lives_open(const struct host *host, struct err *e)
 {
 	lives.host = host;
-	return nets_open(host, e) < 0 || program_open(host, e) < 0 ||
-	               filter_make(&lives.place, FILTER_INIT, e) < 0 ||
-	               filter_make(&lives.steward, FILTER_STEWARD, e) < 0
-	           ? -1
-	           : 0;
+	return place_open(host, e) < 0 || program_open(host, e) < 0 ? -1 : 0;
 }
 
 struct life *
@@ -78,111 +60,9 @@ life_of(uint32_t id)
 	return id >= 1 && id <= ORDER_MAX_LIVING ? lives.all[id] : NULL;
 }
 
-/* ---- making ---- */
-
-/* Returns twice, as fork does. */
-static pid_t
-clone_life(const struct life *life, int *pidfd)
-{
-	struct clone_args args = {
-		.flags = CLONE_PIDFD | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS,
-		.pidfd = (uint64_t)(uintptr_t)pidfd,
-		.exit_signal = SIGCHLD,
-	};
-
-	if (life->group.into >= 0) {
-		args.flags |= CLONE_INTO_CGROUP;
-		args.cgroup = (uint64_t)life->group.into;
-	}
-	return (pid_t)syscall(SYS_clone3, &args, sizeof args);
-}
-
-/* What is opened here for the new process, and closed in this one once that has it. */
-struct parts {
-	struct cage cage;
-	int report[2];
-};
-
-static void
-parts_close(struct parts *p)
-{
-	int *fds[] = { &p->cage.workspace, &p->cage.tmp, &p->report[0], &p->report[1] };
-
-	for (size_t i = 0; i < COUNT(fds); i++)
-		if (*fds[i] >= 0)
-			close(take_fd(fds[i]));
-}
-
-static int
-prepare(struct life *life, struct parts *p, struct err *e)
-{
-	const struct order *o = &life->order;
-	uint64_t bytes;
-
-	p->cage.workspace = shelf_lend(o->workspace, &bytes, e);
-	if (p->cage.workspace < 0)
-		return -1;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, p->report) < 0)
-		return err_sys(e, "socketpair");
-	p->cage.report = p->report[1];
-	if (o->kind == ORDER_STEWARD)
-		return 0;
-	life->net = p->cage.spaces[HOST_NET] = nets_take(e);
-	if (life->net < 0)
-		return -1;
-	p->cage.tmp = shelf_tmpfs(o->tmp_bytes, TMP_FILES, host_uid(lives.host, o->workspace), e);
-	if (p->cage.tmp < 0 || cgroup_make(&life->group, o, bytes, e) < 0)
-		return -1;
-	life->has_group = true;
-	p->cage.group = &life->group;
-	return cgroup_open_doors(&life->group, true, e);
-}
-
-static void
-become(const struct cage *cage)
-{
-	cage_enter(cage);
-	if (cage->kind == CAGE_PLACE)
-		init_run();
-	_exit(steward_main(GUEST_CONTROL_FD));
-}
-
-static int
-start(struct life *life, const int *fds, size_t nfds, struct err *e)
-{
-	bool steward = life->order.kind == ORDER_STEWARD;
-	__attribute__((cleanup(parts_close))) struct parts p = {
-		.cage = { .kind = steward ? CAGE_STEWARD : CAGE_PLACE,
-		    .host = lives.host,
-		    .order = &life->order,
-		    .filter = steward ? &lives.steward : &lives.place,
-		    .spaces = { -1, -1, -1, -1, -1, -1, -1 },
-		    .workspace = -1,
-		    .tmp = -1 },
-		.report = { -1, -1 },
-	};
-	int64_t began = loop_now_us(), prepared;
-
-	for (size_t i = 0; i < nfds; i++)
-		p.cage.fds[i] = fds[i];
-	if (prepare(life, &p, e) < 0)
-		return err_add(e, "%s", step_name(STEP_prepare));
-	prepared = loop_now_us();
-	life->pid = clone_life(life, &life->pidfd);
-	if (life->pid < 0)
-		return err_sys(e, "%s", step_name(STEP_clone));
-	if (life->pid == 0)
-		become(&p.cage);
-	life->answer.step_us[STEP_prepare] = (uint32_t)(prepared - began);
-	life->answer.step_us[STEP_clone] = (uint32_t)(loop_now_us() - prepared);
-	life->report = take_fd(&p.report[0]);
-	cgroup_settle(&life->group);
-	return 0;
-}
-
 /* ---- the end ---- */
 
-static void
+void
 life_free(struct life *life)
 {
 	int *fds[] = { &life->pidfd, &life->report };
@@ -277,12 +157,29 @@ life_note_usage(struct life *box, const struct rusage *usage)
 		box->held = held;
 }
 
-/* Its first process is a zombie; all others are gone. */
 static void
-note_end(struct life *life)
+note_use(struct life *life)
 {
 	struct answer *answer = &life->answer;
 	struct cgroup_use use = { 0 };
+
+	if (life->has_group)
+		cgroup_read(&life->group, &use);
+	answer->out_of_memory = use.out_of_memory || life->over;
+	answer->too_many_processes = use.too_many_processes;
+	answer->max_memory_bytes = use.max_memory_bytes;
+	answer->cpu_us = use.cpu_us;
+	if (cgroup_limits_by() == LIMITS_RLIMIT && life->order.kind == ORDER_BOX) {
+		answer->cpu_us = life->used_us;
+		answer->max_memory_bytes = life->held;
+	}
+}
+
+/* Its first process is a zombie; all others are gone. */
+void
+life_note_end(struct life *life)
+{
+	struct answer *answer = &life->answer;
 	struct rusage usage = { 0 };
 	int status = 0;
 
@@ -291,18 +188,9 @@ note_end(struct life *life)
 	if (answer->kind == 0)
 		err_set(&answer->error, ERR_internal, "a box ended while it was made (status %d)",
 		    status);
-	if (life->has_group)
-		cgroup_read(&life->group, &use);
-	answer->status = status;
-	answer->out_of_memory = use.out_of_memory || life->over;
-	answer->too_many_processes = use.too_many_processes;
-	answer->max_memory_bytes = use.max_memory_bytes;
-	answer->cpu_us = use.cpu_us;
-	if (cgroup_limits_by() != LIMITS_RLIMIT || life->order.kind == ORDER_STEWARD)
-		return;
 	life_note_usage(life, &usage);
-	answer->cpu_us = life->used_us;
-	answer->max_memory_bytes = life->held;
+	note_use(life);
+	answer->status = status;
 }
 
 static bool
@@ -373,47 +261,6 @@ life_fail(struct life *life, const struct err *e)
 {
 	life->answer.error = *e;
 	life_end(life);
-}
-
-/* Where no cgroup counts it, the processes are counted, which costs more and so is done less. */
-static bool
-holds_too_much(struct life *life)
-{
-	uint64_t may = life->order.memory_bytes, held;
-
-	if (cgroup_limits_by() != LIMITS_RLIMIT)
-		return cgroup_is_over(&life->group);
-	if (!lives.host->own_proc)
-		return false;
-	held = program_memory(life, may);
-	if (held > life->held)
-		life->held = held;
-	return held > may;
-}
-
-/* Of all boxes in which code has run; less often where none is known to run now. */
-static void
-look_at_memory(void *self)
-{
-	int64_t soon = cgroup_limits_by() == LIMITS_RLIMIT ? CENSUS_MS : GUARD_MS;
-	int64_t pause = soon * 10;
-	size_t boxes = 0;
-
-	(void)self;
-	for (size_t i = 1; i <= ORDER_MAX_LIVING; i++) {
-		struct life *life = lives.all[i];
-
-		if (life == NULL || !life->used)
-			continue;
-		boxes++;
-		if (life->timer != 0)
-			pause = soon;
-		if (!life->over && holds_too_much(life)) {
-			life->over = true;
-			life_kill(life);
-		}
-	}
-	lives.guard = boxes > 0 ? loop_after(pause, look_at_memory, NULL) : 0;
 }
 
 /* What it cannot watch it must not keep; its boxes die with it. */
@@ -512,7 +359,7 @@ on_end(void *self, uint32_t events)
 	life_forget(life);
 	while (note_report(life))
 		;
-	note_end(life);
+	life_note_end(life);
 	fail_waiting(life);
 	life->dead = true;
 	if (life->programs == 0)
@@ -521,7 +368,7 @@ on_end(void *self, uint32_t events)
 
 /* ---- orders ---- */
 
-static struct life *
+struct life *
 life_new(const struct order *order)
 {
 	struct life *life = calloc(1, sizeof *life);
@@ -571,7 +418,7 @@ begin(const struct order *order, int *fds, size_t nfds, struct err *e)
 
 	if (life == NULL)
 		return -1;
-	if (start(life, fds, nfds, e) < 0) {
+	if (place_start(life, fds, nfds, e) < 0) {
 		cgroup_settle(&life->group);
 		if (life->has_group)
 			cgroup_remove(&life->group);
@@ -634,8 +481,25 @@ set_clock(const struct order *order)
 		return 0;
 	box->timer = loop_after((int64_t)order->wall_ms + GRACE_MS, kill_life, box);
 	box->used = true;
-	loop_unset(lives.guard);
-	lives.guard = loop_after(GUARD_MS, look_at_memory, NULL);
+	guard_begin(lives.host);
+	return 0;
+}
+
+/* Whoever waits for the end of a run need not wait for the kernel to take its memory apart. */
+static int
+kill_all(const struct order *order)
+{
+	struct life *life = life_of(order->id);
+	struct answer answer;
+
+	if (life == NULL)
+		return 0;
+	life_kill(life);
+	note_use(life);
+	answer = life->answer;
+	answer.kind = ANSWER_KILLED;
+	if (life->order.kind == ORDER_BOX)
+		lives_answer(&answer, -1);
 	return 0;
 }
 
@@ -672,9 +536,7 @@ carry_out(const struct order *order, int *fds, size_t nfds, struct err *e)
 	case ORDER_SIGNAL:
 		return send_signal(order);
 	default:
-		if (life_of(order->id) != NULL)
-			life_kill(life_of(order->id));
-		return 0;
+		return kill_all(order);
 	}
 }
 
@@ -690,73 +552,16 @@ lives_order(const struct order *order, int *fds, size_t nfds)
 			close(fds[i]);
 }
 
-/* ---- the first and the last ---- */
+/* ---- the last ---- */
 
-static void
-remove_now(struct life *life)
+void
+life_remove_group(struct life *life)
 {
 	const struct timespec pause = { 0, REMOVE_PAUSE_MS * 1000000 };
 
 	if (life->has_group)
 		while (!cgroup_remove(&life->group) && life->group.tries++ < REMOVE_TRIES)
 			nanosleep(&pause, NULL);
-}
-
-/* A box is made, and a program tried in it that runs nothing. */
-static int
-try_life(struct life *box, struct layers *layers, struct err *e)
-{
-	struct order order = { .kind = ORDER_PROGRAM, .box = box->order.id };
-	struct pollfd report;
-
-	if (start(box, NULL, 0, e) < 0)
-		return -1;
-	report = (struct pollfd){ .fd = box->report, .events = POLLIN };
-	while (box->answer.kind == 0 && poll(&report, 1, TRY_MS) == 1 && note_report(box))
-		;
-	if (box->answer.kind == ANSWER_STARTED) {
-		struct life *program = life_new(&order);
-
-		if (program == NULL)
-			return err_set(e, ERR_internal, "no memory");
-		program->box = box;
-		program_try(program, layers, e);
-		life_free(program);
-	} else
-		*e = box->answer.error;
-	life_kill(box);
-	note_end(box);
-	return e->code == ERR_none ? 0 : -1;
-}
-
-int
-lives_try(struct layers *layers, struct err *e)
-{
-	struct order order = {
-		.kind = ORDER_BOX,
-		.id = ORDER_MAX_LIVING,
-		.workspace = ORDER_MAX_LIVING,
-		.memory_bytes = 64 << 20,
-		.tmp_bytes = 1 << 20,
-		.cpu_milli = 1000,
-		.processes = 1,
-		.open_files = 64,
-	};
-	struct life *life = life_new(&order);
-	struct err ignored;
-
-	if (life == NULL)
-		return err_set(e, ERR_internal, "no memory");
-	int r = shelf_add(order.workspace, 1 << 20, 16, host_uid(lives.host, order.workspace), e);
-
-	if (r >= 0) {
-		e->code = ERR_none;
-		r = try_life(life, layers, e);
-		remove_now(life);
-		shelf_remove(order.workspace, &ignored);
-	}
-	life_free(life);
-	return r < 0 ? -1 : 0;
 }
 
 void
@@ -770,6 +575,6 @@ lives_end(void)
 		if (lives.all[i] != NULL && lives.all[i]->order.kind != ORDER_PROGRAM) {
 			while (waitpid(lives.all[i]->pid, NULL, 0) < 0 && errno == EINTR)
 				;
-			remove_now(lives.all[i]);
+			life_remove_group(lives.all[i]);
 		}
 }

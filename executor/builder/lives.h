@@ -8,7 +8,7 @@
 /* Makes the seccomp programs. */
 int lives_open(const struct host *, struct err *);
 /* Makes a box that runs nothing, and ends it: its layers, or why this host can have none. */
-int lives_try(struct layers *, struct err *);
+int lives_try(const struct host *, struct layers *, struct err *);
 /* Carries out an order that order_check() passed; takes the descriptors.  The answer, if it is not
  * for later, goes through lives_answer. */
 void lives_order(const struct order *, int *fds, size_t nfds);

@@ -120,7 +120,7 @@ main(int argc, char **argv)
 		r = settle(&host, &ready.error);
 
 	if (r == 0)
-		r = lives_try(&ready.layers, &ready.error);
+		r = lives_try(&host, &ready.layers, &ready.error);
 	lives_answer(&ready, -1);
 	if (r == 0 &&
 	    (loop_watch(ORDER_SOCKET, EPOLLIN, on_order, NULL, &e) < 0 || loop_run(&e) < 0))

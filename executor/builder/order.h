@@ -76,7 +76,8 @@ enum answer_kind {
 	ANSWER_WORKSPACE, /* it is there, with an O_PATH descriptor of its root; or error */
 	ANSWER_STARTED,   /* of a box: it is closed; of a program: its jail is closed and it starts
 	                     now; layers, step_us */
-	ANSWER_ENDED,     /* nothing of it is left; error: it never started */
+	ANSWER_KILLED, /* of a box, to ORDER_KILL: all in it were sent SIGKILL; what it has used */
+	ANSWER_ENDED,  /* nothing of it is left; error: it never started */
 };
 
 /* How the layers of a box stand: bits by enum layer; why[]: errno where wanted and not in force. */

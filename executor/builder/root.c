@@ -25,11 +25,15 @@
 	__asm__(".pushsection .rodata\n" #symbol ": .incbin \"" CLOISTER_GUEST "/" path "\"\n" \
 		#symbol "_end: .byte 0\n.popsection\n"); \
 	extern const char symbol[], symbol##_end[];
+EMBED(guest_node_driver,    "node/driver.js")
+EMBED(guest_node_rewrite,   "node/rewrite.js")
+EMBED(guest_node_values,    "node/values.js")
 EMBED(guest_python_driver,  "python/driver.py")
 EMBED(guest_python_failure, "python/failure.py")
 EMBED(guest_python_rich,    "python/rich.py")
 EMBED(guest_python_values,  "python/values.py")
 EMBED(guest_python_zygote,  "python/zygote.py")
+EMBED(guest_shell_driver,   "shell/driver.sh")
 /* clang-format on */
 
 #define ZYGOTE_MODULE "_zygote.so"
@@ -47,8 +51,8 @@ static const struct {
 /* As on the host: links into /usr, or folders of their own. */
 static const char *const tops[] = { "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32" };
 
-static const char *const folders[] = { "cloister", "cloister/python", "dev", "etc", "mnt", "proc",
-	"sandbox", "tmp", "workspace" };
+static const char *const folders[] = { "cloister", "cloister/node", "cloister/python",
+	"cloister/shell", "dev", "etc", "mnt", "proc", "sandbox", "tmp", "workspace" };
 
 static const struct {
 	const char *path, *target;
@@ -66,6 +70,10 @@ static const struct {
 	{ "etc/group", "sandbox:x:1000:\n", NULL },
 	{ "etc/hosts", "127.0.0.1 localhost\n", NULL },
 	{ "etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n", NULL },
+	{ "cloister/node/driver.js", guest_node_driver, guest_node_driver_end },
+	{ "cloister/node/rewrite.js", guest_node_rewrite, guest_node_rewrite_end },
+	{ "cloister/node/values.js", guest_node_values, guest_node_values_end },
+	{ "cloister/shell/driver.sh", guest_shell_driver, guest_shell_driver_end },
 	{ "cloister/python/driver.py", guest_python_driver, guest_python_driver_end },
 	{ "cloister/python/failure.py", guest_python_failure, guest_python_failure_end },
 	{ "cloister/python/rich.py", guest_python_rich, guest_python_rich_end },

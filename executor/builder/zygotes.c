@@ -16,18 +16,17 @@
 #include "common/fdio.h"
 #include "common/log.h"
 #include "common/loop.h"
+#include "executor/builder/caps.h"
 #include "executor/builder/program.h"
 #include "executor/guest/zygote.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <linux/sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -92,26 +91,6 @@ zygotes_have(uint32_t number)
 
 /* ---- starting one ---- */
 
-/* exec keeps of them what is ambient; root would keep them anyway. */
-static int
-keep_capabilities(void)
-{
-	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
-	struct __user_cap_data_struct data[2];
-
-	if (syscall(SYS_capget, &head, data) < 0)
-		return -1;
-	for (size_t i = 0; i < COUNT(data); i++)
-		data[i].inheritable = data[i].permitted;
-	if (syscall(SYS_capset, &head, data) < 0)
-		return -1;
-	for (int cap = 0; cap < 64; cap++)
-		if ((data[cap / 32].permitted & 1u << cap % 32) != 0 &&
-		    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, cap, 0, 0) < 0)
-			return -1;
-	return 0;
-}
-
 static void
 become(const struct zygote *z, int sock)
 {
@@ -128,7 +107,7 @@ become(const struct zygote *z, int sock)
 			_exit(126);
 	dup2(0, 1);
 	if (close_range(ZYGOTE_PROC + 1, ~0u, 0) < 0 || lseek(ZYGOTE_START, 0, SEEK_SET) < 0 ||
-	    keep_capabilities() < 0 || chdir("/") < 0)
+	    caps_pass_on() < 0 || chdir("/") < 0)
 		_exit(126);
 	execve(
 	    z->python, (char *const *)(uintptr_t)argv, (char *const *)(uintptr_t)cage_environment);

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guard.c - ends boxes whose programs hold more memory than they may, files apart (cgroup.h). */
+#include "executor/builder/life.h"
+
+#include "common/loop.h"
+
+enum {
+	CENSUS_MS = 50,
+	GUARD_MS = 10, /* between two looks at what boxes hold */
+};
+
+static struct {
+	const struct host *host;
+	uint64_t timer;
+} guard;
+
+/* Where no cgroup counts it, the processes are counted, which costs more and so is done less. */
+static bool
+holds_too_much(struct life *life)
+{
+	uint64_t may = life->order.memory_bytes, held;
+
+	if (cgroup_limits_by() != LIMITS_RLIMIT)
+		return cgroup_is_over(&life->group);
+	if (!guard.host->own_proc)
+		return false;
+	held = program_memory(life, may);
+	if (held > life->held)
+		life->held = held;
+	return held > may;
+}
+
+/* Of all boxes in which code has run; less often where none is known to run now. */
+static void
+look_at_memory(void *self)
+{
+	int64_t soon = cgroup_limits_by() == LIMITS_RLIMIT ? CENSUS_MS : GUARD_MS;
+	int64_t pause = soon * 10;
+	size_t boxes = 0;
+
+	(void)self;
+	for (uint32_t i = 1; i <= ORDER_MAX_LIVING; i++) {
+		struct life *life = life_of(i);
+
+		if (life == NULL || !life->used)
+			continue;
+		boxes++;
+		if (life->timer != 0)
+			pause = soon;
+		if (!life->over && holds_too_much(life)) {
+			life->over = true;
+			life_kill(life);
+		}
+	}
+	guard.timer = boxes > 0 ? loop_after(pause, look_at_memory, NULL) : 0;
+}
+
+void
+guard_begin(const struct host *host)
+{
+	guard.host = host;
+	loop_unset(guard.timer);
+	guard.timer = loop_after(GUARD_MS, look_at_memory, NULL);
+}

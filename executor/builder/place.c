@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * place.c - the first process of a box, or a steward: from an order to a clone in namespaces of its
+ * own.
+ *
+ * Trusts the workspace that the order names, and nobody's descriptors but those of a steward's.
+ */
+#include "executor/builder/life.h"
+
+#include "common/auto.h"
+#include "common/loop.h"
+#include "executor/builder/nets.h"
+#include "executor/builder/shelf.h"
+#include "executor/guest/init.h"
+#include "executor/guest/protocol.h"
+
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+enum {
+	TMP_FILES = 65536,
+};
+
+static struct {
+	const struct host *host;
+	struct filter filter, steward;
+} place;
+
+int
+place_open(const struct host *host, struct err *e)
+{
+	place.host = host;
+	return nets_open(host, e) < 0 || filter_make(&place.filter, FILTER_INIT, e) < 0 ||
+	               filter_make(&place.steward, FILTER_STEWARD, e) < 0
+	           ? -1
+	           : 0;
+}
+
+/* Returns twice, as fork does. */
+static pid_t
+clone_life(const struct life *life, int *pidfd)
+{
+	struct clone_args args = {
+		.flags = CLONE_PIDFD | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS,
+		.pidfd = (uint64_t)(uintptr_t)pidfd,
+		.exit_signal = SIGCHLD,
+	};
+
+	if (life->group.into >= 0) {
+		args.flags |= CLONE_INTO_CGROUP;
+		args.cgroup = (uint64_t)life->group.into;
+	}
+	return (pid_t)syscall(SYS_clone3, &args, sizeof args);
+}
+
+/* What is opened here for the new process, and closed in this one once that has it. */
+struct parts {
+	struct cage cage;
+	int report[2];
+};
+
+static void
+parts_close(struct parts *p)
+{
+	int *fds[] = { &p->cage.workspace, &p->cage.tmp, &p->report[0], &p->report[1] };
+
+	for (size_t i = 0; i < COUNT(fds); i++)
+		if (*fds[i] >= 0)
+			close(take_fd(fds[i]));
+}
+
+static int
+prepare(struct life *life, struct parts *p, struct err *e)
+{
+	const struct order *o = &life->order;
+	uint64_t bytes;
+
+	p->cage.workspace = shelf_lend(o->workspace, &bytes, e);
+	if (p->cage.workspace < 0)
+		return -1;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, p->report) < 0)
+		return err_sys(e, "socketpair");
+	p->cage.report = p->report[1];
+	if (o->kind == ORDER_STEWARD)
+		return 0;
+	life->net = p->cage.spaces[HOST_NET] = nets_take(e);
+	if (life->net < 0)
+		return -1;
+	p->cage.tmp = shelf_tmpfs(o->tmp_bytes, TMP_FILES, host_uid(place.host, o->workspace), e);
+	if (p->cage.tmp < 0 || cgroup_make(&life->group, o, bytes, e) < 0)
+		return -1;
+	life->has_group = true;
+	p->cage.group = &life->group;
+	return cgroup_open_doors(&life->group, true, e);
+}
+
+static void
+become(const struct cage *cage)
+{
+	cage_enter(cage);
+	if (cage->kind == CAGE_PLACE)
+		init_run();
+	_exit(steward_main(GUEST_CONTROL_FD));
+}
+
+int
+place_start(struct life *life, const int *fds, size_t nfds, struct err *e)
+{
+	bool steward = life->order.kind == ORDER_STEWARD;
+	__attribute__((cleanup(parts_close))) struct parts p = {
+		.cage = { .kind = steward ? CAGE_STEWARD : CAGE_PLACE,
+		    .host = place.host,
+		    .order = &life->order,
+		    .filter = steward ? &place.steward : &place.filter,
+		    .spaces = { -1, -1, -1, -1, -1, -1, -1 },
+		    .workspace = -1,
+		    .tmp = -1 },
+		.report = { -1, -1 },
+	};
+	int64_t began = loop_now_us(), prepared;
+
+	for (size_t i = 0; i < nfds; i++)
+		p.cage.fds[i] = fds[i];
+	if (prepare(life, &p, e) < 0)
+		return err_add(e, "%s", step_name(STEP_prepare));
+	prepared = loop_now_us();
+	life->pid = clone_life(life, &life->pidfd);
+	if (life->pid < 0)
+		return err_sys(e, "%s", step_name(STEP_clone));
+	if (life->pid == 0)
+		become(&p.cage);
+	life->answer.step_us[STEP_prepare] = (uint32_t)(prepared - began);
+	life->answer.step_us[STEP_clone] = (uint32_t)(loop_now_us() - prepared);
+	life->report = take_fd(&p.report[0]);
+	cgroup_settle(&life->group);
+	return 0;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* trial.c - the first box of a builder: it runs nothing, and shows what this host can give. */
+#include "executor/builder/life.h"
+#include "executor/builder/lives.h"
+
+#include "executor/builder/shelf.h"
+
+#include <poll.h>
+#include <stdlib.h>
+
+enum {
+	TRY_MS = 10000,
+};
+
+/* A box is made, and a program tried in it that runs nothing. */
+static int
+try_life(struct life *box, struct layers *layers, struct err *e)
+{
+	struct order order = { .kind = ORDER_PROGRAM, .box = box->order.id };
+	struct pollfd report;
+
+	if (place_start(box, NULL, 0, e) < 0)
+		return -1;
+	report = (struct pollfd){ .fd = box->report, .events = POLLIN };
+	while (box->answer.kind == 0 && poll(&report, 1, TRY_MS) == 1)
+		life_note(box);
+	if (box->answer.kind == ANSWER_STARTED) {
+		struct life *program = life_new(&order);
+
+		if (program == NULL)
+			return err_set(e, ERR_internal, "no memory");
+		program->box = box;
+		program_try(program, layers, e);
+		life_free(program);
+	} else
+		*e = box->answer.error;
+	life_kill(box);
+	life_note_end(box);
+	return e->code == ERR_none ? 0 : -1;
+}
+
+int
+lives_try(const struct host *host, struct layers *layers, struct err *e)
+{
+	struct order order = {
+		.kind = ORDER_BOX,
+		.id = ORDER_MAX_LIVING,
+		.workspace = ORDER_MAX_LIVING,
+		.memory_bytes = 64 << 20,
+		.tmp_bytes = 1 << 20,
+		.cpu_milli = 1000,
+		.processes = 1,
+		.open_files = 64,
+	};
+	struct life *life = life_new(&order);
+	struct err ignored;
+
+	if (life == NULL)
+		return err_set(e, ERR_internal, "no memory");
+	int r = shelf_add(order.workspace, 1 << 20, 16, host_uid(host, order.workspace), e);
+
+	if (r >= 0) {
+		e->code = ERR_none;
+		r = try_life(life, layers, e);
+		life_remove_group(life);
+		shelf_remove(order.workspace, &ignored);
+	}
+	life_free(life);
+	return r < 0 ? -1 : 0;
+}
