@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# driver.sh - runs bash code inside a box and tells the executor what became of it (guest/protocol.h).
+#
+# The code runs in this very shell, so nothing here is a wall: it may break all of this, and harms its own result by
+# that and nothing else.  It is read from a file, so that messages name its lines.
+#
+# A program runs as a script would.  A statement leaves variables, functions, options, traps, folder and redirections
+# as it made them.  What would end the shell (exit, set -e, an interrupt) ends the statement: bash is started anew in
+# this process, and told all of the old one's state that can be written down.
+#
+#     driver.sh [DESCRIPTOR-OF-THE-CHANNEL DESCRIPTOR-OF-THE-STATE]
+
+# shellcheck disable=SC1090,SC2016,SC2034 # what it reads and what it is read by is not here
+
+# kind, payload
+_cloister_send() {
+	local LC_ALL=C
+	local _cloister_head='' _cloister_n=${#2} _cloister_i
+	for _cloister_i in 1 2 3 4; do
+		printf -v _cloister_head '%s\\x%02x' "$_cloister_head" $((_cloister_n & 255))
+		((_cloister_n >>= 8))
+	done
+	printf "%s$_cloister_head%s" "$1" "$2" >&"${_cloister[channel]}"
+}
+
+# A zero byte reads as nothing.
+_cloister_receive() {
+	local LC_ALL=C
+	local _cloister_byte _cloister_i _cloister_n=0
+	IFS= read -r -d '' -n 1 -u "${_cloister[channel]}" "_cloister[kind]" || return 1
+	for _cloister_i in 0 8 16 24; do
+		IFS= read -r -d '' -n 1 -u "${_cloister[channel]}" _cloister_byte || return 1
+		[ -z "$_cloister_byte" ] || printf -v _cloister_byte %d "'$_cloister_byte"
+		((_cloister_n += (_cloister_byte & 255) << _cloister_i))
+	done
+	_cloister[payload]=''
+	[ "$_cloister_n" = 0 ] || IFS= read -r -N "$_cloister_n" -u "${_cloister[channel]}" "_cloister[payload]"
+}
+
+# key, JSON.  As a part of the environment a large one would keep every program from being started.
+_cloister_bridge() {
+	bridge[$1]=$2
+	[[ ${#2} -gt 65536 || ! $1 =~ ^[A-Za-z_][A-Za-z0-9_]*$ ]] || export "BRIDGE_$1=$2"
+}
+
+_cloister_state() {
+	local _cloister_n
+	eval "set -- $(printf '"${!%s@}" ' {a..z} {A..Z} _)"
+	for _cloister_n; do
+		case $_cloister_n in
+		BASH | BASH_* | BASHOPTS | BASHPID | DIRSTACK | EPOCH* | EUID | FUNCNAME | GROUPS | HISTCMD | LINENO | PIPESTATUS | \
+			PPID | RANDOM | SECONDS | SHELLOPTS | SRANDOM | UID | _ | _cloister_*) ;;
+		*) declare -p "$_cloister_n" ;;
+		esac
+	done
+	shopt -p
+	set +o
+	alias -p
+	declare -f
+	trap -p
+}
+
+# status: says that a statement is over, and leaves the shell with options that this file can work with.
+_cloister_done() {
+	_cloister[options]=${-//[!aefuvxC]/}
+	set +aefnuvxC
+	_cloister[running]=''
+	_cloister_send D "$1"
+}
+
+_cloister_exit() {
+	[ -n "${_cloister[running]}" ] || exit "$1"
+	_cloister_done "$1"
+	exec {_cloister_fd}<<<"$(_cloister_state 2>/dev/null)"
+	exec "${_cloister[bash]}" --noprofile --norc "${_cloister[driver]}" "${_cloister[channel]}" "$_cloister_fd"
+}
+
+_cloister_interrupt() {
+	[ -z "${_cloister[running]}" ] || exit 130
+}
+
+BASH_ARGV0=bash
+if [ $# = 2 ]; then
+	. "/dev/fd/$2" 2>/dev/null
+	_cloister_fd=$2
+	exec {_cloister_fd}<&-
+else
+	declare -A bridge _cloister=([bash]=$BASH [driver]=${BASH_SOURCE[0]} [file]=${TMPDIR:-/tmp}/.code [running]='' [options]='')
+	exec {_cloister_fd}<&3 3<&- # not 3, which scripts like to use
+	_cloister[channel]=$_cloister_fd
+	trap '_cloister_exit $?' EXIT
+	trap _cloister_interrupt INT
+	_cloister_send I ''
+fi
+
+# A statement may have left the one before by `continue`.
+while { [ -z "${_cloister[running]}" ] || _cloister_done 0; } 2>/dev/null && _cloister_receive; do
+	case ${_cloister[kind]} in
+	B) _cloister_bridge "${_cloister[payload]%%$'\n'*}" "${_cloister[payload]#*$'\n'}" ;;
+	S)
+		_cloister[running]=1
+		if printf %s "${_cloister[options]:+set -${_cloister[options]};}${_cloister[payload]}" >"${_cloister[file]}"; then
+			_cloister[payload]=''
+			. "${_cloister[file]}"
+		else
+			eval "${_cloister[payload]}"
+		fi
+		{ _cloister_done $?; } 2>/dev/null
+		;;
+	C) break ;;
+	*)
+		echo "the control channel brought something else than a program" >&2
+		exit 1
+		;;
+	esac
+done
+
+# What is left of the loop by `break` or at the channel's end goes the way of _cloister_exit.
+if [ -z "${_cloister[running]}" ] && [ "${_cloister[kind]}" = C ]; then
+	trap - EXIT INT
+	_cloister_fd=${_cloister[channel]}
+	exec {_cloister_fd}<&-
+	printf %s "${_cloister[payload]}" >"${_cloister[file]}" || exit 1
+	eval "unset _cloister _cloister_fd; unset -f _cloister_{send,receive,bridge,state,done,exit,interrupt}
+		. ${_cloister[file]@Q}; exit"
+fi
