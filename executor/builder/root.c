@@ -28,15 +28,11 @@
 EMBED(guest_node_driver,    "node/driver.js")
 EMBED(guest_node_rewrite,   "node/rewrite.js")
 EMBED(guest_node_values,    "node/values.js")
-EMBED(guest_node_driver,    "node/driver.js")
-EMBED(guest_node_rewrite,   "node/rewrite.js")
-EMBED(guest_node_values,    "node/values.js")
 EMBED(guest_python_driver,  "python/driver.py")
 EMBED(guest_python_failure, "python/failure.py")
 EMBED(guest_python_rich,    "python/rich.py")
 EMBED(guest_python_values,  "python/values.py")
 EMBED(guest_python_zygote,  "python/zygote.py")
-EMBED(guest_shell_driver,   "shell/driver.sh")
 EMBED(guest_shell_driver,   "shell/driver.sh")
 /* clang-format on */
 
@@ -78,15 +74,11 @@ static const struct {
 	{ "cloister/node/rewrite.js", guest_node_rewrite, guest_node_rewrite_end },
 	{ "cloister/node/values.js", guest_node_values, guest_node_values_end },
 	{ "cloister/shell/driver.sh", guest_shell_driver, guest_shell_driver_end },
-	{ "cloister/node/driver.js", guest_node_driver, guest_node_driver_end },
-	{ "cloister/node/rewrite.js", guest_node_rewrite, guest_node_rewrite_end },
-	{ "cloister/node/values.js", guest_node_values, guest_node_values_end },
 	{ "cloister/python/driver.py", guest_python_driver, guest_python_driver_end },
 	{ "cloister/python/failure.py", guest_python_failure, guest_python_failure_end },
 	{ "cloister/python/rich.py", guest_python_rich, guest_python_rich_end },
 	{ "cloister/python/values.py", guest_python_values, guest_python_values_end },
 	{ "cloister/python/zygote.py", guest_python_zygote, guest_python_zygote_end },
-	{ "cloister/shell/driver.sh", guest_shell_driver, guest_shell_driver_end },
 };
 
 static int
