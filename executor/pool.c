@@ -108,6 +108,10 @@ add_zygote(struct texts *texts, const char *modules, const char *more, struct er
 int
 pool_arguments(struct texts *texts, struct err *e)
 {
+	const char *const python[] = { "python", options.python, "--", NULL };
+
+	if (add_all(texts, python, e) < 0)
+		return -1;
 	for (size_t i = language_COUNT; i < runtime_count(); i++)
 		if (add_runtime(texts, i, e) < 0)
 			return -1;

@@ -307,11 +307,28 @@ fill_state(
 	return 0;
 }
 
+static int
+fill_rich(struct execution *reply, struct box_end *end, struct err *e)
+{
+	for (size_t i = 0; i < end->nrich; i++) {
+		struct rich *rich = list_add(&reply->rich, sizeof *rich);
+
+		if (rich == NULL)
+			return err_sys(e, "rich");
+		rich->mime_type = take_ptr(end->rich[i].mime_type);
+		rich->data = end->rich[i].data;
+		end->rich[i].data = (struct blob){ 0 };
+	}
+	end->nrich = 0;
+	return 0;
+}
+
 int
 outcome_fill(struct execution *reply, struct box_end *end, const struct plan *plan, struct err *e)
 {
 	if (fill_error(reply, end, plan, e) < 0 || fill_output(reply, end, plan, e) < 0 ||
-	    fill_usage(reply, end, e) < 0 || fill_state(reply, end, plan, e) < 0)
+	    fill_usage(reply, end, e) < 0 || fill_state(reply, end, plan, e) < 0 ||
+	    fill_rich(reply, end, e) < 0)
 		return -1;
 	reply->execution_time = end->wall_ms / 1000;
 	reply->result = end->result;

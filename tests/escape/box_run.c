@@ -6,12 +6,15 @@
  *   {"id": 1, "code": "print(1)", "wall_ms": 5000, "memory_mb": 512, "workspace": "a", ...}
  * it answers when nothing of the box is left; first of all it says what holds a box here.  A named
  * workspace stays for later programs, until {"drop": "a"}; an unnamed one goes with its program.
- * {"kill": 1} ends the program asked for under that id.
+ * {"kill": 1} ends the program asked for under that id.  "language" and "zygote" are numbers; with
+ * "session": true the code is a statement, and its box and program stay as long as the workspace.
+ *
+ * Its arguments are the builder's.
  */
 #include "common/auto.h"
 #include "common/loop.h"
 #include "common/utf8.h"
-#include "executor/box.h"
+#include "executor/home.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -27,12 +30,14 @@ enum {
 struct place {
 	char *name; /* NULL: free */
 	struct workspace *workspace;
+	struct home *session; /* NULL: there is none yet */
 };
 
 struct run {
 	struct run *next;
 	json_t *ask;
-	struct box *box;
+	struct home *home;
+	bool keeps_home;       /* it is a session's */
 	struct workspace *own; /* goes with it */
 };
 
@@ -81,6 +86,12 @@ isolation_json(const struct isolation *isolation)
 }
 
 static void
+wipe(void *workspace)
+{
+	workspace_drop(workspace);
+}
+
+static void
 run_over(struct run *run)
 {
 	struct run **at = &runs;
@@ -88,7 +99,10 @@ run_over(struct run *run)
 	while (*at != run)
 		at = &(*at)->next;
 	*at = run->next;
-	workspace_drop(run->own);
+	if (run->home != NULL && !run->keeps_home)
+		home_end(run->home, wipe, run->own);
+	else
+		workspace_drop(run->own);
 	json_decref(run->ask);
 	free(run);
 	if (runs == NULL && ended)
@@ -104,7 +118,7 @@ refuse(struct run *run, const struct err *e)
 }
 
 static void
-on_ended(void *self, struct box_end *end, const struct err *e)
+on_done(void *self, struct box_end *end, const struct err *e)
 {
 	static const char *const how[] = { "exited", "signalled", "timed_out", "out_of_memory",
 		"killed" };
@@ -121,6 +135,9 @@ on_ended(void *self, struct box_end *end, const struct err *e)
 	    end->too_many_processes, "out", text_of(&end->out), "err", text_of(&end->err),
 	    "out_truncated", end->out_truncated, "err_truncated", end->err_truncated);
 
+	json_object_set_new(o, "warm", json_boolean(end->warm));
+	json_object_set_new(o, "restarted", json_boolean(end->restarted));
+	json_object_set_new(o, "program_gone", json_boolean(end->program_gone));
 	json_object_set_new(o, "isolation", isolation_json(&end->isolation));
 	json_object_set_new(o, "variables", texts_of(&end->variables));
 	if (end->result.data != NULL)
@@ -139,30 +156,53 @@ number(const json_t *ask, const char *name, uint64_t fallback)
 	return json_is_integer(value) ? (uint64_t)json_integer_value(value) : fallback;
 }
 
-static void
-start(struct run *run, const struct workspace *workspace)
+static struct box_limits
+limits_of(const json_t *ask)
 {
-	static const struct box_events events = { NULL, on_ended };
+	return (struct box_limits){
+		.memory_bytes = number(ask, "memory_mb", 256) << 20,
+		.cpu_milli = number(ask, "cpu_milli", 1000),
+		.processes = number(ask, "processes", 64),
+		.open_files = number(ask, "open_files", 256),
+		.tmp_bytes = number(ask, "tmp_mb", 16) << 20,
+	};
+}
+
+/* The session's of that workspace, or one for this run alone. */
+static struct home *
+home_for(struct run *run, struct place *place, struct workspace *workspace)
+{
+	const struct box_limits limits = limits_of(run->ask);
+
+	run->keeps_home = place != NULL && json_is_true(json_object_get(run->ask, "session"));
+	if (!run->keeps_home)
+		return home_new(HOME_ALONE, workspace, &limits);
+	if (place->session == NULL)
+		place->session = home_new(HOME_SESSION, workspace, &limits);
+	return place->session;
+}
+
+static void
+start(struct run *run, struct place *place, struct workspace *workspace)
+{
+	static const struct home_events events = { NULL, on_done };
 	const json_t *code = json_object_get(run->ask, "code"), *ask = run->ask;
-	const struct box_spec spec = {
-		.language = language_python,
-		.limits = {
-			.memory_bytes = number(ask, "memory_mb", 256) << 20,
-			.cpu_milli = number(ask, "cpu_milli", 1000),
-			.processes = number(ask, "processes", 64),
-			.open_files = number(ask, "open_files", 256),
-			.tmp_bytes = number(ask, "tmp_mb", 16) << 20,
+	struct home_code what = {
+		.language = (unsigned)number(ask, "language", language_python),
+		.zygote = (uint32_t)number(ask, "zygote", 0),
+		.code = {
+			.data = json_string_value(code),
+			.size = json_string_length(code),
 			.wall_ms = number(ask, "wall_ms", 20000),
 			.output_bytes = number(ask, "output_bytes", 1 << 20),
 		},
-		.workspace = workspace,
-		.code = json_string_value(code),
-		.code_size = json_string_length(code),
 	};
 	struct err e;
 
-	run->box = box_start(&spec, &events, run, &e);
-	if (run->box == NULL)
+	run->home = home_for(run, place, workspace);
+	must(run->home != NULL);
+	what.code.statement = run->keeps_home;
+	if (home_run(run->home, &what, &events, run, &e) < 0)
 		refuse(run, &e);
 }
 
@@ -176,14 +216,18 @@ on_workspace(void *self, struct workspace *workspace, const struct err *e)
 		refuse(run, e);
 		return;
 	}
-	if (name == NULL)
+	if (name == NULL) {
 		run->own = workspace;
-	for (size_t i = 0; name != NULL && i < COUNT(places); i++)
+		start(run, NULL, workspace);
+		return;
+	}
+	for (size_t i = 0; i < COUNT(places); i++)
 		if (places[i].name == NULL) {
-			places[i] = (struct place){ strdup(name), workspace };
-			break;
+			places[i] = (struct place){ strdup(name), workspace, NULL };
+			start(run, &places[i], workspace);
+			return;
 		}
-	start(run, workspace);
+	must(false);
 }
 
 static struct place *
@@ -200,7 +244,10 @@ drop(struct place *place)
 {
 	if (place == NULL)
 		return;
-	workspace_drop(place->workspace);
+	if (place->session != NULL)
+		home_end(place->session, wipe, place->workspace);
+	else
+		workspace_drop(place->workspace);
 	free(place->name);
 	*place = (struct place){ 0 };
 }
@@ -209,8 +256,8 @@ static void
 kill_run(const json_t *id)
 {
 	for (struct run *run = runs; id != NULL && run != NULL; run = run->next)
-		if (run->box != NULL && json_equal(json_object_get(run->ask, "id"), id))
-			box_kill(run->box);
+		if (run->home != NULL && json_equal(json_object_get(run->ask, "id"), id))
+			home_interrupt(run->home);
 }
 
 static void
@@ -232,7 +279,7 @@ on_line(const char *line)
 	*run = (struct run){ .next = runs, .ask = ask };
 	runs = run;
 	if (find(name) != NULL) {
-		start(run, find(name)->workspace);
+		start(run, find(name), find(name)->workspace);
 		return;
 	}
 	const struct workspace_limits limits = {
@@ -269,13 +316,14 @@ on_input(void *self, uint32_t events)
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
+	const struct texts arguments = { argv + 1, (size_t)argc - 1 };
 	struct err e;
 
 	input = malloc(MAX_LINE);
-	if (input == NULL || builder_open(&e) < 0 || loop_open(&e) < 0 || builder_start(&e) < 0 ||
-	    loop_watch(STDIN_FILENO, EPOLLIN, on_input, NULL, &e) < 0) {
+	if (input == NULL || builder_open(&arguments, &e) < 0 || loop_open(&e) < 0 ||
+	    builder_start(&e) < 0 || loop_watch(STDIN_FILENO, EPOLLIN, on_input, NULL, &e) < 0) {
 		fprintf(stderr, "box_run: %s\n", input == NULL ? "no memory" : e.text);
 		return 1;
 	}

@@ -40,18 +40,9 @@ static bool
 same(const struct box_end *a, const struct box_end *b)
 {
 	if (a->result.size != b->result.size || a->variables.count != b->variables.count ||
-	    a->error_line != b->error_line)
+	    a->error_line != b->error_line || a->nrich != b->nrich)
 		return false;
 	return a->result.size == 0 || memcmp(a->result.data, b->result.data, a->result.size) == 0;
-}
-
-static void
-clear(struct box_end *end)
-{
-	blob_clear(&end->result);
-	texts_clear(&end->variables);
-	free(end->error_type);
-	free(end->error_text);
 }
 
 int
@@ -71,11 +62,15 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must(utf8_valid(end.result.data, end.result.size));
 	for (size_t i = 0; i < end.variables.count; i++)
 		check_text(end.variables.items[i], 256);
+	for (size_t i = 0; i < end.nrich; i++) {
+		check_text(end.rich[i].mime_type, 128);
+		must(end.rich[i].data.size <= GUEST_MAX_RICH);
+	}
 	check_text(end.error_type, 256);
 	check_text(end.error_text, 4096);
 	must(end.error_line <= 10000000);
-	clear(&end);
-	clear(&other);
+	box_end_clear(&end);
+	box_end_clear(&other);
 	frames_clear(&pieces);
 	frames_clear(&whole);
 	return 0;

@@ -1,7 +1,7 @@
 # What the executor makes of a box and orders from the builder, without either; included by CMakeLists.txt.
 set(box ${CMAKE_SOURCE_DIR}/executor)
 cloister_test(unit test_capture.c ${box}/box/capture.c)
-cloister_test(unit test_frames.c ${box}/box/frames.c)
+cloister_test(unit test_frames.c ${box}/box/box_end.c ${box}/box/frames.c)
 cloister_test(unit test_order.c ${box}/box/isolation.c ${box}/builder/order.c)
 foreach(test test_capture test_frames test_order)
 	cloister_includes(${test} tests executor)
