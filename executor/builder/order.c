@@ -87,6 +87,8 @@ check_program(const struct order *order, struct err *e)
 		return err_set(e, ERR_invalid_argument, "runtime: %u is none", order->runtime);
 	if (order->zygote > ORDER_MAX_ZYGOTES)
 		return err_set(e, ERR_invalid_argument, "zygote: %u is none", order->zygote);
+	if (order->alone > 1)
+		return err_set(e, ERR_invalid_argument, "alone: %u is neither", order->alone);
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,12 +22,14 @@ static const struct order good[] = {
 	    .memory_bytes = 64 << 20,
 	    .tmp_bytes = 1 << 20,
 	    .processes = 1,
-	    .open_files = 64,
-	    .wall_ms = 1 },
+	    .open_files = 64 },
 	{ .kind = ORDER_STEWARD, .id = 1, .workspace = 1, .memory_bytes = 64 << 20 },
 	{ .kind = ORDER_KILL, .id = 7 },
+	{ .kind = ORDER_PROGRAM, .id = 2, .box = 1, .zygote = 1 },
+	{ .kind = ORDER_CLOCK, .id = 1, .wall_ms = 30000 },
+	{ .kind = ORDER_SIGNAL, .id = 2, .signal = SIGINT },
 };
-static const size_t descriptors[] = { 0, 0, 3, 1, 0 };
+static const size_t descriptors[] = { 0, 0, 0, 1, 0, 3, 0, 0 };
 
 static void
 takes_what_the_executor_sends(void **state)
@@ -63,7 +66,7 @@ static const struct {
 	const char *says;
 } bad[] = {
 	BAD(0, kind, 0, "kind"),
-	BAD(0, kind, 6, "kind"),
+	BAD(0, kind, 9, "kind"),
 	BAD(0, kind, UINT32_MAX, "kind"),
 	BAD(0, id, 0, "id"),
 	BAD(0, id, ORDER_MAX_LIVING + 1, "id"),
@@ -74,8 +77,14 @@ static const struct {
 	BAD(0, files, 1ull << 32, "files"),
 	BAD(2, workspace, 0, "workspace"),
 	BAD(3, workspace, ORDER_MAX_LIVING + 1, "workspace"),
-	BAD(2, language, language_COUNT, "language"),
-	BAD(2, language, UINT32_MAX, "language"),
+	BAD(5, box, 0, "box"),
+	BAD(5, box, ORDER_MAX_LIVING + 1, "box"),
+	BAD(5, runtime, ORDER_MAX_RUNTIMES, "runtime"),
+	BAD(5, runtime, UINT32_MAX, "runtime"),
+	BAD(5, zygote, ORDER_MAX_ZYGOTES + 1, "zygote"),
+	BAD(5, alone, 2, "alone"),
+	BAD(7, signal, 0, "signal"),
+	BAD(7, signal, SIGSTOP, "signal"),
 	BAD(2, memory_bytes, 0, "memory_bytes"),
 	BAD(2, memory_bytes, UINT64_MAX, "memory_bytes"),
 	BAD(2, tmp_bytes, 0, "tmp_bytes"),
@@ -84,8 +93,7 @@ static const struct {
 	BAD(2, processes, 4097, "processes"),
 	BAD(2, open_files, 0, "open_files"),
 	BAD(2, open_files, UINT64_MAX, "open_files"),
-	BAD(2, wall_ms, 0, "wall_ms"),
-	BAD(2, wall_ms, UINT64_MAX, "wall_ms"),
+	BAD(6, wall_ms, UINT64_MAX, "wall_ms"),
 	BAD(3, memory_bytes, 0, "memory_bytes"),
 };
 
