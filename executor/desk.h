@@ -9,7 +9,7 @@
 #pragma once
 
 #include "executor/box.h"
-#include "executor/builder/slip.h"
+#include "executor/builder/steward/slip.h"
 
 struct operation;
 

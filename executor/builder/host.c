@@ -10,7 +10,7 @@
 
 #include "common/auto.h"
 #include "common/fdio.h"
-#include "executor/builder/caps.h"
+#include "executor/builder/jail/caps.h"
 #include "executor/builder/order.h"
 
 #include <errno.h>

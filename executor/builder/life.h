@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "executor/builder/cage.h"
+#include "executor/builder/jail/cage.h"
 
 #include <sys/resource.h>
 

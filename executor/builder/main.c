@@ -14,7 +14,7 @@
 #include "common/fdio.h"
 #include "common/log.h"
 #include "common/loop.h"
-#include "executor/builder/filter.h"
+#include "executor/builder/jail/filter.h"
 #include "executor/builder/limits/cgroup.h"
 #include "executor/builder/lives.h"
 #include "executor/builder/program.h"

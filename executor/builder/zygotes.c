@@ -16,7 +16,7 @@
 #include "common/fdio.h"
 #include "common/log.h"
 #include "common/loop.h"
-#include "executor/builder/caps.h"
+#include "executor/builder/jail/caps.h"
 #include "executor/builder/program.h"
 #include "executor/guest/zygote.h"
 

@@ -6,7 +6,7 @@
  * out of a second trip unchanged.
  */
 #include "common/err.h"
-#include "executor/builder/slip.h"
+#include "executor/builder/steward/slip.h"
 
 #include <string.h>
 #include <sys/socket.h>

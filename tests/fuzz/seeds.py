@@ -39,7 +39,7 @@ FRAMES = [(b"R", b'{"a":[1,2.5,null]}'), (b"V", b"x\ny\n"), (b"E", b"ValueError\
 
 
 def slip(kind, path, tail):
-    """A struct slip of executor/builder/slip.h."""
+    """A struct slip of executor/builder/steward/slip.h."""
     head = (kind, len(path), len(tail), 0, 0o644, 0, 0, 1, 0, 0, len(tail), 10, 1700000000 * 10**9)
     return struct.pack("<10I2Qq32s", *head, b"") + path + tail
 

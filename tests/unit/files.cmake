@@ -1,7 +1,7 @@
 # Files of a workspace and their store; included by CMakeLists.txt.
 set(files ${CMAKE_SOURCE_DIR}/executor)
-set(files_sources ${files}/files.c ${files}/files_fill.c ${files}/desk.c ${files}/path.c ${files}/builder/slip.c ${files}/builder/steward.c
-	${files}/builder/walk.c)
+set(files_sources ${files}/files.c ${files}/files_fill.c ${files}/desk.c ${files}/path.c ${files}/builder/steward/slip.c ${files}/builder/steward/steward.c
+	${files}/builder/steward/walk.c)
 cloister_test(unit test_path.c ${files}/path.c)
 cloister_includes(test_path tests executor)
 foreach(test test_files_in test_files_out test_stewards)

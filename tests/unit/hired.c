@@ -4,7 +4,7 @@
 
 #include "common/auto.h"
 #include "common/loop.h"
-#include "executor/builder/steward.h"
+#include "executor/builder/steward/steward.h"
 #include "executor/builder_link.h"
 
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 #include "common/auto.h"
 #include "common/hash.h"
 #include "common/loop.h"
-#include "executor/builder/steward.h"
+#include "executor/builder/steward/steward.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

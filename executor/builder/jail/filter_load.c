@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* filter_load.c - a finished program into the kernel; apart, for a zygote has no libseccomp. */
-#include "executor/builder/filter.h"
+#include "executor/builder/jail/filter.h"
 
 #include <linux/seccomp.h>
 #include <sys/syscall.h>

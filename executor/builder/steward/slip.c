@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* slip.c - slips in and out of a socket; trusts no number in one that it receives. */
-#include "executor/builder/slip.h"
+#include "executor/builder/steward/slip.h"
 
 #include <errno.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * Trusts the tables.  Promises that a call which no row names is refused, whatever its number, and
  * that no argument's upper half opens what its lower half closes.
  */
-#include "executor/builder/filter.h"
+#include "executor/builder/jail/filter.h"
 
 #include "common/auto.h"
 
@@ -62,7 +62,7 @@ struct row {
 static const struct row rows[] = {
 #include "executor/guest/guest.def"
 #include "executor/builder/init.def"
-#include "executor/builder/steward.def"
+#include "executor/builder/steward/steward.def"
 #include "executor/builder/builder.def"
 };
 /* clang-format on */

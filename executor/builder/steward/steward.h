@@ -2,7 +2,7 @@
 /* steward.h - the steward's parts; the executor knows it by slip.h and order.h alone. */
 #pragma once
 
-#include "executor/builder/slip.h"
+#include "executor/builder/steward/slip.h"
 
 /* Serves the folder root until fd is closed: 0; 1 if the channel breaks.  steward_main() does so
  * with /workspace. */

@@ -24,12 +24,12 @@
  * clone on, so no layer can be missing on another thread.  A place runs nothing but init.c and so
  * goes without Landlock, but with fewer calls than any program.
  */
-#include "executor/builder/cage.h"
+#include "executor/builder/jail/cage.h"
 
 #include "common/auto.h"
 #include "common/fdio.h"
-#include "executor/builder/caps.h"
-#include "executor/builder/fence.h"
+#include "executor/builder/jail/caps.h"
+#include "executor/builder/jail/fence.h"
 #include "executor/guest/protocol.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "executor/builder/filter.h"
+#include "executor/builder/jail/filter.h"
 #include "executor/builder/host.h"
 #include "executor/builder/limits/cgroup.h"
 #include "executor/builder/order.h"

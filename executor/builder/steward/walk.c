@@ -7,12 +7,12 @@
  * list that holds no more of them than names may be told, and nothing is recursive.  A file's
  * content is read once, counted by bytes and not by its size, which can lie (sparse) or change.
  */
-#include "executor/builder/walk.h"
+#include "executor/builder/steward/walk.h"
 
 #include "common/auto.h"
 #include "common/err.h"
 #include "common/hash.h"
-#include "executor/builder/steward.h"
+#include "executor/builder/steward/steward.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,12 +7,12 @@
  * Names are resolved beneath the workspace and through no link all the same, so that what it
  * reports is what is there.  It trusts the executor to ask for sizes that it can bear itself.
  */
-#include "executor/builder/steward.h"
+#include "executor/builder/steward/steward.h"
 
 #include "common/auto.h"
 #include "common/fdio.h"
 #include "executor/builder/order.h"
-#include "executor/builder/walk.h"
+#include "executor/builder/steward/walk.h"
 
 #include <errno.h>
 #include <fcntl.h>

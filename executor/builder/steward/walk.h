@@ -2,7 +2,7 @@
 /* walk.h - all names in a workspace, one by one. */
 #pragma once
 
-#include "executor/builder/slip.h"
+#include "executor/builder/steward/slip.h"
 
 /* Tells the executor at fd of everything in the folder root as ENTRY and SKIPPED, parents before
  * children and otherwise in no order, within the bounds of *order.  0, or -1 with errno. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* caps.c - by the system calls themselves (capabilities(7)); trusts nothing that is not read back.
  */
-#include "executor/builder/caps.h"
+#include "executor/builder/jail/caps.h"
 
 #include "common/auto.h"
 

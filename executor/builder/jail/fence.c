@@ -5,7 +5,7 @@
  *
  * Trusts the mounts that are in place when it is called.
  */
-#include "executor/builder/fence.h"
+#include "executor/builder/jail/fence.h"
 
 #include "common/auto.h"
 
