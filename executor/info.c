@@ -2,133 +2,226 @@
 /* info.c - tells callers what there is; of sessions, their own only. */
 #include "executor/info.h"
 
+#include "executor/builder/order.h"
 #include "executor/options.h"
 #include "executor/run/queue.h"
+#include "executor/runtime.h"
 #include "executor/session/session_tools.h"
 
 #include "common/auto.h"
 #include "common/log.h"
+#include "common/loop.h"
+#include "common/utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 /* ---- languages ---- */
 
-/* By language; one without a row cannot be run by this build. */
-static const char *const programs[language_COUNT] = {
-/* clang-format off */
-#define RUNTIME(language, path, ...) [language_##language] = path,
-#include "executor/builder/runtimes.def"
-	/* clang-format on */
+enum {
+	MAX_ANSWER = 16384,
+	ANSWER_MS = 5000, /* for all of them together */
 };
 
-static char versions[language_COUNT][128]; /* "": not there */
+/* What a language's program says of itself. */
+static struct inquiry {
+	pid_t pid; /* 0: it was not asked */
+	int out;
+	size_t size;
+	char text[MAX_ANSWER]; /* its version; of Python, two lines of modules behind it */
+} inquiries[ORDER_MAX_RUNTIMES];
+
+/* The version, then of each argument those modules that are there.  Not one of them is imported. */
+static char ask_python[] = "import sys\n"
+			   "from importlib import metadata, util\n"
+			   "print('Python', sys.version.split()[0])\n"
+			   "for names in sys.argv[1:]:\n"
+			   "    for name in filter(None, names.split(',')):\n"
+			   "        top, version = name.partition('.')[0], ''\n"
+			   "        if not util.find_spec(top):\n"
+			   "            continue\n"
+			   "        try:\n"
+			   "            if name not in sys.stdlib_module_names:\n"
+			   "                version = '==' + metadata.version(name)\n"
+			   "        except metadata.PackageNotFoundError:\n"
+			   "            pass\n"
+			   "        print(name + version, end=' ')\n"
+			   "    print()\n";
 
 static int
-run_program(const char *program, int out, struct err *e)
+ask(struct inquiry *q, size_t number, struct err *e)
 {
-	char option[] = "--version", *argv[] = { (char *)(uintptr_t)program, option, NULL };
+	char version[] = "--version", isolated[] = "-IB", command[] = "-c";
 	char environment[] = "LC_ALL=C.UTF-8", *envp[] = { environment, NULL };
+	char *program = (char *)(uintptr_t)runtime_at(number)->argv[0];
+	char *plain[] = { program, version, NULL };
+	char *python[] = { program, isolated, command, ask_python, options.preimport,
+		options.preimport_data_science, NULL };
 	posix_spawn_file_actions_t actions;
-	int status = 0;
-	pid_t pid;
-
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-	errno = posix_spawn(&pid, program, &actions, NULL, argv, envp);
-	posix_spawn_file_actions_destroy(&actions);
-	if (errno != 0)
-		return err_sys(e, "%s", program);
-	if (waitpid(pid, &status, 0) < 0 || status != 0)
-		return err_set(e, ERR_runtime_missing, "%s %s failed", program, option);
-	return 0;
-}
-
-/* It has ended before its line is read: a pipe holds more than that. */
-static int
-ask_version(const char *program, char *version, size_t size, struct err *e)
-{
 	int ends[2];
 
+	/* Of one with a check, the shell comes first. */
+	if (!runtime_at(number)->driver)
+		plain[0] = (char *)(uintptr_t)runtime_at(number)->program;
 	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
 		return err_sys(e, "pipe");
 
 	auto_fd int in = ends[0], out = ends[1];
 
-	if (run_program(program, out, e) < 0)
-		return -1;
-
-	ssize_t n = read(in, version, size - 1);
-
-	if (n <= 0)
-		return err_set(e, ERR_runtime_missing, "%s tells no version", program);
-	version[n] = 0;
-	version[strcspn(version, "\n")] = 0;
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+	posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+	errno = posix_spawn(
+	    &q->pid, plain[0], &actions, NULL, number == language_python ? python : plain, envp);
+	posix_spawn_file_actions_destroy(&actions);
+	if (errno != 0) {
+		q->pid = 0;
+		return err_sys(e, "%s", plain[0]);
+	}
+	q->out = take_fd(&in);
 	return 0;
+}
+
+static void
+shut(struct inquiry *q)
+{
+	if (q->out >= 0)
+		close(q->out);
+	q->out = -1;
+}
+
+/* false: nothing more will come. */
+static bool
+hear(struct inquiry *q)
+{
+	ssize_t n = read(q->out, q->text + q->size, sizeof q->text - 1 - q->size);
+
+	if (n > 0)
+		q->size += (size_t)n;
+	return n > 0 || (n < 0 && errno == EAGAIN);
+}
+
+static void
+hear_all(int64_t until_ms)
+{
+	for (size_t open = runtime_count(); open > 0;) {
+		struct pollfd fds[ORDER_MAX_RUNTIMES];
+		int64_t left_ms = until_ms - loop_now_us() / 1000;
+
+		open = 0;
+		for (size_t i = 0; i < runtime_count(); i++) {
+			fds[i] = (struct pollfd){ inquiries[i].out, POLLIN, 0 };
+			open += inquiries[i].out >= 0;
+		}
+		if (open == 0 || left_ms <= 0 || poll(fds, runtime_count(), (int)left_ms) < 0)
+			return;
+		for (size_t i = 0; i < runtime_count(); i++)
+			if (fds[i].revents != 0 && !hear(&inquiries[i]))
+				shut(&inquiries[i]);
+	}
+}
+
+/* Blank lines before the version go: perl begins with one. */
+static void
+close_inquiry(struct inquiry *q, const char *name)
+{
+	size_t blank = strspn(q->text, "\n");
+
+	shut(q);
+	if (q->pid > 0) {
+		kill(q->pid, SIGKILL);
+		waitpid(q->pid, NULL, 0);
+	}
+	memmove(q->text, q->text + blank, sizeof q->text - blank);
+	if (!utf8_valid(q->text, strlen(q->text)))
+		q->text[0] = 0;
+	if (q->text[0] == 0 && q->pid > 0)
+		log_warn("a language's program tells no version", LOG_S("language", name));
 }
 
 int
 info_open(struct err *e)
 {
-	for (int language = 0; language < language_COUNT; language++) {
-		const char *program = programs[language];
+	for (size_t i = 0; i < runtime_count(); i++) {
+		inquiries[i].out = -1;
+		if (!runtime_at(i)->present || ask(&inquiries[i], i, e) < 0)
+			log_warn("a language is not there", LOG_S("language", runtime_at(i)->name),
+			    LOG_S("program", runtime_at(i)->program));
+	}
+	hear_all(loop_now_us() / 1000 + ANSWER_MS);
+	for (size_t i = 0; i < runtime_count(); i++)
+		close_inquiry(&inquiries[i], runtime_at(i)->name);
+	return 0;
+}
 
-		if (program == NULL)
-			continue;
-		if (ask_version(program, versions[language], sizeof versions[language], e) < 0)
-			log_warn("a language is not there",
-			    LOG_S("language", word_text(SET_language, language)), LOG_E(e));
+/* One line of the inquiry, its words apart. */
+static int
+add_modules(struct runtime *runtime, const char *profile, const char *line, struct err *e)
+{
+	struct runtime_modules *modules = list_add(&runtime->modules, sizeof *modules);
+
+	if (modules == NULL || (modules->profile = strdup(profile)) == NULL)
+		return err_sys(e, "modules");
+	for (size_t n; *line != 0 && *line != '\n'; line += n + strspn(line + n, " ")) {
+		n = strcspn(line, " \n");
+
+		auto_free char *name = strndup(line, n);
+
+		if (name == NULL || texts_add(&modules->modules, name) < 0)
+			return err_sys(e, "modules");
 	}
 	return 0;
 }
 
-int
-info_check_language(enum language language, struct err *e)
-{
-	if (versions[language][0] != 0)
-		return 0;
-	return err_set(e, ERR_runtime_missing, "language: %s cannot be run on this server",
-	    word_text(SET_language, (int)language));
-}
-
 static int
-add_runtime(struct runtime_list *reply, int language, struct err *e)
+add_runtime(struct runtime_list *reply, size_t number, struct err *e)
 {
+	const struct runtime_row *row = runtime_at(number);
+	const char *text = inquiries[number].text, *open = strchr(text, '\n');
 	struct runtime *runtime = list_add(&reply->runtimes, sizeof *runtime);
+	size_t size = strcspn(text, "\n");
 
-	must(programs[language] != NULL);
 	if (runtime == NULL)
 		return err_sys(e, "runtimes");
 	*runtime = (struct runtime){
-		.language = language,
-		.version = strdup(versions[language]),
-		.path = strdup(programs[language]),
+		.language = strdup(row->name),
+		.version = size > 0 ? strndup(text, size < 128 ? size : 128) : strdup("unknown"),
+		.path = strdup(row->program),
+		.warm = options.warm,
 		.backend = strdup("box"),
 	};
-	return 0;
+	if (number != language_python || !options.warm || open == NULL)
+		return 0;
+
+	const char *science = strchr(open + 1, '\n');
+
+	if (add_modules(runtime, "open", open + 1, e) < 0)
+		return -1;
+	return science == NULL ? 0 : add_modules(runtime, "data_science", science + 1, e);
 }
 
 int
 info_on_list_runtimes(struct call *call, void *request, struct err *e)
 {
-	const struct list_runtimes *ask = request;
+	const struct list_runtimes *wish = request;
 	struct runtime_list reply = { 0 };
-	const char *name = ask->language;
-	int only = name != NULL ? word_parse(SET_language, name, strlen(name)) : -1;
+	int only = wish->language != NULL ? runtime_find(wish->language, e) : -1;
 
-	if (name != NULL && only < 0)
-		return err_set(e, ERR_invalid_argument,
-		    "language: \"%.16s\" is none of python, node, shell", name);
-	for (int language = 0; language < language_COUNT; language++) {
-		bool wanted = only < 0 || only == language;
+	if (wish->language != NULL && only < 0 && e->code == ERR_invalid_argument)
+		return -1;
+	for (size_t i = 0; i < runtime_count(); i++) {
+		bool wanted = wish->language == NULL || only == (int)i;
 
-		if (wanted && versions[language][0] != 0 && add_runtime(&reply, language, e) < 0) {
+		if (wanted && runtime_at(i)->present && add_runtime(&reply, i, e) < 0) {
 			message_clear(MSG_runtime_list, &reply);
 			return -1;
 		}

@@ -6,8 +6,6 @@
 
 /* In open(), outside the jail: asks each language's program for its version. */
 int info_open(struct err *);
-/* Can it be run here?  runtime_missing names the field and what can. */
-int info_check_language(enum language, struct err *);
 
 int info_on_list_runtimes(struct call *, void *request, struct err *);
 int info_on_sandbox_stats(struct call *, void *request, struct err *);

@@ -15,6 +15,7 @@
 #include "executor/pool.h"
 #include "executor/run/queue.h"
 #include "executor/run/run.h"
+#include "executor/runtime.h"
 #include "executor/session/artifact.h"
 #include "executor/session/session_tools.h"
 #include "executor/session/snapshot.h"
@@ -29,7 +30,8 @@ open_all(struct err *e)
 	struct texts arguments = { 0 };
 	int status = -1;
 
-	if (options_check(e) == 0 && info_open(e) == 0 && pool_arguments(&arguments, e) == 0)
+	if (options_check(e) == 0 && runtime_open(e) == 0 && info_open(e) == 0 &&
+	    pool_arguments(&arguments, e) == 0)
 		status = builder_open(&arguments, e);
 	texts_clear(&arguments);
 	return status;
@@ -60,6 +62,7 @@ static const struct route routes[] = {
 	{ MSG_create_session, FROM(gateway), session_tools_on_create_session },
 	{ MSG_terminate_session, FROM(gateway), session_tools_on_terminate_session },
 	{ MSG_sandbox_close_session, FROM(gateway), session_tools_on_sandbox_close_session },
+	{ MSG_bridge_data, FROM(gateway), session_tools_on_bridge_data },
 	{ MSG_sandbox_upload_file, FROM(gateway), artifact_on_sandbox_upload_file },
 	{ MSG_sandbox_read_artifact, FROM(gateway), artifact_on_sandbox_read_artifact },
 	{ MSG_sandbox_list_artifacts, FROM(gateway), artifact_on_sandbox_list_artifacts },

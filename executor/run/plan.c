@@ -8,7 +8,6 @@
 #include "executor/run/plan.h"
 
 #include "executor/files.h"
-#include "executor/info.h"
 #include "executor/options.h"
 #include "executor/pool.h"
 #include "executor/runtime.h"
@@ -22,8 +21,6 @@
 static int
 refuse_missing(const struct execute_code *ask, struct err *e)
 {
-	if (info_check_language((enum language)ask->language, e) < 0)
-		return -1;
 	if (ask->use_container)
 		return err_set(e, ERR_isolation_unavailable,
 		    "use_container: no container runtime is set up on this server; leave it out to "
@@ -37,6 +34,29 @@ refuse_missing(const struct execute_code *ask, struct err *e)
 		return err_set(e, ERR_secret_not_found, "env_secrets: there is no secret %.64s",
 		    ask->env_secrets.items[0]);
 	return 0;
+}
+
+static int
+read_language(struct plan *plan, const char *asked, const struct session *session, struct err *e)
+{
+	int language = session != NULL ? (int)session->language : language_python;
+
+	if (asked != NULL && (language = runtime_find(asked, e)) < 0)
+		return -1;
+	plan->language = (unsigned)language;
+	return 0;
+}
+
+/* The operator's own languages have a kernel to hold them and nobody who knows their words. */
+static int
+refuse_unchecked(const struct plan *plan, struct err *e)
+{
+	if (plan->language < language_COUNT || !policy_restricts(&plan->policy))
+		return 0;
+	return err_set(e, ERR_policy_violation,
+	    "profile: code in %s cannot be checked against the rules of %s; only the profile open, "
+	    "without allowed_imports, runs it",
+	    runtime_at(plan->language)->name, plan->policy.profile);
 }
 
 /* A session's programs live in one box, and that is made once. */
@@ -150,13 +170,13 @@ plan_read(struct plan *plan, struct execute_code *ask, const struct session *ses
 	                                           : NULL;
 
 	*plan = (struct plan){
-		.language = (enum language)ask->language,
 		.capture = ask->capture_output,
 		.label = label != NULL ? strdup(label) : NULL,
 	};
-	if (refuse_missing(ask, e) == 0 && read_limits(plan, ask, session, e) == 0 &&
-	    policy_read(&plan->policy, ask, profile, e) == 0 && read_code(plan, ask, e) == 0 &&
-	    read_files(plan, ask, e) == 0) {
+	if (read_language(plan, ask->language, session, e) == 0 && refuse_missing(ask, e) == 0 &&
+	    read_limits(plan, ask, session, e) == 0 &&
+	    policy_read(&plan->policy, ask, profile, e) == 0 && refuse_unchecked(plan, e) == 0 &&
+	    read_code(plan, ask, e) == 0 && read_files(plan, ask, e) == 0) {
 		plan->statement = session != NULL && runtime_at(plan->language)->driver;
 		plan->zygote = pool_zygote(plan->language, plan->policy.profile);
 		return 0;

@@ -14,7 +14,7 @@ struct plan_file {
 };
 
 struct plan {
-	enum language language;
+	unsigned language; /* of runtime.h */
 	bool statement;  /* what it defines stays in its session */
 	uint32_t zygote; /* 0: none */
 	struct blob code;

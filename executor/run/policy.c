@@ -141,12 +141,12 @@ policy_restricts(const struct policy *policy)
 }
 
 uint64_t
-policy_ask(const struct policy *policy, enum language language, const struct blob *code,
+policy_ask(const struct policy *policy, unsigned language, const struct blob *code,
     void (*done)(void *self, void *report, const struct err *e), void *self, struct err *e)
 {
 	struct validate_code request = {
 		.code = blob_copy(code->data, code->size),
-		.language = language,
+		.language = (int)language,
 		.allowed_imports = policy->imports,
 		.profile = policy->profile,
 	};

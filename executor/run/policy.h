@@ -29,7 +29,7 @@ bool policy_restricts(const struct policy *);
  * Asks it; the code stays the caller's.  report NULL: *e says why there is no verdict, and the code
  * must not run.  Gives the name of the request, for bus_cancel(), or 0 with *e.
  */
-uint64_t policy_ask(const struct policy *, enum language, const struct blob *code,
+uint64_t policy_ask(const struct policy *, unsigned language, const struct blob *code,
     void (*done)(void *self, void *report, const struct err *e), void *self, struct err *);
 /* Says in the reply what the findings are of code that may not run. */
 int policy_explain(const struct validation_report *, struct execution *reply, struct err *);

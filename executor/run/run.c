@@ -25,6 +25,7 @@
 #include "executor/run/plan.h"
 #include "executor/run/queue.h"
 #include "executor/run/stream.h"
+#include "executor/runtime.h"
 #include "executor/session/artifact.h"
 
 #include "common/auto.h"
@@ -77,7 +78,7 @@ event_of(struct run *run, enum event what)
 		.event = (int)what,
 		.execution_id = run->id,
 		.session_id = run->use.session != NULL ? run->use.session->id : NULL,
-		.language = (char *)(uintptr_t)word_text(SET_language, (int)run->plan.language),
+		.language = (char *)(uintptr_t)runtime_at(run->plan.language)->name,
 		.sha256 = run->plan.digest,
 		.size = run->plan.code.size,
 	};
@@ -512,7 +513,7 @@ new_run(struct call *call, struct execute_code *ask, struct session *session, st
 	run->use =
 	    (struct session_use){ .ready = workspace_ready, .stop = session_ended, .self = run };
 	run->reply.execution_id = strdup(run->id);
-	run->reply.language = (int)run->plan.language;
+	run->reply.language = strdup(runtime_at(run->plan.language)->name);
 	run->reply.session_id = session != NULL ? strdup(session->id) : NULL;
 	run->next = runs;
 	run->link = &runs;
@@ -579,11 +580,12 @@ begin_in_session(struct call *call, struct execute_code *ask, const char *sessio
 int
 run_on_run_sandbox_code(struct call *call, void *request, struct err *e)
 {
-	static char strict[] = "strict";
+	static char strict[] = "strict", python[] = "python";
 	struct run_sandbox_code *ask = request;
 	struct execute_code all = { .code = ask->code,
 		.timeout = ask->timeout_sec,
 		.profile = strict,
+		.language = python,
 		.capture_output = true };
 	int status = begin_in_session(call, &all, NULL, e);
 
@@ -594,10 +596,12 @@ run_on_run_sandbox_code(struct call *call, void *request, struct err *e)
 int
 run_on_sandbox_run_python(struct call *call, void *request, struct err *e)
 {
+	static char python[] = "python";
 	struct sandbox_run_python *ask = request;
-	struct execute_code all = {
-		.code = ask->code, .timeout = ask->timeout_s, .capture_output = true
-	};
+	struct execute_code all = { .code = ask->code,
+		.timeout = ask->timeout_s,
+		.language = python,
+		.capture_output = true };
 	int status = begin_in_session(call, &all, ask->session_id, e);
 
 	ask->code = all.code;

@@ -45,8 +45,8 @@ struct session_use {
 struct session {
 	char id[SESSION_ID];
 	char *principal, *space, *label;
-	char *profile; /* NULL: the server's default */
-	enum language language;
+	char *profile;     /* NULL: the server's default */
+	unsigned language; /* of calls that name none; of runtime.h */
 	struct limits limits;
 	char *parent; /* the snapshot it was last at, or NULL */
 
@@ -71,7 +71,7 @@ struct session {
 /* What a session is made from; texts are copied. */
 struct session_wish {
 	const char *label, *profile; /* may be NULL */
-	enum language language;
+	unsigned language;
 	uint64_t ttl_s;
 	struct limits limits;
 	bool main;

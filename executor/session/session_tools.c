@@ -2,9 +2,9 @@
 /* session_tools.c - the calls that make, end and show sessions; a caller sees its own only. */
 #include "executor/session/session_tools.h"
 
-#include "executor/info.h"
 #include "executor/options.h"
 #include "executor/run/policy.h"
+#include "executor/runtime.h"
 
 #include "common/auto.h"
 #include "common/loop.h"
@@ -50,7 +50,7 @@ session_tools_report(const struct call *call, const char *label, struct stats *s
 			return err_sys(e, "sessions");
 		*info = (struct session_info){
 			.session_id = strdup(s->id),
-			.language = s->language,
+			.language = strdup(runtime_at(s->language)->name),
 			.busy = is_busy(s),
 			.expires_at = expires_at(s),
 		};
@@ -70,9 +70,10 @@ opened(void *self, struct workspace *workspace, const struct err *e)
 {
 	auto_free struct opening *opening = self;
 	struct session *session = opening->use.session;
-	struct session_created reply = { .language = session->language };
+	struct session_created reply = { 0 };
 
 	if (workspace != NULL) {
+		reply.language = strdup(runtime_at(session->language)->name);
 		reply.session_id = strdup(session->id);
 		reply.expires_at = expires_at(session);
 	}
@@ -90,7 +91,7 @@ read_wish(const struct create_session *ask, struct session_wish *wish, struct er
 	*wish = (struct session_wish){
 		.label = ask->namespace,
 		.profile = ask->profile,
-		.language = (enum language)ask->language,
+		.language = language_python,
 		.ttl_s = ask->ttl != 0 ? ask->ttl : options.session_ttl,
 		.limits = options.limits,
 	};
@@ -98,8 +99,11 @@ read_wish(const struct create_session *ask, struct session_wish *wish, struct er
 		return err_set(e, ERR_limit_exceeded,
 		    "ttl: %" PRIu64 " s is over this server's limit of %" PRIu64 " s", wish->ttl_s,
 		    options.max_session_ttl);
-	if (info_check_language(wish->language, e) < 0)
+	int language = ask->language != NULL ? runtime_find(ask->language, e) : language_python;
+
+	if (language < 0)
 		return -1;
+	wish->language = (unsigned)language;
 	if (ask->profile != NULL && policy_check_profile(ask->profile, e) < 0)
 		return -1;
 	return limits_ask(&wish->limits, "resource_limits.", ask->resource_limits, e);
@@ -195,4 +199,57 @@ session_tools_on_sandbox_close_session(struct call *call, void *request, struct 
 	const struct sandbox_close_session *ask = request;
 
 	return end_for(call, ask->session_id, "closed", e);
+}
+
+/* ---- bridge_data ---- */
+
+/* As a name in each of the languages. */
+static int
+check_key(const char *key, struct err *e)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+	static const char all[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+
+	if (strspn(key, letters) > 0 && key[strspn(key, all)] == 0)
+		return 0;
+	return err_set(e, ERR_invalid_argument,
+	    "key: \"%.64s\" is not made of letters, digits and _, a digit not first", key);
+}
+
+/* For programs in the session now, and for those that are started in it later. */
+static int
+hand_over(struct session *session, struct bridge_data *ask, struct err *e)
+{
+	struct blob copy = blob_copy(ask->data.data, ask->data.size);
+	int status = -1;
+
+	if (copy.data == NULL)
+		err_sys(e, "data");
+	else if (bridge_put(&session->bridges, ask->key, &ask->data, e) == 0)
+		status = session->home != NULL ? home_bridge(session->home, ask->key, &copy, e) : 0;
+	blob_clear(&copy);
+	return status;
+}
+
+int
+session_tools_on_bridge_data(struct call *call, void *request, struct err *e)
+{
+	struct bridge_data *ask = request;
+	struct session *session = session_find(call, ask->session_id, e);
+	struct session_use use = { 0 };
+	struct bridged reply = { 0 };
+	int status;
+
+	if (session == NULL || check_key(ask->key, e) < 0 ||
+	    session_enter(session, SESSION_READ, &use, e) < 0)
+		return -1;
+	status = hand_over(session, ask, e);
+	if (status == 0)
+		reply =
+		    (struct bridged){ strdup("bridged"), strdup(session->id), strdup(ask->key) };
+	session_leave(&use);
+	if (status == 0)
+		call_reply(call, &reply);
+	message_clear(MSG_bridged, &reply);
+	return status;
 }

@@ -82,7 +82,7 @@ fail_call(enum err_code code, const char *text)
 static void
 reply_listing(void)
 {
-	struct runtime one = { .language = language_python,
+	struct runtime one = { .language = (char[]){ "python" },
 		.version = (char[]){ "3" },
 		.path = (char[]){ "/p" },
 		.backend = (char[]){ "box" } };

@@ -38,7 +38,7 @@ static const struct {
 	    "cod: unknown argument; known are code, language, timeout, capture_output, "
 	    "allowed_imports, use_container, memory_limit, session_id, namespace, "
 	    "allowed_domains, profile, files, ..." },
-	{ MSG_execute_code, "{\"code\":\"x\",\"language\":\"ruby\"}", ERR_invalid_argument,
+	{ MSG_validate_code, "{\"code\":\"x\",\"language\":\"ruby\"}", ERR_invalid_argument,
 	    "language: 'ruby' is not one of python, node, shell" },
 	{ MSG_execute_code, "{\"code\":\"x\",\"files\":[{\"filename\":\"a\"},{}]}",
 	    ERR_invalid_argument, "files[1].filename: missing" },
@@ -143,7 +143,7 @@ absent_and_null_are_what_the_table_says(void **state)
 		struct err e;
 
 		assert_int_equal(jschema_read(MSG_execute_code, json, &msg, &e), 0);
-		assert_int_equal(msg.language, language_python);
+		assert_null(msg.language);
 		assert_true(msg.capture_output);
 		assert_false(msg.use_container);
 		assert_null(msg.session_id);

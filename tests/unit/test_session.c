@@ -2,8 +2,8 @@
 /* test_session.c - whose a session is, who may work in it, and how it ends. */
 #include "fake.h"
 
-#include "executor/info.h"
 #include "executor/options.h"
+#include "executor/runtime.h"
 #include "executor/session/session_tools.h"
 
 #include "common/auto.h"
@@ -86,7 +86,7 @@ begin(void **state)
 
 	(void)state;
 	fake_reset();
-	if (fake_options(&e) < 0 || info_open(&e) < 0)
+	if (fake_options(&e) < 0 || runtime_open(&e) < 0)
 		return -1;
 	return session_id_open(&e);
 }
@@ -96,6 +96,7 @@ end(void **state)
 {
 	(void)state;
 	session_end_all();
+	fake_bury();
 	assert_int_equal(fake.workspaces, 0);
 	return 0;
 }
@@ -391,13 +392,13 @@ swaps_under_a_reader(void **state)
 static void
 refuses_what_is_beyond_it(void **state)
 {
-	static char strict[] = "strict,nonsense";
+	static char strict[] = "strict,nonsense", cobol[] = "cobol";
 	struct resource_limits much = { .max_disk_mb = 4096 };
 	const struct {
 		struct create_session ask;
 		enum err_code code;
 	} cases[] = {
-		{ { .language = language_node }, ERR_runtime_missing },
+		{ { .language = cobol }, ERR_invalid_argument },
 		{ { .ttl = 86401 }, ERR_limit_exceeded },
 		{ { .profile = strict }, ERR_invalid_argument },
 		{ { .resource_limits = &much }, ERR_limit_exceeded },

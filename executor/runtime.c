@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * runtime.c - what languages there are.
+ *
+ * Trusts the operator, whose setting names programs: they run in boxes as everything does, so what
+ * is checked here is what would otherwise fail at the first call and nowhere say why.
+ */
+#include "executor/runtime.h"
+
+#include "executor/builder/order.h"
+#include "executor/options.h"
+
+#include "common/auto.h"
+#include "common/schema.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	MAX_WORDS = 12,
+	MAX_NAME = 16,
+	MAX_EXTENSION = 16,
+};
+
+static const char blanks[] = " \t\r";
+
+static const char *const builtin[language_COUNT][MAX_WORDS] = {
+/* clang-format off */
+#define RUNTIME(language, ...) [language_##language] = { __VA_ARGS__, NULL },
+#include "executor/builder/runtimes.def"
+	/* clang-format on */
+};
+
+static struct row {
+	struct runtime_row row;
+	const char *argv[MAX_WORDS + 1];
+	const char *words[2 * MAX_WORDS];
+} table[ORDER_MAX_RUNTIMES];
+
+static size_t count;
+
+/* ---- the operator's ---- */
+
+static int
+check_name(const char *name, struct err *e)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789_+-";
+
+	if (!islower((unsigned char)name[0]) || strlen(name) > MAX_NAME ||
+	    name[strspn(name, allowed)] != 0)
+		return err_set(e, ERR_invalid_argument,
+		    "\"%.32s\" is no name: 1 to %d of a-z, 0-9, _ + -, a letter first", name,
+		    MAX_NAME);
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(table[i].row.name, name) == 0)
+			return err_set(e, ERR_invalid_argument, "\"%s\" is there already", name);
+	return 0;
+}
+
+static int
+check_extension(const char *extension, struct err *e)
+{
+	size_t size = strlen(extension);
+
+	for (size_t i = 1; i < size; i++)
+		if (!isalnum((unsigned char)extension[i]))
+			size = 0;
+	if (size < 2 || size > MAX_EXTENSION || extension[0] != '.')
+		return err_set(e, ERR_invalid_argument,
+		    "\"%.32s\" is no extension: a dot, then 1 to %d letters or digits", extension,
+		    MAX_EXTENSION - 1);
+	return 0;
+}
+
+/* A shell that is given the words of a check must find nothing in them to interpret. */
+static int
+check_words(const char *const *words, size_t n, const char *what, struct err *e)
+{
+	static const char *const visible[] = { "/usr/", "/bin/", "/sbin/" };
+	bool seen = false;
+
+	if (n == 0)
+		return err_set(e, ERR_invalid_argument, "it has no %s", what);
+	for (size_t i = 0; i < COUNT(visible); i++)
+		seen |= strncmp(words[0], visible[i], strlen(visible[i])) == 0;
+	if (!seen)
+		return err_set(e, ERR_invalid_argument,
+		    "%.128s: boxes see /usr, /bin and /sbin of this host; give the %s's whole path "
+		    "there",
+		    words[0], what);
+	for (size_t i = 0; i < n; i++)
+		for (const char *c = words[i]; *c != 0; c++)
+			if (!isalnum((unsigned char)*c) && strchr("_./+=:,@%-", *c) == NULL)
+				return err_set(e, ERR_invalid_argument,
+				    "%.128s: letters, digits and _ . / + = : , @ %% - only",
+				    words[i]);
+	return 0;
+}
+
+/* sh -c SCRIPT NAME file: the check speaks only where it fails, and then nothing else is run. */
+static int
+add_check(struct row *r, size_t run, const char *const *check, size_t n, struct err *e)
+{
+	char script[4096] = "out=$(", *at = script + strlen(script);
+	char *end = script + sizeof script - 64;
+
+	for (size_t i = 0; i < n && at < end; i++)
+		at += snprintf(at, (size_t)(end - at), "%s ", check[i]);
+	if (at < end)
+		at += snprintf(at, (size_t)(end - at),
+		    "\"$1\" 2>&1) || { echo \"$out\" >&2; exit 2; }; exec ");
+	for (size_t i = 0; i < run && at < end; i++)
+		at += snprintf(at, (size_t)(end - at), "%s ", r->words[i + 2]);
+	if (at >= end)
+		return err_set(e, ERR_invalid_argument, "it is too long");
+	strcpy(at, "\"$1\"");
+
+	const char *argv[] = { "/bin/sh", "-c", strdup(script), r->words[0], NULL };
+
+	memcpy(r->argv, argv, sizeof argv);
+	return argv[2] != NULL ? 0 : err_sys(e, "runtimes");
+}
+
+/* NAME EXTENSION PROGRAM ARGUMENT... [-- CHECK ARGUMENT...] */
+static int
+add_row(struct row *r, size_t n, struct err *e)
+{
+	size_t run = 0;
+
+	if (n < 3)
+		return err_set(e, ERR_invalid_argument,
+		    "it takes a name, an extension, a program and its arguments");
+	while (2 + run < n && strcmp(r->words[2 + run], "--") != 0)
+		run++;
+
+	const char *const *check = r->words + 2 + run + 1;
+	size_t ncheck = 2 + run < n ? n - run - 3 : 0;
+
+	if (check_name(r->words[0], e) < 0 || check_extension(r->words[1], e) < 0 ||
+	    check_words(r->words + 2, run, "program", e) < 0)
+		return -1;
+	if (run > MAX_WORDS)
+		return err_set(e, ERR_invalid_argument, "it has more than %d words", MAX_WORDS);
+	memcpy(r->argv, r->words + 2, run * sizeof *r->argv);
+	if (2 + run < n &&
+	    (check_words(check, ncheck, "check", e) < 0 || add_check(r, run, check, ncheck, e) < 0))
+		return -1;
+	r->row = (struct runtime_row){
+		.name = r->words[0],
+		.program = r->words[2],
+		.argv = r->argv,
+		.extension = r->words[1],
+		.present = access(r->words[2], X_OK) == 0,
+	};
+	count++;
+	return 0;
+}
+
+static int
+read_row(char *text, size_t number, struct err *e)
+{
+	struct row *r = &table[count];
+	size_t n = 0;
+	char *word;
+
+	if (count == ORDER_MAX_RUNTIMES)
+		return err_set(e, ERR_invalid_argument, "runtimes: more than %d languages",
+		    ORDER_MAX_RUNTIMES - (int)language_COUNT);
+	while ((word = strsep(&text, blanks)) != NULL)
+		if (*word != 0 && n < COUNT(r->words))
+			r->words[n++] = word;
+	if (n == COUNT(r->words))
+		return err_set(
+		    e, ERR_invalid_argument, "runtimes, row %zu: it has too many words", number);
+	if (n > 0 && add_row(r, n, e) < 0)
+		return err_add(e, "runtimes, row %zu", number);
+	return 0;
+}
+
+/* ---- all of it ---- */
+
+static void
+add_builtin(size_t language)
+{
+	struct row *r = &table[language];
+
+	memcpy(r->argv, builtin[language], sizeof builtin[language]);
+	if (language == language_python)
+		r->argv[0] = options.python;
+	r->row = (struct runtime_row){
+		.name = word_text(SET_language, (int)language),
+		.program = r->argv[0],
+		.argv = r->argv,
+		.driver = true,
+		.present = r->argv[0] != NULL && access(r->argv[0], X_OK) == 0,
+	};
+}
+
+int
+runtime_open(struct err *e)
+{
+	char *rest = options.runtimes, *row;
+
+	for (count = 0; count < language_COUNT; count++)
+		add_builtin(count);
+	for (size_t number = 1; (row = strsep(&rest, ";\n")) != NULL; number++)
+		if (read_row(row, number, e) < 0)
+			return -1;
+	return 0;
+}
+
+size_t
+runtime_count(void)
+{
+	return count;
+}
+
+const struct runtime_row *
+runtime_at(size_t number)
+{
+	must(number < count);
+	return &table[number].row;
+}
+
+int
+runtime_find(const char *name, struct err *e)
+{
+	char names[ORDER_MAX_RUNTIMES * (MAX_NAME + 2) + 1];
+	size_t size = 0;
+
+	names[0] = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct runtime_row *row = &table[i].row;
+
+		if (strcmp(row->name, name) == 0 && row->present)
+			return (int)i;
+		if (strcmp(row->name, name) == 0)
+			return err_set(e, ERR_runtime_missing,
+			    "language: %s cannot be run on this server, which has no program for "
+			    "it",
+			    name);
+		size += (size_t)snprintf(
+		    names + size, sizeof names - size, "%s%s", i > 0 ? ", " : "", row->name);
+	}
+	return err_set(e, ERR_invalid_argument, "language: '%.16s' is not one of %s", name, names);
+}
