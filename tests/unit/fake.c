@@ -3,6 +3,7 @@
 #include "fake.h"
 
 #include "executor/options.h"
+#include "executor/runtime.h"
 
 #include "common/auto.h"
 #include "common/daemon.h"
@@ -20,7 +21,7 @@
 struct fake fake;
 
 struct workspace {
-	int dropped;
+	int boxes; /* on it */
 };
 
 static struct {
@@ -53,7 +54,7 @@ fake_options(struct err *e)
 	texts_clear(&options.imports);
 	if (settings_read("executor", NULL, options_table, 1, argv, e) < 0)
 		return -1;
-	return options_check(e);
+	return options_check(e) < 0 ? -1 : runtime_open(e);
 }
 
 /* ---- loop.h ---- */
@@ -93,9 +94,12 @@ loop_unset(uint64_t id)
 			timers[i].fire = NULL;
 }
 
-void
+size_t
 fake_pass(int64_t ms)
 {
+	size_t fired = 0;
+
+	fake_bury();
 	fake.now_ms += ms;
 	for (size_t i = 0; i < FAKE_MAX; i++) {
 		void (*fire)(void *) = timers[i].fire;
@@ -104,7 +108,9 @@ fake_pass(int64_t ms)
 			continue;
 		timers[i].fire = NULL;
 		fire(timers[i].self);
+		fired++;
 	}
+	return fired;
 }
 
 /* ---- daemon.h, fdio.h, spool.h ---- */
@@ -265,14 +271,29 @@ fake_answer(enum msg_id message, void *reply, const struct err *e)
 	a->ask.done(a->ask.self, reply, e);
 }
 
-/* ---- box.h, files.h ---- */
+/* ---- workspaces and files ---- */
 
-static struct fake_work *
-add_work(enum fake_kind kind, void *done, void *self)
+/* Makes room: what is over is of no more interest. */
+static void
+compact(void)
 {
+	size_t open = 0;
+
+	for (size_t i = 0; i < fake.nwork; i++)
+		if (!fake.work[i].over)
+			fake.work[open++] = fake.work[i];
+	fake.nwork = open;
+}
+
+struct fake_work *
+fake_add(enum fake_kind kind, void *done, void *self)
+{
+	if (fake.nwork == FAKE_MAX)
+		compact();
+	assert_true(fake.nwork < FAKE_MAX);
+
 	struct fake_work *w = &fake.work[fake.nwork++];
 
-	assert_true(fake.nwork < FAKE_MAX);
 	*w = (struct fake_work){ .kind = kind, .done = done, .self = self };
 	return w;
 }
@@ -286,8 +307,8 @@ fake_find(enum fake_kind kind)
 	return NULL;
 }
 
-static struct fake_work *
-end_work(enum fake_kind kind)
+struct fake_work *
+fake_over(enum fake_kind kind)
 {
 	struct fake_work *w = fake_find(kind);
 
@@ -301,13 +322,13 @@ workspace_make(const struct workspace_limits *limits,
     void (*done)(void *self, struct workspace *, const struct err *), void *self)
 {
 	(void)limits;
-	add_work(FAKE_WORKSPACE, (void *)done, self);
+	fake_add(FAKE_WORKSPACE, (void *)done, self);
 }
 
 void
 fake_make(const struct err *e)
 {
-	struct fake_work *w = end_work(FAKE_WORKSPACE);
+	struct fake_work *w = fake_over(FAKE_WORKSPACE);
 	void (*done)(void *, struct workspace *, const struct err *) = w->done;
 	struct workspace *made = e == NULL ? calloc(1, sizeof *made) : NULL;
 
@@ -323,8 +344,15 @@ workspace_drop(struct workspace *workspace)
 		return;
 	for (size_t i = 0; i < fake.nwork; i++)
 		assert_false(!fake.work[i].over && fake.work[i].workspace == workspace);
+	assert_int_equal(workspace->boxes, 0);
 	fake.workspaces--;
 	free(workspace);
+}
+
+void
+fake_occupy(struct workspace *workspace, int boxes)
+{
+	workspace->boxes += boxes;
 }
 
 int
@@ -335,59 +363,12 @@ workspace_is_empty(const struct workspace *workspace, bool *empty, struct err *e
 	return 0;
 }
 
-struct box *
-box_start(const struct box_spec *spec, const struct box_events *events, void *self, struct err *e)
-{
-	struct fake_work *w = add_work(FAKE_BOX, (void *)events->ended, self);
-
-	(void)e;
-	w->workspace = (struct workspace *)(uintptr_t)spec->workspace;
-	w->box = (struct box *)w;
-	w->output = (void *)events->output;
-	return w->box;
-}
-
-void
-box_kill(struct box *box)
-{
-	((struct fake_work *)box)->killed = true;
-}
-
-void
-fake_output(const char *text)
-{
-	struct fake_work *w = fake_find(FAKE_BOX);
-	void (*output)(void *, enum channel, const void *, size_t) = w->output;
-
-	output(w->self, channel_stdout, text, strlen(text));
-}
-
-void
-fake_end_box(struct box_end end)
-{
-	struct fake_work *w = end_work(FAKE_BOX);
-	void (*ended)(void *, struct box_end *, const struct err *) = w->done;
-
-	if (w->killed)
-		end.how = BOX_KILLED;
-	end.isolation.backend = strdup("box");
-	end.isolation.limits_by = strdup("rlimit");
-	ended(w->self, &end, NULL);
-	blob_clear(&end.out);
-	blob_clear(&end.err);
-	blob_clear(&end.result);
-	texts_clear(&end.variables);
-	free(end.error_type);
-	free(end.error_text);
-	message_clear(MSG_isolation, &end.isolation);
-}
-
 void
 files_list(struct workspace *workspace, size_t limit, uint64_t hash_limit,
     void (*done)(void *self, struct files_tree *, const struct err *), void *self)
 {
 	(void)limit, (void)hash_limit;
-	add_work(FAKE_LIST, (void *)done, self)->workspace = workspace;
+	fake_add(FAKE_LIST, (void *)done, self)->workspace = workspace;
 }
 
 void
@@ -409,7 +390,7 @@ copy(const char *text)
 void
 fake_list(struct tree_entry *items, size_t count, const struct err *e)
 {
-	struct fake_work *w = end_work(FAKE_LIST);
+	struct fake_work *w = fake_over(FAKE_LIST);
 	void (*done)(void *, struct files_tree *, const struct err *) = w->done;
 	struct files_tree tree = { .items = calloc(count + 1, sizeof *items), .count = count };
 
@@ -427,7 +408,7 @@ void
 files_read(struct workspace *workspace, const char *path, uint64_t limit,
     void (*done)(void *self, struct blob *content, const struct err *), void *self)
 {
-	struct fake_work *w = add_work(FAKE_READ, (void *)done, self);
+	struct fake_work *w = fake_add(FAKE_READ, (void *)done, self);
 
 	(void)limit;
 	w->workspace = workspace;
@@ -437,7 +418,7 @@ files_read(struct workspace *workspace, const char *path, uint64_t limit,
 void
 fake_read(const char *content, const struct err *e)
 {
-	struct fake_work *w = end_work(FAKE_READ);
+	struct fake_work *w = fake_over(FAKE_READ);
 	void (*done)(void *, struct blob *, const struct err *) = w->done;
 	struct blob blob = content != NULL ? blob_text(content) : (struct blob){ 0 };
 
@@ -449,7 +430,7 @@ void
 files_write(struct workspace *workspace, const char *path, struct blob *content, bool overwrite,
     void (*done)(void *self, const struct err *), void *self)
 {
-	struct fake_work *w = add_work(FAKE_WRITE, (void *)done, self);
+	struct fake_work *w = fake_add(FAKE_WRITE, (void *)done, self);
 
 	(void)overwrite;
 	w->workspace = workspace;
@@ -460,7 +441,7 @@ files_write(struct workspace *workspace, const char *path, struct blob *content,
 void
 fake_write(const struct err *e)
 {
-	struct fake_work *w = end_work(FAKE_WRITE);
+	struct fake_work *w = fake_over(FAKE_WRITE);
 	void (*done)(void *, const struct err *) = w->done;
 
 	done(w->self, e);
@@ -471,7 +452,7 @@ files_fill(struct workspace *workspace, const struct tree_entry *entries, size_t
     void (*want)(void *self, size_t entry), void (*done)(void *self, const struct err *),
     void *self)
 {
-	struct fake_work *w = add_work(FAKE_FILL, (void *)done, self);
+	struct fake_work *w = fake_add(FAKE_FILL, (void *)done, self);
 
 	(void)entries, (void)count;
 	w->workspace = workspace;
@@ -481,7 +462,7 @@ files_fill(struct workspace *workspace, const struct tree_entry *entries, size_t
 void
 fake_fill(const struct err *e)
 {
-	struct fake_work *w = end_work(FAKE_FILL);
+	struct fake_work *w = fake_over(FAKE_FILL);
 	void (*done)(void *, const struct err *) = w->done;
 
 	done(w->self, e);

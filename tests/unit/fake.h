@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fake.h - what the executor's files stand on, played by a script: the clock, the bus, the spool,
- * workspaces, boxes and files.  Nothing is answered before the test says so.
+ * workspaces, boxes, programs and files.  Nothing is answered before the test says so; what was
+ * killed while it had nothing to run ends with the next step of the script.
  *
  * Texts and lists in a fake are the test's; a reply is kept as it came.
  */
@@ -29,6 +30,7 @@ struct fake_call {
 		struct snapshot snapshot;
 		struct restored restored;
 		struct stats stats;
+		struct bridged bridged;
 	} reply;
 	size_t parts; /* of its stream */
 };
@@ -46,14 +48,15 @@ enum fake_kind {
 	FAKE_READ,
 	FAKE_WRITE,
 	FAKE_FILL,
-	FAKE_BOX,
+	FAKE_RUN, /* code that a program has */
 };
 
 struct fake_work {
 	enum fake_kind kind;
 	void *done, *self, *want, *output;
 	struct workspace *workspace;
-	struct box *box;
+	struct program *program;
+	char *code;
 	const char *path;
 	bool killed, over;
 };
@@ -68,6 +71,9 @@ extern struct fake {
 	size_t nevents;
 	bool spool_full, holds_files; /* what workspace_is_empty() denies */
 	int workspaces;               /* that live */
+	int boxes, programs;          /* likewise */
+	size_t forked, started;       /* programs: from a zygote, or from a file */
+	size_t bridged;               /* values that were handed to programs */
 	size_t given;                 /* contents, by files_give() */
 	char stream[4096];            /* output as it was streamed */
 } fake;
@@ -75,8 +81,8 @@ extern struct fake {
 void fake_reset(void);
 /* The executor's options: defaults, then the environment.  -1 with *e as options_check() says. */
 int fake_options(struct err *e);
-/* Time passes; timers fire. */
-void fake_pass(int64_t ms);
+/* Time passes; how many timers fired. */
+size_t fake_pass(int64_t ms);
 /* How many records of that event there are. */
 size_t fake_count(enum event);
 
@@ -84,6 +90,11 @@ struct fake_call *fake_call(enum msg_id, const char *principal);
 /* Frees it and its reply; it must have ended exactly once. */
 void fake_forget(struct fake_call *);
 
+/* For what plays a part of its own: something waits to be answered; the first of a kind is. */
+struct fake_work *fake_add(enum fake_kind, void *done, void *self);
+struct fake_work *fake_over(enum fake_kind);
+/* Of workspaces: a box is on it, or not any more. */
+void fake_occupy(struct workspace *, int boxes);
 /* The first open piece of work of that kind, or NULL. */
 struct fake_work *fake_find(enum fake_kind);
 /* Each ends it; e NULL: well. */
@@ -92,10 +103,19 @@ void fake_list(struct tree_entry *items, size_t count, const struct err *e);
 void fake_read(const char *content, const struct err *e);
 void fake_write(const struct err *e);
 void fake_fill(const struct err *e);
+/* The first program that was started and is not ready is so; false: there is none. */
+bool fake_ready(void);
+/* It dies instead, or while it waits; false: there is none. */
+bool fake_die(const struct err *e);
+/* Ends what was killed. */
+void fake_bury(void);
+/* The code that runs, as text; NULL: none does. */
+const char *fake_code(void);
 /* The program that runs writes to stdout. */
 void fake_output(const char *text);
-/* The program ended; the layers are filled in. */
-void fake_end_box(struct box_end);
+/* The first run is over, its program made ready if need be; the layers are filled in.  The program
+ * is gone too where it was alone, where it was killed and where the end says so. */
+void fake_end_run(struct box_end);
 /* The latest open question for that message; NULL. */
 struct fake_ask *fake_asked(enum msg_id);
 /* Answers it; reply NULL: with *e. */

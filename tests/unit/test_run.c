@@ -2,10 +2,10 @@
 /* test_run.c - an execution through all its steps, and given up at each of them. */
 #include "fake.h"
 
-#include "executor/info.h"
 #include "executor/options.h"
 #include "executor/run/queue.h"
 #include "executor/run/run.h"
+#include "executor/runtime.h"
 #include "executor/session/session_tools.h"
 
 #include "common/auto.h"
@@ -26,7 +26,7 @@ begin(void **state)
 
 	(void)state;
 	fake_reset();
-	if (fake_options(&e) < 0 || info_open(&e) < 0)
+	if (fake_options(&e) < 0 || runtime_open(&e) < 0)
 		return -1;
 	options.max_concurrent = 1;
 	return session_id_open(&e);
@@ -37,6 +37,9 @@ end(void **state)
 {
 	(void)state;
 	session_end_all();
+	fake_bury();
+	assert_int_equal(fake.boxes, 0);
+	assert_int_equal(fake.programs, 0);
 	assert_int_equal(fake.workspaces, 0);
 	assert_int_equal(queue_counts()->running, 0);
 	assert_int_equal(queue_counts()->waiting, 0);
@@ -80,7 +83,7 @@ runs_and_leaves_nothing(void **state)
 	/* Recorded before anything is made. */
 	assert_int_equal(fake_count(event_execution_started), 1);
 	fake_make(NULL);
-	fake_end_box(ended_well("1\n"));
+	fake_end_run(ended_well("1\n"));
 	assert_int_equal(fake_count(event_execution_completed), 1);
 	assert_true(c->reply.execution.success);
 	assert_memory_equal(c->reply.execution.stdout.data, "1\n", 2);
@@ -141,7 +144,7 @@ asks_the_validator_first(void **state)
 	c = start((struct execute_code){ .profile = strict });
 	fake_answer(MSG_validate_code, &report, NULL);
 	fake_make(NULL);
-	fake_end_box(ended_well(""));
+	fake_end_run(ended_well(""));
 	fake_forget(c);
 }
 
@@ -169,16 +172,22 @@ pass_list(void)
 }
 
 static void
+pass_ready(void)
+{
+	assert_true(fake_ready());
+}
+
+static void
 pass_box(void)
 {
-	fake_end_box(ended_well(""));
+	fake_end_run(ended_well(""));
 }
 
 static void
 is_given_up_at_each_step(void **state)
 {
 	static void (*const steps[])(
-	    void) = { pass_check, pass_workspace, pass_list, pass_box, pass_list };
+	    void) = { pass_check, pass_workspace, pass_list, pass_ready, pass_box, pass_list };
 	static char strict[] = "strict";
 
 	(void)state;
@@ -188,17 +197,19 @@ is_given_up_at_each_step(void **state)
 		for (size_t i = 0; i < at; i++)
 			steps[i]();
 		cancel(c);
-		assert_true(fake_find(FAKE_BOX) == NULL || fake_find(FAKE_BOX)->killed);
+		fake_bury();
+		assert_true(fake_find(FAKE_RUN) == NULL || fake_find(FAKE_RUN)->killed);
 		/* What was under way comes back, where it cannot be called off. */
 		if (c->ended == 0)
 			steps[at]();
 		assert_int_equal(c->why.code, ERR_cancelled);
+		fake_bury();
 		assert_int_equal(fake.workspaces, 0);
 		assert_int_equal(queue_counts()->running, 0);
 		fake_forget(c);
 	}
-	assert_int_equal(fake_count(event_execution_started), 4);
-	assert_int_equal(fake_count(event_execution_cancelled), 5);
+	assert_int_equal(fake_count(event_execution_started), 5);
+	assert_int_equal(fake_count(event_execution_cancelled), 6);
 }
 
 static void
@@ -214,10 +225,10 @@ waits_and_is_given_up_waiting(void **state)
 	assert_int_equal(second->why.code, ERR_cancelled);
 	assert_int_equal(fake_count(event_execution_started), 1);
 	fake_make(NULL);
-	fake_end_box(ended_well(""));
+	fake_end_run(ended_well(""));
 	assert_int_equal(first->ended, 1);
 	fake_make(NULL);
-	fake_end_box(ended_well(""));
+	fake_end_run(ended_well(""));
 	assert_int_equal(third->ended, 1);
 	fake_forget(first);
 	fake_forget(second);
@@ -252,11 +263,12 @@ has_a_session_for_itself(void **state)
 	(void)state;
 	assert_int_equal(second->why.code, ERR_session_busy);
 	fake_forget(second);
-	assert_non_null(fake_find(FAKE_BOX));
+	assert_true(fake_ready());
+	assert_non_null(fake_find(FAKE_RUN));
 	assert_int_equal(session_tools_on_terminate_session(&ending->call, &terminate, &e), 0);
-	assert_true(fake_find(FAKE_BOX)->killed);
+	assert_true(fake_find(FAKE_RUN)->killed);
 	assert_int_equal(ending->ended, 0);
-	fake_end_box(ended_well(""));
+	fake_end_run(ended_well(""));
 	assert_int_equal(first->why.code, ERR_cancelled);
 	assert_string_equal(ending->reply.session_status.status, "terminated");
 	fake_forget(first);
@@ -287,7 +299,7 @@ lists_what_was_written(void **state)
 	fake.holds_files = true;
 	call = start((struct execute_code){ .session_id = id });
 	fake_list(before, COUNT(before), NULL);
-	fake_end_box(ended_well(""));
+	fake_end_run(ended_well(""));
 	fake_list(after, COUNT(after), NULL);
 	assert_int_equal(call->reply.execution.artifacts.count, 2);
 	assert_string_equal(call->reply.execution.artifacts.items[0].filename, "b.png");
@@ -309,7 +321,7 @@ tells_the_outcome_of_what_cannot_be_listed(void **state)
 	for (int at = 0; at < 2; at++) {
 		c = start((struct execute_code){ .session_id = id });
 		fake_list(NULL, 0, at == 0 ? &e : NULL);
-		fake_end_box(ended_well("1\n"));
+		fake_end_run(ended_well("1\n"));
 		if (at == 1)
 			fake_list(NULL, 0, &e);
 		assert_true(c->reply.execution.success);
@@ -358,7 +370,7 @@ says_why_it_failed(void **state)
 		how.error_type = cases[i].type != NULL ? strdup(cases[i].type) : NULL;
 		how.error_text = cases[i].text != NULL ? strdup(cases[i].text) : NULL;
 		fake_make(NULL);
-		fake_end_box(how);
+		fake_end_run(how);
 		assert_false(c->reply.execution.success);
 		assert_string_equal(c->reply.execution.error->code, cases[i].code);
 		assert_int_equal(c->reply.execution.error->line, how.error_line);
@@ -384,7 +396,7 @@ mends_output(void **state)
 
 	(void)state;
 	fake_make(NULL);
-	fake_end_box(how);
+	fake_end_run(how);
 	assert_int_equal(c->reply.execution.stdout.size, sizeof mended - 1);
 	assert_memory_equal(c->reply.execution.stdout.data, mended, sizeof mended - 1);
 	assert_true(c->reply.execution.stdout_truncated);
@@ -397,7 +409,7 @@ mends_output(void **state)
 	how.out.data = malloc(how.out.size);
 	memset(how.out.data, 0xff, how.out.size);
 	fake_make(NULL);
-	fake_end_box(how);
+	fake_end_run(how);
 	assert_in_range(c->reply.execution.stdout.size, 10485760 - 80, 10485760);
 	assert_true(c->reply.execution.stdout_truncated);
 	fake_forget(c);
@@ -407,7 +419,7 @@ static void
 refuses_by_name(void **state)
 {
 	static char domain[] = "example.org", secret[] = "KEY", big[] = "9g", id[] = "x",
-		    profile[] = "odd", up[] = "../x";
+		    profile[] = "odd", up[] = "../x", cobol[] = "cobol";
 	char *domains[] = { domain }, *secrets[] = { secret };
 	struct input_file escape = { .filename = up, .content = { up, 1 } };
 	const struct {
@@ -415,7 +427,7 @@ refuses_by_name(void **state)
 		enum err_code code;
 		const char *field;
 	} cases[] = {
-		{ { .language = language_node }, ERR_runtime_missing, "language" },
+		{ { .language = cobol }, ERR_invalid_argument, "language" },
 		{ { .use_container = true }, ERR_isolation_unavailable, "use_container" },
 		{ { .allowed_domains = { domains, 1 } }, ERR_egress_denied, "allowed_domains" },
 		{ { .env_secrets = { secrets, 1 } }, ERR_secret_not_found, "env_secrets" },
@@ -451,7 +463,7 @@ streams_what_takes_long(void **state)
 	assert_int_equal(c->parts, 2);
 	/* The rest of it waits for its moment, and is sent before the reply. */
 	fake_output("\xac\n");
-	fake_end_box(ended_well(""));
+	fake_end_run(ended_well(""));
 	assert_int_equal(c->parts, 3);
 	assert_string_equal(fake.stream, "half a character: \xe2\x82\xac\n");
 	fake_forget(c);

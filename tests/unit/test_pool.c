@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_pool.c - boxes made ahead: how many there are, who gets one, what becomes of those that die;
+ * and a home, which makes what the pool did not. */
+#include "fake.h"
+
+#include "executor/options.h"
+#include "executor/pool.h"
+#include "executor/runtime.h"
+
+#include "common/auto.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum {
+	BASIC = 1,
+	SCIENCE = 2,
+};
+
+/* Makes all that was ordered, until nothing more is. */
+static void
+make_all(void)
+{
+	bool more = true;
+
+	while (more) {
+		more = fake_find(FAKE_WORKSPACE) != NULL;
+		if (more)
+			fake_make(NULL);
+		while (fake_ready())
+			more = true;
+	}
+}
+
+static int
+begin(void **state)
+{
+	struct err e;
+
+	(void)state;
+	fake_reset();
+	if (fake_options(&e) < 0 || runtime_open(&e) < 0)
+		return -1;
+	options.pool_min = 2;
+	options.pool_max = 16;
+	pool_start();
+	make_all();
+	return 0;
+}
+
+static int
+end(void **state)
+{
+	(void)state;
+	make_all();
+	pool_stop();
+	fake_bury();
+	assert_int_equal(pool_counts()->waiting, 0);
+	assert_int_equal(pool_counts()->making, 0);
+	assert_int_equal(fake.boxes, 0);
+	assert_int_equal(fake.workspaces, 0);
+	return 0;
+}
+
+struct taken {
+	struct workspace *workspace;
+	struct home *home;
+};
+
+static bool
+take(struct taken *taken, unsigned language, uint32_t zygote)
+{
+	return pool_take(language, zygote, &options.limits, &taken->workspace, &taken->home);
+}
+
+static void
+wipe(void *workspace)
+{
+	workspace_drop(workspace);
+}
+
+static void
+give_back(struct taken *taken)
+{
+	home_end(taken->home, wipe, taken->workspace);
+	fake_bury();
+}
+
+static void
+gives_what_waits(void **state)
+{
+	struct taken one, two, three;
+
+	(void)state;
+	assert_int_equal(pool_counts()->waiting, 2);
+	assert_int_equal(fake.forked, 2);
+	assert_true(take(&one, language_python, BASIC));
+	assert_true(take(&two, language_python, BASIC));
+	assert_ptr_not_equal(one.workspace, two.workspace);
+	assert_true(home_is_ready(one.home, language_python));
+	assert_false(take(&three, language_python, BASIC));
+	/* None is made before the callers had their answer, or a moment passed. */
+	assert_null(fake_find(FAKE_WORKSPACE));
+	give_back(&one);
+	pool_refill();
+	assert_non_null(fake_find(FAKE_WORKSPACE));
+	give_back(&two);
+}
+
+static void
+keeps_to_the_default_limits(void **state)
+{
+	struct limits other = options.limits;
+	struct taken taken;
+
+	(void)state;
+	other.box.wall_ms = 1;
+	other.box.output_bytes = 1;
+	assert_true(pool_take(language_python, BASIC, &other, &taken.workspace, &taken.home));
+	give_back(&taken);
+	other.box.memory_bytes++;
+	assert_false(pool_take(language_python, BASIC, &other, &taken.workspace, &taken.home));
+	/* Nor is one given to who wants it started from its file. */
+	assert_false(take(&taken, language_python, 0));
+}
+
+static void
+grows_in_a_burst_and_shrinks_after(void **state)
+{
+	size_t missed = 0;
+
+	(void)state;
+	for (int i = 0; i < 100; i++) {
+		struct taken taken[4];
+
+		for (size_t k = 0; k < COUNT(taken); k++) {
+			taken[k].home = NULL;
+			missed += !take(&taken[k], language_python, BASIC);
+		}
+		for (size_t k = 0; k < COUNT(taken); k++)
+			if (taken[k].home != NULL)
+				give_back(&taken[k]);
+		pool_refill();
+		make_all();
+	}
+	assert_in_range(missed, 1, 4);
+	assert_in_range(pool_counts()->waiting, 4, options.pool_max);
+	for (int i = 0; i < 60; i++) {
+		fake_pass(1000);
+		make_all();
+	}
+	assert_int_equal(pool_counts()->waiting, options.pool_min);
+	/* And once nothing is to be done, nothing is done. */
+	for (int i = 0; i < 400; i++)
+		fake_pass(1000);
+	assert_int_equal(fake_pass(1000), 0);
+}
+
+static void
+is_bounded(void **state)
+{
+	struct taken taken;
+
+	(void)state;
+	options.pool_memory_mb = 6 * 5;
+	for (int i = 0; i < 10; i++) {
+		while (take(&taken, language_python, BASIC))
+			give_back(&taken);
+		pool_refill();
+		make_all();
+	}
+	assert_int_equal(pool_counts()->waiting, 5);
+	options.pool_memory_mb = 1000;
+	for (int i = 0; i < 10; i++) {
+		while (take(&taken, language_python, BASIC))
+			give_back(&taken);
+		pool_refill();
+		make_all();
+	}
+	assert_int_equal(pool_counts()->waiting, options.pool_max);
+}
+
+static void
+starts_a_language_when_it_is_called_for(void **state)
+{
+	struct taken taken;
+	size_t started = fake.started;
+
+	(void)state;
+	assert_false(take(&taken, language_shell, 0));
+	pool_refill();
+	make_all();
+	assert_true(fake.started > started);
+	assert_true(take(&taken, language_shell, 0));
+	give_back(&taken);
+	assert_false(take(&taken, language_python, SCIENCE));
+	pool_refill();
+	make_all();
+	assert_true(take(&taken, language_python, SCIENCE));
+	give_back(&taken);
+}
+
+static void
+replaces_what_dies_and_backs_off(void **state)
+{
+	struct taken taken;
+	struct err dead;
+	size_t forked = fake.forked;
+
+	(void)state;
+	err_set(&dead, ERR_internal, "it died");
+	assert_true(fake_die(&dead));
+	assert_int_equal(pool_counts()->waiting, 1);
+	fake_pass(1000);
+	make_all();
+	assert_int_equal(pool_counts()->waiting, 2);
+	/* One that never lives is not tried in a loop. */
+	for (int i = 0; i < 10000; i++) {
+		while (fake_find(FAKE_WORKSPACE) != NULL)
+			fake_make(NULL);
+		while (fake_die(&dead))
+			;
+		fake_pass(10);
+	}
+	assert_in_range(fake.forked - forked, 4, 60);
+	assert_false(take(&taken, language_python, BASIC));
+	for (int i = 0; i < 60; i++)
+		fake_pass(1000);
+	make_all();
+	assert_true(take(&taken, language_python, BASIC));
+	give_back(&taken);
+}
+
+static void
+is_off_where_it_is_switched_off(void **state)
+{
+	struct taken taken;
+
+	(void)state;
+	pool_stop();
+	fake_bury();
+	options.warm = false;
+	pool_start();
+	make_all();
+	assert_int_equal(fake.workspaces, 0);
+	assert_int_equal(pool_zygote(language_python, "open"), 0);
+	assert_false(take(&taken, language_python, 0));
+}
+
+static void
+knows_the_zygote_of_a_profile(void **state)
+{
+	(void)state;
+	assert_int_equal(pool_zygote(language_python, "open"), BASIC);
+	assert_int_equal(pool_zygote(language_python, "basic,data_science"), SCIENCE);
+	assert_int_equal(pool_zygote(language_python, "data_science, network"), SCIENCE);
+	assert_int_equal(pool_zygote(language_python, "data_sciences"), BASIC);
+	assert_int_equal(pool_zygote(language_node, "data_science"), 0);
+}
+
+static void
+tells_the_builder_of_its_zygotes(void **state)
+{
+	struct texts texts = { 0 };
+	struct err e;
+
+	(void)state;
+	assert_int_equal(pool_arguments(&texts, &e), 0);
+	assert_int_equal(texts.count, 3 + 2 * 4);
+	assert_string_equal(texts.items[0], "python");
+	assert_string_equal(texts.items[3], "zygote");
+	assert_string_equal(texts.items[5], options.preimport);
+	assert_string_equal(texts.items[6], "--");
+	assert_non_null(strstr(texts.items[9], ",numpy"));
+	texts_clear(&texts);
+}
+
+/* ---- homes ---- */
+
+struct run {
+	unsigned done;
+	bool ran;
+	struct err why;
+};
+
+static void
+on_done(void *self, struct box_end *box_end, const struct err *e)
+{
+	struct run *run = self;
+
+	run->done++;
+	run->ran = box_end != NULL;
+	if (box_end == NULL)
+		run->why = *e;
+}
+
+static void
+start(struct home *home, struct run *run)
+{
+	static const struct home_events events = { NULL, on_done };
+	const struct home_code code = {
+		.language = language_python,
+		.zygote = BASIC,
+		.code = { .data = "1", .size = 1, .wall_ms = 1000, .output_bytes = 1000 },
+	};
+	struct err e;
+
+	*run = (struct run){ 0 };
+	assert_int_equal(home_run(home, &code, &events, run, &e), 0);
+}
+
+static void
+runs_though_the_box_died_that_it_took(void **state)
+{
+	struct taken taken;
+	struct err dead;
+	struct run run;
+
+	(void)state;
+	err_set(&dead, ERR_internal, "it died");
+	assert_true(take(&taken, language_python, BASIC));
+	/* Those in the pool first, then the one that was taken. */
+	while (home_is_ready(taken.home, language_python))
+		assert_true(fake_die(&dead));
+	start(taken.home, &run);
+	fake_end_run((struct box_end){ .how = BOX_EXITED });
+	assert_int_equal(run.done, 1);
+	assert_true(run.ran);
+	give_back(&taken);
+}
+
+static void
+tries_once_more_from_the_file(void **state)
+{
+	struct taken taken;
+	struct err dead;
+	struct run run;
+	size_t started = fake.started, forked;
+
+	(void)state;
+	err_set(&dead, ERR_unavailable, "no zygote");
+	pool_stop();
+	fake_bury();
+	pool_start();
+	fake_make(NULL);
+	fake_make(NULL);
+	make_all();
+	assert_true(take(&taken, language_python, BASIC));
+	while (fake.programs > 0)
+		assert_true(fake_die(&dead));
+	forked = fake.forked;
+	start(taken.home, &run);
+	assert_int_equal(fake.forked, forked + 1);
+	assert_true(fake_die(&dead));
+	assert_int_equal(fake.started, started + 1);
+	assert_int_equal(run.done, 0);
+	assert_true(fake_die(&dead));
+	assert_int_equal(run.done, 1);
+	assert_false(run.ran);
+	assert_int_equal(run.why.code, ERR_unavailable);
+	give_back(&taken);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(gives_what_waits, begin, end),
+		cmocka_unit_test_setup_teardown(keeps_to_the_default_limits, begin, end),
+		cmocka_unit_test_setup_teardown(grows_in_a_burst_and_shrinks_after, begin, end),
+		cmocka_unit_test_setup_teardown(is_bounded, begin, end),
+		cmocka_unit_test_setup_teardown(
+		    starts_a_language_when_it_is_called_for, begin, end),
+		cmocka_unit_test_setup_teardown(replaces_what_dies_and_backs_off, begin, end),
+		cmocka_unit_test_setup_teardown(is_off_where_it_is_switched_off, begin, end),
+		cmocka_unit_test_setup_teardown(knows_the_zygote_of_a_profile, begin, end),
+		cmocka_unit_test_setup_teardown(tells_the_builder_of_its_zygotes, begin, end),
+		cmocka_unit_test_setup_teardown(runs_though_the_box_died_that_it_took, begin, end),
+		cmocka_unit_test_setup_teardown(tries_once_more_from_the_file, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
