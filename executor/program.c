@@ -68,8 +68,8 @@ struct program {
 	struct blob code; /* that waits for the program to be idle */
 	bool statement;
 	uint64_t wall_ms, output_bytes, timer;
-	int64_t began_us;
-	enum box_how stopped; /* BOX_EXITED: nobody did */
+	int64_t began_us, ended_us; /* of the run; ended_us: of the program */
+	enum box_how stopped;       /* BOX_EXITED: nobody did */
 
 	bool killed; /* by this process */
 	struct answer started, past;
@@ -153,7 +153,7 @@ tell_how_statement(const struct program *p, struct box_end *end)
 static void
 tell_how(const struct program *p, struct box_end *end)
 {
-	int64_t ran_ms = (loop_now_us() - p->began_us) / 1000;
+	int64_t ran_ms = (p->ended_us - p->began_us) / 1000;
 
 	end->program_gone = true;
 	if (WIFEXITED(p->past.status)) {
@@ -191,7 +191,8 @@ tell_use(const struct program *p, struct box_end *end)
 static void
 end_run(struct program *p, bool gone)
 {
-	struct box_end end = { .wall_ms = (double)(loop_now_us() - p->began_us) / 1000 };
+	int64_t ended_us = gone ? p->ended_us : loop_now_us();
+	struct box_end end = { .wall_ms = (double)(ended_us - p->began_us) / 1000 };
 
 	loop_unset(p->timer);
 	p->timer = 0;
@@ -421,6 +422,7 @@ on_ended(void *self, const struct answer *answer)
 
 	p->errand = NULL;
 	p->past = *answer;
+	p->ended_us = loop_now_us();
 	if (p->box->errand == NULL || (!p->alone && !is_unexplained(p)))
 		conclude(p);
 	else if (!p->alone || answer->error.code != ERR_none)

@@ -1,48 +1,67 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * box_steps.c - how long each step of a box takes, from the order to nothing left: p50 and p99 over
- * many boxes, one after another or several at once.
+ * box_steps.c - how long each step of a box and of the program in it takes, from the order to
+ * nothing left: p50 and p99 over many boxes, one after another or several at once.
  *
  * Goes to the builder as the executor does; the steps are timed where they are done.  The program
- * is Python with nothing to do, so that its start can be told from the box's.
+ * is Python with nothing to do: the fork of a zygote that has imported the modules, or with - for
+ * them one that is started from its file.
  *
- *   box_steps [boxes [at once]]
+ *   box_steps [boxes [at once [modules]]]
  */
 #include "common/auto.h"
 #include "common/loop.h"
 #include "executor/builder_link.h"
+#include "executor/guest/protocol.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 
 enum {
 	MOST = 5000,
 	MOST_AT_ONCE = 64,
-	TOTALS = 5,
+};
+
+enum total {
+	BOX_CLOSED,
+	PROGRAM_CLOSED,
+	PROGRAM_IDLE,
+	PROGRAM_ENDED,
+	BOX_ENDED,
+	CODE_TO_END,
+	ALL,
+	CPU,
+	TOTALS,
 };
 
 static const char *const totals[TOTALS] = {
-	"order to the program's start",
-	"the program (python3, a script of nothing)",
-	"of it: processor time",
-	"last process gone to nothing left",
-	"order to end, all together",
+	[BOX_CLOSED] = "orders to the box's being closed",
+	[PROGRAM_CLOSED] = "orders to the program's jail being closed",
+	[PROGRAM_IDLE] = "orders to the program's waiting",
+	[PROGRAM_ENDED] = "code handed over to the program's end",
+	[BOX_ENDED] = "the program's end to nothing left",
+	[CODE_TO_END] = "code handed over to nothing left",
+	[ALL] = "orders to nothing left",
+	[CPU] = "processor time in the box",
 };
 
 /* One box at a time in each. */
 struct place {
 	struct workspace *workspace;
 	int control;
-	int64_t ordered_us, started_us;
-	struct answer started;
+	int64_t ordered_us, closed_us, started_us, idle_us, ended_us;
+	struct answer box, program; /* as they were started */
 };
 
 static struct {
 	size_t want, begun, done, at_once, places_ready;
+	uint32_t zygote;
 	struct place places[MOST_AT_ONCE];
 	int64_t first_us, last_us;
-	uint32_t steps[STEP_COUNT][MOST], totals[TOTALS][MOST];
+	uint32_t box_steps[STEP_COUNT][MOST], program_steps[STEP_COUNT][MOST], totals[TOTALS][MOST];
 	const char *failed;
 } bench;
 
@@ -62,6 +81,15 @@ print_row(const char *name, uint32_t *values)
 	    values[bench.done * 99 / 100]);
 }
 
+static void
+print_step(const char *whose, enum step step, uint32_t *values)
+{
+	char name[64];
+
+	snprintf(name, sizeof name, "%s: %s", whose, step_name(step));
+	print_row(name, values);
+}
+
 static void begin(struct place *);
 
 static void
@@ -72,44 +100,90 @@ fail(const char *why)
 }
 
 static void
-on_started(void *self, const struct answer *answer)
+on_box_started(void *self, const struct answer *answer)
+{
+	struct place *place = self;
+
+	place->closed_us = loop_now_us();
+	place->box = *answer;
+}
+
+static void
+on_program_started(void *self, const struct answer *answer)
 {
 	struct place *place = self;
 
 	place->started_us = loop_now_us();
-	place->started = *answer;
+	place->program = *answer;
+}
+
+/* The program says that it is idle, and gets nothing to do. */
+static void
+on_control(void *self, uint32_t events)
+{
+	static const uint8_t code[] = { GUEST_CODE, 0, 0, 0, 0 };
+	struct place *place = self;
+	uint8_t frame[5];
+
+	(void)events;
+	if (read(place->control, frame, sizeof frame) != sizeof frame || frame[0] != GUEST_IDLE) {
+		loop_forget(place->control);
+		return;
+	}
+	place->idle_us = loop_now_us();
+	if (write(place->control, code, sizeof code) != sizeof code)
+		fail("a program takes no code");
 }
 
 static void
-note(const struct place *place, const struct answer *answer)
+note(const struct place *place, const struct answer *end)
 {
-	int64_t now = loop_now_us();
-	const uint32_t totals_us[TOTALS] = {
-		(uint32_t)(place->started_us - place->ordered_us),
-		(uint32_t)(now - place->started_us) - answer->remove_us,
-		(uint32_t)answer->cpu_us,
-		answer->remove_us,
-		(uint32_t)(now - place->ordered_us),
+	int64_t now = loop_now_us(), ordered = place->ordered_us;
+	const int64_t us[TOTALS] = {
+		[BOX_CLOSED] = place->closed_us - ordered,
+		[PROGRAM_CLOSED] = place->started_us - ordered,
+		[PROGRAM_IDLE] = place->idle_us - ordered,
+		[PROGRAM_ENDED] = place->ended_us - place->idle_us,
+		[BOX_ENDED] = now - place->ended_us,
+		[CODE_TO_END] = now - place->idle_us,
+		[ALL] = now - ordered,
+		[CPU] = (int64_t)end->cpu_us,
 	};
 
-	for (int s = 0; s < STEP_COUNT; s++)
-		bench.steps[s][bench.done] = place->started.step_us[s];
+	for (int s = 0; s < STEP_COUNT; s++) {
+		bench.box_steps[s][bench.done] = place->box.step_us[s];
+		bench.program_steps[s][bench.done] = place->program.step_us[s];
+	}
 	for (int t = 0; t < TOTALS; t++)
-		bench.totals[t][bench.done] = totals_us[t];
+		bench.totals[t][bench.done] = (uint32_t)us[t];
 	bench.last_us = now;
 	bench.done++;
 }
 
 static void
-on_ended(void *self, const struct answer *answer)
+on_program_ended(void *self, const struct answer *answer)
 {
-	static char why[sizeof answer->error.text + 32];
+	static char why[sizeof answer->error.text + 64];
 	struct place *place = self;
 
+	place->ended_us = loop_now_us();
+	loop_forget(place->control);
 	close(place->control);
-	if (answer->error.code != ERR_none || answer->status != 0) {
-		snprintf(why, sizeof why, "a box failed: %s", answer->error.text);
-		fail(why);
+	if (answer->error.code == ERR_none && answer->status == 0)
+		return;
+	snprintf(
+	    why, sizeof why, "a program failed: status %d %s", answer->status, answer->error.text);
+	fail(why);
+}
+
+static void
+on_box_ended(void *self, const struct answer *answer)
+{
+	struct place *place = self;
+
+	if (answer->error.code != ERR_none || bench.failed != NULL) {
+		if (bench.failed == NULL)
+			fail("a box was not made");
 		return;
 	}
 	note(place, answer);
@@ -119,11 +193,10 @@ on_ended(void *self, const struct answer *answer)
 		begin(place);
 }
 
-static void
-begin(struct place *place)
+static struct errand *
+order_box(struct place *place, struct err *e)
 {
-	static const struct errand_events events = { on_started, on_ended };
-	static const uint8_t code[] = { 'C', 0, 0, 0, 0 };
+	static const struct errand_events events = { on_box_started, on_box_ended };
 	struct order order = {
 		.kind = ORDER_BOX,
 		.workspace = workspace_id(place->workspace),
@@ -132,18 +205,37 @@ begin(struct place *place)
 		.cpu_milli = 1000,
 		.processes = 64,
 		.open_files = 256,
-		.wall_ms = 60000,
+	};
+
+	return errand_start(&order, NULL, 0, &events, place, e);
+}
+
+static void
+begin(struct place *place)
+{
+	static const struct errand_events events = { on_program_started, on_program_ended };
+	struct order order = {
+		.kind = ORDER_PROGRAM,
+		.runtime = language_python,
+		.zygote = bench.zygote,
+		.alone = 1,
 	};
 	struct err e;
 	int pair[2], r = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair);
 
-	must(r == 0 && write(pair[0], code, sizeof code) == (ssize_t)sizeof code);
+	must(r == 0);
 	const int fds[] = { STDERR_FILENO, STDERR_FILENO, pair[1] };
 
 	place->control = pair[0];
 	place->ordered_us = loop_now_us();
 	bench.begun++;
-	if (errand_start(&order, fds, COUNT(fds), &events, place, &e) == NULL)
+
+	struct errand *box = order_box(place, &e);
+
+	if (box != NULL)
+		order.box = errand_id(box);
+	if (box == NULL || loop_watch(pair[0], EPOLLIN, on_control, place, &e) < 0 ||
+	    errand_start(&order, fds, COUNT(fds), &events, place, &e) == NULL)
 		fail("the builder cannot be asked");
 	close(pair[1]);
 }
@@ -167,11 +259,15 @@ on_workspace(void *self, struct workspace *workspace, const struct err *e)
 }
 
 static int
-run(struct err *e)
+run(char *modules, struct err *e)
 {
 	static const struct workspace_limits limits = { 64 << 20, 4096 };
 
-	if (builder_open(e) < 0 || loop_open(e) < 0 || builder_start(e) < 0)
+	char zygote[] = "zygote", python[] = "/usr/bin/python3", end[] = "--";
+	char *group[] = { zygote, python, modules, end };
+	const struct texts arguments = { group, bench.zygote != 0 ? COUNT(group) : 0 };
+
+	if (builder_open(&arguments, e) < 0 || loop_open(e) < 0 || builder_start(e) < 0)
 		return -1;
 	for (size_t i = 0; i < bench.at_once; i++)
 		workspace_make(&limits, on_workspace, &bench.places[i]);
@@ -188,8 +284,11 @@ run(struct err *e)
 int
 main(int argc, char **argv)
 {
+	char none[] = "";
+	char *modules = argc > 3 ? argv[3] : none;
 	struct err e;
 
+	bench.zygote = strcmp(modules, "-") != 0;
 	bench.want = argc > 1 ? strtoul(argv[1], NULL, 10) : 300;
 	bench.at_once = argc > 2 ? strtoul(argv[2], NULL, 10) : 1;
 	if (bench.want < 1 || bench.want > MOST || bench.at_once < 1 ||
@@ -197,13 +296,15 @@ main(int argc, char **argv)
 		fprintf(stderr, "box_steps: 1 to %d boxes, 1 to %d at once\n", MOST, MOST_AT_ONCE);
 		return 2;
 	}
-	if (run(&e) < 0) {
+	if (run(modules, &e) < 0) {
 		fprintf(stderr, "box_steps: %s\n", e.text);
 		return 1;
 	}
 	printf("%-44s %8s %8s %8s\n", "microseconds", "min", "p50", "p99");
 	for (int s = 0; s < STEP_COUNT; s++)
-		print_row(step_name((enum step)s), bench.steps[s]);
+		print_step("box", (enum step)s, bench.box_steps[s]);
+	for (int s = 0; s < STEP_COUNT; s++)
+		print_step("program", (enum step)s, bench.program_steps[s]);
 	for (int t = 0; t < TOTALS; t++)
 		print_row(totals[t], bench.totals[t]);
 	printf("%zu boxes, %zu at once: %.0f a second\n", bench.done, bench.at_once,
