@@ -24,6 +24,7 @@
 #include "executor/builder/life.h"
 #include "executor/builder/nets.h"
 #include "executor/builder/shelf.h"
+#include "executor/builder/zygotes.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -582,17 +583,17 @@ life_remove_group(struct life *life)
 			nanosleep(&pause, NULL);
 }
 
+/* What a zygote left is this process's to bury, or its box could not end. */
 void
 lives_end(void)
 {
 	for (size_t i = 1; i <= ORDER_MAX_LIVING; i++)
 		if (lives.all[i] != NULL)
 			life_kill(lives.all[i]);
-	program_end_all();
+	zygotes_kill();
+	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
+		;
 	for (size_t i = 1; i <= ORDER_MAX_LIVING; i++)
-		if (lives.all[i] != NULL && lives.all[i]->order.kind != ORDER_PROGRAM) {
-			while (waitpid(lives.all[i]->pid, NULL, 0) < 0 && errno == EINTR)
-				;
+		if (lives.all[i] != NULL)
 			life_remove_group(lives.all[i]);
-		}
 }
