@@ -100,7 +100,7 @@ read_wish(const struct create_session *ask, struct session_wish *wish, struct er
 		    options.max_session_ttl);
 	if (info_check_language(wish->language, e) < 0)
 		return -1;
-	if (ask->profile != NULL && policy_check_profile(ask->profile, e) < 0)
+	if (ask->profile != NULL && policy_check_profile(ask->profile, wish->language, e) < 0)
 		return -1;
 	return limits_ask(&wish->limits, "resource_limits.", ask->resource_limits, e);
 }
