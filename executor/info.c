@@ -5,6 +5,7 @@
 #include "executor/options.h"
 #include "executor/run/queue.h"
 #include "executor/session/session_tools.h"
+#include "executor/sign.h"
 
 #include "common/auto.h"
 #include "common/log.h"
@@ -182,7 +183,9 @@ int
 info_on_sandbox_stats(struct call *call, void *request, struct err *e)
 {
 	const struct sandbox_stats *ask = request;
-	struct stats reply = { .queue = new_queue_info(), .resources = new_limit_info() };
+	struct stats reply = { .queue = new_queue_info(),
+		.resources = new_limit_info(),
+		.artifact_key = strdup(sign_public_key()) };
 	int status = 0;
 
 	if (reply.queue == NULL || reply.resources == NULL)

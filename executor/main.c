@@ -15,8 +15,10 @@
 #include "executor/run/queue.h"
 #include "executor/run/run.h"
 #include "executor/session/artifact.h"
+#include "executor/session/ledger.h"
 #include "executor/session/session_tools.h"
 #include "executor/session/snapshot.h"
+#include "executor/sign.h"
 
 #include "common/daemon.h"
 
@@ -25,13 +27,13 @@
 static int
 open_all(struct err *e)
 {
-	return options_check(e) < 0 || info_open(e) < 0 ? -1 : builder_open(e);
+	return options_check(e) < 0 || info_open(e) < 0 || sign_open(e) < 0 ? -1 : builder_open(e);
 }
 
 static int
 start(struct err *e)
 {
-	return session_id_open(e) < 0 ? -1 : builder_start(e);
+	return session_id_open(e) < 0 || sign_start(e) < 0 ? -1 : builder_start(e);
 }
 
 static void
@@ -52,6 +54,7 @@ static const struct route routes[] = {
 	{ MSG_sandbox_upload_file, FROM(gateway), artifact_on_sandbox_upload_file },
 	{ MSG_sandbox_read_artifact, FROM(gateway), artifact_on_sandbox_read_artifact },
 	{ MSG_sandbox_list_artifacts, FROM(gateway), artifact_on_sandbox_list_artifacts },
+	{ MSG_get_artifacts, FROM(gateway), ledger_on_get_artifacts },
 	{ MSG_create_state_snapshot, FROM(gateway), snapshot_take_on_create_state_snapshot },
 	{ MSG_restore_state_snapshot, FROM(gateway), snapshot_restore_on_restore_state_snapshot },
 	{ MSG_list_state_snapshots, FROM(gateway), snapshot_on_list_state_snapshots },

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * media.c - libmagic with what costs much or parses deep switched off: nothing is decompressed, no
+ * ELF, tar, CDF or JSON is walked through, and each loop that the bytes can ask for is bounded.
+ *
+ * Trusts the database, which is the distribution's; of the bytes, nothing.
+ */
+#include "executor/builder/media.h"
+
+#include "common/auto.h"
+#include "common/log.h"
+
+#include <magic.h>
+#include <string.h>
+
+/* The compiled form, by name: a text beside it would be parsed, and one in a home be anybody's. */
+static const char database[] = "/usr/share/misc/magic.mgc";
+
+static magic_t cookie;
+
+static const struct {
+	int parameter;
+	size_t most;
+} limits[] = {
+	{ MAGIC_PARAM_INDIR_MAX, 8 },
+	{ MAGIC_PARAM_NAME_MAX, 32 },
+	{ MAGIC_PARAM_REGEX_MAX, 1024 },
+	{ MAGIC_PARAM_BYTES_MAX, MEDIA_BYTES },
+#ifdef MAGIC_PARAM_ENCODING_MAX
+	{ MAGIC_PARAM_ENCODING_MAX, MEDIA_BYTES },
+#endif
+};
+
+void
+media_open(void)
+{
+	cookie = magic_open(MAGIC_MIME_TYPE | MAGIC_RAW | MAGIC_NO_CHECK_COMPRESS |
+			    MAGIC_NO_CHECK_ELF | MAGIC_NO_CHECK_TAR | MAGIC_NO_CHECK_CDF |
+			    MAGIC_NO_CHECK_TOKENS | MAGIC_NO_CHECK_APPTYPE | MAGIC_NO_CHECK_JSON);
+	if (cookie == NULL) {
+		log_warn("types of files are told by their names", LOG_S("why", "no memory"));
+		return;
+	}
+	for (size_t i = 0; i < COUNT(limits); i++)
+		magic_setparam(cookie, limits[i].parameter, &limits[i].most);
+	if (magic_load(cookie, database) == 0)
+		return;
+	log_warn("types of files are told by their names", LOG_S("why", magic_error(cookie)));
+	magic_close(cookie);
+	cookie = NULL;
+}
+
+const char *
+media_type(const void *data, size_t size)
+{
+	const char *type = cookie == NULL ? NULL : magic_buffer(cookie, data, size);
+
+	return type == NULL || strlen(type) >= MEDIA_TYPE ? "" : type;
+}
