@@ -26,6 +26,7 @@
 #include "common/auto.h"
 #include "common/schema.h"
 #include "executor/builder/fence.h"
+#include "executor/guest/environment.h"
 #include "executor/guest/init.h"
 #include "executor/guest/protocol.h"
 
@@ -50,20 +51,6 @@
 enum {
 	REPORT = GUEST_CONTROL_FD + 1, /* of init; closed for its program */
 	MIB = 1 << 20,
-};
-
-static const char *const environment[] = {
-	"PATH=/usr/local/bin:/usr/bin:/bin",
-	/* Not the workspace: what programs keep at home would be artifacts, and be there in the
-	   next run. */
-	"HOME=/tmp",
-	"TMPDIR=/tmp",
-	"USER=sandbox",
-	"LOGNAME=sandbox",
-	"LANG=C.UTF-8",
-	"TZ=UTC",
-	"MPLBACKEND=Agg",
-	NULL,
 };
 
 /* clang-format off */
@@ -545,7 +532,8 @@ cage_run(const struct cage *c)
 	if (c->program == CAGE_NOTHING)
 		_exit(0);
 	if (c->program == CAGE_LANGUAGE)
-		init_run(&(struct init){ runtimes[c->order->language], environment, REPORT });
+		init_run(&(struct init){
+		    runtimes[c->order->language], environment_make(c->order->cpu_milli), REPORT });
 	close(REPORT);
 	_exit(steward_main(GUEST_CONTROL_FD));
 }
