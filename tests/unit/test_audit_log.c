@@ -74,7 +74,6 @@ commit(void)
 	bool wrote;
 	struct err e;
 
-	journal_turn();
 	assert_return_code(journal_write(&wrote, &e), 0);
 	assert_true(wrote);
 	journal_settle();
@@ -90,6 +89,16 @@ write_each(uint64_t first, uint64_t last)
 	}
 }
 
+/* Of what stands behind the last whole record: zeros at its end are not counted as torn. */
+static uint64_t
+torn_part(const struct blob *all, size_t from, size_t to)
+{
+	while (to > from && ((const char *)all->data)[to - 1] == 0)
+		to--;
+	return to - from;
+}
+
+/* The file, without the room behind its last record. */
 static struct blob
 load(void)
 {
@@ -101,6 +110,14 @@ load(void)
 	all.size = (size_t)st.st_size;
 	all.data = malloc(all.size);
 	assert_int_equal(read(fd, all.data, all.size), all.size);
+
+	struct chain_link link;
+	size_t at = 0;
+
+	for (ssize_t n; (n = chain_parse((uint8_t *)all.data + at, all.size - at, &link)) > 0;)
+		at += (size_t)n;
+	if (torn_part(&all, at, all.size) == 0)
+		all.size = at;
 	return all;
 }
 
@@ -189,9 +206,8 @@ undo_forgets_the_written_and_the_filled_part(void **unused)
 	write_each(1, 2);
 	before = load();
 	add(3);
-	journal_turn();
-	add(4);
 	assert_return_code(journal_write(&wrote, &e), 0);
+	add(4);
 	assert_return_code(journal_undo(&e), 0);
 	after = load();
 	assert_int_equal(after.size, before.size);
@@ -211,13 +227,43 @@ what_fills_while_it_writes_comes_next(void **unused)
 
 	(void)unused;
 	add(1);
-	journal_turn();
-	add(2);
 	assert_return_code(journal_write(&wrote, &e), 0);
+	add(2);
 	journal_settle();
 	assert_int_equal(journal_durable(), 1);
 	commit();
 	reopen(2, 0);
+}
+
+static void
+room_made_ahead_is_no_torn_tail(void **unused)
+{
+	struct blob part;
+	struct stat before, after;
+	auto_fd int killed = -1;
+
+	(void)unused;
+	write_each(1, 2);
+	part = load();
+	assert_return_code(fstatat(state, "audit.log", &before, 0), 0);
+	assert_true((size_t)before.st_size > part.size);
+	write_each(3, 3);
+	assert_return_code(fstatat(state, "audit.log", &after, 0), 0);
+	assert_int_equal(before.st_size, after.st_size);
+	blob_clear(&part);
+	part = load();
+	reopen(3, 0); /* cuts it off */
+	assert_return_code(fstatat(state, "audit.log", &after, 0), 0);
+	assert_int_equal(after.st_size, part.size);
+
+	/* As kill -9 leaves it. */
+	killed = openat(state, "audit.log", O_WRONLY | O_CLOEXEC);
+	assert_return_code(ftruncate(killed, before.st_size), 0);
+	reopen(3, 0);
+	assert_int_equal(faccessat(state, "audit.torn", F_OK, 0), -1);
+	write_each(4, 4);
+	reopen(4, 0);
+	blob_clear(&part);
 }
 
 static void
@@ -274,7 +320,7 @@ a_tail_torn_anywhere_is_cut(void **unused)
 	for (size_t size = third + 1; size < all.size; size++) {
 		journal_close();
 		store(all.data, size);
-		reopen(2, size - third);
+		reopen(2, torn_part(&all, third, size));
 		write_each(3, 3);
 		reopen(3, 0);
 	}
@@ -296,8 +342,8 @@ a_bit_of_the_last_record_is_a_torn_tail(void **unused)
 		journal_close();
 		((uint8_t *)all.data)[i] ^= 0x10;
 		store(all.data, all.size);
+		reopen(2, torn_part(&all, third, all.size));
 		((uint8_t *)all.data)[i] ^= 0x10;
-		reopen(2, all.size - third);
 	}
 	blob_clear(&all);
 }
@@ -421,7 +467,7 @@ a_hole_in_the_last_group_is_a_torn_tail(void **unused)
 	memset((char *)all.data + fifth, 0, 200);
 	journal_close();
 	store(all.data, all.size);
-	reopen(4, all.size - fifth);
+	reopen(4, torn_part(&all, fifth, all.size));
 	assert_true(third < fifth);
 	blob_clear(&all);
 }
@@ -586,7 +632,6 @@ write_until_killed(int to)
 		for (int i = 0; i < 20; i++, n++)
 			if (journal_add("a record of some length, to be torn", 35, &e) != n)
 				_exit(1);
-		journal_turn();
 		if (journal_write(&wrote, &e) < 0)
 			_exit(2);
 		journal_settle();
@@ -640,6 +685,7 @@ main(void)
 		CASE(is_not_there_before_it_is_durable),
 		CASE(undo_forgets_the_written_and_the_filled_part),
 		CASE(what_fills_while_it_writes_comes_next),
+		CASE(room_made_ahead_is_no_torn_tail),
 		CASE(any_record_can_be_read),
 		CASE(has_one_writer),
 		CASE(a_tail_torn_anywhere_is_cut),

@@ -84,7 +84,6 @@ commit(void)
 	bool wrote;
 	struct err e;
 
-	journal_turn();
 	assert_return_code(journal_write(&wrote, &e), 0);
 	journal_settle();
 }
