@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-static const char key_file[] = "artifact.key";
+static const char key_file[] = "artifact.key", public_file[] = "artifact.pub";
 
 static struct {
 	uint8_t secret[crypto_sign_SECRETKEYBYTES];
@@ -71,6 +71,20 @@ make(struct err *e)
 	return status;
 }
 
+/* For `cloister status` and `cloister verify`, who may not see the other. */
+static int
+publish(struct err *e)
+{
+	struct blob was = { 0 };
+	bool same = fdio_load(daemon_state(), public_file, sizeof key.public, &was, e) == 0 &&
+	            was.size == strlen(key.public) && memcmp(was.data, key.public, was.size) == 0;
+
+	blob_clear(&was);
+	return same ? 0
+	            : fdio_store(
+			  daemon_state(), public_file, key.public, strlen(key.public), 0644, e);
+}
+
 int
 sign_open(struct err *e)
 {
@@ -80,9 +94,10 @@ sign_open(struct err *e)
 int
 sign_start(struct err *e)
 {
-	if (key.there || load(daemon_state(), key_file, e) == 0)
-		return 0;
-	return e->sys == ENOENT ? make(e) : -1;
+	if (!key.there && load(daemon_state(), key_file, e) < 0 &&
+	    (e->sys != ENOENT || make(e) < 0))
+		return -1;
+	return publish(e);
 }
 
 const char *

@@ -3,7 +3,8 @@
  * sign.h - the executor's own key, with which it says that a run left a file (common/seal.h).
  *
  * It is made once, in <state>/executor/artifact.key, or is the operator's: the setting
- * artifact_key_file.  Both hold the base64 of the 32 bytes that an Ed25519 key is made of.
+ * artifact_key_file.  Both hold the base64 of the 32 bytes that an Ed25519 key is made of.  The
+ * public key stands beside it, in artifact.pub.
  */
 #pragma once
 
