@@ -31,9 +31,8 @@ static const char *const programs[language_COUNT] = {
 static char versions[language_COUNT][128]; /* "": not there */
 
 static int
-run_program(const char *program, int out, struct err *e)
+run_program(const char *const argv[], int out, struct err *e)
 {
-	char option[] = "--version", *argv[] = { (char *)(uintptr_t)program, option, NULL };
 	char environment[] = "LC_ALL=C.UTF-8", *envp[] = { environment, NULL };
 	posix_spawn_file_actions_t actions;
 	int status = 0;
@@ -42,18 +41,18 @@ run_program(const char *program, int out, struct err *e)
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-	errno = posix_spawn(&pid, program, &actions, NULL, argv, envp);
+	errno = posix_spawn(&pid, argv[0], &actions, NULL, (char **)(uintptr_t)argv, envp);
 	posix_spawn_file_actions_destroy(&actions);
 	if (errno != 0)
-		return err_sys(e, "%s", program);
+		return err_sys(e, "%s", argv[0]);
 	if (waitpid(pid, &status, 0) < 0 || status != 0)
-		return err_set(e, ERR_runtime_missing, "%s %s failed", program, option);
+		return err_set(e, ERR_runtime_missing, "%s %s failed", argv[0], argv[1]);
 	return 0;
 }
 
-/* It has ended before its line is read: a pipe holds more than that. */
-static int
-ask_version(const char *program, char *version, size_t size, struct err *e)
+/* It has ended before what it printed is read: a pipe holds more than is asked for. */
+int
+info_ask(const char *const argv[], char *text, size_t size, struct err *e)
 {
 	int ends[2];
 
@@ -62,14 +61,22 @@ ask_version(const char *program, char *version, size_t size, struct err *e)
 
 	auto_fd int in = ends[0], out = ends[1];
 
-	if (run_program(program, out, e) < 0)
+	if (run_program(argv, out, e) < 0)
 		return -1;
 
-	ssize_t n = read(in, version, size - 1);
+	ssize_t n = read(in, text, size - 1);
 
 	if (n <= 0)
-		return err_set(e, ERR_runtime_missing, "%s tells no version", program);
-	version[n] = 0;
+		return err_set(e, ERR_runtime_missing, "%s %s tells nothing", argv[0], argv[1]);
+	text[n] = 0;
+	return 0;
+}
+
+static int
+ask_version(const char *program, char *version, size_t size, struct err *e)
+{
+	if (info_ask((const char *const[]){ program, "--version", NULL }, version, size, e) < 0)
+		return -1;
 	version[strcspn(version, "\n")] = 0;
 	return 0;
 }
@@ -98,10 +105,16 @@ info_check_language(enum language language, struct err *e)
 	    word_text(SET_language, (int)language));
 }
 
-static int
-add_runtime(struct runtime_list *reply, int language, struct err *e)
+const char *
+info_program(enum language language)
 {
-	struct runtime *runtime = list_add(&reply->runtimes, sizeof *runtime);
+	return programs[language];
+}
+
+static int
+add_runtime(void *list, int language, struct err *e)
+{
+	struct runtime *runtime = list_add(list, sizeof *runtime);
 
 	must(programs[language] != NULL);
 	if (runtime == NULL)
@@ -116,6 +129,18 @@ add_runtime(struct runtime_list *reply, int language, struct err *e)
 }
 
 int
+info_runtimes(void *list, int only, struct err *e)
+{
+	for (int language = 0; language < language_COUNT; language++) {
+		bool wanted = only < 0 || only == language;
+
+		if (wanted && versions[language][0] != 0 && add_runtime(list, language, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int
 info_on_list_runtimes(struct call *call, void *request, struct err *e)
 {
 	const struct list_runtimes *ask = request;
@@ -126,17 +151,13 @@ info_on_list_runtimes(struct call *call, void *request, struct err *e)
 	if (name != NULL && only < 0)
 		return err_set(e, ERR_invalid_argument,
 		    "language: \"%.16s\" is none of python, node, shell", name);
-	for (int language = 0; language < language_COUNT; language++) {
-		bool wanted = only < 0 || only == language;
 
-		if (wanted && versions[language][0] != 0 && add_runtime(&reply, language, e) < 0) {
-			message_clear(MSG_runtime_list, &reply);
-			return -1;
-		}
-	}
-	call_reply(call, &reply);
+	int status = info_runtimes(&reply.runtimes, only, e);
+
+	if (status == 0)
+		call_reply(call, &reply);
 	message_clear(MSG_runtime_list, &reply);
-	return 0;
+	return status;
 }
 
 /* ---- load ---- */
@@ -157,8 +178,8 @@ new_queue_info(void)
 	return info;
 }
 
-static struct limit_info *
-new_limit_info(void)
+struct limit_info *
+info_limits(void)
 {
 	const struct limits *limits = &options.limits;
 	struct limit_info *info = calloc(1, sizeof *info);
@@ -184,7 +205,7 @@ info_on_sandbox_stats(struct call *call, void *request, struct err *e)
 {
 	const struct sandbox_stats *ask = request;
 	struct stats reply = { .queue = new_queue_info(),
-		.resources = new_limit_info(),
+		.resources = info_limits(),
 		.artifact_key = strdup(sign_public_key()) };
 	int status = 0;
 

@@ -14,6 +14,7 @@
 #include "executor/options.h"
 #include "executor/run/queue.h"
 #include "executor/run/run.h"
+#include "executor/run/sandbox_info.h"
 #include "executor/session/artifact.h"
 #include "executor/session/ledger.h"
 #include "executor/session/session_tools.h"
@@ -27,7 +28,10 @@
 static int
 open_all(struct err *e)
 {
-	return options_check(e) < 0 || info_open(e) < 0 || sign_open(e) < 0 ? -1 : builder_open(e);
+	return options_check(e) < 0 || info_open(e) < 0 || sandbox_info_open(e) < 0 ||
+	               sign_open(e) < 0
+	           ? -1
+	           : builder_open(e);
 }
 
 static int
@@ -60,6 +64,7 @@ static const struct route routes[] = {
 	{ MSG_list_state_snapshots, FROM(gateway), snapshot_on_list_state_snapshots },
 	{ MSG_delete_state_snapshot, FROM(gateway), snapshot_on_delete_state_snapshot },
 	{ MSG_list_runtimes, FROM(gateway), info_on_list_runtimes },
+	{ MSG_get_sandbox_info, FROM(gateway), sandbox_info_on_get_sandbox_info },
 	{ MSG_sandbox_stats, FROM(gateway), info_on_sandbox_stats },
 	{ 0 },
 };
