@@ -127,8 +127,8 @@ plan_read(struct plan *plan, struct execute_code *ask, const struct session *ses
 		.label = label != NULL ? strdup(label) : NULL,
 	};
 	if (refuse_missing(ask, e) == 0 && read_limits(plan, ask, session, e) == 0 &&
-	    policy_read(&plan->policy, ask, profile, e) == 0 && read_code(plan, ask, e) == 0 &&
-	    read_files(plan, ask, e) == 0)
+	    policy_read(&plan->policy, ask, plan->language, profile, e) == 0 &&
+	    read_code(plan, ask, e) == 0 && read_files(plan, ask, e) == 0)
 		return 0;
 	plan_clear(plan);
 	return -1;

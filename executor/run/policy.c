@@ -48,27 +48,31 @@ refuse_profile(enum profile refused, struct err *e)
 	    profile_name(refused), enabled, profile_name(refused));
 }
 
+static const char *
+name_of(unsigned language)
+{
+	return word_text(SET_language, (int)language);
+}
+
 /* The rules are about Python's syntax tree and its imports.  What cannot be held to them does not
  * run under them: to leave them out in silence would be to promise what is not kept. */
 static int
-check_language(const struct profile_set *set, enum language language, struct err *e)
+check_language(const struct profile_set *set, unsigned language, struct err *e)
 {
-	const char *name = word_text(SET_language, (int)language);
-
 	if (language == language_python || profile_is_open(set))
 		return 0;
 	if (policy_is_enabled(PROFILE_open))
 		return err_set(e, ERR_invalid_argument,
 		    "profile: %s has rules for python only; run %s with profile open", set->title,
-		    name);
+		    name_of(language));
 	return err_set(e, ERR_denied,
 	    "profile: %s has rules for python only, and %s needs open, which is not enabled on "
 	    "this server; use python",
-	    set->title, name);
+	    set->title, name_of(language));
 }
 
 static int
-read_profile(const char *names, enum language language, struct profile_set *set, struct err *e)
+read_profile(const char *names, unsigned language, struct profile_set *set, struct err *e)
 {
 	if (profile_read(names, set, e) < 0)
 		return -1;
@@ -79,7 +83,7 @@ read_profile(const char *names, enum language language, struct profile_set *set,
 }
 
 int
-policy_check_profile(const char *names, enum language language, struct err *e)
+policy_check_profile(const char *names, unsigned language, struct err *e)
 {
 	struct profile_set set;
 
@@ -117,33 +121,33 @@ read_imports(struct policy *policy, struct texts *asked, struct err *e)
 }
 
 static int
-check_imports(const struct execute_code *ask, struct err *e)
+check_imports(const struct texts *asked, unsigned language, struct err *e)
 {
-	const char *name = word_text(SET_language, ask->language);
-
-	if (ask->language == language_python)
+	if (language == language_python)
 		return 0;
-	if (ask->allowed_imports.items != NULL)
+	if (asked->items != NULL)
 		return err_set(e, ERR_invalid_argument,
-		    "allowed_imports: modules of python; leave it out to run %s", name);
+		    "allowed_imports: modules of python; leave it out to run %s",
+		    name_of(language));
 	if (options.imports.count > 0)
 		return err_set(e, ERR_denied,
 		    "language: this server allows listed modules of python only, and %s is not "
 		    "held to them; use python",
-		    name);
+		    name_of(language));
 	return 0;
 }
 
 int
-policy_read(
-    struct policy *policy, struct execute_code *ask, const char *session_profile, struct err *e)
+policy_read(struct policy *policy, struct execute_code *ask, unsigned language,
+    const char *session_profile, struct err *e)
 {
 	const char *name = ask->profile != NULL      ? ask->profile
 	                   : session_profile != NULL ? session_profile
 	                                             : options.profile;
 
-	if (read_profile(name, (enum language)ask->language, &policy->set, e) < 0 ||
-	    check_imports(ask, e) < 0 || read_imports(policy, &ask->allowed_imports, e) < 0)
+	if (read_profile(name, language, &policy->set, e) < 0 ||
+	    check_imports(&ask->allowed_imports, language, e) < 0 ||
+	    read_imports(policy, &ask->allowed_imports, e) < 0)
 		return -1;
 	policy->profile = strdup(name);
 	return policy->profile != NULL ? 0 : err_sys(e, "profile");

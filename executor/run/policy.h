@@ -19,10 +19,11 @@ struct policy {
 bool policy_is_enabled(enum profile);
 /* Are these names of profiles, separated by commas, that the operator allows and that this language
  * can be held to?  invalid_argument, denied. */
-int policy_check_profile(const char *names, enum language, struct err *);
+int policy_check_profile(const char *names, unsigned language, struct err *);
 /* The call's own profile and imports, which are taken, or else the session's (may be NULL), or else
  * the server's. */
-int policy_read(struct policy *, struct execute_code *, const char *session_profile, struct err *);
+int policy_read(struct policy *, struct execute_code *, unsigned language,
+    const char *session_profile, struct err *);
 void policy_clear(struct policy *);
 /* Must the validator be asked, and imports be guarded? */
 bool policy_restricts(const struct policy *);

@@ -35,14 +35,14 @@ takes_the_nearest(void **state)
 	struct err e;
 
 	(void)state;
-	assert_int_equal(policy_read(&policy, &ask, "basic", &e), 0);
+	assert_int_equal(policy_read(&policy, &ask, language_python, "basic", &e), 0);
 	assert_string_equal(policy.profile, "strict");
 	policy_clear(&policy);
 	ask.profile = NULL;
-	assert_int_equal(policy_read(&policy, &ask, "basic", &e), 0);
+	assert_int_equal(policy_read(&policy, &ask, language_python, "basic", &e), 0);
 	assert_string_equal(policy.profile, "basic");
 	policy_clear(&policy);
-	assert_int_equal(policy_read(&policy, &ask, NULL, &e), 0);
+	assert_int_equal(policy_read(&policy, &ask, language_python, NULL, &e), 0);
 	assert_string_equal(policy.profile, "open");
 	assert_false(policy_restricts(&policy));
 	policy_clear(&policy);
@@ -78,12 +78,12 @@ keeps_to_the_operators(void **state)
 }
 
 static void
-refuse(struct execute_code *ask, enum err_code code, const char *text)
+refuse(struct execute_code *ask, unsigned language, enum err_code code, const char *text)
 {
 	struct policy policy = { 0 };
 	struct err e = { 0 };
 
-	assert_int_equal(policy_read(&policy, ask, NULL, &e), -1);
+	assert_int_equal(policy_read(&policy, ask, language, NULL, &e), -1);
 	assert_int_equal(e.code, code);
 	assert_non_null(strstr(e.text, text));
 	policy_clear(&policy);
@@ -94,26 +94,25 @@ static void
 refuses_other_languages(void **state)
 {
 	char basic[] = "basic", math[] = "math", *imports[] = { math };
-	struct execute_code node = { .language = language_node };
+	struct execute_code node = { 0 };
 	struct policy policy = { 0 };
 	struct err e;
 
 	(void)state;
-	assert_int_equal(policy_read(&policy, &node, NULL, &e), 0);
+	assert_int_equal(policy_read(&policy, &node, language_node, NULL, &e), 0);
 	policy_clear(&policy);
 	node.profile = basic;
-	refuse(&node, ERR_invalid_argument, "run node with profile open");
+	refuse(&node, language_node, ERR_invalid_argument, "run node with profile open");
 	options.enable_open = false;
-	refuse(&node, ERR_denied, "open, which is not enabled");
+	refuse(&node, language_node, ERR_denied, "open, which is not enabled");
 	options.enable_open = true;
 	node.profile = NULL;
 	node.allowed_imports = (struct texts){ imports, 1 };
-	refuse(&node, ERR_invalid_argument, "allowed_imports");
+	refuse(&node, language_node, ERR_invalid_argument, "allowed_imports");
 	node.allowed_imports = (struct texts){ 0 };
 	assert_int_equal(texts_add(&options.imports, "math"), 0);
-	refuse(&node, ERR_denied, "use python");
-	node.language = language_shell;
-	refuse(&node, ERR_denied, "shell");
+	refuse(&node, language_node, ERR_denied, "use python");
+	refuse(&node, language_shell, ERR_denied, "shell");
 }
 
 static void
@@ -126,19 +125,19 @@ holds_imports_to_the_operators(void **state)
 	(void)state;
 	/* An empty list is one. */
 	ask.allowed_imports.items = calloc(1, sizeof(char *));
-	assert_int_equal(policy_read(&policy, &ask, NULL, &e), 0);
+	assert_int_equal(policy_read(&policy, &ask, language_python, NULL, &e), 0);
 	assert_true(policy_restricts(&policy));
 	policy_clear(&policy);
 	assert_int_equal(texts_add(&options.imports, "os"), 0);
-	assert_int_equal(policy_read(&policy, &ask, "strict", &e), 0);
+	assert_int_equal(policy_read(&policy, &ask, language_python, "strict", &e), 0);
 	assert_string_equal(policy.profile, "strict");
 	assert_string_equal(policy.imports.items[0], "os");
 	policy_clear(&policy);
 	assert_int_equal(texts_add(&ask.allowed_imports, "os.path"), 0);
-	assert_int_equal(policy_read(&policy, &ask, NULL, &e), 0);
+	assert_int_equal(policy_read(&policy, &ask, language_python, NULL, &e), 0);
 	policy_clear(&policy);
 	assert_int_equal(texts_add(&ask.allowed_imports, "oserror"), 0);
-	refuse(&ask, ERR_denied, "allowed_imports[0]: oserror is not among");
+	refuse(&ask, language_python, ERR_denied, "allowed_imports[0]: oserror is not among");
 	texts_clear(&ask.allowed_imports);
 }
 
@@ -154,7 +153,7 @@ check_guard(const char *profile, const char *imports, const char *begins, const 
 
 	if (imports != NULL)
 		assert_int_equal(texts_add(&ask.allowed_imports, imports), 0);
-	assert_int_equal(policy_read(&policy, &ask, NULL, &e), 0);
+	assert_int_equal(policy_read(&policy, &ask, language_python, NULL, &e), 0);
 	assert_int_equal(policy_guard(&policy, &guard, &e), 0);
 	assert_int_equal(guard.data == NULL, begins == NULL);
 	if (guard.data != NULL) {
