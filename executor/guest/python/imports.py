@@ -45,18 +45,20 @@ class Guard:
         self.names = None
         scope["__builtins__"] = builtins
 
-    def check(self, name):
-        if not any(within(name, entry) for entry in self.names):
-            raise ImportError(f"Import '{name}' is not allowed by {self.by}: do without it, or run this with a profile "
-                              "that allows it", name=name)
+    def allows(self, name):
+        return any(within(name, entry) for entry in self.names)
 
     # What `from package import name` asks for is the name: of os, os.path alone may be allowed.
-    def check_from(self, name, fromlist):
+    def refused(self, name, fromlist=None):
+        """The name that is not allowed, or None."""
+        wanted = [name]
         if fromlist and any(within(entry, name) for entry in self.names):
-            for part in fromlist:
-                self.check(f"{name}.{part}" if part != "*" else name)
-        else:
-            self.check(name)
+            wanted = [name if part == "*" else f"{name}.{part}" for part in fromlist]
+        return next((each for each in wanted if not self.allows(each)), None)
+
+    def error(self, name):
+        return ImportError(f"Import '{name}' is not allowed by {self.by}: do without it, or run this with a profile "
+                           "that allows it", name=name)
 
     # PyImport_Import() finds this too, when a function in C (as datetime's strptime) imports what it needs while the
     # program's frame is the innermost: it is known by its empty list, where a statement has None or a tuple.
@@ -64,7 +66,8 @@ class Guard:
         """__import__() of the program."""
         in_c = type(fromlist) is list and not fromlist
         if self.names is not None and isinstance(name, str) and level == 0 and not in_c:
-            self.check_from(name, fromlist)
+            if bad := self.refused(name, fromlist):
+                raise self.error(bad)
         return builtins.__import__(name, globals, locals, fromlist, level)
 
     def get_for(self, name, package=None, level=0):
@@ -73,5 +76,6 @@ class Guard:
         while frame is not None and frame.f_globals.get("__name__") in IMPORTLIB:
             frame = frame.f_back
         if self.names is not None and frame is not None and frame.f_builtins is vars(self.view):
-            self.check(machinery._resolve_name(name, package, level) if level > 0 else name)
+            if bad := self.refused(machinery._resolve_name(name, package, level) if level > 0 else name):
+                raise self.error(bad)
         return self.get(name, package, level)
