@@ -5,6 +5,7 @@
 #include "executor/box.h"
 #include "executor/info.h"
 #include "executor/run/policy.h"
+#include "executor/sign.h"
 
 #include "common/auto.h"
 #include "common/log.h"
@@ -118,6 +119,7 @@ describe(struct sandbox_info *reply, bool detail, struct err *e)
 {
 	reply->success = true;
 	reply->resource_limits = info_limits();
+	reply->artifact_key = strdup(sign_public_key());
 	/* Code is run in boxes; use_container is refused by plan.c. */
 	reply->container_mode = calloc(1, sizeof *reply->container_mode);
 	if (reply->resource_limits == NULL || reply->container_mode == NULL)
