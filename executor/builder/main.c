@@ -89,9 +89,7 @@ settle(struct host *host, struct err *e)
 	for (size_t i = 0; i < COUNT(ignored); i++)
 		signal(ignored[i], SIG_IGN);
 	umask(022);
-	/* For the stewards, who inherit it and see no file of the host; nothing is asked of it
-	 * here.
-	 */
+	/* For the stewards, who see no file of the host; nothing is asked of it here. */
 	media_open();
 	if (host_slot(host, e) < 0)
 		return -1;
