@@ -213,6 +213,25 @@ def test_another_program_verifies_too(cloister):
         assert openssl.returncode == status, (text, openssl)
 
 
+def test_the_operator_may_give_the_key(cloister):
+    other = Command(os.path.dirname(cloister.program))
+    try:
+        seed = bytes.fromhex("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60")  # RFC 8032, 7.1, test 1
+        public = bytes.fromhex("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a")
+        other.env["CLOISTER_EXECUTOR_ARTIFACT_KEY_FILE"] = other.program_file(base64.b64encode(seed) + b"\n", "seed")
+        assert other("up").returncode == 0
+        assert json.loads(other("status", "--json").stdout)["artifact_key"] == base64.b64encode(public).decode()
+        assert not os.path.exists(os.path.join(other.folder, "state", "executor", "artifact.key"))
+        other("down")
+        for text in b"short", base64.b64encode(seed)[:-2], b"":
+            path = other.program_file(text, "broken")
+            refused = subprocess.run([os.path.join(os.path.dirname(other.program), "cloister-executor"), "--run=" + other.folder,
+                                      "--state=" + other.folder, "--artifact-key-file=" + path], capture_output=True, check=False)
+            assert refused.returncode == 1 and path.encode() in refused.stderr and b"32 bytes" in refused.stderr, refused
+    finally:
+        other.close()
+
+
 def main():
     cloister = Command(sys.argv[1])
     try:
