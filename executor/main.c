@@ -15,10 +15,13 @@
 #include "executor/pool.h"
 #include "executor/run/queue.h"
 #include "executor/run/run.h"
+#include "executor/run/sandbox_info.h"
 #include "executor/runtime.h"
 #include "executor/session/artifact.h"
+#include "executor/session/ledger.h"
 #include "executor/session/session_tools.h"
 #include "executor/session/snapshot.h"
+#include "executor/sign.h"
 
 #include "common/daemon.h"
 
@@ -31,7 +34,7 @@ open_all(struct err *e)
 	int status = -1;
 
 	if (options_check(e) == 0 && runtime_open(e) == 0 && info_open(e) == 0 &&
-	    pool_arguments(&arguments, e) == 0)
+	    sign_open(e) == 0 && pool_arguments(&arguments, e) == 0)
 		status = builder_open(&arguments, e);
 	texts_clear(&arguments);
 	return status;
@@ -40,7 +43,7 @@ open_all(struct err *e)
 static int
 start(struct err *e)
 {
-	if (session_id_open(e) < 0 || builder_start(e) < 0)
+	if (session_id_open(e) < 0 || sign_start(e) < 0 || builder_start(e) < 0)
 		return -1;
 	pool_start();
 	return 0;
@@ -66,11 +69,13 @@ static const struct route routes[] = {
 	{ MSG_sandbox_upload_file, FROM(gateway), artifact_on_sandbox_upload_file },
 	{ MSG_sandbox_read_artifact, FROM(gateway), artifact_on_sandbox_read_artifact },
 	{ MSG_sandbox_list_artifacts, FROM(gateway), artifact_on_sandbox_list_artifacts },
+	{ MSG_get_artifacts, FROM(gateway), ledger_on_get_artifacts },
 	{ MSG_create_state_snapshot, FROM(gateway), snapshot_take_on_create_state_snapshot },
 	{ MSG_restore_state_snapshot, FROM(gateway), snapshot_restore_on_restore_state_snapshot },
 	{ MSG_list_state_snapshots, FROM(gateway), snapshot_on_list_state_snapshots },
 	{ MSG_delete_state_snapshot, FROM(gateway), snapshot_on_delete_state_snapshot },
 	{ MSG_list_runtimes, FROM(gateway), info_on_list_runtimes },
+	{ MSG_get_sandbox_info, FROM(gateway), sandbox_info_on_get_sandbox_info },
 	{ MSG_sandbox_stats, FROM(gateway), info_on_sandbox_stats },
 	{ 0 },
 };

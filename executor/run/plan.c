@@ -175,7 +175,7 @@ plan_read(struct plan *plan, struct execute_code *ask, const struct session *ses
 	};
 	if (read_language(plan, ask->language, session, e) == 0 && refuse_missing(ask, e) == 0 &&
 	    read_limits(plan, ask, session, e) == 0 &&
-	    policy_read(&plan->policy, ask, profile, e) == 0 && refuse_unchecked(plan, e) == 0 &&
+	    policy_read(&plan->policy, ask, plan->language, profile, e) == 0 &&
 	    read_code(plan, ask, e) == 0 && read_files(plan, ask, e) == 0) {
 		plan->statement = session != NULL && runtime_at(plan->language)->driver;
 		plan->zygote = pool_zygote(plan->language, plan->policy.profile);

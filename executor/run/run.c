@@ -27,6 +27,8 @@
 #include "executor/run/stream.h"
 #include "executor/runtime.h"
 #include "executor/session/artifact.h"
+#include "executor/session/collect.h"
+#include "executor/session/ledger.h"
 
 #include "common/auto.h"
 #include "common/log.h"
@@ -55,9 +57,10 @@ struct run {
 	void (*then)(struct run *); /* and what comes then */
 	struct err unlisted;        /* why there is none */
 	struct execution reply;
-	struct err over;  /* why nobody wants it any more */
-	bool recorded;    /* its start */
-	int64_t began_us; /* the call came */
+	struct collection collection; /* of what it left */
+	struct err over;              /* why nobody wants it any more */
+	bool recorded;                /* its start */
+	int64_t began_us;             /* the call came */
 	double queue_ms;
 };
 
@@ -248,12 +251,33 @@ fill_artifacts(struct run *run, struct err *e)
 }
 
 static void
-collected(struct run *run)
+collected(void *self, const struct err *e)
 {
-	struct err e = { 0 };
+	struct run *run = self;
+
+	if (failed(run, e))
+		return;
+	ledger_keep(run->call, &run->reply);
+	finish(run, NULL);
+}
+
+static void
+collect(struct run *run)
+{
+	struct err e;
 
 	run->reply.usage->queue_ms = run->queue_ms;
-	finish(run, fill_artifacts(run, &e) < 0 ? &e : NULL);
+	run->collection = (struct collection){
+		.workspace = run->workspace,
+		.reply = &run->reply,
+		.owner = owner_of(run),
+		.done = collected,
+		.self = run,
+	};
+	if (fill_artifacts(run, &e) < 0)
+		finish(run, &e);
+	else
+		collect_start(&run->collection);
 }
 
 static void
@@ -268,7 +292,7 @@ code_done(void *self, struct box_end *end, const struct err *e)
 	else
 		outcome_fill(&run->reply, end, &run->plan, &why);
 	if (!failed(run, &why))
-		list_files(run, &run->after, collected);
+		list_files(run, &run->after, collect);
 }
 
 /* ---- running ---- */

@@ -168,6 +168,50 @@ hired_read(struct workspace *w, const char *path, uint64_t limit)
 	return o;
 }
 
+struct outcome
+hired_read_piece(struct workspace *w, const char *path, struct files_piece *piece)
+{
+	struct outcome o = { 0 };
+
+	files_read_piece(w, path, piece, was_read, &o);
+	hired_wait();
+	return o;
+}
+
+static void
+was_told(void *self, const char *type, const struct err *e)
+{
+	struct outcome *o = self;
+
+	if (type != NULL)
+		strcpy(o->type, type);
+	else
+		o->e = *e;
+	loop_stop();
+}
+
+struct outcome
+hired_type(struct workspace *w, const char *path)
+{
+	struct outcome o = { 0 };
+
+	files_type(w, path, was_told, &o);
+	hired_wait();
+	return o;
+}
+
+struct err
+hired_append(struct workspace *w, const char *path, const char *text, uint64_t offset)
+{
+	struct outcome o = { 0 };
+	struct blob content = blob_text(text);
+
+	files_append(w, path, &content, offset, hired_done, &o);
+	assert_null(content.data);
+	hired_wait();
+	return o.e;
+}
+
 struct err
 hired_write(struct workspace *w, const char *path, const char *text, bool overwrite)
 {
