@@ -47,18 +47,6 @@ read_language(struct plan *plan, const char *asked, const struct session *sessio
 	return 0;
 }
 
-/* The operator's own languages have a kernel to hold them and nobody who knows their words. */
-static int
-refuse_unchecked(const struct plan *plan, struct err *e)
-{
-	if (plan->language < language_COUNT || !policy_restricts(&plan->policy))
-		return 0;
-	return err_set(e, ERR_policy_violation,
-	    "profile: code in %s cannot be checked against the rules of %s; only the profile open, "
-	    "without allowed_imports, runs it",
-	    runtime_at(plan->language)->name, plan->policy.profile);
-}
-
 /* A session's programs live in one box, and that is made once. */
 static int
 refuse_other_box(const struct plan *plan, const struct execute_code *ask,

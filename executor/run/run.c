@@ -320,7 +320,7 @@ run_code(struct run *run)
 	static const struct home_events seen = { code_output, code_done },
 					unseen = { NULL, code_done };
 	const struct plan *plan = &run->plan;
-	const struct home_code code = {
+	struct home_code code = {
 		.language = plan->language,
 		.zygote = plan->zygote,
 		.code = {
@@ -339,12 +339,17 @@ run_code(struct run *run)
 		finish(run, &e);
 		return;
 	}
+	if (policy_guard(&plan->policy, &code.code.guard, &e) < 0) {
+		finish(run, &e);
+		return;
+	}
 	stream_progress(&run->stream, "started\n");
 	run->works = home;
 	if (home_run(home, &code, plan->capture ? &seen : &unseen, run, &e) < 0) {
 		run->works = NULL;
 		finish(run, &e);
 	}
+	blob_clear(&code.code.guard);
 }
 
 /* ---- preparing ---- */

@@ -429,7 +429,7 @@ void
 files_type(struct workspace *workspace, const char *path,
     void (*done)(void *self, const char *type, const struct err *), void *self)
 {
-	struct fake_work *w = add_work(FAKE_TYPE, (void *)done, self);
+	struct fake_work *w = fake_add(FAKE_TYPE, (void *)done, self);
 
 	w->workspace = workspace;
 	w->path = path;
@@ -438,7 +438,7 @@ files_type(struct workspace *workspace, const char *path,
 void
 fake_type(const char *type, const struct err *e)
 {
-	struct fake_work *w = end_work(FAKE_TYPE);
+	struct fake_work *w = fake_over(FAKE_TYPE);
 	void (*done)(void *, const char *, const struct err *) = w->done;
 
 	done(w->self, type, e);

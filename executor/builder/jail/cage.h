@@ -43,9 +43,6 @@ struct cage_report {
 	uint32_t step_us[STEP_COUNT];
 };
 
-/* The environment of every program, NULL at the end. */
-extern const char *const cage_environment[];
-
 /*
  * In the new process.  Returns when all of it is in force and the builder has been told: with
  * descriptors 0 to 3 of a program in their places and no other open.  Ends the process otherwise.

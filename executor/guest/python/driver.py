@@ -226,6 +226,7 @@ class Driver:
     def __init__(self, ahead=()):
         self.control, self.interrupts, self.sources = Control(), Interrupts(), Sources()
         self.shadows = Shadows(set(ahead))
+        self.profile = self.guard = None
         self.hook, self.flags, self.statements = sys.excepthook, 0, 0
         self.prepare()
 
@@ -236,7 +237,7 @@ class Driver:
         self.scope = main.__dict__
         builtins.bridge = self.bridge = {}
         sys.argv, sys.path = [FILE], [os.getcwd(), *sys.path]
-        sys.meta_path.insert(0, self.sources)
+        sys.meta_path[:0] = [self.sources, Fonts()]
         # What is written is seen at once, and text that has no UTF-8 form does not end a program.
         for stream in sys.stdout, sys.stderr:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
@@ -249,6 +250,8 @@ class Driver:
             if kind == b"B":
                 key, _, text = payload.decode("utf-8", "replace").partition("\n")
                 self.bridge[key] = parse_json(text)
+            elif kind == b"P":
+                self.profile = payload
             elif kind == b"S":
                 self.statement(payload.decode().removeprefix("\ufeff"))
             elif kind == b"C":
@@ -258,6 +261,14 @@ class Driver:
         if self.statements == 0:
             sys.exit("the control channel ended before the program came")
         self.end(0)
+
+    def guard_imports(self):
+        if self.profile is not None:
+            self.guard = self.guard or beside("imports.py")["Guard"]()
+            self.guard.hold(self.scope, self.profile)
+        elif self.guard:
+            self.guard.release(self.scope)
+        self.profile = None
 
     def program(self, source):
         self.interrupts.allow()
@@ -281,6 +292,7 @@ class Driver:
         """Runs it and tells what came of it; the exit status."""
         status, value, assigned, before = 0, None, False, self.scope.get("result")
         self.shadows.look()
+        self.guard_imports()
         self.sources.add(file, source)
         try:
             body, tail, assigned = self.parse(source, file)

@@ -37,16 +37,19 @@ def load_extension(name):
 
 def import_all(names):
     for name in filter(None, names):
+        before = set(sys.modules)
         try:
             __import__(name)
         except Exception as error:  # not installed, or broken: as the guest will see
+            for half in set(sys.modules) - before:
+                del sys.modules[half]
             print(f"zygote: {name} is not imported ahead: {type(error).__name__}: {error}"[:500], file=sys.stderr)
 
 
 def rehearse(driver):
     """All that the driver needs for a run, an exception, a result is read and imported here, and not in each fork."""
     import io
-    for name in "values.py", "failure.py", "rich.py":
+    for name in "values.py", "failure.py", "rich.py", "imports.py":
         driver.beside(name)
     stderr, sys.stderr = sys.stderr, io.StringIO()
     try:
@@ -123,7 +126,9 @@ def main():
     os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
     driver = load("driver")
     zygote = load_extension("_zygote")
+    sys.meta_path.insert(0, driver.Fonts())
     import_all(sys.argv[1].split(","))
+    sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, driver.Fonts)]
     rehearse(driver)
     random_states = generators()
     ahead = set(sys.modules) - bare
