@@ -38,6 +38,7 @@ asks_and_answers(void **state)
 	assert_true(dialog.bus.ask.timeout_ms > 0 && dialog.bus.ask.timeout_ms <= 1000);
 
 	struct session_created made = { .session_id = (char[]){ "s" },
+		.language = (char[]){ "python" },
 		.expires_at = (char[]){ "t" } };
 
 	dialog.bus.ask.done(dialog.bus.ask.self, &made, NULL);
