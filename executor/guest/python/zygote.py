@@ -36,23 +36,12 @@ def load_extension(name):
 
 
 def import_all(names):
-    """
-    Nothing can be written here. Matplotlib, which looks for a folder to write to when it is imported, and for good, is
-    told that /tmp is one: so it will be in each fork.
-    """
-    access = os.access
-    os.access = lambda path, *rest, **more: os.fspath(path) == "/tmp" or access(path, *rest, **more)
-    os.environ["MPLCONFIGDIR"] = "/tmp"
     for name in filter(None, names):
-        before = set(sys.modules)
         try:
             __import__(name)
         except Exception as error:  # not installed, or broken: as the guest will see
-            for half in set(sys.modules) - before:
-                del sys.modules[half]
             print(f"zygote: {name} is not imported ahead: {type(error).__name__}: {error}"[:500], file=sys.stderr)
             drop(name.partition(".")[0])
-    os.access = access
 
 
 def drop(top):
