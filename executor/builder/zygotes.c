@@ -128,8 +128,7 @@ become(const struct zygote *z, int sock)
 		if (from[i] < 0 || dup2(from[i], to[i]) < 0)
 			_exit(126);
 	dup2(0, 1);
-	if (close_range(ZYGOTE_PROC + 1, ~0u, 0) < 0 || lseek(ZYGOTE_START, 0, SEEK_SET) < 0 ||
-	    caps_pass_on() < 0 || chdir("/") < 0)
+	if (close_range(ZYGOTE_PROC + 1, ~0u, 0) < 0 || caps_pass_on() < 0 || chdir("/") < 0)
 		_exit(126);
 	execve(z->python, (char *const *)(uintptr_t)argv,
 	    (char *const *)(uintptr_t)environment_make(0));
