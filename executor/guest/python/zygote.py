@@ -69,6 +69,16 @@ def rehearse(driver):
         pyplot.figure().add_subplot().set_title("a")
         pyplot.savefig(BytesIO(), format="png")
         pyplot.close("all")
+        sys.modules["matplotlib.font_manager"]._get_font.cache_clear()
+
+
+def check_descriptors(known):
+    """A fork closes all but its own: what a library holds open would be another file there, or none."""
+    gc.collect()
+    left = [f"{number} {os.readlink(f'/proc/self/fd/{number}')}" for number in os.listdir("/proc/self/fd")
+            if int(number) not in known and os.path.exists(f"/proc/self/fd/{number}")]
+    if left:
+        print(f"zygote: held open by a library: {', '.join(left)}"[:500], file=sys.stderr)
 
 
 def generators():
@@ -126,6 +136,7 @@ def become(environment, random_states):
 
 def main():
     bare, environment = set(sys.modules), dict(os.environ)
+    known = set(map(int, os.listdir("/proc/self/fd")))
     gc.disable()
     os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
     driver = load("driver")
@@ -136,7 +147,7 @@ def main():
     rehearse(driver)
     random_states = generators()
     ahead = set(sys.modules) - bare
-    gc.collect()
+    check_descriptors(known)
     gc.freeze()
     zygote.serve()
     become(environment, random_states)
