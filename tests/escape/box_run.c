@@ -86,12 +86,6 @@ isolation_json(const struct isolation *isolation)
 	    texts_of(&isolation->missing), "limits_by", isolation->limits_by);
 }
 
-static void
-wipe(void *workspace)
-{
-	workspace_drop(workspace);
-}
-
 /* Nothing of it is left. */
 static void
 run_gone(void *self)
@@ -257,10 +251,7 @@ drop(struct place *place)
 {
 	if (place == NULL)
 		return;
-	if (place->session != NULL)
-		home_end(place->session, wipe, place->workspace);
-	else
-		workspace_drop(place->workspace);
+	home_wipe(place->session, place->workspace);
 	free(place->name);
 	*place = (struct place){ 0 };
 }
