@@ -324,6 +324,21 @@ home_end(struct home *h, void (*gone)(void *self), void *self)
 	settle(h);
 }
 
+static void
+drop(void *workspace)
+{
+	workspace_drop(workspace);
+}
+
+void
+home_wipe(struct home *h, struct workspace *workspace)
+{
+	if (h != NULL)
+		home_end(h, drop, workspace);
+	else
+		workspace_drop(workspace);
+}
+
 void
 home_set_bridges(struct home *h, const struct bridges *bridges)
 {

@@ -12,7 +12,7 @@
 #include "executor/box.h"
 #include "executor/info.h"
 #include "executor/options.h"
-#include "executor/pool.h"
+#include "executor/run/pool.h"
 #include "executor/run/queue.h"
 #include "executor/run/run.h"
 #include "executor/run/sandbox_info.h"

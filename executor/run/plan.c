@@ -9,7 +9,7 @@
 
 #include "executor/files.h"
 #include "executor/options.h"
-#include "executor/pool.h"
+#include "executor/run/pool.h"
 #include "executor/runtime.h"
 
 #include "common/auto.h"

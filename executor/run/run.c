@@ -20,9 +20,9 @@
 #include "executor/event.h"
 #include "executor/files.h"
 #include "executor/options.h"
-#include "executor/pool.h"
 #include "executor/run/outcome.h"
 #include "executor/run/plan.h"
+#include "executor/run/pool.h"
 #include "executor/run/queue.h"
 #include "executor/run/stream.h"
 #include "executor/runtime.h"
@@ -132,21 +132,6 @@ free_run(struct run *run)
 	free(run);
 }
 
-static void
-wipe(void *workspace)
-{
-	workspace_drop(workspace);
-}
-
-static void
-leave_home(struct run *run)
-{
-	if (run->home != NULL)
-		home_end(run->home, wipe, run->own);
-	else
-		workspace_drop(run->own);
-}
-
 /* The only end of a run that has begun; e NULL: the reply is ready.  The session and the workspace
  * are let go before the caller hears, who may use the session next; the place in the queue after,
  * for the next run to start does not concern this caller. */
@@ -158,7 +143,7 @@ finish(struct run *run, const struct err *e)
 	if (run->recorded || run->over.code != ERR_none)
 		record_end(run, e);
 	stream_close(&run->stream);
-	leave_home(run);
+	home_wipe(run->home, run->own);
 	session_leave(&run->use);
 	if (e == NULL)
 		call_reply(call, &run->reply);
