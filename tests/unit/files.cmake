@@ -20,3 +20,5 @@ target_link_options(test_shelf PRIVATE LINKER:--wrap=loop_now_ms LINKER:--wrap=s
 foreach(test test_manifest test_shelf)
 	cloister_includes(${test} tests snapshotd)
 endforeach()
+add_test(NAME unit.test_drivers COMMAND /usr/bin/python3 -B ${CMAKE_CURRENT_SOURCE_DIR}/test_drivers.py ${files}/guest)
+set_tests_properties(unit.test_drivers PROPERTIES LABELS unit TIMEOUT 240 SKIP_RETURN_CODE 77)
