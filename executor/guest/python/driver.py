@@ -387,8 +387,9 @@ class Driver:
         atexit._run_exitfuncs()
         self.flush()
         native = self.loaded_native()
+        held = open_files()  # else the collector would close them in any order, the lower ones of a pile first
         self.forget()
-        save_files()
+        save_files(held + open_files(_io._IOBase))
         done = self.flush()
         flush_native()
         if native and done:
@@ -417,12 +418,18 @@ def flush_native():
             pass
 
 
-def save_files():
-    """Writes out the files that something still holds; those on top of others first."""
-    open_files = [thing for thing in gc.get_objects() if issubclass(type(thing), _io._IOBase)]
-    for thing in sorted(open_files, key=lambda file: (type(file).__module__ == "_io", not hasattr(file, "buffer"))):
+def open_files(kinds=(_io._BufferedIOBase, _io._TextIOBase)):
+    """Those that something holds; without an argument, those of the interpreter's own types."""
+    own = kinds is not _io._IOBase
+    return [thing for thing in gc.get_objects() if issubclass(type(thing), kinds)
+            and (not own or type(thing).__module__ == "_io")]
+
+
+def save_files(files):
+    """Writes them out, those on top of others first."""
+    for file in sorted(files, key=lambda file: 0 if hasattr(type(file), "buffer") else 1 + (type(file).__module__ == "_io")):
         try:
-            thing.flush() if type(thing).__module__ == "_io" else thing.close()
+            file.flush() if type(file).__module__ == "_io" else file.close()
         except BaseException:
             pass
 
