@@ -249,7 +249,8 @@ info_on_list_runtimes(struct call *call, void *request, struct err *e)
 		return -1;
 
 	/* One that is known and not here: none. */
-	int status = wish->language != NULL && only < 0 ? 0 : info_runtimes(&reply.runtimes, only, e);
+	int status =
+	    wish->language != NULL && only < 0 ? 0 : info_runtimes(&reply.runtimes, only, e);
 
 	if (status == 0)
 		call_reply(call, &reply);

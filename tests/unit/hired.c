@@ -7,6 +7,7 @@
 #include "executor/builder/steward/steward.h"
 #include "executor/builder_link.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -239,7 +240,8 @@ hired_make_file(struct workspace *w, const char *path, const char *text)
 {
 	int fd = openat(w->root, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 
-	assert_true(fd >= 0);
+	if (fd < 0)
+		fail_msg("%s: %s", path, strerror(errno));
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
 	close(fd);
 }

@@ -55,7 +55,6 @@ enum {
 	MIB = 1 << 20,
 };
 
-
 /* What is known of the layers so far; errors in it end the box. */
 struct entry {
 	const struct cage *cage;

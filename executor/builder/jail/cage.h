@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "executor/builder/jail/filter.h"
 #include "executor/builder/host.h"
+#include "executor/builder/jail/filter.h"
 #include "executor/builder/limits/cgroup.h"
 #include "executor/builder/order.h"
 
