@@ -226,6 +226,7 @@ class Driver:
     def __init__(self, ahead=()):
         self.control, self.interrupts, self.sources = Control(), Interrupts(), Sources()
         self.ahead, self.shadows = frozenset(ahead), Shadows(set(ahead))
+        self.bare = frozenset(sys.modules)  # without the program's; in a fork, to look at each costs a copy of its page
         self.profile = self.guard = None
         self.hook, self.flags, self.statements, self.whole = sys.excepthook, 0, 0, False
         self.prepare()
@@ -242,7 +243,20 @@ class Driver:
         for stream in sys.stdout, sys.stderr:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
 
+    def rehearse(self):
+        """What a run writes to in a fork is copied page by page: here, and not while somebody waits for it."""
+        body, tail, _ = self.parse("name = 0\nname", FILE)
+        scope = {}
+        exec(body, scope)
+        eval(tail, scope)
+        names(scope)
+        self.flush()
+        open_files()
+        gc.collect()
+
     def serve(self):
+        if self.ahead:
+            self.rehearse()
         self.control.send(b"I", b"")
         while frame := self.control.receive():
             kind, payload = frame
@@ -369,9 +383,10 @@ class Driver:
 
     def loaded_native(self):
         """Did the program load libraries that may have something to do when exit(3) is called?"""
-        if "ctypes" in sys.modules and "ctypes" not in self.ahead:
+        loaded = sys.modules.keys() - self.bare
+        if "ctypes" in loaded:
             return True
-        files = (getattr(sys.modules[name], "__file__", None) for name in sys.modules.keys() - self.ahead)
+        files = (getattr(sys.modules[name], "__file__", None) for name in loaded)
         return any(str(file).endswith(".so") and "/lib-dynload/" not in str(file) for file in files)
 
     def end(self, status):
@@ -402,9 +417,10 @@ class Driver:
     def forget(self):
         """Lets go of the program's names and of its own modules'."""
         here = sys.path[0] if sys.path and isinstance(sys.path[0], str) else "/"
-        for name in sys.modules.keys() - self.ahead:  # to look at each of those would cost a copy of its page
-            if name == "__main__" or str(getattr(sys.modules[name], "__file__", "")).startswith(here + "/"):
+        for name in sys.modules.keys() - self.bare:
+            if str(getattr(sys.modules[name], "__file__", "")).startswith(here + "/"):
                 del sys.modules[name]
+        sys.modules.pop("__main__", None)
         self.scope = self.bridge = builtins.bridge = None
         gc.collect()
 
