@@ -3,6 +3,7 @@
 
     box = Box("build/bin", probe)     # as root; with user=12345 as that user, rootless
     end = box.run("print(1)")         # .how .exit_code .signal .out .err and so on; nothing of it is left by then
+    box.start = "warm"                # from here on Python is forked from a zygote, not started from its file
 """
 
 import atexit
@@ -11,6 +12,7 @@ import itertools
 import json
 import os
 import queue
+import re
 import secrets
 import shutil
 import subprocess
@@ -36,6 +38,13 @@ def attempt(name, go, *args, **more):
 """
 
 
+PYTHON = "/usr/bin/python3"
+LANGUAGES = {"python": 0, "node": 1, "shell": 2}  # enum language
+# What zygotes have imported, by number; a fork of the first has what a bare start has.
+ZYGOTES = {"warm": 1, "warm libraries": 2}
+LIBRARIES = "random,secrets,uuid,ssl,tempfile,socket,threading,multiprocessing,numpy,numpy.random"
+
+
 class Waiting:
     """A program under way."""
 
@@ -54,17 +63,18 @@ class Box:
     """One box_run with its builder; prefix: a command that starts it otherwise than it is started as a rule."""
 
     def __init__(self, folder, probe, user=None, prefix=()):
-        self.user, self.source, self.folder, self.probe = user, folder, folder, probe
+        self.user, self.source, self.folder, self.probe, self.start = user, folder, folder, probe, "cold"
         # What an ordinary user starts must be where that user can read it.
         if user is not None:
             self.folder = tempfile.mkdtemp(prefix="cloister-escape-")
-            for name in "box_run", "cloister-builder":
+            for name in "box_run", "cloister-builder", "_zygote.so":
                 shutil.copy(os.path.join(folder, name), self.folder)
             os.chmod(self.folder, 0o755)
         as_user = {} if user is None else {"user": user, "group": user, "extra_groups": []}
         self.canary = secrets.token_hex(16)
         clean = {"PATH": "/usr/bin:/bin", "CANARY": self.canary}
-        self.process = subprocess.Popen([*prefix, os.path.join(self.folder, "box_run")], stdin=subprocess.PIPE,
+        zygotes = [word for modules in ("", LIBRARIES) for word in ("zygote", PYTHON, modules, "--")]
+        self.process = subprocess.Popen([*prefix, os.path.join(self.folder, "box_run"), *zygotes], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, env=clean, cwd="/", **as_user)
         self.isolation = json.loads(self.process.stdout.readline())["isolation"]
         self.numbers, self.waiting = itertools.count(1), {}
@@ -85,10 +95,14 @@ class Box:
         keepers = children(self.process.pid)
         return (children(keepers[0]) or [None])[0] if keepers else None
 
-    def begin(self, code, **more):
+    def begin(self, code, language="python", start=None, **more):
+        """start: "cold", or a zygote of ZYGOTES; None: as box.start has it."""
         number = next(self.numbers)
         waiting = self.waiting[number] = Waiting(self, number)
-        self.say({"id": number, "code": PRELUDE + code, **more})
+        if language == "python":
+            code = PRELUDE + code
+            more["zygote"] = ZYGOTES.get(start or self.start, 0)
+        self.say({"id": number, "code": code, "language": LANGUAGES[language], **more})
         return waiting
 
     def say(self, line):
@@ -123,16 +137,27 @@ class Box:
         assert end.exit_code == 0, end.err
 
     def alive(self):
-        """Processes in boxes, as the host sees them: whatever descends from the builder."""
-        return descendants(self.builder) if self.builder else []
+        """Processes in boxes, as the host sees them: what descends from the builder, but for its zygotes."""
+        if self.builder is None:
+            return []
+        own = link(f"/proc/{self.builder}/ns/pid")
+        return [pid for pid in descendants(self.builder) if link(f"/proc/{pid}/ns/pid") not in (own, None)]
+
+    def zygotes(self):
+        own = link(f"/proc/{self.builder}/ns/pid")
+        return [pid for pid in children(self.builder) if link(f"/proc/{pid}/ns/pid") == own]
 
     def inmates(self, count=1, timeout=10):
-        """Waits until so many interpreters are at work: (pid 1 of the box, interpreter) of each."""
+        """Waits until so many boxes are at work: (pid 1 of the box, its first program) of each."""
         until = time.monotonic() + timeout
         while time.monotonic() < until:
-            pairs = [(init, children(init)[0]) for init in children(self.builder) if children(init)]
-            pairs = [p for p in pairs if "python" in os.path.basename(link(f"/proc/{p[1]}/exe") or "")]
-            if len(pairs) >= count:
+            found = {}
+            for pid in self.alive():
+                inside = inner_pid(pid)
+                if inside is not None:
+                    found.setdefault(link(f"/proc/{pid}/ns/pid"), {})[inside] = pid
+            pairs = [(pids[1], pids[min(pids.keys() - {1})]) for pids in found.values() if 1 in pids and len(pids) > 1]
+            if len(pairs) >= count and all(seccomp_filters(program) == 2 for _, program in pairs):
                 return pairs
             time.sleep(0.01)
         raise AssertionError("no program started")
@@ -144,6 +169,13 @@ class Box:
         self.reader.join(timeout=10)
         if self.user is not None:
             shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def environment(processors):
+    """What a program finds, by the table that it is made from."""
+    table = read(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../executor/guest/environment.def"))
+    fixed = re.findall(r'^VARIABLE\("(\w+)=(.*?)"\)', table, re.M)
+    return {**dict(fixed), **dict.fromkeys(re.findall(r'^THREADS\("(\w+)"\)', table, re.M), str(processors))}
 
 
 def read(path):
@@ -183,3 +215,19 @@ def descendants(pid):
 def status(pid):
     with open(f"/proc/{pid}/status", encoding="utf-8") as file:
         return dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
+
+
+def inner_pid(pid):
+    """Its number in its own pid namespace."""
+    try:
+        return int(status(pid)["NSpid"].split()[-1])
+    except (OSError, KeyError):
+        return None
+
+
+def seccomp_filters(pid):
+    """0 as long as it is not wholly in its jail."""
+    try:
+        return int(status(pid)["Seccomp_filters"])
+    except (OSError, KeyError):
+        return 0

@@ -7,20 +7,25 @@ import ctypes
 import os
 import random
 import select
+import signal
 import socket
 import struct
 import subprocess
 
 import box as boxes
 
-WORKSPACE, WIPE, BOX, STEWARD, KILL = range(1, 6)
-READY, MADE, STARTED, ENDED = range(1, 5)
-ORDER = "=IIIIQQQQQQQQ"  # struct order of executor/builder/order.h
+WORKSPACE, WIPE, BOX, PROGRAM, STEWARD, CLOCK, SIGNAL, KILL = range(1, 9)
+READY, MADE, STARTED, KILLED, ENDED = range(1, 6)
+ORDER = "=IIIIIIIIQQQQQQQQ"  # struct order of executor/builder/order.h
+SIZE = struct.calcsize(ORDER)
 MIB = 1 << 20
+SPARE = 64  # network namespaces that the builder keeps for later boxes
 
 
-def order(kind, id_=1, workspace=0, language=0, size=MIB, files=64, memory=64 * MIB, tmp=MIB, cpu=0, processes=8, open_files=64, wall_ms=5000):
-    return struct.pack(ORDER, kind, id_, workspace, language, size, files, memory, tmp, cpu, processes, open_files, wall_ms)
+def order(kind, id_=1, workspace=0, box=0, runtime=0, zygote=0, alone=0, signal=0, size=MIB, files=64, memory=64 * MIB, tmp=MIB, cpu=0,
+          processes=8, open_files=64, wall_ms=5000):
+    return struct.pack(ORDER, kind, id_, workspace, box, runtime, zygote, alone, signal, size, files, memory, tmp, cpu, processes, open_files,
+                       wall_ms)
 
 
 class Builder:
@@ -58,17 +63,32 @@ class Builder:
     def quiet(self, seconds=0.2):
         return not select.select([self.near], [], [], seconds)[0]
 
-    def works(self):
-        """A box still comes and goes."""
-        assert self.ask(order(WORKSPACE, 4000))[2] == 0
-        code = b"C" + (3).to_bytes(4, "little") + b"1+1"
-        ours, theirs = socket.socketpair()
+    def start(self, id_, control, **more):
+        """A program alone in box id_, which is ordered with it; its own id is 2000 more."""
         null = os.open("/dev/null", os.O_RDWR)
-        ours.send(code)
-        assert self.ask(order(BOX, 4000, 4000), [null, null, theirs.fileno()])[:3] == (STARTED, 4000, 0)
-        assert self.answer()[:3] == (ENDED, 4000, 0)
+        self.send(order(BOX, id_, **more))
+        self.send(order(PROGRAM, id_ + 2000, box=id_, alone=1), [null, null, control])
         os.close(null)
-        self.send(order(WIPE, 4000))
+
+    def until(self, kind, id_):
+        """Answers come as they like; the code of this one."""
+        while True:
+            got = self.answer()
+            if got[:2] == (kind, id_):
+                return got[2:]
+
+    def works(self):
+        """A box still comes and goes, with a program in it."""
+        assert self.ask(order(WORKSPACE, 2000))[2] == 0
+        ours, theirs = socket.socketpair()
+        code = b"1+1"
+        ours.send(b"C" + len(code).to_bytes(4, "little") + code)
+        self.start(2000, theirs.fileno(), workspace=2000)
+        theirs.close()
+        assert self.until(STARTED, 4000)[0] == 0
+        assert self.until(ENDED, 2000)[0] == 0
+        ours.close()
+        self.send(order(WIPE, 2000))
         return self.quiet()
 
     def stop(self):
@@ -91,10 +111,15 @@ def three():
     return [os.open("/dev/null", os.O_RDWR) for _ in range(3)]
 
 
+def close(fds):
+    for fd in fds:
+        os.close(fd)
+
+
 def test_I19_messages_of_any_size(box):
     """I19: what is not one whole order is not looked at."""
     with builder(box) as b:
-        for size in 1, 4, 79, 81, 160, 4096, 100000:
+        for size in 1, 4, SIZE - 1, SIZE + 1, 2 * SIZE, 4096, 100000:
             b.send(os.urandom(size))
         assert b.quiet()
 
@@ -104,10 +129,10 @@ def test_I19_random_orders(box):
     rng = random.Random(7)
     with builder(box) as b:
         for _ in range(3000):
-            numbers = [rng.choice([0, 1, 2, 5, 4096, 4097, 0xffffffff, rng.getrandbits(32)]) for _ in range(4)]
+            numbers = [rng.choice([0, 1, 2, 5, 4096, 4097, 0xffffffff, rng.getrandbits(32)]) for _ in range(8)]
             sizes = [rng.choice([0, 1, 4096, MIB, 1 << 40, (1 << 64) - 1, rng.getrandbits(64)]) for _ in range(8)]
             # No order that is meant: a workspace of a plausible size would be made.
-            numbers[0] = rng.choice([0, BOX, STEWARD, 6, 0xffffffff, rng.getrandbits(32)])
+            numbers[0] = rng.choice([0, BOX, PROGRAM, STEWARD, SIGNAL, KILL + 1, 0xffffffff, rng.getrandbits(32)])
             b.send(struct.pack(ORDER, *numbers, *sizes))
             while not b.quiet(0):
                 assert b.answer()[2] != 0
@@ -119,97 +144,127 @@ def test_I18_numbers_out_of_bounds(box):
     """I18: no size, count or id beyond its bound is taken, and the answer names it."""
     with builder(box) as b:
         assert b.ask(order(WORKSPACE, 1))[2] == 0
-        null = three()
         for field, more in {"memory_bytes": {"memory": 1 << 60}, "tmp_bytes": {"tmp": 1 << 60}, "processes": {"processes": 5000},
-                            "open_files": {"open_files": 1 << 40}, "wall_ms": {"wall_ms": 1 << 60}, "language": {"language": 99},
-                            "workspace": {"workspace": 0}}.items():
-            kind, _, code, text = b.ask(order(BOX, 2, **{"workspace": 1, **more}), null)
+                            "open_files": {"open_files": 1 << 40}, "workspace": {"workspace": 0}, "id": {"id_": 4097}}.items():
+            kind, _, code, text = b.ask(order(BOX, **{"id_": 2, "workspace": 1, **more}))
             assert kind == ENDED and code != 0 and field in text, (field, text)
+        null = three()
+        for field, more in {"box": {"box": 0}, "runtime": {"runtime": 99}, "zygote": {"zygote": 99}, "alone": {"alone": 2}}.items():
+            kind, _, code, text = b.ask(order(PROGRAM, 3, **{"box": 1, **more}), null)
+            assert kind == ENDED and code != 0 and field in text, (field, text)
+        for number in 0, signal.SIGTERM, signal.SIGSTOP, 99:
+            assert "signal" in b.ask(order(SIGNAL, 3, signal=number))[3]
+        assert "wall_ms" in b.ask(order(CLOCK, 2, wall_ms=1 << 60))[3]
         for size in 0, 1 << 60:
             kind, _, code, text = b.ask(order(WORKSPACE, 3, size=size))
             assert kind == MADE and code != 0 and "bytes" in text, text
-        for fd in null:
-            os.close(fd)
+        close(null)
 
 
 def test_I18_things_that_are_not_there(box):
     """I18: an id is good for what was made under it, once; two of one kind never share it."""
     with builder(box) as b:
         null = three()
-        assert "not there" in b.ask(order(BOX, 1, 77), null)[3]
+        assert "not there" in b.ask(order(BOX, 1, 77))[3]
+        assert b.ask(order(PROGRAM, 1, box=77), null)[2] != 0
         assert b.ask(order(WORKSPACE, 5))[2] == 0
         assert "already" in b.ask(order(WORKSPACE, 5))[3]
         b.send(order(KILL, 9))
+        b.send(order(SIGNAL, 9, signal=signal.SIGINT))
+        b.send(order(CLOCK, 9))
         b.send(order(WIPE, 9))
         assert b.quiet()
-        assert "descriptors" in b.ask(order(BOX, 1, 5), null[:2])[3]
+        assert "descriptors" in b.ask(order(BOX, 1, 5), null)[3]
+        assert "descriptors" in b.ask(order(PROGRAM, 1, box=1), null[:2])[3]
         assert "descriptors" in b.ask(order(STEWARD, 1, 5), null)[3]
         assert "descriptors" in b.ask(order(WORKSPACE, 6), null[:1])[3]
         b.send(order(KILL, 9), null + null)
         assert b.quiet()
-        assert "no program" in b.ask(order(BOX, 1, 5, language=1), null)[3]
-        for fd in null:
-            os.close(fd)
+        assert b.ask(order(BOX, 1, 5))[:3] == (STARTED, 1, 0)
+        assert "there is no such" in b.ask(order(PROGRAM, 2, box=1, runtime=9), null)[3]
+        assert "there is no such" in b.ask(order(PROGRAM, 2, box=1, zygote=1), null)[3]
+        b.send(order(KILL, 1)), b.until(ENDED, 1)
+        close(null)
+
+
+def test_I18_programs_join_only_boxes(box):
+    """I18, I12: a program does not get into a steward, into another program, or into a box that has ended."""
+    with builder(box) as b:
+        assert b.ask(order(WORKSPACE, 1))[2] == 0
+        null, (ours, theirs), (near, far) = three(), socket.socketpair(), socket.socketpair()
+        assert b.ask(order(BOX, 1, 1))[:3] == (STARTED, 1, 0)
+        assert b.ask(order(PROGRAM, 2, box=1), [null[0], null[1], theirs.fileno()])[:3] == (STARTED, 2, 0)
+        assert b.ask(order(PROGRAM, 3, box=2), null)[2] != 0
+        b.send(order(STEWARD, 4, 1), [far.fileno()])
+        b.until(STARTED, 4)
+        assert b.ask(order(PROGRAM, 5, box=4), null)[2] != 0
+        for name in 1, 2:
+            assert b.ask(order(PROGRAM, name, box=1), null)[2] != 0, "one id twice"
+        b.send(order(KILL, 4)), b.until(ENDED, 4)
+        b.send(order(KILL, 1)), b.until(ENDED, 1)
+        assert b.ask(order(PROGRAM, 6, box=1), null)[2] != 0
+        b.send(order(WIPE, 1))
+        close(null)
+        for end in ours, theirs, near, far:
+            end.close()
 
 
 def test_I18_wipe_waits_for_the_last(box):
     """I18, X-06: a workspace that somebody works in is wiped when nobody does, and not lent again before."""
     with builder(box) as b:
         assert b.ask(order(WORKSPACE, 1))[2] == 0
-        null, (ours, theirs) = three(), socket.socketpair()
-        assert b.ask(order(BOX, 1, 1), [null[0], null[1], theirs.fileno()])[0] == STARTED
+        ours, theirs = socket.socketpair()
+        b.start(1, theirs.fileno(), workspace=1)
+        b.until(STARTED, 2001)
         b.send(order(WIPE, 1))
-        assert "given up" in b.ask(order(BOX, 2, 1), null)[3]
+        assert "given up" in b.ask(order(BOX, 2, 1))[3]
         assert "already" in b.ask(order(WORKSPACE, 1))[3]
-        assert "lives already" in b.ask(order(BOX, 1, 2), null)[3]
         b.send(order(KILL, 1))
-        assert b.answer()[:2] == (ENDED, 1)
+        b.until(ENDED, 1)
         assert b.ask(order(WORKSPACE, 1))[2] == 0
-        for fd in null:
-            os.close(fd)
+        b.send(order(WIPE, 1))
         ours.close(), theirs.close()
 
 
 def test_I18_many_workspaces_and_boxes(box):
     """I18, R-14: all ids at once; descriptors and memory of the builder are what they were before."""
+    def descriptors():
+        return len(os.listdir(f"/proc/{b.pid}/fd"))
     with builder(box) as b:
         assert b.works()
-        before = len(os.listdir(f"/proc/{b.pid}/fd"))
+        before = descriptors()  # with one kept network namespace
         for id_ in range(1, 501):
             assert b.ask(order(WORKSPACE, id_))[2] == 0
         for id_ in range(1, 501):
             b.send(order(WIPE, id_))
         assert b.quiet()
-        null = three()
         for id_ in range(1, 31):
             assert b.ask(order(WORKSPACE, id_))[2] == 0
         # From here on answers come as they like: some boxes end before others are ordered.
         for id_ in range(1, 31):
             ours, theirs = socket.socketpair()
-            b.send(order(BOX, id_, id_), [null[0], null[1], theirs.fileno()])
+            b.start(id_, theirs.fileno(), workspace=id_)
             theirs.close()
             ours.close()
         ended = 0
-        while ended < 30:
+        while ended < 60:  # each box and its program
             ended += b.answer()[0] == ENDED
         for id_ in range(1, 31):
             b.send(order(WIPE, id_))
         assert b.quiet()
-        for fd in null:
-            os.close(fd)
-        assert len(os.listdir(f"/proc/{b.pid}/fd")) == before, os.listdir(f"/proc/{b.pid}/fd")
+        boxes.until(lambda: descriptors() <= before + SPARE)
 
 
 def test_I18_descriptor_of_a_folder(box):
     """N-07: descriptors that an executor hands over are its own; a box with one has that and no more than it."""
     with builder(box) as b:
         assert b.ask(order(WORKSPACE, 1))[2] == 0
-        folder, null = os.open("/usr", os.O_RDONLY | os.O_DIRECTORY), three()
+        folder = os.open("/usr", os.O_RDONLY | os.O_DIRECTORY)
         # Its driver finds no channel there, and says so by its exit code.
-        assert b.ask(order(BOX, 1, 1), [null[0], null[1], folder])[0] == STARTED
-        assert b.answer()[:3] == (ENDED, 1, 0)
-        for fd in null + [folder]:
-            os.close(fd)
+        b.start(1, folder, workspace=1)
+        assert b.until(ENDED, 1)[0] == 0
+        b.send(order(WIPE, 1))
+        os.close(folder)
 
 
-assert struct.calcsize(ORDER) == 80 and ctypes.sizeof(ctypes.c_int) == 4
+assert SIZE == 96 and ctypes.sizeof(ctypes.c_int) == 4

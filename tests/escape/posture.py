@@ -79,7 +79,7 @@ def test_I13_descriptors(box):
         kinds = {int(fd): re.sub(r"\[.*", "", os.readlink(f"/proc/{program}/fd/{fd}")) for fd in os.listdir(f"/proc/{program}/fd")}
         own = [re.sub(r"\[.*", "", os.readlink(f"/proc/{init}/fd/{fd}")) for fd in os.listdir(f"/proc/{init}/fd")]
     assert kinds == {0: "/dev/null", 1: "pipe:", 2: "pipe:", 3: "socket:"}, kinds
-    assert own == ["pipe:"], own
+    assert set(own) == {"/dev/null"}, own
 
 
 def test_I14_mounts(box):
@@ -113,7 +113,7 @@ def test_I15_surroundings(box):
     assert limits["Max nice priority"] == limits["Max realtime priority"] == limits["Max msgqueue size"] == ["0", "0"], limits
     assert read["oom_score_adj"].strip() == b"1000" and int(read["coredump_filter"], 16) == 0, read
     environment = dict(pair.split("=", 1) for pair in read["environ"].decode().split("\0") if pair)
-    assert set(environment) == {"PATH", "HOME", "TMPDIR", "USER", "LOGNAME", "LANG", "TZ", "MPLBACKEND"}, environment
+    assert environment == boxes.environment(processors=1), environment
     assert environment["HOME"] == "/tmp", "what a program keeps at home would be in the next run"
     fields = read["stat"].decode().rsplit(")", 1)[1].split()
     assert fields[4] == "0", "it has a terminal"

@@ -17,6 +17,8 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
 import cases  # noqa: E402
 import box as boxes  # noqa: E402
 
+# What a Python program attempts, it attempts from a bare start and as a fork of a zygote.
+BOTH = "sane", "kernel", "files", "processes", "resources", "posture", "state"
 ORDINARY = 54321  # a user without a name: nothing of the host is that user's
 
 
@@ -28,7 +30,10 @@ def main():
         sys.exit(77)
     box = boxes.Box(folder, probe, user=ORDINARY if rootless else None)
     print(f"limits by {box.isolation['limits_by']}; missing: {box.isolation['missing'] or 'nothing'}", flush=True)
-    cases.run(importlib.import_module(kind), box)
+    counts = []
+    for box.start in ("cold", "warm") if kind in BOTH else ("cold",):
+        counts.append(cases.play(importlib.import_module(kind), box, label=f" {box.start}" if kind in BOTH else ""))
+    cases.end(*counts)
 
 
 main()

@@ -85,8 +85,9 @@ for name in "sitecustomize", "encodings", "json", "traceback", "linecache", "io"
 
 def test_V03_environment_is_fixed(box):
     """V-03: nothing of the environment of the daemons arrives, nor any variable that loads code."""
-    out = box.run("print(sorted(os.environ))").out
-    assert out == "['HOME', 'LANG', 'LOGNAME', 'MPLBACKEND', 'PATH', 'TMPDIR', 'TZ', 'USER']\n", out
+    for milli, processors in (1000, 1), (2000, 2):
+        tries = box.tries("for pair in os.environ.items(): tell(*pair)", cpu_milli=milli)
+        assert tries == boxes.environment(processors), (milli, tries)
 
 
 def test_I5_side_by_side(box):

@@ -11,8 +11,9 @@ class Skip(Exception):
     """This case cannot run here, and why."""
 
 
-# Every function of the module named `test_...`, in the order of the file; each gets the same arguments.
-def run(module, *arguments):
+def play(module, *arguments, label=""):
+    """Every function of the module named `test_...`, in the order of the file, each with the same arguments: how many
+    passed, failed, were skipped."""
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     tests = [f for name, f in inspect.getmembers(module, inspect.isfunction) if name.startswith("test_")]
     for test in sorted(tests, key=lambda f: f.__code__.co_firstlineno):
@@ -25,6 +26,16 @@ def run(module, *arguments):
         except Exception:  # pylint: disable=broad-except
             outcome, why = "failed", "\n" + traceback.format_exc()
         counts[outcome] += 1
-        print(f"{outcome} {test.__name__} ({time.monotonic() - began:.2f} s){why}", flush=True)
-    print(", ".join(f"{n} {outcome}" for outcome, n in counts.items()))
-    sys.exit(counts["failed"] > 0)
+        print(f"{outcome} {test.__name__}{label} ({time.monotonic() - began:.2f} s){why}", flush=True)
+    return counts
+
+
+def end(*counts):
+    """The line of totals; exits."""
+    totals = {outcome: sum(each[outcome] for each in counts) for outcome in counts[0]}
+    print(", ".join(f"{n} {outcome}" for outcome, n in totals.items()))
+    sys.exit(totals["failed"] > 0)
+
+
+def run(module, *arguments):
+    end(play(module, *arguments))
