@@ -270,6 +270,7 @@ new_queue_info(void)
 			.running = queue_counts()->running,
 			.waiting = queue_counts()->waiting,
 			.max_concurrent = options.max_concurrent,
+			.max_concurrent_each = options.max_concurrent_each,
 			.max_waiting = options.max_waiting,
 			.completed = queue_counts()->completed,
 		};

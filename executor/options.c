@@ -97,6 +97,8 @@ work_out(void)
 		options.cpu_cores = options.max_cpu_cores;
 	if (options.max_concurrent == 0)
 		options.max_concurrent = 2 * n;
+	if (options.max_concurrent_each == 0)
+		options.max_concurrent_each = options.max_concurrent;
 	if (options.session_ttl_minutes != 0)
 		options.session_ttl = options.session_ttl_minutes * 60;
 }

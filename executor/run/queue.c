@@ -2,8 +2,14 @@
 /*
  * queue.c - who runs next.
  *
- * Trusts nobody not to flood it: a principal has a share of the waiting places, and what waits is
- * bounded in number and in bytes.
+ * Theory of operation.  A principal that has anything here is a party: it knows how many of its
+ * tickets run, and has a lane for each name space in which some wait.  Parties stand in the order
+ * of their turns, and so do the lanes of each: who was served goes behind the others.  A ticket
+ * waits only where all places are taken, or all that its party may have; so a newcomer who finds
+ * neither passes nobody.
+ *
+ * Trusts nobody not to flood it: a principal has a share of the waiting places and of the places to
+ * run, and what waits is bounded in number and in bytes.
  */
 #include "executor/run/queue.h"
 
@@ -17,117 +23,156 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* The tickets of one principal that wait; exists while there are any. */
-struct line {
+enum {
+	FAVOURS = 4, /* in a session, one after another, while others could run */
+};
+
+/* The tickets of a name space that wait; exists while there are any. */
+struct lane {
+	struct lane *next;
+	char *space;
+	struct {
+		struct ticket *first, *last;
+	} waits[QUEUE_CLASSES];
+};
+
+/* Exists while anything of it waits or runs. */
+struct party {
+	struct party *next;
 	char *principal;
-	struct ticket *first, *last;
-	uint64_t count;
-	struct line *next;
+	struct lane *lanes; /* the first is next */
+	uint64_t waiting, running;
+	bool pressed; /* it was said that its share is used up */
 };
 
 static struct {
-	struct line *turn; /* whose ticket is next; the others follow in order */
+	struct party *parties; /* the first is next */
 	struct queue_counts counts;
 	uint64_t bytes; /* of all that wait */
 	double run_ms;  /* how long a run takes, of late */
-	bool pressed;   /* it was said that the queue is full */
+	char *pressed;  /* to whom it was said that the queue is full; NULL: it is not */
+	unsigned favours;
 	bool pumping;
 } queue = { .run_ms = 100 };
 
-static struct line **
-find_line(const char *principal)
+/* ---- parties and their lanes ---- */
+
+static struct party **
+find_party(const char *principal)
 {
-	struct line **at = &queue.turn;
+	struct party **at = &queue.parties;
 
 	while (*at != NULL && strcmp((*at)->principal, principal) != 0)
 		at = &(*at)->next;
 	return at;
 }
 
-static struct line *
-new_line(struct line **at, const char *principal, struct err *e)
+static struct party *
+need_party(const char *principal, struct err *e)
 {
-	struct line *line = calloc(1, sizeof *line);
+	struct party **at = find_party(principal), *party = *at;
 
-	if (line == NULL || (line->principal = strdup(principal)) == NULL) {
-		free(line);
+	if (party != NULL)
+		return party;
+	party = calloc(1, sizeof *party);
+	if (party == NULL || (party->principal = strdup(principal)) == NULL) {
+		free(party);
 		err_sys(e, "queue");
 		return NULL;
 	}
-	return *at = line;
+	return *at = party;
 }
 
 static void
-drop_line(struct line *line)
+settle_party(struct party *party)
 {
-	*find_line(line->principal) = line->next;
-	free(line->principal);
-	free(line);
-}
-
-static void
-unlink_ticket(struct ticket *ticket)
-{
-	struct line *line = ticket->line;
-	struct ticket **at = &line->first, *before = NULL;
-
-	for (; *at != ticket; at = &(*at)->next)
-		before = *at;
-	*at = ticket->next;
-	if (line->last == ticket)
-		line->last = before;
-	ticket->next = NULL;
-	ticket->line = NULL;
-	line->count--;
-	queue.counts.waiting--;
-	queue.bytes -= ticket->bytes;
-	if (line->first == NULL)
-		drop_line(line);
-}
-
-/* The line that was served goes behind all others. */
-static void
-next_turn(struct line *served)
-{
-	struct line **end = &queue.turn;
-
-	if (queue.turn != served || served->next == NULL)
+	if (party->waiting > 0 || party->running > 0)
 		return;
-	queue.turn = served->next;
-	served->next = NULL;
-	while (*end != NULL)
-		end = &(*end)->next;
-	*end = served;
+	*find_party(party->principal) = party->next;
+	free(party->principal);
+	free(party);
 }
 
-static void
-run(struct ticket *ticket)
+static struct lane **
+find_lane(struct party *party, const char *space)
 {
-	ticket->state = TICKET_RUNS;
-	ticket->since_ms = loop_now_ms();
-	queue.counts.running++;
-	ticket->start(ticket->self);
+	struct lane **at = &party->lanes;
+
+	while (*at != NULL && strcmp((*at)->space, space) != 0)
+		at = &(*at)->next;
+	return at;
 }
 
-/* A start that fails at once leaves again from within; it must not start the next one inside
- * itself, or a full queue of such would be that many calls deep. */
-static void
-pump(void)
+static struct lane *
+need_lane(struct party *party, const char *space, struct err *e)
 {
-	if (queue.pumping)
-		return;
-	queue.pumping = true;
-	while (queue.turn != NULL && queue.counts.running < options.max_concurrent) {
-		struct line *line = queue.turn;
-		struct ticket *ticket = line->first;
+	struct lane **at = find_lane(party, space), *lane = *at;
 
-		next_turn(line);
-		unlink_ticket(ticket);
-		run(ticket);
+	if (lane != NULL)
+		return lane;
+	lane = calloc(1, sizeof *lane);
+	if (lane == NULL || (lane->space = strdup(space)) == NULL) {
+		free(lane);
+		err_sys(e, "queue");
+		return NULL;
 	}
-	queue.pumping = false;
-	if (queue.counts.waiting * 2 <= options.max_waiting)
-		queue.pressed = false;
+	return *at = lane;
+}
+
+static void
+settle_lane(struct party *party, struct lane *lane)
+{
+	for (int class = 0; class < QUEUE_CLASSES; class ++)
+		if (lane->waits[class].first != NULL)
+			return;
+	*find_lane(party, lane->space) = lane->next;
+	free(lane->space);
+	free(lane);
+}
+
+/* Who was served goes behind all others. */
+static void
+end_turn(struct party *party, struct lane *lane)
+{
+	struct party **last = find_party(party->principal);
+	struct lane **end = find_lane(party, lane->space);
+
+	for (*last = party->next; *last != NULL;)
+		last = &(*last)->next;
+	*last = party;
+	party->next = NULL;
+	for (*end = lane->next; *end != NULL;)
+		end = &(*end)->next;
+	*end = lane;
+	lane->next = NULL;
+}
+
+/* ---- pressure ---- */
+
+static void
+tell_pressure(const char *principal, const char *text)
+{
+	log_warn(
+	    text, LOG_N("running", queue.counts.running), LOG_N("waiting", queue.counts.waiting));
+	event_note(&(struct owner){ .principal = principal },
+	    (struct audit_event){
+		.event = event_queue_backpressure, .detail = (char *)(uintptr_t)text });
+}
+
+/* Half of what was too much is gone. */
+static void
+relieve(struct party *party)
+{
+	if (party->pressed && party->waiting * 2 <= options.max_waiting_each) {
+		party->pressed = false;
+		tell_pressure(party->principal, "relieved: you have places to wait again");
+	}
+	if (queue.pressed != NULL && queue.counts.waiting * 2 <= options.max_waiting &&
+	    queue.bytes * 2 <= options.max_waiting_bytes) {
+		auto_free char *principal = take_ptr(queue.pressed);
+
+		tell_pressure(principal, "relieved: there are places to wait again");
+	}
 }
 
 /* Until half of those who wait have run, at least. */
@@ -141,82 +186,203 @@ retry_ms(void)
 }
 
 static int
-full(const struct ticket *ticket, struct err *e, const char *what, uint64_t limit)
+full(const char *what, uint64_t limit, struct err *e)
 {
 	err_set(e, ERR_queue_full, "%s (limit %" PRIu64 "), %" PRIu64 " run and %" PRIu64 " wait",
 	    what, limit, queue.counts.running, queue.counts.waiting);
 	e->retry_ms = retry_ms();
-	if (queue.pressed)
-		return -1;
-	queue.pressed = true;
-	log_warn("queue full", LOG_N("running", queue.counts.running),
-	    LOG_N("waiting", queue.counts.waiting));
-	event_note(&(struct owner){ .principal = ticket->principal },
-	    (struct audit_event){ .event = event_queue_backpressure, .detail = e->text });
 	return -1;
 }
 
 static int
-wait_in(struct line *line, struct ticket *ticket)
+check_all(const struct ticket *ticket, struct err *e)
 {
-	if (line->last != NULL)
-		line->last->next = ticket;
+	if (queue.counts.waiting >= options.max_waiting)
+		full("all places to wait are taken", options.max_waiting, e);
+	else if (queue.bytes + ticket->bytes > options.max_waiting_bytes)
+		full("what waits holds too many bytes", options.max_waiting_bytes, e);
 	else
-		line->first = ticket;
-	line->last = ticket;
-	line->count++;
-	ticket->line = line;
+		return 0;
+	if (queue.pressed == NULL && (queue.pressed = strdup(ticket->principal)) != NULL)
+		tell_pressure(ticket->principal, e->text);
+	return -1;
+}
+
+static int
+check_share(struct party *party, struct err *e)
+{
+	if (party->waiting < options.max_waiting_each)
+		return 0;
+	full("your places to wait are taken", options.max_waiting_each, e);
+	if (!party->pressed)
+		tell_pressure(party->principal, e->text);
+	party->pressed = true;
+	return -1;
+}
+
+/* ---- waiting ---- */
+
+static void
+wait_in(struct party *party, struct lane *lane, struct ticket *ticket)
+{
+	struct ticket **last = &lane->waits[ticket->class].last;
+
+	if (*last != NULL)
+		(*last)->next = ticket;
+	else
+		lane->waits[ticket->class].first = ticket;
+	*last = ticket;
 	ticket->next = NULL;
+	ticket->party = party;
+	ticket->lane = lane;
 	ticket->state = TICKET_WAITS;
+	party->waiting++;
 	queue.counts.waiting++;
 	queue.bytes += ticket->bytes;
-	return 0;
+}
+
+/* It waits no longer; its party stays. */
+static void
+unlink_ticket(struct ticket *ticket)
+{
+	struct lane *lane = take_ptr(ticket->lane);
+	struct ticket **at = &lane->waits[ticket->class].first, *before = NULL;
+
+	for (; *at != ticket; at = &(*at)->next)
+		before = *at;
+	*at = ticket->next;
+	if (lane->waits[ticket->class].last == ticket)
+		lane->waits[ticket->class].last = before;
+	ticket->next = NULL;
+	ticket->party->waiting--;
+	queue.counts.waiting--;
+	queue.bytes -= ticket->bytes;
+	settle_lane(ticket->party, lane);
+	relieve(ticket->party);
+}
+
+/* ---- running ---- */
+
+static bool
+has_room(const struct party *party)
+{
+	return party == NULL || party->running < options.max_concurrent_each;
+}
+
+static void
+run(struct party *party, struct ticket *ticket)
+{
+	ticket->party = party;
+	ticket->state = TICKET_RUNS;
+	ticket->since_ms = loop_now_ms();
+	party->running++;
+	queue.counts.running++;
+	ticket->start(ticket->self);
+}
+
+/* Of those of that class who could run: the one whose turn it is, or NULL. */
+static struct ticket *first_of(enum queue_class class)
+{
+	for (struct party *party = queue.parties; party != NULL; party = party->next) {
+		struct lane *lane = has_room(party) ? party->lanes : NULL;
+
+		for (; lane != NULL; lane = lane->next)
+			if (lane->waits[class].first != NULL)
+				return lane->waits[class].first;
+	}
+	return NULL;
+}
+
+static struct ticket *
+choose(void)
+{
+	struct ticket *favoured = first_of(QUEUE_SESSION), *other = first_of(QUEUE_STATELESS);
+
+	if (favoured != NULL && (other == NULL || queue.favours < FAVOURS)) {
+		queue.favours = other != NULL ? queue.favours + 1 : 0;
+		return favoured;
+	}
+	queue.favours = 0;
+	return other;
+}
+
+/* A start that fails at once leaves again from within; it must not start the next one inside
+ * itself, or a full queue of such would be that many calls deep. */
+static void
+pump(void)
+{
+	struct ticket *ticket;
+
+	if (queue.pumping)
+		return;
+	queue.pumping = true;
+	while (queue.counts.running < options.max_concurrent && (ticket = choose()) != NULL) {
+		end_turn(ticket->party, ticket->lane);
+		unlink_ticket(ticket);
+		run(ticket->party, ticket);
+	}
+	queue.pumping = false;
 }
 
 bool
-queue_is_busy(void)
+queue_is_busy(const struct ticket *ticket)
 {
-	return queue.turn != NULL || queue.counts.running >= options.max_concurrent;
+	return queue.counts.running >= options.max_concurrent ||
+	       !has_room(*find_party(ticket->principal));
 }
 
 int
 queue_enter(struct ticket *ticket, struct err *e)
 {
 	must(ticket->state == TICKET_OUT);
-	if (!queue_is_busy()) {
-		run(ticket);
+	bool busy = queue_is_busy(ticket);
+
+	if (busy && check_all(ticket, e) < 0)
+		return -1;
+
+	struct party *party = need_party(ticket->principal, e);
+
+	if (party == NULL)
+		return -1;
+	if (!busy) {
+		run(party, ticket);
 		return 0;
 	}
-	if (queue.counts.waiting >= options.max_waiting)
-		return full(ticket, e, "all places to wait are taken", options.max_waiting);
-	if (queue.bytes + ticket->bytes > options.max_waiting_bytes)
-		return full(
-		    ticket, e, "what waits holds too many bytes", options.max_waiting_bytes);
 
-	struct line **at = find_line(ticket->principal), *line = *at;
+	struct lane *lane = check_share(party, e) < 0 ? NULL : need_lane(party, ticket->space, e);
 
-	if (line != NULL && line->count >= options.max_waiting_each)
-		return full(ticket, e, "your places to wait are taken", options.max_waiting_each);
-	if (line == NULL && (line = new_line(at, ticket->principal, e)) == NULL)
-		return -1;
-	return wait_in(line, ticket);
+	if (lane != NULL)
+		wait_in(party, lane, ticket);
+	settle_party(party);
+	return lane != NULL ? 0 : -1;
+}
+
+static void
+note_run(const struct ticket *ticket)
+{
+	double ms = (double)(loop_now_ms() - ticket->since_ms);
+
+	queue.run_ms += (ms - queue.run_ms) / 8;
+	queue.counts.running--;
+	queue.counts.completed++;
+	ticket->party->running--;
 }
 
 void
 queue_leave(struct ticket *ticket)
 {
-	if (ticket->state == TICKET_WAITS) {
+	if (ticket->state == TICKET_OUT)
+		return;
+	if (ticket->state == TICKET_WAITS)
 		unlink_ticket(ticket);
-	} else if (ticket->state == TICKET_RUNS) {
-		double ms = (double)(loop_now_ms() - ticket->since_ms);
-
-		queue.run_ms += (ms - queue.run_ms) / 8;
-		queue.counts.running--;
-		queue.counts.completed++;
-	}
+	else
+		note_run(ticket);
 	ticket->state = TICKET_OUT;
+	settle_party(take_ptr(ticket->party));
 	pump();
 }
+
+/* ---- what others see ---- */
 
 const struct queue_counts *
 queue_counts(void)

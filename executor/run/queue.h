@@ -1,17 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queue.h - places to run in, and the line for them: bounded, and fair between principals.
+ * queue.h - places to run in, and the line for them: bounded, and fair.
  *
- * Principals take turns, whoever waits longest in each first, so that one who sends a thousand
- * calls delays another by one run and not by a thousand.
+ * Principals take turns, and so do the name spaces of each, whoever waits longest in each first, so
+ * that one who sends a thousand calls delays another by one run and not by a thousand.  What is run
+ * in a session goes before the rest, up to a ratio.
  */
 #pragma once
 
 #include "common/bus.h"
 
+enum queue_class {
+	QUEUE_SESSION,
+	QUEUE_STATELESS,
+	QUEUE_CLASSES,
+};
+
 /* A call's place, part of whatever runs. */
 struct ticket {
-	const char *principal;     /* only read by queue_enter() */
+	const char *principal, *space; /* only read by queue_enter() and queue_is_busy() */
+	enum queue_class class;
 	uint64_t bytes;            /* of memory it holds while it waits */
 	void (*start)(void *self); /* its turn has come */
 	void *self;
@@ -19,7 +27,8 @@ struct ticket {
 	/* queue.c's own. */
 	enum { TICKET_OUT, TICKET_WAITS, TICKET_RUNS } state;
 	int64_t since_ms;
-	struct line *line;
+	struct party *party; /* where it waits or runs, */
+	struct lane *lane;   /* and waits */
 	struct ticket *next;
 };
 
@@ -33,7 +42,7 @@ struct queue_counts {
 	uint64_t running, waiting, completed;
 };
 const struct queue_counts *queue_counts(void);
-/* Would the next one have to wait? */
-bool queue_is_busy(void);
+/* Would it have to wait? */
+bool queue_is_busy(const struct ticket *);
 /* How many more would be taken now. */
 void queue_load(struct heartbeat *);

@@ -520,6 +520,8 @@ new_run(struct call *call, struct execute_code *ask, struct session *session, st
 	hash_random_hex(run->id + 5, sizeof run->id - 5);
 	run->ticket = (struct ticket){
 		.principal = call->principal,
+		.space = call->namespace,
+		.class = session != NULL ? QUEUE_SESSION : QUEUE_STATELESS,
 		.bytes = run->plan.bytes,
 		.start = place_found,
 		.self = run,
@@ -556,7 +558,7 @@ begin(
 		return -1;
 	}
 	stream_open(&run->stream, call, run->plan.limits.box.output_bytes);
-	if (queue_is_busy())
+	if (queue_is_busy(&run->ticket))
 		stream_progress(&run->stream, "queued\n");
 	call->self = run;
 	call->on_cancel = call_cancelled;

@@ -33,11 +33,34 @@ started(void *self)
 }
 
 static int
+enter_as(struct job *job, const char *principal, const char *space, enum queue_class class,
+    struct err *e)
+{
+	job->ticket = (struct ticket){
+		.principal = principal,
+		.space = space,
+		.class = class,
+		.bytes = 10,
+		.start = started,
+		.self = job,
+	};
+	return queue_enter(&job->ticket, e);
+}
+
+static int
 enter(struct job *job, const char *principal, struct err *e)
 {
-	job->ticket =
-	    (struct ticket){ .principal = principal, .bytes = 10, .start = started, .self = job };
-	return queue_enter(&job->ticket, e);
+	return enter_as(job, principal, "", QUEUE_STATELESS, e);
+}
+
+/* Whoever runs gives the place back, one after another; all of them are named from 1 on. */
+static void
+serve(struct job *jobs, size_t count)
+{
+	for (size_t served = 0; served < count; served++)
+		queue_leave(&jobs[order[served] - '1'].ticket);
+	assert_int_equal(queue_counts()->running, 0);
+	assert_int_equal(queue_counts()->waiting, 0);
 }
 
 static int
@@ -46,7 +69,7 @@ begin(void **state)
 	(void)state;
 	fake_reset();
 	memset(order, 0, sizeof order);
-	options.max_concurrent = 1;
+	options.max_concurrent = options.max_concurrent_each = 1;
 	options.max_waiting = 8;
 	options.max_waiting_each = 6;
 	options.max_waiting_bytes = 1000;
@@ -67,12 +90,104 @@ principals_take_turns(void **state)
 	}
 	assert_string_equal(order, "1");
 	assert_int_equal(queue_counts()->waiting, 6);
-	/* Whoever runs gives the place back, seven times. */
-	for (size_t served = 0; served < COUNT(who); served++)
-		queue_leave(&jobs[order[served] - '1'].ticket);
+	serve(jobs, COUNT(who));
 	assert_string_equal(order, "1257364");
+}
+
+static void
+name_spaces_take_turns(void **state)
+{
+	static const struct {
+		const char *who, *space;
+	} from[] = { { "a", "x" }, { "a", "x" }, { "a", "x" }, { "a", "x" }, { "a", "y" },
+		{ "b", "x" }, { "b", "x" } };
+	struct job jobs[COUNT(from)] = { 0 };
+	struct err e;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(from); i++) {
+		jobs[i].name = (char)('1' + i);
+		assert_int_equal(
+		    enter_as(&jobs[i], from[i].who, from[i].space, QUEUE_STATELESS, &e), 0);
+	}
+	serve(jobs, COUNT(from));
+	assert_string_equal(order, "1265734");
+}
+
+static void
+sessions_go_first_and_starve_nobody(void **state)
+{
+	struct job jobs[9] = { 0 };
+	struct err e;
+
+	(void)state;
+	options.max_waiting_each = 8;
+	for (size_t i = 0; i < COUNT(jobs); i++) {
+		enum queue_class class = i < 3 ? QUEUE_STATELESS : QUEUE_SESSION;
+
+		jobs[i].name = (char)('1' + i);
+		assert_int_equal(enter_as(&jobs[i], "a", "", class, &e), 0);
+	}
+	serve(jobs, COUNT(jobs));
+	/* Four in sessions, then one that waits beside them. */
+	assert_string_equal(order, "145672893");
+}
+
+static void
+nobody_takes_all_places(void **state)
+{
+	struct job jobs[5] = { 0 };
+	struct err e;
+
+	(void)state;
+	options.max_concurrent = 3;
+	options.max_concurrent_each = 2;
+	for (size_t i = 0; i < 4; i++) {
+		jobs[i].name = (char)('1' + i);
+		assert_int_equal(enter(&jobs[i], "a", &e), 0);
+	}
+	assert_string_equal(order, "12");
+	/* Another does not stand behind those who wait for their own. */
+	jobs[4].name = '5';
+	assert_false(queue_is_busy(&(struct ticket){ .principal = "b" }));
+	assert_int_equal(enter(&jobs[4], "b", &e), 0);
+	assert_string_equal(order, "125");
+	queue_leave(&jobs[4].ticket);
+	assert_string_equal(order, "125");
+	queue_leave(&jobs[0].ticket);
+	assert_string_equal(order, "1253");
+	assert_int_equal(queue_counts()->running, 2);
+	for (size_t i = 1; i < 4; i++)
+		queue_leave(&jobs[i].ticket);
+	assert_string_equal(order, "12534");
 	assert_int_equal(queue_counts()->running, 0);
-	assert_int_equal(queue_counts()->waiting, 0);
+}
+
+static void
+says_when_it_is_full_and_when_not(void **state)
+{
+	struct job jobs[10] = { 0 };
+	struct err e;
+
+	(void)state;
+	options.max_waiting_each = 8;
+	for (int round = 1; round <= 2; round++) {
+		for (size_t i = 0; i < 9; i++)
+			assert_int_equal(enter(&jobs[i], "a", &e), 0);
+		assert_int_equal(fake_count(event_queue_backpressure), 2 * round - 2);
+		for (int again = 0; again < 3; again++)
+			assert_int_equal(enter(&jobs[9], "b", &e), -1);
+		assert_int_equal(fake_count(event_queue_backpressure), 2 * round - 1);
+		/* Three of eight that waited are gone, then four. */
+		for (size_t i = 0; i < 3; i++)
+			queue_leave(&jobs[i].ticket);
+		assert_int_equal(fake_count(event_queue_backpressure), 2 * round - 1);
+		queue_leave(&jobs[3].ticket);
+		assert_int_equal(fake_count(event_queue_backpressure), 2 * round);
+		for (size_t i = 4; i < 9; i++)
+			queue_leave(&jobs[i].ticket);
+		assert_int_equal(fake_count(event_queue_backpressure), 2 * round);
+	}
 }
 
 static void
@@ -93,10 +208,12 @@ refuses_when_full(void **state)
 	assert_int_equal(enter(&jobs[8], "c", &e), 0);
 	assert_int_equal(enter(&jobs[9], "d", &e), -1);
 	assert_non_null(strstr(e.text, "limit 8"));
-	/* Said once for as long as it is full. */
-	assert_int_equal(fake_count(event_queue_backpressure), 1);
+	/* Said once for as long as each is full, and once that it is not any more. */
+	assert_int_equal(enter(&jobs[9], "a", &e), -1);
+	assert_int_equal(fake_count(event_queue_backpressure), 2);
 	for (size_t i = 9; i-- > 0;)
 		queue_leave(&jobs[i].ticket);
+	assert_int_equal(fake_count(event_queue_backpressure), 4);
 	assert_int_equal(queue_counts()->waiting + queue_counts()->running, 0);
 }
 
@@ -165,7 +282,11 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(principals_take_turns, begin),
+		cmocka_unit_test_setup(name_spaces_take_turns, begin),
+		cmocka_unit_test_setup(sessions_go_first_and_starve_nobody, begin),
+		cmocka_unit_test_setup(nobody_takes_all_places, begin),
 		cmocka_unit_test_setup(refuses_when_full, begin),
+		cmocka_unit_test_setup(says_when_it_is_full_and_when_not, begin),
 		cmocka_unit_test_setup(bounds_what_waits_in_bytes, begin),
 		cmocka_unit_test_setup(one_that_fails_does_not_stop_the_line, begin),
 		cmocka_unit_test_setup(says_how_long_to_wait, begin),
