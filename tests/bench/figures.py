@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the programs that time things share: quantiles, a table on stdout, and a file of the same beside the build."""
+"""What the programs that time things share: quantiles, tables on stdout, and files of the same beside the build."""
 
 import json
 import os
@@ -9,13 +9,42 @@ def quantile(values, q):
     return sorted(values)[min(len(values) - 1, int(q * len(values)))]
 
 
+def summary(values):
+    return {"calls": len(values), "min": min(values), **{f"p{q}": quantile(values, q / 100) for q in (50, 90, 99)}}
+
+
 def table(head, rows):
     """In Markdown, so that it can stand in the README as it is."""
     for row in (head, ["---"] * len(head), *rows):
         print("| " + " | ".join(str(cell) for cell in row) + " |")
 
 
+def heading(text):
+    """What the table below says, and how busy the machine was: its figures are worth what that is."""
+    print(f"\n{text} (load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors)\n", flush=True)
+
+
 def write(folder, name, results):
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, name), "w", encoding="utf-8") as out:
         json.dump(results, out, indent=2)
+
+
+def plot(bars, label, path):
+    """Bars of {name: value} on a logarithmic scale; no picture where matplotlib is absent."""
+    try:
+        import matplotlib
+    except ImportError:
+        print(f"no {os.path.basename(path)}: matplotlib is not installed")
+        return
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+    figure, axes = pyplot.subplots(figsize=(8, 0.5 * len(bars) + 1))
+    names = list(bars)[::-1]
+    for name, drawn in zip(names, axes.barh(names, [bars[n] for n in names])):
+        axes.annotate(f" {bars[name]:.2f}", (drawn.get_width(), drawn.get_y() + drawn.get_height() / 2), va="center")
+    axes.set_xscale("log")
+    axes.set_xlim(right=max(bars.values()) * 3)
+    axes.set_xlabel(label)
+    figure.tight_layout()
+    figure.savefig(path)

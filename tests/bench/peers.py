@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Those that are timed: cloister, behind its gateway, and what one would run a program with otherwise.
+
+A peer is called to run its program once, and checks what that printed; cpu_ms() is the processor time that it took up to
+now, or None where that cannot be told from outside.
+"""
+
+import contextlib
+import itertools
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from daemons import MODERN
+import processes
+
+PYTHON = "/usr/bin/python3"
+META = {"io.modelcontextprotocol/protocolVersion": MODERN, "io.modelcontextprotocol/clientCapabilities": {}}
+BWRAP = ["bwrap", "--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin", "--symlink", "usr/lib", "/lib",
+         "--symlink", "usr/lib64", "/lib64", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--unshare-all",
+         "--die-with-parent"]
+RUNSC = ["runsc", "--network=none", "--ignore-cgroups", "do"]
+FORK = """
+import os, sys
+for line in sys.stdin:
+    pid = os.fork()
+    if not pid:
+        exec("print(1)", {"__name__": "__main__"})
+        sys.stdout.flush()
+        os._exit(0)
+    os.waitpid(pid, 0)
+"""
+
+
+class Gateway:
+    """A gateway of a cluster, driven by blocking writes and reads: nothing of the client's threads is in the figure."""
+
+    def __init__(self, cluster):
+        self.cluster, self.numbers = cluster, itertools.count(1)
+        self.process = subprocess.Popen(cluster.command("gateway") + ["--toolsets=all"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.DEVNULL, env=cluster.env)
+
+    def line(self, method, **params):
+        return json.dumps({"jsonrpc": "2.0", "id": next(self.numbers), "method": method, "params": {**params, "_meta": META}}).encode() + b"\n"
+
+    def send(self, line):
+        self.process.stdin.write(line)
+        self.process.stdin.flush()
+
+    def tell(self, line):
+        """A request that is made already, and its answer: the time of making and reading JSON is not in it."""
+        self.send(line)
+        return self.process.stdout.readline()
+
+    def result(self, tool, **arguments):
+        answer = json.loads(self.tell(self.line("tools/call", name=tool, arguments=arguments)))
+        if "result" not in answer or answer["result"].get("isError"):
+            sys.exit(f"cloister answered {answer}")
+        return answer["result"]["structuredContent"]
+
+    def run(self, code, prints, **arguments):
+        """One run; what it used."""
+        done = self.result("execute_code", code=code, **arguments)
+        if done["stdout"] != prints:
+            sys.exit(f"cloister answered {done}")
+        return done["usage"]
+
+    def peer(self, code, prints="1\n", **arguments):
+        return Program(self, code, prints, arguments)
+
+    def tree(self):
+        """All daemons and what came from them."""
+        servers = [process.pid for process in self.cluster.processes.values()]
+        return [self.process.pid, *servers, *(child for server in servers for child in processes.children(server))]
+
+    def flood(self, code, good, in_flight, enough):
+        """Runs, so many at once, until enough(done so far) says so; how many, and the answers without `good` in them."""
+        for _ in range(in_flight):
+            self.send(self.line("tools/call", name="execute_code", arguments={"code": code}))
+        done, open_, bad = 0, in_flight, []
+        while open_:
+            answer = self.process.stdout.readline()
+            done, open_ = done + 1, open_ - 1
+            if good not in answer:
+                bad.append(answer)
+            if not enough(done + open_):
+                self.send(self.line("tools/call", name="execute_code", arguments={"code": code}))
+                open_ += 1
+        return done, bad
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait(30)
+
+
+class Program:
+    """A program in a fresh box, or a session's.
+
+    Its processor time is that of all daemons and whatever came from them, dead or alive: boxes are made ahead of the calls.
+    """
+
+    def __init__(self, gateway, code, prints, arguments):
+        self.gateway, self.code, self.prints, self.arguments = gateway, code, prints, arguments
+        self.starts = {}
+
+    def __call__(self):
+        usage = self.gateway.run(self.code, self.prints, **self.arguments)
+        self.starts[usage["start"]] = self.starts.get(usage["start"], 0) + 1
+
+    def cpu_ms(self):
+        return processes.cpu_ms(self.gateway.tree())
+
+
+class Forked:
+    """fork+exit of an interpreter that is already up: what a warm start would cost without any isolation."""
+
+    def __init__(self):
+        self.process = subprocess.Popen([PYTHON, "-I", "-c", FORK], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def __call__(self):
+        self.process.stdin.write(b"\n")
+        self.process.stdin.flush()
+        if self.process.stdout.readline() != b"1\n":
+            sys.exit("the warm interpreter ended")
+
+    def cpu_ms(self):
+        return processes.cpu_ms([self.process.pid])
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait(30)
+
+
+class Command:
+    """A peer that is one command.  Its processor time is that of those it waits for; not counted where others do its work."""
+
+    def __init__(self, argv, prints=b"1\n", counted=True):
+        self.argv, self.prints, self.counted, self.used_ms = argv, prints, counted, 0
+
+    def __call__(self):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = subprocess.run(self.argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        if done.stdout != self.prints:
+            sys.exit(f"{self.argv[0]} printed {done.stdout!r} {done.stderr[-300:]!r}")
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.used_ms += (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1000
+
+    def cpu_ms(self):
+        return self.used_ms if self.counted else None
+
+
+def rate(peer, at_once, seconds):
+    """Calls a second of a peer that so many call at once."""
+    done, until = [0] * at_once, time.perf_counter() + seconds
+
+    def work(place):
+        while time.perf_counter() < until:
+            peer()
+            done[place] += 1
+    began = time.perf_counter()
+    threads = [threading.Thread(target=work, args=(place,)) for place in range(at_once)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return sum(done) / (time.perf_counter() - began)
+
+
+@contextlib.contextmanager
+def docker(folder):
+    """A Docker engine of our own with the image imported; yields the command of its client."""
+    root = tempfile.mkdtemp(prefix="docker-", dir=folder)
+    client = ["docker", "-H", f"unix://{root}/socket"]
+    with open(os.path.join(root, "log"), "wb") as log:
+        engine = subprocess.Popen(
+            ["dockerd", "-H", f"unix://{root}/socket", "--data-root", f"{root}/data", "--exec-root", f"{root}/exec",
+             "--pidfile", f"{root}/pid", "--bridge=none", "--iptables=false"],
+            stdout=log, stderr=log)
+    try:
+        for _ in range(100):
+            if subprocess.run(client + ["version"], capture_output=True, check=False).returncode == 0:
+                break
+            time.sleep(0.2)
+        subprocess.run(client + ["import", os.path.join(folder, "image.tar"), "bench"], check=True, capture_output=True)
+        subprocess.run(client + ["run", "-d", "--network=none", "--name=kept", "bench", "sleep", "86400"], check=True,
+                       capture_output=True)
+        yield client
+    finally:
+        subprocess.run(client + ["rm", "-f", "kept"], capture_output=True, check=False)
+        engine.terminate()
+        engine.wait(30)
+        shutil.rmtree(root, ignore_errors=True)

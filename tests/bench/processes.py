@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What processes cost, as the kernel says: processor time, memory, descriptors, and what they hold besides.
+
+Processes that end while they are looked at are left out.
+"""
+
+import glob
+import os
+
+TICK_MS = 1000 / os.sysconf("SC_CLK_TCK")
+PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+def read(*path):
+    try:
+        with open(os.path.join("/proc", *map(str, path)), encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+def children(pid):
+    """Those a process has now, and theirs."""
+    found = []
+    for task in glob.glob(f"/proc/{pid}/task/*/children"):
+        for child in read(task[len("/proc/"):]).split():
+            found += [int(child), *children(child)]
+    return found
+
+
+def name(pid):
+    return read(pid, "cmdline").replace("\0", " ").strip()
+
+
+def cpu_ms(pids):
+    """Processor time of processes and of the children they have buried."""
+    total = 0
+    for pid in pids:
+        fields = read(pid, "stat").rpartition(") ")[2].split()
+        total += sum(int(ticks) for ticks in fields[11:15])
+    return total * TICK_MS
+
+
+def rss(pid):
+    return int((read(pid, "statm").split() or "00")[1]) * PAGE
+
+
+def pss(pid):
+    """Memory, with what is shared counted by the number of those who share it."""
+    return sum(int(line.split()[1]) << 10 for line in read(pid, "smaps_rollup").splitlines() if line.startswith("Pss:"))
+
+
+def own(pid):
+    """Memory that nobody shares."""
+    return sum(int(line.split()[1]) << 10 for line in read(pid, "smaps_rollup").splitlines() if line.startswith("Private_"))
+
+
+def descriptors(pid):
+    try:
+        return os.listdir(f"/proc/{pid}/fd")
+    except OSError:
+        return []
+
+
+def namespace(pid, kind):
+    try:
+        return os.readlink(f"/proc/{pid}/ns/{kind}")
+    except OSError:
+        return None
+
+
+def network_namespaces(pids):
+    """Those that any of them is in or holds a descriptor of."""
+    held = {namespace(pid, "net") for pid in pids}
+    for pid in pids:
+        for fd in descriptors(pid):
+            try:
+                held.add(os.readlink(f"/proc/{pid}/fd/{fd}"))
+            except OSError:
+                pass
+    return {one for one in held if one and one.startswith("net:")}
+
+
+def mounts(pid):
+    return len(read(pid, "mountinfo").splitlines())
+
+
+def cgroups(pid):
+    """Folders beside the groups of this process, in every hierarchy."""
+    total = 0
+    for line in read(pid, "cgroup").splitlines():
+        _, kinds, path = line.split(":", 2)
+        for top in {kinds.replace("name=", ""), *kinds.split(","), "unified" if not kinds else "", "" if not kinds else kinds}:
+            folder = os.path.join("/sys/fs/cgroup", top, os.path.dirname(path).strip("/"))
+            if os.path.dirname(path) != "/" and os.path.isdir(folder):
+                total += sum(1 for entry in os.scandir(folder) if entry.is_dir())
+                break
+    return total
