@@ -44,12 +44,15 @@ void workspace_make(const struct workspace_limits *,
 void workspace_drop(struct workspace *);
 /* Cheap, no process is started: does it hold any file?  -1 with *e. */
 int workspace_is_empty(const struct workspace *, bool *empty, struct err *);
+/* Likewise: what it has room for yet. */
+int workspace_left(const struct workspace *, struct workspace_limits *left, struct err *);
 
 /* ---- boxes ---- */
 
 struct box_limits {
 	uint64_t memory_bytes, cpu_milli, processes, open_files, tmp_bytes; /* of a box, for life */
 	uint64_t wall_ms;      /* of each run in it, from when an idle program has the code */
+	uint64_t cpu_ms;       /* of processor time of each run in it; 0: no limit */
 	uint64_t output_bytes; /* kept of stdout, and of stderr, of each run: half from the front,
 	                          half from the end */
 };
@@ -71,6 +74,7 @@ enum box_how {
 	BOX_SIGNALLED, /* signal says */
 	BOX_TIMED_OUT,
 	BOX_OUT_OF_MEMORY,
+	BOX_OUT_OF_CPU,
 	BOX_KILLED, /* by box_kill(), program_kill() or program_interrupt() */
 };
 
@@ -90,8 +94,9 @@ struct box_end {
 	bool program_gone;         /* with it, and all that it had defined */
 	bool warm;                 /* home.c: its program waited, or was forked from a zygote */
 	bool restarted;            /* home.c: what earlier statements defined was lost before it */
+	struct err lost;           /* nobody knows how it ended: the builder did */
 	struct blob out, err;      /* as written, bytes */
-	bool out_truncated, err_truncated;
+	uint64_t out_dropped, err_dropped; /* bytes in the middle that were not kept */
 	struct blob result; /* JSON text as the guest claims it, at most 1 MiB; data NULL: none */
 	struct texts variables;        /* at most 256 names, UTF-8 */
 	char *error_type, *error_text; /* of an uncaught exception, UTF-8, or NULL */
@@ -130,7 +135,7 @@ struct program_code {
 	size_t size;
 	struct blob guard; /* a PROFILE frame's payload; data NULL: none */
 	bool statement;    /* what it defines stays for the next; else the program ends with it */
-	uint64_t wall_ms, output_bytes;
+	uint64_t wall_ms, cpu_ms, output_bytes;
 };
 
 /* Hands it over when the program is idle, and that is when the run begins; one at a time. */

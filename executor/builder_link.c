@@ -286,9 +286,10 @@ errand_signal(struct errand *errand, int signal)
 }
 
 void
-errand_clock(struct errand *errand, uint64_t wall_ms)
+errand_clock(struct errand *errand, uint64_t wall_ms, uint64_t cpu_ms)
 {
-	tell((struct order){ .kind = ORDER_CLOCK, .id = errand->id, .wall_ms = wall_ms });
+	tell((struct order){
+	    .kind = ORDER_CLOCK, .id = errand->id, .wall_ms = wall_ms, .cpu_ms = cpu_ms });
 }
 
 uint32_t

@@ -31,7 +31,7 @@ void errand_kill(struct errand *);
 void errand_signal(struct errand *, int signal);
 /* Of a box: the builder ends it by itself a grace after wall_ms, or not any more where that is 0.
  */
-void errand_clock(struct errand *, uint64_t wall_ms);
+void errand_clock(struct errand *, uint64_t wall_ms, uint64_t cpu_ms);
 /* For orders about it; never 0. */
 uint32_t errand_id(const struct errand *);
 

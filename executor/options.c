@@ -95,6 +95,9 @@ work_out(void)
 		options.max_cpu_cores = (double)n;
 	if (options.cpu_cores == 0)
 		options.cpu_cores = options.max_cpu_cores;
+	/* Where there is a cap, there is a limit. */
+	if (options.cpu_seconds == 0)
+		options.cpu_seconds = options.max_cpu_seconds;
 	if (options.max_concurrent == 0)
 		options.max_concurrent = 2 * n;
 	if (options.max_concurrent_each == 0)
@@ -119,10 +122,13 @@ options_check(struct err *e)
 	};
 
 	const char *memory = options.memory_limit[0] != 0 ? options.memory_limit : NULL;
-	const struct resource_limits cores = { .max_cpu_cores = options.cpu_cores };
+	const struct resource_limits cores = {
+		.max_cpu_cores = options.cpu_cores,
+		.max_cpu_seconds = options.cpu_seconds,
+	};
 
 	if (check_pairs(e) < 0 || limits_ask_memory(limits, "memory_limit", memory, e) < 0 ||
-	    limits_ask(limits, "cpu_cores as ", &cores, e) < 0 ||
+	    limits_ask(limits, "default as ", &cores, e) < 0 ||
 	    limits_ask_seconds(limits, "default_timeout", options.default_timeout, e) < 0)
 		return -1;
 	return check_imports(e) < 0 ? -1

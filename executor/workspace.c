@@ -147,6 +147,17 @@ workspace_is_empty(const struct workspace *w, bool *empty, struct err *e)
 	return 0;
 }
 
+int
+workspace_left(const struct workspace *w, struct workspace_limits *left, struct err *e)
+{
+	struct statfs fs;
+
+	if (fstatfs(w->root, &fs) < 0)
+		return err_sys(e, "ask a workspace what it has room for");
+	*left = (struct workspace_limits){ fs.f_bfree * (uint64_t)fs.f_bsize, fs.f_ffree };
+	return 0;
+}
+
 uint32_t
 workspace_id(const struct workspace *w)
 {

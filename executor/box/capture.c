@@ -81,12 +81,12 @@ capture_add(struct capture *c, const void *data, size_t size)
 	return 0;
 }
 
-bool
+uint64_t
 capture_take(struct capture *c, struct blob *out)
 {
 	size_t ring = c->limit / 2;
 	size_t at = ring > 0 && c->total > c->limit ? (c->total - front(c)) % ring : 0;
-	bool truncated = c->total > c->limit;
+	uint64_t dropped = c->total > c->limit ? c->total - c->limit : 0;
 	uint8_t *turned = at > 0 ? malloc(ring) : NULL;
 
 	if (turned != NULL) {
@@ -95,11 +95,11 @@ capture_take(struct capture *c, struct blob *out)
 		memcpy(c->data + front(c), turned, ring);
 		free(turned);
 	}
-	*out = (struct blob){ take_ptr(c->data), truncated ? c->limit : c->total };
+	*out = (struct blob){ take_ptr(c->data), c->total - dropped };
 	if (out->data == NULL)
 		*out = blob_copy("", 0);
 	capture_clear(c);
-	return truncated;
+	return dropped;
 }
 
 void

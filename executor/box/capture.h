@@ -13,6 +13,6 @@ struct capture {
 
 /* -1 with errno ENOMEM: kept as if they had not come. */
 int capture_add(struct capture *, const void *data, size_t size);
-/* Gives away what was kept, in order; true: something in the middle was not. */
-bool capture_take(struct capture *, struct blob *);
+/* Gives away what was kept, in order; how many bytes in the middle were not. */
+uint64_t capture_take(struct capture *, struct blob *);
 void capture_clear(struct capture *);

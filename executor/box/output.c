@@ -97,17 +97,17 @@ output_begin(struct output *o, uint64_t limit)
 }
 
 /* What was written before now is in the pipe, and no pipe holds more than this reads. */
-bool
+uint64_t
 output_end(struct output *o, struct blob *out)
 {
-	bool truncated;
+	uint64_t dropped;
 
 	for (int i = 0; i < PIPE_PARTS && o->fd >= 0 && read_part(o); i++)
 		;
-	truncated = capture_take(&o->kept, out);
+	dropped = capture_take(&o->kept, out);
 	o->kept.limit = IDLE_BYTES + PART;
 	o->runs = false;
-	return truncated;
+	return dropped;
 }
 
 void

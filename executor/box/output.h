@@ -21,7 +21,7 @@ struct output {
 int output_open(struct output *, int *far, struct err *);
 /* A run begins: what came since the last one is its first output; so much is kept. */
 void output_begin(struct output *, uint64_t limit);
-/* A run is over: all it wrote, in order; true: the middle of it is missing.  What comes until the
- * next run is kept up to a bound, and then the writer waits. */
-bool output_end(struct output *, struct blob *);
+/* A run is over: all it wrote, in order; how many bytes in the middle are missing.  What comes
+ * until the next run is kept up to a bound, and then the writer waits. */
+uint64_t output_end(struct output *, struct blob *);
 void output_close(struct output *);

@@ -69,7 +69,7 @@ struct program {
 	/* Of the run, or the one to come. */
 	struct blob code, guard; /* that wait for the program to be idle */
 	bool statement;
-	uint64_t wall_ms, output_bytes, timer;
+	uint64_t wall_ms, cpu_ms, output_bytes, timer;
 	int64_t began_us, ended_us; /* of the run; ended_us: of the program */
 	enum box_how stopped;       /* BOX_EXITED: nobody did */
 
@@ -170,12 +170,10 @@ tell_how(const struct program *p, struct box_end *end)
 	}
 	end->signal = WTERMSIG(p->past.status);
 	end->how = BOX_SIGNALLED;
-	/* The processor time of a process ends with the wall clock, where that had not come first.
-	 */
 	if (p->stopped != BOX_EXITED)
 		end->how = p->stopped;
-	else if (end->signal == SIGXCPU)
-		end->how = BOX_TIMED_OUT;
+	else if (end->signal == SIGKILL && p->box->past.out_of_cpu)
+		end->how = BOX_OUT_OF_CPU;
 	else if (end->signal == SIGKILL && p->box->past.out_of_memory)
 		end->how = BOX_OUT_OF_MEMORY;
 	else if (end->signal == SIGKILL && ran_ms >= (int64_t)p->wall_ms)
@@ -207,14 +205,16 @@ end_run(struct program *p, bool gone)
 		tell_how(p, &end);
 	else
 		tell_how_statement(p, &end);
+	if (gone && !p->finished)
+		end.lost = p->past.error;
 	tell_use(p, &end);
-	end.out_truncated = output_end(&p->out, &end.out);
-	end.err_truncated = output_end(&p->err, &end.err);
+	end.out_dropped = output_end(&p->out, &end.out);
+	end.err_dropped = output_end(&p->err, &end.err);
 	frames_take(&p->frames, &end);
 	must(isolation_of(&p->started.layers, &end.isolation) == 0);
 	p->state = IDLE;
 	if (!p->box->told)
-		errand_clock(p->box->errand, 0);
+		errand_clock(p->box->errand, 0, 0);
 	p->events.done(p->self, &end);
 	box_end_clear(&end);
 }
@@ -287,7 +287,7 @@ hand_over(struct program *p)
 	loop_unset(p->timer);
 	p->timer = loop_after((int64_t)p->wall_ms, on_time, p);
 	send_frames(p);
-	errand_clock(p->box->errand, p->wall_ms + grace_ms);
+	errand_clock(p->box->errand, p->wall_ms + grace_ms, p->cpu_ms);
 }
 
 int
@@ -305,6 +305,7 @@ program_run(struct program *p, const struct program_code *code, struct err *e)
 	}
 	p->statement = code->statement;
 	p->wall_ms = code->wall_ms;
+	p->cpu_ms = code->cpu_ms;
 	p->output_bytes = code->output_bytes;
 	p->stopped = BOX_EXITED;
 	/* One that does not listen any more is about to end, and says so with the code in hand. */

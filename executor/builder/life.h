@@ -28,7 +28,9 @@ struct life {
 	bool dead; /* nothing of it lives; it is told when that was told of its programs */
 	int net, spaces[HOST_NAMESPACES];
 	bool has_group, used; /* used: code has run in it */
-	bool over;            /* it held more memory than it may */
+	bool over;            /* it held more memory than it may, */
+	bool late;            /* or used more processor time */
+	uint64_t last_us;     /* of that, 0: no limit */
 	struct cgroup group;
 	uint64_t timer;
 	uint64_t held, used_us; /* most that was counted, and spent, where no cgroup does */
@@ -67,8 +69,9 @@ int place_start(struct life *, const int *fds, size_t nfds, struct err *);
 
 /* ---- guard.c ---- */
 
-/* Code runs in a box: looks soon, and as long as there are any. */
-void guard_begin(const struct host *);
+/* Code runs in a box, which may use so much processor time more (0: any): looks soon, and as long
+ * as there are such boxes. */
+void guard_begin(const struct host *, struct life *, uint64_t cpu_ms);
 
 /* ---- program.c ---- */
 
@@ -83,3 +86,5 @@ void program_try(struct life *, struct layers *, struct err *);
 void program_born(struct life *, pid_t, int pidfd);
 /* Bytes that the programs of a box and all that came from them hold, where no cgroup counts. */
 uint64_t program_memory(const struct life *box, uint64_t enough);
+/* Processor time that they have used, likewise. */
+uint64_t program_cpu_us(const struct life *box);

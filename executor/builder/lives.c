@@ -39,7 +39,6 @@ enum {
 	REMOVE_TRIES = 200,
 	REMOVE_PAUSE_MS = 10,
 	GRACE_MS = 5000, /* that the executor's clock has before this one ends a box */
-	GUARD_MS = 10,   /* between two looks at what boxes hold */
 };
 
 static struct {
@@ -167,6 +166,7 @@ note_use(struct life *life)
 	if (life->has_group)
 		cgroup_read(&life->group, &use);
 	answer->out_of_memory = use.out_of_memory || life->over;
+	answer->out_of_cpu = life->late;
 	answer->too_many_processes = use.too_many_processes;
 	answer->max_memory_bytes = use.max_memory_bytes;
 	answer->cpu_us = use.cpu_us;
@@ -482,7 +482,7 @@ set_clock(const struct order *order)
 		return 0;
 	box->timer = loop_after((int64_t)order->wall_ms + GRACE_MS, kill_life, box);
 	box->used = true;
-	guard_begin(lives.host);
+	guard_begin(lives.host, box, order->cpu_ms);
 	return 0;
 }
 

@@ -64,6 +64,7 @@ static const struct bound {
 	BOUND(ORDER_BOX, processes, 1, 4096),
 	BOUND(ORDER_BOX, open_files, 8, 65536),
 	BOUND(ORDER_CLOCK, wall_ms, 0, 1 << 24),
+	BOUND(ORDER_CLOCK, cpu_ms, 0, 1 << 28),
 	BOUND(ORDER_STEWARD, memory_bytes, MIB, 65536ull * MIB),
 };
 

@@ -54,9 +54,10 @@ enum order_kind {
 	ORDER_PROGRAM, /* id, box, runtime, zygote, alone; descriptors: stdout, stderr, control.
 	                  The box may still be in the making. */
 	ORDER_STEWARD, /* id, workspace, limits; descriptor: its channel */
-	ORDER_CLOCK,  /* id: of a box that is ended wall_ms and a grace from now; 0: not any more */
-	ORDER_SIGNAL, /* id: of a program; signal */
-	ORDER_KILL,   /* id: of a box or steward; all in it still end with answers */
+	ORDER_CLOCK,   /* id: of a box that is ended wall_ms and a grace from now, and after cpu_ms
+	                  more of processor time; 0: not for that any more */
+	ORDER_SIGNAL,  /* id: of a program; signal */
+	ORDER_KILL,    /* id: of a box or steward; all in it still end with answers */
 };
 
 struct order {
@@ -68,7 +69,7 @@ struct order {
 	uint32_t signal;
 	uint64_t bytes, files; /* of a workspace */
 	uint64_t memory_bytes, tmp_bytes, cpu_milli, processes, open_files;
-	uint64_t wall_ms;
+	uint64_t wall_ms, cpu_ms;
 };
 
 enum answer_kind {
@@ -93,9 +94,9 @@ struct answer {
 	struct layers layers;
 	uint32_t step_us[STEP_COUNT]; /* STARTED: how long each step of making it took */
 	/* ENDED */
-	int32_t status;                         /* of a program, a steward: as of wait(2) */
-	bool out_of_memory, too_many_processes; /* of a box: a limit was hit */
-	uint64_t cpu_us, max_memory_bytes;      /* of a box; 0: the host cannot tell */
+	int32_t status; /* of a program, a steward: as of wait(2) */
+	bool out_of_memory, out_of_cpu, too_many_processes; /* of a box: a limit was hit */
+	uint64_t cpu_us, max_memory_bytes;                  /* of a box; 0: the host cannot tell */
 	uint32_t remove_us; /* of a box: from its last process's end to nothing left */
 };
 

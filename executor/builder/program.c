@@ -373,16 +373,34 @@ is_in(const struct life *life, const struct life *box)
 	return life != NULL && life->order.kind == ORDER_PROGRAM && life->box == box;
 }
 
+static size_t
+first_processes(const struct life *box, pid_t pids[MAX_COUNTED])
+{
+	size_t n = 1;
+
+	pids[0] = box->pid;
+	for (uint32_t id = 1; id <= ORDER_MAX_LIVING && n < MAX_COUNTED; id++)
+		if (is_in(life_of(id), box) && life_of(id)->pid > 0)
+			pids[n++] = life_of(id)->pid;
+	return n;
+}
+
 uint64_t
 program_memory(const struct life *box, uint64_t enough)
 {
-	pid_t pids[MAX_COUNTED] = { box->pid };
-	size_t n = 1;
+	pid_t pids[MAX_COUNTED];
+	size_t n = first_processes(box, pids);
 
-	for (uint32_t id = 1; id <= ORDER_MAX_LIVING && n < COUNT(pids); id++)
-		if (is_in(life_of(id), box) && life_of(id)->pid > 0)
-			pids[n++] = life_of(id)->pid;
 	return census_memory(programs.host->proc, pids, n, enough);
+}
+
+uint64_t
+program_cpu_us(const struct life *box)
+{
+	pid_t pids[MAX_COUNTED];
+	size_t n = first_processes(box, pids);
+
+	return box->used_us + census_cpu_us(programs.host->proc, pids, n);
 }
 
 /* ---- the first ---- */

@@ -74,6 +74,25 @@ ask_cores(struct limits *limits, const char *prefix, double cores, struct err *e
 	return 0;
 }
 
+static int
+ask_processor_time(struct limits *limits, const char *prefix, double seconds, struct err *e)
+{
+	if (seconds == 0)
+		return 0;
+	if (!(seconds > 0))
+		return err_set(e, ERR_invalid_argument, "%smax_cpu_seconds: %g is not a time",
+		    prefix, seconds);
+	if (options.max_cpu_seconds > 0 && seconds > options.max_cpu_seconds)
+		return err_set(e, ERR_limit_exceeded,
+		    "%smax_cpu_seconds: %g s is over this server's limit of %g s", prefix, seconds,
+		    options.max_cpu_seconds);
+
+	uint64_t ms = (uint64_t)(seconds * 1000);
+
+	limits->box.cpu_ms = ms > 0 ? ms : 1;
+	return 0;
+}
+
 int
 limits_ask_seconds(struct limits *limits, const char *field, double seconds, struct err *e)
 {
@@ -149,7 +168,8 @@ limits_ask(
 			return -1;
 	}
 	snprintf(field, sizeof field, "%stimeout_seconds", prefix);
-	if (ask_cores(limits, prefix, asked->max_cpu_cores, e) < 0)
+	if (ask_cores(limits, prefix, asked->max_cpu_cores, e) < 0 ||
+	    ask_processor_time(limits, prefix, asked->max_cpu_seconds, e) < 0)
 		return -1;
 	return limits_ask_seconds(limits, field, asked->timeout_seconds, e);
 }

@@ -7,6 +7,8 @@
  */
 #include "executor/run/outcome.h"
 
+#include "executor/options.h"
+
 #include "common/auto.h"
 #include "common/utf8.h"
 
@@ -92,18 +94,20 @@ fill_output(
 {
 	if (!plan->capture)
 		return 0;
-	reply->stdout_truncated = end->out_truncated;
-	reply->stderr_truncated = end->err_truncated;
+	reply->stdout_truncated = end->out_dropped > 0;
+	reply->stderr_truncated = end->err_dropped > 0;
 	if (fill_page(&reply->stdout, &end->out, &reply->stdout_truncated, e) < 0 ||
 	    fill_page(&reply->stderr, &end->err, &reply->stderr_truncated, e) < 0)
 		return -1;
 	if (reply->stdout_truncated || reply->stderr_truncated) {
-		char note[256];
+		char note[512];
 
 		snprintf(note, sizeof note,
 		    "output_truncated: the middle of what is over %" PRIu64
-		    " bytes was left out. %s",
-		    plan->limits.box.output_bytes, err_remedy(ERR_output_truncated));
+		    " bytes was left out, %" PRIu64 " bytes of stdout and %" PRIu64
+		    " of stderr. %s resource_limits.max_output_bytes may be %" PRIu64 ".",
+		    plan->limits.box.output_bytes, end->out_dropped, end->err_dropped,
+		    err_remedy(ERR_output_truncated), options.max_output_bytes);
 		return texts_add(&reply->notes, note) < 0 ? err_sys(e, "notes") : 0;
 	}
 	return 0;
@@ -132,27 +136,50 @@ is_one_of(const char *type, const char *const *names)
 	return false;
 }
 
+/* How one that may have no more processes says so; what counts them does not always tell. */
+static bool
+cannot_fork(const char *type, const char *text)
+{
+	if (strcmp(type, "RuntimeError") == 0)
+		return strcmp(text, "can't start new thread") == 0;
+	if (strcmp(type, "BlockingIOError") == 0)
+		return strcmp(text, "[Errno 11] Resource temporarily unavailable") == 0;
+	return strncmp(text, "spawn", 5) == 0 && strstr(text, " EAGAIN") != NULL;
+}
+
 /* What the program itself says about why. */
 static enum err_code
 code_of_exception(const char *type, const char *text)
 {
 	static const char *const syntax[] = { "SyntaxError", "IndentationError", "TabError", NULL };
 
+	if (cannot_fork(type, text))
+		return ERR_too_many_processes;
+
 	if (is_one_of(type, syntax))
 		return ERR_syntax_error;
 	if (strcmp(type, "MemoryError") == 0)
 		return ERR_out_of_memory;
-	if (strcmp(type, "OSError") == 0 &&
-	    (strstr(text, "[Errno 28]") != NULL || strstr(text, "[Errno 122]") != NULL))
+	if (strstr(text, "[Errno 28]") != NULL || strncmp(text, "ENOSPC", 6) == 0)
 		return ERR_disk_full;
 	return ERR_program_failed;
 }
 
-static enum err_code
-code_of(const struct box_end *end)
+/* A page of a tmpfs is the least that it can give. */
+static bool
+is_full(const struct workspace_limits *left)
 {
+	return left->bytes < 4096 || left->files == 0;
+}
+
+static enum err_code
+code_of(const struct box_end *end, const struct workspace_limits *left)
+{
+	enum err_code code = ERR_program_failed;
+
 	switch (end->how) {
 	case BOX_TIMED_OUT:
+	case BOX_OUT_OF_CPU:
 		return ERR_timeout;
 	case BOX_OUT_OF_MEMORY:
 		return ERR_out_of_memory;
@@ -167,9 +194,10 @@ code_of(const struct box_end *end)
 		return ERR_none;
 	if (end->too_many_processes)
 		return ERR_too_many_processes;
-	if (end->error_type == NULL)
-		return ERR_program_failed;
-	return code_of_exception(end->error_type, end->error_text != NULL ? end->error_text : "");
+	if (end->error_type != NULL)
+		code = code_of_exception(
+		    end->error_type, end->error_text != NULL ? end->error_text : "");
+	return code == ERR_program_failed && is_full(left) ? ERR_disk_full : code;
 }
 
 static char *
@@ -199,34 +227,73 @@ say(const char *fmt, ...)
 	return strdup(text);
 }
 
+static char *
+message_of_time(const struct box_end *end, const struct limits *limits)
+{
+	if (end->how == BOX_OUT_OF_CPU)
+		return say("stopped after %g s of processor time, its limit",
+		    (double)limits->box.cpu_ms / 1000);
+	return say("stopped after %g s, its limit", (double)limits->box.wall_ms / 1000);
+}
+
+static char *
+message_of_memory(const struct box_end *end, const struct limits *limits)
+{
+	char most[64] = "";
+
+	if (end->max_memory_bytes > 0)
+		snprintf(most, sizeof most, "; it had %" PRIu64 ", with its files",
+		    end->max_memory_bytes);
+	return say("it used more memory than its limit of %" PRIu64 " bytes%s",
+	    limits->box.memory_bytes, most);
+}
+
+/* What is not the workspace is in memory of its own, as far as a program can write at all. */
+static char *
+message_of_space(const struct workspace_limits *left, const struct limits *limits)
+{
+	if (left->bytes < 4096)
+		return say("no space left: the workspace is full with its limit of %" PRIu64
+			   " bytes",
+		    limits->room.bytes);
+	if (left->files == 0)
+		return say("no space left: the workspace has as many files and folders as its "
+			   "limit, %" PRIu64,
+		    limits->room.files);
+	return say("no space left: /tmp and /dev/shm hold %" PRIu64 " bytes, and of the "
+		   "workspace's %" PRIu64 " bytes and %" PRIu64 " files %" PRIu64 " and %" PRIu64
+		   " are left",
+	    limits->box.tmp_bytes, limits->room.bytes, limits->room.files, left->bytes,
+	    left->files);
+}
+
 /* Of one of the limits, which it was; NULL: of none. */
 static char *
-message_of_limit(enum err_code code, const struct plan *plan)
+message_of_limit(enum err_code code, const struct box_end *end, const struct plan *plan,
+    const struct workspace_limits *left)
 {
 	const struct limits *limits = &plan->limits;
 
 	switch (code) {
 	case ERR_timeout:
-		return say("stopped after %g s, its limit", (double)limits->box.wall_ms / 1000);
+		return message_of_time(end, limits);
 	case ERR_out_of_memory:
-		return say("it used more memory than its limit of %" PRIu64 " bytes",
-		    limits->box.memory_bytes);
+		return message_of_memory(end, limits);
 	case ERR_too_many_processes:
 		return say("it started more processes or threads than its limit of %" PRIu64,
 		    limits->box.processes);
 	case ERR_disk_full:
-		return say("no space left: the workspace holds %" PRIu64 " bytes in %" PRIu64
-			   " files, /tmp %" PRIu64 " bytes",
-		    limits->room.bytes, limits->room.files, limits->box.tmp_bytes);
+		return message_of_space(left, limits);
 	default:
 		return NULL;
 	}
 }
 
 static char *
-message_of(enum err_code code, const struct box_end *end, const struct plan *plan)
+message_of(enum err_code code, const struct box_end *end, const struct plan *plan,
+    const struct workspace_limits *left)
 {
-	char *limit = message_of_limit(code, plan);
+	char *limit = message_of_limit(code, end, plan, left);
 
 	if (limit != NULL)
 		return limit;
@@ -240,11 +307,58 @@ message_of(enum err_code code, const struct box_end *end, const struct plan *pla
 	    end->signal == SIGSYS ? ": it made a system call that is not allowed here" : "");
 }
 
-static int
-fill_error(
-    struct execution *reply, const struct box_end *end, const struct plan *plan, struct err *e)
+/* What to do next, and how far a call may go; a session's box is made once. */
+static char *
+hint_of(enum err_code code, const struct box_end *end, const struct plan *plan)
 {
-	enum err_code code = code_of(end);
+	const char *remedy = err_remedy(code), *text = end->error_text;
+	const char *where = plan->statement ? " of create_session" : "";
+
+	if (end->how == BOX_OUT_OF_CPU)
+		return say("Make the program faster, or ask for more processor time by "
+			   "resource_limits.max_cpu_seconds.");
+	switch (code) {
+	case ERR_timeout:
+		return say("%s timeout may be %g.", remedy, options.max_timeout);
+	case ERR_out_of_memory:
+		return say("%s resource_limits.max_ram_mb%s may be %" PRIu64 ".", remedy, where,
+		    options.max_memory_mb);
+	case ERR_too_many_processes:
+		return say("%s resource_limits.max_processes%s may be %" PRIu64 ".", remedy, where,
+		    options.max_processes);
+	case ERR_disk_full:
+		return say("%s resource_limits.max_disk_mb%s may be %" PRIu64 ", max_files %" PRIu64
+			   ".",
+		    remedy, where, options.max_workspace_mb, options.max_workspace_files);
+	default:
+		break;
+	}
+	if (text != NULL && (strstr(text, "[Errno 24]") != NULL || strncmp(text, "EMFILE", 6) == 0))
+		return say("It had as many files open as its limit, %" PRIu64
+			   ": close some, or ask for more; resource_limits.max_open_files%s may be "
+			   "%" PRIu64 ".",
+		    plan->limits.box.open_files, where, options.max_open_files);
+	return strdup(remedy);
+}
+
+/* It went well, and the next run will not. */
+static int
+note_full(struct execution *reply, const struct plan *plan, struct err *e)
+{
+	char note[256];
+
+	snprintf(note, sizeof note,
+	    "disk_full: nothing more can be written to the workspace; it holds %" PRIu64
+	    " bytes in %" PRIu64 " files at most.",
+	    plan->limits.room.bytes, plan->limits.room.files);
+	return texts_add(&reply->notes, note) < 0 ? err_sys(e, "notes") : 0;
+}
+
+static int
+fill_error(struct execution *reply, const struct box_end *end, const struct plan *plan,
+    const struct workspace_limits *left, struct err *e)
+{
+	enum err_code code = code_of(end, left);
 	bool uncaught = end->how == BOX_EXITED && end->error_type != NULL;
 
 	reply->success = code == ERR_none;
@@ -253,17 +367,17 @@ fill_error(
 	if (end->how != BOX_EXITED && end->signal > 0)
 		reply->signal = signal_name(end->signal);
 	if (reply->success)
-		return 0;
+		return is_full(left) ? note_full(reply, plan, e) : 0;
 	reply->error = calloc(1, sizeof *reply->error);
 	if (reply->error == NULL)
 		return err_sys(e, "error");
 	*reply->error = (struct problem){
 		.code = strdup(err_name(code)),
-		.message = message_of(code, end, plan),
+		.message = message_of(code, end, plan, left),
 		.type = uncaught && end->error_type[0] != 0 ? copy_cut(end->error_type, MAX_TYPE)
 		                                            : NULL,
 		.line = uncaught && end->error_line <= 10000000 ? end->error_line : 0,
-		.hint = strdup(err_remedy(code)),
+		.hint = hint_of(code, end, plan),
 	};
 	return 0;
 }
@@ -324,9 +438,10 @@ fill_rich(struct execution *reply, struct box_end *end, struct err *e)
 }
 
 int
-outcome_fill(struct execution *reply, struct box_end *end, const struct plan *plan, struct err *e)
+outcome_fill(struct execution *reply, struct box_end *end, const struct plan *plan,
+    const struct workspace_limits *left, struct err *e)
 {
-	if (fill_error(reply, end, plan, e) < 0 || fill_output(reply, end, plan, e) < 0 ||
+	if (fill_error(reply, end, plan, left, e) < 0 || fill_output(reply, end, plan, e) < 0 ||
 	    fill_usage(reply, end, e) < 0 || fill_state(reply, end, plan, e) < 0 ||
 	    fill_rich(reply, end, e) < 0)
 		return -1;

@@ -4,8 +4,9 @@
 
 #include "executor/run/plan.h"
 
-/* Takes what it needs of *end. */
-int outcome_fill(struct execution *, struct box_end *end, const struct plan *, struct err *);
+/* Takes what it needs of *end; left: what its workspace has room for yet. */
+int outcome_fill(struct execution *, struct box_end *end, const struct plan *,
+    const struct workspace_limits *left, struct err *);
 /* The event of the end, and of a limit that was hit (false: none was). */
 enum event outcome_event(const struct execution *);
 bool outcome_exceeded(const struct execution *);

@@ -360,6 +360,7 @@ is_default(const struct limits *limits)
 	struct limits same = *limits;
 
 	same.box.wall_ms = options.limits.box.wall_ms;
+	same.box.cpu_ms = options.limits.box.cpu_ms;
 	same.box.output_bytes = options.limits.box.output_bytes;
 	return memcmp(&same, &options.limits, sizeof same) == 0;
 }

@@ -269,13 +269,14 @@ static void
 code_done(void *self, struct box_end *end, const struct err *e)
 {
 	struct run *run = self;
+	struct workspace_limits left;
 	struct err why = { 0 };
 
 	run->works = NULL;
 	if (end == NULL)
 		why = *e;
-	else
-		outcome_fill(&run->reply, end, &run->plan, &why);
+	else if (workspace_left(run->workspace, &left, &why) == 0)
+		outcome_fill(&run->reply, end, &run->plan, &left, &why);
 	if (!failed(run, &why))
 		list_files(run, &run->after, collect);
 }
@@ -313,6 +314,7 @@ run_code(struct run *run)
 			.size = plan->code.size,
 			.statement = plan->statement,
 			.wall_ms = plan->limits.box.wall_ms,
+			.cpu_ms = plan->limits.box.cpu_ms,
 			.output_bytes = plan->limits.box.output_bytes,
 		},
 	};

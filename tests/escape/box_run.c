@@ -141,7 +141,7 @@ on_done(void *self, struct box_end *end, const struct err *e)
 	    "signal", end->signal, "wall_ms", end->wall_ms, "cpu_ms", end->cpu_ms,
 	    "max_memory_bytes", (json_int_t)end->max_memory_bytes, "too_many_processes",
 	    end->too_many_processes, "out", text_of(&end->out), "err", text_of(&end->err),
-	    "out_truncated", end->out_truncated, "err_truncated", end->err_truncated);
+	    "out_truncated", end->out_dropped > 0, "err_truncated", end->err_dropped > 0);
 
 	json_object_set_new(o, "warm", json_boolean(end->warm));
 	json_object_set_new(o, "restarted", json_boolean(end->restarted));

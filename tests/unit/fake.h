@@ -71,6 +71,7 @@ extern struct fake {
 	int events[FAKE_MAX]; /* as recorded */
 	size_t nevents;
 	bool spool_full, holds_files; /* what workspace_is_empty() denies */
+	bool full;                    /* a workspace has room for no file more */
 	int workspaces;               /* that live */
 	int boxes, programs;          /* likewise */
 	size_t forked, started;       /* programs: from a zygote, or from a file */

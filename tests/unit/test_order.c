@@ -26,7 +26,7 @@ static const struct order good[] = {
 	{ .kind = ORDER_STEWARD, .id = 1, .workspace = 1, .memory_bytes = 64 << 20 },
 	{ .kind = ORDER_KILL, .id = 7 },
 	{ .kind = ORDER_PROGRAM, .id = 2, .box = 1, .zygote = 1 },
-	{ .kind = ORDER_CLOCK, .id = 1, .wall_ms = 30000 },
+	{ .kind = ORDER_CLOCK, .id = 1, .wall_ms = 30000, .cpu_ms = 1000 },
 	{ .kind = ORDER_SIGNAL, .id = 2, .signal = SIGINT },
 };
 static const size_t descriptors[] = { 0, 0, 0, 1, 0, 3, 0, 0 };
@@ -71,6 +71,7 @@ static const struct {
 	BAD(0, id, 0, "id"),
 	BAD(0, id, ORDER_MAX_LIVING + 1, "id"),
 	BAD(4, id, UINT32_MAX, "id"),
+	BAD(6, cpu_ms, UINT64_MAX, "cpu_ms"),
 	BAD(0, bytes, 0, "bytes"),
 	BAD(0, bytes, UINT64_MAX, "bytes"),
 	BAD(0, files, 1, "files"),

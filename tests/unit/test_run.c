@@ -347,6 +347,8 @@ says_why_it_failed(void **state)
 	} cases[] = {
 		{ { .how = BOX_TIMED_OUT }, NULL, NULL, "timeout", NULL, -1,
 		    event_execution_timeout },
+		{ { .how = BOX_OUT_OF_CPU, .signal = SIGKILL }, NULL, NULL, "timeout", "SIGKILL",
+		    -1, event_execution_timeout },
 		{ { .how = BOX_OUT_OF_MEMORY }, NULL, NULL, "out_of_memory", NULL, -1,
 		    event_execution_failed },
 		{ { .how = BOX_SIGNALLED, .signal = SIGSEGV }, NULL, NULL, "killed", "SIGSEGV", -1,
@@ -359,6 +361,16 @@ says_why_it_failed(void **state)
 		{ { .how = BOX_EXITED, .exit_code = 1, .error_line = 7 }, "OSError",
 		    "[Errno 28] No space left on device", "disk_full", NULL, 1,
 		    event_execution_failed },
+		/* Where nobody counts its processes, it says so itself. */
+		{ { .how = BOX_EXITED, .exit_code = 1 }, "BlockingIOError",
+		    "[Errno 11] Resource temporarily unavailable", "too_many_processes", NULL, 1,
+		    event_execution_failed },
+		{ { .how = BOX_EXITED, .exit_code = 1 }, "RuntimeError", "can't start new thread",
+		    "too_many_processes", NULL, 1, event_execution_failed },
+		{ { .how = BOX_EXITED, .exit_code = 1 }, "Error", "spawn /bin/true EAGAIN",
+		    "too_many_processes", NULL, 1, event_execution_failed },
+		{ { .how = BOX_EXITED, .exit_code = 1 }, "RuntimeError", "x", "program_failed",
+		    NULL, 1, event_execution_failed },
 		{ { .how = BOX_EXITED, .exit_code = 1 }, "MemoryError", "", "out_of_memory", NULL,
 		    1, event_execution_failed },
 		{ { .how = BOX_EXITED, .exit_code = 1 }, "IndentationError", "unexpected indent",
@@ -381,13 +393,67 @@ says_why_it_failed(void **state)
 		assert_string_equal(c->reply.execution.error->code, cases[i].code);
 		assert_int_equal(c->reply.execution.error->line, how.error_line);
 		assert_int_equal(c->reply.execution.exit_code, cases[i].exit_code);
-		assert_int_equal(c->reply.execution.timed_out, how.how == BOX_TIMED_OUT);
+		assert_int_equal(c->reply.execution.timed_out,
+		    how.how == BOX_TIMED_OUT || how.how == BOX_OUT_OF_CPU);
 		if (cases[i].signal != NULL)
 			assert_string_equal(c->reply.execution.signal, cases[i].signal);
 		assert_int_equal(fake_count(cases[i].event), before + 1);
 		fake_forget(c);
 	}
-	assert_int_equal(fake_count(event_resource_exceeded), 4);
+	assert_int_equal(fake_count(event_resource_exceeded), 7);
+}
+
+/* The limit, what was used, and what to do. */
+static void
+tells_limits(void **state)
+{
+	struct resource_limits asked = { .max_cpu_seconds = 1.5, .max_files = 77 };
+	static const struct {
+		struct box_end end;
+		bool full;
+		const char *type, *text, *message, *hint;
+	} cases[] = {
+		{ { .how = BOX_OUT_OF_CPU, .signal = SIGKILL }, false, NULL, NULL,
+		    "1.5 s of processor time", "max_cpu_seconds" },
+		{ { .how = BOX_TIMED_OUT, .signal = SIGKILL }, false, NULL, NULL, "30 s",
+		    "timeout may be 3600" },
+		{ { .how = BOX_OUT_OF_MEMORY, .max_memory_bytes = 536900000 }, false, NULL, NULL,
+		    "limit of 536870912 bytes; it had 536900000", "max_ram_mb may be 8192" },
+		{ { .how = BOX_EXITED, .exit_code = 1, .too_many_processes = true }, false, NULL,
+		    NULL, "limit of 64", "max_processes may be 512" },
+		{ { .how = BOX_EXITED, .exit_code = 1 }, true, NULL, NULL, "limit, 77",
+		    "max_files 65536" },
+		{ { .how = BOX_EXITED, .exit_code = 1 }, false, "OSError",
+		    "[Errno 28] No space left on device", "/tmp and /dev/shm hold 67108864 bytes",
+		    "delete files" },
+		{ { .how = BOX_EXITED, .exit_code = 1 }, false, "OSError",
+		    "[Errno 24] Too many open files: 'x'", "Too many open files",
+		    "limit, 256: close some" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct fake_call *c = start((struct execute_code){ .resource_limits = &asked });
+		struct box_end how = cases[i].end;
+
+		how.error_type = cases[i].type != NULL ? strdup(cases[i].type) : NULL;
+		how.error_text = cases[i].text != NULL ? strdup(cases[i].text) : NULL;
+		fake.full = cases[i].full;
+		fake_make(NULL);
+		fake_end_run(how);
+		assert_non_null(strstr(c->reply.execution.error->message, cases[i].message));
+		assert_non_null(strstr(c->reply.execution.error->hint, cases[i].hint));
+		fake_forget(c);
+	}
+	/* One that went well is told, too. */
+	struct fake_call *c = start((struct execute_code){ 0 });
+
+	fake.full = true;
+	fake_make(NULL);
+	fake_end_run(ended_well(""));
+	assert_true(c->reply.execution.success);
+	assert_non_null(strstr(c->reply.execution.notes.items[0], "disk_full"));
+	fake_forget(c);
 }
 
 static void
@@ -395,7 +461,7 @@ mends_output(void **state)
 {
 	static const char bytes[] = "a\0b\xff\xe2\x82";
 	struct fake_call *c = start((struct execute_code){ 0 });
-	struct box_end how = { .out = blob_copy(bytes, sizeof bytes - 1), .out_truncated = true };
+	struct box_end how = { .out = blob_copy(bytes, sizeof bytes - 1), .out_dropped = 7 };
 	static const char mended[] = "a\xef\xbf\xbd"
 				     "b[... the middle was left out ...]"
 				     "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd";
@@ -407,6 +473,7 @@ mends_output(void **state)
 	assert_memory_equal(c->reply.execution.stdout.data, mended, sizeof mended - 1);
 	assert_true(c->reply.execution.stdout_truncated);
 	assert_int_equal(c->reply.execution.notes.count, 1);
+	assert_non_null(strstr(c->reply.execution.notes.items[0], "7 bytes of stdout"));
 	fake_forget(c);
 
 	/* What mending makes too long loses its middle. */
@@ -489,6 +556,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(
 		    tells_the_outcome_of_what_cannot_be_listed, begin, end),
 		cmocka_unit_test_setup_teardown(says_why_it_failed, begin, end),
+		cmocka_unit_test_setup_teardown(tells_limits, begin, end),
 		cmocka_unit_test_setup_teardown(mends_output, begin, end),
 		cmocka_unit_test_setup_teardown(refuses_by_name, begin, end),
 		cmocka_unit_test_setup_teardown(streams_what_takes_long, begin, end),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* census.h - what the processes of a box hold, where no cgroup counts it. */
+/* census.h - what the processes of a box use, where no cgroup counts it. */
 #pragma once
 
 #include <stddef.h>
@@ -12,3 +12,5 @@
  * takes the kernel longer.  proc: a /proc in which they have the pids that this process knows.
  */
 uint64_t census_memory(int proc, const pid_t *first, size_t n, uint64_t enough);
+/* Processor time that they have used. */
+uint64_t census_cpu_us(int proc, const pid_t *first, size_t n);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guard.c - ends boxes whose programs hold more memory than they may, files apart (cgroup.h). */
+/*
+ * guard.c - ends boxes whose programs hold more memory than they may, files apart (cgroup.h), or
+ * have used more processor time.
+ */
 #include "executor/builder/life.h"
 
 #include "common/loop.h"
@@ -30,9 +33,29 @@ holds_too_much(struct life *life)
 	return held > may;
 }
 
+static uint64_t
+used_us(const struct life *life)
+{
+	struct cgroup_use use;
+
+	if (cgroup_limits_by() == LIMITS_RLIMIT)
+		return guard.host->own_proc ? program_cpu_us(life) : 0;
+	cgroup_read(&life->group, &use);
+	return use.cpu_us;
+}
+
+static void
+look_at(struct life *life)
+{
+	life->over = holds_too_much(life);
+	life->late = life->last_us != 0 && used_us(life) > life->last_us;
+	if (life->over || life->late)
+		life_kill(life);
+}
+
 /* Of all boxes in which code has run; less often where none is known to run now. */
 static void
-look_at_memory(void *self)
+look_at_all(void *self)
 {
 	int64_t soon = cgroup_limits_by() == LIMITS_RLIMIT ? CENSUS_MS : GUARD_MS;
 	int64_t pause = soon * 10;
@@ -47,18 +70,17 @@ look_at_memory(void *self)
 		boxes++;
 		if (life->timer != 0)
 			pause = soon;
-		if (!life->over && holds_too_much(life)) {
-			life->over = true;
-			life_kill(life);
-		}
+		if (!life->over && !life->late)
+			look_at(life);
 	}
-	guard.timer = boxes > 0 ? loop_after(pause, look_at_memory, NULL) : 0;
+	guard.timer = boxes > 0 ? loop_after(pause, look_at_all, NULL) : 0;
 }
 
 void
-guard_begin(const struct host *host)
+guard_begin(const struct host *host, struct life *box, uint64_t cpu_ms)
 {
 	guard.host = host;
+	box->last_us = cpu_ms != 0 ? used_us(box) + cpu_ms * 1000 : 0;
 	loop_unset(guard.timer);
-	guard.timer = loop_after(GUARD_MS, look_at_memory, NULL);
+	guard.timer = loop_after(GUARD_MS, look_at_all, NULL);
 }
