@@ -274,6 +274,25 @@ def test_node_programs(folder):
         assert talk.program("let a = 1; const { b } = { b: 2 }; class C {} function d() {} var e").names == ["a", "b", "C", "d", "e"]
 
 
+def test_node_says_that_a_program_is_over(folder):
+    """Once, when all that listens has heard of it, with the status that the process then has."""
+    for code, status, out in (
+            ("process.on('exit', code => { console.log('heard', code); process.exitCode = 6 })", 6, "heard 0\n"),
+            ("process.on('exit', () => console.log('heard')); process.exit(3)", 3, "heard\n"), ("process.exit(256 + 2)", 2, ""),
+            ("process.on('beforeExit', () => console.log('before')); 1", 0, "before\n"), ("process.exitCode = 4", 4, ""),
+            ("setTimeout(() => { throw new Error('late') }, 5)", 1, ""), ("process.emit('exit-not-this')", 0, ""),
+            ("process.stdout.write('x'.repeat(1 << 20)); process.exit(5)", 5, "x" * (1 << 20))):
+        with node(folder) as talk:
+            reply, wrote = talk.program(code), talk.out()
+            said = [payload for kind, payload in reply.frames if kind == b"D"]
+            assert (reply.status, wrote, said) == (status, out, [str(status).encode()]), (code, reply.status, said, wrote[:80], talk.err())
+            assert reply.frames[-1][0] == b"D", reply.frames
+    for code in ("process.on('exit', () => { throw new Error('there') })", "process.on('exit', () => process.exit(7))",
+                 "process.kill(process.pid, 'SIGKILL')", "process.reallyExit(1)"):
+        with node(folder) as talk:
+            assert not [1 for kind, _ in talk.program(code).frames if kind == b"D"], code
+
+
 def test_node_errors(folder):
     for code, error in (
             ("\nfunction f() { throw new TypeError('bad') }\nf()", ("TypeError", "2", "bad")),

@@ -173,6 +173,18 @@ function run(source, statement) {
 
 /* ---- a program ---- */
 
+/* When all that listens for its end has heard of it, nothing is left but to take the process apart, which nobody needs to
+ * wait for.  Both a program's exit() and its end by itself come by here. */
+function tell_end() {
+	const emit = process.emit;
+	process.emit = function (event, ...rest) {
+		const heard = emit.call(this, event, ...rest);
+		if (event === 'exit' && this === process)
+			send('D', String((process.exitCode ?? rest[0] ?? 0) & 0xff));
+		return heard;
+	};
+}
+
 function program(text) {
 	const source = { text, file: '<code>' };
 	let value, failed = false;
@@ -189,6 +201,7 @@ function program(text) {
 		const result = lookup('result');
 		tell_result(result !== undefined ? result : value, result !== undefined);
 	});
+	tell_end();
 	socket.pause();
 	socket.unref();
 	const ran = run(source, false);
