@@ -10,6 +10,7 @@
  * and so stays outside this jail.
  */
 #include "executor/box.h"
+#include "executor/container.h"
 #include "executor/info.h"
 #include "executor/options.h"
 #include "executor/pool.h"
@@ -31,7 +32,8 @@ open_all(struct err *e)
 	int status = -1;
 
 	if (options_check(e) == 0 && runtime_open(e) == 0 && info_open(e) == 0 &&
-	    pool_arguments(&arguments, e) == 0)
+	    container_open(e) == 0 && pool_arguments(&arguments, e) == 0 &&
+	    container_arguments(&arguments, e) == 0)
 		status = builder_open(&arguments, e);
 	texts_clear(&arguments);
 	return status;

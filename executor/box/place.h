@@ -9,6 +9,7 @@ struct box {
 	void (*ended)(void *self, const struct err *e);
 	void *self;
 	struct program *programs; /* whose end was not told yet */
+	bool contained; /* its programs are in containers */
 	bool killed;
 	bool telling;       /* its programs of its end; they may go meanwhile */
 	struct answer past; /* of its end */
