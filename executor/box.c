@@ -2,11 +2,34 @@
 /*
  * box.c - a place for programs, as the executor sees it: an errand of the builder's.
  *
- * Its end is told after that of each program in it.  Trusts the builder.
+ * Its end is told after that of each program in it.  Who waits for a run need not wait for that:
+ * when the builder has sent SIGKILL to all in a box, nothing more comes from there.  Trusts the
+ * builder.
  */
 #include "executor/box/place.h"
 
 #include "common/auto.h"
+
+/* A program that hears of it may be freed by that, and only that one. */
+static void
+tell_programs(struct box *box, const struct answer *answer)
+{
+	box->past = *answer;
+	box->told = true;
+	box->telling = true;
+	for (struct program *p = box->programs, *next; p != NULL; p = next) {
+		next = program_next(p);
+		program_box_told(p);
+	}
+	box->telling = false;
+	box_settle(box);
+}
+
+static void
+on_killed(void *self, const struct answer *answer)
+{
+	tell_programs(self, answer);
+}
 
 static void
 on_ended(void *self, const struct answer *answer)
@@ -14,15 +37,7 @@ on_ended(void *self, const struct answer *answer)
 	struct box *box = self;
 
 	box->errand = NULL;
-	box->past = *answer;
-	/* One that is told may be freed by that, and only that one. */
-	box->telling = true;
-	for (struct program *p = box->programs, *next; p != NULL; p = next) {
-		next = program_next(p);
-		program_box_over(p);
-	}
-	box->telling = false;
-	box_settle(box);
+	tell_programs(box, answer);
 }
 
 void
@@ -55,7 +70,7 @@ struct box *
 box_make(const struct box_limits *limits, const struct workspace *workspace,
     void (*ended)(void *self, const struct err *e), void *self, struct err *e)
 {
-	static const struct errand_events events = { NULL, on_ended };
+	static const struct errand_events events = { .killed = on_killed, .ended = on_ended };
 	struct box *box = calloc(1, sizeof *box);
 	struct order order = {
 		.kind = ORDER_BOX,

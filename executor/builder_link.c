@@ -326,6 +326,8 @@ take_answer(const struct answer *answer, int fd)
 		end_errand(answer->id, answer);
 	else if (answer->kind == ANSWER_STARTED && errand->events.started != NULL)
 		errand->events.started(errand->self, answer);
+	else if (answer->kind == ANSWER_KILLED && errand->events.killed != NULL)
+		errand->events.killed(errand->self, answer);
 }
 
 static void

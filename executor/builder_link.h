@@ -16,6 +16,8 @@ struct errand;
 struct errand_events {
 	/* The box is closed, or the program's jail is; may be NULL. */
 	void (*started)(void *self, const struct answer *);
+	/* Of a box: all in it were sent SIGKILL; what it has used; may be NULL. */
+	void (*killed)(void *self, const struct answer *);
 	/* Exactly once, last: nothing of it is left; answer->error says why it never ran. */
 	void (*ended)(void *self, const struct answer *);
 };

@@ -9,9 +9,11 @@
  * this process hangs, in the builder.
  *
  * A statement is over when the driver says DONE, behind which all it wrote lies in the pipes; the
- * program is idle again.  Any other run is over with the program: the builder says so, and where
- * the program was alone, that nothing of its box is left.  What is not alone and was killed by
- * nobody that is known here ends its box too: only that can tell whether it was for its memory.
+ * program is idle again.  Any other run is over with the program: the builder says so, or the
+ * driver of one that is alone, when nothing is left to it but to exit.  What was alone takes its
+ * box along, and the run is told when all in there were sent SIGKILL.  What is not alone and was
+ * killed by nobody that is known here ends its box too: only that can tell whether it was for its
+ * memory.
  *
  * What comes between two runs is kept for the next, up to a bound; then the writer has to wait.
  *
@@ -71,7 +73,8 @@ struct program {
 	int64_t began_us, ended_us; /* of the run; ended_us: of the program */
 	enum box_how stopped;       /* BOX_EXITED: nobody did */
 
-	bool killed; /* by this process */
+	bool finished; /* its driver says that it has ended but for its exit */
+	bool killed;   /* by this process */
 	struct answer started, past;
 };
 
@@ -156,6 +159,10 @@ tell_how(const struct program *p, struct box_end *end)
 	int64_t ran_ms = (p->ended_us - p->began_us) / 1000;
 
 	end->program_gone = true;
+	if (p->finished) {
+		end->exit_code = p->frames.status;
+		return;
+	}
 	if (WIFEXITED(p->past.status)) {
 		end->how = BOX_EXITED;
 		end->exit_code = WEXITSTATUS(p->past.status);
@@ -180,7 +187,7 @@ tell_use(const struct program *p, struct box_end *end)
 {
 	const struct answer *past = &p->box->past;
 
-	if (p->box->errand != NULL)
+	if (!p->box->told)
 		return;
 	end->too_many_processes = past->too_many_processes;
 	end->max_memory_bytes = past->max_memory_bytes;
@@ -206,7 +213,7 @@ end_run(struct program *p, bool gone)
 	frames_take(&p->frames, &end);
 	must(isolation_of(&p->started.layers, &end.isolation) == 0);
 	p->state = IDLE;
-	if (p->box->errand != NULL)
+	if (!p->box->told)
 		errand_clock(p->box->errand, 0);
 	p->events.done(p->self, &end);
 	box_end_clear(&end);
@@ -321,6 +328,10 @@ take_news(struct program *p)
 			hand_over(p);
 	} else if (p->state == RUNS && p->frames.done && p->statement) {
 		end_run(p, false);
+	} else if (p->state == RUNS && p->frames.done && p->alone && p->stopped == BOX_EXITED) {
+		p->finished = true;
+		p->ended_us = loop_now_us();
+		box_kill(p->box);
 	}
 }
 
@@ -429,18 +440,21 @@ on_ended(void *self, const struct answer *answer)
 
 	p->errand = NULL;
 	p->past = *answer;
-	p->ended_us = loop_now_us();
-	if (p->box->errand == NULL || (!p->alone && !is_unexplained(p)))
+	if (p->state == RUNS && !p->finished)
+		p->ended_us = loop_now_us();
+	if (p->box->told || (!p->alone && !is_unexplained(p)))
 		conclude(p);
-	else if (!p->alone || answer->error.code != ERR_none)
-		box_kill(p->box);
+	else
+		box_kill(p->box); /* and that says the rest */
 }
 
 void
-program_box_over(struct program *p)
+program_box_told(struct program *p)
 {
 	if (p->errand == NULL)
 		conclude(p);
+	else if (p->state == RUNS && p->finished)
+		end_run(p, true);
 }
 
 void
@@ -522,7 +536,7 @@ make_control(struct program *p, int *far, struct err *e)
 static int
 launch(struct program *p, const struct program_spec *spec, struct err *e)
 {
-	static const struct errand_events events = { on_started, on_ended };
+	static const struct errand_events events = { on_started, NULL, on_ended };
 	struct order order = {
 		.kind = ORDER_PROGRAM,
 		.box = errand_id(p->box->errand),

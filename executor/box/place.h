@@ -11,14 +11,15 @@ struct box {
 	struct program *programs; /* whose end was not told yet */
 	bool contained; /* its programs are in containers */
 	bool killed;
-	bool telling;       /* its programs of its end; they may go meanwhile */
-	struct answer past; /* of its end */
+	bool told;          /* that all in it were sent SIGKILL, or that it is over */
+	bool telling;       /* its programs of that; they may go meanwhile */
+	struct answer past; /* what it has used till then */
 };
 
 /* Its box is killed, which is so not the program's doing. */
 void program_box_killed(struct program *);
-/* Its box is over, so that all is known. */
-void program_box_over(struct program *);
+/* Its box is told: what it was used for and whether that was too much is known. */
+void program_box_told(struct program *);
 struct program *program_next(const struct program *);
 /* A program of it is gone, or its own end came: tells of it, and frees it, if that was the last. */
 void box_settle(struct box *);

@@ -36,7 +36,7 @@ struct errand *
 steward_start(struct workspace *workspace, int *channel,
     void (*ended)(void *self, const struct err *e), void *self, struct err *e)
 {
-	static const struct errand_events events = { NULL, on_ended };
+	static const struct errand_events events = { .ended = on_ended };
 	struct order order = {
 		.kind = ORDER_STEWARD,
 		.workspace = workspace_id(workspace),

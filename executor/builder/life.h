@@ -83,5 +83,3 @@ void program_try(struct life *, struct layers *, struct err *);
 void program_born(struct life *, pid_t, int pidfd);
 /* Bytes that the programs of a box and all that came from them hold, where no cgroup counts. */
 uint64_t program_memory(const struct life *box, uint64_t enough);
-/* The zygotes and what they made; all boxes were killed. */
-void program_end_all(void);

@@ -24,6 +24,7 @@
 #include "executor/builder/life.h"
 #include "executor/builder/nets.h"
 #include "executor/builder/shelf.h"
+#include "executor/builder/zygotes.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -503,6 +504,22 @@ kill_all(const struct order *order)
 	return 0;
 }
 
+/* An interrupt is for what a program waits for too, as at a terminal: a shell does not hear it
+ * before its child has ended.  Its process group is its own (cage.c); kernels before 6.9 reach it
+ * by number, which is safe where the program is this process's child and so keeps it. */
+static void
+interrupt(const struct life *life)
+{
+	const unsigned process_group = 1 << 2; /* PIDFD_SIGNAL_PROCESS_GROUP */
+
+	if (syscall(SYS_pidfd_send_signal, life->pidfd, SIGINT, NULL, process_group) == 0)
+		return;
+	if (life->order.zygote == 0 && !life->reaped && life->pid > 1 &&
+	    kill(-life->pid, SIGINT) == 0)
+		return;
+	syscall(SYS_pidfd_send_signal, life->pidfd, SIGINT, NULL, 0);
+}
+
 static int
 send_signal(const struct order *order)
 {
@@ -510,7 +527,9 @@ send_signal(const struct order *order)
 
 	if (life == NULL)
 		return 0;
-	if (life->pidfd >= 0)
+	if (life->pidfd >= 0 && order->signal == SIGINT)
+		interrupt(life);
+	else if (life->pidfd >= 0)
 		syscall(SYS_pidfd_send_signal, life->pidfd, (int)order->signal, NULL, 0);
 	else if (order->signal == SIGKILL)
 		life->doomed = true;
@@ -564,17 +583,17 @@ life_remove_group(struct life *life)
 			nanosleep(&pause, NULL);
 }
 
+/* What a zygote left is this process's to bury, or its box could not end. */
 void
 lives_end(void)
 {
 	for (size_t i = 1; i <= ORDER_MAX_LIVING; i++)
 		if (lives.all[i] != NULL)
 			life_kill(lives.all[i]);
-	program_end_all();
+	zygotes_kill();
+	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
+		;
 	for (size_t i = 1; i <= ORDER_MAX_LIVING; i++)
-		if (lives.all[i] != NULL && lives.all[i]->order.kind != ORDER_PROGRAM) {
-			while (waitpid(lives.all[i]->pid, NULL, 0) < 0 && errno == EINTR)
-				;
+		if (lives.all[i] != NULL)
 			life_remove_group(lives.all[i]);
-		}
 }

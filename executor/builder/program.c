@@ -414,15 +414,6 @@ program_memory(const struct life *box, uint64_t enough)
 	return census_memory(programs.host->proc, pids, n, enough);
 }
 
-void
-program_end_all(void)
-{
-	for (uint32_t id = 1; id <= ORDER_MAX_LIVING; id++)
-		if (life_of(id) != NULL && life_of(id)->order.kind == ORDER_PROGRAM)
-			waitpid(life_of(id)->pid, NULL, 0);
-	zygotes_end();
-}
-
 /* ---- the first ---- */
 
 void

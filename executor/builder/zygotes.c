@@ -317,15 +317,9 @@ on_word(void *self, uint32_t events)
 }
 
 void
-zygotes_end(void)
+zygotes_kill(void)
 {
-	for (size_t i = 0; i < COUNT(zygotes.all); i++) {
-		struct zygote *z = &zygotes.all[i];
-
-		if (z->sock < 0)
-			continue;
-		kill(z->pid, SIGKILL);
-		while (waitpid(z->pid, NULL, 0) < 0 && errno == EINTR)
-			;
-	}
+	for (size_t i = 0; i < COUNT(zygotes.all); i++)
+		if (zygotes.all[i].sock >= 0)
+			kill(zygotes.all[i].pid, SIGKILL);
 }

@@ -20,5 +20,5 @@ bool zygotes_have(uint32_t number);
  * program_reaped().  -1: it cannot be had now, and nobody will come.
  */
 int zygotes_ask(struct life *program);
-/* Ends them, and waits for them. */
-void zygotes_end(void);
+/* For the end; they are waited for by who calls this. */
+void zygotes_kill(void);

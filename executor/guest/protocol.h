@@ -10,7 +10,8 @@
  * A driver that is ready says so and waits.  CODE is a program: it runs, what is to be told of it
  * is told, and the process ends as the language's interpreter would end it.  STATEMENT is one of
  * many: what it defines stays, DONE is the last word on it, and the driver waits for the next;
- * SIGINT interrupts it and leaves the state as it is.  A runtime without a driver (a row of the
+ * SIGINT interrupts it and leaves the state as it is.  A driver may say DONE of a program too, when
+ * nothing is left but to exit: it is killed then.  A runtime without a driver (a row of the
  * settings) gets CODE only.
  */
 #pragma once

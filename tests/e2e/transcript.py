@@ -28,6 +28,7 @@ import ast
 import base64
 import json
 import re
+import shlex
 from dataclasses import dataclass, field
 
 STEP = re.compile(r"([>%<])\s*(?:\[(\w+)\]\s*)?(.*)", re.S)
@@ -63,7 +64,7 @@ def parse(text):
             if kind == "#":
                 transcript.title = transcript.title or rest
             elif kind == "@":
-                transcript.settings.append(rest.split())
+                transcript.settings.append(shlex.split(rest))
             elif kind == "=":
                 name, transcript.texts[rest] = rest, ""
             elif kind == "|":

@@ -39,6 +39,7 @@ struct run {
 	json_t *ask;
 	struct home *home;
 	bool keeps_home;       /* it is a session's */
+	json_t *reply;         /* that waits for nothing to be left */
 	struct workspace *own; /* goes with it */
 };
 
@@ -93,30 +94,43 @@ wipe(void *workspace)
 	workspace_drop(workspace);
 }
 
+/* Nothing of it is left. */
 static void
-run_over(struct run *run)
+run_gone(void *self)
 {
+	struct run *run = self;
 	struct run **at = &runs;
 
 	while (*at != run)
 		at = &(*at)->next;
 	*at = run->next;
-	if (run->home != NULL && !run->keeps_home)
-		home_end(run->home, wipe, run->own);
-	else
-		workspace_drop(run->own);
+	workspace_drop(run->own);
+	say(run->reply);
 	json_decref(run->ask);
 	free(run);
 	if (runs == NULL && ended)
 		loop_stop();
 }
 
+/* Takes the reply. */
+static void
+run_over(struct run *run, json_t *reply)
+{
+	struct home *home = run->home;
+
+	run->reply = reply;
+	run->home = NULL;
+	if (home != NULL && !run->keeps_home)
+		home_end(home, run_gone, run);
+	else
+		run_gone(run);
+}
+
 static void
 refuse(struct run *run, const struct err *e)
 {
-	say(json_pack("{s:O?, s:s, s:s}", "id", json_object_get(run->ask, "id"), "error",
-	    err_name(e->code), "text", e->text));
-	run_over(run);
+	run_over(run, json_pack("{s:O?, s:s, s:s}", "id", json_object_get(run->ask, "id"), "error",
+			  err_name(e->code), "text", e->text));
 }
 
 static void
@@ -146,8 +160,7 @@ on_done(void *self, struct box_end *end, const struct err *e)
 		json_object_set_new(o, "result", text_of(&end->result));
 	if (end->error_type != NULL)
 		json_object_set_new(o, "error_type", json_string(end->error_type));
-	say(o);
-	run_over(run);
+	run_over(run, o);
 }
 
 static uint64_t

@@ -367,6 +367,7 @@ asks_and_answers(void **state)
 	assert_true(bus.ask.timeout_ms > 0 && bus.ask.timeout_ms <= 1000);
 
 	struct session_created made = { .session_id = (char[]){ "s" },
+		.language = (char[]){ "python" },
 		.expires_at = (char[]){ "t" } };
 
 	bus.ask.done(bus.ask.self, &made, NULL);

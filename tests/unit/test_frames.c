@@ -44,6 +44,13 @@ static const struct claim {
 	{ "a line beyond all lines", BYTES("E\x0d\0\0\0T\n999999999\na"), 0, NULL, "", NULL, NULL,
 	    0 },
 	{ "an exception without lines", BYTES("E\x03\0\0\0abc"), 0, NULL, "", NULL, NULL, 0 },
+	{ "idleness, and something about it", BYTES("I\0\0\0\0I\1\0\0\0x"), -1, NULL, "", NULL,
+	    NULL, 0 },
+	{ "an end of four digits",
+	    BYTES("D\4\0\0\0"
+		  "1000"),
+	    -1, NULL, "", NULL, NULL, 0 },
+	{ "a picture over its bound", BYTES("M\x82\0\x40\0"), -1, NULL, "", NULL, NULL, 0 },
 	{ "an unknown kind", BYTES("X\0\0\0\0"), -1, NULL, "", NULL, NULL, 0 },
 	{ "a program", BYTES("C\0\0\0\0"), -1, NULL, "", NULL, NULL, 0 },
 	{ "a result over its bound", BYTES("R\x01\0\x10\0"), -1, NULL, "", NULL, NULL, 0 },
@@ -140,16 +147,106 @@ long_texts_are_cut_between_characters(void **state)
 	frames_clear(&f);
 }
 
+static void
+says_how_a_statement_ended(void **state)
+{
+	static const struct {
+		const char *frame;
+		size_t size;
+		int status;
+	} cases[] = {
+		{ BYTES("D\1\0\0\0"
+			"0"),
+		    0 },
+		{ BYTES("D\3\0\0\0"
+			"255"),
+		    255 },
+		{ BYTES("D\3\0\0\0"
+			"256"),
+		    1 },
+		{ BYTES("D\0\0\0\0"), 1 },
+		{ BYTES("D\2\0\0\0"
+			"-1"),
+		    1 },
+		{ BYTES("D\1\0\0\0"
+			"x"),
+		    1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct frames f = { 0 };
+		struct box_end end = { 0 };
+
+		assert_int_equal(frames_feed(&f, cases[i].frame, cases[i].size), 0);
+		assert_true(f.done);
+		assert_int_equal(f.status, cases[i].status);
+		/* The next statement is not over because this one is. */
+		frames_take(&f, &end);
+		assert_false(f.done);
+		frames_clear(&f);
+	}
+}
+
+static void
+feed_picture(struct frames *f, const char *type, size_t size)
+{
+	size_t length = strlen(type), all = length + size;
+	auto_free uint8_t *frame = calloc(1, 5 + all);
+
+	frame[0] = 'M';
+	for (int i = 0; i < 4; i++)
+		frame[1 + i] = (uint8_t)(all >> 8 * i);
+	memcpy(frame + 5, type, length);
+	assert_int_equal(frames_feed(f, frame, 5 + all), 0);
+}
+
+static void
+takes_pictures_of_a_type(void **state)
+{
+	static const char *const bad[] = { "", "\n", "png\n", "/png\n", "image/\n", "a/b/c\n",
+		"image/p ng\n", "image/png; x=y\n", "image/\xc3\xa9\n", "image/png" };
+	struct frames f = { 0 };
+	struct box_end end = { 0 };
+	char type[200];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(bad); i++)
+		feed_picture(&f, bad[i], 0);
+	memset(type, 'a', sizeof type);
+	memcpy(type, "image/", 6);
+	memcpy(type + 129, "\n", 2);
+	feed_picture(&f, type, 0);
+	assert_int_equal(f.nrich, 0);
+	memcpy(type + 128, "\n", 2);
+	feed_picture(&f, type, 3);
+	for (int i = 0; i < 20; i++)
+		feed_picture(&f, "image/svg+xml\n", GUEST_MAX_RICH);
+	frames_take(&f, &end);
+	assert_int_equal(end.nrich, GUEST_MAX_RICHES);
+	assert_int_equal(strlen(end.rich[0].mime_type), 128);
+	assert_int_equal(end.rich[0].data.size, 3);
+	assert_string_equal(end.rich[1].mime_type, "image/svg+xml");
+	assert_int_equal(end.rich[7].data.size, GUEST_MAX_RICH);
+	/* Those of the next run are counted anew. */
+	feed_picture(&f, "image/png\n", 1);
+	assert_int_equal(f.nrich, 1);
+	frames_clear(&f);
+	box_end_clear(&end);
+}
+
 int
 main(void)
 {
-	struct CMUnitTest tests[COUNT(claims) + 2];
+	struct CMUnitTest tests[COUNT(claims) + 4];
 	size_t n = 0;
 
 	for (; n < COUNT(claims); n++)
 		tests[n] = (struct CMUnitTest){ claims[n].name, is_taken_as_it_should, NULL, NULL,
 			(void *)(uintptr_t)&claims[n] };
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(names_are_counted);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(says_how_a_statement_ended);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(takes_pictures_of_a_type);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(long_texts_are_cut_between_characters);
 	return _cmocka_run_group_tests("frames", tests, n, NULL, NULL);
 }

@@ -570,6 +570,6 @@ cage_enter(const struct cage *c)
 		in.report.error = e;
 	if (fdio_send(in.tell, &in.report, sizeof in.report, NULL, 0) !=
 		(ssize_t)sizeof in.report ||
-	    !ready || close_range(REPORT, ~0u, 0) < 0)
+	    !ready || close(REPORT) < 0)
 		_exit(1);
 }

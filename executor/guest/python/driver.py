@@ -205,8 +205,8 @@ def parse_json(text):
 class Driver:
     def __init__(self, ahead=()):
         self.control, self.interrupts, self.sources = Control(), Interrupts(), Sources()
-        self.shadows = Shadows(set(ahead))
-        self.hook, self.flags, self.statements = sys.excepthook, 0, 0
+        self.ahead, self.shadows = frozenset(ahead), Shadows(set(ahead))
+        self.hook, self.flags, self.statements, self.whole = sys.excepthook, 0, 0, False
         self.prepare()
 
     def prepare(self):
@@ -220,7 +220,6 @@ class Driver:
         # What is written is seen at once, and text that has no UTF-8 form does not end a program.
         for stream in sys.stdout, sys.stderr:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
-        self.frozen = gc.get_freeze_count()
 
     def serve(self):
         self.control.send(b"I", b"")
@@ -241,6 +240,7 @@ class Driver:
 
     def program(self, source):
         self.interrupts.allow()
+        self.whole = True
         self.end(self.run(source, FILE))
 
     def statement(self, source):
@@ -250,6 +250,7 @@ class Driver:
             self.interrupts.allow()
             status = self.run(source, f"<code {self.statements}>")
             self.flush()
+            flush_native()
         except KeyboardInterrupt:
             pass  # it came when all was over
         self.interrupts.forbid()
@@ -332,12 +333,14 @@ class Driver:
                     stream.flush()
             except Exception:
                 done = False
-        if "ctypes" in sys.modules:  # then there may be C code that writes by stdio
-            try:
-                sys.modules["ctypes"].PyDLL(None).fflush(None)
-            except Exception:
-                pass
         return done
+
+    def loaded_native(self):
+        """Did the program load libraries that may have something to do when exit(3) is called?"""
+        if "ctypes" in sys.modules and "ctypes" not in self.ahead:
+            return True
+        files = (getattr(sys.modules[name], "__file__", None) for name in sys.modules.keys() - self.ahead)
+        return any(str(file).endswith(".so") and "/lib-dynload/" not in str(file) for file in files)
 
     def end(self, status):
         """
@@ -351,23 +354,35 @@ class Driver:
             sys.excepthook(type(error), error, error.__traceback__)
         atexit._run_exitfuncs()
         self.flush()
+        native = self.loaded_native()
         self.forget()
         save_files()
         done = self.flush()
-        if "ctypes" in sys.modules and done:
-            sys.modules["ctypes"].PyDLL(None).exit(status)  # so that libraries in C and Fortran write out theirs
+        flush_native()
+        if native and done:
+            import ctypes
+            ctypes.PyDLL(None).exit(status)
+        if self.whole:  # whoever waits for it need not wait for the kernel to take this process apart
+            self.tell(b"D", lambda: str(status if done else 120).encode())
         os._exit(status if done else 120)
 
     def forget(self):
         """Lets go of the program's names and of its own modules'."""
         here = sys.path[0] if sys.path and isinstance(sys.path[0], str) else "/"
-        for name, module in list(sys.modules.items()):
-            if name == "__main__" or (getattr(module, "__file__", None) or "/").startswith(here + "/"):
+        for name in sys.modules.keys() - self.ahead:  # to look at each of those would cost a copy of its page
+            if name == "__main__" or str(getattr(sys.modules[name], "__file__", "")).startswith(here + "/"):
                 del sys.modules[name]
         self.scope = self.bridge = builtins.bridge = None
-        if gc.get_freeze_count() > self.frozen:
-            gc.unfreeze()
         gc.collect()
+
+
+def flush_native():
+    """Where ctypes is, there may be code in C or Fortran with buffers of its own."""
+    for library, flush in (None, "fflush"), ("libgfortran.so.5", "_gfortran_flush_i4"):
+        try:
+            sys.modules["ctypes"].PyDLL(library, os.RTLD_NOLOAD | os.RTLD_NOW if library else 0)[flush](None)
+        except Exception:  # no such library in this process
+            pass
 
 
 def save_files():

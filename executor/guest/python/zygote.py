@@ -36,11 +36,26 @@ def load_extension(name):
 
 
 def import_all(names):
+    """
+    Nothing can be written here. Matplotlib, which looks for a folder to write to when it is imported, and for good, is
+    told that /tmp is one: so it will be in each fork.
+    """
+    access = os.access
+    os.access = lambda path, *rest, **more: os.fspath(path) == "/tmp" or access(path, *rest, **more)
+    os.environ["MPLCONFIGDIR"] = "/tmp"
     for name in filter(None, names):
         try:
             __import__(name)
         except Exception as error:  # not installed, or broken: as the guest will see
             print(f"zygote: {name} is not imported ahead: {type(error).__name__}: {error}"[:500], file=sys.stderr)
+            drop(name.partition(".")[0])
+    os.access = access
+
+
+def drop(top):
+    """Half a package would not be made whole by another import."""
+    for name in [m for m in sys.modules if m == top or m.startswith(top + ".")]:
+        del sys.modules[name]
 
 
 def rehearse(driver):
