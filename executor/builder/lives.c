@@ -533,6 +533,9 @@ send_signal(const struct order *order)
 		syscall(SYS_pidfd_send_signal, life->pidfd, (int)order->signal, NULL, 0);
 	else if (order->signal == SIGKILL)
 		life->doomed = true;
+	/* This was whoever started a container; all of that ends with the box. */
+	if (order->signal == SIGKILL && life->box != NULL && life->box->order.container != 0)
+		life_kill(life->box);
 	return 0;
 }
 

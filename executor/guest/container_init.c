@@ -33,7 +33,7 @@ static void
 pass_on(int signal)
 {
 	if (child > 0)
-		kill(child, signal);
+		kill(-child, signal);
 }
 
 static void
@@ -88,6 +88,7 @@ main(int argc, char **argv)
 	child = fork();
 	if (child == 0) {
 		signal(SIGINT, SIG_DFL);
+		setsid();
 		run(argv[2], argv + 3);
 	}
 	close(GUEST_CONTROL_FD);

@@ -58,7 +58,7 @@ class Box:
         # What an ordinary user starts must be where that user can read it.
         if user is not None:
             self.folder = tempfile.mkdtemp(prefix="cloister-escape-")
-            for name in "box_run", "cloister-builder":
+            for name in "box_run", "cloister-builder", "cloister-init", "_zygote.so":
                 shutil.copy(os.path.join(folder, name), self.folder)
             os.chmod(self.folder, 0o755)
         as_user = {} if user is None else {"user": user, "group": user, "extra_groups": []}

@@ -54,11 +54,13 @@ enum {
 static struct starter {
 	const char *name, *path;
 	int control;
+	bool detached;
 	uint64_t memory_mib, processes, times;
 	const char *arguments[8];
-} runtimes[CONTAINER_COUNT] = {
+} starters[CONTAINER_COUNT] = {
 #define CONTAINER(name, ...) [CONTAINER_##name] = { #name, NULL, ROW(__VA_ARGS__) },
-#define ROW(control, memory_mib, processes, times, ...) control, memory_mib, processes, times, { __VA_ARGS__ }
+#define ROW(control, detached, memory_mib, processes, times, ...) \
+	control, detached, memory_mib, processes, times, { __VA_ARGS__ }
 #include "executor/builder/containers.def"
 };
 /* clang-format on */
@@ -78,8 +80,8 @@ int
 dock_add(const char *name, const char *path, struct err *e)
 {
 	for (int c = CONTAINER_none + 1; c < CONTAINER_COUNT; c++)
-		if (strcmp(runtimes[c].name, name) == 0) {
-			runtimes[c].path = path;
+		if (strcmp(starters[c].name, name) == 0) {
+			starters[c].path = path;
 			return 0;
 		}
 	return err_set(e, ERR_invalid_argument, "container: %.32s is not known", name);
@@ -88,7 +90,7 @@ dock_add(const char *name, const char *path, struct err *e)
 static bool
 is_there(uint32_t container)
 {
-	return container < CONTAINER_COUNT && runtimes[container].path != NULL;
+	return container < CONTAINER_COUNT && starters[container].path != NULL;
 }
 
 /* A new /proc, which runtimes must see whole, is not for who has root in a user namespace only. */
@@ -108,7 +110,7 @@ dock_check(const struct host *host, uint32_t container, struct err *e)
 void
 dock_make_room(struct order *box)
 {
-	const struct starter *r = &runtimes[box->container];
+	const struct starter *r = &starters[box->container];
 
 	if (box->container == CONTAINER_none)
 		return;
@@ -182,6 +184,8 @@ exec_runtime(const struct landing *l, const struct starter *r)
 	for (size_t i = 0; r->arguments[i] != NULL; i++)
 		argv[n++] = r->arguments[i];
 	argv[n++] = "run";
+	if (r->detached)
+		argv[n++] = "--detach";
 	if (count > 3)
 		argv[n++] = "--preserve-fds=2";
 	argv[n++] = "--bundle=" BUNDLE;
@@ -193,6 +197,9 @@ exec_runtime(const struct landing *l, const struct starter *r)
 			_exit(126);
 	if (close_range((unsigned)count, ~0u, 0) < 0 || chdir(BUNDLE) < 0)
 		_exit(126);
+	for (int s = 1; s < NSIG; s++)
+		signal(s, SIG_DFL);
+	setsid();
 	execve(r->path, (char *const *)(uintptr_t)argv, (char *const *)(uintptr_t)environment);
 	_exit(127);
 }
@@ -247,21 +254,26 @@ check_layers(const struct layers *layers, struct err *e)
 	return 0;
 }
 
-/* Until it is closed, or its runtime ended: then *status is how. */
+/* Until it is closed.  A runtime that ends before, and leaves nothing, has failed. */
 static int
-await_closed(const struct landing *l, pid_t runtime, struct layers *layers, struct err *e)
+await_closed(
+    const struct landing *l, pid_t runtime, pid_t *container, struct layers *layers, struct err *e)
 {
 	const struct timespec pause = { 0, LOOK_NS };
 	auto_fd int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	const struct look look = { dock.host, &l->order.order, &l->order.group, dock.own_filters,
-		proc };
+		{ getpid(), runtime }, proc };
 	int status = 0;
 
 	if (proc < 0)
 		return err_sys(e, "open /proc");
-	while (!look_at(&look, layers)) {
-		if (waitpid(runtime, &status, WNOHANG) != 0)
-			return explain(&runtimes[l->order.order.container], status, e);
+	while ((*container = look_at(&look, layers)) == 0) {
+		pid_t ended;
+
+		while ((ended = waitpid(-1, &status, WNOHANG)) > 0)
+			;
+		if (ended < 0)
+			return explain(&starters[l->order.order.container], status, e);
 		nanosleep(&pause, NULL);
 	}
 	layers->limits_by = dock.host->limits_by;
@@ -269,15 +281,15 @@ await_closed(const struct landing *l, pid_t runtime, struct layers *layers, stru
 	return check_layers(layers, e);
 }
 
-static pid_t runtime_pid;
+static pid_t interrupted; /* who gets what this process gets */
 
 static void
 pass_on(int signal)
 {
-	kill(runtime_pid, signal);
+	kill(interrupted, signal);
 }
 
-/* As the program itself would have ended; a runtime tells a signal as a shell does. */
+/* As the program itself would have ended; container_init.c tells a signal as a shell does. */
 static void
 end_as(int status)
 {
@@ -290,31 +302,46 @@ end_as(int status)
 	_exit(code);
 }
 
+static int
+start(const struct landing *l, const struct starter *r, pid_t *runtime, struct err *e)
+{
+	if (lay_down(l, r, e) < 0)
+		return -1;
+	/* What a detached container leaves behind is this process's child then. */
+	if (r->detached && prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
+		return err_sys(e, "prctl");
+	*runtime = fork();
+	if (*runtime == 0)
+		exec_runtime(l, r);
+	return *runtime < 0 ? err_sys(e, "fork") : 0;
+}
+
+/* The control channel stays open until this process ends: that it is closed tells the executor that
+ * the program is over, and this is the program as the builder knows it. */
 static void
 run(const struct landing *l)
 {
-	const struct starter *r = &runtimes[l->order.order.container];
+	const struct starter *r = &starters[l->order.order.container];
 	struct cage_report report = { .said = CAGE_READY };
 	struct err *e = &report.error;
+	pid_t runtime = -1, container = 0;
 	int status = 0;
 
-	if (lay_down(l, r, e) == 0) {
-		runtime_pid = fork();
-		if (runtime_pid == 0)
-			exec_runtime(l, r);
-		signal(SIGINT, pass_on);
-		for (size_t i = 0; i < COUNT(l->program); i++)
-			close(l->program[i]);
-		if (runtime_pid < 0)
-			err_sys(e, "fork");
-		else if (await_closed(l, runtime_pid, &report.layers, e) == 0)
-			e->code = ERR_none;
-	}
+	/* An interrupt goes to the whole of a process group; the runtime has another one. */
+	setsid();
+	if (start(l, r, &runtime, e) == 0 &&
+	    await_closed(l, runtime, &container, &report.layers, e) == 0)
+		e->code = ERR_none;
+	close(l->program[0]);
+	close(l->program[1]);
+	interrupted = r->detached ? container : runtime;
+	signal(SIGINT, pass_on);
 	if (fdio_send(l->report, &report, sizeof report, NULL, 0) != (ssize_t)sizeof report ||
 	    e->code != ERR_none)
 		_exit(1);
 	close(l->report);
-	while (waitpid(runtime_pid, &status, 0) < 0 && errno == EINTR)
+	/* The last to end is the container, or the runtime that waited for it. */
+	while (waitpid(-1, &status, 0) > 0 || errno == EINTR)
 		;
 	end_as(status);
 }

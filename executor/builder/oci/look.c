@@ -142,9 +142,18 @@ is_sandbox(int proc, const char *pid)
 }
 
 static bool
+is_ours(const struct look *look, const struct file *status)
+{
+	pid_t parent = (pid_t)strtol(value(status, "\nPPid:"), NULL, 10);
+
+	return parent == look->parents[0] || parent == look->parents[1];
+}
+
+static bool
 is_it(const struct look *look, const char *pid, struct file *status)
 {
-	if (!load(look->proc, pid, "status", status) || count_filters(status) <= look->own_filters)
+	if (!load(look->proc, pid, "status", status) || !is_ours(look, status) ||
+	    count_filters(status) <= look->own_filters)
 		return false;
 	return look->order->container == CONTAINER_runsc ? is_sandbox(look->proc, pid)
 	                                                 : is_container(status);
@@ -242,21 +251,23 @@ wanted(const struct look *look)
 	       (look->order->container == CONTAINER_runsc ? 0 : guests);
 }
 
-bool
+pid_t
 look_at(const struct look *look, struct layers *layers)
 {
 	auto_fd int fd = openat(look->proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *all = fd >= 0 ? fdopendir(fd) : NULL;
 	struct file status;
 	const struct dirent *entry;
+	pid_t pid = 0;
 
 	if (all == NULL)
-		return false;
+		return 0;
 	take_fd(&fd);
 	while ((entry = readdir(all)) != NULL)
 		if (isdigit((unsigned char)entry->d_name[0]) && is_it(look, entry->d_name, &status))
 			break;
 	if (entry != NULL) {
+		pid = (pid_t)strtol(entry->d_name, NULL, 10);
 		layers->wanted = wanted(look);
 		layers->in_force = (look->group->in_force | namespaces_of(look, entry->d_name) |
 				       mounts_of(look, entry->d_name) | user_of(look, &status) |
@@ -267,5 +278,5 @@ look_at(const struct look *look, struct layers *layers)
 		memcpy(layers->why, look->group->why, sizeof layers->why);
 	}
 	closedir(all);
-	return entry != NULL;
+	return pid;
 }
