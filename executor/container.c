@@ -29,6 +29,7 @@ enum {
 	ANSWER_MS = 5000,
 	MAX_TITLE = 96,
 	MAX_PATH = 64,
+	OFF = CONTAINER_COUNT,
 };
 
 static const char *const folders[] = { "/usr/bin", "/usr/sbin", "/usr/local/bin",
@@ -119,14 +120,14 @@ ask(int c)
 
 /* ---- choosing ---- */
 
-/* Of containers.def, CONTAINER_none for auto; -1. */
+/* Of containers.def, CONTAINER_none for auto, OFF; -1. */
 static int
 number_of(const char *word)
 {
 	for (int c = 0; c < CONTAINER_COUNT; c++)
 		if (strcmp(names[c], word) == 0)
 			return c;
-	return -1;
+	return strcmp(word, "off") == 0 ? OFF : -1;
 }
 
 bool
@@ -148,6 +149,10 @@ container_choose(uint64_t *container, struct err *e)
 			*container = (uint64_t)c;
 			return 0;
 		}
+	if (wish == OFF)
+		return err_set(e, ERR_isolation_unavailable,
+		    "use_container: this server runs no containers (container_runtime=off); leave "
+		    "it out to run in a box");
 	return err_set(e, ERR_isolation_unavailable,
 	    "use_container: this host has no %s; install it, or leave use_container out to run in "
 	    "a "
@@ -160,9 +165,11 @@ container_open(struct err *e)
 {
 	if (number_of(options.container_runtime) < 0)
 		return err_set(e, ERR_invalid_argument,
-		    "container_runtime: \"%.32s\" is none of auto, crun, runc, runsc",
+		    "container_runtime: \"%.32s\" is none of auto, crun, runc, runsc, off",
 		    options.container_runtime);
 	for (int c = CONTAINER_none + 1; c < CONTAINER_COUNT; c++) {
+		if (number_of(options.container_runtime) == OFF)
+			break;
 		find(c);
 		if (found[c].path[0] != '\0')
 			ask(c);
