@@ -393,7 +393,8 @@ program_free(struct program *p)
 static struct err
 why_not(const struct program *p)
 {
-	struct err e = p->past.error;
+	/* Of one whose box never was, the builder says only that. */
+	struct err e = p->box->past.error.code != ERR_none ? p->box->past.error : p->past.error;
 
 	if (p->stopped == BOX_KILLED)
 		err_set(&e, ERR_cancelled, "the program was not started");

@@ -51,9 +51,10 @@ class Waiting:
 
 
 class Box:
-    """One box_run with its builder; prefix: a command that starts it otherwise than it is started as a rule."""
+    """One box_run with its builder; prefix: a command that starts it otherwise than it is started as a rule; arguments:
+    the builder's."""
 
-    def __init__(self, folder, probe, user=None, prefix=()):
+    def __init__(self, folder, probe, user=None, prefix=(), arguments=()):
         self.user, self.source, self.folder, self.probe = user, folder, folder, probe
         # What an ordinary user starts must be where that user can read it.
         if user is not None:
@@ -64,7 +65,7 @@ class Box:
         as_user = {} if user is None else {"user": user, "group": user, "extra_groups": []}
         self.canary = secrets.token_hex(16)
         clean = {"PATH": "/usr/bin:/bin", "CANARY": self.canary}
-        self.process = subprocess.Popen([*prefix, os.path.join(self.folder, "box_run")], stdin=subprocess.PIPE,
+        self.process = subprocess.Popen([*prefix, os.path.join(self.folder, "box_run"), *arguments], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, env=clean, cwd="/", **as_user)
         self.isolation = json.loads(self.process.stdout.readline())["isolation"]
         self.numbers, self.waiting = itertools.count(1), {}

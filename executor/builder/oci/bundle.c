@@ -105,8 +105,9 @@ put_rlimits(struct text *t, const struct order *o)
 	put(t, "]},");
 }
 
+/* runsc makes a /dev of its own, and no bind on it is seen there. */
 static void
-put_mounts(struct text *t)
+put_mounts(struct text *t, const struct order *o)
 {
 	static const char binds[] =
 	    "{\"destination\":\"%s\",\"type\":\"bind\",\"source\":\"%s\",\"options\":"
@@ -119,7 +120,14 @@ put_mounts(struct text *t)
 	       "[\"nosuid\",\"noexec\",\"mode=755\",\"size=64k\",\"nr_inodes=64\"]},");
 	put(t, binds, "/tmp", "/tmp");
 	put(t, ",");
-	put(t, binds, "/dev/shm", "/tmp");
+	if (o->container == CONTAINER_runsc)
+		put(t,
+		    "{\"destination\":\"/dev/"
+		    "shm\",\"type\":\"tmpfs\",\"source\":\"tmpfs\",\"options\":"
+		    "[\"nosuid\",\"nodev\",\"noexec\",\"mode=1777\",\"size=%" PRIu64 "\"]}",
+		    o->tmp_bytes);
+	else
+		put(t, binds, "/dev/shm", "/tmp");
 	put(t, ",");
 	put(t, binds, "/workspace", "/workspace");
 	put(t, "],");
@@ -170,7 +178,7 @@ write_config(const struct bundle *b, struct err *e)
 	put(&t, "{\"ociVersion\":\"1.0.0\",");
 	put_process(&t, b);
 	put_rlimits(&t, b->order);
-	put_mounts(&t);
+	put_mounts(&t, b->order);
 	put_linux(&t, b);
 	put(&t, "}\n");
 	if (t.bad)
