@@ -317,7 +317,7 @@ def test_nothing_is_left(box):
         contained.run("pass")
         contained.run("while True: pass", wall_ms=200)
         contained.run("os.abort()")
-        for pause in 0, 0.01, 0.05:  # while the runtime is at work
+        for pause in 0.005, 0.01, 0.05, 0.1:  # while the runtime is at work
             waiting = contained.begin("import time; time.sleep(60)")
             time.sleep(pause)
             waiting.kill()
