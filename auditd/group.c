@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * group.c - calls wait in two groups: one whose records are being written, one that fills.
+ * group.c - calls wait in a row until their records are durable; a thread keeps the disk busy.
  *
- * All records that came in one turn of the loop, or while the disk was busy, are written by one
- * write and made durable by one fdatasync; then each call is answered.  The thread touches only the
- * part that journal_turn() gave it, and the two speak by eventfd.
+ * The thread takes all records that came while the disk was busy, makes them durable by one write
+ * and one fdatasync, and at once takes the next ones, without waiting for the loop, which meanwhile
+ * answers and reads.  The two speak by eventfd and, where writing failed, by `failed`.
  */
 #include "auditd/group.h"
 
@@ -19,6 +19,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -26,34 +27,49 @@
 #include <time.h>
 
 enum {
-	CALLS = 256,            /* in one group */
-	FILLING_MAX = 16 << 20, /* bytes of one group */
+	CALLS = 512,            /* that wait */
+	FILLING_MAX = 16 << 20, /* bytes that wait for the disk */
 	FULL_RETRY_MS = 50,
 };
 
 /* What the thread is told; both may be in one number. */
 static const eventfd_t WRITE = 1, END = (eventfd_t)1 << 32;
 
-struct group {
-	struct {
+static struct {
+	struct waiting {
 		struct call *call;
 		uint64_t sequence;
-	} members[CALLS];
-	size_t count;
-};
-
-static struct {
-	struct group groups[2];
-	struct group *filling, *writing;
-	bool busy;
+	} calls[CALLS]; /* a ring, by sequence */
+	size_t first, count;
 	int work_fd, done_fd;
 	pthread_t thread;
-	/* Of the thread while busy, of the loop otherwise. */
-	bool failed, wrote;
+	atomic_bool asleep; /* the thread, or it is about to */
+	/* The thread writes nothing while it is set; the rest is the thread's while it is not. */
+	atomic_bool failed;
+	bool wrote;
 	struct err error;
+	uint64_t syncs;
 } group = { .work_fd = -1, .done_fd = -1 };
 
 /* ---- the thread ---- */
+
+static bool
+has_work(void)
+{
+	return !group.failed && journal_filled() > 0;
+}
+
+static void
+write_all(void)
+{
+	while (has_work()) {
+		if (journal_write(&group.wrote, &group.error) < 0)
+			group.failed = true;
+		else
+			group.syncs++;
+		must(eventfd_write(group.done_fd, 1) == 0);
+	}
+}
 
 static void *
 write_parts(void *self)
@@ -63,50 +79,42 @@ write_parts(void *self)
 	(void)self;
 	do {
 		must(eventfd_read(group.work_fd, &told) == 0);
-		if (told % END == 0)
-			continue;
-		group.failed = journal_write(&group.wrote, &group.error) < 0;
-		must(eventfd_write(group.done_fd, 1) == 0);
+		group.asleep = false;
+		write_all();
+		/* Said before the last look, so that the loop tells of what this one misses. */
+		group.asleep = true;
+		write_all();
 	} while (told < END);
 	return NULL;
 }
 
 /* ---- in the loop ---- */
 
-static void
-answer(struct group *who, const struct err *e)
+static struct call *
+next_call(void)
 {
-	for (size_t i = 0; i < who->count; i++) {
-		struct audit_mark mark = { .sequence = who->members[i].sequence };
+	struct call *call = group.calls[group.first].call;
 
-		if (e == NULL)
-			call_reply(who->members[i].call, &mark);
-		else
-			call_fail(who->members[i].call, e);
-	}
-	who->count = 0;
+	group.first = (group.first + 1) % CALLS;
+	group.count--;
+	return call;
 }
 
-static bool
-turn(void *self)
+static void
+answer_durable(void)
 {
-	(void)self;
-	if (group.busy)
-		return false;
-	if (journal_filled() == 0) {
-		/* Calls all of whose events stand in the log already. */
-		answer(group.filling, NULL);
-		return false;
+	while (group.count > 0 && group.calls[group.first].sequence <= journal_durable()) {
+		struct audit_mark mark = { .sequence = group.calls[group.first].sequence };
+
+		call_reply(next_call(), &mark);
 	}
+}
 
-	struct group *empty = group.writing;
-
-	group.writing = group.filling;
-	group.filling = empty;
-	journal_turn();
-	group.busy = true;
-	must(eventfd_write(group.work_fd, WRITE) == 0);
-	return false;
+static void
+wake_thread(void)
+{
+	if (group.asleep && journal_filled() > 0)
+		must(eventfd_write(group.work_fd, WRITE) == 0);
 }
 
 /* Nothing since the last durable record counts; whoever sent it will send it again. */
@@ -123,14 +131,28 @@ give_up(void)
 
 	int status = journal_undo(&cut);
 
-	answer(group.writing, &e);
-	answer(group.filling, &e);
+	while (group.count > 0)
+		call_fail(next_call(), &e);
 	/* After a failed fdatasync nobody knows what is on the disk: only a fresh start can tell.
 	 */
 	if (group.wrote)
 		daemon_end("the disk did not take the log; starting again will show what it holds");
 	else if (status < 0)
 		daemon_end(cut.text);
+	else
+		group.failed = false;
+}
+
+/* What was written before a failure is durable all the same. */
+static void
+settle(void)
+{
+	bool failed = group.failed;
+
+	journal_settle();
+	answer_durable();
+	if (failed)
+		give_up();
 }
 
 static void
@@ -139,15 +161,8 @@ on_written(void *self, uint32_t events)
 	eventfd_t n;
 
 	(void)self, (void)events;
-	if (eventfd_read(group.done_fd, &n) < 0)
-		return;
-	group.busy = false;
-	if (group.failed) {
-		give_up();
-		return;
-	}
-	journal_settle();
-	answer(group.writing, NULL);
+	if (eventfd_read(group.done_fd, &n) == 0)
+		settle();
 }
 
 /* 0 also where the event stands in the log already. */
@@ -168,22 +183,35 @@ add_event(const char *daemon, struct audit_event *event, struct err *e)
 	return 0;
 }
 
+/* What was added before one failed stays; sent again, it is known by its uid. */
+static int
+add_events(const char *daemon, struct audit_append *batch, struct err *e)
+{
+	for (size_t i = 0; i < batch->events.count; i++)
+		if (add_event(daemon, &batch->events.items[i], e) < 0)
+			return -1;
+	return 0;
+}
+
 int
 group_append(struct call *call, void *request, struct err *e)
 {
 	struct audit_append *batch = request;
 
-	if (group.filling->count == CALLS || journal_filled() > FILLING_MAX) {
+	if (group.count == CALLS || journal_filled() > FILLING_MAX) {
 		err_set(e, ERR_queue_full, "the disk is slower than the events come");
 		e->retry_ms = FULL_RETRY_MS;
 		return -1;
 	}
-	/* What was added before one failed stays; sent again, it is known by its uid. */
-	for (size_t i = 0; i < batch->events.count; i++)
-		if (add_event(edge_peer_name(call->from), &batch->events.items[i], e) < 0)
-			return -1;
-	group.filling->members[group.filling->count].call = call;
-	group.filling->members[group.filling->count++].sequence = journal_last();
+
+	int status = add_events(edge_peer_name(call->from), batch, e);
+
+	wake_thread();
+	if (status < 0)
+		return -1;
+	group.calls[(group.first + group.count++) % CALLS] =
+	    (struct waiting){ call, journal_last() };
+	answer_durable();
 	return 0;
 }
 
@@ -217,33 +245,30 @@ group_open(uint64_t torn, struct err *e)
 		snprintf(detail, sizeof(detail),
 		    "%llu bytes of a torn tail, acknowledged to nobody, were cut",
 		    (unsigned long long)torn);
-	group.filling = &group.groups[0];
-	group.writing = &group.groups[1];
 	group.work_fd = eventfd(0, EFD_CLOEXEC);
 	group.done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (group.work_fd < 0 || group.done_fd < 0)
 		return err_sys(e, "eventfd");
 	if (loop_watch(group.done_fd, EPOLLIN, on_written, NULL, e) < 0 ||
-	    loop_before_wait(turn, NULL, e) < 0)
+	    add_own(event_daemon_started, detail, e) < 0)
 		return -1;
+	must(eventfd_write(group.work_fd, WRITE) == 0);
 	errno = pthread_create(&group.thread, NULL, write_parts, NULL);
 	if (errno != 0)
 		return err_sys(e, "thread that writes");
-	return add_own(event_daemon_started, detail, e);
+	return 0;
 }
 
-/* The thread is done with; what is left is written here. */
+/* The thread is done with, and no call waits. */
 static int
 write_rest(struct err *e)
 {
 	bool wrote;
 
-	if (add_own(event_daemon_stopped, NULL, e) < 0)
-		return -1;
-	journal_turn();
-	if (journal_write(&wrote, e) < 0)
+	if (add_own(event_daemon_stopped, NULL, e) < 0 || journal_write(&wrote, e) < 0)
 		return -1;
 	journal_settle();
+	group.syncs++;
 	return 0;
 }
 
@@ -254,14 +279,11 @@ group_close(void)
 
 	must(eventfd_write(group.work_fd, END) == 0);
 	pthread_join(group.thread, NULL);
-	if (group.busy)
-		on_written(NULL, EPOLLIN);
-
-	int status = write_rest(&e);
-
-	if (status < 0)
+	settle();
+	must(group.count == 0);
+	if (!group.failed && write_rest(&e) < 0)
 		log_error("the last records could not be written", LOG_E(&e));
-	answer(group.filling, status < 0 ? &e : NULL);
+	log_info("log is closed", LOG_N("records", journal_durable()), LOG_N("syncs", group.syncs));
 	loop_forget(group.done_fd);
 	close(group.work_fd);
 	close(group.done_fd);

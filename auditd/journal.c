@@ -15,21 +15,35 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #define NAME "audit.log"
 
+enum { ROOM = 256 << 10 }; /* made at a time */
+
+/* How far the log goes, in links and in bytes. */
+struct mark {
+	struct chain_end end;
+	uint64_t size;
+};
+
 static struct {
 	int fd;
-	uint64_t size; /* bytes that are durable */
-	struct chain_end durable, turned, last;
-	struct chain_buffer writing, filling;
-	uint64_t *index; /* where record 1, 1 + JOURNAL_STEP, 1 + 2 * JOURNAL_STEP... starts */
+	struct mark durable, last; /* what counts as written, and what was added */
+	/* Under the lock: what waits for the disk, and how far the disk has taken it. */
+	pthread_mutex_t lock;
+	struct chain_buffer filling;
+	struct mark filled, written;
+	/* Of whoever is in journal_write(). */
+	struct chain_buffer writing;
+	uint64_t room_end; /* of the file, at least */
+	uint64_t *index;   /* where record 1, 1 + JOURNAL_STEP, 1 + 2 * JOURNAL_STEP... starts */
 	size_t index_room;
 	uint8_t *run;
 	void (*each)(const struct chain_link *);
-} journal = { .fd = -1 };
+} journal = { .fd = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* Entries of records that are undone are written again when their numbers are. */
 static int
@@ -99,10 +113,11 @@ recover(int state, uint64_t *torn, struct err *e)
 		return -1;
 	}
 	*torn = walk.tail;
-	if (walk.tail > 0 && chain_cut(&walk, state, "audit.torn", e) < 0)
+	if (chain_cut(&walk, state, "audit.torn", e) < 0)
 		return -1;
-	journal.size = walk.offset;
-	journal.durable = journal.last = walk.end;
+	journal.durable = (struct mark){ walk.end, walk.offset };
+	journal.last = journal.filled = journal.written = journal.durable;
+	journal.room_end = walk.offset;
 	return 0;
 }
 
@@ -120,67 +135,92 @@ journal_open(int state, void (*each)(const struct chain_link *), uint64_t *torn,
 void
 journal_close(void)
 {
+	if (journal.room_end > journal.durable.size &&
+	    ftruncate(journal.fd, (off_t)journal.durable.size) < 0)
+		log_warn("cut the room off the log", LOG_S("error", strerror(errno)));
 	if (journal.fd >= 0)
 		close(journal.fd);
 	chain_buffer_clear(&journal.writing);
 	chain_buffer_clear(&journal.filling);
 	free(journal.index);
 	free(journal.run);
-	memset(&journal, 0, sizeof(journal));
-	journal.fd = -1;
+	journal = (typeof(journal)){ .fd = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
 }
 
 /* ---- writing ---- */
 
+static int
+add(const void *record, size_t size, struct err *e)
+{
+	struct chain_buffer *part = &journal.filling;
+	size_t before = part->size;
+
+	if (chain_add(part, &journal.last.end, journal.durable.end.number, record, size, e) < 0)
+		return -1;
+	journal.last.size += part->size - before;
+	journal.filled = journal.last;
+	return 0;
+}
+
 uint64_t
 journal_add(const void *record, size_t size, struct err *e)
 {
-	uint64_t offset = journal.size + journal.writing.size + journal.filling.size;
-
-	if (index_record(journal.last.number + 1, offset, e) < 0 ||
-	    chain_add(&journal.filling, &journal.last, journal.durable.number, record, size, e) < 0)
+	if (index_record(journal.last.end.number + 1, journal.last.size, e) < 0)
 		return 0;
-	return journal.last.number;
+	pthread_mutex_lock(&journal.lock);
+
+	int status = add(record, size, e);
+
+	pthread_mutex_unlock(&journal.lock);
+	return status < 0 ? 0 : journal.last.end.number;
 }
 
 size_t
 journal_filled(void)
 {
-	return journal.filling.size;
+	pthread_mutex_lock(&journal.lock);
+
+	size_t size = journal.filling.size;
+
+	pthread_mutex_unlock(&journal.lock);
+	return size;
 }
 
 uint64_t
 journal_last(void)
 {
-	return journal.last.number;
+	return journal.last.end.number;
 }
 
 uint64_t
 journal_durable(void)
 {
-	return journal.durable.number;
+	return journal.durable.end.number;
 }
 
-void
-journal_turn(void)
+/* What was filled becomes what is written, and is filled anew; where that starts in the file. */
+static uint64_t
+turn(struct mark *filled)
 {
 	struct chain_buffer empty = journal.writing;
 
-	must(empty.size == 0);
+	empty.size = 0;
+	pthread_mutex_lock(&journal.lock);
 	journal.writing = journal.filling;
 	journal.filling = empty;
-	journal.turned = journal.last;
+	*filled = journal.filled;
+	pthread_mutex_unlock(&journal.lock);
+	return filled->size - journal.writing.size;
 }
 
-int
-journal_write(bool *wrote, struct err *e)
+static int
+write_part(uint64_t start, struct err *e)
 {
 	const struct chain_buffer *part = &journal.writing;
 
-	*wrote = false;
 	for (size_t done = 0; done < part->size;) {
-		ssize_t n = pwrite(
-		    journal.fd, part->data + done, part->size - done, (off_t)(journal.size + done));
+		ssize_t n =
+		    pwrite(journal.fd, part->data + done, part->size - done, (off_t)(start + done));
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -188,26 +228,62 @@ journal_write(bool *wrote, struct err *e)
 			return err_sys(e, "write");
 		done += (size_t)n;
 	}
+	return 0;
+}
+
+/*
+ * Zeros ahead of what is written: while the file does not grow, fdatasync need not wait for its
+ * inode as well, which takes up to half of its time.  A disk without room for them is no failure.
+ */
+static void
+make_room(uint64_t end)
+{
+	static const uint8_t zeros[ROOM];
+
+	if (end <= journal.room_end)
+		return;
+
+	ssize_t n = pwrite(journal.fd, zeros, sizeof(zeros), (off_t)end);
+
+	journal.room_end = end + (n > 0 ? (uint64_t)n : 0);
+}
+
+int
+journal_write(bool *wrote, struct err *e)
+{
+	struct mark filled;
+	uint64_t start = turn(&filled);
+
+	*wrote = false;
+	if (write_part(start, e) < 0)
+		return -1;
+	make_room(filled.size);
 	*wrote = true;
 	if (fdatasync(journal.fd) < 0)
 		return err_sys(e, "fdatasync");
+	pthread_mutex_lock(&journal.lock);
+	journal.written = filled;
+	pthread_mutex_unlock(&journal.lock);
 	return 0;
 }
 
 void
 journal_settle(void)
 {
-	journal.size += journal.writing.size;
-	journal.durable = journal.turned;
-	journal.writing.size = 0;
+	pthread_mutex_lock(&journal.lock);
+	journal.durable = journal.written;
+	pthread_mutex_unlock(&journal.lock);
 }
 
 int
 journal_undo(struct err *e)
 {
-	journal.writing.size = journal.filling.size = 0;
-	journal.last = journal.durable;
-	if (ftruncate(journal.fd, (off_t)journal.size) < 0)
+	pthread_mutex_lock(&journal.lock);
+	journal.filling.size = 0;
+	journal.last = journal.filled = journal.written = journal.durable;
+	pthread_mutex_unlock(&journal.lock);
+	journal.room_end = journal.durable.size;
+	if (ftruncate(journal.fd, (off_t)journal.durable.size) < 0)
 		return err_sys(e, "cut what could not be written");
 	return 0;
 }
@@ -217,12 +293,12 @@ journal_undo(struct err *e)
 const uint8_t *
 journal_read(uint64_t number, size_t *size, struct err *e)
 {
-	must(number >= 1 && number <= journal.durable.number);
+	must(number >= 1 && number <= journal.durable.end.number);
 
 	size_t entry = (number - 1) / JOURNAL_STEP;
-	uint64_t start = journal.index[entry], end = journal.size;
+	uint64_t start = journal.index[entry], end = journal.durable.size;
 
-	if ((entry + 1) * JOURNAL_STEP < journal.durable.number)
+	if ((entry + 1) * JOURNAL_STEP < journal.durable.end.number)
 		end = journal.index[entry + 1];
 
 	uint8_t *run = realloc(journal.run, end - start);

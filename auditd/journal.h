@@ -4,6 +4,8 @@
  *
  * What is added becomes readable and counts as written only when it is settled as durable; until
  * then it lies in memory, in the part being written and the part being filled.
+ *
+ * All of it belongs to one thread, but journal_write(), which may be called in another.
  */
 #pragma once
 
@@ -26,13 +28,13 @@ size_t journal_filled(void);
 uint64_t journal_last(void);
 uint64_t journal_durable(void);
 
-/* The part that was filled becomes the one to be written, which must have been settled. */
-void journal_turn(void);
-/* In any thread: writes that part and waits until it is durable; *synced: it came to that. */
+/* In any thread, one at a time: takes all that was added so far, writes it and waits until it is
+ * durable.  *wrote: it came to the waiting. */
 int journal_write(bool *wrote, struct err *);
-/* What journal_turn() gave is durable.  Or it is not: all that was added since the last durable
- * record is forgotten, and cut off the file. */
+/* What has been written so far counts as durable. */
 void journal_settle(void);
+/* No journal_write() is under way: what was added and is not settled is forgotten, and cut off the
+ * file. */
 int journal_undo(struct err *);
 
 /*

@@ -261,16 +261,35 @@ follow(struct chain_walk *walk, struct window *w, struct err *e)
 }
 
 static int
+measure_tail(struct chain_walk *walk, struct window *w, struct err *e)
+{
+	size_t have;
+
+	walk->tail = 0;
+	for (uint64_t offset = walk->offset; offset < w->file_size; offset += have) {
+		const uint8_t *data = look_at(w, offset, &have, e);
+
+		if (data == NULL)
+			return -1;
+		for (size_t i = 0; i < have; i++)
+			if (data[i] != 0)
+				walk->tail = offset + i + 1 - walk->offset;
+	}
+	return 0;
+}
+
+static int
 walk_window(struct chain_walk *walk, struct window *w, struct err *e)
 {
 	if (follow(walk, w, e) < 0)
 		return -1;
-	walk->tail = w->file_size - walk->offset;
-	if (walk->tail > CHAIN_TAIL_MAX)
+	if (w->file_size - walk->offset > CHAIN_TAIL_MAX)
 		return err_set(e, ERR_internal,
 		    "%" PRIu64 " bytes from byte %" PRIu64
 		    " on are no records; too many for a torn tail",
-		    walk->tail, walk->offset);
+		    w->file_size - walk->offset, walk->offset);
+	if (measure_tail(walk, w, e) < 0)
+		return -1;
 	return find_proof(w, walk->offset, walk->end.number + 1, e);
 }
 
@@ -298,12 +317,12 @@ chain_walk(struct chain_walk *self, struct err *e)
 int
 chain_cut(const struct chain_walk *self, int folder, const char *kept, struct err *e)
 {
-	auto_free uint8_t *tail = malloc(self->tail);
+	auto_free uint8_t *tail = malloc(self->tail + 1);
 	ssize_t n = tail == NULL ? -1 : pread(self->fd, tail, self->tail, (off_t)self->offset);
 
 	if (n < 0)
 		return err_sys(e, "read the torn tail");
-	if (fdio_store(folder, kept, tail, (size_t)n, 0600, e) < 0)
+	if (n > 0 && fdio_store(folder, kept, tail, (size_t)n, 0600, e) < 0)
 		return -1;
 	if (ftruncate(self->fd, (off_t)self->offset) < 0)
 		return err_sys(e, "cut the torn tail");

@@ -14,7 +14,8 @@
  *	64+n 32 seal: SHA-256 over all of the above
  *
  * A crash leaves whole links and perhaps a torn tail that nobody was told is durable; a later link
- * that claims the bad one was durable tells damage from such a tail.
+ * that claims the bad one was durable tells damage from such a tail.  Zeros behind the last link
+ * are room that a writer made ahead.
  */
 #pragma once
 
@@ -68,11 +69,11 @@ struct chain_walk {
 	/* Found: */
 	struct chain_end end;
 	uint64_t offset; /* behind the last whole link */
-	uint64_t tail;   /* bytes from there to the end of the file */
+	uint64_t tail;   /* bytes from there to the last one that is not zero */
 };
 
 /* From the start to the end or a torn tail.  -1: damage before that, a failed read, or each() said
  * so. */
 int chain_walk(struct chain_walk *, struct err *);
-/* Cuts the tail off; a copy of it is kept in the file `kept` of the folder. */
+/* Cuts off tail and room; a copy of the tail is kept in the file `kept` of the folder. */
 int chain_cut(const struct chain_walk *, int folder, const char *kept, struct err *);

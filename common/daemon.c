@@ -96,11 +96,9 @@ add_paths(void)
 {
 	static char user[64];
 
+	settings_shared(self.table, &self.run, &self.state, &self.config, &self.log_level);
+	self.nsettings = SETTINGS_SHARED;
 	snprintf(user, sizeof user, "cloister-%s", self.name);
-	add_setting(&(struct setting){ "run", KIND_TEXT, &self.run, settings_default_run(), 1, 90,
-	    "CLOISTER_RUN", "Folder of the endpoints, where daemons of one host meet." });
-	add_setting(&(struct setting){ "state", KIND_TEXT, &self.state, settings_default_state(), 1,
-	    4000, "CLOISTER_STATE", "Folder of what is kept; each daemon has one below it." });
 	add_setting(&(struct setting){ "user", KIND_TEXT, &self.user, user, 1, 32, NULL,
 	    "Whom it becomes when root starts it." });
 }
@@ -111,14 +109,10 @@ add_rest(void)
 	const struct setting rest[] = {
 		{ "instance", KIND_TEXT, &self.instance, "1", 1, 64, "CLOISTER_INSTANCE",
 		    "Which of several daemons of its kind it is." },
-		{ "log_level", KIND_TEXT, &self.log_level, "info", 4, 5, "CLOISTER_LOG_LEVEL",
-		    "debug, info, warn or error." },
 		{ "listen", KIND_TEXT, &self.listen, "", 0, 200, NULL,
 		    "tcp://address:port to serve by TCP with CURVE; empty: sockets in run." },
 		{ "keys", KIND_TEXT, &self.keys, "", 0, 4000, "CLOISTER_KEYS",
 		    "Folder of CURVE keys; needed with TCP." },
-		{ "config", KIND_TEXT, &self.config, "", 0, 4000, "CLOISTER_CONFIG",
-		    "YAML file with settings." },
 		{ "connect_wait_ms", KIND_UINT, &self.connect_wait_ms, "10000", 0, 600000, NULL,
 		    "How long a request waits for a daemon that is not there." },
 		{ "max_calls", KIND_UINT, &self.max_calls, "1024", 1, 1000000, NULL,

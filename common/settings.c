@@ -524,8 +524,8 @@ below(const char *folder, const char *name)
 	return path;
 }
 
-char *
-settings_default_run(void)
+static char *
+default_run(void)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
 	char name[32];
@@ -538,8 +538,8 @@ settings_default_run(void)
 	return below("/tmp", name);
 }
 
-char *
-settings_default_state(void)
+static char *
+default_state(void)
 {
 	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
 
@@ -548,4 +548,22 @@ settings_default_state(void)
 	if (state != NULL && *state == '/')
 		return below(state, "cloister");
 	return below(home == NULL ? "" : home, ".local/state/cloister");
+}
+
+void
+settings_shared(
+    struct setting rows[SETTINGS_SHARED], char **run, char **state, char **config, char **log_level)
+{
+	const struct setting shared[SETTINGS_SHARED] = {
+		{ "run", KIND_TEXT, run, default_run(), 1, 90, "CLOISTER_RUN",
+		    "Folder of the endpoints, where daemons of one host meet." },
+		{ "state", KIND_TEXT, state, default_state(), 1, 4000, "CLOISTER_STATE",
+		    "Folder of what is kept; each daemon has one below it." },
+		{ "config", KIND_TEXT, config, "", 0, 4000, "CLOISTER_CONFIG",
+		    "YAML file with settings of the daemons." },
+		{ "log_level", KIND_TEXT, log_level, "info", 4, 5, "CLOISTER_LOG_LEVEL",
+		    "debug, info, warn or error." },
+	};
+
+	memcpy(rows, shared, sizeof shared);
 }

@@ -32,6 +32,10 @@ void settings_load(const char *daemon, const char *summary, const struct setting
 int settings_read(const char *daemon, const struct setting *common, const struct setting *own,
     int argc, char **argv, struct err *);
 
-/* Where daemons of one host meet and where they keep things if nobody says otherwise; of malloc. */
-char *settings_default_run(void);
-char *settings_default_state(void);
+/*
+ * What every program of cloister is told of its place, by the same names: the first rows of a
+ * table.  run and state are what they are for this user if nobody says otherwise.
+ */
+enum { SETTINGS_SHARED = 4 };
+void settings_shared(struct setting rows[SETTINGS_SHARED], char **run, char **state, char **config,
+    char **log_level);

@@ -200,8 +200,16 @@ write_link(struct file *file, struct err *e)
 	return 0;
 }
 
+/* What begins is refused first: what ends has happened, and its record must find room. */
+static uint64_t
+limit_for(const struct audit_event *event)
+{
+	return event->event == event_execution_started ? spool.limit - spool.limit / 4
+	                                               : spool.limit;
+}
+
 static int
-append(const void *record, size_t size, struct err *e)
+append(const void *record, size_t size, uint64_t limit, struct err *e)
 {
 	struct chain_end end = spool.end;
 	struct file *file = &spool.files[spool.writing], *other = &spool.files[!spool.writing];
@@ -209,10 +217,10 @@ append(const void *record, size_t size, struct err *e)
 	spool.link.size = 0;
 	if (chain_add(&spool.link, &end, 0, record, size, e) < 0)
 		return -1;
-	if (file->size + other->size + spool.link.size > spool.limit)
+	if (file->size + other->size + spool.link.size > limit)
 		return err_set(e, ERR_unavailable,
 		    "auditd has not taken %zu events and the spool is full (%" PRIu64 " bytes)",
-		    spool.waiting, spool.limit);
+		    spool.waiting, limit);
 	if (file->size >= TURN_BYTES && other->size == 0) {
 		spool.writing = !spool.writing;
 		file = other;
@@ -233,7 +241,7 @@ spool_record(struct audit_event *event, struct err *e)
 	if (complete(event, e) < 0 || wire_encode(MSG_audit_event, event, &packed, e) < 0)
 		return -1;
 
-	int status = append(packed.body.data, packed.body.size, e);
+	int status = append(packed.body.data, packed.body.size, limit_for(event), e);
 
 	packed_clear(&packed);
 	if (status == 0)

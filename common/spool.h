@@ -11,8 +11,8 @@
 #include "common/err.h"
 #include "common/schema.h"
 
-/* In start(): reads what an earlier life left.  state: daemon_state().  Refuses beyond limit_bytes.
- */
+/* In start(): reads what an earlier life left.  state: daemon_state().  Refuses beyond limit_bytes,
+ * of which the last quarter is not for the start of an execution. */
 int spool_open(int state, uint64_t limit_bytes, struct err *);
 /* Fills in uid and time_ms where they are not set.  *event stays the caller's.  unavailable: the
  * spool is full. */

@@ -132,7 +132,8 @@ struct program *program_start(struct box *, const struct program_spec *,
 struct program_code {
 	const void *data;
 	size_t size;
-	bool statement; /* what it defines stays for the next; else the program ends with it */
+	struct blob guard; /* a PROFILE frame's payload; data NULL: none */
+	bool statement;    /* what it defines stays for the next; else the program ends with it */
 	uint64_t wall_ms, output_bytes;
 };
 

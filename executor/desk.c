@@ -15,6 +15,7 @@
 #include "executor/builder_link.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/epoll.h>
 
@@ -58,6 +59,7 @@ static const struct {
 	[SLIP_TOO_LONG] = { ERR_path_not_allowed, "its path is too long" },
 	[SLIP_NO_ROOM] = { ERR_disk_full, "the workspace has no room for more bytes or files" },
 	[SLIP_NO_ACCESS] = { ERR_path_not_allowed, "its permissions do not let its owner do so" },
+	[SLIP_MISPLACED] = { ERR_invalid_argument, "offset: not where the file ends" },
 	[SLIP_FAILED] = { ERR_internal, "the steward of the workspace failed" },
 };
 
@@ -188,7 +190,11 @@ on_done(struct desk *d, const struct slip_head *head)
 	struct operation *op = d->first;
 	struct err e = { .code = ERR_none };
 
-	if (head->fault != SLIP_OK)
+	if (head->fault == SLIP_MISPLACED)
+		err_set(&e, faults[head->fault].code,
+		    "offset: %.120s has %" PRIu64 " bytes, and the next piece goes there",
+		    op->path != NULL ? op->path : "", head->size);
+	else if (head->fault != SLIP_OK)
 		err_set(&e, faults[head->fault].code, "%.120s%s%s",
 		    op->path != NULL ? op->path : "", op->path != NULL ? ": " : "",
 		    faults[head->fault].text);

@@ -21,6 +21,7 @@ enum {
 	MAX_TREE = 64 << 20, /* bytes of the texts of a list */
 	MAX_SKIPPED = 256,
 	FILE_MODE = 0644,
+	FILES_TYPE = 128, /* a media type */
 };
 
 /* Static: a slip is sent as soon as it is packed. */
@@ -248,15 +249,19 @@ files_tree_clear(struct files_tree *tree)
 	*tree = (struct files_tree){ 0 };
 }
 
-/* ---- one file, out or in ---- */
+/* ---- one file, out ---- */
 
 struct file_operation {
 	struct operation op;
 	char *path, *real;
 	struct blob content;
 	size_t at, room; /* sent of content; allocated for it */
-	uint64_t limit;
+	uint64_t offset;
+	struct files_piece whole,
+	    *piece; /* to be read; piece points to whole, or is the caller's */
+	char type[FILES_TYPE];
 	bool overwrite, asked;
+	void (*was_told)(void *, const char *, const struct err *);
 	void (*was_read)(void *, struct blob *, const struct err *);
 	void (*was_written)(void *, const struct err *);
 	void *self;
@@ -291,7 +296,12 @@ static int
 read_go(struct operation *op, struct err *e)
 {
 	struct file_operation *o = (struct file_operation *)op;
-	const struct slip_head head = { .kind = SLIP_READ, .size = o->limit };
+	const struct slip_head head = {
+		.kind = SLIP_READ,
+		.offset = o->piece->offset,
+		.limit = o->piece->length,
+		.size = o->piece->limit,
+	};
 
 	return send_once(op, &o->asked, head, o->real, e) < 0 ? -1 : 0;
 }
@@ -302,8 +312,9 @@ read_take(struct operation *op, struct slip *p, struct err *e)
 {
 	struct file_operation *o = (struct file_operation *)op;
 	size_t size = p->head.tail_size;
+	uint64_t most = o->piece->length > 0 ? o->piece->length : o->piece->limit;
 
-	if (p->head.kind != SLIP_DATA || size > o->limit - o->content.size)
+	if (p->head.kind != SLIP_DATA || size > most - o->content.size)
 		return files_nonsense(e);
 	if (o->content.size + size > o->room) {
 		size_t room = (o->content.size + size) * 2;
@@ -324,7 +335,9 @@ read_finish(struct operation *op, const struct slip_head *head, struct err *e)
 {
 	struct file_operation *o = (struct file_operation *)op;
 
-	(void)head;
+	if (head->size > INT64_MAX)
+		return files_nonsense(e);
+	o->piece->total = head->size;
 	if (o->content.data == NULL)
 		o->content = blob_copy("", 0);
 	return o->content.data == NULL ? err_sys(e, "read") : 0;
@@ -338,8 +351,10 @@ read_end(struct operation *op, const struct err *e)
 
 	/* The steward says that, and not how much would do. */
 	if (files_failed(e) && e->code == ERR_file_too_large) {
-		err_set(&why, e->code, "%.120s: over %" PRIu64 " bytes, the most that may be read",
-		    op->path, o->limit);
+		err_set(&why, e->code,
+		    "%.120s: over %" PRIu64 " bytes, the most that may be read at once; ask for "
+		    "pieces by offset and length",
+		    op->path, o->piece->limit);
 		e = &why;
 	}
 	o->was_read(o->self, files_failed(e) ? NULL : &o->content, files_failed(e) ? e : NULL);
@@ -354,18 +369,91 @@ files_read(struct workspace *workspace, const char *path, uint64_t limit,
 {
 	struct file_operation *o = file_new(&read_kind, path, self);
 
-	o->limit = limit;
+	o->whole.limit = limit;
+	o->piece = &o->whole;
 	o->was_read = done;
 	desk_add(workspace, &o->op);
 }
+
+void
+files_read_piece(struct workspace *workspace, const char *path, struct files_piece *piece,
+    void (*done)(void *self, struct blob *content, const struct err *), void *self)
+{
+	struct file_operation *o = file_new(&read_kind, path, self);
+
+	o->piece = piece;
+	o->was_read = done;
+	desk_add(workspace, &o->op);
+}
+
+/* ---- what a file is ---- */
+
+static int
+type_go(struct operation *op, struct err *e)
+{
+	struct file_operation *o = (struct file_operation *)op;
+
+	return send_once(op, &o->asked, (struct slip_head){ .kind = SLIP_TYPE }, o->real, e) < 0
+	           ? -1
+	           : 0;
+}
+
+/* Words of one slash, as RFC 6838 has them, so that they can stand in a header or a statement. */
+static bool
+is_media_type(const char *type)
+{
+	static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				   "!#$&-^_.+";
+	size_t first = strspn(type, word);
+
+	return first > 0 && type[first] == '/' && type[first + 1] != 0 &&
+	       type[first + 1 + strspn(type + first + 1, word)] == 0;
+}
+
+static int
+type_take(struct operation *op, struct slip *p, struct err *e)
+{
+	struct file_operation *o = (struct file_operation *)op;
+	size_t size = p->head.tail_size;
+
+	if (p->head.kind != SLIP_DATA || size >= sizeof o->type)
+		return files_nonsense(e);
+	memcpy(o->type, slip_tail(p), size);
+	o->type[size] = 0;
+	return size == 0 || is_media_type(o->type) ? 0 : files_nonsense(e);
+}
+
+static void
+type_end(struct operation *op, const struct err *e)
+{
+	struct file_operation *o = (struct file_operation *)op;
+
+	o->was_told(o->self, files_failed(e) ? NULL : o->type, files_failed(e) ? e : NULL);
+	file_free(o);
+}
+
+static const struct operation_kind type_kind = { type_go, type_take, NULL, type_end };
+
+void
+files_type(struct workspace *workspace, const char *path,
+    void (*done)(void *self, const char *type, const struct err *), void *self)
+{
+	struct file_operation *o = file_new(&type_kind, path, self);
+
+	o->was_told = done;
+	desk_add(workspace, &o->op);
+}
+
+/* ---- one file, in ---- */
 
 static int
 write_go(struct operation *op, struct err *e)
 {
 	struct file_operation *o = (struct file_operation *)op;
 	const struct slip_head head = {
-		.kind = SLIP_WRITE,
+		.kind = o->offset > 0 ? SLIP_APPEND : SLIP_WRITE,
 		.size = o->content.size,
+		.offset = o->offset,
 		.mode = FILE_MODE,
 		.overwrite = o->overwrite,
 	};
@@ -405,6 +493,20 @@ files_write(struct workspace *workspace, const char *path, struct blob *content,
 	o->content = *content;
 	*content = (struct blob){ 0 };
 	o->overwrite = overwrite;
+	o->was_written = done;
+	desk_add(workspace, &o->op);
+}
+
+void
+files_append(struct workspace *workspace, const char *path, struct blob *content, uint64_t offset,
+    void (*done)(void *self, const struct err *), void *self)
+{
+	struct file_operation *o = file_new(&write_kind, path, self);
+
+	must(offset > 0);
+	o->content = *content;
+	*content = (struct blob){ 0 };
+	o->offset = offset;
 	o->was_written = done;
 	desk_add(workspace, &o->op);
 }

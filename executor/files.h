@@ -44,8 +44,27 @@ void files_tree_clear(struct files_tree *);
 void files_read(struct workspace *, const char *path, uint64_t limit,
     void (*done)(void *self, struct blob *content, const struct err *), void *self);
 
+/* From offset on: length bytes, or as many as there are; length 0: to the end, at most limit. */
+struct files_piece {
+	uint64_t offset, length, limit;
+	uint64_t total; /* the answer: bytes of the file */
+};
+/* *piece is the caller's and lives until done. */
+void files_read_piece(struct workspace *, const char *path, struct files_piece *piece,
+    void (*done)(void *self, struct blob *content, const struct err *), void *self);
+
+/* What the first bytes of a regular file tell: "image/png"; "" where they tell nothing.  The text
+ * is the steward's, checked only to have the form of a media type. */
+void files_type(struct workspace *, const char *path,
+    void (*done)(void *self, const char *type, const struct err *), void *self);
+
 /* Makes parent folders; takes *content.  file_exists without overwrite, disk_full. */
 void files_write(struct workspace *, const char *path, struct blob *content, bool overwrite,
+    void (*done)(void *self, const struct err *), void *self);
+
+/* Adds to a file that has offset bytes; invalid_argument tells how many it has where these are not
+ * so many.  Takes *content. */
+void files_append(struct workspace *, const char *path, struct blob *content, uint64_t offset,
     void (*done)(void *self, const struct err *), void *self);
 
 /*

@@ -82,6 +82,7 @@ end_run(struct home *h, struct box_end *end, const struct err *e)
 	h->busy = false;
 	h->runner = NULL;
 	free((void *)(uintptr_t)take_ptr(h->code.code.data));
+	blob_clear(&h->code.code.guard);
 	events.done(self, end, e);
 }
 
@@ -153,8 +154,15 @@ home_run(struct home *h, const struct home_code *code, const struct home_events 
 
 	if (copy.data == NULL)
 		return err_sys(e, "code");
+	struct blob guard = code->code.guard;
+
+	if (guard.data != NULL && (guard = blob_copy(guard.data, guard.size)).data == NULL) {
+		blob_clear(&copy);
+		return err_sys(e, "guard");
+	}
 	h->code = *code;
 	h->code.code.data = copy.data;
+	h->code.code.guard = guard;
 	h->events = *events;
 	h->self = self;
 	h->tries = 0;
@@ -164,6 +172,7 @@ home_run(struct home *h, const struct home_code *code, const struct home_events 
 		return 0;
 	h->busy = false;
 	free(copy.data);
+	blob_clear(&h->code.code.guard);
 	return -1;
 }
 
@@ -315,6 +324,21 @@ home_end(struct home *h, void (*gone)(void *self), void *self)
 	if (h->box != NULL)
 		box_kill(h->box);
 	settle(h);
+}
+
+static void
+drop(void *workspace)
+{
+	workspace_drop(workspace);
+}
+
+void
+home_wipe(struct home *h, struct workspace *workspace)
+{
+	if (h != NULL)
+		home_end(h, drop, workspace);
+	else
+		workspace_drop(workspace);
 }
 
 void

@@ -52,6 +52,8 @@ void home_kill(struct home *);
 /* Kills it, and frees it when nothing of it is left, which may be at once: then gone is called.
  * Nothing may run in it that somebody still waits for. */
 void home_end(struct home *, void (*gone)(void *self), void *self);
+/* The same, and then drops the workspace; either may be NULL. */
+void home_wipe(struct home *, struct workspace *);
 /* What the programs that are started in it are to be given; outlives it. */
 void home_set_bridges(struct home *, const struct bridges *);
 /* Gives one to those that live.  limit_exceeded. */

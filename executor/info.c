@@ -8,6 +8,7 @@
 #include "executor/run/queue.h"
 #include "executor/runtime.h"
 #include "executor/session/session_tools.h"
+#include "executor/sign.h"
 
 #include "common/auto.h"
 #include "common/log.h"
@@ -28,7 +29,8 @@
 /* ---- languages ---- */
 
 enum {
-	MAX_ANSWER = 16384,
+	MAX_ANSWER = 32768,
+	PYTHON_LINES = 4, /* of the answer below */
 	ANSWER_MS = 5000, /* for all of them together */
 };
 
@@ -37,11 +39,12 @@ static struct inquiry {
 	pid_t pid; /* 0: it was not asked */
 	int out;
 	size_t size;
-	char text[MAX_ANSWER]; /* its version; of Python, two lines of modules behind it */
+	char text[MAX_ANSWER]; /* its version; of Python, three lines of modules behind it */
 } inquiries[ORDER_MAX_RUNTIMES];
 
-/* The version, then of each argument those modules that are there.  Not one of them is imported. */
-static char ask_python[] = "import sys\n"
+/* The version, then of each argument those modules that are there, then all that are installed.
+ * Not one of them is imported. */
+static char ask_python[] = "import pkgutil, sys\n"
 			   "from importlib import metadata, util\n"
 			   "print('Python', sys.version.split()[0])\n"
 			   "for names in sys.argv[1:]:\n"
@@ -55,7 +58,11 @@ static char ask_python[] = "import sys\n"
 			   "        except metadata.PackageNotFoundError:\n"
 			   "            pass\n"
 			   "        print(name + version, end=' ')\n"
-			   "    print()\n";
+			   "    print()\n"
+			   "all = {m.name for m in pkgutil.iter_modules()}\n"
+			   "all = sorted(n for n in all - sys.stdlib_module_names\n"
+			   "             if n.isidentifier() and n[0] != '_' and len(n) < 32)\n"
+			   "print(*all[:512])\n";
 
 static int
 ask(struct inquiry *q, size_t number, struct err *e)
@@ -184,11 +191,11 @@ add_modules(struct runtime *runtime, const char *profile, const char *line, stru
 }
 
 static int
-add_runtime(struct runtime_list *reply, size_t number, struct err *e)
+add_runtime(void *list, size_t number, struct err *e)
 {
 	const struct runtime_row *row = runtime_at(number);
 	const char *text = inquiries[number].text, *open = strchr(text, '\n');
-	struct runtime *runtime = list_add(&reply->runtimes, sizeof *runtime);
+	struct runtime *runtime = list_add(list, sizeof *runtime);
 	size_t size = strcspn(text, "\n");
 
 	if (runtime == NULL)
@@ -211,6 +218,28 @@ add_runtime(struct runtime_list *reply, size_t number, struct err *e)
 }
 
 int
+info_runtimes(void *list, int only, struct err *e)
+{
+	for (size_t i = 0; i < runtime_count(); i++) {
+		bool wanted = only < 0 || only == (int)i;
+
+		if (wanted && runtime_at(i)->present && add_runtime(list, i, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+const char *
+info_modules(void)
+{
+	const char *at = inquiries[language_python].text;
+
+	for (int line = 0; line < PYTHON_LINES - 1 && at != NULL; line++)
+		at = strchr(at, '\n') != NULL ? strchr(at, '\n') + 1 : NULL;
+	return at != NULL ? at : "";
+}
+
+int
 info_on_list_runtimes(struct call *call, void *request, struct err *e)
 {
 	const struct list_runtimes *wish = request;
@@ -219,17 +248,15 @@ info_on_list_runtimes(struct call *call, void *request, struct err *e)
 
 	if (wish->language != NULL && only < 0 && e->code == ERR_invalid_argument)
 		return -1;
-	for (size_t i = 0; i < runtime_count(); i++) {
-		bool wanted = wish->language == NULL || only == (int)i;
 
-		if (wanted && runtime_at(i)->present && add_runtime(&reply, i, e) < 0) {
-			message_clear(MSG_runtime_list, &reply);
-			return -1;
-		}
-	}
-	call_reply(call, &reply);
+	/* One that is known and not here: none. */
+	int status =
+	    wish->language != NULL && only < 0 ? 0 : info_runtimes(&reply.runtimes, only, e);
+
+	if (status == 0)
+		call_reply(call, &reply);
 	message_clear(MSG_runtime_list, &reply);
-	return 0;
+	return status;
 }
 
 /* ---- load ---- */
@@ -250,8 +277,8 @@ new_queue_info(void)
 	return info;
 }
 
-static struct limit_info *
-new_limit_info(void)
+struct limit_info *
+info_limits(void)
 {
 	const struct limits *limits = &options.limits;
 	struct limit_info *info = calloc(1, sizeof *info);
@@ -276,7 +303,9 @@ int
 info_on_sandbox_stats(struct call *call, void *request, struct err *e)
 {
 	const struct sandbox_stats *ask = request;
-	struct stats reply = { .queue = new_queue_info(), .resources = new_limit_info() };
+	struct stats reply = { .queue = new_queue_info(),
+		.resources = info_limits(),
+		.artifact_key = strdup(sign_public_key()) };
 	int status = 0;
 
 	if (reply.queue == NULL || reply.resources == NULL)

@@ -10,16 +10,19 @@
  * and so stays outside this jail.
  */
 #include "executor/box.h"
-#include "executor/container.h"
 #include "executor/info.h"
 #include "executor/options.h"
-#include "executor/pool.h"
+#include "executor/run/container.h"
+#include "executor/run/pool.h"
 #include "executor/run/queue.h"
 #include "executor/run/run.h"
+#include "executor/run/sandbox_info.h"
 #include "executor/runtime.h"
 #include "executor/session/artifact.h"
+#include "executor/session/ledger.h"
 #include "executor/session/session_tools.h"
 #include "executor/session/snapshot.h"
+#include "executor/sign.h"
 
 #include "common/daemon.h"
 
@@ -32,7 +35,7 @@ open_all(struct err *e)
 	int status = -1;
 
 	if (options_check(e) == 0 && runtime_open(e) == 0 && info_open(e) == 0 &&
-	    container_open(e) == 0 && pool_arguments(&arguments, e) == 0 &&
+	    sign_open(e) == 0 && container_open(e) == 0 && pool_arguments(&arguments, e) == 0 &&
 	    container_arguments(&arguments, e) == 0)
 		status = builder_open(&arguments, e);
 	texts_clear(&arguments);
@@ -42,7 +45,7 @@ open_all(struct err *e)
 static int
 start(struct err *e)
 {
-	if (session_id_open(e) < 0 || builder_start(e) < 0)
+	if (session_id_open(e) < 0 || sign_start(e) < 0 || builder_start(e) < 0)
 		return -1;
 	pool_start();
 	return 0;
@@ -68,11 +71,13 @@ static const struct route routes[] = {
 	{ MSG_sandbox_upload_file, FROM(gateway), artifact_on_sandbox_upload_file },
 	{ MSG_sandbox_read_artifact, FROM(gateway), artifact_on_sandbox_read_artifact },
 	{ MSG_sandbox_list_artifacts, FROM(gateway), artifact_on_sandbox_list_artifacts },
+	{ MSG_get_artifacts, FROM(gateway), ledger_on_get_artifacts },
 	{ MSG_create_state_snapshot, FROM(gateway), snapshot_take_on_create_state_snapshot },
 	{ MSG_restore_state_snapshot, FROM(gateway), snapshot_restore_on_restore_state_snapshot },
 	{ MSG_list_state_snapshots, FROM(gateway), snapshot_on_list_state_snapshots },
 	{ MSG_delete_state_snapshot, FROM(gateway), snapshot_on_delete_state_snapshot },
 	{ MSG_list_runtimes, FROM(gateway), info_on_list_runtimes },
+	{ MSG_get_sandbox_info, FROM(gateway), sandbox_info_on_get_sandbox_info },
 	{ MSG_sandbox_stats, FROM(gateway), info_on_sandbox_stats },
 	{ 0 },
 };

@@ -123,5 +123,6 @@ options_check(struct err *e)
 	    limits_ask(limits, "cpu_cores as ", &cores, e) < 0 ||
 	    limits_ask_seconds(limits, "default_timeout", options.default_timeout, e) < 0)
 		return -1;
-	return check_imports(e) < 0 ? -1 : policy_check_profile(options.profile, e);
+	return check_imports(e) < 0 ? -1
+	                            : policy_check_profile(options.profile, language_python, e);
 }

@@ -115,7 +115,7 @@ add_check(struct row *r, size_t run, const char *const *check, size_t n, struct 
 		at += snprintf(at, (size_t)(end - at), "%s ", r->words[i + 2]);
 	if (at >= end)
 		return err_set(e, ERR_invalid_argument, "it is too long");
-	strcpy(at, "\"$1\"");
+	memcpy(at, "\"$1\"", sizeof "\"$1\"");
 
 	const char *argv[] = { "/bin/sh", "-c", strdup(script), r->words[0], NULL };
 

@@ -8,6 +8,7 @@
 #include "common/jschema.h"
 #include "common/utf8.h"
 
+#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -63,18 +64,70 @@ content(json_t *text, bool failed)
 	    "{s:[{s:s, s:o}], s:b}", "content", "type", "text", "text", text, "isError", failed);
 }
 
-json_t *
-result_of_reply(const struct era *era, enum msg_id tool, const void *reply)
+/* ---- pictures ---- */
+
+/* What every client that shows images can show; a vector image is a document, and stays text. */
+static bool
+is_picture(const struct rich *r)
 {
-	json_t *value = jschema_write(messages[tool].reply, reply);
+	static const char *const shown[] = { "image/png", "image/jpeg", "image/gif", "image/webp" };
+
+	for (size_t i = 0; i < COUNT(shown); i++)
+		if (r->data.data != NULL && strcmp(r->mime_type, shown[i]) == 0)
+			return true;
+	return false;
+}
+
+static int
+add_picture(json_t *images, struct rich *r)
+{
+	size_t room = sodium_base64_encoded_len(r->data.size, sodium_base64_VARIANT_ORIGINAL);
+	auto_free char *text = malloc(room);
+
+	if (text == NULL)
+		return -1;
+	sodium_bin2base64(text, room, r->data.data, r->data.size, sodium_base64_VARIANT_ORIGINAL);
+	blob_clear(&r->data);
+	return json_array_append_new(images,
+	    json_pack("{s:s, s:s, s:s}", "type", "image", "data", text, "mimeType", r->mime_type));
+}
+
+/* Image content of all pictures in *reply, which are taken out of it; NULL: no memory. */
+static json_t *
+take_pictures(enum msg_id id, void *reply)
+{
+	const struct message *m = &messages[id];
+	json_t *images = json_array();
+
+	for (const struct field *f = m->fields; f < m->fields + m->nfields; f++) {
+		struct list *list = (struct list *)((char *)reply + f->offset);
+
+		if (f->kind != KIND_LIST || f->of != MSG_rich)
+			continue;
+		for (struct rich *r = list->items, *end = r + list->count; r < end; r++)
+			if (is_picture(r) && add_picture(images, r) < 0)
+				return json_decref(images), NULL;
+	}
+	return images;
+}
+
+/* ---- results ---- */
+
+json_t *
+result_of_reply(const struct era *era, enum msg_id tool, void *reply)
+{
+	json_t *images = take_pictures(messages[tool].reply, reply);
+	json_t *value = images == NULL ? NULL : jschema_write(messages[tool].reply, reply);
 
 	if (value == NULL)
-		return NULL;
+		return json_decref(images), NULL;
 
 	bool failed = json_is_false(json_object_get(value, "success"));
 	size_t limit = era->structured && !failed ? TEXT_BYTES : SIZE_MAX;
 	json_t *result = content(text_of(value, limit), failed);
 
+	json_array_extend(json_object_get(result, "content"), images);
+	json_decref(images);
 	if (era->structured)
 		json_object_set(result, "structuredContent", value);
 	json_decref(value);

@@ -4,6 +4,9 @@
  *
  * On success everything stands in structuredContent and, as JSON, in the text; on failure
  * everything a model needs stands in the text, since clients differ in which of the two they show.
+ *
+ * Pictures among it (elements of any LIST(rich) whose type clients can show) follow as image
+ * content, in order; in the structured form only their types and names stay.
  */
 #pragma once
 
@@ -11,6 +14,7 @@
 
 #include "common/schema.h"
 
-/* New results; NULL only when memory ran out.  *reply is messages[tool].reply. */
-json_t *result_of_reply(const struct era *, enum msg_id tool, const void *reply);
+/* New results; NULL only when memory ran out.  *reply is messages[tool].reply; its
+ * pictures are taken. */
+json_t *result_of_reply(const struct era *, enum msg_id tool, void *reply);
 json_t *result_of_error(const struct era *, const struct err *);

@@ -194,7 +194,8 @@ verdict_text(const struct report *report, const struct policy *policy)
 	char text[MAX_TEXT];
 
 	if (report->total == 0)
-		snprintf(text, sizeof text, "Code passes the checks of profile %s", policy->title);
+		snprintf(
+		    text, sizeof text, "Code passes the checks of profile %s", policy->set.title);
 	else if (strcmp(out->findings.items[0].rule, rules[RULE_syntax_error].name) == 0)
 		snprintf(text, sizeof text, "Code has a syntax error");
 	else if (report->total > MAX_FINDINGS)

@@ -226,9 +226,8 @@ admit(const struct ask *ask, struct link **link, struct err *e)
 	if (bus.stopped)
 		return err_set(e, ERR_unavailable, "%s is ending", edge_peer_name(bus.config.self));
 	*link = client_choose(ask->to, ask->instance, ask->message, e);
-	if (*link == NULL && !client_expects(ask->to, ask->instance))
-		return err_set(e, ERR_not_found, "no %s is called '%s'", edge_peer_name(ask->to),
-		    ask->instance == NULL ? "" : ask->instance);
+	if (*link == NULL && !client_expects(ask->to, ask->instance, ask->message))
+		return -1;
 	if (open_asks < BUS_MAX_ASKS && (*link != NULL || waiting[ask->to].count < MAX_WAITING))
 		return 0;
 	return too_many(ask->to, e);
@@ -289,12 +288,9 @@ try_again(struct open_ask *a, struct err *e)
 {
 	struct link *link = client_choose(a->ask.to, a->instance, a->ask.message, e);
 
-	if (link == NULL && client_expects(a->ask.to, a->instance))
-		return false;
 	if (link == NULL)
-		err_set(e, ERR_not_found, "no %s is called '%s'", edge_peer_name(a->ask.to),
-		    a->instance == NULL ? "" : a->instance);
-	else if (transmit(a, link) == 0)
+		return !client_expects(a->ask.to, a->instance, a->ask.message);
+	if (transmit(a, link) == 0)
 		e->code = ERR_none;
 	else if (refuse_send(a, errno, e) == 0)
 		return false;

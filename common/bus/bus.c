@@ -14,6 +14,7 @@
 #include "common/bus/inner.h"
 #include "common/log.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -94,16 +95,37 @@ prepare_hello(void)
 }
 
 void
-bus_compare(const struct hello *theirs, bool differs[MSG_COUNT])
+bus_compare(const struct hello *theirs, struct build *build)
 {
-	memset(differs, true, MSG_COUNT * sizeof *differs);
+	size_t same = 0;
+
+	snprintf(build->version, sizeof build->version, "%s", theirs->version);
+	memset(build->differs, true, sizeof build->differs);
 	for (size_t i = 0; i < theirs->messages.count; i++) {
 		const struct greeting *g = &theirs->messages.items[i];
 		enum msg_id message = message_find(g->message);
 
 		if (message != MSG_none)
-			differs[message] = g->hash != hash_of(message);
+			build->differs[message] = g->hash != hash_of(message);
 	}
+	for (enum msg_id m = MSG_none + 1; m < MSG_COUNT; m++)
+		same += !build->differs[m];
+	if (same < MSG_COUNT - 1)
+		log_warn("a build that differs: messages it describes otherwise are refused",
+		    LOG_S("peer", theirs->daemon), LOG_S("instance", theirs->instance),
+		    LOG_S("its_version", theirs->version), LOG_S("our_version", CLOISTER_VERSION),
+		    LOG_N("differ", MSG_COUNT - 1 - same));
+}
+
+int
+bus_refuse_build(enum msg_id message, enum peer peer, const char *instance,
+    const struct build *build, struct err *e)
+{
+	return err_set(e, ERR_unavailable,
+	    "%s: %s %.32s (version %s) and %s (version %s) describe it differently; run one "
+	    "version of both",
+	    messages[message].name, edge_peer_name(peer), instance, build->version,
+	    edge_peer_name(bus.config.self), CLOISTER_VERSION);
 }
 
 struct packed

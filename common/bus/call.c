@@ -125,9 +125,9 @@ find_route(struct caller *caller, const struct parcel *p, struct err *e)
 	} else if (route == NULL || (route->from & 1u << server_peer(caller)) == 0) {
 		err_set(e, ERR_denied, "%s may not ask %s for %s",
 		    edge_peer_name(server_peer(caller)), edge_peer_name(bus.config.self), name);
-	} else if (server_differs(caller, message)) {
-		err_set(e, ERR_unavailable,
-		    "%s: asker and server are of builds that describe it differently", name);
+	} else if (server_build(caller)->differs[message]) {
+		bus_refuse_build(
+		    message, server_peer(caller), server_instance(caller), server_build(caller), e);
 	} else {
 		return route;
 	}

@@ -35,7 +35,7 @@ struct link {
 	uint64_t greeting; /* number of our last hello: only its answer counts */
 	int64_t heard_ms, spoke_ms;
 	char instance[65];
-	bool differs[MSG_COUNT];
+	struct build build;
 	struct heartbeat load;
 	int64_t busy; /* requests there, by its last heartbeat and what we did since */
 };
@@ -83,6 +83,33 @@ matches(const struct link *l, enum peer to, const char *instance)
 	return l->to == to && (instance == NULL || strcmp(instance, l->instance) == 0);
 }
 
+/* Not when all are there and none is it: an id that was made up, or a message that their builds
+ * describe otherwise, need not be waited for. */
+bool
+client_expects(enum peer to, const char *instance, enum msg_id message)
+{
+	for (const struct link *l = links; l < links + nlinks; l++) {
+		if (l->to != to)
+			continue;
+		if (!l->ready || stale(l) ||
+		    (matches(l, to, instance) && !l->build.differs[message]))
+			return true;
+	}
+	return false;
+}
+
+static int
+say_why_none(enum peer to, const char *instance, enum msg_id message, const struct link *differing,
+    struct err *e)
+{
+	if (differing != NULL)
+		return bus_refuse_build(message, to, differing->instance, &differing->build, e);
+	if (instance != NULL && !client_expects(to, instance, message))
+		return err_set(
+		    e, ERR_not_found, "no %s is called '%s'", edge_peer_name(to), instance);
+	return err_set(e, ERR_unavailable, "no %s is there", edge_peer_name(to));
+}
+
 struct link *
 client_choose(enum peer to, const char *instance, enum msg_id message, struct err *e)
 {
@@ -92,29 +119,14 @@ client_choose(enum peer to, const char *instance, enum msg_id message, struct er
 	for (struct link *l = links; l < links + nlinks; l++) {
 		if (!l->ready || stale(l) || !matches(l, to, instance))
 			continue;
-		if (l->differs[message])
+		if (l->build.differs[message])
 			differing = l;
 		else if (best == NULL || l->busy < best->busy)
 			best = l;
 	}
-	if (best != NULL)
-		return best;
-	if (differing != NULL)
-		err_set(e, ERR_unavailable, "%s: %s %s is of a build that describes it differently",
-		    messages[message].name, edge_peer_name(to), differing->instance);
-	else
-		err_set(e, ERR_unavailable, "no %s is there", edge_peer_name(to));
-	return NULL;
-}
-
-/* Not when all are there and none is it: an id that was made up need not be waited for. */
-bool
-client_expects(enum peer to, const char *instance)
-{
-	for (const struct link *l = links; l < links + nlinks; l++)
-		if (l->to == to && (!l->ready || stale(l) || matches(l, to, instance)))
-			return true;
-	return false;
+	if (best == NULL)
+		say_why_none(to, instance, message, differing, e);
+	return best;
 }
 
 bool
@@ -185,7 +197,7 @@ on_hello(struct link *l, struct parcel *p, struct err *e)
 		    theirs.daemon, edge_peer_name(l->to));
 	} else {
 		snprintf(l->instance, sizeof l->instance, "%s", theirs.instance);
-		bus_compare(&theirs, l->differs);
+		bus_compare(&theirs, &l->build);
 		log_info("server has greeted", LOG_S("peer", theirs.daemon),
 		    LOG_S("instance", theirs.instance), LOG_S("version", theirs.version));
 		l->ready = true;

@@ -34,8 +34,17 @@ void bus_malformed(enum peer from, const struct err *);
 
 /* The hello of this process; its texts are not the caller's. */
 struct hello bus_hello(void);
-/* Which messages the sender of a hello describes otherwise than this build. */
-void bus_compare(const struct hello *, bool differs[MSG_COUNT]);
+/* A peer's build: its version, and which messages it describes otherwise than this one. */
+struct build {
+	char version[33];
+	bool differs[MSG_COUNT];
+};
+
+/* From the hello of an instance, whose differences are logged. */
+void bus_compare(const struct hello *, struct build *);
+/* Why a message is not exchanged with a peer whose build differs in it.  -1. */
+int bus_refuse_build(
+    enum msg_id, enum peer, const char *instance, const struct build *, struct err *);
 
 /* Packs a message of the bus itself, which fits its bounds by construction. */
 struct packed bus_pack(enum msg_id, void *msg);
@@ -71,7 +80,8 @@ size_t call_count(void);
 /* Where a caller keeps its calls, and what call.c must know of it. */
 struct calls *server_calls(struct caller *);
 enum peer server_peer(const struct caller *);
-bool server_differs(const struct caller *, enum msg_id);
+const char *server_instance(const struct caller *);
+const struct build *server_build(const struct caller *);
 
 /* ---- client.c: connections to servers ---- */
 
@@ -86,7 +96,7 @@ bool client_ready(enum peer, struct heartbeat *load);
 /* The least loaded that is there and has that name (NULL: any) and message; NULL with *e: none. */
 struct link *client_choose(enum peer, const char *instance, enum msg_id, struct err *);
 /* Could such a one still come? */
-bool client_expects(enum peer, const char *instance);
+bool client_expects(enum peer, const char *instance, enum msg_id);
 int client_send(struct link *, struct envelope *, struct packed *content);
 /* One more, or one less, request is under way there. */
 void client_load(struct link *, int by);

@@ -41,7 +41,7 @@ struct caller {
 	enum peer peer;
 	char instance[65];
 	int64_t heard_ms;
-	bool differs[MSG_COUNT];
+	struct build build;
 	struct calls calls;
 	struct late *late, **last_late;
 	size_t nlate;
@@ -72,10 +72,16 @@ server_peer(const struct caller *c)
 	return c->peer;
 }
 
-bool
-server_differs(const struct caller *c, enum msg_id message)
+const char *
+server_instance(const struct caller *c)
 {
-	return c->differs[message];
+	return c->instance;
+}
+
+const struct build *
+server_build(const struct caller *c)
+{
+	return &c->build;
 }
 
 /* ---- sending ---- */
@@ -300,7 +306,7 @@ greet(struct server *s, struct caller *c, enum peer from, const struct parcel *p
 	call_orphan(c);
 	c->heard_ms = loop_now_ms();
 	snprintf(c->instance, sizeof c->instance, "%s", theirs->instance);
-	bus_compare(theirs, c->differs);
+	bus_compare(theirs, &c->build);
 	log_info("client has greeted", LOG_S("peer", theirs->daemon),
 	    LOG_S("instance", theirs->instance), LOG_S("version", theirs->version));
 	if (server_send(c, frame_hello, p->envelope.id, MSG_hello, &content) == 0)

@@ -22,6 +22,7 @@
 #include "executor/builder/oci/dock.h"
 #include "executor/builder/zygotes.h"
 #include "executor/guest/code_file.h"
+#include "executor/guest/environment.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -259,7 +260,7 @@ program_zygote_ended(uint32_t zygote)
 /* ---- the beginning ---- */
 
 static void
-run(const struct interpreter *r)
+run(const struct interpreter *r, uint64_t cpu_milli)
 {
 	const char *argv[MAX_ARGS + 2] = { 0 };
 	size_t n = 0;
@@ -268,7 +269,8 @@ run(const struct interpreter *r)
 		argv[n] = r->argv[n];
 	if (r->extension != NULL && (argv[n] = code_file_await(r->extension)) == NULL)
 		_exit(126);
-	execve(argv[0], (char *const *)(uintptr_t)argv, (char *const *)(uintptr_t)cage_environment);
+	execve(argv[0], (char *const *)(uintptr_t)argv,
+	    (char *const *)(uintptr_t)environment_make(cpu_milli));
 	_exit(127);
 }
 
@@ -331,7 +333,7 @@ start(struct life *life, const struct interpreter *r, struct err *e)
 		cage_enter(&cage);
 		if (r == NULL)
 			_exit(0);
-		run(r);
+		run(r, box->order.cpu_milli);
 	}
 	life->answer.step_us[STEP_clone] = (uint32_t)(loop_now_us() - began);
 	close(report[1]);

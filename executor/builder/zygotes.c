@@ -18,15 +18,18 @@
 #include "common/loop.h"
 #include "executor/builder/jail/caps.h"
 #include "executor/builder/program.h"
+#include "executor/guest/environment.h"
 #include "executor/guest/zygote.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -104,11 +107,30 @@ zygotes_have(uint32_t number)
 
 /* ---- starting one ---- */
 
+/* Of its own: libraries want a place to write to while they are imported, as matplotlib does. */
+static int
+mount_tmp(void)
+{
+	auto_fd int context = fsopen("tmpfs", FSOPEN_CLOEXEC);
+
+	if (context < 0 || fsconfig(context, FSCONFIG_SET_STRING, "size", "16m", 0) < 0 ||
+	    fsconfig(context, FSCONFIG_SET_STRING, "mode", "0700", 0) < 0 ||
+	    fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+		return -1;
+
+	auto_fd int tmp = fsmount(
+	    context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+
+	return tmp < 0 ? -1 : move_mount(tmp, "", AT_FDCWD, "/tmp", MOVE_MOUNT_F_EMPTY_PATH);
+}
+
 static void
 become(const struct zygote *z, int sock)
 {
 	const char *const argv[] = { z->python, "-I", "-B", "/cloister/python/zygote.py",
 		z->modules, NULL };
+	if (mount_tmp() < 0)
+		_exit(126);
 	/* First out of the way of each other, then into their places. */
 	int from[] = { open("/dev/null", O_RDWR), 2, sock, zygotes.start, zygotes.host->proc };
 	const int to[] = { 0, 2, ZYGOTE_SOCKET, ZYGOTE_START, ZYGOTE_PROC };
@@ -119,11 +141,10 @@ become(const struct zygote *z, int sock)
 		if (from[i] < 0 || dup2(from[i], to[i]) < 0)
 			_exit(126);
 	dup2(0, 1);
-	if (close_range(ZYGOTE_PROC + 1, ~0u, 0) < 0 || lseek(ZYGOTE_START, 0, SEEK_SET) < 0 ||
-	    caps_pass_on() < 0 || chdir("/") < 0)
+	if (close_range(ZYGOTE_PROC + 1, ~0u, 0) < 0 || caps_pass_on() < 0 || chdir("/") < 0)
 		_exit(126);
-	execve(
-	    z->python, (char *const *)(uintptr_t)argv, (char *const *)(uintptr_t)cage_environment);
+	execve(z->python, (char *const *)(uintptr_t)argv,
+	    (char *const *)(uintptr_t)environment_make(0));
 	_exit(127);
 }
 
@@ -133,13 +154,17 @@ clone_zygote(const struct zygote *z)
 {
 	pid_t pid = FIRST_PID + (pid_t)(z - zygotes.all) + (pid_t)(z->starts % 64) * 16;
 	struct clone_args args = {
+		.flags = CLONE_NEWNS,
 		.exit_signal = SIGCHLD,
 		.set_tid = (uint64_t)(uintptr_t)&pid,
 		.set_tid_size = 1,
 	};
 	pid_t child = (pid_t)syscall(SYS_clone3, &args, sizeof args);
 
-	return child >= 0 ? child : fork();
+	if (child >= 0)
+		return child;
+	args.set_tid = args.set_tid_size = 0;
+	return (pid_t)syscall(SYS_clone3, &args, sizeof args);
 }
 
 static void on_word(void *self, uint32_t events);

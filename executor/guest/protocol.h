@@ -20,7 +20,10 @@ enum guest_frame {
 	/* executor to driver */
 	GUEST_CODE = 'C',      /* UTF-8; run it and end */
 	GUEST_STATEMENT = 'S', /* UTF-8; run it and say DONE */
-	GUEST_BRIDGE = 'B',    /* key, line feed, JSON text: for the program's `bridge` */
+	GUEST_PROFILE = 'P', /* for the CODE or STATEMENT that follows: what allows no other modules
+	                        (a phrase), then names of modules, each with a line feed; absent:
+	                        all may be imported */
+	GUEST_BRIDGE = 'B',  /* key, line feed, JSON text: for the program's `bridge` */
 	/* driver to executor */
 	GUEST_IDLE = 'I',      /* empty, once: it waits for code */
 	GUEST_RESULT = 'R',    /* JSON text of the result, at most 1 MiB */

@@ -8,10 +8,10 @@
 #include "executor/run/plan.h"
 
 #include "executor/builder/containers.h"
-#include "executor/container.h"
 #include "executor/files.h"
 #include "executor/options.h"
-#include "executor/pool.h"
+#include "executor/run/container.h"
+#include "executor/run/pool.h"
 #include "executor/runtime.h"
 
 #include "common/auto.h"
@@ -42,18 +42,6 @@ read_language(struct plan *plan, const char *asked, const struct session *sessio
 		return -1;
 	plan->language = (unsigned)language;
 	return 0;
-}
-
-/* The operator's own languages have a kernel to hold them and nobody who knows their words. */
-static int
-refuse_unchecked(const struct plan *plan, struct err *e)
-{
-	if (plan->language < language_COUNT || !policy_restricts(&plan->policy))
-		return 0;
-	return err_set(e, ERR_policy_violation,
-	    "profile: code in %s cannot be checked against the rules of %s; only the profile open, "
-	    "without allowed_imports, runs it",
-	    runtime_at(plan->language)->name, plan->policy.profile);
 }
 
 /* A session's programs live in one box, and that is made once. */
@@ -177,7 +165,7 @@ plan_read(struct plan *plan, struct execute_code *ask, const struct session *ses
 	};
 	if (read_language(plan, ask->language, session, e) == 0 && refuse_missing(ask, e) == 0 &&
 	    read_limits(plan, ask, session, e) == 0 &&
-	    policy_read(&plan->policy, ask, profile, e) == 0 && refuse_unchecked(plan, e) == 0 &&
+	    policy_read(&plan->policy, ask, plan->language, profile, e) == 0 &&
 	    read_code(plan, ask, e) == 0 && read_files(plan, ask, e) == 0) {
 		plan->statement = session != NULL && runtime_at(plan->language)->driver;
 		plan->zygote = pool_zygote(plan->language, plan->policy.profile);

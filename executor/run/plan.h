@@ -15,8 +15,8 @@ struct plan_file {
 
 struct plan {
 	unsigned language; /* of runtime.h */
-	bool statement;  /* what it defines stays in its session */
-	uint32_t zygote; /* 0: none */
+	bool statement;    /* what it defines stays in its session */
+	uint32_t zygote;   /* 0: none */
 	struct blob code;
 	char digest[HASH_HEX]; /* of the code */
 	uint64_t bytes;        /* of the code and the files */

@@ -7,6 +7,7 @@
 #include "executor/run/policy.h"
 
 #include "executor/options.h"
+#include "executor/runtime.h"
 
 #include "common/auto.h"
 #include "common/bus.h"
@@ -19,76 +20,84 @@ enum {
 	MAX_NOTES = 32, /* findings told of beside the first */
 };
 
-static const bool always = true;
-
-static const struct {
-	const char *name;
-	const bool *enabled;
-} profiles[] = {
-	{ "strict", &always },
-	{ "basic", &always },
-	{ "data_science", &options.enable_data_science },
-	{ "network", &options.enable_network },
-	{ "filesystem", &options.enable_filesystem },
-	{ "open", &options.enable_open },
+/* What the operator can switch off. */
+static const bool *const switches[PROFILE_COUNT] = {
+	[PROFILE_data_science] = &options.enable_data_science,
+	[PROFILE_network] = &options.enable_network,
+	[PROFILE_filesystem] = &options.enable_filesystem,
+	[PROFILE_open] = &options.enable_open,
 };
 
-static int
-check_name(const char *name, size_t size, struct err *e)
+bool
+policy_is_enabled(enum profile profile)
 {
-	for (size_t i = 0; i < COUNT(profiles); i++) {
-		if (strlen(profiles[i].name) != size || memcmp(profiles[i].name, name, size) != 0)
-			continue;
-		if (*profiles[i].enabled)
-			return 0;
-		return err_set(
-		    e, ERR_denied, "profile: %s is switched off on this server", profiles[i].name);
-	}
-	return err_set(e, ERR_invalid_argument,
-	    "profile: \"%.*s\" is none of strict, basic, data_science, network, filesystem, open",
-	    (int)(size < 64 ? size : 64), name);
+	return switches[profile] == NULL || *switches[profile];
+}
+
+static int
+refuse_profile(enum profile refused, struct err *e)
+{
+	char enabled[PROFILE_TITLE];
+	size_t used = 0;
+
+	for (enum profile profile = 0; profile < PROFILE_COUNT && used < sizeof enabled; profile++)
+		if (policy_is_enabled(profile))
+			used += (size_t)snprintf(enabled + used, sizeof enabled - used, "%s%s",
+			    used == 0 ? "" : ", ", profile_name(profile));
+	return err_set(e, ERR_denied,
+	    "profile: %s is not enabled on this server; use %s, or ask its operator for enable_%s",
+	    profile_name(refused), enabled, profile_name(refused));
+}
+
+static const char *
+name_of(unsigned language)
+{
+	return runtime_at(language)->name;
+}
+
+/* The rules are about Python's syntax tree and its imports.  What cannot be held to them does not
+ * run under them: to leave them out in silence would be to promise what is not kept. */
+static int
+check_language(const struct profile_set *set, unsigned language, struct err *e)
+{
+	if (language == language_python || profile_is_open(set))
+		return 0;
+	if (policy_is_enabled(PROFILE_open))
+		return err_set(e, ERR_invalid_argument,
+		    "profile: %s has rules for python only; run %s with profile open", set->title,
+		    name_of(language));
+	return err_set(e, ERR_denied,
+	    "profile: %s has rules for python only, and %s needs open, which is not enabled on "
+	    "this server; use python",
+	    set->title, name_of(language));
+}
+
+static int
+read_profile(const char *names, unsigned language, struct profile_set *set, struct err *e)
+{
+	if (profile_read(names, set, e) < 0)
+		return -1;
+	for (enum profile profile = 0; profile < PROFILE_COUNT; profile++)
+		if ((set->profiles & 1u << profile) != 0 && !policy_is_enabled(profile))
+			return refuse_profile(profile, e);
+	return check_language(set, language, e);
 }
 
 int
-policy_check_profile(const char *names, struct err *e)
+policy_check_profile(const char *names, unsigned language, struct err *e)
 {
-	bool open = false;
-	size_t count = 0;
+	struct profile_set set;
 
-	for (const char *name = names;; count++) {
-		name += strspn(name, " ");
-
-		size_t size = strcspn(name, " ,");
-
-		if (check_name(name, size, e) < 0)
-			return -1;
-		open |= size == 4 && memcmp(name, "open", 4) == 0;
-		name += size;
-		name += strspn(name, " ");
-		if (*name == 0)
-			break;
-		if (*name != ',')
-			return err_set(e, ERR_invalid_argument,
-			    "profile: join several by commas, as in basic,filesystem");
-		name++;
-	}
-	if (open && count > 0)
-		return err_set(e, ERR_invalid_argument,
-		    "profile: open has no rules and cannot be joined with others");
-	return 0;
+	return read_profile(names, language, &set, e);
 }
 
 /* A module, or one below a module, that the operator allows. */
 static bool
 allowed(const char *module)
 {
-	for (size_t i = 0; i < options.imports.count; i++) {
-		size_t size = strlen(options.imports.items[i]);
-
-		if (strncmp(options.imports.items[i], module, size) == 0 &&
-		    (module[size] == 0 || module[size] == '.'))
+	for (size_t i = 0; i < options.imports.count; i++)
+		if (profile_within(module, options.imports.items[i]))
 			return true;
-	}
 	return options.imports.count == 0;
 }
 
@@ -112,15 +121,34 @@ read_imports(struct policy *policy, struct texts *asked, struct err *e)
 	return 0;
 }
 
+static int
+check_imports(const struct texts *asked, unsigned language, struct err *e)
+{
+	if (language == language_python)
+		return 0;
+	if (asked->items != NULL)
+		return err_set(e, ERR_invalid_argument,
+		    "allowed_imports: modules of python; leave it out to run %s",
+		    name_of(language));
+	if (options.imports.count > 0)
+		return err_set(e, ERR_denied,
+		    "language: this server allows listed modules of python only, and %s is not "
+		    "held to them; use python",
+		    name_of(language));
+	return 0;
+}
+
 int
-policy_read(
-    struct policy *policy, struct execute_code *ask, const char *session_profile, struct err *e)
+policy_read(struct policy *policy, struct execute_code *ask, unsigned language,
+    const char *session_profile, struct err *e)
 {
 	const char *name = ask->profile != NULL      ? ask->profile
 	                   : session_profile != NULL ? session_profile
 	                                             : options.profile;
 
-	if (policy_check_profile(name, e) < 0 || read_imports(policy, &ask->allowed_imports, e) < 0)
+	if (read_profile(name, language, &policy->set, e) < 0 ||
+	    check_imports(&ask->allowed_imports, language, e) < 0 ||
+	    read_imports(policy, &ask->allowed_imports, e) < 0)
 		return -1;
 	policy->profile = strdup(name);
 	return policy->profile != NULL ? 0 : err_sys(e, "profile");
@@ -137,7 +165,46 @@ policy_clear(struct policy *policy)
 bool
 policy_restricts(const struct policy *policy)
 {
-	return policy->imports.items != NULL || strcmp(policy->profile, "open") != 0;
+	return policy->imports.items != NULL || !profile_is_open(&policy->set);
+}
+
+static size_t
+put_line(char *to, size_t at, const char *text)
+{
+	size_t size = strlen(text);
+
+	memcpy(to + at, text, size);
+	to[at + size] = '\n';
+	return at + size + 1;
+}
+
+int
+policy_guard(const struct policy *policy, struct blob *guard, struct err *e)
+{
+	bool open = profile_is_open(&policy->set), narrowed = policy->imports.items != NULL;
+	struct texts modules = { 0 };
+	char by[PROFILE_TITLE + 32];
+
+	*guard = (struct blob){ 0 };
+	if (!policy_restricts(policy))
+		return 0;
+	snprintf(by, sizeof by, "%s%s%s%s", open ? "" : "profile ", open ? "" : policy->set.title,
+	    !open && narrowed ? " with " : "", narrowed ? "allowed_imports" : "");
+
+	int status = profile_modules(&policy->set, narrowed ? &policy->imports : NULL, &modules, e);
+	size_t size = strlen(by) + 1;
+
+	for (size_t i = 0; i < modules.count; i++)
+		size += strlen(modules.items[i]) + 1;
+	if (status == 0 && (guard->data = malloc(size)) == NULL)
+		status = err_sys(e, "modules");
+	if (status == 0) {
+		guard->size = put_line(guard->data, 0, by);
+		for (size_t i = 0; i < modules.count; i++)
+			guard->size = put_line(guard->data, guard->size, modules.items[i]);
+	}
+	texts_clear(&modules);
+	return status;
 }
 
 uint64_t

@@ -7,23 +7,32 @@
  */
 #pragma once
 
-#include "common/err.h"
-#include "common/schema.h"
+#include "common/profile/profile.h"
 
 struct policy {
-	char *profile;
-	struct texts imports; /* items NULL: any; otherwise code may import no others */
+	char *profile;          /* as it was asked for, */
+	struct profile_set set; /* and what it means */
+	struct texts imports;   /* items NULL: any; otherwise code may import no others */
 };
 
-/* Are these names of profiles, separated by commas, that the operator allows together?
- * invalid_argument, denied. */
-int policy_check_profile(const char *names, struct err *);
+/* Does the operator let calls choose it? */
+bool policy_is_enabled(enum profile);
+/* Are these names of profiles, separated by commas, that the operator allows and that this language
+ * can be held to?  invalid_argument, denied. */
+int policy_check_profile(const char *names, unsigned language, struct err *);
 /* The call's own profile and imports, which are taken, or else the session's (may be NULL), or else
  * the server's. */
-int policy_read(struct policy *, struct execute_code *, const char *session_profile, struct err *);
+int policy_read(struct policy *, struct execute_code *, unsigned language,
+    const char *session_profile, struct err *);
 void policy_clear(struct policy *);
-/* Must the validator be asked? */
+/* Must the validator be asked, and imports be guarded? */
 bool policy_restricts(const struct policy *);
+/*
+ * What a driver is told, so that an import which the validator could not see (of a computed name,
+ * of text that is executed) is refused while the program runs: lines, of which the first says what
+ * does not allow others, the rest are the names of allowed modules.  Data NULL: nothing to guard.
+ */
+int policy_guard(const struct policy *, struct blob *guard, struct err *);
 
 /*
  * Asks it; the code stays the caller's.  report NULL: *e says why there is no verdict, and the code

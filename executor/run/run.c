@@ -20,13 +20,15 @@
 #include "executor/event.h"
 #include "executor/files.h"
 #include "executor/options.h"
-#include "executor/pool.h"
 #include "executor/run/outcome.h"
 #include "executor/run/plan.h"
+#include "executor/run/pool.h"
 #include "executor/run/queue.h"
 #include "executor/run/stream.h"
 #include "executor/runtime.h"
 #include "executor/session/artifact.h"
+#include "executor/session/collect.h"
+#include "executor/session/ledger.h"
 
 #include "common/auto.h"
 #include "common/log.h"
@@ -55,9 +57,10 @@ struct run {
 	void (*then)(struct run *); /* and what comes then */
 	struct err unlisted;        /* why there is none */
 	struct execution reply;
-	struct err over;  /* why nobody wants it any more */
-	bool recorded;    /* its start */
-	int64_t began_us; /* the call came */
+	struct collection collection; /* of what it left */
+	struct err over;              /* why nobody wants it any more */
+	bool recorded;                /* its start */
+	int64_t began_us;             /* the call came */
 	double queue_ms;
 };
 
@@ -129,21 +132,6 @@ free_run(struct run *run)
 	free(run);
 }
 
-static void
-wipe(void *workspace)
-{
-	workspace_drop(workspace);
-}
-
-static void
-leave_home(struct run *run)
-{
-	if (run->home != NULL)
-		home_end(run->home, wipe, run->own);
-	else
-		workspace_drop(run->own);
-}
-
 /* The only end of a run that has begun; e NULL: the reply is ready.  The session and the workspace
  * are let go before the caller hears, who may use the session next; the place in the queue after,
  * for the next run to start does not concern this caller. */
@@ -155,7 +143,7 @@ finish(struct run *run, const struct err *e)
 	if (run->recorded || run->over.code != ERR_none)
 		record_end(run, e);
 	stream_close(&run->stream);
-	leave_home(run);
+	home_wipe(run->home, run->own);
 	session_leave(&run->use);
 	if (e == NULL)
 		call_reply(call, &run->reply);
@@ -248,12 +236,33 @@ fill_artifacts(struct run *run, struct err *e)
 }
 
 static void
-collected(struct run *run)
+collected(void *self, const struct err *e)
 {
-	struct err e = { 0 };
+	struct run *run = self;
+
+	if (failed(run, e))
+		return;
+	ledger_keep(run->call, &run->reply);
+	finish(run, NULL);
+}
+
+static void
+collect(struct run *run)
+{
+	struct err e;
 
 	run->reply.usage->queue_ms = run->queue_ms;
-	finish(run, fill_artifacts(run, &e) < 0 ? &e : NULL);
+	run->collection = (struct collection){
+		.workspace = run->workspace,
+		.reply = &run->reply,
+		.owner = owner_of(run),
+		.done = collected,
+		.self = run,
+	};
+	if (fill_artifacts(run, &e) < 0)
+		finish(run, &e);
+	else
+		collect_start(&run->collection);
 }
 
 static void
@@ -268,7 +277,7 @@ code_done(void *self, struct box_end *end, const struct err *e)
 	else
 		outcome_fill(&run->reply, end, &run->plan, &why);
 	if (!failed(run, &why))
-		list_files(run, &run->after, collected);
+		list_files(run, &run->after, collect);
 }
 
 /* ---- running ---- */
@@ -296,7 +305,7 @@ run_code(struct run *run)
 	static const struct home_events seen = { code_output, code_done },
 					unseen = { NULL, code_done };
 	const struct plan *plan = &run->plan;
-	const struct home_code code = {
+	struct home_code code = {
 		.language = plan->language,
 		.zygote = plan->zygote,
 		.code = {
@@ -315,12 +324,17 @@ run_code(struct run *run)
 		finish(run, &e);
 		return;
 	}
+	if (policy_guard(&plan->policy, &code.code.guard, &e) < 0) {
+		finish(run, &e);
+		return;
+	}
 	stream_progress(&run->stream, "started\n");
 	run->works = home;
 	if (home_run(home, &code, plan->capture ? &seen : &unseen, run, &e) < 0) {
 		run->works = NULL;
 		finish(run, &e);
 	}
+	blob_clear(&code.code.guard);
 }
 
 /* ---- preparing ---- */

@@ -54,7 +54,7 @@ add_artifact(void *list, const struct tree_entry *entry, struct err *e)
 		.path = artifact_path(entry->path),
 		.size = entry->size,
 		.sha256 = entry->sha256 != NULL ? strdup(entry->sha256) : NULL,
-		.mime_type = strdup(mime_of_name(entry->path)),
+		.mime_type = strdup(mime_of(entry->path, "")),
 	};
 	return 0;
 }
@@ -110,9 +110,11 @@ artifact_changes(const struct files_tree *before, const struct files_tree *after
 struct file_call {
 	struct call *call;
 	struct session_use use;
-	char *path;
+	struct workspace *workspace;
+	char *path, *type;
 	struct blob content;
-	uint64_t size;
+	uint64_t size, offset;
+	struct files_piece piece;
 	char digest[HASH_HEX];
 	bool overwrite;
 };
@@ -129,6 +131,7 @@ end_call(struct file_call *f, void *reply, const struct err *e)
 	else
 		call_fail(call, e);
 	free(f->path);
+	free(f->type);
 	blob_clear(&f->content);
 	free(f);
 }
@@ -159,7 +162,7 @@ uploaded(void *self, const struct err *e)
 	struct uploaded reply = {
 		.session_id = strdup(f->use.session->id),
 		.path = artifact_path(f->path),
-		.size = f->size,
+		.size = f->offset + f->size,
 		.sha256 = strdup(f->digest),
 	};
 
@@ -174,6 +177,8 @@ upload(void *self, struct workspace *workspace, const struct err *e)
 
 	if (workspace == NULL)
 		end_call(f, NULL, e);
+	else if (f->offset > 0)
+		files_append(workspace, f->path, &f->content, f->offset, uploaded, f);
 	else
 		files_write(workspace, f->path, &f->content, f->overwrite, uploaded, f);
 }
@@ -186,7 +191,8 @@ artifact_on_sandbox_upload_file(struct call *call, void *request, struct err *e)
 
 	if (ask->content_base64.size > options.max_upload_bytes)
 		return err_set(e, ERR_file_too_large,
-		    "content_base64: %zu bytes, this server takes %" PRIu64,
+		    "content_base64: %zu bytes, this server takes %" PRIu64
+		    " at once; send pieces by offset",
 		    ask->content_base64.size, options.max_upload_bytes);
 
 	auto_free char *path = path_check("filename", ask->filename, e);
@@ -200,6 +206,7 @@ artifact_on_sandbox_upload_file(struct call *call, void *request, struct err *e)
 	f->content = ask->content_base64;
 	ask->content_base64 = (struct blob){ 0 };
 	f->size = f->content.size;
+	f->offset = ask->offset;
 	f->overwrite = ask->overwrite;
 	hash_hex(f->content.data, f->content.size, f->digest);
 	session_wait(&f->use);
@@ -222,9 +229,11 @@ file_read(void *self, struct blob *content, const struct err *e)
 	reply = (struct artifact_content){
 		.session_id = strdup(f->use.session->id),
 		.path = artifact_path(f->path),
-		.mime_type = strdup(mime_of(f->path, content)),
+		.mime_type = strdup(mime_of(f->path, f->type)),
 		.size = content->size,
 		.sha256 = strdup(f->digest),
+		.offset = f->piece.offset,
+		.total_size = f->piece.total,
 	};
 	reply.content_base64 = *content;
 	*content = (struct blob){ 0 };
@@ -233,20 +242,41 @@ file_read(void *self, struct blob *content, const struct err *e)
 }
 
 static void
+type_told(void *self, const char *type, const struct err *e)
+{
+	struct file_call *f = self;
+
+	if (type == NULL) {
+		end_call(f, NULL, e);
+		return;
+	}
+	f->type = strdup(type);
+	must(f->type != NULL);
+	files_read_piece(f->workspace, f->path, &f->piece, file_read, f);
+}
+
+static void
 read_file(void *self, struct workspace *workspace, const struct err *e)
 {
 	struct file_call *f = self;
 
+	f->workspace = workspace;
 	if (workspace == NULL)
 		end_call(f, NULL, e);
 	else
-		files_read(workspace, f->path, options.max_upload_bytes, file_read, f);
+		files_type(workspace, f->path, type_told, f);
 }
 
 int
 artifact_on_sandbox_read_artifact(struct call *call, void *request, struct err *e)
 {
 	const struct sandbox_read_artifact *ask = request;
+
+	if (ask->length > options.max_upload_bytes)
+		return err_set(e, ERR_file_too_large,
+		    "length: %" PRIu64 " bytes, this server reads %" PRIu64 " at once", ask->length,
+		    options.max_upload_bytes);
+
 	auto_free char *path = path_check("path", ask->path, e);
 	struct file_call *f =
 	    path == NULL ? NULL
@@ -255,6 +285,11 @@ artifact_on_sandbox_read_artifact(struct call *call, void *request, struct err *
 	if (f == NULL)
 		return -1;
 	f->path = take_ptr(path);
+	f->piece = (struct files_piece){
+		.offset = ask->offset,
+		.length = ask->length,
+		.limit = options.max_upload_bytes,
+	};
 	session_wait(&f->use);
 	return 0;
 }

@@ -1,26 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mime.c - guesses the type of a file.
+ * mime.c - the type of a file, from what libmagic told in a steward and from its name.
  *
  * Names and contents are a hostile program's, and a client may hand a file to a viewer by its type:
- * a page of HTML that is called x.png is not told to be an image.
+ * a page of HTML that is called x.png or x.txt is told to be a page of HTML.
  */
 #include "executor/session/mime.h"
 
 #include "common/auto.h"
-#include "common/utf8.h"
 
 #include <string.h>
 #include <strings.h>
 
-static const char unknown[] = "application/octet-stream";
+static const char unknown[] = "application/octet-stream", page[] = "text/html";
 
 static const struct kind_of_file {
-	const char *extension, *type, *magic;
-	size_t size;
+	const char *extension, *base, *type;
 } kinds[] = {
 /* clang-format off */
-#define MIME(extension, type, magic, size) { extension, type, magic, size },
+#define MIME(extension, base, type) { extension, base, type },
 #include "executor/session/mime.def"
 	/* clang-format on */
 };
@@ -38,39 +36,39 @@ find_kind(const char *filename)
 }
 
 static bool
-begins_with(const struct blob *content, const struct kind_of_file *kind)
+begins_with(const char *text, const char *start)
 {
-	return kind->size > 0 && content->size >= kind->size &&
-	       memcmp(content->data, kind->magic, kind->size) == 0;
-}
-
-static bool
-is_text(const struct blob *content)
-{
-	return memchr(content->data, 0, content->size) == NULL &&
-	       utf8_valid(content->data, content->size);
+	return strncmp(text, start, strlen(start)) == 0;
 }
 
 const char *
-mime_of_name(const char *filename)
+mime_of(const char *filename, const char *told)
 {
 	const struct kind_of_file *kind = find_kind(filename);
 
-	return kind != NULL ? kind->type : unknown;
+	if (told[0] == 0)
+		return kind != NULL ? kind->type : unknown;
+	if (strcmp(told, "application/x-empty") == 0 || strcmp(told, "inode/x-empty") == 0)
+		told = "text/plain";
+	if (kind == NULL || strcmp(told, page) == 0 || !begins_with(told, kind->base))
+		return told;
+	return kind->type;
 }
 
-const char *
-mime_of(const char *filename, const struct blob *content)
+bool
+mime_is_picture(const char *type)
 {
-	const struct kind_of_file *kind = find_kind(filename);
-	bool text = is_text(content);
+	static const char *const shown[] = { "image/png", "image/jpeg", "image/gif", "image/webp" };
 
-	if (kind != NULL && (kind->size > 0 ? begins_with(content, kind) : text))
-		return kind->type;
-	if (text)
-		return "text/plain";
-	for (size_t i = 0; i < COUNT(kinds); i++)
-		if (begins_with(content, &kinds[i]))
-			return kinds[i].type;
-	return unknown;
+	for (size_t i = 0; i < COUNT(shown); i++)
+		if (strcmp(type, shown[i]) == 0)
+			return true;
+	return false;
+}
+
+bool
+mime_is_text(const char *type)
+{
+	return begins_with(type, "text/") || strcmp(type, "image/svg+xml") == 0 ||
+	       strcmp(type, "application/json") == 0;
 }

@@ -2,9 +2,12 @@
 /* mime.h - what kind of file it is, as a client is told. */
 #pragma once
 
-#include "common/schema.h"
+#include <stdbool.h>
 
-/* By its name alone, where the content is not at hand; static. */
-const char *mime_of_name(const char *filename);
-/* By its content, and by its name where that fits the content; static. */
-const char *mime_of(const char *filename, const struct blob *content);
+/* By what its bytes told (files_type()), and by its name where that says more and fits; told "": by
+ * the name alone.  Static, or told. */
+const char *mime_of(const char *filename, const char *told);
+/* One that clients can show: PNG, JPEG, GIF, WebP. */
+bool mime_is_picture(const char *type);
+/* One that is text to its reader: tables, markup, JSON. */
+bool mime_is_text(const char *type);

@@ -104,7 +104,7 @@ read_wish(const struct create_session *ask, struct session_wish *wish, struct er
 	if (language < 0)
 		return -1;
 	wish->language = (unsigned)language;
-	if (ask->profile != NULL && policy_check_profile(ask->profile, e) < 0)
+	if (ask->profile != NULL && policy_check_profile(ask->profile, wish->language, e) < 0)
 		return -1;
 	return limits_ask(&wish->limits, "resource_limits.", ask->resource_limits, e);
 }

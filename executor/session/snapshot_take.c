@@ -240,7 +240,8 @@ find_contents(struct take *t, struct err *e)
 			continue;
 		if (entry->sha256 == NULL || entry->size > MAX_CONTENT)
 			return err_set(e, ERR_file_too_large,
-			    "%.100s: %" PRIu64 " bytes, a snapshot takes files of up to %d",
+			    "%.100s: %" PRIu64 " bytes, a snapshot takes files of up to %d that "
+			    "are not mostly holes",
 			    entry->path, entry->size, MAX_CONTENT);
 		t->contents[n++].file = entry;
 	}

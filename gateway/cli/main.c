@@ -9,6 +9,7 @@
 #include "gateway/cli/run.h"
 #include "gateway/cli/serve.h"
 #include "gateway/cli/status.h"
+#include "gateway/cli/verify.h"
 
 #include "common/auto.h"
 
@@ -36,6 +37,10 @@ static const struct {
 	{ "status", "[--json]", "show the daemons; exits 3 where nothing runs", status_show },
 	{ "down", "", "stop the daemons", status_down },
 	{ "keys", "FOLDER", "make a key pair for each daemon, for TCP endpoints", make_keys },
+	{ "verify", "[--key=BASE64] FILE ARTIFACT.json|-",
+	    "check that a downloaded file is what a run left, by its artifact as a result gave it; "
+	    "--key: the public key that signs, otherwise this machine's",
+	    verify_file },
 	{ "version", "", "print the version", show_version },
 	{ "help", "", "print this; a command's settings are printed by its --help", show_help },
 };

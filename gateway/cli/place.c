@@ -21,15 +21,8 @@
 struct place place;
 
 /* clang-format off */
-static const struct setting table[] = {
-	{ "run", KIND_TEXT, &place.run, "", 0, 80, "CLOISTER_RUN",
-	  "Folder of the endpoints; empty: /run/cloister for root, else $XDG_RUNTIME_DIR/cloister or /tmp/cloister-<uid>." },
-	{ "state", KIND_TEXT, &place.state, "", 0, 4000, "CLOISTER_STATE",
-	  "Folder of state; empty: /var/lib/cloister for root, else $XDG_STATE_HOME/cloister or ~/.local/state/cloister." },
-	{ "config", KIND_TEXT, &place.config, "", 0, 4000, "CLOISTER_CONFIG",
-	  "YAML file with settings of the daemons; handed to each." },
-	{ "log_level", KIND_TEXT, &place.log_level, "info", 4, 5, "CLOISTER_LOG_LEVEL",
-	  "debug, info, warn or error; handed to each daemon." },
+static struct setting table[] = {
+	[SETTINGS_SHARED] =
 	{ "idle_s", KIND_UINT, &place.idle_s, "60", 0, 86400, NULL,
 	  "Daemons that were started on demand end when no client has needed them for so many seconds." },
 	{ "stop_s", KIND_UINT, &place.stop_s, "15", 0, 3600, NULL,
@@ -46,16 +39,6 @@ static const struct setting table[] = {
 
 /* ---- settings ---- */
 
-static int
-replace(char **text, char *with, struct err *e)
-{
-	if (with == NULL)
-		return err_sys(e, "path");
-	free(*text);
-	*text = with;
-	return 0;
-}
-
 /* A supervisor that is detached has another current folder. */
 static int
 make_absolute(char **text, struct err *e)
@@ -66,16 +49,22 @@ make_absolute(char **text, struct err *e)
 		return 0;
 	if (getcwd(here, sizeof(here)) == NULL || asprintf(&whole, "%s/%s", here, *text) < 0)
 		return err_sys(e, "current folder");
-	return replace(text, whole, e);
+	free(*text);
+	*text = whole;
+	return 0;
+}
+
+/* Before its names are looked at. */
+static void
+fill_table(void)
+{
+	if (table[0].name == NULL)
+		settings_shared(table, &place.run, &place.state, &place.config, &place.log_level);
 }
 
 static int
 complete(struct err *e)
 {
-	if (*place.run == '\0' && replace(&place.run, settings_default_run(), e) < 0)
-		return -1;
-	if (*place.state == '\0' && replace(&place.state, settings_default_state(), e) < 0)
-		return -1;
 	if (make_absolute(&place.run, e) < 0 || make_absolute(&place.state, e) < 0)
 		return -1;
 	return make_absolute(&place.config, e);
@@ -86,6 +75,7 @@ place_load(const char *summary, int argc, char **argv)
 {
 	struct err e;
 
+	fill_table();
 	settings_load("supervisor", summary, NULL, table, argc, argv);
 	if (complete(&e) == 0)
 		return;
@@ -113,8 +103,7 @@ row_of(const char *argument)
 static bool
 is_shared(const struct setting *row)
 {
-	return row->to == &place.run || row->to == &place.state || row->to == &place.config ||
-	       row->to == &place.log_level;
+	return row < table + SETTINGS_SHARED;
 }
 
 int
@@ -124,6 +113,7 @@ place_split(const char *summary, int argc, char **argv)
 	int nours = 1, rest = 1;
 
 	must(ours != NULL);
+	fill_table();
 	ours[0] = argv[0];
 	for (int i = 1; i < argc; i++) {
 		const struct setting *row = row_of(argv[i]);

@@ -7,8 +7,10 @@
 #include "gateway/cli/supervisor.h"
 
 #include "common/auto.h"
+#include "common/fdio.h"
 #include "common/loop.h"
 
+#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +19,7 @@ enum {
 	NOT_RUNNING = 3, /* as the status of an init script */
 	READY_MS = 20000,
 	READY_RETRY_US = 20000,
+	KEY_BYTES = 64, /* a public key in base64, and some */
 };
 
 static json_t *
@@ -74,6 +77,24 @@ print_status(const json_t *status)
 	printf(
 	    "%-10s %8s %10s %9s %-9s %s\n", "daemon", "pid", "up (s)", "restarts", "state", "load");
 	json_array_foreach(json_object_get(status, "daemons"), i, d) print_daemon(d);
+	if (json_object_get(status, "artifact_key") != NULL)
+		printf("artifacts are signed with key %s\n",
+		    json_string_value(json_object_get(status, "artifact_key")));
+}
+
+/* The executor's public key, where it has made one and this user may see it. */
+static void
+add_key(json_t *status)
+{
+	auto_free char *path = NULL;
+	struct blob key = { 0 };
+	struct err e;
+
+	if (asprintf(&path, "%s/executor/artifact.pub", place.state) < 0 ||
+	    fdio_load(AT_FDCWD, path, KEY_BYTES, &key, &e) < 0)
+		return;
+	json_object_set_new(status, "artifact_key", json_stringn(key.data, key.size));
+	blob_clear(&key);
 }
 
 static int
@@ -110,6 +131,7 @@ status_show(int argc, char **argv)
 
 	json_t *status = ask_status(&e);
 
+	add_key(status);
 	if (status == NULL) {
 		if (as_json && e.code == ERR_not_found)
 			puts("{\"daemons\":[]}");

@@ -3,7 +3,8 @@
  * appender.c - a daemon under snapshotd's name that fills auditd's log as fast as it is let.
  *
  * Prints the uid of each event once auditd has said that it is durable.  A batch that fails is sent
- * again, the same, as a spool does.  Ends by SIGTERM, or after --events.
+ * again, the same, as a spool does.  Ends by SIGTERM, or after --events, and logs how many events
+ * were acknowledged and how long their batches waited for it.
  */
 #include "common/auto.h"
 #include "common/daemon.h"
@@ -20,27 +21,57 @@ enum {
 	BATCH = 50,
 	UID = 40,
 	RETRY_MS = 20,
+	WAIT_STEP_US = 10,
+	WAIT_STEPS = 20000,
 };
 
 struct writer {
 	char uids[BATCH][UID];
 	size_t count;
+	int64_t begun_us;
 };
 
 static struct writer writers[WRITERS];
 static char principal[] = "local:1000", detail[] = "appended by a test";
 static uint64_t in_flight, batch, limit, acknowledged;
+static char life[17]; /* what tells the uids of this process from those of others */
+static bool prints;
+static int64_t started_us;
+/* Batches by how long they waited; the last place holds all that waited longer. */
+static uint64_t waits[WAIT_STEPS], nwaits;
 
 static void ask(void *self);
 
 static void
 fill(struct writer *w)
 {
-	static uint64_t number;
+	static uint64_t batches, events;
 
-	w->count = 1 + number++ % batch;
+	w->count = 1 + batches++ % batch;
 	for (size_t i = 0; i < w->count; i++)
-		hash_uuid(w->uids[i]);
+		snprintf(w->uids[i], UID, "%s-%" PRIu64, life, events++);
+	w->begun_us = loop_now_us();
+}
+
+static void
+count_wait(int64_t us)
+{
+	int64_t step = us / WAIT_STEP_US;
+
+	waits[step < WAIT_STEPS ? step : WAIT_STEPS - 1]++;
+	nwaits++;
+}
+
+/* Microseconds within which that part of the batches was acknowledged. */
+static int64_t
+waited_us(uint64_t percent)
+{
+	uint64_t sum = 0;
+	int64_t step = 0;
+
+	while (step < WAIT_STEPS - 1 && (sum += waits[step]) * 100 < nwaits * percent)
+		step++;
+	return (step + 1) * WAIT_STEP_US;
 }
 
 static void
@@ -53,9 +84,10 @@ on_done(void *self, void *reply, const struct err *e)
 		loop_after(RETRY_MS, ask, w);
 		return;
 	}
-	for (size_t i = 0; i < w->count; i++)
+	for (size_t i = 0; prints && i < w->count; i++)
 		puts(w->uids[i]);
 	acknowledged += w->count;
+	count_wait(loop_now_us() - w->begun_us);
 	if (limit != 0 && acknowledged >= limit) {
 		fflush(stdout);
 		daemon_end(NULL);
@@ -100,6 +132,8 @@ static int
 start(struct err *e)
 {
 	(void)e;
+	hash_random_hex(life, sizeof life);
+	started_us = loop_now_us();
 	for (uint64_t i = 0; i < in_flight; i++) {
 		fill(&writers[i]);
 		ask(&writers[i]);
@@ -111,12 +145,16 @@ static void
 stop(void)
 {
 	fflush(stdout);
+	log_info("appended", LOG_N("events", acknowledged),
+	    LOG_N("took_us", loop_now_us() - started_us), LOG_N("p50_us", waited_us(50)),
+	    LOG_N("p99_us", waited_us(99)));
 }
 
 static const struct setting settings[] = {
 	{ "writers", KIND_UINT, &in_flight, "8", 1, WRITERS, NULL, "Batches under way at once." },
 	{ "batch", KIND_UINT, &batch, "50", 1, BATCH, NULL, "Events of the largest batch." },
 	{ "events", KIND_UINT, &limit, "0", 0, INT64_MAX, NULL, "End after so many; 0: never." },
+	{ "print", KIND_FLAG, &prints, "true", 0, 0, NULL, "Print what is acknowledged." },
 	{ 0 },
 };
 

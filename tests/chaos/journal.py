@@ -68,6 +68,8 @@ def _links(path):
         data = log.read()
     at = 0
     while at < len(data):
+        if data[at] == 0 and data.count(0, at) == len(data) - at:
+            return  # room that was made ahead
         head = HEAD.unpack_from(data, at)
         end = at + HEAD.size + head[1]
         if head[0] != b"CLR1" or end + 32 > len(data):

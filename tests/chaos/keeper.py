@@ -179,6 +179,12 @@ class Keeper(daemons.Cluster):
         return {name for _, _, names in os.walk(os.path.join(self.owner(principal), "contents")) for name in names}
 
 
+def shorten(path, size):
+    """The file without what is behind that; it may not be written to by who is not root."""
+    os.chmod(path, 0o600)
+    os.truncate(path, size)
+
+
 def flip(path, at):
     """One bit of a file."""
     os.chmod(path, 0o600)

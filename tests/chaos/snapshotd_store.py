@@ -14,7 +14,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import cases  # noqa: E402
-from keeper import Keeper, flip, sha256  # noqa: E402
+from keeper import Keeper, flip, sha256, shorten  # noqa: E402
 
 TREE = {"a": None, "a/b.txt": b"one", "a/copy": b"one", "empty": b"", "link": ("link", "/etc/shadow"),
         "na%FF%0A": b"odd", "z.bin": bytes(range(256)) * 5000}
@@ -211,8 +211,8 @@ def test_a_changed_content_is_noticed_and_mended(bin, asker):
 
         broken(lambda: flip(path, 3))
         broken(lambda: flip(path, -1))
-        broken(lambda: os.truncate(path, 5))
-        broken(lambda: os.truncate(path, 0))
+        broken(lambda: shorten(path, 5))
+        broken(lambda: shorten(path, 0))
         broken(replace)
         broken(lambda: replace(b"good content and more"))
         broken(lambda: replace(b"bad content!"))
@@ -245,9 +245,9 @@ def test_a_start_sets_broken_manifests_aside(bin, asker):
         torn, flipped, cut, swapped = (keeper.save({"f": b"y%d" % i}) for i in range(4))
         theirs = keeper.save({"f": b"z"}, principal="bob")
         keeper.kill("snapshotd", signal.SIGTERM)
-        os.truncate(keeper.manifest_file(torn["snapshot_id"]), 100)
+        shorten(keeper.manifest_file(torn["snapshot_id"]), 100)
         flip(keeper.manifest_file(flipped["snapshot_id"]), 200)
-        os.truncate(keeper.manifest_file(cut["snapshot_id"]), 0)
+        shorten(keeper.manifest_file(cut["snapshot_id"]), 0)
         os.rename(keeper.manifest_file(theirs["snapshot_id"], "bob"), keeper.manifest_file(swapped["snapshot_id"]))
         keeper.restart("snapshotd")
         assert keeper.log("snapshotd").count("set aside") == 4

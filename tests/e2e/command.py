@@ -5,6 +5,7 @@
     command.py BIN
 """
 
+import base64
 import json
 import os
 import pty
@@ -161,6 +162,74 @@ def test_keys_are_made_once(cloister):
     assert all(os.stat(os.path.join(folder, n)).st_mode & 0o777 == 0o600 for n in made if n.endswith(".key"))
     assert cloister("keys", folder).returncode == 0
     assert made == {name: open(os.path.join(folder, name), "rb").read() for name in os.listdir(folder)}
+
+
+def test_verify_tells_what_a_run_left(cloister):
+    assert cloister("up").returncode == 0
+    made = cloister("run", "--json", cloister.program_file("open('a b.txt', 'w').write('hello')\nopen('c', 'w').write('x')\n"))
+    told = json.loads(made.stdout)
+    artifact = next(a for a in told["artifacts"] if a["filename"] == "a b.txt")
+
+    def verify(content, value, *flags):
+        return cloister("verify", *flags, cloister.program_file(content, "copy"),
+                        cloister.program_file(json.dumps(value), "artifact.json"))
+
+    for value in artifact, told, {"result": {"structuredContent": told}}:
+        good = verify("hello", value)
+        assert good.returncode == 0 and b"good: a b.txt of exec_" in good.stdout and good.stderr == b"", good
+    status = json.loads(cloister("status", "--json").stdout)
+    assert verify("hello", artifact, "--key=" + status["artifact_key"]).returncode == 0
+    assert status["artifact_key"].encode() in cloister("status").stdout
+    for content, value, flags, why in [
+            ("hellO", artifact, [], b"content"), ("hello", {}, [], b"content"), ("x", artifact, [], b"content"),
+            ("hello", {**artifact, "filename": "other"}, [], b"signature"),
+            ("hello", {**artifact, "mime_type": "image/png"}, [], b"signature"),
+            ("hello", {**artifact, "size": 6}, [], b"size"),
+            ("hello", {**artifact, "signature": "AAAA"}, [], b"signature"),
+            ("hello", artifact, ["--key=" + base64.b64encode(bytes(32)).decode()], b"signature"),
+            ("hello", artifact, ["--key=AAAA"], b"key")]:
+        bad = verify(content, value, *flags)
+        assert bad.returncode == 1 and why in bad.stderr and bad.stderr.count(b"\n") == 1, (value, bad)
+    assert cloister("verify", "x").returncode == 2
+    secret = os.path.join(cloister.folder, "state", "executor", "artifact.key")
+    assert os.stat(secret).st_mode & 0o777 == 0o600
+
+
+def test_another_program_verifies_too(cloister):
+    """The statement is made here from what seal.h says of it, and openssl knows nothing of cloister."""
+    if shutil.which("openssl") is None:
+        raise cases.Skip("openssl is not installed")
+    assert cloister("up").returncode == 0
+    made = cloister("run", "--json", cloister.program_file("open('d\\n%', 'w').write('hello')\n"))
+    artifact = json.loads(made.stdout)["artifacts"][0]
+    statement = ("cloister artifact v1\nexecution {execution_id}\npath {filename}\nsize {size}\nsha256 {sha256}\n"
+                 "type {mime_type}\ntime {signed_at}\n").format(**artifact)
+    key = base64.b64decode(json.loads(cloister("status", "--json").stdout)["artifact_key"])
+    spki = cloister.program_file(bytes.fromhex("302a300506032b6570032100") + key, "key.der")  # RFC 8410
+    signature = cloister.program_file(base64.b64decode(artifact["signature"]), "signature")
+    for text, status in (statement, 0), (statement + "x", 1):
+        openssl = subprocess.run(["openssl", "pkeyutl", "-verify", "-pubin", "-keyform", "DER", "-inkey", spki, "-rawin", "-in",
+                                  cloister.program_file(text, "statement"), "-sigfile", signature], capture_output=True, check=False)
+        assert openssl.returncode == status, (text, openssl)
+
+
+def test_the_operator_may_give_the_key(cloister):
+    other = Command(os.path.dirname(cloister.program))
+    try:
+        seed = bytes.fromhex("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60")  # RFC 8032, 7.1, test 1
+        public = bytes.fromhex("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a")
+        other.env["CLOISTER_EXECUTOR_ARTIFACT_KEY_FILE"] = other.program_file(base64.b64encode(seed) + b"\n", "seed")
+        assert other("up").returncode == 0
+        assert json.loads(other("status", "--json").stdout)["artifact_key"] == base64.b64encode(public).decode()
+        assert not os.path.exists(os.path.join(other.folder, "state", "executor", "artifact.key"))
+        other("down")
+        for text in b"short", base64.b64encode(seed)[:-2], b"":
+            path = other.program_file(text, "broken")
+            refused = subprocess.run([os.path.join(os.path.dirname(other.program), "cloister-executor"), "--run=" + other.folder,
+                                      "--state=" + other.folder, "--artifact-key-file=" + path], capture_output=True, check=False)
+            assert refused.returncode == 1 and path.encode() in refused.stderr and b"32 bytes" in refused.stderr, refused
+    finally:
+        other.close()
 
 
 def main():

@@ -15,11 +15,13 @@ Settings: @ eras REVISION...|all     (default: the modern one and the newest bef
           @ toolsets NAMES           (default: all)
           @ flags DAEMON FLAG...     of a daemon, or of the gateway
           @ needs root|release       where it cannot be had, the transcript is skipped
+          @ needs MODULE...          of Python, on this host
 Actions:  ! kill DAEMON    ! restart DAEMON    ! wait MILLISECONDS    ! spoil GLOB  (flips a bit of each such file of state)
 """
 
 import argparse
 import glob
+import importlib.util
 import json
 import os
 import pwd
@@ -86,7 +88,8 @@ class Run:
             elif key == "toolsets":
                 self.toolsets = words[0]
             elif key == "needs":
-                self._need(words[0])
+                for word in words:
+                    self._need(word)
             elif key != "eras":
                 raise ValueError(f"there is no setting {key}")
         self.cluster = Cluster(self.bin, flags=self.flags, user=self.user)
@@ -109,6 +112,8 @@ class Run:
             raise Skipped("needs root")
         if what == "release" and sanitized:
             raise LeftOut("not in a build with sanitizers")
+        if what not in ("root", "release") and importlib.util.find_spec(what) is None:
+            raise Skipped(f"{what} is not installed; compose/install-deps --data-science installs it")
 
     def _open(self):
         self.client = self.cluster.client(self.era, ["--toolsets=" + self.toolsets])

@@ -88,12 +88,6 @@ isolation_json(const struct isolation *isolation)
 	    isolation->limits_by);
 }
 
-static void
-wipe(void *workspace)
-{
-	workspace_drop(workspace);
-}
-
 /* Nothing of it is left. */
 static void
 run_gone(void *self)
@@ -260,10 +254,7 @@ drop(struct place *place)
 {
 	if (place == NULL)
 		return;
-	if (place->session != NULL)
-		home_end(place->session, wipe, place->workspace);
-	else
-		workspace_drop(place->workspace);
+	home_wipe(place->session, place->workspace);
 	free(place->name);
 	*place = (struct place){ 0 };
 }

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What must work inside (BPF_TEST beside BPF_DEATH_TEST): walls that stop ordinary programs would soon be taken down."""
 
-import importlib.util
-
 # Programs, and what each prints.
 ORDINARY = {
     "subprocess": (r"""
@@ -96,19 +94,6 @@ print(time.tzname[0], datetime.datetime.now().year > 2000)""", 'UTC True'),
 import os
 print(os.getcwd(), os.path.samefile('/mnt/data', '/workspace'), os.path.samefile('/sandbox/workspace', '.'))""", '/workspace True True'),
 }
-# Where the host has them.
-LIBRARIES = {
-    "numpy": (r"""
-import numpy as np
-print(np.linalg.inv(np.eye(300)).shape)""", '(300, 300)'),
-    "pandas": (r"""
-import pandas as pd
-print(pd.DataFrame({'a': [1, 2]}).a.sum())""", '3'),
-    "matplotlib": (r"""
-import os, matplotlib.pyplot as p
-p.plot([1, 2]); p.savefig('a.png')
-print(os.path.getsize('a.png') > 1000)""", 'True'),
-}
 
 
 def check(box, programs):
@@ -121,11 +106,6 @@ def check(box, programs):
 def test_ordinary_programs(box):
     """Python's own library, with processes, threads, shared memory, locks and signals."""
     check(box, ORDINARY)
-
-
-def test_libraries(box):
-    """Numerics and plots, where the host has them."""
-    check(box, {name: each for name, each in LIBRARIES.items() if importlib.util.find_spec(name)})
 
 
 def test_tools(box):

@@ -8,6 +8,7 @@ The ids are those of the catalogue of attacks: H for readers of files, T for sna
 """
 
 import base64
+import hashlib
 import os
 import pwd
 import sys
@@ -134,9 +135,13 @@ def test_H06_sizes_that_lie(cluster):
     box.run("for i in range(400): open(f'giant{i}', 'wb').truncate(200 << 20)", timeout=60)
     began = time.monotonic()
     listed = box.list()
-    assert len(listed["artifacts"]) == 400 and sum("sha256" in a for a in listed["artifacts"]) < 4
+    assert len(listed["artifacts"]) == 400 and not any("sha256" in a for a in listed["artifacts"])
     box.refused("file_too_large", "sandbox_read_artifact", path="giant7")
     box.refused("file_too_large", "create_state_snapshot")
+    # Holes that hide among smaller sizes add up to no more than what is stored, and a little.
+    box.run("import os\nfor i in range(400): os.truncate(f'giant{i}', 60 << 20)", timeout=60)
+    listed = box.list()
+    assert len(listed["artifacts"]) == 400 and sum("sha256" in a for a in listed["artifacts"]) < 4
     assert time.monotonic() - began < 20
 
 
@@ -173,7 +178,7 @@ def test_H08_H09_names_of_any_bytes(cluster):
 
 def test_H10_deeper_than_a_path(cluster):
     box = Sandbox(cluster)
-    box.run("import os\nopen('top', 'w').close()\nfor i in range(2500): os.mkdir('d'); os.chdir('d')\n"
+    box.run("import os\nopen('top', 'w').close()\nfor i in range(10000): os.mkdir('d'); os.chdir('d')\n"
             "open('bottom', 'w').write('x')", timeout=60)
     listed = box.list()
     assert [a["filename"] for a in listed["artifacts"]] == ["top"]
@@ -192,6 +197,86 @@ def test_H11_more_files_than_anybody_wants(cluster):
     assert len(listed["artifacts"]) == 10000 and listed["truncated"]
     box.ok("sandbox_upload_file", filename="one/more", content_base64="eA==")
     assert box.read("one/more") == b"x"
+    # A million is more than a workspace takes; what it took is told in time.
+    began = time.monotonic()
+    full = box.call("execute_code", code="for i in range(1000000): open(f'g{i}', 'w').close()", timeout=120)
+    assert full["structuredContent"]["error"]["code"] == "disk_full", full
+    assert box.list()["truncated"] and time.monotonic() - began < 60
+    box.ok("sandbox_close_session")
+
+
+def test_H12_types_that_take_long_to_tell(cluster):
+    box = Sandbox(cluster)
+    slow = r"(b'<' + b'\n' * 8191, b'%' + b' ' * 8191, bytes(range(256)) * 32, b'#' + b'\t\n' * 4095, b'<' * 8192)"
+    began = time.monotonic()
+    ran = box.run(f"for i in range(990): open(f'f{{i}}', 'wb').write({slow}[i % 5])", timeout=60)
+    assert len(ran["artifacts"]) == 990 and time.monotonic() - began < 20
+    assert all("signature" in artifact for artifact in ran["artifacts"])
+    box.ok("sandbox_close_session")
+
+
+PNG = r"b'\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1\x08\2\0\0\0'"
+
+
+def test_H15_pictures_that_are_something_else(cluster):
+    with tempfile.NamedTemporaryFile("wb", prefix="cloister-canary-", suffix=".png", dir="/tmp") as canary:
+        canary.write(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + MARK.encode())
+        canary.flush()
+        os.chmod(canary.name, 0o644)
+        box = Sandbox(cluster)
+        result = box.call("execute_code", code=f"""
+import os
+png = {PNG}
+open('true.png', 'wb').write(png)
+open('page.png', 'w').write('<html><script>alert(1)</script>')
+open('large.png', 'wb').write(png + bytes(5 << 20))
+open('hollow.png', 'wb').write(png); os.truncate('hollow.png', 200 << 20)
+open('shut.png', 'wb').write(png); os.chmod('shut.png', 0)
+os.symlink({canary.name!r}, 'link.png'); os.mkfifo('pipe.png'); os.mkdir('folder.png')
+open(b'name\\n\\xff.png', 'wb').write(png)
+""")
+        pictures = [part for part in result["content"] if part["type"] == "image"]
+        rich = result["structuredContent"]["rich"]
+        assert [r["name"] for r in rich] == ["name%0A%FF.png", "true.png"] and len(pictures) == 2, rich
+        assert all(base64.b64decode(p["data"]).startswith(b"\x89PNG") for p in pictures) and MARK not in str(result)
+        box.ok("sandbox_close_session")
+
+
+def test_H16_pieces_go_where_they_belong(cluster):
+    box, other = Sandbox(cluster), Sandbox(cluster)
+    box.run("import os\nos.symlink('/etc/passwd', 'link'); os.mkfifo('pipe'); open('f', 'w').write('abc'); os.link('f', 'g')")
+    for path in "link", "pipe", "/etc/passwd", "../f", "/proc/self/mem":
+        box.refused("path_not_allowed", "sandbox_upload_file", filename=path, content_base64="eA==", offset=3)
+        box.refused("path_not_allowed", "sandbox_read_artifact", path=path, offset=1, length=1)
+    other.refused("not_found", "sandbox_upload_file", filename="f", content_base64="eA==", offset=3)
+    box.refused("invalid_argument", "sandbox_upload_file", filename="f", content_base64="eA==", offset=2**63 - 1)
+    box.ok("sandbox_upload_file", filename="g", content_base64="eA==", offset=3)
+    assert box.read("f") == b"abcx"
+    assert box.ok("sandbox_read_artifact", path="f", offset=2**63 - 1, length=1)["size"] == 0
+    assert box.ok("sandbox_read_artifact", path="f", offset=2**63 - 1)["size"] == 0
+    box.ok("sandbox_close_session")
+    other.ok("sandbox_close_session")
+
+
+def test_H17_fifty_megabytes_in_bounded_memory(cluster):
+    def peak(pid):
+        with open(f"/proc/{pid}/status", encoding="ascii") as status:
+            return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) >> 10
+
+    with open(os.path.join(cluster.bin, "cloister-executor"), "rb") as program:
+        sanitized = b"__asan_init" in program.read()
+    data = os.urandom(50 << 20)
+    with daemons.Cluster(cluster.bin, user=cluster.user) as own, own.client(flags=["--toolsets=all"]) as client:
+        box = Sandbox(own)
+        for _ in range(3):
+            up = client.call("sandbox_upload_file", {"session_id": box.id, "filename": "big", "overwrite": True,
+                                                     "content_base64": base64.b64encode(data).decode()}, timeout=120)
+            assert up["structuredContent"]["sha256"] == hashlib.sha256(data).hexdigest()
+        down = client.call("sandbox_read_artifact", {"session_id": box.id, "path": "big"}, timeout=120)
+        assert base64.b64decode(down["structuredContent"]["content_base64"]) == data
+        # The message, what it is parsed to, and the bytes; the bytes there, and the packet they came in.
+        assert sanitized or (peak(client.process.pid) < 260 and peak(own.pid("executor")) < 180), (
+            peak(client.process.pid), peak(own.pid("executor")))
 
 
 def test_H13_our_names_are_not_in_the_way(cluster):
@@ -284,6 +369,7 @@ def test_F17_T03_races_win_nothing(cluster):
                     assert MARK not in text and base64.b64encode(MARK.encode()).decode()[:20] not in text
                     answered += "session_busy" not in text
                 box.call("sandbox_upload_file", filename="d/new", content_base64="eA==", overwrite=True)
+                box.call("sandbox_upload_file", filename="d/f", content_base64="eA==", offset=len(MARK))
             stopped = box.call("sandbox_upload_file", filename="stop", content_base64="")
             if stopped.get("isError"):  # nothing is read nor written while a program runs
                 assert answered == 0, "reads are let in and writes are not"

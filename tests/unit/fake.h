@@ -46,6 +46,7 @@ enum fake_kind {
 	FAKE_WORKSPACE,
 	FAKE_LIST,
 	FAKE_READ,
+	FAKE_TYPE,
 	FAKE_WRITE,
 	FAKE_FILL,
 	FAKE_RUN, /* code that a program has */
@@ -101,6 +102,8 @@ struct fake_work *fake_find(enum fake_kind);
 void fake_make(const struct err *e);
 void fake_list(struct tree_entry *items, size_t count, const struct err *e);
 void fake_read(const char *content, const struct err *e);
+/* What the bytes of the file tell. */
+void fake_type(const char *type, const struct err *e);
 void fake_write(const struct err *e);
 void fake_fill(const struct err *e);
 /* The first program that was started and is not ready is so; false: there is none. */

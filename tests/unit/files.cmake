@@ -1,12 +1,13 @@
 # Files of a workspace and their store; included by CMakeLists.txt.
 set(files ${CMAKE_SOURCE_DIR}/executor)
 set(files_sources ${files}/files.c ${files}/files_fill.c ${files}/desk.c ${files}/path.c ${files}/builder/steward/slip.c ${files}/builder/steward/steward.c
-	${files}/builder/steward/walk.c)
+	${files}/builder/media.c ${files}/builder/steward/walk.c)
 cloister_test(unit test_path.c ${files}/path.c)
 cloister_includes(test_path tests executor)
 foreach(test test_files_in test_files_out test_stewards)
 	cloister_test(unit ${test}.c hired.c ${files_sources})
 	cloister_includes(${test} tests executor)
+	target_link_libraries(${test} PRIVATE PkgConfig::MAGIC)
 	target_link_options(${test} PRIVATE LINKER:--wrap=loop_after)
 endforeach()
 
@@ -20,3 +21,7 @@ target_link_options(test_shelf PRIVATE LINKER:--wrap=loop_now_ms LINKER:--wrap=s
 foreach(test test_manifest test_shelf)
 	cloister_includes(${test} tests snapshotd)
 endforeach()
+add_test(NAME unit.test_imports COMMAND /usr/bin/python3 -B ${CMAKE_CURRENT_SOURCE_DIR}/test_imports.py ${files}/guest/python)
+set_tests_properties(unit.test_imports PROPERTIES LABELS unit TIMEOUT 120)
+add_test(NAME unit.test_drivers COMMAND /usr/bin/python3 -B ${CMAKE_CURRENT_SOURCE_DIR}/test_drivers.py ${files}/guest)
+set_tests_properties(unit.test_drivers PROPERTIES LABELS unit TIMEOUT 240 SKIP_RETURN_CODE 77)

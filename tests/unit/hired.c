@@ -7,6 +7,7 @@
 #include "executor/builder/steward/steward.h"
 #include "executor/builder_link.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -168,6 +169,50 @@ hired_read(struct workspace *w, const char *path, uint64_t limit)
 	return o;
 }
 
+struct outcome
+hired_read_piece(struct workspace *w, const char *path, struct files_piece *piece)
+{
+	struct outcome o = { 0 };
+
+	files_read_piece(w, path, piece, was_read, &o);
+	hired_wait();
+	return o;
+}
+
+static void
+was_told(void *self, const char *type, const struct err *e)
+{
+	struct outcome *o = self;
+
+	if (type != NULL)
+		strcpy(o->type, type);
+	else
+		o->e = *e;
+	loop_stop();
+}
+
+struct outcome
+hired_type(struct workspace *w, const char *path)
+{
+	struct outcome o = { 0 };
+
+	files_type(w, path, was_told, &o);
+	hired_wait();
+	return o;
+}
+
+struct err
+hired_append(struct workspace *w, const char *path, const char *text, uint64_t offset)
+{
+	struct outcome o = { 0 };
+	struct blob content = blob_text(text);
+
+	files_append(w, path, &content, offset, hired_done, &o);
+	assert_null(content.data);
+	hired_wait();
+	return o.e;
+}
+
 struct err
 hired_write(struct workspace *w, const char *path, const char *text, bool overwrite)
 {
@@ -195,7 +240,8 @@ hired_make_file(struct workspace *w, const char *path, const char *text)
 {
 	int fd = openat(w->root, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 
-	assert_true(fd >= 0);
+	if (fd < 0)
+		fail_msg("%s: %s", path, strerror(errno));
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
 	close(fd);
 }

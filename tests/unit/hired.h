@@ -21,6 +21,7 @@ struct outcome {
 	struct err e;
 	struct files_tree tree;
 	struct blob content;
+	char type[128];
 };
 
 /* Shortens the desk's patience. */
@@ -34,6 +35,10 @@ void hired_make_file(struct workspace *, const char *path, const char *text);
 
 struct outcome hired_list(struct workspace *, size_t limit, uint64_t hash_limit);
 struct outcome hired_read(struct workspace *, const char *path, uint64_t limit);
+/* *piece gets the total. */
+struct outcome hired_read_piece(struct workspace *, const char *path, struct files_piece *piece);
+struct outcome hired_type(struct workspace *, const char *path);
+struct err hired_append(struct workspace *, const char *path, const char *text, uint64_t offset);
 struct err hired_write(struct workspace *, const char *path, const char *text, bool overwrite);
 /* For other operations: their callback, and what waits until it was called.  self: an outcome. */
 void hired_done(void *self, const struct err *);

@@ -111,34 +111,37 @@ static void
 guesses_types(void **state)
 {
 	static const struct {
-		const char *name, *content, *type;
+		const char *name, *told, *type;
 	} cases[] = {
-		{ "a.png", "\x89PNG\r\n\x1a\n...", "image/png" },
-		{ "A.PNG", "\x89PNG\r\n\x1a\n...", "image/png" },
-		{ "a.png", "<html><script>", "text/plain" },
-		{ "a.html", "<html>", "text/html" },
-		{ "a.html", "\xff\xd8\xff\xe0", "image/jpeg" },
-		{ "a", "%PDF-1.7 \xff", "application/pdf" },
-		{ "a.csv", "x,y\n", "text/csv" },
-		{ "a.csv", "\xff\xfe", "application/octet-stream" },
-		{ "a.xlsx", "PK\x03\x04 \xff",
-		    "application/vnd.openxmlformats-officedocument."
-		    "spreadsheetml.sheet" },
-		{ "a.dat", "PK\x03\x04 \xff", "application/zip" },
-		{ "dir.csv/data", "\xff", "application/octet-stream" },
-		{ "a.json", "", "application/json" },
-		{ "Makefile", "all:\n", "text/plain" },
+		{ "a.png", "image/png", "image/png" },
+		{ "A.PNG", "image/png", "image/png" },
+		{ "a", "image/webp", "image/webp" },
+		/* A name does not hide what a viewer would run. */
+		{ "a.png", "text/html", "text/html" },
+		{ "a.csv", "text/html", "text/html" },
+		{ "a.txt", "image/svg+xml", "image/svg+xml" },
+		{ "a.html", "image/jpeg", "image/jpeg" },
+		{ "a.png", "text/plain", "text/plain" },
+		/* It says which of many texts and archives one is. */
+		{ "a.csv", "text/plain", "text/csv" },
+		{ "a.json", "text/plain", "application/json" },
+		{ "a.py", "text/x-script.python", "text/x-python" },
+		{ "a.csv", "application/octet-stream", "application/octet-stream" },
+		{ "a.xlsx", "application/zip",
+		    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet" },
+		{ "a.dat", "application/zip", "application/zip" },
+		{ "a.parquet", "application/octet-stream", "application/vnd.apache.parquet" },
+		{ "dir.csv/data", "application/octet-stream", "application/octet-stream" },
+		{ "a.json", "application/x-empty", "application/json" },
+		{ "empty", "application/x-empty", "text/plain" },
+		/* Nothing is told. */
+		{ "plots/a.svg", "", "image/svg+xml" },
+		{ "a", "", "application/octet-stream" },
 	};
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct blob content = blob_text(cases[i].content);
-
-		assert_string_equal(mime_of(cases[i].name, &content), cases[i].type);
-		blob_clear(&content);
-	}
-	assert_string_equal(mime_of_name("plots/a.svg"), "image/svg+xml");
-	assert_string_equal(mime_of_name("a"), "application/octet-stream");
+	for (size_t i = 0; i < COUNT(cases); i++)
+		assert_string_equal(mime_of(cases[i].name, cases[i].told), cases[i].type);
 }
 
 int

@@ -4,6 +4,8 @@
  *
  * The journal is real; call_reply() and call_fail() are the test's.
  */
+#include "tests/unit/ledger.h"
+
 #include "auditd/journal.h"
 #include "auditd/query.h"
 #include "auditd/record.h"
@@ -11,7 +13,6 @@
 #include "common/auto.h"
 #include "common/loop.h"
 
-#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,9 +20,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static char folder[64];
-static int state = -1;
 
 /* ---- the bus ---- */
 
@@ -53,12 +51,6 @@ call_fail(struct call *call, const struct err *e)
 /* ---- helpers ---- */
 
 static void
-show(const struct chain_link *link)
-{
-	(void)link;
-}
-
-static void
 append(const char *principal, const char *namespace, const char *execution, enum event event)
 {
 	struct audit_event e = {
@@ -76,17 +68,6 @@ append(const char *principal, const char *namespace, const char *execution, enum
 
 	assert_non_null(record);
 	assert_true(journal_add(record, size, &why) > 0);
-}
-
-static void
-commit(void)
-{
-	bool wrote;
-	struct err e;
-
-	journal_turn();
-	assert_return_code(journal_write(&wrote, &e), 0);
-	journal_settle();
 }
 
 static void
@@ -124,30 +105,20 @@ ask(const char *principal, const char *namespace, struct audit_execution want)
 #define ASK(principal, ...) ask(principal, "", (struct audit_execution){ __VA_ARGS__ })
 
 static int
-set_up(void **unused)
+set_up(void **state)
 {
-	uint64_t torn;
 	struct err e;
 
-	(void)unused;
-	snprintf(folder, sizeof(folder), "/tmp/test-query-XXXXXX");
-	assert_non_null(mkdtemp(folder));
-	state = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_return_code(loop_open(&e), 0);
-	assert_return_code(journal_open(state, show, &torn, &e), 0);
-	return 0;
+	return ledger_set_up(state);
 }
 
 static int
-tear_down(void **unused)
+tear_down(void **state)
 {
-	(void)unused;
 	forget();
-	journal_close();
 	loop_close();
-	unlinkat(state, "audit.log", 0);
-	close(state);
-	return rmdir(folder);
+	return ledger_tear_down(state);
 }
 
 /* ---- cases ---- */
@@ -169,7 +140,7 @@ each_sees_its_own(void **unused)
 	append(NULL, NULL, NULL, event_daemon_started);
 	append("local:1", "b", "exec_3", event_execution_failed);
 	append("local:10", "a", "exec_1", event_execution_started);
-	commit();
+	ledger_commit();
 	assert_int_equal(ASK("local:1", 0), 2);
 	assert_int_equal(answer.page.entries.items[0].sequence, 4);
 	assert_int_equal(answer.page.entries.items[1].sequence, 1);
@@ -184,7 +155,7 @@ nobody_sees_nothing(void **unused)
 {
 	(void)unused;
 	append(NULL, NULL, NULL, event_daemon_started);
-	commit();
+	ledger_commit();
 	assert_int_equal(ASK("", 0), -1);
 	assert_int_equal(answer.error.code, ERR_denied);
 }
@@ -196,7 +167,7 @@ filters_join(void **unused)
 	append("local:1", "a", "exec_1", event_execution_started);
 	append("local:1", "a", "exec_1", event_execution_completed);
 	append("local:1", "b", "exec_2", event_execution_started);
-	commit();
+	ledger_commit();
 	assert_int_equal(ASK("local:1", .namespace = (char[]){ "a" }), 2);
 	assert_int_equal(ASK("local:1", .event = (char[]){ "execution.started" }), 2);
 	assert_int_equal(
@@ -214,7 +185,7 @@ what_is_not_durable_is_not_seen(void **unused)
 {
 	(void)unused;
 	append("local:1", NULL, NULL, event_session_created);
-	commit();
+	ledger_commit();
 	append("local:1", NULL, NULL, event_session_killed);
 	assert_int_equal(ASK("local:1", 0), 1);
 }
@@ -229,7 +200,7 @@ pages_join_to_the_whole(void **unused)
 	(void)unused;
 	for (int i = 0; i < RECORDS; i++)
 		append(i % 3 == 0 ? "local:2" : "local:1", NULL, NULL, event_vault_accessed);
-	commit();
+	ledger_commit();
 	for (size_t s = 0; s < COUNT(sizes); s++) {
 		char cursor[32] = "";
 		uint64_t before = RECORDS + 1;
@@ -259,7 +230,7 @@ a_long_log_is_looked_at_in_steps(void **unused)
 	append("local:2", NULL, NULL, event_session_created);
 	for (int i = 0; i < 20000; i++)
 		append("local:1", NULL, NULL, event_session_created);
-	commit();
+	ledger_commit();
 	assert_int_equal(ASK("local:2", 0), 1);
 	assert_null(answer.page.next_cursor);
 	assert_int_equal(ASK("local:1", .limit = 3), 3);
@@ -273,7 +244,7 @@ bad_cursors_and_events_are_named(void **unused)
 
 	(void)unused;
 	append("local:1", NULL, NULL, event_session_created);
-	commit();
+	ledger_commit();
 	for (size_t i = 0; i < COUNT(cursors); i++) {
 		assert_int_equal(ASK("local:1", .cursor = (char *)cursors[i]), -1);
 		assert_int_equal(answer.error.code, ERR_invalid_argument);
@@ -293,7 +264,7 @@ a_query_that_is_cancelled_ends(void **unused)
 	(void)unused;
 	for (int i = 0; i < 20000; i++)
 		append("local:1", NULL, NULL, event_session_created);
-	commit();
+	ledger_commit();
 	call = (struct call){ .principal = "local:2", .namespace = "", .trace = "" };
 	assert_return_code(query_execution(&call, &request, &e), 0);
 	assert_false(answer.replied);

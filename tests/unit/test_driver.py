@@ -60,6 +60,8 @@ class Ran:
             size = int.from_bytes(data[1:5], "little")
             assert data[:1] not in self.frames and len(data) >= 5 + size, data[:100]
             self.frames[data[:1]], data = data[5:5 + size], data[5 + size:]
+        # That it waited, and that nothing was left to do.
+        assert self.frames.pop(b"I") == b"" and self.frames.pop(b"D", str(self.exit).encode()) == str(self.exit).encode()
 
     @property
     def result(self):

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/statvfs.h>
 #include <sys/stat.h>
 
 #include <cmocka.h>
@@ -48,6 +49,42 @@ a_file_is_there_wholly_or_not(void **state)
 	struct outcome o = hired_list(w, 100, 100);
 	assert_int_equal(o.tree.count, 5);
 	files_tree_clear(&o.tree);
+}
+
+static void
+a_file_grows_by_pieces(void **state)
+{
+	struct workspace *w = *state;
+	struct err e = hired_write(w, "f", "one", false);
+	struct stat st;
+
+	assert_int_equal(fchmodat(w->root, "f", 0600, 0), 0);
+	e = hired_append(w, "f", "two", 3);
+	assert_int_equal(e.code, ERR_none);
+	e = hired_append(w, "f", "two", 3);
+	hired_expect(&e, ERR_invalid_argument, "f has 6 bytes");
+	e = hired_append(w, "f", "x", 7);
+	hired_expect(&e, ERR_invalid_argument, "f has 6 bytes");
+	e = hired_append(w, "f", "", 6);
+	assert_int_equal(e.code, ERR_none);
+	struct outcome r = hired_read(w, "f", 100);
+	assert_int_equal(r.content.size, 6);
+	assert_memory_equal(r.content.data, "onetwo", 6);
+	blob_clear(&r.content);
+	assert_int_equal(fstatat(w->root, "f", &st, 0), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+
+	e = hired_append(w, "none", "x", 1);
+	hired_expect(&e, ERR_not_found, "none");
+	assert_int_equal(mkdirat(w->root, "d", 0755), 0);
+	e = hired_append(w, "d", "x", 1);
+	hired_expect(&e, ERR_path_not_allowed, "a folder");
+	assert_int_equal(symlinkat("f", w->root, "l"), 0);
+	e = hired_append(w, "l", "x", 6);
+	hired_expect(&e, ERR_path_not_allowed, "symbolic link");
+	assert_int_equal(mkfifoat(w->root, "p", 0644), 0);
+	e = hired_append(w, "p", "x", 1);
+	hired_expect(&e, ERR_path_not_allowed, "FIFO");
 }
 
 static void
@@ -96,6 +133,18 @@ a_full_workspace_stays_as_it_was(void **state)
 	hired_expect(&o.e, ERR_disk_full, "no room");
 	o = hired_list(w, 100, 100);
 	assert_int_equal(o.tree.count, 0);
+	hired_make_file(w, "piece", "0123");
+	content = (struct blob){ calloc(1, 3 << 20), 3 << 20 };
+	files_append(w, "piece", &content, 4, hired_done, &o);
+	hired_wait();
+	hired_expect(&o.e, ERR_disk_full, "no room");
+	o = hired_read(w, "piece", 10);
+	assert_int_equal(o.content.size, 4);
+	blob_clear(&o.content);
+	assert_int_equal(unlinkat(w->root, "piece", 0), 0);
+	/* Who read it closes it when it likes. */
+	for (struct statvfs fs = { 0 }; fs.f_ffree < 9;)
+		assert_int_equal(statvfs(w->path, &fs), 0);
 	for (int i = 0; i < 9; i++) {
 		char name[] = "f0";
 
@@ -251,6 +300,7 @@ main(void)
 #define IN_A_PLACE(test) cmocka_unit_test_setup_teardown(test, hired_setup, hired_teardown)
 	const struct CMUnitTest tests[] = {
 		IN_A_PLACE(a_file_is_there_wholly_or_not),
+		IN_A_PLACE(a_file_grows_by_pieces),
 		IN_A_PLACE(large_files_go_in_and_out),
 		IN_A_PLACE(a_full_workspace_stays_as_it_was),
 		IN_A_PLACE(a_filled_workspace_is_what_was_told),

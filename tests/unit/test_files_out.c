@@ -5,6 +5,7 @@
 #include "common/auto.h"
 #include "common/hash.h"
 #include "common/loop.h"
+#include "executor/builder/media.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -228,6 +229,104 @@ sparse_giants_are_not_read(void **state)
 }
 
 static void
+holes_are_not_read(void **state)
+{
+	struct workspace *w = *state;
+	int fd = openat(w->root, "hollow", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+
+	assert_int_equal(pwrite(fd, "end", 3, 100 << 20), 3);
+	close(fd);
+	assert_int_equal(linkat(w->root, "hollow", w->root, "again", 0), 0);
+	fd = openat(w->root, "some", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	assert_int_equal(pwrite(fd, "end", 3, 1 << 20), 3);
+	close(fd);
+	struct outcome o = hired_list(w, 10, 256 << 20);
+	assert_int_equal(o.tree.count, 3);
+	assert_null(o.tree.items[0].sha256);
+	assert_null(o.tree.items[1].sha256);
+	assert_int_equal(o.tree.items[1].size, (100 << 20) + 3);
+	assert_non_null(o.tree.items[2].sha256);
+	files_tree_clear(&o.tree);
+}
+
+static void
+pieces_are_read(void **state)
+{
+	struct workspace *w = *state;
+	static const struct {
+		uint64_t offset, length, limit;
+		const char *text; /* NULL: too large */
+	} cases[] = {
+		{ 0, 0, 10, "0123456789" },
+		{ 0, 0, 9, NULL },
+		{ 1, 0, 9, "123456789" },
+		{ 3, 4, 1, "3456" },
+		{ 8, 100, 100, "89" },
+		{ 10, 0, 10, "" },
+		{ 1000, 5, 10, "" },
+		{ INT64_MAX, 0, 10, "" },
+	};
+
+	hired_make_file(w, "f", "0123456789");
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct files_piece piece = { cases[i].offset, cases[i].length, cases[i].limit, 0 };
+		struct outcome o = hired_read_piece(w, "f", &piece);
+
+		if (cases[i].text == NULL) {
+			hired_expect(&o.e, ERR_file_too_large, "offset and length");
+			continue;
+		}
+		assert_int_equal(o.e.code, ERR_none);
+		assert_int_equal(o.content.size, strlen(cases[i].text));
+		assert_memory_equal(o.content.data, cases[i].text, o.content.size);
+		assert_int_equal(piece.total, 10);
+		blob_clear(&o.content);
+	}
+}
+
+static void
+types_are_told_by_what_is_there(void **state)
+{
+	struct workspace *w = *state;
+	static const struct {
+		const char *name, *text, *type;
+	} cases[] = {
+		{ "gif", "GIF89a\x01", "image/gif" },
+		{ "jpeg", "\xff\xd8\xff\xe0", "image/jpeg" },
+		{ "page.png", "<!DOCTYPE html><html>", "text/html" },
+		{ "page.csv", "a,b\n<html><script>", "text/html" },
+		{ "drawing", "<svg xmlns=\"http://www.w3.org/2000/svg\">", "image/svg+xml" },
+		{ "paper", "%PDF-1.7\n", "application/pdf" },
+		{ "script", "#!/bin/sh\n", "text/x-shellscript" },
+		{ "table.csv", "a,b\n1,2\n", "text/plain" },
+		{ "words", "gr\xc3\xbc\xc3\x9f dich\n", "text/plain" },
+		{ "noise", "\x01\x02\x80\xff", "application/octet-stream" },
+	};
+	char cut[9000];
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		hired_make_file(w, cases[i].name, cases[i].text);
+		struct outcome o = hired_type(w, cases[i].name);
+		assert_int_equal(o.e.code, ERR_none);
+		assert_string_equal(o.type, cases[i].type);
+	}
+	/* The first bytes end within a character. */
+	for (size_t i = 0; i < sizeof cut - 1; i++)
+		cut[i] = i < 2 ? 'y' : "x\xe2\x82\xac"[(i - 2) % 4];
+	cut[sizeof cut - 1] = 0;
+	hired_make_file(w, "cut", cut);
+	assert_string_equal(hired_type(w, "cut").type, "text/plain");
+	assert_int_equal(mkfifoat(w->root, "pipe", 0666), 0);
+	assert_int_equal(symlinkat("gif", w->root, "link"), 0);
+	struct outcome o = hired_type(w, "pipe");
+	hired_expect(&o.e, ERR_path_not_allowed, "FIFO");
+	o = hired_type(w, "link");
+	hired_expect(&o.e, ERR_path_not_allowed, "symbolic link");
+	o = hired_type(w, "none");
+	hired_expect(&o.e, ERR_not_found, "none");
+}
+
+static void
 hard_links_are_files_each(void **state)
 {
 	struct workspace *w = *state;
@@ -300,12 +399,16 @@ main(void)
 		IN_A_PLACE(what_cannot_be_read_is_told),
 		IN_A_PLACE(lists_are_bounded),
 		IN_A_PLACE(sparse_giants_are_not_read),
+		IN_A_PLACE(holes_are_not_read),
+		IN_A_PLACE(pieces_are_read),
+		IN_A_PLACE(types_are_told_by_what_is_there),
 		IN_A_PLACE(hard_links_are_files_each),
 		IN_A_PLACE(depth_ends_where_paths_end),
 		IN_A_PLACE(many_files_are_told),
 	};
 	struct err e;
 
+	media_open();
 	if (loop_open(&e) < 0) {
 		fprintf(stderr, "%s\n", e.text);
 		return 1;

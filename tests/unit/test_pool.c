@@ -4,7 +4,7 @@
 #include "fake.h"
 
 #include "executor/options.h"
-#include "executor/pool.h"
+#include "executor/run/pool.h"
 #include "executor/runtime.h"
 
 #include "common/auto.h"
@@ -79,15 +79,9 @@ take(struct taken *taken, unsigned language, uint32_t zygote)
 }
 
 static void
-wipe(void *workspace)
-{
-	workspace_drop(workspace);
-}
-
-static void
 give_back(struct taken *taken)
 {
-	home_end(taken->home, wipe, taken->workspace);
+	home_wipe(taken->home, taken->workspace);
 	fake_bury();
 }
 

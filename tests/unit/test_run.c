@@ -301,7 +301,13 @@ lists_what_was_written(void **state)
 	fake_list(before, COUNT(before), NULL);
 	fake_end_run(ended_well(""));
 	fake_list(after, COUNT(after), NULL);
+	fake_type("image/png", NULL);
+	fake_read("a picture", NULL);
+	assert_int_equal(call->ended, 0);
+	fake_type("", NULL);
 	assert_int_equal(call->reply.execution.artifacts.count, 2);
+	assert_int_equal(call->reply.execution.rich.count, 1);
+	assert_string_equal(call->reply.execution.rich.items[0].name, "b.png");
 	assert_string_equal(call->reply.execution.artifacts.items[0].filename, "b.png");
 	assert_string_equal(call->reply.execution.artifacts.items[0].mime_type, "image/png");
 	assert_string_equal(call->reply.execution.artifacts.items[1].path, "/workspace/c/d.csv");

@@ -122,15 +122,21 @@ open_spool(uint64_t limit)
 }
 
 static int
-record(const char *detail, char uid[UID], struct err *e)
+record_as(enum event what, const char *detail, char uid[UID], struct err *e)
 {
-	struct audit_event event = { .event = event_execution_started, .detail = (char *)detail };
+	struct audit_event event = { .event = (int)what, .detail = (char *)detail };
 	int status = spool_record(&event, e);
 
 	if (uid != NULL && event.uid != NULL)
 		snprintf(uid, UID, "%s", event.uid);
 	free(event.uid);
 	return status;
+}
+
+static int
+record(const char *detail, char uid[UID], struct err *e)
+{
+	return record_as(event_execution_started, detail, uid, e);
 }
 
 static void
@@ -321,6 +327,31 @@ refuses_beyond_the_bound_and_recovers(void **unused)
 	assert_return_code(record(NULL, NULL, &e), 0);
 }
 
+/* Otherwise a program that had been let run could be answered without the record of its end. */
+static void
+what_ends_finds_room_where_nothing_may_begin(void **unused)
+{
+	static char uids[MANY][UID];
+	size_t begun = 0, all;
+	struct err e;
+
+	(void)unused;
+	auditd.away = true;
+	open_spool(65536);
+	while (begun < MANY && record(NULL, uids[begun], &e) == 0)
+		begun++;
+	assert_int_equal(e.code, ERR_unavailable);
+	for (all = begun; all < begun + 64; all++)
+		assert_return_code(record_as(event_execution_completed, NULL, uids[all], &e), 0);
+	assert_int_equal(record(NULL, NULL, &e), -1);
+	while (all < MANY && record_as(event_execution_completed, NULL, uids[all], &e) == 0)
+		all++;
+	assert_true(size_of("spool.0") <= 65536);
+	auditd.away = false;
+	drain();
+	assert_got(uids, all);
+}
+
 static void
 cuts_a_torn_tail(void **unused)
 {
@@ -453,6 +484,7 @@ main(void)
 		CASE(replays_after_a_restart),
 		CASE(files_take_turns),
 		CASE(refuses_beyond_the_bound_and_recovers),
+		CASE(what_ends_finds_room_where_nothing_may_begin),
 		CASE(cuts_a_torn_tail),
 		CASE(sends_nothing_from_behind_damage),
 		CASE(has_one_owner),

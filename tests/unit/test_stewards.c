@@ -267,6 +267,41 @@ is_done_too_soon(int fd, int root)
 	return wait_for_end(fd);
 }
 
+static const char *claimed;
+
+static int
+claims_a_type(int fd, int root)
+{
+	struct slip_head head = { .kind = SLIP_DATA, .tail_size = (uint32_t)strlen(claimed) };
+
+	(void)root;
+	answer(fd, head, claimed);
+	answer(fd, (struct slip_head){ .kind = SLIP_DONE }, "");
+	return wait_for_end(fd);
+}
+
+/* A type goes into a statement that is signed and into a client's JSON. */
+static void
+a_type_has_the_form_of_one(void **state)
+{
+	struct workspace *w = *state;
+	char too_long[200];
+	const char *const claims[] = { "image", "/png", "image/", "image/png\ntime 1970",
+		"image/p ng", "image/png; charset=x", "im\xc3\xa4ge/png", too_long };
+
+	memset(too_long, 'a', sizeof too_long);
+	memcpy(too_long + 50, "/", 1);
+	too_long[sizeof too_long - 1] = 0;
+	w->serve = claims_a_type;
+	for (size_t i = 0; i < COUNT(claims); i++) {
+		claimed = claims[i];
+		struct outcome o = hired_type(w, "x");
+		hired_expect(&o.e, ERR_internal, "no sense");
+	}
+	claimed = "image/svg+xml";
+	assert_string_equal(hired_type(w, "x").type, claimed);
+}
+
 static const struct {
 	const char *name;
 	int (*serve)(int, int);
@@ -327,6 +362,7 @@ main(void)
 		IN_A_PLACE(a_race_wins_nothing),
 		IN_A_PLACE(a_changing_file_is_bounded),
 		IN_A_PLACE(operations_wait_in_line_for_one_steward),
+		IN_A_PLACE(a_type_has_the_form_of_one),
 		IN_A_PLACE(a_steward_that_lies_is_refused),
 	};
 	struct err e;

@@ -100,7 +100,12 @@ static const struct rule_case {
 	{ "filesystem", NULL, "import shutil\nshutil.os.getcwd()\n", "2:8 module-attribute" },
 	{ "basic,filesystem", NULL, "open('x')\nimport glob\n", "" },
 	{ " network , data_science ", NULL, "import numpy, requests\n", "" },
-	{ "strict,basic", NULL, "open((1).__class__)\n", "" },
+	/* strict among others brings its rules, they bring their modules */
+	{ "strict,basic", NULL, "open((1).__class__)\n", "1:10 dunder-attribute" },
+	{ "data_science,strict", NULL, "import numpy\nopen('x')\ngetattr(numpy, a)\n",
+	    "3:1 computed-name" },
+	{ "strict,filesystem", NULL, "import pathlib, os\npathlib.Path.__subclasses__()\n",
+	    "1:17 forbidden-import, 2:14 dunder-attribute" },
 	{ "open", NULL,
 	    "import os\nexec('1')\n().__class__.__bases__\nfrom os import *\nfrom . import a\n",
 	    "" },
@@ -132,7 +137,8 @@ finds(void **state)
 static const struct hint_case {
 	const char *profile, *imports, *code, *message, *hint;
 } hints[] = {
-	{ "strict", NULL, "import os", "Import 'os' is not allowed", "Do without it" },
+	{ "strict", NULL, "import os", "Import 'os' is not allowed",
+	    "Do without it; no profile but open allows it." },
 	{ "strict", NULL, "import numpy", "Import 'numpy' is not allowed", "Profile data_science" },
 	{ "strict", "math", "import json", "Import 'json' is not allowed", "allowed_imports" },
 	{ "strict", NULL, "eval('')", "'eval' is not allowed", "json.loads()" },

@@ -138,7 +138,7 @@ fix_advise(const struct program *program, struct report *report)
 		else
 			report_advice(report,
 			    "%s is used but not imported, and may not be under %s", row->name,
-			    program->policy->title);
+			    program->policy->set.title);
 	}
 }
 

@@ -88,7 +88,7 @@ advise(const struct program *program, struct report *report)
 		    !policy_leads(program->policy, only->items[n]))
 			report_advice(report,
 			    "allowed_imports names '%s', which profile %s does not allow",
-			    only->items[n], program->policy->title);
+			    only->items[n], program->policy->set.title);
 	if (input != NULL && PyDict_Contains(program->names.used, input) == 1)
 		report_advice(
 		    report, "input() finds no input here; put values into the code or into a file");
@@ -151,10 +151,11 @@ judge_fixed(
 	if (status == 0)
 		status = check_text(fixed, policy, &second, e);
 	if (status == 0 && second.total == 0)
-		report_advice(report, "fixed_code passes the checks of profile %s", policy->title);
+		report_advice(
+		    report, "fixed_code passes the checks of profile %s", policy->set.title);
 	else if (status == 0)
 		report_advice(report, "fixed_code still has %zu findings under profile %s",
-		    (size_t)second.total, policy->title);
+		    (size_t)second.total, policy->set.title);
 	message_clear(MSG_validation_report, &scratch);
 	return status;
 }

@@ -126,7 +126,7 @@ static void
 forbid_import(struct check *check, PyObject *at, const char *module)
 {
 	const struct policy *policy = check->program->policy;
-	const char *other = policy_suggest(module);
+	const char *other = profile_suggest(module);
 	char hint[160];
 
 	if (policy_profile_module(policy, module))
@@ -134,9 +134,9 @@ forbid_import(struct check *check, PyObject *at, const char *module)
 	else if (other != NULL)
 		snprintf(hint, sizeof hint,
 		    "Profile %s allows it; join it to the others by a comma.", other);
-	FOUND(check, RULE_forbidden_import, at,
-	    policy_profile_module(policy, module) || other != NULL ? hint : NULL,
-	    "Import '%s' is not allowed", module);
+	else
+		snprintf(hint, sizeof hint, "Do without it; no profile but open allows it.");
+	FOUND(check, RULE_forbidden_import, at, hint, "Import '%s' is not allowed", module);
 }
 
 static bool

@@ -55,20 +55,6 @@ enum {
 	MIB = 1 << 20,
 };
 
-const char *const cage_environment[] = {
-	"PATH=/usr/local/bin:/usr/bin:/bin",
-	/* Not the workspace: what programs keep at home would be artifacts, and be there in the
-	   next run. */
-	"HOME=/tmp",
-	"TMPDIR=/tmp",
-	"USER=sandbox",
-	"LOGNAME=sandbox",
-	"LANG=C.UTF-8",
-	"TZ=UTC",
-	"MPLBACKEND=Agg",
-	NULL,
-};
-
 /* What is known of the layers so far; errors in it end the box. */
 struct entry {
 	const struct cage *cage;

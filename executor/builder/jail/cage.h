@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "executor/builder/jail/filter.h"
 #include "executor/builder/host.h"
+#include "executor/builder/jail/filter.h"
 #include "executor/builder/limits/cgroup.h"
 #include "executor/builder/order.h"
 
@@ -42,9 +42,6 @@ struct cage_report {
 	struct layers layers;
 	uint32_t step_us[STEP_COUNT];
 };
-
-/* The environment of every program, NULL at the end. */
-extern const char *const cage_environment[];
 
 /*
  * In the new process.  Returns when all of it is in force and the builder has been told: with

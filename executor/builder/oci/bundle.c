@@ -11,7 +11,7 @@
 #include "common/auto.h"
 #include "common/fdio.h"
 #include "executor/builder/containers.h"
-#include "executor/builder/jail/cage.h"
+#include "executor/guest/environment.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -62,6 +62,7 @@ put_word(struct text *t, const char *before, const char *word)
 static void
 put_process(struct text *t, const struct bundle *b)
 {
+	const char *const *environment = environment_make(b->order->cpu_milli);
 	char control[8];
 
 	snprintf(control, sizeof control, "%d", b->control);
@@ -73,8 +74,8 @@ put_process(struct text *t, const struct bundle *b)
 	for (size_t i = 0; b->argv[i] != NULL; i++)
 		put_word(t, ",", b->argv[i]);
 	put(t, "],\"env\":[");
-	for (size_t i = 0; cage_environment[i] != NULL; i++)
-		put_word(t, i > 0 ? "," : "", cage_environment[i]);
+	for (size_t i = 0; environment[i] != NULL; i++)
+		put_word(t, i > 0 ? "," : "", environment[i]);
 	put(t, "],\"noNewPrivileges\":true,\"oomScoreAdj\":1000,\"capabilities\":{\"bounding\":[],"
 	       "\"effective\":[],\"permitted\":[],\"inheritable\":[],\"ambient\":[]},");
 }

@@ -17,8 +17,10 @@
 enum slip_kind {
 	/* Orders.  Each is answered by DONE, but those marked * only if they fail. */
 	SLIP_LIST = 1, /* at most limit names; files of at most size bytes are hashed */
-	SLIP_READ,     /* path: DATA of a regular file of at most size bytes */
+	SLIP_READ,     /* path: DATA of a file from offset on; limit bytes, or 0: all, up to size */
+	SLIP_TYPE,     /* path: DATA with the media type of a regular file */
 	SLIP_WRITE,    /* path; size bytes of content follow as DATA; overwrite, mode */
+	SLIP_APPEND,   /* path of a file of offset bytes; size more follow as DATA */
 	SLIP_FILE,     /* * the same while a workspace is filled, with mtime_ns */
 	SLIP_FOLDER,   /* * path */
 	SLIP_LINK,     /* * path, tail: its target; mtime_ns */
@@ -29,7 +31,7 @@ enum slip_kind {
 	/* Answers */
 	SLIP_ENTRY,   /* path, type, mode, mtime_ns; size, digest if hashed; tail: target */
 	SLIP_SKIPPED, /* path, fault: why it is no entry */
-	SLIP_DONE,    /* fault; truncated: there are more than limit names */
+	SLIP_DONE,    /* fault; truncated: there are more than limit names; size of the file */
 	SLIP_KINDS
 };
 
@@ -48,6 +50,7 @@ enum slip_fault {
 	SLIP_TOO_LONG,   /* its path, or a name in it */
 	SLIP_NO_ROOM,    /* bytes or files of the workspace are used up */
 	SLIP_NO_ACCESS,  /* the program that made it took the permissions away */
+	SLIP_MISPLACED,  /* the file does not have offset bytes, but size */
 	SLIP_FAILED,     /* anything else */
 	SLIP_FAULTS
 };
@@ -57,7 +60,7 @@ struct slip_head {
 	uint32_t type, mode, fault;
 	uint32_t overwrite, hashed, truncated; /* 0 or 1 */
 	uint32_t unused;
-	uint64_t size, limit;
+	uint64_t size, limit, offset;
 	int64_t mtime_ns;
 	uint8_t digest[32];
 };

@@ -11,6 +11,7 @@
 
 #include "common/auto.h"
 #include "common/fdio.h"
+#include "executor/builder/media.h"
 #include "executor/builder/order.h"
 #include "executor/builder/steward/walk.h"
 
@@ -22,11 +23,12 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
-/* A file on its way in: a temporary one beside its place, renamed when it is whole. */
+/* A file on its way in: a temporary one beside its place, renamed when it is whole; or bytes at the
+ * end of one that is there. */
 struct incoming {
 	int fd, folder; /* -1: not there yet */
 	struct slip_head order;
-	char temporary[32], *path, *name; /* name: the last part of path */
+	char temporary[32], *path, *name; /* "": none; the last part of path */
 	uint64_t left;
 	size_t made; /* how much of path names the first folder made for it; 0: none was */
 };
@@ -74,6 +76,8 @@ steward_fault(int sys)
 	case EACCES:
 	case EPERM:
 		return SLIP_NO_ACCESS;
+	case ESPIPE:
+		return SLIP_MISPLACED;
 	default:
 		return SLIP_FAILED;
 	}
@@ -93,16 +97,19 @@ steward_tell(int fd, const struct slip *p)
 
 /* One answer for each order; no other word is said of it. */
 static int
-tell_done(struct steward *s, enum slip_fault fault, bool truncated)
+tell_done(struct steward *s, struct slip_head head)
 {
 	static struct slip p;
 
-	p.head = (struct slip_head){
-		.kind = SLIP_DONE,
-		.fault = fault,
-		.truncated = truncated,
-	};
+	p.head = head;
+	p.head.kind = SLIP_DONE;
 	return steward_tell(s->fd, &p);
+}
+
+static int
+tell_size(struct steward *s, uint64_t size)
+{
+	return tell_done(s, (struct slip_head){ .size = size });
 }
 
 /* ---- files out ---- */
@@ -122,30 +129,73 @@ open_regular(int root, const char *path, struct stat *st)
 	return take_fd(&fd);
 }
 
+/* At most left bytes from there on, as many as there are; how many. */
+static int
+send_bytes(struct steward *s, int fd, uint64_t offset, uint64_t left, uint64_t *sent)
+{
+	static struct slip data;
+	ssize_t n = 1;
+
+	data.head = (struct slip_head){ .kind = SLIP_DATA };
+	/* Bytes are counted, for a size can change while it is read. */
+	for (*sent = 0; n > 0 && *sent < left; *sent += (uint64_t)n) {
+		size_t most =
+		    left - *sent < sizeof data.rest ? (size_t)(left - *sent) : sizeof data.rest;
+
+		n = pread(fd, data.rest, most, (off_t)(offset + *sent));
+		if (n <= 0)
+			return (int)n;
+		data.head.tail_size = (uint32_t)n;
+		if (steward_tell(s->fd, &data) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int
 read_file(struct steward *s, struct slip *p, const char *path)
 {
-	static struct slip data;
-	uint64_t limit = p->head.size, sent = 0;
+	uint64_t offset = p->head.offset, limit = p->head.size, length = p->head.limit, sent = 0;
 	struct stat st;
+	char more;
 	auto_fd int fd = open_regular(s->root, path, &st);
-	ssize_t n = 0;
 
 	if (fd < 0)
 		return -1;
-	data.head = (struct slip_head){ .kind = SLIP_DATA };
-	/* Bytes are counted, for a size can change while it is read. */
-	while ((uint64_t)st.st_size <= limit && sent <= limit) {
-		n = read(fd, data.rest, sizeof data.rest);
-		if (n <= 0)
-			return n < 0 ? -1 : tell_done(s, SLIP_OK, false);
-		sent += (uint64_t)n;
-		data.head.tail_size = (uint32_t)n;
-		if (sent <= limit && steward_tell(s->fd, &data) < 0)
-			return -1;
+
+	uint64_t size = (uint64_t)st.st_size, rest = offset < size ? size - offset : 0;
+
+	if (rest > 0 && (length > 0 || rest <= limit) &&
+	    send_bytes(s, fd, offset, length > 0 ? length : limit, &sent) < 0)
+		return -1;
+	/* It may have grown since. */
+	if (length == 0 &&
+	    (rest > limit || (sent == limit && pread(fd, &more, 1, (off_t)(offset + sent)) > 0))) {
+		errno = EFBIG;
+		return -1;
 	}
-	errno = EFBIG;
-	return -1;
+	return tell_size(s, size);
+}
+
+/* What its first bytes tell; empty where that is not known. */
+static int
+tell_type(struct steward *s, struct slip *p, const char *path)
+{
+	static struct slip out;
+	static uint8_t start[MEDIA_BYTES];
+	struct stat st;
+	auto_fd int fd = open_regular(s->root, path, &st);
+	ssize_t n = fd < 0 ? -1 : pread(fd, start, sizeof start, 0);
+
+	(void)p;
+	if (n < 0)
+		return -1;
+
+	const char *type = media_type(start, (size_t)n);
+
+	out.head = (struct slip_head){ .kind = SLIP_DATA };
+	must(slip_pack(&out, NULL, type, strlen(type)));
+	return steward_tell(s->fd, &out) < 0 ? -1 : tell_size(s, (uint64_t)st.st_size);
 }
 
 /* ---- files in ---- */
@@ -181,7 +231,11 @@ drop_incoming(struct steward *s)
 	struct incoming *in = &s->incoming;
 
 	if (in->fd >= 0) {
-		unlinkat(in->folder, in->temporary, 0);
+		/* What cannot be cut back keeps a few bytes of what its owner sends again. */
+		if (in->order.kind == SLIP_APPEND)
+			(void)!ftruncate(in->fd, (off_t)in->order.offset);
+		else
+			unlinkat(in->folder, in->temporary, 0);
 		close(in->fd);
 	}
 	if (in->folder >= 0)
@@ -223,19 +277,17 @@ static int
 finish_file(struct steward *s)
 {
 	struct incoming *in = &s->incoming;
+	const struct slip_head order = in->order;
 
-	if (stamp(in->fd, &in->order) < 0 ||
-	    renameat2(in->folder, in->temporary, in->folder, in->name,
-		in->order.overwrite ? 0 : RENAME_NOREPLACE) < 0)
+	if (order.kind != SLIP_APPEND &&
+	    (stamp(in->fd, &order) < 0 || renameat2(in->folder, in->temporary, in->folder, in->name,
+					      order.overwrite ? 0 : RENAME_NOREPLACE) < 0))
 		return -1;
-
-	bool answered = in->order.kind == SLIP_WRITE;
-
 	/* It stays, and so do its folders. */
 	close(take_fd(&in->fd));
 	in->made = 0;
 	drop_incoming(s);
-	return answered ? tell_done(s, SLIP_OK, false) : 0;
+	return order.kind == SLIP_FILE ? 0 : tell_size(s, order.offset + order.size);
 }
 
 /* Is something in the way?  Asked before the content is sent; the rename asks again. */
@@ -270,6 +322,33 @@ begin_file(struct steward *s, struct slip *p, const char *path)
 	    in->folder, in->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (in->fd < 0)
 		return -1;
+	return in->left == 0 ? finish_file(s) : 0;
+}
+
+/* A file that somebody else names too, or maps, grows for them as well: it is one file. */
+static int
+begin_piece(struct steward *s, struct slip *p, const char *path)
+{
+	struct incoming *in = &s->incoming;
+	struct stat st;
+
+	drop_incoming(s);
+	auto_fd int fd = steward_open(s->root, path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_APPEND);
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -1;
+	if (!S_ISREG(st.st_mode)) {
+		errno = ENXIO;
+		return -1;
+	}
+	if ((uint64_t)st.st_size != p->head.offset) {
+		p->head.size = (uint64_t)st.st_size; /* for the answer */
+		errno = ESPIPE;
+		return -1;
+	}
+	in->order = p->head;
+	in->left = p->head.size;
+	in->fd = take_fd(&fd);
 	return in->left == 0 ? finish_file(s) : 0;
 }
 
@@ -347,7 +426,7 @@ list_files(struct steward *s, struct slip *p, const char *path)
 	(void)path;
 	if (walk_list(s->fd, s->root, &p->head, &truncated) < 0)
 		return -1;
-	return tell_done(s, SLIP_OK, truncated);
+	return tell_done(s, (struct slip_head){ .truncated = truncated });
 }
 
 static int
@@ -355,14 +434,16 @@ sync_orders(struct steward *s, struct slip *p, const char *path)
 {
 	(void)p;
 	(void)path;
-	return tell_done(s, SLIP_OK, false);
+	return tell_size(s, 0);
 }
 
 /* Each answers what it is to answer; -1 with errno where it failed, which is then told. */
 static int (*const orders[SLIP_KINDS])(struct steward *, struct slip *, const char *path) = {
 	[SLIP_LIST] = list_files,
 	[SLIP_READ] = read_file,
+	[SLIP_TYPE] = tell_type,
 	[SLIP_WRITE] = begin_file,
+	[SLIP_APPEND] = begin_piece,
 	[SLIP_FILE] = begin_file,
 	[SLIP_FOLDER] = make_folder,
 	[SLIP_LINK] = make_link,
@@ -382,10 +463,12 @@ obey(struct steward *s, struct slip *p)
 	if (orders[p->head.kind](s, p, path) == 0)
 		return 0;
 
-	enum slip_fault fault = steward_fault(errno);
+	struct slip_head head = { .fault = steward_fault(errno) };
 
+	if (head.fault == SLIP_MISPLACED)
+		head.size = p->head.size;
 	drop_incoming(s);
-	return tell_done(s, fault, false);
+	return tell_done(s, head);
 }
 
 int

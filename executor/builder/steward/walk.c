@@ -24,6 +24,7 @@
 enum {
 	MAX_WAITING = 64 << 20, /* bytes of the paths of folders yet to be read */
 	LINKED = 256,           /* digests kept of files with several names */
+	HOLES = 64 << 20,       /* bytes read of files beyond what they take of the workspace */
 };
 
 struct linked {
@@ -126,6 +127,13 @@ hash_linked(struct walk *w, int fd, const struct stat *st)
 	}
 }
 
+/* Is it mostly holes?  One that is costs its owner nothing and whoever reads it all of its size. */
+static bool
+is_hollow(const struct stat *st)
+{
+	return st->st_size > (off_t)st->st_blocks * 512 + HOLES;
+}
+
 static int
 list_regular(struct walk *w, int folder, const char *name, const char *path)
 {
@@ -137,9 +145,11 @@ list_regular(struct walk *w, int folder, const char *name, const char *path)
 	if (!S_ISREG(st.st_mode))
 		return skip(w, path, SLIP_IS_SPECIAL);
 	describe(w, SLIP_REGULAR, &st);
+	if ((uint64_t)st.st_size > w->hash_limit || is_hollow(&st))
+		return tell(w, path, NULL, 0);
 	if (st.st_nlink > 1)
 		hash_linked(w, fd, &st);
-	else if ((uint64_t)st.st_size <= w->hash_limit)
+	else
 		hash_file(w, fd);
 	return tell(w, path, NULL, 0);
 }
@@ -227,13 +237,15 @@ list_names(struct walk *w, int root, const char *path)
 	return 0;
 }
 
-/* What a file system can hold is all there is to read; more is holes, which add up to anything. */
+/* What is stored is what there is to read; more is holes, which add up to anything. */
 static uint64_t
 bytes_of(int root)
 {
 	struct statfs fs;
 
-	return fstatfs(root, &fs) < 0 ? 0 : (uint64_t)fs.f_blocks * (uint64_t)fs.f_bsize;
+	return fstatfs(root, &fs) < 0
+	           ? 0
+	           : (uint64_t)(fs.f_blocks - fs.f_bfree) * (uint64_t)fs.f_bsize + HOLES;
 }
 
 int

@@ -17,8 +17,8 @@ function parse(source) {
 	} catch (error) {
 		try {
 			return acorn.parse(source, { ...OPTIONS, sourceType: 'module' });
-		} catch {
-			throw error;
+		} catch (module_error) {
+			throw /sourceType: module/.test(error.message) ? module_error : error;
 		}
 	}
 }

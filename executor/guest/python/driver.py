@@ -140,6 +140,26 @@ class Shadows:
                     sys.modules.pop(other, None)
 
 
+class Fonts:
+    """Gives matplotlib the list of fonts that compose/install-deps made: to make it takes 0.1 s and, where there are
+    thousands, several of each run. It has to lie in a folder that matplotlib can write to."""
+
+    made, folder = "/usr/local/share/cloister/matplotlib", "/tmp/.cache/matplotlib"
+
+    def find_spec(self, name, path=None, target=None):
+        if name != "matplotlib":
+            return
+        sys.meta_path.remove(self)
+        try:
+            lists = os.listdir(self.made)
+            os.makedirs(self.folder, exist_ok=True)
+            for each in lists:
+                with open(f"{self.made}/{each}", "rb") as source, open(f"{self.folder}/{each}", "xb") as copy:
+                    copy.write(source.read())
+        except OSError:
+            pass  # there is none, or the program made one
+
+
 class OwnPath:
     """Imports of ours do not see the workspace: a token.py there is the program's, not the library's."""
 
@@ -206,6 +226,7 @@ class Driver:
     def __init__(self, ahead=()):
         self.control, self.interrupts, self.sources = Control(), Interrupts(), Sources()
         self.ahead, self.shadows = frozenset(ahead), Shadows(set(ahead))
+        self.profile = self.guard = None
         self.hook, self.flags, self.statements, self.whole = sys.excepthook, 0, 0, False
         self.prepare()
 
@@ -216,7 +237,7 @@ class Driver:
         self.scope = main.__dict__
         builtins.bridge = self.bridge = {}
         sys.argv, sys.path = [FILE], [os.getcwd(), *sys.path]
-        sys.meta_path.insert(0, self.sources)
+        sys.meta_path[:0] = [self.sources, Fonts()]
         # What is written is seen at once, and text that has no UTF-8 form does not end a program.
         for stream in sys.stdout, sys.stderr:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
@@ -228,6 +249,8 @@ class Driver:
             if kind == b"B":
                 key, _, text = payload.decode("utf-8", "replace").partition("\n")
                 self.bridge[key] = parse_json(text)
+            elif kind == b"P":
+                self.profile = payload
             elif kind == b"S":
                 self.statement(payload.decode().removeprefix("\ufeff"))
             elif kind == b"C":
@@ -237,6 +260,14 @@ class Driver:
         if self.statements == 0:
             sys.exit("the control channel ended before the program came")
         self.end(0)
+
+    def guard_imports(self):
+        if self.profile is not None:
+            self.guard = self.guard or beside("imports.py")["Guard"]()
+            self.guard.hold(self.scope, self.profile)
+        elif self.guard:
+            self.guard.release(self.scope)
+        self.profile = None
 
     def program(self, source):
         self.interrupts.allow()
@@ -262,6 +293,7 @@ class Driver:
         """Runs it and tells what came of it; the exit status."""
         status, value, assigned, before = 0, None, False, self.scope.get("result")
         self.shadows.look()
+        self.guard_imports()
         self.sources.add(file, source)
         try:
             body, tail, assigned = self.parse(source, file)
@@ -355,8 +387,9 @@ class Driver:
         atexit._run_exitfuncs()
         self.flush()
         native = self.loaded_native()
+        held = open_files()  # else the collector would close them in any order, the lower ones of a pile first
         self.forget()
-        save_files()
+        save_files(held + open_files(_io._IOBase))
         done = self.flush()
         flush_native()
         if native and done:
@@ -385,12 +418,18 @@ def flush_native():
             pass
 
 
-def save_files():
-    """Writes out the files that something still holds; those on top of others first."""
-    open_files = [thing for thing in gc.get_objects() if issubclass(type(thing), _io._IOBase)]
-    for thing in sorted(open_files, key=lambda file: (type(file).__module__ == "_io", not hasattr(file, "buffer"))):
+def open_files(kinds=(_io._BufferedIOBase, _io._TextIOBase)):
+    """Those that something holds; without an argument, those of the interpreter's own types."""
+    own = kinds is not _io._IOBase
+    return [thing for thing in gc.get_objects() if issubclass(type(thing), kinds)
+            and (not own or type(thing).__module__ == "_io")]
+
+
+def save_files(files):
+    """Writes them out, those on top of others first."""
+    for file in sorted(files, key=lambda file: 0 if hasattr(type(file), "buffer") else 1 + (type(file).__module__ == "_io")):
         try:
-            thing.flush() if type(thing).__module__ == "_io" else thing.close()
+            file.flush() if type(file).__module__ == "_io" else file.close()
         except BaseException:
             pass
 

@@ -36,20 +36,12 @@ def load_extension(name):
 
 
 def import_all(names):
-    """
-    Nothing can be written here. Matplotlib, which looks for a folder to write to when it is imported, and for good, is
-    told that /tmp is one: so it will be in each fork.
-    """
-    access = os.access
-    os.access = lambda path, *rest, **more: os.fspath(path) == "/tmp" or access(path, *rest, **more)
-    os.environ["MPLCONFIGDIR"] = "/tmp"
     for name in filter(None, names):
         try:
             __import__(name)
         except Exception as error:  # not installed, or broken: as the guest will see
             print(f"zygote: {name} is not imported ahead: {type(error).__name__}: {error}"[:500], file=sys.stderr)
             drop(name.partition(".")[0])
-    os.access = access
 
 
 def drop(top):
@@ -61,7 +53,7 @@ def drop(top):
 def rehearse(driver):
     """All that the driver needs for a run, an exception, a result is read and imported here, and not in each fork."""
     import io
-    for name in "values.py", "failure.py", "rich.py":
+    for name in "values.py", "failure.py", "rich.py", "imports.py":
         driver.beside(name)
     stderr, sys.stderr = sys.stderr, io.StringIO()
     try:
@@ -77,6 +69,16 @@ def rehearse(driver):
         pyplot.figure().add_subplot().set_title("a")
         pyplot.savefig(BytesIO(), format="png")
         pyplot.close("all")
+        sys.modules["matplotlib.font_manager"]._get_font.cache_clear()
+
+
+def check_descriptors(known):
+    """A fork closes all but its own: what a library holds open would be another file there, or none."""
+    gc.collect()
+    left = [f"{number} {os.readlink(f'/proc/self/fd/{number}')}" for number in os.listdir("/proc/self/fd")
+            if int(number) not in known and os.path.exists(f"/proc/self/fd/{number}")]
+    if left:
+        print(f"zygote: held open by a library: {', '.join(left)}"[:500], file=sys.stderr)
 
 
 def generators():
@@ -134,15 +136,18 @@ def become(environment, random_states):
 
 def main():
     bare, environment = set(sys.modules), dict(os.environ)
+    known = set(map(int, os.listdir("/proc/self/fd")))
     gc.disable()
     os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
     driver = load("driver")
     zygote = load_extension("_zygote")
+    sys.meta_path.insert(0, driver.Fonts())
     import_all(sys.argv[1].split(","))
+    sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, driver.Fonts)]
     rehearse(driver)
     random_states = generators()
     ahead = set(sys.modules) - bare
-    gc.collect()
+    check_descriptors(known)
     gc.freeze()
     zygote.serve()
     become(environment, random_states)

@@ -61,17 +61,24 @@ _cloister_state() {
 	trap -p
 }
 
-# status: says that a statement is over, and leaves the shell with options that this file can work with.
-_cloister_done() {
+# Leaves the shell with options that this file can work with.
+_cloister_over() {
 	_cloister[options]=${-//[!aefuvxC]/}
 	set +aefnuvxC
 	_cloister[running]=''
+}
+
+# status
+_cloister_done() {
+	_cloister_over
 	_cloister_send D "$1"
 }
 
+# status.  Nobody hears that the statement is over before the new shell is as deaf to interrupts as this one.
 _cloister_exit() {
 	[ -n "${_cloister[running]}" ] || exit "$1"
-	_cloister_done "$1"
+	_cloister_over
+	_cloister[status]=$1
 	exec {_cloister_fd}<<<"$(_cloister_state 2>/dev/null)"
 	exec "${_cloister[bash]}" --noprofile --norc "${_cloister[driver]}" "${_cloister[channel]}" "$_cloister_fd"
 }
@@ -85,6 +92,7 @@ if [ $# = 2 ]; then
 	. "/dev/fd/$2" 2>/dev/null
 	_cloister_fd=$2
 	exec {_cloister_fd}<&-
+	_cloister_send D "${_cloister[status]}"
 else
 	declare -A bridge _cloister=([bash]=$BASH [driver]=${BASH_SOURCE[0]} [file]=${TMPDIR:-/tmp}/.code [running]='' [options]='')
 	exec {_cloister_fd}<&3 3<&- # not 3, which scripts like to use
@@ -122,6 +130,6 @@ if [ -z "${_cloister[running]}" ] && [ "${_cloister[kind]}" = C ]; then
 	_cloister_fd=${_cloister[channel]}
 	exec {_cloister_fd}<&-
 	printf %s "${_cloister[payload]}" >"${_cloister[file]}" || exit 1
-	eval "unset _cloister _cloister_fd; unset -f _cloister_{send,receive,bridge,state,done,exit,interrupt}
+	eval "unset _cloister _cloister_fd; unset -f _cloister_{send,receive,bridge,state,over,done,exit,interrupt}
 		. ${_cloister[file]@Q}; exit"
 fi

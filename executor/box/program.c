@@ -67,7 +67,7 @@ struct program {
 	struct frames frames;
 
 	/* Of the run, or the one to come. */
-	struct blob code; /* that waits for the program to be idle */
+	struct blob code, guard; /* that wait for the program to be idle */
 	bool statement;
 	uint64_t wall_ms, output_bytes, timer;
 	int64_t began_us, ended_us; /* of the run; ended_us: of the program */
@@ -247,14 +247,30 @@ drop_claims(struct program *p)
 	box_end_clear(&nobodys);
 }
 
+static int
+add_guard(struct program *p, struct err *e)
+{
+	if (p->guard.data == NULL)
+		return 0;
+
+	uint8_t *to = add_frame(p, GUEST_PROFILE, p->guard.size, e);
+
+	if (to == NULL)
+		return -1;
+	memcpy(to, p->guard.data, p->guard.size);
+	return 0;
+}
+
 static void
 hand_over(struct program *p)
 {
 	uint64_t grace_ms = p->statement ? INTERRUPT_MS : 0;
 	size_t size = p->code.size;
 	struct err e;
-	uint8_t *to = add_frame(p, p->statement ? GUEST_STATEMENT : GUEST_CODE, size, &e);
+	uint8_t *to = NULL;
 
+	if (add_guard(p, &e) == 0)
+		to = add_frame(p, p->statement ? GUEST_STATEMENT : GUEST_CODE, size, &e);
 	if (to == NULL) {
 		log_error("an interpreter gets no code", LOG_E(&e));
 		kill_it(p);
@@ -262,6 +278,7 @@ hand_over(struct program *p)
 	}
 	memcpy(to, p->code.data, size);
 	blob_clear(&p->code);
+	blob_clear(&p->guard);
 	drop_claims(p);
 	output_begin(&p->out, p->output_bytes);
 	output_begin(&p->err, p->output_bytes);
@@ -281,6 +298,11 @@ program_run(struct program *p, const struct program_code *code, struct err *e)
 	p->code = blob_copy(code->data, code->size);
 	if (p->code.data == NULL)
 		return err_sys(e, "code");
+	if (code->guard.data != NULL &&
+	    (p->guard = blob_copy(code->guard.data, code->guard.size)).data == NULL) {
+		blob_clear(&p->code);
+		return err_sys(e, "guard");
+	}
 	p->statement = code->statement;
 	p->wall_ms = code->wall_ms;
 	p->output_bytes = code->output_bytes;
@@ -384,6 +406,7 @@ program_free(struct program *p)
 	close_control(p);
 	blob_clear(&p->outgoing);
 	blob_clear(&p->code);
+	blob_clear(&p->guard);
 	frames_clear(&p->frames);
 	loop_unset(p->timer);
 	free(p);

@@ -6,7 +6,7 @@
  * Trusts the host's /usr, as boxes do: what is elsewhere is not found, since the builder sees
  * nothing else.
  */
-#include "executor/container.h"
+#include "executor/run/container.h"
 
 #include "executor/box.h"
 #include "executor/builder/containers.h"
@@ -46,6 +46,8 @@ static const char *const names[CONTAINER_COUNT] = {
 static struct found {
 	char path[MAX_PATH]; /* "": it is not there */
 } found[CONTAINER_COUNT];
+
+static bool as_root; /* at the start; later this process is nobody */
 
 /* ---- looking ---- */
 
@@ -131,6 +133,12 @@ number_of(const char *word)
 }
 
 bool
+container_enabled(void)
+{
+	return options.limits.box.container != CONTAINER_none;
+}
+
+bool
 container_available(void)
 {
 	for (int c = CONTAINER_none + 1; c < CONTAINER_COUNT; c++)
@@ -153,6 +161,10 @@ container_choose(uint64_t *container, struct err *e)
 		return err_set(e, ERR_isolation_unavailable,
 		    "use_container: this server runs no containers (container_runtime=off); leave "
 		    "it out to run in a box");
+	if (!as_root)
+		return err_set(e, ERR_isolation_unavailable,
+		    "use_container: containers are for a server that was started as root; leave "
+		    "it out to run in a box");
 	return err_set(e, ERR_isolation_unavailable,
 	    "use_container: this host has no %s; install it, or leave use_container out to run in "
 	    "a "
@@ -163,13 +175,14 @@ container_choose(uint64_t *container, struct err *e)
 int
 container_open(struct err *e)
 {
+	as_root = geteuid() == 0;
 	if (number_of(options.container_runtime) < 0)
 		return err_set(e, ERR_invalid_argument,
 		    "container_runtime: \"%.32s\" is none of auto, crun, runc, runsc, off",
 		    options.container_runtime);
 	for (int c = CONTAINER_none + 1; c < CONTAINER_COUNT; c++) {
-		if (number_of(options.container_runtime) == OFF)
-			break;
+		if (number_of(options.container_runtime) == OFF || !as_root)
+			break; /* the builder refuses who is not root */
 		find(c);
 		if (found[c].path[0] != '\0')
 			ask(c);

@@ -12,6 +12,8 @@
 int container_open(struct err *);
 /* The builder's arguments for those that are there. */
 int container_arguments(struct texts *, struct err *);
+/* Does all run in one? */
+bool container_enabled(void);
 /* Is any there? */
 bool container_available(void);
 /* The one that use_container=true stands for; isolation_unavailable. */

@@ -10,7 +10,7 @@
  *
  * What dies in the line is made again, later each time until one lives.
  */
-#include "executor/pool.h"
+#include "executor/run/pool.h"
 
 #include "executor/builder/order.h"
 #include "executor/options.h"
@@ -200,22 +200,13 @@ take_out(struct berth *b)
 }
 
 static void
-wipe(void *workspace)
-{
-	workspace_drop(workspace);
-}
-
-static void
 give_up(struct berth *b)
 {
 	struct home *home = b->home;
 	struct workspace *workspace = b->workspace;
 
 	take_out(b);
-	if (home != NULL)
-		home_end(home, wipe, workspace);
-	else
-		workspace_drop(workspace);
+	home_wipe(home, workspace);
 }
 
 static void

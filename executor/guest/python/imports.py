@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""imports.py - refuses, while a program runs, imports that its profile does not allow and that no reading of the code
+could see: of a computed name, of text that is executed, through importlib.
+
+A courtesy and not a wall: the guard lives in the program's own process, and a program that wants around it finds a way
+(sys.modules, the real builtins behind print.__self__, a function of a library that imports what it is told). What
+keeps a program in is the box. So nothing here costs libraries anything or gets between them and what they need: pandas
+imports os, subprocess and socket whatever the profile. What is judged is what the program's own code asks for, and
+that is told by its builtins: code of the program, and code that it executes, finds a copy of them in which __import__
+is the guard's; code of libraries has the real ones.
+
+Read by driver.py where there is a PROFILE frame (guest/protocol.h).
+"""
+
+import builtins
+import sys
+
+import _frozen_importlib as machinery
+
+IMPORTLIB = frozenset(("importlib", "importlib._bootstrap", "_frozen_importlib"))
+
+
+def within(dotted, entry):
+    """os.path.join is within os.path, os.pathx is not."""
+    return dotted == entry or dotted.startswith(entry + ".")
+
+
+class Guard:
+    """One for a process, for as long as that lives: what a statement defined keeps its builtins in those after it."""
+
+    def __init__(self):
+        self.by, self.names = "", None  # names None: any module
+        self.view = type(sys)("builtins")
+        vars(self.view).update(vars(builtins), __import__=self.load)
+        self.get = machinery._gcd_import
+        machinery._gcd_import = self.get_for
+
+    def hold(self, scope, payload):
+        """Code that is run in scope from now on is held to the payload of a PROFILE frame."""
+        self.by, *names, _ = payload.decode().split("\n")
+        self.names = tuple(names)
+        scope["__builtins__"] = self.view
+
+    def release(self, scope):
+        self.names = None
+        scope["__builtins__"] = builtins
+
+    def allows(self, name):
+        return any(within(name, entry) for entry in self.names)
+
+    # What `from package import name` asks for is the name: of os, os.path alone may be allowed.
+    def refused(self, name, fromlist=None):
+        """The name that is not allowed, or None."""
+        wanted = [name]
+        if fromlist and any(within(entry, name) for entry in self.names):
+            wanted = [name if part == "*" else f"{name}.{part}" for part in fromlist]
+        return next((each for each in wanted if not self.allows(each)), None)
+
+    def error(self, name):
+        return ImportError(f"Import '{name}' is not allowed by {self.by}: do without it, or run this with a profile "
+                           "that allows it", name=name)
+
+    # PyImport_Import() finds this too, when a function in C (as datetime's strptime) imports what it needs while the
+    # program's frame is the innermost: it is known by its empty list, where a statement has None or a tuple.
+    def load(self, name, globals=None, locals=None, fromlist=(), level=0):
+        """__import__() of the program."""
+        in_c = type(fromlist) is list and not fromlist
+        if self.names is not None and isinstance(name, str) and level == 0 and not in_c:
+            if bad := self.refused(name, fromlist):
+                raise self.error(bad)
+        return builtins.__import__(name, globals, locals, fromlist, level)
+
+    def get_for(self, name, package=None, level=0):
+        """What importlib.import_module() and importlib.__import__() come by, whoever calls them."""
+        frame = sys._getframe(1)
+        while frame is not None and frame.f_globals.get("__name__") in IMPORTLIB:
+            frame = frame.f_back
+        if self.names is not None and frame is not None and frame.f_builtins is vars(self.view):
+            if bad := self.refused(machinery._resolve_name(name, package, level) if level > 0 else name):
+                raise self.error(bad)
+        return self.get(name, package, level)

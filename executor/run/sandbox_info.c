@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sandbox_info.c - tells profiles, modules, limits, languages and layers; nothing of any caller. */
+#include "executor/run/sandbox_info.h"
+
+#include "executor/box.h"
+#include "executor/info.h"
+#include "executor/run/container.h"
+#include "executor/run/policy.h"
+#include "executor/sign.h"
+
+#include "common/auto.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static int
+add_modules(struct texts *to, struct err *e)
+{
+	for (const char *at = info_modules(); *at != '\0' && *at != '\n';) {
+		size_t size = strcspn(at, " \n");
+		auto_free char *name = strndup(at, size);
+
+		if (name == NULL || texts_add(to, name) < 0)
+			return err_sys(e, "modules");
+		at += size + strspn(at + size, " ");
+	}
+	return 0;
+}
+
+/* Where each profile stands in the answer. */
+static const size_t places[PROFILE_COUNT] = {
+/* clang-format off */
+#define PROFILE(name, ...) [PROFILE_##name] = offsetof(struct profile_infos, name),
+#include "common/profile/profiles.def"
+	/* clang-format on */
+};
+
+static int
+describe_profile(struct profile_infos *infos, enum profile profile, bool detail, struct err *e)
+{
+	struct profile_info *info = calloc(1, sizeof *info);
+	struct profile_set set;
+
+	if (info == NULL)
+		return err_sys(e, "profiles");
+	*(struct profile_info **)((char *)infos + places[profile]) = info;
+	info->enabled = policy_is_enabled(profile);
+	if (!detail)
+		return 0;
+	must(profile_read(profile_name(profile), &set, e) == 0);
+	return profile_modules(&set, NULL, &info->modules, e);
+}
+
+static int
+describe_profiles(struct sandbox_info *reply, bool detail, struct err *e)
+{
+	reply->security_profiles = calloc(1, sizeof *reply->security_profiles);
+	if (reply->security_profiles == NULL)
+		return err_sys(e, "profiles");
+	for (enum profile profile = 0; profile < PROFILE_COUNT; profile++)
+		if (describe_profile(reply->security_profiles, profile, detail, e) < 0)
+			return -1;
+	return 0;
+}
+
+static int
+copy_texts(const struct texts *from, struct texts *to, struct err *e)
+{
+	for (size_t i = 0; i < from->count; i++)
+		if (texts_add(to, from->items[i]) < 0)
+			return err_sys(e, "isolation");
+	return 0;
+}
+
+static int
+describe_isolation(struct sandbox_info *reply, struct err *e)
+{
+	const struct isolation *from = builder_isolation();
+	struct isolation *to = reply->isolation = calloc(1, sizeof *to);
+
+	if (to == NULL)
+		return err_sys(e, "isolation");
+	to->backend = strdup(from->backend);
+	to->limits_by = strdup(from->limits_by);
+	return copy_texts(&from->layers, &to->layers, e) < 0
+	           ? -1
+	           : copy_texts(&from->missing, &to->missing, e);
+}
+
+static int
+describe(struct sandbox_info *reply, bool detail, struct err *e)
+{
+	reply->success = true;
+	reply->resource_limits = info_limits();
+	reply->artifact_key = strdup(sign_public_key());
+	reply->container_mode = calloc(1, sizeof *reply->container_mode);
+	if (reply->resource_limits == NULL || reply->container_mode == NULL)
+		return err_sys(e, "limits");
+	reply->container_mode->available = container_available();
+	reply->container_mode->enabled = container_enabled();
+	if (describe_profiles(reply, detail, e) < 0 || describe_isolation(reply, e) < 0 ||
+	    info_runtimes(&reply->runtimes, -1, e) < 0)
+		return -1;
+	return detail ? add_modules(&reply->modules, e) : 0;
+}
+
+int
+sandbox_info_on_get_sandbox_info(struct call *call, void *request, struct err *e)
+{
+	const struct get_sandbox_info *ask = request;
+	struct sandbox_info reply = { 0 };
+	int status = describe(&reply, ask->detail, e);
+
+	if (status == 0)
+		call_reply(call, &reply);
+	message_clear(MSG_sandbox_info, &reply);
+	return status;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * collect.c - goes over the artifacts of a run one by one: a steward tells the type of each, reads
+ * those that are pictures, and each is signed.
+ *
+ * A program decides how many there are and how long libmagic takes for each, so after
+ * COLLECT_TYPES_MS names tell the types.  A file that cannot be read is an artifact all the same.
+ * What the program itself handed over as rich is as hostile, and brought into bounds here.
+ */
+#include "executor/session/collect.h"
+
+#include "executor/session/mime.h"
+#include "executor/sign.h"
+
+#include "common/auto.h"
+#include "common/loop.h"
+#include "common/utf8.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	MAX_EVENTS = 32, /* of artifacts by name; one more stands for the rest */
+	MAX_NAME = 4096, /* of schema.def */
+};
+
+static void step(struct collection *);
+
+/* ---- what the program handed over ---- */
+
+static int
+note(struct execution *reply, const char *text, struct err *e)
+{
+	return texts_add(&reply->notes, text) < 0 ? err_sys(e, "notes") : 0;
+}
+
+/* Text is told as text.  Mending may make it longer than may be told: then it is left out. */
+static void
+settle_text(struct rich *r)
+{
+	if (r->text.data == NULL && mime_is_text(r->mime_type)) {
+		r->text = utf8_mend(r->data.data, r->data.size);
+		blob_clear(&r->data);
+	}
+	if (r->text.size > COLLECT_PICTURE_BYTES)
+		blob_clear(&r->text);
+}
+
+static bool
+fits(const struct collection *c, const struct rich *r)
+{
+	size_t bytes = r->text.size + r->data.size;
+	bool picture = mime_is_picture(r->mime_type);
+
+	return (r->text.data != NULL || r->data.data != NULL) &&
+	       r->data.size <= COLLECT_PICTURE_BYTES && c->bytes + bytes <= COLLECT_RICH_BYTES &&
+	       !(picture && c->pictures == COLLECT_PICTURES);
+}
+
+static void
+count(struct collection *c, const struct rich *r)
+{
+	c->bytes += r->text.size + r->data.size;
+	c->pictures += mime_is_picture(r->mime_type);
+}
+
+static int
+settle(struct collection *c, struct err *e)
+{
+	struct execution *reply = c->reply;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < reply->rich.count; i++) {
+		struct rich r = reply->rich.items[i];
+
+		settle_text(&r);
+		if (kept < COLLECT_RICH && fits(c, &r)) {
+			count(c, &r);
+			reply->rich.items[kept++] = r;
+		} else
+			message_clear(MSG_rich, &r);
+	}
+
+	size_t dropped = reply->rich.count - kept;
+
+	reply->rich.count = kept;
+	return dropped == 0 ? 0
+	                    : note(reply,
+				  "Some pictures or tables were too many or too large, and "
+				  "left out; write them to files.",
+				  e);
+}
+
+/* ---- artifacts ---- */
+
+static struct artifact *
+current(struct collection *c)
+{
+	return &c->reply->artifacts.items[c->next];
+}
+
+static void
+record(const struct collection *c, const struct artifact *a)
+{
+	size_t left = c->reply->artifacts.count - c->next;
+	char detail[64];
+	struct audit_event event = {
+		.event = event_artifact_signed,
+		.execution_id = c->reply->execution_id,
+		.session_id = c->reply->session_id,
+		.sha256 = a->sha256,
+		.size = a->size,
+	};
+
+	if (a->signature == NULL || c->next > MAX_EVENTS)
+		return;
+	if (c->next == MAX_EVENTS) {
+		snprintf(detail, sizeof detail, "and %zu more files of this run", left - 1);
+		event.detail = detail;
+	}
+	event_note(&c->owner, event);
+}
+
+static int
+sign_current(struct collection *c, struct err *e)
+{
+	if (sign_artifact(current(c), c->reply->execution_id, e) < 0)
+		return -1;
+	record(c, current(c));
+	c->next++;
+	return 0;
+}
+
+static void
+sign_and_go_on(struct collection *c)
+{
+	struct err e;
+
+	if (sign_current(c, &e) < 0)
+		c->done(c->self, &e);
+	else
+		step(c);
+}
+
+static void
+picture_read(void *self, struct blob *content, const struct err *e)
+{
+	struct collection *c = self;
+	struct artifact *a = current(c);
+	struct rich *r = content != NULL ? list_add(&c->reply->rich, sizeof *r) : NULL;
+
+	(void)e;
+	if (r != NULL) {
+		*r = (struct rich){ .mime_type = strdup(a->mime_type), .data = *content };
+		*content = (struct blob){ 0 };
+		if (strlen(a->filename) <= MAX_NAME)
+			r->name = strdup(a->filename);
+		count(c, r);
+	}
+	sign_and_go_on(c);
+}
+
+static bool
+is_wanted(const struct collection *c, const struct artifact *a)
+{
+	struct rich r = { .mime_type = a->mime_type, .data = { a->mime_type, a->size } };
+
+	return mime_is_picture(a->mime_type) && a->size > 0 &&
+	       c->reply->rich.count < COLLECT_RICH && fits(c, &r);
+}
+
+static void
+type_told(void *self, const char *type, const struct err *e)
+{
+	struct collection *c = self;
+	struct artifact *a = current(c);
+
+	(void)e;
+	if (type != NULL) {
+		char *told = strdup(mime_of(a->filename, type));
+
+		must(told != NULL);
+		free(a->mime_type);
+		a->mime_type = told;
+	}
+	if (type != NULL && type[0] != 0 && is_wanted(c, a))
+		files_read(c->workspace, a->filename, COLLECT_PICTURE_BYTES, picture_read, c);
+	else
+		sign_and_go_on(c);
+}
+
+static void
+step(struct collection *c)
+{
+	struct err e;
+
+	while (c->next < c->reply->artifacts.count) {
+		if (loop_now_ms() < c->types_until_ms) {
+			files_type(c->workspace, current(c)->filename, type_told, c);
+			return;
+		}
+		if (sign_current(c, &e) < 0) {
+			c->done(c->self, &e);
+			return;
+		}
+	}
+	c->done(c->self, NULL);
+}
+
+void
+collect_start(struct collection *c)
+{
+	struct err e;
+
+	c->types_until_ms = loop_now_ms() + COLLECT_TYPES_MS;
+	if (settle(c, &e) < 0)
+		c->done(c->self, &e);
+	else
+		step(c);
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ledger.c - one list of runs, the newest first; a run is shown to whom it belongs to. */
+#include "executor/session/ledger.h"
+
+#include "common/auto.h"
+
+#include <string.h>
+
+struct page {
+	struct page *next;
+	char *principal, *space;
+	size_t bytes;
+	char execution_id[64 + 1];
+	struct artifact_list list;
+};
+
+static struct page *newest;
+
+static void
+free_page(struct page *page)
+{
+	free(page->principal);
+	free(page->space);
+	message_clear(MSG_artifact_list, &page->list);
+	free(page);
+}
+
+/* Drops what is over the bounds: of the principal who has just written, and of all. */
+static void
+trim(const char *principal)
+{
+	size_t runs = 0, of_one = 0, of_all = 0;
+	struct page *page;
+
+	for (struct page **at = &newest; (page = *at) != NULL;) {
+		bool theirs = strcmp(page->principal, principal) == 0;
+
+		if (of_all + page->bytes > LEDGER_BYTES ||
+		    (theirs && (runs == LEDGER_RUNS || of_one + page->bytes > LEDGER_BYTES_EACH))) {
+			*at = page->next;
+			free_page(page);
+			continue;
+		}
+		of_all += page->bytes;
+		of_one += theirs ? page->bytes : 0;
+		runs += theirs;
+		at = &page->next;
+	}
+}
+
+/* An artifact is texts and numbers. */
+static void
+copy_artifact(struct artifact *to, const struct artifact *from, size_t *bytes)
+{
+	const struct message *m = &messages[MSG_artifact];
+
+	*to = *from;
+	*bytes += sizeof *to;
+	for (const struct field *f = m->fields; f < m->fields + m->nfields; f++) {
+		char **text = (char **)((char *)to + f->offset);
+
+		if (f->kind != KIND_TEXT || *text == NULL)
+			continue;
+		*bytes += strlen(*text) + 1;
+		*text = strdup(*text);
+		must(*text != NULL);
+	}
+}
+
+static void
+copy_list(struct artifact_list *to, const struct artifact *from, size_t count, size_t *bytes)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct artifact *a = list_add(&to->artifacts, sizeof *a);
+
+		must(a != NULL);
+		copy_artifact(a, &from[i], bytes);
+	}
+}
+
+static struct page *
+new_page(const struct call *call, const struct execution *run)
+{
+	struct page *page = calloc(1, sizeof *page);
+
+	must(page != NULL);
+	page->principal = strdup(call->principal);
+	page->space = strdup(call->namespace);
+	page->list.session_id = run->session_id != NULL ? strdup(run->session_id) : NULL;
+	must(page->principal != NULL && page->space != NULL);
+	strncpy(page->execution_id, run->execution_id, sizeof page->execution_id - 1);
+	return page;
+}
+
+void
+ledger_keep(const struct call *call, const struct execution *run)
+{
+	struct page *page;
+
+	if (run->artifacts.count == 0)
+		return;
+	page = new_page(call, run);
+	copy_list(&page->list, run->artifacts.items, run->artifacts.count, &page->bytes);
+	page->next = newest;
+	newest = page;
+	trim(call->principal);
+}
+
+static const struct page *
+find(const struct call *call, const char *execution_id)
+{
+	for (const struct page *page = newest; page != NULL; page = page->next) {
+		bool divided = page->space[0] != 0 && call->namespace[0] != 0;
+
+		if (strcmp(page->execution_id, execution_id) == 0 &&
+		    strcmp(page->principal, call->principal) == 0 &&
+		    (!divided || strcmp(page->space, call->namespace) == 0))
+			return page;
+	}
+	return NULL;
+}
+
+int
+ledger_on_get_artifacts(struct call *call, void *request, struct err *e)
+{
+	const struct get_artifacts *ask = request;
+	const struct page *page = find(call, ask->request_id);
+	struct artifact_list reply = { 0 };
+	size_t bytes = 0;
+
+	if (page == NULL)
+		return err_set(e, ERR_not_found,
+		    "request_id: none of your last %d runs that left files is %.64s", LEDGER_RUNS,
+		    ask->request_id);
+	reply.session_id = page->list.session_id != NULL ? strdup(page->list.session_id) : NULL;
+	copy_list(&reply, page->list.artifacts.items, page->list.artifacts.count, &bytes);
+	call_reply(call, &reply);
+	message_clear(MSG_artifact_list, &reply);
+	return 0;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dialog.c - both sides of the dispatcher, played: what a client hears, and what the bus is asked.
+ */
+#include "tests/unit/dialog.h"
+
+#include "gateway/calls.h"
+#include "gateway/dispatch.h"
+#include "gateway/options.h"
+#include "gateway/tools.h"
+
+#include "common/auto.h"
+#include "common/bus.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct dialog dialog;
+
+/* ---- the bus ---- */
+
+static void
+keep(char *to, const char *text)
+{
+	snprintf(to, 64, "%s", text == NULL ? "-" : text);
+}
+
+uint64_t
+bus_ask(const struct ask *ask, struct err *e)
+{
+	if (dialog.bus.refuse) {
+		err_set(e, ERR_queue_full, "too much waits");
+		return 0;
+	}
+	dialog.bus.ask = *ask;
+	keep(dialog.bus.principal, ask->principal);
+	keep(dialog.bus.namespace, ask->namespace);
+	keep(dialog.bus.instance, ask->instance);
+	keep(dialog.bus.trace, ask->trace);
+	dialog.bus.asked++;
+	return ++dialog.bus.id;
+}
+
+void
+bus_cancel(uint64_t id)
+{
+	struct err e;
+
+	dialog.bus.cancelled = id;
+	err_set(&e, ERR_cancelled, "cancelled");
+	dialog.bus.ask.done(dialog.bus.ask.self, NULL, &e);
+}
+
+bool
+bus_ready(enum peer peer, struct heartbeat *load)
+{
+	(void)peer;
+	(void)load;
+	return dialog.bus.there;
+}
+
+void
+dialog_fail_call(enum err_code code, const char *text)
+{
+	struct err e;
+
+	err_set(&e, code, "%s", text);
+	dialog.bus.ask.done(dialog.bus.ask.self, NULL, &e);
+}
+
+void
+dialog_reply_listing(void)
+{
+	struct runtime one = { .language = (char[]){ "python" },
+		.version = (char[]){ "3" },
+		.path = (char[]){ "/p" },
+		.backend = (char[]){ "box" } };
+	struct runtime_list list = { .runtimes = { &one, 1 } };
+
+	dialog.bus.ask.done(dialog.bus.ask.self, &list, NULL);
+}
+
+/* ---- the client ---- */
+
+static void
+hear(struct client *c, const json_t *message)
+{
+	assert_ptr_equal(c, &dialog.client);
+	assert_true(dialog.nsaid < COUNT(dialog.said));
+	dialog.said[dialog.nsaid++] = json_deep_copy(message);
+}
+
+static bool
+never_slow(struct client *c)
+{
+	(void)c;
+	return false;
+}
+
+void
+dialog_forget(void)
+{
+	while (dialog.nsaid > 0)
+		json_decref(dialog.said[--dialog.nsaid]);
+}
+
+void
+dialog_say(const char *text)
+{
+	struct line line = { .data = text, .size = strlen(text) };
+
+	scan_feed(&line.scan, text, line.size);
+	dispatch_line(&dialog.client, &line);
+}
+
+json_t *
+dialog_at(const char *path)
+{
+	json_t *value = dialog.nsaid == 0 ? NULL : dialog.said[dialog.nsaid - 1];
+	char step[64];
+
+	for (size_t n; *path != '\0' && value != NULL; path += n + (path[n] == '.')) {
+		n = strcspn(path, ".");
+		snprintf(step, sizeof step, "%.*s", (int)n, path);
+		value = json_is_array(value) ? json_array_get(value, (size_t)(step[0] - '0'))
+		                             : json_object_get(value, step);
+	}
+	return value;
+}
+
+int
+dialog_start(void **state)
+{
+	static char no_instructions[] = "";
+	struct err e;
+
+	(void)state;
+	memset(&dialog.bus, 0, sizeof dialog.bus);
+	dialog.bus.there = true;
+	dialog.client = (struct client){ .principal = "local:7", .send = hear, .slow = never_slow };
+	options.max_in_flight = 2;
+	options.max_message_bytes = 1 << 20;
+	options.call_timeout_ms = 1000;
+	options.instructions = no_instructions;
+	return tools_choose("core", &e);
+}
+
+int
+dialog_stop(void **state)
+{
+	(void)state;
+	if (dialog.client.count > 0)
+		calls_end(&dialog.client);
+	dialog_forget();
+	return dialog.client.calls == NULL ? 0 : -1;
+}

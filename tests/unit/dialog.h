@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dialog.h - a client and a bus for tests of the dispatcher: no daemon is behind it.
+ *
+ * bus_ask() keeps what was asked, and a test answers when it likes, by dialog.bus.ask.done or by
+ * one of the functions below.
+ */
+#pragma once
+
+#include "gateway/client.h"
+
+#include "common/bus.h"
+
+#include <jansson.h>
+
+struct dialog {
+	struct client client;
+	json_t *said[16]; /* to the client, since dialog_forget() */
+	size_t nsaid;
+	struct {
+		struct ask ask; /* the last one */
+		char principal[64], namespace[64], instance[64], trace[64];
+		uint64_t id, cancelled;
+		int asked;
+		bool there, refuse;
+	} bus;
+};
+
+extern struct dialog dialog;
+
+/* Before and after each test. */
+int dialog_start(void **state);
+int dialog_stop(void **state);
+
+/* A line of the client. */
+void dialog_say(const char *line);
+/* "error.code" in the last message to it; NULL where there is none. */
+json_t *dialog_at(const char *path);
+void dialog_forget(void);
+
+/* What was asked last fails, or is answered with one runtime. */
+void dialog_fail_call(enum err_code, const char *text);
+void dialog_reply_listing(void);
+
+#define META \
+	"\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"," \
+	"\"io.modelcontextprotocol/clientCapabilities\":{}}"
+#define REQUEST(id, method, params) \
+	"{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"" method "\",\"params\":{" params "}}"
+#define INITIALIZE(version) \
+	REQUEST("0", "initialize", \
+	    "\"protocolVersion\":\"" version "\",\"capabilities\":{},\"clientInfo\":{}")
+#define LIST(id, rest) \
+	REQUEST(id, "tools/call", "\"name\":\"list_runtimes\",\"arguments\":{}," rest META)

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ledger.c - writes the audit log of a test, record by record, and changes what lies on the disk.
+ */
+#include "tests/unit/ledger.h"
+
+#include "auditd/journal.h"
+
+#include "common/auto.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+static char path[64];
+int ledger_folder = -1;
+static uint64_t shown; /* links that journal_open() showed */
+
+static void
+show(const struct chain_link *link)
+{
+	shown++;
+	assert_int_equal(link->number, shown);
+}
+
+int
+ledger_open(uint64_t *torn, struct err *e)
+{
+	shown = 0;
+	return journal_open(ledger_folder, show, torn, e);
+}
+
+void
+ledger_reopen(uint64_t records, uint64_t torn_bytes)
+{
+	uint64_t torn = 0;
+	struct err e;
+
+	journal_close();
+	assert_return_code(ledger_open(&torn, &e), 0);
+	assert_int_equal(journal_durable(), records);
+	assert_int_equal(journal_last(), records);
+	assert_int_equal(shown, records);
+	assert_int_equal(torn, torn_bytes);
+}
+
+void
+ledger_add(uint64_t number)
+{
+	char text[32];
+	struct err e;
+
+	snprintf(text, sizeof(text), "record %" PRIu64, number);
+	assert_int_equal(journal_add(text, strlen(text), &e), number);
+}
+
+void
+ledger_commit(void)
+{
+	bool wrote;
+	struct err e;
+
+	assert_return_code(journal_write(&wrote, &e), 0);
+	assert_true(wrote);
+	journal_settle();
+}
+
+void
+ledger_write(uint64_t first, uint64_t last)
+{
+	for (uint64_t n = first; n <= last; n++) {
+		ledger_add(n);
+		ledger_commit();
+	}
+}
+
+uint64_t
+ledger_torn(const struct blob *all, size_t from, size_t to)
+{
+	while (to > from && ((const char *)all->data)[to - 1] == 0)
+		to--;
+	return to - from;
+}
+
+struct blob
+ledger_load(void)
+{
+	auto_fd int fd = openat(ledger_folder, "audit.log", O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	struct blob all;
+
+	assert_return_code(fstat(fd, &st), 0);
+	all.size = (size_t)st.st_size;
+	all.data = malloc(all.size);
+	assert_int_equal(read(fd, all.data, all.size), all.size);
+
+	struct chain_link link;
+	size_t at = 0;
+
+	for (ssize_t n; (n = chain_parse((uint8_t *)all.data + at, all.size - at, &link)) > 0;)
+		at += (size_t)n;
+	if (ledger_torn(&all, at, all.size) == 0)
+		all.size = at;
+	return all;
+}
+
+void
+ledger_store(const void *data, size_t size)
+{
+	auto_fd int fd = openat(ledger_folder, "audit.log", O_WRONLY | O_TRUNC | O_CLOEXEC);
+
+	assert_int_equal(write(fd, data, size), size);
+}
+
+size_t
+ledger_place(const struct blob *all, uint64_t n)
+{
+	size_t at = 0;
+	struct chain_link link;
+
+	for (; n > 1; n--) {
+		ssize_t size = chain_parse((const uint8_t *)all->data + at, all->size - at, &link);
+
+		assert_true(size > 0);
+		at += (size_t)size;
+	}
+	return at;
+}
+
+int
+ledger_set_up(void **unused)
+{
+	uint64_t torn;
+	struct err e;
+
+	(void)unused;
+	snprintf(path, sizeof(path), "/tmp/test-audit-XXXXXX");
+	assert_non_null(mkdtemp(path));
+	ledger_folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_return_code(ledger_open(&torn, &e), 0);
+	return 0;
+}
+
+int
+ledger_tear_down(void **unused)
+{
+	(void)unused;
+	journal_close();
+	unlinkat(ledger_folder, "audit.log", 0);
+	unlinkat(ledger_folder, "audit.torn", 0);
+	close(ledger_folder);
+	return rmdir(path);
+}
+
+const char *
+ledger_path(void)
+{
+	return path;
+}

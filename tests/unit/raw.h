@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * raw.h - a peer that is made of a socket and says what a test wants said, byte by byte if need be:
+ * as a client beside an ordinary one, or as the server of an ordinary one.
+ */
+#pragma once
+
+#include "common/bus.h"
+#include "common/bus/parcel.h"
+
+/* The socket, of raw_socket(). */
+extern void *raw_peer;
+
+/* As peer_setup() and peer_teardown(), which they call. */
+int raw_setup(void **state);
+int raw_teardown(void **state);
+void *raw_socket(int type);
+
+/* ---- as a client of snapshotd ---- */
+
+void raw_client(void);
+/* Takes no part of *msg; MSG_none: an envelope alone. */
+void raw_send(struct envelope, enum msg_id, void *msg);
+/* A hello; differing: of a build that describes this message otherwise. */
+void raw_hello(const char *daemon, enum msg_id differing);
+void raw_get(uint64_t id, const char *what);
+/* The next failure that is about this id has the code, and says that. */
+void raw_expect_failure(uint64_t id, enum err_code, const char *says);
+/* Is it answered with a reply? */
+bool raw_replied(uint64_t id);
+
+/* ---- as the server of an ordinary client ---- */
+
+/* Binds, and makes the client, which waits so long for servers: this one, and `other` if not NULL.
+ */
+void raw_serve(int64_t connect_wait_ms, const char *other);
+/* Lets the client run until it has said hello; its address, and the number of its hello. */
+struct address raw_hear(uint64_t *greeting);
+void raw_reply(const struct address *to, struct envelope, enum msg_id, void *msg);
+/* Answers that hello as a snapshotd of version 0.0.9 that describes all as this build does, but
+ * one. */
+void raw_greet(const struct address *to, uint64_t greeting, enum msg_id differing);

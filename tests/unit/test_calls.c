@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_calls.c - calls of tools, from the client's line to its answer, with progress on the way. */
+#include "tests/unit/dialog.h"
+
+#include "gateway/calls.h"
+#include "gateway/options.h"
+
+#include "common/auto.h"
+#include "common/bus.h"
+#include "common/loop.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- calls ---- */
+
+static void
+asks_and_answers(void **state)
+{
+	(void)state;
+	dialog_say(REQUEST("\"a\"", "tools/call",
+	    "\"name\":\"create_session\",\"arguments\":{\"namespace\":\"n1\"},"
+	    "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
+	    "\"io.modelcontextprotocol/clientCapabilities\":{},"
+	    "\"traceparent\":\"00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01\"}"));
+	assert_int_equal(dialog.nsaid, 0);
+	assert_int_equal(dialog.bus.ask.to, PEER_executor);
+	assert_int_equal(dialog.bus.ask.message, MSG_create_session);
+	assert_string_equal(dialog.bus.principal, "local:7");
+	assert_string_equal(dialog.bus.namespace, "n1");
+	assert_string_equal(dialog.bus.instance, "-");
+	assert_string_equal(
+	    dialog.bus.trace, "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01");
+	assert_true(dialog.bus.ask.timeout_ms > 0 && dialog.bus.ask.timeout_ms <= 1000);
+
+	struct session_created made = { .session_id = (char[]){ "s" },
+		.language = (char[]){ "python" },
+		.expires_at = (char[]){ "t" } };
+
+	dialog.bus.ask.done(dialog.bus.ask.self, &made, NULL);
+	assert_int_equal(dialog.nsaid, 1);
+	assert_string_equal(json_string_value(dialog_at("id")), "a");
+	assert_string_equal(
+	    json_string_value(dialog_at("result.structuredContent.session_id")), "s");
+	assert_string_equal(json_string_value(dialog_at("result.content.0.text")),
+	    "{\"session_id\":\"s\",\"language\":\"python\",\"expires_at\":\"t\"}");
+	assert_true(json_is_false(dialog_at("result.isError")));
+	assert_string_equal(json_string_value(dialog_at("result.resultType")), "complete");
+	assert_int_equal(dialog.client.count, 0);
+	assert_int_equal(dialog.client.held, 0);
+}
+
+static void
+ignores_what_is_no_trace(void **state)
+{
+	static const char *const traces[] = {
+		"00-00000000000000000000000000000000-00f067aa0ba902b7-01",
+		"00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01",
+		"00-0AF7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01",
+		"01-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01",
+		"00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01-x",
+		"00",
+		"",
+	};
+	char text[512];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(traces); i++) {
+		snprintf(text, sizeof text,
+		    REQUEST("1", "tools/call",
+			"\"name\":\"list_runtimes\","
+			"\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
+			"\"io.modelcontextprotocol/"
+			"clientCapabilities\":{},\"traceparent\":\"%s\"}"),
+		    traces[i]);
+		dialog_say(text);
+		assert_string_equal(dialog.bus.trace, "-");
+		dialog_reply_listing();
+		dialog_forget();
+	}
+}
+
+static void
+finds_the_executor_of_a_session(void **state)
+{
+	static const struct {
+		const char *session, *instance;
+	} cases[] = {
+		{ "sess_1_0123456789abcdef0123456789abcdef", "1" },
+		{ "sess_a_b_0123456789abcdef0123456789abcdef", "a_b" },
+		{ "sess__0123456789abcdef0123456789abcdef", "-" },
+		{ "sess_1", "-" },
+		{ "0123456789", "-" },
+	};
+	char text[512];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		snprintf(text, sizeof text,
+		    REQUEST("1", "tools/call",
+			"\"name\":\"sandbox_list_artifacts\",\"arguments\":{\"session_id\":\"%s\"}"
+			"," META),
+		    cases[i].session);
+		dialog_say(text);
+		assert_string_equal(dialog.bus.instance, cases[i].instance);
+		dialog_fail_call(ERR_not_found, "session");
+		dialog_forget();
+	}
+}
+
+static void
+fails_with_a_remedy(void **state)
+{
+	(void)state;
+	dialog_say(REQUEST(
+	    "1", "tools/call", "\"name\":\"execute_code\",\"arguments\":{\"code\":\"1\"}," META));
+	dialog_fail_call(ERR_session_busy, "the session is busy");
+	assert_true(json_is_true(dialog_at("result.isError")));
+	assert_null(dialog_at("result.structuredContent"));
+	assert_string_equal(json_string_value(dialog_at("result.content.0.text")),
+	    "{\"error\":{\"code\":\"session_busy\",\"message\":\"the session is busy\","
+	    "\"hint\":\"Wait for the running call of this session to end, then call again.\"}}");
+}
+
+static void
+a_program_that_failed_is_an_error(void **state)
+{
+	struct execution ended = { .success = false, .execution_id = (char[]){ "e" } };
+
+	(void)state;
+	dialog_say(REQUEST(
+	    "1", "tools/call", "\"name\":\"execute_code\",\"arguments\":{\"code\":\"1\"}," META));
+	dialog.bus.ask.done(dialog.bus.ask.self, &ended, NULL);
+	assert_true(json_is_true(dialog_at("result.isError")));
+	assert_true(json_is_false(dialog_at("result.structuredContent.success")));
+	assert_non_null(
+	    strstr(json_string_value(dialog_at("result.content.0.text")), "\"success\":false"));
+}
+
+/* A long success stands once in a message, a failure always in the text, which is all that is
+ * shown. */
+static void
+bounds_the_text_of_success(void **state)
+{
+	static const bool outcomes[] = { true, false };
+	struct execution ended = { .execution_id = (char[]){ "e" }, .stdout.size = 2 << 20 };
+	auto_free char *out = malloc(ended.stdout.size);
+
+	(void)state;
+	memset(out, 'x', ended.stdout.size);
+	ended.stdout.data = out;
+	for (size_t i = 0; i < COUNT(outcomes); i++) {
+		ended.success = outcomes[i];
+		dialog_say(REQUEST("1", "tools/call",
+		    "\"name\":\"execute_code\",\"arguments\":{\"code\":\"1\"}," META));
+		dialog.bus.ask.done(dialog.bus.ask.self, &ended, NULL);
+		assert_int_equal(json_string_length(dialog_at("result.structuredContent.stdout")),
+		    ended.stdout.size);
+		assert_int_equal(
+		    json_string_length(dialog_at("result.content.0.text")) > ended.stdout.size,
+		    !outcomes[i]);
+		dialog_forget();
+	}
+}
+
+static void
+repeats_what_only_reads(void **state)
+{
+	(void)state;
+	dialog_say(LIST("1", ""));
+	dialog_fail_call(ERR_unavailable, "lost");
+	assert_int_equal(dialog.bus.asked, 2);
+	assert_int_equal(dialog.nsaid, 0);
+	dialog_fail_call(ERR_unavailable, "lost again");
+	assert_int_equal(dialog.bus.asked, 2);
+	assert_true(json_is_true(dialog_at("result.isError")));
+	assert_non_null(
+	    strstr(json_string_value(dialog_at("result.content.0.text")), "unavailable"));
+}
+
+static void
+never_repeats_what_acts(void **state)
+{
+	(void)state;
+	dialog_say(REQUEST(
+	    "1", "tools/call", "\"name\":\"execute_code\",\"arguments\":{\"code\":\"1\"}," META));
+	dialog_fail_call(ERR_unavailable, "lost");
+	assert_int_equal(dialog.bus.asked, 1);
+	assert_int_equal(dialog.nsaid, 1);
+}
+
+static void
+never_repeats_what_was_not_there(void **state)
+{
+	(void)state;
+	dialog.bus.there = false;
+	dialog_say(LIST("1", ""));
+	dialog_fail_call(ERR_unavailable, "never came");
+	assert_int_equal(dialog.bus.asked, 1);
+	assert_int_equal(dialog.nsaid, 1);
+}
+
+static void
+cancels_in_silence(void **state)
+{
+	(void)state;
+	dialog_say(LIST("\"c\"", ""));
+	dialog_say("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
+		   "cancelled\",\"params\":{\"requestId\":\"d\"}}");
+	dialog_say("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\"}");
+	assert_int_equal(dialog.bus.cancelled, 0);
+	dialog_say("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
+		   "cancelled\",\"params\":{\"requestId\":\"c\"}}");
+	assert_int_equal(dialog.bus.cancelled, dialog.bus.id);
+	assert_int_equal(dialog.nsaid, 0);
+	assert_int_equal(dialog.client.count, 0);
+}
+
+static void
+bounds_calls(void **state)
+{
+	(void)state;
+	dialog_say(LIST("1", ""));
+	dialog_say(LIST("1", ""));
+	assert_int_equal(json_integer_value(dialog_at("error.code")), RPC_INVALID);
+	dialog_forget();
+	dialog_say(LIST("2", ""));
+	assert_int_equal(dialog.nsaid, 0);
+	dialog_say(LIST("3", ""));
+	assert_int_equal(dialog.nsaid, 1);
+	assert_true(json_is_true(dialog_at("result.isError")));
+	assert_non_null(
+	    strstr(json_string_value(dialog_at("result.content.0.text")), "queue_full"));
+	assert_non_null(strstr(json_string_value(dialog_at("result.content.0.text")), "retry_ms"));
+	/* Two calls are open, and the fake bus ends only the last. */
+	while (dialog.client.count > 0) {
+		dialog.bus.ask.self = dialog.client.calls;
+		dialog_fail_call(ERR_cancelled, "end");
+	}
+}
+
+static void
+answers_what_the_bus_refuses(void **state)
+{
+	(void)state;
+	dialog.bus.refuse = true;
+	dialog_say(LIST("1", ""));
+	assert_non_null(
+	    strstr(json_string_value(dialog_at("result.content.0.text")), "queue_full"));
+	assert_int_equal(dialog.client.count, 0);
+}
+
+/* ---- progress ---- */
+
+static void
+send_part(double progress, const char *text)
+{
+	struct stream_part part = { .channel = channel_progress,
+		.text = { (void *)(uintptr_t)text, strlen(text) },
+		.progress = progress };
+
+	dialog.bus.ask.part(dialog.bus.ask.self, &part);
+}
+
+static void
+on_time_up(void *self)
+{
+	(void)self;
+	loop_stop();
+}
+
+static void
+progress_grows_and_is_joined(void **state)
+{
+	struct err e;
+
+	(void)state;
+	assert_int_equal(loop_open(&e), 0);
+	dialog_say(REQUEST("1", "tools/call",
+	    "\"name\":\"execute_code\",\"arguments\":{\"code\":\"1\"},"
+	    "\"_meta\":{\"progressToken\":9007199254740993,"
+	    "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
+	    "\"io.modelcontextprotocol/clientCapabilities\":{}}"));
+	send_part(5, "a");
+	assert_int_equal(dialog.nsaid, 1);
+	assert_true(json_integer_value(dialog_at("params.progressToken")) == 9007199254740993);
+	assert_string_equal(json_string_value(dialog_at("params.message")), "a");
+	send_part(0, "b");
+	send_part(2, "c");
+	assert_int_equal(dialog.nsaid, 1);
+	loop_after(300, on_time_up, NULL);
+	loop_run(&e);
+	assert_int_equal(dialog.nsaid, 2);
+	assert_string_equal(json_string_value(dialog_at("params.message")), "bc");
+	assert_true(json_real_value(dialog_at("params.progress")) > 5);
+	send_part(90, "lost, since the end comes first");
+	send_part(91, "");
+	dialog_fail_call(ERR_timeout, "end");
+	loop_after(300, on_time_up, NULL);
+	loop_run(&e);
+	assert_non_null(dialog_at("result"));
+	loop_close();
+}
+
+static void
+no_progress_without_a_token(void **state)
+{
+	(void)state;
+	dialog_say(LIST("1", ""));
+	send_part(1, "a");
+	assert_int_equal(dialog.nsaid, 0);
+	dialog_reply_listing();
+	assert_int_equal(dialog.nsaid, 1);
+}
+
+#define CASE(f) cmocka_unit_test_setup_teardown(f, dialog_start, dialog_stop)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(asks_and_answers),
+		CASE(ignores_what_is_no_trace),
+		CASE(finds_the_executor_of_a_session),
+		CASE(fails_with_a_remedy),
+		CASE(a_program_that_failed_is_an_error),
+		CASE(bounds_the_text_of_success),
+		CASE(repeats_what_only_reads),
+		CASE(never_repeats_what_acts),
+		CASE(never_repeats_what_was_not_there),
+		CASE(cancels_in_silence),
+		CASE(bounds_calls),
+		CASE(answers_what_the_bus_refuses),
+		CASE(progress_grows_and_is_joined),
+		CASE(no_progress_without_a_token),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

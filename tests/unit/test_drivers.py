@@ -1,0 +1,434 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""The drivers without a box: statements and what they leave, interrupts, the bridge, and what a program may break.
+
+    test_drivers.py FOLDER        of the drivers: python, node and shell are in it
+
+test_driver.py has more of Python's programs.
+"""
+
+import json
+import os
+import shutil
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import cases  # noqa: E402
+from talk import Talk, Zygote  # noqa: E402
+
+
+def python(folder, **more):
+    return Talk(["/usr/bin/python3", "-I", "-B", os.path.join(folder, "python", "driver.py")], **more)
+
+
+def node(folder, **more):
+    if shutil.which("node") is None:
+        raise cases.Skip("node is not installed")
+    return Talk([shutil.which("node"), "--expose-internals", os.path.join(folder, "node", "driver.js")], **more)
+
+
+def shell(folder, **more):
+    return Talk(["/bin/bash", "--noprofile", "--norc", os.path.join(folder, "shell", "driver.sh")], **more)
+
+
+def check(talk, rows):
+    """Each row: a statement, its status, what it writes to stdout, its result."""
+    for code, status, out, result in rows:
+        reply = talk.statement(code)
+        wrote, said = talk.out(), talk.err()
+        assert (reply.status, wrote, reply.result) == (status, out, result), (code, reply.status, wrote, reply.frames, said)
+
+
+def interrupted(talk, code):
+    """The status of a statement that is interrupted once it says so."""
+    talk.send(b"S", code)
+    end = time.monotonic() + 20
+    while "on" not in talk.out():
+        assert time.monotonic() < end, talk.err()
+        time.sleep(0.01)
+    time.sleep(0.05)
+    talk.interrupt()
+    return talk.answer()
+
+
+# ---- Python ----
+
+def python_both(folder):
+    yield lambda **more: python(folder, **more)
+    zygote = Zygote(os.path.join(folder, "python"), "json,random,token,multiprocessing")
+    yield lambda **more: Talk(zygote=zygote, **more)
+    errors = zygote.close()
+    assert errors == "", errors
+
+
+def test_python_keeps_what_statements_define(folder):
+    for start in python_both(folder):
+        with start() as talk:
+            check(talk, [
+                ("x = 1", 0, "", None), ("x + 1", 0, "", 2), ("result = 5", 0, "", 5), ("x = 2", 0, "", None),
+                ("result = 5", 0, "", 5), ("import os", 0, "", None), ("os.sep", 0, "", "/"),
+                ("def f():\n    raise KeyError('k')", 0, "", None), ("print(x, end='')", 0, "2", None),
+                ("from __future__ import annotations", 0, "", None), ("def g(a: undefined): pass\ng.__annotations__", 0, "",
+                                                                     {"a": "undefined"}),
+                ("raise SystemExit(3)", 3, "", None), ("import sys; sys.exit()", 0, "", None), ("x", 0, "", 2),
+                ("__name__", 0, "", "__main__")])
+            assert talk.statement("y = 1").names == ["x", "result", "f", "annotations", "g", "y"]
+            reply = talk.statement("\n\nf()")
+            shown = talk.err()
+            assert reply.status == 1 and reply.error == ("KeyError", "3", "'k'")
+            for line in 'File "<code 17>", line 3, in <module>\n    f()', 'File "<code 8>", line 2, in f\n    raise KeyError':
+                assert line in shown, shown
+            assert "driver.py" not in shown and "zygote" not in shown, shown
+            talk.statement("sys.exit('why')")
+            assert talk.err() == "why\n"
+            talk.channel.shutdown(1)
+            assert talk.ended() == 0
+
+
+def test_python_is_interrupted_and_goes_on(folder):
+    for start in python_both(folder):
+        with start() as talk:
+            talk.statement("kept = 1")
+            for body in "while True: pass", "import time; time.sleep(60)", "import subprocess as s; s.run(['sleep', '60'])":
+                reply = interrupted(talk, f"print('on')\n{body}")
+                assert reply.status == 1 and reply.error[:2] == ("KeyboardInterrupt", "2"), reply.frames
+            reply = interrupted(talk, "print('on')\ntry:\n    import time\n    while 1: time.sleep(0.01)\nexcept: pass\n7")
+            assert reply.status == 0 and reply.result == 7
+            for _ in range(20):
+                talk.interrupt()  # between statements it means nothing
+            check(talk, [("kept", 0, "", 1)])
+
+
+def test_python_threads_go_on_between_statements(folder):
+    with python(folder) as talk:
+        talk.statement("import threading, time\ndef work():\n    global n\n    for n in range(5): time.sleep(0.02)\n"
+                       "    print('late')\nthread = threading.Thread(target=work)\nthread.start()")
+        time.sleep(0.5)
+        assert talk.out() == "late\n"
+        assert talk.statement("thread.is_alive(), n").result == [False, 4]
+
+
+def test_a_statement_costs_what_the_first_did(folder):
+    def seconds(talk, count):  # of processor time, which others of the machine do not add to
+        began = talk.statement("time.process_time()").result
+        for _ in range(count):
+            talk.statement("x = 1\ndef f(): return x\nf()")
+        return talk.statement("time.process_time()").result - began
+
+    with python(folder) as talk:
+        talk.statement("import linecache, resource, time")
+        seconds(talk, 600)
+        first = min(seconds(talk, 200) for _ in range(3))
+        memory = talk.statement("resource.getrusage(resource.RUSAGE_SELF).ru_maxrss").result
+        seconds(talk, 4000)
+        last = min(seconds(talk, 200) for _ in range(3))
+        grown = talk.statement("resource.getrusage(resource.RUSAGE_SELF).ru_maxrss").result - memory
+        assert last < 2 * first and grown < 2048, (first, last, grown)
+        assert talk.statement("sum(name.startswith('<code') for name in linecache.cache)").result <= 513
+
+
+def test_python_forks_of_a_statement_end(folder):
+    with python(folder) as talk:
+        check(talk, [("import os\npid = os.fork()\nif pid: os.waitpid(pid, 0)\nelse: print('child')", 0, "child\n", None),
+                     ("pid > 0", 0, "", True)])
+
+
+def test_a_program_loses_no_file(folder):
+    code = """
+import atexit, gc, gzip, io, csv, helper, threading
+class Keeper:
+    def __init__(self): self.file, self.me = open("cycle", "w"), self
+    def __del__(self): self.file.write("finalised")
+keeper = Keeper()
+plain = open("plain", "w"); plain.write("1")
+writer = csv.writer(open("csv", "w")); writer.writerow([1, 2])
+packed = gzip.open("packed", "wb"); packed.write(b"packed")
+text = io.TextIOWrapper(gzip.open("nested", "wb")); text.write("nested")
+helper.file = open("helper", "w"); helper.file.write("helper")
+atexit.register(open("late", "w").write, "late")
+threading.stash = open("stash", "w"); threading.stash.write("stash")
+class Loud:
+    def __del__(self): print("finalised")
+loud = Loud()
+"""
+    expect = {"plain": b"1", "csv": b"1,2\r\n", "helper": b"helper", "late": b"late", "stash": b"stash", "cycle": b"finalised"}
+    import gzip
+    for start in python_both(folder):
+        with start(files={"helper.py": ""}) as talk:
+            reply = talk.program(code)
+            assert reply.status == 0 and talk.out() == "finalised\n", (reply.frames, talk.err(), talk.out())
+            left = {name: open(os.path.join(talk.workspace, name), "rb").read() for name in os.listdir(talk.workspace)}
+            for name in "packed", "nested":
+                assert gzip.decompress(left.pop(name)) == name.encode()
+            assert {name: left[name] for name in expect} == expect, left
+
+
+def test_python_exits_as_the_interpreter(folder):
+    for start in python_both(folder):
+        for code, status, err in (
+                ("import sys; sys.exit(7)", 7, ""), ("import sys; sys.exit('why')", 1, "why\n"), ("1/0", 1, "ZeroDivisionError"),
+                ("import os; os.kill(os.getpid(), 9)", -9, ""),
+                ("import threading\nthreading.Thread(target=lambda: 1/0).start()", 0, "ZeroDivisionError"),
+                ("import atexit\natexit.register(lambda: 1/0)", 0, "ZeroDivisionError"),
+                ("class C:\n    def __del__(self): 1/0\nc = C()", 0, "Exception ignored in"),
+                ("import os, sys\nsys.stdout.write('x' * 10)\nos.close(1)", 120, "")):
+            with start() as talk:
+                reply = talk.program(code)
+                assert reply.status == status and err in talk.err(), (code, reply.status, reply.frames, talk.err())
+
+
+def test_forks_of_a_zygote_have_nothing_in_common(folder):
+    try:
+        import numpy  # noqa: F401
+        modules = "random,uuid,tempfile,secrets,ssl,multiprocessing,logging,nothing_of_that_name,numpy,numpy.random"
+    except ImportError:
+        modules = "random,uuid,tempfile,secrets,ssl,multiprocessing,logging,nothing_of_that_name"
+    code = """
+import random, uuid, tempfile, ssl, multiprocessing, os, sys, json
+told = [random.random(), str(uuid.uuid4()), next(tempfile._get_candidate_names()), ssl.RAND_bytes(8).hex(),
+        bytes(multiprocessing.current_process().authkey).hex()]
+if "numpy" in sys.modules:
+    import numpy
+    told += [numpy.random.rand(), numpy.random.default_rng().random()]
+assert os.environ["MARK"] == "kept" and "OMP_NUM_THREADS" not in os.environ and "MPLCONFIGDIR" not in os.environ
+assert sys.argv == ["<code>"] and sys.orig_argv[-1].endswith("driver.py") and sys.path[0] == os.getcwd()
+assert __name__ == "__main__" and sys.modules["__main__"].__dict__ is globals()
+told
+"""
+    zygote = Zygote(os.path.join(folder, "python"), modules)
+    results = []
+    for _ in range(3):
+        with Talk(zygote=zygote) as talk:
+            reply = talk.program(code)
+            assert reply.status == 0, talk.err()
+            results.append(reply.result)
+    for column in zip(*results):
+        assert len(set(map(str, column))) == 3, results
+    with Talk(zygote=zygote) as talk:
+        reply = talk.program("import multiprocessing as m, subprocess, sys, threading\n"
+                             "print(m.get_context('fork').Pool(2).map(abs, [-1]), m.get_context('spawn').Pool(1).map(abs, [-2]))\n"
+                             "print(subprocess.run([sys.executable, '-c', 'print(3)'], capture_output=True).stdout)\n"
+                             "t = threading.Thread(target=print, args=('thread',)); t.start(); t.join(); threading.active_count()")
+        assert reply.status == 0 and talk.out() == "[1] [2]\nb'3\\n'\nthread\n", (talk.err(), reply.frames)
+    errors = zygote.close()
+    assert errors.startswith("zygote: nothing_of_that_name is not imported ahead") and errors.count("\n") == 1, errors
+
+
+def test_files_of_the_workspace_go_before_what_was_imported_ahead(folder):
+    for start in python_both(folder):
+        with start(files={"token.py": "mine = 1"}) as talk:
+            check(talk, [("import token; token.mine", 0, "", 1), ("open('json.py', 'w').write('mine = 2')", 0, "", 8),
+                         ("import json; json.mine", 0, "", 2), ("{'a': [1]}", 0, "", {"a": [1]})])
+
+
+def test_pictures_and_tables(folder):
+    try:
+        import matplotlib  # noqa: F401
+        import pandas  # noqa: F401
+    except ImportError as missing:
+        raise cases.Skip(str(missing)) from None
+    with python(folder) as talk:
+        reply = talk.statement("import matplotlib.pyplot as p, pandas\nfor i in range(10): p.figure(i); p.plot([1, 2])\n"
+                               "p.show()\npandas.DataFrame({'a': range(1000)})")
+        rich = [payload for kind, payload in reply.frames if kind == b"M"]
+        assert len(rich) == 8 and all(part.startswith(b"image/png\n\x89PNG") for part in rich), [r[:20] for r in rich]
+        assert "3 of 11 pictures are left out" in talk.err() and len(reply.result["index"]) == 1000
+        assert talk.statement("p.get_fignums()").result == []
+        reply = talk.statement("pandas.DataFrame({'a': range(1000)})")
+        rich = [payload for kind, payload in reply.frames if kind == b"M"]
+        assert len(rich) == 1 and rich[0].startswith(b"text/html\n<div>") and len(rich[0]) < 20000
+        reply = talk.statement("class Big:\n    def _repr_html_(self): return 'x' * (5 << 20)\n"
+                               "    def _repr_svg_(self): raise ValueError('no')\nBig()")
+        assert reply.status == 0 and not [1 for kind, _ in reply.frames if kind == b"M"]
+        assert "_repr_html_ is left out: it has 5242880 bytes" in (said := talk.err()) and "ValueError: no" in said, said
+
+
+# ---- Node ----
+
+def test_node_programs(folder):
+    for code, status, out, result in (
+            ("console.log('a'); 1 + 1", 0, "a\n", 2), ("let result = [1n, 2n ** 64n, new Map([['k', new Set([1])]])]", 0, "",
+                                                       [1, str(2 ** 64), {"k": [1]}]),
+            ("const a = await Promise.resolve(20);\na + 1", 0, "", 21), ("setTimeout(() => { result = 3 }, 20)", 0, "", 3),
+            ("import fs, { sep as s } from 'node:path'; import * as os from 'os';\n[s, typeof os.cpus, fs.sep]", 0, "",
+             ["/", "function", "/"]),
+            ("const { sep } = await import('path'); sep", 0, "", "/"), ("require('path').sep", 0, "", "/"),
+            ("require('./mine.js') + (await import('./mine.mjs')).default + require('dep') + (await import('dep')).default", 0, "", 4),
+            ("if (require.main === module) console.log(__dirname === process.cwd(), import.meta.url.slice(0, 8))", 0,
+             "true file:///\n", None),
+            ("process.exit(3)", 3, "", None), ("process.exitCode = 4; 'x'", 4, "", "x"), ("(async () => 5)()", 0, "", 5),
+            ("const o = { x: undefined, f() {}, d: new Date(0), n: NaN, b: Buffer.from('a') }; o", 0, "",
+             {"x": None, "f": "[Function: f]", "d": "1970-01-01T00:00:00.000Z", "n": "NaN", "b": "<Buffer 61>"}),
+            ("x = { y: 1 }; x.z = [x]; x.z.length", 0, "", 1), ("'\\ud800x'", 0, "", "\ufffdx"), ("let v = 1", 0, "", None),
+            ("#!/usr/bin/env node\n'use strict'; 5", 0, "", 5), ("console.log('x'.repeat(1 << 20).length); 0", 0, "1048576\n", 0)):
+        with node(folder, files={"mine.js": "module.exports = 1", "mine.mjs": "export default 1"}) as talk:
+            os.makedirs(os.path.join(talk.workspace, "node_modules", "dep"))
+            with open(os.path.join(talk.workspace, "node_modules", "dep", "index.js"), "w", encoding="utf-8") as file:
+                file.write("module.exports = 1")
+            reply = talk.program(code)
+            assert (reply.status, talk.out(), reply.result) == (status, out, result), (code, reply.status, reply.frames, talk.err())
+    with node(folder) as talk:
+        assert talk.program("'x'.repeat(2 << 20)").result.startswith("string of more than 1048576 bytes")
+    with node(folder) as talk:
+        assert talk.program("let a = 1; const { b } = { b: 2 }; class C {} function d() {} var e").names == ["a", "b", "C", "d", "e"]
+
+
+def test_node_errors(folder):
+    for code, error in (
+            ("\nfunction f() { throw new TypeError('bad') }\nf()", ("TypeError", "2", "bad")),
+            ("let = ;", ("SyntaxError", "1", "Unexpected token ';'")), ("a\nimport {", ("SyntaxError", "2", "Unexpected token")),
+            ("await 1;\nnull.x", ("TypeError", "2", "Cannot read properties of null (reading 'x')")),
+            ("\nsetTimeout(() => { throw new RangeError('late') }, 10)", ("RangeError", "2", "late")),
+            ("Promise.reject(new Error('rejected'))", ("Error", "1", "rejected")), ("throw null", ("null", "0", "null")),
+            ("throw { toString() { throw 1 } }", None), ("throw Object.create(null)", None),
+            ("const e = new Error('a\\nb'); e.name = 'N\\nM'; throw e", ("N M", "1", "a\nb"))):
+        with node(folder) as talk:
+            reply, said = talk.program(code), talk.err()
+            assert reply.status == 1 and (error is None or reply.error == error), (code, reply.status, reply.error)
+            assert "driver.js" not in said and "rewrite.js" not in said, said
+            assert error is None or error[0] == "null" or error[2].split("\n")[0] in said, said
+
+
+def test_node_keeps_what_statements_define(folder):
+    with node(folder) as talk:
+        check(talk, [
+            ("let a = 1; const b = [2]; class C { m() { return 7 } }; function f() { return a }", 0, "", None),
+            ("const a = 5; a + b[0]", 0, "", 7), ("f()", 0, "", 5), ("new C().m()", 0, "", 7),
+            ("const { x, y: [z] } = { x: 1, y: [2] }; x + z", 0, "", 3), ("const t = await Promise.resolve(9); t", 0, "", 9),
+            ("t + 1", 0, "", 10), ("for (var i = 0; i < 3; i++) await i; i", 0, "", 3), ("result = 4", 0, "", 4),
+            ("1; let u", 0, "", None), ("process.exit(3)", 3, "", None), ("await 1; process.exit()", 0, "", None),
+            ("const crypto = require('crypto'); typeof crypto.createHash", 0, "", "function"),
+            ("setTimeout(() => console.log('late'), 20); 0", 0, "", 0),
+            ("await new Promise(r => setTimeout(r, 200))", 0, "late\n", None),
+            ("import { sep } from 'path'; sep", 0, "", "/"), ("sep", 0, "", "/"), ("process.stdout.write('y'.repeat(100000)); 1", 0,
+                                                                                 "y" * 100000, 1)])
+        assert talk.statement("1").names[:4] == ["a", "b", "C", "f"]
+        reply = talk.statement("\nundefinedName")
+        assert reply.status == 1 and reply.error == ("ReferenceError", "2", "undefinedName is not defined")
+        assert talk.statement("setTimeout(() => { throw new Error('behind') }, 1); 1").status == 0
+        assert talk.statement("await new Promise(r => setTimeout(r, 100)); a").result == 5
+        assert "behind" in talk.err()
+        talk.channel.shutdown(1)
+        assert talk.ended() == 0
+
+
+def test_node_is_interrupted_and_goes_on(folder):
+    with node(folder) as talk:
+        talk.statement("let kept = 1")
+        for body in "while (true);", "await new Promise(() => {})", "require('child_process').execSync('sleep 60')":
+            reply = interrupted(talk, f"console.log('on'); {body}")
+            assert reply.status == 1 and reply.error[0] in ("Interrupted", "Error"), reply.frames
+        talk.err()
+        for _ in range(20):
+            talk.interrupt()
+        check(talk, [("kept", 0, "", 1)])
+
+
+# ---- shell ----
+
+def test_shell_programs(folder):
+    big = "echo " + "x" * 1000000 + " | wc -c"
+    for code, status, out in (
+            ("echo hi; exit 3", 3, "hi\n"), ("false", 1, ""), ("x='a\"b'; echo \"$x\" $0 $#", 0, "a\"b bash 0\n"),
+            ("exec >made; echo file; cat made >&2", 0, ""), ("set -e; false; echo no", 1, ""), (big, 0, "1000001\n"),
+            ("trap 'echo bye' EXIT; exit 2", 2, "bye\n"), ("kill -9 $$", -9, ""), ("break; echo on", 0, "on\n"),
+            ("cat; read x; echo \"[$x]\"", 0, "[]\n"), ("if", 2, ""), ("exec false", 1, ""), ("", 0, ""),
+            ("(exec 3>&-; cat <&3) 2>&1 | grep -c 'Bad file'; declare -F; compgen -v | grep cloister; trap -p", 0, "1\n"),
+            ("cat <<'E'\n$x\nE", 0, "$x\n"), ("echo \u00e9 ${#LANG}", 0, "\u00e9 7\n"), ("printf '%s' \"$(seq 3)\" | tail -1", 0, "3")):
+        with shell(folder) as talk:
+            reply = talk.program(code)
+            assert (reply.status, talk.out()) == (status, out), (code[:80], reply.status, talk.err())
+    with shell(folder) as talk:
+        talk.program("true\nnothing_of_that_name")
+        assert "/.code: line 2: nothing_of_that_name: command not found" in talk.err()
+
+
+def test_shell_keeps_what_statements_define(folder):
+    with shell(folder) as talk:
+        check(talk, [
+            ("a=5; declare -A m=([k]='v w'); l=(1 '2 3'); f() { echo f$a; }; cd /tmp; umask 027", 0, "", None),
+            ("f; echo ${m[k]} $PWD; false", 1, "f5\nv w /tmp\n", None), ("exit 7", 7, "", None),
+            ("f; echo ${m[k]} ${#l[@]} $PWD $(umask)", 0, "f5\nv w 2 /tmp 0027\n", None), ("set -e -o pipefail", 0, "", None),
+            ("false", 1, "", None), ("echo $-; false | true", 1, "ehB\n", None), ("set +e; f", 0, "f5\n", None), ("break", 0, "", None),
+            ("continue", 0, "", None), ("return 4", 4, "", None), ("set -u; echo $nothing", 1, "", None),
+            ("set +u; exec 5>&1; echo a >&5", 0, "a\n", None), ("exit 1", 1, "", None), ("echo b >&5", 0, "b\n", None),
+            ("readonly R=r; export E=e; shopt -s nullglob; trap 'echo usr' USR1; alias q=w; IFS=:", 0, "", None),
+            ("exit 0", 0, "", None), ("echo $R $E /nothing*; kill -USR1 $$; s=x:y; echo $s; bash -c 'echo $E'", 0,
+                                      "r e\nusr\nx y\ne\n", None),
+            ("unset IFS; exec 3>kept; echo k >&3; exec 3>&-; cat kept; rm kept", 0, "k\n", None), ("(", 2, "", None),
+            ("x='y'\\''z\n\"'; exit 0", 0, "", None), ("echo \"$x\"", 0, "y'z\n\"\n", None)])
+        talk.err()
+        talk.statement("sleep 60 &")
+        check(talk, [("jobs -r | wc -l; kill %1", 0, "1\n", None)])
+        talk.channel.shutdown(1)
+        assert talk.ended() in (0, 143), talk.err()
+
+
+def test_shell_is_interrupted_and_goes_on(folder):
+    with shell(folder) as talk:
+        talk.statement("kept=1; f() { sleep 60; }")
+        for body in "while :; do :; done", "sleep 60", "f", "bash -c 'while :; do :; done'":
+            assert interrupted(talk, f"echo on; {body}").status == 130
+        for _ in range(20):
+            talk.interrupt()
+        check(talk, [("echo $kept", 0, "1\n", None)])
+
+
+# ---- all of them ----
+
+def each(folder):
+    yield "python", python(folder)
+    if shutil.which("node"):
+        yield "node", node(folder)
+    yield "shell", shell(folder)
+
+
+def test_the_bridge(folder):
+    value = {"a": [1, 2.5, None, True, "\u00e9\n'\""], "n": {}}
+    show = {"python": "print(bridge['k'] == {'a': [1, 2.5, None, True, '\u00e9\\n\\'\"'], 'n': {}}, len(bridge))",
+            "node": "console.log(JSON.stringify(bridge.k.a) === JSON.stringify([1, 2.5, null, true, '\u00e9\\n\\'\"']),"
+                    "Object.keys(bridge).length)",
+            "shell": "[ \"${bridge[k]}\" = \"$BRIDGE_k\" ] && [[ $BRIDGE_k == *2.5* ]] && echo true ${#bridge[@]}"}
+    for way in "statement", "program":
+        for language, talk in each(folder):
+            with talk:
+                talk.send(b"B", "other\n1")
+                talk.send(b"B", "k\n0")
+                talk.send(b"B", "k\n" + json.dumps(value))
+                getattr(talk, way)(show[language])
+                assert talk.out().lower() == "true 2\n", (language, talk.err())
+
+
+def test_a_program_may_break_its_channel(folder):
+    breaks = {"python": ["import os; os.close(3)", "import os; os.write(3, b'R\\xff\\xff\\xff\\xff')",
+                         "import os; os.write(3, b'D\\1\\0\\0\\0' + b'0')"],
+              "node": ["require('fs').closeSync(3)", "require('fs').writeSync(3, Buffer.from('R\\xff\\xff\\xff\\xff', 'latin1'))"],
+              "shell": ["for i in {3..20}; do eval \"exec $i>&-\"; done", "for i in {10..20}; do echo Rxxxx >&$i; done 2>/dev/null"]}
+    for language in breaks:
+        for code in breaks[language]:
+            for name, talk in each(folder):
+                if name != language:
+                    talk.__exit__()
+                    continue
+                with talk:
+                    talk.send(b"C", code)
+                    talk.channel.settimeout(20)
+                    while talk.channel.recv(1 << 16):
+                        pass
+                    assert talk.ended() in (0, 1), (code, talk.err())
+
+
+def test_what_is_no_code_ends_it(folder):
+    for language, talk in each(folder):
+        with talk:
+            talk.send(b"X", "1")
+            reply = talk.finish()
+            assert reply.status == 1 and "something else" in talk.err(), (language, reply.status)
+
+
+def main():
+    cases.run(sys.modules[__name__], os.path.abspath(sys.argv[1]))
+
+
+main()

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_policy.c - the profile of a run: whose it is, what the operator allows, what a driver hears
+ * of it. */
+#include "fake.h"
+
+#include "executor/options.h"
+#include "executor/run/policy.h"
+
+#include "common/auto.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static int
+defaults(void **state)
+{
+	struct err e;
+
+	(void)state;
+	return fake_options(&e);
+}
+
+static void
+takes_the_nearest(void **state)
+{
+	char strict[] = "strict";
+	struct execute_code ask = { .profile = strict };
+	struct policy policy = { 0 };
+	struct err e;
+
+	(void)state;
+	assert_int_equal(policy_read(&policy, &ask, language_python, "basic", &e), 0);
+	assert_string_equal(policy.profile, "strict");
+	policy_clear(&policy);
+	ask.profile = NULL;
+	assert_int_equal(policy_read(&policy, &ask, language_python, "basic", &e), 0);
+	assert_string_equal(policy.profile, "basic");
+	policy_clear(&policy);
+	assert_int_equal(policy_read(&policy, &ask, language_python, NULL, &e), 0);
+	assert_string_equal(policy.profile, "open");
+	assert_false(policy_restricts(&policy));
+	policy_clear(&policy);
+}
+
+static void
+keeps_to_the_operators(void **state)
+{
+	static const struct {
+		const char *names, *text;
+	} cases[] = {
+		{ "network", "profile: network is not enabled on this server; use strict, basic, "
+			     "data_science, or ask its operator for enable_network" },
+		{ "basic, filesystem", "profile: filesystem is not enabled" },
+		{ "open", "profile: open is not enabled" },
+		{ "data_science,strict", NULL },
+	};
+	struct err e;
+
+	(void)state;
+	options.enable_network = options.enable_filesystem = options.enable_open = false;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		int status = policy_check_profile(cases[i].names, language_python, &e);
+
+		assert_int_equal(status, cases[i].text == NULL ? 0 : -1);
+		if (cases[i].text == NULL)
+			continue;
+		assert_int_equal(e.code, ERR_denied);
+		assert_non_null(strstr(e.text, cases[i].text));
+	}
+	assert_false(policy_is_enabled(PROFILE_open));
+	assert_true(policy_is_enabled(PROFILE_strict));
+}
+
+static void
+refuse(struct execute_code *ask, unsigned language, enum err_code code, const char *text)
+{
+	struct policy policy = { 0 };
+	struct err e = { 0 };
+
+	assert_int_equal(policy_read(&policy, ask, language, NULL, &e), -1);
+	assert_int_equal(e.code, code);
+	assert_non_null(strstr(e.text, text));
+	policy_clear(&policy);
+}
+
+/* Rules are of Python; what cannot be held to them does not run under them. */
+static void
+refuses_other_languages(void **state)
+{
+	char basic[] = "basic", math[] = "math", *imports[] = { math };
+	struct execute_code node = { 0 };
+	struct policy policy = { 0 };
+	struct err e;
+
+	(void)state;
+	assert_int_equal(policy_read(&policy, &node, language_node, NULL, &e), 0);
+	policy_clear(&policy);
+	node.profile = basic;
+	refuse(&node, language_node, ERR_invalid_argument, "run node with profile open");
+	options.enable_open = false;
+	refuse(&node, language_node, ERR_denied, "open, which is not enabled");
+	options.enable_open = true;
+	node.profile = NULL;
+	node.allowed_imports = (struct texts){ imports, 1 };
+	refuse(&node, language_node, ERR_invalid_argument, "allowed_imports");
+	node.allowed_imports = (struct texts){ 0 };
+	assert_int_equal(texts_add(&options.imports, "math"), 0);
+	refuse(&node, language_node, ERR_denied, "use python");
+	refuse(&node, language_shell, ERR_denied, "shell");
+}
+
+static void
+holds_imports_to_the_operators(void **state)
+{
+	struct execute_code ask = { 0 };
+	struct policy policy = { 0 };
+	struct err e;
+
+	(void)state;
+	/* An empty list is one. */
+	ask.allowed_imports.items = calloc(1, sizeof(char *));
+	assert_int_equal(policy_read(&policy, &ask, language_python, NULL, &e), 0);
+	assert_true(policy_restricts(&policy));
+	policy_clear(&policy);
+	assert_int_equal(texts_add(&options.imports, "os"), 0);
+	assert_int_equal(policy_read(&policy, &ask, language_python, "strict", &e), 0);
+	assert_string_equal(policy.profile, "strict");
+	assert_string_equal(policy.imports.items[0], "os");
+	policy_clear(&policy);
+	assert_int_equal(texts_add(&ask.allowed_imports, "os.path"), 0);
+	assert_int_equal(policy_read(&policy, &ask, language_python, NULL, &e), 0);
+	policy_clear(&policy);
+	assert_int_equal(texts_add(&ask.allowed_imports, "oserror"), 0);
+	refuse(&ask, language_python, ERR_denied, "allowed_imports[0]: oserror is not among");
+	texts_clear(&ask.allowed_imports);
+}
+
+/* names NULL: there is nothing to guard. */
+static void
+check_guard(const char *profile, const char *imports, const char *begins, const char *holds)
+{
+	struct execute_code ask = { .profile = strdup(profile) };
+	struct policy policy = { 0 };
+	struct blob guard;
+	struct err e;
+	char text[4096] = "";
+
+	if (imports != NULL)
+		assert_int_equal(texts_add(&ask.allowed_imports, imports), 0);
+	assert_int_equal(policy_read(&policy, &ask, language_python, NULL, &e), 0);
+	assert_int_equal(policy_guard(&policy, &guard, &e), 0);
+	assert_int_equal(guard.data == NULL, begins == NULL);
+	if (guard.data != NULL) {
+		assert_true(guard.size < sizeof text);
+		memcpy(text, guard.data, guard.size);
+		assert_int_equal(text[guard.size - 1], '\n');
+		assert_memory_equal(text, begins, strlen(begins));
+		assert_non_null(strstr(text, holds));
+	}
+	blob_clear(&guard);
+	policy_clear(&policy);
+	free(ask.profile);
+}
+
+static void
+tells_drivers(void **state)
+{
+	(void)state;
+	check_guard("open", NULL, NULL, NULL);
+	check_guard("basic", NULL, "profile basic\n__future__\n", "\nurllib.parse\n");
+	check_guard("basic,network", NULL, "profile basic, network\n", "\nrequests\n");
+	check_guard("open", "os", "allowed_imports\nos\n", "");
+	check_guard("basic", "json", "profile basic with allowed_imports\njson\n", "");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(takes_the_nearest, defaults),
+		cmocka_unit_test_setup(keeps_to_the_operators, defaults),
+		cmocka_unit_test_setup(refuses_other_languages, defaults),
+		cmocka_unit_test_setup(holds_imports_to_the_operators, defaults),
+		cmocka_unit_test_setup(tells_drivers, defaults),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

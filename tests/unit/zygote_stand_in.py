@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""zygote_stand_in.py FOLDER DESCRIPTOR MODULES - runs FOLDER/zygote.py with a _zygote that forks on this test's order.
+
+An order is a folder and four descriptors, for 0 to 3; the answer is the fork's process.  "?" asks for the end of the
+next child: its process and exit code.
+"""
+
+import os
+import socket
+import sys
+
+
+class StandIn:
+    def __init__(self, fd):
+        self.socket = socket.socket(fileno=fd)
+
+    def serve(self):
+        while True:
+            folder, fds, _, _ = socket.recv_fds(self.socket, 4096, 4)
+            if not folder:
+                os._exit(0)
+            if folder == b"?":
+                pid, status = os.wait()
+                self.socket.send(f"{pid} {os.waitstatus_to_exitcode(status)}".encode())
+                continue
+            pid = os.fork()
+            if pid == 0:
+                return self.born(folder, fds)
+            for fd in fds:
+                os.close(fd)
+            self.socket.send(str(pid).encode())
+
+    def born(self, folder, fds):
+        os.setsid()
+        for number, fd in enumerate(fds):
+            os.dup2(fd, number)
+            os.close(fd)
+        self.socket.close()
+        os.chdir(folder)
+
+
+def main():
+    path = os.path.join(sys.argv[1], "zygote.py")
+    stand_in = StandIn(int(sys.argv[2]))
+    sys.argv[1:] = sys.argv[3:]
+    with open(path, encoding="utf-8") as file:
+        source = file.read()
+    program = source.removesuffix("main()\n")
+    assert program != source
+    scope = {"__name__": "__main__", "__file__": path}
+    exec(compile(program, path, "exec"), scope)
+    scope["load_extension"] = lambda name: stand_in
+    scope["main"]()
+
+
+main()
