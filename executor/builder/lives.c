@@ -533,9 +533,8 @@ send_signal(const struct order *order)
 		syscall(SYS_pidfd_send_signal, life->pidfd, (int)order->signal, NULL, 0);
 	else if (order->signal == SIGKILL)
 		life->doomed = true;
-	/* This was whoever started a container; all of that ends with the box. */
 	if (order->signal == SIGKILL && life->box != NULL && life->box->order.container != 0)
-		life_kill(life->box);
+		life_kill(life->box); /* the other processes of a container end by that only */
 	return 0;
 }
 

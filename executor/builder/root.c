@@ -180,7 +180,7 @@ copy_beside(int root, const char *file, const char *to, mode_t mode, struct err 
 
 	if (name == NULL || name + 1 + strlen(file) >= path + sizeof path)
 		return err_set(e, ERR_internal, "this program's path makes no sense");
-	strcpy(name + 1, file);
+	memcpy(name + 1, file, strlen(file) + 1);
 	int r = fdio_load(AT_FDCWD, path, 4 << 20, &code, e);
 
 	if (r == 0)

@@ -167,11 +167,15 @@ def link(path):
 
 
 def children(pid):
+    """Of all its threads: a program in Go starts others from any of them."""
+    found = []
     try:
-        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
-            return [int(word) for word in file.read().split()]
+        for task in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{task}/children", encoding="ascii") as file:
+                found += [int(word) for word in file.read().split()]
     except OSError:
-        return []
+        pass
+    return found
 
 
 def descendants(pid):

@@ -164,21 +164,12 @@ be_first_to_go(struct err *e)
 }
 
 static void
-exec_runtime(const struct landing *l, const struct starter *r)
+make_argv(const char *argv[MAX_ARGS], const struct starter *r)
 {
 	static const char *const common[] = { "--root", BUNDLE_STATE, "--log", BUNDLE_LOG };
-	static const char *const environment[] = { "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
-		"HOME=" BUNDLE_HOME, "TMPDIR=" BUNDLE_HOME, "XDG_RUNTIME_DIR=" BUNDLE_HOME, NULL };
-	const char *argv[MAX_ARGS] = { r->path };
-	uint32_t language = l->order.order.runtime;
-	int filter = dock.filters[language < language_COUNT ? language : language_shell];
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	size_t n = 1;
-	/* First out of the way of each other, then into their places. */
-	int from[] = { r->control == 0 ? l->program[2] : null, l->program[0], l->program[1],
-		l->program[2], filter };
-	size_t count = r->control == 0 ? 3 : COUNT(from);
+	size_t n = 0;
 
+	argv[n++] = r->path;
 	for (size_t i = 0; i < COUNT(common); i++)
 		argv[n++] = common[i];
 	for (size_t i = 0; r->arguments[i] != NULL; i++)
@@ -186,16 +177,40 @@ exec_runtime(const struct landing *l, const struct starter *r)
 	argv[n++] = "run";
 	if (r->detached)
 		argv[n++] = "--detach";
-	if (count > 3)
+	if (r->control != 0)
 		argv[n++] = "--preserve-fds=2";
 	argv[n++] = "--bundle=" BUNDLE;
 	argv[n++] = "box";
-	for (size_t i = 0; i < count; i++)
-		from[i] = fcntl(from[i], F_DUPFD_CLOEXEC, 64);
-	for (size_t i = 0; i < count; i++)
-		if (from[i] < 0 || dup2(from[i], (int)i) < 0)
-			_exit(126);
-	if (close_range((unsigned)count, ~0u, 0) < 0 || chdir(BUNDLE) < 0)
+	argv[n] = NULL;
+}
+
+/* First out of the way of each other, then into their places, and no other. */
+static int
+place(int *fds, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		fds[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, 64);
+	for (size_t i = 0; i < n; i++)
+		if (fds[i] < 0 || dup2(fds[i], (int)i) < 0)
+			return -1;
+	return close_range((unsigned)n, ~0u, 0);
+}
+
+static void
+exec_runtime(const struct landing *l, const struct starter *r)
+{
+	static const char *const environment[] = { "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
+		"HOME=" BUNDLE_HOME, "TMPDIR=" BUNDLE_HOME, "XDG_RUNTIME_DIR=" BUNDLE_HOME, NULL };
+	const char *argv[MAX_ARGS];
+	uint32_t language = l->order.order.runtime;
+	int filter = dock.filters[language < language_COUNT ? language : language_shell];
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	bool by_stdin = r->control == 0;
+	int fds[] = { by_stdin ? l->program[2] : null, l->program[0], l->program[1], l->program[2],
+		filter };
+
+	make_argv(argv, r);
+	if (place(fds, by_stdin ? 3 : COUNT(fds)) < 0 || chdir(BUNDLE) < 0)
 		_exit(126);
 	for (int s = 1; s < NSIG; s++)
 		signal(s, SIG_DFL);
