@@ -30,6 +30,9 @@ void builder_stop(void);
 /* The layers that were in force in the box tried at the start; isolation of a run comes with its
  * end. */
 const struct isolation *builder_isolation(void);
+/* How a container runtime (builder/containers.h) is named in isolation; its bare name otherwise. */
+void isolation_entitle(uint32_t container, const char *title);
+const char *isolation_title(uint32_t container);
 
 /* ---- workspaces ---- */
 
@@ -51,6 +54,7 @@ int workspace_left(const struct workspace *, struct workspace_limits *left, stru
 
 struct box_limits {
 	uint64_t memory_bytes, cpu_milli, processes, open_files, tmp_bytes; /* of a box, for life */
+	uint64_t container;    /* enum container: what its programs are held by besides */
 	uint64_t wall_ms;      /* of each run in it, from when an idle program has the code */
 	uint64_t cpu_ms;       /* of processor time of each run in it; 0: no limit */
 	uint64_t output_bytes; /* kept of stdout, and of stderr, of each run: half from the front,

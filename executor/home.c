@@ -101,7 +101,9 @@ start_program(struct home *h, unsigned language, uint32_t zygote, struct err *e)
 	if (h->box == NULL &&
 	    (h->box = box_make(&h->limits, h->workspace, on_box_ended, h, e)) == NULL)
 		return -1;
-	*r = (struct resident){ .home = h, .warm = zygote != 0, .lost = r->lost };
+	*r = (struct resident){
+		.home = h, .warm = zygote != 0 && h->limits.container == 0, .lost = r->lost
+	};
 	r->program = program_start(h->box, &spec, &resident_events, r, e);
 	if (r->program == NULL)
 		return -1;

@@ -2,6 +2,7 @@
 /* info.c - tells callers what there is; of sessions, their own only. */
 #include "executor/info.h"
 
+#include "executor/builder/containers.h"
 #include "executor/builder/order.h"
 #include "executor/options.h"
 #include "executor/run/queue.h"
@@ -204,7 +205,7 @@ add_runtime(void *list, size_t number, struct err *e)
 		.version = size > 0 ? strndup(text, size < 128 ? size : 128) : strdup("unknown"),
 		.path = strdup(row->program),
 		.warm = options.warm,
-		.backend = strdup("box"),
+		.backend = strdup(options.limits.box.container != CONTAINER_none ? "oci" : "box"),
 	};
 	if (number != language_python || !options.warm || open == NULL)
 		return 0;

@@ -12,6 +12,7 @@
 #include "executor/box.h"
 #include "executor/info.h"
 #include "executor/options.h"
+#include "executor/run/container.h"
 #include "executor/run/pool.h"
 #include "executor/run/queue.h"
 #include "executor/run/run.h"
@@ -34,7 +35,8 @@ open_all(struct err *e)
 	int status = -1;
 
 	if (options_check(e) == 0 && runtime_open(e) == 0 && info_open(e) == 0 &&
-	    sign_open(e) == 0 && pool_arguments(&arguments, e) == 0)
+	    sign_open(e) == 0 && container_open(e) == 0 && pool_arguments(&arguments, e) == 0 &&
+	    container_arguments(&arguments, e) == 0)
 		status = builder_open(&arguments, e);
 	texts_clear(&arguments);
 	return status;

@@ -80,13 +80,14 @@ box_make(const struct box_limits *limits, const struct workspace *workspace,
 		.cpu_milli = limits->cpu_milli,
 		.processes = limits->processes,
 		.open_files = limits->open_files,
+		.container = (uint32_t)limits->container,
 	};
 
 	if (box == NULL) {
 		err_sys(e, "box");
 		return NULL;
 	}
-	*box = (struct box){ .ended = ended, .self = self };
+	*box = (struct box){ .ended = ended, .self = self, .contained = limits->container != 0 };
 	box->errand = errand_start(&order, NULL, 0, &events, box, e);
 	if (box->errand == NULL) {
 		free(box);

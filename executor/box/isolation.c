@@ -2,6 +2,9 @@
 /* isolation.c - layers of a box in words; trusts the builder for which are in force. */
 #include "executor/builder_link.h"
 
+#include "common/auto.h"
+#include "executor/builder/containers.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +14,26 @@ static const char *const limits_by[] = {
 	[LIMITS_CGROUP1] = "cgroup1",
 	[LIMITS_CGROUP2] = "cgroup2",
 };
+
+/* clang-format off */
+static char titles[CONTAINER_COUNT][96] = {
+#define CONTAINER(name, ...) [CONTAINER_##name] = #name,
+#include "executor/builder/containers.def"
+};
+/* clang-format on */
+
+void
+isolation_entitle(uint32_t container, const char *title)
+{
+	must(container < CONTAINER_COUNT);
+	snprintf(titles[container], sizeof titles[container], "%s", title);
+}
+
+const char *
+isolation_title(uint32_t container)
+{
+	return container < CONTAINER_COUNT ? titles[container] : titles[CONTAINER_none];
+}
 
 static const char *
 reason(const struct layers *layers, enum layer layer)
@@ -40,7 +63,13 @@ isolation_of(const struct layers *layers, struct isolation *out)
 {
 	uint32_t by = layers->limits_by <= LIMITS_CGROUP2 ? layers->limits_by : LIMITS_RLIMIT;
 
-	*out = (struct isolation){ .backend = strdup("box"), .limits_by = strdup(limits_by[by]) };
+	*out = (struct isolation){
+		.backend = strdup(layers->container != 0 ? "oci" : "box"),
+		.limits_by = strdup(limits_by[by]),
+	};
+	if (layers->container != 0 &&
+	    texts_add(&out->layers, isolation_title(layers->container)) < 0)
+		return -1;
 	for (int l = 0; l < LAYER_COUNT; l++) {
 		uint64_t bit = 1ull << l;
 		int r = (layers->in_force & bit) != 0

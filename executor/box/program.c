@@ -331,10 +331,17 @@ program_bridge(struct program *p, const char *key, const struct blob *json, stru
 
 /* ---- what the program says ---- */
 
+/* A container is looked at while it starts: no code goes to one that was not found closed. */
+static bool
+is_closed(const struct program *p)
+{
+	return !p->box->contained || p->started.kind == ANSWER_STARTED;
+}
+
 static void
 take_news(struct program *p)
 {
-	if (p->state == STARTING && p->frames.idle) {
+	if (p->state == STARTING && p->frames.idle && is_closed(p)) {
 		p->state = IDLE;
 		loop_unset(p->timer);
 		p->timer = 0;
@@ -410,7 +417,8 @@ program_free(struct program *p)
 static struct err
 why_not(const struct program *p)
 {
-	struct err e = p->past.error;
+	/* Of one whose box never was, the builder says only that. */
+	struct err e = p->box->past.error.code != ERR_none ? p->box->past.error : p->past.error;
 
 	if (p->stopped == BOX_KILLED)
 		err_set(&e, ERR_cancelled, "the program was not started");
@@ -530,7 +538,10 @@ program_interrupt(struct program *p)
 static void
 on_started(void *self, const struct answer *answer)
 {
-	((struct program *)self)->started = *answer;
+	struct program *p = self;
+
+	p->started = *answer;
+	take_news(p);
 }
 
 static int

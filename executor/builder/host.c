@@ -31,7 +31,8 @@
 enum {
 	SLOTS = 64,
 	PATH = 256,
-	FIRST_UID = 900000, /* SLOTS times ORDER_MAX_LIVING from here */
+	FIRST_UID = 900000, /* SLOTS times ORDER_MAX_LIVING from here, and one more for each slot */
+	UIDS = SLOTS * (ORDER_MAX_LIVING + 1),
 };
 
 static const char *const namespaces[HOST_NAMESPACES] = {
@@ -138,7 +139,7 @@ has_uids(void)
 		first = strtoul(line, &end, 10);
 		strtoul(end, &end, 10);
 		count = strtoul(end, NULL, 10);
-		has = first <= FIRST_UID && first + count >= FIRST_UID + SLOTS * ORDER_MAX_LIVING;
+		has = first <= FIRST_UID && first + count >= FIRST_UID + UIDS;
 	}
 	if (file != NULL)
 		fclose(file);
@@ -302,6 +303,12 @@ host_uid(const struct host *h, uint32_t workspace)
 	if (h->mapped)
 		return HOST_INSIDE_ID;
 	return FIRST_UID + h->slot * ORDER_MAX_LIVING + workspace - 1;
+}
+
+uid_t
+host_nobody(const struct host *h)
+{
+	return FIRST_UID + SLOTS * ORDER_MAX_LIVING + h->slot;
 }
 
 /* ---- less power ---- */

@@ -49,6 +49,8 @@ unsigned host_differs(const struct host *);
 int host_space(const struct host *, enum host_namespace, struct err *);
 /* The uid and gid of who works in that workspace. */
 uid_t host_uid(const struct host *, uint32_t workspace);
+/* One that owns nothing and no program has; not where only one is mapped. */
+uid_t host_nobody(const struct host *);
 /* What is left once all is set up: the capabilities that boxes take, no new ones ever. */
 int host_drop(struct err *);
 /* setgroups, uid_map and gid_map of the calling process, below proc; ids of the namespace around

@@ -533,6 +533,8 @@ send_signal(const struct order *order)
 		syscall(SYS_pidfd_send_signal, life->pidfd, (int)order->signal, NULL, 0);
 	else if (order->signal == SIGKILL)
 		life->doomed = true;
+	if (order->signal == SIGKILL && life->box != NULL && life->box->order.container != 0)
+		life_kill(life->box); /* the other processes of a container end by that only */
 	return 0;
 }
 

@@ -8,6 +8,8 @@
 #include "executor/builder/order.h"
 
 #include "common/auto.h"
+#include "executor/builder/containers.h"
+
 #include <signal.h>
 #include <stddef.h>
 
@@ -102,6 +104,8 @@ check_ids(const struct order *order, struct err *e)
 		return err_set(e, ERR_invalid_argument, "id: %u is none", order->id);
 	if (works_in && (order->workspace < 1 || order->workspace > ORDER_MAX_LIVING))
 		return err_set(e, ERR_invalid_argument, "workspace: %u is none", order->workspace);
+	if (order->container >= CONTAINER_COUNT)
+		return err_set(e, ERR_invalid_argument, "container: %u is none", order->container);
 	if (order->kind == ORDER_PROGRAM)
 		return check_program(order, e);
 	if (order->kind == ORDER_SIGNAL && order->signal != SIGINT && order->signal != SIGKILL)

@@ -67,6 +67,7 @@ struct order {
 	uint32_t zygote;  /* 0: start it from its file; else fork that zygote, from 1 */
 	uint32_t alone;   /* 1: the box ends with this program */
 	uint32_t signal;
+	uint32_t container; /* of a box: programs run in containers by that one (enum container) */
 	uint64_t bytes, files; /* of a workspace */
 	uint64_t memory_bytes, tmp_bytes, cpu_milli, processes, open_files;
 	uint64_t wall_ms, cpu_ms;
@@ -86,6 +87,7 @@ struct layers {
 	uint64_t in_force, wanted;
 	uint8_t why[LAYER_COUNT];
 	uint32_t limits_by;
+	uint32_t container; /* enum container: what made them */
 };
 
 struct answer {

@@ -10,6 +10,7 @@
 #include "common/auto.h"
 #include "common/loop.h"
 #include "executor/builder/nets.h"
+#include "executor/builder/oci/dock.h"
 #include "executor/builder/shelf.h"
 #include "executor/guest/init.h"
 #include "executor/guest/protocol.h"
@@ -76,8 +77,12 @@ static int
 prepare(struct life *life, struct parts *p, struct err *e)
 {
 	const struct order *o = &life->order;
+	struct order room = *o;
 	uint64_t bytes;
 
+	if (o->container != 0 && dock_check(place.host, o->container, e) < 0)
+		return -1;
+	dock_make_room(&room);
 	p->cage.workspace = shelf_lend(o->workspace, &bytes, e);
 	if (p->cage.workspace < 0)
 		return -1;
@@ -90,7 +95,7 @@ prepare(struct life *life, struct parts *p, struct err *e)
 	if (life->net < 0)
 		return -1;
 	p->cage.tmp = shelf_tmpfs(o->tmp_bytes, TMP_FILES, host_uid(place.host, o->workspace), e);
-	if (p->cage.tmp < 0 || cgroup_make(&life->group, o, bytes, e) < 0)
+	if (p->cage.tmp < 0 || cgroup_make(&life->group, &room, bytes, e) < 0)
 		return -1;
 	life->has_group = true;
 	p->cage.group = &life->group;

@@ -19,6 +19,7 @@
 #include "common/schema.h"
 #include "executor/builder/life.h"
 #include "executor/builder/limits/census.h"
+#include "executor/builder/oci/dock.h"
 #include "executor/builder/zygotes.h"
 #include "executor/guest/code_file.h"
 #include "executor/guest/environment.h"
@@ -93,6 +94,13 @@ add_zygote(const char *const *args, size_t n, struct err *e)
 	              : err_set(e, ERR_invalid_argument, "zygote: its interpreter and modules");
 }
 
+static int
+add_container(const char *const *args, size_t n, struct err *e)
+{
+	return n == 2 ? dock_add(args[0], args[1], e)
+	              : err_set(e, ERR_invalid_argument, "container: its name and path");
+}
+
 static const struct {
 	const char *word;
 	int (*take)(const char *const *args, size_t n, struct err *);
@@ -100,6 +108,7 @@ static const struct {
 	{ "runtime", add_runtime },
 	{ "python", set_python },
 	{ "zygote", add_zygote },
+	{ "container", add_container },
 };
 
 static int
@@ -138,13 +147,26 @@ program_open(const struct host *host, struct err *e)
 
 	programs.host = host;
 	programs.own_pids = host_space(host, HOST_PID, e);
+	pid_t pid = -1;
+	int sock;
+
 	if (programs.own_pids < 0)
 		return -1;
 	for (int l = 0; l < language_COUNT; l++)
 		if (filter_make(&programs.guests[l], who[l] | counted, e) < 0)
 			return -1;
 	zygotes_open(host, &programs.guests[language_python]);
+	if (dock_open(host, programs.guests, &pid, &sock, e) < 0)
+		return -1;
+	zygotes_set_dock(pid, sock);
 	return 0;
+}
+
+const char *const *
+program_command(uint32_t runtime, const char **extension)
+{
+	*extension = runtimes[runtime].extension;
+	return runtimes[runtime].argv;
 }
 
 int
@@ -331,8 +353,15 @@ static void
 start_from_file(struct life *life)
 {
 	struct err e;
+	bool contained = life->box->order.container != 0;
+	int r;
 
-	if (start(life, &runtimes[life->order.runtime], &e) < 0) {
+	if (contained)
+		r = err_set(&e, ERR_isolation_unavailable,
+		    "use_container: containers cannot be started any more");
+	else
+		r = start(life, &runtimes[life->order.runtime], &e);
+	if (r < 0) {
 		if (life->order.alone != 0)
 			life_kill(life->box);
 		life_fail(life, &e);
@@ -345,6 +374,8 @@ start_from_file(struct life *life)
 void
 program_start(struct life *life)
 {
+	if (life->box->order.container != 0)
+		life->order.zygote = ZYGOTES_DOCK;
 	if (life->order.zygote == 0 || zygotes_ask(life) < 0)
 		start_from_file(life);
 }

@@ -14,8 +14,11 @@
  *   runtime NAME EXTENSION PATH ARGUMENT...   one without a driver; numbers from language_COUNT on
  *   python PATH                               instead of that of runtimes.def
  *   zygote PATH MODULE,...                    numbers from 1 on
+ *   container NAME PATH                       of containers.def
  */
 int program_settings(int argc, char **argv, struct err *);
+/* The arguments of a runtime, NULL at the end; *extension NULL: it has a driver. */
+const char *const *program_command(uint32_t runtime, const char **extension);
 
 /* From a zygote: a child of it ended; it ended itself. */
 void program_reaped_by(uint32_t zygote, pid_t, int status, const struct rusage *);

@@ -37,8 +37,6 @@ EMBED(guest_python_zygote,  "python/zygote.py")
 EMBED(guest_shell_driver,   "shell/driver.sh")
 /* clang-format on */
 
-#define ZYGOTE_MODULE "_zygote.so"
-
 enum need { WANT, MUST };
 
 static const struct {
@@ -53,7 +51,8 @@ static const struct {
 static const char *const tops[] = { "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32" };
 
 static const char *const folders[] = { "cloister", "cloister/node", "cloister/python",
-	"cloister/shell", "dev", "etc", "mnt", "proc", "sandbox", "tmp", "workspace" };
+	"cloister/shell", "dev", "etc", "mnt", "proc", "run", "sandbox", "sys", "tmp",
+	"workspace" };
 
 static const struct {
 	const char *path, *target;
@@ -169,24 +168,33 @@ copy_library_cache(int root, struct err *e)
 	return r;
 }
 
-/* The part of a zygote that is machine code: beside this program. */
+/* What is machine code for boxes lies beside this program: a part of zygotes, and the first process
+ * of a container. */
 static int
-copy_module(int root, struct err *e)
+copy_beside(int root, const char *file, const char *to, mode_t mode, struct err *e)
 {
 	char path[4096];
-	struct blob module = { 0 };
+	struct blob code = { 0 };
 	ssize_t n = readlink("/proc/self/exe", path, sizeof path);
 	char *name = n > 0 && n < (ssize_t)sizeof path ? memrchr(path, '/', (size_t)n) : NULL;
 
-	if (name == NULL || name + sizeof "/" ZYGOTE_MODULE > path + sizeof path)
+	if (name == NULL || name + 1 + strlen(file) >= path + sizeof path)
 		return err_set(e, ERR_internal, "this program's path makes no sense");
-	memcpy(name, "/" ZYGOTE_MODULE, sizeof "/" ZYGOTE_MODULE);
-	int r = fdio_load(AT_FDCWD, path, 4 << 20, &module, e);
+	memcpy(name + 1, file, strlen(file) + 1);
+	int r = fdio_load(AT_FDCWD, path, 4 << 20, &code, e);
 
 	if (r == 0)
-		r = make_file(root, "cloister/python/" ZYGOTE_MODULE, module.data, module.size, e);
-	blob_clear(&module);
-	return r;
+		r = make_file(root, to, code.data, code.size, e);
+	blob_clear(&code);
+	return r < 0 || fchmodat(root, to, mode, 0) == 0 ? r : err_sys(e, "chmod %s", to);
+}
+
+static int
+copy_all_beside(int root, struct err *e)
+{
+	return copy_beside(root, "_zygote.so", "cloister/python/_zygote.so", 0644, e) < 0
+	           ? -1
+	           : copy_beside(root, "cloister-init", "cloister/init", 0755, e);
 }
 
 static int
@@ -205,7 +213,7 @@ fill(int root, struct err *e)
 			root, files[i].path, files[i].text, (size_t)(end - files[i].text), e) < 0)
 			return -1;
 	}
-	return copy_library_cache(root, e) < 0 ? -1 : copy_module(root, e);
+	return copy_library_cache(root, e) < 0 ? -1 : copy_all_beside(root, e);
 }
 
 /*

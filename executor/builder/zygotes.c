@@ -46,6 +46,7 @@ struct zygote {
 	const char *python, *modules;
 	pid_t pid;
 	int sock; /* -1: it is not there */
+	bool watched;
 	int64_t not_before_ms;
 	unsigned starts, under_way;
 	struct life *first,
@@ -55,7 +56,7 @@ struct zygote {
 static struct {
 	const struct host *host;
 	int start; /* what each reads */
-	struct zygote all[ORDER_MAX_ZYGOTES];
+	struct zygote all[ZYGOTES_DOCK];
 	size_t count;
 } zygotes = { .start = -1 };
 
@@ -82,8 +83,20 @@ zygotes_open(const struct host *host, const struct filter *filter)
 	zygotes.start = memfd_create("zygote", MFD_CLOEXEC);
 	if (zygotes.start < 0 || fdio_write(zygotes.start, &start, sizeof start, &e) < 0)
 		log_warn("there are no zygotes", LOG_N("errno", errno));
-	for (size_t i = 0; i < zygotes.count; i++)
+	for (size_t i = 0; i < COUNT(zygotes.all); i++) {
+		zygotes.all[i].sock = -1;
 		zygotes.all[i].last = &zygotes.all[i].first;
+	}
+}
+
+void
+zygotes_set_dock(pid_t pid, int sock)
+{
+	struct zygote *dock = &zygotes.all[ZYGOTES_DOCK - 1];
+
+	dock->modules = "of containers";
+	dock->pid = pid;
+	dock->sock = sock;
 }
 
 bool
@@ -161,7 +174,7 @@ start(struct zygote *z, struct err *e)
 {
 	int pair[2];
 
-	if (zygotes.start < 0 || loop_now_ms() < z->not_before_ms)
+	if (z->python == NULL || zygotes.start < 0 || loop_now_ms() < z->not_before_ms)
 		return err_set(e, ERR_unavailable, "there is no zygote just now");
 	z->not_before_ms = loop_now_ms() + PAUSE_MS;
 	z->starts++;
@@ -172,10 +185,21 @@ start(struct zygote *z, struct err *e)
 		become(z, pair[1]);
 	close(pair[1]);
 	z->sock = pair[0];
-	if (z->pid > 0 && loop_watch(z->sock, EPOLLIN, on_word, z, e) == 0)
+	if (z->pid > 0)
 		return 0;
 	close(take_fd(&z->sock));
 	return err_set(e, ERR_unavailable, "no zygote can be started");
+}
+
+static int
+attend(struct zygote *z, struct err *e)
+{
+	if (z->sock < 0 && start(z, e) < 0)
+		return -1;
+	if (!z->watched && loop_watch(z->sock, EPOLLIN, on_word, z, e) < 0)
+		return -1;
+	z->watched = true;
+	return 0;
 }
 
 /* ---- asking it ---- */
@@ -195,6 +219,7 @@ ask(const struct zygote *z, struct life *program, struct err *e)
 		return err_sys(e, "socketpair");
 	}
 	order.group = box->group;
+	order.order.runtime = program->order.runtime;
 	for (size_t i = 0; i < ORDER_MAX_FDS; i++)
 		fds[n++] = program->fds[i];
 	fds[n++] = report[1];
@@ -253,7 +278,7 @@ zygotes_ask(struct life *program)
 	struct zygote *z = &zygotes.all[program->order.zygote - 1];
 	struct err e;
 
-	if (z->sock < 0 && start(z, &e) < 0)
+	if (attend(z, &e) < 0)
 		return -1;
 	program->next = NULL;
 	*z->last = program;
@@ -284,6 +309,7 @@ lose(struct zygote *z)
 {
 	log_warn("a zygote ended", LOG_S("modules", z->modules));
 	loop_forget(z->sock);
+	z->watched = false;
 	close(take_fd(&z->sock));
 	z->under_way = 0;
 	kill(z->pid, SIGKILL);
@@ -318,7 +344,7 @@ on_word(void *self, uint32_t events)
 void
 zygotes_kill(void)
 {
-	for (size_t i = 0; i < zygotes.count; i++)
+	for (size_t i = 0; i < COUNT(zygotes.all); i++)
 		if (zygotes.all[i].sock >= 0)
 			kill(zygotes.all[i].pid, SIGKILL);
 }

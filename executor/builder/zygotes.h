@@ -4,9 +4,16 @@
 
 #include "executor/builder/life.h"
 
+enum {
+	ZYGOTES_DOCK =
+	    ORDER_MAX_ZYGOTES + 1, /* the number of oci/dock.h, which is asked in the same way */
+};
+
 /* One more, from the command line: its interpreter, and modules as zygote.py takes them. */
 int zygotes_add(const char *python, const char *modules, struct err *);
 void zygotes_open(const struct host *, const struct filter *);
+/* It is there and stays, or ends for good. */
+void zygotes_set_dock(pid_t, int sock);
 bool zygotes_have(uint32_t number);
 /*
  * Has it fork the program, whose descriptors are in life->fds: program_born() comes, then

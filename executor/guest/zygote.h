@@ -29,7 +29,7 @@ struct zygote_start {
 /* Fork one.  Descriptors: stdout, stderr, control, report; the namespaces, by enum
  * host_namespace; the cgroups to join. */
 struct zygote_order {
-	struct order order; /* the box's */
+	struct order order; /* the box's, with the program's runtime */
 	struct cgroup group;
 	uint32_t spaces; /* bits: which have come */
 };

@@ -7,8 +7,10 @@
  */
 #include "executor/run/plan.h"
 
+#include "executor/builder/containers.h"
 #include "executor/files.h"
 #include "executor/options.h"
+#include "executor/run/container.h"
 #include "executor/run/pool.h"
 #include "executor/runtime.h"
 
@@ -21,11 +23,6 @@
 static int
 refuse_missing(const struct execute_code *ask, struct err *e)
 {
-	if (ask->use_container)
-		return err_set(e, ERR_isolation_unavailable,
-		    "use_container: no container runtime is set up on this server; leave it out to "
-		    "run "
-		    "in a box");
 	if (ask->allowed_domains.count > 0)
 		return err_set(e, ERR_egress_denied,
 		    "allowed_domains: %.64s cannot be reached, programs have no network",
@@ -55,7 +52,9 @@ refuse_other_box(const struct plan *plan, const struct execute_code *ask,
 	const struct box_limits *mine = &plan->limits.box, *its = &session->limits.box;
 	const char *field = NULL;
 
-	if (mine->memory_bytes != its->memory_bytes)
+	if (mine->container != its->container)
+		field = "use_container";
+	else if (mine->memory_bytes != its->memory_bytes)
 		field = ask->memory_limit != NULL ? "memory_limit" : "resource_limits.max_ram_mb";
 	else if (mine->cpu_milli != its->cpu_milli)
 		field = "resource_limits.max_cpu_cores";
@@ -82,6 +81,9 @@ read_limits(
 		return err_set(e, ERR_invalid_argument,
 		    "resource_limits.%s: is fixed when a session is made, by create_session",
 		    asked->max_disk_mb != 0 ? "max_disk_mb" : "max_files");
+	if (ask->use_container && plan->limits.box.container == CONTAINER_none &&
+	    container_choose(&plan->limits.box.container, e) < 0)
+		return -1;
 	/* What has a field of its own goes before what stands in resource_limits. */
 	if (limits_ask(&plan->limits, "resource_limits.", asked, e) < 0 ||
 	    limits_ask_memory(&plan->limits, "memory_limit", ask->memory_limit, e) < 0)

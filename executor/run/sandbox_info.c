@@ -4,6 +4,7 @@
 
 #include "executor/box.h"
 #include "executor/info.h"
+#include "executor/run/container.h"
 #include "executor/run/policy.h"
 #include "executor/sign.h"
 
@@ -92,10 +93,11 @@ describe(struct sandbox_info *reply, bool detail, struct err *e)
 	reply->success = true;
 	reply->resource_limits = info_limits();
 	reply->artifact_key = strdup(sign_public_key());
-	/* Code is run in boxes; use_container is refused by plan.c. */
 	reply->container_mode = calloc(1, sizeof *reply->container_mode);
 	if (reply->resource_limits == NULL || reply->container_mode == NULL)
 		return err_sys(e, "limits");
+	reply->container_mode->available = container_available();
+	reply->container_mode->enabled = container_enabled();
 	if (describe_profiles(reply, detail, e) < 0 || describe_isolation(reply, e) < 0 ||
 	    info_runtimes(&reply->runtimes, -1, e) < 0)
 		return -1;

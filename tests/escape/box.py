@@ -60,21 +60,23 @@ class Waiting:
 
 
 class Box:
-    """One box_run with its builder; prefix: a command that starts it otherwise than it is started as a rule."""
+    """One box_run with its builder; prefix: a command that starts it otherwise than it is started as a rule; arguments:
+    the builder's."""
 
-    def __init__(self, folder, probe, user=None, prefix=()):
+    def __init__(self, folder, probe, user=None, prefix=(), arguments=()):
         self.user, self.source, self.folder, self.probe, self.start = user, folder, folder, probe, "cold"
         # What an ordinary user starts must be where that user can read it.
         if user is not None:
             self.folder = tempfile.mkdtemp(prefix="cloister-escape-")
-            for name in "box_run", "cloister-builder", "_zygote.so":
+            for name in "box_run", "cloister-builder", "cloister-init", "_zygote.so":
                 shutil.copy(os.path.join(folder, name), self.folder)
             os.chmod(self.folder, 0o755)
         as_user = {} if user is None else {"user": user, "group": user, "extra_groups": []}
         self.canary = secrets.token_hex(16)
         clean = {"PATH": "/usr/bin:/bin", "CANARY": self.canary}
         zygotes = [word for modules in ("", LIBRARIES) for word in ("zygote", PYTHON, modules, "--")]
-        self.process = subprocess.Popen([*prefix, os.path.join(self.folder, "box_run"), *zygotes], stdin=subprocess.PIPE,
+        self.process = subprocess.Popen([*prefix, os.path.join(self.folder, "box_run"), *zygotes, *arguments],
+                                        stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, env=clean, cwd="/", **as_user)
         self.isolation = json.loads(self.process.stdout.readline())["isolation"]
         self.numbers, self.waiting = itertools.count(1), {}
@@ -198,11 +200,15 @@ def link(path):
 
 
 def children(pid):
+    """Of all its threads: a program in Go starts others from any of them."""
+    found = []
     try:
-        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
-            return [int(word) for word in file.read().split()]
+        for task in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{task}/children", encoding="ascii") as file:
+                found += [int(word) for word in file.read().split()]
     except OSError:
-        return []
+        pass
+    return found
 
 
 def descendants(pid):

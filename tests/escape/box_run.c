@@ -6,8 +6,9 @@
  *   {"id": 1, "code": "print(1)", "wall_ms": 5000, "memory_mb": 512, "workspace": "a", ...}
  * it answers when nothing of the box is left; first of all it says what holds a box here.  A named
  * workspace stays for later programs, until {"drop": "a"}; an unnamed one goes with its program.
- * {"kill": 1} ends the program asked for under that id.  "language" and "zygote" are numbers; with
- * "session": true the code is a statement, and its box and program stay as long as the workspace.
+ * {"kill": 1} ends the program asked for under that id.  "language", "zygote" and "container" are
+ * numbers; with "session": true the code is a statement, and its box and program stay as long as
+ * the workspace.
  *
  * Its arguments are the builder's.
  */
@@ -82,8 +83,9 @@ texts_of(const struct texts *texts)
 static json_t *
 isolation_json(const struct isolation *isolation)
 {
-	return json_pack("{s:o, s:o, s:s}", "layers", texts_of(&isolation->layers), "missing",
-	    texts_of(&isolation->missing), "limits_by", isolation->limits_by);
+	return json_pack("{s:s, s:o, s:o, s:s}", "backend", isolation->backend, "layers",
+	    texts_of(&isolation->layers), "missing", texts_of(&isolation->missing), "limits_by",
+	    isolation->limits_by);
 }
 
 /* Nothing of it is left. */
@@ -172,6 +174,7 @@ limits_of(const json_t *ask)
 		.processes = number(ask, "processes", 64),
 		.open_files = number(ask, "open_files", 256),
 		.tmp_bytes = number(ask, "tmp_mb", 16) << 20,
+		.container = number(ask, "container", 0),
 	};
 }
 

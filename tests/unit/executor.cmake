@@ -1,6 +1,6 @@
 # The executor's files on a stage (fake.h) that answers when the test says so.
 set(executor ${CMAKE_SOURCE_DIR}/executor)
-set(executor_rules fake.c fake_box.c ${executor}/options.c ${executor}/runtime.c ${executor}/run/limits.c ${executor}/run/policy.c)
+set(executor_rules fake.c fake_box.c ${executor}/run/container.c ${executor}/options.c ${executor}/runtime.c ${executor}/run/limits.c ${executor}/run/policy.c)
 set(executor_sessions ${executor_rules} ${executor}/event.c ${executor}/home.c ${executor}/info.c ${executor}/sign.c ${executor}/run/pool.c
 	${executor}/run/queue.c ${executor}/session/bridge.c
 	${executor}/session/session.c ${executor}/session/session_id.c ${executor}/session/session_tools.c)

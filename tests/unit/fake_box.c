@@ -57,6 +57,18 @@ box_make(const struct box_limits *limits, const struct workspace *workspace,
 	return box;
 }
 
+void
+isolation_entitle(uint32_t container, const char *title)
+{
+	assert_true(container != 0 && title[0] != '\0');
+}
+
+const char *
+isolation_title(uint32_t container)
+{
+	return container != 0 ? "container" : "";
+}
+
 bool
 box_is_ending(const struct box *box)
 {

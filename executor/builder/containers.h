@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* containers.h - the container runtimes that are known, as numbers: 0 is none. */
+#pragma once
+
+/* clang-format off */
+enum container {
+	CONTAINER_none,
+#define CONTAINER(name, ...) CONTAINER_##name,
+#include "executor/builder/containers.def"
+	CONTAINER_COUNT
+};
+/* clang-format on */
