@@ -233,7 +233,10 @@ on_done(void *self, struct box_end *end)
 	r->warm = true; /* the next statement finds it there */
 	r->lost = false;
 	r->ran = !end->program_gone;
-	end_run(r->home, end, NULL);
+	if (end->lost.code != ERR_none)
+		end_run(r->home, NULL, &end->lost);
+	else
+		end_run(r->home, end, NULL);
 }
 
 static void
