@@ -14,8 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
-#include <sys/statvfs.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #include <cmocka.h>
 
