@@ -332,6 +332,7 @@ start_from_file(struct life *life)
 {
 	struct err e;
 
+	life->answer.cold = true;
 	if (start(life, &runtimes[life->order.runtime], &e) < 0) {
 		if (life->order.alone != 0)
 			life_kill(life->box);
