@@ -96,7 +96,8 @@ struct box_end {
 	uint64_t max_memory_bytes; /* 0: the host cannot tell */
 	bool too_many_processes;   /* the limit was hit */
 	bool program_gone;         /* with it, and all that it had defined */
-	bool warm;                 /* home.c: its program waited, or was forked from a zygote */
+	bool cold;                 /* its program was started from its file, */
+	bool warm;                 /* home.c: it was not, or it waited for its code */
 	bool restarted;            /* home.c: what earlier statements defined was lost before it */
 	struct err lost;           /* nobody knows how it ended: the builder did */
 	struct blob out, err;      /* as written, bytes */

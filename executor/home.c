@@ -26,9 +26,10 @@ struct resident {
 	struct home *home;
 	struct program *program; /* NULL: there is none */
 	bool ready;              /* it waited for its first code */
-	bool warm;               /* the run that it has */
+	bool warm;               /* it waited for the run that it has */
 	bool ran;                /* it has what a statement defined */
 	bool lost;               /* that is gone, and nobody was told */
+	struct texts names;      /* that its last run left */
 };
 
 struct home {
@@ -65,6 +66,8 @@ settle(struct home *h)
 
 	if (!h->ending || h->box != NULL)
 		return;
+	for (size_t i = 0; i < COUNT(h->residents); i++)
+		texts_clear(&h->residents[i].names);
 	free(h);
 	if (gone != NULL)
 		gone(waiter);
@@ -101,9 +104,8 @@ start_program(struct home *h, unsigned language, uint32_t zygote, struct err *e)
 	if (h->box == NULL &&
 	    (h->box = box_make(&h->limits, h->workspace, on_box_ended, h, e)) == NULL)
 		return -1;
-	*r = (struct resident){
-		.home = h, .warm = zygote != 0 && h->limits.container == 0, .lost = r->lost
-	};
+	texts_clear(&r->names);
+	*r = (struct resident){ .home = h, .lost = r->lost };
 	r->program = program_start(h->box, &spec, &resident_events, r, e);
 	if (r->program == NULL)
 		return -1;
@@ -223,16 +225,27 @@ on_output(void *self, enum channel channel, const void *data, size_t size)
 		h->events.output(h->self, channel, data, size);
 }
 
+/* Who cannot remember them knows of none. */
+static void
+note_names(struct resident *r, const struct texts *names)
+{
+	texts_clear(&r->names);
+	for (size_t i = 0; r->home->kind == HOME_SESSION && i < names->count; i++)
+		if (texts_add(&r->names, names->items[i]) < 0)
+			texts_clear(&r->names);
+}
+
 static void
 on_done(void *self, struct box_end *end)
 {
 	struct resident *r = self;
 
-	end->warm = r->warm;
+	end->warm = r->warm || !end->cold;
 	end->restarted = r->lost;
 	r->warm = true; /* the next statement finds it there */
 	r->lost = false;
 	r->ran = !end->program_gone;
+	note_names(r, &end->variables);
 	if (end->lost.code != ERR_none)
 		end_run(r->home, NULL, &end->lost);
 	else
@@ -250,6 +263,7 @@ on_ended(void *self, const struct err *e)
 	r->program = NULL;
 	r->lost = r->lost || r->ran;
 	r->ready = r->ran = false;
+	texts_clear(&r->names);
 	if (why.code == ERR_none)
 		err_set(&why, ERR_unavailable, "the interpreter ended before it had the code");
 	tell_change(h, &why);
@@ -342,6 +356,13 @@ home_wipe(struct home *h, struct workspace *workspace)
 		home_end(h, drop, workspace);
 	else
 		workspace_drop(workspace);
+}
+
+const struct texts *
+home_variables(const struct home *h, unsigned language)
+{
+	must(language < COUNT(h->residents));
+	return &h->residents[language].names;
 }
 
 void

@@ -312,7 +312,7 @@ info_on_sandbox_stats(struct call *call, void *request, struct err *e)
 	if (reply.queue == NULL || reply.resources == NULL)
 		status = err_sys(e, "stats");
 	else
-		status = session_tools_report(call, ask->namespace, &reply, e);
+		status = session_tools_report(call, ask->namespace, &reply.sessions, e);
 	if (status == 0)
 		call_reply(call, &reply);
 	message_clear(MSG_stats, &reply);

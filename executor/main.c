@@ -13,6 +13,8 @@
 #include "executor/info.h"
 #include "executor/options.h"
 #include "executor/run/container.h"
+#include "executor/run/inspect.h"
+#include "executor/run/own_limits.h"
 #include "executor/run/pool.h"
 #include "executor/run/queue.h"
 #include "executor/run/run.h"
@@ -57,6 +59,7 @@ stop(void)
 	run_end_all();
 	pool_stop();
 	session_end_all();
+	own_limits_forget();
 	builder_stop();
 }
 
@@ -79,6 +82,8 @@ static const struct route routes[] = {
 	{ MSG_list_runtimes, FROM(gateway), info_on_list_runtimes },
 	{ MSG_get_sandbox_info, FROM(gateway), sandbox_info_on_get_sandbox_info },
 	{ MSG_sandbox_stats, FROM(gateway), info_on_sandbox_stats },
+	{ MSG_inspect_state, FROM(gateway), inspect_on_inspect_state },
+	{ MSG_set_resource_limits, FROM(gateway), own_limits_on_set_resource_limits },
 	{ 0 },
 };
 

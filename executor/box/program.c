@@ -197,7 +197,10 @@ static void
 end_run(struct program *p, bool gone)
 {
 	int64_t ended_us = gone ? p->ended_us : loop_now_us();
-	struct box_end end = { .wall_ms = (double)(ended_us - p->began_us) / 1000 };
+	struct box_end end = {
+		.wall_ms = (double)(ended_us - p->began_us) / 1000,
+		.cold = p->started.cold,
+	};
 
 	loop_unset(p->timer);
 	p->timer = 0;

@@ -95,6 +95,7 @@ struct answer {
 	struct err error; /* ERR_none: it worked */
 	struct layers layers;
 	uint32_t step_us[STEP_COUNT]; /* STARTED: how long each step of making it took */
+	bool cold; /* STARTED, of a program: from its file, whether or not a zygote was asked */
 	/* ENDED */
 	int32_t status; /* of a program, a steward: as of wait(2) */
 	bool out_of_memory, out_of_cpu, too_many_processes; /* of a box: a limit was hit */

@@ -356,6 +356,7 @@ start_from_file(struct life *life)
 	bool contained = life->box->order.container != 0;
 	int r;
 
+	life->answer.cold = true;
 	if (contained)
 		r = err_set(&e, ERR_isolation_unavailable,
 		    "use_container: containers cannot be started any more");
@@ -374,6 +375,7 @@ start_from_file(struct life *life)
 void
 program_start(struct life *life)
 {
+	life->answer.cold = life->box->order.container != 0;
 	if (life->box->order.container != 0)
 		life->order.zygote = ZYGOTES_DOCK;
 	if (life->order.zygote == 0 || zygotes_ask(life) < 0)

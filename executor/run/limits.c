@@ -173,3 +173,16 @@ limits_ask(
 		return -1;
 	return limits_ask_seconds(limits, field, asked->timeout_seconds, e);
 }
+
+void
+limits_tell(const struct limits *limits, struct resource_limits *reply)
+{
+	*reply = (struct resource_limits){
+		.max_cpu_cores = (double)limits->box.cpu_milli / 1000,
+		.max_cpu_seconds = (double)limits->box.cpu_ms / 1000,
+		.timeout_seconds = (double)limits->box.wall_ms / 1000,
+	};
+	for (const struct rule *r = rules; r < rules + COUNT(rules); r++)
+		*(uint64_t *)((char *)reply + r->asked) =
+		    *(const uint64_t *)((const char *)limits + r->to) / r->unit;
+}

@@ -21,6 +21,8 @@ int limits_bytes(const char *field, const char *text, uint64_t *bytes, struct er
  * field and the cap.  Fields are named with the prefix in front: "resource_limits.". */
 int limits_ask(
     struct limits *, const char *prefix, const struct resource_limits *asked, struct err *);
-/* The same for seconds and for memory as text; 0 and NULL: not asked. */
+/* The other way: all of them, in the units of the message. */
+void limits_tell(const struct limits *, struct resource_limits *);
+/* As limits_ask, for seconds and for memory as text; 0 and NULL: not asked. */
 int limits_ask_seconds(struct limits *, const char *field, double seconds, struct err *);
 int limits_ask_memory(struct limits *, const char *field, const char *text, struct err *);

@@ -71,12 +71,12 @@ refuse_other_box(const struct plan *plan, const struct execute_code *ask,
 }
 
 static int
-read_limits(
-    struct plan *plan, const struct execute_code *ask, const struct session *session, struct err *e)
+read_limits(struct plan *plan, const struct execute_code *ask, const struct limits *limits,
+    const struct session *session, struct err *e)
 {
 	const struct resource_limits *asked = ask->resource_limits;
 
-	plan->limits = session != NULL ? session->limits : options.limits;
+	plan->limits = *limits;
 	if (session != NULL && asked != NULL && (asked->max_disk_mb != 0 || asked->max_files != 0))
 		return err_set(e, ERR_invalid_argument,
 		    "resource_limits.%s: is fixed when a session is made, by create_session",
@@ -152,7 +152,8 @@ read_files(struct plan *plan, struct execute_code *ask, struct err *e)
 }
 
 int
-plan_read(struct plan *plan, struct execute_code *ask, const struct session *session, struct err *e)
+plan_read(struct plan *plan, struct execute_code *ask, const struct limits *limits,
+    const struct session *session, struct err *e)
 {
 	const char *profile = session != NULL ? session->profile : NULL;
 	const char *label = ask->namespace != NULL ? ask->namespace
@@ -164,7 +165,7 @@ plan_read(struct plan *plan, struct execute_code *ask, const struct session *ses
 		.label = label != NULL ? strdup(label) : NULL,
 	};
 	if (read_language(plan, ask->language, session, e) == 0 && refuse_missing(ask, e) == 0 &&
-	    read_limits(plan, ask, session, e) == 0 &&
+	    read_limits(plan, ask, limits, session, e) == 0 &&
 	    policy_read(&plan->policy, ask, plan->language, profile, e) == 0 &&
 	    read_code(plan, ask, e) == 0 && read_files(plan, ask, e) == 0) {
 		plan->statement = session != NULL && runtime_at(plan->language)->driver;

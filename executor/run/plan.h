@@ -28,7 +28,8 @@ struct plan {
 	size_t nfiles;
 };
 
-/* Takes what it needs of *ask; session NULL: it runs in a workspace of its own.  Texts of errors
- * name the field.  After an error *plan is empty. */
-int plan_read(struct plan *, struct execute_code *ask, const struct session *, struct err *);
+/* Takes what it needs of *ask, which may change those limits; session NULL: it runs in a workspace
+ * of its own.  Texts of errors name the field.  After an error *plan is empty. */
+int plan_read(struct plan *, struct execute_code *ask, const struct limits *,
+    const struct session *, struct err *);
 void plan_clear(struct plan *);

@@ -21,6 +21,7 @@
 #include "executor/files.h"
 #include "executor/options.h"
 #include "executor/run/outcome.h"
+#include "executor/run/own_limits.h"
 #include "executor/run/plan.h"
 #include "executor/run/pool.h"
 #include "executor/run/queue.h"
@@ -512,7 +513,9 @@ new_run(struct call *call, struct execute_code *ask, struct session *session, st
 		err_sys(e, "run");
 		return NULL;
 	}
-	if (plan_read(&run->plan, ask, session, e) < 0) {
+	const struct limits *limits = session != NULL ? &session->limits : own_limits_of(call);
+
+	if (plan_read(&run->plan, ask, limits, session, e) < 0) {
 		free(run);
 		return NULL;
 	}

@@ -13,6 +13,7 @@
 #include "executor/session/session.h"
 
 #include "executor/options.h"
+#include "executor/run/own_limits.h"
 
 #include "common/auto.h"
 #include "common/loop.h"
@@ -374,7 +375,7 @@ struct session *
 session_main(const struct call *call, bool *made, struct err *e)
 {
 	const struct session_wish wish = {
-		.ttl_s = options.session_ttl, .limits = options.limits, .main = true
+		.ttl_s = options.session_ttl, .limits = *own_limits_of(call), .main = true
 	};
 
 	if (made != NULL)

@@ -3,6 +3,7 @@
 #include "executor/session/session_tools.h"
 
 #include "executor/options.h"
+#include "executor/run/own_limits.h"
 #include "executor/run/policy.h"
 #include "executor/runtime.h"
 
@@ -36,7 +37,7 @@ is_busy(const struct session *session)
 }
 
 int
-session_tools_report(const struct call *call, const char *label, struct stats *stats, struct err *e)
+session_tools_report(const struct call *call, const char *label, void *list, struct err *e)
 {
 	for (const struct session *s = session_first(); s != NULL; s = s->next) {
 		bool wanted = label == NULL || (s->label != NULL && strcmp(s->label, label) == 0);
@@ -44,7 +45,7 @@ session_tools_report(const struct call *call, const char *label, struct stats *s
 		if (!wanted || !session_is_of(s, call))
 			continue;
 
-		struct session_info *info = list_add(&stats->sessions, sizeof *info);
+		struct session_info *info = list_add(list, sizeof *info);
 
 		if (info == NULL)
 			return err_sys(e, "sessions");
@@ -86,14 +87,15 @@ opened(void *self, struct workspace *workspace, const struct err *e)
 }
 
 static int
-read_wish(const struct create_session *ask, struct session_wish *wish, struct err *e)
+read_wish(const struct call *call, const struct create_session *ask, struct session_wish *wish,
+    struct err *e)
 {
 	*wish = (struct session_wish){
 		.label = ask->namespace,
 		.profile = ask->profile,
 		.language = language_python,
 		.ttl_s = ask->ttl != 0 ? ask->ttl : options.session_ttl,
-		.limits = options.limits,
+		.limits = *own_limits_of(call),
 	};
 	if (wish->ttl_s > options.max_session_ttl)
 		return err_set(e, ERR_limit_exceeded,
@@ -118,7 +120,7 @@ session_tools_on_create_session(struct call *call, void *request, struct err *e)
 
 	if (opening == NULL)
 		return err_sys(e, "session");
-	if (read_wish(request, &wish, e) == 0)
+	if (read_wish(call, request, &wish, e) == 0)
 		session = session_new(call, &wish, e);
 	if (session == NULL) {
 		free(opening);

@@ -31,6 +31,7 @@ struct fake_call {
 		struct restored restored;
 		struct stats stats;
 		struct bridged bridged;
+		struct resource_limits limits;
 	} reply;
 	size_t parts; /* of its stream */
 };

@@ -331,6 +331,7 @@ fake_end_run(struct box_end end)
 	if (w->killed)
 		end.how = BOX_KILLED;
 	end.program_gone = end.program_gone || over || p->killed;
+	end.cold = p->spec.zygote == 0;
 	end.isolation.backend = strdup("box");
 	end.isolation.limits_by = strdup("rlimit");
 	free(take_ptr(w->code));

@@ -98,12 +98,16 @@ keeps_to_the_caps(void **state)
 		{ { .max_cpu_cores = 64 }, "r.max_cpu_cores", ERR_limit_exceeded },
 		{ { .max_cpu_cores = 0.001 }, "r.max_cpu_cores", ERR_invalid_argument },
 		{ { .timeout_seconds = 0.25 }, NULL, ERR_none },
+		{ { .max_cpu_seconds = 9 }, NULL, ERR_none },
+		{ { .max_cpu_seconds = 11 }, "r.max_cpu_seconds: 11 s is over",
+		    ERR_limit_exceeded },
 		{ { .timeout_seconds = 4000 }, "r.timeout_seconds", ERR_limit_exceeded },
 	};
 	struct err e;
 
 	(void)state;
 	options.max_cpu_cores = 4;
+	options.max_cpu_seconds = 10;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct limits limits = options.limits;
 		int status = limits_ask(&limits, "r.", &cases[i].asked, &e);
@@ -122,19 +126,31 @@ asks_in_units(void **state)
 	const struct resource_limits asked = { .max_ram_mb = 64,
 		.max_cpu_cores = 0.5,
 		.timeout_seconds = 1.5,
+		.max_cpu_seconds = 0.25,
 		.max_disk_mb = 3,
 		.max_files = 99 };
 	struct limits limits = options.limits;
+	struct resource_limits told;
 	struct err e;
 
 	(void)state;
+	options.max_cpu_seconds = 0;
 	assert_int_equal(limits_ask(&limits, "", &asked, &e), 0);
 	assert_int_equal(limits.box.memory_bytes, 64 << 20);
 	assert_int_equal(limits.box.cpu_milli, 500);
 	assert_int_equal(limits.box.wall_ms, 1500);
+	assert_int_equal(limits.box.cpu_ms, 250);
 	assert_int_equal(limits.room.bytes, 3 << 20);
 	assert_int_equal(limits.room.files, 99);
 	assert_int_equal(limits.box.processes, 64);
+	/* And are told in those of the message. */
+	limits_tell(&limits, &told);
+	assert_int_equal(told.max_ram_mb, 64);
+	assert_int_equal(told.max_disk_mb, 3);
+	assert_int_equal(told.max_files, 99);
+	assert_int_equal(told.max_processes, 64);
+	assert_true(told.timeout_seconds == 1.5 && told.max_cpu_seconds == 0.25);
+	assert_true(told.max_cpu_cores == 0.5);
 	/* A time too short to count is the shortest there is, not none. */
 	assert_int_equal(limits_ask_seconds(&limits, "timeout", 0.0001, &e), 0);
 	assert_int_equal(limits.box.wall_ms, 1);

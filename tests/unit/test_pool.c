@@ -278,7 +278,7 @@ tells_the_builder_of_its_zygotes(void **state)
 
 struct run {
 	unsigned done;
-	bool ran;
+	bool ran, warm;
 	struct err why;
 };
 
@@ -289,6 +289,7 @@ on_done(void *self, struct box_end *box_end, const struct err *e)
 
 	run->done++;
 	run->ran = box_end != NULL;
+	run->warm = box_end != NULL && box_end->warm;
 	if (box_end == NULL)
 		run->why = *e;
 }
@@ -329,6 +330,13 @@ runs_though_the_box_died_that_it_took(void **state)
 }
 
 static void
+take_made(void *self, struct workspace *workspace, const struct err *e)
+{
+	(void)e;
+	*(struct workspace **)self = workspace;
+}
+
+static void
 tries_once_more_from_the_file(void **state)
 {
 	struct taken taken;
@@ -360,6 +368,36 @@ tries_once_more_from_the_file(void **state)
 	give_back(&taken);
 }
 
+/* Whatever was asked for. */
+static void
+tells_which_start_it_was(void **state)
+{
+	static const bool dies[] = { false, true };
+	struct err dead;
+
+	(void)state;
+	err_set(&dead, ERR_unavailable, "no zygote");
+	pool_stop();
+	fake_bury();
+	for (size_t i = 0; i < COUNT(dies); i++) {
+		struct workspace *workspace;
+		struct home *home;
+		struct run run;
+
+		workspace_make(&options.limits.room, take_made, &workspace);
+		fake_make(NULL);
+		home = home_new(HOME_ALONE, workspace, &options.limits.box);
+		start(home, &run);
+		if (dies[i])
+			assert_true(fake_die(&dead));
+		fake_end_run((struct box_end){ .how = BOX_EXITED });
+		assert_true(run.ran);
+		assert_int_equal(run.warm, !dies[i]);
+		home_wipe(home, workspace);
+		fake_bury();
+	}
+}
+
 int
 main(void)
 {
@@ -376,6 +414,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(tells_the_builder_of_its_zygotes, begin, end),
 		cmocka_unit_test_setup_teardown(runs_though_the_box_died_that_it_took, begin, end),
 		cmocka_unit_test_setup_teardown(tries_once_more_from_the_file, begin, end),
+		cmocka_unit_test_setup_teardown(tells_which_start_it_was, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #include "fake.h"
 
 #include "executor/options.h"
+#include "executor/run/own_limits.h"
 #include "executor/runtime.h"
 #include "executor/session/session_tools.h"
 
@@ -96,6 +97,7 @@ end(void **state)
 {
 	(void)state;
 	session_end_all();
+	own_limits_forget();
 	fake_bury();
 	assert_int_equal(fake.workspaces, 0);
 	return 0;
@@ -417,6 +419,60 @@ refuses_what_is_beyond_it(void **state)
 	assert_null(session_first());
 }
 
+static int
+set_limits(const char *principal, char *session_id, struct resource_limits limits)
+{
+	struct set_resource_limits ask = { session_id, &limits };
+	struct fake_call *c = fake_call(MSG_set_resource_limits, principal);
+	struct err e = { 0 };
+	int status = own_limits_on_set_resource_limits(&c->call, &ask, &e);
+
+	if (status == 0)
+		fake_forget(c);
+	else
+		free(c);
+	return status < 0 ? (int)e.code : 0;
+}
+
+static void
+has_limits_of_its_owner(void **state)
+{
+	char ann[SESSION_ID], bob[SESSION_ID];
+	enum err_code code;
+
+	(void)state;
+	create("ann", 0, bob);
+	assert_int_equal(set_limits("ann", NULL, (struct resource_limits){ .max_ram_mb = 64 }), 0);
+	assert_int_equal(find("ann", bob, &code)->limits.box.memory_bytes, 512 << 20);
+	create("ann", 0, ann);
+	create("bob", 0, bob);
+	assert_int_equal(find("ann", ann, &code)->limits.box.memory_bytes, 64 << 20);
+	assert_int_equal(find("bob", bob, &code)->limits.box.memory_bytes, 512 << 20);
+	/* What its box was made with stays. */
+	assert_int_equal(
+	    set_limits("ann", ann, (struct resource_limits){ .timeout_seconds = 2 }), 0);
+	assert_int_equal(find("ann", ann, &code)->limits.box.wall_ms, 2000);
+	assert_int_equal(set_limits("ann", ann, (struct resource_limits){ .max_processes = 9 }),
+	    ERR_invalid_argument);
+	assert_int_equal(find("ann", ann, &code)->limits.box.processes, 64);
+	assert_int_equal(set_limits("bob", ann, (struct resource_limits){ .timeout_seconds = 3 }),
+	    ERR_not_found);
+	assert_int_equal(set_limits("ann", NULL, (struct resource_limits){ .max_ram_mb = 9000 }),
+	    ERR_limit_exceeded);
+	/* However many set some, few are kept: those that were used last. */
+	for (int n = 0; n < 1024; n++) {
+		char name[16];
+
+		snprintf(name, sizeof name, "p%d", n);
+		assert_int_equal(
+		    set_limits(name, NULL, (struct resource_limits){ .max_ram_mb = 64 }), 0);
+	}
+	create("ann", 0, ann);
+	assert_int_equal(find("ann", ann, &code)->limits.box.memory_bytes, 512 << 20);
+	create("p1023", 0, ann);
+	assert_int_equal(find("p1023", ann, &code)->limits.box.memory_bytes, 64 << 20);
+}
+
 int
 main(void)
 {
@@ -433,6 +489,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(tells_when_it_cannot_be_made, begin, end),
 		cmocka_unit_test_setup_teardown(swaps_under_a_reader, begin, end),
 		cmocka_unit_test_setup_teardown(refuses_what_is_beyond_it, begin, end),
+		cmocka_unit_test_setup_teardown(has_limits_of_its_owner, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * inspect.c - what a session is like from inside, without running anything in it.
+ *
+ * Names are what its programs claimed at the end of their last statements; the environment is what
+ * this server gives to each program.  Nothing in it is a secret: that is all of what there is.
+ */
+#include "executor/run/inspect.h"
+
+#include "executor/guest/environment.h"
+#include "executor/options.h"
+#include "executor/runtime.h"
+#include "executor/session/session_tools.h"
+
+#include "common/auto.h"
+
+#include <stdio.h>
+
+/* Those of another language than the session's have that before them. */
+static int
+add_variables(struct state *reply, const struct session *session, struct err *e)
+{
+	for (unsigned i = 0; session->home != NULL && i < runtime_count(); i++) {
+		const struct texts *names = home_variables(session->home, i);
+
+		for (size_t n = 0; n < names->count; n++) {
+			auto_free char *name = NULL;
+			bool plain = i == session->language;
+			int size = asprintf(&name, "%s%s%s", plain ? "" : runtime_at(i)->name,
+			    plain ? "" : ".", names->items[n]);
+
+			if (size < 0 || texts_add(&reply->variables, name) < 0)
+				return err_sys(e, "variables");
+		}
+	}
+	return 0;
+}
+
+static int
+fill(struct state *reply, const struct call *call, const struct session *session, const char *label,
+    struct err *e)
+{
+	const struct limits *limits = session != NULL ? &session->limits : &options.limits;
+
+	if (session != NULL) {
+		reply->session_id = strdup(session->id);
+		if (add_variables(reply, session, e) < 0)
+			return -1;
+	}
+	for (const char *const *pair = environment_make(limits->box.cpu_milli); *pair != NULL;
+	     pair++)
+		if (texts_add(&reply->environment, *pair) < 0)
+			return err_sys(e, "environment");
+	return session_tools_report(call, label, &reply->sessions, e);
+}
+
+int
+inspect_on_inspect_state(struct call *call, void *request, struct err *e)
+{
+	const struct inspect_state *ask = request;
+	struct state reply = { 0 };
+	struct session *session = session_of(call, ask->session_id, NULL, e);
+	int status;
+
+	/* Who has no default session sees what there is besides. */
+	if (session == NULL && ask->session_id != NULL)
+		return -1;
+	status = fill(&reply, call, session, ask->namespace, e);
+	if (status == 0)
+		call_reply(call, &reply);
+	message_clear(MSG_state, &reply);
+	return status;
+}
