@@ -77,6 +77,7 @@ life_free(struct life *life)
 		if (life->spaces[n] >= 0 && n != HOST_NET)
 			close(life->spaces[n]);
 	nets_give(life->net);
+	loop_unset(life->timer);
 	free(life);
 }
 
@@ -474,7 +475,8 @@ set_clock(const struct order *order)
 {
 	struct life *box = life_of(order->id);
 
-	if (box == NULL || box->order.kind != ORDER_BOX)
+	/* One that is dead waits for nothing but its programs' last words. */
+	if (box == NULL || box->dead || box->order.kind != ORDER_BOX)
 		return 0;
 	loop_unset(box->timer);
 	box->timer = 0;

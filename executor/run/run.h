@@ -2,11 +2,14 @@
 /* run.h - the calls that run code. */
 #pragma once
 
-#include "common/bus.h"
+#include "executor/session/session.h"
 
 int run_on_execute_code(struct call *, void *request, struct err *);
 int run_on_run_sandbox_code(struct call *, void *request, struct err *);
 int run_on_sandbox_run_python(struct call *, void *request, struct err *);
 
+/* Takes what it needs of *ask.  session NULL: in a workspace of its own; fresh: it was made for
+ * this, and the reply says so. */
+int run_begin(struct call *, struct execute_code *ask, struct session *, bool fresh, struct err *);
 /* In stop(): says of each run that is still under way that it was cancelled. */
 void run_end_all(void);

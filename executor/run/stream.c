@@ -6,6 +6,8 @@
 #include "common/loop.h"
 #include "common/utf8.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Each byte that is not UTF-8 becomes three, and a part has its bound. */
@@ -61,6 +63,20 @@ send_part(struct stream *stream, enum channel channel, const char *data, size_t 
 }
 
 static void
+tell_gap(struct stream *stream, enum channel channel)
+{
+	struct stream_side *side = &stream->sides[channel];
+	char text[80];
+
+	if (side->dropped == 0)
+		return;
+	snprintf(text, sizeof text, "\n[... %" PRIu64 " bytes came too fast to be shown ...]\n",
+	    side->dropped);
+	send_part(stream, channel, text, strlen(text));
+	side->dropped = 0;
+}
+
+static void
 flush(struct stream *stream, enum channel channel, bool last)
 {
 	struct stream_side *side = &stream->sides[channel];
@@ -79,6 +95,7 @@ flush(struct stream *stream, enum channel channel, bool last)
 	if (keep > 0)
 		memmove(side->data, side->data + ready, keep);
 	side->size = keep;
+	tell_gap(stream, channel);
 }
 
 static void
@@ -89,14 +106,14 @@ moment_over(void *self)
 	stream->timer = 0;
 	for (size_t i = 0; i < COUNT(stream->sides); i++)
 		if (stream->sides[i].size > 0)
-			flush(stream, (enum channel)i, false);
+			flush(stream, (enum channel)i, stream->sides[i].dropped > 0);
 }
 
 void
 stream_output(struct stream *stream, enum channel channel, const void *data, size_t size)
 {
 	struct stream_side *side = &stream->sides[channel];
-	const char *from = data;
+	size_t n;
 
 	must(channel == channel_stdout || channel == channel_stderr);
 	if (size > side->left)
@@ -104,16 +121,11 @@ stream_output(struct stream *stream, enum channel channel, const void *data, siz
 	if (size > 0 && side->data == NULL && (side->data = malloc(STREAM_BUFFER)) == NULL)
 		return;
 	side->left -= size;
-	while (size > 0) {
-		size_t n = STREAM_BUFFER - side->size < size ? STREAM_BUFFER - side->size : size;
-
-		memcpy(side->data + side->size, from, n);
-		side->size += n;
-		from += n;
-		size -= n;
-		if (side->size == STREAM_BUFFER)
-			flush(stream, channel, false);
-	}
+	n = STREAM_BUFFER - side->size < size ? STREAM_BUFFER - side->size : size;
+	if (n > 0)
+		memcpy(side->data + side->size, data, n);
+	side->size += n;
+	side->dropped += size - n;
 	if (stream->timer == 0 && side->size > 0)
 		stream->timer = loop_after(STREAM_DELAY_MS, moment_over, stream);
 }

@@ -3,8 +3,9 @@
  * stream.h - what a program writes, on its way to the caller while it runs.
  *
  * A courtesy beside the reply, which has all of it: bytes are gathered for a moment, so that a
- * short run sends none; they end at whole characters; what a slow caller does not take is lost;
- * beyond the limit nothing is sent.
+ * short run sends none; they end at whole characters.  What comes faster than one buffer a moment
+ * is left out, and so it is said; what a slow caller does not take is lost; beyond the limit
+ * nothing is sent.
  */
 #pragma once
 
@@ -21,8 +22,9 @@ struct stream {
 	struct stream_side {
 		char *data;
 		size_t size;
-		uint64_t left; /* of the limit */
-	} sides[2];            /* stdout, stderr */
+		uint64_t left;    /* of the limit */
+		uint64_t dropped; /* since it was sent last */
+	} sides[2];               /* stdout, stderr */
 	uint64_t timer;
 	double progress;
 	bool flowing; /* some of it was sent */

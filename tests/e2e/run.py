@@ -16,7 +16,7 @@ Settings: @ eras REVISION...|all     (default: the modern one and the newest bef
           @ flags DAEMON FLAG...     of a daemon, or of the gateway
           @ needs root|release       where it cannot be had, the transcript is skipped
           @ needs MODULE...          of Python, on this host
-Actions:  ! kill DAEMON    ! restart DAEMON    ! wait MILLISECONDS    ! spoil GLOB  (flips a bit of each such file of state)
+Actions:  ! kill DAEMON    ! restart DAEMON|gateway    ! wait MILLISECONDS    ! spoil GLOB  (flips a bit of each such file of state)
 """
 
 import argparse
@@ -252,14 +252,23 @@ class Run:
             self.killed.add(words[0])
             self.cluster.kill(words[0])
         elif action == "restart":
-            self.killed.add(words[0])
-            self.cluster.restart(words[0])
+            self._restart(words[0])
         elif action == "wait":
             time.sleep(int(words[0]) / 1000)
         elif action == "spoil":
             self._spoil(words[0])
         else:
             raise ValueError(f"there is no action {action}")
+
+    # The gateway is the client's own: another client with another gateway goes on.
+    def _restart(self, name):
+        if name == "gateway":
+            if self.client.close() != 0:
+                raise Mismatch("the gateway did not end well")
+            self.client = self.cluster.client(self.era, ["--toolsets=" + self.toolsets])
+            return
+        self.killed.add(name)
+        self.cluster.restart(name)
 
     def _spoil(self, pattern):
         paths = [path for path in glob.glob(os.path.join(self.cluster.state, pattern), recursive=True)

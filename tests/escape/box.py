@@ -79,7 +79,7 @@ class Box:
                                         stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, env=clean, cwd="/", **as_user)
         self.isolation = json.loads(self.process.stdout.readline())["isolation"]
-        self.numbers, self.waiting = itertools.count(1), {}
+        self.numbers, self.waiting, self.sessions = itertools.count(1), {}, set()
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
         self.builder = self._find_builder()
@@ -104,6 +104,8 @@ class Box:
         if language == "python":
             code = PRELUDE + code
             more["zygote"] = ZYGOTES.get(start or self.start, 0)
+        if more.get("session"):
+            self.sessions.add(more["workspace"])
         self.say({"id": number, "code": code, "language": LANGUAGES[language], **more})
         return waiting
 
@@ -116,7 +118,7 @@ class Box:
         end = self.begin(code, **more).end()
         if hasattr(end, "error"):
             raise AssertionError(f"no box: {end.error}: {end.text}")
-        if not self.waiting:
+        if not self.waiting and not self.sessions:
             assert not self.alive(), f"after the end there are processes: {self.alive()}"
         return end
 
@@ -128,6 +130,9 @@ class Box:
 
     def drop(self, workspace):
         self.say({"drop": workspace})
+        if workspace in self.sessions:
+            self.sessions.remove(workspace)
+            until(lambda: self.sessions or not self.alive())
 
     def put(self, path, workspace):
         """Puts an executable file into a workspace."""

@@ -130,8 +130,14 @@ refuse(struct run *run, const struct err *e)
 static void
 on_done(void *self, struct box_end *end, const struct err *e)
 {
-	static const char *const how[] = { "exited", "signalled", "timed_out", "out_of_memory",
-		"killed" };
+	static const char *const how[] = {
+		[BOX_EXITED] = "exited",
+		[BOX_SIGNALLED] = "signalled",
+		[BOX_TIMED_OUT] = "timed_out",
+		[BOX_OUT_OF_MEMORY] = "out_of_memory",
+		[BOX_OUT_OF_CPU] = "out_of_cpu",
+		[BOX_KILLED] = "killed",
+	};
 	struct run *run = self;
 
 	if (end == NULL) {

@@ -16,16 +16,16 @@ import box as boxes
 
 WORKSPACE, WIPE, BOX, PROGRAM, STEWARD, CLOCK, SIGNAL, KILL = range(1, 9)
 READY, MADE, STARTED, KILLED, ENDED = range(1, 6)
-ORDER = "=IIIIIIIIQQQQQQQQ"  # struct order of executor/builder/order.h
+ORDER = "=IIIIIIIIQQQQQQQQQ"  # struct order of executor/builder/order.h
 SIZE = struct.calcsize(ORDER)
 MIB = 1 << 20
 SPARE = 64  # network namespaces that the builder keeps for later boxes
 
 
 def order(kind, id_=1, workspace=0, box=0, runtime=0, zygote=0, alone=0, signal=0, size=MIB, files=64, memory=64 * MIB, tmp=MIB, cpu=0,
-          processes=8, open_files=64, wall_ms=5000):
+          processes=8, open_files=64, wall_ms=5000, cpu_ms=0):
     return struct.pack(ORDER, kind, id_, workspace, box, runtime, zygote, alone, signal, size, files, memory, tmp, cpu, processes, open_files,
-                       wall_ms)
+                       wall_ms, cpu_ms)
 
 
 class Builder:
@@ -130,7 +130,7 @@ def test_I19_random_orders(box):
     with builder(box) as b:
         for _ in range(3000):
             numbers = [rng.choice([0, 1, 2, 5, 4096, 4097, 0xffffffff, rng.getrandbits(32)]) for _ in range(8)]
-            sizes = [rng.choice([0, 1, 4096, MIB, 1 << 40, (1 << 64) - 1, rng.getrandbits(64)]) for _ in range(8)]
+            sizes = [rng.choice([0, 1, 4096, MIB, 1 << 40, (1 << 64) - 1, rng.getrandbits(64)]) for _ in range(9)]
             # No order that is meant: a workspace of a plausible size would be made.
             numbers[0] = rng.choice([0, BOX, PROGRAM, STEWARD, SIGNAL, KILL + 1, 0xffffffff, rng.getrandbits(32)])
             b.send(struct.pack(ORDER, *numbers, *sizes))
@@ -155,6 +155,7 @@ def test_I18_numbers_out_of_bounds(box):
         for number in 0, signal.SIGTERM, signal.SIGSTOP, 99:
             assert "signal" in b.ask(order(SIGNAL, 3, signal=number))[3]
         assert "wall_ms" in b.ask(order(CLOCK, 2, wall_ms=1 << 60))[3]
+        assert "cpu_ms" in b.ask(order(CLOCK, 2, cpu_ms=1 << 60))[3]
         for size in 0, 1 << 60:
             kind, _, code, text = b.ask(order(WORKSPACE, 3, size=size))
             assert kind == MADE and code != 0 and "bytes" in text, text
@@ -267,4 +268,4 @@ def test_I18_descriptor_of_a_folder(box):
         os.close(folder)
 
 
-assert SIZE == 96 and ctypes.sizeof(ctypes.c_int) == 4
+assert SIZE == 104 and ctypes.sizeof(ctypes.c_int) == 4

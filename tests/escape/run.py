@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """run.py KIND BIN PROBE root|rootless: the escape tests of one kind (a file beside this one) against boxes.
+run.py --table: what is attempted, from where, and how often.
 
 Every case has the id of the attack it makes, and in its first line the invariants it is about.  A case passes only if
 the attempt fails for the reason that was meant, and leaves nothing behind on the host.

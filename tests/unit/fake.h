@@ -78,7 +78,7 @@ extern struct fake {
 	size_t forked, started;       /* programs: from a zygote, or from a file */
 	size_t bridged;               /* values that were handed to programs */
 	size_t given;                 /* contents, by files_give() */
-	char stream[4096];            /* output as it was streamed */
+	char stream[65536];           /* output as it was streamed */
 } fake;
 
 void fake_reset(void);

@@ -5,6 +5,7 @@
 #include "executor/options.h"
 #include "executor/run/queue.h"
 #include "executor/run/run.h"
+#include "executor/run/stream.h"
 #include "executor/runtime.h"
 #include "executor/session/session_tools.h"
 
@@ -542,6 +543,37 @@ streams_what_takes_long(void **state)
 	fake_forget(c);
 }
 
+/* However fast it comes: a buffer of it each moment, up to the limit, and what is left out is told.
+ */
+static void
+streams_a_flood_in_drops(void **state)
+{
+	static char flood[STREAM_BUFFER + 1];
+	struct fake_call *c = start((struct execute_code){ 0 });
+	size_t seconds;
+
+	(void)state;
+	memset(flood, 'x', STREAM_BUFFER);
+	fake_make(NULL);
+	for (int i = 0; i < 10; i++)
+		fake_output(flood);
+	assert_int_equal(c->parts, 1);
+	fake_pass(STREAM_DELAY_MS);
+	assert_int_equal(c->parts, 1 + STREAM_BUFFER / STREAM_PIECE + 1);
+	assert_int_equal(strspn(fake.stream, "x"), STREAM_BUFFER);
+	assert_string_equal(
+	    fake.stream + STREAM_BUFFER, "\n[... 294912 bytes came too fast to be shown ...]\n");
+	/* A MiB of each channel is what a run may write here. */
+	for (seconds = 0; seconds < 100 && fake.stream[0] != 0; seconds++) {
+		fake.stream[0] = 0;
+		fake_output(flood);
+		fake_pass(1000);
+	}
+	assert_int_equal(seconds, (1 << 20) / STREAM_BUFFER - 10 + 1);
+	fake_end_run(ended_well(""));
+	fake_forget(c);
+}
+
 int
 main(void)
 {
@@ -560,6 +592,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(mends_output, begin, end),
 		cmocka_unit_test_setup_teardown(refuses_by_name, begin, end),
 		cmocka_unit_test_setup_teardown(streams_what_takes_long, begin, end),
+		cmocka_unit_test_setup_teardown(streams_a_flood_in_drops, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

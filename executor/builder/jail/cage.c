@@ -499,6 +499,8 @@ arrange(struct entry *in, struct err *e)
 static int
 enter_seccomp(struct entry *in, struct err *e)
 {
+	if (in->cage->forked && prctl(PR_SET_DUMPABLE, 1) < 0)
+		return err_sys(e, "prctl");
 	if (arrange(in, e) < 0 || filter_load(in->cage->filter, e) < 0)
 		return -1;
 	if (prctl(PR_GET_SECCOMP) != SECCOMP_MODE_FILTER)

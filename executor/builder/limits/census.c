@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -98,19 +99,22 @@ add_up(const struct family *f, int proc, uint64_t (*held)(int proc, pid_t pid))
 	return all;
 }
 
-/* Its own, and that of its children that were waited for: four numbers, eleven words behind its
- * name, which may have any bytes in it. */
+/* Its own, and that of its children that were waited for: the 12th word behind its name, which may
+ * have any bytes in it, and three more. */
 static uint64_t
 ticks(int proc, pid_t pid)
 {
-	unsigned long long own = 0, kernel = 0, children = 0, their_kernel = 0;
 	char path[64], text[TEXT], *at;
+	uint64_t all = 0;
 
 	snprintf(path, sizeof path, "%d/stat", pid);
-	if (read_text(proc, path, text) && (at = strrchr(text, ')')) != NULL)
-		sscanf(at + 1, " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu %llu %llu",
-		    &own, &kernel, &children, &their_kernel);
-	return own + kernel + children + their_kernel;
+	if (!read_text(proc, path, text) || (at = strrchr(text, ')')) == NULL)
+		return 0;
+	for (int word = 1; word <= 12 && at != NULL; word++)
+		at = strchr(at + 1, ' ');
+	for (int i = 0; i < 4 && at != NULL; i++)
+		all += strtoull(at, &at, 10);
+	return all;
 }
 
 static const struct family *

@@ -122,20 +122,22 @@ def renew(random_states):
         modules["logging"]._startTime = time.time()
 
 
-def become(environment, random_states):
+def become(environment, random_states, ignored):
     """In the fork, whose signals, descriptors, folder and jail the builder arranged."""
     gc.enable()
+    for number in ignored:  # which the builder does for itself, and Python remembers
+        signal.signal(number, signal.SIG_DFL)
     for number in signal.SIGPIPE, signal.SIGXFSZ:
         signal.signal(number, signal.SIG_IGN)
     os.environ.clear()
-    os.environ.update(environment)
+    os.environ.update(pair.split("=", 1) for pair in environment)
     streams()
     renew(random_states)
     sys.orig_argv = [sys.executable, "-I", "-B", os.path.join(HERE, "driver.py")]
 
 
 def main():
-    bare, environment = set(sys.modules), dict(os.environ)
+    bare = set(sys.modules)
     known = set(map(int, os.listdir("/proc/self/fd")))
     gc.disable()
     os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
@@ -146,11 +148,13 @@ def main():
     sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, driver.Fonts)]
     rehearse(driver)
     random_states = generators()
+    ignored = [number for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
+               if signal.getsignal(number) == signal.SIG_IGN]
     ahead = set(sys.modules) - bare
     check_descriptors(known)
     gc.freeze()
-    zygote.serve()
-    become(environment, random_states)
+    environment = zygote.serve()
+    become(environment, random_states, ignored)
     driver.main(ahead)
 
 

@@ -18,6 +18,7 @@
 
 #include "common/auto.h"
 #include "common/fdio.h"
+#include "executor/guest/environment.h"
 #include "executor/guest/zygote.h"
 
 #include <errno.h>
@@ -33,7 +34,8 @@
 
 static struct {
 	struct zygote_start start;
-	int children; /* readable when one has ended */
+	uint64_t cpu_milli; /* of a fork's box */
+	int children;       /* readable when one has ended */
 	int own_pids;
 } zygote;
 
@@ -81,6 +83,7 @@ arrange(struct birth *b)
 		.filter = &zygote.start.filter,
 		.workspace = -1,
 		.tmp = -1,
+		.forked = true,
 	};
 	for (size_t i = 0; i < ORDER_MAX_FDS; i++)
 		c->fds[i] = b->fds[n++];
@@ -124,6 +127,7 @@ fork_into(const struct cage *cage)
 			sigprocmask(SIG_SETMASK, &none, NULL);
 			cage_enter(cage);
 			PyOS_AfterFork_Child();
+			zygote.cpu_milli = cage->order->cpu_milli;
 			return 0;
 		}
 		if (setns(zygote.own_pids, CLONE_NEWPID) < 0)
@@ -179,6 +183,23 @@ open_all(void)
 	       prctl(PR_SET_PDEATHSIG, SIGKILL) == 0;
 }
 
+/* The environment that a start from the file would find, as a list of texts. */
+static PyObject *
+surroundings(void)
+{
+	const char *const *all = environment_make(zygote.cpu_milli);
+	PyObject *list = PyList_New(0);
+
+	for (; list != NULL && *all != NULL; all++) {
+		PyObject *text = PyUnicode_FromString(*all);
+
+		if (text == NULL || PyList_Append(list, text) < 0)
+			Py_CLEAR(list);
+		Py_XDECREF(text);
+	}
+	return list;
+}
+
 static PyObject *
 serve(PyObject *self, PyObject *arguments)
 {
@@ -199,12 +220,13 @@ serve(PyObject *self, PyObject *arguments)
 		if (fds[1].revents != 0)
 			bury();
 		if (fds[0].revents != 0 && give_birth())
-			Py_RETURN_NONE;
+			return surroundings();
 	}
 }
 
 static PyMethodDef methods[] = {
-	{ "serve", serve, METH_NOARGS, "Forks on the builder's orders; returns in each fork." },
+	{ "serve", serve, METH_NOARGS,
+	    "Forks on the builder's orders; returns in each fork, its environment." },
 	{ NULL, NULL, 0, NULL },
 };
 

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run_tools.c - the calls that run code: the same execution, asked for in several ways. */
+#include "executor/run/run.h"
+
+int
+run_on_execute_code(struct call *call, void *request, struct err *e)
+{
+	struct execute_code *ask = request;
+	struct session *session = NULL;
+
+	if (ask->session_id != NULL && (session = session_find(call, ask->session_id, e)) == NULL)
+		return -1;
+	return run_begin(call, ask, session, false, e);
+}
+
+/* In the caller's default session, which is the workspace that snapshots are taken of. */
+static int
+begin_in_session(struct call *call, struct execute_code *ask, const char *session_id, struct err *e)
+{
+	bool fresh;
+	struct session *session = session_of(call, session_id, &fresh, e);
+
+	return session != NULL ? run_begin(call, ask, session, fresh, e) : -1;
+}
+
+int
+run_on_run_sandbox_code(struct call *call, void *request, struct err *e)
+{
+	static char strict[] = "strict", python[] = "python";
+	struct run_sandbox_code *ask = request;
+	struct execute_code all = { .code = ask->code,
+		.timeout = ask->timeout_sec,
+		.profile = strict,
+		.language = python,
+		.capture_output = true };
+	int status = begin_in_session(call, &all, NULL, e);
+
+	ask->code = all.code; /* where it was not taken */
+	return status;
+}
+
+int
+run_on_sandbox_run_python(struct call *call, void *request, struct err *e)
+{
+	static char python[] = "python";
+	struct sandbox_run_python *ask = request;
+	struct execute_code all = { .code = ask->code,
+		.timeout = ask->timeout_s,
+		.language = python,
+		.capture_output = true };
+	int status = begin_in_session(call, &all, ask->session_id, e);
+
+	ask->code = all.code;
+	return status;
+}
