@@ -8,6 +8,7 @@ the attempt fails for the reason that was meant, and leaves nothing behind on th
 """
 
 import importlib
+import inspect
 import os
 import sys
 
@@ -23,7 +24,35 @@ BOTH = "sane", "kernel", "files", "processes", "resources", "posture", "state"
 ORDINARY = 54321  # a user without a name: nothing of the host is that user's
 
 
+KINDS = ("sane", "science", "attempts", "zygote", "session", "kernel", "files", "processes", "resources", "posture", "state", "builder", "executor",
+         "degraded", "mutations")
+ONCE = "degraded", "mutations"  # as root only
+
+
+def table():
+    """Rows are kinds, columns runtimes; one is a test function, a row of attempts.def or a call of probe.c.  Backend: box."""
+    attempts = importlib.import_module("attempts")
+    with open(os.path.join(HERE, "probes.def"), encoding="utf-8") as file, open(os.path.join(HERE, "probe.c"), encoding="utf-8") as more:
+        calls = sum(line.startswith("CALL(") for line in file) + sum(line.startswith('\t{ "') for line in more)
+    columns = [*attempts.RUNTIMES, "none"]
+    rows = {"attempts.def": {r: sum(attempts.able(r, action) for _, action, _, _ in attempts.table()) for r in attempts.RUNTIMES},
+            "probes.def": dict.fromkeys(("python cold", "python warm", "node", "shell"), calls)}
+    for kind in KINDS:
+        tests = sum(name.startswith("test_") for name, _ in inspect.getmembers(importlib.import_module(kind), inspect.isfunction))
+        rows[kind] = dict.fromkeys(("python cold", "python warm") if kind in BOTH else ("none",), tests)
+    print(f"{'box':14}" + "".join(f"{c:>15}" for c in [*columns, "modes", "sum"]))
+    total = 0
+    for name, counts in rows.items():
+        modes = 1 if name in ONCE else 2
+        total += modes * sum(counts.values())
+        print(f"{name:14}" + "".join(f"{counts.get(c, ''):>15}" for c in columns) + f"{modes:>15}{modes * sum(counts.values()):>15}")
+    print(f"{total} in all; modes: as root and as an ordinary user; none: tests that choose their runtimes themselves")
+
+
 def main():
+    if sys.argv[1:] == ["--table"]:
+        table()
+        return
     kind, folder, probe = sys.argv[1:4]
     rootless = sys.argv[4:] == ["rootless"]
     if os.geteuid() != 0:

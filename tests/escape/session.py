@@ -133,6 +133,14 @@ def test_I5_two_principals(box):
     box.drop("third")
 
 
+def test_P07_programs_of_one_box(box):
+    """P-07 (I16): two programs of one session share a workspace, and do not see, read or trace each other."""
+    state(box, "sleep 99 &", "both", language="shell")
+    end = state(box, "import time; time.sleep(0.1); print(sorted(int(n) for n in os.listdir('/proc') if n.isdigit()) == [os.getpid()])", "both")
+    assert end.out == "True\n", vars(end)
+    box.drop("both")
+
+
 def test_X13_network_that_was_used(box):
     """X-13, N-04: a network namespace that another box had shows nothing of it: no socket, no counter, no setting to write."""
     read = "import hashlib\nfor top, _, names in os.walk('/proc/self/net'):\n  for name in names:\n    try: tell(name, hashlib.sha256(open(os.path.join(top, name), 'rb').read()).hexdigest())\n" \

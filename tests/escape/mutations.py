@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each layer is needed (I26, I27): a builder that leaves it out, and says it did not, fails the tests named here.
+
+The builder is tests/cloister-builder-without (without.c); the one that is shipped has no such switch.
+"""
+
+import os
+import shutil
+import tempfile
+
+import box as boxes
+import files
+import kernel
+import posture
+import processes
+import resources
+import session
+
+# Layer left out, and what must notice; REFUSED: no box is made at all, since it is read back from the kernel (I9).
+REFUSED = "isolation_unavailable"
+TABLE = {
+    "seccomp": [kernel.test_K00_table_of_calls, kernel.test_N11_every_family, kernel.test_K15_own_filter, kernel.test_K22_handler_of_sigsys],
+    "landlock": [session.test_P07_programs_of_one_box],
+    "cgroup": [posture.test_I15_cgroup, resources.test_R01_memory, processes.test_P01_fork_bomb],
+    "user namespace": [posture.test_I12_namespaces, posture.test_I9_isolation_is_told],
+    "private proc": [files.test_F04_proc_shows_own_processes_only, files.test_F03_no_other_root],
+    "rlimits": [posture.test_I15_surroundings, resources.test_R10_descriptors],
+    # What is started from its file has lost them by exec; its pid 1, which is not, has them.
+    "descriptors": [posture.test_I13_descriptors],
+    "capabilities": REFUSED,
+}
+
+
+def made_without(box, layer):
+    """A folder with box_run beside that builder."""
+    folder = tempfile.mkdtemp(prefix="cloister-escape-")
+    os.chmod(folder, 0o755)
+    for name in "box_run", "_zygote.so":
+        shutil.copy(os.path.join(box.source, name), folder)
+    shutil.copy(os.path.join(os.path.dirname(box.probe), "cloister-builder-without"), os.path.join(folder, "cloister-builder"))
+    with open(os.path.join(folder, "without"), "w", encoding="ascii") as file:
+        file.write(layer)
+    return folder
+
+
+def notices(test, box):
+    try:
+        test(box)
+    except Exception:  # pylint: disable=broad-except
+        return True
+    return False
+
+
+def check(box, layer):
+    folder = made_without(box, layer)
+    changed = boxes.Box(folder, box.probe)
+    try:
+        if TABLE[layer] is REFUSED:
+            end = changed.begin("print(1)").end()
+            assert getattr(end, "error", None) == REFUSED, vars(end)
+            return
+        blind = [test.__name__ for test in TABLE[layer] if not notices(test, changed)]
+        assert not blind, f"without {layer} these still pass: {blind}"
+    finally:
+        changed.stop()
+        shutil.rmtree(folder)
+
+
+def test_without_seccomp(box):
+    """I27: seccomp left out is noticed."""
+    check(box, "seccomp")
+
+
+def test_without_landlock(box):
+    """I27: landlock left out is noticed."""
+    check(box, "landlock")
+
+
+def test_without_cgroup(box):
+    """I27: cgroup left out is noticed."""
+    check(box, "cgroup")
+
+
+def test_without_user_namespace(box):
+    """I27: user namespace left out is noticed."""
+    check(box, "user namespace")
+
+
+def test_without_private_proc(box):
+    """I27: private proc left out is noticed."""
+    check(box, "private proc")
+
+
+def test_without_rlimits(box):
+    """I27: rlimits left out is noticed."""
+    check(box, "rlimits")
+
+
+def test_without_descriptors(box):
+    """I27: descriptors left out is noticed."""
+    check(box, "descriptors")
+
+
+def test_without_capabilities(box):
+    """I27: capabilities left out is noticed."""
+    check(box, "capabilities")
+
+
+def test_control(box):
+    """With nothing left out, that builder passes them all; and the one that is shipped knows of no such file."""
+    folder = made_without(box, "nothing")
+    whole = boxes.Box(folder, box.probe)
+    try:
+        for tests in TABLE.values():
+            for test in tests if tests is not REFUSED else ():
+                test(whole)
+    finally:
+        whole.stop()
+        shutil.rmtree(folder)
+    with open(os.path.join(box.source, "cloister-builder"), "rb") as file:
+        assert b"/without" not in file.read()

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * without.c - a builder for tests alone, that leaves one layer out and says it did not: linked over
+ * the real objects (--wrap), so that the builder itself has no such switch.  The layer is named by
+ * the file `without` beside this program; mutations.py tells which tests must fail then.
+ */
+#include "executor/builder/jail/fence.h"
+#include "executor/builder/jail/filter.h"
+#include "executor/builder/limits/cgroup.h"
+
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static char left_out[32];
+
+int __real_filter_load(const struct filter *, struct err *);
+int __wrap_filter_load(const struct filter *, struct err *);
+int __real_fence_enter(bool steward, bool *scopes, struct err *);
+int __wrap_fence_enter(bool steward, bool *scopes, struct err *);
+int __real_cgroup_join(const struct cgroup *, struct err *);
+int __wrap_cgroup_join(const struct cgroup *, struct err *);
+int __real_caps_drop_all(struct err *);
+int __wrap_caps_drop_all(struct err *);
+int __real_unshare(int flags);
+int __wrap_unshare(int flags);
+int __real_fsconfig(int fd, unsigned command, const char *key, const void *value, int aux);
+int __wrap_fsconfig(int fd, unsigned command, const char *key, const void *value, int aux);
+int __real_prlimit(pid_t, int which, const struct rlimit *, struct rlimit *);
+int __wrap_prlimit(pid_t, int which, const struct rlimit *, struct rlimit *);
+int __real_close_range(unsigned first, unsigned last, int flags);
+int __wrap_close_range(unsigned first, unsigned last, int flags);
+
+/* Before main(), while the host's files are there. */
+__attribute__((constructor)) static void
+read_name(void)
+{
+	char path[4096];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+
+	path[n < 0 ? 0 : n] = '\0';
+	char *last = strrchr(path, '/');
+
+	if (last == NULL || (size_t)(last - path) + sizeof "/without" > sizeof path)
+		abort();
+	strcpy(last, "/without");
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || read(fd, left_out, sizeof left_out - 1) < 0)
+		abort();
+	close(fd);
+}
+
+static bool
+without(const char *layer)
+{
+	return strcmp(left_out, layer) == 0;
+}
+
+int
+__wrap_filter_load(const struct filter *f, struct err *e)
+{
+	static const struct filter open = { { { 6, 0, 0, SECCOMP_RET_ALLOW } }, 1 };
+
+	return __real_filter_load(without("seccomp") ? &open : f, e);
+}
+
+int
+__wrap_fence_enter(bool steward, bool *scopes, struct err *e)
+{
+	*scopes = true;
+	return without("landlock") ? 0 : __real_fence_enter(steward, scopes, e);
+}
+
+int
+__wrap_cgroup_join(const struct cgroup *group, struct err *e)
+{
+	return without("cgroup") ? 0 : __real_cgroup_join(group, e);
+}
+
+int
+__wrap_caps_drop_all(struct err *e)
+{
+	return without("capabilities") ? 0 : __real_caps_drop_all(e);
+}
+
+int
+__wrap_unshare(int flags)
+{
+	return without("user namespace") && flags == CLONE_NEWUSER ? -1 : __real_unshare(flags);
+}
+
+/* The options of /proc. */
+int
+__wrap_fsconfig(int fd, unsigned command, const char *key, const void *value, int aux)
+{
+	bool hides = key != NULL && (strcmp(key, "subset") == 0 || strcmp(key, "hidepid") == 0);
+
+	return without("private proc") && hides ? 0 : __real_fsconfig(fd, command, key, value, aux);
+}
+
+int
+__wrap_prlimit(pid_t pid, int which, const struct rlimit *new, struct rlimit *old)
+{
+	return without("rlimits") ? 0 : __real_prlimit(pid, which, new, old);
+}
+
+int
+__wrap_close_range(unsigned first, unsigned last, int flags)
+{
+	return without("descriptors") ? 0 : __real_close_range(first, last, flags);
+}
