@@ -35,7 +35,7 @@ def made_without(box, layer):
     """A folder with box_run beside that builder."""
     folder = tempfile.mkdtemp(prefix="cloister-escape-")
     os.chmod(folder, 0o755)
-    for name in "box_run", "_zygote.so":
+    for name in "box_run", "cloister-init", "_zygote.so":
         shutil.copy(os.path.join(box.source, name), folder)
     shutil.copy(os.path.join(os.path.dirname(box.probe), "cloister-builder-without"), os.path.join(folder, "cloister-builder"))
     with open(os.path.join(folder, "without"), "w", encoding="ascii") as file:
