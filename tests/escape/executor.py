@@ -16,15 +16,15 @@ import box as boxes
 
 WORKSPACE, WIPE, BOX, PROGRAM, STEWARD, CLOCK, SIGNAL, KILL = range(1, 9)
 READY, MADE, STARTED, KILLED, ENDED = range(1, 6)
-ORDER = "=IIIIIIIIQQQQQQQQQ"  # struct order of executor/builder/order.h
+ORDER = "=IIIIIIIII4xQQQQQQQQQ"  # struct order of executor/builder/order.h
 SIZE = struct.calcsize(ORDER)
 MIB = 1 << 20
 SPARE = 64  # network namespaces that the builder keeps for later boxes
 
 
-def order(kind, id_=1, workspace=0, box=0, runtime=0, zygote=0, alone=0, signal=0, size=MIB, files=64, memory=64 * MIB, tmp=MIB, cpu=0,
+def order(kind, id_=1, workspace=0, box=0, runtime=0, zygote=0, alone=0, signal=0, container=0, size=MIB, files=64, memory=64 * MIB, tmp=MIB, cpu=0,
           processes=8, open_files=64, wall_ms=5000, cpu_ms=0):
-    return struct.pack(ORDER, kind, id_, workspace, box, runtime, zygote, alone, signal, size, files, memory, tmp, cpu, processes, open_files,
+    return struct.pack(ORDER, kind, id_, workspace, box, runtime, zygote, alone, signal, container, size, files, memory, tmp, cpu, processes, open_files,
                        wall_ms, cpu_ms)
 
 
@@ -129,7 +129,7 @@ def test_I19_random_orders(box):
     rng = random.Random(7)
     with builder(box) as b:
         for _ in range(3000):
-            numbers = [rng.choice([0, 1, 2, 5, 4096, 4097, 0xffffffff, rng.getrandbits(32)]) for _ in range(8)]
+            numbers = [rng.choice([0, 1, 2, 5, 4096, 4097, 0xffffffff, rng.getrandbits(32)]) for _ in range(9)]
             sizes = [rng.choice([0, 1, 4096, MIB, 1 << 40, (1 << 64) - 1, rng.getrandbits(64)]) for _ in range(9)]
             # No order that is meant: a workspace of a plausible size would be made.
             numbers[0] = rng.choice([0, BOX, PROGRAM, STEWARD, SIGNAL, KILL + 1, 0xffffffff, rng.getrandbits(32)])
@@ -268,4 +268,4 @@ def test_I18_descriptor_of_a_folder(box):
         os.close(folder)
 
 
-assert SIZE == 104 and ctypes.sizeof(ctypes.c_int) == 4
+assert SIZE == 112 and ctypes.sizeof(ctypes.c_int) == 4
