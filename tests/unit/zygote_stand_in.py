@@ -37,6 +37,7 @@ class StandIn:
             os.close(fd)
         self.socket.close()
         os.chdir(folder)
+        return [f"{name}={value}" for name, value in os.environ.items()]
 
 
 def main():

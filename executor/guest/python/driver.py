@@ -16,6 +16,7 @@ import _signal
 import atexit
 import builtins
 import gc
+import itertools
 import os
 import sys
 
@@ -61,6 +62,8 @@ class Interrupts:
 
     def __init__(self):
         self.theirs, self.off = _signal.default_int_handler, True
+
+    def arm(self):
         _signal.signal(_signal.SIGINT, self.nothing)
 
     @staticmethod
@@ -127,11 +130,14 @@ class Shadows:
             changed = os.stat(".").st_mtime_ns
             if changed != self.seen:
                 self.seen = changed
-                self.drop(os.listdir("."))
+                entries = os.listdir(".")
+                if entries:
+                    self.drop(entries)
         except OSError:
             pass
 
     def drop(self, entries):
+        self.ahead = set(self.ahead)
         for entry in entries:
             name = entry.split(".", 1)[0]
             if name in self.ahead and (entry == name + ".py" or os.path.exists(os.path.join(entry, "__init__.py"))):
@@ -224,18 +230,14 @@ def parse_json(text):
 
 class Driver:
     def __init__(self, ahead=()):
-        self.control, self.interrupts, self.sources = Control(), Interrupts(), Sources()
-        self.ahead, self.shadows = frozenset(ahead), Shadows(set(ahead))
-        self.bare = frozenset(sys.modules)  # without the program's; in a fork, to look at each costs a copy of its page
+        self.control, self.interrupts, self.sources = None, Interrupts(), Sources()
+        self.ahead, self.shadows = frozenset(ahead), Shadows(ahead)
         self.profile = self.guard = None
         self.hook, self.flags, self.statements, self.whole = sys.excepthook, 0, 0, False
         self.prepare()
 
     def prepare(self):
-        """The process as a script finds it."""
-        main = sys.modules["__main__"] = type(sys)("__main__")
-        main.__builtins__ = builtins
-        self.scope = main.__dict__
+        """The process as a script finds it, but for what no collector would look at if it was there before a fork."""
         builtins.bridge = self.bridge = {}
         sys.argv, sys.path = [FILE], [os.getcwd(), *sys.path]
         sys.meta_path[:0] = [self.sources, Fonts()]
@@ -254,7 +256,17 @@ class Driver:
         open_files()
         gc.collect()
 
+    def begin(self):
+        main = sys.modules["__main__"] = type(sys)("__main__")
+        main.__builtins__ = builtins
+        self.scope = main.__dict__
+        sys.path[0] = os.getcwd()
+
     def serve(self):
+        self.control = Control()
+        self.interrupts.arm()
+        self.begin()
+        self.last = next(reversed(sys.modules))
         if self.ahead:
             self.rehearse()
         self.control.send(b"I", b"")
@@ -381,9 +393,13 @@ class Driver:
                 done = False
         return done
 
+    def loaded(self):
+        """The modules that the program loaded. In a fork, to look at each of the others costs a copy of its page."""
+        return list(itertools.takewhile(lambda name: name != self.last, reversed(sys.modules)))
+
     def loaded_native(self):
         """Did the program load libraries that may have something to do when exit(3) is called?"""
-        loaded = sys.modules.keys() - self.bare
+        loaded = self.loaded()
         if "ctypes" in loaded:
             return True
         files = (getattr(sys.modules[name], "__file__", None) for name in loaded)
@@ -417,7 +433,7 @@ class Driver:
     def forget(self):
         """Lets go of the program's names and of its own modules'."""
         here = sys.path[0] if sys.path and isinstance(sys.path[0], str) else "/"
-        for name in sys.modules.keys() - self.bare:
+        for name in self.loaded():
             if str(getattr(sys.modules[name], "__file__", "")).startswith(here + "/"):
                 del sys.modules[name]
         sys.modules.pop("__main__", None)

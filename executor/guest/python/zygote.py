@@ -7,9 +7,9 @@ their own is made new in each: random numbers, keys, streams, what was told by t
 things lie in memory and the hashes of strings; warm=off is for those whom that troubles.
 """
 
+import _signal
 import gc
 import os
-import signal
 import sys
 
 # Without these a library's threads would be here, which no fork has.
@@ -122,23 +122,30 @@ def renew(random_states):
         modules["logging"]._startTime = time.time()
 
 
-def become(environment, random_states, ignored):
-    """In the fork, whose signals, descriptors, folder and jail the builder arranged."""
-    gc.enable()
-    for number in ignored:  # which the builder does for itself, and Python remembers
-        signal.signal(number, signal.SIG_DFL)
-    for number in signal.SIGPIPE, signal.SIGXFSZ:
-        signal.signal(number, signal.SIG_IGN)
+def settle(environment):
+    """As a start from the file would find it; whatever can be done before the fork need not be done in each."""
     os.environ.clear()
-    os.environ.update(pair.split("=", 1) for pair in environment)
+    os.environ.update(environment)
     streams()
-    renew(random_states)
     sys.orig_argv = [sys.executable, "-I", "-B", os.path.join(HERE, "driver.py")]
 
 
+def become(told, known, random_states, ignored):
+    """In the fork, whose signals, descriptors, folder and jail the builder arranged."""
+    gc.enable()
+    for number in ignored:  # which the builder does for itself, and Python remembers
+        _signal.signal(number, _signal.SIG_DFL)
+    for number in _signal.SIGPIPE, _signal.SIGXFSZ:
+        _signal.signal(number, _signal.SIG_IGN)
+    if told != known:
+        os.environ.clear()
+        os.environ.update(pair.split("=", 1) for pair in told)
+    renew(random_states)
+
+
 def main():
-    bare = set(sys.modules)
-    known = set(map(int, os.listdir("/proc/self/fd")))
+    bare, environment = set(sys.modules), dict(os.environ)
+    descriptors = set(map(int, os.listdir("/proc/self/fd")))
     gc.disable()
     os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
     driver = load("driver")
@@ -148,14 +155,15 @@ def main():
     sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, driver.Fonts)]
     rehearse(driver)
     random_states = generators()
-    ignored = [number for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
-               if signal.getsignal(number) == signal.SIG_IGN]
-    ahead = set(sys.modules) - bare
-    check_descriptors(known)
+    ignored = [number for number in (_signal.SIGHUP, _signal.SIGINT, _signal.SIGQUIT, _signal.SIGTERM)
+               if _signal.getsignal(number) == _signal.SIG_IGN]
+    settle(environment)
+    waiting = driver.Driver(frozenset(set(sys.modules) - bare))
+    known = [f"{name}={value}" for name, value in environment.items()]
+    check_descriptors(descriptors)
     gc.freeze()
-    environment = zygote.serve()
-    become(environment, random_states, ignored)
-    driver.main(ahead)
+    become(zygote.serve(), known, random_states, ignored)
+    waiting.serve()
 
 
 main()
