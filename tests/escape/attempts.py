@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same attempts from every runtime (attempts.def, by the actors): files, devices, processes, network, variables.
+"""The same attempts from every runtime (attempts.txt, by the actors): files, devices, processes, network, variables.
 
 A row is one attempt; a runtime is one column.  Each is answered in a box as the row says, and outside in another way.
 """
@@ -35,7 +35,7 @@ NUMBERS = {os.strerror(number).lower(): name for number, name in errno.errorcode
 
 def table():
     """Rows: name, action, words, and what is expected."""
-    with open(os.path.join(HERE, "attempts.def"), encoding="ascii") as file:
+    with open(os.path.join(HERE, "attempts.txt"), encoding="ascii") as file:
         rows = [re.split(r"\s{2,}", line.strip()) for line in file if line.strip() and line[0] != "#"]
     return [(name, action, words.split(), set(expected.split(","))) for name, action, words, expected in rows]
 

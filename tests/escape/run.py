@@ -30,12 +30,12 @@ ONCE = "degraded", "mutations"  # as root only
 
 
 def table():
-    """Rows are kinds, columns runtimes; one is a test function, a row of attempts.def or a call of probe.c.  Backend: box."""
+    """Rows are kinds, columns runtimes; one is a test function, a row of attempts.txt or a call of probe.c.  Backend: box."""
     attempts = importlib.import_module("attempts")
     with open(os.path.join(HERE, "probes.def"), encoding="utf-8") as file, open(os.path.join(HERE, "probe.c"), encoding="utf-8") as more:
         calls = sum(line.startswith("CALL(") for line in file) + sum(line.startswith('\t{ "') for line in more)
     columns = [*attempts.RUNTIMES, "none"]
-    rows = {"attempts.def": {r: sum(attempts.able(r, action) for _, action, _, _ in attempts.table()) for r in attempts.RUNTIMES},
+    rows = {"attempts.txt": {r: sum(attempts.able(r, action) for _, action, _, _ in attempts.table()) for r in attempts.RUNTIMES},
             "probes.def": dict.fromkeys(("python cold", "python warm", "node", "shell"), calls)}
     for kind in KINDS:
         tests = sum(name.startswith("test_") for name, _ in inspect.getmembers(importlib.import_module(kind), inspect.isfunction))

@@ -27,7 +27,7 @@ struct cage {
 	                                that of the builder stays */
 	int fds[ORDER_MAX_FDS];      /* as they came with the order */
 	int report;                  /* a SOCK_SEQPACKET socket */
-	bool forked;  /* no exec follows, which would let its own kind read it as any program */
+	bool forked; /* no exec follows, which would let its own kind read it as any program */
 };
 
 /* What a new process tells the builder before any code of a guest has run. */
