@@ -127,7 +127,7 @@ is_mime(const char *text, size_t size)
 		if (text[i] == '/')
 			slashes++;
 		else if (!isalnum((unsigned char)text[i]) &&
-			 memchr("!#$&-^_.+", text[i], 9) == NULL)
+			 (text[i] == '\0' || strchr("!#$&-^_.+", text[i]) == NULL))
 			return false;
 	}
 	return slashes == 1;

@@ -269,6 +269,7 @@ run(const struct interpreter *r, uint64_t cpu_milli)
 		argv[n] = r->argv[n];
 	if (r->extension != NULL && (argv[n] = code_file_await(r->extension)) == NULL)
 		_exit(126);
+	must(argv[0] != NULL);
 	execve(argv[0], (char *const *)(uintptr_t)argv,
 	    (char *const *)(uintptr_t)environment_make(cpu_milli));
 	_exit(127);

@@ -67,6 +67,7 @@ run(const char *extension, char **arguments)
 		if (argv[n] == NULL)
 			_exit(126);
 	}
+	must(argv[0] != NULL);
 	execve(argv[0], argv, environ);
 	_exit(127);
 }

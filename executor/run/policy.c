@@ -171,11 +171,10 @@ policy_restricts(const struct policy *policy)
 static size_t
 put_line(char *to, size_t at, const char *text)
 {
-	size_t size = strlen(text);
+	char *end = stpcpy(to + at, text);
 
-	memcpy(to + at, text, size);
-	to[at + size] = '\n';
-	return at + size + 1;
+	*end = '\n';
+	return (size_t)(end + 1 - to);
 }
 
 int
@@ -199,6 +198,7 @@ policy_guard(const struct policy *policy, struct blob *guard, struct err *e)
 	if (status == 0 && (guard->data = malloc(size)) == NULL)
 		status = err_sys(e, "modules");
 	if (status == 0) {
+		must(guard->data != NULL);
 		guard->size = put_line(guard->data, 0, by);
 		for (size_t i = 0; i < modules.count; i++)
 			guard->size = put_line(guard->data, guard->size, modules.items[i]);

@@ -376,6 +376,7 @@ workspace_ready(void *self, struct workspace *workspace, const struct err *e)
 	struct run *run = self;
 	struct err why = { 0 };
 
+	must(workspace != NULL || e != NULL);
 	run->workspace = workspace;
 	if (workspace == NULL)
 		why = *e;
