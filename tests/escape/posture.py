@@ -146,7 +146,7 @@ def test_I15_builder(box):
     assert {int(status[name], 16) for name in ("CapPrm", "CapEff", "CapBnd")} == {kept}, status
     assert status["NoNewPrivs"] == "1" and status["Seccomp"] == "2" and status["Threads"] == "1", status
     assert sorted(os.listdir(f"/proc/{box.builder}/root/")) == sorted(
-        {"cloister", "dev", "etc", "mnt", "proc", "sandbox", "tmp", "usr", "workspace"} |
+        {"cloister", "dev", "etc", "mnt", "proc", "run", "sandbox", "sys", "tmp", "usr", "workspace"} |
         {n for n in ("bin", "sbin", "lib", "lib32", "lib64", "libx32") if os.path.lexists("/" + n)})
     assert os.readlink(f"/proc/{box.builder}/ns/net") != os.readlink("/proc/self/ns/net")
     with open(f"/proc/{box.builder}/net/dev", encoding="ascii") as file:

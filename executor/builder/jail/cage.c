@@ -53,6 +53,7 @@
 enum {
 	REPORT = GUEST_CONTROL_FD + 1,
 	MIB = 1 << 20,
+	BEHIND = 10, /* niceness */
 };
 
 /* What is known of the layers so far; errors in it end the box. */
@@ -338,6 +339,9 @@ enter_limits(struct entry *in, struct err *e)
 		if (prlimit(0, limits[i].which, &limit, NULL) < 0)
 			return err_sys(e, "rlimit %d", limits[i].which);
 	}
+	/* Where no cgroup weighs them: who has to end them goes before them. */
+	if (alone && in->cage->kind == CAGE_PROGRAM)
+		setpriority(PRIO_PROCESS, 0, BEHIND);
 	hold(in, LAYER_rlimits);
 	/* In a user namespace of its own, RLIMIT_NPROC counts this box and nothing else. */
 	if (alone && in->report.layers.why[LAYER_user_namespace] == 0)
