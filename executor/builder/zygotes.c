@@ -344,7 +344,8 @@ on_word(void *self, uint32_t events)
 void
 zygotes_kill(void)
 {
-	/* Of a builder that did not come far there are none, and their number 0 is its own group. */
+	/* Of a builder that did not come far there are none, and their number 0 is its own group.
+	 */
 	for (size_t i = 0; i < COUNT(zygotes.all); i++)
 		if (zygotes.all[i].pid > 0 && zygotes.all[i].sock >= 0)
 			kill(zygotes.all[i].pid, SIGKILL);
