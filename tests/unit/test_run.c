@@ -337,68 +337,65 @@ tells_the_outcome_of_what_cannot_be_listed(void **state)
 	}
 }
 
+static const struct {
+	struct box_end end;
+	const char *type, *text, *code, *signal;
+	int exit_code;
+	enum event event;
+} endings[] = {
+	{ { .how = BOX_TIMED_OUT }, NULL, NULL, "timeout", NULL, -1, event_execution_timeout },
+	{ { .how = BOX_OUT_OF_CPU, .signal = SIGKILL }, NULL, NULL, "timeout", "SIGKILL", -1,
+	    event_execution_timeout },
+	{ { .how = BOX_OUT_OF_MEMORY }, NULL, NULL, "out_of_memory", NULL, -1,
+	    event_execution_failed },
+	{ { .how = BOX_SIGNALLED, .signal = SIGSEGV }, NULL, NULL, "killed", "SIGSEGV", -1,
+	    event_execution_failed },
+	{ { .how = BOX_EXITED, .exit_code = 3 }, NULL, NULL, "program_failed", NULL, 3,
+	    event_execution_failed },
+	{ { .how = BOX_EXITED, .exit_code = 1, .too_many_processes = true }, "BlockingIOError",
+	    "[Errno 11] no", "too_many_processes", NULL, 1, event_execution_failed },
+	{ { .how = BOX_EXITED, .exit_code = 1, .error_line = 7 }, "OSError",
+	    "[Errno 28] No space left on device", "disk_full", NULL, 1, event_execution_failed },
+	/* Where nobody counts its processes, it says so itself. */
+	{ { .how = BOX_EXITED, .exit_code = 1 }, "BlockingIOError",
+	    "[Errno 11] Resource temporarily unavailable", "too_many_processes", NULL, 1,
+	    event_execution_failed },
+	{ { .how = BOX_EXITED, .exit_code = 1 }, "RuntimeError", "can't start new thread",
+	    "too_many_processes", NULL, 1, event_execution_failed },
+	{ { .how = BOX_EXITED, .exit_code = 1 }, "Error", "spawn /bin/true EAGAIN",
+	    "too_many_processes", NULL, 1, event_execution_failed },
+	{ { .how = BOX_EXITED, .exit_code = 1 }, "RuntimeError", "x", "program_failed", NULL, 1,
+	    event_execution_failed },
+	{ { .how = BOX_EXITED, .exit_code = 1 }, "MemoryError", "", "out_of_memory", NULL, 1,
+	    event_execution_failed },
+	{ { .how = BOX_EXITED, .exit_code = 1 }, "IndentationError", "unexpected indent",
+	    "syntax_error", NULL, 1, event_execution_failed },
+	{ { .how = BOX_EXITED, .exit_code = 1 }, "ValueError", "x", "program_failed", NULL, 1,
+	    event_execution_failed },
+};
+
 static void
 says_why_it_failed(void **state)
 {
-	static const struct {
-		struct box_end end;
-		const char *type, *text, *code, *signal;
-		int exit_code;
-		enum event event;
-	} cases[] = {
-		{ { .how = BOX_TIMED_OUT }, NULL, NULL, "timeout", NULL, -1,
-		    event_execution_timeout },
-		{ { .how = BOX_OUT_OF_CPU, .signal = SIGKILL }, NULL, NULL, "timeout", "SIGKILL",
-		    -1, event_execution_timeout },
-		{ { .how = BOX_OUT_OF_MEMORY }, NULL, NULL, "out_of_memory", NULL, -1,
-		    event_execution_failed },
-		{ { .how = BOX_SIGNALLED, .signal = SIGSEGV }, NULL, NULL, "killed", "SIGSEGV", -1,
-		    event_execution_failed },
-		{ { .how = BOX_EXITED, .exit_code = 3 }, NULL, NULL, "program_failed", NULL, 3,
-		    event_execution_failed },
-		{ { .how = BOX_EXITED, .exit_code = 1, .too_many_processes = true },
-		    "BlockingIOError", "[Errno 11] no", "too_many_processes", NULL, 1,
-		    event_execution_failed },
-		{ { .how = BOX_EXITED, .exit_code = 1, .error_line = 7 }, "OSError",
-		    "[Errno 28] No space left on device", "disk_full", NULL, 1,
-		    event_execution_failed },
-		/* Where nobody counts its processes, it says so itself. */
-		{ { .how = BOX_EXITED, .exit_code = 1 }, "BlockingIOError",
-		    "[Errno 11] Resource temporarily unavailable", "too_many_processes", NULL, 1,
-		    event_execution_failed },
-		{ { .how = BOX_EXITED, .exit_code = 1 }, "RuntimeError", "can't start new thread",
-		    "too_many_processes", NULL, 1, event_execution_failed },
-		{ { .how = BOX_EXITED, .exit_code = 1 }, "Error", "spawn /bin/true EAGAIN",
-		    "too_many_processes", NULL, 1, event_execution_failed },
-		{ { .how = BOX_EXITED, .exit_code = 1 }, "RuntimeError", "x", "program_failed",
-		    NULL, 1, event_execution_failed },
-		{ { .how = BOX_EXITED, .exit_code = 1 }, "MemoryError", "", "out_of_memory", NULL,
-		    1, event_execution_failed },
-		{ { .how = BOX_EXITED, .exit_code = 1 }, "IndentationError", "unexpected indent",
-		    "syntax_error", NULL, 1, event_execution_failed },
-		{ { .how = BOX_EXITED, .exit_code = 1 }, "ValueError", "x", "program_failed", NULL,
-		    1, event_execution_failed },
-	};
-
 	(void)state;
-	for (size_t i = 0; i < COUNT(cases); i++) {
+	for (size_t i = 0; i < COUNT(endings); i++) {
 		struct fake_call *c = start((struct execute_code){ 0 });
-		struct box_end how = cases[i].end;
-		size_t before = fake_count(cases[i].event);
+		struct box_end how = endings[i].end;
+		size_t before = fake_count(endings[i].event);
 
-		how.error_type = cases[i].type != NULL ? strdup(cases[i].type) : NULL;
-		how.error_text = cases[i].text != NULL ? strdup(cases[i].text) : NULL;
+		how.error_type = endings[i].type != NULL ? strdup(endings[i].type) : NULL;
+		how.error_text = endings[i].text != NULL ? strdup(endings[i].text) : NULL;
 		fake_make(NULL);
 		fake_end_run(how);
 		assert_false(c->reply.execution.success);
-		assert_string_equal(c->reply.execution.error->code, cases[i].code);
+		assert_string_equal(c->reply.execution.error->code, endings[i].code);
 		assert_int_equal(c->reply.execution.error->line, how.error_line);
-		assert_int_equal(c->reply.execution.exit_code, cases[i].exit_code);
+		assert_int_equal(c->reply.execution.exit_code, endings[i].exit_code);
 		assert_int_equal(c->reply.execution.timed_out,
 		    how.how == BOX_TIMED_OUT || how.how == BOX_OUT_OF_CPU);
-		if (cases[i].signal != NULL)
-			assert_string_equal(c->reply.execution.signal, cases[i].signal);
-		assert_int_equal(fake_count(cases[i].event), before + 1);
+		if (endings[i].signal != NULL)
+			assert_string_equal(c->reply.execution.signal, endings[i].signal);
+		assert_int_equal(fake_count(endings[i].event), before + 1);
 		fake_forget(c);
 	}
 	assert_int_equal(fake_count(event_resource_exceeded), 7);
