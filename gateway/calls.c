@@ -27,14 +27,13 @@ enum {
 };
 
 struct call_out {
-	struct call_out *next;
-	struct origin origin; /* owns the id */
+	struct pending pending;
 	struct progress progress;
+	struct account *account;
 	enum msg_id tool;
 	uint64_t ask;
 	int64_t due_ms;
 	size_t bytes;
-	bool silent;       /* cancelled: nothing more is said */
 	json_t *arguments; /* for a second try; NULL: there is none */
 	char trace[56];
 };
@@ -92,34 +91,22 @@ read_trace(json_t *meta, char trace[56])
 
 /* ---- the end of a call ---- */
 
+/* Before it is answered, since its client may be gone afterwards. */
 static void
-unlink_call(struct call_out *call)
+settle(struct call_out *call)
 {
-	struct client *client = call->origin.client;
-	struct call_out **at = &client->calls;
-
-	while (*at != call)
-		at = &(*at)->next;
-	*at = call->next;
-	client->count--;
-	client->held -= call->bytes;
+	call->account->count--;
+	call->account->held -= call->bytes;
+	progress_close(&call->progress);
+	json_decref(call->arguments);
 }
 
 /* Takes the message. */
 static void
 finish(struct call_out *call, json_t *message)
 {
-	struct origin origin = call->origin;
-
-	unlink_call(call);
-	progress_close(&call->progress);
-	if (call->silent) {
-		json_decref(message);
-		message = NULL;
-	}
-	client_answer(&origin, message);
-	json_decref(origin.id);
-	json_decref(call->arguments);
+	settle(call);
+	client_end(&call->pending, message);
 	free(call);
 }
 
@@ -143,8 +130,8 @@ again(struct call_out *call, const struct err *e)
 	if (arguments == NULL)
 		return false;
 
-	bool asked =
-	    e->code == ERR_unavailable && !call->silent && ask(call, arguments, &ignored) == 0;
+	bool asked = e->code == ERR_unavailable && !call->pending.silent &&
+	             ask(call, arguments, &ignored) == 0;
 
 	json_decref(arguments);
 	return asked;
@@ -154,17 +141,18 @@ static void
 on_done(void *self, void *reply, const struct err *e)
 {
 	struct call_out *call = self;
-	const struct era *era = call->origin.era;
+	const struct origin *origin = &call->pending.origin;
 
 	if (reply == NULL && again(call, e))
 		return;
 	if (reply == NULL)
 		log_debug("call failed", LOG_S("tool", messages[call->tool].name),
 		    LOG_S("code", err_name(e->code)));
-	finish(call, call->silent ? NULL
-				  : say(&call->origin, reply != NULL
-							   ? result_of_reply(era, call->tool, reply)
-							   : result_of_error(era, e)));
+	finish(
+	    call, call->pending.silent
+		      ? NULL
+		      : say(origin, reply != NULL ? result_of_reply(origin->era, call->tool, reply)
+						  : result_of_error(origin->era, e)));
 }
 
 static void
@@ -172,7 +160,7 @@ on_part(void *self, const struct stream_part *part)
 {
 	struct call_out *call = self;
 
-	if (!call->silent)
+	if (!call->pending.silent)
 		progress_part(&call->progress, part);
 }
 
@@ -190,7 +178,7 @@ send_request(struct call_out *call, void *request, struct err *e)
 		.instance = routed ? instance : NULL,
 		.message = call->tool,
 		.request = request,
-		.principal = call->origin.client->principal,
+		.principal = call->account->principal,
 		.namespace = text_field(call->tool, request, "namespace"),
 		.trace = call->trace[0] != '\0' ? call->trace : NULL,
 		.timeout_ms = left_ms > 0 ? left_ms : 1,
@@ -221,16 +209,16 @@ ask(struct call_out *call, json_t *arguments, struct err *e)
 static int
 admit(const struct call_in *in, struct err *e)
 {
-	const struct client *client = in->origin.client;
+	const struct account *account = in->origin.client->account;
 
-	if (client->count >= options.max_in_flight)
+	if (account->count >= options.max_in_flight)
 		err_set(e, ERR_queue_full, "%zu calls are under way, which is the limit",
-		    client->count);
-	else if (client->count > 0 && client->held + in->bytes > 2 * options.max_message_bytes)
+		    account->count);
+	else if (account->count > 0 && account->held + in->bytes > 2 * options.max_message_bytes)
 		err_set(e, ERR_queue_full,
 		    "calls under way came in %zu bytes; with %zu more they are over the limit of "
 		    "%zu",
-		    client->held, in->bytes, 2 * (size_t)options.max_message_bytes);
+		    account->held, in->bytes, 2 * (size_t)options.max_message_bytes);
 	else
 		return 0;
 	e->retry_ms = RETRY_MS;
@@ -241,40 +229,33 @@ static struct call_out *
 make_call(const struct call_in *in, struct err *e)
 {
 	const unsigned repeatable = READ_ONLY | IDEMPOTENT;
-	struct client *client = in->origin.client;
+	struct account *account = in->origin.client->account;
 	struct call_out *call = calloc(1, sizeof *call);
 
 	if (call == NULL) {
 		err_sys(e, "make a call");
 		return NULL;
 	}
-	*call = (struct call_out){ .next = client->calls,
-		.origin = in->origin,
+	*call = (struct call_out){ .account = account,
 		.tool = in->tool,
 		.due_ms = loop_now_ms() + (int64_t)options.call_timeout_ms,
 		.bytes = in->bytes };
-	call->origin.id = json_incref(in->origin.id);
 	read_trace(in->meta, call->trace);
-	progress_open(&call->progress, &call->origin, json_object_get(in->meta, "progressToken"));
+	progress_open(
+	    &call->progress, &call->pending.origin, json_object_get(in->meta, "progressToken"));
 	/* Only where it was there to be lost: one that never came has been waited for already. */
 	if ((messages[in->tool].hints & repeatable) == repeatable && in->bytes <= REPEAT_BYTES &&
 	    bus_ready(messages[in->tool].server, NULL))
 		call->arguments = json_incref(in->arguments);
-	client->calls = call;
-	client->count++;
-	client->held += in->bytes;
+	account->count++;
+	account->held += in->bytes;
 	return call;
 }
 
-/* Forgets a call that was not accepted; its answer is the caller's. */
 static void
-drop_call(struct call_out *call)
+cancel_call(struct pending *p)
 {
-	unlink_call(call);
-	progress_close(&call->progress);
-	json_decref(call->origin.id);
-	json_decref(call->arguments);
-	free(call);
+	bus_cancel(((struct call_out *)p)->ask);
 }
 
 json_t *
@@ -291,50 +272,14 @@ calls_begin(const struct call_in *in)
 	struct call_out *call = admit(in, &e) < 0 ? NULL : make_call(&whole, &e);
 	int failed = call == NULL ? -1 : ask(call, arguments, &e);
 
-	if (call != NULL && failed < 0)
-		drop_call(call);
+	if (call != NULL && failed < 0) {
+		settle(call);
+		free(call);
+	}
 	json_decref(none);
 	if (failed == 0) {
-		client_batch_hold(in->origin.batch);
+		client_begin(&call->pending, &in->origin, cancel_call);
 		return NULL;
 	}
 	return say(&in->origin, result_of_error(in->origin.era, &e));
-}
-
-static struct call_out *
-find(const struct client *client, const json_t *id)
-{
-	struct call_out *call = client->calls;
-
-	while (call != NULL && !json_equal(call->origin.id, id))
-		call = call->next;
-	return call;
-}
-
-bool
-calls_pending(const struct client *client, const json_t *id)
-{
-	return find(client, id) != NULL;
-}
-
-void
-calls_cancel(struct client *client, const json_t *id)
-{
-	struct call_out *call = find(client, id);
-
-	if (call == NULL || call->silent)
-		return;
-	call->silent = true;
-	bus_cancel(call->ask);
-}
-
-void
-calls_end(struct client *client)
-{
-	struct call_out *next;
-
-	for (struct call_out *call = client->calls; call != NULL; call = next) {
-		next = call->next;
-		bus_cancel(call->ask);
-	}
 }

@@ -20,11 +20,5 @@ struct call_in {
 	size_t bytes;      /* of the message it came in */
 };
 
-/* The answer where there is one already, or NULL: client_answer() will be called later. */
+/* The answer where there is one already, or NULL: it is pending. */
 json_t *calls_begin(const struct call_in *);
-/* Is a call of that id under way? */
-bool calls_pending(const struct client *, const json_t *id);
-/* The client wants no answer any more; an unknown id does nothing. */
-void calls_cancel(struct client *, const json_t *id);
-/* All of them are given up and answered so. */
-void calls_end(struct client *);

@@ -161,7 +161,7 @@ handle_request(struct request *r, const char *name)
 	const struct client *client = r->origin.client;
 	json_t *answer;
 
-	if (calls_pending(client, r->origin.id))
+	if (client_find(client, r->origin.id) != NULL)
 		return jsonrpc_error(r->origin.id, RPC_INVALID,
 		    "Invalid Request: the id is that of a call under way; choose another");
 	r->meta = json_object_get(r->params, "_meta");
@@ -186,25 +186,26 @@ static void
 handle_notification(struct client *client, const struct rpc *rpc)
 {
 	if (strcmp(rpc->method, "notifications/cancelled") == 0)
-		calls_cancel(client, json_object_get(rpc->params, "requestId"));
+		client_cancel(client, json_object_get(rpc->params, "requestId"));
 }
 
+/* What is pending holds its place in a batch by itself. */
 static void
-handle_message(struct client *client, struct batch *batch, json_t *message, size_t bytes)
+handle_message(const struct origin *to, json_t *message, size_t bytes)
 {
 	struct rpc rpc;
 	json_t *answer = jsonrpc_read(message, &rpc);
-	struct request r = {
-		.origin = { client, batch, NULL, rpc.id }, .params = rpc.params, .bytes = bytes
-	};
+	struct request r = { .origin = *to, .params = rpc.params, .bytes = bytes };
+	bool asks = answer == NULL && rpc.kind == RPC_request;
 
+	r.origin.id = rpc.id;
 	if (answer == NULL && rpc.kind == RPC_notification)
-		handle_notification(client, &rpc);
-	if (answer == NULL && rpc.kind == RPC_request)
+		handle_notification(to->client, &rpc);
+	if (asks)
 		answer = handle_request(&r, rpc.method);
-	if (answer == NULL)
+	if (answer == NULL && (asks || to->batch != NULL))
 		return;
-	client_batch_hold(batch);
+	client_batch_hold(to->batch);
 	client_answer(&r.origin, answer);
 }
 
@@ -221,21 +222,20 @@ refuse_batch(const struct client *client, const json_t *messages_)
 }
 
 static void
-handle_batch(struct client *client, json_t *messages_, size_t bytes)
+handle_batch(struct origin origin, json_t *messages_, size_t bytes)
 {
-	const char *refusal = refuse_batch(client, messages_);
-	struct origin origin = { .client = client,
-		.batch = refusal == NULL ? client_batch() : NULL };
+	const char *refusal = refuse_batch(origin.client, messages_);
 	json_t *message;
 	size_t i;
 
+	origin.batch = refusal == NULL ? client_batch() : NULL;
 	if (origin.batch == NULL) {
 		client_answer(&origin, jsonrpc_error(NULL, RPC_INVALID, "Invalid Request: %s",
 					   refusal != NULL ? refusal : "out of memory"));
 		return;
 	}
 	json_array_foreach(messages_, i, message)
-	    handle_message(client, origin.batch, message, bytes / json_array_size(messages_));
+	    handle_message(&origin, message, bytes / json_array_size(messages_));
 	client_answer(&origin, NULL);
 }
 
@@ -250,7 +250,18 @@ is_blank(const struct line *line)
 }
 
 void
-dispatch_line(struct client *client, const struct line *line)
+dispatch_message(struct client *client, struct exchange *exchange, json_t *message, size_t bytes)
+{
+	struct origin origin = { .client = client, .exchange = exchange };
+
+	if (json_is_array(message))
+		handle_batch(origin, message, bytes);
+	else
+		handle_message(&origin, message, bytes);
+}
+
+void
+dispatch_line(struct client *client, struct exchange *exchange, const struct line *line)
 {
 	json_t *answer;
 
@@ -259,11 +270,9 @@ dispatch_line(struct client *client, const struct line *line)
 
 	json_t *message = jsonrpc_parse(line, &answer);
 
-	if (json_is_array(message))
-		handle_batch(client, message, line->size);
-	else if (message != NULL)
-		handle_message(client, NULL, message, line->size);
+	if (message != NULL)
+		dispatch_message(client, exchange, message, line->size);
 	else
-		client_answer(&(struct origin){ .client = client }, answer);
+		client_answer(&(struct origin){ .client = client, .exchange = exchange }, answer);
 	json_decref(message);
 }

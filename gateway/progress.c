@@ -40,11 +40,7 @@ notify(struct progress *p, int channel)
 		p->channels[channel].size = 0;
 	}
 
-	json_t *message = jsonrpc_notification("notifications/progress", params);
-
-	if (message != NULL)
-		p->origin->client->send(p->origin->client, message);
-	json_decref(message);
+	client_tell(p->origin, jsonrpc_notification("notifications/progress", params));
 }
 
 static void
@@ -93,7 +89,7 @@ join(struct progress *p, int channel, const struct blob *text)
 void
 progress_part(struct progress *p, const struct stream_part *part)
 {
-	if (p->token == NULL || p->origin->client->slow(p->origin->client))
+	if (p->token == NULL || client_slow(p->origin))
 		return;
 	p->value = part->progress > p->value ? part->progress : p->value + 1;
 	join(p, part->channel, &part->text);

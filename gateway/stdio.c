@@ -8,7 +8,6 @@
  */
 #include "gateway/stdio.h"
 
-#include "gateway/calls.h"
 #include "gateway/dispatch.h"
 #include "gateway/options.h"
 #include "gateway/rpc/outbox.h"
@@ -39,6 +38,7 @@ enum stream {
 };
 
 static struct {
+	struct account account;
 	struct client client;
 	struct lines in;
 	struct outbox out;
@@ -96,7 +96,7 @@ gone(const char *how, int sys)
 	outbox_clear(&io.out);
 	loop_forget(STDIN_FILENO);
 	loop_forget(STDOUT_FILENO);
-	calls_end(&io.client);
+	client_give_up(&io.client, true);
 	daemon_end(NULL);
 }
 
@@ -120,12 +120,14 @@ apology(const json_t *message, const struct err *e)
 }
 
 static void
-send_message(struct client *client, const json_t *message)
+send_message(struct client *client, struct exchange *none, const json_t *message)
 {
 	struct err e;
 
 	(void)client;
-	if (io.gone || outbox_add(&io.out, message, options.max_output_bytes, &e) == 0)
+	(void)none;
+	if (message == NULL || io.gone ||
+	    outbox_add(&io.out, message, options.max_output_bytes, &e) == 0)
 		return;
 	log_warn("an answer was not kept", LOG_E(&e));
 	if (json_object_get(message, "method") != NULL)
@@ -139,11 +141,14 @@ send_message(struct client *client, const json_t *message)
 }
 
 static bool
-is_slow(struct client *client)
+is_slow(const struct client *client, const struct exchange *none)
 {
 	(void)client;
+	(void)none;
 	return io.out.bytes > SLOW_BYTES;
 }
+
+static const struct transport by_stdio = { send_message, send_message, is_slow };
 
 /* ---- the end ---- */
 
@@ -158,7 +163,7 @@ static void
 on_grace_over(void *self)
 {
 	(void)self;
-	calls_end(&io.client);
+	client_give_up(&io.client, false);
 	loop_after(FLUSH_MS, on_late, NULL);
 }
 
@@ -169,7 +174,7 @@ end_of_input(void)
 
 	io.ended = true;
 	while (lines_next(&io.in, &line) || lines_last(&io.in, &line))
-		dispatch_line(&io.client, &line);
+		dispatch_line(&io.client, NULL, &line);
 	lines_free(&io.in);
 	loop_after((int64_t)options.eof_grace_ms, on_grace_over, NULL);
 }
@@ -209,7 +214,7 @@ take_lines(void)
 	struct line line;
 
 	while (may_read() && lines_next(&io.in, &line))
-		dispatch_line(&io.client, &line);
+		dispatch_line(&io.client, NULL, &line);
 }
 
 static void
@@ -277,7 +282,7 @@ turn(void *self)
 	flush();
 	if (io.gone)
 		return false;
-	if (io.ended && io.client.count == 0 && io.out.bytes == 0) {
+	if (io.ended && io.client.pending == NULL && io.out.bytes == 0) {
 		daemon_end(NULL);
 		return false;
 	}
@@ -289,8 +294,8 @@ turn(void *self)
 int
 stdio_prepare(const char *principal, struct err *e)
 {
-	io.client =
-	    (struct client){ .principal = principal, .send = send_message, .slow = is_slow };
+	io.account = (struct account){ .principal = principal };
+	io.client = (struct client){ .by = &by_stdio, .account = &io.account };
 	io.in.limit = options.max_message_bytes;
 	if (prepare(STDIN_FILENO, O_RDONLY, &io.from, e) < 0)
 		return -1;
@@ -308,7 +313,7 @@ stdio_start(struct err *e)
 void
 stdio_stop(void)
 {
-	calls_end(&io.client);
+	client_give_up(&io.client, false);
 	outbox_write(&io.out, STDOUT_FILENO, io.to == STREAM_socket);
 	outbox_clear(&io.out);
 	lines_free(&io.in);

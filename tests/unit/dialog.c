@@ -3,7 +3,6 @@
  */
 #include "tests/unit/dialog.h"
 
-#include "gateway/calls.h"
 #include "gateway/dispatch.h"
 #include "gateway/options.h"
 #include "gateway/tools.h"
@@ -86,19 +85,25 @@ dialog_reply_listing(void)
 /* ---- the client ---- */
 
 static void
-hear(struct client *c, const json_t *message)
+hear(struct client *c, struct exchange *none, const json_t *message)
 {
 	assert_ptr_equal(c, &dialog.client);
+	assert_null(none);
+	if (message == NULL)
+		return;
 	assert_true(dialog.nsaid < COUNT(dialog.said));
 	dialog.said[dialog.nsaid++] = json_deep_copy(message);
 }
 
 static bool
-never_slow(struct client *c)
+never_slow(const struct client *c, const struct exchange *none)
 {
 	(void)c;
+	(void)none;
 	return false;
 }
+
+static const struct transport by_test = { hear, hear, never_slow };
 
 void
 dialog_forget(void)
@@ -113,7 +118,7 @@ dialog_say(const char *text)
 	struct line line = { .data = text, .size = strlen(text) };
 
 	scan_feed(&line.scan, text, line.size);
-	dispatch_line(&dialog.client, &line);
+	dispatch_line(&dialog.client, NULL, &line);
 }
 
 json_t *
@@ -140,7 +145,8 @@ dialog_start(void **state)
 	(void)state;
 	memset(&dialog.bus, 0, sizeof dialog.bus);
 	dialog.bus.there = true;
-	dialog.client = (struct client){ .principal = "local:7", .send = hear, .slow = never_slow };
+	dialog.account = (struct account){ .principal = "local:7" };
+	dialog.client = (struct client){ .by = &by_test, .account = &dialog.account };
 	options.max_in_flight = 2;
 	options.max_message_bytes = 1 << 20;
 	options.call_timeout_ms = 1000;
@@ -152,8 +158,7 @@ int
 dialog_stop(void **state)
 {
 	(void)state;
-	if (dialog.client.count > 0)
-		calls_end(&dialog.client);
+	client_give_up(&dialog.client, false);
 	dialog_forget();
-	return dialog.client.calls == NULL ? 0 : -1;
+	return dialog.client.pending == NULL && dialog.account.count == 0 ? 0 : -1;
 }

@@ -14,6 +14,7 @@
 #include <jansson.h>
 
 struct dialog {
+	struct account account;
 	struct client client;
 	json_t *said[16]; /* to the client, since dialog_forget() */
 	size_t nsaid;

@@ -50,8 +50,8 @@ asks_and_answers(void **state)
 	    "{\"session_id\":\"s\",\"language\":\"python\",\"expires_at\":\"t\"}");
 	assert_true(json_is_false(dialog_at("result.isError")));
 	assert_string_equal(json_string_value(dialog_at("result.resultType")), "complete");
-	assert_int_equal(dialog.client.count, 0);
-	assert_int_equal(dialog.client.held, 0);
+	assert_int_equal(dialog.account.count, 0);
+	assert_int_equal(dialog.account.held, 0);
 }
 
 static void
@@ -217,7 +217,7 @@ cancels_in_silence(void **state)
 		   "cancelled\",\"params\":{\"requestId\":\"c\"}}");
 	assert_int_equal(dialog.bus.cancelled, dialog.bus.id);
 	assert_int_equal(dialog.nsaid, 0);
-	assert_int_equal(dialog.client.count, 0);
+	assert_int_equal(dialog.account.count, 0);
 }
 
 static void
@@ -237,8 +237,8 @@ bounds_calls(void **state)
 	    strstr(json_string_value(dialog_at("result.content.0.text")), "queue_full"));
 	assert_non_null(strstr(json_string_value(dialog_at("result.content.0.text")), "retry_ms"));
 	/* Two calls are open, and the fake bus ends only the last. */
-	while (dialog.client.count > 0) {
-		dialog.bus.ask.self = dialog.client.calls;
+	while (dialog.account.count > 0) {
+		dialog.bus.ask.self = dialog.client.pending;
 		dialog_fail_call(ERR_cancelled, "end");
 	}
 }
@@ -251,7 +251,7 @@ answers_what_the_bus_refuses(void **state)
 	dialog_say(LIST("1", ""));
 	assert_non_null(
 	    strstr(json_string_value(dialog_at("result.content.0.text")), "queue_full"));
-	assert_int_equal(dialog.client.count, 0);
+	assert_int_equal(dialog.account.count, 0);
 }
 
 /* ---- progress ---- */

@@ -217,7 +217,7 @@ a_cancelled_call_ends_its_batch(void **state)
 	dialog_say("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
 		   "cancelled\",\"params\":{\"requestId\":1}}");
 	assert_int_equal(dialog.nsaid, 0);
-	assert_int_equal(dialog.client.count, 0);
+	assert_int_equal(dialog.account.count, 0);
 	dialog_say("[{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}]");
 	assert_int_equal(dialog.nsaid, 0);
 }
