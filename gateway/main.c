@@ -100,8 +100,9 @@ drain_gateway(void)
 	return way->drain == NULL ? 0 : way->drain();
 }
 
-/* Of libmicrohttpd, beside what all daemons use. */
-static const int syscalls[] = { SCMP_SYS(sendmsg), SCMP_SYS(sendfile), SCMP_SYS(setsockopt),
+/* Of libmicrohttpd, and to read the folder of credentials again, beside what all daemons use. */
+static const int syscalls[] = { SCMP_SYS(fstat), SCMP_SYS(newfstatat), SCMP_SYS(openat),
+	SCMP_SYS(openat2), SCMP_SYS(sendfile), SCMP_SYS(sendmsg), SCMP_SYS(setsockopt),
 	SCMP_SYS(shutdown), SCMP_SYS(writev), -1 };
 
 static const struct daemon gateway = {

@@ -17,7 +17,6 @@ struct options {
 	uint64_t keep_alive_ms, max_stream_bytes;
 	uint64_t session_ttl_ms, max_http_sessions, replay_bytes;
 	uint64_t rate_per_s, rate_burst, link_ttl_s;
-	bool allow_anyone;
 };
 
 extern struct options options;

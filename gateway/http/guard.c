@@ -3,11 +3,13 @@
 #include "gateway/http/guard.h"
 
 #include "gateway/account.h"
+#include "gateway/auth/auth.h"
 #include "gateway/http/session.h"
 #include "gateway/http/web.h"
 #include "gateway/options.h"
 #include "gateway/rpc/jsonrpc.h"
 #include "gateway/rpc/write.h"
+#include "gateway/tools.h"
 
 #include "common/auto.h"
 #include "common/log.h"
@@ -17,8 +19,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-static char local[32];
 
 /* ---- refusals ---- */
 
@@ -136,13 +136,70 @@ from_elsewhere(struct http_request *r)
 
 /* ---- whose ---- */
 
+/* Replies to who may not come in, or may not do that. */
+static void
+deny(struct http_request *r, const struct err *e, unsigned needed)
+{
+	char challenge[AUTH_CHALLENGE], seconds[24];
+
+	auth_challenge(e, needed, challenge);
+	snprintf(seconds, sizeof seconds, "%d", (e->retry_ms + 999) / 1000);
+	guard_refuse(r, (unsigned)auth_status(e),
+	    *challenge != '\0' ? (struct header[]){ { "WWW-Authenticate", challenge }, { 0 } }
+	    : e->retry_ms > 0  ? (struct header[]){ { "Retry-After", seconds }, { 0 } }
+			       : NULL,
+	    "%s", e->text);
+}
+
 static bool
 unknown(struct http_request *r)
 {
-	r->account = account_hold(local, NULL);
+	struct err e;
+	const struct identity *who = &r->identity;
+
+	if (request_repeats(r, "Authorization")) {
+		guard_refuse(r, MHD_HTTP_BAD_REQUEST, NULL, "Authorization is there twice");
+		return true;
+	}
+	if (auth_check(request_header(r, "Authorization"), request_address(r), &r->identity, &e) <
+	    0) {
+		deny(r, &e, 0);
+		return true;
+	}
+	r->account = account_hold(who->principal, *who->namespace == '\0' ? NULL : who->namespace);
 	if (r->account == NULL)
 		guard_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE, NULL, "out of memory");
 	return r->account == NULL;
+}
+
+static unsigned
+needed_by(json_t *message)
+{
+	const char *method = json_string_value(json_object_get(message, "method"));
+	const char *tool =
+	    json_string_value(json_object_get(json_object_get(message, "params"), "name"));
+
+	if (method == NULL)
+		return 0;
+	if (strcmp(method, "tools/call") != 0)
+		return scope_of_method(method);
+	enum msg_id id = tool == NULL ? MSG_none : tools_find(tool);
+	return id == MSG_none ? 0 : scope_of_tool(id);
+}
+
+bool
+guard_permits(struct http_request *r, json_t *message)
+{
+	unsigned needed = needed_by(message);
+	struct err e;
+	json_t *each;
+	size_t i;
+
+	json_array_foreach(message, i, each) needed |= needed_by(each);
+	if (auth_require(&r->identity, needed, &e) == 0)
+		return true;
+	deny(r, &e, needed);
+	return false;
 }
 
 static bool
@@ -237,11 +294,10 @@ guard_sweep(int64_t now_ms)
 int
 guard_open(struct err *e)
 {
-	snprintf(local, sizeof local, "local:%u", (unsigned)getuid());
-	if (web_public() && !options.allow_anyone)
+	if (web_public() && auth_anonymous())
 		return err_set(e, ERR_denied,
-		    "listen: %s reaches beyond this machine, and no credentials are asked for; "
-		    "configure some, or set allow_anyone",
+		    "listen: %s reaches beyond this machine, where anonymous is not allowed; "
+		    "give out tokens (cloister token add), or listen on 127.0.0.1",
 		    options.listen);
-	return 0;
+	return auth_open(e);
 }

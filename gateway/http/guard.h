@@ -20,6 +20,8 @@ void guard_too_large(struct http_request *);
 /* Once a second. */
 void guard_sweep(int64_t now_ms);
 
+/* Has who asks the scopes for that message, or all of that batch?  Otherwise it has replied. */
+bool guard_permits(struct http_request *, json_t *message);
 /* May the answer be of that media type, as the Accept header says? */
 bool guard_accepts(const struct http_request *, const char *type);
 /* Replies with a JSON-RPC error of no request, whose text says what is wrong. */

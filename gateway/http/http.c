@@ -2,6 +2,7 @@
 /* http.c - the table of what is served, and pages for those who watch over it. */
 #include "gateway/http/http.h"
 
+#include "gateway/auth/auth.h"
 #include "gateway/http/files.h"
 #include "gateway/http/guard.h"
 #include "gateway/http/mcp.h"
@@ -18,6 +19,8 @@
 
 #include <stdio.h>
 #include <string.h>
+
+#define RESOURCE "/.well-known/oauth-protected-resource"
 
 static void
 on_healthz(struct http_request *r)
@@ -63,7 +66,22 @@ on_metrics(struct http_request *r)
 	request_reply(r, MHD_HTTP_OK, "text/plain; version=0.0.4", text, size, NULL);
 }
 
+/* For clients without credentials, who learn from it where to get some (RFC 9728). */
+static void
+on_resource(struct http_request *r)
+{
+	const char *document = auth_metadata(), *path = auth_metadata_path();
+
+	if (document != NULL &&
+	    (*r->path == '\0' || strcmp(path + sizeof RESOURCE - 1, r->path - 1) == 0))
+		request_say(r, MHD_HTTP_OK, "application/json", document, NULL);
+	else
+		request_say(r, MHD_HTTP_NOT_FOUND, "text/plain", "nothing is served here\n", NULL);
+}
+
 static const struct http_route routes[] = {
+	{ "GET", RESOURCE, true, false, on_resource },
+	{ "GET", RESOURCE "/", true, false, on_resource },
 	{ "POST", "/mcp", false, true, mcp_post },
 	{ "GET", "/mcp", false, false, mcp_get },
 	{ "DELETE", "/mcp", false, false, mcp_delete },
@@ -112,4 +130,5 @@ http_stop(void)
 {
 	session_end_all();
 	web_stop();
+	auth_close();
 }

@@ -276,6 +276,10 @@ mcp_post(struct http_request *r)
 
 	if (message == NULL)
 		return;
+	if (!guard_permits(r, message)) {
+		json_decref(message);
+		return;
+	}
 	if (has_claim(message))
 		refuse(r, jsonrpc_error(NULL, RPC_INVALID,
 			      "Invalid Request: requests of 2026-07-28 are not sent in batches"));

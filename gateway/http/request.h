@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "gateway/auth/identity.h"
 #include "gateway/http/stream.h"
 #include "gateway/rpc/scan.h"
 
@@ -43,6 +44,7 @@ struct http_request {
 	struct MHD_Connection *connection;
 	const struct http_route *route;
 	const char *path; /* as sent, below route->path */
+	struct identity identity;
 	struct account *account;
 	const char *origin; /* of a page that may ask; NULL: none asks */
 	char *body;
@@ -55,6 +57,7 @@ struct http_request {
 	struct stream *stream;
 	struct MHD_Response *reply;
 	unsigned status;
+	int64_t checked_ms;
 	size_t reply_bytes;
 	bool suspended, replied, broken, head;
 };

@@ -94,7 +94,9 @@ sse_post(struct http_request *r)
 
 	if (message == NULL)
 		return;
-	request_say(r, MHD_HTTP_ACCEPTED, "text/plain", "Accepted", NULL);
-	dispatch_message(&session->client, NULL, message, r->size);
+	if (guard_permits(r, message)) {
+		request_say(r, MHD_HTTP_ACCEPTED, "text/plain", "Accepted", NULL);
+		dispatch_message(&session->client, NULL, message, r->size);
+	}
 	json_decref(message);
 }

@@ -11,6 +11,7 @@
 #include "gateway/http/web.h"
 
 #include "gateway/account.h"
+#include "gateway/auth/auth.h"
 #include "gateway/http/guard.h"
 #include "gateway/options.h"
 
@@ -28,6 +29,8 @@
 
 enum {
 	SWEEP_MS = 1000,
+	CHECK_MS =
+	    60000, /* after which the credentials of who reads a stream are looked at again */
 	BACKLOG = 1024,
 	READ_BYTES = 1024, /* what a connection's buffer starts with, and grows by */
 	FIRST_BODY = 4096,
@@ -113,6 +116,7 @@ begin(struct MHD_Connection *connection, const char *path, const char *method)
 		return NULL;
 	r->connection = connection;
 	r->peer = info->socket_context;
+	r->checked_ms = loop_now_ms();
 	r->peer->request = r;
 	r->peer->since_ms = loop_now_ms();
 	r->peer->bytes = 0;
@@ -305,6 +309,11 @@ watch_stream(struct http_request *r, int64_t now)
 {
 	struct stream *s = r->stream;
 
+	if (now - r->checked_ms > CHECK_MS) {
+		r->checked_ms = now;
+		if (!r->route->open && !auth_valid(&r->identity))
+			request_break(r);
+	}
 	if (s->waiting == 0 && !s->ended && now - s->spoke_ms >= (int64_t)options.keep_alive_ms)
 		stream_comment(s);
 }
