@@ -23,15 +23,36 @@ mismatch(json_t *id, const char *name, const char *what)
 
 /* ---- values ---- */
 
+/* Without the blanks around it, which are no part of it. */
+static size_t
+trim(const char **value)
+{
+	*value += strspn(*value, " \t");
+
+	size_t n = strlen(*value);
+
+	while (n > 0 && ((*value)[n - 1] == ' ' || (*value)[n - 1] == '\t'))
+		n--;
+	return n;
+}
+
+bool
+headers_is(const char *value, const char *text)
+{
+	size_t n = trim(&value);
+
+	return n == strlen(text) && memcmp(value, text, n) == 0;
+}
+
 char *
 headers_decode(const char *value)
 {
 	static const char first[] = "=?base64?", last[] = "?=";
-	size_t n = strlen(value), around = sizeof first - 1 + sizeof last - 1, size;
+	size_t n = trim(&value), around = sizeof first - 1 + sizeof last - 1, size;
 
 	if (n < around || strncmp(value, first, sizeof first - 1) != 0 ||
-	    strcmp(value + n - (sizeof last - 1), last) != 0)
-		return strdup(value);
+	    strncmp(value + n - (sizeof last - 1), last, sizeof last - 1) != 0)
+		return strndup(value, n);
 
 	char *text = malloc(n);
 
@@ -110,7 +131,7 @@ headers_version(const struct http_request *r, json_t *id, const char *version)
 
 	if (value == NULL)
 		return mismatch(id, name, "is required and missing");
-	if (request_repeats(r, name) || strcmp(value, version) != 0)
+	if (request_repeats(r, name) || !headers_is(value, version))
 		return mismatch(id, name, "does not say what the body does");
 	return NULL;
 }
@@ -133,7 +154,7 @@ headers_method(const struct http_request *r, const struct rpc *rpc)
 
 	if (value == NULL && rpc->kind == RPC_request)
 		return mismatch(rpc->id, "Mcp-Method", "is required and missing");
-	if (value != NULL && (request_repeats(r, "Mcp-Method") || strcmp(value, rpc->method) != 0))
+	if (value != NULL && (request_repeats(r, "Mcp-Method") || !headers_is(value, rpc->method)))
 		return mismatch(rpc->id, "Mcp-Method", "does not say what the body does");
 	for (size_t i = 0; i < COUNT(named); i++) {
 		json_t *member = json_object_get(rpc->params, named[i].member);

@@ -17,6 +17,8 @@ json_t *headers_method(const struct http_request *, const struct rpc *);
 /* Mcp-Param-*, for the arguments that the tool's schema marks with x-mcp-header. */
 json_t *headers_params(const struct http_request *, const struct rpc *, const json_t *input_schema);
 
+/* Is that the value, but for blanks around it? */
+bool headers_is(const char *value, const char *text);
 /* The text of a value, decoded from "=?base64?...?=" where it is that, of malloc; NULL: malformed.
  */
 char *headers_decode(const char *value);

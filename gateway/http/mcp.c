@@ -137,7 +137,7 @@ check_head(const struct http_request *r, const struct rpc *rpc)
 	const char *said = request_header(r, "MCP-Protocol-Version");
 	json_t *wrong = NULL;
 
-	if (claimed != NULL && said != NULL && strcmp(claimed, said) != 0)
+	if (claimed != NULL && said != NULL && !headers_is(said, claimed))
 		return headers_version(r, rpc->id, claimed);
 
 	const struct era *era = era_claimed(rpc->id, rpc->params, &wrong);
