@@ -7,8 +7,10 @@
  * schema.def.  It holds what no other daemon must have: who the client is.  Of the machine it can
  * reach its two streams and the endpoints of its edges, nothing else.
  */
+#include "gateway/mcp/sealed.h"
 #include "gateway/options.h"
 #include "gateway/stdio.h"
+#include "gateway/task/task.h"
 #include "gateway/tools.h"
 
 #include "common/daemon.h"
@@ -47,9 +49,18 @@ open_gateway(struct err *e)
 	mallopt(M_TRIM_THRESHOLD, 1 << 20);
 	json_object_seed(0); /* opens /dev/urandom, else at the first object, in the jail */
 	snprintf(principal, sizeof principal, "local:%u", (unsigned)getuid());
-	if (tools_choose(options.toolsets, e) < 0 || check_lease(e) < 0)
+	if (tools_choose(options.toolsets, e) < 0 || check_lease(e) < 0 ||
+	    sealed_open(options.seal_key, e) < 0)
 		return -1;
+	task_open(daemon_state());
 	return stdio_prepare(principal, e);
+}
+
+static void
+stop_gateway(void)
+{
+	task_close();
+	stdio_stop();
 }
 
 static const struct daemon gateway = {
@@ -57,8 +68,10 @@ static const struct daemon gateway = {
 	.summary = "Speaks MCP to one client on stdin and stdout; asks the daemons.",
 	.settings = options_table,
 	.open = open_gateway,
+	.state = true,
+	.shared = true,
 	.start = stdio_start,
-	.stop = stdio_stop,
+	.stop = stop_gateway,
 };
 
 int

@@ -10,6 +10,7 @@
 
 #include "gateway/dispatch.h"
 #include "gateway/options.h"
+#include "gateway/resource/listen.h"
 #include "gateway/rpc/outbox.h"
 
 #include "common/auto.h"
@@ -176,6 +177,7 @@ end_of_input(void)
 	while (lines_next(&io.in, &line) || lines_last(&io.in, &line))
 		dispatch_line(&io.client, NULL, &line);
 	lines_free(&io.in);
+	listen_end(&io.client);
 	loop_after((int64_t)options.eof_grace_ms, on_grace_over, NULL);
 }
 
@@ -317,4 +319,5 @@ stdio_stop(void)
 	outbox_write(&io.out, STDOUT_FILENO, io.to == STREAM_socket);
 	outbox_clear(&io.out);
 	lines_free(&io.in);
+	client_close(&io.client);
 }
