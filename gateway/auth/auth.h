@@ -22,6 +22,10 @@
 
 #include <stddef.h>
 
+/* What is in the folder. */
+#define AUTH_TOKENS "tokens"
+#define AUTH_KEYS   "issuer.json"
+
 enum {
 	AUTH_HEADER_MAX = 8192, /* bytes of an Authorization header; longer is refused unread */
 	AUTH_CHALLENGE = 1024,
