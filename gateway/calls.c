@@ -7,6 +7,7 @@
  */
 #include "gateway/calls.h"
 
+#include "gateway/links.h"
 #include "gateway/mcp/logging.h"
 #include "gateway/options.h"
 #include "gateway/progress.h"
@@ -56,9 +57,8 @@ text_field(enum msg_id tool, const char *request, const char *name)
 	return NULL;
 }
 
-/* "sess_<instance>_<32 digits>" names the executor that has the session. */
-static bool
-session_instance(const char *session, char *instance, size_t size)
+bool
+calls_instance(const char *session, char *instance, size_t size)
 {
 	static const char prefix[] = "sess_";
 	size_t start = sizeof prefix - 1, n = session == NULL ? 0 : strlen(session);
@@ -180,6 +180,8 @@ on_done(void *self, void *reply, const struct err *e)
 	if (reply == NULL)
 		log_debug("call failed", LOG_S("tool", messages[call->tool].name),
 		    LOG_S("code", err_name(e->code)));
+	if (reply != NULL && call->as == CALLS_TOOL)
+		links_fill(&call->pending.origin, messages[call->tool].reply, reply);
 	tell(call, reply, e);
 	finish(call, call->pending.silent ? NULL : say(&call->pending.origin, call, reply, e));
 }
@@ -202,13 +204,15 @@ send_request(struct call_out *call, void *request, struct err *e)
 	int64_t left_ms = call->due_ms - loop_now_ms();
 	const char *session = text_field(call->tool, request, "session_id");
 	char instance[64];
-	bool routed = session_instance(session, instance, sizeof instance);
+	bool routed = calls_instance(session, instance, sizeof instance);
 	struct ask it = { .to = m->server,
 		.instance = routed ? instance : NULL,
 		.message = call->tool,
 		.request = request,
 		.principal = call->account->principal,
-		.namespace = text_field(call->tool, request, "namespace"),
+		.namespace = call->account->namespace != NULL
+		                 ? call->account->namespace
+		                 : text_field(call->tool, request, "namespace"),
 		.trace = call->trace[0] != '\0' ? call->trace : NULL,
 		.timeout_ms = left_ms > 0 ? left_ms : 1,
 		.self = call,

@@ -10,7 +10,6 @@
 
 #include "gateway/dispatch.h"
 #include "gateway/options.h"
-#include "gateway/resource/listen.h"
 #include "gateway/rpc/outbox.h"
 
 #include "common/auto.h"
@@ -149,7 +148,9 @@ is_slow(const struct client *client, const struct exchange *none)
 	return io.out.bytes > SLOW_BYTES;
 }
 
-static const struct transport by_stdio = { send_message, send_message, is_slow };
+static const struct transport by_stdio = {
+	.send = send_message, .answer = send_message, .slow = is_slow
+};
 
 /* ---- the end ---- */
 
@@ -177,7 +178,7 @@ end_of_input(void)
 	while (lines_next(&io.in, &line) || lines_last(&io.in, &line))
 		dispatch_line(&io.client, NULL, &line);
 	lines_free(&io.in);
-	listen_end(&io.client);
+	client_drain(&io.client);
 	loop_after((int64_t)options.eof_grace_ms, on_grace_over, NULL);
 }
 

@@ -95,7 +95,7 @@ is_slow(const struct client *client, const struct exchange *slot)
 	return true;
 }
 
-static const struct transport by_errand = { ignore, on_answer, is_slow };
+static const struct transport by_errand = { .send = ignore, .answer = on_answer, .slow = is_slow };
 
 /* ---- its life ---- */
 

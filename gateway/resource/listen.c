@@ -78,8 +78,6 @@ tell_session(struct client *client, const char *method, const char *uri)
 {
 	const struct origin to = { .client = client, .era = client->era };
 
-	if (client_slow(&to))
-		return;
 	client_tell(&to, uri == NULL
 			     ? json_pack("{s:s, s:s}", "jsonrpc", "2.0", "method", method)
 			     : jsonrpc_notification(method, json_pack("{s:s}", "uri", uri)));
@@ -162,18 +160,6 @@ end(struct pending *p)
 	json_decref(l->uris);
 	json_decref(l->tasks);
 	free(l);
-}
-
-void
-listen_end(struct client *client)
-{
-	struct listen *next;
-
-	for (struct listen *l = listens; l != NULL; l = next) {
-		next = l->next;
-		if (l->pending.origin.client == client)
-			end(&l->pending);
-	}
 }
 
 /* A new array of the texts in filter[name]; NULL, with a refusal. */
@@ -289,6 +275,7 @@ handle_listen(const struct request *r)
 	};
 	listens = l;
 	client_begin(&l->pending, &r->origin, end);
+	l->pending.endless = true;
 	acknowledge(l);
 	return NULL;
 }

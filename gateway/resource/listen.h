@@ -27,7 +27,5 @@ void listen_task(const struct account *, const char *task_id, const json_t *task
 
 /* The session of an earlier revision begins: from now on it hears of lists. */
 void listen_welcome(struct client *);
-/* For transports, when input has ended: its listen requests end well. */
-void listen_end(struct client *);
 /* Whatever the session subscribed to. */
 void listen_forget(struct client *);

@@ -192,7 +192,7 @@ is_slow(const struct client *client, const struct exchange *none)
 	return true;
 }
 
-static const struct transport by_task = { ignore, on_answer, is_slow };
+static const struct transport by_task = { .send = ignore, .answer = on_answer, .slow = is_slow };
 
 void
 task_close(void)
