@@ -216,7 +216,7 @@ send_request(struct call_out *call, void *request, struct err *e)
 		.trace = call->trace[0] != '\0' ? call->trace : NULL,
 		.timeout_ms = left_ms > 0 ? left_ms : 1,
 		.self = call,
-		.part = on_part,
+		.part = call->progress.token != NULL ? on_part : NULL,
 		.done = on_done };
 
 	call->named = session != NULL;
