@@ -54,6 +54,7 @@ static struct {
 	int state_fd, signal_fd, notify_fd;
 	struct jail_path paths[MAX_PATHS];
 	size_t npaths;
+	uint64_t more_files;
 	int64_t end_ms;
 } self = { .state_fd = -1, .signal_fd = -1, .notify_fd = -1 };
 
@@ -86,6 +87,12 @@ daemon_allow(int fd, unsigned access)
 {
 	must(self.npaths < MAX_PATHS);
 	self.paths[self.npaths++] = (struct jail_path){ fd, access };
+}
+
+void
+daemon_files(uint64_t more)
+{
+	self.more_files += more;
 }
 
 /* ---- settings ---- */
@@ -131,8 +138,10 @@ add_rest(void)
 		    "Descriptors from 3 on that were handed over; all others are closed." },
 	};
 
+	/* Who serves nobody on the bus may have a setting "listen" of another kind. */
 	for (size_t i = 0; i < COUNT(rest); i++)
-		add_setting(&rest[i]);
+		if (self.d->routes != NULL || rest[i].to != &self.listen)
+			add_setting(&rest[i]);
 }
 
 static void
@@ -298,7 +307,7 @@ prepare_bus(struct err *e)
 	c->instance = self.instance;
 	c->run = self.run;
 	c->keys = self.keys;
-	c->listen = self.listen;
+	c->listen = self.listen != NULL ? self.listen : "";
 	for (size_t i = 0; i < PEER_COUNT; i++)
 		c->connect[i] = self.connect[i];
 	c->connect_wait_ms = (int64_t)self.connect_wait_ms;
@@ -348,7 +357,7 @@ enter_jail(struct err *e)
 		.syscalls = self.d->syscalls,
 		.refused = self.d->refused,
 		.memory_bytes = self.d->memory_bytes,
-		.open_files = (uint64_t)FILES_BASE << self.d->self,
+		.open_files = ((uint64_t)FILES_BASE << self.d->self) + self.more_files,
 	};
 
 	if (jail_enter(&jail, &r, e) < 0)
@@ -397,8 +406,10 @@ end_when_idle(void *unused)
 	/* What was recorded last can still be sent, to an auditd that is there to take it. */
 	bool sending = self.spools && spool_waiting() > 0 && bus_ready(PEER_auditd, NULL);
 
+	size_t open = bus_drain() + (self.d->drain == NULL ? 0 : self.d->drain());
+
 	(void)unused;
-	if ((bus_drain() == 0 && !sending) || loop_now_ms() >= self.end_ms)
+	if ((open == 0 && !sending) || loop_now_ms() >= self.end_ms)
 		loop_stop();
 	else
 		loop_after(END_POLL_MS, end_when_idle, NULL);

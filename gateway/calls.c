@@ -7,6 +7,7 @@
  */
 #include "gateway/calls.h"
 
+#include "gateway/links.h"
 #include "gateway/options.h"
 #include "gateway/progress.h"
 #include "gateway/result.h"
@@ -51,9 +52,8 @@ text_field(enum msg_id tool, const char *request, const char *name)
 	return NULL;
 }
 
-/* "sess_<instance>_<32 digits>" names the executor that has the session. */
-static bool
-session_instance(const char *session, char *instance, size_t size)
+bool
+calls_instance(const char *session, char *instance, size_t size)
 {
 	static const char prefix[] = "sess_";
 	size_t start = sizeof prefix - 1, n = session == NULL ? 0 : strlen(session);
@@ -148,11 +148,13 @@ on_done(void *self, void *reply, const struct err *e)
 	if (reply == NULL)
 		log_debug("call failed", LOG_S("tool", messages[call->tool].name),
 		    LOG_S("code", err_name(e->code)));
-	finish(
-	    call, call->pending.silent
-		      ? NULL
-		      : say(origin, reply != NULL ? result_of_reply(origin->era, call->tool, reply)
-						  : result_of_error(origin->era, e)));
+	if (reply != NULL)
+		links_fill(origin, messages[call->tool].reply, reply);
+	finish(call,
+	    call->pending.silent
+		? NULL
+		: say(origin, reply == NULL ? result_of_error(origin->era, e)
+					    : result_of_reply(origin->era, call->tool, reply)));
 }
 
 static void
@@ -172,7 +174,7 @@ send_request(struct call_out *call, void *request, struct err *e)
 	const struct message *m = &messages[call->tool];
 	int64_t left_ms = call->due_ms - loop_now_ms();
 	char instance[64];
-	bool routed = session_instance(
+	bool routed = calls_instance(
 	    text_field(call->tool, request, "session_id"), instance, sizeof instance);
 	struct ask it = { .to = m->server,
 		.instance = routed ? instance : NULL,
@@ -183,7 +185,7 @@ send_request(struct call_out *call, void *request, struct err *e)
 		.trace = call->trace[0] != '\0' ? call->trace : NULL,
 		.timeout_ms = left_ms > 0 ? left_ms : 1,
 		.self = call,
-		.part = on_part,
+		.part = call->progress.token != NULL ? on_part : NULL,
 		.done = on_done };
 
 	call->ask = bus_ask(&it, e);

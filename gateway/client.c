@@ -133,6 +133,18 @@ client_cancel(struct client *client, const json_t *id)
 }
 
 void
+client_drain(struct client *client)
+{
+	struct pending *next;
+
+	for (struct pending *p = client->pending; p != NULL; p = next) {
+		next = p->next;
+		if (p->endless)
+			p->cancel(p);
+	}
+}
+
+void
 client_give_up(struct client *client, bool gone)
 {
 	struct pending *next;

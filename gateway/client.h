@@ -22,7 +22,6 @@
 
 struct client;
 struct exchange; /* a transport's own; NULL over stdio, and for what belongs to no request */
-struct identity; /* gateway/auth */
 
 struct transport {
 	/* A notification, or a request to the client, on the stream of that exchange; exchange
@@ -33,14 +32,19 @@ struct transport {
 	void (*answer)(struct client *, struct exchange *, const json_t *message);
 	/* It does not read what it was sent: leave out what can be. */
 	bool (*slow)(const struct client *, const struct exchange *);
+	/* Ends the connection of an exchange, which the client resumes by itself (polling, in
+	 * 2025-11-25); NULL or no effect where that cannot be. */
+	void (*pause)(struct client *, struct exchange *);
+	/* Where a file of a session can be fetched by whoever is given the link, of malloc; NULL:
+	 * nowhere. */
+	char *(*link)(struct client *, struct exchange *, const char *session, const char *path);
 };
 
 /* What all clients of one principal have under way together. */
 struct account {
-	const char *principal;           /* as the transport authenticated it */
-	const char *namespace;           /* of the credentials; NULL or "": none */
-	const struct identity *identity; /* NULL: may do everything */
-	size_t count, held;              /* calls; bytes of their messages */
+	const char *principal; /* as the transport authenticated it */
+	const char *namespace; /* of the credentials; NULL: none */
+	size_t count, held;    /* calls; bytes of their messages */
 };
 
 struct client {
@@ -66,7 +70,8 @@ struct origin {
 struct pending {
 	struct pending *next;
 	struct origin origin;
-	bool silent; /* nothing more is said of it: not its answer, no progress */
+	bool silent;  /* nothing more is said of it: not its answer, no progress */
+	bool endless; /* ends by cancel() only, so at the latest when this process drains */
 	/* Nobody waits: client_end() it soon, or at once.  May end no other one. */
 	void (*cancel)(struct pending *);
 };
@@ -88,6 +93,8 @@ struct pending *client_find(const struct client *, const json_t *id);
 void client_cancel(struct client *, const json_t *id);
 /* For transports.  All of them are given up: without a word where the client has gone. */
 void client_give_up(struct client *, bool gone);
+/* Those without an end of their own are ended, with an answer. */
+void client_drain(struct client *);
 
 /* A batch with one place, that of its reader; each message that will be answered takes one more. */
 struct batch *client_batch(void);

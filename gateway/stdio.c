@@ -148,7 +148,9 @@ is_slow(const struct client *client, const struct exchange *none)
 	return io.out.bytes > SLOW_BYTES;
 }
 
-static const struct transport by_stdio = { send_message, send_message, is_slow };
+static const struct transport by_stdio = {
+	.send = send_message, .answer = send_message, .slow = is_slow
+};
 
 /* ---- the end ---- */
 

@@ -103,7 +103,7 @@ never_slow(const struct client *c, const struct exchange *none)
 	return false;
 }
 
-static const struct transport by_test = { hear, hear, never_slow };
+static const struct transport by_test = { .send = hear, .answer = hear, .slow = never_slow };
 
 void
 dialog_forget(void)
