@@ -43,7 +43,7 @@ struct transport {
 /* What all clients of one principal have under way together. */
 struct account {
 	const char *principal; /* as the transport authenticated it */
-	const char *namespace; /* that it is held to; NULL: its own choice */
+	const char *namespace; /* of the credentials; NULL: none */
 	size_t count, held;    /* calls; bytes of their messages */
 };
 
