@@ -305,6 +305,12 @@ auth_valid(const struct identity *who)
 	       !expired(now);
 }
 
+void
+auth_denied(const struct identity *who, const char *address, const struct err *e)
+{
+	denial_note(who, address, e);
+}
+
 int
 auth_require(const struct identity *who, unsigned needed, struct err *e)
 {
