@@ -2,6 +2,8 @@
 /* options.c - one row a setting; the operator is trusted. */
 #include "gateway/options.h"
 
+#include "gateway/instructions.h"
+
 struct options options;
 
 /* clang-format off */
@@ -11,8 +13,8 @@ const struct setting options_table[] = {
 	{ "toolsets", KIND_TEXT, &options.toolsets, "core", 1, 256, NULL,
 	  "Tools that are offered: core, monitor, web, host, joined by commas; all; or those of one "
 	  "system: mcp-secure-sandbox, python-sandbox, sandboxmcp, mcp-code-sandbox." },
-	{ "instructions", KIND_TEXT, &options.instructions, "", 0, 2048, NULL,
-	  "What a model is told about this server; empty: a text that fits the core tools." },
+	{ "instructions", KIND_TEXT, &options.instructions, INSTRUCTIONS, 0, 2048, NULL,
+	  "What a model is told about this server; empty: nothing." },
 	{ "max_message_bytes", KIND_UINT, &options.max_message_bytes, "75497472", 1024, 1 << 30, NULL,
 	  "A message of a client may be so long; the default holds a 50 MB file as base64." },
 	{ "max_output_bytes", KIND_UINT, &options.max_output_bytes, "268435456", 1 << 20, 1LL << 32,

@@ -27,7 +27,7 @@ FILES = {"claude-desktop": (".config/Claude/claude_desktop_config.json", "mcpSer
          "claude-code": (".claude.json", "mcpServers"), "cursor": (".cursor/mcp.json", "mcpServers"),
          "vscode": (".config/Code/User/mcp.json", "servers"), "codex": (".codex/config.toml", "mcp_servers")}
 PROJECTS = {"claude-code": ".mcp.json", "cursor": ".cursor/mcp.json", "vscode": ".vscode/mcp.json"}
-URL = "https://sandbox.example:8700/mcp"
+URL = "https://sandbox.example:8765/mcp"
 
 
 class Home:

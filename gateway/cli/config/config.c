@@ -24,7 +24,7 @@ static const char usage[] =
     "%s.\n"
     "  --write           put it into that file, beside what it says already; the old one is kept\n"
     "  --project         the file of the project in the current folder, not that of the user\n"
-    "  --http URL        for a server that runs there, as in http://127.0.0.1:8700/mcp\n"
+    "  --http URL        for a server that runs there, as in http://127.0.0.1:8765/mcp\n"
     "  --token-env NAME  of the environment variable that holds the bearer token\n"
     "  -- SETTING...     settings of `cloister serve`, as in -- --toolsets=core,monitor\n";
 
