@@ -227,7 +227,7 @@ complain(const struct wish *w, const char *path, const struct err *e)
 
 	fprintf(stderr, "cloister: config: %s%s%s%s\n", file ? path : "", file ? ": " : "", e->text,
 	    file && e->code == ERR_invalid_argument ? "; nothing was written: mend it, or put in "
-	                                              "by hand what this prints without --write"
+						      "by hand what this prints without --write"
 						    : "");
 }
 
