@@ -69,6 +69,12 @@ daemon_instance(void)
 	return self.instance;
 }
 
+const char *
+daemon_state_root(void)
+{
+	return self.state;
+}
+
 int
 daemon_state(void)
 {

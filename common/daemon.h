@@ -31,6 +31,7 @@ int daemon_main(int argc, char **argv, const struct daemon *);
 /* For open() and later: common settings and what daemon_main made of them. */
 const char *daemon_run(void); /* folder of endpoints */
 const char *daemon_instance(void);
+const char *daemon_state_root(void); /* the setting `state`, below which all daemons have theirs */
 int daemon_state(void); /* descriptor of <state>/<daemon>, or -1; open for reading, writing below it
                            is allowed */
 /* open() may ask for a path to be kept reachable in the jail; the descriptor must live on. */

@@ -2,9 +2,11 @@
 /* options.c - one row a setting; the operator is trusted. */
 #include "gateway/options.h"
 
+#include "gateway/auth/options.h"
 #include "gateway/instructions.h"
 
 struct options options;
+struct auth_options auth_options;
 
 /* clang-format off */
 const struct setting options_table[] = {
@@ -31,6 +33,19 @@ const struct setting options_table[] = {
 	  "A descriptor to hold open until the end, as cloister serve hands over; 0: none." },
 	{ "describe", KIND_FLAG, &options.describe, "false", 0, 1, NULL,
 	  "Print the table of tools as Markdown and end." },
+	{ "credentials", KIND_TEXT, &auth_options.credentials, "", 0, 4000, NULL,
+	  "Folder of who may come in by HTTP: tokens (cloister token), the issuer's keys; empty: credentials "
+	  "below state." },
+	{ "issuer", KIND_TEXT, &auth_options.issuer, "", 0, 200, NULL,
+	  "OAuth 2.1 issuer whose access tokens are accepted by HTTP, as its metadata names it; empty: none." },
+	{ "resource", KIND_TEXT, &auth_options.resource, "", 0, 200, NULL,
+	  "URL of this server as clients know it, https://host/mcp; the audience of access tokens." },
+	{ "namespace_claim", KIND_TEXT, &auth_options.namespace_claim, "", 0, 64, NULL,
+	  "Claim of an access token that holds the name space of its principal; empty: none." },
+	{ "leeway_s", KIND_UINT, &auth_options.leeway_s, "30", 0, 300, NULL,
+	  "Seconds by which an issuer's clock may differ." },
+	{ "anonymous", KIND_FLAG, &auth_options.anonymous, "false", 0, 1, NULL,
+	  "Serve HTTP requests without credentials, as whoever started the gateway; on loopback only." },
 	{ 0 },
 };
 /* clang-format on */

@@ -22,6 +22,11 @@
 
 #include <stddef.h>
 
+/* The folder, below the state folder where no other is named, and what is in it. */
+#define AUTH_FOLDER "credentials"
+#define AUTH_TOKENS "tokens"
+#define AUTH_KEYS   "issuer.json"
+
 enum {
 	AUTH_HEADER_MAX = 8192, /* bytes of an Authorization header; longer is refused unread */
 	AUTH_CHALLENGE = 1024,

@@ -15,12 +15,20 @@ enum {
 	IDENTITY_CREDENTIAL = 33,
 };
 
+/* Who says so. */
+enum identity_source {
+	IDENTITY_LOCAL, /* the kernel: whoever started this process */
+	IDENTITY_TOKEN, /* the operator's file of tokens */
+	IDENTITY_OAUTH, /* the issuer's signature */
+};
+
 struct identity {
+	enum identity_source source;
 	char principal[IDENTITY_PRINCIPAL]; /* "local:1000", "token:ci", "oauth:<iss>#<sub>" */
 	char namespace[IDENTITY_NAMESPACE]; /* "": none, which is a name space of its own, too */
 	unsigned scopes;                    /* bits of scope.h */
 	int64_t expires_s;                  /* seconds since 1970; 0: never */
-	/* Which credential it was, for logs and auth_valid(); tells nothing of the secret. */
+	/* Of a token: which, for auth_valid(); the first half of its hash, no secret. */
 	char credential[IDENTITY_CREDENTIAL];
 };
 

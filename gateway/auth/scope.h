@@ -17,6 +17,7 @@ enum scope {
 enum {
 	SCOPES_NONE = 0,
 	SCOPES_ALL = (1 << SCOPE_COUNT) - 1,
+	SCOPES_USUAL = 1 << scope_read | 1 << scope_run | 1 << scope_monitor,
 	SCOPES_TEXT = 32 * SCOPE_COUNT, /* room for scope_text() */
 };
 
@@ -29,5 +30,6 @@ unsigned scope_of_method(const char *method);
 void scope_text(unsigned scopes, char text[SCOPES_TEXT]);
 /* The bit of a name, with or without "cloister:"; 0 for what is none of ours. */
 unsigned scope_parse(const char *name, size_t size);
-/* Of a text of names and blanks; those that are not ours are left out. */
+/* Of an issuer's text of names and blanks: those with "cloister:" that are ours; others are for
+ * somebody else. */
 unsigned scope_parse_all(const char *names);

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * auth.c - from a header to an identity.
+ *
+ * Trusts the operator's folder and, through its keys, the issuer; of a request nothing.  Order:
+ * what is cheap to check first, so that who is known is never kept out by those who are not, even
+ * from the same address; a signature is checked only for an address that has not failed too often.
+ */
+#include "gateway/auth/auth.h"
+
+#include "gateway/auth/accepted.h"
+#include "gateway/auth/challenge.h"
+#include "gateway/auth/claims.h"
+#include "gateway/auth/denial.h"
+#include "gateway/auth/folder.h"
+#include "gateway/auth/jws.h"
+#include "gateway/auth/options.h"
+#include "gateway/auth/strikes.h"
+#include "gateway/auth/tokens.h"
+
+#include "common/auto.h"
+#include "common/daemon.h"
+#include "common/log.h"
+#include "common/loop.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { LOOK_MS = 1000 }; /* how soon a change in the folder is seen */
+
+static int read_tokens(const struct blob *, struct err *);
+static int read_keys(const struct blob *, struct err *);
+
+static struct folder_file files[] = {
+	{ .name = AUTH_TOKENS, .limit = TOKENS_FILE_MAX, .read = read_tokens },
+	{ .name = AUTH_KEYS, .limit = JWKS_FILE, .read = read_keys },
+};
+
+static struct {
+	struct folder folder;
+	int64_t looked_ms;
+	unsigned uid; /* of who started this */
+	struct tokens tokens;
+	struct jwks keys;
+} auth = { .folder.fd = -1 };
+
+/* ---- the folder ---- */
+
+static int
+read_tokens(const struct blob *file, struct err *e)
+{
+	struct tokens fresh = { 0 };
+
+	if (file != NULL && tokens_read(file, &fresh, e) < 0)
+		return -1;
+	tokens_clear(&auth.tokens);
+	auth.tokens = fresh;
+	if (file != NULL)
+		log_info("tokens read", LOG_N("tokens", fresh.count));
+	return 0;
+}
+
+static int
+read_keys(const struct blob *file, struct err *e)
+{
+	struct jwks fresh = { 0 };
+
+	if (auth_options.issuer[0] == '\0' || (file == NULL && auth.keys.count == 0))
+		return 0;
+	if (file != NULL && jwks_read(file, &fresh, e) < 0)
+		return -1;
+	jwks_clear(&auth.keys);
+	accepted_clear();
+	auth.keys = fresh;
+	log_info("keys of the issuer read", LOG_N("keys", fresh.count));
+	return 0;
+}
+
+static void
+look(void)
+{
+	int64_t now_ms = loop_now_ms();
+	struct err e;
+
+	if (auth.folder.fd < 0 || now_ms - auth.looked_ms < LOOK_MS)
+		return;
+	auth.looked_ms = now_ms;
+	if (folder_look(&auth.folder, files, COUNT(files), &e) < 0)
+		log_error("credentials unchanged", LOG_E(&e));
+}
+
+/* ---- the life of it ---- */
+
+static int
+open_folder(struct err *e)
+{
+	auto_free char *path = NULL;
+	const char *given = auth_options.credentials;
+
+	if (asprintf(&path, "%s%s", given[0] != '\0' ? given : daemon_state_root(),
+		given[0] != '\0' ? "" : "/" AUTH_FOLDER) < 0)
+		return err_sys(e, "credentials");
+	if (folder_open(path, "cloister-gateway", &auth.folder, e) < 0)
+		return err_add(e, "credentials");
+	daemon_allow(auth.folder.fd, JAIL_READ);
+	if (folder_look(&auth.folder, files, COUNT(files), e) < 0)
+		return err_add(e, "%s", path);
+	auth.looked_ms = loop_now_ms();
+	return 0;
+}
+
+int
+auth_open(struct err *e)
+{
+	auth.uid = (unsigned)getuid();
+	if (auth_options.issuer[0] != '\0' && jws_load(e) < 0)
+		return -1;
+	if (challenge_open(auth_options.issuer, auth_options.resource, e) < 0 || open_folder(e) < 0)
+		return -1;
+	if (auth.tokens.count == 0 && auth_options.issuer[0] == '\0' && !auth_options.anonymous)
+		log_warn("nobody can come in: there are no tokens, no issuer, and anonymous is off",
+		    LOG_S("remedy", "cloister token add NAME"));
+	if (auth_options.issuer[0] != '\0' && auth.keys.count == 0)
+		log_warn(
+		    "no keys of the issuer are here", LOG_S("remedy", "cloister issuer fetch"));
+	return 0;
+}
+
+void
+auth_close(void)
+{
+	tokens_clear(&auth.tokens);
+	jwks_clear(&auth.keys);
+	accepted_clear();
+	challenge_close();
+	if (auth.folder.fd >= 0)
+		close(take_fd(&auth.folder.fd));
+}
+
+bool
+auth_anonymous(void)
+{
+	return auth_options.anonymous;
+}
+
+/* ---- a header ---- */
+
+struct bearer {
+	const char *text;
+	size_t size;
+};
+
+static int
+missing(struct err *e)
+{
+	err_set(e, ERR_unauthenticated, "send Authorization: Bearer and a token");
+	e->sys = ENOKEY;
+	return -1;
+}
+
+static int
+reject(struct err *e, int sys, const char *why)
+{
+	err_set(e, ERR_unauthenticated, "%s", why);
+	e->sys = sys;
+	return -1;
+}
+
+/* b64token of RFC 6750, section 2.1; another scheme is none of ours. */
+static int
+read_bearer(const char *header, struct bearer *bearer, struct err *e)
+{
+	static const char scheme[] = "Bearer", plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+							 "abcdefghijklmnopqrstuvwxyz"
+							 "0123456789-._~+/";
+	size_t size;
+
+	if (strnlen(header, AUTH_HEADER_MAX + 1) > AUTH_HEADER_MAX)
+		return err_set(e, ERR_invalid_argument, "Authorization: over the limit of %d bytes",
+		    AUTH_HEADER_MAX);
+	if (strncasecmp(header, scheme, sizeof scheme - 1) != 0 ||
+	    (header[sizeof scheme - 1] != ' ' && header[sizeof scheme - 1] != '\0'))
+		return missing(e);
+	header += sizeof scheme - 1;
+	header += strspn(header, " ");
+	size = strspn(header, plain);
+	*bearer = (struct bearer){ header, size + strspn(header + size, "=") };
+	if (size == 0 || header[bearer->size] != '\0')
+		return err_set(e, ERR_invalid_argument,
+		    "Authorization: what follows Bearer is no token (RFC 6750, section 2.1)");
+	return 0;
+}
+
+/* ---- a token ---- */
+
+static int64_t
+now_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec;
+}
+
+static bool
+expired(const struct identity *who)
+{
+	return who->expires_s != 0 && now_s() >= who->expires_s;
+}
+
+/* Known without effort?  1, 0, or -1 for one that was good once. */
+static int
+recall(const struct bearer *bearer, struct identity *who, struct err *e)
+{
+	const struct token *token = tokens_find(&auth.tokens, bearer->text, bearer->size);
+	const struct identity *seen =
+	    token != NULL ? &token->identity : accepted_find(bearer->text, bearer->size, now_s());
+
+	if (seen == NULL)
+		return 0;
+	if (expired(seen))
+		return reject(e, EKEYEXPIRED, "the token has expired");
+	*who = *seen;
+	return 1;
+}
+
+static int
+check_signed(const struct bearer *bearer, struct identity *who, struct err *e)
+{
+	const struct claims_rules rules = {
+		.issuer = auth_options.issuer,
+		.resource = auth_options.resource,
+		.namespace_claim = auth_options.namespace_claim,
+		.leeway_s = (int64_t)auth_options.leeway_s,
+	};
+
+	if (auth_options.issuer[0] == '\0')
+		return reject(e, EKEYREJECTED, "the token is not known here");
+	if (auth.keys.count == 0)
+		return err_set(e, ERR_unavailable, "the keys of the issuer are not here yet");
+
+	json_t *claims = jws_open(bearer->text, bearer->size, &auth.keys, e);
+	int failed = claims == NULL ? -1 : claims_read(claims, &rules, now_s(), who, e);
+
+	json_decref(claims);
+	if (failed == 0)
+		accepted_add(bearer->text, bearer->size, who);
+	return failed;
+}
+
+static int
+check(const char *header, const char *address, struct identity *who, struct err *e)
+{
+	struct bearer bearer = { 0 };
+	int known, wait_ms;
+
+	if (read_bearer(header, &bearer, e) < 0)
+		return -1;
+	if ((known = recall(&bearer, who, e)) != 0)
+		return known < 0 ? -1 : 0;
+	wait_ms = strikes_wait(address, loop_now_ms());
+	if (wait_ms > 0) {
+		err_set(e, ERR_rate_limited,
+		    "too many failed attempts from this address; wait %d ms", wait_ms);
+		e->retry_ms = wait_ms;
+		return -1;
+	}
+	return check_signed(&bearer, who, e);
+}
+
+int
+auth_check(const char *authorization, const char *address, struct identity *who, struct err *e)
+{
+	*e = (struct err){ 0 };
+	*who = (struct identity){ 0 };
+	look();
+	if (authorization == NULL && auth_options.anonymous) {
+		identity_local(who, auth.uid);
+		return 0;
+	}
+	if (authorization == NULL)
+		return missing(e);
+	if (check(authorization, address, who, e) == 0)
+		return 0;
+	*who = (struct identity){ 0 };
+	if (e->code == ERR_rate_limited || e->code == ERR_unavailable || e->sys == ENOKEY)
+		return -1;
+	strikes_add(address, loop_now_ms());
+	denial_note(NULL, address, e);
+	return -1;
+}
+
+/* ---- later ---- */
+
+bool
+auth_valid(const struct identity *who)
+{
+	const struct identity *now = NULL;
+
+	look();
+	if (expired(who))
+		return false;
+	if (who->source != IDENTITY_TOKEN)
+		return true;
+	for (size_t i = 0; now == NULL && i < auth.tokens.count; i++)
+		if (strcmp(auth.tokens.items[i].identity.credential, who->credential) == 0)
+			now = &auth.tokens.items[i].identity;
+	return now != NULL && identity_same(now, who) && now->scopes == who->scopes &&
+	       !expired(now);
+}
+
+int
+auth_require(const struct identity *who, unsigned needed, struct err *e)
+{
+	char names[SCOPES_TEXT];
+
+	*e = (struct err){ 0 };
+	if ((needed & ~who->scopes) == 0)
+		return 0;
+	scope_text(needed & ~who->scopes, names);
+	return err_set(e, ERR_denied, "the credentials lack %s", names);
+}

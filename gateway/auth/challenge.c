@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* challenge.c - headers and a document, made of what the operator configured and nothing else. */
+#include "gateway/auth/challenge.h"
+
+#include "common/auto.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char well_known[] = "/.well-known/oauth-protected-resource";
+
+static struct {
+	char *document, *path, *url; /* NULL: no issuer */
+} metadata;
+
+/* ---- URLs ---- */
+
+/* http is for a machine that talks to itself. */
+static bool
+is_loopback(const char *rest)
+{
+	static const char *const hosts[] = { "localhost", "127.0.0.1", "[::1]" };
+
+	for (size_t i = 0; i < COUNT(hosts); i++) {
+		size_t size = strlen(hosts[i]);
+
+		if (strncmp(rest, hosts[i], size) == 0 &&
+		    (rest[size] == '\0' || strchr(":/", rest[size]) != NULL))
+			return true;
+	}
+	return false;
+}
+
+/* Where its path begins, or NULL. */
+static const char *
+check_url(const char *name, const char *url, struct err *e)
+{
+	static const char secure[] = "https://", plain[] = "http://";
+	bool is_secure = strncmp(url, secure, sizeof secure - 1) == 0;
+	const char *host = url + (is_secure ? sizeof secure : sizeof plain) - 1;
+
+	if (!is_secure && (strncmp(url, plain, sizeof plain - 1) != 0 || !is_loopback(host))) {
+		err_set(e, ERR_invalid_argument,
+		    "%s: '%.80s' is not an https:// URL (http:// for loopback only)", name, url);
+		return NULL;
+	}
+	if (strspn(host, "/") > 0 || *host == '\0' || strpbrk(host, "?#@\\\"<> ") != NULL) {
+		err_set(e, ERR_invalid_argument,
+		    "%s: '%.80s' is not a URL without user, query and fragment", name, url);
+		return NULL;
+	}
+	return host + strcspn(host, "/");
+}
+
+/* ---- the document ---- */
+
+static char *
+make_document(const char *issuer, const char *resource)
+{
+	json_t *scopes = json_array();
+
+	for (unsigned i = 0; i < SCOPE_COUNT; i++) {
+		char name[SCOPES_TEXT];
+
+		scope_text(1U << i, name);
+		json_array_append_new(scopes, json_string(name));
+	}
+
+	json_t *root = json_pack("{s:s, s:[s], s:o, s:[s], s:s}", "resource", resource,
+	    "authorization_servers", issuer, "scopes_supported", scopes, "bearer_methods_supported",
+	    "header", "resource_name", "cloister");
+	char *text = root == NULL ? NULL : json_dumps(root, JSON_COMPACT);
+
+	json_decref(root);
+	return text;
+}
+
+int
+challenge_open(const char *issuer, const char *resource, struct err *e)
+{
+	const char *path;
+
+	challenge_close();
+	if (issuer[0] == '\0')
+		return 0;
+	if (check_url("issuer", issuer, e) == NULL ||
+	    (path = check_url("resource", resource, e)) == NULL)
+		return -1;
+	if (strcmp(path, "/") == 0)
+		path++;
+
+	int origin = (int)(strcspn(strstr(resource, "//") + 2, "/") +
+			   (size_t)(strstr(resource, "//") + 2 - resource));
+
+	if (asprintf(&metadata.path, "%s%s", well_known, path) < 0 ||
+	    asprintf(&metadata.url, "%.*s%s", origin, resource, metadata.path) < 0 ||
+	    (metadata.document = make_document(issuer, resource)) == NULL)
+		return err_sys(e, "metadata");
+	return 0;
+}
+
+void
+challenge_close(void)
+{
+	free(metadata.document);
+	free(metadata.path);
+	free(metadata.url);
+	memset(&metadata, 0, sizeof metadata);
+}
+
+const char *
+auth_metadata(void)
+{
+	return metadata.document;
+}
+
+const char *
+auth_metadata_path(void)
+{
+	return metadata.path;
+}
+
+/* ---- the header ---- */
+
+int
+auth_status(const struct err *e)
+{
+	static const struct {
+		enum err_code code;
+		int status;
+	} all[] = {
+		{ ERR_invalid_argument, 400 },
+		{ ERR_unauthenticated, 401 },
+		{ ERR_denied, 403 },
+		{ ERR_rate_limited, 429 },
+	};
+
+	for (size_t i = 0; i < COUNT(all); i++)
+		if (all[i].code == e->code)
+			return all[i].status;
+	return 503;
+}
+
+/* RFC 6750, section 3.1; who sent nothing is told of no error. */
+static const char *
+error_of(const struct err *e)
+{
+	if (e->code == ERR_invalid_argument)
+		return "invalid_request";
+	if (e->code == ERR_denied)
+		return "insufficient_scope";
+	return e->sys == ENOKEY ? NULL : "invalid_token";
+}
+
+/* A quoted text can hold no quote, backslash or control character. */
+static void
+add(FILE *to, const char *name, const char *value)
+{
+	fprintf(to, ", %s=\"", name);
+	for (const char *at = value; *at != '\0'; at++)
+		fputc(*at < 0x20 || *at > 0x7e || *at == '"' || *at == '\\' ? '\'' : *at, to);
+	fputc('"', to);
+}
+
+void
+auth_challenge(const struct err *e, unsigned needed, char text[AUTH_CHALLENGE])
+{
+	const char *error = error_of(e);
+	char scopes[SCOPES_TEXT];
+
+	text[0] = '\0';
+	if (auth_status(e) > 403)
+		return;
+
+	FILE *to = fmemopen(text, AUTH_CHALLENGE, "w");
+
+	if (to == NULL)
+		return;
+	/* Who comes for the first time asks for what is of use, not for all there is. */
+	scope_text(needed != 0 || metadata.url == NULL || e->code != ERR_unauthenticated
+		       ? needed
+		       : SCOPES_USUAL,
+	    scopes);
+	fputs("Bearer realm=\"cloister\"", to);
+	if (error != NULL) {
+		add(to, "error", error);
+		add(to, "error_description", e->text);
+	}
+	if (scopes[0] != '\0')
+		add(to, "scope", scopes);
+	if (metadata.url != NULL)
+		add(to, "resource_metadata", metadata.url);
+	fclose(to);
+}

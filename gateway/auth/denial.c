@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * denial.c - auth.denied events.  The gateway keeps no spool, so one is lost while auditd is away;
+ * the log has it.
+ */
+#include "gateway/auth/denial.h"
+
+#include "common/bus.h"
+#include "common/hash.h"
+#include "common/log.h"
+#include "common/loop.h"
+
+#include <stdio.h>
+#include <time.h>
+
+enum {
+	SECOND_MS = 1000,
+	WAIT_MS = 5000,
+};
+
+static struct {
+	int64_t since_ms;
+	unsigned told, untold;
+} lately;
+
+static void
+on_done(void *unused, void *reply, const struct err *e)
+{
+	(void)unused;
+	if (reply == NULL)
+		log_warn("not recorded", LOG_S("event", "auth.denied"), LOG_E(e));
+}
+
+static uint64_t
+wall_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* The request borrows all its texts: bus_ask() has encoded it when it returns. */
+static void
+record(const struct identity *who, char *detail, const struct err *why)
+{
+	char uid[37];
+	struct audit_event event = {
+		.uid = uid,
+		.time_ms = wall_ms(),
+		.event = event_auth_denied,
+		.principal = who != NULL ? (char *)(uintptr_t)who->principal : NULL,
+		.namespace = who != NULL && who->namespace[0] != '\0'
+		                 ? (char *)(uintptr_t)who->namespace
+		                 : NULL,
+		.code = (char *)(uintptr_t)err_name(why->code),
+		.detail = detail,
+	};
+	struct audit_append append = { .events = { &event, 1 } };
+	struct ask ask = { .to = PEER_auditd,
+		.message = MSG_audit_append,
+		.request = &append,
+		.timeout_ms = WAIT_MS,
+		.done = on_done };
+	struct err e;
+
+	hash_uuid(uid);
+	if (bus_ask(&ask, &e) == 0)
+		on_done(NULL, NULL, &e);
+}
+
+void
+denial_note(const struct identity *who, const char *address, const struct err *why)
+{
+	char detail[320];
+	int64_t now_ms = loop_now_ms();
+
+	if (now_ms - lately.since_ms >= SECOND_MS) {
+		lately.since_ms = now_ms;
+		lately.told = 0;
+	}
+	if (lately.told >= DENIALS) {
+		lately.untold++;
+		return;
+	}
+	snprintf(detail, sizeof detail, "%s; from %s; %u before it were not recorded", why->text,
+	    address[0] != '\0' ? address : "an unknown address", lately.untold);
+	lately.told++;
+	lately.untold = 0;
+	log_warn("denied", LOG_S("principal", who != NULL ? who->principal : ""),
+	    LOG_S("address", address), LOG_S("detail", detail));
+	record(who, detail, why);
+}
