@@ -96,17 +96,11 @@ look(void)
 static int
 open_folder(struct err *e)
 {
-	auto_free char *path = NULL;
-	const char *given = auth_options.credentials;
-
-	if (asprintf(&path, "%s%s", given[0] != '\0' ? given : daemon_state_root(),
-		given[0] != '\0' ? "" : "/" AUTH_FOLDER) < 0)
-		return err_sys(e, "credentials");
-	if (folder_open(path, "cloister-gateway", &auth.folder, e) < 0)
-		return err_add(e, "credentials");
+	if (folder_open(auth_options.credentials, daemon_state_root(), &auth.folder, e) < 0)
+		return -1;
 	daemon_allow(auth.folder.fd, JAIL_READ);
 	if (folder_look(&auth.folder, files, COUNT(files), e) < 0)
-		return err_add(e, "%s", path);
+		return err_add(e, "credentials");
 	auth.looked_ms = loop_now_ms();
 	return 0;
 }

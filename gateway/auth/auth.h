@@ -22,8 +22,7 @@
 
 #include <stddef.h>
 
-/* The folder, below the state folder where no other is named, and what is in it. */
-#define AUTH_FOLDER "credentials"
+/* What is in the folder. */
 #define AUTH_TOKENS "tokens"
 #define AUTH_KEYS   "issuer.json"
 

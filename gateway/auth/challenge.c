@@ -2,6 +2,8 @@
 /* challenge.c - headers and a document, made of what the operator configured and nothing else. */
 #include "gateway/auth/challenge.h"
 
+#include "gateway/auth/url.h"
+
 #include "common/auto.h"
 
 #include <errno.h>
@@ -14,45 +16,6 @@ static const char well_known[] = "/.well-known/oauth-protected-resource";
 static struct {
 	char *document, *path, *url; /* NULL: no issuer */
 } metadata;
-
-/* ---- URLs ---- */
-
-/* http is for a machine that talks to itself. */
-static bool
-is_loopback(const char *rest)
-{
-	static const char *const hosts[] = { "localhost", "127.0.0.1", "[::1]" };
-
-	for (size_t i = 0; i < COUNT(hosts); i++) {
-		size_t size = strlen(hosts[i]);
-
-		if (strncmp(rest, hosts[i], size) == 0 &&
-		    (rest[size] == '\0' || strchr(":/", rest[size]) != NULL))
-			return true;
-	}
-	return false;
-}
-
-/* Where its path begins, or NULL. */
-static const char *
-check_url(const char *name, const char *url, struct err *e)
-{
-	static const char secure[] = "https://", plain[] = "http://";
-	bool is_secure = strncmp(url, secure, sizeof secure - 1) == 0;
-	const char *host = url + (is_secure ? sizeof secure : sizeof plain) - 1;
-
-	if (!is_secure && (strncmp(url, plain, sizeof plain - 1) != 0 || !is_loopback(host))) {
-		err_set(e, ERR_invalid_argument,
-		    "%s: '%.80s' is not an https:// URL (http:// for loopback only)", name, url);
-		return NULL;
-	}
-	if (strspn(host, "/") > 0 || *host == '\0' || strpbrk(host, "?#@\\\"<> ") != NULL) {
-		err_set(e, ERR_invalid_argument,
-		    "%s: '%.80s' is not a URL without user, query and fragment", name, url);
-		return NULL;
-	}
-	return host + strcspn(host, "/");
-}
 
 /* ---- the document ---- */
 
@@ -85,8 +48,8 @@ challenge_open(const char *issuer, const char *resource, struct err *e)
 	challenge_close();
 	if (issuer[0] == '\0')
 		return 0;
-	if (check_url("issuer", issuer, e) == NULL ||
-	    (path = check_url("resource", resource, e)) == NULL)
+	if (url_path("issuer", issuer, e) == NULL ||
+	    (path = url_path("resource", resource, e)) == NULL)
 		return -1;
 	if (strcmp(path, "/") == 0)
 		path++;

@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+static const char name[] = "credentials", reader[] = "cloister-gateway";
+
 static bool
 same_time(const struct timespec *a, const struct timespec *b)
 {
@@ -28,9 +30,9 @@ same(const struct stat *a, const struct stat *b)
 
 /* A folder that was made before keeps its owner and mode, as far as these will do. */
 static int
-own(int fd, const char *group_name, struct err *e)
+own(int fd, struct err *e)
 {
-	const struct group *group = geteuid() == 0 ? getgrnam(group_name) : NULL;
+	const struct group *group = geteuid() == 0 ? getgrnam(reader) : NULL;
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
@@ -41,38 +43,51 @@ own(int fd, const char *group_name, struct err *e)
 	if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0)
 		return err_set(e, ERR_denied, "its mode %03o lets others write; make it 750",
 		    (unsigned)st.st_mode & 0777);
+	/* Files that are made in it are the group's, too. */
 	if (group != NULL && st.st_uid == 0 && st.st_gid != group->gr_gid &&
-	    (fchown(fd, 0, group->gr_gid) < 0 || fchmod(fd, 0750) < 0))
-		return err_sys(e, "give to group %s", group_name);
+	    (fchown(fd, 0, group->gr_gid) < 0 || fchmod(fd, S_ISGID | 0750) < 0))
+		return err_sys(e, "give to group %s", reader);
 	return 0;
 }
 
-int
-folder_open(const char *path, const char *group, struct folder *folder, struct err *e)
+/* Others have their state below state, too, and look there as who they are. */
+static int
+make(const char *given, const char *state, struct err *e)
 {
-	auto_fd int fd = fdio_folder(AT_FDCWD, path, 0700, e);
+	if (given[0] != '\0')
+		return fdio_folder(AT_FDCWD, given, 0700, e);
+
+	auto_fd int base = fdio_folder(AT_FDCWD, state, geteuid() == 0 ? 0755 : 0700, e);
+
+	return base < 0 ? -1 : fdio_folder(base, name, 0700, e);
+}
+
+int
+folder_open(const char *given, const char *state, struct folder *folder, struct err *e)
+{
+	auto_fd int fd = make(given, state, e);
 	struct stat st;
 
 	if (fd < 0)
-		return -1;
-	if (own(fd, group, e) < 0)
-		return err_add(e, "%s", path);
+		return err_add(e, "credentials");
+	if (own(fd, e) < 0)
+		return err_add(e, "credentials: %s", given[0] != '\0' ? given : state);
 	if (fstat(fd, &st) < 0)
-		return err_sys(e, "stat %s", path);
+		return err_sys(e, "credentials");
 	*folder = (struct folder){ take_fd(&fd), st.st_uid };
 	return 0;
 }
 
 static int
-check(const struct folder *folder, const char *name, const struct stat *st, struct err *e)
+check(const struct folder *folder, const char *file, const struct stat *st, struct err *e)
 {
 	if (st->st_uid != 0 && st->st_uid != folder->owner)
 		return err_set(e, ERR_denied,
-		    "%s: belongs to uid %u, neither root nor the folder's owner", name,
+		    "%s: belongs to uid %u, neither root nor the folder's owner", file,
 		    (unsigned)st->st_uid);
 	if ((st->st_mode & (S_IRWXO | S_IWGRP)) != 0)
 		return err_set(e, ERR_denied,
-		    "%s: its mode %03o lets others in; make it 640 or 600", name,
+		    "%s: its mode %03o lets others in; make it 640 or 600", file,
 		    (unsigned)st->st_mode & 0777);
 	return 0;
 }

@@ -30,9 +30,9 @@ struct folder_file {
 	struct stat seen;
 };
 
-/* Opens it, and makes it where it is not there: root's for that group to read, or one's own.  group
- * may be missing.  The descriptor is the caller's. */
-int folder_open(const char *path, const char *group, struct folder *, struct err *);
+/* The folder that is given, or where that is "" "credentials" below state; made where it is not
+ * there: root's, for the gateway's group to read, or one's own.  The descriptor is the caller's. */
+int folder_open(const char *given, const char *state, struct folder *, struct err *);
 
 /* Reads those that changed since the last time, at first all of them; the blob is wiped.  0: all is
  * as it should be.  -1: *e says of the last one that is not, named only once while it stays so. */

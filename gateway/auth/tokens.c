@@ -196,6 +196,15 @@ read_fields(json_t *line, struct token *token, struct err *e)
 	return read_expiry(line, token, e);
 }
 
+static bool
+has_digest(const struct tokens *tokens, const uint8_t digest[HASH_BYTES])
+{
+	for (size_t i = 0; i < tokens->count; i++)
+		if (memcmp(tokens->items[i].digest, digest, HASH_BYTES) == 0)
+			return true;
+	return false;
+}
+
 static int
 add_line(struct tokens *tokens, const char *text, size_t size, struct err *e)
 {
@@ -210,6 +219,8 @@ add_line(struct tokens *tokens, const char *text, size_t size, struct err *e)
 		return err_set(e, ERR_limit_exceeded, "more than %d tokens", TOKENS_MAX);
 	if (tokens_by_name(tokens, token.name) != NULL)
 		return refuse("name", "another line has it", e);
+	if (has_digest(tokens, token.digest))
+		return refuse("sha256", "another line has it", e);
 
 	struct token *slot = list_add(tokens, sizeof token);
 
@@ -249,20 +260,27 @@ tokens_clear(struct tokens *tokens)
 	*tokens = (struct tokens){ 0 };
 }
 
-const struct token *
-tokens_find(const struct tokens *tokens, const char *text, size_t size)
+void
+token_digest(const char *text, size_t size, uint8_t digest[HASH_BYTES])
 {
-	uint8_t digest[HASH_BYTES];
-	const struct token *found = NULL;
 	struct hash hash;
 
 	hash_begin(&hash);
 	hash_add(&hash, text, size);
 	hash_end(&hash, digest);
+	sodium_memzero(&hash, sizeof hash);
+}
+
+const struct token *
+tokens_find(const struct tokens *tokens, const char *text, size_t size)
+{
+	uint8_t digest[HASH_BYTES];
+	const struct token *found = NULL;
+
+	token_digest(text, size, digest);
 	for (size_t i = 0; i < tokens->count; i++)
 		if (sodium_memcmp(tokens->items[i].digest, digest, HASH_BYTES) == 0)
 			found = &tokens->items[i];
-	sodium_memzero(&hash, sizeof hash);
 	return found;
 }
 

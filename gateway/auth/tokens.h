@@ -51,6 +51,7 @@ const struct token *tokens_by_name(const struct tokens *, const char *name);
 
 /* A new token's text; the caller wipes it. */
 void token_make(char text[TOKEN_TEXT]);
+void token_digest(const char *text, size_t size, uint8_t digest[HASH_BYTES]);
 /* Its line in the file, without the newline: checked as tokens_read() does, so that what is written
  * can be read.  of malloc.  expires: as in the file, or NULL. */
 char *token_line(const struct token *, const char *expires);

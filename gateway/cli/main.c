@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 static int make_keys(int argc, char **argv);
+static int run_access(int argc, char **argv);
 static int show_help(int argc, char **argv);
 static int show_version(int argc, char **argv);
 
@@ -42,6 +43,10 @@ static const struct {
 	    "claude-code, cursor, vscode or codex; --help says more",
 	    config_run },
 	{ "keys", "FOLDER", "make a key pair for each daemon, for TCP endpoints", make_keys },
+	{ "token", "add NAME|list|remove NAME",
+	    "bearer tokens for HTTP; what is added is shown once and kept as a hash", run_access },
+	{ "issuer", "fetch URL", "get the keys of the OAuth issuer whose tokens HTTP accepts",
+	    run_access },
 	{ "verify", "[--key=BASE64] FILE ARTIFACT.json|-",
 	    "check that a downloaded file is what a run left, by its artifact as a result gave it; "
 	    "--key: the public key that signs, otherwise this machine's",
@@ -50,19 +55,33 @@ static const struct {
 	{ "help", "", "print this; a command's settings are printed by its --help", show_help },
 };
 
+/* argv[0] is the command's name, by which a program knows which of its commands it is. */
 static int
-make_keys(int argc, char **argv)
+become(const char *program, char **argv)
 {
 	char path[PLACE_PATH];
 	struct err e;
 
-	(void)argc;
-	if (place_program("cloister-keys", path, &e) == 0) {
+	if (place_program(program, path, &e) == 0) {
 		execv(path, argv);
 		err_sys(&e, "start %s", path);
 	}
 	fprintf(stderr, "cloister: %s\n", e.text);
 	return 1;
+}
+
+static int
+make_keys(int argc, char **argv)
+{
+	(void)argc;
+	return become("cloister-keys", argv);
+}
+
+static int
+run_access(int argc, char **argv)
+{
+	(void)argc;
+	return become("cloister-access", argv);
 }
 
 static int
