@@ -148,11 +148,11 @@ on_done(void *self, void *reply, const struct err *e)
 	if (reply == NULL)
 		log_debug("call failed", LOG_S("tool", messages[call->tool].name),
 		    LOG_S("code", err_name(e->code)));
-	finish(
-	    call, call->pending.silent
-		      ? NULL
-		      : say(origin, reply != NULL ? result_of_reply(origin->era, call->tool, reply)
-						  : result_of_error(origin->era, e)));
+	finish(call, call->pending.silent
+			 ? NULL
+			 : say(origin, reply != NULL ? result_of_reply(origin->era, call->account,
+							   call->tool, reply)
+						     : result_of_error(origin->era, e)));
 }
 
 static void
