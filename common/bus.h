@@ -49,8 +49,8 @@ struct route {
  * the rest stays. */
 void call_reply(struct call *, void *reply);
 void call_fail(struct call *, const struct err *);
-/* Sends a part before the reply; takes its text.  -1: nobody listens or the client is too slow; it
- * is dropped. */
+/* Sends a part before the reply; takes its text.  -1: nobody listens, nobody wants any or the
+ * client is too slow; it is dropped. */
 int call_stream(struct call *, struct stream_part *);
 
 /* ---- asking ---- */
@@ -63,7 +63,7 @@ struct ask {
 	const char *principal, *namespace, *trace; /* NULL or "": none */
 	int64_t timeout_ms;                        /* 0: none */
 	void *self;
-	void (*part)(void *self, const struct stream_part *); /* NULL: parts are dropped */
+	void (*part)(void *self, const struct stream_part *); /* NULL: none are sent */
 	/*
 	 * Exactly once, never from within bus_ask().  reply NULL: *e says why not (the peer's own
 	 * error, or unavailable, deadline_exceeded, cancelled).  The bus clears *reply afterwards:

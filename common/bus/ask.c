@@ -141,6 +141,7 @@ transmit(struct open_ask *a, struct link *link)
 		.principal = (char *)a->ask.principal,
 		.namespace = (char *)a->ask.namespace,
 		.trace = (char *)a->ask.trace,
+		.quiet = a->ask.part == NULL,
 	};
 
 	if (a->deadline_ms != INT64_MAX) {

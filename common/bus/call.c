@@ -288,7 +288,8 @@ call_stream(struct call *call, struct stream_part *part)
 	struct packed content = { 0 };
 	struct err e;
 
-	if (c->caller == NULL || c->told || wire_encode(MSG_stream_part, part, &content, &e) < 0) {
+	if (c->caller == NULL || c->told || c->envelope.quiet ||
+	    wire_encode(MSG_stream_part, part, &content, &e) < 0) {
 		message_clear(MSG_stream_part, part);
 		return -1;
 	}

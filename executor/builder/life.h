@@ -30,6 +30,7 @@ struct life {
 	bool has_group, used; /* used: code has run in it */
 	bool over;            /* it held more memory than it may, */
 	bool late;            /* or used more processor time */
+	bool told;            /* that it was killed, and what it had used */
 	uint64_t last_us;     /* of that, 0: no limit */
 	struct cgroup group;
 	uint64_t timer;
@@ -58,7 +59,6 @@ void life_kill(struct life *);
 void life_forget(struct life *);
 /* Its first process has ended, or is about to: waits for it, notes what it used. */
 void life_note_end(struct life *);
-void life_remove_group(struct life *);
 void life_note_usage(struct life *box, const struct rusage *);
 
 /* ---- place.c ---- */

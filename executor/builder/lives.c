@@ -36,8 +36,6 @@
 #include <time.h>
 
 enum {
-	REMOVE_TRIES = 200,
-	REMOVE_PAUSE_MS = 10,
 	GRACE_MS = 5000, /* that the executor's clock has before this one ends a box */
 };
 
@@ -191,7 +189,9 @@ life_note_end(struct life *life)
 		err_set(&answer->error, ERR_internal, "a box ended while it was made (status %d)",
 		    status);
 	life_note_usage(life, &usage);
-	note_use(life);
+	/* What it has used since it was killed is not the program's. */
+	if (!life->told || cgroup_limits_by() == LIMITS_RLIMIT)
+		note_use(life);
 	answer->status = status;
 }
 
@@ -215,35 +215,18 @@ wipe(uint32_t workspace)
 		log_error("a workspace is not wiped", LOG_E(&e));
 }
 
-/* The kernel may still count a dead process in a cgroup for a moment. */
-static void
-remove_group(void *self)
-{
-	struct cgroup *group = self;
-
-	if (!cgroup_remove(group)) {
-		if (group->tries++ < REMOVE_TRIES) {
-			loop_after(REMOVE_PAUSE_MS, remove_group, group);
-			return;
-		}
-		log_error("a cgroup of a box cannot be removed", LOG_N("number", group->number));
-	}
-	free(group);
-}
-
 /* Behind the answer: it holds nothing any more. */
 static void
 bury(struct life *life)
 {
 	uint32_t workspace = life->order.workspace;
-	struct cgroup *group = life->has_group ? malloc(sizeof *group) : NULL;
+	struct cgroup group = life->group;
+	bool has_group = life->has_group;
 
-	if (group != NULL)
-		*group = life->group;
 	life->answer.remove_us = (uint32_t)(loop_now_us() - life->over_us);
 	leave(life);
-	if (group != NULL)
-		remove_group(group);
+	if (has_group)
+		cgroup_retire(&group);
 	if (lives.doomed[workspace])
 		wipe(workspace);
 }
@@ -499,6 +482,7 @@ kill_all(const struct order *order)
 		return 0;
 	life_kill(life);
 	note_use(life);
+	life->told = true;
 	answer = life->answer;
 	answer.kind = ANSWER_KILLED;
 	if (life->order.kind == ORDER_BOX)
@@ -577,16 +561,6 @@ lives_order(const struct order *order, int *fds, size_t nfds)
 
 /* ---- the last ---- */
 
-void
-life_remove_group(struct life *life)
-{
-	const struct timespec pause = { 0, REMOVE_PAUSE_MS * 1000000 };
-
-	if (life->has_group)
-		while (!cgroup_remove(&life->group) && life->group.tries++ < REMOVE_TRIES)
-			nanosleep(&pause, NULL);
-}
-
 /* What a zygote left is this process's to bury, or its box could not end. */
 void
 lives_end(void)
@@ -598,6 +572,6 @@ lives_end(void)
 	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
 		;
 	for (size_t i = 1; i <= ORDER_MAX_LIVING; i++)
-		if (lives.all[i] != NULL)
-			life_remove_group(lives.all[i]);
+		if (lives.all[i] != NULL && lives.all[i]->has_group)
+			cgroup_end(&lives.all[i]->group);
 }

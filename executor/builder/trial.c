@@ -62,7 +62,8 @@ lives_try(const struct host *host, struct layers *layers, struct err *e)
 	if (r >= 0) {
 		e->code = ERR_none;
 		r = try_life(life, layers, e);
-		life_remove_group(life);
+		if (life->has_group)
+			cgroup_end(&life->group);
 		shelf_remove(order.workspace, &ignored);
 	}
 	life_free(life);

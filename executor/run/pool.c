@@ -27,7 +27,8 @@ enum {
 	BASIC = 1, /* numbers of zygotes */
 	SCIENCE = 2,
 	AT_ONCE = 4,        /* made at the same time */
-	LATER_MS = 3,       /* after one was taken */
+	LATER_MS = 3,       /* after one was taken, if its call is not answered before */
+	SOON_MS = 1,        /* after that: the answer goes through three more hands */
 	IDLE_MS = 5000,     /* without anybody: a line is made shorter */
 	FORGET_MS = 300000, /* without anybody: a line that nobody called for is empty */
 	BACK_OFF_MS = 100,  /* after one died; doubled each time */
@@ -403,11 +404,26 @@ pool_take(unsigned language, uint32_t zygote, const struct limits *limits,
 	return true;
 }
 
+static bool
+is_short(void)
+{
+	for (size_t i = 0; i < pool.count; i++)
+		if (pool.lines[i].ready * 2 < pool.lines[i].want)
+			return true;
+	return false;
+}
+
 void
 pool_refill(void)
 {
-	if (pool.timer != 0)
+	if (pool.timer == 0)
+		return;
+	if (is_short()) {
 		fill(NULL);
+		return;
+	}
+	loop_unset(pool.timer);
+	pool.timer = loop_after(SOON_MS, fill, NULL);
 }
 
 const struct pool_counts *

@@ -107,6 +107,8 @@ class Talk:
         try:
             while (frame := self.frame()) is not None:
                 frames.append(frame)
+                if frame[0] == b"D":  # it waits for that, or to be killed
+                    self.channel.shutdown(socket.SHUT_WR)
         except ConnectionResetError:
             pass  # it ended without having read everything
         return Reply(frames, self.ended())

@@ -39,6 +39,7 @@ class Ran:
             reader.start()
             data = code if isinstance(code, bytes) else code.encode()
             near.sendall(kind + len(data).to_bytes(4, "little") + data)
+            near.shutdown(socket.SHUT_WR)  # a program that is over waits for that, or to be killed
             out, err = program.communicate(timeout=60)
             self.exit, self.stdout, self.stderr = program.returncode, out.decode(), err.decode()
             reader.join()

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_fit.c - results are as long as they may be, whole characters stay, and nobody else reads
  * what was left out. */
-#include "gateway/fit.h"
-#include "gateway/kept.h"
 #include "gateway/options.h"
+#include "gateway/resource/fit.h"
+#include "gateway/resource/kept.h"
 
 #include "common/auto.h"
 #include "common/utf8.h"

@@ -64,10 +64,9 @@ write_knob(int folder, const char *path, const char *value)
 }
 
 static int
-read_knob(int folder, const char *path, char *text, size_t size)
+read_all(int fd, char *text, size_t size)
 {
-	auto_fd int fd = openat(folder, path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
+	ssize_t n = fd < 0 ? -1 : pread(fd, text, size - 1, 0);
 
 	if (n < 0)
 		return -1;
@@ -75,13 +74,21 @@ read_knob(int folder, const char *path, char *text, size_t size)
 	return 0;
 }
 
+static int
+read_knob(int folder, const char *path, char *text, size_t size)
+{
+	auto_fd int fd = openat(folder, path, O_RDONLY | O_CLOEXEC);
+
+	return read_all(fd, text, size);
+}
+
 /* The number behind the key of a line, or of a file of one number for NULL; 0: there is none. */
 static uint64_t
-read_number(int folder, const char *path, const char *key)
+number_of(int fd, const char *key)
 {
 	char text[4096];
 
-	if (read_knob(folder, path, text, sizeof text) < 0)
+	if (read_all(fd, text, sizeof text) < 0)
 		return 0;
 	for (char *line = text, *end; line != NULL; line = end) {
 		end = strchr(line, '\n');
@@ -93,6 +100,14 @@ read_number(int folder, const char *path, const char *key)
 			return strtoull(line + strlen(key), NULL, 10);
 	}
 	return 0;
+}
+
+static uint64_t
+read_number(int folder, const char *path, const char *key)
+{
+	auto_fd int fd = openat(folder, path, O_RDONLY | O_CLOEXEC);
+
+	return number_of(fd, key);
 }
 
 /* ---- finding a place ---- */
@@ -366,6 +381,43 @@ make_folders(const struct cgroup *g, struct err *e)
 	return 0;
 }
 
+/* What a box has used is asked for when somebody waits for it: so these are open before. */
+static const struct {
+	enum hierarchy hierarchies[2]; /* of version 1, of version 2 */
+	const char *knobs[2], *keys[2];
+} uses[CGROUP_USES] = {
+	[CGROUP_OOM] = { { MEMORY, UNIFIED }, { "memory.oom_control", "memory.events" },
+	    { "oom_kill", "oom_kill" } },
+	[CGROUP_PEAK] = { { MEMORY, UNIFIED }, { "memory.max_usage_in_bytes", "memory.peak" },
+	    { NULL, NULL } },
+	[CGROUP_FULL] = { { PIDS, UNIFIED }, { "pids.events", "pids.events" }, { "max", "max" } },
+	[CGROUP_CPU] = { { UNIFIED, UNIFIED }, { "cpu.stat", "cpu.stat" },
+	    { "usage_usec", "usage_usec" } },
+	[CGROUP_CPU_NS] = { { CPUACCT, CPUACCT }, { "cpuacct.usage", "cpuacct.usage" },
+	    { NULL, NULL } },
+};
+
+static void
+open_uses(struct cgroup *g)
+{
+	int v = groups.by == LIMITS_CGROUP2;
+
+	for (int i = 0; i < CGROUP_USES; i++) {
+		int folder = groups.ours[uses[i].hierarchies[v]];
+
+		/* One of the two that tell the processor time is enough. */
+		if (folder >= 0 && (i != CGROUP_CPU_NS || g->use[CGROUP_CPU] < 0))
+			g->use[i] =
+			    openat(folder, path_of(g, uses[i].knobs[v]).text, O_RDONLY | O_CLOEXEC);
+	}
+}
+
+static uint64_t
+use_of(const struct cgroup *g, enum cgroup_uses which)
+{
+	return number_of(g->use[which], uses[which].keys[groups.by == LIMITS_CGROUP2]);
+}
+
 int
 cgroup_make(struct cgroup *g, const struct order *order, uint64_t workspace_bytes, struct err *e)
 {
@@ -374,6 +426,8 @@ cgroup_make(struct cgroup *g, const struct order *order, uint64_t workspace_byte
 		.into = -1,
 		.memory_bytes = order->memory_bytes,
 	};
+	for (int i = 0; i < CGROUP_USES; i++)
+		g->use[i] = -1;
 	g->wanted = 1ull << LAYER_memory_limit | 1ull << LAYER_process_limit;
 	if (order->cpu_milli != 0)
 		g->wanted |= 1ull << LAYER_cpu_limit;
@@ -381,6 +435,7 @@ cgroup_make(struct cgroup *g, const struct order *order, uint64_t workspace_byte
 		return 0;
 	if (make_folders(g, e) == 0) {
 		set_limits(g, order, workspace_bytes);
+		open_uses(g);
 		return 0;
 	}
 	cgroup_remove(g);
@@ -448,30 +503,24 @@ cgroup_settle(struct cgroup *g)
 void
 cgroup_read(const struct cgroup *g, struct cgroup_use *use)
 {
-	bool v2 = groups.by == LIMITS_CGROUP2;
-	int memory = groups.ours[v2 ? UNIFIED : MEMORY];
-
 	*use = (struct cgroup_use){ 0 };
 	if (groups.by == LIMITS_RLIMIT)
 		return;
-	use->out_of_memory =
-	    read_number(memory, path_of(g, v2 ? "memory.events" : "memory.oom_control").text,
-		"oom_kill") > 0;
-	use->max_memory_bytes = read_number(
-	    memory, path_of(g, v2 ? "memory.peak" : "memory.max_usage_in_bytes").text, NULL);
-	use->too_many_processes = read_number(groups.ours[v2 ? UNIFIED : PIDS],
-				      path_of(g, "pids.events").text, "max") > 0;
+	use->out_of_memory = use_of(g, CGROUP_OOM) > 0;
+	use->max_memory_bytes = use_of(g, CGROUP_PEAK);
+	use->too_many_processes = use_of(g, CGROUP_FULL) > 0;
 	use->cpu_us =
-	    groups.ours[UNIFIED] >= 0
-		? read_number(groups.ours[UNIFIED], path_of(g, "cpu.stat").text, "usage_usec")
-		: read_number(groups.ours[CPUACCT], path_of(g, "cpuacct.usage").text, NULL) / 1000;
+	    g->use[CGROUP_CPU] >= 0 ? use_of(g, CGROUP_CPU) : use_of(g, CGROUP_CPU_NS) / 1000;
 }
 
 bool
-cgroup_remove(const struct cgroup *g)
+cgroup_remove(struct cgroup *g)
 {
 	bool gone = true;
 
+	for (int i = 0; i < CGROUP_USES; i++)
+		if (g->use[i] >= 0)
+			close(take_fd(&g->use[i]));
 	for (int h = 0; h < HIERARCHIES; h++)
 		if (groups.ours[h] >= 0 &&
 		    unlinkat(groups.ours[h], path_of(g, "").text, AT_REMOVEDIR) < 0 &&

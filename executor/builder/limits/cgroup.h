@@ -17,6 +17,16 @@ enum {
 	CGROUP_MAX_JOIN = 5,
 };
 
+/* What can be asked of a box's. */
+enum cgroup_uses {
+	CGROUP_OOM,
+	CGROUP_PEAK,
+	CGROUP_FULL,
+	CGROUP_CPU,
+	CGROUP_CPU_NS,
+	CGROUP_USES,
+};
+
 /* A box's. */
 struct cgroup {
 	uint32_t number;
@@ -24,6 +34,7 @@ struct cgroup {
 	int join[CGROUP_MAX_JOIN]; /* cgroup.procs: a process of the box writes itself into each */
 	size_t njoin;
 	int into;                  /* for CLONE_INTO_CGROUP, or -1 */
+	int use[CGROUP_USES];      /* open for reading, or -1; until it is removed */
 	uint64_t memory_bytes;     /* what its programs may hold beside files */
 	uint64_t in_force, wanted; /* bits by enum layer */
 	uint8_t why[LAYER_COUNT];
@@ -64,4 +75,7 @@ bool cgroup_is_over(const struct cgroup *);
 /* Of a box of which nothing runs any more. */
 void cgroup_read(const struct cgroup *, struct cgroup_use *);
 /* false: the kernel still counts something in it; try again. */
-bool cgroup_remove(const struct cgroup *);
+bool cgroup_remove(struct cgroup *);
+/* The same until it works, a copy of the group, from the loop; and here, waiting. */
+void cgroup_retire(const struct cgroup *);
+void cgroup_end(struct cgroup *);

@@ -8,6 +8,7 @@ things lie in memory and the hashes of strings; warm=off is for those whom that 
 """
 
 import _signal
+import atexit
 import gc
 import os
 import sys
@@ -32,6 +33,7 @@ def load_extension(name):
     spec = ModuleSpec(name, ExtensionFileLoader(name, path), origin=path)
     module = spec.loader.create_module(spec)
     spec.loader.exec_module(module)
+    sys.modules.pop(name, None)  # no program is to find it there
     return module
 
 
@@ -62,6 +64,7 @@ def rehearse(driver):
         driver.beside("failure.py")["failure"](error, sys.excepthook, driver.__file__, driver.FILE)
     finally:
         sys.stderr = stderr
+    driver.flush_native()
     driver.beside("values.py")["as_json"]({"a": [1, 2.5, "b", None]}, 1000)
     if "matplotlib.pyplot" in sys.modules:  # fonts are found once
         from io import BytesIO
@@ -70,6 +73,16 @@ def rehearse(driver):
         pyplot.savefig(BytesIO(), format="png")
         pyplot.close("all")
         sys.modules["matplotlib.font_manager"]._get_font.cache_clear()
+
+
+def drop_exits():
+    """At exit these free memory, which the kernel does anyway; a fork pays for each page that they look at."""
+    for module, path in ("PIL._imaging", "clear_cache"), ("matplotlib._pylab_helpers", "Gcf.destroy_all"):
+        thing = sys.modules.get(module)
+        for name in path.split("."):
+            thing = getattr(thing, name, None)
+        if thing is not None:
+            atexit.unregister(thing)
 
 
 def check_descriptors(known):
@@ -154,6 +167,7 @@ def main():
     import_all(sys.argv[1].split(","))
     sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, driver.Fonts)]
     rehearse(driver)
+    drop_exits()
     random_states = generators()
     ignored = [number for number in (_signal.SIGHUP, _signal.SIGINT, _signal.SIGQUIT, _signal.SIGTERM)
                if _signal.getsignal(number) == _signal.SIG_IGN]

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kept.c - a ring; the texts are those that replies had, by reference, and so cost no copy. */
-#include "gateway/kept.h"
+#include "gateway/resource/kept.h"
 
 #include "gateway/options.h"
 

@@ -4,9 +4,9 @@
  *
  * A text counts as long as its JSON is, escapes and all, since that is what a model is given.
  */
-#include "gateway/fit.h"
+#include "gateway/resource/fit.h"
 
-#include "gateway/kept.h"
+#include "gateway/resource/kept.h"
 #include "gateway/rpc/write.h"
 
 #include "common/auto.h"
