@@ -22,7 +22,8 @@
 	"expression: prefer that to printing. Open figures, new pictures and tables come back as " \
 	"such, other new files as artifacts.\n" \
 	"- Compute in the program and return the answer, not the data. Long output is cut in the " \
-	"middle, and says so: write large results to a file and return the part that matters.\n" \
+	"middle, and says where the whole can be read: better write large results to a file and return " \
+	"the part that matters.\n" \
 	"- Usual limits of a call are 30 seconds, 512 MB of memory, one core, 64 processes and 256 MB " \
 	"of files; ask for others where the work needs them. After a timeout a session's variables are " \
 	"mostly still there; `notes` say what was lost.\n" \

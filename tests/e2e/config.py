@@ -18,9 +18,12 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+import urllib.error
+import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import cases  # noqa: E402
+import daemons  # noqa: E402
 
 # Where each client looks, below the home; what its servers stand in.
 FILES = {"claude-desktop": (".config/Claude/claude_desktop_config.json", "mcpServers"),
@@ -382,6 +385,70 @@ def test_links_and_others_files(home):
     if os.geteuid() == 0:
         os.chown(home.put("cursor", "{}"), 65534, 65534)
         assert "another user" in home("cursor", "--write", status=1).stderr and home.get("cursor") == "{}"
+
+
+META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+QUESTION = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": META}}
+
+
+class Running:
+    """The daemons' folders, and the end of what was started in them."""
+
+    def __init__(self, home):
+        self.home = home
+        self.env = {**home.env, "CLOISTER_RUN": os.path.join(home.folder, "run"), "CLOISTER_STATE": os.path.join(home.folder, "state"),
+                    "CLOISTER_SUPERVISOR_IDLE_S": "1"}
+
+    def __enter__(self):
+        return self
+
+    def cloister(self, *arguments):
+        return subprocess.run([self.home.program, *arguments], env=self.env, capture_output=True, text=True, check=False, timeout=30)
+
+    def __exit__(self, *_):
+        self.cloister("down")
+
+
+def test_the_program_that_is_told_is_a_server(home):
+    with Running(home) as running:
+        for client in FILES:
+            entry = entry_of(client, home(client).stdout)
+            with daemons.Client([entry["command"], *entry["args"]], env=running.env, stderr=subprocess.DEVNULL) as server:
+                assert "execute_code" in [tool["name"] for tool in server.request("tools/list")["tools"]]
+
+
+def test_the_url_and_the_token_that_are_told_are_let_in(home):
+    """The variable is put in as a client would."""
+    with Running(home) as running:
+        token = running.cloister("token", "add", "me").stdout.strip()
+        serve = subprocess.Popen([home.program, "serve", "--transport=http", "--listen=127.0.0.1:0"], env=running.env,
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        try:
+            url = next(said["url"] for said in map(json.loads, serve.stderr) if said["text"] == "listening") + "/mcp"
+            entries = [entry_of(client, home(client, "--http", url, "--token-env", "TOKEN").stdout) for client in PROJECTS]
+            entries.append(entry_of("codex", home("codex", "--http", url, "--token-env", "TOKEN").stdout))
+            for entry in entries:
+                said = entry.get("headers", {}).get("Authorization") or "Bearer ${" + entry["bearer_token_env_var"] + "}"
+                for value, status in (token, 200), ("cl_wrong", 401):
+                    assert ask(entry["url"], re.sub(r"\$\{(env:)?TOKEN\}", value, said)) == status, (entry, status)
+        finally:
+            serve.terminate()
+            serve.stderr.close()
+            serve.wait(30)
+
+
+def ask(url, authorization):
+    """The status that a question is answered with; what is answered names the tools."""
+    request = urllib.request.Request(url, json.dumps(QUESTION).encode(), {
+        "Authorization": authorization, "Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/list"})
+    try:
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            assert b'"execute_code"' in answer.read()
+            return answer.status
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code
 
 
 def main():
