@@ -73,6 +73,27 @@ add(struct texts_found *found, json_t *holder, enum msg_id of, const struct fiel
 	found->cost += cost;
 }
 
+static const struct field *
+field_of(enum msg_id id, enum kind kind, const char *name)
+{
+	const struct message *m = &messages[id];
+
+	for (const struct field *f = m->fields; f < m->fields + m->nfields; f++)
+		if (f->kind == kind && (name == NULL || strcmp(f->name, name) == 0))
+			return f;
+	return NULL;
+}
+
+/* A list may only be cut where the reply can say so, and has nothing in it that can be cut itself.
+ */
+static bool
+may_cut_list(enum msg_id id, const struct field *f)
+{
+	return (field_of(id, KIND_FLAG, "truncated") != NULL ||
+		   field_of(id, KIND_TEXTS, "notes") != NULL) &&
+	       field_of(f->of, KIND_PAGE, NULL) == NULL;
+}
+
 static void
 find(struct texts_found *found, enum msg_id id, json_t *value)
 {
@@ -84,7 +105,8 @@ find(struct texts_found *found, enum msg_id id, json_t *value)
 
 		if (member == NULL)
 			continue;
-		if (f->kind == KIND_PAGE || f->kind == KIND_ANY)
+		if (f->kind == KIND_PAGE || f->kind == KIND_ANY ||
+		    (f->kind == KIND_LIST && may_cut_list(id, f)))
 			add(found, value, id, f);
 		if (f->kind == KIND_ITEM)
 			find(found, f->of, member);
@@ -161,22 +183,53 @@ whole_of(const struct text *t)
 	return text == NULL ? NULL : json_string(text);
 }
 
+/* The first items, as many as cost no more than share. */
+static json_t *
+cut_list(const json_t *list, size_t share)
+{
+	json_t *part = json_array(), *item;
+	size_t i, cost = 0;
+
+	json_array_foreach((json_t *)(uintptr_t)list, i, item)
+	{
+		cost += cost_of(item) + 1;
+		if (cost > share - GAP_MAX || json_array_append(part, item) < 0)
+			break;
+	}
+	return part;
+}
+
 static void
 flag(const struct text *t)
 {
-	const struct message *m = &messages[t->of];
 	char name[64];
 
 	snprintf(name, sizeof name, "%s_truncated", t->field->name);
-	for (const struct field *f = m->fields; f < m->fields + m->nfields; f++)
-		if (f->kind == KIND_FLAG && strcmp(f->name, name) == 0)
-			json_object_set_new(t->holder, name, json_true());
+	if (field_of(t->of, KIND_FLAG, name) != NULL)
+		json_object_set_new(t->holder, name, json_true());
+	if (t->field->kind == KIND_LIST && field_of(t->of, KIND_FLAG, "truncated") != NULL)
+		json_object_set_new(t->holder, "truncated", json_true());
+}
+
+/* A text says in its middle what is missing, a list beside it. */
+static int
+note(const struct text *t, size_t all, size_t left, const char *uri)
+{
+	json_t *notes = json_object_get(t->holder, "notes");
+
+	if (t->field->kind != KIND_LIST || field_of(t->of, KIND_TEXTS, "notes") == NULL)
+		return 0;
+	if (notes == NULL && json_object_set_new(t->holder, "notes", notes = json_array()) < 0)
+		return -1;
+	return json_array_append_new(
+	    notes, json_sprintf("%s: the first %zu of %zu are here; the whole list is %s",
+		       t->field->name, left, all, uri));
 }
 
 static json_t *
 link_to(const struct text *t, const json_t *whole, const char *uri)
 {
-	bool json = t->field->kind == KIND_ANY &&
+	bool json = t->field->kind != KIND_PAGE &&
 	            !json_is_string(json_object_get(t->holder, t->field->name));
 
 	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:I}", "type", "resource_link", "uri", uri,
@@ -194,9 +247,14 @@ shorten(const struct account *who, const struct text *t, size_t share, json_t *l
 	json_auto_t *whole = whole_of(t);
 	bool kept = whole != NULL && kept_put(who, t->field->name, whole, uri) == 0;
 	json_auto_t *link = kept ? link_to(t, whole, uri) : NULL;
-	json_t *part = whole == NULL ? NULL : cut(whole, share, uri);
+	json_t *value = json_object_get(t->holder, t->field->name), *part;
 
-	if (part == NULL || (kept && json_array_append(links, link) < 0))
+	if (t->field->kind == KIND_LIST)
+		part = cut_list(value, share);
+	else
+		part = whole == NULL ? NULL : cut(whole, share, uri);
+	if (part == NULL || (kept && json_array_append(links, link) < 0) ||
+	    note(t, json_array_size(value), json_array_size(part), uri) < 0)
 		return json_decref(part), -1;
 	flag(t);
 	return json_object_set_new(t->holder, t->field->name, part);

@@ -5,7 +5,8 @@
  * A client that is handed more cuts it at the end, where an error and the hint at what to do stand,
  * or puts it into a file that the model must go and read.  So the middle of the longest texts (PAGE
  * and ANY fields, wherever in the reply) goes here, and what stands for it says where the whole can
- * be read.  Small texts and everything else stay as they are.
+ * be read.  So does the end of long lists, where the reply has a field that can say so.  Small
+ * texts and everything else stay as they are.
  */
 #pragma once
 

@@ -164,6 +164,52 @@ long_texts_share_the_room(void **state)
 	json_decref(value);
 }
 
+static json_t *
+files(size_t count)
+{
+	json_t *all = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(
+		    all, json_pack("{s:o, s:s, s:i}", "filename", json_sprintf("file-%zu", i),
+			     "path", "/workspace/x", "size", 5));
+	return all;
+}
+
+/* The first items stay; the reply says that there are more, in its flag or in its notes. */
+static void
+the_end_of_a_list_goes(void **state)
+{
+	json_t *run = json_pack("{s:o, s:s}", "artifacts", files(1000), "stdout", "x");
+	json_t *listing = json_pack("{s:o, s:b}", "artifacts", files(1000), "truncated", 0);
+	json_t *page = json_pack("{s:o}", "snapshots", files(1000)), *whole, *again;
+	json_t *of_run = fit(run, 9000),
+	       *of_listing = fit_value(&me, MSG_artifact_list, listing, 9000);
+	json_t *of_page = fit_value(&me, MSG_snapshot_list, page, 9000);
+	json_t *left = json_object_get(run, "artifacts");
+	char said[64];
+
+	(void)state;
+	assert_in_range(length(run), 8000, 9000);
+	snprintf(said, sizeof said, "the first %zu of 1000 are here", json_array_size(left));
+	assert_non_null(
+	    strstr(json_string_value(json_array_get(json_object_get(run, "notes"), 0)), said));
+	assert_string_equal(text_of(json_array_get(left, 0), "filename"), "file-0");
+	assert_in_range(length(listing), 8000, 9000);
+	assert_true(json_is_true(json_object_get(listing, "truncated")));
+	assert_null(json_object_get(listing, "notes"));
+	/* What could not say so is whole. */
+	assert_int_equal(json_array_size(json_object_get(page, "snapshots")), 1000);
+	assert_int_equal(json_array_size(of_page), 0);
+
+	whole = whole_of(&me, text_of(json_array_get(of_listing, 0), "uri"));
+	again = json_loads(json_string_value(whole), 0, NULL);
+	assert_int_equal(json_array_size(again), 1000);
+	for (size_t i = 0; i < 8; i++)
+		json_decref((json_t *const[]){
+		    run, listing, page, of_run, of_listing, of_page, whole, again }[i]);
+}
+
 static void
 nobody_else_reads_it(void **state)
 {
@@ -262,6 +308,7 @@ main(void)
 		cmocka_unit_test(short_results_stay),
 		cmocka_unit_test(the_middle_goes_and_is_kept),
 		cmocka_unit_test(long_texts_share_the_room),
+		cmocka_unit_test(the_end_of_a_list_goes),
 		cmocka_unit_test(nobody_else_reads_it),
 		cmocka_unit_test(the_oldest_go_first),
 		cmocka_unit_test(what_is_not_kept_says_so),
