@@ -210,9 +210,7 @@ send_request(struct call_out *call, void *request, struct err *e)
 		.message = call->tool,
 		.request = request,
 		.principal = call->account->principal,
-		.namespace = call->account->namespace != NULL
-		                 ? call->account->namespace
-		                 : text_field(call->tool, request, "namespace"),
+		.namespace = call->account->namespace,
 		.trace = call->trace[0] != '\0' ? call->trace : NULL,
 		.timeout_ms = left_ms > 0 ? left_ms : 1,
 		.self = call,

@@ -43,13 +43,14 @@ struct transport {
 /* What all clients of one principal have under way together. */
 struct account {
 	const char *principal; /* as the transport authenticated it */
-	const char *namespace; /* that it is held to; NULL: its own choice */
+	const char *namespace; /* of the credentials; NULL: none */
 	size_t count, held;    /* calls; bytes of their messages */
 };
 
 struct client {
 	const struct transport *by;
 	struct account *account;
+	unsigned scopes;         /* of auth/scope.h: what the request may do that it says now */
 	const struct era *era;   /* of its initialize; NULL: none came */
 	struct pending *pending; /* requests that are answered later */
 	/* Of revisions before 2026-07-28, where a client is a session: */
