@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 static json_t *value;
+static const struct account someone = { .principal = "q" };
 
 static int
 start(void **state)
@@ -37,8 +38,9 @@ stop(void **state)
 static bool
 opens(const char *purpose, const char *principal, const char *text)
 {
+	const struct account who = { .principal = principal };
 	struct err e = { 0 };
-	json_t *got = sealed_read(purpose, principal, text, &e);
+	json_t *got = sealed_read(purpose, &who, text, &e);
 	bool same = json_equal(got, value);
 
 	assert_int_equal(e.code, got == NULL ? ERR_invalid_argument : ERR_none);
@@ -49,13 +51,17 @@ opens(const char *purpose, const char *principal, const char *text)
 static void
 opens_for_whom_and_what_it_was_made(void **state)
 {
-	auto_free char *text = sealed_make("tools/call 12", "local:7", value, 60);
+	const struct account who = { .principal = "local:7" },
+			     elsewhere = { .principal = "local:7", .namespace = "n" };
+	auto_free char *text = sealed_make("tools/call 12", &who, value, 60);
+	auto_free char *apart = sealed_make("tools/call 12", &elsewhere, value, 60);
 
 	(void)state;
 	assert_true(opens("tools/call 12", "local:7", text));
 	assert_true(opens("tools/call 12", "local:7", text)); /* within its life, again */
 	assert_false(opens("tools/call 13", "local:7", text));
 	assert_false(opens("tools/call 12", "local:8", text));
+	assert_false(opens("tools/call 12", "local:7", apart));
 	/* The two are not run together. */
 	assert_false(opens("tools/call 1", "2local:7", text));
 	assert_false(opens("tools/call 12local:7", "", text));
@@ -64,8 +70,8 @@ opens_for_whom_and_what_it_was_made(void **state)
 static void
 hides_what_is_in_it(void **state)
 {
-	auto_free char *one = sealed_make("p", "q", value, 60),
-		       *other = sealed_make("p", "q", value, 60);
+	auto_free char *one = sealed_make("p", &someone, value, 60),
+		       *other = sealed_make("p", &someone, value, 60);
 
 	(void)state;
 	assert_null(strstr(one, "name"));
@@ -75,7 +81,7 @@ hides_what_is_in_it(void **state)
 static void
 refuses_every_changed_letter(void **state)
 {
-	auto_free char *text = sealed_make("p", "q", value, 60);
+	auto_free char *text = sealed_make("p", &someone, value, 60);
 
 	(void)state;
 	/* The last letter has bits that stand for nothing, which strict decoding wants to be 0. */
@@ -95,7 +101,7 @@ refuses_what_is_no_seal(void **state)
 	static const char *const texts[] = { "", "x", "....", "AAAA",
 		"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
 		"\xff\xfe" };
-	auto_free char *text = sealed_make("p", "q", value, 60);
+	auto_free char *text = sealed_make("p", &someone, value, 60);
 	size_t n = strlen(text);
 	auto_free char *huge = calloc(1, SEALED_MAX + 2);
 
@@ -114,18 +120,18 @@ refuses_what_is_no_seal(void **state)
 static void
 refuses_what_is_too_old(void **state)
 {
-	auto_free char *text = sealed_make("p", "q", value, -1);
+	auto_free char *text = sealed_make("p", &someone, value, -1);
 	struct err e;
 
 	(void)state;
-	assert_null(sealed_read("p", "q", text, &e));
+	assert_null(sealed_read("p", &someone, text, &e));
 	assert_non_null(strstr(e.text, "expired"));
 }
 
 static void
 refuses_what_another_key_sealed(void **state)
 {
-	auto_free char *text = sealed_make("p", "q", value, 60);
+	auto_free char *text = sealed_make("p", &someone, value, 60);
 	struct err e;
 
 	(void)state;
@@ -145,7 +151,7 @@ shares_a_key_by_a_file(void **state)
 	assert_int_equal(write(fd, key, sizeof key - 1), sizeof key - 1);
 	assert_int_equal(sealed_open(path, &e), 0);
 
-	auto_free char *text = sealed_make("p", "q", value, 60);
+	auto_free char *text = sealed_make("p", &someone, value, 60);
 
 	assert_int_equal(sealed_open("", &e), 0);
 	assert_false(opens("p", "q", text));
