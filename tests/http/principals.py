@@ -103,6 +103,8 @@ class World:
                        code=f"{MARK} = 1\nopen('{self.file}', 'w').write('{MARK}')\nprint('{MARK}')")
         self.execution = run["execution_id"]
         self.link = run["artifacts"][0]["download_url"]
+        long = json.dumps(ann.call("execute_code", code=f"print('{MARK} ' * 9000)"))
+        self.output = re.search(r"sandbox://outputs/([0-9a-f]+)/stdout", long).group(1)
         ann.call("bridge_data", session_id=self.session, key=MARK, data=MARK)
         ann.call("sandbox_upload_file", filename=self.file, content_base64=base64.b64encode(MARK.encode()).decode())
         self.snapshot = ann.call("create_state_snapshot", session_id=self.session, description=MARK)["snapshot_id"]
@@ -119,7 +121,7 @@ class World:
         self.connection = self.gateway.post(hello, ann.bearer).headers["Mcp-Session-Id"]
         self.ids = {"session_id": self.session, "snapshot_id": self.snapshot, "execution_id": self.execution,
                     "request_id": self.execution, "path": self.file, "filename": self.file, "key": MARK}
-        self.secrets = [MARK, self.session, self.snapshot, self.execution, self.task, self.connection]
+        self.secrets = [MARK, self.output, self.session, self.snapshot, self.execution, self.task, self.connection]
 
     # Ids of the same form that never were.
     def others(self):
@@ -214,17 +216,20 @@ def test_each_tool_without_ids(world):
 
 
 def test_each_resource(world):
-    theirs = {"session_id": world.session, "snapshot_id": world.snapshot, "execution_id": world.execution, "path": world.file}
+    alike = {"path": world.file, "name": "stdout", "offset": "0"}
+    theirs = {**world.ids, **alike, "output_id": world.output}
     for name, stranger in world.strangers.items():
         for fixed in all_pages(stranger, "resources/list", "resources"):
             reply = stranger.ask("resources/read", {"uri": fixed["uri"]})
             for secret in world.secrets:
                 assert secret not in json.dumps(fixed) and secret not in reply.body.decode(), (name, fixed, reply)
         for template in all_pages(stranger, "resources/templates/list", "resourceTemplates"):
+            if "schema_name" not in template["uriTemplate"]:
+                assert MARK in world.owner.ask("resources/read", {"uri": fill(template["uriTemplate"], theirs)}).body.decode(), template
             names = re.findall(r"\{\+?(\w+)\}", template["uriTemplate"])
             if "schema_name" in names:
                 continue
-            others = {**world.others(), "path": world.file}
+            others = {**world.others(), **alike, "output_id": secrets.token_hex(len(world.output) // 2)}
             answers = [stranger.ask("resources/read", {"uri": fill(template["uriTemplate"], source)}) for source in (theirs, others)]
             same(world, *answers, [theirs[n] for n in names], [others[n] for n in names], (name, template["uriTemplate"]))
             assert "error" in answers[0].json or answers[0].json["result"]["contents"][0]["text"].find("entries\":[]") > 0, answers

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_claims.c - what an issuer may say, and for whom, and when. */
-#include "gateway/auth/claims.h"
+#include "gateway/auth/oauth/claims.h"
 #include "gateway/auth/scope.h"
 
 #include "common/auto.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* jwks.c - which of an issuer's keys are good for what; takes from each only its public numbers. */
-#include "gateway/auth/jwks.h"
+#include "gateway/auth/oauth/jwks.h"
 
 #include "common/auto.h"
 #include "common/log.h"
@@ -20,7 +20,7 @@ static const struct {
 	const char *name, *kty, *crv;
 } algorithms[ALGORITHM_COUNT] = {
 #define ALGORITHM(name, kty, crv) { #name, kty, crv },
-#include "gateway/auth/algorithms.def"
+#include "gateway/auth/oauth/algorithms.def"
 };
 
 enum algorithm

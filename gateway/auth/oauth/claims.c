@@ -5,7 +5,7 @@
  * Trusts the issuer for who somebody is, and not for the form of what it says.  The order of checks
  * is that of what an operator would want to hear first: another's token, then an old one.
  */
-#include "gateway/auth/claims.h"
+#include "gateway/auth/oauth/claims.h"
 
 #include "gateway/auth/scope.h"
 
