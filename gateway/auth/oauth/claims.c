@@ -154,7 +154,7 @@ read_namespace(
 	    !is_visible(text))
 		return reject(e, EKEYREJECTED,
 		    "the token's name space is not 1 to 64 visible ASCII characters");
-	strcpy(who->namespace, text);
+	snprintf(who->namespace, sizeof who->namespace, "%s", text);
 	return 0;
 }
 

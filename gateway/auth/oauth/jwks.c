@@ -118,7 +118,7 @@ take(struct jwk *key, const json_t *jwk)
 	const char *id = json_string_value(json_object_get(jwk, "kid"));
 
 	*key = (struct jwk){ .algorithms = algorithms_of(jwk), .json = json_object() };
-	strcpy(key->id, id != NULL ? id : "");
+	snprintf(key->id, sizeof key->id, "%s", id != NULL ? id : "");
 	for (size_t i = 0; i < COUNT(fields); i++)
 		json_object_set(key->json, fields[i], json_object_get(jwk, fields[i]));
 }
