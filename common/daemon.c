@@ -30,7 +30,7 @@
 #include <sys/un.h>
 
 enum {
-	MAX_SETTINGS = 32,
+	MAX_SETTINGS = 64,
 	MAX_PATHS = 32,
 	FILES_BASE = 2048, /* descriptors of the gateway; each server has room for its clients' */
 	END_POLL_MS = 10,
@@ -292,9 +292,23 @@ make_state(struct err *e)
 	if (fchown(self.state_fd, self.bus.uid, self.bus.gid) < 0 ||
 	    fchmod(self.state_fd, 0700) < 0)
 		return err_sys(e, "own %s/%s", self.state, name);
-	if (flock(self.state_fd, LOCK_EX | LOCK_NB) < 0)
+	if (!self.d->shared && flock(self.state_fd, LOCK_EX | LOCK_NB) < 0)
 		return err_sys(e, "%s/%s: is another %s at work?", self.state, name, self.name);
 	daemon_allow(self.state_fd, JAIL_READ | JAIL_WRITE);
+	return 0;
+}
+
+static int
+have_state(struct err *e)
+{
+	if (make_state(e) == 0)
+		return 0;
+	if (!self.d->shared)
+		return -1;
+	log_info("does without a folder", LOG_E(e));
+	if (self.state_fd >= 0)
+		close(self.state_fd);
+	self.state_fd = -1;
 	return 0;
 }
 
@@ -324,7 +338,7 @@ prepare_bus(struct err *e)
 static int
 prepare(struct err *e)
 {
-	if (close_doors(e) < 0 || find_user(e) < 0 || (self.d->state && make_state(e) < 0))
+	if (close_doors(e) < 0 || find_user(e) < 0 || (self.d->state && have_state(e) < 0))
 		return -1;
 	if (self.d->open != NULL && self.d->open(e) < 0)
 		return -1;
@@ -392,7 +406,7 @@ record(enum event event)
 static int
 open_spool(struct err *e)
 {
-	if (!self.d->state || edge_find(self.d->self, PEER_auditd) == NULL)
+	if (!self.d->state || self.d->shared || edge_find(self.d->self, PEER_auditd) == NULL)
 		return 0;
 	if (spool_open(self.state_fd, self.spool_bytes, e) < 0)
 		return -1;

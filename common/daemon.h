@@ -15,6 +15,7 @@ struct daemon {
 	const int *refused;             /* see struct jail; may be NULL */
 	uint64_t memory_bytes;          /* RLIMIT_AS; 0: none */
 	bool state;                     /* has a folder of its own below the setting `state` */
+	bool shared; /* with all of its kind at once, and without one where it cannot be had */
 	int (*open)(struct err *);  /* outside the jail: paths, children, warm-up; may be NULL */
 	int (*start)(struct err *); /* inside it, loop and bus are there; may be NULL */
 	void (*stop)(void);         /* after the last call has ended; may be NULL */

@@ -43,7 +43,7 @@ struct transport {
 /* What all clients of one principal have under way together. */
 struct account {
 	const char *principal; /* as the transport authenticated it */
-	const char *namespace; /* that it is held to; NULL: its own choice */
+	const char *namespace; /* of the credentials; NULL: none */
 	size_t count, held;    /* calls; bytes of their messages */
 };
 
@@ -52,6 +52,10 @@ struct client {
 	struct account *account;
 	const struct era *era;   /* of its initialize; NULL: none came */
 	struct pending *pending; /* requests that are answered later */
+	/* Of revisions before 2026-07-28, where a client is a session: */
+	json_t *capabilities; /* that it declared, an object; NULL: none */
+	int log_from;         /* an enum logging: what it wants to be told of */
+	size_t watches;       /* how many it has, see resource/listen.h */
 };
 
 /* An array of messages, answered by an array once each of them is. */
@@ -63,7 +67,8 @@ struct origin {
 	struct exchange *exchange;
 	struct batch *batch; /* NULL: on its own */
 	const struct era *era;
-	json_t *id; /* borrowed by requests, owned by what is pending */
+	json_t *id;   /* borrowed by requests, owned by what is pending */
+	int log_from; /* an enum logging: what is to be said about it on the way */
 };
 
 /* A request that is answered later; a part of its owner's struct. */
@@ -87,6 +92,8 @@ bool client_slow(const struct origin *);
 void client_begin(struct pending *, const struct origin *, void (*cancel)(struct pending *));
 /* Answers and takes the message (NULL: nothing to say); the struct stays its owner's, to free. */
 void client_end(struct pending *, json_t *message);
+/* Nothing is answered yet: *origin is the caller's, with its id and its place in a batch. */
+void client_hand_over(struct pending *, struct origin *origin);
 /* The request of that id; NULL: there is none. */
 struct pending *client_find(const struct client *, const json_t *id);
 /* The client wants no answer to it; an unknown id does nothing. */
@@ -95,6 +102,8 @@ void client_cancel(struct client *, const json_t *id);
 void client_give_up(struct client *, bool gone);
 /* Those without an end of their own are ended, with an answer. */
 void client_drain(struct client *);
+/* For transports, last of all: frees what the client itself owns. */
+void client_close(struct client *);
 
 /* A batch with one place, that of its reader; each message that will be answered takes one more. */
 struct batch *client_batch(void);

@@ -8,8 +8,10 @@
  * reach its two streams or its listening socket, and the endpoints of its edges, nothing else.
  */
 #include "gateway/http/http.h"
+#include "gateway/mcp/sealed.h"
 #include "gateway/options.h"
 #include "gateway/stdio.h"
+#include "gateway/task/task.h"
 #include "gateway/tools.h"
 
 #include "common/auto.h"
@@ -77,8 +79,10 @@ open_gateway(struct err *e)
 	/* What a large message took is given back, as glibc's own, growing threshold would not. */
 	mallopt(M_TRIM_THRESHOLD, 1 << 20);
 	json_object_seed(0); /* opens /dev/urandom, else at the first object, in the jail */
-	if (choose_way(e) < 0 || tools_choose(options.toolsets, e) < 0 || check_lease(e) < 0)
+	if (choose_way(e) < 0 || tools_choose(options.toolsets, e) < 0 || check_lease(e) < 0 ||
+	    sealed_open(options.seal_key, e) < 0)
 		return -1;
+	task_open(daemon_state());
 	return way->open(e);
 }
 
@@ -91,6 +95,7 @@ start_gateway(struct err *e)
 static void
 stop_gateway(void)
 {
+	task_close();
 	way->stop();
 }
 
@@ -111,6 +116,8 @@ static const struct daemon gateway = {
 	    "Speaks MCP to one client on stdin and stdout, or to many over HTTP; asks the daemons.",
 	.settings = options_table,
 	.open = open_gateway,
+	.state = true,
+	.shared = true,
 	.start = start_gateway,
 	.stop = stop_gateway,
 	.drain = drain_gateway,

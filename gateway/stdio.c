@@ -178,6 +178,7 @@ end_of_input(void)
 	while (lines_next(&io.in, &line) || lines_last(&io.in, &line))
 		dispatch_line(&io.client, NULL, &line);
 	lines_free(&io.in);
+	client_drain(&io.client);
 	loop_after((int64_t)options.eof_grace_ms, on_grace_over, NULL);
 }
 
@@ -319,4 +320,5 @@ stdio_stop(void)
 	outbox_write(&io.out, STDOUT_FILENO, io.to == STREAM_socket);
 	outbox_clear(&io.out);
 	lines_free(&io.in);
+	client_close(&io.client);
 }

@@ -7,6 +7,7 @@
 #include "gateway/http/headers.h"
 #include "gateway/http/session.h"
 #include "gateway/http/web.h"
+#include "gateway/mcp/toolcall.h"
 #include "gateway/options.h"
 #include "gateway/rpc/jsonrpc.h"
 #include "gateway/tools.h"
@@ -110,22 +111,16 @@ claim_of(const json_t *message)
 	    json_object_get(json_object_get(message, "params"), "_meta"), META_VERSION);
 }
 
-static const json_t *
-schema_of(const struct era *era, const char *tool)
+/* NULL: the arguments say nothing wrong about headers, or the tool does not exist. */
+static json_t *
+check_params(const struct http_request *r, const struct rpc *rpc, const struct era *era)
 {
-	json_t *list = tools_list(era), *each;
-	const json_t *found = NULL;
-	size_t i;
+	const char *name = json_string_value(json_object_get(rpc->params, "name"));
+	json_t *tool = name == NULL ? NULL : toolcall_definition(era, name);
+	json_t *wrong = headers_params(r, rpc, json_object_get(tool, "inputSchema"));
 
-	json_array_foreach(list, i, each)
-	{
-		const char *name = json_string_value(json_object_get(each, "name"));
-
-		if (tool != NULL && name != NULL && strcmp(name, tool) == 0)
-			found = json_object_get(each, "inputSchema");
-	}
-	json_decref(list); /* it is kept where it was made */
-	return found;
+	json_decref(tool);
+	return wrong;
 }
 
 /* The answer to what the head says wrong about the body; NULL: nothing. */
@@ -147,8 +142,7 @@ check_head(const struct http_request *r, const struct rpc *rpc)
 	if (wrong == NULL)
 		wrong = headers_method(r, rpc);
 	if (wrong == NULL && era != NULL && strcmp(rpc->method, "tools/call") == 0)
-		wrong = headers_params(r, rpc,
-		    schema_of(era, json_string_value(json_object_get(rpc->params, "name"))));
+		wrong = check_params(r, rpc, era);
 	return wrong;
 }
 

@@ -84,6 +84,7 @@ session_end(struct session *s)
 	s->ended = true;
 	s->exchanges++; /* it must not go while what is under way ends */
 	client_give_up(&s->client, true);
+	client_close(&s->client);
 	session_leave(s);
 }
 
