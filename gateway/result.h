@@ -18,3 +18,5 @@
  * pictures are taken. */
 json_t *result_of_reply(const struct era *, enum msg_id tool, void *reply);
 json_t *result_of_error(const struct era *, const struct err *);
+/* The same as a JSON-RPC error, with {"code", "hint"} as its data: for what is no tool. */
+json_t *result_rpc_error(json_t *id, const struct err *);

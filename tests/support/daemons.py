@@ -68,8 +68,9 @@ class Waiting:
 class Client:
     """One MCP client over a gateway's stdin and stdout: line based, any number of requests at once."""
 
-    def __init__(self, command, era=MODERN, env=None, stderr=None, **popen):
+    def __init__(self, command, era=MODERN, env=None, stderr=None, capabilities=None, **popen):
         self.era, self.command = era, command
+        self.capabilities = capabilities or {}
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr,
                                         env=env, **popen)
         self.notifications, self.strays = [], []
@@ -78,7 +79,7 @@ class Client:
         self._reader.start()
         if era in LEGACY:
             self.initialized = self.request("initialize", {
-                "protocolVersion": era, "capabilities": {}, "clientInfo": {"name": "tests", "version": "1"}})
+                "protocolVersion": era, "capabilities": self.capabilities, "clientInfo": {"name": "tests", "version": "1"}})
             self.notify("notifications/initialized")
 
     def __enter__(self):
@@ -104,7 +105,7 @@ class Client:
             self._tokens[meta["progressToken"]] = waiting
         if self.era == MODERN:
             meta.setdefault("io.modelcontextprotocol/protocolVersion", MODERN)
-            meta.setdefault("io.modelcontextprotocol/clientCapabilities", {})
+            meta.setdefault("io.modelcontextprotocol/clientCapabilities", self.capabilities)
         if meta:
             params["_meta"] = meta
         self.send({"jsonrpc": "2.0", "id": waiting.id, "method": method, "params": params})
@@ -195,9 +196,9 @@ class Cluster:
         return self
 
     # A gateway of its own, in that era; closed by stop() if not before.
-    def client(self, era=MODERN, flags=()):
+    def client(self, era=MODERN, flags=(), capabilities=None):
         with open(os.path.join(self.logs, "gateway"), "ab") as log:
-            client = Client(self.command("gateway") + list(flags), era, self.env, log, **self._identity())
+            client = Client(self.command("gateway") + list(flags), era, self.env, log, capabilities=capabilities, **self._identity())
         self._clients.append(client)
         return client
 
