@@ -50,6 +50,7 @@ struct account {
 struct client {
 	const struct transport *by;
 	struct account *account;
+	unsigned scopes;         /* of auth/scope.h: what the request may do that it says now */
 	const struct era *era;   /* of its initialize; NULL: none came */
 	struct pending *pending; /* requests that are answered later */
 	/* Of revisions before 2026-07-28, where a client is a session: */

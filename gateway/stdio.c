@@ -8,6 +8,8 @@
  */
 #include "gateway/stdio.h"
 
+#include "gateway/auth/scope.h"
+
 #include "gateway/dispatch.h"
 #include "gateway/options.h"
 #include "gateway/rpc/outbox.h"
@@ -298,7 +300,8 @@ int
 stdio_prepare(const char *principal, struct err *e)
 {
 	io.account = (struct account){ .principal = principal };
-	io.client = (struct client){ .by = &by_stdio, .account = &io.account };
+	io.client =
+	    (struct client){ .by = &by_stdio, .account = &io.account, .scopes = SCOPES_LOCAL };
 	io.in.limit = options.max_message_bytes;
 	if (prepare(STDIN_FILENO, O_RDONLY, &io.from, e) < 0)
 		return -1;

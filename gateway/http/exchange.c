@@ -94,7 +94,9 @@ exchange_open(struct http_request *r, struct session *session, const struct oper
 		return NULL;
 	*x = (struct exchange){ .next = all,
 		.at = &all,
-		.own = { .by = &exchange_transport, .account = r->account },
+		.own = { .by = &exchange_transport,
+		    .account = r->account,
+		    .scopes = r->identity.scopes },
 		.session = session,
 		.request = r,
 		.operation = *operation,

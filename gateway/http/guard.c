@@ -7,6 +7,7 @@
 #include "gateway/http/session.h"
 #include "gateway/http/web.h"
 #include "gateway/options.h"
+#include "gateway/resource/resource.h"
 #include "gateway/rpc/jsonrpc.h"
 #include "gateway/rpc/write.h"
 #include "gateway/tools.h"
@@ -179,8 +180,13 @@ needed_by(json_t *message)
 	const char *tool =
 	    json_string_value(json_object_get(json_object_get(message, "params"), "name"));
 
+	const char *uri =
+	    json_string_value(json_object_get(json_object_get(message, "params"), "uri"));
+
 	if (method == NULL)
 		return 0;
+	if (uri != NULL && strcmp(method, "resources/read") == 0)
+		return resource_scopes(uri);
 	if (strcmp(method, "tools/call") != 0)
 		return scope_of_method(method);
 	enum msg_id id = tool == NULL ? MSG_none : tools_find(tool);
@@ -198,6 +204,7 @@ guard_permits(struct http_request *r, json_t *message)
 	json_array_foreach(message, i, each) needed |= needed_by(each);
 	if (auth_require(&r->identity, needed, &e) == 0)
 		return true;
+	auth_denied(&r->identity, request_address(r), &e);
 	deny(r, &e, needed);
 	return false;
 }

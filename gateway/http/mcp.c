@@ -99,6 +99,8 @@ begin(struct http_request *r, struct session *session, bool introduces, json_t *
 	}
 	if (introduces)
 		exchange_introduces(x);
+	/* Its requests may come with other credentials of the same principal. */
+	exchange_client(x)->scopes = r->identity.scopes;
 	dispatch_message(exchange_client(x), x, message, r->size);
 }
 

@@ -95,6 +95,7 @@ sse_post(struct http_request *r)
 	if (message == NULL)
 		return;
 	if (guard_permits(r, message)) {
+		session->client.scopes = r->identity.scopes;
 		request_say(r, MHD_HTTP_ACCEPTED, "text/plain", "Accepted", NULL);
 		dispatch_message(&session->client, NULL, message, r->size);
 	}

@@ -29,8 +29,7 @@
 
 enum {
 	SWEEP_MS = 1000,
-	CHECK_MS =
-	    60000, /* after which the credentials of who reads a stream are looked at again */
+	CHECK_MS = 5000, /* after which credentials of who reads a stream are looked at again */
 	BACKLOG = 1024,
 	READ_BYTES = 1024, /* what a connection's buffer starts with, and grows by */
 	FIRST_BODY = 4096,

@@ -135,8 +135,7 @@ elicit_read(struct request *r)
 	if (!json_is_string(state))
 		return method_refuse(r, "requestState must be a string");
 	purpose(r, about);
-	r->inputs =
-	    sealed_read(about, r->origin.client->account->principal, json_string_value(state), &e);
+	r->inputs = sealed_read(about, r->origin.client->account, json_string_value(state), &e);
 	if (r->inputs == NULL)
 		return method_refuse(r, "requestState: %s", e.text);
 	add_answers(r->inputs, json_object_get(r->params, "inputResponses"));
@@ -170,8 +169,7 @@ ask_by_result(const struct request *r, const struct question *q, size_t count)
 			    json_pack("{s:s, s:O*}", "method", q[i].method, "params", q[i].params));
 	purpose(r, about);
 
-	auto_free char *state =
-	    sealed_make(about, r->origin.client->account->principal, inputs, STATE_S);
+	auto_free char *state = sealed_make(about, r->origin.client->account, inputs, STATE_S);
 
 	json_decref(inputs);
 	return method_complete_for(r,

@@ -136,7 +136,9 @@ make(const struct request *r, errand_compose *how, json_t *context)
 		json_decref(context);
 		return NULL;
 	}
-	errand->client = (struct client){ .by = &by_errand, .account = r->origin.client->account };
+	errand->client = (struct client){ .by = &by_errand,
+		.account = r->origin.client->account,
+		.scopes = r->origin.client->scopes };
 	errand->request = *r;
 	errand->request.params = json_incref(r->params);
 	errand->request.origin.id = json_incref(r->origin.id);

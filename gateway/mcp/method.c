@@ -9,6 +9,8 @@
 #include "gateway/mcp/extra.h"
 #include "gateway/mcp/handlers.h"
 
+#include "gateway/auth/scope.h"
+
 #include "common/auto.h"
 #include "common/utf8.h"
 
@@ -150,10 +152,15 @@ method_complete_for(const struct request *r, json_t *result, const struct cache 
 	                       : jsonrpc_error(r->origin.id, RPC_INTERNAL, "out of memory");
 }
 
+/* What depends on credentials, or may, is for their holder only. */
 json_t *
 method_complete(const struct request *r, json_t *result)
 {
-	return method_complete_for(r, result, &r->method->cache);
+	struct cache cache = r->method->cache;
+
+	if (cache.scope != NULL && r->origin.client->scopes != SCOPES_LOCAL)
+		cache.scope = "private";
+	return method_complete_for(r, result, &cache);
 }
 
 json_t *

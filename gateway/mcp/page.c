@@ -35,8 +35,7 @@ read_cursor(const struct request *r, const char *member, size_t *start)
 		return method_refuse(r, "cursor must be a string");
 	purpose(about, member);
 
-	json_t *at =
-	    sealed_read(about, r->origin.client->account->principal, json_string_value(cursor), &e);
+	json_t *at = sealed_read(about, r->origin.client->account, json_string_value(cursor), &e);
 
 	if (at == NULL)
 		return method_refuse(r, "unknown cursor: %s", e.text);
@@ -53,8 +52,7 @@ add_cursor(const struct request *r, const char *member, json_t *result, size_t n
 
 	purpose(about, member);
 
-	auto_free char *text =
-	    sealed_make(about, r->origin.client->account->principal, at, CURSOR_S);
+	auto_free char *text = sealed_make(about, r->origin.client->account, at, CURSOR_S);
 
 	json_decref(at);
 	json_object_set_new(result, "nextCursor", json_string(text));

@@ -51,18 +51,20 @@ sealed_open(const char *path, struct err *e)
 	return failed;
 }
 
-/* What is authenticated beside: both texts with their ends, so that neither runs into the other. */
+/* What is authenticated beside: each text with its end, so that none runs into another. */
 static char *
-context(const char *purpose, const char *principal, size_t *size)
+context(const char *purpose, const struct account *who, size_t *size)
 {
-	size_t first = strlen(purpose) + 1, second = strlen(principal) + 1;
-	char *text = malloc(first + second);
+	const char *parts[] = { purpose, who->principal,
+		who->namespace != NULL ? who->namespace : "" };
+	char *text, *at;
 
-	if (text == NULL)
-		return NULL;
-	memcpy(text, purpose, first);
-	memcpy(text + first, principal, second);
-	*size = first + second;
+	*size = 0;
+	for (size_t i = 0; i < COUNT(parts); i++)
+		*size += strlen(parts[i]) + 1;
+	at = text = malloc(*size);
+	for (size_t i = 0; text != NULL && i < COUNT(parts); i++)
+		at = stpcpy(at, parts[i]) + 1;
 	return text;
 }
 
@@ -83,13 +85,13 @@ lock(const char *about, size_t nabout, const char *plain, size_t *size)
 }
 
 char *
-sealed_make(const char *purpose, const char *principal, const json_t *value, int64_t life_s)
+sealed_make(const char *purpose, const struct account *who, const json_t *value, int64_t life_s)
 {
 	json_t *whole = json_pack("{s:I, s:O}", "until", (json_int_t)(time(NULL) + life_s), "value",
 	    (json_t *)(uintptr_t)value);
 	size_t nabout = 0, size = 0;
 	auto_free char *plain = json_dumps(whole, JSON_COMPACT);
-	auto_free char *about = context(purpose, principal, &nabout);
+	auto_free char *about = context(purpose, who, &nabout);
 
 	must(self.made);
 	json_decref(whole);
@@ -104,7 +106,7 @@ sealed_make(const char *purpose, const char *principal, const json_t *value, int
 	return text;
 }
 
-/* The plain text, with a zero byte; NULL: it is not of this key, purpose and principal. */
+/* The plain text, with a zero byte; NULL: it is not of this key, purpose and owner. */
 static char *
 unlock(const char *about, size_t nabout, const char *text)
 {
@@ -127,10 +129,10 @@ unlock(const char *about, size_t nabout, const char *text)
 }
 
 json_t *
-sealed_read(const char *purpose, const char *principal, const char *text, struct err *e)
+sealed_read(const char *purpose, const struct account *who, const char *text, struct err *e)
 {
 	size_t nabout = 0;
-	auto_free char *about = context(purpose, principal, &nabout);
+	auto_free char *about = context(purpose, who, &nabout);
 
 	must(self.made);
 

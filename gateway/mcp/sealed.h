@@ -4,10 +4,12 @@
  *
  * XChaCha20-Poly1305 (libsodium) under a key that is random at each start, or stands in a file that
  * several gateways share.  What a seal is for and for whom is authenticated with it: one made for
- * another purpose, principal or request does not open.  How often it is used is not bounded within
- * its life; who needs that keeps a list.
+ * another purpose, principal, name space or request does not open.  How often it is used is not
+ * bounded within its life; who needs that keeps a list.
  */
 #pragma once
+
+#include "gateway/client.h"
 
 #include "common/err.h"
 
@@ -22,7 +24,9 @@ enum {
 int sealed_open(const char *path, struct err *);
 
 /* Base64url text of malloc; NULL: no memory.  The value stays the caller's. */
-char *sealed_make(const char *purpose, const char *principal, const json_t *value, int64_t life_s);
+char *sealed_make(
+    const char *purpose, const struct account *who, const json_t *value, int64_t life_s);
 /* What was sealed, a new reference; NULL with *e: invalid_argument, saying that it was not made
  * here for this, or is too old. */
-json_t *sealed_read(const char *purpose, const char *principal, const char *text, struct err *e);
+json_t *sealed_read(
+    const char *purpose, const struct account *who, const char *text, struct err *e);

@@ -12,6 +12,7 @@
 #include "gateway/mcp/handlers.h"
 #include "gateway/mcp/page.h"
 
+#include "gateway/auth/scope.h"
 #include "gateway/calls.h"
 #include "gateway/options.h"
 #include "gateway/result.h"
@@ -38,10 +39,31 @@ all_tools(const struct era *era)
 	return more;
 }
 
+/* Takes the list; what is left of it are the tools that can be called with these scopes. */
+static json_t *
+permitted(json_t *all, unsigned scopes)
+{
+	json_t *some, *tool;
+	size_t i;
+
+	if ((scopes & SCOPES_ALL) == SCOPES_ALL || all == NULL)
+		return all;
+	some = json_array();
+	json_array_foreach(all, i, tool)
+	{
+		enum msg_id id = tools_find(json_string_value(json_object_get(tool, "name")));
+
+		if (id == MSG_none || (scope_of_tool(id) & ~scopes) == 0)
+			json_array_append(some, tool);
+	}
+	json_decref(all);
+	return some;
+}
+
 json_t *
 handle_tools_list(const struct request *r)
 {
-	json_t *all = all_tools(r->origin.era);
+	json_t *all = permitted(all_tools(r->origin.era), r->origin.client->scopes);
 
 	return all != NULL ? page_answer(r, "tools", all)
 	                   : jsonrpc_error(r->origin.id, RPC_INTERNAL, "out of memory");

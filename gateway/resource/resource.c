@@ -17,6 +17,8 @@
 #include "gateway/resource/uri.h"
 #include "gateway/resource/view.h"
 
+#include "gateway/auth/scope.h"
+
 #include "common/auto.h"
 #include "common/bus.h"
 
@@ -72,6 +74,33 @@ static const struct resource resources[] = {
 	  { { MSG_audit_execution, "{\"limit\":100}" } }, view_audit, NULL },
 };
 /* clang-format on */
+
+static unsigned
+needed_by(const struct resource *row)
+{
+	unsigned needed = 1U << scope_read;
+
+	for (size_t i = 0; i < ERRAND_WANTS && row->wants[i].message != MSG_none; i++)
+		needed |= scope_of_tool(row->wants[i].message);
+	return needed;
+}
+
+unsigned
+resource_scopes(const char *uri)
+{
+	unsigned needed = 1U << scope_read;
+
+	for (size_t i = 0; strlen(uri) <= URI_MAX && i < COUNT(resources); i++) {
+		json_t *variables = uri_match(resources[i].uri, uri);
+
+		if (variables != NULL)
+			needed = needed_by(&resources[i]);
+		json_decref(variables);
+		if (variables != NULL)
+			break;
+	}
+	return needed;
+}
 
 static bool
 is_template(const struct resource *row)
@@ -221,6 +250,12 @@ add_items(json_t *all, const json_t *items, const char *before, const char *name
 	}
 }
 
+static bool
+may_read(const struct request *r, const struct resource *row)
+{
+	return (needed_by(row) & ~r->origin.client->scopes) == 0;
+}
+
 static json_t *
 fixed_list(const struct request *r)
 {
@@ -229,7 +264,7 @@ fixed_list(const struct request *r)
 	    extra_get()->resources == NULL ? NULL : extra_get()->resources(r->origin.era);
 
 	for (size_t i = 0; i < COUNT(resources); i++)
-		if (!is_template(&resources[i]))
+		if (!is_template(&resources[i]) && may_read(r, &resources[i]))
 			json_array_append_new(all, describe(r, "uri", &resources[i]));
 	for (const struct schema *s = schemas; s->name != NULL; s++)
 		json_array_append_new(
@@ -276,7 +311,7 @@ handle_templates_list(const struct request *r)
 	    extra_get()->templates == NULL ? NULL : extra_get()->templates(r->origin.era);
 
 	for (size_t i = 0; i < COUNT(resources); i++)
-		if (is_template(&resources[i]))
+		if (is_template(&resources[i]) && may_read(r, &resources[i]))
 			json_array_append_new(all, describe(r, "uriTemplate", &resources[i]));
 	json_array_extend(all, more);
 	json_decref(more);

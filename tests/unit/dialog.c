@@ -3,6 +3,7 @@
  */
 #include "tests/unit/dialog.h"
 
+#include "gateway/auth/scope.h"
 #include "gateway/dispatch.h"
 #include "gateway/mcp/sealed.h"
 #include "gateway/options.h"
@@ -147,7 +148,8 @@ dialog_start(void **state)
 	memset(&dialog.bus, 0, sizeof dialog.bus);
 	dialog.bus.there = true;
 	dialog.account = (struct account){ .principal = "local:7" };
-	dialog.client = (struct client){ .by = &by_test, .account = &dialog.account };
+	dialog.client =
+	    (struct client){ .by = &by_test, .account = &dialog.account, .scopes = SCOPES_LOCAL };
 	options.max_in_flight = 2;
 	options.page_size = 100;
 	options.elicit_timeout_ms = 60000;
