@@ -51,6 +51,10 @@ class Theirs:
     def __init__(self):
         self.stdio = tools.node(SERVER, "stdio")
 
+    # Whose processor time a call costs, beside that of what bench_load starts.
+    def pids(self, transport):
+        return str(self.process.pid) if transport == "http" else ""
+
     def __enter__(self):
         self.process = subprocess.Popen(tools.node(SERVER, "http"), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
         self.port = self.process.stdout.readline().strip()
@@ -71,6 +75,10 @@ class Ours:
         if os.path.exists(self.program + "-fixtures"):
             self.program += "-fixtures"
 
+    def pids(self, transport):
+        daemons = [process.pid for process in self.cluster.processes.values()]
+        return ",".join(map(str, daemons + ([self.process.pid] if transport == "http" else [])))
+
     def __enter__(self):
         self.cluster.__enter__()
         self.stdio = [self.program, *self.cluster.command("gateway")[1:], "--log-level=error"]
@@ -86,7 +94,7 @@ class Ours:
 
 def load(program, side, transport, depth, seconds, call):
     method, name, text = call
-    head = [program, transport, str(depth), str(seconds), text]
+    head = [program, transport, str(depth), str(seconds), side.pids(transport), text]
     if transport == "stdio":
         command = head + side.stdio
     else:
@@ -111,7 +119,7 @@ def rates(program, ours, theirs, rounds, seconds):
                     seen[OURS].append(load(program, ours, transport, depth, seconds, calls[0]))
                     seen[THEIRS].append(load(program, theirs, transport, depth, seconds, calls[1]))
                 found.append({"what": what, "transport": transport, "depth": depth, **{
-                    side: {key: figures.quantile([one[key] for one in all_], 0.5) for key in ("rate", "p50_ms", "p99_ms")}
+                    side: {key: figures.quantile([one[key] for one in all_], 0.5) for key in ("rate", "p50_ms", "p99_ms", "cpu_us")}
                     for side, all_ in seen.items()}})
     return found
 
@@ -154,12 +162,13 @@ def tell(begun, sizes, rows, budgets):
     figures.table(["server", "discover p50 ms", "p99 ms", "RSS MB", "RSS MB over HTTP"],
                   [[side, f"{one['p50_ms']:.1f}", f"{one['p99_ms']:.1f}", f"{one['rss_mb']:.1f}", f"{sizes[side]:.1f}"]
                    for side, one in begun.items()])
-    figures.heading("calls that touch no box, by a client in C that shares the processors; medians of rounds in turn")
-    figures.table(["call", "over", "at once", "cloister /s", "p50 ms", "p99 ms", "TypeScript /s", "p50 ms", "p99 ms", "rate"],
+    figures.heading("calls that touch no box, by a client in C that shares the processors; medians of rounds in turn; CPU: of the server and its daemons, a call")
+    figures.table(["call", "over", "at once", "cloister /s", "p50 ms", "p99 ms", "CPU us", "TypeScript /s", "p50 ms", "p99 ms", "CPU us", "rate", "CPU"],
                   [[row["what"], row["transport"], row["depth"], *(
                       cell for side in (OURS, THEIRS) for cell in (f"{row[side]['rate']:.0f}", f"{row[side]['p50_ms']:.3f}",
-                                                                   f"{row[side]['p99_ms']:.3f}")),
-                    f"{row[OURS]['rate'] / row[THEIRS]['rate']:.1f} x"] for row in rows])
+                                                                   f"{row[side]['p99_ms']:.3f}", f"{row[side]['cpu_us']:.1f}")),
+                    f"{row[OURS]['rate'] / row[THEIRS]['rate']:.1f} x", f"1/{row[THEIRS]['cpu_us'] / row[OURS]['cpu_us']:.1f}"]
+                   for row in rows])
     figures.heading("budgets")
     figures.table(["what", "budget", "measured", ""],
                   [[b["what"], f"at {b['kind']} {b['budget']}{b['unit']}", f"{b['measured']:.2f}{b['unit']}", "met" if b["met"] else "missed"]

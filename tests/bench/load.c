@@ -2,18 +2,20 @@
 /*
  * load.c - asks an MCP server the same thing again and again, and says how long each answer took.
  *
- *	bench_load stdio DEPTH SECONDS REQUEST COMMAND [ARGUMENT ...]
- *	bench_load http CONNECTIONS SECONDS REQUEST PORT HEADERS
+ *	bench_load stdio DEPTH SECONDS PIDS REQUEST COMMAND [ARGUMENT ...]
+ *	bench_load http CONNECTIONS SECONDS PIDS REQUEST PORT HEADERS
  *
  * REQUEST is a message with ten zeroes, 0000000000, where its id stands; HEADERS are lines that end
  * with "\r\n".  Over stdio DEPTH requests are under way at once, over HTTP one on each connection,
- * which stays open.  Prints one object of JSON.  A client in a language of scripts would be what is
- * measured.  It trusts the server to answer in order on a connection; an answer without a result
- * ends it.
+ * which stays open.  The first tenth of the time is not counted.  Processor time is that of the
+ *PIDS, joined by commas, and of the command.  Prints one object of JSON.  A client in a language of
+ *scripts would be what is measured.  It trusts the server to answer in order on a connection; an
+ *answer without a result ends it.
  */
 #include "common/auto.h"
 
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
@@ -52,7 +54,9 @@ static struct {
 	size_t size, id_at;
 	uint32_t *took; /* microseconds times ten */
 	uint64_t next_id;
-	int64_t end_ns;
+	int64_t begin_ns, end_ns, cpu_ns; /* of what is counted */
+	const char *pids;
+	pid_t server; /* over stdio */
 	struct lane lane[MAX_LANES];
 } load;
 
@@ -115,7 +119,78 @@ send_request(struct lane *lane)
 	}
 }
 
+/* ---- processor time, to the nanosecond, of all threads ---- */
+
+static int64_t
+read_thread(DIR *tasks, const struct dirent *task)
+{
+	char path[sizeof task->d_name + 16];
+	unsigned long long ns = 0;
+
+	snprintf(path, sizeof path, "%s/schedstat", task->d_name);
+
+	int fd = openat(dirfd(tasks), path, O_RDONLY | O_CLOEXEC);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+
+	if (f == NULL)
+		return 0;
+	if (fscanf(f, "%llu", &ns) != 1)
+		ns = 0;
+	fclose(f);
+	return (int64_t)ns;
+}
+
+static int64_t
+read_process(long pid)
+{
+	char folder[64];
+	int64_t ns = 0;
+
+	snprintf(folder, sizeof folder, "/proc/%ld/task", pid);
+
+	DIR *d = opendir(folder);
+	struct dirent *entry;
+
+	while (d != NULL && (entry = readdir(d)) != NULL)
+		if (entry->d_name[0] != '.')
+			ns += read_thread(d, entry);
+	if (d != NULL)
+		closedir(d);
+	return ns;
+}
+
+static int64_t
+read_cpu(void)
+{
+	int64_t ns = load.server > 0 ? read_process(load.server) : 0;
+	char *end;
+
+	for (const char *at = load.pids; *at != '\0'; at = *end == ',' ? end + 1 : end)
+		ns += read_process(strtol(at, &end, 10));
+	return ns;
+}
+
 /* ---- answers ---- */
+
+static void
+keep_time(int64_t sent_ns)
+{
+	int64_t now = now_ns();
+
+	if (now < load.begin_ns)
+		return;
+	if (load.cpu_ns == 0) {
+		load.begin_ns = now;
+		load.cpu_ns = read_cpu();
+	}
+	if (load.calls == load.room) {
+		load.room = load.room * 2 + 65536;
+		load.took = realloc(load.took, load.room * sizeof *load.took);
+		if (load.took == NULL)
+			die("realloc");
+	}
+	load.took[load.calls++] = (uint32_t)((now - sent_ns) / 100);
+}
 
 static void
 count_answer(struct lane *lane, const char *answer, size_t size)
@@ -125,13 +200,7 @@ count_answer(struct lane *lane, const char *answer, size_t size)
 		    answer);
 		exit(1);
 	}
-	if (load.calls == load.room) {
-		load.room = load.room * 2 + 65536;
-		load.took = realloc(load.took, load.room * sizeof *load.took);
-		if (load.took == NULL)
-			die("realloc");
-	}
-	load.took[load.calls++] = (uint32_t)((now_ns() - lane->sent_ns) / 100);
+	keep_time(lane->sent_ns);
 	if (now_ns() < load.end_ns)
 		send_request(lane);
 	else
@@ -254,6 +323,7 @@ run(int64_t seconds)
 	size_t inputs = load.http ? load.lanes : 1, open = load.lanes;
 	struct pollfd polls[MAX_LANES];
 
+	load.begin_ns = now_ns() + seconds * 100000000LL;
 	load.end_ns = now_ns() + seconds * 1000000000LL;
 	for (size_t i = 0; i < inputs; i++) {
 		polls[i] = (struct pollfd){ .fd = load.lane[i].in, .events = POLLIN };
@@ -294,38 +364,40 @@ quantile_ms(double q)
 }
 
 static void
-report(double seconds)
+report(void)
 {
+	double seconds = (double)(now_ns() - load.begin_ns) / 1e9, calls = (double)load.calls;
+	double cpu_us = (double)(read_cpu() - load.cpu_ns) / 1000 / calls;
+
 	qsort(load.took, load.calls, sizeof *load.took, compare);
 	printf("{\"calls\": %zu, \"rate\": %.0f, \"p50_ms\": %.4f, \"p99_ms\": %.4f, \"max_ms\": "
-	       "%.4f}\n",
-	    load.calls, (double)load.calls / seconds, quantile_ms(0.5), quantile_ms(0.99),
-	    quantile_ms(1));
+	       "%.4f, \"cpu_us\": %.2f}\n",
+	    load.calls, calls / seconds, quantile_ms(0.5), quantile_ms(0.99), quantile_ms(1),
+	    cpu_us);
 }
 
 int
 main(int argc, char **argv)
 {
-	if (argc < 6 || (load.lanes = strtoul(argv[2], NULL, 10)) < 1 || load.lanes > MAX_LANES) {
+	if (argc < 7 || (load.lanes = strtoul(argv[2], NULL, 10)) < 1 || load.lanes > MAX_LANES) {
 		fprintf(stderr, "usage: see the head of load.c\n");
 		return 2;
 	}
 	signal(SIGPIPE, SIG_IGN);
 	load.http = strcmp(argv[1], "http") == 0;
-	make_request(argv[4], load.http && argc > 6 ? argv[6] : "");
-
-	pid_t server = load.http ? 0 : start(argv + 5);
-
+	load.pids = argv[4];
+	make_request(argv[5], load.http && argc > 7 ? argv[7] : "");
 	if (load.http)
-		connect_all((uint16_t)strtoul(argv[5], NULL, 10));
-
-	int64_t began = now_ns();
-
+		connect_all((uint16_t)strtoul(argv[6], NULL, 10));
+	else
+		load.server = start(argv + 6);
 	run(strtol(argv[3], NULL, 10));
-	report((double)(now_ns() - began) / 1e9);
-	if (server > 0) {
+	if (load.calls == 0)
+		die("nothing was answered in time");
+	report();
+	if (load.server > 0) {
 		close(load.lane[0].out);
-		waitpid(server, NULL, 0);
+		waitpid(load.server, NULL, 0);
 	}
 	return 0;
 }
