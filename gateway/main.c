@@ -102,6 +102,7 @@ stop_gateway(void)
 static size_t
 drain_gateway(void)
 {
+	task_close(); /* it would run longer than anybody waits */
 	return way->drain == NULL ? 0 : way->drain();
 }
 

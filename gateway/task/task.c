@@ -45,7 +45,7 @@ struct task {
 
 static struct task *tasks;
 static int64_t swept_ms;
-static bool kept;
+static bool kept, ending;
 
 void
 task_open(int state)
@@ -140,6 +140,18 @@ task_free(struct task *t)
 	free(t);
 }
 
+static json_t *
+say_lost(json_t *value)
+{
+	static const char text[] = "the gateway ended while this ran; call again";
+
+	json_object_set_new(value, "status", json_string("failed"));
+	json_object_set_new(value, "statusMessage", json_string(text));
+	json_object_set_new(
+	    value, "error", json_pack("{s:i, s:s}", "code", RPC_INTERNAL, "message", text));
+	return value;
+}
+
 /* message: the answer to the call; NULL: it was cancelled. */
 static json_t *
 describe_end(struct task *t, const json_t *message)
@@ -149,6 +161,8 @@ describe_end(struct task *t, const json_t *message)
 	json_t *value;
 
 	now(t->updated);
+	if (ending)
+		return say_lost(describe(t, "failed", NULL));
 	if (result != NULL) {
 		value = describe(t, "completed", NULL);
 		json_object_set(value, "result", result);
@@ -199,6 +213,7 @@ task_close(void)
 {
 	struct task *next;
 
+	ending = true;
 	for (struct task *t = tasks; t != NULL; t = next) {
 		next = t->next;
 		client_give_up(&t->client, false);
@@ -289,18 +304,6 @@ is_over(const json_t *value)
 
 	return created == NULL || strptime(created, "%FT%T", &tm) == NULL ||
 	       timegm(&tm) + (int64_t)options.task_ttl_ms / 1000 < time(NULL);
-}
-
-static json_t *
-say_lost(json_t *value)
-{
-	static const char text[] = "the gateway ended while this ran; call again";
-
-	json_object_set_new(value, "status", json_string("failed"));
-	json_object_set_new(value, "statusMessage", json_string(text));
-	json_object_set_new(
-	    value, "error", json_pack("{s:i, s:s}", "code", RPC_INTERNAL, "message", text));
-	return value;
 }
 
 /* A new reference; NULL: there is none of that account. */

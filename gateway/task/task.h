@@ -18,7 +18,7 @@ struct request;
 
 /* Before the jail, with the folder of the state; -1: there is none, and so no task. */
 void task_open(int state);
-/* When the gateway ends: what runs has failed. */
+/* When the gateway ends, while there is a bus: what runs is cancelled, and has failed. */
 void task_close(void);
 
 /*

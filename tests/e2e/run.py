@@ -15,9 +15,10 @@ alive, to end with status 0 and to have logged no fault.
 Settings: @ eras REVISION...|all     (default: the modern one and the newest before it)
           @ toolsets NAMES           (default: all)
           @ flags DAEMON FLAG...     of a daemon, or of the gateway
+          @ capabilities {...}       what the client declares
           @ needs root|release       where it cannot be had, the transcript is skipped
           @ needs MODULE...          of Python, on this host
-Actions:  ! kill DAEMON    ! restart DAEMON|gateway    ! wait MILLISECONDS    ! spoil GLOB  (flips a bit of each such file of state)
+Actions:  ! kill DAEMON    ! restart DAEMON|gateway    ! crash gateway    ! wait MILLISECONDS    ! spoil GLOB  (flips a bit of each such file of state)
 """
 
 import argparse
@@ -82,6 +83,7 @@ class Run:
         self.coverage, self.log, self.schemas_of_mcp = coverage, log, options.schemas
         self.names, self.waiting, self.last = dict(transcript.texts), {}, None
         self.schemas, self.killed, self.flags, self.toolsets = {}, set(), {}, "all"
+        self.capabilities, self.heard, self.asked = {}, 0, None
 
     def play(self):
         for key, *words in self.transcript.settings:
@@ -89,6 +91,8 @@ class Run:
                 self.flags.setdefault(words[0], []).extend(words[1:])
             elif key == "toolsets":
                 self.toolsets = words[0]
+            elif key == "capabilities":
+                self.capabilities = words[0]
             elif key == "needs":
                 for word in words:
                     self._need(word)
@@ -119,7 +123,7 @@ class Run:
             raise Skipped(f"{what} is not installed; compose/install-deps --data-science installs it")
 
     def _open(self):
-        self.client = self.cluster.client(self.era, ["--toolsets=" + self.toolsets])
+        self._connect()
         self.auditor = self.cluster.client(MODERN, ["--toolsets=all"])
         for tool in self.client.request("tools/list", {})["tools"]:
             self.coverage.offered.add(tool["name"])
@@ -130,9 +134,13 @@ class Run:
         page = self.auditor.call("audit_execution", {"limit": 1})["structuredContent"]["entries"]
         self.before = page[0]["sequence"] if page else 0
 
+    def _connect(self):
+        self.client = self.cluster.client(self.era, ["--toolsets=" + self.toolsets], self.capabilities)
+        self.heard = 0
+
     def _step(self, step):
         try:
-            {">": self._send, "raw": self._send_raw, "<": self._expect, "%": self._progress, "~": self._audited,
+            {">": self._send, "raw": self._send_raw, "<": self._expect, "%": self._progress, "*": self._hear, "~": self._audited,
              "!": self._act}[step.kind](step)
         except Mismatch as error:
             raise Mismatch(f"line {step.line}: {error}") from None
@@ -144,10 +152,13 @@ class Run:
     def _send(self, step):
         method, value = step.words[0], fill(step.value, self.names)
         self._write(">", step.words + [step.label or ""], value)
+        if method == "answer":
+            self.client.send({"jsonrpc": "2.0", "id": self.asked, "result": value})
+            return
         if method.startswith("notifications/"):
             self.client.notify(method, value, held=not step.wrong)
             return
-        tool = step.words[1] if method == "tools/call" else None
+        tool = step.words[1] if len(step.words) > 1 else None
         params = {"name": tool, "arguments": value} if tool else value
         waiting = self.client.begin(method, params, progress=step.label is not None)
         if step.label:
@@ -216,6 +227,22 @@ class Run:
                 raise Mismatch(f"progress does not grow: {steps}")
         match(step.value, got, self.names)
 
+    # The next of that method; what came before it and is of another is left out.
+    def _hear(self, step):
+        end = time.monotonic() + SECONDS
+        while True:
+            while self.heard < len(self.client.notifications):
+                message = self.client.notifications[self.heard]
+                self.heard += 1
+                if message["method"] == step.words[0]:
+                    self._write("*", [], message)
+                    self.asked = message.get("id")
+                    match(step.value, message.get("params", {}), self.names)
+                    return
+            if time.monotonic() > end:
+                raise TimeoutError(f"no {step.words[0]} came")
+            time.sleep(0.005)
+
     def _progress(self, step):
         waiting, end = self.waiting[step.label][0], time.monotonic() + SECONDS
         while True:
@@ -256,6 +283,10 @@ class Run:
             self.cluster.kill(words[0])
         elif action == "restart":
             self._restart(words[0])
+        elif action == "crash":
+            self.client.process.kill()
+            self.client.close()
+            self._connect()
         elif action == "wait":
             time.sleep(int(words[0]) / 1000)
         elif action == "spoil":
@@ -269,7 +300,7 @@ class Run:
             self._held(self.client)
             if self.client.close() != 0:
                 raise Mismatch("the gateway did not end well")
-            self.client = self.cluster.client(self.era, ["--toolsets=" + self.toolsets])
+            self._connect()
             return
         self.killed.add(name)
         self.cluster.restart(name)

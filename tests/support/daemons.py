@@ -73,8 +73,9 @@ class Waiting:
 class Client:
     """One MCP client over a gateway's stdin and stdout: line based, any number of requests at once."""
 
-    def __init__(self, command, era=MODERN, env=None, stderr=None, watch=None, **popen):
+    def __init__(self, command, era=MODERN, env=None, stderr=None, capabilities=None, watch=None, **popen):
         self.era, self.command, self.watch, self.breaches = era, command, watch, []
+        self.capabilities = capabilities or {}
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr,
                                         env=env, **popen)
         self.notifications, self.strays = [], []
@@ -83,7 +84,7 @@ class Client:
         self._reader.start()
         if era in LEGACY:
             self.initialized = self.request("initialize", {
-                "protocolVersion": era, "capabilities": {}, "clientInfo": {"name": "tests", "version": "1"}})
+                "protocolVersion": era, "capabilities": self.capabilities, "clientInfo": {"name": "tests", "version": "1"}})
             self.notify("notifications/initialized")
 
     def __enter__(self):
@@ -109,7 +110,7 @@ class Client:
             self._tokens[meta["progressToken"]] = waiting
         if self.era == MODERN:
             meta.setdefault("io.modelcontextprotocol/protocolVersion", MODERN)
-            meta.setdefault("io.modelcontextprotocol/clientCapabilities", {})
+            meta.setdefault("io.modelcontextprotocol/clientCapabilities", self.capabilities)
         if meta:
             params["_meta"] = meta
         self.send({"jsonrpc": "2.0", "id": waiting.id, "method": method, "params": params})
@@ -213,9 +214,9 @@ class Cluster:
         return self
 
     # A gateway of its own, in that era; closed by stop() if not before.
-    def client(self, era=MODERN, flags=()):
+    def client(self, era=MODERN, flags=(), capabilities=None):
         with open(os.path.join(self.logs, "gateway"), "ab") as log:
-            client = Client(self.command("gateway") + list(flags), era, self.env, log, self.watch and self.watch(era),
+            client = Client(self.command("gateway") + list(flags), era, self.env, log, capabilities, self.watch and self.watch(era),
                             **self._identity())
         self._clients.append(client)
         return client
