@@ -125,8 +125,13 @@ elicit_read(struct request *r)
 	struct err e;
 
 	r->inputs = NULL;
-	if (state == NULL || r->origin.era == NULL || !r->origin.era->modern)
+	if (r->origin.era == NULL || !r->origin.era->modern)
 		return NULL;
+	if (state == NULL) {
+		if (json_is_object(json_object_get(r->params, "inputResponses")))
+			r->inputs = json_object();
+		return NULL;
+	}
 	if (!json_is_string(state))
 		return method_refuse(r, "requestState must be a string");
 	purpose(r, about);
@@ -359,12 +364,26 @@ lacking(const struct request *r, const struct question *q, size_t count)
 	return missing;
 }
 
+/* A client may answer before it is asked: what it says counts no more after a round trip. */
+static void
+take_early(const struct request *r, const struct question *q, size_t count)
+{
+	if (r->inputs == NULL || !r->origin.era->modern)
+		return;
+	for (size_t i = 0; i < count; i++)
+		if (json_object_get(r->inputs, q[i].key) == NULL)
+			json_object_set_new(
+			    r->inputs, q[i].key, json_pack("{s:s}", "method", q[i].method));
+	add_answers(r->inputs, json_object_get(r->params, "inputResponses"));
+}
+
 bool
 elicit(const struct request *r, const struct question *q, size_t count, json_t **answer)
 {
 	json_t *missing = lacking(r, q, count);
 	size_t answered = 0;
 
+	take_early(r, q, count);
 	while (answered < count && elicit_result(r, q[answered].key) != NULL)
 		answered++;
 	*answer = NULL;
