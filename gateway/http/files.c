@@ -8,6 +8,7 @@
  */
 #include "gateway/http/files.h"
 
+#include "gateway/auth/auth.h"
 #include "gateway/calls.h"
 #include "gateway/http/guard.h"
 #include "gateway/links.h"
@@ -119,26 +120,17 @@ read_piece(void *self, uint64_t position, char *to, size_t size)
 /* ---- the head of the answer ---- */
 
 /* RFC 8187; a name's own %XX, which stands for a byte, is what is said there, too. */
-static bool
-is_plain(char c)
-{
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       strchr(".-_%", c) != NULL;
-}
-
 static void
 add_name(struct MHD_Response *response, const char *path)
 {
-	const char *slash = strrchr(path, '/'), *name = slash == NULL ? path : slash + 1;
-	auto_free char *value = malloc(64 + strlen(name) * 3);
-	char *to = value;
+	const char *slash = strrchr(path, '/');
+	auto_free char *name = links_escape(slash == NULL ? path : slash + 1, ".-_%");
+	auto_free char *value = NULL;
 
-	if (value == NULL)
-		return;
-	to += sprintf(to, "attachment; filename*=UTF-8''");
-	for (; *name != '\0'; name++)
-		to += sprintf(to, is_plain(*name) ? "%c" : "%%%02X", (unsigned char)*name);
-	MHD_add_response_header(response, "Content-Disposition", value);
+	if (name != NULL && asprintf(&value, "attachment; filename*=UTF-8''%s", name) >= 0)
+		MHD_add_response_header(response, "Content-Disposition", value);
+	else
+		value = NULL;
 }
 
 static void
@@ -308,12 +300,33 @@ make(struct http_request *r, struct err *e)
 	return NULL;
 }
 
+/* Who shows credentials, though none are needed, has to be who the link was made for. */
+static int
+check_owner(struct http_request *r, const struct link_owner *owner, struct err *e)
+{
+	const char *shown = request_header(r, "Authorization");
+
+	if (shown == NULL)
+		return 0;
+	if (auth_check(shown, request_address(r), &r->identity, e) < 0)
+		return -1;
+	if (strcmp(r->identity.principal, owner->principal) == 0 &&
+	    strcmp(r->identity.namespace, owner->namespace) == 0)
+		return 0;
+	return err_set(e, ERR_denied, "this link was made for somebody else");
+}
+
 void
 files_get(struct http_request *r)
 {
 	struct range range = read_range(request_header(r, "Range"));
 	struct err e = { 0 };
 	struct download *d = make(r, &e);
+
+	if (d != NULL && check_owner(r, &d->owner, &e) < 0) {
+		free_download(d);
+		d = NULL;
+	}
 
 	if (d == NULL) {
 		guard_refuse(r, MHD_HTTP_FORBIDDEN, NULL, "%s", e.text);

@@ -33,6 +33,7 @@ enum {
 	BACKLOG = 1024,
 	READ_BYTES = 1024, /* what a connection's buffer starts with, and grows by */
 	FIRST_BODY = 4096,
+	SMALL_BODY = 65536,       /* is taken however many others arrive */
 	DISCARD_BYTES = 64 << 20, /* of a body over the limit, so that its answer is read */
 	CERTIFICATE_MAX = 1 << 20,
 };
@@ -137,7 +138,7 @@ take_body(struct http_request *r, const char *data, size_t size)
 		return MHD_YES;
 	if (size > options.max_message_bytes - r->size) {
 		guard_too_large(r);
-		free(take_ptr(r->body));
+		request_forget_body(r);
 		return MHD_YES;
 	}
 	if (r->scan == NULL && (r->scan = calloc(1, sizeof *r->scan)) == NULL)
@@ -147,9 +148,16 @@ take_body(struct http_request *r, const char *data, size_t size)
 
 		while (room < r->size + size)
 			room *= 2;
+		if (room > SMALL_BODY &&
+		    web_counts.bodies + room - r->room > options.max_bodies_bytes) {
+			guard_busy(r);
+			request_forget_body(r);
+			return MHD_YES;
+		}
 		char *grown = realloc(r->body, room);
 		if (grown == NULL)
 			return MHD_NO;
+		web_counts.bodies += room - r->room;
 		r->body = grown;
 		r->room = room;
 	}
@@ -216,8 +224,7 @@ on_completed(void *unused, struct MHD_Connection *connection, void **self,
 	r->peer->fresh = r->peer->looked = false;
 	r->peer->since_ms = loop_now_ms();
 	account_release(r->account);
-	free(r->body);
-	free(r->scan);
+	request_forget_body(r);
 	free(r);
 }
 
