@@ -45,28 +45,37 @@ struct range {
 	uint64_t first, last; /* last of the file: UINT64_MAX; suffix: only last bytes, that many */
 };
 
+/* Up to 18 digits, which no overflow comes of; false: there are none, or more. */
+static bool
+take_number(const char **at, uint64_t *number)
+{
+	size_t n = strspn(*at, "0123456789");
+
+	if (n == 0 || n > 18)
+		return false;
+	*number = strtoull(*at, NULL, 10);
+	*at += n;
+	return true;
+}
+
 /* One range of bytes; all else, several ranges too, is as if nothing was asked (RFC 9110, 14.2). */
 static struct range
 read_range(const char *text)
 {
+	static const char unit[] = "bytes=";
 	struct range none = { .last = UINT64_MAX }, r = { .given = true, .last = UINT64_MAX };
-	char rest;
 
-	if (text == NULL || strlen(text) > 48)
+	if (text == NULL || strncmp(text, unit, sizeof unit - 1) != 0)
 		return none;
-	if (sscanf(text, "bytes=-%18" SCNu64 "%c", &r.last, &rest) == 1) {
-		r.suffix = true;
-		return r;
-	}
-	if (strspn(text, "bytes=0123456789-") != strlen(text))
+	text += sizeof unit - 1;
+	r.suffix = *text == '-';
+	if (!r.suffix && !take_number(&text, &r.first))
 		return none;
-	if (sscanf(text, "bytes=%18" SCNu64 "-%18" SCNu64 "%c", &r.first, &r.last, &rest) == 2)
-		return r.last < r.first ? none : r;
-	r.last = UINT64_MAX;
-	if (sscanf(text, "bytes=%18" SCNu64 "%c", &r.first, &rest) == 2 && rest == '-' &&
-	    text[strlen(text) - 1] == '-')
-		return r;
-	return none;
+	if (*text++ != '-')
+		return none;
+	if ((r.suffix || *text != '\0') && !take_number(&text, &r.last))
+		return none;
+	return *text != '\0' || (!r.suffix && r.last < r.first) ? none : r;
 }
 
 /* ---- its life ---- */
