@@ -412,13 +412,12 @@ take_early(const struct request *r, const struct question *q, size_t count)
 	add_answers(r->inputs, json_object_get(r->params, "inputResponses"));
 }
 
-bool
-elicit(const struct request *r, const struct question *q, size_t count, json_t **answer)
+static bool
+ask(const struct request *r, const struct question *q, size_t count, json_t **answer)
 {
 	json_t *missing = lacking(r, q, count);
 	size_t answered = 0;
 
-	take_early(r, q, count);
 	while (answered < count && elicit_result(r, q[answered].key) != NULL)
 		answered++;
 	*answer = NULL;
@@ -429,6 +428,13 @@ elicit(const struct request *r, const struct question *q, size_t count, json_t *
 	for (size_t i = 0; i < count; i++)
 		json_decref(q[i].params);
 	return missing == NULL && answered == count;
+}
+
+bool
+elicit(const struct request *r, const struct question *q, size_t count, json_t **answer)
+{
+	take_early(r, q, count);
+	return ask(r, q, count, answer);
 }
 
 json_t *
@@ -445,7 +451,7 @@ elicit_consent(const struct request *r, const char *message, bool *yes, json_t *
 	    "Do it, for good.", "default", 0, "required", "confirm");
 	const struct question q = { "confirm", "elicitation/create", elicit_form(message, schema) };
 
-	if (!elicit(r, &q, 1, answer))
+	if (!ask(r, &q, 1, answer))
 		return false;
 	*yes = json_is_true(json_object_get(elicit_content(r, q.key), q.key));
 	return true;
