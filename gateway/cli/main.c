@@ -29,9 +29,10 @@ static const struct {
 	int (*run)(int argc, char **argv);
 } commands[] = {
 	{ "serve", "[setting...]",
-	    "be an MCP server on stdin and stdout, for Claude Desktop and the like; starts the "
-	    "daemons "
-	    "where none run. Settings are those of cloister-gateway",
+	    "be an MCP server on stdin and stdout, for Claude Desktop and the like, or with "
+	    "--transport=http one for many; starts the daemons where none run. Settings are those "
+	    "of "
+	    "cloister-gateway",
 	    serve_run },
 	{ "run", "[--json] FILE|-", "run a Python program in a box; exits with its exit code",
 	    run_file },

@@ -399,7 +399,7 @@ lacking(const struct request *r, const struct question *q, size_t count)
 	return missing;
 }
 
-/* A client may answer before it is asked: what it says counts no more after a round trip. */
+/* A client may answer before it is asked: what it tells is worth no more after a round trip. */
 static void
 take_early(const struct request *r, const struct question *q, size_t count)
 {
@@ -451,6 +451,7 @@ elicit_consent(const struct request *r, const char *message, bool *yes, json_t *
 	    "Do it, for good.", "default", 0, "required", "confirm");
 	const struct question q = { "confirm", "elicitation/create", elicit_form(message, schema) };
 
+	/* Nobody consents to what they were not shown, so that nothing is taken early here. */
 	if (!ask(r, &q, 1, answer))
 		return false;
 	*yes = json_is_true(json_object_get(elicit_content(r, q.key), q.key));
