@@ -22,6 +22,7 @@ enum {
 	MAX_PAGE = 10485760, /* of schema.def */
 	MAX_MESSAGE = 4096,
 	MAX_TYPE = 256,
+	MAX_LINE = 1024, /* of stderr, to be read for why */
 };
 
 /* ---- output ---- */
@@ -155,7 +156,6 @@ code_of_exception(const char *type, const char *text)
 
 	if (cannot_fork(type, text))
 		return ERR_too_many_processes;
-
 	if (is_one_of(type, syntax))
 		return ERR_syntax_error;
 	if (strcmp(type, "MemoryError") == 0)
@@ -163,6 +163,64 @@ code_of_exception(const char *type, const char *text)
 	if (strstr(text, "[Errno 28]") != NULL || strncmp(text, "ENOSPC", 6) == 0)
 		return ERR_disk_full;
 	return ERR_program_failed;
+}
+
+struct line {
+	char text[MAX_LINE];
+};
+
+/* The last of stderr that has anything in it, or its end. */
+static struct line
+last_line(const struct blob *err)
+{
+	const char *text = err->data;
+	size_t end = err->size, start;
+	struct line line = { { 0 } };
+
+	while (end > 0 && (text[end - 1] == '\n' || text[end - 1] == ' '))
+		end--;
+	for (start = end; start > 0 && text[start - 1] != '\n' && end - start < MAX_LINE - 1;)
+		start--;
+	if (end > start)
+		memcpy(line.text, text + start, end - start);
+	return line;
+}
+
+/* What has no exceptions to tell of says why on stderr, in the words of its C library. */
+static enum err_code
+code_of_words(const struct blob *err)
+{
+	static const struct {
+		const char *first, *then;
+		enum err_code code;
+	} all[] = {
+		{ "fork", "Resource temporarily unavailable", ERR_too_many_processes },
+		{ "Cannot fork", "", ERR_too_many_processes },
+		{ "BlockingIOError", "Resource temporarily unavailable", ERR_too_many_processes },
+		{ "can't start new thread", "", ERR_too_many_processes },
+		{ "annot allocate ", "", ERR_out_of_memory },
+		{ "No space left on device", "", ERR_disk_full },
+	};
+	const struct line line = last_line(err);
+
+	for (size_t i = 0; i < COUNT(all); i++) {
+		const char *at = strstr(line.text, all[i].first);
+
+		if (at != NULL && strstr(at, all[i].then) != NULL)
+			return all[i].code;
+	}
+	return ERR_program_failed;
+}
+
+static bool
+says_too_many_files(const struct box_end *end)
+{
+	const char *text = end->error_text;
+	const struct line line = last_line(&end->err);
+
+	if (text != NULL)
+		return strstr(text, "[Errno 24]") != NULL || strncmp(text, "EMFILE", 6) == 0;
+	return strstr(line.text, "Too many open files") != NULL;
 }
 
 /* A page of a tmpfs is the least that it can give. */
@@ -197,6 +255,8 @@ code_of(const struct box_end *end, const struct workspace_limits *left)
 	if (end->error_type != NULL)
 		code = code_of_exception(
 		    end->error_type, end->error_text != NULL ? end->error_text : "");
+	else
+		code = code_of_words(&end->err);
 	return code == ERR_program_failed && is_full(left) ? ERR_disk_full : code;
 }
 
@@ -260,9 +320,9 @@ message_of_space(const struct workspace_limits *left, const struct limits *limit
 		return say("no space left: the workspace has as many files and folders as its "
 			   "limit, %" PRIu64,
 		    limits->room.files);
-	return say("no space left: /tmp and /dev/shm hold %" PRIu64 " bytes, and of the "
-		   "workspace's %" PRIu64 " bytes and %" PRIu64 " files %" PRIu64 " and %" PRIu64
-		   " are left",
+	return say("no space left: /tmp and /dev/shm together hold %" PRIu64
+		   " bytes, their limit; of the workspace's %" PRIu64 " bytes and %" PRIu64
+		   " files %" PRIu64 " and %" PRIu64 " are left",
 	    limits->box.tmp_bytes, limits->room.bytes, limits->room.files, left->bytes,
 	    left->files);
 }
@@ -309,9 +369,10 @@ message_of(enum err_code code, const struct box_end *end, const struct plan *pla
 
 /* What to do next, and how far a call may go; a session's box is made once. */
 static char *
-hint_of(enum err_code code, const struct box_end *end, const struct plan *plan)
+hint_of(enum err_code code, const struct box_end *end, const struct plan *plan,
+    const struct workspace_limits *left)
 {
-	const char *remedy = err_remedy(code), *text = end->error_text;
+	const char *remedy = err_remedy(code);
 	const char *where = plan->statement ? " of create_session" : "";
 
 	if (end->how == BOX_OUT_OF_CPU)
@@ -327,18 +388,41 @@ hint_of(enum err_code code, const struct box_end *end, const struct plan *plan)
 		return say("%s resource_limits.max_processes%s may be %" PRIu64 ".", remedy, where,
 		    options.max_processes);
 	case ERR_disk_full:
+		if (!is_full(left))
+			return say(
+			    "Write large files to /workspace, or delete those in /tmp and "
+			    "/dev/shm; what these hold is the operator's setting tmp_bytes.");
 		return say("%s resource_limits.max_disk_mb%s may be %" PRIu64 ", max_files %" PRIu64
 			   ".",
 		    remedy, where, options.max_workspace_mb, options.max_workspace_files);
 	default:
 		break;
 	}
-	if (text != NULL && (strstr(text, "[Errno 24]") != NULL || strncmp(text, "EMFILE", 6) == 0))
+	if (says_too_many_files(end))
 		return say("It had as many files open as its limit, %" PRIu64
 			   ": close some, or ask for more; resource_limits.max_open_files%s may be "
 			   "%" PRIu64 ".",
 		    plan->limits.box.open_files, where, options.max_open_files);
 	return strdup(remedy);
+}
+
+/* It was refused processes, and that is not what it is said to have ended for. */
+static int
+note_processes(struct execution *reply, enum err_code code, const struct box_end *end,
+    const struct plan *plan, struct err *e)
+{
+	char note[256];
+
+	if (code == ERR_too_many_processes ||
+	    !(end->too_many_processes ||
+		(code == ERR_timeout && code_of_words(&end->err) == ERR_too_many_processes)))
+		return 0;
+	snprintf(note, sizeof note,
+	    "too_many_processes: it was refused processes or threads over its limit of %" PRIu64
+	    ". %s resource_limits.max_processes%s may be %" PRIu64 ".",
+	    plan->limits.box.processes, err_remedy(ERR_too_many_processes),
+	    plan->statement ? " of create_session" : "", options.max_processes);
+	return texts_add(&reply->notes, note) < 0 ? err_sys(e, "notes") : 0;
 }
 
 /* It went well, and the next run will not. */
@@ -366,6 +450,8 @@ fill_error(struct execution *reply, const struct box_end *end, const struct plan
 	reply->exit_code = end->how == BOX_EXITED ? end->exit_code : -1;
 	if (end->how != BOX_EXITED && end->signal > 0)
 		reply->signal = signal_name(end->signal);
+	if (note_processes(reply, code, end, plan, e) < 0)
+		return -1;
 	if (reply->success)
 		return is_full(left) ? note_full(reply, plan, e) : 0;
 	reply->error = calloc(1, sizeof *reply->error);
@@ -377,7 +463,7 @@ fill_error(struct execution *reply, const struct box_end *end, const struct plan
 		.type = uncaught && end->error_type[0] != 0 ? copy_cut(end->error_type, MAX_TYPE)
 		                                            : NULL,
 		.line = uncaught && end->error_line <= 10000000 ? end->error_line : 0,
-		.hint = hint_of(code, end, plan),
+		.hint = hint_of(code, end, plan, left),
 	};
 	return 0;
 }
