@@ -109,7 +109,8 @@ enum hint {
 	IDEMPOTENT = 4,
 	OPEN_WORLD = 8,
 	LONG = 16,  /* takes as long as a program does: may be answered by a task */
-	FINAL = 32, /* what it takes away does not come back: with confirm_destructive a user is asked */
+	FINAL = 32, /* what it takes away does not come back: with confirm_destructive a user is
+	               asked */
 };
 
 struct field {

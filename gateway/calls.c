@@ -127,7 +127,7 @@ say(const struct origin *to, const struct call_out *call, void *reply, const str
 	if (call->as == CALLS_VALUE)
 		result = jschema_write(messages[call->tool].reply, reply);
 	else
-		result = reply != NULL ? result_of_reply(to->era, call->tool, reply)
+		result = reply != NULL ? result_of_reply(to->era, call->account, call->tool, reply)
 		                       : result_of_error(to->era, e);
 	message = result == NULL ? NULL : jsonrpc_result(to->id, result);
 	return message != NULL ? message : jsonrpc_error(to->id, RPC_INTERNAL, "out of memory");

@@ -3,6 +3,7 @@
 #include "gateway/options.h"
 
 #include "gateway/auth/options.h"
+#include "gateway/instructions.h"
 
 struct options options;
 struct auth_options auth_options;
@@ -15,13 +16,20 @@ const struct setting options_table[] = {
 	{ "toolsets", KIND_TEXT, &options.toolsets, "core", 1, 256, NULL,
 	  "Tools that are offered: core, monitor, web, host, joined by commas; all; or those of one "
 	  "system: mcp-secure-sandbox, python-sandbox, sandboxmcp, mcp-code-sandbox." },
-	{ "instructions", KIND_TEXT, &options.instructions, "", 0, 2048, NULL,
-	  "What a model is told about this server; empty: a text that fits the core tools." },
+	{ "instructions", KIND_TEXT, &options.instructions, INSTRUCTIONS, 0, 2048, NULL,
+	  "What a model is told about this server; empty: nothing." },
 	{ "max_message_bytes", KIND_UINT, &options.max_message_bytes, "75497472", 1024, 1 << 30, NULL,
 	  "A message of a client may be so long; the default holds a 50 MB file as base64." },
 	{ "max_output_bytes", KIND_UINT, &options.max_output_bytes, "268435456", 1 << 20, 1LL << 32,
 	  NULL, "Answers waiting for a client that does not read them; what does not fit is answered "
 	  "with limit_exceeded." },
+	{ "result_bytes", KIND_UINT, &options.result_bytes, "45000", 0, 1LL << 32, NULL,
+	  "Of a result; the middle of longer texts in it is left out, and the whole kept as a resource. "
+	  "Clients show their models some 50,000 characters. 0: as long as it is." },
+	{ "error_bytes", KIND_UINT, &options.error_bytes, "10000", 0, 1LL << 32, NULL,
+	  "The same of a program that failed; clients show some 11,000 characters of that." },
+	{ "kept_bytes", KIND_UINT, &options.kept_bytes, "33554432", 0, 1LL << 32, NULL,
+	  "Texts that results left something out of are kept up to this, the newest; 0: none." },
 	{ "max_in_flight", KIND_UINT, &options.max_in_flight, "64", 1, 4096, NULL,
 	  "Calls of one client under way at once; one more is answered with queue_full." },
 	{ "call_timeout_ms", KIND_UINT, &options.call_timeout_ms, "3700000", 100, 86400000, NULL,
@@ -71,9 +79,9 @@ const struct setting options_table[] = {
 	{ "link_ttl_s", KIND_UINT, &options.link_ttl_s, "3600", 1, 31536000, NULL,
 	  "A link to a file can be used for so long." },
 	{ "max_connections", KIND_UINT, &options.max_connections, "12000", 4, 1000000, NULL,
-	  "HTTP connections at once; one more is closed." },
+	  "HTTP connections at once; one more waits to be accepted." },
 	{ "max_connections_per_address", KIND_UINT, &options.max_connections_per_address, "0", 0,
-	  1000000, NULL, "Those of one address; 0: as many as there may be in all." },
+	  1000000, NULL, "Those of one address, one more is closed; 0: as many as there may be in all." },
 	{ "max_header_bytes", KIND_UINT, &options.max_header_bytes, "16384", 4096, 1 << 20, NULL,
 	  "Memory for the head of a request; a longer one is answered with 431." },
 	{ "header_timeout_ms", KIND_UINT, &options.header_timeout_ms, "10000", 100, 600000, NULL,

@@ -6,6 +6,7 @@
 
 struct options {
 	char *transport, *toolsets, *instructions;
+	uint64_t result_bytes, error_bytes, kept_bytes;
 	uint64_t max_message_bytes, max_output_bytes, max_in_flight, call_timeout_ms, eof_grace_ms;
 	uint64_t lease; /* 0: none; it cannot be stdin */
 	uint64_t page_size, elicit_timeout_ms, task_after_ms, task_ttl_ms, max_tasks, task_bytes;

@@ -2,6 +2,8 @@
 /* result.c - rendering; replies were checked by the bus, their texts come from hostile programs. */
 #include "gateway/result.h"
 
+#include "gateway/options.h"
+#include "gateway/resource/fit.h"
 #include "gateway/resource/view.h"
 #include "gateway/rpc/write.h"
 
@@ -154,7 +156,7 @@ name_files(json_t *value)
 /* ---- results ---- */
 
 json_t *
-result_of_reply(const struct era *era, enum msg_id tool, void *reply)
+result_of_reply(const struct era *era, const struct account *who, enum msg_id tool, void *reply)
 {
 	json_t *images = take_pictures(messages[tool].reply, reply);
 	json_t *value = images == NULL ? NULL : jschema_write(messages[tool].reply, reply);
@@ -164,12 +166,16 @@ result_of_reply(const struct era *era, enum msg_id tool, void *reply)
 
 	json_t *links = name_files(value);
 	bool failed = json_is_false(json_object_get(value, "success"));
+	json_auto_t *wholes = fit_value(
+	    who, messages[tool].reply, value, failed ? options.error_bytes : options.result_bytes);
 	size_t limit = era->structured && !failed ? TEXT_BYTES : SIZE_MAX;
 	json_t *result = content(text_of(value, limit), failed);
 
 	json_array_extend(json_object_get(result, "content"), images);
-	if (era->structured)
+	if (era->structured) { /* where there are links */
 		json_array_extend(json_object_get(result, "content"), links);
+		json_array_extend(json_object_get(result, "content"), wholes);
+	}
 	json_decref(images);
 	json_decref(links);
 	if (era->structured)

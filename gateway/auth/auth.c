@@ -8,12 +8,12 @@
  */
 #include "gateway/auth/auth.h"
 
-#include "gateway/auth/accepted.h"
 #include "gateway/auth/challenge.h"
-#include "gateway/auth/claims.h"
 #include "gateway/auth/denial.h"
 #include "gateway/auth/folder.h"
-#include "gateway/auth/jws.h"
+#include "gateway/auth/oauth/accepted.h"
+#include "gateway/auth/oauth/claims.h"
+#include "gateway/auth/oauth/jws.h"
 #include "gateway/auth/options.h"
 #include "gateway/auth/strikes.h"
 #include "gateway/auth/tokens.h"
@@ -248,7 +248,7 @@ check_signed(const struct bearer *bearer, struct identity *who, struct err *e)
 static int
 check(const char *header, const char *address, struct identity *who, struct err *e)
 {
-	struct bearer bearer = { 0 };
+	struct bearer bearer = { header, 0 };
 	int known, wait_ms;
 
 	if (read_bearer(header, &bearer, e) < 0)

@@ -118,6 +118,14 @@ read_piece(void *self, uint64_t position, char *to, size_t size)
 
 /* ---- the head of the answer ---- */
 
+/* RFC 8187; a name's own %XX, which stands for a byte, is what is said there, too. */
+static bool
+is_plain(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       strchr(".-_%", c) != NULL;
+}
+
 static void
 add_name(struct MHD_Response *response, const char *path)
 {
@@ -129,13 +137,7 @@ add_name(struct MHD_Response *response, const char *path)
 		return;
 	to += sprintf(to, "attachment; filename*=UTF-8''");
 	for (; *name != '\0'; name++)
-		to += sprintf(to,
-		    (*name >= '0' && *name <= '9') || (*name >= 'a' && *name <= 'z') ||
-			    (*name >= 'A' && *name <= 'Z') || *name == '.' || *name == '-' ||
-			    *name == '_'
-			? "%c"
-			: "%%%02X",
-		    (unsigned char)*name);
+		to += sprintf(to, is_plain(*name) ? "%c" : "%%%02X", (unsigned char)*name);
 	MHD_add_response_header(response, "Content-Disposition", value);
 }
 

@@ -23,7 +23,8 @@ struct account;
 struct http_peer {
 	struct http_peer *next, **at;
 	int fd;
-	bool fresh; /* it has not sent a request yet */
+	bool fresh;  /* it has not sent a request yet */
+	bool looked; /* whether its end came unnoticed */
 	struct http_request *request;
 	int64_t since_ms; /* of what it does now */
 	size_t bytes;     /* moved since then */

@@ -33,6 +33,7 @@ enum {
 	BACKLOG = 1024,
 	READ_BYTES = 1024, /* what a connection's buffer starts with, and grows by */
 	FIRST_BODY = 4096,
+	DISCARD_BYTES = 64 << 20, /* of a body over the limit, so that its answer is read */
 	CERTIFICATE_MAX = 1 << 20,
 };
 
@@ -119,6 +120,7 @@ begin(struct MHD_Connection *connection, const char *path, const char *method)
 	r->peer->request = r;
 	r->peer->since_ms = loop_now_ms();
 	r->peer->bytes = 0;
+	r->peer->looked = false;
 	web_counts.requests++;
 	if (find_route(r, path, method))
 		guard_request(r);
@@ -129,6 +131,8 @@ static enum MHD_Result
 take_body(struct http_request *r, const char *data, size_t size)
 {
 	r->peer->bytes += size;
+	if (r->replied && r->peer->bytes > options.max_message_bytes + DISCARD_BYTES)
+		request_break(r); /* it does not end, and has been answered */
 	if (r->replied || r->broken)
 		return MHD_YES;
 	if (size > options.max_message_bytes - r->size) {
@@ -207,7 +211,7 @@ on_completed(void *unused, struct MHD_Connection *connection, void **self,
 		MHD_destroy_response(r->reply);
 	web_counts.waiting -= r->reply_bytes;
 	r->peer->request = NULL;
-	r->peer->fresh = false;
+	r->peer->fresh = r->peer->looked = false;
 	r->peer->since_ms = loop_now_ms();
 	account_release(r->account);
 	free(r->body);
@@ -303,6 +307,24 @@ is_late(const struct http_peer *p, int64_t now)
 	       (int64_t)(options.stall_timeout_ms + p->bytes * 1000 / options.min_bytes_per_s);
 }
 
+/*
+ * The library asks for edges, and one that tells of both bytes and their end is lost to it once it
+ * has the bytes: such a connection would stay until its deadline.
+ */
+static void
+look_for_end(struct http_peer *p, int64_t now)
+{
+	const struct http_request *r = p->request;
+	char byte;
+
+	if (p->looked || now - p->since_ms < SWEEP_MS / 2 ||
+	    (r != NULL && (r->replied || r->suspended)))
+		return;
+	p->looked = true;
+	if (recv(p->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
+		shutdown(p->fd, SHUT_RDWR);
+}
+
 static void
 watch_stream(struct http_request *r, int64_t now)
 {
@@ -335,6 +357,8 @@ sweep(void *unused)
 			web.woken = true;
 		} else if (p->request != NULL && p->request->stream != NULL) {
 			watch_stream(p->request, now);
+		} else {
+			look_for_end(p, now);
 		}
 	}
 	guard_sweep(now);

@@ -208,7 +208,7 @@ handle_complete(const struct request *r)
 	const char *ref = read_ref(r, name, &refusal);
 	const struct source *s = ref == NULL ? NULL : find(name);
 
-	if (refusal != NULL)
+	if (ref == NULL)
 		return refusal;
 	if (ref[0] == '\0')
 		return method_refuse(r, "what ref names has no argument %.64s", name);

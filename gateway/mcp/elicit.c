@@ -20,7 +20,7 @@
 
 enum {
 	STATE_S = 900,
-	MAX_WAITING = 1024, /* requests of earlier revisions that wait for a user */
+	MAX_WAITING = 4096, /* requests of earlier revisions that wait for a user */
 	ID_HEX = 33,
 	ANSWER_BYTES = 32768, /* of one, as JSON: it has to fit into a state */
 };
@@ -125,8 +125,13 @@ elicit_read(struct request *r)
 	struct err e;
 
 	r->inputs = NULL;
-	if (state == NULL || r->origin.era == NULL || !r->origin.era->modern)
+	if (r->origin.era == NULL || !r->origin.era->modern)
 		return NULL;
+	if (state == NULL) {
+		if (json_is_object(json_object_get(r->params, "inputResponses")))
+			r->inputs = json_object();
+		return NULL;
+	}
 	if (!json_is_string(state))
 		return method_refuse(r, "requestState must be a string");
 	purpose(r, about);
@@ -180,13 +185,42 @@ struct elicitation {
 	struct pending pending;
 	struct request request; /* with references of its own */
 	uint64_t timer;
-	char id[ID_HEX]; /* the key follows it, in what the client is sent */
+	struct account *account; /* that it counts for; NULL: not any more */
+	char id[ID_HEX];         /* the key follows it, in what the client is sent */
 };
 
 static struct {
 	struct elicitation *first;
 	size_t count;
 } waiting;
+
+/* It is bounded as a call under way, and counted as one. */
+static bool
+has_room(const struct request *r)
+{
+	const struct account *account = r->origin.client->account;
+
+	return waiting.count < MAX_WAITING && account->count < options.max_in_flight &&
+	       (account->count == 0 || account->held + r->bytes <= 2 * options.max_message_bytes);
+}
+
+static void
+count(struct elicitation *it)
+{
+	it->account = it->request.origin.client->account;
+	it->account->count++;
+	it->account->held += it->request.bytes;
+}
+
+static void
+uncount(struct elicitation *it)
+{
+	if (it->account == NULL)
+		return;
+	it->account->count--;
+	it->account->held -= it->request.bytes;
+	it->account = NULL;
+}
 
 static void
 forget(struct elicitation *it)
@@ -197,6 +231,7 @@ forget(struct elicitation *it)
 		at = &(*at)->next;
 	*at = it->next;
 	waiting.count--;
+	uncount(it);
 	loop_unset(it->timer);
 	json_decref(it->request.params);
 	json_decref(it->request.capabilities);
@@ -210,6 +245,7 @@ cancel(struct pending *p)
 	struct elicitation *it =
 	    (struct elicitation *)((char *)p - offsetof(struct elicitation, pending));
 
+	uncount(it); /* its client may be gone with the answer */
 	client_end(p, jsonrpc_error(p->origin.id, RPC_INTERNAL, "the server ends"));
 	forget(it);
 }
@@ -220,6 +256,7 @@ on_timer(void *self)
 	struct elicitation *it = self;
 
 	it->timer = 0;
+	uncount(it);
 	client_end(
 	    &it->pending, jsonrpc_error(it->pending.origin.id, RPC_INTERNAL,
 			      "the client was asked for something and did not answer within %u s",
@@ -230,7 +267,8 @@ on_timer(void *self)
 static struct elicitation *
 keep(const struct request *r, json_t *inputs)
 {
-	struct elicitation *it = waiting.count < MAX_WAITING ? calloc(1, sizeof *it) : NULL;
+	bool room = has_room(r);
+	struct elicitation *it = room ? calloc(1, sizeof *it) : NULL;
 
 	if (it == NULL) {
 		json_decref(inputs);
@@ -243,6 +281,7 @@ keep(const struct request *r, json_t *inputs)
 	it->request.inputs = inputs;
 	it->timer = loop_after((int64_t)options.elicit_timeout_ms, on_timer, it);
 	hash_random_hex(it->id, sizeof it->id);
+	count(it);
 	it->next = waiting.first;
 	waiting.first = it;
 	waiting.count++;
@@ -280,6 +319,7 @@ resume(struct elicitation *it)
 
 	client_hand_over(&it->pending, &origin);
 	r.origin = origin;
+	uncount(it);
 
 	json_t *answer = r.method->handle(&r);
 
@@ -359,8 +399,21 @@ lacking(const struct request *r, const struct question *q, size_t count)
 	return missing;
 }
 
-bool
-elicit(const struct request *r, const struct question *q, size_t count, json_t **answer)
+/* A client may answer before it is asked: what it tells is worth no more after a round trip. */
+static void
+take_early(const struct request *r, const struct question *q, size_t count)
+{
+	if (r->inputs == NULL || !r->origin.era->modern)
+		return;
+	for (size_t i = 0; i < count; i++)
+		if (json_object_get(r->inputs, q[i].key) == NULL)
+			json_object_set_new(
+			    r->inputs, q[i].key, json_pack("{s:s}", "method", q[i].method));
+	add_answers(r->inputs, json_object_get(r->params, "inputResponses"));
+}
+
+static bool
+ask(const struct request *r, const struct question *q, size_t count, json_t **answer)
 {
 	json_t *missing = lacking(r, q, count);
 	size_t answered = 0;
@@ -377,6 +430,13 @@ elicit(const struct request *r, const struct question *q, size_t count, json_t *
 	return missing == NULL && answered == count;
 }
 
+bool
+elicit(const struct request *r, const struct question *q, size_t count, json_t **answer)
+{
+	take_early(r, q, count);
+	return ask(r, q, count, answer);
+}
+
 json_t *
 elicit_form(const char *message, json_t *schema)
 {
@@ -391,7 +451,8 @@ elicit_consent(const struct request *r, const char *message, bool *yes, json_t *
 	    "Do it, for good.", "default", 0, "required", "confirm");
 	const struct question q = { "confirm", "elicitation/create", elicit_form(message, schema) };
 
-	if (!elicit(r, &q, 1, answer))
+	/* Nobody consents to what they were not shown, so that nothing is taken early here. */
+	if (!ask(r, &q, 1, answer))
 		return false;
 	*yes = json_is_true(json_object_get(elicit_content(r, q.key), q.key));
 	return true;

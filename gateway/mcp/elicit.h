@@ -43,7 +43,7 @@ json_t *elicit_content(const struct request *, const char *key);
 
 /* A form's params: message, and a requestedSchema (taken). */
 json_t *elicit_form(const char *message, json_t *schema);
-/* Asks for a yes or no.  true: *yes is what the user said. */
+/* Asks for a yes or no, and takes none that comes unasked.  true: *yes is what the user said. */
 bool elicit_consent(const struct request *, const char *message, bool *yes, json_t **answer);
 
 /* ---- for the dispatcher ---- */

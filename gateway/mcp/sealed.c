@@ -87,7 +87,7 @@ lock(const char *about, size_t nabout, const char *plain, size_t *size)
 char *
 sealed_make(const char *purpose, const struct account *who, const json_t *value, int64_t life_s)
 {
-	json_t *whole = json_pack("{s:I, s:O}", "until", (json_int_t)(time(NULL) + life_s), "value",
+	json_t *whole = json_pack("{s:I, s:O}", "until", (json_int_t)time(NULL) + life_s, "value",
 	    (json_t *)(uintptr_t)value);
 	size_t nabout = 0, size = 0;
 	auto_free char *plain = json_dumps(whole, JSON_COMPACT);

@@ -14,25 +14,12 @@
 
 #include <string.h>
 
-/* For a model; names no tool, since which are offered is a setting. */
-static const char instructions[] =
-    "Programs run in kernel-isolated boxes: no network, a read-only system, nothing of the host "
-    "visible. Variables end with a call; files stay in a session's workspace, which a program sees "
-    "at /workspace: pass the session_id that a result gives you to every call that shall share "
-    "them. "
-    "A value comes back whole where the program puts it into `result` or ends in an expression. "
-    "Output over its limit is cut in the middle: let the program write large results to a file and "
-    "read that. When a call fails, its text has error.code, what happened, and a hint at what to "
-    "do "
-    "next; with retry_ms, wait that long and call again.";
-
 static json_t *
 describe(json_t *result, const struct era *era)
 {
-	const char *text = options.instructions[0] != '\0' ? options.instructions : instructions;
-
 	json_object_set_new(result, "capabilities", method_capabilities(era));
-	json_object_set_new(result, "instructions", json_string(text));
+	if (options.instructions[0] != '\0')
+		json_object_set_new(result, "instructions", json_string(options.instructions));
 	return result;
 }
 

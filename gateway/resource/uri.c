@@ -30,7 +30,9 @@ unescape(const char *from, size_t size)
 		if (from[i] == '%' && (size - i < 3 || (high = digit(from[i + 1])) < 0 ||
 					  (low = digit(from[i + 2])) < 0))
 			return NULL;
-		text[used] = from[i] == '%' ? (char)(high << 4 | low) : from[i];
+		text[used] = from[i];
+		if (from[i] == '%')
+			text[used] = (char)(unsigned char)(high << 4 | low);
 		i += from[i] == '%' ? 2 : 0;
 		if (text[used++] == '\0')
 			return NULL;

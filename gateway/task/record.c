@@ -52,8 +52,10 @@ record_owner(const char *principal, const char *namespace, char owner[RECORD_OWN
 void
 record_id(char id[RECORD_ID])
 {
-	memcpy(id, "task_", 5);
-	hash_random_hex(id + 5, RECORD_ID - 5);
+	char digits[RECORD_ID - 5];
+
+	hash_random_hex(digits, sizeof digits);
+	snprintf(id, RECORD_ID, "task_%s", digits);
 }
 
 bool

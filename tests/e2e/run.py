@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plays transcripts against the whole set of daemons of a build; ends in "N passed, N failed, N skipped".
 
-    run.py BIN [--log FOLDER] [--user NAME] [transcript.mcp ...]
+    run.py BIN [--log FOLDER] [--user NAME] [--schemas] [transcript.mcp ...]
                                      without names: all, and what they have to have reached together; --user: daemons,
-                                     boxes and gateway all started as this user, which needs root
+                                     boxes and gateway all started as this user, which needs root; --schemas: every
+                                     message is held to the official schema of its revision, which npm and pip bring
 
 transcript.py has the form of the lines.  Each transcript is played once in each of its eras, against daemons of its
 own.  Besides what a transcript expects, every reply is held to the tool's outputSchema, what led to a success to its
@@ -21,6 +22,7 @@ Actions:  ! kill DAEMON    ! restart DAEMON|gateway    ! crash gateway    ! wait
 """
 
 import argparse
+import functools
 import glob
 import importlib.util
 import json
@@ -39,10 +41,10 @@ import jsonschema
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "support"))
 
-from daemons import LEGACY, MODERN, SERVERS, Cluster, skip  # noqa: E402
+import schemas  # noqa: E402
+from daemons import FAULTS, LEGACY, MODERN, SERVERS, Cluster, skip  # noqa: E402
 from transcript import Mismatch, fill, match, parse  # noqa: E402
 
-FAULTS = re.compile(r"ERROR: AddressSanitizer|ERROR: LeakSanitizer|runtime error:|Assertion failed|not in syscalls\.def")
 SECONDS = 60
 
 
@@ -58,7 +60,7 @@ class Coverage:
     """What all transcripts reached together."""
 
     def __init__(self):
-        self.offered, self.succeeded, self.codes = set(), set(), set()
+        self.offered, self.succeeded, self.codes, self.messages = set(), set(), set(), 0
 
     def missing(self):
         """Sentences on what should have been reached and was not, or the other way round."""
@@ -78,7 +80,7 @@ class Run:
 
     def __init__(self, transcript, era, options, coverage, log):
         self.transcript, self.era, self.bin, self.user = transcript, era, options.bin, options.user
-        self.coverage, self.log = coverage, log
+        self.coverage, self.log, self.schemas_of_mcp = coverage, log, options.schemas
         self.names, self.waiting, self.last = dict(transcript.texts), {}, None
         self.schemas, self.killed, self.flags, self.toolsets = {}, set(), {}, "all"
         self.capabilities, self.heard, self.asked = {}, 0, None
@@ -96,7 +98,8 @@ class Run:
                     self._need(word)
             elif key != "eras":
                 raise ValueError(f"there is no setting {key}")
-        self.cluster = Cluster(self.bin, flags=self.flags, user=self.user)
+        watch = self.schemas_of_mcp and functools.partial(schemas.Watch, self.schemas_of_mcp)
+        self.cluster = Cluster(self.bin, flags=self.flags, user=self.user, watch=watch)
         try:
             self.cluster.start()
             self._open()
@@ -153,7 +156,7 @@ class Run:
             self.client.send({"jsonrpc": "2.0", "id": self.asked, "result": value})
             return
         if method.startswith("notifications/"):
-            self.client.notify(method, value)
+            self.client.notify(method, value, held=not step.wrong)
             return
         tool = step.words[1] if len(step.words) > 1 else None
         params = {"name": tool, "arguments": value} if tool else value
@@ -294,6 +297,7 @@ class Run:
     # The gateway is the client's own: another client with another gateway goes on.
     def _restart(self, name):
         if name == "gateway":
+            self._held(self.client)
             if self.client.close() != 0:
                 raise Mismatch("the gateway did not end well")
             self._connect()
@@ -315,6 +319,8 @@ class Run:
                 file.write(data)
 
     def _finish(self):
+        for client in (self.client, self.auditor):
+            self._held(client)
         for label, (waiting, *_) in self.waiting.items():
             if not waiting.reply.empty():
                 raise Mismatch(f"the reply to [{label}] was not looked at: {waiting.reply.get()}")
@@ -325,11 +331,17 @@ class Run:
             self._tell_logs()
             self.cluster.stop()
             raise Mismatch(f"dead at the end: {dead}; faults: {FAULTS.findall(logs)}")
+        self.coverage.messages += sum(client.watch.count for client in (self.client, self.auditor) if client.watch)
         statuses = {self.client.close(), self.auditor.close()} | set(self.cluster.stop().values())
         if statuses != {0}:
             raise Mismatch(f"daemons ended with status {statuses}")
 
     # ---- the log ----
+
+    # Messages to and from the client were as the schema of its revision wants them.
+    def _held(self, client):
+        if client.breaches:
+            raise Mismatch(f"{len(client.breaches)} messages break the schema of MCP {client.era}: " + "\n    ".join(client.breaches[:5]))
 
     def _write(self, kind, words, value):
         text = json.dumps(value, ensure_ascii=False) if value is not None else ""
@@ -397,12 +409,18 @@ def main():
     parser.add_argument("bin")
     parser.add_argument("--log", default=os.path.join(HERE, "log"))
     parser.add_argument("--user", type=lambda name: pwd.getpwnam(name).pw_uid)
+    parser.add_argument("--schemas", action="store_true", default=None)
     parser.add_argument("transcripts", nargs="*")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     if not os.path.exists(os.path.join(options.bin, "cloister-gateway")):
         skip(f"there are no programs in {options.bin}")
     if options.user is not None and os.getuid() != 0:
         skip("only root starts daemons as another user")
+    if options.schemas and shutil.which("npm") is None:
+        print("messages are not held to the schemas of MCP: there is no npm")
+        options.schemas = None
+    if options.schemas:
+        options.schemas = schemas.load()
     with tempfile.TemporaryDirectory(prefix="cloister-e2e-") as folder:
         if options.user is not None and not _reaches(options.user, options.bin):
             options.bin = _bring(options.bin, folder)
@@ -418,6 +436,8 @@ def play_all(options):
     if not options.transcripts and options.user is None and not tally["skipped"]:
         missing = list(coverage.missing())
         tally["failed" if missing else "passed"] += 1
+        if options.schemas:
+            print(f"{coverage.messages} messages were held to the schemas of MCP")
         print("\n".join(["what should have been reached:", *missing]) if missing else "all that there is was reached")
     print(f"{tally['passed']} passed, {tally['failed']} failed, {tally['skipped']} skipped")
     sys.exit(tally["failed"] > 0)

@@ -12,7 +12,8 @@
 A line that begins with blanks goes on with the one before.  With a label, [slow], a request is not waited for; the
 reply is then expected by the same label.  `% [slow] {...}` expects a progress notification of it.
 `* method {...}` expects a notification of that method, or a request to the client, which `> answer {...}` then answers.
-`> notifications/...` is sent without an id.  `> raw b"..."` sends these bytes; its reply has no id.  `! ...` does
+`> notifications/...` is sent without an id; with `> wrong notifications/...` it is not held to its schema.  `> raw b"..."`
+sends these bytes; its reply has no id.  `! ...` does
 something to the daemons or the world, see run.py.
 
 In what is sent, "$name" is a variable, "...$(expression)..." the value of a Python expression.
@@ -47,6 +48,7 @@ class Step:
     label: str = None
     words: list = field(default_factory=list)  # of the method, the event or the action
     value: object = None
+    wrong: bool = False
 
 
 @dataclass
@@ -104,7 +106,9 @@ def _step(number, line):
     if rest.startswith("raw "):
         return Step("raw", number, label, value=ast.literal_eval(rest[4:]))
     head, brace, body = rest.partition("{")
-    return Step(kind, number, label, words=head.split(), value=json.loads(brace + body) if brace else {})
+    words = head.split()
+    wrong = words[0] == "wrong"
+    return Step(kind, number, label, words=words[wrong:], value=json.loads(brace + body) if brace else {}, wrong=wrong)
 
 
 def fill(value, names):

@@ -7,8 +7,8 @@
  * principal that a stranger cannot choose freely; lines that are taken are found again by nobody
  * but the holder of their token.
  */
-#include "gateway/auth/claims.h"
-#include "gateway/auth/jws.h"
+#include "gateway/auth/oauth/claims.h"
+#include "gateway/auth/oauth/jws.h"
 #include "gateway/auth/scope.h"
 #include "gateway/auth/tokens.h"
 

@@ -50,6 +50,14 @@ TOKENS = [
         + "0123456789abcdef" * 4 + '"}\n'),
 ]
 
+# Files of clients, in JSON and in TOML; see fuzz_merge.c.
+SETTINGS = [
+    '{"a": [1, {"b": "}"}], "mcpServers": {"x": {"command": "y", "args": []}}}',
+    '{\n\t"mcpServers": {\n\t\t"cloister": {"command": "old", "url": "u", "env": {}} // c\n\t}, /* d */\n}\n',
+    "a = 1 # b\n[mcp_servers.x]\nargs = [\n 'y', # ]\n]\n[mcp_servers.cloister]\ncommand = \"\"\"o\nld\"\"\"\nenv = { A = 'b' }\n",
+    "'k'.\"l\" = \'\'\'\n[mcp_servers.cloister]\n\'\'\'\r\n[ mcp_servers . cloister . env ]\nA = 2026-01-02T03:04:05Z\n[[l]]\n",
+]
+
 
 def slip(kind, path, tail):
     """A struct slip of executor/builder/steward/slip.h."""
@@ -103,7 +111,7 @@ def words(value):
 
 def main(golden, folder):
     inputs = {"wire": [], "json": [], "lines": [], "path": [], "guest": [], "slip": [], "chain": [], "code": [],
-              "manifest": [], "token": []}
+              "manifest": [], "token": [], "merge": []}
     known = set()
     for message, number, body, frames, text in samples(pathlib.Path(golden)):
         head = bytes([number - 1, len(frames)])
@@ -123,6 +131,7 @@ def main(golden, folder):
     inputs["slip"] = [slip(kind, b"a/b", b"content" * (kind % 3)) for kind in range(1, 13)]
     inputs["code"] = [bytes([first]) + code.encode() for code in CODES for first in (0, 128, 131)]
     inputs["token"] = [bytes([which]) + text.encode() for which, text in TOKENS]
+    inputs["merge"] = [bytes([kind]) + text.encode() for text in SETTINGS for kind in range(3)]
     for name, seeds in inputs.items():
         where = pathlib.Path(folder, name)
         where.mkdir(parents=True, exist_ok=True)

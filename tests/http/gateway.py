@@ -22,6 +22,8 @@ ACCEPT = "application/json, text/event-stream"
 META = {"io.modelcontextprotocol/protocolVersion": MODERN, "io.modelcontextprotocol/clientCapabilities": {}}
 NAMES = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri",
          "tasks/get": "taskId", "tasks/update": "taskId", "tasks/cancel": "taskId"}
+# Arguments that stand in a header, too: x-mcp-header of the tools' schemas.
+MIRRORED = {"language": "Language", "session_id": "Session-Id"}
 
 
 def modern(method, params=None, id_=1, meta=None):
@@ -38,6 +40,9 @@ def headers_of(message):
     headers = {"MCP-Protocol-Version": MODERN, "Mcp-Method": message["method"]}
     if message["method"] in NAMES:
         headers["Mcp-Name"] = message["params"][NAMES[message["method"]]]
+    for name, header in MIRRORED.items():
+        if name in (message["params"].get("arguments") or {}):
+            headers["Mcp-Param-" + header] = str(message["params"]["arguments"][name])
     return headers
 
 

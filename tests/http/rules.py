@@ -101,6 +101,20 @@ def test_the_name_header(gateway):
         expect(gateway.post(message, {"Mcp-Name": malformed}), 400, -32020)
 
 
+def test_headers_of_arguments(gateway):
+    listed = gateway.post(modern("tools/list")).json["result"]["tools"]
+    schema = next(tool for tool in listed if tool["name"] == "validate_code")["inputSchema"]["properties"]
+    assert schema["language"]["x-mcp-header"] == "Language"
+    for colour, says in (("python", 200), ("=?base64?cHl0aG9u?=", 200), ("Python", 400), ("node", 400), ("=?base64?cHl0aG9?=", 400),
+                         (None, 400)):
+        message = modern("tools/call", {"name": "validate_code", "arguments": {"language": "python", "code": 7}})
+        reply = gateway.post(message, {"Mcp-Param-Language": colour})
+        expect(reply, says, -32020 if says == 400 else None)
+    message = modern("tools/call", {"name": "validate_code", "arguments": {"code": 7}})
+    expect(gateway.post(message, {"Mcp-Param-Language": "python"}), 400, -32020)
+    expect(gateway.post(message), 200)
+
+
 def test_a_header_twice(gateway):
     body = json.dumps(DISCOVER).encode()
     with gateway.raw() as raw:

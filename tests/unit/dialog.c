@@ -141,7 +141,7 @@ dialog_at(const char *path)
 int
 dialog_start(void **state)
 {
-	static char no_instructions[] = "";
+	static char instructions[] = "said to models";
 	struct err e;
 
 	(void)state;
@@ -156,7 +156,7 @@ dialog_start(void **state)
 	options.confirm_destructive = false;
 	options.max_message_bytes = 1 << 20;
 	options.call_timeout_ms = 1000;
-	options.instructions = no_instructions;
+	options.instructions = instructions;
 	return sealed_open("", &e) < 0 ? -1 : tools_choose("core", &e);
 }
 

@@ -5,7 +5,7 @@
  * Trusts the issuer for who somebody is, and not for the form of what it says.  The order of checks
  * is that of what an operator would want to hear first: another's token, then an old one.
  */
-#include "gateway/auth/claims.h"
+#include "gateway/auth/oauth/claims.h"
 
 #include "gateway/auth/scope.h"
 
@@ -154,7 +154,7 @@ read_namespace(
 	    !is_visible(text))
 		return reject(e, EKEYREJECTED,
 		    "the token's name space is not 1 to 64 visible ASCII characters");
-	strcpy(who->namespace, text);
+	snprintf(who->namespace, sizeof who->namespace, "%s", text);
 	return 0;
 }
 

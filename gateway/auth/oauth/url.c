@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* url.c - as little of RFC 3986 as is needed to be sure of what a text is. */
-#include "gateway/auth/url.h"
+#include "gateway/auth/oauth/url.h"
 
 #include "common/auto.h"
 

@@ -6,7 +6,7 @@
  * decoded strictly and bounded before anything looks into it, and JSON that has a name twice is
  * refused, so that no two readers of it can differ in what it says.
  */
-#include "gateway/auth/jws.h"
+#include "gateway/auth/oauth/jws.h"
 
 #include "common/auto.h"
 

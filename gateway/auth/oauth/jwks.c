@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* jwks.c - which of an issuer's keys are good for what; takes from each only its public numbers. */
-#include "gateway/auth/jwks.h"
+#include "gateway/auth/oauth/jwks.h"
 
 #include "common/auto.h"
 #include "common/log.h"
@@ -20,7 +20,7 @@ static const struct {
 	const char *name, *kty, *crv;
 } algorithms[ALGORITHM_COUNT] = {
 #define ALGORITHM(name, kty, crv) { #name, kty, crv },
-#include "gateway/auth/algorithms.def"
+#include "gateway/auth/oauth/algorithms.def"
 };
 
 enum algorithm
@@ -118,7 +118,7 @@ take(struct jwk *key, const json_t *jwk)
 	const char *id = json_string_value(json_object_get(jwk, "kid"));
 
 	*key = (struct jwk){ .algorithms = algorithms_of(jwk), .json = json_object() };
-	strcpy(key->id, id != NULL ? id : "");
+	snprintf(key->id, sizeof key->id, "%s", id != NULL ? id : "");
 	for (size_t i = 0; i < COUNT(fields); i++)
 		json_object_set(key->json, fields[i], json_object_get(jwk, fields[i]));
 }

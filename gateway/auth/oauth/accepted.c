@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* accepted.c - one place for each first byte of a digest; who comes later takes it. */
-#include "gateway/auth/accepted.h"
+#include "gateway/auth/oauth/accepted.h"
 
 #include "common/hash.h"
 

@@ -22,7 +22,7 @@ enum {
 /* Algorithms, as bits. */
 enum algorithm {
 #define ALGORITHM(name, ...) ALGORITHM_##name,
-#include "gateway/auth/algorithms.def"
+#include "gateway/auth/oauth/algorithms.def"
 	ALGORITHM_COUNT
 };
 
