@@ -82,7 +82,7 @@ const struct setting options_table[] = {
 	  "HTTP connections at once; one more waits to be accepted." },
 	{ "max_connections_per_address", KIND_UINT, &options.max_connections_per_address, "0", 0,
 	  1000000, NULL, "Those of one address, one more is closed; 0: as many as there may be in all." },
-	{ "max_header_bytes", KIND_UINT, &options.max_header_bytes, "16384", 4096, 1 << 20, NULL,
+	{ "max_header_bytes", KIND_UINT, &options.max_header_bytes, "12288", 4096, 1 << 20, NULL,
 	  "Memory for the head of a request; a longer one is answered with 431." },
 	{ "header_timeout_ms", KIND_UINT, &options.header_timeout_ms, "10000", 100, 600000, NULL,
 	  "From the connection to the end of the first request's head." },

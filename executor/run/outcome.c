@@ -8,6 +8,7 @@
 #include "executor/run/outcome.h"
 
 #include "executor/options.h"
+#include "executor/run/symptom.h"
 
 #include "common/auto.h"
 #include "common/utf8.h"
@@ -22,7 +23,6 @@ enum {
 	MAX_PAGE = 10485760, /* of schema.def */
 	MAX_MESSAGE = 4096,
 	MAX_TYPE = 256,
-	MAX_LINE = 1024, /* of stderr, to be read for why */
 };
 
 /* ---- output ---- */
@@ -128,101 +128,6 @@ copy_cut(const char *text, size_t max)
 	return strndup(text, size);
 }
 
-static bool
-is_one_of(const char *type, const char *const *names)
-{
-	for (; *names != NULL; names++)
-		if (strcmp(type, *names) == 0)
-			return true;
-	return false;
-}
-
-/* How one that may have no more processes says so; what counts them does not always tell. */
-static bool
-cannot_fork(const char *type, const char *text)
-{
-	if (strcmp(type, "RuntimeError") == 0)
-		return strcmp(text, "can't start new thread") == 0;
-	if (strcmp(type, "BlockingIOError") == 0)
-		return strcmp(text, "[Errno 11] Resource temporarily unavailable") == 0;
-	return strncmp(text, "spawn", 5) == 0 && strstr(text, " EAGAIN") != NULL;
-}
-
-/* What the program itself says about why. */
-static enum err_code
-code_of_exception(const char *type, const char *text)
-{
-	static const char *const syntax[] = { "SyntaxError", "IndentationError", "TabError", NULL };
-
-	if (cannot_fork(type, text))
-		return ERR_too_many_processes;
-	if (is_one_of(type, syntax))
-		return ERR_syntax_error;
-	if (strcmp(type, "MemoryError") == 0)
-		return ERR_out_of_memory;
-	if (strstr(text, "[Errno 28]") != NULL || strncmp(text, "ENOSPC", 6) == 0)
-		return ERR_disk_full;
-	return ERR_program_failed;
-}
-
-struct line {
-	char text[MAX_LINE];
-};
-
-/* The last of stderr that has anything in it, or its end. */
-static struct line
-last_line(const struct blob *err)
-{
-	const char *text = err->data;
-	size_t end = err->size, start;
-	struct line line = { { 0 } };
-
-	while (end > 0 && (text[end - 1] == '\n' || text[end - 1] == ' '))
-		end--;
-	for (start = end; start > 0 && text[start - 1] != '\n' && end - start < MAX_LINE - 1;)
-		start--;
-	if (end > start)
-		memcpy(line.text, text + start, end - start);
-	return line;
-}
-
-/* What has no exceptions to tell of says why on stderr, in the words of its C library. */
-static enum err_code
-code_of_words(const struct blob *err)
-{
-	static const struct {
-		const char *first, *then;
-		enum err_code code;
-	} all[] = {
-		{ "fork", "Resource temporarily unavailable", ERR_too_many_processes },
-		{ "Cannot fork", "", ERR_too_many_processes },
-		{ "BlockingIOError", "Resource temporarily unavailable", ERR_too_many_processes },
-		{ "can't start new thread", "", ERR_too_many_processes },
-		{ "annot allocate ", "", ERR_out_of_memory },
-		{ "No space left on device", "", ERR_disk_full },
-	};
-	const struct line line = last_line(err);
-
-	for (size_t i = 0; i < COUNT(all); i++) {
-		const char *at = strstr(line.text, all[i].first);
-
-		if (at != NULL && strstr(at, all[i].then) != NULL)
-			return all[i].code;
-	}
-	return ERR_program_failed;
-}
-
-static bool
-says_too_many_files(const struct box_end *end)
-{
-	const char *text = end->error_text;
-	const struct line line = last_line(&end->err);
-
-	if (text != NULL)
-		return strstr(text, "[Errno 24]") != NULL || strncmp(text, "EMFILE", 6) == 0;
-	return strstr(line.text, "Too many open files") != NULL;
-}
-
 /* A page of a tmpfs is the least that it can give. */
 static bool
 is_full(const struct workspace_limits *left)
@@ -233,7 +138,7 @@ is_full(const struct workspace_limits *left)
 static enum err_code
 code_of(const struct box_end *end, const struct workspace_limits *left)
 {
-	enum err_code code = ERR_program_failed;
+	enum err_code code;
 
 	switch (end->how) {
 	case BOX_TIMED_OUT:
@@ -252,11 +157,7 @@ code_of(const struct box_end *end, const struct workspace_limits *left)
 		return ERR_none;
 	if (end->too_many_processes)
 		return ERR_too_many_processes;
-	if (end->error_type != NULL)
-		code = code_of_exception(
-		    end->error_type, end->error_text != NULL ? end->error_text : "");
-	else
-		code = code_of_words(&end->err);
+	code = symptom_code(end);
 	return code == ERR_program_failed && is_full(left) ? ERR_disk_full : code;
 }
 
@@ -370,7 +271,7 @@ message_of(enum err_code code, const struct box_end *end, const struct plan *pla
 /* What to do next, and how far a call may go; a session's box is made once. */
 static char *
 hint_of(enum err_code code, const struct box_end *end, const struct plan *plan,
-    const struct workspace_limits *left)
+    const struct workspace_limits *left, bool in_session)
 {
 	const char *remedy = err_remedy(code);
 	const char *where = plan->statement ? " of create_session" : "";
@@ -398,12 +299,15 @@ hint_of(enum err_code code, const struct box_end *end, const struct plan *plan,
 	default:
 		break;
 	}
-	if (says_too_many_files(end))
+	if (symptom_too_many_files(end))
 		return say("It had as many files open as its limit, %" PRIu64
 			   ": close some, or ask for more; resource_limits.max_open_files%s may be "
 			   "%" PRIu64 ".",
 		    plan->limits.box.open_files, where, options.max_open_files);
-	return strdup(remedy);
+
+	const char *known = code == ERR_program_failed ? symptom_hint(end, in_session) : NULL;
+
+	return strdup(known != NULL ? known : remedy);
 }
 
 /* It was refused processes, and that is not what it is said to have ended for. */
@@ -415,7 +319,7 @@ note_processes(struct execution *reply, enum err_code code, const struct box_end
 
 	if (code == ERR_too_many_processes ||
 	    !(end->too_many_processes ||
-		(code == ERR_timeout && code_of_words(&end->err) == ERR_too_many_processes)))
+		(code == ERR_timeout && symptom_code(end) == ERR_too_many_processes)))
 		return 0;
 	snprintf(note, sizeof note,
 	    "too_many_processes: it was refused processes or threads over its limit of %" PRIu64
@@ -463,7 +367,7 @@ fill_error(struct execution *reply, const struct box_end *end, const struct plan
 		.type = uncaught && end->error_type[0] != 0 ? copy_cut(end->error_type, MAX_TYPE)
 		                                            : NULL,
 		.line = uncaught && end->error_line <= 10000000 ? end->error_line : 0,
-		.hint = hint_of(code, end, plan, left),
+		.hint = hint_of(code, end, plan, left, reply->session_id != NULL),
 	};
 	return 0;
 }

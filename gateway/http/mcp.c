@@ -69,12 +69,15 @@ mcp_operation(json_t *message)
 json_t *
 mcp_parse(struct http_request *r)
 {
-	const struct line line = { .data = r->body == NULL ? "" : r->body,
+	struct line line = { .data = r->body == NULL ? "" : r->body,
 		.size = r->size,
-		.limit = options.max_message_bytes,
-		.scan = r->scan };
-	json_t *answer = NULL, *message = jsonrpc_parse(&line, &answer);
+		.limit = options.max_message_bytes };
+	json_t *answer = NULL, *message;
 
+	if (r->scan != NULL)
+		line.scan = *r->scan;
+	message = jsonrpc_parse(&line, &answer);
+	free(take_ptr(r->scan));
 	free(take_ptr(r->body)); /* its text is not needed any more, and may be long */
 	if (message == NULL)
 		guard_reply_json(r, MHD_HTTP_BAD_REQUEST, answer, NULL);

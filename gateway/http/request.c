@@ -12,6 +12,10 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+enum {
+	UNUSED = 16, /* a buffer that the library has no use for where it sends chunks */
+};
+
 /* ---- what was asked ---- */
 
 const char *
@@ -197,7 +201,7 @@ void
 request_stream(struct http_request *r, struct stream *s, const struct header *headers)
 {
 	struct MHD_Response *response =
-	    MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 1024, read_stream, r, NULL);
+	    MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, UNUSED, read_stream, r, NULL);
 
 	if (response != NULL && !r->replied) {
 		r->stream = s;

@@ -50,7 +50,7 @@ struct http_request {
 	const char *origin; /* of a page that may ask; NULL: none asks */
 	char *body;
 	size_t size, room;
-	struct scan scan;
+	struct scan *scan;                   /* of the body; NULL: there is none */
 	void *self;                          /* the handler's */
 	void (*gone)(struct http_request *); /* what it knows of the request is no longer there */
 	/* of request.c and web.c */

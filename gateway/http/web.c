@@ -140,6 +140,8 @@ take_body(struct http_request *r, const char *data, size_t size)
 		free(take_ptr(r->body));
 		return MHD_YES;
 	}
+	if (r->scan == NULL && (r->scan = calloc(1, sizeof *r->scan)) == NULL)
+		return MHD_NO;
 	if (r->size + size > r->room) {
 		size_t room = r->room == 0 ? FIRST_BODY : r->room;
 
@@ -153,7 +155,7 @@ take_body(struct http_request *r, const char *data, size_t size)
 	}
 	memcpy(r->body + r->size, data, size);
 	r->size += size;
-	scan_feed(&r->scan, data, size);
+	scan_feed(r->scan, data, size);
 	return MHD_YES;
 }
 
@@ -215,6 +217,7 @@ on_completed(void *unused, struct MHD_Connection *connection, void **self,
 	r->peer->since_ms = loop_now_ms();
 	account_release(r->account);
 	free(r->body);
+	free(r->scan);
 	free(r);
 }
 

