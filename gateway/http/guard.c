@@ -203,19 +203,29 @@ needed_by(json_t *message)
 }
 
 bool
-guard_permits(struct http_request *r, json_t *message)
+guard_allows(struct http_request *r, unsigned needed)
 {
-	unsigned needed = needed_by(message);
 	struct err e;
-	json_t *each;
-	size_t i;
 
-	json_array_foreach(message, i, each) needed |= needed_by(each);
 	if (auth_require(&r->identity, needed, &e) == 0)
 		return true;
 	auth_denied(&r->identity, request_address(r), &e);
 	deny(r, &e, needed);
 	return false;
+}
+
+bool
+guard_permits(struct http_request *r, json_t *message)
+{
+	unsigned needed = needed_by(message);
+	json_t *each;
+	size_t i;
+
+	json_array_foreach(message, i, each)
+	{
+		needed |= needed_by(each);
+	}
+	return guard_allows(r, needed);
 }
 
 static bool

@@ -389,6 +389,19 @@ def test_what_is_the_same_principals_stays_apart_by_name(world):
     assert world.blue.call("create_state_snapshot", session_id=session)["new_bytes"] == len(MARK)
 
 
+# Who was denied something reads so in the log, in the name space it was denied in; strangers do not.
+def test_denials_are_recorded(world):
+    reader = Person(world, "reader", "--principal=carol", "--namespace=green", "--scopes=read,monitor")
+    time.sleep(1.1)
+    assert reader.try_call("execute_code", {"code": "1"}).status == 403
+    entries = soon(lambda: reader.call("audit_execution", event="auth.denied")["entries"], "the record")
+    event = entries[0]["event"]
+    assert (event["principal"], event["space"], event["code"]) == ("carol", "green", "denied"), event
+    assert "the credentials lack cloister:run; from 127.0.0.1" in event["detail"], event
+    for stranger in (world.owner, *world.strangers.values()):
+        assert stranger.call("audit_execution", event="auth.denied")["entries"] == []
+
+
 def test_all_of_it_is_as_it_was(world):
     ann = world.owner
     assert MARK in json.dumps(ann.call("inspect_state", session_id=world.session))
