@@ -3,7 +3,8 @@ set(executor ${CMAKE_SOURCE_DIR}/executor)
 set(executor_rules fake.c fake_box.c ${executor}/run/container.c ${executor}/options.c ${executor}/runtime.c ${executor}/run/limits.c ${executor}/run/policy.c)
 set(executor_sessions ${executor_rules} ${executor}/event.c ${executor}/home.c ${executor}/info.c ${executor}/sign.c ${executor}/run/pool.c
 	${executor}/guest/environment.c ${executor}/run/inspect.c ${executor}/run/own_limits.c ${executor}/run/queue.c ${executor}/session/bridge.c
-	${executor}/session/session.c ${executor}/session/session_id.c ${executor}/session/session_tools.c)
+	${executor}/session/record.c ${executor}/session/session.c ${executor}/session/session_id.c ${executor}/session/session_record.c
+	${executor}/session/session_tools.c)
 set(executor_files ${executor}/path.c ${executor}/session/artifact.c ${executor}/session/collect.c ${executor}/session/ledger.c
 	${executor}/session/mime.c)
 cloister_test(unit test_limits.c ${executor_rules})
