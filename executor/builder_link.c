@@ -143,12 +143,39 @@ make_argv(char *path, const struct texts *arguments)
 	return argv;
 }
 
+static int
+start_and_wait(char **argv, struct answer *answer, struct err *e)
+{
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return err_sys(e, "socketpair");
+	pid_t keeper = start_builder(pair[1], argv);
+
+	close(pair[1]);
+	line.sock = pair[0];
+	line.end = &line.first;
+	return keeper < 0 ? err_sys(e, "fork") : await_ready(answer, e);
+}
+
+/* Nobody needs what is kept as much as a builder that starts. */
+static int
+start_without_kept(char **argv, struct answer *answer, struct err *e)
+{
+	if (line.kept[0] < 0)
+		return -1;
+	log_error("with what an earlier builder left none starts", LOG_E(e));
+	close(take_fd(&line.sock));
+	for (size_t i = 0; i < COUNT(line.kept); i++)
+		close(take_fd(&line.kept[i]));
+	return start_and_wait(argv, answer, e);
+}
+
 int
 builder_open(const struct texts *arguments, struct err *e)
 {
 	char path[4096];
 	struct answer answer;
-	int pair[2];
 
 	if (find_builder(path, e) < 0)
 		return -1;
@@ -157,16 +184,7 @@ builder_open(const struct texts *arguments, struct err *e)
 
 	if (argv == NULL)
 		return err_sys(e, "arguments of the builder");
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return err_sys(e, "socketpair");
-	pid_t keeper = start_builder(pair[1], argv);
-
-	close(pair[1]);
-	line.sock = pair[0];
-	line.end = &line.first;
-	if (keeper < 0)
-		return err_sys(e, "fork");
-	if (await_ready(&answer, e) < 0)
+	if (start_and_wait(argv, &answer, e) < 0 && start_without_kept(argv, &answer, e) < 0)
 		return -1;
 	line.refused = answer.error;
 	if (line.refused.code != ERR_none)
