@@ -2,9 +2,9 @@
 /*
  * query.c - walks the log backwards in short steps, one a turn of the loop, and keeps what matches.
  *
- * A caller sees the records of the principal in the call's envelope and no other.  One answer looks
- * at a bounded stretch of the log and then says where to go on, so that a principal with few
- * records in a long log does not hold up the others.
+ * A caller sees the records of the principal and the name space in the call's envelope and no
+ * other.  One answer looks at a bounded stretch of the log and then says where to go on, so that a
+ * principal with few records in a long log does not hold up the others.
  */
 #include "auditd/query.h"
 
@@ -58,7 +58,7 @@ static bool
 is_wanted(const struct query *q, const struct audit_event *event)
 {
 	return event->principal != NULL && strcmp(event->principal, q->call->principal) == 0 &&
-	       matches(q->call->namespace, event->namespace) &&
+	       strcmp(event->space != NULL ? event->space : "", q->call->namespace) == 0 &&
 	       matches(q->want.namespace, event->namespace) &&
 	       matches(q->want.execution_id, event->execution_id) &&
 	       matches(q->want.session_id, event->session_id) &&

@@ -29,7 +29,7 @@
 #include <sys/stat.h>
 
 enum {
-	MAX_SETTINGS = 32,
+	MAX_SETTINGS = 64,
 	MAX_PATHS = 32,
 	FILES_BASE = 2048, /* descriptors of the gateway; each server has room for its clients' */
 	END_POLL_MS = 10,
@@ -53,6 +53,7 @@ static struct {
 	int state_fd, signal_fd;
 	struct jail_path paths[MAX_PATHS];
 	size_t npaths;
+	uint64_t more_files;
 	int64_t end_ms;
 } self = { .state_fd = -1, .signal_fd = -1 };
 
@@ -85,6 +86,12 @@ daemon_allow(int fd, unsigned access)
 {
 	must(self.npaths < MAX_PATHS);
 	self.paths[self.npaths++] = (struct jail_path){ fd, access };
+}
+
+void
+daemon_files(uint64_t more)
+{
+	self.more_files += more;
 }
 
 /* ---- settings ---- */
@@ -130,8 +137,10 @@ add_rest(void)
 		    "Descriptors from 3 on that were handed over; all others are closed." },
 	};
 
+	/* Who serves nobody on the bus may have a setting "listen" of another kind. */
 	for (size_t i = 0; i < COUNT(rest); i++)
-		add_setting(&rest[i]);
+		if (self.d->routes != NULL || rest[i].to != &self.listen)
+			add_setting(&rest[i]);
 }
 
 static void
@@ -256,9 +265,23 @@ make_state(struct err *e)
 	if (fchown(self.state_fd, self.bus.uid, self.bus.gid) < 0 ||
 	    fchmod(self.state_fd, 0700) < 0)
 		return err_sys(e, "own %s/%s", self.state, name);
-	if (flock(self.state_fd, LOCK_EX | LOCK_NB) < 0)
+	if (!self.d->shared && flock(self.state_fd, LOCK_EX | LOCK_NB) < 0)
 		return err_sys(e, "%s/%s: is another %s at work?", self.state, name, self.name);
 	daemon_allow(self.state_fd, JAIL_READ | JAIL_WRITE);
+	return 0;
+}
+
+static int
+have_state(struct err *e)
+{
+	if (make_state(e) == 0)
+		return 0;
+	if (!self.d->shared)
+		return -1;
+	log_info("does without a folder", LOG_E(e));
+	if (self.state_fd >= 0)
+		close(self.state_fd);
+	self.state_fd = -1;
 	return 0;
 }
 
@@ -271,7 +294,7 @@ prepare_bus(struct err *e)
 	c->instance = self.instance;
 	c->run = self.run;
 	c->keys = self.keys;
-	c->listen = self.listen;
+	c->listen = self.listen != NULL ? self.listen : "";
 	for (size_t i = 0; i < PEER_COUNT; i++)
 		c->connect[i] = self.connect[i];
 	c->connect_wait_ms = (int64_t)self.connect_wait_ms;
@@ -288,7 +311,7 @@ prepare_bus(struct err *e)
 static int
 prepare(struct err *e)
 {
-	if (close_doors(e) < 0 || find_user(e) < 0 || (self.d->state && make_state(e) < 0))
+	if (close_doors(e) < 0 || find_user(e) < 0 || (self.d->state && have_state(e) < 0))
 		return -1;
 	starter_connect();
 	if (self.d->open != NULL && self.d->open(e) < 0)
@@ -321,7 +344,7 @@ enter_jail(struct err *e)
 		.syscalls = self.d->syscalls,
 		.refused = self.d->refused,
 		.memory_bytes = self.d->memory_bytes,
-		.open_files = (uint64_t)FILES_BASE << self.d->self,
+		.open_files = ((uint64_t)FILES_BASE << self.d->self) + self.more_files,
 	};
 
 	if (jail_enter(&jail, &r, e) < 0)
@@ -356,7 +379,7 @@ record(enum event event)
 static int
 open_spool(struct err *e)
 {
-	if (!self.d->state || edge_find(self.d->self, PEER_auditd) == NULL)
+	if (!self.d->state || self.d->shared || edge_find(self.d->self, PEER_auditd) == NULL)
 		return 0;
 	if (spool_open(self.state_fd, self.spool_bytes, e) < 0)
 		return -1;
@@ -370,8 +393,10 @@ end_when_idle(void *unused)
 	/* What was recorded last can still be sent, to an auditd that is there to take it. */
 	bool sending = self.spools && spool_waiting() > 0 && bus_ready(PEER_auditd, NULL);
 
+	size_t open = bus_drain() + (self.d->drain == NULL ? 0 : self.d->drain());
+
 	(void)unused;
-	if ((bus_drain() == 0 && !sending) || loop_now_ms() >= self.end_ms)
+	if ((open == 0 && !sending) || loop_now_ms() >= self.end_ms)
 		loop_stop();
 	else
 		loop_after(END_POLL_MS, end_when_idle, NULL);

@@ -15,10 +15,14 @@ struct daemon {
 	const int *refused;             /* see struct jail; may be NULL */
 	uint64_t memory_bytes;          /* RLIMIT_AS; 0: none */
 	bool state;                     /* has a folder of its own below the setting `state` */
+	bool shared; /* with all of its kind at once, and without one where it cannot be had */
 	int (*open)(struct err *);  /* outside the jail: paths, children, warm-up; may be NULL */
 	int (*start)(struct err *); /* inside it, loop and bus are there; may be NULL */
 	void (*stop)(void);         /* after the last call has ended; may be NULL */
 	void (*load)(struct heartbeat *); /* NULL: counts open calls */
+	/* After SIGTERM, asked again and again until drain_ms have passed: what is under way beside
+	 * calls of the bus; NULL: nothing. */
+	size_t (*drain)(void);
 };
 
 /*
@@ -36,5 +40,7 @@ int daemon_state(void); /* descriptor of <state>/<daemon>, or -1; open for readi
                            is allowed */
 /* open() may ask for a path to be kept reachable in the jail; the descriptor must live on. */
 void daemon_allow(int fd, unsigned jail_access);
+/* open() may ask for room for more descriptors than a daemon needs otherwise. */
+void daemon_files(uint64_t more);
 /* Ends the loop as if SIGTERM had come; status 1 and a log line if why is not NULL. */
 void daemon_end(const char *why);

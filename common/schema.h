@@ -102,12 +102,15 @@ enum toolset {
 	CODE_SANDBOX = 128,
 };
 
-/* MCP tool annotations (ToolAnnotations of the specification). */
+/* MCP tool annotations (ToolAnnotations of the specification), and what the gateway goes by. */
 enum hint {
 	READ_ONLY = 1,
 	DESTRUCTIVE = 2,
 	IDEMPOTENT = 4,
 	OPEN_WORLD = 8,
+	LONG = 16,  /* takes as long as a program does: may be answered by a task */
+	FINAL = 32, /* what it takes away does not come back: with confirm_destructive a user is
+	               asked */
 };
 
 struct field {

@@ -93,12 +93,11 @@ def show_isolation(isolation):
 
 
 def show_snippets(cloister):
-    """Prints what to paste into the clients."""
-    server = {"mcpServers": {"cloister": {"command": cloister, "args": ["serve"]}}}
-    print("\nClaude Desktop, Cursor (claude_desktop_config.json, .cursor/mcp.json):")
-    print(json.dumps(server, indent=2))
-    print("Claude Code:")
-    print(f"  claude mcp add cloister -- {cloister} serve")
+    """Prints how a client is told of this server, as `cloister config` says it."""
+    print("\nFor Claude Desktop (claude_desktop_config.json) and most other clients:", flush=True)
+    subprocess.run([cloister, "config", "claude-desktop"], stderr=subprocess.DEVNULL, check=True)
+    print(f"{cloister} config CLIENT --write puts it into the file of\n"
+          "claude-desktop, claude-code, cursor, vscode or codex, beside what stands there.")
 
 
 def main():

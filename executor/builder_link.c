@@ -322,13 +322,16 @@ errand_start(struct order *order, const int *fds, size_t nfds, const struct erra
 }
 
 /* What no answer is waited for; a builder that is gone has ended everything already. */
-static void
+static bool
 tell(struct order order)
 {
 	struct err e;
 
-	if (send_order(&order, NULL, 0, &e) < 0 && e.code != ERR_unavailable)
+	if (send_order(&order, NULL, 0, &e) == 0)
+		return true;
+	if (e.code != ERR_unavailable)
 		log_error("an order is not sent", LOG_N("kind", order.kind), LOG_E(&e));
+	return false;
 }
 
 void
@@ -343,10 +346,10 @@ errand_signal(struct errand *errand, int signal)
 	tell((struct order){ .kind = ORDER_SIGNAL, .id = errand->id, .signal = (uint32_t)signal });
 }
 
-void
+bool
 errand_clock(struct errand *errand, uint64_t wall_ms, uint64_t cpu_ms)
 {
-	tell((struct order){
+	return tell((struct order){
 	    .kind = ORDER_CLOCK, .id = errand->id, .wall_ms = wall_ms, .cpu_ms = cpu_ms });
 }
 
@@ -385,6 +388,8 @@ take_answer(const struct answer *answer, int fd)
 		end_errand(answer->id, answer);
 	else if (answer->kind == ANSWER_STARTED && errand->events.started != NULL)
 		errand->events.started(errand->self, answer);
+	else if (answer->kind == ANSWER_USED && errand->events.used != NULL)
+		errand->events.used(errand->self, answer);
 	else if (answer->kind == ANSWER_KILLED && errand->events.killed != NULL)
 		errand->events.killed(errand->self, answer);
 }

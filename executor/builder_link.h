@@ -16,6 +16,8 @@ struct errand;
 struct errand_events {
 	/* The box is closed, or the program's jail is; may be NULL. */
 	void (*started)(void *self, const struct answer *);
+	/* Of a box: what was used, as errand_clock() asks; may be NULL. */
+	void (*used)(void *self, const struct answer *);
 	/* Of a box: all in it were sent SIGKILL; what it has used; may be NULL. */
 	void (*killed)(void *self, const struct answer *);
 	/* Exactly once, last: nothing of it is left; answer->error says why it never ran. */
@@ -29,9 +31,9 @@ struct errand *errand_start(struct order *, const int *fds, size_t nfds,
 void errand_kill(struct errand *);
 /* Of a program. */
 void errand_signal(struct errand *, int signal);
-/* Of a box: the builder ends it by itself a grace after wall_ms, or not any more where that is 0.
- */
-void errand_clock(struct errand *, uint64_t wall_ms, uint64_t cpu_ms);
+/* Of a box: the builder ends it by itself a grace after wall_ms.  0: not any more, and what was
+ * used is told, unless its end comes first.  false: it cannot be asked. */
+bool errand_clock(struct errand *, uint64_t wall_ms, uint64_t cpu_ms);
 /* For orders about it; never 0. */
 uint32_t errand_id(const struct errand *);
 

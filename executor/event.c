@@ -19,6 +19,7 @@ int
 event_record(const struct owner *owner, struct audit_event event, struct err *e)
 {
 	event.principal = borrow(owner->principal);
+	event.space = borrow(owner->space);
 	event.namespace = borrow(owner->label != NULL ? owner->label : owner->space);
 
 	int status = spool_record(&event, e);

@@ -7,9 +7,13 @@
  */
 #include "gateway/calls.h"
 
+#include "gateway/links.h"
+#include "gateway/mcp/logging.h"
 #include "gateway/options.h"
 #include "gateway/progress.h"
+#include "gateway/resource/change.h"
 #include "gateway/result.h"
+#include "gateway/task/task.h"
 
 #include "common/auto.h"
 #include "common/bus.h"
@@ -31,8 +35,10 @@ struct call_out {
 	struct progress progress;
 	struct account *account;
 	enum msg_id tool;
-	uint64_t ask;
-	int64_t due_ms;
+	enum calls_as as;
+	uint64_t ask, long_timer;
+	int64_t begun_ms, due_ms;
+	bool named; /* it names a session */
 	size_t bytes;
 	json_t *arguments; /* for a second try; NULL: there is none */
 	char trace[56];
@@ -51,9 +57,8 @@ text_field(enum msg_id tool, const char *request, const char *name)
 	return NULL;
 }
 
-/* "sess_<instance>_<32 digits>" names the executor that has the session. */
-static bool
-session_instance(const char *session, char *instance, size_t size)
+bool
+calls_instance(const char *session, char *instance, size_t size)
 {
 	static const char prefix[] = "sess_";
 	size_t start = sizeof prefix - 1, n = session == NULL ? 0 : strlen(session);
@@ -97,6 +102,7 @@ settle(struct call_out *call)
 {
 	call->account->count--;
 	call->account->held -= call->bytes;
+	loop_unset(call->long_timer);
 	progress_close(&call->progress);
 	json_decref(call->arguments);
 }
@@ -110,12 +116,39 @@ finish(struct call_out *call, json_t *message)
 	free(call);
 }
 
+/* The answer to it; reply NULL: an error. */
 static json_t *
-say(const struct origin *to, json_t *result)
+say(const struct origin *to, const struct call_out *call, void *reply, const struct err *e)
 {
-	json_t *message = result == NULL ? NULL : jsonrpc_result(to->id, result);
+	json_t *result, *message;
 
+	if (call->as == CALLS_VALUE && reply == NULL)
+		return result_rpc_error(to->id, e);
+	if (call->as == CALLS_VALUE)
+		result = jschema_write(messages[call->tool].reply, reply);
+	else
+		result = reply != NULL ? result_of_reply(to->era, call->account, call->tool, reply)
+		                       : result_of_error(to->era, e);
+	message = result == NULL ? NULL : jsonrpc_result(to->id, result);
 	return message != NULL ? message : jsonrpc_error(to->id, RPC_INTERNAL, "out of memory");
+}
+
+/* To the client that asked to be told, and to those that listen. */
+static void
+tell(const struct call_out *call, const void *reply, const struct err *e)
+{
+	const struct origin *origin = &call->pending.origin;
+
+	if (call->as == CALLS_VALUE)
+		return;
+	if (origin->log_from != LOGGING_none && !call->pending.silent)
+		logging_say(origin, reply != NULL ? LOGGING_info : LOGGING_warning, "tools",
+		    json_pack("{s:s, s:s, s:I}", "tool", messages[call->tool].name, "outcome",
+			reply != NULL ? "answered" : err_name(e->code), "ms",
+			(json_int_t)(loop_now_ms() - call->begun_ms)));
+	if (reply != NULL)
+		change_of_reply(call->account, call->tool, reply, call->named);
+	change_of_call(call->account, call->tool);
 }
 
 static int ask(struct call_out *, json_t *arguments, struct err *);
@@ -141,18 +174,16 @@ static void
 on_done(void *self, void *reply, const struct err *e)
 {
 	struct call_out *call = self;
-	const struct origin *origin = &call->pending.origin;
 
 	if (reply == NULL && again(call, e))
 		return;
 	if (reply == NULL)
 		log_debug("call failed", LOG_S("tool", messages[call->tool].name),
 		    LOG_S("code", err_name(e->code)));
-	finish(
-	    call, call->pending.silent
-		      ? NULL
-		      : say(origin, reply != NULL ? result_of_reply(origin->era, call->tool, reply)
-						  : result_of_error(origin->era, e)));
+	if (reply != NULL && call->as == CALLS_TOOL)
+		links_fill(&call->pending.origin, messages[call->tool].reply, reply);
+	tell(call, reply, e);
+	finish(call, call->pending.silent ? NULL : say(&call->pending.origin, call, reply, e));
 }
 
 static void
@@ -171,21 +202,22 @@ send_request(struct call_out *call, void *request, struct err *e)
 {
 	const struct message *m = &messages[call->tool];
 	int64_t left_ms = call->due_ms - loop_now_ms();
+	const char *session = text_field(call->tool, request, "session_id");
 	char instance[64];
-	bool routed = session_instance(
-	    text_field(call->tool, request, "session_id"), instance, sizeof instance);
+	bool routed = calls_instance(session, instance, sizeof instance);
 	struct ask it = { .to = m->server,
 		.instance = routed ? instance : NULL,
 		.message = call->tool,
 		.request = request,
 		.principal = call->account->principal,
-		.namespace = text_field(call->tool, request, "namespace"),
+		.namespace = call->account->namespace,
 		.trace = call->trace[0] != '\0' ? call->trace : NULL,
 		.timeout_ms = left_ms > 0 ? left_ms : 1,
 		.self = call,
 		.part = call->progress.token != NULL ? on_part : NULL,
 		.done = on_done };
 
+	call->named = session != NULL;
 	call->ask = bus_ask(&it, e);
 	return call->ask == 0 ? -1 : 0;
 }
@@ -238,6 +270,8 @@ make_call(const struct call_in *in, struct err *e)
 	}
 	*call = (struct call_out){ .account = account,
 		.tool = in->tool,
+		.as = in->as,
+		.begun_ms = loop_now_ms(),
 		.due_ms = loop_now_ms() + (int64_t)options.call_timeout_ms,
 		.bytes = in->bytes };
 	read_trace(in->meta, call->trace);
@@ -256,6 +290,29 @@ static void
 cancel_call(struct pending *p)
 {
 	bus_cancel(((struct call_out *)p)->ask);
+}
+
+/* It takes long: whoever asked gets a task, which has the answer in the end. */
+static void
+on_long(void *self)
+{
+	struct call_out *call = self;
+	struct origin asked, to;
+
+	call->long_timer = 0;
+	if (call->pending.silent || task_new(call->account, &call->pending.origin, &to) == NULL)
+		return;
+	client_hand_over(&call->pending, &asked);
+	progress_close(&call->progress);
+	call->account->count--;
+	call->account->held -= call->bytes;
+	call->account = to.client->account;
+	call->account->count++;
+	call->account->held += call->bytes;
+	client_begin(&call->pending, &to, cancel_call);
+	client_answer(&asked, jsonrpc_result(asked.id, task_created(to.client)));
+	json_decref(asked.id);
+	json_decref(to.id);
 }
 
 json_t *
@@ -279,7 +336,10 @@ calls_begin(const struct call_in *in)
 	json_decref(none);
 	if (failed == 0) {
 		client_begin(&call->pending, &in->origin, cancel_call);
+		if (in->task)
+			call->long_timer =
+			    loop_after((int64_t)options.task_after_ms, on_long, call);
 		return NULL;
 	}
-	return say(&in->origin, result_of_error(in->origin.era, &e));
+	return say(&in->origin, &(struct call_out){ .tool = in->tool, .as = in->as }, NULL, &e);
 }

@@ -18,7 +18,15 @@ struct call_in {
 	json_t *arguments; /* object, or NULL for none */
 	json_t *meta;      /* of the request, or NULL */
 	size_t bytes;      /* of the message it came in */
+	enum calls_as {
+		CALLS_TOOL,  /* a result of tools/call */
+		CALLS_VALUE, /* the reply's JSON, or a JSON-RPC error with {"code", "hint"} as data
+		              */
+	} as;
+	bool task; /* may go on as a task when it takes long, see task/task.h */
 };
 
+/* Which executor has the session: "sess_<instance>_<32 digits>"; false: none is named. */
+bool calls_instance(const char *session, char *instance, size_t size);
 /* The answer where there is one already, or NULL: it is pending. */
 json_t *calls_begin(const struct call_in *);

@@ -2,6 +2,8 @@
 /* client.c - answers on their way out, alone or gathered into a batch. */
 #include "gateway/client.h"
 
+#include "gateway/resource/listen.h"
+
 #include "common/auto.h"
 
 struct batch {
@@ -94,15 +96,23 @@ client_begin(struct pending *p, const struct origin *origin, void (*cancel)(stru
 }
 
 void
-client_end(struct pending *p, json_t *message)
+client_hand_over(struct pending *p, struct origin *origin)
 {
 	struct pending **at = &p->origin.client->pending;
-	struct origin origin = p->origin;
 
 	while (*at != p)
 		at = &(*at)->next;
 	*at = p->next;
+	*origin = p->origin;
 	p->origin.id = NULL;
+}
+
+void
+client_end(struct pending *p, json_t *message)
+{
+	struct origin origin;
+
+	client_hand_over(p, &origin);
 	if (p->silent) {
 		json_decref(message);
 		message = NULL;
@@ -133,6 +143,18 @@ client_cancel(struct client *client, const json_t *id)
 }
 
 void
+client_drain(struct client *client)
+{
+	struct pending *next;
+
+	for (struct pending *p = client->pending; p != NULL; p = next) {
+		next = p->next;
+		if (p->endless)
+			p->cancel(p);
+	}
+}
+
+void
 client_give_up(struct client *client, bool gone)
 {
 	struct pending *next;
@@ -142,4 +164,11 @@ client_give_up(struct client *client, bool gone)
 		p->silent |= gone;
 		p->cancel(p);
 	}
+}
+
+void
+client_close(struct client *client)
+{
+	listen_forget(client);
+	json_decref(take_ptr(client->capabilities));
 }

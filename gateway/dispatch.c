@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dispatch.c - the methods of MCP in each era, and which era a message belongs to.
+ * dispatch.c - from a message to the method that answers it, and which era it belongs to.
  *
  * A request that claims a version is served by that alone (stateless); one that claims none belongs
  * to the era that initialize agreed on.  Nothing a client sends is trusted.
  */
 #include "gateway/dispatch.h"
 
-#include "gateway/calls.h"
-#include "gateway/options.h"
-#include "gateway/tools.h"
+#include "gateway/mcp/elicit.h"
+#include "gateway/mcp/logging.h"
+#include "gateway/mcp/method.h"
 
 #include "common/auto.h"
 #include "common/log.h"
@@ -21,164 +21,50 @@ enum {
 	MAX_BATCH = 256,
 };
 
-/* When a method may be called. */
-enum {
-	MODERN = 1, /* with a claim */
-	AGREED = 2, /* after initialize */
-	FIRST = 4,  /* before it */
-};
-
-struct request {
-	struct origin origin;
-	json_t *params, *meta; /* objects, or NULL */
-	size_t bytes;
-};
-
-/* For a model; names no tool, since which are offered is a setting. */
-static const char instructions[] =
-    "Programs run in kernel-isolated boxes: no network, a read-only system, nothing of the host "
-    "visible. Variables end with a call; files stay in a session's workspace, which a program sees "
-    "at /workspace: pass the session_id that a result gives you to every call that shall share "
-    "them. "
-    "A value comes back whole where the program puts it into `result` or ends in an expression. "
-    "Output over its limit is cut in the middle: let the program write large results to a file and "
-    "read that. When a call fails, its text has error.code, what happened, and a hint at what to "
-    "do "
-    "next; with retry_ms, wait that long and call again.";
-
+/* In which era, and what the client of it can do; NULL, or the answer to one that is in none. */
 static json_t *
-describe_server(json_t *result)
-{
-	const char *text = options.instructions[0] != '\0' ? options.instructions : instructions;
-
-	json_object_set_new(
-	    result, "capabilities", json_pack("{s:{s:b}}", "tools", "listChanged", 0));
-	json_object_set_new(result, "instructions", json_string(text));
-	return result;
-}
-
-static json_t *
-complete(const struct request *r, json_t *result, bool cacheable)
-{
-	return jsonrpc_result(r->origin.id, era_finish(r->origin.era, result, cacheable));
-}
-
-/* ---- methods: each gives its answer, or NULL where that comes later ---- */
-
-static json_t *
-on_initialize(const struct request *r)
-{
-	struct client *client = r->origin.client;
-	json_t *wanted = json_object_get(r->params, "protocolVersion");
-
-	if (client->era != NULL)
-		return jsonrpc_error(r->origin.id, RPC_INVALID,
-		    "Invalid Request: initialize was answered before, with protocol version %s",
-		    client->era->version);
-	if (r->origin.batch != NULL)
-		return jsonrpc_error(
-		    r->origin.id, RPC_INVALID, "Invalid Request: initialize cannot be in a batch");
-	if (!json_is_string(wanted))
-		return jsonrpc_error(
-		    r->origin.id, RPC_PARAMS, "Invalid params: protocolVersion must be a string");
-	client->era = era_agree(json_string_value(wanted));
-	return jsonrpc_result(
-	    r->origin.id, describe_server(json_pack("{s:s, s:o}", "protocolVersion",
-			      client->era->version, "serverInfo", era_server_info(client->era))));
-}
-
-static json_t *
-on_discover(const struct request *r)
-{
-	return complete(
-	    r, describe_server(json_pack("{s:o}", "supportedVersions", era_supported())), true);
-}
-
-static json_t *
-on_ping(const struct request *r)
-{
-	return jsonrpc_result(r->origin.id, json_object());
-}
-
-static json_t *
-on_tools_list(const struct request *r)
-{
-	/* All tools are on the first page, so no cursor was ever given out. */
-	json_t *cursor = json_object_get(r->params, "cursor");
-
-	if (cursor != NULL && !json_is_null(cursor))
-		return jsonrpc_error(r->origin.id, RPC_PARAMS, "Invalid params: unknown cursor");
-	return complete(r, json_pack("{s:o}", "tools", tools_list(r->origin.era)), true);
-}
-
-static json_t *
-on_tools_call(const struct request *r)
-{
-	json_t *name = json_object_get(r->params, "name");
-	json_t *arguments = json_object_get(r->params, "arguments");
-
-	if (!json_is_string(name))
-		return jsonrpc_error(
-		    r->origin.id, RPC_PARAMS, "Invalid params: name must be a string");
-	if (arguments != NULL && !json_is_object(arguments))
-		return jsonrpc_error(
-		    r->origin.id, RPC_PARAMS, "Invalid params: arguments must be an object");
-
-	enum msg_id tool = tools_find(json_string_value(name));
-
-	if (tool == MSG_none)
-		return jsonrpc_error(
-		    r->origin.id, RPC_PARAMS, "Unknown tool: %.128s", json_string_value(name));
-	return calls_begin(&(struct call_in){ r->origin, tool, arguments, r->meta, r->bytes });
-}
-
-static const struct method {
-	const char *name;
-	unsigned when;
-	json_t *(*handle)(const struct request *);
-} methods[] = {
-	{ "initialize", FIRST | AGREED, on_initialize },
-	{ "ping", FIRST | AGREED, on_ping },
-	{ "server/discover", MODERN, on_discover },
-	{ "tools/call", MODERN | AGREED, on_tools_call },
-	{ "tools/list", MODERN | AGREED, on_tools_list },
-};
-
-static const struct method *
-find(const char *name, unsigned when)
-{
-	for (const struct method *m = methods; m < methods + COUNT(methods); m++)
-		if ((m->when & when) != 0 && strcmp(m->name, name) == 0)
-			return m;
-	return NULL;
-}
-
-/* ---- messages ---- */
-
-static json_t *
-handle_request(struct request *r, const char *name)
+find_era(struct request *r)
 {
 	const struct client *client = r->origin.client;
 	json_t *answer;
 
-	if (client_find(client, r->origin.id) != NULL)
-		return jsonrpc_error(r->origin.id, RPC_INVALID,
-		    "Invalid Request: the id is that of a call under way; choose another");
 	r->meta = json_object_get(r->params, "_meta");
 	r->origin.era = era_claimed(r->origin.id, r->params, &answer);
 	if (answer != NULL)
 		return answer;
-
-	unsigned when = r->origin.era != NULL ? MODERN : client->era != NULL ? AGREED : FIRST;
-	const struct method *m = find(name, when);
-
-	if (m == NULL && when == FIRST)
-		return era_unclaimed(r->origin.id);
-	if (m == NULL)
-		return jsonrpc_error(r->origin.id, RPC_METHOD, "Method not found: %.128s", name);
-	if (r->origin.era == NULL)
+	if (r->origin.era != NULL) {
+		r->capabilities = json_object_get(r->meta, ERA_META "clientCapabilities");
+	} else {
 		r->origin.era = client->era;
-	return m->handle(r);
+		r->capabilities = client->capabilities;
+	}
+	return NULL;
+}
+
+static json_t *
+handle_request(struct request *r, const char *name)
+{
+	json_t *answer;
+
+	if (client_find(r->origin.client, r->origin.id) != NULL)
+		return jsonrpc_error(r->origin.id, RPC_INVALID,
+		    "Invalid Request: the id is that of a call under way; choose another");
+	answer = find_era(r);
+	if (answer != NULL)
+		return answer;
+	r->method = method_find(name, r->origin.era);
+	if (r->method == NULL && r->origin.era == NULL)
+		return era_unclaimed(r->origin.id);
+	if (r->method == NULL)
+		return jsonrpc_error(r->origin.id, RPC_METHOD, "Method not found: %.128s", name);
+	if (r->origin.era != NULL)
+		answer = logging_ask(r);
+	if (answer == NULL)
+		answer = elicit_read(r);
+	if (answer == NULL)
+		answer = r->method->handle(r);
+	json_decref(r->inputs);
+	return answer;
 }
 
 /* Notifications are never answered; of those that exist one asks for something. */
@@ -198,9 +84,11 @@ handle_message(const struct origin *to, json_t *message, size_t bytes)
 	struct request r = { .origin = *to, .params = rpc.params, .bytes = bytes };
 	bool asks = answer == NULL && rpc.kind == RPC_request;
 
-	r.origin.id = rpc.id;
+	r.origin.id = rpc.kind == RPC_response ? NULL : rpc.id;
 	if (answer == NULL && rpc.kind == RPC_notification)
 		handle_notification(to->client, &rpc);
+	if (answer == NULL && rpc.kind == RPC_response)
+		elicit_response(to->client, &rpc);
 	if (asks)
 		answer = handle_request(&r, rpc.method);
 	if (answer == NULL && (asks || to->batch != NULL))

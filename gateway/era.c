@@ -2,23 +2,22 @@
 /* era.c - one row a revision; trusts nothing that a client claims beyond what it can answer. */
 #include "gateway/era.h"
 
+#include "gateway/mcp/icon.h"
+#include "gateway/mcp/method.h"
+
 #include "common/auto.h"
 
 #include <string.h>
 
-#define META "io.modelcontextprotocol/"
-
-enum {
-	CACHE_MS = 300000, /* tools change only when the gateway is started anew */
-};
+#define META ERA_META
 
 /* Newest first, the only modern one at the top. */
 static const struct era eras[] = {
-	{ "2026-07-28", true, false, true, true, true, true },
-	{ "2025-11-25", false, false, true, true, true, true },
-	{ "2025-06-18", false, false, true, true, false, true },
-	{ "2025-03-26", false, true, true, false, false, true },
-	{ "2024-11-05", false, false, false, false, false, false },
+	{ "2026-07-28", ERA_2026_07_28, true, false, true, true, true, true },
+	{ "2025-11-25", ERA_2025_11_25, false, false, true, true, true, true },
+	{ "2025-06-18", ERA_2025_06_18, false, false, true, true, false, true },
+	{ "2025-03-26", ERA_2025_03_26, false, true, true, false, false, true },
+	{ "2024-11-05", ERA_2024_11_05, false, false, false, false, false, false },
 };
 
 static const struct era *
@@ -36,6 +35,12 @@ era_agree(const char *version)
 	const struct era *era = find(version, false);
 
 	return era != NULL ? era : &eras[1];
+}
+
+const struct era *
+era_modern(void)
+{
+	return &eras[0];
 }
 
 json_t *
@@ -89,23 +94,41 @@ era_server_info(const struct era *era)
 
 	if (era->structured)
 		json_object_set_new(info, "title", json_string("cloister"));
-	if (era->described)
-		json_object_set_new(info, "description",
-		    json_string("Runs code written by language models in kernel-isolated boxes."));
+	if (!era->icons)
+		return info;
+	json_object_set_new(info, "description",
+	    json_string("Runs code written by language models in kernel-isolated boxes."));
+	icon_add(info, era, ICON_server);
+	return info;
+}
+
+/* The icon says nothing to whoever reads a result; it stands where the server describes itself. */
+static json_t *
+short_info(const struct era *era)
+{
+	json_t *info = era_server_info(era);
+
+	json_object_del(info, "icons");
 	return info;
 }
 
 json_t *
-era_finish(const struct era *era, json_t *result, bool cacheable)
+era_finish(const struct era *era, json_t *result, const struct cache *cache)
 {
 	if (!era->modern)
 		return result;
-	json_object_set_new(result, "resultType", json_string("complete"));
-	if (cacheable) {
-		json_object_set_new(result, "ttlMs", json_integer(CACHE_MS));
-		json_object_set_new(result, "cacheScope", json_string("public"));
+	if (json_object_get(result, "resultType") == NULL)
+		json_object_set_new(result, "resultType", json_string("complete"));
+	if (cache != NULL && cache->scope != NULL) {
+		json_object_set_new(result, "ttlMs", json_integer(cache->ttl_ms));
+		json_object_set_new(result, "cacheScope", json_string(cache->scope));
 	}
-	json_object_set_new(
-	    result, "_meta", json_pack("{s:o}", META "serverInfo", era_server_info(era)));
+	if (json_object_get(result, "_meta") == NULL)
+		json_object_set_new(result, "_meta", json_object());
+
+	json_t *meta = json_object_get(result, "_meta");
+
+	if (json_object_get(meta, META "serverInfo") == NULL)
+		json_object_set_new(meta, META "serverInfo", short_info(era));
 	return result;
 }

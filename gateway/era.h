@@ -9,18 +9,40 @@
 
 #include "gateway/rpc/jsonrpc.h"
 
+/* Bits of the eras that something exists in. */
+enum {
+	ERA_FIRST = 1, /* before initialize, when there is none yet */
+	ERA_2024_11_05 = 2,
+	ERA_2025_03_26 = 4,
+	ERA_2025_06_18 = 8,
+	ERA_2025_11_25 = 16,
+	ERA_2026_07_28 = 32,
+
+	ERA_LEGACY = ERA_2024_11_05 | ERA_2025_03_26 | ERA_2025_06_18 | ERA_2025_11_25,
+	ERA_MODERN = ERA_2026_07_28,
+	ERA_ALL = ERA_LEGACY | ERA_MODERN,
+};
+
+/* The prefix of MCP's own members of a _meta. */
+#define ERA_META "io.modelcontextprotocol/"
+
 struct era {
 	const char *version;
+	unsigned bit;
 	bool modern;      /* stateless: _meta in every request, resultType in every result */
 	bool batches;     /* arrays of messages */
 	bool annotations; /* of tools */
-	bool structured;  /* outputSchema, structuredContent, title */
-	bool described;   /* description of the server */
+	bool structured;  /* outputSchema, structuredContent, title, resource_link */
+	bool icons;       /* and the description of the server */
 	bool messages;    /* in progress notifications */
 };
 
+struct cache;
+
 /* What initialize agrees on: the version asked for, or the newest that has an initialize. */
 const struct era *era_agree(const char *version);
+/* The one whose requests name it. */
+const struct era *era_modern(void);
 
 /*
  * The era that a request claims in its _meta: NULL with *answer NULL where it claims none, NULL
@@ -34,6 +56,6 @@ json_t *era_unclaimed(json_t *id);
 json_t *era_supported(void);
 /* Who answers, as that era describes it. */
 json_t *era_server_info(const struct era *);
-/* Takes a result and gives it what every result of that era has; for cacheable ones how long they
- * hold, too. */
-json_t *era_finish(const struct era *, json_t *result, bool cacheable);
+/* Takes a result and gives it what every result of that era has; with a cache policy (not NULL) how
+ * long it holds, too.  A resultType or _meta that is there already stays. */
+json_t *era_finish(const struct era *, json_t *result, const struct cache *);

@@ -5,15 +5,20 @@
  * It trusts nobody: its input is a client that passes on what a model wrote, and replies that hold
  * what hostile programs wrote.  It knows no tool by name; what it offers and whom it asks stands in
  * schema.def.  It holds what no other daemon must have: who the client is.  Of the machine it can
- * reach its two streams and the endpoints of its edges, nothing else.
+ * reach its two streams or its listening socket, and the endpoints of its edges, nothing else.
  */
+#include "gateway/http/http.h"
+#include "gateway/mcp/sealed.h"
 #include "gateway/options.h"
 #include "gateway/stdio.h"
+#include "gateway/task/task.h"
 #include "gateway/tools.h"
 
+#include "common/auto.h"
 #include "common/daemon.h"
 
 #include <jansson.h>
+#include <seccomp.h>
 
 #include <fcntl.h>
 #include <malloc.h>
@@ -34,31 +39,90 @@ check_lease(struct err *e)
 
 /* Over stdio whoever started the gateway is who asks. */
 static int
+open_stdio(struct err *e)
+{
+	snprintf(principal, sizeof principal, "local:%u", (unsigned)getuid());
+	return stdio_prepare(principal, e);
+}
+
+static const struct way {
+	const char *name;
+	int (*open)(struct err *);
+	int (*start)(struct err *);
+	size_t (*drain)(void);
+	void (*stop)(void);
+} ways[] = {
+	{ "stdio", open_stdio, stdio_start, NULL, stdio_stop },
+	{ "http", http_open, http_start, http_drain, http_stop },
+	{ "sse", http_open, http_start, http_drain, http_stop },
+};
+
+static const struct way *way = ways;
+
+static int
+choose_way(struct err *e)
+{
+	for (way = ways; way < ways + COUNT(ways); way++)
+		if (strcmp(way->name, options.transport) == 0)
+			return 0;
+	return err_set(e, ERR_invalid_argument, "transport: '%s' is none of stdio, http, sse",
+	    options.transport);
+}
+
+static int
 open_gateway(struct err *e)
 {
 	if (options.describe) {
 		tools_describe(stdout);
 		exit(fflush(stdout) == 0 ? 0 : 1);
 	}
-	if (strcmp(options.transport, "stdio") != 0)
-		return err_set(
-		    e, ERR_invalid_argument, "transport: '%s' is not stdio", options.transport);
 	/* What a large message took is given back, as glibc's own, growing threshold would not. */
 	mallopt(M_TRIM_THRESHOLD, 1 << 20);
 	json_object_seed(0); /* opens /dev/urandom, else at the first object, in the jail */
-	snprintf(principal, sizeof principal, "local:%u", (unsigned)getuid());
-	if (tools_choose(options.toolsets, e) < 0 || check_lease(e) < 0)
+	if (choose_way(e) < 0 || tools_choose(options.toolsets, e) < 0 || check_lease(e) < 0 ||
+	    sealed_open(options.seal_key, e) < 0)
 		return -1;
-	return stdio_prepare(principal, e);
+	task_open(daemon_state());
+	return way->open(e);
 }
+
+static int
+start_gateway(struct err *e)
+{
+	return way->start(e);
+}
+
+static void
+stop_gateway(void)
+{
+	task_close();
+	way->stop();
+}
+
+static size_t
+drain_gateway(void)
+{
+	task_close(); /* it would run longer than anybody waits */
+	return way->drain == NULL ? 0 : way->drain();
+}
+
+/* Of libmicrohttpd, and to read the folder of credentials again, beside what all daemons use. */
+static const int syscalls[] = { SCMP_SYS(fstat), SCMP_SYS(newfstatat), SCMP_SYS(openat),
+	SCMP_SYS(openat2), SCMP_SYS(sendfile), SCMP_SYS(sendmsg), SCMP_SYS(setsockopt),
+	SCMP_SYS(shutdown), SCMP_SYS(writev), -1 };
 
 static const struct daemon gateway = {
 	.self = PEER_gateway,
-	.summary = "Speaks MCP to one client on stdin and stdout; asks the daemons.",
+	.summary =
+	    "Speaks MCP to one client on stdin and stdout, or to many over HTTP; asks the daemons.",
 	.settings = options_table,
 	.open = open_gateway,
-	.start = stdio_start,
-	.stop = stdio_stop,
+	.state = true,
+	.shared = true,
+	.start = start_gateway,
+	.stop = stop_gateway,
+	.drain = drain_gateway,
+	.syscalls = syscalls,
 };
 
 int

@@ -2,6 +2,9 @@
 /* result.c - rendering; replies were checked by the bus, their texts come from hostile programs. */
 #include "gateway/result.h"
 
+#include "gateway/options.h"
+#include "gateway/resource/fit.h"
+#include "gateway/resource/view.h"
 #include "gateway/rpc/write.h"
 
 #include "common/auto.h"
@@ -111,10 +114,49 @@ take_pictures(enum msg_id id, void *reply)
 	return images;
 }
 
+/* ---- files ---- */
+
+enum {
+	LINKS = 16, /* of a result; more files than that have their URIs in the JSON alone */
+};
+
+static void
+add_link(json_t *links, const json_t *file, const char *uri)
+{
+	json_array_append_new(
+	    links, json_pack("{s:s, s:s, s:O, s:O*, s:O*}", "type", "resource_link", "uri", uri,
+		       "name", json_object_get(file, "filename"), "mimeType",
+		       json_object_get(file, "mime_type"), "size", json_object_get(file, "size")));
+}
+
+/* Files that a session has get the URI they can be read at; new links to them. */
+static json_t *
+name_files(json_t *value)
+{
+	const char *session = json_string_value(json_object_get(value, "session_id"));
+	json_t *files = json_object_get(value, "artifacts"), *file, *links = json_array();
+	size_t i;
+
+	if (session == NULL || !json_is_array(files))
+		return links;
+	json_array_foreach(files, i, file)
+	{
+		const char *name = json_string_value(json_object_get(file, "filename"));
+		auto_free char *uri = name == NULL ? NULL : view_file_uri(session, name);
+
+		if (uri == NULL)
+			continue;
+		json_object_set_new(file, "uri", json_string(uri));
+		if (json_array_size(files) <= LINKS)
+			add_link(links, file, uri);
+	}
+	return links;
+}
+
 /* ---- results ---- */
 
 json_t *
-result_of_reply(const struct era *era, enum msg_id tool, void *reply)
+result_of_reply(const struct era *era, const struct account *who, enum msg_id tool, void *reply)
 {
 	json_t *images = take_pictures(messages[tool].reply, reply);
 	json_t *value = images == NULL ? NULL : jschema_write(messages[tool].reply, reply);
@@ -122,20 +164,29 @@ result_of_reply(const struct era *era, enum msg_id tool, void *reply)
 	if (value == NULL)
 		return json_decref(images), NULL;
 
+	json_t *links = name_files(value);
 	bool failed = json_is_false(json_object_get(value, "success"));
+	json_auto_t *wholes = fit_value(
+	    who, messages[tool].reply, value, failed ? options.error_bytes : options.result_bytes);
 	size_t limit = era->structured && !failed ? TEXT_BYTES : SIZE_MAX;
 	json_t *result = content(text_of(value, limit), failed);
 
 	json_array_extend(json_object_get(result, "content"), images);
+	if (era->structured) { /* where there are links */
+		json_array_extend(json_object_get(result, "content"), links);
+		json_array_extend(json_object_get(result, "content"), wholes);
+	}
 	json_decref(images);
+	json_decref(links);
 	if (era->structured)
 		json_object_set(result, "structuredContent", value);
 	json_decref(value);
-	return result == NULL ? NULL : era_finish(era, result, false);
+	return result == NULL ? NULL : era_finish(era, result, NULL);
 }
 
-json_t *
-result_of_error(const struct era *era, const struct err *e)
+/* {"code", "message", "hint"}, and when to try again. */
+static json_t *
+describe(const struct err *e)
 {
 	char said[sizeof e->text];
 
@@ -147,9 +198,33 @@ result_of_error(const struct era *era, const struct err *e)
 
 	if (e->retry_ms > 0)
 		json_object_set_new(error, "retry_ms", json_integer(e->retry_ms));
+	return error;
+}
+
+json_t *
+result_rpc_error(json_t *id, const struct err *e)
+{
+	bool asked = e->code == ERR_invalid_argument || e->code == ERR_limit_exceeded ||
+	             e->code == ERR_not_found || e->code == ERR_file_too_large;
+	json_t *data = describe(e);
+	json_t *message = json_incref(json_object_get(data, "message"));
+
+	json_object_del(data, "message");
+
+	json_t *answer = jsonrpc_error_data(
+	    id, asked ? RPC_PARAMS : RPC_INTERNAL, json_string_value(message), data);
+
+	json_decref(message);
+	return answer;
+}
+
+json_t *
+result_of_error(const struct era *era, const struct err *e)
+{
+	json_t *error = describe(e);
 	json_t *value = json_pack("{s:o}", "error", error);
 	json_t *result = value == NULL ? NULL : content(text_of(value, SIZE_MAX), true);
 
 	json_decref(value);
-	return result == NULL ? NULL : era_finish(era, result, false);
+	return result == NULL ? NULL : era_finish(era, result, NULL);
 }

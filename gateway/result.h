@@ -10,11 +10,13 @@
  */
 #pragma once
 
-#include "gateway/era.h"
+#include "gateway/client.h"
 
 #include "common/schema.h"
 
 /* New results; NULL only when memory ran out.  *reply is messages[tool].reply; its
- * pictures are taken. */
-json_t *result_of_reply(const struct era *, enum msg_id tool, void *reply);
+ * pictures are taken.  Long texts are shortened and kept for that account, see fit.h. */
+json_t *result_of_reply(const struct era *, const struct account *, enum msg_id tool, void *reply);
 json_t *result_of_error(const struct era *, const struct err *);
+/* The same as a JSON-RPC error, with {"code", "hint"} as its data: for what is no tool. */
+json_t *result_rpc_error(json_t *id, const struct err *);

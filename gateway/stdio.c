@@ -8,6 +8,8 @@
  */
 #include "gateway/stdio.h"
 
+#include "gateway/auth/scope.h"
+
 #include "gateway/dispatch.h"
 #include "gateway/options.h"
 #include "gateway/rpc/outbox.h"
@@ -148,7 +150,9 @@ is_slow(const struct client *client, const struct exchange *none)
 	return io.out.bytes > SLOW_BYTES;
 }
 
-static const struct transport by_stdio = { send_message, send_message, is_slow };
+static const struct transport by_stdio = {
+	.send = send_message, .answer = send_message, .slow = is_slow
+};
 
 /* ---- the end ---- */
 
@@ -176,6 +180,7 @@ end_of_input(void)
 	while (lines_next(&io.in, &line) || lines_last(&io.in, &line))
 		dispatch_line(&io.client, NULL, &line);
 	lines_free(&io.in);
+	client_drain(&io.client);
 	loop_after((int64_t)options.eof_grace_ms, on_grace_over, NULL);
 }
 
@@ -295,7 +300,8 @@ int
 stdio_prepare(const char *principal, struct err *e)
 {
 	io.account = (struct account){ .principal = principal };
-	io.client = (struct client){ .by = &by_stdio, .account = &io.account };
+	io.client =
+	    (struct client){ .by = &by_stdio, .account = &io.account, .scopes = SCOPES_LOCAL };
 	io.in.limit = options.max_message_bytes;
 	if (prepare(STDIN_FILENO, O_RDONLY, &io.from, e) < 0)
 		return -1;
@@ -317,4 +323,5 @@ stdio_stop(void)
 	outbox_write(&io.out, STDOUT_FILENO, io.to == STREAM_socket);
 	outbox_clear(&io.out);
 	lines_free(&io.in);
+	client_close(&io.client);
 }

@@ -2,6 +2,8 @@
 /* tools.c - tools/list out of schema.def; knows no tool by name. */
 #include "gateway/tools.h"
 
+#include "gateway/mcp/icon.h"
+
 #include "common/auto.h"
 #include "common/jschema.h"
 
@@ -79,13 +81,39 @@ annotations(const struct message *m, const struct era *era)
 	    "openWorldHint", (m->hints & OPEN_WORLD) != 0);
 }
 
+/* Arguments that a balancer routes by, without a look into bodies: no secret is among them. */
+static const struct {
+	const char *field, *header;
+} mirrored[] = {
+	{ "language", "Language" },
+	{ "session_id", "Session-Id" },
+};
+
+/* For whoever sends a request over HTTP: which arguments go into Mcp-Param-... headers, too. */
+static json_t *
+input_schema(enum msg_id id, const struct era *era)
+{
+	json_t *schema = jschema_input(id);
+
+	for (size_t i = 0; era->modern && i < COUNT(mirrored); i++) {
+		json_t *property =
+		    json_object_get(json_object_get(schema, "properties"), mirrored[i].field);
+
+		if (property != NULL)
+			json_object_set_new(
+			    property, "x-mcp-header", json_string(mirrored[i].header));
+	}
+	return schema;
+}
+
 static json_t *
 tool(enum msg_id id, const struct era *era)
 {
 	const struct message *m = &messages[id];
 	json_t *one = json_pack("{s:s, s:s, s:o}", "name", m->name, "description", m->doc,
-	    "inputSchema", jschema_input(id));
+	    "inputSchema", input_schema(id, era));
 
+	icon_add(one, era, icon_of_toolsets(m->toolsets & chosen));
 	if (era->annotations)
 		json_object_set_new(one, "annotations", annotations(m, era));
 	if (era->structured) {

@@ -37,7 +37,7 @@ int
 content_on_offer(struct call *call, void *request, struct err *e)
 {
 	const struct snapshot_offer *ask = request;
-	struct shelf *shelf = shelf_find(call->principal);
+	struct shelf *shelf = shelf_find(call->principal, call->namespace);
 	struct digests missing = { 0 };
 
 	if (content_check_principal(call, e) < 0)
@@ -160,7 +160,7 @@ content_on_put(struct call *call, void *request, struct err *e)
 
 	if (content_check_principal(call, e) < 0 || check_digest("sha256", ask->sha256, e) < 0 ||
 	    check_disk(ask->content.size, e) < 0 ||
-	    (shelf = shelf_make(call->principal, e)) == NULL)
+	    (shelf = shelf_make(call->principal, call->namespace, e)) == NULL)
 		return -1;
 	c = shelf_content(shelf, ask->sha256);
 	if (c == NULL)
@@ -212,7 +212,7 @@ int
 content_on_get(struct call *call, void *request, struct err *e)
 {
 	const struct snapshot_get *ask = request;
-	struct shelf *shelf = shelf_find(call->principal);
+	struct shelf *shelf = shelf_find(call->principal, call->namespace);
 	struct record *record;
 	struct content *c;
 	struct errand *g;

@@ -27,7 +27,7 @@ check_place(const struct manifest *m, const char *owner, const char *id, struct 
 {
 	char whose[HASH_HEX];
 
-	hash_hex(m->principal, strlen(m->principal), whose);
+	shelf_owner(m->principal, m->space, whose);
 	if (strcmp(whose, owner) != 0 || strcmp(m->tree.snapshot->snapshot_id, id) != 0)
 		return err_set(e, ERR_snapshot_corrupt, "the snapshot's manifest is another's");
 	return 0;

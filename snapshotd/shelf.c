@@ -95,22 +95,36 @@ shelf_of_owner(const char *owner, struct err *e)
 	return shelves = shelf;
 }
 
+void
+shelf_owner(const char *principal, const char *space, char owner[HASH_HEX])
+{
+	struct hash hash;
+
+	hash_begin(&hash);
+	hash_add(&hash, principal, strlen(principal));
+	if (*space != '\0') {
+		hash_add(&hash, "", 1); /* no principal has a zero byte in it */
+		hash_add(&hash, space, strlen(space));
+	}
+	hash_end_hex(&hash, owner);
+}
+
 struct shelf *
-shelf_find(const char *principal)
+shelf_find(const char *principal, const char *space)
 {
 	char owner[HASH_HEX];
 
-	hash_hex(principal, strlen(principal), owner);
+	shelf_owner(principal, space, owner);
 	return of_owner(owner);
 }
 
 struct shelf *
-shelf_make(const char *principal, struct err *e)
+shelf_make(const char *principal, const char *space, struct err *e)
 {
 	char owner[HASH_HEX];
 	struct shelf *shelf;
 
-	hash_hex(principal, strlen(principal), owner);
+	shelf_owner(principal, space, owner);
 	shelf = of_owner(owner);
 	if (shelf != NULL)
 		return shelf;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shelf.h - what the store holds of one principal, in memory: contents, how many snapshots need
- * each, and the snapshots in order of time.  Of the loop alone.
+ * shelf.h - what the store holds of one principal in one name space, in memory: contents, how many
+ * snapshots need each, and the snapshots in order of time.  Of the loop alone.
  */
 #pragma once
 
@@ -54,9 +54,11 @@ struct shelf_limits {
 /* A setting; longer than any call may take that begins with an offer. */
 extern uint64_t shelf_hold_seconds;
 
-/* The principal's, NULL where there is none; and made where there is none, NULL with *e. */
-struct shelf *shelf_find(const char *principal);
-struct shelf *shelf_make(const char *principal, struct err *);
+/* Whose a shelf is: 64 digits of the principal and the name space, "" being one of its own. */
+void shelf_owner(const char *principal, const char *space, char owner[HASH_HEX]);
+/* The owner's, NULL where there is none; and made where there is none, NULL with *e. */
+struct shelf *shelf_find(const char *principal, const char *space);
+struct shelf *shelf_make(const char *principal, const char *space, struct err *);
 /* For the start: the shelf of an owner that the disk shows. */
 struct shelf *shelf_of_owner(const char *owner, struct err *);
 struct shelf *shelf_first(void);

@@ -77,6 +77,8 @@ record_event(const struct job *job, enum event event, struct err *e)
 		.principal = (char *)(uintptr_t)job->call->principal,
 		.namespace =
 		    *job->call->namespace != 0 ? (char *)(uintptr_t)job->call->namespace : NULL,
+		.space =
+		    *job->call->namespace != 0 ? (char *)(uintptr_t)job->call->namespace : NULL,
 		.session_id = r->session_id,
 		.sha256 = *job->digest != 0 ? (char *)(uintptr_t)job->digest : NULL,
 		.size = r->about.total_bytes,
@@ -119,7 +121,7 @@ int
 snapshot_on_drop(struct call *call, void *request, struct err *e)
 {
 	const struct snapshot_drop *ask = request;
-	struct shelf *shelf = shelf_find(call->principal);
+	struct shelf *shelf = shelf_find(call->principal, call->namespace);
 	struct record *record;
 	struct job *job;
 
@@ -281,7 +283,7 @@ snapshot_on_commit(struct call *call, void *request, struct err *e)
 	uint64_t files, bytes;
 
 	if (content_check_principal(call, e) < 0 ||
-	    (shelf = shelf_make(call->principal, e)) == NULL ||
+	    (shelf = shelf_make(call->principal, call->namespace, e)) == NULL ||
 	    check_commit(shelf, ask, &files, &bytes, e) < 0 ||
 	    (job = job_new(call, shelf, NULL, e)) == NULL)
 		return -1;
@@ -345,7 +347,7 @@ int
 snapshot_on_open(struct call *call, void *request, struct err *e)
 {
 	const struct snapshot_open *ask = request;
-	struct shelf *shelf = shelf_find(call->principal);
+	struct shelf *shelf = shelf_find(call->principal, call->namespace);
 	struct record *record;
 	struct job *job;
 
@@ -373,7 +375,7 @@ int
 snapshot_on_query(struct call *call, void *request, struct err *e)
 {
 	const struct snapshot_query *ask = request;
-	const struct shelf *shelf = shelf_find(call->principal);
+	const struct shelf *shelf = shelf_find(call->principal, call->namespace);
 	struct snapshot_list reply = { 0 };
 
 	if (content_check_principal(call, e) < 0)

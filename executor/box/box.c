@@ -12,23 +12,34 @@
 
 /* A program that hears of it may be freed by that, and only that one. */
 static void
-tell_programs(struct box *box, const struct answer *answer)
+tell_programs(struct box *box, const struct answer *answer, void (*tell)(struct program *))
 {
 	box->past = *answer;
-	box->told = true;
 	box->telling = true;
 	for (struct program *p = box->programs, *next; p != NULL; p = next) {
 		next = program_next(p);
-		program_box_told(p);
+		tell(p);
 	}
 	box->telling = false;
 	box_settle(box);
 }
 
 static void
+on_used(void *self, const struct answer *answer)
+{
+	struct box *box = self;
+
+	if (!box->told)
+		tell_programs(box, answer, program_box_used);
+}
+
+static void
 on_killed(void *self, const struct answer *answer)
 {
-	tell_programs(self, answer);
+	struct box *box = self;
+
+	box->told = true;
+	tell_programs(box, answer, program_box_told);
 }
 
 static void
@@ -37,7 +48,8 @@ on_ended(void *self, const struct answer *answer)
 	struct box *box = self;
 
 	box->errand = NULL;
-	tell_programs(box, answer);
+	box->told = true;
+	tell_programs(box, answer, program_box_told);
 }
 
 void
@@ -70,7 +82,11 @@ struct box *
 box_make(const struct box_limits *limits, const struct workspace *workspace,
     void (*ended)(void *self, const struct err *e), void *self, struct err *e)
 {
-	static const struct errand_events events = { .killed = on_killed, .ended = on_ended };
+	static const struct errand_events events = {
+		.used = on_used,
+		.killed = on_killed,
+		.ended = on_ended,
+	};
 	struct box *box = calloc(1, sizeof *box);
 	struct order order = {
 		.kind = ORDER_BOX,

@@ -13,11 +13,13 @@ struct box {
 	bool killed;
 	bool told;          /* that all in it were sent SIGKILL, or that it is over */
 	bool telling;       /* its programs of that; they may go meanwhile */
-	struct answer past; /* what it has used till then */
+	struct answer past; /* what was used since it was told before */
 };
 
 /* Its box is killed, which is so not the program's doing. */
 void program_box_killed(struct program *);
+/* What the box has used is known. */
+void program_box_used(struct program *);
 /* Its box is told: what it was used for and whether that was too much is known. */
 void program_box_told(struct program *);
 struct program *program_next(const struct program *);

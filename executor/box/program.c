@@ -9,11 +9,11 @@
  * this process hangs, in the builder.
  *
  * A statement is over when the driver says DONE, behind which all it wrote lies in the pipes; the
- * program is idle again.  Any other run is over with the program: the builder says so, or the
- * driver of one that is alone, when nothing is left to it but to exit.  What was alone takes its
- * box along, and the run is told when all in there were sent SIGKILL.  What is not alone and was
- * killed by nobody that is known here ends its box too: only that can tell whether it was for its
- * memory.
+ * program is idle again, and the builder is asked what was used.  Any other run is over with the
+ * program: the builder says so, or the driver of one that is alone, when nothing is left to it but
+ * to exit.  What was alone takes its box along, and the run is told when all in there were sent
+ * SIGKILL.  What is not alone and was killed by nobody that is known here ends its box too: only
+ * that can tell whether it was for its memory.
  *
  * What comes between two runs is kept for the next, up to a bound; then the writer has to wait.
  *
@@ -25,24 +25,22 @@
 #include "common/auto.h"
 #include "common/log.h"
 #include "common/loop.h"
+#include "executor/box/control.h"
 #include "executor/box/frames.h"
 #include "executor/box/output.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 
 enum {
 	PART = 65536, /* bytes of one read */
 	PARTS = 4,    /* reads before others have their turn */
 	LAST_PARTS = 16,
-	MAKING_MS = 30000,         /* a program that is not ready by then is given up */
-	INTERRUPT_MS = 2000,       /* for a statement to end by itself */
-	OUTGOING_BYTES = 32 << 20, /* that a program did not read yet */
+	MAKING_MS = 30000,   /* a program that is not ready by then is given up */
+	INTERRUPT_MS = 2000, /* for a statement to end by itself */
 };
 
 enum stage {
@@ -60,17 +58,16 @@ struct program {
 	bool alone;
 	enum stage state;
 	struct output out, err;
-	int control;          /* -1: it ended, or broke the protocol */
-	struct blob outgoing; /* frames to it */
-	size_t sent;          /* of outgoing */
-	bool full;            /* the channel, when it was last written to */
+	struct control control;
 	struct frames frames;
 
 	/* Of the run, or the one to come. */
 	struct blob code, guard; /* that wait for the program to be idle */
 	bool statement;
 	uint64_t wall_ms, cpu_ms, output_bytes, timer;
-	int64_t began_us, ended_us; /* of the run; ended_us: of the program */
+	int64_t began_us, ended_us; /* of the run */
+	bool over;                  /* the statement, but what it has used is not known yet */
+	bool asked;                 /* the builder, for that */
 	enum box_how stopped;       /* BOX_EXITED: nobody did */
 
 	bool finished; /* its driver says that it has ended but for its exit */
@@ -79,67 +76,6 @@ struct program {
 };
 
 static void kill_it(struct program *);
-
-/* ---- control ---- */
-
-static void
-close_control(struct program *p)
-{
-	if (p->control < 0)
-		return;
-	loop_forget(p->control);
-	close(take_fd(&p->control));
-}
-
-static void
-want_room(struct program *p, bool full)
-{
-	struct err ignored;
-
-	if (p->full != full && p->control >= 0)
-		loop_change(p->control, EPOLLIN | (full ? EPOLLOUT : 0u), &ignored);
-	p->full = full;
-}
-
-static void
-send_frames(struct program *p)
-{
-	while (p->control >= 0 && p->sent < p->outgoing.size) {
-		ssize_t n = send(p->control, (uint8_t *)p->outgoing.data + p->sent,
-		    p->outgoing.size - p->sent, MSG_NOSIGNAL);
-
-		if (n < 0 && errno == EAGAIN) {
-			want_room(p, true);
-			return;
-		}
-		if (n < 0)
-			break;
-		p->sent += (size_t)n;
-	}
-	blob_clear(&p->outgoing);
-	p->sent = 0;
-	want_room(p, false);
-}
-
-/* Room for a frame behind what is not sent yet; its head is written. */
-static uint8_t *
-add_frame(struct program *p, enum guest_frame kind, size_t size, struct err *e)
-{
-	size_t have = p->outgoing.size;
-	uint8_t *grown = NULL;
-
-	if (have + size <= OUTGOING_BYTES)
-		grown = realloc(p->outgoing.data, have + 5 + size);
-	if (grown == NULL) {
-		err_set(e, ERR_limit_exceeded, "the interpreter was given more than it reads");
-		return NULL;
-	}
-	p->outgoing = (struct blob){ grown, have + 5 + size };
-	grown[have] = kind;
-	for (int i = 0; i < 4; i++)
-		grown[have + 1 + (size_t)i] = (uint8_t)(size >> 8 * i);
-	return grown + have + 5;
-}
 
 /* ---- the end of a run ---- */
 
@@ -185,20 +121,16 @@ tell_use(const struct program *p, struct box_end *end)
 {
 	const struct answer *past = &p->box->past;
 
-	if (!p->box->told)
-		return;
 	end->too_many_processes = past->too_many_processes;
 	end->max_memory_bytes = past->max_memory_bytes;
-	if (p->alone)
-		end->cpu_ms = (double)past->cpu_us / 1000;
+	end->cpu_ms = (double)past->cpu_us / 1000;
 }
 
 static void
 end_run(struct program *p, bool gone)
 {
-	int64_t ended_us = gone ? p->ended_us : loop_now_us();
 	struct box_end end = {
-		.wall_ms = (double)(ended_us - p->began_us) / 1000,
+		.wall_ms = (double)(p->ended_us - p->began_us) / 1000,
 		.cold = p->started.cold,
 	};
 
@@ -216,10 +148,30 @@ end_run(struct program *p, bool gone)
 	frames_take(&p->frames, &end);
 	must(isolation_of(&p->started.layers, &end.isolation) == 0);
 	p->state = IDLE;
-	if (!p->box->told)
-		errand_clock(p->box->errand, 0, 0);
+	p->over = p->asked = false;
 	p->events.done(p->self, &end);
 	box_end_clear(&end);
+}
+
+/* false: nobody will say. */
+static bool
+ask_use(struct program *p)
+{
+	p->asked = !p->box->told && errand_clock(p->box->errand, 0, 0);
+	return p->asked;
+}
+
+static void
+end_statement(struct program *p)
+{
+	if (p->over)
+		return;
+	p->over = true;
+	p->ended_us = loop_now_us();
+	loop_unset(p->timer);
+	p->timer = 0;
+	if (!p->asked && (p->errand == NULL || !ask_use(p)))
+		end_run(p, false);
 }
 
 /* ---- a run ---- */
@@ -256,7 +208,7 @@ add_guard(struct program *p, struct err *e)
 	if (p->guard.data == NULL)
 		return 0;
 
-	uint8_t *to = add_frame(p, GUEST_PROFILE, p->guard.size, e);
+	uint8_t *to = control_add(&p->control, GUEST_PROFILE, p->guard.size, e);
 
 	if (to == NULL)
 		return -1;
@@ -273,7 +225,8 @@ hand_over(struct program *p)
 	uint8_t *to = NULL;
 
 	if (add_guard(p, &e) == 0)
-		to = add_frame(p, p->statement ? GUEST_STATEMENT : GUEST_CODE, size, &e);
+		to =
+		    control_add(&p->control, p->statement ? GUEST_STATEMENT : GUEST_CODE, size, &e);
 	if (to == NULL) {
 		log_error("an interpreter gets no code", LOG_E(&e));
 		kill_it(p);
@@ -289,7 +242,7 @@ hand_over(struct program *p)
 	p->began_us = loop_now_us();
 	loop_unset(p->timer);
 	p->timer = loop_after((int64_t)p->wall_ms, on_time, p);
-	send_frames(p);
+	control_send(&p->control);
 	errand_clock(p->box->errand, p->wall_ms + grace_ms, p->cpu_ms);
 }
 
@@ -312,7 +265,7 @@ program_run(struct program *p, const struct program_code *code, struct err *e)
 	p->output_bytes = code->output_bytes;
 	p->stopped = BOX_EXITED;
 	/* One that does not listen any more is about to end, and says so with the code in hand. */
-	if (p->state == IDLE && p->control >= 0)
+	if (p->state == IDLE && p->control.fd >= 0)
 		hand_over(p);
 	return 0;
 }
@@ -321,14 +274,14 @@ int
 program_bridge(struct program *p, const char *key, const struct blob *json, struct err *e)
 {
 	size_t length = strlen(key);
-	uint8_t *to = add_frame(p, GUEST_BRIDGE, length + 1 + json->size, e);
+	uint8_t *to = control_add(&p->control, GUEST_BRIDGE, length + 1 + json->size, e);
 
 	if (to == NULL)
 		return -1;
 	to = mempcpy(to, key, length);
 	*to = '\n';
 	memcpy(to + 1, json->data, json->size);
-	send_frames(p);
+	control_send(&p->control);
 	return 0;
 }
 
@@ -353,7 +306,7 @@ take_news(struct program *p)
 		if (p->code.data != NULL)
 			hand_over(p);
 	} else if (p->state == RUNS && p->frames.done && p->statement) {
-		end_run(p, false);
+		end_statement(p);
 	} else if (p->state == RUNS && p->frames.done && p->alone && p->stopped == BOX_EXITED) {
 		p->finished = true;
 		p->ended_us = loop_now_us();
@@ -365,7 +318,7 @@ take_news(struct program *p)
 static void
 lose_control(struct program *p)
 {
-	close_control(p);
+	control_close(&p->control);
 	if (!p->alone && p->errand != NULL && (p->state != RUNS || p->statement))
 		errand_signal(p->errand, SIGKILL);
 }
@@ -374,7 +327,7 @@ static bool
 read_control(struct program *p)
 {
 	static uint8_t part[PART];
-	ssize_t n = read(p->control, part, sizeof part);
+	ssize_t n = read(p->control.fd, part, sizeof part);
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
@@ -392,9 +345,9 @@ on_control(void *self, uint32_t events)
 	struct program *p = self;
 
 	if ((events & EPOLLOUT) != 0)
-		send_frames(p);
+		control_send(&p->control);
 	if ((events & ~(uint32_t)EPOLLOUT) != 0)
-		for (int i = 0; i < PARTS && p->control >= 0 && read_control(p); i++)
+		for (int i = 0; i < PARTS && p->control.fd >= 0 && read_control(p); i++)
 			;
 }
 
@@ -407,8 +360,7 @@ program_free(struct program *p)
 	output_close(&p->err);
 	capture_clear(&p->out.kept);
 	capture_clear(&p->err.kept);
-	close_control(p);
-	blob_clear(&p->outgoing);
+	control_close(&p->control);
 	blob_clear(&p->code);
 	blob_clear(&p->guard);
 	frames_clear(&p->frames);
@@ -440,10 +392,10 @@ conclude(struct program *p)
 	struct err e = { .code = ERR_none };
 
 	/* Its last words: nothing of it writes more than the channel holds. */
-	for (int i = 0; i < LAST_PARTS && p->control >= 0 && read_control(p); i++)
+	for (int i = 0; i < LAST_PARTS && p->control.fd >= 0 && read_control(p); i++)
 		;
 	if (p->state == RUNS)
-		end_run(p, true);
+		end_run(p, !p->over);
 	else
 		e = why_not(p);
 	*p->link = p->next;
@@ -468,12 +420,26 @@ on_ended(void *self, const struct answer *answer)
 
 	p->errand = NULL;
 	p->past = *answer;
-	if (p->state == RUNS && !p->finished)
+	loop_unset(p->timer);
+	p->timer = 0;
+	if (p->state == RUNS && !p->finished && !p->over)
 		p->ended_us = loop_now_us();
-	if (p->box->told || (!p->alone && !is_unexplained(p)))
+	if (!p->box->told && (p->alone || is_unexplained(p)))
+		box_kill(p->box); /* and that says the rest */
+	else if (p->state != RUNS || !(p->asked || ask_use(p)))
+		conclude(p);
+}
+
+void
+program_box_used(struct program *p)
+{
+	if (!p->asked)
+		return;
+	p->asked = false;
+	if (p->errand == NULL)
 		conclude(p);
 	else
-		box_kill(p->box); /* and that says the rest */
+		end_run(p, false);
 }
 
 void
@@ -481,8 +447,8 @@ program_box_told(struct program *p)
 {
 	if (p->errand == NULL)
 		conclude(p);
-	else if (p->state == RUNS && p->finished)
-		end_run(p, true);
+	else if (p->state == RUNS && (p->finished || p->over))
+		end_run(p, p->finished);
 }
 
 void
@@ -524,9 +490,9 @@ program_kill(struct program *p)
 void
 program_interrupt(struct program *p)
 {
-	if (p->stopped != BOX_EXITED)
+	if (p->stopped != BOX_EXITED || p->over)
 		return;
-	if (p->state != RUNS || !p->statement) {
+	if (p->state != RUNS || !p->statement || p->errand == NULL) {
 		program_kill(p);
 		return;
 	}
@@ -548,23 +514,9 @@ on_started(void *self, const struct answer *answer)
 }
 
 static int
-make_control(struct program *p, int *far, struct err *e)
-{
-	int pair[2];
-
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
-		return err_sys(e, "socketpair");
-	p->control = pair[0];
-	*far = pair[1];
-	if (fcntl(p->control, F_SETFL, O_NONBLOCK) < 0)
-		return err_sys(e, "fcntl");
-	return loop_watch(p->control, EPOLLIN, on_control, p, e);
-}
-
-static int
 launch(struct program *p, const struct program_spec *spec, struct err *e)
 {
-	static const struct errand_events events = { on_started, NULL, on_ended };
+	static const struct errand_events events = { .started = on_started, .ended = on_ended };
 	struct order order = {
 		.kind = ORDER_PROGRAM,
 		.box = errand_id(p->box->errand),
@@ -577,7 +529,7 @@ launch(struct program *p, const struct program_spec *spec, struct err *e)
 	auto_fd int control = -1;
 
 	if (output_open(&p->out, &out, e) < 0 || output_open(&p->err, &err, e) < 0 ||
-	    make_control(p, &control, e) < 0)
+	    control_open(&p->control, &control, on_control, p, e) < 0)
 		return -1;
 	const int fds[] = { out, err, control };
 
@@ -597,7 +549,7 @@ new_program(struct box *box, const struct program_events *events, void *self)
 			.self = self,
 			.out = { channel_stdout, events->output, self, .fd = -1 },
 			.err = { channel_stderr, events->output, self, .fd = -1 },
-			.control = -1,
+			.control = { .fd = -1 },
 		};
 	return p;
 }

@@ -34,8 +34,10 @@ struct life {
 	uint64_t last_us;     /* of that, 0: no limit */
 	struct cgroup group;
 	uint64_t timer;
-	uint64_t held, used_us; /* most that was counted, and spent, where no cgroup does */
-	int64_t over_us;        /* when its last process had ended */
+	/* where no cgroup counts: most that was held, used by who ended, and by all */
+	uint64_t held, used_us, spent_us;
+	uint64_t told_us, told_refused; /* of what it has used: what was answered before */
+	int64_t over_us;                /* when its last process had ended */
 };
 
 /* ---- lives.c ---- */
@@ -59,7 +61,6 @@ void life_kill(struct life *);
 void life_forget(struct life *);
 /* Its first process has ended, or is about to: waits for it, notes what it used. */
 void life_note_end(struct life *);
-void life_note_usage(struct life *box, const struct rusage *);
 
 /* ---- place.c ---- */
 
@@ -72,6 +73,17 @@ int place_start(struct life *, const int *fds, size_t nfds, struct err *);
 /* Code runs in a box, which may use so much processor time more (0: any): looks soon, and as long
  * as there are such boxes. */
 void guard_begin(const struct host *, struct life *, uint64_t cpu_ms);
+/* Where no cgroup counts: what a box holds and has used by now is noted in it. */
+void guard_count(struct life *);
+
+/* ---- use.c ---- */
+
+/* A process of the box has ended; where no cgroup counts, this is what is known. */
+void use_add(struct life *box, const struct rusage *);
+/* What it has used since that was told, into the answer. */
+void use_note(const struct life *, struct answer *);
+/* Tells it, and counts anew. */
+void use_tell(struct life *box);
 
 /* ---- program.c ---- */
 

@@ -144,37 +144,6 @@ note_report(struct life *life)
 	return true;
 }
 
-/* Where no cgroup counts, this is what is known. */
-void
-life_note_usage(struct life *box, const struct rusage *usage)
-{
-	uint64_t held = (uint64_t)usage->ru_maxrss * 1024;
-
-	box->used_us += (uint64_t)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000000 +
-	                (uint64_t)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
-	if (box->held < held)
-		box->held = held;
-}
-
-static void
-note_use(struct life *life)
-{
-	struct answer *answer = &life->answer;
-	struct cgroup_use use = { 0 };
-
-	if (life->has_group)
-		cgroup_read(&life->group, &use);
-	answer->out_of_memory = use.out_of_memory || life->over;
-	answer->out_of_cpu = life->late;
-	answer->too_many_processes = use.too_many_processes;
-	answer->max_memory_bytes = use.max_memory_bytes;
-	answer->cpu_us = use.cpu_us;
-	if (cgroup_limits_by() == LIMITS_RLIMIT && life->order.kind == ORDER_BOX) {
-		answer->cpu_us = life->used_us;
-		answer->max_memory_bytes = life->held;
-	}
-}
-
 /* Its first process is a zombie; all others are gone. */
 void
 life_note_end(struct life *life)
@@ -188,10 +157,10 @@ life_note_end(struct life *life)
 	if (answer->kind == 0)
 		err_set(&answer->error, ERR_internal, "a box ended while it was made (status %d)",
 		    status);
-	life_note_usage(life, &usage);
+	use_add(life, &usage);
 	/* What it has used since it was killed is not the program's. */
 	if (!life->told || cgroup_limits_by() == LIMITS_RLIMIT)
-		note_use(life);
+		use_note(life, answer);
 	answer->status = status;
 }
 
@@ -466,8 +435,10 @@ set_clock(const struct order *order)
 		return 0;
 	loop_unset(box->timer);
 	box->timer = 0;
-	if (order->wall_ms == 0)
+	if (order->wall_ms == 0) {
+		use_tell(box);
 		return 0;
+	}
 	box->timer = loop_after((int64_t)order->wall_ms + GRACE_MS, kill_life, box);
 	box->used = true;
 	guard_begin(lives.host, box, order->cpu_ms);
@@ -483,8 +454,9 @@ kill_all(const struct order *order)
 
 	if (life == NULL)
 		return 0;
+	guard_count(life);
 	life_kill(life);
-	note_use(life);
+	use_note(life, &life->answer);
 	life->told = true;
 	answer = life->answer;
 	answer.kind = ANSWER_KILLED;

@@ -58,7 +58,8 @@ enum order_kind {
 	                  The box may still be in the making. */
 	ORDER_STEWARD, /* id, workspace, limits; descriptor: its channel */
 	ORDER_CLOCK,   /* id: of a box that is ended wall_ms and a grace from now, and after cpu_ms
-	                  more of processor time; 0: not for that any more */
+	                  more of processor time; 0: not for that any more, and what it has used
+	                  is answered */
 	ORDER_SIGNAL,  /* id: of a program; signal */
 	ORDER_KILL,    /* id: of a box or steward; all in it still end with answers */
 };
@@ -83,6 +84,7 @@ enum answer_kind {
 	ANSWER_WORKSPACE, /* it is there, with an O_PATH descriptor of its root; or error */
 	ANSWER_STARTED,   /* of a box: it is closed; of a program: its jail is closed and it starts
 	                     now; layers, step_us */
+	ANSWER_USED,   /* of a box, to ORDER_CLOCK without a time, if it lives: what it has used */
 	ANSWER_KILLED, /* of a box, to ORDER_KILL: all in it were sent SIGKILL; what it has used */
 	ANSWER_ENDED,  /* nothing of it is left; error: it never started */
 };
@@ -101,10 +103,10 @@ struct answer {
 	struct layers layers;
 	uint32_t step_us[STEP_COUNT]; /* STARTED: how long each step of making it took */
 	bool cold; /* STARTED, of a program: from its file, whether or not a zygote was asked */
-	/* ENDED */
-	int32_t status; /* of a program, a steward: as of wait(2) */
-	bool out_of_memory, out_of_cpu, too_many_processes; /* of a box: a limit was hit */
-	uint64_t cpu_us, max_memory_bytes;                  /* of a box; 0: the host cannot tell */
+	int32_t status; /* ENDED, of a program, a steward: as of wait(2) */
+	/* USED, KILLED, ENDED, of a box: since it was USED before, or was made */
+	bool out_of_memory, out_of_cpu, too_many_processes; /* a limit was hit */
+	uint64_t cpu_us, max_memory_bytes;                  /* 0: the host cannot tell */
 	uint32_t remove_us; /* of a box: from its last process's end to nothing left */
 };
 

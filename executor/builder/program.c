@@ -201,7 +201,7 @@ note_status(struct life *life, int status, const struct rusage *usage)
 {
 	life->answer.status = status;
 	life->reaped = true;
-	life_note_usage(life->box, usage);
+	use_add(life->box, usage);
 	if (life->zombie)
 		finish(life);
 }

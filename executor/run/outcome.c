@@ -307,9 +307,60 @@ message_of(enum err_code code, const struct box_end *end, const struct plan *pla
 	    end->signal == SIGSYS ? ": it made a system call that is not allowed here" : "");
 }
 
+#define NOT_HERE \
+	"That module is not here and none can be installed: use the standard library, or what " \
+	"list_runtimes shows."
+#define NO_NETWORK "There is no network here: bring the data in the code or as files."
+#define NO_FILES \
+	"This run had no session and so none of its files: pass session_id, or send the file in " \
+	"files."
+
+/* How programs fail that expect another machine than a box; who wrote one would else try the same
+ * again in other words. */
+static const struct {
+	const char *words; /* in the exception's text, or at the end of stderr */
+	bool no_session;   /* only of a run without one */
+	const char *hint;
+} failures[] = {
+	{ "No module named ", false, NOT_HERE },
+	{ "Cannot find module ", false, NOT_HERE },
+	{ "externally-managed-environment", false, NOT_HERE },
+	{ "Name or service not known", false, NO_NETWORK },
+	{ "name resolution", false, NO_NETWORK },
+	{ "getaddrinfo", false, NO_NETWORK },
+	{ "Could not resolve host", false, NO_NETWORK },
+	{ "Network is unreachable", false, NO_NETWORK },
+	{ "EOF when reading a line", false,
+	    "A program has no input here: put what it would read into the code." },
+	{ "No such file or directory", true, NO_FILES },
+	{ "ENOENT", true, NO_FILES },
+};
+
+static bool
+says_at_its_end(const struct blob *output, const char *words)
+{
+	size_t size = output->size < 2048 ? output->size : 2048;
+
+	return size > 0 && memmem((const char *)output->data + output->size - size, size, words,
+			       strlen(words)) != NULL;
+}
+
+/* NULL: it is none of those. */
+static const char *
+hint_of_failure(const struct box_end *end, bool in_session)
+{
+	for (size_t i = 0; i < COUNT(failures); i++)
+		if ((!failures[i].no_session || !in_session) &&
+		    ((end->error_text != NULL &&
+			 strstr(end->error_text, failures[i].words) != NULL) ||
+			says_at_its_end(&end->err, failures[i].words)))
+			return failures[i].hint;
+	return NULL;
+}
+
 /* What to do next, and how far a call may go; a session's box is made once. */
 static char *
-hint_of(enum err_code code, const struct box_end *end, const struct plan *plan)
+hint_of(enum err_code code, const struct box_end *end, const struct plan *plan, bool in_session)
 {
 	const char *remedy = err_remedy(code), *text = end->error_text;
 	const char *where = plan->statement ? " of create_session" : "";
@@ -338,7 +389,10 @@ hint_of(enum err_code code, const struct box_end *end, const struct plan *plan)
 			   ": close some, or ask for more; resource_limits.max_open_files%s may be "
 			   "%" PRIu64 ".",
 		    plan->limits.box.open_files, where, options.max_open_files);
-	return strdup(remedy);
+
+	const char *known = code == ERR_program_failed ? hint_of_failure(end, in_session) : NULL;
+
+	return strdup(known != NULL ? known : remedy);
 }
 
 /* It went well, and the next run will not. */
@@ -377,7 +431,7 @@ fill_error(struct execution *reply, const struct box_end *end, const struct plan
 		.type = uncaught && end->error_type[0] != 0 ? copy_cut(end->error_type, MAX_TYPE)
 		                                            : NULL,
 		.line = uncaught && end->error_line <= 10000000 ? end->error_line : 0,
-		.hint = hint_of(code, end, plan),
+		.hint = hint_of(code, end, plan, reply->session_id != NULL),
 	};
 	return 0;
 }

@@ -20,15 +20,16 @@ enum {
 /* The last used is first. */
 static struct own {
 	struct own *next;
-	char *principal;
+	char *principal, *space;
 	struct limits limits;
 } * all;
 
 static struct own *
-find(const char *principal)
+find(const struct call *call)
 {
 	for (struct own **at = &all, *own; (own = *at) != NULL; at = &own->next) {
-		if (strcmp(own->principal, principal) != 0)
+		if (strcmp(own->principal, call->principal) != 0 ||
+		    strcmp(own->space, call->namespace) != 0)
 			continue;
 		*at = own->next;
 		own->next = all;
@@ -45,18 +46,20 @@ drop_from(struct own **at)
 
 		*at = own->next;
 		free(own->principal);
+		free(own->space);
 		free(own);
 	}
 }
 
 static int
-keep(const char *principal, const struct limits *limits, struct err *e)
+keep(const struct call *call, const struct limits *limits, struct err *e)
 {
-	struct own *own = find(principal), **at = &all;
+	struct own *own = find(call), **at = &all;
 
 	if (own == NULL && (own = calloc(1, sizeof *own)) != NULL) {
-		own->principal = strdup(principal);
-		must(own->principal != NULL);
+		own->principal = strdup(call->principal);
+		own->space = strdup(call->namespace);
+		must(own->principal != NULL && own->space != NULL);
 		own->next = all;
 		all = own;
 	}
@@ -72,7 +75,7 @@ keep(const char *principal, const struct limits *limits, struct err *e)
 const struct limits *
 own_limits_of(const struct call *call)
 {
-	const struct own *own = find(call->principal);
+	const struct own *own = find(call);
 
 	return own != NULL ? &own->limits : &options.limits;
 }
@@ -121,7 +124,7 @@ own_limits_on_set_resource_limits(struct call *call, void *request, struct err *
 	if (session != NULL)
 		status = set_in_session(session, ask->resource_limits, &limits, e);
 	else if ((status = limits_ask(&limits, "resource_limits.", ask->resource_limits, e)) == 0)
-		status = keep(call->principal, &limits, e);
+		status = keep(call, &limits, e);
 	if (status < 0)
 		return -1;
 	limits_tell(&limits, &reply);

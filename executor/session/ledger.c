@@ -109,14 +109,11 @@ ledger_keep(const struct call *call, const struct execution *run)
 static const struct page *
 find(const struct call *call, const char *execution_id)
 {
-	for (const struct page *page = newest; page != NULL; page = page->next) {
-		bool divided = page->space[0] != 0 && call->namespace[0] != 0;
-
+	for (const struct page *page = newest; page != NULL; page = page->next)
 		if (strcmp(page->execution_id, execution_id) == 0 &&
 		    strcmp(page->principal, call->principal) == 0 &&
-		    (!divided || strcmp(page->space, call->namespace) == 0))
+		    strcmp(page->space, call->namespace) == 0)
 			return page;
-	}
 	return NULL;
 }
 

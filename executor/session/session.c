@@ -270,7 +270,7 @@ evict(const struct call *call)
 	for (struct session *s = table.first; s != NULL; s = s->next) {
 		int64_t used_ms = s->expires_ms - (int64_t)s->ttl_ms;
 
-		if (!is_principals(s, call) || s->uses != NULL || s->making || used_ms >= oldest_ms)
+		if (!session_is_of(s, call) || s->uses != NULL || s->making || used_ms >= oldest_ms)
 			continue;
 		oldest = s;
 		oldest_ms = used_ms;
@@ -288,7 +288,7 @@ count_check(const struct call *call, struct err *e)
 	if (call->principal[0] == 0)
 		return err_set(e, ERR_unauthenticated, "a session needs a principal");
 	for (struct session *s = table.first; s != NULL; s = s->next)
-		mine += strcmp(s->principal, call->principal) == 0;
+		mine += is_principals(s, call);
 	if (options.session_evict &&
 	    (mine >= options.max_sessions_each || table.count >= options.max_sessions) &&
 	    evict(call))
@@ -371,14 +371,10 @@ session_resume(struct record *r, struct err *e)
 
 /* ---- looking one up ---- */
 
-/* A name space divides what a principal has; where either names none it does not. */
 bool
 session_is_of(const struct session *session, const struct call *call)
 {
-	bool divided = session->space[0] != 0 && call->namespace[0] != 0;
-
-	return is_principals(session, call) &&
-	       (!divided || strcmp(session->space, call->namespace) == 0);
+	return is_principals(session, call) && strcmp(session->space, call->namespace) == 0;
 }
 
 struct session *
@@ -413,7 +409,7 @@ session_main(const struct call *call, bool *made, struct err *e)
 	if (made != NULL)
 		*made = false;
 	for (struct session *s = table.first; s != NULL; s = s->next)
-		if (s->main && is_principals(s, call) && strcmp(s->space, call->namespace) == 0)
+		if (s->main && session_is_of(s, call))
 			return s;
 	if (made == NULL) {
 		err_set(e, ERR_not_found,

@@ -2,8 +2,8 @@
 /*
  * session.h - workspaces that outlive a call: whose they are, who works in them, when they end.
  *
- * A session belongs to a principal, within the name space that it was made in where there was one;
- * to anybody else it does not exist.
+ * A session belongs to a principal in the name space that it was made in, of which none is one,
+ * too; to anybody else it does not exist.
  *
  * An operation enters a session before it starts and leaves it when nothing of it is left.  One may
  * run; files may be read and sent meanwhile; a snapshot wants the workspace for itself.

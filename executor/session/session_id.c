@@ -52,7 +52,7 @@ session_id_open(struct err *e)
 static void
 make_code(const struct call *owner, const char *nonce, char code[CODE_HEX + 1])
 {
-	const char *parts[] = { daemon_instance(), owner->principal };
+	const char *parts[] = { daemon_instance(), owner->principal, owner->namespace };
 	crypto_generichash_state state;
 	uint8_t digest[crypto_generichash_BYTES];
 

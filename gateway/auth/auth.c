@@ -8,12 +8,12 @@
  */
 #include "gateway/auth/auth.h"
 
-#include "gateway/auth/accepted.h"
 #include "gateway/auth/challenge.h"
-#include "gateway/auth/claims.h"
 #include "gateway/auth/denial.h"
 #include "gateway/auth/folder.h"
-#include "gateway/auth/jws.h"
+#include "gateway/auth/oauth/accepted.h"
+#include "gateway/auth/oauth/claims.h"
+#include "gateway/auth/oauth/jws.h"
 #include "gateway/auth/options.h"
 #include "gateway/auth/strikes.h"
 #include "gateway/auth/tokens.h"
@@ -230,7 +230,8 @@ check_signed(const struct bearer *bearer, struct identity *who, struct err *e)
 		.leeway_s = (int64_t)auth_options.leeway_s,
 	};
 
-	if (auth_options.issuer[0] == '\0')
+	/* One without dots is no signed one, whatever its issuer. */
+	if (auth_options.issuer[0] == '\0' || memchr(bearer->text, '.', bearer->size) == NULL)
 		return reject(e, EKEYREJECTED, "the token is not known here");
 	if (auth.keys.count == 0)
 		return err_set(e, ERR_unavailable, "the keys of the issuer are not here yet");
@@ -247,7 +248,7 @@ check_signed(const struct bearer *bearer, struct identity *who, struct err *e)
 static int
 check(const char *header, const char *address, struct identity *who, struct err *e)
 {
-	struct bearer bearer = { 0 };
+	struct bearer bearer = { header, 0 };
 	int known, wait_ms;
 
 	if (read_bearer(header, &bearer, e) < 0)
@@ -303,6 +304,12 @@ auth_valid(const struct identity *who)
 			now = &auth.tokens.items[i].identity;
 	return now != NULL && identity_same(now, who) && now->scopes == who->scopes &&
 	       !expired(now);
+}
+
+void
+auth_denied(const struct identity *who, const char *address, const struct err *e)
+{
+	denial_note(who, address, e);
 }
 
 int

@@ -54,6 +54,8 @@ int auth_check(const char *authorization, const char *address, struct identity *
 bool auth_valid(const struct identity *);
 /* denied, naming the scopes that are missing; 0 where all needed ones are there. */
 int auth_require(const struct identity *, unsigned needed, struct err *);
+/* Tells the log and auditd of that. */
+void auth_denied(const struct identity *, const char *address, const struct err *);
 
 /* 400, 401, 403, 429 or 503 for what the two above said. */
 int auth_status(const struct err *);

@@ -2,7 +2,7 @@
 /* challenge.c - headers and a document, made of what the operator configured and nothing else. */
 #include "gateway/auth/challenge.h"
 
-#include "gateway/auth/url.h"
+#include "gateway/auth/oauth/url.h"
 
 #include "common/auto.h"
 

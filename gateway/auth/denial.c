@@ -53,6 +53,9 @@ record(const struct identity *who, char *detail, const struct err *why)
 		.namespace = who != NULL && who->namespace[0] != '\0'
 		                 ? (char *)(uintptr_t)who->namespace
 		                 : NULL,
+		.space = who != NULL && who->namespace[0] != '\0'
+		             ? (char *)(uintptr_t)who->namespace
+		             : NULL,
 		.code = (char *)(uintptr_t)err_name(why->code),
 		.detail = detail,
 	};

@@ -10,7 +10,7 @@
 void
 identity_local(struct identity *who, unsigned uid)
 {
-	*who = (struct identity){ .source = IDENTITY_LOCAL, .scopes = SCOPES_ALL };
+	*who = (struct identity){ .source = IDENTITY_LOCAL, .scopes = SCOPES_LOCAL };
 	snprintf(who->principal, sizeof who->principal, "local:%u", uid);
 }
 

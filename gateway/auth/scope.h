@@ -17,6 +17,7 @@ enum scope {
 enum {
 	SCOPES_NONE = 0,
 	SCOPES_ALL = (1 << SCOPE_COUNT) - 1,
+	SCOPES_LOCAL = 1 << SCOPE_COUNT | SCOPES_ALL, /* of who started this: no credential's */
 	SCOPES_USUAL = 1 << scope_read | 1 << scope_run | 1 << scope_monitor,
 	SCOPES_TEXT = 32 * SCOPE_COUNT, /* room for scope_text() */
 };

@@ -8,8 +8,8 @@
  */
 #include "gateway/cli/child.h"
 
+#include "gateway/cli/kept.h"
 #include "gateway/cli/place.h"
-#include "gateway/cli/store.h"
 
 #include "common/auto.h"
 #include "common/log.h"
@@ -40,7 +40,7 @@ struct child {
 	uint64_t restarts, early_ends, timer;
 	bool ready, told_to_stop;
 	size_t keeps; /* descriptors that are kept for its next life, at most */
-	struct store store;
+	struct kept kept;
 	char status[128], last_end[48];
 };
 
@@ -49,7 +49,7 @@ static struct child children[] = {
 	{ .name = "auditd" },
 	{ .name = "snapshotd" },
 	{ .name = "validator" },
-	{ .name = "executor", .keeps = STORE_MAX },
+	{ .name = "executor", .keeps = KEPT_MAX },
 };
 
 static bool stopping;
@@ -106,7 +106,7 @@ on_end(void *self, uint32_t events)
 	describe_end(c, status);
 	forget(c);
 	if (stopping) {
-		store_clear(&c->store);
+		kept_clear(&c->kept);
 		stop_next();
 		return;
 	}
@@ -136,7 +136,7 @@ become(const struct child *c, char *const argv[], pid_t parent)
 		_exit(126);
 	if (getppid() != parent)
 		_exit(125);
-	if (store_hand_over(&c->store) < 0)
+	if (kept_hand_over(&c->kept) < 0)
 		_exit(124);
 	execv(argv[0], argv);
 	_exit(127);
@@ -147,7 +147,7 @@ spawn(struct child *c, char *const argv[], struct err *e)
 {
 	pid_t parent = getpid();
 
-	store_describe(&c->store, c->keeps);
+	kept_describe(&c->kept, c->keeps);
 	c->pid = fork();
 	if (c->pid < 0) {
 		c->pid = 0;
@@ -204,7 +204,7 @@ child_start_all(struct err *e)
 {
 	char path[PLACE_PATH], name[64];
 
-	store_announce();
+	kept_announce();
 	for (struct child *c = children; c < children + COUNT(children); c++) {
 		snprintf(name, sizeof(name), "cloister-%s", c->name);
 		if (place_program(name, path, e) < 0)
@@ -268,12 +268,12 @@ child_says(pid_t pid, bool ready, const char *status)
 	}
 }
 
-struct store *
-child_store(pid_t pid)
+struct kept *
+child_kept(pid_t pid)
 {
 	for (struct child *c = children; c < children + COUNT(children); c++)
 		if (c->pid != 0 && c->pid == pid && c->keeps > 0 && !stopping)
-			return &c->store;
+			return &c->kept;
 	return NULL;
 }
 

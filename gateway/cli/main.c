@@ -5,6 +5,7 @@
  * Trusts the user who runs it and whom the kernel names as that user; holds nothing that they do
  * not have.
  */
+#include "gateway/cli/config/config.h"
 #include "gateway/cli/place.h"
 #include "gateway/cli/run.h"
 #include "gateway/cli/serve.h"
@@ -28,15 +29,20 @@ static const struct {
 	int (*run)(int argc, char **argv);
 } commands[] = {
 	{ "serve", "[setting...]",
-	    "be an MCP server on stdin and stdout, for Claude Desktop and the like; starts the "
-	    "daemons "
-	    "where none run. Settings are those of cloister-gateway",
+	    "be an MCP server on stdin and stdout, for Claude Desktop and the like, or with "
+	    "--transport=http one for many; starts the daemons where none run. Settings are those "
+	    "of "
+	    "cloister-gateway",
 	    serve_run },
 	{ "run", "[--json] FILE|-", "run a Python program in a box; exits with its exit code",
 	    run_file },
 	{ "up", "[--foreground]", "start the daemons and keep them running", status_up },
 	{ "status", "[--json]", "show the daemons; exits 3 where nothing runs", status_show },
 	{ "down", "", "stop the daemons", status_down },
+	{ "config", "CLIENT [--write]",
+	    "print, or put into its file, what a client needs to use this server: claude-desktop, "
+	    "claude-code, cursor, vscode or codex; --help says more",
+	    config_run },
 	{ "keys", "FOLDER", "make a key pair for each daemon, for TCP endpoints", make_keys },
 	{ "token", "add NAME|list|remove NAME",
 	    "bearer tokens for HTTP; what is added is shown once and kept as a hash", run_access },

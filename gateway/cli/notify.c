@@ -8,8 +8,8 @@
 #include "gateway/cli/notify.h"
 
 #include "gateway/cli/child.h"
+#include "gateway/cli/kept.h"
 #include "gateway/cli/place.h"
-#include "gateway/cli/store.h"
 
 #include "common/auto.h"
 #include "common/loop.h"
@@ -24,7 +24,7 @@
 
 enum {
 	MESSAGE_BYTES = 512,
-	MESSAGE_FDS = STORE_MAX,
+	MESSAGE_FDS = KEPT_MAX,
 };
 
 static int sock = -1;
@@ -77,21 +77,21 @@ is_plain(const char *text)
 static void
 keep(struct message *m, const char *name)
 {
-	struct store *store = child_store(m->pid);
+	struct kept *kept = child_kept(m->pid);
 
-	if (store == NULL)
+	if (kept == NULL)
 		return;
 	while (m->nfds > 0)
-		store_add(store, name, m->fds[--m->nfds]);
+		kept_add(kept, name, m->fds[--m->nfds]);
 }
 
 static void
 forget(const struct message *m, const char *name)
 {
-	struct store *store = child_store(m->pid);
+	struct kept *kept = child_kept(m->pid);
 
-	if (store != NULL)
-		store_remove(store, name);
+	if (kept != NULL)
+		kept_remove(kept, name);
 }
 
 static void

@@ -69,7 +69,7 @@ become_server(int in, int out, int argc, char **argv)
 {
 	char self[PLACE_PATH];
 	struct err e;
-	const char **line = calloc((size_t)argc + 2, sizeof(*line));
+	const char **line = calloc((size_t)argc + 4, sizeof(*line));
 
 	if (line == NULL || place_self(self, &e) < 0 || dup2(in, STDIN_FILENO) < 0 ||
 	    dup2(out, STDOUT_FILENO) < 0)
@@ -81,6 +81,9 @@ become_server(int in, int out, int argc, char **argv)
 	line[1] = "serve";
 	for (int i = 1; i < argc; i++)
 		line[i + 1] = argv[i];
+	/* People get all of the output; a model would be shown a part. */
+	line[argc + 1] = "--result-bytes=0";
+	line[argc + 2] = "--error-bytes=0";
 	execv(self, (char *const *)line);
 	_exit(EXIT_CLOISTER);
 }

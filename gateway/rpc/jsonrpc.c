@@ -74,9 +74,11 @@ read_members(json_t *message, struct rpc *rpc)
 	json_t *method = json_object_get(message, "method");
 
 	/* Before all else, so that an error is never the answer to an error. */
-	if (method == NULL &&
-	    (json_object_get(message, "result") || json_object_get(message, "error"))) {
+	rpc->result = json_object_get(message, "result");
+	rpc->error = json_object_get(message, "error");
+	if (method == NULL && (rpc->result != NULL || rpc->error != NULL)) {
 		rpc->kind = RPC_response;
+		rpc->id = json_object_get(message, "id");
 		return NULL;
 	}
 	const char *wrong = read_id(message, rpc);

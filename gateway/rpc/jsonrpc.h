@@ -17,13 +17,16 @@ enum {
 	RPC_METHOD = -32601,
 	RPC_PARAMS = -32602,
 	RPC_INTERNAL = -32603,
-	RPC_VERSION = -32022, /* UnsupportedProtocolVersion of MCP */
+	/* of MCP */
+	RPC_CAPABILITY = -32021, /* MissingRequiredClientCapability */
+	RPC_VERSION = -32022,    /* UnsupportedProtocolVersion */
+	RPC_ABSENT = -32002,     /* resource not found, before 2026-07-28 */
 };
 
 enum rpc_kind {
 	RPC_request,
 	RPC_notification,
-	RPC_response, /* nobody was asked, so it is ignored */
+	RPC_response, /* to what the client was asked; its id may be anything */
 };
 
 /* A view of a parsed message: all of it is borrowed from that. */
@@ -31,7 +34,8 @@ struct rpc {
 	enum rpc_kind kind;
 	json_t *id; /* string or integer; NULL where there is none */
 	const char *method;
-	json_t *params; /* object, or NULL */
+	json_t *params;         /* object, or NULL */
+	json_t *result, *error; /* of a response */
 };
 
 /* The JSON of a line, a new reference; or NULL and in *answer the message that says what is wrong.

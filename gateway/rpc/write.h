@@ -11,3 +11,6 @@
 
 /* Gives the text of the value to put(), piece by piece; -1 as soon as that does. */
 int write_json(const json_t *, int (*put)(const char *data, size_t size, void *self), void *self);
+/* The same in one piece of malloc, without a zero byte at its end; NULL: no memory, or over limit.
+ */
+char *write_whole(const json_t *, size_t limit, size_t *size);

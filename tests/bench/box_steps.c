@@ -196,7 +196,8 @@ on_box_ended(void *self, const struct answer *answer)
 static struct errand *
 order_box(struct place *place, struct err *e)
 {
-	static const struct errand_events events = { on_box_started, NULL, on_box_ended };
+	static const struct errand_events events = { .started = on_box_started,
+		.ended = on_box_ended };
 	struct order order = {
 		.kind = ORDER_BOX,
 		.workspace = workspace_id(place->workspace),
@@ -213,7 +214,8 @@ order_box(struct place *place, struct err *e)
 static void
 begin(struct place *place)
 {
-	static const struct errand_events events = { on_program_started, NULL, on_program_ended };
+	static const struct errand_events events = { .started = on_program_started,
+		.ended = on_program_ended };
 	struct order order = {
 		.kind = ORDER_PROGRAM,
 		.runtime = language_python,

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plays transcripts against the whole set of daemons of a build; ends in "N passed, N failed, N skipped".
 
-    run.py BIN [--log FOLDER] [--user NAME] [transcript.mcp ...]
+    run.py BIN [--log FOLDER] [--user NAME] [--schemas] [transcript.mcp ...]
                                      without names: all, and what they have to have reached together; --user: daemons,
-                                     boxes and gateway all started as this user, which needs root
+                                     boxes and gateway all started as this user, which needs root; --schemas: every
+                                     message is held to the official schema of its revision, which npm and pip bring
 
 transcript.py has the form of the lines.  Each transcript is played once in each of its eras, against daemons of its
 own.  Besides what a transcript expects, every reply is held to the tool's outputSchema, what led to a success to its
@@ -14,12 +15,14 @@ alive, to end with status 0 and to have logged no fault.
 Settings: @ eras REVISION...|all     (default: the modern one and the newest before it)
           @ toolsets NAMES           (default: all)
           @ flags DAEMON FLAG...     of a daemon, or of the gateway
+          @ capabilities {...}       what the client declares
           @ needs root|release       where it cannot be had, the transcript is skipped
           @ needs MODULE...          of Python, on this host
-Actions:  ! kill DAEMON    ! restart DAEMON|gateway    ! wait MILLISECONDS    ! spoil GLOB  (flips a bit of each such file of state)
+Actions:  ! kill DAEMON    ! restart DAEMON|gateway    ! crash gateway    ! wait MILLISECONDS    ! spoil GLOB  (flips a bit of each such file of state)
 """
 
 import argparse
+import functools
 import glob
 import importlib.util
 import json
@@ -38,10 +41,10 @@ import jsonschema
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "support"))
 
-from daemons import LEGACY, MODERN, SERVERS, Cluster, skip  # noqa: E402
+import schemas  # noqa: E402
+from daemons import FAULTS, LEGACY, MODERN, SERVERS, Cluster, skip  # noqa: E402
 from transcript import Mismatch, fill, match, parse  # noqa: E402
 
-FAULTS = re.compile(r"ERROR: AddressSanitizer|ERROR: LeakSanitizer|runtime error:|Assertion failed|not in syscalls\.def")
 SECONDS = 60
 
 
@@ -57,7 +60,7 @@ class Coverage:
     """What all transcripts reached together."""
 
     def __init__(self):
-        self.offered, self.succeeded, self.codes = set(), set(), set()
+        self.offered, self.succeeded, self.codes, self.messages = set(), set(), set(), 0
 
     def missing(self):
         """Sentences on what should have been reached and was not, or the other way round."""
@@ -77,9 +80,10 @@ class Run:
 
     def __init__(self, transcript, era, options, coverage, log):
         self.transcript, self.era, self.bin, self.user = transcript, era, options.bin, options.user
-        self.coverage, self.log = coverage, log
+        self.coverage, self.log, self.schemas_of_mcp = coverage, log, options.schemas
         self.names, self.waiting, self.last = dict(transcript.texts), {}, None
         self.schemas, self.killed, self.flags, self.toolsets = {}, set(), {}, "all"
+        self.capabilities, self.heard, self.asked = {}, 0, None
 
     def play(self):
         for key, *words in self.transcript.settings:
@@ -87,12 +91,15 @@ class Run:
                 self.flags.setdefault(words[0], []).extend(words[1:])
             elif key == "toolsets":
                 self.toolsets = words[0]
+            elif key == "capabilities":
+                self.capabilities = words[0]
             elif key == "needs":
                 for word in words:
                     self._need(word)
             elif key != "eras":
                 raise ValueError(f"there is no setting {key}")
-        self.cluster = Cluster(self.bin, flags=self.flags, user=self.user)
+        watch = self.schemas_of_mcp and functools.partial(schemas.Watch, self.schemas_of_mcp)
+        self.cluster = Cluster(self.bin, flags=self.flags, user=self.user, watch=watch)
         try:
             self.cluster.start()
             self._open()
@@ -116,7 +123,7 @@ class Run:
             raise Skipped(f"{what} is not installed; compose/install-deps --data-science installs it")
 
     def _open(self):
-        self.client = self.cluster.client(self.era, ["--toolsets=" + self.toolsets])
+        self._connect()
         self.auditor = self.cluster.client(MODERN, ["--toolsets=all"])
         for tool in self.client.request("tools/list", {})["tools"]:
             self.coverage.offered.add(tool["name"])
@@ -127,9 +134,13 @@ class Run:
         page = self.auditor.call("audit_execution", {"limit": 1})["structuredContent"]["entries"]
         self.before = page[0]["sequence"] if page else 0
 
+    def _connect(self):
+        self.client = self.cluster.client(self.era, ["--toolsets=" + self.toolsets], self.capabilities)
+        self.heard = 0
+
     def _step(self, step):
         try:
-            {">": self._send, "raw": self._send_raw, "<": self._expect, "%": self._progress, "~": self._audited,
+            {">": self._send, "raw": self._send_raw, "<": self._expect, "%": self._progress, "*": self._hear, "~": self._audited,
              "!": self._act}[step.kind](step)
         except Mismatch as error:
             raise Mismatch(f"line {step.line}: {error}") from None
@@ -141,10 +152,13 @@ class Run:
     def _send(self, step):
         method, value = step.words[0], fill(step.value, self.names)
         self._write(">", step.words + [step.label or ""], value)
-        if method.startswith("notifications/"):
-            self.client.notify(method, value)
+        if method == "answer":
+            self.client.send({"jsonrpc": "2.0", "id": self.asked, "result": value})
             return
-        tool = step.words[1] if method == "tools/call" else None
+        if method.startswith("notifications/"):
+            self.client.notify(method, value, held=not step.wrong)
+            return
+        tool = step.words[1] if len(step.words) > 1 else None
         params = {"name": tool, "arguments": value} if tool else value
         waiting = self.client.begin(method, params, progress=step.label is not None)
         if step.label:
@@ -213,6 +227,22 @@ class Run:
                 raise Mismatch(f"progress does not grow: {steps}")
         match(step.value, got, self.names)
 
+    # The next of that method; what came before it and is of another is left out.
+    def _hear(self, step):
+        end = time.monotonic() + SECONDS
+        while True:
+            while self.heard < len(self.client.notifications):
+                message = self.client.notifications[self.heard]
+                self.heard += 1
+                if message["method"] == step.words[0]:
+                    self._write("*", [], message)
+                    self.asked = message.get("id")
+                    match(step.value, message.get("params", {}), self.names)
+                    return
+            if time.monotonic() > end:
+                raise TimeoutError(f"no {step.words[0]} came")
+            time.sleep(0.005)
+
     def _progress(self, step):
         waiting, end = self.waiting[step.label][0], time.monotonic() + SECONDS
         while True:
@@ -253,6 +283,10 @@ class Run:
             self.cluster.kill(words[0])
         elif action == "restart":
             self._restart(words[0])
+        elif action == "crash":
+            self.client.process.kill()
+            self.client.close()
+            self._connect()
         elif action == "wait":
             time.sleep(int(words[0]) / 1000)
         elif action == "spoil":
@@ -263,9 +297,10 @@ class Run:
     # The gateway is the client's own: another client with another gateway goes on.
     def _restart(self, name):
         if name == "gateway":
+            self._held(self.client)
             if self.client.close() != 0:
                 raise Mismatch("the gateway did not end well")
-            self.client = self.cluster.client(self.era, ["--toolsets=" + self.toolsets])
+            self._connect()
             return
         self.killed.add(name)
         self.cluster.restart(name)
@@ -284,6 +319,8 @@ class Run:
                 file.write(data)
 
     def _finish(self):
+        for client in (self.client, self.auditor):
+            self._held(client)
         for label, (waiting, *_) in self.waiting.items():
             if not waiting.reply.empty():
                 raise Mismatch(f"the reply to [{label}] was not looked at: {waiting.reply.get()}")
@@ -294,11 +331,17 @@ class Run:
             self._tell_logs()
             self.cluster.stop()
             raise Mismatch(f"dead at the end: {dead}; faults: {FAULTS.findall(logs)}")
+        self.coverage.messages += sum(client.watch.count for client in (self.client, self.auditor) if client.watch)
         statuses = {self.client.close(), self.auditor.close()} | set(self.cluster.stop().values())
         if statuses != {0}:
             raise Mismatch(f"daemons ended with status {statuses}")
 
     # ---- the log ----
+
+    # Messages to and from the client were as the schema of its revision wants them.
+    def _held(self, client):
+        if client.breaches:
+            raise Mismatch(f"{len(client.breaches)} messages break the schema of MCP {client.era}: " + "\n    ".join(client.breaches[:5]))
 
     def _write(self, kind, words, value):
         text = json.dumps(value, ensure_ascii=False) if value is not None else ""
@@ -366,12 +409,18 @@ def main():
     parser.add_argument("bin")
     parser.add_argument("--log", default=os.path.join(HERE, "log"))
     parser.add_argument("--user", type=lambda name: pwd.getpwnam(name).pw_uid)
+    parser.add_argument("--schemas", action="store_true", default=None)
     parser.add_argument("transcripts", nargs="*")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     if not os.path.exists(os.path.join(options.bin, "cloister-gateway")):
         skip(f"there are no programs in {options.bin}")
     if options.user is not None and os.getuid() != 0:
         skip("only root starts daemons as another user")
+    if options.schemas and shutil.which("npm") is None:
+        print("messages are not held to the schemas of MCP: there is no npm")
+        options.schemas = None
+    if options.schemas:
+        options.schemas = schemas.load()
     with tempfile.TemporaryDirectory(prefix="cloister-e2e-") as folder:
         if options.user is not None and not _reaches(options.user, options.bin):
             options.bin = _bring(options.bin, folder)
@@ -387,6 +436,8 @@ def play_all(options):
     if not options.transcripts and options.user is None and not tally["skipped"]:
         missing = list(coverage.missing())
         tally["failed" if missing else "passed"] += 1
+        if options.schemas:
+            print(f"{coverage.messages} messages were held to the schemas of MCP")
         print("\n".join(["what should have been reached:", *missing]) if missing else "all that there is was reached")
     print(f"{tally['passed']} passed, {tally['failed']} failed, {tally['skipped']} skipped")
     sys.exit(tally["failed"] > 0)

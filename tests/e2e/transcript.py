@@ -11,7 +11,9 @@
 
 A line that begins with blanks goes on with the one before.  With a label, [slow], a request is not waited for; the
 reply is then expected by the same label.  `% [slow] {...}` expects a progress notification of it.
-`> notifications/...` is sent without an id.  `> raw b"..."` sends these bytes; its reply has no id.  `! ...` does
+`* method {...}` expects a notification of that method, or a request to the client, which `> answer {...}` then answers.
+`> notifications/...` is sent without an id; with `> wrong notifications/...` it is not held to its schema.  `> raw b"..."`
+sends these bytes; its reply has no id.  `! ...` does
 something to the daemons or the world, see run.py.
 
 In what is sent, "$name" is a variable, "...$(expression)..." the value of a Python expression.
@@ -31,7 +33,7 @@ import re
 import shlex
 from dataclasses import dataclass, field
 
-STEP = re.compile(r"([>%<])\s*(?:\[(\w+)\]\s*)?(.*)", re.S)
+STEP = re.compile(r"([>%<*])\s*(?:\[(\w+)\]\s*)?(.*)", re.S)
 VARIABLE = re.compile(r"\$([a-zA-Z_]\w*)")
 
 
@@ -46,6 +48,7 @@ class Step:
     label: str = None
     words: list = field(default_factory=list)  # of the method, the event or the action
     value: object = None
+    wrong: bool = False
 
 
 @dataclass
@@ -64,7 +67,8 @@ def parse(text):
             if kind == "#":
                 transcript.title = transcript.title or rest
             elif kind == "@":
-                transcript.settings.append(shlex.split(rest))
+                key, _, words = rest.partition(" ")
+                transcript.settings.append([key, json.loads(words)] if key == "capabilities" else shlex.split(rest))
             elif kind == "=":
                 name, transcript.texts[rest] = rest, ""
             elif kind == "|":
@@ -97,12 +101,14 @@ def _step(number, line):
     if match is None:
         raise ValueError(f"no kind of line begins with {line[0]!r}")
     kind, label, rest = match.groups()
-    if kind != ">":
+    if kind not in ">*":
         return Step(kind, number, label, value=json.loads(rest))
     if rest.startswith("raw "):
         return Step("raw", number, label, value=ast.literal_eval(rest[4:]))
     head, brace, body = rest.partition("{")
-    return Step(kind, number, label, words=head.split(), value=json.loads(brace + body) if brace else {})
+    words = head.split()
+    wrong = words[0] == "wrong"
+    return Step(kind, number, label, words=words[wrong:], value=json.loads(brace + body) if brace else {}, wrong=wrong)
 
 
 def fill(value, names):

@@ -166,6 +166,31 @@ LIMITS = {
 }
 
 
+def counts_anew(box):
+    """Can this kernel forget a peak?"""
+    release = tuple(int(n) for n in os.uname().release.split("-")[0].split(".")[:2])
+    return box.isolation["limits_by"] != "cgroup2" or release >= (6, 12)
+
+
+def test_R05_use_of_statements(box):
+    """R-01, R-05: of each statement is told what was used since the one before it: time, memory, refused processes."""
+    state(box, "import time", "use", start="warm")
+    spins = state(box, "end = time.process_time() + 0.3\nwhile time.process_time() < end: pass", "use")
+    waits = state(box, "time.sleep(0.3)", "use")
+    assert 250 < spins.cpu_ms < 1000 and waits.cpu_ms < 150, (spins.cpu_ms, waits.cpu_ms)
+    holds = state(box, "x = bytearray(150 << 20)\ntime.sleep(0.2)", "use")
+    state(box, "del x", "use")
+    lean = state(box, "1", "use")
+    assert holds.max_memory_bytes > 140 << 20, holds.max_memory_bytes
+    assert not counts_anew(box) or 0 < lean.max_memory_bytes < 100 << 20, lean.max_memory_bytes
+    box.drop("use")
+    bomb = state(box, "for n in {1..30}; do sleep 1 & done; wait; exit 1", "full", language="shell", processes=8)
+    assert bomb.too_many_processes or box.isolation["limits_by"] == "rlimit", vars(bomb)
+    after = state(box, "exit 1", "full", language="shell", processes=8)
+    assert not after.too_many_processes, vars(after)
+    box.drop("full")
+
+
 def test_R_limits_from_every_language(box):
     """R-01, R-03, R-05 to R-07 (I6, I7): each limit holds whoever runs into it, and a neighbour answers meanwhile."""
     for limit, (codes, more) in LIMITS.items():

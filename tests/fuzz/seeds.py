@@ -36,6 +36,27 @@ TREE = {"snapshot": {"snapshot_id": "b9c5cb36", "created_at": "2026-01-02T03:04:
                     {"path": "l", "type": "symlink", **ENTRY, "target": "../x"}]}
 # What a driver writes, see executor/guest/protocol.h: kind and payload.
 FRAMES = [(b"R", b'{"a":[1,2.5,null]}'), (b"V", b"x\ny\n"), (b"E", b"ValueError\n3\nno\n"), (b"R", b"")]
+# Which of the four of fuzz_token.c, and its text.  The token and the key are those of RFC 7515, appendix A.3.
+POINT = '"x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU","y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"'
+TOKENS = [
+    (0, "eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ."
+        "DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q"),
+    (0, "eyJhbGciOiJub25lIn0.e30."),
+    (1, '{"iss":"https://i","aud":["https://r"],"exp":2000,"nbf":1,"iat":1,"sub":"a","ns":"b","scope":"cloister:run x"}'),
+    (1, '{"iss":"https://i","aud":"https://r","exp":2e3,"sub":"a b","scp":["cloister:read"]}'),
+    (2, '{"keys":[{"kty":"EC","crv":"P-256","kid":"k","use":"sig","key_ops":["verify"],"alg":"ES256",' + POINT + "}]}"),
+    (2, '{"keys":[{"kty":"RSA","e":"AQAB","n":"' + "wLIG" * 86 + '"}]}'),
+    (3, '# who\n{"name":"a","principal":"p","namespace":"n","scopes":["run"],"expires":"2027-01-31T00:00:00Z","sha256":"'
+        + "0123456789abcdef" * 4 + '"}\n'),
+]
+
+# Files of clients, in JSON and in TOML; see fuzz_merge.c.
+SETTINGS = [
+    '{"a": [1, {"b": "}"}], "mcpServers": {"x": {"command": "y", "args": []}}}',
+    '{\n\t"mcpServers": {\n\t\t"cloister": {"command": "old", "url": "u", "env": {}} // c\n\t}, /* d */\n}\n',
+    "a = 1 # b\n[mcp_servers.x]\nargs = [\n 'y', # ]\n]\n[mcp_servers.cloister]\ncommand = \"\"\"o\nld\"\"\"\nenv = { A = 'b' }\n",
+    "'k'.\"l\" = \'\'\'\n[mcp_servers.cloister]\n\'\'\'\r\n[ mcp_servers . cloister . env ]\nA = 2026-01-02T03:04:05Z\n[[l]]\n",
+]
 
 
 def slip(kind, path, tail):
@@ -90,7 +111,7 @@ def words(value):
 
 def main(golden, folder):
     inputs = {"wire": [], "json": [], "lines": [], "path": [], "guest": [], "slip": [], "chain": [], "code": [],
-              "manifest": []}
+              "manifest": [], "token": [], "merge": []}
     known = set()
     for message, number, body, frames, text in samples(pathlib.Path(golden)):
         head = bytes([number - 1, len(frames)])
@@ -109,6 +130,8 @@ def main(golden, folder):
     inputs["guest"] = [bytes([31]) + stream for stream in [*frames, b"".join(frames)]]
     inputs["slip"] = [slip(kind, b"a/b", b"content" * (kind % 3)) for kind in range(1, 13)]
     inputs["code"] = [bytes([first]) + code.encode() for code in CODES for first in (0, 128, 131)]
+    inputs["token"] = [bytes([which]) + text.encode() for which, text in TOKENS]
+    inputs["merge"] = [bytes([kind]) + text.encode() for text in SETTINGS for kind in range(3)]
     for name, seeds in inputs.items():
         where = pathlib.Path(folder, name)
         where.mkdir(parents=True, exist_ok=True)

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The official Python client, version 1, which most programs still use.  Arguments: the gateway's command."""
+"""The official Python client, version 1, which most programs still use.  Arguments: the gateway's command, or its URL."""
 
 import asyncio
+import contextlib
 import sys
 
 import scenario
 from mcp import ClientSession, StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamablehttp_client
 from mcp.shared.exceptions import McpError
 
 
@@ -27,9 +29,18 @@ class Peer:
         return result.model_dump(by_alias=True, exclude_none=True)
 
 
-async def main(command, *arguments):
-    server = StdioServerParameters(command=command, args=list(arguments))
-    async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
+@contextlib.asynccontextmanager
+async def connect(command, *arguments):
+    if command.startswith("http"):
+        async with streamablehttp_client(command) as (read, write, _):
+            yield read, write
+    else:
+        async with stdio_client(StdioServerParameters(command=command, args=list(arguments))) as streams:
+            yield streams
+
+
+async def main(*server):
+    async with connect(*server) as (read, write), ClientSession(read, write) as session:
         agreed = await session.initialize()
         assert agreed.protocolVersion == "2025-11-25" and agreed.serverInfo.name == "cloister", agreed
         await session.send_ping()

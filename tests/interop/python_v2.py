@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The official Python client, version 2: found out, pinned, and legacy.  Arguments: the gateway's command."""
+"""The official Python client, version 2: found out, pinned, and legacy.  Arguments: the gateway's command, or its URL."""
 
 import asyncio
 import sys
@@ -34,7 +34,7 @@ class Peer:
 
 async def main(command, *arguments):
     for mode, version in (("auto", "2026-07-28"), ("2026-07-28", "2026-07-28"), ("legacy", "2025-11-25")):
-        server = StdioServerParameters(command=command, args=list(arguments))
+        server = command if command.startswith("http") else StdioServerParameters(command=command, args=list(arguments))
         async with Client(server, mode=mode) as client:
             assert client.protocol_version == version, client.protocol_version
             await scenario.run(Peer(client), f"python 2, {mode}")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The official TypeScript client, version 2: found out, pinned, and legacy.  Arguments: the gateway's command.
+// The official TypeScript client, version 2: found out, pinned, and legacy.  Arguments: the gateway's command, or its URL.
 import assert from "node:assert/strict";
-import { Client } from "@modelcontextprotocol/client";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { peerOf, run } from "./scenario.mjs";
 
@@ -10,7 +10,8 @@ const modes = [["auto", "2026-07-28"], [{ pin: "2026-07-28" }, "2026-07-28"], ["
 
 for (const [mode, version] of modes) {
 	const client = new Client({ name: "interop", version: "1.0.0" }, { versionNegotiation: { mode } });
-	await client.connect(new StdioClientTransport({ command, args }));
+	await client.connect(command.startsWith("http")
+		? new StreamableHTTPClientTransport(new URL(command)) : new StdioClientTransport({ command, args }));
 	assert.equal(client.getNegotiatedProtocolVersion(), version);
 	assert.equal(client.getServerVersion().name, "cloister");
 	const name = `typescript 2, ${typeof mode === "string" ? mode : "pinned"}`;

@@ -8,8 +8,9 @@
         client.notify("notifications/cancelled", {"requestId": waiting.id})
         cluster.kill("executor"); cluster.restart("executor"); print(cluster.log("executor"))
 
-Cluster(bin, env=..., flags={"executor": ["--max-concurrent=4"]}, user=..., servers=("validator",)): env is for every program;
-user (a uid) starts all of it as that user, which needs root; servers are those to start, by default all.  Started by root without user, the daemons take uids of their own.
+Cluster(bin, env=..., flags={"executor": ["--max-concurrent=4"]}, user=..., servers=("validator",), watch=...): env is for every
+program; user (a uid) starts all of it as that user, which needs root; servers are those to start, by default all; watch(era)
+makes a schemas.Watch for each client.  Started by root without user, the daemons take uids of their own.
 Every process is ended by its pid; nothing is left in the file system unless keep=True.
 A test that cannot run here ends with skip("why"), status 77.
 """
@@ -18,6 +19,7 @@ import json
 import os
 import pwd
 import queue
+import re
 import shutil
 import signal
 import subprocess
@@ -31,6 +33,9 @@ LEGACY = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 # Each server with an edge it binds once it is ready to be asked; in the order of starting.
 SERVERS = {"auditd": "gateway-auditd", "snapshotd": "executor-snapshotd",
            "validator": "gateway-validator", "executor": "gateway-executor"}
+# What no daemon's log may have in it.
+FAULTS = re.compile(r"ERROR: AddressSanitizer|ERROR: LeakSanitizer|runtime error:|Assertion failed|not in syscalls\.def")
+LISTENS = re.compile(r"https?://[\w.]+:[0-9]+")
 
 
 def skip(why):
@@ -68,8 +73,9 @@ class Waiting:
 class Client:
     """One MCP client over a gateway's stdin and stdout: line based, any number of requests at once."""
 
-    def __init__(self, command, era=MODERN, env=None, stderr=None, **popen):
-        self.era, self.command = era, command
+    def __init__(self, command, era=MODERN, env=None, stderr=None, capabilities=None, watch=None, **popen):
+        self.era, self.command, self.watch, self.breaches = era, command, watch, []
+        self.capabilities = capabilities or {}
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr,
                                         env=env, **popen)
         self.notifications, self.strays = [], []
@@ -78,7 +84,7 @@ class Client:
         self._reader.start()
         if era in LEGACY:
             self.initialized = self.request("initialize", {
-                "protocolVersion": era, "capabilities": {}, "clientInfo": {"name": "tests", "version": "1"}})
+                "protocolVersion": era, "capabilities": self.capabilities, "clientInfo": {"name": "tests", "version": "1"}})
             self.notify("notifications/initialized")
 
     def __enter__(self):
@@ -104,7 +110,7 @@ class Client:
             self._tokens[meta["progressToken"]] = waiting
         if self.era == MODERN:
             meta.setdefault("io.modelcontextprotocol/protocolVersion", MODERN)
-            meta.setdefault("io.modelcontextprotocol/clientCapabilities", {})
+            meta.setdefault("io.modelcontextprotocol/clientCapabilities", self.capabilities)
         if meta:
             params["_meta"] = meta
         self.send({"jsonrpc": "2.0", "id": waiting.id, "method": method, "params": params})
@@ -114,10 +120,12 @@ class Client:
     def call(self, tool, arguments=None, timeout=60):
         return self.request("tools/call", {"name": tool, "arguments": arguments or {}}, timeout)
 
-    def notify(self, method, params=None):
-        self.send({"jsonrpc": "2.0", "method": method, **({"params": params} if params else {})})
+    def notify(self, method, params=None, held=True):
+        self.send({"jsonrpc": "2.0", "method": method, **({"params": params} if params else {})}, held)
 
-    def send(self, message):
+    def send(self, message, held=True):
+        if held:
+            self._look("sent", message)
         self.send_raw(json.dumps(message, separators=(",", ":")).encode() + b"\n")
 
     def send_raw(self, data):
@@ -147,7 +155,18 @@ class Client:
         for waiting in list(self._open.values()):
             waiting.reply.put({"error": {"code": 0, "message": "the gateway closed its output"}})
 
+    # Holds a message to the schema of its revision (schemas.py); what is wrong is for the test to raise.
+    def _look(self, direction, message):
+        if self.watch is None:
+            return
+        try:
+            getattr(self.watch, direction)(message)
+        except Exception as breach:  # pylint: disable=broad-except
+            self.breaches.append(f"{direction}: {type(breach).__name__}: {breach}")
+
     def _take(self, message):
+        for one in message if isinstance(message, list) else [message]:
+            self._look("received", one)
         if "method" in message:
             self.notifications.append(message)
             token = message.get("params", {}).get("progressToken")
@@ -162,8 +181,8 @@ class Client:
 
 
 class Cluster:
-    def __init__(self, bin, env=None, flags=None, user=None, keep=False, servers=tuple(SERVERS)):
-        self.bin = os.path.abspath(bin)
+    def __init__(self, bin, env=None, flags=None, user=None, keep=False, servers=tuple(SERVERS), watch=None):
+        self.bin, self.watch = os.path.abspath(bin), watch
         self.flags, self.user, self.keep, self.servers = flags or {}, user, keep, servers
         self.folder = tempfile.mkdtemp(prefix="cloister-test-")
         self.run, self.state, self.logs = (os.path.join(self.folder, n) for n in ("run", "state", "logs"))
@@ -195,9 +214,10 @@ class Cluster:
         return self
 
     # A gateway of its own, in that era; closed by stop() if not before.
-    def client(self, era=MODERN, flags=()):
+    def client(self, era=MODERN, flags=(), capabilities=None):
         with open(os.path.join(self.logs, "gateway"), "ab") as log:
-            client = Client(self.command("gateway") + list(flags), era, self.env, log, **self._identity())
+            client = Client(self.command("gateway") + list(flags), era, self.env, log, capabilities, self.watch and self.watch(era),
+                            **self._identity())
         self._clients.append(client)
         return client
 
@@ -228,10 +248,14 @@ class Cluster:
         self._clients, self._first = [], None
         # Askers before those they ask, so that none waits for one that is gone.
         names = [n for n in reversed(SERVERS) if n in self.processes]
-        statuses = {name: self._end(self.processes.pop(name), timeout) for name in names}
+        statuses = {name: self.end(self.processes.pop(name), timeout) for name in names}
         if not self.keep:
             shutil.rmtree(self.folder, ignore_errors=True)
         return statuses
+
+    # A gateway over HTTP before these daemons.
+    def served(self, flags=()):
+        return Served(self.command("gateway"), self.env, self.folder, flags)
 
     # What a daemon wrote to stderr so far: JSON lines.
     def log(self, name):
@@ -267,7 +291,7 @@ class Cluster:
             time.sleep(0.01)
 
     @staticmethod
-    def _end(process, timeout):
+    def end(process, timeout):
         if process.poll() is None:
             process.terminate()
         try:
@@ -275,6 +299,52 @@ class Cluster:
         except subprocess.TimeoutExpired:
             process.kill()
             return process.wait()
+
+
+class Served:
+    """A gateway over HTTP on a free port of loopback, which asks for no credentials; url is its endpoint."""
+
+    def __init__(self, command, env=None, folder=None, flags=()):
+        self.folder, self.own = folder or tempfile.mkdtemp(prefix="cloister-test-"), folder is None
+        os.chmod(self.folder, 0o755)
+        self.log_path = os.path.join(self.folder, "served.log")
+        places = [f"--run={self.folder}/run", f"--state={self.folder}/state"] if self.own else []
+        with open(self.log_path, "wb") as log:
+            self.process = subprocess.Popen([*command, *places, "--transport=http", "--listen=127.0.0.1:0", "--anonymous", *flags], stdin=subprocess.DEVNULL,
+                                            stdout=log, stderr=log, env=env, start_new_session=True)
+        try:
+            self.url = self._address(15) + "/mcp"
+        except BaseException:
+            self.stop()
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def log(self):
+        with open(self.log_path, encoding="utf-8", errors="replace") as log:
+            return log.read()
+
+    def _address(self, timeout):
+        end = time.monotonic() + timeout
+        while True:
+            found = LISTENS.search(self.log())
+            if found:
+                return found[0]
+            if self.process.poll() is not None or time.monotonic() > end:
+                raise RuntimeError(f"the gateway does not listen; its status is {self.process.poll()}:\n{self.log()[-2000:]}")
+            time.sleep(0.005)
+
+    # As SIGTERM asks; its exit status and its log.
+    def stop(self, timeout=20):
+        status = Cluster.end(self.process, timeout)
+        log = self.log()
+        if self.own:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        return status, log
 
 
 # Does a living process listen there?  A socket that a killed one left behind does not count, and nobody is disturbed.

@@ -3,7 +3,9 @@
  */
 #include "tests/unit/dialog.h"
 
+#include "gateway/auth/scope.h"
 #include "gateway/dispatch.h"
+#include "gateway/mcp/sealed.h"
 #include "gateway/options.h"
 #include "gateway/tools.h"
 
@@ -103,7 +105,7 @@ never_slow(const struct client *c, const struct exchange *none)
 	return false;
 }
 
-static const struct transport by_test = { hear, hear, never_slow };
+static const struct transport by_test = { .send = hear, .answer = hear, .slow = never_slow };
 
 void
 dialog_forget(void)
@@ -139,19 +141,23 @@ dialog_at(const char *path)
 int
 dialog_start(void **state)
 {
-	static char no_instructions[] = "";
+	static char instructions[] = "said to models";
 	struct err e;
 
 	(void)state;
 	memset(&dialog.bus, 0, sizeof dialog.bus);
 	dialog.bus.there = true;
 	dialog.account = (struct account){ .principal = "local:7" };
-	dialog.client = (struct client){ .by = &by_test, .account = &dialog.account };
+	dialog.client =
+	    (struct client){ .by = &by_test, .account = &dialog.account, .scopes = SCOPES_LOCAL };
 	options.max_in_flight = 2;
+	options.page_size = 100;
+	options.elicit_timeout_ms = 60000;
+	options.confirm_destructive = false;
 	options.max_message_bytes = 1 << 20;
 	options.call_timeout_ms = 1000;
-	options.instructions = no_instructions;
-	return tools_choose("core", &e);
+	options.instructions = instructions;
+	return sealed_open("", &e) < 0 ? -1 : tools_choose("core", &e);
 }
 
 int
@@ -159,6 +165,7 @@ dialog_stop(void **state)
 {
 	(void)state;
 	client_give_up(&dialog.client, false);
+	client_close(&dialog.client);
 	dialog_forget();
 	return dialog.client.pending == NULL && dialog.account.count == 0 ? 0 : -1;
 }

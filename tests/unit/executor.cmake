@@ -11,7 +11,7 @@ cloister_test(unit test_limits.c ${executor_rules})
 cloister_test(unit test_policy.c ${executor_rules})
 cloister_test(unit test_queue.c ${executor_sessions})
 cloister_test(unit test_session.c ${executor_sessions})
-cloister_test(unit test_record.c ${executor_sessions})
+cloister_test(unit test_session_record.c ${executor_sessions})
 cloister_test(unit test_run.c ${executor_sessions} ${executor_files} ${executor}/run/outcome.c ${executor}/run/plan.c
 	${executor}/run/run.c ${executor}/run/run_tools.c ${executor}/run/stream.c)
 cloister_test(unit test_statements.c ${executor_sessions} ${executor_files} ${executor}/run/outcome.c ${executor}/run/plan.c
@@ -21,6 +21,6 @@ cloister_test(unit test_artifact.c ${executor_sessions} ${executor_files})
 cloister_test(unit test_collect.c ${executor_sessions} ${executor_files})
 cloister_test(unit test_snapshot.c ${executor_sessions} ${executor_files} ${executor}/session/snapshot.c
 	${executor}/session/snapshot_job.c ${executor}/session/snapshot_restore.c ${executor}/session/snapshot_take.c)
-foreach(test test_limits test_policy test_pool test_statements test_queue test_record test_session test_run test_artifact test_collect test_snapshot)
+foreach(test test_limits test_policy test_pool test_statements test_queue test_session_record test_session test_run test_artifact test_collect test_snapshot)
 	cloister_includes(${test} tests executor)
 endforeach()

@@ -51,7 +51,8 @@ call_fail(struct call *call, const struct err *e)
 /* ---- helpers ---- */
 
 static void
-append(const char *principal, const char *namespace, const char *execution, enum event event)
+append_in(const char *space, const char *principal, const char *namespace, const char *execution,
+    enum event event)
 {
 	struct audit_event e = {
 		.uid = (char[]){ "uid" },
@@ -59,6 +60,7 @@ append(const char *principal, const char *namespace, const char *execution, enum
 		.event = (int)event,
 		.principal = (char *)principal,
 		.namespace = (char *)namespace,
+		.space = (char *)space,
 		.execution_id = (char *)execution,
 		.detail = (char[]){ "local:1 exec_1" }, /* words that are looked for elsewhere */
 	};
@@ -68,6 +70,12 @@ append(const char *principal, const char *namespace, const char *execution, enum
 
 	assert_non_null(record);
 	assert_true(journal_add(record, size, &why) > 0);
+}
+
+static void
+append(const char *principal, const char *namespace, const char *execution, enum event event)
+{
+	append_in(NULL, principal, namespace, execution, event);
 }
 
 static void
@@ -174,10 +182,27 @@ filters_join(void **unused)
 	    ASK("local:1", .namespace = (char[]){ "a" }, .event = (char[]){ "execution.started" }),
 	    1);
 	assert_int_equal(ASK("local:1", .execution_id = (char[]){ "exec_2" }), 1);
-	/* The name space of the call binds, whatever is asked for. */
-	assert_int_equal(ask("local:1", "b", (struct audit_execution){ 0 }), 1);
+}
+
+/* The name space of the call binds, whatever is asked for and whatever a record was called. */
+static void
+each_name_space_sees_its_own(void **unused)
+{
+	(void)unused;
+	append_in("x", "local:1", "a", "exec_1", event_execution_started);
+	append_in("y", "local:1", "x", "exec_2", event_execution_started);
+	append_in(NULL, "local:1", "x", "exec_3", event_execution_started);
+	ledger_commit();
+	assert_int_equal(ask("local:1", "x", (struct audit_execution){ 0 }), 1);
+	assert_string_equal(answer.page.entries.items[0].event->execution_id, "exec_1");
+	assert_int_equal(ask("local:1", "y", (struct audit_execution){ 0 }), 1);
+	assert_int_equal(ASK("local:1", 0), 1);
+	assert_string_equal(answer.page.entries.items[0].event->execution_id, "exec_3");
 	assert_int_equal(
-	    ask("local:1", "b", (struct audit_execution){ .namespace = (char[]){ "a" } }), 0);
+	    ask("local:1", "z", (struct audit_execution){ .namespace = (char[]){ "x" } }), 0);
+	assert_int_equal(
+	    ask("local:1", "y", (struct audit_execution){ .execution_id = (char[]){ "exec_1" } }),
+	    0);
 }
 
 static void
@@ -282,6 +307,7 @@ main(void)
 		CASE(each_sees_its_own),
 		CASE(nobody_sees_nothing),
 		CASE(filters_join),
+		CASE(each_name_space_sees_its_own),
 		CASE(what_is_not_durable_is_not_seen),
 		CASE(pages_join_to_the_whole),
 		CASE(a_long_log_is_looked_at_in_steps),

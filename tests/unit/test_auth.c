@@ -418,7 +418,7 @@ serves_the_anonymous_only_if_told(void **state)
 	auth_options.anonymous = true;
 	assert_int_equal(auth_check(NULL, "127.0.0.1", &who, &e), 0);
 	assert_true(strncmp(who.principal, "local:", 6) == 0);
-	assert_int_equal(who.scopes, SCOPES_ALL);
+	assert_int_equal(who.scopes, SCOPES_LOCAL);
 	assert_int_equal(code_of("Bearer cl_wrong", "127.0.0.1", &e), ERR_unauthenticated);
 	auth_options.anonymous = false;
 }

@@ -31,7 +31,8 @@ asks_and_answers(void **state)
 	assert_int_equal(dialog.bus.ask.to, PEER_executor);
 	assert_int_equal(dialog.bus.ask.message, MSG_create_session);
 	assert_string_equal(dialog.bus.principal, "local:7");
-	assert_string_equal(dialog.bus.namespace, "n1");
+	/* A label for the log; the name space is that of the credentials. */
+	assert_string_equal(dialog.bus.namespace, "-");
 	assert_string_equal(dialog.bus.instance, "-");
 	assert_string_equal(
 	    dialog.bus.trace, "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01");
@@ -52,6 +53,19 @@ asks_and_answers(void **state)
 	assert_string_equal(json_string_value(dialog_at("result.resultType")), "complete");
 	assert_int_equal(dialog.account.count, 0);
 	assert_int_equal(dialog.account.held, 0);
+}
+
+static void
+asks_in_the_name_space_of_the_credentials(void **state)
+{
+	(void)state;
+	dialog.account.namespace = "blue";
+	dialog_say(REQUEST("1", "tools/call",
+	    "\"name\":\"create_session\",\"arguments\":{\"namespace\":\"red\"},"
+	    "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
+	    "\"io.modelcontextprotocol/clientCapabilities\":{}}"));
+	assert_string_equal(dialog.bus.namespace, "blue");
+	dialog.account.namespace = NULL;
 }
 
 static void
@@ -323,6 +337,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(asks_and_answers),
+		CASE(asks_in_the_name_space_of_the_credentials),
 		CASE(ignores_what_is_no_trace),
 		CASE(finds_the_executor_of_a_session),
 		CASE(fails_with_a_remedy),

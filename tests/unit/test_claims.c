@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_claims.c - what an issuer may say, and for whom, and when. */
-#include "gateway/auth/claims.h"
+#include "gateway/auth/oauth/claims.h"
 #include "gateway/auth/scope.h"
 
 #include "common/auto.h"
@@ -53,7 +53,7 @@ judges_claims(void **state)
 		{ "{" ISS "\"aud\":[\"https://a\",\"https://box.example/mcp\"]," EXP SUB "}",
 		    NULL },
 		{ "{" ISS "\"aud\":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,\"https://box.example/"
-		          "mcp\"]," EXP SUB "}",
+		  "mcp\"]," EXP SUB "}",
 		    "another audience" },
 		{ "{" ISS AUD SUB "}", "no exp" },
 		{ "{" ISS AUD "\"exp\":\"2000\"," SUB "}", "no exp" },
@@ -76,8 +76,7 @@ judges_claims(void **state)
 		{ "{" ISS AUD EXP "\"org\":7," SUB "}", "name space" },
 		{ "{" ISS AUD EXP "\"org\":\"\"," SUB "}", "name space" },
 		{ "{" ISS AUD EXP "\"org\":\"a b\"," SUB "}", "name space" },
-		{ "{" ISS AUD EXP
-		  "\"org\":"
+		{ "{" ISS AUD EXP "\"org\":"
 		  "\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"," SUB "}",
 		    "name space" },
 		{ "{" ISS AUD EXP "\"org\":\"blue\"," SUB "}", NULL },

@@ -286,7 +286,8 @@ earlier_runs_are_kept(void **state)
 	add_file("b", 1);
 	ledger_keep(&ann, &run);
 	assert_int_equal(files_of("ann", "x", run.execution_id, &code), 2);
-	assert_int_equal(files_of("ann", "", run.execution_id, &code), 2);
+	assert_int_equal(files_of("ann", "", run.execution_id, &code), 0);
+	assert_int_equal(code, ERR_not_found);
 	assert_int_equal(files_of("bob", "x", run.execution_id, &code), 0);
 	assert_int_equal(code, ERR_not_found);
 	assert_int_equal(files_of("ann", "y", run.execution_id, &code), 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_jws.c - tokens that are good, and every known way to make one that only looks so. */
-#include "gateway/auth/jws.h"
+#include "gateway/auth/oauth/jws.h"
 
 #include "tests/unit/issuer.h"
 

@@ -1,283 +1,208 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_record.c - what is left of sessions when the executor is killed, and what the next makes of
- * it. */
-#include "fake.h"
-
-#include "executor/options.h"
-#include "executor/run/own_limits.h"
-#include "executor/runtime.h"
-#include "executor/session/session_tools.h"
+/* test_record.c - what is kept of tasks, and whose gateway is gone. */
+#include "gateway/task/record.h"
 
 #include "common/auto.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <cmocka.h>
 
-static void *fresh;
-
-static void
-take_fresh(void *self, struct workspace *workspace, const struct err *e)
-{
-	(void)self, (void)e;
-	fresh = workspace;
-}
-
-static void
-ready(void *self, struct workspace *workspace, const struct err *e)
-{
-	(void)self, (void)e;
-	assert_non_null(workspace);
-}
-
-static void
-enter(struct session_use *use, struct session *session, enum session_way way)
-{
-	struct err e;
-
-	assert_int_equal(session_enter(session, way, use, &e), 0);
-	session_wait(use);
-}
-
-/* A session by the tool, made; its id into id. */
-static void
-create(const char *principal, uint64_t ttl, char id[SESSION_ID])
-{
-	struct create_session ask = { .ttl = ttl };
-	struct fake_call *c = fake_call(MSG_create_session, principal);
-	struct err e;
-
-	assert_int_equal(session_tools_on_create_session(&c->call, &ask, &e), 0);
-	fake_make(NULL);
-	snprintf(id, SESSION_ID, "%s", c->reply.session_created.session_id);
-	fake_forget(c);
-}
-
-static struct session *
-find(const char *principal, const char *id, enum err_code *code)
-{
-	struct fake_call *c = fake_call(MSG_sandbox_list_artifacts, principal);
-	struct err e = { 0 };
-	struct session *session = session_find(&c->call, id, &e);
-
-	*code = e.code;
-	free(c);
-	return session;
-}
+static struct {
+	char path[64], owner[RECORD_OWNER], id[RECORD_ID];
+	int folder;
+	json_t *begun, *ended;
+} self;
 
 static int
-begin(void **state)
+start(void **state)
 {
-	struct err e;
-
 	(void)state;
-	fake_reset();
-	if (fake_options(&e) < 0 || runtime_open(&e) < 0)
+	snprintf(self.path, sizeof self.path, "/tmp/cloister-record-XXXXXX");
+	if (mkdtemp(self.path) == NULL)
 		return -1;
-	return session_id_open(&e);
-}
-
-static int
-end(void **state)
-{
-	(void)state;
-	session_end_all();
-	own_limits_forget();
-	fake_bury();
-	assert_int_equal(fake.workspaces, 0);
+	self.folder = open(self.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	record_open(self.folder);
+	record_owner("local:7", NULL, self.owner);
+	record_id(self.id);
+	self.begun = json_pack("{s:s}", "status", "working");
+	self.ended = json_pack("{s:s}", "status", "completed");
 	return 0;
 }
 
-static size_t
-count_records(void)
+static int
+stop(void **state)
 {
-	size_t n = 0;
+	char command[128];
 
-	for (struct record *r = NULL; (r = record_next(r)) != NULL;)
-		n++;
-	return n;
+	(void)state;
+	json_decref(self.begun);
+	json_decref(self.ended);
+	close(self.folder);
+	record_open(-1);
+	snprintf(command, sizeof command, "rm -rf '%s'", self.path);
+	return system(command);
 }
 
-/* What another life does until it is killed; it writes the ids of sessions into ids. */
 static void
-live_and_die(void (*life)(char (*ids)[SESSION_ID]), char (*ids)[SESSION_ID], size_t count)
+expect(const char *owner, const char *status, bool lost)
 {
-	size_t size = count * sizeof *ids;
-	int from[2], status;
+	bool is_lost;
+	json_t *value = record_read(owner, self.id, &is_lost);
+	const char *its = json_string_value(json_object_get(value, "status"));
 
-	assert_int_equal(pipe(from), 0);
+	if (status == NULL)
+		assert_null(value);
+	else
+		assert_string_equal(its, status);
+	assert_int_equal(is_lost, lost);
+	json_decref(value);
+}
+
+static void
+is_kept_from_beginning_to_end(void **state)
+{
+	struct err e;
+	char other[RECORD_OWNER];
+	auto_fd int fd = record_begin(self.owner, self.id, self.begun, &e);
+
+	(void)state;
+	assert_true(fd >= 0);
+	expect(self.owner, "working", false);
+	record_owner("local:8", NULL, other);
+	expect(other, NULL, false);
+	record_owner("local:7", "n", other);
+	expect(other, NULL, false);
+	assert_int_equal(record_end(self.owner, self.id, self.ended, &e), 0);
+	expect(self.owner, "completed", false);
+	close(take_fd(&fd));
+	expect(self.owner, "completed", false);
+	assert_int_equal(record_begin(self.owner, self.id, self.begun, &e), -1);
+}
+
+static void
+is_lost_with_who_ran_it(void **state)
+{
+	struct err e;
+	int fd = record_begin(self.owner, self.id, self.begun, &e);
+
+	(void)state;
+	close(fd);
+	expect(self.owner, "working", true);
+	assert_int_equal(record_end(self.owner, self.id, self.ended, &e), 0);
+	expect(self.owner, "completed", false);
+}
+
+static void
+runs_as_long_as_another_process_lives(void **state)
+{
+	int ready[2], end[2], status;
+	char byte = 0;
+
+	(void)state;
+	assert_int_equal(pipe(ready) | pipe(end), 0);
 
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		life(ids);
-		if (write(from[1], ids, size) != (ssize_t)size)
+		struct err e;
+
+		if (record_begin(self.owner, self.id, self.begun, &e) < 0 ||
+		    write(ready[1], &byte, 1) != 1 || read(end[0], &byte, 1) != 1)
 			_exit(1);
-		raise(SIGKILL);
+		_exit(0);
 	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	expect(self.owner, "working", false);
+	record_sweep(-2000);
+	expect(self.owner, "working", false);
+	assert_int_equal(write(end[1], &byte, 1), 1);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(WIFSIGNALED(status));
-	assert_int_equal(read(from[0], ids, size), size);
-	close(from[0]);
-	close(from[1]);
-}
-
-static void
-three_sessions(char (*ids)[SESSION_ID])
-{
-	struct fake_call *c = fake_call(MSG_terminate_session, "carol");
-	struct terminate_session ask = { .session_id = ids[2] };
-	enum err_code code;
-	struct session_use use = { .ready = ready };
-	struct err e;
-
-	create("ann", 60, ids[0]);
-	create("bob", 0, ids[1]);
-	create("carol", 0, ids[2]);
-	enter(&use, find("ann", ids[0], &code), SESSION_RUN);
-	must(session_home(&use) != NULL);
-	session_leave(&use);
-	must(session_tools_on_terminate_session(&c->call, &ask, &e) == 0);
-}
-
-static void
-is_there_in_the_next_life(void **state)
-{
-	char ids[3][SESSION_ID];
-	enum err_code code;
-	struct err e;
-	auto_fd int fd = record_make(&e);
-
-	(void)state;
-	live_and_die(three_sessions, ids, COUNT(ids));
-	assert_int_equal(record_take(fd, &e), 0);
-	assert_int_equal(count_records(), 2);
-	for (struct record *r = NULL; (r = record_next(r)) != NULL;) {
-		assert_int_equal(session_resume(r, &e), 0);
-		assert_int_equal(fake.adopted, r->workspace);
+	assert_int_equal(status, 0);
+	expect(self.owner, "working", true);
+	for (size_t i = 0; i < 2; i++) {
+		close(ready[i]);
+		close(end[i]);
 	}
-	fake_make(NULL);
-	fake_make(NULL);
-	assert_int_equal(fake_count(event_session_resumed), 2);
-	/* Whose it was, and nobody else's. */
-	assert_non_null(find("ann", ids[0], &code));
-	assert_non_null(find("bob", ids[1], &code));
-	assert_null(find("bob", ids[0], &code));
-	assert_int_equal(code, ERR_not_found);
-	assert_null(find("carol", ids[2], &code));
-	assert_non_null(strstr(session_news(find("ann", ids[0], &code)), "lost"));
-	assert_null(session_news(find("bob", ids[1], &code))); /* nothing had run in it */
-	/* Its time goes on; what ends leaves no record. */
-	fake_pass(59000);
-	assert_non_null(find("ann", ids[0], &code));
-	fake_pass(3000);
-	assert_null(find("ann", ids[0], &code));
-	assert_int_equal(count_records(), 1);
-	session_end_all();
-	assert_int_equal(count_records(), 0);
-}
-
-/* The first is killed while it is in use, the second before it was made. */
-static void
-one_that_is_restored(char (*ids)[SESSION_ID])
-{
-	struct create_session ask = { 0 };
-	const struct workspace_limits limits = { 1, 1 };
-	enum err_code code;
-	struct session_use use = { .ready = ready };
-	struct err e;
-
-	create("ann", 60, ids[0]);
-	enter(&use, find("ann", ids[0], &code), SESSION_HOLD);
-	workspace_make(&limits, take_fresh, NULL);
-	fake_make(NULL);
-	session_swap(&use, fresh);
-	session_set_parent(find("ann", ids[0], &code), "a snapshot");
-	fake_pass(70000);
-	must(session_tools_on_create_session(
-		 &fake_call(MSG_create_session, "ann")->call, &ask, &e) == 0);
 }
 
 static void
-has_the_files_it_was_restored_to(void **state)
-{
-	char ids[1][SESSION_ID];
-	enum err_code code;
-	struct err e, lost;
-	auto_fd int fd = record_make(&e);
-
-	(void)state;
-	live_and_die(one_that_is_restored, ids, COUNT(ids));
-	assert_int_equal(record_take(fd, &e), 0);
-	assert_int_equal(count_records(), 1);
-
-	struct record *r = record_next(NULL);
-
-	assert_int_equal(r->workspace, 2);
-	assert_int_equal(session_resume(r, &e), 0);
-	assert_string_equal(find("ann", ids[0], &code)->parent, "a snapshot");
-	assert_int_equal(find("ann", ids[0], &code)->expires_ms, fake.now_ms + 60000);
-	/* Where they are not there, neither is the session. */
-	err_set(&lost, ERR_invalid_argument, "workspace 2 was not left");
-	fake_make(&lost);
-	assert_null(find("ann", ids[0], &code));
-	assert_int_equal(fake_count(event_session_killed), 1);
-	assert_int_equal(count_records(), 0);
-}
-
-static void
-believes_no_other_table(void **state)
+is_removed_when_its_time_is_over(void **state)
 {
 	struct err e;
-	auto_fd int good = record_make(&e);
-	auto_fd int loose = memfd_create("loose", MFD_CLOEXEC);
-	auto_fd int file = open("/dev/null", O_RDWR | O_CLOEXEC);
-	struct stat st;
-	struct record *r = record_new();
+	size_t count;
+	uint64_t bytes;
+	int fd = record_begin(self.owner, self.id, self.begun, &e);
 
 	(void)state;
-	assert_int_equal(fstat(good, &st), 0);
-	assert_int_equal(ftruncate(loose, st.st_size), 0);
-	assert_int_equal(record_take(loose, &e), -1); /* could shrink below who reads it */
-	assert_int_equal(record_take(file, &e), -1);
-	assert_int_equal(ftruncate(good, 0), -1);
-	/* A record that no build of this writes. */
-	*r = (struct record){
-		.id = "sess_1_0123456789abcdef0123456789abcdef", .principal = "ann", .workspace = 1
-	};
-	record_commit(r);
-	assert_int_equal(record_take(good, &e), 0);
-	r = record_next(NULL);
-	memset(r->principal, 'a', sizeof r->principal);
-	assert_int_equal(record_take(good, &e), -1);
-	close(record_make(&e));
-	/* Nor are texts cut short. */
-	r = record_new();
-	assert_false(record_text(r->space, sizeof r->space,
-	    "0123456789012345678901234567890123456789012345678901234567890123456789"));
-	assert_true(record_text(r->space, sizeof r->space, "abc"));
-	assert_true(record_text(r->space, sizeof r->space, NULL));
-	assert_string_equal(r->space, "");
+	assert_int_equal(record_end(self.owner, self.id, self.ended, &e), 0);
+	record_usage(self.owner, &count, &bytes);
+	assert_int_equal(count, 1);
+	assert_true(bytes > 20 && bytes < 100);
+	record_sweep(-2000); /* all that began until two seconds from now; this one still runs */
+	expect(self.owner, "completed", false);
+	close(fd);
+	record_sweep(60000);
+	expect(self.owner, "completed", false);
+	record_sweep(-2000);
+	expect(self.owner, NULL, false);
+	record_usage(self.owner, &count, &bytes);
+	assert_int_equal(count + bytes, 0);
+}
+
+static void
+knows_its_own_ids_only(void **state)
+{
+	static const char *const ids[] = { "", "task_", "../../etc/passwd",
+		"task_../../../../etc/passwd_aaaaaaaaaa", "task_0123456789ABCDEF0123456789ABCDEF",
+		"task_0123456789abcdef0123456789abcde", "task_0123456789abcdef0123456789abcdef0",
+		"Task_0123456789abcdef0123456789abcdef" };
+	bool lost;
+
+	(void)state;
+	assert_true(record_is_id(self.id));
+	for (size_t i = 0; i < COUNT(ids); i++) {
+		assert_false(record_is_id(ids[i]));
+		assert_null(record_read(self.owner, ids[i], &lost));
+	}
+}
+
+static void
+does_without_a_folder(void **state)
+{
+	struct err e;
+	size_t count;
+	uint64_t bytes;
+
+	(void)state;
+	record_open(-1);
+	assert_int_equal(record_begin(self.owner, self.id, self.begun, &e), -1);
+	assert_int_equal(e.code, ERR_unavailable);
+	expect(self.owner, NULL, false);
+	record_usage(self.owner, &count, &bytes);
+	record_sweep(0);
+	assert_int_equal(count, 0);
 }
 
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(is_there_in_the_next_life, begin, end),
-		cmocka_unit_test_setup_teardown(has_the_files_it_was_restored_to, begin, end),
-		cmocka_unit_test_setup_teardown(believes_no_other_table, begin, end),
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(is_kept_from_beginning_to_end, start, stop),
+		cmocka_unit_test_setup_teardown(is_lost_with_who_ran_it, start, stop),
+		cmocka_unit_test_setup_teardown(runs_as_long_as_another_process_lives, start, stop),
+		cmocka_unit_test_setup_teardown(is_removed_when_its_time_is_over, start, stop),
+		cmocka_unit_test_setup_teardown(knows_its_own_ids_only, start, stop),
+		cmocka_unit_test_setup_teardown(does_without_a_folder, start, stop),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests_name("record", tests, NULL, NULL);
 }

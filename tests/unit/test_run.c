@@ -427,6 +427,14 @@ tells_limits(void **state)
 		{ { .how = BOX_EXITED, .exit_code = 1 }, false, "OSError",
 		    "[Errno 24] Too many open files: 'x'", "Too many open files",
 		    "limit, 256: close some" },
+		{ { .how = BOX_EXITED, .exit_code = 1 }, false, "ModuleNotFoundError",
+		    "No module named 'requests'", "requests", "none can be installed" },
+		{ { .how = BOX_EXITED, .exit_code = 1 }, false, "Error",
+		    "getaddrinfo ENOTFOUND example.com", "example.com", "no network" },
+		{ { .how = BOX_EXITED, .exit_code = 1 }, false, "FileNotFoundError",
+		    "[Errno 2] No such file or directory: 'a.csv'", "a.csv", "pass session_id" },
+		{ { .how = BOX_EXITED, .exit_code = 1 }, false, "ValueError", "no", "no",
+		    "Read stderr" },
 	};
 
 	(void)state;

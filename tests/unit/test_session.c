@@ -136,12 +136,21 @@ stays_in_its_name_space(void **state)
 	fake_make(NULL);
 	session = session_find(&c->call, c->reply.session_created.session_id, &e);
 	assert_non_null(session);
-	/* Where a call names none, the principal is enough; where it names another, it is not. */
-	c->call.namespace = "";
-	assert_ptr_equal(session_find(&c->call, session->id, &e), session);
-	c->call.namespace = "other";
-	assert_null(session_find(&c->call, session->id, &e));
+	static const char *const others[] = { "", "other", "tea", "team2" };
+	char id[SESSION_ID];
+
+	strcpy(id, session->id);
+	for (size_t i = 0; i < COUNT(others); i++) {
+		c->call.namespace = others[i];
+		assert_null(session_find(&c->call, id, &e));
+		assert_int_equal(e.code, ERR_not_found);
+	}
+	session_end_all(); /* nor can be seen that there was one */
+	assert_null(session_find(&c->call, id, &e));
 	assert_int_equal(e.code, ERR_not_found);
+	c->call.namespace = "team";
+	assert_null(session_find(&c->call, id, &e));
+	assert_int_equal(e.code, ERR_session_expired);
 	fake_forget(c);
 }
 
@@ -459,6 +468,10 @@ has_limits_of_its_owner(void **state)
 	    ERR_not_found);
 	assert_int_equal(set_limits("ann", NULL, (struct resource_limits){ .max_ram_mb = 9000 }),
 	    ERR_limit_exceeded);
+	/* What is set in one name space is not set in another. */
+	struct call elsewhere = { .principal = "ann", .namespace = "team" };
+
+	assert_int_equal(own_limits_of(&elsewhere)->box.memory_bytes, 512 << 20);
 	/* However many set some, few are kept: those that were used last. */
 	for (int n = 0; n < 1024; n++) {
 		char name[16];

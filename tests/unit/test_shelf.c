@@ -47,9 +47,9 @@ new_shelf(void)
 	struct err e;
 
 	snprintf(name, sizeof name, "somebody %u", principals++);
-	assert_null(shelf_find(name));
-	struct shelf *shelf = shelf_make(name, &e);
-	assert_ptr_equal(shelf_find(name), shelf);
+	assert_null(shelf_find(name, ""));
+	struct shelf *shelf = shelf_make(name, "", &e);
+	assert_ptr_equal(shelf_find(name, ""), shelf);
 	return shelf;
 }
 
@@ -277,6 +277,27 @@ orphans_of_a_start(void **state)
 	assert_null(shelf_expired(bad));
 }
 
+/* Not even whether a content is there can be seen from another name space. */
+static void
+each_name_space_has_its_own(void **state)
+{
+	const char *const names[][2] = { { "ann", "" }, { "ann", "x" }, { "ann", "y" },
+		{ "annx", "" }, { "an", "nx" } };
+	struct err e;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(names); i++) {
+		assert_null(shelf_find(names[i][0], names[i][1]));
+
+		struct shelf *shelf = shelf_make(names[i][0], names[i][1], &e);
+		char digest[HASH_HEX];
+
+		hash_hex("text", 4, digest);
+		assert_null(shelf_content(shelf, digest));
+		put(shelf, "text");
+	}
+}
+
 int
 main(void)
 {
@@ -289,6 +310,7 @@ main(void)
 		cmocka_unit_test(a_record_is_its_name_spaces),
 		cmocka_unit_test(limits_count_what_the_disk_gives),
 		cmocka_unit_test(orphans_of_a_start),
+		cmocka_unit_test(each_name_space_has_its_own),
 	};
 
 	return cmocka_run_group_tests_name("shelf", tests, NULL, NULL);

@@ -397,6 +397,14 @@ static const struct {
 	    { NULL, NULL } },
 };
 
+static int
+open_use(int folder, const char *path, bool resets)
+{
+	int fd = resets ? openat(folder, path, O_RDWR | O_CLOEXEC) : -1;
+
+	return fd >= 0 ? fd : openat(folder, path, O_RDONLY | O_CLOEXEC);
+}
+
 static void
 open_uses(struct cgroup *g)
 {
@@ -408,7 +416,7 @@ open_uses(struct cgroup *g)
 		/* One of the two that tell the processor time is enough. */
 		if (folder >= 0 && (i != CGROUP_CPU_NS || g->use[CGROUP_CPU] < 0))
 			g->use[i] =
-			    openat(folder, path_of(g, uses[i].knobs[v]).text, O_RDONLY | O_CLOEXEC);
+			    open_use(folder, path_of(g, uses[i].knobs[v]).text, i == CGROUP_PEAK);
 	}
 }
 
@@ -508,9 +516,17 @@ cgroup_read(const struct cgroup *g, struct cgroup_use *use)
 		return;
 	use->out_of_memory = use_of(g, CGROUP_OOM) > 0;
 	use->max_memory_bytes = use_of(g, CGROUP_PEAK);
-	use->too_many_processes = use_of(g, CGROUP_FULL) > 0;
+	use->refused = use_of(g, CGROUP_FULL);
 	use->cpu_us =
 	    g->use[CGROUP_CPU] >= 0 ? use_of(g, CGROUP_CPU) : use_of(g, CGROUP_CPU_NS) / 1000;
+}
+
+/* Both versions take this; of version 2 it is for this descriptor. */
+void
+cgroup_forget_peak(const struct cgroup *g)
+{
+	if (g->use[CGROUP_PEAK] >= 0 && write(g->use[CGROUP_PEAK], "0", 1) < 0)
+		return; /* it stays that of all its life, as usage.max_memory_bytes says */
 }
 
 bool

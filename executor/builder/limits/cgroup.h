@@ -41,7 +41,8 @@ struct cgroup {
 };
 
 struct cgroup_use {
-	bool out_of_memory, too_many_processes;
+	bool out_of_memory;
+	uint64_t refused;                  /* processes and threads, for there were too many */
 	uint64_t cpu_us, max_memory_bytes; /* 0: cannot tell */
 };
 
@@ -72,8 +73,9 @@ void cgroup_settle(struct cgroup *);
 /* In that process. */
 int cgroup_join(const struct cgroup *, struct err *);
 bool cgroup_is_over(const struct cgroup *);
-/* Of a box of which nothing runs any more. */
 void cgroup_read(const struct cgroup *, struct cgroup_use *);
+/* The most memory is counted anew; kernels before 6.12 cannot in version 2. */
+void cgroup_forget_peak(const struct cgroup *);
 /* false: the kernel still counts something in it; try again. */
 bool cgroup_remove(struct cgroup *);
 /* The same until it works, a copy of the group, from the loop; and here, waiting. */

@@ -17,20 +17,29 @@ static struct {
 	uint64_t timer;
 } guard;
 
+static bool
+counts_processes(void)
+{
+	return cgroup_limits_by() == LIMITS_RLIMIT && guard.host != NULL && guard.host->own_proc;
+}
+
+static uint64_t
+count_memory(struct life *life)
+{
+	uint64_t held = program_memory(life, life->order.memory_bytes);
+
+	if (life->held < held)
+		life->held = held;
+	return held;
+}
+
 /* Where no cgroup counts it, the processes are counted, which costs more and so is done less. */
 static bool
 holds_too_much(struct life *life)
 {
-	uint64_t may = life->order.memory_bytes, held;
-
 	if (cgroup_limits_by() != LIMITS_RLIMIT)
 		return cgroup_is_over(&life->group);
-	if (!guard.host->own_proc)
-		return false;
-	held = program_memory(life, may);
-	if (held > life->held)
-		life->held = held;
-	return held > may;
+	return counts_processes() && count_memory(life) > life->order.memory_bytes;
 }
 
 static uint64_t
@@ -39,7 +48,7 @@ used_us(const struct life *life)
 	struct cgroup_use use;
 
 	if (cgroup_limits_by() == LIMITS_RLIMIT)
-		return guard.host->own_proc ? program_cpu_us(life) : 0;
+		return counts_processes() ? program_cpu_us(life) : 0;
 	cgroup_read(&life->group, &use);
 	return use.cpu_us;
 }
@@ -74,6 +83,15 @@ look_at_all(void *self)
 			look_at(life);
 	}
 	guard.timer = boxes > 0 ? loop_after(pause, look_at_all, NULL) : 0;
+}
+
+void
+guard_count(struct life *life)
+{
+	if (!counts_processes() || !life->used || life->dead)
+		return;
+	count_memory(life);
+	life->spent_us = program_cpu_us(life);
 }
 
 void

@@ -143,14 +143,14 @@ def settle(environment):
     sys.orig_argv = [sys.executable, "-I", "-B", os.path.join(HERE, "driver.py")]
 
 
-def become(told, known, random_states, ignored):
+def become(told, random_states, ignored):
     """In the fork, whose signals, descriptors, folder and jail the builder arranged."""
     gc.enable()
     for number in ignored:  # which the builder does for itself, and Python remembers
         _signal.signal(number, _signal.SIG_DFL)
     for number in _signal.SIGPIPE, _signal.SIGXFSZ:
         _signal.signal(number, _signal.SIG_IGN)
-    if told != known:
+    if told is not None:
         os.environ.clear()
         os.environ.update(pair.split("=", 1) for pair in told)
     renew(random_states)
@@ -173,10 +173,9 @@ def main():
                if _signal.getsignal(number) == _signal.SIG_IGN]
     settle(environment)
     waiting = driver.Driver(frozenset(set(sys.modules) - bare))
-    known = [f"{name}={value}" for name, value in environment.items()]
     check_descriptors(descriptors)
     gc.freeze()
-    become(zygote.serve(), known, random_states, ignored)
+    become(zygote.serve(), random_states, ignored)
     waiting.serve()
 
 

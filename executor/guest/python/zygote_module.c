@@ -183,13 +183,28 @@ open_all(void)
 	       prctl(PR_SET_PDEATHSIG, SIGKILL) == 0;
 }
 
-/* The environment that a start from the file would find, as a list of texts. */
+static bool
+is_in_place(const char *text)
+{
+	for (char **at = environ; *at != NULL; at++)
+		if (strcmp(*at, text) == 0)
+			return true;
+	return false;
+}
+
+/* The environment that a start from the file would find, as a list of texts; None where it is the
+ * one that the zygote has. */
 static PyObject *
 surroundings(void)
 {
-	const char *const *all = environment_make(zygote.cpu_milli);
-	PyObject *list = PyList_New(0);
+	const char *const *all = environment_make(zygote.cpu_milli), *const *at = all;
+	PyObject *list;
 
+	while (*at != NULL && is_in_place(*at))
+		at++;
+	if (*at == NULL)
+		Py_RETURN_NONE;
+	list = PyList_New(0);
 	for (; list != NULL && *all != NULL; all++) {
 		PyObject *text = PyUnicode_FromString(*all);
 
@@ -226,7 +241,8 @@ serve(PyObject *self, PyObject *arguments)
 
 static PyMethodDef methods[] = {
 	{ "serve", serve, METH_NOARGS,
-	    "Forks on the builder's orders; returns in each fork, its environment." },
+	    "Forks on the builder's orders; returns in each fork: its environment if it is another "
+	    "one." },
 	{ NULL, NULL, 0, NULL },
 };
 

@@ -8,8 +8,8 @@
 #include "gateway/cli/access/access.h"
 
 #include "gateway/auth/auth.h"
-#include "gateway/auth/jwks.h"
-#include "gateway/auth/url.h"
+#include "gateway/auth/oauth/jwks.h"
+#include "gateway/auth/oauth/url.h"
 #include "gateway/cli/access/fetch.h"
 
 #include "common/auto.h"

@@ -69,7 +69,7 @@ describe(const char *name, struct token *entry, struct err *e)
 
 	if (strlen(name) >= TOKEN_NAME)
 		return err_set(e, ERR_invalid_argument, "NAME: over %d bytes", TOKEN_NAME - 1);
-	strcpy(entry->name, name);
+	snprintf(entry->name, sizeof entry->name, "%s", name);
 	snprintf(who->principal, sizeof who->principal, "%s%s",
 	    principal[0] != '\0' ? "" : "token:", principal[0] != '\0' ? principal : name);
 	snprintf(who->namespace, sizeof who->namespace, "%s", access_options.namespace);

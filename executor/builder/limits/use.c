@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * use.c - what a box has used, for whoever waits for the end of what ran in it.
+ *
+ * A session's box sees many statements: of each is told what was used since the one before it, so
+ * that what a thread does in between is the next one's.  Trusts the kernel's counts; what is
+ * counted by processes is as late as the last look at them.
+ */
+#include "executor/builder/life.h"
+
+#include "executor/builder/lives.h"
+
+void
+use_add(struct life *box, const struct rusage *usage)
+{
+	uint64_t held = (uint64_t)usage->ru_maxrss * 1024;
+
+	box->used_us += (uint64_t)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000000 +
+	                (uint64_t)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
+	if (box->held < held)
+		box->held = held;
+}
+
+static struct cgroup_use
+use_of(const struct life *life)
+{
+	struct cgroup_use use = { 0 };
+
+	if (life->has_group)
+		cgroup_read(&life->group, &use);
+	if (cgroup_limits_by() == LIMITS_RLIMIT && life->order.kind == ORDER_BOX) {
+		use.cpu_us = life->used_us > life->spent_us ? life->used_us : life->spent_us;
+		use.max_memory_bytes = life->held;
+	}
+	return use;
+}
+
+static void
+fill(struct answer *answer, const struct life *life, const struct cgroup_use *use)
+{
+	answer->out_of_memory = use->out_of_memory || life->over;
+	answer->out_of_cpu = life->late;
+	answer->too_many_processes = use->refused > life->told_refused;
+	answer->max_memory_bytes = use->max_memory_bytes;
+	answer->cpu_us = use->cpu_us > life->told_us ? use->cpu_us - life->told_us : 0;
+}
+
+void
+use_note(const struct life *life, struct answer *answer)
+{
+	const struct cgroup_use use = use_of(life);
+
+	fill(answer, life, &use);
+}
+
+void
+use_tell(struct life *box)
+{
+	struct answer answer = { .kind = ANSWER_USED, .id = box->order.id };
+
+	guard_count(box);
+
+	const struct cgroup_use use = use_of(box);
+
+	fill(&answer, box, &use);
+	lives_answer(&answer, -1);
+	box->told_us = use.cpu_us;
+	box->told_refused = use.refused;
+	box->held = 0;
+	if (box->has_group)
+		cgroup_forget_peak(&box->group);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* account.h - principals that come over HTTP: what they have under way, and how fast they ask. */
+#pragma once
+
+#include "gateway/client.h"
+
+#include <stdint.h>
+
+/* The account of a principal, held until it is released; namespace may be NULL.  NULL: no memory.
+ */
+struct account *account_hold(const char *principal, const char *namespace);
+struct account *account_share(struct account *);
+void account_release(struct account *);
+/* May one more request be served?  0, or in how many milliseconds. */
+int64_t account_wait_ms(struct account *, int64_t now_ms);
+/* Forgets those that nothing belongs to any more, whose rate is back where a new one's begins. */
+void account_sweep(int64_t now_ms);

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * files.c - downloads, in pieces that the executor is asked for one after the other as the client
+ * reads, so that memory is that of one piece however large the file is.
+ *
+ * The content is of a hostile program: it is served as an attachment that no browser guesses the
+ * type of, and that may do nothing where one opens it all the same.
+ */
+#include "gateway/http/files.h"
+
+#include "gateway/calls.h"
+#include "gateway/http/guard.h"
+#include "gateway/links.h"
+
+#include "common/auto.h"
+#include "common/bus.h"
+#include "common/loop.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	PIECE_BYTES = 262144,
+	PIECE_MS = 30000,
+};
+
+struct download {
+	struct http_request *request; /* NULL: it has gone */
+	char *session, *path;
+	struct link_owner owner;
+	uint64_t ask;      /* under way; 0: none */
+	uint64_t at, end;  /* bytes of the file still to be asked for */
+	uint64_t total;    /* of the file */
+	struct blob piece; /* of which used bytes are sent */
+	size_t used;
+	bool begun;
+};
+
+/* ---- the range ---- */
+
+struct range {
+	bool given, suffix;
+	uint64_t first, last; /* last of the file: UINT64_MAX; suffix: only last bytes, that many */
+};
+
+/* One range of bytes; all else, several ranges too, is as if nothing was asked (RFC 9110, 14.2). */
+static struct range
+read_range(const char *text)
+{
+	struct range none = { .last = UINT64_MAX }, r = { .given = true, .last = UINT64_MAX };
+	char rest;
+
+	if (text == NULL || strlen(text) > 48)
+		return none;
+	if (sscanf(text, "bytes=-%18" SCNu64 "%c", &r.last, &rest) == 1) {
+		r.suffix = true;
+		return r;
+	}
+	if (strspn(text, "bytes=0123456789-") != strlen(text))
+		return none;
+	if (sscanf(text, "bytes=%18" SCNu64 "-%18" SCNu64 "%c", &r.first, &r.last, &rest) == 2)
+		return r.last < r.first ? none : r;
+	r.last = UINT64_MAX;
+	if (sscanf(text, "bytes=%18" SCNu64 "%c", &r.first, &rest) == 2 && rest == '-' &&
+	    text[strlen(text) - 1] == '-')
+		return r;
+	return none;
+}
+
+/* ---- its life ---- */
+
+static void
+free_download(struct download *d)
+{
+	free(d->session);
+	free(d->path);
+	blob_clear(&d->piece);
+	free(d);
+}
+
+static void
+on_gone(struct http_request *r)
+{
+	struct download *d = r->self;
+
+	d->request = NULL;
+	if (d->ask != 0)
+		bus_cancel(d->ask); /* on_piece() frees it */
+	else
+		free_download(d);
+}
+
+static int ask_piece(struct download *, size_t size);
+
+static ssize_t
+read_piece(void *self, uint64_t position, char *to, size_t size)
+{
+	struct download *d = self;
+	size_t left = d->piece.size - d->used, n = left < size ? left : size;
+
+	(void)position;
+	if (d->request->broken)
+		return MHD_CONTENT_READER_END_WITH_ERROR;
+	if (n > 0) {
+		memcpy(to, (char *)d->piece.data + d->used, n);
+		d->used += n;
+		d->request->peer->since_ms = loop_now_ms();
+		return (ssize_t)n;
+	}
+	if (d->at == d->end)
+		return MHD_CONTENT_READER_END_OF_STREAM;
+	if (d->ask == 0 && ask_piece(d, PIECE_BYTES) < 0)
+		return MHD_CONTENT_READER_END_WITH_ERROR;
+	request_wait(d->request);
+	return 0;
+}
+
+/* ---- the head of the answer ---- */
+
+/* RFC 8187; a name's own %XX, which stands for a byte, is what is said there, too. */
+static bool
+is_plain(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       strchr(".-_%", c) != NULL;
+}
+
+static void
+add_name(struct MHD_Response *response, const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash == NULL ? path : slash + 1;
+	auto_free char *value = malloc(64 + strlen(name) * 3);
+	char *to = value;
+
+	if (value == NULL)
+		return;
+	to += sprintf(to, "attachment; filename*=UTF-8''");
+	for (; *name != '\0'; name++)
+		to += sprintf(to, is_plain(*name) ? "%c" : "%%%02X", (unsigned char)*name);
+	MHD_add_response_header(response, "Content-Disposition", value);
+}
+
+static void
+give(struct download *d, unsigned status, const char *type, uint64_t first)
+{
+	struct MHD_Response *response =
+	    MHD_create_response_from_callback(d->end - first, PIECE_BYTES / 4, read_piece, d, NULL);
+	char range[96];
+
+	if (response == NULL) {
+		request_break(d->request);
+		return;
+	}
+	MHD_add_response_header(response, "Content-Type", type);
+	MHD_add_response_header(response, "Content-Security-Policy", "sandbox; default-src 'none'");
+	MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
+	MHD_add_response_header(response, "Cache-Control", "private, no-store");
+	MHD_add_response_header(response, "Accept-Ranges", "bytes");
+	add_name(response, d->path);
+	if (status == MHD_HTTP_PARTIAL_CONTENT) {
+		snprintf(range, sizeof range, "bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64, first,
+		    d->end - 1, d->total);
+		MHD_add_response_header(response, "Content-Range", range);
+	}
+	request_give(d->request, status, response);
+}
+
+static void
+refuse_range(struct download *d)
+{
+	char range[64];
+
+	snprintf(range, sizeof range, "bytes */%" PRIu64, d->total);
+	request_say(d->request, MHD_HTTP_RANGE_NOT_SATISFIABLE, "text/plain",
+	    "the file has no such bytes\n", (struct header[]){ { "Content-Range", range }, { 0 } });
+}
+
+/* With the first piece, which tells how long the file is. */
+static void
+begin(struct download *d, const struct artifact_content *first)
+{
+	struct range r = read_range(request_header(d->request, "Range"));
+
+	d->begun = true;
+	d->total = first->total_size;
+	if (r.suffix) {
+		r.first = r.last < d->total ? d->total - r.last : 0;
+		r.given = r.last > 0 && d->total > 0;
+		r.last = UINT64_MAX;
+		if (!r.given) {
+			refuse_range(d);
+			return;
+		}
+		blob_clear(&d->piece);
+		d->at = r.first;
+	} else if (r.given && r.first >= d->total) {
+		refuse_range(d);
+		return;
+	}
+	d->end = r.last < d->total ? r.last + 1 : d->total;
+	if (d->piece.size > d->end - r.first)
+		d->piece.size = d->end - r.first;
+	d->at = r.first + d->piece.size;
+	give(d, r.given ? MHD_HTTP_PARTIAL_CONTENT : MHD_HTTP_OK, first->mime_type, r.first);
+}
+
+/* ---- the executor ---- */
+
+static void
+fail(struct download *d, const struct err *e)
+{
+	bool missing = e->code == ERR_not_found || e->code == ERR_session_expired ||
+	               e->code == ERR_path_not_allowed || e->code == ERR_denied;
+	bool range = e->code == ERR_invalid_argument && request_header(d->request, "Range") != NULL;
+
+	if (d->begun) {
+		request_break(d->request); /* a file of that length cannot be sent any more */
+		return;
+	}
+	guard_refuse(d->request,
+	    missing ? MHD_HTTP_NOT_FOUND
+	    : range ? MHD_HTTP_RANGE_NOT_SATISFIABLE
+		    : MHD_HTTP_SERVICE_UNAVAILABLE,
+	    NULL, "%s", e->text);
+}
+
+static void
+on_piece(void *self, void *reply, const struct err *e)
+{
+	struct download *d = self;
+	struct artifact_content *content = reply;
+	struct err changed;
+
+	d->ask = 0;
+	if (d->request == NULL) {
+		free_download(d);
+		return;
+	}
+	if (content == NULL) {
+		fail(d, e);
+		return;
+	}
+	blob_clear(&d->piece);
+	d->piece = content->content_base64;
+	content->content_base64 = (struct blob){ 0 };
+	d->used = 0;
+	if (!d->begun) {
+		begin(d, content);
+		return;
+	}
+	if (content->total_size != d->total || d->piece.size == 0) {
+		err_set(&changed, ERR_internal, "the file has changed meanwhile");
+		fail(d, &changed);
+		return;
+	}
+	if (d->piece.size > d->end - d->at)
+		d->piece.size = d->end - d->at;
+	d->at += d->piece.size;
+	request_wake(d->request);
+}
+
+static int
+ask_piece(struct download *d, size_t size)
+{
+	char instance[64];
+	struct sandbox_read_artifact request = {
+		.path = d->path, .session_id = d->session, .offset = d->at, .length = size
+	};
+	bool routed = calls_instance(d->session, instance, sizeof instance);
+	struct err e;
+	struct ask it = { .to = messages[MSG_sandbox_read_artifact].server,
+		.instance = routed ? instance : NULL,
+		.message = MSG_sandbox_read_artifact,
+		.request = &request,
+		.principal = d->owner.principal,
+		.namespace = d->owner.namespace,
+		.timeout_ms = PIECE_MS,
+		.self = d,
+		.done = on_piece };
+
+	d->ask = bus_ask(&it, &e);
+	if (d->ask != 0)
+		return 0;
+	fail(d, &e);
+	return -1;
+}
+
+/* ---- requests ---- */
+
+static struct download *
+make(struct http_request *r, struct err *e)
+{
+	const char *slash = strchr(r->path, '/'), *seal = request_query(r, "t");
+	struct download *d = calloc(1, sizeof *d);
+
+	if (d == NULL || slash == NULL || seal == NULL) {
+		free(d);
+		err_set(e, ERR_denied, "a link to a file is /files/<session>/<path>?t=<seal>");
+		return NULL;
+	}
+	d->session = strndup(r->path, (size_t)(slash - r->path));
+	d->path = strdup(slash + 1);
+	if (d->session != NULL && d->path != NULL &&
+	    links_check(d->session, d->path, seal, &d->owner, e) == 0)
+		return d;
+	free_download(d);
+	return NULL;
+}
+
+void
+files_get(struct http_request *r)
+{
+	struct range range = read_range(request_header(r, "Range"));
+	struct err e = { 0 };
+	struct download *d = make(r, &e);
+
+	if (d == NULL) {
+		guard_refuse(r, MHD_HTTP_FORBIDDEN, NULL, "%s", e.text);
+		return;
+	}
+	d->request = r;
+	r->self = d;
+	r->gone = on_gone;
+	d->at = range.suffix ? 0 : range.first;
+	(void)ask_piece(d, range.suffix || r->head ? 1 : PIECE_BYTES);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sse.c - a client for as long as its stream is open; over it all answers go. */
+#include "gateway/http/sse.h"
+
+#include "gateway/dispatch.h"
+#include "gateway/http/exchange.h"
+#include "gateway/http/guard.h"
+#include "gateway/http/mcp.h"
+#include "gateway/http/session.h"
+#include "gateway/http/web.h"
+#include "gateway/options.h"
+
+#include "common/auto.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The session is the client; see struct session. */
+static void
+send_message(struct client *client, struct exchange *none, const json_t *message)
+{
+	struct session *session = (struct session *)client;
+	struct stream *s = &session->general;
+
+	(void)none;
+	if (message == NULL || s->request == NULL)
+		return;
+	/* One answer may be as long as any, more may not wait. */
+	if (stream_add(s, message,
+		s->waiting == 0 ? options.max_output_bytes : options.max_stream_bytes) < 0)
+		request_break(s->request);
+}
+
+static bool
+is_slow(const struct client *client, const struct exchange *none)
+{
+	(void)none;
+	return ((const struct session *)client)->general.waiting > options.max_stream_bytes / 4;
+}
+
+static char *
+link_to(struct client *client, struct exchange *none, const char *session, const char *path)
+{
+	return exchange_transport.link(client, none, session, path);
+}
+
+static const struct transport by_sse = {
+	.send = send_message,
+	.answer = send_message,
+	.slow = is_slow,
+	.link = link_to,
+};
+
+static void
+on_gone(struct http_request *r)
+{
+	session_end(r->self);
+}
+
+void
+sse_get(struct http_request *r)
+{
+	struct err e;
+	char where[64];
+	struct session *session = session_open(r->account, &by_sse, &e);
+
+	if (session == NULL) {
+		guard_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE,
+		    (struct header[]){ { "Retry-After", "5" }, { 0 } }, "%s", e.text);
+		return;
+	}
+	session->general.tag = 0; /* nobody comes back to it */
+	r->self = session;
+	r->gone = on_gone;
+	request_stream(r, &session->general, NULL);
+	snprintf(where, sizeof where, "/messages?session_id=%s", session->id);
+	if (stream_add_text(&session->general, "endpoint", where) < 0)
+		request_break(r);
+}
+
+void
+sse_post(struct http_request *r)
+{
+	const char *id = request_query(r, "session_id");
+	struct session *session = id == NULL ? NULL : session_find(id, r->account);
+
+	if (session == NULL || session->client.by != &by_sse) {
+		guard_refuse(r, MHD_HTTP_NOT_FOUND, NULL,
+		    "session_id is none of a stream that is open: GET /sse first");
+		return;
+	}
+
+	json_t *message = mcp_parse(r);
+
+	if (message == NULL)
+		return;
+	if (guard_permits(r, message)) {
+		session->client.scopes = r->identity.scopes;
+		request_say(r, MHD_HTTP_ACCEPTED, "text/plain", "Accepted", NULL);
+		dispatch_message(&session->client, NULL, message, r->size);
+	}
+	json_decref(message);
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * complete.c - values of an argument that begin as the user began (utilities/completion).
+ *
+ * What is the principal's own is asked of the daemons in its name; where they are away, nothing is
+ * suggested rather than waited for.
+ */
+#include "gateway/mcp/errand.h"
+#include "gateway/mcp/extra.h"
+#include "gateway/mcp/handlers.h"
+#include "gateway/mcp/prompts.h"
+#include "gateway/resource/resource.h"
+#include "gateway/resource/schemas.h"
+
+#include "common/auto.h"
+#include "common/bus.h"
+#include "common/profile/profile.h"
+
+#include <string.h>
+
+enum {
+	MAX_VALUES = 100,
+};
+
+/* Where values of an argument of that name come from. */
+struct source {
+	const char *argument;
+	enum msg_id message;       /* MSG_none: a list of our own */
+	const char *list, *member; /* of the reply; in the item, or in "event" of it */
+	const char *fixed;         /* arguments, as JSON */
+	const char *needs;         /* an argument that must be known already */
+	json_t *(*values)(void);
+};
+
+static json_t *
+profile_names(void)
+{
+	json_t *all = json_array();
+
+	for (int i = 0; i < PROFILE_COUNT; i++)
+		json_array_append_new(all, json_string(profile_name((enum profile)i)));
+	return all;
+}
+
+static json_t *
+schema_names(void)
+{
+	json_t *all = json_array();
+
+	for (const struct schema *s = schemas; s->name != NULL; s++)
+		json_array_append_new(all, json_string(s->name));
+	return all;
+}
+
+/* clang-format off */
+static const struct source sources[] = {
+	{ "execution_id", MSG_audit_execution,        "entries",   "execution_id", "{\"limit\":1000}", NULL, NULL },
+	{ "language",     MSG_list_runtimes,          "runtimes",  "language",     NULL, NULL, NULL },
+	{ "path",         MSG_sandbox_list_artifacts, "artifacts", "filename",     NULL, "session_id", NULL },
+	{ "profile",      MSG_none,                   NULL,        NULL,           NULL, NULL, profile_names },
+	{ "schema_name",  MSG_none,                   NULL,        NULL,           NULL, NULL, schema_names },
+	{ "session_id",   MSG_sandbox_stats,          "sessions",  "session_id",   NULL, NULL, NULL },
+	{ "snapshot_id",  MSG_list_state_snapshots,   "snapshots", "snapshot_id",  NULL, NULL, NULL },
+};
+/* clang-format on */
+
+static const struct source *
+find(const char *argument)
+{
+	for (size_t i = 0; i < COUNT(sources); i++)
+		if (strcmp(sources[i].argument, argument) == 0)
+			return &sources[i];
+	return NULL;
+}
+
+/* Has the template a variable of that name? */
+static bool
+has_variable(const char *template, const char *name)
+{
+	for (const char *at = strchr(template, '{'); at != NULL; at = strchr(at + 1, '{')) {
+		at += 1 + (at[1] == '+');
+
+		size_t n = strcspn(at, "}");
+
+		if (strlen(name) == n && memcmp(at, name, n) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* ---- the answer ---- */
+
+/* Of all values, taken, those that begin as the argument does; each once. */
+static json_t *
+answer(const struct request *r, json_t *all)
+{
+	const char *begin =
+	    json_string_value(json_object_get(json_object_get(r->params, "argument"), "value"));
+	json_t *values = json_array(), *seen = json_object(), *value;
+	size_t i, total = 0;
+
+	json_array_foreach(all, i, value)
+	{
+		const char *text = json_string_value(value);
+
+		if (text == NULL || strncmp(text, begin, strlen(begin)) != 0 ||
+		    json_object_get(seen, text) != NULL)
+			continue;
+		json_object_set_new(seen, text, json_true());
+		if (total++ < MAX_VALUES)
+			json_array_append(values, value);
+	}
+	json_decref(seen);
+	json_decref(all);
+	return method_complete(r, json_pack("{s:{s:o, s:I, s:b}}", "completion", "values", values,
+				      "total", (json_int_t)total, "hasMore", total > MAX_VALUES));
+}
+
+/* context: the name of the argument */
+static json_t *
+compose(const struct request *r, const struct reply *replies, json_t *context)
+{
+	const struct source *s = find(json_string_value(context));
+	json_t *all = json_array(), *item;
+	size_t i;
+
+	json_array_foreach(json_object_get(replies[0].value, s->list), i, item)
+	{
+		json_t *value = json_object_get(item, s->member);
+
+		if (value == NULL)
+			value = json_object_get(json_object_get(item, "event"), s->member);
+		if (value != NULL)
+			json_array_append(all, value);
+	}
+	return answer(r, all);
+}
+
+static json_t *
+ask(const struct request *r, const struct source *s)
+{
+	json_t *known = json_object_get(json_object_get(r->params, "context"), "arguments");
+	json_t *needed = s->needs == NULL ? NULL : json_object_get(known, s->needs);
+	json_t *arguments = s->fixed == NULL ? json_object() : json_loads(s->fixed, 0, NULL);
+
+	if (!bus_ready(messages[s->message].server, NULL) ||
+	    (s->needs != NULL && !json_is_string(needed))) {
+		json_decref(arguments);
+		return answer(r, json_array());
+	}
+	if (needed != NULL)
+		json_object_set(arguments, s->needs, needed);
+	return errand_begin(
+	    r, &(struct want){ s->message, arguments }, 1, compose, json_string(s->argument));
+}
+
+/* ---- the request ---- */
+
+/* What is referred to: a prompt's name or a template; NULL with *refusal. */
+static const char *
+read_ref(const struct request *r, const char *argument, json_t **refusal)
+{
+	json_t *ref = json_object_get(r->params, "ref");
+	const char *type = json_string_value(json_object_get(ref, "type"));
+	const char *prompt = json_string_value(json_object_get(ref, "name"));
+	const char *uri = json_string_value(json_object_get(ref, "uri")), *known;
+
+	if (type != NULL && strcmp(type, "ref/prompt") == 0 && prompt != NULL &&
+	    prompts_have(prompt, NULL))
+		return prompts_have(prompt, argument) ? prompt : "";
+	for (unsigned i = 0; type != NULL && strcmp(type, "ref/resource") == 0 && uri != NULL &&
+			     (known = resource_template(i)) != NULL;
+	     i++)
+		if (strcmp(known, uri) == 0)
+			return has_variable(known, argument) ? known : "";
+	*refusal = method_refuse(r, "ref names no prompt and no resource template of this server");
+	return NULL;
+}
+
+/* Values of what is no own prompt or template; NULL: there are none. */
+static json_t *
+extra_values(const struct request *r, const char *argument, const char *value)
+{
+	json_t *ref = json_object_get(r->params, "ref");
+	const char *name = json_string_value(json_object_get(ref, "name"));
+	const char *uri = json_string_value(json_object_get(ref, "uri"));
+
+	if (extra_get()->complete == NULL || (name == NULL && uri == NULL))
+		return NULL;
+	return extra_get()->complete(name != NULL ? name : uri, argument, value);
+}
+
+json_t *
+handle_complete(const struct request *r)
+{
+	json_t *argument = json_object_get(r->params, "argument"), *refusal = NULL;
+	const char *name = json_string_value(json_object_get(argument, "name"));
+	const char *value = json_string_value(json_object_get(argument, "value"));
+
+	if (name == NULL || value == NULL)
+		return method_refuse(r, "argument must have a name and a value, both strings");
+
+	json_t *more = extra_values(r, name, value);
+
+	if (more != NULL)
+		return answer(r, more);
+
+	const char *ref = read_ref(r, name, &refusal);
+	const struct source *s = ref == NULL ? NULL : find(name);
+
+	if (ref == NULL)
+		return refusal;
+	if (ref[0] == '\0')
+		return method_refuse(r, "what ref names has no argument %.64s", name);
+	if (s == NULL)
+		return answer(r, json_array());
+	return s->message == MSG_none ? answer(r, s->values()) : ask(r, s);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * icon.c - SVG drawings as data: URIs, so that showing one asks nothing of any network.
+ *
+ * Shapes are strokes of the text's colour on no ground: they fit light and dark themes.
+ */
+#include "gateway/mcp/icon.h"
+
+#include "common/auto.h"
+#include "common/schema.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define FRAME "<rect x='2' y='4' width='20' height='16' rx='2'/>"
+
+static const char *const shapes[ICON_COUNT] = {
+	/* an arch on pillars */
+	[ICON_server] = "<path d='M3 21V10a9 9 0 0 1 18 0v11M8 21v-9a4 4 0 0 1 8 0v9M2 21h20'/>",
+	/* a prompt */
+	[ICON_core] = FRAME "<path d='M6 9l4 3-4 3M12 15h5'/>",
+	/* a dial */
+	[ICON_monitor] = "<path d='M3 17a9 9 0 1 1 18 0M12 17l5-6'/>",
+	/* a globe */
+	[ICON_web] =
+	    "<path d='M12 3a9 9 0 1 0 0 18a9 9 0 0 0 0-18M3 12h18M12 3a14 14 0 0 1 0 18'/>",
+	/* a screen */
+	[ICON_host] = FRAME "<path d='M2 16h20M9 23h6'/>",
+};
+
+/* Percent-encoded: what a URI may not hold of it are these. */
+static void
+write_uri(char *to, size_t size, const char *shape)
+{
+	static const char digits[] = "0123456789ABCDEF";
+	char svg[512];
+	int n = snprintf(svg, sizeof svg,
+	    "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24' fill='none' "
+	    "stroke='gray' stroke-width='2'>%s</svg>",
+	    shape);
+	size_t used = (size_t)snprintf(to, size, "data:image/svg+xml,");
+
+	must(n > 0 && (size_t)n < sizeof svg && used + 3 * (size_t)n < size);
+	for (const char *at = svg; *at != '\0'; at++) {
+		if (strchr("<> #%\"", *at) == NULL) {
+			to[used++] = *at;
+			continue;
+		}
+		to[used++] = '%';
+		to[used++] = digits[(unsigned char)*at >> 4];
+		to[used++] = digits[*at & 15];
+	}
+	to[used] = '\0';
+}
+
+void
+icon_add(json_t *object, const struct era *era, enum icon icon)
+{
+	static char uris[ICON_COUNT][2048];
+
+	if (!era->icons)
+		return;
+	if (uris[icon][0] == '\0')
+		write_uri(uris[icon], sizeof uris[icon], shapes[icon]);
+	json_object_set_new(object, "icons",
+	    json_pack("[{s:s, s:s, s:[s]}]", "src", uris[icon], "mimeType", "image/svg+xml",
+		"sizes", "any"));
+}
+
+enum icon
+icon_of_toolsets(unsigned toolsets)
+{
+	static const struct {
+		unsigned toolset;
+		enum icon icon;
+	} rows[] = {
+		{ HOST, ICON_host },
+		{ WEB, ICON_web },
+		{ MONITOR, ICON_monitor },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++)
+		if ((toolsets & rows[i].toolset) != 0)
+			return rows[i].icon;
+	return ICON_core;
+}

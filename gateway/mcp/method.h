@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * method.h - a request as handlers see it, and the table of methods that names them.
+ *
+ * What a server says it can do (server/discover, initialize) is read off the same table, so that
+ * nothing is announced that is not there, nor the other way round.
+ */
+#pragma once
+
+#include "gateway/client.h"
+
+struct method;
+
+/* All of it is borrowed, and lasts as long as the handler runs. */
+struct request {
+	struct origin origin;
+	const struct method *method;
+	json_t *params, *meta; /* objects, or NULL */
+	json_t *capabilities;  /* of the client, an object; NULL: none */
+	json_t *inputs; /* what the client was asked for it and answered, by key; see elicit.h */
+	size_t bytes;   /* of the message it came in */
+};
+
+/* Whether and for how long a result may be kept, and by whom (2026-07-28, utilities/caching). */
+struct cache {
+	int ttl_ms;
+	const char *scope; /* "public" or "private"; NULL: it may not */
+};
+
+struct method {
+	const char *name;
+	unsigned eras; /* bits of struct era, and ERA_FIRST */
+	/* The whole answer, or NULL: it is pending. */
+	json_t *(*handle)(const struct request *);
+	struct cache cache;
+};
+
+/* That method in that era, NULL: before initialize.  NULL where it is not there. */
+const struct method *method_find(const char *name, const struct era *);
+/* What a server of that era can do: its "capabilities". */
+json_t *method_capabilities(const struct era *);
+
+/* Has the client declared it?  As in "elicitation", or "extensions" and the name of one. */
+bool method_declared(const struct request *, const char *capability, const char *extension);
+
+/* The answer with that result, which is taken and made complete as era and method want it. */
+json_t *method_complete(const struct request *, json_t *result);
+/* The same with a cache policy of its own, as of what a single resource is worth. */
+json_t *method_complete_for(const struct request *, json_t *result, const struct cache *);
+/* -32602; names the parameter. */
+json_t *method_refuse(const struct request *, const char *fmt, ...) PRINTF(2, 3);
+/* -32021, or in eras without it -32600: capabilities, taken, is what the client would have to
+ * declare. */
+json_t *method_lacks(const struct request *, json_t *capabilities);
+/* params[name] where it is a text without zero byte; else NULL and in *answer a refusal. */
+const char *method_text(const struct request *, const char *name, json_t **answer);

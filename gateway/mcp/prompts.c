@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * prompts.c - one row a prompt: its arguments, and the text that they are put into.
+ *
+ * Arguments come from a user or a model and go back to it: they are only ever quoted in text.
+ */
+#include "gateway/mcp/prompts.h"
+
+#include "gateway/mcp/extra.h"
+#include "gateway/mcp/handlers.h"
+#include "gateway/mcp/icon.h"
+#include "gateway/mcp/page.h"
+#include "gateway/resource/schemas.h"
+
+#include "common/auto.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	MAX_ARGUMENTS = 3,
+	ARGUMENT_BYTES = 262144,
+};
+
+struct argument {
+	const char *name, *title, *doc;
+	bool required;
+};
+
+/* values: of the arguments in their order, "" where absent. */
+struct prompt {
+	const char *name, *title, *doc;
+	struct argument arguments[MAX_ARGUMENTS];
+	void (*write)(FILE *, const char *const values[MAX_ARGUMENTS]);
+};
+
+static const char *
+or_else(const char *text, const char *fallback)
+{
+	return text[0] != '\0' ? text : fallback;
+}
+
+static void
+write_script(FILE *to, const char *const v[MAX_ARGUMENTS])
+{
+	fprintf(to,
+	    "Write a complete program in %s for this task:\n\n%s\n\n"
+	    "It will run in a kernel-isolated box under the profile \"%s\". Keep to these rules:\n"
+	    "- No network, no subprocesses, no access to the host; the system is read-only.\n"
+	    "- Read and write files only by relative paths, in the workspace (/workspace).\n",
+	    or_else(v[1], "python"), v[0], or_else(v[2], "strict"));
+	if (strcmp(or_else(v[1], "python"), "python") == 0)
+		fputs("- Under strict and the module profiles: no exec, eval, compile or "
+		      "__import__, no "
+		      "dunder attributes, no os, sys, subprocess, socket, ctypes; import only "
+		      "modules "
+		      "that the profile allows.\n"
+		      "- Put the value that matters into the variable `result`, or end in an "
+		      "expression; print only what a reader needs.\n",
+		    to);
+	fputs(
+	    "- Bound loops and sizes; handle missing or malformed input; write large results to a "
+	    "file.\n\n"
+	    "Check the program with the server's code check first, mend what it finds, then run "
+	    "it. Answer with the program alone in one code block.",
+	    to);
+}
+
+static void
+write_diagnosis(FILE *to, const char *const v[MAX_ARGUMENTS])
+{
+	const struct schema *schema = schemas_find(v[2]);
+
+	fprintf(to,
+	    "This JSON does not keep to its schema.\n\nData:\n```json\n%s\n```\n\nWhat the check "
+	    "said:\n```\n%s\n```\n\n",
+	    v[0], v[1]);
+	if (schema != NULL)
+		fprintf(to, "Schema \"%s\":\n```json\n%s\n```\n\n", schema->name, schema->text);
+	else if (v[2][0] != '\0')
+		fprintf(to, "Schema:\n```json\n%s\n```\n\n", v[2]);
+	fputs(
+	    "For each error say in one line what is wrong at which JSON pointer and why the schema "
+	    "refuses it. Then give the whole corrected JSON in one code block: change only what "
+	    "has to be changed, invent no values, and where a value cannot be known say so and "
+	    "ask for it.",
+	    to);
+}
+
+/* clang-format off */
+static const struct prompt prompts[] = {
+	{ "diagnose_validation_error", "Diagnose a validation error",
+	  "Explain why JSON breaks its schema, and correct it.",
+	  { { "data", "Data", "The JSON that was refused.", true },
+	    { "errors", "Errors", "What the check said.", true },
+	    { "schema_name", "Schema", "config, dataset, user, or a JSON Schema.", false } },
+	  write_diagnosis },
+	{ "generate_secure_script", "Write a script for the sandbox",
+	  "Write a program that keeps to the rules of the sandbox and of a profile.",
+	  { { "task", "Task", "What the program shall do.", true },
+	    { "language", "Language", "python, node or shell; default python.", false },
+	    { "profile", "Profile", "Rules it is checked by; default strict.", false } },
+	  write_script },
+};
+/* clang-format on */
+
+static const struct prompt *
+find(const char *name)
+{
+	for (const struct prompt *p = prompts; p < prompts + COUNT(prompts); p++)
+		if (strcmp(p->name, name) == 0)
+			return p;
+	return NULL;
+}
+
+bool
+prompts_have(const char *prompt, const char *argument)
+{
+	const struct prompt *p = find(prompt);
+
+	for (size_t i = 0; p != NULL && i < MAX_ARGUMENTS; i++)
+		if (p->arguments[i].name != NULL &&
+		    (argument == NULL || strcmp(p->arguments[i].name, argument) == 0))
+			return true;
+	return false;
+}
+
+/* ---- listing ---- */
+
+static json_t *
+describe(const struct era *era, const struct prompt *p)
+{
+	json_t *arguments = json_array();
+	json_t *one = json_pack(
+	    "{s:s, s:s, s:o}", "name", p->name, "description", p->doc, "arguments", arguments);
+
+	for (const struct argument *a = p->arguments;
+	     a < p->arguments + MAX_ARGUMENTS && a->name != NULL; a++)
+		json_array_append_new(
+		    arguments, json_pack("{s:s, s:s*, s:s, s:b}", "name", a->name, "title",
+				   era->structured ? a->title : NULL, "description", a->doc,
+				   "required", a->required));
+	if (era->structured)
+		json_object_set_new(one, "title", json_string(p->title));
+	icon_add(one, era, ICON_core);
+	return one;
+}
+
+json_t *
+handle_prompts_list(const struct request *r)
+{
+	json_t *all = json_array();
+	json_t *more = extra_get()->prompts == NULL ? NULL : extra_get()->prompts(r->origin.era);
+
+	for (size_t i = 0; i < COUNT(prompts); i++)
+		json_array_append_new(all, describe(r->origin.era, &prompts[i]));
+	json_array_extend(all, more);
+	json_decref(more);
+	return page_answer(r, "prompts", all);
+}
+
+/* ---- getting ---- */
+
+/* NULL, or a refusal. */
+static json_t *
+read_argument(const struct request *r, const struct argument *a, const char **value)
+{
+	json_t *given = json_object_get(json_object_get(r->params, "arguments"), a->name);
+
+	*value = "";
+	if (given == NULL && a->required)
+		return method_refuse(r, "the argument %s is required: %s", a->name, a->doc);
+	if (given == NULL)
+		return NULL;
+	if (!json_is_string(given))
+		return method_refuse(r, "the argument %s must be a string", a->name);
+	if (json_string_length(given) > ARGUMENT_BYTES)
+		return method_refuse(r, "the argument %s has %zu bytes; at most %d may be", a->name,
+		    json_string_length(given), ARGUMENT_BYTES);
+	*value = json_string_value(given);
+	return NULL;
+}
+
+static json_t *
+render(const struct request *r, const struct prompt *p, const char *const values[MAX_ARGUMENTS])
+{
+	auto_free char *text = NULL;
+	size_t size = 0;
+	FILE *to = open_memstream(&text, &size);
+
+	if (to == NULL)
+		return jsonrpc_error(r->origin.id, RPC_INTERNAL, "out of memory");
+	p->write(to, values);
+	if (fclose(to) != 0)
+		return jsonrpc_error(r->origin.id, RPC_INTERNAL, "out of memory");
+	return method_complete(
+	    r, json_pack("{s:s, s:[{s:s, s:{s:s, s:s}}]}", "description", p->doc, "messages",
+		   "role", "user", "content", "type", "text", "text", text));
+}
+
+json_t *
+handle_prompts_get(const struct request *r)
+{
+	json_t *answer = NULL, *arguments = json_object_get(r->params, "arguments");
+	const char *name = method_text(r, "name", &answer), *values[MAX_ARGUMENTS] = { "", "", "" };
+
+	if (name == NULL)
+		return answer;
+	if (arguments != NULL && !json_is_object(arguments))
+		return method_refuse(r, "arguments must be an object");
+	if (extra_get()->prompt != NULL && extra_get()->prompt(r, name, arguments, &answer))
+		return answer;
+
+	const struct prompt *p = find(name);
+
+	if (p == NULL)
+		return method_refuse(r, "unknown prompt: %.128s", name);
+	for (size_t i = 0; i < MAX_ARGUMENTS && p->arguments[i].name != NULL && answer == NULL; i++)
+		answer = read_argument(r, &p->arguments[i], &values[i]);
+	return answer != NULL ? answer : render(r, p, values);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sealed.h - values that a client keeps for us, and cannot read, change, lend or keep for long.
+ *
+ * XChaCha20-Poly1305 (libsodium) under a key that is random at each start, or stands in a file that
+ * several gateways share.  What a seal is for and for whom is authenticated with it: one made for
+ * another purpose, principal, name space or request does not open.  How often it is used is not
+ * bounded within its life; who needs that keeps a list.
+ */
+#pragma once
+
+#include "gateway/client.h"
+
+#include "common/err.h"
+
+#include <jansson.h>
+#include <stdint.h>
+
+enum {
+	SEALED_MAX = 65536, /* bytes of text that are looked at */
+};
+
+/* Before the jail.  path: a file with 32 bytes in base64; "": a random key. */
+int sealed_open(const char *path, struct err *);
+
+/* Base64url text of malloc; NULL: no memory.  The value stays the caller's. */
+char *sealed_make(
+    const char *purpose, const struct account *who, const json_t *value, int64_t life_s);
+/* What was sealed, a new reference; NULL with *e: invalid_argument, saying that it was not made
+ * here for this, or is too old. */
+json_t *sealed_read(
+    const char *purpose, const struct account *who, const char *text, struct err *e);

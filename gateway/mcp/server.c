@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * server.c - what the server says of itself, and the handshake of earlier revisions.
+ *
+ * Sources: 2026-07-28 server/discover; 2025-11-25 basic/lifecycle.
+ */
+#include "gateway/mcp/handlers.h"
+#include "gateway/mcp/icon.h"
+
+#include "gateway/options.h"
+#include "gateway/resource/listen.h"
+
+#include "common/auto.h"
+
+#include <string.h>
+
+static json_t *
+describe(json_t *result, const struct era *era)
+{
+	json_object_set_new(result, "capabilities", method_capabilities(era));
+	if (options.instructions[0] != '\0')
+		json_object_set_new(result, "instructions", json_string(options.instructions));
+	return result;
+}
+
+json_t *
+handle_discover(const struct request *r)
+{
+	const struct era *era = r->origin.era;
+	json_t *result = json_pack("{s:o, s:{s:o}}", "supportedVersions", era_supported(), "_meta",
+	    ERA_META "serverInfo", era_server_info(era));
+
+	return method_complete(r, describe(result, era));
+}
+
+json_t *
+handle_ping(const struct request *r)
+{
+	return jsonrpc_result(r->origin.id, json_object());
+}
+
+/* Only what is ever asked about: the rest is as large as a client likes. */
+static json_t *
+read_capabilities(const json_t *declared)
+{
+	static const char *const names[][3] = {
+		{ "elicitation", "form", "url" },
+		{ "roots" },
+		{ "sampling" },
+	};
+	json_t *all = json_object();
+
+	for (size_t i = 0; i < COUNT(names); i++) {
+		json_t *from = json_object_get(declared, names[i][0]), *to = json_object();
+
+		for (size_t k = 1; k < COUNT(names[i]) && names[i][k] != NULL; k++)
+			if (json_is_object(json_object_get(from, names[i][k])))
+				json_object_set_new(to, names[i][k], json_object());
+		if (json_is_object(from))
+			json_object_set(all, names[i][0], to);
+		json_decref(to);
+	}
+	return all;
+}
+
+json_t *
+handle_initialize(const struct request *r)
+{
+	struct client *client = r->origin.client;
+	json_t *wanted = json_object_get(r->params, "protocolVersion");
+
+	if (client->era != NULL)
+		return jsonrpc_error(r->origin.id, RPC_INVALID,
+		    "Invalid Request: initialize was answered before, with protocol version %s",
+		    client->era->version);
+	if (r->origin.batch != NULL)
+		return jsonrpc_error(
+		    r->origin.id, RPC_INVALID, "Invalid Request: initialize cannot be in a batch");
+	if (!json_is_string(wanted))
+		return method_refuse(r, "protocolVersion must be a string");
+	client->era = era_agree(json_string_value(wanted));
+	json_decref(client->capabilities);
+	client->capabilities = read_capabilities(json_object_get(r->params, "capabilities"));
+	listen_welcome(client);
+	return jsonrpc_result(
+	    r->origin.id, describe(json_pack("{s:s, s:o}", "protocolVersion", client->era->version,
+				       "serverInfo", era_server_info(client->era)),
+			      client->era));
+}

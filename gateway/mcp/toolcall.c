@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * toolcall.c - tools/list and tools/call.
+ *
+ * What a tool is and who serves it stands in schema.def.  Before a call that takes away for good
+ * the user may have to be asked: that is decided here, and only the user's own yes lets it through.
+ */
+#include "gateway/mcp/toolcall.h"
+
+#include "gateway/mcp/elicit.h"
+#include "gateway/mcp/extra.h"
+#include "gateway/mcp/handlers.h"
+#include "gateway/mcp/page.h"
+
+#include "gateway/auth/scope.h"
+#include "gateway/calls.h"
+#include "gateway/options.h"
+#include "gateway/result.h"
+#include "gateway/tools.h"
+
+#include "common/auto.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A new reference; not to be changed. */
+static json_t *
+all_tools(const struct era *era)
+{
+	json_t *all = tools_list(era), *more;
+
+	if (all == NULL || extra_get()->tools == NULL)
+		return all;
+	more = json_copy(all);
+	json_decref(all);
+	all = extra_get()->tools(era);
+	json_array_extend(more, all);
+	json_decref(all);
+	return more;
+}
+
+/* Takes the list; what is left of it are the tools that can be called with these scopes. */
+static json_t *
+permitted(json_t *all, unsigned scopes)
+{
+	json_t *some, *tool;
+	size_t i;
+
+	if ((scopes & SCOPES_ALL) == SCOPES_ALL || all == NULL)
+		return all;
+	some = json_array();
+	json_array_foreach(all, i, tool)
+	{
+		enum msg_id id = tools_find(json_string_value(json_object_get(tool, "name")));
+
+		if (id == MSG_none || (scope_of_tool(id) & ~scopes) == 0)
+			json_array_append(some, tool);
+	}
+	json_decref(all);
+	return some;
+}
+
+json_t *
+handle_tools_list(const struct request *r)
+{
+	json_t *all = permitted(all_tools(r->origin.era), r->origin.client->scopes);
+
+	return all != NULL ? page_answer(r, "tools", all)
+	                   : jsonrpc_error(r->origin.id, RPC_INTERNAL, "out of memory");
+}
+
+json_t *
+toolcall_definition(const struct era *era, const char *name)
+{
+	json_t *all = all_tools(era), *tool, *found = NULL;
+	size_t i;
+
+	json_array_foreach(all, i, tool)
+	{
+		const char *its = json_string_value(json_object_get(tool, "name"));
+
+		if (its != NULL && strcmp(its, name) == 0)
+			found = json_incref(tool);
+	}
+	json_decref(all);
+	return found;
+}
+
+/* ---- consent ---- */
+
+static json_t *
+say(const struct request *r, enum err_code code, const char *text)
+{
+	struct err e;
+
+	err_set(&e, code, "%s", text);
+
+	json_t *result = result_of_error(r->origin.era, &e);
+
+	return result == NULL ? jsonrpc_error(r->origin.id, RPC_INTERNAL, "out of memory")
+	                      : jsonrpc_result(r->origin.id, result);
+}
+
+/* What the user is asked: the tool, and the arguments as they are, which a model chose. */
+static void
+question(char text[512], enum msg_id tool, const json_t *arguments)
+{
+	auto_free char *shown =
+	    arguments == NULL ? NULL : json_dumps(arguments, JSON_COMPACT | JSON_ENSURE_ASCII);
+
+	snprintf(text, 512, "%s (%s %.300s)? This cannot be undone.", messages[tool].title,
+	    messages[tool].name, shown == NULL ? "{}" : shown);
+}
+
+/* true: go on.  false: *answer says why not, or NULL: it is being asked. */
+static bool
+consented(const struct request *r, enum msg_id tool, const json_t *arguments, json_t **answer)
+{
+	char text[512];
+	bool yes = false;
+
+	if (!options.confirm_destructive || (messages[tool].hints & FINAL) == 0)
+		return true;
+	if (!r->origin.era->modern && !method_declared(r, "elicitation", NULL)) {
+		*answer = say(r, ERR_approval_required,
+		    "the user has to confirm this, and this client cannot ask: it does not declare "
+		    "elicitation");
+		return false;
+	}
+	question(text, tool, arguments);
+	if (!elicit_consent(r, text, &yes, answer))
+		return false;
+	if (!yes)
+		*answer = say(r, ERR_approval_denied, "the user did not confirm it");
+	return yes;
+}
+
+/* ---- calls ---- */
+
+json_t *
+handle_tools_call(const struct request *r)
+{
+	json_t *arguments = json_object_get(r->params, "arguments"), *answer = NULL;
+	const char *name = method_text(r, "name", &answer);
+
+	if (name == NULL)
+		return answer;
+	if (arguments != NULL && !json_is_object(arguments))
+		return method_refuse(r, "arguments must be an object");
+	if (extra_get()->call != NULL && extra_get()->call(r, name, arguments, &answer))
+		return answer;
+
+	enum msg_id tool = tools_find(name);
+
+	if (tool == MSG_none)
+		return jsonrpc_error(r->origin.id, RPC_PARAMS, "Unknown tool: %.128s", name);
+	if (!consented(r, tool, arguments, &answer))
+		return answer;
+	return calls_begin(&(struct call_in){
+	    .origin = r->origin,
+	    .tool = tool,
+	    .arguments = arguments,
+	    .meta = r->meta,
+	    .bytes = r->bytes,
+	    .as = CALLS_TOOL,
+	    .task = (messages[tool].hints & LONG) != 0 && r->origin.era->modern &&
+	            method_declared(r, "extensions", ERA_META "tasks"),
+	});
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* schemas.h - JSON Schemas that have a name here: config, user, dataset. */
+#pragma once
+
+struct schema {
+	const char *name, *title, *text;
+};
+
+/* Ends with a NULL name. */
+extern const struct schema schemas[];
+/* NULL: there is none of that name. */
+const struct schema *schemas_find(const char *name);

