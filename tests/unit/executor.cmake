@@ -13,9 +13,9 @@ cloister_test(unit test_queue.c ${executor_sessions})
 cloister_test(unit test_session.c ${executor_sessions})
 cloister_test(unit test_session_record.c ${executor_sessions})
 cloister_test(unit test_run.c ${executor_sessions} ${executor_files} ${executor}/run/outcome.c ${executor}/run/plan.c
-	${executor}/run/run.c ${executor}/run/run_tools.c ${executor}/run/stream.c)
+	${executor}/run/run.c ${executor}/run/run_tools.c ${executor}/run/stream.c ${executor}/run/symptom.c)
 cloister_test(unit test_statements.c ${executor_sessions} ${executor_files} ${executor}/run/outcome.c ${executor}/run/plan.c
-	${executor}/run/run.c ${executor}/run/run_tools.c ${executor}/run/stream.c)
+	${executor}/run/run.c ${executor}/run/run_tools.c ${executor}/run/stream.c ${executor}/run/symptom.c)
 cloister_test(unit test_pool.c ${executor_sessions})
 cloister_test(unit test_artifact.c ${executor_sessions} ${executor_files})
 cloister_test(unit test_collect.c ${executor_sessions} ${executor_files})
