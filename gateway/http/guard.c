@@ -57,6 +57,15 @@ guard_too_large(struct http_request *r)
 	    (size_t)options.max_message_bytes);
 }
 
+void
+guard_busy(struct http_request *r)
+{
+	guard_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE,
+	    (struct header[]){ { "Retry-After", "2" }, { 0 } },
+	    "bodies that arrive now take all of %zu bytes (max_bodies_bytes); try again",
+	    (size_t)options.max_bodies_bytes);
+}
+
 /* ---- Host and Origin ---- */
 
 /* Is it an element of a list joined by commas? */

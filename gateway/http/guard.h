@@ -17,6 +17,8 @@ int guard_open(struct err *);
 void guard_request(struct http_request *);
 /* Replies to one whose body is too long. */
 void guard_too_large(struct http_request *);
+/* Replies to one whose body finds no room beside others'. */
+void guard_busy(struct http_request *);
 /* Once a second. */
 void guard_sweep(int64_t now_ms);
 
