@@ -116,9 +116,10 @@ put_mounts(struct text *t, const struct order *o)
 
 	put(t, "\"root\":{\"path\":\"rootfs\",\"readonly\":true},\"hostname\":\"cloister\","
 	       "\"mounts\":[{\"destination\":\"/proc\",\"type\":\"proc\",\"source\":\"proc\","
-	       "\"options\":[\"nosuid\",\"noexec\",\"nodev\"]},"
+	       "\"options\":[\"nosuid\",\"noexec\",\"nodev\"%s]},"
 	       "{\"destination\":\"/dev\",\"type\":\"tmpfs\",\"source\":\"tmpfs\",\"options\":"
-	       "[\"nosuid\",\"noexec\",\"mode=755\",\"size=64k\",\"nr_inodes=64\"]},");
+	       "[\"nosuid\",\"noexec\",\"mode=755\",\"size=64k\",\"nr_inodes=64\"]},",
+	    o->container == CONTAINER_runsc ? "" : ",\"subset=pid\"");
 	put(t, binds, "/tmp", "/tmp");
 	put(t, ",");
 	if (o->container == CONTAINER_runsc)
