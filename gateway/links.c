@@ -86,21 +86,27 @@ seal(const struct account *account, const char *purpose_, char *to, size_t room)
 	return sodium_bin2base64(to, room, sealed, NONCE + (size_t)size, BASE64);
 }
 
-/* As a path of a URL: all but letters, digits, "-._~/" as %XX; *to has room for three times as
- * much and a zero byte. */
-static void
-escape(const char *path, char *to)
+char *
+links_escape(const char *text, const char *also)
 {
-	for (; *path != '\0'; path++) {
-		unsigned char c = (unsigned char)*path;
+	static const char digits[] = "0123456789ABCDEF";
+	char *escaped = malloc(strlen(text) * 3 + 1), *to = escaped;
+
+	for (; escaped != NULL && *text != '\0'; text++) {
+		unsigned char c = (unsigned char)*text;
 
 		if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-		    strchr("-._~/", c) != NULL)
+		    strchr(also, c) != NULL) {
 			*to++ = (char)c;
-		else
-			to += sprintf(to, "%%%02X", c);
+			continue;
+		}
+		*to++ = '%';
+		*to++ = digits[c >> 4];
+		*to++ = digits[c & 15];
 	}
-	*to = '\0';
+	if (escaped != NULL)
+		*to = '\0';
+	return escaped;
 }
 
 char *
@@ -108,13 +114,12 @@ links_make(const char *base, const struct account *account, const char *session,
 {
 	char sealed[sodium_base64_ENCODED_LEN(SEALED, BASE64)];
 	auto_free char *for_what = purpose(session, path);
-	auto_free char *escaped = malloc(strlen(path) * 3 + 1);
+	auto_free char *escaped = links_escape(path, "-._~/");
 	char *link;
 
 	if (for_what == NULL || escaped == NULL ||
 	    seal(account, for_what, sealed, sizeof sealed) == NULL)
 		return NULL;
-	escape(path, escaped);
 	if (asprintf(&link, "%s/files/%s/%s?t=%s", base, session, escaped, sealed) < 0)
 		return NULL;
 	return link;

@@ -91,10 +91,13 @@ const struct setting options_table[] = {
 	{ "stall_timeout_ms", KIND_UINT, &options.stall_timeout_ms, "30000", 100, 3600000, NULL,
 	  "A body that does not arrive, or an answer that is not read, for so long ends the "
 	  "connection." },
-	{ "min_bytes_per_s", KIND_UINT, &options.min_bytes_per_s, "4096", 1, 1 << 30, NULL,
+	{ "min_bytes_per_s", KIND_UINT, &options.min_bytes_per_s, "32768", 1, 1 << 30, NULL,
 	  "Bodies and answers slower than this end the connection, too." },
 	{ "keep_alive_ms", KIND_UINT, &options.keep_alive_ms, "15000", 100, 3600000, NULL,
 	  "A stream of events that was silent for so long gets a comment." },
+	{ "max_bodies_bytes", KIND_UINT, &options.max_bodies_bytes, "268435456", 1 << 20, 1LL << 40,
+	  NULL, "Memory for bodies of requests while they arrive, all together; a large one that "
+	  "finds none is answered with 503." },
 	{ "max_stream_bytes", KIND_UINT, &options.max_stream_bytes, "4194304", 65536, 1LL << 32, NULL,
 	  "Events waiting for a client that does not read its stream; with more it is closed." },
 	{ "session_ttl_ms", KIND_UINT, &options.session_ttl_ms, "1800000", 100, 86400000, NULL,

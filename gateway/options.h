@@ -18,7 +18,7 @@ struct options {
 	char *link_key;
 	uint64_t max_connections, max_connections_per_address, max_header_bytes;
 	uint64_t header_timeout_ms, idle_timeout_ms, stall_timeout_ms, min_bytes_per_s;
-	uint64_t keep_alive_ms, max_stream_bytes;
+	uint64_t keep_alive_ms, max_stream_bytes, max_bodies_bytes;
 	uint64_t session_ttl_ms, max_http_sessions, replay_bytes;
 	uint64_t rate_per_s, rate_burst, link_ttl_s;
 };

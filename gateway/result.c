@@ -107,9 +107,12 @@ take_pictures(enum msg_id id, void *reply)
 
 		if (f->kind != KIND_LIST || f->of != MSG_rich)
 			continue;
-		for (struct rich *r = list->items, *end = r + list->count; r < end; r++)
+		for (size_t i = 0; i < list->count; i++) {
+			struct rich *r = (struct rich *)list->items + i;
+
 			if (is_picture(r) && add_picture(images, r) < 0)
 				return json_decref(images), NULL;
+		}
 	}
 	return images;
 }

@@ -8,6 +8,7 @@
 #include "executor/run/outcome.h"
 
 #include "executor/options.h"
+#include "executor/run/symptom.h"
 
 #include "common/auto.h"
 #include "common/utf8.h"
@@ -127,44 +128,6 @@ copy_cut(const char *text, size_t max)
 	return strndup(text, size);
 }
 
-static bool
-is_one_of(const char *type, const char *const *names)
-{
-	for (; *names != NULL; names++)
-		if (strcmp(type, *names) == 0)
-			return true;
-	return false;
-}
-
-/* How one that may have no more processes says so; what counts them does not always tell. */
-static bool
-cannot_fork(const char *type, const char *text)
-{
-	if (strcmp(type, "RuntimeError") == 0)
-		return strcmp(text, "can't start new thread") == 0;
-	if (strcmp(type, "BlockingIOError") == 0)
-		return strcmp(text, "[Errno 11] Resource temporarily unavailable") == 0;
-	return strncmp(text, "spawn", 5) == 0 && strstr(text, " EAGAIN") != NULL;
-}
-
-/* What the program itself says about why. */
-static enum err_code
-code_of_exception(const char *type, const char *text)
-{
-	static const char *const syntax[] = { "SyntaxError", "IndentationError", "TabError", NULL };
-
-	if (cannot_fork(type, text))
-		return ERR_too_many_processes;
-
-	if (is_one_of(type, syntax))
-		return ERR_syntax_error;
-	if (strcmp(type, "MemoryError") == 0)
-		return ERR_out_of_memory;
-	if (strstr(text, "[Errno 28]") != NULL || strncmp(text, "ENOSPC", 6) == 0)
-		return ERR_disk_full;
-	return ERR_program_failed;
-}
-
 /* A page of a tmpfs is the least that it can give. */
 static bool
 is_full(const struct workspace_limits *left)
@@ -175,7 +138,7 @@ is_full(const struct workspace_limits *left)
 static enum err_code
 code_of(const struct box_end *end, const struct workspace_limits *left)
 {
-	enum err_code code = ERR_program_failed;
+	enum err_code code;
 
 	switch (end->how) {
 	case BOX_TIMED_OUT:
@@ -194,9 +157,7 @@ code_of(const struct box_end *end, const struct workspace_limits *left)
 		return ERR_none;
 	if (end->too_many_processes)
 		return ERR_too_many_processes;
-	if (end->error_type != NULL)
-		code = code_of_exception(
-		    end->error_type, end->error_text != NULL ? end->error_text : "");
+	code = symptom_code(end);
 	return code == ERR_program_failed && is_full(left) ? ERR_disk_full : code;
 }
 
@@ -260,9 +221,9 @@ message_of_space(const struct workspace_limits *left, const struct limits *limit
 		return say("no space left: the workspace has as many files and folders as its "
 			   "limit, %" PRIu64,
 		    limits->room.files);
-	return say("no space left: /tmp and /dev/shm hold %" PRIu64 " bytes, and of the "
-		   "workspace's %" PRIu64 " bytes and %" PRIu64 " files %" PRIu64 " and %" PRIu64
-		   " are left",
+	return say("no space left: /tmp and /dev/shm together hold %" PRIu64
+		   " bytes, their limit; of the workspace's %" PRIu64 " bytes and %" PRIu64
+		   " files %" PRIu64 " and %" PRIu64 " are left",
 	    limits->box.tmp_bytes, limits->room.bytes, limits->room.files, left->bytes,
 	    left->files);
 }
@@ -307,62 +268,12 @@ message_of(enum err_code code, const struct box_end *end, const struct plan *pla
 	    end->signal == SIGSYS ? ": it made a system call that is not allowed here" : "");
 }
 
-#define NOT_HERE \
-	"That module is not here and none can be installed: use the standard library, or what " \
-	"list_runtimes shows."
-#define NO_NETWORK "There is no network here: bring the data in the code or as files."
-#define NO_FILES \
-	"This run had no session and so none of its files: pass session_id, or send the file in " \
-	"files."
-
-/* How programs fail that expect another machine than a box; who wrote one would else try the same
- * again in other words. */
-static const struct {
-	const char *words; /* in the exception's text, or at the end of stderr */
-	bool no_session;   /* only of a run without one */
-	const char *hint;
-} failures[] = {
-	{ "No module named ", false, NOT_HERE },
-	{ "Cannot find module ", false, NOT_HERE },
-	{ "externally-managed-environment", false, NOT_HERE },
-	{ "Name or service not known", false, NO_NETWORK },
-	{ "name resolution", false, NO_NETWORK },
-	{ "getaddrinfo", false, NO_NETWORK },
-	{ "Could not resolve host", false, NO_NETWORK },
-	{ "Network is unreachable", false, NO_NETWORK },
-	{ "EOF when reading a line", false,
-	    "A program has no input here: put what it would read into the code." },
-	{ "No such file or directory", true, NO_FILES },
-	{ "ENOENT", true, NO_FILES },
-};
-
-static bool
-says_at_its_end(const struct blob *output, const char *words)
-{
-	size_t size = output->size < 2048 ? output->size : 2048;
-
-	return size > 0 && memmem((const char *)output->data + output->size - size, size, words,
-			       strlen(words)) != NULL;
-}
-
-/* NULL: it is none of those. */
-static const char *
-hint_of_failure(const struct box_end *end, bool in_session)
-{
-	for (size_t i = 0; i < COUNT(failures); i++)
-		if ((!failures[i].no_session || !in_session) &&
-		    ((end->error_text != NULL &&
-			 strstr(end->error_text, failures[i].words) != NULL) ||
-			says_at_its_end(&end->err, failures[i].words)))
-			return failures[i].hint;
-	return NULL;
-}
-
 /* What to do next, and how far a call may go; a session's box is made once. */
 static char *
-hint_of(enum err_code code, const struct box_end *end, const struct plan *plan, bool in_session)
+hint_of(enum err_code code, const struct box_end *end, const struct plan *plan,
+    const struct workspace_limits *left, bool in_session)
 {
-	const char *remedy = err_remedy(code), *text = end->error_text;
+	const char *remedy = err_remedy(code);
 	const char *where = plan->statement ? " of create_session" : "";
 
 	if (end->how == BOX_OUT_OF_CPU)
@@ -378,21 +289,44 @@ hint_of(enum err_code code, const struct box_end *end, const struct plan *plan, 
 		return say("%s resource_limits.max_processes%s may be %" PRIu64 ".", remedy, where,
 		    options.max_processes);
 	case ERR_disk_full:
+		if (!is_full(left))
+			return say(
+			    "Write large files to /workspace, or delete those in /tmp and "
+			    "/dev/shm; what these hold is the operator's setting tmp_bytes.");
 		return say("%s resource_limits.max_disk_mb%s may be %" PRIu64 ", max_files %" PRIu64
 			   ".",
 		    remedy, where, options.max_workspace_mb, options.max_workspace_files);
 	default:
 		break;
 	}
-	if (text != NULL && (strstr(text, "[Errno 24]") != NULL || strncmp(text, "EMFILE", 6) == 0))
+	if (symptom_too_many_files(end))
 		return say("It had as many files open as its limit, %" PRIu64
 			   ": close some, or ask for more; resource_limits.max_open_files%s may be "
 			   "%" PRIu64 ".",
 		    plan->limits.box.open_files, where, options.max_open_files);
 
-	const char *known = code == ERR_program_failed ? hint_of_failure(end, in_session) : NULL;
+	const char *known = code == ERR_program_failed ? symptom_hint(end, in_session) : NULL;
 
 	return strdup(known != NULL ? known : remedy);
+}
+
+/* It was refused processes, and that is not what it is said to have ended for. */
+static int
+note_processes(struct execution *reply, enum err_code code, const struct box_end *end,
+    const struct plan *plan, struct err *e)
+{
+	char note[256];
+
+	if (code == ERR_too_many_processes ||
+	    !(end->too_many_processes ||
+		(code == ERR_timeout && symptom_code(end) == ERR_too_many_processes)))
+		return 0;
+	snprintf(note, sizeof note,
+	    "too_many_processes: it was refused processes or threads over its limit of %" PRIu64
+	    ". %s resource_limits.max_processes%s may be %" PRIu64 ".",
+	    plan->limits.box.processes, err_remedy(ERR_too_many_processes),
+	    plan->statement ? " of create_session" : "", options.max_processes);
+	return texts_add(&reply->notes, note) < 0 ? err_sys(e, "notes") : 0;
 }
 
 /* It went well, and the next run will not. */
@@ -420,6 +354,8 @@ fill_error(struct execution *reply, const struct box_end *end, const struct plan
 	reply->exit_code = end->how == BOX_EXITED ? end->exit_code : -1;
 	if (end->how != BOX_EXITED && end->signal > 0)
 		reply->signal = signal_name(end->signal);
+	if (note_processes(reply, code, end, plan, e) < 0)
+		return -1;
 	if (reply->success)
 		return is_full(left) ? note_full(reply, plan, e) : 0;
 	reply->error = calloc(1, sizeof *reply->error);
@@ -431,7 +367,7 @@ fill_error(struct execution *reply, const struct box_end *end, const struct plan
 		.type = uncaught && end->error_type[0] != 0 ? copy_cut(end->error_type, MAX_TYPE)
 		                                            : NULL,
 		.line = uncaught && end->error_line <= 10000000 ? end->error_line : 0,
-		.hint = hint_of(code, end, plan, reply->session_id != NULL),
+		.hint = hint_of(code, end, plan, left, reply->session_id != NULL),
 	};
 	return 0;
 }

@@ -274,6 +274,20 @@ token_digest(const char *text, size_t size, uint8_t digest[HASH_BYTES])
 	sodium_memzero(&hash, sizeof hash);
 }
 
+/* No branch on what they hold; libsodium's own goes byte by byte, which thousands of tokens feel.
+ */
+static bool
+same(const uint8_t a[HASH_BYTES], const uint8_t b[HASH_BYTES])
+{
+	uint64_t left[HASH_BYTES / 8], right[HASH_BYTES / 8], differ = 0;
+
+	memcpy(left, a, sizeof left);
+	memcpy(right, b, sizeof right);
+	for (size_t i = 0; i < COUNT(left); i++)
+		differ |= left[i] ^ right[i];
+	return differ == 0;
+}
+
 const struct token *
 tokens_find(const struct tokens *tokens, const char *text, size_t size)
 {
@@ -282,8 +296,7 @@ tokens_find(const struct tokens *tokens, const char *text, size_t size)
 
 	token_digest(text, size, digest);
 	for (size_t i = 0; i < tokens->count; i++)
-		if (sodium_memcmp(tokens->items[i].digest, digest, HASH_BYTES) == 0)
-			found = &tokens->items[i];
+		found = same(tokens->items[i].digest, digest) ? &tokens->items[i] : found;
 	return found;
 }
 

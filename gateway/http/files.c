@@ -8,6 +8,7 @@
  */
 #include "gateway/http/files.h"
 
+#include "gateway/auth/auth.h"
 #include "gateway/calls.h"
 #include "gateway/http/guard.h"
 #include "gateway/links.h"
@@ -44,28 +45,37 @@ struct range {
 	uint64_t first, last; /* last of the file: UINT64_MAX; suffix: only last bytes, that many */
 };
 
+/* Up to 18 digits, which no overflow comes of; false: there are none, or more. */
+static bool
+take_number(const char **at, uint64_t *number)
+{
+	size_t n = strspn(*at, "0123456789");
+
+	if (n == 0 || n > 18)
+		return false;
+	*number = strtoull(*at, NULL, 10);
+	*at += n;
+	return true;
+}
+
 /* One range of bytes; all else, several ranges too, is as if nothing was asked (RFC 9110, 14.2). */
 static struct range
 read_range(const char *text)
 {
+	static const char unit[] = "bytes=";
 	struct range none = { .last = UINT64_MAX }, r = { .given = true, .last = UINT64_MAX };
-	char rest;
 
-	if (text == NULL || strlen(text) > 48)
+	if (text == NULL || strncmp(text, unit, sizeof unit - 1) != 0)
 		return none;
-	if (sscanf(text, "bytes=-%18" SCNu64 "%c", &r.last, &rest) == 1) {
-		r.suffix = true;
-		return r;
-	}
-	if (strspn(text, "bytes=0123456789-") != strlen(text))
+	text += sizeof unit - 1;
+	r.suffix = *text == '-';
+	if (!r.suffix && !take_number(&text, &r.first))
 		return none;
-	if (sscanf(text, "bytes=%18" SCNu64 "-%18" SCNu64 "%c", &r.first, &r.last, &rest) == 2)
-		return r.last < r.first ? none : r;
-	r.last = UINT64_MAX;
-	if (sscanf(text, "bytes=%18" SCNu64 "%c", &r.first, &rest) == 2 && rest == '-' &&
-	    text[strlen(text) - 1] == '-')
-		return r;
-	return none;
+	if (*text++ != '-')
+		return none;
+	if ((r.suffix || *text != '\0') && !take_number(&text, &r.last))
+		return none;
+	return *text != '\0' || (!r.suffix && r.last < r.first) ? none : r;
 }
 
 /* ---- its life ---- */
@@ -119,26 +129,17 @@ read_piece(void *self, uint64_t position, char *to, size_t size)
 /* ---- the head of the answer ---- */
 
 /* RFC 8187; a name's own %XX, which stands for a byte, is what is said there, too. */
-static bool
-is_plain(char c)
-{
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       strchr(".-_%", c) != NULL;
-}
-
 static void
 add_name(struct MHD_Response *response, const char *path)
 {
-	const char *slash = strrchr(path, '/'), *name = slash == NULL ? path : slash + 1;
-	auto_free char *value = malloc(64 + strlen(name) * 3);
-	char *to = value;
+	const char *slash = strrchr(path, '/');
+	auto_free char *name = links_escape(slash == NULL ? path : slash + 1, ".-_%");
+	auto_free char *value = NULL;
 
-	if (value == NULL)
-		return;
-	to += sprintf(to, "attachment; filename*=UTF-8''");
-	for (; *name != '\0'; name++)
-		to += sprintf(to, is_plain(*name) ? "%c" : "%%%02X", (unsigned char)*name);
-	MHD_add_response_header(response, "Content-Disposition", value);
+	if (name != NULL && asprintf(&value, "attachment; filename*=UTF-8''%s", name) >= 0)
+		MHD_add_response_header(response, "Content-Disposition", value);
+	else
+		value = NULL;
 }
 
 static void
@@ -308,12 +309,33 @@ make(struct http_request *r, struct err *e)
 	return NULL;
 }
 
+/* Who shows credentials, though none are needed, has to be who the link was made for. */
+static int
+check_owner(struct http_request *r, const struct link_owner *owner, struct err *e)
+{
+	const char *shown = request_header(r, "Authorization");
+
+	if (shown == NULL)
+		return 0;
+	if (auth_check(shown, request_address(r), &r->identity, e) < 0)
+		return -1;
+	if (strcmp(r->identity.principal, owner->principal) == 0 &&
+	    strcmp(r->identity.namespace, owner->namespace) == 0)
+		return 0;
+	return err_set(e, ERR_denied, "this link was made for somebody else");
+}
+
 void
 files_get(struct http_request *r)
 {
 	struct range range = read_range(request_header(r, "Range"));
 	struct err e = { 0 };
 	struct download *d = make(r, &e);
+
+	if (d != NULL && check_owner(r, &d->owner, &e) < 0) {
+		free_download(d);
+		d = NULL;
+	}
 
 	if (d == NULL) {
 		guard_refuse(r, MHD_HTTP_FORBIDDEN, NULL, "%s", e.text);

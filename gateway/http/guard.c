@@ -57,6 +57,15 @@ guard_too_large(struct http_request *r)
 	    (size_t)options.max_message_bytes);
 }
 
+void
+guard_busy(struct http_request *r)
+{
+	guard_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE,
+	    (struct header[]){ { "Retry-After", "2" }, { 0 } },
+	    "bodies that arrive now take all of %zu bytes (max_bodies_bytes); try again",
+	    (size_t)options.max_bodies_bytes);
+}
+
 /* ---- Host and Origin ---- */
 
 /* Is it an element of a list joined by commas? */
@@ -194,19 +203,29 @@ needed_by(json_t *message)
 }
 
 bool
-guard_permits(struct http_request *r, json_t *message)
+guard_allows(struct http_request *r, unsigned needed)
 {
-	unsigned needed = needed_by(message);
 	struct err e;
-	json_t *each;
-	size_t i;
 
-	json_array_foreach(message, i, each) needed |= needed_by(each);
 	if (auth_require(&r->identity, needed, &e) == 0)
 		return true;
 	auth_denied(&r->identity, request_address(r), &e);
 	deny(r, &e, needed);
 	return false;
+}
+
+bool
+guard_permits(struct http_request *r, json_t *message)
+{
+	unsigned needed = needed_by(message);
+	json_t *each;
+	size_t i;
+
+	json_array_foreach(message, i, each)
+	{
+		needed |= needed_by(each);
+	}
+	return guard_allows(r, needed);
 }
 
 static bool

@@ -17,9 +17,13 @@ int guard_open(struct err *);
 void guard_request(struct http_request *);
 /* Replies to one whose body is too long. */
 void guard_too_large(struct http_request *);
+/* Replies to one whose body finds no room beside others'. */
+void guard_busy(struct http_request *);
 /* Once a second. */
 void guard_sweep(int64_t now_ms);
 
+/* Has who asks these scopes (of auth/scope.h)?  Otherwise it has replied. */
+bool guard_allows(struct http_request *, unsigned needed);
 /* Has who asks the scopes for that message, or all of that batch?  Otherwise it has replied. */
 bool guard_permits(struct http_request *, json_t *message);
 /* May the answer be of that media type, as the Accept header says? */

@@ -57,10 +57,15 @@ on_readyz(struct http_request *r)
 	    "text/plain", strdup(text), (size_t)n, NULL);
 }
 
+/* What all principals do together is not for each of them. */
 static void
 on_metrics(struct http_request *r)
 {
 	size_t size = 0;
+
+	if (!guard_allows(r, 1U << scope_monitor))
+		return;
+
 	char *text = metrics_text(&size);
 
 	request_reply(r, MHD_HTTP_OK, "text/plain; version=0.0.4", text, size, NULL);

@@ -77,8 +77,7 @@ mcp_parse(struct http_request *r)
 	if (r->scan != NULL)
 		line.scan = *r->scan;
 	message = jsonrpc_parse(&line, &answer);
-	free(take_ptr(r->scan));
-	free(take_ptr(r->body)); /* its text is not needed any more, and may be long */
+	request_forget_body(r); /* its text is not needed any more, and may be long */
 	if (message == NULL)
 		guard_reply_json(r, MHD_HTTP_BAD_REQUEST, answer, NULL);
 	return message;

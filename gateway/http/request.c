@@ -55,6 +55,15 @@ request_repeats(const struct http_request *r, const char *name)
 	return repeats.count > 1;
 }
 
+void
+request_forget_body(struct http_request *r)
+{
+	web_counts.bodies -= r->room;
+	r->room = 0;
+	free(take_ptr(r->body));
+	free(take_ptr(r->scan));
+}
+
 const char *
 request_address(const struct http_request *r)
 {

@@ -69,6 +69,8 @@ const char *request_header(const struct http_request *, const char *name); /* NU
 const char *request_query(const struct http_request *, const char *name);
 /* That header is there more than once. */
 bool request_repeats(const struct http_request *, const char *name);
+/* Frees the body; its size stays known. */
+void request_forget_body(struct http_request *);
 /* Address of the peer, as text. */
 const char *request_address(const struct http_request *);
 

@@ -33,6 +33,7 @@ enum {
 	BACKLOG = 1024,
 	READ_BYTES = 1024, /* what a connection's buffer starts with, and grows by */
 	FIRST_BODY = 4096,
+	SMALL_BODY = 65536,       /* is taken however many others arrive */
 	DISCARD_BYTES = 64 << 20, /* of a body over the limit, so that its answer is read */
 	CERTIFICATE_MAX = 1 << 20,
 };
@@ -137,7 +138,7 @@ take_body(struct http_request *r, const char *data, size_t size)
 		return MHD_YES;
 	if (size > options.max_message_bytes - r->size) {
 		guard_too_large(r);
-		free(take_ptr(r->body));
+		request_forget_body(r);
 		return MHD_YES;
 	}
 	if (r->scan == NULL && (r->scan = calloc(1, sizeof *r->scan)) == NULL)
@@ -147,9 +148,16 @@ take_body(struct http_request *r, const char *data, size_t size)
 
 		while (room < r->size + size)
 			room *= 2;
+		if (room > SMALL_BODY &&
+		    web_counts.bodies + room - r->room > options.max_bodies_bytes) {
+			guard_busy(r);
+			request_forget_body(r);
+			return MHD_YES;
+		}
 		char *grown = realloc(r->body, room);
 		if (grown == NULL)
 			return MHD_NO;
+		web_counts.bodies += room - r->room;
 		r->body = grown;
 		r->room = room;
 	}
@@ -159,7 +167,8 @@ take_body(struct http_request *r, const char *data, size_t size)
 	return MHD_YES;
 }
 
-static enum MHD_Result
+/* The library's signature. */
+static enum MHD_Result /* NOLINTNEXTLINE(readability-function-size) */
 on_request(void *unused, struct MHD_Connection *connection, const char *path, const char *method,
     const char *version, const char *data, size_t *size, void **self)
 {
@@ -216,8 +225,7 @@ on_completed(void *unused, struct MHD_Connection *connection, void **self,
 	r->peer->fresh = r->peer->looked = false;
 	r->peer->since_ms = loop_now_ms();
 	account_release(r->account);
-	free(r->body);
-	free(r->scan);
+	request_forget_body(r);
 	free(r);
 }
 
@@ -280,7 +288,7 @@ on_connection(void *unused, struct MHD_Connection *connection, void **context,
 	web_counts.connections--;
 }
 
-static void
+__attribute__((format(printf, 2, 0))) static void
 on_log(void *unused, const char *format, va_list arguments)
 {
 	char text[512];
@@ -402,28 +410,50 @@ turn(void *unused)
 /* ---- its life ---- */
 
 static int
-read_address(struct sockaddr_storage *to, socklen_t *size, struct err *e)
+set_address(const char *host, uint16_t port, struct sockaddr_storage *to, socklen_t *size)
 {
 	struct sockaddr_in *v4 = (struct sockaddr_in *)to;
 	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)to;
-	char host[64], rest;
-	unsigned port;
 
-	if (sscanf(options.listen, "[%63[0-9a-fA-F:.]]:%u%c", host, &port, &rest) == 2 &&
-	    port < 65536 && inet_pton(AF_INET6, host, &v6->sin6_addr) == 1) {
+	if (inet_pton(AF_INET6, host, &v6->sin6_addr) == 1) {
 		v6->sin6_family = AF_INET6;
-		v6->sin6_port = htons((uint16_t)port);
+		v6->sin6_port = htons(port);
 		*size = sizeof *v6;
 		web.public = !IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
 		return 0;
 	}
-	if (sscanf(options.listen, "%63[0-9.]:%u%c", host, &port, &rest) == 2 && port < 65536 &&
-	    inet_pton(AF_INET, host, &v4->sin_addr) == 1) {
-		v4->sin_family = AF_INET;
-		v4->sin_port = htons((uint16_t)port);
-		*size = sizeof *v4;
-		web.public = ntohl(v4->sin_addr.s_addr) >> 24 != 127;
-		return 0;
+	if (inet_pton(AF_INET, host, &v4->sin_addr) != 1)
+		return -1;
+	v4->sin_family = AF_INET;
+	v4->sin_port = htons(port);
+	*size = sizeof *v4;
+	web.public = ntohl(v4->sin_addr.s_addr) >> 24 != 127;
+	return 0;
+}
+
+/* "127.0.0.1:8765" or "[::1]:8765". */
+static int
+read_address(struct sockaddr_storage *to, socklen_t *size, struct err *e)
+{
+	const char *colon = strrchr(options.listen, ':'), *from = options.listen;
+	size_t digits = colon == NULL ? 0 : strspn(colon + 1, "0123456789");
+	size_t n = colon == NULL ? 0 : (size_t)(colon - from);
+	char host[64];
+
+	bool bracketed = n > 2 && *from == '[' && from[n - 1] == ']';
+
+	if (bracketed) {
+		from++;
+		n -= 2;
+	}
+	if (n > 0 && n < sizeof host && digits > 0 && digits < 6 && colon[1 + digits] == '\0') {
+		unsigned long port = strtoul(colon + 1, NULL, 10);
+
+		memcpy(host, from, n);
+		host[n] = '\0';
+		if (port < 65536 && bracketed == (strchr(host, ':') != NULL) &&
+		    set_address(host, (uint16_t)port, to, size) == 0)
+			return 0;
 	}
 	return err_set(e, ERR_invalid_argument,
 	    "listen: '%s' is not an address and a port, as in 127.0.0.1:8765 or [::1]:8765",

@@ -210,6 +210,7 @@ start(struct run *run, struct place *place, struct workspace *workspace)
 			.data = json_string_value(code),
 			.size = json_string_length(code),
 			.wall_ms = number(ask, "wall_ms", 20000),
+			.cpu_ms = number(ask, "cpu_ms", 0),
 			.output_bytes = number(ask, "output_bytes", 1 << 20),
 		},
 	};

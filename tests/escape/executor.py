@@ -15,7 +15,7 @@ import subprocess
 import box as boxes
 
 WORKSPACE, WIPE, BOX, PROGRAM, STEWARD, CLOCK, SIGNAL, KILL = range(1, 9)
-READY, MADE, STARTED, KILLED, ENDED = range(1, 6)
+READY, MADE, STARTED, USED, KILLED, ENDED = range(1, 7)
 ORDER = "=IIIIIIIII4xQQQQQQQQQ"  # struct order of executor/builder/order.h
 SIZE = struct.calcsize(ORDER)
 MIB = 1 << 20
@@ -86,6 +86,11 @@ class Builder:
         self.start(2000, theirs.fileno(), workspace=2000)
         theirs.close()
         assert self.until(STARTED, 4000)[0] == 0
+        said = b""
+        while not said.endswith(b"D\1\0\0\0000"):
+            assert select.select([ours], [], [], 10)[0], said
+            said += ours.recv(4096)
+        self.send(order(KILL, 2000))
         assert self.until(ENDED, 2000)[0] == 0
         ours.close()
         self.send(order(WIPE, 2000))
@@ -173,6 +178,7 @@ def test_I18_things_that_are_not_there(box):
         b.send(order(KILL, 9))
         b.send(order(SIGNAL, 9, signal=signal.SIGINT))
         b.send(order(CLOCK, 9))
+        b.send(order(CLOCK, 9, wall_ms=0))
         b.send(order(WIPE, 9))
         assert b.quiet()
         assert "descriptors" in b.ask(order(BOX, 1, 5), null)[3]

@@ -163,6 +163,21 @@ LIMITS = {
                 "shell": "while :; do printf '%65536s' x; done"}, {"output_bytes": 10000, "wall_ms": 2000}),
     "disk": ({"python": "f = open('f', 'wb', 0)\nwhile True: f.write(bytes(1 << 20))", "node": "const f = require('fs'), d = f.openSync('f', 'w'), b = Buffer.alloc(1 << 20); for (;;) f.writeSync(d, b);",
               "shell": "head -c 1G /dev/zero > f || exit 1"}, {"disk_mb": 16, "wall_ms": 9000}),
+    "tmp": ({"python": "f = open('/tmp/f', 'wb', 0)\nwhile True: f.write(bytes(1 << 20))", "node": "const f = require('fs'), d = f.openSync('/tmp/f', 'w'), b = Buffer.alloc(1 << 20); for (;;) f.writeSync(d, b);",
+             "shell": "head -c 1G /dev/zero > /tmp/f || exit 1"}, {"tmp_mb": 8, "wall_ms": 9000}),
+    "shm": ({"python": "f = open('/dev/shm/f', 'wb', 0)\nwhile True: f.write(bytes(1 << 20))", "node": "const f = require('fs'), d = f.openSync('/dev/shm/f', 'w'), b = Buffer.alloc(1 << 20); for (;;) f.writeSync(d, b);",
+             "shell": "head -c 1G /dev/zero > /dev/shm/f || exit 1"}, {"tmp_mb": 8, "wall_ms": 9000}),
+    "files": ({"python": "l = []\nwhile True: l.append(os.open('/dev/null', 0))", "node": "const l = []; for (;;) l.push(require('fs').openSync('/dev/null'));",
+               "shell": "while :; do exec {fd}</dev/null || exit 1; done"}, {"open_files": 64}),
+    "cpu": ({"python": "while True: pass", "node": "for (;;);", "shell": "while :; do :; done"}, {"cpu_ms": 300}),
+}
+# Who stays within may use all of it; the shell's own descriptors are from 10 on.
+WITHIN = {
+    "disk": LIMITS["disk"][1] | {"code": "head -c 15M /dev/zero > f"},
+    "tmp": LIMITS["tmp"][1] | {"code": "head -c 7M /dev/zero > /tmp/f"},
+    "shm": LIMITS["shm"][1] | {"code": "head -c 7M /dev/zero > /dev/shm/f"},
+    "files": LIMITS["files"][1] | {"code": "for n in {1..40}; do exec {fd}</dev/null || exit 1; done"},
+    "cpu": LIMITS["cpu"][1] | {"code": "sleep 0.5"},
 }
 
 
@@ -202,8 +217,11 @@ def test_R_limits_from_every_language(box):
                 assert time.monotonic() - began < 3, (limit, language)
                 end = hog.end()
                 expected = {"wall": ("timed_out",), "output": ("timed_out",), "processes": ("timed_out", "exited", "signalled", "out_of_memory"),
-                            "disk": ("exited",), "memory": ("out_of_memory", "exited", "signalled")}[limit]
-                assert end.how in expected and not (end.how == "exited" and end.exit_code == 0 and limit == "disk"), (limit, language, start, vars(end))
+                            "disk": ("exited",), "tmp": ("exited",), "shm": ("exited",), "files": ("exited",), "cpu": ("out_of_cpu",), "memory": ("out_of_memory", "exited", "signalled")}[limit]
+                assert end.how in expected and (expected != ("exited",) or end.exit_code != 0), (limit, language, start, vars(end))
                 if limit == "output":
                     assert len(end.out) <= 10000, (language, len(end.out))
+    for limit, how in WITHIN.items():
+        end = box.begin(language="shell", **{"wall_ms": 10000, **how}).end()
+        assert end.how == "exited" and end.exit_code == 0, (limit, vars(end))
     assert box.alive() == []

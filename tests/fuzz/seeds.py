@@ -18,6 +18,25 @@ LINES = [
     '[{"jsonrpc":"2.0","id":3,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/initialized"}]',
     '{"jsonrpc":"2.0","id":9223372036854775807,"result":{}}',
 ]
+META = '"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":' \
+    '{"elicitation":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}}'
+METHODS = {
+    "completion/complete": '"ref":{"type":"ref/resource","uri":"sandbox://artifacts/{session_id}/{+path}"},'
+                           '"argument":{"name":"path","value":"a"},"context":{"arguments":{"session_id":"s"}}',
+    "logging/setLevel": '"level":"debug"',
+    "prompts/get": '"name":"generate_secure_script","arguments":{"task":"t","language":"shell"}',
+    "prompts/list": "",
+    "resources/list": '"cursor":null',
+    "resources/read": '"uri":"sandbox://artifacts/s/a%20b"',
+    "resources/subscribe": '"uri":"sandbox://status"',
+    "resources/templates/list": "",
+    "server/discover": "",
+    "subscriptions/listen": '"notifications":{"resourcesListChanged":true,"resourceSubscriptions":["sandbox://logs"],"taskIds":["t"]}',
+    "tasks/get": '"taskId":"task_00000000000000000000000000000000"',
+    "tasks/update": '"taskId":"t","inputResponses":{"x":{}}',
+    "tools/call": '"name":"terminate_session","arguments":{"session_id":"s"},"inputResponses":{"confirm":{"action":"accept"}},"requestState":"AA"',
+    "tools/list": "",
+}
 PATHS = ["data/a.csv", "/workspace/a%25.csv", "/mnt/data/x", "%FF%0A/b", "a/../b", "a//b", "\u202e\u00e9/\U0001f40d"]
 CODES = [
     "import os, math as m\nfrom a.b import *\nfrom . import c\nprint(eval('1'), ().__class__)\n",
@@ -111,7 +130,7 @@ def words(value):
 
 def main(golden, folder):
     inputs = {"wire": [], "json": [], "lines": [], "path": [], "guest": [], "slip": [], "chain": [], "code": [],
-              "manifest": [], "token": [], "merge": []}
+              "manifest": [], "methods": [], "token": [], "merge": []}
     known = set()
     for message, number, body, frames, text in samples(pathlib.Path(golden)):
         head = bytes([number - 1, len(frames)])
@@ -125,6 +144,10 @@ def main(golden, folder):
     inputs["manifest"].append(manifest(packed(TREE)))
     inputs["lines"] = [bytes([255, 63]) + line.encode() + b"\n" for line in LINES]
     inputs["lines"].append(bytes([255, 7]) + "\r\n".join(LINES).encode())
+    requests = [f'{{"jsonrpc":"2.0","id":{n},"method":"{method}","params":{{{",".join(filter(None, (params, meta)))}}}}}'
+                for meta in (META, "") for n, (method, params) in enumerate(METHODS.items())]
+    requests.append(requests[12].replace("terminate_session", "execute_code").replace("session_id", "code"))
+    inputs["methods"] = [bytes([n % 5, 7 - n % 2 * 4]) + line.encode() for n, line in enumerate([*requests, "\n".join(requests)])]
     inputs["path"] = [path.encode() for path in PATHS]
     frames = [kind + len(data).to_bytes(4, "little") + data for kind, data in FRAMES]
     inputs["guest"] = [bytes([31]) + stream for stream in [*frames, b"".join(frames)]]

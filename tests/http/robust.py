@@ -135,6 +135,26 @@ def test_a_stream_that_is_not_read(bin_):
         alive(gateway)
 
 
+def test_an_old_stream_that_is_not_read(bin_):
+    with Gateway(bin_, ["--max-stream-bytes=262144"], transport="sse") as gateway:
+        sock = socket.socket()
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        sock.connect(gateway.address)
+        sock.sendall(b"GET /sse HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
+        said = b""
+        while b"session_id=" not in said or not said.endswith(b"\r\n"):
+            said += sock.recv(4096)
+        where = "/messages?session_id=" + said.split(b"session_id=")[1][:32].decode()
+        before, statuses = gateway.rss(), []
+        for i in range(400):
+            message = {"jsonrpc": "2.0", "id": i, "method": "initialize" if i == 0 else "tools/list", "params": {
+                "protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}}
+            statuses.append(gateway.post(message, path=where).status)
+        assert statuses[0] == 202 and statuses[-1] == 404, "the stream is closed, and its session with it"
+        assert gateway.holds(before + 8 * MB)
+        sock.close()
+
+
 # ---- large ----
 
 def test_64_mb(bin_):
@@ -190,6 +210,29 @@ def test_a_head_that_is_too_long(bin_):
                 pass
             assert raw.read()[:12] in (b"HTTP/1.1 414", b"HTTP/1.1 431", b"")
         alive(gateway)
+
+
+def test_many_long_bodies(bin_):
+    with Gateway(bin_, ["--max-bodies-bytes=20000000"]) as gateway:
+        before = gateway.rss()
+        held = []
+        for _ in range(20):
+            raw = gateway.raw()
+            raw.send(post(gateway, DISCOVER, length=5_000_000))
+            held.append(raw)
+        for raw in held:
+            raw.send(b" " * 4_000_000)
+        assert gateway.holds(before + 30 * MB)
+        alive(gateway)
+        rest = b" " * (1_000_000 - len(json.dumps(DISCOVER)))
+        for raw in held:
+            raw.send(rest)
+        statuses = [raw.read(b"}}")[9:12] for raw in held]
+        assert statuses.count(b"503") >= 15 and statuses.count(b"200") >= 2, statuses
+        for raw in held:
+            raw.socket.close()
+        soon(lambda: gateway.post(modern("tools/call", {"name": "nobody", "arguments": {"code": "x" * 4_000_000}})).status == 200,
+             "there is room again")
 
 
 # ---- rude ----

@@ -274,6 +274,8 @@ def test_draining(bin_, cluster):
     with Gateway(bin_, (), cluster) as gateway:
         soon(lambda: gateway.ask("GET", "/readyz").status == 200, "readyz")
         general = gateway.session().get()
+        listening = gateway.post_open(modern("subscriptions/listen", {"notifications": {"toolsListChanged": True}}, "l"))
+        assert listening.message()["method"] == "notifications/subscriptions/acknowledged"
         answers = []
         thread = threading.Thread(target=lambda: answers.append(gateway.post(run("import time; time.sleep(1.5); print(5)"))))
         thread.start()
@@ -284,6 +286,7 @@ def test_draining(bin_, cluster):
         assert ready.status == 503 and b"ending" in ready.body, ready
         assert gateway.post(modern("server/discover")).status == 503
         assert general.event() is None, "the general stream is ended"
+        assert listening.message()["id"] == "l" and listening.event() is None, "it is answered, then ended"
         thread.join()
         assert answers[0].json["result"]["structuredContent"]["stdout"] == "5\n", answers
         assert gateway.process.wait(5) == 0

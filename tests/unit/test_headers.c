@@ -49,7 +49,7 @@ static const struct value {
 	{ "", "\"\"", true },
 	{ "", "\"a\"", false },
 	{ "=?base64?w6Q=?=", "\"\xc3\xa4\"", true },
-	{ "=?base64?" "?=", "\"\"", true },
+	{ "=?base64?\077=", "\"\"", true },
 	{ "=?base64?w6Q?=", "\"\xc3\xa4\"", false },  /* padding */
 	{ "=?base64?w6R=?=", "\"\xc3\xa4\"", false }, /* bits beyond the end */
 	{ "=?base64?w6-=?=", "\"\xc3\xa4\"", false }, /* the other alphabet */

@@ -372,7 +372,39 @@ static const struct {
 	    "syntax_error", NULL, 1, event_execution_failed },
 	{ { .how = BOX_EXITED, .exit_code = 1 }, "ValueError", "x", "program_failed", NULL, 1,
 	    event_execution_failed },
+	/* What has no exceptions says so on stderr, in its last line. */
+	{ { .how = BOX_EXITED, .exit_code = 1 }, NULL, "x: No space left on device\n\n",
+	    "disk_full", NULL, 1, event_execution_failed },
+	{ { .how = BOX_EXITED, .exit_code = 254 }, NULL,
+	    "a\nbash: fork: retry: Resource temporarily unavailable\n"
+	    "bash: fork: Resource temporarily unavailable\n",
+	    "too_many_processes", NULL, 254, event_execution_failed },
+	{ { .how = BOX_EXITED, .exit_code = 2 }, NULL, "sh: 0: Cannot fork", "too_many_processes",
+	    NULL, 2, event_execution_failed },
+	{ { .how = BOX_EXITED, .exit_code = 2 }, NULL,
+	    "bash: xrealloc: cannot allocate 1073741824 bytes\n", "out_of_memory", NULL, 2,
+	    event_execution_failed },
+	{ { .how = BOX_EXITED, .exit_code = 1 }, NULL, "read: Resource temporarily unavailable",
+	    "program_failed", NULL, 1, event_execution_failed },
+	{ { .how = BOX_EXITED, .exit_code = 1 }, NULL, "No space left on device\nno such word\n",
+	    "program_failed", NULL, 1, event_execution_failed },
+	{ { .how = BOX_EXITED, .exit_code = 1 }, NULL, " \n\n", "program_failed", NULL, 1,
+	    event_execution_failed },
+	{ { .how = BOX_SIGNALLED, .signal = SIGTERM }, NULL, "x: No space left on device\n",
+	    "killed", "SIGTERM", -1, event_execution_failed },
 };
+
+/* By an exception, or on stderr where it has none. */
+static void
+say_why(struct box_end *end, const char *type, const char *text)
+{
+	if (type == NULL && text != NULL) {
+		end->err = blob_text(text);
+		return;
+	}
+	end->error_type = type != NULL ? strdup(type) : NULL;
+	end->error_text = text != NULL ? strdup(text) : NULL;
+}
 
 static void
 says_why_it_failed(void **state)
@@ -383,8 +415,7 @@ says_why_it_failed(void **state)
 		struct box_end how = endings[i].end;
 		size_t before = fake_count(endings[i].event);
 
-		how.error_type = endings[i].type != NULL ? strdup(endings[i].type) : NULL;
-		how.error_text = endings[i].text != NULL ? strdup(endings[i].text) : NULL;
+		say_why(&how, endings[i].type, endings[i].text);
 		fake_make(NULL);
 		fake_end_run(how);
 		assert_false(c->reply.execution.success);
@@ -398,7 +429,7 @@ says_why_it_failed(void **state)
 		assert_int_equal(fake_count(endings[i].event), before + 1);
 		fake_forget(c);
 	}
-	assert_int_equal(fake_count(event_resource_exceeded), 7);
+	assert_int_equal(fake_count(event_resource_exceeded), 11);
 }
 
 /* The limit, what was used, and what to do. */
@@ -422,8 +453,14 @@ tells_limits(void **state)
 		{ { .how = BOX_EXITED, .exit_code = 1 }, true, NULL, NULL, "limit, 77",
 		    "max_files 65536" },
 		{ { .how = BOX_EXITED, .exit_code = 1 }, false, "OSError",
-		    "[Errno 28] No space left on device", "/tmp and /dev/shm hold 67108864 bytes",
-		    "delete files" },
+		    "[Errno 28] No space left on device",
+		    "/tmp and /dev/shm together hold 67108864 bytes", "delete those" },
+		{ { .how = BOX_EXITED, .exit_code = 1 }, false, NULL,
+		    "head: error writing 'standard output': No space left on device\n",
+		    "/tmp and /dev/shm together hold 67108864 bytes", "/workspace" },
+		{ { .how = BOX_EXITED, .exit_code = 1 }, false, NULL,
+		    "bash: line 1: /dev/null: Too many open files\n", "exit code 1",
+		    "limit, 256: close some" },
 		{ { .how = BOX_EXITED, .exit_code = 1 }, false, "OSError",
 		    "[Errno 24] Too many open files: 'x'", "Too many open files",
 		    "limit, 256: close some" },
@@ -442,8 +479,7 @@ tells_limits(void **state)
 		struct fake_call *c = start((struct execute_code){ .resource_limits = &asked });
 		struct box_end how = cases[i].end;
 
-		how.error_type = cases[i].type != NULL ? strdup(cases[i].type) : NULL;
-		how.error_text = cases[i].text != NULL ? strdup(cases[i].text) : NULL;
+		say_why(&how, cases[i].type, cases[i].text);
 		fake.full = cases[i].full;
 		fake_make(NULL);
 		fake_end_run(how);

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * symptom.c - why a program failed, by what it says itself: its exception, or the end of its
+ * stderr.
+ *
+ * Trusts nothing of it: who lies here is told the remedy for what it pretended.
+ */
+#include "executor/run/symptom.h"
+
+#include "common/auto.h"
+
+#include <string.h>
+
+enum {
+	MAX_LINE = 1024, /* of stderr */
+};
+
+static bool
+is_one_of(const char *type, const char *const *names)
+{
+	for (; *names != NULL; names++)
+		if (strcmp(type, *names) == 0)
+			return true;
+	return false;
+}
+
+/* How one that may have no more processes says so; what counts them does not always tell. */
+static bool
+cannot_fork(const char *type, const char *text)
+{
+	if (strcmp(type, "RuntimeError") == 0)
+		return strcmp(text, "can't start new thread") == 0;
+	if (strcmp(type, "BlockingIOError") == 0)
+		return strcmp(text, "[Errno 11] Resource temporarily unavailable") == 0;
+	return strncmp(text, "spawn", 5) == 0 && strstr(text, " EAGAIN") != NULL;
+}
+
+/* What the program itself says about why. */
+static enum err_code
+code_of_exception(const char *type, const char *text)
+{
+	static const char *const syntax[] = { "SyntaxError", "IndentationError", "TabError", NULL };
+
+	if (cannot_fork(type, text))
+		return ERR_too_many_processes;
+	if (is_one_of(type, syntax))
+		return ERR_syntax_error;
+	if (strcmp(type, "MemoryError") == 0)
+		return ERR_out_of_memory;
+	if (strstr(text, "[Errno 28]") != NULL || strncmp(text, "ENOSPC", 6) == 0)
+		return ERR_disk_full;
+	return ERR_program_failed;
+}
+
+struct line {
+	char text[MAX_LINE];
+};
+
+/* The last of stderr that has anything in it, or its end. */
+static struct line
+last_line(const struct blob *err)
+{
+	const char *text = err->data;
+	size_t end = err->size, start;
+	struct line line = { { 0 } };
+
+	while (end > 0 && (text[end - 1] == '\n' || text[end - 1] == ' '))
+		end--;
+	for (start = end; start > 0 && text[start - 1] != '\n' && end - start < MAX_LINE - 1;)
+		start--;
+	if (end > start)
+		memcpy(line.text, text + start, end - start);
+	return line;
+}
+
+/* What has no exceptions to tell of says why on stderr, in the words of its C library. */
+static enum err_code
+code_of_words(const struct blob *err)
+{
+	static const struct {
+		const char *first, *then;
+		enum err_code code;
+	} all[] = {
+		{ "fork", "Resource temporarily unavailable", ERR_too_many_processes },
+		{ "Cannot fork", "", ERR_too_many_processes },
+		{ "BlockingIOError", "Resource temporarily unavailable", ERR_too_many_processes },
+		{ "can't start new thread", "", ERR_too_many_processes },
+		{ "annot allocate ", "", ERR_out_of_memory },
+		{ "No space left on device", "", ERR_disk_full },
+	};
+	const struct line line = last_line(err);
+
+	for (size_t i = 0; i < COUNT(all); i++) {
+		const char *at = strstr(line.text, all[i].first);
+
+		if (at != NULL && strstr(at, all[i].then) != NULL)
+			return all[i].code;
+	}
+	return ERR_program_failed;
+}
+
+enum err_code
+symptom_code(const struct box_end *end)
+{
+	if (end->error_type == NULL)
+		return code_of_words(&end->err);
+	return code_of_exception(end->error_type, end->error_text != NULL ? end->error_text : "");
+}
+
+bool
+symptom_too_many_files(const struct box_end *end)
+{
+	const char *text = end->error_text;
+	const struct line line = last_line(&end->err);
+
+	if (text != NULL)
+		return strstr(text, "[Errno 24]") != NULL || strncmp(text, "EMFILE", 6) == 0;
+	return strstr(line.text, "Too many open files") != NULL;
+}
+
+#define NOT_HERE \
+	"That module is not here and none can be installed: use the standard library, or what " \
+	"list_runtimes shows."
+#define NO_NETWORK "There is no network here: bring the data in the code or as files."
+#define NO_FILES \
+	"This run had no session and so none of its files: pass session_id, or send the file in " \
+	"files."
+
+/* How programs fail that expect another machine than a box; who wrote one would else try the same
+ * again in other words. */
+static const struct {
+	const char *words; /* in the exception's text, or at the end of stderr */
+	bool no_session;   /* only of a run without one */
+	const char *hint;
+} failures[] = {
+	{ "No module named ", false, NOT_HERE },
+	{ "Cannot find module ", false, NOT_HERE },
+	{ "externally-managed-environment", false, NOT_HERE },
+	{ "Name or service not known", false, NO_NETWORK },
+	{ "name resolution", false, NO_NETWORK },
+	{ "getaddrinfo", false, NO_NETWORK },
+	{ "Could not resolve host", false, NO_NETWORK },
+	{ "Network is unreachable", false, NO_NETWORK },
+	{ "EOF when reading a line", false,
+	    "A program has no input here: put what it would read into the code." },
+	{ "No such file or directory", true, NO_FILES },
+	{ "ENOENT", true, NO_FILES },
+};
+
+static bool
+says_at_its_end(const struct blob *output, const char *words)
+{
+	size_t size = output->size < 2048 ? output->size : 2048;
+
+	return size > 0 && memmem((const char *)output->data + output->size - size, size, words,
+			       strlen(words)) != NULL;
+}
+
+const char *
+symptom_hint(const struct box_end *end, bool in_session)
+{
+	for (size_t i = 0; i < COUNT(failures); i++)
+		if ((!failures[i].no_session || !in_session) &&
+		    ((end->error_text != NULL &&
+			 strstr(end->error_text, failures[i].words) != NULL) ||
+			says_at_its_end(&end->err, failures[i].words)))
+			return failures[i].hint;
+	return NULL;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* symptom.h - why a program failed, by what it says itself (outcome.c). */
+#pragma once
+
+#include "executor/box.h"
+
+/* Which limit it ran into, syntax_error, or program_failed where that does not tell. */
+enum err_code symptom_code(const struct box_end *);
+bool symptom_too_many_files(const struct box_end *);
+/* What it may not have known of a box; NULL: nothing that is known here. */
+const char *symptom_hint(const struct box_end *, bool in_session);

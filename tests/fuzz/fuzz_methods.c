@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fuzz_methods.c - every method of MCP, asked by a client that says what it likes.
+ *
+ * Input: which era is agreed on (1 byte), how daemons answer (1 byte), and lines.  Whatever is
+ * said, each request is answered at most once, by what can be sent, and in the end nothing is left.
+ */
+#include "tests/wire/sample.h"
+
+#include "gateway/auth/scope.h"
+#include "gateway/dispatch.h"
+#include "gateway/mcp/sealed.h"
+#include "gateway/options.h"
+#include "gateway/tools.h"
+
+#include "common/auto.h"
+#include "common/bus.h"
+#include "common/log.h"
+
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum {
+	ASKS = 64,
+};
+
+static struct {
+	struct ask asks[ASKS];
+	uint64_t ids[ASKS], next;
+	size_t count;
+	uint8_t answers;
+} bus;
+
+/* ---- daemons ---- */
+
+uint64_t
+bus_ask(const struct ask *ask, struct err *e)
+{
+	if (bus.count == ASKS) {
+		err_set(e, ERR_queue_full, "too much waits");
+		return 0;
+	}
+	bus.asks[bus.count] = *ask;
+	bus.ids[bus.count++] = ++bus.next;
+	return bus.next;
+}
+
+static struct ask
+take(size_t i)
+{
+	struct ask ask = bus.asks[i];
+
+	bus.count--;
+	memmove(&bus.asks[i], &bus.asks[i + 1], (bus.count - i) * sizeof bus.asks[0]);
+	memmove(&bus.ids[i], &bus.ids[i + 1], (bus.count - i) * sizeof bus.ids[0]);
+	return ask;
+}
+
+void
+bus_cancel(uint64_t id)
+{
+	struct err e;
+
+	err_set(&e, ERR_cancelled, "cancelled");
+	for (size_t i = 0; i < bus.count; i++) {
+		if (bus.ids[i] != id)
+			continue;
+
+		struct ask ask = take(i);
+
+		ask.done(ask.self, NULL, &e);
+		return;
+	}
+}
+
+bool
+bus_ready(enum peer peer, struct heartbeat *load)
+{
+	(void)peer;
+	(void)load;
+	return (bus.answers & 1) != 0;
+}
+
+static void
+answer_one(void)
+{
+	struct ask ask = take(0);
+	enum msg_id reply = messages[ask.message].reply;
+	struct err e;
+
+	if ((bus.answers & 2) != 0) {
+		void *full = sample_new(reply, (bus.answers & 4) != 0 ? SAMPLE_FULL : SAMPLE_LEAST);
+
+		ask.done(ask.self, full, NULL);
+		sample_free(reply, full);
+		return;
+	}
+	err_set(&e, 1 + bus.answers % (ERR_COUNT - 1), "\xff%s", "no");
+	ask.done(ask.self, NULL, &e);
+}
+
+/* ---- the client ---- */
+
+static size_t answered;
+
+static void
+check(const json_t *message)
+{
+	auto_free char *text = json_dumps(message, JSON_COMPACT);
+
+	must(text != NULL && strchr(text, '\n') == NULL);
+}
+
+static void
+hear(struct client *c, struct exchange *none, const json_t *message)
+{
+	(void)c;
+	(void)none;
+	check(message);
+}
+
+static void
+hear_answer(struct client *c, struct exchange *none, const json_t *message)
+{
+	(void)c;
+	(void)none;
+	if (message == NULL)
+		return;
+	check(message);
+	answered += json_is_array(message) ? json_array_size(message) : 1;
+}
+
+static bool
+never_slow(const struct client *c, const struct exchange *none)
+{
+	(void)c;
+	(void)none;
+	return false;
+}
+
+static const struct transport by_fuzz = { .send = hear, .answer = hear_answer, .slow = never_slow };
+
+static void
+say(struct client *client, const char *text, size_t size)
+{
+	struct line line = { .data = text, .size = size };
+
+	scan_feed(&line.scan, text, size);
+	dispatch_line(client, NULL, &line);
+	while (bus.count > 0 && (bus.answers & 8) == 0)
+		answer_one();
+}
+
+static void
+introduce(struct client *client, unsigned which)
+{
+	static const char *const versions[] = { "2024-11-05", "2025-03-26", "2025-06-18",
+		"2025-11-25" };
+	char text[256];
+	int n = snprintf(text, sizeof text,
+	    "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"
+	    "\"protocolVersion\":"
+	    "\"%s\",\"capabilities\":{\"elicitation\":{}}}}",
+	    versions[which % COUNT(versions)]);
+
+	say(client, text, (size_t)n);
+}
+
+static void
+set_up(void)
+{
+	static char none[] = "";
+	struct err e;
+
+	if (options.page_size > 0)
+		return;
+	log_open("fuzz", LOG_error);
+	options.page_size = 3;
+	options.max_in_flight = 4;
+	options.result_bytes = 2000;
+	options.kept_bytes = 100000;
+	options.max_message_bytes = 1 << 20;
+	options.call_timeout_ms = options.elicit_timeout_ms = 1000;
+	options.task_ttl_ms = options.task_after_ms = 1000;
+	options.confirm_destructive = true;
+	options.instructions = options.seal_key = none;
+	must(sealed_open("", &e) == 0 && tools_choose("all", &e) == 0);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct account account = { .principal = "local:7" };
+	struct client client = { .by = &by_fuzz, .account = &account, .scopes = SCOPES_LOCAL };
+
+	set_up();
+	if (size < 2)
+		return -1;
+	bus.answers = data[1];
+	answered = 0;
+	if (data[0] > 0)
+		introduce(&client, data[0]);
+	for (const char *at = (const char *)data + 2, *end = (const char *)data + size; at < end;) {
+		const char *stop = memchr(at, '\n', (size_t)(end - at));
+		size_t n = stop == NULL ? (size_t)(end - at) : (size_t)(stop - at);
+
+		say(&client, at, n);
+		at += n + 1;
+	}
+	while (bus.count > 0)
+		answer_one();
+	client_give_up(&client, false);
+	client_close(&client);
+	must(client.pending == NULL && account.count == 0 && account.held == 0 && bus.count == 0);
+	return 0;
+}
