@@ -13,6 +13,7 @@
 #include "common/log.h"
 #include "common/loop.h"
 #include "common/spool.h"
+#include "common/starter.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,9 +26,7 @@
 #include <sys/epoll.h>
 #include <sys/file.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 
 enum {
 	MAX_SETTINGS = 64,
@@ -51,12 +50,12 @@ static struct {
 	struct bus_config bus;
 	gid_t groups[PEER_COUNT];
 	size_t ngroups;
-	int state_fd, signal_fd, notify_fd;
+	int state_fd, signal_fd;
 	struct jail_path paths[MAX_PATHS];
 	size_t npaths;
 	uint64_t more_files;
 	int64_t end_ms;
-} self = { .state_fd = -1, .signal_fd = -1, .notify_fd = -1 };
+} self = { .state_fd = -1, .signal_fd = -1 };
 
 const char *
 daemon_run(void)
@@ -176,34 +175,7 @@ read_settings(int argc, char **argv)
 	log_open(self.name, (enum log_level)level);
 }
 
-/* ---- to whoever started it: the protocol of sd_notify(3) ---- */
-
-/* Before the jail, which has no way to it; nobody there is no failure. */
-static void
-open_notify(void)
-{
-	const char *path = getenv("NOTIFY_SOCKET");
-	struct sockaddr_un to = { .sun_family = AF_UNIX };
-	size_t size = path == NULL ? 0 : strlen(path);
-
-	if (size == 0 || size >= sizeof to.sun_path)
-		return;
-	memcpy(to.sun_path, path, size);
-	if (*path == '@') /* a name without a file */
-		to.sun_path[0] = '\0';
-	self.notify_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (self.notify_fd < 0 ||
-	    connect(self.notify_fd, (struct sockaddr *)&to,
-		(socklen_t)(offsetof(struct sockaddr_un, sun_path) + size)) < 0)
-		log_warn("NOTIFY_SOCKET", LOG_S("path", path), LOG_S("error", strerror(errno)));
-}
-
-static void
-tell(const char *text)
-{
-	if (self.notify_fd >= 0 && send(self.notify_fd, text, strlen(text), MSG_NOSIGNAL) < 0)
-		log_debug("not told", LOG_S("text", text), LOG_S("error", strerror(errno)));
-}
+/* ---- to whoever started it ---- */
 
 static void
 tell_load(void *unused)
@@ -214,7 +186,7 @@ tell_load(void *unused)
 	(void)unused;
 	snprintf(text, sizeof text, "STATUS=%u running, %u queued, room for %u",
 	    (unsigned)load.running, (unsigned)load.queued, (unsigned)load.room);
-	tell(text);
+	starter_tell(text);
 	loop_after(TELL_MS, tell_load, NULL);
 }
 
@@ -223,11 +195,12 @@ tell_load(void *unused)
 static int
 close_doors(struct err *e)
 {
+	unsigned kept = starter_inherit();
 	sigset_t ends;
 
 	umask(077);
 	signal(SIGPIPE, SIG_IGN);
-	if (close_range(3 + (unsigned)self.keep_fds, ~0U, 0) < 0)
+	if (close_range(3 + (kept > self.keep_fds ? kept : (unsigned)self.keep_fds), ~0U, 0) < 0)
 		return err_sys(e, "close descriptors");
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGTERM);
@@ -340,9 +313,9 @@ prepare(struct err *e)
 {
 	if (close_doors(e) < 0 || find_user(e) < 0 || (self.d->state && have_state(e) < 0))
 		return -1;
+	starter_connect();
 	if (self.d->open != NULL && self.d->open(e) < 0)
 		return -1;
-	open_notify();
 	return loop_open(e) < 0 ? -1 : prepare_bus(e);
 }
 
@@ -436,7 +409,7 @@ begin_end(void)
 		return;
 	self.ending = true;
 	self.end_ms = loop_now_ms() + (int64_t)self.drain_ms;
-	tell("STOPPING=1");
+	starter_tell("STOPPING=1");
 	log_info("draining", LOG_N("open", bus_drain()));
 	record(event_daemon_stopped);
 	end_when_idle(NULL);
@@ -472,8 +445,8 @@ start(struct err *e)
 	record(event_daemon_started);
 	if (self.d->start != NULL && self.d->start(e) < 0)
 		return -1;
-	tell("READY=1");
-	if (self.notify_fd >= 0)
+	starter_tell("READY=1");
+	if (starter_listens())
 		tell_load(NULL);
 	log_info("ready", LOG_S("instance", self.instance), LOG_S("version", CLOISTER_VERSION));
 	return 0;

@@ -24,6 +24,14 @@ struct workspace;
 /* In open(), before the jail: starts cloister-builder with these arguments (NULL: none), which
  * tries every layer once and reports. */
 int builder_open(const struct texts *arguments, struct err *);
+/* Workspaces outlive a builder where somebody keeps these descriptors, which open nothing to who
+ * has no power over mounts: given to the next before builder_open(), and taken from either. */
+enum {
+	BUILDER_KEPT = 2,
+};
+void builder_give(int kept[BUILDER_KEPT]);
+/* After builder_open(); -1: there are none.  true: the builder goes on with what it was given. */
+bool builder_leave(int kept[BUILDER_KEPT]);
 /* In start(): watches it.  Its death ends this daemon, for nobody in the jail can start another. */
 int builder_start(struct err *);
 void builder_stop(void);
@@ -43,6 +51,13 @@ struct workspace_limits {
 /* A tmpfs with these limits, empty.  done: exactly once; the workspace is then the caller's. */
 void workspace_make(const struct workspace_limits *,
     void (*done)(void *self, struct workspace *, const struct err *), void *self);
+/* The same of one that an earlier builder left, with the number it had. */
+void workspace_adopt(uint32_t id, const struct workspace_limits *,
+    void (*done)(void *self, struct workspace *, const struct err *), void *self);
+/* Those that were left, and that nobody has adopted, are wiped; before any is made. */
+void workspace_clear(void);
+/* Never 0; what workspace_adopt() wants to know later. */
+uint32_t workspace_id(const struct workspace *);
 /* Wipes it; not while a box or a file operation uses it.  NULL is fine. */
 void workspace_drop(struct workspace *);
 /* Cheap, no process is started: does it hold any file?  -1 with *e. */

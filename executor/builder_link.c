@@ -47,22 +47,42 @@ static struct {
 	bool gone;
 	struct err refused; /* ERR_none, or why this host can have no boxes */
 	struct isolation isolation;
+	int kept[BUILDER_KEPT]; /* ORDER_SHELF and ORDER_SLOT; -1: none */
+	bool goes_on;           /* with those of an earlier builder */
 	struct errand *errands[ORDER_MAX_LIVING + 1];
 	uint32_t last; /* id given last: the next one is looked for behind it */
 	struct waiting *first, **end;
-} line = { .sock = -1 };
+} line = { .sock = -1, .kept = { -1, -1 } };
 
 /* ---- starting it ---- */
 
+/* Descriptors are out of the way of the numbers that they are to have. */
 static void
-become_builder(int sock, char **argv)
+become_builder(const int fds[1 + BUILDER_KEPT], char **argv)
 {
-	if (dup2(sock, ORDER_SOCKET) < 0 || close_range(ORDER_SOCKET + 1, ~0u, 0) < 0)
-		_exit(1);
-	/* The same descriptor is not copied by dup2, and would be closed. */
-	if (fcntl(ORDER_SOCKET, F_SETFD, 0) < 0)
+	int last = ORDER_SOCKET;
+
+	for (int i = 0; i < 1 + BUILDER_KEPT && fds[i] >= 0; i++)
+		if (dup2(fds[i], last = ORDER_SOCKET + i) < 0)
+			_exit(1);
+	if (close_range((unsigned)last + 1, ~0u, 0) < 0)
 		_exit(1);
 	execv(argv[0], argv);
+	_exit(127);
+}
+
+static int
+start_builder(int sock, char **argv)
+{
+	int fds[1 + BUILDER_KEPT] = { sock, line.kept[0], line.kept[1] };
+
+	pid_t keeper = fork();
+
+	if (keeper != 0)
+		return keeper;
+	for (size_t i = 0; i < COUNT(fds) && fds[i] >= 0; i++)
+		fds[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, ORDER_SOCKET + (int)COUNT(fds));
+	become_builder(fds, argv);
 	_exit(127);
 }
 
@@ -86,18 +106,25 @@ static int
 await_ready(struct answer *answer, struct err *e)
 {
 	struct pollfd readable = { .fd = line.sock, .events = POLLIN };
-	int n;
+	int fds[BUILDER_KEPT], n;
+	size_t nfds = COUNT(fds);
 
 	do
 		n = poll(&readable, 1, READY_MS);
 	while (n < 0 && errno == EINTR);
 	if (n <= 0)
 		return err_set(e, ERR_internal, "the builder said nothing for %d ms", READY_MS);
-	ssize_t size = fdio_receive(line.sock, answer, sizeof *answer, NULL, NULL, 0);
+	ssize_t size = fdio_receive(line.sock, answer, sizeof *answer, fds, &nfds, 0);
 
 	if (size != (ssize_t)sizeof *answer || answer->kind != ANSWER_READY)
 		return err_set(e, ERR_internal,
 		    "the builder ended as it started; its lines in the log say why");
+	line.goes_on = nfds != BUILDER_KEPT && line.kept[0] >= 0;
+	for (size_t i = 0; !line.goes_on && i < COUNT(line.kept); i++) {
+		if (line.kept[i] >= 0)
+			close(line.kept[i]);
+		line.kept[i] = nfds == BUILDER_KEPT ? fds[i] : -1;
+	}
 	return 0;
 }
 
@@ -116,12 +143,39 @@ make_argv(char *path, const struct texts *arguments)
 	return argv;
 }
 
+static int
+start_and_wait(char **argv, struct answer *answer, struct err *e)
+{
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return err_sys(e, "socketpair");
+	pid_t keeper = start_builder(pair[1], argv);
+
+	close(pair[1]);
+	line.sock = pair[0];
+	line.end = &line.first;
+	return keeper < 0 ? err_sys(e, "fork") : await_ready(answer, e);
+}
+
+/* Nobody needs what is kept as much as a builder that starts. */
+static int
+start_without_kept(char **argv, struct answer *answer, struct err *e)
+{
+	if (line.kept[0] < 0)
+		return -1;
+	log_error("with what an earlier builder left none starts", LOG_E(e));
+	close(take_fd(&line.sock));
+	for (size_t i = 0; i < COUNT(line.kept); i++)
+		close(take_fd(&line.kept[i]));
+	return start_and_wait(argv, answer, e);
+}
+
 int
 builder_open(const struct texts *arguments, struct err *e)
 {
 	char path[4096];
 	struct answer answer;
-	int pair[2];
 
 	if (find_builder(path, e) < 0)
 		return -1;
@@ -130,18 +184,7 @@ builder_open(const struct texts *arguments, struct err *e)
 
 	if (argv == NULL)
 		return err_sys(e, "arguments of the builder");
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return err_sys(e, "socketpair");
-	pid_t keeper = fork();
-
-	if (keeper == 0)
-		become_builder(pair[1], argv);
-	close(pair[1]);
-	line.sock = pair[0];
-	line.end = &line.first;
-	if (keeper < 0)
-		return err_sys(e, "fork");
-	if (await_ready(&answer, e) < 0)
+	if (start_and_wait(argv, &answer, e) < 0 && start_without_kept(argv, &answer, e) < 0)
 		return -1;
 	line.refused = answer.error;
 	if (line.refused.code != ERR_none)
@@ -149,6 +192,21 @@ builder_open(const struct texts *arguments, struct err *e)
 	return isolation_of(&answer.layers, &line.isolation) < 0
 	           ? err_set(e, ERR_internal, "no memory")
 	           : 0;
+}
+
+void
+builder_give(int kept[BUILDER_KEPT])
+{
+	for (size_t i = 0; i < BUILDER_KEPT; i++)
+		line.kept[i] = take_fd(&kept[i]);
+}
+
+bool
+builder_leave(int kept[BUILDER_KEPT])
+{
+	for (size_t i = 0; i < BUILDER_KEPT; i++)
+		kept[i] = take_fd(&line.kept[i]);
+	return line.goes_on;
 }
 
 const struct isolation *

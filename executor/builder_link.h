@@ -44,8 +44,6 @@ int builder_order(const struct order *, struct err *);
 void workspace_answered(const struct answer *, int fd);
 /* The builder is gone: every workspace that was asked for is refused. */
 void workspace_lost(const struct err *);
-/* For orders about it; never 0. */
-uint32_t workspace_id(const struct workspace *);
 
 /* Layers as clients are told of them; message_clear() frees it.  -1: no memory. */
 int isolation_of(const struct layers *, struct isolation *);

@@ -22,6 +22,7 @@
 #include "executor/runtime.h"
 #include "executor/session/artifact.h"
 #include "executor/session/ledger.h"
+#include "executor/session/resume.h"
 #include "executor/session/session_tools.h"
 #include "executor/session/snapshot.h"
 #include "executor/sign.h"
@@ -29,6 +30,13 @@
 #include "common/daemon.h"
 
 #include <seccomp.h>
+
+static int
+open_builder(const struct texts *arguments, struct err *e)
+{
+	resume_open();
+	return builder_open(arguments, e) < 0 ? -1 : resume_prepare(e);
+}
 
 static int
 open_all(struct err *e)
@@ -39,7 +47,7 @@ open_all(struct err *e)
 	if (options_check(e) == 0 && runtime_open(e) == 0 && info_open(e) == 0 &&
 	    sign_open(e) == 0 && container_open(e) == 0 && pool_arguments(&arguments, e) == 0 &&
 	    container_arguments(&arguments, e) == 0)
-		status = builder_open(&arguments, e);
+		status = open_builder(&arguments, e);
 	texts_clear(&arguments);
 	return status;
 }
@@ -49,6 +57,7 @@ start(struct err *e)
 {
 	if (session_id_open(e) < 0 || sign_start(e) < 0 || builder_start(e) < 0)
 		return -1;
+	resume_start();
 	pool_start();
 	return 0;
 }
@@ -58,7 +67,8 @@ stop(void)
 {
 	run_end_all();
 	pool_stop();
-	session_end_all();
+	if (!resume_keeps())
+		session_end_all();
 	own_limits_forget();
 	builder_stop();
 }

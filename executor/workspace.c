@@ -59,8 +59,31 @@ take_id(struct workspace *w, struct err *e)
 	return 0;
 }
 
-void
-workspace_make(const struct workspace_limits *limits,
+/* id: the one to be adopted, or 0. */
+static int
+order_one(struct workspace *w, uint32_t id, const struct workspace_limits *limits)
+{
+	struct order order = {
+		.kind = ORDER_WORKSPACE,
+		.adopt = id != 0,
+		.bytes = limits->bytes,
+		.files = limits->files,
+	};
+
+	if (id > ORDER_MAX_LIVING || (id != 0 && workspaces.all[id] != NULL))
+		return err_set(&w->refused, ERR_internal, "workspace %u is another's", id);
+	w->id = id;
+	if (id == 0 && take_id(w, &w->refused) < 0)
+		return -1;
+	order.id = w->id;
+	if (builder_order(&order, &w->refused) < 0)
+		return -1;
+	workspaces.all[w->id] = w;
+	return 0;
+}
+
+static void
+begin(uint32_t id, const struct workspace_limits *limits,
     void (*done)(void *self, struct workspace *, const struct err *), void *self)
 {
 	struct workspace *w = calloc(1, sizeof *w);
@@ -73,20 +96,33 @@ workspace_make(const struct workspace_limits *limits,
 		return;
 	}
 	*w = (struct workspace){ .root = -1, .done = done, .self = self };
-	if (take_id(w, &w->refused) == 0) {
-		struct order order = {
-			.kind = ORDER_WORKSPACE,
-			.id = w->id,
-			.bytes = limits->bytes,
-			.files = limits->files,
-		};
+	if (order_one(w, id, limits) < 0)
+		loop_after(0, refuse_later, w);
+}
 
-		if (builder_order(&order, &w->refused) == 0) {
-			workspaces.all[w->id] = w;
-			return;
-		}
-	}
-	loop_after(0, refuse_later, w);
+void
+workspace_make(const struct workspace_limits *limits,
+    void (*done)(void *self, struct workspace *, const struct err *), void *self)
+{
+	begin(0, limits, done, self);
+}
+
+void
+workspace_adopt(uint32_t id, const struct workspace_limits *limits,
+    void (*done)(void *self, struct workspace *, const struct err *), void *self)
+{
+	must(id != 0);
+	begin(id, limits, done, self);
+}
+
+void
+workspace_clear(void)
+{
+	struct order order = { .kind = ORDER_CLEAR };
+	struct err e;
+
+	if (builder_order(&order, &e) < 0 && e.code != ERR_isolation_unavailable)
+		log_error("workspaces that were left are not wiped", LOG_E(&e));
 }
 
 void

@@ -16,21 +16,25 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/nsfs.h>
 #include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 
 enum {
 	SLOTS = 64,
 	PATH = 256,
+	ALIVE_TRIES = 1000, /* of 5 ms */
 	FIRST_UID = 900000, /* SLOTS times ORDER_MAX_LIVING from here, and one more for each slot */
 	UIDS = SLOTS * (ORDER_MAX_LIVING + 1),
 };
@@ -87,27 +91,85 @@ find_slots(char path[PATH], struct err *e)
 	return folder;
 }
 
-int
-host_slot(struct host *h, struct err *e)
+static int
+open_slot(int folder, uint32_t slot)
 {
-	char path[PATH], name[16];
-	auto_fd int folder = find_slots(path, e);
+	char name[16];
 
-	if (folder < 0)
+	snprintf(name, sizeof name, "%u", slot);
+	return openat(folder, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
+/* Held by this process and all that come from it, and by nobody else: the lock of the slot itself
+ * is kept for builders to come. */
+static bool
+hold_alive(int file)
+{
+	const struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	return fcntl(file, F_OFD_SETLK, &whole) == 0;
+}
+
+/* -1: it is not there any more, or what comes from its last builder does not end. */
+static int
+go_on_with(struct host *h, int folder)
+{
+	const struct timespec pause = { .tv_nsec = 5000000 };
+	struct stat last, st;
+
+	if (fstat(h->slot_fd, &last) < 0)
 		return -1;
 	for (h->slot = 0; h->slot < SLOTS; h->slot++) {
-		snprintf(name, sizeof name, "%u", h->slot);
-		auto_fd int file =
-		    openat(folder, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+		auto_fd int file = open_slot(folder, h->slot);
 
-		if (file < 0)
-			return err_sys(e, "open %s/%s", path, name);
-		if (flock(file, LOCK_EX | LOCK_NB) == 0) {
-			take_fd(&file);
+		if (file < 0 || fstat(file, &st) < 0 || st.st_dev != last.st_dev ||
+		    st.st_ino != last.st_ino)
+			continue;
+		for (int i = 0; i < ALIVE_TRIES; i++) {
+			if (hold_alive(file)) {
+				take_fd(&file);
+				return 0;
+			}
+			nanosleep(&pause, NULL);
+		}
+		return -1;
+	}
+	return -1;
+}
+
+static int
+take_slot(struct host *h, int folder, const char *path, struct err *e)
+{
+	for (h->slot = 0; h->slot < SLOTS; h->slot++) {
+		auto_fd int file = open_slot(folder, h->slot);
+		auto_fd int alive = open_slot(folder, h->slot);
+
+		if (file < 0 || alive < 0)
+			return err_sys(e, "open %s/%u", path, h->slot);
+		if (flock(file, LOCK_EX | LOCK_NB) == 0 && hold_alive(alive)) {
+			h->slot_fd = take_fd(&file);
+			take_fd(&alive);
 			return 0;
 		}
 	}
 	return err_set(e, ERR_internal, "%d builders are running already", SLOTS);
+}
+
+int
+host_slot(struct host *h, struct err *e)
+{
+	char path[PATH];
+	auto_fd int folder = find_slots(path, e);
+
+	if (folder < 0)
+		return -1;
+	if (h->shelf_fd >= 0 && go_on_with(h, folder) == 0)
+		return 0;
+	if (h->shelf_fd >= 0) {
+		close(take_fd(&h->shelf_fd));
+		close(take_fd(&h->slot_fd));
+	}
+	return take_slot(h, folder, path, e);
 }
 
 /* ---- namespaces ---- */
@@ -198,14 +260,16 @@ refuse(struct err *e)
  * root may not write to.
  */
 static void
-keep(pid_t builder, bool mapped, void (*after)(void))
+keep(pid_t builder, const struct host *h, void (*after)(void))
 {
 	static const int cap = CAP_DAC_OVERRIDE;
 	struct err ignored;
 	int status = 0;
 
-	if (!mapped)
+	if (!h->mapped)
 		caps_keep(&cap, 1, &ignored);
+	if (h->joined)
+		caps_drop_all(&ignored);
 	while (waitpid(builder, &status, 0) < 0 && errno == EINTR)
 		;
 	after();
@@ -222,6 +286,27 @@ refuse_map(uid_t uid, struct err *e)
 		     : "let AppArmor give this program \"userns\", or start as root");
 }
 
+/*
+ * Mounts of an earlier builder belong to its user namespace, which this one joins; whoever made it
+ * may.  What that lets it do is dropped where it stays behind as the keeper.
+ */
+static void
+join_kept(struct host *h)
+{
+	struct stat own, other;
+	auto_fd int users = h->shelf_fd < 0 ? -1 : ioctl(h->shelf_fd, NS_GET_USERNS);
+
+	if (h->shelf_fd < 0)
+		return;
+	if (users >= 0 && fstat(users, &other) == 0 && stat("/proc/self/ns/user", &own) == 0) {
+		h->joined = own.st_ino != other.st_ino;
+		if (!h->joined || setns(users, CLONE_NEWUSER) == 0)
+			return;
+	}
+	h->joined = false;
+	close(take_fd(&h->shelf_fd));
+}
+
 static int
 enter_namespaces(struct host *h, void (*after)(void), struct err *e)
 {
@@ -230,8 +315,12 @@ enter_namespaces(struct host *h, void (*after)(void), struct err *e)
 	pid_t child = -1;
 
 	h->mapped = uid != 0 || !has_capabilities() || !has_uids();
-	if (!h->mapped)
+	join_kept(h);
+	h->mapped |= h->joined;
+	if (!h->mapped || h->joined)
 		child = clone_with(0);
+	if (child < 0 && h->joined)
+		return refuse(e);
 	if (child < 0) {
 		h->mapped = true;
 		child = clone_with(CLONE_NEWUSER);
@@ -239,14 +328,14 @@ enter_namespaces(struct host *h, void (*after)(void), struct err *e)
 	if (child < 0)
 		return refuse(e);
 	if (child > 0)
-		keep(child, h->mapped, after);
+		keep(child, h, after);
 	/* If that process is killed, nobody would clean up: so this one is killed, too. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
 		return err_sys(e, "prctl");
 	h->proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (h->proc < 0)
 		return err_sys(e, "open /proc");
-	if (h->mapped && host_map(h->proc, HOST_INSIDE_ID, uid, gid, e) < 0)
+	if (h->mapped && !h->joined && host_map(h->proc, HOST_INSIDE_ID, uid, gid, e) < 0)
 		return refuse_map(uid, e);
 	return 0;
 }

@@ -25,14 +25,22 @@ enum host_namespace {
 
 struct host {
 	uint32_t limits_by; /* enum limits_by */
-	bool mapped;        /* not root: in a user namespace where one uid is mapped */
+	bool mapped;        /* not root: in a user namespace where one uid is mapped, */
+	bool joined;        /* which an earlier builder made */
 	uint32_t slot, processors;
+	int slot_fd;   /* its lock, as long as a copy of this descriptor lives */
+	int shelf_fd;  /* mount namespace of the workspaces; -1: none was left by an earlier builder
+	                */
 	bool own_proc; /* proc is of the builder's pid namespace; otherwise only self/ is of use */
 	int proc;
 	ino_t namespaces[HOST_NAMESPACES];
 };
 
-/* One among the builders of this host, as long as a process lives that comes from this one. */
+/*
+ * One among the builders of this host, and so uids that no other gives.  With slot_fd and shelf_fd
+ * of an earlier builder it is that one's, when nothing lives any more that came from it; a host
+ * where that cannot be has both taken away (-1 and another slot).
+ */
 int host_slot(struct host *, struct err *);
 /*
  * Goes on in a new process: pid 1 of a pid namespace, so that nothing which comes from it outlives

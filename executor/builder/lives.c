@@ -415,8 +415,11 @@ add_workspace(const struct order *order)
 {
 	struct answer answer = { .kind = ANSWER_WORKSPACE, .id = order->id };
 	/* Its root is a file, too. */
-	int fd = shelf_add(order->id, order->bytes, order->files + 1,
-	    host_uid(lives.host, order->id), &answer.error);
+	uint64_t files = order->files + 1;
+	uid_t owner = host_uid(lives.host, order->id);
+	int fd = order->adopt != 0
+	             ? shelf_adopt(order->id, order->bytes, files, owner, &answer.error)
+	             : shelf_add(order->id, order->bytes, files, owner, &answer.error);
 
 	lives_answer(&answer, fd);
 	return 0;
@@ -502,6 +505,9 @@ carry_out(const struct order *order, int *fds, size_t nfds, struct err *e)
 	switch (order->kind) {
 	case ORDER_WORKSPACE:
 		return add_workspace(order);
+	case ORDER_CLEAR:
+		shelf_clear();
+		return 0;
 	case ORDER_WIPE:
 		wipe(order->id);
 		return 0;

@@ -23,6 +23,7 @@
 #include "executor/builder/shelf.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -77,8 +78,26 @@ on_order(void *self, uint32_t events)
 		answer_bad(&order, &e);
 }
 
+/* What the executor had kept for this builder. */
+static void
+take_kept(struct host *host)
+{
+	bool kept = fcntl(ORDER_SHELF, F_SETFD, FD_CLOEXEC) == 0 &&
+	            fcntl(ORDER_SLOT, F_SETFD, FD_CLOEXEC) == 0;
+
+	host->shelf_fd = kept ? ORDER_SHELF : -1;
+	host->slot_fd = kept ? ORDER_SLOT : -1;
+}
+
+/* fds: what this builder is to leave to the next; none where it has just that from the last. */
+static void
+answer_ready(const struct answer *ready, const int *fds, size_t nfds)
+{
+	fdio_send(ORDER_SOCKET, ready, sizeof *ready, fds, nfds);
+}
+
 static int
-settle(struct host *host, struct err *e)
+settle(struct host *host, int *shelf, struct err *e)
 {
 	static const int ignored[] = { SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM };
 	static struct filter filter;
@@ -97,7 +116,7 @@ settle(struct host *host, struct err *e)
 	cgroup_open(host->slot);
 	host->limits_by = cgroup_limits_by();
 	return host_enter(host, cgroup_close, e) < 0 || root_make(host, e) < 0 ||
-	               shelf_open(host, e) < 0 || host_note(host, e) < 0 ||
+	               (*shelf = shelf_open(host, e)) < 0 || host_note(host, e) < 0 ||
 	               lives_open(host, e) < 0 || filter_make(&filter, FILTER_ALL, e) < 0 ||
 	               loop_open(e) < 0 || host_drop(e) < 0 || filter_load(&filter, e) < 0
 	           ? -1
@@ -111,20 +130,22 @@ main(int argc, char **argv)
 	struct answer ready = { .kind = ANSWER_READY };
 	struct stat st;
 	struct err e;
+	int shelf = -1;
 
 	log_open("builder", LOG_info);
 	if (fstat(ORDER_SOCKET, &st) < 0 || !S_ISSOCK(st.st_mode)) {
 		log_error("cloister-builder is started by cloister-executor", LOG_N("status", 2));
 		return 2;
 	}
+	take_kept(&host);
 	int r = program_settings(argc - 1, argv + 1, &ready.error);
 
 	if (r == 0)
-		r = settle(&host, &ready.error);
+		r = settle(&host, &shelf, &ready.error);
 
 	if (r == 0)
 		r = lives_try(&host, &ready.layers, &ready.error);
-	lives_answer(&ready, -1);
+	answer_ready(&ready, (int[]){ shelf, host.slot_fd }, r == 0 && host.shelf_fd < 0 ? 2 : 0);
 	if (r == 0 &&
 	    (loop_watch(ORDER_SOCKET, EPOLLIN, on_order, NULL, &e) < 0 || loop_run(&e) < 0))
 		log_error("the builder ends", LOG_E(&e));

@@ -39,6 +39,7 @@ static const struct {
 	size_t fds;
 } kinds[] = {
 	{ ORDER_WORKSPACE, 0 },
+	{ ORDER_CLEAR, 0 },
 	{ ORDER_WIPE, 0 },
 	{ ORDER_BOX, 0 },
 	{ ORDER_PROGRAM, 3 },
@@ -100,10 +101,14 @@ check_ids(const struct order *order, struct err *e)
 {
 	bool works_in = order->kind == ORDER_BOX || order->kind == ORDER_STEWARD;
 
+	if (order->kind == ORDER_CLEAR)
+		return 0;
 	if (order->id < 1 || order->id > ORDER_MAX_LIVING)
 		return err_set(e, ERR_invalid_argument, "id: %u is none", order->id);
 	if (works_in && (order->workspace < 1 || order->workspace > ORDER_MAX_LIVING))
 		return err_set(e, ERR_invalid_argument, "workspace: %u is none", order->workspace);
+	if (order->adopt > 1)
+		return err_set(e, ERR_invalid_argument, "adopt: %u is neither", order->adopt);
 	if (order->container >= CONTAINER_COUNT)
 		return err_set(e, ERR_invalid_argument, "container: %u is none", order->container);
 	if (order->kind == ORDER_PROGRAM)

@@ -15,7 +15,9 @@
 #include <stdint.h>
 
 enum {
-	ORDER_SOCKET = 3, /* the builder's end, the only descriptor it is started with but 0-2 */
+	ORDER_SOCKET = 3, /* the builder's end */
+	ORDER_SHELF,      /* what a builder is started with besides, if an earlier one left it: */
+	ORDER_SLOT,       /* host.h; no other descriptors but 0-2 */
 	ORDER_MAX_LIVING = 4096, /* boxes, programs and stewards, and as many workspaces */
 	ORDER_MAX_RUNTIMES = 16,
 	ORDER_MAX_ZYGOTES = 8,
@@ -48,9 +50,10 @@ enum limits_by {
  * whole jail by itself before it runs.
  */
 enum order_kind {
-	ORDER_WORKSPACE = 1, /* id: of the workspace; bytes, files */
-	ORDER_WIPE,          /* id: of a workspace that nothing uses any more */
-	ORDER_BOX,           /* id, workspace, limits */
+	ORDER_WORKSPACE = 1, /* id: of the workspace; bytes, files, adopt */
+	ORDER_CLEAR,   /* workspaces that were left, and that nobody adopted so far, are wiped */
+	ORDER_WIPE,    /* id: of a workspace that nothing uses any more */
+	ORDER_BOX,     /* id, workspace, limits */
 	ORDER_PROGRAM, /* id, box, runtime, zygote, alone; descriptors: stdout, stderr, control.
 	                  The box may still be in the making. */
 	ORDER_STEWARD, /* id, workspace, limits; descriptor: its channel */
@@ -68,6 +71,7 @@ struct order {
 	uint32_t zygote;  /* 0: start it from its file; else fork that zygote, from 1 */
 	uint32_t alone;   /* 1: the box ends with this program */
 	uint32_t signal;
+	uint32_t adopt;     /* 1: a workspace that an earlier builder left */
 	uint32_t container; /* of a box: programs run in containers by that one (enum container) */
 	uint64_t bytes, files; /* of a workspace */
 	uint64_t memory_bytes, tmp_bytes, cpu_milli, processes, open_files;
@@ -75,7 +79,8 @@ struct order {
 };
 
 enum answer_kind {
-	ANSWER_READY = 1, /* the builder is up: layers of a box tried for this; id 0 */
+	ANSWER_READY = 1, /* the builder is up: layers of a box tried for this; id 0.  Descriptors:
+	                     its shelf and its slot, unless it goes on with what it was given */
 	ANSWER_WORKSPACE, /* it is there, with an O_PATH descriptor of its root; or error */
 	ANSWER_STARTED,   /* of a box: it is closed; of a program: its jail is closed and it starts
 	                     now; layers, step_us */

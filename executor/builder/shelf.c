@@ -1,26 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shelf.c - workspaces in a mount namespace of their own; trusts ids that order_check() passed. */
+/*
+ * shelf.c - workspaces in a mount namespace of their own.
+ *
+ * Trusts ids that order_check() passed, and of an earlier builder's shelf that only a builder could
+ * mount there; what each of the mounts is, the kernel is asked.
+ */
 #include "executor/builder/shelf.h"
 
 #include "common/auto.h"
+#include "common/log.h"
 #include "executor/builder/order.h"
 
-#include <errno.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/magic.h>
 #include <sched.h>
 #include <stdio.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+
+struct place {
+	int fd; /* of its root; 0: there is none, as descriptor 0 is never one */
+	uint64_t bytes, files;
+	uid_t owner;
+	bool left; /* by an earlier builder; nobody has adopted it */
+};
 
 static struct {
 	int here, there; /* mount namespaces: the boxes' template, and the shelf */
-	int folder;      /* in there */
-	struct {
-		int fd; /* of its root; 0: there is none, as descriptor 0 is never one */
-		uint64_t bytes;
-	} workspaces[ORDER_MAX_LIVING + 1];
-} shelf = { -1, -1, -1, { { 0, 0 } } };
+	int folder;      /* in there: its root */
+	struct place places[ORDER_MAX_LIVING + 1];
+} shelf = { .here = -1, .there = -1, .folder = -1 };
 
 static int
 go(int namespace, struct err *e)
@@ -37,23 +51,116 @@ go_back(void)
 	must(r == 0);
 }
 
-int
-shelf_open(const struct host *h, struct err *e)
+static int
+open_namespace(const struct host *h, struct err *e)
+{
+	int fd = openat(h->proc, "self/ns/mnt", O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? err_sys(e, "open a mount namespace") : fd;
+}
+
+/* ---- a new one ---- */
+
+/* A namespace begins as a copy of the boxes' template, of which nothing is to stay. */
+static int
+leave_nothing(struct err *e)
+{
+	if (chdir("/workspace") < 0 || syscall(SYS_pivot_root, ".", ".") < 0 ||
+	    umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
+		return err_sys(e, "empty the shelf's mount namespace");
+	return 0;
+}
+
+static int
+make(const struct host *h, struct err *e)
 {
 	auto_fd int folder = shelf_tmpfs(4 << 20, ORDER_MAX_LIVING + 2, geteuid(), e);
 
 	if (folder < 0)
 		return -1;
-	shelf.here = openat(h->proc, "self/ns/mnt", O_RDONLY | O_CLOEXEC);
-	if (shelf.here < 0 || unshare(CLONE_NEWNS) < 0)
+	if (unshare(CLONE_NEWNS) < 0)
 		return err_sys(e, "make the shelf's mount namespace");
-	shelf.there = openat(h->proc, "self/ns/mnt", O_RDONLY | O_CLOEXEC);
-	if (shelf.there < 0 ||
-	    move_mount(folder, "", AT_FDCWD, "/workspace", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+	shelf.there = open_namespace(h, e);
+	if (shelf.there < 0)
+		return -1;
+	if (move_mount(folder, "", AT_FDCWD, "/workspace", MOVE_MOUNT_F_EMPTY_PATH) < 0)
 		return err_sys(e, "mount the shelf");
 	shelf.folder = take_fd(&folder);
-	return go(shelf.here, e);
+	return leave_nothing(e) < 0 ? -1 : go(shelf.here, e);
 }
+
+/* ---- an earlier builder's ---- */
+
+/* The number that is the name, or 0. */
+static uint32_t
+id_of(const char *name)
+{
+	char *end;
+	unsigned long id = strtoul(name, &end, 10);
+
+	return *end == '\0' && id <= ORDER_MAX_LIVING ? (uint32_t)id : 0;
+}
+
+/* Folders without a mount are of a builder that was ended between two steps. */
+static void
+note_left(const char *name)
+{
+	const unsigned long flags = ST_NOSUID | ST_NODEV;
+	uint32_t id = id_of(name);
+	struct statx st;
+	struct statfs fs;
+	auto_fd int fd = openat(shelf.folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0 || statx(fd, "", AT_EMPTY_PATH, STATX_UID, &st) < 0 || fstatfs(fd, &fs) < 0)
+		return;
+	if (id == 0 || (st.stx_attributes & STATX_ATTR_MOUNT_ROOT) == 0 ||
+	    fs.f_type != TMPFS_MAGIC || ((unsigned long)fs.f_flags & flags) != flags) {
+		unlinkat(shelf.folder, name, AT_REMOVEDIR);
+		return;
+	}
+	shelf.places[id] = (struct place){
+		.fd = take_fd(&fd),
+		.bytes = fs.f_blocks * (uint64_t)fs.f_bsize,
+		.files = fs.f_files,
+		.owner = st.stx_uid,
+		.left = true,
+	};
+}
+
+/* -1: it is none of ours. */
+static int
+enter(int kept)
+{
+	struct statfs fs;
+	const struct dirent *entry;
+	auto_dir DIR *dir = NULL;
+
+	if (setns(kept, CLONE_NEWNS) < 0)
+		return -1;
+	shelf.folder = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (shelf.folder >= 0 && fstatfs(shelf.folder, &fs) == 0 && fs.f_type == TMPFS_MAGIC)
+		dir = opendir("/");
+	while (dir != NULL && (entry = readdir(dir)) != NULL)
+		if (entry->d_name[0] != '.')
+			note_left(entry->d_name);
+	go_back();
+	return dir != NULL ? 0 : -1;
+}
+
+int
+shelf_open(struct host *h, struct err *e)
+{
+	shelf.here = open_namespace(h, e);
+	if (shelf.here < 0)
+		return -1;
+	if (h->shelf_fd >= 0 && enter(h->shelf_fd) == 0)
+		return shelf.there = h->shelf_fd;
+	if (h->shelf_fd >= 0)
+		close(take_fd(&h->shelf_fd));
+	return make(h, e) < 0 ? -1 : shelf.there;
+}
+
+/* ---- workspaces ---- */
 
 int
 shelf_tmpfs(uint64_t bytes, uint64_t files, uid_t owner, struct err *e)
@@ -95,7 +202,7 @@ hang(uint32_t id, int mount, struct err *e)
 int
 shelf_add(uint32_t id, uint64_t bytes, uint64_t files, uid_t owner, struct err *e)
 {
-	if (shelf.workspaces[id].fd != 0)
+	if (shelf.places[id].fd != 0)
 		return err_set(e, ERR_invalid_argument, "workspace %u is there already", id);
 	auto_fd int mount = shelf_tmpfs(bytes, files, owner, e);
 
@@ -106,8 +213,48 @@ shelf_add(uint32_t id, uint64_t bytes, uint64_t files, uid_t owner, struct err *
 	go_back();
 	if (r < 0)
 		return -1;
-	shelf.workspaces[id].bytes = bytes;
-	return shelf.workspaces[id].fd = take_fd(&mount);
+	shelf.places[id] = (struct place){ take_fd(&mount), bytes, files, owner, false };
+	return shelf.places[id].fd;
+}
+
+/* As tmpfs counts: whole pages. */
+static uint64_t
+pages(uint64_t bytes)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	return (bytes + page - 1) / page;
+}
+
+int
+shelf_adopt(uint32_t id, uint64_t bytes, uint64_t files, uid_t owner, struct err *e)
+{
+	struct place *p = &shelf.places[id];
+
+	if (p->fd == 0 || !p->left)
+		return err_set(e, ERR_invalid_argument, "workspace %u was not left", id);
+	if (pages(p->bytes) != pages(bytes) || p->files != files || p->owner != owner)
+		return err_set(e, ERR_invalid_argument,
+		    "workspace %u is not what it was made as (%llu bytes, %llu files, uid %u)", id,
+		    (unsigned long long)p->bytes, (unsigned long long)p->files, p->owner);
+	p->left = false;
+	return p->fd;
+}
+
+void
+shelf_clear(void)
+{
+	struct err e;
+
+	for (uint32_t id = 1; id <= ORDER_MAX_LIVING; id++)
+		if (shelf.places[id].left && shelf_remove(id, &e) < 0)
+			log_error("what was left is not wiped", LOG_E(&e));
+}
+
+bool
+shelf_has(uint32_t id)
+{
+	return shelf.places[id].fd != 0;
 }
 
 int
@@ -116,29 +263,29 @@ shelf_remove(uint32_t id, struct err *e)
 	char path[32];
 	int r = 0;
 
-	if (shelf.workspaces[id].fd == 0)
+	if (shelf.places[id].fd == 0)
 		return err_set(e, ERR_invalid_argument, "workspace %u is not there", id);
-	snprintf(path, sizeof path, "/workspace/%u", id);
+	snprintf(path, sizeof path, "/%u", id);
 	if (go(shelf.there, e) < 0)
 		return -1;
 	if (umount2(path, MNT_DETACH) < 0 || rmdir(path) < 0)
 		r = err_sys(e, "remove workspace %u", id);
 	go_back();
-	close(shelf.workspaces[id].fd);
-	shelf.workspaces[id].fd = 0;
+	close(shelf.places[id].fd);
+	shelf.places[id] = (struct place){ 0 };
 	return r;
 }
 
 int
 shelf_lend(uint32_t id, uint64_t *bytes, struct err *e)
 {
-	if (shelf.workspaces[id].fd == 0)
+	if (shelf.places[id].fd == 0)
 		return err_set(e, ERR_invalid_argument, "workspace %u is not there", id);
-	*bytes = shelf.workspaces[id].bytes;
+	*bytes = shelf.places[id].bytes;
 	if (go(shelf.there, e) < 0)
 		return -1;
-	int mount = open_tree(
-	    shelf.workspaces[id].fd, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	int mount =
+	    open_tree(shelf.places[id].fd, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 
 	if (mount < 0)
 		err_sys(e, "lend workspace %u", id);

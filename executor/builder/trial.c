@@ -52,8 +52,13 @@ lives_try(const struct host *host, struct layers *layers, struct err *e)
 		.processes = 1,
 		.open_files = 64,
 	};
-	struct life *life = life_new(&order);
 	struct err ignored;
+
+	/* A workspace that an earlier builder left may have any number. */
+	while (order.workspace > 1 && shelf_has(order.workspace))
+		order.workspace--;
+
+	struct life *life = life_new(&order);
 
 	if (life == NULL)
 		return err_set(e, ERR_internal, "no memory");

@@ -6,6 +6,7 @@
 #include "executor/info.h"
 #include "executor/run/container.h"
 #include "executor/run/policy.h"
+#include "executor/session/resume.h"
 #include "executor/sign.h"
 
 #include "common/auto.h"
@@ -92,6 +93,7 @@ describe(struct sandbox_info *reply, bool detail, struct err *e)
 {
 	reply->success = true;
 	reply->resource_limits = info_limits();
+	reply->sessions_outlive_restart = resume_keeps();
 	reply->artifact_key = strdup(sign_public_key());
 	reply->container_mode = calloc(1, sizeof *reply->container_mode);
 	if (reply->resource_limits == NULL || reply->container_mode == NULL)

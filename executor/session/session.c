@@ -9,11 +9,15 @@
  * Ending takes a session out of the table at once, so that no new operation enters; those in it are
  * told to stop; when the last has left, the workspace is dropped, whoever waits is answered, and
  * the session is freed.  An operation may leave from within its own stop(), hence the pins.
+ *
+ * What a session is stands in a record, too, from when its workspace is there until it ends; the
+ * record goes before the workspace, and is another workspace's before the old one is dropped.
  */
 #include "executor/session/session.h"
 
 #include "executor/options.h"
 #include "executor/run/own_limits.h"
+#include "executor/session/session_record.h"
 
 #include "common/auto.h"
 #include "common/loop.h"
@@ -93,6 +97,8 @@ session_home(const struct session_use *use)
 		if (session->home == NULL)
 			return NULL;
 		session->home_room = room_get(use->room);
+		if (session->record != NULL)
+			session->record->lived = true;
 		home_set_bridges(session->home, &session->bridges);
 	}
 	return session->home;
@@ -163,6 +169,7 @@ close_down(struct session *session, enum event event, const char *detail)
 	*at = session->next;
 	table.count--;
 	session->ended = true;
+	record_free(take_ptr(session->record));
 	event_note(&owner, (struct audit_event){ .event = (int)event,
 			       .session_id = session->id,
 			       .detail = (char *)(uintptr_t)detail });
@@ -225,10 +232,12 @@ workspace_made(void *self, struct workspace *workspace, const struct err *e)
 		workspace_drop(workspace);
 	else if ((session->room = room_new(workspace)) == NULL)
 		err_set(&why, ERR_internal, "out of memory");
+	else
+		session_record_write(session, workspace_id(workspace));
 	if (session->ended && why.code == ERR_none)
 		err_set(&why, ERR_session_expired, "session_id: %s was ended", session->id);
 	if (session->room == NULL && !session->ended)
-		close_down(session, event_session_killed, "its workspace could not be made");
+		close_down(session, event_session_killed, "it has no workspace");
 	for (struct session_use *use = session->uses; use != NULL;) {
 		if (!use->waiting) {
 			use = use->next;
@@ -301,6 +310,17 @@ copy_or_null(const char *text)
 	return text != NULL ? strdup(text) : NULL;
 }
 
+static void
+enlist(struct session *session)
+{
+	session->next = table.first;
+	table.first = session;
+	table.count++;
+	if (table.timer == 0)
+		table.timer = loop_after(SWEEP_MS, sweep, NULL);
+	session->making = true;
+}
+
 struct session *
 session_new(const struct call *call, const struct session_wish *wish, struct err *e)
 {
@@ -326,15 +346,27 @@ session_new(const struct call *call, const struct session_wish *wish, struct err
 		free_session(session);
 		return NULL;
 	}
-	session->next = table.first;
-	table.first = session;
-	table.count++;
-	if (table.timer == 0)
-		table.timer = loop_after(SWEEP_MS, sweep, NULL);
 	session->expires_ms = loop_now_ms() + (int64_t)session->ttl_ms;
-	session->making = true;
+	enlist(session);
 	workspace_make(&session->limits.room, workspace_made, session);
 	return session;
+}
+
+int
+session_resume(struct record *r, struct err *e)
+{
+	struct session *session = session_record_read(r, e);
+
+	if (session == NULL)
+		return -1;
+
+	struct owner owner = session_owner(session);
+
+	event_note(&owner,
+	    (struct audit_event){ .event = event_session_resumed, .session_id = session->id });
+	enlist(session);
+	workspace_adopt(r->workspace, &session->limits.room, workspace_made, session);
+	return 0;
 }
 
 /* ---- looking one up ---- */
@@ -424,6 +456,13 @@ in_the_way(const struct session *session, enum session_way way)
 	return NULL;
 }
 
+static void
+note_use(struct session *session)
+{
+	if (session->record != NULL)
+		session->record->expires_ms = session->uses != NULL ? 0 : session->expires_ms;
+}
+
 int
 session_enter(struct session *session, enum session_way way, struct session_use *use, struct err *e)
 {
@@ -438,6 +477,7 @@ session_enter(struct session *session, enum session_way way, struct session_use 
 	use->waiting = use->told = false;
 	use->next = session->uses;
 	session->uses = use;
+	note_use(session);
 	return 0;
 }
 
@@ -479,6 +519,7 @@ session_leave(struct session_use *use)
 	use->room = NULL;
 	use->session = NULL;
 	session->expires_ms = loop_now_ms() + (int64_t)session->ttl_ms;
+	note_use(session);
 	settle(session);
 }
 
@@ -492,6 +533,8 @@ session_swap(struct session_use *use, struct workspace *fresh)
 	if (session->home != NULL)
 		session->news = "The session's files were restored from a snapshot, and its "
 				"interpreters began anew: variables are gone.";
+	if (session->record != NULL)
+		session->record->workspace = workspace_id(fresh);
 	leave_home(session);
 	room_put(use->room);
 	room_put(session->room);
@@ -504,6 +547,8 @@ session_set_parent(struct session *session, const char *snapshot_id)
 {
 	free(session->parent);
 	session->parent = strdup(snapshot_id);
+	if (session->record != NULL)
+		record_text(session->record->parent, sizeof session->record->parent, snapshot_id);
 }
 
 const struct session *

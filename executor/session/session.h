@@ -13,7 +13,7 @@
 #include "executor/event.h"
 #include "executor/home.h"
 #include "executor/run/limits.h"
-#include "executor/session/session_id.h"
+#include "executor/session/record.h"
 
 enum session_way {
 	SESSION_READ,  /* always */
@@ -62,6 +62,7 @@ struct session {
 	struct room *home_room; /* where that is */
 	struct bridges bridges; /* what its programs are given */
 	const char *news;       /* for the next run, or NULL */
+	struct record *record;  /* what outlives this process, or NULL */
 	struct session_use *uses;
 	void (*gone)(void *waiter); /* called when nothing of it is left */
 	void *waiter;
@@ -79,6 +80,9 @@ struct session_wish {
 
 /* Its workspace is made later: session_wait().  session_limit. */
 struct session *session_new(const struct call *, const struct session_wish *, struct err *);
+/* The one that an earlier life of this daemon left; its programs are lost.  0: the record is the
+ * session's. */
+int session_resume(struct record *, struct err *);
 /* Nobody finds it any more, what runs in it is stopped, its workspace is wiped; the event says why.
  */
 void session_end(struct session *, enum event, const char *detail);

@@ -8,6 +8,7 @@
  */
 #include "gateway/cli/child.h"
 
+#include "gateway/cli/kept.h"
 #include "gateway/cli/place.h"
 
 #include "common/auto.h"
@@ -38,6 +39,8 @@ struct child {
 	int64_t started_ms;
 	uint64_t restarts, early_ends, timer;
 	bool ready, told_to_stop;
+	size_t keeps; /* descriptors that are kept for its next life, at most */
+	struct kept kept;
 	char status[128], last_end[48];
 };
 
@@ -46,7 +49,7 @@ static struct child children[] = {
 	{ .name = "auditd" },
 	{ .name = "snapshotd" },
 	{ .name = "validator" },
-	{ .name = "executor" },
+	{ .name = "executor", .keeps = KEPT_MAX },
 };
 
 static bool stopping;
@@ -103,6 +106,7 @@ on_end(void *self, uint32_t events)
 	describe_end(c, status);
 	forget(c);
 	if (stopping) {
+		kept_clear(&c->kept);
 		stop_next();
 		return;
 	}
@@ -119,7 +123,7 @@ on_end(void *self, uint32_t events)
 
 /* Between fork and exec: only what is safe there, and nothing that ends in this process. */
 static void
-become(char *const argv[], pid_t parent)
+become(const struct child *c, char *const argv[], pid_t parent)
 {
 	sigset_t none;
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -132,6 +136,8 @@ become(char *const argv[], pid_t parent)
 		_exit(126);
 	if (getppid() != parent)
 		_exit(125);
+	if (kept_hand_over(&c->kept) < 0)
+		_exit(124);
 	execv(argv[0], argv);
 	_exit(127);
 }
@@ -141,13 +147,14 @@ spawn(struct child *c, char *const argv[], struct err *e)
 {
 	pid_t parent = getpid();
 
+	kept_describe(&c->kept, c->keeps);
 	c->pid = fork();
 	if (c->pid < 0) {
 		c->pid = 0;
 		return err_sys(e, "fork");
 	}
 	if (c->pid == 0)
-		become(argv, parent);
+		become(c, argv, parent);
 	c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
 	if (c->pidfd >= 0 && loop_watch(c->pidfd, EPOLLIN, on_end, c, e) == 0)
 		return 0;
@@ -197,6 +204,7 @@ child_start_all(struct err *e)
 {
 	char path[PLACE_PATH], name[64];
 
+	kept_announce();
 	for (struct child *c = children; c < children + COUNT(children); c++) {
 		snprintf(name, sizeof(name), "cloister-%s", c->name);
 		if (place_program(name, path, e) < 0)
@@ -258,6 +266,15 @@ child_says(pid_t pid, bool ready, const char *status)
 		if (status != NULL)
 			snprintf(c->status, sizeof(c->status), "%s", status);
 	}
+}
+
+struct kept *
+child_kept(pid_t pid)
+{
+	for (struct child *c = children; c < children + COUNT(children); c++)
+		if (c->pid != 0 && c->pid == pid && c->keeps > 0 && !stopping)
+			return &c->kept;
+	return NULL;
 }
 
 bool

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * notify.c - datagrams "READY=1" and "STATUS=..." from the daemons.
+ * notify.c - datagrams "READY=1", "STATUS=..." and descriptors to be kept, from the daemons.
  *
  * Trusts a sender for nothing but what is said of itself: the kernel tells its pid.  Text that is
- * not plain is dropped.
+ * not plain is dropped, and so is every descriptor that is not to be kept.
  */
 #include "gateway/cli/notify.h"
 
 #include "gateway/cli/child.h"
+#include "gateway/cli/kept.h"
 #include "gateway/cli/place.h"
 
 #include "common/auto.h"
@@ -21,26 +22,46 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-enum { MESSAGE_BYTES = 512 };
+enum {
+	MESSAGE_BYTES = 512,
+	MESSAGE_FDS = KEPT_MAX,
+};
 
 static int sock = -1;
 static char path[PLACE_SOCKET];
 
 union control {
 	struct cmsghdr head;
-	char room[CMSG_SPACE(sizeof(struct ucred))];
+	char room[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(MESSAGE_FDS * sizeof(int))];
 };
 
-/* 0: the kernel did not say. */
-static pid_t
-sender(struct msghdr *msg)
-{
-	struct cmsghdr *c = CMSG_FIRSTHDR(msg);
-	struct ucred who = { 0 };
+/* What came in one message. */
+struct message {
+	pid_t pid; /* 0: the kernel did not say */
+	char text[MESSAGE_BYTES];
+	size_t nfds;
+	int fds[MESSAGE_FDS];
+};
 
-	if (c != NULL && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS)
-		memcpy(&who, CMSG_DATA(c), sizeof(who));
-	return who.pid;
+static void
+take_control(struct msghdr *msg, struct message *m)
+{
+	struct ucred who;
+
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c != NULL; c = CMSG_NXTHDR(msg, c)) {
+		size_t size = c->cmsg_len - CMSG_LEN(0);
+
+		if (c->cmsg_level != SOL_SOCKET)
+			continue;
+		if (c->cmsg_type == SCM_CREDENTIALS) {
+			memcpy(&who, CMSG_DATA(c), sizeof(who));
+			m->pid = who.pid;
+		}
+		if (c->cmsg_type == SCM_RIGHTS && size <= sizeof(m->fds)) {
+			memcpy(m->fds, CMSG_DATA(c), size);
+			m->nfds = size / sizeof(int);
+		}
+	}
 }
 
 static bool
@@ -52,28 +73,56 @@ is_plain(const char *text)
 	return true;
 }
 
+/* The descriptors are taken. */
 static void
-take(pid_t pid, char *text)
+keep(struct message *m, const char *name)
 {
-	bool ready = false;
-	const char *status = NULL;
+	struct kept *kept = child_kept(m->pid);
 
-	for (char *rest = NULL, *line = strtok_r(text, "\n", &rest); line != NULL;
+	if (kept == NULL)
+		return;
+	while (m->nfds > 0)
+		kept_add(kept, name, m->fds[--m->nfds]);
+}
+
+static void
+forget(const struct message *m, const char *name)
+{
+	struct kept *kept = child_kept(m->pid);
+
+	if (kept != NULL)
+		kept_remove(kept, name);
+}
+
+static void
+take(struct message *m)
+{
+	bool ready = false, keeps = false, forgets = false;
+	const char *status = NULL, *name = "";
+
+	for (char *rest = NULL, *line = strtok_r(m->text, "\n", &rest); line != NULL;
 	     line = strtok_r(NULL, "\n", &rest)) {
-		if (strcmp(line, "READY=1") == 0)
-			ready = true;
+		ready |= strcmp(line, "READY=1") == 0;
+		keeps |= strcmp(line, "FDSTORE=1") == 0;
+		forgets |= strcmp(line, "FDSTOREREMOVE=1") == 0;
 		if (strncmp(line, "STATUS=", 7) == 0 && is_plain(line + 7))
 			status = line + 7;
+		if (strncmp(line, "FDNAME=", 7) == 0)
+			name = line + 7;
 	}
-	child_says(pid, ready, status);
+	if (keeps)
+		keep(m, name);
+	if (forgets)
+		forget(m, name);
+	child_says(m->pid, ready, status);
 }
 
 static void
 on_message(void *self, uint32_t events)
 {
-	char text[MESSAGE_BYTES];
+	struct message m = { 0 };
 	union control control;
-	struct iovec part = { text, sizeof(text) - 1 };
+	struct iovec part = { m.text, sizeof(m.text) - 1 };
 	struct msghdr msg = {
 		.msg_iov = &part,
 		.msg_iovlen = 1,
@@ -83,10 +132,13 @@ on_message(void *self, uint32_t events)
 	ssize_t n = recvmsg(sock, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 
 	(void)self, (void)events;
-	if (n <= 0)
+	if (n < 0)
 		return;
-	text[n] = '\0';
-	take(sender(&msg), text);
+	take_control(&msg, &m);
+	m.text[n] = '\0';
+	take(&m);
+	while (m.nfds > 0)
+		close(m.fds[--m.nfds]);
 }
 
 int

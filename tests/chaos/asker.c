@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * asker.c - a daemon under the executor's name that asks snapshotd whatever a test tells it to.
+ * asker.c - a daemon under another's name (ASK_AS) that asks its server (ASK_OF) whatever a test
+ * tells it to.
  *
  * A line of stdin is {"id", "message", "principal", "namespace", "request"}; for each there is a
  * line of stdout, {"id", "reply"} or {"id", "error": {"code", "text"}}, in the order of the
@@ -89,7 +90,7 @@ ask(const json_t *line, struct question *q, struct err *e)
 
 	uint64_t id = bus_ask(
 	    &(struct ask){
-		.to = PEER_snapshotd,
+		.to = ASK_OF,
 		.message = message,
 		.request = request,
 		.principal = text_of(line, "principal"),
@@ -187,8 +188,8 @@ static const struct setting settings[] = {
 };
 
 static const struct daemon self = {
-	.self = PEER_executor,
-	.summary = "ask snapshotd, for tests",
+	.self = ASK_AS,
+	.summary = "ask a daemon, for tests",
 	.settings = settings,
 	.open = prepare,
 	.start = start,

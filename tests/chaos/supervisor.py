@@ -5,164 +5,22 @@
     supervisor.py BIN
 """
 
-import contextlib
-import json
 import os
 import random
-import shutil
 import signal
-import subprocess
 import sys
-import tempfile
 import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import cases  # noqa: E402
-import daemons  # noqa: E402
 import journal  # noqa: E402
+from household import children, code_of, household, wait_for  # noqa: E402
 
-IDLE_S = 2
 IN_FLIGHT = 3
 ROUNDS = 2
 # What a call may be answered with when the daemon that has it is killed.
 EXCUSES = {"unavailable", "internal"}
-CGROUPS = "/sys/fs/cgroup"
-
-
-def wait_for(condition, what, timeout=30):
-    end = time.monotonic() + timeout
-    while True:
-        got = condition()
-        if got:
-            return got
-        assert time.monotonic() < end, f"waited in vain for {what() if callable(what) else what}"
-        time.sleep(0.02)
-
-
-def birth(pid):
-    """When a process began, which tells it from a later one of the same pid; None where it is gone or a zombie."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
-            fields = stat.read().rsplit(")", 1)[1].split()
-    except (FileNotFoundError, ProcessLookupError):
-        return None
-    return None if fields[0] in "ZX" else int(fields[19])
-
-
-def children(pid):
-    try:
-        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as list_:
-            return [int(child) for child in list_.read().split()]
-    except (FileNotFoundError, ProcessLookupError):
-        return []
-
-
-def cgroups():
-    return {folder for folder, _, _ in os.walk(CGROUPS) if "cloister" in os.path.basename(folder)}
-
-
-def builders():
-    """All on this machine; another's has control groups of its own."""
-    return {int(pid) for pid in filter(str.isdigit, os.listdir("/proc")) if "cloister-build" in name_of(pid) and birth(pid)}
-
-
-def name_of(pid):
-    try:
-        with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as comm:
-            return comm.read()
-    except OSError:
-        return ""
-
-
-class Household:
-    """A user's run and state folders, and every process that was seen below their supervisor."""
-
-    def __init__(self, bin):
-        self.bin = os.path.abspath(bin)
-        self.folder = tempfile.mkdtemp(prefix="cloister-chaos-")
-        os.chmod(self.folder, 0o755)
-        self.run, self.state = os.path.join(self.folder, "run"), os.path.join(self.folder, "state")
-        kept = {k: v for k, v in os.environ.items() if not k.startswith("CLOISTER_")}
-        self.env = {**kept, "CLOISTER_RUN": self.run, "CLOISTER_STATE": self.state,
-                    "CLOISTER_SUPERVISOR_IDLE_S": str(IDLE_S)}
-        self.seen, self.groups = set(), cgroups()
-
-    def cloister(self, *arguments):
-        return subprocess.run([os.path.join(self.bin, "cloister"), *arguments], env=self.env, capture_output=True,
-                              text=True, check=False, timeout=60)
-
-    def client(self):
-        with open(os.path.join(self.folder, "gateway.log"), "ab") as log:
-            return daemons.Client([os.path.join(self.bin, "cloister"), "serve", "--toolsets=all"], env=self.env,
-                                  stderr=log)
-
-    def status(self):
-        """As the supervisor gives it, None where there is none; notes every process below it."""
-        asked = self.cloister("status", "--json")
-        if asked.returncode != 0:
-            return None
-        status = json.loads(asked.stdout)
-        below = [status["pid"]]
-        for pid in below:
-            below += children(pid)
-        self.seen |= {(pid, born) for pid in below if (born := birth(pid)) is not None}
-        return status
-
-    def daemon(self, name):
-        return next(d for d in (self.status() or {"daemons": []})["daemons"] if d["name"] == name)
-
-    def wait_ready(self):
-        return wait_for(lambda: (s := self.status()) and s["ready"] and s, "the daemons")
-
-    def log(self):
-        try:
-            with open(os.path.join(self.state, "supervisor.log"), encoding="utf-8", errors="replace") as log:
-                return log.read()
-        except FileNotFoundError:
-            return ""
-
-    def alive(self):
-        return [pid for pid, born in self.seen if birth(pid) == born]
-
-    def assert_nothing_left(self):
-        self._assert_gone()
-        for word in ("Sanitizer", "runtime error", "did not stop and is killed", "signal 31", "signal 6", "signal 11"):
-            assert word not in self.log(), word
-
-    def _assert_gone(self):
-        wait_for(lambda: self.status() is None, "the supervisor's end")
-        wait_for(lambda: not self.alive(), lambda: f"the end of {[describe(pid) for pid in self.alive()]}", 10)
-        with open("/proc/self/mountinfo", encoding="utf-8") as mounts:
-            left = [line for line in mounts if self.folder in line]
-        assert not left, left
-        wait_for(lambda: builders() or not cgroups() - self.groups, "the end of control groups", 10)
-        endpoints = [path for folder, _, names in os.walk(self.run) for path in (os.path.join(folder, n) for n in names)
-                     if "supervisor" in path and not path.endswith(".lock")]
-        assert not endpoints, endpoints
-
-    def remove(self):
-        self.cloister("down")
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-
-def describe(pid):
-    with contextlib.suppress(OSError):
-        with open(f"/proc/{pid}/cmdline", "rb") as line:
-            return pid, line.read().replace(b"\0", b" ").decode(errors="replace")
-    return pid, "gone"
-
-
-@contextlib.contextmanager
-def household(bin):
-    home = Household(bin)
-    try:
-        yield home
-    except BaseException:
-        print("\n".join(line for line in home.log().splitlines() if '"level":"info"' not in line)[-6000:])
-        raise
-    finally:
-        home.remove()
 
 
 class Load:
@@ -200,13 +58,6 @@ class Load:
             assert not thread.is_alive(), "a call was never answered"
         assert not self.problems, self.problems
         return self.answers
-
-
-def code_of(result):
-    """None for success."""
-    if not result.get("isError"):
-        return None
-    return json.loads(result["content"][0]["text"])["error"]["code"]
 
 
 def execution_of(result):

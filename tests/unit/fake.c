@@ -21,6 +21,7 @@
 struct fake fake;
 
 struct workspace {
+	uint32_t id;
 	int boxes; /* on it */
 };
 
@@ -327,6 +328,16 @@ workspace_make(const struct workspace_limits *limits,
 	fake_add(FAKE_WORKSPACE, (void *)done, self);
 }
 
+/* As it had been left; which, the test sees. */
+void
+workspace_adopt(uint32_t id, const struct workspace_limits *limits,
+    void (*done)(void *self, struct workspace *, const struct err *), void *self)
+{
+	(void)limits;
+	fake.adopted = id;
+	fake_add(FAKE_WORKSPACE, (void *)done, self);
+}
+
 void
 fake_make(const struct err *e)
 {
@@ -335,7 +346,15 @@ fake_make(const struct err *e)
 	struct workspace *made = e == NULL ? calloc(1, sizeof *made) : NULL;
 
 	fake.workspaces += made != NULL;
+	if (made != NULL)
+		made->id = ++fake.workspace;
 	done(w->self, made, e);
+}
+
+uint32_t
+workspace_id(const struct workspace *workspace)
+{
+	return workspace->id;
 }
 
 /* Nothing may use it any more. */

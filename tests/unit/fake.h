@@ -74,6 +74,7 @@ extern struct fake {
 	bool spool_full, holds_files; /* what workspace_is_empty() denies */
 	bool full;                    /* a workspace has room for no file more */
 	int workspaces;               /* that live */
+	uint32_t workspace, adopted;  /* the last one's number, and the one asked for last */
 	int boxes, programs;          /* likewise */
 	size_t forked, started;       /* programs: from a zygote, or from a file */
 	size_t bridged;               /* values that were handed to programs */

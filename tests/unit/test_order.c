@@ -28,8 +28,10 @@ static const struct order good[] = {
 	{ .kind = ORDER_PROGRAM, .id = 2, .box = 1, .zygote = 1 },
 	{ .kind = ORDER_CLOCK, .id = 1, .wall_ms = 30000, .cpu_ms = 1000 },
 	{ .kind = ORDER_SIGNAL, .id = 2, .signal = SIGINT },
+	{ .kind = ORDER_WORKSPACE, .id = 1, .adopt = 1, .bytes = 1 << 20, .files = 100 },
+	{ .kind = ORDER_CLEAR },
 };
-static const size_t descriptors[] = { 0, 0, 0, 1, 0, 3, 0, 0 };
+static const size_t descriptors[] = { 0, 0, 0, 1, 0, 3, 0, 0, 0, 0 };
 
 static void
 takes_what_the_executor_sends(void **state)
@@ -66,7 +68,7 @@ static const struct {
 	const char *says;
 } bad[] = {
 	BAD(0, kind, 0, "kind"),
-	BAD(0, kind, 9, "kind"),
+	BAD(0, kind, 10, "kind"),
 	BAD(0, kind, UINT32_MAX, "kind"),
 	BAD(0, id, 0, "id"),
 	BAD(0, id, ORDER_MAX_LIVING + 1, "id"),
@@ -74,6 +76,8 @@ static const struct {
 	BAD(6, cpu_ms, UINT64_MAX, "cpu_ms"),
 	BAD(0, bytes, 0, "bytes"),
 	BAD(0, bytes, UINT64_MAX, "bytes"),
+	BAD(8, adopt, 2, "adopt"),
+	BAD(8, bytes, 0, "bytes"),
 	BAD(0, files, 1, "files"),
 	BAD(0, files, 1ull << 32, "files"),
 	BAD(2, workspace, 0, "workspace"),

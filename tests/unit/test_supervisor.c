@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * test_supervisor.c - the real `cloister up` over daemons that do what a case wants of them.
- *
- * This program is also those daemons and the gateway: it is copied beside a copy of cloister under
- * their names.  All of it happens in a folder of its own, and ends by pid.
- */
+/* test_supervisor.c - who is started, who shares it, and how it ends. */
+#include "supervised.h"
+
 #include "common/auto.h"
 #include "common/loop.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <jansson.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -19,7 +15,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -30,178 +25,11 @@
 enum {
 	PATIENCE_MS = 20000,
 	PAUSE_US = 5000,
-	DAEMONS = 4,
 };
 
 static const char *const names[DAEMONS] = { "auditd", "snapshotd", "validator", "executor" };
 
-static char folder[32], cloister[64], run[64], state[64];
-
-/* ---- the daemons ---- */
-
-static void
-notify(const char *text)
-{
-	struct sockaddr_un to = { .sun_family = AF_UNIX };
-	auto_fd int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-
-	snprintf(to.sun_path, sizeof(to.sun_path), "%s", getenv("NOTIFY_SOCKET") ?: "");
-	if (sendto(fd, text, strlen(text), 0, (struct sockaddr *)&to, sizeof(to)) < 0)
-		_exit(9);
-}
-
-/* DEAF=validator: that one does not hear SIGTERM. */
-static void
-be_daemon(const char *name)
-{
-	const char *deaf = getenv("DEAF");
-
-	if (deaf != NULL && strcmp(deaf, name) == 0)
-		signal(SIGTERM, SIG_IGN);
-	notify("READY=1\nSTATUS=1 running, 2 queued, room for 3");
-	notify("STATUS=\x1b[31mnot plain");
-	for (;;)
-		pause();
-}
-
-/* Prints its arguments, then lives as long as a client: until the end of input. */
-static int
-be_gateway(int argc, char **argv)
-{
-	char byte;
-
-	for (int i = 1; i < argc; i++)
-		printf("%s ", argv[i]);
-	puts("");
-	fflush(stdout);
-	while (read(STDIN_FILENO, &byte, 1) > 0) {
-	}
-	return 0;
-}
-
 /* ---- helpers ---- */
-
-static void
-copy(const char *from, const char *name)
-{
-	char path[128];
-	auto_fd int in = open(from, O_RDONLY | O_CLOEXEC);
-	struct stat st;
-
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-
-	auto_fd int out = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
-
-	assert_return_code(fstat(in, &st), errno);
-	for (off_t done = 0; done < st.st_size;)
-		assert_true(sendfile(out, in, &done, (size_t)st.st_size) > 0);
-	assert_return_code(fchmod(out, 0755), errno);
-}
-
-/* cloister with these arguments; *out, where not NULL, reads its stdout, *in writes its stdin. */
-static pid_t
-start(int *in, int *out, const char *const *arguments)
-{
-	int to[2], from[2];
-	const char *argv[16] = { cloister };
-
-	for (int i = 0; arguments[i] != NULL; i++)
-		argv[i + 1] = arguments[i];
-	assert_return_code(pipe2(to, O_CLOEXEC), errno);
-	assert_return_code(pipe2(from, O_CLOEXEC), errno);
-
-	pid_t pid = fork();
-
-	if (pid == 0) {
-		dup2(to[0], STDIN_FILENO);
-		dup2(
-		    out != NULL ? from[1] : open("/dev/null", O_WRONLY | O_CLOEXEC), STDOUT_FILENO);
-		execv(cloister, (char *const *)argv);
-		_exit(127);
-	}
-	close(to[0]);
-	close(from[1]);
-	if (in != NULL)
-		*in = to[1];
-	else
-		close(to[1]);
-	if (out != NULL)
-		*out = from[0];
-	else
-		close(from[0]);
-	return pid;
-}
-
-#define START(in, out, ...) start(in, out, (const char *const[]){ __VA_ARGS__, NULL })
-
-static int
-status_of(pid_t pid)
-{
-	int status;
-
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-/* What `cloister status --json` says, the caller's; NULL where nothing runs. */
-static json_t *
-ask(void)
-{
-	int out;
-	pid_t pid = START(NULL, &out, "status", "--json");
-	FILE *stream = fdopen(out, "r");
-	json_t *status = json_loadf(stream, JSON_DISABLE_EOF_CHECK, NULL);
-
-	fclose(stream);
-	if (status_of(pid) == 0)
-		return status;
-	json_decref(status);
-	return NULL;
-}
-
-static json_t *
-daemon_of(const json_t *status, int i)
-{
-	return json_array_get(json_object_get(status, "daemons"), (size_t)i);
-}
-
-static int64_t
-number(const json_t *object, const char *key)
-{
-	return json_integer_value(json_object_get(object, key));
-}
-
-/* Until all are ready; their pids. */
-static pid_t
-wait_ready(pid_t pids[DAEMONS])
-{
-	int64_t end = loop_now_ms() + PATIENCE_MS;
-
-	for (; loop_now_ms() < end; usleep(PAUSE_US)) {
-		json_t *status = ask();
-		pid_t supervisor = (pid_t)number(status, "pid");
-		bool ready = json_is_true(json_object_get(status, "ready"));
-
-		for (int i = 0; i < DAEMONS; i++)
-			pids[i] = (pid_t)number(daemon_of(status, i), "pid");
-		json_decref(status);
-		if (ready)
-			return supervisor;
-	}
-	fail_msg("the daemons did not become ready");
-	return 0;
-}
-
-static void
-wait_gone(pid_t pid)
-{
-	int64_t end = loop_now_ms() + PATIENCE_MS;
-
-	while (kill(pid, 0) == 0) {
-		assert_true(loop_now_ms() < end);
-		usleep(PAUSE_US);
-	}
-}
 
 static void
 wait_all_gone(const pid_t pids[DAEMONS])
@@ -244,54 +72,6 @@ connect_to_supervisor(void)
 	snprintf(to.sun_path, sizeof(to.sun_path), "%s/supervisor.sock", run);
 	assert_return_code(connect(fd, (struct sockaddr *)&to, sizeof(to)), errno);
 	return fd;
-}
-
-static void
-go_up(pid_t pids[DAEMONS])
-{
-	assert_int_equal(status_of(START(NULL, NULL, "up")), 0);
-	wait_ready(pids);
-}
-
-static int
-set_up(void **unused)
-{
-	char self[256] = { 0 }, name[64];
-
-	(void)unused;
-	snprintf(folder, sizeof(folder), "/tmp/test-cloister-XXXXXX");
-	assert_non_null(mkdtemp(folder));
-	assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
-	for (int i = 0; i < DAEMONS; i++) {
-		snprintf(name, sizeof(name), "cloister-%s", names[i]);
-		copy(self, name);
-	}
-	copy(self, "cloister-gateway");
-	copy(CLOISTER, "cloister");
-	snprintf(cloister, sizeof(cloister), "%s/cloister", folder);
-	snprintf(run, sizeof(run), "%s/run", folder);
-	snprintf(state, sizeof(state), "%s/state", folder);
-	setenv("CLOISTER_RUN", run, 1);
-	setenv("CLOISTER_STATE", state, 1);
-	setenv("CLOISTER_SUPERVISOR_IDLE_S", "1", 1);
-	setenv("CLOISTER_SUPERVISOR_STOP_S", "2", 1);
-	unsetenv("DEAF");
-	return 0;
-}
-
-static int
-remove_one(const char *path, const struct stat *st, int type, struct FTW *walk)
-{
-	(void)st, (void)type, (void)walk;
-	return remove(path);
-}
-
-static int
-tear_down(void **unused)
-{
-	(void)unused;
-	status_of(START(NULL, NULL, "down"));
-	return nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 /* ---- cases ---- */
@@ -559,7 +339,6 @@ unknown_words_are_named(void **unused)
 int
 main(int argc, char **argv)
 {
-#define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest cases[] = {
 		CASE(up_status_and_down),
 		CASE(whoever_dies_is_started_again),
@@ -574,11 +353,7 @@ main(int argc, char **argv)
 		CASE(a_folder_of_others_is_not_used),
 		CASE(unknown_words_are_named),
 	};
-	const char *name = strrchr(argv[0], '/') == NULL ? argv[0] : strrchr(argv[0], '/') + 1;
 
-	if (strcmp(name, "cloister-gateway") == 0)
-		return be_gateway(argc, argv);
-	if (strncmp(name, "cloister-", 9) == 0)
-		be_daemon(name + 9);
+	supervised_play(argc, argv, NULL);
 	return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * resume.c - what is kept by whoever starts this daemon, and sessions made of it again.
+ *
+ * Theory of operation.  Three descriptors are kept under names: the mount namespace that all
+ * workspaces hang in, the lock on the uids that own them, and the table of sessions.  They are
+ * stored once, when there is nothing in them yet, and only all three are worth anything; so no
+ * moment at which this process is killed leaves files without an owner or an owner without files:
+ * a workspace that no record names is wiped at the next start, and a record whose workspace is not
+ * there ends its session.  Where nobody keeps them, sessions end with this process.
+ *
+ * Trusts the starter to give back what it was given; the builder, to adopt only what it made.
+ */
+#include "executor/session/resume.h"
+
+#include "executor/box.h"
+#include "executor/session/record.h"
+#include "executor/session/session.h"
+
+#include "common/auto.h"
+#include "common/log.h"
+#include "common/starter.h"
+
+/* The shelf last: with it the rest is there. */
+static const char *const names[] = { "sessions", "slot", "shelf" };
+
+enum {
+	SESSIONS,
+	SLOT,
+	SHELF,
+};
+
+static struct {
+	int fds[COUNT(names)];
+	bool had, goes_on, keeps;
+} resume = { .fds = { -1, -1, -1 } };
+
+static void
+close_all(void)
+{
+	for (size_t i = 0; i < COUNT(resume.fds); i++)
+		if (resume.fds[i] >= 0)
+			close(take_fd(&resume.fds[i]));
+}
+
+void
+resume_open(void)
+{
+	struct err e;
+	bool all = true;
+
+	for (size_t i = 0; i < COUNT(names); i++) {
+		resume.fds[i] = starter_kept(names[i]);
+		resume.had |= resume.fds[i] >= 0;
+		all &= resume.fds[i] >= 0;
+	}
+	if (resume.had && !all)
+		log_warn("of an earlier life not everything was kept");
+	if (!all || record_take(resume.fds[SESSIONS], &e) < 0) {
+		if (all)
+			log_warn("sessions of an earlier life are lost", LOG_E(&e));
+		close_all();
+	}
+
+	int kept[BUILDER_KEPT] = { take_fd(&resume.fds[SHELF]), take_fd(&resume.fds[SLOT]) };
+
+	builder_give(kept);
+}
+
+int
+resume_prepare(struct err *e)
+{
+	int kept[BUILDER_KEPT];
+
+	resume.goes_on = builder_leave(kept);
+	resume.fds[SHELF] = kept[0];
+	resume.fds[SLOT] = kept[1];
+	if (resume.fds[SESSIONS] >= 0 || !starter_keeps())
+		return 0;
+	resume.fds[SESSIONS] = record_make(e);
+	return resume.fds[SESSIONS] < 0 ? -1 : 0;
+}
+
+/* What an earlier life had kept is of no use to anybody. */
+static int
+keep_anew(struct err *e)
+{
+	for (size_t i = 0; resume.had && i < COUNT(names); i++)
+		if (starter_drop(names[i], e) < 0)
+			return -1;
+	for (size_t i = 0; i < COUNT(names); i++)
+		if (starter_keep(names[i], resume.fds[i], e) < 0)
+			return -1;
+	return 0;
+}
+
+static void
+lose(struct record *r)
+{
+	struct owner owner = { r->principal, r->space, r->label[0] != 0 ? r->label : NULL };
+
+	event_note(&owner, (struct audit_event){ .event = event_session_killed,
+			       .session_id = r->id,
+			       .detail = (char *)(uintptr_t) "its files were lost in a restart" });
+	record_free(r);
+}
+
+void
+resume_start(void)
+{
+	struct err why;
+	bool whole = resume.fds[SHELF] >= 0 && resume.fds[SESSIONS] >= 0;
+
+	resume.keeps = starter_keeps() && whole && (resume.goes_on || keep_anew(&why) == 0);
+	if (starter_keeps() && whole && !resume.keeps)
+		log_warn("sessions end with this process", LOG_E(&why));
+	for (struct record *r = NULL; (r = record_next(r)) != NULL;)
+		if (!resume.goes_on || session_resume(r, &why) < 0)
+			lose(r);
+	if (resume.goes_on)
+		workspace_clear();
+	close_all();
+}
+
+bool
+resume_keeps(void)
+{
+	return resume.keeps;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* session_record.c - what stands in a record, both ways; trusts record.h for texts that end. */
+#include "executor/session/session_record.h"
+
+#include "executor/runtime.h"
+
+#include "common/auto.h"
+#include "common/loop.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Not one whose owner would be cut short. */
+static bool
+write_texts(struct record *r, const struct session *session)
+{
+	return record_text(r->id, sizeof r->id, session->id) &&
+	       record_text(r->principal, sizeof r->principal, session->principal) &&
+	       record_text(r->space, sizeof r->space, session->space) &&
+	       record_text(r->label, sizeof r->label, session->label) &&
+	       record_text(r->profile, sizeof r->profile, session->profile) &&
+	       record_text(r->language, sizeof r->language, runtime_at(session->language)->name);
+}
+
+void
+session_record_write(struct session *session, uint32_t workspace)
+{
+	struct record *r = session->record == NULL ? record_new() : NULL;
+
+	if (r == NULL || !write_texts(r, session))
+		return;
+	r->limits = session->limits;
+	r->ttl_ms = session->ttl_ms;
+	r->expires_ms = session->uses != NULL ? 0 : session->expires_ms;
+	r->main = session->main;
+	r->workspace = workspace;
+	record_commit(r);
+	session->record = r;
+}
+
+static char *
+copy(const char *text)
+{
+	char *made = strdup(text);
+
+	must(made != NULL);
+	return made;
+}
+
+static char *
+copy_or_null(const char *text)
+{
+	return text[0] != 0 ? copy(text) : NULL;
+}
+
+struct session *
+session_record_read(struct record *r, struct err *e)
+{
+	static const char lost[] = "The interpreters of this session were lost when the executor "
+				   "restarted: variables, imports and bridged data are gone, files "
+				   "are kept.";
+	int language = runtime_find(r->language, e);
+	struct session *session = language < 0 ? NULL : calloc(1, sizeof *session);
+
+	if (language < 0)
+		return NULL;
+	must(session != NULL);
+	*session = (struct session){
+		.principal = copy(r->principal),
+		.space = copy(r->space),
+		.label = copy_or_null(r->label),
+		.profile = copy_or_null(r->profile),
+		.parent = copy_or_null(r->parent),
+		.language = (unsigned)language,
+		.limits = r->limits,
+		.main = r->main,
+		.ttl_ms = r->ttl_ms,
+		.expires_ms = r->expires_ms,
+		.news = r->lived ? lost : NULL,
+		.record = r,
+	};
+	snprintf(session->id, sizeof session->id, "%s", r->id);
+	if (session->expires_ms == 0) /* it was in use */
+		session->expires_ms = loop_now_ms() + (int64_t)session->ttl_ms;
+	return session;
+}

@@ -1,0 +1,220 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Sessions of two principals while the executor and its builder are killed: files stay and stay apart, what ran is gone
+and said to be, and nothing grows.
+
+    sessions.py BIN ASKER
+"""
+
+import contextlib
+import os
+import pwd
+import signal
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import cases  # noqa: E402
+import journal  # noqa: E402
+import users  # noqa: E402
+from household import children, household, wait_for  # noqa: E402
+from keeper import Asker, Refused  # noqa: E402
+
+ROUNDS, ROUNDS_MORE = 20, 5  # the supervisor waits longer and longer before it starts one that keeps ending
+LOST = "interpreters of this session were lost"
+# What a call may be answered with while an executor ends and the next begins.
+AWAY = {"unavailable"}
+
+
+class House:
+    """Daemons under a supervisor, and somebody under the gateway's name who asks the executor for anybody."""
+
+    def __init__(self, home, asker):
+        self.home = home
+        with open(os.path.join(home.folder, "asker.log"), "ab") as log:
+            self.asker = Asker([asker, "--run=" + home.run, "--state=" + home.state, "--connect-wait-ms=20000"], home.env,
+                               log, **home.identity)
+
+    def ask(self, message, request, principal):
+        """Asked again as long as nobody is there to answer."""
+        end = time.monotonic() + 30
+        while True:
+            try:
+                return self.asker.ask(message, request, principal=principal)
+            except Refused as refused:
+                if refused.code not in AWAY or time.monotonic() > end:
+                    raise
+                time.sleep(0.02)
+
+    def run(self, code, session, principal):
+        reply = self.ask("execute_code", {"code": code, "session_id": session}, principal)
+        return reply.get("stdout", "") + reply.get("stderr", ""), " ".join(reply.get("notes", []))
+
+    def refusal(self, message, request, principal):
+        try:
+            reply = self.ask(message, request, principal)
+        except Refused as refused:
+            return refused.code
+        raise AssertionError(f"{message} was answered: {reply}")
+
+    def executor(self):
+        return self.home.wait_ready() and self.home.daemon("executor")["pid"]
+
+    def builder(self):
+        """Below the process that waits for its end."""
+        return children(children(self.executor())[0])[0]
+
+    def counts(self):
+        """Descriptors of those who hold what is kept, and mounts of who makes them."""
+        supervisor, executor, builder = self.home.status()["pid"], self.executor(), self.builder()
+        with open(f"/proc/{builder}/mountinfo", encoding="utf-8") as mounts:
+            return [len(os.listdir(f"/proc/{pid}/fd")) for pid in (supervisor, executor, builder)] + [len(list(mounts))]
+
+
+@contextlib.contextmanager
+def house(bin, asker, user=None):
+    with household(bin, user) as home:
+        assert home.cloister("up").returncode == 0
+        home.wait_ready()
+        there = House(home, asker)
+        try:
+            yield there
+        finally:
+            there.asker.close()
+
+
+def kill_executor(there):
+    os.kill(there.executor(), signal.SIGKILL)
+
+
+def kill_builder(there):
+    os.kill(there.builder(), signal.SIGKILL)
+
+
+def kill_both(there):
+    executor, builder = there.executor(), there.builder()
+    os.kill(builder, signal.SIGKILL)
+    os.kill(executor, signal.SIGKILL)
+
+
+def kill_keeper(there):
+    os.kill(children(there.executor())[0], signal.SIGKILL)
+
+
+def ask_to_end(there):
+    os.kill(there.executor(), signal.SIGTERM)
+
+
+DEATHS = (kill_executor, kill_builder, kill_both, kill_keeper, ask_to_end)
+
+
+def die(there, death):
+    before = there.executor()
+    death(there)
+    wait_for(lambda: there.home.daemon("executor").get("pid") not in (None, before), "the next executor")
+
+
+def settled(there):
+    """The counts, when they are the same for a while: boxes made ahead come and go."""
+    last, since = there.counts(), time.monotonic()
+    while time.monotonic() - since < 0.5:
+        time.sleep(0.05)
+        counts = there.counts()
+        if counts != last:
+            last, since = counts, time.monotonic()
+    return last
+
+
+def check_files_stay(bin, asker, user, rounds):
+    with house(bin, asker, user) as there:
+        sessions = {who: there.ask("create_session", {}, who)["session_id"] for who in ("ann", "bob")}
+        for who, session in sessions.items():
+            out, _ = there.run(f"open('whose', 'w').write('{who}'); x = 1; print(x)", session, who)
+            assert out == "1\n", out
+        base = None
+        for turn in range(rounds):
+            die(there, DEATHS[turn % len(DEATHS)])
+            for who, session in sessions.items():
+                # The first program after a restart is told, and has the files but nothing that was defined.
+                out, notes = there.run("print(open('whose').read()); print('x' in globals())", session, who)
+                assert out == f"{who}\nFalse\n", (turn, out)
+                assert LOST in notes, (turn, notes)
+                out, notes = there.run(f"x = {turn}; open('turn', 'a').write('{turn} '); print(open('turn').read())",
+                                       session, who)
+                assert out == " ".join(map(str, range(turn + 1))) + " \n", (turn, out)
+                assert LOST not in notes, notes
+                other = "bob" if who == "ann" else "ann"
+                assert there.refusal("sandbox_list_artifacts", {"session_id": session}, other) == "not_found"
+            base = base or settled(there)
+        after = settled(there)
+        assert after == base, f"descriptors of supervisor, executor, builder; mounts: {base} before, {after} after"
+        events = [r.event for r in journal.read(os.path.join(there.home.state, "auditd", "audit.log"))[0]]
+        resumed = [e["session_id"] for e in events if e["event"] == "session.resumed"]
+        assert {s: resumed.count(s) for s in sessions.values()} == dict.fromkeys(sessions.values(), rounds), resumed
+        for who, session in sessions.items():
+            there.ask("terminate_session", {"session_id": session}, who)
+        die(there, kill_executor)
+        for who, session in sessions.items():
+            assert there.refusal("sandbox_list_artifacts", {"session_id": session}, who) == "session_expired"
+        print(f"{rounds} restarts; descriptors of supervisor, executor, builder, and mounts: {base}, then {after}")
+
+
+def test_files_stay(bin, asker):
+    check_files_stay(bin, asker, None, ROUNDS)
+
+
+def test_files_stay_with_an_ordinary_user(bin, asker):
+    if os.getuid() != 0:
+        raise cases.Skip("only root can become an ordinary user; the case before was that")
+    check_files_stay(bin, asker, pwd.getpwnam("nobody").pw_uid, ROUNDS_MORE)
+
+
+def test_programs_that_ran_are_gone(bin, asker):
+    """A program that was at work when all were killed does not go on writing beside the next."""
+    with house(bin, asker) as there:
+        session = there.ask("create_session", {}, "ann")["session_id"]
+        code = ("import subprocess, time\nsubprocess.Popen(['sh', '-c', 'while :; do date +%s%N > beat; done'])\n"
+                "time.sleep({})")
+        for death in DEATHS[:-1]:
+            there.run(code.format(0.1), session, "ann")
+            running = there.asker.begin("execute_code", {"code": code.format(60), "session_id": session},
+                                        principal="ann")
+            time.sleep(0.3)
+            die(there, death)
+            with contextlib.suppress(Refused):
+                there.asker.wait(running)
+            out, _ = there.run("import time; a = open('beat').read(); time.sleep(0.5); print(a == open('beat').read())",
+                               session, "ann")
+            assert out == "True\n", (death.__name__, out)
+
+
+def test_time_goes_on(bin, asker):
+    with house(bin, asker) as there:
+        began = time.monotonic()
+        short = there.ask("create_session", {"ttl": 4}, "ann")["session_id"]
+        long = there.ask("create_session", {"ttl": 60}, "ann")["session_id"]
+        die(there, kill_both)
+        assert there.ask("sandbox_list_artifacts", {"session_id": long}, "ann")["artifacts"] == []
+        time.sleep(max(0, began + 6 - time.monotonic()))
+        assert there.refusal("sandbox_list_artifacts", {"session_id": short}, "ann") == "session_expired"
+        assert there.ask("sandbox_list_artifacts", {"session_id": long}, "ann")["artifacts"] == []
+
+
+def test_without_a_keeper_sessions_end(bin, asker):
+    """When the supervisor is gone so is what it kept, and the next one begins with nothing."""
+    with house(bin, asker) as there:
+        session = there.ask("create_session", {}, "ann")["session_id"]
+        supervisor = there.home.status()["pid"]
+        os.kill(supervisor, signal.SIGKILL)
+        wait_for(lambda: not there.home.alive(), "the daemons' end")
+        assert there.home.cloister("up").returncode == 0
+        assert there.refusal("sandbox_list_artifacts", {"session_id": session}, "ann") == "session_expired"
+
+
+def main():
+    if os.getuid() == 0:
+        users.need_root_and_users()
+    cases.run(sys.modules[__name__], *sys.argv[1:])
+
+
+main()

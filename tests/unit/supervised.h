@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * supervised.h - a stage for tests of `cloister up`: the real one, over daemons that do what a case
+ * wants of them.
+ *
+ * The test's program is also those daemons and the gateway: it is copied beside a copy of cloister
+ * under their names.  All of it happens in a folder of its own, and ends by pid.
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum {
+	DAEMONS = 4,
+};
+
+/* Who this program is by its name: returns for the test alone.  more: what a daemon does before it
+ * is ready, or NULL.  DEAF=validator: that one does not hear SIGTERM. */
+void supervised_play(int argc, char **argv, void (*more)(const char *name));
+
+extern char run[64];
+
+#define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+int set_up(void **unused);
+int tear_down(void **unused);
+
+/* cloister with these arguments; *out, where not NULL, reads its stdout, *in writes its stdin. */
+pid_t start(int *in, int *out, const char *const *arguments);
+#define START(in, out, ...) start(in, out, (const char *const[]){ __VA_ARGS__, NULL })
+int status_of(pid_t);
+/* What `cloister status --json` says, the caller's; NULL where nothing runs. */
+json_t *ask(void);
+json_t *daemon_of(const json_t *status, int i);
+int64_t number(const json_t *object, const char *key);
+
+/* Until all are ready; their pids; the supervisor's. */
+pid_t wait_ready(pid_t pids[DAEMONS]);
+void go_up(pid_t pids[DAEMONS]);
+void wait_gone(pid_t);
