@@ -315,6 +315,7 @@ function rehearse() {
 	run({ text: '[1, "b"].map(n => `${n}`)', file: '<code>' }, false);
 	nowhere.log('%s', 'a', 1, { b: [1] });
 	process.stdout.write('');
+	process.stdout._handle?.setBlocking(true); /* or who writes to descriptor 1, a child too, is told EAGAIN */
 	tell_names();
 	tell_result({ a: [1, 'b', null] }, true);
 	lookup('result');

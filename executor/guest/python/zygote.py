@@ -172,7 +172,7 @@ def become(told, random_states, ignored, setters):
     if told is not None:
         os.environ.clear()
         os.environ.update(pair.split("=", 1) for pair in told)
-        threads = min(int(os.environ[ONE_THREAD[0]]), len(os.sched_getaffinity(0)))
+        threads = min(int(os.environ.get(ONE_THREAD[0], 1)), len(os.sched_getaffinity(0)))
         for set_threads in setters:
             set_threads(threads)
     renew(random_states)
