@@ -30,7 +30,7 @@ class House:
     """Daemons under a supervisor, and somebody under the gateway's name who asks the executor for anybody."""
 
     def __init__(self, home, asker):
-        self.home = home
+        self.home, self.layers = home, None
         with open(os.path.join(home.folder, "asker.log"), "ab") as log:
             self.asker = Asker([asker, "--run=" + home.run, "--state=" + home.state, "--connect-wait-ms=20000"], home.env,
                                log, **home.identity)
@@ -48,6 +48,9 @@ class House:
 
     def run(self, code, session, principal):
         reply = self.ask("execute_code", {"code": code, "session_id": session}, principal)
+        layers = reply["isolation"]["layers"], reply["isolation"].get("missing", [])
+        self.layers = self.layers or layers
+        assert layers == self.layers, f"a box of a later builder holds otherwise: {reply}, not {self.layers}"
         return reply.get("stdout", "") + reply.get("stderr", ""), " ".join(reply.get("notes", []))
 
     def refusal(self, message, request, principal):
