@@ -45,7 +45,8 @@ static struct {
 	struct lines in;
 	struct outbox out;
 	enum stream from, to;
-	bool reading, ended, gone; /* stdin is watched; it has ended; nobody reads stdout */
+	bool reading, writing; /* what is watched: stdin; stdout, for room */
+	bool ended, gone;      /* stdin has ended; nobody reads stdout */
 } io;
 
 /* ---- the streams ---- */
@@ -269,11 +270,14 @@ watch_input(void)
 static void
 watch_output(void)
 {
+	bool want = io.out.bytes > 0 && io.to != STREAM_plain;
 	struct err e;
 
-	if (io.to != STREAM_plain &&
-	    loop_change(STDOUT_FILENO, io.out.bytes > 0 ? EPOLLOUT : 0, &e) < 0)
+	if (want == io.writing)
+		return;
+	if (loop_change(STDOUT_FILENO, want ? EPOLLOUT : 0, &e) < 0)
 		gone("watch", e.sys);
+	io.writing = want;
 }
 
 /* true: do not sleep, there is more to read. */

@@ -12,6 +12,7 @@
 #include "common/auto.h"
 #include "common/bus/endpoint.h"
 #include "common/bus/inner.h"
+#include "common/bus/socket.h"
 #include "common/log.h"
 
 #include <stdio.h>
@@ -200,10 +201,14 @@ static bool
 pump(void *self)
 {
 	(void)self;
-	if (bus.context == NULL || bus.stopped)
+	if (bus.context == NULL || bus.stopped || !socket_take_stir())
 		return false;
 	bool served = server_pump();
-	return client_pump() || served;
+
+	served |= client_pump();
+	if (served)
+		socket_stir();
+	return served;
 }
 
 /* What has come is read first: it was not their fault if this process was busy. */
@@ -211,6 +216,7 @@ static void
 tick(void *self)
 {
 	(void)self;
+	socket_stir();
 	pump(NULL);
 	server_tick();
 	client_tick();

@@ -9,6 +9,7 @@
 #include "common/bus/parcel.h"
 
 #include "common/auto.h"
+#include "common/bus/socket.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -202,6 +203,7 @@ parcel_send(
 		errno = ENOBUFS;
 		return -1;
 	}
+	socket_stir();
 	if (wire_encode(MSG_envelope, envelope, &head, &e) < 0) {
 		errno = EMSGSIZE;
 		return -1;

@@ -3,8 +3,8 @@
  * socket.c - how a ZeroMQ socket is made here.
  *
  * Trusts libzmq.  ZMQ_FD tells only that something happened since it was last asked, and a send may
- * have asked, so the descriptor in the loop is no more than an alarm clock: what there is to do is
- * found before each sleep.
+ * have asked, so the descriptor in the loop is no more than an alarm clock: after it, and after a
+ * send, what there is to do is found before the next sleep.
  */
 #include "common/bus/socket.h"
 
@@ -56,11 +56,29 @@ set_bounds(void *socket, struct err *e)
 	return socket_set_int(socket, ZMQ_HANDSHAKE_IVL, "ZMQ_HANDSHAKE_IVL", HANDSHAKE_MS, e);
 }
 
+static bool stirred = true;
+
+void
+socket_stir(void)
+{
+	stirred = true;
+}
+
+bool
+socket_take_stir(void)
+{
+	bool was = stirred;
+
+	stirred = false;
+	return was;
+}
+
 static void
 wake(void *self, uint32_t events)
 {
 	(void)self;
 	(void)events;
+	socket_stir();
 }
 
 static int

@@ -14,6 +14,13 @@ void socket_close(void *socket);
 int socket_set_int(void *socket, int option, const char *name, int value, struct err *);
 int socket_set_text(void *socket, int option, const char *name, const char *value, struct err *);
 
+/*
+ * Something may be there to be read: a descriptor said so, or a socket was used and may have taken
+ * what its descriptor had to say.  Whoever takes it reads all sockets until they have nothing.
+ */
+void socket_stir(void);
+bool socket_take_stir(void);
+
 /* What happens to a socket's connections: happened() is called from the loop when there are some of
  * the events asked for, and must take all. */
 void *socket_monitor(void *context, void *socket, int events,

@@ -103,7 +103,7 @@ box_make(const struct box_limits *limits, const struct workspace *workspace,
 		err_sys(e, "box");
 		return NULL;
 	}
-	*box = (struct box){ .ended = ended, .self = self, .contained = limits->container != 0 };
+	*box = (struct box){ .ended = ended, .self = self };
 	box->errand = errand_start(&order, NULL, 0, &events, box, e);
 	if (box->errand == NULL) {
 		free(box);

@@ -9,7 +9,6 @@ struct box {
 	void (*ended)(void *self, const struct err *e);
 	void *self;
 	struct program *programs; /* whose end was not told yet */
-	bool contained;           /* its programs are in containers */
 	bool killed;
 	bool told;          /* that all in it were sent SIGKILL, or that it is over */
 	bool telling;       /* its programs of that; they may go meanwhile */

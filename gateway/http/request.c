@@ -2,7 +2,9 @@
 /* request.c - what was asked, and the ways to answer; what a client sends is not trusted. */
 #include "gateway/http/request.h"
 
+#include "gateway/http/guard.h"
 #include "gateway/http/web.h"
+#include "gateway/options.h"
 
 #include "common/auto.h"
 #include "common/log.h"
@@ -13,6 +15,9 @@
 #include <sys/socket.h>
 
 enum {
+	FIRST_BODY = 4096,
+	SMALL_BODY = 65536,       /* is taken however many others arrive */
+	DISCARD_BYTES = 64 << 20, /* of a body over the limit, so that its answer is read */
 	UNUSED = 16, /* a buffer that the library has no use for where it sends chunks */
 };
 
@@ -62,6 +67,57 @@ request_forget_body(struct http_request *r)
 	r->room = 0;
 	free(take_ptr(r->body));
 	free(take_ptr(r->scan));
+}
+
+/* false: it has replied that there is no room, or *failed. */
+static bool
+find_room(struct http_request *r, size_t size, bool *failed)
+{
+	size_t room = r->room == 0 ? FIRST_BODY : r->room;
+
+	if (r->size + size <= r->room)
+		return true;
+	while (room < r->size + size)
+		room *= 2;
+	if (room > SMALL_BODY && web_counts.bodies + room - r->room > options.max_bodies_bytes) {
+		guard_busy(r);
+		return false;
+	}
+
+	char *grown = realloc(r->body, room);
+
+	*failed = grown == NULL;
+	if (*failed)
+		return false;
+	web_counts.bodies += room - r->room;
+	r->body = grown;
+	r->room = room;
+	return true;
+}
+
+int
+request_take(struct http_request *r, const char *data, size_t size)
+{
+	bool failed = false;
+
+	r->peer->bytes += size;
+	if (r->replied && r->peer->bytes > options.max_message_bytes + DISCARD_BYTES)
+		request_break(r); /* it does not end, and has been answered */
+	if (r->replied || r->broken)
+		return 0;
+	if (r->scan == NULL && (r->scan = calloc(1, sizeof *r->scan)) == NULL)
+		return -1;
+	if (size > options.max_message_bytes - r->size) {
+		guard_too_large(r);
+		request_forget_body(r);
+	} else if (find_room(r, size, &failed)) {
+		memcpy(r->body + r->size, data, size);
+		r->size += size;
+		scan_feed(r->scan, data, size);
+	} else {
+		request_forget_body(r);
+	}
+	return failed ? -1 : 0;
 }
 
 const char *

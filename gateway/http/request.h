@@ -69,6 +69,8 @@ const char *request_header(const struct http_request *, const char *name); /* NU
 const char *request_query(const struct http_request *, const char *name);
 /* That header is there more than once. */
 bool request_repeats(const struct http_request *, const char *name);
+/* More of the body has come; -1: no memory, the connection cannot go on. */
+int request_take(struct http_request *, const char *data, size_t size);
 /* Frees the body; its size stays known. */
 void request_forget_body(struct http_request *);
 /* Address of the peer, as text. */

@@ -32,9 +32,6 @@ enum {
 	CHECK_MS = 5000, /* after which credentials of who reads a stream are looked at again */
 	BACKLOG = 1024,
 	READ_BYTES = 1024, /* what a connection's buffer starts with, and grows by */
-	FIRST_BODY = 4096,
-	SMALL_BODY = 65536,       /* is taken however many others arrive */
-	DISCARD_BYTES = 64 << 20, /* of a body over the limit, so that its answer is read */
 	CERTIFICATE_MAX = 1 << 20,
 };
 
@@ -128,45 +125,6 @@ begin(struct MHD_Connection *connection, const char *path, const char *method)
 	return r;
 }
 
-static enum MHD_Result
-take_body(struct http_request *r, const char *data, size_t size)
-{
-	r->peer->bytes += size;
-	if (r->replied && r->peer->bytes > options.max_message_bytes + DISCARD_BYTES)
-		request_break(r); /* it does not end, and has been answered */
-	if (r->replied || r->broken)
-		return MHD_YES;
-	if (size > options.max_message_bytes - r->size) {
-		guard_too_large(r);
-		request_forget_body(r);
-		return MHD_YES;
-	}
-	if (r->scan == NULL && (r->scan = calloc(1, sizeof *r->scan)) == NULL)
-		return MHD_NO;
-	if (r->size + size > r->room) {
-		size_t room = r->room == 0 ? FIRST_BODY : r->room;
-
-		while (room < r->size + size)
-			room *= 2;
-		if (room > SMALL_BODY &&
-		    web_counts.bodies + room - r->room > options.max_bodies_bytes) {
-			guard_busy(r);
-			request_forget_body(r);
-			return MHD_YES;
-		}
-		char *grown = realloc(r->body, room);
-		if (grown == NULL)
-			return MHD_NO;
-		web_counts.bodies += room - r->room;
-		r->body = grown;
-		r->room = room;
-	}
-	memcpy(r->body + r->size, data, size);
-	r->size += size;
-	scan_feed(r->scan, data, size);
-	return MHD_YES;
-}
-
 /* The library's signature. */
 static enum MHD_Result /* NOLINTNEXTLINE(readability-function-size) */
 on_request(void *unused, struct MHD_Connection *connection, const char *path, const char *method,
@@ -188,7 +146,7 @@ on_request(void *unused, struct MHD_Connection *connection, const char *path, co
 		size_t n = *size;
 
 		*size = 0;
-		return take_body(r, data, n);
+		return request_take(r, data, n) < 0 ? MHD_NO : MHD_YES;
 	}
 	if (!r->replied) {
 		r->route->handle(r);

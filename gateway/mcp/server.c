@@ -23,14 +23,18 @@ describe(json_t *result, const struct era *era)
 	return result;
 }
 
+/* The same for everybody as long as the process lives, and what clients open with. */
 json_t *
 handle_discover(const struct request *r)
 {
+	static json_t *made;
 	const struct era *era = r->origin.era;
-	json_t *result = json_pack("{s:o, s:{s:o}}", "supportedVersions", era_supported(), "_meta",
-	    ERA_META "serverInfo", era_server_info(era));
 
-	return method_complete(r, describe(result, era));
+	if (made == NULL)
+		made = describe(json_pack("{s:o, s:{s:o}}", "supportedVersions", era_supported(),
+				    "_meta", ERA_META "serverInfo", era_server_info(era)),
+		    era);
+	return method_complete(r, json_incref(made));
 }
 
 json_t *

@@ -26,7 +26,7 @@ ORDINARY = 54321  # a user without a name: nothing of the host is that user's
 
 KINDS = ("sane", "science", "attempts", "zygote", "session", "kernel", "files", "processes", "resources", "posture", "state", "builder", "executor",
          "degraded", "mutations")
-ONCE = "degraded", "mutations", "oci"  # as root only
+ONCE = "degraded", "mutations", "oci", "oci_table"  # as root only
 
 
 def table():

@@ -164,6 +164,16 @@ def test_threads_keep_to_the_processors(box):
     assert pools in ([2], [1]) and threads <= 3 and joblib in (1, 2), (pools, threads, joblib)
 
 
+def test_threads_of_a_fork(box):
+    """A fork, whose libraries were loaded with one thread, computes with as many as a bare start, and no box with a single processor has two."""
+    code = "import os, numpy, threadpoolctl\na = numpy.ones((300, 300))\n(a @ a).sum()\n" \
+           "tell([each['num_threads'] for each in threadpoolctl.threadpool_info()], len(os.listdir('/proc/self/task')), os.environ['OMP_NUM_THREADS'])"
+    for cpu in 1000, 2000, 64000:
+        cold, warm = (run(box, "threadpoolctl", code, cpu_milli=cpu, start=start) for start in ("cold", "warm libraries"))
+        assert cold == warm, (cpu, cold, warm)
+        assert cpu > 1000 or cold[1] == 1, cold
+
+
 def test_fonts_are_listed_once(box):
     """The list of fonts that was made at the installation is found, and made where it is not."""
     if not glob.glob("/usr/local/share/cloister/matplotlib/fontlist-*.json"):

@@ -30,12 +30,38 @@ def base64url(data):
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
+def openssl(*words, text=b""):
+    return subprocess.run(["openssl", *words], input=text, check=True, capture_output=True).stdout
+
+
+# Of an ECDSA signature in DER (two integers in a sequence) both, as JWS has them.
+def plain_signature(der, size):
+    at, parts = 3 if der[1] & 0x80 else 2, b""
+    for _ in range(2):
+        parts += der[at + 2:at + 2 + der[at + 1]].lstrip(b"\0").rjust(size, b"\0")
+        at += 2 + der[at + 1]
+    return parts
+
+
+class CurveKey:
+    """A key on a curve: its JWK, and signatures by it."""
+
+    def __init__(self, folder, alg, curve, name, size, hash_):
+        self.path, self.size, self.hash = os.path.join(folder, alg), size, hash_
+        openssl("ecparam", "-name", name, "-genkey", "-noout", "-out", self.path)
+        point = openssl("ec", "-in", self.path, "-pubout", "-outform", "DER")[-2 * size:]
+        self.jwk = {"kty": "EC", "crv": curve, "kid": alg, "x": base64url(point[:size]), "y": base64url(point[size:])}
+
+    def sign(self, text):
+        return plain_signature(openssl("dgst", "-" + self.hash, "-sign", self.path, text=text), self.size)
+
+
 class Issuer:
     """An authorization server as far as a resource server sees it: metadata and keys."""
 
     def __init__(self):
         self.folder = tempfile.TemporaryDirectory(prefix="cloister-issuer-")
-        self.documents = {}
+        self.documents, self.curves = {}, []
         issuer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -58,7 +84,7 @@ class Issuer:
         keys = f"http://127.0.0.1:{self.server.server_port}/keys?v=1"
         document = {"issuer": self.url, "jwks_uri": keys, **changed}
         self.documents["/.well-known/oauth-authorization-server/tenant"] = json.dumps(document).encode()
-        self.documents["/keys?v=1"] = json.dumps({"keys": [self.jwk]}).encode()
+        self.documents["/keys?v=1"] = json.dumps({"keys": [self.jwk, *(key.jwk for key in self.curves)]}).encode()
 
     def new_key(self, kid):
         self.kid, self.path = kid, os.path.join(self.folder.name, kid)
@@ -317,6 +343,26 @@ def test_access_tokens(door, issuer):
     reply = door.post(DISCOVER, issuer.token() + "A" * 9000)
     assert reply.status in (400, 431), reply
     assert door.post(DISCOVER, issuer.token()).status == 200
+
+
+# In the jail, where a library that wants more of the kernel than is allowed ends the gateway.
+def test_each_algorithm(door, issuer):
+    issuer.curves = [CurveKey(issuer.folder.name, *row) for row in (
+        ("ES256", "P-256", "prime256v1", 32, "sha256"), ("ES384", "P-384", "secp384r1", 48, "sha384"),
+        ("ES512", "P-521", "secp521r1", 66, "sha512"))]
+    del issuer.jwk["alg"]
+    issuer.publish()
+    assert door.command("issuer", "fetch", issuer.url).stdout.startswith("4 keys ")
+    door.becomes(200, issuer.token())
+    for bits in ("256", "384", "512"):
+        for family, options in (("RS", []), ("PS", ["-sigopt", "rsa_padding_mode:pss", "-sigopt", "rsa_pss_saltlen:-1"])):
+            words = ["dgst", "-sha" + bits, "-sign", issuer.path, *options]
+            token = issuer.token({"alg": family + bits}, lambda text, words=words: openssl(*words, text=text))
+            assert door.post(DISCOVER, token).status == 200, family + bits
+    for key in issuer.curves:
+        header = {"alg": key.jwk["kid"], "kid": key.jwk["kid"]}
+        for _ in range(8):  # so that numbers with zeros before them come by
+            assert door.post(DISCOVER, issuer.token(header, key.sign, jti=os.urandom(4).hex())).status == 200, header
 
 
 def test_scopes_of_access_tokens(door, issuer):

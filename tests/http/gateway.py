@@ -161,6 +161,7 @@ class Gateway:
         end = time.monotonic() + 20
         while (url := self._url()) is None:
             if self.process.poll() is not None or time.monotonic() > end:
+                self.end()
                 raise RuntimeError(self.log())
             time.sleep(0.01)
         scheme, _, where = url.partition("://")

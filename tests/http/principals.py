@@ -414,6 +414,21 @@ def test_all_of_it_is_as_it_was(world):
     assert ann.ask("tasks/cancel", {"taskId": world.task}, TASKS).status == 200
 
 
+# That a session is gone is told to whom it was given, and to nobody else.
+def test_after_a_restart(world):
+    world.cluster.restart("executor")
+    soon(lambda: not world.owner.try_call("list_runtimes").json["result"]["isError"], "the executor is back")
+    reply = world.owner.try_call("sandbox_list_artifacts", {"session_id": world.session})
+    assert '"session_expired"' in reply.json["result"]["content"][0]["text"], reply
+    for name, stranger in world.strangers.items():
+        others = world.others()
+        for tool, arguments in (("sandbox_list_artifacts", {}), ("sandbox_read_artifact", {"path": world.file})):
+            answers = [stranger.try_call(tool, {"session_id": ids["session_id"], **arguments}) for ids in (world.ids, others)]
+            same(world, *answers, [world.session], [others["session_id"]], (name, tool))
+            assert '"not_found"' in answers[0].json["result"]["content"][0]["text"], answers
+        assert world.session not in stranger.try_call("sandbox_stats").body.decode()
+
+
 def main():
     with World(sys.argv[1]) as world:
         counts = cases.play(sys.modules[__name__], world)

@@ -270,6 +270,22 @@ def test_links_of_a_kept_key(bin_, cluster):
 
 # ---- the end ----
 
+def test_a_daemon_that_is_lost(gateway, cluster):
+    answers = []
+    thread = threading.Thread(target=lambda: answers.append(gateway.post(run("import time; time.sleep(30)"))))
+    thread.start()
+    time.sleep(0.5)
+    cluster.kill("executor")
+    thread.join(5)
+    result = answers[0].json["result"]
+    assert result["isError"] and json.loads(result["content"][0]["text"])["error"]["code"] == "unavailable", result
+    soon(lambda: gateway.ask("GET", "/readyz").status == 503, "readyz says so")
+    assert gateway.post(modern("tools/list")).status == 200
+    cluster.restart("executor")
+    soon(lambda: gateway.ask("GET", "/readyz").status == 200, "readyz")
+    assert gateway.post(run("print(1)")).json["result"]["structuredContent"]["stdout"] == "1\n"
+
+
 def test_draining(bin_, cluster):
     with Gateway(bin_, (), cluster) as gateway:
         soon(lambda: gateway.ask("GET", "/readyz").status == 200, "readyz")

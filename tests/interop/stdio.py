@@ -287,7 +287,7 @@ def test_bounds_calls_in_flight(gateway):
 
 
 def test_refuses_what_no_setting_allows(gateway):
-    for flag in ("--toolsets=none", "--transport=http", "--max-in-flight=0", "--lease=999", "--nonsense=1"):
+    for flag in ("--toolsets=none", "--transport=telex", "--max-in-flight=0", "--lease=999", "--nonsense=1"):
         process = gateway.start(flag, stderr=subprocess.PIPE)
         out, err = process.communicate(b"", timeout=10)
         assert process.returncode in (1, 2) and out == b"" and err.count(b"\n") == 1, (flag, err)

@@ -108,6 +108,14 @@ say_used(void)
 }
 
 static void
+say_closed(void)
+{
+	const struct answer answer = { .kind = ANSWER_STARTED };
+
+	builder.program->events.started(builder.program->self, &answer);
+}
+
+static void
 say_program_ended(int status)
 {
 	const struct answer answer = { .kind = ANSWER_ENDED, .status = status };
@@ -214,6 +222,8 @@ begin(void **state)
 	assert_non_null(program);
 	say(GUEST_IDLE, "");
 	run_statement(1000);
+	assert_int_equal(builder.begun, 0); /* nobody has said that its jail is closed */
+	say_closed();
 	assert_int_equal(builder.begun, 1);
 	return 0;
 }

@@ -114,11 +114,13 @@ put_mounts(struct text *t, const struct order *o)
 	    "{\"destination\":\"%s\",\"type\":\"bind\",\"source\":\"%s\",\"options\":"
 	    "[\"bind\",\"rw\",\"nosuid\",\"nodev\"]}";
 
-	put(t, "\"root\":{\"path\":\"rootfs\",\"readonly\":true},\"hostname\":\"cloister\","
-	       "\"mounts\":[{\"destination\":\"/proc\",\"type\":\"proc\",\"source\":\"proc\","
-	       "\"options\":[\"nosuid\",\"noexec\",\"nodev\"]},"
-	       "{\"destination\":\"/dev\",\"type\":\"tmpfs\",\"source\":\"tmpfs\",\"options\":"
-	       "[\"nosuid\",\"noexec\",\"mode=755\",\"size=64k\",\"nr_inodes=64\"]},");
+	put(t,
+	    "\"root\":{\"path\":\"rootfs\",\"readonly\":true},\"hostname\":\"cloister\","
+	    "\"mounts\":[{\"destination\":\"/proc\",\"type\":\"proc\",\"source\":\"proc\","
+	    "\"options\":[\"nosuid\",\"noexec\",\"nodev\"%s]},"
+	    "{\"destination\":\"/dev\",\"type\":\"tmpfs\",\"source\":\"tmpfs\",\"options\":"
+	    "[\"nosuid\",\"noexec\",\"mode=755\",\"size=64k\",\"nr_inodes=64\"]},",
+	    o->container == CONTAINER_runsc ? "" : ",\"subset=pid\"");
 	put(t, binds, "/tmp", "/tmp");
 	put(t, ",");
 	if (o->container == CONTAINER_runsc)

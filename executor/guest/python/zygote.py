@@ -15,6 +15,9 @@ import sys
 
 # Without these a library's threads would be here, which no fork has.
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+# What tells a library that was loaded with these how many threads it may have after all.
+SET_THREADS = ("openblas_set_num_threads", "openblas_set_num_threads64_", "scipy_openblas_set_num_threads", "scipy_openblas_set_num_threads64_",
+               "omp_set_num_threads", "MKL_Set_Num_Threads", "bli_thread_set_num_threads")
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -85,6 +88,22 @@ def drop_exits():
             atexit.unregister(thing)
 
 
+def thread_setters():
+    """Those of SET_THREADS that are there.  Such a library has many names, so what is loaded is looked through."""
+    if "numpy" not in sys.modules:
+        return []
+    import ctypes
+    import re
+    with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
+        paths = set(re.findall(r"/.*(?:blas|gomp|mkl_rt|blis).*\.so.*", maps.read()))
+    found = {}
+    for library in map(ctypes.CDLL, sorted(paths)):
+        for name in SET_THREADS:
+            if hasattr(library, name):
+                found[ctypes.cast(getattr(library, name), ctypes.c_void_p).value] = getattr(library, name)
+    return list(found.values())
+
+
 def check_descriptors(known):
     """A fork closes all but its own: what a library holds open would be another file there, or none."""
     gc.collect()
@@ -143,7 +162,7 @@ def settle(environment):
     sys.orig_argv = [sys.executable, "-I", "-B", os.path.join(HERE, "driver.py")]
 
 
-def become(told, random_states, ignored):
+def become(told, random_states, ignored, setters):
     """In the fork, whose signals, descriptors, folder and jail the builder arranged."""
     gc.enable()
     for number in ignored:  # which the builder does for itself, and Python remembers
@@ -153,6 +172,9 @@ def become(told, random_states, ignored):
     if told is not None:
         os.environ.clear()
         os.environ.update(pair.split("=", 1) for pair in told)
+        threads = min(int(os.environ[ONE_THREAD[0]]), len(os.sched_getaffinity(0)))
+        for set_threads in setters:
+            set_threads(threads)
     renew(random_states)
 
 
@@ -168,14 +190,14 @@ def main():
     sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, driver.Fonts)]
     rehearse(driver)
     drop_exits()
-    random_states = generators()
+    random_states, setters = generators(), thread_setters()
     ignored = [number for number in (_signal.SIGHUP, _signal.SIGINT, _signal.SIGQUIT, _signal.SIGTERM)
                if _signal.getsignal(number) == _signal.SIG_IGN]
     settle(environment)
     waiting = driver.Driver(frozenset(set(sys.modules) - bare))
     check_descriptors(descriptors)
     gc.freeze()
-    become(zygote.serve(), random_states, ignored)
+    become(zygote.serve(), random_states, ignored, setters)
     waiting.serve()
 
 

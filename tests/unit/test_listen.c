@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_listen.c - who is told of a change, and who is not. */
+#include "tests/unit/dialog.h"
+
+#include "gateway/resource/listen.h"
+
+#include "common/auto.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct account mine = { .principal = "local:7" }, others = { .principal = "local:8" },
+			    elsewhere = { .principal = "local:7", .namespace = "n" };
+
+#define LISTEN(id, filter) \
+	REQUEST(id, "subscriptions/listen", "\"notifications\":{" filter "}," META)
+#define URIS "\"resourceSubscriptions\":[\"sandbox://artifacts/s/a\",\"sandbox://artifacts/sx/a\"]"
+
+/* How many notifications of that method came since the last look. */
+static size_t
+heard(const char *method)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < dialog.nsaid; i++) {
+		const char *its = json_string_value(json_object_get(dialog.said[i], "method"));
+
+		count += its != NULL && strcmp(its, method) == 0;
+	}
+	assert_int_equal(count, dialog.nsaid);
+	dialog_forget();
+	return count;
+}
+
+static void
+tells_the_owner_only(void **state)
+{
+	(void)state;
+	dialog_say(LISTEN("1", URIS ",\"resourcesListChanged\":true"));
+	assert_int_equal(heard("notifications/subscriptions/acknowledged"), 1);
+	listen_updated(&others, "sandbox://artifacts/s/a", false);
+	listen_updated(&elsewhere, "sandbox://artifacts/s/a", false);
+	listen_changed(&others, LISTEN_RESOURCES);
+	listen_changed(&elsewhere, LISTEN_RESOURCES);
+	assert_int_equal(dialog.nsaid, 0);
+	listen_updated(&mine, "sandbox://artifacts/s/a", false);
+	assert_int_equal(heard("notifications/resources/updated"), 1);
+	listen_changed(&mine, LISTEN_RESOURCES);
+	assert_int_equal(heard("notifications/resources/list_changed"), 1);
+	listen_changed(NULL, LISTEN_RESOURCES);
+	assert_int_equal(heard("notifications/resources/list_changed"), 1);
+}
+
+static void
+tells_what_was_asked_for_only(void **state)
+{
+	(void)state;
+	dialog_say(LISTEN("1", URIS ",\"toolsListChanged\":true"));
+	dialog_forget();
+	listen_updated(&mine, "sandbox://artifacts/s/b", false);
+	listen_updated(&mine, "sandbox://artifacts/s", false);
+	listen_changed(&mine, LISTEN_RESOURCES | LISTEN_TOOLS | LISTEN_PROMPTS);
+	assert_int_equal(dialog.nsaid, 0); /* a release's tools never change, so it did not agree */
+	listen_updated(&mine, "sandbox://artifacts/s", true); /* and not those of "sx" */
+	assert_int_equal(heard("notifications/resources/updated"), 1);
+}
+
+static void
+tags_each_of_several(void **state)
+{
+	(void)state;
+	dialog_say(LISTEN("\"a\"", URIS));
+	dialog_say(LISTEN("2", URIS));
+	dialog_forget();
+	listen_updated(&mine, "sandbox://artifacts/s/a", false);
+	assert_int_equal(dialog.nsaid, 2);
+	assert_int_equal(json_integer_value(json_object_get(
+			     json_object_get(json_object_get(dialog.said[0], "params"), "_meta"),
+			     "io.modelcontextprotocol/subscriptionId")),
+	    2);
+	dialog_say("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{"
+		   "\"requestId\":2}}");
+	dialog_forget();
+	listen_updated(&mine, "sandbox://artifacts/s/a", false);
+	assert_int_equal(heard("notifications/resources/updated"), 1);
+	client_drain(&dialog.client);
+	assert_string_equal(json_string_value(dialog_at("id")), "a");
+	assert_string_equal(json_string_value(dialog_at("result.resultType")), "complete");
+	dialog_forget();
+	listen_updated(&mine, "sandbox://artifacts/s/a", false);
+	assert_int_equal(dialog.nsaid, 0);
+}
+
+static void
+tells_sessions_of_earlier_revisions(void **state)
+{
+	(void)state;
+	dialog_say(INITIALIZE("2025-06-18"));
+	dialog_say(REQUEST("1", "resources/subscribe", "\"uri\":\"sandbox://logs\""));
+	dialog_say(REQUEST("2", "resources/subscribe", "\"uri\":\"sandbox://logs\""));
+	dialog_forget();
+	listen_updated(&others, "sandbox://logs", false);
+	listen_changed(&others, LISTEN_RESOURCES);
+	assert_int_equal(dialog.nsaid, 0);
+	listen_updated(&mine, "sandbox://logs", false);
+	assert_int_equal(heard("notifications/resources/updated"), 1);
+	listen_changed(&mine, LISTEN_RESOURCES);
+	assert_int_equal(heard("notifications/resources/list_changed"), 1);
+	dialog_say(REQUEST("3", "resources/unsubscribe", "\"uri\":\"sandbox://logs\""));
+	dialog_forget();
+	listen_updated(&mine, "sandbox://logs", false);
+	assert_int_equal(dialog.nsaid, 0);
+	listen_forget(&dialog.client);
+	listen_changed(&mine, LISTEN_RESOURCES);
+	assert_int_equal(dialog.nsaid, 0);
+}
+
+static void
+bounds_what_is_asked_for(void **state)
+{
+	char line[64];
+
+	(void)state;
+	for (int i = 0; i < 257; i++) {
+		snprintf(line, sizeof line, "%d", i);
+
+		auto_free char *request = NULL;
+
+		assert_true(
+		    asprintf(&request,
+			"{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"subscriptions/listen\","
+			"\"params\":{\"notifications\":{}," META "}}",
+			i) > 0);
+		dialog_forget();
+		dialog_say(request);
+	}
+	assert_int_equal(json_integer_value(dialog_at("error.code")), RPC_PARAMS);
+	for (int i = 0; i < 256; i++) { /* more than fit into what the dialog keeps */
+		struct pending *p = dialog.client.pending;
+
+		dialog_forget();
+		p->cancel(p);
+	}
+	assert_null(dialog.client.pending);
+	dialog_say(INITIALIZE("2025-06-18"));
+	for (int i = 0; i < 257; i++) {
+		auto_free char *request = NULL;
+
+		assert_true(asprintf(&request,
+				"{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"resources/subscribe\","
+				"\"params\":{\"uri\":\"sandbox://%d\"}}",
+				i, i) > 0);
+		dialog_forget();
+		dialog_say(request);
+		assert_int_equal(dialog_at("error") != NULL, i == 256);
+	}
+}
+
+#define CASE(f) cmocka_unit_test_setup_teardown(f, dialog_start, dialog_stop)
+
+int
+main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CASE(tells_the_owner_only),
+		CASE(tells_what_was_asked_for_only),
+		CASE(tags_each_of_several),
+		CASE(tells_sessions_of_earlier_revisions),
+		CASE(bounds_what_is_asked_for),
+	};
+
+	return cmocka_run_group_tests_name("listen", tests, NULL, NULL);
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_task.c - a task's life as its client and others see it. */
+#include "tests/unit/dialog.h"
+
+#include "gateway/mcp/extra.h"
+#include "gateway/options.h"
+#include "gateway/task/task.h"
+
+#include "common/auto.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define KNOWS \
+	"\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"," \
+	"\"io.modelcontextprotocol/clientCapabilities\":{\"extensions\":{" \
+	"\"io.modelcontextprotocol/tasks\":{}}}}"
+#define RUN REQUEST("1", "tools/call", "\"name\":\"job\"," KNOWS)
+
+static struct {
+	struct pending job;
+	struct origin to;
+	char path[64], id[64], got[64];
+	int folder;
+	bool cancelled;
+} self;
+
+static void
+on_cancel(struct pending *p)
+{
+	self.cancelled = true;
+	client_end(p, NULL);
+}
+
+/* A tool that runs until a test ends it. */
+static bool
+call(const struct request *r, const char *name, json_t *arguments, json_t **answer)
+{
+	(void)name;
+	(void)arguments;
+	if (task_new(r->origin.client->account, &r->origin, &self.to) == NULL) {
+		*answer = method_complete(r, json_pack("{s:b}", "noTask", 1));
+		return true;
+	}
+	client_begin(&self.job, &self.to, on_cancel);
+	json_decref(self.to.id);
+	*answer = jsonrpc_result(r->origin.id, task_created(self.to.client));
+	return true;
+}
+
+static int
+start(void **state)
+{
+	static const struct extra more = { .call = call };
+
+	memset(&self, 0, sizeof self);
+	snprintf(self.path, sizeof self.path, "/tmp/cloister-task-XXXXXX");
+	if (mkdtemp(self.path) == NULL)
+		return -1;
+	self.folder = open(self.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	task_open(self.folder);
+	extra_set(&more);
+	options.task_ttl_ms = 60000;
+	options.max_tasks = 3;
+	options.task_bytes = 1 << 20;
+	return dialog_start(state);
+}
+
+static int
+stop(void **state)
+{
+	char command[128];
+
+	task_open(-1);
+	close(self.folder);
+	snprintf(command, sizeof command, "rm -rf '%s'", self.path);
+	return system(command) | dialog_stop(state);
+}
+
+static const char *
+at(const char *path)
+{
+	const char *text = json_string_value(dialog_at(path));
+
+	return text == NULL ? "" : text;
+}
+
+static void
+run(void)
+{
+	dialog_forget();
+	dialog_say(RUN);
+	assert_string_equal(at("result.resultType"), "task");
+	assert_string_equal(at("result.status"), "working");
+	snprintf(self.id, sizeof self.id, "%s", at("result.taskId"));
+}
+
+/* tasks/<what> of it. */
+static void
+ask(const char *what, const char *more)
+{
+	auto_free char *line = NULL;
+
+	assert_true(asprintf(&line,
+			"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tasks/%s\",\"params\":{"
+			"\"taskId\":\"%s\"%s," KNOWS "}}",
+			what, self.id, more) > 0);
+	dialog_forget();
+	dialog_say(line);
+}
+
+static void
+end_with(const char *member, json_t *value)
+{
+	client_end(
+	    &self.job, json_pack("{s:s, s:s, s:o}", "jsonrpc", "2.0", "id", "x", member, value));
+}
+
+static void
+is_told_to_its_principal_only(void **state)
+{
+	struct account other = { .principal = "local:8" },
+		       elsewhere = { .principal = "local:7", .namespace = "n" };
+	struct account *const strangers[] = { &other, &elsewhere };
+
+	(void)state;
+	run();
+	for (int ended = 0; ended < 2; ended++) {
+		for (size_t i = 0; i < COUNT(strangers); i++) {
+			static const char *const verbs[] = { "get", "cancel", "update" };
+
+			dialog.client.account = strangers[i];
+			assert_false(task_exists(strangers[i], self.id));
+			for (size_t k = 0; k < COUNT(verbs); k++) {
+				ask(verbs[k], ",\"inputResponses\":{}");
+				assert_int_equal(
+				    json_integer_value(dialog_at("error.code")), RPC_PARAMS);
+			}
+		}
+		dialog.client.account = &dialog.account;
+		assert_false(self.cancelled);
+		ask("get", "");
+		assert_string_equal(at("result.status"), ended ? "completed" : "working");
+		if (!ended)
+			end_with("result", json_pack("{s:s}", "said", "done"));
+	}
+	assert_string_equal(at("result.result.said"), "done");
+}
+
+static void
+got(void *none, const char *key, const json_t *response)
+{
+	(void)none;
+	snprintf(self.got + strlen(self.got), sizeof self.got - strlen(self.got), "%s=%s;", key,
+	    json_string_value(json_object_get(response, "action")));
+}
+
+static void
+asks_while_it_runs(void **state)
+{
+	(void)state;
+	run();
+	task_ask(self.to.client, "one", "elicitation/create", json_object(), got, NULL);
+	task_ask(self.to.client, "two", "elicitation/create", json_object(), got, NULL);
+	ask("get", "");
+	assert_string_equal(at("result.status"), "input_required");
+	assert_string_equal(at("result.inputRequests.one.method"), "elicitation/create");
+	ask("update",
+	    ",\"inputResponses\":{\"two\":{\"action\":\"decline\"},\"three\":{},\"one\":5}");
+	assert_string_equal(at("result.resultType"), "complete");
+	assert_string_equal(self.got, "two=decline;");
+	ask("update", ",\"inputResponses\":{\"two\":{\"action\":\"accept\"}}");
+	assert_string_equal(self.got, "two=decline;"); /* it was answered before */
+	ask("get", "");
+	assert_string_equal(at("result.status"), "input_required");
+	assert_null(dialog_at("result.inputRequests.two"));
+	ask("update", ",\"inputResponses\":{\"one\":{\"action\":\"accept\"}}");
+	ask("get", "");
+	assert_string_equal(at("result.status"), "working");
+	assert_string_equal(self.got, "two=decline;one=accept;");
+	end_with("result", json_object());
+}
+
+static void
+ends_in_each_way(void **state)
+{
+	(void)state;
+	run();
+	end_with("error", json_pack("{s:i, s:s}", "code", -32603, "message", "broke"));
+	ask("get", "");
+	assert_string_equal(at("result.status"), "failed");
+	assert_string_equal(at("result.error.message"), "broke");
+	assert_null(dialog_at("result.result"));
+	run();
+	ask("cancel", "");
+	assert_string_equal(at("result.resultType"), "complete");
+	assert_null(dialog_at("result.taskId"));
+	assert_true(self.cancelled);
+	ask("get", "");
+	assert_string_equal(at("result.status"), "cancelled");
+	ask("cancel", "");
+	assert_string_equal(at("result.resultType"), "complete");
+}
+
+static void
+is_not_made_without_room(void **state)
+{
+	(void)state;
+	for (uint64_t i = 0; i < options.max_tasks; i++) {
+		run();
+		end_with("result", json_object());
+	}
+	dialog_forget();
+	dialog_say(RUN);
+	assert_true(json_is_true(dialog_at("result.noTask")));
+	task_open(-1);
+	dialog_forget();
+	dialog_say(RUN);
+	assert_true(json_is_true(dialog_at("result.noTask")));
+}
+
+static void
+is_over_when_its_time_is(void **state)
+{
+	(void)state;
+	run();
+	end_with("result", json_object());
+	options.task_ttl_ms = 0;
+	usleep(1100000); /* times are told by the second */
+	ask("get", "");
+	assert_int_equal(json_integer_value(dialog_at("error.code")), RPC_PARAMS);
+}
+
+static void
+fails_with_its_gateway(void **state)
+{
+	(void)state;
+	run();
+	self.job.cancel = on_cancel;
+	task_close();
+	ask("get", "");
+	assert_string_equal(at("result.status"), "failed");
+	assert_int_equal(json_integer_value(dialog_at("result.error.code")), RPC_INTERNAL);
+}
+
+#define CASE(f) cmocka_unit_test_setup_teardown(f, start, stop)
+
+int
+main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CASE(is_told_to_its_principal_only), CASE(asks_while_it_runs),
+		CASE(ends_in_each_way), CASE(is_not_made_without_room),
+		CASE(is_over_when_its_time_is),
+		CASE(fails_with_its_gateway), /* last: it has ended then */
+	};
+
+	return cmocka_run_group_tests_name("task", tests, NULL, NULL);
+}
