@@ -39,7 +39,6 @@ static const struct {
 	size_t fds;
 } kinds[] = {
 	{ ORDER_WORKSPACE, 0 },
-	{ ORDER_CLEAR, 0 },
 	{ ORDER_WIPE, 0 },
 	{ ORDER_BOX, 0 },
 	{ ORDER_PROGRAM, 3 },
@@ -47,6 +46,7 @@ static const struct {
 	{ ORDER_CLOCK, 0 },
 	{ ORDER_SIGNAL, 0 },
 	{ ORDER_KILL, 0 },
+	{ ORDER_CLEAR, 0 },
 };
 
 #define BOUND(kind, field, low, high) \

@@ -51,9 +51,8 @@ enum limits_by {
  */
 enum order_kind {
 	ORDER_WORKSPACE = 1, /* id: of the workspace; bytes, files, adopt */
-	ORDER_CLEAR,   /* workspaces that were left, and that nobody adopted so far, are wiped */
-	ORDER_WIPE,    /* id: of a workspace that nothing uses any more */
-	ORDER_BOX,     /* id, workspace, limits */
+	ORDER_WIPE,          /* id: of a workspace that nothing uses any more */
+	ORDER_BOX,           /* id, workspace, limits */
 	ORDER_PROGRAM, /* id, box, runtime, zygote, alone; descriptors: stdout, stderr, control.
 	                  The box may still be in the making. */
 	ORDER_STEWARD, /* id, workspace, limits; descriptor: its channel */
@@ -62,6 +61,7 @@ enum order_kind {
 	                  is answered */
 	ORDER_SIGNAL,  /* id: of a program; signal */
 	ORDER_KILL,    /* id: of a box or steward; all in it still end with answers */
+	ORDER_CLEAR,   /* workspaces that were left, and that nobody has adopted, are wiped */
 };
 
 struct order {
@@ -71,8 +71,8 @@ struct order {
 	uint32_t zygote;  /* 0: start it from its file; else fork that zygote, from 1 */
 	uint32_t alone;   /* 1: the box ends with this program */
 	uint32_t signal;
-	uint32_t adopt;     /* 1: a workspace that an earlier builder left */
 	uint32_t container; /* of a box: programs run in containers by that one (enum container) */
+	uint32_t adopt;     /* of a workspace: 1: one that an earlier builder left */
 	uint64_t bytes, files; /* of a workspace */
 	uint64_t memory_bytes, tmp_bytes, cpu_milli, processes, open_files;
 	uint64_t wall_ms, cpu_ms;

@@ -111,10 +111,11 @@ note_left(const char *name)
 	struct statfs fs;
 	auto_fd int fd = openat(shelf.folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	if (fd < 0 || statx(fd, "", AT_EMPTY_PATH, STATX_UID, &st) < 0 || fstatfs(fd, &fs) < 0)
+	if (id == 0 || fd < 0 || statx(fd, "", AT_EMPTY_PATH, STATX_UID, &st) < 0 ||
+	    fstatfs(fd, &fs) < 0)
 		return;
-	if (id == 0 || (st.stx_attributes & STATX_ATTR_MOUNT_ROOT) == 0 ||
-	    fs.f_type != TMPFS_MAGIC || ((unsigned long)fs.f_flags & flags) != flags) {
+	if ((st.stx_attributes & STATX_ATTR_MOUNT_ROOT) == 0 || fs.f_type != TMPFS_MAGIC ||
+	    ((unsigned long)fs.f_flags & flags) != flags) {
 		unlinkat(shelf.folder, name, AT_REMOVEDIR);
 		return;
 	}

@@ -57,6 +57,10 @@ class House:
             return refused.code
         raise AssertionError(f"{message} was answered: {reply}")
 
+    def layers(self):
+        """Of the box that each builder tries first."""
+        return self.ask("get_sandbox_info", {"detail": False}, "ann")["isolation"]
+
     def executor(self):
         return self.home.wait_ready() and self.home.daemon("executor")["pid"]
 
@@ -131,9 +135,10 @@ def check_files_stay(bin, asker, user, rounds):
         for who, session in sessions.items():
             out, _ = there.run(f"open('whose', 'w').write('{who}'); x = 1; print(x)", session, who)
             assert out == "1\n", out
-        base = None
+        base, layers = None, there.layers()
         for turn in range(rounds):
             die(there, DEATHS[turn % len(DEATHS)])
+            assert there.layers() == layers, (turn, there.layers(), layers)
             for who, session in sessions.items():
                 # The first program after a restart is told, and has the files but nothing that was defined.
                 out, notes = there.run("print(open('whose').read()); print('x' in globals())", session, who)

@@ -4,6 +4,7 @@
 import array
 import contextlib
 import ctypes
+import fcntl
 import os
 import random
 import select
@@ -14,44 +15,51 @@ import subprocess
 
 import box as boxes
 
-WORKSPACE, WIPE, BOX, PROGRAM, STEWARD, CLOCK, SIGNAL, KILL = range(1, 9)
+WORKSPACE, WIPE, BOX, PROGRAM, STEWARD, CLOCK, SIGNAL, KILL, CLEAR = range(1, 10)
 READY, MADE, STARTED, USED, KILLED, ENDED = range(1, 7)
-ORDER = "=IIIIIIIII4xQQQQQQQQQ"  # struct order of executor/builder/order.h
+ORDER = "=IIIIIIIIIIQQQQQQQQQ"  # struct order of executor/builder/order.h
 SIZE = struct.calcsize(ORDER)
 MIB = 1 << 20
 SPARE = 64  # network namespaces that the builder keeps for later boxes
 
 
-def order(kind, id_=1, workspace=0, box=0, runtime=0, zygote=0, alone=0, signal=0, container=0, size=MIB, files=64, memory=64 * MIB, tmp=MIB, cpu=0,
+def order(kind, id_=1, workspace=0, box=0, runtime=0, zygote=0, alone=0, signal=0, container=0, adopt=0, size=MIB, files=64, memory=64 * MIB, tmp=MIB, cpu=0,
           processes=8, open_files=64, wall_ms=5000, cpu_ms=0):
-    return struct.pack(ORDER, kind, id_, workspace, box, runtime, zygote, alone, signal, container, size, files, memory, tmp, cpu, processes, open_files,
+    return struct.pack(ORDER, kind, id_, workspace, box, runtime, zygote, alone, signal, container, adopt, size, files, memory, tmp, cpu, processes, open_files,
                        wall_ms, cpu_ms)
 
 
 class Builder:
     """cloister-builder with this process as its executor."""
 
-    def __init__(self, box):
+    def __init__(self, box, kept=()):
+        """kept: what an earlier one answered with when it was ready, for this one to go on with."""
         self.near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         def hand_over():
-            os.dup2(far.fileno(), 3)
-            os.closerange(4, 256)
+            copies = [fcntl.fcntl(fd, fcntl.F_DUPFD, 16) for fd in (far.fileno(), *kept)]
+            for number, copy in enumerate(copies, 3):
+                os.dup2(copy, number)
+            os.closerange(3 + len(copies), 256)
         as_user = {} if box.user is None else {"user": box.user, "group": box.user, "extra_groups": []}
         self.process = subprocess.Popen([os.path.join(box.folder, "cloister-builder")], preexec_fn=hand_over, close_fds=False,
                                         stderr=subprocess.PIPE, env={}, **as_user)
         far.close()
-        kind, _, code, text = self.answer(timeout=30)
+        self.kept = []
+        kind, _, code, text = self.answer(timeout=30, keep=self.kept)
         assert (kind, code) == (READY, 0), text
         self.pid = boxes.children(self.process.pid)[0]
 
     def send(self, data, fds=()):
         self.near.sendmsg([data], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else [])
 
-    def answer(self, timeout=10):
+    def answer(self, timeout=10, keep=None):
         assert select.select([self.near], [], [], timeout)[0], "the builder does not answer"
         data, fds, _, _ = socket.recv_fds(self.near, 4096, 4)
         for fd in fds:
-            os.close(fd)
+            if keep is None:
+                os.close(fd)
+            else:
+                keep.append(fd)
         assert data, "the builder ended"
         kind, id_, code = struct.unpack_from("=III", data)
         return kind, id_, code, data[20:260].split(b"\0")[0].decode()
@@ -103,8 +111,8 @@ class Builder:
 
 
 @contextlib.contextmanager
-def builder(box):
-    made = Builder(box)
+def builder(box, kept=()):
+    made = Builder(box, kept)
     try:
         yield made
         assert made.works() and boxes.children(made.pid) == [], "the builder keeps something"
@@ -134,10 +142,10 @@ def test_I19_random_orders(box):
     rng = random.Random(7)
     with builder(box) as b:
         for _ in range(3000):
-            numbers = [rng.choice([0, 1, 2, 5, 4096, 4097, 0xffffffff, rng.getrandbits(32)]) for _ in range(9)]
+            numbers = [rng.choice([0, 1, 2, 5, 4096, 4097, 0xffffffff, rng.getrandbits(32)]) for _ in range(10)]
             sizes = [rng.choice([0, 1, 4096, MIB, 1 << 40, (1 << 64) - 1, rng.getrandbits(64)]) for _ in range(9)]
             # No order that is meant: a workspace of a plausible size would be made.
-            numbers[0] = rng.choice([0, BOX, PROGRAM, STEWARD, SIGNAL, KILL + 1, 0xffffffff, rng.getrandbits(32)])
+            numbers[0] = rng.choice([0, BOX, PROGRAM, STEWARD, SIGNAL, CLEAR + 1, 0xffffffff, rng.getrandbits(32)])
             b.send(struct.pack(ORDER, *numbers, *sizes))
             while not b.quiet(0):
                 assert b.answer()[2] != 0
@@ -192,6 +200,49 @@ def test_I18_things_that_are_not_there(box):
         assert "there is no such" in b.ask(order(PROGRAM, 2, box=1, zygote=1), null)[3]
         b.send(order(KILL, 1)), b.until(ENDED, 1)
         close(null)
+
+
+def test_I18_workspaces_that_were_left(box):
+    """I18, I20: the next builder has what one left, by the number and the sizes it was made with, once; the rest goes."""
+    first = Builder(box)
+    assert len(first.kept) == 2
+    for number in range(1, 6):
+        assert first.ask(order(WORKSPACE, number, files=64 + number))[2] == 0
+    first.send(order(WIPE, 5))
+    assert first.quiet()
+    os.kill(first.pid, signal.SIGKILL)
+    first.stop()
+    with builder(box, first.kept) as b:
+        assert b.kept == []  # it is the same that is to be kept
+        assert "already" in b.ask(order(WORKSPACE, 1, files=65))[3]
+        assert b.ask(order(WORKSPACE, 1, adopt=1, files=65))[:3] == (MADE, 1, 0)
+        assert "not left" in b.ask(order(WORKSPACE, 1, adopt=1, files=65))[3]
+        assert "not what it was made as" in b.ask(order(WORKSPACE, 2, adopt=1, files=65))[3]
+        assert "not what it was made as" in b.ask(order(WORKSPACE, 2, adopt=1, files=66, size=2 * MIB))[3]
+        for number in 5, 77:
+            assert "not left" in b.ask(order(WORKSPACE, number, adopt=1, files=69))[3]
+        assert "adopt" in b.ask(order(WORKSPACE, 2, adopt=2, files=66))[3]
+        assert b.ask(order(BOX, 1, 1))[:3] == (STARTED, 1, 0)
+        b.send(order(CLEAR, 0))
+        assert "not left" in b.ask(order(WORKSPACE, 2, adopt=1, files=66))[3]
+        assert b.ask(order(WORKSPACE, 2))[:3] == (MADE, 2, 0)
+        b.send(order(KILL, 1)), b.until(ENDED, 1)
+    close(first.kept)
+
+
+def test_I20_descriptors_that_are_none_of_a_builders(box):
+    """I20: with any other descriptors than those a builder left, it begins with nothing."""
+    last = Builder(box)
+    last.stop()
+    with open("/proc/self/ns/mnt", "rb") as own, open("/dev/null", "rb") as null:
+        host, nothing = own.fileno(), null.fileno()
+        for kept in (host, nothing), (nothing, nothing), (nothing, host), (host, last.kept[1]), (nothing, last.kept[1]):
+            with builder(box, kept) as b:
+                assert len(b.kept) == 2
+                assert "not left" in b.ask(order(WORKSPACE, 1, adopt=1))[3]
+                assert b.ask(order(WORKSPACE, 1))[:3] == (MADE, 1, 0)
+                close(b.kept)
+    close(last.kept)
 
 
 def test_I18_programs_join_only_boxes(box):
