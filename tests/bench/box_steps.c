@@ -15,6 +15,7 @@
 #include "executor/guest/protocol.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -52,6 +53,7 @@ static const char *const totals[TOTALS] = {
 struct place {
 	struct workspace *workspace;
 	int control;
+	struct errand *errand; /* the box */
 	int64_t ordered_us, closed_us, started_us, idle_us, ended_us;
 	struct answer box, program; /* as they were started */
 };
@@ -117,22 +119,28 @@ on_program_started(void *self, const struct answer *answer)
 	place->program = *answer;
 }
 
-/* The program says that it is idle, and gets nothing to do. */
+/* The program says that it is idle, and gets nothing to do; when it has done that, it is killed. */
 static void
 on_control(void *self, uint32_t events)
 {
 	static const uint8_t code[] = { GUEST_CODE, 0, 0, 0, 0 };
+	static const uint8_t done[] = { GUEST_DONE, 1, 0, 0, 0, '0' };
 	struct place *place = self;
-	uint8_t frame[5];
+	uint8_t frames[64];
+	ssize_t n = read(place->control, frames, sizeof frames);
 
 	(void)events;
-	if (read(place->control, frame, sizeof frame) != sizeof frame || frame[0] != GUEST_IDLE) {
+	if (n <= 0) {
 		loop_forget(place->control);
-		return;
+	} else if (n == sizeof code && frames[0] == GUEST_IDLE) {
+		place->idle_us = loop_now_us();
+		if (write(place->control, code, sizeof code) != sizeof code)
+			fail("a program takes no code");
+	} else if (n >= (ssize_t)sizeof done &&
+		   memcmp(frames + n - sizeof done, done, sizeof done) == 0) {
+		place->ended_us = loop_now_us();
+		errand_kill(place->errand);
 	}
-	place->idle_us = loop_now_us();
-	if (write(place->control, code, sizeof code) != sizeof code)
-		fail("a program takes no code");
 }
 
 static void
@@ -166,10 +174,9 @@ on_program_ended(void *self, const struct answer *answer)
 	static char why[sizeof answer->error.text + 64];
 	struct place *place = self;
 
-	place->ended_us = loop_now_us();
 	loop_forget(place->control);
 	close(place->control);
-	if (answer->error.code == ERR_none && answer->status == 0)
+	if (answer->error.code == ERR_none && place->ended_us != 0 && answer->status == SIGKILL)
 		return;
 	snprintf(
 	    why, sizeof why, "a program failed: status %d %s", answer->status, answer->error.text);
@@ -229,11 +236,13 @@ begin(struct place *place)
 	const int fds[] = { STDERR_FILENO, STDERR_FILENO, pair[1] };
 
 	place->control = pair[0];
+	place->ended_us = 0;
 	place->ordered_us = loop_now_us();
 	bench.begun++;
 
 	struct errand *box = order_box(place, &e);
 
+	place->errand = box;
 	if (box != NULL)
 		order.box = errand_id(box);
 	if (box == NULL || loop_watch(pair[0], EPOLLIN, on_control, place, &e) < 0 ||
