@@ -304,8 +304,8 @@ leaves_out_bad_keys(void **state)
 		"{\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":\"AQAB\",\"y\":\"AQAB\",\"use\":\"enc\"}",
 		"{\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":\"AQAB\",\"y\":\"AQAB\",\"key_ops\":[]}",
 		"{\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":\"AQAB\",\"y\":\"AQAB\",\"kid\":7}",
-		"{\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":\"AQAB\",\"y\":\"AQAB\",\"alg\":"
-		"\"RS256\"}",
+		("{\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":\"AQAB\",\"y\":\"AQAB\",\"alg\":"
+		 "\"RS256\"}"),
 		"{}", "7", "null" };
 
 	(void)state;
