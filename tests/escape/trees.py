@@ -266,7 +266,7 @@ def test_H17_fifty_megabytes_in_bounded_memory(cluster):
     with open(os.path.join(cluster.bin, "cloister-executor"), "rb") as program:
         sanitized = b"__asan_init" in program.read()
     data = os.urandom(50 << 20)
-    with daemons.Cluster(cluster.bin, user=cluster.user) as own, own.client(flags=["--toolsets=all"]) as client:
+    with daemons.Cluster(cluster.bin, user=cluster.user) as own, own.client(flags=["--toolsets=all", "--result-bytes=0"]) as client:
         box = Sandbox(own)
         for _ in range(3):
             up = client.call("sandbox_upload_file", {"session_id": box.id, "filename": "big", "overwrite": True,
@@ -357,7 +357,7 @@ def test_F17_T03_races_win_nothing(cluster):
         with open(os.path.join(outside, "f"), "w", encoding="ascii") as canary:
             canary.write(MARK)
         box = Sandbox(cluster)
-        with cluster.client(flags=["--toolsets=all"]) as client:
+        with cluster.client(flags=["--toolsets=all", "--result-bytes=0"]) as client:
             racing = client.begin("tools/call", {"name": "execute_code", "arguments": {
                 "code": SWAP % outside, "session_id": box.id, "timeout": 60}})
             time.sleep(0.5)

@@ -224,7 +224,7 @@ class Cluster:
     # tools/call through one shared modern client.
     def call(self, tool, arguments=None, timeout=60):
         if self._first is None or self._first.process.poll() is not None:
-            self._first = self.client(flags=["--toolsets=all"])
+            self._first = self.client(flags=["--toolsets=all", "--result-bytes=0"])  # all of it, however long
         return self._first.call(tool, arguments, timeout)
 
     # SIGKILL, or another; returns when it is gone.
