@@ -69,6 +69,10 @@ TOKENS = [
         + "0123456789abcdef" * 4 + '"}\n'),
 ]
 
+# Which of the three of fuzz_headers.c, and its text: a parameter's value, an event's id, a seal.
+HEADERS = [(0, "greet"), (0, "12"), (0, "true"), (0, "=?base64?Z3LDvMOf?="), (0, "=?base64?Z3I?="), (0, "=?BASE64?Z3I=?="),
+           (1, "1-2"), (1, "18446744073709551615-0"), (1, "1-"), (2, "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"), (2, "")]
+
 # Files of clients, in JSON and in TOML; see fuzz_merge.c.
 SETTINGS = [
     '{"a": [1, {"b": "}"}], "mcpServers": {"x": {"command": "y", "args": []}}}',
@@ -130,7 +134,7 @@ def words(value):
 
 def main(golden, folder):
     inputs = {"wire": [], "json": [], "lines": [], "path": [], "guest": [], "slip": [], "chain": [], "code": [],
-              "manifest": [], "methods": [], "token": [], "merge": []}
+              "manifest": [], "methods": [], "token": [], "merge": [], "headers": []}
     known = set()
     for message, number, body, frames, text in samples(pathlib.Path(golden)):
         head = bytes([number - 1, len(frames)])
@@ -154,6 +158,7 @@ def main(golden, folder):
     inputs["slip"] = [slip(kind, b"a/b", b"content" * (kind % 3)) for kind in range(1, 13)]
     inputs["code"] = [bytes([first]) + code.encode() for code in CODES for first in (0, 128, 131)]
     inputs["token"] = [bytes([which]) + text.encode() for which, text in TOKENS]
+    inputs["headers"] = [bytes([which]) + text.encode() for which, text in HEADERS]
     inputs["merge"] = [bytes([kind]) + text.encode() for text in SETTINGS for kind in range(3)]
     for name, seeds in inputs.items():
         where = pathlib.Path(folder, name)
