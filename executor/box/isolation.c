@@ -35,17 +35,22 @@ isolation_title(uint32_t container)
 	return container < CONTAINER_COUNT ? titles[container] : titles[CONTAINER_none];
 }
 
+/* What there is instead of a cgroup. */
+static const char *const alone[LAYER_COUNT] = {
+	[LAYER_memory_limit] =
+	    "no cgroup is delegated to this user; the builder watches it instead",
+	[LAYER_process_limit] = "no cgroup is delegated to this user",
+	[LAYER_cpu_limit] =
+	    "no cgroup is delegated to this user; whole processors are given instead",
+};
+
 static const char *
 reason(const struct layers *layers, enum layer layer)
 {
 	if (layer == LAYER_own_uid)
 		return "not started as root, so all boxes have this user's";
-	if (layers->limits_by == LIMITS_RLIMIT &&
-	    (layer == LAYER_memory_limit || layer == LAYER_process_limit ||
-		layer == LAYER_cpu_limit))
-		return layer == LAYER_memory_limit
-		           ? "no cgroup is delegated to this user; the builder watches it instead"
-		           : "no cgroup is delegated to this user";
+	if (layers->limits_by == LIMITS_RLIMIT && alone[layer] != NULL)
+		return alone[layer];
 	return layers->why[layer] != 0 ? strerrordesc_np(layers->why[layer]) : "not seen in force";
 }
 

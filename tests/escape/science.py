@@ -161,7 +161,8 @@ def test_threads_keep_to_the_processors(box):
     assert run(box, "sklearn", THREADS, cpu_milli=1000) == [[1], 1, 1]
     assert run(box, "sklearn", THREADS, cpu_milli=300) == [[1], 1, 1]
     pools, threads, joblib = run(box, "sklearn", THREADS, cpu_milli=2000)
-    assert pools in ([2], [1]) and threads <= 3 and joblib in (1, 2), (pools, threads, joblib)
+    # A library that looks where it may run finds one of two there, without a cgroup.
+    assert set(pools) <= {1, 2} and threads <= 3 and joblib in (1, 2), (pools, threads, joblib)
 
 
 def test_threads_of_a_fork(box):

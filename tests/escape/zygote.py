@@ -31,7 +31,7 @@ tell("stack", (libc.sigaltstack(None, ctypes.byref(ctypes.create_string_buffer(6
 for name in sorted(n for n in dir(resource) if n.startswith("RLIMIT_")):
     try: tell(name, resource.getrlimit(getattr(resource, name)))
     except (ValueError, OSError) as error: tell(name, type(error).__name__)
-tell("nice", os.getpriority(os.PRIO_PROCESS, 0)); tell("policy", os.sched_getscheduler(0)); tell("processors", sorted(os.sched_getaffinity(0)))
+tell("nice", os.getpriority(os.PRIO_PROCESS, 0)); tell("policy", os.sched_getscheduler(0)); tell("processors", len(os.sched_getaffinity(0)))
 tell("groups", os.getgroups()); tell("ids", (os.getresuid(), os.getresgid())); tell("pid", (os.getpid(), os.getppid(), os.getsid(0), os.getpgrp()))
 for name, value in sorted(os.environ.items()): tell("env_" + name, value)
 tell("environ", sorted(os.environ) == sorted(k.decode() for k in os.environb))

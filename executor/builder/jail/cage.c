@@ -301,6 +301,52 @@ room_of(const struct entry *in, bool alone)
 	return (struct room){ gib + memory, memory };
 }
 
+/*
+ * Of the processors that the builder may use those that a program gets: as many whole ones as its
+ * limit says, but where that is more than one not the last.  The first is where the kernel has put
+ * it, since that has the least to do.
+ */
+static void
+choose_processors(const struct entry *in, const cpu_set_t *all, cpu_set_t *some)
+{
+	uint64_t wanted = (in->cage->order->cpu_milli + 999) / 1000, n = 0;
+	int last = CPU_SETSIZE - 1, here = sched_getcpu();
+
+	while (last > 0 && !CPU_ISSET(last, all))
+		last--;
+	CPU_ZERO(some);
+	for (int i = 0; i < CPU_SETSIZE && (n < wanted || n == 0); i++) {
+		int at = (i + (here < 0 ? 0 : here)) % CPU_SETSIZE;
+
+		if (!CPU_ISSET(at, all) || (at == last && wanted > 1 && CPU_COUNT(all) > 1))
+			continue;
+		CPU_SET(at, some);
+		n++;
+	}
+}
+
+/*
+ * Where no cgroup shares out the processors: who has to end programs goes before them, and has a
+ * place to go.  Niceness alone is not enough where the kernel weighs sessions (autogroup,
+ * sched(7)). It weighs one that is on several processors anew whenever a thread of it sleeps or
+ * wakes, and Linux 6.18 rounds that to its advantage: twenty threads that wait for one lock kept
+ * everybody else waiting for a minute (escape R-05).  On one processor the weight stays.
+ */
+static int
+go_behind(const struct entry *in, struct err *e)
+{
+	cpu_set_t all, some;
+
+	if (setpriority(PRIO_PROCESS, 0, BEHIND) < 0)
+		return err_sys(e, "setpriority");
+	if (sched_getaffinity(0, sizeof all, &all) < 0)
+		return 0; /* the kernel's set is longer: so many that there is place */
+	choose_processors(in, &all, &some);
+	if (sched_setaffinity(0, sizeof some, &some) < 0)
+		return err_sys(e, "sched_setaffinity");
+	return 0;
+}
+
 /* In the new user namespace: one that is made under a limit holds its maker's whole user to it. */
 static int
 enter_limits(struct entry *in, struct err *e)
@@ -339,9 +385,8 @@ enter_limits(struct entry *in, struct err *e)
 		if (prlimit(0, limits[i].which, &limit, NULL) < 0)
 			return err_sys(e, "rlimit %d", limits[i].which);
 	}
-	/* Where no cgroup weighs them: who has to end them goes before them. */
-	if (alone && in->cage->kind == CAGE_PROGRAM)
-		setpriority(PRIO_PROCESS, 0, BEHIND);
+	if (alone && in->cage->kind == CAGE_PROGRAM && go_behind(in, e) < 0)
+		return -1;
 	hold(in, LAYER_rlimits);
 	/* In a user namespace of its own, RLIMIT_NPROC counts this box and nothing else. */
 	if (alone && in->report.layers.why[LAYER_user_namespace] == 0)

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -258,6 +259,29 @@ set_whole(enum hierarchy h, const char *knob, uint64_t value)
 		write_knob(groups.ours[h], knob, text);
 }
 
+/* That this process, and so any box, may use. */
+static uint64_t
+processors(void)
+{
+	cpu_set_t all;
+
+	if (sched_getaffinity(0, sizeof all, &all) == 0)
+		return (uint64_t)CPU_COUNT(&all);
+	return (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+/*
+ * Of a period: a twentieth of every processor is left for who has to end boxes.  The kernel weighs
+ * a group that is on several processors anew whenever a thread of it sleeps or wakes, and
+ * Linux 6.18 rounds that to its advantage, so that one with many such threads keeps everybody else
+ * waiting for seconds; what it has used up it cannot run with (escape R-05).
+ */
+static uint64_t
+whole_quota_us(void)
+{
+	return processors() * PERIOD_US / 20 * 19;
+}
+
 /*
  * All boxes together, with every file in a workspace and /tmp: so that the host itself has room
  * left whatever they do, and each of them what it was promised.  Where processors are short, they
@@ -270,12 +294,12 @@ bound_all(void)
 	bool v2 = groups.by == LIMITS_CGROUP2;
 	uint64_t memory =
 	    (uint64_t)sysconf(_SC_PHYS_PAGES) / 4 * 3 * (uint64_t)sysconf(_SC_PAGESIZE);
-	uint64_t processors = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
-	uint64_t weight = processors < MAX_WEIGHT ? processors : MAX_WEIGHT;
+	uint64_t weight = processors() < MAX_WEIGHT ? processors() : MAX_WEIGHT;
 
 	set_whole(v2 ? UNIFIED : MEMORY, v2 ? "memory.max" : "memory.limit_in_bytes", memory);
 	set_whole(v2 ? UNIFIED : PIDS, "pids.max", MAX_PROCESSES);
 	set_whole(v2 ? UNIFIED : CPU, v2 ? "cpu.weight" : "cpu.shares", (v2 ? 100 : 1024) * weight);
+	set_whole(v2 ? UNIFIED : CPU, v2 ? "cpu.max" : "cpu.cfs_quota_us", whole_quota_us());
 }
 
 void
@@ -360,7 +384,7 @@ set_limits(struct cgroup *g, const struct order *order, uint64_t workspace_bytes
 {
 	bool v2 = groups.by == LIMITS_CGROUP2;
 	uint64_t memory = order->memory_bytes + order->tmp_bytes + workspace_bytes;
-	uint64_t quota_us = order->cpu_milli * (PERIOD_US / 1000);
+	uint64_t quota_us = order->cpu_milli * (PERIOD_US / 1000), whole_us = whole_quota_us();
 
 	set(g, v2 ? UNIFIED : MEMORY, v2 ? "memory.max" : "memory.limit_in_bytes", memory,
 	    LAYER_memory_limit);
@@ -368,8 +392,8 @@ set_limits(struct cgroup *g, const struct order *order, uint64_t workspace_bytes
 	/* Its first process is ours. */
 	set(g, v2 ? UNIFIED : PIDS, "pids.max", order->processes + 1, LAYER_process_limit);
 	if (order->cpu_milli != 0)
-		set(g, v2 ? UNIFIED : CPU, v2 ? "cpu.max" : "cpu.cfs_quota_us", quota_us,
-		    LAYER_cpu_limit);
+		set(g, v2 ? UNIFIED : CPU, v2 ? "cpu.max" : "cpu.cfs_quota_us",
+		    quota_us < whole_us ? quota_us : whole_us, LAYER_cpu_limit);
 }
 
 static int
