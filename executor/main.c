@@ -10,22 +10,23 @@
  * and so stays outside this jail.
  */
 #include "executor/box.h"
-#include "executor/info.h"
 #include "executor/options.h"
 #include "executor/run/container.h"
-#include "executor/run/inspect.h"
 #include "executor/run/own_limits.h"
 #include "executor/run/pool.h"
 #include "executor/run/queue.h"
 #include "executor/run/run.h"
-#include "executor/run/sandbox_info.h"
 #include "executor/runtime.h"
 #include "executor/session/artifact.h"
 #include "executor/session/ledger.h"
 #include "executor/session/resume.h"
-#include "executor/session/session_tools.h"
 #include "executor/session/snapshot.h"
 #include "executor/sign.h"
+#include "executor/tools/info.h"
+#include "executor/tools/inspect.h"
+#include "executor/tools/run_tools.h"
+#include "executor/tools/sandbox_info.h"
+#include "executor/tools/session_tools.h"
 
 #include "common/daemon.h"
 
@@ -74,9 +75,9 @@ stop(void)
 }
 
 static const struct route routes[] = {
-	{ MSG_execute_code, FROM(gateway), run_on_execute_code },
-	{ MSG_run_sandbox_code, FROM(gateway), run_on_run_sandbox_code },
-	{ MSG_sandbox_run_python, FROM(gateway), run_on_sandbox_run_python },
+	{ MSG_execute_code, FROM(gateway), run_tools_on_execute_code },
+	{ MSG_run_sandbox_code, FROM(gateway), run_tools_on_run_sandbox_code },
+	{ MSG_sandbox_run_python, FROM(gateway), run_tools_on_sandbox_run_python },
 	{ MSG_create_session, FROM(gateway), session_tools_on_create_session },
 	{ MSG_terminate_session, FROM(gateway), session_tools_on_terminate_session },
 	{ MSG_sandbox_close_session, FROM(gateway), session_tools_on_sandbox_close_session },

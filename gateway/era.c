@@ -102,14 +102,21 @@ era_server_info(const struct era *era)
 	return info;
 }
 
-/* The icon says nothing to whoever reads a result; it stands where the server describes itself. */
+/*
+ * In each result: made once, and shared by all, since nobody writes to it.  The icon says nothing
+ * to whoever reads one; it stands where the server describes itself.
+ */
 static json_t *
 short_info(const struct era *era)
 {
-	json_t *info = era_server_info(era);
+	static json_t *made[COUNT(eras)];
+	json_t **info = &made[era - eras];
 
-	json_object_del(info, "icons");
-	return info;
+	if (*info == NULL) {
+		*info = era_server_info(era);
+		json_object_del(*info, "icons");
+	}
+	return json_incref(*info);
 }
 
 json_t *

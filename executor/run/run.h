@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run.h - the calls that run code. */
+/* run.h - an execution. */
 #pragma once
 
 #include "executor/session/session.h"
-
-int run_on_execute_code(struct call *, void *request, struct err *);
-int run_on_run_sandbox_code(struct call *, void *request, struct err *);
-int run_on_sandbox_run_python(struct call *, void *request, struct err *);
 
 /* Takes what it needs of *ask.  session NULL: in a workspace of its own; fresh: it was made for
  * this, and the reply says so. */

@@ -7,10 +7,11 @@
  *
  * REQUEST is a message with ten zeroes, 0000000000, where its id stands; HEADERS are lines that end
  * with "\r\n".  Over stdio DEPTH requests are under way at once, over HTTP one on each connection,
- * which stays open.  The first tenth of the time is not counted.  Processor time is that of the
- *PIDS, joined by commas, and of the command.  Prints one object of JSON.  A client in a language of
- *scripts would be what is measured.  It trusts the server to answer in order on a connection; an
- *answer without a result ends it.
+ * which stays open.  What answers that came together make room for is written together.  The first
+ * tenth of the time is not counted.  Processor time is that of the PIDS, joined by commas, and of
+ * the command.  Prints one object of JSON.  A client in a language of scripts would be what is
+ * measured.  It trusts the server to answer in order on a connection; an answer without a result
+ * ends it.
  */
 #include "common/auto.h"
 
@@ -52,6 +53,8 @@ static struct {
 	size_t lanes, calls, room;
 	char *request;
 	size_t size, id_at;
+	char *out; /* requests of all lanes, over stdio */
+	size_t waiting;
 	uint32_t *took; /* microseconds times ten */
 	uint64_t next_id;
 	int64_t begin_ns, end_ns, cpu_ns; /* of what is counted */
@@ -101,6 +104,25 @@ make_request(const char *message, const char *headers)
 }
 
 static void
+write_all(int fd, const char *data, size_t size)
+{
+	for (size_t done = 0; done < size;) {
+		ssize_t n = write(fd, data + done, size - done);
+
+		if (n < 0)
+			die("write");
+		done += (size_t)n;
+	}
+}
+
+static void
+write_waiting(void)
+{
+	write_all(load.lane[0].out, load.out, load.waiting);
+	load.waiting = 0;
+}
+
+static void
 send_request(struct lane *lane)
 {
 	char digits[ID_DIGITS + 1];
@@ -110,13 +132,12 @@ send_request(struct lane *lane)
 	snprintf(digits, sizeof digits, "%010llu", (unsigned long long)lane->id);
 	memcpy(load.request + load.id_at, digits, ID_DIGITS);
 	lane->sent_ns = now_ns();
-	for (size_t done = 0; done < load.size;) {
-		ssize_t n = write(lane->out, load.request + done, load.size - done);
-
-		if (n < 0)
-			die("write");
-		done += (size_t)n;
+	if (load.http) {
+		write_all(lane->out, load.request, load.size);
+		return;
 	}
+	memcpy(load.out + load.waiting, load.request, load.size);
+	load.waiting += load.size;
 }
 
 /* ---- processor time, to the nanosecond, of all threads ---- */
@@ -210,15 +231,14 @@ count_answer(struct lane *lane, const char *answer, size_t size)
 static void
 take_line(const char *line, size_t size)
 {
-	for (struct lane *lane = load.lane; lane < load.lane + load.lanes; lane++) {
-		char id[32];
-		int n = snprintf(id, sizeof id, "\"id\":%llu", (unsigned long long)lane->id);
+	const char *at = memmem(line, size, "\"id\":1", 6);
+	uint64_t id = at == NULL ? 0 : strtoull(at + 5, NULL, 10);
 
-		if (lane->id != 0 && memmem(line, size, id, (size_t)n) != NULL) {
+	for (struct lane *lane = load.lane; id != 0 && lane < load.lane + load.lanes; lane++)
+		if (lane->id == id) {
 			count_answer(lane, line, size);
 			return;
 		}
-	}
 }
 
 /* Over stdio the first lane has the input of all. */
@@ -233,6 +253,7 @@ take_lines(struct lane *first)
 	}
 	first->size = (size_t)(end - at);
 	memmove(first->data, at, first->size);
+	write_waiting();
 }
 
 /* One answer at a time is on its way, so that it has ended where its own length says so. */
@@ -318,31 +339,47 @@ connect_all(uint16_t port)
 }
 
 static void
-run(int64_t seconds)
+wait_for_http(void)
 {
-	size_t inputs = load.http ? load.lanes : 1, open = load.lanes;
 	struct pollfd polls[MAX_LANES];
 
+	for (size_t i = 0; i < load.lanes; i++)
+		polls[i] = (struct pollfd){ .fd = load.lane[i].in, .events = POLLIN };
+	if (poll(polls, load.lanes, 30000) <= 0)
+		die("no answer within 30 s");
+	for (size_t i = 0; i < load.lanes; i++)
+		if (polls[i].revents != 0)
+			receive(&load.lane[i]);
+}
+
+static size_t
+count_open(void)
+{
+	size_t open = 0;
+
+	for (size_t i = 0; i < load.lanes; i++)
+		open += load.lane[i].id != 0;
+	return open;
+}
+
+static void
+run(int64_t seconds)
+{
 	load.begin_ns = now_ns() + seconds * 100000000LL;
 	load.end_ns = now_ns() + seconds * 1000000000LL;
-	for (size_t i = 0; i < inputs; i++) {
-		polls[i] = (struct pollfd){ .fd = load.lane[i].in, .events = POLLIN };
-		load.lane[i].data = malloc(ROOM);
-		if (load.lane[i].data == NULL)
+	load.out = malloc(load.lanes * load.size);
+	for (size_t i = 0; i < (load.http ? load.lanes : 1); i++)
+		if (load.out == NULL || (load.lane[i].data = malloc(ROOM)) == NULL)
 			die("malloc");
-	}
 	for (size_t i = 0; i < load.lanes; i++)
 		send_request(&load.lane[i]);
-	while (open > 0) {
-		if (poll(polls, inputs, 30000) <= 0)
-			die("no answer within 30 s");
-		for (size_t i = 0; i < inputs; i++)
-			if (polls[i].revents != 0)
-				receive(&load.lane[i]);
-		open = 0;
-		for (size_t i = 0; i < load.lanes; i++)
-			open += load.lane[i].id != 0;
-	}
+	write_waiting();
+	alarm((unsigned)seconds + 30); /* a server that does not answer ends it */
+	while (count_open() > 0)
+		if (load.http)
+			wait_for_http();
+		else
+			receive(&load.lane[0]);
 }
 
 /* ---- what came out ---- */

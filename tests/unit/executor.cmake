@@ -1,10 +1,10 @@
 # The executor's files on a stage (fake.h) that answers when the test says so.
 set(executor ${CMAKE_SOURCE_DIR}/executor)
 set(executor_rules fake.c fake_box.c ${executor}/run/container.c ${executor}/options.c ${executor}/runtime.c ${executor}/run/limits.c ${executor}/run/policy.c)
-set(executor_sessions ${executor_rules} ${executor}/event.c ${executor}/home.c ${executor}/info.c ${executor}/sign.c ${executor}/run/pool.c
-	${executor}/guest/environment.c ${executor}/run/inspect.c ${executor}/run/own_limits.c ${executor}/run/queue.c ${executor}/session/bridge.c
+set(executor_sessions ${executor_rules} ${executor}/event.c ${executor}/home.c ${executor}/sign.c ${executor}/run/pool.c
+	${executor}/guest/environment.c ${executor}/run/own_limits.c ${executor}/run/queue.c ${executor}/session/bridge.c
 	${executor}/session/record.c ${executor}/session/session.c ${executor}/session/session_id.c ${executor}/session/session_record.c
-	${executor}/session/session_tools.c)
+	${executor}/tools/info.c ${executor}/tools/inspect.c ${executor}/tools/session_tools.c)
 set(executor_files ${executor}/path.c ${executor}/session/artifact.c ${executor}/session/collect.c ${executor}/session/ledger.c
 	${executor}/session/mime.c)
 cloister_test(unit test_limits.c ${executor_rules})
@@ -13,9 +13,9 @@ cloister_test(unit test_queue.c ${executor_sessions})
 cloister_test(unit test_session.c ${executor_sessions})
 cloister_test(unit test_session_record.c ${executor_sessions})
 cloister_test(unit test_run.c ${executor_sessions} ${executor_files} ${executor}/run/outcome.c ${executor}/run/plan.c
-	${executor}/run/run.c ${executor}/run/run_tools.c ${executor}/run/stream.c ${executor}/run/symptom.c)
+	${executor}/run/run.c ${executor}/run/stream.c ${executor}/run/symptom.c ${executor}/tools/run_tools.c)
 cloister_test(unit test_statements.c ${executor_sessions} ${executor_files} ${executor}/run/outcome.c ${executor}/run/plan.c
-	${executor}/run/run.c ${executor}/run/run_tools.c ${executor}/run/stream.c ${executor}/run/symptom.c)
+	${executor}/run/run.c ${executor}/run/stream.c ${executor}/run/symptom.c ${executor}/tools/run_tools.c)
 cloister_test(unit test_pool.c ${executor_sessions})
 cloister_test(unit test_artifact.c ${executor_sessions} ${executor_files})
 cloister_test(unit test_collect.c ${executor_sessions} ${executor_files})

@@ -4,10 +4,10 @@
 
 #include "executor/options.h"
 #include "executor/run/queue.h"
-#include "executor/run/run.h"
 #include "executor/run/stream.h"
 #include "executor/runtime.h"
-#include "executor/session/session_tools.h"
+#include "executor/tools/run_tools.h"
+#include "executor/tools/session_tools.h"
 
 #include "common/auto.h"
 
@@ -56,7 +56,7 @@ start(struct execute_code ask)
 
 	ask.code = blob_text("print(1)");
 	ask.capture_output = true;
-	if (run_on_execute_code(&c->call, &ask, &e) < 0)
+	if (run_tools_on_execute_code(&c->call, &ask, &e) < 0)
 		call_fail(&c->call, &e);
 	blob_clear(&ask.code);
 	return c;

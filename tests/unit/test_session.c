@@ -5,7 +5,7 @@
 #include "executor/options.h"
 #include "executor/run/own_limits.h"
 #include "executor/runtime.h"
-#include "executor/session/session_tools.h"
+#include "executor/tools/session_tools.h"
 
 #include "common/auto.h"
 

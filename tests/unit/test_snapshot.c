@@ -3,10 +3,10 @@
  */
 #include "fake.h"
 
-#include "executor/info.h"
 #include "executor/options.h"
-#include "executor/session/session_tools.h"
 #include "executor/session/snapshot.h"
+#include "executor/tools/info.h"
+#include "executor/tools/session_tools.h"
 
 #include "common/auto.h"
 #include "common/hash.h"

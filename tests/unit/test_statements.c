@@ -5,9 +5,9 @@
 
 #include "executor/options.h"
 #include "executor/run/queue.h"
-#include "executor/run/run.h"
 #include "executor/runtime.h"
-#include "executor/session/session_tools.h"
+#include "executor/tools/run_tools.h"
+#include "executor/tools/session_tools.h"
 
 #include "common/auto.h"
 
@@ -73,7 +73,7 @@ start(struct execute_code ask)
 	ask.code = blob_text("x = 1");
 	ask.session_id = id;
 	ask.capture_output = true;
-	if (run_on_execute_code(&c->call, &ask, &e) < 0)
+	if (run_tools_on_execute_code(&c->call, &ask, &e) < 0)
 		call_fail(&c->call, &e);
 	blob_clear(&ask.code);
 	return c;

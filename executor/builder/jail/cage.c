@@ -30,6 +30,7 @@
 #include "common/fdio.h"
 #include "executor/builder/jail/caps.h"
 #include "executor/builder/jail/fence.h"
+#include "executor/builder/jail/rlimits.h"
 #include "executor/guest/protocol.h"
 
 #include <errno.h>
@@ -44,7 +45,6 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
@@ -52,8 +52,6 @@
 
 enum {
 	REPORT = GUEST_CONTROL_FD + 1,
-	MIB = 1 << 20,
-	BEHIND = 10, /* niceness */
 };
 
 /* What is known of the layers so far; errors in it end the box. */
@@ -274,122 +272,16 @@ enter_user(struct entry *in, struct err *e)
 
 /* ---- limits ---- */
 
-struct room {
-	uint64_t space, data; /* addresses of a process, and those that it may write to by itself */
-};
-
-/*
- * With a cgroup none is needed.  Without one the builder watches what is really held (census.c), so
- * that libraries may reserve far more than they use; these bounds are for what it cannot count.
- * Where it cannot watch either, they are all there is.
- */
-static struct room
-room_of(const struct entry *in, bool alone)
-{
-	uint64_t memory = in->cage->order->memory_bytes, gib = 1ull << 30;
-
-	if (is_steward(in)) {
-#ifdef SANITIZED /* which reserves terabytes of addresses, and a steward is this very program */
-		return (struct room){ RLIM_INFINITY, RLIM_INFINITY };
-#endif
-		return (struct room){ memory, memory };
-	}
-	if (!alone)
-		return (struct room){ RLIM_INFINITY, RLIM_INFINITY };
-	if (in->cage->host->own_proc)
-		return (struct room){ 16 * gib + memory, gib + 4 * memory };
-	return (struct room){ gib + memory, memory };
-}
-
-/*
- * Of the processors that the builder may use those that a program gets: as many whole ones as its
- * limit says, but where that is more than one not the last.  The first is where the kernel has put
- * it, since that has the least to do.
- */
-static void
-choose_processors(const struct entry *in, const cpu_set_t *all, cpu_set_t *some)
-{
-	uint64_t wanted = (in->cage->order->cpu_milli + 999) / 1000, n = 0;
-	int last = CPU_SETSIZE - 1, here = sched_getcpu();
-
-	while (last > 0 && !CPU_ISSET(last, all))
-		last--;
-	CPU_ZERO(some);
-	for (int i = 0; i < CPU_SETSIZE && (n < wanted || n == 0); i++) {
-		int at = (i + (here < 0 ? 0 : here)) % CPU_SETSIZE;
-
-		if (!CPU_ISSET(at, all) || (at == last && wanted > 1 && CPU_COUNT(all) > 1))
-			continue;
-		CPU_SET(at, some);
-		n++;
-	}
-}
-
-/*
- * Where no cgroup shares out the processors: who has to end programs goes before them, and has a
- * place to go.  Niceness alone is not enough where the kernel weighs sessions (autogroup,
- * sched(7)). It weighs one that is on several processors anew whenever a thread of it sleeps or
- * wakes, and Linux 6.18 rounds that to its advantage: twenty threads that wait for one lock kept
- * everybody else waiting for a minute (escape R-05).  On one processor the weight stays.
- */
-static int
-go_behind(const struct entry *in, struct err *e)
-{
-	cpu_set_t all, some;
-
-	if (setpriority(PRIO_PROCESS, 0, BEHIND) < 0)
-		return err_sys(e, "setpriority");
-	if (sched_getaffinity(0, sizeof all, &all) < 0)
-		return 0; /* the kernel's set is longer: so many that there is place */
-	choose_processors(in, &all, &some);
-	if (sched_setaffinity(0, sizeof some, &some) < 0)
-		return err_sys(e, "sched_setaffinity");
-	return 0;
-}
-
 /* In the new user namespace: one that is made under a limit holds its maker's whole user to it. */
 static int
 enter_limits(struct entry *in, struct err *e)
 {
-	const struct order *o = in->cage->order;
-	bool steward = is_steward(in), alone = in->cage->host->limits_by == LIMITS_RLIMIT;
-	struct room room = room_of(in, alone);
-	const struct {
-		int which;
-		uint64_t soft, hard;
-	} limits[] = {
-		{ RLIMIT_AS, room.space, room.space },
-		/* 1 and not 0: with 0 the kernel still starts the host's core_pattern program. */
-		{ RLIMIT_CORE, 1, 1 },
-		/* How long a program may run is known when it runs: the clocks are outside. */
-		{ RLIMIT_CPU, RLIM_INFINITY, RLIM_INFINITY },
-		{ RLIMIT_DATA, room.data, room.data },
-		{ RLIMIT_FSIZE, 65536ull * MIB, 65536ull * MIB },
-		{ RLIMIT_LOCKS, RLIM_INFINITY, RLIM_INFINITY },
-		{ RLIMIT_MEMLOCK, MIB, MIB },
-		{ RLIMIT_MSGQUEUE, 0, 0 },
-		{ RLIMIT_NICE, 0, 0 },
-		{ RLIMIT_NOFILE, steward ? 256 : o->open_files, steward ? 256 : o->open_files },
-		/* The cgroup counts the box exactly; a uid may have a steward at work beside it. */
-		{ RLIMIT_NPROC, steward ? 1 : o->processes + (alone ? 1 : 8),
-		    steward ? 1 : o->processes + (alone ? 1 : 8) },
-		{ RLIMIT_RTPRIO, 0, 0 },
-		{ RLIMIT_RTTIME, 0, 0 },
-		{ RLIMIT_SIGPENDING, 1024, 1024 },
-		{ RLIMIT_STACK, 8 * MIB, 64 * MIB },
-	};
-
-	for (size_t i = 0; i < COUNT(limits); i++) {
-		struct rlimit limit = { limits[i].soft, limits[i].hard };
-
-		if (prlimit(0, limits[i].which, &limit, NULL) < 0)
-			return err_sys(e, "rlimit %d", limits[i].which);
-	}
-	if (alone && in->cage->kind == CAGE_PROGRAM && go_behind(in, e) < 0)
+	if (rlimits_enter(in->cage, e) < 0)
 		return -1;
 	hold(in, LAYER_rlimits);
 	/* In a user namespace of its own, RLIMIT_NPROC counts this box and nothing else. */
-	if (alone && in->report.layers.why[LAYER_user_namespace] == 0)
+	if (in->cage->host->limits_by == LIMITS_RLIMIT &&
+	    in->report.layers.why[LAYER_user_namespace] == 0)
 		hold(in, LAYER_process_limit);
 	umask(022);
 	return 0;

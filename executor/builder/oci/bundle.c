@@ -80,7 +80,7 @@ put_process(struct text *t, const struct bundle *b)
 	       "\"effective\":[],\"permitted\":[],\"inheritable\":[],\"ambient\":[]},");
 }
 
-/* As cage.c sets them. */
+/* As rlimits.c sets them. */
 static void
 put_rlimits(struct text *t, const struct order *o)
 {

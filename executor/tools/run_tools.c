@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run_tools.c - the calls that run code: the same execution, asked for in several ways. */
+#include "executor/tools/run_tools.h"
+
 #include "executor/run/run.h"
 
 int
-run_on_execute_code(struct call *call, void *request, struct err *e)
+run_tools_on_execute_code(struct call *call, void *request, struct err *e)
 {
 	struct execute_code *ask = request;
 	struct session *session = NULL;
@@ -24,7 +26,7 @@ begin_in_session(struct call *call, struct execute_code *ask, const char *sessio
 }
 
 int
-run_on_run_sandbox_code(struct call *call, void *request, struct err *e)
+run_tools_on_run_sandbox_code(struct call *call, void *request, struct err *e)
 {
 	static char strict[] = "strict", python[] = "python";
 	struct run_sandbox_code *ask = request;
@@ -40,7 +42,7 @@ run_on_run_sandbox_code(struct call *call, void *request, struct err *e)
 }
 
 int
-run_on_sandbox_run_python(struct call *call, void *request, struct err *e)
+run_tools_on_sandbox_run_python(struct call *call, void *request, struct err *e)
 {
 	static char python[] = "python";
 	struct sandbox_run_python *ask = request;

@@ -5,12 +5,12 @@
  * Names are what its programs claimed at the end of their last statements; the environment is what
  * this server gives to each program.  Nothing in it is a secret: that is all of what there is.
  */
-#include "executor/run/inspect.h"
+#include "executor/tools/inspect.h"
 
 #include "executor/guest/environment.h"
 #include "executor/options.h"
 #include "executor/runtime.h"
-#include "executor/session/session_tools.h"
+#include "executor/tools/session_tools.h"
 
 #include "common/auto.h"
 

@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* info.c - tells callers what there is; of sessions, their own only. */
-#include "executor/info.h"
+/*
+ * info.c - tells callers what there is; of sessions, their own only.
+ *
+ * The files of this folder answer tools: what runs code, keeps sessions and makes boxes stands
+ * elsewhere and knows none of them.  They trust the gateway for who asks and that arguments are
+ * within the bounds of schema.def, and nothing else that those say; names and values that came out
+ * of a box are told on, never believed.
+ */
+#include "executor/tools/info.h"
 
 #include "executor/builder/containers.h"
 #include "executor/builder/order.h"
 #include "executor/options.h"
 #include "executor/run/queue.h"
 #include "executor/runtime.h"
-#include "executor/session/session_tools.h"
 #include "executor/sign.h"
+#include "executor/tools/session_tools.h"
 
 #include "common/auto.h"
 #include "common/log.h"

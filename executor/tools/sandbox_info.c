@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sandbox_info.c - tells profiles, modules, limits, languages and layers; nothing of any caller. */
-#include "executor/run/sandbox_info.h"
+#include "executor/tools/sandbox_info.h"
 
 #include "executor/box.h"
-#include "executor/info.h"
 #include "executor/run/container.h"
 #include "executor/run/policy.h"
 #include "executor/session/resume.h"
 #include "executor/sign.h"
+#include "executor/tools/info.h"
 
 #include "common/auto.h"
 

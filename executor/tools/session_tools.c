@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* session_tools.c - the calls that make, end and show sessions; a caller sees its own only. */
-#include "executor/session/session_tools.h"
+#include "executor/tools/session_tools.h"
 
 #include "executor/options.h"
 #include "executor/run/own_limits.h"
