@@ -5,6 +5,7 @@
 #include "common/auto.h"
 #include "executor/builder/containers.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,8 +41,7 @@ static const char *const alone[LAYER_COUNT] = {
 	[LAYER_memory_limit] =
 	    "no cgroup is delegated to this user; the builder watches it instead",
 	[LAYER_process_limit] = "no cgroup is delegated to this user",
-	[LAYER_cpu_limit] =
-	    "no cgroup is delegated to this user; whole processors are given instead",
+	[LAYER_cpu_limit] = "no cgroup for it is delegated; whole processors are given instead",
 };
 
 static const char *
@@ -49,7 +49,8 @@ reason(const struct layers *layers, enum layer layer)
 {
 	if (layer == LAYER_own_uid)
 		return "not started as root, so all boxes have this user's";
-	if (layers->limits_by == LIMITS_RLIMIT && alone[layer] != NULL)
+	if (alone[layer] != NULL &&
+	    (layers->limits_by == LIMITS_RLIMIT || layers->why[layer] == ENOENT))
 		return alone[layer];
 	return layers->why[layer] != 0 ? strerrordesc_np(layers->why[layer]) : "not seen in force";
 }

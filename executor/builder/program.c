@@ -143,7 +143,8 @@ program_open(const struct host *host, struct err *e)
 		[language_node] = FILTER_NODE,
 		[language_shell] = FILTER_SHELL,
 	};
-	unsigned counted = cgroup_limits_by() == LIMITS_RLIMIT ? 0 : FILTER_COUNTED;
+	unsigned grouped = (cgroup_limits_by() == LIMITS_RLIMIT ? 0 : FILTER_COUNTED) |
+	                   (cgroup_shares_processors() ? FILTER_SHARING : 0);
 
 	programs.host = host;
 	programs.own_pids = host_space(host, HOST_PID, e);
@@ -153,7 +154,7 @@ program_open(const struct host *host, struct err *e)
 	if (programs.own_pids < 0)
 		return -1;
 	for (int l = 0; l < language_COUNT; l++)
-		if (filter_make(&programs.guests[l], who[l] | counted, e) < 0)
+		if (filter_make(&programs.guests[l], who[l] | grouped, e) < 0)
 			return -1;
 	zygotes_open(host, &programs.guests[language_python]);
 	if (dock_open(host, programs.guests, &pid, &sock, e) < 0)

@@ -50,6 +50,7 @@ struct row {
 #define BUILDER FILTER_BUILDER
 #define COUNTED FILTER_COUNTED
 #define INIT    FILTER_INIT
+#define SHARING FILTER_SHARING
 #define BITS(arg, mask, value) { arg, SCMP_CMP_MASKED_EQ, (uint32_t)(mask), (uint32_t)(value) }
 #define EQ(arg, value)         BITS(arg, UINT32_MAX, value)
 #define CLEAR(arg, bits)       BITS(arg, bits, 0)

@@ -21,8 +21,10 @@ enum filter_who {
 	FILTER_BUILDER = 16,
 	FILTER_COUNTED = 32, /* guests whose memory a cgroup counts */
 	FILTER_INIT = 64,
+	FILTER_SHARING = 128, /* guests who have their share of the processors by a cgroup */
 	FILTER_GUEST = FILTER_PYTHON | FILTER_NODE | FILTER_SHELL,
-	FILTER_ALL = FILTER_GUEST | FILTER_STEWARD | FILTER_BUILDER | FILTER_COUNTED | FILTER_INIT,
+	FILTER_ALL = FILTER_GUEST | FILTER_STEWARD | FILTER_BUILDER | FILTER_COUNTED | FILTER_INIT |
+	             FILTER_SHARING,
 };
 
 struct filter {

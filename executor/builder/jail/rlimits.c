@@ -9,6 +9,7 @@
 
 #include "common/auto.h"
 #include "executor/builder/jail/cage.h"
+#include "executor/builder/limits/cgroup.h"
 
 #include <sched.h>
 #include <sys/resource.h>
@@ -47,19 +48,20 @@ room_of(const struct cage *cage, bool alone)
 
 /*
  * Of the processors that the builder may use those that a program gets: as many whole ones as its
- * limit says, but where that is more than one not the last.  The first is where the kernel has put
- * it, since that has the least to do.
+ * limit says, if it has one, but where that is more than one not the last.  The first is where the
+ * kernel has put it, since that has the least to do.
  */
 static void
 choose_processors(const struct cage *cage, const cpu_set_t *all, cpu_set_t *some)
 {
-	uint64_t wanted = (cage->order->cpu_milli + 999) / 1000, n = 0;
+	uint64_t milli = cage->order->cpu_milli, n = 0;
+	uint64_t wanted = milli == 0 ? CPU_SETSIZE : (milli + 999) / 1000;
 	int last = CPU_SETSIZE - 1, here = sched_getcpu();
 
 	while (last > 0 && !CPU_ISSET(last, all))
 		last--;
 	CPU_ZERO(some);
-	for (int i = 0; i < CPU_SETSIZE && (n < wanted || n == 0); i++) {
+	for (int i = 0; i < CPU_SETSIZE && n < wanted; i++) {
 		int at = (i + (here < 0 ? 0 : here)) % CPU_SETSIZE;
 
 		if (!CPU_ISSET(at, all) || (at == last && wanted > 1 && CPU_COUNT(all) > 1))
@@ -89,6 +91,16 @@ go_behind(const struct cage *cage, struct err *e)
 	if (sched_setaffinity(0, sizeof some, &some) < 0)
 		return err_sys(e, "sched_setaffinity");
 	return 0;
+}
+
+/* Is there no cgroup that gives it so much of the processors as it may have? */
+static bool
+has_no_share(const struct cage *cage)
+{
+	if (cage->host->limits_by == LIMITS_RLIMIT || cage->group == NULL)
+		return true;
+	return cage->order->cpu_milli != 0 &&
+	       (cage->group->in_force & 1ull << LAYER_cpu_limit) == 0;
 }
 
 int
@@ -128,5 +140,5 @@ rlimits_enter(const struct cage *cage, struct err *e)
 		if (prlimit(0, limits[i].which, &limit, NULL) < 0)
 			return err_sys(e, "rlimit %d", limits[i].which);
 	}
-	return alone && cage->kind == CAGE_PROGRAM ? go_behind(cage, e) : 0;
+	return cage->kind == CAGE_PROGRAM && has_no_share(cage) ? go_behind(cage, e) : 0;
 }

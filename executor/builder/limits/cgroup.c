@@ -333,6 +333,12 @@ cgroup_limits_by(void)
 	return groups.by;
 }
 
+bool
+cgroup_shares_processors(void)
+{
+	return groups.by == LIMITS_CGROUP2 ? groups.cpu : groups.ours[CPU] >= 0;
+}
+
 /* ---- the group of a box ---- */
 
 struct path {

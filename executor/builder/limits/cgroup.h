@@ -52,6 +52,8 @@ void cgroup_open(uint32_t slot);
 /* When nothing runs in any of them: removes them all. */
 void cgroup_close(void);
 enum limits_by cgroup_limits_by(void);
+/* Is there a controller of processors? */
+bool cgroup_shares_processors(void);
 
 /*
  * A group with the limits of *order.  Which layers it gives stands in *group; without cgroups:
