@@ -101,7 +101,7 @@ static const char *
 refuse_batch(const struct client *client, const json_t *messages_)
 {
 	if (client->era == NULL || !client->era->batches)
-		return "this protocol version has no batches; send one message a line";
+		return "this protocol version has no batches; send each message by itself";
 	if (json_array_size(messages_) == 0)
 		return "an empty batch";
 	if (json_array_size(messages_) > MAX_BATCH)

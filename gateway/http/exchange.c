@@ -265,6 +265,14 @@ link_to(struct client *client, struct exchange *x, const char *session, const ch
 
 /* ---- the answer ---- */
 
+/* An error without an id: what came was no message, and so is refused with the status of HTTP
+ * (every revision, basic/transports, Sending Messages to the Server). */
+static bool
+is_of_no_request(const json_t *message)
+{
+	return json_is_object(message) && json_object_get(message, "id") == NULL;
+}
+
 /* MCP 2026-07-28, basic/transports/streamable-http: some errors have a status of their own. */
 static unsigned
 status_of(const struct exchange *x, const json_t *message)
@@ -284,7 +292,7 @@ status_of(const struct exchange *x, const json_t *message)
 	for (size_t i = 0; i < COUNT(rows) && x->session == NULL; i++)
 		if (rows[i].code == code)
 			return rows[i].status;
-	if (x->introduces && code != 0)
+	if ((x->introduces && code != 0) || is_of_no_request(message))
 		return MHD_HTTP_BAD_REQUEST;
 	return MHD_HTTP_OK;
 }
@@ -371,7 +379,7 @@ answer(struct client *client, struct exchange *x, const json_t *message)
 	x->answered = true;
 	loop_unset(x->timer);
 	metrics_count(&x->operation, message);
-	if (message != NULL && x->stream == NULL && !x->plain)
+	if (message != NULL && x->stream == NULL && !x->plain && !is_of_no_request(message))
 		x->answered = false, start_stream(x), x->answered = true;
 	if (message == NULL)
 		reply_nothing(x);

@@ -416,11 +416,8 @@ def main():
         skip(f"there are no programs in {options.bin}")
     if options.user is not None and os.getuid() != 0:
         skip("only root starts daemons as another user")
-    if options.schemas and shutil.which("npm") is None:
-        print("messages are not held to the schemas of MCP: there is no npm")
-        options.schemas = None
     if options.schemas:
-        options.schemas = schemas.load()
+        options.schemas = schemas.load_if_npm()
     with tempfile.TemporaryDirectory(prefix="cloister-e2e-") as folder:
         if options.user is not None and not _reaches(options.user, options.bin):
             options.bin = _bring(options.bin, folder)

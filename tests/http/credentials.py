@@ -20,6 +20,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import cases  # noqa: E402
+import held  # noqa: E402
 from gateway import Gateway, call, modern, soon  # noqa: E402
 
 RESOURCE = "http://127.0.0.1/mcp"
@@ -152,6 +153,7 @@ class Door:
 
 
 DISCOVER = modern("server/discover")
+COMPLETE = {"ref": {"type": "ref/prompt", "name": "x"}, "argument": {"name": "x", "value": ""}}
 
 
 def names(reply):
@@ -250,7 +252,7 @@ def test_scopes_of_resources_and_methods(door, _):
     reader, runner = door.add("reader2", "--scopes=read"), door.add("runner2", "--scopes=run")
     door.becomes(200, runner)
     for method, params in (("resources/list", {}), ("resources/templates/list", {}), ("resources/read", {"uri": "sandbox://schemas"}),
-                           ("completion/complete", {}), ("tasks/get", {"taskId": "x"})):
+                           ("completion/complete", COMPLETE), ("tasks/get", {"taskId": "x"})):
         reply = door.post(modern(method, params), runner)
         assert reply.status == 403 and 'scope="cloister:read"' in reply.headers["WWW-Authenticate"], (method, reply)
     assert door.post(modern("resources/read", {"uri": "sandbox://schemas"}), reader).status == 200
@@ -398,7 +400,7 @@ def test_addresses_that_fail_too_often(door, _):
 def main():
     bin, issuer = os.path.abspath(sys.argv[1]), Issuer()
     with Door(bin, "--toolsets=all", f"--issuer={issuer.url}", f"--resource={RESOURCE}") as door:
-        counts = cases.play(sys.modules[__name__], door, issuer)
+        counts = cases.play(sys.modules[__name__], door, issuer, after=held.check)
     cases.end(counts)
 
 

@@ -5,6 +5,8 @@
         reply = gateway.post(modern("tools/list"))                   # Reply: status, headers, body, json, events
         session = gateway.session()                                  # initialized; .post(...), .get(...), .delete()
         with gateway.raw() as raw: raw.send(b"GET ..."); raw.read()
+
+Each message is held to the schema of its revision (held.py), but those that are sent with wrong=True: bad on purpose.
 """
 
 import http.client
@@ -16,6 +18,9 @@ import socket
 import subprocess
 import tempfile
 import time
+
+import held
+from held import parse_events
 
 MODERN = "2026-07-28"
 ACCEPT = "application/json, text/event-stream"
@@ -46,20 +51,6 @@ def headers_of(message):
     return headers
 
 
-# Server-sent events as (id, name, data) of a text that is whole.
-def parse_events(text):
-    events = []
-    for block in text.replace("\r\n", "\n").split("\n\n"):
-        fields = {}
-        for line in block.split("\n"):
-            name, _, value = line.partition(":")
-            if name:
-                fields[name] = value[1:] if value.startswith(" ") else value
-        if fields:
-            events.append((fields.get("id"), fields.get("event"), fields.get("data")))
-    return events
-
-
 class Reply:
     def __init__(self, status, headers, body):
         self.status, self.headers, self.body = status, headers, body
@@ -87,8 +78,16 @@ class Reply:
 
 # A response that is read as it comes.
 class Stream:
-    def __init__(self, connection, response):
-        self.connection, self.response, self.status, self.headers = connection, response, response.status, response.headers
+    def __init__(self, connection, response, exchange):
+        self.connection, self.response, self.exchange = connection, response, exchange
+        self.status, self.headers = response.status, response.headers
+
+    # All of it, as a reply.
+    def reply(self):
+        body = self.response.read()
+        self.connection.close()
+        self.exchange.received(self.status, self.headers, body)
+        return Reply(self.status, self.headers, body)
 
     # The next event; None at the end of the stream.
     def event(self):
@@ -100,7 +99,9 @@ class Stream:
             elif lines:
                 if all(line.startswith(":") for line in lines):
                     return (None, "comment", lines[0][1:].strip())
-                return parse_events("\n".join(lines) + "\n\n")[0]
+                event = parse_events("\n".join(lines) + "\n\n")[0]
+                self.exchange.event(*event[1:])
+                return event
         return None
 
     def message(self):
@@ -116,16 +117,25 @@ class Stream:
 
 
 class Raw:
-    def __init__(self, address, timeout=20):
-        self.socket = socket.create_connection(address, timeout)
+    def __init__(self, address, timeout=20, source=None, trust=None):
+        self.socket = socket.create_connection(address, timeout, source)
+        if trust is not None:
+            self.socket = trust.wrap_socket(self.socket, server_hostname="localhost")
+        self.sent, self.got = bytearray(), bytearray()
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
+        self.close()
+
+    def close(self):
         self.socket.close()
+        held.raw(bytes(self.sent), bytes(self.got))
+        self.sent, self.got = bytearray(), bytearray()
 
     def send(self, data):
+        self.sent += data
         self.socket.sendall(data)
 
     # All until the peer closes, or until there is what is asked for; a reset is an end, too.
@@ -140,6 +150,7 @@ class Raw:
                 got += data
         except ConnectionResetError:
             pass
+        self.got += got
         return got
 
 
@@ -176,6 +187,8 @@ class Gateway:
             shutil.rmtree(self.own, ignore_errors=True)
         if status != 0 and _[0] is None:
             raise AssertionError(f"the gateway ended with {status}: {self.log()[-3000:]}")
+        if _[0] is None:
+            held.check()
 
     def log(self):
         with open(self.log_path, encoding="utf-8", errors="replace") as log:
@@ -206,19 +219,17 @@ class Gateway:
         with open(f"/proc/{self.process.pid}/status", encoding="ascii") as status:
             return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmRSS"))
 
-    def raw(self, timeout=20):
-        return Raw(self.address, timeout)
+    def raw(self, timeout=20, **more):
+        return Raw(self.address, timeout, **more)
 
-    def open(self, method, path, body=None, headers=None, timeout=30):
+    def open(self, method, path, body=None, headers=None, timeout=30, wrong=False):
         connection = http.client.HTTPConnection(*self.address, timeout=timeout)
+        exchange = held.Exchange(path, headers or {}, body, wrong)
         connection.request(method, path, body, headers or {})
-        return Stream(connection, connection.getresponse())
+        return Stream(connection, connection.getresponse(), exchange)
 
-    def ask(self, method, path, body=None, headers=None, timeout=30):
-        stream = self.open(method, path, body, headers, timeout)
-        reply = Reply(stream.status, stream.headers, stream.response.read())
-        stream.connection.close()
-        return reply
+    def ask(self, method, path, body=None, headers=None, timeout=30, wrong=False):
+        return self.open(method, path, body, headers, timeout, wrong).reply()
 
     # A message with the headers that go with it; headers: others, where None leaves one out.
     def post_headers(self, message, headers=None):
@@ -229,9 +240,9 @@ class Gateway:
         all_.update(headers or {})
         return {name: value for name, value in all_.items() if value is not None}
 
-    def post(self, message, headers=None, timeout=30, path="/mcp"):
+    def post(self, message, headers=None, timeout=30, path="/mcp", wrong=False):
         body = message if isinstance(message, bytes) else json.dumps(message).encode()
-        return self.ask("POST", path, body, self.post_headers(message, headers), timeout)
+        return self.ask("POST", path, body, self.post_headers(message, headers), timeout, wrong)
 
     def post_open(self, message, headers=None, timeout=30):
         return self.open("POST", "/mcp", json.dumps(message).encode(), self.post_headers(message, headers), timeout)
@@ -254,8 +265,8 @@ class Session:
     def message(self, method, params=None, id_=1):
         return {"jsonrpc": "2.0", "id": id_, "method": method, "params": params or {}}
 
-    def post(self, message, headers=None, timeout=30):
-        return self.gateway.post(message, {**self.headers, **(headers or {})}, timeout)
+    def post(self, message, headers=None, timeout=30, wrong=False):
+        return self.gateway.post(message, {**self.headers, **(headers or {})}, timeout, wrong=wrong)
 
     def post_open(self, message, headers=None):
         return self.gateway.post_open(message, {**self.headers, **(headers or {})})

@@ -7,7 +7,6 @@ stream costs more than 24 KiB, or where requests beside them are answered ten ti
 
 import os
 import resource
-import socket
 import sys
 import time
 
@@ -28,23 +27,17 @@ def descriptors(wanted):
 
 
 def open_stream(gateway, address):
-    sock = socket.socket()
-    sock.bind((address, 0))
-    sock.connect(gateway.address)
+    raw = gateway.raw(source=(address, 0))
     body = (b'{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},'
             b'"clientInfo":{"name":"t","version":"1"}}}')
-    sock.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json\r\n"
-                 b"Content-Length: %d\r\n\r\n" % len(body) + body)
-    reply = b""
-    while b'"serverInfo"' not in reply:
-        reply += sock.recv(65536)
+    raw.send(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json\r\n"
+             b"Content-Length: %d\r\n\r\n" % len(body) + body)
+    reply = raw.read(b'"serverInfo"')
     id_ = next(line for line in reply.split(b"\r\n") if line.lower().startswith(b"mcp-session-id")).split(b": ")[1]
-    sock.sendall(b"GET /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nMcp-Session-Id: " + id_ + b"\r\n\r\n")
-    reply = b""
-    while b"\r\n\r\n" not in reply:
-        reply += sock.recv(65536)
+    raw.send(b"GET /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nMcp-Session-Id: " + id_ + b"\r\n\r\n")
+    reply = raw.read(b"\r\n\r\n")
     assert b" 200 " in reply, reply
-    return sock
+    return raw
 
 
 # Microseconds of a request by itself, the median.

@@ -23,6 +23,7 @@ import uuid
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import cases  # noqa: E402
+import held  # noqa: E402
 from daemons import Cluster  # noqa: E402
 from gateway import Gateway, modern, soon  # noqa: E402
 
@@ -431,7 +432,7 @@ def test_after_a_restart(world):
 
 def main():
     with World(sys.argv[1]) as world:
-        counts = cases.play(sys.modules[__name__], world)
+        counts = cases.play(sys.modules[__name__], world, after=held.check)
     cases.end(counts)
 
 

@@ -11,6 +11,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import cases  # noqa: E402
+import held  # noqa: E402
 from gateway import Gateway, modern, readable, soon  # noqa: E402
 
 DISCOVER = modern("server/discover")
@@ -215,22 +216,22 @@ def test_a_head_that_is_too_long(bin_):
 def test_many_long_bodies(bin_):
     with Gateway(bin_, ["--max-bodies-bytes=20000000"]) as gateway:
         before = gateway.rss()
-        held = []
+        kept = []
         for _ in range(20):
             raw = gateway.raw()
             raw.send(post(gateway, DISCOVER, length=5_000_000))
-            held.append(raw)
-        for raw in held:
+            kept.append(raw)
+        for raw in kept:
             raw.send(b" " * 4_000_000)
         assert gateway.holds(before + 30 * MB)
         alive(gateway)
         rest = b" " * (1_000_000 - len(json.dumps(DISCOVER)))
-        for raw in held:
+        for raw in kept:
             raw.send(rest)
-        statuses = [raw.read(b"}}")[9:12] for raw in held]
+        statuses = [raw.read(b"}}")[9:12] for raw in kept]
         assert statuses.count(b"503") >= 15 and statuses.count(b"200") >= 2, statuses
-        for raw in held:
-            raw.socket.close()
+        for raw in kept:
+            raw.close()
         soon(lambda: gateway.post(modern("tools/call", {"name": "nobody", "arguments": {"code": "x" * 4_000_000}})).status == 200,
              "there is room again")
 
@@ -294,27 +295,27 @@ def test_expect_continue(bin_):
 
 def test_connections_are_bounded(bin_):
     with Gateway(bin_, ["--max-connections=20"]) as gateway:
-        held = [gateway.raw() for _ in range(19)]
+        kept = [gateway.raw() for _ in range(19)]
         alive(gateway)
-        held += [gateway.raw()]
+        kept += [gateway.raw()]
         with gateway.raw() as raw:
             raw.send(post(gateway, DISCOVER))
             assert not readable(raw.socket, 0.5), "it waits"
-            for each in held[:3]:
-                each.socket.close()
+            for each in kept[:3]:
+                each.close()
             assert b"supportedVersions" in raw.read(b"supportedVersions")
-        for each in held:
-            each.socket.close()
+        for each in kept:
+            each.close()
         soon(lambda: quiet(gateway), "there is room again")
 
 
 def test_connections_of_one_address_are_bounded(bin_):
     with Gateway(bin_, ["--max-connections-per-address=5"]) as gateway:
-        held = [gateway.raw() for _ in range(8)]
+        kept = [gateway.raw() for _ in range(8)]
         time.sleep(0.3)
-        assert sum(readable(raw.socket, 0) for raw in held) == 3
-        for raw in held:
-            raw.socket.close()
+        assert sum(readable(raw.socket, 0) for raw in kept) == 3
+        for raw in kept:
+            raw.close()
         soon(lambda: quiet(gateway), "there is room again")
 
 
@@ -361,25 +362,20 @@ def test_tls(bin_):
         with Gateway(bin_, ["--tls-key=" + key, "--tls-certificate=" + certificate]) as gateway:
             assert gateway.url.startswith("https://")
             trust = ssl.create_default_context(cafile=certificate)
-            raw = trust.wrap_socket(socket.create_connection(gateway.address, 10), server_hostname="localhost")
-            for _ in range(3):
-                raw.sendall(post(gateway, modern("tools/list")))
-                got = b""
-                while b'"_meta"' not in got:
-                    got += raw.recv(65536)
-            stream = trust.wrap_socket(socket.create_connection(gateway.address, 10), server_hostname="localhost")
-            stream.sendall(post(gateway, DISCOVER).replace(b"application/json, text/event-stream", b"text/event-stream"))
-            got = b""
-            while b"\r\n0\r\n\r\n" not in got:
-                got += stream.recv(65536)
-            assert b"event: message" in got
+            with gateway.raw(trust=trust) as raw:
+                for _ in range(3):
+                    raw.send(post(gateway, modern("tools/list")))
+                    assert b'"_meta"' in raw.read(b'"_meta"')
+            with gateway.raw(trust=trust) as stream:
+                stream.send(post(gateway, DISCOVER).replace(b"application/json, text/event-stream", b"text/event-stream"))
+                assert b"event: message" in stream.read(b"\r\n0\r\n\r\n")
             with gateway.raw() as plain:
                 plain.send(post(gateway, DISCOVER))
                 assert b"200 OK" not in plain.read()
 
 
 def main():
-    counts = cases.play(sys.modules[__name__], named={"bin_": os.path.abspath(sys.argv[1])})
+    counts = cases.play(sys.modules[__name__], named={"bin_": os.path.abspath(sys.argv[1])}, after=held.check)
     cases.end(counts)
 
 

@@ -9,6 +9,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import cases  # noqa: E402
+import held  # noqa: E402
 from gateway import ACCEPT, MODERN, Gateway, modern  # noqa: E402
 
 DISCOVER = modern("server/discover")
@@ -72,7 +73,7 @@ def test_versions(gateway):
     expect(gateway.post(DISCOVER, {"MCP-Protocol-Version": "2025-11-25"}), 400, -32020)
     expect(gateway.post(DISCOVER, {"MCP-Protocol-Version": None}), 400, -32020)
     message = {"jsonrpc": "2.0", "id": 7, "method": "tools/list", "params": {}}
-    reply = gateway.post(message, {"MCP-Protocol-Version": MODERN, "Mcp-Method": "tools/list"})
+    reply = gateway.post(message, {"MCP-Protocol-Version": MODERN, "Mcp-Method": "tools/list"}, wrong=True)
     expect(reply, 400, -32602, "clientCapabilities")
     assert reply.json["id"] == 7
 
@@ -80,7 +81,7 @@ def test_versions(gateway):
 def test_an_envelope_that_lacks_something(gateway):
     message = modern("server/discover")
     del message["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"]
-    expect(gateway.post(message, {"MCP-Protocol-Version": MODERN, "Mcp-Method": "server/discover"}), 400, -32602)
+    expect(gateway.post(message, {"MCP-Protocol-Version": MODERN, "Mcp-Method": "server/discover"}, wrong=True), 400, -32602)
 
 
 def test_the_method_header(gateway):
@@ -136,7 +137,7 @@ def test_only_post_without_a_session(gateway):
             reply = gateway.ask(method, "/mcp", None, {"Accept": "text/event-stream", **headers})
             expect(reply, 405)
             assert "POST" in reply.headers["Allow"]
-    expect(gateway.ask("PUT", "/mcp", b"{}", JSON), 405)
+    expect(gateway.ask("PUT", "/mcp", b"{}", JSON, wrong=True), 405)
 
 
 def test_a_session_id_means_nothing(gateway):
@@ -146,12 +147,12 @@ def test_a_session_id_means_nothing(gateway):
 def test_what_is_no_message(gateway):
     for body, code in ((b"", -32700), (b"{", -32700), (b"[" * 400, -32600), (b'{"a":1,"a":2}', -32700),
                        (b'"\xff"', -32700), (b'{"jsonrpc":"2.0","id":1,"method":"x","params":"\\ud800"}', -32700)):
-        expect(gateway.ask("POST", "/mcp", body, JSON), 400, code)
-    expect(gateway.ask("POST", "/mcp", b"7", JSON), 400)
+        expect(gateway.ask("POST", "/mcp", body, JSON, wrong=True), 400, code)
+    expect(gateway.ask("POST", "/mcp", b"7", JSON, wrong=True), 400)
 
 
 def test_batches_with_a_claim(gateway):
-    expect(gateway.ask("POST", "/mcp", json.dumps([DISCOVER]).encode(), JSON), 400, -32600)
+    expect(gateway.ask("POST", "/mcp", json.dumps([DISCOVER]).encode(), JSON, wrong=True), 400, -32600)
 
 
 def test_a_body_of_many_lines(gateway):
@@ -254,7 +255,7 @@ def test_the_end_of_a_session(gateway):
 
 def test_no_session_for_who_failed(gateway):
     before = metric(gateway, "cloister_http_sessions")
-    reply = gateway.post({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}})
+    reply = gateway.post({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}, wrong=True)
     expect(reply, 400, -32602)
     assert "Mcp-Session-Id" not in reply.headers
     assert metric(gateway, "cloister_http_sessions") == before
@@ -273,9 +274,21 @@ def test_batches(gateway):
     expect(reply, 200)
     assert [m["id"] for m in reply.json] == [1, 2]
     expect(session.post([{"jsonrpc": "2.0", "method": "notifications/x"}]), 202)
+    expect(session.post([], wrong=True), 400, -32600)
     later = gateway.session("2025-06-18")
-    reply = later.post([later.message("ping")])
-    assert reply.code == -32600, reply
+    reply = later.post([later.message("ping")], wrong=True)
+    expect(reply, 400, -32600)
+
+
+def test_what_is_no_message_of_a_session(gateway):
+    for session in map(gateway.session, ("2025-11-25", "2025-03-26")):
+        for bad in ({"jsonrpc": "2.0", "id": {}, "method": "ping"}, {"jsonrpc": "1.0", "method": "ping"}, 7):
+            for accept in (ACCEPT, "text/event-stream"):
+                reply = session.post(bad, {"Accept": accept}, wrong=True)
+                expect(reply, 400, -32600)
+                assert "id" not in reply.json and reply.headers["Content-Type"] == "application/json", reply
+        expect(session.post({"jsonrpc": "1.0", "id": 3, "method": "ping"}, wrong=True), 200, -32600)
+        expect(session.post(session.message("ping")), 200)
 
 
 def test_both_kinds_at_once(gateway):
@@ -297,7 +310,7 @@ def test_sessions_are_bounded(gateway):
             expect(session.post(session.message("ping")), 200)
         streams = [session.get() for session in sessions[1:]]
         reply = small.post({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
-            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {}}})
+            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}})
         expect(reply, 503)
         for stream in streams:
             stream.close()
@@ -361,7 +374,7 @@ def test_metrics(gateway):
 
 def main():
     with Gateway(os.path.abspath(sys.argv[1])) as gateway:
-        counts = cases.play(sys.modules[__name__], gateway)
+        counts = cases.play(sys.modules[__name__], gateway, after=held.check)
     cases.end(counts)
 
 

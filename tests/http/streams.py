@@ -13,6 +13,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import cases  # noqa: E402
+import held  # noqa: E402
 from daemons import Cluster  # noqa: E402
 from gateway import MODERN, Gateway, call, modern, soon  # noqa: E402
 
@@ -350,7 +351,7 @@ def main():
     bin_ = os.path.abspath(sys.argv[1])
     with Cluster(bin_) as cluster, Gateway(bin_, (), cluster) as gateway:
         given = {"bin_": bin_, "cluster": cluster, "gateway": gateway}
-        counts = cases.play(sys.modules[__name__], named=given)
+        counts = cases.play(sys.modules[__name__], named=given, after=held.check)
     cases.end(counts)
 
 

