@@ -365,7 +365,7 @@ record(enum event event)
 	struct audit_event happened = { .event = (int)event, .detail = detail };
 	struct err e;
 
-	if (!self.spools)
+	if (!self.spools || self.d->shared)
 		return;
 	snprintf(
 	    detail, sizeof detail, "%s %s, version %s", self.name, self.instance, CLOISTER_VERSION);
@@ -376,15 +376,25 @@ record(enum event event)
 	message_clear(MSG_audit_event, &happened);
 }
 
+int
+daemon_spool(struct err *e)
+{
+	if (self.spools)
+		return 0;
+	if (self.state_fd < 0)
+		return err_set(e, ERR_unavailable, "there is no folder to keep events in");
+	if (spool_open(self.state_fd, self.spool_bytes, e) < 0)
+		return -1;
+	self.spools = true;
+	return 0;
+}
+
 static int
 open_spool(struct err *e)
 {
 	if (!self.d->state || self.d->shared || edge_find(self.d->self, PEER_auditd) == NULL)
 		return 0;
-	if (spool_open(self.state_fd, self.spool_bytes, e) < 0)
-		return -1;
-	self.spools = true;
-	return 0;
+	return daemon_spool(e);
 }
 
 static void

@@ -42,5 +42,11 @@ int daemon_state(void); /* descriptor of <state>/<daemon>, or -1; open for readi
 void daemon_allow(int fd, unsigned jail_access);
 /* open() may ask for room for more descriptors than a daemon needs otherwise. */
 void daemon_files(uint64_t more);
+/*
+ * In start() and later, for a shared daemon: opens the spool of its folder, where it is not open;
+ * any other daemon that auditd serves has its own open before start().  -1: there is no folder, or
+ * another of its kind has the spool, and may leave it.
+ */
+int daemon_spool(struct err *);
 /* Ends the loop as if SIGTERM had come; status 1 and a log line if why is not NULL. */
 void daemon_end(const char *why);

@@ -310,7 +310,7 @@ on_long(void *self)
 	call->account->count++;
 	call->account->held += call->bytes;
 	client_begin(&call->pending, &to, cancel_call);
-	client_answer(&asked, jsonrpc_result(asked.id, task_created(to.client)));
+	task_promise(to.client, &asked);
 	json_decref(asked.id);
 	json_decref(to.id);
 }

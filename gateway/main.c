@@ -96,6 +96,7 @@ static void
 stop_gateway(void)
 {
 	task_close();
+	task_stop();
 	way->stop();
 }
 

@@ -9,8 +9,8 @@
 
 #include "common/auto.h"
 #include "common/log.h"
+#include "common/work.h"
 #include "snapshotd/store.h"
-#include "snapshotd/work.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -8,12 +8,12 @@
  */
 #include "common/daemon.h"
 #include "common/log.h"
+#include "common/work.h"
 #include "snapshotd/content.h"
 #include "snapshotd/gc.h"
 #include "snapshotd/load.h"
 #include "snapshotd/snapshot.h"
 #include "snapshotd/store.h"
-#include "snapshotd/work.h"
 
 #include <seccomp.h>
 

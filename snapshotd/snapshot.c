@@ -12,11 +12,11 @@
 #include "common/auto.h"
 #include "common/log.h"
 #include "common/spool.h"
+#include "common/work.h"
 #include "snapshotd/content.h"
 #include "snapshotd/gc.h"
 #include "snapshotd/store.h"
 #include "snapshotd/tree.h"
-#include "snapshotd/work.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * denial.c - auth.denied events.  The gateway keeps no spool, so one is lost while auditd is away;
- * the log has it.
+ * denial.c - auth.denied events on their way to auditd.
+ *
+ * Of gateways that share a folder one has its spool, and loses none while auditd is away; another,
+ * or one without a folder, sends each event once.
  */
 #include "gateway/auth/denial.h"
 
 #include "common/bus.h"
+#include "common/daemon.h"
 #include "common/hash.h"
 #include "common/log.h"
 #include "common/loop.h"
+#include "common/spool.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -24,11 +28,17 @@ static struct {
 } lately;
 
 static void
-on_done(void *unused, void *reply, const struct err *e)
+lose(unsigned count, const struct err *e)
 {
-	(void)unused;
+	lately.untold += count;
+	log_warn("not recorded", LOG_S("event", "auth.denied"), LOG_E(e));
+}
+
+static void
+on_done(void *count, void *reply, const struct err *e)
+{
 	if (reply == NULL)
-		log_warn("not recorded", LOG_S("event", "auth.denied"), LOG_E(e));
+		lose((unsigned)(uintptr_t)count, e);
 }
 
 static uint64_t
@@ -41,41 +51,58 @@ wall_ms(void)
 }
 
 /* The request borrows all its texts: bus_ask() has encoded it when it returns. */
+static int
+ask_once(struct audit_event *event, unsigned count, struct err *e)
+{
+	struct audit_append append = { .events = { event, 1 } };
+	struct ask ask = { .to = PEER_auditd,
+		.message = MSG_audit_append,
+		.request = &append,
+		.timeout_ms = WAIT_MS,
+		.done = on_done,
+		.self = (void *)(uintptr_t)count };
+
+	return bus_ask(&ask, e) == 0 ? -1 : 0;
+}
+
+/* count: how many denials it tells of. */
 static void
-record(const struct identity *who, char *detail, const struct err *why)
+record(const struct identity *who, char *detail, const struct err *why, unsigned count)
 {
 	char uid[37];
+	char *namespace =
+	    who != NULL && who->namespace[0] != '\0' ? (char *)(uintptr_t)who->namespace : NULL;
 	struct audit_event event = {
 		.uid = uid,
 		.time_ms = wall_ms(),
 		.event = event_auth_denied,
 		.principal = who != NULL ? (char *)(uintptr_t)who->principal : NULL,
-		.namespace = who != NULL && who->namespace[0] != '\0'
-		                 ? (char *)(uintptr_t)who->namespace
-		                 : NULL,
-		.space = who != NULL && who->namespace[0] != '\0'
-		             ? (char *)(uintptr_t)who->namespace
-		             : NULL,
+		.namespace = namespace,
+		.space = namespace,
 		.code = (char *)(uintptr_t)err_name(why->code),
 		.detail = detail,
 	};
-	struct audit_append append = { .events = { &event, 1 } };
-	struct ask ask = { .to = PEER_auditd,
-		.message = MSG_audit_append,
-		.request = &append,
-		.timeout_ms = WAIT_MS,
-		.done = on_done };
 	struct err e;
 
 	hash_uuid(uid);
-	if (bus_ask(&ask, &e) == 0)
-		on_done(NULL, NULL, &e);
+	if ((daemon_spool(&e) == 0 ? spool_record(&event, &e) : ask_once(&event, count, &e)) < 0)
+		lose(count, &e);
+}
+
+void
+denial_start(void)
+{
+	struct err e;
+
+	if (daemon_spool(&e) < 0)
+		log_info("denials are not kept while auditd is away", LOG_E(&e));
 }
 
 void
 denial_note(const struct identity *who, const char *address, const struct err *why)
 {
 	char detail[320];
+	unsigned before = lately.untold;
 	int64_t now_ms = loop_now_ms();
 
 	if (now_ms - lately.since_ms >= SECOND_MS) {
@@ -87,10 +114,10 @@ denial_note(const struct identity *who, const char *address, const struct err *w
 		return;
 	}
 	snprintf(detail, sizeof detail, "%s; from %s; %u before it were not recorded", why->text,
-	    address[0] != '\0' ? address : "an unknown address", lately.untold);
+	    address[0] != '\0' ? address : "an unknown address", before);
 	lately.told++;
 	lately.untold = 0;
 	log_warn("denied", LOG_S("principal", who != NULL ? who->principal : ""),
 	    LOG_S("address", address), LOG_S("detail", detail));
-	record(who, detail, why);
+	record(who, detail, why, before + 1);
 }

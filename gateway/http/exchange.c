@@ -85,6 +85,17 @@ on_long(void *self)
 	start_stream(x);
 }
 
+/* A stream can be begun before there is an answer, by which a client that has gone shows itself.
+ * One that takes none cannot be told apart; in a session nothing is cancelled for it. */
+static bool
+on_ended(struct http_request *r)
+{
+	struct exchange *x = r->self;
+
+	start_stream(x);
+	return x->stream != NULL || x->session != NULL;
+}
+
 struct exchange *
 exchange_open(struct http_request *r, struct session *session, const struct operation *operation)
 {
@@ -111,6 +122,7 @@ exchange_open(struct http_request *r, struct session *session, const struct oper
 		x->timer = loop_after((int64_t)options.keep_alive_ms, on_long, x);
 	r->self = x;
 	r->gone = on_gone;
+	r->ended = on_ended;
 	return x;
 }
 
@@ -349,6 +361,7 @@ leave(struct exchange *x)
 	if (x->request != NULL && session != NULL) {
 		x->request->self = NULL;
 		x->request->gone = NULL;
+		x->request->ended = NULL;
 		x->request = NULL;
 	}
 	if (x->request == NULL)

@@ -3,6 +3,7 @@
 #include "gateway/http/http.h"
 
 #include "gateway/auth/auth.h"
+#include "gateway/auth/denial.h"
 #include "gateway/http/files.h"
 #include "gateway/http/guard.h"
 #include "gateway/http/mcp.h"
@@ -119,6 +120,7 @@ http_start(struct err *e)
 	for (size_t i = 0; i < COUNT(routes) - 1; i++)
 		if (old || (routes[i].handle != sse_get && routes[i].handle != sse_post))
 			served[n++] = routes[i];
+	denial_start();
 	return web_start(served, e);
 }
 

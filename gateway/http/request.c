@@ -128,11 +128,25 @@ request_address(const struct http_request *r)
 
 /* ---- a request that waits ---- */
 
+/*
+ * That no more comes from a client is all it tells, be it gone or not (RFC 9112 9.6); what it is
+ * sent then is refused, by a reset, where nobody is there any more.
+ */
 static void
 on_hangup(void *self, uint32_t events)
 {
-	(void)events;
-	request_break(self);
+	struct http_request *r = self;
+	struct err e;
+
+	if ((events & (EPOLLERR | EPOLLHUP)) != 0) {
+		request_break(r);
+		return;
+	}
+	r->peer->ended = true;
+	if (loop_change(r->peer->fd, 0, &e) < 0 || (r->ended != NULL && !r->ended(r)))
+		request_break(r);
+	else if (r->stream != NULL)
+		stream_comment(r->stream);
 }
 
 void
@@ -144,7 +158,7 @@ request_wait(struct http_request *r)
 		return;
 	r->suspended = true;
 	MHD_suspend_connection(r->connection);
-	if (loop_watch(r->peer->fd, EPOLLRDHUP, on_hangup, r, &e) < 0)
+	if (loop_watch(r->peer->fd, r->peer->ended ? 0 : EPOLLRDHUP, on_hangup, r, &e) < 0)
 		log_warn("a client's leave will not be noticed", LOG_E(&e));
 }
 

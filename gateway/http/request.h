@@ -25,6 +25,7 @@ struct http_peer {
 	int fd;
 	bool fresh;  /* it has not sent a request yet */
 	bool looked; /* whether its end came unnoticed */
+	bool ended;  /* it sends no more; whether it reads is not known */
 	struct http_request *request;
 	int64_t since_ms; /* of what it does now */
 	size_t bytes;     /* moved since then */
@@ -53,6 +54,9 @@ struct http_request {
 	struct scan *scan;                   /* of the body; NULL: there is none */
 	void *self;                          /* the handler's */
 	void (*gone)(struct http_request *); /* what it knows of the request is no longer there */
+	/* No more comes from the client, which may still wait; false: it is to be taken for gone.
+	 * NULL: it is waited with. */
+	bool (*ended)(struct http_request *);
 	/* of request.c and web.c */
 	struct http_peer *peer;
 	struct stream *stream;

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #define FOLDER "tasks"
 
@@ -148,6 +149,26 @@ record_begin(const char *owner, const char *id, const json_t *task, struct err *
 		return take_fd(&fd);
 	unlinkat(folder, name, 0);
 	return err_add(e, "keep a task");
+}
+
+static int
+sync_path(const char *path, struct err *e)
+{
+	auto_fd int fd = openat(base, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+
+	return fd < 0 || fsync(fd) < 0 ? err_sys(e, "sync %s", path) : 0;
+}
+
+int
+record_sync(const char *owner, const char *id, struct err *e)
+{
+	char folder[NAME], file[2 * NAME];
+
+	snprintf(folder, sizeof folder, FOLDER "/%s", owner);
+	snprintf(file, sizeof file, "%s/%s.run", folder, id);
+	if (sync_path(file, e) < 0 || sync_path(folder, e) < 0 || sync_path(FOLDER, e) < 0)
+		return -1;
+	return sync_path(".", e);
 }
 
 int

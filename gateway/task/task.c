@@ -11,6 +11,7 @@
 
 #include "gateway/mcp/handlers.h"
 #include "gateway/resource/listen.h"
+#include "gateway/task/promise.h"
 #include "gateway/task/record.h"
 
 #include "gateway/options.h"
@@ -93,15 +94,6 @@ describe_running(const struct task *t)
 	if (asks)
 		json_object_set_new(value, "inputRequests", json_copy(t->inputs));
 	return value;
-}
-
-json_t *
-task_created(struct client *client)
-{
-	json_t *value = describe(task_of(client), "working", NULL);
-
-	json_object_set_new(value, "resultType", json_string("task"));
-	return era_finish(era_modern(), value, NULL);
 }
 
 json_t *
@@ -285,8 +277,6 @@ task_new(const struct account *account, const struct origin *asked, struct origi
 	return t;
 }
 
-/* ---- finding ---- */
-
 static struct task *
 find_running(const char *owner, const char *id)
 {
@@ -295,6 +285,34 @@ find_running(const char *owner, const char *id)
 			return t;
 	return NULL;
 }
+
+/* Nobody has its id. */
+static void
+give_up(const char *owner, const char *id)
+{
+	struct task *t = find_running(owner, id);
+
+	if (t != NULL)
+		client_give_up(&t->client, true);
+}
+
+void
+task_promise(struct client *client, const struct origin *asked)
+{
+	struct task *t = task_of(client);
+	json_t *value = describe(t, "working", NULL);
+
+	json_object_set_new(value, "resultType", json_string("task"));
+	promise_make(asked, t->owner, t->id, era_finish(era_modern(), value, NULL), give_up);
+}
+
+void
+task_stop(void)
+{
+	promise_close();
+}
+
+/* ---- finding ---- */
 
 static bool
 is_over(const json_t *value)

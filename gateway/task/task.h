@@ -20,6 +20,8 @@ struct request;
 void task_open(int state);
 /* When the gateway ends, while there is a bus: what runs is cancelled, and has failed. */
 void task_close(void);
+/* After it, while there are transports: whoever waits for task_promise() is answered. */
+void task_stop(void);
 
 /*
  * A new task of that account.  *to is where its answer belongs (id: the caller's reference): as an
@@ -27,8 +29,9 @@ void task_close(void);
  * folder; the call goes on as it is.
  */
 struct task *task_new(const struct account *, const struct origin *asked, struct origin *to);
-/* The result that says so to whoever asked: CreateTaskResult of the client of a task. */
-json_t *task_created(struct client *);
+/* Answers whoever asked, by the CreateTaskResult of the client of a task, once the task is on the
+ * disk: the request is pending until then, and is in no batch.  May end the task. */
+void task_promise(struct client *, const struct origin *asked);
 
 /*
  * Asks whoever has the task for something while it runs; params are taken, and key is new to the

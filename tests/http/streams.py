@@ -87,24 +87,58 @@ def cancelled(gateway):
                if "duration_seconds_count" in line and 'error_type="cancelled"' in line)
 
 
+# The bytes of a whole POST.
+def whole(gateway, message, headers=None):
+    body = json.dumps(message).encode()
+    head = "".join(f"{k}: {v}\r\n" for k, v in gateway.post_headers(message, headers).items())
+    return f"POST /mcp HTTP/1.1\r\nHost: localhost\r\n{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+
 def test_leaving_cancels(gateway):
     for token in (None, "t"):
         before = cancelled(gateway)
         with gateway.raw() as raw:
-            message = json.dumps(run("import time; time.sleep(60)" if token is None else TICKS % 600, token=token)).encode()
-            head = "".join(f"{k}: {v}\r\n" for k, v in gateway.post_headers(json.loads(message)).items())
-            raw.send(f"POST /mcp HTTP/1.1\r\nHost: localhost\r\n{head}Content-Length: {len(message)}\r\n\r\n".encode() + message)
+            raw.send(whole(gateway, run("import time; time.sleep(60)" if token is None else TICKS % 600, token=token)))
             time.sleep(0.7)
             assert cancelled(gateway) == before
         soon(lambda: cancelled(gateway) == before + 1, "the call is cancelled", 5)
 
 
-def test_half_closed_is_gone(gateway):
+def test_half_closed_is_answered(gateway):
+    session = gateway.session()
+    before = cancelled(gateway)
+    code = "import time; time.sleep(1); print(6 * 7)"
+    asks = session.message("tools/call", {"name": "execute_code", "arguments": {"code": code}})
+    for message, headers in ((run(code), {}), (run(TICKS % 10 + "print(6 * 7)", token="t"), {}), (asks, session.headers),
+                             (asks, {**session.headers, "Accept": "application/json"}), (modern("tools/list"), {})):
+        for delay in (0, 0.3):
+            with gateway.raw() as raw:
+                raw.send(whole(gateway, message, headers))
+                time.sleep(delay)
+                raw.socket.shutdown(socket.SHUT_WR)
+                reply = raw.read(timeout=15)
+            assert b" 200 OK" in reply and b'"id":1' in reply, (headers, reply)
+            assert b"42\\n" in reply or b"tools" in reply, (headers, reply)
+    assert cancelled(gateway) == before
+
+
+def test_half_closed_and_then_gone(bin_, cluster):
+    with Gateway(bin_, ["--keep-alive-ms=300"], cluster) as gateway:
+        soon(lambda: gateway.ask("GET", "/readyz").status == 200, "readyz")
+        with gateway.raw() as raw:
+            raw.send(whole(gateway, run("import time; time.sleep(60)")))
+            raw.socket.shutdown(socket.SHUT_WR)
+            assert b"text/event-stream" in raw.read(until=b"alive")
+            time.sleep(0.7)
+            assert cancelled(gateway) == 0
+        soon(lambda: cancelled(gateway) == 1, "the call is cancelled", 5)
+
+
+# It can be sent nothing before its answer by which it would show that it is there.
+def test_half_closed_without_a_stream_is_gone(gateway):
     before = cancelled(gateway)
     with gateway.raw() as raw:
-        message = json.dumps(run("import time; time.sleep(60)")).encode()
-        head = "".join(f"{k}: {v}\r\n" for k, v in gateway.post_headers(json.loads(message)).items())
-        raw.send(f"POST /mcp HTTP/1.1\r\nHost: localhost\r\n{head}Content-Length: {len(message)}\r\n\r\n".encode() + message)
+        raw.send(whole(gateway, run("import time; time.sleep(60)"), {"Accept": "application/json"}))
         time.sleep(0.3)
         raw.socket.shutdown(socket.SHUT_WR)
         assert raw.read(timeout=5) == b""
@@ -214,6 +248,10 @@ def test_files(gateway):
     assert reply.headers["Accept-Ranges"] == "bytes" and reply.headers["Content-Length"] == "1000003"
     head = gateway.ask("HEAD", path)
     assert head.status == 200 and head.headers["Content-Length"] == "1000003" and head.body == b""
+    with gateway.raw() as raw:
+        raw.send(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        raw.socket.shutdown(socket.SHUT_WR)
+        assert raw.read().endswith(content), "a half-closed client is sent its file"
 
 
 def test_ranges(gateway):

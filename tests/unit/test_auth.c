@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_auth.c - from a header to an identity or to the right words, and files that change. */
 #include "gateway/auth/auth.h"
+#include "gateway/auth/denial.h"
 #include "gateway/auth/options.h"
 #include "gateway/auth/strikes.h"
 #include "gateway/auth/tokens.h"
@@ -12,6 +13,7 @@
 #include "common/daemon.h"
 #include "common/fdio.h"
 #include "common/loop.h"
+#include "common/spool.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -38,6 +40,10 @@ static struct {
 	unsigned count;
 	char detail[512], code[64], principal[160];
 } recorded;
+static struct {
+	bool there, full;
+	struct ask asked; /* without it, last */
+} spool;
 
 /* ---- what it stands on, played ---- */
 
@@ -60,20 +66,43 @@ daemon_allow(int fd, unsigned access)
 	assert_int_equal(access, 1);
 }
 
-uint64_t
-bus_ask(const struct ask *ask, struct err *e)
+static void
+note(const struct audit_event *event)
 {
-	const struct audit_append *append = ask->request;
-	const struct audit_event *event = append->events.items;
-
-	(void)e;
-	assert_int_equal(ask->message, MSG_audit_append);
 	assert_int_equal(event->event, event_auth_denied);
 	recorded.count++;
 	snprintf(recorded.detail, sizeof recorded.detail, "%s", event->detail);
 	snprintf(recorded.code, sizeof recorded.code, "%s", event->code);
 	snprintf(recorded.principal, sizeof recorded.principal, "%s",
 	    event->principal != NULL ? event->principal : "");
+}
+
+int
+daemon_spool(struct err *e)
+{
+	return spool.there ? 0 : err_set(e, ERR_unavailable, "another has it");
+}
+
+int
+spool_record(struct audit_event *event, struct err *e)
+{
+	assert_true(spool.there);
+	if (spool.full)
+		return err_set(e, ERR_unavailable, "the spool is full");
+	note(event);
+	return 0;
+}
+
+uint64_t
+bus_ask(const struct ask *ask, struct err *e)
+{
+	const struct audit_append *append = ask->request;
+
+	(void)e;
+	assert_false(spool.there);
+	assert_int_equal(ask->message, MSG_audit_append);
+	spool.asked = *ask;
+	note(append->events.items);
 	return 1;
 }
 
@@ -317,6 +346,47 @@ waits_after_failures(void **state)
 }
 
 static void
+deny(void)
+{
+	struct err why = { .code = ERR_denied, .text = "no" };
+
+	clock_ms += 1001; /* a second that has told of none */
+	recorded.count = 0;
+	denial_note(NULL, "10.0.0.9", &why);
+}
+
+/* Those that found no room are told of by the first that does, each once. */
+static void
+counts_what_was_not_recorded(void **state)
+{
+	struct err gone = { .code = ERR_unavailable, .text = "auditd is away" };
+
+	(void)state;
+	spool.there = true;
+	deny();
+	spool.full = true;
+	for (int i = 0; i < 3; i++) {
+		deny();
+		assert_int_equal(recorded.count, 0);
+	}
+	spool.full = false;
+	deny();
+	assert_int_equal(recorded.count, 1);
+	assert_non_null(strstr(recorded.detail, "; 3 before it were not recorded"));
+	deny();
+	assert_non_null(strstr(recorded.detail, "; 0 before it were not recorded"));
+	spool.there = false;
+	for (unsigned i = 0; i < 2; i++) {
+		deny();
+		assert_int_equal(recorded.count, 1);
+		spool.asked.done(spool.asked.self, NULL, &gone);
+	}
+	assert_non_null(strstr(recorded.detail, "; 1 before it were not recorded"));
+	deny();
+	assert_non_null(strstr(recorded.detail, "; 2 before it were not recorded"));
+}
+
+static void
 counts_networks(void **state)
 {
 	(void)state;
@@ -465,6 +535,7 @@ main(void)
 		cmocka_unit_test(describes_itself),
 		cmocka_unit_test(names_all_scopes_of_a_refusal),
 		cmocka_unit_test(waits_after_failures),
+		cmocka_unit_test(counts_what_was_not_recorded),
 		cmocka_unit_test(counts_networks),
 		cmocka_unit_test(forgets_in_bounded_room),
 		cmocka_unit_test(sees_changes),

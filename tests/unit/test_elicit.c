@@ -19,12 +19,8 @@ static int runs;
 
 /* Asks for a name and the roots at once, then for a text about both. */
 static bool
-call(const struct request *r, const char *name, json_t *arguments, json_t **answer)
+ask(const struct request *r, json_t **answer)
 {
-	(void)arguments;
-	if (strcmp(name, "ask") != 0)
-		return false;
-	runs++;
 
 	const struct question first[] = {
 		{ "name", "elicitation/create",
@@ -44,6 +40,24 @@ call(const struct request *r, const char *name, json_t *arguments, json_t **answ
 	    r, json_pack("{s:O*, s:O, s:O}", "name", elicit_content(r, "name"), "roots",
 		   elicit_result(r, "roots"), "text", elicit_result(r, "text")));
 	return true;
+}
+
+static bool
+confirm(const struct request *r, json_t **answer)
+{
+	bool yes;
+
+	if (elicit_consent(r, "Sure?", &yes, answer))
+		*answer = method_complete(r, json_pack("{s:b}", "yes", yes));
+	return true;
+}
+
+static bool
+call(const struct request *r, const char *name, json_t *arguments, json_t **answer)
+{
+	(void)arguments;
+	runs++;
+	return strcmp(name, "ask") == 0 ? ask(r, answer) : confirm(r, answer);
 }
 
 static int
@@ -139,6 +153,68 @@ asks_again_for_what_is_missing(void **state)
 	}
 }
 
+/* tools/call with answers to what was not asked yet, and no state. */
+static void
+tell(const char *tool, const char *answers)
+{
+	auto_free char *line = NULL;
+
+	assert_true(asprintf(&line,
+			"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{"
+			"\"name\":\"%s\",\"arguments\":{\"x\":1},\"inputResponses\":{%s}," ABLE(
+			    CAPABLE) "}}",
+			tool, answers) > 0);
+	dialog_forget();
+	dialog_say(line);
+}
+
+static void
+takes_answers_before_it_asks(void **state)
+{
+	(void)state;
+	tell("ask", NAME "," ROOTS "," TEXT ",\"unasked\":{}");
+	assert_string_equal(at("result.resultType"), "complete");
+	assert_string_equal(at("result.name.first"), "Ann");
+	assert_string_equal(at("result.text.content.text"), "t");
+	assert_int_equal(runs, 1);
+	/* Of some, the others are asked for, and those that were taken stay. */
+	tell("ask", NAME "," TEXT);
+	assert_string_equal(at("result.resultType"), "input_required");
+	assert_int_equal(json_object_size(dialog_at("result.inputRequests")), 1);
+	assert_string_equal(at("result.inputRequests.roots.method"), "roots/list");
+
+	auto_free char *one = strdup(at("result.requestState"));
+
+	retry(one, "\"name\":{\"action\":\"decline\"}," ROOTS "," TEXT);
+	assert_string_equal(at("result.resultType"), "complete");
+	assert_string_equal(at("result.name.first"), "Ann");
+	/* Those that fit no question are not. */
+	tell("ask", "\"name\":{\"roots\":[]},\"roots\":{\"action\":\"accept\"}," TEXT);
+	assert_int_equal(json_object_size(dialog_at("result.inputRequests")), 2);
+}
+
+/* Nobody says yes to what they were not shown, with a state or without. */
+static void
+takes_no_consent_before_it_asks(void **state)
+{
+#define YES "\"confirm\":{\"action\":\"accept\",\"content\":{\"confirm\":true}}"
+	(void)state;
+	tell("confirm", YES);
+	assert_string_equal(at("result.resultType"), "input_required");
+	assert_string_equal(at("result.inputRequests.confirm.method"), "elicitation/create");
+
+	auto_free char *line = NULL, *one = strdup(at("result.requestState"));
+
+	assert_true(asprintf(&line,
+			"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{"
+			"\"name\":\"confirm\",\"arguments\":{\"x\":1},\"requestState\":\"%s\","
+			"\"inputResponses\":{" YES "}," ABLE(CAPABLE) "}}",
+			one) > 0);
+	dialog_say(line);
+	assert_string_equal(at("result.resultType"), "complete");
+	assert_true(json_is_true(dialog_at("result.yes")));
+}
+
 static void
 takes_no_state_of_others(void **state)
 {
@@ -182,6 +258,19 @@ names_what_the_client_lacks(void **state)
 	    "\"protocolVersion\":\"" version "\",\"capabilities\":{" CAPABLE \
 	    "},\"clientInfo\":{}")
 #define CALL REQUEST("1", "tools/call", "\"name\":\"ask\"")
+
+/* Where the client is sent requests, it answers those. */
+static void
+takes_no_early_answers_before(void **state)
+{
+	(void)state;
+	dialog_say(LEGACY("2025-11-25"));
+	dialog_forget();
+	dialog_say(REQUEST("1", "tools/call",
+	    "\"name\":\"ask\",\"inputResponses\":{" NAME "," ROOTS "," TEXT "}"));
+	assert_int_equal(dialog.nsaid, 2);
+	assert_string_equal(at("method"), "roots/list");
+}
 
 /* The client answers what it was asked as the n-th message. */
 static void
@@ -308,9 +397,12 @@ main(void)
 	static const struct CMUnitTest tests[] = {
 		CASE(asks_in_rounds),
 		CASE(asks_again_for_what_is_missing),
+		CASE(takes_answers_before_it_asks),
+		CASE(takes_no_consent_before_it_asks),
 		CASE(takes_no_state_of_others),
 		CASE(names_what_the_client_lacks),
 		CASE(asks_by_requests_before),
+		CASE(takes_no_early_answers_before),
 		CASE(takes_an_error_for_a_no),
 		CASE(ignores_responses_of_others),
 		CASE(ends_where_the_client_cancels),

@@ -7,8 +7,11 @@
 #include "gateway/task/task.h"
 
 #include "common/auto.h"
+#include "common/loop.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,6 +25,13 @@
 	"\"io.modelcontextprotocol/tasks\":{}}}}"
 #define RUN REQUEST("1", "tools/call", "\"name\":\"job\"," KNOWS)
 
+/* Of fsync(), called by threads. */
+static struct {
+	pthread_mutex_t lock; /* held: the disk is busy */
+	char synced[512];     /* below the folder, in order */
+	int error;
+} disk = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
 static struct {
 	struct pending job;
 	struct origin to;
@@ -29,6 +39,24 @@ static struct {
 	int folder;
 	bool cancelled;
 } self;
+
+int
+fsync(int fd)
+{
+	char link[64], path[256] = "";
+
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	must(readlink(link, path, sizeof path - 1) > 0);
+	pthread_mutex_lock(&disk.lock);
+
+	size_t n = strlen(disk.synced);
+	int error = disk.error;
+
+	snprintf(disk.synced + n, sizeof disk.synced - n, "%s ", path + strlen(self.path));
+	pthread_mutex_unlock(&disk.lock);
+	errno = error;
+	return error == 0 ? 0 : -1;
+}
 
 static void
 on_cancel(struct pending *p)
@@ -49,7 +77,8 @@ call(const struct request *r, const char *name, json_t *arguments, json_t **answ
 	}
 	client_begin(&self.job, &self.to, on_cancel);
 	json_decref(self.to.id);
-	*answer = jsonrpc_result(r->origin.id, task_created(self.to.client));
+	task_promise(self.to.client, &r->origin);
+	*answer = NULL;
 	return true;
 }
 
@@ -58,7 +87,13 @@ start(void **state)
 {
 	static const struct extra more = { .call = call };
 
+	struct err e;
+
 	memset(&self, 0, sizeof self);
+	disk.synced[0] = '\0';
+	disk.error = 0;
+	if (loop_open(&e) < 0)
+		return -1;
 	snprintf(self.path, sizeof self.path, "/tmp/cloister-task-XXXXXX");
 	if (mkdtemp(self.path) == NULL)
 		return -1;
@@ -76,6 +111,8 @@ stop(void **state)
 {
 	char command[128];
 
+	task_stop();
+	loop_close();
 	task_open(-1);
 	close(self.folder);
 	snprintf(command, sizeof command, "rm -rf '%s'", self.path);
@@ -91,10 +128,31 @@ at(const char *path)
 }
 
 static void
+look(void *none)
+{
+	(void)none;
+	if (dialog.nsaid > 0)
+		loop_stop();
+	else
+		loop_after(1, look, NULL);
+}
+
+/* Until the client is answered. */
+static void
+wait_for_it(void)
+{
+	struct err e;
+
+	look(NULL);
+	assert_int_equal(loop_run(&e), 0);
+}
+
+static void
 run(void)
 {
 	dialog_forget();
 	dialog_say(RUN);
+	wait_for_it();
 	assert_string_equal(at("result.resultType"), "task");
 	assert_string_equal(at("result.status"), "working");
 	snprintf(self.id, sizeof self.id, "%s", at("result.taskId"));
@@ -237,6 +295,86 @@ is_over_when_its_time_is(void **state)
 }
 
 static void
+on_time_up(void *none)
+{
+	(void)none;
+	loop_stop();
+}
+
+/* The disk does not answer; the loop goes on meanwhile. */
+static void
+begin_on_a_busy_disk(void)
+{
+	struct err e;
+
+	pthread_mutex_lock(&disk.lock);
+	dialog_say(RUN);
+	loop_after(50, on_time_up, NULL);
+	assert_int_equal(loop_run(&e), 0);
+	assert_int_equal(dialog.nsaid, 0);
+	assert_string_equal(disk.synced, "");
+}
+
+static void
+is_told_of_once_it_is_on_the_disk(void **state)
+{
+	char all[256], owner[33] = "";
+
+	(void)state;
+	begin_on_a_busy_disk();
+	pthread_mutex_unlock(&disk.lock);
+	wait_for_it();
+	assert_string_equal(at("result.status"), "working");
+	assert_int_equal(sscanf(disk.synced, "/tasks/%32[0-9a-f]/", owner), 1);
+	snprintf(all, sizeof all, "/tasks/%s/%s.run /tasks/%s /tasks  ", owner, at("result.taskId"),
+	    owner);
+	assert_string_equal(disk.synced, all);
+	end_with("result", json_object());
+}
+
+static void
+is_not_told_of_where_the_disk_fails(void **state)
+{
+	(void)state;
+	disk.error = EIO;
+	dialog_say(RUN);
+	wait_for_it();
+	assert_int_equal(json_integer_value(dialog_at("error.code")), RPC_INTERNAL);
+	assert_true(self.cancelled);
+}
+
+/* Who does not wait for it will not have its id. */
+static void
+ends_where_nobody_hears_of_it(void **state)
+{
+	(void)state;
+	begin_on_a_busy_disk();
+	client_give_up(&dialog.client, true);
+	assert_false(self.cancelled);
+	pthread_mutex_unlock(&disk.lock);
+	while (dialog.client.pending != NULL) {
+		struct err e;
+
+		loop_after(1, on_time_up, NULL);
+		assert_int_equal(loop_run(&e), 0);
+	}
+	assert_true(self.cancelled);
+	assert_int_equal(dialog.nsaid, 0);
+}
+
+/* Its gateway ends while the disk is busy. */
+static void
+is_told_of_at_the_end(void **state)
+{
+	(void)state;
+	dialog_say(RUN);
+	task_stop();
+	assert_string_equal(at("result.status"), "working");
+	assert_non_null(strstr(disk.synced, ".run "));
+	end_with("result", json_object());
+}
+
+static void
 fails_with_its_gateway(void **state)
 {
 	(void)state;
@@ -256,7 +394,9 @@ main(void)
 	static const struct CMUnitTest tests[] = {
 		CASE(is_told_to_its_principal_only), CASE(asks_while_it_runs),
 		CASE(ends_in_each_way), CASE(is_not_made_without_room),
-		CASE(is_over_when_its_time_is),
+		CASE(is_over_when_its_time_is), CASE(is_told_of_once_it_is_on_the_disk),
+		CASE(is_not_told_of_where_the_disk_fails), CASE(ends_where_nobody_hears_of_it),
+		CASE(is_told_of_at_the_end),
 		CASE(fails_with_its_gateway), /* last: it has ended then */
 	};
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* work.c - a queue, threads that empty it, and a way back into the loop; trusts its callers. */
-#include "snapshotd/work.h"
+#include "common/work.h"
 
 #include "common/auto.h"
 #include "common/loop.h"
