@@ -26,6 +26,22 @@ LOST = "interpreters of this session were lost"
 AWAY = {"unavailable"}
 
 
+# None: of a process that is not dumpable only root may know.
+def entries(folder):
+    try:
+        return len(os.listdir(folder))
+    except PermissionError:
+        return None
+
+
+def lines(path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            return len(list(file))
+    except PermissionError:
+        return None
+
+
 class House:
     """Daemons under a supervisor, and somebody under the gateway's name who asks the executor for anybody."""
 
@@ -71,8 +87,7 @@ class House:
     def counts(self):
         """Descriptors of those who hold what is kept, and mounts of who makes them."""
         supervisor, executor, builder = self.home.status()["pid"], self.executor(), self.builder()
-        with open(f"/proc/{builder}/mountinfo", encoding="utf-8") as mounts:
-            return [len(os.listdir(f"/proc/{pid}/fd")) for pid in (supervisor, executor, builder)] + [len(list(mounts))]
+        return [*(entries(f"/proc/{pid}/fd") for pid in (supervisor, executor, builder)), lines(f"/proc/{builder}/mountinfo")]
 
 
 @contextlib.contextmanager

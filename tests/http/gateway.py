@@ -212,8 +212,8 @@ class Gateway:
 
     # Does it hold no more than that?  A sanitizer keeps what was freed, so there it always does.
     def holds(self, most):
-        with open(f"/proc/{self.process.pid}/maps", encoding="utf-8") as maps:
-            return "libasan" in maps.read() or self.rss() <= most
+        with open(self.command[0], "rb") as program:
+            return b"__asan_init" in program.read() or self.rss() <= most
 
     def rss(self):
         with open(f"/proc/{self.process.pid}/status", encoding="ascii") as status:
