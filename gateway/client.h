@@ -86,7 +86,7 @@ struct pending {
 void client_answer(const struct origin *, json_t *message);
 /* A notification about a request, or a request to the client for it; takes the message. */
 void client_tell(const struct origin *, json_t *message);
-/* Does what client_tell() would be used for go nowhere for now? */
+/* Does the client not keep up, so that what client_tell() would send is better left out? */
 bool client_slow(const struct origin *);
 
 /* From here on it is found by its id; the origin is copied, its batch waits. */

@@ -14,6 +14,8 @@ cloister_test(unit test_session.c ${executor_sessions})
 cloister_test(unit test_session_record.c ${executor_sessions})
 cloister_test(unit test_run.c ${executor_sessions} ${executor_files} ${executor}/run/outcome.c ${executor}/run/plan.c
 	${executor}/run/run.c ${executor}/run/stream.c ${executor}/run/symptom.c ${executor}/tools/run_tools.c)
+cloister_test(unit test_outcome.c ${executor_sessions} ${executor_files} ${executor}/run/outcome.c ${executor}/run/plan.c
+	${executor}/run/run.c ${executor}/run/stream.c ${executor}/run/symptom.c ${executor}/tools/run_tools.c)
 cloister_test(unit test_statements.c ${executor_sessions} ${executor_files} ${executor}/run/outcome.c ${executor}/run/plan.c
 	${executor}/run/run.c ${executor}/run/stream.c ${executor}/run/symptom.c ${executor}/tools/run_tools.c)
 cloister_test(unit test_pool.c ${executor_sessions})
@@ -21,6 +23,6 @@ cloister_test(unit test_artifact.c ${executor_sessions} ${executor_files})
 cloister_test(unit test_collect.c ${executor_sessions} ${executor_files})
 cloister_test(unit test_snapshot.c ${executor_sessions} ${executor_files} ${executor}/session/snapshot.c
 	${executor}/session/snapshot_job.c ${executor}/session/snapshot_restore.c ${executor}/session/snapshot_take.c)
-foreach(test test_limits test_policy test_pool test_statements test_queue test_session_record test_session test_run test_artifact test_collect test_snapshot)
+foreach(test test_limits test_policy test_pool test_statements test_queue test_session_record test_session test_run test_outcome test_artifact test_collect test_snapshot)
 	cloister_includes(${test} tests executor)
 endforeach()

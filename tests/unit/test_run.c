@@ -1,72 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_run.c - an execution through all its steps, and given up at each of them. */
-#include "fake.h"
+#include "run_setup.h"
 
-#include "executor/options.h"
-#include "executor/run/queue.h"
 #include "executor/run/stream.h"
-#include "executor/runtime.h"
-#include "executor/tools/run_tools.h"
 #include "executor/tools/session_tools.h"
 
-#include "common/auto.h"
-
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-static int
-begin(void **state)
-{
-	struct err e;
-
-	(void)state;
-	fake_reset();
-	if (fake_options(&e) < 0 || runtime_open(&e) < 0)
-		return -1;
-	options.max_concurrent = 1;
-	return session_id_open(&e);
-}
-
-static int
-end(void **state)
-{
-	(void)state;
-	session_end_all();
-	fake_bury();
-	assert_int_equal(fake.boxes, 0);
-	assert_int_equal(fake.programs, 0);
-	assert_int_equal(fake.workspaces, 0);
-	assert_int_equal(queue_counts()->running, 0);
-	assert_int_equal(queue_counts()->waiting, 0);
-	return 0;
-}
-
-/* Starts one; *ask gets its code here and is cleared. */
-static struct fake_call *
-start(struct execute_code ask)
-{
-	struct fake_call *c = fake_call(MSG_execute_code, "ann");
-	struct err e;
-
-	ask.code = blob_text("print(1)");
-	ask.capture_output = true;
-	if (run_tools_on_execute_code(&c->call, &ask, &e) < 0)
-		call_fail(&c->call, &e);
-	blob_clear(&ask.code);
-	return c;
-}
-
-static struct box_end
-ended_well(const char *out)
-{
-	return (struct box_end){ .out = blob_text(out), .err = blob_text(""), .wall_ms = 5 };
-}
 
 static void
 cancel(struct fake_call *c)
@@ -337,167 +278,6 @@ tells_the_outcome_of_what_cannot_be_listed(void **state)
 	}
 }
 
-static const struct {
-	struct box_end end;
-	const char *type, *text, *code, *signal;
-	int exit_code;
-	enum event event;
-} endings[] = {
-	{ { .how = BOX_TIMED_OUT }, NULL, NULL, "timeout", NULL, -1, event_execution_timeout },
-	{ { .how = BOX_OUT_OF_CPU, .signal = SIGKILL }, NULL, NULL, "timeout", "SIGKILL", -1,
-	    event_execution_timeout },
-	{ { .how = BOX_OUT_OF_MEMORY }, NULL, NULL, "out_of_memory", NULL, -1,
-	    event_execution_failed },
-	{ { .how = BOX_SIGNALLED, .signal = SIGSEGV }, NULL, NULL, "killed", "SIGSEGV", -1,
-	    event_execution_failed },
-	{ { .how = BOX_EXITED, .exit_code = 3 }, NULL, NULL, "program_failed", NULL, 3,
-	    event_execution_failed },
-	{ { .how = BOX_EXITED, .exit_code = 1, .too_many_processes = true }, "BlockingIOError",
-	    "[Errno 11] no", "too_many_processes", NULL, 1, event_execution_failed },
-	{ { .how = BOX_EXITED, .exit_code = 1, .error_line = 7 }, "OSError",
-	    "[Errno 28] No space left on device", "disk_full", NULL, 1, event_execution_failed },
-	/* Where nobody counts its processes, it says so itself. */
-	{ { .how = BOX_EXITED, .exit_code = 1 }, "BlockingIOError",
-	    "[Errno 11] Resource temporarily unavailable", "too_many_processes", NULL, 1,
-	    event_execution_failed },
-	{ { .how = BOX_EXITED, .exit_code = 1 }, "RuntimeError", "can't start new thread",
-	    "too_many_processes", NULL, 1, event_execution_failed },
-	{ { .how = BOX_EXITED, .exit_code = 1 }, "Error", "spawn /bin/true EAGAIN",
-	    "too_many_processes", NULL, 1, event_execution_failed },
-	{ { .how = BOX_EXITED, .exit_code = 1 }, "RuntimeError", "x", "program_failed", NULL, 1,
-	    event_execution_failed },
-	{ { .how = BOX_EXITED, .exit_code = 1 }, "MemoryError", "", "out_of_memory", NULL, 1,
-	    event_execution_failed },
-	{ { .how = BOX_EXITED, .exit_code = 1 }, "IndentationError", "unexpected indent",
-	    "syntax_error", NULL, 1, event_execution_failed },
-	{ { .how = BOX_EXITED, .exit_code = 1 }, "ValueError", "x", "program_failed", NULL, 1,
-	    event_execution_failed },
-	/* What has no exceptions says so on stderr, in its last line. */
-	{ { .how = BOX_EXITED, .exit_code = 1 }, NULL, "x: No space left on device\n\n",
-	    "disk_full", NULL, 1, event_execution_failed },
-	{ { .how = BOX_EXITED, .exit_code = 254 }, NULL,
-	    "a\nbash: fork: retry: Resource temporarily unavailable\n"
-	    "bash: fork: Resource temporarily unavailable\n",
-	    "too_many_processes", NULL, 254, event_execution_failed },
-	{ { .how = BOX_EXITED, .exit_code = 2 }, NULL, "sh: 0: Cannot fork", "too_many_processes",
-	    NULL, 2, event_execution_failed },
-	{ { .how = BOX_EXITED, .exit_code = 2 }, NULL,
-	    "bash: xrealloc: cannot allocate 1073741824 bytes\n", "out_of_memory", NULL, 2,
-	    event_execution_failed },
-	{ { .how = BOX_EXITED, .exit_code = 1 }, NULL, "read: Resource temporarily unavailable",
-	    "program_failed", NULL, 1, event_execution_failed },
-	{ { .how = BOX_EXITED, .exit_code = 1 }, NULL, "No space left on device\nno such word\n",
-	    "program_failed", NULL, 1, event_execution_failed },
-	{ { .how = BOX_EXITED, .exit_code = 1 }, NULL, " \n\n", "program_failed", NULL, 1,
-	    event_execution_failed },
-	{ { .how = BOX_SIGNALLED, .signal = SIGTERM }, NULL, "x: No space left on device\n",
-	    "killed", "SIGTERM", -1, event_execution_failed },
-};
-
-/* By an exception, or on stderr where it has none. */
-static void
-say_why(struct box_end *end, const char *type, const char *text)
-{
-	if (type == NULL && text != NULL) {
-		end->err = blob_text(text);
-		return;
-	}
-	end->error_type = type != NULL ? strdup(type) : NULL;
-	end->error_text = text != NULL ? strdup(text) : NULL;
-}
-
-static void
-says_why_it_failed(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < COUNT(endings); i++) {
-		struct fake_call *c = start((struct execute_code){ 0 });
-		struct box_end how = endings[i].end;
-		size_t before = fake_count(endings[i].event);
-
-		say_why(&how, endings[i].type, endings[i].text);
-		fake_make(NULL);
-		fake_end_run(how);
-		assert_false(c->reply.execution.success);
-		assert_string_equal(c->reply.execution.error->code, endings[i].code);
-		assert_int_equal(c->reply.execution.error->line, how.error_line);
-		assert_int_equal(c->reply.execution.exit_code, endings[i].exit_code);
-		assert_int_equal(c->reply.execution.timed_out,
-		    how.how == BOX_TIMED_OUT || how.how == BOX_OUT_OF_CPU);
-		if (endings[i].signal != NULL)
-			assert_string_equal(c->reply.execution.signal, endings[i].signal);
-		assert_int_equal(fake_count(endings[i].event), before + 1);
-		fake_forget(c);
-	}
-	assert_int_equal(fake_count(event_resource_exceeded), 11);
-}
-
-/* The limit, what was used, and what to do. */
-static void
-tells_limits(void **state)
-{
-	struct resource_limits asked = { .max_cpu_seconds = 1.5, .max_files = 77 };
-	static const struct {
-		struct box_end end;
-		bool full;
-		const char *type, *text, *message, *hint;
-	} cases[] = {
-		{ { .how = BOX_OUT_OF_CPU, .signal = SIGKILL }, false, NULL, NULL,
-		    "1.5 s of processor time", "max_cpu_seconds" },
-		{ { .how = BOX_TIMED_OUT, .signal = SIGKILL }, false, NULL, NULL, "30 s",
-		    "timeout may be 3600" },
-		{ { .how = BOX_OUT_OF_MEMORY, .max_memory_bytes = 536900000 }, false, NULL, NULL,
-		    "limit of 536870912 bytes; it had 536900000", "max_ram_mb may be 8192" },
-		{ { .how = BOX_EXITED, .exit_code = 1, .too_many_processes = true }, false, NULL,
-		    NULL, "limit of 64", "max_processes may be 512" },
-		{ { .how = BOX_EXITED, .exit_code = 1 }, true, NULL, NULL, "limit, 77",
-		    "max_files 65536" },
-		{ { .how = BOX_EXITED, .exit_code = 1 }, false, "OSError",
-		    "[Errno 28] No space left on device",
-		    "/tmp and /dev/shm together hold 67108864 bytes", "delete those" },
-		{ { .how = BOX_EXITED, .exit_code = 1 }, false, NULL,
-		    "head: error writing 'standard output': No space left on device\n",
-		    "/tmp and /dev/shm together hold 67108864 bytes", "/workspace" },
-		{ { .how = BOX_EXITED, .exit_code = 1 }, false, NULL,
-		    "bash: line 1: /dev/null: Too many open files\n", "exit code 1",
-		    "limit, 256: close some" },
-		{ { .how = BOX_EXITED, .exit_code = 1 }, false, "OSError",
-		    "[Errno 24] Too many open files: 'x'", "Too many open files",
-		    "limit, 256: close some" },
-		{ { .how = BOX_EXITED, .exit_code = 1 }, false, "ModuleNotFoundError",
-		    "No module named 'requests'", "requests", "none can be installed" },
-		{ { .how = BOX_EXITED, .exit_code = 1 }, false, "Error",
-		    "getaddrinfo ENOTFOUND example.com", "example.com", "no network" },
-		{ { .how = BOX_EXITED, .exit_code = 1 }, false, "FileNotFoundError",
-		    "[Errno 2] No such file or directory: 'a.csv'", "a.csv", "pass session_id" },
-		{ { .how = BOX_EXITED, .exit_code = 1 }, false, "ValueError", "no", "no",
-		    "Read stderr" },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct fake_call *c = start((struct execute_code){ .resource_limits = &asked });
-		struct box_end how = cases[i].end;
-
-		say_why(&how, cases[i].type, cases[i].text);
-		fake.full = cases[i].full;
-		fake_make(NULL);
-		fake_end_run(how);
-		assert_non_null(strstr(c->reply.execution.error->message, cases[i].message));
-		assert_non_null(strstr(c->reply.execution.error->hint, cases[i].hint));
-		fake_forget(c);
-	}
-	/* One that went well is told, too. */
-	struct fake_call *c = start((struct execute_code){ 0 });
-
-	fake.full = true;
-	fake_make(NULL);
-	fake_end_run(ended_well(""));
-	assert_true(c->reply.execution.success);
-	assert_non_null(strstr(c->reply.execution.notes.items[0], "disk_full"));
-	fake_forget(c);
-}
-
 static void
 mends_output(void **state)
 {
@@ -628,8 +408,6 @@ main(void)
 		cmocka_unit_test_setup_teardown(lists_what_was_written, begin, end),
 		cmocka_unit_test_setup_teardown(
 		    tells_the_outcome_of_what_cannot_be_listed, begin, end),
-		cmocka_unit_test_setup_teardown(says_why_it_failed, begin, end),
-		cmocka_unit_test_setup_teardown(tells_limits, begin, end),
 		cmocka_unit_test_setup_teardown(mends_output, begin, end),
 		cmocka_unit_test_setup_teardown(refuses_by_name, begin, end),
 		cmocka_unit_test_setup_teardown(streams_what_takes_long, begin, end),

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_outcome.c - what is told of a program that failed, or met a limit. */
+#include "run_setup.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+	struct box_end end;
+	const char *type, *text, *code, *signal;
+	int exit_code;
+	enum event event;
+} endings[] = {
+	{ { .how = BOX_TIMED_OUT }, NULL, NULL, "timeout", NULL, -1, event_execution_timeout },
+	{ { .how = BOX_OUT_OF_CPU, .signal = SIGKILL }, NULL, NULL, "timeout", "SIGKILL", -1,
+	    event_execution_timeout },
+	{ { .how = BOX_OUT_OF_MEMORY }, NULL, NULL, "out_of_memory", NULL, -1,
+	    event_execution_failed },
+	{ { .how = BOX_SIGNALLED, .signal = SIGSEGV }, NULL, NULL, "killed", "SIGSEGV", -1,
+	    event_execution_failed },
+	{ { .how = BOX_EXITED, .exit_code = 3 }, NULL, NULL, "program_failed", NULL, 3,
+	    event_execution_failed },
+	{ { .how = BOX_EXITED, .exit_code = 1, .too_many_processes = true }, "BlockingIOError",
+	    "[Errno 11] no", "too_many_processes", NULL, 1, event_execution_failed },
+	{ { .how = BOX_EXITED, .exit_code = 1, .error_line = 7 }, "OSError",
+	    "[Errno 28] No space left on device", "disk_full", NULL, 1, event_execution_failed },
+	/* Where nobody counts its processes, it says so itself. */
+	{ { .how = BOX_EXITED, .exit_code = 1 }, "BlockingIOError",
+	    "[Errno 11] Resource temporarily unavailable", "too_many_processes", NULL, 1,
+	    event_execution_failed },
+	{ { .how = BOX_EXITED, .exit_code = 1 }, "RuntimeError", "can't start new thread",
+	    "too_many_processes", NULL, 1, event_execution_failed },
+	{ { .how = BOX_EXITED, .exit_code = 1 }, "Error", "spawn /bin/true EAGAIN",
+	    "too_many_processes", NULL, 1, event_execution_failed },
+	{ { .how = BOX_EXITED, .exit_code = 1 }, "RuntimeError", "x", "program_failed", NULL, 1,
+	    event_execution_failed },
+	{ { .how = BOX_EXITED, .exit_code = 1 }, "MemoryError", "", "out_of_memory", NULL, 1,
+	    event_execution_failed },
+	{ { .how = BOX_EXITED, .exit_code = 1 }, "IndentationError", "unexpected indent",
+	    "syntax_error", NULL, 1, event_execution_failed },
+	{ { .how = BOX_EXITED, .exit_code = 1 }, "ValueError", "x", "program_failed", NULL, 1,
+	    event_execution_failed },
+	/* What has no exceptions says so on stderr, in its last line. */
+	{ { .how = BOX_EXITED, .exit_code = 1 }, NULL, "x: No space left on device\n\n",
+	    "disk_full", NULL, 1, event_execution_failed },
+	{ { .how = BOX_EXITED, .exit_code = 254 }, NULL,
+	    "a\nbash: fork: retry: Resource temporarily unavailable\n"
+	    "bash: fork: Resource temporarily unavailable\n",
+	    "too_many_processes", NULL, 254, event_execution_failed },
+	{ { .how = BOX_EXITED, .exit_code = 2 }, NULL, "sh: 0: Cannot fork", "too_many_processes",
+	    NULL, 2, event_execution_failed },
+	{ { .how = BOX_EXITED, .exit_code = 2 }, NULL,
+	    "bash: xrealloc: cannot allocate 1073741824 bytes\n", "out_of_memory", NULL, 2,
+	    event_execution_failed },
+	{ { .how = BOX_EXITED, .exit_code = 1 }, NULL, "read: Resource temporarily unavailable",
+	    "program_failed", NULL, 1, event_execution_failed },
+	{ { .how = BOX_EXITED, .exit_code = 1 }, NULL, "No space left on device\nno such word\n",
+	    "program_failed", NULL, 1, event_execution_failed },
+	{ { .how = BOX_EXITED, .exit_code = 1 }, NULL, " \n\n", "program_failed", NULL, 1,
+	    event_execution_failed },
+	{ { .how = BOX_SIGNALLED, .signal = SIGTERM }, NULL, "x: No space left on device\n",
+	    "killed", "SIGTERM", -1, event_execution_failed },
+};
+
+/* By an exception, or on stderr where it has none. */
+static void
+say_why(struct box_end *end, const char *type, const char *text)
+{
+	if (type == NULL && text != NULL) {
+		end->err = blob_text(text);
+		return;
+	}
+	end->error_type = type != NULL ? strdup(type) : NULL;
+	end->error_text = text != NULL ? strdup(text) : NULL;
+}
+
+static void
+says_why_it_failed(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(endings); i++) {
+		struct fake_call *c = start((struct execute_code){ 0 });
+		struct box_end how = endings[i].end;
+		size_t before = fake_count(endings[i].event);
+
+		say_why(&how, endings[i].type, endings[i].text);
+		fake_make(NULL);
+		fake_end_run(how);
+		assert_false(c->reply.execution.success);
+		assert_string_equal(c->reply.execution.error->code, endings[i].code);
+		assert_int_equal(c->reply.execution.error->line, how.error_line);
+		assert_int_equal(c->reply.execution.exit_code, endings[i].exit_code);
+		assert_int_equal(c->reply.execution.timed_out,
+		    how.how == BOX_TIMED_OUT || how.how == BOX_OUT_OF_CPU);
+		if (endings[i].signal != NULL)
+			assert_string_equal(c->reply.execution.signal, endings[i].signal);
+		assert_int_equal(fake_count(endings[i].event), before + 1);
+		fake_forget(c);
+	}
+	assert_int_equal(fake_count(event_resource_exceeded), 11);
+}
+
+/* The limit, what was used, and what to do. */
+static const struct {
+	struct box_end end;
+	bool full;
+	const char *type, *text, *message, *hint;
+} limits[] = {
+	{ { .how = BOX_OUT_OF_CPU, .signal = SIGKILL }, false, NULL, NULL,
+	    "1.5 s of processor time", "max_cpu_seconds" },
+	{ { .how = BOX_TIMED_OUT, .signal = SIGKILL }, false, NULL, NULL, "30 s",
+	    "timeout may be 3600" },
+	{ { .how = BOX_OUT_OF_MEMORY, .max_memory_bytes = 536900000 }, false, NULL, NULL,
+	    "limit of 536870912 bytes; it had 536900000", "max_ram_mb may be 8192" },
+	{ { .how = BOX_EXITED, .exit_code = 1, .too_many_processes = true }, false, NULL, NULL,
+	    "limit of 64", "max_processes may be 512" },
+	{ { .how = BOX_EXITED, .exit_code = 1 }, true, NULL, NULL, "limit, 77", "max_files 65536" },
+	{ { .how = BOX_EXITED, .exit_code = 1 }, false, "OSError",
+	    "[Errno 28] No space left on device", "/tmp and /dev/shm together hold 67108864 bytes",
+	    "delete those" },
+	{ { .how = BOX_EXITED, .exit_code = 1 }, false, NULL,
+	    "head: error writing 'standard output': No space left on device\n",
+	    "/tmp and /dev/shm together hold 67108864 bytes", "/workspace" },
+	{ { .how = BOX_EXITED, .exit_code = 1 }, false, NULL,
+	    "bash: line 1: /dev/null: Too many open files\n", "exit code 1",
+	    "limit, 256: close some" },
+	{ { .how = BOX_EXITED, .exit_code = 1 }, false, "OSError",
+	    "[Errno 24] Too many open files: 'x'", "Too many open files",
+	    "limit, 256: close some" },
+	{ { .how = BOX_EXITED, .exit_code = 1 }, false, "ModuleNotFoundError",
+	    "No module named 'requests'", "requests", "none can be installed" },
+	{ { .how = BOX_EXITED, .exit_code = 1 }, false, "Error",
+	    "getaddrinfo ENOTFOUND example.com", "example.com", "no network" },
+	{ { .how = BOX_EXITED, .exit_code = 1 }, false, "FileNotFoundError",
+	    "[Errno 2] No such file or directory: 'a.csv'", "a.csv", "pass session_id" },
+	{ { .how = BOX_EXITED, .exit_code = 1 }, false, "ValueError", "no", "no", "Read stderr" },
+};
+
+static void
+tells_limits(void **state)
+{
+	struct resource_limits asked = { .max_cpu_seconds = 1.5, .max_files = 77 };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(limits); i++) {
+		struct fake_call *c = start((struct execute_code){ .resource_limits = &asked });
+		struct box_end how = limits[i].end;
+
+		say_why(&how, limits[i].type, limits[i].text);
+		fake.full = limits[i].full;
+		fake_make(NULL);
+		fake_end_run(how);
+		assert_non_null(strstr(c->reply.execution.error->message, limits[i].message));
+		assert_non_null(strstr(c->reply.execution.error->hint, limits[i].hint));
+		fake_forget(c);
+	}
+}
+
+static void
+tells_a_limit_of_what_went_well(void **state)
+{
+	struct fake_call *c = start((struct execute_code){ 0 });
+
+	(void)state;
+	fake.full = true;
+	fake_make(NULL);
+	fake_end_run(ended_well(""));
+	assert_true(c->reply.execution.success);
+	assert_non_null(strstr(c->reply.execution.notes.items[0], "disk_full"));
+	fake_forget(c);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(says_why_it_failed, begin, end),
+		cmocka_unit_test_setup_teardown(tells_limits, begin, end),
+		cmocka_unit_test_setup_teardown(tells_a_limit_of_what_went_well, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
