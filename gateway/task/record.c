@@ -8,8 +8,8 @@
 #include "gateway/task/record.h"
 
 #include "common/auto.h"
+#include "common/crypto/hash.h"
 #include "common/fdio.h"
-#include "common/hash.h"
 
 #include <errno.h>
 #include <fcntl.h>
