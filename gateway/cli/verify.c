@@ -8,10 +8,10 @@
 #include "gateway/cli/place.h"
 
 #include "common/auto.h"
+#include "common/crypto/hash.h"
+#include "common/crypto/seal.h"
 #include "common/fdio.h"
-#include "common/hash.h"
 #include "common/jschema.h"
-#include "common/seal.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -85,7 +85,7 @@ load_json(const char *path, struct err *e)
 	if (strcmp(path, "-") == 0) {
 		json = json_loadf(stdin, JSON_REJECT_DUPLICATES, &why);
 	} else {
-		if (fdio_load(AT_FDCWD, path, JSON_BYTES, &text, e) < 0)
+		if (fdio_load_given(path, JSON_BYTES, &text, e) < 0)
 			return NULL;
 		json = json_loadb(text.data, text.size, JSON_REJECT_DUPLICATES, &why);
 		blob_clear(&text);

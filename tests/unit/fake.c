@@ -8,8 +8,8 @@
 #include "common/auto.h"
 #include "common/daemon.h"
 #include "common/fdio.h"
+#include "common/journal/spool.h"
 #include "common/loop.h"
-#include "common/spool.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -139,6 +139,14 @@ fdio_load(int dir, const char *name, size_t limit, struct blob *blob, struct err
 	(void)dir, (void)limit, (void)e;
 	*blob = blob_copy(text, strlen(text));
 	return 0;
+}
+
+/* No test has a settings file. */
+int
+fdio_load_given(const char *path, size_t limit, struct blob *blob, struct err *e)
+{
+	(void)limit, (void)blob;
+	return err_set(e, ERR_not_found, "%s", path);
 }
 
 int
