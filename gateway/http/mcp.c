@@ -184,7 +184,8 @@ session_of(struct http_request *r)
 {
 	const char *id = request_header(r, "Mcp-Session-Id");
 	const char *version = request_header(r, "MCP-Protocol-Version");
-	struct session *session = id == NULL ? NULL : session_find(id, r->account);
+	struct session *session =
+	    id == NULL ? NULL : session_find(id, r->account, &exchange_transport);
 
 	if (id == NULL)
 		guard_refuse(r, MHD_HTTP_BAD_REQUEST, NULL,

@@ -344,6 +344,22 @@ def test_http_with_sse(gateway):
         stream.close()
 
 
+def test_a_stream_of_sse_is_no_session_of_mcp(gateway):
+    with Gateway(os.path.dirname(gateway.command[0]), transport="sse") as old:
+        stream = old.open("GET", "/sse", None, {"Accept": "text/event-stream"})
+        _, _, where = stream.event()
+        ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+        headers = {"Mcp-Session-Id": where.partition("=")[2], "Accept": "text/event-stream"}
+        expect(old.post(ping, headers, timeout=5), 404)
+        for method in ("GET", "DELETE"):
+            expect(old.ask(method, "/mcp", None, headers, timeout=5), 404)
+        expect(old.post(ping, path=where), 202)
+        assert stream.message() == {"jsonrpc": "2.0", "id": 1, "result": {}}
+        expect(old.post(ping, path="/messages?session_id=" + old.session().id), 404)
+        assert old.end() == 0, "with a stream that is open"
+        stream.close()
+
+
 def test_sse_only_where_asked_for(gateway):
     expect(gateway.ask("GET", "/sse"), 404)
 

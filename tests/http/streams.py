@@ -197,6 +197,19 @@ def test_cancelling_in_a_session(gateway):
     assert all("method" in message for message in left), "a cancelled request is not answered"
 
 
+# What became a task is answered once the disk has it: then its client may be gone, not what is known of it.
+def test_leaving_sse_while_a_task_begins(bin_, cluster):
+    with Gateway(bin_, ["--task-after-ms=0"], cluster, transport="sse") as old:
+        tasks = {"io.modelcontextprotocol/clientCapabilities": {"extensions": {"io.modelcontextprotocol/tasks": {}}}}
+        for i in range(24):
+            stream = old.open("GET", "/sse", None, {"Accept": "text/event-stream"})
+            message = call("execute_code", {"code": "import time; time.sleep(.2)"}, meta=tasks)
+            assert old.post(message, path=stream.event()[2]).status == 202
+            time.sleep(0.0005 * (i % 6))
+            stream.close()
+        soon(lambda: metric(old, "cloister_http_sessions") == 0, "all are gone")
+
+
 def test_the_second_general_stream_takes_over(gateway):
     session = gateway.session()
     first, second = session.get(), session.get()
