@@ -16,6 +16,7 @@
 #include "common/log.h"
 #include "common/loop.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -66,6 +67,79 @@ guard_busy(struct http_request *r)
 	    (size_t)options.max_bodies_bytes);
 }
 
+/* ---- where a request ends ---- */
+
+struct head {
+	int lengths, codings, hosts;
+	const char *coding;
+	bool odd; /* what is no name or value; with a blank behind it a name is one to who trims */
+};
+
+static bool
+is_token(const char *name)
+{
+	while (isalnum((unsigned char)*name) ||
+	       (*name != '\0' && strchr("!#$%&'*+-.^_`|~", *name) != NULL))
+		name++;
+	return *name == '\0';
+}
+
+static bool
+has_control(const char *value)
+{
+	while ((unsigned char)*value >= ' ' || *value == '\t')
+		value++;
+	return *value != '\0';
+}
+
+static enum MHD_Result
+look_at(void *self, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+	struct head *head = self;
+
+	(void)kind;
+	head->odd |= !is_token(name) || has_control(value);
+	head->lengths += strcasecmp(name, "Content-Length") == 0;
+	head->hosts += strcasecmp(name, "Host") == 0;
+	if (strcasecmp(name, "Transfer-Encoding") == 0) {
+		head->codings++;
+		head->coding = value;
+	}
+	return MHD_YES;
+}
+
+/* RFC 9112, 3.2, 5.1, 6.1 and 6.3: NULL, or why another may take it for something else. */
+static const char *
+ambiguity(const struct head *head, bool old)
+{
+	return head->odd           ? "a header is malformed"
+	       : head->lengths > 1 ? "Content-Length is there more than once"
+	       : head->lengths > 0 && head->codings > 0
+	           ? "Content-Length is there beside Transfer-Encoding"
+	       : head->codings > 0 && old ? "HTTP/1.0 has no Transfer-Encoding"
+	       : head->hosts > 1          ? "Host is there more than once"
+	       : head->hosts == 0 && !old ? "Host is missing"
+	                                  : NULL;
+}
+
+bool
+guard_frames(struct http_request *r, const char *version)
+{
+	static const struct header closing[] = { { "Connection", "close" }, { 0 } };
+	struct head head = { 0 };
+
+	MHD_get_connection_values(r->connection, MHD_HEADER_KIND, look_at, &head);
+
+	const char *wrong = ambiguity(&head, strcmp(version, "HTTP/1.0") == 0);
+
+	if (wrong != NULL)
+		guard_refuse(r, MHD_HTTP_BAD_REQUEST, closing, "%s", wrong);
+	else if (head.codings > 1 || (head.codings == 1 && strcasecmp(head.coding, "chunked") != 0))
+		guard_refuse(r, MHD_HTTP_NOT_IMPLEMENTED, closing,
+		    "Transfer-Encoding may be chunked, and nothing else");
+	return !r->replied;
+}
+
 /* ---- Host and Origin ---- */
 
 /* Is it an element of a list joined by commas? */
@@ -86,10 +160,13 @@ listed(const char *list, const char *name, size_t size)
 static size_t
 host_size(const char *host)
 {
-	size_t n = *host == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
+	size_t n = *host == '[' ? strcspn(host, "]") : strcspn(host, ":");
+
+	n += host[n] == ']';
+
 	size_t digits = host[n] == ':' ? strspn(host + n + 1, "0123456789") + 1 : 0;
 
-	return n > strlen(host) || host[n + digits] != '\0' ? 0 : n;
+	return (*host == '[' && host[n - 1] != ']') || host[n + digits] != '\0' ? 0 : n;
 }
 
 static bool
@@ -127,7 +204,7 @@ from_elsewhere(struct http_request *r)
 {
 	const char *host = request_header(r, "Host"), *origin = request_header(r, "Origin");
 
-	if (!good_host(host) || request_repeats(r, "Host")) {
+	if (!good_host(host)) {
 		guard_refuse(r, MHD_HTTP_MISDIRECTED_REQUEST, NULL,
 		    "the Host header names no host that is served here; the operator adds names "
 		    "with "
