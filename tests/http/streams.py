@@ -282,6 +282,12 @@ def test_ranges(gateway):
     for given in ("bytes=5-1", "lines=0-1", "bytes=0-1,3-4", "bytes=", "x", "bytes=1-x"):
         reply = gateway.ask("GET", path, None, {"Range": given})
         assert reply.status == 200 and reply.body == content, (given, reply)
+    assert gateway.ask("GET", path, None, {"Range": "BYTES=1-2"}).body == content[1:3]
+    for validator in ('"x"', "Sat, 21 Nov 2026 21:00:00 GMT"):
+        reply = gateway.ask("GET", path, None, {"Range": "bytes=10-19", "If-Range": validator})
+        assert reply.status == 200 and reply.body == content, "what a client has a part of may be another file"
+    head = gateway.ask("HEAD", path, None, {"Range": "bytes=10-19"})
+    assert head.status == 200 and head.headers["Content-Length"] == "600000", head
 
 
 def test_links_open_one_file(gateway):
