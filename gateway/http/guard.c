@@ -4,6 +4,7 @@
 
 #include "gateway/account.h"
 #include "gateway/auth/auth.h"
+#include "gateway/dispatch.h"
 #include "gateway/http/session.h"
 #include "gateway/http/web.h"
 #include "gateway/options.h"
@@ -296,13 +297,17 @@ guard_permits(struct http_request *r, json_t *message)
 {
 	unsigned needed = needed_by(message);
 	json_t *each;
-	size_t i;
+	size_t i = 0;
 
 	json_array_foreach(message, i, each)
 	{
 		needed |= needed_by(each);
 	}
-	return guard_allows(r, needed);
+	if (!guard_allows(r, needed))
+		return false;
+	if (i > 1 && i <= DISPATCH_BATCH)
+		account_charge(r->account, i - 1, loop_now_ms());
+	return true;
 }
 
 static bool

@@ -222,6 +222,12 @@ def test_rates(gateway):
         assert [r.status for r in replies] == [200, 200, 200, 429, 429], replies
         assert 1 <= int(replies[-1].headers["Retry-After"]) <= 2
         expect(slow.ask("GET", "/healthz"), 200)
+    with Gateway(os.path.dirname(gateway.command[0]), ["--rate-per-s=2", "--rate-burst=20"]) as slow:
+        session = slow.session("2025-03-26")
+        expect(session.post([session.message("ping", id_=i) for i in range(24)]), 200)
+        reply = session.post(session.message("ping"))
+        expect(reply, 429)
+        assert 3 <= int(reply.headers["Retry-After"]) <= 4, "a batch counts as what is in it"
 
 
 # ---- sessions of earlier revisions ----
