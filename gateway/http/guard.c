@@ -339,24 +339,57 @@ is_type(const char *value, size_t size, const char *type)
 	return n == strlen(type) && strncasecmp(value, type, n) == 0;
 }
 
+/* What Accept says of a type, all its lines together (RFC 9110, 12.5.1). */
+struct wish {
+	const char *type;
+	char any[32];
+	bool there, good;
+	int rank; /* of what good is said of: the type, all of its kind, or all */
+};
+
+/* Is it there to say what is not wanted? */
+static bool
+is_refused(const char *at, size_t size)
+{
+	for (const char *end = at + size; at < end; at++)
+		if (*at == ';' && strncasecmp(at + 1 + strspn(at + 1, " \t"), "q=", 2) == 0)
+			return strtod(strchr(at, '=') + 1, NULL) == 0;
+	return false;
+}
+
+static enum MHD_Result
+read_accept(void *self, enum MHD_ValueKind kind, const char *name, const char *at)
+{
+	struct wish *w = self;
+	size_t n;
+
+	(void)kind;
+	if (strcasecmp(name, "Accept") != 0)
+		return MHD_YES;
+	w->there = true;
+	for (; *at != '\0'; at += n, at += strspn(at, ", \t")) {
+		n = strcspn(at, ",");
+
+		int rank = is_type(at, n, w->type)  ? 3
+		           : is_type(at, n, w->any) ? 2
+		                                    : is_type(at, n, "*/*");
+
+		if (rank > w->rank) {
+			w->rank = rank;
+			w->good = !is_refused(at, n);
+		}
+	}
+	return MHD_YES;
+}
+
 bool
 guard_accepts(const struct http_request *r, const char *type)
 {
-	const char *at = request_header(r, "Accept");
-	char any[32];
+	struct wish w = { .type = type };
 
-	if (at == NULL)
-		return true;
-	snprintf(any, sizeof any, "%.*s/*", (int)strcspn(type, "/"), type);
-	while (*at != '\0') {
-		size_t n = strcspn(at, ",");
-
-		if (is_type(at, n, type) || is_type(at, n, any) || is_type(at, n, "*/*"))
-			return true;
-		at += n;
-		at += strspn(at, ", \t");
-	}
-	return false;
+	snprintf(w.any, sizeof w.any, "%.*s/*", (int)strcspn(type, "/"), type);
+	MHD_get_connection_values(r->connection, MHD_HEADER_KIND, read_accept, &w);
+	return w.good || !w.there;
 }
 
 static bool

@@ -338,6 +338,10 @@ mcp_get(struct http_request *r)
 
 	if (session == NULL)
 		return;
+	if (r->head) { /* it reads no stream, and so takes none over */
+		request_say(r, MHD_HTTP_OK, "text/event-stream", NULL, NULL);
+		return;
+	}
 
 	struct stream *stream = event == NULL ? &session->general : session_resume(session, event);
 

@@ -70,6 +70,12 @@ sse_get(struct http_request *r)
 {
 	struct err e;
 	char where[64];
+
+	if (r->head) {
+		request_say(r, MHD_HTTP_OK, "text/event-stream", NULL, NULL);
+		return;
+	}
+
 	struct session *session = session_open(r->account, &by_sse, &e);
 
 	if (session == NULL) {

@@ -10,7 +10,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import cases  # noqa: E402
 import held  # noqa: E402
-from gateway import ACCEPT, MODERN, Gateway, modern  # noqa: E402
+from gateway import ACCEPT, MODERN, Gateway, modern, readable  # noqa: E402
 
 DISCOVER = modern("server/discover")
 JSON = {"Content-Type": "application/json", "Accept": ACCEPT}
@@ -46,6 +46,21 @@ def test_accept(gateway):
     expect(gateway.post(DISCOVER, {"Accept": "text/html"}), 406)
     for accept in ("*/*", "application/*", "Application/JSON;q=0.5", "text/html, application/json", None):
         expect(gateway.post(DISCOVER, {"Accept": accept}), 200)
+    for accept in ("application/json;q=0", "application/json; q=0.000, text/event-stream;v=1;Q=0", "*/*;q=0"):
+        expect(gateway.post(DISCOVER, {"Accept": accept}), 406)
+    for accept in ("application/json;q=0, text/event-stream", "*/*, application/json;q=0"):
+        reply = gateway.post(DISCOVER, {"Accept": accept})
+        expect(reply, 200)
+        assert reply.headers["Content-Type"] == "text/event-stream", (accept, reply)
+
+
+def test_accept_on_several_lines(gateway):
+    body = json.dumps(DISCOVER).encode()
+    with gateway.raw() as raw:
+        raw.send(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nMCP-Protocol-Version: 2026-07-28\r\n"
+                 b"Mcp-Method: server/discover\r\nAccept: text/html\r\nAccept: text/event-stream\r\n"
+                 b"Connection: close\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+        assert b"Content-Type: text/event-stream" in raw.read()
 
 
 def test_content_type(gateway):
@@ -265,6 +280,17 @@ def test_no_session_for_who_failed(gateway):
     expect(reply, 400, -32602)
     assert "Mcp-Session-Id" not in reply.headers
     assert metric(gateway, "cloister_http_sessions") == before
+
+
+def test_the_head_of_a_stream_takes_none_over(gateway):
+    session = gateway.session()
+    stream = session.get()
+    reply = gateway.ask("HEAD", "/mcp", None, {**session.headers, "Accept": "text/event-stream"})
+    expect(reply, 200)
+    assert reply.headers["Content-Type"] == "text/event-stream"
+    assert not readable(stream.connection.sock, 0.3), "it has not ended"
+    expect(session.delete(), 204)
+    assert stream.event() is None
 
 
 def test_a_version_that_sessions_are_not_of(gateway):
