@@ -41,18 +41,6 @@ lives_answer(const struct answer *answer, int fd)
 }
 
 static void
-answer_bad(const struct order *order, const struct err *e)
-{
-	struct answer answer = {
-		.kind = order->kind == ORDER_WORKSPACE ? ANSWER_WORKSPACE : ANSWER_ENDED,
-		.id = order->id,
-		.error = *e,
-	};
-
-	lives_answer(&answer, -1);
-}
-
-static void
 on_order(void *self, uint32_t events)
 {
 	struct order order;
@@ -75,7 +63,7 @@ on_order(void *self, uint32_t events)
 	while (nfds > 0)
 		close(fds[--nfds]);
 	if (n == (ssize_t)sizeof order)
-		answer_bad(&order, &e);
+		lives_refuse(&order, &e);
 }
 
 /* What the executor had kept for this builder. */
