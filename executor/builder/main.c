@@ -67,7 +67,7 @@ on_order(void *self, uint32_t events)
 	(void)self, (void)events;
 	if (n < 0 && errno == EMFILE) {
 		err_set(&e, ERR_unavailable, "the builder has no descriptor free");
-		answer_bad(&order, &e);
+		lives_refuse(&order, &e);
 		return;
 	}
 	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EMSGSIZE)) {
