@@ -31,8 +31,8 @@ enum {
 	SLOW_BYTES = 1 << 18,  /* of answers waiting: progress is not worth adding */
 	SPARE_BYTES = 1 << 20, /* beyond max_output_bytes, for answers that say so */
 
-	EARLY_BYTES = 2048,    /* of answers are not held back until all that was read is answered */
-	FLUSH_MS = 200,        /* for the last answers, when calls were given up */
+	EARLY_BYTES = 2048, /* of answers are not held back until all that was read is answered */
+	FLUSH_MS = 200,     /* for the last answers, when calls were given up */
 };
 
 enum stream {
