@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "common/chain.h"
+#include "common/journal/chain.h"
 
 enum { JOURNAL_STEP = 128 }; /* records from one entry of the index to the next */
 

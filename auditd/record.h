@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "common/chain.h"
+#include "common/journal/chain.h"
 #include "common/schema.h"
 
 /* The record, of malloc; its size goes to *size.  NULL with *e. */

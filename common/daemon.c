@@ -10,9 +10,9 @@
 
 #include "common/auto.h"
 #include "common/fdio.h"
+#include "common/journal/spool.h"
 #include "common/log.h"
 #include "common/loop.h"
-#include "common/spool.h"
 #include "common/starter.h"
 
 #include <errno.h>

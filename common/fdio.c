@@ -8,7 +8,7 @@
 #include "common/fdio.h"
 
 #include "common/auto.h"
-#include "common/hash.h"
+#include "common/crypto/hash.h"
 
 #include <errno.h>
 #include <fcntl.h>

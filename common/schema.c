@@ -7,7 +7,7 @@
 #include "common/schema.h"
 
 #include "common/auto.h"
-#include "common/hash.h"
+#include "common/crypto/hash.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
 /* event.c - audit records on their way to the spool; trusts its callers to pass no secret. */
 #include "executor/event.h"
 
+#include "common/journal/spool.h"
 #include "common/log.h"
-#include "common/spool.h"
 
 #include <stdlib.h>
 

@@ -9,7 +9,7 @@
 #include "executor/files_inner.h"
 
 #include "common/auto.h"
-#include "common/hash.h"
+#include "common/crypto/hash.h"
 #include "common/utf8.h"
 #include "executor/path.h"
 

@@ -20,7 +20,7 @@
 #include "executor/session/artifact.h"
 #include "executor/session/ledger.h"
 #include "executor/session/resume.h"
-#include "executor/session/snapshot.h"
+#include "executor/session/snapshot/snapshot.h"
 #include "executor/sign.h"
 #include "executor/tools/info.h"
 #include "executor/tools/inspect.h"

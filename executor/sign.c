@@ -5,9 +5,9 @@
 #include "executor/options.h"
 
 #include "common/auto.h"
+#include "common/crypto/hash.h"
 #include "common/daemon.h"
 #include "common/fdio.h"
-#include "common/hash.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sign.h - the executor's own key, with which it says that a run left a file (common/seal.h).
+ * sign.h - the executor's own key, with which it says that a run left a file
+ * (common/crypto/seal.h).
  *
  * It is made once, in <state>/executor/artifact.key, or is the operator's: the setting
  * artifact_key_file.  Both hold the base64 of the 32 bytes that an Ed25519 key is made of.  The
@@ -8,7 +9,7 @@
  */
 #pragma once
 
-#include "common/seal.h"
+#include "common/crypto/seal.h"
 
 /* In open(), outside the jail: the operator's key, if there is one. */
 int sign_open(struct err *);

@@ -9,7 +9,7 @@
 #include "snapshotd/manifest.h"
 
 #include "common/auto.h"
-#include "common/hash.h"
+#include "common/crypto/hash.h"
 #include "common/wire.h"
 #include "snapshotd/tree.h"
 

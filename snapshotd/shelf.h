@@ -5,8 +5,8 @@
  */
 #pragma once
 
+#include "common/crypto/hash.h"
 #include "common/err.h"
-#include "common/hash.h"
 #include "common/schema.h"
 #include "snapshotd/manifest.h"
 

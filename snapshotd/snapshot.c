@@ -10,8 +10,8 @@
 #include "snapshotd/snapshot.h"
 
 #include "common/auto.h"
+#include "common/journal/spool.h"
 #include "common/log.h"
-#include "common/spool.h"
 #include "common/work.h"
 #include "snapshotd/content.h"
 #include "snapshotd/gc.h"

@@ -3,7 +3,7 @@
 #include "snapshotd/tree.h"
 
 #include "common/auto.h"
-#include "common/hash.h"
+#include "common/crypto/hash.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 #include "executor/session/session.h"
 
 #include "common/auto.h"
-#include "common/hash.h"
+#include "common/crypto/hash.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
 #include "executor/session/session_id.h"
 
 #include "common/auto.h"
+#include "common/crypto/hash.h"
 #include "common/daemon.h"
 #include "common/fdio.h"
-#include "common/hash.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -8,11 +8,11 @@
 #include "gateway/auth/denial.h"
 
 #include "common/bus.h"
+#include "common/crypto/hash.h"
 #include "common/daemon.h"
-#include "common/hash.h"
+#include "common/journal/spool.h"
 #include "common/log.h"
 #include "common/loop.h"
-#include "common/spool.h"
 
 #include <stdio.h>
 #include <time.h>

@@ -3,7 +3,8 @@
  * denial.h - what is told of those who were not let in: to the log, and to auditd as auth.denied.
  *
  * Never the token.  A flood of failures is told as one: per second at most DENIALS are recorded, in
- * a spool (common/spool.h) that is bounded; the next one that is says how many before it were not.
+ * a spool (common/journal/spool.h) that is bounded; the next one that is says how many before it
+ * were not.
  */
 #pragma once
 

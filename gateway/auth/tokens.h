@@ -16,8 +16,8 @@
 
 #include "gateway/auth/identity.h"
 
+#include "common/crypto/hash.h"
 #include "common/err.h"
-#include "common/hash.h"
 #include "common/schema.h"
 
 #include <jansson.h>

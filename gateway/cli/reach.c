@@ -7,8 +7,8 @@
  */
 #include "gateway/cli/reach.h"
 
-#include "gateway/cli/logfile.h"
 #include "gateway/cli/place.h"
+#include "gateway/cli/supervisor/logfile.h"
 
 #include "common/auto.h"
 #include "common/fdio.h"

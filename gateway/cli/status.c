@@ -4,7 +4,7 @@
 
 #include "gateway/cli/place.h"
 #include "gateway/cli/reach.h"
-#include "gateway/cli/supervisor.h"
+#include "gateway/cli/supervisor/supervisor.h"
 
 #include "common/auto.h"
 #include "common/fdio.h"

@@ -8,10 +8,10 @@
 #include "gateway/cli/place.h"
 
 #include "common/auto.h"
+#include "common/crypto/hash.h"
+#include "common/crypto/seal.h"
 #include "common/fdio.h"
-#include "common/hash.h"
 #include "common/jschema.h"
-#include "common/seal.h"
 
 #include <fcntl.h>
 #include <stdio.h>

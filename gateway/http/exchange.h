@@ -16,6 +16,7 @@ struct session;
 struct operation {
 	const char *method, *tool; /* texts that stay; tool NULL: none */
 	int64_t began_us;
+	bool asks; /* it is answered, unless it is cancelled */
 };
 
 /*

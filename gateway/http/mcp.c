@@ -47,10 +47,29 @@ static const char *const methods[] = {
 	"tools/list",
 };
 
+static bool
+is_request(const json_t *message)
+{
+	return json_object_get(message, "method") != NULL && json_object_get(message, "id") != NULL;
+}
+
+/* Is it a request, or a batch with one? */
+static bool
+asks(const json_t *message)
+{
+	const json_t *each;
+	size_t i;
+
+	json_array_foreach(message, i, each) if (is_request(each)) return true;
+	return is_request(message);
+}
+
 struct operation
 mcp_operation(json_t *message)
 {
-	struct operation o = { .method = "_OTHER", .began_us = loop_now_us() };
+	struct operation o = {
+		.method = "_OTHER", .began_us = loop_now_us(), .asks = asks(message)
+	};
 	const char *method = json_string_value(json_object_get(message, "method"));
 	const char *tool =
 	    json_string_value(json_object_get(json_object_get(message, "params"), "name"));

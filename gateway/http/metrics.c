@@ -34,7 +34,7 @@ static size_t nrows;
 
 /* error.type: of a closed set. */
 static const char *
-error_of(const json_t *message)
+error_of(const struct operation *o, const json_t *message)
 {
 	static const struct {
 		int code;
@@ -52,7 +52,7 @@ error_of(const json_t *message)
 	json_t *error = json_object_get(message, "error");
 
 	if (message == NULL)
-		return "cancelled";
+		return o->asks ? "cancelled" : "";
 	if (error == NULL)
 		return json_is_true(json_object_get(json_object_get(message, "result"), "isError"))
 		           ? "tool_error"
@@ -81,7 +81,7 @@ void
 metrics_count(const struct operation *o, const json_t *message)
 {
 	double seconds = (double)(loop_now_us() - o->began_us) / 1e6;
-	struct row *row = o->method == NULL ? NULL : find(o, error_of(message));
+	struct row *row = o->method == NULL ? NULL : find(o, error_of(o, message));
 
 	if (row == NULL)
 		return;

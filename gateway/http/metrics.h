@@ -9,7 +9,8 @@
 
 #include "gateway/http/exchange.h"
 
-/* An operation has ended with that message; NULL: without one. */
+/* An operation has ended with that message; NULL: without one, as a request does that was
+ * cancelled. */
 void metrics_count(const struct operation *, const json_t *message);
 /* The whole text, of malloc; NULL: no memory. */
 char *metrics_text(size_t *size);

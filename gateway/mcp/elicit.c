@@ -12,7 +12,7 @@
 #include "gateway/options.h"
 
 #include "common/auto.h"
-#include "common/hash.h"
+#include "common/crypto/hash.h"
 #include "common/loop.h"
 
 #include <stdio.h>

@@ -7,8 +7,8 @@
 #include "gateway/mcp/sealed.h"
 
 #include "common/auto.h"
+#include "common/crypto/seal.h"
 #include "common/fdio.h"
-#include "common/seal.h"
 
 #include <fcntl.h>
 #include <sodium.h>

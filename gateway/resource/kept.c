@@ -5,7 +5,7 @@
 #include "gateway/options.h"
 
 #include "common/auto.h"
-#include "common/hash.h"
+#include "common/crypto/hash.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * promise.c - requests that wait for the disk.
+ * promise.c - requests, and ends of tasks, that wait for the disk.
  *
- * The threads are made with the first task: most gateways never have one.  A thread sees the names
- * of the record only.
+ * The threads are made with the first task: most gateways never have one.
  */
 #include "gateway/task/promise.h"
 
@@ -17,41 +16,98 @@
 
 enum { THREADS = 4 }; /* what several wait for, the disk does together */
 
-struct promise {
+/* What a thread does; it sees nothing else. */
+struct job {
 	struct work work;
-	struct pending pending;
 	char owner[RECORD_OWNER], id[RECORD_ID];
-	json_t *result;
-	void (*unheard)(const char *owner, const char *id);
+	char *end; /* JSON; NULL: it is the beginning that is kept */
 	bool failed;
 	struct err error;
 };
 
-static bool working;
+struct promise {
+	struct job job;
+	struct pending pending;
+	json_t *result;
+	void (*unheard)(const char *owner, const char *id);
+};
+
+struct ending {
+	struct job job;
+	void (*done)(void *self, bool kept);
+	void *self;
+};
+
+static bool working, closing;
+
+/* ---- threads ---- */
 
 static void
 run(struct work *work)
 {
-	struct promise *p = (struct promise *)work;
+	struct job *j = (struct job *)work;
 
-	p->failed = record_sync(p->owner, p->id, &p->error) < 0;
+	j->failed = j->end == NULL ? record_sync(j->owner, j->id, &j->error) < 0
+	                           : record_end(j->owner, j->id, j->end, &j->error) < 0;
+}
+
+static bool
+have_threads(void)
+{
+	struct err e;
+
+	if (working || closing)
+		return !closing;
+	working = work_open(THREADS, &e) == 0;
+	if (!working) {
+		log_warn("the loop itself waits for the disk", LOG_E(&e));
+		work_close();
+	}
+	return working;
 }
 
 static void
-done(struct work *work)
+give(struct job *j, const char owner[RECORD_OWNER], const char id[RECORD_ID],
+    void (*done)(struct work *))
+{
+	j->work = (struct work){ .run = run, .done = done };
+	memcpy(j->owner, owner, sizeof j->owner);
+	memcpy(j->id, id, sizeof j->id);
+	if (have_threads()) {
+		work_give(&j->work);
+		return;
+	}
+	run(&j->work);
+	done(&j->work);
+}
+
+void
+promise_close(void)
+{
+	if (!working)
+		return;
+	closing = true; /* whatever that ends is kept by the loop itself */
+	work_close();
+	working = closing = false;
+}
+
+/* ---- beginnings ---- */
+
+static void
+made(struct work *work)
 {
 	struct promise *p = (struct promise *)work;
 	json_t *id = p->pending.origin.id, *result = take_ptr(p->result);
 
-	if (p->failed) {
-		log_error("a task was not kept", LOG_S("task", p->id), LOG_E(&p->error));
+	if (p->job.failed) {
+		log_error("a task was not kept", LOG_S("task", p->job.id), LOG_E(&p->job.error));
 		json_decref(result);
 	}
-	if (p->failed || p->pending.silent)
-		p->unheard(p->owner, p->id);
-	client_end(&p->pending,
-	    p->failed ? jsonrpc_error(id, RPC_INTERNAL, "the task could not be kept; call again")
-		      : jsonrpc_result(id, result));
+	if (p->job.failed || p->pending.silent)
+		p->unheard(p->job.owner, p->job.id);
+	client_end(&p->pending, p->job.failed ? jsonrpc_error(id, RPC_INTERNAL,
+						    "the task could not be kept; call again")
+					      : jsonrpc_result(id, result));
 	free(p);
 }
 
@@ -60,21 +116,6 @@ static void
 on_cancel(struct pending *unused)
 {
 	(void)unused;
-}
-
-static bool
-have_threads(void)
-{
-	struct err e;
-
-	if (working)
-		return true;
-	working = work_open(THREADS, &e) == 0;
-	if (!working) {
-		log_warn("the loop itself waits for the disk", LOG_E(&e));
-		work_close();
-	}
-	return working;
 }
 
 void
@@ -90,25 +131,40 @@ promise_make(const struct origin *asked, const char owner[RECORD_OWNER], const c
 		client_answer(asked, jsonrpc_error(asked->id, RPC_INTERNAL, "out of memory"));
 		return;
 	}
-	*p = (struct promise){
-		.work = { .run = run, .done = done }, .result = result, .unheard = unheard
-	};
-	memcpy(p->owner, owner, sizeof p->owner);
-	memcpy(p->id, id, sizeof p->id);
+	*p = (struct promise){ .result = result, .unheard = unheard };
 	client_begin(&p->pending, asked, on_cancel);
-	if (have_threads()) {
-		work_give(&p->work);
-		return;
-	}
-	run(&p->work);
-	done(&p->work);
+	give(&p->job, owner, id, made);
+}
+
+/* ---- ends ---- */
+
+static void
+kept(struct work *work)
+{
+	struct ending *it = (struct ending *)work;
+
+	if (it->job.failed)
+		log_error("the end of a task was not kept", LOG_S("task", it->job.id),
+		    LOG_E(&it->job.error));
+	it->done(it->self, !it->job.failed);
+	free(it->job.end);
+	free(it);
 }
 
 void
-promise_close(void)
+promise_keep(const char owner[RECORD_OWNER], const char id[RECORD_ID], const json_t *end,
+    void (*done)(void *self, bool kept), void *self)
 {
-	if (!working)
+	struct ending *it = calloc(1, sizeof *it);
+	char *text = json_dumps(end, JSON_COMPACT);
+
+	if (it == NULL || text == NULL) {
+		log_error("no memory to keep the end of a task", LOG_S("task", id));
+		free(it);
+		free(text);
+		done(self, false);
 		return;
-	working = false;
-	work_close();
+	}
+	*it = (struct ending){ .job.end = text, .done = done, .self = self };
+	give(&it->job, owner, id, kept);
 }

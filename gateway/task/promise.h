@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * promise.h - a task is promised once its record is on the disk, so that who has its id can ask for
- * it also after the machine has crashed.
+ * promise.h - what is said of a task is on the disk first: a task is promised once its record is
+ * there, and its end is told of once that is, so that both are so after the machine has crashed.
  *
  * A disk may take long; threads wait for it (common/work.h) while the loop goes on.
  */
@@ -17,5 +17,8 @@
  */
 void promise_make(const struct origin *asked, const char owner[RECORD_OWNER],
     const char id[RECORD_ID], json_t *result, void (*unheard)(const char *owner, const char *id));
-/* Keeps all that were made; while there are transports. */
+/* Keeps the end of a task, which stays the caller's; then calls done(), maybe at once. */
+void promise_keep(const char owner[RECORD_OWNER], const char id[RECORD_ID], const json_t *end,
+    void (*done)(void *self, bool kept), void *self);
+/* Waits for all of it; while there are transports. */
 void promise_close(void);

@@ -8,8 +8,8 @@
 #include "gateway/task/record.h"
 
 #include "common/auto.h"
+#include "common/crypto/hash.h"
 #include "common/fdio.h"
-#include "common/hash.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -171,8 +171,21 @@ record_sync(const char *owner, const char *id, struct err *e)
 	return sync_path(".", e);
 }
 
+/* Of a draft, under its name. */
+static int
+write_end(int folder, const char *draft, const char *name, const char *task, struct err *e)
+{
+	auto_fd int fd = create(folder, draft, e);
+
+	if (fd < 0 || fdio_write(fd, task, strlen(task), e) < 0)
+		return -1;
+	if (fsync(fd) < 0 || renameat(folder, draft, folder, name) < 0 || fsync(folder) < 0)
+		return err_sys(e, "keep the end of a task");
+	return 0;
+}
+
 int
-record_end(const char *owner, const char *id, const json_t *task, struct err *e)
+record_end(const char *owner, const char *id, const char *task, struct err *e)
 {
 	char draft[NAME], name[NAME];
 	auto_fd int folder = open_folder(owner);
@@ -182,15 +195,10 @@ record_end(const char *owner, const char *id, const json_t *task, struct err *e)
 	if (folder < 0)
 		return err_sys(e, "open the folder of tasks");
 	unlinkat(folder, draft, 0);
-
-	auto_fd int fd = create(folder, draft, e);
-
-	if (fd < 0)
-		return -1;
-	if (write_value(fd, task, e) == 0 && renameat(folder, draft, folder, name) == 0)
+	if (write_end(folder, draft, name, task, e) == 0)
 		return 0;
-	err_sys(e, "keep the end of a task");
 	unlinkat(folder, draft, 0);
+	unlinkat(folder, name, 0); /* it may not be there after a crash, and was told to nobody */
 	return -1;
 }
 
@@ -227,21 +235,18 @@ json_t *
 record_read(const char *owner, const char *id, bool *lost)
 {
 	auto_fd int folder = record_is_id(id) ? open_folder(owner) : -1;
-	json_t *value;
 
 	*lost = false;
 	if (folder < 0)
 		return NULL;
-	value = load(folder, id, "end");
-	if (value != NULL)
-		return value;
-	*lost = !runs(folder, id);
-	/* It may have ended meanwhile, which comes before the lock is given up. */
-	value = load(folder, id, "end");
-	if (value == NULL)
-		return load(folder, id, "run");
-	*lost = false;
-	return value;
+	if (!runs(folder, id)) {
+		json_t *value = load(folder, id, "end");
+
+		if (value != NULL)
+			return value;
+		*lost = true;
+	}
+	return load(folder, id, "run");
 }
 
 /* ---- all of them ---- */

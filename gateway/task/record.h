@@ -2,9 +2,9 @@
 /*
  * record.h - what is kept of tasks: <state>/tasks/<owner>/<id>.run and <id>.end.
  *
- * .run is there from the beginning and locked as long as the gateway that runs the task lives;
- * .end appears whole, when the task ends.  Both survive a crash of any daemon; that of the machine
- * .run does once it is synced, and a task whose .end did not has failed, as one that ran then.
+ * .run is there from the beginning, and locked until the task has ended or the gateway that runs it
+ * has; .end appears whole, when the task ends, and counts once the lock is given up.  Both survive
+ * a crash of any daemon, and that of the machine once they are synced.
  */
 #pragma once
 
@@ -32,7 +32,8 @@ bool record_is_id(const char *id);
 int record_begin(const char *owner, const char *id, const json_t *task, struct err *);
 /* Until what record_begin() made is on the disk, with its name; may take long, in any thread. */
 int record_sync(const char *owner, const char *id, struct err *);
-int record_end(const char *owner, const char *id, const json_t *task, struct err *);
+/* Until that JSON is on the disk as the end; likewise. */
+int record_end(const char *owner, const char *id, const char *task, struct err *);
 /* What was kept last, a new reference; NULL: nothing.  *lost: it had no end, and nobody runs it. */
 json_t *record_read(const char *owner, const char *id, bool *lost);
 /* How many there are of that owner, and their bytes. */

@@ -3,8 +3,9 @@
  * task.c - tasks that run here, and what is told of any.
  *
  * Theory of operation: a task is the client of its call.  The call does not know: its answer goes
- * to a client as always, which is the task, which keeps it (record.h) and is gone.  From then on,
- * and for tasks of other gateways, what is told is what was kept.
+ * to a client as always, which is the task, which keeps it (promise.h) and is gone.  From then on,
+ * and for tasks of other gateways, what is told is what was kept; until then the task runs, and who
+ * asks for it while its end is on the way to the disk waits.
  * Source: the extension's specification (SEP-2663), with its states and errors.
  */
 #include "gateway/task/task.h"
@@ -17,7 +18,6 @@
 #include "gateway/options.h"
 
 #include "common/auto.h"
-#include "common/log.h"
 #include "common/loop.h"
 
 #include <stddef.h>
@@ -29,6 +29,14 @@
 enum {
 	POLL_MS = 1000,
 	SWEEP_MS = 600000,
+	MAX_WAITERS = 64,
+};
+
+/* A request about a task whose end is being kept; it is answered when that is. */
+struct waiter {
+	struct waiter *next;
+	struct pending pending;
+	bool reads; /* tasks/get */
 };
 
 struct task {
@@ -38,10 +46,13 @@ struct task {
 	char *principal, *namespace;
 	char id[RECORD_ID], owner[RECORD_OWNER];
 	char created[32], updated[32];
-	int fd;         /* held while it runs */
+	int fd;         /* held until its end is kept */
 	json_t *inputs; /* what it waits for: {key: {"method", "params"}} */
 	void (*got)(void *self, const char *key, const json_t *response);
 	void *self;
+	json_t *end; /* what it came to; NULL: it runs */
+	struct waiter *waiters;
+	size_t nwaiters;
 };
 
 static struct task *tasks;
@@ -107,6 +118,8 @@ publish(struct task *t)
 {
 	json_t *value;
 
+	if (t->end != NULL)
+		return;
 	now(t->updated);
 	value = describe_running(t);
 	listen_task(&t->account, t->id, value);
@@ -127,6 +140,7 @@ task_free(struct task *t)
 	if (t->fd >= 0)
 		close(t->fd);
 	json_decref(t->inputs);
+	json_decref(t->end);
 	free(t->principal);
 	free(t->namespace);
 	free(t);
@@ -168,18 +182,47 @@ describe_end(struct task *t, const json_t *message)
 }
 
 static void
+answer_waiters(struct task *t)
+{
+	struct waiter *next;
+
+	for (struct waiter *w = t->waiters; w != NULL; w = next) {
+		const struct origin *o = &w->pending.origin;
+		json_t *result = w->reads ? json_copy(t->end) : json_object();
+
+		next = w->next;
+		client_end(&w->pending, jsonrpc_result(o->id, era_finish(o->era, result, NULL)));
+		free(w);
+	}
+}
+
+/* What was not kept has failed for whoever asks from now on. */
+static void
+on_kept(void *self, bool is_kept)
+{
+	struct task *t = self;
+
+	if (!is_kept) {
+		json_decref(t->end);
+		t->end = say_lost(describe(t, "failed", NULL));
+	}
+	listen_task(&t->account, t->id, t->end);
+	answer_waiters(t);
+	task_free(t);
+}
+
+static void
 on_answer(struct client *client, struct exchange *none, const json_t *message)
 {
 	struct task *t = task_of(client);
-	json_t *value = describe_end(t, message);
-	struct err e;
 
 	(void)none;
-	if (record_end(t->owner, t->id, value, &e) < 0)
-		log_error("the end of a task was not kept", LOG_S("task", t->id), LOG_E(&e));
-	listen_task(&t->account, t->id, value);
-	json_decref(value);
-	task_free(t);
+	t->end = describe_end(t, message);
+	json_object_clear(t->inputs);
+	if (ending)
+		on_kept(t, true); /* as what has no end on the disk: failed */
+	else
+		promise_keep(t->owner, t->id, t->end, on_kept, t);
 }
 
 static void
@@ -397,6 +440,41 @@ give_inputs(struct task *t, const json_t *responses)
 
 /* ---- methods ---- */
 
+static struct task *
+running(const struct request *r)
+{
+	const struct account *account = r->origin.client->account;
+	char owner[RECORD_OWNER];
+
+	record_owner(account->principal, account->namespace, owner);
+	return find_running(owner, json_string_value(json_object_get(r->params, "taskId")));
+}
+
+/* It is answered soon. */
+static void
+on_cancel(struct pending *unused)
+{
+	(void)unused;
+}
+
+/* Is the request about a task whose end is being kept?  Then it is answered when that is. */
+static bool
+waits_for_end(const struct request *r, bool reads)
+{
+	struct task *t = running(r);
+	struct waiter *w = NULL;
+
+	if (t != NULL && t->end != NULL && t->nwaiters < MAX_WAITERS)
+		w = calloc(1, sizeof *w);
+	if (w == NULL)
+		return false;
+	*w = (struct waiter){ .next = t->waiters, .reads = reads };
+	t->waiters = w;
+	t->nwaiters++;
+	client_begin(&w->pending, &r->origin, on_cancel);
+	return true;
+}
+
 /* What is told of the task that the request names; NULL with *refusal. */
 static json_t *
 read_task(const struct request *r, json_t **refusal)
@@ -415,22 +493,17 @@ read_task(const struct request *r, json_t **refusal)
 	return value;
 }
 
-static struct task *
-running(const struct request *r)
-{
-	const struct account *account = r->origin.client->account;
-	char owner[RECORD_OWNER];
-
-	record_owner(account->principal, account->namespace, owner);
-	return find_running(owner, json_string_value(json_object_get(r->params, "taskId")));
-}
-
 json_t *
 handle_tasks_get(const struct request *r)
 {
 	json_t *refusal = NULL, *value = read_task(r, &refusal);
 
-	return value == NULL ? refusal : method_complete(r, value);
+	if (value == NULL)
+		return refusal;
+	if (!waits_for_end(r, true))
+		return method_complete(r, value);
+	json_decref(value);
+	return NULL;
 }
 
 json_t *
@@ -465,5 +538,5 @@ handle_tasks_cancel(const struct request *r)
 
 	if (t != NULL)
 		client_give_up(&t->client, true);
-	return method_complete(r, json_object());
+	return waits_for_end(r, false) ? NULL : method_complete(r, json_object());
 }

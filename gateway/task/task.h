@@ -4,8 +4,9 @@
  *
  * Who runs a task has a client of it, which stands for whoever asked: what is answered to that
  * client becomes the end of the task.  A task can be told and asked for by its principal only,
- * through any gateway that shares the state folder; its end is kept until its time is over, also
- * when the gateway is started anew.  One whose gateway ended while it ran has failed.
+ * through any gateway that shares the state folder; its end is told once it is on the disk, and
+ * kept until its time is over, also when gateway or machine are started anew.  One whose gateway
+ * ended while it ran has failed.
  */
 #pragma once
 

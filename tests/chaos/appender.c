@@ -7,8 +7,8 @@
  * were acknowledged and how long their batches waited for it.
  */
 #include "common/auto.h"
+#include "common/crypto/hash.h"
 #include "common/daemon.h"
-#include "common/hash.h"
 #include "common/log.h"
 #include "common/loop.h"
 

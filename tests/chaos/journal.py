@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads auditd's log from what common/chain.h and auditd/record.h say of its form, and nothing else."""
+"""Reads auditd's log from what common/journal/chain.h and auditd/record.h say of its form, and nothing else."""
 
 import hashlib
 import os

@@ -372,6 +372,25 @@ def test_metrics(gateway):
         assert line.startswith("# ") or len(line.rsplit(" ", 1)) == 2 and float(line.rsplit(" ", 1)[1]) >= 0, line
 
 
+# What nothing answers has not been cancelled: notifications, alone or in a batch, and answers to the server.
+def test_metrics_of_what_is_not_answered(gateway):
+    def counted(method, labels=""):
+        lines = gateway.ask("GET", "/metrics").body.decode().splitlines()
+        row = f'mcp_server_operation_duration_seconds_count{{mcp_method_name="{method}"{labels}}} '
+        return sum(int(line[len(row):]) for line in lines if line.startswith(row))
+
+    notice = {"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}
+    before = counted(notice["method"]), counted("_OTHER"), counted("_OTHER", ',error_type="cancelled"')
+    expect(gateway.session().post(notice), 202)
+    session = gateway.session("2025-03-26")
+    for message in (notice, [notice], {"jsonrpc": "2.0", "id": "none", "result": {}}):
+        expect(session.post(message), 202)
+    assert not counted(notice["method"], ',error_type="cancelled"')
+    after = counted(notice["method"]), counted("_OTHER"), counted("_OTHER", ',error_type="cancelled"')
+    assert after == (before[0] + 2, before[1] + 2, before[2]), (before, after)
+    assert counted("notifications/initialized") and not counted("notifications/initialized", ',error_type="cancelled"')
+
+
 def main():
     with Gateway(os.path.abspath(sys.argv[1])) as gateway:
         counts = cases.play(sys.modules[__name__], gateway, after=held.check)

@@ -21,8 +21,8 @@ cloister_test(unit test_statements.c ${executor_sessions} ${executor_files} ${ex
 cloister_test(unit test_pool.c ${executor_sessions})
 cloister_test(unit test_artifact.c ${executor_sessions} ${executor_files})
 cloister_test(unit test_collect.c ${executor_sessions} ${executor_files})
-cloister_test(unit test_snapshot.c ${executor_sessions} ${executor_files} ${executor}/session/snapshot.c
-	${executor}/session/snapshot_job.c ${executor}/session/snapshot_restore.c ${executor}/session/snapshot_take.c)
+cloister_test(unit test_snapshot.c ${executor_sessions} ${executor_files} ${executor}/session/snapshot/snapshot.c
+	${executor}/session/snapshot/job.c ${executor}/session/snapshot/restore.c ${executor}/session/snapshot/take.c)
 foreach(test test_limits test_policy test_pool test_statements test_queue test_session_record test_session test_run test_outcome test_artifact test_collect test_snapshot)
 	cloister_includes(${test} tests executor)
 endforeach()

@@ -8,8 +8,8 @@
 #include "common/auto.h"
 #include "common/daemon.h"
 #include "common/fdio.h"
+#include "common/journal/spool.h"
 #include "common/loop.h"
-#include "common/spool.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 /* ledger.h - an audit log in a folder of the test's, open in the journal and as a file. */
 #pragma once
 
-#include "common/chain.h"
+#include "common/journal/chain.h"
 #include "common/schema.h"
 
 extern int ledger_folder;

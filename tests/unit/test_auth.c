@@ -12,8 +12,8 @@
 #include "common/bus.h"
 #include "common/daemon.h"
 #include "common/fdio.h"
+#include "common/journal/spool.h"
 #include "common/loop.h"
-#include "common/spool.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

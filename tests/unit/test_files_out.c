@@ -3,7 +3,7 @@
 #include "hired.h"
 
 #include "common/auto.h"
-#include "common/hash.h"
+#include "common/crypto/hash.h"
 #include "common/loop.h"
 #include "executor/builder/media.h"
 

@@ -4,12 +4,12 @@
 #include "fake.h"
 
 #include "executor/options.h"
-#include "executor/session/snapshot.h"
+#include "executor/session/snapshot/snapshot.h"
 #include "executor/tools/info.h"
 #include "executor/tools/session_tools.h"
 
 #include "common/auto.h"
-#include "common/hash.h"
+#include "common/crypto/hash.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

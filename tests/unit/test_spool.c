@@ -4,7 +4,7 @@
  *
  * bus_ask() is replaced; the files, the loop and the processes that are killed are real.
  */
-#include "common/spool.h"
+#include "common/journal/spool.h"
 
 #include "common/auto.h"
 #include "common/bus.h"

@@ -4,6 +4,7 @@
 
 #include "gateway/mcp/extra.h"
 #include "gateway/options.h"
+#include "gateway/task/record.h"
 #include "gateway/task/task.h"
 
 #include "common/auto.h"
@@ -160,16 +161,25 @@ run(void)
 
 /* tasks/<what> of it. */
 static void
-ask(const char *what, const char *more)
+begin_to_ask(const char *what, const char *more)
 {
+	static int id = 100;
 	auto_free char *line = NULL;
 
 	assert_true(asprintf(&line,
-			"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tasks/%s\",\"params\":{"
+			"{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tasks/%s\",\"params\":{"
 			"\"taskId\":\"%s\"%s," KNOWS "}}",
-			what, self.id, more) > 0);
+			id++, what, self.id, more) > 0);
 	dialog_forget();
 	dialog_say(line);
+}
+
+static void
+ask(const char *what, const char *more)
+{
+	begin_to_ask(what, more);
+	if (dialog.nsaid == 0)
+		wait_for_it();
 }
 
 static void
@@ -276,6 +286,7 @@ is_not_made_without_room(void **state)
 	dialog_forget();
 	dialog_say(RUN);
 	assert_true(json_is_true(dialog_at("result.noTask")));
+	task_stop();
 	task_open(-1);
 	dialog_forget();
 	dialog_say(RUN);
@@ -288,6 +299,8 @@ is_over_when_its_time_is(void **state)
 	(void)state;
 	run();
 	end_with("result", json_object());
+	ask("get", "");
+	assert_string_equal(at("result.status"), "completed");
 	options.task_ttl_ms = 0;
 	usleep(1100000); /* times are told by the second */
 	ask("get", "");
@@ -301,17 +314,24 @@ on_time_up(void *none)
 	loop_stop();
 }
 
-/* The disk does not answer; the loop goes on meanwhile. */
+/* The loop goes on, and the client hears of nothing. */
 static void
-begin_on_a_busy_disk(void)
+nothing_is_said(void)
 {
 	struct err e;
 
-	pthread_mutex_lock(&disk.lock);
-	dialog_say(RUN);
 	loop_after(50, on_time_up, NULL);
 	assert_int_equal(loop_run(&e), 0);
 	assert_int_equal(dialog.nsaid, 0);
+}
+
+/* The disk does not answer. */
+static void
+begin_on_a_busy_disk(void)
+{
+	pthread_mutex_lock(&disk.lock);
+	dialog_say(RUN);
+	nothing_is_said();
 	assert_string_equal(disk.synced, "");
 }
 
@@ -375,6 +395,116 @@ is_told_of_at_the_end(void **state)
 }
 
 static void
+subscribe(void)
+{
+	auto_free char *line = NULL;
+
+	assert_true(asprintf(&line,
+			REQUEST("3", "subscriptions/listen",
+			    "\"notifications\":{\"taskIds\":[\"%s\"]}," KNOWS),
+			self.id) > 0);
+	dialog_say(line);
+}
+
+/* As another gateway sees it. */
+static void
+is_seen_as(const char *status)
+{
+	char owner[RECORD_OWNER];
+	bool lost;
+
+	record_owner(dialog.account.principal, dialog.account.namespace, owner);
+
+	json_t *value = record_read(owner, self.id, &lost);
+
+	assert_string_equal(json_string_value(json_object_get(value, "status")), status);
+	assert_false(lost);
+	json_decref(value);
+}
+
+static void
+ends_once_that_is_on_the_disk(void **state)
+{
+	static const char *const verbs[] = { "cancel", "get" };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(verbs); i++) {
+		char all[256], owner[RECORD_OWNER];
+
+		run();
+		subscribe();
+		disk.synced[0] = '\0';
+		pthread_mutex_lock(&disk.lock);
+		end_with("result", json_object());
+		begin_to_ask(verbs[i], "");
+		nothing_is_said();
+		is_seen_as("working");
+		assert_string_equal(disk.synced, "");
+		pthread_mutex_unlock(&disk.lock);
+		wait_for_it();
+		is_seen_as("completed");
+		assert_int_equal(dialog.nsaid, 2);
+		assert_string_equal(json_string_value(json_object_get(dialog.said[0], "method")),
+		    "notifications/tasks");
+		assert_string_equal(at("result.resultType"), "complete");
+		assert_string_equal(at("result.status"), i == 0 ? "" : "completed");
+		record_owner(dialog.account.principal, dialog.account.namespace, owner);
+		snprintf(all, sizeof all, "/tasks/%s/%s.new /tasks/%s ", owner, self.id, owner);
+		assert_string_equal(disk.synced, all);
+		client_give_up(&dialog.client, true);
+	}
+}
+
+static void
+has_failed_where_its_end_was_not_kept(void **state)
+{
+	(void)state;
+	run();
+	disk.error = EIO;
+	end_with("result", json_object());
+	for (size_t i = 0; i < 2; i++) { /* as it was told, so it stays */
+		ask("get", "");
+		assert_string_equal(at("result.status"), "failed");
+		assert_null(dialog_at("result.result"));
+	}
+}
+
+/* What waits for an end that the disk is slow to take is bounded; the rest is told what is so. */
+static void
+runs_for_whoever_cannot_wait(void **state)
+{
+	(void)state;
+	run();
+	pthread_mutex_lock(&disk.lock);
+	end_with("result", json_object());
+	for (size_t i = 0; i < 64; i++) {
+		begin_to_ask("get", "");
+		assert_int_equal(dialog.nsaid, 0);
+	}
+	begin_to_ask("get", "");
+	assert_string_equal(at("result.status"), "working");
+	client_give_up(&dialog.client, true); /* and those who wait may go */
+	pthread_mutex_unlock(&disk.lock);
+	task_stop();
+	assert_int_equal(dialog.nsaid, 1);
+	ask("get", "");
+	assert_string_equal(at("result.status"), "completed");
+}
+
+/* Its gateway ends before the disk is done. */
+static void
+ends_as_its_gateway_does(void **state)
+{
+	(void)state;
+	run();
+	end_with("result", json_object());
+	begin_to_ask("get", "");
+	task_stop();
+	assert_string_equal(at("result.status"), "completed");
+	is_seen_as("completed");
+}
+
+static void
 fails_with_its_gateway(void **state)
 {
 	(void)state;
@@ -396,7 +526,9 @@ main(void)
 		CASE(ends_in_each_way), CASE(is_not_made_without_room),
 		CASE(is_over_when_its_time_is), CASE(is_told_of_once_it_is_on_the_disk),
 		CASE(is_not_told_of_where_the_disk_fails), CASE(ends_where_nobody_hears_of_it),
-		CASE(is_told_of_at_the_end),
+		CASE(is_told_of_at_the_end), CASE(ends_once_that_is_on_the_disk),
+		CASE(has_failed_where_its_end_was_not_kept), CASE(runs_for_whoever_cannot_wait),
+		CASE(ends_as_its_gateway_does),
 		CASE(fails_with_its_gateway), /* last: it has ended then */
 	};
 

@@ -3,7 +3,7 @@
 #include "tests/wire/sample.h"
 
 #include "common/auto.h"
-#include "common/hash.h"
+#include "common/crypto/hash.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -10,8 +10,8 @@
 #include "executor/builder/steward/walk.h"
 
 #include "common/auto.h"
+#include "common/crypto/hash.h"
 #include "common/err.h"
-#include "common/hash.h"
 #include "executor/builder/steward/steward.h"
 
 #include <errno.h>

@@ -10,7 +10,7 @@
 #include "gateway/auth/scope.h"
 
 #include "common/auto.h"
-#include "common/hash.h"
+#include "common/crypto/hash.h"
 
 #include <ctype.h>
 #include <errno.h>

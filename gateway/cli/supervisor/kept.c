@@ -5,7 +5,7 @@
  * Trusts nothing of what comes: a name is checked, the number is bounded, and a descriptor is only
  * held, never used.
  */
-#include "gateway/cli/kept.h"
+#include "gateway/cli/supervisor/kept.h"
 
 #include "common/err.h"
 

@@ -5,7 +5,7 @@
  * Trusts the kernel for who is there: another user is cut before a byte is read.  A client may be
  * slow, silent or gone; each has a bounded line and a bounded time to say it.
  */
-#include "gateway/cli/control.h"
+#include "gateway/cli/supervisor/control.h"
 
 #include "gateway/cli/place.h"
 

@@ -4,7 +4,7 @@
 
 #include "executor/session/session.h"
 
-/* snapshot_take.c, snapshot_restore.c, snapshot.c */
+/* take.c, restore.c, snapshot.c */
 int snapshot_take_on_create_state_snapshot(struct call *, void *request, struct err *);
 int snapshot_restore_on_restore_state_snapshot(struct call *, void *request, struct err *);
 int snapshot_on_list_state_snapshots(struct call *, void *request, struct err *);

@@ -5,7 +5,7 @@
  * All of them write with O_APPEND to one open file, so it is copied and emptied rather than
  * renamed: nobody has to open anything again.  A line written in between may be lost.
  */
-#include "gateway/cli/logfile.h"
+#include "gateway/cli/supervisor/logfile.h"
 
 #include "gateway/cli/place.h"
 

@@ -8,14 +8,14 @@
  * client who comes then starts another one, which waits for the lock.  Of two that are started at
  * once, the one without the lock hands its lease to the other.
  */
-#include "gateway/cli/supervisor.h"
+#include "gateway/cli/supervisor/supervisor.h"
 
-#include "gateway/cli/child.h"
-#include "gateway/cli/control.h"
-#include "gateway/cli/logfile.h"
-#include "gateway/cli/notify.h"
 #include "gateway/cli/place.h"
 #include "gateway/cli/reach.h"
+#include "gateway/cli/supervisor/child.h"
+#include "gateway/cli/supervisor/control.h"
+#include "gateway/cli/supervisor/logfile.h"
+#include "gateway/cli/supervisor/notify.h"
 
 #include "common/auto.h"
 #include "common/log.h"

@@ -5,11 +5,11 @@
  * Trusts a sender for nothing but what is said of itself: the kernel tells its pid.  Text that is
  * not plain is dropped, and so is every descriptor that is not to be kept.
  */
-#include "gateway/cli/notify.h"
+#include "gateway/cli/supervisor/notify.h"
 
-#include "gateway/cli/child.h"
-#include "gateway/cli/kept.h"
 #include "gateway/cli/place.h"
+#include "gateway/cli/supervisor/child.h"
+#include "gateway/cli/supervisor/kept.h"
 
 #include "common/auto.h"
 #include "common/loop.h"

@@ -4,7 +4,7 @@
  *
  * Trusts no byte of a file: every link is checked before it is shown to anybody.
  */
-#include "common/chain.h"
+#include "common/journal/chain.h"
 
 #include "common/auto.h"
 #include "common/fdio.h"

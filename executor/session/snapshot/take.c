@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * snapshot_take.c - create_state_snapshot: list, offer, send what the store has not, commit.
+ * take.c - create_state_snapshot: list, offer, send what the store has not, commit.
  *
  * The tree is a hostile program's, though none runs now.  A content is sent under the digest that
  * the listing gave, and only if it still has it; otherwise all begins anew, once.
  */
 #include "executor/session/artifact.h"
-#include "executor/session/snapshot.h"
-#include "executor/session/snapshot_job.h"
+#include "executor/session/snapshot/job.h"
+#include "executor/session/snapshot/snapshot.h"
 
 #include "common/auto.h"
-#include "common/hash.h"
+#include "common/crypto/hash.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * snapshot_job.h - what taking and restoring a snapshot have in common: a call, a session held,
+ * job.h - what taking and restoring a snapshot have in common: a call, a session held,
  * steps under way, and one end.
  *
  * Every step that is started is counted by snapshot_job_step(), and says in its callback, first,

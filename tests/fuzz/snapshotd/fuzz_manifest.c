@@ -8,7 +8,7 @@
 #include "snapshotd/manifest.h"
 
 #include "common/auto.h"
-#include "common/hash.h"
+#include "common/crypto/hash.h"
 #include "snapshotd/tree.h"
 
 #include <string.h>

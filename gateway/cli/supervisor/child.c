@@ -6,10 +6,10 @@
  * again and again waits up to five seconds.  A child is told by the kernel when the supervisor
  * dies, so that nothing is left of either.
  */
-#include "gateway/cli/child.h"
+#include "gateway/cli/supervisor/child.h"
 
-#include "gateway/cli/kept.h"
 #include "gateway/cli/place.h"
+#include "gateway/cli/supervisor/kept.h"
 
 #include "common/auto.h"
 #include "common/log.h"

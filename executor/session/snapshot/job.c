@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* snapshot_job.c - the life of a job on snapshots; trusts nobody to wait for its end. */
-#include "executor/session/snapshot_job.h"
+/* job.c - the life of a job on snapshots; trusts nobody to wait for its end. */
+#include "executor/session/snapshot/job.h"
 
 #include "executor/options.h"
 

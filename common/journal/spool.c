@@ -6,12 +6,12 @@
  * emptied, so the disk holds what auditd lacks and at most one file's worth more.  A batch that
  * fails is sent again, the same, until it is acknowledged: nothing is ever dropped here.
  */
-#include "common/spool.h"
+#include "common/journal/spool.h"
 
 #include "common/auto.h"
 #include "common/bus.h"
-#include "common/chain.h"
 #include "common/fdio.h"
+#include "common/journal/chain.h"
 #include "common/log.h"
 #include "common/loop.h"
 #include "common/wire.h"

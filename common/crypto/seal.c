@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* seal.c - the statement about an artifact and the check of its signature; trusts neither. */
-#include "common/seal.h"
+#include "common/crypto/seal.h"
 
 #include "common/auto.h"
-#include "common/hash.h"
+#include "common/crypto/hash.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* snapshot.c - the calls that snapshotd answers alone; it knows by itself whose a snapshot is. */
-#include "executor/session/snapshot.h"
+#include "executor/session/snapshot/snapshot.h"
 
 #include "executor/options.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hash.c - SHA-256 and random names; trusts libsodium, and the kernel for its random bits. */
-#include "common/hash.h"
+#include "common/crypto/hash.h"
 
 #include "common/auto.h"
 #include "common/err.h"

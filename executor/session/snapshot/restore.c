@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * snapshot_restore.c - restore_state_snapshot: a new workspace is filled from the store, then takes
+ * restore.c - restore_state_snapshot: a new workspace is filled from the store, then takes
  * the place of the old one at once.
  *
  * Until that moment nothing of the old workspace is touched, so whatever fails, and whoever is
  * killed, leaves it as it was.
  */
 #include "executor/session/artifact.h"
-#include "executor/session/snapshot.h"
-#include "executor/session/snapshot_job.h"
+#include "executor/session/snapshot/job.h"
+#include "executor/session/snapshot/snapshot.h"
 
 #include "common/auto.h"
 
