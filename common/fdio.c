@@ -126,11 +126,11 @@ load(int fd, size_t room, size_t limit, struct blob *to, struct err *e)
 	return 0;
 }
 
-int
-fdio_load(int dir, const char *name, size_t limit, struct blob *to, struct err *e)
+/* O_NONBLOCK: opening a FIFO must not wait for its writer. */
+static int
+load_name(int dir, const char *name, int flags, size_t limit, struct blob *to, struct err *e)
 {
-	/* O_NONBLOCK: opening a FIFO must not wait for its writer. */
-	auto_fd int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	auto_fd int fd = openat(dir, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC | flags);
 	struct stat st;
 
 	if (fd < 0)
@@ -146,6 +146,18 @@ fdio_load(int dir, const char *name, size_t limit, struct blob *to, struct err *
 	if (load(fd, st.st_size > 0 ? (size_t)st.st_size + 1 : 4096, limit, to, e) < 0)
 		return err_add(e, "%s", name);
 	return 0;
+}
+
+int
+fdio_load(int dir, const char *name, size_t limit, struct blob *to, struct err *e)
+{
+	return load_name(dir, name, O_NOFOLLOW, limit, to, e);
+}
+
+int
+fdio_load_given(const char *path, size_t limit, struct blob *to, struct err *e)
+{
+	return load_name(AT_FDCWD, path, 0, limit, to, e);
 }
 
 static int

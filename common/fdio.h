@@ -23,6 +23,8 @@ int fdio_open_beneath(int dir, const char *path, uint64_t flags, mode_t mode, st
 /* A regular file as a blob with a zero byte behind it (not counted); limit_exceeded over limit
  * bytes. */
 int fdio_load(int dir, const char *name, size_t limit, struct blob *, struct err *);
+/* The same of a file that whoever runs this program names, maybe by a link. */
+int fdio_load_given(const char *path, size_t limit, struct blob *, struct err *);
 
 /* The file is there wholly or not at all, also after a power loss: temporary file, fsync, rename,
  * fsync of dir. */

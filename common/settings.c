@@ -13,7 +13,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -143,6 +142,23 @@ set(const struct setting *s, const char *from, const char *text, struct err *e)
 	}
 }
 
+/* A scalar of YAML: in single quotes a line break would be read as a blank. */
+static void
+print_text(const char *text, FILE *to)
+{
+	bool plain = true;
+
+	for (const char *c = text; *c != '\0'; c++)
+		plain = plain && !iscntrl((unsigned char)*c);
+	fputc(plain ? '\'' : '"', to);
+	for (const char *c = text; *c != '\0'; c++)
+		if (iscntrl((unsigned char)*c) || (!plain && (*c == '"' || *c == '\\')))
+			fprintf(to, "\\x%02x", (unsigned)*c);
+		else
+			fputs(*c == '\'' && plain ? "''" : (const char[]){ *c, '\0' }, to);
+	fputc(plain ? '\'' : '"', to);
+}
+
 static void
 print_value(const struct setting *s, FILE *to)
 {
@@ -156,11 +172,8 @@ print_value(const struct setting *s, FILE *to)
 	case KIND_FLAG:
 		fputs(*(bool *)s->to ? "true" : "false", to);
 		break;
-	default: /* a single-quoted scalar of YAML */
-		fputc('\'', to);
-		for (const char *c = *(char **)s->to; *c != '\0'; c++)
-			fputs(*c == '\'' ? "''" : (const char[]){ *c, '\0' }, to);
-		fputc('\'', to);
+	default:
+		print_text(*(char **)s->to, to);
 	}
 }
 
@@ -273,7 +286,7 @@ read_yaml(const struct tables *t, const char *file, struct err *e)
 {
 	struct blob text = { 0 };
 
-	if (fdio_load(AT_FDCWD, file, YAML_BYTES, &text, e) < 0)
+	if (fdio_load_given(file, YAML_BYTES, &text, e) < 0)
 		return err_add(e, "config");
 	int rc = parse_yaml(t, &text, file, e);
 	blob_clear(&text);

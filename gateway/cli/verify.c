@@ -85,7 +85,7 @@ load_json(const char *path, struct err *e)
 	if (strcmp(path, "-") == 0) {
 		json = json_loadf(stdin, JSON_REJECT_DUPLICATES, &why);
 	} else {
-		if (fdio_load(AT_FDCWD, path, JSON_BYTES, &text, e) < 0)
+		if (fdio_load_given(path, JSON_BYTES, &text, e) < 0)
 			return NULL;
 		json = json_loadb(text.data, text.size, JSON_REJECT_DUPLICATES, &why);
 		blob_clear(&text);

@@ -17,11 +17,11 @@
 
 #include "common/auto.h"
 #include "common/daemon.h"
+#include "common/fdio.h"
 #include "common/log.h"
 #include "common/loop.h"
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -443,23 +443,11 @@ listen_there(struct err *e)
 static char *
 read_pem(const char *setting, const char *path, struct err *e)
 {
-	auto_free char *text = calloc(1, CERTIFICATE_MAX + 1);
-	FILE *file = fopen(path, "re");
+	struct blob text;
 
-	if (file == NULL || text == NULL) {
-		err_sys(e, "%s: open %s", setting, path);
-		if (file != NULL)
-			fclose(file);
-		return NULL;
-	}
-	size_t size = fread(text, 1, CERTIFICATE_MAX, file);
-	bool failed = ferror(file) || size == CERTIFICATE_MAX;
-
-	fclose(file);
-	if (!failed)
-		return take_ptr(text);
-	err_set(e, ERR_invalid_argument, "%s: %s cannot be read, or is longer than %d bytes",
-	    setting, path, CERTIFICATE_MAX);
+	if (fdio_load_given(path, CERTIFICATE_MAX, &text, e) == 0)
+		return text.data;
+	err_add(e, "%s", setting);
 	return NULL;
 }
 

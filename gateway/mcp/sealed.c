@@ -10,7 +10,6 @@
 #include "common/crypto/seal.h"
 #include "common/fdio.h"
 
-#include <fcntl.h>
 #include <sodium.h>
 #include <stdbool.h>
 #include <string.h>
@@ -41,7 +40,7 @@ sealed_open(const char *path, struct err *e)
 		randombytes_buf(self.key, sizeof self.key);
 		return 0;
 	}
-	if (fdio_load(AT_FDCWD, path, FILE_BYTES, &text, e) < 0)
+	if (fdio_load_given(path, FILE_BYTES, &text, e) < 0)
 		return err_add(e, "seal_key");
 
 	int failed = seal_decode("seal_key", text.data, self.key, sizeof self.key, e);

@@ -55,7 +55,7 @@ TREE = {"snapshot": {"snapshot_id": "b9c5cb36", "created_at": "2026-01-02T03:04:
                     {"path": "l", "type": "symlink", **ENTRY, "target": "../x"}]}
 # What a driver writes, see executor/guest/protocol.h: kind and payload.
 FRAMES = [(b"R", b'{"a":[1,2.5,null]}'), (b"V", b"x\ny\n"), (b"E", b"ValueError\n3\nno\n"), (b"R", b"")]
-# Which of the four of fuzz_token.c, and its text.  The token and the key are those of RFC 7515, appendix A.3.
+# Which of the five of fuzz_token.c, and its text.  The token and the key are those of RFC 7515, appendix A.3.
 POINT = '"x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU","y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"'
 TOKENS = [
     (0, "eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ."
@@ -67,11 +67,34 @@ TOKENS = [
     (2, '{"keys":[{"kty":"RSA","e":"AQAB","n":"' + "wLIG" * 86 + '"}]}'),
     (3, '# who\n{"name":"a","principal":"p","namespace":"n","scopes":["run"],"expires":"2027-01-31T00:00:00Z","sha256":"'
         + "0123456789abcdef" * 4 + '"}\n'),
+    (4, "https://id.example.com:8/a"), (4, "http://[::1]:80/keys"), (4, "http://localhost@b/"),
 ]
 
 # Which of the three of fuzz_headers.c, and its text: a parameter's value, an event's id, a seal.
 HEADERS = [(0, "greet"), (0, "12"), (0, "true"), (0, "=?base64?Z3LDvMOf?="), (0, "=?base64?Z3I?="), (0, "=?BASE64?Z3I=?="),
            (1, "1-2"), (1, "18446744073709551615-0"), (1, "1-"), (2, "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"), (2, "")]
+
+# Requests of HTTP; see fuzz_http.c.
+HEAD = "Host: localhost\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
+GETS = ["/healthz", "/readyz", "/metrics", "/mcp", "/sse", "/files/s/a%20b?t=AAAA", "/.well-known/oauth-protected-resource/mcp"]
+
+
+def http(method, path, body="", head=""):
+    return f"{method} {path} HTTP/1.1\r\n{HEAD}{head}Content-Length: {len(body)}\r\n\r\n{body}"
+
+
+def chunked(body):
+    return f"POST /mcp HTTP/1.1\r\n{HEAD}Transfer-Encoding: chunked\r\n\r\n{len(body):x}\r\n{body}\r\n0\r\n\r\n"
+
+
+# A request of 2026-07-28 with the headers that go with it.
+def modern(line):
+    message = json.loads(line)
+    params = message["params"]
+    name = params.get("name", params.get("uri", params.get("taskId")))
+    return http("POST", "/mcp", line, f"MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {message['method']}\r\n"
+                + (f"Mcp-Name: {name}\r\n" if name else ""))
+
 
 # Files of clients, in JSON and in TOML; see fuzz_merge.c.
 SETTINGS = [
@@ -80,6 +103,19 @@ SETTINGS = [
     "a = 1 # b\n[mcp_servers.x]\nargs = [\n 'y', # ]\n]\n[mcp_servers.cloister]\ncommand = \"\"\"o\nld\"\"\"\nenv = { A = 'b' }\n",
     "'k'.\"l\" = \'\'\'\n[mcp_servers.cloister]\n\'\'\'\r\n[ mcp_servers . cloister . env ]\nA = 2026-01-02T03:04:05Z\n[[l]]\n",
 ]
+
+YAMLS = [
+    "executor:\n  name: 'a b'\n  max_open: 7\n  share: 1e-3\n  loud: yes\n",
+    "gateway: {x: [1, {y: z}]}\nexecutor: {name: \"\\u00e9\\t\", loud: off} # c\n",
+    "&a executor: &b\n  name: >-\n    x\n  max_open: *a\n--- !!map\nsupervisor: *b\n",
+]
+# Records, from where on, does it go on, bytes; see fuzz_journal.c.
+LOGS = [(0, 0, 0, b""), (3, 400, 0, b""), (3, 150, 1, b"\0"), (5, 544, 0, b"CLR1" + bytes(200)), (2, 272, 0, bytes(5000)), (8, 0, 1, b"CLR1")]
+
+
+def order(kind, fds):
+    """A struct order of executor/builder/order.h, behind the number of its descriptors."""
+    return struct.pack("<B10I9Q", fds, kind, 1, 1, 1, 0, 1, 0, 2, 0, 0, 1 << 20, 100, 1 << 28, 1 << 20, 1000, 64, 256, 1000, 1000)
 
 
 def slip(kind, path, tail):
@@ -134,13 +170,16 @@ def words(value):
 
 def main(golden, folder):
     inputs = {"wire": [], "json": [], "lines": [], "path": [], "guest": [], "slip": [], "chain": [], "code": [],
-              "manifest": [], "methods": [], "token": [], "merge": [], "headers": []}
+              "manifest": [], "methods": [], "token": [], "merge": [], "headers": [], "parcel": []}
     known = set()
     for message, number, body, frames, text in samples(pathlib.Path(golden)):
         head = bytes([number - 1, len(frames)])
         inputs["wire"].append(head + b"".join(len(f).to_bytes(2, "little") + f for f in frames) + body)
         inputs["json"].append(bytes([number - 1]) + text.encode())
         known.update(words(json.loads(text)))
+        if message == "envelope":
+            inputs["parcel"] += [bytes([n % 2]) + b"".join(len(part).to_bytes(2, "little") + part for part in parts)
+                                 for n, parts in enumerate([[body], [b"me", body, b"b"], [body, b"b", b"", b"c"], [b""]])]
         if message == "audit_event":  # see auditd/record.h
             inputs["chain"].append(bytes([8]) + b"executor" + body)
         if message == "snapshot_manifest":
@@ -152,12 +191,22 @@ def main(golden, folder):
                 for meta in (META, "") for n, (method, params) in enumerate(METHODS.items())]
     requests.append(requests[12].replace("terminate_session", "execute_code").replace("session_id", "code"))
     inputs["methods"] = [bytes([n % 5, 7 - n % 2 * 4]) + line.encode() for n, line in enumerate([*requests, "\n".join(requests)])]
+    streams = [http("GET", path) for path in GETS] + [
+        http("POST", "/mcp", LINES[1]) + http("GET", "/mcp", head="Mcp-Session-Id: x\r\nLast-Event-ID: 1-2\r\n"),
+        http("DELETE", "/mcp", head="Mcp-Session-Id: x\r\n"), http("OPTIONS", "/mcp", head="Origin: http://localhost:1\r\n"),
+        http("POST", "/messages?session_id=x", LINES[4]), chunked(LINES[0]), http("POST", "/mcp", LINES[4], "Expect: 100-continue\r\n")]
+    streams += [modern(line) for line in requests if META in line]
+    inputs["http"] = [bytes([n % 16, n % 3 * 100]) + text.encode() for n, text in enumerate(streams)]
     inputs["path"] = [path.encode() for path in PATHS]
     frames = [kind + len(data).to_bytes(4, "little") + data for kind, data in FRAMES]
     inputs["guest"] = [bytes([31]) + stream for stream in [*frames, b"".join(frames)]]
     inputs["slip"] = [slip(kind, b"a/b", b"content" * (kind % 3)) for kind in range(1, 13)]
     inputs["code"] = [bytes([first]) + code.encode() for code in CODES for first in (0, 128, 131)]
     inputs["token"] = [bytes([which]) + text.encode() for which, text in TOKENS]
+    inputs["settings"] = [text.encode() for text in YAMLS]
+    inputs["journal"] = [struct.pack("<BHB", *head) + rest for *head, rest in LOGS]
+    inputs["capture"] = [bytes([limit, limit >> 7]) + bytes([200, 10, 1, 1, 255, 255]) for limit in (0, 1, 7, 100)]
+    inputs["order"] = [order(kind, {4: 3, 5: 1}.get(kind, 0)) for kind in range(1, 10)]
     inputs["headers"] = [bytes([which]) + text.encode() for which, text in HEADERS]
     inputs["merge"] = [bytes([kind]) + text.encode() for text in SETTINGS for kind in range(3)]
     for name, seeds in inputs.items():

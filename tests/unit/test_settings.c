@@ -279,10 +279,27 @@ what_is_printed(void **state)
 	assert_string_equal(output, "");
 }
 
+/* An operator's file may be a link, as those of a mounted ConfigMap are. */
+static void
+a_link_is_followed(void **state)
+{
+	char link[sizeof file + 5];
+
+	(void)state;
+	write_yaml("executor:\n  max_open: 34\n");
+	snprintf(link, sizeof link, "%s.link", file);
+	assert_int_equal(symlink(file, link), 0);
+	assert_int_equal(READ("--config", link), 0);
+	assert_int_equal(unlink(link), 0);
+	assert_int_equal(most, 34);
+}
+
 /* What is printed is a file that gives the same settings. */
 static void
 printed_settings_can_be_read(void **state)
 {
+	static const char *const names[] = { "it's", "a\nb", "'\\\"\n\t'", "\x01\x7f", "\\n\"",
+		"\u20ac\n" };
 	char output[8192];
 
 	(void)state;
@@ -293,6 +310,14 @@ printed_settings_can_be_read(void **state)
 	assert_int_equal(READ("--config", file), 0);
 	assert_int_equal(most, 33);
 	assert_string_equal(name, "nobody");
+	for (size_t i = 0; i < COUNT(names); i++) {
+		setenv("CLOISTER_EXECUTOR_NAME", names[i], 1);
+		assert_int_equal(load("--print-settings", output, sizeof output), 0);
+		unsetenv("CLOISTER_EXECUTOR_NAME");
+		write_yaml(output);
+		assert_int_equal(READ("--config", file), 0);
+		assert_string_equal(name, names[i]);
+	}
 }
 
 #define settings_test(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -309,6 +334,7 @@ main(void)
 		settings_test(wrong_environment),
 		settings_test(wrong_yaml),
 		settings_test(what_is_printed),
+		settings_test(a_link_is_followed),
 		settings_test(printed_settings_can_be_read),
 	};
 

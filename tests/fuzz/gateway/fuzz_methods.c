@@ -5,7 +5,7 @@
  * Input: which era is agreed on (1 byte), how daemons answer (1 byte), and lines.  Whatever is
  * said, each request is answered at most once, by what can be sent, and in the end nothing is left.
  */
-#include "tests/wire/sample.h"
+#include "tests/fuzz/gateway/replies.h"
 
 #include "gateway/auth/scope.h"
 #include "gateway/dispatch.h"
@@ -14,93 +14,11 @@
 #include "gateway/tools.h"
 
 #include "common/auto.h"
-#include "common/bus.h"
 #include "common/log.h"
 
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-enum {
-	ASKS = 64,
-};
-
-static struct {
-	struct ask asks[ASKS];
-	uint64_t ids[ASKS], next;
-	size_t count;
-	uint8_t answers;
-} bus;
-
-/* ---- daemons ---- */
-
-uint64_t
-bus_ask(const struct ask *ask, struct err *e)
-{
-	if (bus.count == ASKS) {
-		err_set(e, ERR_queue_full, "too much waits");
-		return 0;
-	}
-	bus.asks[bus.count] = *ask;
-	bus.ids[bus.count++] = ++bus.next;
-	return bus.next;
-}
-
-static struct ask
-take(size_t i)
-{
-	struct ask ask = bus.asks[i];
-
-	bus.count--;
-	memmove(&bus.asks[i], &bus.asks[i + 1], (bus.count - i) * sizeof bus.asks[0]);
-	memmove(&bus.ids[i], &bus.ids[i + 1], (bus.count - i) * sizeof bus.ids[0]);
-	return ask;
-}
-
-void
-bus_cancel(uint64_t id)
-{
-	struct err e;
-
-	err_set(&e, ERR_cancelled, "cancelled");
-	for (size_t i = 0; i < bus.count; i++) {
-		if (bus.ids[i] != id)
-			continue;
-
-		struct ask ask = take(i);
-
-		ask.done(ask.self, NULL, &e);
-		return;
-	}
-}
-
-bool
-bus_ready(enum peer peer, struct heartbeat *load)
-{
-	(void)peer;
-	(void)load;
-	return (bus.answers & 1) != 0;
-}
-
-static void
-answer_one(void)
-{
-	struct ask ask = take(0);
-	enum msg_id reply = messages[ask.message].reply;
-	struct err e;
-
-	if ((bus.answers & 2) != 0) {
-		void *full = sample_new(reply, (bus.answers & 4) != 0 ? SAMPLE_FULL : SAMPLE_LEAST);
-
-		ask.done(ask.self, full, NULL);
-		sample_free(reply, full);
-		return;
-	}
-	err_set(&e, 1 + bus.answers % (ERR_COUNT - 1), "\xff%s", "no");
-	ask.done(ask.self, NULL, &e);
-}
-
-/* ---- the client ---- */
 
 static size_t answered;
 
@@ -149,8 +67,8 @@ say(struct client *client, const char *text, size_t size)
 
 	scan_feed(&scan, text, size);
 	dispatch_line(client, NULL, &line);
-	while (bus.count > 0 && (bus.answers & 8) == 0)
-		answer_one();
+	while (replies_wanted() > 0 && !replies_slow())
+		replies_give();
 }
 
 static void
@@ -198,7 +116,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	set_up();
 	if (size < 2)
 		return -1;
-	bus.answers = data[1];
+	replies_choose(data[1]);
 	answered = 0;
 	if (data[0] > 0)
 		introduce(&client, data[0]);
@@ -209,10 +127,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		say(&client, at, n);
 		at += n + 1;
 	}
-	while (bus.count > 0)
-		answer_one();
+	while (replies_wanted() > 0)
+		replies_give();
 	client_give_up(&client, false);
 	client_close(&client);
-	must(client.pending == NULL && account.count == 0 && account.held == 0 && bus.count == 0);
+	must(client.pending == NULL && account.count == 0 && account.held == 0 &&
+	     replies_wanted() == 0);
 	return 0;
 }

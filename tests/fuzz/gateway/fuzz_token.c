@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_token.c - tokens, claims, sets of keys and files of tokens, as strangers and issuers may
- * write them.
+ * fuzz_token.c - tokens, claims, sets of keys, files of tokens and addresses, as strangers and
+ * issuers may write them.
  *
- * Input: which of four (1 byte), and what is left is its text.  Claims that are taken make a
+ * Input: which of five (1 byte), and what is left is its text.  Claims that are taken make a
  * principal that a stranger cannot choose freely; lines that are taken are found again by nobody
- * but the holder of their token.
+ * but the holder of their token; an address that is taken is of this machine or encrypted, and
+ * names one host.
  */
 #include "gateway/auth/oauth/claims.h"
 #include "gateway/auth/oauth/jws.h"
+#include "gateway/auth/oauth/url.h"
 #include "gateway/auth/scope.h"
 #include "gateway/auth/tokens.h"
 
@@ -131,11 +133,30 @@ try_file(const char *text, size_t size)
 	tokens_clear(&tokens);
 }
 
+static void
+try_url(const char *text, size_t size)
+{
+	auto_free char *url = strndup(text, size);
+	const char *path, *host;
+	struct err e = { 0 };
+
+	path = url_path("url", url, &e);
+	if (path == NULL) {
+		check_refused(&e);
+		return;
+	}
+	host = strstr(url, "://") + 3;
+	must(path > host && (*path == '/' || *path == '\0'));
+	must(memchr(host, '@', (size_t)(path - host)) == NULL);
+	must(strncmp(url, "https://", 8) == 0 || strncmp(url, "http://localhost", 16) == 0 ||
+	     strncmp(url, "http://127.0.0.1", 16) == 0 || strncmp(url, "http://[::1]", 12) == 0);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static void (*const tries[])(
-	    const char *, size_t) = { try_token, try_claims, try_set, try_file };
+	    const char *, size_t) = { try_token, try_claims, try_set, try_file, try_url };
 
 	if (size < 1)
 		return -1;

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fuzz_settings.c - a settings file as an operator, or a program that writes them, may leave it.
+ *
+ * Input: the YAML text.  What is taken is within the bounds of its row, and written down as YAML by
+ * what was understood it is taken again as the same; what is refused is refused in words.
+ */
+#include "common/settings.h"
+
+#include "common/auto.h"
+#include "common/utf8.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct values {
+	char *config, *name;
+	uint64_t most;
+	double share;
+	bool loud;
+};
+
+static struct values v;
+
+static const struct setting common[] = {
+	{ "config", KIND_TEXT, &v.config, "", 0, 200, NULL, "YAML file." },
+	{ 0 },
+};
+
+static const struct setting own[] = {
+	{ "name", KIND_TEXT, &v.name, "nobody", 1, 8, NULL, "Who." },
+	{ "max_open", KIND_UINT, &v.most, "4", 1, 100, NULL, "How many." },
+	{ "share", KIND_REAL, &v.share, "0.5", 0, 2, NULL, "How much." },
+	{ "loud", KIND_FLAG, &v.loud, "false", 0, 1, NULL, "Is it loud?" },
+	{ 0 },
+};
+
+static int
+take(const void *data, size_t size, struct err *e)
+{
+	auto_fd int fd = memfd_create("settings", MFD_CLOEXEC);
+	char flag[64];
+
+	must(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+	snprintf(flag, sizeof flag, "--config=/proc/self/fd/%d", fd);
+	return settings_read("executor", common, own, 2, (char *[]){ flag, flag, NULL }, e);
+}
+
+static void
+forget(void)
+{
+	free(v.config);
+	free(v.name);
+	memset(&v, 0, sizeof v);
+}
+
+static void
+check_bounds(void)
+{
+	must(strlen(v.name) >= 1 && strlen(v.name) <= 8);
+	must(v.most >= 1 && v.most <= 100);
+	must(v.share >= 0 && v.share <= 2);
+}
+
+static void
+check_again(void)
+{
+	struct values before = v;
+	auto_free char *text = NULL;
+	char quoted[64] = "";
+	struct err e;
+
+	for (const char *c = before.name; *c != '\0'; c++)
+		sprintf(quoted + strlen(quoted), isalnum((unsigned char)*c) ? "%c" : "\\x%02x", *c);
+	must(asprintf(&text,
+		 "executor: {name: \"%s\", max_open: %" PRIu64 ", share: %.17g, loud: %s}", quoted,
+		 before.most, before.share, before.loud ? "yes" : "no") > 0);
+	v = (struct values){ 0 };
+	must(take(text, strlen(text), &e) == 0);
+	must(strcmp(v.name, before.name) == 0);
+	must(v.most == before.most && v.loud == before.loud && fabs(v.share - before.share) == 0);
+	forget();
+	v = before;
+}
+
+static bool
+is_ascii(const char *text)
+{
+	for (; *text != '\0'; text++)
+		if ((unsigned char)*text >= 128)
+			return false;
+	return true;
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct err e = { 0 };
+
+	if (take(data, size, &e) == 0) {
+		check_bounds();
+		must(utf8_valid(v.name, strlen(v.name)));
+		if (is_ascii(v.name))
+			check_again();
+	} else {
+		must(e.code == ERR_invalid_argument && *e.text != '\0');
+	}
+	forget();
+	return 0;
+}
