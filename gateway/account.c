@@ -126,6 +126,15 @@ account_wait_ms(struct account *account, int64_t now_ms)
 }
 
 void
+account_charge(struct account *account, size_t requests, int64_t now_ms)
+{
+	struct row *row = (struct row *)account;
+
+	fill(row, now_ms);
+	row->tokens -= (double)requests;
+}
+
+void
 account_sweep(int64_t now_ms)
 {
 	for (struct row **bucket = table; bucket < table + BUCKETS; bucket++)

@@ -13,5 +13,7 @@ struct account *account_share(struct account *);
 void account_release(struct account *);
 /* May one more request be served?  0, or in how many milliseconds. */
 int64_t account_wait_ms(struct account *, int64_t now_ms);
+/* So many more are served at once, which those that come next wait for. */
+void account_charge(struct account *, size_t requests, int64_t now_ms);
 /* Forgets those that nothing belongs to any more, whose rate is back where a new one's begins. */
 void account_sweep(int64_t now_ms);

@@ -17,10 +17,6 @@
 #include <ctype.h>
 #include <string.h>
 
-enum {
-	MAX_BATCH = 256,
-};
-
 /* In which era, and what the client of it can do; NULL, or the answer to one that is in none. */
 static json_t *
 find_era(struct request *r)
@@ -104,7 +100,7 @@ refuse_batch(const struct client *client, const json_t *messages_)
 		return "this protocol version has no batches; send each message by itself";
 	if (json_array_size(messages_) == 0)
 		return "an empty batch";
-	if (json_array_size(messages_) > MAX_BATCH)
+	if (json_array_size(messages_) > DISPATCH_BATCH)
 		return "a batch of more than 256 messages";
 	return NULL;
 }

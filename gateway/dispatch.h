@@ -4,6 +4,8 @@
 
 #include "gateway/client.h"
 
+enum { DISPATCH_BATCH = 256 }; /* messages in a batch, at most */
+
 /* Whatever the line holds is answered as JSON-RPC and MCP ask, now or later; a blank one is not. */
 void dispatch_line(struct client *, struct exchange *, const struct line *);
 /* The same for one that is parsed, and stays the caller's; its exchange is answered exactly once,

@@ -107,7 +107,8 @@ const struct setting options_table[] = {
 	{ "replay_bytes", KIND_UINT, &options.replay_bytes, "1048576", 0, 1 << 30, NULL,
 	  "Events of a session kept for a client that comes back with Last-Event-ID." },
 	{ "rate_per_s", KIND_UINT, &options.rate_per_s, "0", 0, 1000000, NULL,
-	  "Requests of one principal in a second; one more is answered with 429; 0: no bound." },
+	  "Requests of one principal in a second, of a batch each; one more is answered with 429; 0: no "
+	  "bound." },
 	{ "rate_burst", KIND_UINT, &options.rate_burst, "100", 1, 1000000, NULL,
 	  "So many at once before rate_per_s counts." },
 	{ "describe", KIND_FLAG, &options.describe, "false", 0, 1, NULL,

@@ -15,5 +15,6 @@ void lives_order(const struct order *, int *fds, size_t nfds);
 /* Ends all and waits for them. */
 void lives_end(void);
 
-/* To the executor; main.c. */
-void lives_answer(const struct answer *, int fd);
+/* To the executor; main.c.  false: the kernel did not pass the descriptor, and an error was told.
+ */
+bool lives_answer(const struct answer *, int fd);

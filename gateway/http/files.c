@@ -65,7 +65,7 @@ read_range(const char *text)
 	static const char unit[] = "bytes=";
 	struct range none = { .last = UINT64_MAX }, r = { .given = true, .last = UINT64_MAX };
 
-	if (text == NULL || strncmp(text, unit, sizeof unit - 1) != 0)
+	if (text == NULL || strncasecmp(text, unit, sizeof unit - 1) != 0)
 		return none;
 	text += sizeof unit - 1;
 	r.suffix = *text == '-';
@@ -76,6 +76,17 @@ read_range(const char *text)
 	if ((r.suffix || *text != '\0') && !take_number(&text, &r.last))
 		return none;
 	return *text != '\0' || (!r.suffix && r.last < r.first) ? none : r;
+}
+
+/* A range is for GET (RFC 9110, 14.2).  What a file holds has no name here, so that it never is
+ * what a client has a part of already, as If-Range wants (13.1.5): the file may have been written
+ * anew. */
+static struct range
+asked_range(const struct http_request *r)
+{
+	bool none = r->head || request_header(r, "If-Range") != NULL;
+
+	return read_range(none ? NULL : request_header(r, "Range"));
 }
 
 /* ---- its life ---- */
@@ -181,7 +192,7 @@ refuse_range(struct download *d)
 static void
 begin(struct download *d, const struct artifact_content *first)
 {
-	struct range r = read_range(request_header(d->request, "Range"));
+	struct range r = asked_range(d->request);
 
 	d->begun = true;
 	d->total = first->total_size;
@@ -328,7 +339,7 @@ check_owner(struct http_request *r, const struct link_owner *owner, struct err *
 void
 files_get(struct http_request *r)
 {
-	struct range range = read_range(request_header(r, "Range"));
+	struct range range = asked_range(r);
 	struct err e = { 0 };
 	struct download *d = make(r, &e);
 

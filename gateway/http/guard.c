@@ -4,6 +4,7 @@
 
 #include "gateway/account.h"
 #include "gateway/auth/auth.h"
+#include "gateway/dispatch.h"
 #include "gateway/http/session.h"
 #include "gateway/http/web.h"
 #include "gateway/options.h"
@@ -16,6 +17,7 @@
 #include "common/log.h"
 #include "common/loop.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -66,6 +68,79 @@ guard_busy(struct http_request *r)
 	    (size_t)options.max_bodies_bytes);
 }
 
+/* ---- where a request ends ---- */
+
+struct head {
+	int lengths, codings, hosts;
+	const char *coding;
+	bool odd; /* what is no name or value; with a blank behind it a name is one to who trims */
+};
+
+static bool
+is_token(const char *name)
+{
+	while (isalnum((unsigned char)*name) ||
+	       (*name != '\0' && strchr("!#$%&'*+-.^_`|~", *name) != NULL))
+		name++;
+	return *name == '\0';
+}
+
+static bool
+has_control(const char *value)
+{
+	while ((unsigned char)*value >= ' ' || *value == '\t')
+		value++;
+	return *value != '\0';
+}
+
+static enum MHD_Result
+look_at(void *self, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+	struct head *head = self;
+
+	(void)kind;
+	head->odd |= !is_token(name) || has_control(value);
+	head->lengths += strcasecmp(name, "Content-Length") == 0;
+	head->hosts += strcasecmp(name, "Host") == 0;
+	if (strcasecmp(name, "Transfer-Encoding") == 0) {
+		head->codings++;
+		head->coding = value;
+	}
+	return MHD_YES;
+}
+
+/* RFC 9112, 3.2, 5.1, 6.1 and 6.3: NULL, or why another may take it for something else. */
+static const char *
+ambiguity(const struct head *head, bool old)
+{
+	return head->odd           ? "a header is malformed"
+	       : head->lengths > 1 ? "Content-Length is there more than once"
+	       : head->lengths > 0 && head->codings > 0
+	           ? "Content-Length is there beside Transfer-Encoding"
+	       : head->codings > 0 && old ? "HTTP/1.0 has no Transfer-Encoding"
+	       : head->hosts > 1          ? "Host is there more than once"
+	       : head->hosts == 0 && !old ? "Host is missing"
+	                                  : NULL;
+}
+
+bool
+guard_frames(struct http_request *r, const char *version)
+{
+	static const struct header closing[] = { { "Connection", "close" }, { 0 } };
+	struct head head = { 0 };
+
+	MHD_get_connection_values(r->connection, MHD_HEADER_KIND, look_at, &head);
+
+	const char *wrong = ambiguity(&head, strcmp(version, "HTTP/1.0") == 0);
+
+	if (wrong != NULL)
+		guard_refuse(r, MHD_HTTP_BAD_REQUEST, closing, "%s", wrong);
+	else if (head.codings > 1 || (head.codings == 1 && strcasecmp(head.coding, "chunked") != 0))
+		guard_refuse(r, MHD_HTTP_NOT_IMPLEMENTED, closing,
+		    "Transfer-Encoding may be chunked, and nothing else");
+	return !r->replied;
+}
+
 /* ---- Host and Origin ---- */
 
 /* Is it an element of a list joined by commas? */
@@ -86,10 +161,13 @@ listed(const char *list, const char *name, size_t size)
 static size_t
 host_size(const char *host)
 {
-	size_t n = *host == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
+	size_t n = *host == '[' ? strcspn(host, "]") : strcspn(host, ":");
+
+	n += host[n] == ']';
+
 	size_t digits = host[n] == ':' ? strspn(host + n + 1, "0123456789") + 1 : 0;
 
-	return n > strlen(host) || host[n + digits] != '\0' ? 0 : n;
+	return (*host == '[' && host[n - 1] != ']') || host[n + digits] != '\0' ? 0 : n;
 }
 
 static bool
@@ -127,7 +205,7 @@ from_elsewhere(struct http_request *r)
 {
 	const char *host = request_header(r, "Host"), *origin = request_header(r, "Origin");
 
-	if (!good_host(host) || request_repeats(r, "Host")) {
+	if (!good_host(host)) {
 		guard_refuse(r, MHD_HTTP_MISDIRECTED_REQUEST, NULL,
 		    "the Host header names no host that is served here; the operator adds names "
 		    "with "
@@ -219,13 +297,17 @@ guard_permits(struct http_request *r, json_t *message)
 {
 	unsigned needed = needed_by(message);
 	json_t *each;
-	size_t i;
+	size_t i = 0;
 
 	json_array_foreach(message, i, each)
 	{
 		needed |= needed_by(each);
 	}
-	return guard_allows(r, needed);
+	if (!guard_allows(r, needed))
+		return false;
+	if (i > 1 && i <= DISPATCH_BATCH)
+		account_charge(r->account, i - 1, loop_now_ms());
+	return true;
 }
 
 static bool
@@ -257,24 +339,57 @@ is_type(const char *value, size_t size, const char *type)
 	return n == strlen(type) && strncasecmp(value, type, n) == 0;
 }
 
+/* What Accept says of a type, all its lines together (RFC 9110, 12.5.1). */
+struct wish {
+	const char *type;
+	char any[32];
+	bool there, good;
+	int rank; /* of what good is said of: the type, all of its kind, or all */
+};
+
+/* Is it there to say what is not wanted? */
+static bool
+is_refused(const char *at, size_t size)
+{
+	for (const char *end = at + size; at < end; at++)
+		if (*at == ';' && strncasecmp(at + 1 + strspn(at + 1, " \t"), "q=", 2) == 0)
+			return strtod(strchr(at, '=') + 1, NULL) == 0;
+	return false;
+}
+
+static enum MHD_Result
+read_accept(void *self, enum MHD_ValueKind kind, const char *name, const char *at)
+{
+	struct wish *w = self;
+	size_t n;
+
+	(void)kind;
+	if (strcasecmp(name, "Accept") != 0)
+		return MHD_YES;
+	w->there = true;
+	for (; *at != '\0'; at += n, at += strspn(at, ", \t")) {
+		n = strcspn(at, ",");
+
+		int rank = is_type(at, n, w->type)  ? 3
+		           : is_type(at, n, w->any) ? 2
+		                                    : is_type(at, n, "*/*");
+
+		if (rank > w->rank) {
+			w->rank = rank;
+			w->good = !is_refused(at, n);
+		}
+	}
+	return MHD_YES;
+}
+
 bool
 guard_accepts(const struct http_request *r, const char *type)
 {
-	const char *at = request_header(r, "Accept");
-	char any[32];
+	struct wish w = { .type = type };
 
-	if (at == NULL)
-		return true;
-	snprintf(any, sizeof any, "%.*s/*", (int)strcspn(type, "/"), type);
-	while (*at != '\0') {
-		size_t n = strcspn(at, ",");
-
-		if (is_type(at, n, type) || is_type(at, n, any) || is_type(at, n, "*/*"))
-			return true;
-		at += n;
-		at += strspn(at, ", \t");
-	}
-	return false;
+	snprintf(w.any, sizeof w.any, "%.*s/*", (int)strcspn(type, "/"), type);
+	MHD_get_connection_values(r->connection, MHD_HEADER_KIND, read_accept, &w);
+	return w.good || !w.there;
 }
 
 static bool

@@ -13,6 +13,9 @@
 
 /* Before the jail: are the settings such that this may be served at all? */
 int guard_open(struct err *);
+/* Before all else: is it clear where a request of that version ends?  Otherwise it has replied, and
+ * what comes behind is not read. */
+bool guard_frames(struct http_request *, const char *version);
 /* At a request's head: fills in its account, or replies. */
 void guard_request(struct http_request *);
 /* Replies to one whose body is too long. */
@@ -24,7 +27,8 @@ void guard_sweep(int64_t now_ms);
 
 /* Has who asks these scopes (of auth/scope.h)?  Otherwise it has replied. */
 bool guard_allows(struct http_request *, unsigned needed);
-/* Has who asks the scopes for that message, or all of that batch?  Otherwise it has replied. */
+/* Has who asks the scopes for that message, or all of that batch?  Otherwise it has replied.  Each
+ * message of a batch counts as a request. */
 bool guard_permits(struct http_request *, json_t *message);
 /* May the answer be of that media type, as the Accept header says? */
 bool guard_accepts(const struct http_request *, const char *type);

@@ -202,7 +202,8 @@ session_of(struct http_request *r)
 {
 	const char *id = request_header(r, "Mcp-Session-Id");
 	const char *version = request_header(r, "MCP-Protocol-Version");
-	struct session *session = id == NULL ? NULL : session_find(id, r->account);
+	struct session *session =
+	    id == NULL ? NULL : session_find(id, r->account, &exchange_transport);
 
 	if (id == NULL)
 		guard_refuse(r, MHD_HTTP_BAD_REQUEST, NULL,
@@ -355,6 +356,10 @@ mcp_get(struct http_request *r)
 
 	if (session == NULL)
 		return;
+	if (r->head) { /* it reads no stream, and so takes none over */
+		request_say(r, MHD_HTTP_OK, "text/event-stream", NULL, NULL);
+		return;
+	}
 
 	struct stream *stream = event == NULL ? &session->general : session_resume(session, event);
 

@@ -23,6 +23,24 @@ enum {
 
 /* ---- what was asked ---- */
 
+size_t
+request_unescape(void *unused, struct MHD_Connection *connection, char *text)
+{
+	(void)unused;
+	(void)connection;
+	return strstr(text, "%00") != NULL ? strlen(text) : MHD_http_unescape(text);
+}
+
+const char *
+request_path(const char *url)
+{
+	size_t scheme = strncasecmp(url, "http://", 7) == 0    ? 7
+	                : strncasecmp(url, "https://", 8) == 0 ? 8
+	                                                       : 0;
+
+	return scheme == 0 ? url : url + scheme + strcspn(url + scheme, "/");
+}
+
 const char *
 request_header(const struct http_request *r, const char *name)
 {

@@ -69,6 +69,12 @@ struct http_request {
 
 /* ---- what was asked; texts live as long as the request ---- */
 
+/* Of a URL that is a path already, or the whole of it, as who asks a proxy sends it (RFC 9112,
+ * 3.2.2). */
+const char *request_path(const char *url);
+/* For the library, in place; a text that would end in a zero byte within stays as it was sent, and
+ * so is the name of nothing. */
+size_t request_unescape(void *unused, struct MHD_Connection *, char *text);
 const char *request_header(const struct http_request *, const char *name); /* NULL: none */
 const char *request_query(const struct http_request *, const char *name);
 /* That header is there more than once. */

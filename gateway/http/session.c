@@ -42,6 +42,7 @@ close_stream(struct stream *s)
 	if (r != NULL) {
 		s->request = NULL;
 		r->stream = NULL;
+		r->gone = NULL; /* whom it would tell of the end is the one who ends */
 		request_break(r);
 	}
 	stream_clear(s);
@@ -215,13 +216,13 @@ session_open(struct account *account, const struct transport *by, struct err *e)
 }
 
 struct session *
-session_find(const char *id, const struct account *account)
+session_find(const char *id, const struct account *account, const struct transport *by)
 {
 	struct session *s = strlen(id) == SESSION_ID - 1 ? *bucket_of(id) : NULL;
 
 	while (s != NULL && sodium_memcmp(s->id, id, SESSION_ID) != 0)
 		s = s->next;
-	if (s == NULL || s->client.account != account)
+	if (s == NULL || s->client.account != account || s->client.by != by)
 		return NULL;
 	s->used_ms = loop_now_ms();
 	return s;

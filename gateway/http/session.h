@@ -28,8 +28,8 @@ struct session {
 
 /* A new one of that principal; queue_full where there are too many, and none is idle. */
 struct session *session_open(struct account *, const struct transport *, struct err *);
-/* NULL: none of that id, or another's. */
-struct session *session_find(const char *id, const struct account *);
+/* NULL: none of that id, or another's, or one that comes in another way. */
+struct session *session_find(const char *id, const struct account *, const struct transport *);
 /* What is under way in it is given up. */
 void session_end(struct session *);
 /* An exchange of it is over; may free it. */

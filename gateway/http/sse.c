@@ -31,6 +31,14 @@ send_message(struct client *client, struct exchange *none, const json_t *message
 		request_break(s->request);
 }
 
+/* Each message that came is answered once, be it by nothing: so long the session stays. */
+static void
+answer(struct client *client, struct exchange *none, const json_t *message)
+{
+	send_message(client, none, message);
+	session_leave((struct session *)client);
+}
+
 static bool
 is_slow(const struct client *client, const struct exchange *none)
 {
@@ -46,7 +54,7 @@ link_to(struct client *client, struct exchange *none, const char *session, const
 
 static const struct transport by_sse = {
 	.send = send_message,
-	.answer = send_message,
+	.answer = answer,
 	.slow = is_slow,
 	.link = link_to,
 };
@@ -62,6 +70,12 @@ sse_get(struct http_request *r)
 {
 	struct err e;
 	char where[64];
+
+	if (r->head) {
+		request_say(r, MHD_HTTP_OK, "text/event-stream", NULL, NULL);
+		return;
+	}
+
 	struct session *session = session_open(r->account, &by_sse, &e);
 
 	if (session == NULL) {
@@ -82,9 +96,9 @@ void
 sse_post(struct http_request *r)
 {
 	const char *id = request_query(r, "session_id");
-	struct session *session = id == NULL ? NULL : session_find(id, r->account);
+	struct session *session = id == NULL ? NULL : session_find(id, r->account, &by_sse);
 
-	if (session == NULL || session->client.by != &by_sse) {
+	if (session == NULL) {
 		guard_refuse(r, MHD_HTTP_NOT_FOUND, NULL,
 		    "session_id is none of a stream that is open: GET /sse first");
 		return;
@@ -97,6 +111,7 @@ sse_post(struct http_request *r)
 	if (guard_permits(r, message)) {
 		session->client.scopes = r->identity.scopes;
 		request_say(r, MHD_HTTP_ACCEPTED, "text/plain", "Accepted", NULL);
+		session->exchanges++;
 		dispatch_message(&session->client, NULL, message, r->size);
 	}
 	json_decref(message);

@@ -103,7 +103,7 @@ find_route(struct http_request *r, const char *path, const char *method)
 }
 
 static struct http_request *
-begin(struct MHD_Connection *connection, const char *path, const char *method)
+begin(struct MHD_Connection *connection, const char *path, const char *method, const char *version)
 {
 	const union MHD_ConnectionInfo *info =
 	    MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
@@ -120,7 +120,7 @@ begin(struct MHD_Connection *connection, const char *path, const char *method)
 	r->peer->bytes = 0;
 	r->peer->looked = false;
 	web_counts.requests++;
-	if (find_route(r, path, method))
+	if (guard_frames(r, version) && find_route(r, request_path(path), method))
 		guard_request(r);
 	return r;
 }
@@ -133,9 +133,8 @@ on_request(void *unused, struct MHD_Connection *connection, const char *path, co
 	struct http_request *r = *self;
 
 	(void)unused;
-	(void)version;
 	if (r == NULL) {
-		r = *self = begin(connection, path, method);
+		r = *self = begin(connection, path, method, version);
 		if (r == NULL)
 			return MHD_NO;
 		return r->reply != NULL ? queue_reply(r) : MHD_YES;
@@ -490,7 +489,7 @@ make_daemon(void)
 	    MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)options.max_connections_per_address,
 	    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)options.max_header_bytes,
 	    MHD_OPTION_CONNECTION_MEMORY_INCREMENT, (size_t)READ_BYTES,
-	    MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_CONNECTION_TIMEOUT, 0U,
+	    MHD_OPTION_UNESCAPE_CALLBACK, request_unescape, NULL, MHD_OPTION_CONNECTION_TIMEOUT, 0U,
 	    web_tls() ? MHD_OPTION_ARRAY : MHD_OPTION_END, tls, MHD_OPTION_END);
 }
 

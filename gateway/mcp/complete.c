@@ -171,7 +171,8 @@ read_ref(const struct request *r, const char *argument, json_t **refusal)
 	for (unsigned i = 0; type != NULL && strcmp(type, "ref/resource") == 0 && uri != NULL &&
 			     (known = resource_template(i)) != NULL;
 	     i++)
-		if (strcmp(known, uri) == 0)
+		if (strcmp(known, uri) == 0 &&
+		    (resource_scopes(known) & ~r->origin.client->scopes) == 0)
 			return has_variable(known, argument) ? known : "";
 	*refusal = method_refuse(r, "ref names no prompt and no resource template of this server");
 	return NULL;

@@ -265,6 +265,10 @@ def test_scopes_of_resources_and_methods(door, _):
             door.becomes(200, token)
         assert door.gateway.ask("GET", "/metrics", None, {"Authorization": "Bearer " + token}).status == status
     assert door.gateway.ask("GET", "/metrics").status == 401
+    for uri, known in (("sandbox://audit/{execution_id}", False), ("sandbox://sessions/{session_id}", False),
+                       ("sandbox://artifacts/{session_id}", True)):
+        of = {"ref": {"type": "ref/resource", "uri": uri}, "argument": {"name": re.findall(r"\{(\w+)", uri)[0], "value": ""}}
+        assert ("result" in door.post(modern("completion/complete", of), reader).json) is known, uri
     listed = door.post(modern("resources/list"), reader).json["result"]["resources"]
     assert "sandbox://logs" not in {one["uri"] for one in listed}
 

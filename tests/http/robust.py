@@ -254,6 +254,43 @@ def test_what_is_not_http(bin_):
         alive(gateway)
 
 
+# A proxy that reads such a head in another way would take what stands behind it for another's request.
+def test_where_a_request_ends(bin_):
+    with Gateway(bin_) as gateway:
+        body = json.dumps(DISCOVER).encode()
+        head, _, _ = post(gateway, DISCOVER).partition(b"Content-Length")
+        length, chunked = b"Content-Length: %d\r\n" % len(body), b"Transfer-Encoding: chunked\r\n"
+        chunks = b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body)
+        for status, lines, rest in (
+                (400, length + b"Content-Length: 5\r\n", body), (400, b"Content-Length: 5\r\n" + length, body),
+                (400, length + length, body), (400, length + chunked, chunks), (400, b"Content-Length : 5\r\n", body),
+                (400, b"X: y\rTransfer-Encoding: chunked\r\n" + length, body), (400, length + b"X Y: z\r\n", body),
+                (400, length + b"Host: localhost\r\n", body), (501, b"Transfer-Encoding: xchunked\r\n", chunks),
+                (501, b"Transfer-Encoding: chunked, identity\r\n", chunks), (501, chunked + b"Transfer-Encoding: identity\r\n", chunks),
+                (200, chunked, chunks), (200, length, body)):
+            with gateway.raw() as raw:
+                raw.send(head + lines + b"\r\n" + rest + (b"" if status == 200 else b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"))
+                got = raw.read(b"supportedVersions" if status == 200 else None)
+                assert got.startswith(b"HTTP/1.1 %d " % status) and got.count(b"HTTP/1.1") == 1, (lines, got)
+        for text, status in ((head.replace(b"1.1", b"1.0") + chunked + b"\r\n" + chunks, 400),
+                             (b"GET /healthz HTTP/1.1\r\n\r\n", 400), (b"GET /healthz HTTP/1.0\r\n\r\n", 421),
+                             (b"GET /healthz HTTP/1.0\r\nHost: localhost\r\n\r\n", 200)):
+            with gateway.raw() as raw:
+                raw.send(text)
+                got = raw.read()
+                assert got.startswith(b"HTTP/1.1 %d " % status) and got.count(b"HTTP/1.1") == 1, (text, got)
+        alive(gateway)
+
+
+def test_forms_of_a_path(bin_):
+    with Gateway(bin_) as gateway:
+        for path, status in ((b"/healthz", 200), (b"/%68ealthz?x", 200), (b"http://localhost/healthz", 200), (b"/healthz%00", 404),
+                             (b"/%00healthz", 404), (b"/healthz x", 404), (b"http://localhost", 404), (b"*", 404), (b"//healthz", 404)):
+            with gateway.raw() as raw:
+                raw.send(b"GET " + path + b" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+                assert raw.read().startswith(b"HTTP/1.1 %d " % status), path
+
+
 def test_requests_in_a_row(bin_):
     with Gateway(bin_) as gateway, gateway.raw() as raw:
         raw.send(b"".join(post(gateway, modern("server/discover", id_=i)) for i in range(50)))

@@ -10,7 +10,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import cases  # noqa: E402
 import held  # noqa: E402
-from gateway import ACCEPT, MODERN, Gateway, modern  # noqa: E402
+from gateway import ACCEPT, MODERN, Gateway, modern, readable  # noqa: E402
 
 DISCOVER = modern("server/discover")
 JSON = {"Content-Type": "application/json", "Accept": ACCEPT}
@@ -46,6 +46,21 @@ def test_accept(gateway):
     expect(gateway.post(DISCOVER, {"Accept": "text/html"}), 406)
     for accept in ("*/*", "application/*", "Application/JSON;q=0.5", "text/html, application/json", None):
         expect(gateway.post(DISCOVER, {"Accept": accept}), 200)
+    for accept in ("application/json;q=0", "application/json; q=0.000, text/event-stream;v=1;Q=0", "*/*;q=0"):
+        expect(gateway.post(DISCOVER, {"Accept": accept}), 406)
+    for accept in ("application/json;q=0, text/event-stream", "*/*, application/json;q=0"):
+        reply = gateway.post(DISCOVER, {"Accept": accept})
+        expect(reply, 200)
+        assert reply.headers["Content-Type"] == "text/event-stream", (accept, reply)
+
+
+def test_accept_on_several_lines(gateway):
+    body = json.dumps(DISCOVER).encode()
+    with gateway.raw() as raw:
+        raw.send(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nMCP-Protocol-Version: 2026-07-28\r\n"
+                 b"Mcp-Method: server/discover\r\nAccept: text/html\r\nAccept: text/event-stream\r\n"
+                 b"Connection: close\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+        assert b"Content-Type: text/event-stream" in raw.read()
 
 
 def test_content_type(gateway):
@@ -222,6 +237,12 @@ def test_rates(gateway):
         assert [r.status for r in replies] == [200, 200, 200, 429, 429], replies
         assert 1 <= int(replies[-1].headers["Retry-After"]) <= 2
         expect(slow.ask("GET", "/healthz"), 200)
+    with Gateway(os.path.dirname(gateway.command[0]), ["--rate-per-s=2", "--rate-burst=20"]) as slow:
+        session = slow.session("2025-03-26")
+        expect(session.post([session.message("ping", id_=i) for i in range(24)]), 200)
+        reply = session.post(session.message("ping"))
+        expect(reply, 429)
+        assert 3 <= int(reply.headers["Retry-After"]) <= 4, "a batch counts as what is in it"
 
 
 # ---- sessions of earlier revisions ----
@@ -259,6 +280,17 @@ def test_no_session_for_who_failed(gateway):
     expect(reply, 400, -32602)
     assert "Mcp-Session-Id" not in reply.headers
     assert metric(gateway, "cloister_http_sessions") == before
+
+
+def test_the_head_of_a_stream_takes_none_over(gateway):
+    session = gateway.session()
+    stream = session.get()
+    reply = gateway.ask("HEAD", "/mcp", None, {**session.headers, "Accept": "text/event-stream"})
+    expect(reply, 200)
+    assert reply.headers["Content-Type"] == "text/event-stream"
+    assert not readable(stream.connection.sock, 0.3), "it has not ended"
+    expect(session.delete(), 204)
+    assert stream.event() is None
 
 
 def test_a_version_that_sessions_are_not_of(gateway):
@@ -341,6 +373,22 @@ def test_http_with_sse(gateway):
         expect(old.post(begin, path="/messages?session_id=" + "0" * 32), 404)
         expect(old.post(begin, path="/messages"), 404)
         expect(old.post(DISCOVER), 200)
+        stream.close()
+
+
+def test_a_stream_of_sse_is_no_session_of_mcp(gateway):
+    with Gateway(os.path.dirname(gateway.command[0]), transport="sse") as old:
+        stream = old.open("GET", "/sse", None, {"Accept": "text/event-stream"})
+        _, _, where = stream.event()
+        ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+        headers = {"Mcp-Session-Id": where.partition("=")[2], "Accept": "text/event-stream"}
+        expect(old.post(ping, headers, timeout=5), 404)
+        for method in ("GET", "DELETE"):
+            expect(old.ask(method, "/mcp", None, headers, timeout=5), 404)
+        expect(old.post(ping, path=where), 202)
+        assert stream.message() == {"jsonrpc": "2.0", "id": 1, "result": {}}
+        expect(old.post(ping, path="/messages?session_id=" + old.session().id), 404)
+        assert old.end() == 0, "with a stream that is open"
         stream.close()
 
 

@@ -197,6 +197,19 @@ def test_cancelling_in_a_session(gateway):
     assert all("method" in message for message in left), "a cancelled request is not answered"
 
 
+# What became a task is answered once the disk has it: then its client may be gone, not what is known of it.
+def test_leaving_sse_while_a_task_begins(bin_, cluster):
+    with Gateway(bin_, ["--task-after-ms=0"], cluster, transport="sse") as old:
+        tasks = {"io.modelcontextprotocol/clientCapabilities": {"extensions": {"io.modelcontextprotocol/tasks": {}}}}
+        for i in range(24):
+            stream = old.open("GET", "/sse", None, {"Accept": "text/event-stream"})
+            message = call("execute_code", {"code": "import time; time.sleep(.2)"}, meta=tasks)
+            assert old.post(message, path=stream.event()[2]).status == 202
+            time.sleep(0.0005 * (i % 6))
+            stream.close()
+        soon(lambda: metric(old, "cloister_http_sessions") == 0, "all are gone")
+
+
 def test_the_second_general_stream_takes_over(gateway):
     session = gateway.session()
     first, second = session.get(), session.get()
@@ -269,6 +282,12 @@ def test_ranges(gateway):
     for given in ("bytes=5-1", "lines=0-1", "bytes=0-1,3-4", "bytes=", "x", "bytes=1-x"):
         reply = gateway.ask("GET", path, None, {"Range": given})
         assert reply.status == 200 and reply.body == content, (given, reply)
+    assert gateway.ask("GET", path, None, {"Range": "BYTES=1-2"}).body == content[1:3]
+    for validator in ('"x"', "Sat, 21 Nov 2026 21:00:00 GMT"):
+        reply = gateway.ask("GET", path, None, {"Range": "bytes=10-19", "If-Range": validator})
+        assert reply.status == 200 and reply.body == content, "what a client has a part of may be another file"
+    head = gateway.ask("HEAD", path, None, {"Range": "bytes=10-19"})
+    assert head.status == 200 and head.headers["Content-Length"] == "600000", head
 
 
 def test_links_open_one_file(gateway):
