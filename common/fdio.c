@@ -328,7 +328,7 @@ fdio_receive(int sock, void *data, size_t size, int *fds, size_t *nfds, int flag
 	if (got > room || (msg.msg_flags & (MSG_CTRUNC | MSG_TRUNC)) != 0) {
 		for (size_t i = 0; i < (got < room ? got : room); i++)
 			close(fds[i]);
-		errno = EMSGSIZE;
+		errno = got > room || (msg.msg_flags & MSG_TRUNC) != 0 ? EMSGSIZE : EMFILE;
 		return -1;
 	}
 	if (nfds != NULL)

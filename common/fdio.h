@@ -38,7 +38,8 @@ int fdio_folder(int dir, const char *path, mode_t mode, struct err *);
 /*
  * A message with up to 16 descriptors over a unix socket; those received are O_CLOEXEC and the
  * caller's.  *nfds: the room in fds before, how many came after; NULL: none is wanted.  -1 with
- * errno; EMSGSIZE if the message or the descriptors were more than there is room for.
+ * errno; EMSGSIZE if the message or the descriptors were more than there is room for, EMFILE if
+ * this process may have no more descriptors: the data is there, those are lost.
  */
 ssize_t fdio_send(int sock, const void *data, size_t size, const int *fds, size_t nfds);
 ssize_t fdio_receive(int sock, void *data, size_t size, int *fds, size_t *nfds, int flags);

@@ -426,7 +426,7 @@ on_socket(void *self, uint32_t events)
 
 		if (n < 0 && errno == EAGAIN)
 			return;
-		if (n == (ssize_t)sizeof answer)
+		if (n == (ssize_t)sizeof answer || (n < 0 && errno == EMFILE))
 			take_answer(&answer, nfds > 0 ? fd : -1);
 		else
 			lose();

@@ -45,6 +45,9 @@ open_all(struct err *e)
 	struct texts arguments = { 0 };
 	int status = -1;
 
+	/* Where programs are of this user, theirs under way count as its own: it may have more. */
+	daemon_files(options.max_open_files);
+
 	if (options_check(e) == 0 && runtime_open(e) == 0 && info_open(e) == 0 &&
 	    sign_open(e) == 0 && container_open(e) == 0 && pool_arguments(&arguments, e) == 0 &&
 	    container_arguments(&arguments, e) == 0)

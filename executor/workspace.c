@@ -125,10 +125,21 @@ workspace_clear(void)
 		log_error("workspaces that were left are not wiped", LOG_E(&e));
 }
 
+static void
+give_back(uint32_t id)
+{
+	struct order order = { .kind = ORDER_WIPE, .id = id };
+	struct err e;
+
+	if (builder_order(&order, &e) < 0 && e.code != ERR_unavailable)
+		log_error("a workspace is not wiped", LOG_E(&e));
+}
+
 void
 workspace_answered(const struct answer *answer, int fd)
 {
 	struct workspace *w = answer->id <= ORDER_MAX_LIVING ? workspaces.all[answer->id] : NULL;
+	struct err why;
 
 	if (w == NULL || w->root >= 0) {
 		if (fd >= 0)
@@ -137,8 +148,14 @@ workspace_answered(const struct answer *answer, int fd)
 		    "the builder speaks of a workspace that is not known", LOG_N("id", answer->id));
 		return;
 	}
-	if (answer->error.code != ERR_none || fd < 0) {
+	if (answer->error.code != ERR_none) {
 		end(w, &answer->error);
+		return;
+	}
+	if (fd < 0) {
+		err_set(&why, ERR_unavailable, "the executor has no descriptor free");
+		give_back(w->id);
+		end(w, &why);
 		return;
 	}
 	w->root = fd;
@@ -156,18 +173,13 @@ workspace_lost(const struct err *why)
 void
 workspace_drop(struct workspace *w)
 {
-	struct order order = { .kind = ORDER_WIPE };
-	struct err e;
-
 	if (w == NULL)
 		return;
 	/* A steward that lingers there is not to be found by what has this address next. */
 	desk_leave(w);
 	/* The last descriptor but the builder's: the memory is free when that has done its part. */
 	close(w->root);
-	order.id = w->id;
-	if (builder_order(&order, &e) < 0 && e.code != ERR_unavailable)
-		log_error("a workspace is not wiped", LOG_E(&e));
+	give_back(w->id);
 	workspaces.all[w->id] = NULL;
 	free(w);
 }

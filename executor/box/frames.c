@@ -62,7 +62,7 @@ copy_start(const char *text, size_t size, size_t most)
 {
 	size_t n = size < most ? size : most;
 
-	while (n < size && n > 0 && ((uint8_t)text[n] & 0xc0) == 0x80)
+	while (n > 0 && utf8_inside(text, n, size))
 		n--;
 	return copy_text(text, n);
 }
@@ -169,7 +169,7 @@ take_done(struct frames *f)
 }
 
 static void
-take_frame(struct frames *f)
+take_claim(struct frames *f)
 {
 	switch (f->head[0]) {
 	case GUEST_IDLE:
@@ -191,6 +191,13 @@ take_frame(struct frames *f)
 		take_error(f);
 		break;
 	}
+}
+
+static void
+take_frame(struct frames *f)
+{
+	if (f->payload != NULL)
+		take_claim(f);
 	free(f->payload);
 	f->payload = NULL;
 	f->have = 0;
@@ -206,10 +213,10 @@ begin_payload(struct frames *f)
 	          (uint32_t)f->head[4] << 24;
 	if (bound == NULL || f->size > bound->most)
 		return -1;
-	f->payload = malloc(f->size + 1);
+	f->payload = f->muted ? NULL : malloc(f->size + 1);
 	f->have = 0;
 	f->in_payload = true;
-	return f->payload == NULL ? -1 : 0;
+	return f->payload == NULL && !f->muted ? -1 : 0;
 }
 
 int
@@ -223,7 +230,8 @@ frames_feed(struct frames *f, const void *data, size_t size)
 		size_t part =
 		    (size_t)(end - at) < whole - f->have ? (size_t)(end - at) : whole - f->have;
 
-		memcpy(to + f->have, at, part);
+		if (to != NULL)
+			memcpy(to + f->have, at, part);
 		f->have += part;
 		at += part;
 		if (f->have < whole)
@@ -234,6 +242,16 @@ frames_feed(struct frames *f, const void *data, size_t size)
 			return -1;
 	}
 	return 0;
+}
+
+void
+frames_mute(struct frames *f, bool muted)
+{
+	f->muted = muted;
+	if (muted) {
+		free(f->payload);
+		f->payload = NULL;
+	}
 }
 
 void

@@ -146,6 +146,7 @@ end_run(struct program *p, bool gone)
 	end.out_dropped = output_end(&p->out, &end.out);
 	end.err_dropped = output_end(&p->err, &end.err);
 	frames_take(&p->frames, &end);
+	frames_mute(&p->frames, true);
 	must(isolation_of(&p->started.layers, &end.isolation) == 0);
 	p->state = IDLE;
 	p->over = p->asked = false;
@@ -193,13 +194,15 @@ on_time(void *self)
 	kill_it(p);
 }
 
+/* To what it says of the run that begins, and to nothing that came before. */
 static void
-drop_claims(struct program *p)
+listen_again(struct program *p)
 {
 	struct box_end nobodys = { 0 };
 
 	frames_take(&p->frames, &nobodys);
 	box_end_clear(&nobodys);
+	frames_mute(&p->frames, false);
 }
 
 static int
@@ -235,7 +238,7 @@ hand_over(struct program *p)
 	memcpy(to, p->code.data, size);
 	blob_clear(&p->code);
 	blob_clear(&p->guard);
-	drop_claims(p);
+	listen_again(p);
 	output_begin(&p->out, p->output_bytes);
 	output_begin(&p->err, p->output_bytes);
 	p->state = RUNS;

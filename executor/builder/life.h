@@ -50,7 +50,8 @@ struct life *life_of(uint32_t id);
 void life_end(struct life *);
 /* It could not be started. */
 void life_fail(struct life *, const struct err *);
-/* Watches what a new process reports and when it ends. */
+/* Watches what a new process reports and when it ends.  One that cannot be watched is ended, and
+ * gone when this returns. */
 void life_watch(struct life *, void (*on_end)(void *self, uint32_t events));
 /* What it has reported so far is taken; STARTED is told the executor when it comes. */
 void life_listen(struct life *);
@@ -94,6 +95,8 @@ int program_check(const struct order *, struct err *);
 void program_start(struct life *);
 /* One that runs nothing, in the box it was given: its layers, or why it failed. */
 void program_try(struct life *, struct layers *, struct err *);
+/* The layers that it had: no later program is to be without. */
+uint64_t program_due(void);
 /* A zygote's child that was asked for is there; pid -1: it could not be made. */
 void program_born(struct life *, pid_t, int pidfd);
 /* Bytes that the programs of a box and all that came from them hold, where no cgroup counts. */

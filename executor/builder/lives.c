@@ -27,6 +27,7 @@
 #include "executor/builder/zygotes.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
@@ -37,6 +38,7 @@
 
 enum {
 	GRACE_MS = 5000, /* that the executor's clock has before this one ends a box */
+	KILL_MS = 5000,  /* that the kernel has to end what was killed */
 };
 
 static struct {
@@ -126,6 +128,15 @@ note_spaces(struct life *life, const struct cage_report *report, const int *fds,
 	life->spaces[HOST_NET] = life->net;
 }
 
+/* Nothing can be started in a box whose namespaces are lost. */
+static void
+note_lost(struct life *life)
+{
+	err_set(&life->answer.error, ERR_unavailable, "the builder has no descriptor free");
+	life->answer.kind = ANSWER_ENDED;
+	life_kill(life);
+}
+
 /* false: there is no more to read yet. */
 static bool
 note_report(struct life *life)
@@ -135,9 +146,11 @@ note_report(struct life *life)
 	size_t nfds = COUNT(fds);
 	ssize_t n = fdio_receive(life->report, &report, sizeof report, fds, &nfds, MSG_DONTWAIT);
 
-	if (n != (ssize_t)sizeof report)
+	if (n < 0 && errno == EMFILE)
+		note_lost(life);
+	else if (n != (ssize_t)sizeof report)
 		return false;
-	if (report.said == CAGE_SPACES)
+	else if (report.said == CAGE_SPACES)
 		note_spaces(life, &report, fds, nfds);
 	else if (life->answer.kind == 0)
 		note_ready(life, &report);
@@ -217,18 +230,6 @@ life_fail(struct life *life, const struct err *e)
 	life_end(life);
 }
 
-/* What it cannot watch it must not keep; its boxes die with it. */
-static void
-must_watch(int fd, void (*ready)(void *self, uint32_t events), struct life *life)
-{
-	struct err e;
-
-	if (loop_watch(fd, EPOLLIN, ready, life, &e) == 0)
-		return;
-	log_error("a box cannot be watched", LOG_E(&e));
-	_exit(1);
-}
-
 static void
 start_waiting(struct life *box)
 {
@@ -285,13 +286,38 @@ on_report(void *self, uint32_t events)
 		loop_forget(life->report);
 }
 
+/* What does not end when it is killed must not be lost sight of; all boxes die with this process.
+ */
+static void
+await_end(const struct life *life)
+{
+	struct pollfd end = { .fd = life->pidfd, .events = POLLIN };
+	int n;
+
+	do
+		n = poll(&end, 1, KILL_MS);
+	while (n < 0 && errno == EINTR);
+	if (n != 1)
+		_exit(1);
+}
+
+/* What cannot be watched is not kept: a program of the same user may have used up what the kernel
+ * lets that user watch. */
 void
 life_watch(struct life *life, void (*on_end)(void *self, uint32_t events))
 {
-	must_watch(life->report, on_report, life);
-	must_watch(life->pidfd, on_end, life);
-	if (life->doomed)
-		life_kill(life);
+	struct err e;
+
+	if (loop_watch(life->report, EPOLLIN, on_report, life, &e) == 0 &&
+	    loop_watch(life->pidfd, EPOLLIN, on_end, life, &e) == 0) {
+		if (life->doomed)
+			life_kill(life);
+		return;
+	}
+	log_error("what cannot be watched is ended", LOG_E(&e));
+	life_kill(life);
+	await_end(life);
+	on_end(life, 0);
 }
 
 void
@@ -342,8 +368,8 @@ life_new(const struct order *order)
 	return life;
 }
 
-static void
-refuse(const struct order *order, const struct err *e)
+void
+lives_refuse(const struct order *order, const struct err *e)
 {
 	struct answer answer = {
 		.kind = order->kind == ORDER_WORKSPACE ? ANSWER_WORKSPACE : ANSWER_ENDED,
@@ -421,7 +447,8 @@ add_workspace(const struct order *order)
 	             ? shelf_adopt(order->id, order->bytes, files, owner, &answer.error)
 	             : shelf_add(order->id, order->bytes, files, owner, &answer.error);
 
-	lives_answer(&answer, fd);
+	if (!lives_answer(&answer, fd))
+		wipe(order->id);
 	return 0;
 }
 
@@ -531,7 +558,7 @@ lives_order(const struct order *order, int *fds, size_t nfds)
 	struct err e = { 0 };
 
 	if (carry_out(order, fds, nfds, &e) < 0)
-		refuse(order, &e);
+		lives_refuse(order, &e);
 	for (size_t i = 0; i < nfds; i++)
 		if (fds[i] >= 0)
 			close(fds[i]);

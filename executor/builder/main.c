@@ -27,41 +27,49 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-void
+/* Where all boxes are of one user of the host, a program can have so many descriptors under way
+ * between its own processes that the kernel passes none of this process's. */
+static ssize_t
+answer_without(struct answer answer)
+{
+	err_set(&answer.error, ERR_unavailable,
+	    "the kernel passes no more descriptors of this user at once");
+	return fdio_send(ORDER_SOCKET, &answer, sizeof answer, NULL, 0);
+}
+
+bool
 lives_answer(const struct answer *answer, int fd)
 {
 	ssize_t n = fdio_send(ORDER_SOCKET, answer, sizeof *answer, &fd, fd >= 0 ? 1 : 0);
+	bool whole = n >= 0 || errno != ETOOMANYREFS;
 
+	if (!whole)
+		n = answer_without(*answer);
 	/* Who does not hear that a box ended has itself ended. */
 	if (n != (ssize_t)sizeof *answer)
 		loop_stop();
-}
-
-static void
-answer_bad(const struct order *order, const struct err *e)
-{
-	struct answer answer = {
-		.kind = order->kind == ORDER_WORKSPACE ? ANSWER_WORKSPACE : ANSWER_ENDED,
-		.id = order->id,
-		.error = *e,
-	};
-
-	lives_answer(&answer, -1);
+	return whole;
 }
 
 static void
 on_order(void *self, uint32_t events)
 {
-	struct order order;
+	struct order order = { 0 };
 	int fds[ORDER_MAX_FDS];
 	size_t nfds = COUNT(fds);
 	struct err e;
 	ssize_t n = fdio_receive(ORDER_SOCKET, &order, sizeof order, fds, &nfds, MSG_DONTWAIT);
 
 	(void)self, (void)events;
+	if (n < 0 && errno == EMFILE) {
+		err_set(&e, ERR_unavailable, "the builder has no descriptor free");
+		lives_refuse(&order, &e);
+		return;
+	}
 	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EMSGSIZE)) {
 		loop_stop();
 		return;
@@ -75,7 +83,20 @@ on_order(void *self, uint32_t events)
 	while (nfds > 0)
 		close(fds[--nfds]);
 	if (n == (ssize_t)sizeof order)
-		answer_bad(&order, &e);
+		lives_refuse(&order, &e);
+}
+
+/* A box takes about twenty.  And who passes one on is refused where more of its user are under way
+ * than it may have itself: so this process is to have more than any program. */
+static void
+take_descriptors(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) < 0)
+		return;
+	files.rlim_cur = files.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &files);
 }
 
 /* What the executor had kept for this builder. */
@@ -138,6 +159,7 @@ main(int argc, char **argv)
 		return 2;
 	}
 	take_kept(&host);
+	take_descriptors();
 	int r = program_settings(argc - 1, argv + 1, &ready.error);
 
 	if (r == 0)

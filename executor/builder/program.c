@@ -57,6 +57,7 @@ static struct {
 	const struct host *host;
 	struct filter guests[language_COUNT];
 	int own_pids; /* the builder's pid namespace */
+	uint64_t due; /* layers that the first program had */
 	size_t nruntimes;
 } programs = { .nruntimes = language_COUNT };
 
@@ -314,6 +315,7 @@ start(struct life *life, const struct interpreter *r, struct err *e)
 		.filter = &programs.guests[language < language_COUNT ? language : language_shell],
 		.workspace = -1,
 		.tmp = -1,
+		.due = programs.due,
 	};
 	int report[2];
 
@@ -400,6 +402,12 @@ program_born(struct life *life, pid_t pid, int pidfd)
 	life_watch(life, on_end);
 }
 
+uint64_t
+program_due(void)
+{
+	return programs.due;
+}
+
 /* ---- a box as a whole ---- */
 
 static bool
@@ -456,6 +464,8 @@ program_try(struct life *life, struct layers *layers, struct err *e)
 	else
 		*e = life_note(life);
 	*layers = life->answer.layers;
+	if (e->code == ERR_none)
+		programs.due = layers->in_force;
 	life_kill(life);
 	while (waitpid(life->pid, NULL, 0) < 0 && errno == EINTR)
 		;

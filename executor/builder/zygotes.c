@@ -208,7 +208,7 @@ static int
 ask(const struct zygote *z, struct life *program, struct err *e)
 {
 	struct life *box = program->box;
-	struct zygote_order order = { .order = box->order };
+	struct zygote_order order = { .order = box->order, .due = program_due() };
 	int fds[ZYGOTE_MAX_FDS], report[2];
 	size_t n = 0;
 

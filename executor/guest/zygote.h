@@ -31,6 +31,7 @@ struct zygote_start {
 struct zygote_order {
 	struct order order; /* the box's, with the program's runtime */
 	struct cgroup group;
+	uint64_t due;    /* of struct cage */
 	uint32_t spaces; /* bits: which have come */
 };
 

@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 
 enum {
 	MAX_LINE = 8 << 20,
@@ -329,6 +330,18 @@ on_input(void *self, uint32_t events)
 	memmove(input, line, input_size);
 }
 
+/* As an executor's jail does, when the builder is there. */
+static void
+take_descriptors(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+}
+
 int
 main(int argc, char **argv)
 {
@@ -341,6 +354,7 @@ main(int argc, char **argv)
 		fprintf(stderr, "box_run: %s\n", input == NULL ? "no memory" : e.text);
 		return 1;
 	}
+	take_descriptors();
 	say(json_pack("{s:o}", "isolation", isolation_json(builder_isolation())));
 	if (loop_run(&e) < 0)
 		fprintf(stderr, "box_run: %s\n", e.text);

@@ -2,8 +2,10 @@
 """Hosts that give less (I9, I10): what must be there is refused without, what may be missing is said to be missing."""
 
 import contextlib
+import shutil
 
 import box as boxes
+import mutations
 
 ORDINARY = 54321
 ALWAYS = ("mount namespace", "pid namespace", "network namespace", "ipc namespace", "uts namespace", "read-only root", "private /tmp",
@@ -87,3 +89,17 @@ def test_I10_no_new_privs(box):
     """I10: an executor that was started with no_new_privs, as services are, makes whole boxes."""
     with host(box, "setpriv", "--no-new-privs") as made:
         lacks(made, {"own uid"})
+
+
+def test_I10_no_watches(box):
+    """I10: a builder that may not watch any more, for the host's user has used that up, ends what it cannot watch and nothing else."""
+    folder = mutations.made_without(box, "watches")
+    made = boxes.Box(folder, box.probe)
+    try:
+        ends = [made.begin("print(1)").end() for _ in range(40)]
+        good = [end for end in ends if getattr(end, "out", "") == "1\n"]
+        assert 0 < len(good) < len(ends) and made.process.poll() is None, (len(good), [vars(end) for end in ends[:4]])
+        boxes.until(lambda: made.alive() == [])
+    finally:
+        made.stop()
+        shutil.rmtree(folder)

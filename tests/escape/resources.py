@@ -175,6 +175,77 @@ except OSError as error: tell("flight", errno.errorcode[error.errno])
     assert tries["flight"] in ("ETOOMANYREFS", "EAGAIN"), tries
 
 
+# In flight for as long as it sleeps: descriptors in sockets that nobody reads.
+IN_FLIGHT = """
+import array, socket, time
+kept = []
+try:
+    while True:
+        kept.append(socket.socketpair())
+        kept[-1][0].setblocking(False)
+        try:
+            while True: kept[-1][0].sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [0] * 250))])
+        except BlockingIOError: pass
+except OSError as error: tell("flight", errno.errorcode[error.errno])
+time.sleep(60)
+"""
+
+
+def scarce(box, hard):
+    """Boxes of a user who has 1024 descriptors and may have so many."""
+    return boxes.Box(box.source, box.probe, user=box.user, prefix=("prlimit", f"--nofile=1024:{hard}"))
+
+
+def test_R10_in_flight_of_one_user(box):
+    """R-10 (I6): what one program has in flight takes from no other, nor from who makes boxes, though all be of one user."""
+    made = scarce(box, 8192)
+    try:
+        hog = made.begin(IN_FLIGHT, open_files=4096, wall_ms=60000)
+        made.inmates()
+        time.sleep(1)
+        for start in "cold", "warm":
+            assert made.begin("print(1)", start=start).end().out == "1\n", "another is refused"
+        end = hog.kill()
+        assert end.out == "flight ETOOMANYREFS\n", vars(end)
+    finally:
+        made.stop()
+
+
+def test_R10_descriptors_of_the_builder(box):
+    """R-10 (I6, I9): many boxes are no more than the builder has descriptors for, and take no layer from the next one."""
+    made = scarce(box, 8192)
+    try:
+        waiting = [made.begin("import time; time.sleep(60)", disk_mb=1, tmp_mb=1, processes=2) for _ in range(100)]
+        made.inmates(100, timeout=60)
+        for language, code in ("python", "print(1)"), ("node", "console.log(1)"), ("shell", "echo 1"):
+            end = made.begin(code, language=language).end()
+            assert end.out == "1\n" and end.isolation["layers"] == made.isolation["layers"], (language, end.isolation["missing"])
+        for each in waiting:
+            each.kill()
+    finally:
+        made.stop()
+
+
+def test_R10_builder_without_descriptors(box):
+    """R-10 (I10): where it has none left in the end, each order is refused with that word, and boxes that end make room again."""
+    made = scarce(box, 1024)
+    try:
+        waiting = [made.begin("import time; time.sleep(60)", disk_mb=1, tmp_mb=1, processes=2) for _ in range(120)]
+        began = time.monotonic()
+        boxes.until(lambda: sum(not each.reply.empty() for each in waiting) > 20)
+        for each in waiting:
+            made.say({"kill": each.number})
+        ends = [each.end() for each in waiting]
+        assert time.monotonic() - began < 10, "an order was not answered"
+        refused = [end for end in ends if getattr(end, "error", "cancelled") != "cancelled"]
+        assert all("descriptor" in end.text or "Too many open files" in end.text for end in refused), [vars(end) for end in refused]
+        layers = [end.isolation["layers"] for end in ends if not hasattr(end, "error")]
+        assert refused and layers and all(each == made.isolation["layers"] for each in layers), "one ran with fewer layers than others"
+        assert made.run("print(1)").out == "1\n"
+    finally:
+        made.stop()
+
+
 def test_R11_objects(box):
     """R-11: there are no System V objects, message queues or keys to fill up."""
     tries = box.tries("""

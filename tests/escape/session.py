@@ -51,6 +51,21 @@ def test_P16_floods_of_the_channel(box):
     works(box, "flood")
 
 
+def test_P16_claims_between_statements(box):
+    """P-16 (I6): pictures that threads send while no statement runs are kept nowhere, and the next statement has its own."""
+    with open(f"/proc/{box.process.pid}/statm", encoding="ascii") as file:
+        before = int(file.read().split()[1])
+    state(box, "import threading, time\ndef go():\n  time.sleep(0.2)\n  for _ in range(8):\n    data = b'image/png\\n' + bytes(4 << 20)\n"
+               "    data = memoryview(b'M' + len(data).to_bytes(4, 'little') + data)\n    while data: data = data[os.write(3, data):]\n  open('sent', 'w')\n"
+               "threading.Thread(target=go, daemon=True).start()")
+    time.sleep(1)
+    with open(f"/proc/{box.process.pid}/statm", encoding="ascii") as file:
+        assert int(file.read().split()[1]) - before < 1024, "it piles up"
+    end = state(box, "os.path.exists('sent')")
+    assert end.result == "true", vars(end)
+    works(box)
+
+
 def test_P16_closed_descriptors(box):
     """P-16: a statement that closes everything ends its interpreter or loses its own output; the next one works."""
     for code in "os.closerange(0, 1024)", "os.close(3)", "os.dup2(os.open('/dev/null', os.O_RDWR), 3)", "import socket; a, b = socket.socketpair(); os.dup2(a.fileno(), 3)":

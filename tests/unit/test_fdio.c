@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -353,6 +354,40 @@ sends_descriptors(void **state)
 	close(pair[0]);
 }
 
+/* The message is told apart from one that is too long: who sent it can be told that it was lost. */
+static void
+receives_where_no_descriptor_is_free(void **state)
+{
+	int pair[2], fds[2];
+	size_t n = COUNT(fds);
+	char data[8] = "";
+	struct rlimit was, none;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	assert_int_equal(fdio_send(pair[0], "hello", 5, (int[]){ dir, dir }, 2), 5);
+
+	int last = dup(dir);
+
+	/* One is free, and two come. */
+	none = (struct rlimit){ (rlim_t)last + 1, was.rlim_max };
+	close(last);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	ssize_t got = fdio_receive(pair[1], data, sizeof data, fds, &n, 0);
+	int why = errno;
+
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
+	assert_int_equal(got, -1);
+	assert_int_equal(why, EMFILE);
+	assert_memory_equal(data, "hello", 5);
+	assert_int_equal(n, 0);
+	assert_int_equal(dup(dir), last); /* nothing stays open */
+	close(last);
+	close(pair[0]);
+	close(pair[1]);
+}
+
 int
 main(void)
 {
@@ -368,6 +403,7 @@ main(void)
 		IN_FOLDER(folders_are_not_links),
 		IN_FOLDER(reads_and_writes_all),
 		IN_FOLDER(sends_descriptors),
+		IN_FOLDER(receives_where_no_descriptor_is_free),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -132,6 +132,60 @@ names_are_counted(void **state)
 	frames_clear(&f);
 }
 
+/* Of what comes between two runs nothing is kept, and the stream stays in step. */
+static void
+muted_it_keeps_nothing(void **state)
+{
+	struct frames f = { 0 };
+	struct box_end end = { 0 };
+
+	(void)state;
+	assert_int_equal(frames_feed(&f,
+			     "R\x04\0\0\0"
+			     "12",
+			     7),
+	    0);
+	frames_mute(&f, true);
+	assert_null(f.payload);
+	assert_int_equal(frames_feed(&f,
+			     "34"
+			     "R\x01\0\0\0"
+			     "5"
+			     "V\x02\0\0\0"
+			     "a\n",
+			     15),
+	    0);
+	assert_int_equal(frames_feed(&f,
+			     "D\x01\0\0\0"
+			     "0"
+			     "M\x04\0\0\0"
+			     "a/b",
+			     14),
+	    0);
+	assert_null(f.payload);
+	assert_false(f.done);
+	frames_mute(&f, false);
+	assert_int_equal(frames_feed(&f,
+			     "\n"
+			     "R\x01\0\0\0"
+			     "6"
+			     "D\x01\0\0\0"
+			     "0",
+			     13),
+	    0);
+	assert_true(f.done);
+	frames_take(&f, &end);
+	assert_int_equal(end.nrich, 0);
+	assert_int_equal(end.variables.count, 0);
+	assert_int_equal(end.result.size, 1);
+	assert_memory_equal(end.result.data, "6", 1);
+	blob_clear(&end.result);
+	/* What is not the protocol is told as ever. */
+	frames_mute(&f, true);
+	assert_int_equal(frames_feed(&f, "M\xff\xff\xff\xff", 5), -1);
+	frames_clear(&f);
+}
+
 static void
 long_texts_are_cut_between_characters(void **state)
 {
@@ -238,13 +292,14 @@ takes_pictures_of_a_type(void **state)
 int
 main(void)
 {
-	struct CMUnitTest tests[COUNT(claims) + 4];
+	struct CMUnitTest tests[COUNT(claims) + 5];
 	size_t n = 0;
 
 	for (; n < COUNT(claims); n++)
 		tests[n] = (struct CMUnitTest){ claims[n].name, is_taken_as_it_should, NULL, NULL,
 			(void *)(uintptr_t)&claims[n] };
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(names_are_counted);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(muted_it_keeps_nothing);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(says_how_a_statement_ended);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(takes_pictures_of_a_type);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(long_texts_are_cut_between_characters);

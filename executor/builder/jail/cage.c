@@ -14,8 +14,9 @@
  *   user      the workspace's uid on the host, then a user namespace in which that is 1000: a
  *             namespace that owns none of the others, so nothing in it can be mounted or set up;
  *             then no capability is left, nor can one be got
- *   limits    rlimits; no core, ever
  *   landlock  the file system once more, by path; no signal and no abstract socket outwards
+ *   limits    rlimits; no core, ever.  After the last descriptor was opened: this process still has
+ *             a copy of all the builder's, which alone may be more than the guest may have
  *   verify    all of this is read back from the kernel
  *   seccomp   last, since all of the above needs calls that a guest has not
  *
@@ -270,23 +271,6 @@ enter_user(struct entry *in, struct err *e)
 	return chdir("/workspace") < 0 ? err_sys(e, "enter /workspace") : 0;
 }
 
-/* ---- limits ---- */
-
-/* In the new user namespace: one that is made under a limit holds its maker's whole user to it. */
-static int
-enter_limits(struct entry *in, struct err *e)
-{
-	if (rlimits_enter(in->cage, e) < 0)
-		return -1;
-	hold(in, LAYER_rlimits);
-	/* In a user namespace of its own, RLIMIT_NPROC counts this box and nothing else. */
-	if (in->cage->host->limits_by == LIMITS_RLIMIT &&
-	    in->report.layers.why[LAYER_user_namespace] == 0)
-		hold(in, LAYER_process_limit);
-	umask(022);
-	return 0;
-}
-
 /* ---- landlock ---- */
 
 static int
@@ -307,6 +291,23 @@ enter_landlock(struct entry *in, struct err *e)
 	hold(in, LAYER_landlock);
 	errno = EOPNOTSUPP;
 	scopes ? hold(in, LAYER_landlock_scopes) : miss(in, LAYER_landlock_scopes);
+	return 0;
+}
+
+/* ---- limits ---- */
+
+/* In the new user namespace: one that is made under a limit holds its maker's whole user to it. */
+static int
+enter_limits(struct entry *in, struct err *e)
+{
+	if (rlimits_enter(in->cage, e) < 0)
+		return -1;
+	hold(in, LAYER_rlimits);
+	/* In a user namespace of its own, RLIMIT_NPROC counts this box and nothing else. */
+	if (in->cage->host->limits_by == LIMITS_RLIMIT &&
+	    in->report.layers.why[LAYER_user_namespace] == 0)
+		hold(in, LAYER_process_limit);
+	umask(022);
 	return 0;
 }
 
@@ -397,6 +398,7 @@ wanted(const struct entry *in)
 		   1ull << LAYER_private_tmp);
 }
 
+/* A layer that the host has is missing only when something ran short, and by who made it so. */
 static int
 verify(struct entry *in, struct err *e)
 {
@@ -408,12 +410,15 @@ verify(struct entry *in, struct err *e)
 	layers->wanted = wanted(in);
 	layers->limits_by = in->cage->host->limits_by;
 	for (int l = 0; l < LAYER_COUNT; l++) {
-		bool missing = (layers->wanted & ~layers->in_force & 1ull << l) != 0;
+		uint64_t bit = 1ull << l;
+		bool due = (in->cage->due & bit) != 0;
 
-		if (missing && layer_needed((enum layer)l) && l != LAYER_seccomp)
-			return err_set(e, ERR_isolation_unavailable,
-			    "this host cannot give: %s (%s)", layer_name((enum layer)l),
-			    strerrordesc_np(layers->why[l]));
+		if ((layers->wanted & ~layers->in_force & bit) == 0 || l == LAYER_seccomp)
+			continue;
+		if (due || layer_needed((enum layer)l))
+			return err_set(e, due ? ERR_unavailable : ERR_isolation_unavailable,
+			    "this host %s: %s (%s)", due ? "has not just now" : "cannot give",
+			    layer_name((enum layer)l), strerrordesc_np(layers->why[l]));
 	}
 	return 0;
 }
@@ -456,8 +461,8 @@ static int (*const steps[STEP_COUNT])(struct entry *, struct err *) = {
 	[STEP_cgroup] = enter_cgroup,
 	[STEP_mounts] = enter_mounts,
 	[STEP_user] = enter_user,
-	[STEP_limits] = enter_limits,
 	[STEP_landlock] = enter_landlock,
+	[STEP_limits] = enter_limits,
 	[STEP_verify] = verify,
 	[STEP_seccomp] = enter_seccomp,
 };

@@ -27,6 +27,7 @@ struct cage {
 	                                that of the builder stays */
 	int fds[ORDER_MAX_FDS];      /* as they came with the order */
 	int report;                  /* a SOCK_SEQPACKET socket */
+	uint64_t due;                /* bits by enum layer: of a program; it is not to be without */
 	bool forked; /* no exec follows, which would let its own kind read it as any program */
 };
 

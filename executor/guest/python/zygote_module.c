@@ -83,6 +83,7 @@ arrange(struct birth *b)
 		.filter = &zygote.start.filter,
 		.workspace = -1,
 		.tmp = -1,
+		.due = b->order.due,
 		.forked = true,
 	};
 	for (size_t i = 0; i < ORDER_MAX_FDS; i++)
