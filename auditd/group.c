@@ -16,6 +16,7 @@
 #include "common/daemon.h"
 #include "common/log.h"
 #include "common/loop.h"
+#include "common/timestamp.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -24,7 +25,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <time.h>
 
 enum {
 	CALLS = 512,            /* that wait */
@@ -221,14 +221,12 @@ static int
 add_own(enum event what, const char *detail, struct err *e)
 {
 	char uid[37];
-	struct timespec now;
 
 	hash_uuid(uid);
-	clock_gettime(CLOCK_REALTIME, &now);
 
 	struct audit_event event = {
 		.uid = uid,
-		.time_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000,
+		.time_ms = timestamp_ms(),
 		.event = what,
 		.detail = (char *)detail,
 	};

@@ -9,6 +9,7 @@
 #include "common/log.h"
 
 #include "common/auto.h"
+#include "common/timestamp.h"
 #include "common/utf8.h"
 
 #include <stdbool.h>
@@ -104,17 +105,12 @@ add_value(struct line *l, const struct log_value *v)
 static void
 add_time(struct line *l)
 {
-	struct timespec now;
-	struct tm tm;
-	char text[96];
+	char text[TIMESTAMP_TEXT];
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	gmtime_r(&now.tv_sec, &tm);
-	/* Not strftime(3), which looks for the time zone again and again. */
-	snprintf(text, sizeof text, "{\"time\":\"%04d-%02d-%02dT%02d:%02d:%02d.%03ldZ\"",
-	    tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec,
-	    now.tv_nsec / 1000000);
+	timestamp_text(timestamp_now(), 3, text);
+	add_text(l, "{\"time\":\"");
 	add_text(l, text);
+	add_text(l, "\"");
 }
 
 void

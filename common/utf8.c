@@ -103,6 +103,23 @@ utf8_mend(const void *data, size_t size)
 	return (struct blob){ mended, room - 1 };
 }
 
+bool
+utf8_inside(const void *data, size_t at, size_t size)
+{
+	return at < size && (((const uint8_t *)data)[at] & 0xc0) == 0x80;
+}
+
+size_t
+utf8_whole(const void *data, size_t size)
+{
+	const uint8_t *bytes = data;
+	size_t cut = size;
+
+	while (cut > 0 && size - cut < 3 && utf8_inside(data, cut - 1, size))
+		cut--;
+	return cut > 0 && bytes[cut - 1] >= 0xc0 ? cut - 1 : size;
+}
+
 void
 utf8_tame(char *text)
 {

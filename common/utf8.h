@@ -8,6 +8,11 @@ bool utf8_valid(const void *data, size_t size);
 /* A copy in which U+FFFD stands for each byte that is not part of UTF-8, and for each zero byte;
  * with a zero byte behind it, not counted.  Never over three times as long; data NULL on ENOMEM. */
 struct blob utf8_mend(const void *data, size_t size);
+/* Is there a byte within a character, rather than a first one? */
+bool utf8_inside(const void *data, size_t at, size_t size);
+/* Bytes of it without a last character, or a part of one, that is longer than a byte: what was cut
+ * anywhere ends well then. */
+size_t utf8_whole(const void *data, size_t size);
 /* In place, for one line of a log or an error: what is not UTF-8 or is a control character becomes
  * '?'. */
 void utf8_tame(char *text);

@@ -324,12 +324,6 @@ home_is_ready(const struct home *h, unsigned language)
 	return h->box != NULL && !box_is_ending(h->box) && h->residents[language].ready;
 }
 
-bool
-home_is_inhabited(const struct home *h)
-{
-	return h->box != NULL;
-}
-
 void
 home_end(struct home *h, void (*gone)(void *self), void *self)
 {

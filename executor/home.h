@@ -60,5 +60,3 @@ void home_set_bridges(struct home *, const struct bridges *);
 int home_bridge(struct home *, const char *key, const struct blob *json, struct err *);
 /* Names that are defined in its program of that language, as that claimed; until the next run. */
 const struct texts *home_variables(const struct home *, unsigned language);
-/* Does any program of it live, which may write to the workspace at any time? */
-bool home_is_inhabited(const struct home *);

@@ -8,12 +8,11 @@
 #include "common/crypto/hash.h"
 #include "common/daemon.h"
 #include "common/fdio.h"
+#include "common/timestamp.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 static const char key_file[] = "artifact.key", public_file[] = "artifact.pub";
 
@@ -109,18 +108,10 @@ sign_public_key(void)
 static char *
 now(void)
 {
-	struct timespec at;
-	struct tm tm;
-	char *text;
+	char text[TIMESTAMP_TEXT];
 
-	clock_gettime(CLOCK_REALTIME, &at);
-	gmtime_r(&at.tv_sec, &tm);
-	/* Not strftime(3), which looks for a time zone that the jail hides. */
-	return asprintf(&text, "%04d-%02d-%02dT%02d:%02d:%02d.%03ldZ", tm.tm_year + 1900,
-		   tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec,
-		   at.tv_nsec / 1000000) < 0
-	           ? NULL
-	           : text;
+	timestamp_text(timestamp_now(), 3, text);
+	return strdup(text);
 }
 
 int

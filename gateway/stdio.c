@@ -30,7 +30,9 @@ enum {
 	PAUSE_BYTES = 1 << 20, /* of answers waiting: the client is not read from */
 	SLOW_BYTES = 1 << 18,  /* of answers waiting: progress is not worth adding */
 	SPARE_BYTES = 1 << 20, /* beyond max_output_bytes, for answers that say so */
-	FLUSH_MS = 200,        /* for the last answers, when calls were given up */
+
+	EARLY_BYTES = 2048, /* of answers are not held back until all that was read is answered */
+	FLUSH_MS = 200,     /* for the last answers, when calls were given up */
 };
 
 enum stream {
@@ -215,12 +217,25 @@ read_once(void)
 }
 
 static void
+flush(void)
+{
+	if (!io.gone && outbox_write(&io.out, STDOUT_FILENO, io.to == STREAM_socket) < 0)
+		gone("write", errno);
+}
+
+static void
 take_lines(void)
 {
 	struct line line;
+	bool full = false;
 
-	while (may_read() && lines_next(&io.in, &line))
+	while (may_read() && lines_next(&io.in, &line)) {
 		dispatch_line(&io.client, NULL, &line);
+		if (full || io.out.bytes < EARLY_BYTES)
+			continue;
+		flush();
+		full = io.out.bytes > 0;
+	}
 }
 
 static void
@@ -230,13 +245,6 @@ on_readable(void *self, uint32_t events)
 	(void)events;
 	if (may_read() && read_once())
 		take_lines();
-}
-
-static void
-flush(void)
-{
-	if (!io.gone && outbox_write(&io.out, STDOUT_FILENO, io.to == STREAM_socket) < 0)
-		gone("write", errno);
 }
 
 static void

@@ -12,6 +12,7 @@
 #include "common/auto.h"
 #include "common/journal/spool.h"
 #include "common/log.h"
+#include "common/timestamp.h"
 #include "common/work.h"
 #include "snapshotd/content.h"
 #include "snapshotd/gc.h"
@@ -19,9 +20,7 @@
 #include "snapshotd/tree.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 /* A call about one snapshot, for which a thread reads, writes or removes its manifest. */
 struct job {
@@ -209,20 +208,14 @@ static char *
 time_text(void)
 {
 	static int64_t last_us;
-	struct timespec now;
-	struct tm tm;
-	char text[32], *whole = NULL;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-
+	struct timespec now = timestamp_now();
+	char text[TIMESTAMP_TEXT];
 	int64_t us = now.tv_sec * 1000000 + now.tv_nsec / 1000;
 
 	last_us = us > last_us ? us : last_us + 1;
-
-	time_t seconds = last_us / 1000000;
-
-	strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", gmtime_r(&seconds, &tm));
-	return asprintf(&whole, "%s.%06" PRId64 "Z", text, last_us % 1000000) < 0 ? NULL : whole;
+	now = (struct timespec){ last_us / 1000000, last_us % 1000000 * 1000 };
+	timestamp_text(now, 6, text);
+	return strdup(text);
 }
 
 /* The manifest of what is asked for; takes the request's texts and entries. */

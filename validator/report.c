@@ -8,6 +8,7 @@
 #include "validator/report.h"
 
 #include "common/auto.h"
+#include "common/utf8.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -34,15 +35,8 @@ static const struct {
 static void
 cut(char text[MAX_TEXT + 1], int wanted)
 {
-	size_t size = MAX_TEXT;
-
-	if (wanted <= MAX_TEXT)
-		return;
-	while (size > 0 && ((unsigned char)text[size - 1] & 0xc0) == 0x80)
-		size--;
-	if (size > 0 && (unsigned char)text[size - 1] >= 0xc0)
-		size--;
-	text[size] = '\0';
+	if (wanted > MAX_TEXT)
+		text[utf8_whole(text, MAX_TEXT)] = '\0';
 }
 
 static uint64_t

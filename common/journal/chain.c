@@ -8,13 +8,13 @@
 
 #include "common/auto.h"
 #include "common/fdio.h"
+#include "common/timestamp.h"
 
 #include <endian.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 struct head {
 	char magic[4];
@@ -54,15 +54,6 @@ make_room(struct chain_buffer *buffer, size_t more, struct err *e)
 	return 0;
 }
 
-static uint64_t
-now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 static void
 seal(const void *link, size_t size, uint8_t digest[HASH_BYTES])
 {
@@ -85,7 +76,7 @@ chain_add(struct chain_buffer *buffer, struct chain_end *end, uint64_t durable, 
 	struct head head = {
 		.size = htole32((uint32_t)size),
 		.number = htole64(end->number + 1),
-		.time_ms = htole64(now_ms()),
+		.time_ms = htole64(timestamp_ms()),
 		.durable = htole64(durable),
 	};
 

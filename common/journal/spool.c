@@ -14,13 +14,13 @@
 #include "common/journal/chain.h"
 #include "common/log.h"
 #include "common/loop.h"
+#include "common/timestamp.h"
 #include "common/wire.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
 enum {
 	TURN_BYTES = 1 << 20, /* a file this long lets the other have its turn */
@@ -159,18 +159,14 @@ spool_waiting(void)
 static int
 complete(struct audit_event *event, struct err *e)
 {
-	struct timespec now;
-
 	if (event->uid == NULL) {
 		event->uid = malloc(37);
 		if (event->uid == NULL)
 			return err_sys(e, "audit event");
 		hash_uuid(event->uid);
 	}
-	if (event->time_ms == 0) {
-		clock_gettime(CLOCK_REALTIME, &now);
-		event->time_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-	}
+	if (event->time_ms == 0)
+		event->time_ms = timestamp_ms();
 	return 0;
 }
 

@@ -62,7 +62,7 @@ copy_start(const char *text, size_t size, size_t most)
 {
 	size_t n = size < most ? size : most;
 
-	while (n < size && n > 0 && ((uint8_t)text[n] & 0xc0) == 0x80)
+	while (n > 0 && utf8_inside(text, n, size))
 		n--;
 	return copy_text(text, n);
 }

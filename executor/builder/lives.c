@@ -368,8 +368,8 @@ life_new(const struct order *order)
 	return life;
 }
 
-static void
-refuse(const struct order *order, const struct err *e)
+void
+lives_refuse(const struct order *order, const struct err *e)
 {
 	struct answer answer = {
 		.kind = order->kind == ORDER_WORKSPACE ? ANSWER_WORKSPACE : ANSWER_ENDED,
@@ -558,7 +558,7 @@ lives_order(const struct order *order, int *fds, size_t nfds)
 	struct err e = { 0 };
 
 	if (carry_out(order, fds, nfds, &e) < 0)
-		refuse(order, &e);
+		lives_refuse(order, &e);
 	for (size_t i = 0; i < nfds; i++)
 		if (fds[i] >= 0)
 			close(fds[i]);

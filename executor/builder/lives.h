@@ -12,6 +12,8 @@ int lives_try(const struct host *, struct layers *, struct err *);
 /* Carries out an order that order_check() passed; takes the descriptors.  The answer, if it is not
  * for later, goes through lives_answer. */
 void lives_order(const struct order *, int *fds, size_t nfds);
+/* The answer to an order that is not carried out. */
+void lives_refuse(const struct order *, const struct err *);
 /* Ends all and waits for them. */
 void lives_end(void);
 

@@ -56,18 +56,6 @@ lives_answer(const struct answer *answer, int fd)
 }
 
 static void
-answer_bad(const struct order *order, const struct err *e)
-{
-	struct answer answer = {
-		.kind = order->kind == ORDER_WORKSPACE ? ANSWER_WORKSPACE : ANSWER_ENDED,
-		.id = order->id,
-		.error = *e,
-	};
-
-	lives_answer(&answer, -1);
-}
-
-static void
 on_order(void *self, uint32_t events)
 {
 	struct order order = { 0 };
@@ -79,7 +67,7 @@ on_order(void *self, uint32_t events)
 	(void)self, (void)events;
 	if (n < 0 && errno == EMFILE) {
 		err_set(&e, ERR_unavailable, "the builder has no descriptor free");
-		answer_bad(&order, &e);
+		lives_refuse(&order, &e);
 		return;
 	}
 	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EMSGSIZE)) {
@@ -95,7 +83,7 @@ on_order(void *self, uint32_t events)
 	while (nfds > 0)
 		close(fds[--nfds]);
 	if (n == (ssize_t)sizeof order)
-		answer_bad(&order, &e);
+		lives_refuse(&order, &e);
 }
 
 /* A box takes about twenty.  And who passes one on is refused where more of its user are under way

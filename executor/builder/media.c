@@ -53,17 +53,6 @@ media_open(void)
 	cookie = NULL;
 }
 
-/* Bytes that are a whole number of characters, where the last was cut. */
-static size_t
-whole_characters(const uint8_t *data, size_t size)
-{
-	size_t cut = size;
-
-	while (cut > 0 && size - cut < 3 && (data[cut - 1] & 0xc0) == 0x80)
-		cut--;
-	return cut > 0 && data[cut - 1] >= 0xc0 ? cut - 1 : size;
-}
-
 /*
  * Text without a mark that a viewer or an interpreter would follow.  Most of what programs leave is
  * such, and libmagic has to read its eight megabytes of rules to say so, which takes a fresh
@@ -72,7 +61,7 @@ whole_characters(const uint8_t *data, size_t size)
 static bool
 is_plain(const uint8_t *data, size_t size)
 {
-	size_t whole = size < MEDIA_BYTES ? size : whole_characters(data, size);
+	size_t whole = size < MEDIA_BYTES ? size : utf8_whole(data, size);
 
 	if (size == 0 || strchr("%#@\\", data[0]) != NULL ||
 	    (size > 1 && memcmp(data, "{\\", 2) == 0) || !utf8_valid(data, whole))

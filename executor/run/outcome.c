@@ -27,12 +27,6 @@ enum {
 
 /* ---- output ---- */
 
-static bool
-within_character(const char *c)
-{
-	return ((unsigned char)*c & 0xc0) == 0x80;
-}
-
 /* Stands where bytes are missing, so that nobody takes the halves for one text. */
 static const char gap[] = "[... the middle was left out ...]";
 
@@ -62,9 +56,9 @@ fit_page(struct blob *page, bool *truncated, struct err *e)
 
 	if (page->size <= MAX_PAGE)
 		return 0;
-	while (within_character(data + head))
+	while (utf8_inside(data, head, page->size))
 		head--;
-	while (tail < page->size && within_character(data + tail))
+	while (utf8_inside(data, tail, page->size))
 		tail++;
 	fitting = halves(page, head, tail);
 	blob_clear(page);
@@ -123,7 +117,7 @@ copy_cut(const char *text, size_t max)
 	size_t size = strnlen(text, max + 1);
 
 	if (size > max)
-		for (size = max; size > 0 && within_character(text + size);)
+		for (size = max; size > 0 && utf8_inside(text, size, max + 1);)
 			size--;
 	return strndup(text, size);
 }

@@ -3,10 +3,11 @@
  * pool.c - how many boxes wait, and when they are made.
  *
  * Theory of operation.  There is a line of waiting boxes for each language, and for Python one for
- * each zygote.  Whoever finds it empty doubles what the line is to hold; a while without anybody
- * halves it.  Boxes are made when a call was answered, or a moment after one was taken where that
- * takes longer: not before the call that took it has gone to work, and a few at a time, so that who
- * finds the line empty does not stand behind them at the builder.
+ * each zygote; for runs, and the same for sessions, whose box does not end with a program.  Whoever
+ * finds it empty doubles what the line is to hold; a while without anybody halves it.  Boxes are
+ * made when a call was answered, or a moment after one was taken where that takes longer: not
+ * before the call that took it has gone to work, and a few at a time, so that who finds the line
+ * empty does not stand behind them at the builder.
  *
  * What dies in the line is made again, later each time until one lives.
  */
@@ -47,6 +48,7 @@ struct berth {
 };
 
 struct line {
+	enum home_kind kind;
 	unsigned language;
 	uint32_t zygote;
 	struct berth *berths;
@@ -59,7 +61,7 @@ struct line {
 };
 
 static struct {
-	struct line lines[ORDER_MAX_RUNTIMES + 1];
+	struct line lines[2 * (ORDER_MAX_RUNTIMES + 1)];
 	size_t count;
 	uint64_t timer, tick;
 	bool stopped;
@@ -249,7 +251,7 @@ workspace_ready(void *self, struct workspace *workspace, const struct err *e)
 		fail(b, e);
 		return;
 	}
-	b->home = home_new(HOME_ALONE, workspace, &options.limits.box);
+	b->home = home_new(b->line->kind, workspace, &options.limits.box);
 	must(b->home != NULL);
 	home_watch(b->home, changed, b);
 	if (home_prepare(b->home, b->line->language, b->line->zygote, &why) < 0)
@@ -271,13 +273,12 @@ add_berth(struct line *line)
 
 /* ---- how many ---- */
 
-/* With nobody there. */
+/* With nobody there.  A session is made seldom, and then has many runs. */
 static size_t
 least(const struct line *line)
 {
-	size_t least = line->zygote == BASIC ? options.pool_min
-	               : line->called_for    ? (options.pool_min + 1) / 2
-	                                     : 0;
+	size_t all = line->kind == HOME_SESSION ? (options.pool_min + 1) / 2 : options.pool_min;
+	size_t least = line->zygote == BASIC ? all : line->called_for ? (all + 1) / 2 : 0;
 
 	return least < options.pool_max ? least : options.pool_max;
 }
@@ -346,11 +347,11 @@ tick(void *self)
 /* ---- taking ---- */
 
 static struct line *
-find(unsigned language, uint32_t zygote)
+find(enum home_kind kind, unsigned language, uint32_t zygote)
 {
-	for (size_t i = 0; i < pool.count; i++)
-		if (pool.lines[i].language == language && pool.lines[i].zygote == zygote)
-			return &pool.lines[i];
+	for (struct line *line = pool.lines; line < pool.lines + pool.count; line++)
+		if (line->kind == kind && line->language == language && line->zygote == zygote)
+			return line;
 	return NULL;
 }
 
@@ -376,10 +377,10 @@ first_ready(const struct line *line)
 }
 
 bool
-pool_take(unsigned language, uint32_t zygote, const struct limits *limits,
+pool_take(enum home_kind kind, unsigned language, uint32_t zygote, const struct limits *limits,
     struct workspace **workspace, struct home **home)
 {
-	struct line *line = is_default(limits) ? find(language, zygote) : NULL;
+	struct line *line = is_default(limits) ? find(kind, language, zygote) : NULL;
 	struct berth *b;
 
 	if (line == NULL)
@@ -435,13 +436,23 @@ pool_counts(void)
 /* ---- its life ---- */
 
 static void
-add_line(unsigned language, uint32_t zygote)
+add_line(enum home_kind kind, unsigned language, uint32_t zygote)
 {
 	struct line *line = &pool.lines[pool.count++];
 
 	must(pool.count <= COUNT(pool.lines));
-	*line = (struct line){ .language = language, .zygote = zygote };
+	*line = (struct line){ .kind = kind, .language = language, .zygote = zygote };
 	line->want = least(line);
+}
+
+static void
+add_lines(enum home_kind kind)
+{
+	add_line(kind, language_python, BASIC);
+	add_line(kind, language_python, SCIENCE);
+	for (size_t i = 0; i < runtime_count(); i++)
+		if (i != language_python && runtime_at(i)->present)
+			add_line(kind, (unsigned)i, 0);
 }
 
 void
@@ -451,11 +462,8 @@ pool_start(void)
 	pool.stopped = !options.warm || options.pool_max == 0;
 	if (pool.stopped)
 		return;
-	add_line(language_python, BASIC);
-	add_line(language_python, SCIENCE);
-	for (size_t i = 0; i < runtime_count(); i++)
-		if (i != language_python && runtime_at(i)->present)
-			add_line((unsigned)i, 0);
+	add_lines(HOME_ALONE);
+	add_lines(HOME_SESSION);
 	fill(NULL);
 }
 

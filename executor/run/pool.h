@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pool.h - boxes made ahead of the calls: an empty workspace, a box on it, and an interpreter that
- * waits there.
+ * pool.h - boxes made ahead of the calls, for a run or for a session: an empty workspace, a box on
+ * it, and an interpreter that waits there.
  *
  * A courtesy to those who call: what the pool does not have, or what died in it, is made when it is
  * wanted.  What is taken never comes back.
@@ -21,8 +21,8 @@ void pool_start(void);
 void pool_stop(void);
 
 /* false: make both.  Else they are the caller's, and home_run() has a program waiting. */
-bool pool_take(
-    unsigned language, uint32_t zygote, const struct limits *, struct workspace **, struct home **);
+bool pool_take(enum home_kind, unsigned language, uint32_t zygote, const struct limits *,
+    struct workspace **, struct home **);
 /* A call was answered: a good moment to make what was taken. */
 void pool_refill(void);
 

@@ -404,7 +404,8 @@ prepare(struct run *run)
 	run->recorded = true;
 	if (run->use.session != NULL)
 		session_wait(&run->use);
-	else if (pool_take(plan->language, plan->zygote, &plan->limits, &workspace, &run->home))
+	else if (pool_take(HOME_ALONE, plan->language, plan->zygote, &plan->limits, &workspace,
+		     &run->home))
 		workspace_ready(run, workspace, NULL);
 	else
 		workspace_make(&plan->limits.room, workspace_ready, run);

@@ -19,7 +19,7 @@ struct record {
 	uint64_t ttl_ms;
 	int64_t expires_ms; /* of CLOCK_MONOTONIC; 0: it is in use */
 	uint32_t workspace;
-	bool main, lived; /* lived: a program was started in it */
+	bool main, lived; /* lived: code was run in it */
 };
 
 /* An empty table; its descriptor, the caller's. */

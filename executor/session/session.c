@@ -17,6 +17,7 @@
 
 #include "executor/options.h"
 #include "executor/run/own_limits.h"
+#include "executor/run/pool.h"
 #include "executor/session/session_record.h"
 
 #include "common/auto.h"
@@ -87,20 +88,30 @@ leave_home(struct session *session)
 		home_end(take_ptr(session->home), leave_room, take_ptr(session->home_room));
 }
 
+/* home: taken, on the workspace of that room. */
+static void
+enter_home(struct session *session, struct home *home, struct room *room)
+{
+	session->home = home;
+	session->home_room = room_get(room);
+	home_set_bridges(home, &session->bridges);
+}
+
 struct home *
 session_home(const struct session_use *use)
 {
 	struct session *session = use->session;
 
 	if (session->home == NULL) {
-		session->home = home_new(HOME_SESSION, use->room->workspace, &session->limits.box);
-		if (session->home == NULL)
+		struct home *home =
+		    home_new(HOME_SESSION, use->room->workspace, &session->limits.box);
+
+		if (home == NULL)
 			return NULL;
-		session->home_room = room_get(use->room);
-		if (session->record != NULL)
-			session->record->lived = true;
-		home_set_bridges(session->home, &session->bridges);
+		enter_home(session, home, use->room);
 	}
+	if (session->record != NULL)
+		session->record->lived = true;
 	return session->home;
 }
 
@@ -321,6 +332,26 @@ enlist(struct session *session)
 	session->making = true;
 }
 
+/* true: into what the pool had ready, workspace and program. */
+static bool
+move_in(struct session *session)
+{
+	const char *profile = session->profile != NULL ? session->profile : options.profile;
+	uint32_t zygote = pool_zygote(session->language, profile);
+	struct workspace *workspace;
+	struct home *home;
+
+	if (!pool_take(
+		HOME_SESSION, session->language, zygote, &session->limits, &workspace, &home))
+		return false;
+	session->room = room_new(workspace);
+	must(session->room != NULL);
+	enter_home(session, home, session->room);
+	session->making = false;
+	session_record_write(session, workspace_id(workspace));
+	return true;
+}
+
 struct session *
 session_new(const struct call *call, const struct session_wish *wish, struct err *e)
 {
@@ -348,7 +379,8 @@ session_new(const struct call *call, const struct session_wish *wish, struct err
 	}
 	session->expires_ms = loop_now_ms() + (int64_t)session->ttl_ms;
 	enlist(session);
-	workspace_make(&session->limits.room, workspace_made, session);
+	if (!move_in(session))
+		workspace_make(&session->limits.room, workspace_made, session);
 	return session;
 }
 

@@ -58,7 +58,7 @@ struct session {
 	uint64_t ttl_ms;
 	int64_t expires_ms;
 	struct room *room;
-	struct home *home;      /* NULL: nothing was run, or the workspace is another since */
+	struct home *home;      /* NULL: nothing runs there, and no program waits */
 	struct room *home_room; /* where that is */
 	struct bridges bridges; /* what its programs are given */
 	const char *news;       /* for the next run, or NULL */
@@ -78,7 +78,7 @@ struct session_wish {
 	bool main;
 };
 
-/* Its workspace is made later: session_wait().  session_limit. */
+/* Its workspace may be made later: session_wait().  session_limit. */
 struct session *session_new(const struct call *, const struct session_wish *, struct err *);
 /* The one that an earlier life of this daemon left; its programs are lost.  0: the record is the
  * session's. */

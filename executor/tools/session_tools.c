@@ -9,21 +9,21 @@
 
 #include "common/auto.h"
 #include "common/loop.h"
+#include "common/timestamp.h"
 
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
 static char *
 expires_at(const struct session *session)
 {
 	bool used = session->uses != NULL;
 	int64_t left_ms = used ? (int64_t)session->ttl_ms : session->expires_ms - loop_now_ms();
-	time_t at = time(NULL) + (time_t)(left_ms / 1000);
-	struct tm tm;
-	char text[32];
+	struct timespec at = timestamp_now();
+	char text[TIMESTAMP_TEXT];
 
-	strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&at, &tm));
+	at.tv_sec += (time_t)(left_ms / 1000);
+	timestamp_text(at, 0, text);
 	return strdup(text);
 }
 

@@ -22,11 +22,11 @@
 #include "common/daemon.h"
 #include "common/log.h"
 #include "common/loop.h"
+#include "common/timestamp.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 enum { LOOK_MS = 1000 }; /* how soon a change in the folder is seen */
 
@@ -192,10 +192,7 @@ read_bearer(const char *header, struct bearer *bearer, struct err *e)
 static int64_t
 now_s(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return now.tv_sec;
+	return timestamp_now().tv_sec;
 }
 
 static bool

@@ -13,9 +13,9 @@
 #include "common/journal/spool.h"
 #include "common/log.h"
 #include "common/loop.h"
+#include "common/timestamp.h"
 
 #include <stdio.h>
-#include <time.h>
 
 enum {
 	SECOND_MS = 1000,
@@ -39,15 +39,6 @@ on_done(void *count, void *reply, const struct err *e)
 {
 	if (reply == NULL)
 		lose((unsigned)(uintptr_t)count, e);
-}
-
-static uint64_t
-wall_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
 /* The request borrows all its texts: bus_ask() has encoded it when it returns. */
@@ -74,7 +65,7 @@ record(const struct identity *who, char *detail, const struct err *why, unsigned
 	    who != NULL && who->namespace[0] != '\0' ? (char *)(uintptr_t)who->namespace : NULL;
 	struct audit_event event = {
 		.uid = uid,
-		.time_ms = wall_ms(),
+		.time_ms = timestamp_ms(),
 		.event = event_auth_denied,
 		.principal = who != NULL ? (char *)(uintptr_t)who->principal : NULL,
 		.namespace = namespace,

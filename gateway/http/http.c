@@ -88,6 +88,8 @@ on_resource(struct http_request *r)
 static const struct http_route routes[] = {
 	{ "GET", RESOURCE, true, false, on_resource },
 	{ "GET", RESOURCE "/", true, false, on_resource },
+	{ "OPTIONS", RESOURCE, true, false, mcp_options },
+	{ "OPTIONS", RESOURCE "/", true, false, mcp_options },
 	{ "POST", "/mcp", false, true, mcp_post },
 	{ "GET", "/mcp", false, false, mcp_get },
 	{ "DELETE", "/mcp", false, false, mcp_delete },
@@ -96,10 +98,14 @@ static const struct http_route routes[] = {
 	{ "GET", "/healthz", true, false, on_healthz },
 	{ "GET", "/readyz", true, false, on_readyz },
 	{ "GET", "/metrics", false, false, on_metrics },
-	/* transport sse: */
+};
+
+/* With transport sse, too. */
+static const struct http_route old_routes[] = {
 	{ "GET", "/sse", false, false, sse_get },
+	{ "OPTIONS", "/sse", true, false, mcp_options },
 	{ "POST", "/messages", false, true, sse_post },
-	{ 0 },
+	{ "OPTIONS", "/messages", true, false, mcp_options },
 };
 
 int
@@ -113,13 +119,11 @@ http_open(struct err *e)
 int
 http_start(struct err *e)
 {
-	static struct http_route served[COUNT(routes)];
-	bool old = strcmp(options.transport, "sse") == 0;
-	size_t n = 0;
+	static struct http_route served[COUNT(routes) + COUNT(old_routes) + 1];
 
-	for (size_t i = 0; i < COUNT(routes) - 1; i++)
-		if (old || (routes[i].handle != sse_get && routes[i].handle != sse_post))
-			served[n++] = routes[i];
+	memcpy(served, routes, sizeof routes);
+	if (strcmp(options.transport, "sse") == 0)
+		memcpy(served + COUNT(routes), old_routes, sizeof old_routes);
 	denial_start();
 	return web_start(served, e);
 }

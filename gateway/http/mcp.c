@@ -88,14 +88,13 @@ mcp_operation(json_t *message)
 json_t *
 mcp_parse(struct http_request *r)
 {
+	static const struct scan of_nothing;
 	struct line line = { .data = r->body == NULL ? "" : r->body,
 		.size = r->size,
-		.limit = options.max_message_bytes };
-	json_t *answer = NULL, *message;
+		.limit = options.max_message_bytes,
+		.scan = r->scan == NULL ? &of_nothing : r->scan };
+	json_t *answer = NULL, *message = jsonrpc_parse(&line, &answer);
 
-	if (r->scan != NULL)
-		line.scan = *r->scan;
-	message = jsonrpc_parse(&line, &answer);
 	request_forget_body(r); /* its text is not needed any more, and may be long */
 	if (message == NULL)
 		guard_reply_json(r, MHD_HTTP_BAD_REQUEST, answer, NULL);

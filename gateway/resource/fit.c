@@ -10,6 +10,7 @@
 #include "gateway/rpc/write.h"
 
 #include "common/auto.h"
+#include "common/utf8.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -139,12 +140,6 @@ share_of(const struct texts_found *found, size_t room)
 
 /* ---- cutting ---- */
 
-static bool
-inside(const char *text, size_t at, size_t size)
-{
-	return at < size && ((unsigned char)text[at] & 0xc0) == 0x80;
-}
-
 /* The middle of text goes; what is left costs about share bytes. */
 static json_t *
 cut(const json_t *text, size_t share, const char *uri)
@@ -161,9 +156,9 @@ cut(const json_t *text, size_t share, const char *uri)
 			break;
 		tail--;
 	}
-	while (head > 0 && inside(bytes, head, size))
+	while (head > 0 && utf8_inside(bytes, head, size))
 		head--;
-	while (inside(bytes, tail, size))
+	while (utf8_inside(bytes, tail, size))
 		tail++;
 	return json_sprintf("%.*s\n[... %zu bytes left out here; the whole is %s ...]\n%s",
 	    (int)head, bytes, tail - head, uri, bytes + tail);

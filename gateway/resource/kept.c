@@ -6,6 +6,7 @@
 
 #include "common/auto.h"
 #include "common/crypto/hash.h"
+#include "common/utf8.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -83,13 +84,6 @@ kept_get(const struct account *who, const char *id, const char *name)
 	return NULL;
 }
 
-/* Is that byte within a character rather than at its beginning? */
-static bool
-inside(const char *text, size_t at, size_t size)
-{
-	return at < size && ((unsigned char)text[at] & 0xc0) == 0x80;
-}
-
 json_t *
 kept_piece(const json_t *text, size_t offset)
 {
@@ -98,9 +92,9 @@ kept_piece(const json_t *text, size_t offset)
 	size_t to = size - from > KEPT_PIECE ? from + KEPT_PIECE : size;
 
 	/* Both ends go forward, so that pieces in a row have every character once. */
-	while (inside(bytes, from, size))
+	while (utf8_inside(bytes, from, size))
 		from++;
-	while (inside(bytes, to, size))
+	while (utf8_inside(bytes, to, size))
 		to++;
 	return json_stringn_nocheck(bytes + from, to - from);
 }

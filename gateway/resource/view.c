@@ -11,11 +11,11 @@
 
 #include "common/auto.h"
 #include "common/bus.h"
+#include "common/timestamp.h"
 
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 enum {
 	STATUS_MS = 1000, /* how long what changes with every call may be kept */
@@ -149,13 +149,11 @@ view_status(const struct request *r, const struct reply *replies, json_t *contex
 static json_t *
 time_text(json_int_t ms)
 {
-	time_t s = (time_t)(ms / 1000);
-	struct tm tm;
-	char text[40];
+	char text[TIMESTAMP_TEXT];
 
-	gmtime_r(&s, &tm);
-	return json_sprintf(
-	    "%.*s.%03dZ", (int)strftime(text, sizeof text, "%FT%T", &tm), text, (int)(ms % 1000));
+	timestamp_text(
+	    (struct timespec){ .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 }, 3, text);
+	return json_string(text);
 }
 
 static const char *

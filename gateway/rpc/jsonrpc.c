@@ -11,7 +11,7 @@
 static json_t *
 refuse(const struct line *line, int code, const char *text)
 {
-	json_t *id = scan_id(&line->scan);
+	json_t *id = scan_id(line->scan);
 	json_t *answer = jsonrpc_error(id, code, "%s", text);
 
 	json_decref(id);
@@ -21,7 +21,7 @@ refuse(const struct line *line, int code, const char *text)
 json_t *
 jsonrpc_parse(const struct line *line, json_t **answer)
 {
-	const char *refusal = scan_refusal(&line->scan);
+	const char *refusal = scan_refusal(line->scan);
 	char text[JSON_ERROR_TEXT_LENGTH + 64];
 	json_error_t error;
 

@@ -66,10 +66,10 @@ cut(struct lines *l, size_t end, struct line *line)
 		.size = end - l->start,
 		.limit = l->limit,
 		.over = l->skipping || end - l->start > l->limit,
-		.scan = l->scan };
+		.scan = &l->scan };
 	l->start = l->looked = end < l->used ? end + 1 : end;
 	l->skipping = false;
-	l->scan = (struct scan){ 0 };
+	l->told = true;
 }
 
 static void
@@ -85,6 +85,9 @@ give_back(struct lines *l)
 bool
 lines_next(struct lines *l, struct line *line)
 {
+	if (l->told)
+		scan_reset(&l->scan);
+	l->told = false;
 	if (l->looked == l->used) {
 		give_back(l);
 		return false;

@@ -13,15 +13,16 @@ struct lines {
 	char *data;
 	size_t room, start, looked, used; /* data[start, used) is there, up to looked scanned */
 	bool skipping;
+	bool told; /* scan is of the line that was told last */
 	struct scan scan;
 };
 
 struct line {
-	const char *data; /* until the next lines_ call */
+	const char *data; /* as scan until the next lines_ call */
 	size_t size;
 	size_t limit; /* bytes it might have had */
 	bool over;    /* too long; only scan is known of it */
-	struct scan scan;
+	const struct scan *scan;
 };
 
 /* Where the next bytes go, and how many may; NULL when memory ran out. */

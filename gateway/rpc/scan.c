@@ -7,6 +7,8 @@
  */
 #include "gateway/rpc/scan.h"
 
+#include "gateway/rpc/plain.h"
+
 #include <string.h>
 
 static void
@@ -120,11 +122,13 @@ plain_byte(struct scan *s, char c)
 static const char *
 skip_text(const struct scan *s, const char *at, const char *end)
 {
-	if (s->escaped || s->in_key || s->in_id)
-		return at;
-	while (at < end && *at != '"' && *at != '\\')
-		at++;
-	return at;
+	return s->escaped || s->in_key || s->in_id ? at : plain_end(at, end);
+}
+
+void
+scan_reset(struct scan *s)
+{
+	memset(s, 0, offsetof(struct scan, key));
 }
 
 void

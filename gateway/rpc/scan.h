@@ -27,10 +27,11 @@ struct scan {
 	bool in_key, key_next; /* of the outermost object */
 	bool in_id, id_seen;   /* copying the id; it is complete */
 	size_t key_size, id_size;
-	char key[4], id[SCAN_MAX_ID];
+	char key[4], id[SCAN_MAX_ID]; /* up to their sizes */
 };
 
-/* A zeroed scan is at the start of a message. */
+/* To the start of a message, where a zeroed one is, too. */
+void scan_reset(struct scan *);
 void scan_feed(struct scan *, const char *data, size_t size);
 /* NULL, or what bound the message is over, for an error text. */
 const char *scan_refusal(const struct scan *);

@@ -6,6 +6,8 @@
  */
 #include "gateway/rpc/write.h"
 
+#include "gateway/rpc/plain.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,12 +55,6 @@ add_escape(struct writer *w, char c)
 		add(w, text, (size_t)snprintf(text, sizeof text, "\\u%04x", (unsigned char)c));
 }
 
-static bool
-is_plain(char c)
-{
-	return (unsigned char)c >= ' ' && c != '"' && c != '\\';
-}
-
 static void
 add_string(struct writer *w, const char *text, size_t size)
 {
@@ -66,8 +62,7 @@ add_string(struct writer *w, const char *text, size_t size)
 	for (const char *end = text + size; text < end && !w->failed;) {
 		const char *plain = text;
 
-		while (text < end && is_plain(*text))
-			text++;
+		text = plain_end(plain, end);
 		add(w, plain, (size_t)(text - plain));
 		if (text < end)
 			add_escape(w, *text++);
@@ -167,8 +162,12 @@ add_value(struct writer *w, const json_t *value)
 int
 write_json(const json_t *value, int (*put)(const char *data, size_t size, void *self), void *self)
 {
-	struct writer w = { .put = put, .self = self };
+	struct writer w; /* what it holds need not be wiped first */
 
+	w.put = put;
+	w.self = self;
+	w.failed = false;
+	w.used = 0;
 	add_value(&w, value);
 	flush(&w);
 	return w.failed ? -1 : 0;

@@ -19,11 +19,11 @@
 
 #include "common/auto.h"
 #include "common/loop.h"
+#include "common/timestamp.h"
 
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/time.h>
 #include <time.h>
 
 enum {
@@ -45,7 +45,7 @@ struct task {
 	struct account account;
 	char *principal, *namespace;
 	char id[RECORD_ID], owner[RECORD_OWNER];
-	char created[32], updated[32];
+	char created[TIMESTAMP_TEXT], updated[TIMESTAMP_TEXT];
 	int fd;         /* held until its end is kept */
 	json_t *inputs; /* what it waits for: {key: {"method", "params"}} */
 	void (*got)(void *self, const char *key, const json_t *response);
@@ -73,17 +73,9 @@ task_of(struct client *client)
 }
 
 static void
-now(char text[32])
+now(char text[TIMESTAMP_TEXT])
 {
-	struct timeval tv;
-	struct tm tm;
-
-	gettimeofday(&tv, NULL);
-	gmtime_r(&tv.tv_sec, &tm);
-
-	size_t n = strftime(text, 32, "%FT%T", &tm);
-
-	snprintf(text + n, 32 - n, ".%03dZ", (int)(tv.tv_usec / 1000));
+	timestamp_text(timestamp_now(), 3, text);
 }
 
 /* ---- what is told ---- */

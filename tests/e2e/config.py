@@ -201,6 +201,20 @@ def test_odd_layouts_of_json(home):
         assert json.loads(after.lstrip("\ufeff")) == want, (text, after)
 
 
+# Lines end as they did; where they end in two ways, what is there stays, and what is new ends in LF.
+def test_ends_of_lines(home):
+    for client, texts in {"cursor": ('{\r\n}\r\n', '{\r\n\t"mcpServers": {\r\n\t\t"a": {}\r\n\t}\r\n}', '{"mcpServers":{"cloister":{}}}\r\n'),
+                          "codex": ('x = 1\r\n', '[mcp_servers.cloister]\r\nurl = "x"\r\n\r\n[y]\r\n')}.items():
+        for text in texts:
+            after = home.merged(client, text)
+            assert after.count("\n") == after.count("\r\n") > text.count("\n") and "\r\r" not in after, after
+    mixed = '{\r\n  "mcpServers": {\n  }\r\n}\r\n'
+    after = home.merged("cursor", mixed)
+    assert after.count("\r\n") == 3 and after.count("\n") > 6, after
+    after = home.merged("codex", "\ufeffx = 1\r\n")
+    assert after.startswith("\ufeffx = 1\r\n\r\n[mcp_servers.cloister]\r\n"), after
+
+
 COMMENTS = """// mine, all mine
 {
   /* the servers, "servers": {} */

@@ -208,6 +208,13 @@ def test_preflight(gateway):
     expect(reply, 204)
     assert reply.headers["Access-Control-Allow-Headers"] == "mcp-method,content-type"
     expect(gateway.ask("OPTIONS", "/mcp", None, {**asked, "Origin": "http://evil.example"}), 403)
+    expect(gateway.ask("OPTIONS", "/.well-known/oauth-protected-resource/mcp", None, asked), 204)
+    expect(gateway.ask("OPTIONS", "/messages", None, asked), 404)
+    with Gateway(os.path.dirname(gateway.command[0]), transport="sse") as old:
+        for path in ("/sse", "/messages"):
+            reply = old.ask("OPTIONS", path, None, asked)
+            expect(reply, 204)
+            assert reply.headers["Access-Control-Allow-Origin"] == asked["Origin"], reply
 
 
 def test_names_of_the_operator(gateway):
@@ -373,6 +380,9 @@ def test_http_with_sse(gateway):
         expect(old.post(begin, path="/messages?session_id=" + "0" * 32), 404)
         expect(old.post(begin, path="/messages"), 404)
         expect(old.post(DISCOVER), 200)
+        counts = [line for line in old.ask("GET", "/metrics").body.decode().splitlines() if "duration_seconds_count" in line]
+        for method in ("initialize", "tools/list", "server/discover"):
+            assert f'mcp_server_operation_duration_seconds_count{{mcp_method_name="{method}"}} 1' in counts, counts
         stream.close()
 
 

@@ -117,9 +117,10 @@ dialog_forget(void)
 void
 dialog_say(const char *text)
 {
-	struct line line = { .data = text, .size = strlen(text) };
+	struct scan scan = { 0 };
+	struct line line = { .data = text, .size = strlen(text), .scan = &scan };
 
-	scan_feed(&line.scan, text, line.size);
+	scan_feed(&scan, text, line.size);
 	dispatch_line(&dialog.client, NULL, &line);
 }
 

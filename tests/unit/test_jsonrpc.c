@@ -77,10 +77,11 @@ static const struct refusal {
 static struct line
 line_of(const char *data, size_t size)
 {
-	struct line line = { .data = data, .size = size };
+	static struct scan scan;
 
-	scan_feed(&line.scan, data, size);
-	return line;
+	scan_reset(&scan);
+	scan_feed(&scan, data, size);
+	return (struct line){ .data = data, .size = size, .scan = &scan };
 }
 
 static void
@@ -147,7 +148,7 @@ keeps_ids(void **state)
 		json_t *same = json_loads(ids[i], JSON_DECODE_ANY, NULL);
 		json_t *result = jsonrpc_result(rpc.id, json_object());
 		struct line line = line_of(text, strlen(text));
-		json_t *scanned = scan_id(&line.scan);
+		json_t *scanned = scan_id(line.scan);
 
 		assert_null(answer);
 		assert_int_equal(rpc.kind, RPC_request);

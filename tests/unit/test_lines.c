@@ -85,7 +85,7 @@ scans_across_reads(void **state)
 			feed(&l, text + at, left < step ? left : step, step);
 		}
 		assert_true(lines_next(&l, &line));
-		json_t *id = scan_id(&line.scan);
+		json_t *id = scan_id(line.scan);
 		assert_true(json_integer_value(id) == 9007199254740993);
 		json_decref(id);
 		lines_free(&l);
@@ -114,7 +114,7 @@ skips_long_lines(void **state)
 		feed(&l, "\",\"id\":7}\n{}\n", 13, 4096);
 		assert_true(lines_next(&l, &line));
 		assert_true(line.over);
-		json_t *id = scan_id(&line.scan);
+		json_t *id = scan_id(line.scan);
 		assert_int_equal(json_integer_value(id), 7);
 		json_decref(id);
 		assert_true(lines_next(&l, &line));

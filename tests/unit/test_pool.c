@@ -20,6 +20,9 @@
 enum {
 	BASIC = 1,
 	SCIENCE = 2,
+	RUNS = 2, /* that the pool is ready for, */
+	SESSIONS = 1,
+	LEAST = RUNS + SESSIONS,
 };
 
 /* Makes all that was ordered, until nothing more is. */
@@ -46,7 +49,7 @@ begin(void **state)
 	fake_reset();
 	if (fake_options(&e) < 0 || runtime_open(&e) < 0)
 		return -1;
-	options.pool_min = 2;
+	options.pool_min = RUNS;
 	options.pool_max = 16;
 	pool_start();
 	make_all();
@@ -75,7 +78,8 @@ struct taken {
 static bool
 take(struct taken *taken, unsigned language, uint32_t zygote)
 {
-	return pool_take(language, zygote, &options.limits, &taken->workspace, &taken->home);
+	return pool_take(
+	    HOME_ALONE, language, zygote, &options.limits, &taken->workspace, &taken->home);
 }
 
 static void
@@ -91,8 +95,8 @@ gives_what_waits(void **state)
 	struct taken one, two, three;
 
 	(void)state;
-	assert_int_equal(pool_counts()->waiting, 2);
-	assert_int_equal(fake.forked, 2);
+	assert_int_equal(pool_counts()->waiting, LEAST);
+	assert_int_equal(fake.forked, LEAST);
 	assert_true(take(&one, language_python, BASIC));
 	assert_true(take(&two, language_python, BASIC));
 	assert_ptr_not_equal(one.workspace, two.workspace);
@@ -106,6 +110,26 @@ gives_what_waits(void **state)
 	give_back(&two);
 }
 
+/* Its box is one that does not end with its program, so it is for nobody else. */
+static void
+keeps_one_for_a_session(void **state)
+{
+	struct taken first, second;
+
+	(void)state;
+	assert_true(pool_take(
+	    HOME_SESSION, language_python, BASIC, &options.limits, &first.workspace, &first.home));
+	assert_true(home_is_ready(first.home, language_python));
+	assert_false(pool_take(HOME_SESSION, language_python, BASIC, &options.limits,
+	    &second.workspace, &second.home));
+	give_back(&first);
+	for (int i = 0; i < RUNS; i++) {
+		assert_true(take(&first, language_python, BASIC));
+		give_back(&first);
+	}
+	assert_false(take(&first, language_python, BASIC));
+}
+
 static void
 keeps_to_the_default_limits(void **state)
 {
@@ -115,10 +139,12 @@ keeps_to_the_default_limits(void **state)
 	(void)state;
 	other.box.wall_ms = 1;
 	other.box.output_bytes = 1;
-	assert_true(pool_take(language_python, BASIC, &other, &taken.workspace, &taken.home));
+	assert_true(
+	    pool_take(HOME_ALONE, language_python, BASIC, &other, &taken.workspace, &taken.home));
 	give_back(&taken);
 	other.box.memory_bytes++;
-	assert_false(pool_take(language_python, BASIC, &other, &taken.workspace, &taken.home));
+	assert_false(
+	    pool_take(HOME_ALONE, language_python, BASIC, &other, &taken.workspace, &taken.home));
 	/* Nor is one given to who wants it started from its file. */
 	assert_false(take(&taken, language_python, 0));
 }
@@ -143,12 +169,12 @@ grows_in_a_burst_and_shrinks_after(void **state)
 		make_all();
 	}
 	assert_in_range(missed, 1, 4);
-	assert_in_range(pool_counts()->waiting, 4, options.pool_max);
+	assert_in_range(pool_counts()->waiting, 4, options.pool_max + SESSIONS);
 	for (int i = 0; i < 60; i++) {
 		fake_pass(1000);
 		make_all();
 	}
-	assert_int_equal(pool_counts()->waiting, options.pool_min);
+	assert_int_equal(pool_counts()->waiting, LEAST);
 	/* And once nothing is to be done, nothing is done. */
 	for (int i = 0; i < 400; i++)
 		fake_pass(1000);
@@ -176,7 +202,7 @@ is_bounded(void **state)
 		pool_refill();
 		make_all();
 	}
-	assert_int_equal(pool_counts()->waiting, options.pool_max);
+	assert_int_equal(pool_counts()->waiting, options.pool_max + SESSIONS);
 }
 
 static void
@@ -209,10 +235,10 @@ replaces_what_dies_and_backs_off(void **state)
 	(void)state;
 	err_set(&dead, ERR_internal, "it died");
 	assert_true(fake_die(&dead));
-	assert_int_equal(pool_counts()->waiting, 1);
+	assert_int_equal(pool_counts()->waiting, LEAST - 1);
 	fake_pass(1000);
 	make_all();
-	assert_int_equal(pool_counts()->waiting, 2);
+	assert_int_equal(pool_counts()->waiting, LEAST);
 	/* One that never lives is not tried in a loop. */
 	for (int i = 0; i < 10000; i++) {
 		while (fake_find(FAKE_WORKSPACE) != NULL)
@@ -403,6 +429,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(gives_what_waits, begin, end),
+		cmocka_unit_test_setup_teardown(keeps_one_for_a_session, begin, end),
 		cmocka_unit_test_setup_teardown(keeps_to_the_default_limits, begin, end),
 		cmocka_unit_test_setup_teardown(grows_in_a_burst_and_shrinks_after, begin, end),
 		cmocka_unit_test_setup_teardown(is_bounded, begin, end),

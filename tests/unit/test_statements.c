@@ -4,6 +4,7 @@
 #include "fake.h"
 
 #include "executor/options.h"
+#include "executor/run/pool.h"
 #include "executor/run/queue.h"
 #include "executor/runtime.h"
 #include "executor/tools/run_tools.h"
@@ -21,8 +22,9 @@
 
 static char *id; /* of the session of a test */
 
+/* waits: there is no box for it, so that a workspace has to be made. */
 static char *
-new_session(void)
+new_session(bool waits)
 {
 	struct fake_call *c = fake_call(MSG_create_session, "ann");
 	struct create_session ask = { 0 };
@@ -30,7 +32,9 @@ new_session(void)
 	char *made;
 
 	assert_int_equal(session_tools_on_create_session(&c->call, &ask, &e), 0);
-	fake_make(NULL);
+	if (waits)
+		fake_make(NULL);
+	assert_int_equal(c->ended, 1);
 	made = take_ptr(c->reply.session_created.session_id);
 	fake_forget(c);
 	return made;
@@ -46,7 +50,7 @@ begin(void **state)
 	if (fake_options(&e) < 0 || runtime_open(&e) < 0 || session_id_open(&e) < 0)
 		return -1;
 	options.max_concurrent = 4;
-	id = new_session();
+	id = new_session(true);
 	return 0;
 }
 
@@ -120,6 +124,60 @@ keeps_one_interpreter(void **state)
 		pass("warm", NULL);
 	assert_int_equal(fake.forked, 1);
 	assert_int_equal(fake.boxes, 1);
+}
+
+static void
+make_all(void)
+{
+	while (fake_find(FAKE_WORKSPACE) != NULL || fake_ready())
+		if (fake_find(FAKE_WORKSPACE) != NULL)
+			fake_make(NULL);
+}
+
+static void
+empty_pool(void)
+{
+	make_all();
+	pool_stop();
+	fake_bury();
+}
+
+static void
+moves_in_where_one_waits(void **state)
+{
+	const struct err fine = { .code = ERR_none };
+	size_t forked;
+
+	(void)state;
+	pool_start();
+	make_all();
+	forked = fake.forked;
+	free(id);
+	id = new_session(false);
+	pass("warm", NULL);
+	pass("warm", NULL);
+	assert_int_equal(fake.forked, forked);
+	empty_pool();
+	assert_int_equal(fake.boxes, 1);
+	assert_true(fake_die(&fine));
+	pass("warm", "had ended since");
+}
+
+/* Nothing was in it, so nothing was lost. */
+static void
+is_silent_of_one_that_had_no_statement(void **state)
+{
+	const struct err fine = { .code = ERR_none };
+
+	(void)state;
+	pool_start();
+	make_all();
+	free(id);
+	id = new_session(false);
+	empty_pool();
+	assert_true(fake_die(&fine));
+	assert_int_equal(fake.programs, 0);
+	pass("warm", NULL);
 }
 
 static void
@@ -310,7 +368,7 @@ makes_room_where_it_may(void **state)
 	(void)state;
 	options.max_sessions_each = 2;
 	fake_pass(1000);
-	second = new_session();
+	second = new_session(true);
 	fake_pass(1000);
 	pass("warm", NULL);
 	c = fake_call(MSG_create_session, "ann");
@@ -318,7 +376,7 @@ makes_room_where_it_may(void **state)
 	assert_int_equal(e.code, ERR_session_limit);
 	free(c);
 	options.session_evict = true;
-	free(new_session());
+	free(new_session(true));
 	assert_int_equal(fake_count(event_session_expired), 1);
 	/* The first was used since. */
 	pass("warm", NULL);
@@ -336,6 +394,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(keeps_one_interpreter, begin, end),
+		cmocka_unit_test_setup_teardown(moves_in_where_one_waits, begin, end),
+		cmocka_unit_test_setup_teardown(is_silent_of_one_that_had_no_statement, begin, end),
 		cmocka_unit_test_setup_teardown(has_one_of_each_language_in_one_box, begin, end),
 		cmocka_unit_test_setup_teardown(starts_another_where_one_ended, begin, end),
 		cmocka_unit_test_setup_teardown(says_that_one_died_between_calls, begin, end),

@@ -117,6 +117,24 @@ tames_a_line(void **state)
 	}
 }
 
+/* Wherever a text is cut, what is left is whole, and lacks one character at most. */
+static void
+cuts(void **state)
+{
+	static const char text[] = "a\u00e9\u20ac\U0001f40d\U0001f40dz";
+
+	(void)state;
+	for (size_t size = 0; size < sizeof text; size++) {
+		size_t whole = utf8_whole(text, size);
+
+		assert_true(whole <= size && size - whole <= 4 && utf8_valid(text, whole));
+		assert_int_equal(utf8_inside(text, size, sizeof text), !utf8_valid(text, size));
+		assert_false(utf8_inside(text, size, size));
+	}
+	assert_int_equal(utf8_whole(text, 1), 1);
+	assert_int_equal(utf8_whole("\x80\x80\x80\x80", 4), 4); /* not made longer work of */
+}
+
 int
 main(void)
 {
@@ -125,6 +143,7 @@ main(void)
 		cmocka_unit_test(mends_bytes),
 		cmocka_unit_test(mends_everything),
 		cmocka_unit_test(tames_a_line),
+		cmocka_unit_test(cuts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

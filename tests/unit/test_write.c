@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_write.c - what is written is read back as what it was, and is as short as it can be. */
+#include "gateway/rpc/plain.h"
 #include "gateway/rpc/write.h"
 
 #include "common/auto.h"
@@ -141,6 +142,28 @@ stops_where_it_is_told_to(void **state)
 	json_decref(value);
 }
 
+/* Of all bytes, beside all others in a word, just those are no plain text that have to be escaped.
+ */
+static void
+finds_each_byte_at_each_place(void **state)
+{
+	char text[24];
+
+	(void)state;
+	for (size_t at = 0; at < sizeof text; at++)
+		for (int around = 0x20; around < 0x100; around++)
+			for (int byte = 0; byte < 0x100; byte++) {
+				bool plain = byte >= ' ' && byte != '"' && byte != '\\';
+
+				if (around == '"' || around == '\\')
+					continue;
+				memset(text, around, sizeof text);
+				text[at] = (char)byte;
+				assert_ptr_equal(plain_end(text, text + sizeof text),
+				    plain ? text + sizeof text : text + at);
+			}
+}
+
 int
 main(void)
 {
@@ -149,6 +172,7 @@ main(void)
 		cmocka_unit_test(joins_pieces_of_any_size),
 		cmocka_unit_test(keeps_every_bit_of_a_real),
 		cmocka_unit_test(stops_where_it_is_told_to),
+		cmocka_unit_test(finds_each_byte_at_each_place),
 	};
 
 	return cmocka_run_group_tests_name("write", tests, NULL, NULL);

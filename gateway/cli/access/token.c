@@ -7,11 +7,11 @@
 
 #include "common/auto.h"
 #include "common/fdio.h"
+#include "common/timestamp.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 struct book {
 	struct folder folder;
@@ -142,16 +142,15 @@ static void
 print(const struct token *token)
 {
 	const struct identity *who = &token->identity;
-	char scopes[SCOPES_TEXT], expires[32] = "never";
-	time_t ends = (time_t)who->expires_s;
-	struct tm tm;
+	char scopes[SCOPES_TEXT], expires[TIMESTAMP_TEXT] = "never";
+	struct timespec ends = { .tv_sec = (time_t)who->expires_s };
 
-	if (ends != 0)
-		strftime(expires, sizeof expires, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&ends, &tm));
+	if (ends.tv_sec != 0)
+		timestamp_text(ends, 0, expires);
 	scope_text(who->scopes, scopes);
 	printf("%s\t%s\t%s\t%s\t%s%s\n", token->name, who->principal,
 	    who->namespace[0] != '\0' ? who->namespace : "-", scopes[0] != '\0' ? scopes : "-",
-	    expires, ends != 0 && ends <= time(NULL) ? " (expired)" : "");
+	    expires, ends.tv_sec != 0 && ends.tv_sec <= time(NULL) ? " (expired)" : "");
 }
 
 int

@@ -4,6 +4,7 @@
 
 #include "common/auto.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 bool
@@ -16,4 +17,41 @@ merge_owns(const char *key, size_t size)
 		if (strlen(keys[i]) == size && memcmp(keys[i], key, size) == 0)
 			return true;
 	return false;
+}
+
+/* Every line of it, of which there is one at least? */
+static bool
+is_crlf(const char *text)
+{
+	bool some = false;
+
+	for (const char *at = text; (at = strchr(at, '\n')) != NULL; at++) {
+		if (at == text || at[-1] != '\r')
+			return false;
+		some = true;
+	}
+	return some;
+}
+
+int
+merge_lines(const struct merge *m, char **merged, struct err *e)
+{
+	const char *from = *merged;
+
+	if (!is_crlf(m->text))
+		return 0;
+
+	char *text = malloc(2 * strlen(from) + 1), *to = text;
+
+	if (text == NULL)
+		return err_sys(e, "write the new text");
+	for (char before = '\0'; *from != '\0'; before = *from++) {
+		if (*from == '\n' && before != '\r')
+			*to++ = '\r';
+		*to++ = *from;
+	}
+	*to = '\0';
+	free(*merged);
+	*merged = text;
+	return 0;
 }

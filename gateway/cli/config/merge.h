@@ -26,6 +26,8 @@ struct merge {
 int merge_json(const struct merge *, char **merged, struct err *);
 int merge_toml(const struct merge *, char **merged, struct err *);
 
+/* Gives the lines of a new text the end that all lines of the old one have, where that is CRLF. */
+int merge_lines(const struct merge *, char **merged, struct err *);
 /* Keys by which clients know how to reach a server: an entry that was there loses those that the
  * new one does not have, and keeps all others. */
 bool merge_owns(const char *key, size_t size);

@@ -360,9 +360,11 @@ write_merged(const struct doc *d, json_t *entry, char **merged, struct err *e)
 
 	if ((out != NULL && fclose(out) != 0) || status < 0)
 		return err_sys(e, "write the new text");
+	if (merge_lines(d->m, merged, e) < 0)
+		return -1;
 
 	struct doc after = { .m = &(struct merge){ .text = *merged,
-				 .size = size,
+				 .size = strlen(*merged),
 				 .section = d->m->section,
 				 .name = d->m->name,
 				 .comments = d->m->comments } };

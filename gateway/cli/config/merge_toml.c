@@ -336,16 +336,21 @@ merge_toml(const struct merge *m, char **merged, struct err *e)
 	if (strlen(m->text) != m->size)
 		return err_set(e, ERR_invalid_argument, "it has a zero byte in it");
 
-	struct writer w = { .m = m, .in = { m->text, m->text, e } };
+	/* A byte order mark is no part of the first line. */
+	size_t mark = strncmp(m->text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+	struct writer w = { .m = m, .in = { m->text, m->text + mark, e } };
 
 	w.out = open_memstream(merged, &size);
 	if (w.out == NULL)
 		return err_sys(e, "write the new text");
+	fwrite(m->text, 1, mark, w.out);
 
 	int status = take_all(&w);
 
 	if (fclose(w.out) != 0)
 		status = err_sys(e, "write the new text");
+	if (status == 0)
+		status = merge_lines(m, merged, e);
 	if (status < 0 || strcmp(*merged, m->text) == 0)
 		free(take_ptr(*merged));
 	return status;

@@ -62,9 +62,10 @@ static const struct transport by_fuzz = { .send = hear, .answer = hear_answer, .
 static void
 say(struct client *client, const char *text, size_t size)
 {
-	struct line line = { .data = text, .size = size };
+	struct scan scan = { 0 };
+	struct line line = { .data = text, .size = size, .scan = &scan };
 
-	scan_feed(&line.scan, text, size);
+	scan_feed(&scan, text, size);
 	dispatch_line(client, NULL, &line);
 	while (replies_wanted() > 0 && !replies_slow())
 		replies_give();

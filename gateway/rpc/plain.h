@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * plain.h - how far a text goes on with what JSON writes as it is, eight bytes at a step.
+ *
+ * Most bytes of messages are of this kind: what programs printed, files, descriptions.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define PLAIN_EACH (~UINT64_C(0) / 255) /* one in each of eight bytes */
+
+/*
+ * Whether one of eight bytes is a control character, a quote or a backslash.
+ * Source: "Determine if a word has a byte less than n", Anderson, Bit Twiddling Hacks.
+ */
+static inline bool
+plain_not(uint64_t bytes)
+{
+	uint64_t quote = bytes ^ PLAIN_EACH * '"', slash = bytes ^ PLAIN_EACH * '\\';
+
+	uint64_t found = ((bytes - PLAIN_EACH * ' ') & ~bytes) | ((quote - PLAIN_EACH) & ~quote) |
+	                 ((slash - PLAIN_EACH) & ~slash);
+
+	return (found & PLAIN_EACH * 128) != 0;
+}
+
+/* Up to the first byte of [text, end) that stands for more than itself, or end. */
+static inline const char *
+plain_end(const char *text, const char *end)
+{
+	uint64_t bytes;
+
+	while (end - text >= (ptrdiff_t)sizeof bytes) {
+		memcpy(&bytes, text, sizeof bytes);
+		if (plain_not(bytes))
+			break;
+		text += sizeof bytes;
+	}
+	while (text < end && (unsigned char)*text >= ' ' && *text != '"' && *text != '\\')
+		text++;
+	return text;
+}
