@@ -6,6 +6,7 @@
 #include "gateway/http/exchange.h"
 #include "gateway/http/guard.h"
 #include "gateway/http/mcp.h"
+#include "gateway/http/metrics.h"
 #include "gateway/http/session.h"
 #include "gateway/http/web.h"
 #include "gateway/options.h"
@@ -15,14 +16,20 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A message that was posted; the exchange of its requests.  Nothing of it is needed but to count.
+ */
+struct posted {
+	struct operation operation;
+};
+
 /* The session is the client; see struct session. */
 static void
-send_message(struct client *client, struct exchange *none, const json_t *message)
+send_message(struct client *client, struct exchange *unused, const json_t *message)
 {
 	struct session *session = (struct session *)client;
 	struct stream *s = &session->general;
 
-	(void)none;
+	(void)unused;
 	if (message == NULL || s->request == NULL)
 		return;
 	/* One answer may be as long as any, more may not wait. */
@@ -33,23 +40,28 @@ send_message(struct client *client, struct exchange *none, const json_t *message
 
 /* Each message that came is answered once, be it by nothing: so long the session stays. */
 static void
-answer(struct client *client, struct exchange *none, const json_t *message)
+answer(struct client *client, struct exchange *exchange, const json_t *message)
 {
-	send_message(client, none, message);
+	struct posted *posted = (struct posted *)exchange;
+
+	metrics_count(&posted->operation, message);
+	free(posted);
+	send_message(client, NULL, message);
 	session_leave((struct session *)client);
 }
 
 static bool
-is_slow(const struct client *client, const struct exchange *none)
+is_slow(const struct client *client, const struct exchange *unused)
 {
-	(void)none;
+	(void)unused;
 	return ((const struct session *)client)->general.waiting > options.max_stream_bytes / 4;
 }
 
 static char *
-link_to(struct client *client, struct exchange *none, const char *session, const char *path)
+link_to(struct client *client, struct exchange *unused, const char *session, const char *path)
 {
-	return exchange_transport.link(client, none, session, path);
+	(void)unused;
+	return exchange_transport.link(client, NULL, session, path);
 }
 
 static const struct transport by_sse = {
@@ -92,6 +104,22 @@ sse_get(struct http_request *r)
 		request_break(r);
 }
 
+static void
+begin(struct http_request *r, struct session *session, json_t *message)
+{
+	struct posted *posted = malloc(sizeof *posted);
+
+	if (posted == NULL) {
+		guard_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE, NULL, "out of memory");
+		return;
+	}
+	posted->operation = mcp_operation(message);
+	session->client.scopes = r->identity.scopes;
+	request_say(r, MHD_HTTP_ACCEPTED, "text/plain", "Accepted", NULL);
+	session->exchanges++;
+	dispatch_message(&session->client, (struct exchange *)posted, message, r->size);
+}
+
 void
 sse_post(struct http_request *r)
 {
@@ -108,11 +136,7 @@ sse_post(struct http_request *r)
 
 	if (message == NULL)
 		return;
-	if (guard_permits(r, message)) {
-		session->client.scopes = r->identity.scopes;
-		request_say(r, MHD_HTTP_ACCEPTED, "text/plain", "Accepted", NULL);
-		session->exchanges++;
-		dispatch_message(&session->client, NULL, message, r->size);
-	}
+	if (guard_permits(r, message))
+		begin(r, session, message);
 	json_decref(message);
 }

@@ -380,6 +380,9 @@ def test_http_with_sse(gateway):
         expect(old.post(begin, path="/messages?session_id=" + "0" * 32), 404)
         expect(old.post(begin, path="/messages"), 404)
         expect(old.post(DISCOVER), 200)
+        counts = [line for line in old.ask("GET", "/metrics").body.decode().splitlines() if "duration_seconds_count" in line]
+        for method in ("initialize", "tools/list", "server/discover"):
+            assert f'mcp_server_operation_duration_seconds_count{{mcp_method_name="{method}"}} 1' in counts, counts
         stream.close()
 
 

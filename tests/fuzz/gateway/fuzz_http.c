@@ -21,6 +21,7 @@
 #include "common/loop.h"
 
 #include <arpa/inet.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -146,11 +147,13 @@ set_up(void)
 
 /* ---- the client ---- */
 
-/* From another address each time, as the ports of one are soon used up. */
+/* From another address each time, as the ports of one are soon used up; not disturbed by
+ * libFuzzer's clock. */
 static int
 connect_there(void)
 {
 	static uint16_t count;
+	sigset_t alarm;
 	struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
 	struct sockaddr_in from = { .sin_family = AF_INET };
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -158,7 +161,11 @@ connect_there(void)
 	from.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1 + count++);
 	must(fd >= 0 && bind(fd, (struct sockaddr *)&from, sizeof from) == 0);
 	to.sin_port = htons((uint16_t)atoi(strrchr(web_url(), ':') + 1));
+	sigemptyset(&alarm);
+	sigaddset(&alarm, SIGALRM);
+	must(sigprocmask(SIG_BLOCK, &alarm, NULL) == 0);
 	must(connect(fd, (struct sockaddr *)&to, sizeof to) == 0);
+	must(sigprocmask(SIG_UNBLOCK, &alarm, NULL) == 0);
 	return fd;
 }
 
