@@ -386,6 +386,19 @@ def test_draining(bin_, cluster):
         assert gateway.process.wait(5) == 0
 
 
+def test_draining_sse(bin_, cluster):
+    with Gateway(bin_, (), cluster, transport="sse") as gateway:
+        soon(lambda: gateway.ask("GET", "/readyz").status == 200, "readyz")
+        idle, busy = (gateway.open("GET", "/sse", None, {"Accept": "text/event-stream"}) for _ in range(2))
+        idle.event()
+        assert gateway.post(run("import time; time.sleep(1.5); print(5)"), path=busy.event()[2]).status == 202
+        time.sleep(0.3)
+        gateway.process.terminate()
+        assert idle.event() is None
+        assert busy.message()["result"]["structuredContent"]["stdout"] == "5\n" and busy.event() is None
+        assert gateway.process.wait(5) == 0
+
+
 def main():
     bin_ = os.path.abspath(sys.argv[1])
     with Cluster(bin_) as cluster, Gateway(bin_, (), cluster) as gateway:
