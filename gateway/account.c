@@ -38,12 +38,6 @@ bucket_of(const char *principal)
 	return hash % BUCKETS;
 }
 
-static bool
-same(const char *a, const char *b)
-{
-	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
-}
-
 static void
 free_row(struct row *row)
 {
@@ -69,13 +63,21 @@ make(const char *principal, const char *namespace)
 	return NULL;
 }
 
+bool
+account_is(const struct account *account, const char *principal, const char *namespace)
+{
+	const char *its = account->namespace;
+
+	return strcmp(account->principal, principal) == 0 &&
+	       (its == NULL || namespace == NULL ? its == namespace : strcmp(its, namespace) == 0);
+}
+
 struct account *
 account_hold(const char *principal, const char *namespace)
 {
 	struct row **first = &table[bucket_of(principal)], *row = *first;
 
-	while (row != NULL && !(same(row->account.principal, principal) &&
-				  same(row->account.namespace, namespace)))
+	while (row != NULL && !account_is(&row->account, principal, namespace))
 		row = row->next;
 	if (row == NULL) {
 		row = make(principal, namespace);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* account.h - principals that come over HTTP: what they have under way, and how fast they ask. */
+/* account.h - whose something is; of principals that come over HTTP, too, what they have under way
+ * and how fast they ask. */
 #pragma once
 
 #include "gateway/client.h"
 
 #include <stdint.h>
 
+/* Is it that principal in that name space (NULL: none), so that what is one's is the other's? */
+bool account_is(const struct account *, const char *principal, const char *namespace);
 /* The account of a principal, held until it is released; namespace may be NULL.  NULL: no memory.
  */
 struct account *account_hold(const char *principal, const char *namespace);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * files.c - downloads, in pieces that the executor is asked for one after the other as the client
- * reads, so that memory is that of one piece however large the file is.
+ * reads, so that memory is that of one piece however large the file is.  Pieces count as what waits
+ * for clients; while much of that does, they are small.
  *
  * The content is of a hostile program: it is served as an attachment that no browser guesses the
  * type of, and that may do nothing where one opens it all the same.
@@ -11,7 +12,9 @@
 #include "gateway/auth/auth.h"
 #include "gateway/calls.h"
 #include "gateway/http/guard.h"
+#include "gateway/http/web.h"
 #include "gateway/links.h"
+#include "gateway/options.h"
 
 #include "common/auto.h"
 #include "common/bus.h"
@@ -23,6 +26,8 @@
 
 enum {
 	PIECE_BYTES = 262144,
+	SMALL_BYTES = 16384,
+	BUFFER_BYTES = 32768, /* of the library, for each download */
 	PIECE_MS = 30000,
 };
 
@@ -34,7 +39,7 @@ struct download {
 	uint64_t at, end;  /* bytes of the file still to be asked for */
 	uint64_t total;    /* of the file */
 	struct blob piece; /* of which used bytes are sent */
-	size_t used;
+	size_t used, held; /* held: counted for it, from when it is asked for */
 	bool begun;
 };
 
@@ -92,11 +97,26 @@ asked_range(const struct http_request *r)
 /* ---- its life ---- */
 
 static void
+hold(struct download *d, size_t size)
+{
+	web_counts.waiting += size - d->held;
+	d->held = size;
+}
+
+static void
+drop_piece(struct download *d)
+{
+	blob_clear(&d->piece);
+	d->used = 0;
+	hold(d, 0);
+}
+
+static void
 free_download(struct download *d)
 {
 	free(d->session);
 	free(d->path);
-	blob_clear(&d->piece);
+	drop_piece(d);
 	free(d);
 }
 
@@ -114,6 +134,14 @@ on_gone(struct http_request *r)
 
 static int ask_piece(struct download *, size_t size);
 
+/* Half of what may wait is left to answers. */
+static size_t
+piece_size(void)
+{
+	return web_counts.waiting + PIECE_BYTES <= options.max_output_bytes / 2 ? PIECE_BYTES
+	                                                                        : SMALL_BYTES;
+}
+
 static ssize_t
 read_piece(void *self, uint64_t position, char *to, size_t size)
 {
@@ -126,12 +154,14 @@ read_piece(void *self, uint64_t position, char *to, size_t size)
 	if (n > 0) {
 		memcpy(to, (char *)d->piece.data + d->used, n);
 		d->used += n;
+		if (n == left)
+			drop_piece(d);
 		d->request->peer->since_ms = loop_now_ms();
 		return (ssize_t)n;
 	}
 	if (d->at == d->end)
 		return MHD_CONTENT_READER_END_OF_STREAM;
-	if (d->ask == 0 && ask_piece(d, PIECE_BYTES) < 0)
+	if (d->ask == 0 && ask_piece(d, piece_size()) < 0)
 		return MHD_CONTENT_READER_END_WITH_ERROR;
 	request_wait(d->request);
 	return 0;
@@ -157,7 +187,7 @@ static void
 give(struct download *d, unsigned status, const char *type, uint64_t first)
 {
 	struct MHD_Response *response =
-	    MHD_create_response_from_callback(d->end - first, PIECE_BYTES / 4, read_piece, d, NULL);
+	    MHD_create_response_from_callback(d->end - first, BUFFER_BYTES, read_piece, d, NULL);
 	char range[96];
 
 	if (response == NULL) {
@@ -214,6 +244,7 @@ begin(struct download *d, const struct artifact_content *first)
 	if (d->piece.size > d->end - r.first)
 		d->piece.size = d->end - r.first;
 	d->at = r.first + d->piece.size;
+	hold(d, d->piece.size);
 	give(d, r.given ? MHD_HTTP_PARTIAL_CONTENT : MHD_HTTP_OK, first->mime_type, r.first);
 }
 
@@ -253,10 +284,8 @@ on_piece(void *self, void *reply, const struct err *e)
 		fail(d, e);
 		return;
 	}
-	blob_clear(&d->piece);
 	d->piece = content->content_base64;
 	content->content_base64 = (struct blob){ 0 };
-	d->used = 0;
 	if (!d->begun) {
 		begin(d, content);
 		return;
@@ -269,6 +298,7 @@ on_piece(void *self, void *reply, const struct err *e)
 	if (d->piece.size > d->end - d->at)
 		d->piece.size = d->end - d->at;
 	d->at += d->piece.size;
+	hold(d, d->piece.size);
 	request_wake(d->request);
 }
 
@@ -292,8 +322,10 @@ ask_piece(struct download *d, size_t size)
 		.done = on_piece };
 
 	d->ask = bus_ask(&it, &e);
-	if (d->ask != 0)
+	if (d->ask != 0) {
+		hold(d, size);
 		return 0;
+	}
 	fail(d, &e);
 	return -1;
 }
@@ -356,5 +388,5 @@ files_get(struct http_request *r)
 	r->self = d;
 	r->gone = on_gone;
 	d->at = range.suffix ? 0 : range.first;
-	(void)ask_piece(d, range.suffix || r->head ? 1 : PIECE_BYTES);
+	(void)ask_piece(d, range.suffix || r->head ? 1 : piece_size());
 }

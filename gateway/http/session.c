@@ -133,8 +133,11 @@ each_session(void (*act)(struct session *))
 static void
 drain(struct session *s)
 {
+	bool answers = s->general.tag == 0 && s->exchanges > 0; /* of SSE, which has no other */
+
 	client_drain(&s->client);
-	stream_end(&s->general);
+	if (!answers)
+		stream_end(&s->general);
 }
 
 void

@@ -44,7 +44,7 @@ void session_trim(struct session *);
 
 /* Ends those that nobody used for session_ttl_ms. */
 void session_sweep(int64_t now_ms);
-/* Ends all general streams. */
+/* Ends all general streams that no answer is still to go over; to be called again for those. */
 void session_drain(void);
 void session_end_all(void);
 size_t session_count(void);

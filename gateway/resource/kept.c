@@ -2,6 +2,7 @@
 /* kept.c - a ring; the texts are those that replies had, by reference, and so cost no copy. */
 #include "gateway/resource/kept.h"
 
+#include "gateway/account.h"
 #include "gateway/options.h"
 
 #include "common/auto.h"
@@ -66,21 +67,13 @@ kept_put(const struct account *who, const char *name, json_t *text, char uri[KEP
 	return 0;
 }
 
-static bool
-same(const char *a, const char *b)
-{
-	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
-}
-
 json_t *
 kept_get(const struct account *who, const char *id, const char *name)
 {
 	for (struct kept *k = ring; k < ring + SLOTS; k++)
 		if (k->text != NULL && strcmp(k->id, id) == 0 && strcmp(k->name, name) == 0)
-			return same(k->principal, who->principal) &&
-			               same(k->namespace, who->namespace)
-			           ? json_incref(k->text)
-			           : NULL;
+			return account_is(who, k->principal, k->namespace) ? json_incref(k->text)
+			                                                   : NULL;
 	return NULL;
 }
 

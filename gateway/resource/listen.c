@@ -7,6 +7,7 @@
  */
 #include "gateway/resource/listen.h"
 
+#include "gateway/account.h"
 #include "gateway/mcp/extra.h"
 #include "gateway/mcp/handlers.h"
 #include "gateway/resource/uri.h"
@@ -40,17 +41,9 @@ static struct listen *listens;
 static struct watch *watches;
 
 static bool
-same_text(const char *a, const char *b)
-{
-	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
-/* What is one's is the other's. */
-static bool
 same(const struct account *a, const struct account *b)
 {
-	return a == b ||
-	       (strcmp(a->principal, b->principal) == 0 && same_text(a->namespace, b->namespace));
+	return a == b || account_is(a, b->principal, b->namespace);
 }
 
 static bool

@@ -290,6 +290,26 @@ def test_ranges(gateway):
     assert head.status == 200 and head.headers["Content-Length"] == "600000", head
 
 
+def test_downloads_that_nobody_reads(bin_, cluster):
+    with Gateway(bin_, ["--max-output-bytes=4194304"], cluster) as gateway:
+        soon(lambda: gateway.ask("GET", "/readyz").status == 200, "readyz")
+        url, content = made_file(gateway, 8_000_000)
+        path, before, kept = path_of(gateway, url), gateway.rss(), []
+        for _ in range(100):
+            kept.append(gateway.raw())
+            kept[-1].socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            kept[-1].send(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        soon(lambda: metric(gateway, "cloister_http_waiting_bytes") > 2_000_000, "they are counted")
+        time.sleep(1)
+        assert metric(gateway, "cloister_http_waiting_bytes") < 4_194_304, "there is room for answers"
+        assert gateway.holds(before + 12_000_000), gateway.rss() - before
+        assert gateway.post(run("print(1)")).json["result"]["structuredContent"]["stdout"] == "1\n"
+        assert gateway.ask("GET", path).body == content, "in small pieces"
+        for raw in kept:
+            raw.close()
+        soon(lambda: metric(gateway, "cloister_http_waiting_bytes") == 0, "all is given back")
+
+
 def test_links_open_one_file(gateway):
     url, _ = made_file(gateway, 10)
     path = path_of(gateway, url)
@@ -363,6 +383,19 @@ def test_draining(bin_, cluster):
         assert listening.message()["id"] == "l" and listening.event() is None, "it is answered, then ended"
         thread.join()
         assert answers[0].json["result"]["structuredContent"]["stdout"] == "5\n", answers
+        assert gateway.process.wait(5) == 0
+
+
+def test_draining_sse(bin_, cluster):
+    with Gateway(bin_, (), cluster, transport="sse") as gateway:
+        soon(lambda: gateway.ask("GET", "/readyz").status == 200, "readyz")
+        idle, busy = (gateway.open("GET", "/sse", None, {"Accept": "text/event-stream"}) for _ in range(2))
+        idle.event()
+        assert gateway.post(run("import time; time.sleep(1.5); print(5)"), path=busy.event()[2]).status == 202
+        time.sleep(0.3)
+        gateway.process.terminate()
+        assert idle.event() is None
+        assert busy.message()["result"]["structuredContent"]["stdout"] == "5\n" and busy.event() is None
         assert gateway.process.wait(5) == 0
 
 
