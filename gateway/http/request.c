@@ -131,9 +131,10 @@ request_take(struct http_request *r, const char *data, size_t size)
 	bool failed = false;
 
 	r->peer->bytes += size;
-	if (r->replied && r->peer->bytes > options.max_message_bytes + DISCARD_BYTES)
-		request_break(r); /* it does not end, and has been answered */
-	if (r->replied || r->broken)
+	if ((r->replied || !r->route->body) &&
+	    r->peer->bytes > options.max_message_bytes + DISCARD_BYTES)
+		request_break(r); /* it does not end, and nobody wants it */
+	if (r->replied || r->broken || !r->route->body)
 		return 0;
 	if (r->scan == NULL && (r->scan = calloc(1, sizeof *r->scan)) == NULL)
 		return -1;

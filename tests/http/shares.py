@@ -112,6 +112,23 @@ def test_bodies(bin):
         soon(lambda: world.gateway.post(large, world.greedy).status == 200, "it has it again")
 
 
+# Where no credentials are asked for, no body is wanted, and none is kept.
+def test_bodies_of_nobody(bin):
+    large = modern("tools/call", {"name": "nobody", "arguments": {"code": "x" * 4_000_000}})
+    with World(bin, "--max-bodies-bytes=20000000") as world:
+        before, kept = world.gateway.rss(), []
+        for _ in range(12):
+            kept.append(world.gateway.raw())
+            kept[-1].send(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000000\r\n\r\n" + b" " * 4_900_000)
+        time.sleep(0.3)
+        assert world.gateway.holds(before + 3_000_000), world.gateway.rss() - before
+        assert world.gateway.post(large, world.modest).status == 200
+        for raw in kept:
+            raw.send(b" " * 100_000)
+            assert b" 200 " in raw.read(b"\r\n\r\n")
+            raw.close()
+
+
 def test_answers_that_wait(bin):
     with Cluster(bin) as cluster, World(bin, "--max-output-bytes=33554432", "--max-connections=40", cluster=cluster) as world:
         soon(lambda: world.gateway.ask("GET", "/readyz").status == 200, "readyz")
