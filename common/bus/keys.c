@@ -83,7 +83,7 @@ keys_clear(struct keys *k)
 }
 
 static int
-make(int folder, const char *daemon, struct err *e)
+make_secret(int folder, const char *daemon, struct err *e)
 {
 	char name[64], secret[KEYS_TEXT], public[KEYS_TEXT];
 
@@ -94,8 +94,24 @@ make(int folder, const char *daemon, struct err *e)
 		return err_set(e, ERR_internal, "make a CURVE key: %s", zmq_strerror(zmq_errno()));
 	int rc = fdio_store(folder, name, secret, strlen(secret), 0600, e);
 	sodium_memzero(secret, sizeof secret);
+	return rc < 0 ? err_add(e, "key %s", name) : 0;
+}
+
+/* Of the secret that is there: one made earlier may have got none, or follow another. */
+static int
+make_public(int folder, const char *daemon, struct err *e)
+{
+	char name[64], secret[KEYS_TEXT], public[KEYS_TEXT], had[KEYS_TEXT];
+	struct err unread;
+
+	if (load(folder, daemon, "key", secret, e) < 0)
+		return -1;
+	int rc = zmq_curve_public(public, secret);
+	sodium_memzero(secret, sizeof secret);
 	if (rc < 0)
-		return err_add(e, "key %s", name);
+		return err_set(e, ERR_invalid_argument, "key of %s: not a CURVE key", daemon);
+	if (load(folder, daemon, "pub", had, &unread) == 0 && strcmp(had, public) == 0)
+		return 0;
 	snprintf(name, sizeof name, "%s.pub", daemon);
 	return fdio_store(folder, name, public, strlen(public), 0644, e);
 }
@@ -108,7 +124,8 @@ keys_make(const char *path, struct err *e)
 	if (folder < 0)
 		return -1;
 	for (enum peer peer = PEER_gateway; peer < PEER_COUNT; peer++)
-		if (make(folder, edge_peer_name(peer), e) < 0)
+		if (make_secret(folder, edge_peer_name(peer), e) < 0 ||
+		    make_public(folder, edge_peer_name(peer), e) < 0)
 			return -1;
 	return 0;
 }

@@ -123,6 +123,31 @@ a_secret_is_for_few(void **state)
 	}
 }
 
+/* A crash between the two files, or a secret deleted to have a new one, leaves no odd pair. */
+static void
+pairs_are_completed(void **state)
+{
+	struct keys before, after;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(load(&before, &e), ERR_none);
+	assert_int_equal(unlinkat(at, "gateway.pub", 0), 0);
+	assert_int_equal(keys_make(folder, &e), 0);
+	assert_int_equal(load(&after, &e), ERR_none);
+	assert_memory_equal(&before, &after, sizeof before);
+	assert_int_equal(unlinkat(at, "gateway.pub", 0), 0);
+	assert_int_equal(fdio_store(at, "gateway.pub", before.public, 40, 0644, &e), 0);
+	assert_int_equal(keys_make(folder, &e), 0);
+	assert_int_equal(load(&after, &e), ERR_none);
+	assert_memory_equal(&before, &after, sizeof before);
+	assert_int_equal(unlinkat(at, "executor.key", 0), 0);
+	assert_int_equal(keys_make(folder, &e), 0);
+	assert_int_equal(load(&after, &e), ERR_none);
+	assert_string_not_equal(before.secret, after.secret);
+	assert_string_not_equal(before.public, after.public);
+}
+
 #define keys_test(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int
@@ -131,6 +156,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		keys_test(links_in_the_folder_are_followed),
 		keys_test(links_out_of_it_are_not),
+		keys_test(pairs_are_completed),
 		keys_test(a_secret_is_for_few),
 	};
 
