@@ -13,7 +13,7 @@
 
 #include <seccomp.h>
 
-static uint64_t max_code_bytes, max_waiting, max_memory_mb;
+static uint64_t max_code_bytes, max_waiting, max_waiting_each, max_memory_mb;
 
 static int
 open_parsers(struct err *e)
@@ -26,6 +26,7 @@ start_worker(struct err *e)
 {
 	return worker_start(&(struct worker_config){ .max_code_bytes = max_code_bytes,
 				.max_waiting = max_waiting,
+				.max_waiting_each = max_waiting_each,
 				.enter = python_enter,
 				.leave = python_leave },
 	    e);
@@ -48,6 +49,8 @@ static const struct setting settings[] = {
 	{ "max_code_bytes", KIND_UINT, &max_code_bytes, "1048576", 1, 1048576, NULL,
 	    "Bytes of code that are checked." },
 	{ "max_waiting", KIND_UINT, &max_waiting, "64", 1, 1024, NULL, "Checks that may wait." },
+	{ "max_waiting_each", KIND_UINT, &max_waiting_each, "16", 1, 1024, NULL,
+	    "Of these, checks of one principal." },
 	{ "max_memory_mb", KIND_UINT, &max_memory_mb, "512", 64, 1024, NULL,
 	    "MiB that parsing may take; code that needs more is refused." },
 	{ 0 },

@@ -29,7 +29,9 @@ enum {
 
 struct job {
 	struct job *next;
-	struct call *call; /* the main thread's */
+	struct job *next_open, **link; /* the main thread's, as is the call */
+	struct call *call;
+	uint64_t turn; /* how many of its principal were open before it */
 	struct validate_code request;
 	struct validation_report report;
 	struct err error;
@@ -44,7 +46,8 @@ static pthread_cond_t arrived = PTHREAD_COND_INITIALIZER;
 static struct job *waiting, *done; /* under the lock, as is ending */
 static bool ending;
 static int bell = -1;       /* eventfd: something is done */
-static uint64_t open_count; /* jobs that were taken and not ended; the main thread's */
+static struct job *jobs;    /* that were taken and not ended; the main thread's, */
+static uint64_t open_count; /* as is how many */
 
 static void
 job_free(struct job *job)
@@ -120,6 +123,9 @@ end_job(struct job *job)
 	else
 		call_fail(job->call, &job->error);
 	open_count--;
+	*job->link = job->next_open;
+	if (job->next_open != NULL)
+		job->next_open->link = job->link;
 	job_free(job);
 }
 
@@ -152,12 +158,18 @@ on_cancel(struct call *call, enum err_code why)
 }
 
 /* The smallest first: a long parse delays those behind it by its own time only once. */
+static bool
+goes_before(const struct job *a, const struct job *b)
+{
+	return a->turn != b->turn ? a->turn < b->turn : a->request.code.size < b->request.code.size;
+}
+
 static void
 enqueue(struct job *job)
 {
 	pthread_mutex_lock(&lock);
 	struct job **at = &waiting;
-	while (*at != NULL && (*at)->request.code.size <= job->request.code.size)
+	while (*at != NULL && !goes_before(job, *at))
 		at = &(*at)->next;
 	job->next = *at;
 	*at = job;
@@ -165,19 +177,48 @@ enqueue(struct job *job)
 	pthread_mutex_unlock(&lock);
 }
 
+static uint64_t
+open_of(const char *principal)
+{
+	uint64_t n = 0;
+
+	for (const struct job *job = jobs; job != NULL; job = job->next_open)
+		n += strcmp(job->call->principal, principal) == 0;
+	return n;
+}
+
+static int
+check_room(uint64_t mine, struct err *e)
+{
+	if (open_count < config.max_waiting && mine < config.max_waiting_each)
+		return 0;
+	if (open_count >= config.max_waiting)
+		err_set(e, ERR_queue_full, "%u checks wait already, as many as may",
+		    (unsigned)open_count);
+	else
+		err_set(e, ERR_queue_full, "%u of your checks wait already, as many as may",
+		    (unsigned)mine);
+	e->retry_ms = RETRY_MS;
+	return -1;
+}
+
 int
 worker_submit(struct call *call, struct validate_code *request, struct err *e)
 {
-	if (open_count >= config.max_waiting) {
-		err_set(e, ERR_queue_full, "%u checks wait already, as many as may",
-		    (unsigned)open_count);
-		e->retry_ms = RETRY_MS;
+	uint64_t mine = open_of(call->principal);
+
+	if (check_room(mine, e) < 0)
 		return -1;
-	}
 	struct job *job = calloc(1, sizeof *job);
 	if (job == NULL)
 		return err_sys(e, "queue a check");
 	job->call = call;
+	job->turn = mine;
+	job->next_open = jobs;
+	job->link = &jobs;
+	if (jobs != NULL)
+		jobs->link = &job->next_open;
+	jobs = job;
 	job->request = *request;
 	*request = (struct validate_code){ 0 };
 	call->self = job;

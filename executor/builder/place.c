@@ -74,12 +74,26 @@ parts_close(struct parts *p)
 }
 
 static int
+prepare_box(struct life *life, struct parts *p, struct err *e)
+{
+	const struct order *o = &life->order;
+
+	life->net = p->cage.spaces[HOST_NET] = nets_take(e);
+	if (life->net < 0)
+		return -1;
+	p->cage.tmp = shelf_tmpfs(o->tmp_bytes, TMP_FILES, host_uid(place.host, o->workspace), e);
+	return p->cage.tmp < 0 ? -1 : 0;
+}
+
+static int
 prepare(struct life *life, struct parts *p, struct err *e)
 {
 	const struct order *o = &life->order;
 	struct order room = *o;
 	uint64_t bytes;
 
+	if (o->kind == ORDER_STEWARD)
+		room = (struct order){ .memory_bytes = o->memory_bytes };
 	if (o->container != 0 && dock_check(place.host, o->container, e) < 0)
 		return -1;
 	dock_make_room(&room);
@@ -89,13 +103,11 @@ prepare(struct life *life, struct parts *p, struct err *e)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, p->report) < 0)
 		return err_sys(e, "socketpair");
 	p->cage.report = p->report[1];
-	if (o->kind == ORDER_STEWARD)
-		return 0;
-	life->net = p->cage.spaces[HOST_NET] = nets_take(e);
-	if (life->net < 0)
+	if (o->kind == ORDER_BOX && prepare_box(life, p, e) < 0)
 		return -1;
-	p->cage.tmp = shelf_tmpfs(o->tmp_bytes, TMP_FILES, host_uid(place.host, o->workspace), e);
-	if (p->cage.tmp < 0 || cgroup_make(&life->group, &room, bytes, e) < 0)
+	/* A steward's too: files are memory of whoever writes them, and all workspaces together
+	 * have a bound. */
+	if (cgroup_make(&life->group, &room, bytes, e) < 0)
 		return -1;
 	life->has_group = true;
 	p->cage.group = &life->group;
@@ -122,7 +134,8 @@ place_start(struct life *life, const int *fds, size_t nfds, struct err *e)
 		    .filter = steward ? &place.steward : &place.filter,
 		    .spaces = { -1, -1, -1, -1, -1, -1, -1 },
 		    .workspace = -1,
-		    .tmp = -1 },
+		    .tmp = -1,
+		    .due = program_due() },
 		.report = { -1, -1 },
 	};
 	int64_t began = loop_now_us(), prepared;

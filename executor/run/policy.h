@@ -13,6 +13,7 @@ struct policy {
 	char *profile;          /* as it was asked for, */
 	struct profile_set set; /* and what it means */
 	struct texts imports;   /* items NULL: any; otherwise code may import no others */
+	const char *principal;  /* who asks; lent, for policy_ask() */
 };
 
 /* Does the operator let calls choose it? */

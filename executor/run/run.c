@@ -467,6 +467,7 @@ place_found(void *self)
 		prepare(run);
 		return;
 	}
+	run->plan.policy.principal = run->call->principal;
 	run->ask =
 	    policy_ask(&run->plan.policy, run->plan.language, &run->plan.code, checked, run, &e);
 	if (run->ask == 0)

@@ -8,6 +8,7 @@ The ids are those of the catalogue of attacks: H for readers of files, T for sna
 """
 
 import base64
+import glob
 import hashlib
 import os
 import pwd
@@ -277,6 +278,44 @@ def test_H17_fifty_megabytes_in_bounded_memory(cluster):
         # The message, what it is parsed to, and the bytes; the bytes there, and the packet they came in.
         assert sanitized or (peak(client.process.pid) < 260 and peak(own.pid("executor")) < 180), (
             peak(client.process.pid), peak(own.pid("executor")))
+
+
+def charged(cluster):
+    """Bytes that the groups of all boxes of this cluster are charged with; None: there are no groups."""
+    keeper = int(daemons_children(cluster.pid("executor"))[0])
+    fds = f"/proc/{daemons_children(keeper)[0]}/fd"
+    open_there = {(st.st_dev, st.st_ino) for st in (os.stat(f"{fds}/{fd}") for fd in os.listdir(fds))}
+    for knob in "memory.usage_in_bytes", "memory.current":
+        for path in glob.glob(f"/sys/fs/cgroup/**/cloister-*/{knob}", recursive=True):
+            st = os.stat(os.path.dirname(path))
+            if (st.st_dev, st.st_ino) in open_there:
+                with open(path, encoding="ascii") as file:
+                    return int(file.read())
+    return None
+
+
+def daemons_children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+        return file.read().split()
+
+
+def test_R03_uploads_count_as_files_of_programs(cluster):
+    """R-03: what is uploaded or restored is memory of the boxes, which have a bound together, and not of the host's rest."""
+    box, before = Sandbox(cluster, max_disk_mb=200), charged(cluster)
+    for i in range(3):
+        box.ok("sandbox_upload_file", filename=str(i), content_base64=base64.b64encode(os.urandom(40 << 20)).decode())
+    if before is None:
+        print("no groups here: not counted")
+    else:
+        time.sleep(0.5)  # its steward has gone home, and what it wrote stays counted
+        assert charged(cluster) - before > 110 << 20, (before, charged(cluster))
+    taken = box.ok("create_state_snapshot")
+    restored = box.ok("restore_state_snapshot", snapshot_id=taken["snapshot_id"])["restored"]
+    assert restored == taken["snapshot_id"] or restored, restored
+    if before is not None:
+        assert charged(cluster) - before > 110 << 20, (before, charged(cluster))
+    assert len(box.read("0")) == 40 << 20
+    box.ok("terminate_session")
 
 
 def test_H13_our_names_are_not_in_the_way(cluster):

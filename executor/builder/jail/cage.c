@@ -382,8 +382,8 @@ look(struct entry *in)
 		in->report.layers.why[LAYER_own_uid] = EPERM;
 }
 
-/* A steward runs no foreign code: it shares the builder's empty network and counts as the builder's
- * memory does. */
+/* A steward runs no foreign code: it shares the builder's empty network, and its group, which is
+ * there for the files that it writes, need not hold it. */
 static uint64_t
 wanted(const struct entry *in)
 {
