@@ -78,6 +78,22 @@ show_link(void *self, const struct chain_link *link, uint64_t offset, struct err
 	return 0;
 }
 
+/*
+ * What is read from now on is on the disk.  Who was killed before its fdatasync left records in
+ * memory alone; and after one that failed, the kernel shows there what the disk does not have.
+ */
+static int
+forget_memory(uint64_t size, struct err *e)
+{
+	uint64_t from = size > CHAIN_TAIL_MAX ? size - CHAIN_TAIL_MAX : 0;
+
+	if (fdatasync(journal.fd) < 0)
+		return err_sys(e, "fdatasync");
+	/* A file system without such memory knows no better. */
+	posix_fadvise(journal.fd, (off_t)from, 0, POSIX_FADV_DONTNEED);
+	return 0;
+}
+
 static int
 open_file(int state, struct err *e)
 {
@@ -95,6 +111,8 @@ open_file(int state, struct err *e)
 
 	if (fcntl(journal.fd, F_OFD_SETLK, &whole) < 0)
 		return err_sys(e, "lock, is another auditd writing to it?");
+	if (forget_memory((uint64_t)st.st_size, e) < 0)
+		return -1;
 	/* The name must outlast a power loss as the records do. */
 	if (fsync(state) < 0)
 		return err_sys(e, "fsync of its folder");

@@ -69,18 +69,12 @@ open_failed(const char *path, struct err *e)
 	return -1;
 }
 
-int
-fdio_open_beneath(int dir, const char *path, uint64_t flags, mode_t mode, struct err *e)
+static int
+open_how(int dir, const char *path, const struct open_how *how, struct err *e)
 {
-	struct open_how how = {
-		.flags = flags | O_CLOEXEC,
-		.mode = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE ? mode : 0,
-		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
-	};
-
 	/* EAGAIN: a folder on the way was renamed meanwhile; a guest could do so for ever. */
 	for (int i = 0; i < OPEN_RETRIES; i++) {
-		long fd = syscall(SYS_openat2, dir, path, &how, sizeof how);
+		long fd = syscall(SYS_openat2, dir, path, how, sizeof *how);
 
 		if (fd >= 0)
 			return (int)fd;
@@ -88,6 +82,30 @@ fdio_open_beneath(int dir, const char *path, uint64_t flags, mode_t mode, struct
 			break;
 	}
 	return open_failed(path, e);
+}
+
+int
+fdio_open_beneath(int dir, const char *path, uint64_t flags, mode_t mode, struct err *e)
+{
+	const struct open_how how = {
+		.flags = flags | O_CLOEXEC,
+		.mode = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE ? mode : 0,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+	};
+
+	return open_how(dir, path, &how, e);
+}
+
+int
+fdio_open_inside(int dir, const char *path, struct err *e)
+{
+	/* O_NONBLOCK: opening a FIFO must not wait for its writer. */
+	const struct open_how how = {
+		.flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
+	};
+
+	return open_how(dir, path, &how, e);
 }
 
 /* Up to the end, which fstat does not tell for the files of proc and cgroup. */
@@ -126,15 +144,11 @@ load(int fd, size_t room, size_t limit, struct blob *to, struct err *e)
 	return 0;
 }
 
-/* O_NONBLOCK: opening a FIFO must not wait for its writer. */
-static int
-load_name(int dir, const char *name, int flags, size_t limit, struct blob *to, struct err *e)
+int
+fdio_load_open(int fd, const char *name, size_t limit, struct blob *to, struct err *e)
 {
-	auto_fd int fd = openat(dir, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC | flags);
 	struct stat st;
 
-	if (fd < 0)
-		return open_failed(name, e);
 	if (fstat(fd, &st) < 0)
 		return err_sys(e, "fstat %s", name);
 	if (!S_ISREG(st.st_mode))
@@ -146,6 +160,15 @@ load_name(int dir, const char *name, int flags, size_t limit, struct blob *to, s
 	if (load(fd, st.st_size > 0 ? (size_t)st.st_size + 1 : 4096, limit, to, e) < 0)
 		return err_add(e, "%s", name);
 	return 0;
+}
+
+/* O_NONBLOCK: opening a FIFO must not wait for its writer. */
+static int
+load_name(int dir, const char *name, int flags, size_t limit, struct blob *to, struct err *e)
+{
+	auto_fd int fd = openat(dir, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC | flags);
+
+	return fd < 0 ? open_failed(name, e) : fdio_load_open(fd, name, limit, to, e);
 }
 
 int

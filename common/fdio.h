@@ -20,9 +20,15 @@ int fdio_write(int fd, const void *data, size_t size, struct err *);
  * -1 with *e: not_found, path_not_allowed for one that leaves, or internal. */
 int fdio_open_beneath(int dir, const char *path, uint64_t flags, mode_t mode, struct err *);
 
+/* To read a file of a folder that an operator fills: a link may lead to another place in the
+ * folder, as in a mounted Secret, and to none outside. */
+int fdio_open_inside(int dir, const char *path, struct err *);
+
 /* A regular file as a blob with a zero byte behind it (not counted); limit_exceeded over limit
  * bytes. */
 int fdio_load(int dir, const char *name, size_t limit, struct blob *, struct err *);
+/* The same of one that is open; the name is for *e. */
+int fdio_load_open(int fd, const char *name, size_t limit, struct blob *, struct err *);
 /* The same of a file that whoever runs this program names, maybe by a link. */
 int fdio_load_given(const char *path, size_t limit, struct blob *, struct err *);
 

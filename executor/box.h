@@ -160,7 +160,8 @@ struct program_code {
 
 /* Hands it over when the program is idle, and that is when the run begins; one at a time. */
 int program_run(struct program *, const struct program_code *, struct err *);
-/* A JSON value for the program's `bridge`, seen by the code that is run next. */
+/* A JSON value for the program's `bridge`, seen by the code that is run next.
+ * limit_exceeded where it does not read. */
 int program_bridge(struct program *, const char *key, const struct blob *json, struct err *);
 /* Ends the statement that runs and leaves the program as it is, or kills it 2 seconds later. */
 void program_interrupt(struct program *);

@@ -226,7 +226,7 @@ each_name(const char *path, const void *self,
 
 	if (dir == NULL)
 		return fd < 0 ? -1 : err_sys(e, "%s", path);
-	while ((entry = readdir(dir)) != NULL) {
+	while (errno = 0, (entry = readdir(dir)) != NULL) {
 		const char *name = entry->d_name;
 
 		if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
@@ -237,7 +237,8 @@ each_name(const char *path, const void *self,
 		} else if (visit(self, fd, path, name, e) < 0)
 			return -1;
 	}
-	return 0;
+	/* A manifest that was not seen would not keep its contents from being collected. */
+	return errno == 0 ? 0 : err_sys(e, "%s: read the folder", path);
 }
 
 static int

@@ -2,7 +2,8 @@
 /*
  * keys.c - who a daemon is when it is not on the same machine.
  *
- * Trusts the folder, which the operator made; refuses secrets that others can read.
+ * Trusts the folder, which the operator made, with links that stay in it; refuses secrets that
+ * others can read.
  */
 #include "common/bus/keys.h"
 
@@ -16,15 +17,33 @@
 #include <sys/stat.h>
 #include <zmq.h>
 
+/* root's may be read by a group: a mounted Secret gives its files to that of who is to have them.
+ */
+static int
+check_secret(int fd, struct err *e)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return err_sys(e, "stat");
+	if ((st.st_mode & (st.st_uid == 0 ? 037 : 077)) != 0)
+		return err_set(e, ERR_denied,
+		    "others can read it; must be a file of mode 0600, or 0640 if it is root's");
+	return 0;
+}
+
 static int
 load(int folder, const char *daemon, const char *ending, char text[KEYS_TEXT], struct err *e)
 {
+	bool secret = strcmp(ending, "key") == 0;
 	char name[64];
 	uint8_t raw[32];
 	struct blob file = { 0 };
 
 	snprintf(name, sizeof name, "%s.%s", daemon, ending);
-	if (fdio_load(folder, name, 128, &file, e) < 0)
+	auto_fd int fd = fdio_open_inside(folder, name, e);
+	if (fd < 0 || (secret && check_secret(fd, e) < 0) ||
+	    fdio_load_open(fd, name, 128, &file, e) < 0)
 		return err_add(e, "key %s", name);
 	snprintf(text, KEYS_TEXT, "%.*s", (int)strcspn(file.data, " \r\n"), (char *)file.data);
 	sodium_memzero(file.data, file.size);
@@ -35,20 +54,6 @@ load(int folder, const char *daemon, const char *ending, char text[KEYS_TEXT], s
 	            : err_set(e, ERR_invalid_argument, "key %s: not 40 characters of Z85", name);
 }
 
-static int
-check_secret(int folder, const char *daemon, struct err *e)
-{
-	char name[64];
-	struct stat st;
-
-	snprintf(name, sizeof name, "%s.key", daemon);
-	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return err_sys(e, "key %s", name);
-	if (!S_ISREG(st.st_mode) || (st.st_mode & 077) != 0)
-		return err_set(e, ERR_denied, "key %s: must be a file of mode 0600", name);
-	return 0;
-}
-
 int
 keys_load(const char *path, enum peer self, struct keys *k, struct err *e)
 {
@@ -57,8 +62,7 @@ keys_load(const char *path, enum peer self, struct keys *k, struct err *e)
 	if (folder < 0)
 		return err_sys(e, "keys: open %s", path);
 	*k = (struct keys){ .secret = "" };
-	if (check_secret(folder, edge_peer_name(self), e) < 0 ||
-	    load(folder, edge_peer_name(self), "key", k->secret, e) < 0)
+	if (load(folder, edge_peer_name(self), "key", k->secret, e) < 0)
 		return -1;
 	if (zmq_curve_public(k->public, k->secret) < 0)
 		return err_set(
@@ -79,7 +83,7 @@ keys_clear(struct keys *k)
 }
 
 static int
-make(int folder, const char *daemon, struct err *e)
+make_secret(int folder, const char *daemon, struct err *e)
 {
 	char name[64], secret[KEYS_TEXT], public[KEYS_TEXT];
 
@@ -90,8 +94,24 @@ make(int folder, const char *daemon, struct err *e)
 		return err_set(e, ERR_internal, "make a CURVE key: %s", zmq_strerror(zmq_errno()));
 	int rc = fdio_store(folder, name, secret, strlen(secret), 0600, e);
 	sodium_memzero(secret, sizeof secret);
+	return rc < 0 ? err_add(e, "key %s", name) : 0;
+}
+
+/* Of the secret that is there: one made earlier may have got none, or follow another. */
+static int
+make_public(int folder, const char *daemon, struct err *e)
+{
+	char name[64], secret[KEYS_TEXT], public[KEYS_TEXT], had[KEYS_TEXT];
+	struct err unread;
+
+	if (load(folder, daemon, "key", secret, e) < 0)
+		return -1;
+	int rc = zmq_curve_public(public, secret);
+	sodium_memzero(secret, sizeof secret);
 	if (rc < 0)
-		return err_add(e, "key %s", name);
+		return err_set(e, ERR_invalid_argument, "key of %s: not a CURVE key", daemon);
+	if (load(folder, daemon, "pub", had, &unread) == 0 && strcmp(had, public) == 0)
+		return 0;
 	snprintf(name, sizeof name, "%s.pub", daemon);
 	return fdio_store(folder, name, public, strlen(public), 0644, e);
 }
@@ -104,7 +124,8 @@ keys_make(const char *path, struct err *e)
 	if (folder < 0)
 		return -1;
 	for (enum peer peer = PEER_gateway; peer < PEER_COUNT; peer++)
-		if (make(folder, edge_peer_name(peer), e) < 0)
+		if (make_secret(folder, edge_peer_name(peer), e) < 0 ||
+		    make_public(folder, edge_peer_name(peer), e) < 0)
 			return -1;
 	return 0;
 }

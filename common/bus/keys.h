@@ -17,4 +17,5 @@ struct keys {
 /* The keys that self needs; refuses a secret that others than its owner can read. */
 int keys_load(const char *folder, enum peer self, struct keys *, struct err *);
 void keys_clear(struct keys *);
+/* Makes those that are missing; a public half is always that of the secret beside it. */
 int keys_make(const char *folder, struct err *);

@@ -462,6 +462,9 @@ make_tcp(struct server *s, struct err *e)
 
 	if ((size_t)n >= sizeof s->address)
 		return err_set(e, ERR_invalid_argument, "listen: too long");
+	if (strchr(s->address, '[') != NULL &&
+	    socket_set_int(s->socket, ZMQ_IPV6, "ZMQ_IPV6", 1, e) < 0)
+		return -1;
 	if (zap_open(bus.context, bus.config.self, &bus.keys, e) < 0)
 		return -1;
 	if (socket_set_int(s->socket, ZMQ_CURVE_SERVER, "ZMQ_CURVE_SERVER", 1, e) < 0)

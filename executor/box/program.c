@@ -39,8 +39,9 @@ enum {
 	PART = 65536, /* bytes of one read */
 	PARTS = 4,    /* reads before others have their turn */
 	LAST_PARTS = 16,
-	MAKING_MS = 30000,   /* a program that is not ready by then is given up */
-	INTERRUPT_MS = 2000, /* for a statement to end by itself */
+	MAKING_MS = 30000,      /* a program that is not ready by then is given up */
+	INTERRUPT_MS = 2000,    /* for a statement to end by itself */
+	UNREAD_BYTES = 8 << 20, /* for a program that reads nothing between its statements */
 };
 
 enum stage {
@@ -277,6 +278,13 @@ int
 program_bridge(struct program *p, const char *key, const struct blob *json, struct err *e)
 {
 	size_t length = strlen(key);
+
+	if (p->control.outgoing.size > UNREAD_BYTES)
+		return err_set(e, ERR_limit_exceeded,
+		    "data: the session's interpreter has %d MB of it to read yet; give more when "
+		    "its statement has ended",
+		    UNREAD_BYTES >> 20);
+
 	uint8_t *to = control_add(&p->control, GUEST_BRIDGE, length + 1 + json->size, e);
 
 	if (to == NULL)

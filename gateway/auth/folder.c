@@ -11,6 +11,7 @@
 #include <sodium.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
 static const char name[] = "credentials", reader[] = "cloister-gateway";
 
@@ -33,6 +34,7 @@ static int
 own(int fd, struct err *e)
 {
 	const struct group *group = geteuid() == 0 ? getgrnam(reader) : NULL;
+	struct statvfs fs;
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
@@ -40,7 +42,10 @@ own(int fd, struct err *e)
 	if (st.st_uid != 0 && st.st_uid != geteuid())
 		return err_set(e, ERR_denied, "belongs to uid %u, neither root nor this one",
 		    (unsigned)st.st_uid);
-	if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+	if (fstatvfs(fd, &fs) < 0)
+		return err_sys(e, "statvfs");
+	/* A mounted Secret is a folder of mode 1777 in which nobody can write. */
+	if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0 && (fs.f_flag & ST_RDONLY) == 0)
 		return err_set(e, ERR_denied, "its mode %03o lets others write; make it 750",
 		    (unsigned)st.st_mode & 0777);
 	/* Files that are made in it are the group's, too. */
@@ -93,14 +98,19 @@ check(const struct folder *folder, const char *file, const struct stat *st, stru
 }
 
 static int
-read_file(
-    const struct folder *folder, struct folder_file *file, const struct stat *st, struct err *e)
+read_file(const struct folder *folder, struct folder_file *file, struct err *e)
 {
+	auto_fd int fd = fdio_open_inside(folder->fd, file->name, e);
+	struct stat st;
 	struct blob text;
 	int failed;
 
-	if (check(folder, file->name, st, e) < 0 ||
-	    fdio_load(folder->fd, file->name, file->limit, &text, e) < 0)
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) < 0)
+		return err_sys(e, "stat %s", file->name);
+	if (check(folder, file->name, &st, e) < 0 ||
+	    fdio_load_open(fd, file->name, file->limit, &text, e) < 0)
 		return -1;
 	failed = file->read(&text, e);
 	sodium_memzero(text.data, text.size);
@@ -113,7 +123,8 @@ look(const struct folder *folder, struct folder_file *file, struct err *e)
 {
 	struct stat st;
 
-	if (fstatat(folder->fd, file->name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+	/* Of what a link leads to: it changes while the link does not. */
+	if (fstatat(folder->fd, file->name, &st, 0) < 0) {
 		if (errno != ENOENT)
 			return err_sys(e, "stat %s", file->name);
 		file->seen = (struct stat){ 0 };
@@ -122,7 +133,7 @@ look(const struct folder *folder, struct folder_file *file, struct err *e)
 	if (same(&st, &file->seen))
 		return 0;
 	file->seen = st;
-	return read_file(folder, file, &st, e);
+	return read_file(folder, file, e);
 }
 
 int

@@ -2,9 +2,10 @@
 /*
  * folder.h - files of an operator that are read again when they change, by a process in its jail.
  *
- * A file is replaced as a whole, by rename.  It must belong to root or to the folder's owner, who
- * is root or who opened it, and be neither readable nor writable by others, nor writable by a
- * group: whoever can write it decides who may come in.  While a file that changed cannot be read or
+ * A file is replaced as a whole, by rename: of itself, or of a link on the way to it that stays in
+ * the folder, as in a mounted Secret.  It must belong to root or to the folder's owner, who is root
+ * or who opened it, and be neither readable nor writable by others, nor writable by a group:
+ * whoever can write it decides who may come in.  While a file that changed cannot be read or
  * understood, what was read before stays in force and the log says so; a file that is gone means
  * that there is nothing.
  */

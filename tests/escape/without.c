@@ -28,6 +28,8 @@ int __real_fence_enter(bool steward, bool *scopes, struct err *);
 int __wrap_fence_enter(bool steward, bool *scopes, struct err *);
 int __real_cgroup_join(const struct cgroup *, struct err *);
 int __wrap_cgroup_join(const struct cgroup *, struct err *);
+int __real_cgroup_open_doors(struct cgroup *, bool cloned, struct err *);
+int __wrap_cgroup_open_doors(struct cgroup *, bool cloned, struct err *);
 int __real_caps_drop_all(struct err *);
 int __wrap_caps_drop_all(struct err *);
 int __real_unshare(int flags);
@@ -86,6 +88,19 @@ int
 __wrap_cgroup_join(const struct cgroup *group, struct err *e)
 {
 	return without("cgroup") ? 0 : __real_cgroup_join(group, e);
+}
+
+/* Nor is it cloned into version 2's. */
+int
+__wrap_cgroup_open_doors(struct cgroup *group, bool cloned, struct err *e)
+{
+	int r = __real_cgroup_open_doors(group, cloned, e);
+
+	if (without("cgroup") && group->into >= 0) {
+		close(group->into);
+		group->into = -1;
+	}
+	return r;
 }
 
 int

@@ -16,9 +16,11 @@ set_tests_properties(unit.test_driver PROPERTIES LABELS unit TIMEOUT 120 SKIP_RE
 
 set(snapshotd ${CMAKE_SOURCE_DIR}/snapshotd)
 cloister_test(unit test_manifest.c ${snapshotd}/manifest.c ${snapshotd}/tree.c)
+cloister_test(unit test_store.c ${snapshotd}/store.c)
+target_link_options(test_store PRIVATE LINKER:--wrap=readdir)
 cloister_test(unit test_shelf.c ${snapshotd}/shelf.c ${snapshotd}/manifest.c ${snapshotd}/tree.c)
 target_link_options(test_shelf PRIVATE LINKER:--wrap=loop_now_ms LINKER:--wrap=store_add_owner)
-foreach(test test_manifest test_shelf)
+foreach(test test_manifest test_shelf test_store)
 	cloister_includes(${test} tests snapshotd)
 endforeach()
 add_test(NAME unit.test_imports COMMAND /usr/bin/python3 -B ${CMAKE_CURRENT_SOURCE_DIR}/test_imports.py ${files}/guest/python)

@@ -10,6 +10,7 @@
 
 #include "common/auto.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -18,8 +19,25 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
+
+static int syncs;
+static bool sync_fails;
+
+int __wrap_fdatasync(int fd);
+int __real_fdatasync(int fd);
+
+int
+__wrap_fdatasync(int fd)
+{
+	syncs++;
+	if (!sync_fails)
+		return __real_fdatasync(fd);
+	errno = EIO;
+	return -1;
+}
 
 /* ---- what is written ---- */
 
@@ -44,6 +62,33 @@ is_not_there_before_it_is_durable(void **unused)
 	assert_int_equal(journal_last(), 3);
 	assert_int_equal(journal_durable(), 2);
 	ledger_reopen(2, 0);
+}
+
+/* One killed between write and fdatasync leaves a record in memory; the next one's records claim
+ * that it was durable. */
+static void
+is_durable_before_it_is_found(void **unused)
+{
+	struct blob all;
+	uint64_t torn;
+	struct err e;
+	int before;
+
+	(void)unused;
+	ledger_write(1, 2);
+	all = ledger_load();
+	journal_close();
+	ledger_store(all.data, all.size);
+	before = syncs;
+	ledger_reopen(2, 0);
+	assert_true(syncs > before);
+	journal_close();
+	sync_fails = true;
+	assert_int_equal(ledger_open(&torn, &e), -1);
+	assert_int_equal(e.sys, EIO);
+	sync_fails = false;
+	ledger_reopen(2, 0);
+	blob_clear(&all);
 }
 
 static void
@@ -220,6 +265,7 @@ main(void)
 	const struct CMUnitTest cases[] = {
 		CASE(numbers_have_no_gaps_over_restarts),
 		CASE(is_not_there_before_it_is_durable),
+		CASE(is_durable_before_it_is_found),
 		CASE(undo_forgets_the_written_and_the_filled_part),
 		CASE(what_fills_while_it_writes_comes_next),
 		CASE(room_made_ahead_is_no_torn_tail),

@@ -383,6 +383,23 @@ over_tcp_both_sides_need_their_keys(void **state)
 }
 
 static void
+over_tcp_an_address_may_be_of_ipv6(void **state)
+{
+	char keys[128], listen[64];
+	struct err e;
+
+	(void)state;
+	if (access("/proc/net/if_inet6", R_OK) < 0)
+		skip();
+	snprintf(keys, sizeof keys, "%s/keys", peer_folder());
+	snprintf(listen, sizeof listen, "tcp://[::1]:%d", peer_free_port());
+	assert_int_equal(bus_keys_make(keys, &e), 0);
+	peer_serve(&(struct peer_options){ .listen = listen, .keys = keys });
+	peer_client(&(struct peer_options){ .connect = listen, .keys = keys });
+	assert_true(peer_try("echo").replied);
+}
+
+static void
 copy_key(const char *from, const char *to, const char *name)
 {
 	auto_fd int source = open(from, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -479,6 +496,7 @@ main(void)
 		bus_test(a_draining_server_says_so),
 		bus_test(the_end_answers_what_is_open),
 		bus_test(over_tcp_both_sides_need_their_keys),
+		bus_test(over_tcp_an_address_may_be_of_ipv6),
 		bus_test(over_tcp_another_key_gets_nothing),
 		bus_test(over_tcp_the_key_of_no_edge_gets_nothing),
 	};

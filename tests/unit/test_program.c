@@ -366,6 +366,26 @@ test_nobody_to_ask(void **state)
 	builder.deaf = false;
 }
 
+/* What it is given meanwhile waits, but not without end. */
+static void
+test_one_that_does_not_read(void **state)
+{
+	static char text[1 << 20];
+	const struct blob json = { text, sizeof text };
+	struct err e = { 0 };
+	int given = 0;
+
+	(void)state;
+	memset(text, '1', sizeof text);
+	while (given < 100 && program_bridge(program, "k", &json, &e) == 0)
+		given++;
+	assert_in_range(given, 8, 10);
+	assert_int_equal(e.code, ERR_limit_exceeded);
+	say(GUEST_DONE, "0");
+	say_used();
+	assert_int_equal(seen.runs, 1);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int
@@ -380,6 +400,7 @@ main(void)
 		CASE(test_box_dies_when_it_is_over),
 		CASE(test_killed_by_nobody_known),
 		CASE(test_nobody_to_ask),
+		CASE(test_one_that_does_not_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_store.c - a folder of the store that cannot be read to its end stops the start: what was not
+ * seen would be collected. */
+#include "snapshotd/store.h"
+
+#include "common/auto.h"
+#include "common/fdio.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define ID "01234567-89ab-4cde-8f01-23456789abcd"
+
+static char path[] = "/tmp/store-XXXXXX";
+static int reads, fails_at;
+static int contents, manifests;
+
+struct dirent *__wrap_readdir(DIR *dir);
+struct dirent *__real_readdir(DIR *dir);
+
+struct dirent *
+__wrap_readdir(DIR *dir)
+{
+	if (++reads != fails_at)
+		return __real_readdir(dir);
+	errno = EIO;
+	return NULL;
+}
+
+static int
+see_content(const char *owner, const char *digest, uint64_t size, struct err *e)
+{
+	(void)owner, (void)digest, (void)size, (void)e;
+	contents++;
+	return 0;
+}
+
+static int
+see_manifest(const char *owner, const char *id, const struct blob *file, struct err *e)
+{
+	(void)owner, (void)id, (void)file, (void)e;
+	manifests++;
+	return 0;
+}
+
+static const struct store_visitor visitor = { see_content, see_manifest };
+
+static int
+reopen(int state, int failing, struct err *e)
+{
+	reads = contents = manifests = 0;
+	fails_at = failing;
+
+	int status = store_open(state, &visitor, e);
+
+	store_close();
+	return status;
+}
+
+static void
+an_unreadable_folder_is_no_empty_one(void **unused)
+{
+	const struct blob file = { (void *)(uintptr_t) "text", 4 };
+	char owner[HASH_HEX], digest[HASH_HEX];
+	auto_fd int state = open(mkdtemp(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct err e;
+
+	(void)unused;
+	hash_hex("ann", 3, owner);
+	hash_hex(file.data, file.size, digest);
+	assert_int_equal(store_open(state, &visitor, &e), 0);
+	assert_int_equal(store_add_owner(owner, &e), 0);
+	assert_int_equal(store_put_content(owner, digest, &file, &e), 0);
+	assert_int_equal(store_put_manifest(owner, ID, &file, &e), 0);
+	store_close();
+	assert_int_equal(reopen(state, 0, &e), 0);
+	assert_int_equal(contents, 1);
+	assert_int_equal(manifests, 1);
+	for (int i = 1, all = reads; i <= all; i++) {
+		assert_int_equal(reopen(state, i, &e), -1);
+		assert_int_equal(e.sys, EIO);
+	}
+}
+
+static int
+tear_down(void **unused)
+{
+	char command[64];
+
+	(void)unused;
+	snprintf(command, sizeof command, "rm -r %s", path);
+	return system(command);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(an_unreadable_folder_is_no_empty_one, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
