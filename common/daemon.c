@@ -177,6 +177,7 @@ read_settings(int argc, char **argv)
 
 /* ---- to whoever started it ---- */
 
+/* Each word is dropped that finds no room, so the one that must be heard is said again. */
 static void
 tell_load(void *unused)
 {
@@ -184,8 +185,9 @@ tell_load(void *unused)
 	struct heartbeat load = bus_load();
 
 	(void)unused;
-	snprintf(text, sizeof text, "STATUS=%u running, %u queued, room for %u",
-	    (unsigned)load.running, (unsigned)load.queued, (unsigned)load.room);
+	snprintf(text, sizeof text, "%sSTATUS=%u running, %u queued, room for %u",
+	    self.ending ? "" : "READY=1\n", (unsigned)load.running, (unsigned)load.queued,
+	    (unsigned)load.room);
 	starter_tell(text);
 	loop_after(TELL_MS, tell_load, NULL);
 }

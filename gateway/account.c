@@ -7,6 +7,7 @@
  */
 #include "gateway/account.h"
 
+#include "gateway/auth/options.h"
 #include "gateway/options.h"
 
 #include "common/auto.h"
@@ -136,6 +137,26 @@ account_charge(struct account *account, size_t requests, int64_t now_ms)
 	row->tokens -= (double)requests;
 }
 
+size_t
+account_room(size_t mine, size_t limit, size_t used)
+{
+	size_t left = limit > used ? limit - used : 0;
+
+	if (auth_options.anonymous)
+		return left;
+	return left > mine ? (left - mine + 1) / 2 : 0;
+}
+
+/* Does it have anything still? */
+static bool
+is_used(const struct row *row)
+{
+	const struct account *a = &row->account;
+
+	return row->holders > 0 || a->count > 0 || a->connections > 0 || a->sessions > 0 ||
+	       a->bodies > 0 || a->waiting > 0;
+}
+
 void
 account_sweep(int64_t now_ms)
 {
@@ -144,7 +165,7 @@ account_sweep(int64_t now_ms)
 			struct row *row = *at;
 
 			fill(row, now_ms);
-			if (row->holders > 0 || row->account.count > 0 ||
+			if (is_used(row) ||
 			    (options.rate_per_s > 0 && row->tokens < (double)options.rate_burst)) {
 				at = &row->next;
 				continue;

@@ -18,5 +18,9 @@ void account_release(struct account *);
 int64_t account_wait_ms(struct account *, int64_t now_ms);
 /* So many more are served at once, which those that come next wait for. */
 void account_charge(struct account *, size_t requests, int64_t now_ms);
+/* Of a limit that all principals share, of which so much is used: how much more may one have that
+ * has `mine` of it?  Never more than is left to all others then, so that nobody takes it all; what
+ * is left, where anybody may come in and all are one principal. */
+size_t account_room(size_t mine, size_t limit, size_t used);
 /* Forgets those that nothing belongs to any more, whose rate is back where a new one's begins. */
 void account_sweep(int64_t now_ms);

@@ -22,14 +22,15 @@ const struct setting options_table[] = {
 	  "A message of a client may be so long; the default holds a 50 MB file as base64." },
 	{ "max_output_bytes", KIND_UINT, &options.max_output_bytes, "268435456", 1 << 20, 1LL << 32,
 	  NULL, "Answers waiting for a client that does not read them; what does not fit is answered "
-	  "with limit_exceeded." },
+	  "with limit_exceeded. Over HTTP those of all principals, of which each has a share." },
 	{ "result_bytes", KIND_UINT, &options.result_bytes, "45000", 0, 1LL << 32, NULL,
 	  "Of a result; the middle of longer texts in it is left out, and the whole kept as a resource. "
 	  "Clients show their models some 50,000 characters. 0: as long as it is." },
 	{ "error_bytes", KIND_UINT, &options.error_bytes, "10000", 0, 1LL << 32, NULL,
 	  "The same of a program that failed; clients show some 11,000 characters of that." },
 	{ "kept_bytes", KIND_UINT, &options.kept_bytes, "33554432", 0, 1LL << 32, NULL,
-	  "Texts that results left something out of are kept up to this, the newest; 0: none." },
+	  "Texts that results left something out of are kept up to this, the newest, and who has half of it "
+	  "pushes out nobody else's; 0: none." },
 	{ "max_in_flight", KIND_UINT, &options.max_in_flight, "64", 1, 4096, NULL,
 	  "Calls of one client under way at once; one more is answered with queue_full." },
 	{ "call_timeout_ms", KIND_UINT, &options.call_timeout_ms, "3700000", 100, 86400000, NULL,
@@ -79,7 +80,8 @@ const struct setting options_table[] = {
 	{ "link_ttl_s", KIND_UINT, &options.link_ttl_s, "3600", 1, 31536000, NULL,
 	  "A link to a file can be used for so long." },
 	{ "max_connections", KIND_UINT, &options.max_connections, "12000", 4, 1000000, NULL,
-	  "HTTP connections at once; one more waits to be accepted." },
+	  "HTTP connections at once; one more waits to be accepted, one over a principal's share is "
+	  "answered with 503." },
 	{ "max_connections_per_address", KIND_UINT, &options.max_connections_per_address, "0", 0,
 	  1000000, NULL, "Those of one address, one more is closed; 0: as many as there may be in all." },
 	{ "max_header_bytes", KIND_UINT, &options.max_header_bytes, "12288", 4096, 1 << 20, NULL,
@@ -97,13 +99,14 @@ const struct setting options_table[] = {
 	  "A stream of events that was silent for so long gets a comment." },
 	{ "max_bodies_bytes", KIND_UINT, &options.max_bodies_bytes, "268435456", 1 << 20, 1LL << 40,
 	  NULL, "Memory for bodies of requests while they arrive, all together; a large one that "
-	  "finds none is answered with 503." },
+	  "finds none in its principal's share is answered with 503." },
 	{ "max_stream_bytes", KIND_UINT, &options.max_stream_bytes, "4194304", 65536, 1LL << 32, NULL,
 	  "Events waiting for a client that does not read its stream; with more it is closed." },
 	{ "session_ttl_ms", KIND_UINT, &options.session_ttl_ms, "1800000", 100, 86400000, NULL,
 	  "A session of a revision before 2026-07-28 that nobody used for so long is ended." },
 	{ "max_http_sessions", KIND_UINT, &options.max_http_sessions, "4096", 1, 1000000, NULL,
-	  "Such sessions at once; one more ends the idlest, or is refused where none is idle." },
+	  "Such sessions at once, of which each principal has a share; one more ends the idlest, or is "
+	  "refused where none is idle." },
 	{ "replay_bytes", KIND_UINT, &options.replay_bytes, "1048576", 0, 1 << 30, NULL,
 	  "Events of a session kept for a client that comes back with Last-Event-ID." },
 	{ "rate_per_s", KIND_UINT, &options.rate_per_s, "0", 0, 1000000, NULL,

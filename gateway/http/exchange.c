@@ -7,6 +7,7 @@
  */
 #include "gateway/http/exchange.h"
 
+#include "gateway/account.h"
 #include "gateway/http/guard.h"
 #include "gateway/http/metrics.h"
 #include "gateway/http/session.h"
@@ -110,6 +111,7 @@ exchange_open(struct http_request *r, struct session *session, const struct oper
 		    .scopes = r->identity.scopes },
 		.session = session,
 		.request = r,
+		.own_stream = { .account = r->account },
 		.operation = *operation,
 		.events = guard_accepts(r, "text/event-stream"),
 		.plain = guard_accepts(r, "application/json") };
@@ -187,12 +189,17 @@ overflow(struct stream *s)
 		request_break(s->request);
 }
 
+size_t
+exchange_room(const struct account *account)
+{
+	return account_room(account->waiting, options.max_output_bytes, web_counts.waiting);
+}
+
 static int
 add(struct session *session, struct stream *s, const json_t *message, size_t limit)
 {
-	size_t all_of_it = options.max_output_bytes + s->waiting;
-	size_t left = all_of_it > web_counts.waiting ? all_of_it - web_counts.waiting : 0;
-	int failed = stream_add(s, message, limit < left ? limit : left);
+	size_t most = exchange_room(s->account) + s->waiting;
+	int failed = stream_add(s, message, limit < most ? limit : most);
 
 	if (session != NULL)
 		session_trim(session);
@@ -302,7 +309,7 @@ static json_t *
 apology(const json_t *message)
 {
 	return jsonrpc_error_data(json_object_get(message, "id"), RPC_INTERNAL,
-	    "the answer does not fit beside what waits to be read by all clients",
+	    "the answer does not fit beside what waits to be read (max_output_bytes)",
 	    json_pack("{s:s, s:s}", "code", err_name(ERR_limit_exceeded), "hint",
 		"Read the answers that wait, then ask again for less at once."));
 }
@@ -311,12 +318,9 @@ static void
 reply_plain(struct exchange *x, const json_t *message)
 {
 	struct header headers[2];
-	size_t room = options.max_output_bytes > web_counts.waiting
-	                  ? options.max_output_bytes - web_counts.waiting
-	                  : 0;
 	size_t size = 0;
 	unsigned status = status_of(x, message);
-	char *text = write_whole(message, room, &size);
+	char *text = write_whole(message, exchange_room(x->request->account), &size);
 
 	if (text == NULL) {
 		json_t *instead = apology(message);

@@ -25,6 +25,8 @@ struct operation {
  */
 struct exchange *exchange_open(struct http_request *, struct session *, const struct operation *);
 struct client *exchange_client(struct exchange *);
+/* So many bytes more may wait for a principal. */
+size_t exchange_room(const struct account *);
 /* It makes the session: its answer tells the id. */
 void exchange_introduces(struct exchange *);
 

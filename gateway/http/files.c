@@ -9,6 +9,7 @@
  */
 #include "gateway/http/files.h"
 
+#include "gateway/account.h"
 #include "gateway/auth/auth.h"
 #include "gateway/calls.h"
 #include "gateway/http/guard.h"
@@ -34,12 +35,12 @@ enum {
 struct download {
 	struct http_request *request; /* NULL: it has gone */
 	char *session, *path;
-	struct link_owner owner;
-	uint64_t ask;      /* under way; 0: none */
-	uint64_t at, end;  /* bytes of the file still to be asked for */
-	uint64_t total;    /* of the file */
-	struct blob piece; /* of which used bytes are sent */
-	size_t used, held; /* held: counted for it, from when it is asked for */
+	struct account *account; /* whose the link is, who pays for what waits */
+	uint64_t ask;            /* under way; 0: none */
+	uint64_t at, end;        /* bytes of the file still to be asked for */
+	uint64_t total;          /* of the file */
+	struct blob piece;       /* of which used bytes are sent */
+	size_t used, held;       /* held: counted for it, from when it is asked for */
 	bool begun;
 };
 
@@ -100,6 +101,7 @@ static void
 hold(struct download *d, size_t size)
 {
 	web_counts.waiting += size - d->held;
+	d->account->waiting += size - d->held;
 	d->held = size;
 }
 
@@ -116,7 +118,9 @@ free_download(struct download *d)
 {
 	free(d->session);
 	free(d->path);
-	drop_piece(d);
+	if (d->account != NULL)
+		drop_piece(d);
+	account_release(d->account);
 	free(d);
 }
 
@@ -136,10 +140,12 @@ static int ask_piece(struct download *, size_t size);
 
 /* Half of what may wait is left to answers. */
 static size_t
-piece_size(void)
+piece_size(const struct download *d)
 {
-	return web_counts.waiting + PIECE_BYTES <= options.max_output_bytes / 2 ? PIECE_BYTES
-	                                                                        : SMALL_BYTES;
+	return account_room(d->account->waiting, options.max_output_bytes / 2,
+		   web_counts.waiting) >= PIECE_BYTES
+	           ? PIECE_BYTES
+	           : SMALL_BYTES;
 }
 
 static ssize_t
@@ -161,7 +167,7 @@ read_piece(void *self, uint64_t position, char *to, size_t size)
 	}
 	if (d->at == d->end)
 		return MHD_CONTENT_READER_END_OF_STREAM;
-	if (d->ask == 0 && ask_piece(d, piece_size()) < 0)
+	if (d->ask == 0 && ask_piece(d, piece_size(d)) < 0)
 		return MHD_CONTENT_READER_END_WITH_ERROR;
 	request_wait(d->request);
 	return 0;
@@ -315,8 +321,8 @@ ask_piece(struct download *d, size_t size)
 		.instance = routed ? instance : NULL,
 		.message = MSG_sandbox_read_artifact,
 		.request = &request,
-		.principal = d->owner.principal,
-		.namespace = d->owner.namespace,
+		.principal = d->account->principal,
+		.namespace = d->account->namespace,
 		.timeout_ms = PIECE_MS,
 		.self = d,
 		.done = on_piece };
@@ -333,7 +339,7 @@ ask_piece(struct download *d, size_t size)
 /* ---- requests ---- */
 
 static struct download *
-make(struct http_request *r, struct err *e)
+make(struct http_request *r, struct link_owner *owner, struct err *e)
 {
 	const char *slash = strchr(r->path, '/'), *seal = request_query(r, "t");
 	struct download *d = calloc(1, sizeof *d);
@@ -346,10 +352,29 @@ make(struct http_request *r, struct err *e)
 	d->session = strndup(r->path, (size_t)(slash - r->path));
 	d->path = strdup(slash + 1);
 	if (d->session != NULL && d->path != NULL &&
-	    links_check(d->session, d->path, seal, &d->owner, e) == 0)
-		return d;
+	    links_check(d->session, d->path, seal, owner, e) == 0) {
+		d->account = account_hold(
+		    owner->principal, *owner->namespace == '\0' ? NULL : owner->namespace);
+		if (d->account != NULL)
+			return d;
+		err_set(e, ERR_internal, "out of memory");
+	}
 	free_download(d);
 	return NULL;
+}
+
+/* May whoever the link was made for have one more download?  Otherwise it has replied. */
+static bool
+has_room(struct http_request *r, const struct account *account)
+{
+	if (account_room(account->waiting, options.max_output_bytes, web_counts.waiting) >=
+	    SMALL_BYTES)
+		return true;
+	guard_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE,
+	    (struct header[]){ { "Retry-After", "5" }, { 0 } },
+	    "%zu bytes of yours wait to be read, no more may (max_output_bytes); read them",
+	    account->waiting);
+	return false;
 }
 
 /* Who shows credentials, though none are needed, has to be who the link was made for. */
@@ -372,10 +397,11 @@ void
 files_get(struct http_request *r)
 {
 	struct range range = asked_range(r);
+	struct link_owner owner;
 	struct err e = { 0 };
-	struct download *d = make(r, &e);
+	struct download *d = make(r, &owner, &e);
 
-	if (d != NULL && check_owner(r, &d->owner, &e) < 0) {
+	if (d != NULL && check_owner(r, &owner, &e) < 0) {
 		free_download(d);
 		d = NULL;
 	}
@@ -384,9 +410,14 @@ files_get(struct http_request *r)
 		guard_refuse(r, MHD_HTTP_FORBIDDEN, NULL, "%s", e.text);
 		return;
 	}
+	r->account = account_share(d->account);
+	if (!guard_connects(r) || !has_room(r, d->account)) {
+		free_download(d);
+		return;
+	}
 	d->request = r;
 	r->self = d;
 	r->gone = on_gone;
 	d->at = range.suffix ? 0 : range.first;
-	(void)ask_piece(d, range.suffix || r->head ? 1 : piece_size());
+	(void)ask_piece(d, range.suffix || r->head ? 1 : piece_size(d));
 }

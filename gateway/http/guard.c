@@ -64,8 +64,8 @@ guard_busy(struct http_request *r)
 {
 	guard_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE,
 	    (struct header[]){ { "Retry-After", "2" }, { 0 } },
-	    "bodies that arrive now take all of %zu bytes (max_bodies_bytes); try again",
-	    (size_t)options.max_bodies_bytes);
+	    "bodies that arrive now take %zu of %zu bytes (max_bodies_bytes), yours %zu; try again",
+	    web_counts.bodies, (size_t)options.max_bodies_bytes, r->account->bodies);
 }
 
 /* ---- where a request ends ---- */
@@ -260,6 +260,31 @@ unknown(struct http_request *r)
 	return r->account == NULL;
 }
 
+/* An idle connection takes a place, too: it is theirs whose request came over it last. */
+bool
+guard_connects(struct http_request *r)
+{
+	struct http_peer *p = r->peer;
+
+	if (p->account == r->account)
+		return true;
+	if (account_room(r->account->connections, options.max_connections,
+		web_counts.connections - 1) == 0) {
+		guard_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE,
+		    (struct header[]){ { "Connection", "close" }, { "Retry-After", "5" }, { 0 } },
+		    "%zu of %llu connections are yours, no more may be (max_connections); close "
+		    "some",
+		    r->account->connections, (unsigned long long)web_counts.connections);
+		return false;
+	}
+	if (p->account != NULL)
+		p->account->connections--;
+	account_release(p->account);
+	p->account = account_share(r->account);
+	p->account->connections++;
+	return true;
+}
+
 static unsigned
 needed_by(json_t *message)
 {
@@ -420,7 +445,7 @@ guard_request(struct http_request *r)
 		    (struct header[]){ { "Retry-After", "5" }, { 0 } }, "the server is ending");
 		return;
 	}
-	if (unknown(r) || too_fast(r) || !r->route->body)
+	if (unknown(r) || !guard_connects(r) || too_fast(r) || !r->route->body)
 		return;
 	(void)bad_body(r);
 }

@@ -18,6 +18,8 @@ int guard_open(struct err *);
 bool guard_frames(struct http_request *, const char *version);
 /* At a request's head: fills in its account, or replies. */
 void guard_request(struct http_request *);
+/* Once its account is known: may that have one more connection?  Otherwise it has replied. */
+bool guard_connects(struct http_request *);
 /* Replies to one whose body is too long. */
 void guard_too_large(struct http_request *);
 /* Replies to one whose body finds no room beside others'. */

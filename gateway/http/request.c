@@ -2,6 +2,7 @@
 /* request.c - what was asked, and the ways to answer; what a client sends is not trusted. */
 #include "gateway/http/request.h"
 
+#include "gateway/account.h"
 #include "gateway/http/guard.h"
 #include "gateway/http/web.h"
 #include "gateway/options.h"
@@ -78,11 +79,19 @@ request_repeats(const struct http_request *r, const char *name)
 	return repeats.count > 1;
 }
 
+static void
+count_body(struct http_request *r, size_t room)
+{
+	web_counts.bodies += room - r->room;
+	if (r->account != NULL)
+		r->account->bodies += room - r->room;
+	r->room = room;
+}
+
 void
 request_forget_body(struct http_request *r)
 {
-	web_counts.bodies -= r->room;
-	r->room = 0;
+	count_body(r, 0);
 	free(take_ptr(r->body));
 	free(take_ptr(r->scan));
 }
@@ -97,7 +106,11 @@ find_room(struct http_request *r, size_t size, bool *failed)
 		return true;
 	while (room < r->size + size)
 		room *= 2;
-	if (room > SMALL_BODY && web_counts.bodies + room - r->room > options.max_bodies_bytes) {
+	if (room > options.max_message_bytes)
+		room = options.max_message_bytes;
+	if (room > SMALL_BODY &&
+	    room - r->room >
+		account_room(r->account->bodies, options.max_bodies_bytes, web_counts.bodies)) {
 		guard_busy(r);
 		return false;
 	}
@@ -107,9 +120,8 @@ find_room(struct http_request *r, size_t size, bool *failed)
 	*failed = grown == NULL;
 	if (*failed)
 		return false;
-	web_counts.bodies += room - r->room;
+	count_body(r, room);
 	r->body = grown;
-	r->room = room;
 	return true;
 }
 
@@ -119,9 +131,10 @@ request_take(struct http_request *r, const char *data, size_t size)
 	bool failed = false;
 
 	r->peer->bytes += size;
-	if (r->replied && r->peer->bytes > options.max_message_bytes + DISCARD_BYTES)
-		request_break(r); /* it does not end, and has been answered */
-	if (r->replied || r->broken)
+	if ((r->replied || !r->route->body) &&
+	    r->peer->bytes > options.max_message_bytes + DISCARD_BYTES)
+		request_break(r); /* it does not end, and nobody wants it */
+	if (r->replied || r->broken || !r->route->body)
 		return 0;
 	if (r->scan == NULL && (r->scan = calloc(1, sizeof *r->scan)) == NULL)
 		return -1;
@@ -246,6 +259,8 @@ reply(struct http_request *r, unsigned status, const char *type, struct MHD_Resp
 	if (!r->replied && response != NULL) {
 		r->reply_bytes = size;
 		web_counts.waiting += size;
+		if (r->account != NULL)
+			r->account->waiting += size;
 	}
 	request_give(r, status, response);
 }

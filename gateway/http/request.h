@@ -27,8 +27,9 @@ struct http_peer {
 	bool looked; /* whether its end came unnoticed */
 	bool ended;  /* it sends no more; whether it reads is not known */
 	struct http_request *request;
-	int64_t since_ms; /* of what it does now */
-	size_t bytes;     /* moved since then */
+	struct account *account; /* whose it was last, who has it until it closes */
+	int64_t since_ms;        /* of what it does now */
+	size_t bytes;            /* moved since then */
 	char address[INET6_ADDRSTRLEN];
 };
 

@@ -82,6 +82,7 @@ session_end(struct session *s)
 		at = &(*at)->next;
 	*at = s->next;
 	table.count--;
+	s->client.account->sessions--;
 	s->ended = true;
 	s->exchanges++; /* it must not go while what is under way ends */
 	client_give_up(&s->client, true);
@@ -160,17 +161,17 @@ session_count(void)
 
 /* ---- the beginning ---- */
 
-/* The idlest of a principal's, or of all: one client cannot push out another's while it has some
- * of its own. */
+/* The idlest of a principal's own, or of those that have more than it. */
 static struct session *
-idlest(const struct account *account)
+idlest(const struct account *account, bool own)
 {
 	struct session *found = NULL;
 
 	for (struct session **bucket = table.buckets; bucket < table.buckets + BUCKETS; bucket++)
 		for (struct session *s = *bucket; s != NULL; s = s->next)
-			if ((account == NULL || s->client.account == account) && is_idle(s) &&
-			    (found == NULL || s->used_ms < found->used_ms))
+			if ((own ? s->client.account == account
+				 : s->client.account->sessions > account->sessions + 1) &&
+			    is_idle(s) && (found == NULL || s->used_ms < found->used_ms))
 				found = s;
 	return found;
 }
@@ -178,16 +179,18 @@ idlest(const struct account *account)
 static int
 make_room(const struct account *account, struct err *e)
 {
-	if (table.count < options.max_http_sessions)
+	if (account_room(account->sessions, options.max_http_sessions, table.count) > 0)
 		return 0;
 
-	struct session *victim = idlest(account);
+	struct session *victim = idlest(account, true);
 
+	if (victim == NULL && table.count >= options.max_http_sessions)
+		victim = idlest(account, false);
 	if (victim == NULL)
-		victim = idlest(NULL);
-	if (victim == NULL)
-		return err_set(
-		    e, ERR_queue_full, "%zu sessions are open, which is the limit", table.count);
+		return err_set(e, ERR_queue_full,
+		    "%zu sessions are open, %zu of them yours, as many as may be "
+		    "(max_http_sessions); end one",
+		    table.count, account->sessions);
 	session_end(victim);
 	return 0;
 }
@@ -209,12 +212,13 @@ session_open(struct account *account, const struct transport *by, struct err *e)
 	*s = (struct session){ .client = { .by = by, .account = account_share(account) },
 		.used_ms = loop_now_ms(),
 		.tags = 1,
-		.general = { .tag = 1 } };
+		.general = { .tag = 1, .account = account } };
 	randombytes_buf(random, sizeof random);
 	sodium_bin2hex(s->id, sizeof s->id, random, sizeof random);
 	s->next = *bucket_of(s->id);
 	*bucket_of(s->id) = s;
 	table.count++;
+	account->sessions++;
 	return s;
 }
 
@@ -241,6 +245,7 @@ session_stream(struct session *s)
 	if (made == NULL)
 		return NULL;
 	made->tag = ++s->tags;
+	made->account = s->client.account;
 	while (*at != NULL)
 		at = &(*at)->next;
 	*at = made;

@@ -33,8 +33,10 @@ send_message(struct client *client, struct exchange *unused, const json_t *messa
 	if (message == NULL || s->request == NULL)
 		return;
 	/* One answer may be as long as any, more may not wait. */
-	if (stream_add(s, message,
-		s->waiting == 0 ? options.max_output_bytes : options.max_stream_bytes) < 0)
+	size_t limit = s->waiting == 0 ? options.max_output_bytes : options.max_stream_bytes;
+	size_t most = exchange_room(s->account) + s->waiting;
+
+	if (stream_add(s, message, limit < most ? limit : most) < 0)
 		request_break(s->request);
 }
 

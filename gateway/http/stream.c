@@ -6,6 +6,7 @@
  */
 #include "gateway/http/stream.h"
 
+#include "gateway/client.h"
 #include "gateway/http/web.h"
 #include "gateway/rpc/write.h"
 
@@ -22,6 +23,24 @@ struct sse_event {
 	size_t size;
 	char text[];
 };
+
+static void
+count_waiting(struct stream *s, size_t size)
+{
+	s->waiting += size;
+	web_counts.waiting += size;
+	if (s->account != NULL)
+		s->account->waiting += size;
+}
+
+static void
+count_sent(struct stream *s, size_t size)
+{
+	s->waiting -= size;
+	web_counts.waiting -= size;
+	if (s->account != NULL)
+		s->account->waiting -= size;
+}
 
 /* ---- making one ---- */
 
@@ -96,8 +115,7 @@ keep_event(struct stream *s, struct text *t)
 	}
 	s->bytes += event->size;
 	web_counts.kept += event->size;
-	s->waiting += event->size;
-	web_counts.waiting += event->size;
+	count_waiting(s, event->size);
 	s->spoke_ms = loop_now_ms();
 	if (s->request != NULL)
 		request_wake(s->request);
@@ -201,8 +219,7 @@ stream_read(struct stream *s, char *to, size_t size)
 		memcpy(to + given, s->at->text + s->offset, n);
 		given += n;
 		s->offset += n;
-		s->waiting -= n;
-		web_counts.waiting -= n;
+		count_sent(s, n);
 		if (s->offset < s->at->size)
 			break;
 		s->at = s->at->next;
@@ -224,8 +241,7 @@ void
 stream_detach(struct stream *s)
 {
 	s->request = NULL;
-	s->waiting += s->offset;
-	web_counts.waiting += s->offset;
+	count_waiting(s, s->offset);
 	s->offset = 0;
 	s->comment = s->paused = false;
 }
@@ -250,13 +266,11 @@ stream_rewind(struct stream *s, uint64_t number)
 		return false;
 	while (event != NULL && event->number <= number)
 		event = event->next;
-	web_counts.waiting -= s->waiting;
-	s->waiting = 0;
+	count_sent(s, s->waiting);
 	s->at = event;
 	s->offset = 0;
 	for (; event != NULL; event = event->next)
-		s->waiting += event->size;
-	web_counts.waiting += s->waiting;
+		count_waiting(s, event->size);
 	s->read_ms = loop_now_ms();
 	return true;
 }
@@ -283,9 +297,9 @@ stream_parse(const char *id, uint64_t *tag, uint64_t *number)
 void
 stream_clear(struct stream *s)
 {
-	web_counts.waiting -= s->waiting;
+	count_sent(s, s->waiting);
 	while (s->first != NULL)
 		drop_first(s);
 	s->at = NULL;
-	s->bytes = s->waiting = 0;
+	s->bytes = 0;
 }

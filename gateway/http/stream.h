@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct account;
 struct http_request;
 struct sse_event;
 
@@ -21,6 +22,7 @@ struct stream {
 	size_t offset;                       /* of it that is sent */
 	size_t bytes, waiting;               /* kept; of them not sent yet */
 	uint64_t tag, number;                /* of events that can be resumed; tag 0: they cannot */
+	struct account *account;             /* whose; it is there as long as the owner is */
 	struct http_request *request;        /* that reads; NULL: nobody */
 	int64_t spoke_ms, read_ms;           /* when something was added last, and taken */
 	bool comment;                        /* one is to be sent when nothing else waits */

@@ -178,11 +178,13 @@ on_completed(void *unused, struct MHD_Connection *connection, void **self,
 	if (r->reply != NULL)
 		MHD_destroy_response(r->reply);
 	web_counts.waiting -= r->reply_bytes;
+	if (r->account != NULL)
+		r->account->waiting -= r->reply_bytes;
 	r->peer->request = NULL;
 	r->peer->fresh = r->peer->looked = false;
 	r->peer->since_ms = loop_now_ms();
-	account_release(r->account);
 	request_forget_body(r);
+	account_release(r->account);
 	free(r);
 }
 
@@ -240,6 +242,9 @@ on_connection(void *unused, struct MHD_Connection *connection, void **context,
 	*p->at = p->next;
 	if (p->next != NULL)
 		p->next->at = p->at;
+	if (p->account != NULL)
+		p->account->connections--;
+	account_release(p->account);
 	free(p);
 	*context = NULL;
 	web_counts.connections--;

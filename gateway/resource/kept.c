@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kept.c - a ring; the texts are those that replies had, by reference, and so cost no copy. */
+/* kept.c - a table; the texts are those that replies had, by reference, and so cost no copy. */
 #include "gateway/resource/kept.h"
 
 #include "gateway/account.h"
@@ -18,13 +18,15 @@ enum {
 };
 
 struct kept {
+	uint64_t number; /* the oldest has the least */
 	char id[ID_HEX], name[33];
 	char *principal, *namespace; /* of malloc; namespace may be NULL */
 	json_t *text;                /* NULL: free */
 };
 
-static struct kept ring[SLOTS];
-static size_t next, held; /* next: where the oldest is; held: bytes of all */
+static struct kept table[SLOTS];
+static size_t held; /* bytes of all */
+static uint64_t last;
 
 static void
 drop(struct kept *k)
@@ -38,31 +40,66 @@ drop(struct kept *k)
 	*k = (struct kept){ .text = NULL };
 }
 
-static void
-make_room(size_t size)
+/* Of that principal, or of all. */
+static struct kept *
+oldest(const struct account *who)
 {
-	drop(&ring[next]);
-	for (size_t i = 1; i < SLOTS && held + size > options.kept_bytes; i++)
-		drop(&ring[(next + i) % SLOTS]);
+	struct kept *found = NULL;
+
+	for (struct kept *k = table; k < table + SLOTS; k++)
+		if (k->text != NULL && (found == NULL || k->number < found->number) &&
+		    (who == NULL || account_is(who, k->principal, k->namespace)))
+			found = k;
+	return found;
+}
+
+/* Would it have more than half of what is kept? */
+static bool
+has_most(const struct account *who, size_t size)
+{
+	size_t count = 1;
+
+	for (const struct kept *k = table; k < table + SLOTS; k++)
+		if (k->text != NULL && account_is(who, k->principal, k->namespace)) {
+			size += json_string_length(k->text);
+			count++;
+		}
+	return count > 1 && (size > options.kept_bytes / 2 || count > SLOTS / 2);
+}
+
+/* A free one.  Who has half of it all loses texts of their own, and no other's. */
+static struct kept *
+make_room(const struct account *who, size_t size)
+{
+	for (;;) {
+		struct kept *k = table;
+
+		while (k < table + SLOTS && k->text != NULL)
+			k++;
+		if (k < table + SLOTS && held + size <= options.kept_bytes)
+			return k;
+		drop(oldest(has_most(who, size) ? who : NULL));
+	}
 }
 
 int
 kept_put(const struct account *who, const char *name, json_t *text, char uri[KEPT_URI_MAX])
 {
 	size_t size = json_string_length(text);
-	struct kept *k = &ring[next];
 
 	if (size > options.kept_bytes)
 		return -1;
-	make_room(size);
-	*k = (struct kept){ .principal = strdup(who->principal),
+
+	struct kept *k = make_room(who, size);
+
+	*k = (struct kept){ .number = ++last,
+		.principal = strdup(who->principal),
 		.namespace = who->namespace == NULL ? NULL : strdup(who->namespace),
 		.text = json_incref(text) };
 	must(k->principal != NULL && (who->namespace == NULL || k->namespace != NULL));
 	hash_random_hex(k->id, sizeof k->id);
 	snprintf(k->name, sizeof k->name, "%s", name);
 	held += size;
-	next = (next + 1) % SLOTS;
 	snprintf(uri, KEPT_URI_MAX, KEPT_URI "%s/%s", k->id, k->name);
 	return 0;
 }
@@ -70,7 +107,7 @@ kept_put(const struct account *who, const char *name, json_t *text, char uri[KEP
 json_t *
 kept_get(const struct account *who, const char *id, const char *name)
 {
-	for (struct kept *k = ring; k < ring + SLOTS; k++)
+	for (struct kept *k = table; k < table + SLOTS; k++)
 		if (k->text != NULL && strcmp(k->id, id) == 0 && strcmp(k->name, name) == 0)
 			return account_is(who, k->principal, k->namespace) ? json_incref(k->text)
 			                                                   : NULL;

@@ -3,7 +3,8 @@
  * kept.h - whole texts that a result showed only a part of, for a while, as resources.
  *
  * The ids are random and a text is given to nobody but the principal and name space it was kept
- * for.  All texts together are bounded by the setting kept_bytes; the oldest go first.
+ * for.  All texts together are bounded by the setting kept_bytes; the oldest go first, those of who
+ * has half of them before others'.
  */
 #pragma once
 

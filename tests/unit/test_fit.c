@@ -259,6 +259,27 @@ the_oldest_go_first(void **state)
 	json_decref(text);
 }
 
+static void
+nobody_pushes_out_all_of_anothers(void **state)
+{
+	char first[KEPT_URI_MAX], uri[KEPT_URI_MAX];
+	json_t *text = repeat("x", 1 << 18), *small = json_string("x"), *got;
+
+	(void)state;
+	for (int i = 0; i < 300; i++)
+		assert_int_equal(kept_put(&me, "stdout", text, uri), 0);
+	assert_int_equal(kept_put(&other, "stdout", text, first), 0);
+	for (int i = 0; i < 300; i++)
+		assert_int_equal(kept_put(&me, "stdout", i % 2 == 0 ? text : small, uri), 0);
+	for (int i = 0; i < 300; i++)
+		assert_int_equal(kept_put(&me, "stdout", small, uri), 0);
+	got = whole_of(&other, first);
+	assert_non_null(got);
+	json_decref(got);
+	json_decref(text);
+	json_decref(small);
+}
+
 /* What is too large to be kept says that it cannot be read again. */
 static void
 what_is_not_kept_says_so(void **state)
@@ -311,6 +332,7 @@ main(void)
 		cmocka_unit_test(the_end_of_a_list_goes),
 		cmocka_unit_test(nobody_else_reads_it),
 		cmocka_unit_test(the_oldest_go_first),
+		cmocka_unit_test(nobody_pushes_out_all_of_anothers),
 		cmocka_unit_test(what_is_not_kept_says_so),
 		cmocka_unit_test(pieces_have_every_character_once),
 	};
