@@ -40,7 +40,7 @@ static struct {
 		struct call *call;
 		uint64_t sequence;
 	} calls[CALLS]; /* a ring, by sequence */
-	size_t first, count;
+	size_t first, count, of[PEER_COUNT];
 	int work_fd, done_fd;
 	pthread_t thread;
 	atomic_bool asleep; /* the thread, or it is about to */
@@ -97,6 +97,7 @@ next_call(void)
 
 	group.first = (group.first + 1) % CALLS;
 	group.count--;
+	group.of[call->from]--;
 	return call;
 }
 
@@ -193,12 +194,20 @@ add_events(const char *daemon, struct audit_append *batch, struct err *e)
 	return 0;
 }
 
+/* A daemon has one batch under way: who floods finds no room, and takes none of the others'. */
+static bool
+has_room(enum peer from)
+{
+	return group.of[from] == 0 ||
+	       (group.count < CALLS - PEER_COUNT && journal_filled() <= FILLING_MAX);
+}
+
 int
 group_append(struct call *call, void *request, struct err *e)
 {
 	struct audit_append *batch = request;
 
-	if (group.count == CALLS || journal_filled() > FILLING_MAX) {
+	if (!has_room(call->from)) {
 		err_set(e, ERR_queue_full, "the disk is slower than the events come");
 		e->retry_ms = FULL_RETRY_MS;
 		return -1;
@@ -211,6 +220,7 @@ group_append(struct call *call, void *request, struct err *e)
 		return -1;
 	group.calls[(group.first + group.count++) % CALLS] =
 	    (struct waiting){ call, journal_last() };
+	group.of[call->from]++;
 	answer_durable();
 	return 0;
 }

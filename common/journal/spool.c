@@ -20,6 +20,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -89,6 +90,7 @@ static int
 open_file(int state, const char *name, struct file *file, struct chain_end *end, struct err *e)
 {
 	struct chain_walk walk = { .from_middle = true, .each = count_link };
+	char kept[32];
 
 	file->fd = openat(state, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (file->fd < 0)
@@ -97,9 +99,12 @@ open_file(int state, const char *name, struct file *file, struct chain_end *end,
 	if (lock(file->fd, e) < 0 || chain_walk(&walk, e) < 0)
 		return err_add(e, "%s", name);
 	if (walk.tail > 0) {
-		log_warn("the spool ends in what is no record; kept in spool.torn",
-		    LOG_S("file", name), LOG_N("bytes", walk.tail));
-		if (chain_cut(&walk, state, "spool.torn", e) < 0)
+		/* Of each file apart: both may end so, and what is kept is events that nobody has.
+		 */
+		snprintf(kept, sizeof(kept), "%s.torn", name);
+		log_warn("the spool ends in what is no record; it is kept", LOG_S("file", name),
+		    LOG_S("kept", kept), LOG_N("bytes", walk.tail));
+		if (chain_cut(&walk, state, kept, e) < 0)
 			return err_add(e, "%s", name);
 	}
 	file->size = walk.offset;

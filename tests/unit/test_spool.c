@@ -184,8 +184,8 @@ tear_down(void **unused)
 	(void)unused;
 	spool_close();
 	loop_close();
-	for (const char *const *name =
-		 (const char *const[]){ "spool.0", "spool.1", "spool.torn", NULL };
+	for (const char *const *name = (const char *const[]){ "spool.0", "spool.1", "spool.0.torn",
+		 "spool.1.torn", NULL };
 	     *name != NULL; name++)
 		unlinkat(state, *name, 0);
 	close(state);
@@ -372,7 +372,7 @@ cuts_a_torn_tail(void **unused)
 	auditd.silent = false;
 	open_spool(LIMIT);
 	assert_int_equal(spool_waiting(), 4);
-	assert_true(size_of("spool.torn") > 0);
+	assert_true(size_of("spool.0.torn") > 0);
 	drain();
 	assert_got(uids, 4);
 }
@@ -400,8 +400,36 @@ sends_nothing_from_behind_damage(void **unused)
 	drain();
 	assert_got(uids, 2);
 	/* What could not be trusted is kept for whoever wants to look. */
-	assert_int_equal(size_of("spool.torn"), size_of("spool.torn") / 3 * 3);
-	assert_true(size_of("spool.torn") > 0);
+	assert_int_equal(size_of("spool.0.torn"), size_of("spool.0.torn") / 3 * 3);
+	assert_true(size_of("spool.0.torn") > 0);
+}
+
+static void
+shorten(const char *name, off_t bytes)
+{
+	auto_fd int fd = openat(state, name, O_RDWR | O_CLOEXEC);
+
+	assert_return_code(ftruncate(fd, size_of(name) - bytes), 0);
+}
+
+static void
+keeps_what_is_torn_of_either_file(void **unused)
+{
+	static char uids[MANY][UID];
+	char detail[401] = { 0 };
+
+	(void)unused;
+	memset(detail, 'd', sizeof(detail) - 1);
+	auditd.away = true;
+	open_spool(LIMIT);
+	record_all(uids, MANY / 2, detail);
+	spool_close();
+	shorten("spool.0", 7);
+	shorten("spool.1", 9);
+	open_spool(LIMIT);
+	assert_int_equal(spool_waiting(), MANY / 2 - 2);
+	assert_true(size_of("spool.0.torn") > 0);
+	assert_int_equal(size_of("spool.0.torn") - size_of("spool.1.torn"), 2);
 }
 
 static void
@@ -487,6 +515,7 @@ main(void)
 		CASE(what_ends_finds_room_where_nothing_may_begin),
 		CASE(cuts_a_torn_tail),
 		CASE(sends_nothing_from_behind_damage),
+		CASE(keeps_what_is_torn_of_either_file),
 		CASE(has_one_owner),
 		CASE(survives_kill_9),
 	};
