@@ -25,6 +25,7 @@
 #include "common/timestamp.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -44,6 +45,7 @@ static struct {
 	unsigned uid; /* of who started this */
 	struct tokens tokens;
 	struct jwks keys;
+	uint64_t keys_number; /* one more whenever a key is not there any more */
 } auth = { .folder.fd = -1 };
 
 /* ---- the folder ---- */
@@ -62,6 +64,24 @@ read_tokens(const struct blob *file, struct err *e)
 	return 0;
 }
 
+static bool
+has_key(const struct jwks *keys, const struct jwk *key)
+{
+	for (size_t i = 0; i < keys->count; i++)
+		if (json_equal(keys->items[i].json, key->json))
+			return true;
+	return false;
+}
+
+static bool
+has_all(const struct jwks *fresh, const struct jwks *keys)
+{
+	for (size_t i = 0; i < keys->count; i++)
+		if (!has_key(fresh, &keys->items[i]))
+			return false;
+	return true;
+}
+
 static int
 read_keys(const struct blob *file, struct err *e)
 {
@@ -71,6 +91,7 @@ read_keys(const struct blob *file, struct err *e)
 		return 0;
 	if (file != NULL && jwks_read(file, &fresh, e) < 0)
 		return -1;
+	auth.keys_number += !has_all(&fresh, &auth.keys);
 	jwks_clear(&auth.keys);
 	accepted_clear();
 	auth.keys = fresh;
@@ -237,6 +258,7 @@ check_signed(const struct bearer *bearer, struct identity *who, struct err *e)
 	int failed = claims == NULL ? -1 : claims_read(claims, &rules, now_s(), who, e);
 
 	json_decref(claims);
+	snprintf(who->credential, sizeof who->credential, "%" PRIu64, auth.keys_number);
 	if (failed == 0)
 		accepted_add(bearer->text, bearer->size, who);
 	return failed;
@@ -294,8 +316,10 @@ auth_valid(const struct identity *who)
 	look();
 	if (expired(who))
 		return false;
-	if (who->source != IDENTITY_TOKEN)
+	if (who->source == IDENTITY_LOCAL)
 		return true;
+	if (who->source == IDENTITY_OAUTH) /* whose key may be gone; who comes back shows it */
+		return strtoull(who->credential, NULL, 10) == auth.keys_number;
 	for (size_t i = 0; now == NULL && i < auth.tokens.count; i++)
 		if (strcmp(auth.tokens.items[i].identity.credential, who->credential) == 0)
 			now = &auth.tokens.items[i].identity;

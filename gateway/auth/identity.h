@@ -28,7 +28,8 @@ struct identity {
 	char namespace[IDENTITY_NAMESPACE]; /* "": none, which is a name space of its own, too */
 	unsigned scopes;                    /* bits of scope.h */
 	int64_t expires_s;                  /* seconds since 1970; 0: never */
-	/* Of a token: which, for auth_valid(); the first half of its hash, no secret. */
+	/* For auth_valid().  Of a token: which; the first half of its hash, no secret.  Of an
+	 * issuer's: which of its sets of keys it was checked with. */
 	char credential[IDENTITY_CREDENTIAL];
 };
 

@@ -166,7 +166,9 @@ class Gateway:
         self.limit = limit
 
     def __enter__(self):
-        with open(self.log_path, "wb") as log:
+        # Two of a cluster have one: at its end, so that neither writes over what the other says.
+        open(self.log_path, "wb").close()
+        with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                             preexec_fn=self.limit)
         end = time.monotonic() + 20

@@ -458,12 +458,16 @@ sees_new_keys(void **state)
 	auto_free char *header = signed_token(""), *was = issuer_set(key, NULL);
 	json_t *fresh = issuer_key("ES256", "two");
 	auto_free char *set = issuer_set(fresh, NULL);
+	struct identity who;
 	struct err e;
 
 	(void)state;
 	strikes_clear();
-	assert_int_equal(code_of(header, "10.0.0.6", &e), ERR_none);
+	assert_int_equal(auth_check(header, "10.0.0.6", &who, &e), 0);
+	store(AUTH_KEYS, was, 0600);
+	assert_true(auth_valid(&who));
 	store(AUTH_KEYS, set, 0600);
+	assert_false(auth_valid(&who)); /* what it has open ends, too */
 	assert_int_equal(code_of(header, "10.0.0.6", &e), ERR_unauthenticated);
 	assert_string_equal(e.text, "the token's key is none of the issuer's");
 	store(AUTH_KEYS, "{\"keys\":[]}", 0600);
