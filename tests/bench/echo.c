@@ -9,6 +9,7 @@
  * It trusts its client: a request is a line with "id":N, or comes by one read of its connection.
  */
 #include "common/auto.h"
+#include "common/fdio.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -46,13 +47,10 @@ answer(char *to, const char *request, size_t size)
 static void
 write_all(int fd, const char *data, size_t size)
 {
-	for (size_t done = 0; done < size;) {
-		ssize_t n = write(fd, data + done, size - done);
+	struct err e;
 
-		if (n < 0)
-			die("write");
-		done += (size_t)n;
-	}
+	if (fdio_write(fd, data, size, &e) < 0)
+		die("write");
 }
 
 /* ---- stdio ---- */

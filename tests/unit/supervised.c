@@ -2,12 +2,13 @@
 /* supervised.c - copies of programs in a folder, and a supervisor that starts them. */
 #include "supervised.h"
 
+#include "scratch.h"
+
 #include "common/auto.h"
 #include "common/loop.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <jansson.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -241,13 +242,6 @@ set_up(void **unused)
 	return 0;
 }
 
-static int
-remove_one(const char *path, const struct stat *st, int type, struct FTW *walk)
-{
-	(void)st, (void)type, (void)walk;
-	return remove(path);
-}
-
 int
 tear_down(void **unused)
 {
@@ -259,5 +253,5 @@ tear_down(void **unused)
 	status_of(START(NULL, NULL, "down"));
 	if (supervisor > 0) /* it tidies up after its answer */
 		wait_gone(supervisor);
-	return nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	return scratch_remove(folder);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_keys.c - a folder of keys as an operator may have it, mounted as a Secret or laid open. */
+#include "scratch.h"
+
 #include "common/bus/keys.h"
 
 #include "common/auto.h"
@@ -25,8 +27,7 @@ set_up(void **state)
 	struct err e;
 
 	(void)state;
-	strcpy(base + sizeof base - 7, "XXXXXX");
-	if (mkdtemp(base) == NULL)
+	if (scratch_make(base) < 0)
 		return -1;
 	snprintf(folder, sizeof folder, "%s/keys", base);
 	if (keys_make(folder, &e) < 0)
@@ -38,12 +39,9 @@ set_up(void **state)
 static int
 tear_down(void **state)
 {
-	char command[64];
-
 	(void)state;
 	close(at);
-	snprintf(command, sizeof command, "rm -r %s", base);
-	return system(command);
+	return scratch_remove(base);
 }
 
 static enum err_code
