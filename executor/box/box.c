@@ -10,6 +10,49 @@
 
 #include "common/auto.h"
 
+enum {
+	OURS = 1, /* of a box's processes: its first */
+};
+
+static void
+on_started(void *self, const struct answer *answer, int *fds, size_t nfds)
+{
+	struct box *box = self;
+	size_t n = 0;
+
+	for (int i = 0; i < CGROUP_USES; i++)
+		if ((answer->uses & 1u << i) != 0 && n < nfds)
+			box->use[i] = take_fd(&fds[n++]);
+}
+
+void
+box_forget_use(struct box *box)
+{
+	for (int i = 0; i < CGROUP_USES; i++)
+		if (box->use[i] >= 0)
+			close(take_fd(&box->use[i]));
+}
+
+bool
+box_is_counted(const struct box *box)
+{
+	return box->use[CGROUP_PROCESSES] >= 0;
+}
+
+bool
+box_is_deserted(struct box *box)
+{
+	struct cgroup_use use;
+
+	if (!box_is_counted(box))
+		return false;
+	cgroup_use_read(box->use, &use);
+	box->past.too_many_processes = use.refused > 0;
+	box->past.max_memory_bytes = use.max_memory_bytes;
+	box->past.cpu_us = use.cpu_us;
+	return use.processes > 0 && use.processes <= OURS + 1;
+}
+
 /* A program that hears of it may be freed by that, and only that one. */
 static void
 tell_programs(struct box *box, const struct answer *answer, void (*tell)(struct program *))
@@ -58,6 +101,7 @@ box_settle(struct box *box)
 	if (box->errand != NULL || box->programs != NULL || box->telling)
 		return;
 	box->ended(box->self, &box->past.error);
+	box_forget_use(box);
 	free(box);
 }
 
@@ -83,6 +127,7 @@ box_make(const struct box_limits *limits, const struct workspace *workspace,
     void (*ended)(void *self, const struct err *e), void *self, struct err *e)
 {
 	static const struct errand_events events = {
+		.started = on_started,
 		.used = on_used,
 		.killed = on_killed,
 		.ended = on_ended,
@@ -104,6 +149,8 @@ box_make(const struct box_limits *limits, const struct workspace *workspace,
 		return NULL;
 	}
 	*box = (struct box){ .ended = ended, .self = self };
+	for (int i = 0; i < CGROUP_USES; i++)
+		box->use[i] = -1;
 	box->errand = errand_start(&order, NULL, 0, &events, box, e);
 	if (box->errand == NULL) {
 		free(box);
