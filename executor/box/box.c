@@ -9,9 +9,11 @@
 #include "executor/box/place.h"
 
 #include "common/auto.h"
+#include "common/loop.h"
 
 enum {
-	OURS = 1, /* of a box's processes: its first */
+	OURS = 1,      /* of a box's processes: its first */
+	LINGER_MS = 1, /* while the answer is on its way, which a death beside it would hold up */
 };
 
 static void
@@ -50,7 +52,8 @@ box_is_deserted(struct box *box)
 	box->past.too_many_processes = use.refused > 0;
 	box->past.max_memory_bytes = use.max_memory_bytes;
 	box->past.cpu_us = use.cpu_us;
-	return use.processes > 0 && use.processes <= OURS + 1;
+	box->deserted = use.processes > 0 && use.processes <= OURS + 1;
+	return box->deserted;
 }
 
 /* A program that hears of it may be freed by that, and only that one. */
@@ -92,6 +95,8 @@ on_ended(void *self, const struct answer *answer)
 
 	box->errand = NULL;
 	box->told = true;
+	loop_unset(box->timer);
+	box->timer = 0;
 	tell_programs(box, answer, program_box_told);
 }
 
@@ -105,6 +110,15 @@ box_settle(struct box *box)
 	free(box);
 }
 
+static void
+kill_now(void *self)
+{
+	struct box *box = self;
+
+	box->timer = 0;
+	errand_kill(box->errand);
+}
+
 void
 box_kill(struct box *box)
 {
@@ -113,7 +127,10 @@ box_kill(struct box *box)
 	box->killed = true;
 	for (struct program *p = box->programs; p != NULL; p = program_next(p))
 		program_box_killed(p);
-	errand_kill(box->errand);
+	if (box->deserted)
+		box->timer = loop_after(LINGER_MS, kill_now, box);
+	else
+		errand_kill(box->errand);
 }
 
 bool

@@ -13,6 +13,8 @@ struct box {
 	bool killed;
 	bool told;            /* that all in it were sent SIGKILL, or that it is over */
 	bool telling;         /* its programs of that; they may go meanwhile */
+	bool deserted;        /* by all but a program that is done */
+	uint64_t timer;       /* until such a one is killed */
 	struct answer past;   /* what was used since it was told before */
 	int use[CGROUP_USES]; /* what its group counts, or -1 */
 };

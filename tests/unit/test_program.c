@@ -431,6 +431,7 @@ test_deserted_box_is_not_waited_for(void **state)
 	assert_int_equal(seen.end.exit_code, 3);
 	assert_true(seen.end.program_gone);
 	assert_true(seen.end.cpu_ms == 1.5);
+	turn();
 	assert_int_equal(builder.kills, 1);
 	say_box(ANSWER_KILLED, 9000);
 	assert_int_equal(seen.runs, 1);
