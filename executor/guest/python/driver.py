@@ -145,9 +145,9 @@ class Shadows:
         if not self.ahead:
             return
         try:
-            changed = os.stat(".").st_mtime_ns
-            if changed != self.seen:
-                self.seen = changed
+            folder = os.stat(".")
+            if folder.st_size and folder.st_mtime_ns != self.seen:  # an empty folder of a tmpfs has no size
+                self.seen = folder.st_mtime_ns
                 entries = os.listdir(".")
                 if entries:
                     self.drop(entries)
