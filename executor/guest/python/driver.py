@@ -26,6 +26,7 @@ FUTURE = 0x1FE0000  # the bits of co_flags that stand for "from __future__ impor
 MAX_RESULT, MAX_NAMES, MAX_NAME = 1 << 20, 256, 256
 FORMS = "_repr_png_", "_repr_svg_", "_repr_html_"
 REHEARSAL = b"import sys, os\nprint(1)\nname = [str(n) for n in range(2)]\nname"
+EMPTY = 40  # bytes of a folder of a tmpfs: 20 for each entry, "." and ".." among them
 REHEARSED = b"a rehearsal\nsys\nos\n"
 MAX_SOURCES, MAX_SOURCE_BYTES = 512, 8 << 20  # of earlier statements, for their tracebacks
 
@@ -146,7 +147,7 @@ class Shadows:
             return
         try:
             folder = os.stat(".")
-            if folder.st_size and folder.st_mtime_ns != self.seen:  # an empty folder of a tmpfs has no size
+            if folder.st_size > EMPTY and folder.st_mtime_ns != self.seen:
                 self.seen = folder.st_mtime_ns
                 entries = os.listdir(".")
                 if entries:
