@@ -115,7 +115,7 @@ struct answer {
 	struct layers layers;
 	uint32_t step_us[STEP_COUNT]; /* STARTED: how long each step of making it took */
 	uint32_t uses; /* STARTED, of a box: bits by enum cgroup_uses: those that have come */
-	bool cold; /* STARTED, of a program: from its file, whether or not a zygote was asked */
+	bool cold;     /* STARTED, of a program: from its file, whether or not a zygote was asked */
 	int32_t status; /* ENDED, of a program, a steward: as of wait(2) */
 	/* USED, KILLED, ENDED, of a box: since it was USED before, or was made */
 	bool out_of_memory, out_of_cpu, too_many_processes; /* a limit was hit */

@@ -27,6 +27,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -179,16 +180,16 @@ enum {
 static void
 gather(void)
 {
-	unsigned long from, to;
-	char line[4352], mode[5], path[2];
+	char line[4352]; /* with a path */
 	FILE *maps = fopen("/proc/self/maps", "re");
 
 	while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
-		int n = sscanf(line, "%lx-%lx %4s %*s %*s %*s %1s", &from, &to, mode, path);
+		char *at;
+		unsigned long from = strtoul(line, &at, 16), to = strtoul(at + 1, &at, 16);
 
-		if (n < 3 || strcmp(mode, "rw-p") != 0 || (n == 4 && path[0] != '['))
+		if (strncmp(at, " rw-p ", 6) != 0 || strchr(at, '/') != NULL)
 			continue;
-		for (from = (from + HUGE - 1) & -(unsigned long)HUGE; from + HUGE <= to; from += HUGE)
+		for (from = (from + HUGE - 1) / HUGE * HUGE; from + HUGE <= to; from += HUGE)
 			madvise((void *)from, HUGE, COLLAPSE);
 	}
 	if (maps != NULL)
