@@ -9,7 +9,8 @@
  * this process hangs, in the builder.
  *
  * A statement is over when the driver says DONE, behind which all it wrote lies in the pipes; the
- * program is idle again, and the builder is asked what was used.  Any other run is over with the
+ * program is idle again.  What was used is read here where the box's group counts it, and
+ * asked of the builder otherwise.  Any other run is over with the
  * program: the builder says so, or the driver of one that is alone, when nothing is left to it but
  * to exit.  What was alone takes its box along: nobody waits for that where nothing else is in
  * there, and otherwise the run is told when all were sent SIGKILL.  What is not alone and was
