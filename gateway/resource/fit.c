@@ -20,6 +20,7 @@ enum {
 	SHORT = 1024,    /* texts up to this are left alone */
 	ROOM_MIN = 4096, /* for all of them together, however long the rest is */
 	GAP_MAX = 256,   /* what stands for what was left out */
+	BYTE_MAX = 6,    /* what one byte costs at most */
 };
 
 struct text {
@@ -66,7 +67,12 @@ cost_of_byte(unsigned char c)
 static void
 add(struct texts_found *found, json_t *holder, enum msg_id of, const struct field *f)
 {
-	size_t cost = cost_of(json_object_get(holder, f->name));
+	const json_t *value = json_object_get(holder, f->name);
+
+	if (json_is_string(value) && json_string_length(value) < SHORT / BYTE_MAX)
+		return;
+
+	size_t cost = cost_of(value);
 
 	if (cost <= SHORT || found->count == TEXTS)
 		return;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <endian.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -32,6 +33,12 @@ plain_of(uint64_t bytes)
 	return found == 0 ? (int)sizeof bytes : __builtin_ctzll(found) / 8;
 }
 
+static inline bool
+plain_is(char c)
+{
+	return (unsigned char)c >= ' ' && c != '"' && c != '\\';
+}
+
 /* Up to the first byte of [text, end) that stands for more than itself, or end. */
 static inline const char *
 plain_end(const char *text, const char *end)
@@ -47,7 +54,7 @@ plain_end(const char *text, const char *end)
 		if (n < (int)sizeof bytes)
 			return text;
 	}
-	while (text < end && (unsigned char)*text >= ' ' && *text != '"' && *text != '\\')
+	while (text < end && plain_is(*text))
 		text++;
 	return text;
 }

@@ -24,7 +24,7 @@ struct writer {
 	void *self;
 	bool failed;
 	size_t used;
-	char held[4096]; /* small pieces on their way to put() */
+	char held[4096]; /* on its way to put() */
 };
 
 static void
@@ -35,15 +35,12 @@ flush(struct writer *w)
 	w->used = 0;
 }
 
+/* Of a few bytes. */
 static inline void
 add(struct writer *w, const char *data, size_t size)
 {
 	if (size > sizeof w->held - w->used)
 		flush(w);
-	if (size > sizeof w->held) {
-		w->failed = w->failed || w->put(data, size, w->self) != 0;
-		return;
-	}
 	memcpy(w->held + w->used, data, size);
 	w->used += size;
 }
@@ -76,16 +73,35 @@ add_escape(struct writer *w, char c)
 	add_byte(w, form);
 }
 
+/* What is plain at the front, as far as there is room; where that ends. */
+static const char *
+add_plain(struct writer *w, const char *text, const char *end)
+{
+	char *to = w->held + w->used, *full = w->held + sizeof w->held;
+	uint64_t bytes;
+	int n = sizeof bytes;
+
+	for (; n == sizeof bytes && end - text >= n && full - to >= n; text += n, to += n) {
+		memcpy(&bytes, text, sizeof bytes);
+		memcpy(to, &bytes, sizeof bytes);
+		n = plain_of(bytes);
+	}
+	while (text < end && to < full && plain_is(*text))
+		*to++ = *text++;
+	w->used = (size_t)(to - w->held);
+	return text;
+}
+
 static void
 add_string(struct writer *w, const char *text, size_t size)
 {
-	add_byte(w, '"');
-	for (const char *end = text + size; text < end && !w->failed;) {
-		const char *plain = text;
+	const char *end = text + size;
 
-		text = plain_end(plain, end);
-		add(w, plain, (size_t)(text - plain));
-		if (text < end)
+	add_byte(w, '"');
+	while ((text = add_plain(w, text, end)) < end && !w->failed) {
+		if (plain_is(*text))
+			flush(w);
+		else
 			add_escape(w, *text++);
 	}
 	add_byte(w, '"');
