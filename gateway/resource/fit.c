@@ -107,7 +107,9 @@ find(struct texts_found *found, enum msg_id id, json_t *value)
 	const struct message *m = &messages[id];
 
 	for (const struct field *f = m->fields; f < m->fields + m->nfields; f++) {
-		json_t *member = json_object_get(value, f->name), *item;
+		bool may_be_long = f->kind == KIND_PAGE || f->kind == KIND_ANY ||
+		                   f->kind == KIND_ITEM || f->kind == KIND_LIST;
+		json_t *member = may_be_long ? json_object_get(value, f->name) : NULL, *item;
 		size_t i;
 
 		if (member == NULL)
