@@ -30,6 +30,7 @@ struct link {
 	enum peer to;
 	char *address;
 	void *socket, *monitor;
+	bool stirred;      /* as socket.h says */
 	bool connected;    /* as ZeroMQ says */
 	bool ready;        /* greeted, and not silent */
 	uint64_t greeting; /* number of our last hello: only its answer counts */
@@ -63,6 +64,7 @@ client_send(struct link *l, struct envelope *envelope, struct packed *content)
 {
 	int rc = parcel_send(l->socket, NULL, envelope, content);
 
+	l->stirred = true;
 	if (rc == 0)
 		l->spoke_ms = loop_now_ms();
 	return rc;
@@ -298,14 +300,18 @@ see_events(void *self, uint32_t unused)
 }
 
 bool
-client_pump(void)
+client_pump(bool all)
 {
-	bool any = false;
+	bool more = false;
 
-	for (struct link *l = links; l < links + nlinks; l++)
-		for (int i = 0; i < BUS_BATCH && receive(l); i++)
-			any = true;
-	return any;
+	for (struct link *l = links; l < links + nlinks; l++) {
+		l->stirred |= all;
+		for (int i = 0; i < BUS_BATCH && l->stirred; i++)
+			l->stirred = receive(l);
+	}
+	for (const struct link *l = links; l < links + nlinks; l++)
+		more |= l->stirred;
+	return more;
 }
 
 void
@@ -386,7 +392,7 @@ open_link(struct link *l, struct err *e)
 	const int events = ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED |
 	                   ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
 
-	if ((l->socket = socket_open(bus.context, ZMQ_DEALER, e)) == NULL ||
+	if ((l->socket = socket_open(bus.context, ZMQ_DEALER, &l->stirred, e)) == NULL ||
 	    (l->monitor = socket_monitor(bus.context, l->socket, events, see_events, l, e)) == NULL)
 		return -1;
 	if (socket_set_int(l->socket, ZMQ_IMMEDIATE, "ZMQ_IMMEDIATE", 1, e) < 0 ||

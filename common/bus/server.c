@@ -52,6 +52,7 @@ struct server {
 	char address[ENDPOINT_BYTES];
 	uid_t uid;
 	void *socket, *monitor;
+	bool stirred; /* as socket.h says */
 	struct caller *callers;
 };
 
@@ -93,6 +94,7 @@ transmit(struct server *s, const struct address *to, enum frame frame, uint64_t 
 	struct envelope envelope = { .frame = (int)frame, .id = id };
 
 	envelope.message = message == MSG_none ? NULL : (char *)messages[message].name;
+	s->stirred = true;
 	return parcel_send(s->socket, to, &envelope, content);
 }
 
@@ -406,16 +408,18 @@ see_events(void *self, uint32_t unused)
 }
 
 bool
-server_pump(void)
+server_pump(bool all)
 {
-	bool any = false, refused = false;
+	bool more = zap_pump();
 
-	for (int i = 0; i < BUS_BATCH && zap_answer(&refused); i++)
-		any = true;
-	for (struct server *s = servers; s < servers + nservers; s++)
-		for (int i = 0; i < BUS_BATCH && receive(s); i++)
-			any = true;
-	return any;
+	for (struct server *s = servers; s < servers + nservers; s++) {
+		s->stirred |= all;
+		for (int i = 0; i < BUS_BATCH && s->stirred; i++)
+			s->stirred = receive(s);
+	}
+	for (const struct server *s = servers; s < servers + nservers; s++)
+		more |= s->stirred;
+	return more;
 }
 
 /* ---- life ---- */
@@ -503,7 +507,7 @@ open_server(struct server *s, struct err *e)
 	const int events = ZMQ_EVENT_ACCEPT_FAILED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
 	                   ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
 
-	if ((s->socket = socket_open(bus.context, ZMQ_ROUTER, e)) == NULL ||
+	if ((s->socket = socket_open(bus.context, ZMQ_ROUTER, &s->stirred, e)) == NULL ||
 	    (s->monitor = socket_monitor(bus.context, s->socket, events, see_events, s, e)) ==
 		NULL ||
 	    socket_set_int(s->socket, ZMQ_ROUTER_MANDATORY, "ZMQ_ROUTER_MANDATORY", 1, e) < 0)
