@@ -218,6 +218,7 @@ tick(void *self)
 	(void)self;
 	socket_stir();
 	pump(NULL);
+	connection_give_back();
 	server_tick();
 	client_tick();
 	tick_timer = loop_after(BUS_TICK_MS, tick, NULL);
