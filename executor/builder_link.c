@@ -372,22 +372,20 @@ end_errand(uint32_t id, const struct answer *answer)
 }
 
 static void
-take_answer(const struct answer *answer, int fd)
+take_answer(const struct answer *answer, int *fds, size_t nfds)
 {
 	struct errand *errand = answer->id <= ORDER_MAX_LIVING ? line.errands[answer->id] : NULL;
 
 	if (answer->kind == ANSWER_WORKSPACE) {
-		workspace_answered(answer, fd);
+		workspace_answered(answer, nfds > 0 ? take_fd(&fds[0]) : -1);
 		return;
 	}
-	if (fd >= 0)
-		close(fd);
 	if (errand == NULL)
 		log_warn("the builder speaks of a box that is not known", LOG_N("id", answer->id));
 	else if (answer->kind == ANSWER_ENDED)
 		end_errand(answer->id, answer);
 	else if (answer->kind == ANSWER_STARTED && errand->events.started != NULL)
-		errand->events.started(errand->self, answer);
+		errand->events.started(errand->self, answer, fds, nfds);
 	else if (answer->kind == ANSWER_USED && errand->events.used != NULL)
 		errand->events.used(errand->self, answer);
 	else if (answer->kind == ANSWER_KILLED && errand->events.killed != NULL)
@@ -420,16 +418,19 @@ on_socket(void *self, uint32_t events)
 	if ((events & EPOLLOUT) != 0)
 		send_waiting();
 	for (int i = 0; i < BATCH && !line.gone; i++) {
-		int fd = -1;
-		size_t nfds = 1;
-		ssize_t n = fdio_receive(line.sock, &answer, sizeof answer, &fd, &nfds, 0);
+		int fds[CGROUP_USES];
+		size_t nfds = COUNT(fds);
+		ssize_t n = fdio_receive(line.sock, &answer, sizeof answer, fds, &nfds, 0);
 
 		if (n < 0 && errno == EAGAIN)
 			return;
 		if (n == (ssize_t)sizeof answer || (n < 0 && errno == EMFILE))
-			take_answer(&answer, nfds > 0 ? fd : -1);
+			take_answer(&answer, fds, nfds);
 		else
 			lose();
+		while (nfds-- > 0)
+			if (fds[nfds] >= 0)
+				close(fds[nfds]);
 	}
 }
 

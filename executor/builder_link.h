@@ -14,8 +14,9 @@
 struct errand;
 
 struct errand_events {
-	/* The box is closed, or the program's jail is; may be NULL. */
-	void (*started)(void *self, const struct answer *);
+	/* The box is closed, or the program's jail is; may be NULL.  fds: what came with it;
+	 * those that are taken from there are the receiver's. */
+	void (*started)(void *self, const struct answer *, int *fds, size_t nfds);
 	/* Of a box: what was used, as errand_clock() asks; may be NULL. */
 	void (*used)(void *self, const struct answer *);
 	/* Of a box: all in it were sent SIGKILL; what it has used; may be NULL. */

@@ -9,6 +9,52 @@
 #include "executor/box/place.h"
 
 #include "common/auto.h"
+#include "common/loop.h"
+
+enum {
+	OURS = 1,      /* of a box's processes: its first */
+	LINGER_MS = 1, /* while the answer is on its way, which a death beside it would hold up */
+};
+
+static void
+on_started(void *self, const struct answer *answer, int *fds, size_t nfds)
+{
+	struct box *box = self;
+	size_t n = 0;
+
+	for (int i = 0; i < CGROUP_USES; i++)
+		if ((answer->uses & 1u << i) != 0 && n < nfds)
+			box->use[i] = take_fd(&fds[n++]);
+}
+
+void
+box_forget_use(struct box *box)
+{
+	for (int i = 0; i < CGROUP_USES; i++)
+		if (box->use[i] >= 0)
+			close(take_fd(&box->use[i]));
+}
+
+bool
+box_is_counted(const struct box *box)
+{
+	return box->use[CGROUP_PROCESSES] >= 0;
+}
+
+bool
+box_is_deserted(struct box *box)
+{
+	struct cgroup_use use;
+
+	if (!box_is_counted(box))
+		return false;
+	cgroup_use_read(box->use, &use);
+	box->past.too_many_processes = use.refused > 0;
+	box->past.max_memory_bytes = use.max_memory_bytes;
+	box->past.cpu_us = use.cpu_us;
+	box->deserted = use.processes > 0 && use.processes <= OURS + 1;
+	return box->deserted;
+}
 
 /* A program that hears of it may be freed by that, and only that one. */
 static void
@@ -49,6 +95,8 @@ on_ended(void *self, const struct answer *answer)
 
 	box->errand = NULL;
 	box->told = true;
+	loop_unset(box->timer);
+	box->timer = 0;
 	tell_programs(box, answer, program_box_told);
 }
 
@@ -58,7 +106,17 @@ box_settle(struct box *box)
 	if (box->errand != NULL || box->programs != NULL || box->telling)
 		return;
 	box->ended(box->self, &box->past.error);
+	box_forget_use(box);
 	free(box);
+}
+
+static void
+kill_now(void *self)
+{
+	struct box *box = self;
+
+	box->timer = 0;
+	errand_kill(box->errand);
 }
 
 void
@@ -69,7 +127,10 @@ box_kill(struct box *box)
 	box->killed = true;
 	for (struct program *p = box->programs; p != NULL; p = program_next(p))
 		program_box_killed(p);
-	errand_kill(box->errand);
+	if (box->deserted)
+		box->timer = loop_after(LINGER_MS, kill_now, box);
+	else
+		errand_kill(box->errand);
 }
 
 bool
@@ -83,6 +144,7 @@ box_make(const struct box_limits *limits, const struct workspace *workspace,
     void (*ended)(void *self, const struct err *e), void *self, struct err *e)
 {
 	static const struct errand_events events = {
+		.started = on_started,
 		.used = on_used,
 		.killed = on_killed,
 		.ended = on_ended,
@@ -104,6 +166,8 @@ box_make(const struct box_limits *limits, const struct workspace *workspace,
 		return NULL;
 	}
 	*box = (struct box){ .ended = ended, .self = self };
+	for (int i = 0; i < CGROUP_USES; i++)
+		box->use[i] = -1;
 	box->errand = errand_start(&order, NULL, 0, &events, box, e);
 	if (box->errand == NULL) {
 		free(box);

@@ -2,6 +2,7 @@
 /* place.h - what a box and the programs in it know of each other (box.c, program.c). */
 #pragma once
 
+#include "executor/builder/limits/cgroup_use.h"
 #include "executor/builder_link.h"
 
 struct box {
@@ -10,9 +11,12 @@ struct box {
 	void *self;
 	struct program *programs; /* whose end was not told yet */
 	bool killed;
-	bool told;          /* that all in it were sent SIGKILL, or that it is over */
-	bool telling;       /* its programs of that; they may go meanwhile */
-	struct answer past; /* what was used since it was told before */
+	bool told;            /* that all in it were sent SIGKILL, or that it is over */
+	bool telling;         /* its programs of that; they may go meanwhile */
+	bool deserted;        /* by all but a program that is done */
+	uint64_t timer;       /* until such a one is killed */
+	struct answer past;   /* what was used since it was told before */
+	int use[CGROUP_USES]; /* what its group counts, or -1 */
 };
 
 /* Its box is killed, which is so not the program's doing. */
@@ -21,6 +25,13 @@ void program_box_killed(struct program *);
 void program_box_used(struct program *);
 /* Its box is told: what it was used for and whether that was too much is known. */
 void program_box_told(struct program *);
+/* Can be seen here what is in it, and what that uses? */
+bool box_is_counted(const struct box *);
+/* What is in it is ours, and a program without a second thread: then past is what was used.  false:
+ * there is more, or it is not counted. */
+bool box_is_deserted(struct box *);
+/* It is not counted here any more. */
+void box_forget_use(struct box *);
 struct program *program_next(const struct program *);
 /* A program of it is gone, or its own end came: tells of it, and frees it, if that was the last. */
 void box_settle(struct box *);

@@ -11,23 +11,21 @@
  * A statement is over when the driver says DONE, behind which all it wrote lies in the pipes; the
  * program is idle again, and the builder is asked what was used.  Any other run is over with the
  * program: the builder says so, or the driver of one that is alone, when nothing is left to it but
- * to exit.  What was alone takes its box along, and the run is told when all in there were sent
- * SIGKILL.  What is not alone and was killed by nobody that is known here ends its box too: only
- * that can tell whether it was for its memory.
+ * to exit.  What was alone takes its box along: nobody waits for that where nothing else is in
+ * there, and otherwise the run is told when all were sent SIGKILL.  What is not alone and was
+ * killed by nobody that is known here ends its box too: only that can tell whether it was for its
+ * memory.
  *
  * What comes between two runs is kept for the next, up to a bound; then the writer has to wait.
  *
  * Trusts the builder for how a program ended and what it used; nothing that comes through the three
  * descriptors.
  */
-#include "executor/box/place.h"
+#include "executor/box/program.h"
 
 #include "common/auto.h"
 #include "common/log.h"
 #include "common/loop.h"
-#include "executor/box/control.h"
-#include "executor/box/frames.h"
-#include "executor/box/output.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -39,93 +37,22 @@ enum {
 	PART = 65536, /* bytes of one read */
 	PARTS = 4,    /* reads before others have their turn */
 	LAST_PARTS = 16,
-	MAKING_MS = 30000,      /* a program that is not ready by then is given up */
+	LATE_MS = 1,            /* a run that is over by then needs no clock but the one here */
 	INTERRUPT_MS = 2000,    /* for a statement to end by itself */
 	UNREAD_BYTES = 8 << 20, /* for a program that reads nothing between its statements */
 };
 
-enum stage {
-	STARTING,
-	IDLE,
-	RUNS,
-};
-
-struct program {
-	struct program *next, **link; /* of its box */
-	struct box *box;
-	struct errand *errand; /* NULL: it ended */
-	struct program_events events;
-	void *self;
-	bool alone;
-	enum stage state;
-	struct output out, err;
-	struct control control;
-	struct frames frames;
-
-	/* Of the run, or the one to come. */
-	struct blob code, guard; /* that wait for the program to be idle */
-	bool statement;
-	uint64_t wall_ms, cpu_ms, output_bytes, timer;
-	int64_t began_us, ended_us; /* of the run */
-	bool over;                  /* the statement, but what it has used is not known yet */
-	bool asked;                 /* the builder, for that */
-	enum box_how stopped;       /* BOX_EXITED: nobody did */
-
-	bool finished; /* its driver says that it has ended but for its exit */
-	bool killed;   /* by this process */
-	struct answer started, past;
-};
-
 static void kill_it(struct program *);
 
+static void
+stop_clocks(struct program *p)
+{
+	loop_unset(p->timer);
+	loop_unset(p->late);
+	p->timer = p->late = 0;
+}
+
 /* ---- the end of a run ---- */
-
-/* Of a statement the driver says how it went; a claim like all else. */
-static void
-tell_how_statement(const struct program *p, struct box_end *end)
-{
-	end->exit_code = p->frames.status;
-	end->how = end->exit_code != 0 ? p->stopped : BOX_EXITED;
-	if (end->how != BOX_EXITED)
-		end->signal = SIGINT;
-}
-
-static void
-tell_how(const struct program *p, struct box_end *end)
-{
-	int64_t ran_ms = (p->ended_us - p->began_us) / 1000;
-
-	end->program_gone = true;
-	if (p->finished) {
-		end->exit_code = p->frames.status;
-		return;
-	}
-	if (WIFEXITED(p->past.status)) {
-		end->how = BOX_EXITED;
-		end->exit_code = WEXITSTATUS(p->past.status);
-		return;
-	}
-	end->signal = WTERMSIG(p->past.status);
-	end->how = BOX_SIGNALLED;
-	if (p->stopped != BOX_EXITED)
-		end->how = p->stopped;
-	else if (end->signal == SIGKILL && p->box->past.out_of_cpu)
-		end->how = BOX_OUT_OF_CPU;
-	else if (end->signal == SIGKILL && p->box->past.out_of_memory)
-		end->how = BOX_OUT_OF_MEMORY;
-	else if (end->signal == SIGKILL && ran_ms >= (int64_t)p->wall_ms)
-		end->how = BOX_TIMED_OUT; /* the builder's clock */
-}
-
-static void
-tell_use(const struct program *p, struct box_end *end)
-{
-	const struct answer *past = &p->box->past;
-
-	end->too_many_processes = past->too_many_processes;
-	end->max_memory_bytes = past->max_memory_bytes;
-	end->cpu_ms = (double)past->cpu_us / 1000;
-}
 
 static void
 end_run(struct program *p, bool gone)
@@ -135,15 +62,8 @@ end_run(struct program *p, bool gone)
 		.cold = p->started.cold,
 	};
 
-	loop_unset(p->timer);
-	p->timer = 0;
-	if (gone)
-		tell_how(p, &end);
-	else
-		tell_how_statement(p, &end);
-	if (gone && !p->finished)
-		end.lost = p->past.error;
-	tell_use(p, &end);
+	stop_clocks(p);
+	program_tell(p, gone, &end);
 	end.out_dropped = output_end(&p->out, &end.out);
 	end.err_dropped = output_end(&p->err, &end.err);
 	frames_take(&p->frames, &end);
@@ -170,8 +90,7 @@ end_statement(struct program *p)
 		return;
 	p->over = true;
 	p->ended_us = loop_now_us();
-	loop_unset(p->timer);
-	p->timer = 0;
+	stop_clocks(p);
 	if (!p->asked && (p->errand == NULL || !ask_use(p)))
 		end_run(p, false);
 }
@@ -221,9 +140,19 @@ add_guard(struct program *p, struct err *e)
 }
 
 static void
+set_builders_clock(void *self)
+{
+	struct program *p = self;
+	uint64_t grace_ms = p->statement ? INTERRUPT_MS : 0;
+
+	p->late = 0;
+	if (p->box->errand != NULL)
+		errand_clock(p->box->errand, p->wall_ms + grace_ms, p->cpu_ms);
+}
+
+static void
 hand_over(struct program *p)
 {
-	uint64_t grace_ms = p->statement ? INTERRUPT_MS : 0;
 	size_t size = p->code.size;
 	struct err e;
 	uint8_t *to = NULL;
@@ -242,12 +171,17 @@ hand_over(struct program *p)
 	listen_again(p);
 	output_begin(&p->out, p->output_bytes);
 	output_begin(&p->err, p->output_bytes);
+	if (p->statement)
+		box_forget_use(p->box);
 	p->state = RUNS;
 	p->began_us = loop_now_us();
 	loop_unset(p->timer);
 	p->timer = loop_after((int64_t)p->wall_ms, on_time, p);
 	control_send(&p->control);
-	errand_clock(p->box->errand, p->wall_ms + grace_ms, p->cpu_ms);
+	if (p->alone && box_is_counted(p->box))
+		p->late = loop_after(LATE_MS, set_builders_clock, p);
+	else
+		set_builders_clock(p);
 }
 
 int
@@ -322,6 +256,8 @@ take_news(struct program *p)
 	} else if (p->state == RUNS && p->frames.done && p->alone && p->stopped == BOX_EXITED) {
 		p->finished = true;
 		p->ended_us = loop_now_us();
+		if (box_is_deserted(p->box))
+			end_run(p, true);
 		box_kill(p->box);
 	}
 }
@@ -380,22 +316,6 @@ program_free(struct program *p)
 	free(p);
 }
 
-/* The builder knows only that it ended early; why is known here. */
-static struct err
-why_not(const struct program *p)
-{
-	/* Of one whose box never was, the builder says only that. */
-	struct err e = p->box->past.error.code != ERR_none ? p->box->past.error : p->past.error;
-
-	if (p->stopped == BOX_KILLED)
-		err_set(&e, ERR_cancelled, "the program was not started");
-	else if (p->stopped == BOX_TIMED_OUT)
-		err_set(&e, ERR_unavailable, "no interpreter was ready within %d ms", MAKING_MS);
-	else if (e.code == ERR_none && p->state == STARTING)
-		err_set(&e, ERR_unavailable, "the interpreter ended before it was ready");
-	return e;
-}
-
 /* All is known that will be. */
 static void
 conclude(struct program *p)
@@ -409,20 +329,13 @@ conclude(struct program *p)
 	if (p->state == RUNS)
 		end_run(p, !p->over);
 	else
-		e = why_not(p);
+		e = program_why_not(p);
 	*p->link = p->next;
 	if (p->next != NULL)
 		p->next->link = p->link;
 	p->events.ended(p->self, &e);
 	program_free(p);
 	box_settle(box);
-}
-
-static bool
-is_unexplained(const struct program *p)
-{
-	return p->past.error.code == ERR_none && !p->killed && WIFSIGNALED(p->past.status) &&
-	       WTERMSIG(p->past.status) == SIGKILL;
 }
 
 static void
@@ -432,11 +345,10 @@ on_ended(void *self, const struct answer *answer)
 
 	p->errand = NULL;
 	p->past = *answer;
-	loop_unset(p->timer);
-	p->timer = 0;
+	stop_clocks(p);
 	if (p->state == RUNS && !p->finished && !p->over)
 		p->ended_us = loop_now_us();
-	if (!p->box->told && (p->alone || is_unexplained(p)))
+	if (!p->box->told && (p->alone || program_is_unexplained(p)))
 		box_kill(p->box); /* and that says the rest */
 	else if (p->state != RUNS || !(p->asked || ask_use(p)))
 		conclude(p);
@@ -517,10 +429,11 @@ program_interrupt(struct program *p)
 /* ---- the beginning ---- */
 
 static void
-on_started(void *self, const struct answer *answer)
+on_started(void *self, const struct answer *answer, int *fds, size_t nfds)
 {
 	struct program *p = self;
 
+	(void)fds, (void)nfds;
 	p->started = *answer;
 	take_news(p);
 }
@@ -588,6 +501,6 @@ program_start(struct box *box, const struct program_spec *spec, const struct pro
 	if (p->next != NULL)
 		p->next->link = &p->next;
 	box->programs = p;
-	p->timer = loop_after(MAKING_MS, on_time, p);
+	p->timer = loop_after(PROGRAM_MAKING_MS, on_time, p);
 	return p;
 }

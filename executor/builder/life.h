@@ -81,6 +81,8 @@ void guard_count(struct life *);
 
 /* A process of the box has ended; where no cgroup counts, this is what is known. */
 void use_add(struct life *box, const struct rusage *);
+/* Tells that it has started, with descriptors of what its group counts. */
+void use_offer(struct life *);
 /* What it has used since that was told, into the answer. */
 void use_note(const struct life *, struct answer *);
 /* Tells it, and counts anew. */

@@ -86,7 +86,7 @@ leave(struct life *life)
 {
 	life->answer.kind = ANSWER_ENDED;
 	lives.all[life->order.id] = NULL;
-	lives_answer(&life->answer, -1);
+	lives_answer(&life->answer, NULL, 0);
 	life_free(life);
 }
 
@@ -272,7 +272,7 @@ life_listen(struct life *life)
 		;
 	if (was_started || life->answer.kind != ANSWER_STARTED)
 		return;
-	lives_answer(&life->answer, -1);
+	use_offer(life);
 	start_waiting(life);
 }
 
@@ -377,7 +377,7 @@ lives_refuse(const struct order *order, const struct err *e)
 		.error = *e,
 	};
 
-	lives_answer(&answer, -1);
+	lives_answer(&answer, NULL, 0);
 }
 
 static int
@@ -447,7 +447,7 @@ add_workspace(const struct order *order)
 	             ? shelf_adopt(order->id, order->bytes, files, owner, &answer.error)
 	             : shelf_add(order->id, order->bytes, files, owner, &answer.error);
 
-	if (!lives_answer(&answer, fd))
+	if (!lives_answer(&answer, &fd, fd >= 0 ? 1 : 0))
 		wipe(order->id);
 	return 0;
 }
@@ -488,7 +488,7 @@ kill_all(const struct order *order)
 	answer = life->answer;
 	answer.kind = ANSWER_KILLED;
 	if (life->order.kind == ORDER_BOX)
-		lives_answer(&answer, -1);
+		lives_answer(&answer, NULL, 0);
 	return 0;
 }
 

@@ -17,6 +17,6 @@ void lives_refuse(const struct order *, const struct err *);
 /* Ends all and waits for them. */
 void lives_end(void);
 
-/* To the executor; main.c.  false: the kernel did not pass the descriptor, and an error was told.
- */
-bool lives_answer(const struct answer *, int fd);
+/* To the executor; main.c.  false: the kernel did not pass the descriptors, and it was told without
+ * them, of a workspace as an error. */
+bool lives_answer(const struct answer *, const int *fds, size_t nfds);

@@ -36,15 +36,17 @@
 static ssize_t
 answer_without(struct answer answer)
 {
-	err_set(&answer.error, ERR_unavailable,
-	    "the kernel passes no more descriptors of this user at once");
+	answer.uses = 0;
+	if (answer.kind == ANSWER_WORKSPACE)
+		err_set(&answer.error, ERR_unavailable,
+		    "the kernel passes no more descriptors of this user at once");
 	return fdio_send(ORDER_SOCKET, &answer, sizeof answer, NULL, 0);
 }
 
 bool
-lives_answer(const struct answer *answer, int fd)
+lives_answer(const struct answer *answer, const int *fds, size_t nfds)
 {
-	ssize_t n = fdio_send(ORDER_SOCKET, answer, sizeof *answer, &fd, fd >= 0 ? 1 : 0);
+	ssize_t n = fdio_send(ORDER_SOCKET, answer, sizeof *answer, fds, nfds);
 	bool whole = n >= 0 || errno != ETOOMANYREFS;
 
 	if (!whole)

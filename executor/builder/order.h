@@ -44,6 +44,17 @@ enum limits_by {
 	LIMITS_CGROUP2,
 };
 
+/* What the group of a box counts (limits/cgroup_use.h). */
+enum cgroup_uses {
+	CGROUP_OOM,
+	CGROUP_PEAK,
+	CGROUP_FULL,
+	CGROUP_PROCESSES,
+	CGROUP_CPU,
+	CGROUP_CPU_NS,
+	CGROUP_USES,
+};
+
 /*
  * A box is a place: namespaces, mounts, cgroups, and a pid 1 that does nothing.  Programs are
  * started in it, any number one after another and some beside each other; each goes through the
@@ -82,8 +93,9 @@ enum answer_kind {
 	ANSWER_READY = 1, /* the builder is up: layers of a box tried for this; id 0.  Descriptors:
 	                     its shelf and its slot, unless it goes on with what it was given */
 	ANSWER_WORKSPACE, /* it is there, with an O_PATH descriptor of its root; or error */
-	ANSWER_STARTED,   /* of a box: it is closed; of a program: its jail is closed and it starts
-	                     now; layers, step_us */
+	ANSWER_STARTED,   /* of a box: it is closed, with descriptors of what its group counts
+	                     (uses); of a program: its jail is closed and it starts now; layers,
+	                     step_us */
 	ANSWER_USED,   /* of a box, to ORDER_CLOCK without a time, if it lives: what it has used */
 	ANSWER_KILLED, /* of a box, to ORDER_KILL: all in it were sent SIGKILL; what it has used */
 	ANSWER_ENDED,  /* nothing of it is left; error: it never started */
@@ -102,7 +114,8 @@ struct answer {
 	struct err error; /* ERR_none: it worked */
 	struct layers layers;
 	uint32_t step_us[STEP_COUNT]; /* STARTED: how long each step of making it took */
-	bool cold; /* STARTED, of a program: from its file, whether or not a zygote was asked */
+	uint32_t uses; /* STARTED, of a box: bits by enum cgroup_uses: those that have come */
+	bool cold;     /* STARTED, of a program: from its file, whether or not a zygote was asked */
 	int32_t status; /* ENDED, of a program, a steward: as of wait(2) */
 	/* USED, KILLED, ENDED, of a box: since it was USED before, or was made */
 	bool out_of_memory, out_of_cpu, too_many_processes; /* a limit was hit */

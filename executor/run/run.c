@@ -133,9 +133,9 @@ free_run(struct run *run)
 	free(run);
 }
 
-/* The only end of a run that has begun; e NULL: the reply is ready.  The session and the workspace
- * are let go before the caller hears, who may use the session next; the place in the queue after,
- * for the next run to start does not concern this caller. */
+/* The only end of a run that has begun; e NULL: the reply is ready.  The session is let go before
+ * the caller hears, who may use it next; a box and a workspace of its own, and the place in the
+ * queue, after: what becomes of those does not concern this caller. */
 static void
 finish(struct run *run, const struct err *e)
 {
@@ -144,12 +144,12 @@ finish(struct run *run, const struct err *e)
 	if (run->recorded || run->over.code != ERR_none)
 		record_end(run, e);
 	stream_close(&run->stream);
-	home_wipe(run->home, run->own);
 	session_leave(&run->use);
 	if (e == NULL)
 		call_reply(call, &run->reply);
 	else
 		call_fail(call, e);
+	home_wipe(run->home, run->own);
 	queue_leave(&run->ticket);
 	free_run(run);
 	pool_refill();

@@ -102,19 +102,21 @@ fail(const char *why)
 }
 
 static void
-on_box_started(void *self, const struct answer *answer)
+on_box_started(void *self, const struct answer *answer, int *fds, size_t nfds)
 {
 	struct place *place = self;
 
+	(void)fds, (void)nfds;
 	place->closed_us = loop_now_us();
 	place->box = *answer;
 }
 
 static void
-on_program_started(void *self, const struct answer *answer)
+on_program_started(void *self, const struct answer *answer, int *fds, size_t nfds)
 {
 	struct place *place = self;
 
+	(void)fds, (void)nfds;
 	place->started_us = loop_now_us();
 	place->program = *answer;
 }

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 
 #include <cmocka.h>
@@ -112,7 +113,7 @@ say_closed(void)
 {
 	const struct answer answer = { .kind = ANSWER_STARTED };
 
-	builder.program->events.started(builder.program->self, &answer);
+	builder.program->events.started(builder.program->self, &answer, NULL, 0);
 }
 
 static void
@@ -196,23 +197,28 @@ on_box_ended(void *self, const struct err *e)
 }
 
 static void
-run_statement(uint64_t wall_ms)
+run(bool statement, uint64_t wall_ms)
 {
-	const struct program_code code = { "x", 1, { 0 }, true, wall_ms, 0, 1024 };
+	const struct program_code code = { "x", 1, { 0 }, statement, wall_ms, 0, 1024 };
 	struct err e;
 
 	assert_int_equal(program_run(program, &code, &e), 0);
 }
 
-static int
-begin(void **state)
+static void
+run_statement(uint64_t wall_ms)
+{
+	run(true, wall_ms);
+}
+
+static void
+make(bool alone)
 {
 	static const struct program_events events = { .done = on_done, .ended = on_ended };
 	static const struct box_limits limits = { .memory_bytes = 1 << 20, .processes = 4 };
-	static const struct program_spec spec = { .language = 0 };
+	const struct program_spec spec = { .language = 0, .alone = alone };
 	struct err e;
 
-	(void)state;
 	memset(&builder, 0, sizeof builder);
 	memset(&seen, 0, sizeof seen);
 	assert_int_equal(loop_open(&e), 0);
@@ -221,11 +227,38 @@ begin(void **state)
 	program = program_start(box, &spec, &events, NULL, &e);
 	assert_non_null(program);
 	say(GUEST_IDLE, "");
+}
+
+static int
+begin(void **state)
+{
+	(void)state;
+	make(false);
 	run_statement(1000);
 	assert_int_equal(builder.begun, 0); /* nobody has said that its jail is closed */
 	say_closed();
 	assert_int_equal(builder.begun, 1);
 	return 0;
+}
+
+/* A program that is alone, in a box whose group counts this. */
+static void
+begin_alone(const char *processes, const char *cpu_us)
+{
+	const struct answer answer = {
+		.kind = ANSWER_STARTED,
+		.uses = 1u << CGROUP_PROCESSES | 1u << CGROUP_CPU,
+	};
+	int fds[] = { memfd_create("processes", MFD_CLOEXEC), memfd_create("cpu", MFD_CLOEXEC) };
+
+	make(true);
+	assert_int_equal(write(fds[0], processes, strlen(processes)), strlen(processes));
+	assert_int_equal(write(fds[1], cpu_us, strlen(cpu_us)), strlen(cpu_us));
+	builder.box->events.started(builder.box->self, &answer, fds, COUNT(fds));
+	assert_int_equal(fds[0], -1);
+	assert_int_equal(fds[1], -1);
+	run(false, 1000);
+	say_closed();
 }
 
 static int
@@ -386,6 +419,51 @@ test_one_that_does_not_read(void **state)
 	assert_int_equal(seen.runs, 1);
 }
 
+/* Who waits for it need not wait for the builder. */
+static void
+test_deserted_box_is_not_waited_for(void **state)
+{
+	(void)state;
+	begin_alone("2\n", "usage_usec 1500\nuser_usec 7\n");
+	say(GUEST_DONE, "3");
+	assert_int_equal(seen.runs, 1);
+	assert_int_equal(seen.end.how, BOX_EXITED);
+	assert_int_equal(seen.end.exit_code, 3);
+	assert_true(seen.end.program_gone);
+	assert_true(seen.end.cpu_ms == 1.5);
+	turn();
+	assert_int_equal(builder.kills, 1);
+	say_box(ANSWER_KILLED, 9000);
+	assert_int_equal(seen.runs, 1);
+}
+
+static void
+test_what_is_left_is_killed_first(void **state)
+{
+	(void)state;
+	begin_alone("3\n", "usage_usec 1500\n");
+	say(GUEST_DONE, "0");
+	assert_int_equal(seen.runs, 0);
+	assert_int_equal(builder.kills, 1);
+	say_box(ANSWER_KILLED, 9000);
+	assert_int_equal(seen.runs, 1);
+	assert_true(seen.end.cpu_ms == 9);
+}
+
+static void
+test_builders_clock_is_for_what_lasts(void **state)
+{
+	(void)state;
+	begin_alone("2\n", "usage_usec 1500\n");
+	assert_int_equal(builder.begun, 0);
+	turn();
+	assert_int_equal(builder.begun, 1);
+	say(GUEST_DONE, "0");
+	turn();
+	assert_int_equal(builder.begun, 1);
+	assert_int_equal(seen.runs, 1);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int
@@ -401,6 +479,9 @@ main(void)
 		CASE(test_killed_by_nobody_known),
 		CASE(test_nobody_to_ask),
 		CASE(test_one_that_does_not_read),
+		cmocka_unit_test_teardown(test_deserted_box_is_not_waited_for, end),
+		cmocka_unit_test_teardown(test_what_is_left_is_killed_first, end),
+		cmocka_unit_test_teardown(test_builders_clock_is_for_what_lasts, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,8 +65,9 @@ write_knob(int folder, const char *path, const char *value)
 }
 
 static int
-read_all(int fd, char *text, size_t size)
+read_knob(int folder, const char *path, char *text, size_t size)
 {
+	auto_fd int fd = openat(folder, path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : pread(fd, text, size - 1, 0);
 
 	if (n < 0)
@@ -75,40 +76,12 @@ read_all(int fd, char *text, size_t size)
 	return 0;
 }
 
-static int
-read_knob(int folder, const char *path, char *text, size_t size)
-{
-	auto_fd int fd = openat(folder, path, O_RDONLY | O_CLOEXEC);
-
-	return read_all(fd, text, size);
-}
-
-/* The number behind the key of a line, or of a file of one number for NULL; 0: there is none. */
-static uint64_t
-number_of(int fd, const char *key)
-{
-	char text[4096];
-
-	if (read_all(fd, text, sizeof text) < 0)
-		return 0;
-	for (char *line = text, *end; line != NULL; line = end) {
-		end = strchr(line, '\n');
-		if (end != NULL)
-			*end++ = '\0';
-		if (key == NULL)
-			return strtoull(line, NULL, 10);
-		if (strncmp(line, key, strlen(key)) == 0 && line[strlen(key)] == ' ')
-			return strtoull(line + strlen(key), NULL, 10);
-	}
-	return 0;
-}
-
 static uint64_t
 read_number(int folder, const char *path, const char *key)
 {
 	auto_fd int fd = openat(folder, path, O_RDONLY | O_CLOEXEC);
 
-	return number_of(fd, key);
+	return cgroup_use_number(fd, key);
 }
 
 /* ---- finding a place ---- */
@@ -414,17 +387,14 @@ make_folders(const struct cgroup *g, struct err *e)
 /* What a box has used is asked for when somebody waits for it: so these are open before. */
 static const struct {
 	enum hierarchy hierarchies[2]; /* of version 1, of version 2 */
-	const char *knobs[2], *keys[2];
+	const char *knobs[2];
 } uses[CGROUP_USES] = {
-	[CGROUP_OOM] = { { MEMORY, UNIFIED }, { "memory.oom_control", "memory.events" },
-	    { "oom_kill", "oom_kill" } },
-	[CGROUP_PEAK] = { { MEMORY, UNIFIED }, { "memory.max_usage_in_bytes", "memory.peak" },
-	    { NULL, NULL } },
-	[CGROUP_FULL] = { { PIDS, UNIFIED }, { "pids.events", "pids.events" }, { "max", "max" } },
-	[CGROUP_CPU] = { { UNIFIED, UNIFIED }, { "cpu.stat", "cpu.stat" },
-	    { "usage_usec", "usage_usec" } },
-	[CGROUP_CPU_NS] = { { CPUACCT, CPUACCT }, { "cpuacct.usage", "cpuacct.usage" },
-	    { NULL, NULL } },
+	[CGROUP_OOM] = { { MEMORY, UNIFIED }, { "memory.oom_control", "memory.events" } },
+	[CGROUP_PEAK] = { { MEMORY, UNIFIED }, { "memory.max_usage_in_bytes", "memory.peak" } },
+	[CGROUP_FULL] = { { PIDS, UNIFIED }, { "pids.events", "pids.events" } },
+	[CGROUP_PROCESSES] = { { PIDS, UNIFIED }, { "pids.current", "pids.current" } },
+	[CGROUP_CPU] = { { UNIFIED, UNIFIED }, { "cpu.stat", "cpu.stat" } },
+	[CGROUP_CPU_NS] = { { CPUACCT, CPUACCT }, { "cpuacct.usage", "cpuacct.usage" } },
 };
 
 static int
@@ -448,12 +418,6 @@ open_uses(struct cgroup *g)
 			g->use[i] =
 			    open_use(folder, path_of(g, uses[i].knobs[v]).text, i == CGROUP_PEAK);
 	}
-}
-
-static uint64_t
-use_of(const struct cgroup *g, enum cgroup_uses which)
-{
-	return number_of(g->use[which], uses[which].keys[groups.by == LIMITS_CGROUP2]);
 }
 
 int
@@ -541,14 +505,7 @@ cgroup_settle(struct cgroup *g)
 void
 cgroup_read(const struct cgroup *g, struct cgroup_use *use)
 {
-	*use = (struct cgroup_use){ 0 };
-	if (groups.by == LIMITS_RLIMIT)
-		return;
-	use->out_of_memory = use_of(g, CGROUP_OOM) > 0;
-	use->max_memory_bytes = use_of(g, CGROUP_PEAK);
-	use->refused = use_of(g, CGROUP_FULL);
-	use->cpu_us =
-	    g->use[CGROUP_CPU] >= 0 ? use_of(g, CGROUP_CPU) : use_of(g, CGROUP_CPU_NS) / 1000;
+	cgroup_use_read(g->use, use);
 }
 
 /* Both versions take this; of version 2 it is for this descriptor. */

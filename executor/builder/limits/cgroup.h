@@ -8,23 +8,13 @@
  */
 #pragma once
 
-#include "executor/builder/order.h"
+#include "executor/builder/limits/cgroup_use.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
 
 enum {
 	CGROUP_MAX_JOIN = 5,
-};
-
-/* What can be asked of a box's. */
-enum cgroup_uses {
-	CGROUP_OOM,
-	CGROUP_PEAK,
-	CGROUP_FULL,
-	CGROUP_CPU,
-	CGROUP_CPU_NS,
-	CGROUP_USES,
 };
 
 /* A box's. */
@@ -38,12 +28,6 @@ struct cgroup {
 	uint64_t memory_bytes;     /* what its programs may hold beside files */
 	uint64_t in_force, wanted; /* bits by enum layer */
 	uint8_t why[LAYER_COUNT];
-};
-
-struct cgroup_use {
-	bool out_of_memory;
-	uint64_t refused;                  /* processes and threads, for there were too many */
-	uint64_t cpu_us, max_memory_bytes; /* 0: cannot tell */
 };
 
 /* Once, as on the host: finds what is delegated, makes a folder for this slot, clears it of what an

@@ -21,6 +21,21 @@ use_add(struct life *box, const struct rusage *usage)
 		box->held = held;
 }
 
+void
+use_offer(struct life *box)
+{
+	int fds[CGROUP_USES];
+	size_t n = 0;
+
+	for (int i = 0; i < CGROUP_USES && box->has_group && box->order.kind == ORDER_BOX; i++)
+		if (box->group.use[i] >= 0) {
+			box->answer.uses |= 1u << i;
+			fds[n++] = box->group.use[i];
+		}
+	lives_answer(&box->answer, fds, n);
+	box->answer.uses = 0;
+}
+
 static struct cgroup_use
 use_of(const struct life *life)
 {
@@ -63,7 +78,7 @@ use_tell(struct life *box)
 	const struct cgroup_use use = use_of(box);
 
 	fill(&answer, box, &use);
-	lives_answer(&answer, -1);
+	lives_answer(&answer, NULL, 0);
 	box->told_us = use.cpu_us;
 	box->told_refused = use.refused;
 	box->held = 0;

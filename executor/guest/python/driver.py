@@ -25,12 +25,17 @@ FILE = "<code>"  # a statement's has its number in it, so that each traceback fi
 FUTURE = 0x1FE0000  # the bits of co_flags that stand for "from __future__ import ..."
 MAX_RESULT, MAX_NAMES, MAX_NAME = 1 << 20, 256, 256
 FORMS = "_repr_png_", "_repr_svg_", "_repr_html_"
-REHEARSAL = "import sys, os\nprint(end='')\nname = [str(n) for n in range(2)]\nname"
+REHEARSAL = b"import sys, os\nprint(1)\nname = [str(n) for n in range(2)]\nname"
+EMPTY = 40  # bytes of a folder of a tmpfs: 20 for each entry, "." and ".." among them
 REHEARSED = b"a rehearsal\nsys\nos\n"
 MAX_SOURCES, MAX_SOURCE_BYTES = 512, 8 << 20  # of earlier statements, for their tracebacks
 
 beside_files = {}  # by name; a zygote has read them all before it forks
 flushes = {}  # by library; to look for a symbol in all libraries of numpy's takes 0.3 ms
+
+
+def frame(kind, payload):
+    return kind + len(payload).to_bytes(4, "little") + payload
 
 
 class Control:
@@ -66,7 +71,7 @@ class Control:
 
     def send(self, kind, payload):
         if self.intact():
-            data = memoryview(kind + len(payload).to_bytes(4, "little") + payload)
+            data = memoryview(frame(kind, payload))
             while data:
                 data = data[os.write(self.number, data):]
 
@@ -141,9 +146,9 @@ class Shadows:
         if not self.ahead:
             return
         try:
-            changed = os.stat(".").st_mtime_ns
-            if changed != self.seen:
-                self.seen = changed
+            folder = os.stat(".")
+            if folder.st_size > EMPTY and folder.st_mtime_ns != self.seen:
+                self.seen = folder.st_mtime_ns
                 entries = os.listdir(".")
                 if entries:
                     self.drop(entries)
@@ -263,20 +268,20 @@ class Driver:
 
     def rehearse(self):
         """What a run writes to in a fork is copied page by page: here, and not while somebody waits for it."""
-        nowhere = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+        nowhere, stdout = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC), os.dup(1)
+        near, far = os.pipe()
+        os.write(far, frame(b"C", REHEARSAL))
+        os.dup2(nowhere, 1)
         self.control, control, bridge = Control(nowhere), self.control, self.bridge
-        self.interrupts.allow()
         self.profile = REHEARSED if self.guarded else None
-        self.run(REHEARSAL, FILE)
-        self.control.receive()
-        self.loaded_native()
-        save_files(open_files())
-        flush_native()
-        self.forget()
+        kind, payload = Control(near).receive()
+        self.end_program(self.run_program(payload))
         self.interrupts.forbid()
-        self.control, self.shadows.seen = control, None
+        self.control, self.shadows.seen, self.whole = control, None, False
         builtins.bridge = self.bridge = bridge
-        os.close(nowhere)
+        os.dup2(stdout, 1)
+        for number in nowhere, stdout, near, far:
+            os.close(number)
         self.begin()
 
     def begin(self):
@@ -303,7 +308,7 @@ class Driver:
             elif kind == b"S":
                 self.statement(payload.decode().removeprefix("\ufeff"))
             elif kind == b"C":
-                self.program(payload.decode().removeprefix("\ufeff"))
+                self.program(payload)
             else:
                 sys.exit("the control channel brought something else than a program")
         if self.statements == 0:
@@ -318,10 +323,13 @@ class Driver:
             self.guard.release(self.scope)
         self.profile = None
 
-    def program(self, source):
+    def program(self, payload):
+        self.end(self.run_program(payload))
+
+    def run_program(self, payload):
         self.interrupts.allow()
         self.whole = True
-        self.end(self.run(source, FILE))
+        return self.run(payload.decode().removeprefix("\ufeff"), FILE)
 
     def statement(self, source):
         self.statements += 1
@@ -439,6 +447,13 @@ class Driver:
         except BaseException as error:
             sys.excepthook(type(error), error, error.__traceback__)
         atexit._run_exitfuncs()
+        status = self.end_program(status)
+        if self.whole:  # nor for a processor that this one would take to do so: it is killed
+            self.control.wait()
+        os._exit(status)
+
+    def end_program(self, status):
+        """All but the exit; the status that it is to have."""
         self.flush()
         native = self.loaded_native()
         held = open_files()  # else the collector would close them in any order, the lower ones of a pile first
@@ -449,10 +464,10 @@ class Driver:
         if native and done:
             import ctypes
             ctypes.PyDLL(None).exit(status)
+        status = status if done else 120
         if self.whole:  # whoever waits for it need not wait for the kernel to take this process apart
-            self.tell(b"D", lambda: str(status if done else 120).encode())
-            self.control.wait()  # nor for a processor that this one would take to do so: it is killed
-        os._exit(status if done else 120)
+            self.tell(b"D", lambda: str(status).encode())
+        return status
 
     def forget(self):
         """Lets go of the program's names and of its own modules'."""
