@@ -231,7 +231,13 @@ grow(void *items, size_t count, size_t size)
 int
 texts_add(struct texts *t, const char *text)
 {
-	auto_free char *copy = strdup(text);
+	return texts_add_bytes(t, text, strlen(text));
+}
+
+int
+texts_add_bytes(struct texts *t, const char *text, size_t size)
+{
+	auto_free char *copy = strndup(text, size);
 	char **items = copy != NULL ? grow(t->items, t->count, sizeof *items) : NULL;
 
 	if (items == NULL)

@@ -168,6 +168,7 @@ struct blob blob_text(const char *text);
 void blob_clear(struct blob *);
 /* Appends a copy of text; -1 with errno ENOMEM. */
 int texts_add(struct texts *, const char *text);
+int texts_add_bytes(struct texts *, const char *text, size_t size);
 void texts_clear(struct texts *);
 /* Room for one more zeroed element of size bytes at the end of a LIST; NULL with ENOMEM.  This and
  * texts_add grow only what they made from empty, or what a decoder made. */

@@ -54,6 +54,8 @@ ascii(const unsigned char *s, size_t size)
 		if ((eight & 0x8080808080808080u) != 0)
 			break;
 	}
+	while (n < size && s[n] < 0x80)
+		n++;
 	return n;
 }
 

@@ -10,6 +10,7 @@
  * and so stays outside this jail.
  */
 #include "executor/box.h"
+#include "executor/builder/order.h"
 #include "executor/options.h"
 #include "executor/run/container.h"
 #include "executor/run/own_limits.h"
@@ -46,7 +47,7 @@ open_all(struct err *e)
 	int status = -1;
 
 	/* Where programs are of this user, theirs under way count as its own: it may have more. */
-	daemon_files(options.max_open_files);
+	daemon_files(options.max_open_files + options.max_sessions * CGROUP_USES);
 
 	if (options_check(e) == 0 && runtime_open(e) == 0 && info_open(e) == 0 &&
 	    sign_open(e) == 0 && container_open(e) == 0 && pool_arguments(&arguments, e) == 0 &&

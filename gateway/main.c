@@ -10,6 +10,7 @@
 #include "gateway/http/http.h"
 #include "gateway/mcp/sealed.h"
 #include "gateway/options.h"
+#include "gateway/rpc/pieces.h"
 #include "gateway/stdio.h"
 #include "gateway/task/task.h"
 #include "gateway/tools.h"
@@ -78,6 +79,9 @@ open_gateway(struct err *e)
 	}
 	/* What a large message took is given back, as glibc's own, growing threshold would not. */
 	mallopt(M_TRIM_THRESHOLD, 1 << 20);
+#ifndef SANITIZED /* where whatever is gone has to be gone */
+	pieces_open();
+#endif
 	json_object_seed(0); /* opens /dev/urandom, else at the first object, in the jail */
 	if (choose_way(e) < 0 || tools_choose(options.toolsets, e) < 0 || check_lease(e) < 0 ||
 	    sealed_open(options.seal_key, e) < 0)

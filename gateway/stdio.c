@@ -223,19 +223,22 @@ flush(void)
 		gone("write", errno);
 }
 
-static void
+/* true: there were some. */
+static bool
 take_lines(void)
 {
 	struct line line;
-	bool full = false;
+	bool any = false, full = false;
 
 	while (may_read() && lines_next(&io.in, &line)) {
+		any = true;
 		dispatch_line(&io.client, NULL, &line);
 		if (full || io.out.bytes < EARLY_BYTES)
 			continue;
 		flush();
 		full = io.out.bytes > 0;
 	}
+	return any;
 }
 
 static void
@@ -288,14 +291,15 @@ watch_output(void)
 	io.writing = want;
 }
 
-/* true: do not sleep, there is more to read. */
+/* true: do not sleep, there is more to read, here or behind what was sent on the bus. */
 static bool
 turn(void *self)
 {
 	(void)self;
-	take_lines();
+	bool any = take_lines();
+
 	if (io.from == STREAM_plain && may_read() && read_once())
-		take_lines();
+		any |= take_lines();
 	flush();
 	if (io.gone)
 		return false;
@@ -305,7 +309,7 @@ turn(void *self)
 	}
 	watch_input();
 	watch_output();
-	return io.from == STREAM_plain && may_read();
+	return any || (io.from == STREAM_plain && may_read());
 }
 
 int

@@ -12,7 +12,6 @@
 #include "common/auto.h"
 #include "common/bus/endpoint.h"
 #include "common/bus/inner.h"
-#include "common/bus/socket.h"
 #include "common/log.h"
 
 #include <stdio.h>
@@ -107,7 +106,7 @@ bus_compare(const struct hello *theirs, struct build *build)
 		enum msg_id message = message_find(g->message);
 
 		if (message != MSG_none)
-			build->differs[message] = g->hash != hash_of(message);
+			build->differs[message] = g->hash != greetings[message].hash;
 	}
 	for (enum msg_id m = MSG_none + 1; m < MSG_COUNT; m++)
 		same += !build->differs[m];
@@ -198,17 +197,22 @@ bus_needs(void)
 
 /* Every source has its turn, whatever the first ones found. */
 static bool
+pump_sockets(bool all)
+{
+	bool more;
+
+	if (bus.context == NULL || bus.stopped)
+		return false;
+	more = server_pump(all);
+	more |= client_pump(all);
+	return more;
+}
+
+static bool
 pump(void *self)
 {
 	(void)self;
-	if (bus.context == NULL || bus.stopped || !socket_take_stir())
-		return false;
-	bool served = server_pump();
-
-	served |= client_pump();
-	if (served)
-		socket_stir();
-	return served;
+	return pump_sockets(false);
 }
 
 /* What has come is read first: it was not their fault if this process was busy. */
@@ -216,8 +220,7 @@ static void
 tick(void *self)
 {
 	(void)self;
-	socket_stir();
-	pump(NULL);
+	pump_sockets(true);
 	connection_give_back();
 	server_tick();
 	client_tick();

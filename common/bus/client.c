@@ -31,6 +31,7 @@ struct link {
 	char *address;
 	void *socket, *monitor;
 	struct connection *connection;
+	bool stirred;      /* as socket.h says */
 	bool connected;    /* as ZeroMQ says */
 	bool ready;        /* greeted, and not silent */
 	uint64_t greeting; /* number of our last hello: only its answer counts */
@@ -64,6 +65,7 @@ client_send(struct link *l, struct envelope *envelope, struct packed *content)
 {
 	int rc = parcel_send(l->socket, NULL, envelope, content);
 
+	l->stirred = true;
 	if (rc == 0)
 		l->spoke_ms = loop_now_ms();
 	return rc;
@@ -315,17 +317,20 @@ see_events(void *self, uint32_t unused)
 }
 
 bool
-client_pump(void)
+client_pump(bool all)
 {
-	bool any = false;
+	bool more = false;
 
 	for (struct link *l = links; l < links + nlinks; l++) {
 		size_t bytes = 0;
 
-		for (int i = 0; i < BUS_BATCH && bytes < BUS_BATCH_BYTES && receive(l, &bytes); i++)
-			any = true;
+		l->stirred |= all;
+		for (int i = 0; i < BUS_BATCH && bytes < BUS_BATCH_BYTES && l->stirred; i++)
+			l->stirred = receive(l, &bytes);
 	}
-	return any;
+	for (const struct link *l = links; l < links + nlinks; l++)
+		more |= l->stirred;
+	return more;
 }
 
 /* ---- connections ---- */
@@ -354,7 +359,7 @@ open_link(struct link *l, struct err *e)
 	                   ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
 
 	l->heard_ms = loop_now_ms();
-	if ((l->socket = socket_open(bus.context, ZMQ_DEALER, e)) == NULL ||
+	if ((l->socket = socket_open(bus.context, ZMQ_DEALER, &l->stirred, e)) == NULL ||
 	    (l->monitor = socket_monitor(bus.context, l->socket, events, see_events, l, e)) == NULL)
 		return -1;
 	if (socket_set_int(l->socket, ZMQ_IMMEDIATE, "ZMQ_IMMEDIATE", 1, e) < 0 ||

@@ -57,7 +57,8 @@ struct caller;
 
 int server_prepare(struct err *);
 int server_start(struct err *);
-bool server_pump(void);
+/* Reads what is stirred, or all; true: there may be more. */
+bool server_pump(bool all);
 void server_tick(void);
 struct heartbeat server_load(void);
 void server_stop(void);
@@ -91,7 +92,7 @@ struct link;
 
 int client_prepare(struct err *);
 int client_start(struct err *);
-bool client_pump(void);
+bool client_pump(bool all);
 void client_tick(void);
 void client_stop(void);
 bool client_ready(enum peer, struct heartbeat *load);

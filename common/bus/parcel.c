@@ -9,7 +9,6 @@
 #include "common/bus/parcel.h"
 
 #include "common/auto.h"
-#include "common/bus/socket.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -207,7 +206,6 @@ parcel_send(
 		errno = ENOBUFS;
 		return -1;
 	}
-	socket_stir();
 	if (wire_encode(MSG_envelope, envelope, &head, &e) < 0) {
 		errno = EMSGSIZE;
 		return -1;

@@ -53,6 +53,7 @@ struct server {
 	uid_t uid;
 	void *socket, *monitor;
 	struct connection *connections;
+	bool stirred; /* as socket.h says */
 	struct caller *callers;
 };
 
@@ -94,6 +95,7 @@ transmit(struct server *s, const struct address *to, enum frame frame, uint64_t 
 	struct envelope envelope = { .frame = (int)frame, .id = id };
 
 	envelope.message = message == MSG_none ? NULL : (char *)messages[message].name;
+	s->stirred = true;
 	return parcel_send(s->socket, to, &envelope, content);
 }
 
@@ -429,19 +431,20 @@ see_events(void *self, uint32_t unused)
 }
 
 bool
-server_pump(void)
+server_pump(bool all)
 {
-	bool any = false, refused = false;
+	bool more = zap_pump();
 
-	for (int i = 0; i < BUS_BATCH && zap_answer(&refused); i++)
-		any = true;
 	for (struct server *s = servers; s < servers + nservers; s++) {
 		size_t bytes = 0;
 
-		for (int i = 0; i < BUS_BATCH && bytes < BUS_BATCH_BYTES && receive(s, &bytes); i++)
-			any = true;
+		s->stirred |= all;
+		for (int i = 0; i < BUS_BATCH && bytes < BUS_BATCH_BYTES && s->stirred; i++)
+			s->stirred = receive(s, &bytes);
 	}
-	return any;
+	for (const struct server *s = servers; s < servers + nservers; s++)
+		more |= s->stirred;
+	return more;
 }
 
 /* ---- life ---- */
@@ -530,7 +533,7 @@ open_server(struct server *s, struct err *e)
 	                   ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
 	                   ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
 
-	if ((s->socket = socket_open(bus.context, ZMQ_ROUTER, e)) == NULL ||
+	if ((s->socket = socket_open(bus.context, ZMQ_ROUTER, &s->stirred, e)) == NULL ||
 	    (s->monitor = socket_monitor(bus.context, s->socket, events, see_events, s, e)) ==
 		NULL ||
 	    socket_set_int(s->socket, ZMQ_ROUTER_MANDATORY, "ZMQ_ROUTER_MANDATORY", 1, e) < 0)

@@ -4,7 +4,8 @@
  *
  * Trusts libzmq.  ZMQ_FD tells only that something happened since it was last asked, and a send may
  * have asked, so the descriptor in the loop is no more than an alarm clock: after it, and after a
- * send, what there is to do is found before the next sleep.
+ * send, what there is to do on that socket is found before the next sleep.  On that one alone,
+ * since each look at a socket costs two system calls.
  */
 #include "common/bus/socket.h"
 
@@ -56,29 +57,11 @@ set_bounds(void *socket, struct err *e)
 	return socket_set_int(socket, ZMQ_HANDSHAKE_IVL, "ZMQ_HANDSHAKE_IVL", HANDSHAKE_MS, e);
 }
 
-static bool stirred = true;
-
-void
-socket_stir(void)
-{
-	stirred = true;
-}
-
-bool
-socket_take_stir(void)
-{
-	bool was = stirred;
-
-	stirred = false;
-	return was;
-}
-
 static void
-wake(void *self, uint32_t events)
+wake(void *stirred, uint32_t events)
 {
-	(void)self;
 	(void)events;
-	socket_stir();
+	*(bool *)stirred = true;
 }
 
 static int
@@ -99,15 +82,16 @@ watch(void *socket, void (*ready)(void *self, uint32_t events), void *self, stru
 }
 
 void *
-socket_open(void *context, int type, struct err *e)
+socket_open(void *context, int type, bool *stirred, struct err *e)
 {
 	void *socket = zmq_socket(context, type);
 
+	*stirred = true;
 	if (socket == NULL) {
 		zmq_err(e, "zmq_socket");
 		return NULL;
 	}
-	if (set_bounds(socket, e) == 0 && watch(socket, wake, NULL, e) == 0)
+	if (set_bounds(socket, e) == 0 && watch(socket, wake, stirred, e) == 0)
 		return socket;
 	zmq_close(socket);
 	return NULL;

@@ -8,18 +8,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bounded queues, message size and handshake time; in the loop; NULL with *e. */
-void *socket_open(void *context, int type, struct err *);
+/*
+ * Bounded queues, message size and handshake time; in the loop; NULL with *e.  *stirred is set when
+ * something may be there to be read: its descriptor said so.  It is for the owner to set it after a
+ * send, which may have taken what the descriptor had to say, and to clear it when the socket was
+ * read until it had nothing.
+ */
+void *socket_open(void *context, int type, bool *stirred, struct err *);
 void socket_close(void *socket);
 int socket_set_int(void *socket, int option, const char *name, int value, struct err *);
 int socket_set_text(void *socket, int option, const char *name, const char *value, struct err *);
-
-/*
- * Something may be there to be read: a descriptor said so, or a socket was used and may have taken
- * what its descriptor had to say.  Whoever takes it reads all sockets until they have nothing.
- */
-void socket_stir(void);
-bool socket_take_stir(void);
 
 /* What happens to a socket's connections: happened() is called from the loop when there are some of
  * the events asked for, and must take all. */

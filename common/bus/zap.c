@@ -8,6 +8,7 @@
 #include "common/bus/zap.h"
 
 #include "common/auto.h"
+#include "common/bus/inner.h"
 #include "common/bus/socket.h"
 
 #include <sodium.h>
@@ -27,6 +28,7 @@ enum question {
 
 static struct {
 	void *socket;
+	bool stirred; /* as socket.h says */
 	uint8_t keys[PEER_COUNT][32];
 	bool client[PEER_COUNT];
 } zap;
@@ -39,7 +41,7 @@ zap_open(void *context, enum peer self, const struct keys *keys, struct err *e)
 		if (zap.client[peer])
 			must(zmq_z85_decode(zap.keys[peer], keys->peers[peer]) != NULL);
 	}
-	zap.socket = socket_open(context, ZMQ_REP, e);
+	zap.socket = socket_open(context, ZMQ_REP, &zap.stirred, e);
 	if (zap.socket == NULL)
 		return -1;
 	if (zmq_bind(zap.socket, "inproc://zeromq.zap.01") < 0)
@@ -88,15 +90,14 @@ answer(zmq_msg_t *request, enum peer peer)
 		    zap.socket, texts[i], strlen(texts[i]), i + 1 < COUNT(texts) ? ZMQ_SNDMORE : 0);
 }
 
-bool
-zap_answer(bool *refused)
+/* One question; false: there is none. */
+static bool
+serve(void)
 {
 	zmq_msg_t parts[PARTS], extra;
 	size_t n = 0;
 	bool more = true;
 
-	if (zap.socket == NULL)
-		return false;
 	for (; more; n++) {
 		zmq_msg_t *part = n < PARTS ? &parts[n] : &extra;
 
@@ -109,13 +110,17 @@ zap_answer(bool *refused)
 		if (part == &extra)
 			zmq_msg_close(part);
 	}
-	if (n > REQUEST) {
-		enum peer peer = whose(parts, n);
-
-		*refused = peer == PEER_none;
-		answer(&parts[REQUEST], peer);
-	}
+	if (n > REQUEST)
+		answer(&parts[REQUEST], whose(parts, n));
 	for (size_t i = 0; i < n && i < PARTS; i++)
 		zmq_msg_close(&parts[i]);
 	return true;
+}
+
+bool
+zap_pump(void)
+{
+	for (int i = 0; i < BUS_BATCH && zap.stirred; i++)
+		zap.stirred = serve();
+	return zap.stirred;
 }

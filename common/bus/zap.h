@@ -9,5 +9,5 @@
 /* Before the first TCP endpoint is bound.  *keys must live as long. */
 int zap_open(void *context, enum peer self, const struct keys *, struct err *);
 void zap_close(void);
-/* Answers one question, if there is one; *refused: with no. */
-bool zap_answer(bool *refused);
+/* Answers what is asked; true: there may be more. */
+bool zap_pump(void);

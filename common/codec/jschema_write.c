@@ -193,7 +193,7 @@ jschema_write(enum msg_id id, const void *msg)
 		const void *slot = (const char *)msg + f->offset;
 
 		if (field_given(f, slot) &&
-		    json_object_set_new(object, f->name, write[f->kind](f, slot)) < 0)
+		    json_object_set_new_nocheck(object, f->name, write[f->kind](f, slot)) < 0)
 			return json_decref(object), NULL;
 	}
 	return object;

@@ -131,10 +131,7 @@ unpack_texts(
 			return err_set(e, ERR_invalid_argument, "%s[%zu]: not a text", f->name, i);
 		if (field_texts_item(f, i, item.text, item.n, e) < 0)
 			return -1;
-
-		auto_free char *text = strndup(item.text, item.n);
-
-		if (text == NULL || texts_add(texts, text) < 0)
+		if (texts_add_bytes(texts, item.text, item.n) < 0)
 			return err_sys(e, "%s", f->name);
 	}
 	return 0;

@@ -232,8 +232,11 @@ take_frames(struct packer *p, struct packed *out, struct err *e)
 int
 wire_encode(enum msg_id id, void *msg, struct packed *out, struct err *e)
 {
-	struct packer p = { .count = 0 };
+	struct packer p; /* what its frames are need not be wiped first */
 
+	p.body = (struct blob){ 0 };
+	p.room = p.count = 0;
+	p.full = false;
 	*out = (struct packed){ 0 };
 	msgpack_packer_init(&p.pk, &p, body_write);
 

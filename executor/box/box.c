@@ -27,32 +27,41 @@ on_started(void *self, const struct answer *answer, int *fds, size_t nfds)
 			box->use[i] = take_fd(&fds[n++]);
 }
 
-void
-box_forget_use(struct box *box)
-{
-	for (int i = 0; i < CGROUP_USES; i++)
-		if (box->use[i] >= 0)
-			close(take_fd(&box->use[i]));
-}
-
 bool
 box_is_counted(const struct box *box)
 {
 	return box->use[CGROUP_PROCESSES] >= 0;
 }
 
-bool
-box_is_deserted(struct box *box)
+/* The number of processes and threads that are in it; 0: it cannot be seen. */
+static uint64_t
+count(struct box *box)
 {
 	struct cgroup_use use;
 
 	if (!box_is_counted(box))
-		return false;
+		return 0;
 	cgroup_use_read(box->use, &use);
-	box->past.too_many_processes = use.refused > 0;
+	box->past.too_many_processes = use.refused > box->told_refused;
 	box->past.max_memory_bytes = use.max_memory_bytes;
-	box->past.cpu_us = use.cpu_us;
-	box->deserted = use.processes > 0 && use.processes <= OURS + 1;
+	box->past.cpu_us = use.cpu_us > box->told_us ? use.cpu_us - box->told_us : 0;
+	box->told_us = use.cpu_us;
+	box->told_refused = use.refused;
+	return use.processes;
+}
+
+bool
+box_count(struct box *box)
+{
+	return count(box) > 0;
+}
+
+bool
+box_is_deserted(struct box *box)
+{
+	uint64_t processes = count(box);
+
+	box->deserted = processes > 0 && processes <= OURS + 1;
 	return box->deserted;
 }
 
@@ -106,7 +115,9 @@ box_settle(struct box *box)
 	if (box->errand != NULL || box->programs != NULL || box->telling)
 		return;
 	box->ended(box->self, &box->past.error);
-	box_forget_use(box);
+	for (int i = 0; i < CGROUP_USES; i++)
+		if (box->use[i] >= 0)
+			close(box->use[i]);
 	free(box);
 }
 

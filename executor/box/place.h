@@ -11,12 +11,13 @@ struct box {
 	void *self;
 	struct program *programs; /* whose end was not told yet */
 	bool killed;
-	bool told;            /* that all in it were sent SIGKILL, or that it is over */
-	bool telling;         /* its programs of that; they may go meanwhile */
-	bool deserted;        /* by all but a program that is done */
-	uint64_t timer;       /* until such a one is killed */
-	struct answer past;   /* what was used since it was told before */
-	int use[CGROUP_USES]; /* what its group counts, or -1 */
+	bool told;                      /* that all in it were sent SIGKILL, or that it is over */
+	bool telling;                   /* its programs of that; they may go meanwhile */
+	bool deserted;                  /* by all but a program that is done */
+	uint64_t timer;                 /* until such a one is killed */
+	struct answer past;             /* what was used since it was told before */
+	int use[CGROUP_USES];           /* what its group counts, or -1 */
+	uint64_t told_us, told_refused; /* of that: what was told before */
 };
 
 /* Its box is killed, which is so not the program's doing. */
@@ -27,11 +28,11 @@ void program_box_used(struct program *);
 void program_box_told(struct program *);
 /* Can be seen here what is in it, and what that uses? */
 bool box_is_counted(const struct box *);
-/* What is in it is ours, and a program without a second thread: then past is what was used.  false:
- * there is more, or it is not counted. */
+/* Past is what was used up to now.  false: it cannot be seen here. */
+bool box_count(struct box *);
+/* The same of one where what is left is ours, and a program without a second thread.  false: there
+ * is more, or it cannot be seen. */
 bool box_is_deserted(struct box *);
-/* It is not counted here any more. */
-void box_forget_use(struct box *);
 struct program *program_next(const struct program *);
 /* A program of it is gone, or its own end came: tells of it, and frees it, if that was the last. */
 void box_settle(struct box *);

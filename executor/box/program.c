@@ -9,7 +9,8 @@
  * this process hangs, in the builder.
  *
  * A statement is over when the driver says DONE, behind which all it wrote lies in the pipes; the
- * program is idle again, and the builder is asked what was used.  Any other run is over with the
+ * program is idle again.  What was used is read here where the box's group counts it, and
+ * asked of the builder otherwise.  Any other run is over with the
  * program: the builder says so, or the driver of one that is alone, when nothing is left to it but
  * to exit.  What was alone takes its box along: nobody waits for that where nothing else is in
  * there, and otherwise the run is told when all were sent SIGKILL.  What is not alone and was
@@ -86,13 +87,19 @@ ask_use(struct program *p)
 static void
 end_statement(struct program *p)
 {
+	struct box *box = p->box;
+
 	if (p->over)
 		return;
 	p->over = true;
 	p->ended_us = loop_now_us();
 	stop_clocks(p);
-	if (!p->asked && (p->errand == NULL || !ask_use(p)))
+	if (!p->asked && box_count(box)) {
 		end_run(p, false);
+		errand_clock(box->errand, 0, 0); /* which counts anew, too; nobody waits for that */
+	} else if (!p->asked && (p->errand == NULL || !ask_use(p))) {
+		end_run(p, false);
+	}
 }
 
 /* ---- a run ---- */
@@ -171,14 +178,12 @@ hand_over(struct program *p)
 	listen_again(p);
 	output_begin(&p->out, p->output_bytes);
 	output_begin(&p->err, p->output_bytes);
-	if (p->statement)
-		box_forget_use(p->box);
 	p->state = RUNS;
 	p->began_us = loop_now_us();
 	loop_unset(p->timer);
 	p->timer = loop_after((int64_t)p->wall_ms, on_time, p);
 	control_send(&p->control);
-	if (p->alone && box_is_counted(p->box))
+	if (box_is_counted(p->box))
 		p->late = loop_after(LATE_MS, set_builders_clock, p);
 	else
 		set_builders_clock(p);

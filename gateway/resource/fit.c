@@ -20,6 +20,7 @@ enum {
 	SHORT = 1024,    /* texts up to this are left alone */
 	ROOM_MIN = 4096, /* for all of them together, however long the rest is */
 	GAP_MAX = 256,   /* what stands for what was left out */
+	BYTE_MAX = 6,    /* what one byte costs at most */
 };
 
 struct text {
@@ -66,7 +67,12 @@ cost_of_byte(unsigned char c)
 static void
 add(struct texts_found *found, json_t *holder, enum msg_id of, const struct field *f)
 {
-	size_t cost = cost_of(json_object_get(holder, f->name));
+	const json_t *value = json_object_get(holder, f->name);
+
+	if (json_is_string(value) && json_string_length(value) < SHORT / BYTE_MAX)
+		return;
+
+	size_t cost = cost_of(value);
 
 	if (cost <= SHORT || found->count == TEXTS)
 		return;
@@ -101,7 +107,9 @@ find(struct texts_found *found, enum msg_id id, json_t *value)
 	const struct message *m = &messages[id];
 
 	for (const struct field *f = m->fields; f < m->fields + m->nfields; f++) {
-		json_t *member = json_object_get(value, f->name), *item;
+		bool may_be_long = f->kind == KIND_PAGE || f->kind == KIND_ANY ||
+		                   f->kind == KIND_ITEM || f->kind == KIND_LIST;
+		json_t *member = may_be_long ? json_object_get(value, f->name) : NULL, *item;
 		size_t i;
 
 		if (member == NULL)

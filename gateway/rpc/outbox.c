@@ -16,31 +16,23 @@
 #include <unistd.h>
 
 enum {
-	FIRST_BYTES = 65536 - 64,   /* with malloc's own bytes within 64 KiB */
-	OTHER_BYTES = 1048576 - 64, /* mapped by itself, so that it is truly given back */
-};
-
-struct outbox_block {
-	struct outbox_block *next;
-	size_t start, end, room; /* data[start, end) waits */
-	char data[];
+	MORE_BYTES = 1048576 - 64, /* mapped by itself, so that it is truly given back */
 };
 
 static struct outbox_block *
 add_block(struct outbox *box)
 {
-	size_t room = box->last == NULL ? FIRST_BYTES : OTHER_BYTES;
-	struct outbox_block *block = malloc(sizeof *block + room);
+	struct outbox_block *block = &box->own;
 
+	if (box->last == NULL) {
+		*block = (struct outbox_block){ .room = sizeof box->room, .data = box->room };
+		return box->first = box->last = block;
+	}
+	block = malloc(sizeof *block + MORE_BYTES);
 	if (block == NULL)
 		return NULL;
-	*block = (struct outbox_block){ .room = room };
-	if (box->last == NULL)
-		box->first = block;
-	else
-		box->last->next = block;
-	box->last = block;
-	return block;
+	*block = (struct outbox_block){ .room = MORE_BYTES, .data = (char *)(block + 1) };
+	return box->last = box->last->next = block;
 }
 
 static int
@@ -67,12 +59,13 @@ append(const char *data, size_t size, void *self)
 }
 
 static void
-free_blocks(struct outbox_block *block)
+free_blocks(struct outbox *box, struct outbox_block *block)
 {
 	while (block != NULL) {
 		struct outbox_block *next = block->next;
 
-		free(block);
+		if (block != &box->own)
+			free(block);
 		block = next;
 	}
 }
@@ -85,7 +78,7 @@ roll_back(struct outbox *box, struct outbox_block *last, size_t end, size_t byte
 		outbox_clear(box);
 		return;
 	}
-	free_blocks(last->next);
+	free_blocks(box, last->next);
 	last->next = NULL;
 	last->end = end;
 	box->last = last;
@@ -127,7 +120,8 @@ outbox_write(struct outbox *box, int fd, bool socket)
 		box->first = block->next;
 		if (box->first == NULL)
 			box->last = NULL;
-		free(block); /* the last one, too: kept, it would hold the heap under it */
+		block->next = NULL;
+		free_blocks(box, block);
 	}
 	return 0;
 }
@@ -135,6 +129,7 @@ outbox_write(struct outbox *box, int fd, bool socket)
 void
 outbox_clear(struct outbox *box)
 {
-	free_blocks(box->first);
-	*box = (struct outbox){ 0 };
+	free_blocks(box, box->first);
+	box->first = box->last = NULL;
+	box->bytes = 0;
 }

@@ -12,12 +12,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct outbox_block;
+struct outbox_block {
+	struct outbox_block *next;
+	size_t start, end, room; /* data[start, end) waits */
+	char *data;
+};
 
 struct outbox {
-	size_t bytes; /* waiting */
-	size_t limit; /* of the message being added */
-	struct outbox_block *first, *last;
+	size_t bytes;                      /* waiting */
+	size_t limit;                      /* of the message being added */
+	struct outbox_block *first, *last; /* NULL: nothing waits */
+	/* The first of them while nothing waits before it: most answers are made and gone in it. */
+	struct outbox_block own;
+	char room[65536];
 };
 
 /* Adds the message as a line; limit_exceeded where more than limit bytes would wait then. */

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,18 +15,28 @@
 #define PLAIN_EACH (~UINT64_C(0) / 255) /* one in each of eight bytes */
 
 /*
- * Whether one of eight bytes is a control character, a quote or a backslash.
- * Source: "Determine if a word has a byte less than n", Anderson, Bit Twiddling Hacks.
+ * How many of eight bytes, as they lie in memory, stand before the first control character, quote
+ * or backslash.  Of what is found the lowest bit is exact; those above it may be borrowed. Source:
+ * "Determine if a word has a byte less than n", Anderson, Bit Twiddling Hacks.
  */
-static inline bool
-plain_not(uint64_t bytes)
+static inline int
+plain_of(uint64_t bytes)
 {
+	bytes = le64toh(bytes);
+
 	uint64_t quote = bytes ^ PLAIN_EACH * '"', slash = bytes ^ PLAIN_EACH * '\\';
 
 	uint64_t found = ((bytes - PLAIN_EACH * ' ') & ~bytes) | ((quote - PLAIN_EACH) & ~quote) |
 	                 ((slash - PLAIN_EACH) & ~slash);
 
-	return (found & PLAIN_EACH * 128) != 0;
+	found &= PLAIN_EACH * 128;
+	return found == 0 ? (int)sizeof bytes : __builtin_ctzll(found) / 8;
+}
+
+static inline bool
+plain_is(char c)
+{
+	return (unsigned char)c >= ' ' && c != '"' && c != '\\';
 }
 
 /* Up to the first byte of [text, end) that stands for more than itself, or end. */
@@ -36,11 +47,14 @@ plain_end(const char *text, const char *end)
 
 	while (end - text >= (ptrdiff_t)sizeof bytes) {
 		memcpy(&bytes, text, sizeof bytes);
-		if (plain_not(bytes))
-			break;
-		text += sizeof bytes;
+
+		int n = plain_of(bytes);
+
+		text += n;
+		if (n < (int)sizeof bytes)
+			return text;
 	}
-	while (text < end && (unsigned char)*text >= ' ' && *text != '"' && *text != '\\')
+	while (text < end && plain_is(*text))
 		text++;
 	return text;
 }

@@ -8,17 +8,23 @@
 
 #include "gateway/rpc/plain.h"
 
+#include <limits.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum {
+	MILLION = 1000000,
+};
 
 struct writer {
 	int (*put)(const char *data, size_t size, void *self);
 	void *self;
 	bool failed;
 	size_t used;
-	char held[4096]; /* small pieces on their way to put() */
+	char held[4096]; /* on its way to put() */
 };
 
 static void
@@ -29,45 +35,110 @@ flush(struct writer *w)
 	w->used = 0;
 }
 
-static void
+/* Of a few bytes. */
+static inline void
 add(struct writer *w, const char *data, size_t size)
 {
 	if (size > sizeof w->held - w->used)
 		flush(w);
-	if (size > sizeof w->held) {
-		w->failed = w->failed || w->put(data, size, w->self) != 0;
-		return;
-	}
 	memcpy(w->held + w->used, data, size);
 	w->used += size;
 }
 
 static void
+add_byte(struct writer *w, char c)
+{
+	if (w->used == sizeof w->held)
+		flush(w);
+	w->held[w->used++] = c;
+}
+
+static void
 add_escape(struct writer *w, char c)
 {
-	static const char from[] = "\"\\\n\t\r\b\f", to[] = "\"\\ntrbf";
-	const char *known = memchr(from, c, sizeof from - 1);
-	char text[8];
+	static const char short_form[UCHAR_MAX + 1] = { ['"'] = '"',
+		['\\'] = '\\',
+		['\n'] = 'n',
+		['\t'] = 't',
+		['\r'] = 'r',
+		['\b'] = 'b',
+		['\f'] = 'f' };
+	char text[8], form = short_form[(unsigned char)c];
 
-	if (known != NULL)
-		add(w, (const char[]){ '\\', to[known - from] }, 2);
-	else
+	if (form == 0) {
 		add(w, text, (size_t)snprintf(text, sizeof text, "\\u%04x", (unsigned char)c));
+		return;
+	}
+	add_byte(w, '\\');
+	add_byte(w, form);
+}
+
+/* What is plain at the front, as far as there is room; where that ends. */
+static const char *
+add_plain(struct writer *w, const char *text, const char *end)
+{
+	char *to = w->held + w->used, *full = w->held + sizeof w->held;
+	uint64_t bytes;
+	int n = sizeof bytes;
+
+	for (; n == sizeof bytes && end - text >= n && full - to >= n; text += n, to += n) {
+		memcpy(&bytes, text, sizeof bytes);
+		memcpy(to, &bytes, sizeof bytes);
+		n = plain_of(bytes);
+	}
+	while (text < end && to < full && plain_is(*text))
+		*to++ = *text++;
+	w->used = (size_t)(to - w->held);
+	return text;
 }
 
 static void
 add_string(struct writer *w, const char *text, size_t size)
 {
-	add(w, "\"", 1);
-	for (const char *end = text + size; text < end && !w->failed;) {
-		const char *plain = text;
+	const char *end = text + size;
 
-		text = plain_end(plain, end);
-		add(w, plain, (size_t)(text - plain));
-		if (text < end)
+	add_byte(w, '"');
+	while ((text = add_plain(w, text, end)) < end && !w->failed) {
+		if (plain_is(*text))
+			flush(w);
+		else
 			add_escape(w, *text++);
 	}
-	add(w, "\"", 1);
+	add_byte(w, '"');
+}
+
+/* At least so many digits. */
+static void
+add_digits(struct writer *w, uint64_t n, int least)
+{
+	char text[20], *end = text + sizeof text, *at = end;
+
+	for (; n > 0 || end - at < least; n /= 10)
+		*--at = (char)('0' + n % 10);
+	add(w, at, (size_t)(end - at));
+}
+
+/*
+ * Nearly all are times, in millionths: a number of at most 15 digits is what is nearest to it, and
+ * so is the quotient.  false: it is none.
+ */
+static bool
+add_millionths(struct writer *w, double value)
+{
+	if (signbit(value) || value >= 1e9)
+		return false;
+
+	uint64_t all = (uint64_t)(value * MILLION + 0.5), part = all % MILLION;
+	int digits = 6;
+
+	if ((double)all / MILLION != value)
+		return false;
+	for (; digits > 1 && part % 10 == 0; digits--)
+		part /= 10;
+	add_digits(w, all / MILLION, 1);
+	add_byte(w, '.');
+	add_digits(w, part, digits);
+	return true;
 }
 
 /* As few digits as are read back as the same number; a real stays one (2.0, not 2). */
@@ -77,6 +148,8 @@ add_real(struct writer *w, double value)
 	char text[40];
 	int size = 0;
 
+	if (add_millionths(w, value))
+		return;
 	for (int digits = 15; digits <= 17; digits++) {
 		size = snprintf(text, sizeof text, "%.*g", digits, value);
 		if (strtod(text, NULL) == value)
@@ -90,9 +163,9 @@ add_real(struct writer *w, double value)
 static void
 add_integer(struct writer *w, json_int_t value)
 {
-	char text[32];
-
-	add(w, text, (size_t)snprintf(text, sizeof text, "%" JSON_INTEGER_FORMAT, value));
+	if (value < 0)
+		add_byte(w, '-');
+	add_digits(w, value < 0 ? -(uint64_t)value : (uint64_t)value, 1);
 }
 
 static void add_value(struct writer *, const json_t *);
@@ -100,33 +173,36 @@ static void add_value(struct writer *, const json_t *);
 static void
 add_array(struct writer *w, const json_t *array)
 {
-	add(w, "[", 1);
+	add_byte(w, '[');
 	for (size_t i = 0; i < json_array_size(array) && !w->failed; i++) {
 		if (i > 0)
-			add(w, ",", 1);
+			add_byte(w, ',');
 		add_value(w, json_array_get(array, i));
 	}
-	add(w, "]", 1);
+	add_byte(w, ']');
 }
 
 static void
 add_object(struct writer *w, json_t *object)
 {
-	const char *comma = "", *key;
+	const char *key;
 	json_t *value;
+	size_t size;
+	char before = '{';
 
-	add(w, "{", 1);
-	json_object_foreach(object, key, value)
+	json_object_keylen_foreach(object, key, size, value)
 	{
-		add(w, comma, strlen(comma));
-		add_string(w, key, strlen(key));
-		add(w, ":", 1);
+		add_byte(w, before);
+		add_string(w, key, size);
+		add_byte(w, ':');
 		add_value(w, value);
-		comma = ",";
+		before = ',';
 		if (w->failed)
 			return;
 	}
-	add(w, "}", 1);
+	if (before == '{')
+		add_byte(w, before);
+	add_byte(w, '}');
 }
 
 static void

@@ -230,9 +230,10 @@ def test_R10_builder_without_descriptors(box):
     """R-10 (I10): where it has none left in the end, each order is refused with that word, and boxes that end make room again."""
     made = scarce(box, 1024)
     try:
-        waiting = [made.begin("import time; time.sleep(60)", disk_mb=1, tmp_mb=1, processes=2) for _ in range(120)]
+        waiting = [made.begin("import os, time; os.mkdir('on'); time.sleep(60)", disk_mb=1, tmp_mb=1, processes=2) for _ in range(120)]
         began = time.monotonic()
         boxes.until(lambda: sum(not each.reply.empty() for each in waiting) > 20)
+        boxes.until(lambda: any(os.path.exists(f"/proc/{pid}/root/workspace/on") for _, pid in made.inmates()))
         for each in waiting:
             made.say({"kill": each.number})
         ends = [each.end() for each in waiting]

@@ -41,6 +41,7 @@ static struct {
 } seen;
 
 static struct box *box;
+static int last_count = -1; /* of processor time: what counts it, for the test */
 static struct program *program;
 
 /* ---- the builder ---- */
@@ -241,9 +242,9 @@ begin(void **state)
 	return 0;
 }
 
-/* A program that is alone, in a box whose group counts this. */
+/* A program in a box whose group counts this. */
 static void
-begin_alone(const char *processes, const char *cpu_us)
+begin_counted(bool alone, const char *processes, const char *cpu_us)
 {
 	const struct answer answer = {
 		.kind = ANSWER_STARTED,
@@ -251,13 +252,14 @@ begin_alone(const char *processes, const char *cpu_us)
 	};
 	int fds[] = { memfd_create("processes", MFD_CLOEXEC), memfd_create("cpu", MFD_CLOEXEC) };
 
-	make(true);
+	make(alone);
 	assert_int_equal(write(fds[0], processes, strlen(processes)), strlen(processes));
 	assert_int_equal(write(fds[1], cpu_us, strlen(cpu_us)), strlen(cpu_us));
+	last_count = dup(fds[1]);
 	builder.box->events.started(builder.box->self, &answer, fds, COUNT(fds));
 	assert_int_equal(fds[0], -1);
 	assert_int_equal(fds[1], -1);
-	run(false, 1000);
+	run(!alone, 1000);
 	say_closed();
 }
 
@@ -272,6 +274,8 @@ end(void **state)
 	assert_int_equal(seen.programs, 1);
 	assert_int_equal(seen.boxes, 1);
 	close(builder.control);
+	if (last_count >= 0)
+		close(take_fd(&last_count));
 	loop_close();
 	return 0;
 }
@@ -424,7 +428,7 @@ static void
 test_deserted_box_is_not_waited_for(void **state)
 {
 	(void)state;
-	begin_alone("2\n", "usage_usec 1500\nuser_usec 7\n");
+	begin_counted(true, "2\n", "usage_usec 1500\nuser_usec 7\n");
 	say(GUEST_DONE, "3");
 	assert_int_equal(seen.runs, 1);
 	assert_int_equal(seen.end.how, BOX_EXITED);
@@ -441,7 +445,7 @@ static void
 test_what_is_left_is_killed_first(void **state)
 {
 	(void)state;
-	begin_alone("3\n", "usage_usec 1500\n");
+	begin_counted(true, "3\n", "usage_usec 1500\n");
 	say(GUEST_DONE, "0");
 	assert_int_equal(seen.runs, 0);
 	assert_int_equal(builder.kills, 1);
@@ -454,7 +458,7 @@ static void
 test_builders_clock_is_for_what_lasts(void **state)
 {
 	(void)state;
-	begin_alone("2\n", "usage_usec 1500\n");
+	begin_counted(true, "2\n", "usage_usec 1500\n");
 	assert_int_equal(builder.begun, 0);
 	turn();
 	assert_int_equal(builder.begun, 1);
@@ -462,6 +466,24 @@ test_builders_clock_is_for_what_lasts(void **state)
 	turn();
 	assert_int_equal(builder.begun, 1);
 	assert_int_equal(seen.runs, 1);
+}
+
+static void
+test_statements_are_told_what_each_used(void **state)
+{
+	(void)state;
+	begin_counted(false, "5\n", "usage_usec 1500\n");
+	say(GUEST_DONE, "0");
+	assert_int_equal(seen.runs, 1);
+	assert_true(seen.end.cpu_ms == 1.5);
+	assert_int_equal(builder.asked, 1); /* to count anew */
+	run_statement(1000);
+	assert_int_equal(pwrite(last_count, "usage_usec 4000\n", 16, 0), 16);
+	say(GUEST_DONE, "0");
+	assert_int_equal(seen.runs, 2);
+	assert_true(seen.end.cpu_ms == 2.5);
+	say_used(); /* nobody waits for that */
+	assert_int_equal(seen.runs, 2);
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -479,6 +501,7 @@ main(void)
 		CASE(test_killed_by_nobody_known),
 		CASE(test_nobody_to_ask),
 		CASE(test_one_that_does_not_read),
+		cmocka_unit_test_teardown(test_statements_are_told_what_each_used, end),
 		cmocka_unit_test_teardown(test_deserted_box_is_not_waited_for, end),
 		cmocka_unit_test_teardown(test_what_is_left_is_killed_first, end),
 		cmocka_unit_test_teardown(test_builders_clock_is_for_what_lasts, end),

@@ -7,6 +7,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -51,6 +52,12 @@ writes_as_expected(void **state)
 		{ "0.1", "0.1" },
 		{ "0.30000000000000004", "0.30000000000000004" },
 		{ "2.0", "2.0" },
+		{ "0.0", "0.0" },
+		{ "1.05", "1.05" },
+		{ "0.000002", "0.000002" },
+		{ "999999999.999999", "999999999.999999" },
+		{ "1000000000.5", "1000000000.5" },
+		{ "0.0000005", "5e-07" },
 		{ "-0.0", "-0.0" },
 		{ "1e300", "1e+300" },
 		{ "5e-324", "4.94065645841247e-324" },
@@ -124,6 +131,33 @@ keeps_every_bit_of_a_real(void **state)
 	}
 }
 
+/* Times come with few digits: written they are just those, each read back as what it was. */
+static void
+keeps_millionths_short(void **state)
+{
+	uint64_t n = 1;
+
+	(void)state;
+	for (int i = 0; i < 200000; i++) {
+		char expected[32];
+		double value, again;
+
+		n = n * 6364136223846793005 + 1442695040888963407;
+		snprintf(expected, sizeof expected, "%llu.%06llu1",
+		    (unsigned long long)(n >> 35) % 1000000000, (unsigned long long)(n % 100000));
+		expected[strlen(expected) - 1 - (size_t)i % 6] = '\0';
+		value = strtod(expected, NULL);
+		for (char *end = expected + strlen(expected); end[-1] == '0' && end[-2] != '.';)
+			*--end = '\0';
+		json_t *real = json_real(value);
+		auto_free char *text = written(real);
+		again = strtod(text, NULL);
+		assert_memory_equal(&again, &value, sizeof value);
+		assert_string_equal(text, expected);
+		json_decref(real);
+	}
+}
+
 static void
 stops_where_it_is_told_to(void **state)
 {
@@ -171,6 +205,7 @@ main(void)
 		cmocka_unit_test(writes_as_expected),
 		cmocka_unit_test(joins_pieces_of_any_size),
 		cmocka_unit_test(keeps_every_bit_of_a_real),
+		cmocka_unit_test(keeps_millionths_short),
 		cmocka_unit_test(stops_where_it_is_told_to),
 		cmocka_unit_test(finds_each_byte_at_each_place),
 	};

@@ -7,7 +7,6 @@
  */
 #include "common/auto.h"
 #include "common/bus/parcel.h"
-#include "common/bus/socket.h"
 
 #include <signal.h>
 #include <string.h>
@@ -15,12 +14,6 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void *near, *far;
-
-/* Of socket.c, which a bus wakes its loop by. */
-void
-socket_stir(void)
-{
-}
 
 static void
 set_up(void)
