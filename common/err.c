@@ -92,7 +92,8 @@ err_remedy(enum err_code code)
 enum err_code
 err_parse(const char *name)
 {
-	for (int code = 0; code < ERR_COUNT; code++)
+	/* Not "none": who says that something failed means an error. */
+	for (int code = ERR_none + 1; code < ERR_COUNT; code++)
 		if (strcmp(codes[code].name, name) == 0)
 			return (enum err_code)code;
 	return ERR_internal;

@@ -180,7 +180,7 @@ on_done(void *self, void *reply, const struct err *e)
 	if (reply == NULL)
 		log_debug("call failed", LOG_S("tool", messages[call->tool].name),
 		    LOG_S("code", err_name(e->code)));
-	if (reply != NULL && call->as == CALLS_TOOL)
+	if (reply != NULL)
 		links_fill(&call->pending.origin, messages[call->tool].reply, reply);
 	tell(call, reply, e);
 	finish(call, call->pending.silent ? NULL : say(&call->pending.origin, call, reply, e));

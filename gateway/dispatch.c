@@ -12,10 +12,18 @@
 #include "gateway/mcp/method.h"
 
 #include "common/auto.h"
-#include "common/log.h"
+#include "common/loop.h"
 
 #include <ctype.h>
+#include <malloc.h>
 #include <string.h>
+
+enum {
+	LARGE_BYTES = 1 << 18, /* of a message, which as values takes many times as much */
+	TRIM_MS = 200,         /* after one, the heap is given back */
+};
+
+static bool trimming;
 
 /* In which era, and what the client of it can do; NULL, or the answer to one that is in none. */
 static json_t *
@@ -133,11 +141,24 @@ is_blank(const struct line *line)
 	return !line->over && i == line->size;
 }
 
+/* Of a message of many values: whatever small came in between would hold the heap under it. */
+static void
+give_back(void *unused)
+{
+	(void)unused;
+	trimming = false;
+	malloc_trim(0);
+}
+
 void
 dispatch_message(struct client *client, struct exchange *exchange, json_t *message, size_t bytes)
 {
 	struct origin origin = { .client = client, .exchange = exchange };
 
+	if (bytes >= LARGE_BYTES && !trimming) {
+		trimming = true;
+		loop_after(TRIM_MS, give_back, NULL);
+	}
 	if (json_is_array(message))
 		handle_batch(origin, message, bytes);
 	else

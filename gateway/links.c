@@ -164,12 +164,14 @@ links_check(const char *session, const char *path, const char *text, struct link
 
 /* ---- in replies ---- */
 
+/* Where a file can be had is for us alone to say. */
 static void
 fill_artifact(const struct origin *origin, const char *session, struct artifact *a)
 {
 	const struct transport *by = origin->client->by;
 
-	if (a->download_url == NULL)
+	free(take_ptr(a->download_url));
+	if (session != NULL && by->link != NULL)
 		a->download_url = by->link(origin->client, origin->exchange, session, a->filename);
 }
 
@@ -192,11 +194,9 @@ links_fill(const struct origin *origin, enum msg_id id, void *message)
 	const struct message *m = &messages[id];
 	const char *session = NULL;
 
-	if (origin->client->by->link == NULL)
-		return;
 	for (const struct field *f = m->fields; f < m->fields + m->nfields; f++)
 		if (f->kind == KIND_TEXT && strcmp(f->name, "session_id") == 0)
 			session = *(char **)((char *)message + f->offset);
-	for (const struct field *f = m->fields; session != NULL && f < m->fields + m->nfields; f++)
+	for (const struct field *f = m->fields; f < m->fields + m->nfields; f++)
 		fill_field(origin, session, f, (char *)message + f->offset);
 }

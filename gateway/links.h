@@ -27,6 +27,6 @@ char *links_escape(const char *text, const char *also);
 /* denied where it was not made here, for this file, or has expired. */
 int links_check(
     const char *session, const char *path, const char *sealed, struct link_owner *, struct err *);
-/* Where the transport serves files: gives each artifact in a message, also in the lists of it, its
- * download_url. */
+/* Gives each artifact in a message, also in the lists of it, its download_url where the transport
+ * serves files, and none elsewhere. */
 void links_fill(const struct origin *, enum msg_id, void *message);

@@ -114,7 +114,7 @@ drain_gateway(void)
 /* Of libmicrohttpd, and to read the folder of credentials again, beside what all daemons use. */
 static const int syscalls[] = { SCMP_SYS(fstat), SCMP_SYS(newfstatat), SCMP_SYS(openat),
 	SCMP_SYS(openat2), SCMP_SYS(sendfile), SCMP_SYS(sendmsg), SCMP_SYS(setsockopt),
-	SCMP_SYS(shutdown), SCMP_SYS(writev), -1 };
+	SCMP_SYS(writev), -1 };
 
 static const struct daemon gateway = {
 	.self = PEER_gateway,

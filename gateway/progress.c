@@ -17,6 +17,8 @@ enum {
 	TEXT_BYTES = 65536,
 };
 
+static const double FAR = 1e15; /* from where on one more would soon be no more, of a double */
+
 void
 progress_open(struct progress *p, const struct origin *origin, json_t *token)
 {
@@ -91,7 +93,8 @@ progress_part(struct progress *p, const struct stream_part *part)
 {
 	if (p->token == NULL || client_slow(p->origin))
 		return;
-	p->value = part->progress > p->value ? part->progress : p->value + 1;
+	p->value =
+	    part->progress > p->value && part->progress < FAR ? part->progress : p->value + 1;
 	join(p, part->channel, &part->text);
 	if (p->timer != 0)
 		return;

@@ -31,7 +31,7 @@ enum {
 	SLOW_BYTES = 1 << 18,  /* of answers waiting: progress is not worth adding */
 	SPARE_BYTES = 1 << 20, /* beyond max_output_bytes, for answers that say so */
 
-	EARLY_BYTES = 2048, /* of answers are not held back until all that was read is answered */
+	EARLY_BYTES = 8192, /* of answers are not held back until all that was read is answered */
 	FLUSH_MS = 200,     /* for the last answers, when calls were given up */
 };
 

@@ -382,6 +382,8 @@ on_failure(struct open_ask *a, struct parcel *p)
 		message_clear(MSG_failure, &f);
 	} else {
 		bus_malformed(a->ask.to, &e);
+		err_set(&e, ERR_internal, "%s: %s sent a failure that could not be read",
+		    messages[a->ask.message].name, edge_peer_name(a->ask.to));
 	}
 	finish(a, NULL, &e);
 }
@@ -401,13 +403,21 @@ on_part(struct open_ask *a, struct parcel *p)
 	message_clear(MSG_stream_part, &part);
 }
 
+bool
+ask_is_open(const struct link *link, uint64_t id)
+{
+	const struct open_ask *a = find(id);
+
+	return a != NULL && a->link == link;
+}
+
 void
 ask_answer(struct link *link, struct parcel *p)
 {
 	struct open_ask *a = find(p->envelope.id);
 	struct err e;
 
-	if (a == NULL || a->link != link) {
+	if (!ask_is_open(link, p->envelope.id)) {
 		err_set(&e, ERR_not_found, "an answer of %s to request %llu, which is not open",
 		    client_name(link), (unsigned long long)p->envelope.id);
 		bus_refuse(PEER_none, &e);

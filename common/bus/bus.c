@@ -221,6 +221,7 @@ tick(void *self)
 {
 	(void)self;
 	pump_sockets(true);
+	connection_give_back();
 	server_tick();
 	client_tick();
 	tick_timer = loop_after(BUS_TICK_MS, tick, NULL);

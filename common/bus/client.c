@@ -30,6 +30,7 @@ struct link {
 	enum peer to;
 	char *address;
 	void *socket, *monitor;
+	struct connection *connection;
 	bool stirred;      /* as socket.h says */
 	bool connected;    /* as ZeroMQ says */
 	bool ready;        /* greeted, and not silent */
@@ -186,6 +187,7 @@ lose(struct link *l, const char *why)
 	ask_lost(l, &e, l->connected);
 }
 
+/* One for each of ours: a server that repeats itself would fill the log. */
 static int
 on_hello(struct link *l, struct parcel *p, struct err *e)
 {
@@ -239,7 +241,7 @@ on_parcel(struct link *l, struct parcel *p, struct err *e)
 {
 	switch (p->envelope.frame) {
 	case frame_hello:
-		return p->envelope.id == l->greeting ? on_hello(l, p, e) : 0;
+		return p->envelope.id == l->greeting && !l->ready ? on_hello(l, p, e) : 0;
 	case frame_heartbeat:
 		return on_heartbeat(l, p, e);
 	case frame_failure:
@@ -256,15 +258,26 @@ on_parcel(struct link *l, struct parcel *p, struct err *e)
 	}
 }
 
-static bool
-receive(struct link *l)
+/* Only an answer that is waited for may be large. */
+static size_t
+room(void *self, const struct parcel *p)
 {
+	bool reply = p->envelope.frame == frame_reply && ask_is_open(self, p->envelope.id);
+
+	return reply ? PARCEL_BYTES : PARCEL_SMALL_BYTES;
+}
+
+static bool
+receive(struct link *l, size_t *bytes)
+{
+	const struct intake in = { .socket = l->socket, .room = room, .self = l };
 	struct parcel p;
 	struct err e;
-	int rc = parcel_receive(l->socket, false, &p, &e);
+	int rc = parcel_receive(&in, &p, &e);
 
 	if (rc == 0)
 		return false;
+	*bytes += p.bytes;
 	if (rc < 0) {
 		bus_malformed(l->to, &e);
 		return true;
@@ -281,15 +294,19 @@ static void
 see_events(void *self, uint32_t unused)
 {
 	struct link *l = self;
+	size_t bytes = 0;
 
 	(void)unused;
-	for (int event; (event = socket_event(l->monitor)) != 0;) {
-		if (event == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
+	for (int event, fd; (event = socket_event(l->monitor, &fd)) != 0;) {
+		if (event == ZMQ_EVENT_CONNECTED) {
+			connection_add(&l->connection, fd);
+		} else if (event == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
 			l->connected = true;
 			l->heard_ms = loop_now_ms();
 			say_hello(l);
 		} else if (event == ZMQ_EVENT_DISCONNECTED) {
-			while (receive(l))
+			connection_clear(&l->connection);
+			while (receive(l, &bytes))
 				;
 			l->connected = false;
 			lose(l, "connection closed");
@@ -305,13 +322,77 @@ client_pump(bool all)
 	bool more = false;
 
 	for (struct link *l = links; l < links + nlinks; l++) {
+		size_t bytes = 0;
+
 		l->stirred |= all;
-		for (int i = 0; i < BUS_BATCH && l->stirred; i++)
-			l->stirred = receive(l);
+		for (int i = 0; i < BUS_BATCH && bytes < BUS_BATCH_BYTES && l->stirred; i++)
+			l->stirred = receive(l, &bytes);
 	}
 	for (const struct link *l = links; l < links + nlinks; l++)
 		more |= l->stirred;
 	return more;
+}
+
+/* ---- connections ---- */
+
+static int
+make_tcp(struct link *l, struct err *e)
+{
+	void *s = l->socket;
+
+	if (strchr(l->address, '[') != NULL && socket_set_int(s, ZMQ_IPV6, "ZMQ_IPV6", 1, e) < 0)
+		return -1;
+	if (socket_set_int(s, ZMQ_HEARTBEAT_IVL, "ZMQ_HEARTBEAT_IVL", TCP_PING_MS, e) < 0 ||
+	    socket_set_int(s, ZMQ_HEARTBEAT_TIMEOUT, "ZMQ_HEARTBEAT_TIMEOUT", TCP_LOST_MS, e) < 0)
+		return -1;
+	if (socket_set_text(
+		s, ZMQ_CURVE_SERVERKEY, "ZMQ_CURVE_SERVERKEY", bus.keys.peers[l->to], e) < 0 ||
+	    socket_set_text(s, ZMQ_CURVE_PUBLICKEY, "ZMQ_CURVE_PUBLICKEY", bus.keys.public, e) < 0)
+		return -1;
+	return socket_set_text(s, ZMQ_CURVE_SECRETKEY, "ZMQ_CURVE_SECRETKEY", bus.keys.secret, e);
+}
+
+static int
+open_link(struct link *l, struct err *e)
+{
+	const int events = ZMQ_EVENT_CONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED |
+	                   ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
+
+	l->heard_ms = loop_now_ms();
+	if ((l->socket = socket_open(bus.context, ZMQ_DEALER, &l->stirred, e)) == NULL ||
+	    (l->monitor = socket_monitor(bus.context, l->socket, events, see_events, l, e)) == NULL)
+		return -1;
+	if (socket_set_int(l->socket, ZMQ_IMMEDIATE, "ZMQ_IMMEDIATE", 1, e) < 0 ||
+	    socket_set_int(l->socket, ZMQ_RECONNECT_IVL, "ZMQ_RECONNECT_IVL", RECONNECT_MS, e) < 0)
+		return -1;
+	if (socket_set_int(
+		l->socket, ZMQ_RECONNECT_IVL_MAX, "ZMQ_RECONNECT_IVL_MAX", RECONNECT_MAX_MS, e) < 0)
+		return -1;
+	if (strncmp(l->address, "tcp:", 4) == 0 && make_tcp(l, e) < 0)
+		return -1;
+	if (zmq_connect(l->socket, l->address) < 0)
+		return err_set(
+		    e, ERR_unavailable, "connect %s: %s", l->address, zmq_strerror(zmq_errno()));
+	return 0;
+}
+
+/* A server that is silent is connected to anew.  So is one that broke ZeroMQ's protocol, of which
+ * libzmq never tries again by itself. */
+static void
+renew(struct link *l)
+{
+	struct err e;
+
+	lose(l, "silent");
+	l->heard_ms = loop_now_ms();
+	if (l->connected) {
+		connection_end_silent(l->connection, -1);
+		return;
+	}
+	connection_clear(&l->connection);
+	socket_close_both(take_ptr(l->socket), take_ptr(l->monitor));
+	if (open_link(l, &e) < 0)
+		log_error("no connection", LOG_S("endpoint", l->address), LOG_E(&e));
 }
 
 void
@@ -322,7 +403,7 @@ client_tick(void)
 	odd_tick = !odd_tick;
 	for (struct link *l = links; l < links + nlinks; l++) {
 		if (now - l->heard_ms > BUS_SERVER_LOST_MS)
-			lose(l, "silent");
+			renew(l);
 		if (l->ready && stale(l))
 			lose(l, "this process was too busy to speak");
 		if (l->connected && !l->ready)
@@ -369,46 +450,6 @@ client_prepare(struct err *e)
 	return 0;
 }
 
-static int
-make_tcp(struct link *l, struct err *e)
-{
-	void *s = l->socket;
-
-	if (strchr(l->address, '[') != NULL && socket_set_int(s, ZMQ_IPV6, "ZMQ_IPV6", 1, e) < 0)
-		return -1;
-	if (socket_set_int(s, ZMQ_HEARTBEAT_IVL, "ZMQ_HEARTBEAT_IVL", TCP_PING_MS, e) < 0 ||
-	    socket_set_int(s, ZMQ_HEARTBEAT_TIMEOUT, "ZMQ_HEARTBEAT_TIMEOUT", TCP_LOST_MS, e) < 0)
-		return -1;
-	if (socket_set_text(
-		s, ZMQ_CURVE_SERVERKEY, "ZMQ_CURVE_SERVERKEY", bus.keys.peers[l->to], e) < 0 ||
-	    socket_set_text(s, ZMQ_CURVE_PUBLICKEY, "ZMQ_CURVE_PUBLICKEY", bus.keys.public, e) < 0)
-		return -1;
-	return socket_set_text(s, ZMQ_CURVE_SECRETKEY, "ZMQ_CURVE_SECRETKEY", bus.keys.secret, e);
-}
-
-static int
-open_link(struct link *l, struct err *e)
-{
-	const int events = ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED |
-	                   ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
-
-	if ((l->socket = socket_open(bus.context, ZMQ_DEALER, &l->stirred, e)) == NULL ||
-	    (l->monitor = socket_monitor(bus.context, l->socket, events, see_events, l, e)) == NULL)
-		return -1;
-	if (socket_set_int(l->socket, ZMQ_IMMEDIATE, "ZMQ_IMMEDIATE", 1, e) < 0 ||
-	    socket_set_int(l->socket, ZMQ_RECONNECT_IVL, "ZMQ_RECONNECT_IVL", RECONNECT_MS, e) < 0)
-		return -1;
-	if (socket_set_int(
-		l->socket, ZMQ_RECONNECT_IVL_MAX, "ZMQ_RECONNECT_IVL_MAX", RECONNECT_MAX_MS, e) < 0)
-		return -1;
-	if (strncmp(l->address, "tcp:", 4) == 0 && make_tcp(l, e) < 0)
-		return -1;
-	if (zmq_connect(l->socket, l->address) < 0)
-		return err_set(
-		    e, ERR_unavailable, "connect %s: %s", l->address, zmq_strerror(zmq_errno()));
-	return 0;
-}
-
 int
 client_start(struct err *e)
 {
@@ -423,6 +464,7 @@ client_stop(void)
 {
 	for (struct link *l = links; l < links + nlinks; l++) {
 		l->ready = false;
+		connection_clear(&l->connection);
 		socket_close_both(l->socket, l->monitor);
 		free(l->address);
 	}

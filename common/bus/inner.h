@@ -3,6 +3,7 @@
 #pragma once
 
 #include "common/bus.h"
+#include "common/bus/connection.h"
 #include "common/bus/keys.h"
 #include "common/bus/parcel.h"
 #include "common/loop.h"
@@ -13,7 +14,8 @@ enum {
 	BUS_CLIENT_LOST_MS = 5000,
 	BUS_CLIENT_STALE_MS = 4000, /* it knows of itself that it is about to be */
 	BUS_MAX_ASKS = 4096,        /* open ones; ids below are of hellos */
-	BUS_BATCH = 64,             /* messages of one socket before others have their turn */
+	BUS_BATCH = 64,             /* messages of one socket before others have their turn, */
+	BUS_BATCH_BYTES = 4 << 20,  /* and about so many bytes */
 };
 
 struct bus {
@@ -108,6 +110,8 @@ const char *client_name(const struct link *);
 uint64_t ask_begin(const struct ask *, struct err *);
 void ask_cancel(uint64_t id);
 void ask_answer(struct link *, struct parcel *);
+/* Is this the number of a request that is open there? */
+bool ask_is_open(const struct link *, uint64_t id);
 /* A server has greeted, or some time has passed: what waited for it is tried again. */
 void ask_flush(enum peer);
 /* The server of a link is lost; NULL: all of them.  tell: send cancels, it may only be slow. */

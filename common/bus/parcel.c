@@ -56,6 +56,7 @@ take_envelope(struct parcel *p, zmq_msg_t *part, struct err *e)
 {
 	const char *user = zmq_msg_gets(part, "User-Id");
 
+	p->fd = zmq_msg_get(part, ZMQ_SRCFD);
 	if (user != NULL)
 		snprintf(p->user, sizeof p->user, "%s", user);
 
@@ -67,13 +68,15 @@ take_envelope(struct parcel *p, zmq_msg_t *part, struct err *e)
 }
 
 static int
-take_part(struct parcel *p, size_t at, zmq_msg_t *part, struct err *e)
+take_part(const struct intake *in, struct parcel *p, size_t at, zmq_msg_t *part, struct err *e)
 {
 	size_t size = zmq_msg_size(part);
+	size_t room = at < 2             ? PARCEL_SMALL_BYTES
+	              : in->room == NULL ? PARCEL_BYTES
+	                                 : in->room(in->self, p);
 
-	p->bytes += size;
-	if (p->bytes > PARCEL_BYTES)
-		return err_set(e, ERR_limit_exceeded, "more than %d bytes", PARCEL_BYTES);
+	if (p->bytes > room)
+		return err_set(e, ERR_limit_exceeded, "more than %zu bytes", room);
 	switch (at) {
 	case 0:
 		p->from.size = (uint8_t)size;
@@ -91,7 +94,7 @@ take_part(struct parcel *p, size_t at, zmq_msg_t *part, struct err *e)
 }
 
 int
-parcel_receive(void *socket, bool routed, struct parcel *p, struct err *e)
+parcel_receive(const struct intake *in, struct parcel *p, struct err *e)
 {
 	bool good = true, more = true;
 	zmq_msg_t part;
@@ -99,14 +102,15 @@ parcel_receive(void *socket, bool routed, struct parcel *p, struct err *e)
 
 	*p = (struct parcel){ .count = 0 };
 	zmq_msg_init(&p->body);
-	for (at = routed ? 0 : 1; more; at++) {
+	for (at = in->routed ? 0 : 1; more; at++) {
 		zmq_msg_init(&part);
-		if (zmq_msg_recv(&part, socket, ZMQ_DONTWAIT) < 0) {
+		if (zmq_msg_recv(&part, in->socket, ZMQ_DONTWAIT) < 0) {
 			zmq_msg_close(&part);
 			return 0;
 		}
 		more = zmq_msg_more(&part) != 0;
-		good = good && take_part(p, at, &part, e) == 0;
+		p->bytes += zmq_msg_size(&part);
+		good = good && take_part(in, p, at, &part, e) == 0;
 		zmq_msg_close(&part);
 	}
 	if (good && at < 2)

@@ -13,6 +13,7 @@
 enum {
 	PARCEL_PART_BYTES = 256 << 20, /* the largest blob of schema.def */
 	PARCEL_BYTES = PARCEL_PART_BYTES + WIRE_MAX_BODY,
+	PARCEL_SMALL_BYTES = 1 << 17,    /* more than any message without a blob of its own has */
 	PARCEL_UNSENT_BYTES = 512 << 20, /* waiting in ZeroMQ's queues, of the whole process */
 	PARCEL_UNSENT_BIG = 1 << 30,     /* of the same, where there is nothing but one parcel */
 };
@@ -25,15 +26,25 @@ struct address {
 struct parcel {
 	struct address from; /* if it came to a ROUTER */
 	char user[32];       /* whom ZAP said it is from; "" on ipc */
+	int fd;              /* of its connection */
 	struct envelope envelope;
 	zmq_msg_t body;
 	struct blob *blobs;
 	size_t count, bytes;
 };
 
+/* Where parcels come from.  Of one whose envelope has been read, room() says how many bytes there
+ * may be in all: what nobody waits for is dropped uncopied, and so faster than it can come. */
+struct intake {
+	void *socket;
+	bool routed;                                       /* a ROUTER's */
+	size_t (*room)(void *self, const struct parcel *); /* NULL: PARCEL_BYTES */
+	void *self;
+};
+
 /* 1: *p is the caller's to clear.  0: nothing came.  -1: what came is no message of ours and is
- * gone; p->from is set. */
-int parcel_receive(void *socket, bool routed, struct parcel *p, struct err *);
+ * gone; p->from is set.  But for 0, p->bytes says how much it was. */
+int parcel_receive(const struct intake *, struct parcel *p, struct err *);
 void parcel_clear(struct parcel *);
 /* wire_decode() of its body and blobs. */
 int parcel_decode(struct parcel *, enum msg_id, void *msg, struct err *);

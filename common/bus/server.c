@@ -52,6 +52,7 @@ struct server {
 	char address[ENDPOINT_BYTES];
 	uid_t uid;
 	void *socket, *monitor;
+	struct connection *connections;
 	bool stirred; /* as socket.h says */
 	struct caller *callers;
 };
@@ -284,6 +285,8 @@ server_tick(void)
 			else if (send_heartbeat(c) < 0 && errno == EHOSTUNREACH)
 				lose_caller(c, "disconnected");
 		}
+	for (struct server *s = servers; s < servers + nservers; s++)
+		connection_end_silent(s->connections, BUS_CLIENT_LOST_MS);
 }
 
 /* ---- receiving ---- */
@@ -362,15 +365,27 @@ sender(const struct server *s, const struct caller *c, const struct parcel *p, s
 	return PEER_none;
 }
 
-static bool
-receive(struct server *s)
+/* Only a request of who has greeted may be large. */
+static size_t
+room(void *self, const struct parcel *p)
 {
+	bool request = p->envelope.frame == frame_request && find_caller(self, &p->from) != NULL;
+
+	return request ? PARCEL_BYTES : PARCEL_SMALL_BYTES;
+}
+
+static bool
+receive(struct server *s, size_t *bytes)
+{
+	const struct intake in = { .socket = s->socket, .routed = true, .room = room, .self = s };
 	struct parcel p;
 	struct err e;
-	int rc = parcel_receive(s->socket, true, &p, &e);
+	int rc = parcel_receive(&in, &p, &e);
 
 	if (rc == 0)
 		return false;
+	*bytes += p.bytes;
+	connection_heard(s->connections, p.fd);
 	if (rc < 0) {
 		bus_malformed(s->peer, &e);
 		return true;
@@ -394,11 +409,19 @@ receive(struct server *s)
 static void
 see_events(void *self, uint32_t unused)
 {
-	const struct server *s = self;
+	struct server *s = self;
 	struct err e;
 
 	(void)unused;
-	for (int event; (event = socket_event(s->monitor)) != 0;) {
+	for (int event, fd; (event = socket_event(s->monitor, &fd)) != 0;) {
+		if (event == ZMQ_EVENT_ACCEPTED) {
+			connection_add(&s->connections, fd);
+			continue;
+		}
+		if (event == ZMQ_EVENT_DISCONNECTED) {
+			connection_remove(&s->connections, fd);
+			continue;
+		}
 		err_set(&e, ERR_denied, "%s",
 		    event == ZMQ_EVENT_ACCEPT_FAILED
 			? "a connection of another user, or no descriptor was free"
@@ -413,9 +436,11 @@ server_pump(bool all)
 	bool more = zap_pump();
 
 	for (struct server *s = servers; s < servers + nservers; s++) {
+		size_t bytes = 0;
+
 		s->stirred |= all;
-		for (int i = 0; i < BUS_BATCH && s->stirred; i++)
-			s->stirred = receive(s);
+		for (int i = 0; i < BUS_BATCH && bytes < BUS_BATCH_BYTES && s->stirred; i++)
+			s->stirred = receive(s, &bytes);
 	}
 	for (const struct server *s = servers; s < servers + nservers; s++)
 		more |= s->stirred;
@@ -504,7 +529,8 @@ bind_server(struct server *s, struct err *e)
 static int
 open_server(struct server *s, struct err *e)
 {
-	const int events = ZMQ_EVENT_ACCEPT_FAILED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
+	const int events = ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_ACCEPT_FAILED |
+	                   ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
 	                   ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
 
 	if ((s->socket = socket_open(bus.context, ZMQ_ROUTER, &s->stirred, e)) == NULL ||
@@ -532,6 +558,7 @@ server_stop(void)
 	for (struct server *s = servers; s < servers + nservers; s++) {
 		while (s->callers != NULL)
 			drop_caller(s->callers);
+		connection_clear(&s->connections);
 		socket_close_both(take_ptr(s->socket), take_ptr(s->monitor));
 	}
 	for (size_t i = 0; i < bus.needs.nfolders; i++)

@@ -124,7 +124,7 @@ socket_monitor(void *context, void *socket, int events, void (*happened)(void *s
 		zmq_err(e, "watch a socket");
 	} else if (watch(pair, happened, self, e) == 0) {
 		/* Only a reader that has once found nothing is woken by what comes next. */
-		must(socket_event(pair) == 0);
+		must(socket_event(pair, &(int){ 0 }) == 0);
 		return pair;
 	}
 	if (pair != NULL)
@@ -145,10 +145,13 @@ socket_close_both(void *socket, void *monitor)
 
 /* Two parts: number and value of the event, and the address. */
 int
-socket_event(void *monitor)
+socket_event(void *monitor, int *fd)
 {
+	struct __attribute__((packed)) {
+		uint16_t number;
+		int32_t value;
+	} event = { 0, -1 };
 	zmq_msg_t part;
-	uint16_t event = 0;
 	bool more = true;
 
 	for (int i = 0; more; i++) {
@@ -158,5 +161,6 @@ socket_event(void *monitor)
 			memcpy(&event, zmq_msg_data(&part), sizeof event);
 		zmq_msg_close(&part);
 	}
-	return event;
+	*fd = event.value;
+	return event.number;
 }

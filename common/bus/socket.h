@@ -25,5 +25,5 @@ void *socket_monitor(void *context, void *socket, int events,
     void (*happened)(void *self, uint32_t), void *self, struct err *);
 /* A socket and the monitor of it. */
 void socket_close_both(void *socket, void *monitor);
-/* The next event, 0 where there is none. */
-int socket_event(void *monitor);
+/* The next event, and the descriptor that most are about; 0 where there is none. */
+int socket_event(void *monitor, int *fd);

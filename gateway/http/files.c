@@ -290,6 +290,11 @@ on_piece(void *self, void *reply, const struct err *e)
 		fail(d, e);
 		return;
 	}
+	if (content->content_base64.size > d->held) { /* and than was counted */
+		err_set(&changed, ERR_internal, "more of the file came than was asked for");
+		fail(d, &changed);
+		return;
+	}
 	d->piece = content->content_base64;
 	content->content_base64 = (struct blob){ 0 };
 	if (!d->begun) {

@@ -81,7 +81,9 @@ next_failure(uint64_t id)
 		zmq_pollitem_t item = { raw_peer, 0, ZMQ_POLLIN, 0 };
 		struct parcel p;
 
-		if (zmq_poll(&item, 1, 100) <= 0 || parcel_receive(raw_peer, false, &p, &e) != 1)
+		if (zmq_poll(&item, 1, 100) <= 0 ||
+		    parcel_receive(
+			&(struct intake){ .socket = raw_peer, .routed = false }, &p, &e) != 1)
 			continue;
 		if (p.envelope.frame == frame_failure && p.envelope.id == id)
 			assert_int_equal(parcel_decode(&p, MSG_failure, &f, &e), 0);
@@ -111,7 +113,9 @@ raw_replied(uint64_t id)
 		zmq_pollitem_t item = { raw_peer, 0, ZMQ_POLLIN, 0 };
 		struct parcel p;
 
-		if (zmq_poll(&item, 1, 100) <= 0 || parcel_receive(raw_peer, false, &p, &e) != 1)
+		if (zmq_poll(&item, 1, 100) <= 0 ||
+		    parcel_receive(
+			&(struct intake){ .socket = raw_peer, .routed = false }, &p, &e) != 1)
 			continue;
 		got = p.envelope.frame == frame_reply && p.envelope.id == id;
 		parcel_clear(&p);
@@ -176,7 +180,8 @@ raw_hear(uint64_t *greeting)
 
 	for (int i = 0; i < 50; i++) {
 		peer_run(20);
-		if (parcel_receive(raw_peer, true, &p, &e) != 1)
+		if (parcel_receive(
+			&(struct intake){ .socket = raw_peer, .routed = true }, &p, &e) != 1)
 			continue;
 		*greeting = p.envelope.id;
 		parcel_clear(&p);

@@ -216,8 +216,10 @@ a_hanging_server_is_missed_and_comes_back(void **state)
 	assert_in_range(o.ended_ms - stopped, 1000, 2700);
 	kill(server, SIGCONT);
 	assert_true(peer_try("echo").replied);
-	/* What nobody waits for any more was called off. */
-	assert_int_equal(peer_note(2000), ERR_cancelled);
+	/* What nobody waits for any more was called off; or its connection was ended before that.
+	 */
+	enum err_code why = peer_note(2000);
+	assert_true(why == ERR_cancelled || why == ERR_unavailable);
 }
 
 static void

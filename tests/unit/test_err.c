@@ -109,6 +109,7 @@ codes_have_names_and_remedies(void **state)
 	}
 	assert_int_equal(err_parse("no such code"), ERR_internal);
 	assert_int_equal(err_parse(""), ERR_internal);
+	assert_int_equal(err_parse("none"), ERR_internal);
 }
 
 static void

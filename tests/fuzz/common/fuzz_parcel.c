@@ -55,14 +55,15 @@ send_known(bool routed)
 static void
 receive_known(bool routed)
 {
+	const struct intake in = { .socket = near, .routed = routed };
 	struct parcel p;
 	struct err e;
 
-	must(parcel_receive(near, routed, &p, &e) == 1);
+	must(parcel_receive(&in, &p, &e) == 1);
 	must(p.envelope.id == 7 && p.count == 0 && zmq_msg_size(&p.body) == 1);
 	must(!routed || (p.from.size == 2 && memcmp(p.from.bytes, "me", 2) == 0));
 	parcel_clear(&p);
-	must(parcel_receive(near, routed, &p, &e) == 0);
+	must(parcel_receive(&in, &p, &e) == 0);
 }
 
 static void
@@ -71,10 +72,11 @@ try(const uint8_t *data, size_t size)
 	struct err e = { 0 };
 	struct parcel p;
 	bool routed = data[0] % 2 == 1;
+	const struct intake in = { .socket = near, .routed = routed };
 
 	send_parts(data + 1, size - 1);
 	send_known(routed);
-	if (parcel_receive(near, routed, &p, &e) == 1) {
+	if (parcel_receive(&in, &p, &e) == 1) {
 		must(p.count <= WIRE_MAX_BLOBS && p.bytes < size);
 		parcel_clear(&p);
 	} else {

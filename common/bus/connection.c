@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * connection.c - a list by descriptor.
+ *
+ * The descriptors are libzmq's, whose thread closes them; so one is only touched where it still is
+ * the socket that it was, as the kernel's cookie for it tells.
+ */
+#include "common/bus/connection.h"
+
+#include "common/auto.h"
+#include "common/loop.h"
+
+#include <malloc.h>
+#include <stdbool.h>
+#include <sys/socket.h>
+
+struct connection {
+	struct connection *next;
+	int fd;
+	uint64_t cookie;
+	int64_t heard_ms;
+};
+
+static bool ended;
+
+/* 0: it is no socket, or none any more. */
+static uint64_t
+cookie_of(int fd)
+{
+	uint64_t cookie = 0;
+	socklen_t size = sizeof cookie;
+
+	return getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &size) == 0 ? cookie : 0;
+}
+
+void
+connection_add(struct connection **all, int fd)
+{
+	struct connection *c = calloc(1, sizeof *c);
+
+	if (c == NULL)
+		return;
+	*c = (struct connection){ *all, fd, cookie_of(fd), loop_now_ms() };
+	*all = c;
+}
+
+void
+connection_remove(struct connection **all, int fd)
+{
+	struct connection **at = all, *c;
+
+	while ((c = *at) != NULL && c->fd != fd)
+		at = &c->next;
+	if (c == NULL)
+		return;
+	*at = c->next;
+	free(c);
+}
+
+void
+connection_heard(struct connection *all, int fd)
+{
+	for (struct connection *c = all; c != NULL; c = c->next)
+		if (c->fd == fd)
+			c->heard_ms = loop_now_ms();
+}
+
+void
+connection_end_silent(struct connection *all, int64_t ms)
+{
+	for (struct connection *c = all; c != NULL; c = c->next)
+		if (loop_now_ms() - c->heard_ms > ms && c->cookie != 0 &&
+		    cookie_of(c->fd) == c->cookie)
+			ended |= shutdown(c->fd, SHUT_RDWR) == 0;
+}
+
+void
+connection_give_back(void)
+{
+	if (ended)
+		malloc_trim(0);
+	ended = false;
+}
+
+void
+connection_clear(struct connection **all)
+{
+	for (struct connection *c; (c = *all) != NULL; free(c))
+		*all = c->next;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * connection.h - the connections below a ZeroMQ socket, as its monitor tells of them, so that one
+ * from which nothing comes can be ended.
+ *
+ * libzmq keeps all that it has of a message until its last part is there; there may be any number
+ * of parts, and nobody can look into it.  Who sends them for ever is silent, and when that
+ * connection breaks, what there is of the message goes with it.  It must break as by the peer:
+ * where a socket is closed in the middle of a message, libzmq 4.3 never frees that.
+ */
+#pragma once
+
+#include <stdint.h>
+
+struct connection;
+
+/* The monitor must be read to its end each time, or else a descriptor may be another's. */
+void connection_add(struct connection **all, int fd);
+void connection_remove(struct connection **all, int fd);
+/* A message came by it. */
+void connection_heard(struct connection *all, int fd);
+/* Ends each that was silent for longer. */
+void connection_end_silent(struct connection *all, int64_t ms);
+/* Some time later, when libzmq's thread has freed what those held: gives it back to the system. */
+void connection_give_back(void);
+void connection_clear(struct connection **all);

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * caller.c - a daemon that was taken over and asks another what it likes.
+ *
+ *     caller GATEWAY EXECUTOR RUN SEED COUNT
+ *
+ * Most of it are requests that are allowed, of the least expected content; the rest breaks a rule.
+ * Waits until most are answered, and ends with a line that says how many came back.
+ */
+#include "tests/hostile/line.h"
+
+#include "common/auto.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	OPEN = 64, /* requests that are not answered yet */
+	LULL_MS = 3000,
+};
+
+static struct line line;
+static enum peer server;
+static size_t answers;
+
+/* What came back; false: nothing did for so long. */
+static bool
+hear(long wait_ms)
+{
+	const struct intake in = { .socket = line.socket };
+	zmq_pollitem_t item = { line.socket, 0, ZMQ_POLLIN, 0 };
+	struct parcel p;
+	struct err e;
+
+	if (zmq_poll(&item, 1, wait_ms) <= 0)
+		return false;
+	while (parcel_receive(&in, &p, &e) == 1) {
+		answers += p.envelope.frame == frame_reply || p.envelope.frame == frame_failure;
+		parcel_clear(&p);
+	}
+	return true;
+}
+
+/* A message that this server knows, mostly; else any. */
+static enum msg_id
+choose(struct dice *d)
+{
+	bool any = dice_once(d, 8);
+	enum msg_id m;
+
+	do
+		m = (enum msg_id)(1 + dice_below(d, MSG_COUNT - 1));
+	while (!any && (messages[m].title == NULL || messages[m].server != server ||
+			   messages[m].toolsets == NONE));
+	return m;
+}
+
+static void
+ask(struct dice *d, uint64_t id)
+{
+	static const char *const principals[] = { "local:0", "local:1", "../../etc", "a\nb", " " };
+	enum msg_id message = choose(d);
+	struct envelope envelope = {
+		.frame = frame_request,
+		.id = id,
+		.message = (char *)messages[message].name,
+		.principal = (char *)principals[dice_below(d, COUNT(principals))],
+		.namespace = dice_once(d, 3) ? (char *)"../x" : NULL,
+		.deadline_ms = dice_once(d, 4) ? 1 + dice_below(d, 200) : 20000,
+	};
+	struct packed content;
+
+	forge_message(d, message,
+	    dice_once(d, 3)   ? FORGE_broken
+	    : dice_once(d, 2) ? FORGE_edge
+			      : FORGE_plain,
+	    FORGE_SMALL, &content);
+	line_send(&line, NULL, envelope, &content);
+}
+
+/* Frames that a client does not send, or not then, or that are none. */
+static void
+disturb(struct dice *d, uint64_t id)
+{
+	static const enum frame words[] = { frame_reply, frame_failure, frame_stream, frame_cancel,
+		frame_heartbeat, frame_hello };
+	struct envelope envelope = { .frame = (int)words[dice_below(d, COUNT(words))],
+		.id = dice_once(d, 2) ? dice_below(d, id + 1) : dice_roll(d) & INT64_MAX };
+	struct packed content;
+	struct blob frames[4] = { { NULL, 0 }, { NULL, 0 }, { NULL, 0 }, { NULL, 0 } };
+
+	forge_message(d, (enum msg_id)(1 + dice_below(d, MSG_COUNT - 1)),
+	    (enum forge)dice_below(d, FORGE_full), FORGE_SMALL, &content);
+	if (dice_once(d, 3)) {
+		frames[dice_below(d, COUNT(frames))] = content.body;
+		line_frames(&line, NULL, frames, 1 + dice_below(d, COUNT(frames)));
+		packed_clear(&content);
+		return;
+	}
+	line_send(&line, NULL, envelope, &content);
+}
+
+int
+main(int argc, char **argv)
+{
+	enum peer self = argc != 6 ? PEER_none : edge_peer_parse(argv[1]);
+	const struct edge *edge =
+	    self == PEER_none ? NULL : edge_find(self, edge_peer_parse(argv[2]));
+	struct dice dice = { edge == NULL ? 0 : strtoull(argv[4], NULL, 10) };
+	uint64_t count = edge == NULL ? 0 : strtoull(argv[5], NULL, 10);
+
+	if (edge == NULL) {
+		fprintf(stderr, "usage: caller DAEMON SERVER RUN SEED COUNT\n");
+		return 2;
+	}
+	server = edge->server;
+	line_become(self);
+	if (line_open(&line, argv[3], edge, self) < 0)
+		return 1;
+	line_hello(&line, NULL, 0, argv[1], "1");
+	for (uint64_t id = 1; id <= count; id++) {
+		if (dice_once(&dice, 6))
+			disturb(&dice, id);
+		if (dice_once(&dice, 100))
+			line_hello(&line, NULL, id, argv[1], forge_text(&dice, 64));
+		ask(&dice, dice_once(&dice, 50) ? dice_below(&dice, id) : id);
+		while (id > answers + OPEN && hear(LULL_MS))
+			continue;
+	}
+	while (answers < count && hear(LULL_MS))
+		continue;
+	printf("seed %s: %" PRIu64 " requests, %zu answers\n", argv[4], count, answers);
+	return 0;
+}

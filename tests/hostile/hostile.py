@@ -1,0 +1,283 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Daemons that were taken over, and what those that were not must still be: up, in bounds, and there for everybody else.
+
+    hostile.py BIN TESTS [SEED]
+
+A seed that found something finds it again, as far as requests come in the same order; it is in the name of each test.
+"""
+
+import http.client
+import itertools
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "http"))
+import cases  # noqa: E402
+import daemons  # noqa: E402
+import schemas  # noqa: E402
+import users  # noqa: E402
+from gateway import Gateway, call, modern  # noqa: E402
+from taken import CALLS, COMPLETED, URIS, Taken, peak_mb, well  # noqa: E402
+
+TASKS = {"extensions": {"io.modelcontextprotocol/tasks": {}}}
+TIMEOUT_MS, ROUNDS = 1000, 4
+# What an honest daemon's largest answers may take; and what two seconds of a message that does not end may.
+PEAK_MB, ENDLESS_MB, AFTER_MB, LOG_BYTES = 1500, 3000, 200, 200_000
+# How long another daemon's answers may take while one misbehaves.
+BESIDE_S, WELL_S = 3, 10
+
+
+def resident_mb(pid):
+    with open(f"/proc/{pid}/status", encoding="ascii") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmRSS")) / 1024
+
+
+def rounds(client):
+    """Everything that a client may ask for and that a daemon answers, at once."""
+    for tool, arguments in CALLS.items():
+        yield "tools/call", {"name": tool, "arguments": arguments}
+    for uri in URIS:
+        yield "resources/read", {"uri": uri}
+    yield "resources/list", {}
+    for name in COMPLETED:
+        yield "completion/complete", {"ref": {"type": "ref/resource", "uri": COMPLETED[name]}, "argument": {"name": name, "value": ""}}
+    if client.era in daemons.LEGACY:
+        yield "resources/subscribe", {"uri": URIS[0]}
+
+
+def answered(client):
+    for method, params in [*rounds(client)]:
+        yield method, params, client.begin(method, params, progress=True)
+
+
+def follow_task(client, result):
+    if result.get("resultType") == "task":
+        for method in ("tasks/get", "tasks/cancel"):
+            client.begin(method, {"taskId": result["taskId"]}).message(TIMEOUT_MS / 1000 + 5)
+
+
+def play(client):
+    """Each is answered within its time, exactly once, and progress grows."""
+    for _ in range(ROUNDS):
+        for method, params, waiting in [*answered(client)]:
+            message = waiting.message(TIMEOUT_MS / 1000 + 5)
+            assert ("result" in message) != ("error" in message), message
+            follow_task(client, message.get("result", {}))
+            said = [p["progress"] for p in waiting.progress]
+            assert all(a < b for a, b in zip(said, said[1:])), (method, params, said)
+            for file in message.get("result", {}).get("structuredContent", {}).get("artifacts", []):
+                assert "download_url" not in file, file
+    text = json.dumps(client.request("tools/call", {"name": "list_runtimes", "arguments": {}}))
+    assert '"code": "none"' not in text
+    assert not client.strays, client.strays[:3]
+    assert not client.breaches, client.breaches[:3]
+
+
+def over_stdio(bin, tests, seed, era):
+    held = schemas.load_if_npm()
+    watch = (lambda revision: schemas.Watch(held, revision)) if held else None
+    flags = {"gateway": ["--toolsets=all", f"--call-timeout-ms={TIMEOUT_MS}", "--task-after-ms=100"]}
+    with Taken(bin, tests, {name: "" for name in ("executor", "validator", "auditd")}, seed, flags=flags, watch=watch) as cluster:
+        client = cluster.client(era, capabilities=TASKS if era == daemons.MODERN else None)
+        play(client)
+        well(cluster.log("gateway"), client.process, PEAK_MB, LOG_BYTES)
+        assert client.close() == 0
+
+
+def test_gateway_over_stdio(bin, tests, seed):
+    over_stdio(bin, tests, seed, daemons.MODERN)
+
+
+def test_gateway_over_stdio_of_earlier_eras(bin, tests, seed):
+    over_stdio(bin, tests, seed, "2025-11-25")
+    over_stdio(bin, tests, seed + 1, "2024-11-05")
+
+
+# Where one floods it with greetings, the log says it once for each of ours.
+def test_greetings_do_not_fill_the_log(bin, tests, seed):
+    with Taken(bin, tests, {"executor": "greetings"}, seed, servers=("executor",)) as cluster:
+        client = cluster.client()
+        for _ in range(10):
+            client.call("list_runtimes")
+        assert cluster.log("gateway").count("server has greeted") < 5
+
+
+# ---- over HTTP, with somebody else's calls beside ----
+
+class Beside:
+    """Another principal's calls to a daemon that was not taken over, one after the other; worst is the slowest's seconds."""
+
+    def __init__(self, gateway):
+        self.gateway, self.stopped, self.worst, self.failed, self.count, self.sizes = gateway, threading.Event(), 0, [], 0, []
+        self.thread = threading.Thread(target=self.run)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *why):
+        self.stopped.set()
+        self.thread.join()
+        if why[0] is None:
+            assert self.count > 10 and not self.failed, (self.count, self.failed[:3])
+            assert self.worst < BESIDE_S, self.worst
+
+    def run(self):
+        while not self.stopped.wait(0.02):
+            began = time.monotonic()
+            reply = self.gateway.post(call("validate_code", {"code": "import os"}))
+            self.worst, self.count = max(self.worst, time.monotonic() - began), self.count + 1
+            if "structuredContent" not in message_of(reply).get("result", {}):
+                self.failed.append(reply)
+            self.sizes.append(self.gateway.rss() >> 20)
+
+
+def message_of(reply):
+    assert reply.status == 200, reply
+    return reply.messages[-1] if "event-stream" in reply.headers["Content-Type"] else reply.json
+
+
+def downloads(gateway, message):
+    """Links in a result are to us, and lead to an answer, whatever that is."""
+    for file in itertools.islice(message.get("result", {}).get("structuredContent", {}).get("artifacts", []), 4):
+        url = file.get("download_url", gateway.url + "/")
+        assert url.startswith(gateway.url + "/"), file
+        try:
+            assert gateway.ask("GET", url[len(gateway.url):], headers={"Range": "bytes=0-99999"}, timeout=5).status in (200, 206, 403, 404, 416, 503)
+        except (OSError, EOFError, ValueError, http.client.HTTPException):
+            pass  # it was broken off in the middle, which is what there is to say then
+
+
+def test_gateway_over_http(bin, tests, seed):
+    flags = ["--toolsets=all", f"--call-timeout-ms={TIMEOUT_MS}", "--max-in-flight=256"]
+    with Taken(bin, tests, {"executor": "", "auditd": ""}, seed, servers=("auditd", "validator", "executor")) as cluster:
+        with Gateway(bin, flags, cluster) as gateway:
+            session = gateway.session()
+            session.post(session.message("resources/subscribe", {"uri": "sandbox://status"}))
+            stream = session.get()
+            with Beside(gateway):
+                for _ in range(2):
+                    for tool, arguments in CALLS.items():
+                        downloads(gateway, message_of(gateway.post(call(tool, arguments))))
+                    for uri in URIS:
+                        assert gateway.post(modern("resources/read", {"uri": uri})).status in (200, 404)
+            stream.close()
+            well(gateway.log(), gateway.process, PEAK_MB, LOG_BYTES)
+
+
+# It asked for a small piece, which it had counted as held.
+def test_download_of_more_than_was_asked_for(bin, tests, seed):
+    with Taken(bin, tests, {"executor": "plain sandbox_read_artifact=large"}, seed, servers=("executor",)) as cluster:
+        with Gateway(bin, ["--result-bytes=0"], cluster) as gateway:
+            urls = []
+            while not urls:  # of such an answer some have no files
+                content = message_of(gateway.post(call("execute_code", {"code": "1"})))["result"]["structuredContent"]
+                urls = [f["download_url"] for f in content["artifacts"] if "download_url" in f]
+            reply = gateway.ask("GET", urls[0][len(gateway.url):])
+            assert reply.status == 503 and b"more of the file came" in reply.body, reply
+
+
+# ---- below the bus ----
+
+def over_raw(bin, tests, seed, tricks, most_mb):
+    """One daemon breaks ZeroMQ's own protocol; the others are there, and when it is mended, so is it."""
+    with Taken(bin, tests, tricks, seed, servers=("auditd", "validator", "executor"), raw=True) as cluster:
+        with Gateway(bin, ["--toolsets=all", f"--call-timeout-ms={TIMEOUT_MS}"], cluster) as gateway:
+            end = time.monotonic() + 5
+            with Beside(gateway) as beside:
+                while time.monotonic() < end:
+                    message_of(gateway.post(call("list_runtimes")))
+                    message_of(gateway.post(call("audit_execution")))
+            # What was kept of it is given back, though it goes on.
+            assert min(beside.sizes[beside.sizes.index(max(beside.sizes)):]) < AFTER_MB or gateway.holds(0), beside.sizes
+            well(gateway.log(), gateway.process, most_mb, LOG_BYTES)
+            for name in tricks:
+                cluster.mend(name)
+            began = time.monotonic()
+            for tool in ("list_runtimes", "audit_execution"):
+                while message_of(gateway.post(call(tool)))["result"]["isError"]:
+                    assert time.monotonic() - began < WELL_S, f"{tool}: it does not come back"
+                    time.sleep(0.1)
+
+
+def test_message_that_does_not_end(bin, tests, seed):
+    over_raw(bin, tests, seed, {"executor": "endless"}, ENDLESS_MB)
+
+
+def test_large_answers_to_nothing(bin, tests, seed):
+    over_raw(bin, tests, seed, {"executor": "bulky", "auditd": "drip"}, PEAK_MB)
+
+
+def test_broken_protocol(bin, tests, seed):
+    over_raw(bin, tests, seed, {"executor": "oversized", "auditd": "mute"}, PEAK_MB)
+
+
+# ---- the executor ----
+
+def test_request_that_does_not_end(bin, tests, seed):
+    """Of one gateway; that of the other is served meanwhile, and the memory comes back."""
+    with Taken(bin, tests, {}, seed, servers=("executor",)) as cluster:
+        client, pid, sizes = cluster.client(), cluster.pid("executor"), []
+        with subprocess.Popen([os.path.join(tests, "raw_peer"), "executor", cluster.run, "endless", "gateway"], start_new_session=True) as raw:
+            end = time.monotonic() + 8
+            while time.monotonic() < end:
+                began = time.monotonic()
+                assert not client.call("list_runtimes")["isError"] and time.monotonic() - began < BESIDE_S, time.monotonic() - began
+                sizes.append(resident_mb(pid))
+                time.sleep(0.02)
+            os.killpg(raw.pid, signal.SIGKILL)
+        sanitized = b"__asan_init" in open(os.path.join(bin, "cloister-executor"), "rb").read()
+        assert max(sizes) > AFTER_MB and (min(sizes[sizes.index(max(sizes)):]) < AFTER_MB or sanitized), sizes
+        well(cluster.log("executor"), cluster.processes["executor"], ENDLESS_MB, LOG_BYTES)
+
+
+def records(cluster):
+    """Ids of executions that the executor's records on the disk tell of."""
+    folder, found = os.path.join(cluster.state, "executor"), set()
+    for where, _, files in os.walk(folder):
+        for name in files:
+            with open(os.path.join(where, name), "rb") as file:
+                found.update(re.findall(rb"exec_[0-9a-f]{32}", file.read()))
+    return found
+
+
+def beside_workspaces(cluster):
+    """Files that stand in the daemons' folders, but for those that each keeps in its own."""
+    return {os.path.relpath(os.path.join(where, name), cluster.folder) for where, _, files in os.walk(cluster.folder)
+            for name in files if not where.startswith(cluster.state + "/")}
+
+
+# All that it asks, and who asks it, were taken over.  What runs is on record first, and what is beside is served.
+def test_executor(bin, tests, seed):
+    users.need_root_and_users()
+    with Taken(bin, tests, {"validator": "", "snapshotd": "", "auditd": "never"}, seed,
+               flags={"executor": ["--validator-ms=1000", "--snapshot-ms=1000"]}) as cluster:
+        before = beside_workspaces(cluster)
+        client = cluster.client(flags=["--toolsets=all"])
+        caller = subprocess.Popen([os.path.join(tests, "caller"), "gateway", "executor", cluster.run, str(seed), "250"], stdout=subprocess.PIPE, text=True)
+        ran = set()
+        while caller.poll() is None or len(ran) < 5:
+            began = time.monotonic()
+            result = client.call("execute_code", {"code": "print(6 * 7)"})["structuredContent"]
+            assert result["stdout"] == "42\n" and time.monotonic() - began < 2 * BESIDE_S, (time.monotonic() - began, result)
+            ran.add(result["execution_id"].encode())
+            for tool in ("create_state_snapshot", "restore_state_snapshot", "list_state_snapshots"):
+                client.call(tool, CALLS[tool])
+            client.call("execute_code", {"code": "print(1)", "profile": "strict"})
+        assert caller.returncode == 0 and "answers" in caller.stdout.read()
+        assert len(ran) > 3 and ran <= records(cluster), ran - records(cluster)
+        well(cluster.log("executor"), cluster.processes["executor"], PEAK_MB, 10 * LOG_BYTES)
+        assert beside_workspaces(cluster) <= before | {"logs/gateway"}, beside_workspaces(cluster) - before
+
+
+if __name__ == "__main__":
+    seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+    cases.end(cases.play(sys.modules[__name__], sys.argv[1], sys.argv[2], seed, label=f" of seed {seed}"))

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * raw_peer.c - a daemon that was taken over, and speaks ZeroMQ's protocol (ZMTP 3.0) by hand, to
+ * do what libzmq does not.
+ *
+ *     raw_peer EXECUTOR RUN TRICK [GATEWAY]
+ *
+ * drip: a byte at a time; endless: greets, and then one message whose parts do not end; oversized:
+ * greets, and then a part of 2^62 bytes; bulky: greets, and then answers to nothing, of 200 MB
+ * each; silent: accepts and says nothing; mute: greets, and then says nothing.
+ */
+#include "tests/hostile/line.h"
+
+#include "common/auto.h"
+#include "common/bus/endpoint.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+	FLAG_MORE = 1,
+	FLAG_LONG = 2,
+	FLAG_COMMAND = 4,
+	PART = 1 << 20,
+	BULK = 200 << 20,
+	PAUSE_US = 3000, /* between parts: what runs the test must not run out of memory either */
+	GREETINGS = 8,   /* of which one is the number that the other side expects */
+};
+
+static const char *trick, *self;
+
+static void
+put(int fd, const void *data, size_t size)
+{
+	const char *at = data;
+
+	while (size > 0) {
+		size_t n = strcmp(trick, "drip") == 0 ? 1 : size;
+		ssize_t sent = send(fd, at, n, MSG_NOSIGNAL);
+
+		if (sent <= 0)
+			_exit(0);
+		at += sent;
+		size -= (size_t)sent;
+		if (n < size)
+			usleep(50000);
+	}
+}
+
+static void
+put_head(int fd, uint8_t flags, uint64_t size)
+{
+	uint8_t head[9] = { flags | FLAG_LONG };
+
+	for (int i = 0; i < 8; i++)
+		head[1 + i] = (uint8_t)(size >> (56 - 8 * i));
+	put(fd, head, sizeof head);
+}
+
+static void
+put_frame(int fd, uint8_t flags, const void *data, size_t size)
+{
+	put_head(fd, flags, size);
+	put(fd, data, size);
+}
+
+static void
+shake_hands(int fd)
+{
+	static const uint8_t greeting[64] = { 0xff, 0, 0, 0, 0, 0, 0, 0, 1, 0x7f, 3, 0, 'N', 'U',
+		'L', 'L' };
+	static const char ready[] = "\5READY\13Socket-Type\0\0\0\6ROUTER";
+
+	put(fd, greeting, sizeof greeting);
+	put_frame(fd, FLAG_COMMAND, ready, sizeof ready - 1);
+}
+
+/* Only once the other side has greeted is an answer to that taken. */
+static void
+greet(int fd)
+{
+	usleep(200000);
+	for (uint64_t id = 1; id <= GREETINGS; id++) {
+		struct packed hello = line_pack_hello(self, "1");
+		struct packed head = line_pack_envelope((struct envelope){
+		    .frame = frame_hello, .id = id, .message = (char *)"hello" });
+
+		put_frame(fd, FLAG_MORE, head.body.data, head.body.size);
+		put_frame(fd, 0, hello.body.data, hello.body.size);
+		packed_clear(&head);
+		packed_clear(&hello);
+	}
+}
+
+static void
+be_endless(int fd)
+{
+	struct packed head = line_pack_envelope((struct envelope){ .frame = frame_reply, .id = 1 });
+	auto_free char *bytes = calloc(1, PART);
+
+	must(bytes != NULL);
+	put_frame(fd, FLAG_MORE, head.body.data, head.body.size);
+	for (;;) {
+		put_frame(fd, FLAG_MORE, bytes, PART);
+		usleep(PAUSE_US);
+	}
+}
+
+/* Whole messages that nobody asked for, as large as there may be, one after the other. */
+static void
+be_bulky(int fd)
+{
+	struct packed head = line_pack_envelope((struct envelope){ .frame = frame_reply, .id = 1 });
+	auto_free char *bytes = calloc(1, BULK);
+
+	must(bytes != NULL);
+	for (;;) {
+		put_frame(fd, FLAG_MORE, head.body.data, head.body.size);
+		put_frame(fd, FLAG_MORE, "\x80", 1);
+		put_frame(fd, 0, bytes, BULK);
+	}
+}
+
+static void
+play(int fd)
+{
+	if (strcmp(trick, "silent") != 0)
+		shake_hands(fd);
+	if (strcmp(trick, "silent") != 0 && strcmp(trick, "drip") != 0)
+		greet(fd);
+	if (strcmp(trick, "endless") == 0)
+		be_endless(fd);
+	if (strcmp(trick, "bulky") == 0)
+		be_bulky(fd);
+	if (strcmp(trick, "oversized") == 0)
+		put_head(fd, 0, UINT64_C(1) << 62);
+	for (char byte; recv(fd, &byte, 1, 0) > 0;)
+		continue;
+	_exit(0);
+}
+
+static void
+name(struct sockaddr_un *at, const char *run, const struct edge *edge)
+{
+	*at = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	snprintf(at->sun_path, sizeof at->sun_path, "%s/%s/1", run, edge->name);
+}
+
+static int
+listen_at(const char *run, const struct edge *edge)
+{
+	struct sockaddr_un at;
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	name(&at, run, edge);
+	unlink(at.sun_path);
+	must(fd >= 0 && bind(fd, (struct sockaddr *)&at, sizeof at) == 0 && listen(fd, 16) == 0);
+	return fd;
+}
+
+static int
+serve(const char *run, enum peer peer)
+{
+	struct pollfd at[PEER_COUNT];
+	nfds_t count = 0;
+
+	for (const struct edge *edge = edges; edge < edges + edges_count; edge++)
+		if (edge->server == peer && line_prepare(run, edge) < 0)
+			return 1;
+	line_become(peer);
+	umask(0117);
+	for (const struct edge *edge = edges; edge < edges + edges_count; edge++)
+		if (edge->server == peer)
+			at[count++] = (struct pollfd){ listen_at(run, edge), POLLIN, 0 };
+	while (poll(at, count, -1) >= 0)
+		for (nfds_t i = 0; i < count; i++) {
+			int fd = at[i].revents != 0 ? accept(at[i].fd, NULL, NULL) : -1;
+
+			if (fd >= 0 && fork() == 0)
+				play(fd);
+			if (fd >= 0)
+				close(fd);
+		}
+	return 0;
+}
+
+/* Again and again, as each is ended. */
+static _Noreturn void
+call(const char *run, const struct edge *edge)
+{
+	struct sockaddr_un at;
+
+	name(&at, run, edge);
+	line_become(edge->client);
+	for (;;) {
+		int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+		if (connect(fd, (struct sockaddr *)&at, sizeof at) == 0 && fork() == 0)
+			play(fd);
+		close(fd);
+		while (wait(NULL) > 0)
+			continue;
+		usleep(100000);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	enum peer peer = argc < 4 || argc > 5 ? PEER_none : edge_peer_parse(argv[1]);
+	const struct edge *edge = argc == 5 ? edge_find(edge_peer_parse(argv[4]), peer) : NULL;
+
+	if (peer == PEER_none || (argc == 5 && edge == NULL)) {
+		fprintf(stderr, "usage: raw_peer DAEMON RUN TRICK [CLIENT]\n");
+		return 2;
+	}
+	self = argv[argc == 5 ? 4 : 1];
+	trick = argv[3];
+	if (edge != NULL)
+		call(argv[2], edge);
+	signal(SIGCHLD, SIG_IGN);
+	return serve(argv[2], peer);
+}

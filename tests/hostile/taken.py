@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Daemons of a build, some of which were taken over (stand_in.c, raw_peer.c), and what the others must be all the same."""
+
+import os
+import signal
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import daemons  # noqa: E402
+
+SESSION = "sess_1_0123456789abcdef0123456789abcdef"
+SNAPSHOT = "01234567-89ab-4def-8123-456789abcdef"
+# Every tool that is offered, with arguments that the gateway takes.
+CALLS = {
+    "execute_code": {"code": "print(1)", "language": "python"},
+    "run_sandbox_code": {"code": "print(1)"},
+    "sandbox_run_python": {"code": "print(1)"},
+    "create_session": {"ttl": 60},
+    "terminate_session": {"session_id": SESSION},
+    "sandbox_close_session": {},
+    "bridge_data": {"session_id": SESSION, "key": "k", "data": {"a": 1}},
+    "sandbox_upload_file": {"filename": "a.txt", "content_base64": "eA=="},
+    "sandbox_read_artifact": {"path": "a.txt"},
+    "sandbox_list_artifacts": {},
+    "get_artifacts": {"request_id": "exec_0123456789abcdef0123456789abcdef"},
+    "list_runtimes": {},
+    "get_sandbox_info": {},
+    "set_resource_limits": {"resource_limits": {"max_ram_mb": 64}},
+    "sandbox_stats": {},
+    "inspect_state": {},
+    "create_state_snapshot": {},
+    "restore_state_snapshot": {"snapshot_id": SNAPSHOT},
+    "list_state_snapshots": {},
+    "delete_state_snapshot": {"snapshot_id": SNAPSHOT},
+    "validate_code": {"code": "import os"},
+    "audit_execution": {"limit": 5},
+}
+URIS = ("sandbox://status", "sandbox://logs", f"sandbox://artifacts/{SESSION}/a.txt", f"sandbox://artifacts/{SESSION}",
+        f"sandbox://sessions/{SESSION}", f"sandbox://snapshots/{SNAPSHOT}", "sandbox://audit/exec_1")
+# Arguments with values to suggest, and the templates that they are of.
+COMPLETED = {"session_id": "sandbox://sessions/{session_id}", "snapshot_id": "sandbox://snapshots/{snapshot_id}",
+             "execution_id": "sandbox://audit/{execution_id}"}
+
+
+class Taken(daemons.Cluster):
+    """taken: each daemon that was taken over, with the tricks it always plays, or "" for any; raw: below the bus."""
+
+    def __init__(self, bin, tests, taken, seed, raw=False, **more):
+        super().__init__(bin, **more)
+        self.tests, self.taken, self.seed, self.raw = tests, dict(taken), seed, raw
+
+    def command(self, name):
+        if name not in self.taken:
+            return super().command(name)
+        if self.raw:
+            return [os.path.join(self.tests, "raw_peer"), name, self.run, self.taken[name]]
+        return [os.path.join(self.tests, "stand_in"), name, self.run, str(self.seed), *self.taken[name].split()]
+
+    def mend(self, name):
+        """The daemon itself instead, in its place."""
+        process = self.processes.pop(name)
+        os.killpg(process.pid, signal.SIGKILL)  # it has a session of its own; some that are raw are several
+        process.wait()
+        del self.taken[name]
+        self.restart(name)
+
+    def stop(self, timeout=20):
+        for name in self.taken:
+            if name in self.processes:
+                os.killpg(self.processes[name].pid, signal.SIGKILL)
+                self.processes.pop(name).wait()
+        return super().stop(timeout)
+
+
+def peak_mb(pid):
+    """The most memory that a process had."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 1024
+
+
+def well(log, process, most_mb, log_bytes):
+    """It runs, no sanitizer complained, and it took neither too much memory nor too much log."""
+    assert process.poll() is None, (process.poll(), log[-3000:])
+    fault = daemons.FAULTS.search(log) or ("cannot happen" in log and log.index("cannot happen"))
+    assert not fault, log[-6000:]
+    assert peak_mb(process.pid) < most_mb, peak_mb(process.pid)
+    assert len(log) < log_bytes, len(log)
