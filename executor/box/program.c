@@ -5,17 +5,17 @@
  *
  * Theory of operation.  program_start() makes two pipes and a control channel and gives their far
  * ends to the builder with an order.  The program says on the control channel that it is idle, and
- * only then is it handed code: that is when the run's clock begins, here and, for the case that
- * this process hangs, in the builder.
+ * only then is it handed code: that is when the run's clock begins, here and soon after, for the
+ * case that this process hangs, in the builder.
  *
  * A statement is over when the driver says DONE, behind which all it wrote lies in the pipes; the
- * program is idle again.  What was used is read here where the box's group counts it, and
- * asked of the builder otherwise.  Any other run is over with the
- * program: the builder says so, or the driver of one that is alone, when nothing is left to it but
- * to exit.  What was alone takes its box along: nobody waits for that where nothing else is in
- * there, and otherwise the run is told when all were sent SIGKILL.  What is not alone and was
- * killed by nobody that is known here ends its box too: only that can tell whether it was for its
- * memory.
+ * program is idle again.  Any other run is over with the program: the builder says so, or the
+ * driver of one that is alone, when nothing is left to it but to exit.  What was used is read here
+ * where the box's group counts it, and asked of the builder otherwise.
+ *
+ * What was alone takes its box along: nobody waits for that where nothing else is in there, and
+ * otherwise the run is told when all were sent SIGKILL.  What is not alone and was killed by nobody
+ * that is known here ends its box too: only that can tell whether it was for its memory.
  *
  * What comes between two runs is kept for the next, up to a bound; then the writer has to wait.
  *
@@ -245,17 +245,27 @@ is_closed(const struct program *p)
 	return p->started.kind == ANSWER_STARTED;
 }
 
+/* It may say so again before its first run: what it took to get there is not that one's. */
+static void
+take_idleness(struct program *p)
+{
+	p->frames.idle = false;
+	box_count(p->box);
+	if (p->state != STARTING)
+		return;
+	p->state = IDLE;
+	stop_clocks(p);
+	if (p->events.ready != NULL)
+		p->events.ready(p->self);
+	if (p->code.data != NULL)
+		hand_over(p);
+}
+
 static void
 take_news(struct program *p)
 {
-	if (p->state == STARTING && p->frames.idle && is_closed(p)) {
-		p->state = IDLE;
-		loop_unset(p->timer);
-		p->timer = 0;
-		if (p->events.ready != NULL)
-			p->events.ready(p->self);
-		if (p->code.data != NULL)
-			hand_over(p);
+	if (p->frames.idle && p->began_us == 0 && is_closed(p)) {
+		take_idleness(p);
 	} else if (p->state == RUNS && p->frames.done && p->statement) {
 		end_statement(p);
 	} else if (p->state == RUNS && p->frames.done && p->alone && p->stopped == BOX_EXITED) {

@@ -25,7 +25,8 @@ enum guest_frame {
 	                        all may be imported */
 	GUEST_BRIDGE = 'B',  /* key, line feed, JSON text: for the program's `bridge` */
 	/* driver to executor */
-	GUEST_IDLE = 'I',      /* empty, once: it waits for code */
+	GUEST_IDLE =
+	    'I', /* empty: it waits for code; again before that, when it has prepared more */
 	GUEST_RESULT = 'R',    /* JSON text of the result, at most 1 MiB */
 	GUEST_VARIABLES = 'V', /* names, each with a line feed behind it, at most 64 KiB */
 	GUEST_ERROR = 'E',     /* type, line feed, line number, line feed, text; at most 64 KiB */

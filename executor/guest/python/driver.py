@@ -18,6 +18,7 @@ import builtins
 import gc
 import itertools
 import os
+import select
 import sys
 
 CONTROL = 3
@@ -26,8 +27,31 @@ FUTURE = 0x1FE0000  # the bits of co_flags that stand for "from __future__ impor
 MAX_RESULT, MAX_NAMES, MAX_NAME = 1 << 20, 256, 256
 FORMS = "_repr_png_", "_repr_svg_", "_repr_html_"
 REHEARSAL = b"import sys, os\nprint(1)\nname = [str(n) for n in range(2)]\nname"
+CALM_MS = 50  # without a program: who waits so long may as well rehearse what longer programs use
+LONG_REHEARSAL = b"""
+import sys, os, json, re
+from collections import Counter
+class Kind:
+    def __init__(self, number, name="a"):
+        self.number, self.name = number, name
+    def __repr__(self):
+        return f"{self.name}: {self.number * 2.5:.2f}"
+def count(text):
+    return Counter(word.strip() for word in re.split("[ ,]+", text.lower()) if word)
+all = [Kind(n, str(n)) for n in range(8)]
+try:
+    table = {each.name: {"n": each.number, "r": repr(each)} for each in sorted(all, key=lambda each: -each.number)}
+    print(json.dumps(table)[:5], max(count("a b, b").values()), *("%d" % sum(range(9)), "x".join(["a", "b"])), sep=", ")
+    json.loads('{"a": [1, 2.5, null, "b"]}')["c"]
+except (KeyError, ValueError) as error:
+    print(f"{type(error).__name__} {error!s:>10}")
+while len(all) > 4 and not all[0].number % 2:
+    del all[0]
+name = tuple(zip(all, enumerate("abc")))
+name
+"""
 EMPTY = 40  # bytes of a folder of a tmpfs: 20 for each entry, "." and ".." among them
-REHEARSED = b"a rehearsal\nsys\nos\n"
+REHEARSED = b"a rehearsal\nsys\nos\njson\nre\ncollections\n"
 MAX_SOURCES, MAX_SOURCE_BYTES = 512, 8 << 20  # of earlier statements, for their tracebacks
 
 beside_files = {}  # by name; a zygote has read them all before it forks
@@ -56,6 +80,11 @@ class Control:
         head = self.bytes(5)
         payload = head and self.bytes(int.from_bytes(head[1:], "little"))
         return None if payload is None else (bytes(head[:1]), payload)
+
+    def is_calm(self):
+        poll = select.poll()
+        poll.register(self.number, select.POLLIN)
+        return not poll.poll(CALM_MS)
 
     # A fork of the program comes by here too, and a file that it opened may have become descriptor 3.
     def intact(self):
@@ -266,11 +295,11 @@ class Driver:
         for stream in sys.stdout, sys.stderr:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
 
-    def rehearse(self):
+    def rehearse(self, source):
         """What a run writes to in a fork is copied page by page: here, and not while somebody waits for it."""
         nowhere, stdout = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC), os.dup(1)
         near, far = os.pipe()
-        os.write(far, frame(b"C", REHEARSAL))
+        os.write(far, frame(b"C", source))
         os.dup2(nowhere, 1)
         self.control, control, bridge = Control(nowhere), self.control, self.bridge
         self.profile = REHEARSED if self.guarded else None
@@ -296,8 +325,11 @@ class Driver:
         self.begin()
         self.last = next(reversed(sys.modules))
         if self.ahead:
-            self.rehearse()
+            self.rehearse(REHEARSAL)
         self.control.send(b"I", b"")
+        if self.ahead and self.control.is_calm():
+            self.rehearse(LONG_REHEARSAL)
+            self.control.send(b"I", b"")
         while frame := self.control.receive():
             kind, payload = frame
             if kind == b"B":
