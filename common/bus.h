@@ -57,7 +57,9 @@ int call_stream(struct call *, struct stream_part *);
 
 struct ask {
 	enum peer to;
-	const char *instance; /* which of several, as in its hello; NULL: the least loaded */
+	const char *instance; /* which of several, as in its hello; NULL: the least loaded, */
+	bool home; /* or the one that is always this principal's in this name space, while it is
+	              there */
 	enum msg_id message;
 	void *request;                             /* its blobs are taken, the rest stays */
 	const char *principal, *namespace, *trace; /* NULL or "": none */

@@ -197,6 +197,13 @@ on_part(void *self, const struct stream_part *part)
 
 /* ---- its beginning ---- */
 
+/* Those may be anybody's of several executors; all others find there what the principal has. */
+static bool
+leans_on_nothing(enum msg_id tool)
+{
+	return tool == MSG_execute_code || tool == MSG_create_session;
+}
+
 static int
 send_request(struct call_out *call, void *request, struct err *e)
 {
@@ -207,6 +214,7 @@ send_request(struct call_out *call, void *request, struct err *e)
 	bool routed = calls_instance(session, instance, sizeof instance);
 	struct ask it = { .to = m->server,
 		.instance = routed ? instance : NULL,
+		.home = !leans_on_nothing(call->tool),
 		.message = call->tool,
 		.request = request,
 		.principal = call->account->principal,

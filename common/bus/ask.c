@@ -124,7 +124,7 @@ pass_wait(void *self)
 	struct err e;
 
 	a->wait_timer = 0;
-	client_choose(a->ask.to, a->instance, a->ask.message, &e);
+	client_choose(&a->ask, &e);
 	err_add(&e, "waited %lld ms", (long long)bus.config.connect_wait_ms);
 	finish(a, NULL, &e);
 }
@@ -195,6 +195,7 @@ wait_for(struct open_ask *a, struct err *e)
 	if (keep(a->ask.instance, &a->instance) < 0 || keep(a->ask.principal, &a->principal) < 0 ||
 	    keep(a->ask.namespace, &a->namespace) < 0 || keep(a->ask.trace, &a->trace) < 0)
 		return err_sys(e, "%s", messages[a->ask.message].name);
+	a->ask.instance = a->instance;
 	a->ask.principal = a->principal;
 	a->ask.namespace = a->namespace;
 	a->ask.trace = a->trace;
@@ -226,8 +227,8 @@ admit(const struct ask *ask, struct link **link, struct err *e)
 	     messages[ask->message].reply != MSG_none);
 	if (bus.stopped)
 		return err_set(e, ERR_unavailable, "%s is ending", edge_peer_name(bus.config.self));
-	*link = client_choose(ask->to, ask->instance, ask->message, e);
-	if (*link == NULL && !client_expects(ask->to, ask->instance, ask->message))
+	*link = client_choose(ask, e);
+	if (*link == NULL && !client_expects(ask))
 		return -1;
 	if (open_asks < BUS_MAX_ASKS && (*link != NULL || waiting[ask->to].count < MAX_WAITING))
 		return 0;
@@ -287,10 +288,10 @@ ask_begin(const struct ask *ask, struct err *e)
 static bool
 try_again(struct open_ask *a, struct err *e)
 {
-	struct link *link = client_choose(a->ask.to, a->instance, a->ask.message, e);
+	struct link *link = client_choose(&a->ask, e);
 
 	if (link == NULL)
-		return !client_expects(a->ask.to, a->instance, a->ask.message);
+		return !client_expects(&a->ask);
 	if (transmit(a, link) == 0)
 		e->code = ERR_none;
 	else if (refuse_send(a, errno, e) == 0)

@@ -15,6 +15,7 @@
 #include "common/bus/socket.h"
 #include "common/log.h"
 
+#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -81,54 +82,85 @@ stale(const struct link *l)
 /* ---- which one ---- */
 
 static bool
-matches(const struct link *l, enum peer to, const char *instance)
+matches(const struct link *l, const struct ask *ask)
 {
-	return l->to == to && (instance == NULL || strcmp(instance, l->instance) == 0);
+	return l->to == ask->to &&
+	       (ask->instance == NULL || strcmp(ask->instance, l->instance) == 0);
 }
 
 /* Not when all are there and none is it: an id that was made up, or a message that their builds
  * describe otherwise, need not be waited for. */
 bool
-client_expects(enum peer to, const char *instance, enum msg_id message)
+client_expects(const struct ask *ask)
 {
 	for (const struct link *l = links; l < links + nlinks; l++) {
-		if (l->to != to)
+		if (l->to != ask->to)
 			continue;
-		if (!l->ready || stale(l) ||
-		    (matches(l, to, instance) && !l->build.differs[message]))
+		if (!l->ready || stale(l) || (matches(l, ask) && !l->build.differs[ask->message]))
 			return true;
 	}
 	return false;
 }
 
 static int
-say_why_none(enum peer to, const char *instance, enum msg_id message, const struct link *differing,
-    struct err *e)
+say_why_none(const struct ask *ask, const struct link *differing, struct err *e)
 {
 	if (differing != NULL)
-		return bus_refuse_build(message, to, differing->instance, &differing->build, e);
-	if (instance != NULL && !client_expects(to, instance, message))
-		return err_set(
-		    e, ERR_not_found, "no %s is called '%s'", edge_peer_name(to), instance);
-	return err_set(e, ERR_unavailable, "no %s is there", edge_peer_name(to));
+		return bus_refuse_build(
+		    ask->message, ask->to, differing->instance, &differing->build, e);
+	if (ask->instance != NULL && !client_expects(ask))
+		return err_set(e, ERR_not_found, "no %s is called '%s'", edge_peer_name(ask->to),
+		    ask->instance);
+	return err_set(e, ERR_unavailable, "no %s is there", edge_peer_name(ask->to));
+}
+
+static void
+mix(crypto_generichash_state *state, const char *text)
+{
+	crypto_generichash_update(state, (const uint8_t *)(text != NULL ? text : ""),
+	    text != NULL ? strlen(text) + 1 : 1);
+}
+
+/* Rendezvous hashing (Thaler and Ravishankar, 1998): whoever asks finds the same one, and where one
+ * goes or comes, only its own principals move. */
+static uint64_t
+claim(const struct link *l, const struct ask *ask)
+{
+	crypto_generichash_state state;
+	uint64_t hash[crypto_generichash_BYTES_MIN / sizeof(uint64_t)];
+
+	crypto_generichash_init(&state, NULL, 0, sizeof hash);
+	mix(&state, ask->principal);
+	mix(&state, ask->namespace);
+	mix(&state, l->instance);
+	crypto_generichash_final(&state, (uint8_t *)hash, sizeof hash);
+	return hash[0];
+}
+
+static bool
+is_better(const struct link *l, const struct link *best, const struct ask *ask)
+{
+	if (best == NULL)
+		return true;
+	return ask->home ? claim(l, ask) > claim(best, ask) : l->busy < best->busy;
 }
 
 struct link *
-client_choose(enum peer to, const char *instance, enum msg_id message, struct err *e)
+client_choose(const struct ask *ask, struct err *e)
 {
 	const struct link *differing = NULL;
 	struct link *best = NULL;
 
 	for (struct link *l = links; l < links + nlinks; l++) {
-		if (!l->ready || stale(l) || !matches(l, to, instance))
+		if (!l->ready || stale(l) || !matches(l, ask))
 			continue;
-		if (l->build.differs[message])
+		if (l->build.differs[ask->message])
 			differing = l;
-		else if (best == NULL || l->busy < best->busy)
+		else if (is_better(l, best, ask))
 			best = l;
 	}
 	if (best == NULL)
-		say_why_none(to, instance, message, differing, e);
+		say_why_none(ask, differing, e);
 	return best;
 }
 

@@ -96,10 +96,10 @@ bool client_pump(bool all);
 void client_tick(void);
 void client_stop(void);
 bool client_ready(enum peer, struct heartbeat *load);
-/* The least loaded that is there and has that name (NULL: any) and message; NULL with *e: none. */
-struct link *client_choose(enum peer, const char *instance, enum msg_id, struct err *);
+/* Whom to ask that, of those who are there and have that message; NULL with *e: nobody. */
+struct link *client_choose(const struct ask *, struct err *);
 /* Could such a one still come? */
-bool client_expects(enum peer, const char *instance, enum msg_id);
+bool client_expects(const struct ask *);
 int client_send(struct link *, struct envelope *, struct packed *content);
 /* One more, or one less, request is under way there. */
 void client_load(struct link *, int by);

@@ -365,6 +365,19 @@ peer_ask(struct outcome *o, const char *what, const char *instance, int64_t time
 }
 
 void
+peer_ask_home(struct outcome *o, const char *what, const char *principal)
+{
+	struct snapshot_get get = { .snapshot_id = (char *)what, .sha256 = digest };
+	struct ask ask = { .home = true,
+		.message = MSG_snapshot_get,
+		.request = &get,
+		.principal = principal,
+		.done = on_content };
+
+	start(o, &ask);
+}
+
+void
 peer_put(struct outcome *o, size_t bytes)
 {
 	struct snapshot_put put = { .sha256 = digest, .content = { malloc(bytes + 1), bytes } };

@@ -51,6 +51,8 @@ struct outcome {
  * on_cancel(), which is noted; "drain": echo, and from then on no more.
  */
 void peer_ask(struct outcome *, const char *what, const char *instance, int64_t timeout_ms);
+/* The same of the one that is the principal's home. */
+void peer_ask_home(struct outcome *, const char *what, const char *principal);
 /* snapshot_put with so many bytes. */
 void peer_put(struct outcome *, size_t bytes);
 /* Runs the loop until it has ended, or for ms; has it? */

@@ -284,6 +284,44 @@ the_least_loaded_instance_is_asked(void **state)
 	assert_int_equal(who.e.code, ERR_not_found);
 }
 
+/* However busy it is. */
+static void
+a_principal_has_a_home(void **state)
+{
+	static const struct peer_options two = { .connect = "a,b" };
+	static struct outcome o[8], who;
+	char home[sizeof who.text];
+
+	(void)state;
+	peer_serve(&(struct peer_options){ .instance = "a" });
+	peer_serve(&(struct peer_options){ .instance = "b" });
+	peer_client(&two);
+	for (size_t i = 0; i < 2; i++) { /* both are there */
+		peer_ask(&who, "instance", i == 0 ? "a" : "b", 0);
+		assert_true(peer_wait(&who, 3000));
+	}
+	peer_ask_home(&who, "instance", "local:7");
+	assert_true(peer_wait(&who, 3000));
+	snprintf(home, sizeof home, "%s", who.text);
+	for (size_t i = 0; i < COUNT(o); i++)
+		peer_ask(&o[i], "hang", home, 0);
+	peer_ask_home(&who, "instance", "local:7");
+	assert_true(peer_wait(&who, 3000));
+	assert_string_equal(who.text, home);
+
+	bool other = false;
+
+	for (unsigned i = 0; i < 64 && !other; i++) {
+		char principal[32];
+
+		snprintf(principal, sizeof principal, "local:%u", 1000 + i);
+		peer_ask_home(&who, "instance", principal);
+		assert_true(peer_wait(&who, 3000));
+		other = strcmp(who.text, home) != 0;
+	}
+	assert_true(other); /* not all live in one place */
+}
+
 static void
 open_requests_are_bounded(void **state)
 {
@@ -494,6 +532,7 @@ main(void)
 		bus_test(a_server_that_comes_late_is_waited_for),
 		bus_test(waiting_is_bounded),
 		bus_test(the_least_loaded_instance_is_asked),
+		bus_test(a_principal_has_a_home),
 		bus_test(open_requests_are_bounded),
 		bus_test(a_client_that_dies_is_missed),
 		bus_test(a_client_that_was_busy_begins_anew),
