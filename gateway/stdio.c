@@ -31,8 +31,9 @@ enum {
 	SLOW_BYTES = 1 << 18,  /* of answers waiting: progress is not worth adding */
 	SPARE_BYTES = 1 << 20, /* beyond max_output_bytes, for answers that say so */
 
-	EARLY_BYTES = 8192, /* of answers are not held back until all that was read is answered */
-	FLUSH_MS = 200,     /* for the last answers, when calls were given up */
+	EARLY_BYTES = 2048, /* and so many lines: their answers are not held back until all that */
+	EARLY_LINES = 4, /* was read is answered; a write for each would cost more than it gains */
+	FLUSH_MS = 200,  /* for the last answers, when calls were given up */
 };
 
 enum stream {
@@ -228,13 +229,15 @@ static bool
 take_lines(void)
 {
 	struct line line;
+	unsigned lines = 0;
 	bool any = false, full = false;
 
 	while (may_read() && lines_next(&io.in, &line)) {
 		any = true;
 		dispatch_line(&io.client, NULL, &line);
-		if (full || io.out.bytes < EARLY_BYTES)
+		if (full || ++lines < EARLY_LINES || io.out.bytes < EARLY_BYTES)
 			continue;
+		lines = 0;
 		flush();
 		full = io.out.bytes > 0;
 	}
