@@ -223,6 +223,19 @@ def test_files_of_the_workspace_go_before_what_was_imported_ahead(folder):
                          ("import json; json.mine", 0, "", 2), ("{'a': [1]}", 0, "", {"a": [1]})])
 
 
+def test_nothing_of_the_workspace_is_run_ahead(folder):
+    """A file that comes while an interpreter waits, and rehearses what longer programs use."""
+    zygote = Zygote(os.path.join(folder, "python"), "json,re,collections")
+    with Talk(zygote=zygote) as talk:
+        with open(os.path.join(talk.workspace, "json.py"), "w", encoding="utf-8") as file:
+            file.write("open('ran', 'w').close()\nmine = 1")
+        time.sleep(0.5)
+        assert os.listdir(talk.workspace) == ["json.py"]
+        check(talk, [("import json; json.mine", 0, "", 1)])
+    errors = zygote.close()
+    assert errors == "", errors
+
+
 def test_pictures_and_tables(folder):
     try:
         import matplotlib  # noqa: F401

@@ -27,6 +27,7 @@ FUTURE = 0x1FE0000  # the bits of co_flags that stand for "from __future__ impor
 MAX_RESULT, MAX_NAMES, MAX_NAME = 1 << 20, 256, 256
 FORMS = "_repr_png_", "_repr_svg_", "_repr_html_"
 REHEARSAL = b"import sys, os\nprint(1)\nname = [str(n) for n in range(2)]\nname"
+LONG_NEEDS = {"json", "re", "collections"}  # what it imported itself would go before the program's own files
 CALM_MS = 50  # without a program: who waits so long may as well rehearse what longer programs use
 LONG_REHEARSAL = b"""
 import sys, os, json, re
@@ -327,8 +328,10 @@ class Driver:
         if self.ahead:
             self.rehearse(REHEARSAL)
         self.control.send(b"I", b"")
-        if self.ahead and self.control.is_calm():
+        if self.ahead and self.control.is_calm() and LONG_NEEDS <= sys.modules.keys():
+            shadows, self.shadows = self.shadows, Shadows(())  # files that came meanwhile are not run by this
             self.rehearse(LONG_REHEARSAL)
+            self.shadows = shadows
             self.control.send(b"I", b"")
         while frame := self.control.receive():
             kind, payload = frame
