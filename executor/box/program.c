@@ -327,7 +327,7 @@ program_free(struct program *p)
 	blob_clear(&p->code);
 	blob_clear(&p->guard);
 	frames_clear(&p->frames);
-	loop_unset(p->timer);
+	stop_clocks(p);
 	free(p);
 }
 

@@ -258,21 +258,30 @@ waiting_is_bounded(void **state)
 	bus_cancel(o[0].id);
 }
 
+/* Servers a and b, and a client for whom both are there. */
 static void
-the_least_loaded_instance_is_asked(void **state)
+serve_two(void)
 {
 	static const struct peer_options two = { .connect = "a,b" };
-	static struct outcome o[20], who;
+	static struct outcome who;
 
-	(void)state;
 	peer_serve(&(struct peer_options){ .instance = "a" });
 	peer_serve(&(struct peer_options){ .instance = "b" });
 	peer_client(&two);
-	for (size_t i = 0; i < 2; i++) { /* both are there */
+	for (size_t i = 0; i < 2; i++) {
 		peer_ask(&who, "instance", i == 0 ? "a" : "b", 0);
 		assert_true(peer_wait(&who, 3000));
 		assert_string_equal(who.text, i == 0 ? "a" : "b");
 	}
+}
+
+static void
+the_least_loaded_instance_is_asked(void **state)
+{
+	static struct outcome o[20], who;
+
+	(void)state;
+	serve_two();
 	for (size_t i = 0; i < COUNT(o); i++)
 		peer_ask(&o[i], "hang", i < 8 ? "a" : NULL, 0);
 	peer_run(1100); /* heartbeats say 10 and 10 now */
@@ -288,18 +297,11 @@ the_least_loaded_instance_is_asked(void **state)
 static void
 a_principal_has_a_home(void **state)
 {
-	static const struct peer_options two = { .connect = "a,b" };
 	static struct outcome o[8], who;
 	char home[sizeof who.text];
 
 	(void)state;
-	peer_serve(&(struct peer_options){ .instance = "a" });
-	peer_serve(&(struct peer_options){ .instance = "b" });
-	peer_client(&two);
-	for (size_t i = 0; i < 2; i++) { /* both are there */
-		peer_ask(&who, "instance", i == 0 ? "a" : "b", 0);
-		assert_true(peer_wait(&who, 3000));
-	}
+	serve_two();
 	peer_ask_home(&who, "instance", "local:7");
 	assert_true(peer_wait(&who, 3000));
 	snprintf(home, sizeof home, "%s", who.text);
