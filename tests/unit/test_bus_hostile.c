@@ -11,12 +11,14 @@
 #include "common/loop.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -24,6 +26,8 @@
 
 enum {
 	ATTACKS = 1000,
+	MAX_HELD = 32,
+	NOISE_MS = 60000,
 };
 
 static const struct peer_options plain;
@@ -262,27 +266,51 @@ make_noise(int fd)
 		return; /* it has hung up already */
 }
 
+/* Some say no more and stay, until this process ends. */
 static void
-random_connections(struct sockaddr *to, socklen_t size)
+make_connections(const struct sockaddr *to, socklen_t size, int done)
 {
-	int held[32];
-	size_t n = 0;
+	int held = 0;
 
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (int i = 0; i < ATTACKS; i++) {
 		int fd = socket(to->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-		assert_int_equal(connect(fd, to, size), 0);
+		must(connect(fd, to, size) == 0);
 		make_noise(fd);
-		if (n < COUNT(held) && chance(16) == 0)
-			held[n++] = fd; /* says no more and stays */
-		else
+		if (held == MAX_HELD || chance(16) != 0)
 			close(fd);
+		else
+			held++;
+		poll(NULL, 0, 1); /* so that the backlog never fills */
 	}
+	must(write(done, "", 1) == 1);
+	pause();
+	_exit(1);
+}
+
+/* From a process of its own: a client that says nothing for seconds is taken for gone. */
+static void
+random_connections(const struct sockaddr *to, socklen_t size)
+{
+	int done[2];
+
+	assert_int_equal(pipe2(done, O_CLOEXEC), 0);
+	pid_t pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0)
+		make_connections(to, size, done[1]);
+	close(done[1]);
+
+	struct pollfd ended = { .fd = done[0], .events = POLLIN };
+	for (int i = 0; i < NOISE_MS / 10 && poll(&ended, 1, 0) == 0; i++)
+		peer_run(10);
+	assert_int_equal(ended.revents & POLLIN, POLLIN); /* and not only that it hung up */
 	struct outcome o = peer_try("echo");
 	if (!o.replied)
 		fail_msg("after the noise: %s", o.e.text);
-	while (n > 0)
-		close(held[--n]);
+	peer_kill(pid);
+	close(done[0]);
 }
 
 static void
