@@ -65,13 +65,27 @@ connection_heard(struct connection *all, int fd)
 			c->heard_ms = loop_now_ms();
 }
 
+static void
+end(const struct connection *c)
+{
+	if (c->cookie != 0 && cookie_of(c->fd) == c->cookie)
+		ended |= shutdown(c->fd, SHUT_RDWR) == 0;
+}
+
 void
 connection_end_silent(struct connection *all, int64_t ms)
 {
-	for (struct connection *c = all; c != NULL; c = c->next)
-		if (loop_now_ms() - c->heard_ms > ms && c->cookie != 0 &&
-		    cookie_of(c->fd) == c->cookie)
-			ended |= shutdown(c->fd, SHUT_RDWR) == 0;
+	for (const struct connection *c = all; c != NULL; c = c->next)
+		if (loop_now_ms() - c->heard_ms > ms)
+			end(c);
+}
+
+void
+connection_end(struct connection *all, int fd)
+{
+	for (const struct connection *c = all; c != NULL; c = c->next)
+		if (c->fd == fd)
+			end(c);
 }
 
 void

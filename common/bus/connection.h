@@ -21,6 +21,8 @@ void connection_remove(struct connection **all, int fd);
 void connection_heard(struct connection *all, int fd);
 /* Ends each that was silent for longer. */
 void connection_end_silent(struct connection *all, int64_t ms);
+/* Ends that one. */
+void connection_end(struct connection *all, int fd);
 /* Some time later, when libzmq's thread has freed what those held: gives it back to the system. */
 void connection_give_back(void);
 void connection_clear(struct connection **all);

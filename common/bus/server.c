@@ -10,6 +10,7 @@
 #include "common/auto.h"
 #include "common/bus/endpoint.h"
 #include "common/bus/inner.h"
+#include "common/bus/late.h"
 #include "common/bus/socket.h"
 #include "common/bus/zap.h"
 #include "common/log.h"
@@ -21,17 +22,7 @@
 
 enum {
 	MAX_CALLERS = 256, /* connections of one daemon to an endpoint */
-	MAX_LATE = 1024,   /* answers that wait for room, of one connection */
 	LATE_MS = 20,
-};
-
-/* An answer that found the queue of its connection full: it is not lost, a stream part would be. */
-struct late {
-	struct late *next;
-	enum frame frame;
-	uint64_t id;
-	enum msg_id message;
-	struct packed content;
 };
 
 struct caller {
@@ -43,8 +34,8 @@ struct caller {
 	int64_t heard_ms;
 	struct build build;
 	struct calls calls;
-	struct late *late, **last_late;
-	size_t nlate;
+	struct lates late; /* answers are not lost, stream parts are */
+	int fd;
 };
 
 struct server {
@@ -89,31 +80,28 @@ server_build(const struct caller *c)
 /* ---- sending ---- */
 
 static int
-transmit(struct server *s, const struct address *to, enum frame frame, uint64_t id,
-    enum msg_id message, struct packed *content)
+transmit(struct server *s, const struct address *to, struct answer *a)
 {
-	struct envelope envelope = { .frame = (int)frame, .id = id };
+	struct envelope envelope = { .frame = (int)a->frame, .id = a->id };
 
-	envelope.message = message == MSG_none ? NULL : (char *)messages[message].name;
+	envelope.message = a->message == MSG_none ? NULL : (char *)messages[a->message].name;
 	s->stirred = true;
-	return parcel_send(s->socket, to, &envelope, content);
+	return parcel_send(s->socket, to, &envelope, &a->content);
+}
+
+/* Why transmit() failed. */
+static bool
+is_full(void)
+{
+	return errno == EAGAIN || errno == ENOBUFS;
 }
 
 static void
 send_late(struct caller *c)
 {
-	while (c->late != NULL) {
-		struct late *l = c->late;
-
-		if (transmit(c->server, &c->address, l->frame, l->id, l->message, &l->content) <
-			0 &&
-		    (errno == EAGAIN || errno == ENOBUFS))
+	for (struct answer *a; (a = late_first(&c->late)) != NULL; late_drop(&c->late))
+		if (transmit(c->server, &c->address, a) < 0 && is_full())
 			return;
-		c->late = l->next;
-		c->nlate--;
-		packed_clear(&l->content);
-		free(l);
-	}
 }
 
 static void
@@ -126,60 +114,80 @@ send_all_late(void *self)
 	for (struct server *s = servers; s < servers + nservers; s++)
 		for (struct caller *c = s->callers; c != NULL; c = c->next) {
 			send_late(c);
-			more |= c->late != NULL;
+			more |= late_first(&c->late) != NULL;
 		}
 	if (more)
 		late_timer = loop_after(LATE_MS, send_all_late, NULL);
 }
 
-static int
-keep_late(
-    struct caller *c, enum frame frame, uint64_t id, enum msg_id message, struct packed *content)
+static struct answer
+failure_of(uint64_t id, const struct err *why)
 {
-	struct late *l = c->nlate < MAX_LATE ? calloc(1, sizeof *l) : NULL;
+	struct failure f = { .code = (char *)err_name(why->code), .text = (char *)why->text };
 
-	if (l == NULL) {
-		packed_clear(content);
-		return -1;
-	}
-	*l = (struct late){ NULL, frame, id, message, *content };
-	*content = (struct packed){ 0 };
-	if (c->late == NULL)
-		c->last_late = &c->late;
-	*c->last_late = l;
-	c->last_late = &l->next;
-	c->nlate++;
+	f.retry_ms = (uint64_t)why->retry_ms;
+	return (struct answer){ frame_failure, id, MSG_failure, bus_pack(MSG_failure, &f) };
+}
+
+/* Who asked hears of it in any case: by a failure instead, or by the end of the connection. */
+static int
+keep_late(struct caller *c, struct answer *a)
+{
+	const char *reader = edge_peer_name(c->peer);
+	struct err e;
+
 	if (late_timer == 0)
 		late_timer = loop_after(LATE_MS, send_all_late, NULL);
-	return 0;
+	if (late_add(&c->late, a, reader, &e) == 0)
+		return 0;
+	bus_refuse(c->peer, &e);
+	packed_clear(&a->content);
+	if (a->frame != frame_failure) {
+		*a = failure_of(a->id, &e);
+		if (late_add(&c->late, a, reader, &e) == 0)
+			return 0;
+		packed_clear(&a->content);
+	}
+	connection_end(c->server->connections, c->fd);
+	return -1;
 }
 
 int
 server_send(
     struct caller *c, enum frame frame, uint64_t id, enum msg_id message, struct packed *content)
 {
-	bool answer = frame == frame_reply || frame == frame_failure;
+	struct answer a = { frame, id, message, *content };
 
-	if (c->late != NULL)
+	*content = (struct packed){ 0 };
+	if (late_first(&c->late) != NULL)
 		errno = EAGAIN;
-	else if (transmit(c->server, &c->address, frame, id, message, content) == 0)
+	else if (transmit(c->server, &c->address, &a) == 0)
 		return 0;
-	if (answer && (errno == EAGAIN || errno == ENOBUFS))
-		return keep_late(c, frame, id, message, content);
-	packed_clear(content);
+	if ((frame == frame_reply || frame == frame_failure) && is_full())
+		return keep_late(c, &a);
+	packed_clear(&a.content);
 	return -1;
 }
 
-/* To a connection that may not have greeted. */
-static void
-send_failure(struct server *s, const struct address *to, uint64_t id, const struct err *why)
+void
+server_fail(struct caller *c, uint64_t id, const struct err *why)
 {
-	struct failure f = { .code = (char *)err_name(why->code), .text = (char *)why->text };
+	struct answer a = failure_of(id, why);
 
-	f.retry_ms = (uint64_t)why->retry_ms;
-	struct packed content = bus_pack(MSG_failure, &f);
-	if (transmit(s, to, frame_failure, id, MSG_failure, &content) < 0)
-		packed_clear(&content);
+	server_send(c, a.frame, a.id, a.message, &a.content);
+}
+
+/* Only who has greeted has a queue: for others it may be lost. */
+static void
+refuse(struct server *s, struct caller *c, const struct parcel *p, const struct err *why)
+{
+	if (c != NULL) {
+		server_fail(c, p->envelope.id, why);
+		return;
+	}
+	struct answer a = failure_of(p->envelope.id, why);
+	if (transmit(s, &p->from, &a) < 0)
+		packed_clear(&a.content);
 }
 
 /* ---- callers ---- */
@@ -231,10 +239,7 @@ drop_caller(struct caller *c)
 		at = &(*at)->next;
 	*at = c->next;
 	call_orphan(c);
-	for (struct late *l; (l = c->late) != NULL; free(l)) {
-		c->late = l->next;
-		packed_clear(&l->content);
-	}
+	late_clear(&c->late);
 	free(c);
 }
 
@@ -264,10 +269,10 @@ static int
 send_heartbeat(struct caller *c)
 {
 	struct heartbeat load = server_load();
-	struct packed content = bus_pack(MSG_heartbeat, &load);
-	int rc = transmit(c->server, &c->address, frame_heartbeat, 0, MSG_heartbeat, &content);
+	struct answer a = { frame_heartbeat, 0, MSG_heartbeat, bus_pack(MSG_heartbeat, &load) };
+	int rc = transmit(c->server, &c->address, &a);
 	int why = errno;
-	packed_clear(&content);
+	packed_clear(&a.content);
 	errno = why;
 	return rc;
 }
@@ -309,6 +314,7 @@ greet(struct server *s, struct caller *c, enum peer from, const struct parcel *p
 		return -1;
 	}
 	call_orphan(c);
+	c->fd = p->fd;
 	c->heard_ms = loop_now_ms();
 	snprintf(c->instance, sizeof c->instance, "%s", theirs->instance);
 	bus_compare(theirs, &c->build);
@@ -399,7 +405,7 @@ receive(struct server *s, size_t *bytes)
 			c->heard_ms = loop_now_ms();
 		if (on_parcel(s, c, from, &p, &e) < 0) {
 			bus_refuse(from, &e);
-			send_failure(s, &p.from, p.envelope.id, &e);
+			refuse(s, c, &p, &e);
 		}
 	}
 	parcel_clear(&p);
