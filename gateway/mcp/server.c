@@ -9,6 +9,7 @@
 
 #include "gateway/options.h"
 #include "gateway/resource/listen.h"
+#include "gateway/rpc/constant.h"
 
 #include "common/auto.h"
 
@@ -23,17 +24,27 @@ describe(json_t *result, const struct era *era)
 	return result;
 }
 
+static json_t *
+make_discovery(const struct era *era)
+{
+	json_t *all = json_pack("{s:o, s:{s:o}}", "supportedVersions", era_supported(), "_meta",
+	    ERA_META "serverInfo", era_server_info(era));
+	json_t *member;
+	const char *name;
+
+	describe(all, era);
+	json_object_foreach(all, name, member) constant_add(member);
+	return all;
+}
+
 /* The same for everybody as long as the process lives, and what clients open with. */
 json_t *
 handle_discover(const struct request *r)
 {
 	static json_t *made;
-	const struct era *era = r->origin.era;
 
 	if (made == NULL)
-		made = describe(json_pack("{s:o, s:{s:o}}", "supportedVersions", era_supported(),
-				    "_meta", ERA_META "serverInfo", era_server_info(era)),
-		    era);
+		made = make_discovery(r->origin.era);
 	return method_complete(r, json_incref(made));
 }
 
