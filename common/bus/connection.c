@@ -19,6 +19,7 @@ struct connection {
 	int fd;
 	uint64_t cookie;
 	int64_t heard_ms;
+	bool known, ending;
 };
 
 static bool ended;
@@ -40,7 +41,9 @@ connection_add(struct connection **all, int fd)
 
 	if (c == NULL)
 		return;
-	*c = (struct connection){ *all, fd, cookie_of(fd), loop_now_ms() };
+	*c = (struct connection){
+		.next = *all, .fd = fd, .cookie = cookie_of(fd), .heard_ms = loop_now_ms()
+	};
 	*all = c;
 }
 
@@ -58,16 +61,19 @@ connection_remove(struct connection **all, int fd)
 }
 
 void
-connection_heard(struct connection *all, int fd)
+connection_heard(struct connection *all, int fd, bool known)
 {
 	for (struct connection *c = all; c != NULL; c = c->next)
-		if (c->fd == fd)
+		if (c->fd == fd) {
 			c->heard_ms = loop_now_ms();
+			c->known |= known;
+		}
 }
 
 static void
-end(const struct connection *c)
+end(struct connection *c)
 {
+	c->ending = true;
 	if (c->cookie != 0 && cookie_of(c->fd) == c->cookie)
 		ended |= shutdown(c->fd, SHUT_RDWR) == 0;
 }
@@ -75,7 +81,7 @@ end(const struct connection *c)
 void
 connection_end_silent(struct connection *all, int64_t ms)
 {
-	for (const struct connection *c = all; c != NULL; c = c->next)
+	for (struct connection *c = all; c != NULL; c = c->next)
 		if (loop_now_ms() - c->heard_ms > ms)
 			end(c);
 }
@@ -83,9 +89,24 @@ connection_end_silent(struct connection *all, int64_t ms)
 void
 connection_end(struct connection *all, int fd)
 {
-	for (const struct connection *c = all; c != NULL; c = c->next)
+	for (struct connection *c = all; c != NULL; c = c->next)
 		if (c->fd == fd)
 			end(c);
+}
+
+void
+connection_end_stranger(struct connection *all, size_t most)
+{
+	struct connection *oldest = NULL;
+	size_t count = 0;
+
+	for (struct connection *c = all; c != NULL; c = c->next)
+		if (!c->known && !c->ending) {
+			oldest = c; /* the newest are first */
+			count++;
+		}
+	if (count > most)
+		end(oldest);
 }
 
 void

@@ -21,7 +21,8 @@
 #include <sys/stat.h>
 
 enum {
-	MAX_CALLERS = 256, /* connections of one daemon to an endpoint */
+	MAX_CALLERS = 256,  /* connections of one daemon to an endpoint */
+	MAX_STRANGERS = 64, /* connections to an endpoint that have not greeted */
 	LATE_MS = 20,
 };
 
@@ -315,6 +316,7 @@ greet(struct server *s, struct caller *c, enum peer from, const struct parcel *p
 	}
 	call_orphan(c);
 	c->fd = p->fd;
+	connection_heard(s->connections, p->fd, true);
 	c->heard_ms = loop_now_ms();
 	snprintf(c->instance, sizeof c->instance, "%s", theirs->instance);
 	bus_compare(theirs, &c->build);
@@ -390,13 +392,13 @@ receive(struct server *s, size_t *bytes)
 
 	if (rc == 0)
 		return false;
+	struct caller *c = find_caller(s, &p.from);
 	*bytes += p.bytes;
-	connection_heard(s->connections, p.fd);
+	connection_heard(s->connections, p.fd, c != NULL);
 	if (rc < 0) {
 		bus_malformed(s->peer, &e);
 		return true;
 	}
-	struct caller *c = find_caller(s, &p.from);
 	enum peer from = sender(s, c, &p, &e);
 	if (from == PEER_none) {
 		bus_refuse(from, &e);
@@ -422,6 +424,7 @@ see_events(void *self, uint32_t unused)
 	for (int event, fd; (event = socket_event(s->monitor, &fd)) != 0;) {
 		if (event == ZMQ_EVENT_ACCEPTED) {
 			connection_add(&s->connections, fd);
+			connection_end_stranger(s->connections, MAX_STRANGERS);
 			continue;
 		}
 		if (event == ZMQ_EVENT_DISCONNECTED) {
@@ -532,6 +535,18 @@ bind_server(struct server *s, struct err *e)
 	return rc;
 }
 
+/* Nobody need announce more than what is asked for here can have. */
+static size_t
+largest_part(void)
+{
+	size_t most = PARCEL_SMALL_BYTES;
+
+	for (const struct route *r = bus.config.routes; r->message != MSG_none; r++)
+		if (wire_largest(r->message) > most)
+			most = wire_largest(r->message);
+	return most;
+}
+
 static int
 open_server(struct server *s, struct err *e)
 {
@@ -542,6 +557,7 @@ open_server(struct server *s, struct err *e)
 	if ((s->socket = socket_open(bus.context, ZMQ_ROUTER, &s->stirred, e)) == NULL ||
 	    (s->monitor = socket_monitor(bus.context, s->socket, events, see_events, s, e)) ==
 		NULL ||
+	    socket_bound_parts(s->socket, largest_part(), e) < 0 ||
 	    socket_set_int(s->socket, ZMQ_ROUTER_MANDATORY, "ZMQ_ROUTER_MANDATORY", 1, e) < 0)
 		return -1;
 	if ((s->peer == PEER_none ? make_tcp(s, e) : make_ipc(s, e)) < 0)
