@@ -109,7 +109,8 @@ const struct setting options_table[] = {
 	  "Such sessions at once, of which each principal has a share; one more ends the idlest, or is "
 	  "refused where none is idle." },
 	{ "replay_bytes", KIND_UINT, &options.replay_bytes, "1048576", 0, 1 << 30, NULL,
-	  "Events of a session kept for a client that comes back with Last-Event-ID." },
+	  "Events of a session kept for a client that comes back with Last-Event-ID; 64 times that for all "
+	  "sessions, beyond which the principal that has most loses the oldest of its own." },
 	{ "rate_per_s", KIND_UINT, &options.rate_per_s, "0", 0, 1000000, NULL,
 	  "Requests of one principal in a second, of a batch each; one more is answered with 429; 0: no "
 	  "bound." },
