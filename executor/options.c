@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <sched.h>
 #include <string.h>
+#include <unistd.h>
 
 struct options options;
 
@@ -34,6 +35,17 @@ processors(void)
 
 	CPU_ZERO(&set);
 	return sched_getaffinity(0, sizeof set, &set) == 0 ? (uint64_t)CPU_COUNT(&set) : 1;
+}
+
+/* As much as all boxes may have (builder/limits/cgroup.c), and on the smallest machine enough for
+ * somebody to have one workspace, and others, too. */
+static uint64_t
+all_workspaces_mb(void)
+{
+	uint64_t bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t most = bytes / 4 * 3 / LIMITS_MIB, least = 4 * options.workspace_mb;
+
+	return most > least ? most : least;
 }
 
 static int
@@ -74,6 +86,7 @@ check_pairs(struct err *e)
 		PAIR(open_files, max_open_files),
 		PAIR(output_bytes, max_output_bytes),
 		PAIR(workspace_mb, max_workspace_mb),
+		PAIR(workspace_mb, all_workspaces_mb),
 		PAIR(workspace_files, max_workspace_files),
 		PAIR(session_ttl, max_session_ttl),
 	};
@@ -102,6 +115,8 @@ work_out(void)
 		options.max_concurrent = 2 * n;
 	if (options.max_concurrent_each == 0)
 		options.max_concurrent_each = options.max_concurrent;
+	if (options.all_workspaces_mb == 0)
+		options.all_workspaces_mb = all_workspaces_mb();
 	if (options.session_ttl_minutes != 0)
 		options.session_ttl = options.session_ttl_minutes * 60;
 }

@@ -4,6 +4,7 @@
 
 #include "gateway/mcp/icon.h"
 #include "gateway/mcp/method.h"
+#include "gateway/rpc/constant.h"
 
 #include "common/auto.h"
 
@@ -115,6 +116,7 @@ short_info(const struct era *era)
 	if (*info == NULL) {
 		*info = era_server_info(era);
 		json_object_del(*info, "icons");
+		constant_add(*info);
 	}
 	return json_incref(*info);
 }

@@ -32,7 +32,7 @@ enum {
 	SPARE_BYTES = 1 << 20, /* beyond max_output_bytes, for answers that say so */
 
 	EARLY_BYTES = 2048, /* and so many lines: their answers are not held back until all that */
-	EARLY_LINES = 4, /* was read is answered; a write for each would cost more than it gains */
+	EARLY_LINES = 3, /* was read is answered; a write for each would cost more than it gains */
 	FLUSH_MS = 200,  /* for the last answers, when calls were given up */
 };
 

@@ -18,6 +18,7 @@
 #include "executor/options.h"
 #include "executor/run/own_limits.h"
 #include "executor/run/pool.h"
+#include "executor/session/room.h"
 #include "executor/session/session_record.h"
 
 #include "common/auto.h"
@@ -30,47 +31,11 @@ enum {
 	SWEEP_MS = 1000,
 };
 
-struct room {
-	struct workspace *workspace;
-	size_t refs;
-};
-
 static struct {
 	struct session *first;
 	size_t count;
 	uint64_t timer;
 } table;
-
-/* ---- rooms ---- */
-
-static struct room *
-room_get(struct room *room)
-{
-	room->refs++;
-	return room;
-}
-
-static void
-room_put(struct room *room)
-{
-	if (room == NULL || --room->refs > 0)
-		return;
-	workspace_drop(room->workspace);
-	free(room);
-}
-
-/* Takes the workspace. */
-static struct room *
-room_new(struct workspace *workspace)
-{
-	struct room *room = malloc(sizeof *room);
-
-	if (room == NULL)
-		workspace_drop(workspace);
-	else
-		*room = (struct room){ workspace, 1 };
-	return room;
-}
 
 /* ---- programs ---- */
 
@@ -128,6 +93,7 @@ free_session(struct session *session)
 {
 	bridge_clear(&session->bridges);
 	room_put(session->room);
+	share_drop(&session->share);
 	free(session->principal);
 	free(session->space);
 	free(session->label);
@@ -154,6 +120,9 @@ settle(struct session *session)
 {
 	if (!session->ended || session->uses != NULL || session->making || session->pins > 0)
 		return;
+	/* The builder is told to kill what is left before it can be told to make more. */
+	if (session->room != NULL)
+		share_drop(&session->room->share);
 	if (session->home != NULL) {
 		session->pins++;
 		home_end(take_ptr(session->home), home_gone, session);
@@ -241,7 +210,7 @@ workspace_made(void *self, struct workspace *workspace, const struct err *e)
 		why = *e;
 	else if (session->ended)
 		workspace_drop(workspace);
-	else if ((session->room = room_new(workspace)) == NULL)
+	else if ((session->room = room_new(workspace, &session->share)) == NULL)
 		err_set(&why, ERR_internal, "out of memory");
 	else
 		session_record_write(session, workspace_id(workspace));
@@ -315,6 +284,16 @@ count_check(const struct call *call, struct err *e)
 	return 0;
 }
 
+/* Its workspace's.  Who would rather lose old sessions loses as many as it takes. */
+static int
+take_share(struct share *share, const struct call *call, const struct limits *limits, struct err *e)
+{
+	while (share_take(share, call->principal, &limits->room, e) < 0)
+		if (!options.session_evict || !evict(call))
+			return -1;
+	return 0;
+}
+
 static char *
 copy_or_null(const char *text)
 {
@@ -344,7 +323,7 @@ move_in(struct session *session)
 	if (!pool_take(
 		HOME_SESSION, session->language, zygote, &session->limits, &workspace, &home))
 		return false;
-	session->room = room_new(workspace);
+	session->room = room_new(workspace, &session->share);
 	must(session->room != NULL);
 	enter_home(session, home, session->room);
 	session->making = false;
@@ -355,10 +334,14 @@ move_in(struct session *session)
 struct session *
 session_new(const struct call *call, const struct session_wish *wish, struct err *e)
 {
-	struct session *session = count_check(call, e) == 0 ? calloc(1, sizeof *session) : NULL;
+	struct share share = { 0 };
+	struct session *session;
 
-	if (session == NULL)
+	if (count_check(call, e) < 0 || take_share(&share, call, &wish->limits, e) < 0)
 		return NULL;
+	session = calloc(1, sizeof *session);
+	must(session != NULL);
+	session->share = share;
 	session_id_make(call, session->id);
 	session->principal = strdup(call->principal);
 	session->space = strdup(call->namespace);
@@ -397,6 +380,7 @@ session_resume(struct record *r, struct err *e)
 	event_note(&owner,
 	    (struct audit_event){ .event = event_session_resumed, .session_id = session->id });
 	enlist(session);
+	share_keep(&session->share, session->principal, &session->limits.room);
 	workspace_adopt(r->workspace, &session->limits.room, workspace_made, session);
 	return 0;
 }
@@ -556,10 +540,10 @@ session_leave(struct session_use *use)
 }
 
 void
-session_swap(struct session_use *use, struct workspace *fresh)
+session_swap(struct session_use *use, struct workspace *fresh, struct share *share)
 {
 	struct session *session = use->session;
-	struct room *room = room_new(fresh);
+	struct room *room = room_new(fresh, share);
 
 	must(use->way == SESSION_HOLD && room != NULL);
 	if (session->home != NULL)

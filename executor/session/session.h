@@ -14,6 +14,7 @@
 #include "executor/home.h"
 #include "executor/run/limits.h"
 #include "executor/session/record.h"
+#include "executor/session/share.h"
 
 enum session_way {
 	SESSION_READ,  /* always */
@@ -57,6 +58,7 @@ struct session {
 	unsigned pins; /* it is being walked over */
 	uint64_t ttl_ms;
 	int64_t expires_ms;
+	struct share share; /* of the workspace that is being made */
 	struct room *room;
 	struct home *home;      /* NULL: nothing runs there, and no program waits */
 	struct room *home_room; /* where that is */
@@ -111,8 +113,8 @@ void session_leave(struct session_use *);
 struct home *session_home(const struct session_use *);
 /* A note that the next run is to carry, or NULL; asked once. */
 const char *session_news(struct session *);
-/* Gives the session another workspace, taken; the old one is dropped when nobody reads it, and its
- * programs end. */
-void session_swap(struct session_use *, struct workspace *fresh);
+/* Gives the session another workspace, taken with its share; the old one is dropped when nobody
+ * reads it, and its programs end. */
+void session_swap(struct session_use *, struct workspace *fresh, struct share *);
 /* The snapshot that the workspace now equals. */
 void session_set_parent(struct session *, const char *snapshot_id);

@@ -14,6 +14,7 @@
 #include "executor/options.h"
 #include "executor/run/queue.h"
 #include "executor/runtime.h"
+#include "executor/session/share.h"
 #include "executor/sign.h"
 #include "executor/tools/session_tools.h"
 
@@ -312,14 +313,17 @@ info_on_sandbox_stats(struct call *call, void *request, struct err *e)
 {
 	const struct sandbox_stats *ask = request;
 	struct stats reply = { .queue = new_queue_info(),
+		.workspaces = malloc(sizeof *reply.workspaces),
 		.resources = info_limits(),
 		.artifact_key = strdup(sign_public_key()) };
 	int status = 0;
 
-	if (reply.queue == NULL || reply.resources == NULL)
+	if (reply.queue == NULL || reply.workspaces == NULL || reply.resources == NULL)
 		status = err_sys(e, "stats");
 	else
 		status = session_tools_report(call, ask->namespace, &reply.sessions, e);
+	if (reply.workspaces != NULL)
+		*reply.workspaces = share_of(call->principal);
 	if (status == 0)
 		call_reply(call, &reply);
 	message_clear(MSG_stats, &reply);

@@ -141,26 +141,36 @@ method_declared(const struct request *r, const char *capability, const char *ext
 	return json_is_object(found);
 }
 
-json_t *
-method_complete_for(const struct request *r, json_t *result, const struct cache *cache)
+static json_t *
+answer(const struct request *r, json_t *result)
 {
-	json_t *message =
-	    result == NULL ? NULL
-			   : jsonrpc_result(r->origin.id, era_finish(r->origin.era, result, cache));
+	json_t *message = result == NULL ? NULL : jsonrpc_result(r->origin.id, result);
 
 	return message != NULL ? message
 	                       : jsonrpc_error(r->origin.id, RPC_INTERNAL, "out of memory");
 }
 
+json_t *
+method_complete_for(const struct request *r, json_t *result, const struct cache *cache)
+{
+	return answer(r, result == NULL ? NULL : era_finish(r->origin.era, result, cache));
+}
+
 /* What depends on credentials, or may, is for their holder only. */
 json_t *
-method_complete(const struct request *r, json_t *result)
+method_finish(const struct request *r, json_t *result)
 {
 	struct cache cache = r->method->cache;
 
 	if (cache.scope != NULL && r->origin.client->scopes != SCOPES_LOCAL)
 		cache.scope = "private";
-	return method_complete_for(r, result, &cache);
+	return result == NULL ? NULL : era_finish(r->origin.era, result, &cache);
+}
+
+json_t *
+method_complete(const struct request *r, json_t *result)
+{
+	return answer(r, method_finish(r, result));
 }
 
 json_t *

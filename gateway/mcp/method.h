@@ -43,7 +43,9 @@ json_t *method_capabilities(const struct era *);
 /* Has the client declared it?  As in "elicitation", or "extensions" and the name of one. */
 bool method_declared(const struct request *, const char *capability, const char *extension);
 
-/* The answer with that result, which is taken and made complete as era and method want it. */
+/* The result, which is taken, with what era and method add to it. */
+json_t *method_finish(const struct request *, json_t *result);
+/* The answer with it. */
 json_t *method_complete(const struct request *, json_t *result);
 /* The same with a cache policy of its own, as of what a single resource is worth. */
 json_t *method_complete_for(const struct request *, json_t *result, const struct cache *);

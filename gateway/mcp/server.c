@@ -7,8 +7,10 @@
 #include "gateway/mcp/handlers.h"
 #include "gateway/mcp/icon.h"
 
+#include "gateway/auth/scope.h"
 #include "gateway/options.h"
 #include "gateway/resource/listen.h"
+#include "gateway/rpc/constant.h"
 
 #include "common/auto.h"
 
@@ -23,18 +25,27 @@ describe(json_t *result, const struct era *era)
 	return result;
 }
 
-/* The same for everybody as long as the process lives, and what clients open with. */
+static json_t *
+make_discovery(const struct request *r)
+{
+	const struct era *era = r->origin.era;
+	json_t *result = json_pack("{s:o, s:{s:o}}", "supportedVersions", era_supported(), "_meta",
+	    ERA_META "serverInfo", era_server_info(era));
+
+	return method_finish(r, describe(result, era));
+}
+
+/* What clients open with: the same as long as the process lives, for all that may share it and all
+ * that may not. */
 json_t *
 handle_discover(const struct request *r)
 {
-	static json_t *made;
-	const struct era *era = r->origin.era;
+	static json_t *made[2];
+	json_t **one = &made[r->origin.client->scopes == SCOPES_LOCAL];
 
-	if (made == NULL)
-		made = describe(json_pack("{s:o, s:{s:o}}", "supportedVersions", era_supported(),
-				    "_meta", ERA_META "serverInfo", era_server_info(era)),
-		    era);
-	return method_complete(r, json_incref(made));
+	if (*one == NULL)
+		*one = constant_add(make_discovery(r));
+	return jsonrpc_result(r->origin.id, json_incref(*one));
 }
 
 json_t *

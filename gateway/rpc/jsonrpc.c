@@ -115,9 +115,10 @@ jsonrpc_read(json_t *message, struct rpc *rpc)
 static json_t *
 respond(json_t *id, const char *name, json_t *value)
 {
-	json_t *message = json_pack("{s:s}", "jsonrpc", "2.0");
+	json_t *message = json_object();
 
-	if ((id == NULL || json_object_set(message, "id", id) == 0) &&
+	if (json_object_set_new(message, "jsonrpc", json_string("2.0")) == 0 &&
+	    (id == NULL || json_object_set(message, "id", id) == 0) &&
 	    json_object_set(message, name, value) == 0) {
 		json_decref(value);
 		return message;

@@ -6,6 +6,7 @@
  */
 #include "gateway/rpc/write.h"
 
+#include "gateway/rpc/constant.h"
 #include "gateway/rpc/plain.h"
 
 #include <limits.h>
@@ -17,6 +18,7 @@
 
 enum {
 	MILLION = 1000000,
+	SHORT_BYTES = 256, /* a text under it is written as soon as looked up */
 };
 
 struct writer {
@@ -51,6 +53,19 @@ add_byte(struct writer *w, char c)
 	if (w->used == sizeof w->held)
 		flush(w);
 	w->held[w->used++] = c;
+}
+
+/* Of any size. */
+static void
+add_text(struct writer *w, const char *text, size_t size)
+{
+	if (size <= sizeof w->held / 4) {
+		add(w, text, size);
+		return;
+	}
+	flush(w);
+	if (!w->failed)
+		w->failed = w->put(text, size, w->self) != 0;
 }
 
 static void
@@ -205,9 +220,24 @@ add_object(struct writer *w, json_t *object)
 	add_byte(w, '}');
 }
 
+/* false: it is none, or too short to be looked for. */
+static bool
+add_constant(struct writer *w, const json_t *value)
+{
+	bool large = json_is_object(value) || json_is_array(value) ||
+	             json_string_length(value) >= SHORT_BYTES;
+	const struct constant *c = large ? constant_find(value) : NULL;
+
+	if (c != NULL)
+		add_text(w, c->text, c->size);
+	return c != NULL;
+}
+
 static void
 add_value(struct writer *w, const json_t *value)
 {
+	if (add_constant(w, value))
+		return;
 	switch (json_typeof(value)) {
 	case JSON_OBJECT:
 		add_object(w, (json_t *)value); /* its iterators are not const */

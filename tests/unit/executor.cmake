@@ -3,7 +3,7 @@ set(executor ${CMAKE_SOURCE_DIR}/executor)
 set(executor_rules fake.c fake_box.c ${executor}/run/container.c ${executor}/options.c ${executor}/runtime.c ${executor}/run/limits.c ${executor}/run/policy.c)
 set(executor_sessions ${executor_rules} ${executor}/event.c ${executor}/home.c ${executor}/sign.c ${executor}/run/pool.c
 	${executor}/guest/environment.c ${executor}/run/own_limits.c ${executor}/run/queue.c ${executor}/session/bridge.c
-	${executor}/session/record.c ${executor}/session/session.c ${executor}/session/session_id.c ${executor}/session/session_record.c
+	${executor}/session/record.c ${executor}/session/room.c ${executor}/session/session.c ${executor}/session/session_id.c ${executor}/session/session_record.c ${executor}/session/share.c
 	${executor}/tools/info.c ${executor}/tools/inspect.c ${executor}/tools/session_tools.c)
 set(executor_files ${executor}/path.c ${executor}/session/artifact.c ${executor}/session/collect.c ${executor}/session/ledger.c
 	${executor}/session/mime.c)
@@ -16,6 +16,8 @@ cloister_test(unit test_run.c ${executor_sessions} ${executor_files} ${executor}
 	${executor}/run/run.c ${executor}/run/stream.c ${executor}/run/symptom.c ${executor}/tools/run_tools.c)
 cloister_test(unit test_outcome.c ${executor_sessions} ${executor_files} ${executor}/run/outcome.c ${executor}/run/plan.c
 	${executor}/run/run.c ${executor}/run/stream.c ${executor}/run/symptom.c ${executor}/tools/run_tools.c)
+cloister_test(unit test_share.c ${executor_sessions} ${executor_files} ${executor}/run/outcome.c ${executor}/run/plan.c
+	${executor}/run/run.c ${executor}/run/stream.c ${executor}/run/symptom.c ${executor}/tools/run_tools.c)
 cloister_test(unit test_statements.c ${executor_sessions} ${executor_files} ${executor}/run/outcome.c ${executor}/run/plan.c
 	${executor}/run/run.c ${executor}/run/stream.c ${executor}/run/symptom.c ${executor}/tools/run_tools.c)
 cloister_test(unit test_pool.c ${executor_sessions})
@@ -23,6 +25,6 @@ cloister_test(unit test_artifact.c ${executor_sessions} ${executor_files})
 cloister_test(unit test_collect.c ${executor_sessions} ${executor_files})
 cloister_test(unit test_snapshot.c ${executor_sessions} ${executor_files} ${executor}/session/snapshot/snapshot.c
 	${executor}/session/snapshot/job.c ${executor}/session/snapshot/restore.c ${executor}/session/snapshot/take.c)
-foreach(test test_limits test_policy test_pool test_statements test_queue test_session_record test_session test_run test_outcome test_artifact test_collect test_snapshot)
+foreach(test test_limits test_policy test_pool test_statements test_queue test_session_record test_session test_share test_run test_outcome test_artifact test_collect test_snapshot)
 	cloister_includes(${test} tests executor)
 endforeach()

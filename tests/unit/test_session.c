@@ -389,7 +389,7 @@ swaps_under_a_reader(void **state)
 	assert_int_equal(enter(&holder, session, SESSION_HOLD, &e), 0);
 	workspace_make(&limits, take_fresh, NULL);
 	fake_make(NULL);
-	session_swap(&holder.use, fresh);
+	session_swap(&holder.use, fresh, &(struct share){ 0 });
 	session_leave(&holder.use);
 	/* The old one lives for as long as it is read. */
 	assert_int_equal(fake.workspaces, 2);

@@ -170,6 +170,7 @@ is_there_in_the_next_life(void **state)
 	fake_make(NULL);
 	assert_int_equal(fake_count(event_session_resumed), 2);
 	/* Whose it was, and nobody else's. */
+	assert_int_equal(share_of("ann").bytes, (256 + 16) * LIMITS_MIB);
 	assert_non_null(find("ann", ids[0], &code));
 	assert_non_null(find("bob", ids[1], &code));
 	assert_null(find("bob", ids[0], &code));
@@ -201,7 +202,7 @@ one_that_is_restored(char (*ids)[SESSION_ID])
 	enter(&use, find("ann", ids[0], &code), SESSION_HOLD);
 	workspace_make(&limits, take_fresh, NULL);
 	fake_make(NULL);
-	session_swap(&use, fresh);
+	session_swap(&use, fresh, &(struct share){ 0 });
 	session_set_parent(find("ann", ids[0], &code), "a snapshot");
 	fake_pass(70000);
 	must(session_tools_on_create_session(

@@ -292,6 +292,29 @@ leaves_the_old_one_when_it_fails(void **state)
 	}
 }
 
+/* Both are there for a while. */
+static void
+finds_room_for_both(void **state)
+{
+	struct fake_call *c = restore();
+
+	(void)state;
+	options.all_workspaces_mb_each = 300;
+	list_three();
+	answer_manifest();
+	assert_int_equal(c->why.code, ERR_session_limit);
+	fake_forget(c);
+	options.all_workspaces_mb_each = 2 * 272;
+	c = restore();
+	list_three();
+	answer_manifest();
+	fake_make(NULL);
+	assert_int_equal(share_of("ann").bytes, 2 * 272 * LIMITS_MIB);
+	fake_fill(NULL);
+	fake_forget(c);
+	assert_int_equal(share_of("ann").bytes, 272 * LIMITS_MIB);
+}
+
 static void
 is_given_up_while_it_fills(void **state)
 {
@@ -328,6 +351,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(waits_for_all_that_is_under_way, begin, end),
 		cmocka_unit_test_setup_teardown(puts_another_workspace_in_place, begin, end),
 		cmocka_unit_test_setup_teardown(leaves_the_old_one_when_it_fails, begin, end),
+		cmocka_unit_test_setup_teardown(finds_room_for_both, begin, end),
 		cmocka_unit_test_setup_teardown(is_given_up_while_it_fills, begin, end),
 	};
 

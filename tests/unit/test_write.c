@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_write.c - what is written is read back as what it was, and is as short as it can be. */
+#include "gateway/rpc/constant.h"
 #include "gateway/rpc/plain.h"
 #include "gateway/rpc/write.h"
 
@@ -176,6 +177,56 @@ stops_where_it_is_told_to(void **state)
 	json_decref(value);
 }
 
+/* Text of a constant is from when it became one, of whatever size and wherever it stands. */
+static void
+writes_constants_as_they_were(void **state)
+{
+	static const size_t sizes[] = { 1, 255, 256, 1000, 1024, 1025, 4096, 100000 };
+	json_t *all = json_array(), *mirror = json_array();
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(sizes); i++) {
+		auto_free char *text = malloc(sizes[i]);
+
+		memset(text, '"', sizes[i]);
+		json_t *one = json_pack("{s:s%, s:[i]}", "text", text, sizes[i], "n", (int)i);
+		json_array_append_new(mirror, one);
+		json_array_append(mirror, json_object_get(one, "text"));
+		one = json_deep_copy(one);
+		json_array_append_new(all, constant_add(one));
+		json_array_append(all, constant_add(json_object_get(one, "text")));
+		json_object_clear(one); /* against the rule, to see which text is written */
+	}
+	auto_free char *text = written(all), *expected = written(mirror);
+	assert_string_equal(text, expected);
+	json_decref(all);
+	json_decref(mirror);
+}
+
+static void
+takes_no_more_constants_than_fit(void **state)
+{
+	static json_t *values[2000];
+
+	(void)state;
+	assert_null(constant_add(NULL));
+	for (size_t i = 0; i < COUNT(values); i++) {
+		values[i] = json_pack("[i]", (int)i);
+		assert_ptr_equal(constant_add(values[i]), values[i]);
+		assert_ptr_equal(constant_add(values[i]), values[i]); /* once more is once */
+	}
+	assert_non_null(constant_find(values[0]));
+	assert_null(constant_find(values[COUNT(values) - 1]));
+	for (size_t i = 0; i < COUNT(values); i++) {
+		char expected[16];
+		auto_free char *text = written(values[i]);
+
+		snprintf(expected, sizeof expected, "[%zu]", i);
+		assert_string_equal(text, expected);
+		json_decref(values[i]);
+	}
+}
+
 /* Of all bytes, beside all others in a word, just those are no plain text that have to be escaped.
  */
 static void
@@ -207,6 +258,8 @@ main(void)
 		cmocka_unit_test(keeps_every_bit_of_a_real),
 		cmocka_unit_test(keeps_millionths_short),
 		cmocka_unit_test(stops_where_it_is_told_to),
+		cmocka_unit_test(writes_constants_as_they_were),
+		cmocka_unit_test(takes_no_more_constants_than_fit),
 		cmocka_unit_test(finds_each_byte_at_each_place),
 	};
 

@@ -24,6 +24,7 @@ struct restore {
 	char *snapshot_id;
 	struct files_tree old;
 	struct snapshot_manifest manifest;
+	struct share share; /* of the new workspace: for a while there are both */
 	struct workspace *fresh;
 };
 
@@ -36,6 +37,7 @@ clear(struct snapshot_job *job)
 	files_tree_clear(&r->old);
 	message_clear(MSG_snapshot_manifest, &r->manifest);
 	workspace_drop(r->fresh);
+	share_drop(&r->share);
 }
 
 /* ---- what has changed ---- */
@@ -129,7 +131,7 @@ take_place(struct restore *r, struct err *e)
 
 	if (event_record(&owner, event, e) < 0)
 		return -1;
-	session_swap(&r->job.use, take_ptr(r->fresh));
+	session_swap(&r->job.use, take_ptr(r->fresh), &r->share);
 	session_set_parent(session, r->snapshot_id);
 	return 0;
 }
@@ -201,10 +203,16 @@ fresh_made(void *self, struct workspace *workspace, const struct err *e)
 static void
 both_known(struct restore *r)
 {
+	const struct workspace_limits *limits = &r->job.use.session->limits.room;
+	struct err e = { 0 };
+
 	if (r->job.pending > 0)
 		return;
 	snapshot_job_step(&r->job);
-	workspace_make(&r->job.use.session->limits.room, fresh_made, r);
+	if (share_take(&r->share, r->job.call->principal, limits, &e) == 0)
+		workspace_make(limits, fresh_made, r);
+	else
+		must(snapshot_job_failed(&r->job, &e));
 }
 
 static void
