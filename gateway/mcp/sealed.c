@@ -100,9 +100,9 @@ lock(const char *about, size_t nabout, const char *plain, size_t *size)
 char *
 sealed_make(const char *purpose, const struct account *who, const json_t *value, int64_t life_s)
 {
-	int64_t now_ms = clock_ms();
-	json_t *whole = json_pack("{s:I, s:I, s:O}", "made", (json_int_t)now_ms, "until",
-	    (json_int_t)(now_ms + life_s * 1000), "value", (json_t *)(uintptr_t)value);
+	json_int_t now_ms = clock_ms(), until_ms = now_ms + life_s * 1000;
+	json_t *whole = json_pack("{s:I, s:I, s:O}", "made", now_ms, "until", until_ms, "value",
+	    (json_t *)(uintptr_t)value);
 	size_t nabout = 0, size = 0;
 	auto_free char *plain = json_dumps(whole, JSON_COMPACT);
 	auto_free char *about = context(purpose, who, &nabout);
