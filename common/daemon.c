@@ -31,6 +31,7 @@
 enum {
 	MAX_SETTINGS = 64,
 	MAX_PATHS = 32,
+	FILES_CONFINED = 16,
 	FILES_BASE = 2048, /* descriptors of the gateway; each server has room for its clients' */
 	END_POLL_MS = 10,
 	TELL_MS = 1000,
@@ -323,6 +324,33 @@ in_force(bool layer)
 	return layer ? "in force" : "not in force";
 }
 
+static void
+tell_jail(const char *text, const struct jail_report *r)
+{
+	log_info(text, LOG_N("uid", self.bus.uid), LOG_S("own_uid", in_force(r->uid)),
+	    LOG_S("capabilities_empty", in_force(r->capabilities)),
+	    LOG_S("no_new_privs", in_force(r->no_new_privs)),
+	    LOG_S("landlock", in_force(r->landlock)), LOG_S("seccomp", in_force(r->seccomp)));
+}
+
+int
+daemon_confine(struct err *e)
+{
+	struct jail_report r;
+	const struct jail jail = {
+		.uid = self.bus.uid,
+		.gid = self.bus.gid,
+		.refused = self.d->refused,
+		.memory_bytes = self.d->memory_bytes,
+		.open_files = FILES_CONFINED,
+	};
+
+	if (jail_enter(&jail, &r, e) < 0)
+		return -1;
+	tell_jail("jail of a process beside", &r);
+	return 0;
+}
+
 static int
 enter_jail(struct err *e)
 {
@@ -345,10 +373,7 @@ enter_jail(struct err *e)
 
 	if (jail_enter(&jail, &r, e) < 0)
 		return -1;
-	log_info("jail", LOG_N("uid", self.bus.uid), LOG_S("own_uid", in_force(r.uid)),
-	    LOG_S("capabilities_empty", in_force(r.capabilities)),
-	    LOG_S("no_new_privs", in_force(r.no_new_privs)),
-	    LOG_S("landlock", in_force(r.landlock)), LOG_S("seccomp", in_force(r.seccomp)));
+	tell_jail("jail", &r);
 	return 0;
 }
 
