@@ -131,7 +131,7 @@ add_rest(void)
 		{ "max_calls", KIND_UINT, &self.max_calls, "1024", 1, 1000000, NULL,
 		    "Requests of one client that are open at once." },
 		{ "drain_ms", KIND_UINT, &self.drain_ms, "10000", 0, 3600000, NULL,
-		    "How long requests may take to end after SIGTERM." },
+		    "How long requests may take to end after SIGTERM, SIGINT or SIGHUP." },
 		{ "spool_bytes", KIND_UINT, &self.spool_bytes, "67108864", 65536, 1LL << 40, NULL,
 		    "Events kept while auditd is away." },
 		{ "keep_fds", KIND_UINT, &self.keep_fds, "0", 0, 64, NULL,
@@ -199,19 +199,13 @@ static int
 close_doors(struct err *e)
 {
 	unsigned kept = starter_inherit();
-	sigset_t ends;
 
 	umask(077);
 	signal(SIGPIPE, SIG_IGN);
 	if (close_range(3 + (kept > self.keep_fds ? kept : (unsigned)self.keep_fds), ~0U, 0) < 0)
 		return err_sys(e, "close descriptors");
-	sigemptyset(&ends);
-	sigaddset(&ends, SIGTERM);
-	sigaddset(&ends, SIGINT);
-	if (sigprocmask(SIG_BLOCK, &ends, NULL) < 0)
-		return err_sys(e, "block signals");
-	self.signal_fd = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
-	return self.signal_fd < 0 ? err_sys(e, "signalfd") : 0;
+	self.signal_fd = loop_ends(e);
+	return self.signal_fd < 0 ? -1 : 0;
 }
 
 static int

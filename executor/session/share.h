@@ -4,7 +4,8 @@
  *
  * A workspace counts with all that it may ever hold, from before it is made.  What it holds now
  * would be less and a promise to nobody: programs write while others are asked, a gigabyte in half
- * a second, and those of a session go on between its calls.
+ * a second, and those of a session go on between its calls.  A run without one waits for its turn
+ * and is soon over: those are bounded by their number (run/queue.h).
  */
 #pragma once
 
