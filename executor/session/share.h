@@ -19,7 +19,8 @@ struct share {
 	uint64_t bytes;
 };
 
-/* session_limit: says what the principal has, what there is, and what to do. */
+/* session_limit, or limit_exceeded where it would not fit without all that the principal has: says
+ * what that is, what there is, and what to do. */
 int share_take(
     struct share *, const char *principal, const struct workspace_limits *, struct err *);
 /* Of a workspace that is there already: also beyond the limit. */

@@ -111,7 +111,7 @@ leaves_as_much_to_all_others(void **state)
 	assert_int_equal(create("ann"), ERR_session_limit);
 	assert_int_equal(create("bob"), ERR_none);
 	assert_int_equal(create("bob"), ERR_session_limit);
-	assert_int_equal(create("cid"), ERR_session_limit);
+	assert_int_equal(create("cid"), ERR_limit_exceeded);
 	assert_int_equal(create_of("cid", 100, id, &e), ERR_none);
 }
 
@@ -126,8 +126,10 @@ bounds_all(void **state)
 	assert_int_equal(create("ann"), ERR_none);
 	assert_int_equal(create("ann"), ERR_none);
 	assert_int_equal(create("bob"), ERR_none);
-	assert_int_equal(create_of("cid", 0, id, &e), ERR_session_limit);
+	/* Of others no session can be ended. */
+	assert_int_equal(create_of("cid", 0, id, &e), ERR_limit_exceeded);
 	assert_non_null(strstr(e.text, "816 of 816"));
+	assert_null(strstr(e.text, "terminate_session"));
 }
 
 static void
@@ -171,6 +173,9 @@ ends_old_sessions_where_that_is_wanted(void **state)
 	assert_int_equal(create_of("ann", 0, id, &e), ERR_none);
 	assert_null(session_find(&c->call, first, &e));
 	assert_non_null(session_find(&c->call, id, &e));
+	assert_int_equal(held_mib("ann"), 2 * ONE);
+	/* None is ended for what would not fit without them either. */
+	assert_int_equal(create_of("ann", 2 * ONE, first, &e), ERR_limit_exceeded);
 	assert_int_equal(held_mib("ann"), 2 * ONE);
 	free(c);
 }
