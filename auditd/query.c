@@ -73,9 +73,10 @@ leave(struct query *q)
 {
 	struct query **at = &queries;
 
-	while (*at != q)
+	while (*at != NULL && *at != q)
 		at = &(*at)->next;
-	*at = q->next;
+	if (*at != NULL)
+		*at = q->next;
 	if (queries != NULL)
 		return;
 	loop_unset(timer);

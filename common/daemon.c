@@ -31,6 +31,7 @@
 enum {
 	MAX_SETTINGS = 64,
 	MAX_PATHS = 32,
+	FILES_CONFINED = 16,
 	FILES_BASE = 2048, /* descriptors of the gateway; each server has room for its clients' */
 	END_POLL_MS = 10,
 	TELL_MS = 1000,
@@ -130,7 +131,7 @@ add_rest(void)
 		{ "max_calls", KIND_UINT, &self.max_calls, "1024", 1, 1000000, NULL,
 		    "Requests of one client that are open at once." },
 		{ "drain_ms", KIND_UINT, &self.drain_ms, "10000", 0, 3600000, NULL,
-		    "How long requests may take to end after SIGTERM." },
+		    "How long requests may take to end after SIGTERM, SIGINT or SIGHUP." },
 		{ "spool_bytes", KIND_UINT, &self.spool_bytes, "67108864", 65536, 1LL << 40, NULL,
 		    "Events kept while auditd is away." },
 		{ "keep_fds", KIND_UINT, &self.keep_fds, "0", 0, 64, NULL,
@@ -198,19 +199,13 @@ static int
 close_doors(struct err *e)
 {
 	unsigned kept = starter_inherit();
-	sigset_t ends;
 
 	umask(077);
 	signal(SIGPIPE, SIG_IGN);
 	if (close_range(3 + (kept > self.keep_fds ? kept : (unsigned)self.keep_fds), ~0U, 0) < 0)
 		return err_sys(e, "close descriptors");
-	sigemptyset(&ends);
-	sigaddset(&ends, SIGTERM);
-	sigaddset(&ends, SIGINT);
-	if (sigprocmask(SIG_BLOCK, &ends, NULL) < 0)
-		return err_sys(e, "block signals");
-	self.signal_fd = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
-	return self.signal_fd < 0 ? err_sys(e, "signalfd") : 0;
+	self.signal_fd = loop_ends(e);
+	return self.signal_fd < 0 ? -1 : 0;
 }
 
 static int
@@ -329,6 +324,34 @@ in_force(bool layer)
 	return layer ? "in force" : "not in force";
 }
 
+static void
+tell_jail(const char *text, const struct jail_report *r)
+{
+	log_info(text, LOG_N("uid", self.bus.uid), LOG_S("own_uid", in_force(r->uid)),
+	    LOG_S("capabilities_empty", in_force(r->capabilities)),
+	    LOG_S("no_new_privs", in_force(r->no_new_privs)),
+	    LOG_S("landlock", in_force(r->landlock)), LOG_S("seccomp", in_force(r->seccomp)));
+}
+
+int
+daemon_confine(struct err *e)
+{
+	struct jail_report r;
+	const struct jail jail = {
+		.uid = self.bus.uid,
+		.gid = self.bus.gid,
+		.confined = true,
+		.refused = self.d->refused,
+		.memory_bytes = self.d->memory_bytes,
+		.open_files = FILES_CONFINED,
+	};
+
+	if (jail_enter(&jail, &r, e) < 0)
+		return -1;
+	tell_jail("jail of a process beside", &r);
+	return 0;
+}
+
 static int
 enter_jail(struct err *e)
 {
@@ -351,10 +374,7 @@ enter_jail(struct err *e)
 
 	if (jail_enter(&jail, &r, e) < 0)
 		return -1;
-	log_info("jail", LOG_N("uid", self.bus.uid), LOG_S("own_uid", in_force(r.uid)),
-	    LOG_S("capabilities_empty", in_force(r.capabilities)),
-	    LOG_S("no_new_privs", in_force(r.no_new_privs)),
-	    LOG_S("landlock", in_force(r.landlock)), LOG_S("seccomp", in_force(r.seccomp)));
+	tell_jail("jail", &r);
 	return 0;
 }
 

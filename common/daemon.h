@@ -20,15 +20,15 @@ struct daemon {
 	int (*start)(struct err *); /* inside it, loop and bus are there; may be NULL */
 	void (*stop)(void);         /* after the last call has ended; may be NULL */
 	void (*load)(struct heartbeat *); /* NULL: counts open calls */
-	/* After SIGTERM, asked again and again until drain_ms have passed: what is under way beside
-	 * calls of the bus; NULL: nothing. */
+	/* Where it is asked to end, called again and again until drain_ms have passed: what is
+	 * under way beside calls of the bus; NULL: nothing. */
 	size_t (*drain)(void);
 };
 
 /*
  * log, settings, signals, umask, close_range, open(), bus_prepare(), jail_enter(), bus_start(),
- * start(), loop until SIGTERM or SIGINT, drain for at most drain_ms, stop().  0: ended as asked; 1:
- * could not start, said on stderr; 2: settings.
+ * start(), loop until a signal of loop_ends() comes, drain for at most drain_ms, stop().  0: ended
+ * as asked; 1: could not start, said on stderr; 2: settings.
  */
 int daemon_main(int argc, char **argv, const struct daemon *);
 
@@ -40,6 +40,9 @@ int daemon_state(void); /* descriptor of <state>/<daemon>, or -1; open for readi
                            is allowed */
 /* open() may ask for a path to be kept reachable in the jail; the descriptor must live on. */
 void daemon_allow(int fd, unsigned jail_access);
+/* In a process that open() has made: a jail as this daemon's, with no group, no path, none of the
+ * daemon's own system calls, and no socket but what it has. */
+int daemon_confine(struct err *);
 /* open() may ask for room for more descriptors than a daemon needs otherwise. */
 void daemon_files(uint64_t more);
 /*

@@ -11,8 +11,10 @@
 #include "common/auto.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stddef.h>
 #include <sys/epoll.h>
+#include <sys/signalfd.h>
 #include <time.h>
 
 enum {
@@ -329,4 +331,24 @@ void
 loop_stop(void)
 {
 	loop.stop = true;
+}
+
+int
+loop_ends(struct err *e)
+{
+	struct sigaction hangup;
+	sigset_t ends;
+
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGINT);
+	/* One that is blocked comes even where it is ignored. */
+	if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+		sigaddset(&ends, SIGHUP);
+	if (sigprocmask(SIG_BLOCK, &ends, NULL) < 0)
+		return err_sys(e, "block signals");
+
+	int fd = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
+
+	return fd < 0 ? err_sys(e, "signalfd") : fd;
 }

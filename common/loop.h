@@ -36,5 +36,12 @@ int loop_before_wait(bool (*drain)(void *self), void *self, struct err *);
 int64_t loop_now_ms(void);
 int64_t loop_now_us(void);
 
+/*
+ * Blocks the signals that ask a process to end in order, for this thread and all it starts, and
+ * returns a descriptor that is readable when one came: SIGTERM, SIGINT, and SIGHUP, as of a
+ * terminal that is closed, unless it was ignored (nohup).  For whoever may still make descriptors.
+ */
+int loop_ends(struct err *);
+
 int loop_run(struct err *); /* until loop_stop() */
 void loop_stop(void);

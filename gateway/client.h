@@ -48,6 +48,7 @@ struct account {
 	/* Over HTTP, of what all principals share; see account_room(). */
 	size_t connections, sessions; /* how many */
 	size_t bodies, waiting;       /* bytes: of requests that arrive; that are not read yet */
+	size_t kept; /* bytes of events that were sent, for clients that come back; see session.h */
 };
 
 struct client {

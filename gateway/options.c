@@ -47,7 +47,8 @@ const struct setting options_table[] = {
 	  "How long a client may take to answer what its user is asked." },
 	{ "seal_key", KIND_TEXT, &options.seal_key, "", 0, 4000, NULL,
 	  "File with 32 random bytes in base64, which seals what clients keep for a server; several "
-	  "gateways that serve the same clients share it. Empty: random at each start." },
+	  "gateways that serve the same clients share it, and each lets a consent be used once. Empty: "
+	  "random at each start." },
 	{ "task_after_ms", KIND_UINT, &options.task_after_ms, "5000", 0, 86400000, NULL,
 	  "A program that runs longer goes on as a task where the client knows tasks." },
 	{ "task_ttl_ms", KIND_UINT, &options.task_ttl_ms, "7200000", 1000, 604800000, NULL,
@@ -108,7 +109,8 @@ const struct setting options_table[] = {
 	  "Such sessions at once, of which each principal has a share; one more ends the idlest, or is "
 	  "refused where none is idle." },
 	{ "replay_bytes", KIND_UINT, &options.replay_bytes, "1048576", 0, 1 << 30, NULL,
-	  "Events of a session kept for a client that comes back with Last-Event-ID." },
+	  "Events of a session kept for a client that comes back with Last-Event-ID; 64 times that for all "
+	  "sessions, beyond which the principal that has most loses the oldest of its own." },
 	{ "rate_per_s", KIND_UINT, &options.rate_per_s, "0", 0, 1000000, NULL,
 	  "Requests of one principal in a second, of a batch each; one more is answered with 429; 0: no "
 	  "bound." },

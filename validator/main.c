@@ -3,46 +3,47 @@
  * validator - checks code against the rules of a profile, by the real parser of its language.
  *
  * Trusts nobody: what it reads is a model's or an attacker's, and parsers have faults.  So it holds
- * nothing that others must not have: no file, no network, no state, no way to start a program.  All
- * that a parser could want to load is loaded before the jail.
+ * nothing that others must not have: no file, no network, no state, no way to start a program.
+ * Parsers are in processes of their own, which have not even the bus and the calls of others; all
+ * that one could want to load is loaded before its jail.
  */
 #include "validator/python/python.h"
-#include "validator/worker.h"
+#include "validator/queue.h"
 
 #include "common/daemon.h"
 
 #include <seccomp.h>
 
-static uint64_t max_code_bytes, max_waiting, max_waiting_each, max_memory_mb;
+static uint64_t max_code_bytes, max_waiting, max_waiting_each, max_memory_mb, workers;
 
+/* In a process that checks. */
 static int
-open_parsers(struct err *e)
+settle(struct err *e)
 {
-	return python_open(max_memory_mb << 20, e);
-}
-
-static int
-start_worker(struct err *e)
-{
-	return worker_start(&(struct worker_config){ .max_code_bytes = max_code_bytes,
-				.max_waiting = max_waiting,
-				.max_waiting_each = max_waiting_each,
-				.enter = python_enter,
-				.leave = python_leave },
-	    e);
+	return python_open(max_memory_mb << 20, e) < 0 ? -1 : daemon_confine(e);
 }
 
 static void
-stop(void)
+short_of_one(void)
 {
-	worker_stop();
-	python_close();
+	daemon_end("a process that checks has ended");
+}
+
+static int
+open_queue(struct err *e)
+{
+	return queue_open(&(struct queue_config){ .plan = { max_code_bytes, settle },
+			      .max_waiting = max_waiting,
+			      .max_waiting_each = max_waiting_each,
+			      .workers = workers,
+			      .short_of_one = short_of_one },
+	    e);
 }
 
 static int
 on_validate_code(struct call *call, void *request, struct err *e)
 {
-	return worker_submit(call, request, e);
+	return queue_submit(call, request, e);
 }
 
 static const struct setting settings[] = {
@@ -52,7 +53,10 @@ static const struct setting settings[] = {
 	{ "max_waiting_each", KIND_UINT, &max_waiting_each, "16", 1, 1024, NULL,
 	    "Of these, checks of one principal." },
 	{ "max_memory_mb", KIND_UINT, &max_memory_mb, "512", 64, 1024, NULL,
-	    "MiB that parsing may take; code that needs more is refused." },
+	    "MiB that parsing may take in each process; code that needs more is refused." },
+	{ "workers", KIND_UINT, &workers, "2", 0, 64, NULL,
+	    "Processes that check; all but one of them take code over 16 KiB; 0: as many as "
+	    "processors, 2 at least." },
 	{ 0 },
 };
 
@@ -75,10 +79,10 @@ static const struct daemon self = {
 	.refused = refused,
 	.memory_bytes =
 	    2ULL << 30, /* parsing has a bound of its own; threads reserve more than they use */
-	.open = open_parsers,
-	.start = start_worker,
-	.stop = stop,
-	.load = worker_load,
+	.open = open_queue,
+	.start = queue_start,
+	.stop = queue_stop,
+	.load = queue_load,
 };
 
 int

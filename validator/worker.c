@@ -1,281 +1,383 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker.c - a thread, a queue to it and a queue back.
+ * worker.c - both sides of a process that checks.
  *
- * The thread touches a job's request, report and error and nothing else of the process; calls, the
- * bus and the loop belong to the main thread, which an eventfd tells that a job is done.
+ * They have a piece of memory together and a socket pair.  Who has written a message there says so
+ * by its size on the socket, and from then on the memory is the other's; so neither ever waits for
+ * the other to read.
+ *
+ * The parent trusts the worker, which reads what an attacker wrote, for nothing: it takes a copy of
+ * what that left, and decodes it as if it came by the bus.  A worker has nothing but this memory,
+ * and sees the texts of one check after another; it is given no principal.
  */
 #include "validator/worker.h"
 
 #include "validator/check.h"
 
 #include "common/auto.h"
+#include "common/fdio.h"
 #include "common/loop.h"
+#include "common/wire.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <malloc.h>
-#include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 enum {
-	STACK_BYTES = 8 << 20, /* CPython's parser recurses 6,000 deep; 512 KiB were too little */
-	RETRY_MS = 500,
+	ROOM_BYTES = 16 << 20, /* of addresses; a page costs memory when it was used */
+	STACK_BYTES = 8 << 20,
 	TRIM_FROM = 64 << 10, /* bytes of code whose tree is worth being given back */
 };
 
-struct job {
-	struct job *next;
-	struct job *next_open, **link; /* the main thread's, as is the call */
-	struct call *call;
-	uint64_t turn; /* how many of its principal were open before it */
-	struct validate_code request;
-	struct validation_report report;
-	struct err error;
-	int status;
-	atomic_bool dropped; /* nobody waits any more */
+struct worker {
+	int fd;
+	char *room;
+	void (*done)(void *self, struct validation_report *, const struct err *);
+	void (*died)(void *self);
+	void *self;
+	bool busy;
 };
 
-static struct worker_config config;
-static pthread_t thread;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t arrived = PTHREAD_COND_INITIALIZER;
-static struct job *waiting, *done; /* under the lock, as is ending */
-static bool ending;
-static int bell = -1;       /* eventfd: something is done */
-static struct job *jobs;    /* that were taken and not ended; the main thread's, */
-static uint64_t open_count; /* as is how many */
+/* ---- messages ---- */
 
-static void
-job_free(struct job *job)
+/* Of a message: its parts stand behind one another. */
+struct head {
+	struct err why; /* ERR_none: there is a message */
+	uint64_t parts, sizes[1 + WIRE_MAX_BLOBS];
+};
+
+static int
+put_part(char *room, uint64_t *at, const struct blob *part, struct err *e)
 {
-	message_clear(MSG_validate_code, &job->request);
-	message_clear(MSG_validation_report, &job->report);
-	free(job);
+	struct head *head = (struct head *)room;
+
+	if (part->size > ROOM_BYTES - *at)
+		return err_set(
+		    e, ERR_limit_exceeded, "code: what there is to say of it is too long");
+	if (part->size > 0)
+		memcpy(room + *at, part->data, part->size);
+	head->sizes[head->parts++] = part->size;
+	*at += part->size;
+	return 0;
 }
 
-/* ---- the thread ---- */
-
-static struct job *
-next_job(void)
+/* How many bytes it has. */
+static int
+put(char *room, const struct packed *packed, uint64_t *size, struct err *e)
 {
-	pthread_mutex_lock(&lock);
-	while (waiting == NULL && !ending)
-		pthread_cond_wait(&arrived, &lock);
-	struct job *job = waiting;
-	if (job != NULL)
-		waiting = job->next;
-	pthread_mutex_unlock(&lock);
-	return job;
-}
+	struct head *head = (struct head *)room;
+	int status;
 
-static void
-hand_back(struct job *job)
-{
-	uint64_t one = 1;
-
-	pthread_mutex_lock(&lock);
-	job->next = done;
-	done = job;
-	pthread_mutex_unlock(&lock);
-	/* A counter that is full has rung already. */
-	must(write(bell, &one, sizeof one) == sizeof one || errno == EAGAIN);
-}
-
-static void
-check(struct job *job)
-{
-	if (atomic_load(&job->dropped)) {
-		job->status = err_set(&job->error, ERR_cancelled, "nobody waits for it");
-		return;
-	}
-	job->status = check_code(&job->request, config.max_code_bytes, &job->report, &job->error);
-	/* The tree of 1 MiB of code is hundreds of megabytes, which libc would keep. */
-	if (job->request.code.size >= TRIM_FROM)
-		malloc_trim(0);
-}
-
-static void *
-work(void *unused)
-{
-	struct job *job;
-
-	(void)unused;
-	config.enter();
-	while ((job = next_job()) != NULL) {
-		check(job);
-		hand_back(job);
-	}
-	config.leave();
-	return NULL;
-}
-
-/* ---- the loop's side ---- */
-
-static void
-end_job(struct job *job)
-{
-	if (job->status == 0)
-		call_reply(job->call, &job->report);
-	else
-		call_fail(job->call, &job->error);
-	open_count--;
-	*job->link = job->next_open;
-	if (job->next_open != NULL)
-		job->next_open->link = job->link;
-	job_free(job);
-}
-
-static void
-on_bell(void *self, uint32_t events)
-{
-	uint64_t rings;
-
-	(void)self;
-	(void)events;
-	if (read(bell, &rings, sizeof rings) != sizeof rings)
-		return;
-	pthread_mutex_lock(&lock);
-	struct job *list = take_ptr(done);
-	pthread_mutex_unlock(&lock);
-	while (list != NULL) {
-		struct job *job = list;
-		list = job->next;
-		end_job(job);
-	}
-}
-
-static void
-on_cancel(struct call *call, enum err_code why)
-{
-	struct job *job = call->self;
-
-	(void)why;
-	atomic_store(&job->dropped, true);
-}
-
-/* The smallest first: a long parse delays those behind it by its own time only once. */
-static bool
-goes_before(const struct job *a, const struct job *b)
-{
-	return a->turn != b->turn ? a->turn < b->turn : a->request.code.size < b->request.code.size;
-}
-
-static void
-enqueue(struct job *job)
-{
-	pthread_mutex_lock(&lock);
-	struct job **at = &waiting;
-	while (*at != NULL && !goes_before(job, *at))
-		at = &(*at)->next;
-	job->next = *at;
-	*at = job;
-	pthread_cond_signal(&arrived);
-	pthread_mutex_unlock(&lock);
-}
-
-static uint64_t
-open_of(const char *principal)
-{
-	uint64_t n = 0;
-
-	for (const struct job *job = jobs; job != NULL; job = job->next_open)
-		n += strcmp(job->call->principal, principal) == 0;
-	return n;
+	*size = sizeof *head;
+	head->why = (struct err){ 0 };
+	head->parts = 0;
+	status = put_part(room, size, &packed->body, e);
+	for (size_t i = 0; i < packed->count && status == 0; i++)
+		status = put_part(room, size, &packed->blobs[i], e);
+	return status;
 }
 
 static int
-check_room(uint64_t mine, struct err *e)
+get_part(const char *room, uint64_t size, uint64_t *at, uint64_t length, struct blob *part)
 {
-	if (open_count < config.max_waiting && mine < config.max_waiting_each)
+	if (length > size - *at)
+		return -1;
+	*part = blob_copy(room + *at, length);
+	*at += length;
+	return part->data != NULL ? 0 : -1;
+}
+
+/* room: the caller's alone, of that size, which is at least a head's. */
+static int
+get(const char *room, uint64_t size, struct packed *packed, struct err *e)
+{
+	const struct head *head = (const struct head *)room;
+	uint64_t at = sizeof *head, parts = head->parts;
+
+	*packed = (struct packed){ 0 };
+	if (parts < 1 || parts > COUNT(head->sizes) ||
+	    (packed->blobs = calloc(parts, sizeof *packed->blobs)) == NULL)
+		return err_set(e, ERR_internal, "a message of %u parts", (unsigned)parts);
+	if (get_part(room, size, &at, head->sizes[0], &packed->body) < 0)
+		return err_set(e, ERR_internal, "a message that is cut short");
+	for (; packed->count < parts - 1; packed->count++)
+		if (get_part(room, size, &at, head->sizes[packed->count + 1],
+			&packed->blobs[packed->count]) < 0)
+			return err_set(e, ERR_internal, "a message that is cut short");
+	return 0;
+}
+
+static int
+put_message(char *room, enum msg_id id, void *message, uint64_t *size, struct err *e)
+{
+	struct packed packed;
+	int status = wire_encode(id, message, &packed, e);
+
+	if (status == 0) {
+		status = put(room, &packed, size, e);
+		packed_clear(&packed);
+	}
+	return status;
+}
+
+static int
+get_message(const char *room, uint64_t size, enum msg_id id, void *message, struct err *e)
+{
+	struct packed packed;
+	int status = get(room, size, &packed, e);
+
+	if (status == 0)
+		status = wire_decode(id, &packed, message, e);
+	packed_clear(&packed);
+	return status;
+}
+
+/* ---- the worker ---- */
+
+static uint64_t
+check(char *room, uint64_t size, uint64_t max_code_bytes)
+{
+	struct validate_code request = { 0 };
+	struct validation_report report = { 0 };
+	struct err e;
+	size_t code = 0;
+	int status = get_message(room, size, MSG_validate_code, &request, &e);
+
+	if (status == 0) {
+		code = request.code.size;
+		status = check_code(&request, max_code_bytes, &report, &e);
+	}
+	if (status == 0)
+		status = put_message(room, MSG_validation_report, &report, &size, &e);
+	if (status < 0) {
+		((struct head *)room)->why = e;
+		size = sizeof(struct head);
+	}
+	message_clear(MSG_validate_code, &request);
+	message_clear(MSG_validation_report, &report);
+	/* The tree of 1 MiB of code is hundreds of megabytes, which libc would keep. */
+	if (code >= TRIM_FROM)
+		malloc_trim(0);
+	return size;
+}
+
+/* Until the other end is closed. */
+static void
+serve(const struct worker *w, uint64_t max_code_bytes)
+{
+	struct err e;
+	uint64_t size;
+
+	while (fdio_read(w->fd, &size, sizeof size, &e) == 0) {
+		size = check(w->room, size, max_code_bytes);
+		if (fdio_write(w->fd, &size, sizeof size, &e) < 0)
+			return;
+	}
+}
+
+/* CPython's parser recurses 6,000 deep; 512 KiB were too little. */
+static int
+have_stack(struct err *e)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_STACK, &limit) < 0)
+		return err_sys(e, "getrlimit stack");
+	if (limit.rlim_cur >= STACK_BYTES)
 		return 0;
-	if (open_count >= config.max_waiting)
-		err_set(e, ERR_queue_full, "%u checks wait already, as many as may",
-		    (unsigned)open_count);
-	else
-		err_set(e, ERR_queue_full, "%u of your checks wait already, as many as may",
-		    (unsigned)mine);
-	e->retry_ms = RETRY_MS;
-	return -1;
+	limit.rlim_cur = STACK_BYTES;
+	return setrlimit(RLIMIT_STACK, &limit) < 0 ? err_sys(e, "setrlimit stack") : 0;
+}
+
+/* No descriptor but its own, and no life beyond its parent's. */
+static int
+leave_parent(const struct worker *w, pid_t parent, struct err *e)
+{
+	if ((w->fd > 3 && close_range(3, (unsigned)w->fd - 1, 0) < 0) ||
+	    close_range((unsigned)w->fd + 1, ~0U, 0) < 0)
+		return err_sys(e, "close descriptors");
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
+		return err_sys(e, "set the signal for the parent's death");
+	return getppid() == parent ? 0 : err_set(e, ERR_unavailable, "the parent has died");
+}
+
+static void
+live(const struct worker *w, const struct worker_plan *plan, pid_t parent)
+{
+	struct err e = { 0 };
+	int status = leave_parent(w, parent, &e);
+
+	if (status == 0)
+		status = have_stack(&e);
+	if (status == 0)
+		status = plan->settle(&e);
+	if (status == 0)
+		e = (struct err){ 0 };
+	if (fdio_write(w->fd, &e, sizeof e, &(struct err){ 0 }) == 0 && status == 0)
+		serve(w, plan->max_code_bytes);
+	_exit(0);
+}
+
+/* ---- the parent ---- */
+
+static struct worker *
+make(struct err *e)
+{
+	struct worker *w = calloc(1, sizeof *w);
+
+	must(w != NULL);
+	w->fd = -1;
+	w->room = mmap(NULL, ROOM_BYTES, PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (w->room != MAP_FAILED)
+		return w;
+	err_sys(e, "map %d bytes", ROOM_BYTES);
+	free(w);
+	return NULL;
+}
+
+struct worker *
+worker_fork(const struct worker_plan *plan, struct err *e)
+{
+	struct worker *w = make(e);
+	pid_t parent = getpid(), pid;
+	int ends[2];
+
+	if (w == NULL)
+		return NULL;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) {
+		err_sys(e, "socketpair");
+		worker_free(w);
+		return NULL;
+	}
+	pid = fork();
+	w->fd = ends[pid == 0];
+	close(ends[pid != 0]);
+	if (pid == 0)
+		live(w, plan, parent);
+	/* The next one does not get this one's memory. */
+	if (pid > 0 && madvise(w->room, ROOM_BYTES, MADV_DONTFORK) == 0)
+		return w;
+	err_sys(e, "make a process that checks");
+	worker_free(w);
+	return NULL;
 }
 
 int
-worker_submit(struct call *call, struct validate_code *request, struct err *e)
+worker_meet(struct worker *w, struct err *e)
 {
-	uint64_t mine = open_of(call->principal);
+	struct err said;
 
-	if (check_room(mine, e) < 0)
+	if (fdio_read(w->fd, &said, sizeof said, e) < 0)
+		return err_add(e, "a process that checks");
+	if (said.code == ERR_none)
+		return 0;
+	*e = said;
+	return -1;
+}
+
+static void
+lose(struct worker *w)
+{
+	struct err e;
+
+	loop_forget(w->fd);
+	close(w->fd);
+	w->fd = -1;
+	w->died(w->self);
+	if (!w->busy)
+		return;
+	w->busy = false;
+	err_set(&e, ERR_unavailable, "the process that checked this has ended");
+	w->done(w->self, NULL, &e);
+}
+
+/* A copy of what it left, which it can change no more; NULL: it is no message. */
+static char *
+take(const struct worker *w, uint64_t *size)
+{
+	if (!w->busy || read(w->fd, size, sizeof *size) != sizeof *size ||
+	    *size < sizeof(struct head) || *size > ROOM_BYTES)
+		return NULL;
+
+	char *copy = malloc(*size);
+
+	if (copy != NULL)
+		memcpy(copy, w->room, *size);
+	return copy;
+}
+
+static void
+answered(void *self, uint32_t events)
+{
+	struct worker *w = self;
+	struct validation_report report = { 0 };
+	struct err e = { 0 };
+	uint64_t size;
+	auto_free char *room = take(w, &size);
+
+	(void)events;
+	if (room == NULL) {
+		lose(w);
+		return;
+	}
+	e = ((const struct head *)room)->why;
+	if (e.code >= ERR_COUNT)
+		e.code = ERR_internal;
+	e.text[sizeof e.text - 1] = 0;
+	if (e.code == ERR_none)
+		get_message(room, size, MSG_validation_report, &report, &e);
+	w->busy = false;
+	w->done(w->self, e.code == ERR_none ? &report : NULL, &e);
+	message_clear(MSG_validation_report, &report);
+}
+
+int
+worker_watch(struct worker *w,
+    void (*done)(void *self, struct validation_report *, const struct err *),
+    void (*died)(void *self), void *self, struct err *e)
+{
+	w->done = done;
+	w->died = died;
+	w->self = self;
+	if (fcntl(w->fd, F_SETFL, O_NONBLOCK) < 0)
+		return err_sys(e, "fcntl");
+	return loop_watch(w->fd, EPOLLIN, answered, w, e);
+}
+
+int
+worker_give(struct worker *w, struct validate_code *request, struct err *e)
+{
+	uint64_t size;
+
+	must(!w->busy);
+	if (w->fd < 0)
+		return err_set(e, ERR_unavailable, "the process that checks has ended");
+	if (put_message(w->room, MSG_validate_code, request, &size, e) < 0)
 		return -1;
-	struct job *job = calloc(1, sizeof *job);
-	if (job == NULL)
-		return err_sys(e, "queue a check");
-	job->call = call;
-	job->turn = mine;
-	job->next_open = jobs;
-	job->link = &jobs;
-	if (jobs != NULL)
-		jobs->link = &job->next_open;
-	jobs = job;
-	job->request = *request;
-	*request = (struct validate_code){ 0 };
-	call->self = job;
-	call->on_cancel = on_cancel;
-	open_count++;
-	enqueue(job);
+	message_clear(MSG_validate_code, request);
+	w->busy = true;
+	/* Of one that died meanwhile the loop hears. */
+	if (fdio_write(w->fd, &size, sizeof size, e) < 0)
+		*e = (struct err){ 0 };
 	return 0;
 }
 
 void
-worker_load(struct heartbeat *load)
+worker_free(struct worker *w)
 {
-	load->running = open_count > 0;
-	load->queued = open_count > 0 ? open_count - 1 : 0;
-	load->room = config.max_waiting - open_count;
-}
-
-static int
-start_thread(struct err *e)
-{
-	pthread_attr_t attr;
-	sigset_t all, before;
-
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	/* Signals are the main thread's. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	errno = pthread_create(&thread, &attr, work, NULL);
-	int status = errno == 0 ? 0 : err_sys(e, "start the thread that checks");
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attr);
-	return status;
-}
-
-int
-worker_start(const struct worker_config *given, struct err *e)
-{
-	config = *given;
-	bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (bell < 0)
-		return err_sys(e, "make an eventfd");
-	if (loop_watch(bell, EPOLLIN, on_bell, NULL, e) != 0)
-		return -1;
-	return start_thread(e);
-}
-
-void
-worker_stop(void)
-{
-	pthread_mutex_lock(&lock);
-	ending = true;
-	pthread_cond_signal(&arrived);
-	pthread_mutex_unlock(&lock);
-	pthread_join(thread, NULL);
-	on_bell(NULL, EPOLLIN);
-	loop_forget(bell);
-	close(bell);
-	bell = -1;
+	if (w->fd >= 0) {
+		loop_forget(w->fd);
+		close(w->fd);
+	}
+	munmap(w->room, ROOM_BYTES);
+	free(w);
 }

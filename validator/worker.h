@@ -1,26 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker.h - the one thread that checks, so that the loop stays free.
+ * worker.h - a process that checks, one text at a time.
  *
- * A parse of 1 MiB takes seconds and cannot be interrupted: meanwhile the loop still sends
- * heartbeats, the bus still answers deadlines, and other calls wait here: the first of each
- * principal before the second of any, and of those the smallest.  A principal has a share of the
- * places, so that one who takes all it can get keeps nobody else from being checked.
+ * CPython parses one text at a time in a process, whatever threads that has, takes seconds for some
+ * texts of a megabyte, and cannot be interrupted.  So it has processes of its own; they are made
+ * before the jail, for nobody in it can make one, and each enters it by itself.
  */
 #pragma once
 
-#include "common/bus.h"
+#include "common/err.h"
+#include "common/schema.h"
 
-struct worker_config {
-	uint64_t max_code_bytes, max_waiting, max_waiting_each;
-	void (*enter)(void); /* by the thread, before the first check and after the last */
-	void (*leave)(void);
+struct worker;
+
+struct worker_plan {
+	uint64_t max_code_bytes;
+	/* In the new process, before anything is read there: the parsers, then the jail. */
+	int (*settle)(struct err *);
 };
 
-/* In the jail, with the loop there. */
-int worker_start(const struct worker_config *, struct err *);
-/* Waits for the check under way. */
-void worker_stop(void);
-/* Takes the request and ends the call some time, or answers queue_full. */
-int worker_submit(struct call *, struct validate_code *request, struct err *);
-void worker_load(struct heartbeat *);
+/* In open(): one that is on its way; NULL with *e. */
+struct worker *worker_fork(const struct worker_plan *, struct err *);
+/* Waits until it is ready for its first text, or says why it never will be. */
+int worker_meet(struct worker *, struct err *);
+/* With the loop there.  done: once for each text, report NULL with *e if it could not be checked;
+ * the report is cleared afterwards.  died: at most once, and then done() for the text it had. */
+int worker_watch(struct worker *,
+    void (*done)(void *self, struct validation_report *, const struct err *),
+    void (*died)(void *self), void *self, struct err *);
+/* To one that has none under way; the request is empty then. */
+int worker_give(struct worker *, struct validate_code *, struct err *);
+/* Lets go of it: it ends when it has nothing to do, or with this process. */
+void worker_free(struct worker *);

@@ -44,8 +44,11 @@ own(int fd, struct err *e)
 		    (unsigned)st.st_uid);
 	if (fstatvfs(fd, &fs) < 0)
 		return err_sys(e, "statvfs");
-	/* A mounted Secret is a folder of mode 1777 in which nobody can write. */
-	if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0 && (fs.f_flag & ST_RDONLY) == 0)
+	/* A mounted Secret is a folder of mode 1777 in which nobody can write, and which is
+	 * nobody's to give. */
+	if ((fs.f_flag & ST_RDONLY) != 0)
+		return 0;
+	if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0)
 		return err_set(e, ERR_denied, "its mode %03o lets others write; make it 750",
 		    (unsigned)st.st_mode & 0777);
 	/* Files that are made in it are the group's, too. */

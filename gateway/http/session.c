@@ -18,6 +18,7 @@ enum {
 	ID_BYTES = 16,
 	MAX_STREAMS = 64,  /* of one session that can be resumed */
 	REPLAY_TOTAL = 64, /* times replay_bytes for all sessions */
+	REPLAY_STEP = 8,   /* that part of what one has is freed at once, not for each event anew */
 };
 
 static struct {
@@ -287,29 +288,106 @@ forget_stream(struct stream **at)
 	free(gone);
 }
 
+/* Frees the oldest events that were sent, as many as make up `over` bytes. */
+static void
+forget_sent(struct session *s, size_t over)
+{
+	struct stream *each = s->streams != NULL ? s->streams : &s->general;
+
+	while (over > 0) {
+		size_t kept = each->kept;
+
+		stream_trim(each, kept > over ? kept - over : 0);
+		over -= kept - each->kept < over ? kept - each->kept : over;
+		if (each == &s->general)
+			return;
+		each = each->next != NULL ? each->next : &s->general;
+	}
+}
+
+static size_t
+bytes_of(const struct session *s, size_t *streams)
+{
+	size_t bytes = s->general.bytes;
+
+	*streams = 0;
+	for (struct stream *each = s->streams; each != NULL; each = each->next, ++*streams)
+		bytes += each->bytes;
+	return bytes;
+}
+
+/* Of one session: the oldest of it go. */
+static void
+trim_one(struct session *s)
+{
+	size_t streams, allowed = options.replay_bytes, kept = bytes_of(s, &streams);
+
+	if (kept > allowed) {
+		forget_sent(s, kept - allowed);
+		kept = bytes_of(s, &streams);
+	}
+	for (struct stream **at = &s->streams; *at != NULL;) {
+		struct stream *each = *at;
+
+		if (!each->ended || each->request != NULL ||
+		    (each->bytes > 0 && streams <= MAX_STREAMS && kept <= allowed)) {
+			at = &each->next;
+			continue;
+		}
+		kept -= each->bytes;
+		streams--;
+		forget_stream(at);
+	}
+}
+
+/* Who has most of what is kept for all. */
+static struct account *
+fullest(void)
+{
+	struct account *found = NULL;
+
+	for (struct session **bucket = table.buckets; bucket < table.buckets + BUCKETS; bucket++)
+		for (struct session *s = *bucket; s != NULL; s = s->next)
+			if (found == NULL || s->client.account->kept > found->kept)
+				found = s->client.account;
+	return found;
+}
+
+/* An eighth of what it has, the most even: no session of it keeps more than its part of the rest.
+ */
+static void
+take_from(const struct account *account)
+{
+	size_t most = (account->kept - account->kept / REPLAY_STEP) / account->sessions;
+
+	for (struct session **bucket = table.buckets; bucket < table.buckets + BUCKETS; bucket++)
+		for (struct session *s = *bucket; s != NULL; s = s->next) {
+			size_t kept = s->general.kept;
+
+			if (s->client.account != account)
+				continue;
+			for (struct stream *each = s->streams; each != NULL; each = each->next)
+				kept += each->kept;
+			if (kept > most)
+				forget_sent(s, kept - most);
+		}
+}
+
+/* Of all: who has most of it loses some, which is nobody who has less than an equal share. */
+static void
+trim_all(void)
+{
+	size_t limit = REPLAY_TOTAL * options.replay_bytes, before = SIZE_MAX;
+
+	while (web_counts.kept > limit && web_counts.kept < before && table.count > 0) {
+		before = web_counts.kept;
+		take_from(fullest());
+	}
+}
+
 void
 session_trim(struct session *s)
 {
-	bool crowded = web_counts.kept > REPLAY_TOTAL * options.replay_bytes;
-	size_t kept = s->general.bytes, allowed = crowded ? 0 : options.replay_bytes, streams = 0;
-
-	for (struct stream *each = s->streams; each != NULL; each = each->next, streams++)
-		kept += each->bytes;
-	for (struct stream **at = &s->streams; *at != NULL;) {
-		struct stream *each = *at;
-		size_t over = kept > allowed ? kept - allowed : 0, had = each->bytes;
-		size_t sent = had - each->waiting;
-
-		stream_trim(each, sent > over ? sent - over : 0);
-		kept -= had - each->bytes;
-		if (each->ended && each->request == NULL &&
-		    (each->bytes == 0 || streams > MAX_STREAMS || kept > allowed)) {
-			kept -= each->bytes;
-			streams--;
-			forget_stream(at);
-			continue;
-		}
-		at = &each->next;
-	}
-	stream_trim(&s->general, kept > allowed ? 0 : allowed);
+	trim_one(s);
+	trim_all();
 }

@@ -3,7 +3,9 @@
  * session.h - clients of revisions before 2026-07-28 over HTTP, known by Mcp-Session-Id.
  *
  * An id is 128 random bits and no proof of anything: a session answers only to the principal that
- * made it.  Its streams are kept a while for a client that comes back, within replay_bytes.
+ * made it.  Its streams are kept a while for a client that comes back, within replay_bytes; where
+ * those of all sessions are too much, the principal that has most of it loses some of its own, the
+ * oldest, so that each is sure of an equal share.
  */
 #pragma once
 

@@ -42,6 +42,26 @@ count_sent(struct stream *s, size_t size)
 		s->account->waiting -= size;
 }
 
+/* An event that was sent to its end stays. */
+static void
+count_kept(struct stream *s, size_t size)
+{
+	s->kept += size;
+	web_counts.kept += size;
+	if (s->account != NULL)
+		s->account->kept += size;
+}
+
+/* It does not stay, or waits again. */
+static void
+count_lost(struct stream *s, size_t size)
+{
+	s->kept -= size;
+	web_counts.kept -= size;
+	if (s->account != NULL)
+		s->account->kept -= size;
+}
+
 /* ---- making one ---- */
 
 struct text {
@@ -114,7 +134,6 @@ keep_event(struct stream *s, struct text *t)
 		s->read_ms = loop_now_ms();
 	}
 	s->bytes += event->size;
-	web_counts.kept += event->size;
 	count_waiting(s, event->size);
 	s->spoke_ms = loop_now_ms();
 	if (s->request != NULL)
@@ -202,7 +221,6 @@ drop_first(struct stream *s)
 	if (s->first == NULL)
 		s->last = NULL;
 	s->bytes -= event->size;
-	web_counts.kept -= event->size;
 	free(event);
 }
 
@@ -222,6 +240,8 @@ stream_read(struct stream *s, char *to, size_t size)
 		count_sent(s, n);
 		if (s->offset < s->at->size)
 			break;
+		if (s->tag != 0)
+			count_kept(s, s->at->size);
 		s->at = s->at->next;
 		s->offset = 0;
 		if (s->tag == 0)
@@ -251,8 +271,10 @@ stream_detach(struct stream *s)
 void
 stream_trim(struct stream *s, size_t keep)
 {
-	while (s->first != NULL && s->first != s->at && s->bytes - s->waiting > keep)
+	while (s->first != s->at && s->kept > keep) {
+		count_lost(s, s->first->size);
 		drop_first(s);
+	}
 }
 
 bool
@@ -264,9 +286,10 @@ stream_rewind(struct stream *s, uint64_t number)
 		return false;
 	if (event == NULL && number != s->number)
 		return false;
-	while (event != NULL && event->number <= number)
-		event = event->next;
+	count_lost(s, s->kept);
 	count_sent(s, s->waiting);
+	for (; event != NULL && event->number <= number; event = event->next)
+		count_kept(s, event->size);
 	s->at = event;
 	s->offset = 0;
 	for (; event != NULL; event = event->next)
@@ -298,6 +321,7 @@ void
 stream_clear(struct stream *s)
 {
 	count_sent(s, s->waiting);
+	count_lost(s, s->kept);
 	while (s->first != NULL)
 		drop_first(s);
 	s->at = NULL;

@@ -20,7 +20,8 @@ struct stream {
 	struct stream *next;                 /* its owner's */
 	struct sse_event *first, *last, *at; /* kept; the next to send, NULL: all is sent */
 	size_t offset;                       /* of it that is sent */
-	size_t bytes, waiting;               /* kept; of them not sent yet */
+	size_t bytes, waiting;               /* of all its events; of them not sent yet */
+	size_t kept;                         /* of those sent to their end */
 	uint64_t tag, number;                /* of events that can be resumed; tag 0: they cannot */
 	struct account *account;             /* whose; it is there as long as the owner is */
 	struct http_request *request;        /* that reads; NULL: nobody */

@@ -14,7 +14,7 @@ struct web_counts {
 	uint64_t connections, accepted, requests, refused_slow;
 	size_t waiting; /* bytes of answers and events that clients did not read yet */
 	size_t bodies;  /* bytes of memory for requests' bodies that arrive */
-	size_t kept;    /* bytes of events, with those for clients that come back */
+	size_t kept;    /* bytes of events that were sent, for clients that come back */
 };
 
 extern struct web_counts web_counts;

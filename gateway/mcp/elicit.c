@@ -135,7 +135,7 @@ elicit_read(struct request *r)
 	if (!json_is_string(state))
 		return method_refuse(r, "requestState must be a string");
 	purpose(r, about);
-	r->inputs = sealed_read(about, r->origin.client->account, json_string_value(state), &e);
+	r->inputs = sealed_use(about, r->origin.client->account, json_string_value(state), &e);
 	if (r->inputs == NULL)
 		return method_refuse(r, "requestState: %s", e.text);
 	add_answers(r->inputs, json_object_get(r->params, "inputResponses"));

@@ -14,8 +14,8 @@
  * Where they are not, the request ends here and the handler is run once more, from its beginning,
  * when they are.  In 2026-07-28 that is by the client's retry (basic/patterns/mrtr): what was
  * answered so far travels in a requestState that only this server can make, bound to principal,
- * method and parameters, for a quarter of an hour.  In earlier revisions the client is sent a
- * request on the stream of its own, and the handler is run again with the response.
+ * method and parameters, for a quarter of an hour and one retry.  In earlier revisions the client
+ *is sent a request on the stream of its own, and the handler is run again with the response.
  *
  * Only tools/call, prompts/get and resources/read may ask.
  */

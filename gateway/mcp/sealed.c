@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sealed.c - {"until": seconds, "value": ...} under an AEAD; nonce and box, base64url.
+ * sealed.c - {"made", "until": ms, "value": ...} under an AEAD; nonce and box, base64url.
  *
  * Texts come from clients and are not trusted: only what opens under the key is parsed.
  */
 #include "gateway/mcp/sealed.h"
+
+#include "gateway/mcp/spent.h"
 
 #include "common/auto.h"
 #include "common/crypto/seal.h"
@@ -25,8 +27,19 @@ enum {
 
 static struct {
 	bool made;
+	int64_t since_ms; /* when that was: nothing is known of what was used before */
 	unsigned char key[KEY];
 } self;
+
+/* The clock that gateways who share a key share, too. */
+static int64_t
+clock_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
 
 int
 sealed_open(const char *path, struct err *e)
@@ -36,6 +49,7 @@ sealed_open(const char *path, struct err *e)
 	if (sodium_init() < 0)
 		return err_set(e, ERR_internal, "libsodium does not start");
 	self.made = true;
+	self.since_ms = clock_ms();
 	if (path[0] == '\0') {
 		randombytes_buf(self.key, sizeof self.key);
 		return 0;
@@ -86,7 +100,8 @@ lock(const char *about, size_t nabout, const char *plain, size_t *size)
 char *
 sealed_make(const char *purpose, const struct account *who, const json_t *value, int64_t life_s)
 {
-	json_t *whole = json_pack("{s:I, s:O}", "until", (json_int_t)time(NULL) + life_s, "value",
+	json_int_t now_ms = clock_ms(), until_ms = now_ms + life_s * 1000;
+	json_t *whole = json_pack("{s:I, s:I, s:O}", "made", now_ms, "until", until_ms, "value",
 	    (json_t *)(uintptr_t)value);
 	size_t nabout = 0, size = 0;
 	auto_free char *plain = json_dumps(whole, JSON_COMPACT);
@@ -105,9 +120,9 @@ sealed_make(const char *purpose, const struct account *who, const json_t *value,
 	return text;
 }
 
-/* The plain text, with a zero byte; NULL: it is not of this key, purpose and owner. */
+/* The plain text, with a zero byte, of malloc; NULL: it is not of this key, purpose and owner. */
 static char *
-unlock(const char *about, size_t nabout, const char *text)
+unlock(const char *about, size_t nabout, const char *text, unsigned char nonce[NONCE])
 {
 	size_t n = strlen(text), size = 0;
 	auto_free unsigned char *box = n > SEALED_MAX ? NULL : malloc(n + 1);
@@ -124,28 +139,70 @@ unlock(const char *about, size_t nabout, const char *text)
 				 (const unsigned char *)about, nabout, box, self.key) != 0)
 		return NULL;
 	plain[got] = '\0';
+	memcpy(nonce, box, NONCE);
 	return take_ptr(plain);
 }
 
-json_t *
-sealed_read(const char *purpose, const struct account *who, const char *text, struct err *e)
+/* All of what was sealed, a new reference. */
+static json_t *
+open_seal(const char *purpose, const struct account *who, const char *text,
+    unsigned char nonce[NONCE], struct err *e)
 {
 	size_t nabout = 0;
 	auto_free char *about = context(purpose, who, &nabout);
 
 	must(self.made);
 
-	auto_free char *plain = about == NULL ? NULL : unlock(about, nabout, text);
+	auto_free char *plain = about == NULL ? NULL : unlock(about, nabout, text, nonce);
 	json_t *whole = plain == NULL ? NULL : json_loads(plain, 0, NULL);
+
+	if (json_object_get(whole, "value") == NULL)
+		err_set(e, ERR_invalid_argument,
+		    "it was not given out by this server for this request");
+	else if (json_integer_value(json_object_get(whole, "until")) < clock_ms())
+		err_set(e, ERR_invalid_argument, "it has expired; begin anew");
+	else
+		return whole;
+	json_decref(whole);
+	return NULL;
+}
+
+static json_t *
+value_of(json_t *whole)
+{
 	json_t *value = json_incref(json_object_get(whole, "value"));
-	bool late = json_integer_value(json_object_get(whole, "until")) < time(NULL);
 
 	json_decref(whole);
-	if (value != NULL && !late)
-		return value;
-	json_decref(value);
-	err_set(e, ERR_invalid_argument, "%s",
-	    value == NULL ? "it was not given out by this server for this request"
-			  : "it has expired; begin anew");
+	return value;
+}
+
+json_t *
+sealed_read(const char *purpose, const struct account *who, const char *text, struct err *e)
+{
+	unsigned char nonce[NONCE];
+	json_t *whole = open_seal(purpose, who, text, nonce, e);
+
+	return whole == NULL ? NULL : value_of(whole);
+}
+
+json_t *
+sealed_use(const char *purpose, const struct account *who, const char *text, struct err *e)
+{
+	unsigned char nonce[NONCE]; /* random for each seal, so that its beginning names it */
+	json_t *whole = open_seal(purpose, who, text, nonce, e);
+
+	if (whole == NULL)
+		return NULL;
+
+	const struct spending use = { who->principal, who->namespace, nonce,
+		json_integer_value(json_object_get(whole, "until")), clock_ms() };
+	bool known = json_integer_value(json_object_get(whole, "made")) >= self.since_ms;
+
+	if (known && spent_note(&use, e) == 0)
+		return value_of(whole);
+	if (!known)
+		err_set(e, ERR_invalid_argument,
+		    "it is from before this server's start, and may have been used; begin anew");
+	json_decref(whole);
 	return NULL;
 }

@@ -4,8 +4,11 @@
  *
  * XChaCha20-Poly1305 (libsodium) under a key that is random at each start, or stands in a file that
  * several gateways share.  What a seal is for and for whom is authenticated with it: one made for
- * another purpose, principal, name space or request does not open.  How often it is used is not
- * bounded within its life; who needs that keeps a list.
+ * another purpose, principal, name space or request does not open.
+ *
+ * A seal can be read again and again within its life, or be used once.  What was used is noted in
+ * this process only (spent.h): one that is from before its start is not used at all, and each of
+ * several gateways with one key lets one be used once.
  */
 #pragma once
 
@@ -30,3 +33,5 @@ char *sealed_make(
  * here for this, or is too old. */
 json_t *sealed_read(
     const char *purpose, const struct account *who, const char *text, struct err *e);
+/* The same, and it is used with that: no second time in this process. */
+json_t *sealed_use(const char *purpose, const struct account *who, const char *text, struct err *e);

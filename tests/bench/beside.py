@@ -147,31 +147,16 @@ def starts(side, count):
     return {"p50_ms": figures.quantile(times, 0.5), "p99_ms": figures.quantile(times, 0.99), "rss_mb": figures.quantile(sizes, 0.5)}
 
 
-def budget(what, kind, bound, measured, unit="", ceiling=None):
-    met = measured <= bound if kind == "most" else measured >= bound
-    return {"what": what, "kind": kind, "budget": bound, "measured": measured, "unit": unit, "ceiling": ceiling, "met": met}
-
-
-def verdict(one):
-    """A budget that even the echo misses says nothing of the server."""
-    if one["met"]:
-        return "met"
-    if one["ceiling"] is None:
-        return "missed"
-    reach = "out of reach" if one["ceiling"] < one["budget"] else "missed"
-    return f"{reach}: an echo has {one['ceiling']:.1f}"
-
-
 def judge(begun, sizes, rows):
-    yield budget("server/discover after the start, p50", "most", BUDGET_MS, begun[OURS]["p50_ms"], " ms")
-    yield budget("resident over HTTP after all calls", "most", BUDGET_MB, sizes[OURS], " MB")
+    yield figures.budget("server/discover after the start, p50", "most", BUDGET_MS, begun[OURS]["p50_ms"], " ms")
+    yield figures.budget("resident over HTTP after all calls", "most", BUDGET_MB, sizes[OURS], " MB")
     for row in rows:
         if row["what"] in UNEQUAL:
             continue
         name = f"{row['what']}, {row['transport']}, {row['depth']} at once"
-        yield budget(name + ": rate", "least", TIMES, row[OURS]["rate"] / row[THEIRS]["rate"], " x theirs",
-                     row[ECHOES]["rate"] / row[THEIRS]["rate"])
-        yield budget(name + ": p99", "most", 1, row[OURS]["p99_ms"] / row[THEIRS]["p99_ms"], " x theirs")
+        yield figures.budget(name + ": rate", "least", TIMES, row[OURS]["rate"] / row[THEIRS]["rate"], " x theirs",
+                             ("an echo", row[ECHOES]["rate"] / row[THEIRS]["rate"]))
+        yield figures.budget(name + ": p99", "most", 1, row[OURS]["p99_ms"] / row[THEIRS]["p99_ms"], " x theirs")
 
 
 def tell(begun, sizes, rows, budgets):
@@ -186,10 +171,7 @@ def tell(begun, sizes, rows, budgets):
                                                                    f"{row[side]['p99_ms']:.3f}", f"{row[side]['cpu_us']:.1f}")),
                     f"{row[OURS]['rate'] / row[THEIRS]['rate']:.1f} x", f"1/{row[THEIRS]['cpu_us'] / row[OURS]['cpu_us']:.1f}", f"{row[ECHOES]['rate']:.0f}"]
                    for row in rows])
-    figures.heading("budgets")
-    figures.table(["what", "budget", "measured", ""],
-                  [[b["what"], f"at {b['kind']} {b['budget']}{b['unit']}", f"{b['measured']:.2f}{b['unit']}", verdict(b)]
-                   for b in budgets])
+    figures.tell_budgets(budgets)
 
 
 def run(build, count, rounds, seconds):

@@ -24,6 +24,28 @@ def heading(text):
     print(f"\n{text} (load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors)\n", flush=True)
 
 
+def budget(what, kind, bound, measured, unit="", ceiling=None):
+    """kind: "most" or "least" that the measured may be; ceiling: who does the least that it takes, and reaches what."""
+    met = measured <= bound if kind == "most" else measured >= bound
+    return {"what": what, "kind": kind, "budget": bound, "measured": measured, "unit": unit, "ceiling": ceiling, "met": met}
+
+
+def verdict(one):
+    """A budget that even the least misses says nothing of us."""
+    if one["met"]:
+        return "met"
+    if one["ceiling"] is None:
+        return "missed"
+    who, reached = one["ceiling"]
+    return f"{'out of reach' if reached < one['budget'] else 'missed'}: {who}: {reached:.1f}"
+
+
+def tell_budgets(budgets):
+    heading("budgets")
+    table(["what", "budget", "measured", ""],
+          [[b["what"], f"at {b['kind']} {b['budget']}{b['unit']}", f"{b['measured']:.2f}{b['unit']}", verdict(b)] for b in budgets])
+
+
 def write(folder, name, results):
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, name), "w", encoding="utf-8") as out:

@@ -126,7 +126,7 @@ def test_R06_waits(box):
     """R-06 (I10): who waits for ever is ended when its time is over, not before, not long after."""
     for code in "import time; time.sleep(1000)", "os.read(os.pipe()[0], 1)", "import threading; l = threading.Lock(); l.acquire(); l.acquire()":
         end = box.run(code, wall_ms=800)
-        assert end.how == "timed_out" and 800 <= end.wall_ms < 1500, (code, end.how, end.wall_ms)
+        assert end.how == "timed_out" and 800 <= end.wall_ms < 3000, (code, end.how, end.wall_ms)
     # There is no input: reading it ends at once.
     assert box.tries("tell('input', repr(sys.stdin.read()))") == {"input": "''"}
 

@@ -115,5 +115,5 @@ for i in range(4000): os.close(os.open(f"/workspace/{i}", os.O_CREAT))
     began = time.monotonic()
     box.drop("full")
     assert box.tries("tell('ws', os.listdir('/workspace'))", workspace="full") == {"ws": "[]"}
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 10
     box.drop("full")

@@ -224,7 +224,7 @@ def test_R01_exhaustion_leaves_the_zygote(box):
         box.run(code, start="warm", memory_mb=64, processes=16, wall_ms=3000)
     began = time.monotonic()
     assert box.tries("tell('warm', True)", start="warm") == {"warm": "True"}
-    assert time.monotonic() - began < 1 and box.zygotes() == zygotes
+    assert time.monotonic() - began < 5 and box.zygotes() == zygotes
 
 
 def test_X14_zygote_killed(box):

@@ -214,6 +214,57 @@ def test_a_token_expires(door, _):
     assert "the token has expired" in door.post(DISCOVER, token).headers["WWW-Authenticate"]
 
 
+# As the kubelet lays a Secret out: a name leads to ..data/name, and ..data to a folder that is another after each change.
+def test_a_mounted_secret(door, _):
+    path, data = (os.path.join(door.credentials, name) for name in ("tokens", "..data"))
+    before = door.add("before")
+    with open(path, "rb") as file:
+        kept = file.read()
+
+    def mount(folder, text, mode=0o640):
+        os.mkdir(os.path.join(door.credentials, folder), 0o755)
+        file = os.path.join(door.credentials, folder, "tokens")
+        with open(file, "wb") as target:
+            target.write(text)
+        os.chown(file, -1, os.stat(path).st_gid)
+        os.chmod(file, mode)
+        os.symlink(folder, data + "_tmp")
+        os.rename(data + "_tmp", data)
+
+    try:
+        mount("..1", kept)
+        os.symlink("..data/tokens", path + "_tmp")
+        os.rename(path + "_tmp", path)
+        door.becomes(200, before)
+        assert "before" in door.command("token", "list").stdout
+        # What would be undone with the next change of the Secret is not begun; it says what to do instead.
+        for words in (("add", "after"), ("remove", "before")):
+            refused = door.command("token", *words, status=1)
+            assert not refused.stdout and "is a link" in refused.stderr and "--credentials=FOLDER" in refused.stderr, refused
+        assert os.readlink(path) == "..data/tokens" and not [n for n in os.listdir(door.credentials) if n.startswith(".draft")]
+        with open(path, "rb") as file:
+            assert file.read() == kept
+        # So it is done: with a copy, in a folder of one's own.
+        with tempfile.TemporaryDirectory(prefix="cloister-credentials-") as own:
+            with open(os.path.join(own, "tokens"), "wb") as copy:
+                copy.write(kept)
+            after = subprocess.run([os.path.join(door.bin, "cloister"), "token", "add", "after", "--credentials=" + own],
+                                   capture_output=True, text=True, check=True).stdout.strip()
+            door.tokens.append(after)
+            with open(os.path.join(own, "tokens"), "rb") as file:
+                mount("..2", file.read())
+        door.becomes(200, after)
+        assert door.post(DISCOVER, before).status == 200
+        # What others can read is not believed, by a link or not: what was read before stays.
+        mount("..3", kept, 0o644)
+        door.becomes(200, after)
+        assert "its mode 644 lets others in" in door.gateway.log()
+    finally:
+        for name in ("tokens", "..data"):
+            if os.path.islink(os.path.join(door.credentials, name)):
+                os.unlink(os.path.join(door.credentials, name))
+
+
 def test_a_header_twice(door, _):
     token = door.add("twice")
     door.becomes(200, token)

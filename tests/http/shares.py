@@ -168,5 +168,37 @@ def downloads(world):
     soon(lambda: world.gateway.ask("GET", "/" + path).status == 200, "it has it again")
 
 
+def stream_of(world, who, session=None):
+    """A session where tools were listed over a stream: who may come back to it, and the event before the answer."""
+    if session is None:
+        session = {**who, "Mcp-Session-Id": world.gateway.post(HELLO, who).headers["Mcp-Session-Id"]}
+    listed = world.gateway.post({"jsonrpc": "2.0", "id": 7, "method": "tools/list", "params": {}},
+                                {**session, "Accept": "text/event-stream"})
+    return session, listed.events[0][0], len(listed.body)
+
+
+def comes_back(world, session, event):
+    reply = world.gateway.ask("GET", "/mcp", None, {**session, "Accept": "text/event-stream", "Last-Event-ID": event})
+    return reply.status == 200 and reply.messages[-1]["id"] == 7
+
+
+# What is kept for clients that come back: who floods it loses events of their own.
+def test_events_that_are_kept(bin):
+    with World(bin, "--replay-bytes=65536") as world:
+        session, event, size = stream_of(world, world.modest)
+        assert size < 65536 and comes_back(world, session, event)
+        before = world.gateway.rss()
+        floods = [stream_of(world, world.greedy)[:2] for _ in range(3 * 64 * 65536 // size)]
+        assert world.gateway.holds(before + 2 * 64 * 65536), world.gateway.rss() - before
+        # Something is added to its session, and to a new one, which have to find room beside the flood.
+        ping = {"jsonrpc": "2.0", "id": 8, "method": "ping", "params": {}}
+        assert world.gateway.post(ping, {**session, "Accept": "text/event-stream"}).status == 200
+        mine = [(session, event)] + [stream_of(world, world.modest)[:2] for _ in range(8)]
+        floods += [stream_of(world, world.greedy)[:2] for _ in range(8)]
+        assert all(comes_back(world, *one) for one in mine)
+        left = sum(comes_back(world, *one) for one in floods)
+        assert 0 < left < 64 * 65536 // size, left
+
+
 if __name__ == "__main__":
     cases.run(sys.modules[__name__], os.path.abspath(sys.argv[1]))

@@ -6,6 +6,7 @@ daemons.py BUILD CONFIG
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -44,11 +45,18 @@ def status(path):
         return dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
 
 
-# Of every thread, ZeroMQ's too: name of the daemon, thread id, what /proc says.
+# The processes in which the validator has its parsers.
+def parsers(cluster):
+    pid = cluster.processes["validator"].pid
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+        return list(map(int, file.read().split()))
+
+
+# Of every thread, ZeroMQ's and those that parse too: name of the daemon, thread id, what /proc says.
 def threads(cluster, gateway):
-    pids = {name: process.pid for name, process in cluster.processes.items()}
-    pids["gateway"] = gateway.process.pid
-    for name, pid in pids.items():
+    pids = [(name, process.pid) for name, process in cluster.processes.items()]
+    pids += [("gateway", gateway.process.pid)] + [("validator", pid) for pid in parsers(cluster)]
+    for name, pid in pids:
         for task in os.listdir(f"/proc/{pid}/task"):
             yield name, task, status(f"/proc/{pid}/task/{task}/status")
 
@@ -96,6 +104,20 @@ def test_seccomp_filters_every_thread(cluster, gateway, config):
         raise cases.Skip("sanitizers cannot live under seccomp")
     for name, task, shown in threads(cluster, gateway):
         assert shown["Seccomp"] == "2", (name, task)
+
+
+# Beside stdin, stdout and stderr; and no memory in which it could write to another of its kind.
+def test_a_parser_has_one_socket_and_its_parent(cluster, _gateway, _config):
+    found = parsers(cluster)
+    assert len(found) == 2, found
+    shared = []
+    for pid in found:
+        fds = [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd") if int(fd) > 2]
+        assert len(fds) == 1 and fds[0].startswith("socket:"), fds
+        assert os.listdir(f"/proc/{pid}/task") == [str(pid)], pid
+        with open(f"/proc/{pid}/maps", encoding="ascii") as maps:
+            shared += [line.split()[4] for line in maps if " rw-s " in line]
+    assert len(set(shared)) == len(shared) == 2, shared
 
 
 def test_a_folder_lets_only_its_pair_in(cluster, _gateway, _config):
@@ -150,6 +172,24 @@ def test_they_work_in_there(cluster, gateway, _):
     assert not result.get("isError"), result
     for name in daemons.SERVERS:
         assert cluster.processes[name].poll() is None, cluster.log(name)
+
+
+# Nobody in the jail can make another: who starts daemons does, and a restart is.
+def test_a_parser_that_dies_takes_the_validator_along(cluster, gateway, _config):
+    one, other = parsers(cluster)
+    os.kill(one, signal.SIGKILL)
+    assert cluster.processes["validator"].wait(10) == 1, cluster.log("validator")[-1000:]
+    assert "a process that checks has ended" in cluster.log("validator")
+    assert not os.path.exists(f"/proc/{other}/exe"), other
+    cluster.restart("validator")
+    assert not gateway.call("validate_code", {"code": "print(1)"}).get("isError")
+    left = parsers(cluster)
+    cluster.kill("validator", signal.SIGKILL)
+    end = time.monotonic() + 5
+    while any(os.path.exists(f"/proc/{pid}/exe") for pid in left):
+        assert time.monotonic() < end, left
+        time.sleep(0.01)
+    cluster.restart("validator")
 
 
 def test_they_end_when_asked(cluster, _gateway, _config):

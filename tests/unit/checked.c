@@ -19,7 +19,6 @@ checked_start(uint64_t memory_bytes)
 		fprintf(stderr, "%s\n", e.text);
 		exit(1);
 	}
-	python_enter();
 }
 
 static void

@@ -132,9 +132,43 @@ asks_in_rounds(void **state)
 	assert_string_equal(at("result.name.first"), "Ann");
 	assert_string_equal(at("result.text.content.text"), "t");
 	assert_int_equal(runs, 3);
-	/* What was answered before cannot be answered anew. */
+}
+
+/* Within a state: what was answered before cannot be answered anew. */
+static void
+keeps_the_first_answer(void **state)
+{
+	auto_free char *one = first_round();
+
+	(void)state;
+	retry(one, NAME "," ROOTS);
+
+	auto_free char *two = strdup(at("result.requestState"));
+
 	retry(two, "\"name\":{\"action\":\"accept\",\"content\":{\"first\":\"Bob\"}}," TEXT);
 	assert_string_equal(at("result.name.first"), "Ann");
+}
+
+/* Neither an earlier state nor the last is good for a second retry. */
+static void
+takes_each_state_once(void **state)
+{
+	auto_free char *one = first_round();
+
+	(void)state;
+	retry(one, NAME "," ROOTS);
+
+	auto_free char *two = strdup(at("result.requestState"));
+
+	retry(two, TEXT);
+	assert_string_equal(at("result.resultType"), "complete");
+	assert_int_equal(runs, 3);
+	retry(two, TEXT);
+	assert_int_equal(json_integer_value(dialog_at("error.code")), RPC_PARAMS);
+	assert_non_null(strstr(at("error.message"), "used before"));
+	retry(one, NAME "," ROOTS);
+	assert_int_equal(json_integer_value(dialog_at("error.code")), RPC_PARAMS);
+	assert_int_equal(runs, 3);
 }
 
 static void
@@ -150,6 +184,8 @@ asks_again_for_what_is_missing(void **state)
 		assert_string_equal(at("result.resultType"), "input_required");
 		assert_non_null(dialog_at("result.inputRequests.name"));
 		assert_int_equal(dialog_at("result.inputRequests.roots") == NULL, i > 0);
+		free(one);
+		one = strdup(at("result.requestState"));
 	}
 }
 
@@ -227,6 +263,7 @@ takes_no_state_of_others(void **state)
 	dialog.client.account = &other;
 	retry(one, NAME "," ROOTS);
 	assert_int_equal(json_integer_value(dialog_at("error.code")), RPC_PARAMS);
+	assert_non_null(strstr(at("error.message"), "not given out"));
 	dialog.client.account = &dialog.account;
 
 	auto_free char *line = NULL;
@@ -396,6 +433,8 @@ main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CASE(asks_in_rounds),
+		CASE(keeps_the_first_answer),
+		CASE(takes_each_state_once),
 		CASE(asks_again_for_what_is_missing),
 		CASE(takes_answers_before_it_asks),
 		CASE(takes_no_consent_before_it_asks),

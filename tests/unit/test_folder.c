@@ -119,7 +119,7 @@ follows_no_link_out(void **state)
 
 /* 0: opened; 1: denied; 77: no mount to be had here. */
 static int
-open_mounted(unsigned long flags)
+open_mounted(unsigned long flags, uid_t as)
 {
 	struct folder folder;
 	struct err e;
@@ -129,8 +129,7 @@ open_mounted(unsigned long flags)
 	    mount("none", path, "tmpfs", 0, "mode=1777") < 0 ||
 	    mount("none", path, NULL, MS_REMOUNT | flags, NULL) < 0)
 		return 77;
-	/* As whoever may not give it to a group, which is not what is looked at here. */
-	if (geteuid() == 0 && seteuid(1000) < 0)
+	if (geteuid() == 0 && seteuid(as) < 0)
 		return 77;
 	return folder_open(path, "", &folder, &e) == 0 ? 0 : e.code == ERR_denied ? 1 : 2;
 }
@@ -138,22 +137,27 @@ open_mounted(unsigned long flags)
 static void
 a_folder_for_all_to_write_will_do_where_none_can(void **state)
 {
-	static const unsigned long flags[] = { MS_RDONLY, 0 };
+	/* Of root, who would give it to the gateway's group, and of another who may not. */
+	static const struct {
+		unsigned long flags;
+		uid_t as;
+		int status;
+	} rows[] = { { MS_RDONLY, 0, 0 }, { MS_RDONLY, 1000, 0 }, { 0, 0, 1 }, { 0, 1000, 1 } };
 
 	(void)state;
 	assert_int_equal(chmod(base, 0755), 0);
-	for (int i = 0; i < 2; i++) {
+	for (size_t i = 0; i < COUNT(rows); i++) {
 		pid_t pid = fork();
 		int status;
 
 		if (pid == 0)
-			_exit(open_mounted(flags[i]));
+			_exit(open_mounted(rows[i].flags, rows[i].as));
 		assert_int_equal(waitpid(pid, &status, 0), pid);
 		if (WEXITSTATUS(status) == 77) {
 			print_message("needs a mount\n");
 			skip();
 		}
-		assert_int_equal(WEXITSTATUS(status), i);
+		assert_int_equal(WEXITSTATUS(status), rows[i].status);
 	}
 }
 

@@ -164,6 +164,61 @@ shares_a_key_by_a_file(void **state)
 	assert_int_equal(sealed_open(path, &e), -1);
 }
 
+static bool
+uses(const char *purpose, const struct account *who, const char *text, const char *why)
+{
+	struct err e = { 0 };
+	json_t *got = sealed_use(purpose, who, text, &e);
+	bool same = json_equal(got, value);
+
+	json_decref(got);
+	if (!same)
+		assert_non_null(strstr(e.text, why));
+	return same;
+}
+
+static void
+is_used_once(void **state)
+{
+	const struct account other = { .principal = "other" };
+	auto_free char *one = sealed_make("p", &someone, value, 60),
+		       *two = sealed_make("p", &someone, value, 60),
+		       *late = sealed_make("p", &someone, value, -1);
+
+	(void)state;
+	/* Who may not use it does not use it up. */
+	assert_false(uses("p", &other, one, "not given out"));
+	assert_false(uses("q", &someone, one, "not given out"));
+	assert_true(uses("p", &someone, one, ""));
+	assert_false(uses("p", &someone, one, "used before"));
+	assert_true(opens("p", "q", one)); /* to be read is another thing */
+	assert_true(uses("p", &someone, two, ""));
+	assert_false(uses("p", &someone, two, "used before"));
+	assert_false(uses("p", &someone, late, "expired"));
+}
+
+/* What was used in another life of this gateway is not known; the key may be the same. */
+static void
+is_not_used_after_a_new_start(void **state)
+{
+	char path[] = "/tmp/cloister-sealed-XXXXXX";
+	auto_fd int fd = mkstemp(path);
+	static const char key[] = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n";
+	struct err e;
+
+	(void)state;
+	assert_int_equal(write(fd, key, sizeof key - 1), sizeof key - 1);
+	assert_int_equal(sealed_open(path, &e), 0);
+
+	auto_free char *text = sealed_make("p", &someone, value, 60);
+
+	usleep(2000);
+	assert_int_equal(sealed_open(path, &e), 0);
+	unlink(path);
+	assert_true(opens("p", "q", text));
+	assert_false(uses("p", &someone, text, "before this server's start"));
+}
+
 int
 main(void)
 {
@@ -175,6 +230,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(refuses_what_is_too_old, start, stop),
 		cmocka_unit_test_setup_teardown(refuses_what_another_key_sealed, start, stop),
 		cmocka_unit_test_setup_teardown(shares_a_key_by_a_file, start, stop),
+		cmocka_unit_test_setup_teardown(is_used_once, start, stop),
+		cmocka_unit_test_setup_teardown(is_not_used_after_a_new_start, start, stop),
 	};
 
 	return cmocka_run_group_tests_name("sealed", tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_stream.c - events of a stream: what a reader gets, what is kept, and coming back. */
+#include "gateway/client.h"
 #include "gateway/http/stream.h"
 #include "gateway/http/web.h"
 
@@ -126,6 +127,36 @@ sends_anew_what_was_cut(void **state)
 	is_empty(&s);
 }
 
+/* What counts as kept is what could be given up: whole events that were sent. */
+static void
+counts_what_is_kept(void **state)
+{
+	struct account account = { .principal = "p" };
+	struct stream s = { .tag = 3, .account = &account }, once = { .account = &account };
+	char some[64];
+
+	(void)state;
+	add(&s, 1);
+	add(&s, 2);
+	add(&once, 3);
+	stream_read(&s, some, 5);
+	stream_read(&once, some, 5);
+	assert_int_equal(account.kept, 0);
+	all(&once, 7);
+	all(&s, 7);
+	assert_int_equal(account.kept, s.bytes);
+	assert_int_equal(web_counts.kept, s.bytes);
+	assert_true(stream_rewind(&s, 1));
+	assert_int_equal(account.kept, s.bytes - s.waiting);
+	stream_trim(&s, 0);
+	assert_int_equal(account.kept, 0);
+	assert_int_equal(account.waiting, s.bytes);
+	all(&s, 4096);
+	is_empty(&s);
+	is_empty(&once);
+	assert_int_equal(account.kept + account.waiting, 0);
+}
+
 static void
 is_bounded(void **state)
 {
@@ -215,6 +246,7 @@ main(void)
 		cmocka_unit_test(comes_back),
 		cmocka_unit_test(sends_anew_what_was_cut),
 		cmocka_unit_test(is_bounded),
+		cmocka_unit_test(counts_what_is_kept),
 		cmocka_unit_test(comments_only_in_silence),
 		cmocka_unit_test(wakes_who_reads),
 		cmocka_unit_test(reads_ids),

@@ -22,8 +22,6 @@
  */
 #define SOURCE_NAME "/proc/0/<code>"
 
-static PyThreadState *main_state;
-static PyGILState_STATE entered;
 static PyObject *builtins;
 
 /* Each kind of text that could make Python load something, once, while it still can. */
@@ -99,28 +97,7 @@ interp_open(uint64_t memory_bytes, struct err *e)
 	if (builtins == NULL)
 		return err_set(e, ERR_internal, "import Python's builtins");
 	warm();
-	main_state = PyEval_SaveThread();
 	return 0;
-}
-
-void
-interp_enter(void)
-{
-	entered = PyGILState_Ensure();
-}
-
-void
-interp_leave(void)
-{
-	PyGILState_Release(entered);
-}
-
-void
-interp_close(void)
-{
-	PyEval_RestoreThread(main_state);
-	Py_CLEAR(builtins);
-	Py_FinalizeEx();
 }
 
 bool

@@ -14,13 +14,9 @@ struct fault {
 	char text[256];
 };
 
-/* Before the jail, by the only thread: afterwards no file is opened that has to be there. */
+/* Before the jail, by the thread that is to check: afterwards no file is opened that has to be
+ * there.  For as long as the process lives. */
 int interp_open(uint64_t memory_bytes, struct err *);
-/* The thread that checks takes the interpreter, and lets go of it; interp_open() ends without it.
- */
-void interp_enter(void);
-void interp_leave(void);
-void interp_close(void);
 
 /* 0 with *tree, which is the caller's, or with NULL and *fault; -1: it is too deep or too large. */
 int interp_parse(const struct source *, PyObject **tree, struct fault *, struct err *);

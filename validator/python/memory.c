@@ -2,7 +2,7 @@
 /*
  * memory.c - CPython's allocators, counted.
  *
- * Why not RLIMIT_AS alone: it is the whole process's, and libzmq aborts where malloc fails.  A
+ * Why not RLIMIT_AS alone: it is the whole process's, which has yet to say that it was too much.  A
  * program of 1 MiB can need 1 GB as a syntax tree.  Small objects come out of arenas, all else out
  * of the raw domain, so counting these two counts everything.
  */

@@ -33,30 +33,7 @@ static const struct {
 int
 python_open(uint64_t memory_bytes, struct err *e)
 {
-	if (interp_open(memory_bytes, e) != 0)
-		return -1;
-	interp_enter();
-	int status = tree_prepare(e);
-	interp_leave();
-	return status;
-}
-
-void
-python_close(void)
-{
-	interp_close();
-}
-
-void
-python_enter(void)
-{
-	interp_enter();
-}
-
-void
-python_leave(void)
-{
-	interp_leave();
+	return interp_open(memory_bytes, e) != 0 ? -1 : tree_prepare(e);
 }
 
 static const char *

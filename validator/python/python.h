@@ -7,10 +7,6 @@
 
 /* Before the jail; see interp.h.  memory_bytes bounds what parsing may take. */
 int python_open(uint64_t memory_bytes, struct err *);
-void python_close(void);
-/* In the thread that checks, around all python_check() of it. */
-void python_enter(void);
-void python_leave(void);
 
 int python_check(
     const struct source *, const struct policy *, bool auto_fix, struct report *, struct err *);

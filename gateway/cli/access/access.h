@@ -32,7 +32,7 @@ extern const struct access_command access_commands[];
 /* The folder that the gateway reads, made if need be, and held by this process alone until it ends.
  */
 int access_open(struct folder *, struct err *);
-/* A file there, for the gateway to read and nobody else. */
+/* A file there, for the gateway to read and nobody else; refused where its name is a link. */
 int access_store(
     const struct folder *, const char *name, const char *text, size_t size, struct err *);
 

@@ -15,6 +15,7 @@
 #include "common/fdio.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -58,10 +59,21 @@ access_open(struct folder *folder, struct err *e)
 	return flock(folder->fd, LOCK_EX) < 0 ? err_sys(e, "lock the folder of credentials") : 0;
 }
 
+/* Who made a link keeps what it leads to, and would put it back over what was written there. */
 int
 access_store(
     const struct folder *folder, const char *name, const char *text, size_t size, struct err *e)
 {
+	struct stat st;
+
+	if (fstatat(folder->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode))
+		return err_set(e, ERR_denied,
+		    "%s is a link there, as in a mounted Secret, and nothing was written; do this "
+		    "in "
+		    "another folder (--credentials=FOLDER) with a copy of the file, then put that "
+		    "in "
+		    "the Secret, which the gateway follows",
+		    name);
 	return fdio_store(folder->fd, name, text, size, folder->owner == 0 ? 0640 : 0600, e);
 }
 

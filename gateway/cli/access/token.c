@@ -19,17 +19,25 @@ struct book {
 	struct tokens tokens;
 };
 
-/* None yet is an empty one. */
+/* By a link, too, as the gateway reads it.  None yet is an empty one. */
+static int
+load(struct book *book, struct err *e)
+{
+	auto_fd int fd = fdio_open_inside(book->folder.fd, AUTH_TOKENS, e);
+
+	if (fd >= 0)
+		return fdio_load_open(fd, AUTH_TOKENS, TOKENS_FILE_MAX, &book->text, e);
+	if (e->code != ERR_not_found)
+		return -1;
+	book->text = blob_text("");
+	return 0;
+}
+
 static int
 open_book(struct book *book, struct err *e)
 {
-	if (access_open(&book->folder, e) < 0)
+	if (access_open(&book->folder, e) < 0 || load(book, e) < 0)
 		return -1;
-	if (fdio_load(book->folder.fd, AUTH_TOKENS, TOKENS_FILE_MAX, &book->text, e) < 0) {
-		if (e->code != ERR_not_found)
-			return -1;
-		book->text = blob_text("");
-	}
 	return tokens_read(&book->text, &book->tokens, e) < 0 ? err_add(e, AUTH_TOKENS) : 0;
 }
 

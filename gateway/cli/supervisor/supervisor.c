@@ -127,18 +127,10 @@ static const struct control control = {
 static int
 watch_signals(struct err *e)
 {
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGHUP);
 	signal(SIGPIPE, SIG_IGN);
-	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
-		return err_sys(e, "sigprocmask");
-	signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	signal_fd = loop_ends(e);
 	if (signal_fd < 0)
-		return err_sys(e, "signalfd");
+		return -1;
 	return loop_watch(signal_fd, EPOLLIN, on_signal, NULL, e);
 }
 

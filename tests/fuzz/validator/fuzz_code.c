@@ -25,7 +25,6 @@ start_python(void)
 	if (started)
 		return;
 	must(python_open(256 << 20, &e) == 0);
-	python_enter();
 	started = true;
 }
 

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_spent.c - nothing is used twice, whoever floods the lists. */
+#include "gateway/mcp/spent.h"
+
+#include "common/auto.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum {
+	LIFE_MS = 900000,
+};
+
+static int64_t now_ms = 1000;
+
+/* Each test begins when all that was noted before has expired. */
+static int
+later(void **state)
+{
+	(void)state;
+	now_ms += 10 * LIFE_MS;
+	return 0;
+}
+
+/* The seal of that number, made so long ago; ERR_none: it is used with that. */
+static int
+use(const char *principal, const char *namespace, unsigned number, int64_t age_ms)
+{
+	unsigned char id[SPENT_ID] = { 0 };
+	const struct spending s = { principal, namespace, id, now_ms - age_ms + LIFE_MS, now_ms };
+	struct err e = { 0 };
+
+	memcpy(id, &number, sizeof number);
+
+	int failed = spent_note(&s, &e);
+
+	assert_int_equal(failed, e.code == ERR_none ? 0 : -1);
+	return (int)e.code;
+}
+
+static void
+notes_each_once(void **state)
+{
+	(void)state;
+	assert_int_equal(use("a", NULL, 1, 0), ERR_none);
+	assert_int_equal(use("a", NULL, 1, 0), ERR_invalid_argument);
+	assert_int_equal(use("a", NULL, 2, 0), ERR_none);
+	/* Another's, and one's own in another name space, stand on lists of their own. */
+	assert_int_equal(use("b", NULL, 1, 0), ERR_none);
+	assert_int_equal(use("a", "n", 1, 0), ERR_none);
+	assert_int_equal(use("an", NULL, 1, 0), ERR_none);
+	assert_int_equal(use("a", NULL, 2, 0), ERR_invalid_argument);
+}
+
+static void
+remembers_until_it_expires(void **state)
+{
+	(void)state;
+	assert_int_equal(use("a", NULL, 1, 0), ERR_none);
+	now_ms += LIFE_MS;
+	assert_int_equal(use("b", NULL, 1, 0), ERR_none); /* which sweeps */
+	assert_int_equal(use("a", NULL, 1, LIFE_MS), ERR_invalid_argument);
+}
+
+/* Whoever uses more than have a place loses open ones, and none that was used comes back. */
+static void
+brings_none_back_where_it_is_full(void **state)
+{
+	(void)state;
+	assert_int_equal(use("b", NULL, 1, 500), ERR_none);
+	for (unsigned i = 0; i < 3 * SPENT_USES; i++)
+		assert_int_equal(use("a", NULL, i, 1000 - i), ERR_none);
+	for (unsigned i = 0; i < 3 * SPENT_USES; i++)
+		assert_int_equal(use("a", NULL, i, 1000 - i), ERR_invalid_argument);
+	/* One not used that is as old as those that went is void, one made since is not. */
+	assert_int_equal(use("a", NULL, 100000, 1000), ERR_invalid_argument);
+	assert_int_equal(use("a", NULL, 100001, 0), ERR_none);
+	/* It is nobody else's loss. */
+	assert_int_equal(use("b", NULL, 2, 1000), ERR_none);
+	assert_int_equal(use("b", NULL, 1, 500), ERR_invalid_argument);
+}
+
+/* The same where the youngest are used first. */
+static void
+brings_none_back_in_any_order(void **state)
+{
+	unsigned used = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 2 * SPENT_USES; i++)
+		used += use("a", NULL, i, i) == ERR_none;
+	assert_true(used >= SPENT_USES);
+	for (unsigned i = 0; i < 2 * SPENT_USES; i++)
+		assert_int_equal(use("a", NULL, i, i), ERR_invalid_argument);
+}
+
+static void
+refuses_more_owners_than_it_has_lists(void **state)
+{
+	char name[32];
+
+	(void)state;
+	for (unsigned i = 0; i < SPENT_OWNERS; i++) {
+		snprintf(name, sizeof name, "oauth:%u", i);
+		assert_int_equal(use(name, NULL, 1, 0), ERR_none);
+	}
+	assert_int_equal(use("one more", NULL, 1, 0), ERR_queue_full);
+	assert_int_equal(use("oauth:7", NULL, 1, 0), ERR_invalid_argument);
+	assert_int_equal(use("oauth:7", NULL, 2, 0), ERR_none);
+	now_ms += LIFE_MS + 1;
+	assert_int_equal(use("one more", NULL, 1, 0), ERR_none);
+}
+
+#define CASE(f) cmocka_unit_test_setup(f, later)
+
+int
+main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CASE(notes_each_once),
+		CASE(remembers_until_it_expires),
+		CASE(brings_none_back_where_it_is_full),
+		CASE(brings_none_back_in_any_order),
+		CASE(refuses_more_owners_than_it_has_lists),
+	};
+
+	return cmocka_run_group_tests_name("spent", tests, NULL, NULL);
+}

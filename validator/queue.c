@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* queue.c - who is checked next, and by which process; trusts nobody to send little. */
+#include "validator/queue.h"
+
+#include "common/auto.h"
+
+#include <sched.h>
+#include <string.h>
+
+enum {
+	MAX_WORKERS = 64,
+	SMALL_BYTES = 16 << 10, /* less than 0.2 s, whatever is in it */
+	MAX_PASSED = 8,         /* that come later and go before one */
+	RETRY_MS = 500,
+};
+
+struct job {
+	struct job *next;
+	struct job *next_open, **link;
+	struct call *call;
+	uint64_t turn; /* how many of its principal were open before it */
+	unsigned passed;
+	bool large;
+	struct validate_code request;
+};
+
+/* A process, and what it has under way. */
+struct desk {
+	struct worker *worker;
+	struct job *job;
+	bool gone;
+};
+
+static struct {
+	struct queue_config config;
+	struct desk desks[MAX_WORKERS];
+	size_t count;
+	struct job *waiting;
+	struct job *jobs; /* that were taken and not ended, */
+	uint64_t open;    /* and how many */
+} queue;
+
+/* ---- an end ---- */
+
+static void
+end_job(struct job *job, struct validation_report *report, const struct err *e)
+{
+	if (report != NULL)
+		call_reply(job->call, report);
+	else
+		call_fail(job->call, e);
+	queue.open--;
+	*job->link = job->next_open;
+	if (job->next_open != NULL)
+		job->next_open->link = job->link;
+	message_clear(MSG_validate_code, &job->request);
+	free(job);
+}
+
+/* ---- who is next ---- */
+
+static bool
+goes_before(const struct job *a, const struct job *b)
+{
+	return a->turn != b->turn ? a->turn < b->turn : a->request.code.size < b->request.code.size;
+}
+
+static void
+enqueue(struct job *job)
+{
+	struct job **at = &queue.waiting;
+
+	/* Nobody passes one that so many have passed, nor whoever stands before that. */
+	for (struct job **each = at; *each != NULL; each = &(*each)->next)
+		if ((*each)->passed >= MAX_PASSED)
+			at = &(*each)->next;
+	while (*at != NULL && !goes_before(job, *at))
+		at = &(*at)->next;
+	job->next = *at;
+	*at = job;
+	for (struct job *behind = job->next; behind != NULL; behind = behind->next)
+		behind->passed++;
+}
+
+/* One process is kept for small code, where there is more than one. */
+static bool
+large_may_start(void)
+{
+	size_t large = 0, there = 0;
+
+	for (const struct desk *d = queue.desks; d < queue.desks + queue.count; d++) {
+		there += !d->gone;
+		large += d->job != NULL && d->job->large;
+	}
+	return large == 0 || large + 1 < there;
+}
+
+static struct job *
+choose(void)
+{
+	bool any = large_may_start();
+
+	for (struct job **at = &queue.waiting, *job; (job = *at) != NULL; at = &job->next)
+		if (any || !job->large) {
+			*at = job->next;
+			return job;
+		}
+	return NULL;
+}
+
+static void
+give(struct desk *desk, struct job *job)
+{
+	struct err e;
+
+	desk->job = job;
+	if (worker_give(desk->worker, &job->request, &e) < 0)
+		end_job(take_ptr(desk->job), NULL, &e);
+}
+
+static void
+pump(void)
+{
+	struct job *job;
+
+	for (struct desk *d = queue.desks; d < queue.desks + queue.count; d++)
+		while (!d->gone && d->job == NULL && (job = choose()) != NULL)
+			give(d, job);
+}
+
+/* ---- what the processes say ---- */
+
+static void
+checked(void *self, struct validation_report *report, const struct err *e)
+{
+	struct desk *desk = self;
+
+	end_job(take_ptr(desk->job), report, e);
+	pump();
+}
+
+static void
+died(void *self)
+{
+	struct desk *desk = self;
+	size_t gone = 0;
+	struct err e;
+
+	desk->gone = true;
+	queue.config.short_of_one();
+	for (const struct desk *d = queue.desks; d < queue.desks + queue.count; d++)
+		gone += d->gone;
+	err_set(&e, ERR_unavailable, "all processes that check have ended");
+	while (gone == queue.count && queue.waiting != NULL) {
+		struct job *job = queue.waiting;
+
+		queue.waiting = job->next;
+		end_job(job, NULL, &e);
+	}
+}
+
+/* ---- what comes ---- */
+
+/* One that is under way goes on: a parse cannot be interrupted. */
+static void
+on_cancel(struct call *call, enum err_code why)
+{
+	struct job **at = &queue.waiting, *job = call->self;
+	struct err e;
+
+	while (*at != NULL && *at != job)
+		at = &(*at)->next;
+	if (*at == NULL)
+		return;
+	*at = job->next;
+	err_set(&e, why, "nobody waits for it any more");
+	end_job(job, NULL, &e);
+}
+
+static uint64_t
+open_of(const char *principal)
+{
+	uint64_t n = 0;
+
+	for (const struct job *job = queue.jobs; job != NULL; job = job->next_open)
+		n += strcmp(job->call->principal, principal) == 0;
+	return n;
+}
+
+static int
+check_room(uint64_t mine, struct err *e)
+{
+	if (queue.open < queue.config.max_waiting && mine < queue.config.max_waiting_each)
+		return 0;
+	if (queue.open >= queue.config.max_waiting)
+		err_set(e, ERR_queue_full, "%u checks wait already, as many as may",
+		    (unsigned)queue.open);
+	else
+		err_set(e, ERR_queue_full, "%u of your checks wait already, as many as may",
+		    (unsigned)mine);
+	e->retry_ms = RETRY_MS;
+	return -1;
+}
+
+int
+queue_submit(struct call *call, struct validate_code *request, struct err *e)
+{
+	uint64_t mine = open_of(call->principal);
+
+	if (check_room(mine, e) < 0)
+		return -1;
+	struct job *job = calloc(1, sizeof *job);
+	if (job == NULL)
+		return err_sys(e, "queue a check");
+	*job = (struct job){
+		.call = call,
+		.turn = mine,
+		.large = request->code.size > SMALL_BYTES,
+		.request = *request,
+		.next_open = queue.jobs,
+		.link = &queue.jobs,
+	};
+	if (queue.jobs != NULL)
+		queue.jobs->link = &job->next_open;
+	queue.jobs = job;
+	queue.open++;
+	*request = (struct validate_code){ 0 };
+	call->self = job;
+	call->on_cancel = on_cancel;
+	enqueue(job);
+	pump();
+	return 0;
+}
+
+void
+queue_load(struct heartbeat *load)
+{
+	uint64_t running = 0;
+
+	for (const struct desk *d = queue.desks; d < queue.desks + queue.count; d++)
+		running += d->job != NULL;
+	load->running = running;
+	load->queued = queue.open - running;
+	load->room = queue.config.max_waiting - queue.open;
+}
+
+/* ---- the beginning and the end ---- */
+
+/* Those this process may use. */
+static uint64_t
+processors(void)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	return sched_getaffinity(0, sizeof set, &set) == 0 ? (uint64_t)CPU_COUNT(&set) : 1;
+}
+
+int
+queue_open(const struct queue_config *config, struct err *e)
+{
+	uint64_t count = config->workers != 0 ? config->workers : processors();
+
+	memset(&queue, 0, sizeof queue);
+	queue.config = *config;
+	if (config->workers == 0 && count < 2)
+		count = 2;
+	/* All at once: each takes its time until it is ready. */
+	for (; queue.count < count && queue.count < MAX_WORKERS; queue.count++)
+		if ((queue.desks[queue.count].worker = worker_fork(&config->plan, e)) == NULL)
+			return -1;
+	for (size_t i = 0; i < queue.count; i++)
+		if (worker_meet(queue.desks[i].worker, e) < 0)
+			return -1;
+	return 0;
+}
+
+int
+queue_start(struct err *e)
+{
+	for (struct desk *d = queue.desks; d < queue.desks + queue.count; d++)
+		if (worker_watch(d->worker, checked, died, d, e) < 0)
+			return -1;
+	return 0;
+}
+
+void
+queue_stop(void)
+{
+	struct err e;
+
+	err_set(&e, ERR_unavailable, "the server stops");
+	while (queue.jobs != NULL)
+		end_job(queue.jobs, NULL, &e);
+	queue.waiting = NULL;
+	for (; queue.count > 0; queue.count--)
+		worker_free(queue.desks[queue.count - 1].worker);
+}
