@@ -340,6 +340,7 @@ daemon_confine(struct err *e)
 	const struct jail jail = {
 		.uid = self.bus.uid,
 		.gid = self.bus.gid,
+		.confined = true,
 		.refused = self.d->refused,
 		.memory_bytes = self.d->memory_bytes,
 		.open_files = FILES_CONFINED,

@@ -40,8 +40,8 @@ int daemon_state(void); /* descriptor of <state>/<daemon>, or -1; open for readi
                            is allowed */
 /* open() may ask for a path to be kept reachable in the jail; the descriptor must live on. */
 void daemon_allow(int fd, unsigned jail_access);
-/* In a process that open() has made: the jail of this daemon, with no group, no path and no socket
- * but what it has. */
+/* In a process that open() has made: a jail as this daemon's, with no group, no path, none of the
+ * daemon's own system calls, and no socket but what it has. */
 int daemon_confine(struct err *);
 /* open() may ask for room for more descriptors than a daemon needs otherwise. */
 void daemon_files(uint64_t more);

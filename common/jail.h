@@ -33,6 +33,7 @@ struct jail {
 	const struct jail_path *paths; /* Landlock: nothing else of the file system */
 	size_t npaths;
 	bool tcp_connect, tcp_bind; /* otherwise Landlock and seccomp refuse both */
+	bool confined;              /* without a bus: no BUS rows of syscalls.def, no socket(2) */
 	bool files;                 /* has paths to write: FILES rows of syscalls.def */
 	const int *syscalls;        /* beside the common list; ends with -1 */
 	const int *refused;    /* answered with ENOENT instead of death; ends with -1; or NULL */

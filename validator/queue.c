@@ -9,7 +9,7 @@
 
 enum {
 	MAX_WORKERS = 64,
-	SMALL_BYTES = 16 << 10, /* some tens of milliseconds, whatever is in it */
+	SMALL_BYTES = 16 << 10, /* less than 0.2 s, whatever is in it */
 	MAX_PASSED = 8,         /* that come later and go before one */
 	RETRY_MS = 500,
 };

@@ -25,6 +25,7 @@
 
 enum use {
 	ALWAYS,
+	BUS_USERS,
 	FILE_USERS,
 	TCP_USERS,
 };
@@ -41,6 +42,7 @@ struct row {
 static const struct row rows[] = {
 #define ALLOW(call)                        { SCMP_SYS(call), ALWAYS, false, 0, 0, 0 },
 #define ALLOW_IF(call, n, argmask, argval) { SCMP_SYS(call), ALWAYS, true, n, argmask, argval },
+#define BUS(call)                          { SCMP_SYS(call), BUS_USERS, false, 0, 0, 0 },
 #define FILES(call)                        { SCMP_SYS(call), FILE_USERS, false, 0, 0, 0 },
 #define TCP(call)                          { SCMP_SYS(call), TCP_USERS, false, 0, 0, 0 },
 #include "common/syscalls.def"
@@ -89,6 +91,8 @@ add_socket(scmp_filter_ctx filter, int family, int type, struct err *e)
 static int
 add_sockets(scmp_filter_ctx filter, const struct jail *j, struct err *e)
 {
+	if (j->confined)
+		return 0;
 	if (add_socket(filter, AF_UNIX, SOCK_STREAM, e) < 0)
 		return -1;
 	if ((j->tcp_connect || j->tcp_bind) &&
@@ -111,8 +115,8 @@ add_all(scmp_filter_ctx filter, const struct jail *j, struct err *e)
 	bool tcp = j->tcp_bind || j->tcp_connect;
 
 	for (size_t i = 0; i < COUNT(rows); i++)
-		if (rows[i].use == ALWAYS || (rows[i].use == FILE_USERS && j->files) ||
-		    (rows[i].use == TCP_USERS && tcp))
+		if (rows[i].use == ALWAYS || (rows[i].use == BUS_USERS && !j->confined) ||
+		    (rows[i].use == FILE_USERS && j->files) || (rows[i].use == TCP_USERS && tcp))
 			if (add_row(filter, &rows[i], e) < 0)
 				return -1;
 	for (const int *call = j->syscalls; call != NULL && *call != -1; call++)

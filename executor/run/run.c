@@ -30,7 +30,6 @@
 #include "executor/session/artifact.h"
 #include "executor/session/collect.h"
 #include "executor/session/ledger.h"
-#include "executor/session/share.h"
 
 #include "common/auto.h"
 #include "common/log.h"
@@ -47,7 +46,6 @@ struct run {
 	struct plan plan;
 	struct ticket ticket;
 	struct session_use use;      /* of no session where it is stateless */
-	struct share share;          /* of a workspace of its own, */
 	struct workspace *own;       /* where it is, */
 	struct home *home;           /* and what is on it; both NULL in a session */
 	struct workspace *workspace; /* the one of both */
@@ -152,7 +150,6 @@ finish(struct run *run, const struct err *e)
 	else
 		call_fail(call, e);
 	home_wipe(run->home, run->own);
-	share_drop(&run->share);
 	queue_leave(&run->ticket);
 	free_run(run);
 	pool_refill();
@@ -400,9 +397,7 @@ prepare(struct run *run)
 	struct workspace *workspace;
 	struct err e;
 
-	if ((run->use.session == NULL &&
-		share_take(&run->share, owner.principal, &plan->limits.room, &e) < 0) ||
-	    event_record(&owner, event_of(run, event_execution_started), &e) < 0) {
+	if (event_record(&owner, event_of(run, event_execution_started), &e) < 0) {
 		finish(run, &e);
 		return;
 	}

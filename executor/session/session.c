@@ -289,7 +289,7 @@ static int
 take_share(struct share *share, const struct call *call, const struct limits *limits, struct err *e)
 {
 	while (share_take(share, call->principal, &limits->room, e) < 0)
-		if (!options.session_evict || !evict(call))
+		if (!options.session_evict || e->code != ERR_session_limit || !evict(call))
 			return -1;
 	return 0;
 }

@@ -47,16 +47,31 @@ bytes_of(const struct workspace_limits *limits)
 	return limits->bytes + limits->files * FILE_BYTES;
 }
 
+/* Of one that has `mine`, where all have `used`. */
 static uint64_t
-most(uint64_t mine)
+most(uint64_t mine, uint64_t used)
 {
 	uint64_t all = options.all_workspaces_mb * LIMITS_MIB;
 	uint64_t each = options.all_workspaces_mb_each * LIMITS_MIB;
-	uint64_t left = all > shares.bytes ? all - shares.bytes : 0;
+	uint64_t left = all > used ? all - used : 0;
 
 	if (each == 0)
 		return mine + (left > mine ? (left - mine) / 2 : 0);
 	return each < mine + left ? each : mine + left;
+}
+
+/* More than there would be if its sessions ended is another fault. */
+static int
+refuse(uint64_t mine, uint64_t bytes, struct err *e)
+{
+	bool ends_help = bytes <= most(0, shares.bytes - mine);
+
+	return err_set(e, ends_help ? ERR_session_limit : ERR_limit_exceeded,
+	    "your workspaces may hold %" PRIu64 " MiB, this one %" PRIu64 " more, and %" PRIu64
+	    " are the most now (all: %" PRIu64 " of %" PRIu64 "): %sset a lower max_disk_mb",
+	    mine / LIMITS_MIB, bytes / LIMITS_MIB, most(mine, shares.bytes) / LIMITS_MIB,
+	    shares.bytes / LIMITS_MIB, options.all_workspaces_mb,
+	    ends_help ? "end a session by terminate_session, or " : "");
 }
 
 int
@@ -66,13 +81,8 @@ share_take(struct share *share, const char *principal, const struct workspace_li
 	const struct holder *holder = *find(principal);
 	uint64_t mine = holder != NULL ? holder->bytes : 0, bytes = bytes_of(limits);
 
-	if (mine + bytes > most(mine))
-		return err_set(e, ERR_session_limit,
-		    "your workspaces may hold %" PRIu64 " MiB, this one %" PRIu64
-		    " more, and %" PRIu64 " are the most now (all: %" PRIu64 " of %" PRIu64
-		    "): end a session by terminate_session, or set a lower max_disk_mb",
-		    mine / LIMITS_MIB, bytes / LIMITS_MIB, most(mine) / LIMITS_MIB,
-		    shares.bytes / LIMITS_MIB, options.all_workspaces_mb);
+	if (mine + bytes > most(mine, shares.bytes))
+		return refuse(mine, bytes, e);
 	share_keep(share, principal, limits);
 	return 0;
 }
@@ -115,5 +125,5 @@ share_of(const char *principal)
 	const struct holder *holder = *find(principal);
 	uint64_t mine = holder != NULL ? holder->bytes : 0;
 
-	return (struct workspaces_info){ mine, most(mine) };
+	return (struct workspaces_info){ mine, most(mine, shares.bytes) };
 }

@@ -4,7 +4,8 @@
  *
  * A workspace counts with all that it may ever hold, from before it is made.  What it holds now
  * would be less and a promise to nobody: programs write while others are asked, a gigabyte in half
- * a second, and those of a session go on between its calls.
+ * a second, and those of a session go on between its calls.  A run without one waits for its turn
+ * and is soon over: those are bounded by their number (run/queue.h).
  */
 #pragma once
 
@@ -18,7 +19,8 @@ struct share {
 	uint64_t bytes;
 };
 
-/* session_limit: says what the principal has, what there is, and what to do. */
+/* session_limit, or limit_exceeded where it would not fit without all that the principal has: says
+ * what that is, what there is, and what to do. */
 int share_take(
     struct share *, const char *principal, const struct workspace_limits *, struct err *);
 /* Of a workspace that is there already: also beyond the limit. */

@@ -26,8 +26,10 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 
 static char *attempt;
+static bool confined;
 
 static long
 try_exec(void)
@@ -229,7 +231,7 @@ static const struct {
 };
 
 static int
-start(struct err *e)
+make_attempt(struct err *e)
 {
 	for (size_t i = 0; i < COUNT(attempts); i++) {
 		if (strcmp(attempts[i].name, attempt) != 0)
@@ -243,7 +245,39 @@ start(struct err *e)
 	return *attempt == '\0' ? 0 : err_set(e, ERR_invalid_argument, "no attempt %s", attempt);
 }
 
+/* By a process beside the daemon, whose end is then this one's. */
+static int
+open_beside(struct err *e)
+{
+	pid_t pid = confined ? fork() : 1;
+	int status;
+
+	if (pid < 0)
+		return err_sys(e, "fork");
+	if (pid == 0) {
+		if (daemon_confine(e) == 0)
+			make_attempt(e);
+		_exit(255);
+	}
+	if (!confined)
+		return 0;
+	must(waitpid(pid, &status, 0) == pid);
+	if (WIFSIGNALED(status)) {
+		signal(WTERMSIG(status), SIG_DFL);
+		raise(WTERMSIG(status));
+	}
+	_exit(WEXITSTATUS(status));
+}
+
+static int
+start(struct err *e)
+{
+	return make_attempt(e);
+}
+
 static const struct setting settings[] = {
+	{ "confined", KIND_FLAG, &confined, "false", 0, 1, NULL,
+	    "By a process as daemon_confine() jails it." },
 	{ "attempt", KIND_TEXT, &attempt, "", 0, 32, NULL, "What to try; empty: nothing." },
 	{ 0 },
 };
@@ -286,6 +320,7 @@ static const struct daemon self = {
 #ifdef INMATE_STATE
 	.state = true,
 #endif
+	.open = open_beside,
 	.start = start,
 };
 

@@ -25,11 +25,11 @@ ALWAYS = ("bpf", "datagram", "dumpable", "exec", "fork", "inet", "io_uring", "ke
           "ptrace", "realtime", "root", "thread_exec")
 
 
-def attempt(build, daemon, what, **popen):
+def attempt(build, daemon, what, flags=(), **popen):
     with tempfile.TemporaryDirectory(prefix="cloister-inmate-") as folder:
         os.chmod(folder, 0o755)
         command = [os.path.join(build, "tests", "inmate-" + daemon), "--attempt=" + what, "--run=" + folder + "/run",
-                   "--state=" + folder + "/state", "--drain-ms=0"]
+                   "--state=" + folder + "/state", "--drain-ms=0", *flags]
         if "user" in popen:
             os.chown(folder, popen["user"], popen["group"])
         done = subprocess.run(command, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=20, check=False, **popen)
@@ -73,11 +73,18 @@ def test_no_other_file_can_be_opened(build):
 def test_the_validator_finds_no_file(build):
     for what in ("passwd", "shadow", "tmp"):
         expect(build, what, errno.ENOENT, ("validator",))
+        expect(build, what, errno.ENOENT, ("validator",), flags=("--confined",))
 
 
 def test_the_gateway_cannot_open_anything(build):
     for what in ("passwd", "shadow", "tmp"):
         expect(build, what, KILLED, ("gateway",))
+
+
+# Beside what kills every daemon, it has not even the sockets of the bus.
+def test_what_kills_a_parser(build):
+    for what in (*ALWAYS, "abstract"):
+        expect(build, what, KILLED, ("validator",), flags=("--confined",))
 
 
 def test_abstract_sockets_of_others_are_out_of_reach(build):
