@@ -154,7 +154,7 @@ is_used(const struct row *row)
 	const struct account *a = &row->account;
 
 	return row->holders > 0 || a->count > 0 || a->connections > 0 || a->sessions > 0 ||
-	       a->bodies > 0 || a->waiting > 0;
+	       a->bodies > 0 || a->waiting > 0 || a->listening > 0;
 }
 
 void

@@ -256,8 +256,8 @@ admit(const struct call_in *in, struct err *e)
 		    account->count);
 	else if (account->count > 0 && account->held + in->bytes > 2 * options.max_message_bytes)
 		err_set(e, ERR_queue_full,
-		    "calls under way came in %zu bytes; with %zu more they are over the limit of "
-		    "%zu",
+		    "messages of calls under way take %zu bytes; with %zu more they are over the "
+		    "limit of %zu",
 		    account->held, in->bytes, 2 * (size_t)options.max_message_bytes);
 	else
 		return 0;

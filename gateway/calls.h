@@ -17,7 +17,7 @@ struct call_in {
 	enum msg_id tool;
 	json_t *arguments; /* object, or NULL for none */
 	json_t *meta;      /* of the request, or NULL */
-	size_t bytes;      /* of the message it came in */
+	size_t bytes;      /* that the message it came in takes */
 	enum calls_as {
 		CALLS_TOOL,  /* a result of tools/call */
 		CALLS_VALUE, /* the reply's JSON, or a JSON-RPC error with {"code", "hint"} as data

@@ -45,6 +45,7 @@ struct account {
 	const char *principal; /* as the transport authenticated it */
 	const char *namespace; /* of the credentials; NULL: none */
 	size_t count, held;    /* calls; bytes of their messages */
+	size_t listening;      /* bytes of the names of what it wants to hear of, see listen.c */
 	/* Over HTTP, of what all principals share; see account_room(). */
 	size_t connections, sessions; /* how many */
 	size_t bodies, waiting;       /* bytes: of requests that arrive; that are not read yet */

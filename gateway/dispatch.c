@@ -21,6 +21,11 @@
 enum {
 	LARGE_BYTES = 1 << 18, /* of a message, which as values takes many times as much */
 	TRIM_MS = 200,         /* after one, the heap is given back */
+	LIGHT_BYTES = 4096,    /* up to here nobody minds how many values it is */
+	/* What jansson and the heap take for a value, one of an array, one of an object. */
+	VALUE_COST = 48,
+	ITEM_COST = 8,
+	MEMBER_COST = 96,
 };
 
 static bool trimming;
@@ -79,6 +84,20 @@ handle_notification(struct client *client, const struct rpc *rpc)
 		client_cancel(client, json_object_get(rpc->params, "requestId"));
 }
 
+/* What values take while somebody holds them.  They are as deep as scan.c lets them be. */
+static size_t
+weigh(const json_t *value)
+{
+	size_t sum = VALUE_COST + json_string_length(value), i;
+	const char *key;
+	json_t *each;
+
+	json_array_foreach(value, i, each) sum += ITEM_COST + weigh(each);
+	json_object_foreach((json_t *)(uintptr_t)value, key, each) sum +=
+	    MEMBER_COST + strlen(key) + weigh(each);
+	return sum;
+}
+
 /* What is pending holds its place in a batch by itself. */
 static void
 handle_message(const struct origin *to, json_t *message, size_t bytes)
@@ -93,6 +112,8 @@ handle_message(const struct origin *to, json_t *message, size_t bytes)
 		handle_notification(to->client, &rpc);
 	if (answer == NULL && rpc.kind == RPC_response)
 		elicit_response(to->client, &rpc);
+	if (asks && bytes > LIGHT_BYTES)
+		r.bytes = weigh(message);
 	if (asks)
 		answer = handle_request(&r, rpc.method);
 	if (answer == NULL && (asks || to->batch != NULL))
@@ -126,8 +147,7 @@ handle_batch(struct origin origin, json_t *messages_, size_t bytes)
 					   refusal != NULL ? refusal : "out of memory"));
 		return;
 	}
-	json_array_foreach(messages_, i, message)
-	    handle_message(&origin, message, bytes / json_array_size(messages_));
+	json_array_foreach(messages_, i, message) handle_message(&origin, message, bytes);
 	client_answer(&origin, NULL);
 }
 

@@ -117,6 +117,7 @@ ask(struct errand *errand, size_t i, const struct want *want)
 		.arguments = want->arguments,
 		.meta = errand->request.meta,
 		.as = CALLS_VALUE,
+		.bytes = i == 0 ? errand->request.bytes : 0, /* which the request holds, once */
 	};
 	json_t *answer = calls_begin(&call);
 

@@ -19,8 +19,10 @@
 #include <string.h>
 
 enum {
-	MAX_LISTENS = 256, /* of one principal */
-	MAX_NAMES = 256,   /* URIs of one request or session, and ids of tasks */
+	MAX_LISTENS = 256,   /* of one principal */
+	MAX_NAMES = 256,     /* URIs of one request or session, and ids of tasks */
+	MAX_BYTES = 4 << 20, /* of one principal: all such names, */
+	BESIDE = 64,         /* each with what it takes beside */
 };
 
 struct listen {
@@ -28,6 +30,7 @@ struct listen {
 	struct listen *next;
 	unsigned lists;
 	json_t *uris, *tasks; /* arrays of texts */
+	size_t bytes;         /* that these count for */
 };
 
 /* Of a session; "" stands for lists. */
@@ -53,6 +56,21 @@ concerns(const char *wanted, const char *uri, bool below)
 
 	return strcmp(wanted, uri) == 0 ||
 	       (below && strncmp(wanted, uri, n) == 0 && wanted[n] == '/');
+}
+
+static bool
+fits(const struct account *account, size_t bytes)
+{
+	return account->listening + bytes <= MAX_BYTES;
+}
+
+static json_t *
+refuse_bytes(const struct request *r)
+{
+	return method_refuse(r,
+	    "names of what is listened for take over %d bytes, those of all requests and sessions "
+	    "together; listen for less",
+	    MAX_BYTES);
 }
 
 /* ---- telling ---- */
@@ -146,6 +164,7 @@ end(struct pending *p)
 	while (*at != l)
 		at = &(*at)->next;
 	*at = l->next;
+	p->origin.client->account->listening -= l->bytes;
 	client_end(p, jsonrpc_result(p->origin.id, era_finish(p->origin.era,
 						       json_pack("{s:{s:O}}", "_meta",
 							   ERA_META "subscriptionId", p->origin.id),
@@ -248,25 +267,56 @@ refuse_listen(const struct request *r)
 	return NULL;
 }
 
+static size_t
+bytes_of(const json_t *names)
+{
+	size_t bytes = 0, i;
+	json_t *name;
+
+	json_array_foreach((json_t *)(uintptr_t)names, i, name) bytes +=
+	    json_string_length(name) + BESIDE;
+	return bytes;
+}
+
+/* NULL, with the answer; the lists are taken. */
+static struct listen *
+make(const struct request *r, json_t *uris, json_t *tasks, json_t **answer)
+{
+	size_t bytes = bytes_of(uris) + bytes_of(tasks);
+	struct listen *l = NULL;
+
+	if (*answer == NULL && !fits(r->origin.client->account, bytes))
+		*answer = refuse_bytes(r);
+	else if (*answer == NULL && (l = calloc(1, sizeof *l)) == NULL)
+		*answer = jsonrpc_error(r->origin.id, RPC_INTERNAL, "out of memory");
+	if (l == NULL) {
+		json_decref(uris);
+		json_decref(tasks);
+		return NULL;
+	}
+	*l = (struct listen){ .next = listens,
+		.lists = read_lists(r),
+		.uris = uris,
+		.tasks = tasks,
+		.bytes = bytes };
+	return l;
+}
+
 json_t *
 handle_listen(const struct request *r)
 {
 	json_t *answer = refuse_listen(r);
 	json_t *uris = answer == NULL ? read_names(r, "resourceSubscriptions", &answer) : NULL;
 	json_t *tasks = answer == NULL ? read_names(r, "taskIds", &answer) : NULL;
-	struct listen *l = answer == NULL ? calloc(1, sizeof *l) : NULL;
 
-	if (l == NULL) {
-		json_decref(uris);
-		json_decref(tasks);
-		return answer != NULL ? answer
-		                      : jsonrpc_error(r->origin.id, RPC_INTERNAL, "out of memory");
-	}
 	keep_own_tasks(r, tasks);
-	*l = (struct listen){
-		.next = listens, .lists = read_lists(r), .uris = uris, .tasks = tasks
-	};
+
+	struct listen *l = make(r, uris, tasks, &answer);
+
+	if (l == NULL)
+		return answer;
 	listens = l;
+	r->origin.client->account->listening += l->bytes;
 	client_begin(&l->pending, &r->origin, end);
 	l->pending.endless = true;
 	acknowledge(l);
@@ -282,6 +332,7 @@ add_watch(struct client *client, const char *uri)
 
 	if (w == NULL)
 		return -1;
+	client->account->listening += strlen(uri) + BESIDE;
 	w->client = client;
 	memcpy(w->uri, uri, strlen(uri) + 1);
 	w->next = watches;
@@ -305,6 +356,7 @@ drop_watches(struct client *client, const char *uri)
 		}
 		*at = w->next;
 		client->watches--;
+		client->account->listening -= strlen(w->uri) + BESIDE;
 		free(w);
 		found = true;
 	}
@@ -338,6 +390,8 @@ handle_subscribe(const struct request *r)
 	if (client->watches > MAX_NAMES)
 		return method_refuse(
 		    r, "%d resources are subscribed to, which is the limit", MAX_NAMES);
+	if (!fits(client->account, strlen(uri) + BESIDE))
+		return refuse_bytes(r);
 	if (add_watch(client, uri) < 0)
 		return jsonrpc_error(r->origin.id, RPC_INTERNAL, "out of memory");
 	return method_complete(r, json_object());

@@ -257,6 +257,56 @@ bounds_calls(void **state)
 	}
 }
 
+/* A request with so many values beside what it is about: 2 bytes of text each, and some 50 in use.
+ */
+static char *
+with_values(int id, const char *method, const char *what, size_t count)
+{
+	auto_free char *text = NULL;
+	size_t size = 0;
+	FILE *to = open_memstream(&text, &size);
+
+	assert_non_null(to);
+	fprintf(to, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"%s\",\"params\":{%s,", id, method,
+	    what);
+	fputs("\"junk\":[0", to);
+	for (size_t i = 1; i < count; i++)
+		fputs(",0", to);
+	fputs("]," META "}}", to);
+	assert_int_equal(fclose(to), 0);
+	return take_ptr(text);
+}
+
+/* Calls are bounded by what they hold, not by the text they came in. */
+static void
+bounds_what_calls_hold(void **state)
+{
+	static const struct {
+		const char *method, *what;
+	} rows[] = {
+		{ "tools/call", "\"name\":\"list_runtimes\",\"arguments\":{}" },
+		{ "resources/read", "\"uri\":\"sandbox://artifacts/"
+				    "sess_1_00000000000000000000000000000000\"" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		auto_free char *one = with_values(1, rows[i].method, rows[i].what, 30000);
+		auto_free char *two = with_values(2, rows[i].method, rows[i].what, 30000);
+
+		dialog_forget();
+		dialog_say(one);
+		assert_int_equal(dialog.nsaid, 0);
+		assert_in_range(dialog.account.held, 1 << 20, 2 << 20);
+		dialog_say(two);
+		assert_int_equal(dialog.nsaid, 1);
+		assert_int_equal(dialog.account.count, 1);
+		dialog_fail_call(ERR_cancelled, "end");
+		assert_int_equal(dialog.account.count, 0);
+		assert_int_equal(dialog.account.held, 0);
+	}
+}
+
 static void
 answers_what_the_bus_refuses(void **state)
 {
@@ -348,6 +398,7 @@ main(void)
 		CASE(never_repeats_what_was_not_there),
 		CASE(cancels_in_silence),
 		CASE(bounds_calls),
+		CASE(bounds_what_calls_hold),
 		CASE(answers_what_the_bus_refuses),
 		CASE(progress_grows_and_is_joined),
 		CASE(no_progress_without_a_token),

@@ -160,6 +160,67 @@ bounds_what_is_asked_for(void **state)
 	}
 }
 
+/* A request to listen for 80 URIs of some 45,000 bytes. */
+static char *
+large(int id)
+{
+	auto_free char *pad = malloc(45001), *text = NULL;
+	size_t size = 0;
+	FILE *to = open_memstream(&text, &size);
+
+	assert_non_null(to);
+	memset(pad, 'x', 45000);
+	pad[45000] = '\0';
+	fprintf(to, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"subscriptions/listen\",", id);
+	fputs("\"params\":{\"notifications\":{\"resourceSubscriptions\":[", to);
+	for (int i = 0; i < 80; i++)
+		fprintf(to, "%s\"sandbox://%d/%s\"", i > 0 ? "," : "", i, pad);
+	fputs("]}," META "}}", to);
+	assert_int_equal(fclose(to), 0);
+	return take_ptr(text);
+}
+
+/* Of a principal, whatever it asks by. */
+static void
+bounds_the_bytes_of_names(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		auto_free char *request = large(i);
+
+		dialog_forget();
+		dialog_say(request);
+		assert_int_equal(dialog_at("error") != NULL, i == 1);
+		if (i != 1)
+			continue;
+		assert_non_null(strstr(json_string_value(dialog_at("error.message")), "4194304"));
+		/* What ends makes room. */
+		dialog_forget();
+		dialog.client.pending->cancel(dialog.client.pending);
+	}
+	dialog_forget();
+	dialog_say(INITIALIZE("2025-06-18"));
+
+	int taken = 0;
+
+	for (int i = 0; i < 40; i++) {
+		auto_free char *request = NULL;
+
+		assert_true(asprintf(&request,
+				"{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"resources/subscribe\","
+				"\"params\":{\"uri\":\"sandbox://%045000d\"}}",
+				100 + i, i) > 0);
+		dialog_forget();
+		dialog_say(request);
+		taken += dialog_at("error") == NULL;
+	}
+	assert_in_range(taken, 1, 20);
+	dialog_forget();
+	dialog.client.pending->cancel(dialog.client.pending);
+	listen_forget(&dialog.client);
+	assert_int_equal(dialog.account.listening, 0);
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, dialog_start, dialog_stop)
 
 int
@@ -171,6 +232,7 @@ main(void)
 		CASE(tags_each_of_several),
 		CASE(tells_sessions_of_earlier_revisions),
 		CASE(bounds_what_is_asked_for),
+		CASE(bounds_the_bytes_of_names),
 	};
 
 	return cmocka_run_group_tests_name("listen", tests, NULL, NULL);
