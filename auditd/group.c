@@ -126,8 +126,8 @@ give_up(void)
 
 	log_error("the log could not be written; what was not acknowledged is given back",
 	    LOG_E(&group.error));
-	err_set(
-	    &e, ERR_unavailable, "the audit log cannot be written: %s", strerror(group.error.sys));
+	err_set(&e, ERR_unavailable, "the audit log cannot be written: %s%s",
+	    strerror(group.error.sys), err_shortage(group.error.sys));
 	seen_undo(journal_last() - journal_durable());
 
 	int status = journal_undo(&cut);

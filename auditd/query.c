@@ -4,7 +4,8 @@
  *
  * A caller sees the records of the principal and the name space in the call's envelope and no
  * other.  One answer looks at a bounded stretch of the log and then says where to go on, so that a
- * principal with few records in a long log does not hold up the others.
+ * principal with few records in a long log does not hold up the others.  Nor does one with many
+ * queries: principals take turns, a step each, and what each asked first is answered first.
  */
 #include "auditd/query.h"
 
@@ -23,19 +24,23 @@ enum {
 	STEP_BYTES = 512 << 10, /* looked at in one turn */
 	LOOK_BYTES = 64 << 20,  /* for one answer */
 	PAGE_BYTES = 512 << 10, /* of records in one answer */
-	QUERIES = 64,           /* at once */
+	QUERIES = 64,           /* at once, */
+	QUERIES_EACH = 16,      /* of one principal */
+	RETRY_MS = 100,
 };
 
 struct query {
+	struct query *next;
 	struct call *call;
 	struct audit_execution want;
 	struct audit_page page;
 	int event;       /* -1: any */
 	uint64_t before; /* records below this number have not been looked at */
-	uint64_t looked, found_bytes, timer;
+	uint64_t looked, found_bytes;
 };
 
-static size_t running;
+static struct query *queries; /* in the order of their turns */
+static uint64_t timer;        /* of the next turn; 0: nobody waits for one */
 
 static void
 query_free(struct query *q)
@@ -43,7 +48,56 @@ query_free(struct query *q)
 	message_clear(MSG_audit_execution, &q->want);
 	message_clear(MSG_audit_page, &q->page);
 	free(q);
-	running--;
+}
+
+/* ---- turns ---- */
+
+static bool
+is_of(const struct query *q, const char *principal)
+{
+	return strcmp(q->call->principal, principal) == 0;
+}
+
+static void
+enter(struct query *q)
+{
+	struct query **at = &queries;
+
+	while (*at != NULL)
+		at = &(*at)->next;
+	*at = q;
+}
+
+static void
+leave(struct query *q)
+{
+	struct query **at = &queries;
+
+	while (*at != NULL && *at != q)
+		at = &(*at)->next;
+	if (*at != NULL)
+		*at = q->next;
+	if (queries != NULL)
+		return;
+	loop_unset(timer);
+	timer = 0;
+}
+
+/* All of the principal that had a turn go behind the others, in their order. */
+static void
+end_turn(const char *principal)
+{
+	struct query *all = take_ptr(queries), *served = NULL, **others = &queries,
+		     **last = &served;
+
+	for (struct query *q = all; q != NULL; q = q->next) {
+		struct query ***end = is_of(q, principal) ? &last : &others;
+
+		**end = q;
+		*end = &q->next;
+	}
+	*last = NULL;
+	*others = served;
 }
 
 /* ---- what is wanted ---- */
@@ -152,6 +206,7 @@ finish(struct query *q, struct err *e)
 		if (q->page.next_cursor == NULL)
 			return err_sys(e, "audit page");
 	}
+	leave(q);
 	call_reply(q->call, &q->page);
 	query_free(q);
 	return 0;
@@ -171,23 +226,32 @@ look(struct query *q, struct err *e)
 static void
 give_up(struct query *q, const struct err *e)
 {
-	loop_unset(q->timer);
+	leave(q);
 	call_fail(q->call, e);
 	query_free(q);
 }
 
 static void
-go_on(void *self)
+go_on(struct query *q)
 {
-	struct query *q = self;
 	struct err e;
 	int status = look(q, &e);
 
-	q->timer = 0;
+	end_turn(q->call->principal);
 	if (status == 0 && q->before > 1 && !is_full(q) && q->looked < LOOK_BYTES)
-		q->timer = loop_after(0, go_on, q);
-	else if (status < 0 || finish(q, &e) < 0)
+		return;
+	if (status < 0 || finish(q, &e) < 0)
 		give_up(q, &e);
+}
+
+static void
+take_turn(void *unused)
+{
+	(void)unused;
+	timer = 0;
+	go_on(queries);
+	if (queries != NULL)
+		timer = loop_after(0, take_turn, NULL);
 }
 
 static void
@@ -233,19 +297,36 @@ read_request(struct query *q, struct err *e)
 	return read_cursor(q->want.cursor, &q->before, e);
 }
 
+static int
+check_room(const char *principal, struct err *e)
+{
+	unsigned all = 0, mine = 0;
+
+	for (const struct query *q = queries; q != NULL; q = q->next) {
+		all++;
+		mine += is_of(q, principal);
+	}
+	if (all < QUERIES && mine < QUERIES_EACH)
+		return 0;
+	if (all >= QUERIES)
+		err_set(
+		    e, ERR_queue_full, "%u queries of the log are open, as many as may be", all);
+	else
+		err_set(e, ERR_queue_full,
+		    "%u of your queries of the log are open, as many as may be", mine);
+	e->retry_ms = RETRY_MS;
+	return -1;
+}
+
+/* Who finds nobody here has the first turn at once. */
 int
 query_execution(struct call *call, void *request, struct err *e)
 {
-	struct query *q = NULL;
-
-	if (running < QUERIES)
-		q = calloc(1, sizeof(*q));
-	if (q == NULL) {
-		err_set(e, ERR_queue_full, "%zu queries of the log are running", running);
-		e->retry_ms = 100;
+	if (check_room(call->principal, e) < 0)
 		return -1;
-	}
-	running++;
+	struct query *q = calloc(1, sizeof *q);
+	if (q == NULL)
+		return err_sys(e, "query of the log");
 	q->call = call;
 	q->want = *(struct audit_execution *)request;
 	*(struct audit_execution *)request = (struct audit_execution){ 0 };
@@ -255,6 +336,8 @@ query_execution(struct call *call, void *request, struct err *e)
 	}
 	call->self = q;
 	call->on_cancel = on_cancel;
-	go_on(q);
+	enter(q);
+	if (timer == 0)
+		take_turn(NULL);
 	return 0;
 }

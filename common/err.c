@@ -99,6 +99,23 @@ err_parse(const char *name)
 	return ERR_internal;
 }
 
+const char *
+err_shortage(int sys)
+{
+	switch (sys) {
+	case ENOSPC:
+		return "; make room on its file system, where bytes or inodes are used up";
+	case EDQUOT:
+		return "; make room, or raise the disk quota of its user";
+	case EMFILE:
+		return "; raise this daemon's limit of open files (LimitNOFILE)";
+	case ENFILE:
+		return "; raise the system's limit of open files (fs.file-max)";
+	default:
+		return "";
+	}
+}
+
 void
 err_must(const char *condition, const char *file, int line)
 {

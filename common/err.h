@@ -30,6 +30,10 @@ const char *err_name(enum err_code);
 const char *err_remedy(enum err_code);
 enum err_code err_parse(const char *name);
 
+/* "; " and what an operator can do about an errno that says that something of the system is used
+ * up; "": it is another one. */
+const char *err_shortage(int sys);
+
 /* Ends the process with a message: what cannot happen did.  Never on data from outside. */
 void err_must(const char *condition, const char *file, int line) __attribute__((noreturn));
 #define must(condition) ((condition) ? (void)0 : err_must(#condition, __FILE__, __LINE__))

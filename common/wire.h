@@ -45,4 +45,7 @@ int wire_decode(enum msg_id, const struct packed *, void *msg, struct err *);
 /* One line for a log: names and numbers; of texts, pages and blobs only the length. */
 void wire_describe(enum msg_id, const void *msg, char *line, size_t size);
 
+/* Bytes of the largest part, body or blob, that any such message has, or a few more. */
+size_t wire_largest(enum msg_id);
+
 void packed_clear(struct packed *);

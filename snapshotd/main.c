@@ -71,7 +71,8 @@ static const struct daemon self = {
 	.settings = settings,
 	.routes = routes,
 	.syscalls = syscalls,
-	.memory_bytes = (uint64_t)4 << 30,
+	.memory_bytes = (uint64_t)20
+	                << 30, /* 16 of it for what strangers may announce: common/bus/server.c */
 	.state = true,
 	.start = start,
 	.stop = stop,

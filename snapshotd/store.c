@@ -17,6 +17,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -30,6 +31,35 @@ enum {
 };
 
 static int store_fd = -1;
+
+/* ---- what is used up ---- */
+
+/* A full disk is nobody's fault here, and deleting snapshots helps; descriptors come back. */
+static int
+explain(struct err *e)
+{
+	const char *remedy = err_shortage(e->sys);
+	struct statfs fs;
+
+	if (e->code != ERR_internal || *remedy == '\0')
+		return -1;
+	if (e->sys == EMFILE || e->sys == ENFILE)
+		return err_set(e, ERR_unavailable,
+		    "the snapshot store could open no file: %s%s, or call again in a moment",
+		    strerrordesc_np(e->sys), remedy);
+	if (e->sys == EDQUOT)
+		return err_set(e, ERR_limit_exceeded,
+		    "the disk quota of the snapshot store is used up; delete snapshots that are "
+		    "not needed%s",
+		    remedy);
+	if (fstatfs(store_fd, &fs) == 0 && fs.f_files > 0 && fs.f_ffree == 0)
+		return err_set(e, ERR_limit_exceeded,
+		    "the disk of the snapshot store is full: all its %" PRIu64
+		    " inodes are in use; delete snapshots that are not needed",
+		    (uint64_t)fs.f_files);
+	return err_set(e, ERR_limit_exceeded,
+	    "the disk of the snapshot store is full; delete snapshots that are not needed");
+}
 
 /* ---- folders ---- */
 
@@ -56,9 +86,8 @@ make_folder(const char *path, struct err *e)
 	                                                            : 0;
 }
 
-/* All folders that contents will ever need: a thread that writes one has no other to sync. */
-int
-store_add_owner(const char *owner, struct err *e)
+static int
+make_folders(const char *owner, struct err *e)
 {
 	static const char *const parts[] = { "", "/contents", "/snapshots", "/broken" };
 	char path[MAX_PATH];
@@ -77,6 +106,13 @@ store_add_owner(const char *owner, struct err *e)
 	if (sync_folder(path, e) < 0 || sync_folder(owner, e) < 0)
 		return -1;
 	return sync_folder(".", e);
+}
+
+/* All folders that contents will ever need: a thread that writes one has no other to sync. */
+int
+store_add_owner(const char *owner, struct err *e)
+{
+	return make_folders(owner, e) < 0 ? explain(e) : 0;
 }
 
 static int
@@ -99,16 +135,12 @@ open_snapshots(const char *owner, const char *folder, struct err *e)
 
 /* ---- files ---- */
 
-/* A full disk is nobody's fault here, and deleting snapshots helps. */
 static int
 put(int folder, const char *name, const struct blob *file, struct err *e)
 {
-	if (fdio_store(folder, name, file->data, file->size, FILE_MODE, e) == 0)
-		return 0;
-	if (e->sys == ENOSPC || e->sys == EDQUOT)
-		err_set(e, ERR_limit_exceeded,
-		    "the disk of the snapshot store is full; delete snapshots that are not needed");
-	return -1;
+	if (folder < 0 || fdio_store(folder, name, file->data, file->size, FILE_MODE, e) < 0)
+		return explain(e);
+	return 0;
 }
 
 int
@@ -123,7 +155,7 @@ store_put_content(const char *owner, const char *digest, const struct blob *cont
 
 	auto_fd int folder = open_contents(owner, digest, e);
 
-	return folder < 0 ? -1 : put(folder, digest, content, e);
+	return put(folder, digest, content, e);
 }
 
 int
@@ -134,12 +166,12 @@ store_get_content(
 	char now[HASH_HEX];
 
 	if (folder < 0)
-		return -1;
+		return explain(e);
 	if (fdio_load(folder, digest, MAX_CONTENT, content, e) < 0) {
 		if (e->code != ERR_internal || e->sys == EIO)
 			err_set(e, ERR_snapshot_corrupt,
 			    "content %.16s... of the snapshot cannot be read", digest);
-		return -1;
+		return explain(e);
 	}
 	hash_hex(content->data, content->size, now);
 	if (content->size == size && strcmp(now, digest) == 0)
@@ -165,7 +197,7 @@ store_put_manifest(const char *owner, const char *id, const struct blob *file, s
 {
 	auto_fd int folder = open_snapshots(owner, "snapshots", e);
 
-	return folder < 0 ? -1 : put(folder, id, file, e);
+	return put(folder, id, file, e);
 }
 
 int
@@ -174,16 +206,16 @@ store_get_manifest(const char *owner, const char *id, struct blob *file, struct 
 	auto_fd int folder = open_snapshots(owner, "snapshots", e);
 
 	if (folder < 0)
-		return -1;
+		return explain(e);
 	if (fdio_load(folder, id, MANIFEST_MAX_BYTES, file, e) == 0)
 		return 0;
 	if (e->code != ERR_internal || e->sys == EIO)
 		err_set(e, ERR_snapshot_corrupt, "the snapshot's manifest cannot be read");
-	return -1;
+	return explain(e);
 }
 
-int
-store_remove_manifest(const char *owner, const char *id, struct err *e)
+static int
+remove_manifest(const char *owner, const char *id, struct err *e)
 {
 	static const char *const folders[] = { "broken", "snapshots" };
 
@@ -199,6 +231,12 @@ store_remove_manifest(const char *owner, const char *id, struct err *e)
 			return err_sys(e, "fsync a folder of manifests");
 	}
 	return 0;
+}
+
+int
+store_remove_manifest(const char *owner, const char *id, struct err *e)
+{
+	return remove_manifest(owner, id, e) < 0 ? explain(e) : 0;
 }
 
 int
@@ -224,8 +262,10 @@ each_name(const char *path, const void *self,
 	auto_dir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 
+	if (fd < 0) /* for a folder that is not there there was no room, and nothing is in it */
+		return e->code == ERR_not_found ? 0 : -1;
 	if (dir == NULL)
-		return fd < 0 ? -1 : err_sys(e, "%s", path);
+		return err_sys(e, "%s", path);
 	while (errno = 0, (entry = readdir(dir)) != NULL) {
 		const char *name = entry->d_name;
 
@@ -341,9 +381,13 @@ see_owner(const void *self, int folder, const char *path, const char *name, stru
 	if (!hash_is_hex(name))
 		return left_alone(path, name);
 	memcpy(scan.owner, name, sizeof scan.owner);
-	/* One whose folders a power loss kept from being made is completed. */
-	if (store_add_owner(scan.owner, e) < 0)
-		return -1;
+	/* One whose folders a power loss or a full disk kept from being made is completed.  Not
+	 * while the disk is full: only who has started can delete snapshots. */
+	if (store_add_owner(scan.owner, e) < 0) {
+		if (e->code != ERR_limit_exceeded)
+			return -1;
+		log_warn("folders could not be made", LOG_S("owner", scan.owner), LOG_E(e));
+	}
 	for (unsigned i = 0; i < FANOUT; i++) {
 		snprintf(inner, sizeof inner, "%s/contents/%x", name, i);
 		if (each_name(inner, &scan, see_content, e) < 0)

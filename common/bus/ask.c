@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum {
-	MAX_WAITING = 256, /* for a server that is not there */
+	MAX_WAITING = 256, /* for a server that is not there, of PARCEL_BYTES at most */
 	GRACE_MS = 250,    /* for an answer that left the server in time */
 	RETRY_MS = 100,
 };
@@ -26,6 +26,7 @@ struct open_ask {
 	struct open_ask *next_waiting;
 	/* While it waits: */
 	struct packed content;
+	size_t bytes; /* of that */
 	char *instance, *principal, *namespace, *trace;
 	uint64_t wait_timer;
 };
@@ -35,8 +36,9 @@ static size_t open_asks, last_slot;
 static uint64_t generation;
 static struct {
 	struct open_ask *first, **last;
-	size_t count;
+	size_t count, bytes;
 } waiting[PEER_COUNT];
+static size_t all_waiting; /* bytes */
 
 static struct open_ask *
 find(uint64_t id)
@@ -61,6 +63,8 @@ stop_waiting(struct open_ask *a)
 	if (a->next_waiting == NULL)
 		waiting[a->ask.to].last = at;
 	waiting[a->ask.to].count--;
+	waiting[a->ask.to].bytes -= a->bytes;
+	all_waiting -= a->bytes;
 	a->next_waiting = NULL;
 }
 
@@ -180,6 +184,26 @@ too_many(enum peer to, struct err *e)
 	return -1;
 }
 
+/* Each alone has room, however large. */
+static int
+check_room(const struct open_ask *a, struct err *e)
+{
+	enum peer to = a->ask.to;
+
+	if (waiting[to].count >= MAX_WAITING)
+		return too_many(to, e);
+	if (waiting[to].bytes + a->bytes > PARCEL_BYTES)
+		err_set(e, ERR_queue_full, "requests of %zu bytes wait for %s, at most %d may",
+		    waiting[to].bytes, edge_peer_name(to), PARCEL_BYTES);
+	else if (all_waiting + a->bytes > PARCEL_UNSENT_BYTES)
+		err_set(e, ERR_queue_full, "requests of %zu bytes wait for servers, at most %d may",
+		    all_waiting, PARCEL_UNSENT_BYTES);
+	else
+		return 0;
+	e->retry_ms = 10 * RETRY_MS;
+	return -1;
+}
+
 static int
 keep(const char *text, char **copy)
 {
@@ -204,6 +228,8 @@ wait_for(struct open_ask *a, struct err *e)
 	*queue->last = a;
 	queue->last = &a->next_waiting;
 	queue->count++;
+	queue->bytes += a->bytes;
+	all_waiting += a->bytes;
 	a->wait_timer = loop_after(bus.config.connect_wait_ms, pass_wait, a);
 	return 0;
 }
@@ -216,7 +242,8 @@ begin(struct open_ask *a, struct link *link, struct err *e)
 		return 0;
 	if (link != NULL && refuse_send(a, errno, e) < 0)
 		return -1;
-	return waiting[a->ask.to].count < MAX_WAITING ? wait_for(a, e) : too_many(a->ask.to, e);
+	a->bytes = parcel_weigh(&a->content);
+	return check_room(a, e) < 0 ? -1 : wait_for(a, e);
 }
 
 /* May it be asked at all, now?  *link: of whom; NULL: it has to wait. */

@@ -79,16 +79,6 @@ tell(struct open_call *c, enum err_code why)
 }
 
 static void
-send_failure(struct open_call *c, const struct err *e)
-{
-	struct failure f = { .code = (char *)err_name(e->code), .text = (char *)e->text };
-
-	f.retry_ms = (uint64_t)e->retry_ms;
-	struct packed content = bus_pack(MSG_failure, &f);
-	server_send(c->caller, frame_failure, c->id, MSG_failure, &content);
-}
-
-static void
 pass_deadline(void *self)
 {
 	struct open_call *c = self;
@@ -98,7 +88,7 @@ pass_deadline(void *self)
 	err_set(&e, ERR_deadline_exceeded, "%s: not done in the %llu ms it was given",
 	    messages[c->call.message].name, (unsigned long long)c->envelope.deadline_ms);
 	if (c->caller != NULL)
-		send_failure(c, &e);
+		server_fail(c->caller, c->id, &e);
 	tell(c, ERR_deadline_exceeded);
 }
 
@@ -255,7 +245,7 @@ call_fail(struct call *call, const struct err *e)
 	struct open_call *c = of(call);
 
 	if (c->caller != NULL && !c->told)
-		send_failure(c, e);
+		server_fail(c->caller, c->id, e);
 	end(c);
 }
 

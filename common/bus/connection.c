@@ -19,6 +19,7 @@ struct connection {
 	int fd;
 	uint64_t cookie;
 	int64_t heard_ms;
+	bool known, ending;
 };
 
 static bool ended;
@@ -40,7 +41,9 @@ connection_add(struct connection **all, int fd)
 
 	if (c == NULL)
 		return;
-	*c = (struct connection){ *all, fd, cookie_of(fd), loop_now_ms() };
+	*c = (struct connection){
+		.next = *all, .fd = fd, .cookie = cookie_of(fd), .heard_ms = loop_now_ms()
+	};
 	*all = c;
 }
 
@@ -58,20 +61,52 @@ connection_remove(struct connection **all, int fd)
 }
 
 void
-connection_heard(struct connection *all, int fd)
+connection_heard(struct connection *all, int fd, bool known)
 {
 	for (struct connection *c = all; c != NULL; c = c->next)
-		if (c->fd == fd)
+		if (c->fd == fd) {
 			c->heard_ms = loop_now_ms();
+			c->known |= known;
+		}
+}
+
+static void
+end(struct connection *c)
+{
+	c->ending = true;
+	if (c->cookie != 0 && cookie_of(c->fd) == c->cookie)
+		ended |= shutdown(c->fd, SHUT_RDWR) == 0;
 }
 
 void
 connection_end_silent(struct connection *all, int64_t ms)
 {
 	for (struct connection *c = all; c != NULL; c = c->next)
-		if (loop_now_ms() - c->heard_ms > ms && c->cookie != 0 &&
-		    cookie_of(c->fd) == c->cookie)
-			ended |= shutdown(c->fd, SHUT_RDWR) == 0;
+		if (loop_now_ms() - c->heard_ms > ms)
+			end(c);
+}
+
+void
+connection_end(struct connection *all, int fd)
+{
+	for (struct connection *c = all; c != NULL; c = c->next)
+		if (c->fd == fd)
+			end(c);
+}
+
+void
+connection_end_stranger(struct connection *all, size_t most)
+{
+	struct connection *oldest = NULL;
+	size_t count = 0;
+
+	for (struct connection *c = all; c != NULL; c = c->next)
+		if (!c->known && !c->ending) {
+			oldest = c; /* the newest are first */
+			count++;
+		}
+	if (count > most)
+		end(oldest);
 }
 
 void

@@ -62,8 +62,12 @@ bool server_pump(bool all);
 void server_tick(void);
 struct heartbeat server_load(void);
 void server_stop(void);
-/* Takes *content.  -1: dropped, because nobody is there or, for a stream, it is too slow. */
+/*
+ * Takes *content.  -1: dropped, because nobody is there or it is too slow.  An answer is not: there
+ * is a failure in its place, or the connection is ended.
+ */
 int server_send(struct caller *, enum frame, uint64_t id, enum msg_id, struct packed *content);
+void server_fail(struct caller *, uint64_t id, const struct err *why);
 
 /* ---- call.c: requests under way ---- */
 

@@ -179,13 +179,21 @@ send_address(void *socket, const struct address *to)
 	return send_part(socket, &part, true);
 }
 
-static bool
-fits(const struct packed *content)
+size_t
+parcel_weigh(const struct packed *content)
 {
-	size_t sum = content->body.size, waiting = atomic_load(&unsent);
+	size_t sum = content->body.size;
 
 	for (size_t i = 0; i < content->count; i++)
 		sum += content->blobs[i].size;
+	return sum;
+}
+
+static bool
+fits(const struct packed *content)
+{
+	size_t sum = parcel_weigh(content), waiting = atomic_load(&unsent);
+
 	return waiting + sum <= (waiting == 0 ? PARCEL_UNSENT_BIG : PARCEL_UNSENT_BYTES);
 }
 

@@ -49,6 +49,9 @@ void parcel_clear(struct parcel *);
 /* wire_decode() of its body and blobs. */
 int parcel_decode(struct parcel *, enum msg_id, void *msg, struct err *);
 
+/* Bytes of its body and blobs. */
+size_t parcel_weigh(const struct packed *);
+
 /* Takes *content when it returns 0.  -1 with errno: EAGAIN, the connection is full or has just
  * gone; ENOBUFS, too much of this process waits; EHOSTUNREACH, nobody there; EMSGSIZE, the envelope
  * breaks its bounds. */

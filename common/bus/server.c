@@ -10,6 +10,7 @@
 #include "common/auto.h"
 #include "common/bus/endpoint.h"
 #include "common/bus/inner.h"
+#include "common/bus/late.h"
 #include "common/bus/socket.h"
 #include "common/bus/zap.h"
 #include "common/log.h"
@@ -20,18 +21,9 @@
 #include <sys/stat.h>
 
 enum {
-	MAX_CALLERS = 256, /* connections of one daemon to an endpoint */
-	MAX_LATE = 1024,   /* answers that wait for room, of one connection */
+	MAX_CALLERS = 256,  /* connections of one daemon to an endpoint */
+	MAX_STRANGERS = 64, /* connections to an endpoint that have not greeted */
 	LATE_MS = 20,
-};
-
-/* An answer that found the queue of its connection full: it is not lost, a stream part would be. */
-struct late {
-	struct late *next;
-	enum frame frame;
-	uint64_t id;
-	enum msg_id message;
-	struct packed content;
 };
 
 struct caller {
@@ -43,8 +35,8 @@ struct caller {
 	int64_t heard_ms;
 	struct build build;
 	struct calls calls;
-	struct late *late, **last_late;
-	size_t nlate;
+	struct lates late; /* answers are not lost, stream parts are */
+	int fd;
 };
 
 struct server {
@@ -89,31 +81,28 @@ server_build(const struct caller *c)
 /* ---- sending ---- */
 
 static int
-transmit(struct server *s, const struct address *to, enum frame frame, uint64_t id,
-    enum msg_id message, struct packed *content)
+transmit(struct server *s, const struct address *to, struct answer *a)
 {
-	struct envelope envelope = { .frame = (int)frame, .id = id };
+	struct envelope envelope = { .frame = (int)a->frame, .id = a->id };
 
-	envelope.message = message == MSG_none ? NULL : (char *)messages[message].name;
+	envelope.message = a->message == MSG_none ? NULL : (char *)messages[a->message].name;
 	s->stirred = true;
-	return parcel_send(s->socket, to, &envelope, content);
+	return parcel_send(s->socket, to, &envelope, &a->content);
+}
+
+/* Why transmit() failed. */
+static bool
+is_full(void)
+{
+	return errno == EAGAIN || errno == ENOBUFS;
 }
 
 static void
 send_late(struct caller *c)
 {
-	while (c->late != NULL) {
-		struct late *l = c->late;
-
-		if (transmit(c->server, &c->address, l->frame, l->id, l->message, &l->content) <
-			0 &&
-		    (errno == EAGAIN || errno == ENOBUFS))
+	for (struct answer *a; (a = late_first(&c->late)) != NULL; late_drop(&c->late))
+		if (transmit(c->server, &c->address, a) < 0 && is_full())
 			return;
-		c->late = l->next;
-		c->nlate--;
-		packed_clear(&l->content);
-		free(l);
-	}
 }
 
 static void
@@ -126,60 +115,80 @@ send_all_late(void *self)
 	for (struct server *s = servers; s < servers + nservers; s++)
 		for (struct caller *c = s->callers; c != NULL; c = c->next) {
 			send_late(c);
-			more |= c->late != NULL;
+			more |= late_first(&c->late) != NULL;
 		}
 	if (more)
 		late_timer = loop_after(LATE_MS, send_all_late, NULL);
 }
 
-static int
-keep_late(
-    struct caller *c, enum frame frame, uint64_t id, enum msg_id message, struct packed *content)
+static struct answer
+failure_of(uint64_t id, const struct err *why)
 {
-	struct late *l = c->nlate < MAX_LATE ? calloc(1, sizeof *l) : NULL;
+	struct failure f = { .code = (char *)err_name(why->code), .text = (char *)why->text };
 
-	if (l == NULL) {
-		packed_clear(content);
-		return -1;
-	}
-	*l = (struct late){ NULL, frame, id, message, *content };
-	*content = (struct packed){ 0 };
-	if (c->late == NULL)
-		c->last_late = &c->late;
-	*c->last_late = l;
-	c->last_late = &l->next;
-	c->nlate++;
+	f.retry_ms = (uint64_t)why->retry_ms;
+	return (struct answer){ frame_failure, id, MSG_failure, bus_pack(MSG_failure, &f) };
+}
+
+/* Who asked hears of it in any case: by a failure instead, or by the end of the connection. */
+static int
+keep_late(struct caller *c, struct answer *a)
+{
+	const char *reader = edge_peer_name(c->peer);
+	struct err e;
+
 	if (late_timer == 0)
 		late_timer = loop_after(LATE_MS, send_all_late, NULL);
-	return 0;
+	if (late_add(&c->late, a, reader, &e) == 0)
+		return 0;
+	bus_refuse(c->peer, &e);
+	packed_clear(&a->content);
+	if (a->frame != frame_failure) {
+		*a = failure_of(a->id, &e);
+		if (late_add(&c->late, a, reader, &e) == 0)
+			return 0;
+		packed_clear(&a->content);
+	}
+	connection_end(c->server->connections, c->fd);
+	return -1;
 }
 
 int
 server_send(
     struct caller *c, enum frame frame, uint64_t id, enum msg_id message, struct packed *content)
 {
-	bool answer = frame == frame_reply || frame == frame_failure;
+	struct answer a = { frame, id, message, *content };
 
-	if (c->late != NULL)
+	*content = (struct packed){ 0 };
+	if (late_first(&c->late) != NULL)
 		errno = EAGAIN;
-	else if (transmit(c->server, &c->address, frame, id, message, content) == 0)
+	else if (transmit(c->server, &c->address, &a) == 0)
 		return 0;
-	if (answer && (errno == EAGAIN || errno == ENOBUFS))
-		return keep_late(c, frame, id, message, content);
-	packed_clear(content);
+	if ((frame == frame_reply || frame == frame_failure) && is_full())
+		return keep_late(c, &a);
+	packed_clear(&a.content);
 	return -1;
 }
 
-/* To a connection that may not have greeted. */
-static void
-send_failure(struct server *s, const struct address *to, uint64_t id, const struct err *why)
+void
+server_fail(struct caller *c, uint64_t id, const struct err *why)
 {
-	struct failure f = { .code = (char *)err_name(why->code), .text = (char *)why->text };
+	struct answer a = failure_of(id, why);
 
-	f.retry_ms = (uint64_t)why->retry_ms;
-	struct packed content = bus_pack(MSG_failure, &f);
-	if (transmit(s, to, frame_failure, id, MSG_failure, &content) < 0)
-		packed_clear(&content);
+	server_send(c, a.frame, a.id, a.message, &a.content);
+}
+
+/* Only who has greeted has a queue: for others it may be lost. */
+static void
+refuse(struct server *s, struct caller *c, const struct parcel *p, const struct err *why)
+{
+	if (c != NULL) {
+		server_fail(c, p->envelope.id, why);
+		return;
+	}
+	struct answer a = failure_of(p->envelope.id, why);
+	if (transmit(s, &p->from, &a) < 0)
+		packed_clear(&a.content);
 }
 
 /* ---- callers ---- */
@@ -231,10 +240,7 @@ drop_caller(struct caller *c)
 		at = &(*at)->next;
 	*at = c->next;
 	call_orphan(c);
-	for (struct late *l; (l = c->late) != NULL; free(l)) {
-		c->late = l->next;
-		packed_clear(&l->content);
-	}
+	late_clear(&c->late);
 	free(c);
 }
 
@@ -264,10 +270,10 @@ static int
 send_heartbeat(struct caller *c)
 {
 	struct heartbeat load = server_load();
-	struct packed content = bus_pack(MSG_heartbeat, &load);
-	int rc = transmit(c->server, &c->address, frame_heartbeat, 0, MSG_heartbeat, &content);
+	struct answer a = { frame_heartbeat, 0, MSG_heartbeat, bus_pack(MSG_heartbeat, &load) };
+	int rc = transmit(c->server, &c->address, &a);
 	int why = errno;
-	packed_clear(&content);
+	packed_clear(&a.content);
 	errno = why;
 	return rc;
 }
@@ -309,6 +315,8 @@ greet(struct server *s, struct caller *c, enum peer from, const struct parcel *p
 		return -1;
 	}
 	call_orphan(c);
+	c->fd = p->fd;
+	connection_heard(s->connections, p->fd, true);
 	c->heard_ms = loop_now_ms();
 	snprintf(c->instance, sizeof c->instance, "%s", theirs->instance);
 	bus_compare(theirs, &c->build);
@@ -384,13 +392,13 @@ receive(struct server *s, size_t *bytes)
 
 	if (rc == 0)
 		return false;
+	struct caller *c = find_caller(s, &p.from);
 	*bytes += p.bytes;
-	connection_heard(s->connections, p.fd);
+	connection_heard(s->connections, p.fd, c != NULL);
 	if (rc < 0) {
 		bus_malformed(s->peer, &e);
 		return true;
 	}
-	struct caller *c = find_caller(s, &p.from);
 	enum peer from = sender(s, c, &p, &e);
 	if (from == PEER_none) {
 		bus_refuse(from, &e);
@@ -399,7 +407,7 @@ receive(struct server *s, size_t *bytes)
 			c->heard_ms = loop_now_ms();
 		if (on_parcel(s, c, from, &p, &e) < 0) {
 			bus_refuse(from, &e);
-			send_failure(s, &p.from, p.envelope.id, &e);
+			refuse(s, c, &p, &e);
 		}
 	}
 	parcel_clear(&p);
@@ -416,6 +424,7 @@ see_events(void *self, uint32_t unused)
 	for (int event, fd; (event = socket_event(s->monitor, &fd)) != 0;) {
 		if (event == ZMQ_EVENT_ACCEPTED) {
 			connection_add(&s->connections, fd);
+			connection_end_stranger(s->connections, MAX_STRANGERS);
 			continue;
 		}
 		if (event == ZMQ_EVENT_DISCONNECTED) {
@@ -526,6 +535,18 @@ bind_server(struct server *s, struct err *e)
 	return rc;
 }
 
+/* Nobody need announce more than what is asked for here can have. */
+static size_t
+largest_part(void)
+{
+	size_t most = PARCEL_SMALL_BYTES;
+
+	for (const struct route *r = bus.config.routes; r->message != MSG_none; r++)
+		if (wire_largest(r->message) > most)
+			most = wire_largest(r->message);
+	return most;
+}
+
 static int
 open_server(struct server *s, struct err *e)
 {
@@ -536,6 +557,7 @@ open_server(struct server *s, struct err *e)
 	if ((s->socket = socket_open(bus.context, ZMQ_ROUTER, &s->stirred, e)) == NULL ||
 	    (s->monitor = socket_monitor(bus.context, s->socket, events, see_events, s, e)) ==
 		NULL ||
+	    socket_bound_parts(s->socket, largest_part(), e) < 0 ||
 	    socket_set_int(s->socket, ZMQ_ROUTER_MANDATORY, "ZMQ_ROUTER_MANDATORY", 1, e) < 0)
 		return -1;
 	if ((s->peer == PEER_none ? make_tcp(s, e) : make_ipc(s, e)) < 0)

@@ -43,13 +43,21 @@ socket_set_text(void *socket, int option, const char *name, const char *value, s
 	return zmq_setsockopt(socket, option, value, strlen(value)) < 0 ? zmq_err(e, name) : 0;
 }
 
+int
+socket_bound_parts(void *socket, size_t bytes, struct err *e)
+{
+	int64_t most = (int64_t)bytes;
+
+	return zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &most, sizeof most) < 0
+	           ? zmq_err(e, "ZMQ_MAXMSGSIZE")
+	           : 0;
+}
+
 static int
 set_bounds(void *socket, struct err *e)
 {
-	int64_t bytes = PARCEL_PART_BYTES;
-
-	if (zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &bytes, sizeof bytes) < 0)
-		return zmq_err(e, "ZMQ_MAXMSGSIZE");
+	if (socket_bound_parts(socket, PARCEL_PART_BYTES, e) < 0)
+		return -1;
 	if (socket_set_int(socket, ZMQ_SNDHWM, "ZMQ_SNDHWM", QUEUE, e) < 0 ||
 	    socket_set_int(socket, ZMQ_RCVHWM, "ZMQ_RCVHWM", QUEUE, e) < 0 ||
 	    socket_set_int(socket, ZMQ_LINGER, "ZMQ_LINGER", LINGER_MS, e) < 0)

@@ -263,3 +263,43 @@ packed_clear(struct packed *p)
 	blob_clear(&p->body);
 	*p = (struct packed){ 0 };
 }
+
+/* ---- bounds ---- */
+
+enum {
+	FIELD_BYTES = 80, /* a key, a number, a word, the length of what follows */
+};
+
+static void
+add_largest(enum msg_id id, uint64_t times, uint64_t *body, uint64_t *blob)
+{
+	const struct message *m = &messages[id];
+
+	for (const struct field *f = m->fields; f < m->fields + m->nfields; f++) {
+		uint64_t high = f->high < WIRE_MAX_BODY ? (uint64_t)f->high : WIRE_MAX_BODY;
+		uint64_t all = times * high < WIRE_MAX_BODY ? times * high : WIRE_MAX_BODY;
+
+		*body += times * FIELD_BYTES;
+		if (f->kind == KIND_TEXT)
+			*body += all;
+		else if (f->kind == KIND_TEXTS)
+			*body += all * FIELD_TEXTS_ITEM;
+		else if (f->kind == KIND_ITEM)
+			add_largest(f->of, times, body, blob);
+		else if (f->kind == KIND_LIST)
+			add_largest(f->of, all, body, blob);
+		else if (f->kind == KIND_PAGE || f->kind == KIND_BLOB || f->kind == KIND_ANY)
+			*blob = *blob > (uint64_t)f->high ? *blob : (uint64_t)f->high;
+	}
+}
+
+size_t
+wire_largest(enum msg_id id)
+{
+	uint64_t body = FIELD_BYTES, blob = 0;
+
+	add_largest(id, 1, &body, &blob);
+	if (body > WIRE_MAX_BODY)
+		body = WIRE_MAX_BODY;
+	return body > blob ? body : blob;
+}

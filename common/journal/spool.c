@@ -188,8 +188,8 @@ write_link(struct file *file, struct err *e)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0) {
-			err_set(e, ERR_unavailable, "the audit spool cannot be written: %s",
-			    strerror(errno));
+			err_set(e, ERR_unavailable, "the audit spool cannot be written: %s%s",
+			    strerror(errno), err_shortage(errno));
 			if (done > 0 && ftruncate(file->fd, (off_t)file->size) < 0)
 				log_error("cut half a record off the spool",
 				    LOG_S("error", strerror(errno)));

@@ -127,6 +127,7 @@ def test_a_full_disk_is_answered_and_got_over(bin, appender):
             writer = cluster.append()
             wait_for(lambda: "could not be written" in cluster.log("auditd"))
             full = os.path.getsize(cluster.file)
+            wait_for(lambda: "No space left on device; make room" in cluster.log("appender"))
             assert cluster.processes["auditd"].poll() is None, cluster.log("auditd")[-2000:]
             subprocess.run(["mount", "-o", "remount,size=64m", cluster.state], check=True)
             wait_for(lambda: os.path.getsize(cluster.file) > full + 100000)

@@ -306,6 +306,30 @@ def test_a_full_disk_is_answered_and_got_over(bin, asker):
         subprocess.run(["umount", keeper.state], check=True)
 
 
+def test_a_disk_without_inodes_is_answered_and_got_over(bin, asker):
+    """Also by one that starts while there are none: a principal's folders are half made."""
+    if os.geteuid() != 0:
+        raise cases.Skip("only root can mount a small disk")
+    keeper = Keeper(bin, asker, flags={"snapshotd": ["--keep-free-bytes=0"]})
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "nr_inodes=64,mode=0755", "tmpfs", keeper.state], check=True)
+    try:
+        with keeper:
+            first = keeper.save({name: name.encode() for name in "abcdefghijklmnopqrs"})
+            refused = keeper.refusal("snapshot_put", put(b"x"), principal="bob")
+            assert refused.code == "limit_exceeded" and "64 inodes" in refused.text, refused
+            refused = keeper.refusal("snapshot_put", put(b"x"))
+            assert refused.code == "limit_exceeded" and "64 inodes" in refused.text, refused
+            keeper.restart("snapshotd")
+            assert len(keeper.restore(first["snapshot_id"])) == 19
+            for snapshot in keeper.list():
+                keeper.drop(snapshot["snapshot_id"])
+            keeper.restore(keeper.save({"a": b"a"})["snapshot_id"])
+            subprocess.run(["mount", "-o", "remount,nr_inodes=200", keeper.state], check=True)
+            keeper.restore(keeper.save({"g": b"g"}, principal="bob")["snapshot_id"], principal="bob")
+    finally:
+        subprocess.run(["umount", keeper.state], check=True)
+
+
 def test_large_contents_hold_nobody_up(bin, asker):
     """While a content of 100 MB is hashed and made durable, others are answered."""
     with Keeper(bin, asker) as keeper:

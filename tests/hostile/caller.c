@@ -115,7 +115,7 @@ main(int argc, char **argv)
 		return 2;
 	}
 	server = edge->server;
-	line_become(self);
+	line_become(argv[3], self);
 	if (line_open(&line, argv[3], edge, self) < 0)
 		return 1;
 	line_hello(&line, NULL, 0, argv[1], "1");

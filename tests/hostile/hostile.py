@@ -25,7 +25,7 @@ import daemons  # noqa: E402
 import schemas  # noqa: E402
 import users  # noqa: E402
 from gateway import Gateway, call, modern  # noqa: E402
-from taken import CALLS, COMPLETED, URIS, Taken, peak_mb, well  # noqa: E402
+from taken import CALLS, COMPLETED, URIS, FarTaken, Taken, peak_mb, well  # noqa: E402
 
 TASKS = {"extensions": {"io.modelcontextprotocol/tasks": {}}}
 TIMEOUT_MS, ROUNDS = 1000, 4
@@ -276,6 +276,102 @@ def test_executor(bin, tests, seed):
         assert len(ran) > 3 and ran <= records(cluster), ran - records(cluster)
         well(cluster.log("executor"), cluster.processes["executor"], PEAK_MB, 10 * LOG_BYTES)
         assert beside_workspaces(cluster) <= before | {"logs/gateway"}, beside_workspaces(cluster) - before
+
+
+# ---- auditd ----
+
+def works(client, seconds):
+    """Programs and snapshots, for so long; the ids of the runs."""
+    ran, end = set(), time.monotonic() + seconds
+    session = client.call("create_session", {})["structuredContent"]["session_id"]
+    while time.monotonic() < end or len(ran) < 3:
+        began = time.monotonic()
+        result = client.call("execute_code", {"code": "open('f', 'a').write('x'); print(6 * 7)", "session_id": session})
+        assert not result["isError"] and result["structuredContent"]["stdout"] == "42\n", result
+        saved = client.call("create_state_snapshot", {"session_id": session})
+        assert not saved["isError"], saved
+        assert not client.call("delete_state_snapshot", {"snapshot_id": saved["structuredContent"]["snapshot_id"]})["isError"]
+        assert time.monotonic() - began < BESIDE_S, time.monotonic() - began
+        ran.add(result["structuredContent"]["execution_id"])
+    return ran
+
+
+def over_auditd(bin, tests, seed, trick, most_mb, raw):
+    """Who reports to it works on, and reports to the one that takes its place."""
+    with Taken(bin, tests, {"auditd": trick}, seed, servers=("auditd", "snapshotd", "executor"), raw=raw) as cluster:
+        client = cluster.client(flags=["--toolsets=all"])
+        works(client, 4)
+        for name in "executor", "snapshotd":
+            well(cluster.log(name), cluster.processes[name], most_mb, 10 * LOG_BYTES)
+        cluster.mend("auditd")
+        ran, began = works(client, 0), time.monotonic()
+        while not ran <= {record["event"].get("execution_id") for record in recorded(client)}:
+            assert time.monotonic() - began < WELL_S, "what ran is not in the log"
+            time.sleep(0.1)
+
+
+def recorded(client):
+    result = client.call("audit_execution", {"event": "execution.completed"})
+    return [] if result["isError"] else result["structuredContent"]["entries"]
+
+
+def test_auditd(bin, tests, seed):
+    over_auditd(bin, tests, seed, "", PEAK_MB, raw=False)
+
+
+def test_auditd_below_the_bus(bin, tests, seed):
+    over_auditd(bin, tests, seed, "endless", ENDLESS_MB, raw=True)
+    for trick in "bulky", "oversized", "mute", "silent":
+        over_auditd(bin, tests, seed, trick, PEAK_MB, raw=True)
+
+
+# ---- over TCP ----
+
+CALLED = {"auditd": ("audit_execution", {}), "validator": ("validate_code", {"code": "import os"}),
+          "executor": ("execute_code", {"code": "print(6 * 7)"}), "snapshotd": ("list_state_snapshots", {})}
+
+
+def attacked(cluster, client, name, command):
+    """It is there for others, and whole, while that is done to it."""
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True) as attack:
+        try:
+            end = time.monotonic() + 2
+            while time.monotonic() < end:
+                began, result = time.monotonic(), client.call(*CALLED[name])
+                assert not result["isError"] and time.monotonic() - began < BESIDE_S, (time.monotonic() - began, result, cluster.log(name)[-500:])
+        finally:
+            os.killpg(attack.pid, signal.SIGKILL)
+    well(cluster.log(name), cluster.processes[name], PEAK_MB, 10 * LOG_BYTES)
+
+
+def test_strangers_over_tcp(bin, tests, seed):
+    """From everybody in the network: of no key."""
+    with FarTaken(bin, tests, {}, seed) as cluster:
+        client = cluster.client(flags=["--toolsets=all"])
+        for name in CALLED:
+            for trick in "announce", "noise", "silent":
+                asker = "executor" if name == "snapshotd" else "gateway"
+                where = cluster.place(name).partition(",")[0]
+                attacked(cluster, client, name, [os.path.join(tests, "raw_peer"), name, where, trick, asker])
+
+
+def test_announcements(bin, tests, seed):
+    """The same by one that was taken over on the same machine."""
+    with Taken(bin, tests, {}, seed) as cluster:
+        client = cluster.client(flags=["--toolsets=all"])
+        for name in CALLED:
+            asker = "executor" if name == "snapshotd" else "gateway"
+            attacked(cluster, client, name, [os.path.join(tests, "raw_peer"), name, cluster.run, "announce", asker])
+
+
+def test_keys_that_were_taken(bin, tests, seed):
+    """By who answers, and by who asks, each under the key of its daemon."""
+    with FarTaken(bin, tests, {"validator": "", "auditd": ""}, seed, flags={"executor": ["--validator-ms=1000"]}) as cluster:
+        client = cluster.client(flags=["--toolsets=all"])
+        for name in "executor", "snapshotd":
+            asker = "executor" if name == "snapshotd" else "gateway"
+            attacked(cluster, client, name, [os.path.join(tests, "caller"), asker, name, cluster.place(name), str(seed), "250"])
+        assert client.process.poll() is None
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 
 #include "common/auto.h"
 #include "common/bus/endpoint.h"
+#include "common/bus/keys.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -31,9 +32,18 @@ user_of(enum peer self)
 	return user;
 }
 
+bool
+line_is_far(const char *run)
+{
+	return strncmp(run, "tcp:", 4) == 0;
+}
+
 int
 line_prepare(const char *run, const struct edge *edge)
 {
+	if (line_is_far(run))
+		return 0;
+
 	const struct passwd *user = user_of(edge->server);
 	struct bus_config config = { .self = edge->server, .run = run, .apart = user != NULL };
 	struct err e;
@@ -51,14 +61,50 @@ line_prepare(const char *run, const struct edge *edge)
 }
 
 void
-line_become(enum peer self)
+line_become(const char *run, enum peer self)
 {
-	const struct passwd *user = user_of(self);
+	const struct passwd *user = line_is_far(run) ? NULL : user_of(self);
 
 	if (user != NULL)
 		must(initgroups(user->pw_name, user->pw_gid) == 0 &&
 		     setresgid(user->pw_gid, user->pw_gid, user->pw_gid) == 0 &&
 		     setresuid(user->pw_uid, user->pw_uid, user->pw_uid) == 0);
+}
+
+static int
+set_key(void *socket, int option, const char *key)
+{
+	return zmq_setsockopt(socket, option, key, strlen(key));
+}
+
+static int
+use_keys(struct line *l, const char *folder, enum peer self, struct err *e)
+{
+	int server = 1;
+	struct keys keys;
+
+	if (keys_load(folder, self, &keys, e) < 0)
+		return -1;
+	if (l->binds)
+		must(zmq_setsockopt(l->socket, ZMQ_CURVE_SERVER, &server, sizeof server) == 0);
+	else
+		must(set_key(l->socket, ZMQ_CURVE_SERVERKEY, keys.peers[l->edge->server]) == 0 &&
+		     set_key(l->socket, ZMQ_CURVE_PUBLICKEY, keys.public) == 0);
+	must(set_key(l->socket, ZMQ_CURVE_SECRETKEY, keys.secret) == 0);
+	return 0;
+}
+
+static int
+find_place(
+    struct line *l, const char *run, enum peer self, char address[ENDPOINT_BYTES], struct err *e)
+{
+	const char *comma = strchr(run, ',');
+
+	if (!line_is_far(run))
+		return endpoint_ipc(run, l->edge, "1", address, e);
+	must(comma != NULL);
+	snprintf(address, ENDPOINT_BYTES, "%.*s", (int)(comma - run), run);
+	return use_keys(l, comma + 1, self, e);
 }
 
 int
@@ -72,13 +118,13 @@ line_open(struct line *l, const char *run, const struct edge *edge, enum peer se
 	if (context == NULL)
 		context = zmq_ctx_new();
 	*l = (struct line){ .edge = edge, .binds = edge->server == self };
-	if (endpoint_ipc(run, edge, "1", address, &e) < 0) {
-		fprintf(stderr, "%s: %s\n", edge->name, e.text);
-		return -1;
-	}
 	umask(0117);
 	l->socket = zmq_socket(context, l->binds ? ZMQ_ROUTER : ZMQ_DEALER);
 	must(l->socket != NULL);
+	if (find_place(l, run, self, address, &e) < 0) {
+		fprintf(stderr, "%s: %s\n", edge->name, e.text);
+		return -1;
+	}
 	zmq_setsockopt(l->socket, ZMQ_SNDHWM, &queue, sizeof queue);
 	zmq_setsockopt(l->socket, ZMQ_LINGER, &none, sizeof none);
 	if ((l->binds ? zmq_bind : zmq_connect)(l->socket, address) == 0)

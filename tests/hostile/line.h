@@ -14,10 +14,15 @@ struct line {
 	bool binds;
 };
 
+/*
+ * Where daemons meet is a folder of endpoints, or "tcp://address:port,keys": at that address, under
+ * the key that the daemon has in that folder.
+ */
+bool line_is_far(const char *run);
 /* By root: the folder of an edge, for its server's user.  -1: said why. */
 int line_prepare(const char *run, const struct edge *);
-/* Root becomes that daemon's user. */
-void line_become(enum peer self);
+/* Root becomes that daemon's user; but not far away, where the key is who one is. */
+void line_become(const char *run, enum peer self);
 /* The endpoint of an edge, bound by its server, connected to by its client.  -1: said why. */
 int line_open(struct line *, const char *run, const struct edge *, enum peer self);
 

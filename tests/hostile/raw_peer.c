@@ -8,6 +8,10 @@
  * drip: a byte at a time; endless: greets, and then one message whose parts do not end; oversized:
  * greets, and then a part of 2^62 bytes; bulky: greets, and then answers to nothing, of 200 MB
  * each; silent: accepts and says nothing; mute: greets, and then says nothing.
+ *
+ * Of a GATEWAY, RUN may be tcp://127.0.0.1:port, where it has no key, and all that comes after the
+ * first 64 bytes breaks the handshake: announce: many connections, each with the size of a part
+ * that does not come; noise: random bytes.
  */
 #include "tests/hostile/line.h"
 
@@ -15,9 +19,11 @@
 #include "common/bus/endpoint.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -35,7 +41,17 @@ enum {
 	GREETINGS = 8,   /* of which one is the number that the other side expects */
 };
 
-static const char *trick, *self;
+struct raw_trick {
+	const char *name;
+	int connections; /* at once, of one that calls */
+	bool greets, drips;
+	void (*begin)(int fd); /* NULL: says nothing */
+	void (*go_on)(int fd);
+};
+
+static const struct raw_trick *trick;
+static const char *self;
+static bool far;
 
 static void
 put(int fd, const void *data, size_t size)
@@ -43,9 +59,11 @@ put(int fd, const void *data, size_t size)
 	const char *at = data;
 
 	while (size > 0) {
-		size_t n = strcmp(trick, "drip") == 0 ? 1 : size;
+		size_t n = trick->drips ? 1 : size;
 		ssize_t sent = send(fd, at, n, MSG_NOSIGNAL);
 
+		if (sent <= 0 && trick->connections > 1)
+			return; /* others are there */
 		if (sent <= 0)
 			_exit(0);
 		at += sent;
@@ -77,10 +95,13 @@ shake_hands(int fd)
 {
 	static const uint8_t greeting[64] = { 0xff, 0, 0, 0, 0, 0, 0, 0, 1, 0x7f, 3, 0, 'N', 'U',
 		'L', 'L' };
+	static const uint8_t secret[64] = { 0xff, 0, 0, 0, 0, 0, 0, 0, 1, 0x7f, 3, 0, 'C', 'U', 'R',
+		'V', 'E' };
 	static const char ready[] = "\5READY\13Socket-Type\0\0\0\6ROUTER";
 
-	put(fd, greeting, sizeof greeting);
-	put_frame(fd, FLAG_COMMAND, ready, sizeof ready - 1);
+	put(fd, far ? secret : greeting, sizeof greeting);
+	if (!far)
+		put_frame(fd, FLAG_COMMAND, ready, sizeof ready - 1);
 }
 
 /* Only once the other side has greeted is an answer to that taken. */
@@ -130,18 +151,61 @@ be_bulky(int fd)
 }
 
 static void
+be_oversized(int fd)
+{
+	put_head(fd, 0, UINT64_C(1) << 62);
+}
+
+/* From large to small: what the large ones leave of the other's memory, the small ones take. */
+static void
+announce(int fd)
+{
+	static const uint64_t sizes[] = { 255 << 20, 64 << 20, 16 << 20, 4 << 20, 1 << 20,
+		200 << 10, 140 << 10, 60 << 10, 60 << 10, 9000, 9000, 9000 };
+	static size_t n;
+
+	put_head(fd, FLAG_COMMAND, sizes[n++ * COUNT(sizes) / (size_t)trick->connections]);
+}
+
+static void
+make_noise(int fd)
+{
+	struct dice dice = { (uint64_t)getpid() };
+	uint64_t bytes[64];
+
+	for (size_t i = 0; i < COUNT(bytes); i++)
+		bytes[i] = dice_roll(&dice);
+	put(fd, bytes, 1 + dice_below(&dice, sizeof bytes));
+}
+
+/* clang-format off */
+static const struct raw_trick raw_tricks[] = {
+	{ "silent",      1, false, false, NULL,        NULL },
+	{ "drip",        1, false, true,  shake_hands, NULL },
+	{ "mute",        1, true,  false, shake_hands, NULL },
+	{ "endless",     1, true,  false, shake_hands, be_endless },
+	{ "bulky",       1, true,  false, shake_hands, be_bulky },
+	{ "oversized",   1, true,  false, shake_hands, be_oversized },
+	{ "announce",  480, false, false, shake_hands, announce },
+	{ "noise",      20, false, false, shake_hands, make_noise },
+};
+/* clang-format on */
+
+static void
 play(int fd)
 {
-	if (strcmp(trick, "silent") != 0)
-		shake_hands(fd);
-	if (strcmp(trick, "silent") != 0 && strcmp(trick, "drip") != 0)
+	if (trick->begin != NULL)
+		trick->begin(fd);
+	if (trick->greets)
 		greet(fd);
-	if (strcmp(trick, "endless") == 0)
-		be_endless(fd);
-	if (strcmp(trick, "bulky") == 0)
-		be_bulky(fd);
-	if (strcmp(trick, "oversized") == 0)
-		put_head(fd, 0, UINT64_C(1) << 62);
+	if (trick->go_on != NULL)
+		trick->go_on(fd);
+}
+
+static _Noreturn void
+play_and_wait(int fd)
+{
+	play(fd);
 	for (char byte; recv(fd, &byte, 1, 0) > 0;)
 		continue;
 	_exit(0);
@@ -175,7 +239,7 @@ serve(const char *run, enum peer peer)
 	for (const struct edge *edge = edges; edge < edges + edges_count; edge++)
 		if (edge->server == peer && line_prepare(run, edge) < 0)
 			return 1;
-	line_become(peer);
+	line_become(run, peer);
 	umask(0117);
 	for (const struct edge *edge = edges; edge < edges + edges_count; edge++)
 		if (edge->server == peer)
@@ -185,27 +249,56 @@ serve(const char *run, enum peer peer)
 			int fd = at[i].revents != 0 ? accept(at[i].fd, NULL, NULL) : -1;
 
 			if (fd >= 0 && fork() == 0)
-				play(fd);
+				play_and_wait(fd);
 			if (fd >= 0)
 				close(fd);
 		}
 	return 0;
 }
 
+static int
+connect_to(const char *run, const struct edge *edge)
+{
+	struct sockaddr_in port = { .sin_family = AF_INET };
+	struct sockaddr_un at;
+	int fd = socket(far ? AF_INET : AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int rc;
+
+	port.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (far)
+		port.sin_port = htons((uint16_t)strtoul(strrchr(run, ':') + 1, NULL, 10));
+	else
+		name(&at, run, edge);
+	rc = far ? connect(fd, (struct sockaddr *)&port, sizeof port)
+	         : connect(fd, (struct sockaddr *)&at, sizeof at);
+	if (rc == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static _Noreturn void
+play_all(const char *run, const struct edge *edge)
+{
+	int fd = -1;
+
+	for (int i = 0; i < trick->connections; i++)
+		if ((fd = connect_to(run, edge)) >= 0 && trick->connections > 1)
+			play(fd);
+	if (trick->connections == 1 && fd >= 0)
+		play_and_wait(fd);
+	usleep(300000);
+	_exit(0);
+}
+
 /* Again and again, as each is ended. */
 static _Noreturn void
 call(const char *run, const struct edge *edge)
 {
-	struct sockaddr_un at;
-
-	name(&at, run, edge);
-	line_become(edge->client);
+	line_become(run, edge->client);
 	for (;;) {
-		int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-		if (connect(fd, (struct sockaddr *)&at, sizeof at) == 0 && fork() == 0)
-			play(fd);
-		close(fd);
+		if (fork() == 0)
+			play_all(run, edge);
 		while (wait(NULL) > 0)
 			continue;
 		usleep(100000);
@@ -218,12 +311,15 @@ main(int argc, char **argv)
 	enum peer peer = argc < 4 || argc > 5 ? PEER_none : edge_peer_parse(argv[1]);
 	const struct edge *edge = argc == 5 ? edge_find(edge_peer_parse(argv[4]), peer) : NULL;
 
-	if (peer == PEER_none || (argc == 5 && edge == NULL)) {
+	for (size_t i = 0; argc >= 4 && i < COUNT(raw_tricks); i++)
+		if (strcmp(raw_tricks[i].name, argv[3]) == 0)
+			trick = &raw_tricks[i];
+	if (peer == PEER_none || trick == NULL || (argc == 5 && edge == NULL)) {
 		fprintf(stderr, "usage: raw_peer DAEMON RUN TRICK [CLIENT]\n");
 		return 2;
 	}
 	self = argv[argc == 5 ? 4 : 1];
-	trick = argv[3];
+	far = line_is_far(argv[2]);
 	if (edge != NULL)
 		call(argv[2], edge);
 	signal(SIGCHLD, SIG_IGN);

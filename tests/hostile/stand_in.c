@@ -163,9 +163,10 @@ main(int argc, char **argv)
 	for (const struct edge *edge = edges; edge < edges + edges_count; edge++)
 		if (edge->server == self && line_prepare(argv[2], edge) < 0)
 			return 1;
-	line_become(self);
+	line_become(argv[2], self);
 	for (const struct edge *edge = edges; edge < edges + edges_count; edge++)
-		if (edge->server == self && line_open(&lines[nlines++], argv[2], edge, self) < 0)
+		if (edge->server == self && (nlines == 0 || !line_is_far(argv[2])) &&
+		    line_open(&lines[nlines++], argv[2], edge, self) < 0)
 			return 1;
 	serve();
 	return 0;

@@ -3,10 +3,12 @@
 
 import os
 import signal
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import daemons  # noqa: E402
+import far  # noqa: E402
 
 SESSION = "sess_1_0123456789abcdef0123456789abcdef"
 SNAPSHOT = "01234567-89ab-4def-8123-456789abcdef"
@@ -49,12 +51,16 @@ class Taken(daemons.Cluster):
         super().__init__(bin, **more)
         self.tests, self.taken, self.seed, self.raw = tests, dict(taken), seed, raw
 
+    # Where others meet that daemon, as line.h says.
+    def place(self, _name):
+        return self.run
+
     def command(self, name):
         if name not in self.taken:
             return super().command(name)
         if self.raw:
-            return [os.path.join(self.tests, "raw_peer"), name, self.run, self.taken[name]]
-        return [os.path.join(self.tests, "stand_in"), name, self.run, str(self.seed), *self.taken[name].split()]
+            return [os.path.join(self.tests, "raw_peer"), name, self.place(name), self.taken[name]]
+        return [os.path.join(self.tests, "stand_in"), name, self.place(name), str(self.seed), *self.taken[name].split()]
 
     def mend(self, name):
         """The daemon itself instead, in its place."""
@@ -70,6 +76,24 @@ class Taken(daemons.Cluster):
                 os.killpg(self.processes[name].pid, signal.SIGKILL)
                 self.processes.pop(name).wait()
         return super().stop(timeout)
+
+
+class FarTaken(Taken, far.Far):
+    """The same over TCP: one that was taken over has that one's key."""
+
+    def __init__(self, bin, tests, taken, seed, **more):
+        super().__init__(bin, tests, taken, seed, **more)
+        self.keys = os.path.join(self.folder, "keys")
+        subprocess.run([os.path.join(bin, "cloister-keys"), self.keys], check=True, stdout=subprocess.DEVNULL)
+        for name, flags in far.flags(self.keys).items():
+            self.flags[name] = [*self.flags.get(name, []), *flags]
+
+    def place(self, name):
+        return far.place(self.flags, name) + "," + self.keys
+
+    def _wait_ready(self, name, timeout):
+        if name not in self.taken:
+            super()._wait_ready(name, timeout)
 
 
 def peak_mb(pid):

@@ -6,7 +6,6 @@ tcp.py BUILD CONFIG
 
 import os
 import random
-import re
 import socket
 import subprocess
 import sys
@@ -14,45 +13,10 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import cases  # noqa: E402
-import daemons  # noqa: E402
+import far as over_tcp  # noqa: E402
 import users  # noqa: E402
 
 GREETING = b"\xff" + bytes(8) + b"\x7f\x03\x00CURVE" + bytes(47)
-HERE = os.path.dirname(os.path.abspath(__file__))
-
-
-def edges():
-    with open(os.path.join(HERE, "..", "..", "common", "edges.def"), encoding="utf-8") as file:
-        return re.findall(r"^EDGE\((\w+),\s*(\w+)", file.read(), re.M)
-
-
-def free_ports(count):
-    held = [socket.socket() for _ in range(count)]
-    for one in held:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in held]
-    for one in held:
-        one.close()
-    return ports
-
-
-# Every name is looked up before the jail: localhost, which needs /etc/hosts, shows that.
-def flags(keys):
-    ports = dict(zip(daemons.SERVERS, free_ports(len(daemons.SERVERS))))
-    made = {name: ["--keys=" + keys, f"--listen=tcp://127.0.0.1:{port}"] for name, port in ports.items()}
-    made["gateway"] = ["--keys=" + keys]
-    for client, server in edges():
-        made[client].append(f"--connect-{server}=tcp://localhost:{ports[server]}")
-    return made
-
-
-class Far(daemons.Cluster):
-    def _wait_ready(self, name, timeout):
-        end = time.monotonic() + timeout
-        while '"text":"ready"' not in self.log(name):
-            if self.processes[name].poll() is not None or time.monotonic() > end:
-                raise RuntimeError(f"{name} is not ready:\n{self.log(name)[-2000:]}")
-            time.sleep(0.01)
 
 
 def test_a_program_runs(_cluster, gateway, _config):
@@ -107,9 +71,9 @@ def test_all_end_when_asked(cluster, _gateway, _config):
 if __name__ == "__main__":
     users.need_root_and_users()
     programs = os.path.join(sys.argv[1], "bin")
-    far = Far(programs)
+    far = over_tcp.Far(programs)
     subprocess.run([os.path.join(programs, "cloister-keys"), far.folder + "/keys"], check=True,
                    stdout=subprocess.DEVNULL)
-    far.flags = flags(far.folder + "/keys")
+    far.flags = over_tcp.flags(far.folder + "/keys")
     with far as started:
         cases.run(sys.modules[__name__], started, started.client(), sys.argv[2])

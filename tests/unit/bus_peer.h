@@ -10,6 +10,10 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+enum {
+	PEER_HEAP = 200 << 20, /* two of them are more than may wait for one connection */
+};
+
 struct peer_options {
 	const char *instance, *listen, *keys, *connect;
 	size_t max_calls;
@@ -48,13 +52,15 @@ struct outcome {
 /*
  * Asks snapshotd to do something.  "echo": the reply is principal, namespace and trace; "counts":
  * struct bus_counts; "instance"; "fail"; "stream": two parts, then a reply; "hang": nothing until
- * on_cancel(), which is noted; "drain": echo, and from then on no more.
+ * on_cancel(), which is noted; "heap": PEER_HEAP bytes; "drain": echo, and from then on no more.
  */
 void peer_ask(struct outcome *, const char *what, const char *instance, int64_t timeout_ms);
 /* The same of the one that is the principal's home. */
 void peer_ask_home(struct outcome *, const char *what, const char *principal);
 /* snapshot_put with so many bytes. */
 void peer_put(struct outcome *, size_t bytes);
+/* The same with PEER_HEAP bytes, of any daemon that the executor may ask. */
+void peer_put_heap(struct outcome *, enum peer to);
 /* Runs the loop until it has ended, or for ms; has it? */
 bool peer_wait(const struct outcome *, int ms);
 void peer_run(int ms);

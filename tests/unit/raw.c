@@ -50,13 +50,30 @@ raw_socket(int type)
 	return raw_peer;
 }
 
-void
-raw_client(void)
+static void
+connect_raw(void)
 {
 	char address[128];
 
 	snprintf(address, sizeof address, "ipc://%s/executor-snapshotd/1", peer_folder());
-	assert_int_equal(zmq_connect(raw_socket(ZMQ_DEALER), address), 0);
+	assert_int_equal(zmq_connect(raw_peer, address), 0);
+}
+
+void
+raw_client(void)
+{
+	raw_socket(ZMQ_DEALER);
+	connect_raw();
+}
+
+void
+raw_slow_client(void)
+{
+	int one = 1;
+
+	raw_socket(ZMQ_DEALER);
+	zmq_setsockopt(raw_peer, ZMQ_RCVHWM, &one, sizeof one);
+	connect_raw();
 }
 
 void

@@ -19,6 +19,8 @@ void *raw_socket(int type);
 /* ---- as a client of snapshotd ---- */
 
 void raw_client(void);
+/* The same, but what it has not read stays with the server, but for a message or two. */
+void raw_slow_client(void);
 /* Takes no part of *msg; MSG_none: an envelope alone. */
 void raw_send(struct envelope, enum msg_id, void *msg);
 /* A hello; differing: of a build that describes this message otherwise. */

@@ -25,6 +25,7 @@
 
 static struct {
 	bool replied, failed;
+	char order[64];         /* the last byte of each principal that was answered */
 	struct audit_page page; /* with what it owned */
 	struct err error;
 } answer;
@@ -32,8 +33,9 @@ static struct {
 void
 call_reply(struct call *call, void *reply)
 {
-	(void)call;
+	answer.order[strlen(answer.order)] = call->principal[strlen(call->principal) - 1];
 	answer.replied = true;
+	message_clear(MSG_audit_page, &answer.page);
 	answer.page = *(struct audit_page *)reply;
 	*(struct audit_page *)reply = (struct audit_page){ 0 };
 	loop_stop();
@@ -298,6 +300,75 @@ a_query_that_is_cancelled_ends(void **unused)
 	assert_int_equal(answer.error.code, ERR_cancelled);
 }
 
+/* Finds nothing, after many steps. */
+static void
+begin(struct call *call, const char *principal)
+{
+	struct audit_execution request = { .limit = 1 };
+	struct err e;
+
+	*call = (struct call){ .principal = principal, .namespace = "", .trace = "" };
+	assert_return_code(query_execution(call, &request, &e), 0);
+}
+
+static void
+run_until(size_t answers)
+{
+	struct err e;
+
+	while (strlen(answer.order) < answers)
+		assert_return_code(loop_run(&e), 0);
+}
+
+static void
+principals_take_turns(void **unused)
+{
+	struct call calls[8];
+
+	(void)unused;
+	for (int i = 0; i < 20000; i++)
+		append("local:1", NULL, NULL, event_session_created);
+	ledger_commit();
+	for (int i = 0; i < 5; i++)
+		begin(&calls[i], "local:a");
+	begin(&calls[5], "local:b");
+	begin(&calls[6], "local:b");
+	begin(&calls[7], "local:c");
+	run_until(8);
+	assert_string_equal(answer.order, "abcabaaa");
+}
+
+static void
+a_principal_has_a_share(void **unused)
+{
+	struct call calls[64], one_more = { .principal = "local:1", .namespace = "" };
+	struct audit_execution request = { .limit = 1 };
+	struct err e;
+	size_t n = 0;
+
+	(void)unused;
+	for (int i = 0; i < 20000; i++)
+		append("local:1", NULL, NULL, event_session_created);
+	ledger_commit();
+	for (; n < 16; n++)
+		begin(&calls[n], "local:a");
+	one_more.principal = "local:a";
+	assert_int_equal(query_execution(&one_more, &request, &e), -1);
+	assert_int_equal(e.code, ERR_queue_full);
+	assert_non_null(strstr(e.text, "16 of your queries"));
+	assert_true(e.retry_ms > 0);
+	for (; n < 64; n++)
+		begin(&calls[n], n < 32 ? "local:b" : n < 48 ? "local:c" : "local:d");
+	one_more.principal = "local:e";
+	assert_int_equal(query_execution(&one_more, &request, &e), -1);
+	assert_int_equal(e.code, ERR_queue_full);
+	assert_non_null(strstr(e.text, "64 queries"));
+	for (n = 0; n < 64; n++)
+		calls[n].on_cancel(&calls[n], ERR_cancelled);
+	begin(&one_more, "local:a");
+	run_until(1);
+}
+
 int
 main(void)
 {
@@ -313,6 +384,8 @@ main(void)
 		CASE(a_long_log_is_looked_at_in_steps),
 		CASE(bad_cursors_and_events_are_named),
 		CASE(a_query_that_is_cancelled_ends),
+		CASE(principals_take_turns),
+		CASE(a_principal_has_a_share),
 	};
 
 	return cmocka_run_group_tests(cases, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_store.c - a folder of the store that cannot be read to its end stops the start: what was not
- * seen would be collected. */
+ * seen would be collected.  And what is used up is named. */
 #include "snapshotd/store.h"
 
 #include "common/auto.h"
@@ -14,12 +14,13 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
 #define ID "01234567-89ab-4cde-8f01-23456789abcd"
 
-static char path[] = "/tmp/store-XXXXXX";
+static char path[32];
 static int reads, fails_at;
 static int contents, manifests;
 
@@ -65,19 +66,28 @@ reopen(int state, int failing, struct err *e)
 	return status;
 }
 
+static int
+open_store(char owner[HASH_HEX], const struct blob *file, char digest[HASH_HEX])
+{
+	int state = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct err e;
+
+	hash_hex("ann", 3, owner);
+	hash_hex(file->data, file->size, digest);
+	assert_int_equal(store_open(state, &visitor, &e), 0);
+	assert_int_equal(store_add_owner(owner, &e), 0);
+	return state;
+}
+
 static void
 an_unreadable_folder_is_no_empty_one(void **unused)
 {
 	const struct blob file = { (void *)(uintptr_t) "text", 4 };
 	char owner[HASH_HEX], digest[HASH_HEX];
-	auto_fd int state = open(mkdtemp(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	auto_fd int state = open_store(owner, &file, digest);
 	struct err e;
 
 	(void)unused;
-	hash_hex("ann", 3, owner);
-	hash_hex(file.data, file.size, digest);
-	assert_int_equal(store_open(state, &visitor, &e), 0);
-	assert_int_equal(store_add_owner(owner, &e), 0);
 	assert_int_equal(store_put_content(owner, digest, &file, &e), 0);
 	assert_int_equal(store_put_manifest(owner, ID, &file, &e), 0);
 	store_close();
@@ -88,6 +98,58 @@ an_unreadable_folder_is_no_empty_one(void **unused)
 		assert_int_equal(reopen(state, i, &e), -1);
 		assert_int_equal(e.sys, EIO);
 	}
+}
+
+static void
+expect_no_descriptor(int status, const struct err *e)
+{
+	assert_int_equal(status, -1);
+	assert_int_equal(e->code, ERR_unavailable);
+	assert_non_null(strstr(e->text, "LimitNOFILE"));
+}
+
+static void
+no_descriptor_is_no_fault_of_a_snapshot(void **unused)
+{
+	const struct blob file = { (void *)(uintptr_t) "text", 4 };
+	char owner[HASH_HEX], digest[HASH_HEX];
+	struct blob found = { 0 };
+	auto_fd int state = open_store(owner, &file, digest);
+	struct rlimit before, few;
+	int spare[64], n = 0;
+	struct err e;
+
+	(void)unused;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few = (struct rlimit){ COUNT(spare), before.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	while ((spare[n] = dup(state)) >= 0)
+		n++;
+	expect_no_descriptor(store_put_content(owner, digest, &file, &e), &e);
+	expect_no_descriptor(store_get_content(owner, digest, file.size, &found, &e), &e);
+	expect_no_descriptor(store_put_manifest(owner, ID, &file, &e), &e);
+	expect_no_descriptor(store_get_manifest(owner, ID, &found, &e), &e);
+	expect_no_descriptor(store_remove_manifest(owner, ID, &e), &e);
+	expect_no_descriptor(store_add_owner(digest, &e), &e);
+	close(spare[--n]); /* the folder can be opened, and no file in it */
+	expect_no_descriptor(store_put_content(owner, digest, &file, &e), &e);
+	expect_no_descriptor(store_get_content(owner, digest, file.size, &found, &e), &e);
+	expect_no_descriptor(store_get_manifest(owner, ID, &found, &e), &e);
+	while (n > 0)
+		close(spare[--n]);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_int_equal(store_put_content(owner, digest, &file, &e), 0);
+	assert_int_equal(store_get_content(owner, digest, file.size, &found, &e), 0);
+	blob_clear(&found);
+	store_close();
+}
+
+static int
+set_up(void **unused)
+{
+	(void)unused;
+	snprintf(path, sizeof path, "/tmp/store-XXXXXX");
+	return mkdtemp(path) != NULL ? 0 : -1;
 }
 
 static int
@@ -104,7 +166,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(an_unreadable_folder_is_no_empty_one, tear_down),
+		cmocka_unit_test_setup_teardown(
+		    an_unreadable_folder_is_no_empty_one, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+		    no_descriptor_is_no_fault_of_a_snapshot, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * late.c - what waits for clients that do not read as fast as they ask.
+ *
+ * Trusts no client to read at all: the bytes that wait for one are bounded, and those for all of
+ * them.  Failures are small and fit where replies do not, up to a bound of their own.
+ */
+#include "common/bus/late.h"
+
+#include "common/bus/inner.h"
+
+#include <stdlib.h>
+
+struct late {
+	struct answer answer;
+	struct late *next;
+	size_t bytes;
+};
+
+static size_t all_bytes;
+
+static int
+check_room(const struct lates *l, size_t bytes, bool failure, const char *reader, struct err *e)
+{
+	/* An honest client has no more requests open. */
+	if (l->count >= BUS_MAX_ASKS)
+		return err_set(e, ERR_internal, "%zu answers wait for %s", l->count, reader);
+	if (failure && all_bytes + bytes > PARCEL_UNSENT_BIG)
+		return err_set(e, ERR_internal, "answers of %zu bytes wait for clients", all_bytes);
+	if (!failure && l->bytes + bytes > PARCEL_BYTES)
+		return err_set(e, ERR_limit_exceeded,
+		    "done, but the answer of %zu bytes is lost: %zu bytes wait for %s, at most %d "
+		    "may",
+		    bytes, l->bytes, reader, PARCEL_BYTES);
+	if (!failure && all_bytes + bytes > PARCEL_UNSENT_BYTES)
+		return err_set(e, ERR_limit_exceeded,
+		    "done, but the answer of %zu bytes is lost: %zu bytes wait for clients, at "
+		    "most %d may",
+		    bytes, all_bytes, PARCEL_UNSENT_BYTES);
+	return 0;
+}
+
+int
+late_add(struct lates *l, struct answer *a, const char *reader, struct err *e)
+{
+	size_t bytes = sizeof(struct late) + parcel_weigh(&a->content);
+
+	if (check_room(l, bytes, a->frame == frame_failure, reader, e) < 0)
+		return -1;
+	struct late *new = calloc(1, sizeof *new);
+	if (new == NULL)
+		return err_sys(e, "an answer for %s", reader);
+	*new = (struct late){ .answer = *a, .bytes = bytes };
+	a->content = (struct packed){ 0 };
+	if (l->first == NULL)
+		l->last = &l->first;
+	*l->last = new;
+	l->last = &new->next;
+	l->count++;
+	l->bytes += bytes;
+	all_bytes += bytes;
+	return 0;
+}
+
+struct answer *
+late_first(struct lates *l)
+{
+	return l->first == NULL ? NULL : &l->first->answer;
+}
+
+void
+late_drop(struct lates *l)
+{
+	struct late *first = l->first;
+
+	l->first = first->next;
+	l->count--;
+	l->bytes -= first->bytes;
+	all_bytes -= first->bytes;
+	packed_clear(&first->answer.content);
+	free(first);
+}
+
+void
+late_clear(struct lates *l)
+{
+	while (l->first != NULL)
+		late_drop(l);
+}

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The daemons of a build as they are on different machines: TCP with CURVE, on ports of loopback."""
+
+import os
+import re
+import socket
+import time
+
+import daemons
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def edges():
+    with open(os.path.join(HERE, "..", "..", "common", "edges.def"), encoding="utf-8") as file:
+        return re.findall(r"^EDGE\((\w+),\s*(\w+)", file.read(), re.M)
+
+
+def free_ports(count):
+    held = [socket.socket() for _ in range(count)]
+    for one in held:
+        one.bind(("127.0.0.1", 0))
+    ports = [one.getsockname()[1] for one in held]
+    for one in held:
+        one.close()
+    return ports
+
+
+# Every name is looked up before the jail: localhost, which needs /etc/hosts, shows that.
+def flags(keys):
+    ports = dict(zip(daemons.SERVERS, free_ports(len(daemons.SERVERS))))
+    made = {name: ["--keys=" + keys, f"--listen=tcp://127.0.0.1:{port}"] for name, port in ports.items()}
+    made["gateway"] = ["--keys=" + keys]
+    for client, server in edges():
+        made[client].append(f"--connect-{server}=tcp://localhost:{ports[server]}")
+    return made
+
+
+# Where a server listens.
+def place(made, name):
+    return next(flag.removeprefix("--listen=") for flag in made[name] if flag.startswith("--listen="))
+
+
+class Far(daemons.Cluster):
+    def _wait_ready(self, name, timeout):
+        end = time.monotonic() + timeout
+        while '"text":"ready"' not in self.log(name):
+            if self.processes[name].poll() is not None or time.monotonic() > end:
+                raise RuntimeError(f"{name} is not ready:\n{self.log(name)[-2000:]}")
+            time.sleep(0.01)

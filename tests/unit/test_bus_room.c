@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_bus_room.c - what waits in a process for a peer is bounded by bytes, and who asked hears of
+ * it where there is no room: answers to a client that does not read, and requests for a server that
+ * is not there.
+ */
+#include "tests/unit/bus_peer.h"
+#include "tests/unit/raw.h"
+
+#include "common/auto.h"
+#include "common/loop.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum {
+	REFUSALS = 12000, /* more than any number of answers that wait */
+};
+
+static const struct peer_options plain;
+static void *others[2]; /* raw peers that an attack left aside */
+
+static int
+teardown(void **state)
+{
+	for (size_t i = 0; i < COUNT(others); i++)
+		if (others[i] != NULL)
+			zmq_close(take_ptr(others[i]));
+	return raw_teardown(state);
+}
+
+static struct bus_counts
+counts(void)
+{
+	struct outcome o = peer_try("counts");
+	struct bus_counts c;
+
+	assert_true(o.replied);
+	memcpy(&c, o.text, sizeof c);
+	return c;
+}
+
+static void
+pair(void)
+{
+	peer_serve(&plain);
+	peer_client(&plain);
+	assert_true(peer_try("echo").replied);
+}
+
+/* Two of them wait in ZeroMQ's queue, which then takes no more; a third for that. */
+static void
+ask_for_heaps(void)
+{
+	raw_slow_client();
+	raw_hello("executor", MSG_none);
+	for (uint64_t id = 1; id <= 4; id++)
+		raw_get(id, "heap");
+	raw_get(5, "echo");
+}
+
+static void
+answers_that_wait_are_bounded(void **state)
+{
+	(void)state;
+	pair();
+	ask_for_heaps();
+	assert_true(peer_try("echo").replied);
+	for (uint64_t id = 1; id <= 3; id++)
+		assert_true(raw_replied(id));
+	raw_expect_failure(4, ERR_limit_exceeded, "wait for executor");
+	assert_true(raw_replied(5)); /* which is small */
+	assert_int_equal(counts().lost, 0);
+}
+
+/* Each has room, all of them have not. */
+static void
+answers_of_all_that_wait_are_bounded(void **state)
+{
+	(void)state;
+	pair();
+	for (size_t i = 0; i < COUNT(others); i++) {
+		ask_for_heaps();
+		assert_true(peer_try("echo").replied);
+		others[i] = take_ptr(raw_peer);
+	}
+	raw_slow_client();
+	raw_hello("executor", MSG_none);
+	raw_get(1, "heap");
+	raw_get(2, "echo");
+	raw_expect_failure(1, ERR_limit_exceeded, "wait for clients");
+	assert_true(raw_replied(2));
+}
+
+/* A refusal has no request that is open: nothing but this bounds them. */
+static void
+who_reads_no_refusals_is_cut_off(void **state)
+{
+	struct nothing nothing = { .ok = true };
+
+	(void)state;
+	pair();
+	raw_slow_client();
+	raw_hello("executor", MSG_none);
+	for (uint64_t id = 1; id <= REFUSALS; id++) {
+		raw_send(
+		    (struct envelope){ .frame = frame_request, .id = id, .message = (char *)"rm" },
+		    MSG_nothing, &nothing);
+		if (id % 500 == 0)
+			peer_run(10); /* so that the client beside it is not taken for gone */
+	}
+	peer_run(1500);
+	assert_true(peer_try("echo").replied);
+	assert_int_equal(counts().lost, 1);
+}
+
+static void
+no_refusal_is_lost(void **state)
+{
+	struct nothing nothing = { .ok = true };
+	const uint64_t many = 4000;
+
+	(void)state;
+	pair();
+	raw_slow_client();
+	raw_hello("executor", MSG_none);
+	for (uint64_t id = 1; id <= many; id++)
+		raw_send(
+		    (struct envelope){ .frame = frame_request, .id = id, .message = (char *)"rm" },
+		    MSG_nothing, &nothing);
+	assert_true(peer_try("echo").replied);
+	for (uint64_t id = 1; id <= many; id++)
+		raw_expect_failure(id, ERR_invalid_argument, "no message is called 'rm'");
+}
+
+static void
+requests_that_wait_are_bounded(void **state)
+{
+	static struct outcome o[5];
+
+	(void)state;
+	peer_client(&(struct peer_options){ .connect_wait_ms = 300 });
+	peer_put_heap(&o[0], PEER_snapshotd);
+	peer_put_heap(&o[1], PEER_snapshotd);
+	peer_ask(&o[2], "echo", NULL, 0);
+	peer_put_heap(&o[3], PEER_auditd);
+	peer_put_heap(&o[4], PEER_validator);
+	assert_false(o[0].ended);
+	assert_int_equal(o[1].e.code, ERR_queue_full);
+	assert_non_null(strstr(o[1].e.text, "wait for snapshotd"));
+	assert_true(o[1].e.retry_ms > 0);
+	assert_false(o[2].ended); /* which is small */
+	assert_false(o[3].ended);
+	assert_int_equal(o[4].e.code, ERR_queue_full);
+	assert_non_null(strstr(o[4].e.text, "wait for servers"));
+	for (size_t i = 0; i < COUNT(o); i++)
+		assert_true(peer_wait(&o[i], 2000));
+	peer_put_heap(&o[0], PEER_snapshotd); /* those are gone */
+	assert_false(o[0].ended);
+	assert_true(peer_wait(&o[0], 2000));
+}
+
+#define room_test(f) cmocka_unit_test_setup_teardown(f, raw_setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		room_test(answers_that_wait_are_bounded),
+		room_test(answers_of_all_that_wait_are_bounded),
+		room_test(no_refusal_is_lost),
+		room_test(who_reads_no_refusals_is_cut_off),
+		room_test(requests_that_wait_are_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
