@@ -14,9 +14,9 @@
  * send, which may have taken what the descriptor had to say, and to clear it when the socket was
  * read until it had nothing.
  */
+void *socket_open(void *context, int type, bool *stirred, struct err *);
 /* No part is larger; PARCEL_PART_BYTES where this is not called. */
 int socket_bound_parts(void *socket, size_t bytes, struct err *);
-void *socket_open(void *context, int type, bool *stirred, struct err *);
 void socket_close(void *socket);
 int socket_set_int(void *socket, int option, const char *name, int value, struct err *);
 int socket_set_text(void *socket, int option, const char *name, const char *value, struct err *);

@@ -32,7 +32,7 @@ TIMEOUT_MS, ROUNDS = 1000, 4
 # What an honest daemon's largest answers may take; and what two seconds of a message that does not end may.
 PEAK_MB, ENDLESS_MB, AFTER_MB, LOG_BYTES = 1500, 3000, 200, 200_000
 # How long another daemon's answers may take while one misbehaves.
-BESIDE_S, WELL_S = 3, 10
+BESIDE_S, WELL_S = 6, 20
 
 
 def resident_mb(pid):
