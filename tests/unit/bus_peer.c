@@ -450,3 +450,14 @@ peer_try(const char *what)
 	assert_true(peer_wait(&o, 10000));
 	return o;
 }
+
+struct bus_counts
+peer_counts(void)
+{
+	struct outcome o = peer_try("counts");
+	struct bus_counts c;
+
+	assert_true(o.replied);
+	memcpy(&c, o.text, sizeof c);
+	return c;
+}

@@ -66,3 +66,5 @@ bool peer_wait(const struct outcome *, int ms);
 void peer_run(int ms);
 /* Asks and waits. */
 struct outcome peer_try(const char *what);
+/* What snapshotd has counted. */
+struct bus_counts peer_counts(void);

@@ -51,17 +51,6 @@ setup(void **state)
 	return raw_setup(state);
 }
 
-static struct bus_counts
-counts(void)
-{
-	struct outcome o = peer_try("counts");
-	struct bus_counts c;
-
-	assert_true(o.replied);
-	memcpy(&c, o.text, sizeof c);
-	return c;
-}
-
 static void
 pair(void)
 {
@@ -79,7 +68,7 @@ a_request_before_a_hello(void **state)
 	pair();
 	raw_get(7, "echo");
 	raw_expect_failure(7, ERR_unavailable, "before a hello");
-	assert_int_equal(counts().refused, 1);
+	assert_int_equal(peer_counts().refused, 1);
 }
 
 static void
@@ -109,7 +98,7 @@ a_message_of_another_edge(void **state)
 	envelope.message = (char *)"audit_append"; /* which this server has no route for */
 	raw_send(envelope, MSG_snapshot_drop, &drop);
 	raw_expect_failure(7, ERR_denied, "executor may not ask snapshotd for audit_append");
-	assert_int_equal(counts().refused, 2);
+	assert_int_equal(peer_counts().refused, 2);
 }
 
 static void
@@ -140,7 +129,7 @@ a_body_of_another_message(void **state)
 	    (struct envelope){ .frame = frame_request, .id = 7, .message = (char *)"snapshot_get" },
 	    MSG_nothing, &nothing);
 	raw_expect_failure(7, ERR_invalid_argument, "ok");
-	assert_int_equal(counts().malformed, 1);
+	assert_int_equal(peer_counts().malformed, 1);
 }
 
 static void
@@ -185,7 +174,7 @@ more_blobs_than_allowed(void **state)
 		zmq_send(raw_peer, "x", 1, i == WIRE_MAX_BLOBS + 1 ? 0 : ZMQ_SNDMORE);
 	raw_get(8, "echo");
 	assert_true(raw_replied(8));
-	assert_int_equal(counts().malformed, 1);
+	assert_int_equal(peer_counts().malformed, 1);
 }
 
 /* ---- noise ---- */
@@ -220,7 +209,7 @@ flipped_bits(void **state)
 	packed_clear(&body);
 	raw_get(ATTACKS + 1, "echo");
 	assert_true(raw_replied(ATTACKS + 1));
-	assert_true(counts().malformed > ATTACKS / 4);
+	assert_true(peer_counts().malformed > ATTACKS / 4);
 }
 
 static void
@@ -243,7 +232,7 @@ random_messages(void **state)
 	raw_hello("executor", MSG_none);
 	raw_get(1, "echo");
 	assert_true(raw_replied(1));
-	assert_int_equal(counts().malformed, ATTACKS);
+	assert_int_equal(peer_counts().malformed, ATTACKS);
 }
 
 /* A connection with bytes that are no ZMTP, or that begin as ZMTP and then are not. */
@@ -324,7 +313,7 @@ random_bytes_on_a_unix_socket(void **state)
 	assert_true(peer_try("echo").replied);
 	snprintf(to.sun_path, sizeof to.sun_path, "%s/executor-snapshotd/1", peer_folder());
 	random_connections((struct sockaddr *)&to, sizeof to);
-	assert_true(counts().refused > ATTACKS / 4);
+	assert_true(peer_counts().refused > ATTACKS / 4);
 }
 
 static void
@@ -344,14 +333,14 @@ random_bytes_and_no_key_over_tcp(void **state)
 	peer_client(&(struct peer_options){ .connect = listen, .keys = keys });
 	assert_true(peer_try("echo").replied);
 	random_connections((struct sockaddr *)&to, sizeof to);
-	uint64_t refused = counts().refused;
+	uint64_t refused = peer_counts().refused;
 	assert_true(refused > ATTACKS / 4);
 
 	assert_int_equal(zmq_connect(raw_socket(ZMQ_DEALER), listen), 0); /* speaks ZMTP, no key */
 	zmq_send(raw_peer, "hello", 5, ZMQ_DONTWAIT); /* if it is not shut out already */
 	peer_run(1000);
 	assert_true(zmq_recv(raw_peer, keys, sizeof keys, ZMQ_DONTWAIT) < 0);
-	assert_true(counts().refused > refused);
+	assert_true(peer_counts().refused > refused);
 }
 
 /* ---- a server that lies ---- */

@@ -33,17 +33,6 @@ teardown(void **state)
 	return raw_teardown(state);
 }
 
-static struct bus_counts
-counts(void)
-{
-	struct outcome o = peer_try("counts");
-	struct bus_counts c;
-
-	assert_true(o.replied);
-	memcpy(&c, o.text, sizeof c);
-	return c;
-}
-
 static void
 pair(void)
 {
@@ -74,7 +63,7 @@ answers_that_wait_are_bounded(void **state)
 		assert_true(raw_replied(id));
 	raw_expect_failure(4, ERR_limit_exceeded, "wait for executor");
 	assert_true(raw_replied(5)); /* which is small */
-	assert_int_equal(counts().lost, 0);
+	assert_int_equal(peer_counts().lost, 0);
 }
 
 /* Each has room, all of them have not. */
@@ -115,7 +104,7 @@ who_reads_no_refusals_is_cut_off(void **state)
 	}
 	peer_run(1500);
 	assert_true(peer_try("echo").replied);
-	assert_int_equal(counts().lost, 1);
+	assert_int_equal(peer_counts().lost, 1);
 }
 
 static void

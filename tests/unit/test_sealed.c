@@ -139,18 +139,27 @@ refuses_what_another_key_sealed(void **state)
 	assert_false(opens("p", "q", text));
 }
 
+/* Makes the file; its descriptor is the caller's. */
+static int
+open_with_key(char *path)
+{
+	static const char key[] = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n";
+	int fd = mkstemp(path);
+	struct err e;
+
+	assert_int_equal(write(fd, key, sizeof key - 1), sizeof key - 1);
+	assert_int_equal(sealed_open(path, &e), 0);
+	return fd;
+}
+
 static void
 shares_a_key_by_a_file(void **state)
 {
 	char path[] = "/tmp/cloister-sealed-XXXXXX";
-	auto_fd int fd = mkstemp(path);
-	static const char key[] = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n";
+	auto_fd int fd = open_with_key(path);
 	struct err e;
 
 	(void)state;
-	assert_int_equal(write(fd, key, sizeof key - 1), sizeof key - 1);
-	assert_int_equal(sealed_open(path, &e), 0);
-
 	auto_free char *text = sealed_make("p", &someone, value, 60);
 
 	assert_int_equal(sealed_open("", &e), 0);
@@ -202,13 +211,10 @@ static void
 is_not_used_after_a_new_start(void **state)
 {
 	char path[] = "/tmp/cloister-sealed-XXXXXX";
-	auto_fd int fd = mkstemp(path);
-	static const char key[] = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n";
 	struct err e;
 
 	(void)state;
-	assert_int_equal(write(fd, key, sizeof key - 1), sizeof key - 1);
-	assert_int_equal(sealed_open(path, &e), 0);
+	close(open_with_key(path));
 
 	auto_free char *text = sealed_make("p", &someone, value, 60);
 
