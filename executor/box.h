@@ -132,6 +132,7 @@ struct program_spec {
 	unsigned language;
 	uint32_t zygote; /* 0: start it from its file; else a fork of that one */
 	bool alone;      /* the box ends with it; it has one run */
+	bool wanted;     /* somebody waits already: it prepares nothing for who comes later */
 };
 
 struct program_events {

@@ -92,12 +92,13 @@ end_run(struct home *h, struct box_end *end, const struct err *e)
 static void on_box_ended(void *self, const struct err *);
 
 static int
-start_program(struct home *h, unsigned language, uint32_t zygote, struct err *e)
+start_program(struct home *h, unsigned language, uint32_t zygote, bool wanted, struct err *e)
 {
 	const struct program_spec spec = {
 		.language = language,
 		.zygote = zygote,
 		.alone = h->kind == HOME_ALONE,
+		.wanted = wanted,
 	};
 	struct resident *r = &h->residents[language];
 
@@ -124,7 +125,7 @@ attempt(struct home *h, struct err *e)
 	if (h->box != NULL && box_is_ending(h->box))
 		return 0;
 	h->tries++;
-	if (r->program == NULL && start_program(h, h->code.language, h->code.zygote, e) < 0)
+	if (r->program == NULL && start_program(h, h->code.language, h->code.zygote, true, e) < 0)
 		return -1;
 	if (program_run(r->program, &h->code.code, e) < 0)
 		return -1;
@@ -305,10 +306,10 @@ home_new(enum home_kind kind, const struct workspace *workspace, const struct bo
 }
 
 int
-home_prepare(struct home *h, unsigned language, uint32_t zygote, struct err *e)
+home_prepare(struct home *h, unsigned language, uint32_t zygote, bool wanted, struct err *e)
 {
 	must(h->box == NULL && language < COUNT(h->residents));
-	return start_program(h, language, zygote, e);
+	return start_program(h, language, zygote, wanted, e);
 }
 
 void

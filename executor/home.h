@@ -35,8 +35,8 @@ enum home_kind {
 
 /* The workspace must outlive it.  Nothing is started yet.  NULL: no memory. */
 struct home *home_new(enum home_kind, const struct workspace *, const struct box_limits *);
-/* Starts a program ahead of its code, so that it waits for that. */
-int home_prepare(struct home *, unsigned language, uint32_t zygote, struct err *);
+/* Starts a program ahead of its code, so that it waits for that; wanted: somebody waits for it. */
+int home_prepare(struct home *, unsigned language, uint32_t zygote, bool wanted, struct err *);
 /* changed: a program waits now for its first code, or *e says why it does not (any more).  NULL:
  * nobody wants to know. */
 void home_watch(struct home *, void (*changed)(void *self, const struct err *e), void *self);

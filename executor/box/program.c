@@ -454,6 +454,15 @@ on_started(void *self, const struct answer *answer, int *fds, size_t nfds)
 }
 
 static int
+tell_wanted(struct program *p, struct err *e)
+{
+	if (control_add(&p->control, GUEST_WANTED, 0, e) == NULL)
+		return -1;
+	control_send(&p->control);
+	return 0;
+}
+
+static int
 launch(struct program *p, const struct program_spec *spec, struct err *e)
 {
 	static const struct errand_events events = { .started = on_started, .ended = on_ended };
@@ -473,6 +482,8 @@ launch(struct program *p, const struct program_spec *spec, struct err *e)
 		return -1;
 	const int fds[] = { out, err, control };
 
+	if (spec->wanted && spec->zygote != 0 && tell_wanted(p, e) < 0)
+		return -1;
 	p->errand = errand_start(&order, fds, COUNT(fds), &events, p, e);
 	return p->errand == NULL ? -1 : 0;
 }

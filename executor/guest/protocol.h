@@ -23,6 +23,8 @@ enum guest_frame {
 	GUEST_PROFILE = 'P', /* for the CODE or STATEMENT that follows: what allows no other modules
 	                        (a phrase), then names of modules, each with a line feed; absent:
 	                        all may be imported */
+	GUEST_WANTED = 'W',  /* empty: somebody waits already, so nothing is to be prepared that can
+	                        be done without; to forks of a zygote */
 	GUEST_BRIDGE = 'B',  /* key, line feed, JSON text: for the program's `bridge` */
 	/* driver to executor */
 	GUEST_IDLE =

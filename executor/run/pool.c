@@ -15,6 +15,7 @@
 
 #include "executor/builder/order.h"
 #include "executor/options.h"
+#include "executor/run/queue.h"
 #include "executor/runtime.h"
 
 #include "common/auto.h"
@@ -254,7 +255,8 @@ workspace_ready(void *self, struct workspace *workspace, const struct err *e)
 	b->home = home_new(b->line->kind, workspace, &options.limits.box);
 	must(b->home != NULL);
 	home_watch(b->home, changed, b);
-	if (home_prepare(b->home, b->line->language, b->line->zygote, &why) < 0)
+	if (home_prepare(
+		b->home, b->line->language, b->line->zygote, queue_counts()->waiting > 0, &why) < 0)
 		fail(b, &why);
 }
 

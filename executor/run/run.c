@@ -367,7 +367,7 @@ settle_in(struct run *run, struct err *e)
 	run->home = home_new(HOME_ALONE, run->workspace, &run->plan.limits.box);
 	if (run->home == NULL)
 		return err_sys(e, "home");
-	return home_prepare(run->home, run->plan.language, run->plan.zygote, e);
+	return home_prepare(run->home, run->plan.language, run->plan.zygote, true, e);
 }
 
 static void

@@ -37,7 +37,7 @@ class Reply:
 class Talk:
     """A driver at work; its stdout and stderr are files, which out() and err() read from where they were read last."""
 
-    def __init__(self, argv=None, zygote=None, files=None):
+    def __init__(self, argv=None, zygote=None, files=None, wanted=False):
         self.folder = tempfile.TemporaryDirectory()
         self.workspace = os.path.join(self.folder.name, "w")
         os.mkdir(self.workspace)
@@ -48,6 +48,8 @@ class Talk:
         self.reads = [os.dup(os.open(text.name, os.O_RDONLY)) for text in self.texts]
         self.channel, far = socket.socketpair()
         self.channel.settimeout(SECONDS)
+        if wanted:
+            self.send(b"W", b"")
         self.zygote, self.process = zygote, None
         if zygote is not None:
             self.pid = zygote.fork(self.workspace, self.texts, far)

@@ -77,6 +77,7 @@ extern struct fake {
 	uint32_t workspace, adopted;  /* the last one's number, and the one asked for last */
 	int boxes, programs;          /* likewise */
 	size_t forked, started;       /* programs: from a zygote, or from a file */
+	size_t wanted;                /* of these: somebody waited for them already */
 	size_t bridged;               /* values that were handed to programs */
 	size_t given;                 /* contents, by files_give() */
 	char stream[65536];           /* output as it was streamed */

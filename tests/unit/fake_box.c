@@ -115,6 +115,7 @@ program_start(struct box *box, const struct program_spec *spec, const struct pro
 	fake.programs++;
 	fake.forked += spec->zygote != 0;
 	fake.started += spec->zygote == 0;
+	fake.wanted += spec->wanted;
 	return p;
 }
 

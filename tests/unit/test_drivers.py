@@ -223,6 +223,32 @@ def test_files_of_the_workspace_go_before_what_was_imported_ahead(folder):
                          ("import json; json.mine", 0, "", 2), ("{'a': [1]}", 0, "", {"a": [1]})])
 
 
+def test_who_is_waited_for_rehearses_nothing(folder):
+    faults = {}
+    for start in python_both(folder):
+        for wanted in False, True:
+            with start(wanted=wanted) as talk:
+                reply = talk.statement("import resource; resource.getrusage(resource.RUSAGE_SELF).ru_minflt")
+                assert reply.status == 0, talk.err()
+                faults[wanted] = reply.result
+    assert faults[True] + 20 < faults[False], faults  # of the zygote's forks, which come last
+
+
+def test_frames_come_together_and_in_pieces(folder):
+    large = json.dumps("x" * 300000).encode()
+    frames = b"".join(kind + len(data).to_bytes(4, "little") + data for kind, data in (
+        (b"B", b"a\n1"), (b"B", b"b\n" + large), (b"S", b"bridge['a'] + len(bridge['b'])"), (b"S", b"'second'")))
+    for start in python_both(folder):
+        with start() as talk:
+            talk.channel.sendall(frames)
+            assert (talk.answer().result, talk.answer().result) == (300001, "second"), talk.err()
+            for at in range(20):
+                talk.channel.sendall(frames[at:at + 1])
+                time.sleep(0.002)
+            talk.channel.sendall(frames[20:])
+            assert (talk.answer().result, talk.answer().result) == (300001, "second"), talk.err()
+
+
 def test_nothing_of_the_workspace_is_run_ahead(folder):
     """A file that comes while an interpreter waits, and rehearses what longer programs use."""
     zygote = Zygote(os.path.join(folder, "python"), "json,re,collections")

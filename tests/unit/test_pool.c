@@ -97,6 +97,7 @@ gives_what_waits(void **state)
 	(void)state;
 	assert_int_equal(pool_counts()->waiting, LEAST);
 	assert_int_equal(fake.forked, LEAST);
+	assert_int_equal(fake.wanted, 0);
 	assert_true(take(&one, language_python, BASIC));
 	assert_true(take(&two, language_python, BASIC));
 	assert_ptr_not_equal(one.workspace, two.workspace);
@@ -384,6 +385,7 @@ tries_once_more_from_the_file(void **state)
 	forked = fake.forked;
 	start(taken.home, &run);
 	assert_int_equal(fake.forked, forked + 1);
+	assert_int_equal(fake.wanted, 1); /* by its run */
 	assert_true(fake_die(&dead));
 	assert_int_equal(fake.started, started + 1);
 	assert_int_equal(run.done, 0);

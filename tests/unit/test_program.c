@@ -213,11 +213,10 @@ run_statement(uint64_t wall_ms)
 }
 
 static void
-make(bool alone)
+make_of(const struct program_spec *spec)
 {
 	static const struct program_events events = { .done = on_done, .ended = on_ended };
 	static const struct box_limits limits = { .memory_bytes = 1 << 20, .processes = 4 };
-	const struct program_spec spec = { .language = 0, .alone = alone };
 	struct err e;
 
 	memset(&builder, 0, sizeof builder);
@@ -225,8 +224,16 @@ make(bool alone)
 	assert_int_equal(loop_open(&e), 0);
 	box = box_make(&limits, NULL, on_box_ended, NULL, &e);
 	assert_non_null(box);
-	program = program_start(box, &spec, &events, NULL, &e);
+	program = program_start(box, spec, &events, NULL, &e);
 	assert_non_null(program);
+}
+
+static void
+make(bool alone)
+{
+	const struct program_spec spec = { .language = 0, .alone = alone };
+
+	make_of(&spec);
 	say(GUEST_IDLE, "");
 }
 
@@ -487,6 +494,39 @@ test_statements_are_told_what_each_used(void **state)
 	assert_int_equal(seen.runs, 2);
 }
 
+static size_t
+told(const struct program_spec *spec, uint8_t *data, size_t room)
+{
+	ssize_t n;
+
+	make_of(spec);
+	n = recv(builder.control, data, room, MSG_DONTWAIT);
+	return n < 0 ? 0 : (size_t)n;
+}
+
+static void
+test_fork_that_is_wanted_hears_it_first(void **state)
+{
+	static const struct program_spec fork = { .zygote = 1, .alone = true, .wanted = true };
+	uint8_t data[16];
+
+	(void)state;
+	assert_int_equal(told(&fork, data, sizeof data), 5);
+	assert_memory_equal(data, "W\0\0\0", 5);
+}
+
+static void
+test_others_hear_nothing_ahead(void **state)
+{
+	static const struct program_spec ahead = { .zygote = 1, .alone = true };
+	static const struct program_spec cold = { .zygote = 0, .alone = true, .wanted = true };
+	uint8_t data[16];
+
+	assert_int_equal(told(&ahead, data, sizeof data), 0);
+	end(state);
+	assert_int_equal(told(&cold, data, sizeof data), 0);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int
@@ -506,6 +546,8 @@ main(void)
 		cmocka_unit_test_teardown(test_deserted_box_is_not_waited_for, end),
 		cmocka_unit_test_teardown(test_what_is_left_is_killed_first, end),
 		cmocka_unit_test_teardown(test_builders_clock_is_for_what_lasts, end),
+		cmocka_unit_test_teardown(test_fork_that_is_wanted_hears_it_first, end),
+		cmocka_unit_test_teardown(test_others_hear_nothing_ahead, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

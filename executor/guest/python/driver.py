@@ -26,8 +26,10 @@ FILE = "<code>"  # a statement's has its number in it, so that each traceback fi
 FUTURE = 0x1FE0000  # the bits of co_flags that stand for "from __future__ import ..."
 MAX_RESULT, MAX_NAMES, MAX_NAME = 1 << 20, 256, 256
 FORMS = "_repr_png_", "_repr_svg_", "_repr_html_"
-REHEARSAL = b"import sys, os\nprint(1)\nname = [str(n) for n in range(2)]\nname"
+REHEARSAL = b"import sys, os\nprint(1)\nname = [str(n) for n in range(2)]\nname\n"
 LONG_NEEDS = {"json", "re", "collections"}  # what it imported itself would go before the program's own files
+PART = 4096  # bytes of a read
+WANTED = b"W\0\0\0\0"
 CALM_MS = 50  # without a program: who waits so long may as well rehearse what longer programs use
 LONG_REHEARSAL = b"""
 import sys, os, json, re
@@ -51,8 +53,8 @@ while len(all) > 4 and not all[0].number % 2:
 name = tuple(zip(all, enumerate("abc")))
 name
 """
+WARM_UPS = 16  # a function's code is made faster from its 8th call on, and some parts later
 EMPTY = 40  # bytes of a folder of a tmpfs: 20 for each entry, "." and ".." among them
-REHEARSED = b"a rehearsal\nsys\nos\njson\nre\ncollections\n"
 MAX_SOURCES, MAX_SOURCE_BYTES = 512, 8 << 20  # of earlier statements, for their tracebacks
 
 beside_files = {}  # by name; a zygote has read them all before it forks
@@ -68,24 +70,35 @@ class Control:
 
     def __init__(self, number=CONTROL):
         os.set_inheritable(number, False)
-        self.number, self.owner, self.file = number, os.getpid(), os.fstat(number)
-
-    def bytes(self, size):
-        data = bytearray()
-        while len(data) < size and (part := os.read(self.number, size - len(data))):
-            data += part
-        return data if len(data) == size else None
+        self.number, self.owner, self.file, self.come = number, os.getpid(), os.fstat(number), bytearray()
 
     def receive(self):
         """Kind and payload of a frame; None when there will be no more."""
-        head = self.bytes(5)
-        payload = head and self.bytes(int.from_bytes(head[1:], "little"))
-        return None if payload is None else (bytes(head[:1]), payload)
+        end = 5
+        while len(self.come) < end or len(self.come) < (end := 5 + int.from_bytes(self.come[1:5], "little")):
+            part = os.read(self.number, max(end - len(self.come), PART))
+            if not part:
+                return None
+            self.come += part
+        kind, payload = bytes(self.come[:1]), self.come[5:end]
+        del self.come[:end]
+        return kind, payload
 
-    def is_calm(self):
+    def is_calm(self, ms):
+        """Does nothing come for so long?"""
         poll = select.poll()
         poll.register(self.number, select.POLLIN)
-        return not poll.poll(CALM_MS)
+        return not poll.poll(ms)
+
+    def is_wanted(self):
+        """Does the executor say that somebody waits?  It does so at once or never."""
+        if self.is_calm(0):
+            return False
+        self.come += os.read(self.number, len(WANTED))
+        wanted = self.come == WANTED
+        if wanted:
+            self.come.clear()
+        return wanted
 
     # A fork of the program comes by here too, and a file that it opened may have become descriptor 3.
     def intact(self):
@@ -283,7 +296,10 @@ class Driver:
         self.ahead, self.shadows = frozenset(ahead), Shadows(ahead)
         self.profile = self.guard = None
         # One that has more than the standard library imported serves a profile, and so runs that are held to it.
-        self.guarded = any(name.partition(".")[0] not in sys.stdlib_module_names for name in ahead)
+        self.libraries = sorted(name for name in ahead if "." not in name and name not in sys.stdlib_module_names
+                                and hasattr(sys.modules[name], "__path__"))
+        names = "".join(f"{name}\n" for name in sys.modules if "." not in name)
+        self.allowed = f"a rehearsal\n{names}".encode() if self.libraries else None
         self.hook, self.flags, self.statements, self.whole = sys.excepthook, 0, 0, False
         self.prepare()
 
@@ -300,10 +316,10 @@ class Driver:
         """What a run writes to in a fork is copied page by page: here, and not while somebody waits for it."""
         nowhere, stdout = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC), os.dup(1)
         near, far = os.pipe()
-        os.write(far, frame(b"C", source))
+        os.write(far, frame(b"C", "".join(f"import {name}\n" for name in self.libraries).encode() + source))
         os.dup2(nowhere, 1)
         self.control, control, bridge = Control(nowhere), self.control, self.bridge
-        self.profile = REHEARSED if self.guarded else None
+        self.profile = self.allowed
         kind, payload = Control(near).receive()
         self.end_program(self.run_program(payload))
         self.interrupts.forbid()
@@ -312,7 +328,17 @@ class Driver:
         os.dup2(stdout, 1)
         for number in nowhere, stdout, near, far:
             os.close(number)
+        gc.freeze()  # the run's collections look at nothing of this; at its own module they have to
         self.begin()
+
+    def warm_up(self):
+        """In a zygote: what the interpreter does for code that runs often is done once, and not in each fork."""
+        self.begin()
+        self.last = next(reversed(sys.modules))
+        for _ in range(WARM_UPS):
+            self.rehearse(REHEARSAL)
+            if LONG_NEEDS <= sys.modules.keys():
+                self.rehearse(LONG_REHEARSAL)
 
     def begin(self):
         main = sys.modules["__main__"] = type(sys)("__main__")
@@ -325,10 +351,10 @@ class Driver:
         self.interrupts.arm()
         self.begin()
         self.last = next(reversed(sys.modules))
-        if self.ahead:
+        if self.ahead and not self.control.is_wanted():
             self.rehearse(REHEARSAL)
         self.control.send(b"I", b"")
-        if self.ahead and self.control.is_calm() and LONG_NEEDS <= sys.modules.keys():
+        if self.ahead and self.control.is_calm(CALM_MS) and LONG_NEEDS <= sys.modules.keys():
             shadows, self.shadows = self.shadows, Shadows(())  # files that came meanwhile are not run by this
             self.rehearse(LONG_REHEARSAL)
             self.shadows = shadows
@@ -344,7 +370,7 @@ class Driver:
                 self.statement(payload.decode().removeprefix("\ufeff"))
             elif kind == b"C":
                 self.program(payload)
-            else:
+            elif kind != WANTED[:1]:
                 sys.exit("the control channel brought something else than a program")
         if self.statements == 0:
             sys.exit("the control channel ended before the program came")
@@ -389,7 +415,8 @@ class Driver:
         self.sources.add(file, source)
         try:
             body, tail, assigned = self.parse(source, file)
-            exec(body, self.scope)
+            if body is not None:
+                exec(body, self.scope)
             if tail is not None:
                 value = eval(tail, self.scope)
         except SystemExit as stop:
@@ -406,15 +433,17 @@ class Driver:
         return status
 
     def parse(self, source, file):
-        """The code; that of its last statement by itself, where that is an expression; whether it assigns `result`."""
+        """The code, or None; that of its last statement by itself, where that is an expression; whether it assigns `result`."""
         tree = compile(source, file, "exec", _ast.PyCF_ONLY_AST | self.flags, True)
         assigned = "result" in source and assigns_result(tree)
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], _ast.Expr) else None
-        body = compile(tree, file, "exec", self.flags, True)
-        self.flags |= body.co_flags & FUTURE
-        if last is None:
-            return body, None, assigned
-        return body, compile(_ast.Expression(last.value), file, "eval", self.flags, True), assigned
+        body = tail = None
+        if tree.body:
+            body = compile(tree, file, "exec", self.flags, True)
+            self.flags |= body.co_flags & FUTURE
+        if last is not None:
+            tail = compile(_ast.Expression(last.value), file, "eval", self.flags, True)
+        return body, tail, assigned
 
     @staticmethod
     def status(code):
@@ -439,7 +468,8 @@ class Driver:
 
     def tell_rich(self, value):
         try:
-            if "matplotlib.pyplot" not in sys.modules and not any(hasattr(type(value), form) for form in FORMS):
+            if "matplotlib.pyplot" not in sys.modules and (
+                    value is None or not any(hasattr(type(value), form) for form in FORMS)):
                 return
             with OwnPath():
                 for part in beside("rich.py")["rich"](value):
@@ -517,6 +547,8 @@ class Driver:
 
 def flush_native():
     """Where ctypes is, there may be code in C or Fortran with buffers of its own."""
+    if "ctypes" not in sys.modules:
+        return
     for library, flush in (None, "fflush"), ("libgfortran.so.5", "_gfortran_flush_i4"):
         try:
             if library not in flushes:

@@ -195,6 +195,9 @@ def main():
                if _signal.getsignal(number) == _signal.SIG_IGN]
     settle(environment)
     waiting = driver.Driver(frozenset(set(sys.modules) - bare))
+    waiting.warm_up()
+    for number in ignored:
+        _signal.signal(number, _signal.SIG_IGN)
     check_descriptors(descriptors)
     gc.freeze()
     become(zygote.serve(), random_states, ignored, setters)
