@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Those that are timed: cloister, behind its gateway, and what one would run a program with otherwise.
 
-A peer is called to run its program once, and checks what that printed; cpu_ms() is the processor time that it took up to
-now, or None where that cannot be told from outside.
+A peer is called to run its program once, checks what that printed, and returns the milliseconds that it took: from the
+write of the request, or the start of the command, to the read of all of the answer. What the client does before and after,
+as making and reading JSON, is in no peer's figure. cpu_ms() is the processor time that it took up to now, or None where that
+cannot be told from outside.
 """
 
 import contextlib
@@ -63,6 +65,10 @@ NAMESPACES = 0x20000 | 0x2000000 | 0x4000000 | 0x8000000 | 0x20000000  # mount, 
 FORKS = {"a warm interpreter's forks": 0, NAMESPACED: NAMESPACES}
 
 
+def since(start):
+    return (time.perf_counter() - start) * 1000
+
+
 class Gateway:
     """A gateway of a cluster, driven by blocking writes and reads: nothing of the client's threads is in the figure."""
 
@@ -79,22 +85,26 @@ class Gateway:
         self.process.stdin.flush()
 
     def tell(self, line):
-        """A request that is made already, and its answer: the time of making and reading JSON is not in it."""
+        """Milliseconds of a request that is made already, and its answer."""
+        start = time.perf_counter()
         self.send(line)
-        return self.process.stdout.readline()
+        answer = self.process.stdout.readline()
+        return since(start), answer
 
     def result(self, tool, **arguments):
-        answer = json.loads(self.tell(self.line("tools/call", name=tool, arguments=arguments)))
+        """Milliseconds, and what the tool answers."""
+        ms, answer = self.tell(self.line("tools/call", name=tool, arguments=arguments))
+        answer = json.loads(answer)
         if "result" not in answer or answer["result"].get("isError"):
             sys.exit(f"cloister answered {answer}")
-        return answer["result"]["structuredContent"]
+        return ms, answer["result"]["structuredContent"]
 
     def run(self, code, prints, **arguments):
-        """One run; what it used."""
-        done = self.result("execute_code", code=code, **arguments)
+        """One run: milliseconds, and what it used."""
+        ms, done = self.result("execute_code", code=code, **arguments)
         if done["stdout"] != prints:
             sys.exit(f"cloister answered {done}")
-        return done["usage"]
+        return ms, done["usage"]
 
     def peer(self, code, prints="1\n", **arguments):
         return Program(self, code, prints, arguments)
@@ -135,8 +145,9 @@ class Program:
         self.starts = {}
 
     def __call__(self):
-        usage = self.gateway.run(self.code, self.prints, **self.arguments)
+        ms, usage = self.gateway.run(self.code, self.prints, **self.arguments)
         self.starts[usage["start"]] = self.starts.get(usage["start"], 0) + 1
+        return ms
 
     def cpu_ms(self):
         return processes.cpu_ms(self.gateway.tree())
@@ -149,10 +160,14 @@ class Forked:
         self.process = subprocess.Popen([PYTHON, "-I", "-c", FORK], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def __call__(self):
+        start = time.perf_counter()
         self.process.stdin.write(b"\n")
         self.process.stdin.flush()
-        if self.process.stdout.readline() != b"1\n":
+        answer = self.process.stdout.readline()
+        ms = since(start)
+        if answer != b"1\n":
             sys.exit("the warm interpreter ended")
+        return ms
 
     def cpu_ms(self):
         return processes.cpu_ms([self.process.pid])
@@ -166,15 +181,24 @@ class Command:
     """A peer that is one command.  Its processor time is that of those it waits for; not counted where others do its work."""
 
     def __init__(self, argv, prints=b"1\n", counted=True):
-        self.argv, self.prints, self.counted, self.used_ms = argv, prints, counted, 0
+        self.path, self.argv, self.prints, self.counted, self.used_ms = shutil.which(argv[0]), argv, prints, counted, 0
+        self.errors = tempfile.TemporaryFile()
 
     def __call__(self):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        done = subprocess.run(self.argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
-        if done.stdout != self.prints:
-            sys.exit(f"{self.argv[0]} printed {done.stdout!r} {done.stderr[-300:]!r}")
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        self.used_ms += (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1000
+        near, far = os.pipe()
+        actions = [(os.POSIX_SPAWN_DUP2, far, 1), (os.POSIX_SPAWN_DUP2, self.errors.fileno(), 2)]
+        start = time.perf_counter()
+        pid = os.posix_spawn(self.path, self.argv, os.environ, file_actions=actions)
+        os.close(far)
+        with os.fdopen(near, "rb", buffering=0) as file:
+            printed = file.readall()
+        _, _, used = os.wait4(pid, 0)
+        ms = since(start)
+        if printed != self.prints:
+            self.errors.seek(0)
+            sys.exit(f"{self.argv[0]} printed {printed!r} {self.errors.read()[-300:]!r}")
+        self.used_ms += (used.ru_utime + used.ru_stime) * 1000
+        return ms
 
     def cpu_ms(self):
         return self.used_ms if self.counted else None
