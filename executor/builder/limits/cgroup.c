@@ -4,8 +4,8 @@
  * controller's hierarchy of version 1.
  *
  * Trusts the host's files.  A knob that cannot be set is a layer that is missing, and said so; a
- * group that cannot be made at all is an error.  On a host of both versions the empty version 2
- * hierarchy still counts processor time.
+ * group that cannot be made at all is an error.  Where version 1 does not count processor time, an
+ * empty version 2 hierarchy beside it still does.
  */
 #include "executor/builder/limits/cgroup.h"
 
@@ -217,8 +217,8 @@ open_version1(void)
 		return false;
 	}
 	open_plain(CPU);
-	if (!open_plain(UNIFIED))
-		open_plain(CPUACCT);
+	if (!open_plain(CPUACCT))
+		open_plain(UNIFIED);
 	return true;
 }
 
@@ -444,10 +444,17 @@ cgroup_make(struct cgroup *g, const struct order *order, uint64_t workspace_byte
 	return -1;
 }
 
+/*
+ * By cgroup.procs a process comes with all its threads, for which the kernel (cgroup_attach_lock)
+ * waits for a grace period of RCU if nobody did so just before: 8 ms, in which no other group can
+ * be made or removed, and so nothing else is done for anybody.  A thread that brings itself alone,
+ * to `tasks`, waits for nothing (since Linux 5.5); version 2 has that for threaded groups only.
+ */
 static int
 open_door(struct cgroup *g, enum hierarchy h, struct err *e)
 {
-	int fd = openat(groups.ours[h], path_of(g, "cgroup.procs").text, O_WRONLY | O_CLOEXEC);
+	const char *door = h == UNIFIED ? "cgroup.procs" : "tasks";
+	int fd = openat(groups.ours[h], path_of(g, door).text, O_WRONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return err_sys(e, "open cgroup.procs");

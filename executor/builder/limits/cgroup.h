@@ -21,7 +21,8 @@ enum {
 struct cgroup {
 	uint32_t number;
 	unsigned tries;            /* its user's: to remove it */
-	int join[CGROUP_MAX_JOIN]; /* cgroup.procs: a process of the box writes itself into each */
+	int join[CGROUP_MAX_JOIN]; /* a process of the box, of one thread, writes itself into each
+	                            */
 	size_t njoin;
 	int into;                  /* for CLONE_INTO_CGROUP, or -1 */
 	int use[CGROUP_USES];      /* open for reading, or -1; until it is removed */
