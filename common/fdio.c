@@ -183,6 +183,20 @@ fdio_load_given(const char *path, size_t limit, struct blob *to, struct err *e)
 	return load_name(AT_FDCWD, path, 0, limit, to, e);
 }
 
+static bool
+same_time(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+bool
+fdio_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_size == b->st_size &&
+	       a->st_mode == b->st_mode && same_time(&a->st_mtim, &b->st_mtim) &&
+	       same_time(&a->st_ctim, &b->st_ctim);
+}
+
 static int
 sync_folder(int dir, struct err *e)
 {

@@ -5,7 +5,9 @@
 #include "common/err.h"
 #include "common/schema.h"
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 /* Names that begin so are drafts of fdio_store(); one left behind by a power loss may be deleted.
@@ -31,6 +33,9 @@ int fdio_load(int dir, const char *name, size_t limit, struct blob *, struct err
 int fdio_load_open(int fd, const char *name, size_t limit, struct blob *, struct err *);
 /* The same of a file that whoever runs this program names, maybe by a link. */
 int fdio_load_given(const char *path, size_t limit, struct blob *, struct err *);
+
+/* Was a file neither replaced nor changed between two looks at its path? */
+bool fdio_same(const struct stat *, const struct stat *);
 
 /* The file is there wholly or not at all, also after a power loss: temporary file, fsync, rename,
  * fsync of dir. */

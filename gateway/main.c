@@ -5,7 +5,8 @@
  * It trusts nobody: its input is a client that passes on what a model wrote, and replies that hold
  * what hostile programs wrote.  It knows no tool by name; what it offers and whom it asks stands in
  * schema.def.  It holds what no other daemon must have: who the client is.  Of the machine it can
- * reach its two streams or its listening socket, and the endpoints of its edges, nothing else.
+ * reach its two streams or its listening socket, the endpoints of its edges, and, to read, the
+ * folders of credentials and certificates, nothing else.
  */
 #include "gateway/http/http.h"
 #include "gateway/mcp/sealed.h"
@@ -111,7 +112,7 @@ drain_gateway(void)
 	return way->drain == NULL ? 0 : way->drain();
 }
 
-/* Of libmicrohttpd, and to read the folder of credentials again, beside what all daemons use. */
+/* Of libmicrohttpd, and to read credentials and certificates again, beside what all daemons use. */
 static const int syscalls[] = { SCMP_SYS(fstat), SCMP_SYS(newfstatat), SCMP_SYS(openat),
 	SCMP_SYS(openat2), SCMP_SYS(sendfile), SCMP_SYS(sendmsg), SCMP_SYS(setsockopt),
 	SCMP_SYS(writev), -1 };

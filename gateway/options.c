@@ -72,7 +72,8 @@ const struct setting options_table[] = {
 	  "Origins of web pages that may ask, as in https://chat.example.com, beside those of "
 	  "localhost; joined by commas; * for all." },
 	{ "tls_certificate", KIND_TEXT, &options.tls_certificate, "", 0, 4095, NULL,
-	  "File of the certificate chain, PEM; with tls_key: HTTPS." },
+	  "File of the certificate chain, PEM; with tls_key: HTTPS. New connections get a renewed pair "
+	  "once both files are there; the gateway can read all of their folders." },
 	{ "tls_key", KIND_TEXT, &options.tls_key, "", 0, 4095, NULL,
 	  "File of the certificate's private key, PEM." },
 	{ "link_key", KIND_TEXT, &options.link_key, "", 0, 4095, NULL,

@@ -9,25 +9,10 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <sodium.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/statvfs.h>
 
 static const char name[] = "credentials", reader[] = "cloister-gateway";
-
-static bool
-same_time(const struct timespec *a, const struct timespec *b)
-{
-	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
-}
-
-static bool
-same(const struct stat *a, const struct stat *b)
-{
-	return a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_size == b->st_size &&
-	       a->st_mode == b->st_mode && same_time(&a->st_mtim, &b->st_mtim) &&
-	       same_time(&a->st_ctim, &b->st_ctim);
-}
 
 /* A folder that was made before keeps its owner and mode, as far as these will do. */
 static int
@@ -133,7 +118,7 @@ look(const struct folder *folder, struct folder_file *file, struct err *e)
 		file->seen = (struct stat){ 0 };
 		return file->read(NULL, e);
 	}
-	if (same(&st, &file->seen))
+	if (fdio_same(&st, &file->seen))
 		return 0;
 	file->seen = st;
 	return read_file(folder, file, e);

@@ -11,6 +11,7 @@
 #include "gateway/http/guard.h"
 #include "gateway/http/metrics.h"
 #include "gateway/http/session.h"
+#include "gateway/http/tls/tls.h"
 #include "gateway/http/web.h"
 #include "gateway/links.h"
 #include "gateway/options.h"
@@ -266,7 +267,7 @@ link_to(struct client *client, struct exchange *x, const char *session, const ch
 	if (*options.public_url != '\0' || host == NULL || strlen(host) > sizeof base - 16)
 		return links_make(*options.public_url != '\0' ? options.public_url : web_url(),
 		    client->account, session, path);
-	snprintf(base, sizeof base, "http%s://%s", web_tls() ? "s" : "", host);
+	snprintf(base, sizeof base, "http%s://%s", tls_on() ? "s" : "", host);
 	return links_make(base, client->account, session, path);
 }
 

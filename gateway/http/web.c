@@ -13,6 +13,7 @@
 #include "gateway/account.h"
 #include "gateway/auth/auth.h"
 #include "gateway/http/guard.h"
+#include "gateway/http/tls/tls.h"
 #include "gateway/options.h"
 
 #include "common/auto.h"
@@ -32,7 +33,6 @@ enum {
 	CHECK_MS = 5000, /* after which credentials of who reads a stream are looked at again */
 	BACKLOG = 1024,
 	READ_BYTES = 1024, /* what a connection's buffer starts with, and grows by */
-	CERTIFICATE_MAX = 1 << 20,
 };
 
 static struct {
@@ -42,7 +42,6 @@ static struct {
 	bool woken, draining, public;
 	struct http_peer *peers;
 	uint64_t sweep;
-	char *certificate, *key;
 	char url[160];
 } web = { .socket = -1, .epoll = -1 };
 
@@ -315,12 +314,14 @@ watch_stream(struct http_request *r, int64_t now)
 static void
 sweep(void *unused)
 {
-	int64_t now = loop_now_ms();
+	int64_t now = loop_now_ms(), handshake = now;
 	struct http_peer *next;
 
 	(void)unused;
 	for (struct http_peer *p = web.peers; p != NULL; p = next) {
 		next = p->next;
+		if (p->fresh && p->request == NULL && p->since_ms < handshake)
+			handshake = p->since_ms; /* or its end; a request tells */
 		if (is_late(p, now)) {
 			web_counts.refused_slow++;
 			if (p->request != NULL)
@@ -334,6 +335,7 @@ sweep(void *unused)
 			look_for_end(p, now);
 		}
 	}
+	tls_forget(handshake);
 	guard_sweep(now);
 	web.sweep = loop_after(SWEEP_MS, sweep, NULL);
 }
@@ -437,55 +439,27 @@ listen_there(struct err *e)
 	    bind(fd, (struct sockaddr *)&where, size) < 0 || listen(fd, BACKLOG) < 0 ||
 	    getsockname(fd, (struct sockaddr *)&where, &size) < 0)
 		return err_sys(e, "listen on %s", options.listen);
-	snprintf(web.url, sizeof web.url, "http%s://%.*s:%u", web_tls() ? "s" : "",
+	snprintf(web.url, sizeof web.url, "http%s://%.*s:%u", tls_on() ? "s" : "",
 	    (int)(strrchr(options.listen, ':') - options.listen), options.listen,
 	    (unsigned)ntohs(((struct sockaddr_in *)&where)->sin_port));
 	web.socket = take_fd(&fd);
 	return 0;
 }
 
-static char *
-read_pem(const char *setting, const char *path, struct err *e)
-{
-	struct blob text;
-
-	if (fdio_load_given(path, CERTIFICATE_MAX, &text, e) == 0)
-		return text.data;
-	err_add(e, "%s", setting);
-	return NULL;
-}
-
-static int
-read_certificate(struct err *e)
-{
-	if ((*options.tls_certificate == '\0') != (*options.tls_key == '\0'))
-		return err_set(e, ERR_invalid_argument,
-		    "tls_certificate and tls_key: one is given without the other");
-	if (*options.tls_certificate == '\0')
-		return 0;
-	if (MHD_is_feature_supported(MHD_FEATURE_TLS) != MHD_YES)
-		return err_set(e, ERR_unavailable, "this libmicrohttpd was built without TLS");
-	web.certificate = read_pem("tls_certificate", options.tls_certificate, e);
-	if (web.certificate == NULL)
-		return -1;
-	web.key = read_pem("tls_key", options.tls_key, e);
-	return web.key == NULL ? -1 : 0;
-}
-
 int
 web_open(struct err *e)
 {
 	daemon_files(options.max_connections);
-	return read_certificate(e) < 0 ? -1 : listen_there(e);
+	return tls_open(e) < 0 ? -1 : listen_there(e);
 }
 
 static struct MHD_Daemon *
 make_daemon(void)
 {
-	struct MHD_OptionItem tls[] = { { MHD_OPTION_HTTPS_MEM_CERT, 0, web.certificate },
-		{ MHD_OPTION_HTTPS_MEM_KEY, 0, web.key }, { MHD_OPTION_END, 0, NULL } };
+	struct MHD_OptionItem tls[] = { { MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)tls_choose },
+		{ MHD_OPTION_END, 0, NULL } };
 	unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
-	                 (web_tls() ? MHD_USE_TLS : 0);
+	                 (tls_on() ? MHD_USE_TLS : 0);
 
 	return MHD_start_daemon(flags, 0, NULL, NULL, on_request, NULL, MHD_OPTION_EXTERNAL_LOGGER,
 	    on_log, NULL, MHD_OPTION_LISTEN_SOCKET, web.socket, MHD_OPTION_NOTIFY_CONNECTION,
@@ -495,17 +469,17 @@ make_daemon(void)
 	    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)options.max_header_bytes,
 	    MHD_OPTION_CONNECTION_MEMORY_INCREMENT, (size_t)READ_BYTES,
 	    MHD_OPTION_UNESCAPE_CALLBACK, request_unescape, NULL, MHD_OPTION_CONNECTION_TIMEOUT, 0U,
-	    web_tls() ? MHD_OPTION_ARRAY : MHD_OPTION_END, tls, MHD_OPTION_END);
+	    tls_on() ? MHD_OPTION_ARRAY : MHD_OPTION_END, tls, MHD_OPTION_END);
 }
 
 int
 web_start(const struct http_route *routes, struct err *e)
 {
 	web.routes = routes;
+	tls_start();
 	web.daemon = make_daemon();
 	if (web.daemon == NULL)
-		return err_set(e, ERR_internal,
-		    "libmicrohttpd did not start; with TLS: is it the key of that certificate?");
+		return err_set(e, ERR_internal, "libmicrohttpd did not start");
 	web.epoll = MHD_get_daemon_info(web.daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
 	web.sweep = loop_after(SWEEP_MS, sweep, NULL);
 	log_info("listening", LOG_S("url", web.url));
@@ -532,8 +506,7 @@ web_stop(void)
 	loop_forget(web.epoll);
 	MHD_stop_daemon(web.daemon);
 	web.daemon = NULL;
-	free(take_ptr(web.certificate));
-	free(take_ptr(web.key));
+	tls_close();
 }
 
 size_t
@@ -563,10 +536,4 @@ const char *
 web_url(void)
 {
 	return web.url;
-}
-
-bool
-web_tls(void)
-{
-	return *options.tls_certificate != '\0';
 }

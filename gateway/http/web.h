@@ -19,7 +19,7 @@ struct web_counts {
 
 extern struct web_counts web_counts;
 
-/* Before the jail: listens, reads certificates.  Then within it. */
+/* Before the jail: listens, reads the certificate.  Then within it. */
 int web_open(struct err *);
 int web_start(const struct http_route *, struct err *);
 void web_stop(void);
@@ -32,4 +32,3 @@ void web_wake(void);
 bool web_public(void);
 /* "http://127.0.0.1:8765", as listened on. */
 const char *web_url(void);
-bool web_tls(void);

@@ -381,36 +381,6 @@ def test_many_at_once(bin_):
         assert not failed, failed[0]
 
 
-# ---- TLS ----
-
-def test_tls(bin_):
-    import shutil
-    import ssl
-    import subprocess
-    import tempfile
-
-    if shutil.which("openssl") is None:
-        raise cases.Skip("no openssl to make a certificate with")
-    with tempfile.TemporaryDirectory() as folder:
-        key, certificate = (os.path.join(folder, name) for name in ("key", "certificate"))
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
-                        "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate],
-                       check=True, capture_output=True)
-        with Gateway(bin_, ["--tls-key=" + key, "--tls-certificate=" + certificate]) as gateway:
-            assert gateway.url.startswith("https://")
-            trust = ssl.create_default_context(cafile=certificate)
-            with gateway.raw(trust=trust) as raw:
-                for _ in range(3):
-                    raw.send(post(gateway, modern("tools/list")))
-                    assert b'"_meta"' in raw.read(b'"_meta"')
-            with gateway.raw(trust=trust) as stream:
-                stream.send(post(gateway, DISCOVER).replace(b"application/json, text/event-stream", b"text/event-stream"))
-                assert b"event: message" in stream.read(b"\r\n0\r\n\r\n")
-            with gateway.raw() as plain:
-                plain.send(post(gateway, DISCOVER))
-                assert b"200 OK" not in plain.read()
-
-
 def main():
     counts = cases.play(sys.modules[__name__], named={"bin_": os.path.abspath(sys.argv[1])}, after=held.check)
     cases.end(counts)
