@@ -34,7 +34,8 @@
 enum {
 	SLOTS = 64,
 	PATH = 256,
-	ALIVE_TRIES = 1000, /* of 5 ms */
+	ALIVE_TRIES = 1000, /* of 5 ms, */
+	GROUPS_TRIES = 20,  /* and these */
 	FIRST_UID = 900000, /* SLOTS times ORDER_MAX_LIVING from here, and one more for each slot */
 	UIDS = SLOTS * (ORDER_MAX_LIVING + 1),
 };
@@ -110,11 +111,33 @@ hold_alive(int file)
 	return fcntl(file, F_OFD_SETLK, &whole) == 0;
 }
 
-/* -1: it is not there any more, or what comes from its last builder does not end. */
-static int
-go_on_with(struct host *h, int folder)
+static void
+wait_a_little(void)
 {
 	const struct timespec pause = { .tv_nsec = 5000000 };
+
+	nanosleep(&pause, NULL);
+}
+
+/* Its last builder lets go of all that it holds within a moment. */
+static int
+take_groups(uint32_t slot, bool (*groups)(uint32_t slot))
+{
+	for (int i = 0; i < GROUPS_TRIES; i++) {
+		if (groups(slot))
+			return 0;
+		wait_a_little();
+	}
+	for (uint32_t i = 1; i < SLOTS; i++)
+		if (groups((slot + i) % SLOTS))
+			return 0;
+	return -1;
+}
+
+/* -1: it is not there any more, or what comes from its last builder does not end. */
+static int
+go_on_with(struct host *h, int folder, bool (*groups)(uint32_t slot))
+{
 	struct stat last, st;
 
 	if (fstat(h->slot_fd, &last) < 0)
@@ -128,9 +151,9 @@ go_on_with(struct host *h, int folder)
 		for (int i = 0; i < ALIVE_TRIES; i++) {
 			if (hold_alive(file)) {
 				take_fd(&file);
-				return 0;
+				return take_groups(h->slot, groups);
 			}
-			nanosleep(&pause, NULL);
+			wait_a_little();
 		}
 		return -1;
 	}
@@ -138,7 +161,8 @@ go_on_with(struct host *h, int folder)
 }
 
 static int
-take_slot(struct host *h, int folder, const char *path, struct err *e)
+take_slot(
+    struct host *h, int folder, const char *path, bool (*groups)(uint32_t slot), struct err *e)
 {
 	for (h->slot = 0; h->slot < SLOTS; h->slot++) {
 		auto_fd int file = open_slot(folder, h->slot);
@@ -146,7 +170,7 @@ take_slot(struct host *h, int folder, const char *path, struct err *e)
 
 		if (file < 0 || alive < 0)
 			return err_sys(e, "open %s/%u", path, h->slot);
-		if (flock(file, LOCK_EX | LOCK_NB) == 0 && hold_alive(alive)) {
+		if (flock(file, LOCK_EX | LOCK_NB) == 0 && hold_alive(alive) && groups(h->slot)) {
 			h->slot_fd = take_fd(&file);
 			take_fd(&alive);
 			return 0;
@@ -156,20 +180,20 @@ take_slot(struct host *h, int folder, const char *path, struct err *e)
 }
 
 int
-host_slot(struct host *h, struct err *e)
+host_slot(struct host *h, bool (*groups)(uint32_t slot), struct err *e)
 {
 	char path[PATH];
 	auto_fd int folder = find_slots(path, e);
 
 	if (folder < 0)
 		return -1;
-	if (h->shelf_fd >= 0 && go_on_with(h, folder) == 0)
+	if (h->shelf_fd >= 0 && go_on_with(h, folder, groups) == 0)
 		return 0;
 	if (h->shelf_fd >= 0) {
 		close(take_fd(&h->shelf_fd));
 		close(take_fd(&h->slot_fd));
 	}
-	return take_slot(h, folder, path, e);
+	return take_slot(h, folder, path, groups, e);
 }
 
 /* ---- namespaces ---- */

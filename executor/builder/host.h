@@ -37,11 +37,13 @@ struct host {
 };
 
 /*
- * One among the builders of this host, and so uids that no other gives.  With slot_fd and shelf_fd
- * of an earlier builder it is that one's, when nothing lives any more that came from it; a host
- * where that cannot be has both taken away (-1 and another slot).
+ * One among the builders of this host, and so uids that no other gives, for which groups() could
+ * be had.  With slot_fd and shelf_fd of an earlier builder it is that one's, when nothing lives any
+ * more that came from it; a host where that cannot be has both taken away (-1 and another slot).
+ * Between two such lives the slot stays locked and its groups do not: where another root has taken
+ * them, they are those of the next slot that are free.
  */
-int host_slot(struct host *, struct err *);
+int host_slot(struct host *, bool (*groups)(uint32_t slot), struct err *);
 /*
  * Goes on in a new process: pid 1 of a pid namespace, so that nothing which comes from it outlives
  * it, with mount, network, ipc and uts namespaces, and as no root also a user namespace.  The

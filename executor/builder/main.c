@@ -134,9 +134,8 @@ settle(struct host *host, int *shelf, struct err *e)
 	umask(022);
 	/* For the stewards, who see no file of the host; nothing is asked of it here. */
 	media_open();
-	if (host_slot(host, e) < 0)
+	if (host_slot(host, cgroup_open, e) < 0)
 		return -1;
-	cgroup_open(host->slot);
 	host->limits_by = cgroup_limits_by();
 	return host_enter(host, cgroup_close, e) < 0 || root_make(host, e) < 0 ||
 	               (*shelf = shelf_open(host, e)) < 0 || host_note(host, e) < 0 ||

@@ -7,6 +7,7 @@ and said to be, and nothing grows.
 """
 
 import contextlib
+import fcntl
 import os
 import pwd
 import signal
@@ -144,6 +145,21 @@ def settled(there):
     return last
 
 
+def groups(there):
+    """The folders of all its boxes that the builder holds, one in each hierarchy."""
+    folder = f"/proc/{there.builder()}/fd"
+    links = (os.readlink(os.path.join(folder, fd)) for fd in os.listdir(folder))
+    return {path for path in links if os.path.basename(path).startswith("cloister-")}
+
+
+def take(path):
+    """As a builder does; a descriptor."""
+    os.mkdir(path)
+    held = os.open(path, os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return held
+
+
 def check_files_stay(bin, asker, user, rounds):
     with house(bin, asker, user) as there:
         sessions = {who: there.ask("create_session", {}, who)["session_id"] for who in ("ann", "bob")}
@@ -187,6 +203,30 @@ def test_files_stay_with_an_ordinary_user(bin, asker):
     if os.getuid() != 0:
         raise cases.Skip("only root can become an ordinary user; the case before was that")
     check_files_stay(bin, asker, pwd.getpwnam("nobody").pw_uid, ROUNDS_MORE)
+
+
+def test_files_stay_when_the_groups_are_gone(bin, asker):
+    """Who cannot see the lock of a slot may take its groups between two builders; the next one has others."""
+    if os.getuid() != 0:
+        raise cases.Skip("only root may look at what a builder holds")
+    with house(bin, asker) as there:
+        session = there.ask("create_session", {}, "ann")["session_id"]
+        there.run("open('whose', 'w').write('ann')", session, "ann")
+        before, executor, supervisor = groups(there), there.executor(), there.home.status()["pid"]
+        os.kill(supervisor, signal.SIGSTOP)
+        try:
+            os.kill(executor, signal.SIGKILL)
+            wait_for(lambda: not any(map(os.path.exists, before)), "the end of its groups")
+            held = {path: take(path) for path in before}
+        finally:
+            os.kill(supervisor, signal.SIGCONT)
+        wait_for(lambda: there.home.daemon("executor").get("pid") not in (None, executor), "the next executor")
+        out, _ = there.run("print(open('whose').read())", session, "ann")
+        after = groups(there)
+        for path, fd in held.items():
+            os.rmdir(path)
+            os.close(fd)
+        assert out == "ann\n" and len(after) == len(before) and not after & before, (out, before, after)
 
 
 def test_programs_that_ran_are_gone(bin, asker):

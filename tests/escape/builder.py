@@ -9,8 +9,11 @@ import subprocess
 import time
 
 import box as boxes
+import cases
 
 KEPT = int(re.search(r"KEPT = (\d+)", boxes.read(os.path.join(os.path.dirname(__file__), "../../executor/builder/nets.c"))).group(1))
+# Starts what follows where the cgroups are this machine's and /run is not.
+ROOT = "unshare", "--mount", "sh", "-c", 'mount -t tmpfs tmpfs /run && exec "$@"', "sh"
 DAEMON = """
 import signal, time
 if os.fork() == 0:
@@ -27,9 +30,9 @@ def groups_of(pids):
     return [path for name in names for path in glob.glob(f"/sys/fs/cgroup/**/{name}", recursive=True)]
 
 
-def at_work(box, count=3):
+def at_work(box, count=3, prefix=()):
     """A second set of boxes, beside the one that is tested: its processes, outermost first."""
-    other = boxes.Box(box.source, box.probe, user=box.user)
+    other = boxes.Box(box.source, box.probe, user=box.user, prefix=prefix)
     for _ in range(count):
         other.begin(DAEMON)
     other.inmates(count)
@@ -91,6 +94,51 @@ def test_I20_builder_stopped(box):
     other.process.wait()
     os.kill(other.builder, signal.SIGKILL)
     check_nothing_left(box, other, keeper, inside, groups)
+
+
+def test_I20_builders_of_two_roots(box):
+    """I20: builders that share the cgroups and not /run have groups of their own: while both work, when one is killed,
+    and when what it left is the next one's."""
+    if box.user is not None:
+        raise cases.Skip("an ordinary user has no groups here")
+    own, keeper, inside, groups = at_work(box)
+    far, far_keeper, far_inside, far_groups = at_work(box, prefix=ROOT)
+    assert not set(groups) & set(far_groups), (groups, far_groups)
+    os.kill(far_keeper, signal.SIGKILL)
+    boxes.until(lambda: gone([far_keeper, far.builder, *far_inside]), timeout=5)
+    far.process.wait(timeout=10)
+    left = [path for path in far_groups if os.path.exists(path)]
+    again, _, _, again_groups = at_work(box, prefix=ROOT)
+    assert not set(groups) & set(again_groups) and not set(left) - set(again_groups), (groups, left, again_groups)
+    again.process.kill()
+    boxes.until(lambda: not any(map(os.path.exists, again_groups)), timeout=5)
+    assert own.tries("tell('works', True)") == {"works": "True"} and all(map(os.path.exists, groups))
+    own.process.kill()
+    check_nothing_left(box, own, keeper, inside, groups)
+
+
+def test_I20_groups_that_live(box):
+    """I20: where processes of somebody else live in the groups of a slot, they are let be."""
+    if box.user is not None:
+        raise cases.Skip("an ordinary user has no groups here")
+    before, keeper, inside, groups = at_work(box)
+    before.process.kill()
+    check_nothing_left(box, before, keeper, inside, groups)
+    with subprocess.Popen(["sleep", "60"]) as living:
+        try:
+            for path in groups:
+                os.makedirs(f"{path}/1")
+                with open(f"{path}/1/cgroup.procs", "w", encoding="ascii") as procs:
+                    procs.write(str(living.pid))
+            after, keeper, inside, others = at_work(box)
+            assert others and not set(others) & set(groups), (groups, others)
+            after.process.kill()
+            check_nothing_left(box, after, keeper, inside, others)
+        finally:
+            living.kill()
+    for path in groups:
+        os.rmdir(f"{path}/1")
+        os.rmdir(path)
 
 
 def test_I8_orderly_end(box):

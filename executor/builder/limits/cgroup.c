@@ -11,6 +11,7 @@
 
 #include "common/auto.h"
 #include "executor/builder/limits/cgroup_find.h"
+#include "executor/builder/limits/cgroup_folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +20,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 enum hierarchy {
 	UNIFIED,
@@ -35,6 +37,7 @@ enum {
 	PERIOD_US = 100000,
 	MAX_PROCESSES = 16384, /* of all boxes together */
 	MAX_WEIGHT = 100,      /* times that of one process: the kernel's bound */
+	CLEAR_TRIES = 50,      /* of 10 ms */
 };
 
 static const char *const controllers[HIERARCHIES] = {
@@ -46,7 +49,8 @@ static const char *const controllers[HIERARCHIES] = {
 
 static struct {
 	enum limits_by by;
-	bool cpu; /* version 2: it has that controller, too */
+	bool cpu;   /* version 2: it has that controller, too */
+	bool taken; /* another builder has the slot */
 	char name[32];
 	int above[HIERARCHIES]; /* the folder that ours is in, or -1 */
 	int ours[HIERARCHIES];
@@ -86,18 +90,16 @@ read_number(int folder, const char *path, const char *key)
 
 /* ---- finding a place ---- */
 
-/* Takes *above if it works.  A group of that name may be what another user's builder left. */
+/* Takes *above if it works. */
 static int
 make_ours(enum hierarchy h, int *above)
 {
-	auto_fd int ours = -1;
+	int ours = cgroup_folder_open(*above, groups.name, &groups.taken);
 
-	if (mkdirat(*above, groups.name, 0755) == 0 || errno == EEXIST)
-		ours = openat(*above, groups.name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (ours < 0 || faccessat(ours, ".", W_OK, AT_EACCESS) < 0)
+	if (ours < 0)
 		return -1;
 	groups.above[h] = take_fd(above);
-	groups.ours[h] = take_fd(&ours);
+	groups.ours[h] = ours;
 	return 0;
 }
 
@@ -106,22 +108,36 @@ give_up(enum hierarchy h)
 {
 	if (groups.ours[h] < 0)
 		return;
-	close(groups.ours[h]);
+	/* As long as the lock is held: afterwards it may be another's. */
 	unlinkat(groups.above[h], groups.name, AT_REMOVEDIR);
+	close(groups.ours[h]);
 	close(groups.above[h]);
 	groups.ours[h] = groups.above[h] = -1;
 }
 
-/* Groups of boxes that a killed builder left; their processes died with it. */
-static void
-clear(int ours)
+static bool
+clear_all(void)
 {
-	int again = openat(ours, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	auto_dir DIR *dir = again < 0 ? NULL : fdopendir(again);
+	bool gone = true;
 
-	for (struct dirent *entry; dir != NULL && (entry = readdir(dir)) != NULL;)
-		if (entry->d_type == DT_DIR && entry->d_name[0] != '.')
-			unlinkat(ours, entry->d_name, AT_REMOVEDIR);
+	for (int h = 0; h < HIERARCHIES; h++)
+		if (groups.ours[h] >= 0)
+			gone &= cgroup_folder_clear(groups.ours[h]);
+	return gone;
+}
+
+/* What a killed builder left dies with it, if not at once; what goes on living is none of it. */
+static bool
+await_clear(void)
+{
+	const struct timespec pause = { .tv_nsec = 10000000 };
+
+	for (int i = 0; i < CLEAR_TRIES; i++) {
+		if (clear_all())
+			return true;
+		nanosleep(&pause, NULL);
+	}
+	return false;
 }
 
 /*
@@ -188,7 +204,7 @@ open_unified(void)
 
 	if (cgroup_find(NULL, path, &root) < 0)
 		return false;
-	for (bool own = true; (int)strlen(path) >= root; own = false) {
+	for (bool own = true; !groups.taken && (int)strlen(path) >= root; own = false) {
 		if (open_unified_at(path, own))
 			return true;
 		*strrchr(path, '/') = '\0'; /* a mount point begins with one */
@@ -275,29 +291,37 @@ bound_all(void)
 	set_whole(v2 ? UNIFIED : CPU, v2 ? "cpu.max" : "cpu.cfs_quota_us", whole_quota_us());
 }
 
-void
+static void
+give_up_all(void)
+{
+	for (int h = 0; h < HIERARCHIES; h++)
+		give_up((enum hierarchy)h);
+	groups.by = LIMITS_RLIMIT;
+}
+
+bool
 cgroup_open(uint32_t slot)
 {
+	groups.taken = false;
 	snprintf(groups.name, sizeof groups.name, "cloister-%u", slot);
 	if (open_unified())
 		groups.by = LIMITS_CGROUP2;
-	else if (open_version1())
+	else if (!groups.taken && open_version1())
 		groups.by = LIMITS_CGROUP1;
-	for (int h = 0; h < HIERARCHIES; h++)
-		if (groups.ours[h] >= 0)
-			clear(groups.ours[h]);
+	if (groups.taken || !await_clear()) {
+		give_up_all();
+		return false;
+	}
 	if (groups.by != LIMITS_RLIMIT)
 		bound_all();
+	return true;
 }
 
 void
 cgroup_close(void)
 {
-	for (int h = 0; h < HIERARCHIES; h++)
-		if (groups.ours[h] >= 0) {
-			clear(groups.ours[h]);
-			give_up((enum hierarchy)h);
-		}
+	clear_all();
+	give_up_all();
 }
 
 enum limits_by

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cgroup_folder.c - the lock is flock(2) of the folder, which all see who see the cgroups, whatever
+ * root, mount or cgroup namespace they are in.
+ *
+ * Trusts whoever may write to the cgroups.  Nobody else can open the folder, and so lock it.
+ */
+#include "executor/builder/limits/cgroup_folder.h"
+
+#include "common/auto.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+/* Whoever held it before may have removed it by now; then this is the lock of nothing. */
+static bool
+lock(int above, const char *name, int folder)
+{
+	struct stat here, there;
+
+	return flock(folder, LOCK_EX | LOCK_NB) == 0 && fstat(folder, &here) == 0 &&
+	       fstatat(above, name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       here.st_ino == there.st_ino;
+}
+
+/* One of that name may be what another user's builder left. */
+int
+cgroup_folder_open(int above, const char *name, bool *taken)
+{
+	auto_fd int folder = -1;
+
+	if (mkdirat(above, name, 0700) == 0 || errno == EEXIST)
+		folder = openat(above, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder < 0 || faccessat(folder, ".", W_OK, AT_EACCESS) < 0)
+		return -1;
+	if (lock(above, name, folder))
+		return take_fd(&folder);
+	*taken = true;
+	return -1;
+}
+
+bool
+cgroup_folder_clear(int folder)
+{
+	int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	auto_dir DIR *dir = again < 0 ? NULL : fdopendir(again);
+	bool gone = true;
+
+	for (struct dirent *entry; dir != NULL && (entry = readdir(dir)) != NULL;)
+		if (entry->d_type == DT_DIR && entry->d_name[0] != '.')
+			gone &= unlinkat(folder, entry->d_name, AT_REMOVEDIR) == 0;
+	return gone;
+}
