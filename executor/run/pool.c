@@ -9,6 +9,9 @@
  * before the call that took it has gone to work, and a few at a time, so that who finds the line
  * empty does not stand behind them at the builder.
  *
+ * Who finds none and sees some in the making waits for the first of them, which is sooner there
+ * than one that was ordered behind them all.
+ *
  * What dies in the line is made again, later each time until one lives.
  */
 #include "executor/run/pool.h"
@@ -55,6 +58,8 @@ struct line {
 	struct berth *berths;
 	size_t count, ready; /* all of them, and those that wait */
 	size_t want;
+	struct pool_wait *waits; /* for those in the making, the first first */
+	size_t nwaits;
 	bool called_for;
 	int64_t taken_ms; /* when somebody came last */
 	unsigned failures;
@@ -213,6 +218,53 @@ give_up(struct berth *b)
 	home_wipe(home, workspace);
 }
 
+/* ---- who waits ---- */
+
+void
+pool_leave(struct pool_wait *wait)
+{
+	struct line *line = take_ptr(wait->line);
+	struct pool_wait **at;
+
+	if (line == NULL)
+		return;
+	for (at = &line->waits; *at != wait; at = &(*at)->next)
+		;
+	*at = wait->next;
+	line->nwaits--;
+}
+
+static void
+serve(struct line *line, struct workspace *workspace, struct home *home)
+{
+	struct pool_wait *wait = line->waits;
+
+	pool_leave(wait);
+	wait->come(wait->self, workspace, home);
+}
+
+/* Nobody waits for more than are in the making. */
+static void
+turn_away(struct line *line)
+{
+	while (line->nwaits > line->count - line->ready)
+		serve(line, NULL, NULL);
+}
+
+/* What became ready is the first one's. */
+static void
+hand_over(struct berth *b)
+{
+	struct line *line = b->line;
+	struct workspace *workspace = b->workspace;
+	struct home *home = b->home;
+
+	home_watch(home, NULL, NULL);
+	take_out(b);
+	pool.counts.taken++;
+	serve(line, workspace, home);
+}
+
 static void
 fail(struct berth *b, const struct err *e)
 {
@@ -224,6 +276,7 @@ fail(struct berth *b, const struct err *e)
 		line->failures++;
 	line->resume_ms = loop_now_ms() + (BACK_OFF_MS << (line->failures - 1));
 	give_up(b);
+	turn_away(line);
 	stay_awake();
 }
 
@@ -238,6 +291,8 @@ changed(void *self, const struct err *e)
 	}
 	b->line->failures = 0;
 	count(b->line, b, true);
+	if (b->line->waits != NULL)
+		hand_over(b);
 	fill(NULL);
 }
 
@@ -255,8 +310,8 @@ workspace_ready(void *self, struct workspace *workspace, const struct err *e)
 	b->home = home_new(b->line->kind, workspace, &options.limits.box);
 	must(b->home != NULL);
 	home_watch(b->home, changed, b);
-	if (home_prepare(
-		b->home, b->line->language, b->line->zygote, queue_counts()->waiting > 0, &why) < 0)
+	if (home_prepare(b->home, b->line->language, b->line->zygote,
+		b->line->waits != NULL || queue_counts()->waiting > 0, &why) < 0)
 		fail(b, &why);
 }
 
@@ -304,7 +359,7 @@ fill(void *self)
 	for (size_t i = 0; i < pool.count && !pool.stopped; i++) {
 		struct line *line = &pool.lines[i];
 
-		while (line->count < line->want && now >= line->resume_ms &&
+		while (line->count < line->want + line->nwaits && now >= line->resume_ms &&
 		       pool.counts.making < AT_ONCE &&
 		       all_mb() + cost_mb(line) <= options.pool_memory_mb)
 			add_berth(line);
@@ -407,6 +462,24 @@ pool_take(enum home_kind kind, unsigned language, uint32_t zygote, const struct 
 	return true;
 }
 
+bool
+pool_wait(enum home_kind kind, unsigned language, uint32_t zygote, const struct limits *limits,
+    struct pool_wait *wait)
+{
+	struct line *line = is_default(limits) ? find(kind, language, zygote) : NULL;
+	struct pool_wait **last;
+
+	if (line == NULL || line->nwaits >= line->count - line->ready)
+		return false;
+	for (last = &line->waits; *last != NULL; last = &(*last)->next)
+		;
+	wait->line = line;
+	wait->next = NULL;
+	*last = wait;
+	line->nwaits++;
+	return true;
+}
+
 static bool
 is_short(void)
 {
@@ -476,10 +549,13 @@ pool_stop(void)
 	loop_unset(pool.timer);
 	loop_unset(pool.tick);
 	pool.timer = pool.tick = 0;
-	for (size_t i = 0; i < pool.count; i++)
+	for (size_t i = 0; i < pool.count; i++) {
+		while (pool.lines[i].waits != NULL)
+			pool_leave(pool.lines[i].waits);
 		for (struct berth *b = pool.lines[i].berths, *next; b != NULL; b = next) {
 			next = b->next;
 			if (b->home != NULL)
 				give_up(b);
 		}
+	}
 }

@@ -23,6 +23,23 @@ void pool_stop(void);
 /* false: make both.  Else they are the caller's, and home_run() has a program waiting. */
 bool pool_take(enum home_kind, unsigned language, uint32_t zygote, const struct limits *,
     struct workspace **, struct home **);
+
+/* For who found none, and waits for one that is in the making. */
+struct pool_wait {
+	/* Once; home NULL: none comes, make both. */
+	void (*come)(void *self, struct workspace *, struct home *);
+	void *self;
+
+	/* pool.c's own. */
+	struct line *line; /* NULL: it does not wait */
+	struct pool_wait *next;
+};
+
+/* false: fewer are in the making than are waited for, so make both. */
+bool pool_wait(
+    enum home_kind, unsigned language, uint32_t zygote, const struct limits *, struct pool_wait *);
+/* It waits no more, if it did. */
+void pool_leave(struct pool_wait *);
 /* A call was answered: a good moment to make what was taken. */
 void pool_refill(void);
 

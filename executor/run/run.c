@@ -46,6 +46,7 @@ struct run {
 	struct plan plan;
 	struct ticket ticket;
 	struct session_use use;      /* of no session where it is stateless */
+	struct pool_wait wait;       /* for a box, if it does */
 	struct workspace *own;       /* where it is, */
 	struct home *home;           /* and what is on it; both NULL in a session */
 	struct workspace *workspace; /* the one of both */
@@ -123,6 +124,7 @@ record_end(struct run *run, const struct err *e)
 static void
 free_run(struct run *run)
 {
+	pool_leave(&run->wait);
 	*run->link = run->next;
 	if (run->next != NULL)
 		run->next->link = run->link;
@@ -390,6 +392,18 @@ workspace_ready(void *self, struct workspace *workspace, const struct err *e)
 }
 
 static void
+box_came(void *self, struct workspace *workspace, struct home *home)
+{
+	struct run *run = self;
+
+	run->home = home;
+	if (home == NULL)
+		workspace_make(&run->plan.limits.room, workspace_ready, run);
+	else
+		workspace_ready(run, workspace, NULL);
+}
+
+static void
 prepare(struct run *run)
 {
 	const struct plan *plan = &run->plan;
@@ -407,7 +421,7 @@ prepare(struct run *run)
 	else if (pool_take(HOME_ALONE, plan->language, plan->zygote, &plan->limits, &workspace,
 		     &run->home))
 		workspace_ready(run, workspace, NULL);
-	else
+	else if (!pool_wait(HOME_ALONE, plan->language, plan->zygote, &plan->limits, &run->wait))
 		workspace_make(&plan->limits.room, workspace_ready, run);
 }
 
@@ -534,6 +548,7 @@ new_run(struct call *call, struct execute_code *ask, struct session *session, st
 		.start = place_found,
 		.self = run,
 	};
+	run->wait = (struct pool_wait){ .come = box_came, .self = run };
 	run->use =
 	    (struct session_use){ .ready = workspace_ready, .stop = session_ended, .self = run };
 	run->reply.execution_id = strdup(run->id);

@@ -257,6 +257,125 @@ replaces_what_dies_and_backs_off(void **state)
 	give_back(&taken);
 }
 
+/* ---- who waits ---- */
+
+struct waiting {
+	struct pool_wait wait;
+	struct taken came;
+	unsigned times;
+};
+
+static void
+on_come(void *self, struct workspace *workspace, struct home *home)
+{
+	struct waiting *w = self;
+
+	w->times++;
+	w->came = (struct taken){ workspace, home };
+}
+
+static bool
+wait_for(struct waiting *w)
+{
+	*w = (struct waiting){ .wait = { .come = on_come, .self = w } };
+	return pool_wait(HOME_ALONE, language_python, BASIC, &options.limits, &w->wait);
+}
+
+/* None waits any more, and so many are in the making as are wanted then. */
+static void
+empty_line(void)
+{
+	struct taken taken;
+
+	while (take(&taken, language_python, BASIC))
+		give_back(&taken);
+	pool_refill();
+}
+
+static void
+serves_who_waits_in_turn(void **state)
+{
+	struct waiting first, second;
+
+	(void)state;
+	empty_line();
+	assert_true(wait_for(&first));
+	assert_true(wait_for(&second));
+	fake_make(NULL);
+	assert_int_equal(fake.wanted, 1); /* as somebody waits when its program is started */
+	assert_true(fake_ready());
+	assert_int_equal(first.times, 1);
+	assert_int_equal(second.times, 0);
+	assert_true(home_is_ready(first.came.home, language_python));
+	make_all();
+	assert_int_equal(second.times, 1);
+	assert_ptr_not_equal(first.came.workspace, second.came.workspace);
+	give_back(&first.came);
+	give_back(&second.came);
+}
+
+static void
+nobody_waits_for_what_is_not_in_the_making(void **state)
+{
+	struct waiting all[32];
+	size_t n = 0;
+
+	(void)state;
+	empty_line();
+	while (n < COUNT(all) && wait_for(&all[n]))
+		n++;
+	assert_in_range(n, 1, COUNT(all) - 1);
+	make_all();
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(all[i].times, 1);
+		give_back(&all[i].came);
+	}
+}
+
+static void
+turns_away_who_waits_for_what_died(void **state)
+{
+	struct waiting all[32];
+	struct err dead;
+	size_t n = 0, away = 0;
+
+	(void)state;
+	err_set(&dead, ERR_internal, "no memory");
+	empty_line();
+	while (n < COUNT(all) && wait_for(&all[n]))
+		n++;
+	while (fake_find(FAKE_WORKSPACE) != NULL)
+		fake_make(&dead);
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(all[i].times, 1);
+		away += all[i].came.home == NULL;
+	}
+	assert_int_equal(away, n);
+	fake_pass(1000);
+}
+
+static void
+who_left_is_served_no_more(void **state)
+{
+	struct waiting one, two;
+
+	(void)state;
+	empty_line();
+	assert_true(wait_for(&one));
+	assert_true(wait_for(&two));
+	pool_leave(&one.wait);
+	pool_leave(&one.wait);
+	make_all();
+	assert_int_equal(one.times, 0);
+	assert_int_equal(two.times, 1);
+	give_back(&two.came);
+	empty_line();
+	assert_true(wait_for(&one));
+	pool_stop();
+	pool_leave(&one.wait);
+	assert_int_equal(one.times, 0);
+}
+
 static void
 is_off_where_it_is_switched_off(void **state)
 {
@@ -438,6 +557,11 @@ main(void)
 		cmocka_unit_test_setup_teardown(
 		    starts_a_language_when_it_is_called_for, begin, end),
 		cmocka_unit_test_setup_teardown(replaces_what_dies_and_backs_off, begin, end),
+		cmocka_unit_test_setup_teardown(serves_who_waits_in_turn, begin, end),
+		cmocka_unit_test_setup_teardown(
+		    nobody_waits_for_what_is_not_in_the_making, begin, end),
+		cmocka_unit_test_setup_teardown(turns_away_who_waits_for_what_died, begin, end),
+		cmocka_unit_test_setup_teardown(who_left_is_served_no_more, begin, end),
 		cmocka_unit_test_setup_teardown(is_off_where_it_is_switched_off, begin, end),
 		cmocka_unit_test_setup_teardown(knows_the_zygote_of_a_profile, begin, end),
 		cmocka_unit_test_setup_teardown(tells_the_builder_of_its_zygotes, begin, end),
