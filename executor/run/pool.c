@@ -239,6 +239,7 @@ serve(struct line *line, struct workspace *workspace, struct home *home)
 {
 	struct pool_wait *wait = line->waits;
 
+	must(wait != NULL);
 	pool_leave(wait);
 	wait->come(wait->self, workspace, home);
 }
