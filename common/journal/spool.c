@@ -94,7 +94,8 @@ open_file(int state, const char *name, struct file *file, struct chain_end *end,
 
 	file->fd = openat(state, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (file->fd < 0)
-		return err_sys(e, "open %s", name);
+		return err_set(e, ERR_unavailable, "the audit spool %s cannot be opened: %s%s",
+		    name, strerror(errno), err_shortage(errno));
 	walk.fd = file->fd;
 	if (lock(file->fd, e) < 0 || chain_walk(&walk, e) < 0)
 		return err_add(e, "%s", name);

@@ -16,8 +16,8 @@ set_tests_properties(unit.test_driver PROPERTIES LABELS unit TIMEOUT 120 SKIP_RE
 
 set(snapshotd ${CMAKE_SOURCE_DIR}/snapshotd)
 cloister_test(unit test_manifest.c ${snapshotd}/manifest.c ${snapshotd}/tree.c)
-cloister_test(unit test_store.c ${snapshotd}/store.c)
-target_link_options(test_store PRIVATE LINKER:--wrap=readdir)
+cloister_test(unit test_store.c scarce.c ${snapshotd}/store.c)
+target_link_options(test_store PRIVATE LINKER:--wrap=readdir ${scarce})
 cloister_test(unit test_shelf.c ${snapshotd}/shelf.c ${snapshotd}/manifest.c ${snapshotd}/tree.c)
 target_link_options(test_shelf PRIVATE LINKER:--wrap=loop_now_ms LINKER:--wrap=store_add_owner)
 foreach(test test_manifest test_shelf test_store)

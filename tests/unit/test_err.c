@@ -112,6 +112,37 @@ codes_have_names_and_remedies(void **state)
 	assert_int_equal(err_parse("none"), ERR_internal);
 }
 
+/* What is short, and what its operator can do about it; behind whatever failed. */
+static void
+shortages_have_remedies(void **state)
+{
+	static const struct {
+		int sys;
+		const char *remedy;
+	} rows[] = {
+		{ ENOSPC, "make room on its file system" },
+		{ EDQUOT, "raise the disk quota of its user" },
+		{ EMFILE, "raise this daemon's limit of open files (LimitNOFILE)" },
+		{ ENFILE, "raise the system's limit of open files (fs.file-max)" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const char *remedy = err_shortage(rows[i].sys);
+		struct err e;
+
+		assert_int_equal(strncmp(remedy, "; ", 2), 0);
+		assert_non_null(strstr(remedy, rows[i].remedy));
+		assert_int_not_equal(remedy[strlen(remedy) - 1], '.');
+		err_set(&e, ERR_unavailable, "the log cannot be written: %s%s",
+		    strerror(rows[i].sys), remedy);
+		assert_true(strlen(e.text) < sizeof e.text - 64); /* and context in front */
+	}
+	for (int sys = 0; sys < 140; sys++)
+		if (sys != ENOSPC && sys != EDQUOT && sys != EMFILE && sys != ENFILE)
+			assert_string_equal(err_shortage(sys), "");
+}
+
 static void
 must_ends_the_process(void **state)
 {
@@ -138,6 +169,7 @@ main(void)
 		cmocka_unit_test(texts_stay_within),
 		cmocka_unit_test(texts_are_text),
 		cmocka_unit_test(codes_have_names_and_remedies),
+		cmocka_unit_test(shortages_have_remedies),
 		cmocka_unit_test(must_ends_the_process),
 	};
 

@@ -2,10 +2,13 @@
 /* test_files_in.c - files into a workspace, one by one and whole trees: exactly, or not at all. */
 #include "hired.h"
 
+#include "executor/builder/steward/steward.h"
+
 #include "common/auto.h"
 #include "common/crypto/hash.h"
 #include "common/loop.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -110,6 +113,15 @@ large_files_go_in_and_out(void **state)
 	o = hired_list(w, 1, SIZE);
 	assert_string_equal(o.tree.items[0].sha256, before);
 	files_tree_clear(&o.tree);
+}
+
+static void
+a_used_up_quota_is_no_room(void **state)
+{
+	(void)state;
+	assert_int_equal(steward_fault(EDQUOT), SLIP_NO_ROOM);
+	assert_int_equal(steward_fault(ENOSPC), SLIP_NO_ROOM);
+	assert_int_equal(steward_fault(ENFILE), SLIP_FAILED);
 }
 
 static void
@@ -302,6 +314,7 @@ main(void)
 		IN_A_PLACE(a_file_is_there_wholly_or_not),
 		IN_A_PLACE(a_file_grows_by_pieces),
 		IN_A_PLACE(large_files_go_in_and_out),
+		cmocka_unit_test(a_used_up_quota_is_no_room),
 		IN_A_PLACE(a_full_workspace_stays_as_it_was),
 		IN_A_PLACE(a_filled_workspace_is_what_was_told),
 		IN_A_PLACE(a_fill_that_fails_says_why),

@@ -3,6 +3,8 @@
  * seen would be collected.  And what is used up is named. */
 #include "snapshotd/store.h"
 
+#include "tests/unit/scarce.h"
+
 #include "common/auto.h"
 #include "common/fdio.h"
 
@@ -144,6 +146,54 @@ no_descriptor_is_no_fault_of_a_snapshot(void **unused)
 	store_close();
 }
 
+/* A store keeps what it has, and says of what there is too little. */
+static void
+what_is_used_up_is_named_and_got_over(void **unused)
+{
+	static const struct {
+		int sys;
+		bool files; /* none can be made; otherwise none written */
+		enum err_code code;
+		const char *short_of, *remedy;
+	} rows[] = {
+		{ ENFILE, true, ERR_unavailable, "Too many open files in system", "fs.file-max" },
+		{ EMFILE, true, ERR_unavailable, "Too many open files", "LimitNOFILE" },
+		{ EDQUOT, false, ERR_limit_exceeded, "disk quota", "delete snapshots" },
+		{ EDQUOT, true, ERR_limit_exceeded, "disk quota", "raise the disk quota" },
+		{ ENOSPC, false, ERR_limit_exceeded, "disk of the snapshot store is full",
+		    "delete snapshots" },
+	};
+	const struct blob file = { (void *)(uintptr_t) "text", 4 };
+	char owner[HASH_HEX], digest[HASH_HEX];
+	auto_fd int state = open_store(owner, &file, digest);
+	struct blob found = { 0 };
+	struct err e;
+
+	(void)unused;
+	assert_int_equal(store_put_content(owner, digest, &file, &e), 0);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		if (rows[i].files)
+			scarce_files(rows[i].sys);
+		else
+			scarce_room(2, rows[i].sys);
+		assert_int_equal(store_put_manifest(owner, ID, &file, &e), -1);
+		assert_int_equal(e.code, rows[i].code);
+		assert_non_null(strstr(e.text, rows[i].short_of));
+		assert_non_null(strstr(e.text, rows[i].remedy));
+		scarce_over();
+		assert_int_equal(reopen(state, 0, &e), 0);
+		assert_int_equal(contents, 1);
+		assert_int_equal(manifests, 0); /* nor a half */
+		assert_int_equal(store_open(state, &visitor, &e), 0);
+	}
+	assert_int_equal(store_put_manifest(owner, ID, &file, &e), 0);
+	assert_int_equal(store_get_manifest(owner, ID, &found, &e), 0);
+	blob_clear(&found);
+	assert_int_equal(store_get_content(owner, digest, file.size, &found, &e), 0);
+	blob_clear(&found);
+	store_close();
+}
+
 static int
 set_up(void **unused)
 {
@@ -158,6 +208,7 @@ tear_down(void **unused)
 	char command[64];
 
 	(void)unused;
+	scarce_over();
 	snprintf(command, sizeof command, "rm -r %s", path);
 	return system(command);
 }
@@ -170,6 +221,8 @@ main(void)
 		    an_unreadable_folder_is_no_empty_one, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 		    no_descriptor_is_no_fault_of_a_snapshot, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+		    what_is_used_up_is_named_and_got_over, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* spooled.c - bus_ask() of an auditd that is the test's, and what is recorded for it. */
+#include "tests/unit/spooled.h"
+
+#include "common/auto.h"
+#include "common/bus.h"
+#include "common/journal/spool.h"
+#include "common/loop.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+struct spooled_auditd spooled_auditd;
+
+static void
+answer(void *unused)
+{
+	struct audit_mark mark = { .sequence = 1 };
+	struct err e;
+
+	(void)unused;
+	if (spooled_auditd.silent)
+		return;
+	err_set(&e, ERR_unavailable, "away");
+	spooled_auditd.done(spooled_auditd.self, spooled_auditd.away ? NULL : &mark, &e);
+}
+
+uint64_t
+bus_ask(const struct ask *ask, struct err *e)
+{
+	const struct audit_append *batch = ask->request;
+
+	(void)e;
+	assert_int_equal(ask->to, PEER_auditd);
+	assert_int_equal(ask->message, MSG_audit_append);
+	assert_true(ask->timeout_ms > 0);
+	assert_in_range(batch->events.count, 1, 1000);
+	if (batch->events.count > spooled_auditd.largest)
+		spooled_auditd.largest = batch->events.count;
+	for (size_t i = 0;
+	     !spooled_auditd.away && !spooled_auditd.silent && i < batch->events.count; i++) {
+		assert_true(spooled_auditd.count < COUNT(spooled_auditd.got));
+		assert_true(batch->events.items[i].time_ms > 0);
+		snprintf(spooled_auditd.got[spooled_auditd.count++], UID, "%s",
+		    batch->events.items[i].uid);
+	}
+	spooled_auditd.done = ask->done;
+	spooled_auditd.self = ask->self;
+	loop_after(0, answer, NULL);
+	return ++spooled_auditd.asks;
+}
+
+void
+bus_cancel(uint64_t id)
+{
+	(void)id;
+}
+
+char spooled_folder[] = "/tmp/test-spool-XXXXXX";
+int spooled_state = -1;
+
+static void
+stop(void *unused)
+{
+	(void)unused;
+	loop_stop();
+}
+
+void
+spooled_turn(int64_t ms)
+{
+	struct err e;
+
+	loop_after(ms, stop, NULL);
+	assert_int_equal(loop_run(&e), 0);
+}
+
+void
+spooled_drain(void)
+{
+	for (int i = 0; spool_waiting() > 0 && i < 500; i++)
+		spooled_turn(20);
+	assert_int_equal(spool_waiting(), 0);
+}
+
+void
+spooled_open(uint64_t limit)
+{
+	struct err e;
+
+	assert_return_code(spool_open(spooled_state, limit, &e), 0);
+}
+
+int
+spooled_record_as(enum event what, const char *detail, char uid[UID], struct err *e)
+{
+	struct audit_event event = { .event = (int)what, .detail = (char *)detail };
+	int status = spool_record(&event, e);
+
+	if (uid != NULL && event.uid != NULL)
+		snprintf(uid, UID, "%s", event.uid);
+	free(event.uid);
+	return status;
+}
+
+int
+spooled_record(const char *detail, char uid[UID], struct err *e)
+{
+	return spooled_record_as(event_execution_started, detail, uid, e);
+}
+
+void
+spooled_record_all(char uids[][UID], size_t count, const char *detail)
+{
+	struct err e;
+
+	for (size_t i = 0; i < count; i++)
+		assert_return_code(spooled_record(detail, uids[i], &e), 0);
+}
+
+void
+spooled_expect(char uids[][UID], size_t count)
+{
+	assert_int_equal(spooled_auditd.count, count);
+	for (size_t i = 0; i < count; i++)
+		assert_string_equal(spooled_auditd.got[i], uids[i]);
+}
+
+off_t
+spooled_size(const char *name)
+{
+	struct stat st;
+
+	return fstatat(spooled_state, name, &st, 0) < 0 ? -1 : st.st_size;
+}
+
+int
+spooled_set_up(void **unused)
+{
+	struct err e;
+
+	(void)unused;
+	memset(&spooled_auditd, 0, sizeof(spooled_auditd));
+	snprintf(spooled_folder, sizeof(spooled_folder), "/tmp/test-spool-XXXXXX");
+	assert_non_null(mkdtemp(spooled_folder));
+	spooled_state = open(spooled_folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_return_code(loop_open(&e), 0);
+	return 0;
+}
+
+int
+spooled_tear_down(void **unused)
+{
+	(void)unused;
+	spool_close();
+	loop_close();
+	for (const char *const *name = (const char *const[]){ "spool.0", "spool.1", "spool.0.torn",
+		 "spool.1.torn", NULL };
+	     *name != NULL; name++)
+		unlinkat(spooled_state, *name, 0);
+	close(spooled_state);
+	return rmdir(spooled_folder);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* spooled.h - a spool in a folder of the test's, and in place of the bus an auditd that takes what
+ * it is sent. */
+#pragma once
+
+#include "common/err.h"
+#include "common/schema.h"
+
+#include <sys/types.h>
+
+enum {
+	LIMIT = 8 << 20,
+	MANY = 6000,
+	UID = 40,
+};
+
+struct spooled_auditd {
+	bool away;     /* answers unavailable */
+	bool silent;   /* does not answer at all */
+	uint64_t asks; /* also the last id */
+	char got[MANY + 64][UID];
+	size_t count;
+	size_t largest; /* batch */
+	void (*done)(void *self, void *reply, const struct err *e);
+	void *self;
+};
+
+extern struct spooled_auditd spooled_auditd;
+extern char spooled_folder[];
+extern int spooled_state; /* the folder */
+
+/* Around each case: an empty folder, an auditd that is there. */
+int spooled_set_up(void **unused);
+int spooled_tear_down(void **unused);
+
+void spooled_open(uint64_t limit);
+/* uid: that of the event, or NULL. */
+int spooled_record_as(enum event, const char *detail, char uid[UID], struct err *);
+int spooled_record(const char *detail, char uid[UID], struct err *); /* of a run that begins */
+void spooled_record_all(char uids[][UID], size_t count, const char *detail);
+void spooled_turn(int64_t ms);
+/* Until nothing waits. */
+void spooled_drain(void);
+/* auditd has these, in order, and no others. */
+void spooled_expect(char uids[][UID], size_t count);
+/* Of a file in the folder; -1: it is not there. */
+off_t spooled_size(const char *name);
