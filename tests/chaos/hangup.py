@@ -74,10 +74,9 @@ def hangups_ignored():
 
 # As nohup starts a program, which is to outlive its terminal.
 def test_one_that_was_told_to_ignore_it_goes_on(bin):
-    with hangups_ignored():
-        cluster = Cluster(bin).start()
-    with cluster:
+    with contextlib.ExitStack() as stack:
         with hangups_ignored():
+            cluster = stack.enter_context(Cluster(bin))
             client = Client(cluster.command("gateway"), env=cluster.env)
         for pid in (client.process.pid, *map(cluster.pid, SERVERS)):
             os.kill(pid, signal.SIGHUP)
