@@ -129,7 +129,8 @@ add_rest(void)
 		{ "connect_wait_ms", KIND_UINT, &self.connect_wait_ms, "10000", 0, 600000, NULL,
 		    "How long a request waits for a daemon that is not there." },
 		{ "max_calls", KIND_UINT, &self.max_calls, "1024", 1, 1000000, NULL,
-		    "Requests of one client that are open at once." },
+		    "Requests of one connection that are open at once; all of a daemon's: twice as "
+		    "many." },
 		{ "drain_ms", KIND_UINT, &self.drain_ms, "10000", 0, 3600000, NULL,
 		    "How long requests may take to end after SIGTERM, SIGINT or SIGHUP." },
 		{ "spool_bytes", KIND_UINT, &self.spool_bytes, "67108864", 65536, 1LL << 40, NULL,

@@ -4,6 +4,10 @@
  *
  * Trusts no client.  A call belongs to its handler from the moment the handler returned 0; the
  * connection it came by may go before, and then nobody listens to what the handler has to say.
+ *
+ * A daemon is who its endpoint or its key says, whatever instance it calls itself: so what it has
+ * open is counted over all its connections, and those that are gone, too.  That is twice what one
+ * may have: many clients' gateways are one daemon, and the busiest is not to stop the others.
  */
 #include "common/auto.h"
 #include "common/bus/inner.h"
@@ -13,6 +17,7 @@
 
 enum {
 	CALLER_BYTES = 512 << 20, /* of the open requests of one connection */
+	WHOLE = 2,                /* times that, and max_calls: those of a daemon */
 	RETRY_MS = 100,
 };
 
@@ -27,6 +32,7 @@ struct open_call {
 };
 
 static size_t open_calls;
+static struct opened opened[PEER_COUNT];
 
 size_t
 call_count(void)
@@ -43,6 +49,20 @@ of(struct call *call)
 /* ---- life of a call ---- */
 
 static void
+opened_add(struct opened *o, size_t bytes)
+{
+	o->count++;
+	o->bytes += bytes;
+}
+
+static void
+opened_remove(struct opened *o, size_t bytes)
+{
+	o->count--;
+	o->bytes -= bytes;
+}
+
+static void
 detach(struct open_call *c)
 {
 	struct calls *calls = server_calls(c->caller);
@@ -50,8 +70,7 @@ detach(struct open_call *c)
 	*c->link = c->next;
 	if (c->next != NULL)
 		c->next->link = c->link;
-	calls->count--;
-	calls->bytes -= c->bytes;
+	opened_remove(&calls->opened, c->bytes);
 	c->caller = NULL;
 }
 
@@ -62,6 +81,7 @@ end(struct open_call *c)
 		detach(c);
 	loop_unset(c->timer);
 	message_clear(MSG_envelope, &c->envelope);
+	opened_remove(&opened[c->call.from], c->bytes);
 	open_calls--;
 	free(c);
 }
@@ -124,23 +144,32 @@ find_route(struct caller *caller, const struct parcel *p, struct err *e)
 	return NULL;
 }
 
+/* May there be one more of so many bytes, where that many connections' worth may be? */
+static int
+check_opened(const struct opened *o, size_t worth, size_t bytes, enum peer peer, struct err *e)
+{
+	if (o->count < worth * bus.config.max_calls &&
+	    (o->count == 0 || o->bytes + bytes <= worth * CALLER_BYTES))
+		return 0;
+	err_set(e, ERR_queue_full, "%zu requests of %s with %zu bytes are open", o->count,
+	    edge_peer_name(peer), o->bytes);
+	e->retry_ms = RETRY_MS;
+	return -1;
+}
+
 static int
 check_room(struct caller *caller, const struct parcel *p, struct err *e)
 {
-	const struct calls *calls = server_calls(caller);
+	enum peer peer = server_peer(caller);
 
 	if (bus.draining)
 		return err_set(e, ERR_unavailable, "%s is ending", edge_peer_name(bus.config.self));
 	if (find_call(caller, p->envelope.id) != NULL)
 		return err_set(e, ERR_invalid_argument, "id %llu is in use",
 		    (unsigned long long)p->envelope.id);
-	if (calls->count < bus.config.max_calls &&
-	    (calls->count == 0 || calls->bytes + p->bytes <= CALLER_BYTES))
-		return 0;
-	err_set(e, ERR_queue_full, "%zu requests of %s with %zu bytes are open", calls->count,
-	    edge_peer_name(server_peer(caller)), calls->bytes);
-	e->retry_ms = RETRY_MS;
-	return -1;
+	return check_opened(&server_calls(caller)->opened, 1, p->bytes, peer, e) < 0
+	           ? -1
+	           : check_opened(&opened[peer], WHOLE, p->bytes, peer, e);
 }
 
 static const char *
@@ -175,8 +204,8 @@ new_call(struct caller *caller, enum msg_id message, struct parcel *p)
 	if (c->next != NULL)
 		c->next->link = &c->next;
 	calls->first = c;
-	calls->count++;
-	calls->bytes += c->bytes;
+	opened_add(&calls->opened, c->bytes);
+	opened_add(&opened[c->call.from], c->bytes);
 	open_calls++;
 	if (c->envelope.deadline_ms > 0) {
 		int64_t left = (int64_t)c->envelope.deadline_ms;

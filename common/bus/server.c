@@ -248,7 +248,8 @@ static void
 lose_caller(struct caller *c, const char *why)
 {
 	log_info("client is gone", LOG_S("peer", edge_peer_name(c->peer)),
-	    LOG_S("instance", c->instance), LOG_S("why", why), LOG_N("open", c->calls.count));
+	    LOG_S("instance", c->instance), LOG_S("why", why),
+	    LOG_N("open", c->calls.opened.count));
 	bus.counts.lost++;
 	drop_caller(c);
 }

@@ -2,7 +2,7 @@
 /*
  * test_bus_room.c - what waits in a process for a peer is bounded by bytes, and who asked hears of
  * it where there is no room: answers to a client that does not read, and requests for a server that
- * is not there.
+ * is not there.  What a client has open is bounded whatever connections it makes.
  */
 #include "tests/unit/bus_peer.h"
 #include "tests/unit/raw.h"
@@ -153,6 +153,33 @@ requests_that_wait_are_bounded(void **state)
 	assert_true(peer_wait(&o[0], 2000));
 }
 
+static void
+open_requests_of_a_daemon_are_bounded(void **state)
+{
+	struct outcome o;
+
+	(void)state;
+	peer_serve(&(struct peer_options){ .max_calls = 2 });
+	peer_client(&plain);
+	assert_true(peer_try("echo").replied);
+	for (size_t i = 0; i < COUNT(others); i++) {
+		raw_client();
+		raw_hello("executor", MSG_none);
+		for (uint64_t id = 1; id <= 3; id++)
+			raw_get(id, "hang");
+		raw_expect_failure(3, ERR_queue_full, "2 requests of executor");
+		others[i] = take_ptr(raw_peer);
+	}
+	o = peer_try("echo");
+	assert_int_equal(o.e.code, ERR_queue_full);
+	assert_non_null(strstr(o.e.text, "4 requests of executor"));
+	assert_true(o.e.retry_ms > 0);
+	zmq_close(take_ptr(others[0])); /* what it had open ends with it */
+	assert_int_equal(peer_note(3000), ERR_unavailable);
+	assert_int_equal(peer_note(3000), ERR_unavailable);
+	assert_true(peer_try("echo").replied);
+}
+
 #define room_test(f) cmocka_unit_test_setup_teardown(f, raw_setup, teardown)
 
 int
@@ -164,6 +191,7 @@ main(void)
 		room_test(no_refusal_is_lost),
 		room_test(who_reads_no_refusals_is_cut_off),
 		room_test(requests_that_wait_are_bounded),
+		room_test(open_requests_of_a_daemon_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
