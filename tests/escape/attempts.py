@@ -54,7 +54,7 @@ def host(scratch):
     with open(canary, "w", encoding="ascii") as file:
         file.write("canary")
     with open(f"/etc/{name}", "w", encoding="ascii"), contextlib.ExitStack() as stack:
-        group = next(p for depth in ("", "*/") for p in glob.glob(f"/sys/fs/cgroup/{depth}cgroup.procs"))
+        group = next(p for depth in ("", "memory/", "*/") for p in glob.glob(f"/sys/fs/cgroup/{depth}cgroup.procs"))
         sleeper = stack.enter_context(subprocess.Popen(["sleep", "600"]))
         tcp = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
         for address in "\0" + name, canary + ".s":
