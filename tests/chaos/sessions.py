@@ -113,6 +113,7 @@ def kill_builder(there):
 
 def kill_both(there):
     executor, builder = there.executor(), there.builder()
+    os.kill(executor, signal.SIGSTOP)  # else it may have seen the builder's end, and be gone
     os.kill(builder, signal.SIGKILL)
     os.kill(executor, signal.SIGKILL)
 
