@@ -292,6 +292,18 @@ empty_line(void)
 	pool_refill();
 }
 
+/* Of an empty line; how many wait. */
+static size_t
+as_many_as_may(struct waiting *all, size_t room)
+{
+	size_t n = 0;
+
+	empty_line();
+	while (n < room && wait_for(&all[n]))
+		n++;
+	return n;
+}
+
 static void
 serves_who_waits_in_turn(void **state)
 {
@@ -318,12 +330,10 @@ static void
 nobody_waits_for_what_is_not_in_the_making(void **state)
 {
 	struct waiting all[32];
-	size_t n = 0;
+	size_t n;
 
 	(void)state;
-	empty_line();
-	while (n < COUNT(all) && wait_for(&all[n]))
-		n++;
+	n = as_many_as_may(all, COUNT(all));
 	assert_in_range(n, 1, COUNT(all) - 1);
 	make_all();
 	for (size_t i = 0; i < n; i++) {
@@ -337,13 +347,11 @@ turns_away_who_waits_for_what_died(void **state)
 {
 	struct waiting all[32];
 	struct err dead;
-	size_t n = 0, away = 0;
+	size_t n, away = 0;
 
 	(void)state;
 	err_set(&dead, ERR_internal, "no memory");
-	empty_line();
-	while (n < COUNT(all) && wait_for(&all[n]))
-		n++;
+	n = as_many_as_may(all, COUNT(all));
 	while (fake_find(FAKE_WORKSPACE) != NULL)
 		fake_make(&dead);
 	for (size_t i = 0; i < n; i++) {
