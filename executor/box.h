@@ -156,6 +156,7 @@ struct program_code {
 	size_t size;
 	struct blob guard; /* a PROFILE frame's payload; data NULL: none */
 	bool statement;    /* what it defines stays for the next; else the program ends with it */
+	bool files;        /* there may be some in the workspace */
 	uint64_t wall_ms, cpu_ms, output_bytes;
 };
 

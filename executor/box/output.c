@@ -2,6 +2,11 @@
 /*
  * output.c - a pipe that a program writes to.
  *
+ * Theory of operation.  The pipe itself keeps what is written: it is read when a run has lasted for
+ * a moment, from then on as it comes, and at the run's end.  A run that is over at once costs no
+ * turn of the loop, which would take the processor from the program that writes.  Between runs
+ * nothing is read: a full pipe lets its writer wait.
+ *
  * Trusts nothing about what comes, how much, or whether it ends: each turn of the loop reads a
  * bounded part, and so does what stands at the end of a run.
  */
@@ -17,18 +22,17 @@
 #include <sys/stat.h>
 
 enum {
-	PART = 65536,       /* bytes of one read */
-	PARTS = 4,          /* reads before others have their turn */
-	PIPE_PARTS = 17,    /* reads that empty the largest pipe a guest can make */
-	IDLE_BYTES = 65536, /* kept between runs */
+	PART = 65536,    /* bytes of one read */
+	PARTS = 4,       /* reads before others have their turn */
+	PIPE_PARTS = 17, /* reads that empty the largest pipe a guest can make */
 };
 
 static void
-pause_reading(struct output *o)
+unwatch(struct output *o)
 {
-	if (o->fd >= 0 && !o->paused)
+	if (o->fd >= 0 && o->watched)
 		loop_forget(o->fd);
-	o->paused = true;
+	o->watched = false;
 }
 
 /* false: nothing more is there yet. */
@@ -46,7 +50,7 @@ read_part(struct output *o)
 	}
 	if (capture_add(&o->kept, part, (size_t)n) < 0)
 		log_warn("output is lost, for there is no memory", LOG_N("bytes", n));
-	if (o->runs && o->seen != NULL)
+	if (o->seen != NULL)
 		o->seen(o->self, o->channel, part, (size_t)n);
 	return true;
 }
@@ -57,9 +61,8 @@ on_output(void *self, uint32_t events)
 	struct output *o = self;
 
 	(void)events;
-	for (int i = 0; i < PARTS && o->fd >= 0 && !o->paused && read_part(o); i++)
-		if (!o->runs && o->kept.total >= IDLE_BYTES)
-			pause_reading(o);
+	for (int i = 0; i < PARTS && o->fd >= 0 && o->watched && read_part(o); i++)
+		;
 }
 
 int
@@ -71,43 +74,39 @@ output_open(struct output *o, int *far, struct err *e)
 		return err_sys(e, "pipe");
 	o->fd = pair[0];
 	*far = pair[1];
-	o->kept.limit = IDLE_BYTES + PART;
 	/* The near end does not block, the far one does: it is a plain pipe to the program, which
 	 * is another user, and may open it again as /dev/stdout. */
 	if (fcntl(o->fd, F_SETFL, O_NONBLOCK) < 0 || fchmod(*far, 0622) < 0)
 		return err_sys(e, "set up a pipe");
-	return loop_watch(o->fd, EPOLLIN, on_output, o, e);
+	return 0;
 }
 
 void
 output_begin(struct output *o, uint64_t limit)
 {
-	struct blob kept;
+	o->kept.limit = limit;
+}
+
+void
+output_watch(struct output *o)
+{
 	struct err e;
 
-	capture_take(&o->kept, &kept);
-	o->kept.limit = limit;
-	if (capture_add(&o->kept, kept.data, kept.size) < 0)
-		log_warn("output is lost, for there is no memory", LOG_N("bytes", kept.size));
-	blob_clear(&kept);
-	o->runs = true;
-	if (o->paused && o->fd >= 0 && loop_watch(o->fd, EPOLLIN, on_output, o, &e) < 0)
-		log_error("output is not read", LOG_E(&e));
-	o->paused = false;
+	if (o->fd < 0 || o->watched)
+		return;
+	o->watched = loop_watch(o->fd, EPOLLIN, on_output, o, &e) == 0;
+	if (!o->watched)
+		log_error("output is not read before its end", LOG_E(&e));
 }
 
 /* What was written before now is in the pipe, and no pipe holds more than this reads. */
 uint64_t
 output_end(struct output *o, struct blob *out)
 {
-	uint64_t dropped;
-
 	for (int i = 0; i < PIPE_PARTS && o->fd >= 0 && read_part(o); i++)
 		;
-	dropped = capture_take(&o->kept, out);
-	o->kept.limit = IDLE_BYTES + PART;
-	o->runs = false;
-	return dropped;
+	unwatch(o);
+	return capture_take(&o->kept, out);
 }
 
 void
@@ -115,6 +114,6 @@ output_close(struct output *o)
 {
 	if (o->fd < 0)
 		return;
-	pause_reading(o);
+	unwatch(o);
 	close(take_fd(&o->fd));
 }

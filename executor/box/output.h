@@ -7,13 +7,13 @@
 
 struct output {
 	enum channel channel;
-	/* Bytes as they come during a run; may be NULL. */
+	/* Bytes as they are read during a run; may be NULL. */
 	void (*seen)(void *self, enum channel, const void *data, size_t size);
 	void *self;
 
 	/* output.c's own. */
 	int fd; /* -1: it ended */
-	bool runs, paused;
+	bool watched;
 	struct capture kept;
 };
 
@@ -21,7 +21,8 @@ struct output {
 int output_open(struct output *, int *far, struct err *);
 /* A run begins: what came since the last one is its first output; so much is kept. */
 void output_begin(struct output *, uint64_t limit);
-/* A run is over: all it wrote, in order; how many bytes in the middle are missing.  What comes
- * until the next run is kept up to a bound, and then the writer waits. */
+/* The run lasts: what it writes is read as it comes, until its end. */
+void output_watch(struct output *);
+/* A run is over: all it wrote, in order; how many bytes in the middle are missing. */
 uint64_t output_end(struct output *, struct blob *);
 void output_close(struct output *);

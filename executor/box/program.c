@@ -38,7 +38,8 @@ enum {
 	PART = 65536, /* bytes of one read */
 	PARTS = 4,    /* reads before others have their turn */
 	LAST_PARTS = 16,
-	LATE_MS = 1,            /* a run that is over by then needs no clock but the one here */
+	LATE_MS = 1,            /* a run that is over by then needs no clock but the one here,
+	                           and nobody to read what it writes before its end */
 	INTERRUPT_MS = 2000,    /* for a statement to end by itself */
 	UNREAD_BYTES = 8 << 20, /* for a program that reads nothing between its statements */
 };
@@ -146,15 +147,33 @@ add_guard(struct program *p, struct err *e)
 	return 0;
 }
 
-static void
-set_builders_clock(void *self)
+/* An interpreter that imported nothing ahead looks at them by itself. */
+static int
+add_files(struct program *p, struct err *e)
 {
-	struct program *p = self;
+	return p->files && p->forked && control_add(&p->control, GUEST_FILES, 0, e) == NULL ? -1
+	                                                                                    : 0;
+}
+
+static void
+set_builders_clock(const struct program *p)
+{
 	uint64_t grace_ms = p->statement ? INTERRUPT_MS : 0;
 
-	p->late = 0;
 	if (p->box->errand != NULL)
 		errand_clock(p->box->errand, p->wall_ms + grace_ms, p->cpu_ms);
+}
+
+static void
+on_late(void *self)
+{
+	struct program *p = self;
+
+	p->late = 0;
+	output_watch(&p->out);
+	output_watch(&p->err);
+	if (box_is_counted(p->box))
+		set_builders_clock(p);
 }
 
 static void
@@ -164,7 +183,7 @@ hand_over(struct program *p)
 	struct err e;
 	uint8_t *to = NULL;
 
-	if (add_guard(p, &e) == 0)
+	if (add_guard(p, &e) == 0 && add_files(p, &e) == 0)
 		to =
 		    control_add(&p->control, p->statement ? GUEST_STATEMENT : GUEST_CODE, size, &e);
 	if (to == NULL) {
@@ -183,9 +202,8 @@ hand_over(struct program *p)
 	loop_unset(p->timer);
 	p->timer = loop_after((int64_t)p->wall_ms, on_time, p);
 	control_send(&p->control);
-	if (box_is_counted(p->box))
-		p->late = loop_after(LATE_MS, set_builders_clock, p);
-	else
+	p->late = loop_after(LATE_MS, on_late, p);
+	if (!box_is_counted(p->box))
 		set_builders_clock(p);
 }
 
@@ -203,6 +221,7 @@ program_run(struct program *p, const struct program_code *code, struct err *e)
 		return err_sys(e, "guard");
 	}
 	p->statement = code->statement;
+	p->files = code->files;
 	p->wall_ms = code->wall_ms;
 	p->cpu_ms = code->cpu_ms;
 	p->output_bytes = code->output_bytes;
@@ -522,6 +541,7 @@ program_start(struct box *box, const struct program_spec *spec, const struct pro
 		return NULL;
 	}
 	p->alone = spec->alone;
+	p->forked = spec->zygote != 0;
 	p->next = box->programs;
 	p->link = &box->programs;
 	if (p->next != NULL)

@@ -20,7 +20,7 @@ struct program {
 	struct errand *errand; /* NULL: it ended */
 	struct program_events events;
 	void *self;
-	bool alone;
+	bool alone, forked; /* forked: of a zygote */
 	enum stage state;
 	struct output out, err;
 	struct control control;
@@ -28,9 +28,9 @@ struct program {
 
 	/* Of the run, or the one to come. */
 	struct blob code, guard; /* that wait for the program to be idle */
-	bool statement;
+	bool statement, files;
 	uint64_t wall_ms, cpu_ms, output_bytes;
-	uint64_t timer, late;       /* late: when the builder is to have its clock, too */
+	uint64_t timer, late;       /* late: when it has lasted for a moment */
 	int64_t began_us, ended_us; /* of the run */
 	bool over;                  /* the statement, but what it has used is not known yet */
 	bool asked;                 /* the builder, for that */

@@ -16,7 +16,6 @@
 #include <stdio.h>
 
 enum {
-	HEAD = 5,
 	PART = 65536,
 };
 
@@ -36,9 +35,9 @@ copy(int to, size_t size, struct err *e)
 const char *
 code_file_await(const char *extension)
 {
-	static const uint8_t idle[HEAD] = { GUEST_IDLE };
+	static const uint8_t idle[GUEST_HEAD] = { GUEST_IDLE };
 	static char path[64];
-	uint8_t head[HEAD];
+	uint8_t head[GUEST_HEAD];
 	struct err e;
 
 	snprintf(path, sizeof path, "/tmp/code%s", extension);

@@ -23,22 +23,26 @@ enum guest_frame {
 	GUEST_PROFILE = 'P', /* for the CODE or STATEMENT that follows: what allows no other modules
 	                        (a phrase), then names of modules, each with a line feed; absent:
 	                        all may be imported */
+	GUEST_FILES = 'F',   /* empty: for the CODE or STATEMENT that follows the workspace may hold
+	                        files, and so modules; to forks of a zygote */
 	GUEST_WANTED = 'W',  /* empty: somebody waits already, so nothing is to be prepared that can
 	                        be done without; to forks of a zygote */
 	GUEST_BRIDGE = 'B',  /* key, line feed, JSON text: for the program's `bridge` */
 	/* driver to executor */
 	GUEST_IDLE =
 	    'I', /* empty: it waits for code; again before that, when it has prepared more */
-	GUEST_RESULT = 'R',    /* JSON text of the result, at most 1 MiB */
-	GUEST_VARIABLES = 'V', /* names, each with a line feed behind it, at most 64 KiB */
-	GUEST_ERROR = 'E',     /* type, line feed, line number, line feed, text; at most 64 KiB */
-	GUEST_RICH = 'M',      /* MIME type, line feed, bytes; at most 4 MiB, 8 of them a run */
-	GUEST_DONE = 'D', /* exit status in decimals, 0: it went well; the statement is over, its
-	                     output written */
+	GUEST_RESULT = 'R', /* JSON text of the result, at most 1 MiB */
+	GUEST_VARIABLES =
+	    'V', /* names, each with a line feed behind it, at most 64 KiB; absent: none */
+	GUEST_ERROR = 'E', /* type, line feed, line number, line feed, text; at most 64 KiB */
+	GUEST_RICH = 'M',  /* MIME type, line feed, bytes; at most 4 MiB, 8 of them a run */
+	GUEST_DONE = 'D',  /* exit status in decimals, 0: it went well; the statement is over, its
+	                      output written */
 };
 
 enum {
 	GUEST_CONTROL_FD = 3,
+	GUEST_HEAD = 5, /* bytes of a frame before its payload */
 	GUEST_MAX_RESULT = 1 << 20,
 	GUEST_MAX_FRAME = 64 << 10,
 	GUEST_MAX_RICH = 4 << 20,

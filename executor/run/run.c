@@ -54,6 +54,7 @@ struct run {
 	uint64_t ask;       /* to the validator, under way */
 	struct home *works; /* where the code is, under way */
 	size_t nwritten;    /* of the plan's files */
+	bool bare;          /* the workspace, when it was looked at last */
 	struct files_tree before, after;
 	struct files_tree *list;    /* which of them is being made, */
 	void (*then)(struct run *); /* and what comes then */
@@ -204,14 +205,15 @@ listed(void *self, struct files_tree *tree, const struct err *e)
 static void
 list_files(struct run *run, struct files_tree *list, void (*then)(struct run *))
 {
-	bool empty = true;
 	struct err e;
 
 	run->list = list;
 	run->then = then;
-	if (run->unlisted.code == ERR_none && workspace_is_empty(run->workspace, &empty, &e) < 0)
+	if (run->unlisted.code != ERR_none)
+		then(run);
+	else if (workspace_is_empty(run->workspace, &run->bare, &e) < 0)
 		listed(run, NULL, &e);
-	else if (empty)
+	else if (run->bare)
 		then(run);
 	else
 		files_list(
@@ -316,6 +318,7 @@ run_code(struct run *run)
 			.data = plan->code.data,
 			.size = plan->code.size,
 			.statement = plan->statement,
+			.files = !run->bare,
 			.wall_ms = plan->limits.box.wall_ms,
 			.cpu_ms = plan->limits.box.cpu_ms,
 			.output_bytes = plan->limits.box.output_bytes,

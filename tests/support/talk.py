@@ -115,8 +115,13 @@ class Talk:
             pass  # it ended without having read everything
         return Reply(frames, self.ended())
 
+    def hand_over(self, kind, code):
+        if self.zygote is not None and os.listdir(self.workspace):
+            self.send(b"F", b"")
+        self.send(kind, code)
+
     def program(self, code):
-        self.send(b"C", code)
+        self.hand_over(b"C", code)
         return self.finish()
 
     def answer(self):
@@ -128,7 +133,7 @@ class Talk:
         raise AssertionError(f"the driver ended ({self.ended()}): {frames} {self.err()}")
 
     def statement(self, code):
-        self.send(b"S", code)
+        self.hand_over(b"S", code)
         return self.answer()
 
     def interrupt(self):

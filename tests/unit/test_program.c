@@ -200,7 +200,7 @@ on_box_ended(void *self, const struct err *e)
 static void
 run(bool statement, uint64_t wall_ms)
 {
-	const struct program_code code = { "x", 1, { 0 }, statement, wall_ms, 0, 1024 };
+	const struct program_code code = { "x", 1, { 0 }, statement, false, wall_ms, 0, 1024 };
 	struct err e;
 
 	assert_int_equal(program_run(program, &code, &e), 0);
@@ -515,6 +515,36 @@ test_fork_that_is_wanted_hears_it_first(void **state)
 	assert_memory_equal(data, "W\0\0\0", 5);
 }
 
+/* What a program that is idle is told of one that is to run. */
+static size_t
+handed(uint32_t zygote, bool files, uint8_t *data, size_t room)
+{
+	const struct program_spec spec = { .zygote = zygote };
+	const struct program_code code = { .data = "x", .size = 1, .files = files, .wall_ms = 9 };
+	struct err e;
+	ssize_t n;
+
+	make_of(&spec);
+	say(GUEST_IDLE, "");
+	say_closed();
+	assert_int_equal(program_run(program, &code, &e), 0);
+	n = recv(builder.control, data, room, MSG_DONTWAIT);
+	return n < 0 ? 0 : (size_t)n;
+}
+
+static void
+test_fork_hears_of_files(void **state)
+{
+	uint8_t data[16];
+
+	assert_int_equal(handed(1, true, data, sizeof data), 5 + 6);
+	assert_memory_equal(data, "F\0\0\0\0C\1\0\0\0x", 11);
+	end(state);
+	assert_int_equal(handed(1, false, data, sizeof data), 6);
+	end(state);
+	assert_int_equal(handed(0, true, data, sizeof data), 6);
+}
+
 static void
 test_others_hear_nothing_ahead(void **state)
 {
@@ -548,6 +578,7 @@ main(void)
 		cmocka_unit_test_teardown(test_builders_clock_is_for_what_lasts, end),
 		cmocka_unit_test_teardown(test_fork_that_is_wanted_hears_it_first, end),
 		cmocka_unit_test_teardown(test_others_hear_nothing_ahead, end),
+		cmocka_unit_test_teardown(test_fork_hears_of_files, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@ next child: its process and exit code.
 """
 
 import os
+import select
 import socket
 import sys
 
@@ -29,6 +30,20 @@ class StandIn:
             for fd in fds:
                 os.close(fd)
             self.socket.send(str(pid).encode())
+
+    @staticmethod
+    def wanted():
+        control = socket.socket(fileno=os.dup(3))
+        try:
+            return control.recv(5, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b"W\0\0\0\0" and bool(control.recv(5))
+        except BlockingIOError:
+            return False
+        finally:
+            control.close()
+
+    @staticmethod
+    def calm(ms):
+        return not select.select([3], [], [], ms / 1000)[0]
 
     def born(self, folder, fds):
         os.setsid()

@@ -18,7 +18,6 @@ import builtins
 import gc
 import itertools
 import os
-import select
 import sys
 
 CONTROL = 3
@@ -26,35 +25,9 @@ FILE = "<code>"  # a statement's has its number in it, so that each traceback fi
 FUTURE = 0x1FE0000  # the bits of co_flags that stand for "from __future__ import ..."
 MAX_RESULT, MAX_NAMES, MAX_NAME = 1 << 20, 256, 256
 FORMS = "_repr_png_", "_repr_svg_", "_repr_html_"
-REHEARSAL = b"import sys, os\nprint(1)\nname = [str(n) for n in range(2)]\nname\n"
-LONG_NEEDS = {"json", "re", "collections"}  # what it imported itself would go before the program's own files
 PART = 4096  # bytes of a read
-WANTED = b"W\0\0\0\0"
-CALM_MS = 50  # without a program: who waits so long may as well rehearse what longer programs use
-LONG_REHEARSAL = b"""
-import sys, os, json, re
-from collections import Counter
-class Kind:
-    def __init__(self, number, name="a"):
-        self.number, self.name = number, name
-    def __repr__(self):
-        return f"{self.name}: {self.number * 2.5:.2f}"
-def count(text):
-    return Counter(word.strip() for word in re.split("[ ,]+", text.lower()) if word)
-all = [Kind(n, str(n)) for n in range(8)]
-try:
-    table = {each.name: {"n": each.number, "r": repr(each)} for each in sorted(all, key=lambda each: -each.number)}
-    print(json.dumps(table)[:5], max(count("a b, b").values()), *("%d" % sum(range(9)), "x".join(["a", "b"])), sep=", ")
-    json.loads('{"a": [1, 2.5, null, "b"]}')["c"]
-except (KeyError, ValueError) as error:
-    print(f"{type(error).__name__} {error!s:>10}")
-while len(all) > 4 and not all[0].number % 2:
-    del all[0]
-name = tuple(zip(all, enumerate("abc")))
-name
-"""
+CALM_MS = 50  # without a program
 WARM_UPS = 16  # a function's code is made faster from its 8th call on, and some parts later
-EMPTY = 40  # bytes of a folder of a tmpfs: 20 for each entry, "." and ".." among them
 MAX_SOURCES, MAX_SOURCE_BYTES = 512, 8 << 20  # of earlier statements, for their tracebacks
 
 beside_files = {}  # by name; a zygote has read them all before it forks
@@ -84,22 +57,6 @@ class Control:
         del self.come[:end]
         return kind, payload
 
-    def is_calm(self, ms):
-        """Does nothing come for so long?"""
-        poll = select.poll()
-        poll.register(self.number, select.POLLIN)
-        return not poll.poll(ms)
-
-    def is_wanted(self):
-        """Does the executor say that somebody waits?  It does so at once or never."""
-        if self.is_calm(0):
-            return False
-        self.come += os.read(self.number, len(WANTED))
-        wanted = self.come == WANTED
-        if wanted:
-            self.come.clear()
-        return wanted
-
     # A fork of the program comes by here too, and a file that it opened may have become descriptor 3.
     def intact(self):
         return os.getpid() == self.owner and os.path.samestat(os.fstat(self.number), self.file)
@@ -107,16 +64,19 @@ class Control:
     def wait(self):
         """Until the other end is closed; there is nothing more to come."""
         try:
-            while self.intact() and os.read(self.number, 4096):
+            while os.read(self.number, 4096):
                 pass
         except OSError:
             pass
 
     def send(self, kind, payload):
-        if self.intact():
-            data = memoryview(frame(kind, payload))
-            while data:
-                data = data[os.write(self.number, data):]
+        """Was it sent?"""
+        if not self.intact():
+            return False
+        data = memoryview(frame(kind, payload))
+        while data:
+            data = data[os.write(self.number, data):]
+        return True
 
 
 class Interrupts:
@@ -186,15 +146,11 @@ class Shadows:
         self.ahead, self.seen = ahead, None
 
     def look(self):
-        if not self.ahead:
-            return
         try:
-            folder = os.stat(".")
-            if folder.st_size > EMPTY and folder.st_mtime_ns != self.seen:
-                self.seen = folder.st_mtime_ns
-                entries = os.listdir(".")
-                if entries:
-                    self.drop(entries)
+            changed = os.stat(".").st_mtime_ns
+            if changed != self.seen:
+                self.seen = changed
+                self.drop(os.listdir("."))
         except OSError:
             pass
 
@@ -265,11 +221,11 @@ def assigns_result(tree):
 
 
 def names(scope):
-    """What the program defined, without its modules, as a VARIABLES frame has it."""
+    """What the program defined, without its modules, as a VARIABLES frame has it; None: nothing."""
     mine = [f"{name}\n" for name, value in list(scope.items())
             if isinstance(name, str) and name[:1] != "_" and name.isidentifier() and len(name) <= MAX_NAME
             and not isinstance(value, type(sys))]
-    return "".join(mine[:MAX_NAMES]).encode()
+    return "".join(mine[:MAX_NAMES]).encode() if mine else None
 
 
 def complain(text):
@@ -291,15 +247,16 @@ def parse_json(text):
 
 
 class Driver:
-    def __init__(self, ahead=()):
+    def __init__(self, ahead=(), rehearsals=()):
+        self.rehearsals = rehearsals
         self.control, self.interrupts, self.sources = None, Interrupts(), Sources()
         self.ahead, self.shadows = frozenset(ahead), Shadows(ahead)
         self.profile = self.guard = None
-        # One that has more than the standard library imported serves a profile, and so runs that are held to it.
+        # One that has more than the standard library imported serves programs that use it.
         self.libraries = sorted(name for name in ahead if "." not in name and name not in sys.stdlib_module_names
                                 and hasattr(sys.modules[name], "__path__"))
         names = "".join(f"{name}\n" for name in sys.modules if "." not in name)
-        self.allowed = f"a rehearsal\n{names}".encode() if self.libraries else None
+        self.allowed = f"a rehearsal\n{names}".encode()
         self.hook, self.flags, self.statements, self.whole = sys.excepthook, 0, 0, False
         self.prepare()
 
@@ -321,9 +278,12 @@ class Driver:
         self.control, control, bridge = Control(nowhere), self.control, self.bridge
         self.profile = self.allowed
         kind, payload = Control(near).receive()
-        self.end_program(self.run_program(payload))
+        status = self.run_program(payload)
+        if "logging" in sys.modules:
+            sys.modules["logging"].shutdown([])
+        self.end_program(status)
         self.interrupts.forbid()
-        self.control, self.shadows.seen, self.whole = control, None, False
+        self.control, self.whole = control, False
         builtins.bridge = self.bridge = bridge
         os.dup2(stdout, 1)
         for number in nowhere, stdout, near, far:
@@ -336,9 +296,8 @@ class Driver:
         self.begin()
         self.last = next(reversed(sys.modules))
         for _ in range(WARM_UPS):
-            self.rehearse(REHEARSAL)
-            if LONG_NEEDS <= sys.modules.keys():
-                self.rehearse(LONG_REHEARSAL)
+            for source in self.rehearsals:
+                self.rehearse(source)
 
     def begin(self):
         main = sys.modules["__main__"] = type(sys)("__main__")
@@ -346,19 +305,18 @@ class Driver:
         self.scope = main.__dict__
         sys.path[0] = os.getcwd()
 
-    def serve(self):
+    def serve(self, zygote=None):
         self.control = Control()
         self.interrupts.arm()
         self.begin()
         self.last = next(reversed(sys.modules))
-        if self.ahead and not self.control.is_wanted():
-            self.rehearse(REHEARSAL)
+        if zygote and not zygote.wanted():
+            self.rehearse(self.rehearsals[0])
         self.control.send(b"I", b"")
-        if self.ahead and self.control.is_calm(CALM_MS) and LONG_NEEDS <= sys.modules.keys():
-            shadows, self.shadows = self.shadows, Shadows(())  # files that came meanwhile are not run by this
-            self.rehearse(LONG_REHEARSAL)
-            self.shadows = shadows
-            self.control.send(b"I", b"")
+        for source in self.rehearsals[1:]:  # who waits so long may as well rehearse what longer programs use
+            if zygote.calm(CALM_MS):
+                self.rehearse(source)
+                self.control.send(b"I", b"")
         while frame := self.control.receive():
             kind, payload = frame
             if kind == b"B":
@@ -366,11 +324,13 @@ class Driver:
                 self.bridge[key] = parse_json(text)
             elif kind == b"P":
                 self.profile = payload
+            elif kind == b"F":
+                self.shadows.look()
             elif kind == b"S":
                 self.statement(payload.decode().removeprefix("\ufeff"))
             elif kind == b"C":
                 self.program(payload)
-            elif kind != WANTED[:1]:
+            elif kind != b"W":  # whoever waits has waited long enough
                 sys.exit("the control channel brought something else than a program")
         if self.statements == 0:
             sys.exit("the control channel ended before the program came")
@@ -410,7 +370,6 @@ class Driver:
     def run(self, source, file):
         """Runs it and tells what came of it; the exit status."""
         status, value, assigned, before = 0, None, False, self.scope.get("result")
-        self.shadows.look()
         self.guard_imports()
         self.sources.add(file, source)
         try:
@@ -434,6 +393,8 @@ class Driver:
 
     def parse(self, source, file):
         """The code, or None; that of its last statement by itself, where that is an expression; whether it assigns `result`."""
+        if "result" not in source and "__future__" not in source and (parts := self.split(source, file)):
+            return *parts, False
         tree = compile(source, file, "exec", _ast.PyCF_ONLY_AST | self.flags, True)
         assigned = "result" in source and assigns_result(tree)
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], _ast.Expr) else None
@@ -445,6 +406,20 @@ class Driver:
             tail = compile(_ast.Expression(last.value), file, "eval", self.flags, True)
         return body, tail, assigned
 
+    def split(self, source, file):
+        """
+        The same two without a tree of Python objects, each kind of which costs a fork a page: where the last line is an
+        expression, and what stands above it a program, that line is its last statement. None: it is not so simple.
+        """
+        above, end, last = source.rstrip(" \t\n").rpartition("\n")
+        if not last or last[0] in " \t\f#" or "=" in last.partition("(")[0] or "\r" in source or above.endswith("\\"):
+            return None
+        try:
+            tail = compile("\n" * (above + end).count("\n") + last, file, "eval", self.flags, True)
+            return compile(above, file, "exec", self.flags, True) if above else None, tail
+        except (SyntaxError, ValueError, MemoryError, RecursionError):
+            return None
+
     @staticmethod
     def status(code):
         """Of sys.exit(code), as the interpreter has it."""
@@ -454,22 +429,26 @@ class Driver:
         return 1
 
     def tell(self, kind, payload):
-        """Sends a frame; what a program broke about it (a __repr__ that raises, a closed descriptor) costs just that."""
-        off = self.interrupts.off
+        """
+        Sends a frame, unless there is nothing to tell; was it sent?  What a program broke about it (a __repr__ that
+        raises, a closed descriptor) costs just that.
+        """
+        off, sent = self.interrupts.off, False
         try:
             with OwnPath():
                 data = payload()
-            self.interrupts.forbid()
-            self.control.send(kind, data)
+            if data is not None:
+                self.interrupts.forbid()
+                sent = self.control.send(kind, data)
         except BaseException:
             pass
-        if not off:
+        if self.interrupts.off and not off:
             self.interrupts.allow()
+        return sent
 
     def tell_rich(self, value):
         try:
-            if "matplotlib.pyplot" not in sys.modules and (
-                    value is None or not any(hasattr(type(value), form) for form in FORMS)):
+            if not has_figures() and (value is None or not any(hasattr(type(value), form) for form in FORMS)):
                 return
             with OwnPath():
                 for part in beside("rich.py")["rich"](value):
@@ -507,18 +486,18 @@ class Driver:
         are finalised, open files written out. What it does besides, to take each module apart, takes milliseconds.
         """
         try:
-            if "threading" in sys.modules:
+            if awaits_threads():
                 sys.modules["threading"]._shutdown()
         except BaseException as error:
             sys.excepthook(type(error), error, error.__traceback__)
         atexit._run_exitfuncs()
-        status = self.end_program(status)
-        if self.whole:  # nor for a processor that this one would take to do so: it is killed
+        status, told = self.end_program(status)
+        if told:  # nor for a processor that this one would take to do so: it is killed
             self.control.wait()
         os._exit(status)
 
     def end_program(self, status):
-        """All but the exit; the status that it is to have."""
+        """All but the exit; the status that it is to have, and whether the executor knows that it is over."""
         self.flush()
         native = self.loaded_native()
         held = open_files()  # else the collector would close them in any order, the lower ones of a pile first
@@ -530,9 +509,10 @@ class Driver:
             import ctypes
             ctypes.PyDLL(None).exit(status)
         status = status if done else 120
-        if self.whole:  # whoever waits for it need not wait for the kernel to take this process apart
-            self.tell(b"D", lambda: str(status).encode())
-        return status
+        if not self.whole:
+            return status, False
+        self.interrupts.forbid()  # whoever waits for it need not wait for the kernel to take this process apart
+        return status, self.tell(b"D", lambda: str(status).encode())
 
     def forget(self):
         """Lets go of the program's names and of its own modules'."""
@@ -543,6 +523,21 @@ class Driver:
         sys.modules.pop("__main__", None)
         self.scope = self.bridge = builtins.bridge = None
         gc.collect()
+
+
+def awaits_threads():
+    """Are there threads whose end is the program's, or has something to be done before they are waited for?"""
+    threading = sys.modules.get("threading")
+    try:
+        return threading is not None and bool(
+            threading._threading_atexits or threading._shutdown_locks - {threading._main_thread._tstate_lock})
+    except AttributeError:  # of another version
+        return True
+
+
+def has_figures():
+    helpers = sys.modules.get("matplotlib._pylab_helpers")
+    return helpers is not None and bool(helpers.Gcf.figs)
 
 
 def flush_native():

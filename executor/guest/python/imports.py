@@ -20,11 +20,6 @@ import _frozen_importlib as machinery
 IMPORTLIB = frozenset(("importlib", "importlib._bootstrap", "_frozen_importlib"))
 
 
-def within(dotted, entry):
-    """os.path.join is within os.path, os.pathx is not."""
-    return dotted == entry or dotted.startswith(entry + ".")
-
-
 class Guard:
     """One for a process, for as long as that lives: what a statement defined keeps its builtins in those after it."""
 
@@ -33,12 +28,12 @@ class Guard:
         self.view = type(sys)("builtins")
         vars(self.view).update(vars(builtins), __import__=self.load)
         self.get = machinery._gcd_import
-        machinery._gcd_import = self.get_for
 
     def hold(self, scope, payload):
         """Code that is run in scope from now on is held to the payload of a PROFILE frame."""
-        self.by, *names, _ = payload.decode().split("\n")
-        self.names = tuple(names)
+        self.by, _, names = payload.decode().partition("\n")
+        self.names = "\n" + names  # they stay one text: a search in it costs less than to take it apart
+        machinery._gcd_import = self.get_for
         scope["__builtins__"] = self.view
 
     def release(self, scope):
@@ -46,14 +41,19 @@ class Guard:
         scope["__builtins__"] = builtins
 
     def allows(self, name):
-        return any(within(name, entry) for entry in self.names)
+        """os.path.join is within os.path, os.pathx is not."""
+        while name and f"\n{name}\n" not in self.names:
+            name = name.rpartition(".")[0]
+        return bool(name)
 
     # What `from package import name` asks for is the name: of os, os.path alone may be allowed.
     def refused(self, name, fromlist=None):
         """The name that is not allowed, or None."""
-        wanted = [name]
-        if fromlist and any(within(entry, name) for entry in self.names):
-            wanted = [name if part == "*" else f"{name}.{part}" for part in fromlist]
+        if self.allows(name):
+            return None
+        if not fromlist or f"\n{name}." not in self.names:
+            return name
+        wanted = (name if part == "*" else f"{name}.{part}" for part in fromlist)
         return next((each for each in wanted if not self.allows(each)), None)
 
     def error(self, name):

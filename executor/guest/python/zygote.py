@@ -18,6 +18,32 @@ ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLI
 # What tells a library that was loaded with these how many threads it may have after all.
 SET_THREADS = ("openblas_set_num_threads", "openblas_set_num_threads64_", "scipy_openblas_set_num_threads", "scipy_openblas_set_num_threads64_",
                "omp_set_num_threads", "MKL_Set_Num_Threads", "bli_thread_set_num_threads")
+# What a fork runs before it is given a program.  What a module imports itself would go before the program's own files,
+# so the longer one is for those who have all that it needs.
+SHORT = b"import sys, os\nprint(1)\nname = [str(n) for n in range(2)]\nname\n"
+LONG_NEEDS = {"json", "re", "collections"}
+LONG = b"""
+import sys, os, json, re
+from collections import Counter
+class Kind:
+    def __init__(self, number, name="a"):
+        self.number, self.name = number, name
+    def __repr__(self):
+        return f"{self.name}: {self.number * 2.5:.2f}"
+def count(text):
+    return Counter(word.strip() for word in re.split("[ ,]+", text.lower()) if word)
+all = [Kind(n, str(n)) for n in range(8)]
+try:
+    table = {each.name: {"n": each.number, "r": repr(each)} for each in sorted(all, key=lambda each: -each.number)}
+    print(json.dumps(table)[:5], max(count("a b, b").values()), *("%d" % sum(range(9)), "x".join(["a", "b"])), sep=", ")
+    json.loads('{"a": [1, 2.5, null, "b"]}')["c"]
+except (KeyError, ValueError) as error:
+    print(f"{type(error).__name__} {error!s:>10}")
+while len(all) > 4 and not all[0].number % 2:
+    del all[0]
+result = tuple(zip(all, enumerate("abc")))
+result
+"""
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -114,11 +140,12 @@ def check_descriptors(known):
 
 
 def generators():
-    """Each generator of random numbers that an import made."""
+    """Each generator of random numbers that an import made, but for Python's own, which is seeded anew at each fork."""
     numpy_state = getattr(sys.modules.get("numpy.random"), "RandomState", ())
     python_state = getattr(sys.modules.get("random"), "Random", ())
+    own = getattr(sys.modules.get("random"), "_inst", None)
     kinds = tuple(kind for kind in (numpy_state, python_state) if kind != ())
-    return [thing for thing in gc.get_objects() if issubclass(type(thing), kinds)]
+    return [thing for thing in gc.get_objects() if issubclass(type(thing), kinds) and thing is not own]
 
 
 def streams():
@@ -194,14 +221,15 @@ def main():
     ignored = [number for number in (_signal.SIGHUP, _signal.SIGINT, _signal.SIGQUIT, _signal.SIGTERM)
                if _signal.getsignal(number) == _signal.SIG_IGN]
     settle(environment)
-    waiting = driver.Driver(frozenset(set(sys.modules) - bare))
+    rehearsals = [SHORT, LONG] if LONG_NEEDS <= sys.modules.keys() else [SHORT]
+    waiting = driver.Driver(frozenset(set(sys.modules) - bare), rehearsals)
     waiting.warm_up()
     for number in ignored:
         _signal.signal(number, _signal.SIG_IGN)
     check_descriptors(descriptors)
     gc.freeze()
     become(zygote.serve(), random_states, ignored, setters)
-    waiting.serve()
+    waiting.serve(zygote)
 
 
 main()

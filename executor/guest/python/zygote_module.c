@@ -19,6 +19,7 @@
 #include "common/auto.h"
 #include "common/fdio.h"
 #include "executor/guest/environment.h"
+#include "executor/guest/protocol.h"
 #include "executor/guest/zygote.h"
 
 #include <errno.h>
@@ -32,6 +33,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -273,10 +275,36 @@ serve(PyObject *self, PyObject *arguments)
 	}
 }
 
+/* The executor says it at once or never. */
+static PyObject *
+wanted(PyObject *self, PyObject *arguments)
+{
+	static const uint8_t said[GUEST_HEAD] = { GUEST_WANTED };
+	uint8_t head[GUEST_HEAD];
+
+	(void)self, (void)arguments;
+	if (recv(GUEST_CONTROL_FD, head, sizeof head, MSG_DONTWAIT | MSG_PEEK) !=
+		(ssize_t)sizeof head ||
+	    memcmp(head, said, sizeof head) != 0)
+		Py_RETURN_FALSE;
+	return PyBool_FromLong(recv(GUEST_CONTROL_FD, head, sizeof head, MSG_DONTWAIT) > 0);
+}
+
+static PyObject *
+calm(PyObject *self, PyObject *ms)
+{
+	struct pollfd control = { .fd = GUEST_CONTROL_FD, .events = POLLIN };
+
+	(void)self;
+	return PyBool_FromLong(poll(&control, 1, (int)PyLong_AsLong(ms)) == 0);
+}
+
 static PyMethodDef methods[] = {
 	{ "serve", serve, METH_NOARGS,
 	    "Forks on the builder's orders; returns in each fork: its environment if it is another "
 	    "one." },
+	{ "wanted", wanted, METH_NOARGS, "In a fork: does somebody wait for it already?" },
+	{ "calm", calm, METH_O, "In a fork: does nothing come for so many milliseconds?" },
 	{ NULL, NULL, 0, NULL },
 };
 
