@@ -135,9 +135,9 @@ int bus_keys_make(const char *folder, struct err *);
 
 /* What was refused since the start, for logs and tests. */
 struct bus_counts {
-	uint64_t requests;  /* that a handler got */
-	uint64_t refused;   /* connections, requests and frames that were not accepted */
-	uint64_t malformed; /* those of them that could not be read */
-	uint64_t lost;      /* peers that went away */
+	uint64_t requests;         /* that a handler got */
+	uint64_t refused;          /* connections, requests and frames that were not accepted */
+	uint64_t malformed;        /* those of them that could not be read */
+	uint64_t lost[PEER_COUNT]; /* that went away */
 };
 const struct bus_counts *bus_counts(void);

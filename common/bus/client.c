@@ -211,7 +211,7 @@ lose(struct link *l, const char *why)
 		return;
 	l->ready = false;
 	l->busy = 0;
-	bus.counts.lost++;
+	bus.counts.lost[l->to]++;
 	log_warn("server is lost", LOG_S("peer", edge_peer_name(l->to)),
 	    LOG_S("instance", l->instance), LOG_S("why", why));
 	err_set(&e, ERR_unavailable, "%s %s was lost on the way: %s", edge_peer_name(l->to),

@@ -250,7 +250,7 @@ lose_caller(struct caller *c, const char *why)
 	log_info("client is gone", LOG_S("peer", edge_peer_name(c->peer)),
 	    LOG_S("instance", c->instance), LOG_S("why", why),
 	    LOG_N("open", c->calls.opened.count));
-	bus.counts.lost++;
+	bus.counts.lost[c->peer]++;
 	drop_caller(c);
 }
 

@@ -26,7 +26,7 @@ int policy_check_profile(const char *names, unsigned language, struct err *);
 int policy_read(struct policy *, struct execute_code *, unsigned language,
     const char *session_profile, struct err *);
 void policy_clear(struct policy *);
-/* Must the validator be asked, and imports be guarded? */
+/* Must the validator have passed it, and imports be guarded? */
 bool policy_restricts(const struct policy *);
 /*
  * What a driver is told, so that an import which the validator could not see (of a computed name,

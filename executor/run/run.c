@@ -6,7 +6,7 @@
  * when that is done:
  *
  *	waiting   for a place in the queue; its session is held from here on
- *	checking  the validator reads the code, unless the profile has no rules
+ *	checking  the validator reads the code, unless it did just now or the profile has no rules
  *	preparing the start is recorded; the workspace is there, files are put into it and listed
  *	running   the code, in a box made ahead, or in the session's
  *	ending    what the program left is listed
@@ -26,6 +26,7 @@
 #include "executor/run/pool.h"
 #include "executor/run/queue.h"
 #include "executor/run/stream.h"
+#include "executor/run/verdicts.h"
 #include "executor/runtime.h"
 #include "executor/session/artifact.h"
 #include "executor/session/collect.h"
@@ -465,10 +466,12 @@ checked(void *self, void *reply, const struct err *e)
 	if (failed(run, report == NULL ? e : NULL))
 		return;
 	must(report != NULL);
-	if (report->validation->valid)
-		prepare(run);
-	else
+	if (!report->validation->valid) {
 		refuse(run, report);
+		return;
+	}
+	verdicts_keep(run->call, &run->plan);
+	prepare(run);
 }
 
 /* ---- waiting ---- */
@@ -480,7 +483,7 @@ place_found(void *self)
 	struct err e;
 
 	run->queue_ms = (double)(loop_now_us() - run->began_us) / 1000;
-	if (!policy_restricts(&run->plan.policy)) {
+	if (!policy_restricts(&run->plan.policy) || verdicts_has(run->call, &run->plan)) {
 		prepare(run);
 		return;
 	}

@@ -109,6 +109,9 @@ class Gateway:
     def peer(self, code, prints="1\n", **arguments):
         return Program(self, code, prints, arguments)
 
+    def unseen_peer(self, code, prints="1\n", **arguments):
+        return Unseen(self, code, prints, arguments)
+
     def tree(self):
         """All daemons and what came from them."""
         servers = [process.pid for process in self.cluster.processes.values()]
@@ -144,13 +147,23 @@ class Program:
         self.gateway, self.code, self.prints, self.arguments = gateway, code, prints, arguments
         self.starts = {}
 
+    def text(self):
+        return self.code
+
     def __call__(self):
-        ms, usage = self.gateway.run(self.code, self.prints, **self.arguments)
+        ms, usage = self.gateway.run(self.text(), self.prints, **self.arguments)
         self.starts[usage["start"]] = self.starts.get(usage["start"], 0) + 1
         return ms
 
     def cpu_ms(self):
         return processes.cpu_ms(self.gateway.tree())
+
+
+class Unseen(Program):
+    """The same, each time in a text that was not sent before, so that the validator must read it."""
+
+    def text(self):
+        return f"{self.code}\n# {next(self.gateway.numbers)}"
 
 
 class Forked:

@@ -263,6 +263,12 @@ bus_cancel(uint64_t id)
 	}
 }
 
+const struct bus_counts *
+bus_counts(void)
+{
+	return &fake.counts;
+}
+
 struct fake_ask *
 fake_asked(enum msg_id message)
 {

@@ -23,6 +23,7 @@
 static int
 begin(void **state)
 {
+	static uint64_t validators;
 	struct err e;
 
 	(void)state;
@@ -30,6 +31,7 @@ begin(void **state)
 	if (fake_options(&e) < 0 || runtime_open(&e) < 0)
 		return -1;
 	options.max_concurrent = 1;
+	fake.counts.lost[PEER_validator] = ++validators; /* another, that was asked nothing */
 	return session_id_open(&e);
 }
 

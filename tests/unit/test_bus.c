@@ -192,7 +192,7 @@ a_restarted_server_is_found_again(void **state)
 		server = peer_serve(&plain);
 	}
 	assert_true(peer_try("echo").replied);
-	assert_int_equal(bus_counts()->lost, 5);
+	assert_int_equal(bus_counts()->lost[PEER_snapshotd], 5);
 }
 
 static void

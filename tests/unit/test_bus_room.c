@@ -63,7 +63,7 @@ answers_that_wait_are_bounded(void **state)
 		assert_true(raw_replied(id));
 	raw_expect_failure(4, ERR_limit_exceeded, "wait for executor");
 	assert_true(raw_replied(5)); /* which is small */
-	assert_int_equal(peer_counts().lost, 0);
+	assert_int_equal(peer_counts().lost[PEER_executor], 0);
 }
 
 /* Each has room, all of them have not. */
@@ -104,7 +104,7 @@ who_reads_no_refusals_is_cut_off(void **state)
 	}
 	peer_run(1500);
 	assert_true(peer_try("echo").replied);
-	assert_int_equal(peer_counts().lost, 1);
+	assert_int_equal(peer_counts().lost[PEER_executor], 1);
 }
 
 static void

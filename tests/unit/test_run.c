@@ -100,6 +100,38 @@ pass_check(void)
 	fake_answer(MSG_validate_code, &report, NULL);
 }
 
+/* Of code that passed, and what is recorded is the same; of what did not pass each time. */
+static void
+asks_the_validator_once(void **state)
+{
+	static char strict[] = "strict", basic[] = "basic", text[] = "no";
+	struct fake_call *c;
+
+	(void)state;
+	for (unsigned i = 1; i <= 2; i++) {
+		c = start((struct execute_code){ .profile = strict });
+		assert_int_equal(fake_asked(MSG_validate_code) != NULL, i == 1);
+		if (i == 1)
+			pass_check();
+		fake_make(NULL);
+		fake_end_run(ended_well("1\n"));
+		assert_true(c->reply.execution.success);
+		assert_int_equal(fake_count(event_execution_started), i);
+		assert_int_equal(fake_count(event_execution_completed), i);
+		assert_int_equal(fake.nevents, 2 * i);
+		fake_forget(c);
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		struct verdict verdict = { .valid = false, .message = text };
+		struct validation_report report = { .validation = &verdict };
+
+		c = start((struct execute_code){ .profile = basic });
+		fake_answer(MSG_validate_code, &report, NULL);
+		assert_string_equal(c->reply.execution.error->code, "policy_violation");
+		fake_forget(c);
+	}
+}
+
 static void
 pass_workspace(void)
 {
@@ -133,6 +165,7 @@ is_given_up_at_each_step(void **state)
 	static char strict[] = "strict";
 
 	(void)state;
+	options.verdict_seconds = 0;
 	for (size_t at = 0; at < COUNT(steps); at++) {
 		struct fake_call *c = start((struct execute_code){ .profile = strict });
 
@@ -402,6 +435,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(runs_and_leaves_nothing, begin, end),
 		cmocka_unit_test_setup_teardown(does_not_run_unrecorded, begin, end),
 		cmocka_unit_test_setup_teardown(asks_the_validator_first, begin, end),
+		cmocka_unit_test_setup_teardown(asks_the_validator_once, begin, end),
 		cmocka_unit_test_setup_teardown(is_given_up_at_each_step, begin, end),
 		cmocka_unit_test_setup_teardown(waits_and_is_given_up_waiting, begin, end),
 		cmocka_unit_test_setup_teardown(has_a_session_for_itself, begin, end),
