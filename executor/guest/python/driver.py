@@ -279,9 +279,11 @@ class Driver:
         self.profile = self.allowed
         kind, payload = Control(near).receive()
         status = self.run_program(payload)
-        if "logging" in sys.modules:
-            sys.modules["logging"].shutdown([])
+        if logging := sys.modules.get("logging"):  # its exit function, for the one handler that there always is
+            logging.shutdown([lambda: logging.lastResort])
+        awaits_threads()
         self.end_program(status)
+        self.control.wait()
         self.interrupts.forbid()
         self.control, self.whole = control, False
         builtins.bridge = self.bridge = bridge
