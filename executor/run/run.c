@@ -2,8 +2,7 @@
 /*
  * run.c - an execution, from its arguments to its reply.
  *
- * Theory of operation.  A run goes through steps, each of which starts something and is called back
- * when that is done:
+ * Theory of operation.  A run goes in steps; each starts something and is called back at its end:
  *
  *	waiting   for a place in the queue; its session is held from here on
  *	checking  the validator reads the code, unless it did just now or the profile has no rules
