@@ -1,13 +1,15 @@
 # Files of a workspace and their store; included by CMakeLists.txt.
 set(files ${CMAKE_SOURCE_DIR}/executor)
-set(files_sources ${files}/files.c ${files}/files_fill.c ${files}/desk.c ${files}/path.c ${files}/builder/steward/slip.c ${files}/builder/steward/steward.c
-	${files}/builder/media.c ${files}/builder/steward/walk.c)
+add_library(files_tested STATIC ${files}/files.c ${files}/files_fill.c ${files}/desk.c ${files}/path.c ${files}/builder/steward/slip.c
+	${files}/builder/steward/steward.c ${files}/builder/media.c ${files}/builder/steward/walk.c)
+cloister_includes(files_tested executor)
+target_link_libraries(files_tested PUBLIC common PkgConfig::MAGIC)
 cloister_test(unit test_path.c ${files}/path.c)
 cloister_includes(test_path tests executor)
 foreach(test test_files_in test_files_out test_stewards)
-	cloister_test(unit ${test}.c hired.c ${files_sources})
+	cloister_test(unit ${test}.c hired.c)
 	cloister_includes(${test} tests executor)
-	target_link_libraries(${test} PRIVATE PkgConfig::MAGIC)
+	target_link_libraries(${test} PRIVATE files_tested)
 	target_link_options(${test} PRIVATE LINKER:--wrap=loop_after)
 endforeach()
 
