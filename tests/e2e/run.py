@@ -56,6 +56,14 @@ class Skipped(Exception):
     pass
 
 
+# Every play is offered the same: what was found to be a schema is not looked at again.
+@functools.cache
+def validator(text):
+    schema = json.loads(text)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
 class Coverage:
     """What all transcripts reached together."""
 
@@ -129,8 +137,7 @@ class Run:
             self.coverage.offered.add(tool["name"])
             for kind in ("inputSchema", "outputSchema"):
                 if kind in tool:
-                    jsonschema.Draft202012Validator.check_schema(tool[kind])
-                    self.schemas[tool["name"], kind] = jsonschema.Draft202012Validator(tool[kind])
+                    self.schemas[tool["name"], kind] = validator(json.dumps(tool[kind]))
         page = self.auditor.call("audit_execution", {"limit": 1})["structuredContent"]["entries"]
         self.before = page[0]["sequence"] if page else 0
 
