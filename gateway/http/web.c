@@ -365,8 +365,12 @@ turn(void *unused)
 	if (web.daemon == NULL || !web.woken)
 		return false;
 	web.woken = false;
+	uint64_t before = web_counts.connections;
 	MHD_run(web.daemon);
 	if (MHD_get_timeout(web.daemon, &wait_ms) == MHD_YES && wait_ms == 0)
+		web.woken = true;
+	/* Full, the library stops listening; it begins anew only as it is run once more. */
+	if (web_counts.connections < before)
 		web.woken = true;
 	return true;
 }

@@ -4,6 +4,7 @@
 
 import json
 import os
+import signal
 import socket
 import sys
 import threading
@@ -344,6 +345,19 @@ def test_connections_are_bounded(bin_):
         for each in kept:
             each.close()
         soon(lambda: quiet(gateway), "there is room again")
+
+
+def test_as_many_as_may_be_leave_at_once(bin_):
+    with Gateway(bin_, ["--max-connections=5"]) as gateway:
+        kept = [gateway.raw() for _ in range(5)]
+        for each in kept:
+            each.send(post(gateway, DISCOVER))
+            assert b"supportedVersions" in each.read(b"supportedVersions")
+        os.kill(gateway.process.pid, signal.SIGSTOP)
+        for each in kept:
+            each.close()
+        os.kill(gateway.process.pid, signal.SIGCONT)
+        assert gateway.post(DISCOVER, timeout=10).status == 200
 
 
 def test_connections_of_one_address_are_bounded(bin_):
