@@ -137,11 +137,10 @@ settle(struct host *host, int *shelf, struct err *e)
 	if (host_slot(host, cgroup_open, e) < 0)
 		return -1;
 	host->limits_by = cgroup_limits_by();
-	filter_make(&filter, FILTER_ALL);
 	return host_enter(host, cgroup_close, e) < 0 || root_make(host, e) < 0 ||
 	               (*shelf = shelf_open(host, e)) < 0 || host_note(host, e) < 0 ||
-	               lives_open(host, e) < 0 || loop_open(e) < 0 || host_drop(e) < 0 ||
-	               filter_load(&filter, e) < 0
+	               lives_open(host, e) < 0 || filter_make(&filter, FILTER_ALL, e) < 0 ||
+	               loop_open(e) < 0 || host_drop(e) < 0 || filter_load(&filter, e) < 0
 	           ? -1
 	           : 0;
 }

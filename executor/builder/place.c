@@ -34,9 +34,10 @@ int
 place_open(const struct host *host, struct err *e)
 {
 	place.host = host;
-	filter_make(&place.filter, FILTER_INIT);
-	filter_make(&place.steward, FILTER_STEWARD);
-	return nets_open(host, e);
+	return nets_open(host, e) < 0 || filter_make(&place.filter, FILTER_INIT, e) < 0 ||
+	               filter_make(&place.steward, FILTER_STEWARD, e) < 0
+	           ? -1
+	           : 0;
 }
 
 /* Returns twice, as fork does. */

@@ -155,7 +155,8 @@ program_open(const struct host *host, struct err *e)
 	if (programs.own_pids < 0)
 		return -1;
 	for (int l = 0; l < language_COUNT; l++)
-		filter_make(&programs.guests[l], who[l] | grouped);
+		if (filter_make(&programs.guests[l], who[l] | grouped, e) < 0)
+			return -1;
 	zygotes_open(host, &programs.guests[language_python]);
 	if (dock_open(host, programs.guests, &pid, &sock, e) < 0)
 		return -1;

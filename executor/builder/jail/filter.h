@@ -3,7 +3,7 @@
  * filter.h - seccomp programs made from tables of calls (guest/guest.def, init.def,
  * steward.def, builder.def).
  *
- * They are made once, when the builder starts; what a box loads is the finished program.
+ * libseccomp makes them once, when the builder starts; what a box loads is the finished program.
  */
 #pragma once
 
@@ -32,6 +32,6 @@ struct filter {
 	uint16_t size;
 };
 
-void filter_make(struct filter *, unsigned who);
+int filter_make(struct filter *, unsigned who, struct err *);
 /* For this process and all that come from it; no_new_privs is set. */
 int filter_load(const struct filter *, struct err *);
