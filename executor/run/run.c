@@ -209,11 +209,10 @@ list_files(struct run *run, struct files_tree *list, void (*then)(struct run *))
 
 	run->list = list;
 	run->then = then;
-	if (run->unlisted.code != ERR_none)
-		then(run);
-	else if (workspace_is_empty(run->workspace, &run->bare, &e) < 0)
+	if (run->unlisted.code == ERR_none &&
+	    workspace_is_empty(run->workspace, &run->bare, &e) < 0)
 		listed(run, NULL, &e);
-	else if (run->bare)
+	else if (run->unlisted.code != ERR_none || run->bare)
 		then(run);
 	else
 		files_list(
