@@ -28,6 +28,7 @@ TABLE = {
     # What is started from its file has lost them by exec; its pid 1, which is not, has them.
     "descriptors": [posture.test_I13_descriptors],
     "capabilities": REFUSED,
+    "seccomp program": REFUSED,
 }
 
 
@@ -119,3 +120,8 @@ def test_control(box):
         shutil.rmtree(folder)
     with open(os.path.join(box.source, "cloister-builder"), "rb") as file:
         assert b"/without" not in file.read()
+
+
+def test_without_the_seccomp_program(box):
+    """I27: nor is a box made where the program that was loaded is not the one in force."""
+    check(box, "seccomp program")

@@ -32,6 +32,8 @@ int __real_cgroup_open_doors(struct cgroup *, bool cloned, struct err *);
 int __wrap_cgroup_open_doors(struct cgroup *, bool cloned, struct err *);
 int __real_caps_drop_all(struct err *);
 int __wrap_caps_drop_all(struct err *);
+int __real_setns(int fd, int kind);
+int __wrap_setns(int fd, int kind);
 int __real_unshare(int flags);
 int __wrap_unshare(int flags);
 int __real_fsconfig(int fd, unsigned command, const char *key, const void *value, int aux);
@@ -73,8 +75,19 @@ int
 __wrap_filter_load(const struct filter *f, struct err *e)
 {
 	static const struct filter open = { { { 6, 0, 0, SECCOMP_RET_ALLOW } }, 1 };
+	bool lies = without("seccomp") || without("seccomp program");
 
-	return __real_filter_load(without("seccomp") ? &open : f, e);
+	return __real_filter_load(lies ? &open : f, e);
+}
+
+/* What is asked to see whether one is in force. */
+int
+__wrap_setns(int fd, int kind)
+{
+	if (!without("seccomp") || fd >= 0)
+		return __real_setns(fd, kind);
+	errno = EPERM;
+	return -1;
 }
 
 int
