@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plays transcripts against the whole set of daemons of a build; ends in "N passed, N failed, N skipped".
 
-    run.py BIN [--log FOLDER] [--user NAME] [--schemas] [transcript.mcp ...]
+    run.py BIN [--log FOLDER] [--user NAME] [--schemas] [--brief] [transcript.mcp ...]
                                      without names: all, and what they have to have reached together; --user: daemons,
                                      boxes and gateway all started as this user, which needs root; --schemas: every
-                                     message is held to the official schema of its revision, which npm and pip bring
+                                     message is held to the official schema of its revision, which npm and pip bring;
+                                     --brief: only what did not pass is told
 
 transcript.py has the form of the lines.  Each transcript is played once in each of its eras, against daemons of its
 own.  Besides what a transcript expects, every reply is held to the tool's outputSchema, what led to a success to its
@@ -393,7 +394,8 @@ def play_file(path, options, coverage, tally):
                 log.write(traceback.format_exc())
                 verdict, why = "failed", f"{error}\n    see {log_path}"
         tally[verdict] += 1
-        print(f"{verdict:7} {name} ({time.monotonic() - begun:.1f} s){': ' + why if why else ''}", flush=True)
+        if verdict != "passed" or not options.brief:
+            print(f"{verdict:7} {name} ({time.monotonic() - begun:.1f} s){': ' + why if why else ''}", flush=True)
 
 
 # May that user start the programs?
@@ -417,6 +419,7 @@ def main():
     parser.add_argument("--log", default=os.path.join(HERE, "log"))
     parser.add_argument("--user", type=lambda name: pwd.getpwnam(name).pw_uid)
     parser.add_argument("--schemas", action="store_true", default=None)
+    parser.add_argument("--brief", action="store_true")
     parser.add_argument("transcripts", nargs="*")
     options = parser.parse_intermixed_args()
     if not os.path.exists(os.path.join(options.bin, "cloister-gateway")):
