@@ -5,6 +5,9 @@
  * One file is written while the other is read out; a file whose records auditd has acknowledged is
  * emptied, so the disk holds what auditd lacks and at most one file's worth more.  A batch that
  * fails is sent again, the same, until it is acknowledged: nothing is ever dropped here.
+ *
+ * A short file is emptied a second late, for the first write into an empty one has ext4 find a page
+ * and a block while a call waits: 21 us instead of 5.
  */
 #include "common/journal/spool.h"
 
@@ -25,6 +28,8 @@
 
 enum {
 	TURN_BYTES = 1 << 20, /* a file this long lets the other have its turn */
+	KEEP_BYTES = 16 << 10, /* a shorter one is not emptied at once */
+	REST_MS = 1000,
 	BATCH_EVENTS = 256,
 	BATCH_BYTES = 256 << 10,
 	/* A short run's start and end travel together, and neither competes with it for a core. */
@@ -50,7 +55,7 @@ static struct {
 	/* The batch under way, and where it starts in the file that is read. */
 	uint64_t offset, batch_bytes;
 	size_t batch_events;
-	uint64_t ask, timer;
+	uint64_t ask, timer, rest;
 	int64_t retry_ms;
 } spool;
 
@@ -140,11 +145,48 @@ spool_open(int state, uint64_t limit_bytes, struct err *e)
 	return 0;
 }
 
+/* What stays where this fails is sent again after a restart, and auditd knows it by its uid. */
+static void
+empty(struct file *file)
+{
+	if (file->size == 0)
+		return;
+	if (ftruncate(file->fd, 0) < 0) {
+		log_warn("empty the spool", LOG_S("error", strerror(errno)));
+		return;
+	}
+	file->size = 0;
+}
+
+static void
+empty_acknowledged(void)
+{
+	struct file *file = &spool.files[spool.reading];
+
+	empty(file);
+	spool.offset = file->size;
+	if (spool.reading != spool.writing) {
+		spool.reading = spool.writing;
+		spool.offset = 0;
+	}
+}
+
+static void
+at_rest(void *self)
+{
+	(void)self;
+	spool.rest = 0;
+	if (spool.waiting == 0)
+		empty_acknowledged();
+}
+
 void
 spool_close(void)
 {
 	if (!spool.open)
 		return;
+	loop_unset(spool.rest);
+	at_rest(NULL);
 	spool.open = false;
 	loop_unset(spool.timer);
 	bus_cancel(spool.ask);
@@ -266,17 +308,6 @@ retry(const char *why)
 }
 
 static void
-empty(struct file *file)
-{
-	if (ftruncate(file->fd, 0) < 0) {
-		/* What stays is sent again after a restart, and auditd knows it by its uid. */
-		log_warn("empty the spool", LOG_S("error", strerror(errno)));
-		return;
-	}
-	file->size = 0;
-}
-
-static void
 advance(void)
 {
 	struct file *file = &spool.files[spool.reading];
@@ -285,12 +316,10 @@ advance(void)
 	spool.offset += spool.batch_bytes;
 	if (spool.offset < file->size)
 		return;
-	empty(file);
-	spool.offset = file->size;
-	if (spool.reading != spool.writing) {
-		spool.reading = spool.writing;
-		spool.offset = 0;
-	}
+	if (spool.reading != spool.writing || file->size >= KEEP_BYTES)
+		empty_acknowledged();
+	else if (spool.rest == 0)
+		spool.rest = loop_after(REST_MS, at_rest, NULL);
 }
 
 static void

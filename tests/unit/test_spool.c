@@ -34,6 +34,68 @@ sends_in_order_and_gives_the_disk_back(void **unused)
 	spooled_drain();
 	spooled_expect(uids, 10);
 	assert_int_equal(spooled_auditd.asks, 1);
+	spool_close();
+	assert_int_equal(spooled_size("spool.0"), 0);
+}
+
+/* The records of a call go behind those of the last, until a second has gone by or enough is there.
+ */
+static void
+a_short_file_is_emptied_at_rest(void **unused)
+{
+	char uids[30][UID];
+	off_t first;
+
+	(void)unused;
+	spooled_open(LIMIT);
+	spooled_record_all(uids, 10, NULL);
+	spooled_drain();
+	first = spooled_size("spool.0");
+	assert_true(first > 0);
+	spooled_record_all(uids + 10, 10, NULL);
+	spooled_drain();
+	assert_int_equal(spooled_size("spool.0"), 2 * first);
+	spooled_turn(1300);
+	assert_int_equal(spooled_size("spool.0"), 0);
+	spooled_record_all(uids + 20, 10, NULL);
+	spooled_drain();
+	assert_int_equal(spooled_size("spool.0"), first);
+	spooled_expect(uids, 30);
+}
+
+static void
+a_longer_file_is_emptied_at_once(void **unused)
+{
+	static char uids[MANY][UID];
+	char detail[401] = { 0 };
+
+	(void)unused;
+	memset(detail, 'd', sizeof(detail) - 1);
+	spooled_open(LIMIT);
+	spooled_record_all(uids, 30, detail);
+	assert_true(spooled_size("spool.0") > 16 << 10);
+	spooled_drain();
+	assert_int_equal(spooled_size("spool.0"), 0);
+}
+
+/* At rest there is something to send: it stays, and is sent. */
+static void
+rest_leaves_what_waits(void **unused)
+{
+	char uids[20][UID];
+
+	(void)unused;
+	spooled_open(LIMIT);
+	spooled_record_all(uids, 10, NULL);
+	spooled_drain();
+	spooled_auditd.away = true;
+	spooled_record_all(uids + 10, 10, NULL);
+	spooled_turn(1300);
+	assert_int_equal(spool_waiting(), 10);
+	spooled_auditd.away = false;
+	spooled_drain();
+	spooled_expect(uids, 20);
+	spooled_turn(1300);
 	assert_int_equal(spooled_size("spool.0"), 0);
 }
 
@@ -129,6 +191,7 @@ files_take_turns(void **unused)
 	spooled_drain();
 	spooled_expect(uids, MANY);
 	assert_in_range(spooled_auditd.largest, 2, 256);
+	spool_close();
 	assert_int_equal(spooled_size("spool.0") + spooled_size("spool.1"), 0);
 }
 
@@ -336,6 +399,9 @@ main(void)
 #define CASE(f) cmocka_unit_test_setup_teardown(f, spooled_set_up, spooled_tear_down)
 	const struct CMUnitTest cases[] = {
 		CASE(sends_in_order_and_gives_the_disk_back),
+		CASE(a_short_file_is_emptied_at_rest),
+		CASE(a_longer_file_is_emptied_at_once),
+		CASE(rest_leaves_what_waits),
 		CASE(keeps_what_is_given),
 		CASE(refuses_what_the_schema_refuses),
 		CASE(sends_again_while_auditd_is_away),

@@ -276,14 +276,10 @@ class Driver:
         os.write(far, frame(b"C", "".join(f"import {name}\n" for name in self.libraries).encode() + source))
         os.dup2(nowhere, 1)
         self.control, control, bridge = Control(nowhere), self.control, self.bridge
+        self.guard_imports()  # as without a profile, then with one
         self.profile = self.allowed
         kind, payload = Control(near).receive()
-        status = self.run_program(payload)
-        if logging := sys.modules.get("logging"):  # its exit function, for the one handler that there always is
-            logging.shutdown([lambda: logging.lastResort])
-        awaits_threads()
-        self.end_program(status)
-        self.control.wait()
+        self.program(payload, rehearsed_exits, leave=lambda status: None)
         self.interrupts.forbid()
         self.control, self.whole = control, False
         builtins.bridge = self.bridge = bridge
@@ -346,13 +342,10 @@ class Driver:
             self.guard.release(self.scope)
         self.profile = None
 
-    def program(self, payload):
-        self.end(self.run_program(payload))
-
-    def run_program(self, payload):
+    def program(self, payload, exits=atexit._run_exitfuncs, leave=os._exit):
         self.interrupts.allow()
         self.whole = True
-        return self.run(payload.decode().removeprefix("\ufeff"), FILE)
+        self.end(self.run(payload.decode().removeprefix("\ufeff"), FILE), exits, leave)
 
     def statement(self, source):
         self.statements += 1
@@ -482,7 +475,7 @@ class Driver:
         files = (getattr(sys.modules[name], "__file__", None) for name in loaded)
         return any(str(file).endswith(".so") and "/lib-dynload/" not in str(file) for file in files)
 
-    def end(self, status):
+    def end(self, status, exits=atexit._run_exitfuncs, leave=os._exit):
         """
         The interpreter's own end as far as anybody can see it: threads are waited for, exit functions run, objects
         are finalised, open files written out. What it does besides, to take each module apart, takes milliseconds.
@@ -492,11 +485,11 @@ class Driver:
                 sys.modules["threading"]._shutdown()
         except BaseException as error:
             sys.excepthook(type(error), error, error.__traceback__)
-        atexit._run_exitfuncs()
+        exits()
         status, told = self.end_program(status)
         if told:  # nor for a processor that this one would take to do so: it is killed
             self.control.wait()
-        os._exit(status)
+        leave(status)
 
     def end_program(self, status):
         """All but the exit; the status that it is to have, and whether the executor knows that it is over."""
@@ -525,6 +518,12 @@ class Driver:
         sys.modules.pop("__main__", None)
         self.scope = self.bridge = builtins.bridge = None
         gc.collect()
+
+
+def rehearsed_exits():
+    """Of the exit functions logging's, for the one handler that there always is."""
+    if logging := sys.modules.get("logging"):
+        logging.shutdown([lambda: logging.lastResort])
 
 
 def awaits_threads():
