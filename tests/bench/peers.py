@@ -42,13 +42,26 @@ for line in sys.stdin:
 # As many as it can in so many seconds, by itself: no client, and only what is asked for of isolation.
 FORK_ON = """
 import ctypes, os, sys, time
-flags, until, count = int(sys.argv[1]), time.perf_counter() + float(sys.argv[2]), 0
+flags, until, count, groups = int(sys.argv[1]), time.perf_counter() + float(sys.argv[2]), 0, sys.argv[3:]
 libc, arguments = ctypes.CDLL(None), (ctypes.c_uint64 * 11)(flags, 0, 0, 0, 17)
+def confine():
+    for group in groups:
+        fd = os.open(group + "/cgroup.procs", os.O_WRONLY)
+        os.write(fd, b"0")
+        os.close(fd)
+    for what, where, kind, how in (None, b"/", None, 0x44000), (b"p", b"/proc", b"proc", 14), (b"t", b"/tmp", b"tmpfs", 6):
+        if libc.mount(what, where, kind, how, None):
+            sys.exit("a mount failed")
+groups = [f"{group}/bench.{os.getpid()}" for group in groups]
 while time.perf_counter() < until:
     near, far = os.pipe()
+    for group in groups:
+        os.mkdir(group)
     pid = libc.syscall(435, arguments, 88) if flags else os.fork()
     if not pid:
         os.dup2(far, 1)
+        if groups:
+            confine()
         exec("print(1)", {"__name__": "__main__"})
         sys.stdout.flush()
         os._exit(0)
@@ -57,12 +70,15 @@ while time.perf_counter() < until:
         sys.exit("a fork did not run")
     os.close(near)
     os.waitpid(pid, 0)
+    for group in groups:
+        os.rmdir(group)
     count += 1
 print(count / float(sys.argv[2]))
 """
 NAMESPACED = "a warm interpreter's forks, each in new namespaces and nothing else"
+CONFINED = "the same, each with cgroups of its own, a /proc and a /tmp"
 NAMESPACES = 0x20000 | 0x2000000 | 0x4000000 | 0x8000000 | 0x20000000  # mount, cgroup, uts, ipc, pid; ours use empty networks again
-FORKS = {"a warm interpreter's forks": 0, NAMESPACED: NAMESPACES}
+FORKS = {"a warm interpreter's forks": 0, NAMESPACED: NAMESPACES, CONFINED: NAMESPACES}
 
 
 def since(start):
@@ -234,9 +250,19 @@ def rate(peer, at_once, seconds):
     return sum(done) / (time.perf_counter() - began)
 
 
+def own_groups():
+    """Folders of the cgroups that this process is in: of version 1 those of the controllers that a box has, or the one."""
+    for line in processes.read("self", "cgroup").splitlines():
+        _, controllers, path = line.split(":", 2)
+        wanted = {"cpu", "cpuacct", "memory", "pids"} & set(controllers.split(","))
+        if wanted or not controllers and os.path.exists("/sys/fs/cgroup/cgroup.procs"):
+            yield os.path.join("/sys/fs/cgroup", controllers, path.strip("/"))
+
+
 def forks(kind, at_once, seconds):
     """Runs a second of so many interpreters that fork: no sandbox that forks one for each run can do more."""
-    programs = [subprocess.Popen([PYTHON, "-I", "-c", FORK_ON, str(FORKS[kind]), str(seconds)], stdout=subprocess.PIPE)
+    groups = list(own_groups()) if kind == CONFINED else []
+    programs = [subprocess.Popen([PYTHON, "-I", "-c", FORK_ON, str(FORKS[kind]), str(seconds), *groups], stdout=subprocess.PIPE)
                 for _ in range(at_once)]
     return sum(float(program.communicate()[0]) for program in programs)
 

@@ -279,7 +279,7 @@ class Driver:
         self.guard_imports()  # as without a profile, then with one
         self.profile = self.allowed
         kind, payload = Control(near).receive()
-        self.program(payload, rehearsed_exits, leave=lambda status: None)
+        self.program(payload, rehearsed=True)
         self.interrupts.forbid()
         self.control, self.whole = control, False
         builtins.bridge = self.bridge = bridge
@@ -342,10 +342,10 @@ class Driver:
             self.guard.release(self.scope)
         self.profile = None
 
-    def program(self, payload, exits=atexit._run_exitfuncs, leave=os._exit):
+    def program(self, payload, rehearsed=False):
         self.interrupts.allow()
         self.whole = True
-        self.end(self.run(payload.decode().removeprefix("\ufeff"), FILE), exits, leave)
+        self.end(self.run(payload.decode().removeprefix("\ufeff"), FILE), rehearsed)
 
     def statement(self, source):
         self.statements += 1
@@ -475,7 +475,7 @@ class Driver:
         files = (getattr(sys.modules[name], "__file__", None) for name in loaded)
         return any(str(file).endswith(".so") and "/lib-dynload/" not in str(file) for file in files)
 
-    def end(self, status, exits=atexit._run_exitfuncs, leave=os._exit):
+    def end(self, status, rehearsed=False):
         """
         The interpreter's own end as far as anybody can see it: threads are waited for, exit functions run, objects
         are finalised, open files written out. What it does besides, to take each module apart, takes milliseconds.
@@ -485,11 +485,15 @@ class Driver:
                 sys.modules["threading"]._shutdown()
         except BaseException as error:
             sys.excepthook(type(error), error, error.__traceback__)
+        exits = atexit._run_exitfuncs
+        if rehearsed:
+            exits = rehearsed_exits
         exits()
         status, told = self.end_program(status)
         if told:  # nor for a processor that this one would take to do so: it is killed
             self.control.wait()
-        leave(status)
+        if not rehearsed:
+            os._exit(status)
 
     def end_program(self, status):
         """All but the exit; the status that it is to have, and whether the executor knows that it is over."""
@@ -523,7 +527,7 @@ class Driver:
 def rehearsed_exits():
     """Of the exit functions logging's, for the one handler that there always is."""
     if logging := sys.modules.get("logging"):
-        logging.shutdown([lambda: logging.lastResort])
+        logging.shutdown([handler for handler in logging._handlerList if handler() is logging.lastResort])
 
 
 def awaits_threads():
