@@ -60,10 +60,10 @@ void workspace_clear(void);
 uint32_t workspace_id(const struct workspace *);
 /* Wipes it; not while a box or a file operation uses it.  NULL is fine. */
 void workspace_drop(struct workspace *);
-/* Cheap, no process is started: does it hold any file?  -1 with *e. */
-int workspace_is_empty(const struct workspace *, bool *empty, struct err *);
-/* Likewise: what it has room for yet. */
-int workspace_left(const struct workspace *, struct workspace_limits *left, struct err *);
+/* Cheap, no process is started: what it has room for yet, and is it without any file?  -1 with *e.
+ */
+int workspace_left(
+    const struct workspace *, struct workspace_limits *left, bool *bare, struct err *);
 
 /* ---- boxes ---- */
 

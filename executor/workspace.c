@@ -185,24 +185,14 @@ workspace_drop(struct workspace *w)
 }
 
 int
-workspace_is_empty(const struct workspace *w, bool *empty, struct err *e)
-{
-	struct statfs fs;
-
-	if (fstatfs(w->root, &fs) < 0)
-		return err_sys(e, "ask a workspace what it holds");
-	*empty = fs.f_files - fs.f_ffree <= 1; /* its root */
-	return 0;
-}
-
-int
-workspace_left(const struct workspace *w, struct workspace_limits *left, struct err *e)
+workspace_left(const struct workspace *w, struct workspace_limits *left, bool *bare, struct err *e)
 {
 	struct statfs fs;
 
 	if (fstatfs(w->root, &fs) < 0)
 		return err_sys(e, "ask a workspace what it has room for");
 	*left = (struct workspace_limits){ fs.f_bfree * (uint64_t)fs.f_bsize, fs.f_ffree };
+	*bare = fs.f_files - fs.f_ffree <= 1; /* its root */
 	return 0;
 }
 

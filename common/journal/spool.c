@@ -27,7 +27,7 @@
 #include <string.h>
 
 enum {
-	TURN_BYTES = 1 << 20, /* a file this long lets the other have its turn */
+	TURN_BYTES = 1 << 20,  /* a file this long lets the other have its turn */
 	KEEP_BYTES = 16 << 10, /* a shorter one is not emptied at once */
 	REST_MS = 1000,
 	BATCH_EVENTS = 256,

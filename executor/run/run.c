@@ -201,18 +201,13 @@ listed(void *self, struct files_tree *tree, const struct err *e)
 }
 
 /* Then goes on, also where a program left a tree that cannot be listed: what it printed is told all
- * the same.  A workspace that is empty needs no listing, which is a process of its own. */
+ * the same.  A workspace that is bare needs no listing, which is a process of its own. */
 static void
 list_files(struct run *run, struct files_tree *list, void (*then)(struct run *))
 {
-	struct err e;
-
 	run->list = list;
 	run->then = then;
-	if (run->unlisted.code == ERR_none &&
-	    workspace_is_empty(run->workspace, &run->bare, &e) < 0)
-		listed(run, NULL, &e);
-	else if (run->unlisted.code != ERR_none || run->bare)
+	if (run->unlisted.code != ERR_none || run->bare)
 		then(run);
 	else
 		files_list(
@@ -279,7 +274,7 @@ code_done(void *self, struct box_end *end, const struct err *e)
 	run->works = NULL;
 	if (end == NULL)
 		why = *e;
-	else if (workspace_left(run->workspace, &left, &why) == 0)
+	else if (workspace_left(run->workspace, &left, &run->bare, &why) == 0)
 		outcome_fill(&run->reply, end, &run->plan, &left, &why);
 	if (!failed(run, &why))
 		list_files(run, &run->after, collect);
@@ -350,6 +345,7 @@ static void
 file_written(void *self, const struct err *e)
 {
 	struct run *run = self;
+	struct workspace_limits left;
 
 	if (failed(run, e))
 		return;
@@ -359,6 +355,9 @@ file_written(void *self, const struct err *e)
 		files_write(run->workspace, file->path, &file->content, true, file_written, run);
 		return;
 	}
+	run->bare = run->own != NULL && run->nwritten == 0;
+	if (!run->bare)
+		workspace_left(run->workspace, &left, &run->bare, &run->unlisted);
 	list_files(run, &run->before, run_code);
 }
 

@@ -72,7 +72,7 @@ extern struct fake {
 	size_t nwork;
 	int events[FAKE_MAX]; /* as recorded */
 	size_t nevents;
-	bool spool_full, holds_files; /* what workspace_is_empty() denies */
+	bool spool_full, holds_files; /* what workspace_left() tells */
 	bool full;                    /* a workspace has room for no file more */
 	int workspaces;               /* that live */
 	uint32_t workspace, adopted;  /* the last one's number, and the one asked for last */

@@ -161,7 +161,7 @@ static void
 is_given_up_at_each_step(void **state)
 {
 	static void (*const steps[])(
-	    void) = { pass_check, pass_workspace, pass_list, pass_ready, pass_box, pass_list };
+	    void) = { pass_check, pass_workspace, pass_ready, pass_box, pass_list };
 	static char strict[] = "strict";
 
 	(void)state;
@@ -183,8 +183,8 @@ is_given_up_at_each_step(void **state)
 		assert_int_equal(queue_counts()->running, 0);
 		fake_forget(c);
 	}
-	assert_int_equal(fake_count(event_execution_started), 5);
-	assert_int_equal(fake_count(event_execution_cancelled), 6);
+	assert_int_equal(fake_count(event_execution_started), 4);
+	assert_int_equal(fake_count(event_execution_cancelled), 5);
 }
 
 static void
@@ -251,6 +251,24 @@ has_a_session_for_itself(void **state)
 	second = start((struct execute_code){ .session_id = id });
 	assert_int_equal(second->why.code, ERR_session_expired);
 	fake_forget(second);
+}
+
+/* A workspace of its own is empty at first; a session's may hold anything. */
+static void
+is_given_up_while_a_session_is_listed(void **state)
+{
+	auto_free char *id = new_session();
+	struct fake_call *c;
+
+	(void)state;
+	fake.holds_files = true;
+	c = start((struct execute_code){ .session_id = id });
+	cancel(c);
+	if (c->ended == 0)
+		pass_list();
+	assert_int_equal(c->why.code, ERR_cancelled);
+	assert_null(fake_find(FAKE_RUN));
+	fake_forget(c);
 }
 
 static void
@@ -437,6 +455,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(asks_the_validator_first, begin, end),
 		cmocka_unit_test_setup_teardown(asks_the_validator_once, begin, end),
 		cmocka_unit_test_setup_teardown(is_given_up_at_each_step, begin, end),
+		cmocka_unit_test_setup_teardown(is_given_up_while_a_session_is_listed, begin, end),
 		cmocka_unit_test_setup_teardown(waits_and_is_given_up_waiting, begin, end),
 		cmocka_unit_test_setup_teardown(has_a_session_for_itself, begin, end),
 		cmocka_unit_test_setup_teardown(lists_what_was_written, begin, end),
