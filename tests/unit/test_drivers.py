@@ -254,6 +254,20 @@ def test_a_rehearsed_run_copies_hardly_a_page(folder):
     assert zygote.close() == ""
 
 
+def test_a_rehearsal_ends_nothing(folder):
+    """What a module imported ahead does at the end is done at the program's end, once."""
+    zygote = Zygote(os.path.join(folder, "python"), "json,re,collections,logging,concurrent.futures.thread")
+    with Talk(zygote=zygote) as talk:
+        assert talk.frame() == (b"I", b"")
+        reply = talk.program("from concurrent.futures import ThreadPoolExecutor\nimport atexit, logging\n"
+                             "atexit.register(logging.warning, 'last')\n"
+                             "with ThreadPoolExecutor(2) as pool: print(list(pool.map(str, range(3))))\n"
+                             "pool = ThreadPoolExecutor(1)\npool.submit(print, 'late')\nprint('on')")
+        assert (reply.status, sorted(talk.out().split("\n"))) == (0, ["", "['0', '1', '2']", "late", "on"]), (reply.frames, talk.err())
+        assert talk.err() == "WARNING:root:last\n"
+    assert zygote.close() == ""
+
+
 def test_frames_come_together_and_in_pieces(folder):
     large = json.dumps("x" * 300000).encode()
     frames = b"".join(kind + len(data).to_bytes(4, "little") + data for kind, data in (

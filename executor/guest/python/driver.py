@@ -481,7 +481,7 @@ class Driver:
         are finalised, open files written out. What it does besides, to take each module apart, takes milliseconds.
         """
         try:
-            if awaits_threads():
+            if awaits_threads() and not rehearsed:
                 sys.modules["threading"]._shutdown()
         except BaseException as error:
             sys.excepthook(type(error), error, error.__traceback__)
