@@ -366,6 +366,7 @@ static void
 a_client_that_was_busy_begins_anew(void **state)
 {
 	struct outcome o;
+	bool replied = false;
 
 	(void)state;
 	pair();
@@ -373,10 +374,14 @@ a_client_that_was_busy_begins_anew(void **state)
 	peer_ask(&o, "hang", NULL, 0);
 	peer_run(50);
 	sleep(6);
-	assert_true(peer_try("echo").replied);
+	/* A server that had no processor for a while gives it up only now, with what was just sent.
+	 */
+	for (int i = 0; i < 3 && !replied; i++)
+		replied = peer_try("echo").replied;
+	assert_true(replied);
 	assert_true(o.ended);
 	assert_int_equal(o.e.code, ERR_unavailable);
-	assert_int_equal(peer_note(0), ERR_unavailable);
+	assert_int_equal(peer_note(6000), ERR_unavailable);
 }
 
 static void
