@@ -124,6 +124,21 @@ mount_tmp(void)
 	return tmp < 0 ? -1 : move_mount(tmp, "", AT_FDCWD, "/tmp", MOVE_MOUNT_F_EMPTY_PATH);
 }
 
+/*
+ * Its forks are to find them as a process that has just been started does, and so is its
+ * interpreter, which remembers what it found; but what a terminal sends to all of us is not for it.
+ */
+static void
+take_no_signal(void)
+{
+	sigset_t all;
+
+	for (int s = 1; s < NSIG; s++)
+		signal(s, SIG_DFL);
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+}
+
 static void
 become(const struct zygote *z, int sock)
 {
@@ -141,6 +156,7 @@ become(const struct zygote *z, int sock)
 		if (from[i] < 0 || dup2(from[i], to[i]) < 0)
 			_exit(126);
 	dup2(0, 1);
+	take_no_signal();
 	if (close_range(ZYGOTE_PROC + 1, ~0u, 0) < 0 || caps_pass_on() < 0 || chdir("/") < 0)
 		_exit(126);
 	execve(z->python, (char *const *)(uintptr_t)argv,

@@ -243,6 +243,17 @@ def test_X14_zygote_killed(box):
         assert box.tries("tell('again', True)", start="warm") == {"again": "True"} and len(box.zygotes()) >= 1
 
 
+def test_X14_a_terminals_signals_are_not_for_zygotes(box):
+    """X-14: what a terminal sends to all that runs in it ends no zygote, and none of it waits in a fork."""
+    box.run("pass", start="warm")
+    zygotes = box.zygotes()
+    for number in signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP:
+        for pid in zygotes:
+            os.kill(pid, number)
+    tries = box.tries("import signal; tell('pending', signal.sigpending()); tell('slept', __import__('time').sleep(0.1))", start="warm")
+    assert tries == {"pending": "set()", "slept": "None"} and box.zygotes() == zygotes, tries
+
+
 def test_I6_forks_are_bounded(box):
     """I6, X-14: after hundreds of forks there are as many zygotes, with as many descriptors and as much memory."""
     def state():

@@ -255,6 +255,15 @@ def test_a_rehearsed_run_copies_hardly_a_page(folder):
     assert zygote.close() == ""
 
 
+def test_a_rehearsal_leaves_nothing(folder):
+    """Its text, which the run that comes would have to let go of, and the guard of a profile."""
+    own = "import sys; [f.bytes for f in sys.meta_path if hasattr(f, 'texts')], __builtins__ is sys.modules['builtins']"
+    for start in python_both(folder):
+        for wanted in False, True:
+            with start(wanted=wanted) as talk:
+                assert talk.statement(own).result == [[len(own)], True], talk.err()
+
+
 def test_a_rehearsal_ends_nothing(folder):
     """What a module imported ahead does at the end is done at the program's end, once."""
     zygote = Zygote(os.path.join(folder, "python"), "json,re,collections,logging,concurrent.futures.thread")

@@ -264,7 +264,8 @@ enter_user(struct entry *in, struct err *e)
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0)
 		return err_sys(e, "prctl");
 	setsid();
-	for (int s = 1; s < NSIG; s++)
+	/* A zygote's fork keeps what its interpreter made of them. */
+	for (int s = 1; !in->cage->forked && s < NSIG; s++)
 		signal(s, SIG_DFL);
 	/* Which nobody else may enter. */
 	return chdir("/workspace") < 0 ? err_sys(e, "enter /workspace") : 0;

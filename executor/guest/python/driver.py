@@ -43,7 +43,12 @@ class Control:
 
     def __init__(self, number=CONTROL):
         os.set_inheritable(number, False)
-        self.number, self.owner, self.file, self.come = number, os.getpid(), os.fstat(number), bytearray()
+        self.number, self.owner, self.file, self.come = number, os.getpid(), self.identity(number), bytearray()
+
+    @staticmethod
+    def identity(number):
+        status = os.fstat(number)
+        return status.st_ino, status.st_dev
 
     def receive(self):
         """Kind and payload of a frame; None when there will be no more."""
@@ -59,7 +64,7 @@ class Control:
 
     # A fork of the program comes by here too, and a file that it opened may have become descriptor 3.
     def intact(self):
-        return os.getpid() == self.owner and os.path.samestat(os.fstat(self.number), self.file)
+        return os.getpid() == self.owner and self.identity(self.number) == self.file
 
     def wait(self):
         """Until the other end is closed; there is nothing more to come."""
@@ -119,6 +124,13 @@ class Sources:
             oldest = next(iter(self.texts))
             self.bytes -= len(self.texts.pop(oldest))
             cache.pop(oldest, None)
+
+    def clear(self):
+        """What is not there need not be let go of in a fork, line by line, each on a page of its own."""
+        cache = getattr(sys.modules.get("linecache"), "cache", {})
+        for file in self.texts:
+            cache.pop(file, None)
+        self.texts, self.bytes = {}, 0
 
     def entry(self, file):
         return len(self.texts[file]), None, self.texts[file].splitlines(True), file
@@ -251,7 +263,7 @@ class Driver:
         self.rehearsals = rehearsals
         self.control, self.interrupts, self.sources = None, Interrupts(), Sources()
         self.ahead, self.shadows = frozenset(ahead), Shadows(ahead)
-        self.profile = self.guard = None
+        self.profile, self.guard, self.held = None, None, False
         # One that has more than the standard library imported serves programs that use it.
         self.libraries = sorted(name for name in ahead if "." not in name and name not in sys.stdlib_module_names
                                 and hasattr(sys.modules[name], "__path__"))
@@ -259,6 +271,7 @@ class Driver:
         self.allowed = f"a rehearsal\n{names}".encode()
         self.hook, self.flags, self.statements, self.whole = sys.excepthook, 0, 0, False
         self.prepare()
+        self.begin()
 
     def prepare(self):
         """The process as a script finds it, but for what no collector would look at if it was there before a fork."""
@@ -268,6 +281,7 @@ class Driver:
         # What is written is seen at once, and text that has no UTF-8 form does not end a program.
         for stream in sys.stdout, sys.stderr:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
+        self.interrupts.arm()
 
     def rehearse(self, source):
         """What a run writes to in a fork is copied page by page: here, and not while somebody waits for it."""
@@ -276,11 +290,11 @@ class Driver:
         os.write(far, frame(b"C", "".join(f"import {name}\n" for name in self.libraries).encode() + source))
         os.dup2(nowhere, 1)
         self.control, control, bridge = Control(nowhere), self.control, self.bridge
-        self.guard_imports()  # as without a profile, then with one
         self.profile = self.allowed
         kind, payload = Control(near).receive()
         self.program(payload, rehearsed=True)
         self.interrupts.forbid()
+        self.sources.clear()
         self.control, self.whole = control, False
         builtins.bridge = self.bridge = bridge
         os.dup2(stdout, 1)
@@ -288,11 +302,10 @@ class Driver:
             os.close(number)
         gc.freeze()  # the run's collections look at nothing of this; at its own module they have to
         self.begin()
+        self.guard_imports()  # without a profile, as most runs are
 
     def warm_up(self):
         """In a zygote: what the interpreter does for code that runs often is done once, and not in each fork."""
-        self.begin()
-        self.last = next(reversed(sys.modules))
         for _ in range(WARM_UPS):
             for source in self.rehearsals:
                 self.rehearse(source)
@@ -301,17 +314,16 @@ class Driver:
         main = sys.modules["__main__"] = type(sys)("__main__")
         main.__builtins__ = builtins
         self.scope = main.__dict__
-        sys.path[0] = os.getcwd()
+        self.last = next(reversed(sys.modules))
 
     def serve(self, zygote=None):
         self.control = Control()
-        self.interrupts.arm()
-        self.begin()
-        self.last = next(reversed(sys.modules))
-        if zygote and not zygote.wanted():
-            self.rehearse(self.rehearsals[0])
+        sys.path[0] = os.getcwd()
+        rehearsals = iter(() if zygote is None or zygote.wanted() else self.rehearsals)
+        for source in itertools.islice(rehearsals, 1):
+            self.rehearse(source)
         self.control.send(b"I", b"")
-        for source in self.rehearsals[1:]:  # who waits so long may as well rehearse what longer programs use
+        for source in rehearsals:  # who waits so long may as well rehearse what longer programs use
             if zygote.calm(CALM_MS):
                 self.rehearse(source)
                 self.control.send(b"I", b"")
@@ -338,9 +350,9 @@ class Driver:
         if self.profile is not None:
             self.guard = self.guard or beside("imports.py")["Guard"]()
             self.guard.hold(self.scope, self.profile)
-        elif self.guard:
+        elif self.held:
             self.guard.release(self.scope)
-        self.profile = None
+        self.profile, self.held = None, self.profile is not None
 
     def program(self, payload, rehearsed=False):
         self.interrupts.allow()

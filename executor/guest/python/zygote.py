@@ -7,7 +7,6 @@ their own is made new in each: random numbers, keys, streams, what was told by t
 things lie in memory and the hashes of strings; warm=off is for those whom that troubles.
 """
 
-import _signal
 import atexit
 import gc
 import os
@@ -162,23 +161,27 @@ def streams():
         setattr(sys, f"__{name}__", text)
 
 
-def renew(random_states):
-    """What came from the system's random numbers or clock before the fork comes from them once more."""
+def forget():
+    """What was drawn from the system's random numbers, and is drawn again by whoever needs it."""
+    if uuid := sys.modules.get("uuid"):
+        uuid._node = uuid._last_timestamp = None
+    if tempfile := sys.modules.get("tempfile"):
+        tempfile._name_sequence = tempfile.tempdir = None
+
+
+def renewals():
+    """What each fork calls: what came from the system's random numbers or clock before comes from them once more."""
     modules = sys.modules
-    for state in random_states:
-        state.seed()
+    calls = [state.seed for state in generators()]
     if "_ssl" in modules:
-        modules["_ssl"].RAND_add(os.urandom(32), 32.0)
-    if "uuid" in modules:
-        modules["uuid"]._node = modules["uuid"]._last_timestamp = None
-    if "tempfile" in modules:
-        modules["tempfile"]._name_sequence = modules["tempfile"].tempdir = None
-    if "multiprocessing.process" in modules:
-        process = modules["multiprocessing.process"]
-        process.current_process()._config["authkey"] = process.AuthenticationString(os.urandom(32))
-    if "logging" in modules and isinstance(modules["logging"]._startTime, float):
+        calls.append(lambda: modules["_ssl"].RAND_add(os.urandom(32), 32.0))
+    if process := modules.get("multiprocessing.process"):
+        calls.append(lambda: process.current_process()._config.update(
+            authkey=process.AuthenticationString(os.urandom(32))))
+    if (logging := modules.get("logging")) and isinstance(logging._startTime, float):
         import time
-        modules["logging"]._startTime = time.time()
+        calls.append(lambda: setattr(logging, "_startTime", time.time()))
+    return calls
 
 
 def settle(environment):
@@ -189,20 +192,16 @@ def settle(environment):
     sys.orig_argv = [sys.executable, "-I", "-B", os.path.join(HERE, "driver.py")]
 
 
-def become(told, random_states, ignored, setters):
+def become(told, calls, setters):
     """In the fork, whose signals, descriptors, folder and jail the builder arranged."""
-    gc.enable()
-    for number in ignored:  # which the builder does for itself, and Python remembers
-        _signal.signal(number, _signal.SIG_DFL)
-    for number in _signal.SIGPIPE, _signal.SIGXFSZ:
-        _signal.signal(number, _signal.SIG_IGN)
     if told is not None:
         os.environ.clear()
         os.environ.update(pair.split("=", 1) for pair in told)
         threads = min(int(os.environ.get(ONE_THREAD[0], 1)), len(os.sched_getaffinity(0)))
         for set_threads in setters:
             set_threads(threads)
-    renew(random_states)
+    for call in calls:
+        call()
 
 
 def main():
@@ -217,18 +216,16 @@ def main():
     sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, driver.Fonts)]
     rehearse(driver)
     drop_exits()
-    random_states, setters = generators(), thread_setters()
-    ignored = [number for number in (_signal.SIGHUP, _signal.SIGINT, _signal.SIGQUIT, _signal.SIGTERM)
-               if _signal.getsignal(number) == _signal.SIG_IGN]
+    forget()
+    calls, setters = renewals(), thread_setters()
     settle(environment)
     rehearsals = [SHORT, LONG] if LONG_NEEDS <= sys.modules.keys() else [SHORT]
     waiting = driver.Driver(frozenset(set(sys.modules) - bare), rehearsals)
     waiting.warm_up()
-    for number in ignored:
-        _signal.signal(number, _signal.SIG_IGN)
     check_descriptors(descriptors)
     gc.freeze()
-    become(zygote.serve(), random_states, ignored, setters)
+    gc.enable()  # there is nothing here that it would look at
+    become(zygote.serve(), calls, setters)
     waiting.serve(zygote)
 
 
