@@ -121,6 +121,28 @@ for name, value in {"random": random.random(), "choice": random.getrandbits(64),
     assert not same and len(seen[0]) == 17, same
 
 
+def test_X09_its_own_forks_are_made_anew(box):
+    """X-09: what libraries do after a fork is spared a zygote, and not the program: its own forks have other random numbers and one thread."""
+    code = """
+import logging, os, random, threading
+def fork(call):
+    near, far = os.pipe(); pid = os.fork()
+    if pid == 0:
+        try: os.write(far, repr(call()).encode())
+        finally: os._exit(0)
+    os.waitpid(pid, 0); os.close(far); return os.read(near, 100).decode()
+def hold():
+    with logging._lock: held.set(); let_go.wait(0.5)
+held, let_go = threading.Event(), threading.Event()
+threading.Thread(target=let_go.wait, daemon=True).start()
+tell("native", threading.main_thread().native_id == threading.get_native_id())
+tell("threads", fork(threading.active_count)); tell("random", fork(random.random) != fork(random.random))
+threading.Thread(target=hold, daemon=True).start(); held.wait(); tell("lock", fork(lambda: logging._lock.acquire(False)))
+"""
+    for start in "cold", "warm libraries":
+        assert box.tries(code, start=start) == {"native": "True", "threads": "1", "random": "True", "lock": "True"}, start
+
+
 # Reads all of its own memory that can be read for words which nothing here has: each byte is one more, in both.
 SCAN = """
 words, more = WORDS, bytes((b + 1) % 256 for b in range(256))

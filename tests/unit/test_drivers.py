@@ -9,6 +9,7 @@ test_driver.py has more of Python's programs.
 
 import json
 import os
+import random
 import shutil
 import socket
 import sys
@@ -215,6 +216,53 @@ told
         assert reply.status == 0 and talk.out() == "[1] [2]\nb'3\\n'\nthread\n", (talk.err(), reply.frames)
     errors = zygote.close()
     assert errors.startswith("zygote: nothing_of_that_name is not imported ahead") and errors.count("\n") == 1, errors
+
+
+def zygote_module(folder):
+    """zygote.py as a module, without its main()."""
+    path = os.path.join(folder, "python", "zygote.py")
+    scope = {"__name__": "zygote", "__file__": path}
+    with open(path, encoding="utf-8") as file:
+        exec(compile(file.read().removesuffix("main()\n"), path, "exec"), scope)
+    return scope
+
+
+def draw_all(draws):
+    return [draw(0, 1) if draw.__name__ == "gauss" else draw() for draw in draws]
+
+
+def in_a_fork(call):
+    near, far = os.pipe()
+    if os.fork() == 0:
+        try:
+            os.write(far, json.dumps(call()).encode())
+        finally:
+            os._exit(0)
+    os.close(far)
+    with open(near, encoding="utf-8") as answer:
+        os.wait()
+        return json.load(answer)
+
+
+def test_every_generator_is_made_anew(folder):
+    """Of each kind that a module may have made when it was imported; also half of a pair of normal numbers, kept for later."""
+    draws = [random.Random(1).gauss, random.Random(1).random]
+    try:
+        import numpy.random as numpy
+    except ImportError:
+        pass
+    else:
+        kinds = "MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64"
+        draws += [numpy.Generator(getattr(numpy, kind)(1)).random for kind in kinds]
+        draws += [numpy.RandomState(getattr(numpy, kind)(1)).normal for kind in kinds] + [numpy.RandomState(1).normal]
+    zygote = zygote_module(folder)
+    drawn = [draw_all(draws)]  # of a pair one is left
+    zygote["forget"]()
+    renewals = zygote["renewals"]()
+    for _ in range(2):
+        drawn.append(in_a_fork(lambda: [renew() for renew in renewals] and draw_all(draws)))
+    for column in zip(*drawn):
+        assert len(set(column)) == 3, drawn
 
 
 def test_files_of_the_workspace_go_before_what_was_imported_ahead(folder):

@@ -43,6 +43,10 @@ while len(all) > 4 and not all[0].number % 2:
 result = tuple(zip(all, enumerate("abc")))
 result
 """
+# What these do after a fork is for locks that other threads held, and a zygote has one thread; and for random's numbers,
+# which renewals() has.  A program's own forks need it.
+SPARED = {"threading", "logging", "random", "concurrent.futures.thread"}
+TWISTER = 624 * 4  # bytes of a Mersenne Twister's state
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -63,6 +67,15 @@ def load_extension(name):
     spec.loader.exec_module(module)
     sys.modules.pop(name, None)  # no program is to find it there
     return module
+
+
+def sparing(register, spared):
+    """os.register_at_fork() while there are imports: what modules of SPARED do at a fork costs each run some 100 pages."""
+    def record(**hooks):
+        if sys._getframe(1).f_globals.get("__name__") in SPARED:
+            hooks = {when: spared(hook) for when, hook in hooks.items()}
+        register(**hooks)
+    return record
 
 
 def import_all(names):
@@ -138,13 +151,39 @@ def check_descriptors(known):
         print(f"zygote: held open by a library: {', '.join(left)}"[:500], file=sys.stderr)
 
 
-def generators():
-    """Each generator of random numbers that an import made, but for Python's own, which is seeded anew at each fork."""
-    numpy_state = getattr(sys.modules.get("numpy.random"), "RandomState", ())
-    python_state = getattr(sys.modules.get("random"), "Random", ())
-    own = getattr(sys.modules.get("random"), "_inst", None)
-    kinds = tuple(kind for kind in (numpy_state, python_state) if kind != ())
-    return [thing for thing in gc.get_objects() if issubclass(type(thing), kinds) and thing is not own]
+def generators(module, kind):
+    """Those of a kind of random numbers' generators that imports made."""
+    kind, stateless = getattr(sys.modules.get(module), kind, ()), getattr(sys.modules.get("random"), "SystemRandom", ())
+    return [thing for thing in gc.get_objects() if issubclass(type(thing), kind) and not issubclass(type(thing), stateless)]
+
+
+def words_of(twister):
+    """The state of a Mersenne Twister of numpy's as writable bytes, or None where it does not lie so."""
+    import ctypes
+    numpy, words, others = sys.modules["numpy"], os.urandom(TWISTER), os.urandom(TWISTER)
+    try:  # 624: all words are used up
+        twister.state = {"bit_generator": "MT19937", "state": {"key": numpy.frombuffer(words, numpy.uint32), "pos": 624}}
+        memory = memoryview((ctypes.c_ubyte * TWISTER).from_address(twister.ctypes.state_address)).cast("B")
+        if memory != words:
+            return None
+        memory[:] = others
+        return memory if twister.state["state"]["key"].tobytes() == others else None
+    except (AttributeError, KeyError, TypeError, ValueError):  # it is no twister, or of another numpy
+        return None
+
+
+def numpy_renewal(bits):
+    """A twister, of which there is always one, has its words written: to seed it by its method costs a fork 100 pages."""
+    if words := words_of(bits):
+        return lambda: words.__setitem__(slice(None), os.urandom(TWISTER))
+    return lambda: setattr(bits, "state", type(bits)().state)
+
+
+def python_renewal(state):
+    """Random's own seed() is that of its base with some Python around it; a library's class may have another."""
+    if type(state).seed is not sys.modules["random"].Random.seed:
+        return state.seed
+    return lambda seed=sys.modules["_random"].Random.seed: seed(state)
 
 
 def streams():
@@ -167,12 +206,18 @@ def forget():
         uuid._node = uuid._last_timestamp = None
     if tempfile := sys.modules.get("tempfile"):
         tempfile._name_sequence = tempfile.tempdir = None
+    for state in generators("random", "Random"):
+        state.gauss_next = None
+    for state in generators("numpy.random", "RandomState"):
+        state.set_state({**state.get_state(legacy=False), "has_gauss": 0})
 
 
 def renewals():
     """What each fork calls: what came from the system's random numbers or clock before comes from them once more."""
     modules = sys.modules
-    calls = [state.seed for state in generators()]
+    calls = [*map(numpy_renewal, generators("numpy.random", "BitGenerator")), *map(python_renewal, generators("random", "Random"))]
+    if set_native_id := getattr(getattr(modules.get("threading"), "_main_thread", None), "_set_native_id", None):
+        calls.append(set_native_id)
     if "_ssl" in modules:
         calls.append(lambda: modules["_ssl"].RAND_add(os.urandom(32), 32.0))
     if process := modules.get("multiprocessing.process"):
@@ -212,7 +257,9 @@ def main():
     driver = load("driver")
     zygote = load_extension("_zygote")
     sys.meta_path.insert(0, driver.Fonts())
+    register, os.register_at_fork = os.register_at_fork, sparing(os.register_at_fork, zygote.spared)
     import_all(sys.argv[1].split(","))
+    os.register_at_fork = register
     sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, driver.Fonts)]
     rehearse(driver)
     drop_exits()

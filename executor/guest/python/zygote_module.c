@@ -9,7 +9,7 @@
  * kernel's parent of what it forks and tells the builder how each ended.
  *
  * libc's own fork is used, not clone3: what libraries do around a fork (locks, random states) is
- * done.
+ * done, but for what zygote.py has a better way for.
  *
  * Trusts the builder, whose descriptor is the only one it listens to.
  */
@@ -42,6 +42,7 @@ static struct {
 	uint64_t cpu_milli; /* of a fork's box */
 	int children;       /* readable when one has ended */
 	int own_pids;
+	bool forking;
 } zygote;
 
 /* Whom nobody listens to has nothing to do. */
@@ -123,6 +124,7 @@ fork_into(const struct cage *cage)
 {
 	pid_t pid = -1;
 
+	zygote.forking = true;
 	PyOS_BeforeFork();
 	if (setns(cage->spaces[HOST_PID], CLONE_NEWPID) == 0) {
 		pid = fork();
@@ -133,6 +135,7 @@ fork_into(const struct cage *cage)
 			sigprocmask(SIG_SETMASK, &none, NULL);
 			cage_enter(cage);
 			PyOS_AfterFork_Child();
+			zygote.forking = false;
 			zygote.cpu_milli = cage->order->cpu_milli;
 			return 0;
 		}
@@ -140,6 +143,7 @@ fork_into(const struct cage *cage)
 			_exit(1);
 	}
 	PyOS_AfterFork_Parent();
+	zygote.forking = false;
 	return pid;
 }
 
@@ -299,12 +303,31 @@ calm(PyObject *self, PyObject *ms)
 	return PyBool_FromLong(poll(&control, 1, (int)PyLong_AsLong(ms)) == 0);
 }
 
+static PyObject *
+call_hook(PyObject *hook, PyObject *arguments)
+{
+	(void)arguments;
+	if (zygote.forking)
+		Py_RETURN_NONE;
+	return PyObject_CallObject(hook, NULL);
+}
+
+static PyObject *
+spared(PyObject *self, PyObject *hook)
+{
+	static PyMethodDef method = { "spared", call_hook, METH_NOARGS, NULL };
+
+	(void)self;
+	return PyCFunction_New(&method, hook);
+}
+
 static PyMethodDef methods[] = {
 	{ "serve", serve, METH_NOARGS,
 	    "Forks on the builder's orders; returns in each fork: its environment if it is another "
 	    "one." },
 	{ "wanted", wanted, METH_NOARGS, "In a fork: does somebody wait for it already?" },
 	{ "calm", calm, METH_O, "In a fork: does nothing come for so many milliseconds?" },
+	{ "spared", spared, METH_O, "A hook that does nothing when it is the zygote that forks." },
 	{ NULL, NULL, 0, NULL },
 };
 
