@@ -133,10 +133,13 @@ class Gateway:
         servers = [process.pid for process in self.cluster.processes.values()]
         return [self.process.pid, *servers, *(child for server in servers for child in processes.children(server))]
 
-    def flood(self, code, good, in_flight, enough):
+    def flood(self, code, good, in_flight, enough, **arguments):
         """Runs, so many at once, until enough(done so far) says so; how many, and the answers without `good` in them."""
+        def begin():
+            self.send(self.line("tools/call", name="execute_code", arguments={"code": code, **arguments}))
+
         for _ in range(in_flight):
-            self.send(self.line("tools/call", name="execute_code", arguments={"code": code}))
+            begin()
         done, open_, bad = 0, in_flight, []
         while open_:
             answer = self.process.stdout.readline()
@@ -144,7 +147,7 @@ class Gateway:
             if good not in answer:
                 bad.append(answer)
             if not enough(done + open_):
-                self.send(self.line("tools/call", name="execute_code", arguments={"code": code}))
+                begin()
                 open_ += 1
         return done, bad
 

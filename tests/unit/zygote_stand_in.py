@@ -42,6 +42,10 @@ class StandIn:
             control.close()
 
     @staticmethod
+    def line_up():
+        pass
+
+    @staticmethod
     def spared(hook):
         return hook
 

@@ -256,6 +256,7 @@ def main():
     os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
     driver = load("driver")
     zygote = load_extension("_zygote")
+    zygote.line_up()
     sys.meta_path.insert(0, driver.Fonts())
     register, os.register_at_fork = os.register_at_fork, sparing(os.register_at_fork, zygote.spared)
     import_all(sys.argv[1].split(","))

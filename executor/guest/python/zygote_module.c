@@ -43,6 +43,8 @@ static struct {
 	int children;       /* readable when one has ended */
 	int own_pids;
 	bool forking;
+	char *arena; /* where the next of the interpreter's lies; NULL: where mmap says */
+	char *arenas_end;
 } zygote;
 
 /* Whom nobody listens to has nothing to do. */
@@ -171,12 +173,81 @@ give_birth(void)
 	return false;
 }
 
-/* ---- the module ---- */
+/* ---- memory ---- */
 
 enum {
 	HUGE = 2 << 20,
 	COLLAPSE = 25, /* MADV_COLLAPSE, Linux 6.1 */
+	ARENAS = 256 << 20,
 };
+
+/* PyObjectArenaAllocator of Python's "Memory Management", which the limited API leaves out. */
+struct arena_allocator {
+	void *context;
+	void *(*take)(void *context, size_t size);
+	void (*give)(void *context, void *at, size_t size);
+};
+extern void PyObject_SetArenaAllocator(struct arena_allocator *) __attribute__((weak));
+
+static char *
+huge_page_from(char *at)
+{
+	return (char *)(((uintptr_t)at + HUGE - 1) / HUGE * HUGE);
+}
+
+static void *
+take_arena(void *context, size_t size)
+{
+	void *at = zygote.arena;
+
+	(void)context;
+	if (at != NULL && size <= (size_t)(zygote.arenas_end - zygote.arena)) {
+		zygote.arena += size;
+		return at;
+	}
+	at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return at == MAP_FAILED ? NULL : at;
+}
+
+static void
+give_arena(void *context, void *at, size_t size)
+{
+	(void)context;
+	munmap(at, size);
+}
+
+/*
+ * The interpreter takes memory for small objects by the megabyte, and mmap puts most of these
+ * between libraries, where no huge page has room.  From here on they lie one behind the other.
+ */
+static PyObject *
+line_up(PyObject *self, PyObject *arguments)
+{
+	static struct arena_allocator ours = { NULL, take_arena, give_arena };
+	void *all = MAP_FAILED;
+
+	(void)self, (void)arguments;
+	if (PyObject_SetArenaAllocator != NULL)
+		all = mmap(NULL, ARENAS, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (all != MAP_FAILED) {
+		zygote.arena = huge_page_from(all);
+		zygote.arenas_end = (char *)all + ARENAS;
+		PyObject_SetArenaAllocator(&ours);
+	}
+	Py_RETURN_NONE;
+}
+
+/* What the zygote did not need is not for its forks to find, nor to be counted as theirs. */
+static void
+end_line(void)
+{
+	char *rest = huge_page_from(zygote.arena);
+
+	if (rest < zygote.arenas_end)
+		munmap(rest, (size_t)(zygote.arenas_end - rest));
+	zygote.arena = NULL;
+}
 
 /*
  * A fork copies a page table entry for each page that was written before it, and its end drops
@@ -195,12 +266,15 @@ gather(void)
 
 		if (strncmp(at, " rw-p ", 6) != 0 || strchr(at, '/') != NULL)
 			continue;
-		for (from = (from + HUGE - 1) / HUGE * HUGE; from + HUGE <= to; from += HUGE)
+		for (from = (uintptr_t)huge_page_from((char *)from); from + HUGE <= to;
+		     from += HUGE)
 			madvise((void *)from, HUGE, COLLAPSE);
 	}
 	if (maps != NULL)
 		fclose(maps);
 }
+
+/* ---- the module ---- */
 
 static bool
 open_all(void)
@@ -265,6 +339,7 @@ serve(PyObject *self, PyObject *arguments)
 		PyErr_SetString(PyExc_OSError, "this is no zygote of the builder's");
 		return NULL;
 	}
+	end_line();
 	gather();
 	say(&ready, -1);
 	fds[0] = (struct pollfd){ .fd = ZYGOTE_SOCKET, .events = POLLIN };
@@ -322,6 +397,8 @@ spared(PyObject *self, PyObject *hook)
 }
 
 static PyMethodDef methods[] = {
+	{ "line_up", line_up, METH_NOARGS,
+	    "To be called before what is to lie in huge pages is there." },
 	{ "serve", serve, METH_NOARGS,
 	    "Forks on the builder's orders; returns in each fork: its environment if it is another "
 	    "one." },
