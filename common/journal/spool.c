@@ -7,7 +7,7 @@
  * fails is sent again, the same, until it is acknowledged: nothing is ever dropped here.
  *
  * A short file is emptied a second late, for the first write into an empty one has ext4 find a page
- * and a block while a call waits: 21 us instead of 5.
+ * and a block while a call waits, several times as long.
  */
 #include "common/journal/spool.h"
 

@@ -41,6 +41,12 @@ def cpu_ms(pids):
     return total * TICK_MS
 
 
+def page_faults():
+    """Of the whole machine since it started: pages that were written for the first time, copied after a fork, or mapped."""
+    with open("/proc/vmstat", encoding="ascii") as counters:
+        return next(int(line.split()[1]) for line in counters if line.startswith("pgfault "))
+
+
 def rss(pid):
     return int((read(pid, "statm").split() or "00")[1]) * PAGE
 
