@@ -265,6 +265,20 @@ def test_every_generator_is_made_anew(folder):
         assert len(set(column)) == 3, drawn
 
 
+def test_no_zygote_without_its_generators(folder):
+    """Where they are not found, all forks would draw the same numbers: then none is made."""
+    zygote, ours = zygote_module(folder), sys.modules["random"]
+    sys.modules["random"] = type(sys)("random")
+    try:
+        zygote["renewals"]()
+    except LookupError as error:
+        assert "no Random of random" in str(error), error
+    else:
+        raise AssertionError("made without")
+    finally:
+        sys.modules["random"] = ours
+
+
 def test_files_of_the_workspace_go_before_what_was_imported_ahead(folder):
     for start in python_both(folder):
         with start(files={"token.py": "mine = 1"}) as talk:

@@ -215,7 +215,12 @@ def forget():
 def renewals():
     """What each fork calls: what came from the system's random numbers or clock before comes from them once more."""
     modules = sys.modules
-    calls = [*map(numpy_renewal, generators("numpy.random", "BitGenerator")), *map(python_renewal, generators("random", "Random"))]
+    calls = []
+    for module, kind, renewal in ("numpy.random", "BitGenerator", numpy_renewal), ("random", "Random", python_renewal):
+        made = generators(module, kind)
+        if module in modules and not made:  # then another version has them elsewhere, and there had better be no zygote
+            raise LookupError(f"no {kind} of {module} is found, of which there is always one")
+        calls += map(renewal, made)
     if set_native_id := getattr(getattr(modules.get("threading"), "_main_thread", None), "_set_native_id", None):
         calls.append(set_native_id)
     if "_ssl" in modules:
