@@ -8,6 +8,9 @@
  * waits only where all places are taken, or all that its party may have; so a newcomer who finds
  * neither passes nobody.
  *
+ * A turn may be long: while there are other principals, who runs something does not get the last
+ * place, or its programs of ten minutes would be what everybody waits for.
+ *
  * Trusts nobody not to flood it: a principal has a share of the waiting places and of the places to
  * run, and what waits is bounded in number and in bytes.
  */
@@ -24,7 +27,8 @@
 #include <string.h>
 
 enum {
-	FAVOURS = 4, /* in a session, one after another, while others could run */
+	FAVOURS = 4,         /* in a session, one after another, while others could run */
+	SHARED_MS = 3600000, /* so long after one principal came upon another there are others */
 };
 
 /* The tickets of a name space that wait; exists while there are any. */
@@ -51,6 +55,8 @@ static struct {
 	uint64_t bytes; /* of all that wait */
 	double run_ms;  /* how long a run takes, of late */
 	char *pressed;  /* to whom it was said that the queue is full; NULL: it is not */
+	char *latest;   /* who came last */
+	int64_t shared_until_ms;
 	unsigned favours;
 	bool pumping;
 } queue = { .run_ms = 100 };
@@ -263,10 +269,25 @@ unlink_ticket(struct ticket *ticket)
 
 /* ---- running ---- */
 
+static void
+note_principal(const char *principal)
+{
+	if (queue.latest != NULL && strcmp(queue.latest, principal) == 0)
+		return;
+	if (queue.latest != NULL)
+		queue.shared_until_ms = loop_now_ms() + SHARED_MS;
+	free(queue.latest);
+	queue.latest = strdup(principal); /* without memory the next counts as the first */
+}
+
 static bool
 has_room(const struct party *party)
 {
-	return party == NULL || party->running < options.max_concurrent_each;
+	if (party == NULL || party->running == 0)
+		return true;
+	return party->running < options.max_concurrent_each &&
+	       (queue.counts.running + 1 < options.max_concurrent ||
+		   loop_now_ms() >= queue.shared_until_ms);
 }
 
 static void
@@ -335,6 +356,7 @@ int
 queue_enter(struct ticket *ticket, struct err *e)
 {
 	must(ticket->state == TICKET_OUT);
+	note_principal(ticket->principal);
 	bool busy = queue_is_busy(ticket);
 
 	if (busy && check_all(ticket, e) < 0)

@@ -3,8 +3,9 @@
  * queue.h - places to run in, and the line for them: bounded, and fair.
  *
  * Principals take turns, and so do the name spaces of each, whoever waits longest in each first, so
- * that one who sends a thousand calls delays another by one run and not by a thousand.  What is run
- * in a session goes before the rest, up to a ratio.
+ * that one who sends a thousand calls delays another by one run and not by a thousand; and by none
+ * if that other runs nothing, for which a place is kept.  What is run in a session goes before the
+ * rest, up to a ratio.
  */
 #pragma once
 

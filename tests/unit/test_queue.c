@@ -164,6 +164,47 @@ nobody_takes_all_places(void **state)
 }
 
 static void
+the_last_place_is_for_others(void **state)
+{
+	struct job jobs[7] = { 0 };
+	struct err e;
+
+	(void)state;
+	options.max_concurrent = options.max_concurrent_each = 3;
+	for (size_t i = 0; i < COUNT(jobs); i++)
+		jobs[i].name = (char)('1' + i);
+	/* Alone, when those of other tests have been forgotten. */
+	assert_int_equal(enter(&jobs[0], "a", &e), 0);
+	queue_leave(&jobs[0].ticket);
+	fake_pass(2 * 3600000);
+	memset(order, 0, sizeof order);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(enter(&jobs[i], "a", &e), 0);
+	assert_string_equal(order, "123");
+	assert_int_equal(enter(&jobs[3], "b", &e), 0);
+	queue_leave(&jobs[0].ticket);
+	assert_string_equal(order, "1234");
+	queue_leave(&jobs[1].ticket);
+	/* Who runs something waits, though there is a place. */
+	assert_true(queue_is_busy(&(struct ticket){ .principal = "a" }));
+	assert_int_equal(enter(&jobs[4], "a", &e), 0);
+	assert_int_equal(enter(&jobs[5], "b", &e), 0);
+	assert_string_equal(order, "1234");
+	assert_false(queue_is_busy(&(struct ticket){ .principal = "c" }));
+	assert_int_equal(enter(&jobs[6], "c", &e), 0);
+	assert_string_equal(order, "12347");
+	queue_leave(&jobs[6].ticket);
+	assert_string_equal(order, "12347");
+	/* Until nobody else has come for an hour. */
+	fake_pass(3600000);
+	queue_leave(&jobs[2].ticket);
+	assert_string_equal(order, "1234756");
+	for (size_t i = 3; i < 6; i++)
+		queue_leave(&jobs[i].ticket);
+	assert_int_equal(queue_counts()->running + queue_counts()->waiting, 0);
+}
+
+static void
 says_when_it_is_full_and_when_not(void **state)
 {
 	struct job jobs[10] = { 0 };
@@ -285,6 +326,7 @@ main(void)
 		cmocka_unit_test_setup(name_spaces_take_turns, begin),
 		cmocka_unit_test_setup(sessions_go_first_and_starve_nobody, begin),
 		cmocka_unit_test_setup(nobody_takes_all_places, begin),
+		cmocka_unit_test_setup(the_last_place_is_for_others, begin),
 		cmocka_unit_test_setup(refuses_when_full, begin),
 		cmocka_unit_test_setup(says_when_it_is_full_and_when_not, begin),
 		cmocka_unit_test_setup(bounds_what_waits_in_bytes, begin),
