@@ -265,6 +265,17 @@ def test_every_generator_is_made_anew(folder):
         assert len(set(column)) == 3, drawn
 
 
+def test_a_generator_that_is_written_to_is_held(folder):
+    """It may be garbage of an import, and what is written in each fork would be somebody else's memory."""
+    import numpy.random as numpy
+    zygote = zygote_module(folder)
+    for kind in "MT19937", "PCG64":
+        bits = getattr(numpy, kind)(1)
+        before = sys.getrefcount(bits)
+        renewal = zygote["numpy_renewal"](bits)
+        assert callable(renewal) and sys.getrefcount(bits) > before, kind
+
+
 def test_no_zygote_without_its_generators(folder):
     """Where they are not found, all forks would draw the same numbers: then none is made."""
     zygote, ours = zygote_module(folder), sys.modules["random"]

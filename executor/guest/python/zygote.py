@@ -174,8 +174,8 @@ def words_of(twister):
 
 def numpy_renewal(bits):
     """A twister, of which there is always one, has its words written: to seed it by its method costs a fork 100 pages."""
-    if words := words_of(bits):
-        return lambda: words.__setitem__(slice(None), os.urandom(TWISTER))
+    if words := words_of(bits):  # which are its memory for as long as somebody holds it
+        return lambda held=bits: words.__setitem__(slice(None), os.urandom(TWISTER))
     return lambda: setattr(bits, "state", type(bits)().state)
 
 
