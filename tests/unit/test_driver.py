@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Python driver without a box: what a program sees, what is told of it, and what it cannot break for others.
 
-    test_driver.py FOLDER-OF-THE-DRIVER
+    test_driver.py FOLDER        of the drivers
 """
 
 import argparse
@@ -35,7 +35,7 @@ class Ran:
             # bash gives it the number 3; there is no simpler way that needs no preexec_fn.
             program = subprocess.Popen(
                 ["/bin/bash", "-c", f'exec 3<&{far.fileno()} {far.fileno()}<&-; exec "$@"', "-", "/usr/bin/python3", "-I", "-B",
-                 os.path.join(folder, "driver.py")],
+                 os.path.join(folder, "python", "driver.py")],
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=workspace,
                 pass_fds=[far.fileno()], env={"PATH": "/usr/bin", "LANG": "C.UTF-8", **(env or {})})
             far.close()
@@ -322,7 +322,7 @@ PIECES = [
 
 def test_the_last_line_is_found_as_the_whole_tree_has_it(folder):
     """Code and its last expression, of many a text that is no program, are the same the quick way and the long one."""
-    with open(os.path.join(folder, "driver.py"), encoding="utf-8") as file:
+    with open(os.path.join(folder, "python", "driver.py"), encoding="utf-8") as file:
         scope = {"__name__": "driver", "__file__": file.name}
         exec(compile(file.read(), file.name, "exec"), scope)
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The guard of imports at run time: which imports of a program it refuses, which it must not be in the way of.
 
-    test_imports.py FOLDER-OF-THE-DRIVER
+    test_imports.py FOLDER        of the drivers
 """
 
 import os
@@ -29,7 +29,7 @@ BASIC = "profile basic\ncollections\ndatetime\njson\nmath\nfunctools\nos.path\nu
 
 class Guards:
     def __init__(self, folder):
-        self.file = os.path.join(folder, "imports.py")
+        self.file = os.path.join(folder, "python", "imports.py")
 
     def run(self, program, payload=BASIC):
         return subprocess.run(["/usr/bin/python3", "-I", "-B", "-c", HARNESS, self.file, payload, program],
