@@ -68,6 +68,10 @@ def draw_all(draws):
     return [draw(0, 1) if draw.__name__ == "gauss" else draw() for draw in draws]
 
 
+def seeds_of(sequence, spawned=False):
+    return lambda: int((sequence.spawn(1)[0] if spawned else sequence).generate_state(1, "u8")[0])
+
+
 def in_a_fork(call):
     near, far = os.pipe()
     if os.fork() == 0:
@@ -92,6 +96,8 @@ def test_every_generator_is_made_anew(folder):
         kinds = "MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64"
         draws += [numpy.Generator(getattr(numpy, kind)(1)).random for kind in kinds]
         draws += [numpy.RandomState(getattr(numpy, kind)(1)).normal for kind in kinds] + [numpy.RandomState(1).normal]
+        for sequence in numpy.SeedSequence(0), numpy.SeedSequence([1, 2], pool_size=8), numpy.SeedSequence().spawn(1)[0]:
+            draws += [seeds_of(sequence), seeds_of(sequence, spawned=True)]
     zygote = zygote_module(folder)
     drawn = [draw_all(draws)]  # of a pair one is left
     zygote["forget"]()

@@ -179,6 +179,18 @@ def numpy_renewal(bits):
     return lambda: setattr(bits, "state", type(bits)().state)
 
 
+def sequence_renewal(sequence):
+    """What a generator was seeded with, which seeds those that are spawned from it, lies in words that a fork writes."""
+    import numpy
+    words = numpy.frombuffer(bytearray(16 + sequence.pool.nbytes), numpy.uint32)
+    entropy, pool = words[:4], words[4:]
+    sequence.__setstate__((entropy, sequence.n_children_spawned, pool, *sequence.__reduce__()[2][3:]))
+    if sequence.entropy is not entropy or sequence.pool is not pool:
+        raise LookupError("a SeedSequence of this numpy has its words elsewhere")
+    memory = memoryview(words).cast("B")
+    return lambda: memory.__setitem__(slice(None), os.urandom(len(memory)))
+
+
 def python_renewal(state):
     """Random's own seed() is that of its base with some Python around it; a library's class may have another."""
     if type(state).seed is not sys.modules["random"].Random.seed:
@@ -212,11 +224,16 @@ def forget():
         state.set_state({**state.get_state(legacy=False), "has_gauss": 0})
 
 
+# Modules, kinds of what they made, and what makes it anew.
+RENEWED = (("numpy.random", "BitGenerator", numpy_renewal), ("numpy.random.bit_generator", "SeedSequence", sequence_renewal),
+           ("random", "Random", python_renewal))
+
+
 def renewals():
     """What each fork calls: what came from the system's random numbers or clock before comes from them once more."""
     modules = sys.modules
     calls = []
-    for module, kind, renewal in ("numpy.random", "BitGenerator", numpy_renewal), ("random", "Random", python_renewal):
+    for module, kind, renewal in RENEWED:
         made = generators(module, kind)
         if module in modules and not made:  # then another version has them elsewhere, and there had better be no zygote
             raise LookupError(f"no {kind} of {module} is found, of which there is always one")
