@@ -76,18 +76,23 @@ take_result(struct frames *f)
 	f->result = (struct blob){ take_ptr(f->payload), f->size };
 }
 
+/* Lines beyond the bound are not looked at: a program can send thousands of such frames a second,
+ * and each would be the wait of everybody else. */
 static void
 take_variables(struct frames *f)
 {
 	const char *at = (const char *)f->payload, *end = at + f->size, *line;
 
 	texts_clear(&f->variables);
-	for (; at < end && (line = memchr(at, '\n', (size_t)(end - at))) != NULL; at = line + 1) {
+	for (int i = 0; i < MAX_VARIABLES && at < end; i++, at = line + 1) {
+		line = memchr(at, '\n', (size_t)(end - at));
+		if (line == NULL)
+			return;
+
 		size_t size = (size_t)(line - at);
 		auto_free char *name = size < 1 || size > MAX_NAME ? NULL : copy_text(at, size);
 
-		if (f->variables.count < MAX_VARIABLES && name != NULL &&
-		    texts_add(&f->variables, name) < 0)
+		if (name != NULL && texts_add(&f->variables, name) < 0)
 			return;
 	}
 }

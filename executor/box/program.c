@@ -35,9 +35,9 @@
 #include <sys/wait.h>
 
 enum {
-	PART = 65536, /* bytes of one read */
-	PARTS = 4,    /* reads before others have their turn */
-	LAST_PARTS = 16,
+	PART = 16384,           /* bytes of one read */
+	TURN_US = 200,          /* of reading what may be meant to take long; then others go on */
+	LAST_PARTS = 64,        /* reads */
 	LATE_MS = 1,            /* a run that is over by then needs no clock but the one here,
 	                           and nobody to read what it writes before its end */
 	INTERRUPT_MS = 2000,    /* for a statement to end by itself */
@@ -325,11 +325,12 @@ static void
 on_control(void *self, uint32_t events)
 {
 	struct program *p = self;
+	int64_t until_us = loop_now_us() + TURN_US;
 
 	if ((events & EPOLLOUT) != 0)
 		control_send(&p->control);
 	if ((events & ~(uint32_t)EPOLLOUT) != 0)
-		for (int i = 0; i < PARTS && p->control.fd >= 0 && read_control(p); i++)
+		while (p->control.fd >= 0 && read_control(p) && loop_now_us() < until_us)
 			;
 }
 

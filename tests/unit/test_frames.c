@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -115,6 +116,39 @@ is_taken_as_it_should(void **state)
 	check(c, 1);
 	check(c, 3);
 	check(c, c->size + 1);
+}
+
+/* Microseconds of the processor that 20 frames of so many names each take. */
+static int64_t
+cost_of_names(size_t count)
+{
+	static uint8_t frame[5 + (64 << 10)] = { 'V', 0, 0, 1, 0 };
+	struct frames f = { 0 };
+	struct timespec from, to;
+
+	memset(frame + 5, 'a', 64 << 10);
+	for (size_t i = 1; i <= count; i++)
+		frame[5 + 2 * i - 1] = '\n';
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+	for (int i = 0; i < 20; i++)
+		assert_int_equal(frames_feed(&f, frame, sizeof frame), 0);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
+	frames_clear(&f);
+	return (to.tv_sec - from.tv_sec) * 1000000 + (to.tv_nsec - from.tv_nsec) / 1000;
+}
+
+/* Those that are not taken cost nothing: a hundred times as many are not even twice the work. */
+static void
+names_beyond_the_bound_are_not_looked_at(void **state)
+{
+	int64_t few = INT64_MAX, many = INT64_MAX, cost;
+
+	(void)state;
+	for (int i = 0; i < 10; i++) {
+		few = (cost = cost_of_names(300)) < few ? cost : few;
+		many = (cost = cost_of_names(32768)) < many ? cost : many;
+	}
+	assert_in_range(many, 0, few * 10);
 }
 
 /* A driver never sends more than 256 names; a program that writes to the channel itself may. */
@@ -292,13 +326,14 @@ takes_pictures_of_a_type(void **state)
 int
 main(void)
 {
-	struct CMUnitTest tests[COUNT(claims) + 5];
+	struct CMUnitTest tests[COUNT(claims) + 6];
 	size_t n = 0;
 
 	for (; n < COUNT(claims); n++)
 		tests[n] = (struct CMUnitTest){ claims[n].name, is_taken_as_it_should, NULL, NULL,
 			(void *)(uintptr_t)&claims[n] };
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(names_are_counted);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(names_beyond_the_bound_are_not_looked_at);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(muted_it_keeps_nothing);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(says_how_a_statement_ended);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(takes_pictures_of_a_type);

@@ -3,9 +3,10 @@
  * test_program.c - when a run is over and what it has used, by a program's and the builder's words;
  * both are played by the test.
  */
+#include "played_builder.h"
+
 #include "common/auto.h"
 #include "common/loop.h"
-#include "executor/builder_link.h"
 #include "executor/guest/protocol.h"
 
 #include <fcntl.h>
@@ -15,25 +16,11 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 
 #include <cmocka.h>
-
-struct errand {
-	uint32_t id;
-	struct errand_events events;
-	void *self;
-};
-
-/* What the builder is asked. */
-static struct {
-	struct errand *box, *program;
-	int control; /* the program's end */
-	unsigned begun, asked, kills;
-	int signal;
-	bool deaf;
-} builder;
 
 static struct {
 	struct box_end end; /* of the last run; its texts are gone */
@@ -45,61 +32,6 @@ static int last_count = -1; /* of processor time: what counts it, for the test *
 static struct program *program;
 
 /* ---- the builder ---- */
-
-struct errand *
-errand_start(struct order *order, const int *fds, size_t nfds, const struct errand_events *events,
-    void *self, struct err *e)
-{
-	struct errand *errand = malloc(sizeof *errand);
-
-	(void)e;
-	assert_non_null(errand);
-	*errand = (struct errand){ order->kind, *events, self };
-	if (order->kind == ORDER_BOX)
-		return builder.box = errand;
-	assert_int_equal(nfds, ORDER_MAX_FDS);
-	builder.control = fcntl(fds[2], F_DUPFD_CLOEXEC, 0);
-	return builder.program = errand;
-}
-
-void
-errand_kill(struct errand *errand)
-{
-	assert_ptr_equal(errand, builder.box);
-	builder.kills++;
-}
-
-void
-errand_signal(struct errand *errand, int number)
-{
-	assert_ptr_equal(errand, builder.program);
-	builder.signal = number;
-}
-
-bool
-errand_clock(struct errand *errand, uint64_t wall_ms, uint64_t cpu_ms)
-{
-	(void)cpu_ms;
-	assert_ptr_equal(errand, builder.box);
-	if (wall_ms > 0)
-		builder.begun++;
-	else
-		builder.asked++;
-	return !builder.deaf;
-}
-
-uint32_t
-errand_id(const struct errand *errand)
-{
-	return errand->id;
-}
-
-uint32_t
-workspace_id(const struct workspace *workspace)
-{
-	(void)workspace;
-	return 1;
-}
 
 static const struct answer used = { .kind = ANSWER_USED, .cpu_us = 2500, .max_memory_bytes = 4096 };
 
@@ -431,6 +363,34 @@ test_one_that_does_not_read(void **state)
 	assert_int_equal(seen.runs, 1);
 }
 
+static bool
+stop_at_second(void *turns)
+{
+	if (++*(int *)turns == 2)
+		loop_stop();
+	return true;
+}
+
+/* One that writes without end is not read to the end of what it has written in one turn. */
+static void
+test_flood_has_its_turn_only(void **state)
+{
+	static uint8_t flood[5 * 1000];
+	int before, after, turns = 0;
+	struct err e;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof flood; i += 5)
+		flood[i] = GUEST_IDLE;
+	while (send(builder.control, flood, sizeof flood, MSG_DONTWAIT) == sizeof flood)
+		;
+	assert_int_equal(ioctl(builder.control, TIOCOUTQ, &before), 0);
+	assert_int_equal(loop_before_wait(stop_at_second, &turns, &e), 0);
+	assert_int_equal(loop_run(&e), 0);
+	assert_int_equal(ioctl(builder.control, TIOCOUTQ, &after), 0);
+	assert_in_range(after, 1, before - 1);
+}
+
 /* Who waits for it need not wait for the builder. */
 static void
 test_deserted_box_is_not_waited_for(void **state)
@@ -572,6 +532,7 @@ main(void)
 		CASE(test_killed_by_nobody_known),
 		CASE(test_nobody_to_ask),
 		CASE(test_one_that_does_not_read),
+		CASE(test_flood_has_its_turn_only),
 		cmocka_unit_test_teardown(test_statements_are_told_what_each_used, end),
 		cmocka_unit_test_teardown(test_deserted_box_is_not_waited_for, end),
 		cmocka_unit_test_teardown(test_what_is_left_is_killed_first, end),

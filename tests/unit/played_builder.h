@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* played_builder.h - in place of the builder and its workspaces: notes what it is asked, and leaves
+ * it to the test what it says. */
+#pragma once
+
+#include "executor/builder_link.h"
+
+struct errand {
+	uint32_t id;
+	struct errand_events events;
+	void *self;
+};
+
+/* What the builder is asked. */
+struct played_builder {
+	struct errand *box, *program; /* the test's to free, when it says that they ended */
+	int control;                  /* the program's end */
+	unsigned begun, asked, kills;
+	int signal;
+	bool deaf;
+};
+
+extern struct played_builder builder;
