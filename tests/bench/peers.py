@@ -23,6 +23,7 @@ from daemons import MODERN
 import processes
 
 PYTHON = "/usr/bin/python3"
+PRINTED = b'"stdout":"1\\n"'
 META = {"io.modelcontextprotocol/protocolVersion": MODERN, "io.modelcontextprotocol/clientCapabilities": {}}
 BWRAP = ["bwrap", "--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin", "--symlink", "usr/lib", "/lib",
          "--symlink", "usr/lib64", "/lib64", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--unshare-all",
@@ -42,16 +43,37 @@ for line in sys.stdin:
 # As many as it can in so many seconds, by itself: no client, and only what is asked for of isolation.
 FORK_ON = """
 import ctypes, os, sys, time
-flags, until, count, again, groups = int(sys.argv[1]), time.perf_counter() + float(sys.argv[2]), 0, sys.argv[3] == "again", sys.argv[4:]
+flags, until, count, wanted, groups = int(sys.argv[1]), time.perf_counter() + float(sys.argv[2]), 0, sys.argv[3].split(), sys.argv[4:]
+again, locked = "again" in wanted, "locked" in wanted
 libc, arguments = ctypes.CDLL(None), (ctypes.c_uint64 * 11)(flags, 0, 0, 0, 17)
+allow = ctypes.create_string_buffer((6).to_bytes(4, "little") + (0x7fff0000).to_bytes(4, "little"))
+program = (ctypes.c_uint64 * 2)(1, ctypes.addressof(allow))
+version, none, execute = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)(), (ctypes.c_uint64 * 1)(1)
+def put(file, data):
+    fd = os.open(file, os.O_WRONLY)
+    os.write(fd, data)
+    os.close(fd)
+def done(result):
+    if result < 0:
+        sys.exit("a step failed")
+    return result
 def confine():
     for group in groups:
-        fd = os.open(group + door, os.O_WRONLY)
-        os.write(fd, b"0")
-        os.close(fd)
+        put(group + door, b"0")
+    if locked:
+        for name, data in ("setgroups", b"deny"), ("uid_map", b"1000 0 1"), ("gid_map", b"1000 0 1"):
+            put("/proc/self/" + name, data)
     for what, where, kind, how in (None, b"/", None, 0x44000), (b"p", b"/proc", b"proc", 14), (b"t", b"/tmp", b"tmpfs", 6):
-        if libc.mount(what, where, kind, how, None):
-            sys.exit("a mount failed")
+        done(libc.mount(what, where, kind, how, None))
+    if locked:
+        lock()
+def lock():
+    done(libc.syscall(126, version, none))  # capset
+    done(libc.prctl(38, 1, 0, 0, 0))  # no new privileges
+    done(libc.prctl(4, 0, 0, 0, 0))  # not dumpable
+    rules = done(libc.syscall(444, execute, 8, 0))
+    done(libc.syscall(446, rules, 0))
+    done(libc.prctl(22, 2, program, 0, 0))  # seccomp
 def make():
     for group in groups:
         os.mkdir(group)
@@ -86,11 +108,15 @@ if again:
     remove()
 print(count / float(sys.argv[2]))
 """
-NAMESPACED = "a warm interpreter's forks, each in new namespaces and nothing else"
-CONFINED = "the same, each with cgroups of its own, a /proc and a /tmp"
 NAMESPACES = 0x20000 | 0x2000000 | 0x4000000 | 0x8000000 | 0x20000000  # mount, cgroup, uts, ipc, pid; ours use empty networks again
-AGAIN = "the same, with cgroups that are used again"
-FORKS = {"a warm interpreter's forks": 0, NAMESPACED: NAMESPACES, CONFINED: NAMESPACES, AGAIN: NAMESPACES}
+USER = 0x10000000
+LOCKED = "the same, with a user namespace, no capabilities, Landlock and a seccomp program that allows all"
+# Of each what it is made in, and how; the last has the least of all that a box must have.
+FORKS = {"a warm interpreter's forks": (0, None),
+         "a warm interpreter's forks, each in new namespaces and nothing else": (NAMESPACES, None),
+         "the same, each with cgroups of its own, a /proc and a /tmp": (NAMESPACES, "anew"),
+         "the same, with cgroups that are used again": (NAMESPACES, "again"),
+         LOCKED: (NAMESPACES | USER, "again locked")}
 
 
 def since(start):
@@ -145,10 +171,10 @@ class Gateway:
         servers = [process.pid for process in self.cluster.processes.values()]
         return [self.process.pid, *servers, *(child for server in servers for child in processes.children(server))]
 
-    def flood(self, code, good, in_flight, enough, **arguments):
-        """Runs, so many at once, until enough(done so far) says so; how many, and the answers without `good` in them."""
+    def flood(self, good, in_flight, enough, tool="execute_code", **arguments):
+        """Calls, so many at once, until enough(done so far) says so; how many, and the answers without `good` in them."""
         def begin():
-            self.send(self.line("tools/call", name="execute_code", arguments={"code": code, **arguments}))
+            self.send(self.line("tools/call", name=tool, arguments=arguments))
 
         for _ in range(in_flight):
             begin()
@@ -163,10 +189,10 @@ class Gateway:
                 open_ += 1
         return done, bad
 
-    def rush(self, code, seconds, in_flight, **arguments):
-        """Programs that print 1, as many as can be: runs a second, and of each its processor time and the machine's page faults."""
+    def rush(self, seconds, in_flight, good=PRINTED, **call):
+        """As many calls as can be, of programs that print 1: a second, and of each its processor time and the machine's page faults."""
         before, faults, began = processes.cpu_ms(self.tree()), processes.page_faults(), time.perf_counter()
-        done, bad = self.flood(code, b'"stdout":"1\\n"', in_flight, lambda _: time.perf_counter() > began + seconds, **arguments)
+        done, bad = self.flood(good, in_flight, lambda _: time.perf_counter() > began + seconds, **call)
         took = time.perf_counter() - began
         if bad:
             print("error:", bad[0][:500])
@@ -286,9 +312,9 @@ def own_groups():
 
 def forks(kind, at_once, seconds):
     """Runs a second of so many interpreters that fork: no sandbox that forks one for each run can do more."""
-    groups = list(own_groups()) if kind in (CONFINED, AGAIN) else []
-    how = "again" if kind == AGAIN else "anew"
-    programs = [subprocess.Popen([PYTHON, "-I", "-c", FORK_ON, str(FORKS[kind]), str(seconds), how, *groups], stdout=subprocess.PIPE)
+    flags, how = FORKS[kind]
+    groups = list(own_groups()) if how else []
+    programs = [subprocess.Popen([PYTHON, "-I", "-c", FORK_ON, str(flags), str(seconds), how or "", *groups], stdout=subprocess.PIPE)
                 for _ in range(at_once)]
     return sum(float(program.communicate()[0]) for program in programs)
 
