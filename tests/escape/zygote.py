@@ -252,6 +252,24 @@ def test_R01_exhaustion_leaves_the_zygote(box):
     assert time.monotonic() - began < 5 and box.zygotes() == zygotes
 
 
+def test_I7_stops_wake_no_zygote(box):
+    """I7: a program that is stopped and goes on makes no work for the zygote, which is outside of its limits."""
+    def wakes():
+        return sum(int(re.search(r"^voluntary_ctxt_switches:\s*(\d+)", boxes.read(f"/proc/{pid}/status"), re.M)[1]) for pid in box.zygotes())
+    box.run("pass", start="warm")
+    before = wakes()
+    tries = box.tries("""
+import signal, time
+me, child = os.getpid(), os.fork()
+if child == 0:
+    for _ in range(300):
+        os.kill(me, signal.SIGSTOP); time.sleep(0.0005); os.kill(me, signal.SIGCONT)
+    os._exit(0)
+tell("child", os.waitpid(child, 0)[1])
+""", start="warm")
+    assert tries == {"child": "0"} and wakes() - before < 50, (tries, wakes() - before)
+
+
 def test_X14_zygote_killed(box):
     """X-14, I20: kill -9 of a zygote ends none of its forks, delays none that waits, and there is one again."""
     box.run("pass", start="warm")

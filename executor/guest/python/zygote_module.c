@@ -124,6 +124,7 @@ receive(struct birth *b)
 static pid_t
 fork_into(const struct cage *cage)
 {
+	static const struct sigaction plain = { .sa_handler = SIG_DFL };
 	pid_t pid = -1;
 
 	zygote.forking = true;
@@ -134,6 +135,7 @@ fork_into(const struct cage *cage)
 			sigset_t none;
 
 			sigemptyset(&none);
+			sigaction(SIGCHLD, &plain, NULL);
 			sigprocmask(SIG_SETMASK, &none, NULL);
 			cage_enter(cage);
 			PyOS_AfterFork_Child();
@@ -276,9 +278,11 @@ gather(void)
 
 /* ---- the module ---- */
 
+/* A program that is stopped and goes on, thousands of times a second, is no news to its parent. */
 static bool
 open_all(void)
 {
+	const struct sigaction ends_only = { .sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP };
 	struct err e;
 	sigset_t child;
 
@@ -287,7 +291,7 @@ open_all(void)
 	/* Its place in the file is shared with other zygotes. */
 	if (pread(ZYGOTE_START, &zygote.start, sizeof zygote.start, 0) !=
 		(ssize_t)sizeof zygote.start ||
-	    sigprocmask(SIG_BLOCK, &child, NULL) < 0)
+	    sigaction(SIGCHLD, &ends_only, NULL) < 0 || sigprocmask(SIG_BLOCK, &child, NULL) < 0)
 		return false;
 	close(ZYGOTE_START);
 	zygote.children = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
