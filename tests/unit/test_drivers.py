@@ -394,6 +394,22 @@ def test_shell_is_interrupted_and_goes_on(folder):
         check(talk, [("echo $kept", 0, "1\n", None)])
 
 
+def test_a_statement_may_trap_its_exit(folder):
+    with shell(folder) as talk:
+        check(talk, [
+            ("x=1; trap 'echo bye $x $?' EXIT", 0, "", None), ("exit 3", 3, "bye 1 3\n", None), ("echo $x; exit 4", 4, "1\n", None),
+            ("set -eu; trap 'echo over; exit 9' EXIT; false", 9, "over\n", None), ("set +eu; echo $x", 0, "1\n", None),
+            ("trap 'echo never' EXIT; trap - EXIT INT; exit 2", 2, "", None), ("f() { trap 'echo f' EXIT; }", 0, "", None),
+            ("f; exit 5", 5, "f\n", None), ("(trap 'echo sub' EXIT); echo $x", 0, "sub\n1\n", None),
+            ("trap 'echo dbg' DEBUG; :; trap - DEBUG", 0, "dbg\ndbg\n", None), ("trap 'echo err' ERR; false; trap - ERR", 0, "err\n", None),
+            ("r() { trap 'echo ret' RETURN; echo in; trap - RETURN; }; r; false", 1, "in\n", None)])
+        talk.err()
+        talk.statement("set -x; trap 'echo kept' EXIT; trap - INT; set +x")
+        assert "cloister" not in (shown := talk.err()), shown
+        assert interrupted(talk, "echo on; sleep 60").status == 130
+        check(talk, [("echo $x", 0, "kept\n1\n", None)])
+
+
 # ---- all of them ----
 
 def each(folder):

@@ -6,12 +6,12 @@
 # that and nothing else.  It is read from a file, so that messages name its lines.
 #
 # A program runs as a script would.  A statement leaves variables, functions, options, traps, folder and redirections
-# as it made them.  What would end the shell (exit, set -e, an interrupt) ends the statement: bash is started anew in
-# this process, and told all of the old one's state that can be written down.
+# as it made them.  What would end the shell (exit, set -e, an interrupt) ends the statement: what it has for EXIT is
+# done, then bash is started anew in this process, and told all of the old one's state that can be written down.
 #
 #     driver.sh [DESCRIPTOR-OF-THE-CHANNEL DESCRIPTOR-OF-THE-STATE]
 
-# shellcheck disable=SC1090,SC2016,SC2034 # what it reads and what it is read by is not here
+# shellcheck disable=SC1090,SC2016,SC2034,SC2064 # what it reads and what it is read by is not here
 
 # kind, payload
 _cloister_send() {
@@ -58,7 +58,33 @@ _cloister_state() {
 	set +o
 	alias -p
 	declare -f
-	trap -p
+	builtin trap -p
+}
+
+# As the builtin, for statements: a statement's end goes by EXIT and INT, so what it has for EXIT waits for that, and
+# whoever gives INT up gives it back.  What is said of a function's own traps would be said of this one's: then it is none.
+_cloister_traps() {
+	[[ ${_cloister[payload]} == *trap* ]] || return
+	case " ${_cloister[payload]} " in
+	*[!A-Za-z_]RETURN[!A-Za-z_]* | *[!A-Za-z_]DEBUG[!A-Za-z_]* | *[!A-Za-z_]ERR[!A-Za-z_]*) unset -f trap ;;
+	*)
+		trap() {
+			{ local - && set +x; } 2>/dev/null
+			builtin trap "$@" || return
+			[ "$BASHPID" != $$ ] || [ -z "${_cloister[running]}" ] || _cloister_reclaim
+		}
+		;;
+	esac
+}
+
+_cloister_reclaim() {
+	local _cloister_trap
+	_cloister_trap=$(builtin trap -p EXIT)
+	if [ "$_cloister_trap" != "trap -- '_cloister_exit \$?' EXIT" ]; then
+		_cloister[exit]=$_cloister_trap
+		builtin trap '_cloister_exit $?' EXIT
+	fi
+	[ -n "$(builtin trap -p INT)" ] || builtin trap _cloister_interrupt INT
 }
 
 # Leaves the shell with options that this file can work with.
@@ -79,6 +105,11 @@ _cloister_exit() {
 	[ -n "${_cloister[running]}" ] || exit "$1"
 	_cloister_over
 	_cloister[status]=$1
+	if [ -n "${_cloister[exit]}" ]; then
+		(eval "builtin ${_cloister[exit]}"; exit "$1")
+		_cloister[status]=$?
+		_cloister[exit]=''
+	fi
 	exec {_cloister_fd}<<<"$(_cloister_state 2>/dev/null)"
 	exec "${_cloister[bash]}" --noprofile --norc "${_cloister[driver]}" "${_cloister[channel]}" "$_cloister_fd"
 }
@@ -94,7 +125,7 @@ if [ $# = 2 ]; then
 	exec {_cloister_fd}<&-
 	_cloister_send D "${_cloister[status]}"
 else
-	declare -A bridge _cloister=([bash]=$BASH [driver]=${BASH_SOURCE[0]} [file]=${TMPDIR:-/tmp}/.code [running]='' [options]='')
+	declare -A bridge _cloister=([bash]=$BASH [driver]=${BASH_SOURCE[0]} [file]=${TMPDIR:-/tmp}/.code [running]='' [options]='' [exit]='')
 	exec {_cloister_fd}<&3 3<&- # not 3, which scripts like to use
 	_cloister[channel]=$_cloister_fd
 	trap '_cloister_exit $?' EXIT
@@ -107,6 +138,7 @@ while { [ -z "${_cloister[running]}" ] || _cloister_done 0; } 2>/dev/null && _cl
 	case ${_cloister[kind]} in
 	B) _cloister_bridge "${_cloister[payload]%%$'\n'*}" "${_cloister[payload]#*$'\n'}" ;;
 	S)
+		_cloister_traps
 		_cloister[running]=1
 		if printf %s "${_cloister[options]:+set -${_cloister[options]};}${_cloister[payload]}" >"${_cloister[file]}"; then
 			_cloister[payload]=''
@@ -130,6 +162,6 @@ if [ -z "${_cloister[running]}" ] && [ "${_cloister[kind]}" = C ]; then
 	_cloister_fd=${_cloister[channel]}
 	exec {_cloister_fd}<&-
 	printf %s "${_cloister[payload]}" >"${_cloister[file]}" || exit 1
-	eval "unset _cloister _cloister_fd; unset -f _cloister_{send,receive,bridge,state,over,done,exit,interrupt}
+	eval "unset _cloister _cloister_fd; unset -f _cloister_{send,receive,bridge,state,traps,reclaim,over,done,exit,interrupt}
 		. ${_cloister[file]@Q}; exit"
 fi
