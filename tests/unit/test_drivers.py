@@ -309,6 +309,36 @@ def test_node_errors(folder):
             assert error is None or error[0] == "null" or error[2].split("\n")[0] in said, said
 
 
+def test_node_shows_what_was_written(folder):
+    """Lines as they came, carets below what they mean, no folder of ours, each brace that is closed."""
+    missing = "import x from 'absent'"
+    for code, error, shown in (
+            (f"\n{missing}", ("Error", "2", "Cannot find package 'absent'"),
+             f"<code>:2\n{missing}\n\nError [ERR_MODULE_NOT_FOUND]: Cannot find package 'absent' {{\n  code: 'ERR_MODULE_NOT_FOUND'\n}}\n"),
+            ("throw new Error('o', { cause: 1 })", ("Error", "1", "o"), "    at <code>:1:7 {\n  [cause]: 1\n}\n"),
+            ("require('./absent')", None, "<code>:1\nrequire('./absent')\n\nError: Cannot find module")):
+        with node(folder) as talk:
+            reply, said = talk.program(code), talk.err()
+            assert shown in said and (error is None or reply.error == error), (said, reply.error)
+    with node(folder) as talk:
+        line = "let a = 1; const f = () => { throw new Error('f') };"
+        talk.statement(f"{line}\nclass C {{ m() {{ null.x }} }}")
+        for code, shown in (("f()", f"<code 1>:1\n{line}\n{'^':>{line.index('throw') + 1}}\n"),
+                            ("new C().m()", "<code 1>:2\nclass C { m() { null.x } }\n\nTypeError")):
+            talk.statement(code)
+            assert shown in (said := talk.err()), said
+
+
+def test_node_ends_a_program_that_waits_for_nothing(folder):
+    for code, status, error in (
+            ("await new Promise(() => {})", 13, ("Error", "0", "nothing is left that could settle what the code awaits")),
+            ("new Promise(() => {})", 0, ("",)), ("await new Promise(r => setTimeout(r, 5))", 0, ("",)),
+            ("process.on('beforeExit', () => process.exit(0)); await new Promise(() => {})", 0, ("",))):
+        with node(folder) as talk:
+            reply = talk.program(code)
+            assert (reply.status, reply.error) == (status, error), (code, reply.status, reply.error)
+
+
 def test_node_keeps_what_statements_define(folder):
     with node(folder) as talk:
         check(talk, [

@@ -15,9 +15,10 @@
 const { EventEmitter } = require('events');
 const fs = require('fs');
 const net = require('net');
+const os = require('os');
 const path = require('path');
 const vm = require('vm');
-const { builtinModules, createRequire, Module } = require('module');
+const { builtinModules, createRequire, Module, syncBuiltinESMExports } = require('module');
 const { inspect } = require('util');
 const { pathToFileURL } = require('url');
 
@@ -52,10 +53,34 @@ function send(kind, payload) {
 
 /* ---- what is told ---- */
 
-/* As the interpreter itself prints it, without the frames that are ours. */
+const MAX_SOURCES = 100;
+const sources = new Map(); /* by file, of the last statements, as they came */
+let current = null; /* { text, file } of what runs */
+
+/* Without the frames that are ours, or of the loader; what stood behind one, as the brace before an error's own
+ * properties, is the next one's. */
+function own_frames(text) {
+	const kept = [];
+	for (const line of text.replace(/^node:internal.*\n.*\n *\^\n\n/, '').split('\n'))
+		if (!/^ +at .*(node:(vm|internal|events|net|async_hooks)|\/driver\.js:)/.test(line))
+			kept.push(line);
+		else if (line.endsWith(' {') && kept.length > 0)
+			kept[kept.length - 1] += ' {';
+	return kept.join('\n');
+}
+
+/* V8 shows the line that it was given; what a rewritten one looked like before is in sources. */
+function own_line(text) {
+	return text.replace(/^(<code[^>]*>):(\d+)\n(.*)\n( *\^+\n)?/, (all, file, line, shown, mark = '') => {
+		const wrote = sources.get(file)?.split('\n')[line - 1];
+		return wrote === undefined ? all : `${file}:${line}\n${wrote}\n${wrote.length === shown.length ? mark : ''}`;
+	});
+}
+
+/* As the interpreter itself prints it. */
 function print_error(error, source, line) {
 	let text = typeof error === 'object' && error !== null ? inspect(error) : `Uncaught ${inspect(error)}`;
-	text = text.split('\n').filter(l => !/^ +at .*(node:(vm|internal|events|net)|\/driver\.js:)/.test(l)).join('\n');
+	text = own_line(own_frames(text));
 	const code = line > 0 ? source?.text.split('\n')[line - 1] : undefined;
 	if (code !== undefined && !text.startsWith('<code'))
 		text = `${source.file}:${line}\n${code.slice(0, 500)}\n\n${text}`;
@@ -119,7 +144,7 @@ function tell_result(value, must) {
 
 /* A module of the workspace is found by a file that stands beside a link to its folder of modules. */
 let finder;
-async function import_module(specifier, options) {
+async function find_module(specifier, options) {
 	const here = process.cwd();
 	specifier = String(specifier);
 	if (/^\.{0,2}\//.test(specifier))
@@ -127,12 +152,28 @@ async function import_module(specifier, options) {
 	if (/^[a-z]+:/i.test(specifier) || builtinModules.includes(specifier))
 		return import(specifier, options);
 	if (finder === undefined) {
-		const folder = fs.mkdtempSync(path.join(require('os').tmpdir(), 'node-'));
+		const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'node-'));
 		fs.symlinkSync(path.join(here, 'node_modules'), path.join(folder, 'node_modules'));
 		fs.writeFileSync(path.join(folder, 'finder.mjs'), 'export default (s, o) => import(s, o);\n');
 		finder = (await import(pathToFileURL(path.join(folder, 'finder.mjs')).href)).default;
 	}
 	return finder(specifier, options);
+}
+
+/* Who asked is known before the first wait only, and what is not there was asked for by the code, not by us. */
+async function import_module(specifier, options) {
+	const asked = new Error().stack;
+	try {
+		return await find_module(specifier, options);
+	} catch (error) {
+		if (/^ERR_(MODULE_NOT_FOUND|UNSUPPORTED_DIR_IMPORT)$/.test(error?.code)) {
+			const ours = / imported from \/\S+\/(finder\.mjs|driver\.js)/;
+			Object.defineProperty(error, 'line_in_code', { value: line_of({ stack: asked }, current) });
+			error.message = error.message.replace(ours, '');
+			error.stack = error.stack.replace(ours, '');
+		}
+		throw error;
+	}
 }
 
 /* V8 is who decides what is an error; its texts are for scripts, though, and mislead about modules. */
@@ -166,6 +207,9 @@ function give_way(names) {
 
 /* { value, tail }; the value of a promise where the code waits. */
 function run(source, statement) {
+	sources.set(source.file, source.text);
+	if (sources.size > MAX_SOURCES)
+		sources.delete(sources.keys().next().value);
 	const code = read(source, statement);
 	const script = new vm.Script(code.text, { filename: source.file });
 	if (statement || code.waits)
@@ -173,7 +217,7 @@ function run(source, statement) {
 	else
 		code.names.forEach(n => lexical.add(n));
 	const value = script.runInThisContext({ breakOnSigint: statement, displayErrors: true });
-	return { value: code.tail || code.waits ? value : undefined, names: code.names };
+	return { value: code.tail || code.waits ? value : undefined, waits: code.waits, names: code.names };
 }
 
 /* ---- a program ---- */
@@ -190,18 +234,28 @@ function tell_end() {
 	};
 }
 
+/* A program that waits for what nothing can bring about any more has not done all it says; node's own status for that. */
+function tell_unsettled(source) {
+	const error = new Error('nothing is left that could settle what the code awaits');
+	error.stack = `Error: ${error.message}`;
+	tell_error(error, source);
+	process.exitCode = 13;
+}
+
 function program(text) {
-	const source = { text, file: '<code>' };
-	let value, failed = false;
+	const source = current = { text, file: '<code>' };
+	let value, waits = false, drained = false;
 	process.removeListener('SIGINT', on_interrupt);
 	process.on('uncaughtException', error => {
 		if (process.listenerCount('uncaughtException') > 1)
 			return;
-		failed = true;
 		tell_error(error, source);
 		real_exit(1);
 	});
+	process.on('beforeExit', () => { drained = true; });
 	process.on('exit', () => {
+		if (waits && drained && process.exitCode === undefined)
+			tell_unsettled(source);
 		tell_names();
 		const result = lookup('result');
 		tell_result(result !== undefined ? result : value, result !== undefined);
@@ -210,8 +264,12 @@ function program(text) {
 	socket.pause();
 	socket.unref();
 	const ran = run(source, false);
+	waits = ran.waits;
 	if (ran.value instanceof Promise) /* one that is rejected ends the program as it would have without this */
-		ran.value.then(settled => { value = settled; });
+		ran.value.then(settled => {
+			value = settled;
+			waits = false;
+		});
 	else
 		value = ran.value;
 }
@@ -226,7 +284,7 @@ class Exit extends Error {
 }
 
 const interrupted = () => Object.assign(new Error('interrupted'), { name: 'Interrupted' });
-let interrupt = null, count = 0, current = null;
+let interrupt = null, count = 0;
 
 function on_interrupt() {
 	interrupt?.(interrupted());
@@ -292,6 +350,15 @@ function serve_statements() {
 
 /* ---- all of it ---- */
 
+/* Node finds processors in a file that a box's /proc has not; who starts as many workers as there are would start none. */
+function count_processors() {
+	if (os.cpus().length > 0)
+		return;
+	const one = { model: 'unknown', speed: 0, times: { user: 0, nice: 0, sys: 0, idle: 0, irq: 0 } };
+	os.cpus = () => Array.from({ length: os.availableParallelism?.() ?? 1 }, () => structuredClone(one));
+	syncBuiltinESMExports();
+}
+
 function prepare() {
 	const here = process.cwd(), file = path.join(here, 'code.js'), main = new Module(file, null);
 	const require = createRequire(file);
@@ -304,6 +371,7 @@ function prepare() {
 	Object.defineProperty(globalThis, 'import_module', { value: import_module });
 	Object.defineProperty(globalThis, 'import_meta', { value: { url: pathToFileURL(file).href, filename: file, dirname: here } });
 	Object.getOwnPropertyNames(globalThis).forEach(n => known.add(n));
+	count_processors();
 	delete require.cache[__filename];
 }
 

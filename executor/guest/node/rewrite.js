@@ -182,7 +182,7 @@ function as_globals(source, tree) {
 	const text = imports_by_us(source, tree);
 	for (const node of tree.body) {
 		if (node.type === 'VariableDeclaration' && node.kind !== 'var') {
-			text.replace(node.start, node.start + node.kind.length, 'var');
+			text.replace(node.start, node.start + node.kind.length, 'var'.padEnd(node.kind.length));
 			for (const d of node.declarations)
 				if (d.init === null)
 					text.replace(d.end, d.end, ' = undefined');
