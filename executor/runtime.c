@@ -224,9 +224,36 @@ runtime_at(size_t number)
 	return &table[number].row;
 }
 
-int
-runtime_find(const char *name, struct err *e)
+/* What models call our languages, too; a row of the settings may have the name for itself. */
+static const struct {
+	const char *name;
+	enum language language;
+} other_names[] = {
+	{ "bash", language_shell },
+	{ "javascript", language_node },
+	{ "js", language_node },
+	{ "nodejs", language_node },
+	{ "py", language_python },
+	{ "python3", language_python },
+	{ "sh", language_shell },
+};
+
+static const char *
+own_name(const char *name)
 {
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(table[i].row.name, name) == 0)
+			return name;
+	for (size_t i = 0; i < COUNT(other_names); i++)
+		if (strcmp(other_names[i].name, name) == 0)
+			return table[other_names[i].language].row.name;
+	return name;
+}
+
+int
+runtime_find(const char *asked, struct err *e)
+{
+	const char *name = own_name(asked);
 	char names[ORDER_MAX_RUNTIMES * (MAX_NAME + 2) + 1];
 	size_t size = 0;
 

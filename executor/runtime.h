@@ -24,6 +24,6 @@ struct runtime_row {
 int runtime_open(struct err *);
 size_t runtime_count(void);
 const struct runtime_row *runtime_at(size_t);
-/* Its number; -1 with *e that names all there are (invalid_argument), or says that this host has
- * no program for it (runtime_missing). */
-int runtime_find(const char *name, struct err *);
+/* Its number, of ours by other usual names, too; -1 with *e that names all there are
+ * (invalid_argument), or says that this host has no program for it (runtime_missing). */
+int runtime_find(const char *asked, struct err *);

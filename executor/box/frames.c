@@ -34,6 +34,7 @@ static const struct bound {
 	{ GUEST_RESULT, GUEST_MAX_RESULT },
 	{ GUEST_VARIABLES, GUEST_MAX_FRAME },
 	{ GUEST_ERROR, GUEST_MAX_FRAME },
+	{ GUEST_UNREADABLE, GUEST_MAX_FRAME },
 	{ GUEST_RICH, MAX_MIME + 1 + GUEST_MAX_RICH },
 	{ GUEST_DONE, MAX_STATUS },
 };
@@ -118,6 +119,7 @@ take_error(struct frames *f)
 	f->error_type = copy_start(type, (size_t)(line - type), MAX_TYPE);
 	f->error_text = copy_start(text + 1, (size_t)(end - text - 1), MAX_TEXT);
 	f->error_line = number > MAX_LINE ? 0 : number;
+	f->unreadable = f->head[0] == GUEST_UNREADABLE;
 }
 
 /* type/subtype of the letters that RFC 6838 gives them; parameters are not taken. */
@@ -193,6 +195,7 @@ take_claim(struct frames *f)
 		take_variables(f);
 		break;
 	case GUEST_ERROR:
+	case GUEST_UNREADABLE:
 		take_error(f);
 		break;
 	}
@@ -267,9 +270,11 @@ frames_take(struct frames *f, struct box_end *end)
 	end->error_type = take_ptr(f->error_type);
 	end->error_text = take_ptr(f->error_text);
 	end->error_line = f->error_line;
+	end->unreadable = f->unreadable;
 	f->result = (struct blob){ 0 };
 	f->variables = (struct texts){ 0 };
 	f->error_line = 0;
+	f->unreadable = false;
 	memcpy(end->rich, f->rich, sizeof end->rich);
 	end->nrich = f->nrich;
 	f->nrich = 0;

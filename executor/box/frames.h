@@ -16,6 +16,7 @@ struct frames {
 	struct texts variables;
 	char *error_type, *error_text;
 	uint64_t error_line;
+	bool unreadable;
 	struct box_rich rich[GUEST_MAX_RICHES];
 	size_t nrich;
 	bool muted;

@@ -34,10 +34,12 @@ enum guest_frame {
 	GUEST_RESULT = 'R', /* JSON text of the result, at most 1 MiB */
 	GUEST_VARIABLES =
 	    'V', /* names, each with a line feed behind it, at most 64 KiB; absent: none */
-	GUEST_ERROR = 'E', /* type, line feed, line number, line feed, text; at most 64 KiB */
-	GUEST_RICH = 'M',  /* MIME type, line feed, bytes; at most 4 MiB, 8 of them a run */
-	GUEST_DONE = 'D',  /* exit status in decimals, 0: it went well; the statement is over, its
-	                      output written */
+	GUEST_ERROR = 'E',      /* type, line feed, line number, line feed, text; at most 64 KiB */
+	GUEST_UNREADABLE = 'U', /* the same, in place of ERROR: of code that is not the language's,
+	                           and of which nothing ran */
+	GUEST_RICH = 'M',       /* MIME type, line feed, bytes; at most 4 MiB, 8 of them a run */
+	GUEST_DONE = 'D', /* exit status in decimals, 0: it went well; the statement is over, its
+	                     output written */
 };
 
 enum {

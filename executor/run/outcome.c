@@ -299,7 +299,9 @@ hint_of(enum err_code code, const struct box_end *end, const struct plan *plan,
 			   "%" PRIu64 ".",
 		    plan->limits.box.open_files, where, options.max_open_files);
 
-	const char *known = code == ERR_program_failed ? symptom_hint(end, in_session) : NULL;
+	const char *known = code == ERR_program_failed || code == ERR_syntax_error
+	                        ? symptom_hint(end, in_session)
+	                        : NULL;
 
 	return strdup(known != NULL ? known : remedy);
 }

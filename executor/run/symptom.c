@@ -15,15 +15,6 @@ enum {
 	MAX_LINE = 1024, /* of stderr */
 };
 
-static bool
-is_one_of(const char *type, const char *const *names)
-{
-	for (; *names != NULL; names++)
-		if (strcmp(type, *names) == 0)
-			return true;
-	return false;
-}
-
 /* How one that may have no more processes says so; what counts them does not always tell. */
 static bool
 cannot_fork(const char *type, const char *text)
@@ -39,12 +30,8 @@ cannot_fork(const char *type, const char *text)
 static enum err_code
 code_of_exception(const char *type, const char *text)
 {
-	static const char *const syntax[] = { "SyntaxError", "IndentationError", "TabError", NULL };
-
 	if (cannot_fork(type, text))
 		return ERR_too_many_processes;
-	if (is_one_of(type, syntax))
-		return ERR_syntax_error;
 	if (strcmp(type, "MemoryError") == 0)
 		return ERR_out_of_memory;
 	if (strstr(text, "[Errno 28]") != NULL || strncmp(text, "ENOSPC", 6) == 0)
@@ -102,6 +89,8 @@ code_of_words(const struct blob *err)
 enum err_code
 symptom_code(const struct box_end *end)
 {
+	if (end->unreadable)
+		return ERR_syntax_error;
 	if (end->error_type == NULL)
 		return code_of_words(&end->err);
 	return code_of_exception(end->error_type, end->error_text != NULL ? end->error_text : "");
@@ -121,30 +110,58 @@ symptom_too_many_files(const struct box_end *end)
 #define NOT_HERE \
 	"That module is not here and none can be installed: use the standard library, or what " \
 	"list_runtimes shows."
+#define NO_FILE \
+	"That file is not in the workspace: send it in files, or pass the session_id of the " \
+	"session that has it."
 #define NO_NETWORK "There is no network here: bring the data in the code or as files."
+#define NO_SOCKET \
+	"No socket can be made here, not even for a server of the program's own: there is no " \
+	"network; bring the data in the code or as files."
 #define NO_FILES \
 	"This run had no session and so none of its files: pass session_id, or send the file in " \
 	"files."
+#define NO_NOTEBOOK \
+	"This is Python without a notebook's commands: run a program by subprocess, or the call " \
+	"with language shell; nothing can be installed."
+
+enum when {
+	IT_RAN,
+	NO_SESSION, /* it ran without one */
+	UNREADABLE, /* it did not run */
+};
 
 /* How programs fail that expect another machine than a box; who wrote one would else try the same
  * again in other words. */
 static const struct {
 	const char *words; /* in the exception's text, or at the end of stderr */
-	bool no_session;   /* only of a run without one */
+	enum when when;
 	const char *hint;
 } failures[] = {
-	{ "No module named ", false, NOT_HERE },
-	{ "Cannot find module ", false, NOT_HERE },
-	{ "externally-managed-environment", false, NOT_HERE },
-	{ "Name or service not known", false, NO_NETWORK },
-	{ "name resolution", false, NO_NETWORK },
-	{ "getaddrinfo", false, NO_NETWORK },
-	{ "Could not resolve host", false, NO_NETWORK },
-	{ "Network is unreachable", false, NO_NETWORK },
-	{ "EOF when reading a line", false,
+	{ "No module named ", IT_RAN, NOT_HERE },
+	{ "Cannot find module '.", IT_RAN, NO_FILE },
+	{ "Cannot find module '/", IT_RAN, NO_FILE },
+	{ "Cannot find module ", IT_RAN, NOT_HERE },
+	{ "Cannot find package ", IT_RAN, NOT_HERE },
+	{ "externally-managed-environment", IT_RAN, NOT_HERE },
+	{ "Could not install packages", IT_RAN, NOT_HERE },
+	{ "Name or service not known", IT_RAN, NO_NETWORK },
+	{ "name resolution", IT_RAN, NO_NETWORK },
+	{ "getaddrinfo", IT_RAN, NO_NETWORK },
+	{ "Could not resolve host", IT_RAN, NO_NETWORK },
+	{ "Network is unreachable", IT_RAN, NO_NETWORK },
+	{ "_socket.socket.__init__", IT_RAN, NO_SOCKET },
+	{ "urlopen error [Errno 1]", IT_RAN, NO_SOCKET },
+	{ "connect EPERM", IT_RAN, NO_SOCKET },
+	{ "listen EPERM", IT_RAN, NO_SOCKET },
+	{ "EOF when reading a line", IT_RAN,
 	    "A program has no input here: put what it would read into the code." },
-	{ "No such file or directory", true, NO_FILES },
-	{ "ENOENT", true, NO_FILES },
+	{ "No such file or directory", NO_SESSION, NO_FILES },
+	{ "ENOENT", NO_SESSION, NO_FILES },
+	{ "'await' outside function", UNREADABLE,
+	    "Python waits in async functions only: put this into one, and run it by "
+	    "asyncio.run()." },
+	{ "\n    !", UNREADABLE, NO_NOTEBOOK },
+	{ "\n    %", UNREADABLE, NO_NOTEBOOK },
 };
 
 static bool
@@ -156,11 +173,17 @@ says_at_its_end(const struct blob *output, const char *words)
 			       strlen(words)) != NULL;
 }
 
+static bool
+may_be(enum when when, const struct box_end *end, bool in_session)
+{
+	return end->unreadable == (when == UNREADABLE) && !(when == NO_SESSION && in_session);
+}
+
 const char *
 symptom_hint(const struct box_end *end, bool in_session)
 {
 	for (size_t i = 0; i < COUNT(failures); i++)
-		if ((!failures[i].no_session || !in_session) &&
+		if (may_be(failures[i].when, end, in_session) &&
 		    ((end->error_text != NULL &&
 			 strstr(end->error_text, failures[i].words) != NULL) ||
 			says_at_its_end(&end->err, failures[i].words)))

@@ -142,21 +142,47 @@ sign_and_go_on(struct collection *c)
 		step(c);
 }
 
+/* A figure that the program saved and left open; a model pays for each picture that it is shown. */
+static struct rich *
+shown_already(const struct execution *reply, const struct blob *content)
+{
+	for (size_t i = 0; i < reply->rich.count; i++) {
+		struct rich *r = &reply->rich.items[i];
+
+		if (r->name == NULL && r->data.data != NULL && r->data.size == content->size &&
+		    memcmp(r->data.data, content->data, content->size) == 0)
+			return r;
+	}
+	return NULL;
+}
+
+static struct rich *
+show(struct collection *c, struct blob *content)
+{
+	struct rich *r = list_add(&c->reply->rich, sizeof *r);
+
+	if (r == NULL)
+		return NULL;
+	*r = (struct rich){ .mime_type = strdup(current(c)->mime_type), .data = *content };
+	*content = (struct blob){ 0 };
+	count(c, r);
+	return r;
+}
+
 static void
 picture_read(void *self, struct blob *content, const struct err *e)
 {
 	struct collection *c = self;
-	struct artifact *a = current(c);
-	struct rich *r = content != NULL ? list_add(&c->reply->rich, sizeof *r) : NULL;
+	const char *name = current(c)->filename;
+	struct rich *r = NULL;
 
 	(void)e;
-	if (r != NULL) {
-		*r = (struct rich){ .mime_type = strdup(a->mime_type), .data = *content };
-		*content = (struct blob){ 0 };
-		if (strlen(a->filename) <= MAX_NAME)
-			r->name = strdup(a->filename);
-		count(c, r);
-	}
+	if (content != NULL)
+		r = shown_already(c->reply, content);
+	if (r == NULL && content != NULL)
+		r = show(c, content);
+	if (r != NULL && strlen(name) <= MAX_NAME)
+		r->name = strdup(name);
 	sign_and_go_on(c);
 }
 

@@ -31,7 +31,7 @@ class Reply:
 
     @property
     def error(self):
-        return tuple((self.payload(b"E") or b"").decode().split("\n", 2))
+        return tuple((self.payload(b"E") or self.payload(b"U") or b"").decode().split("\n", 2))
 
 
 class Talk:

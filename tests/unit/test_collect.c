@@ -127,6 +127,26 @@ pictures_come_back(void **state)
 }
 
 static void
+a_figure_that_was_saved_comes_once(void **state)
+{
+	(void)state;
+	add_rich("image/png", "figure", 6);
+	add_rich("image/png", "other", 5);
+	add_file("a.png", 6);
+	add_file("b.png", 6);
+	start();
+	for (int i = 0; i < 2; i++) {
+		fake_type("image/png", NULL);
+		fake_read("figure", NULL);
+	}
+	assert_int_equal(ended, 1);
+	assert_int_equal(run.rich.count, 3);
+	assert_string_equal(run.rich.items[0].name, "a.png");
+	assert_null(run.rich.items[1].name);
+	assert_string_equal(run.rich.items[2].name, "b.png");
+}
+
+static void
 pictures_are_no_more_than_eight(void **state)
 {
 	(void)state;
@@ -346,6 +366,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(nothing_takes_no_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(pictures_come_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+		    a_figure_that_was_saved_comes_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(pictures_are_no_more_than_eight, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_handed_over_is_bounded, setup, teardown),
 		cmocka_unit_test_setup_teardown(every_file_is_signed, setup, teardown),

@@ -78,7 +78,7 @@ class Ran:
 
     @property
     def error(self):
-        return tuple(self.frames[b"E"].decode().split("\n", 2))
+        return tuple(self.frames.get(b"E", self.frames.get(b"U")).decode().split("\n", 2))
 
 
 def test_results(folder):
@@ -208,8 +208,9 @@ def test_exceptions_are_shown_and_told(folder):
               "    raise ValueError('b\u00e4d')", "ValueError: b\u00e4d"]),
             ("x = (", ("SyntaxError", "1", "'(' was never closed"), ['  File "<code>", line 1', "    x = ("]),
             ("a\n  b", ("IndentationError", "2", "unexpected indent"), ['  File "<code>", line 2']),
-            ("return 1", ("SyntaxError", "1", "'return' outside function"), ['  File "<code>", line 1']),
-            ("1\nawait x", ("SyntaxError", "2", "'await' outside function"), ['  File "<code>", line 2']),
+            ("return 1", ("SyntaxError", "1", "'return' outside function"), ['  File "<code>", line 1', "    return 1"]),
+            ("1\nawait x", ("SyntaxError", "2", "'await' outside function"), ['  File "<code>", line 2', "    await x"]),
+            ("1\neval('1 +')", ("SyntaxError", "2", "invalid syntax (<string>, line 1)"), ["    eval('1 +')"]),
             ("a\0b", ("ValueError", "0", "source code string cannot contain null bytes"), []),
             ("import json\njson.loads('{')", ("json.decoder.JSONDecodeError", "2",
                                               "Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
@@ -223,6 +224,7 @@ def test_exceptions_are_shown_and_told(folder):
             ("1\n\n1/0", ("ZeroDivisionError", "3", "division by zero"), ["    1/0"])):
         ran = Ran(folder, code)
         assert ran.exit == 1 and ran.error == error, (code, ran.error)
+        assert (b"U" in ran.frames) == (error[0] in ("SyntaxError", "IndentationError") and "eval" not in code), (code, ran.frames)
         shown = ran.stderr.split("\n")
         for line in lines:
             assert any(line in s for s in shown), (code, line, ran.stderr)

@@ -73,12 +73,12 @@ def test_python_keeps_what_statements_define(folder):
                 ("from __future__ import annotations", 0, "", None), ("def g(a: undefined): pass\ng.__annotations__", 0, "",
                                                                      {"a": "undefined"}),
                 ("raise SystemExit(3)", 3, "", None), ("import sys; sys.exit()", 0, "", None), ("x", 0, "", 2),
-                ("__name__", 0, "", "__main__")])
+                ("__name__", 0, "", "__main__"), ("exit(4)", 4, "", None), ("sys.stdin.read()", 0, "", "")])
             assert talk.statement("y = 1").names == ["x", "result", "f", "annotations", "g", "y"]
             reply = talk.statement("\n\nf()")
             shown = talk.err()
             assert reply.status == 1 and reply.error == ("KeyError", "3", "'k'")
-            for line in 'File "<code 17>", line 3, in <module>\n    f()', 'File "<code 8>", line 2, in f\n    raise KeyError':
+            for line in 'File "<code 19>", line 3, in <module>\n    f()', 'File "<code 8>", line 2, in f\n    raise KeyError':
                 assert line in shown, shown
             assert "driver.py" not in shown and "zygote" not in shown, shown
             talk.statement("sys.exit('why')")
@@ -296,6 +296,7 @@ def test_node_says_that_a_program_is_over(folder):
 def test_node_errors(folder):
     for code, error in (
             ("\nfunction f() { throw new TypeError('bad') }\nf()", ("TypeError", "2", "bad")),
+            ("JSON.parse('{')", ("SyntaxError", "1", "Expected property name or '}' in JSON at position 1")),
             ("let = ;", ("SyntaxError", "1", "Unexpected token ';'")), ("a\nimport {", ("SyntaxError", "2", "Unexpected token")),
             ("await 1;\nnull.x", ("TypeError", "2", "Cannot read properties of null (reading 'x')")),
             ("\nsetTimeout(() => { throw new RangeError('late') }, 10)", ("RangeError", "2", "late")),
@@ -305,6 +306,7 @@ def test_node_errors(folder):
         with node(folder) as talk:
             reply, said = talk.program(code), talk.err()
             assert reply.status == 1 and (error is None or reply.error == error), (code, reply.status, reply.error)
+            assert (reply.payload(b"U") is not None) == ("let =" in code or "import {" in code), (code, reply.frames)
             assert "driver.js" not in said and "rewrite.js" not in said, said
             assert error is None or error[0] == "null" or error[2].split("\n")[0] in said, said
 

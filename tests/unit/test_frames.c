@@ -108,6 +108,30 @@ check(const struct claim *c, size_t step)
 	free(end.error_text);
 }
 
+/* The last of them holds, and for one taking only. */
+static void
+code_that_is_none_is_told_apart(void **state)
+{
+	static const char read[] = "E\4\0\0\0T\n1\n", unread[] = "U\4\0\0\0T\n2\n";
+	struct frames f = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		struct box_end end = { 0 };
+
+		assert_int_equal(frames_feed(&f, i == 1 ? unread : read, sizeof read - 1), 0);
+		if (i == 2)
+			assert_int_equal(frames_feed(&f, unread, sizeof unread - 1), 0);
+		frames_take(&f, &end);
+		assert_int_equal(end.unreadable, i == 1 || i == 2);
+		assert_int_equal(end.error_line, end.unreadable ? 2 : 1);
+		assert_string_equal(end.error_type, "T");
+		free(end.error_type);
+		free(end.error_text);
+	}
+	frames_clear(&f);
+}
+
 static void
 is_taken_as_it_should(void **state)
 {
@@ -326,7 +350,7 @@ takes_pictures_of_a_type(void **state)
 int
 main(void)
 {
-	struct CMUnitTest tests[COUNT(claims) + 6];
+	struct CMUnitTest tests[COUNT(claims) + 7];
 	size_t n = 0;
 
 	for (; n < COUNT(claims); n++)
@@ -334,6 +358,7 @@ main(void)
 			(void *)(uintptr_t)&claims[n] };
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(names_are_counted);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(names_beyond_the_bound_are_not_looked_at);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(code_that_is_none_is_told_apart);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(muted_it_keeps_nothing);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(says_how_a_statement_ended);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(takes_pictures_of_a_type);

@@ -56,6 +56,7 @@ function send(kind, payload) {
 const MAX_SOURCES = 100;
 const sources = new Map(); /* by file, of the last statements, as they came */
 let current = null; /* { text, file } of what runs */
+let unreadable; /* the error of code that is not JavaScript */
 
 /* Without the frames that are ours, or of the loader; what stood behind one, as the brace before an error's own
  * properties, is the next one's. */
@@ -113,7 +114,7 @@ function tell_error(error, source) {
 		/* likewise */
 	}
 	type = type.replace(/\n/g, ' ').slice(0, 64) || 'Error';
-	send('E', `${type}\n${line}\n${Buffer.from(text).subarray(0, MAX_TEXT).toString()}`);
+	send(error !== undefined && error === unreadable ? 'U' : 'E', `${type}\n${line}\n${Buffer.from(text).subarray(0, MAX_TEXT).toString()}`);
 }
 
 const lexical = new Set(); /* names that a program declared by let, const, class: no property of globalThis */
@@ -205,13 +206,22 @@ function give_way(names) {
 	}
 }
 
-/* { value, tail }; the value of a promise where the code waits. */
+function compile(source, statement) {
+	try {
+		const code = read(source, statement);
+		return { code, script: new vm.Script(code.text, { filename: source.file }) };
+	} catch (error) {
+		unreadable = error instanceof SyntaxError ? error : undefined;
+		throw error;
+	}
+}
+
+/* { value, waits, names }; the value is a promise where the code waits. */
 function run(source, statement) {
 	sources.set(source.file, source.text);
 	if (sources.size > MAX_SOURCES)
 		sources.delete(sources.keys().next().value);
-	const code = read(source, statement);
-	const script = new vm.Script(code.text, { filename: source.file });
+	const { code, script } = compile(source, statement);
 	if (statement || code.waits)
 		give_way(code.names);
 	else

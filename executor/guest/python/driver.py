@@ -365,6 +365,8 @@ class Driver:
         try:
             self.interrupts.allow()
             status = self.run(source, f"<code {self.statements}>")
+            if getattr(sys.stdin, "closed", False):  # by exit()
+                sys.stdin = _io.open(0, encoding="utf-8", closefd=False)
             self.flush()
             flush_native()
         except KeyboardInterrupt:
@@ -376,11 +378,12 @@ class Driver:
 
     def run(self, source, file):
         """Runs it and tells what came of it; the exit status."""
-        status, value, assigned, before = 0, None, False, self.scope.get("result")
+        status, value, assigned, before, read = 0, None, False, self.scope.get("result"), False
         self.guard_imports()
         self.sources.add(file, source)
         try:
             body, tail, assigned = self.parse(source, file)
+            read = True
             if body is not None:
                 exec(body, self.scope)
             if tail is not None:
@@ -389,7 +392,8 @@ class Driver:
             status = self.status(stop.code)
         except BaseException as error:
             status = 1
-            self.tell(b"E", lambda: beside("failure.py")["failure"](error, self.hook, __file__, file))
+            unreadable = isinstance(error, SyntaxError) and not read
+            self.tell(b"U" if unreadable else b"E", lambda: beside("failure.py")["failure"](error, self.hook, __file__, file))
         self.tell(b"V", lambda: names(self.scope))
         if "result" in self.scope and (file == FILE or assigned or self.scope["result"] is not before):
             value, assigned = self.scope["result"], True

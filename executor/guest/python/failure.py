@@ -21,6 +21,12 @@ def _steps(trace, driver, file):
     return trace, line
 
 
+def _fill_in(error):
+    """The line of an error that the compiler found and not the parser, which looks for it in a file."""
+    from linecache import getline
+    error.text = getline(error.filename, error.lineno or 0) or None
+
+
 def _show(error, hook):
     try:
         if sys.excepthook is not hook:
@@ -38,10 +44,13 @@ def _cut(text, most):
 def failure(error, hook, driver, file):
     """Prints it; the payload of an ERROR frame.  hook: sys.excepthook as it was before; file: the code's name."""
     error.__traceback__, line = _steps(error.__traceback__, driver, file)
+    unread = isinstance(error, SyntaxError) and error.filename == file
+    if unread and error.text is None:
+        _fill_in(error)
     _show(error, hook)
     kind = type(error)
     name = kind.__qualname__ if kind.__module__ in ("builtins", "__main__") else f"{kind.__module__}.{kind.__qualname__}"
-    if isinstance(error, SyntaxError) and error.filename == file:
+    if unread:
         line, text = error.lineno or 0, str(error.msg)
     else:
         try:
