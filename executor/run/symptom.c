@@ -120,6 +120,10 @@ symptom_too_many_files(const struct box_end *end)
 #define NO_FILES \
 	"This run had no session and so none of its files: pass session_id, or send the file in " \
 	"files."
+#define NO_PLACE \
+	"Nothing of the host is here. Files are in /workspace (also /mnt/data): pass the " \
+	"session_id of the session that has it, or send it in files."
+#define NO_WRITING "Write to /workspace (also /mnt/data) or /tmp: all else can only be read."
 #define NO_NOTEBOOK \
 	"This is Python without a notebook's commands: run a program by subprocess, or the call " \
 	"with language shell; nothing can be installed."
@@ -155,6 +159,10 @@ static const struct {
 	{ "listen EPERM", IT_RAN, NO_SOCKET },
 	{ "EOF when reading a line", IT_RAN,
 	    "A program has no input here: put what it would read into the code." },
+	{ "No such file or directory: '/", IT_RAN, NO_PLACE },
+	{ "no such file or directory, open '/", IT_RAN, NO_PLACE },
+	{ "non-existent directory: '/", IT_RAN, NO_WRITING }, /* pandas */
+	{ "ead-only file system", IT_RAN, NO_WRITING },
 	{ "No such file or directory", NO_SESSION, NO_FILES },
 	{ "ENOENT", NO_SESSION, NO_FILES },
 	{ "'await' outside function", UNREADABLE,
