@@ -17,9 +17,9 @@
 #include "executor/run/run.h"
 
 #include "executor/event.h"
-#include "executor/files.h"
 #include "executor/options.h"
-#include "executor/run/outcome.h"
+#include "executor/run/outcome/changes.h"
+#include "executor/run/outcome/outcome.h"
 #include "executor/run/own_limits.h"
 #include "executor/run/plan.h"
 #include "executor/run/pool.h"
@@ -27,7 +27,6 @@
 #include "executor/run/stream.h"
 #include "executor/run/verdicts.h"
 #include "executor/runtime.h"
-#include "executor/session/artifact.h"
 #include "executor/session/collect.h"
 #include "executor/session/ledger.h"
 
@@ -51,14 +50,10 @@ struct run {
 	struct home *home;           /* and what is on it; both NULL in a session */
 	struct workspace *workspace; /* the one of both */
 	struct stream stream;
-	uint64_t ask;       /* to the validator, under way */
-	struct home *works; /* where the code is, under way */
-	size_t nwritten;    /* of the plan's files */
-	bool bare;          /* the workspace, when it was looked at last */
-	struct files_tree before, after;
-	struct files_tree *list;    /* which of them is being made, */
-	void (*then)(struct run *); /* and what comes then */
-	struct err unlisted;        /* why there is none */
+	uint64_t ask;           /* to the validator, under way */
+	struct home *works;     /* where the code is, under way */
+	size_t nwritten;        /* of the plan's files */
+	struct changes changes; /* of the workspace's files */
 	struct execution reply;
 	struct collection collection; /* of what it left */
 	struct err over;              /* why nobody wants it any more */
@@ -129,8 +124,7 @@ free_run(struct run *run)
 	*run->link = run->next;
 	if (run->next != NULL)
 		run->next->link = run->link;
-	files_tree_clear(&run->before);
-	files_tree_clear(&run->after);
+	changes_clear(&run->changes);
 	message_clear(MSG_execution, &run->reply);
 	plan_clear(&run->plan);
 	free(run);
@@ -182,37 +176,7 @@ run_end_all(void)
 	}
 }
 
-/* ---- listing, before and after ---- */
-
-static void
-listed(void *self, struct files_tree *tree, const struct err *e)
-{
-	struct run *run = self;
-
-	if (failed(run, NULL))
-		return;
-	if (tree == NULL) {
-		run->unlisted = *e;
-	} else {
-		*run->list = *tree;
-		*tree = (struct files_tree){ 0 };
-	}
-	run->then(run);
-}
-
-/* Then goes on, also where a program left a tree that cannot be listed: what it printed is told all
- * the same.  A workspace that is bare needs no listing, which is a process of its own. */
-static void
-list_files(struct run *run, struct files_tree *list, void (*then)(struct run *))
-{
-	run->list = list;
-	run->then = then;
-	if (run->unlisted.code != ERR_none || run->bare)
-		then(run);
-	else
-		files_list(
-		    run->workspace, run->plan.limits.room.files, ARTIFACT_HASH_LIMIT, listed, run);
-}
+/* ---- ending ---- */
 
 static int
 fill_artifacts(struct run *run, struct err *e)
@@ -221,13 +185,8 @@ fill_artifacts(struct run *run, struct err *e)
 	    "This run had no session: its files are gone. Pass session_id to "
 	    "keep them, and to read them with sandbox_read_artifact.";
 	struct execution *reply = &run->reply;
-	char note[512];
 
-	if (run->unlisted.code != ERR_none) {
-		snprintf(note, sizeof note, "New files are not listed: %s", run->unlisted.text);
-		return texts_add(&reply->notes, note) < 0 ? err_sys(e, "notes") : 0;
-	}
-	if (artifact_changes(&run->before, &run->after, reply, e) < 0)
+	if (changes_tell(&run->changes, reply, e) < 0)
 		return -1;
 	if (run->own != NULL && reply->artifacts.count > 0 && texts_add(&reply->notes, gone) < 0)
 		return err_sys(e, "notes");
@@ -246,10 +205,13 @@ collected(void *self, const struct err *e)
 }
 
 static void
-collect(struct run *run)
+collect(void *self)
 {
+	struct run *run = self;
 	struct err e;
 
+	if (failed(run, NULL))
+		return;
 	run->reply.usage->queue_ms = run->queue_ms;
 	run->collection = (struct collection){
 		.workspace = run->workspace,
@@ -274,10 +236,10 @@ code_done(void *self, struct box_end *end, const struct err *e)
 	run->works = NULL;
 	if (end == NULL)
 		why = *e;
-	else if (workspace_left(run->workspace, &left, &run->bare, &why) == 0)
+	else if (workspace_left(run->workspace, &left, &run->changes.bare, &why) == 0)
 		outcome_fill(&run->reply, end, &run->plan, &left, &why);
 	if (!failed(run, &why))
-		list_files(run, &run->after, collect);
+		changes_after(&run->changes, run->workspace, run->plan.limits.room.files, collect);
 }
 
 /* ---- running ---- */
@@ -300,10 +262,11 @@ add_news(struct run *run)
 }
 
 static void
-run_code(struct run *run)
+run_code(void *self)
 {
 	static const struct home_events seen = { code_output, code_done },
 					unseen = { NULL, code_done };
+	struct run *run = self;
 	const struct plan *plan = &run->plan;
 	struct home_code code = {
 		.language = plan->language,
@@ -312,15 +275,18 @@ run_code(struct run *run)
 			.data = plan->code.data,
 			.size = plan->code.size,
 			.statement = plan->statement,
-			.files = !run->bare,
+			.files = !run->changes.bare,
 			.wall_ms = plan->limits.box.wall_ms,
 			.cpu_ms = plan->limits.box.cpu_ms,
 			.output_bytes = plan->limits.box.output_bytes,
 		},
 	};
-	struct home *home = run->use.session != NULL ? session_home(&run->use) : run->home;
+	struct home *home;
 	struct err e;
 
+	if (failed(run, NULL))
+		return;
+	home = run->use.session != NULL ? session_home(&run->use) : run->home;
 	if (home == NULL || add_news(run) < 0) {
 		err_sys(&e, "home");
 		finish(run, &e);
@@ -345,7 +311,6 @@ static void
 file_written(void *self, const struct err *e)
 {
 	struct run *run = self;
-	struct workspace_limits left;
 
 	if (failed(run, e))
 		return;
@@ -355,10 +320,8 @@ file_written(void *self, const struct err *e)
 		files_write(run->workspace, file->path, &file->content, true, file_written, run);
 		return;
 	}
-	run->bare = run->own != NULL && run->nwritten == 0;
-	if (!run->bare)
-		workspace_left(run->workspace, &left, &run->bare, &run->unlisted);
-	list_files(run, &run->before, run_code);
+	changes_before(&run->changes, run->workspace, run->own != NULL && run->nwritten == 0,
+	    run->plan.limits.room.files, run_code, run);
 }
 
 /* Of a run without a session: the interpreter starts while files are written. */

@@ -1,9 +1,9 @@
 # The executor's files on a stage (fake.h) that answers when the test says so; but for the stage, once for all tests.
 set(executor ${CMAKE_SOURCE_DIR}/executor)
 add_library(executor_tested STATIC ${executor}/event.c ${executor}/home.c ${executor}/options.c ${executor}/path.c ${executor}/runtime.c
-	${executor}/sign.c ${executor}/guest/environment.c ${executor}/run/container.c ${executor}/run/limits.c ${executor}/run/outcome.c
+	${executor}/sign.c ${executor}/guest/environment.c ${executor}/run/container.c ${executor}/run/limits.c ${executor}/run/outcome/changes.c ${executor}/run/outcome/outcome.c ${executor}/run/outcome/symptom.c
 	${executor}/run/own_limits.c ${executor}/run/plan.c ${executor}/run/policy.c ${executor}/run/pool.c ${executor}/run/queue.c
-	${executor}/run/run.c ${executor}/run/stream.c ${executor}/run/symptom.c ${executor}/run/verdicts.c ${executor}/session/artifact.c ${executor}/session/bridge.c
+	${executor}/run/run.c ${executor}/run/stream.c ${executor}/run/verdicts.c ${executor}/session/artifact.c ${executor}/session/bridge.c
 	${executor}/session/collect.c ${executor}/session/ledger.c ${executor}/session/mime.c ${executor}/session/record.c
 	${executor}/session/room.c ${executor}/session/session.c ${executor}/session/session_id.c ${executor}/session/session_record.c
 	${executor}/session/share.c ${executor}/session/snapshot/job.c ${executor}/session/snapshot/restore.c

@@ -5,10 +5,10 @@
  * Bytes and texts in a box_end are a hostile program's: output is mended to UTF-8 and everything is
  * cut to what a reply holds.
  */
-#include "executor/run/outcome.h"
+#include "executor/run/outcome/outcome.h"
 
 #include "executor/options.h"
-#include "executor/run/symptom.h"
+#include "executor/run/outcome/symptom.h"
 
 #include "common/auto.h"
 #include "common/utf8.h"

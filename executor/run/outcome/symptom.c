@@ -5,7 +5,7 @@
  *
  * Trusts nothing of it: who lies here is told the remedy for what it pretended.
  */
-#include "executor/run/symptom.h"
+#include "executor/run/outcome/symptom.h"
 
 #include "common/auto.h"
 

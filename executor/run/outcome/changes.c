@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* changes.c - lists a run's workspace before and after; one that is bare needs no listing, which is
+ * a process of its own. */
+#include "executor/run/outcome/changes.h"
+
+#include "executor/session/artifact.h"
+
+#include <stdio.h>
+
+static void
+listed(void *self, struct files_tree *tree, const struct err *e)
+{
+	struct changes *changes = self;
+
+	if (tree == NULL) {
+		changes->unlisted = *e;
+	} else {
+		*changes->list = *tree;
+		*tree = (struct files_tree){ 0 };
+	}
+	changes->done(changes->self);
+}
+
+static void
+list_files(struct changes *changes, struct workspace *workspace, size_t limit)
+{
+	if (changes->unlisted.code != ERR_none || changes->bare)
+		changes->done(changes->self);
+	else
+		files_list(workspace, limit, ARTIFACT_HASH_LIMIT, listed, changes);
+}
+
+void
+changes_before(struct changes *changes, struct workspace *workspace, bool fresh, size_t limit,
+    void (*done)(void *self), void *self)
+{
+	struct workspace_limits left;
+
+	changes->list = &changes->before;
+	changes->done = done;
+	changes->self = self;
+	changes->bare = fresh;
+	if (!fresh)
+		workspace_left(workspace, &left, &changes->bare, &changes->unlisted);
+	list_files(changes, workspace, limit);
+}
+
+void
+changes_after(
+    struct changes *changes, struct workspace *workspace, size_t limit, void (*done)(void *self))
+{
+	changes->list = &changes->after;
+	changes->done = done;
+	list_files(changes, workspace, limit);
+}
+
+int
+changes_tell(const struct changes *changes, struct execution *reply, struct err *e)
+{
+	char note[512];
+
+	if (changes->unlisted.code == ERR_none)
+		return artifact_changes(&changes->before, &changes->after, reply, e);
+	snprintf(note, sizeof note, "New files are not listed: %s", changes->unlisted.text);
+	return texts_add(&reply->notes, note) < 0 ? err_sys(e, "notes") : 0;
+}
+
+void
+changes_clear(struct changes *changes)
+{
+	files_tree_clear(&changes->before);
+	files_tree_clear(&changes->after);
+}
