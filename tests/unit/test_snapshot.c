@@ -340,6 +340,31 @@ is_given_up_while_it_fills(void **state)
 	fake_forget(c);
 }
 
+/* As where the steward finds no room while the store is asked for the next file. */
+static void
+fails_while_a_content_is_on_its_way(void **state)
+{
+	struct fake_call *c = restore();
+	struct snapshot_content content = { .content = blob_text("one") };
+	void (*want)(void *, size_t);
+	struct err full;
+
+	(void)state;
+	err_set(&full, ERR_disk_full, "full");
+	list_three();
+	answer_manifest();
+	fake_make(NULL);
+	want = fake_find(FAKE_FILL)->want;
+	want(fake_find(FAKE_FILL)->self, 0);
+	fake_fill(&full);
+	assert_int_equal(c->ended, 0);
+	fake_answer(MSG_snapshot_get, &content, NULL);
+	blob_clear(&content.content);
+	assert_int_equal(c->why.code, ERR_disk_full);
+	assert_int_equal(fake.workspaces, 1);
+	fake_forget(c);
+}
+
 int
 main(void)
 {
@@ -353,6 +378,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(leaves_the_old_one_when_it_fails, begin, end),
 		cmocka_unit_test_setup_teardown(finds_room_for_both, begin, end),
 		cmocka_unit_test_setup_teardown(is_given_up_while_it_fills, begin, end),
+		cmocka_unit_test_setup_teardown(fails_while_a_content_is_on_its_way, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,6 +26,7 @@ struct restore {
 	struct snapshot_manifest manifest;
 	struct share share; /* of the new workspace: for a while there are both */
 	struct workspace *fresh;
+	bool filling;
 };
 
 static void
@@ -143,6 +144,7 @@ filled(void *self, const struct err *e)
 	struct err why = { 0 };
 	struct restored reply = { 0 };
 
+	r->filling = false;
 	if (e != NULL && e->code != ERR_none)
 		why = *e;
 	else if (r->job.over.code == ERR_none)
@@ -158,13 +160,18 @@ filled(void *self, const struct err *e)
 
 /* ---- filling ---- */
 
-/* The content of an entry came, or why not; the fill ends with that, so this step cannot fail. */
+/* The content of an entry came, or why not.  The fill may have ended meanwhile, which was not well:
+ * then the job waits for nothing but this; otherwise the fill ends with it, and that step fails. */
 static void
 came(void *self, void *reply, const struct err *e)
 {
 	struct restore *r = self;
 	struct snapshot_content *content = reply;
 
+	if (!r->filling) {
+		must(snapshot_job_failed(&r->job, NULL));
+		return;
+	}
 	r->job.pending--;
 	if (r->job.over.code != ERR_none)
 		files_give(r->fresh, NULL, &r->job.over);
@@ -195,6 +202,7 @@ fresh_made(void *self, struct workspace *workspace, const struct err *e)
 	if (snapshot_job_failed(&r->job, workspace == NULL ? e : NULL))
 		return;
 	snapshot_job_step(&r->job);
+	r->filling = true;
 	files_fill(r->fresh, r->manifest.entries.items, r->manifest.entries.count, want, filled, r);
 }
 
