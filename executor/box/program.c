@@ -257,11 +257,11 @@ program_bridge(struct program *p, const char *key, const struct blob *json, stru
 /* ---- what the program says ---- */
 
 /* The builder's word on it and the program's own come by two roads: no code goes to one that was
- * not found closed. */
+ * not found closed, nor to one that has ended. */
 static bool
-is_closed(const struct program *p)
+can_take_code(const struct program *p)
 {
-	return p->started.kind == ANSWER_STARTED;
+	return p->started.kind == ANSWER_STARTED && p->errand != NULL;
 }
 
 /* It may say so again before its first run: what it took to get there is not that one's. */
@@ -283,7 +283,7 @@ take_idleness(struct program *p)
 static void
 take_news(struct program *p)
 {
-	if (p->frames.idle && p->began_us == 0 && is_closed(p)) {
+	if (p->frames.idle && p->began_us == 0 && can_take_code(p)) {
 		take_idleness(p);
 	} else if (p->state == RUNS && p->frames.done && p->statement) {
 		end_statement(p);

@@ -517,6 +517,19 @@ test_others_hear_nothing_ahead(void **state)
 	assert_int_equal(told(&cold, data, sizeof data), 0);
 }
 
+/* It said that it waits for code as it died: it got none, and there was no run. */
+static void
+test_program_dies_as_it_is_ready(void **state)
+{
+	(void)state;
+	make_of(&(struct program_spec){ 0 });
+	run_statement(1000);
+	say_closed();
+	assert_int_equal(send(builder.control, (uint8_t[5]){ GUEST_IDLE }, 5, MSG_NOSIGNAL), 5);
+	say_program_ended(1 << 8);
+	assert_int_equal(seen.runs, 0);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int
@@ -540,6 +553,7 @@ main(void)
 		cmocka_unit_test_teardown(test_fork_that_is_wanted_hears_it_first, end),
 		cmocka_unit_test_teardown(test_others_hear_nothing_ahead, end),
 		cmocka_unit_test_teardown(test_fork_hears_of_files, end),
+		cmocka_unit_test_teardown(test_program_dies_as_it_is_ready, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
