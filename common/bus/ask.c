@@ -121,6 +121,15 @@ pass_deadline(void *self)
 	finish(a, NULL, &e);
 }
 
+static int
+takes_no_more(const struct open_ask *a, struct err *e)
+{
+	err_set(e, ERR_queue_full, "%s takes no more at the moment", edge_peer_name(a->ask.to));
+	e->retry_ms = RETRY_MS;
+	return -1;
+}
+
+/* Its server may have been there all the time, and its connection full. */
 static void
 pass_wait(void *self)
 {
@@ -128,7 +137,8 @@ pass_wait(void *self)
 	struct err e;
 
 	a->wait_timer = 0;
-	client_choose(&a->ask, &e);
+	if (client_choose(&a->ask, &e) != NULL)
+		takes_no_more(a, &e);
 	err_add(&e, "waited %lld ms", (long long)bus.config.connect_wait_ms);
 	finish(a, NULL, &e);
 }
@@ -170,9 +180,7 @@ refuse_send(const struct open_ask *a, int why, struct err *e)
 		return err_set(e, ERR_invalid_argument,
 		    "%s: principal, namespace, trace or timeout is out of bounds",
 		    messages[a->ask.message].name);
-	err_set(e, ERR_queue_full, "%s takes no more at the moment", edge_peer_name(a->ask.to));
-	e->retry_ms = RETRY_MS;
-	return -1;
+	return takes_no_more(a, e);
 }
 
 static int

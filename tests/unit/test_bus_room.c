@@ -10,6 +10,7 @@
 #include "common/auto.h"
 #include "common/loop.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -23,6 +24,21 @@ enum {
 
 static const struct peer_options plain;
 static void *others[2]; /* raw peers that an attack left aside */
+
+static bool congested; /* no connection takes a request */
+
+int __real_parcel_send(void *, const struct address *, struct envelope *, struct packed *);
+int __wrap_parcel_send(void *, const struct address *, struct envelope *, struct packed *);
+
+int
+__wrap_parcel_send(
+    void *socket, const struct address *to, struct envelope *envelope, struct packed *content)
+{
+	if (!congested || envelope->frame != frame_request)
+		return __real_parcel_send(socket, to, envelope, content);
+	errno = EAGAIN;
+	return -1;
+}
 
 static int
 teardown(void **state)
@@ -180,6 +196,26 @@ open_requests_of_a_daemon_are_bounded(void **state)
 	assert_true(peer_try("echo").replied);
 }
 
+/* Its server is there all the time. */
+static void
+request_for_a_full_connection_is_told_so(void **state)
+{
+	struct outcome o;
+
+	(void)state;
+	peer_serve(&plain);
+	peer_client(&(struct peer_options){ .connect_wait_ms = 300 });
+	assert_true(peer_try("echo").replied);
+	congested = true;
+	peer_ask(&o, "echo", NULL, 0);
+	assert_true(peer_wait(&o, 3000));
+	congested = false;
+	assert_int_equal(o.e.code, ERR_queue_full);
+	assert_non_null(strstr(o.e.text, "waited 300 ms: snapshotd takes no more"));
+	assert_true(o.e.retry_ms > 0);
+	assert_true(peer_try("echo").replied);
+}
+
 #define room_test(f) cmocka_unit_test_setup_teardown(f, raw_setup, teardown)
 
 int
@@ -192,6 +228,7 @@ main(void)
 		room_test(who_reads_no_refusals_is_cut_off),
 		room_test(requests_that_wait_are_bounded),
 		room_test(open_requests_of_a_daemon_are_bounded),
+		room_test(request_for_a_full_connection_is_told_so),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
