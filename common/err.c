@@ -45,6 +45,17 @@ append(struct err *e, const char *text)
 	e->text[used + n] = 0;
 }
 
+/* Some that kernels and file systems give have no words (524, which is ENOTSUPP). */
+static void
+append_sys(struct err *e, int sys)
+{
+	const char *words = strerrordesc_np(sys);
+	char number[24];
+
+	snprintf(number, sizeof number, "error %d", sys);
+	append(e, words != NULL ? words : number);
+}
+
 int
 err_sys(struct err *e, const char *fmt, ...)
 {
@@ -56,7 +67,7 @@ err_sys(struct err *e, const char *fmt, ...)
 	vsnprintf(e->text, sizeof e->text, fmt, ap);
 	va_end(ap);
 	append(e, ": ");
-	append(e, strerrordesc_np(sys));
+	append_sys(e, sys);
 	utf8_tame(e->text);
 	return -1;
 }

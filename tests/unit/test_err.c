@@ -46,6 +46,9 @@ tells_errno(void **state)
 	assert_int_equal(e.code, ERR_internal);
 	assert_int_equal(e.sys, ENOSPC);
 	assert_string_equal(e.text, "write a.csv: No space left on device");
+	errno = 524; /* of the kernel's own, which some file systems let out */
+	err_sys(&e, "write");
+	assert_string_equal(e.text, "write: error 524");
 }
 
 /* However long what it quotes is, a text ends, and in front of it context still fits. */
