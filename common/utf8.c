@@ -30,6 +30,8 @@ front(const unsigned char *s, size_t size)
 
 	if (s[0] < 0x80)
 		return 1;
+	if (s[0] < 0xc2 || s[0] > 0xf4)
+		return 0;
 	for (size_t i = 0; i < sizeof leads / sizeof leads[0]; i++) {
 		if (s[0] < leads[i].from || s[0] > leads[i].to)
 			continue;
@@ -78,27 +80,58 @@ utf8_valid(const void *data, size_t size)
 	return true;
 }
 
+/* As ascii(), without zero bytes: from each other byte one can be taken without borrowing. */
+static size_t
+printed(const unsigned char *s, size_t size)
+{
+	size_t n = 0;
+
+	for (uint64_t eight; n + sizeof eight <= size; n += sizeof eight) {
+		memcpy(&eight, s + n, sizeof eight);
+		if (((eight | (eight - 0x0101010101010101u)) & 0x8080808080808080u) != 0)
+			break;
+	}
+	while (n < size && s[n] < 0x80 && s[n] != 0)
+		n++;
+	return n;
+}
+
+/* Bytes at the front that stay as they are. */
+static size_t
+kept(const unsigned char *s, size_t size)
+{
+	size_t at = 0, n;
+
+	for (; at < size; at += n) {
+		n = s[at] < 0x80 ? printed(s + at, size - at) : front(s + at, size - at);
+		if (n == 0)
+			break;
+	}
+	return at;
+}
+
+/* A program writes by the megabyte, and everybody waits meanwhile. */
 struct blob
 utf8_mend(const void *data, size_t size)
 {
 	static const char replacement[] = "\xef\xbf\xbd";
 	const unsigned char *s = data;
-	size_t room = 1;
+	size_t room = 1, n;
 
-	for (size_t at = 0, n; at<size; at += n> 0 ? n : 1) {
-		n = front(s + at, size - at);
-		room += n > 0 && s[at] != 0 ? n : sizeof replacement - 1;
+	for (size_t at = 0; at < size; at += n + 1) {
+		n = kept(s + at, size - at);
+		room += n + (at + n < size ? sizeof replacement - 1 : 0);
 	}
 
 	char *mended = malloc(room), *to = mended;
 
 	if (mended == NULL)
 		return (struct blob){ 0 };
-	for (size_t at = 0, n; at<size; at += n> 0 ? n : 1) {
-		n = front(s + at, size - at);
-		if (n > 0 && s[at] != 0)
+	for (size_t at = 0; at < size; at += n + 1) {
+		n = kept(s + at, size - at);
+		if (n > 0)
 			to = mempcpy(to, s + at, n);
-		else
+		if (at + n < size)
 			to = mempcpy(to, replacement, sizeof replacement - 1);
 	}
 	*to = 0;

@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -76,6 +77,63 @@ mends_bytes(void **state)
 	}
 }
 
+/* Text is looked at eight bytes at once. */
+static void
+mends_at_every_place(void **state)
+{
+	char text[24];
+
+	(void)state;
+	for (size_t at = 0; at < sizeof text; at++)
+		for (int bad = 0; bad < 256; bad += 0xff) {
+			memset(text, 'a', sizeof text);
+			text[at] = (char)bad;
+
+			struct blob mended = utf8_mend(text, sizeof text);
+
+			assert_int_equal(mended.size, sizeof text + 2);
+			assert_int_equal(strspn(mended.data, "a"), at);
+			assert_memory_equal((char *)mended.data + at, FFFD, 3);
+			assert_int_equal(
+			    strspn((char *)mended.data + at + 3, "a"), sizeof text - at - 1);
+			blob_clear(&mended);
+		}
+}
+
+/* Microseconds of the processor for as much as a program may print, of one kind of bytes. */
+static int64_t
+cost_of(int byte, bool mend)
+{
+	static char text[4 << 20];
+	struct timespec from, to;
+
+	memset(text, byte, sizeof text);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+	if (mend) {
+		struct blob mended = utf8_mend(text, sizeof text);
+
+		assert_non_null(mended.data);
+		blob_clear(&mended);
+	} else
+		assert_true(utf8_valid(text, sizeof text));
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
+	return (to.tv_sec - from.tv_sec) * 1000000 + (to.tv_nsec - from.tv_nsec) / 1000;
+}
+
+/* Nobody else is served while it is mended: text costs little more than to look at it. */
+static void
+mends_text_at_once(void **state)
+{
+	int64_t look = INT64_MAX, mend = INT64_MAX, cost;
+
+	(void)state;
+	for (int i = 0; i < 8; i++) {
+		look = (cost = cost_of('a', false)) < look ? cost : look;
+		mend = (cost = cost_of('a', true)) < mend ? cost : mend;
+	}
+	assert_in_range(mend, 0, look * 12);
+}
+
 /* Every sequence of three bytes: what is mended is text, and text stays as it is. */
 static void
 mends_everything(void **state)
@@ -142,6 +200,8 @@ main(void)
 		cmocka_unit_test(tells_text_from_bytes),
 		cmocka_unit_test(mends_bytes),
 		cmocka_unit_test(mends_everything),
+		cmocka_unit_test(mends_at_every_place),
+		cmocka_unit_test(mends_text_at_once),
 		cmocka_unit_test(tames_a_line),
 		cmocka_unit_test(cuts),
 	};
