@@ -341,6 +341,22 @@ def test_node_ends_a_program_that_waits_for_nothing(folder):
             assert (reply.status, reply.error) == (status, error), (code, reply.status, reply.error)
 
 
+def test_node_tells_values_that_are_hard_to_look_at(folder):
+    """Or nothing of them, where a last line starts something or listens; the program went well all the same."""
+    big = "{ s: 'x'.repeat(2 << 20), get constructor() { throw 1 } }"
+    for code, result in (
+            ("new Proxy({}, { get() { throw 1 } })", "{}"), ("new Proxy({}, { getPrototypeOf() { throw 1 } })", "{}"),
+            ("({ get constructor() { throw 1 } })", "{ constructor: [Getter] }"),
+            ("Object.defineProperty(globalThis, 'result', { get() { throw 1 } }); 1", 1), ("process.on('exit', () => {})", None),
+            ("require('child_process').spawn('true')", None), ("setTimeout(() => {}, 1)", None), ("process.stdin.resume()", None)):
+        for way in "program", "statement":
+            with node(folder) as talk:
+                reply = getattr(talk, way)(code)
+                assert (reply.status, reply.result) == (0, result), (way, code, reply.status, reply.frames, talk.err())
+    with node(folder) as talk:
+        assert talk.statement(f"({big})").result.startswith("Object of more than")
+
+
 def test_node_keeps_what_statements_define(folder):
     with node(folder) as talk:
         check(talk, [

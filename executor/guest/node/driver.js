@@ -19,7 +19,8 @@ const os = require('os');
 const path = require('path');
 const vm = require('vm');
 const { builtinModules, createRequire, Module, syncBuiltinESMExports } = require('module');
-const { inspect } = require('util');
+const { Stream } = require('stream');
+const { inspect, types } = require('util');
 const { pathToFileURL } = require('url');
 
 const { rewrite } = require('./rewrite.js');
@@ -135,9 +136,18 @@ function tell_names() {
 	send('V', names.slice(0, MAX_NAMES).map(n => n + '\n').join(''));
 }
 
+/* What a last line leaves that starts something or listens to it: nobody meant that as a value, and some have kilobytes. */
+function is_handle(value) {
+	try {
+		return value instanceof Stream ||
+			/^(ChildProcess|Immediate|Interface|Server|Timeout|Worker|process)$/.test(value?.constructor?.name);
+	} catch { /* it is made to be looked at by nobody */
+		return false;
+	}
+}
+
 function tell_result(value, must) {
-	const timer = /^(Timeout|Immediate)$/.test(value?.constructor?.name); /* of a last line that starts one */
-	if (must || (value !== undefined && !timer))
+	if (must || (value !== undefined && !is_handle(value)))
 		send('R', as_json(value, MAX_RESULT));
 }
 
@@ -275,7 +285,7 @@ function program(text) {
 	socket.unref();
 	const ran = run(source, false);
 	waits = ran.waits;
-	if (ran.value instanceof Promise) /* one that is rejected ends the program as it would have without this */
+	if (types.isPromise(ran.value)) /* one that is rejected ends the program as it would have without this */
 		ran.value.then(settled => {
 			value = settled;
 			waits = false;
@@ -330,21 +340,24 @@ function flushed(stream) {
 async function statement(text) {
 	const source = current = { text, file: `<code ${++count}>` };
 	const stop = new Promise((_, reject) => { interrupt = reject; });
-	const before = globalThis.result;
+	const before = lookup('result');
 	let status = 0, value, names = [];
 	stop.catch(() => {});
 	try {
 		const ran = run(source, true);
 		names = ran.names;
-		value = await Promise.race([ran.value, stop]);
+		const promise = types.isPromise(ran.value); /* to ask another whether it is one may fail */
+		const settled = await Promise.race([promise ? ran.value : undefined, stop]);
+		value = promise ? settled : ran.value;
 	} catch (error) {
 		status = status_of(error);
 	}
 	interrupt = null;
 	tell_names();
-	const assigned = globalThis.result !== before || names.includes('result') ||
-		(globalThis.result !== undefined && /\bresult\s*=[^=>]/.test(text));
-	tell_result(assigned ? globalThis.result : value, assigned && globalThis.result !== undefined);
+	const result = lookup('result');
+	const assigned = result !== before || names.includes('result') ||
+		(result !== undefined && /\bresult\s*=[^=>]/.test(text));
+	tell_result(assigned ? result : value, assigned && result !== undefined);
 	await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
 	send('D', String(status));
 }

@@ -121,7 +121,11 @@ class Writer {
 }
 
 function kind(value) {
-	return value === null || typeof value !== 'object' ? typeof value : value.constructor?.name ?? 'Object';
+	try {
+		return value === null || typeof value !== 'object' ? typeof value : String(value.constructor?.name ?? 'Object');
+	} catch {
+		return 'Object';
+	}
 }
 
 /* JSON text of at most limit bytes; where it would be larger, a string that says so and how it begins. */
