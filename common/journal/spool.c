@@ -252,12 +252,30 @@ limit_for(const struct audit_event *event)
 	                                               : spool.limit;
 }
 
+/* What was acknowledged and could not be emptied then is emptied now: with one file alone the disk
+ * holds all that comes before auditd has taken the last of it. */
+static void
+take_turns(void)
+{
+	struct file *other = &spool.files[!spool.writing];
+
+	if (spool.files[spool.writing].size < TURN_BYTES)
+		return;
+	if (spool.reading == spool.writing)
+		empty(other);
+	if (other->size == 0)
+		spool.writing = !spool.writing;
+}
+
 static int
 append(const void *record, size_t size, uint64_t limit, struct err *e)
 {
 	struct chain_end end = spool.end;
-	struct file *file = &spool.files[spool.writing], *other = &spool.files[!spool.writing];
+	struct file *file, *other;
 
+	take_turns();
+	file = &spool.files[spool.writing];
+	other = &spool.files[!spool.writing];
 	spool.link.size = 0;
 	if (chain_add(&spool.link, &end, 0, record, size, e) < 0)
 		return -1;
@@ -265,10 +283,6 @@ append(const void *record, size_t size, uint64_t limit, struct err *e)
 		return err_set(e, ERR_unavailable,
 		    "auditd has not taken %zu events and the spool is full (%" PRIu64 " bytes)",
 		    spool.waiting, limit);
-	if (file->size >= TURN_BYTES && other->size == 0) {
-		spool.writing = !spool.writing;
-		file = other;
-	}
 	if (write_link(file, e) < 0)
 		return -1;
 	spool.end = end;

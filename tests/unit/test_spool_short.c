@@ -101,6 +101,43 @@ a_full_disk_gives_way_when_there_is_room(void **unused)
 	spooled_state = open(spooled_folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
+static bool stuck; /* no file can be cut */
+
+int __wrap_ftruncate(int fd, off_t size);
+int __real_ftruncate(int fd, off_t size);
+
+int
+__wrap_ftruncate(int fd, off_t size)
+{
+	errno = EIO;
+	return stuck ? -1 : __real_ftruncate(fd, size);
+}
+
+static void
+what_was_not_emptied_has_its_turn_again(void **unused)
+{
+	static char uids[MANY][UID];
+	char detail[401] = { 0 };
+
+	(void)unused;
+	memset(detail, 'd', sizeof detail - 1);
+	spooled_auditd.away = true;
+	spooled_open(LIMIT);
+	spooled_record_all(uids, MANY / 2, detail);
+	assert_true(spooled_size("spool.0") >= 1 << 20);
+	stuck = true;
+	spooled_auditd.away = false;
+	spooled_drain();
+	stuck = false;
+	assert_true(spooled_size("spool.0") >= 1 << 20);
+	spooled_auditd.away = true;
+	spooled_record_all(uids + MANY / 2, MANY / 2, detail);
+	assert_in_range(spooled_size("spool.1"), 1 << 20, 3 << 19);
+	spooled_auditd.away = false;
+	spooled_drain();
+	spooled_expect(uids, MANY);
+}
+
 static void
 no_descriptor_in_the_system_is_named(void **unused)
 {
@@ -138,6 +175,7 @@ main(void)
 	const struct CMUnitTest cases[] = {
 		CASE(a_used_up_disk_or_quota_is_named_and_got_over),
 		CASE(a_full_disk_gives_way_when_there_is_room),
+		CASE(what_was_not_emptied_has_its_turn_again),
 		CASE(no_descriptor_in_the_system_is_named),
 	};
 
