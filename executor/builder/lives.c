@@ -394,10 +394,12 @@ may_begin(const struct order *order, struct err *e)
 static int
 begin(const struct order *order, int *fds, size_t nfds, struct err *e)
 {
-	struct life *life = may_begin(order, e) < 0 ? NULL : life_new(order);
+	struct life *life;
 
-	if (life == NULL)
+	if (may_begin(order, e) < 0)
 		return -1;
+	if ((life = life_new(order)) == NULL)
+		return err_set(e, ERR_internal, "no memory for a box");
 	if (place_start(life, fds, nfds, e) < 0) {
 		cgroup_settle(&life->group);
 		if (life->has_group)
