@@ -29,7 +29,7 @@
 #define OPT(value)             false, (value)
 #define MESSAGE(m, ...)        static const struct field m##_fields[] = {
 #define FIELD(m, f, kind, presence, low, high, doc) \
-	{ #f, K_##kind, offsetof(struct m, f), presence, low, high, doc },
+	{ #f, sizeof #f - 1, K_##kind, offsetof(struct m, f), presence, low, high, doc },
 #define END(m)                 };
 #include "common/schema.def"
 

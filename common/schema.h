@@ -115,6 +115,7 @@ enum hint {
 
 struct field {
 	const char *name;
+	size_t name_size; /* so that who looks for one need not read them all */
 	enum kind kind;
 	enum msg_id of;    /* of an ITEM or LIST */
 	enum word_set set; /* of a WORD */

@@ -214,6 +214,18 @@ field_within_item(const struct field *f, size_t i, struct err *e)
 	return prefix(e, front);
 }
 
+const struct field *
+field_find(const struct message *m, size_t next, const char *name, size_t size)
+{
+	for (size_t i = 0; i < m->nfields; i++) {
+		const struct field *f = &m->fields[(next + i) % m->nfields];
+
+		if (f->name_size == size && memcmp(f->name, name, size) == 0)
+			return f;
+	}
+	return NULL;
+}
+
 int
 field_unknown(enum msg_id id, const char *key, size_t size, struct err *e)
 {

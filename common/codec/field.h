@@ -38,6 +38,9 @@ int field_word(const struct field *, const char *text, size_t size, int *word, s
 int field_within(const struct field *, struct err *);
 int field_within_item(const struct field *, size_t i, struct err *);
 
+/* The one of that name, the first looked at the one at `next`; NULL: there is none. */
+const struct field *field_find(const struct message *, size_t next, const char *name, size_t size);
+
 /* For a key that the message has not: names it and those it has. */
 int field_unknown(enum msg_id, const char *key, size_t size, struct err *);
 /* For a value of another type: what came, what is needed. */

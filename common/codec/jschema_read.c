@@ -8,6 +8,7 @@
 #include "common/auto.h"
 #include "common/codec/field.h"
 #include "common/jschema.h"
+#include "common/wire.h"
 
 #include <math.h>
 #include <sodium.h>
@@ -227,22 +228,22 @@ read_field(const struct field *f, const json_t *from, void *slot, struct err *e)
 	return kinds[f->kind].read(f, from, slot, e);
 }
 
-/* An unknown key is told of first: it is often why another one is missing. */
+/* The value of each field, NULL where there is none.  An unknown key is told of first: it is often
+ * why another one is missing. */
 static int
-keys_known(enum msg_id id, const json_t *from, struct err *e)
+find_values(enum msg_id id, const json_t *from, const json_t **values, struct err *e)
 {
 	const struct message *m = &messages[id];
 
 	for (void *at = json_object_iter((json_t *)from); at != NULL;
 	     at = json_object_iter_next((json_t *)from, at)) {
 		const char *key = json_object_iter_key(at);
-		size_t size = json_object_iter_key_len(at), i = 0;
+		size_t size = json_object_iter_key_len(at);
+		const struct field *f = field_find(m, 0, key, size);
 
-		while (i < m->nfields && (strlen(m->fields[i].name) != size ||
-					     memcmp(m->fields[i].name, key, size) != 0))
-			i++;
-		if (i == m->nfields)
+		if (f == NULL)
 			return field_unknown(id, key, size, e);
+		values[f - m->fields] = json_object_iter_value(at);
 	}
 	return 0;
 }
@@ -251,11 +252,12 @@ static int
 read_message(enum msg_id id, const json_t *from, void *msg, struct err *e)
 {
 	const struct message *m = &messages[id];
+	const json_t *values[WIRE_MAX_FIELDS] = { NULL };
 
-	if (keys_known(id, from, e) < 0)
+	if (find_values(id, from, values, e) < 0)
 		return -1;
 	for (const struct field *f = m->fields; f < m->fields + m->nfields; f++) {
-		const json_t *value = json_object_get(from, f->name);
+		const json_t *value = values[f - m->fields];
 		void *slot = (char *)msg + f->offset;
 
 		if (value == NULL || (json_is_null(value) && !f->needed)) {

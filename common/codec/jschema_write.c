@@ -192,8 +192,8 @@ jschema_write(enum msg_id id, const void *msg)
 	for (const struct field *f = m->fields; f < m->fields + m->nfields; f++) {
 		const void *slot = (const char *)msg + f->offset;
 
-		if (field_given(f, slot) &&
-		    json_object_set_new_nocheck(object, f->name, write[f->kind](f, slot)) < 0)
+		if (field_given(f, slot) && json_object_setn_new_nocheck(object, f->name,
+						f->name_size, write[f->kind](f, slot)) < 0)
 			return json_decref(object), NULL;
 	}
 	return object;

@@ -230,19 +230,6 @@ unpack_field(struct unpacker *u, const struct field *f, void *slot, struct err *
 	return unpack[f->kind](u, f, &t, slot, e);
 }
 
-/* The field of that key; our own packer sends them in order, so the next one is tried first. */
-static const struct field *
-find(const struct message *m, size_t next, const struct token *key)
-{
-	for (size_t i = 0; i < m->nfields; i++) {
-		const struct field *f = &m->fields[(next + i) % m->nfields];
-
-		if (strlen(f->name) == key->n && memcmp(f->name, key->text, key->n) == 0)
-			return f;
-	}
-	return NULL;
-}
-
 static int
 unpack_message(
     struct unpacker *u, enum msg_id id, const struct token *map, void *msg, struct err *e)
@@ -259,7 +246,8 @@ unpack_message(
 			return err_add(e, "?");
 		if (key.type != TOKEN_STR)
 			return err_set(e, ERR_invalid_argument, "?: a key is not text");
-		if ((f = find(m, next, &key)) == NULL)
+		/* Our own packer sends them in order. */
+		if ((f = field_find(m, next, key.text, key.n)) == NULL)
 			return field_unknown(id, key.text, key.n, e);
 		next = (size_t)(f - m->fields);
 		if (seen[next])

@@ -50,10 +50,8 @@ body_write(void *self, const char *data, size_t size)
 static int pack_message(struct packer *, enum msg_id, const void *msg, struct err *);
 
 static void
-pack_string(struct packer *p, const char *text)
+pack_string(struct packer *p, const char *text, size_t size)
 {
-	size_t size = strlen(text);
-
 	msgpack_pack_str(&p->pk, size);
 	msgpack_pack_str_body(&p->pk, text, size);
 }
@@ -62,10 +60,11 @@ static int
 pack_text(struct packer *p, const struct field *f, void *slot, struct err *e)
 {
 	const char *text = *(char **)slot;
+	size_t size = strlen(text);
 
-	if (field_text(f, text, strlen(text), e) < 0)
+	if (field_text(f, text, size, e) < 0)
 		return -1;
-	pack_string(p, text);
+	pack_string(p, text, size);
 	return 0;
 }
 
@@ -138,7 +137,7 @@ pack_word(struct packer *p, const struct field *f, void *slot, struct err *e)
 	if (text == NULL)
 		return err_set(
 		    e, ERR_invalid_argument, "%s: there is no word %d", f->name, *(int *)slot);
-	pack_string(p, text);
+	pack_string(p, text, strlen(text));
 	return 0;
 }
 
@@ -153,7 +152,7 @@ pack_texts(struct packer *p, const struct field *f, void *slot, struct err *e)
 	for (size_t i = 0; i < t->count; i++) {
 		if (field_texts_item(f, i, t->items[i], strlen(t->items[i]), e) < 0)
 			return -1;
-		pack_string(p, t->items[i]);
+		pack_string(p, t->items[i], strlen(t->items[i]));
 	}
 	return 0;
 }
@@ -209,7 +208,7 @@ pack_message(struct packer *p, enum msg_id id, const void *msg, struct err *e)
 				return err_set(e, ERR_invalid_argument, "%s: missing", f->name);
 			continue;
 		}
-		pack_string(p, f->name);
+		pack_string(p, f->name, f->name_size);
 		if (pack[f->kind](p, f, slot, e) < 0)
 			return -1;
 	}
