@@ -167,6 +167,19 @@ def test_a_rehearsal_ends_nothing(folder):
     assert zygote.close() == ""
 
 
+def test_what_is_kept_back_is_written_at_the_end(folder):
+    """By logging, which a zygote takes from the exit functions, and by libc, which it calls without ctypes."""
+    zygote = Zygote(os.path.join(folder, "python"), "json,re,collections,logging,logging.handlers,ctypes")
+    with Talk(zygote=zygote) as talk:
+        reply = talk.program("import atexit, ctypes, logging.handlers as handlers, sys\n"
+                             "keeping = handlers.MemoryHandler(9, target=handlers.logging.StreamHandler(sys.stdout))\n"
+                             "handlers.logging.getLogger().addHandler(keeping)\n"
+                             "atexit.register(handlers.logging.warning, 'last')\n"
+                             "ctypes.CDLL(None).printf(b'first ')")
+        assert (reply.status, sorted(talk.out().split())) == (0, ["first", "last"]), (reply.frames, talk.err())
+    assert zygote.close() == ""
+
+
 def test_nothing_of_the_workspace_is_run_ahead(folder):
     """A file that comes while an interpreter waits, and rehearses what longer programs use."""
     zygote = Zygote(os.path.join(folder, "python"), "json,re,collections")

@@ -501,10 +501,9 @@ class Driver:
                 sys.modules["threading"]._shutdown()
         except BaseException as error:
             sys.excepthook(type(error), error, error.__traceback__)
-        exits = atexit._run_exitfuncs
-        if rehearsed:
-            exits = rehearsed_exits
-        exits()
+        if not rehearsed or atexit._ncallbacks() == 0:  # there is a page in it
+            atexit._run_exitfuncs()
+        close_logs()
         status, told = self.end_program(status)
         if told:  # nor for a processor that this one would take to do so: it is killed
             self.control.wait()
@@ -540,10 +539,11 @@ class Driver:
         gc.collect()
 
 
-def rehearsed_exits():
-    """Of the exit functions logging's, for the one handler that there always is."""
-    if logging := sys.modules.get("logging"):
-        logging.shutdown([handler for handler in logging._handlerList if handler() is logging.lastResort])
+def close_logs():
+    """What logging does at exit, and was told not to in a zygote: each page that it looks at costs a fork."""
+    logging = sys.modules.get("logging")
+    if logging and len(logging._handlerList) > 1:  # there is always one, which keeps nothing
+        logging.shutdown()
 
 
 def awaits_threads():

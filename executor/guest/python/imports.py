@@ -24,25 +24,28 @@ class Guard:
     """One for a process, for as long as that lives: what a statement defined keeps its builtins in those after it."""
 
     def __init__(self):
-        self.by, self.names = "", None  # names None: any module
+        self.payload = None  # a PROFILE frame's; None: any module
         self.view = type(sys)("builtins")
         vars(self.view).update(vars(builtins), __import__=self.load)
         self.get = machinery._gcd_import
 
     def hold(self, scope, payload):
         """Code that is run in scope from now on is held to the payload of a PROFILE frame."""
-        self.by, _, names = payload.decode().partition("\n")
-        self.names = "\n" + names  # they stay one text: a search in it costs less than to take it apart
+        self.payload = payload  # it stays as it came: a search in it costs less than to take it apart
         machinery._gcd_import = self.get_for
         scope["__builtins__"] = self.view
 
     def release(self, scope):
-        self.names = None
+        self.payload = None
         scope["__builtins__"] = builtins
+
+    def lists(self, name, end="\n"):
+        """Is there a name that begins, and ends, so?  The phrase before the first one ends in a line feed, too."""
+        return f"\n{name}{end}".encode("utf-8", "replace") in self.payload
 
     def allows(self, name):
         """os.path.join is within os.path, os.pathx is not."""
-        while name and f"\n{name}\n" not in self.names:
+        while name and not self.lists(name):
             name = name.rpartition(".")[0]
         return bool(name)
 
@@ -51,13 +54,14 @@ class Guard:
         """The name that is not allowed, or None."""
         if self.allows(name):
             return None
-        if not fromlist or f"\n{name}." not in self.names:
+        if not fromlist or not self.lists(name, "."):
             return name
         wanted = (name if part == "*" else f"{name}.{part}" for part in fromlist)
         return next((each for each in wanted if not self.allows(each)), None)
 
     def error(self, name):
-        return ImportError(f"Import '{name}' is not allowed by {self.by}: do without it, or run this with a profile "
+        by = self.payload.partition(b"\n")[0].decode()
+        return ImportError(f"Import '{name}' is not allowed by {by}: do without it, or run this with a profile "
                            "that allows it", name=name)
 
     # PyImport_Import() finds this too, when a function in C (as datetime's strptime) imports what it needs while the
@@ -65,7 +69,7 @@ class Guard:
     def load(self, name, globals=None, locals=None, fromlist=(), level=0):
         """__import__() of the program."""
         in_c = type(fromlist) is list and not fromlist
-        if self.names is not None and isinstance(name, str) and level == 0 and not in_c:
+        if self.payload is not None and isinstance(name, str) and level == 0 and not in_c:
             if bad := self.refused(name, fromlist):
                 raise self.error(bad)
         return builtins.__import__(name, globals, locals, fromlist, level)
@@ -75,7 +79,7 @@ class Guard:
         frame = sys._getframe(1)
         while frame is not None and frame.f_globals.get("__name__") in IMPORTLIB:
             frame = frame.f_back
-        if self.names is not None and frame is not None and frame.f_builtins is vars(self.view):
+        if self.payload is not None and frame is not None and frame.f_builtins is vars(self.view):
             if bad := self.refused(machinery._resolve_name(name, package, level) if level > 0 else name):
                 raise self.error(bad)
         return self.get(name, package, level)

@@ -118,12 +118,19 @@ def rehearse(driver):
 
 def drop_exits():
     """At exit these free memory, which the kernel does anyway; a fork pays for each page that they look at."""
-    for module, path in ("PIL._imaging", "clear_cache"), ("matplotlib._pylab_helpers", "Gcf.destroy_all"):
+    for module, path in ("PIL._imaging", "clear_cache"), ("matplotlib._pylab_helpers", "Gcf.destroy_all"), ("logging", "shutdown"):
         thing = sys.modules.get(module)
         for name in path.split("."):
             thing = getattr(thing, name, None)
         if thing is not None:
             atexit.unregister(thing)
+
+
+def call_directly(functions, direct):
+    """Functions of C of one pointer, NULL here: ctypes looks at more pages than they do."""
+    for name, function in functions.items():
+        import ctypes
+        functions[name] = direct(ctypes.cast(function, ctypes.c_void_p).value)
 
 
 def thread_setters():
@@ -286,6 +293,7 @@ def main():
     sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, driver.Fonts)]
     rehearse(driver)
     drop_exits()
+    call_directly(driver.flushes, zygote.direct)
     forget()
     calls, setters = renewals(), thread_setters()
     settle(environment)

@@ -400,6 +400,26 @@ spared(PyObject *self, PyObject *hook)
 	return PyCFunction_New(&method, hook);
 }
 
+static PyObject *
+call_address(PyObject *address, PyObject *argument)
+{
+	void (*function)(void *) = (void (*)(void *))PyLong_AsVoidPtr(address);
+
+	(void)argument;
+	if (function != NULL)
+		function(NULL);
+	Py_RETURN_NONE;
+}
+
+static PyObject *
+direct(PyObject *self, PyObject *address)
+{
+	static PyMethodDef method = { "direct", call_address, METH_O, NULL };
+
+	(void)self;
+	return PyCFunction_New(&method, address);
+}
+
 static PyMethodDef methods[] = {
 	{ "line_up", line_up, METH_NOARGS,
 	    "To be called before what is to lie in huge pages is there." },
@@ -409,6 +429,7 @@ static PyMethodDef methods[] = {
 	{ "wanted", wanted, METH_NOARGS, "In a fork: does somebody wait for it already?" },
 	{ "calm", calm, METH_O, "In a fork: does nothing come for so many milliseconds?" },
 	{ "spared", spared, METH_O, "A hook that does nothing when it is the zygote that forks." },
+	{ "direct", direct, METH_O, "The function of C at an address, to be called with NULL." },
 	{ NULL, NULL, 0, NULL },
 };
 
