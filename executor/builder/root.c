@@ -31,7 +31,9 @@ EMBED(guest_node_values,    "node/values.js")
 EMBED(guest_python_driver,  "python/driver.py")
 EMBED(guest_python_failure, "python/failure.py")
 EMBED(guest_python_imports, "python/imports.py")
+EMBED(guest_python_loop,    "python/loop.py")
 EMBED(guest_python_rich,    "python/rich.py")
+EMBED(guest_python_shadows, "python/shadows.py")
 EMBED(guest_python_values,  "python/values.py")
 EMBED(guest_python_zygote,  "python/zygote.py")
 EMBED(guest_shell_driver,   "shell/driver.sh")
@@ -77,7 +79,9 @@ static const struct {
 	{ "cloister/python/driver.py", guest_python_driver, guest_python_driver_end },
 	{ "cloister/python/failure.py", guest_python_failure, guest_python_failure_end },
 	{ "cloister/python/imports.py", guest_python_imports, guest_python_imports_end },
+	{ "cloister/python/loop.py", guest_python_loop, guest_python_loop_end },
 	{ "cloister/python/rich.py", guest_python_rich, guest_python_rich_end },
+	{ "cloister/python/shadows.py", guest_python_shadows, guest_python_shadows_end },
 	{ "cloister/python/values.py", guest_python_values, guest_python_values_end },
 	{ "cloister/python/zygote.py", guest_python_zygote, guest_python_zygote_end },
 };

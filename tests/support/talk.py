@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 
 SECONDS = 30
 
@@ -184,6 +185,40 @@ class Zygote:
         self.socket.close()
         _, errors = self.process.communicate(timeout=SECONDS)
         return errors.decode()
+
+
+def python(folder, **more):
+    return Talk(["/usr/bin/python3", "-I", "-B", os.path.join(folder, "python", "driver.py")], **more)
+
+
+def python_both(folder):
+    yield lambda **more: python(folder, **more)
+    zygote = Zygote(os.path.join(folder, "python"), "json,random,token,multiprocessing")
+    yield lambda **more: Talk(zygote=zygote, **more)
+    errors = zygote.close()
+    assert errors == "", errors
+
+
+# ---- what tests do with them ----
+
+def check(talk, rows):
+    """Each row: a statement, its status, what it writes to stdout, its result."""
+    for code, status, out, result in rows:
+        reply = talk.statement(code)
+        wrote, said = talk.out(), talk.err()
+        assert (reply.status, wrote, reply.result) == (status, out, result), (code, reply.status, wrote, reply.frames, said)
+
+
+def interrupted(talk, code, later=0.05):
+    """The status of a statement that is interrupted, so many seconds after it says so."""
+    talk.send(b"S", code)
+    end = time.monotonic() + 20
+    while "on" not in talk.out():
+        assert time.monotonic() < end, talk.err()
+        time.sleep(0.001)
+    time.sleep(later)
+    talk.interrupt()
+    return talk.answer()
 
 
 if __name__ == "__main__":

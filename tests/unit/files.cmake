@@ -13,7 +13,7 @@ foreach(test test_files_in test_files_out test_stewards)
 	target_link_options(${test} PRIVATE LINKER:--wrap=loop_after)
 endforeach()
 
-foreach(test test_driver test_drivers test_imports test_zygote)
+foreach(test test_await test_driver test_drivers test_imports test_zygote)
 	add_test(NAME unit.${test} COMMAND /usr/bin/python3 -B ${CMAKE_CURRENT_SOURCE_DIR}/${test}.py ${files}/guest)
 	set_tests_properties(unit.${test} PROPERTIES LABELS unit TIMEOUT 240 SKIP_RETURN_CODE 77)
 endforeach()

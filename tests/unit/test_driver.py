@@ -209,7 +209,7 @@ def test_exceptions_are_shown_and_told(folder):
             ("x = (", ("SyntaxError", "1", "'(' was never closed"), ['  File "<code>", line 1', "    x = ("]),
             ("a\n  b", ("IndentationError", "2", "unexpected indent"), ['  File "<code>", line 2']),
             ("return 1", ("SyntaxError", "1", "'return' outside function"), ['  File "<code>", line 1', "    return 1"]),
-            ("1\nawait x", ("SyntaxError", "2", "'await' outside function"), ['  File "<code>", line 2', "    await x"]),
+            ("class A:\n    await x", ("SyntaxError", "2", "'await' outside function"), ['  File "<code>", line 2', "    await x"]),
             ("1\neval('1 +')", ("SyntaxError", "2", "invalid syntax (<string>, line 1)"), ["    eval('1 +')"]),
             ("a\0b", ("ValueError", "0", "source code string cannot contain null bytes"), []),
             ("import json\njson.loads('{')", ("json.decoder.JSONDecodeError", "2",
@@ -330,7 +330,7 @@ def test_the_last_line_is_found_as_the_whole_tree_has_it(folder):
 
     def parts(text, quick):
         driver = scope["Driver"].__new__(scope["Driver"])
-        driver.flags = 0
+        driver.flags = scope["_ast"].PyCF_ALLOW_TOP_LEVEL_AWAIT
         if not quick:
             driver.split = lambda *_: None
         try:

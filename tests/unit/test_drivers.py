@@ -16,11 +16,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import cases  # noqa: E402
-from talk import Talk, Zygote  # noqa: E402
-
-
-def python(folder, **more):
-    return Talk(["/usr/bin/python3", "-I", "-B", os.path.join(folder, "python", "driver.py")], **more)
+from talk import Talk, check, interrupted, python, python_both  # noqa: E402
 
 
 def node(folder, **more):
@@ -33,35 +29,7 @@ def shell(folder, **more):
     return Talk(["/bin/bash", "--noprofile", "--norc", os.path.join(folder, "shell", "driver.sh")], **more)
 
 
-def check(talk, rows):
-    """Each row: a statement, its status, what it writes to stdout, its result."""
-    for code, status, out, result in rows:
-        reply = talk.statement(code)
-        wrote, said = talk.out(), talk.err()
-        assert (reply.status, wrote, reply.result) == (status, out, result), (code, reply.status, wrote, reply.frames, said)
-
-
-def interrupted(talk, code):
-    """The status of a statement that is interrupted once it says so."""
-    talk.send(b"S", code)
-    end = time.monotonic() + 20
-    while "on" not in talk.out():
-        assert time.monotonic() < end, talk.err()
-        time.sleep(0.01)
-    time.sleep(0.05)
-    talk.interrupt()
-    return talk.answer()
-
-
 # ---- Python ----
-
-def python_both(folder):
-    yield lambda **more: python(folder, **more)
-    zygote = Zygote(os.path.join(folder, "python"), "json,random,token,multiprocessing")
-    yield lambda **more: Talk(zygote=zygote, **more)
-    errors = zygote.close()
-    assert errors == "", errors
-
 
 def test_python_keeps_what_statements_define(folder):
     for start in python_both(folder):

@@ -57,6 +57,8 @@ static const struct rule_case {
 	    "    def __eq__(self, o):\n        return NotImplemented\n",
 	    "" },
 	{ "strict", NULL, "if __name__ == '__main__':\n    print(1)\n", "" },
+	{ "strict", NULL, "async def f(): pass\nawait f()\n", "" },
+	{ "strict", NULL, "def f():\n    await g()\n", "2:5 syntax-error" },
 	{ "strict", NULL, "import re\nre.compile('a')\n", "" },
 	{ "strict", NULL, "from __future__ import annotations\nimport collections.abc\n", "" },
 	{ "strict", NULL, "from xml.etree import ElementTree as E\nE.fromstring('<a/>')\n", "" },

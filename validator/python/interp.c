@@ -171,10 +171,11 @@ interp_parse(const struct source *source, PyObject **tree, struct fault *fault, 
 	return *tree != NULL ? 0 : explain(fault, e);
 }
 
+/* A guest's top level may await, as the body of an async function may. */
 int
 interp_compile(const struct source *source, struct fault *fault, struct err *e)
 {
-	PyObject *code = run_parser(source->text, 0);
+	PyObject *code = run_parser(source->text, PyCF_ALLOW_TOP_LEVEL_AWAIT);
 
 	*fault = (struct fault){ 0 };
 	if (code == NULL)

@@ -7,7 +7,7 @@ whatever that does to its streams, modules or descriptors, no file of its own is
 
 It is started from its file, or lies in a zygote and goes on in a fork of that. A start from the file pays for what
 stands here, the compiler included. So it imports only what a bare interpreter has loaded already, and what few
-programs need stands beside it: values.py tells a result, failure.py an exception, rich.py pictures and tables.
+programs need stands beside it: values.py tells a result, failure.py an exception, rich.py pictures, loop.py awaits.
 """
 
 import _ast
@@ -23,6 +23,7 @@ import sys
 CONTROL = 3
 FILE = "<code>"  # a statement's has its number in it, so that each traceback finds its own lines
 FUTURE = 0x1FE0000  # the bits of co_flags that stand for "from __future__ import ..."
+COROUTINE = 0x80  # and that for code which awaits
 MAX_RESULT, MAX_NAMES, MAX_NAME = 1 << 20, 256, 256
 FORMS = "_repr_png_", "_repr_svg_", "_repr_html_"
 PART = 4096  # bytes of a read
@@ -151,31 +152,6 @@ class Sources:
         return spec
 
 
-class Shadows:
-    """A module that a zygote imported ahead gives way to a file of its name in the workspace, as at a cold start."""
-
-    def __init__(self, ahead):
-        self.ahead, self.seen = ahead, None
-
-    def look(self):
-        try:
-            changed = os.stat(".").st_mtime_ns
-            if changed != self.seen:
-                self.seen = changed
-                self.drop(os.listdir("."))
-        except OSError:
-            pass
-
-    def drop(self, entries):
-        self.ahead = set(self.ahead)
-        for entry in entries:
-            name = entry.split(".", 1)[0]
-            if name in self.ahead and (entry == name + ".py" or os.path.exists(os.path.join(entry, "__init__.py"))):
-                for other in [m for m in self.ahead if m == name or m.startswith(name + ".")]:
-                    self.ahead.discard(other)
-                    sys.modules.pop(other, None)
-
-
 class Fonts:
     """Gives matplotlib the list of fonts that compose/install-deps made: to make it takes 0.1 s and, where there are
     thousands, several of each run. It has to lie in a folder that matplotlib can write to."""
@@ -247,29 +223,19 @@ def complain(text):
         pass
 
 
-def parse_json(text):
-    """JSON without the module of that name, which may be the program's own by now."""
-    from _json import make_scanner
-
-    class Context:
-        strict, object_hook, object_pairs_hook, parse_float, parse_int, parse_constant, memo = (
-            False, None, None, float, int, float, {})
-
-    return make_scanner(Context())(text.strip(), 0)[0]
-
-
 class Driver:
     def __init__(self, ahead=(), rehearsals=()):
         self.rehearsals = rehearsals
-        self.control, self.interrupts, self.sources = None, Interrupts(), Sources()
-        self.ahead, self.shadows = frozenset(ahead), Shadows(ahead)
+        self.control, self.interrupts, self.sources, self.loop = None, Interrupts(), Sources(), None
+        self.ahead = frozenset(ahead)
+        self.shadows = beside("shadows.py")["Shadows"](ahead) if ahead else None
         self.profile, self.guard, self.held = None, None, False
         # One that has more than the standard library imported serves programs that use it.
         self.libraries = sorted(name for name in ahead if "." not in name and name not in sys.stdlib_module_names
                                 and hasattr(sys.modules[name], "__path__"))
         names = "".join(f"{name}\n" for name in sys.modules if "." not in name)
         self.allowed = f"a rehearsal\n{names}".encode()
-        self.hook, self.flags, self.statements, self.whole = sys.excepthook, 0, 0, False
+        self.hook, self.flags, self.statements, self.whole = sys.excepthook, _ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, 0, False
         self.prepare()
         self.begin()
 
@@ -331,7 +297,7 @@ class Driver:
             kind, payload = frame
             if kind == b"B":
                 key, _, text = payload.decode("utf-8", "replace").partition("\n")
-                self.bridge[key] = parse_json(text)
+                self.bridge[key] = beside("values.py")["parse_json"](text)
             elif kind == b"P":
                 self.profile = payload
             elif kind == b"F":
@@ -384,10 +350,7 @@ class Driver:
         try:
             body, tail, assigned = self.parse(source, file)
             read = True
-            if body is not None:
-                exec(body, self.scope)
-            if tail is not None:
-                value = eval(tail, self.scope)
+            value = self.execute(body, tail)
         except SystemExit as stop:
             status = self.status(stop.code)
         except BaseException as error:
@@ -401,6 +364,17 @@ class Driver:
             self.tell(b"R", lambda: beside("values.py")["as_json"](value, MAX_RESULT))
         self.tell_rich(value)
         return status
+
+    def execute(self, body, tail):
+        """The value of the last expression, or None."""
+        if (body and body.co_flags & COROUTINE) or (tail and tail.co_flags & COROUTINE):
+            if self.loop is None:
+                with OwnPath():
+                    self.loop = beside("loop.py")["Loop"]()
+            return self.loop.run([code for code in (body, tail) if code], self.scope)
+        if body:
+            exec(body, self.scope)
+        return eval(tail, self.scope) if tail else None
 
     def parse(self, source, file):
         """The code, or None; that of its last statement by itself, where that is an expression; whether it assigns `result`."""
@@ -497,6 +471,8 @@ class Driver:
         are finalised, open files written out. What it does besides, to take each module apart, takes milliseconds.
         """
         try:
+            if self.loop is not None and os.getpid() == self.control.owner:
+                self.loop.close()
             if awaits_threads() and not rehearsed:
                 sys.modules["threading"]._shutdown()
         except BaseException as error:

@@ -10,8 +10,9 @@ MAX_TYPE, MAX_TEXT = 256, 4096  # bytes
 
 
 def _steps(trace, driver, file):
-    """The traceback without the driver's frames, and the innermost line of the code in it, or 0."""
-    while trace is not None and trace.tb_frame.f_code.co_filename == driver:
+    """The traceback without the frames of the driver and what is beside it, and the innermost line of the code in it, or 0."""
+    ours = driver.rpartition("/")[0] + "/"
+    while trace is not None and trace.tb_frame.f_code.co_filename.startswith(ours):
         trace = trace.tb_next
     line, step = 0, trace
     while step is not None:

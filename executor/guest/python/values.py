@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""values.py - any Python value as JSON text of bounded size; read by driver.py when there is a result to tell.
+"""values.py - any Python value as JSON text of bounded size; read by driver.py when there is a result to tell, or a value
+for the bridge.
 
 Nothing is imported for a type's sake: an object of a module's type is the proof that the module is loaded, so types
 are known by name.  What JSON has no form for stands as its repr.
@@ -179,3 +180,14 @@ def as_json(value, limit):
         pass
     note = f"{type(value).__name__} of more than {limit} bytes as JSON; write it to a file instead. It begins: "
     return utf8(encode_basestring(note + "".join(writer.parts)[:MAX_REPR // 16]))
+
+
+def parse_json(text):
+    """The way back, without the module of that name, which may be the program's own by now."""
+    from _json import make_scanner
+
+    class Context:
+        strict, object_hook, object_pairs_hook, parse_float, parse_int, parse_constant, memo = (
+            False, None, None, float, int, float, {})
+
+    return make_scanner(Context())(text.strip(), 0)[0]

@@ -96,7 +96,7 @@ def drop(top):
 def rehearse(driver):
     """All that the driver needs for a run, an exception, a result is read and imported here, and not in each fork."""
     import io
-    for name in "values.py", "failure.py", "rich.py", "imports.py":
+    for name in "values.py", "failure.py", "rich.py", "imports.py", "shadows.py":
         driver.beside(name)
     stderr, sys.stderr = sys.stderr, io.StringIO()
     try:

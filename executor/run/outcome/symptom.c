@@ -127,6 +127,9 @@ symptom_too_many_files(const struct box_end *end)
 #define NO_NOTEBOOK \
 	"This is Python without a notebook's commands: run a program by subprocess, or the call " \
 	"with language shell; nothing can be installed."
+#define IN_LOOP \
+	"Code that awaits at its top level runs in an event loop already: await this coroutine, " \
+	"too."
 
 enum when {
 	IT_RAN,
@@ -165,9 +168,14 @@ static const struct {
 	{ "ead-only file system", IT_RAN, NO_WRITING },
 	{ "No such file or directory", NO_SESSION, NO_FILES },
 	{ "ENOENT", NO_SESSION, NO_FILES },
-	{ "'await' outside function", UNREADABLE,
-	    "Python waits in async functions only: put this into one, and run it by "
-	    "asyncio.run()." },
+	{ "'await' outside", UNREADABLE,
+	    "Only async functions and the top level of the code await: make the function around "
+	    "this async, and await its calls." },
+	{ "asyncio.run() cannot be called from a running event loop", IT_RAN, IN_LOOP },
+	{ "This event loop is already running", IT_RAN, IN_LOOP },
+	{ "no running event loop", IT_RAN,
+	    "There is an event loop only where the code awaits something at its top level: await "
+	    "this there, or start it from what asyncio.run() runs." },
 	{ "\n    !", UNREADABLE, NO_NOTEBOOK },
 	{ "\n    %", UNREADABLE, NO_NOTEBOOK },
 };
