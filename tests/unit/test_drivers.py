@@ -78,6 +78,22 @@ def test_python_threads_go_on_between_statements(folder):
         assert talk.statement("thread.is_alive(), n").result == [False, 4]
 
 
+def test_python_shows_the_lines_of_what_nobody_catches(folder):
+    for start in python_both(folder):
+        with start() as talk:
+            talk.statement("import threading, _thread, time, sys\ndef f():\n    1 / 0  # here\nclass C:\n    def __del__(self): f()")
+            for code, first in (("t = threading.Thread(target=f, name='mine')\nt.start()\nt.join()", "Exception in thread mine:\n"),
+                                ("_thread.start_new_thread(f, ())\ntime.sleep(0.1)", "Exception ignored in thread started by: <function f"),
+                                ("C(); None", "Exception ignored in: <function C.__del__")):
+                assert talk.statement(code).status == 0
+                said = talk.err()
+                assert said.startswith(first) and said.endswith("in f\n    1 / 0  # here\n    ~~^~~\nZeroDivisionError: division by zero\n"), said
+            check(talk, [("t = threading.Thread(target=sys.exit)\nt.start()\nt.join()", 0, "", None),
+                         ("threading.excepthook = lambda a: print(a.exc_type.__name__)\nt = threading.Thread(target=f)\nt.start()\nt.join()",
+                          0, "ZeroDivisionError\n", None)])
+            assert talk.err() == ""
+
+
 def test_a_statement_costs_what_the_first_did(folder):
     def seconds(talk, count):  # of processor time, which others of the machine do not add to
         began = talk.statement("time.process_time()").result
@@ -168,7 +184,8 @@ def test_who_is_waited_for_rehearses_nothing(folder):
 
 def test_a_rehearsal_leaves_nothing(folder):
     """Its text, which the run that comes would have to let go of, and the guard of a profile."""
-    own = "import sys; [f.bytes for f in sys.meta_path if hasattr(f, 'texts')], __builtins__ is sys.modules['builtins']"
+    own = ("import linecache, sys; [text[0] for name, text in linecache.cache.items() if name[:5] == '<code'], "
+           "__builtins__ is sys.modules['builtins']")
     for start in python_both(folder):
         for wanted in False, True:
             with start(wanted=wanted) as talk:

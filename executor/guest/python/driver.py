@@ -111,8 +111,32 @@ class Interrupts:
                 pass
 
 
+class Arrivals:
+    """Does something to a module once it is there, whoever imports it: to do so here would cost each start milliseconds."""
+
+    def __init__(self, **calls):
+        self.calls = calls
+        for name in [name for name in calls if name in sys.modules]:
+            calls.pop(name)(sys.modules[name])
+
+    def find_spec(self, name, path=None, target=None):
+        if name not in self.calls:
+            return None
+        call = self.calls.pop(name)
+        spec = next(filter(None, (finder.find_spec(name, path, target) for finder in sys.meta_path)), None)
+        load = spec and spec.loader.exec_module
+
+        def exec_module(module):
+            load(module)
+            call(module)
+
+        if load:
+            spec.loader.exec_module = exec_module
+        return spec
+
+
 class Sources:
-    """Hands the program's lines to linecache when that is imported; to import it here would cost each start 3 ms."""
+    """The program's lines, for linecache to find."""
 
     def __init__(self):
         self.texts, self.bytes = {}, 0
@@ -136,20 +160,8 @@ class Sources:
     def entry(self, file):
         return len(self.texts[file]), None, self.texts[file].splitlines(True), file
 
-    def find_spec(self, name, path=None, target=None):
-        if name != "linecache":
-            return None
-        sys.meta_path.remove(self)
-        spec = next(filter(None, (finder.find_spec(name, path, target) for finder in sys.meta_path)), None)
-        load = spec and spec.loader.exec_module
-
-        def exec_module(module):
-            load(module)
-            module.cache.update((file, self.entry(file)) for file in self.texts)
-
-        if load:
-            spec.loader.exec_module = exec_module
-        return spec
+    def fill(self, linecache):
+        linecache.cache.update((file, self.entry(file)) for file in self.texts)
 
 
 class Fonts:
@@ -243,7 +255,8 @@ class Driver:
         """The process as a script finds it, but for what no collector would look at if it was there before a fork."""
         builtins.bridge = self.bridge = {}
         sys.argv, sys.path = [FILE], [os.getcwd(), *sys.path]
-        sys.meta_path[:0] = [self.sources, Fonts()]
+        sys.meta_path[:0] = [Arrivals(linecache=self.sources.fill, threading=show_threads), Fonts()]
+        sys.unraisablehook = lambda raised: beside("failure.py")["show_unraisable"](raised)
         # What is written is seen at once, and text that has no UTF-8 form does not end a program.
         for stream in sys.stdout, sys.stderr:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
@@ -513,6 +526,11 @@ class Driver:
         sys.modules.pop("__main__", None)
         self.scope = self.bridge = builtins.bridge = None
         gc.collect()
+
+
+def show_threads(threading):
+    """What the interpreter prints itself has no lines of code that is in no file."""
+    threading.excepthook = lambda raised: beside("failure.py")["show_thread"](raised)
 
 
 def close_logs():

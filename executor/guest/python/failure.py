@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""failure.py - an exception that a program did not catch: printed as the interpreter would, and told in a frame.
+"""failure.py - an exception that a program did not catch: printed as the interpreter would, with the lines of code that
+is in no file, and told in a frame unless it was a thread's or one of those that nobody can catch.
 
 Read by driver.py when there is one.
 """
@@ -36,6 +37,34 @@ def _show(error, hook):
         print_exception(error)
     except BaseException:
         sys.__excepthook__(type(error), error, error.__traceback__)
+
+
+def _show_raised(head, raised, otherwise):
+    """An exception that is nobody's to catch; what the interpreter says of it must do where this cannot."""
+    try:
+        from traceback import format_exception
+        sys.stderr.write(head + "".join(format_exception(raised.exc_type, raised.exc_value, raised.exc_traceback)))
+        sys.stderr.flush()
+    except BaseException:
+        otherwise(raised)
+
+
+def show_thread(raised):
+    """threading.excepthook()"""
+    from threading import __excepthook__, get_ident
+    if raised.exc_type is SystemExit:
+        return
+    name = get_ident() if raised.thread is None else raised.thread.name
+    _show_raised(f"Exception in thread {name}:\n", raised, __excepthook__)
+
+
+def show_unraisable(raised):
+    """sys.unraisablehook()"""
+    try:
+        head = f"{raised.err_msg or 'Exception ignored in'}: {raised.object!r}\n"
+    except BaseException:
+        return sys.__unraisablehook__(raised)
+    _show_raised(head, raised, sys.__unraisablehook__)
 
 
 def _cut(text, most):
