@@ -121,7 +121,7 @@ struct box_end {
 	struct texts variables;        /* at most 256 names, UTF-8 */
 	char *error_type, *error_text; /* of an uncaught exception, UTF-8, or NULL */
 	uint64_t error_line;
-	bool unreadable; /* the code itself: nothing of it ran */
+	bool unreadable; /* the code itself: nothing of it ran, or only what a shell had read */
 	struct box_rich rich[8];
 	size_t nrich;
 	struct isolation isolation; /* in force in this very program */

@@ -175,6 +175,65 @@ static const struct {
 	{ { .how = BOX_EXITED, .exit_code = 1 }, false, "ValueError", "no", "no", "Read stderr" },
 };
 
+/* What bash says of the code is told as other languages' drivers tell it. */
+static const struct {
+	int exit_code;
+	const char *err, *code, *type, *message;
+	uint64_t line;
+	const char *hint;
+} complaints[] = {
+	{ 2,
+	    "/tmp/.code: line 4: syntax error near unexpected token `done'\n"
+	    "/tmp/.code: line 4: `done'\n",
+	    "syntax_error", "SyntaxError", "syntax error near unexpected token `done'", 4,
+	    "at the line given" },
+	{ 2, "x\n/tmp/.code: line 12: unexpected EOF while looking for matching `''\n",
+	    "syntax_error", "SyntaxError", "unexpected EOF while looking for matching `''", 12,
+	    "at the line given" },
+	{ 2, "/tmp/.code: line 1: conditional binary operator expected\n", "syntax_error",
+	    "SyntaxError", "conditional binary operator expected", 1, "at the line given" },
+	{ 127, "/tmp/.code: line 2: f\xff: command not found\n", "program_failed", NULL,
+	    "f\xef\xbf\xbd: command not found", 2, "stderr" },
+	{ 1, "/tmp/.code: line 3: nope: unbound variable", "program_failed", NULL,
+	    "nope: unbound variable", 3, "stderr" },
+	{ 126, "/tmp/.code: line 3: /bin/x: Cannot allocate memory", "out_of_memory", NULL,
+	    "memory", 0, "memory" },
+	/* What ended it came later, or is another shell's. */
+	{ 1, "/tmp/.code: line 2: foo: command not found\n", "program_failed", NULL, "exit code 1",
+	    0, "stderr" },
+	{ 127, "/tmp/.code: line 2: foo: command not found\nx\n", "program_failed", NULL,
+	    "exit code 127", 0, "stderr" },
+	{ 2, "bash: -c: line 2: syntax error: unexpected end of file\n", "program_failed", NULL,
+	    "exit code 2", 0, "stderr" },
+	{ 2, "/tmp/.code: line 4: `done'\n", "program_failed", NULL, "exit code 2", 0, "stderr" },
+	{ 2, "/tmp/.code: line : syntax error\n", "program_failed", NULL, "exit code 2", 0,
+	    "stderr" },
+};
+
+static void
+tells_what_a_shell_says_of_the_code(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(complaints); i++) {
+		struct fake_call *c = start((struct execute_code){ 0 });
+		struct box_end how = { .how = BOX_EXITED, .exit_code = complaints[i].exit_code };
+		const struct problem *error;
+
+		how.err = blob_text(complaints[i].err);
+		fake_make(NULL);
+		fake_end_run(how);
+		error = c->reply.execution.error;
+		assert_string_equal(error->code, complaints[i].code);
+		assert_non_null(strstr(error->message, complaints[i].message));
+		assert_non_null(strstr(error->hint, complaints[i].hint));
+		assert_int_equal(error->line, complaints[i].line);
+		assert_int_equal(error->type != NULL, complaints[i].type != NULL);
+		if (error->type != NULL)
+			assert_string_equal(error->type, complaints[i].type);
+		fake_forget(c);
+	}
+}
+
 static void
 tells_limits(void **state)
 {
@@ -214,6 +273,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(says_why_it_failed, begin, end),
+		cmocka_unit_test_setup_teardown(tells_what_a_shell_says_of_the_code, begin, end),
 		cmocka_unit_test_setup_teardown(tells_limits, begin, end),
 		cmocka_unit_test_setup_teardown(tells_a_limit_of_what_went_well, begin, end),
 	};

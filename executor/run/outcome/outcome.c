@@ -427,9 +427,9 @@ int
 outcome_fill(struct execution *reply, struct box_end *end, const struct plan *plan,
     const struct workspace_limits *left, struct err *e)
 {
-	if (fill_error(reply, end, plan, left, e) < 0 || fill_output(reply, end, plan, e) < 0 ||
-	    fill_usage(reply, end, e) < 0 || fill_state(reply, end, plan, e) < 0 ||
-	    fill_rich(reply, end, e) < 0)
+	if (symptom_read(end, e) < 0 || fill_error(reply, end, plan, left, e) < 0 ||
+	    fill_output(reply, end, plan, e) < 0 || fill_usage(reply, end, e) < 0 ||
+	    fill_state(reply, end, plan, e) < 0 || fill_rich(reply, end, e) < 0)
 		return -1;
 	reply->execution_time = end->wall_ms / 1000;
 	reply->result = end->result;

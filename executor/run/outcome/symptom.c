@@ -8,6 +8,7 @@
 #include "executor/run/outcome/symptom.h"
 
 #include "common/auto.h"
+#include "common/utf8.h"
 
 #include <string.h>
 
@@ -43,9 +44,9 @@ struct line {
 	char text[MAX_LINE];
 };
 
-/* The last of stderr that has anything in it, or its end. */
+/* The last that has anything in it, or its end; what is left then is what stands before. */
 static struct line
-last_line(const struct blob *err)
+take_line(struct blob *err)
 {
 	const char *text = err->data;
 	size_t end = err->size, start;
@@ -57,7 +58,16 @@ last_line(const struct blob *err)
 		start--;
 	if (end > start)
 		memcpy(line.text, text + start, end - start);
+	err->size = start;
 	return line;
+}
+
+static struct line
+last_line(const struct blob *err)
+{
+	struct blob rest = *err;
+
+	return take_line(&rest);
 }
 
 /* What has no exceptions to tell of says why on stderr, in the words of its C library. */
@@ -106,6 +116,84 @@ symptom_too_many_files(const struct box_end *end)
 		return strstr(text, "[Errno 24]") != NULL || strncmp(text, "EMFILE", 6) == 0;
 	return strstr(line.text, "Too many open files") != NULL;
 }
+
+/* ---- what bash says of the code itself ---- */
+
+static const struct {
+	const char *start, *end; /* of what it says */
+	int exit_code;           /* 0: any */
+	bool unreadable;
+} complaints[] = {
+	{ "syntax error", "", 0, true },
+	{ "unexpected EOF", "", 0, true },
+	{ "conditional ", "", 2, true },
+	{ "", ": bad substitution", 0, false },
+	{ "", ": unbound variable", 0, false },
+	{ "", "", 126, false },
+	{ "", "", 127, false },
+};
+
+/* The text behind "/tmp/.code: line 4: ", or NULL. */
+static const char *
+text_of_code(const struct line *line, uint64_t *number)
+{
+	static const char before[] = "/.code: line ";
+	const char *at = strstr(line->text, before);
+	char *end;
+
+	if (at == NULL)
+		return NULL;
+	*number = strtoul(at + sizeof before - 1, &end, 10);
+	return *number > 0 && strncmp(end, ": ", 2) == 0 ? end + 2 : NULL;
+}
+
+/* Which complaint it is that ended the code so; COUNT(complaints): none. */
+static size_t
+complaint_of(const char *text, int exit_code)
+{
+	size_t size = strlen(text), i;
+
+	for (i = 0; i < COUNT(complaints); i++) {
+		size_t n = strlen(complaints[i].end);
+
+		if (strncmp(text, complaints[i].start, strlen(complaints[i].start)) == 0 &&
+		    size >= n && strcmp(text + size - n, complaints[i].end) == 0 &&
+		    (complaints[i].exit_code == 0 || complaints[i].exit_code == exit_code))
+			break;
+	}
+	return i;
+}
+
+int
+symptom_read(struct box_end *end, struct err *e)
+{
+	struct blob rest = end->err;
+	uint64_t number = 0;
+
+	if (end->how != BOX_EXITED || end->exit_code == 0 || end->error_type != NULL ||
+	    code_of_words(&end->err) != ERR_program_failed)
+		return 0;
+
+	struct line line = take_line(&rest);
+	const char *text = text_of_code(&line, &number);
+
+	if (text != NULL && text[0] == '`') { /* what stands in the line; what is wrong is above */
+		line = take_line(&rest);
+		text = text_of_code(&line, &number);
+	}
+
+	size_t i = text != NULL ? complaint_of(text, end->exit_code) : COUNT(complaints);
+
+	if (i == COUNT(complaints))
+		return 0;
+	end->unreadable = complaints[i].unreadable;
+	end->error_type = strdup(end->unreadable ? "SyntaxError" : "");
+	end->error_text = utf8_mend(text, strlen(text)).data;
+	end->error_line = number;
+	return end->error_type != NULL && end->error_text != NULL ? 0 : err_sys(e, "error");
+}
+
+/* ---- hints ---- */
 
 #define NOT_HERE \
 	"That module is not here and none can be installed: use the standard library, or what " \
@@ -176,6 +264,9 @@ static const struct {
 	{ "no running event loop", IT_RAN,
 	    "There is an event loop only where the code awaits something at its top level: await "
 	    "this there, or start it from what asyncio.run() runs." },
+	{ "/.code: line ", UNREADABLE,
+	    "Correct the code at the line given. A shell runs what stands above it before it "
+	    "reads on." },
 	{ "\n    !", UNREADABLE, NO_NOTEBOOK },
 	{ "\n    %", UNREADABLE, NO_NOTEBOOK },
 };

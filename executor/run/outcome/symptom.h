@@ -4,6 +4,8 @@
 
 #include "executor/box.h"
 
+/* What only stderr tells of an error in the code, as bash's, is told as by a driver. */
+int symptom_read(struct box_end *, struct err *);
 /* Which limit it ran into, syntax_error, or program_failed where that does not tell. */
 enum err_code symptom_code(const struct box_end *);
 bool symptom_too_many_files(const struct box_end *);
