@@ -59,6 +59,18 @@ static const struct {
 #define END_WORDS(set)
 #include "common/words.def"
 };
+
+static const struct {
+	enum word_set set;
+	int word;
+	const char *text;
+} others[] = {
+#define WORDS(set)
+#define WORD(set, id, text)
+#define OTHER(set, id, text)   { SET_##set, set##_##id, text },
+#define END_WORDS(set)
+#include "common/words.def"
+};
 /* clang-format on */
 
 enum msg_id
@@ -179,13 +191,21 @@ word_text(enum word_set set, int word)
 	return word >= 0 && (size_t)word < sets[set].count ? sets[set].words[word] : NULL;
 }
 
+static bool
+is_text(const char *word, const char *text, size_t size)
+{
+	return strlen(word) == size && memcmp(word, text, size) == 0;
+}
+
 int
 word_parse(enum word_set set, const char *text, size_t size)
 {
 	for (size_t w = 0; w < sets[set].count; w++)
-		if (strlen(sets[set].words[w]) == size &&
-		    memcmp(sets[set].words[w], text, size) == 0)
+		if (is_text(sets[set].words[w], text, size))
 			return (int)w;
+	for (size_t i = 0; i < COUNT(others); i++)
+		if (others[i].set == set && is_text(others[i].text, text, size))
+			return others[i].word;
 	return -1;
 }
 

@@ -148,7 +148,8 @@ void message_clear(enum msg_id, void *msg);
  * it. */
 uint64_t message_hash(enum msg_id);
 
-/* The text of a word, NULL where there is none; and back, -1 where there is none. */
+/* The text of a word, NULL where there is none; and back, from another name of it too, -1 where
+ * there is none. */
 const char *word_text(enum word_set, int word);
 int word_parse(enum word_set, const char *text, size_t size);
 

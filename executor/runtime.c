@@ -225,29 +225,16 @@ runtime_at(size_t number)
 }
 
 /* What models call our languages, too; a row of the settings may have the name for itself. */
-static const struct {
-	const char *name;
-	enum language language;
-} other_names[] = {
-	{ "bash", language_shell },
-	{ "javascript", language_node },
-	{ "js", language_node },
-	{ "nodejs", language_node },
-	{ "py", language_python },
-	{ "python3", language_python },
-	{ "sh", language_shell },
-};
-
 static const char *
 own_name(const char *name)
 {
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(table[i].row.name, name) == 0)
 			return name;
-	for (size_t i = 0; i < COUNT(other_names); i++)
-		if (strcmp(other_names[i].name, name) == 0)
-			return table[other_names[i].language].row.name;
-	return name;
+
+	int language = word_parse(SET_language, name, strlen(name));
+
+	return language >= 0 ? table[language].row.name : name;
 }
 
 int

@@ -115,6 +115,10 @@ words_go_both_ways(void **state)
 	}
 	assert_string_equal(word_text(SET_language, language_node), "node");
 	assert_null(word_text(SET_language, language_COUNT));
+	assert_int_equal(word_parse(SET_language, "js", 2), language_node);
+	assert_int_equal(word_parse(SET_language, "python3", 7), language_python);
+	assert_int_equal(word_parse(SET_language, "python2", 7), -1);
+	assert_int_equal(word_parse(SET_frame, "js", 2), -1);
 	assert_null(word_text(SET_none, 0));
 }
 
