@@ -229,6 +229,26 @@ def test_pictures_and_tables(folder):
         assert "_repr_html_ is left out: it has 5242880 bytes" in (said := talk.err()) and "ValueError: no" in said, said
 
 
+def test_a_figure_that_was_saved_is_the_file_again(folder):
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as missing:
+        raise cases.Skip(str(missing)) from None
+    with python(folder) as talk:
+        talk.statement("import matplotlib.pyplot as p")
+        for save, kind, name in (("p.savefig('a.png')", b"png", "a.png"), ("p.savefig('a.png', dpi=30)", b"png", "a.png"),
+                                 ("p.savefig('a.png', dpi=120, bbox_inches='tight', facecolor='red')", b"png", "a.png"),
+                                 ("p.savefig('a.jpg', dpi=30)", b"jpeg", "a.jpg"), ("p.rcParams['savefig.dpi'] = 40; p.savefig('b')", b"png", "b.png"),
+                                 ("p.savefig('c.png'); p.title('more')", b"png", None), ("p.savefig('d.png'); p.savefig('d.svg')", b"png", None),
+                                 ("p.savefig('e.png', dpi=30); open('e.png', 'w')", b"png", None)):
+            reply = talk.statement(f"p.plot([1, 2])\n{save}")
+            shown = [payload.partition(b"\n")[::2] for mark, payload in reply.frames if mark == b"M"]
+            assert [mime for mime, _ in shown] == [b"image/" + kind], (save, shown, talk.err())
+            if name is not None:
+                with open(os.path.join(talk.workspace, name), "rb") as file:
+                    assert file.read() == shown[0][1], save
+
+
 # ---- Node ----
 
 def test_node_programs(folder):

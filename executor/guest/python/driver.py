@@ -114,7 +114,7 @@ class Interrupts:
 class Arrivals:
     """Does something to a module once it is there, whoever imports it: to do so here would cost each start milliseconds."""
 
-    def __init__(self, **calls):
+    def __init__(self, calls):
         self.calls = calls
         for name in [name for name in calls if name in sys.modules]:
             calls.pop(name)(sys.modules[name])
@@ -255,7 +255,9 @@ class Driver:
         """The process as a script finds it, but for what no collector would look at if it was there before a fork."""
         builtins.bridge = self.bridge = {}
         sys.argv, sys.path = [FILE], [os.getcwd(), *sys.path]
-        sys.meta_path[:0] = [Arrivals(linecache=self.sources.fill, threading=show_threads), Fonts()]
+        arrivals = {"linecache": self.sources.fill, "threading": show_threads,
+                    "matplotlib.figure": lambda module: beside("rich.py")["note_saves"](module)}
+        sys.meta_path[:0] = [Arrivals(arrivals), Fonts()]
         sys.unraisablehook = lambda raised: beside("failure.py")["show_unraisable"](raised)
         # What is written is seen at once, and text that has no UTF-8 form does not end a program.
         for stream in sys.stdout, sys.stderr:

@@ -3,17 +3,50 @@
 
 Read by driver.py when matplotlib was imported or the value has such a form. Everything is bounded: a picture that is
 too large is drawn with fewer dots, and what still is too large is left out with a line on stderr.
+
+A file that is a picture is shown by the executor, and a figure with the same bytes not once more. So what was saved and
+left open is drawn again as it was saved, with its dots, its format and its frame.
 """
 
+import os
 import sys
 
 MAX_PARTS, MAX_BYTES = 8, 4 << 20
 MAX_DOTS = 16 << 20
 FORMS = (("_repr_png_", "image/png"), ("_repr_svg_", "image/svg+xml"), ("_repr_html_", "text/html"))
+SAVED = {"png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "webp": "image/webp"}
 
 
 def _note(text):
     print(text, file=sys.stderr)
+
+
+def note_saves(figures):
+    """matplotlib.figure, once it is imported."""
+    from functools import wraps
+    save = figures.Figure.savefig
+
+    @wraps(save)
+    def savefig(self, fname, *rest, **how):
+        save(self, fname, *rest, **how)
+        if isinstance(fname, (str, os.PathLike)) and not rest:
+            path = os.path.abspath(fname)
+            kind = how.get("format") or os.path.splitext(path)[1][1:] or sys.modules["matplotlib"].rcParams["savefig.format"]
+            self._saved_last = path if os.path.exists(path) else f"{path}.{kind}", kind.lower(), how
+
+    figures.Figure.savefig = savefig
+
+
+def _as_saved(figure):
+    """Type and bytes of a figure that looks as in the file that it was saved to, or None."""
+    from io import BytesIO
+    path, kind, how = getattr(figure, "_saved_last", (None, None, None))
+    if kind not in SAVED or not os.path.isfile(path) or os.path.getsize(path) > MAX_BYTES - 64:
+        return None
+    drawn = BytesIO()
+    figure.savefig(drawn, **{**how, "format": kind})
+    with open(path, "rb") as file:
+        return (SAVED[kind], drawn.getvalue()) if file.read() == drawn.getvalue() else None
 
 
 def _figure(figure):
@@ -32,15 +65,16 @@ def _figure(figure):
 
 def _figures(pyplot):
     for number in pyplot.get_fignums():
+        figure = pyplot.figure(number)
         try:
-            data = _figure(pyplot.figure(number))
+            mime, data = _as_saved(figure) or ("image/png", _figure(figure))
         except Exception as error:
             _note(f"figure {number} is left out: {type(error).__name__}: {error}"[:500])
             continue
         if data is None:
             _note(f"figure {number} is left out: it has more than {MAX_BYTES} bytes as PNG even with 10 dots per inch")
         else:
-            yield "image/png", data
+            yield mime, data
     pyplot.close("all")
 
 
