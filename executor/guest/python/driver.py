@@ -158,7 +158,12 @@ class Sources:
         self.texts, self.bytes = {}, 0
 
     def entry(self, file):
-        return len(self.texts[file]), None, self.texts[file].splitlines(True), file
+        """Lines as the compiler counts them, each with its end, without which traceback marks other columns."""
+        text = self.texts[file] + "\n"
+        lines = text.splitlines(True)
+        if len(lines) > text.count("\n"):  # at U+2028 and others like it none begins
+            lines = [f"{line}\n" for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
+        return len(self.texts[file]), None, lines, file
 
     def fill(self, linecache):
         linecache.cache.update((file, self.entry(file)) for file in self.texts)
