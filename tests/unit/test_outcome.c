@@ -17,6 +17,9 @@ static const struct {
 	    event_execution_timeout },
 	{ { .how = BOX_OUT_OF_MEMORY }, NULL, NULL, "out_of_memory", NULL, -1,
 	    event_execution_failed },
+	/* Where a statement was when it was interrupted. */
+	{ { .how = BOX_TIMED_OUT, .signal = SIGINT, .error_line = 3 }, "KeyboardInterrupt", "",
+	    "timeout", "SIGINT", -1, event_execution_timeout },
 	{ { .how = BOX_SIGNALLED, .signal = SIGSEGV }, NULL, NULL, "killed", "SIGSEGV", -1,
 	    event_execution_failed },
 	{ { .how = BOX_EXITED, .exit_code = 3 }, NULL, NULL, "program_failed", NULL, 3,

@@ -362,7 +362,7 @@ fill_error(struct execution *reply, const struct box_end *end, const struct plan
 		.message = message_of(code, end, plan, left),
 		.type = uncaught && end->error_type[0] != 0 ? copy_cut(end->error_type, MAX_TYPE)
 		                                            : NULL,
-		.line = uncaught && end->error_line <= 10000000 ? end->error_line : 0,
+		.line = end->error_line <= 10000000 ? end->error_line : 0,
 		.hint = hint_of(code, end, plan, left, reply->session_id != NULL),
 	};
 	return 0;
