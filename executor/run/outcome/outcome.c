@@ -303,6 +303,8 @@ hint_of(enum err_code code, const struct box_end *end, const struct plan *plan,
 	                        ? symptom_hint(end, in_session)
 	                        : NULL;
 
+	if (known == NULL && code == ERR_program_failed && !plan->capture)
+		known = "Correct the program and run it again; capture_output shows what it says.";
 	return strdup(known != NULL ? known : remedy);
 }
 

@@ -212,6 +212,13 @@ symptom_read(struct box_end *end, struct err *e)
 	"Nothing of the host is here. Files are in /workspace (also /mnt/data): pass the " \
 	"session_id of the session that has it, or send it in files."
 #define NO_WRITING "Write to /workspace (also /mnt/data) or /tmp: all else can only be read."
+#define NOT_THERE \
+	"There is no such file in this session: sandbox_list_artifacts lists those that are, " \
+	"sandbox_upload_file brings one."
+#define NO_PROGRAM \
+	"That program is not here and none can be installed: use another, or a language's own " \
+	"library."
+#define NO_FENCE "Send the code without the Markdown fence around it."
 #define NO_NOTEBOOK \
 	"This is Python without a notebook's commands: run a program by subprocess, or the call " \
 	"with language shell; nothing can be installed."
@@ -250,12 +257,27 @@ static const struct {
 	{ "listen EPERM", IT_RAN, NO_SOCKET },
 	{ "EOF when reading a line", IT_RAN,
 	    "A program has no input here: put what it would read into the code." },
+	{ "err_filename)\nFileNotFoundError", IT_RAN, NO_PROGRAM }, /* Python's subprocess */
+	{ "Error: spawn ", IT_RAN, NO_PROGRAM },
+	{ "command not found", IT_RAN, NO_PROGRAM },
+	{ "dpkg frontend lock", IT_RAN, NO_PROGRAM },
+	{ ">:1\n```", IT_RAN, NO_FENCE },
+	{ "directory: '/workspace/", NO_SESSION, NO_FILES },
+	{ "directory: '/workspace/", IT_RAN, NOT_THERE },
+	{ "directory: '/mnt/data/", NO_SESSION, NO_FILES },
+	{ "directory: '/mnt/data/", IT_RAN, NOT_THERE },
+	{ "directory, open '/workspace/", NO_SESSION, NO_FILES },
+	{ "directory, open '/workspace/", IT_RAN, NOT_THERE },
+	{ "directory, open '/mnt/data/", NO_SESSION, NO_FILES },
+	{ "directory, open '/mnt/data/", IT_RAN, NOT_THERE },
 	{ "No such file or directory: '/", IT_RAN, NO_PLACE },
 	{ "no such file or directory, open '/", IT_RAN, NO_PLACE },
 	{ "non-existent directory: '/", IT_RAN, NO_WRITING }, /* pandas */
 	{ "ead-only file system", IT_RAN, NO_WRITING },
 	{ "No such file or directory", NO_SESSION, NO_FILES },
 	{ "ENOENT", NO_SESSION, NO_FILES },
+	{ "No such file or directory", IT_RAN, NOT_THERE },
+	{ "ENOENT", IT_RAN, NOT_THERE },
 	{ "'await' outside", UNREADABLE,
 	    "Only async functions and the top level of the code await: make the function around "
 	    "this async, and await its calls." },
@@ -267,6 +289,7 @@ static const struct {
 	{ "/.code: line ", UNREADABLE,
 	    "Correct the code at the line given. A shell runs what stands above it before it "
 	    "reads on." },
+	{ "\n    ```", UNREADABLE, NO_FENCE },
 	{ "\n    !", UNREADABLE, NO_NOTEBOOK },
 	{ "\n    %", UNREADABLE, NO_NOTEBOOK },
 };
