@@ -147,6 +147,9 @@ def test_values_of_numpy_and_pandas(folder):
         import pandas  # noqa: F401
     except ImportError:
         return
+    ran = Ran(folder, "import pandas as p\np.DataFrame({'a': range(90000), 'b': 'some text'})")
+    assert ran.result.startswith("DataFrame of more than 1048576 bytes as JSON; write it to a file instead. It begins: \n           a          b\n0")
+    assert "89999  some text" in ran.result and len(ran.result) < 1000, ran.result
     ran = Ran(folder, "import pandas as p\nd = p.DataFrame({'a': [1, 2], 'b': ['x', None]})\n[d, d['a'], d.index]")
     assert ran.result == [{"index": [0, 1], "columns": ["a", "b"], "data": [[1, "x"], [2, None]]},
                           {"name": "a", "index": [0, 1], "data": [1, 2]}, [0, 1]], ran.result

@@ -2,6 +2,7 @@
 /* test_outcome.c - what is told of a program that failed, or met a limit. */
 #include "run_setup.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -271,6 +272,21 @@ tells_limits(void **state)
 	}
 }
 
+/* 0.000478, and not 0.00047799999999999996. */
+static void
+tells_the_time_in_few_digits(void **state)
+{
+	struct fake_call *c = start((struct execute_code){ 0 });
+	struct box_end how = ended_well("");
+
+	(void)state;
+	how.wall_ms = 0.478;
+	fake_make(NULL);
+	fake_end_run(how);
+	assert_true(fabs(c->reply.execution.execution_time - 0.000478) < 1e-20);
+	fake_forget(c);
+}
+
 static void
 tells_a_limit_of_what_went_well(void **state)
 {
@@ -292,6 +308,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(says_why_it_failed, begin, end),
 		cmocka_unit_test_setup_teardown(tells_what_a_shell_says_of_the_code, begin, end),
 		cmocka_unit_test_setup_teardown(tells_limits, begin, end),
+		cmocka_unit_test_setup_teardown(tells_the_time_in_few_digits, begin, end),
 		cmocka_unit_test_setup_teardown(tells_a_limit_of_what_went_well, begin, end),
 	};
 

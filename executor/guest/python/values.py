@@ -179,7 +179,16 @@ def as_json(value, limit):
     except TooLarge:
         pass
     note = f"{type(value).__name__} of more than {limit} bytes as JSON; write it to a file instead. It begins: "
-    return utf8(encode_basestring(note + "".join(writer.parts)[:MAX_REPR // 16]))
+    return utf8(encode_basestring(note + start(value, writer.parts)[:MAX_REPR // 16]))
+
+
+def start(value, parts):
+    """A table's own text has its first rows and its last, where its JSON begins with a list of their numbers."""
+    try:
+        table = type(value).__module__.partition(".")[0] == "pandas"
+        return f"\n{value}" if table else "".join(parts)
+    except Exception:
+        return "".join(parts)
 
 
 def parse_json(text):

@@ -14,6 +14,7 @@
 #include "common/utf8.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -433,7 +434,7 @@ outcome_fill(struct execution *reply, struct box_end *end, const struct plan *pl
 	    fill_output(reply, end, plan, e) < 0 || fill_usage(reply, end, e) < 0 ||
 	    fill_state(reply, end, plan, e) < 0 || fill_rich(reply, end, e) < 0)
 		return -1;
-	reply->execution_time = end->wall_ms / 1000;
+	reply->execution_time = rint(end->wall_ms * 1000) / 1e6; /* no digits but those it has */
 	reply->result = end->result;
 	reply->variables = end->variables;
 	*reply->isolation = end->isolation;
