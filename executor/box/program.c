@@ -105,6 +105,17 @@ end_statement(struct program *p)
 
 /* ---- a run ---- */
 
+static void on_time(void *self);
+
+/* Twice, as a user would: asyncio.run() takes the first for its tasks to hear of when they wait. */
+static void
+interrupt(struct program *p, bool again)
+{
+	p->again = again;
+	errand_signal(p->errand, SIGINT);
+	p->timer = loop_after(INTERRUPT_MS / 2, on_time, p);
+}
+
 static void
 on_time(void *self)
 {
@@ -113,8 +124,11 @@ on_time(void *self)
 	p->timer = 0;
 	if (p->state != STARTING && p->statement && p->stopped == BOX_EXITED) {
 		p->stopped = BOX_TIMED_OUT;
-		errand_signal(p->errand, SIGINT);
-		p->timer = loop_after(INTERRUPT_MS, on_time, p);
+		interrupt(p, true);
+		return;
+	}
+	if (p->again) {
+		interrupt(p, false);
 		return;
 	}
 	if (p->stopped == BOX_EXITED)
@@ -226,6 +240,7 @@ program_run(struct program *p, const struct program_code *code, struct err *e)
 	p->cpu_ms = code->cpu_ms;
 	p->output_bytes = code->output_bytes;
 	p->stopped = BOX_EXITED;
+	p->again = false;
 	/* One that does not listen any more is about to end, and says so with the code in hand. */
 	if (p->state == IDLE && p->control.fd >= 0)
 		hand_over(p);
@@ -456,9 +471,8 @@ program_interrupt(struct program *p)
 		return;
 	}
 	p->stopped = BOX_KILLED;
-	errand_signal(p->errand, SIGINT);
 	loop_unset(p->timer);
-	p->timer = loop_after(INTERRUPT_MS, on_time, p);
+	interrupt(p, true);
 }
 
 /* ---- the beginning ---- */

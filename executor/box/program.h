@@ -35,6 +35,7 @@ struct program {
 	bool over;                  /* the statement, but what it has used is not known yet */
 	bool asked;                 /* the builder, for that */
 	enum box_how stopped;       /* BOX_EXITED: nobody did */
+	bool again;                 /* it is interrupted once more before it is killed */
 
 	bool finished; /* its driver says that it has ended but for its exit */
 	bool killed;   /* by this process */
