@@ -169,26 +169,6 @@ class Sources:
         linecache.cache.update((file, self.entry(file)) for file in self.texts)
 
 
-class Fonts:
-    """Gives matplotlib the list of fonts that compose/install-deps made: to make it takes 0.1 s and, where there are
-    thousands, several of each run. It has to lie in a folder that matplotlib can write to."""
-
-    made, folder = "/usr/local/share/cloister/matplotlib", "/tmp/.cache/matplotlib"
-
-    def find_spec(self, name, path=None, target=None):
-        if name != "matplotlib":
-            return
-        sys.meta_path.remove(self)
-        try:
-            lists = os.listdir(self.made)
-            os.makedirs(self.folder, exist_ok=True)
-            for each in lists:
-                with open(f"{self.made}/{each}", "rb") as source, open(f"{self.folder}/{each}", "xb") as copy:
-                    copy.write(source.read())
-        except OSError:
-            pass  # there is none, or the program made one
-
-
 class OwnPath:
     """Imports of ours do not see the workspace: a token.py there is the program's, not the library's."""
 
@@ -260,9 +240,9 @@ class Driver:
         """The process as a script finds it, but for what no collector would look at if it was there before a fork."""
         builtins.bridge = self.bridge = {}
         sys.argv, sys.path = [FILE], [os.getcwd(), *sys.path]
-        arrivals = {"linecache": self.sources.fill, "threading": show_threads,
+        arrivals = {"linecache": self.sources.fill, "threading": show_threads, "matplotlib": lend_fonts,
                     "matplotlib.figure": lambda module: beside("rich.py")["note_saves"](module)}
-        sys.meta_path[:0] = [Arrivals(arrivals), Fonts()]
+        sys.meta_path.insert(0, Arrivals(arrivals))
         sys.unraisablehook = lambda raised: beside("failure.py")["show_unraisable"](raised)
         # What is written is seen at once, and text that has no UTF-8 form does not end a program.
         for stream in sys.stdout, sys.stderr:
@@ -538,6 +518,10 @@ class Driver:
 def show_threads(threading):
     """What the interpreter prints itself has no lines of code that is in no file."""
     threading.excepthook = lambda raised: beside("failure.py")["show_thread"](raised)
+
+
+def lend_fonts(matplotlib):
+    beside("rich.py")["lend_fonts"]()
 
 
 def close_logs():

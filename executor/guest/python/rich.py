@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """rich.py - pictures and tables of a run: open figures of matplotlib, and what a value shows itself as.
 
-Read by driver.py when matplotlib was imported or the value has such a form. Everything is bounded: a picture that is
+Read by driver.py when matplotlib is imported or the value has such a form. Everything is bounded: a picture that is
 too large is drawn with fewer dots, and what still is too large is left out with a line on stderr.
 
 A file that is a picture is shown by the executor, and a figure with the same bytes not once more. So what was saved and
@@ -15,6 +15,22 @@ MAX_PARTS, MAX_BYTES = 8, 4 << 20
 MAX_DOTS = 16 << 20
 FORMS = (("_repr_png_", "image/png"), ("_repr_svg_", "image/svg+xml"), ("_repr_html_", "text/html"))
 SAVED = {"png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "webp": "image/webp"}
+FONTS, LENT = "/usr/local/share/cloister/matplotlib", "/tmp/.cache/matplotlib"
+
+
+def lend_fonts():
+    """
+    Once matplotlib is imported, and before it looks for fonts: the list of them that compose/install-deps made. To make
+    it takes 0.1 s and, where there are thousands, several of each run. It has to lie where matplotlib can write to.
+    """
+    try:
+        lists = os.listdir(FONTS)
+        os.makedirs(LENT, exist_ok=True)
+        for each in lists:
+            with open(f"{FONTS}/{each}", "rb") as source, open(f"{LENT}/{each}", "xb") as copy:
+                copy.write(source.read())
+    except OSError:
+        pass  # there is none, or the program made one
 
 
 def _note(text):

@@ -286,11 +286,11 @@ def main():
     driver = load("driver")
     zygote = load_extension("_zygote")
     zygote.line_up()
-    sys.meta_path.insert(0, driver.Fonts())
+    sys.meta_path.insert(0, driver.Arrivals({"matplotlib": driver.lend_fonts}))
     register, os.register_at_fork = os.register_at_fork, sparing(os.register_at_fork, zygote.spared)
     import_all(sys.argv[1].split(","))
     os.register_at_fork = register
-    sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, driver.Fonts)]
+    sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, driver.Arrivals)]
     rehearse(driver)
     drop_exits()
     call_directly(driver.flushes, zygote.direct)
