@@ -240,7 +240,8 @@ def test_a_figure_that_was_saved_is_the_file_again(folder):
                                  ("p.savefig('a.png', dpi=120, bbox_inches='tight', facecolor='red')", b"png", "a.png"),
                                  ("p.savefig('a.jpg', dpi=30)", b"jpeg", "a.jpg"), ("p.rcParams['savefig.dpi'] = 40; p.savefig('b')", b"png", "b.png"),
                                  ("p.savefig('c.png'); p.title('more')", b"png", None), ("p.savefig('d.png'); p.savefig('d.svg')", b"png", None),
-                                 ("p.savefig('e.png', dpi=30); open('e.png', 'w')", b"png", None)):
+                                 ("p.savefig('e.png', dpi=30); open('e.png', 'w')", b"png", None),
+                                 ("p.savefig('f.png', metadata=(m := {})); m[1] = 2", b"png", None)):  # which cannot be drawn again
             reply = talk.statement(f"p.plot([1, 2])\n{save}")
             shown = [payload.partition(b"\n")[::2] for mark, payload in reply.frames if mark == b"M"]
             assert [mime for mime, _ in shown] == [b"image/" + kind], (save, shown, talk.err())

@@ -60,9 +60,12 @@ def _as_saved(figure):
     if kind not in SAVED or not os.path.isfile(path) or os.path.getsize(path) > MAX_BYTES - 64:
         return None
     drawn = BytesIO()
-    figure.savefig(drawn, **{**how, "format": kind})
-    with open(path, "rb") as file:
-        return (SAVED[kind], drawn.getvalue()) if file.read() == drawn.getvalue() else None
+    try:
+        figure.savefig(drawn, **{**how, "format": kind})
+        with open(path, "rb") as file:
+            return (SAVED[kind], drawn.getvalue()) if file.read() == drawn.getvalue() else None
+    except Exception:
+        return None
 
 
 def _figure(figure):
