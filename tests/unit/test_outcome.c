@@ -189,6 +189,10 @@ static const struct {
 	    "exit code 1", "That program" },
 	{ { .how = BOX_EXITED, .exit_code = 127 }, false, NULL, "jq: command not found\n",
 	    "exit code 127", "That program" },
+	{ { .how = BOX_EXITED, .exit_code = 1 }, false, "NameError",
+	    "name 'display' is not defined", "display", "the last line" },
+	{ { .how = BOX_EXITED, .exit_code = 1 }, false, "ModuleNotFoundError",
+	    "No module named 'IPython'", "IPython", "the last line" },
 	{ { .how = BOX_EXITED, .exit_code = 1, .unreadable = true }, false, NULL,
 	    "  File \"<code>\", line 1\n    ```python\n", "exit code 1", "Markdown" },
 };

@@ -219,6 +219,9 @@ symptom_read(struct box_end *end, struct err *e)
 	"That program is not here and none can be installed: use another, or a language's own " \
 	"library."
 #define NO_FENCE "Send the code without the Markdown fence around it."
+#define NO_DISPLAY \
+	"There is no IPython here: what the last line is worth is shown by itself, tables and " \
+	"pictures too, and open figures of matplotlib; print() the rest."
 #define NO_NOTEBOOK \
 	"This is Python without a notebook's commands: run a program by subprocess, or the call " \
 	"with language shell; nothing can be installed."
@@ -239,6 +242,9 @@ static const struct {
 	enum when when;
 	const char *hint;
 } failures[] = {
+	{ "No module named 'IPython", IT_RAN, NO_DISPLAY },
+	{ "name 'display' is not defined", IT_RAN, NO_DISPLAY },
+	{ "name 'get_ipython' is not defined", IT_RAN, NO_NOTEBOOK },
 	{ "No module named ", IT_RAN, NOT_HERE },
 	{ "Cannot find module '.", IT_RAN, NO_FILE },
 	{ "Cannot find module '/", IT_RAN, NO_FILE },
