@@ -9,7 +9,9 @@
 
 #include "common/auto.h"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +21,7 @@
 enum {
 	MOST = 8192, /* processes of a family; its limit is below */
 	TEXT = 4096,
+	NUMBER = 8, /* bytes of a process's number in a list */
 };
 
 struct family {
@@ -26,14 +29,18 @@ struct family {
 	size_t count;
 };
 
+/* The kernel hands out no more than a page at once. */
 static bool
-read_text(int proc, const char *path, char text[TEXT])
+read_text(int proc, const char *path, char *text, size_t size)
 {
 	auto_fd int file = openat(proc, path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = file < 0 ? -1 : read(file, text, TEXT - 1);
+	size_t have = 0;
+	ssize_t n;
 
-	text[n > 0 ? n : 0] = '\0';
-	return n > 0;
+	while (file >= 0 && have < size - 1 && (n = read(file, text + have, size - 1 - have)) > 0)
+		have += (size_t)n;
+	text[have] = '\0';
+	return have > 0;
 }
 
 /* The number behind a word at a line's beginning, in kilobytes. */
@@ -46,12 +53,13 @@ kilobytes(const char *text, const char *word)
 }
 
 static void
-add_children(struct family *f, int proc, pid_t pid)
+add_children_of(struct family *f, int tasks, const char *thread)
 {
-	char path[64], text[TEXT], *end;
+	static char text[MOST * NUMBER];
+	char path[NAME_MAX + 16], *end;
 
-	snprintf(path, sizeof path, "%d/task/%d/children", pid, pid);
-	if (!read_text(proc, path, text))
+	snprintf(path, sizeof path, "%s/children", thread);
+	if (!read_text(tasks, path, text, sizeof text))
 		return;
 	for (char *at = text; f->count < MOST; at = end) {
 		pid_t child = (pid_t)strtol(at, &end, 10);
@@ -62,13 +70,31 @@ add_children(struct family *f, int proc, pid_t pid)
 	}
 }
 
+/* A child is that of the thread that made it, and of no other. */
+static void
+add_children(struct family *f, int proc, pid_t pid)
+{
+	char path[32];
+
+	snprintf(path, sizeof path, "%d/task", pid);
+	auto_fd int tasks = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	auto_dir DIR *dir = tasks < 0 ? NULL : fdopendir(tasks);
+
+	if (dir == NULL)
+		return;
+	take_fd(&tasks);
+	for (const struct dirent *d; (d = readdir(dir)) != NULL;)
+		if (d->d_name[0] != '.')
+			add_children_of(f, dirfd(dir), d->d_name);
+}
+
 static uint64_t
 held_by(int proc, pid_t pid, const char *name, const char *own, const char *shared)
 {
 	char path[64], text[TEXT];
 
 	snprintf(path, sizeof path, "%d/%s", pid, name);
-	if (!read_text(proc, path, text))
+	if (!read_text(proc, path, text, sizeof text))
 		return 0;
 	return (kilobytes(text, own) + kilobytes(text, shared)) << 10;
 }
@@ -108,7 +134,7 @@ ticks(int proc, pid_t pid)
 	uint64_t all = 0;
 
 	snprintf(path, sizeof path, "%d/stat", pid);
-	if (!read_text(proc, path, text) || (at = strrchr(text, ')')) == NULL)
+	if (!read_text(proc, path, text, sizeof text) || (at = strrchr(text, ')')) == NULL)
 		return 0;
 	for (int word = 1; word <= 12 && at != NULL; word++)
 		at = strchr(at + 1, ' ');
