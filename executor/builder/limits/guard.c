@@ -15,6 +15,7 @@ enum {
 static struct {
 	const struct host *host;
 	uint64_t timer;
+	int64_t due_ms, last_ms; /* the next look, and the one before */
 } guard;
 
 static bool
@@ -62,15 +63,34 @@ look_at(struct life *life)
 		life_kill(life);
 }
 
+static int64_t
+between_looks(void)
+{
+	return cgroup_limits_by() == LIMITS_RLIMIT ? CENSUS_MS : GUARD_MS;
+}
+
+static void look_at_all(void *self);
+
+/* Never later than it was to be: where code begins to run all the time, nobody would look. */
+static void
+look_by(int64_t due_ms)
+{
+	if (guard.timer != 0 && guard.due_ms <= due_ms)
+		return;
+	loop_unset(guard.timer);
+	guard.due_ms = due_ms;
+	guard.timer = loop_after(due_ms - loop_now_ms(), look_at_all, NULL);
+}
+
 /* Of all boxes in which code has run; less often where none is known to run now. */
 static void
 look_at_all(void *self)
 {
-	int64_t soon = cgroup_limits_by() == LIMITS_RLIMIT ? CENSUS_MS : GUARD_MS;
-	int64_t pause = soon * 10;
+	int64_t pause = between_looks() * 10;
 	size_t boxes = 0;
 
 	(void)self;
+	guard.timer = 0;
 	for (uint32_t i = 1; i <= ORDER_MAX_LIVING; i++) {
 		struct life *life = life_of(i);
 
@@ -78,11 +98,13 @@ look_at_all(void *self)
 			continue;
 		boxes++;
 		if (life->timer != 0)
-			pause = soon;
+			pause = between_looks();
 		if (!life->over && !life->late)
 			look_at(life);
 	}
-	guard.timer = boxes > 0 ? loop_after(pause, look_at_all, NULL) : 0;
+	guard.last_ms = loop_now_ms();
+	if (boxes > 0)
+		look_by(guard.last_ms + pause);
 }
 
 void
@@ -97,8 +119,9 @@ guard_count(struct life *life)
 void
 guard_begin(const struct host *host, struct life *box, uint64_t cpu_ms)
 {
+	int64_t soon = loop_now_ms() + GUARD_MS, next = guard.last_ms + between_looks();
+
 	guard.host = host;
 	box->last_us = cpu_ms != 0 ? used_us(box) + cpu_ms * 1000 : 0;
-	loop_unset(guard.timer);
-	guard.timer = loop_after(GUARD_MS, look_at_all, NULL);
+	look_by(soon > next ? soon : next);
 }
