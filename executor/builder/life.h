@@ -96,7 +96,7 @@ int program_check(const struct order *, struct err *);
 /* In a box that is ready; what goes wrong is answered. */
 void program_start(struct life *);
 /* One that runs nothing, in the box it was given: its layers, or why it failed. */
-void program_try(struct life *, struct layers *, struct err *);
+int program_try(struct life *, struct layers *, struct err *);
 /* The layers that it had: no later program is to be without. */
 uint64_t program_due(void);
 /* A zygote's child that was asked for is there; pid -1: it could not be made. */
@@ -105,3 +105,9 @@ void program_born(struct life *, pid_t, int pidfd);
 uint64_t program_memory(const struct life *box, uint64_t enough);
 /* Processor time that they have used, likewise. */
 uint64_t program_cpu_us(const struct life *box);
+
+/* ---- trial.c ---- */
+
+/* Before the loop runs: until its first process has reported, or -1: that it failed, was killed, or
+ * takes too long. */
+int trial_await(struct life *, struct err *);

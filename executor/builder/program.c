@@ -27,7 +27,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -38,7 +37,6 @@
 enum {
 	MAX_ARGS = 16,
 	MAX_COUNTED = 64, /* programs of a box */
-	TRY_MS = 10000,
 };
 
 struct interpreter {
@@ -448,25 +446,22 @@ program_cpu_us(const struct life *box)
 
 /* ---- the first ---- */
 
-void
+int
 program_try(struct life *life, struct layers *layers, struct err *e)
 {
 	auto_fd int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	struct pollfd report;
+	int r;
 
 	for (size_t i = 0; i < COUNT(life->fds); i++)
 		life->fds[i] = fcntl(null, F_DUPFD_CLOEXEC, 0);
 	if (start(life, NULL, e) < 0)
-		return;
-	report = (struct pollfd){ .fd = life->report, .events = POLLIN };
-	if (poll(&report, 1, TRY_MS) != 1)
-		err_set(e, ERR_internal, "a program is not started within %d ms", TRY_MS);
-	else
-		*e = life_note(life);
+		return -1;
+	r = trial_await(life, e);
 	*layers = life->answer.layers;
-	if (e->code == ERR_none)
+	if (r == 0)
 		programs.due = layers->in_force;
 	life_kill(life);
 	while (waitpid(life->pid, NULL, 0) < 0 && errno == EINTR)
 		;
+	return r;
 }

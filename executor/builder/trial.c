@@ -1,42 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* trial.c - the first box of a builder: it runs nothing, and shows what this host can give. */
-#include "executor/builder/life.h"
 #include "executor/builder/lives.h"
 
+#include "common/auto.h"
+#include "executor/builder/life.h"
 #include "executor/builder/shelf.h"
 
 #include <poll.h>
-#include <stdlib.h>
 
 enum {
 	TRY_MS = 10000,
 };
+
+/* Who was killed says nothing, and its end of the socket is closed behind what it had said. */
+int
+trial_await(struct life *life, struct err *e)
+{
+	struct pollfd report = { .fd = life->report, .events = POLLIN };
+	int n;
+
+	do {
+		n = poll(&report, 1, TRY_MS);
+		*e = life_note(life);
+	} while (n == 1 && life->answer.kind == 0 && (report.revents & POLLHUP) == 0);
+	if (life->answer.kind == 0 && n == 1)
+		return err_set(e, ERR_internal, "it was killed while the first box was made");
+	if (life->answer.kind == 0)
+		return err_set(e, ERR_internal, "the first box is not made in %d ms", TRY_MS);
+	return e->code == ERR_none ? 0 : -1;
+}
 
 /* A box is made, and a program tried in it that runs nothing. */
 static int
 try_life(struct life *box, struct layers *layers, struct err *e)
 {
 	struct order order = { .kind = ORDER_PROGRAM, .box = box->order.id };
-	struct pollfd report;
+	int r;
 
 	if (place_start(box, NULL, 0, e) < 0)
 		return -1;
-	report = (struct pollfd){ .fd = box->report, .events = POLLIN };
-	while (box->answer.kind == 0 && poll(&report, 1, TRY_MS) == 1)
-		life_note(box);
-	if (box->answer.kind == ANSWER_STARTED) {
+	r = trial_await(box, e);
+	if (r == 0) {
 		struct life *program = life_new(&order);
 
-		if (program == NULL)
-			return err_set(e, ERR_internal, "no memory");
+		must(program != NULL);
 		program->box = box;
-		program_try(program, layers, e);
+		r = program_try(program, layers, e);
 		life_free(program);
-	} else
-		*e = box->answer.error;
+	}
 	life_kill(box);
 	life_note_end(box);
-	return e->code == ERR_none ? 0 : -1;
+	return r;
 }
 
 int
@@ -65,7 +79,6 @@ lives_try(const struct host *host, struct layers *layers, struct err *e)
 	int r = shelf_add(order.workspace, 1 << 20, 16, host_uid(host, order.workspace), e);
 
 	if (r >= 0) {
-		e->code = ERR_none;
 		r = try_life(life, layers, e);
 		if (life->has_group)
 			cgroup_end(&life->group);
