@@ -8,6 +8,9 @@ bool utf8_valid(const void *data, size_t size);
 /* A copy in which U+FFFD stands for each byte that is not part of UTF-8, and for each zero byte;
  * with a zero byte behind it, not counted.  Never over three times as long; data NULL on ENOMEM. */
 struct blob utf8_mend(const void *data, size_t size);
+/* The same, of no more than `most` bytes: where that is too much, *cut, the gap stands for the
+ * middle.  Of what is left out at most as much is looked at as is returned. */
+struct blob utf8_fit(const void *data, size_t size, size_t most, const char *gap, bool *cut);
 /* Is there a byte within a character, rather than a first one? */
 bool utf8_inside(const void *data, size_t at, size_t size);
 /* Bytes of it without a last character, or a part of one, that is longer than a byte: what was cut

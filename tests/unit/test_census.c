@@ -143,8 +143,8 @@ is_counted(void **state)
 int
 main(void)
 {
-	static void (*const makers[])(void) = { make_one, make_one_in_a_thread, make_one_deep_down,
-		make_many };
+	static void (*const makers[])(
+	    void) = { make_one, make_one_in_a_thread, make_one_deep_down, make_many };
 	static const char *const names[] = { "a child", "a thread's child",
 		"a thread's child's thread's child", "the last of many children" };
 	struct CMUnitTest tests[COUNT(makers)];

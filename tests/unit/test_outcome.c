@@ -305,6 +305,33 @@ tells_a_limit_of_what_went_well(void **state)
 	fake_forget(c);
 }
 
+/* Mended, bytes take three times their room: what is over a page's bound is the middle. */
+static void
+cuts_what_grows_when_it_is_mended(void **state)
+{
+	const size_t size = 10485760,
+		     half = (size - strlen("[... the middle was left out ...]")) / 2;
+	struct fake_call *c = start((struct execute_code){ 0 });
+	struct box_end how = { .how = BOX_EXITED, .out = { malloc(size), size } };
+	const struct blob *page = &c->reply.execution.stdout;
+
+	(void)state;
+	assert_non_null(how.out.data);
+	memset(how.out.data, 0xff, size);
+	memset(how.out.data, 'a', 4);
+	memset((char *)how.out.data + size - 4, 'z', 4);
+	fake_make(NULL);
+	fake_end_run(how);
+	assert_true(c->reply.execution.stdout_truncated);
+	assert_in_range(page->size, size - 6, size);
+	assert_memory_equal(page->data, "aaaa\xef\xbf\xbd\xef", 8);
+	assert_memory_equal((char *)page->data + page->size - 8, "\xbd\xef\xbf\xbdzzzz", 8);
+	assert_in_range((size_t)((char *)memmem(page->data, page->size, "[... the middle", 15) -
+				 (char *)page->data),
+	    half - 3, half);
+	fake_forget(c);
+}
+
 int
 main(void)
 {
@@ -314,6 +341,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(tells_limits, begin, end),
 		cmocka_unit_test_setup_teardown(tells_the_time_in_few_digits, begin, end),
 		cmocka_unit_test_setup_teardown(tells_a_limit_of_what_went_well, begin, end),
+		cmocka_unit_test_setup_teardown(cuts_what_grows_when_it_is_mended, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,14 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_utf8.c - what is text, and how what is not becomes it. */
 #include "common/auto.h"
-#include "common/utf8.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
-#include <time.h>
+#include <sys/mman.h>
 
 #include <cmocka.h>
+
+static size_t copies; /* that utf8.c made */
+
+static void *
+counted_copy(void *to, const void *from, size_t size)
+{
+	copies++;
+	return (char *)memcpy(to, from, size) + size;
+}
+
+#define mempcpy counted_copy
+#include "common/utf8.c"
+#undef mempcpy
 
 #define BYTES(s) s, sizeof(s) - 1
 #define FFFD     "\xef\xbf\xbd"
@@ -100,38 +112,111 @@ mends_at_every_place(void **state)
 		}
 }
 
-/* Microseconds of the processor for as much as a program may print, of one kind of bytes. */
-static int64_t
-cost_of(int byte, bool mend)
-{
-	static char text[4 << 20];
-	struct timespec from, to;
-
-	memset(text, byte, sizeof text);
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
-	if (mend) {
-		struct blob mended = utf8_mend(text, sizeof text);
-
-		assert_non_null(mended.data);
-		blob_clear(&mended);
-	} else
-		assert_true(utf8_valid(text, sizeof text));
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
-	return (to.tv_sec - from.tv_sec) * 1000000 + (to.tv_nsec - from.tv_nsec) / 1000;
-}
-
-/* Nobody else is served while it is mended: text costs little more than to look at it. */
+/* Nobody else is served while it is mended: each stretch of text is copied at once. */
 static void
 mends_text_at_once(void **state)
 {
-	int64_t look = INT64_MAX, mend = INT64_MAX, cost;
+	static char text[4 << 20];
+	const size_t bad[] = { 0, 1, 4096, sizeof text / 2 + 3, sizeof text - 1 };
 
 	(void)state;
-	for (int i = 0; i < 8; i++) {
-		look = (cost = cost_of('a', false)) < look ? cost : look;
-		mend = (cost = cost_of('a', true)) < mend ? cost : mend;
+	memset(text, 'a', sizeof text);
+	for (size_t i = 0; i <= COUNT(bad); i++) {
+		copies = 0;
+
+		struct blob mended = utf8_mend(text, sizeof text);
+
+		assert_int_equal(mended.size, sizeof text + 2 * i);
+		assert_in_range(copies, 1, 2 * i + 1);
+		blob_clear(&mended);
+		if (i < COUNT(bad))
+			text[bad[i]] = '\xff';
 	}
-	assert_in_range(mend, 0, look * 12);
+}
+
+/* ---- of no more than so many bytes ---- */
+
+#define GAP "[...]"
+
+/* Head and tail are those of the whole text, mended, and no character more would go in. */
+static void
+check_fit(const char *bytes, size_t size, size_t most)
+{
+	struct blob whole = utf8_mend(bytes, size);
+	bool cut;
+	struct blob fit = utf8_fit(bytes, size, most, GAP, &cut);
+	size_t half = (most - strlen(GAP)) / 2, head = 0;
+
+	assert_true(fit.size <= most && utf8_valid(fit.data, fit.size));
+	assert_int_equal(((char *)fit.data)[fit.size], 0);
+	assert_int_equal(cut, whole.size > most);
+	if (cut) {
+		const char *gap = memmem(fit.data, fit.size, GAP, strlen(GAP));
+
+		assert_non_null(gap);
+		head = (size_t)(gap - (char *)fit.data);
+	}
+
+	size_t tail = cut ? fit.size - head - strlen(GAP) : fit.size;
+
+	assert_memory_equal(fit.data, whole.data, head);
+	assert_memory_equal(
+	    (char *)fit.data + fit.size - tail, (char *)whole.data + whole.size - tail, tail);
+	if (cut)
+		assert_true(head <= half && tail <= half && head + 4 > half && tail + 4 > half);
+	else
+		assert_int_equal(fit.size, whole.size);
+	blob_clear(&whole);
+	blob_clear(&fit);
+}
+
+static void
+fits_a_bound(void **state)
+{
+	static const char *const parts[] = { "a", "eight..8", "\xff", "\u00e9", "\u20ac",
+		"\U0001f40d", "\xe2\x82", "\xf0\x9f", "\x80", "\xc3" };
+	uint32_t random = 1;
+
+	(void)state;
+	for (int i = 0; i < 4000; i++) {
+		char bytes[512];
+		size_t size = 0;
+
+		for (unsigned n = 0; n < (unsigned)i % 50; n++) {
+			random = random * 1664525 + 1013904223;
+			const char *part = parts[(random >> 16) % COUNT(parts)];
+
+			size = (size_t)((char *)mempcpy(bytes + size, part, strlen(part)) - bytes);
+			if ((random >> 8) % 10 == 0)
+				bytes[size++] = 0;
+		}
+		for (size_t most = strlen(GAP) + 1; most < 200; most += 7)
+			check_fit(bytes, size, most);
+	}
+}
+
+/* Of bytes that all become three, what is over the bound is not even there to be read. */
+static void
+fits_without_the_middle(void **state)
+{
+	const size_t size = 9 << 20, page = 1 << 20;
+	char *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	bool cut = false;
+
+	(void)state;
+	assert_ptr_not_equal(bytes, MAP_FAILED);
+	memset(bytes, 0xff, 4 * page);
+	memset(bytes + 7 * page, 0xff, 2 * page);
+	assert_int_equal(mprotect(bytes + 4 * page, 3 * page, PROT_NONE), 0);
+
+	struct blob fit = utf8_fit(bytes, size, size, GAP, &cut);
+
+	assert_true(cut);
+	assert_in_range(fit.size, size - 8, size);
+	assert_memory_equal(fit.data, FFFD FFFD, 6);
+	assert_memory_equal((char *)fit.data + fit.size - 6, FFFD FFFD, 6);
+	blob_clear(&fit);
+	munmap(bytes, size);
 }
 
 /* Every sequence of three bytes: what is mended is text, and text stays as it is. */
@@ -202,6 +287,8 @@ main(void)
 		cmocka_unit_test(mends_everything),
 		cmocka_unit_test(mends_at_every_place),
 		cmocka_unit_test(mends_text_at_once),
+		cmocka_unit_test(fits_a_bound),
+		cmocka_unit_test(fits_without_the_middle),
 		cmocka_unit_test(tames_a_line),
 		cmocka_unit_test(cuts),
 	};

@@ -31,57 +31,35 @@ enum {
 /* Stands where bytes are missing, so that nobody takes the halves for one text. */
 static const char gap[] = "[... the middle was left out ...]";
 
-/* The first head bytes, the gap, and what is left from tail on. */
+/* The box left the middle out: half of what there is comes from the front. */
 static struct blob
-halves(const struct blob *from, size_t head, size_t tail)
+mark(const struct blob *from)
 {
-	size_t gap_size = sizeof gap - 1;
-	struct blob both = { .size = head + gap_size + from->size - tail };
+	size_t gap_size = sizeof gap - 1, front = from->size - from->size / 2;
+	struct blob both = { .size = from->size + gap_size };
 	char *to = both.data = malloc(both.size);
 
 	if (to == NULL)
 		return both;
-	to = mempcpy(to, from->data, head);
+	to = mempcpy(to, from->data, front);
 	to = mempcpy(to, gap, gap_size);
-	memcpy(to, (const char *)from->data + tail, from->size - tail);
+	memcpy(to, (const char *)from->data + front, from->size - front);
 	return both;
 }
 
-/* Mending makes up to three bytes of one; the middle goes where that is too much. */
-static int
-fit_page(struct blob *page, bool *truncated, struct err *e)
-{
-	const char *data = page->data;
-	size_t half = (MAX_PAGE - sizeof gap) / 2, head = half, tail = page->size - half;
-	struct blob fitting;
-
-	if (page->size <= MAX_PAGE)
-		return 0;
-	while (utf8_inside(data, head, page->size))
-		head--;
-	while (utf8_inside(data, tail, page->size))
-		tail++;
-	fitting = halves(page, head, tail);
-	blob_clear(page);
-	*page = fitting;
-	*truncated = true;
-	return fitting.data != NULL ? 0 : err_sys(e, "output");
-}
-
-/* Where the box left the middle out, half of what there is comes from the front. */
+/* Mending makes up to three bytes of one; more of the middle goes where that is too much. */
 static int
 fill_page(struct blob *page, const struct blob *from, bool *truncated, struct err *e)
 {
-	size_t front = from->size - from->size / 2;
-	struct blob marked = *truncated ? halves(from, front, front) : *from;
+	struct blob marked = *truncated ? mark(from) : *from;
+	bool cut = false;
 
 	if (marked.data != NULL || !*truncated)
-		*page = utf8_mend(marked.data, marked.size);
+		*page = utf8_fit(marked.data, marked.size, MAX_PAGE, gap, &cut);
 	if (*truncated)
 		blob_clear(&marked);
-	if (page->data == NULL)
-		return err_sys(e, "output");
-	return fit_page(page, truncated, e);
+	*truncated = *truncated || cut;
+	return page->data != NULL ? 0 : err_sys(e, "output");
 }
 
 static int
