@@ -15,7 +15,10 @@
 
 #include <cmocka.h>
 
-enum { ANSWER_MS = 20000 }; /* on a machine that is busy, too */
+enum {
+	ANSWER_MS = 20000, /* on a machine that is busy, too */
+	WAIT_MS = 20,
+};
 
 void *raw_peer;
 static void *context;
@@ -87,6 +90,20 @@ raw_send(struct envelope envelope, enum msg_id message, void *msg)
 	assert_int_equal(parcel_send(raw_peer, NULL, &envelope, &content), 0);
 }
 
+/* The ordinary client is not to be silent meanwhile. */
+static bool
+receive(struct parcel *p)
+{
+	zmq_pollitem_t item = { raw_peer, 0, ZMQ_POLLIN, 0 };
+	struct err e;
+
+	if (zmq_poll(&item, 1, WAIT_MS) > 0)
+		return parcel_receive(
+			   &(struct intake){ .socket = raw_peer, .routed = false }, p, &e) == 1;
+	peer_run(1);
+	return false;
+}
+
 /* The next failure, by the id that it is about; heartbeats are passed over. */
 static struct failure
 next_failure(uint64_t id)
@@ -95,12 +112,9 @@ next_failure(uint64_t id)
 	struct err e;
 
 	for (int64_t until = loop_now_ms() + ANSWER_MS; loop_now_ms() < until && f.code == NULL;) {
-		zmq_pollitem_t item = { raw_peer, 0, ZMQ_POLLIN, 0 };
 		struct parcel p;
 
-		if (zmq_poll(&item, 1, 100) <= 0 ||
-		    parcel_receive(
-			&(struct intake){ .socket = raw_peer, .routed = false }, &p, &e) != 1)
+		if (!receive(&p))
 			continue;
 		if (p.envelope.frame == frame_failure && p.envelope.id == id)
 			assert_int_equal(parcel_decode(&p, MSG_failure, &f, &e), 0);
@@ -123,16 +137,12 @@ raw_expect_failure(uint64_t id, enum err_code code, const char *says)
 bool
 raw_replied(uint64_t id)
 {
-	struct err e;
 	bool got = false;
 
 	for (int64_t until = loop_now_ms() + ANSWER_MS; loop_now_ms() < until && !got;) {
-		zmq_pollitem_t item = { raw_peer, 0, ZMQ_POLLIN, 0 };
 		struct parcel p;
 
-		if (zmq_poll(&item, 1, 100) <= 0 ||
-		    parcel_receive(
-			&(struct intake){ .socket = raw_peer, .routed = false }, &p, &e) != 1)
+		if (!receive(&p))
 			continue;
 		got = p.envelope.frame == frame_reply && p.envelope.id == id;
 		parcel_clear(&p);
@@ -162,6 +172,18 @@ raw_hello(const char *daemon, enum msg_id differing)
 	struct hello hello = hello_of(daemon, differing);
 
 	raw_send((struct envelope){ .frame = frame_hello }, MSG_hello, &hello);
+}
+
+void
+raw_beat(void *socket)
+{
+	struct heartbeat nothing = { 0 };
+	void *other = raw_peer;
+
+	raw_peer = socket;
+	raw_send((struct envelope){ .frame = frame_heartbeat, .message = (char *)"heartbeat" },
+	    MSG_heartbeat, &nothing);
+	raw_peer = other;
 }
 
 void

@@ -25,6 +25,8 @@ void raw_slow_client(void);
 void raw_send(struct envelope, enum msg_id, void *msg);
 /* A hello; differing: of a build that describes this message otherwise. */
 void raw_hello(const char *daemon, enum msg_id differing);
+/* As an ordinary client does each second: one that is silent for five is given up. */
+void raw_beat(void *socket);
 void raw_get(uint64_t id, const char *what);
 /* The next failure that is about this id has the code, and says that. */
 void raw_expect_failure(uint64_t id, enum err_code, const char *says);
