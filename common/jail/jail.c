@@ -23,6 +23,10 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
+enum {
+	MAX_STATUS = 1 << 20, /* bytes: a user may be in 65536 groups, all of which it lists */
+};
+
 /* A thread made before would be outside: credentials and filters are per thread. */
 static int
 alone(struct err *e)
@@ -62,19 +66,29 @@ change_ids(const struct jail *j, struct err *e)
 	return 0;
 }
 
+/* Effective is not enough: another of the three is a way back. */
 static int
-check_ids(const struct jail *j, struct err *e)
+read_ids(const struct jail *j, struct err *e)
 {
 	uid_t uid[3];
 	gid_t gid[3];
 
-	if (setresuid(0, 0, 0) == 0 || seteuid(0) == 0 || setresgid(0, 0, 0) == 0)
-		return err_set(e, ERR_internal, "root could be regained");
 	if (getresuid(&uid[0], &uid[1], &uid[2]) < 0 || getresgid(&gid[0], &gid[1], &gid[2]) < 0)
 		return err_sys(e, "read ids back");
 	for (size_t i = 0; i < COUNT(uid); i++)
 		if (uid[i] != j->uid || gid[i] != j->gid)
-			return err_set(e, ERR_internal, "ids did not change");
+			return err_set(e, ERR_internal, "uid %u or gid %u is not the daemon's",
+			    uid[i], gid[i]);
+	return 0;
+}
+
+static int
+check_ids(const struct jail *j, struct err *e)
+{
+	if (setresuid(0, 0, 0) == 0 || seteuid(0) == 0 || setresgid(0, 0, 0) == 0)
+		return err_set(e, ERR_internal, "root could be regained");
+	if (read_ids(j, e) < 0)
+		return -1;
 	if (getgroups(0, NULL) != (int)j->ngroups)
 		return err_set(e, ERR_internal, "groups did not change");
 	return 0;
@@ -174,12 +188,14 @@ is(const char *status, const char *name, int base, unsigned long long value)
 static int
 read_back(int status, bool was_root, struct jail_report *r, struct err *e)
 {
-	char text[8192];
-	ssize_t n = read(status, text, sizeof text - 1);
+	static char text[MAX_STATUS];
+	size_t size = 0;
+	ssize_t n;
 
-	if (n <= 0)
+	while ((n = read(status, text + size, sizeof text - 1 - size)) > 0)
+		size += (size_t)n;
+	if (n < 0 || size == 0)
 		return err_sys(e, "read /proc/self/status");
-	text[n] = '\0';
 	r->uid = was_root;
 	r->capabilities = is(text, "\nCapInh:\t", 16, 0) && is(text, "\nCapPrm:\t", 16, 0) &&
 	                  is(text, "\nCapEff:\t", 16, 0) && is(text, "\nCapAmb:\t", 16, 0) &&
@@ -202,8 +218,8 @@ jail_enter(const struct jail *j, struct jail_report *r, struct err *e)
 	auto_fd int status = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
 	if (status < 0)
 		return err_sys(e, "jail: open /proc/self/status");
-	if ((was_root && drop_root(j, e) < 0) || drop_capabilities(e) < 0 || close_doors(e) < 0 ||
-	    landlock_enter(j, &r->landlock, e) < 0 || set_limits(j, e) < 0 ||
+	if ((was_root ? drop_root(j, e) : read_ids(j, e)) < 0 || drop_capabilities(e) < 0 ||
+	    close_doors(e) < 0 || landlock_enter(j, &r->landlock, e) < 0 || set_limits(j, e) < 0 ||
 	    seccomp_enter(j, e) < 0 || read_back(status, was_root, r, e) < 0)
 		return err_add(e, "jail");
 	return 0;

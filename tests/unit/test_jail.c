@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <pthread.h>
 #include <seccomp.h>
 #include <setjmp.h>
@@ -127,6 +128,57 @@ as_root(void)
 	CHECK(jail_enter(&jail, &r, &e) == -1);
 	CHECK(strstr(e.text, "does not run as root") != NULL);
 	return 0;
+}
+
+/* As a user of a large company's is. */
+static int
+in_many_groups(void)
+{
+	static gid_t groups[2000];
+	struct jail_report r;
+	struct jail jail;
+	struct err e;
+
+	for (size_t i = 0; i < COUNT(groups); i++)
+		groups[i] = 1000000000 + (gid_t)i;
+	CHECK(setgroups(COUNT(groups), groups) == 0);
+	CHECK(setresgid(NOBODY, NOBODY, NOBODY) == 0 && setresuid(NOBODY, NOBODY, NOBODY) == 0);
+	jail = ordinary();
+	CHECK(jail_enter(&jail, &r, &e) == 0);
+	CHECK(r.capabilities && r.no_new_privs && r.seccomp == confined);
+	return 0;
+}
+
+static void
+groups_may_be_many(void **state)
+{
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(in_child(in_many_groups), 0);
+}
+
+static int
+with_root_kept(void)
+{
+	struct jail_report r;
+	struct jail jail;
+	struct err e;
+
+	CHECK(setresuid(NOBODY, NOBODY, 0) == 0 && setresgid(getegid(), getegid(), getegid()) == 0);
+	jail = ordinary();
+	CHECK(jail_enter(&jail, &r, &e) == -1);
+	CHECK(strstr(e.text, "is not the daemon's") != NULL);
+	return 0;
+}
+
+static void
+no_root_is_kept(void **state)
+{
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(in_child(with_root_kept), 0);
 }
 
 static void
@@ -324,6 +376,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		jail_test(a_second_thread_is_refused),
 		jail_test(root_stays_out),
+		cmocka_unit_test(groups_may_be_many),
+		cmocka_unit_test(no_root_is_kept),
 		jail_test(the_report_is_what_the_kernel_shows),
 		jail_test(zeromq_lives_in_the_jail),
 		jail_test(the_whole_file_system_is_not_given),
