@@ -267,6 +267,7 @@ packed_clear(struct packed *p)
 
 enum {
 	FIELD_BYTES = 80, /* a key, a number, a word, the length of what follows */
+	LENGTH_BYTES = 5, /* of one text of many */
 };
 
 static void
@@ -282,7 +283,7 @@ add_largest(enum msg_id id, uint64_t times, uint64_t *body, uint64_t *blob)
 		if (f->kind == KIND_TEXT)
 			*body += all;
 		else if (f->kind == KIND_TEXTS)
-			*body += all * FIELD_TEXTS_ITEM;
+			*body += all * (FIELD_TEXTS_ITEM + LENGTH_BYTES);
 		else if (f->kind == KIND_ITEM)
 			add_largest(f->of, times, body, blob);
 		else if (f->kind == KIND_LIST)

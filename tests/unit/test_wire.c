@@ -284,6 +284,25 @@ lists_may_be_absent(void **state)
 	packed_clear(&p);
 }
 
+/* Who serves it lets no longer part in. */
+static void
+the_largest_is_no_smaller_than_any(void **state)
+{
+	static char name[4097];
+	struct validate_code full = { .code = blob_copy("x", 1) };
+	struct packed packed;
+	struct err e;
+
+	(void)state;
+	memset(name, 'n', sizeof name - 1);
+	for (int i = 0; i < 256; i++)
+		assert_int_equal(texts_add(&full.allowed_imports, name), 0);
+	assert_int_equal(wire_encode(MSG_validate_code, &full, &packed, &e), 0);
+	assert_true(packed.body.size <= wire_largest(MSG_validate_code));
+	packed_clear(&packed);
+	message_clear(MSG_validate_code, &full);
+}
+
 int
 main(void)
 {
@@ -295,6 +314,7 @@ main(void)
 		cmocka_unit_test(keeps_more_blobs_than_travel),
 		cmocka_unit_test(keeps_a_body_that_is_too_long),
 		cmocka_unit_test(keeps_what_a_peer_would_refuse),
+		cmocka_unit_test(the_largest_is_no_smaller_than_any),
 		cmocka_unit_test(lists_may_be_absent),
 	};
 
