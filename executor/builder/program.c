@@ -206,17 +206,22 @@ note_status(struct life *life, int status, const struct rusage *usage)
 		finish(life);
 }
 
-/* A zygote's child is not ours to ask; the zygote tells. */
+/* A zygote's child is not ours to ask; the zygote tells, unless it ended before it came to that. */
 static void
 ask_status(struct life *life)
 {
 	struct rusage usage;
 	int status;
 
-	if (wait4(life->pid, &status, WNOHANG, &usage) == life->pid)
-		note_status(life, status, &usage);
-	else if (life->reaped)
+	if (life->reaped) {
 		finish(life);
+	} else if (wait4(life->pid, &status, WNOHANG, &usage) == life->pid) {
+		note_status(life, status, &usage);
+	} else if (life->order.zygote == 0) {
+		err_set(&life->answer.error, ERR_internal,
+		    "how it ended is not known, for its zygote ended with it");
+		finish(life);
+	}
 }
 
 static void
@@ -249,12 +254,19 @@ program_reaped_by(uint32_t zygote, pid_t pid, int status, const struct rusage *u
 		}
 }
 
+/* What it has started is this process's now, and none of the next zygote's in its place. */
 void
 program_zygote_ended(uint32_t zygote)
 {
-	for (uint32_t id = 1; id <= ORDER_MAX_LIVING; id++)
-		if (is_of(life_of(id), zygote) && life_of(id)->zombie)
-			ask_status(life_of(id));
+	for (uint32_t id = 1; id <= ORDER_MAX_LIVING; id++) {
+		struct life *life = life_of(id);
+
+		if (!is_of(life, zygote) || life->pid <= 0)
+			continue;
+		life->order.zygote = 0;
+		if (life->zombie)
+			ask_status(life);
+	}
 }
 
 /* ---- the beginning ---- */

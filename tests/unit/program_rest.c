@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* program_rest.c - what program.c calls to start a program, which its test of their ends does not.
+ */
+#include <stdlib.h>
+
+#define UNPLAYED(name) \
+	void name(void); \
+	void name(void) \
+	{ \
+		abort(); \
+	}
+
+UNPLAYED(zygotes_add)
+UNPLAYED(zygotes_open)
+UNPLAYED(zygotes_set_dock)
+UNPLAYED(zygotes_have)
+UNPLAYED(zygotes_ask)
+UNPLAYED(dock_add)
+UNPLAYED(dock_open)
+UNPLAYED(host_space)
+UNPLAYED(filter_make)
+UNPLAYED(cage_enter)
+UNPLAYED(cgroup_limits_by)
+UNPLAYED(cgroup_shares_processors)
+UNPLAYED(cgroup_open_doors)
+UNPLAYED(cgroup_settle)
+UNPLAYED(census_memory)
+UNPLAYED(census_cpu_us)
+UNPLAYED(trial_await)
+UNPLAYED(code_file_await)
+UNPLAYED(environment_make)
+UNPLAYED(life_fail)
