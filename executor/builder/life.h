@@ -26,7 +26,7 @@ struct life {
 	struct life *waiting; /* programs, until it is ready */
 	unsigned programs;    /* that are in it or wait */
 	bool dead; /* nothing of it lives; it is told when that was told of its programs */
-	int net, spaces[HOST_NAMESPACES];
+	int net, tmp, spaces[HOST_NAMESPACES];
 	bool has_group, used; /* used: code has run in it */
 	bool over;            /* it held more memory than it may, */
 	bool late;            /* or used more processor time */

@@ -22,6 +22,7 @@
 #include "common/log.h"
 #include "common/loop.h"
 #include "executor/builder/life.h"
+#include "executor/builder/limits/release.h"
 #include "executor/builder/nets.h"
 #include "executor/builder/shelf.h"
 #include "executor/builder/zygotes.h"
@@ -74,8 +75,9 @@ life_free(struct life *life)
 		if (life->fds[i] >= 0)
 			close(take_fd(&life->fds[i]));
 	for (int n = 0; n < HOST_NAMESPACES; n++)
-		if (life->spaces[n] >= 0 && n != HOST_NET)
+		if (life->spaces[n] >= 0 && n != HOST_NET && n != HOST_MNT)
 			close(life->spaces[n]);
+	release_close((int[]){ life->tmp, life->spaces[HOST_MNT] }, 2);
 	nets_give(life->net);
 	loop_unset(life->timer);
 	free(life);
@@ -361,6 +363,7 @@ life_new(const struct order *order)
 		.report = -1,
 		.fds = { -1, -1, -1 },
 		.net = -1,
+		.tmp = -1,
 		.spaces = { -1, -1, -1, -1, -1, -1, -1 },
 		.group = { .into = -1 },
 		.answer = { .id = order->id },

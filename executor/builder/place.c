@@ -153,6 +153,7 @@ place_start(struct life *life, const int *fds, size_t nfds, struct err *e)
 	life->answer.step_us[STEP_prepare] = (uint32_t)(prepared - began);
 	life->answer.step_us[STEP_clone] = (uint32_t)(loop_now_us() - prepared);
 	life->report = take_fd(&p.report[0]);
+	life->tmp = take_fd(&p.cage.tmp);
 	cgroup_settle(&life->group);
 	return 0;
 }

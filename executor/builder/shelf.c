@@ -9,6 +9,7 @@
 
 #include "common/auto.h"
 #include "common/log.h"
+#include "executor/builder/limits/release.h"
 #include "executor/builder/order.h"
 
 #include <dirent.h>
@@ -272,7 +273,7 @@ shelf_remove(uint32_t id, struct err *e)
 	if (umount2(path, MNT_DETACH) < 0 || rmdir(path) < 0)
 		r = err_sys(e, "remove workspace %u", id);
 	go_back();
-	close(shelf.places[id].fd);
+	release_close(&shelf.places[id].fd, 1);
 	shelf.places[id] = (struct place){ 0 };
 	return r;
 }

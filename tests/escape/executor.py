@@ -325,4 +325,82 @@ def test_I18_descriptor_of_a_folder(box):
         os.close(folder)
 
 
+def ran_ms(pid):
+    """Processor time of a process by itself, and in the kernel for its children that have ended."""
+    with open(f"/proc/{pid}/schedstat", encoding="ascii") as own, open(f"/proc/{pid}/stat", encoding="ascii") as stat:
+        fields = stat.read().rsplit(")", 1)[1].split()
+        return int(own.read().split()[0]) / 1e6, int(fields[14]) * 1000 / os.sysconf("SC_CLK_TCK")
+
+
+def as_owner(folder, go):
+    """In a process of the folder's owner; where the folder is in a user namespace, root of the host is nobody there."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.setgroups([]), os.setresgid(*[os.fstat(folder).st_gid] * 3), os.setresuid(*[os.fstat(folder).st_uid] * 3)
+            go()
+        except BaseException:  # pylint: disable=broad-except
+            os._exit(1)
+        os._exit(0)
+    assert os.waitpid(pid, 0)[1] == 0
+
+
+def freed_by_another(b, go):
+    """go leaves something full: the builder, which all others wait for, spends little of the time that it takes to free it."""
+    own, others = ran_ms(b.pid)
+    go()
+    assert b.ask(order(WORKSPACE, 9))[2] == 0  # after that
+    b.send(order(WIPE, 9))
+    boxes.until(lambda: boxes.children(b.pid) == [])
+    own, others = ran_ms(b.pid)[0] - own, ran_ms(b.pid)[1] - others
+    assert own < others / 10, f"{own:.0f} ms of the builder, {others:.0f} ms of its children"
+
+
+def test_R14_full_workspaces(box):
+    """I18, R-14: what is full is freed by a process of its own, a few at once; the builder goes on."""
+    kept = []
+    def fill(number):
+        def touch():
+            for i in range(60000):
+                os.close(os.open(str(i), os.O_CREAT | os.O_WRONLY, dir_fd=root))
+        root = os.open(f"/proc/self/fd/{kept[number]}", os.O_RDONLY | os.O_DIRECTORY)
+        as_owner(root, touch)
+        os.close(root)
+    with builder(box) as b:
+        for number in range(3):
+            b.send(order(WORKSPACE, number + 1, files=65536))
+            assert b.answer(keep=kept)[2] == 0
+        for number in range(3):
+            fill(number)
+        close(kept)
+        def wipe():
+            for number in range(3):
+                b.send(order(WIPE, number + 1))
+        freed_by_another(b, wipe)
+        for number in range(3):
+            assert b.ask(order(WORKSPACE, number + 1))[2] == 0
+            b.send(order(WIPE, number + 1))
+
+
+def test_R14_full_tmp(box):
+    """I18, R-14: the same of what a program left in /tmp."""
+    code = b"import os\nfor i in range(60000): os.close(os.open(f'/tmp/{i}', os.O_CREAT | os.O_WRONLY))"
+    with builder(box) as b:
+        assert b.ask(order(WORKSPACE, 1))[2] == 0
+        ours, theirs = socket.socketpair()
+        ours.send(b"C" + len(code).to_bytes(4, "little") + code)
+        b.start(1, theirs.fileno(), workspace=1, memory=1024 * MIB, tmp=64 * MIB)
+        theirs.close()
+        said = b""
+        while not said.endswith(b"D\1\0\0\0000"):
+            assert select.select([ours], [], [], 30)[0], said
+            said += ours.recv(4096)
+        def end():
+            b.send(order(KILL, 1))
+            b.until(ENDED, 1)
+        freed_by_another(b, end)
+        b.send(order(WIPE, 1))
+        ours.close()
+
+
 assert SIZE == 112 and ctypes.sizeof(ctypes.c_int) == 4
