@@ -20,8 +20,9 @@
 #include <string.h>
 
 enum {
-	MAX_EVENTS = 32, /* of artifacts by name; one more stands for the rest */
-	MAX_NAME = 4096, /* of schema.def */
+	MAX_EVENTS = 32,         /* of artifacts by name; one more stands for the rest */
+	MAX_NAME = 4096,         /* of schema.def */
+	MENDED_BYTES = 64 << 10, /* of a text: what is longer is UTF-8 or left out */
 };
 
 static void step(struct collection *);
@@ -34,16 +35,24 @@ note(struct execution *reply, const char *text, struct err *e)
 	return texts_add(&reply->notes, text) < 0 ? err_sys(e, "notes") : 0;
 }
 
-/* Text is told as text.  Mending may make it longer than may be told: then it is left out. */
-static void
+/* Text is told as text.  One that is long and none is left out: a driver writes UTF-8, and what a
+ * program writes in its place would be mended by the megabyte, while everybody waits. */
+static bool
 settle_text(struct rich *r)
 {
-	if (r->text.data == NULL && mime_is_text(r->mime_type)) {
-		r->text = utf8_mend(r->data.data, r->data.size);
-		blob_clear(&r->data);
+	if (r->text.data != NULL || !mime_is_text(r->mime_type))
+		return true;
+	if (r->data.size > MENDED_BYTES) {
+		if (memchr(r->data.data, 0, r->data.size) != NULL ||
+		    !utf8_valid(r->data.data, r->data.size))
+			return false;
+		r->text = r->data;
+		r->data = (struct blob){ 0 };
+		return true;
 	}
-	if (r->text.size > COLLECT_PICTURE_BYTES)
-		blob_clear(&r->text);
+	r->text = utf8_mend(r->data.data, r->data.size);
+	blob_clear(&r->data);
+	return true;
 }
 
 static bool
@@ -52,8 +61,8 @@ fits(const struct collection *c, const struct rich *r)
 	size_t bytes = r->text.size + r->data.size;
 	bool picture = mime_is_picture(r->mime_type);
 
-	return (r->text.data != NULL || r->data.data != NULL) &&
-	       r->data.size <= COLLECT_PICTURE_BYTES && c->bytes + bytes <= COLLECT_RICH_BYTES &&
+	return (r->text.data != NULL || r->data.data != NULL) && bytes <= COLLECT_PICTURE_BYTES &&
+	       c->bytes + bytes <= COLLECT_RICH_BYTES &&
 	       !(picture && c->pictures == COLLECT_PICTURES);
 }
 
@@ -73,8 +82,8 @@ settle(struct collection *c, struct err *e)
 	for (size_t i = 0; i < reply->rich.count; i++) {
 		struct rich r = reply->rich.items[i];
 
-		settle_text(&r);
-		if (kept < COLLECT_RICH && fits(c, &r)) {
+		/* What has no room is not looked at. */
+		if (kept < COLLECT_RICH && fits(c, &r) && settle_text(&r) && fits(c, &r)) {
 			count(c, &r);
 			reply->rich.items[kept++] = r;
 		} else

@@ -163,6 +163,30 @@ pictures_are_no_more_than_eight(void **state)
 	assert_int_equal(run.rich.count, COLLECT_PICTURES);
 }
 
+/* It would be mended while everybody waits. */
+static void
+long_texts_are_utf8_or_left_out(void **state)
+{
+	static char text[1 << 20];
+	const char *kept;
+
+	(void)state;
+	memset(text, 'x', sizeof text);
+	add_rich("text/html", text, sizeof text);
+	kept = run.rich.items[0].data.data;
+	text[sizeof text - 1] = '\xff';
+	add_rich("text/html", text, sizeof text);
+	add_rich("text/html", text + sizeof text - 1000, 1000);
+	text[sizeof text - 1] = 0;
+	add_rich("text/html", text, sizeof text);
+	start();
+	assert_int_equal(run.rich.count, 2);
+	assert_ptr_equal(run.rich.items[0].text.data, kept);
+	assert_null(run.rich.items[0].data.data);
+	assert_int_equal(run.rich.items[1].text.size, 1002);
+	assert_int_equal(run.notes.count, 1);
+}
+
 static void
 what_is_handed_over_is_bounded(void **state)
 {
@@ -370,6 +394,7 @@ main(void)
 		    a_figure_that_was_saved_comes_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(pictures_are_no_more_than_eight, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_handed_over_is_bounded, setup, teardown),
+		cmocka_unit_test_setup_teardown(long_texts_are_utf8_or_left_out, setup, teardown),
 		cmocka_unit_test_setup_teardown(every_file_is_signed, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_word_of_it_can_be_changed, setup, teardown),
 		cmocka_unit_test_setup_teardown(many_files_do_not_keep_it, setup, teardown),
