@@ -22,7 +22,8 @@
 enum {
 	PATIENCE_MS = 30000, /* for one operation, or one file of a fill */
 	LINGER_MS = 250,     /* a start costs a millisecond: stay for the next of a series */
-	AT_ONCE = 64,        /* slips read before others have their turn in the loop */
+	AT_ONCE = 64,        /* slips read before others have their turn in the loop, */
+	TURN_US = 200,       /* or fewer, for a program decides how long each takes */
 };
 
 /* A steward, from its start to its end, which may come after the desk's. */
@@ -238,13 +239,14 @@ static void
 on_channel(void *self, uint32_t events)
 {
 	struct visit *v = self;
+	int64_t until_us = loop_now_us() + TURN_US;
 
 	if ((events & EPOLLOUT) != 0 && v->desk->begun)
 		go(v->desk);
 	/* After go() the desk may be closed, but the visit is not over before the builder says so.
 	 */
 	for (int i = 0; i < AT_ONCE && v->desk != NULL && (events & ~EPOLLOUT) != 0; i++)
-		if (!receive(v->desk))
+		if (!receive(v->desk) || loop_now_us() >= until_us)
 			return;
 }
 

@@ -6,7 +6,6 @@
 #include "common/utf8.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Where a program finds its workspace: a client may name a file by any of them. */
@@ -21,6 +20,8 @@ plain(const unsigned char *at, size_t size)
 
 	if (*at < 0x20 || *at == 0x7f || *at == '%')
 		return 0;
+	if (*at < 0x80)
+		return 1;
 	if (length > size || !utf8_valid(at, length))
 		return 0;
 	if (at[0] == 0xc2 && at[1] < 0xa0)
@@ -30,6 +31,18 @@ plain(const unsigned char *at, size_t size)
 	if (at[0] == 0xe2 && at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9)
 		return 0; /* bidirectional isolates */
 	return length;
+}
+
+/* A program makes thousands of names and targets of nothing but such bytes. */
+static char *
+escape(char *to, unsigned char byte)
+{
+	static const char digits[] = "0123456789ABCDEF";
+
+	*to++ = '%';
+	*to++ = digits[byte >> 4];
+	*to++ = digits[byte & 15];
+	return to;
 }
 
 char *
@@ -43,11 +56,7 @@ path_encode(const void *bytes, size_t size)
 	while (at < end) {
 		size_t length = plain(at, (size_t)(end - at));
 
-		if (length > 0)
-			memcpy(to, at, length);
-		else
-			snprintf(to, 4, "%%%02X", *at);
-		to += length > 0 ? length : 3;
+		to = length > 0 ? mempcpy(to, at, length) : escape(to, *at);
 		at += length > 0 ? length : 1;
 	}
 	*to = 0;

@@ -12,6 +12,7 @@ foreach(test test_files_in test_files_out test_stewards)
 	target_link_libraries(${test} PRIVATE files_tested)
 	target_link_options(${test} PRIVATE LINKER:--wrap=loop_after)
 endforeach()
+target_link_options(test_stewards PRIVATE LINKER:--wrap=loop_now_us)
 
 foreach(test test_await test_driver test_drivers test_imports test_zygote)
 	add_test(NAME unit.${test} COMMAND /usr/bin/python3 -B ${CMAKE_CURRENT_SOURCE_DIR}/${test}.py ${files}/guest)

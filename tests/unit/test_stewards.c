@@ -354,6 +354,53 @@ a_steward_that_lies_is_refused(void **state)
 	files_tree_clear(&o.tree);
 }
 
+/* ---- and others ---- */
+
+static int64_t late_us; /* that each look at the clock makes it */
+static unsigned turns;
+
+int64_t __real_loop_now_us(void);
+int64_t __wrap_loop_now_us(void);
+
+int64_t
+__wrap_loop_now_us(void)
+{
+	static int64_t passed_us;
+
+	passed_us += late_us;
+	return __real_loop_now_us() + passed_us;
+}
+
+static bool
+count_turns(void *self)
+{
+	(void)self;
+	turns++;
+	return false;
+}
+
+/* However many slips are there already: a program decides how long each takes. */
+static void
+slips_that_take_long_let_others_go_on(void **state)
+{
+	struct workspace *w = *state;
+	char name[16];
+
+	for (int i = 0; i < 50; i++) {
+		snprintf(name, sizeof name, "f%d", i);
+		hired_make_file(w, name, "");
+	}
+	late_us = 1000;
+	turns = 0;
+
+	struct outcome o = hired_list(w, 100, 100);
+
+	late_us = 0;
+	assert_int_equal(o.tree.count, 50);
+	files_tree_clear(&o.tree);
+	assert_in_range(turns, 50, 10000);
+}
+
 int
 main(void)
 {
@@ -364,10 +411,11 @@ main(void)
 		IN_A_PLACE(operations_wait_in_line_for_one_steward),
 		IN_A_PLACE(a_type_has_the_form_of_one),
 		IN_A_PLACE(a_steward_that_lies_is_refused),
+		IN_A_PLACE(slips_that_take_long_let_others_go_on),
 	};
 	struct err e;
 
-	if (loop_open(&e) < 0) {
+	if (loop_open(&e) < 0 || loop_before_wait(count_turns, NULL, &e) < 0) {
 		fprintf(stderr, "%s\n", e.text);
 		return 1;
 	}
