@@ -155,7 +155,7 @@ mend_into(char *to, size_t room, const unsigned char *s, size_t size, size_t *fr
 		if (left < (good ? 1 : REPLACEMENT) || (begins && !good))
 			break;
 		memcpy(at, replacement, sizeof replacement);
-		at[0] = good ? (char)*c : replacement[0];
+		memcpy(at, good ? (const char *)c : replacement, 1);
 		at += good ? 1 : REPLACEMENT;
 		*from += 1;
 	}
