@@ -42,12 +42,15 @@ for line in sys.stdin:
 
 # As many as it can in so many seconds, by itself: no client, and only what is asked for of isolation.
 FORK_ON = """
-import ctypes, os, sys, time
-flags, until, count, wanted, groups = int(sys.argv[1]), time.perf_counter() + float(sys.argv[2]), 0, sys.argv[3].split(), sys.argv[4:]
+import ctypes, gc, os, sys, time
+flags, seconds, wanted, modules, code, *groups = sys.argv[1:]
 again, locked = "again" in wanted, "locked" in wanted
-libc, arguments = ctypes.CDLL(None), (ctypes.c_uint64 * 11)(flags, 0, 0, 0, 17)
-allow = ctypes.create_string_buffer((6).to_bytes(4, "little") + (0x7fff0000).to_bytes(4, "little"))
-program = (ctypes.c_uint64 * 2)(1, ctypes.addressof(allow))
+for module in filter(None, modules.split(",")):
+    __import__(module)
+gc.freeze()
+libc, arguments = ctypes.CDLL(None), (ctypes.c_uint64 * 11)(int(flags), 0, 0, 0, 17)
+code = ctypes.create_string_buffer(bytes.fromhex(code))
+program = (ctypes.c_uint64 * 2)(len(code) // 8, ctypes.addressof(code))
 version, none, execute = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)(), (ctypes.c_uint64 * 1)(1)
 def put(file, data):
     fd = os.open(file, os.O_WRONLY)
@@ -84,11 +87,12 @@ groups = [f"{group}/bench.{os.getpid()}" for group in groups]
 door = "/tasks" if groups and os.path.exists(os.path.dirname(groups[0]) + "/tasks") else "/cgroup.procs"
 if again:
     make()
+count, until = 0, time.perf_counter() + float(seconds)
 while time.perf_counter() < until:
     near, far = os.pipe()
     if not again:
         make()
-    pid = libc.syscall(435, arguments, 88) if flags else os.fork()
+    pid = libc.syscall(435, arguments, 88) if flags != "0" else os.fork()
     if not pid:
         os.dup2(far, 1)
         if groups:
@@ -106,17 +110,19 @@ while time.perf_counter() < until:
     count += 1
 if again:
     remove()
-print(count / float(sys.argv[2]))
+print(count / float(seconds))
 """
 NAMESPACES = 0x20000 | 0x2000000 | 0x4000000 | 0x8000000 | 0x20000000  # mount, cgroup, uts, ipc, pid; ours use empty networks again
 USER = 0x10000000
-LOCKED = "the same, with a user namespace, no capabilities, Landlock and a seccomp program that allows all"
+LEAST = "the same, with the modules imported and the seccomp program loaded that ours has"
 # Of each what it is made in, and how; the last has the least of all that a box must have.
-FORKS = {"a warm interpreter's forks": (0, None),
-         "a warm interpreter's forks, each in new namespaces and nothing else": (NAMESPACES, None),
+FORKS = {"a warm interpreter's forks": (0, ""),
+         "a warm interpreter's forks, each in new namespaces and nothing else": (NAMESPACES, ""),
          "the same, each with cgroups of its own, a /proc and a /tmp": (NAMESPACES, "anew"),
          "the same, with cgroups that are used again": (NAMESPACES, "again"),
-         LOCKED: (NAMESPACES | USER, "again locked")}
+         "the same, with a user namespace, no capabilities, Landlock and a seccomp program that allows all": (NAMESPACES | USER, "again locked"),
+         LEAST: (NAMESPACES | USER, "again locked ours")}
+ALLOW_ALL = "060000000000ff7f"
 
 
 def since(start):
@@ -152,6 +158,11 @@ class Gateway:
         if "result" not in answer or answer["result"].get("isError"):
             sys.exit(f"cloister answered {answer}")
         return ms, answer["result"]["structuredContent"]
+
+    def imported(self, language):
+        """Modules that a program without a profile finds imported."""
+        runtime = next(one for one in self.result("list_runtimes")[1]["runtimes"] if one["language"] == language)
+        return runtime["modules"][0]["modules"]
 
     def run(self, code, prints, **arguments):
         """One run: milliseconds, and what it used."""
@@ -310,11 +321,15 @@ def own_groups():
             yield os.path.join("/sys/fs/cgroup", controllers, path.strip("/"))
 
 
-def forks(kind, at_once, seconds):
-    """Runs a second of so many interpreters that fork: no sandbox that forks one for each run can do more."""
+def forks(kind, at_once, seconds, modules, code):
+    """Runs a second of so many interpreters that fork: no sandbox that forks one for each run can do more.
+
+    modules and code: of our own zygotes, and our own seccomp program's, for those that have these.
+    """
     flags, how = FORKS[kind]
+    theirs = [",".join(modules), code] if "ours" in how else ["", ALLOW_ALL]
     groups = list(own_groups()) if how else []
-    programs = [subprocess.Popen([PYTHON, "-I", "-c", FORK_ON, str(flags), str(seconds), how or "", *groups], stdout=subprocess.PIPE)
+    programs = [subprocess.Popen([PYTHON, "-I", "-c", FORK_ON, str(flags), str(seconds), how, *theirs, *groups], stdout=subprocess.PIPE)
                 for _ in range(at_once)]
     return sum(float(program.communicate()[0]) for program in programs)
 
