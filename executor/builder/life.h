@@ -31,6 +31,7 @@ struct life {
 	bool over;            /* it held more memory than it may, */
 	bool late;            /* or used more processor time */
 	bool told;            /* that it was killed, and what it had used */
+	bool strays;          /* a zygote may have left something in it that nobody knows of */
 	uint64_t last_us;     /* of that, 0: no limit */
 	struct cgroup group;
 	uint64_t timer;
@@ -101,6 +102,8 @@ int program_try(struct life *, struct layers *, struct err *);
 uint64_t program_due(void);
 /* A zygote's child that was asked for is there; pid -1: it could not be made. */
 void program_born(struct life *, pid_t, int pidfd);
+/* It may be there, with all that it was given, and nobody can tell: it is killed with its box. */
+void program_lost(struct life *);
 /* Bytes that the programs of a box and all that came from them hold, where no cgroup counts. */
 uint64_t program_memory(const struct life *box, uint64_t enough);
 /* Processor time that they have used, likewise. */

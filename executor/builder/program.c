@@ -412,6 +412,14 @@ program_born(struct life *life, pid_t pid, int pidfd)
 	life_watch(life, on_end);
 }
 
+void
+program_lost(struct life *life)
+{
+	life->answer.status = SIGKILL;
+	life_kill(life->box);
+	life_end(life);
+}
+
 uint64_t
 program_due(void)
 {

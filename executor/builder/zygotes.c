@@ -8,6 +8,10 @@
  * the kernel bounds the descriptors that are.  One that dies is missed by nobody: who waits is
  * started from the file, its children come to this process, and the next order starts another.
  *
+ * Between a fork and the word of it there may be a child that nobody knows by number, with a
+ * program's descriptors.  Whoever holds these is not to have a second beside it, so its box goes;
+ * and no box is gone before all that was in it was waited for, so this process looks for such.
+ *
  * Trusts a zygote as itself.
  */
 #include "executor/builder/zygotes.h"
@@ -40,6 +44,7 @@ enum {
 	   has one like these. */
 	FIRST_PID = 20000,
 	PAUSE_MS = 1000, /* before one that died is started again */
+	STRAYS_MS = 20,  /* between two looks for children that nobody told of */
 };
 
 struct zygote {
@@ -58,6 +63,7 @@ static struct {
 	int start; /* what each reads */
 	struct zygote all[ZYGOTES_DOCK];
 	size_t count;
+	uint64_t strays; /* a timer, while there may be any */
 } zygotes = { .start = -1 };
 
 int
@@ -255,16 +261,15 @@ ask(const struct zygote *z, struct life *program, struct err *e)
 	return sent < 0 ? err_sys(e, "ask a zygote") : 0;
 }
 
-/* Nobody forks it: from the file, then. */
-static void
-give_back(struct zygote *z)
+static struct life *
+take_first(struct zygote *z)
 {
 	struct life *program = z->first;
 
 	z->first = take_ptr(program->next);
 	if (z->first == NULL)
 		z->last = &z->first;
-	program_born(program, -1, -1);
+	return program;
 }
 
 static void
@@ -308,21 +313,80 @@ zygotes_ask(struct life *program)
 static void
 on_born(struct zygote *z, const struct zygote_word *word, int pidfd)
 {
-	struct life *program = z->first;
-
 	if (z->under_way == 0)
 		return;
 	z->under_way--;
-	z->first = take_ptr(program->next);
-	if (z->first == NULL)
-		z->last = &z->first;
-	program_born(program, pidfd >= 0 ? word->pid : -1, pidfd);
+	if (word->pid > 0 && pidfd < 0)
+		program_lost(take_first(z));
+	else
+		program_born(take_first(z), word->pid, pidfd);
 	send_orders(z);
+}
+
+/* ---- its end ---- */
+
+static bool
+is_known(pid_t pid)
+{
+	for (size_t i = 0; i < COUNT(zygotes.all); i++)
+		if (zygotes.all[i].sock >= 0 && zygotes.all[i].pid == pid)
+			return true;
+	for (uint32_t id = 1; id <= ORDER_MAX_LIVING; id++)
+		if (life_of(id) != NULL && life_of(id)->pid == pid)
+			return true;
+	return false;
+}
+
+static bool
+may_have_strays(void)
+{
+	for (uint32_t id = 1; id <= ORDER_MAX_LIVING; id++)
+		if (life_of(id) != NULL && life_of(id)->strays)
+			return true;
+	return false;
+}
+
+/* One that is known is waited for by who knows it, soon; what is behind it, at the next look. */
+static void
+bury_strays(void *self)
+{
+	siginfo_t end = { 0 };
+
+	(void)self;
+	while (waitid(P_ALL, 0, &end, WEXITED | WNOHANG | WNOWAIT) == 0 && end.si_pid > 0 &&
+	       !is_known(end.si_pid)) {
+		waitpid(end.si_pid, NULL, 0);
+		end = (siginfo_t){ 0 };
+	}
+	zygotes.strays = may_have_strays() ? loop_after(STRAYS_MS, bury_strays, NULL) : 0;
+}
+
+/* Does a fork have what it was sent, or did one speak?  The zygote and its socket are gone. */
+static bool
+is_held(const struct life *program)
+{
+	char said;
+
+	return recv(program->report, &said, sizeof said, MSG_PEEK | MSG_DONTWAIT) != 0;
+}
+
+/* It was asked for, and nobody will say whether it is there. */
+static void
+give_up(struct zygote *z)
+{
+	struct life *program = take_first(z);
+
+	program->box->strays = true;
+	if (zygotes.strays == 0)
+		zygotes.strays = loop_after(0, bury_strays, NULL);
+	is_held(program) ? program_lost(program) : program_born(program, -1, -1);
 }
 
 static void
 lose(struct zygote *z)
 {
+	unsigned asked = z->under_way;
+
 	log_warn("a zygote ended", LOG_S("modules", z->modules));
 	loop_forget(z->sock);
 	z->watched = false;
@@ -332,8 +396,10 @@ lose(struct zygote *z)
 	while (waitpid(z->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	program_zygote_ended((uint32_t)(z - zygotes.all) + 1);
+	for (; asked > 0; asked--)
+		give_up(z);
 	while (z->first != NULL)
-		give_back(z);
+		program_born(take_first(z), -1, -1);
 }
 
 static void

@@ -4,7 +4,9 @@
 import contextlib
 import os
 import re
+import shutil
 import signal
+import tempfile
 import time
 
 import box as boxes
@@ -284,6 +286,40 @@ def test_X14_zygote_killed(box):
         assert (end.how, end.exit_code, end.out) == ("exited", 0, "7\n"), vars(end)
         time.sleep(1.1)
         assert box.tries("tell('again', True)", start="warm") == {"again": "True"} and len(box.zygotes()) >= 1
+
+
+@contextlib.contextmanager
+def with_module(box, name):
+    """Boxes whose zygotes have this module of tests/ (dying.c) in the place of theirs."""
+    folder = tempfile.mkdtemp(prefix="cloister-escape-")
+    other = None
+    try:
+        os.chmod(folder, 0o755)
+        for program in "box_run", "cloister-builder", "cloister-init":
+            shutil.copy(os.path.join(box.source, program), folder)
+        shutil.copy(os.path.join(os.path.dirname(box.probe), name), os.path.join(folder, "_zygote.so"))
+        other = boxes.Box(folder, box.probe, user=box.user)
+        yield other
+    finally:
+        if other is not None:
+            other.stop()
+        shutil.rmtree(folder)
+
+
+def test_X14_zygote_ends_before_it_tells(box):
+    """X-14, I20: no second program is started beside a fork that nobody was told of, whose box would take what is said to it for the other's; and
+    what such a fork left holds up no box's end.  LATE: it waits for a program; FIRST: it died; BLIND: its zygote lives, without a descriptor of it."""
+    for how in "LATE", "FIRST", "BLIND":
+        with with_module(box, f"zygote_{how}.so") as other:
+            began = other.begin("a = 1\na", start="warm", session=True, workspace="told").end()
+            assert (began.result, began.warm) == ("1", False), (how, vars(began))
+            assert len(other.alive()) == 2, (how, other.alive())
+            for number in range(2, 6):
+                end = other.begin("a += 1\na", start="warm", session=True, workspace="told").end()
+                assert getattr(end, "result", None) == str(number), (how, vars(end))
+            other.drop("told")
+            end = other.run("print(1)", start="warm libraries")
+            assert (end.out, end.warm) == ("1\n", False), (how, vars(end))
 
 
 def test_X14_a_terminals_signals_are_not_for_zygotes(box):
