@@ -12,74 +12,98 @@
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * What a character may be made of is a machine: a byte leads from each state to the next.  All of a
+ * byte's steps stand in one row, six bits each, and a state is known by where its step stands, so
+ * that a step is a shift: everybody waits while a program's megabytes are looked at.  Source: "A
+ * shift-based DFA", Per Vognsen.
+ */
+enum {
+	BEGIN = 0, /* all characters are whole */
+	BAD = 6,   /* and it stays so */
+	ONE = 12,  /* so many plain continuations to come */
+	TWO = 18,
+	THREE = 24,
+	AFTER_E0 = 30, /* a continuation to come that makes it no overlong form, */
+	AFTER_ED = 36, /* no surrogate, */
+	AFTER_F0 = 42,
+	AFTER_F4 = 48, /* and nothing over U+10FFFF */
+	STATE = 63,    /* the bits of one */
+
+	BLOCK = 32, /* bytes looked at before anybody asks what was found */
+};
+
+#define STEP(from, to) ((uint64_t)(to) << (from))
+#define FIRST(to) \
+	(STEP(BEGIN, to) | STEP(BAD, BAD) | STEP(ONE, BAD) | STEP(TWO, BAD) | STEP(THREE, BAD) | \
+	    STEP(AFTER_E0, BAD) | STEP(AFTER_ED, BAD) | STEP(AFTER_F0, BAD) | STEP(AFTER_F4, BAD))
+#define NEXT(e0, ed, f0, f4) \
+	(STEP(BEGIN, BAD) | STEP(BAD, BAD) | STEP(ONE, BEGIN) | STEP(TWO, ONE) | \
+	    STEP(THREE, TWO) | STEP(AFTER_E0, e0) | STEP(AFTER_ED, ed) | STEP(AFTER_F0, f0) | \
+	    STEP(AFTER_F4, f4))
+
+static const uint64_t steps[256] = {
+	[0x00 ... 0x7f] = FIRST(BEGIN),
+	[0x80 ... 0x8f] = NEXT(BAD, ONE, BAD, TWO),
+	[0x90 ... 0x9f] = NEXT(BAD, ONE, TWO, BAD),
+	[0xa0 ... 0xbf] = NEXT(ONE, BAD, TWO, BAD),
+	[0xc0 ... 0xc1] = FIRST(BAD),
+	[0xc2 ... 0xdf] = FIRST(ONE),
+	[0xe0] = FIRST(AFTER_E0),
+	[0xe1 ... 0xec] = FIRST(TWO),
+	[0xed] = FIRST(AFTER_ED),
+	[0xee ... 0xef] = FIRST(TWO),
+	[0xf0] = FIRST(AFTER_F0),
+	[0xf1 ... 0xf3] = FIRST(THREE),
+	[0xf4] = FIRST(AFTER_F4),
+	[0xf5 ... 0xff] = FIRST(BAD),
+};
+
+static inline uint64_t
+walk(uint64_t state, const unsigned char *s, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		state = steps[s[i]] >> (state & STATE);
+	return state & STATE;
+}
+
 /* Bytes of the character at the front, 0 where there is none. */
 static size_t
 front(const unsigned char *s, size_t size)
 {
-	/* Lead bytes from..to are followed by one byte low..high, then by plain continuations. */
-	static const struct {
-		unsigned char from, to, length, low, high;
-	} leads[] = {
-		{ 0xc2, 0xdf, 2, 0x80, 0xbf },
-		{ 0xe0, 0xe0, 3, 0xa0, 0xbf },
-		{ 0xe1, 0xec, 3, 0x80, 0xbf },
-		{ 0xed, 0xed, 3, 0x80, 0x9f },
-		{ 0xee, 0xef, 3, 0x80, 0xbf },
-		{ 0xf0, 0xf0, 4, 0x90, 0xbf },
-		{ 0xf1, 0xf3, 4, 0x80, 0xbf },
-		{ 0xf4, 0xf4, 4, 0x80, 0x8f },
-	};
+	uint64_t state = BEGIN;
 
-	if (s[0] < 0x80)
-		return 1;
-	if (s[0] < 0xc2 || s[0] > 0xf4 || size < 2 || (s[1] & 0xc0) != 0x80)
-		return 0;
-	for (size_t i = 0; i < sizeof leads / sizeof leads[0]; i++) {
-		if (s[0] < leads[i].from || s[0] > leads[i].to)
-			continue;
-		if (size < leads[i].length || s[1] < leads[i].low || s[1] > leads[i].high)
-			return 0;
-		for (size_t k = 2; k < leads[i].length; k++)
-			if ((s[k] & 0xc0) != 0x80)
-				return 0;
-		return leads[i].length;
+	for (size_t i = 0; i < size && state != BAD; i++) {
+		state = walk(state, s + i, 1);
+		if (state == BEGIN)
+			return i + 1;
 	}
 	return 0;
 }
 
-/* Bytes at the front that are ASCII: most text is, and eight of them are seen at once. */
-static size_t
-ascii(const unsigned char *s, size_t size)
+/* Most text is ASCII, and eight bytes of that are seen at once. */
+static bool
+are_ascii(const unsigned char *s)
 {
-	size_t n = 0;
+	uint64_t eight, found = 0;
 
-	for (uint64_t eight; n + sizeof eight <= size; n += sizeof eight) {
-		memcpy(&eight, s + n, sizeof eight);
-		if ((eight & 0x8080808080808080u) != 0)
-			break;
+	for (size_t i = 0; i < BLOCK; i += sizeof eight) {
+		memcpy(&eight, s + i, sizeof eight);
+		found |= eight;
 	}
-	while (n < size && s[n] < 0x80)
-		n++;
-	return n;
+	return (found & 0x8080808080808080u) == 0;
 }
 
 bool
 utf8_valid(const void *data, size_t size)
 {
 	const unsigned char *s = data;
+	uint64_t state = BEGIN;
 
-	for (size_t at = 0; at < size;) {
-		at += ascii(s + at, size - at);
-		if (at == size)
-			break;
-
-		size_t n = front(s + at, size - at);
-
-		if (n == 0)
-			return false;
-		at += n;
-	}
-	return true;
+	for (; size >= BLOCK && state != BAD; s += BLOCK, size -= BLOCK)
+		if (state != BEGIN || !are_ascii(s))
+			state = walk(state, s, BLOCK);
+	return walk(state, s, size < BLOCK ? size : 0) == BEGIN;
 }
 
 /* Eight bytes of ASCII without a zero byte: from each of those one can be taken without borrowing.
@@ -100,19 +124,40 @@ printed(const unsigned char *s, size_t size)
 
 	while (n + 8 <= size && are_printed(s + n))
 		n += 8;
-	while (n < size && s[n] < 0x80 && s[n] != 0)
-		n++;
 	return n;
+}
+
+/* Bytes of those blocks at the front that are text, up to the last character that is whole. */
+static size_t
+kept_blocks(const unsigned char *s, size_t size)
+{
+	uint64_t state = BEGIN, next;
+	size_t at = 0;
+
+	for (; size - at >= BLOCK; at += BLOCK, state = next) {
+		next = state;
+		if (state == BEGIN && printed(s + at, BLOCK) == BLOCK)
+			continue;
+		next = walk(state, s + at, BLOCK);
+		if (next == BAD || memchr(s + at, 0, BLOCK) != NULL)
+			break;
+	}
+	if (state != BEGIN)
+		while ((s[--at] & 0xc0) == 0x80)
+			;
+	return at;
 }
 
 /* Bytes at the front that stay as they are. */
 static size_t
 kept(const unsigned char *s, size_t size)
 {
-	size_t at = 0, n;
+	size_t at = kept_blocks(s, size), n;
 
-	for (; at < size; at += n) {
-		n = s[at] < 0x80 ? printed(s + at, size - at) : front(s + at, size - at);
+	for (; at < size && s[at] != 0; at += n) {
+		n = printed(s + at, size - at);
+		if (n == 0)
+			n = front(s + at, size - at);
 		if (n == 0)
 			break;
 	}
@@ -126,11 +171,23 @@ enum {
 	SPARE = sizeof replacement, /* bytes behind the room of mend_into() that it may write to */
 };
 
+static bool
+is_printed(unsigned char c)
+{
+	return c - 1u < 0x7f;
+}
+
 /* Is it worth a look at how much can be copied at once? */
 static bool
 begins_text(const unsigned char *s, size_t size)
 {
 	return s[0] < 0x80 ? size >= 8 && are_printed(s) : front(s, size) > 0;
+}
+
+static size_t
+kept_if_any(const unsigned char *s, size_t size)
+{
+	return begins_text(s, size) ? kept(s, size) : 0;
 }
 
 /* As many whole characters as have room; how many bytes they take, and from how many, *from.  In
@@ -143,7 +200,7 @@ mend_into(char *to, size_t room, const unsigned char *s, size_t size, size_t *fr
 	for (*from = 0; *from < size;) {
 		const unsigned char *c = s + *from;
 		size_t left = room - (size_t)(at - to), rest = size - *from;
-		bool begins = begins_text(c, rest), good = *c - 1u < 0x7f;
+		bool begins = begins_text(c, rest), good = is_printed(*c);
 		size_t n = begins ? kept(c, rest < left ? rest : left) : 0;
 
 		if (n > 0) {
@@ -169,9 +226,9 @@ utf8_mend(const void *data, size_t size)
 	const unsigned char *s = data;
 	size_t room = 0, n;
 
-	for (size_t at = 0; at < size; at += n + 1) {
-		n = kept(s + at, size - at);
-		room += n + (at + n < size ? REPLACEMENT : 0);
+	for (size_t at = 0; at<size; at += n> 0 ? n : 1) {
+		n = kept_if_any(s + at, size - at);
+		room += n > 0 ? n : is_printed(s[at]) ? 1 : REPLACEMENT;
 	}
 
 	char *mended = malloc(room + SPARE);

@@ -112,6 +112,43 @@ mends_at_every_place(void **state)
 		}
 }
 
+/* And what is not ASCII in blocks: a character or its half at every place of them. */
+static void
+looks_at_blocks_as_at_bytes(void **state)
+{
+	static const struct {
+		const char *good, *bad;
+	} parts[] = { { "\u00e9", "\xc3" }, { "\u20ac", "\xe2\x82" },
+		{ "\U0001f40d", "\xf0\x9f\x90" }, { "\ued7f", "\xed\xa0\x80" },
+		{ "\U0010ffff", "\xf4\x90\x80\x80" } };
+	char text[3 * BLOCK + 8];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(parts) * COUNT(parts); i++)
+		for (size_t at = 0; at + 4 < sizeof text; at++) {
+			const char *good = parts[i / COUNT(parts)].good;
+			const char *bad = parts[i % COUNT(parts)].bad;
+			size_t n = strlen(good), size = at - at % n, lost = strlen(bad);
+
+			for (size_t k = 0; k < size; k++)
+				text[k] = good[k % n];
+			assert_true(utf8_valid(text, size));
+			memcpy(text + size, bad, lost);
+			assert_false(utf8_valid(text, size + lost));
+			memset(text + size + lost, 'z', sizeof text - size - lost);
+			assert_false(utf8_valid(text, sizeof text));
+			copies = 0;
+
+			struct blob mended = utf8_mend(text, sizeof text);
+
+			assert_int_equal(mended.size, sizeof text + 2 * lost);
+			assert_memory_equal(mended.data, text, size);
+			assert_memory_equal((char *)mended.data + size, FFFD, 3);
+			assert_in_range(copies, 0, 9);
+			blob_clear(&mended);
+		}
+}
+
 /* Nobody else is served while it is mended: each stretch of text is copied at once. */
 static void
 mends_text_at_once(void **state)
@@ -286,6 +323,7 @@ main(void)
 		cmocka_unit_test(mends_bytes),
 		cmocka_unit_test(mends_everything),
 		cmocka_unit_test(mends_at_every_place),
+		cmocka_unit_test(looks_at_blocks_as_at_bytes),
 		cmocka_unit_test(mends_text_at_once),
 		cmocka_unit_test(fits_a_bound),
 		cmocka_unit_test(fits_without_the_middle),
