@@ -43,17 +43,20 @@ enum {
 	/* What libraries mix into their random states is the process's number: no program in a box
 	   has one like these. */
 	FIRST_PID = 20000,
-	PAUSE_MS = 1000, /* before one that died is started again */
-	STRAYS_MS = 20,  /* between two looks for children that nobody told of */
+	PAUSE_MS = 1000,       /* before one that died is started again, */
+	LONG_PAUSE_MS = 60000, /* or one that had to be ended */
+	SILENT_MS = 20000,     /* it is ended; who waits is not given up before, box/program.h */
+	STRAYS_MS = 20,        /* between two looks for children that nobody told of */
 };
 
 struct zygote {
 	const char *python, *modules;
 	pid_t pid;
 	int sock; /* -1: it is not there */
-	bool watched;
+	bool watched, ready;
 	int64_t not_before_ms;
 	unsigned starts, under_way;
+	uint64_t patience; /* a timer, while it has something to say */
 	struct life *first,
 	    **last; /* who waits to be born, oldest first; under_way of them asked */
 };
@@ -103,6 +106,7 @@ zygotes_set_dock(pid_t pid, int sock)
 	dock->modules = "of containers";
 	dock->pid = pid;
 	dock->sock = sock;
+	dock->ready = true; /* it has nothing to import */
 }
 
 bool
@@ -132,17 +136,19 @@ mount_tmp(void)
 
 /*
  * Its forks are to find them as a process that has just been started does, and so is its
- * interpreter, which remembers what it found; but what a terminal sends to all of us is not for it.
+ * interpreter, which remembers what it found, and whatever an import starts and ends; but what a
+ * terminal sends to all of us is not for it.
  */
 static void
-take_no_signal(void)
+take_plain_signals(void)
 {
-	sigset_t all;
+	sigset_t none;
 
 	for (int s = 1; s < NSIG; s++)
 		signal(s, SIG_DFL);
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, NULL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	setsid();
 }
 
 static void
@@ -162,7 +168,7 @@ become(const struct zygote *z, int sock)
 		if (from[i] < 0 || dup2(from[i], to[i]) < 0)
 			_exit(126);
 	dup2(0, 1);
-	take_no_signal();
+	take_plain_signals();
 	if (close_range(ZYGOTE_PROC + 1, ~0u, 0) < 0 || caps_pass_on() < 0 || chdir("/") < 0)
 		_exit(126);
 	execve(z->python, (char *const *)(uintptr_t)argv,
@@ -189,6 +195,28 @@ clone_zygote(const struct zygote *z)
 	return (pid_t)syscall(SYS_clone3, &args, sizeof args);
 }
 
+/* It hangs in an import, or was stopped: as one that died. */
+static void
+on_silence(void *self)
+{
+	struct zygote *z = self;
+
+	log_warn("a zygote is silent", LOG_S("modules", z->modules));
+	z->patience = 0;
+	z->not_before_ms = loop_now_ms() + LONG_PAUSE_MS;
+	kill(z->pid, SIGKILL);
+}
+
+/* As long as it has imported, or is to fork, from its last word on. */
+static void
+be_patient(struct zygote *z)
+{
+	bool due = !z->ready || z->under_way > 0;
+
+	loop_unset(z->patience);
+	z->patience = due ? loop_after(SILENT_MS, on_silence, z) : 0;
+}
+
 static void on_word(void *self, uint32_t events);
 
 static int
@@ -207,8 +235,11 @@ start(struct zygote *z, struct err *e)
 		become(z, pair[1]);
 	close(pair[1]);
 	z->sock = pair[0];
-	if (z->pid > 0)
+	z->ready = false;
+	if (z->pid > 0) {
+		be_patient(z);
 		return 0;
+	}
 	close(take_fd(&z->sock));
 	return err_set(e, ERR_unavailable, "no zygote can be started");
 }
@@ -290,6 +321,8 @@ send_orders(struct zygote *z)
 			return;
 		}
 		z->under_way++;
+		if (z->patience == 0)
+			be_patient(z);
 	}
 }
 
@@ -392,6 +425,8 @@ lose(struct zygote *z)
 	z->watched = false;
 	close(take_fd(&z->sock));
 	z->under_way = 0;
+	loop_unset(z->patience);
+	z->patience = 0;
 	kill(z->pid, SIGKILL);
 	while (waitpid(z->pid, NULL, 0) < 0 && errno == EINTR)
 		;
@@ -414,13 +449,17 @@ on_word(void *self, uint32_t events)
 	(void)events;
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (n != (ssize_t)sizeof word)
+	if (n != (ssize_t)sizeof word) {
 		lose(z);
-	else if (word.said == ZYGOTE_BORN)
+		return;
+	}
+	z->ready = true;
+	if (word.said == ZYGOTE_BORN)
 		on_born(z, &word, nfds > 0 ? pidfd : -1);
 	else if (word.said == ZYGOTE_REAPED)
 		program_reaped_by(
 		    (uint32_t)(z - zygotes.all) + 1, word.pid, word.status, &word.usage);
+	be_patient(z);
 }
 
 void

@@ -61,9 +61,9 @@ class Waiting:
 
 class Box:
     """One box_run with its builder; prefix: a command that starts it otherwise than it is started as a rule; arguments:
-    the builder's."""
+    the builder's; zygotes: what each has imported."""
 
-    def __init__(self, folder, probe, user=None, prefix=(), arguments=()):
+    def __init__(self, folder, probe, user=None, prefix=(), arguments=(), zygotes=("", LIBRARIES)):
         self.user, self.source, self.folder, self.probe, self.start = user, folder, folder, probe, "cold"
         # What an ordinary user starts must be where that user can read it.
         if user is not None:
@@ -74,8 +74,8 @@ class Box:
         as_user = {} if user is None else {"user": user, "group": user, "extra_groups": []}
         self.canary = secrets.token_hex(16)
         clean = {"PATH": "/usr/bin:/bin", "CANARY": self.canary}
-        zygotes = [word for modules in ("", LIBRARIES) for word in ("zygote", PYTHON, modules, "--")]
-        self.process = subprocess.Popen([*prefix, os.path.join(self.folder, "box_run"), *zygotes, *arguments],
+        words = [word for modules in zygotes for word in ("zygote", PYTHON, modules, "--")]
+        self.process = subprocess.Popen([*prefix, os.path.join(self.folder, "box_run"), *words, *arguments],
                                         stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, env=clean, cwd="/", **as_user)
         self.isolation = json.loads(self.process.stdout.readline())["isolation"]

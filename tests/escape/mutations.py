@@ -6,6 +6,7 @@ The builder is tests/cloister-builder-without (without.c); the one that is shipp
 
 import os
 import shutil
+import signal
 import tempfile
 
 import box as boxes
@@ -125,3 +126,19 @@ def test_control(box):
 def test_without_the_seccomp_program(box):
     """I27: nor is a box made where the program that was loaded is not the one in force."""
     check(box, "seccomp program")
+
+
+def test_a_silent_zygote_is_not_waited_for(box):
+    """I20: one that hangs is ended, and who waits for it is started from the file; here a twentieth of its time is over."""
+    folder = made_without(box, "patience")
+    hasty = boxes.Box(folder, box.probe)
+    try:
+        hasty.run("pass", start="warm")
+        for pid in hasty.zygotes():
+            os.kill(pid, signal.SIGSTOP)
+        end = hasty.run("print(1)", start="warm")
+        assert (end.out, end.warm) == ("1\n", False), vars(end)
+        assert not hasty.zygotes()
+    finally:
+        hasty.stop()
+        shutil.rmtree(folder)

@@ -278,20 +278,22 @@ gather(void)
 
 /* ---- the module ---- */
 
-/* A program that is stopped and goes on, thousands of times a second, is no news to its parent. */
+/* A program that is stopped and goes on, thousands of times a second, is no news to its parent; and
+ * no signal is, from here on. */
 static bool
 open_all(void)
 {
 	const struct sigaction ends_only = { .sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP };
 	struct err e;
-	sigset_t child;
+	sigset_t all, child;
 
+	sigfillset(&all);
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	/* Its place in the file is shared with other zygotes. */
 	if (pread(ZYGOTE_START, &zygote.start, sizeof zygote.start, 0) !=
 		(ssize_t)sizeof zygote.start ||
-	    sigaction(SIGCHLD, &ends_only, NULL) < 0 || sigprocmask(SIG_BLOCK, &child, NULL) < 0)
+	    sigaction(SIGCHLD, &ends_only, NULL) < 0 || sigprocmask(SIG_BLOCK, &all, NULL) < 0)
 		return false;
 	close(ZYGOTE_START);
 	zygote.children = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
