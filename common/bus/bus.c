@@ -195,6 +195,17 @@ bus_needs(void)
 	return &bus.needs;
 }
 
+/* The first is taken in any case, and begins the turn. */
+bool
+bus_goes_on(struct bus_turn *t)
+{
+	int64_t now_us = loop_now_us();
+
+	if (t->messages++ == 0)
+		t->until_us = now_us + BUS_TURN_US;
+	return t->messages <= BUS_BATCH && now_us < t->until_us;
+}
+
 /* Every source has its turn, whatever the first ones found. */
 static bool
 pump_sockets(bool all)

@@ -300,7 +300,7 @@ room(void *self, const struct parcel *p)
 }
 
 static bool
-receive(struct link *l, size_t *bytes)
+receive(struct link *l)
 {
 	const struct intake in = { .socket = l->socket, .room = room, .self = l };
 	struct parcel p;
@@ -309,7 +309,6 @@ receive(struct link *l, size_t *bytes)
 
 	if (rc == 0)
 		return false;
-	*bytes += p.bytes;
 	if (rc < 0) {
 		bus_malformed(l->to, &e);
 		return true;
@@ -326,7 +325,6 @@ static void
 see_events(void *self, uint32_t unused)
 {
 	struct link *l = self;
-	size_t bytes = 0;
 
 	(void)unused;
 	for (int event, fd; (event = socket_event(l->monitor, &fd)) != 0;) {
@@ -338,7 +336,7 @@ see_events(void *self, uint32_t unused)
 			say_hello(l);
 		} else if (event == ZMQ_EVENT_DISCONNECTED) {
 			connection_clear(&l->connection);
-			while (receive(l, &bytes))
+			while (receive(l))
 				;
 			l->connected = false;
 			lose(l, "connection closed");
@@ -354,11 +352,11 @@ client_pump(bool all)
 	bool more = false;
 
 	for (struct link *l = links; l < links + nlinks; l++) {
-		size_t bytes = 0;
+		struct bus_turn turn = { 0 };
 
 		l->stirred |= all;
-		for (int i = 0; i < BUS_BATCH && bytes < BUS_BATCH_BYTES && l->stirred; i++)
-			l->stirred = receive(l, &bytes);
+		while (l->stirred && bus_goes_on(&turn))
+			l->stirred = receive(l);
 	}
 	for (const struct link *l = links; l < links + nlinks; l++)
 		more |= l->stirred;

@@ -15,7 +15,7 @@ enum {
 	BUS_CLIENT_STALE_MS = 4000, /* it knows of itself that it is about to be */
 	BUS_MAX_ASKS = 4096,        /* open ones; ids below are of hellos */
 	BUS_BATCH = 64,             /* messages of one socket before others have their turn, */
-	BUS_BATCH_BYTES = 4 << 20,  /* and about so many bytes */
+	BUS_TURN_US = 1000,         /* or fewer, where it takes long to handle them */
 };
 
 struct bus {
@@ -47,6 +47,14 @@ void bus_compare(const struct hello *, struct build *);
 /* Why a message is not exchanged with a peer whose build differs in it.  -1. */
 int bus_refuse_build(
     enum msg_id, enum peer, const char *instance, const struct build *, struct err *);
+
+/* Messages of one socket, from { 0 }: may one more be taken before others have their turn? */
+struct bus_turn {
+	int messages;
+	int64_t until_us;
+};
+
+bool bus_goes_on(struct bus_turn *);
 
 /* Packs a message of the bus itself, which fits its bounds by construction. */
 struct packed bus_pack(enum msg_id, void *msg);

@@ -384,7 +384,7 @@ room(void *self, const struct parcel *p)
 }
 
 static bool
-receive(struct server *s, size_t *bytes)
+receive(struct server *s)
 {
 	const struct intake in = { .socket = s->socket, .routed = true, .room = room, .self = s };
 	struct parcel p;
@@ -394,7 +394,6 @@ receive(struct server *s, size_t *bytes)
 	if (rc == 0)
 		return false;
 	struct caller *c = find_caller(s, &p.from);
-	*bytes += p.bytes;
 	connection_heard(s->connections, p.fd, c != NULL);
 	if (rc < 0) {
 		bus_malformed(s->peer, &e);
@@ -446,11 +445,11 @@ server_pump(bool all)
 	bool more = zap_pump();
 
 	for (struct server *s = servers; s < servers + nservers; s++) {
-		size_t bytes = 0;
+		struct bus_turn turn = { 0 };
 
 		s->stirred |= all;
-		for (int i = 0; i < BUS_BATCH && bytes < BUS_BATCH_BYTES && s->stirred; i++)
-			s->stirred = receive(s, &bytes);
+		while (s->stirred && bus_goes_on(&turn))
+			s->stirred = receive(s);
 	}
 	for (const struct server *s = servers; s < servers + nservers; s++)
 		more |= s->stirred;

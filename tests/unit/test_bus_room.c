@@ -2,7 +2,8 @@
 /*
  * test_bus_room.c - what waits in a process for a peer is bounded by bytes, and who asked hears of
  * it where there is no room: answers to a client that does not read, and requests for a server that
- * is not there.  What a client has open is bounded whatever connections it makes.
+ * is not there.  What a client has open is bounded whatever connections it makes, and so is what is
+ * handled before others have their turn.
  */
 #include "tests/unit/bus_peer.h"
 #include "tests/unit/raw.h"
@@ -240,6 +241,55 @@ request_for_a_full_connection_is_told_so(void **state)
 	assert_true(peer_try("echo").replied);
 }
 
+/* ---- what is handled at once ---- */
+
+enum {
+	ANSWERS = 40,
+};
+
+static int64_t late_us; /* that each look at the clock makes it */
+static unsigned turns;
+
+int64_t __real_loop_now_us(void);
+int64_t __wrap_loop_now_us(void);
+
+int64_t
+__wrap_loop_now_us(void)
+{
+	static int64_t passed_us;
+
+	passed_us += late_us;
+	return __real_loop_now_us() + passed_us;
+}
+
+static bool
+count_turns(void *self)
+{
+	turns++;
+	(void)self;
+	return false;
+}
+
+/* However many messages are there already: a peer decides how long each takes. */
+static void
+messages_that_take_long_let_others_go_on(void **state)
+{
+	struct outcome all[ANSWERS];
+	struct err e;
+
+	(void)state;
+	pair();
+	for (size_t i = 0; i < ANSWERS; i++)
+		peer_ask(&all[i], "echo", NULL, 0);
+	usleep(300000); /* all of them have come */
+	assert_int_equal(loop_before_wait(count_turns, NULL, &e), 0);
+	late_us = 1000;
+	turns = 0;
+	assert_true(peer_wait(&all[ANSWERS - 1], 5000));
+	late_us = 0;
+	assert_in_range(turns, ANSWERS - 1, 10000);
+}
+
 #define room_test(f) cmocka_unit_test_setup_teardown(f, raw_setup, teardown)
 
 int
@@ -253,6 +303,7 @@ main(void)
 		room_test(requests_that_wait_are_bounded),
 		room_test(open_requests_of_a_daemon_are_bounded),
 		room_test(request_for_a_full_connection_is_told_so),
+		room_test(messages_that_take_long_let_others_go_on),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
