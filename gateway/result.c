@@ -8,10 +8,10 @@
 #include "gateway/rpc/write.h"
 
 #include "common/auto.h"
+#include "common/codec/base64.h"
 #include "common/jschema.h"
 #include "common/utf8.h"
 
-#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -84,15 +84,16 @@ is_picture(const struct rich *r)
 static int
 add_picture(json_t *images, struct rich *r)
 {
-	size_t room = sodium_base64_encoded_len(r->data.size, sodium_base64_VARIANT_ORIGINAL);
-	auto_free char *text = malloc(room);
+	auto_free char *text = malloc(base64_room(r->data.size));
 
 	if (text == NULL)
 		return -1;
-	sodium_bin2base64(text, room, r->data.data, r->data.size, sodium_base64_VARIANT_ORIGINAL);
+
+	json_t *data = json_stringn_nocheck(text, base64_write(text, r->data.data, r->data.size));
+
 	blob_clear(&r->data);
 	return json_array_append_new(images,
-	    json_pack("{s:s, s:s, s:s}", "type", "image", "data", text, "mimeType", r->mime_type));
+	    json_pack("{s:s, s:o, s:s}", "type", "image", "data", data, "mimeType", r->mime_type));
 }
 
 /* Image content of all pictures in *reply, which are taken out of it; NULL: no memory. */

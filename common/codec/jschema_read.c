@@ -6,12 +6,12 @@
  * it, and should let it do better.
  */
 #include "common/auto.h"
+#include "common/codec/base64.h"
 #include "common/codec/field.h"
 #include "common/jschema.h"
 #include "common/wire.h"
 
 #include <math.h>
-#include <sodium.h>
 #include <string.h>
 
 static int read_message(enum msg_id, const json_t *from, void *msg, struct err *);
@@ -54,18 +54,16 @@ read_page(const struct field *f, const json_t *from, void *slot, struct err *e)
 static int
 read_blob(const struct field *f, const json_t *from, void *slot, struct err *e)
 {
-	const char *text = json_string_value(from), *end;
+	const char *text = json_string_value(from);
 	size_t size = json_string_length(from), got;
 	auto_free char *data = NULL;
 
 	/* Too long even if two characters of it are padding: said before it is decoded. */
-	if (size / 4 * 3 > (uint64_t)f->high + 2 && field_bytes(f, size / 4 * 3, e) < 0)
+	if (base64_most(size) > (uint64_t)f->high + 2 && field_bytes(f, base64_most(size), e) < 0)
 		return -1;
-	if ((data = malloc(size / 4 * 3 + 1)) == NULL)
+	if ((data = malloc(base64_most(size) + 1)) == NULL)
 		return err_sys(e, "%s", f->name);
-	if (sodium_base642bin((unsigned char *)data, size / 4 * 3 + 1, text, size, NULL, &got, &end,
-		sodium_base64_VARIANT_ORIGINAL) != 0 ||
-	    end != text + size)
+	if (base64_read(data, &got, text, size) < 0)
 		return err_set(e, ERR_invalid_argument,
 		    "%s: not base64 (padding needed, no line breaks)", f->name);
 	if (field_bytes(f, got, e) < 0)

@@ -6,11 +6,11 @@
  * trusted to be short, shallow, or text.
  */
 #include "common/auto.h"
+#include "common/codec/base64.h"
 #include "common/codec/field.h"
 #include "common/jschema.h"
 #include "common/utf8.h"
 
-#include <sodium.h>
 #include <string.h>
 
 /* Decoders refuse what is not UTF-8, but what is written may never have met one. */
@@ -50,14 +50,12 @@ static json_t *
 write_blob(const struct field *f, const void *slot)
 {
 	const struct blob *b = slot;
-	size_t room = sodium_base64_encoded_len(b->size, sodium_base64_VARIANT_ORIGINAL);
-	auto_free char *text = malloc(room);
+	auto_free char *text = malloc(base64_room(b->size));
 
 	(void)f;
 	if (text == NULL)
 		return NULL;
-	sodium_bin2base64(text, room, b->data, b->size, sodium_base64_VARIANT_ORIGINAL);
-	return json_stringn_nocheck(text, room - 1);
+	return json_stringn_nocheck(text, base64_write(text, b->data, b->size));
 }
 
 /*

@@ -11,9 +11,9 @@
 
 #include "common/auto.h"
 #include "common/bus.h"
+#include "common/codec/base64.h"
 #include "common/timestamp.h"
 
-#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -225,11 +225,9 @@ static json_t *
 decode(const json_t *base64)
 {
 	size_t size = json_string_length(base64), got = 0;
-	auto_free char *bytes = malloc(size / 4 * 3 + 3);
+	auto_free char *bytes = malloc(base64_most(size) + 1);
 
-	if (bytes == NULL ||
-	    sodium_base642bin((unsigned char *)bytes, size / 4 * 3 + 3, json_string_value(base64),
-		size, NULL, &got, NULL, sodium_base64_VARIANT_ORIGINAL) != 0)
+	if (bytes == NULL || base64_read(bytes, &got, json_string_value(base64), size) < 0)
 		return NULL;
 	return json_stringn(bytes, got);
 }
