@@ -20,44 +20,16 @@ enum {
 	TEXT_BYTES = 1 << 20,
 };
 
-struct text {
-	char *data;
-	size_t size, room, limit;
-};
-
-static int
-append(const char *data, size_t size, void *self)
-{
-	struct text *t = self;
-
-	if (size > t->limit - t->size)
-		return -1;
-	if (t->size + size > t->room) {
-		size_t room = (t->size + size) * 2;
-		char *grown = realloc(t->data, room);
-
-		if (grown == NULL)
-			return -1;
-		t->data = grown;
-		t->room = room;
-	}
-	memcpy(t->data + t->size, data, size);
-	t->size += size;
-	return 0;
-}
-
 /* The JSON of *value as a JSON string; a remark instead where it is long and stands elsewhere. */
 static json_t *
 text_of(const json_t *value, size_t limit)
 {
-	struct text t = { .limit = limit };
-	int failed = write_json(value, append, &t);
-	json_t *text = failed ? json_string("{\"note\":\"too long to stand here, too; see "
-					    "structuredContent\"}")
-	                      : json_stringn_nocheck(t.data, t.size);
+	size_t size;
+	auto_free char *text = write_whole(value, limit, &size);
 
-	free(t.data);
-	return text;
+	return text == NULL ? json_string("{\"note\":\"too long to stand here, too; see "
+					  "structuredContent\"}")
+	                    : json_stringn_nocheck(text, size);
 }
 
 static json_t *

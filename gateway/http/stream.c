@@ -8,6 +8,7 @@
 
 #include "gateway/client.h"
 #include "gateway/http/web.h"
+#include "gateway/rpc/growing.h"
 #include "gateway/rpc/write.h"
 
 #include "common/auto.h"
@@ -64,46 +65,20 @@ count_lost(struct stream *s, size_t size)
 
 /* ---- making one ---- */
 
-struct text {
-	char *data;
-	size_t size, room, limit;
-};
-
 static int
-append(const char *data, size_t size, void *self)
+append_text(struct growing *t, const char *text)
 {
-	struct text *t = self;
-
-	if (size > t->limit - t->size)
-		return -1;
-	if (t->size + size > t->room) {
-		size_t room = (t->size + size) * 3 / 2 + 64;
-		char *grown = realloc(t->data, room);
-
-		if (grown == NULL)
-			return -1;
-		t->data = grown;
-		t->room = room;
-	}
-	memcpy(t->data + t->size, data, size);
-	t->size += size;
-	return 0;
-}
-
-static int
-append_text(struct text *t, const char *text)
-{
-	return append(text, strlen(text), t);
+	return growing_add(text, strlen(text), t);
 }
 
 /* The struct is written first, then the text behind it, all in one piece of memory. */
 static int
-open_event(struct text *t, const struct stream *s)
+open_event(struct growing *t, const struct stream *s)
 {
 	struct sse_event head = { .number = s->tag != 0 ? s->number + 1 : 0 };
 	char id[64];
 
-	if (append((char *)&head, offsetof(struct sse_event, text), t) < 0)
+	if (growing_add((char *)&head, offsetof(struct sse_event, text), t) < 0)
 		return -1;
 	if (s->tag == 0)
 		return 0;
@@ -112,7 +87,7 @@ open_event(struct text *t, const struct stream *s)
 }
 
 static int
-keep_event(struct stream *s, struct text *t)
+keep_event(struct stream *s, struct growing *t)
 {
 	struct sse_event *event = realloc(t->data, t->size);
 
@@ -145,13 +120,13 @@ int
 stream_add(struct stream *s, const json_t *message, size_t limit)
 {
 	size_t room = limit > s->waiting ? limit - s->waiting : 0;
-	struct text t = { .limit = room };
+	struct growing t = { .limit = room };
 	int failed = open_event(&t, s);
 
 	if (failed == 0)
 		failed = append_text(&t, "event: message\ndata: ");
 	if (failed == 0)
-		failed = write_json(message, append, &t);
+		failed = write_json(message, growing_add, &t);
 	if (failed == 0)
 		failed = append_text(&t, "\n\n");
 	if (failed == 0)
@@ -163,7 +138,7 @@ stream_add(struct stream *s, const json_t *message, size_t limit)
 int
 stream_add_text(struct stream *s, const char *name, const char *text)
 {
-	struct text t = { .limit = 65536 };
+	struct growing t = { .limit = 65536 };
 	int failed = open_event(&t, s);
 
 	if (failed == 0 && name != NULL)
@@ -180,7 +155,7 @@ stream_add_text(struct stream *s, const char *name, const char *text)
 int
 stream_prime(struct stream *s, int retry_ms)
 {
-	struct text t = { .limit = 256 };
+	struct growing t = { .limit = 256 };
 	char retry[64];
 	int failed = open_event(&t, s);
 

@@ -7,6 +7,7 @@
 #include "gateway/rpc/write.h"
 
 #include "gateway/rpc/constant.h"
+#include "gateway/rpc/growing.h"
 #include "gateway/rpc/plain.h"
 
 #include <limits.h>
@@ -279,38 +280,12 @@ write_json(const json_t *value, int (*put)(const char *data, size_t size, void *
 	return w.failed ? -1 : 0;
 }
 
-struct whole {
-	char *data;
-	size_t size, room, limit;
-};
-
-static int
-append(const char *data, size_t size, void *self)
-{
-	struct whole *w = self;
-
-	if (size > w->limit - w->size)
-		return -1;
-	if (w->size + size > w->room) {
-		size_t room = (w->size + size) * 3 / 2 + 256;
-		char *grown = realloc(w->data, room);
-
-		if (grown == NULL)
-			return -1;
-		w->data = grown;
-		w->room = room;
-	}
-	memcpy(w->data + w->size, data, size);
-	w->size += size;
-	return 0;
-}
-
 char *
 write_whole(const json_t *value, size_t limit, size_t *size)
 {
-	struct whole w = { .limit = limit };
+	struct growing w = { .limit = limit };
 
-	if (write_json(value, append, &w) == 0) {
+	if (write_json(value, growing_add, &w) == 0) {
 		*size = w.size;
 		return w.data;
 	}
