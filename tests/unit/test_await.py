@@ -83,13 +83,43 @@ def test_an_interrupt_ends_what_waits(folder):
             check(talk, [("tidied, 'left' in globals()", 0, "", [True, False]), ("await asyncio.sleep(0, 3)", 0, "", 3)])
 
 
+# Has SIGINT handled, as the interpreter would, where the loop comes to the nth line of its own work from here on.
+INTERRUPT_AT = """
+import asyncio, os, selectors, signal, sys
+steps = ticks = 0
+OURS = os.path.dirname(asyncio.__file__) + "/", selectors.__file__
+def trace(frame, event, argument):
+    global left
+    file = frame.f_code.co_filename
+    if event == "line" and file.startswith(OURS) and file != asyncio.tasks.__file__:  # sleep() is of a step
+        left -= 1
+        if left == 0:
+            sys.settrace(None)
+            signal.getsignal(signal.SIGINT)(signal.SIGINT, frame)
+    return trace
+def interrupt_at(n):
+    global left
+    left, frame = n, sys._getframe(1)
+    while frame is not None:
+        frame.f_trace, frame = trace, frame.f_back
+    sys.settrace(trace)
+async def tick():
+    global ticks
+    while True: ticks += 1; await asyncio.sleep(0)
+ticker = asyncio.get_event_loop().create_task(tick())
+"""
+
+
 def test_an_interrupt_loses_no_step(folder):
-    """Wherever it comes: an exception in the loop's own work would."""
+    """Wherever it comes: an exception in the loop's own work would, and what waits for that step would do so for ever."""
     with python(folder) as talk:
-        talk.statement("import asyncio\nsteps = 0")
-        for n in range(250):
-            assert interrupted(talk, "print('on')\nwhile await asyncio.sleep(0, True): steps += 1", n * 0.00001).error[0] == "KeyboardInterrupt"
-        assert talk.statement("steps > 250").result is True
+        assert talk.statement(INTERRUPT_AT).status == 0, talk.err()
+        for n in range(1, 161):  # a turn of the loop with two tasks has some 70 lines
+            reply = talk.statement(f"interrupt_at({n})\nwhile await asyncio.sleep(0, True): steps += 1")
+            assert reply.error[0] == "KeyboardInterrupt", (n, reply.frames, talk.err())
+            check(talk, [("before = ticks\nfor _ in range(3): await asyncio.sleep(0)\nticks > before", 0, "", True)])
+        end = talk.statement("steps, left").result
+        assert end[0] > 40 and end[1] == 0, end
 
 
 def test_who_handles_interrupts_does_so(folder):
