@@ -75,8 +75,10 @@ static uint8_t *
 read_last(uint8_t *to, const uint8_t values[256], const char *text)
 {
 	size_t padding = text[3] != '=' ? 0 : text[2] != '=' ? 1 : 2;
-	char four[4] = { text[0], text[1], padding == 2 ? 'A' : text[2],
-		padding > 0 ? 'A' : text[3] };
+	char four[4] = { 'A', 'A', 'A', 'A' };
+
+	memcpy(four, text, sizeof four - padding);
+
 	uint32_t bits = value_of(values, four);
 
 	if (bits == UINT32_MAX || (bits & ((1u << 8 * padding) - 1)) != 0)
