@@ -32,26 +32,34 @@ struct text {
 
 struct texts_found {
 	struct text items[TEXTS];
-	size_t count, cost;
+	size_t count, most; /* most: nobody asks what costs more than that */
 };
 
 /* ---- measuring ---- */
 
+struct count {
+	size_t bytes, most;
+};
+
 static int
 count(const char *data, size_t size, void *self)
 {
+	struct count *c = self;
+
 	(void)data;
-	*(size_t *)self += size;
-	return 0;
+	c->bytes += size;
+	return c->bytes <= c->most ? 0 : -1;
 }
 
+/* Of what costs more than that, only that it does: a program writes by the megabyte, and everybody
+ * waits meanwhile. */
 static size_t
-cost_of(const json_t *value)
+cost_of(const json_t *value, size_t most)
 {
-	size_t size = 0;
+	struct count c = { .most = most };
 
-	write_json(value, count, &size);
-	return size;
+	write_json(value, count, &c);
+	return c.bytes;
 }
 
 static size_t
@@ -72,12 +80,11 @@ add(struct texts_found *found, json_t *holder, enum msg_id of, const struct fiel
 	if (json_is_string(value) && json_string_length(value) < SHORT / BYTE_MAX)
 		return;
 
-	size_t cost = cost_of(value);
+	size_t cost = cost_of(value, found->most);
 
 	if (cost <= SHORT || found->count == TEXTS)
 		return;
 	found->items[found->count++] = (struct text){ holder, of, f, cost };
-	found->cost += cost;
 }
 
 static const struct field *
@@ -122,6 +129,25 @@ find(struct texts_found *found, enum msg_id id, json_t *value)
 		json_array_foreach(f->kind == KIND_LIST ? member : NULL, i, item)
 		    find(found, f->of, item);
 	}
+}
+
+/* What the value costs without those texts. */
+static size_t
+cost_of_rest(const struct texts_found *found, const json_t *value)
+{
+	json_t *taken[TEXTS];
+	size_t cost, nulls = found->count * (sizeof "null" - 1);
+
+	for (size_t i = 0; i < found->count; i++) {
+		const struct text *t = &found->items[i];
+
+		taken[i] = json_incref(json_object_get(t->holder, t->field->name));
+		json_object_set_new(t->holder, t->field->name, json_null());
+	}
+	cost = cost_of(value, found->most);
+	for (size_t i = 0; i < found->count; i++)
+		json_object_set_new(found->items[i].holder, found->items[i].field->name, taken[i]);
+	return cost > nulls ? cost - nulls : 0;
 }
 
 /* How long each may be so that all take no more than room: short ones leave theirs to the others.
@@ -181,9 +207,10 @@ whole_of(const struct text *t)
 	if (t->field->kind == KIND_PAGE || json_is_string(value))
 		return json_incref(value);
 
-	auto_free char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+	size_t size;
+	auto_free char *text = write_whole(value, SIZE_MAX, &size);
 
-	return text == NULL ? NULL : json_string(text);
+	return text == NULL ? NULL : json_stringn_nocheck(text, size);
 }
 
 /* The first items, as many as cost no more than share. */
@@ -195,7 +222,7 @@ cut_list(const json_t *list, size_t share)
 
 	json_array_foreach((json_t *)(uintptr_t)list, i, item)
 	{
-		cost += cost_of(item) + 1;
+		cost += cost_of(item, share) + 1;
 		if (cost > share - GAP_MAX || json_array_append(part, item) < 0)
 			break;
 	}
@@ -266,17 +293,16 @@ shorten(const struct account *who, const struct text *t, size_t share, json_t *l
 json_t *
 fit_value(const struct account *who, enum msg_id reply, json_t *value, size_t limit)
 {
-	struct texts_found found = { .count = 0 };
+	struct texts_found found = { .most = limit };
 	json_t *links = json_array();
 
 	if (limit > 0)
 		find(&found, reply, value);
 	/* Only now, for what cannot be cut may be very long. */
-	size_t cost = found.count == 0 ? 0 : cost_of(value), rest = cost - found.cost;
-
-	if (cost <= limit)
+	if (found.count == 0 || cost_of(value, limit) <= limit)
 		return links;
 
+	size_t rest = cost_of_rest(&found, value);
 	size_t share = share_of(&found, rest + ROOM_MIN > limit ? ROOM_MIN : limit - rest);
 
 	if (share < SHORT)

@@ -56,6 +56,34 @@ whole_of(const struct account *who, const char *uri)
 	return kept_get(who, id, name);
 }
 
+static size_t measured; /* bytes of JSON */
+
+struct seen {
+	int (*put)(const char *data, size_t size, void *self);
+	void *self;
+};
+
+static int
+see(const char *data, size_t size, void *self)
+{
+	const struct seen *seen = self;
+
+	measured += size;
+	return seen->put(data, size, seen->self);
+}
+
+int __real_write_json(const json_t *, int (*)(const char *, size_t, void *), void *);
+int __wrap_write_json(const json_t *, int (*)(const char *, size_t, void *), void *);
+
+int
+__wrap_write_json(
+    const json_t *value, int (*put)(const char *data, size_t size, void *self), void *self)
+{
+	struct seen seen = { put, self };
+
+	return __real_write_json(value, see, &seen);
+}
+
 static json_t *
 fit(json_t *value, size_t limit)
 {
@@ -123,6 +151,25 @@ the_middle_goes_and_is_kept(void **state)
 		json_decref(value);
 		json_decref(all);
 	}
+}
+
+/* Everybody waits while it is looked at. */
+static void
+what_is_far_too_long_is_not_measured(void **state)
+{
+	json_t *value = json_pack("{s:o, s:o, s:[s]}", "stdout", repeat("o", 1 << 20), "stderr",
+	    repeat("\x01", 1 << 20), "notes", "a note");
+
+	(void)state;
+	measured = 0;
+
+	json_t *links = fit(value, 20000);
+
+	assert_in_range(measured, 20000, 200000);
+	assert_in_range(length(value), 18500, 20000);
+	assert_int_equal(json_array_size(links), 2);
+	json_decref(links);
+	json_decref(value);
 }
 
 /* A short one leaves its room to the long ones; those in lists and JSON values count too. */
@@ -328,6 +375,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(short_results_stay),
 		cmocka_unit_test(the_middle_goes_and_is_kept),
+		cmocka_unit_test(what_is_far_too_long_is_not_measured),
 		cmocka_unit_test(long_texts_share_the_room),
 		cmocka_unit_test(the_end_of_a_list_goes),
 		cmocka_unit_test(nobody_else_reads_it),
