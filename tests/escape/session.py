@@ -158,9 +158,10 @@ def test_P07_programs_of_one_box(box):
 
 def test_X13_network_that_was_used(box):
     """X-13, N-04: a network namespace that another box had shows nothing of it: no socket, no counter, no setting to write."""
-    # The kernel counts these for all of the host at once, whoever reads them.
-    read = "import hashlib, re\nfor top, _, names in os.walk('/proc/self/net'):\n  for name in set(names) - {'softnet_stat'}:\n" \
-           "    try: tell(name, hashlib.sha256(re.sub(rb'(alloc|mem|orphan) \\d+', b'', open(os.path.join(top, name), 'rb').read())).hexdigest())\n" \
+    # The kernel counts these for all of the host at once, whoever reads them; of protocols, what the sockets of one hold and whether that is much.
+    read = "import hashlib, re\nhosts = re.compile(rb'(alloc|mem|orphan) \\d+|(?<=\\w)( +\\d+ +\\d+) +-?\\d+ +(?:yes|no|NI) ')\n" \
+           "for top, _, names in os.walk('/proc/self/net'):\n  for name in set(names) - {'softnet_stat'}:\n" \
+           "    try: tell(name, hashlib.sha256(hosts.sub(rb'\\2', open(os.path.join(top, name), 'rb').read())).hexdigest())\n" \
            "    except OSError as error: tell(name, errno.errorcode[error.errno])\n"
     fresh = box.tries(read)
     for _ in range(3):
