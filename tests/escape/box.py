@@ -154,10 +154,10 @@ class Box:
         own = link(f"/proc/{self.builder}/ns/pid")
         return [pid for pid in children(self.builder) if link(f"/proc/{pid}/ns/pid") == own]
 
-    def inmates(self, count=1, timeout=10):
+    def inmates(self, count=1, timeout=30):
         """Waits until so many boxes are at work: (pid 1 of the box, its first program) of each."""
         until = time.monotonic() + timeout
-        while time.monotonic() < until:
+        while (began := time.monotonic()) < until:
             found = {}
             for pid in self.alive():
                 inside = inner_pid(pid)
@@ -166,7 +166,7 @@ class Box:
             pairs = [(pids[1], pids[min(pids.keys() - {1})]) for pids in found.values() if 1 in pids and len(pids) > 1]
             if len(pairs) >= count and all(seccomp_filters(program) == 2 for _, program in pairs):
                 return pairs
-            time.sleep(0.01)
+            time.sleep(0.01 + time.monotonic() - began)  # to look takes from what is waited for
         raise AssertionError("no program started")
 
     def stop(self):
@@ -190,7 +190,7 @@ def read(path):
         return file.read()
 
 
-def until(condition, timeout=10):
+def until(condition, timeout=30):
     end = time.monotonic() + timeout
     while not condition():
         assert time.monotonic() < end, "it did not happen"

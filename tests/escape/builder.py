@@ -47,8 +47,8 @@ def gone(pids):
 
 def check_nothing_left(box, other, keeper, inside, groups):
     """All of it is gone, and soon; what runs beside it is not touched."""
-    boxes.until(lambda: gone([keeper, other.builder, *inside]), timeout=3)
-    boxes.until(lambda: not any(map(os.path.exists, groups)), timeout=3)
+    boxes.until(lambda: gone([keeper, other.builder, *inside]))
+    boxes.until(lambda: not any(map(os.path.exists, groups)))
     assert box.tries("tell('works', True)") == {"works": "True"}
 
 
@@ -74,15 +74,15 @@ def test_I20_keeper_killed(box):
     """I20: kill -9 of the keeper ends the builder with it; what it would have removed goes with the next builder."""
     other, keeper, inside, groups = at_work(box)
     os.kill(keeper, signal.SIGKILL)
-    boxes.until(lambda: gone([other.builder, *inside]), timeout=5)
+    boxes.until(lambda: gone([other.builder, *inside]))
     other.process.wait(timeout=10)
     for path in groups:
-        for procs in glob.glob(f"{path}/**/cgroup.procs", recursive=True):
-            assert not boxes.read(procs).strip(), procs
+        for procs in glob.glob(f"{path}/**/cgroup.procs", recursive=True):  # the kernel counts the dead for a moment
+            boxes.until(lambda at=procs: not boxes.read(at).strip())
     again = boxes.Box(box.source, box.probe, user=box.user)
     assert again.tries("tell('works', True)") == {"works": "True"}
     again.stop()
-    boxes.until(lambda: not any(map(os.path.exists, groups)), timeout=3)
+    boxes.until(lambda: not any(map(os.path.exists, groups)))
 
 
 def test_I20_builder_stopped(box):
@@ -103,13 +103,18 @@ def test_I20_builders_of_two_roots(box):
     far, far_keeper, far_inside, far_groups = at_work(box, prefix=root)
     assert not set(groups) & set(far_groups), (groups, far_groups)
     os.kill(far_keeper, signal.SIGKILL)
-    boxes.until(lambda: gone([far_keeper, far.builder, *far_inside]), timeout=5)
+    boxes.until(lambda: gone([far_keeper, far.builder, *far_inside]))
     far.process.wait(timeout=10)
     left = [path for path in far_groups if os.path.exists(path)]
-    again, _, _, again_groups = at_work(box, prefix=root)
-    assert not set(groups) & set(again_groups) and not set(left) - set(again_groups), (groups, left, again_groups)
-    again.process.kill()
-    boxes.until(lambda: not any(map(os.path.exists, again_groups)), timeout=5)
+    agains = []  # there may be a slot before it that another server on this machine had
+    while not agains or (set(left) - set(agains[-1][1]) and len(agains) < 5):
+        again, _, _, again_groups = at_work(box, prefix=root)
+        agains.append((again, again_groups))
+        assert not set(groups) & set(again_groups), (groups, again_groups)
+    assert not set(left) - set(again_groups), (left, agains)
+    for again, again_groups in agains:
+        again.process.kill()
+        boxes.until(lambda paths=again_groups: not any(map(os.path.exists, paths)))
     assert own.tries("tell('works', True)") == {"works": "True"} and all(map(os.path.exists, groups))
     own.process.kill()
     check_nothing_left(box, own, keeper, inside, groups)
