@@ -3,12 +3,18 @@
 #include "common/work.h"
 
 #include "common/auto.h"
+#include "common/log.h"
 #include "common/loop.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+
+enum {
+	FEW = 4,        /* threads; what several wait for, the disk does together */
+	TURN_US = 1000, /* of handing back; then others go on */
+};
 
 struct queue {
 	struct work *first, **last;
@@ -32,18 +38,23 @@ append(struct queue *q, struct work *w)
 	q->last = &w->next;
 }
 
+static struct work *
+first_of(struct queue *q)
+{
+	struct work *w = q->first;
+
+	if (w != NULL && (q->first = w->next) == NULL)
+		q->last = &q->first;
+	return w;
+}
+
 /* NULL: there is none left, and none will come. */
 static struct work *
 next_todo(void)
 {
 	while (work.todo.first == NULL && !work.ending)
 		pthread_cond_wait(&work.given, &work.lock);
-
-	struct work *w = work.todo.first;
-
-	if (w != NULL && (work.todo.first = w->next) == NULL)
-		work.todo.last = &work.todo.first;
-	return w;
+	return first_of(&work.todo);
 }
 
 static void *
@@ -63,30 +74,35 @@ labour(void *self)
 	return self;
 }
 
-static void
-hand_back(void)
+/* false: there is none. */
+static bool
+hand_back_one(void)
 {
 	pthread_mutex_lock(&work.lock);
 
-	struct work *w = work.done.first;
+	struct work *w = first_of(&work.done);
 
-	work.done = (struct queue){ NULL, &work.done.first };
 	pthread_mutex_unlock(&work.lock);
-	for (struct work *next; w != NULL; w = next) {
-		next = w->next;
+	if (w != NULL)
 		w->done(w);
-	}
+	return w != NULL;
 }
 
+/* Who was given a message or a file may have much to do with it: others have their turn then. */
 static void
 on_done(void *self, uint32_t events)
 {
+	int64_t until_us = loop_now_us() + TURN_US;
 	eventfd_t n;
 
 	(void)self;
 	(void)events;
 	eventfd_read(work.done_fd, &n);
-	hand_back();
+	while (hand_back_one())
+		if (loop_now_us() >= until_us) {
+			eventfd_write(work.done_fd, 1);
+			return;
+		}
 }
 
 int
@@ -118,6 +134,23 @@ work_give(struct work *w)
 }
 
 void
+work_do(struct work *w)
+{
+	struct err e;
+
+	if (work.nthreads == 0 && !work.ending && work_open(FEW, &e) < 0) {
+		log_warn("the loop itself does what takes long", LOG_E(&e));
+		work_close();
+	}
+	if (work.nthreads > 0) {
+		work_give(w);
+		return;
+	}
+	w->run(w);
+	w->done(w);
+}
+
+void
 work_close(void)
 {
 	pthread_mutex_lock(&work.lock);
@@ -126,9 +159,11 @@ work_close(void)
 	pthread_mutex_unlock(&work.lock);
 	while (work.nthreads > 0)
 		pthread_join(work.threads[--work.nthreads], NULL);
-	hand_back();
+	while (hand_back_one())
+		;
 	if (work.done_fd >= 0) {
 		loop_forget(work.done_fd);
 		close(take_fd(&work.done_fd));
 	}
+	work.ending = false;
 }

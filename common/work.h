@@ -22,5 +22,10 @@ enum {
 /* In the jail. */
 int work_open(size_t threads, struct err *);
 void work_give(struct work *);
+/*
+ * The same for who seldom has any: a few threads are made with the first.  Without them, as while
+ * work_close() waits, run() and done() are called at once.
+ */
+void work_do(struct work *);
 /* Waits for what was given; the loop is over, so done() is called from here. */
 void work_close(void);

@@ -9,7 +9,7 @@
 #include "gateway/http/web.h"
 #include "gateway/mcp/toolcall.h"
 #include "gateway/options.h"
-#include "gateway/rpc/jsonrpc.h"
+#include "gateway/rpc/parsing.h"
 #include "gateway/tools.h"
 
 #include "common/auto.h"
@@ -85,20 +85,79 @@ mcp_operation(json_t *message)
 	return o;
 }
 
-json_t *
-mcp_parse(struct http_request *r)
+struct body {
+	struct http_request *request;
+	void (*serve)(struct http_request *, json_t *message);
+	struct parsing *parsing;
+};
+
+static void
+serve_body(const struct body *body, json_t *message, json_t *answer)
+{
+	request_forget_body(body->request); /* its text is not needed any more, and may be long */
+	if (message == NULL)
+		guard_reply_json(body->request, MHD_HTTP_BAD_REQUEST, answer, NULL);
+	else
+		body->serve(body->request, message);
+	json_decref(message);
+}
+
+static void
+parsed(void *self, json_t *message, json_t *answer)
+{
+	struct body body = *(struct body *)self;
+
+	free(self);
+	body.request->self = NULL;
+	body.request->gone = NULL;
+	serve_body(&body, message, answer);
+}
+
+static void
+unread(struct http_request *r)
+{
+	struct body *body = r->self;
+
+	parsing_leave(body->parsing);
+	free(body);
+}
+
+static void
+parse_later(const struct body *body)
+{
+	struct http_request *r = body->request;
+	struct body *waits = malloc(sizeof *waits);
+
+	must(waits != NULL);
+	*waits = *body;
+	waits->parsing = parsing_new(&(struct parsing_spec){ .data = take_ptr(r->body),
+	    .size = r->size,
+	    .limit = options.max_message_bytes,
+	    .scan = take_ptr(r->scan),
+	    .done = parsed,
+	    .self = waits });
+	r->self = waits;
+	r->gone = unread;
+	parsing_start(waits->parsing);
+}
+
+void
+mcp_parse(struct http_request *r, void (*serve)(struct http_request *, json_t *message))
 {
 	static const struct scan of_nothing;
+	struct body body = { .request = r, .serve = serve };
 	struct line line = { .data = r->body == NULL ? "" : r->body,
 		.size = r->size,
 		.limit = options.max_message_bytes,
 		.scan = r->scan == NULL ? &of_nothing : r->scan };
-	json_t *answer = NULL, *message = jsonrpc_parse(&line, &answer);
+	json_t *answer = NULL, *message;
 
-	request_forget_body(r); /* its text is not needed any more, and may be long */
-	if (message == NULL)
-		guard_reply_json(r, MHD_HTTP_BAD_REQUEST, answer, NULL);
-	return message;
+	if (r->body != NULL && r->size > PARSING_BYTES) {
+		parse_later(&body);
+		return;
+	}
+	message = jsonrpc_parse(&line, &answer);
+	serve_body(&body, message, answer);
 }
 
 static void
@@ -280,6 +339,20 @@ has_claim(const json_t *batch)
 	return false;
 }
 
+static void
+serve(struct http_request *r, json_t *message)
+{
+	if (!guard_permits(r, message))
+		return;
+	if (has_claim(message))
+		refuse(r, jsonrpc_error(NULL, RPC_INVALID,
+			      "Invalid Request: requests of 2026-07-28 are not sent in batches"));
+	else if (claim_of(message) != NULL)
+		post_modern(r, message);
+	else
+		post_legacy(r, message);
+}
+
 void
 mcp_post(struct http_request *r)
 {
@@ -288,23 +361,7 @@ mcp_post(struct http_request *r)
 		    "Accept must name application/json, text/event-stream, or both");
 		return;
 	}
-
-	json_t *message = mcp_parse(r);
-
-	if (message == NULL)
-		return;
-	if (!guard_permits(r, message)) {
-		json_decref(message);
-		return;
-	}
-	if (has_claim(message))
-		refuse(r, jsonrpc_error(NULL, RPC_INVALID,
-			      "Invalid Request: requests of 2026-07-28 are not sent in batches"));
-	else if (claim_of(message) != NULL)
-		post_modern(r, message);
-	else
-		post_legacy(r, message);
-	json_decref(message);
+	mcp_parse(r, serve);
 }
 
 static void

@@ -17,5 +17,5 @@ void mcp_options(struct http_request *);
 
 /* Of a parsed message, for what is counted; texts of closed sets. */
 struct operation mcp_operation(json_t *message);
-/* The JSON of a body; NULL: it has replied. */
-json_t *mcp_parse(struct http_request *);
+/* Calls serve() with the JSON of a body, now or, where that is long, later; or replies. */
+void mcp_parse(struct http_request *, void (*serve)(struct http_request *, json_t *message));

@@ -122,23 +122,32 @@ begin(struct http_request *r, struct session *session, json_t *message)
 	dispatch_message(&session->client, (struct exchange *)posted, message, r->size);
 }
 
-void
-sse_post(struct http_request *r)
+/* NULL: it has replied. */
+static struct session *
+session_of(struct http_request *r)
 {
 	const char *id = request_query(r, "session_id");
 	struct session *session = id == NULL ? NULL : session_find(id, r->account, &by_sse);
 
-	if (session == NULL) {
+	if (session == NULL)
 		guard_refuse(r, MHD_HTTP_NOT_FOUND, NULL,
 		    "session_id is none of a stream that is open: GET /sse first");
-		return;
-	}
+	return session;
+}
 
-	json_t *message = mcp_parse(r);
+/* Its stream may have ended since. */
+static void
+serve(struct http_request *r, json_t *message)
+{
+	struct session *session = guard_permits(r, message) ? session_of(r) : NULL;
 
-	if (message == NULL)
-		return;
-	if (guard_permits(r, message))
+	if (session != NULL)
 		begin(r, session, message);
-	json_decref(message);
+}
+
+void
+sse_post(struct http_request *r)
+{
+	if (session_of(r) != NULL)
+		mcp_parse(r, serve);
 }

@@ -4,7 +4,8 @@
  *
  * A call takes two hundred of them, and all are gone when it is answered.  malloc has seven of a
  * size at hand, and goes the long way for each of the others.  Those that are kept are malloc's
- * own, in lists by what fits into them; how many is bounded.  For the one thread that makes values.
+ * own, in lists by what fits into them; how many is bounded.  Each thread has its own: what one
+ * made another may free.
  */
 #include "gateway/rpc/pieces.h"
 
@@ -24,7 +25,7 @@ struct piece {
 };
 
 /* At each place pieces of at least LEAST + place * STEP bytes. */
-static struct {
+static _Thread_local struct {
 	struct piece *first;
 	size_t count;
 } kept[SIZES];

@@ -2,5 +2,5 @@
 /* pieces.h - memory of JSON values. */
 #pragma once
 
-/* Before the first value is made.  From then on values are for one thread. */
+/* Before the first value is made. */
 void pieces_open(void);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * promise.c - requests, and ends of tasks, that wait for the disk.
- *
- * The threads are made with the first task: most gateways never have one.
  */
 #include "gateway/task/promise.h"
 
@@ -13,8 +11,6 @@
 #include "common/work.h"
 
 #include <string.h>
-
-enum { THREADS = 4 }; /* what several wait for, the disk does together */
 
 /* What a thread does; it sees nothing else. */
 struct job {
@@ -38,8 +34,6 @@ struct ending {
 	void *self;
 };
 
-static bool working, closing;
-
 /* ---- threads ---- */
 
 static void
@@ -51,21 +45,6 @@ run(struct work *work)
 	                           : record_end(j->owner, j->id, j->end, &j->error) < 0;
 }
 
-static bool
-have_threads(void)
-{
-	struct err e;
-
-	if (working || closing)
-		return !closing;
-	working = work_open(THREADS, &e) == 0;
-	if (!working) {
-		log_warn("the loop itself waits for the disk", LOG_E(&e));
-		work_close();
-	}
-	return working;
-}
-
 static void
 give(struct job *j, const char owner[RECORD_OWNER], const char id[RECORD_ID],
     void (*done)(struct work *))
@@ -73,22 +52,13 @@ give(struct job *j, const char owner[RECORD_OWNER], const char id[RECORD_ID],
 	j->work = (struct work){ .run = run, .done = done };
 	memcpy(j->owner, owner, sizeof j->owner);
 	memcpy(j->id, id, sizeof j->id);
-	if (have_threads()) {
-		work_give(&j->work);
-		return;
-	}
-	run(&j->work);
-	done(&j->work);
+	work_do(&j->work);
 }
 
 void
 promise_close(void)
 {
-	if (!working)
-		return;
-	closing = true; /* whatever that ends is kept by the loop itself */
 	work_close();
-	working = closing = false;
 }
 
 /* ---- beginnings ---- */
