@@ -133,6 +133,13 @@ work_give(struct work *w)
 	pthread_mutex_unlock(&work.lock);
 }
 
+static void
+do_now(struct work *w)
+{
+	w->run(w);
+	w->done(w);
+}
+
 void
 work_do(struct work *w)
 {
@@ -142,12 +149,19 @@ work_do(struct work *w)
 		log_warn("the loop itself does what takes long", LOG_E(&e));
 		work_close();
 	}
-	if (work.nthreads > 0) {
+	if (work.nthreads > 0)
 		work_give(w);
-		return;
-	}
-	w->run(w);
-	w->done(w);
+	else
+		do_now(w);
+}
+
+void
+work_over(struct work *w, size_t bytes)
+{
+	if (bytes > WORK_BYTES)
+		work_do(w);
+	else
+		do_now(w);
 }
 
 void

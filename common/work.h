@@ -17,6 +17,7 @@ struct work {
 
 enum {
 	WORK_MAX_THREADS = 64,
+	WORK_BYTES = 64 << 10, /* that are looked at: up to here handing it over is not worth it */
 };
 
 /* In the jail. */
@@ -27,5 +28,7 @@ void work_give(struct work *);
  * work_close() waits, run() and done() are called at once.
  */
 void work_do(struct work *);
+/* The same of what looks at so many bytes: at once where those are few. */
+void work_over(struct work *, size_t bytes);
 /* Waits for what was given; the loop is over, so done() is called from here. */
 void work_close(void);

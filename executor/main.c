@@ -30,6 +30,7 @@
 #include "executor/tools/session_tools.h"
 
 #include "common/daemon.h"
+#include "common/work.h"
 
 #include <seccomp.h>
 
@@ -70,6 +71,7 @@ start(struct err *e)
 static void
 stop(void)
 {
+	work_close();
 	run_end_all();
 	pool_stop();
 	if (!resume_keeps())

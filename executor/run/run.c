@@ -8,6 +8,7 @@
  *	checking  the validator reads the code, unless it did just now or the profile has no rules
  *	preparing the start is recorded; the workspace is there, files are put into it and listed
  *	running   the code, in a box made ahead, or in the session's
+ *	telling   what it wrote is made text, by a thread where that is long
  *	ending    what the program left is listed
  *
  * and ends in exactly one place, finish().  Somebody may stop wanting it at any moment (the caller
@@ -33,12 +34,14 @@
 #include "common/auto.h"
 #include "common/log.h"
 #include "common/loop.h"
+#include "common/work.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 struct run {
+	struct work work;         /* what came of it is worked out */
 	struct run *next, **link; /* all runs */
 	struct call *call;
 	char id[5 + 32 + 1];
@@ -55,6 +58,9 @@ struct run {
 	size_t nwritten;        /* of the plan's files */
 	struct changes changes; /* of the workspace's files */
 	struct execution reply;
+	struct box_end end;
+	struct workspace_limits left; /* then */
+	struct err why;               /* that failed */
 	struct collection collection; /* of what it left */
 	struct err over;              /* why nobody wants it any more */
 	bool recorded;                /* its start */
@@ -213,33 +219,54 @@ collect(void *self)
 	if (failed(run, NULL))
 		return;
 	run->reply.usage->queue_ms = run->queue_ms;
-	run->collection = (struct collection){
-		.workspace = run->workspace,
-		.reply = &run->reply,
-		.owner = owner_of(run),
-		.done = collected,
-		.self = run,
-	};
+	run->collection.workspace = run->workspace;
+	run->collection.owner = owner_of(run);
+	run->collection.done = collected;
+	run->collection.self = run;
 	if (fill_artifacts(run, &e) < 0)
 		finish(run, &e);
 	else
 		collect_start(&run->collection);
 }
 
+/* In a thread; nobody else touches the run meanwhile. */
+static void
+fill_reply(struct work *work)
+{
+	struct run *run = (struct run *)work;
+
+	if (outcome_fill(&run->reply, &run->end, &run->plan, &run->left, &run->why) == 0)
+		collect_settle(&run->collection, &run->why);
+}
+
+static void
+reply_filled(struct work *work)
+{
+	struct run *run = (struct run *)work;
+
+	box_end_clear(&run->end);
+	if (!failed(run, &run->why))
+		changes_after(&run->changes, run->workspace, run->plan.limits.room.files, collect);
+}
+
 static void
 code_done(void *self, struct box_end *end, const struct err *e)
 {
 	struct run *run = self;
-	struct workspace_limits left;
-	struct err why = { 0 };
 
 	run->works = NULL;
 	if (end == NULL)
-		why = *e;
-	else if (workspace_left(run->workspace, &left, &run->changes.bare, &why) == 0)
-		outcome_fill(&run->reply, end, &run->plan, &left, &why);
-	if (!failed(run, &why))
-		changes_after(&run->changes, run->workspace, run->plan.limits.room.files, collect);
+		run->why = *e;
+	if (end == NULL ||
+	    workspace_left(run->workspace, &run->left, &run->changes.bare, &run->why) < 0) {
+		failed(run, &run->why);
+		return;
+	}
+	run->end = *end;
+	*end = (struct box_end){ 0 };
+	run->collection.reply = &run->reply;
+	run->work = (struct work){ .run = fill_reply, .done = reply_filled };
+	work_over(&run->work, outcome_bytes(&run->end));
 }
 
 /* ---- running ---- */

@@ -13,6 +13,7 @@
 
 #include "common/auto.h"
 #include "common/crypto/hash.h"
+#include "common/work.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -108,6 +109,7 @@ artifact_changes(const struct files_tree *before, const struct files_tree *after
 /* ---- calls about a file of a session ---- */
 
 struct file_call {
+	struct work work; /* its digest is worked out */
 	struct call *call;
 	struct session_use use;
 	struct workspace *workspace;
@@ -153,6 +155,22 @@ begin_call(struct call *call, const char *session_id, bool *made, enum session_w
 	return NULL;
 }
 
+static void
+hash_content(struct work *work)
+{
+	struct file_call *f = (struct file_call *)work;
+
+	hash_hex(f->content.data, f->content.size, f->digest);
+}
+
+/* 50 MB of it would be the wait of everybody else. */
+static void
+hash_and(struct file_call *f, void (*then)(struct work *))
+{
+	f->work = (struct work){ .run = hash_content, .done = then };
+	work_over(&f->work, f->content.size);
+}
+
 /* ---- sandbox_upload_file ---- */
 
 static void
@@ -183,6 +201,14 @@ upload(void *self, struct workspace *workspace, const struct err *e)
 		files_write(workspace, f->path, &f->content, f->overwrite, uploaded, f);
 }
 
+static void
+upload_hashed(struct work *work)
+{
+	struct file_call *f = (struct file_call *)work;
+
+	session_wait(&f->use);
+}
+
 int
 artifact_on_sandbox_upload_file(struct call *call, void *request, struct err *e)
 {
@@ -208,37 +234,44 @@ artifact_on_sandbox_upload_file(struct call *call, void *request, struct err *e)
 	f->size = f->content.size;
 	f->offset = ask->offset;
 	f->overwrite = ask->overwrite;
-	hash_hex(f->content.data, f->content.size, f->digest);
-	session_wait(&f->use);
+	hash_and(f, upload_hashed);
 	return 0;
 }
 
 /* ---- sandbox_read_artifact ---- */
 
 static void
+read_hashed(struct work *work)
+{
+	struct file_call *f = (struct file_call *)work;
+	struct artifact_content reply = {
+		.session_id = strdup(f->use.session->id),
+		.path = artifact_path(f->path),
+		.mime_type = strdup(mime_of(f->path, f->type)),
+		.size = f->content.size,
+		.sha256 = strdup(f->digest),
+		.offset = f->piece.offset,
+		.total_size = f->piece.total,
+		.content_base64 = f->content,
+	};
+
+	f->content = (struct blob){ 0 };
+	end_call(f, &reply, NULL);
+	message_clear(MSG_artifact_content, &reply);
+}
+
+static void
 file_read(void *self, struct blob *content, const struct err *e)
 {
 	struct file_call *f = self;
-	struct artifact_content reply = { 0 };
 
 	if (content == NULL) {
 		end_call(f, NULL, e);
 		return;
 	}
-	hash_hex(content->data, content->size, f->digest);
-	reply = (struct artifact_content){
-		.session_id = strdup(f->use.session->id),
-		.path = artifact_path(f->path),
-		.mime_type = strdup(mime_of(f->path, f->type)),
-		.size = content->size,
-		.sha256 = strdup(f->digest),
-		.offset = f->piece.offset,
-		.total_size = f->piece.total,
-	};
-	reply.content_base64 = *content;
+	f->content = *content;
 	*content = (struct blob){ 0 };
-	end_call(f, &reply, NULL);
-	message_clear(MSG_artifact_content, &reply);
+	hash_and(f, read_hashed);
 }
 
 static void

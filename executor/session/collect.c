@@ -73,8 +73,8 @@ count(struct collection *c, const struct rich *r)
 	c->pictures += mime_is_picture(r->mime_type);
 }
 
-static int
-settle(struct collection *c, struct err *e)
+int
+collect_settle(struct collection *c, struct err *e)
 {
 	struct execution *reply = c->reply;
 	size_t kept = 0;
@@ -245,11 +245,6 @@ step(struct collection *c)
 void
 collect_start(struct collection *c)
 {
-	struct err e;
-
 	c->types_until_ms = loop_now_ms() + COLLECT_TYPES_MS;
-	if (settle(c, &e) < 0)
-		c->done(c->self, &e);
-	else
-		step(c);
+	step(c);
 }

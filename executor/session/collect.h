@@ -28,5 +28,7 @@ struct collection {
 	int64_t types_until_ms;
 };
 
-/* Calls done, at once where nothing was left. */
+/* Brings what is rich in *reply into bounds; in any thread, for it looks at megabytes. */
+int collect_settle(struct collection *, struct err *);
+/* After that.  Calls done, at once where nothing was left. */
 void collect_start(struct collection *);

@@ -14,6 +14,7 @@
 
 #include "common/auto.h"
 #include "common/loop.h"
+#include "common/work.h"
 
 #include <string.h>
 
@@ -152,7 +153,7 @@ mcp_parse(struct http_request *r, void (*serve)(struct http_request *, json_t *m
 		.scan = r->scan == NULL ? &of_nothing : r->scan };
 	json_t *answer = NULL, *message;
 
-	if (r->body != NULL && r->size > PARSING_BYTES) {
+	if (r->body != NULL && r->size > WORK_BYTES) {
 		parse_later(&body);
 		return;
 	}

@@ -6,10 +6,6 @@
 
 #include "gateway/rpc/jsonrpc.h"
 
-enum {
-	PARSING_BYTES = 64 << 10, /* up to here handing it over is not worth it */
-};
-
 struct parsing;
 
 struct parsing_spec {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fake.h - what the executor's files stand on, played by a script: the clock, the bus, the spool,
- * workspaces, boxes, programs and files.  Nothing is answered before the test says so; what was
- * killed while it had nothing to run ends with the next step of the script.
+ * fake.h - what the executor's files stand on, played by a script: the clock, threads, the bus, the
+ * spool, workspaces, boxes, programs and files.  Nothing is answered before the test says so; what
+ * was killed while it had nothing to run ends with the next step of the script.
  *
  * Texts and lists in a fake are the test's; a reply is kept as it came.
  */
@@ -50,7 +50,8 @@ enum fake_kind {
 	FAKE_TYPE,
 	FAKE_WRITE,
 	FAKE_FILL,
-	FAKE_RUN, /* code that a program has */
+	FAKE_RUN,    /* code that a program has */
+	FAKE_THREAD, /* what a thread was given */
 };
 
 struct fake_work {
@@ -103,6 +104,8 @@ struct fake_work *fake_over(enum fake_kind);
 void fake_occupy(struct workspace *, int boxes);
 /* The first open piece of work of that kind, or NULL. */
 struct fake_work *fake_find(enum fake_kind);
+/* A thread has done its part. */
+void fake_thread(void);
 /* Each ends it; e NULL: well. */
 void fake_make(const struct err *e);
 void fake_list(struct tree_entry *items, size_t count, const struct err *e);

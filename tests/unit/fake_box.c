@@ -3,6 +3,7 @@
 #include "fake.h"
 
 #include "common/auto.h"
+#include "common/work.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,6 +34,28 @@ struct program {
 
 static struct box *boxes;
 static struct program *programs;
+
+/* ---- work.h ---- */
+
+void
+work_over(struct work *w, size_t bytes)
+{
+	if (bytes > WORK_BYTES) {
+		fake_add(FAKE_THREAD, w, NULL);
+		return;
+	}
+	w->run(w);
+	w->done(w);
+}
+
+void
+fake_thread(void)
+{
+	struct work *w = fake_over(FAKE_THREAD)->done;
+
+	w->run(w);
+	w->done(w);
+}
 
 /* ---- box.h ---- */
 
@@ -331,7 +354,10 @@ fake_end_run(struct box_end end)
 
 	if (w->killed)
 		end.how = BOX_KILLED;
-	end.program_gone = end.program_gone || over || p->killed;
+
+	bool gone = end.program_gone || over || p->killed;
+
+	end.program_gone = gone;
 	end.cold = p->spec.zygote == 0;
 	end.isolation.backend = strdup("box");
 	end.isolation.limits_by = strdup("rlimit");
@@ -341,7 +367,7 @@ fake_end_run(struct box_end end)
 	p->events.done(p->self, &end);
 	if (over)
 		end_box(p->box, &fine);
-	else if (end.program_gone)
+	else if (gone)
 		end_program(p, &fine);
 	box_end_clear(&end);
 }

@@ -77,11 +77,14 @@ collected(void *self, const struct err *e)
 static void
 start(void)
 {
+	struct err e;
+
 	collection = (struct collection){
 		.reply = &run,
 		.owner = { "ann", "", NULL },
 		.done = collected,
 	};
+	assert_int_equal(collect_settle(&collection, &e), 0);
 	collect_start(&collection);
 }
 

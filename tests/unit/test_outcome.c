@@ -322,6 +322,7 @@ cuts_what_grows_when_it_is_mended(void **state)
 	memset((char *)how.out.data + size - 4, 'z', 4);
 	fake_make(NULL);
 	fake_end_run(how);
+	fake_thread();
 	assert_true(c->reply.execution.stdout_truncated);
 	assert_in_range(page->size, size - 6, size);
 	assert_memory_equal(page->data, "aaaa\xef\xbf\xbd\xef", 8);

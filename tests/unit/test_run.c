@@ -5,6 +5,8 @@
 #include "executor/run/stream.h"
 #include "executor/tools/session_tools.h"
 
+#include "common/work.h"
+
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +33,48 @@ runs_and_leaves_nothing(void **state)
 	assert_memory_equal(c->reply.execution.stdout.data, "1\n", 2);
 	assert_string_equal(c->reply.execution.isolation->backend, "box");
 	assert_int_equal(c->reply.execution.artifacts.count, 0);
+	fake_forget(c);
+}
+
+static struct box_end
+ended_with_much(void)
+{
+	struct box_end end = ended_well("");
+
+	blob_clear(&end.out);
+	end.out = (struct blob){ malloc(WORK_BYTES + 1), WORK_BYTES + 1 };
+	memset(end.out.data, 0xff, end.out.size);
+	return end;
+}
+
+/* What it wrote is everybody's wait otherwise. */
+static void
+much_output_is_looked_at_by_a_thread(void **state)
+{
+	struct fake_call *c = start((struct execute_code){ 0 });
+
+	(void)state;
+	fake_make(NULL);
+	fake_end_run(ended_with_much());
+	assert_int_equal(c->ended, 0);
+	fake_thread();
+	assert_true(c->reply.execution.success);
+	assert_int_equal(c->reply.execution.stdout.size, 3 * (WORK_BYTES + 1));
+	fake_forget(c);
+}
+
+static void
+nobody_waits_for_much_output(void **state)
+{
+	struct fake_call *c = start((struct execute_code){ 0 });
+
+	(void)state;
+	fake_make(NULL);
+	fake_end_run(ended_with_much());
+	cancel(c);
+	assert_int_equal(c->ended, 0); /* the thread has it */
+	fake_thread();
+	assert_int_equal(c->why.code, ERR_cancelled);
 	fake_forget(c);
 }
 
@@ -356,6 +400,7 @@ mends_output(void **state)
 	memset(how.out.data, 0xff, how.out.size);
 	fake_make(NULL);
 	fake_end_run(how);
+	fake_thread();
 	assert_in_range(c->reply.execution.stdout.size, 10485760 - 80, 10485760);
 	assert_true(c->reply.execution.stdout_truncated);
 	fake_forget(c);
@@ -451,6 +496,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(runs_and_leaves_nothing, begin, end),
+		cmocka_unit_test_setup_teardown(much_output_is_looked_at_by_a_thread, begin, end),
+		cmocka_unit_test_setup_teardown(nobody_waits_for_much_output, begin, end),
 		cmocka_unit_test_setup_teardown(does_not_run_unrecorded, begin, end),
 		cmocka_unit_test_setup_teardown(asks_the_validator_first, begin, end),
 		cmocka_unit_test_setup_teardown(asks_the_validator_once, begin, end),

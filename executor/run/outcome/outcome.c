@@ -404,6 +404,16 @@ fill_rich(struct execution *reply, struct box_end *end, struct err *e)
 	return 0;
 }
 
+size_t
+outcome_bytes(const struct box_end *end)
+{
+	size_t sum = end->out.size + end->err.size;
+
+	for (size_t i = 0; i < end->nrich; i++)
+		sum += end->rich[i].data.size;
+	return sum;
+}
+
 int
 outcome_fill(struct execution *reply, struct box_end *end, const struct plan *plan,
     const struct workspace_limits *left, struct err *e)
