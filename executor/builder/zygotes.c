@@ -293,32 +293,40 @@ ask(const struct zygote *z, struct life *program, struct err *e)
 }
 
 static struct life *
-take_first(struct zygote *z)
+take_at(struct zygote *z, struct life **at)
 {
-	struct life *program = z->first;
+	struct life *program = *at;
 
-	z->first = take_ptr(program->next);
-	if (z->first == NULL)
-		z->last = &z->first;
+	*at = take_ptr(program->next);
+	if (*at == NULL)
+		z->last = at;
 	return program;
 }
 
+static struct life *
+take_first(struct zygote *z)
+{
+	return take_at(z, &z->first);
+}
+
+/* One that cannot be asked is none of the zygote's fault, as a rule: this process has no descriptor
+ * left, or the kernel passes none.  If it has died, that is heard of soon. */
 static void
 send_orders(struct zygote *z)
 {
 	struct err e;
 
 	while (z->under_way < UNDER_WAY) {
-		struct life *next = z->first;
+		struct life **at = &z->first;
 
 		for (unsigned i = 0; i < z->under_way; i++)
-			next = next->next;
-		if (next == NULL)
+			at = &(*at)->next;
+		if (*at == NULL)
 			return;
-		if (ask(z, next, &e) < 0) {
-			log_warn("a zygote does not listen", LOG_E(&e));
-			kill(z->pid, SIGKILL);
-			return;
+		if (ask(z, *at, &e) < 0) {
+			log_warn("a zygote cannot be asked", LOG_E(&e));
+			program_born(take_at(z, at), -1, -1);
+			continue;
 		}
 		z->under_way++;
 		if (z->patience == 0)
@@ -449,7 +457,8 @@ on_word(void *self, uint32_t events)
 	(void)events;
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (n != (ssize_t)sizeof word) {
+	/* EMFILE: the word has come, and what it was sent with is lost. */
+	if (n != (ssize_t)sizeof word && (n >= 0 || errno != EMFILE)) {
 		lose(z);
 		return;
 	}

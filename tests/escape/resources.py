@@ -250,6 +250,24 @@ def test_R10_builder_without_descriptors(box):
         made.stop()
 
 
+def test_R10_zygote_of_one_without(box):
+    """R-10 (I6): and no zygote is ended for it, whose forks for others would start from their files."""
+    made = scarce(box, 1024)
+    try:
+        assert made.run("pass", start="warm").warm
+        zygotes = made.zygotes()
+        code = "import time; time.sleep(600)"
+        waiting = [made.begin(code, start="warm", disk_mb=1, tmp_mb=1, processes=2, wall_ms=600000) for _ in range(120)]
+        boxes.until(lambda: sum(not each.reply.empty() for each in waiting) > 20)
+        for each in waiting:
+            made.say({"kill": each.number})
+        for each in waiting:
+            each.end()
+        assert made.run("pass", start="warm").warm and made.zygotes() == zygotes
+    finally:
+        made.stop()
+
+
 def test_R11_objects(box):
     """R-11: there are no System V objects, message queues or keys to fill up."""
     tries = box.tries("""
