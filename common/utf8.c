@@ -94,16 +94,53 @@ are_ascii(const unsigned char *s)
 	return (found & 0x8080808080808080u) == 0;
 }
 
-bool
-utf8_valid(const void *data, size_t size)
+static uint64_t
+walk_text(uint64_t state, const unsigned char *s, size_t size)
 {
-	const unsigned char *s = data;
-	uint64_t state = BEGIN;
-
 	for (; size >= BLOCK && state != BAD; s += BLOCK, size -= BLOCK)
 		if (state != BEGIN || !are_ascii(s))
 			state = walk(state, s, BLOCK);
-	return walk(state, s, size < BLOCK ? size : 0) == BEGIN;
+	return walk(state, s, size < BLOCK ? size : 0);
+}
+
+/* Of two texts as many blocks as both have; returns how many bytes of each were walked. */
+static size_t
+walk_both(const unsigned char *s[2], uint64_t state[2], size_t size)
+{
+	size_t at = 0;
+
+	for (; size - at >= BLOCK && state[0] != BAD && state[1] != BAD; at += BLOCK) {
+		uint64_t one = state[0], other = state[1];
+
+		if (one == BEGIN && other == BEGIN && are_ascii(s[0] + at) && are_ascii(s[1] + at))
+			continue;
+		for (size_t i = at; i < at + BLOCK; i++) {
+			one = steps[s[0][i]] >> (one & STATE);
+			other = steps[s[1][i]] >> (other & STATE);
+		}
+		state[0] = one & STATE;
+		state[1] = other & STATE;
+	}
+	return at;
+}
+
+/* A step waits for the one before it, but not for those in another part of the text: so its halves
+ * are walked side by side. */
+bool
+utf8_valid(const void *data, size_t size)
+{
+	const unsigned char *s[2] = { data, data };
+	uint64_t state[2] = { BEGIN, BEGIN };
+	size_t half = size / 2;
+
+	while (half > 0 && utf8_inside(data, half, size))
+		half--;
+	s[1] += half;
+
+	size_t both = walk_both(s, state, half);
+
+	return walk_text(state[0], s[0] + both, half - both) == BEGIN &&
+	       walk_text(state[1], s[1] + both, size - half - both) == BEGIN;
 }
 
 /* Eight bytes of ASCII without a zero byte: from each of those one can be taken without borrowing.

@@ -149,6 +149,31 @@ looks_at_blocks_as_at_bytes(void **state)
 		}
 }
 
+/* Halves are looked at side by side: one byte that is none, at each place, in text of each kind. */
+static void
+sees_each_byte(void **state)
+{
+	static const char *const parts[] = { "a", "\u00e9", "\u20ac", "\U0001f40d" };
+	char text[5 * BLOCK];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(parts); i++)
+		for (size_t size = 1; size < sizeof text; size++) {
+			size_t n = strlen(parts[i]);
+
+			for (size_t k = 0; k < size; k++)
+				text[k] = k < size - size % n ? parts[i][k % n] : 'z';
+			assert_true(utf8_valid(text, size));
+			for (size_t at = 0; at < size; at++) {
+				char was = text[at];
+
+				text[at] = '\xff';
+				assert_false(utf8_valid(text, size));
+				text[at] = was;
+			}
+		}
+}
+
 /* Nobody else is served while it is mended: each stretch of text is copied at once. */
 static void
 mends_text_at_once(void **state)
@@ -324,6 +349,7 @@ main(void)
 		cmocka_unit_test(mends_everything),
 		cmocka_unit_test(mends_at_every_place),
 		cmocka_unit_test(looks_at_blocks_as_at_bytes),
+		cmocka_unit_test(sees_each_byte),
 		cmocka_unit_test(mends_text_at_once),
 		cmocka_unit_test(fits_a_bound),
 		cmocka_unit_test(fits_without_the_middle),
