@@ -147,12 +147,22 @@ def test_values_of_numpy_and_pandas(folder):
         import pandas  # noqa: F401
     except ImportError:
         return
-    ran = Ran(folder, "import pandas as p\np.DataFrame({'a': range(90000), 'b': 'some text'})")
+    ran = Ran(folder, "import pandas as p\nresult = p.DataFrame({'a': range(90000), 'b': 'some text'})")
     assert ran.result.startswith("DataFrame of more than 1048576 bytes as JSON; write it to a file instead. It begins: \n           a          b\n0")
     assert "89999  some text" in ran.result and len(ran.result) < 1000, ran.result
     ran = Ran(folder, "import pandas as p\nd = p.DataFrame({'a': [1, 2], 'b': ['x', None]})\n[d, d['a'], d.index]")
     assert ran.result == [{"index": [0, 1], "columns": ["a", "b"], "data": [[1, "x"], [2, None]]},
                           {"name": "a", "index": [0, 1], "data": [1, 2]}, [0, 1]], ran.result
+    # One that is only looked at is cut as it cuts itself; one that is handed over is not.
+    table, ends = "import numpy as n, pandas as p\nd = p.DataFrame({'a': range(61)})\n", [0, 1, 2, 3, 4, 56, 57, 58, 59, 60]
+    ran = Ran(folder, table + "[d, d['a'], d[:60], n.arange(1001), n.arange(1000), p.Index(range(1001))]")
+    frame, series, short, long_array, array, index = ran.result
+    assert frame["index"] == ends and frame["data"] == [[n] for n in ends] and frame["shape"] == [61, 1], frame
+    assert series["data"] == ends and series["shape"] == [61] and "first and last 5 rows" in series["note"], series
+    assert len(short["data"]) == 60 and "shape" not in short and long_array == "[   0    1    2 ...  998  999 1000]", (short, long_array)
+    assert len(array) == 1000 and index.startswith("RangeIndex("), index
+    result = Ran(folder, table + "result = [d, d['a'], n.arange(1001)]").result
+    assert [len(result[0]["data"]), len(result[1]["data"]), len(result[2])] == [61, 61, 1001]
 
 
 def test_names(folder):

@@ -177,6 +177,8 @@ static const struct {
 	{ { .how = BOX_EXITED, .exit_code = 1 }, false, "ValueError", "'await' outside function",
 	    "'await'", "Read stderr" },
 	{ { .how = BOX_EXITED, .exit_code = 1 }, false, "ValueError", "no", "no", "Read stderr" },
+	{ { .how = BOX_EXITED, .exit_code = 1 }, false, NULL, "no", "exit code 1", "Read stderr" },
+	{ { .how = BOX_EXITED, .exit_code = 1 }, false, NULL, NULL, "exit code 1", "end with 0" },
 	{ { .how = BOX_EXITED, .exit_code = 1 }, false, "FileNotFoundError",
 	    "[Errno 2] No such file or directory: '/mnt/data/a.csv'", "a.csv", "had no session" },
 	{ { .how = BOX_EXITED, .exit_code = 1 }, false, "Error",

@@ -361,7 +361,7 @@ class Driver:
         if "result" in self.scope and (file == FILE or assigned or self.scope["result"] is not before):
             value, assigned = self.scope["result"], True
         if value is not None or assigned:
-            self.tell(b"R", lambda: beside("values.py")["as_json"](value, MAX_RESULT))
+            self.tell(b"R", lambda: beside("values.py")["as_json"](value, MAX_RESULT, not assigned))
         self.tell_rich(value)
         return status
 

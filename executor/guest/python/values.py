@@ -11,21 +11,44 @@ from _json import encode_basestring
 MAX_DEPTH = 64
 MAX_REPR = 65536
 MAX_CELLS = 200000
+# Of what is only looked at, as pandas and numpy show it themselves.
+MAX_ROWS, END_ROWS, MAX_SHOWN = 60, 5, 1000
 
 
 class TooLarge(Exception):
     pass
 
 
-def _frame(value):
-    return value.to_dict("split") if value.size <= MAX_CELLS else str(value)
+def _rows(table, shown):
+    """The rows of it that are told, and what is to be said of that."""
+    if not shown or len(table) <= MAX_ROWS:
+        return table, {}
+    note = f"its first and last {END_ROWS} rows; all of it as the value of `result`, or in a file"
+    return table.iloc[[*range(END_ROWS), *range(-END_ROWS, 0)]], {"shape": table.shape, "note": note}
 
 
-def _series(value):
-    return ({"name": value.name, "index": value.index.tolist(), "data": value.tolist()}
-            if value.size <= MAX_CELLS else str(value))
+def _frame(value, shown):
+    rows, note = _rows(value, shown)
+    return {**rows.to_dict("split"), **note} if rows.size <= MAX_CELLS else str(value)
 
 
+def _series(value, shown):
+    rows, note = _rows(value, shown)
+    return ({"name": value.name, "index": rows.index.tolist(), "data": rows.tolist(), **note}
+            if rows.size <= MAX_CELLS else str(value))
+
+
+def _array(value, shown):
+    return value.tolist() if value.size <= (MAX_SHOWN if shown else MAX_CELLS) else str(value)
+
+
+# The same as FORMS, for those of which less is told where the value is no more than shown.
+TABLES = {
+    "numpy.ndarray": _array,
+    "pandas.core.frame.DataFrame": _frame,
+    "pandas.core.indexes.base.Index": _array,
+    "pandas.core.series.Series": _series,
+}
 # A type's name, or that of a type it is made from, to what is told in its place.
 FORMS = {
     "builtins.mappingproxy": dict,
@@ -40,10 +63,6 @@ FORMS = {
     "enum.Enum": lambda value: value.value,
     "fractions.Fraction": str,
     "numpy.generic": lambda value: value.item(),
-    "numpy.ndarray": lambda value: value.tolist() if value.size <= MAX_CELLS else str(value),
-    "pandas.core.frame.DataFrame": _frame,
-    "pandas.core.indexes.base.Index": lambda value: value.tolist() if value.size <= MAX_CELLS else str(value),
-    "pandas.core.series.Series": _series,
     "pathlib.PurePath": str,
     "uuid.UUID": str,
 }
@@ -52,8 +71,8 @@ FORMS = {
 class Writer:
     """Writes a value piece by piece, so that one which is too large ends early and not in all memory there is."""
 
-    def __init__(self, limit):
-        self.parts, self.room, self.open = [], limit, set()
+    def __init__(self, limit, shown):
+        self.parts, self.room, self.open, self.shown = [], limit, set(), shown
 
     def put(self, text):
         self.parts.append(text)
@@ -81,9 +100,9 @@ class Writer:
     # A form that gives the value back, as numpy's long double does, is none.
     def form(self, value):
         for kind in type(value).__mro__:
-            form = FORMS.get(f"{kind.__module__}.{kind.__qualname__}")
-            if form is not None:
-                other = form(value)
+            name = f"{kind.__module__}.{kind.__qualname__}"
+            if name in FORMS or name in TABLES:
+                other = FORMS[name](value) if name in FORMS else TABLES[name](value, self.shown)
                 if type(other) is type(value):
                     return False
                 self.value(other)
@@ -168,9 +187,12 @@ def utf8(text):
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
 
 
-def as_json(value, limit):
-    """JSON text in UTF-8 of at most limit bytes; where it would be larger, a string that says so and how it begins."""
-    writer = Writer(limit)
+def as_json(value, limit, shown=False):
+    """
+    JSON text in UTF-8 of at most limit bytes; where it would be larger, a string that says so and how it begins.  Of a
+    long table that is just shown, as the value of a last expression is, its ends are told.
+    """
+    writer = Writer(limit, shown)
     try:
         writer.value(value)
         data = utf8("".join(writer.parts))

@@ -241,6 +241,18 @@ message_of(enum err_code code, const struct box_end *end, const struct plan *pla
 	    end->signal == SIGSYS ? ": it made a system call that is not allowed here" : "");
 }
 
+/* Of a program that failed as none does of which more is known. */
+static const char *
+hint_of_failure(const struct box_end *end, const struct plan *plan)
+{
+	if (!plan->capture)
+		return "Correct the program and run it again; capture_output shows what it says.";
+	if (end->err.size > 0 || end->error_type != NULL)
+		return err_remedy(ERR_program_failed);
+	return "It wrote nothing to stderr. Any exit code but 0 counts as a failure: if it is "
+	       "none, as where grep finds nothing, let the program end with 0.";
+}
+
 /* What to do next, and how far a call may go; a session's box is made once. */
 static char *
 hint_of(enum err_code code, const struct box_end *end, const struct plan *plan,
@@ -282,9 +294,9 @@ hint_of(enum err_code code, const struct box_end *end, const struct plan *plan,
 	                        ? symptom_hint(end, in_session)
 	                        : NULL;
 
-	if (known == NULL && code == ERR_program_failed && !plan->capture)
-		known = "Correct the program and run it again; capture_output shows what it says.";
-	return strdup(known != NULL ? known : remedy);
+	return strdup(known != NULL                ? known
+		      : code == ERR_program_failed ? hint_of_failure(end, plan)
+						   : remedy);
 }
 
 /* It was refused processes, and that is not what it is said to have ended for. */
