@@ -221,6 +221,8 @@ ask_status(struct life *life)
 		err_set(&life->answer.error, ERR_internal,
 		    "how it ended is not known, for its zygote ended with it");
 		finish(life);
+	} else {
+		zygotes_expect(life->order.zygote);
 	}
 }
 

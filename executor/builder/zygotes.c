@@ -207,7 +207,7 @@ on_silence(void *self)
 	kill(z->pid, SIGKILL);
 }
 
-/* As long as it has imported, or is to fork, from its last word on. */
+/* As long as it imports, or is to fork, from its last word on. */
 static void
 be_patient(struct zygote *z)
 {
@@ -469,6 +469,15 @@ on_word(void *self, uint32_t events)
 		program_reaped_by(
 		    (uint32_t)(z - zygotes.all) + 1, word.pid, word.status, &word.usage);
 	be_patient(z);
+}
+
+void
+zygotes_expect(uint32_t number)
+{
+	struct zygote *z = &zygotes.all[number - 1];
+
+	if (z->patience == 0 && z->sock >= 0)
+		z->patience = loop_after(SILENT_MS, on_silence, z);
 }
 
 void

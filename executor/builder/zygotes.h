@@ -20,5 +20,7 @@ bool zygotes_have(uint32_t number);
  * program_reaped().  -1: it cannot be had now, and nobody will come.
  */
 int zygotes_ask(struct life *program);
+/* A child of that zygote has ended: one that does not tell how is not waited for without end. */
+void zygotes_expect(uint32_t number);
 /* For the end; they are waited for by who calls this. */
 void zygotes_kill(void);

@@ -142,3 +142,20 @@ def test_a_silent_zygote_is_not_waited_for(box):
     finally:
         hasty.stop()
         shutil.rmtree(folder)
+
+
+def test_a_silent_zygote_holds_no_box(box):
+    """I8, I20: nor is it waited for when a fork of it has ended, whose box is not gone before somebody has asked how."""
+    folder = made_without(box, "patience")
+    hasty = boxes.Box(folder, box.probe)
+    try:
+        hasty.run("pass", start="warm")
+        alive = hasty.begin("import time; time.sleep(1); print(1)", start="warm", wall_ms=60000)
+        hasty.inmates()
+        for pid in hasty.zygotes():
+            os.kill(pid, signal.SIGSTOP)
+        end = alive.end()  # when nothing of its box is left
+        assert (end.out, end.warm) == ("1\n", True), vars(end)
+    finally:
+        hasty.stop()
+        shutil.rmtree(folder)

@@ -4,6 +4,7 @@
 
 #include "common/auto.h"
 #include "executor/builder/program.h"
+#include "executor/builder/zygotes.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -59,6 +60,12 @@ use_add(struct life *of, const struct rusage *usage)
 {
 	(void)usage;
 	assert_ptr_equal(of, &box);
+}
+
+void
+zygotes_expect(uint32_t zygote)
+{
+	assert_int_equal(zygote, ZYGOTE);
 }
 
 void
