@@ -20,6 +20,7 @@
 #include "common/jschema.h"
 #include "common/log.h"
 #include "common/loop.h"
+#include "common/work.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -116,21 +117,123 @@ finish(struct call_out *call, json_t *message)
 	free(call);
 }
 
-/* The answer to it; reply NULL: an error. */
+/* Takes the result; NULL: no memory. */
 static json_t *
-say(const struct origin *to, const struct call_out *call, void *reply, const struct err *e)
+message_of(const struct origin *to, json_t *result)
 {
-	json_t *result, *message;
+	json_t *message = result == NULL ? NULL : jsonrpc_result(to->id, result);
 
-	if (call->as == CALLS_VALUE && reply == NULL)
-		return result_rpc_error(to->id, e);
-	if (call->as == CALLS_VALUE)
-		result = jschema_write(messages[call->tool].reply, reply);
-	else
-		result = reply != NULL ? result_of_reply(to->era, call->account, call->tool, reply)
-		                       : result_of_error(to->era, e);
-	message = result == NULL ? NULL : jsonrpc_result(to->id, result);
 	return message != NULL ? message : jsonrpc_error(to->id, RPC_INTERNAL, "out of memory");
+}
+
+static json_t *
+say_error(const struct origin *to, const struct call_out *call, const struct err *e)
+{
+	if (call->as == CALLS_VALUE)
+		return result_rpc_error(to->id, e);
+	return message_of(to, result_of_error(to->era, e));
+}
+
+/* ---- a reply, which may be long: then a thread makes JSON of it ---- */
+
+struct telling {
+	struct work work;
+	struct call_out *call;
+	void *reply;
+	struct rendered rendered;
+};
+
+static size_t
+bytes_of(enum msg_id id, const void *msg)
+{
+	const struct message *m = &messages[id];
+	size_t sum = 0;
+
+	for (const struct field *f = m->fields; f < m->fields + m->nfields; f++) {
+		const void *slot = (const char *)msg + f->offset;
+		const struct list *list = slot;
+
+		if (f->kind == KIND_PAGE || f->kind == KIND_BLOB || f->kind == KIND_ANY)
+			sum += ((const struct blob *)slot)->size;
+		if (f->kind == KIND_TEXT && *(char *const *)slot != NULL)
+			sum += strlen(*(char *const *)slot);
+		for (size_t i = 0; f->kind == KIND_LIST && i < list->count; i++)
+			sum += bytes_of(f->of, (char *)list->items + i * messages[f->of].size);
+	}
+	return sum;
+}
+
+static struct rendered
+render(const struct call_out *call, void *reply)
+{
+	if (call->as != CALLS_VALUE)
+		return result_render(call->tool, reply);
+	return (struct rendered){ .value = jschema_write(messages[call->tool].reply, reply) };
+}
+
+static void
+say_rendered(struct call_out *call, struct rendered rendered)
+{
+	const struct origin *to = &call->pending.origin;
+	json_t *result = rendered.value;
+
+	if (call->as != CALLS_VALUE)
+		result = result_of_rendered(to->era, call->account, call->tool, rendered);
+	finish(call, message_of(to, result));
+}
+
+static void
+run(struct work *work)
+{
+	struct telling *t = (struct telling *)work;
+
+	t->rendered = render(t->call, t->reply);
+	message_clear(messages[t->call->tool].reply, t->reply);
+}
+
+static void
+on_run(struct work *work)
+{
+	struct telling t = *(struct telling *)work;
+
+	free(t.reply);
+	free(work);
+	say_rendered(t.call, t.rendered);
+}
+
+/* It is soon answered. */
+static void
+cancel_nothing(struct pending *unused)
+{
+	(void)unused;
+}
+
+/* Takes what is in the reply. */
+static void
+say_later(struct call_out *call, void *reply)
+{
+	size_t size = messages[messages[call->tool].reply].size;
+	struct telling *t = calloc(1, sizeof *t);
+
+	must(t != NULL);
+	*t = (struct telling){
+		.work = { .run = run, .done = on_run }, .call = call, .reply = malloc(size)
+	};
+	must(t->reply != NULL);
+	memcpy(t->reply, reply, size);
+	memset(reply, 0, size);
+	call->pending.cancel = cancel_nothing;
+	loop_unset(call->long_timer);
+	work_do(&t->work);
+}
+
+static void
+say(struct call_out *call, void *reply)
+{
+	if (bytes_of(messages[call->tool].reply, reply) > WORK_BYTES)
+		say_later(call, reply);
+	else
+		say_rendered(call, render(call, reply));
 }
 
 /* To the client that asked to be told, and to those that listen. */
@@ -183,7 +286,12 @@ on_done(void *self, void *reply, const struct err *e)
 	if (reply != NULL)
 		links_fill(&call->pending.origin, messages[call->tool].reply, reply);
 	tell(call, reply, e);
-	finish(call, call->pending.silent ? NULL : say(&call->pending.origin, call, reply, e));
+	if (call->pending.silent)
+		finish(call, NULL);
+	else if (reply != NULL)
+		say(call, reply);
+	else
+		finish(call, say_error(&call->pending.origin, call, e));
 }
 
 static void
@@ -349,5 +457,5 @@ calls_begin(const struct call_in *in)
 			    loop_after((int64_t)options.task_after_ms, on_long, call);
 		return NULL;
 	}
-	return say(&in->origin, &(struct call_out){ .tool = in->tool, .as = in->as }, NULL, &e);
+	return say_error(&in->origin, &(struct call_out){ .tool = in->tool, .as = in->as }, &e);
 }

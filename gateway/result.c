@@ -131,11 +131,26 @@ name_files(json_t *value)
 
 /* ---- results ---- */
 
+struct rendered
+result_render(enum msg_id tool, void *reply)
+{
+	json_t *images = take_pictures(messages[tool].reply, reply);
+
+	return (struct rendered){ images,
+		images == NULL ? NULL : jschema_write(messages[tool].reply, reply) };
+}
+
 json_t *
 result_of_reply(const struct era *era, const struct account *who, enum msg_id tool, void *reply)
 {
-	json_t *images = take_pictures(messages[tool].reply, reply);
-	json_t *value = images == NULL ? NULL : jschema_write(messages[tool].reply, reply);
+	return result_of_rendered(era, who, tool, result_render(tool, reply));
+}
+
+json_t *
+result_of_rendered(
+    const struct era *era, const struct account *who, enum msg_id tool, struct rendered rendered)
+{
+	json_t *images = rendered.images, *value = rendered.value;
 
 	if (value == NULL)
 		return json_decref(images), NULL;

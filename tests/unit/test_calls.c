@@ -8,6 +8,7 @@
 #include "common/auto.h"
 #include "common/bus.h"
 #include "common/loop.h"
+#include "common/work.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -158,25 +159,51 @@ a_program_that_failed_is_an_error(void **state)
 /* A long success stands once in a message, a failure always in the text, which is all that is
  * shown. */
 static void
+end_when_answered(void *unused)
+{
+	if (dialog.nsaid > 0)
+		loop_stop();
+	else
+		loop_after(1, end_when_answered, unused);
+}
+
+/* Others go on while JSON is made of so many bytes. */
+static void
+reply_at_length(bool success, size_t size)
+{
+	struct execution done = {
+		.execution_id = strdup("e"), .success = success, .stdout = { malloc(size), size }
+	};
+	struct err e;
+
+	memset(done.stdout.data, 'x', size);
+	assert_int_equal(loop_open(&e), 0);
+	dialog.bus.ask.done(dialog.bus.ask.self, &done, NULL);
+	assert_null(done.stdout.data);
+	assert_int_equal(dialog.nsaid, 0);
+	assert_int_equal(dialog.account.count, 1);
+	end_when_answered(NULL);
+	assert_int_equal(loop_run(&e), 0);
+	work_close();
+	loop_close();
+}
+
+static void
 bounds_the_text_of_success(void **state)
 {
 	static const bool outcomes[] = { true, false };
-	struct execution ended = { .execution_id = (char[]){ "e" }, .stdout.size = 2 << 20 };
-	auto_free char *out = malloc(ended.stdout.size);
+	const size_t size = 2 << 20;
 
 	(void)state;
-	memset(out, 'x', ended.stdout.size);
-	ended.stdout.data = out;
 	for (size_t i = 0; i < COUNT(outcomes); i++) {
-		ended.success = outcomes[i];
 		dialog_say(REQUEST("1", "tools/call",
 		    "\"name\":\"execute_code\",\"arguments\":{\"code\":\"1\"}," META));
-		dialog.bus.ask.done(dialog.bus.ask.self, &ended, NULL);
-		assert_int_equal(json_string_length(dialog_at("result.structuredContent.stdout")),
-		    ended.stdout.size);
+		reply_at_length(outcomes[i], size);
 		assert_int_equal(
-		    json_string_length(dialog_at("result.content.0.text")) > ended.stdout.size,
-		    !outcomes[i]);
+		    json_string_length(dialog_at("result.structuredContent.stdout")), size);
+		assert_int_equal(
+		    json_string_length(dialog_at("result.content.0.text")) > size, !outcomes[i]);
+		assert_int_equal(dialog.account.count, 0);
 		dialog_forget();
 	}
 }
