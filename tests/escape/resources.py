@@ -305,3 +305,18 @@ while True:
     end = hog.end()
     assert end.how in ("timed_out", "out_of_memory"), end.how
     assert times[5] < 10 * alone + 1, (times, alone)
+
+
+def test_R16_no_flush_of_the_hosts_disk(box):
+    """R-16 (I7): fsync does nothing: a file of the host, opened to read, would have the host's disk flushed."""
+    tries = box.tries("""
+libc = ctypes.CDLL(None, use_errno=True)
+own = os.open("f", os.O_RDWR | os.O_CREAT)
+os.write(own, b"x")
+for name in "fsync", "fdatasync":
+    tell(name + ".nothing", libc.__getattr__(name)(-1))  # who asks the kernel is told that there is no such file
+    attempt(name + ".host", getattr(os, name), os.open("/usr/bin/env", os.O_RDONLY))
+    attempt(name + ".own", getattr(os, name), own)
+""")
+    assert tries == {f"{name}.{of}": "0" if of == "nothing" else "done"
+                     for name in ("fsync", "fdatasync") for of in ("nothing", "host", "own")}, tries
