@@ -320,3 +320,17 @@ for name in "fsync", "fdatasync":
 """)
     assert tries == {f"{name}.{of}": "0" if of == "nothing" else "done"
                      for name in ("fsync", "fdatasync") for of in ("nothing", "host", "own")}, tries
+
+
+def test_R16_no_reads_of_the_hosts_disk(box):
+    """R-16 (I7): no file is opened to be read past the host's memory, again and again from its disk."""
+    tries = box.tries("""
+import fcntl
+path, libc = "/usr/bin/env", ctypes.CDLL(None, use_errno=True)
+attempt("opened", os.open, path, os.O_RDONLY | os.O_DIRECT)
+attempt("changed", fcntl.fcntl, os.open(path, os.O_RDONLY), fcntl.F_SETFL, os.O_DIRECT)
+for name, call in ("open", (2, path.encode(), os.O_DIRECT)), ("openat2", (437, -100, path.encode(), (ctypes.c_uint64 * 3)(os.O_DIRECT), 24)):
+    tell(name, errno.errorcode[ctypes.get_errno()] if libc.syscall(*call) < 0 else "done")
+attempt("other", fcntl.fcntl, os.open(path, os.O_RDONLY), fcntl.F_SETFL, os.O_NONBLOCK)
+""")
+    assert tries == {"opened": "EPERM", "changed": "EPERM", "open": "EPERM", "openat2": "ENOSYS", "other": "done"}, tries
