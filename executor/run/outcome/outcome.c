@@ -173,12 +173,14 @@ message_of_time(const struct box_end *end, const struct limits *limits)
 static char *
 message_of_memory(const struct box_end *end, const struct limits *limits)
 {
+	/* An interpreter that is refused what it asks for has none of it. */
+	const char *did = end->how == BOX_EXITED ? "asked for" : "used";
 	char most[64] = "";
 
 	if (end->max_memory_bytes > 0)
 		snprintf(most, sizeof most, "; it had %" PRIu64 ", with its files",
 		    end->max_memory_bytes);
-	return say("it used more memory than its limit of %" PRIu64 " bytes%s",
+	return say("it %s more memory than its limit of %" PRIu64 " bytes%s", did,
 	    limits->box.memory_bytes, most);
 }
 
