@@ -331,6 +331,9 @@ attempt("opened", os.open, path, os.O_RDONLY | os.O_DIRECT)
 attempt("changed", fcntl.fcntl, os.open(path, os.O_RDONLY), fcntl.F_SETFL, os.O_DIRECT)
 for name, call in ("open", (2, path.encode(), os.O_DIRECT)), ("openat2", (437, -100, path.encode(), (ctypes.c_uint64 * 3)(os.O_DIRECT), 24)):
     tell(name, errno.errorcode[ctypes.get_errno()] if libc.syscall(*call) < 0 else "done")
+for name, flags in ("uncached", 0x80), ("cached", 0):
+    attempt(name, os.preadv, os.open(path, os.O_RDONLY), [bytearray(64)], 0, flags)
 attempt("other", fcntl.fcntl, os.open(path, os.O_RDONLY), fcntl.F_SETFL, os.O_NONBLOCK)
 """)
-    assert tries == {"opened": "EPERM", "changed": "EPERM", "open": "EPERM", "openat2": "ENOSYS", "other": "done"}, tries
+    assert tries == {"opened": "EPERM", "changed": "EPERM", "open": "EPERM", "openat2": "ENOSYS", "uncached": "EPERM",
+                     "cached": "done", "other": "done"}, tries
