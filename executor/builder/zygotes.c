@@ -319,7 +319,7 @@ send_orders(struct zygote *z)
 	while (z->under_way < UNDER_WAY) {
 		struct life **at = &z->first;
 
-		for (unsigned i = 0; i < z->under_way; i++)
+		for (unsigned i = 0; i < z->under_way && *at != NULL; i++)
 			at = &(*at)->next;
 		if (*at == NULL)
 			return;
