@@ -4,13 +4,14 @@
  *
  * A call takes two hundred of them, and all are gone when it is answered.  malloc has seven of a
  * size at hand, and goes the long way for each of the others.  Those that are kept are malloc's
- * own, in lists by what fits into them; how many is bounded.  Each thread has its own: what one
- * made another may free.
+ * own, in lists by what fits into them; how many is bounded.  One thread keeps them, the loop's:
+ * what others made it may free, and what they free is malloc's, for they end.
  */
 #include "gateway/rpc/pieces.h"
 
 #include <jansson.h>
 #include <malloc.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 enum {
@@ -25,17 +26,19 @@ struct piece {
 };
 
 /* At each place pieces of at least LEAST + place * STEP bytes. */
-static _Thread_local struct {
+static struct {
 	struct piece *first;
 	size_t count;
 } kept[SIZES];
+
+static _Thread_local bool keeps;
 
 static void *
 take(size_t size)
 {
 	size_t at = size <= LEAST ? 0 : (size - LEAST + STEP - 1) / STEP;
 
-	if (at >= SIZES || kept[at].first == NULL)
+	if (!keeps || at >= SIZES || kept[at].first == NULL)
 		return malloc(size);
 
 	struct piece *piece = kept[at].first;
@@ -53,7 +56,7 @@ give(void *data)
 	size_t size = malloc_usable_size(data), at = size < LEAST ? SIZES : (size - LEAST) / STEP;
 	struct piece *piece = data;
 
-	if (at >= SIZES || kept[at].count == KEPT) {
+	if (!keeps || at >= SIZES || kept[at].count == KEPT) {
 		free(data);
 		return;
 	}
@@ -65,5 +68,6 @@ give(void *data)
 void
 pieces_open(void)
 {
+	keeps = true;
 	json_set_alloc_funcs(take, give);
 }

@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -103,6 +104,37 @@ serves_again_what_it_was_given(void **state)
 	assert_int_equal(again, COUNT(seen));
 }
 
+static void *
+make_many(void *self)
+{
+	json_t *all = json_array();
+
+	for (uint32_t n = 0; n < ALIVE; n++)
+		json_array_append_new(all, make(n));
+	json_decref(all);
+	return self;
+}
+
+static size_t
+held_after_a_thread(void)
+{
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, make_many, NULL), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	return mallinfo2().uordblks;
+}
+
+/* What a thread that ends kept would be nobody's. */
+static void
+is_kept_by_no_other_thread(void **state)
+{
+	size_t first = held_after_a_thread();
+
+	(void)state;
+	assert_true(held_after_a_thread() <= first);
+}
+
 static int
 open_pieces(void **state)
 {
@@ -118,6 +150,7 @@ main(void)
 		cmocka_unit_test(shares_nothing),
 		cmocka_unit_test(keeps_little),
 		cmocka_unit_test(serves_again_what_it_was_given),
+		cmocka_unit_test(is_kept_by_no_other_thread),
 	};
 
 	return cmocka_run_group_tests_name("pieces", tests, open_pieces, NULL);
