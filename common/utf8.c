@@ -133,6 +133,8 @@ utf8_valid(const void *data, size_t size)
 	uint64_t state[2] = { BEGIN, BEGIN };
 	size_t half = size / 2;
 
+	if (size == 0)
+		return true; /* and data may be NULL */
 	while (half > 0 && utf8_inside(data, half, size))
 		half--;
 	s[1] += half;
