@@ -6,6 +6,7 @@
  * handled before others have their turn.
  */
 #include "tests/unit/bus_peer.h"
+#include "tests/unit/late_clock.h"
 #include "tests/unit/raw.h"
 
 #include "common/auto.h"
@@ -246,29 +247,6 @@ request_for_a_full_connection_is_told_so(void **state)
 enum {
 	ANSWERS = 40,
 };
-
-static int64_t late_us; /* that each look at the clock makes it */
-static unsigned turns;
-
-int64_t __real_loop_now_us(void);
-int64_t __wrap_loop_now_us(void);
-
-int64_t
-__wrap_loop_now_us(void)
-{
-	static int64_t passed_us;
-
-	passed_us += late_us;
-	return __real_loop_now_us() + passed_us;
-}
-
-static bool
-count_turns(void *self)
-{
-	turns++;
-	(void)self;
-	return false;
-}
 
 /* However many messages are there already: a peer decides how long each takes. */
 static void

@@ -3,6 +3,7 @@
  * does not want it. */
 #include "gateway/rpc/parsing.h"
 #include "gateway/rpc/pieces.h"
+#include "tests/unit/late_clock.h"
 
 #include "common/auto.h"
 #include "common/loop.h"
@@ -24,29 +25,6 @@ enum {
 static pid_t parser; /* the thread that did it last */
 static size_t left;
 static json_t *got[MANY], *refused;
-static int64_t late_us; /* that each look at the clock makes it */
-static unsigned turns;
-
-int64_t __real_loop_now_us(void);
-int64_t __wrap_loop_now_us(void);
-
-int64_t
-__wrap_loop_now_us(void)
-{
-	static int64_t passed_us;
-
-	passed_us += late_us;
-	return __real_loop_now_us() + passed_us;
-}
-
-static bool
-count_turns(void *unused)
-{
-	(void)unused;
-	turns++;
-	return false;
-}
-
 json_t *__real_jsonrpc_parse(const struct line *, json_t **answer);
 json_t *__wrap_jsonrpc_parse(const struct line *, json_t **answer);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_stewards.c - the line before a steward, races against it, and stewards that lie. */
 #include "hired.h"
+#include "late_clock.h"
 
 #include "common/auto.h"
 #include "common/crypto/hash.h"
@@ -355,29 +356,6 @@ a_steward_that_lies_is_refused(void **state)
 }
 
 /* ---- and others ---- */
-
-static int64_t late_us; /* that each look at the clock makes it */
-static unsigned turns;
-
-int64_t __real_loop_now_us(void);
-int64_t __wrap_loop_now_us(void);
-
-int64_t
-__wrap_loop_now_us(void)
-{
-	static int64_t passed_us;
-
-	passed_us += late_us;
-	return __real_loop_now_us() + passed_us;
-}
-
-static bool
-count_turns(void *self)
-{
-	(void)self;
-	turns++;
-	return false;
-}
 
 /* However many slips are there already: a program decides how long each takes. */
 static void

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* late_clock.h - time that passes as fast as a test says, and how often the loop came round; for
+ * programs linked with the wrap of loop_now_us(). */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+static int64_t late_us; /* that each look at the clock makes it */
+static unsigned turns;
+
+int64_t __real_loop_now_us(void);
+int64_t __wrap_loop_now_us(void);
+
+int64_t
+__wrap_loop_now_us(void)
+{
+	static int64_t passed_us;
+
+	passed_us += late_us;
+	return __real_loop_now_us() + passed_us;
+}
+
+static bool
+count_turns(void *self)
+{
+	(void)self;
+	turns++;
+	return false;
+}
