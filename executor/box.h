@@ -109,6 +109,7 @@ struct box_end {
 	int exit_code, signal;
 	double wall_ms, cpu_ms;
 	uint64_t max_memory_bytes; /* 0: the host cannot tell */
+	uint32_t locks;            /* BOX_OUT_OF_MEMORY for so many of files; 0: not for them */
 	bool too_many_processes;   /* the limit was hit */
 	bool program_gone;         /* with it, and all that it had defined */
 	bool cold;                 /* its program was started from its file, */

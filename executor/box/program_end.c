@@ -53,6 +53,7 @@ tell_use(const struct program *p, struct box_end *end)
 	const struct answer *past = &p->box->past;
 
 	end->too_many_processes = past->too_many_processes;
+	end->locks = past->locks;
 	end->max_memory_bytes = past->max_memory_bytes;
 	end->cpu_ms = (double)past->cpu_us / 1000;
 }

@@ -32,7 +32,8 @@ struct life {
 	bool late;            /* or used more processor time */
 	bool told;            /* that it was killed, and what it had used */
 	bool strays;          /* a zygote may have left something in it that nobody knows of */
-	uint64_t last_us;     /* of that, 0: no limit */
+	uint32_t locks;       /* `over`, for so many locks of files */
+	uint64_t last_us;     /* of processor time, 0: no limit */
 	struct cgroup group;
 	uint64_t timer;
 	/* where no cgroup counts: most that was held, used by who ended, and by all */

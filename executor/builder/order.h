@@ -119,7 +119,8 @@ struct answer {
 	int32_t status; /* ENDED, of a program, a steward: as of wait(2) */
 	/* USED, KILLED, ENDED, of a box: since it was USED before, or was made */
 	bool out_of_memory, out_of_cpu, too_many_processes; /* a limit was hit */
-	uint64_t cpu_us, max_memory_bytes;                  /* 0: the host cannot tell */
+	uint32_t locks; /* of files, that it was ended for: out_of_memory, too; else 0 */
+	uint64_t cpu_us, max_memory_bytes; /* 0: the host cannot tell */
 	uint32_t remove_us; /* of a box: from its last process's end to nothing left */
 };
 

@@ -151,8 +151,10 @@ class Box:
         return [pid for pid in descendants(self.builder) if link(f"/proc/{pid}/ns/pid") not in (own, None)]
 
     def zygotes(self):
-        own = link(f"/proc/{self.builder}/ns/pid")
-        return [pid for pid in children(self.builder) if link(f"/proc/{pid}/ns/pid") == own]
+        """What the builder forked for itself runs its own program for a moment (release.c, locks.c)."""
+        own, program = link(f"/proc/{self.builder}/ns/pid"), link(f"/proc/{self.builder}/exe")
+        return [pid for pid in children(self.builder)
+                if link(f"/proc/{pid}/ns/pid") == own and link(f"/proc/{pid}/exe") not in (program, None)]
 
     def inmates(self, count=1, timeout=30):
         """Waits until so many boxes are at work: (pid 1 of the box, its first program) of each."""

@@ -28,6 +28,7 @@ TABLE = {
     "rlimits": [posture.test_I15_surroundings, resources.test_R10_descriptors],
     # What is started from its file has lost them by exec; its pid 1, which is not, has them.
     "descriptors": [posture.test_I13_descriptors],
+    "look at locks": [resources.test_R16_locks_of_files],
     "capabilities": REFUSED,
     "seccomp program": REFUSED,
 }
@@ -101,6 +102,11 @@ def test_without_rlimits(box):
 def test_without_descriptors(box):
     """I27: descriptors left out is noticed."""
     check(box, "descriptors")
+
+
+def test_without_the_look_at_locks(box):
+    """I26: locks of files that nobody counts are noticed."""
+    check(box, "look at locks")
 
 
 def test_without_capabilities(box):

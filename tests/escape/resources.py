@@ -337,3 +337,42 @@ attempt("other", fcntl.fcntl, os.open(path, os.O_RDONLY), fcntl.F_SETFL, os.O_NO
 """)
     assert tries == {"opened": "EPERM", "changed": "EPERM", "open": "EPERM", "openat2": "ENOSYS", "uncached": "EPERM",
                      "cached": "done", "other": "done"}, tries
+
+
+def test_R16_locks_of_files(box):
+    """R-16 (I6, I7): locks of files, memory of the host that no cgroup counts, have an end; those that a database takes have not."""
+    patient = box.begin("""
+import sqlite3, time
+db = sqlite3.connect("data.db")
+db.execute("create table t (n)")
+until = time.monotonic() + 4
+while time.monotonic() < until:
+    db.execute("insert into t values (1)"); db.commit(); time.sleep(0.02)
+tell("rows", db.execute("select count(*) > 10 from t").fetchone()[0])
+""", wall_ms=60000)
+    end = box.run("""
+import fcntl
+for _ in range(3):
+    if os.fork() == 0: break
+files = [os.open(f"{os.getpid()}.{n}", os.O_RDWR | os.O_CREAT) for n in range(50)]
+for at in range(0, 1_000_000, 2):
+    for file in files: fcntl.lockf(file, fcntl.LOCK_EX, 1, at)
+""", wall_ms=15000)
+    assert end.how == "out_of_memory", vars(end)
+    served = patient.end()
+    assert "rows 1" in served.out, ("a neighbour's database was stopped", vars(served))
+
+
+def test_R16_no_locks_without_an_owner(box):
+    """R-16 (I7): no lock outlives the process that took it, nor belongs to none: such could not be counted."""
+    tries = box.tries("""
+import fcntl, struct
+libc = ctypes.CDLL(None, use_errno=True)
+file, whole = os.open("f", os.O_RDWR | os.O_CREAT), struct.pack("hhqqi", fcntl.F_WRLCK, 0, 0, 0, 0)
+for name, what in ("owned", fcntl.F_SETLK), ("ownerless", 37), ("waiting", 38):
+    attempt(name, fcntl.fcntl, file, what, whole)
+for name, flags in ("plain", 0), ("files", 0x400), ("files_memory", 0x500):
+    if (pid := libc.syscall(56, flags | 17, 0, 0, 0, 0)) == 0: os._exit(0)
+    tell(name, errno.errorcode[ctypes.get_errno()] if pid < 0 else "done")
+""")
+    assert tries == {"owned": "done", "ownerless": "EPERM", "waiting": "EPERM", "plain": "done", "files": "EPERM", "files_memory": "EPERM"}, tries

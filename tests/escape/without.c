@@ -7,6 +7,7 @@
 #include "executor/builder/jail/fence.h"
 #include "executor/builder/jail/filter.h"
 #include "executor/builder/limits/cgroup.h"
+#include "executor/builder/limits/locks.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -44,6 +45,8 @@ int __real_epoll_ctl(int epoll, int operation, int fd, struct epoll_event *);
 int __wrap_epoll_ctl(int epoll, int operation, int fd, struct epoll_event *);
 uint64_t __real_loop_after(int64_t ms, void (*fire)(void *self), void *self);
 uint64_t __wrap_loop_after(int64_t ms, void (*fire)(void *self), void *self);
+void __real_locks_look(const struct host *);
+void __wrap_locks_look(const struct host *);
 int __real_close_range(unsigned first, unsigned last, int flags);
 int __wrap_close_range(unsigned first, unsigned last, int flags);
 
@@ -169,4 +172,11 @@ uint64_t
 __wrap_loop_after(int64_t ms, void (*fire)(void *self), void *self)
 {
 	return __real_loop_after(without("patience") ? ms / 20 : ms, fire, self);
+}
+
+void
+__wrap_locks_look(const struct host *host)
+{
+	if (!without("look at locks"))
+		__real_locks_look(host);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_guard.c - boxes are looked at whatever else begins, and no more often than that is worth. */
-#include "executor/builder/life.h"
+#include "executor/builder/limits/locks.h"
 
 #include "common/auto.h"
 #include "common/loop.h"
@@ -21,7 +21,7 @@ static struct host host;
 static struct life boxes[2];
 static enum limits_by limits_by;
 static uint64_t used_us, memory_bytes;
-static size_t looks, begun;
+static size_t looks, lock_looks, begun;
 static struct life *killed;
 
 struct life *
@@ -54,6 +54,12 @@ void
 cgroup_read(const struct cgroup *group, struct cgroup_use *use)
 {
 	*use = (struct cgroup_use){ .cpu_us = group == &boxes[0].group ? used_us : 0 };
+}
+
+void
+locks_look(const struct host *of)
+{
+	lock_looks += of == &host;
 }
 
 uint64_t
@@ -90,7 +96,7 @@ setup(void **state)
 	for (size_t i = 0; i < COUNT(boxes); i++)
 		boxes[i] = (struct life){ .used = true, .order.memory_bytes = 1000, .timer = 1 };
 	limits_by = LIMITS_CGROUP2;
-	used_us = memory_bytes = looks = begun = 0;
+	used_us = memory_bytes = looks = lock_looks = begun = 0;
 	killed = NULL;
 	return 0;
 }
@@ -159,6 +165,16 @@ processes_are_not_counted_all_the_time(void **state)
 	assert_in_range(looks, 1, (uint64_t)(loop_now_ms() - began) / CENSUS_MS + 1);
 }
 
+static void
+locks_are_looked_at_by_the_way(void **state)
+{
+	(void)state;
+	guard_begin(&host, &boxes[0], 0);
+	go_on();
+	assert_true(lock_looks >= looks);
+	assert_true(looks > 0);
+}
+
 static int
 open_loop(void **state)
 {
@@ -185,6 +201,7 @@ main(void)
 		guard_test(processor_time_ends_though_others_begin),
 		guard_test(memory_ends_though_others_begin),
 		guard_test(processes_are_not_counted_all_the_time),
+		guard_test(locks_are_looked_at_by_the_way),
 	};
 
 	return cmocka_run_group_tests(tests, open_loop, close_loop);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * guard.c - ends boxes whose programs hold more memory than they may, files apart (cgroup.h), or
- * have used more processor time.
+ * guard.c - ends boxes whose programs hold more memory than they may, files apart (cgroup.h), more
+ * locks of files than anybody needs (locks.h), or have used more processor time.
  */
-#include "executor/builder/life.h"
+#include "executor/builder/limits/locks.h"
 
 #include "common/loop.h"
 
@@ -103,8 +103,10 @@ look_at_all(void *self)
 			look_at(life);
 	}
 	guard.last_ms = loop_now_ms();
-	if (boxes > 0)
-		look_by(guard.last_ms + pause);
+	if (boxes == 0)
+		return;
+	locks_look(guard.host);
+	look_by(guard.last_ms + pause);
 }
 
 void

@@ -54,6 +54,7 @@ static void
 fill(struct answer *answer, const struct life *life, const struct cgroup_use *use)
 {
 	answer->out_of_memory = use->out_of_memory || life->over;
+	answer->locks = life->locks;
 	answer->out_of_cpu = life->late;
 	answer->too_many_processes = use->refused > life->told_refused;
 	answer->max_memory_bytes = use->max_memory_bytes;

@@ -177,6 +177,10 @@ message_of_memory(const struct box_end *end, const struct limits *limits)
 	const char *did = end->how == BOX_EXITED ? "asked for" : "used";
 	char most[64] = "";
 
+	if (end->how == BOX_OUT_OF_MEMORY && end->locks > 0)
+		return say("it held more locks of files (fcntl, lockf) than all programs together "
+			   "may, %" PRIu32 " at least: they are memory of the host",
+		    end->locks);
 	if (end->max_memory_bytes > 0)
 		snprintf(most, sizeof most, "; it had %" PRIu64 ", with its files",
 		    end->max_memory_bytes);
@@ -263,6 +267,9 @@ hint_of(enum err_code code, const struct box_end *end, const struct plan *plan,
 	const char *remedy = err_remedy(code);
 	const char *where = plan->statement ? " of create_session" : "";
 
+	if (end->how == BOX_OUT_OF_MEMORY && end->locks > 0)
+		return say("Lock whole files or long ranges instead of single bytes, and unlock "
+			   "what is done with.");
 	if (end->how == BOX_OUT_OF_CPU)
 		return say("Make the program faster, or ask for more processor time by "
 			   "resource_limits.max_cpu_seconds.");
