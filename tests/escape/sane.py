@@ -108,6 +108,14 @@ def test_ordinary_programs(box):
     check(box, ORDINARY)
 
 
+def test_crashes(box):
+    """Native code that crashes ends the program by the signal, and stderr says from which line it came."""
+    for code, wanted in ("ctypes.string_at(0)", 11), ("os.abort()", 6):
+        end = box.run(f"import os, ctypes\ndef crash():\n    {code}\ncrash()")
+        assert end.how == "signalled" and end.signal == wanted, (code, vars(end))
+        assert '"<code>", line ' in end.err and " in crash\n" in end.err, end.err
+
+
 def test_tools(box):
     """What shells and compilers need of the kernel."""
     end = box.run(r"""

@@ -272,6 +272,11 @@ def test_exits(folder):
     assert Ran(folder, "import sys; sys.exit('why')").stderr == "why\n"
 
 
+def test_crashes_tell_where(folder):
+    ran = Ran(folder, "import ctypes, sys\nassert 'faulthandler' not in sys.modules\nsys.stderr = None\nctypes.string_at(0)")
+    assert ran.exit == -11 and 'Segmentation fault' in ran.stderr and 'File "<code>", line 4 in <module>' in ran.stderr, ran.stderr
+
+
 def test_the_end_is_an_end(folder):
     ran = Ran(folder, """
 import atexit, threading, time

@@ -248,6 +248,7 @@ class Driver:
         for stream in sys.stdout, sys.stderr:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
         self.interrupts.arm()
+        tell_crashes()
 
     def rehearse(self, source):
         """What a run writes to in a fork is copied page by page: here, and not while somebody waits for it."""
@@ -518,6 +519,13 @@ class Driver:
 def show_threads(threading):
     """What the interpreter prints itself has no lines of code that is in no file."""
     threading.excepthook = lambda raised: beside("failure.py")["show_thread"](raised)
+
+
+def tell_crashes():
+    """What ends by a signal of the processor's or abort() says where it was; the program itself has not imported this."""
+    import faulthandler
+    faulthandler.enable(2)
+    del sys.modules["faulthandler"]
 
 
 def lend_fonts(matplotlib):

@@ -303,6 +303,9 @@ hint_of(enum err_code code, const struct box_end *end, const struct plan *plan,
 	                        ? symptom_hint(end, in_session)
 	                        : NULL;
 
+	if (code == ERR_killed && plan->capture && end->err.size == 0)
+		remedy = "It wrote nothing to stderr: let it print what it is about to do, to see "
+			 "how far it comes.";
 	return strdup(known != NULL                ? known
 		      : code == ERR_program_failed ? hint_of_failure(end, plan)
 						   : remedy);

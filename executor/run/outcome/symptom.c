@@ -252,6 +252,7 @@ static const struct {
 	{ "Cannot find package ", IT_RAN, NOT_HERE },
 	{ "externally-managed-environment", IT_RAN, NOT_HERE },
 	{ "Could not install packages", IT_RAN, NOT_HERE },
+	{ "Missing optional dependency", IT_RAN, NOT_HERE }, /* pandas */
 	{ "Name or service not known", IT_RAN, NO_NETWORK },
 	{ "name resolution", IT_RAN, NO_NETWORK },
 	{ "getaddrinfo", IT_RAN, NO_NETWORK },
@@ -266,6 +267,7 @@ static const struct {
 	{ "err_filename)\nFileNotFoundError", IT_RAN, NO_PROGRAM }, /* Python's subprocess */
 	{ "Error: spawn ", IT_RAN, NO_PROGRAM },
 	{ "command not found", IT_RAN, NO_PROGRAM },
+	{ "sudo: not found", IT_RAN, NO_PROGRAM },
 	{ "dpkg frontend lock", IT_RAN, NO_PROGRAM },
 	{ ">:1\n```", IT_RAN, NO_FENCE },
 	{ "directory: '/workspace/", NO_SESSION, NO_FILES },
