@@ -37,6 +37,7 @@ enum {
 	RETRY_MIN_MS = 100,
 	RETRY_MAX_MS = 2000,
 	REPLY_TIMEOUT_MS = 15000,
+	COMPLAIN_MS = 10000, /* between two lines of the log about events that find no room */
 };
 
 struct file {
@@ -57,6 +58,7 @@ static struct {
 	size_t batch_events;
 	uint64_t ask, timer, rest;
 	int64_t retry_ms;
+	int64_t complain_ms; /* not before */
 } spool;
 
 static void send_batch(void *);
@@ -290,6 +292,19 @@ append(const void *record, size_t size, uint64_t limit, struct err *e)
 	return 0;
 }
 
+/* Whoever asked for what is refused now is told each time; the operator, who can make room, here.
+ */
+static void
+complain(const struct err *e)
+{
+	int64_t now = loop_now_ms();
+
+	if (now < spool.complain_ms)
+		return;
+	spool.complain_ms = now + COMPLAIN_MS;
+	log_error("events find no room; calls are refused", LOG_E(e));
+}
+
 int
 spool_record(struct audit_event *event, struct err *e)
 {
@@ -304,6 +319,8 @@ spool_record(struct audit_event *event, struct err *e)
 	packed_clear(&packed);
 	if (status == 0)
 		send_after(SEND_DELAY_MS);
+	else
+		complain(e);
 	return status;
 }
 

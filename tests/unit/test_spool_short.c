@@ -15,9 +15,37 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 
 #include <cmocka.h>
+
+static int log_file, real_stderr;
+
+static void
+log_begin(void)
+{
+	log_file = memfd_create("log", MFD_CLOEXEC);
+	real_stderr = dup(STDERR_FILENO);
+	assert_int_equal(dup2(log_file, STDERR_FILENO), STDERR_FILENO);
+}
+
+/* How often it was said since then. */
+static size_t
+log_end(const char *words)
+{
+	char text[16384];
+	size_t said = 0;
+	ssize_t size = pread(log_file, text, sizeof text - 1, 0);
+
+	assert_int_equal(dup2(real_stderr, STDERR_FILENO), STDERR_FILENO);
+	close(real_stderr);
+	close(log_file);
+	text[size < 0 ? 0 : size] = '\0';
+	for (const char *at = text; (at = strstr(at, words)) != NULL; at++)
+		said++;
+	return said;
+}
 
 /* Wherever in a record the room ends: the record is refused whole, and what is there stays. */
 static void
@@ -35,6 +63,7 @@ a_used_up_disk_or_quota_is_named_and_got_over(void **unused)
 	(void)unused;
 	spooled_auditd.away = true;
 	spooled_open(LIMIT);
+	log_begin();
 	for (size_t i = 0; i < 40; i++) {
 		spooled_record_all(uids + count++, 1, "before");
 
@@ -52,6 +81,7 @@ a_used_up_disk_or_quota_is_named_and_got_over(void **unused)
 		}
 		scarce_over();
 	}
+	assert_int_equal(log_end("events find no room"), 1);
 	spooled_record_all(uids + count++, 1, "after");
 	spool_close(); /* what an earlier life left is whole, too */
 	spooled_open(LIMIT);
