@@ -8,6 +8,7 @@
 
 #include <arpa/inet.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <setjmp.h>
@@ -142,6 +143,10 @@ on_get(struct call *call, void *request, struct err *e)
 			acts[i].act(call);
 			return 0;
 		}
+	if (strcmp(get->snapshot_id, "shortage") == 0) {
+		errno = EMFILE;
+		return err_sys(e, "told to fail");
+	}
 	return err_set(e, ERR_snapshot_corrupt, "told to fail: %s", get->snapshot_id);
 }
 

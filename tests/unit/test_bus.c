@@ -49,6 +49,17 @@ a_failure_keeps_code_and_text(void **state)
 }
 
 static void
+a_shortage_is_no_fault(void **state)
+{
+	(void)state;
+	pair();
+	struct outcome o = peer_try("shortage");
+	assert_int_equal(o.e.code, ERR_unavailable);
+	assert_string_equal(o.e.text, "told to fail: Too many open files; raise this daemon's "
+				      "limit of open files (LimitNOFILE)");
+}
+
+static void
 parts_come_before_the_reply(void **state)
 {
 	(void)state;
@@ -526,6 +537,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		bus_test(a_request_is_answered),
 		bus_test(a_failure_keeps_code_and_text),
+		bus_test(a_shortage_is_no_fault),
 		bus_test(parts_come_before_the_reply),
 		bus_test(a_cancelled_request_ends_on_both_sides),
 		bus_test(a_deadline_ends_a_request),
