@@ -10,10 +10,12 @@
 #include "executor/run/policy.h"
 
 #include "common/auto.h"
+#include "common/log.h"
 
 #include <inttypes.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 struct options options;
@@ -121,12 +123,33 @@ work_out(void)
 		options.session_ttl = options.session_ttl_minutes * 60;
 }
 
+/* No program can have more files open than this process may: better said here than by each call. */
+static void
+fit_files(void)
+{
+	uint64_t *const files[] = { &options.max_open_files, &options.open_files };
+	struct rlimit own;
+
+	if (getrlimit(RLIMIT_NOFILE, &own) < 0)
+		return;
+	for (size_t i = 0; i < COUNT(files); i++) {
+		if (*files[i] <= own.rlim_max)
+			continue;
+		log_warn(i == 0
+			     ? "max_open_files is over this daemon's own hard limit (LimitNOFILE)"
+			     : "open_files is over this daemon's own hard limit (LimitNOFILE)",
+		    LOG_N("asked", (int64_t)*files[i]), LOG_N("limit", (int64_t)own.rlim_max));
+		*files[i] = own.rlim_max;
+	}
+}
+
 int
 options_check(struct err *e)
 {
 	struct limits *limits = &options.limits;
 
 	work_out();
+	fit_files();
 	*limits = (struct limits){
 		.box.memory_bytes = options.memory_mb * LIMITS_MIB,
 		.box.processes = options.processes,

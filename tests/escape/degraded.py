@@ -103,3 +103,17 @@ def test_I10_no_watches(box):
     finally:
         made.stop()
         shutil.rmtree(folder)
+
+
+def test_I10_low_hard_limits(box):
+    """I10: limits that are stricter than was wanted are left so, for root and others; only that of cores is needed as it is."""
+    low = "--memlock=65536", "--sigpending=500", "--stack=4194304", "--data=4000000000", "--fsize=1000000000", "--nofile=900"
+    for user in None, ORDINARY:
+        with host(box, "prlimit", *low, user=user) as made:
+            assert made.tries("""
+import resource
+for name in "MEMLOCK", "SIGPENDING", "STACK", "FSIZE", "CORE": tell(name, resource.getrlimit(getattr(resource, "RLIMIT_" + name)))
+""") == {"MEMLOCK": "(65536, 65536)", "SIGPENDING": "(500, 500)", "STACK": "(4194304, 4194304)", "FSIZE": "(1000000000, 1000000000)",
+         "CORE": "(1, 1)"}
+        with host(box, "prlimit", "--core=0", user=user) as made:
+            is_refused(made, "RLIMIT_CORE cannot be 1: Operation not permitted; whoever starts this daemon must have as high a hard limit")

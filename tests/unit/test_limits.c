@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -203,6 +204,24 @@ refuses_settings_that_contradict(void **state)
 	assert_non_null(strstr(e.text, "memory_mb: 4096 is over max_memory_mb, which is 1024"));
 }
 
+/* The last: what is lowered stays so. */
+static void
+promises_no_more_files_than_it_may_have(void **state)
+{
+	char *environment[] = { NULL };
+	struct err e;
+
+	(void)state;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit){ 300, 300 }), 0);
+	assert_int_equal(read_defaults(environment, &e), 0);
+	assert_int_equal(options.max_open_files, 300);
+	assert_int_equal(options.limits.box.open_files, 256);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit){ 100, 100 }), 0);
+	assert_int_equal(read_defaults(environment, &e), 0);
+	assert_int_equal(options.max_open_files, 100);
+	assert_int_equal(options.limits.box.open_files, 100);
+}
+
 int
 main(void)
 {
@@ -212,6 +231,7 @@ main(void)
 		cmocka_unit_test_setup(asks_in_units, defaults),
 		cmocka_unit_test_setup(knows_old_names, defaults),
 		cmocka_unit_test_setup(refuses_settings_that_contradict, defaults),
+		cmocka_unit_test_setup(promises_no_more_files_than_it_may_have, defaults),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

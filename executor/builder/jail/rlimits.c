@@ -11,7 +11,10 @@
 #include "executor/builder/jail/cage.h"
 #include "executor/builder/limits/cgroup.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <sched.h>
+#include <string.h>
 #include <sys/resource.h>
 
 enum {
@@ -103,42 +106,63 @@ has_no_share(const struct cage *cage)
 	       (cage->group->in_force & 1ull << LAYER_cpu_limit) == 0;
 }
 
+struct bound {
+	int which;
+	uint64_t soft, hard;
+	const char *exact; /* its name, where a stricter one will not do */
+};
+
+static int
+set_bound(const struct bound *bound, struct err *e)
+{
+	struct rlimit limit = { bound->soft, bound->hard }, own;
+
+	if (bound->exact == NULL && prlimit(0, bound->which, NULL, &own) == 0) {
+		limit.rlim_max = limit.rlim_max < own.rlim_max ? limit.rlim_max : own.rlim_max;
+		limit.rlim_cur = limit.rlim_cur < limit.rlim_max ? limit.rlim_cur : limit.rlim_max;
+	}
+	if (prlimit(0, bound->which, &limit, NULL) == 0)
+		return 0;
+	if (bound->exact == NULL)
+		return err_sys(e, "rlimit %d", bound->which);
+	return err_set(e, ERR_isolation_unavailable,
+	    "%s cannot be %" PRIu64 ": %s; whoever starts this daemon must have as high a hard "
+	    "limit",
+	    bound->exact, bound->hard, strerrordesc_np(errno));
+}
+
 int
 rlimits_enter(const struct cage *cage, struct err *e)
 {
 	const struct order *o = cage->order;
 	bool steward = cage->kind == CAGE_STEWARD, alone = cage->host->limits_by == LIMITS_RLIMIT;
 	struct room room = room_of(cage, alone);
-	const struct {
-		int which;
-		uint64_t soft, hard;
-	} limits[] = {
-		{ RLIMIT_AS, room.space, room.space },
+	/* No order asks for more files than this process may have (options.c).  The cgroup counts
+	 * processes exactly; a uid may have a steward at work beside its box. */
+	uint64_t files = steward ? 256 : o->open_files;
+	uint64_t processes = steward ? 1 : o->processes + (alone ? 1 : 8);
+	const struct bound bounds[] = {
+		{ RLIMIT_AS, room.space, room.space, NULL },
 		/* 1 and not 0: with 0 the kernel still starts the host's core_pattern program. */
-		{ RLIMIT_CORE, 1, 1 },
+		{ RLIMIT_CORE, 1, 1, "RLIMIT_CORE" },
 		/* How long a program may run is known when it runs: the clocks are outside. */
-		{ RLIMIT_CPU, RLIM_INFINITY, RLIM_INFINITY },
-		{ RLIMIT_DATA, room.data, room.data },
-		{ RLIMIT_FSIZE, 65536ull * MIB, 65536ull * MIB },
-		{ RLIMIT_LOCKS, RLIM_INFINITY, RLIM_INFINITY },
-		{ RLIMIT_MEMLOCK, MIB, MIB },
-		{ RLIMIT_MSGQUEUE, 0, 0 },
-		{ RLIMIT_NICE, 0, 0 },
-		{ RLIMIT_NOFILE, steward ? 256 : o->open_files, steward ? 256 : o->open_files },
-		/* The cgroup counts the box exactly; a uid may have a steward at work beside it. */
-		{ RLIMIT_NPROC, steward ? 1 : o->processes + (alone ? 1 : 8),
-		    steward ? 1 : o->processes + (alone ? 1 : 8) },
-		{ RLIMIT_RTPRIO, 0, 0 },
-		{ RLIMIT_RTTIME, 0, 0 },
-		{ RLIMIT_SIGPENDING, 1024, 1024 },
-		{ RLIMIT_STACK, 8 * MIB, 64 * MIB },
+		{ RLIMIT_CPU, RLIM_INFINITY, RLIM_INFINITY, NULL },
+		{ RLIMIT_DATA, room.data, room.data, NULL },
+		{ RLIMIT_FSIZE, 65536ull * MIB, 65536ull * MIB, NULL },
+		{ RLIMIT_LOCKS, RLIM_INFINITY, RLIM_INFINITY, NULL },
+		{ RLIMIT_MEMLOCK, MIB, MIB, NULL },
+		{ RLIMIT_MSGQUEUE, 0, 0, NULL },
+		{ RLIMIT_NICE, 0, 0, NULL },
+		{ RLIMIT_NOFILE, files, files, NULL },
+		{ RLIMIT_NPROC, processes, processes, "RLIMIT_NPROC" },
+		{ RLIMIT_RTPRIO, 0, 0, NULL },
+		{ RLIMIT_RTTIME, 0, 0, NULL },
+		{ RLIMIT_SIGPENDING, 1024, 1024, NULL },
+		{ RLIMIT_STACK, 8 * MIB, 64 * MIB, NULL },
 	};
 
-	for (size_t i = 0; i < COUNT(limits); i++) {
-		struct rlimit limit = { limits[i].soft, limits[i].hard };
-
-		if (prlimit(0, limits[i].which, &limit, NULL) < 0)
-			return err_sys(e, "rlimit %d", limits[i].which);
-	}
+	for (size_t i = 0; i < COUNT(bounds); i++)
+		if (set_bound(&bounds[i], e) < 0)
+			return -1;
 	return cage->kind == CAGE_PROGRAM && has_no_share(cage) ? go_behind(cage, e) : 0;
 }
