@@ -14,6 +14,7 @@
 #include "common/bus/inner.h"
 #include "common/log.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -136,6 +137,22 @@ bus_pack(enum msg_id message, void *msg)
 
 	must(wire_encode(message, msg, &content, &e) == 0);
 	return content;
+}
+
+struct packed
+bus_pack_failure(const struct err *why)
+{
+	bool shortage = why->sys == EMFILE || why->sys == ENFILE || why->sys == ENOMEM;
+	bool passes = why->code == ERR_internal && shortage;
+	char text[sizeof why->text]; /* the message's bound; what is cut is of the remedy */
+	struct failure f = {
+		.code = (char *)err_name(passes ? ERR_unavailable : why->code),
+		.text = text,
+		.retry_ms = (uint64_t)why->retry_ms,
+	};
+
+	snprintf(text, sizeof text, "%s%s", why->text, passes ? err_shortage(why->sys) : "");
+	return bus_pack(MSG_failure, &f);
 }
 
 /* ---- life ---- */

@@ -58,6 +58,9 @@ bool bus_goes_on(struct bus_turn *);
 
 /* Packs a message of the bus itself, which fits its bounds by construction. */
 struct packed bus_pack(enum msg_id, void *msg);
+/* Descriptors and memory come back: to be short of them is said to be no fault, and how to mend it.
+ */
+struct packed bus_pack_failure(const struct err *why);
 
 /* ---- server.c: endpoints and the clients that have greeted ---- */
 

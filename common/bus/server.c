@@ -121,28 +121,10 @@ send_all_late(void *self)
 		late_timer = loop_after(LATE_MS, send_all_late, NULL);
 }
 
-/* Descriptors and memory come back: to be short of them is no fault that ends what was asked for.
- */
-static enum err_code
-code_of(const struct err *why)
-{
-	bool shortage = why->sys == EMFILE || why->sys == ENFILE || why->sys == ENOMEM;
-
-	return why->code == ERR_internal && shortage ? ERR_unavailable : why->code;
-}
-
 static struct answer
 failure_of(uint64_t id, const struct err *why)
 {
-	enum err_code code = code_of(why);
-	char text[2 * sizeof why->text];
-	struct failure f = { .code = (char *)err_name(code), .text = text };
-
-	snprintf(
-	    text, sizeof text, "%s%s", why->text, code != why->code ? err_shortage(why->sys) : "");
-
-	f.retry_ms = (uint64_t)why->retry_ms;
-	return (struct answer){ frame_failure, id, MSG_failure, bus_pack(MSG_failure, &f) };
+	return (struct answer){ frame_failure, id, MSG_failure, bus_pack_failure(why) };
 }
 
 /* Who asked hears of it in any case: by a failure instead, or by the end of the connection. */

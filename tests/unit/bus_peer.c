@@ -143,9 +143,9 @@ on_get(struct call *call, void *request, struct err *e)
 			acts[i].act(call);
 			return 0;
 		}
-	if (strcmp(get->snapshot_id, "shortage") == 0) {
+	if (strncmp(get->snapshot_id, "shortage", 8) == 0) {
 		errno = EMFILE;
-		return err_sys(e, "told to fail");
+		return err_sys(e, "told to fail%*s", atoi(get->snapshot_id + 8), "");
 	}
 	return err_set(e, ERR_snapshot_corrupt, "told to fail: %s", get->snapshot_id);
 }
