@@ -502,6 +502,7 @@ daemon_main(int argc, char **argv, const struct daemon *d)
 {
 	struct err e;
 
+	starter_settle();
 	/* The heap of a thread shrinks only after a look at /proc/sys/vm, for which the jail would
 	 * kill: ZeroMQ's threads share that of the first one, as small as it is. */
 	mallopt(M_ARENA_MAX, 1);

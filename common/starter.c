@@ -14,11 +14,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 enum {
 	FIRST = 3,
@@ -33,6 +35,26 @@ static struct {
 	int fds[STARTER_MAX_KEPT];
 	char names[STARTER_MAX_KEPT][NAME];
 } starter = { .sock = -1 };
+
+void
+starter_settle(void)
+{
+	struct sigaction now;
+	sigset_t none;
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+	for (int s = 1; s < NSIG; s++)
+		if (s != SIGHUP && s != SIGINT && s != SIGQUIT && sigaction(s, NULL, &now) == 0 &&
+		    now.sa_handler == SIG_IGN)
+			signal(s, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
 
 /* ---- what was handed over ---- */
 

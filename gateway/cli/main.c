@@ -13,6 +13,7 @@
 #include "gateway/cli/verify.h"
 
 #include "common/auto.h"
+#include "common/starter.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -110,6 +111,7 @@ main(int argc, char **argv)
 {
 	const char *name = argc < 2 ? "help" : argv[1];
 
+	starter_settle();
 	umask(077);
 	if (strcmp(name, "--help") == 0 || strcmp(name, "--version") == 0)
 		name += 2;
