@@ -35,7 +35,9 @@ static const struct {
 	    "of "
 	    "cloister-gateway",
 	    serve_run },
-	{ "run", "[--json] FILE|-", "run a Python program in a box; exits with its exit code",
+	{ "run", "[--json] [--language=NAME] FILE|-",
+	    "run a program in a box, in Python or what the file's ending says; exits with its exit "
+	    "code",
 	    run_file },
 	{ "up", "[--foreground]", "start the daemons and keep them running", status_up },
 	{ "status", "[--json]", "show the daemons; exits 3 where nothing runs", status_show },

@@ -12,6 +12,7 @@
 
 #include "common/auto.h"
 #include "common/fdio.h"
+#include "common/schema.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,6 +29,11 @@ enum {
 	EXIT_TIMEOUT = 124,
 	EXIT_CLOISTER = 125,
 	EXIT_SIGNAL = 128,
+};
+
+struct request {
+	const char *file, *language;
+	bool as_json;
 };
 
 struct server {
@@ -120,16 +126,17 @@ end_server(struct server *server)
 /* ---- the call ---- */
 
 static int
-send_call(struct server *server, const struct blob *code, struct err *e)
+send_call(struct server *server, const struct blob *code, const char *language, struct err *e)
 {
 	json_t *text = json_stringn(code->data, code->size);
 
 	if (text == NULL)
 		return err_set(e, ERR_invalid_argument, "the program is not UTF-8");
 
-	json_t *call = json_pack("{s:s, s:i, s:s, s:{s:s, s:{s:o}, s:{s:s, s:{}, s:i}}}", "jsonrpc",
-	    "2.0", "id", 1, "method", "tools/call", "params", "name", "execute_code", "arguments",
-	    "code", text, "_meta", "io.modelcontextprotocol/protocolVersion", "2026-07-28",
+	json_t *call = json_pack("{s:s, s:i, s:s, s:{s:s, s:{s:o, s:s}, s:{s:s, s:{}, s:i}}}",
+	    "jsonrpc", "2.0", "id", 1, "method", "tools/call", "params", "name", "execute_code",
+	    "arguments", "code", text, "language", language, "_meta",
+	    "io.modelcontextprotocol/protocolVersion", "2026-07-28",
 	    "io.modelcontextprotocol/clientCapabilities", "progressToken", 1);
 	int status = json_dumpf(call, server->in, JSON_COMPACT);
 
@@ -316,28 +323,43 @@ load_code(const char *file, struct blob *code, struct err *e)
 	return 0;
 }
 
-/* Takes "--json" and the file out of the line; what is left are settings. */
+/* As a file's name says, "a.js"; Python where it does not. */
 static const char *
-take_file(int *argc, char **argv, bool *as_json)
+language_of(const char *file)
 {
-	const char *file = NULL;
+	const char *dot = strrchr(file, '.');
+	int known = dot == NULL ? -1 : word_parse(SET_language, dot + 1, strlen(dot + 1));
+
+	return word_text(SET_language, known < 0 ? language_python : known);
+}
+
+/* Takes the file and what is said of it out of the line; what is left are settings. */
+static struct request
+take_request(int *argc, char **argv)
+{
+	static const char language[] = "--language=";
+	struct request asked = { 0 };
 	int rest = 1;
 
 	for (int i = 1; i < *argc; i++) {
 		if (strcmp(argv[i], "--json") == 0)
-			*as_json = true;
-		else if (file == NULL && (strncmp(argv[i], "--", 2) != 0))
-			file = argv[i];
+			asked.as_json = true;
+		else if (strncmp(argv[i], language, sizeof language - 1) == 0)
+			asked.language = argv[i] + sizeof language - 1;
+		else if (asked.file == NULL && strncmp(argv[i], "--", 2) != 0)
+			asked.file = argv[i];
 		else
 			argv[rest++] = argv[i];
 	}
 	argv[rest] = NULL;
 	*argc = rest;
-	return file;
+	if (asked.file != NULL && asked.language == NULL)
+		asked.language = language_of(asked.file);
+	return asked;
 }
 
 static int
-run_code(const struct blob *code, int argc, char **argv, bool as_json)
+run_code(const struct blob *code, const struct request *asked, int argc, char **argv)
 {
 	struct server server = { 0 };
 	struct err e;
@@ -349,13 +371,15 @@ run_code(const struct blob *code, int argc, char **argv, bool as_json)
 		return EXIT_CLOISTER;
 	}
 
-	json_t *reply = send_call(&server, code, &e) < 0 ? NULL : await_reply(&server, &shown, &e);
+	json_t *reply = send_call(&server, code, asked->language, &e) < 0
+	                    ? NULL
+	                    : await_reply(&server, &shown, &e);
 	int status = EXIT_CLOISTER;
 
 	if (reply == NULL)
 		fprintf(stderr, "cloister: %s\n", e.text);
 	else
-		status = conclude(reply, &shown, as_json);
+		status = conclude(reply, &shown, asked->as_json);
 	json_decref(reply);
 	for (size_t i = 0; i < COUNT(shown.streams); i++)
 		free(shown.streams[i].shown);
@@ -366,20 +390,21 @@ run_code(const struct blob *code, int argc, char **argv, bool as_json)
 int
 run_file(int argc, char **argv)
 {
-	bool as_json = false;
-	const char *file = take_file(&argc, argv, &as_json);
+	struct request asked = take_request(&argc, argv);
 	struct blob code = { 0 };
 	struct err e;
 	int status = EXIT_CLOISTER;
 
-	if (file == NULL) {
-		fputs("usage: cloister run [--json] [--setting=value...] FILE|-\n", stderr);
+	if (asked.file == NULL) {
+		fputs("usage: cloister run [--json] [--language=NAME] [--setting=value...] "
+		      "FILE|-\n",
+		    stderr);
 		return 2;
 	}
-	if (load_code(file, &code, &e) < 0)
+	if (load_code(asked.file, &code, &e) < 0)
 		fprintf(stderr, "cloister: %s\n", e.text);
 	else
-		status = run_code(&code, argc, argv, as_json);
+		status = run_code(&code, &asked, argc, argv);
 	blob_clear(&code);
 	return status;
 }

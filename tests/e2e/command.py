@@ -58,6 +58,16 @@ def test_run_reads_a_program_from_stdin(cloister):
     assert (run.returncode, run.stdout) == (0, "grüße\n".encode()), run
 
 
+def test_run_speaks_a_files_language(cloister):
+    for name, text in ("a.js", "console.log(42)"), ("a.sh", "echo $((6 * 7))"), ("a.txt", "print(42)"), ("a.b/c", "print(42)"):
+        os.makedirs(os.path.join(cloister.folder, os.path.dirname(name)), exist_ok=True)
+        run = cloister("run", cloister.program_file(text, name))
+        assert (run.returncode, run.stdout) == (0, b"42\n"), (name, run)
+    assert cloister("run", "--language=shell", "-", input=b"echo $0 | wc -l").stdout == b"1\n"
+    run = cloister("run", "--language=cobol", "-", input=b"x")
+    assert run.returncode == 125 and b"cobol" in run.stderr, run
+
+
 def test_run_tells_all_as_json(cloister):
     run = cloister("run", "--json", cloister.program_file("result = {'a': [1, 2]}\nprint('x')\n"))
     told = json.loads(run.stdout)
