@@ -144,6 +144,8 @@ static const struct {
 	    "limit, 256: close some" },
 	{ { .how = BOX_EXITED, .exit_code = 1 }, false, "ModuleNotFoundError",
 	    "No module named 'requests'", "requests", "none can be installed" },
+	{ { .how = BOX_EXITED, .exit_code = 1 }, false, NULL,
+	    "ReferenceError: document is not defined\n", "exit code 1", "no browser" },
 	{ { .how = BOX_EXITED, .exit_code = 1 }, false, "ImportError",
 	    "Missing optional dependency 'pyarrow'. Use pip or conda to install pyarrow.",
 	    "pyarrow", "none can be installed" },
