@@ -410,7 +410,9 @@ def test_shell_programs(folder):
             ("trap 'echo bye' EXIT; exit 2", 2, "bye\n"), ("kill -9 $$", -9, ""), ("break; echo on", 0, "on\n"),
             ("cat; read x; echo \"[$x]\"", 0, "[]\n"), ("if", 2, ""), ("exec false", 1, ""), ("", 0, ""),
             ("(exec 3>&-; cat <&3) 2>&1 | grep -c 'Bad file'; declare -F; compgen -v | grep cloister; trap -p", 0, "1\n"),
-            ("cat <<'E'\n$x\nE", 0, "$x\n"), ("echo \u00e9 ${#LANG}", 0, "\u00e9 7\n"), ("printf '%s' \"$(seq 3)\" | tail -1", 0, "3")):
+            ("cat <<'E'\n$x\nE", 0, "$x\n"), ("echo \u00e9 ${#LANG}", 0, "\u00e9 7\n"), ("printf '%s' \"$(seq 3)\" | tail -1", 0, "3"),
+            ("\ufeffecho 1", 0, "1\n"), ("for i in 1 2\r\ndo echo $i\r\ndone\r\n\r\necho 'x\r\ny'\r", 0, "1\n2\nx\ny\n"),
+            ("cat <<E\na\r\nE\n", 0, "a\r\n"), ("echo '\ufeff```'", 0, "\ufeff```\n"), ("\n ```bash\necho hi\n```", 2, "")):
         with shell(folder) as talk:
             reply = talk.program(code)
             assert (reply.status, talk.out()) == (status, out), (code[:80], reply.status, talk.err())
@@ -432,7 +434,8 @@ def test_shell_keeps_what_statements_define(folder):
             ("exit 0", 0, "", None), ("echo $R $E /nothing*; kill -USR1 $$; s=x:y; echo $s; bash -c 'echo $E'", 0,
                                       "r e\nusr\nx y\ne\n", None),
             ("unset IFS; exec 3>kept; echo k >&3; exec 3>&-; cat kept; rm kept", 0, "k\n", None), ("(", 2, "", None),
-            ("x='y'\\''z\n\"'; exit 0", 0, "", None), ("echo \"$x\"", 0, "y'z\n\"\n", None)])
+            ("x='y'\\''z\n\"'; exit 0", 0, "", None), ("echo \"$x\"", 0, "y'z\n\"\n", None),
+            ("\ufeffif true; then\r\necho 1\r\nfi", 0, "1\n", None), ("```\nx=7\n```", 2, "", None), ("echo ${#x}", 0, "5\n", None)])
         talk.err()
         talk.statement("sleep 60 &")
         check(talk, [("jobs -r | wc -l; kill %1", 0, "1\n", None)])

@@ -61,6 +61,23 @@ _cloister_state() {
 	builtin trap -p
 }
 
+# Code comes as editors of other systems write it, too, and as a chat shows it: of a fence bash would make a command.
+_cloister_mend() {
+	local LC_ALL=C
+	[ "${_cloister[payload]:0:3}" != $'\xef\xbb\xbf' ] || _cloister[payload]=${_cloister[payload]:3}
+	[[ ${_cloister[payload]} != *$'\r\n'* ]] || _cloister_mend_lines
+	[[ ${_cloister[payload]:0:64} != *([[:space:]])'```'* ]] ||
+		_cloister[payload]='echo "${BASH_SOURCE[0]}: line $LINENO: syntax error: \`\`\`" >&2; (exit 2)'
+}
+
+# If all end in CR and LF; what a program writes may have such in it.  By line: to replace in a long text takes seconds.
+_cloister_mend_lines() {
+	local IFS=$'\n' _cloister_lines _cloister_text
+	mapfile -t _cloister_lines <<<"${_cloister[payload]}" || return
+	_cloister_text="${_cloister_lines[*]%$'\r'}"
+	((${#_cloister[payload]} - ${#_cloister_text} < ${#_cloister_lines[@]} - 1)) || _cloister[payload]=$_cloister_text
+}
+
 # As the builtin, for statements: a statement's end goes by EXIT and INT, so what it has for EXIT waits for that, and
 # whoever gives INT up gives it back.  What is said of a function's own traps would be said of this one's: then it is none.
 _cloister_traps() {
@@ -138,6 +155,7 @@ while { [ -z "${_cloister[running]}" ] || _cloister_done 0; } 2>/dev/null && _cl
 	case ${_cloister[kind]} in
 	B) _cloister_bridge "${_cloister[payload]%%$'\n'*}" "${_cloister[payload]#*$'\n'}" ;;
 	S)
+		_cloister_mend
 		_cloister_traps
 		_cloister[running]=1
 		if printf %s "${_cloister[options]:+set -${_cloister[options]};}${_cloister[payload]}" >"${_cloister[file]}"; then
@@ -148,7 +166,10 @@ while { [ -z "${_cloister[running]}" ] || _cloister_done 0; } 2>/dev/null && _cl
 		fi
 		{ _cloister_done $?; } 2>/dev/null
 		;;
-	C) break ;;
+	C)
+		_cloister_mend
+		break
+		;;
 	*)
 		echo "the control channel brought something else than a program" >&2
 		exit 1
@@ -162,6 +183,6 @@ if [ -z "${_cloister[running]}" ] && [ "${_cloister[kind]}" = C ]; then
 	_cloister_fd=${_cloister[channel]}
 	exec {_cloister_fd}<&-
 	printf %s "${_cloister[payload]}" >"${_cloister[file]}" || exit 1
-	eval "unset _cloister _cloister_fd; unset -f _cloister_{send,receive,bridge,state,traps,reclaim,over,done,exit,interrupt}
+	eval "unset _cloister _cloister_fd; unset -f _cloister_{send,receive,bridge,state,mend,mend_lines,traps,reclaim,over,done,exit,interrupt}
 		. ${_cloister[file]@Q}; exit"
 fi
