@@ -228,6 +228,13 @@ symptom_read(struct box_end *end, struct err *e)
 #define NO_NOTEBOOK \
 	"This is Python without a notebook's commands: run a program by subprocess, or the call " \
 	"with language shell; nothing can be installed."
+#define NO_BROWSER \
+	"This is Node and no browser: there is no page and nobody to answer; print by " \
+	"console.log()."
+#define NO_INPUT       "A program has no input here: put what it would read into the code."
+#define CALLED_PYTHON3 "It is called python3 here."
+#define OTHER_LANGUAGE \
+	"This looks like code of another language: pass its language, python, node or shell."
 #define IN_LOOP \
 	"Code that awaits at its top level runs in an event loop already: await this coroutine, " \
 	"too."
@@ -269,8 +276,24 @@ static const struct {
 	{ "urlopen error [Errno 1]", IT_RAN, NO_SOCKET },
 	{ "connect EPERM", IT_RAN, NO_SOCKET },
 	{ "listen EPERM", IT_RAN, NO_SOCKET },
-	{ "EOF when reading a line", IT_RAN,
-	    "A program has no input here: put what it would read into the code." },
+	{ "socket: operation not permitted", IT_RAN, NO_SOCKET }, /* Go */
+	{ "EOF when reading a line", IT_RAN, NO_INPUT },
+	{ "\nEOFError\n", IT_RAN, NO_INPUT }, /* getpass */
+	{ "prompt is not defined", IT_RAN, NO_BROWSER },
+	{ "alert is not defined", IT_RAN, NO_BROWSER },
+	{ "document is not defined", IT_RAN, NO_BROWSER },
+	{ "window is not defined", IT_RAN, NO_BROWSER },
+	{ "name 'console' is not defined", IT_RAN, OTHER_LANGUAGE },
+	{ "name 'ls' is not defined", IT_RAN, OTHER_LANGUAGE },
+	{ "name 'pwd' is not defined", IT_RAN, OTHER_LANGUAGE },
+	{ "print is not defined", IT_RAN, OTHER_LANGUAGE },
+	{ "line 1: import: command not found", IT_RAN, OTHER_LANGUAGE },
+	{ "line 1: from: command not found", IT_RAN, OTHER_LANGUAGE },
+	{ "line 1: const: command not found", IT_RAN, OTHER_LANGUAGE },
+	{ "python: command not found", IT_RAN, CALLED_PYTHON3 },
+	{ "python: not found", IT_RAN, CALLED_PYTHON3 },
+	{ "No such file or directory: 'python'", IT_RAN, CALLED_PYTHON3 },
+	{ "exit status 127", IT_RAN, NO_PROGRAM },                  /* Python's subprocess */
 	{ "err_filename)\nFileNotFoundError", IT_RAN, NO_PROGRAM }, /* Python's subprocess */
 	{ "Error: spawn ", IT_RAN, NO_PROGRAM },
 	{ "command not found", IT_RAN, NO_PROGRAM },
@@ -286,6 +309,7 @@ static const struct {
 	{ "directory, open '/mnt/data/", NO_SESSION, NO_FILES },
 	{ "directory, open '/mnt/data/", IT_RAN, NOT_THERE },
 	{ "No such file or directory: '/", IT_RAN, NO_PLACE },
+	{ "No such file or directory: 'C:", IT_RAN, NO_PLACE },
 	{ "no such file or directory, open '/", IT_RAN, NO_PLACE },
 	{ "non-existent directory: '/", IT_RAN, NO_WRITING }, /* pandas */
 	{ "ead-only file system", IT_RAN, NO_WRITING },
@@ -301,12 +325,25 @@ static const struct {
 	{ "no running event loop", IT_RAN,
 	    "There is an event loop only where the code awaits something at its top level: await "
 	    "this there, or start it from what asyncio.run() runs." },
+	{ "syntax error: ```", UNREADABLE, NO_FENCE },
+	{ ": `print(", UNREADABLE, OTHER_LANGUAGE },
+	{ ": `console.log(", UNREADABLE, OTHER_LANGUAGE },
 	{ "/.code: line ", UNREADABLE,
 	    "Correct the code at the line given. A shell runs what stands above it before it "
 	    "reads on." },
 	{ "\n    ```", UNREADABLE, NO_FENCE },
 	{ "\n    !", UNREADABLE, NO_NOTEBOOK },
 	{ "\n    %", UNREADABLE, NO_NOTEBOOK },
+	{ "\n    pip install ", UNREADABLE, NOT_HERE },
+	{ "\n    cd ", UNREADABLE, OTHER_LANGUAGE },
+	{ "\n    echo ", UNREADABLE, OTHER_LANGUAGE },
+	{ "\n    ls ", UNREADABLE, OTHER_LANGUAGE },
+	{ "\n    const ", UNREADABLE, OTHER_LANGUAGE },
+	{ "\n    let ", UNREADABLE, OTHER_LANGUAGE },
+	{ "\n    function ", UNREADABLE, OTHER_LANGUAGE },
+	{ ">:1\ndef ", UNREADABLE, OTHER_LANGUAGE },
+	{ ">:1\nimport pandas as ", UNREADABLE, OTHER_LANGUAGE },
+	{ ">:1\nimport numpy as ", UNREADABLE, OTHER_LANGUAGE },
 };
 
 static bool
