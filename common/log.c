@@ -50,35 +50,41 @@ add_text(struct line *l, const char *text)
 	add(l, text, strlen(text));
 }
 
-/* Bytes of the UTF-8 character at s, at most size of them; 0 where there is none. */
+/* What is not to be shown as it is; its bytes.  No character over U+FFFF is among that. */
 static size_t
-character(const char *s, size_t size)
+add_escaped(struct line *l, const char *text, size_t size)
 {
-	for (size_t n = 1; n <= 4 && n <= size; n++)
-		if (utf8_valid(s, n))
-			return n;
-	return 0;
+	const unsigned char *at = (const unsigned char *)text;
+	unsigned point = 0xfffd;
+	size_t n = 1;
+	char escape[8];
+
+	if (*at < 0x80) {
+		point = *at;
+	} else if (size >= 2 && utf8_valid(at, 2)) {
+		point = (at[0] & 0x1fU) << 6 | (at[1] & 0x3fU);
+		n = 2;
+	} else if (size >= 3 && utf8_valid(at, 3)) {
+		point = (at[0] & 0xfU) << 12 | (at[1] & 0x3fU) << 6 | (at[2] & 0x3fU);
+		n = 3;
+	}
+	snprintf(escape, sizeof escape, "\\u%04x", point);
+	add_text(l, escape);
+	return n;
 }
 
 static void
 add_string(struct line *l, const char *text)
 {
 	size_t size = strnlen(text, TEXT_BYTES);
-	char escape[8];
 
 	add_text(l, "\"");
 	for (size_t n; size > 0; text += n, size -= n) {
-		n = character(text, size);
-		if (n == 0) {
-			add_text(l, "\\ufffd");
-			n = 1;
-		} else if ((unsigned char)*text < 0x20 || *text == 0x7f || *text == '"' ||
-			   *text == '\\') {
-			snprintf(escape, sizeof escape, "\\u%04x", (unsigned)*text);
-			add_text(l, escape);
-		} else {
+		n = *text == '"' || *text == '\\' ? 0 : utf8_shown(text, size);
+		if (n > 0)
 			add(l, text, n);
-		}
+		else
+			n = add_escaped(l, text, size);
 	}
 	add_text(l, "\"");
 }

@@ -357,16 +357,39 @@ utf8_whole(const void *data, size_t size)
 	return cut > 0 && bytes[cut - 1] >= 0xc0 ? cut - 1 : size;
 }
 
+size_t
+utf8_shown(const void *data, size_t size)
+{
+	const unsigned char *at = data;
+	size_t n = front(at, size);
+
+	if (n == 1 && (*at < ' ' || *at == 0x7f))
+		return 0;
+	if (n == 2 && at[0] == 0xc2 && at[1] < 0xa0)
+		return 0; /* C1 controls */
+	if (n == 3 && at[0] == 0xe2 && at[1] == 0x80 && at[2] >= 0xa8 && at[2] <= 0xae)
+		return 0; /* line and paragraph separators, bidirectional overrides */
+	if (n == 3 && at[0] == 0xe2 && at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9)
+		return 0; /* bidirectional isolates */
+	return n;
+}
+
 void
 utf8_tame(char *text)
 {
-	size_t size = strlen(text);
+	size_t left = strlen(text);
+	char *to = text;
 
-	for (size_t at = 0; at < size;) {
-		size_t n = front((const unsigned char *)text + at, size - at);
-
-		if (n == 0 || (unsigned char)text[at] < ' ' || text[at] == 0x7f)
-			text[at] = '?';
-		at += n > 0 ? n : 1;
+	for (size_t n; left > 0; text += n, left -= n) {
+		n = utf8_shown(text, left);
+		if (n > 0) {
+			memmove(to, text, n);
+			to += n;
+			continue;
+		}
+		n = front((const unsigned char *)text, left);
+		n = n > 0 ? n : 1;
+		*to++ = '?'; /* which may be where the character stood */
 	}
+	*to = '\0';
 }

@@ -16,6 +16,10 @@ bool utf8_inside(const void *data, size_t at, size_t size);
 /* Bytes of it without a last character, or a part of one, that is longer than a byte: what was cut
  * anywhere ends well then. */
 size_t utf8_whole(const void *data, size_t size);
-/* In place, for one line of a log or an error: what is not UTF-8 or is a control character becomes
- * '?'. */
+/* Bytes of the character at the front that may stand in a line which somebody reads; 0 where there
+ * is none, or one that a terminal obeys (C0 and C1 controls), ends the line at, or that turns
+ * around the order of those beside it. */
+size_t utf8_shown(const void *data, size_t size);
+/* In place, for one line of a log or an error: a byte that is not UTF-8, and a character that is
+ * not to be shown, becomes '?'. */
 void utf8_tame(char *text);

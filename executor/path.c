@@ -16,21 +16,7 @@ static const char *const roots[] = { "/workspace", "/mnt/data", "/sandbox/worksp
 static size_t
 plain(const unsigned char *at, size_t size)
 {
-	size_t length = *at < 0x80 ? 1 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : 4;
-
-	if (*at < 0x20 || *at == 0x7f || *at == '%')
-		return 0;
-	if (*at < 0x80)
-		return 1;
-	if (length > size || !utf8_valid(at, length))
-		return 0;
-	if (at[0] == 0xc2 && at[1] < 0xa0)
-		return 0; /* C1 controls */
-	if (at[0] == 0xe2 && at[1] == 0x80 && at[2] >= 0xa8 && at[2] <= 0xae)
-		return 0; /* line and paragraph separators, bidirectional overrides */
-	if (at[0] == 0xe2 && at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9)
-		return 0; /* bidirectional isolates */
-	return length;
+	return *at == '%' ? 0 : utf8_shown(at, size);
 }
 
 /* A program makes thousands of names and targets of nothing but such bytes. */

@@ -54,6 +54,11 @@ written(void)
 		return NULL;
 	text[n] = '\0';
 	assert_ptr_equal(strchr(text, '\n'), text + n - 1);
+	/* No character in it that a terminal obeys, or that turns others around. */
+	static const char *const obeyed[] = { "\x1b", "\x7f", "\xc2\x9b", "\xe2\x80\xae",
+		"\xe2\x81\xa9" };
+	for (size_t i = 0; i < COUNT(obeyed); i++)
+		assert_null(strstr(text, obeyed[i]));
 	json_t *line = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 	assert_non_null(line);
 	return line;
@@ -114,6 +119,11 @@ static const struct {
 	{ "bad \xff end", "bad \xef\xbf\xbd end" },
 	{ "cut \xe2\x82", "cut \xef\xbf\xbd\xef\xbf\xbd" },
 	{ "overlong \xc0\xaf", "overlong \xef\xbf\xbd\xef\xbf\xbd" },
+	{ "\xc2\x9b"
+	  "31mred",
+	    "\xc2\x9b"
+	    "31mred" },
+	{ "a\xe2\x80\xaetxt.exe \xe2\x81\xa9", "a\xe2\x80\xaetxt.exe \xe2\x81\xa9" },
 	{ "\",\"level\":\"error", "\",\"level\":\"error" },
 };
 

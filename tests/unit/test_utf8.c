@@ -311,6 +311,11 @@ tames_a_line(void **state)
 		{ "two\nlines\r\t\x1b[31m\x7f", "two?lines???[31m?" },
 		{ "cut \xe2\x82", "cut ??" },
 		{ "\xed\xa0\x80", "???" },
+		{ "\xc2\x9b"
+		  "31mred\xc2\x85",
+		    "?31mred?" },
+		{ "a\xe2\x80\xaetxt.exe\xe2\x80\xac \xe2\x80\xa8\xe2\x81\xa7 \xe2\x82\xac",
+		    "a?txt.exe? ?? \xe2\x82\xac" },
 	};
 
 	(void)state;
