@@ -32,15 +32,37 @@ enum {
 
 static int store_fd = -1;
 
-/* ---- what is used up ---- */
+/* ---- what is used up, or away ---- */
 
-/* A full disk is nobody's fault here, and deleting snapshots helps; descriptors come back. */
+/* What a disk says that fails, and what stands in the way of a folder that was here. */
+static bool
+is_away(const struct err *e)
+{
+	static const int away[] = { EIO, EROFS, ENOENT, ENOTDIR, ESTALE, EACCES, EPERM, ENODEV };
+
+	for (size_t i = 0; i < COUNT(away); i++)
+		if (e->sys == away[i])
+			return true;
+	return false;
+}
+
+/*
+ * Nothing of that is the caller's fault, who is told what may help and no name of the store's own:
+ * deleting snapshots makes room on a full disk, and descriptors come back.
+ */
 static int
 explain(struct err *e)
 {
 	const char *remedy = err_shortage(e->sys);
 	struct statfs fs;
 
+	if (is_away(e)) {
+		log_error("the snapshot store cannot be used", LOG_E(e));
+		return err_set(e, ERR_unavailable,
+		    "the snapshot store cannot be used: %s; its operator must see to its folder "
+		    "or disk",
+		    strerrordesc_np(e->sys));
+	}
 	if (e->code != ERR_internal || *remedy == '\0')
 		return -1;
 	if (e->sys == EMFILE || e->sys == ENFILE)

@@ -194,6 +194,59 @@ what_is_used_up_is_named_and_got_over(void **unused)
 	store_close();
 }
 
+static void
+assert_away(const struct err *e, const char *owner, const char *why)
+{
+	assert_int_equal(e->code, ERR_unavailable);
+	assert_non_null(strstr(e->text, "the snapshot store cannot be used"));
+	assert_non_null(strstr(e->text, why));
+	assert_null(strstr(e->text, owner));
+}
+
+/* Whoever asks cannot help it, and is told no name of the store's own. */
+static void
+a_store_that_is_away_is_no_fault_of_the_caller(void **unused)
+{
+	static const struct {
+		int sys;
+		const char *why;
+	} rows[] = {
+		{ EIO, "Input/output error" },
+		{ EROFS, "Read-only file system" },
+		{ EACCES, "Permission denied" },
+	};
+	const struct blob file = { (void *)(uintptr_t) "text", 4 };
+	char owner[HASH_HEX], digest[HASH_HEX], folder[128];
+	auto_fd int state = open_store(owner, &file, digest);
+	struct blob found = { 0 };
+	struct err e;
+
+	(void)unused;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		scarce_files(rows[i].sys);
+		assert_int_equal(store_put_manifest(owner, ID, &file, &e), -1);
+		assert_away(&e, owner, rows[i].why);
+		scarce_over();
+		scarce_room(2, rows[i].sys);
+		assert_int_equal(store_put_content(owner, digest, &file, &e), -1);
+		assert_away(&e, owner, rows[i].why);
+		scarce_over();
+	}
+	snprintf(folder, sizeof folder, "store/%s", owner);
+	assert_int_equal(renameat(state, folder, state, "moved"), 0);
+	assert_int_equal(store_put_manifest(owner, ID, &file, &e), -1);
+	assert_away(&e, owner, "No such file");
+	assert_int_equal(store_put_content(owner, digest, &file, &e), -1);
+	assert_away(&e, owner, "No such file");
+	assert_int_equal(store_get_manifest(owner, ID, &found, &e), -1);
+	assert_away(&e, owner, "No such file");
+	assert_int_equal(store_get_content(owner, digest, file.size, &found, &e), -1);
+	assert_away(&e, owner, "No such file");
+	assert_int_equal(store_remove_manifest(owner, ID, &e), -1);
+	assert_away(&e, owner, "No such file");
+	store_close();
+}
+
 static int
 set_up(void **unused)
 {
@@ -223,6 +276,8 @@ main(void)
 		    no_descriptor_is_no_fault_of_a_snapshot, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 		    what_is_used_up_is_named_and_got_over, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+		    a_store_that_is_away_is_no_fault_of_the_caller, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
