@@ -273,6 +273,9 @@ call_fail(struct call *call, const struct err *e)
 {
 	struct open_call *c = of(call);
 
+	if (e->code == ERR_internal) /* whoever asked is told that the log has the details */
+		log_error(
+		    "a call failed", LOG_S("message", messages[call->message].name), LOG_E(e));
 	if (c->caller != NULL && !c->told)
 		server_fail(c->caller, c->id, e);
 	end(c);

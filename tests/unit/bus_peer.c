@@ -147,7 +147,9 @@ on_get(struct call *call, void *request, struct err *e)
 		errno = EMFILE;
 		return err_sys(e, "told to fail%*s", atoi(get->snapshot_id + 8), "");
 	}
-	return err_set(e, ERR_snapshot_corrupt, "told to fail: %s", get->snapshot_id);
+	return err_set(e,
+	    strncmp(get->snapshot_id, "fault", 5) == 0 ? ERR_internal : ERR_snapshot_corrupt,
+	    "told to fail: %s", get->snapshot_id);
 }
 
 static int

@@ -51,8 +51,9 @@ struct outcome {
 
 /*
  * Asks snapshotd to do something.  "echo": the reply is principal, namespace and trace; "counts":
- * struct bus_counts; "instance"; "fail"; "stream": two parts, then a reply; "hang": nothing until
- * on_cancel(), which is noted; "heap": PEER_HEAP bytes; "drain": echo, and from then on no more.
+ * struct bus_counts; "instance"; "fault": an internal error, anything unknown a corrupt snapshot;
+ * "stream": two parts, then a reply; "hang": nothing until on_cancel(), which is noted; "heap":
+ * PEER_HEAP bytes; "drain": echo, and from then on no more.
  */
 void peer_ask(struct outcome *, const char *what, const char *instance, int64_t timeout_ms);
 /* The same of the one that is the principal's home. */

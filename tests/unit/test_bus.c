@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
@@ -62,6 +63,30 @@ a_shortage_is_no_fault(void **state)
 		assert_non_null(strstr(o.e.text, ": Too many open files"));
 		assert_int_equal(i == 0, strstr(o.e.text, "(LimitNOFILE)") != NULL);
 	}
+}
+
+/* Who asked is told that the log has the details of such a failure, so it has. */
+static void
+a_fault_is_logged_and_a_callers_mistake_is_not(void **state)
+{
+	char text[8192];
+	auto_fd int log = memfd_create("log", MFD_CLOEXEC);
+	auto_fd int real = dup(STDERR_FILENO);
+
+	(void)state;
+	assert_int_equal(dup2(log, STDERR_FILENO), STDERR_FILENO);
+	pair();
+
+	struct outcome mistake = peer_try("nonsense"), fault = peer_try("fault 7");
+	ssize_t size = pread(log, text, sizeof text - 1, 0);
+
+	assert_int_equal(dup2(real, STDERR_FILENO), STDERR_FILENO);
+	assert_int_equal(mistake.e.code, ERR_snapshot_corrupt);
+	assert_int_equal(fault.e.code, ERR_internal);
+	text[size < 0 ? 0 : size] = '\0';
+	assert_null(strstr(text, "told to fail: nonsense"));
+	assert_non_null(strstr(text, "\"message\":\"snapshot_get\""));
+	assert_non_null(strstr(text, "told to fail: fault 7"));
 }
 
 static void
@@ -543,6 +568,7 @@ main(void)
 		bus_test(a_request_is_answered),
 		bus_test(a_failure_keeps_code_and_text),
 		bus_test(a_shortage_is_no_fault),
+		bus_test(a_fault_is_logged_and_a_callers_mistake_is_not),
 		bus_test(parts_come_before_the_reply),
 		bus_test(a_cancelled_request_ends_on_both_sides),
 		bus_test(a_deadline_ends_a_request),
