@@ -30,8 +30,8 @@ enum {
 struct visit {
 	struct desk *desk; /* NULL: nobody waits for it any more */
 	struct errand *errand;
-	int channel;
-	bool full; /* the channel, when it was last written to */
+	int channel; /* -1: closed */
+	bool full;   /* the channel, when it was last written to */
 };
 
 struct desk {
@@ -82,6 +82,15 @@ find(const struct workspace *workspace)
 
 /* ---- stewards ---- */
 
+static void
+hang_up(struct visit *v)
+{
+	if (v->channel < 0)
+		return;
+	loop_forget(v->channel);
+	close(take_fd(&v->channel));
+}
+
 /* Lets go of the steward: it ends when its channel does, and at once if it is not to be waited for.
  */
 static void
@@ -92,8 +101,7 @@ send_home(struct desk *d, bool at_once)
 	if (v == NULL)
 		return;
 	v->desk = NULL;
-	loop_forget(v->channel);
-	close(take_fd(&v->channel));
+	hang_up(v);
 	if (at_once)
 		errand_kill(v->errand);
 }
@@ -178,6 +186,8 @@ go(struct desk *d)
 	bool was_full = v->full;
 	struct err e;
 
+	if (v->channel < 0)
+		return; /* what goes on may resume it before on_ended() hears */
 	v->full = false;
 	if (d->first->kind->go(d->first, &e) < 0 ||
 	    (v->full != was_full &&
@@ -229,8 +239,11 @@ receive(struct desk *d)
 			return true;
 	} else if (n == 1 || errno == EBADMSG)
 		err_set(&e, ERR_internal, "the steward of the workspace sent nonsense");
-	else
-		err_set(&e, ERR_internal, "the steward of the workspace is gone");
+	else { /* why, on_ended() is about to hear, and ends the operation with that */
+		hang_up(d->visit);
+		errand_kill(d->visit->errand);
+		return false;
+	}
 	fail_first(d, &e, true);
 	return false;
 }
@@ -259,10 +272,12 @@ on_ended(void *self, const struct err *why)
 
 	if (d != NULL) {
 		d->visit = NULL;
-		loop_forget(v->channel);
-		close(v->channel);
-		err_set(&e, ERR_internal, "the steward of the workspace ended: %s",
-		    why != NULL ? why->text : "it did not say why");
+		hang_up(v);
+		if (why != NULL)
+			e = *why;
+		else
+			err_set(&e, ERR_internal, "it did not say why");
+		err_add(&e, "the steward of the workspace ended");
 	}
 	free(v);
 	if (d != NULL && d->begun)

@@ -29,12 +29,12 @@ struct errand {
 };
 
 int hired_living;
+struct err hired_died = { .code = ERR_internal, .text = "killed" };
 
 static void
 on_exit_of(void *self, uint32_t events)
 {
 	struct errand *errand = self;
-	const struct err died = { .code = ERR_internal, .text = "killed" };
 	int status;
 
 	(void)events;
@@ -42,7 +42,7 @@ on_exit_of(void *self, uint32_t events)
 	loop_forget(errand->pidfd);
 	close(errand->pidfd);
 	hired_living--;
-	errand->ended(errand->self, status == 0 ? NULL : &died);
+	errand->ended(errand->self, status == 0 ? NULL : &hired_died);
 	free(errand);
 }
 

@@ -26,6 +26,8 @@ struct outcome {
 
 /* Shortens the desk's patience. */
 extern bool hired_hurry;
+/* What the builder says of one that did not end well. */
+extern struct err hired_died;
 /* Stewards that have not ended. */
 extern int hired_living;
 

@@ -8,6 +8,7 @@
 #include "common/loop.h"
 #include "executor/builder/steward/steward.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -355,6 +356,32 @@ a_steward_that_lies_is_refused(void **state)
 	files_tree_clear(&o.tree);
 }
 
+static int
+never_begins(int fd, int root)
+{
+	(void)fd, (void)root;
+	return 1;
+}
+
+/* The caller hears that something was short, as where the builder makes any other box. */
+static void
+a_steward_that_could_not_be_made_says_why(void **state)
+{
+	struct workspace *w = *state;
+	const struct err died = hired_died;
+
+	w->serve = never_begins;
+	hired_died = (struct err){
+		.code = ERR_internal, .sys = EMFILE, .text = "open: Too many open files"
+	};
+
+	struct outcome o = hired_list(w, 10, 10);
+
+	hired_expect(&o.e, ERR_internal, "steward of the workspace ended: open: Too many");
+	assert_int_equal(o.e.sys, EMFILE);
+	hired_died = died;
+}
+
 /* ---- and others ---- */
 
 /* However many slips are there already: a program decides how long each takes. */
@@ -389,6 +416,7 @@ main(void)
 		IN_A_PLACE(operations_wait_in_line_for_one_steward),
 		IN_A_PLACE(a_type_has_the_form_of_one),
 		IN_A_PLACE(a_steward_that_lies_is_refused),
+		IN_A_PLACE(a_steward_that_could_not_be_made_says_why),
 		IN_A_PLACE(slips_that_take_long_let_others_go_on),
 	};
 	struct err e;
