@@ -266,6 +266,20 @@ make_room(uint64_t end)
 	journal.room_end = end + (n > 0 ? (uint64_t)n : 0);
 }
 
+/* One that was removed goes with its last descriptor, though all of it is on the disk. */
+static int
+check_name(struct err *e)
+{
+	struct stat st;
+
+	if (fstat(journal.fd, &st) < 0)
+		return err_sys(e, "stat");
+	if (st.st_nlink > 0)
+		return 0;
+	errno = ENOENT;
+	return err_sys(e, "somebody removed " NAME);
+}
+
 int
 journal_write(bool *wrote, struct err *e)
 {
@@ -279,6 +293,8 @@ journal_write(bool *wrote, struct err *e)
 	*wrote = true;
 	if (fdatasync(journal.fd) < 0)
 		return err_sys(e, "fdatasync");
+	if (check_name(e) < 0)
+		return -1;
 	pthread_mutex_lock(&journal.lock);
 	journal.written = filled;
 	pthread_mutex_unlock(&journal.lock);

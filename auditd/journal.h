@@ -29,7 +29,7 @@ uint64_t journal_last(void);
 uint64_t journal_durable(void);
 
 /* In any thread, one at a time: takes all that was added so far, writes it and waits until it is
- * durable.  *wrote: it came to the waiting. */
+ * durable, in a file that has a name still.  *wrote: it came to the waiting. */
 int journal_write(bool *wrote, struct err *);
 /* What has been written so far counts as durable. */
 void journal_settle(void);

@@ -257,6 +257,30 @@ nothing_durable_is_lost_by_kill_9(void **unused)
 	}
 }
 
+/* What is in a file without a name ends with who writes it; what is sent again stands in a new one.
+ */
+static void
+a_file_that_was_removed_takes_nothing(void **unused)
+{
+	bool wrote;
+	uint64_t torn;
+	struct err e;
+
+	(void)unused;
+	ledger_write(1, 2);
+	assert_return_code(unlinkat(ledger_folder, "audit.log", 0), errno);
+	ledger_add(3);
+	assert_int_equal(journal_write(&wrote, &e), -1);
+	assert_true(wrote); /* so that who writes ends, and starts again */
+	assert_non_null(strstr(e.text, "removed audit.log"));
+	journal_settle();
+	assert_int_equal(journal_durable(), 2);
+	journal_close();
+	assert_return_code(ledger_open(&torn, &e), 0);
+	assert_int_equal(journal_durable(), 0);
+	ledger_write(1, 1);
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, ledger_set_up, ledger_tear_down)
 
 int
@@ -271,6 +295,7 @@ main(void)
 		CASE(room_made_ahead_is_no_torn_tail),
 		CASE(any_record_can_be_read),
 		CASE(has_one_writer),
+		CASE(a_file_that_was_removed_takes_nothing),
 		CASE(nothing_durable_is_lost_by_kill_9),
 	};
 
