@@ -97,17 +97,19 @@ owner_of(struct count *c, pid_t pid)
 	return known->owner;
 }
 
-/* "7: -> POSIX  ADVISORY  WRITE 4711 00:1c:1234 5 5", proc_locks(5). */
+/* "7: -> POSIX  ADVISORY  WRITE 4711 00:1c:1234 5 5", proc_locks(5): the third word from there. */
 static void
 count_line(struct count *c, const char *line)
 {
 	const char *at = strstr(line, "POSIX ");
 	const struct locks_owner *owner;
-	int pid;
+	long pid;
 
-	if (at == NULL || sscanf(at, "POSIX %*s %*s %d", &pid) != 1 || pid <= 1)
-		return;
-	owner = owner_of(c, pid);
+	for (int word = 0; word < 3 && at != NULL; word++)
+		if ((at = strchr(at, ' ')) != NULL)
+			at += strspn(at, " ");
+	pid = at == NULL ? 0 : strtol(at, NULL, 10);
+	owner = pid > 1 ? owner_of(c, (pid_t)pid) : NULL;
 	if (owner != NULL)
 		c->locks[owner->box]++;
 }

@@ -222,15 +222,12 @@ symptom_read(struct box_end *end, struct err *e)
 #define NO_DISPLAY \
 	"There is no IPython here: what the last line is worth is shown by itself, tables and " \
 	"pictures too, and open figures of matplotlib; print() the rest."
-#define NO_BROWSER \
-	"This is Node and no browser: print by console.log(), and write HTML to a file if that " \
-	"is what is wanted."
 #define NO_NOTEBOOK \
 	"This is Python without a notebook's commands: run a program by subprocess, or the call " \
 	"with language shell; nothing can be installed."
 #define NO_BROWSER \
 	"This is Node and no browser: there is no page and nobody to answer; print by " \
-	"console.log()."
+	"console.log(), and write HTML to a file if that is what is wanted."
 #define NO_INPUT       "A program has no input here: put what it would read into the code."
 #define CALLED_PYTHON3 "It is called python3 here."
 #define OTHER_LANGUAGE \
@@ -254,10 +251,6 @@ static const struct {
 } failures[] = {
 	{ "No module named 'IPython", IT_RAN, NO_DISPLAY },
 	{ "name 'display' is not defined", IT_RAN, NO_DISPLAY },
-	{ "ReferenceError: document is not", IT_RAN, NO_BROWSER },
-	{ "ReferenceError: window is not", IT_RAN, NO_BROWSER },
-	{ "ReferenceError: alert is not", IT_RAN, NO_BROWSER },
-	{ "ReferenceError: localStorage is not", IT_RAN, NO_BROWSER },
 	{ "name 'get_ipython' is not defined", IT_RAN, NO_NOTEBOOK },
 	{ "No module named ", IT_RAN, NOT_HERE },
 	{ "Cannot find module '.", IT_RAN, NO_FILE },
@@ -283,6 +276,7 @@ static const struct {
 	{ "alert is not defined", IT_RAN, NO_BROWSER },
 	{ "document is not defined", IT_RAN, NO_BROWSER },
 	{ "window is not defined", IT_RAN, NO_BROWSER },
+	{ "localStorage is not defined", IT_RAN, NO_BROWSER },
 	{ "name 'console' is not defined", IT_RAN, OTHER_LANGUAGE },
 	{ "name 'ls' is not defined", IT_RAN, OTHER_LANGUAGE },
 	{ "name 'pwd' is not defined", IT_RAN, OTHER_LANGUAGE },
