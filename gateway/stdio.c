@@ -4,7 +4,8 @@
  *
  * Theory of operation: turn() runs before each wait of the loop.  It writes what waits, goes on
  * with lines that were read while the client did not read, and decides what is watched next.  When
- * the client closes its side, calls have a moment to end; when it stops reading for good, none.
+ * the client closes its side, calls have a moment to end; when it stops reading for good, none. One
+ * that does not read is not read from, and so is watched for having closed its side meanwhile.
  */
 #include "gateway/stdio.h"
 
@@ -48,8 +49,11 @@ static struct {
 	struct lines in;
 	struct outbox out;
 	enum stream from, to;
-	bool reading, writing; /* what is watched: stdin; stdout, for room */
-	bool ended, gone;      /* stdin has ended; nobody reads stdout */
+	uint32_t watched; /* what stdin is watched for */
+	bool writing;     /* stdout is watched for room */
+	bool ended, gone; /* stdin has ended; nobody reads stdout */
+	bool hung_up;     /* stdin will end behind what is not read yet */
+	bool took;        /* the client did take something of late */
 } io;
 
 /* ---- the streams ---- */
@@ -98,7 +102,7 @@ gone(const char *how, int sys)
 		return;
 	log_info("client is gone", LOG_S("how", how), LOG_N("errno", sys));
 	io.gone = io.ended = true;
-	io.reading = false;
+	io.watched = 0;
 	outbox_clear(&io.out);
 	loop_forget(STDIN_FILENO);
 	loop_forget(STDOUT_FILENO);
@@ -175,6 +179,20 @@ on_grace_over(void *self)
 	loop_after(FLUSH_MS, on_late, NULL);
 }
 
+/* Its end cannot be read, nor what stands before it, until it takes some of what waits for it. */
+static void
+on_hung_up(void *self)
+{
+	if (io.ended)
+		return;
+	if (!io.took) {
+		on_grace_over(self);
+		return;
+	}
+	io.took = false;
+	loop_after((int64_t)options.eof_grace_ms, on_hung_up, self);
+}
+
 static void
 end_of_input(void)
 {
@@ -220,8 +238,11 @@ read_once(void)
 static void
 flush(void)
 {
+	size_t before = io.out.bytes;
+
 	if (!io.gone && outbox_write(&io.out, STDOUT_FILENO, io.to == STREAM_socket) < 0)
 		gone("write", errno);
+	io.took |= io.out.bytes < before;
 }
 
 /* true: there were some. */
@@ -247,10 +268,13 @@ take_lines(void)
 static void
 on_readable(void *self, uint32_t events)
 {
-	(void)self;
-	(void)events;
-	if (may_read() && read_once())
-		take_lines();
+	if (may_read()) {
+		if (read_once())
+			take_lines();
+	} else if ((events & (EPOLLHUP | EPOLLRDHUP)) != 0 && !io.hung_up) {
+		io.hung_up = true;
+		loop_after((int64_t)options.eof_grace_ms, on_hung_up, self);
+	}
 }
 
 static void
@@ -263,22 +287,32 @@ on_writable(void *self, uint32_t events)
 		flush();
 }
 
-/* Not watched while it is not read: a peer that hangs up would be reported without end. */
+/* A peer that hung up would be reported without end. */
+static uint32_t
+wanted(void)
+{
+	if (io.ended || io.from == STREAM_plain)
+		return 0;
+	if (may_read())
+		return EPOLLIN;
+	return io.hung_up ? 0 : EPOLLRDHUP;
+}
+
 static void
 watch_input(void)
 {
-	bool want = may_read() && io.from != STREAM_plain;
+	uint32_t want = wanted();
 	struct err e;
 
-	if (want == io.reading)
+	if (want == io.watched)
 		return;
-	if (!want)
+	if (io.watched != 0)
 		loop_forget(STDIN_FILENO);
-	else if (loop_watch(STDIN_FILENO, EPOLLIN, on_readable, NULL, &e) < 0) {
+	if (want != 0 && loop_watch(STDIN_FILENO, want, on_readable, NULL, &e) < 0) {
 		io.from = STREAM_plain;
-		want = false;
+		want = 0;
 	}
-	io.reading = want;
+	io.watched = want;
 }
 
 static void

@@ -220,6 +220,44 @@ def test_waits_for_a_client_that_does_not_read(gateway):
     assert sent > 100
 
 
+def test_ends_where_a_client_that_does_not_read_goes(gateway):
+    """It has closed its side, behind requests that are not read before it reads."""
+    near, far = socket.socketpair()
+    for stdin, close in ((subprocess.PIPE, lambda process: process.stdin.close()), (far, lambda _: near.shutdown(socket.SHUT_WR))):
+        process = gateway.start("--eof-grace-ms=300", stdin=stdin)
+        end = near.fileno() if stdin is far else process.stdin.fileno()
+        os.set_blocking(end, False)
+        line, stuck = request(1, "tools/list"), 0
+        while stuck < 20:
+            try:
+                line = line[os.write(end, line):] or request(1, "tools/list")
+                stuck = 0
+            except BlockingIOError:
+                stuck += 1
+                time.sleep(0.02)
+        close(process)
+        assert process.wait(15) == 0
+        process.stdout.close()
+    near.close()
+    far.close()
+
+
+def test_a_client_that_reads_slowly_gets_all(gateway):
+    """Also where it has closed its side long ago: who takes something now and then is there."""
+    with open(os.path.join(gateway.folder, "requests"), "wb") as file:
+        file.write(b"".join(request(n, "tools/list") for n in range(300)))
+    with subprocess.Popen(["/bin/cat", file.name], stdout=subprocess.PIPE) as cat:
+        process = gateway.start("--eof-grace-ms=1000", stdin=cat.stdout)
+        cat.stdout.close()
+        data = b""
+        while part := os.read(process.stdout.fileno(), 1 << 19):
+            data += part
+            time.sleep(0.02)
+    assert process.wait(10) == 0
+    process.stdout.close()
+    assert [answer["id"] for answer in answers(data)] == list(range(300))
+
+
 def test_ends_when_nobody_reads(gateway):
     process = gateway.start()
     process.stdout.close()
