@@ -40,13 +40,13 @@ def test_python_keeps_what_statements_define(folder):
                 ("def f():\n    raise KeyError('k')", 0, "", None), ("print(x, end='')", 0, "2", None),
                 ("from __future__ import annotations", 0, "", None), ("def g(a: undefined): pass\ng.__annotations__", 0, "",
                                                                      {"a": "undefined"}),
-                ("raise SystemExit(3)", 3, "", None), ("import sys; sys.exit()", 0, "", None), ("x", 0, "", 2),
+                ("result = undefined", 1, "", None), ("raise SystemExit(3)", 3, "", None), ("import sys; sys.exit()", 0, "", None), ("x", 0, "", 2),
                 ("__name__", 0, "", "__main__"), ("exit(4)", 4, "", None), ("sys.stdin.read()", 0, "", "")])
             assert talk.statement("y = 1").names == ["x", "result", "f", "annotations", "g", "y"]
             reply = talk.statement("\n\nf()")
             shown = talk.err()
             assert reply.status == 1 and reply.error == ("KeyError", "3", "'k'")
-            for line in 'File "<code 19>", line 3, in <module>\n    f()', 'File "<code 8>", line 2, in f\n    raise KeyError':
+            for line in 'File "<code 20>", line 3, in <module>\n    f()', 'File "<code 8>", line 2, in f\n    raise KeyError':
                 assert line in shown, shown
             assert "driver.py" not in shown and "zygote" not in shown, shown
             talk.statement("sys.exit('why')")
@@ -372,7 +372,7 @@ def test_node_keeps_what_statements_define(folder):
             ("const a = 5; a + b[0]", 0, "", 7), ("f()", 0, "", 5), ("new C().m()", 0, "", 7),
             ("const { x, y: [z] } = { x: 1, y: [2] }; x + z", 0, "", 3), ("const t = await Promise.resolve(9); t", 0, "", 9),
             ("t + 1", 0, "", 10), ("for (var i = 0; i < 3; i++) await i; i", 0, "", 3), ("result = 4", 0, "", 4),
-            ("1; let u", 0, "", None), ("process.exit(3)", 3, "", None), ("await 1; process.exit()", 0, "", None),
+            ("result = undefinedName", 1, "", None), ("1; let u", 0, "", None), ("process.exit(3)", 3, "", None), ("await 1; process.exit()", 0, "", None),
             ("const crypto = require('crypto'); typeof crypto.createHash", 0, "", "function"),
             ("setTimeout(() => console.log('late'), 20); 0", 0, "", 0),
             ("await new Promise(r => setTimeout(r, 200))", 0, "late\n", None),

@@ -355,8 +355,9 @@ async function statement(text) {
 	interrupt = null;
 	tell_names();
 	const result = lookup('result');
+	/* Where it failed, what has not changed may be of another statement. */
 	const assigned = result !== before || names.includes('result') ||
-		(result !== undefined && /\bresult\s*=[^=>]/.test(text));
+		(status === 0 && result !== undefined && /\bresult\s*=[^=>]/.test(text));
 	tell_result(assigned ? result : value, assigned && result !== undefined);
 	await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
 	send('D', String(status));

@@ -355,7 +355,7 @@ class Driver:
         except SystemExit as stop:
             status = self.status(stop.code)
         except BaseException as error:
-            status = 1
+            status, assigned = 1, False  # what `result` is may be of another statement
             unreadable = isinstance(error, SyntaxError) and not read
             self.tell(b"U" if unreadable else b"E", lambda: beside("failure.py")["failure"](error, self.hook, __file__, file))
         self.tell(b"V", lambda: names(self.scope))
