@@ -2,6 +2,7 @@
 /* jsonrpc.c - parsing with every strictness Jansson has; trusts nothing. */
 #include "gateway/rpc/jsonrpc.h"
 
+#include "common/auto.h"
 #include "common/utf8.h"
 
 #include <stdarg.h>
@@ -18,11 +19,31 @@ refuse(const struct line *line, int code, const char *text)
 	return answer;
 }
 
+/* What is JSON, but more than is taken here: Jansson names no bound. */
+static const struct {
+	enum json_error_code code;
+	const char *text;
+} bounds[] = {
+	{ json_error_numeric_overflow,
+	    "; whole numbers go from -9223372036854775808 to 9223372036854775807 and others to "
+	    "1.79e308, send what is beyond as a string" },
+	{ json_error_null_byte_in_key, "; leave the zero byte out of the name" },
+};
+
+static const char *
+bound_of(const json_error_t *error)
+{
+	for (size_t i = 0; i < COUNT(bounds); i++)
+		if (json_error_code(error) == bounds[i].code)
+			return bounds[i].text;
+	return "";
+}
+
 json_t *
 jsonrpc_parse(const struct line *line, json_t **answer)
 {
 	const char *refusal = scan_refusal(line->scan);
-	char text[JSON_ERROR_TEXT_LENGTH + 64];
+	char text[JSON_ERROR_TEXT_LENGTH + 256];
 	json_error_t error;
 
 	*answer = NULL;
@@ -42,8 +63,8 @@ jsonrpc_parse(const struct line *line, json_t **answer)
 	json_t *message = json_loadb(line->data, line->size, strict, &error);
 
 	if (message == NULL) {
-		snprintf(
-		    text, sizeof text, "Parse error: %s, at byte %d", error.text, error.position);
+		snprintf(text, sizeof text, "Parse error: %s, at byte %d%s", error.text,
+		    error.position, bound_of(&error));
 		*answer = refuse(line, RPC_PARSE, text);
 	}
 	return message;
