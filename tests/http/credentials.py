@@ -277,6 +277,12 @@ def test_a_header_twice(door, _):
         assert raw.read().startswith(b"HTTP/1.1 400 ")
 
 
+def test_a_name_twice(door, _):
+    door.add("once")
+    refused = door.command("token", "add", "once", status=1)
+    assert not refused.stdout and "named once; choose another name" in refused.stderr, refused
+
+
 # ---- scopes ----
 
 def test_scopes_of_tools(door, _):

@@ -116,6 +116,10 @@ add(const struct book *book, const char *name, struct err *e)
 
 	if (describe(name, &entry, e) < 0)
 		return -1;
+	if (tokens_by_name(&book->tokens, entry.name) != NULL)
+		return err_set(e, ERR_invalid_argument,
+		    "there is a token named %s; choose another name, or remove it first",
+		    entry.name);
 	token_make(secret);
 	token_digest(secret, sizeof secret - 1, entry.digest);
 
