@@ -131,7 +131,9 @@ code_of(const struct box_end *end, const struct workspace_limits *left)
 	if (end->too_many_processes)
 		return ERR_too_many_processes;
 	code = symptom_code(end);
-	return code == ERR_program_failed && is_full(left) ? ERR_disk_full : code;
+	return code == ERR_program_failed && is_full(left) && symptom_may_be_space(end)
+	           ? ERR_disk_full
+	           : code;
 }
 
 static char *
@@ -330,7 +332,7 @@ note_processes(struct execution *reply, enum err_code code, const struct box_end
 	return texts_add(&reply->notes, note) < 0 ? err_sys(e, "notes") : 0;
 }
 
-/* It went well, and the next run will not. */
+/* It went well or failed of something else, and the next run may fail of this. */
 static int
 note_full(struct execution *reply, const struct plan *plan, struct err *e)
 {
@@ -357,8 +359,10 @@ fill_error(struct execution *reply, const struct box_end *end, const struct plan
 		reply->signal = signal_name(end->signal);
 	if (note_processes(reply, code, end, plan, e) < 0)
 		return -1;
+	if (code != ERR_disk_full && is_full(left) && note_full(reply, plan, e) < 0)
+		return -1;
 	if (reply->success)
-		return is_full(left) ? note_full(reply, plan, e) : 0;
+		return 0;
 	reply->error = calloc(1, sizeof *reply->error);
 	if (reply->error == NULL)
 		return err_sys(e, "error");

@@ -35,7 +35,8 @@ code_of_exception(const char *type, const char *text)
 		return ERR_too_many_processes;
 	if (strcmp(type, "MemoryError") == 0)
 		return ERR_out_of_memory;
-	if (strstr(text, "[Errno 28]") != NULL || strncmp(text, "ENOSPC", 6) == 0)
+	if (strstr(text, "[Errno 28]") != NULL || strncmp(text, "ENOSPC", 6) == 0 ||
+	    strcmp(text, "database or disk is full") == 0) /* SQLite */
 		return ERR_disk_full;
 	return ERR_program_failed;
 }
@@ -104,6 +105,21 @@ symptom_code(const struct box_end *end)
 	if (end->error_type == NULL)
 		return code_of_words(&end->err);
 	return code_of_exception(end->error_type, end->error_text != NULL ? end->error_text : "");
+}
+
+static bool
+says_at_its_end(const struct blob *output, const char *words)
+{
+	size_t size = output->size < 2048 ? output->size : 2048;
+
+	return size > 0 && memmem((const char *)output->data + output->size - size, size, words,
+			       strlen(words)) != NULL;
+}
+
+bool
+symptom_may_be_space(const struct box_end *end)
+{
+	return end->error_type == NULL || says_at_its_end(&end->err, "No space left on device");
 }
 
 bool
@@ -339,15 +355,6 @@ static const struct {
 	{ ">:1\nimport pandas as ", UNREADABLE, OTHER_LANGUAGE },
 	{ ">:1\nimport numpy as ", UNREADABLE, OTHER_LANGUAGE },
 };
-
-static bool
-says_at_its_end(const struct blob *output, const char *words)
-{
-	size_t size = output->size < 2048 ? output->size : 2048;
-
-	return size > 0 && memmem((const char *)output->data + output->size - size, size, words,
-			       strlen(words)) != NULL;
-}
 
 static bool
 may_be(enum when when, const struct box_end *end, bool in_session)
