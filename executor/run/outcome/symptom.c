@@ -246,6 +246,7 @@ symptom_read(struct box_end *end, struct err *e)
 	"console.log(), and write HTML to a file if that is what is wanted."
 #define NO_INPUT       "A program has no input here: put what it would read into the code."
 #define CALLED_PYTHON3 "It is called python3 here."
+#define NO_JSON        "Python has True, False and None for true, false and null; json.loads() reads JSON."
 #define OTHER_LANGUAGE \
 	"This looks like code of another language: pass its language, python, node or shell."
 #define IN_LOOP \
@@ -296,7 +297,11 @@ static const struct {
 	{ "name 'console' is not defined", IT_RAN, OTHER_LANGUAGE },
 	{ "name 'ls' is not defined", IT_RAN, OTHER_LANGUAGE },
 	{ "name 'pwd' is not defined", IT_RAN, OTHER_LANGUAGE },
+	{ "name 'true' is not defined", IT_RAN, NO_JSON },
+	{ "name 'false' is not defined", IT_RAN, NO_JSON },
+	{ "name 'null' is not defined", IT_RAN, NO_JSON },
 	{ "print is not defined", IT_RAN, OTHER_LANGUAGE },
+	{ "None is not defined", IT_RAN, OTHER_LANGUAGE },
 	{ "line 1: import: command not found", IT_RAN, OTHER_LANGUAGE },
 	{ "line 1: from: command not found", IT_RAN, OTHER_LANGUAGE },
 	{ "line 1: const: command not found", IT_RAN, OTHER_LANGUAGE },
@@ -348,9 +353,15 @@ static const struct {
 	{ "\n    cd ", UNREADABLE, OTHER_LANGUAGE },
 	{ "\n    echo ", UNREADABLE, OTHER_LANGUAGE },
 	{ "\n    ls ", UNREADABLE, OTHER_LANGUAGE },
+	{ "\n    mkdir -", UNREADABLE, OTHER_LANGUAGE },
+	{ "\n    npm install ", UNREADABLE, NOT_HERE },
+	{ "\n    export ", UNREADABLE, OTHER_LANGUAGE },
+	{ "\n    curl ", UNREADABLE, NO_NETWORK },
+	{ "\n    var ", UNREADABLE, OTHER_LANGUAGE },
 	{ "\n    const ", UNREADABLE, OTHER_LANGUAGE },
 	{ "\n    let ", UNREADABLE, OTHER_LANGUAGE },
 	{ "\n    function ", UNREADABLE, OTHER_LANGUAGE },
+	{ ">:1\nfrom ", UNREADABLE, OTHER_LANGUAGE },
 	{ ">:1\ndef ", UNREADABLE, OTHER_LANGUAGE },
 	{ ">:1\nimport pandas as ", UNREADABLE, OTHER_LANGUAGE },
 	{ ">:1\nimport numpy as ", UNREADABLE, OTHER_LANGUAGE },
