@@ -28,6 +28,7 @@
 enum {
 	RETRY_MS = 250,              /* when a client that is over its bounds may try again */
 	SESSION_HEX = 32,            /* digits at the end of a session's id */
+	LEFT_MS = 60000,             /* to end a session that nobody was told of */
 	REPEAT_BYTES = 12 * 1048576, /* arguments kept for a second try */
 };
 
@@ -43,6 +44,9 @@ struct call_out {
 	size_t bytes;
 	json_t *arguments; /* for a second try; NULL: there is none */
 	char trace[56];
+	/* Of one that was left: nothing above but ask is there any more. */
+	bool left;
+	char *principal, *namespace;
 };
 
 /* ---- what the envelope takes from the arguments ---- */
@@ -254,6 +258,72 @@ tell(const struct call_out *call, const void *reply, const struct err *e)
 	change_of_call(call->account, call->tool);
 }
 
+/* ---- one whose caller has left ---- */
+
+static void
+on_ended(void *self, void *reply, const struct err *e)
+{
+	(void)self;
+	if (reply == NULL)
+		log_warn("a session that nobody was told of could not be ended", LOG_E(e));
+}
+
+/* Only its answer would have named it. */
+static void
+end_session(const struct call_out *call, const struct session_created *made)
+{
+	struct terminate_session request = { .session_id = made->session_id };
+	char instance[64];
+	bool routed = calls_instance(made->session_id, instance, sizeof instance);
+	struct err e;
+	const struct ask it = { .to = messages[MSG_terminate_session].server,
+		.instance = routed ? instance : NULL,
+		.home = !routed,
+		.message = MSG_terminate_session,
+		.request = &request,
+		.principal = call->principal,
+		.namespace = call->namespace,
+		.timeout_ms = LEFT_MS,
+		.done = on_ended };
+
+	if (bus_ask(&it, &e) == 0)
+		on_ended(NULL, NULL, &e);
+}
+
+static void
+on_left_done(struct call_out *call, const void *reply)
+{
+	if (reply != NULL)
+		end_session(call, reply);
+	free(call->principal);
+	free(call->namespace);
+	free(call);
+}
+
+/* False: no memory.  It is over for whoever asked, and goes on here. */
+static bool
+leave(struct call_out *call)
+{
+	const char *space = call->account->namespace;
+	struct err e;
+
+	call->principal = strdup(call->account->principal);
+	call->namespace = space != NULL ? strdup(space) : NULL;
+	if (call->principal == NULL || (space != NULL && call->namespace == NULL)) {
+		free(call->principal);
+		return false;
+	}
+	err_set(&e, ERR_cancelled, "%s was cancelled", messages[call->tool].name);
+	tell(call, NULL, &e);
+
+	json_t *says = call->pending.silent ? NULL : say_error(&call->pending.origin, call, &e);
+
+	call->left = true;
+	settle(call);
+	client_end(&call->pending, says);
+	return true;
+}
+
 static int ask(struct call_out *, json_t *arguments, struct err *);
 
 /* A daemon that was lost took the call with it; one that changes nothing may be asked once more. */
@@ -278,6 +348,10 @@ on_done(void *self, void *reply, const struct err *e)
 {
 	struct call_out *call = self;
 
+	if (call->left) {
+		on_left_done(call, reply);
+		return;
+	}
 	if (reply == NULL && again(call, e))
 		return;
 	if (reply == NULL)
@@ -299,7 +373,7 @@ on_part(void *self, const struct stream_part *part)
 {
 	struct call_out *call = self;
 
-	if (!call->pending.silent)
+	if (!call->left && !call->pending.silent)
 		progress_part(&call->progress, part);
 }
 
@@ -405,7 +479,11 @@ make_call(const struct call_in *in, struct err *e)
 static void
 cancel_call(struct pending *p)
 {
-	bus_cancel(((struct call_out *)p)->ask);
+	struct call_out *call = (struct call_out *)p;
+
+	/* What it makes is there as soon as it is asked for, and a cancel comes too late. */
+	if (call->tool != MSG_create_session || !leave(call))
+		bus_cancel(call->ask);
 }
 
 /* It takes long: whoever asked gets a task, which has the answer in the end. */

@@ -261,6 +261,45 @@ cancels_in_silence(void **state)
 	assert_int_equal(dialog.account.count, 0);
 }
 
+/* A cancel comes too late for it, and only its answer names it. */
+static void
+ends_a_session_that_nobody_waits_for(void **state)
+{
+	const char id[] = "sess_7_0123456789abcdef0123456789abcdef";
+	struct session_created made = { .session_id = (char *)(uintptr_t)id };
+	struct session_status ended = { .session_id = (char *)(uintptr_t)id };
+
+	(void)state;
+	dialog.account.namespace = "blue";
+	for (int fails = 0; fails < 2; fails++) {
+		dialog_say(REQUEST("\"c\"", "tools/call", "\"name\":\"create_session\"," META));
+		dialog_say("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
+			   "cancelled\",\"params\":{\"requestId\":\"c\"}}");
+		assert_int_equal(dialog.nsaid, 0);
+		assert_int_equal(dialog.account.count, 0);
+		assert_int_equal(dialog.account.held, 0);
+		assert_null(dialog.client.pending);
+		assert_int_equal(dialog.bus.ask.message, MSG_create_session);
+		if (fails)
+			dialog_fail_call(ERR_session_limit, "no more");
+		else
+			dialog.bus.ask.done(dialog.bus.ask.self, &made, NULL);
+		assert_int_equal(dialog.bus.asked, fails ? 3 : 2);
+	}
+	dialog_say(REQUEST("\"c\"", "tools/call", "\"name\":\"create_session\"," META));
+	client_give_up(&dialog.client, false); /* is told that it was cancelled */
+	assert_int_equal(dialog.nsaid, 1);
+	dialog_forget();
+	dialog.bus.ask.done(dialog.bus.ask.self, &made, NULL);
+	assert_int_equal(dialog.bus.ask.message, MSG_terminate_session);
+	assert_string_equal(dialog.bus.instance, "7");
+	assert_string_equal(dialog.bus.principal, "local:7");
+	assert_string_equal(dialog.bus.namespace, "blue");
+	dialog.bus.ask.done(dialog.bus.ask.self, &ended, NULL);
+	assert_int_equal(dialog.nsaid, 0);
+	dialog.account.namespace = NULL;
+}
+
 static void
 bounds_calls(void **state)
 {
@@ -424,6 +463,7 @@ main(void)
 		CASE(never_repeats_what_acts),
 		CASE(never_repeats_what_was_not_there),
 		CASE(cancels_in_silence),
+		CASE(ends_a_session_that_nobody_waits_for),
 		CASE(bounds_calls),
 		CASE(bounds_what_calls_hold),
 		CASE(answers_what_the_bus_refuses),
