@@ -269,7 +269,9 @@ static void
 on_readable(void *self, uint32_t events)
 {
 	if (may_read()) {
-		if (read_once())
+		/* Behind the end all lines are taken at once, however much waits by then. */
+		take_lines();
+		if (may_read() && read_once())
 			take_lines();
 	} else if ((events & (EPOLLHUP | EPOLLRDHUP)) != 0 && !io.hung_up) {
 		io.hung_up = true;
