@@ -12,6 +12,7 @@
 #include "common/crypto/seal.h"
 #include "common/fdio.h"
 #include "common/jschema.h"
+#include "common/utf8.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -133,6 +134,17 @@ load_key(struct question *q, struct err *e)
 	return 0;
 }
 
+/* Whoever has the key may have signed any name, and this goes to an operator's terminal. */
+static void
+show(const struct question *q, struct artifact *artifact)
+{
+	utf8_tame(artifact->filename);
+	utf8_tame(artifact->execution_id);
+	utf8_tame(artifact->signed_at);
+	printf("%s: good: %s of %s, signed %s\n", q->file, artifact->filename,
+	    artifact->execution_id, artifact->signed_at);
+}
+
 static int
 verify(struct question *q, struct err *e)
 {
@@ -145,8 +157,7 @@ verify(struct question *q, struct err *e)
 	int status = json == NULL ? -1 : check(q, json, &artifact, e);
 
 	if (status == 0)
-		printf("%s: good: %s of %s, signed %s\n", q->file, artifact.filename,
-		    artifact.execution_id, artifact.signed_at);
+		show(q, &artifact);
 	message_clear(MSG_artifact, &artifact);
 	json_decref(json);
 	return status;

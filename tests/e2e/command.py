@@ -6,6 +6,7 @@
 """
 
 import base64
+import hashlib
 import json
 import os
 import pty
@@ -221,6 +222,27 @@ def test_another_program_verifies_too(cloister):
         openssl = subprocess.run(["openssl", "pkeyutl", "-verify", "-pubin", "-keyform", "DER", "-inkey", spki, "-rawin", "-in",
                                   cloister.program_file(text, "statement"), "-sigfile", signature], capture_output=True, check=False)
         assert openssl.returncode == status, (text, openssl)
+
+
+def test_verify_keeps_a_signed_name_from_the_terminal(cloister):
+    """Who took the executor over signs what it likes: sequences for terminals, and letters in another order."""
+    if shutil.which("openssl") is None:
+        raise cases.Skip("openssl is not installed")
+    seed = bytes.fromhex("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60")  # RFC 8032, 7.1, test 1
+    public = bytes.fromhex("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a")
+    secret = cloister.program_file(bytes.fromhex("302e020100300506032b657004220420") + seed, "secret.der")  # RFC 8410
+    copy = cloister.program_file("hello", "copy")
+    artifact = {"filename": "a\x1b[2K\u009b1G\u202eb", "path": "/workspace/a", "size": 5, "execution_id": "e\x1b]0;x\x07",
+                "sha256": hashlib.sha256(b"hello").hexdigest(), "mime_type": "text/plain", "signed_at": "t\x1b[8m"}
+    statement = ("cloister artifact v1\nexecution {execution_id}\npath {filename}\nsize {size}\nsha256 {sha256}\n"
+                 "type {mime_type}\ntime {signed_at}\n").format(**artifact)
+    signed = subprocess.run(["openssl", "pkeyutl", "-sign", "-keyform", "DER", "-inkey", secret, "-rawin", "-in",
+                             cloister.program_file(statement.encode(), "statement")], capture_output=True, check=True)
+    artifact["signature"] = base64.b64encode(signed.stdout).decode()
+    good = cloister("verify", "--key=" + base64.b64encode(public).decode(), copy,
+                    cloister.program_file(json.dumps(artifact), "artifact.json"))
+    assert good.returncode == 0, good
+    assert good.stdout.decode().endswith("good: a?[2K?1G?b of e?]0;x?, signed t?[8m\n"), good
 
 
 def test_the_operator_may_give_the_key(cloister):
