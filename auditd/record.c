@@ -8,6 +8,7 @@
 
 #include "common/wire.h"
 
+#include <sodium.h>
 #include <string.h>
 
 uint8_t *

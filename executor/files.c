@@ -14,6 +14,7 @@
 #include "executor/path.h"
 
 #include <inttypes.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sodium.h>
 #include <string.h>
 
 static const char key_file[] = "artifact.key", public_file[] = "artifact.pub";

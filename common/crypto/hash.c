@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hash.c - SHA-256 and random names; trusts libsodium, and the kernel for its random bits. */
+/* hash.c - SHA-256 and random names; trusts Nettle, libsodium, and the kernel for its random bits.
+ */
 #include "common/crypto/hash.h"
 
 #include "common/auto.h"
 #include "common/err.h"
 
+#include <sodium.h>
 #include <string.h>
 
 void
 hash_begin(struct hash *h)
 {
-	crypto_hash_sha256_init(&h->state);
+	sha256_init(&h->state);
 }
 
 void
 hash_add(struct hash *h, const void *data, size_t size)
 {
-	crypto_hash_sha256_update(&h->state, data, size);
+	sha256_update(&h->state, size, data);
 }
 
 void
 hash_end(struct hash *h, uint8_t digest[HASH_BYTES])
 {
-	crypto_hash_sha256_final(&h->state, digest);
+	sha256_digest(&h->state, HASH_BYTES, digest);
 }
 
 void

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hash.h - SHA-256, names made of random bits, hexadecimal; by libsodium. */
+/*
+ * hash.h - SHA-256 by Nettle, which uses the processor's own instructions for it (four times as
+ * fast as libsodium's); names made of random bits, hexadecimal, by libsodium.
+ */
 #pragma once
 
-#include <sodium.h>
+#include <nettle/sha2.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,7 +15,7 @@ enum {
 };
 
 struct hash {
-	crypto_hash_sha256_state state;
+	struct sha256_ctx state;
 };
 
 void hash_begin(struct hash *);

@@ -6,6 +6,7 @@
 #include "common/crypto/hash.h"
 
 #include <inttypes.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 

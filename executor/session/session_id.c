@@ -8,6 +8,7 @@
 #include "common/fdio.h"
 
 #include <errno.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -12,6 +12,7 @@
 #include "common/auto.h"
 
 #include <ctype.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>

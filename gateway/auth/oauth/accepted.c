@@ -4,6 +4,7 @@
 
 #include "common/crypto/hash.h"
 
+#include <sodium.h>
 #include <string.h>
 
 enum { PLACES = 256 };

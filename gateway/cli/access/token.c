@@ -10,6 +10,7 @@
 #include "common/timestamp.h"
 
 #include <errno.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 
