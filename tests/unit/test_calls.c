@@ -66,6 +66,8 @@ asks_in_the_name_space_of_the_credentials(void **state)
 	    "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
 	    "\"io.modelcontextprotocol/clientCapabilities\":{}}"));
 	assert_string_equal(dialog.bus.namespace, "blue");
+	/* One that was cancelled would be waited for still. */
+	dialog_fail_call(ERR_session_limit, "no more");
 	dialog.account.namespace = NULL;
 }
 
