@@ -2,6 +2,7 @@
 /* links.c - sealing and opening; what comes back in a link is of anybody. */
 #include "gateway/mcp/links.h"
 
+#include "gateway/mcp/resource/uri.h"
 #include "gateway/options.h"
 
 #include "common/base/auto.h"
@@ -87,34 +88,11 @@ seal(const struct account *account, const char *purpose_, char *to, size_t room)
 }
 
 char *
-links_escape(const char *text, const char *also)
-{
-	static const char digits[] = "0123456789ABCDEF";
-	char *escaped = malloc(strlen(text) * 3 + 1), *to = escaped;
-
-	for (; escaped != NULL && *text != '\0'; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-		    strchr(also, c) != NULL) {
-			*to++ = (char)c;
-			continue;
-		}
-		*to++ = '%';
-		*to++ = digits[c >> 4];
-		*to++ = digits[c & 15];
-	}
-	if (escaped != NULL)
-		*to = '\0';
-	return escaped;
-}
-
-char *
 links_make(const char *base, const struct account *account, const char *session, const char *path)
 {
 	char sealed[sodium_base64_ENCODED_LEN(SEALED, BASE64)];
 	auto_free char *for_what = purpose(session, path);
-	auto_free char *escaped = links_escape(path, "-._~/");
+	auto_free char *escaped = uri_escape(path, URI_PATH);
 	char *link;
 
 	if (for_what == NULL || escaped == NULL ||

@@ -21,9 +21,6 @@ struct link_owner {
 int links_open(struct err *);
 /* "<base>/files/<session>/<path>?t=<sealed>", of malloc; NULL: no memory. */
 char *links_make(const char *base, const struct account *, const char *session, const char *path);
-/* With %XX in place of all but letters, digits and what stands in `also`; of malloc, NULL: no
- * memory. */
-char *links_escape(const char *text, const char *also);
 /* denied where it was not made here, for this file, or has expired. */
 int links_check(
     const char *session, const char *path, const char *sealed, struct link_owner *, struct err *);
