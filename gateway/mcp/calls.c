@@ -51,15 +51,24 @@ struct call_out {
 
 /* ---- what the envelope takes from the arguments ---- */
 
-static const char *
-text_field(enum msg_id tool, const char *request, const char *name)
+/* Where a message has its session; NULL: it has none. */
+static const char **
+session_slot(enum msg_id id, void *msg)
 {
-	const struct message *m = &messages[tool];
+	const struct message *m = &messages[id];
 
 	for (const struct field *f = m->fields; f < m->fields + m->nfields; f++)
-		if (f->kind == KIND_TEXT && strcmp(f->name, name) == 0)
-			return *(char *const *)(request + f->offset);
+		if (f->kind == KIND_TEXT && strcmp(f->name, "session_id") == 0)
+			return (const char **)((char *)msg + f->offset);
 	return NULL;
+}
+
+static const char *
+session_of(enum msg_id id, void *msg)
+{
+	const char **slot = session_slot(id, msg);
+
+	return slot == NULL ? NULL : *slot;
 }
 
 bool
@@ -268,33 +277,47 @@ on_ended(void *self, void *reply, const struct err *e)
 		log_warn("a session that nobody was told of could not be ended", LOG_E(e));
 }
 
-/* Only its answer would have named it. */
-static void
-end_session(const struct call_out *call, const struct session_created *made)
+static enum msg_id
+tool_with(unsigned hint)
 {
-	struct terminate_session request = { .session_id = made->session_id };
+	int id = MSG_none + 1;
+
+	while (id < MSG_COUNT && (messages[id].hints & hint) == 0)
+		id++;
+	must(id < MSG_COUNT);
+	return (enum msg_id)id;
+}
+
+/* Only the answer would have named the session. */
+static void
+end_session(const struct call_out *call, const char *session)
+{
+	enum msg_id tool = tool_with(ENDS_SESSION);
+	auto_free void *request = calloc(1, messages[tool].size);
 	char instance[64];
-	bool routed = calls_instance(made->session_id, instance, sizeof instance);
+	bool routed = calls_instance(session, instance, sizeof instance);
 	struct err e;
-	const struct ask it = { .to = messages[MSG_terminate_session].server,
+	const struct ask it = { .to = messages[tool].server,
 		.instance = routed ? instance : NULL,
 		.home = !routed,
-		.message = MSG_terminate_session,
-		.request = &request,
+		.message = tool,
+		.request = request,
 		.principal = call->principal,
 		.namespace = call->namespace,
 		.timeout_ms = LEFT_MS,
 		.done = on_ended };
 
+	must(request != NULL);
+	*session_slot(tool, request) = session;
 	if (bus_ask(&it, &e) == 0)
 		on_ended(NULL, NULL, &e);
 }
 
 static void
-on_left_done(struct call_out *call, const void *reply)
+on_left_done(struct call_out *call, void *reply)
 {
 	if (reply != NULL)
-		end_session(call, reply);
+		end_session(call, session_of(messages[call->tool].reply, reply));
 	free(call->principal);
 	free(call->namespace);
 	free(call);
@@ -379,24 +402,17 @@ on_part(void *self, const struct stream_part *part)
 
 /* ---- its beginning ---- */
 
-/* Those may be anybody's of several executors; all others find there what the principal has. */
-static bool
-leans_on_nothing(enum msg_id tool)
-{
-	return tool == MSG_execute_code || tool == MSG_create_session;
-}
-
 static int
 send_request(struct call_out *call, void *request, struct err *e)
 {
 	const struct message *m = &messages[call->tool];
 	int64_t left_ms = call->due_ms - loop_now_ms();
-	const char *session = text_field(call->tool, request, "session_id");
+	const char *session = session_of(call->tool, request);
 	char instance[64];
 	bool routed = calls_instance(session, instance, sizeof instance);
 	struct ask it = { .to = m->server,
 		.instance = routed ? instance : NULL,
-		.home = !leans_on_nothing(call->tool),
+		.home = (m->hints & ANYWHERE) == 0,
 		.message = call->tool,
 		.request = request,
 		.principal = call->account->principal,
@@ -482,7 +498,7 @@ cancel_call(struct pending *p)
 	struct call_out *call = (struct call_out *)p;
 
 	/* What it makes is there as soon as it is asked for, and a cancel comes too late. */
-	if (call->tool != MSG_create_session || !leave(call))
+	if ((messages[call->tool].hints & MAKES_SESSION) == 0 || !leave(call))
 		bus_cancel(call->ask);
 }
 

@@ -2,9 +2,8 @@
 /*
  * links.h - links to files of sessions, for whoever is given one.
  *
- * A link holds, sealed (XChaCha20-Poly1305, the name of the file authenticated with it), until when
- * and in whose name the file may be read: it opens that one file, for that time, with no other
- * credential.
+ * A link holds a secret about the file (secretbox.h), until when and in whose name it may be read:
+ * it opens that one file, for that time, with no other credential.
  */
 #pragma once
 
