@@ -119,12 +119,8 @@ static const int syscalls[] = { SCMP_SYS(fstat), SCMP_SYS(newfstatat), SCMP_SYS(
 
 static const struct daemon gateway = {
 	.self = PEER_gateway,
-	.summary =
-	    "Speaks MCP to one client on stdin and stdout, or to many over HTTP; asks the daemons.",
 	.settings = options_table,
 	.open = open_gateway,
-	.state = true,
-	.shared = true,
 	.start = start_gateway,
 	.stop = stop_gateway,
 	.drain = drain_gateway,

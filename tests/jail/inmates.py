@@ -15,10 +15,10 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import cases  # noqa: E402
+import peers  # noqa: E402
 import users  # noqa: E402
 
-DAEMONS = ("gateway", "executor", "validator", "snapshotd", "auditd")
-WITH_STATE = ("executor", "snapshotd", "auditd")
+DAEMONS, WITH_STATE = tuple(peers.PEERS), tuple(peers.WITH_STATE)
 KILLED = -signal.SIGSYS
 # No list has these.
 ALWAYS = ("bpf", "datagram", "dumpable", "exec", "fork", "inet", "io_uring", "keyctl", "mount", "namespace", "packet",
