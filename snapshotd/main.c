@@ -63,7 +63,11 @@ static const struct route routes[] = {
 	{ 0 },
 };
 
-static const int syscalls[] = { SCMP_SYS(fchmod), SCMP_SYS(fstatfs), -1 };
+static const int syscalls[] = {
+#define ALLOW(name) SCMP_SYS(name),
+#include "snapshotd/syscalls.def"
+	-1,
+};
 
 static const struct daemon self = {
 	.self = PEER_snapshotd,

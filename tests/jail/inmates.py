@@ -76,11 +76,6 @@ def test_the_validator_finds_no_file(build):
         expect(build, what, errno.ENOENT, ("validator",), flags=("--confined",))
 
 
-def test_the_gateway_cannot_open_anything(build):
-    for what in ("passwd", "shadow", "tmp"):
-        expect(build, what, KILLED, ("gateway",))
-
-
 # Beside what kills every daemon, it has not even the sockets of the bus.
 def test_what_kills_a_parser(build):
     for what in (*ALWAYS, "abstract"):

@@ -19,7 +19,7 @@ PEERS = {peer.name: peer for peer in (Peer(*row) for row in _rows("peers.def", "
 EDGES = [(client, server) for client, server, _ in _rows("edges.def", "EDGE")]
 # In the order of starting.
 RESIDENT = [peer.name for peer in PEERS.values() if peer.life == "RESIDENT"]
-WITH_STATE = [peer.name for peer in PEERS.values() if peer.state == "OWN_STATE"]
+WITH_STATE = [peer.name for peer in PEERS.values() if peer.state != "NO_STATE"]
 
 
 def first_edge(server):
