@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The daemons and their edges, as common/peers.def and common/edges.def list them."""
+"""The daemons and their edges, as common/table/peers.def and common/table/edges.def list them."""
 
 import collections
 import os
 import re
 
-TABLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "common")
+TABLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "common", "table")
 Peer = collections.namedtuple("Peer", "name directory life state open_files kept_files doc")
 
 

@@ -4,8 +4,8 @@
 
 #include "scratch.h"
 
-#include "common/auto.h"
-#include "common/loop.h"
+#include "common/base/auto.h"
+#include "common/base/loop.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +35,7 @@ const char *const supervised_names[DAEMONS] = {
 #define NAME_RESIDENT(name) #name,
 #define NAME_PER_CLIENT(name)
 #define PEER(name, directory, life, ...) NAME_##life(name)
-#include "common/peers.def"
+#include "common/table/peers.def"
 };
 /* clang-format on */
 

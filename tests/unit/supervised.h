@@ -18,7 +18,7 @@ enum {
 #define PLAYED_RESIDENT(name) PLAYED_##name,
 #define PLAYED_PER_CLIENT(name)
 #define PEER(name, directory, life, ...) PLAYED_##life(name)
-#include "common/peers.def"
+#include "common/table/peers.def"
 	DAEMONS
 };
 

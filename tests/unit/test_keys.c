@@ -4,8 +4,8 @@
 
 #include "common/bus/keys.h"
 
-#include "common/auto.h"
-#include "common/fdio.h"
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -57,7 +57,7 @@ links_in_the_folder_are_followed(void **state)
 	/* clang-format off */
 	static const char *const names[] = { "executor.key",
 #define PEER(name, ...) #name ".pub",
-#include "common/peers.def"
+#include "common/table/peers.def"
 	};
 	/* clang-format on */
 	struct keys before, after;
