@@ -309,12 +309,12 @@ asks_the_home_of_the_principal(void **state)
 	(void)state;
 	dialog_say(LIST("1", ""));
 	assert_true(dialog.bus.ask.home);
-	dialog_fail_call(ERR_unavailable, "away");
+	dialog_fail_call(ERR_session_limit, "no more");
 	dialog_say(REQUEST(
 	    "2", "tools/call", "\"name\":\"execute_code\",\"arguments\":{\"code\":\"1\"}," META));
 	assert_int_equal(dialog.bus.ask.message, MSG_execute_code);
 	assert_false(dialog.bus.ask.home);
-	dialog_fail_call(ERR_unavailable, "away");
+	dialog_fail_call(ERR_session_limit, "no more");
 }
 
 static void
