@@ -50,8 +50,6 @@ stop(void)
 	journal_close();
 }
 
-static const struct setting settings[] = { { 0 } };
-
 static const struct route routes[] = {
 	{ MSG_audit_append, FROM(gateway) | FROM(executor) | FROM(snapshotd), group_append },
 	{ MSG_audit_execution, FROM(gateway), query_execution },
@@ -61,7 +59,6 @@ static const struct route routes[] = {
 static const struct daemon self = {
 	.self = PEER_auditd,
 	.summary = "keeps the hash-chained log; --verify FILE checks one and exits",
-	.settings = settings,
 	.routes = routes,
 	.memory_bytes = (uint64_t)1 << 30,
 	.open = open_journal,
