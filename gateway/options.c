@@ -2,7 +2,7 @@
 /* options.c - the rows of options.def; the operator who sets them is trusted. */
 #include "gateway/options.h"
 
-#include "gateway/instructions.h"
+#include "gateway/mcp/instructions.h"
 
 struct options options;
 
