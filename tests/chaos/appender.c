@@ -9,8 +9,10 @@
 #include "common/auto.h"
 #include "common/crypto/hash.h"
 #include "common/daemon.h"
+#include "common/journal/batch.h"
 #include "common/log.h"
 #include "common/loop.h"
+#include "common/wire.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,6 +22,7 @@ enum {
 	WRITERS = 16,
 	BATCH = 50,
 	UID = 40,
+	EVENT_BYTES = 256, /* packed, at most */
 	RETRY_MS = 20,
 	WAIT_STEP_US = 10,
 	WAIT_STEPS = 20000,
@@ -41,6 +44,25 @@ static int64_t started_us;
 static uint64_t waits[WAIT_STEPS], nwaits;
 
 static void ask(void *self);
+
+static void
+pack(struct blob *to, char *uid)
+{
+	struct audit_event event = {
+		.uid = uid,
+		.time_ms = 1,
+		.event = event_artifact_signed,
+		.principal = principal,
+		.detail = detail,
+	};
+	struct packed packed = { 0 };
+	struct err e;
+
+	must(wire_encode(MSG_audit_event, &event, &packed, &e) == 0);
+	must(BATCH_SIZE_BYTES + packed.body.size <= EVENT_BYTES);
+	batch_put(to, packed.body.data, packed.body.size);
+	packed_clear(&packed);
+}
 
 static void
 fill(struct writer *w)
@@ -101,20 +123,13 @@ static void
 ask(void *self)
 {
 	struct writer *w = self;
-	struct audit_event events[BATCH];
 	struct audit_append append = { 0 };
 	struct err e;
 
+	append.events.data = malloc(BATCH * EVENT_BYTES);
+	must(append.events.data != NULL);
 	for (size_t i = 0; i < w->count; i++)
-		events[i] = (struct audit_event){
-			.uid = w->uids[i],
-			.time_ms = 1,
-			.event = event_artifact_signed,
-			.principal = principal,
-			.detail = detail,
-		};
-	append.events.items = events;
-	append.events.count = w->count;
+		pack(&append.events, w->uids[i]);
 	if (bus_ask(
 		&(struct ask){
 		    .to = PEER_auditd,
@@ -126,6 +141,7 @@ ask(void *self)
 		},
 		&e) == 0)
 		loop_after(RETRY_MS, ask, w);
+	blob_clear(&append.events);
 }
 
 static int
