@@ -85,8 +85,7 @@ int
 key_open(int state, struct err *e)
 {
 	memset(&key, 0, sizeof key);
-	if (load(state, e) < 0 &&
-	    (e->sys != ENOENT || make(state, e) < 0 || load(state, e) < 0))
+	if (load(state, e) < 0 && (e->sys != ENOENT || make(state, e) < 0 || load(state, e) < 0))
 		return err_add(e, NAME);
 	return publish(state, e);
 }
@@ -155,8 +154,8 @@ key_print(int argc, char **argv)
 	settings_shared(rows, &run, &state, &config, &log_level);
 	rows[SETTINGS_SHARED] = (struct setting){ "instance", KIND_TEXT, &instance, "1", 1, 64,
 		"CLOISTER_INSTANCE", "Which of several auditd it is." };
-	settings_load("auditd", "print the public key of the log's checkpoints", rows, NULL, argc,
-	    argv);
+	settings_load(
+	    "auditd", "print the public key of the log's checkpoints", rows, NULL, argc, argv);
 	if (print(state, instance, &e) == 0)
 		return 0;
 	fprintf(stderr, "%s\n", e.text);

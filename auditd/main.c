@@ -4,9 +4,9 @@
  *
  * Trusts nobody: the other daemons may lie about what they do next, but none can change or drop
  * what already stands here, nor speak in another's name: who reports is known from the socket.
- * Holds the log's only descriptor that can write, opened before the jail, and the key that signs how
- * far the log goes.  What it signed is kept by others, so that a log that was cut or rewritten is
- * noticed even where auditd itself was taken over.
+ * Holds the log's only descriptor that can write, opened before the jail, and the key that signs
+ * how far the log goes.  What it signed is kept by others, so that a log that was cut or rewritten
+ * is noticed even where auditd itself was taken over.
  */
 #include "auditd/group.h"
 #include "auditd/journal.h"
@@ -79,8 +79,9 @@ static const struct route routes[] = {
 
 static const struct daemon self = {
 	.self = PEER_auditd,
-	.summary = "keep the hash-chained log; --verify FILE [--since=CHECKPOINT [--key=KEY]] checks "
-		   "one and exits, --public-key prints the key of checkpoints",
+	.summary =
+	    "keep the hash-chained log; --verify FILE [--since=CHECKPOINT [--key=KEY]] checks "
+	    "one and exits, --public-key prints the key of checkpoints",
 	.settings = settings,
 	.routes = routes,
 	.memory_bytes = (uint64_t)1 << 30,

@@ -12,8 +12,8 @@
 #include <string.h>
 
 size_t
-record_pack(const char *daemon, const struct blob *event, uint8_t record[CHAIN_RECORD_MAX],
-    struct err *e)
+record_pack(
+    const char *daemon, const struct blob *event, uint8_t record[CHAIN_RECORD_MAX], struct err *e)
 {
 	size_t name = strlen(daemon);
 

@@ -10,7 +10,7 @@
 #include "common/schema.h"
 
 /* The record of an event that is packed; its size.  0 with *e: it is too large. */
-size_t record_pack(const char *daemon, const struct blob *event, uint8_t record[CHAIN_RECORD_MAX],
-    struct err *);
+size_t record_pack(
+    const char *daemon, const struct blob *event, uint8_t record[CHAIN_RECORD_MAX], struct err *);
 /* A link as an entry, which the caller clears (zeroed after an error). */
 int record_decode(const struct chain_link *, struct audit_entry *, struct err *);

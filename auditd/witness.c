@@ -63,8 +63,8 @@ load(int root, const char *folder)
 
 	if (fd < 0 || fdio_load(fd, SPOOL_CHECKPOINT, sizeof to->text - 1, &text, &e) < 0) {
 		if (fd >= 0 && e.sys != ENOENT && e.sys != EACCES)
-			log_warn("a kept checkpoint cannot be read", LOG_S("folder", folder),
-			    LOG_E(&e));
+			log_warn(
+			    "a kept checkpoint cannot be read", LOG_S("folder", folder), LOG_E(&e));
 		return;
 	}
 	memcpy(to->text, text.data, text.size + 1);

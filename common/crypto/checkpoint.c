@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define ORIGIN "cloister-audit-sha256-chain/"
-#define DASH "\xe2\x80\x94 " /* U+2014 and a space open a signature line */
+#define DASH   "\xe2\x80\x94 " /* U+2014 and a space open a signature line */
 
 enum {
 	KIND_ED25519 = 1, /* as the form of notes numbers it */
@@ -63,8 +63,7 @@ checkpoint_key_text(const uint8_t public[CHECKPOINT_PUBLIC], char text[CHECKPOIN
 	origin_of(public, origin);
 	key_hash(origin, public, hash);
 	memcpy(key + 1, public, CHECKPOINT_PUBLIC);
-	sodium_bin2base64(
-	    base64, sizeof base64, key, sizeof key, sodium_base64_VARIANT_ORIGINAL);
+	sodium_bin2base64(base64, sizeof base64, key, sizeof key, sodium_base64_VARIANT_ORIGINAL);
 	snprintf(text, CHECKPOINT_KEY, "%s+%02x%02x%02x%02x+%s", origin, hash[0], hash[1], hash[2],
 	    hash[3], base64);
 }
@@ -89,8 +88,8 @@ checkpoint_key_read(const char *text, uint8_t public[CHECKPOINT_PUBLIC], struct 
 			return 0;
 		}
 	}
-	return err_set(e, ERR_invalid_argument,
-	    "not a key as cloister-auditd --public-key prints it");
+	return err_set(
+	    e, ERR_invalid_argument, "not a key as cloister-auditd --public-key prints it");
 }
 
 /* ---- making ---- */
@@ -108,8 +107,8 @@ write_body(const struct checkpoint *c, const char *origin, char text[CHECKPOINT_
 }
 
 void
-checkpoint_sign(const struct checkpoint *c, const uint8_t secret[CHECKPOINT_SECRET],
-    char text[CHECKPOINT_TEXT])
+checkpoint_sign(
+    const struct checkpoint *c, const uint8_t secret[CHECKPOINT_SECRET], char text[CHECKPOINT_TEXT])
 {
 	/* libsodium keeps the public half behind the seed. */
 	const uint8_t *public = secret + CHECKPOINT_SECRET - CHECKPOINT_PUBLIC;
@@ -122,8 +121,8 @@ checkpoint_sign(const struct checkpoint *c, const uint8_t secret[CHECKPOINT_SECR
 
 	key_hash(origin, public, signature);
 	crypto_sign_detached(signature + KEY_HASH, NULL, (const uint8_t *)text, size, secret);
-	sodium_bin2base64(base64, sizeof base64, signature, sizeof signature,
-	    sodium_base64_VARIANT_ORIGINAL);
+	sodium_bin2base64(
+	    base64, sizeof base64, signature, sizeof signature, sodium_base64_VARIANT_ORIGINAL);
 	snprintf(text + size, CHECKPOINT_TEXT - size, "\n" DASH "%s %s\n", origin, base64);
 }
 
@@ -192,8 +191,8 @@ checkpoint_read(const char *text, struct checkpoint *c, struct err *e)
 
 /* The signature on a line of that name and key; others may have signed as well. */
 static bool
-find_signature(const char *lines, const char *name, const uint8_t hash[KEY_HASH],
-    uint8_t signature[SIGNATURE])
+find_signature(
+    const char *lines, const char *name, const uint8_t hash[KEY_HASH], uint8_t signature[SIGNATURE])
 {
 	char start[CHECKPOINT_ORIGIN + sizeof DASH + 1];
 	size_t size = (size_t)snprintf(start, sizeof start, DASH "%s ", name), got;
@@ -212,8 +211,8 @@ find_signature(const char *lines, const char *name, const uint8_t hash[KEY_HASH]
 }
 
 int
-checkpoint_verify(const char *text, const uint8_t public[CHECKPOINT_PUBLIC],
-    struct checkpoint *c, struct err *e)
+checkpoint_verify(
+    const char *text, const uint8_t public[CHECKPOINT_PUBLIC], struct checkpoint *c, struct err *e)
 {
 	char origin[CHECKPOINT_ORIGIN];
 	uint8_t hash[KEY_HASH], signature[SIGNATURE];

@@ -41,11 +41,11 @@ void checkpoint_key_text(const uint8_t public[CHECKPOINT_PUBLIC], char text[CHEC
 int checkpoint_key_read(const char *text, uint8_t public[CHECKPOINT_PUBLIC], struct err *);
 
 /* The text; c->origin is not read, for it follows from the key. */
-void checkpoint_sign(const struct checkpoint *, const uint8_t secret[CHECKPOINT_SECRET],
-    char text[CHECKPOINT_TEXT]);
+void checkpoint_sign(
+    const struct checkpoint *, const uint8_t secret[CHECKPOINT_SECRET], char text[CHECKPOINT_TEXT]);
 /* What it says, whoever signed it.  invalid_argument: it is no checkpoint. */
 int checkpoint_read(const char *text, struct checkpoint *, struct err *);
 /* The same, and who signed it.  not_found: not that key; denied: the signature does not fit; after
  * either *c says what the text says. */
-int checkpoint_verify(const char *text, const uint8_t public[CHECKPOINT_PUBLIC],
-    struct checkpoint *c, struct err *);
+int checkpoint_verify(
+    const char *text, const uint8_t public[CHECKPOINT_PUBLIC], struct checkpoint *c, struct err *);

@@ -131,8 +131,8 @@ open_checkpoint(int state, struct err *e)
 	struct checkpoint ignored;
 	struct err why;
 
-	spool.checkpoint_fd = openat(
-	    state, SPOOL_CHECKPOINT, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	spool.checkpoint_fd =
+	    openat(state, SPOOL_CHECKPOINT, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
 	ssize_t n = spool.checkpoint_fd < 0 ? -1
 	                                    : pread(spool.checkpoint_fd, spool.checkpoint,
@@ -456,8 +456,7 @@ read_batch(struct blob *batch, struct err *e)
 	if (data == NULL)
 		return err_sys(e, "audit batch");
 
-	ssize_t have =
-	    pread(spool.files[spool.reading].fd, data, BATCH_BYTES, (off_t)spool.offset);
+	ssize_t have = pread(spool.files[spool.reading].fd, data, BATCH_BYTES, (off_t)spool.offset);
 
 	if (have < 0)
 		return err_sys(e, "read the spool");

@@ -53,8 +53,7 @@ ask_once(struct audit_event *event, unsigned count, struct err *e)
 		.done = on_done,
 		.self = (void *)(uintptr_t)count };
 
-	int status =
-	    batch_of(event, &append.events, e) < 0 || bus_ask(&ask, e) == 0 ? -1 : 0;
+	int status = batch_of(event, &append.events, e) < 0 || bus_ask(&ask, e) == 0 ? -1 : 0;
 
 	blob_clear(&append.events);
 	return status;

@@ -7,6 +7,7 @@
  * were acknowledged and how long their batches waited for it.
  */
 #include "common/auto.h"
+#include "common/crypto/checkpoint.h"
 #include "common/crypto/hash.h"
 #include "common/daemon.h"
 #include "common/journal/batch.h"
@@ -39,6 +40,7 @@ static char principal[] = "local:1000", detail[] = "appended by a test";
 static uint64_t in_flight, batch, limit, acknowledged;
 static char life[17]; /* what tells the uids of this process from those of others */
 static bool prints;
+static char checkpoint[CHECKPOINT_TEXT]; /* the newest, sent along as a spool does */
 static int64_t started_us;
 /* Batches by how long they waited; the last place holds all that waited longer. */
 static uint64_t waits[WAIT_STEPS], nwaits;
@@ -101,6 +103,9 @@ on_done(void *self, void *reply, const struct err *e)
 {
 	struct writer *w = self;
 
+	if (reply != NULL)
+		snprintf(
+		    checkpoint, sizeof checkpoint, "%s", ((struct audit_mark *)reply)->checkpoint);
 	if (reply == NULL) {
 		log_warn("not acknowledged", LOG_E(e), LOG_S("code", err_name(e->code)));
 		loop_after(RETRY_MS, ask, w);
@@ -123,7 +128,7 @@ static void
 ask(void *self)
 {
 	struct writer *w = self;
-	struct audit_append append = { 0 };
+	struct audit_append append = { .checkpoint = checkpoint[0] != '\0' ? checkpoint : NULL };
 	struct err e;
 
 	append.events.data = malloc(BATCH * EVENT_BYTES);

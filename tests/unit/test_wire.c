@@ -73,7 +73,8 @@ refuses_signs_where_there_is_none(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT(numbers); i++) {
-		static const char before[] = "\x82\xaa" "checkpoint\xa1-\xa8sequence";
+		static const char before[] = "\x82\xaa"
+					     "checkpoint\xa1-\xa8sequence";
 		char body[sizeof before + 16], says[64];
 		struct packed p = { { body, sizeof before - 1 + numbers[i].size }, NULL, 0 };
 		struct audit_mark mark = { 0 };
