@@ -7,17 +7,13 @@
  */
 #pragma once
 
+#include "common/base/blob.h"
 #include "common/table/edges.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
-struct blob {
-	void *data; /* of malloc; NULL where absent */
-	size_t size;
-};
 
 struct texts {
 	char **items;
