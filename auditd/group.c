@@ -14,13 +14,13 @@
 #include "auditd/seen.h"
 #include "auditd/witness.h"
 
-#include "common/auto.h"
-#include "common/daemon.h"
+#include "common/base/auto.h"
+#include "common/base/log.h"
+#include "common/base/loop.h"
+#include "common/base/timestamp.h"
+#include "common/codec/wire.h"
+#include "common/daemon/daemon.h"
 #include "common/journal/batch.h"
-#include "common/log.h"
-#include "common/loop.h"
-#include "common/timestamp.h"
-#include "common/wire.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "common/bus.h"
+#include "common/bus/bus.h"
 
 /* What the start found, and what was asked of it. */
 struct group_start {

@@ -7,11 +7,11 @@
  */
 #include "auditd/key.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
+#include "common/base/timestamp.h"
 #include "common/crypto/seal.h"
-#include "common/fdio.h"
-#include "common/settings.h"
-#include "common/timestamp.h"
+#include "common/table/settings.h"
 
 #include <errno.h>
 #include <fcntl.h>

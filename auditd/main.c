@@ -17,7 +17,7 @@
 #include "auditd/verify.h"
 #include "auditd/witness.h"
 
-#include "common/daemon.h"
+#include "common/daemon/daemon.h"
 
 #include <string.h>
 

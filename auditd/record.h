@@ -7,7 +7,7 @@
 #pragma once
 
 #include "common/journal/chain.h"
-#include "common/schema.h"
+#include "common/table/schema.h"
 
 /* The record of an event that is packed; its size.  0 with *e: it is too large. */
 size_t record_pack(

@@ -11,9 +11,9 @@
 #include "auditd/key.h"
 #include "auditd/record.h"
 
-#include "common/auto.h"
-#include "common/fdio.h"
-#include "common/timestamp.h"
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
+#include "common/base/timestamp.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

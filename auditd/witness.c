@@ -11,11 +11,11 @@
 #include "auditd/journal.h"
 #include "auditd/key.h"
 
-#include "common/auto.h"
-#include "common/edges.h"
-#include "common/fdio.h"
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
+#include "common/base/log.h"
 #include "common/journal/spool.h"
-#include "common/log.h"
+#include "common/table/edges.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -17,8 +17,8 @@
  */
 #pragma once
 
-#include "common/crypto/hash.h"
-#include "common/err.h"
+#include "common/base/err.h"
+#include "common/base/hash.h"
 
 enum {
 	CHECKPOINT_TEXT = 512, /* with its zero byte */

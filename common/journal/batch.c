@@ -2,8 +2,8 @@
 /* batch.c - packs events and finds them again; trusts no size that it reads. */
 #include "common/journal/batch.h"
 
-#include "common/auto.h"
-#include "common/wire.h"
+#include "common/base/auto.h"
+#include "common/codec/wire.h"
 
 #include <endian.h>
 #include <string.h>

@@ -12,8 +12,8 @@
  */
 #pragma once
 
-#include "common/err.h"
-#include "common/schema.h"
+#include "common/base/err.h"
+#include "common/table/schema.h"
 
 #define SPOOL_CHECKPOINT "audit.checkpoint" /* the file's name */
 

@@ -5,10 +5,10 @@
 
 #include "auditd/journal.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
+#include "common/codec/wire.h"
 #include "common/crypto/seal.h"
-#include "common/fdio.h"
-#include "common/wire.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -4,7 +4,7 @@
 
 #include "common/crypto/checkpoint.h"
 #include "common/journal/chain.h"
-#include "common/schema.h"
+#include "common/table/schema.h"
 
 extern int ledger_folder;
 const char *ledger_path(void); /* of the folder */

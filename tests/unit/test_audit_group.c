@@ -14,10 +14,10 @@
 #include "auditd/seen.h"
 #include "auditd/witness.h"
 
-#include "common/auto.h"
-#include "common/daemon.h"
+#include "common/base/auto.h"
+#include "common/base/loop.h"
+#include "common/daemon/daemon.h"
 #include "common/journal/batch.h"
-#include "common/loop.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -8,8 +8,8 @@
 #include "auditd/seen.h"
 #include "auditd/verify.h"
 
-#include "common/auto.h"
-#include "common/wire.h"
+#include "common/base/auto.h"
+#include "common/codec/wire.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

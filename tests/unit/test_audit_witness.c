@@ -7,7 +7,7 @@
 #include "auditd/verify.h"
 #include "auditd/witness.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 #include "common/journal/spool.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* test_checkpoint.c - one statement has one form, and a signature fits nothing else. */
 #include "common/crypto/checkpoint.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <setjmp.h>
 #include <sodium.h>
