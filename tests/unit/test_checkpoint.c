@@ -41,7 +41,7 @@ says_what_was_signed(void **unused)
 
 	(void)unused;
 	assert_non_null(strstr(text, "\n68\nq6urq6urq6urq6urq6urq6urq6urq6urq6urq6urq6s=\ntime "
-	                             "1763905012345\n\n\xe2\x80\x94 "
+				     "1763905012345\n\n\xe2\x80\x94 "
 				     "cloister-audit-sha256-chain/"));
 	assert_int_equal(text[strlen(text) - 1], '\n');
 	assert_return_code(checkpoint_verify(text, public, &c, &e), 0);
