@@ -80,12 +80,11 @@ static const struct route routes[] = {
 static const struct daemon self = {
 	.self = PEER_auditd,
 	.summary =
-	    "keep the hash-chained log; --verify FILE [--since=CHECKPOINT [--key=KEY]] checks "
+	    "keeps the hash-chained log; --verify FILE [--since=CHECKPOINT [--key=KEY]] checks "
 	    "one and exits, --public-key prints the key of checkpoints",
 	.settings = settings,
 	.routes = routes,
 	.memory_bytes = (uint64_t)1 << 30,
-	.state = true,
 	.open = open_journal,
 	.start = start,
 	.stop = stop,
