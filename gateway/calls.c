@@ -4,6 +4,11 @@
  *
  * Trusts the bus to end each request once.  Arguments come from a model, replies were checked by
  * the bus.  What is kept for a call is bounded: their number, and the bytes of their messages.
+ *
+ * Large replies are bounded by bytes (common/reserve.h) until they are text, which the transport
+ * bounds.  A call that reads a file reserves the file's bytes before it is sent.  Where it is not
+ * answered soon, as in a session that runs a program, it gives them back, so that it stops nobody
+ * else's, and its reply needs room when it comes.
  */
 #include "gateway/calls.h"
 
@@ -20,6 +25,7 @@
 #include "common/jschema.h"
 #include "common/log.h"
 #include "common/loop.h"
+#include "common/reserve.h"
 #include "common/work.h"
 
 #include <ctype.h>
@@ -30,7 +36,13 @@ enum {
 	SESSION_HEX = 32,            /* digits at the end of a session's id */
 	LEFT_MS = 60000,             /* to end a session that nobody was told of */
 	REPEAT_BYTES = 12 * 1048576, /* arguments kept for a second try */
+	LAPSE_MS = 1000,             /* bytes are reserved so long for a reply that does not come */
 };
+
+/* It may be asked again. */
+static const unsigned repeatable = READ_ONLY | IDEMPOTENT;
+
+struct telling;
 
 struct call_out {
 	struct pending pending;
@@ -42,7 +54,11 @@ struct call_out {
 	int64_t begun_ms, due_ms;
 	bool named; /* it names a session */
 	size_t bytes;
-	json_t *arguments; /* for a second try; NULL: there is none */
+	json_t *arguments; /* for a second try, or the first; NULL: there is none */
+	bool once;         /* for the first only */
+	struct reservation reservation;
+	uint64_t lapse;          /* a timer */
+	struct telling *telling; /* a large reply */
 	char trace[56];
 	/* Of one that was left: nothing above but ask is there any more. */
 	bool left;
@@ -99,6 +115,40 @@ read_trace(json_t *meta, char trace[56])
 		memcpy(trace, given, sizeof form);
 }
 
+/* ---- bytes that are reserved ---- */
+
+static void
+give_back(struct call_out *call)
+{
+	reserve_release(&call->reservation);
+	loop_unset(call->lapse);
+	call->lapse = 0;
+}
+
+static void
+on_lapse(void *self)
+{
+	struct call_out *call = self;
+
+	call->lapse = 0;
+	reserve_release(&call->reservation);
+}
+
+static struct reservation
+reservation_of(const struct call_out *call, size_t bytes, void (*granted)(struct reservation *))
+{
+	return (struct reservation){ .principal = call->account->principal,
+		.namespace = call->account->namespace,
+		.bytes = bytes,
+		.granted = granted };
+}
+
+static struct call_out *
+holder_of(struct reservation *r)
+{
+	return (struct call_out *)((char *)r - offsetof(struct call_out, reservation));
+}
+
 /* ---- the end of a call ---- */
 
 /* Before it is answered, since its client may be gone afterwards. */
@@ -107,6 +157,7 @@ settle(struct call_out *call)
 {
 	call->account->count--;
 	call->account->held -= call->bytes;
+	give_back(call);
 	loop_unset(call->long_timer);
 	progress_close(&call->progress);
 	json_decref(call->arguments);
@@ -212,9 +263,15 @@ cancel_nothing(struct pending *unused)
 	(void)unused;
 }
 
+static void
+on_room(struct reservation *r)
+{
+	work_do(&holder_of(r)->telling->work);
+}
+
 /* Takes what is in the reply. */
 static void
-say_later(struct call_out *call, void *reply)
+prepare_telling(struct call_out *call, void *reply)
 {
 	size_t size = messages[messages[call->tool].reply].size;
 	struct telling *t = calloc(1, sizeof *t);
@@ -226,16 +283,54 @@ say_later(struct call_out *call, void *reply)
 	must(t->reply != NULL);
 	memcpy(t->reply, reply, size);
 	memset(reply, 0, size);
+	call->telling = t;
 	call->pending.cancel = cancel_nothing;
 	loop_unset(call->long_timer);
-	work_do(&t->work);
+}
+
+/* A reply that could be asked for again is not worth the memory to wait in. */
+static bool
+refuse_reply(const struct call_out *call, size_t bytes, struct err *e)
+{
+	if ((messages[call->tool].hints & repeatable) != repeatable)
+		return false;
+	err_set(e, ERR_queue_full,
+	    "the answer has %zu bytes, and answers that are being written take %d bytes or nearly; "
+	    "ask again",
+	    bytes, RESERVE_EACH);
+	e->retry_ms = RETRY_MS;
+	return true;
+}
+
+static void
+say_later(struct call_out *call, void *reply, size_t bytes)
+{
+	bool held = call->reservation.state == RESERVE_HELD && bytes <= call->reservation.bytes;
+	struct err e;
+
+	loop_unset(call->lapse);
+	call->lapse = 0;
+	if (!held) {
+		reserve_release(&call->reservation);
+		call->reservation = reservation_of(call, bytes, on_room);
+		held = reserve_try(&call->reservation);
+	}
+	if (!held && refuse_reply(call, bytes, &e)) {
+		finish(call, say_error(&call->pending.origin, call, &e));
+		return;
+	}
+	prepare_telling(call, reply);
+	if (held || reserve_take(&call->reservation))
+		work_do(&call->telling->work);
 }
 
 static void
 say(struct call_out *call, void *reply)
 {
-	if (bytes_of(messages[call->tool].reply, reply) > WORK_BYTES)
-		say_later(call, reply);
+	size_t bytes = bytes_of(messages[call->tool].reply, reply);
+
+	if (bytes > WORK_BYTES)
+		say_later(call, reply, bytes);
 	else
 		say_rendered(call, render(call, reply));
 }
@@ -428,6 +523,60 @@ ask(struct call_out *call, json_t *arguments, struct err *e)
 	return failed;
 }
 
+/*
+ * Bytes of the file that is asked for: of a tool that says by `length` how many are wanted.  What
+ * is no number there is refused when the request is read.
+ */
+static size_t
+file_bytes(enum msg_id tool, const json_t *arguments)
+{
+	const struct message *m = &messages[tool];
+	json_int_t length = json_integer_value(json_object_get(arguments, "length"));
+
+	for (const struct field *f = m->fields; f < m->fields + m->nfields; f++)
+		if (f->kind == KIND_UINT && strcmp(f->name, "length") == 0)
+			return length > 0 && length < f->high ? (size_t)length : (size_t)f->high;
+	return 0;
+}
+
+static int
+ask_for_file(struct call_out *call, json_t *arguments, struct err *e)
+{
+	call->lapse = loop_after(LAPSE_MS, on_lapse, call);
+	return ask(call, arguments, e);
+}
+
+static void
+on_reserved(struct reservation *reservation)
+{
+	struct call_out *call = holder_of(reservation);
+	json_t *arguments = json_incref(call->arguments);
+	struct err e;
+
+	if (call->once)
+		json_decref(take_ptr(call->arguments));
+	if (ask_for_file(call, arguments, &e) < 0)
+		on_done(call, NULL, &e);
+	json_decref(arguments);
+}
+
+/* Sends it, now or when its bytes are reserved. */
+static int
+ask_in_turn(struct call_out *call, json_t *arguments, struct err *e)
+{
+	size_t bytes = file_bytes(call->tool, arguments);
+
+	if (bytes == 0)
+		return ask(call, arguments, e);
+	call->reservation = reservation_of(call, bytes, on_reserved);
+	if (reserve_take(&call->reservation))
+		return ask_for_file(call, arguments, e);
+	call->once = call->arguments == NULL;
+	if (call->once)
+		call->arguments = json_incref(arguments);
+	return 0;
+}
+
 static int
 admit(const struct call_in *in, struct err *e)
 {
@@ -450,7 +599,6 @@ admit(const struct call_in *in, struct err *e)
 static struct call_out *
 make_call(const struct call_in *in, struct err *e)
 {
-	const unsigned repeatable = READ_ONLY | IDEMPOTENT;
 	struct account *account = in->origin.client->account;
 	struct call_out *call = calloc(1, sizeof *call);
 
@@ -481,6 +629,14 @@ cancel_call(struct pending *p)
 {
 	struct call_out *call = (struct call_out *)p;
 
+	if (call->reservation.state == RESERVE_WAITS) { /* it was not asked yet */
+		struct err e;
+
+		err_set(&e, ERR_cancelled, "%s was cancelled", messages[call->tool].name);
+		json_decref(take_ptr(call->arguments));
+		on_done(call, NULL, &e);
+		return;
+	}
 	/* What it makes is there as soon as it is asked for, and a cancel comes too late. */
 	if (call->tool != MSG_create_session || !leave(call))
 		bus_cancel(call->ask);
@@ -501,6 +657,8 @@ on_long(void *self)
 	call->account->count--;
 	call->account->held -= call->bytes;
 	call->account = to.client->account;
+	call->reservation.principal = call->account->principal;
+	call->reservation.namespace = call->account->namespace;
 	call->account->count++;
 	call->account->held += call->bytes;
 	client_begin(&call->pending, &to, cancel_call);
@@ -521,7 +679,7 @@ calls_begin(const struct call_in *in)
 	whole.arguments = arguments;
 
 	struct call_out *call = admit(in, &e) < 0 ? NULL : make_call(&whole, &e);
-	int failed = call == NULL ? -1 : ask(call, arguments, &e);
+	int failed = call == NULL ? -1 : ask_in_turn(call, arguments, &e);
 
 	if (call != NULL && failed < 0) {
 		settle(call);
