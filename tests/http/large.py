@@ -19,9 +19,9 @@ MB = 1 << 20
 READS = 64
 FILE = 50 * MB
 # Unread text: max_output_bytes, 256 MB.  Being written: a file of 50 MB, its base64 twice, its text.  The rest is for the allocator.
-GATEWAY_MB = 800
+GATEWAY_MB = 550
 # Two files that are read, and what ZeroMQ still holds of them.
-EXECUTOR_MB = 350
+EXECUTOR_MB = 250
 BESIDE_S = 5
 
 
