@@ -9,9 +9,9 @@
  * open is counted over all its connections, and those that are gone, too: many connections give it
  * no more than one does.
  */
-#include "common/auto.h"
+#include "common/base/auto.h"
+#include "common/base/log.h"
 #include "common/bus/inner.h"
-#include "common/log.h"
 
 #include <string.h>
 

@@ -12,10 +12,10 @@
 #include "executor/session/mime.h"
 #include "executor/session/session.h"
 
-#include "common/auto.h"
-#include "common/crypto/hash.h"
-#include "common/reserve.h"
-#include "common/work.h"
+#include "common/base/auto.h"
+#include "common/base/hash.h"
+#include "common/base/reserve.h"
+#include "common/base/work.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -9,22 +9,18 @@
  * Use, per HTTP request:
  *   if (auth_check(header, address, &who, &e) < 0)
  *           answer auth_status(&e), with auth_challenge() as WWW-Authenticate where that is not "";
- *   later, where scope_of_tool() or scope_of_method() names more than who.scopes has:
+ *   later, where methods_scopes() names more than who.scopes has:
  *           answer 403 with auth_challenge(&e, lacking), e of auth_require().
  * A stream that stays open asks auth_valid() from time to time, once a minute say.
  */
 #pragma once
 
-#include "gateway/auth/identity.h"
-#include "gateway/auth/scope.h"
+#include "common/credential/identity.h"
+#include "common/credential/scope.h"
 
-#include "common/err.h"
+#include "common/base/err.h"
 
 #include <stddef.h>
-
-/* What is in the folder. */
-#define AUTH_TOKENS "tokens"
-#define AUTH_KEYS   "issuer.json"
 
 enum {
 	AUTH_HEADER_MAX = 8192, /* bytes of an Authorization header; longer is refused unread */

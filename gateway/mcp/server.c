@@ -6,20 +6,21 @@
  */
 #include "gateway/mcp/handlers.h"
 #include "gateway/mcp/icon.h"
+#include "gateway/mcp/methods.h"
 
-#include "gateway/auth/scope.h"
+#include "common/credential/scope.h"
+#include "gateway/mcp/resource/listen.h"
 #include "gateway/options.h"
-#include "gateway/resource/listen.h"
 #include "gateway/rpc/constant.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <string.h>
 
 static json_t *
 describe(json_t *result, const struct era *era)
 {
-	json_object_set_new(result, "capabilities", method_capabilities(era));
+	json_object_set_new(result, "capabilities", methods_capabilities(era));
 	if (options.instructions[0] != '\0')
 		json_object_set_new(result, "instructions", json_string(options.instructions));
 	return result;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_claims.c - what an issuer may say, and for whom, and when. */
+#include "common/credential/scope.h"
 #include "gateway/auth/oauth/claims.h"
-#include "gateway/auth/scope.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -192,16 +192,6 @@ each_tool_needs_one_scope(void **state)
 }
 
 static void
-methods_need_what_they_tell(void **state)
-{
-	(void)state;
-	assert_int_equal(scope_of_method("tools/list"), 0);
-	assert_int_equal(scope_of_method("resources/read"), 1 << scope_read);
-	assert_int_equal(scope_of_method("tasks/cancel"), 1 << scope_run);
-	assert_int_equal(scope_of_method(""), 0);
-}
-
-static void
 scopes_have_names(void **state)
 {
 	char text[SCOPES_TEXT];
@@ -226,7 +216,6 @@ main(void)
 		cmocka_unit_test(keeps_subjects_apart),
 		cmocka_unit_test(reads_scopes),
 		cmocka_unit_test(each_tool_needs_one_scope),
-		cmocka_unit_test(methods_need_what_they_tell),
 		cmocka_unit_test(scopes_have_names),
 	};
 

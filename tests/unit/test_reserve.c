@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_reserve.c - bytes of one principal and of all are bounded, and each has its turn. */
-#include "common/auto.h"
-#include "common/loop.h"
-#include "common/reserve.h"
+#include "common/base/auto.h"
+#include "common/base/loop.h"
+#include "common/base/reserve.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
