@@ -5,13 +5,13 @@
  * Trusts the bus to end each request once.  Arguments come from a model, replies were checked by
  * the bus.  What is kept for a call is bounded: their number, and the bytes of their messages.
  *
- * Large replies are bounded by bytes (reserve.h) until they are text, which the transport
- * bounds.  A call that reads a file reserves the file's bytes before it is sent.  Where it is not
- * answered soon, as in a session that runs a program, it gives them back, so that it stops nobody
- * else's, and its reply needs room when it comes.
+ * Large replies are bounded by bytes (reserve.h) until they are text, which the transport bounds.
+ * A read of a file reserves its bytes before it is sent.  Where it is not answered soon, it gives
+ * them back, and its reply needs room when it comes.
  */
 #include "gateway/mcp/calls.h"
 
+#include "gateway/mcp/arguments.h"
 #include "gateway/mcp/links.h"
 #include "gateway/mcp/logging.h"
 #include "gateway/mcp/progress.h"
@@ -28,12 +28,10 @@
 #include "common/bus/bus.h"
 #include "common/codec/jschema.h"
 
-#include <ctype.h>
 #include <string.h>
 
 enum {
 	RETRY_MS = 250,              /* when a client that is over its bounds may try again */
-	SESSION_HEX = 32,            /* digits at the end of a session's id */
 	LEFT_MS = 60000,             /* to end a session that nobody was told of */
 	REPEAT_BYTES = 12 * 1048576, /* arguments kept for a second try */
 	LAPSE_MS = 1000,             /* bytes are reserved so long for a reply that does not come */
@@ -41,8 +39,6 @@ enum {
 
 /* It may be asked again. */
 static const unsigned repeatable = READ_ONLY | IDEMPOTENT;
-
-struct telling;
 
 struct call_out {
 	struct pending pending;
@@ -65,73 +61,16 @@ struct call_out {
 	char *principal, *namespace;
 };
 
-/* ---- what the envelope takes from the arguments ---- */
-
-static const char *
-text_field(enum msg_id tool, const char *request, const char *name)
-{
-	const struct message *m = &messages[tool];
-
-	for (const struct field *f = m->fields; f < m->fields + m->nfields; f++)
-		if (f->kind == KIND_TEXT && strcmp(f->name, name) == 0)
-			return *(char *const *)(request + f->offset);
-	return NULL;
-}
-
-bool
-calls_instance(const char *session, char *instance, size_t size)
-{
-	static const char prefix[] = "sess_";
-	size_t start = sizeof prefix - 1, n = session == NULL ? 0 : strlen(session);
-
-	if (n < start + 1 + 1 + SESSION_HEX || strncmp(session, prefix, start) != 0)
-		return false;
-
-	size_t end = n - SESSION_HEX - 1;
-
-	if (session[end] != '_' || end - start >= size)
-		return false;
-	memcpy(instance, session + start, end - start);
-	instance[end - start] = '\0';
-	return true;
-}
-
-/* W3C Trace Context, version 00; anything else starts no trace, as it asks. */
-static void
-read_trace(json_t *meta, char trace[56])
-{
-	static const char form[] = "00-hhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhh-hhhhhhhhhhhhhhhh-hh";
-	const char *given = json_string_value(json_object_get(meta, "traceparent"));
-
-	trace[0] = '\0';
-	if (given == NULL || strlen(given) != sizeof form - 1)
-		return;
-	for (size_t i = 0; form[i] != '\0'; i++)
-		if (form[i] == 'h'
-			? !isxdigit((unsigned char)given[i]) || isupper((unsigned char)given[i])
-			: given[i] != form[i])
-			return;
-	if (strspn(given + 3, "0") < 32 && strspn(given + 36, "0") < 16)
-		memcpy(trace, given, sizeof form);
-}
-
 /* ---- bytes that are reserved ---- */
 
 static void
-give_back(struct call_out *call)
-{
-	reserve_release(&call->reservation);
-	loop_unset(call->lapse);
-	call->lapse = 0;
-}
-
-static void
-on_lapse(void *self)
+give_back(void *self)
 {
 	struct call_out *call = self;
 
-	call->lapse = 0;
 	reserve_release(&call->reservation);
+	loop_unset(call->lapse);
+	call->lapse = 0;
 }
 
 static struct reservation
@@ -197,26 +136,6 @@ struct telling {
 	void *reply;
 	struct rendered rendered;
 };
-
-static size_t
-bytes_of(enum msg_id id, const void *msg)
-{
-	const struct message *m = &messages[id];
-	size_t sum = 0;
-
-	for (const struct field *f = m->fields; f < m->fields + m->nfields; f++) {
-		const void *slot = (const char *)msg + f->offset;
-		const struct list *list = slot;
-
-		if (f->kind == KIND_PAGE || f->kind == KIND_BLOB || f->kind == KIND_ANY)
-			sum += ((const struct blob *)slot)->size;
-		if (f->kind == KIND_TEXT && *(char *const *)slot != NULL)
-			sum += strlen(*(char *const *)slot);
-		for (size_t i = 0; f->kind == KIND_LIST && i < list->count; i++)
-			sum += bytes_of(f->of, (char *)list->items + i * messages[f->of].size);
-	}
-	return sum;
-}
 
 static struct rendered
 render(const struct call_out *call, void *reply)
@@ -327,7 +246,7 @@ say_later(struct call_out *call, void *reply, size_t bytes)
 static void
 say(struct call_out *call, void *reply)
 {
-	size_t bytes = bytes_of(messages[call->tool].reply, reply);
+	size_t bytes = arguments_bytes(messages[call->tool].reply, reply);
 
 	if (bytes > WORK_BYTES)
 		say_later(call, reply, bytes);
@@ -369,7 +288,7 @@ end_session(const struct call_out *call, const struct session_created *made)
 {
 	struct terminate_session request = { .session_id = made->session_id };
 	char instance[64];
-	bool routed = calls_instance(made->session_id, instance, sizeof instance);
+	bool routed = arguments_instance(made->session_id, instance, sizeof instance);
 	struct err e;
 	const struct ask it = { .to = messages[MSG_terminate_session].server,
 		.instance = routed ? instance : NULL,
@@ -486,9 +405,9 @@ send_request(struct call_out *call, void *request, struct err *e)
 {
 	const struct message *m = &messages[call->tool];
 	int64_t left_ms = call->due_ms - loop_now_ms();
-	const char *session = text_field(call->tool, request, "session_id");
+	const char *session = arguments_text(call->tool, request, "session_id");
 	char instance[64];
-	bool routed = calls_instance(session, instance, sizeof instance);
+	bool routed = arguments_instance(session, instance, sizeof instance);
 	struct ask it = { .to = m->server,
 		.instance = routed ? instance : NULL,
 		.home = !leans_on_nothing(call->tool),
@@ -523,26 +442,10 @@ ask(struct call_out *call, json_t *arguments, struct err *e)
 	return failed;
 }
 
-/*
- * Bytes of the file that is asked for: of a tool that says by `length` how many are wanted.  What
- * is no number there is refused when the request is read.
- */
-static size_t
-file_bytes(enum msg_id tool, const json_t *arguments)
-{
-	const struct message *m = &messages[tool];
-	json_int_t length = json_integer_value(json_object_get(arguments, "length"));
-
-	for (const struct field *f = m->fields; f < m->fields + m->nfields; f++)
-		if (f->kind == KIND_UINT && strcmp(f->name, "length") == 0)
-			return length > 0 && length < f->high ? (size_t)length : (size_t)f->high;
-	return 0;
-}
-
 static int
 ask_for_file(struct call_out *call, json_t *arguments, struct err *e)
 {
-	call->lapse = loop_after(LAPSE_MS, on_lapse, call);
+	call->lapse = loop_after(LAPSE_MS, give_back, call);
 	return ask(call, arguments, e);
 }
 
@@ -564,7 +467,7 @@ on_reserved(struct reservation *reservation)
 static int
 ask_in_turn(struct call_out *call, json_t *arguments, struct err *e)
 {
-	size_t bytes = file_bytes(call->tool, arguments);
+	size_t bytes = arguments_file_bytes(call->tool, arguments);
 
 	if (bytes == 0)
 		return ask(call, arguments, e);
@@ -612,7 +515,7 @@ make_call(const struct call_in *in, struct err *e)
 		.begun_ms = loop_now_ms(),
 		.due_ms = loop_now_ms() + (int64_t)options.call_timeout_ms,
 		.bytes = in->bytes };
-	read_trace(in->meta, call->trace);
+	arguments_trace(in->meta, call->trace);
 	progress_open(
 	    &call->progress, &call->pending.origin, json_object_get(in->meta, "progressToken"));
 	/* Only where it was there to be lost: one that never came has been waited for already. */
