@@ -60,11 +60,10 @@ static const struct route routes[] = {
 
 static const struct daemon self = {
 	.self = PEER_auditd,
-	.summary = "keep the hash-chained log; --verify FILE checks one and exits",
+	.summary = "keeps the hash-chained log; --verify FILE checks one and exits",
 	.settings = settings,
 	.routes = routes,
 	.memory_bytes = (uint64_t)1 << 30,
-	.state = true,
 	.open = open_journal,
 	.start = start,
 	.stop = stop,

@@ -24,7 +24,7 @@ scope_of_tool(enum msg_id tool)
 		if ((m->toolsets & scopes[i].toolsets) != 0 &&
 		    (m->hints & scopes[i].hints) == scopes[i].hints)
 			return 1U << i;
-	return SCOPES_ALL; /* of no toolset, so offered to nobody */
+	return SCOPES_ALL; /* not covered by any row */
 }
 
 void

@@ -162,6 +162,7 @@ static const struct daemon self = {
 	.self = PEER_snapshotd,
 	.summary = "append events to the log of auditd, for tests",
 	.settings = settings,
+	.stateless = true,
 	.start = start,
 	.stop = stop,
 };

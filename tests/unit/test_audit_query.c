@@ -226,7 +226,7 @@ pages_join_to_the_whole(void **unused)
 
 	(void)unused;
 	for (int i = 0; i < RECORDS; i++)
-		append(i % 3 == 0 ? "local:2" : "local:1", NULL, NULL, event_vault_accessed);
+		append(i % 3 == 0 ? "local:2" : "local:1", NULL, NULL, event_artifact_signed);
 	ledger_commit();
 	for (size_t s = 0; s < COUNT(sizes); s++) {
 		char cursor[32] = "";

@@ -111,7 +111,7 @@ static void
 verify_tells_whole_from_damaged(void **unused)
 {
 	struct audit_event event = {
-		.uid = (char[]){ "u" }, .time_ms = 1, .event = event_vault_accessed
+		.uid = (char[]){ "u" }, .time_ms = 1, .event = event_artifact_signed
 	};
 	struct blob all;
 	struct err e;

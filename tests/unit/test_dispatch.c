@@ -179,7 +179,7 @@ offers_by_toolset(void **state)
 		{ "mcp-secure-sandbox", "execute_code", false },
 		{ "mcp-code-sandbox", "sandbox_run_python", true },
 		{ "python-sandbox", "validate_code", true },
-		{ "all", "install_package", false },
+		{ "all", "snapshot_get", false },
 	};
 	struct err e;
 

@@ -158,32 +158,6 @@ check_not_sent(enum msg_id id, void *msg, enum err_code code, const char *says)
 }
 
 static void
-keeps_more_blobs_than_travel(void **state)
-{
-	struct json_report report = { 0 };
-
-	(void)state;
-	for (int i = 0; i < 600; i++) {
-		struct json_error *error = list_add(&report.errors, sizeof *error);
-
-		error->instance_path = strdup("");
-		error->schema_path = strdup("");
-		error->keyword = strdup("type");
-		error->message = strdup("no");
-		error->expected = blob_text("1");
-		error->actual = blob_text("2");
-	}
-
-	struct packed p;
-	struct err e;
-
-	assert_int_equal(wire_encode(MSG_json_report, &report, &p, &e), -1);
-	assert_string_equal(report.errors.items[0].actual.data, "2"); /* nothing was taken */
-	check_not_sent(MSG_json_report, &report, ERR_limit_exceeded,
-	    "errors[512].expected: the message has over 1024 blobs");
-}
-
-static void
 keeps_a_body_that_is_too_long(void **state)
 {
 	struct snapshot_commit commit = { .session_id = strdup("s") };
@@ -311,7 +285,6 @@ main(void)
 		cmocka_unit_test(refuses_signs_where_there_is_none),
 		cmocka_unit_test(an_empty_frame_is_there),
 		cmocka_unit_test(blobs_move),
-		cmocka_unit_test(keeps_more_blobs_than_travel),
 		cmocka_unit_test(keeps_a_body_that_is_too_long),
 		cmocka_unit_test(keeps_what_a_peer_would_refuse),
 		cmocka_unit_test(the_largest_is_no_smaller_than_any),
