@@ -97,15 +97,14 @@ def test_reads_of_a_busy_session(bin):
     with Cluster(bin) as cluster, World(bin, cluster=cluster) as world:
         soon(lambda: world.gateway.ask("GET", "/readyz").status == 200, "readyz")
         session, mine = session_with_file(world, world.greedy), session_with_file(world, world.modest)
-        busy = call("execute_code", {"session_id": session, "code": "import time; time.sleep(8)"})
+        busy = call("execute_code", {"session_id": session, "code": "import time; time.sleep(15)"})
         runs = threading.Thread(target=world.gateway.post, args=(busy, world.greedy))
         runs.start()
         time.sleep(0.5)
-        asked, began = begin_reads(world, world.greedy, session), time.monotonic()
+        asked = begin_reads(world, world.greedy, session)
         whole = world.gateway.post(call("sandbox_read_artifact", {"path": "large", "session_id": mine}), world.modest)
         assert len(whole.json["result"]["structuredContent"]["content_base64"]) > FILE, whole.body[:300]
-        took = time.monotonic() - began
-        assert took < BESIDE_S, took
+        assert runs.is_alive(), "another's read waited for that session"
         runs.join()
         slowest = beside(world, 3)
         soon(lambda: all(map(answered, asked)), "each is answered", 120)
