@@ -71,6 +71,17 @@ tools_find(const char *name)
 	return id != MSG_none && offered(id) ? id : MSG_none;
 }
 
+enum msg_id
+tools_with(unsigned hint)
+{
+	int id = MSG_none + 1;
+
+	while (id < MSG_COUNT && (messages[id].hints & hint) == 0)
+		id++;
+	must(id < MSG_COUNT);
+	return (enum msg_id)id;
+}
+
 static json_t *
 annotations(const struct message *m, const struct era *era)
 {
