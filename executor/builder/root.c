@@ -53,7 +53,7 @@ static const struct {
 static const char *const tops[] = { "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32" };
 
 static const char *const folders[] = { "cloister", "cloister/node", "cloister/python",
-	"cloister/shell", "dev", "etc", "mnt", "proc", "run", "sandbox", "sys", "tmp",
+	"cloister/shell", "dev", "dev/pts", "etc", "mnt", "proc", "run", "sandbox", "sys", "tmp",
 	"workspace" };
 
 static const struct {
@@ -62,14 +62,21 @@ static const struct {
 	{ "mnt/data", "/workspace" }, { "sandbox/workspace", "/workspace" },
 	{ "dev/fd", "/proc/self/fd" }, { "dev/stdin", "/proc/self/fd/0" },
 	{ "dev/stdout", "/proc/self/fd/1" }, { "dev/stderr", "/proc/self/fd/2" },
-	{ "dev/shm", "/tmp" }, /* so that shared memory counts as files of /tmp do */
+	{ "dev/ptmx", "pts/ptmx" }, /* of the box's own devpts (confine/cage.c) */
+	{ "dev/shm", "/tmp" },      /* so that shared memory counts as files of /tmp do */
 };
 
 static const struct {
 	const char *path, *text, *end; /* end NULL: at the zero byte */
 } files[] = {
-	{ "etc/passwd", "sandbox:x:1000:1000:sandbox:/tmp:/bin/sh\n", NULL },
-	{ "etc/group", "sandbox:x:1000:\n", NULL },
+	/* Nobody can become root.  Files of the host belong to nobody, as its ids are not mapped.
+	 */
+	{ "etc/passwd",
+	    "root:x:0:0:root:/root:/bin/sh\n"
+	    "sandbox:x:1000:1000:sandbox:/tmp:/bin/sh\n"
+	    "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
+	    NULL },
+	{ "etc/group", "root:x:0:\nsandbox:x:1000:\nnogroup:x:65534:\n", NULL },
 	{ "etc/hosts", "127.0.0.1 localhost\n", NULL },
 	{ "etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n", NULL },
 	{ "cloister/node/driver.js", guest_node_driver, guest_node_driver_end },

@@ -10,6 +10,9 @@
 #include "executor/builder/limits/cgroup.h"
 #include "executor/builder/order.h"
 
+/* Pseudo-terminals of a box: mount options are text. */
+#define CAGE_MAX_TERMINALS "32"
+
 enum cage_kind {
 	CAGE_PLACE,   /* pid 1 of a new box: has made namespaces, and mounts what belongs there */
 	CAGE_PROGRAM, /* joins the namespaces of a box */
