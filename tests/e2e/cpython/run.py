@@ -6,7 +6,7 @@
 
 Debian's libpython3.11-testsuite has the tests.  listed.txt has the suites, the least number of tests that pass in each, and
 the tests that do not pass in a box, each with its reason.  A test that fails and is not listed is a failure; so is a listed
-test that passes, unless it is marked as flaky.
+test that passes, unless it is marked as flaky (?) or is not run because it would hang (!).
 """
 
 import concurrent.futures
@@ -20,12 +20,12 @@ sys.path.insert(0, os.path.join(HERE, "..", "..", "support"))
 
 from daemons import Cluster, skip  # noqa: E402
 
-SECONDS = 200  # of one suite
+SECONDS = 170  # of one suite
 AT_ONCE = 4  # most of them wait more than they compute
 LIMITS = {"max_ram_mb": 2048, "max_disk_mb": 1024, "max_cpu_cores": 2, "max_output_bytes": 10485760}
 CODE = """
 import subprocess, sys
-subprocess.call([sys.executable, "/workspace/suite.py", "%s", "%d", "/workspace/results"], stdout=subprocess.DEVNULL)
+subprocess.call([sys.executable, "/workspace/suite.py", "%s", "%d"], stdout=subprocess.DEVNULL)
 print(open("/workspace/results").read(), end="")
 """
 
@@ -34,7 +34,7 @@ class Listed:
     """The rows of listed.txt."""
 
     def __init__(self, path):
-        self.suites, self.reasons, self.tests, self.flaky = {}, {}, {}, set()
+        self.suites, self.reasons, self.tests, self.flaky, self.left_out = {}, {}, {}, set(), set()
         with open(path, encoding="utf-8") as file:
             for line in file:
                 if line.strip() and not line.startswith("#"):
@@ -49,12 +49,14 @@ class Listed:
             word, text = rest.split(maxsplit=1)
             self.reasons[word] = text
         else:
-            word, flaky, _ = kind.partition("?")
+            word = kind.rstrip("?!")
             if word not in self.reasons or rest in self.tests:
                 raise ValueError(f"listed.txt: no such reason, or twice: {line}")
             self.tests[rest] = word
-            if flaky:
+            if kind.endswith("?"):
                 self.flaky.add(rest)
+            if kind.endswith("!"):
+                self.left_out.add(rest)
 
 
 class Suite:
@@ -82,16 +84,17 @@ class Suite:
         for test, why in self.failed.items():
             if test not in listed.tests:
                 yield f"{test}: {why}"
-        for test in listed.tests.keys() & (self.ran - self.skipped) - self.failed.keys() - listed.flaky:
+        for test in listed.tests.keys() & (self.ran - self.skipped) - self.failed.keys() - listed.flaky - listed.left_out:
             yield f"{test}: passes, though listed.txt has it"
 
 
-def play(client, name):
+def play(client, listed, name):
     with open(os.path.join(HERE, "suite.py"), encoding="utf-8") as file:
         suite = file.read()
     begun = time.monotonic()
     reply = client.call("execute_code", {
-        "code": CODE % (name, SECONDS), "files": [{"filename": "suite.py", "content": suite}], "timeout": SECONDS + 10,
+        "code": CODE % (name, SECONDS), "timeout": SECONDS + 10,
+        "files": [{"filename": "suite.py", "content": suite}, {"filename": "left_out", "content": "\n".join(listed.left_out)}],
         "resource_limits": LIMITS}, timeout=2 * SECONDS + 60)
     return Suite(name, reply.get("structuredContent") or json.loads(reply["content"][0]["text"]), time.monotonic() - begun)
 
@@ -100,7 +103,7 @@ def play(client, name):
 def strangers(listed, suites):
     known = set().union(*(suite.ran | suite.failed.keys() | suite.skipped for suite in suites))
     names = {suite.name for suite in suites}
-    return [test for test in listed.tests if test not in known and any(f"test.{name}." in f"{test}." for name in names)]
+    return [test for test in listed.tests if test not in known | listed.left_out and any(f"test.{name}." in f"{test}." for name in names)]
 
 
 def main():
@@ -112,7 +115,7 @@ def main():
     with Cluster(bin_, flags={"executor": [f"--max-concurrent={AT_ONCE}"]}) as cluster, concurrent.futures.ThreadPoolExecutor(AT_ONCE) as threads:
         client = cluster.client(flags=["--result-bytes=0"])
         suites = []
-        for suite in threads.map(lambda name: play(client, name), names or listed.suites):
+        for suite in threads.map(lambda name: play(client, listed, name), names or listed.suites):
             suites.append(suite)
             breaches = list(suite.breaches(listed))
             passed, failed = passed + (suite.passed or 0), failed + len(breaches)

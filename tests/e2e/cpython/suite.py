@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs one of CPython's regression tests inside a box, as: suite.py NAME SECONDS RESULTS.
+"""Runs one of CPython's regression tests inside a box, as: suite.py NAME SECONDS.
 
-Appends to the file RESULTS a line of JSON for each test that failed or was skipped, and one of totals at the end; the name of
+Writes to the file results a line of JSON for each test that failed or was skipped, and one of totals at the end; the name of
 each test goes to stderr before it runs.  After SECONDS the stack of each thread follows, so that a test that hangs has a name.
+The tests whose names are in the file left_out are not run.
 """
 
 import faulthandler
@@ -13,13 +14,14 @@ import unittest
 
 from test import support
 
+RESULTS, LEFT_OUT = os.path.abspath("results"), os.path.abspath("left_out")
 
 class Result(unittest.TestResult):
     """Reports the first reason of every test that did not pass."""
 
-    def __init__(self, path):
+    def __init__(self):
         super().__init__()
-        self.seen, self.passed, self.pid, self.path = set(), 0, os.getpid(), path
+        self.seen, self.passed, self.pid = set(), 0, os.getpid()
 
     def startTest(self, test):
         super().startTest(test)
@@ -29,7 +31,7 @@ class Result(unittest.TestResult):
         os.write(2, f"{test.id()}\n".encode())
 
     def write(self, **row):
-        with open(self.path, "a", encoding="ascii") as file:
+        with open(RESULTS, "a", encoding="ascii") as file:
             file.write(json.dumps(row) + "\n")
 
     def _report(self, test, outcome, why):
@@ -57,13 +59,21 @@ class Result(unittest.TestResult):
         self.passed += test.id() not in self.seen
 
 
+def prune(tests, names):
+    """The same suite without those."""
+    return type(tests)(prune(test, names) if isinstance(test, unittest.TestSuite) else test
+                       for test in tests if isinstance(test, unittest.TestSuite) or test.id() not in names)
+
+
 def main():
-    name, seconds, path = sys.argv[1:]
+    name, seconds = sys.argv[1:]
     sys.argv = sys.argv[:1]
     faulthandler.dump_traceback_later(float(seconds), exit=True)
     support.use_resources = ()
-    result = Result(path)
-    unittest.defaultTestLoader.loadTestsFromName("test." + name).run(result)
+    with open(LEFT_OUT, encoding="utf-8") as file:
+        left_out = set(file.read().splitlines())
+    result = Result()
+    prune(unittest.defaultTestLoader.loadTestsFromName("test." + name), left_out).run(result)
     result.write(passed=result.passed)
     # Threads and processes that a test left behind are not waited for.
     os._exit(0)
