@@ -92,13 +92,13 @@ def test_I14_mounts(box):
     for row in rows:
         points[row[4]] = set(row[5].split(","))
         assert not [word for word in row[6:row.index("-")]], f"{row[4]} is shared with others"
-    devices = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
+    devices = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/tty", "/dev/urandom", "/dev/pts"}
     must = {"/", "/usr", "/proc", "/tmp", "/workspace"} | devices
     may = {"/etc/alternatives", "/etc/matplotlibrc", "/etc/fonts", "/etc/mime.types", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"}
     assert must <= set(points) <= must | may | {p for p in points if p.startswith("/usr/")}, set(points) ^ must
     for point, flags in points.items():
         assert "nosuid" in flags, (point, flags)
-        assert ("rw" in flags) == (point in ("/tmp", "/workspace")), (point, flags)
+        assert ("rw" in flags) == (point in ("/tmp", "/workspace", "/dev/pts")), (point, flags)
         assert "noexec" in flags if point in devices else "nodev" in flags, (point, flags)
 
 

@@ -124,7 +124,8 @@ put_mounts(struct text *t, const struct order *o)
 	    o->container == CONTAINER_runsc ? "" : ",\"subset=pid\"");
 	put(t,
 	    "{\"destination\":\"/dev/pts\",\"type\":\"devpts\",\"source\":\"devpts\",\"options\":"
-	    "[\"nosuid\",\"noexec\",\"newinstance\",\"ptmxmode=0666\",\"mode=0620\",\"max=" CAGE_MAX_TERMINALS "\"]},");
+	    "[\"nosuid\",\"noexec\",\"newinstance\",\"ptmxmode=0666\",\"mode=0620\","
+	    "\"max=" CAGE_MAX_TERMINALS "\"]},");
 	put(t, binds, "/tmp", "/tmp");
 	put(t, ",");
 	if (o->container == CONTAINER_runsc)
