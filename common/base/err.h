@@ -2,6 +2,8 @@
 /* err.h - why something failed: a code for programs, a sentence for people. */
 #pragma once
 
+#include "common/base/must.h"
+
 enum err_code {
 	ERR_none,
 #define ERR(code, remedy) ERR_##code,
@@ -33,7 +35,3 @@ enum err_code err_parse(const char *name);
 /* "; " and what an operator can do about an errno that says that something of the system is used
  * up; "": it is another one. */
 const char *err_shortage(int sys);
-
-/* Ends the process with a message: what cannot happen did.  Never on data from outside. */
-void err_must(const char *condition, const char *file, int line) __attribute__((noreturn));
-#define must(condition) ((condition) ? (void)0 : err_must(#condition, __FILE__, __LINE__))

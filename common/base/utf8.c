@@ -7,8 +7,9 @@
  */
 #include "common/base/utf8.h"
 
-#include "common/base/err.h"
+#include "common/base/must.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,10 @@
 /* utf8.h - is it UTF-8 (RFC 3629: no overlong form, no surrogate, nothing over U+10FFFF)? */
 #pragma once
 
-#include "common/table/schema.h"
+#include "common/base/blob.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 
 bool utf8_valid(const void *data, size_t size);
 /* A copy in which U+FFFD stands for each byte that is not part of UTF-8, and for each zero byte;

@@ -32,18 +32,20 @@ enum {
 	MAX_SETTINGS = 64,
 	MAX_PATHS = 32,
 	FILES_CONFINED = 16,
-	FILES_BASE = 2048, /* descriptors of the gateway; each server has room for its clients' */
 	END_POLL_MS = 10,
 	TELL_MS = 1000,
 };
 
 static struct {
 	const struct daemon *d;
+	const struct edge_peer *peer;
 	const char *name;
+	enum edge_state keeps;
 	/* settings */
-	char *run, *state, *user, *instance, *log_level, *listen, *keys, *config;
+	char *run, *state, *config, *log_level;
+#define SETTING(name, kind, ...) C_##kind name;
+#include "common/daemon/options.def"
 	char *connect[PEER_COUNT];
-	uint64_t connect_wait_ms, drain_ms, keep_fds, spool_bytes, max_calls;
 	struct setting table[MAX_SETTINGS];
 	size_t nsettings;
 	/* made of them */
@@ -104,45 +106,32 @@ add_setting(const struct setting *s)
 	self.table[self.nsettings++] = *s;
 }
 
-static void
-add_paths(void)
+static const char *
+own_user(void)
 {
 	static char user[64];
 
-	settings_shared(self.table, &self.run, &self.state, &self.config, &self.log_level);
-	self.nsettings = SETTINGS_SHARED;
 	snprintf(user, sizeof user, "cloister-%s", self.name);
-	add_setting(&(struct setting){ "user", KIND_TEXT, &self.user, user, 1, 32, NULL,
-	    "Whom it becomes when root starts it." });
+	return user;
 }
 
 static void
-add_rest(void)
+add_common(void)
 {
-	const struct setting rest[] = {
-		{ "instance", KIND_TEXT, &self.instance, "1", 1, 64, "CLOISTER_INSTANCE",
-		    "Which of several daemons of its kind it is." },
-		{ "listen", KIND_TEXT, &self.listen, "", 0, 200, NULL,
-		    "tcp://address:port to serve by TCP with CURVE; empty: sockets in run." },
-		{ "keys", KIND_TEXT, &self.keys, "", 0, 4000, "CLOISTER_KEYS",
-		    "Folder of CURVE keys; needed with TCP." },
-		{ "connect_wait_ms", KIND_UINT, &self.connect_wait_ms, "10000", 0, 600000, NULL,
-		    "How long a request waits for a daemon that is not there." },
-		{ "max_calls", KIND_UINT, &self.max_calls, "1024", 1, 1000000, NULL,
-		    "Requests of one connection that are open at once; all of a daemon's: twice as "
-		    "many." },
-		{ "drain_ms", KIND_UINT, &self.drain_ms, "10000", 0, 3600000, NULL,
-		    "How long requests may take to end after SIGTERM, SIGINT or SIGHUP." },
-		{ "spool_bytes", KIND_UINT, &self.spool_bytes, "67108864", 65536, 1LL << 40, NULL,
-		    "Events kept while auditd is away." },
-		{ "keep_fds", KIND_UINT, &self.keep_fds, "0", 0, 64, NULL,
-		    "Descriptors from 3 on that were handed over; all others are closed." },
+	/* clang-format off */
+	const struct setting rows[] = {
+#define SETTING(name, kind, fallback, low, high, also, doc) \
+		{ #name, KIND_##kind, &self.name, fallback, low, high, also, doc },
+#include "common/daemon/options.def"
 	};
+	/* clang-format on */
 
-	/* Who serves nobody on the bus may have a setting "listen" of another kind. */
-	for (size_t i = 0; i < COUNT(rest); i++)
-		if (self.d->routes != NULL || rest[i].to != &self.listen)
-			add_setting(&rest[i]);
+	settings_shared(self.table, &self.run, &self.state, &self.config, &self.log_level);
+	self.nsettings = SETTINGS_SHARED;
+	/* A daemon that serves nobody on the bus may have a setting "listen" of another kind. */
+	for (size_t i = 0; i < COUNT(rows); i++)
+		if (self.d->routes != NULL || rows[i].to != &self.listen)
+			add_setting(&rows[i]);
 }
 
 static void
@@ -150,24 +139,27 @@ add_connects(void)
 {
 	static char names[PEER_COUNT][32];
 
-	for (enum peer to = PEER_gateway; to < PEER_COUNT; to++) {
+	for (enum peer to = PEER_FIRST; to < PEER_COUNT; to++) {
 		if (edge_find(self.d->self, to) == NULL)
 			continue;
 		snprintf(names[to], sizeof names[to], "connect_%s", edge_peer_name(to));
-		add_setting(&(struct setting){ names[to], KIND_TEXT, &self.connect[to], "", 0, 4000,
-		    NULL,
-		    "Endpoints, separated by commas: an instance, ipc:///path or tcp://host:port;"
-		    " empty: instance 1." });
+		add_setting(&(struct setting){ .name = names[to],
+		    .kind = KIND_TEXT,
+		    .to = &self.connect[to],
+		    .fallback = "",
+		    .high = 4000,
+		    .doc = "Endpoints, separated by commas: an instance, ipc:///path or "
+			   "tcp://host:port; empty: instance 1." });
 	}
 }
 
 static void
 read_settings(int argc, char **argv)
 {
-	add_paths();
-	add_rest();
+	add_common();
 	add_connects();
-	settings_load(self.name, self.d->summary, self.table, self.d->settings, argc, argv);
+	settings_load(
+	    self.name, self.d->summary ?: self.peer->doc, self.table, self.d->settings, argc, argv);
 	int level = log_parse(self.log_level);
 	if (level < 0) {
 		fprintf(stderr, "%s: log_level is '%s', allowed is debug, info, warn or error\n",
@@ -263,7 +255,7 @@ make_state(struct err *e)
 	if (fchown(self.state_fd, self.bus.uid, self.bus.gid) < 0 ||
 	    fchmod(self.state_fd, 0700) < 0)
 		return err_sys(e, "own %s/%s", self.state, name);
-	if (!self.d->shared && flock(self.state_fd, LOCK_EX | LOCK_NB) < 0)
+	if (self.keeps != SHARED_STATE && flock(self.state_fd, LOCK_EX | LOCK_NB) < 0)
 		return err_sys(e, "%s/%s: is another %s at work?", self.state, name, self.name);
 	daemon_allow(self.state_fd, JAIL_READ | JAIL_WRITE);
 	return 0;
@@ -274,7 +266,7 @@ have_state(struct err *e)
 {
 	if (make_state(e) == 0)
 		return 0;
-	if (!self.d->shared)
+	if (self.keeps != SHARED_STATE)
 		return -1;
 	log_info("does without a folder", LOG_E(e));
 	if (self.state_fd >= 0)
@@ -309,7 +301,7 @@ prepare_bus(struct err *e)
 static int
 prepare(struct err *e)
 {
-	if (close_doors(e) < 0 || find_user(e) < 0 || (self.d->state && have_state(e) < 0))
+	if (close_doors(e) < 0 || find_user(e) < 0 || (self.keeps != NO_STATE && have_state(e) < 0))
 		return -1;
 	starter_connect();
 	if (self.d->open != NULL && self.d->open(e) < 0)
@@ -366,11 +358,11 @@ enter_jail(struct err *e)
 		.npaths = self.npaths,
 		.tcp_connect = bus_needs()->tcp_connect,
 		.tcp_bind = bus_needs()->tcp_bind,
-		.files = self.d->state,
+		.files = self.keeps != NO_STATE,
 		.syscalls = self.d->syscalls,
 		.refused = self.d->refused,
 		.memory_bytes = self.d->memory_bytes,
-		.open_files = ((uint64_t)FILES_BASE << self.d->self) + self.more_files,
+		.open_files = self.peer->open_files + self.more_files,
 	};
 
 	if (jail_enter(&jail, &r, e) < 0)
@@ -388,7 +380,7 @@ record(enum event event)
 	struct audit_event happened = { .event = (int)event, .detail = detail };
 	struct err e;
 
-	if (!self.spools || self.d->shared)
+	if (!self.spools || self.keeps == SHARED_STATE)
 		return;
 	snprintf(
 	    detail, sizeof detail, "%s %s, version %s", self.name, self.instance, CLOISTER_VERSION);
@@ -415,7 +407,7 @@ daemon_spool(struct err *e)
 static int
 open_spool(struct err *e)
 {
-	if (!self.d->state || self.d->shared || edge_find(self.d->self, PEER_auditd) == NULL)
+	if (self.keeps != OWN_STATE || edge_find(self.d->self, PEER_auditd) == NULL)
 		return 0;
 	return daemon_spool(e);
 }
@@ -507,7 +499,9 @@ daemon_main(int argc, char **argv, const struct daemon *d)
 	 * kill: ZeroMQ's threads share that of the first one, as small as it is. */
 	mallopt(M_ARENA_MAX, 1);
 	self.d = d;
-	self.name = edge_peer_name(d->self);
+	self.peer = &edge_peers[d->self];
+	self.name = self.peer->name;
+	self.keeps = d->stateless ? NO_STATE : self.peer->state;
 	log_open(self.name, LOG_info);
 	read_settings(argc, argv);
 	if (prepare(&e) < 0 || start(&e) < 0) {

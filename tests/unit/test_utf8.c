@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_utf8.c - what is text, and how what is not becomes it. */
 #include "common/base/auto.h"
+#include "common/table/schema.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
