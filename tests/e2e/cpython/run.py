@@ -20,7 +20,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "..", "support"))
 
 from daemons import Cluster, skip  # noqa: E402
 
-SECONDS = 220  # of one suite
+SECONDS = 400  # of one suite
 AT_ONCE = 4  # most of them wait more than they compute
 LIMITS = {"max_ram_mb": 2048, "max_disk_mb": 1024, "max_cpu_cores": 2, "max_output_bytes": 10485760}
 CODE = """
