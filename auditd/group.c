@@ -12,11 +12,11 @@
 #include "auditd/record.h"
 #include "auditd/seen.h"
 
-#include "common/auto.h"
-#include "common/daemon.h"
-#include "common/log.h"
-#include "common/loop.h"
-#include "common/timestamp.h"
+#include "common/base/auto.h"
+#include "common/base/log.h"
+#include "common/base/loop.h"
+#include "common/base/timestamp.h"
+#include "common/daemon/daemon.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "common/bus.h"
+#include "common/bus/bus.h"
 
 /* In the jail: the thread, and a record that the daemon started. */
 int group_open(uint64_t torn, struct err *);

@@ -8,9 +8,9 @@
  */
 #include "auditd/journal.h"
 
-#include "common/auto.h"
-#include "common/fdio.h"
-#include "common/log.h"
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
+#include "common/base/log.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -13,7 +13,7 @@
 #include "auditd/seen.h"
 #include "auditd/verify.h"
 
-#include "common/daemon.h"
+#include "common/daemon/daemon.h"
 
 #include <string.h>
 

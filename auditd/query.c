@@ -12,8 +12,8 @@
 #include "auditd/journal.h"
 #include "auditd/record.h"
 
-#include "common/auto.h"
-#include "common/loop.h"
+#include "common/base/auto.h"
+#include "common/base/loop.h"
 
 #include <errno.h>
 #include <inttypes.h>

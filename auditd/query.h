@@ -2,7 +2,7 @@
 /* query.h - the caller's records of the log, newest first. */
 #pragma once
 
-#include "common/bus.h"
+#include "common/bus/bus.h"
 
 /* Handler of audit_execution. */
 int query_execution(struct call *, void *request, struct err *);

@@ -6,7 +6,7 @@
  */
 #include "auditd/record.h"
 
-#include "common/wire.h"
+#include "common/codec/wire.h"
 
 #include <sodium.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "common/journal/chain.h"
-#include "common/schema.h"
+#include "common/table/schema.h"
 
 /* The record, of malloc; its size goes to *size.  NULL with *e. */
 uint8_t *record_encode(const char *daemon, struct audit_event *, size_t *size, struct err *);

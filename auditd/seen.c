@@ -7,7 +7,7 @@
  */
 #include "auditd/seen.h"
 
-#include "common/err.h"
+#include "common/base/err.h"
 
 #include <sodium.h>
 #include <stdint.h>

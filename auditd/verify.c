@@ -9,7 +9,7 @@
 
 #include "auditd/record.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -2,8 +2,8 @@
 /* event.c - audit records on their way to the spool; trusts its callers to pass no secret. */
 #include "executor/event.h"
 
+#include "common/base/log.h"
 #include "common/journal/spool.h"
-#include "common/log.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 /* event.h - what the executor tells auditd: hashes and sizes, never code, output or a secret. */
 #pragma once
 
-#include "common/bus.h"
+#include "common/bus/bus.h"
 
 /* Whose it is; points into a call or a session. */
 struct owner {

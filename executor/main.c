@@ -9,7 +9,6 @@
  * must not have: the queue, the sessions, and the line to the builder, which alone can make a box
  * and so stays outside this jail.
  */
-#include "executor/box.h"
 #include "executor/builder/order.h"
 #include "executor/options.h"
 #include "executor/run/container.h"
@@ -18,19 +17,20 @@
 #include "executor/run/queue.h"
 #include "executor/run/run.h"
 #include "executor/runtime.h"
+#include "executor/sandbox/box.h"
 #include "executor/session/artifact.h"
 #include "executor/session/ledger.h"
 #include "executor/session/resume.h"
+#include "executor/session/sign.h"
 #include "executor/session/snapshot/snapshot.h"
-#include "executor/sign.h"
 #include "executor/tools/info.h"
 #include "executor/tools/inspect.h"
 #include "executor/tools/run_tools.h"
 #include "executor/tools/sandbox_info.h"
 #include "executor/tools/session_tools.h"
 
-#include "common/daemon.h"
-#include "common/work.h"
+#include "common/base/work.h"
+#include "common/daemon/daemon.h"
 
 #include <seccomp.h>
 

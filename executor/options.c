@@ -9,8 +9,8 @@
 
 #include "executor/run/policy.h"
 
-#include "common/auto.h"
-#include "common/log.h"
+#include "common/base/auto.h"
+#include "common/base/log.h"
 
 #include <inttypes.h>
 #include <sched.h>

@@ -2,7 +2,7 @@
 /* options.h - the executor's settings: options.def as a struct and as the table that fills it. */
 #pragma once
 
-#include "common/settings.h"
+#include "common/table/settings.h"
 
 #include "executor/run/limits.h"
 

@@ -10,8 +10,8 @@
 #include "executor/builder/order.h"
 #include "executor/options.h"
 
-#include "common/auto.h"
-#include "common/schema.h"
+#include "common/base/auto.h"
+#include "common/table/schema.h"
 
 #include <ctype.h>
 #include <stdio.h>

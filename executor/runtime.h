@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "common/err.h"
+#include "common/base/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

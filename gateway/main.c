@@ -8,16 +8,16 @@
  * reach its two streams or its listening socket, the endpoints of its edges, and, to read, the
  * folders of credentials and certificates, nothing else.
  */
-#include "gateway/http/http.h"
 #include "gateway/mcp/sealed.h"
+#include "gateway/mcp/tools.h"
 #include "gateway/options.h"
 #include "gateway/rpc/pieces.h"
-#include "gateway/stdio.h"
 #include "gateway/task/task.h"
-#include "gateway/tools.h"
+#include "gateway/transport/http/http.h"
+#include "gateway/transport/stdio.h"
 
-#include "common/auto.h"
-#include "common/daemon.h"
+#include "common/base/auto.h"
+#include "common/daemon/daemon.h"
 
 #include <jansson.h>
 #include <seccomp.h>

@@ -3,7 +3,7 @@
 #include "gateway/options.h"
 
 #include "gateway/auth/options.h"
-#include "gateway/instructions.h"
+#include "gateway/mcp/instructions.h"
 
 struct options options;
 struct auth_options auth_options;

@@ -2,7 +2,7 @@
 /* options.h - the gateway's settings. */
 #pragma once
 
-#include "common/settings.h"
+#include "common/table/settings.h"
 
 struct options {
 	char *transport, *toolsets, *instructions;

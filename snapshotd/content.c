@@ -7,9 +7,9 @@
  */
 #include "snapshotd/content.h"
 
-#include "common/auto.h"
-#include "common/log.h"
-#include "common/work.h"
+#include "common/base/auto.h"
+#include "common/base/log.h"
+#include "common/base/work.h"
 #include "snapshotd/store.h"
 
 #include <inttypes.h>

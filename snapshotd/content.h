@@ -2,7 +2,7 @@
 /* content.h - calls about contents: which are missing, take this one, give me that one. */
 #pragma once
 
-#include "common/bus.h"
+#include "common/bus/bus.h"
 #include "snapshotd/shelf.h"
 
 int content_on_offer(struct call *, void *request, struct err *);

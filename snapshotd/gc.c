@@ -7,7 +7,7 @@
  */
 #include "snapshotd/gc.h"
 
-#include "common/loop.h"
+#include "common/base/loop.h"
 #include "snapshotd/shelf.h"
 #include "snapshotd/store.h"
 

@@ -2,8 +2,8 @@
 /* load.c - from the disk to the shelves; trusts only a manifest that has its digest. */
 #include "snapshotd/load.h"
 
-#include "common/auto.h"
-#include "common/log.h"
+#include "common/base/auto.h"
+#include "common/base/log.h"
 #include "snapshotd/shelf.h"
 #include "snapshotd/store.h"
 

@@ -2,7 +2,7 @@
 /* load.h - the shelves as the disk shows them, at the start. */
 #pragma once
 
-#include "common/err.h"
+#include "common/base/err.h"
 
 /* Opens the store below that folder.  What is broken is set aside and logged. */
 int load_store(int state, struct err *);

@@ -6,9 +6,9 @@
  * hashes again.  Holds the only copy of what people want to come back to, so it answers once that
  * is durable and not before.
  */
-#include "common/daemon.h"
-#include "common/log.h"
-#include "common/work.h"
+#include "common/base/log.h"
+#include "common/base/work.h"
+#include "common/daemon/daemon.h"
 #include "snapshotd/content.h"
 #include "snapshotd/gc.h"
 #include "snapshotd/load.h"

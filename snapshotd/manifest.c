@@ -8,9 +8,9 @@
  */
 #include "snapshotd/manifest.h"
 
-#include "common/auto.h"
-#include "common/crypto/hash.h"
-#include "common/wire.h"
+#include "common/base/auto.h"
+#include "common/base/hash.h"
+#include "common/codec/wire.h"
 #include "snapshotd/tree.h"
 
 #include <endian.h>

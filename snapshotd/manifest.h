@@ -2,8 +2,8 @@
 /* manifest.h - a snapshot as a file: whose it is, what is in it, and a digest over all of that. */
 #pragma once
 
-#include "common/err.h"
-#include "common/schema.h"
+#include "common/base/err.h"
+#include "common/table/schema.h"
 
 #include <stddef.h>
 

@@ -7,8 +7,8 @@
  */
 #include "snapshotd/shelf.h"
 
-#include "common/auto.h"
-#include "common/loop.h"
+#include "common/base/auto.h"
+#include "common/base/loop.h"
 #include "snapshotd/store.h"
 
 #include <inttypes.h>

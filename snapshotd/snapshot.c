@@ -9,11 +9,11 @@
  */
 #include "snapshotd/snapshot.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
+#include "common/base/log.h"
+#include "common/base/timestamp.h"
+#include "common/base/work.h"
 #include "common/journal/spool.h"
-#include "common/log.h"
-#include "common/timestamp.h"
-#include "common/work.h"
 #include "snapshotd/content.h"
 #include "snapshotd/gc.h"
 #include "snapshotd/store.h"

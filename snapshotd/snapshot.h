@@ -2,7 +2,7 @@
 /* snapshot.h - calls about whole snapshots: make, show, list, delete. */
 #pragma once
 
-#include "common/bus.h"
+#include "common/bus/bus.h"
 
 int snapshot_on_commit(struct call *, void *request, struct err *);
 int snapshot_on_open(struct call *, void *request, struct err *);

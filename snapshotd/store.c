@@ -10,9 +10,9 @@
  */
 #include "snapshotd/store.h"
 
-#include "common/auto.h"
-#include "common/fdio.h"
-#include "common/log.h"
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
+#include "common/base/log.h"
 #include "snapshotd/manifest.h"
 
 #include <errno.h>

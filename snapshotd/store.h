@@ -9,9 +9,9 @@
  */
 #pragma once
 
-#include "common/crypto/hash.h"
-#include "common/err.h"
-#include "common/schema.h"
+#include "common/base/err.h"
+#include "common/base/hash.h"
+#include "common/table/schema.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 /* tree.c - the entries of a snapshot, held to what can be restored; trusts none of them. */
 #include "snapshotd/tree.h"
 
-#include "common/auto.h"
-#include "common/crypto/hash.h"
+#include "common/base/auto.h"
+#include "common/base/hash.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 /* tree.h - is this a tree that a workspace can have, and that can be restored? */
 #pragma once
 
-#include "common/err.h"
-#include "common/schema.h"
+#include "common/base/err.h"
+#include "common/table/schema.h"
 
 /*
  * Entries strictly by path; paths relative, in their encoded form, which hides neither a '/' nor

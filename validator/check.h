@@ -2,8 +2,8 @@
 /* check.h - validate_code, from the request to the report. */
 #pragma once
 
-#include "common/err.h"
-#include "common/schema.h"
+#include "common/base/err.h"
+#include "common/table/schema.h"
 
 /*
  * A report on code that breaks rules, or does not parse, is a success.  An error: the call itself

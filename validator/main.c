@@ -10,7 +10,7 @@
 #include "validator/python/python.h"
 #include "validator/queue.h"
 
-#include "common/daemon.h"
+#include "common/daemon/daemon.h"
 
 #include <seccomp.h>
 

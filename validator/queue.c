@@ -2,7 +2,7 @@
 /* queue.c - who is checked next, and by which process; trusts nobody to send little. */
 #include "validator/queue.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <sched.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 
 #include "validator/worker.h"
 
-#include "common/bus.h"
+#include "common/bus/bus.h"
 
 struct queue_config {
 	struct worker_plan plan;

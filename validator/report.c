@@ -7,8 +7,8 @@
  */
 #include "validator/report.h"
 
-#include "common/auto.h"
-#include "common/utf8.h"
+#include "common/base/auto.h"
+#include "common/base/utf8.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

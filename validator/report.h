@@ -2,8 +2,8 @@
 /* report.h - what a check found, gathered into the message that answers it. */
 #pragma once
 
-#include "common/err.h"
-#include "common/schema.h"
+#include "common/base/err.h"
+#include "common/table/schema.h"
 #include "validator/policy.h"
 
 enum rule {

@@ -6,8 +6,8 @@
  */
 #include "validator/source.h"
 
-#include "common/auto.h"
-#include "common/utf8.h"
+#include "common/base/auto.h"
+#include "common/base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 /* source.h - code as a parser wants it, and where in it something stands. */
 #pragma once
 
-#include "common/err.h"
-#include "common/schema.h"
+#include "common/base/err.h"
+#include "common/table/schema.h"
 
 struct source {
 	char *text; /* UTF-8 without zero bytes, one behind it */

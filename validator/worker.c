@@ -14,10 +14,10 @@
 
 #include "validator/check.h"
 
-#include "common/auto.h"
-#include "common/fdio.h"
-#include "common/loop.h"
-#include "common/wire.h"
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
+#include "common/base/loop.h"
+#include "common/codec/wire.h"
 
 #include <errno.h>
 #include <fcntl.h>

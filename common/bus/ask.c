@@ -6,7 +6,7 @@
  * its server, or by the time one waits for a server to appear.  The low bits of an id say where in
  * the table its request stands, the others which of the many that stood there it is.
  */
-#include "common/auto.h"
+#include "common/base/auto.h"
 #include "common/bus/inner.h"
 
 #include <errno.h>

@@ -7,12 +7,12 @@
  * in the thread of the loop: before each sleep the sockets are read until nothing is left, as the
  * descriptors that ZeroMQ offers only tell of changes.
  */
-#include "common/bus.h"
+#include "common/bus/bus.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
+#include "common/base/log.h"
 #include "common/bus/endpoint.h"
 #include "common/bus/inner.h"
-#include "common/log.h"
 
 #include <errno.h>
 #include <stdio.h>

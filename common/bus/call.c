@@ -9,9 +9,9 @@
  * open is counted over all its connections, and those that are gone, too.  That is twice what one
  * may have: many clients' gateways are one daemon, and the busiest is not to stop the others.
  */
-#include "common/auto.h"
+#include "common/base/auto.h"
+#include "common/base/log.h"
 #include "common/bus/inner.h"
-#include "common/log.h"
 
 #include <string.h>
 

@@ -9,11 +9,11 @@
  * ZMQ_IMMEDIATE makes a queue live as long as its connection: what a lost server has not read is
  * not read by the next one, whose asker has been told otherwise.
  */
-#include "common/auto.h"
+#include "common/base/auto.h"
+#include "common/base/log.h"
 #include "common/bus/endpoint.h"
 #include "common/bus/inner.h"
 #include "common/bus/socket.h"
-#include "common/log.h"
 
 #include <sodium.h>
 #include <stdio.h>

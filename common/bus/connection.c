@@ -7,8 +7,8 @@
  */
 #include "common/bus/connection.h"
 
-#include "common/auto.h"
-#include "common/loop.h"
+#include "common/base/auto.h"
+#include "common/base/loop.h"
 
 #include <malloc.h>
 #include <stdbool.h>

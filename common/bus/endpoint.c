@@ -8,8 +8,8 @@
  */
 #include "common/bus/endpoint.h"
 
-#include "common/auto.h"
-#include "common/loop.h"
+#include "common/base/auto.h"
+#include "common/base/loop.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* endpoint.h - where an edge's two sides meet: folders, their owners, and addresses. */
 #pragma once
 
-#include "common/bus.h"
+#include "common/bus/bus.h"
 
 enum {
 	ENDPOINT_BYTES = 256, /* of an address */

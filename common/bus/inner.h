@@ -2,11 +2,11 @@
 /* inner.h - what the files of the bus share; nobody else includes it. */
 #pragma once
 
-#include "common/bus.h"
+#include "common/base/loop.h"
+#include "common/bus/bus.h"
 #include "common/bus/connection.h"
 #include "common/bus/keys.h"
 #include "common/bus/parcel.h"
-#include "common/loop.h"
 
 enum {
 	BUS_TICK_MS = 500,         /* heartbeats of a server; of a client every second one */

@@ -7,8 +7,8 @@
  */
 #include "common/bus/keys.h"
 
-#include "common/auto.h"
-#include "common/fdio.h"
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
 
 #include <fcntl.h>
 #include <sodium.h>

@@ -2,8 +2,8 @@
 /* keys.h - CURVE keys in a folder: <daemon>.key, secret, and <daemon>.pub for each; Z85, a line. */
 #pragma once
 
-#include "common/edges.h"
-#include "common/err.h"
+#include "common/base/err.h"
+#include "common/table/edges.h"
 
 enum {
 	KEYS_TEXT = 41, /* 40 characters of Z85 and a zero byte */

@@ -2,8 +2,8 @@
 /* late.h - answers that wait for room in the queue of their connection, in their order. */
 #pragma once
 
-#include "common/schema.h"
-#include "common/wire.h"
+#include "common/codec/wire.h"
+#include "common/table/schema.h"
 
 #include <stdint.h>
 

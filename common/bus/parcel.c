@@ -8,7 +8,7 @@
  */
 #include "common/bus/parcel.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <errno.h>
 #include <stdatomic.h>

@@ -3,9 +3,9 @@
  * of them together. */
 #pragma once
 
-#include "common/err.h"
-#include "common/schema.h"
-#include "common/wire.h"
+#include "common/base/err.h"
+#include "common/codec/wire.h"
+#include "common/table/schema.h"
 
 #include <stdbool.h>
 #include <zmq.h>

@@ -7,13 +7,13 @@
  * same peer apart.  ZeroMQ does not say when a client goes: it is missed when a heartbeat cannot
  * be sent, or when it has been silent for five seconds.
  */
-#include "common/auto.h"
+#include "common/base/auto.h"
+#include "common/base/log.h"
 #include "common/bus/endpoint.h"
 #include "common/bus/inner.h"
 #include "common/bus/late.h"
 #include "common/bus/socket.h"
 #include "common/bus/zap.h"
-#include "common/log.h"
 
 #include <errno.h>
 #include <stdio.h>

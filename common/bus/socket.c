@@ -9,9 +9,9 @@
  */
 #include "common/bus/socket.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
+#include "common/base/loop.h"
 #include "common/bus/parcel.h"
-#include "common/loop.h"
 
 #include <errno.h>
 #include <stdio.h>

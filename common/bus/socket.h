@@ -2,7 +2,7 @@
 /* socket.h - ZeroMQ sockets with the bounds that all of ours have, woken by the loop. */
 #pragma once
 
-#include "common/err.h"
+#include "common/base/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

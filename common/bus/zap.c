@@ -7,7 +7,7 @@
  */
 #include "common/bus/zap.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 #include "common/bus/inner.h"
 #include "common/bus/socket.h"
 

@@ -7,7 +7,7 @@
  */
 #include "common/codec/field.h"
 
-#include "common/utf8.h"
+#include "common/base/utf8.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -7,8 +7,8 @@
  */
 #pragma once
 
-#include "common/err.h"
-#include "common/schema.h"
+#include "common/base/err.h"
+#include "common/table/schema.h"
 
 enum {
 	FIELD_TEXTS_ITEM = 4096, /* bytes of each of TEXTS */

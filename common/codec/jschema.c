@@ -3,7 +3,7 @@
  * jschema.c - the table as JSON Schema 2020-12, which is what MCP takes a schema without "$schema"
  * to be.  Sees nothing from outside.
  */
-#include "common/jschema.h"
+#include "common/codec/jschema.h"
 
 #include "common/codec/field.h"
 

@@ -5,11 +5,11 @@
  * What is read was written by a model and is trusted in nothing; the text of an error goes back to
  * it, and should let it do better.
  */
-#include "common/auto.h"
+#include "common/base/auto.h"
 #include "common/codec/base64.h"
 #include "common/codec/field.h"
-#include "common/jschema.h"
-#include "common/wire.h"
+#include "common/codec/jschema.h"
+#include "common/codec/wire.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,11 +5,11 @@
  * What is written came from a hostile guest through daemons that may be compromised: it is not
  * trusted to be short, shallow, or text.
  */
-#include "common/auto.h"
+#include "common/base/auto.h"
+#include "common/base/utf8.h"
 #include "common/codec/base64.h"
 #include "common/codec/field.h"
-#include "common/jschema.h"
-#include "common/utf8.h"
+#include "common/codec/jschema.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "common/err.h"
+#include "common/base/err.h"
 
 #include <stddef.h>
 #include <stdint.h>

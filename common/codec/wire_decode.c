@@ -7,10 +7,10 @@
  * is announced.  So the tokens (token.h) go straight into the struct that the table describes:
  * depth is that of the table, and nothing is allocated on the word of a count that no bytes back.
  */
-#include "common/auto.h"
+#include "common/base/auto.h"
 #include "common/codec/field.h"
 #include "common/codec/token.h"
-#include "common/wire.h"
+#include "common/codec/wire.h"
 
 #include <inttypes.h>
 #include <string.h>

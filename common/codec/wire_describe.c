@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wire_describe.c - a message as a line of a log, which may show sizes but nobody's content. */
 #include "common/codec/field.h"
-#include "common/wire.h"
+#include "common/codec/wire.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -5,9 +5,9 @@
  * Trusts the caller's struct to be well formed, not to keep the bounds: what a peer would refuse is
  * refused here, where the fault is.
  */
-#include "common/auto.h"
+#include "common/base/auto.h"
 #include "common/codec/field.h"
-#include "common/wire.h"
+#include "common/codec/wire.h"
 
 #include <msgpack.h>
 

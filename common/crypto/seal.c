@@ -2,8 +2,8 @@
 /* seal.c - the statement about an artifact and the check of its signature; trusts neither. */
 #include "common/crypto/seal.h"
 
-#include "common/auto.h"
-#include "common/crypto/hash.h"
+#include "common/base/auto.h"
+#include "common/base/hash.h"
 
 #include <inttypes.h>
 #include <sodium.h>

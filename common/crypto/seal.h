@@ -19,8 +19,8 @@
  */
 #pragma once
 
-#include "common/err.h"
-#include "common/schema.h"
+#include "common/base/err.h"
+#include "common/table/schema.h"
 
 enum {
 	SEAL_KEY_BYTES = 32,

@@ -6,9 +6,9 @@
  * Trusts the kernel's answers, not the return values of its own calls: what the report says is in
  * force was read from the process after the last step.
  */
-#include "common/jail.h"
+#include "common/jail/jail.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 #include "common/jail/landlock.h"
 #include "common/jail/seccomp.h"
 

@@ -9,7 +9,7 @@
  */
 #include "common/jail/landlock.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * seccomp.c - the allow list of a daemon: common/syscalls.def and its own rows; a call that is not
- * listed kills the process.
+ * seccomp.c - the allow list of a daemon: common/jail/syscalls.def and its own rows; a call that is
+ * not listed kills the process.
  *
  * Trusts nothing.  Built with CLOISTER_SECCOMP_TRAP, such a call fails and is named on stderr, to
  * complete a list from a whole run at once.
  */
 #include "common/jail/seccomp.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -45,7 +45,7 @@ static const struct row rows[] = {
 #define BUS(call)                          { SCMP_SYS(call), BUS_USERS, false, 0, 0, 0 },
 #define FILES(call)                        { SCMP_SYS(call), FILE_USERS, false, 0, 0, 0 },
 #define TCP(call)                          { SCMP_SYS(call), TCP_USERS, false, 0, 0, 0 },
-#include "common/syscalls.def"
+#include "common/jail/syscalls.def"
 };
 /* clang-format on */
 

@@ -2,6 +2,6 @@
 /* seccomp.h - the last step into the jail. */
 #pragma once
 
-#include "common/jail.h"
+#include "common/jail/jail.h"
 
 int seccomp_enter(const struct jail *, struct err *);

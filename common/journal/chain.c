@@ -6,9 +6,9 @@
  */
 #include "common/journal/chain.h"
 
-#include "common/auto.h"
-#include "common/fdio.h"
-#include "common/timestamp.h"
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
+#include "common/base/timestamp.h"
 
 #include <endian.h>
 #include <errno.h>

@@ -19,8 +19,8 @@
  */
 #pragma once
 
-#include "common/crypto/hash.h"
-#include "common/err.h"
+#include "common/base/err.h"
+#include "common/base/hash.h"
 
 #include <stdbool.h>
 #include <stdint.h>

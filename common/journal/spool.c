@@ -11,14 +11,14 @@
  */
 #include "common/journal/spool.h"
 
-#include "common/auto.h"
-#include "common/bus.h"
-#include "common/fdio.h"
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
+#include "common/base/log.h"
+#include "common/base/loop.h"
+#include "common/base/timestamp.h"
+#include "common/bus/bus.h"
+#include "common/codec/wire.h"
 #include "common/journal/chain.h"
-#include "common/log.h"
-#include "common/loop.h"
-#include "common/timestamp.h"
-#include "common/wire.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,8 +8,8 @@
  */
 #pragma once
 
-#include "common/err.h"
-#include "common/schema.h"
+#include "common/base/err.h"
+#include "common/table/schema.h"
 
 /* In start(): reads what an earlier life left.  state: daemon_state().  Refuses beyond limit_bytes,
  * of which the last quarter is not for the start of an execution. */

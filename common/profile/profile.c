@@ -2,7 +2,7 @@
 /* profile.c - profiles.def as tables, and what sets of profiles mean. */
 #include "common/profile/profile.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,8 +7,8 @@
  */
 #pragma once
 
-#include "common/err.h"
-#include "common/schema.h"
+#include "common/base/err.h"
+#include "common/table/schema.h"
 
 enum {
 	PROFILE_TITLE = 96, /* room for the names of all profiles */

@@ -8,9 +8,9 @@
  */
 #include "executor/builder/host.h"
 
-#include "common/auto.h"
-#include "common/fdio.h"
-#include "executor/builder/jail/caps.h"
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
+#include "executor/builder/confine/caps.h"
 #include "executor/builder/order.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* host.h - where the builder stands: namespaces of its own, the uids it may give, its /proc. */
 #pragma once
 
-#include "common/err.h"
+#include "common/base/err.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "executor/builder/jail/cage.h"
+#include "executor/builder/confine/cage.h"
 
 #include <sys/resource.h>
 

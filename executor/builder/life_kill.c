@@ -7,8 +7,8 @@
  */
 #include "executor/builder/life.h"
 
-#include "common/auto.h"
-#include "common/loop.h"
+#include "common/base/auto.h"
+#include "common/base/loop.h"
 #include "executor/builder/limits/pace.h"
 #include "executor/builder/lives.h"
 

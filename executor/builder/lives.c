@@ -17,10 +17,10 @@
  */
 #include "executor/builder/lives.h"
 
-#include "common/auto.h"
-#include "common/fdio.h"
-#include "common/log.h"
-#include "common/loop.h"
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
+#include "common/base/log.h"
+#include "common/base/loop.h"
 #include "executor/builder/life.h"
 #include "executor/builder/limits/pace.h"
 #include "executor/builder/limits/release.h"

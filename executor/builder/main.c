@@ -10,11 +10,11 @@
  *
  * It is pid 1 of a pid namespace above all boxes: the kernel ends them with it, however it ends.
  */
-#include "common/auto.h"
-#include "common/fdio.h"
-#include "common/log.h"
-#include "common/loop.h"
-#include "executor/builder/jail/filter.h"
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
+#include "common/base/log.h"
+#include "common/base/loop.h"
+#include "executor/builder/confine/filter.h"
 #include "executor/builder/limits/cgroup.h"
 #include "executor/builder/lives.h"
 #include "executor/builder/media.h"

@@ -7,9 +7,9 @@
  */
 #include "executor/builder/media.h"
 
-#include "common/auto.h"
-#include "common/log.h"
-#include "common/utf8.h"
+#include "common/base/auto.h"
+#include "common/base/log.h"
+#include "common/base/utf8.h"
 
 #include <magic.h>
 #include <stdbool.h>

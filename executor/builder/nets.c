@@ -2,7 +2,7 @@
 /* nets.c - makes them, and keeps those that are free; trusts its caller to have one box in each. */
 #include "executor/builder/nets.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <sched.h>
 

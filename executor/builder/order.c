@@ -7,7 +7,7 @@
  */
 #include "executor/builder/order.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 #include "executor/builder/containers.h"
 
 #include <signal.h>

@@ -7,12 +7,12 @@
  */
 #include "executor/builder/life.h"
 
-#include "common/auto.h"
-#include "common/loop.h"
+#include "common/base/auto.h"
+#include "common/base/loop.h"
+#include "executor/builder/launch/init.h"
 #include "executor/builder/nets.h"
 #include "executor/builder/oci/dock.h"
 #include "executor/builder/shelf.h"
-#include "executor/guest/init.h"
 #include "executor/guest/protocol.h"
 
 #include <linux/sched.h>

@@ -12,17 +12,17 @@
  */
 #include "executor/builder/program.h"
 
-#include "common/auto.h"
-#include "common/fdio.h"
-#include "common/log.h"
-#include "common/loop.h"
-#include "common/schema.h"
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
+#include "common/base/log.h"
+#include "common/base/loop.h"
+#include "common/table/schema.h"
+#include "executor/builder/launch/code_file.h"
+#include "executor/builder/launch/environment.h"
 #include "executor/builder/life.h"
 #include "executor/builder/limits/census.h"
 #include "executor/builder/oci/dock.h"
 #include "executor/builder/zygotes.h"
-#include "executor/guest/code_file.h"
-#include "executor/guest/environment.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 /* program.h - programs in boxes; what main.c and zygotes.c need beside life.h. */
 #pragma once
 
-#include "common/err.h"
+#include "common/base/err.h"
 
 #include <stdint.h>
 #include <sys/resource.h>

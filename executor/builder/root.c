@@ -8,8 +8,8 @@
  */
 #include "executor/builder/root.h"
 
-#include "common/auto.h"
-#include "common/fdio.h"
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,8 +7,8 @@
  */
 #include "executor/builder/shelf.h"
 
-#include "common/auto.h"
-#include "common/log.h"
+#include "common/base/auto.h"
+#include "common/base/log.h"
 #include "executor/builder/limits/release.h"
 #include "executor/builder/order.h"
 

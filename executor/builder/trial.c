@@ -2,7 +2,7 @@
 /* trial.c - the first box of a builder: it runs nothing, and shows what this host can give. */
 #include "executor/builder/lives.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 #include "executor/builder/life.h"
 #include "executor/builder/shelf.h"
 

@@ -16,14 +16,14 @@
  */
 #include "executor/builder/zygotes.h"
 
-#include "common/auto.h"
-#include "common/fdio.h"
-#include "common/log.h"
-#include "common/loop.h"
-#include "executor/builder/jail/caps.h"
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
+#include "common/base/log.h"
+#include "common/base/loop.h"
+#include "executor/builder/confine/caps.h"
+#include "executor/builder/launch/environment.h"
+#include "executor/builder/launch/zygote.h"
 #include "executor/builder/program.h"
-#include "executor/guest/environment.h"
-#include "executor/guest/zygote.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,12 +8,12 @@
  */
 #include "executor/run/container.h"
 
-#include "executor/box.h"
 #include "executor/builder/containers.h"
 #include "executor/options.h"
+#include "executor/sandbox/box.h"
 
-#include "common/auto.h"
-#include "common/utf8.h"
+#include "common/base/auto.h"
+#include "common/base/utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>

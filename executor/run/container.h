@@ -2,8 +2,8 @@
 /* container.h - the OCI runtimes of this host, and which calls go to one. */
 #pragma once
 
-#include "common/err.h"
-#include "common/schema.h"
+#include "common/base/err.h"
+#include "common/table/schema.h"
 
 #include <stdbool.h>
 #include <stdint.h>

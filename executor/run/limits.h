@@ -2,7 +2,7 @@
 /* limits.h - what a run may use: the server's defaults, then what was asked, within the caps. */
 #pragma once
 
-#include "executor/box.h"
+#include "executor/sandbox/box.h"
 
 struct limits {
 	struct box_limits box;

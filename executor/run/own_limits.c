@@ -9,7 +9,7 @@
 #include "executor/options.h"
 #include "executor/session/session.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <string.h>
 

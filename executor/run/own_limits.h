@@ -2,7 +2,7 @@
 /* own_limits.h - limits that a caller set for later runs: its principal's, or a session's. */
 #pragma once
 
-#include "common/bus.h"
+#include "common/bus/bus.h"
 
 #include "executor/run/limits.h"
 

@@ -8,13 +8,13 @@
 #include "executor/run/plan.h"
 
 #include "executor/builder/containers.h"
-#include "executor/files.h"
+#include "executor/files/files.h"
 #include "executor/options.h"
 #include "executor/run/container.h"
 #include "executor/run/pool.h"
 #include "executor/runtime.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* plan.h - what a call asks to be run, checked and worked out. */
 #pragma once
 
-#include "common/crypto/hash.h"
+#include "common/base/hash.h"
 
 #include "executor/run/limits.h"
 #include "executor/run/policy.h"

@@ -9,8 +9,8 @@
 #include "executor/options.h"
 #include "executor/runtime.h"
 
-#include "common/auto.h"
-#include "common/bus.h"
+#include "common/base/auto.h"
+#include "common/bus/bus.h"
 
 #include <inttypes.h>
 #include <stdio.h>

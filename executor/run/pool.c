@@ -21,9 +21,9 @@
 #include "executor/run/queue.h"
 #include "executor/runtime.h"
 
-#include "common/auto.h"
-#include "common/log.h"
-#include "common/loop.h"
+#include "common/base/auto.h"
+#include "common/base/log.h"
+#include "common/base/loop.h"
 
 #include <stdio.h>
 #include <string.h>

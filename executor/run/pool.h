@@ -8,8 +8,8 @@
  */
 #pragma once
 
-#include "executor/home.h"
 #include "executor/run/limits.h"
+#include "executor/sandbox/home.h"
 
 /* In open(): the builder's arguments for the runtimes of the settings, and for the zygotes. */
 int pool_arguments(struct texts *, struct err *);

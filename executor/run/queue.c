@@ -19,9 +19,9 @@
 #include "executor/event.h"
 #include "executor/options.h"
 
-#include "common/auto.h"
-#include "common/log.h"
-#include "common/loop.h"
+#include "common/base/auto.h"
+#include "common/base/log.h"
+#include "common/base/loop.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "common/bus.h"
+#include "common/bus/bus.h"
 
 enum queue_class {
 	QUEUE_SESSION,

@@ -31,10 +31,10 @@
 #include "executor/session/collect.h"
 #include "executor/session/ledger.h"
 
-#include "common/auto.h"
-#include "common/log.h"
-#include "common/loop.h"
-#include "common/work.h"
+#include "common/base/auto.h"
+#include "common/base/log.h"
+#include "common/base/loop.h"
+#include "common/base/work.h"
 
 #include <inttypes.h>
 #include <stdio.h>

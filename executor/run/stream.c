@@ -2,9 +2,9 @@
 /* stream.c - gathers output and sends it on; what it is given is a hostile program's. */
 #include "executor/run/stream.h"
 
-#include "common/auto.h"
-#include "common/loop.h"
-#include "common/utf8.h"
+#include "common/base/auto.h"
+#include "common/base/loop.h"
+#include "common/base/utf8.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "common/bus.h"
+#include "common/bus/bus.h"
 
 enum {
 	STREAM_BUFFER = 32 << 10,

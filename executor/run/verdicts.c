@@ -9,7 +9,7 @@
 
 #include "executor/options.h"
 
-#include "common/loop.h"
+#include "common/base/loop.h"
 
 #include <string.h>
 

@@ -18,7 +18,7 @@
  */
 #pragma once
 
-#include "common/bus.h"
+#include "common/bus/bus.h"
 
 #include "executor/run/plan.h"
 

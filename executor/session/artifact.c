@@ -11,9 +11,9 @@
 #include "executor/session/mime.h"
 #include "executor/session/session.h"
 
-#include "common/auto.h"
-#include "common/crypto/hash.h"
-#include "common/work.h"
+#include "common/base/auto.h"
+#include "common/base/hash.h"
+#include "common/base/work.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "executor/event.h"
-#include "executor/files.h"
+#include "executor/files/files.h"
 
 enum {
 	ARTIFACT_HASH_LIMIT = 256 << 20, /* bytes of a file that is hashed in a listing */

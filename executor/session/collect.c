@@ -10,11 +10,11 @@
 #include "executor/session/collect.h"
 
 #include "executor/session/mime.h"
-#include "executor/sign.h"
+#include "executor/session/sign.h"
 
-#include "common/auto.h"
-#include "common/loop.h"
-#include "common/utf8.h"
+#include "common/base/auto.h"
+#include "common/base/loop.h"
+#include "common/base/utf8.h"
 
 #include <stdio.h>
 #include <string.h>

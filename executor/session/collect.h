@@ -5,7 +5,7 @@
 #pragma once
 
 #include "executor/event.h"
-#include "executor/files.h"
+#include "executor/files/files.h"
 
 enum {
 	COLLECT_PICTURES = 8,            /* of a run, figures and files together */

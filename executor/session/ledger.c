@@ -2,7 +2,7 @@
 /* ledger.c - one list of runs, the newest first; a run is shown to whom it belongs to. */
 #include "executor/session/ledger.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <string.h>
 

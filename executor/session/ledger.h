@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "common/bus.h"
+#include "common/bus/bus.h"
 
 enum {
 	LEDGER_RUNS = 100,

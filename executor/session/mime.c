@@ -7,7 +7,7 @@
  */
 #include "executor/session/mime.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <string.h>
 #include <strings.h>

@@ -5,7 +5,7 @@
  */
 #include "executor/session/record.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <errno.h>
 #include <fcntl.h>

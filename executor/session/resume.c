@@ -13,13 +13,13 @@
  */
 #include "executor/session/resume.h"
 
-#include "executor/box.h"
+#include "executor/sandbox/box.h"
 #include "executor/session/record.h"
 #include "executor/session/session.h"
 
-#include "common/auto.h"
-#include "common/log.h"
-#include "common/starter.h"
+#include "common/base/auto.h"
+#include "common/base/log.h"
+#include "common/daemon/starter.h"
 
 /* The shelf last: with it the rest is there. */
 static const char *const names[] = { "sessions", "slot", "shelf" };

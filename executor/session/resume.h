@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "common/err.h"
+#include "common/base/err.h"
 
 #include <stdbool.h>
 

@@ -21,8 +21,8 @@
 #include "executor/session/room.h"
 #include "executor/session/session_record.h"
 
-#include "common/auto.h"
-#include "common/loop.h"
+#include "common/base/auto.h"
+#include "common/base/loop.h"
 
 #include <inttypes.h>
 #include <string.h>

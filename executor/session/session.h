@@ -11,8 +11,8 @@
 #pragma once
 
 #include "executor/event.h"
-#include "executor/home.h"
 #include "executor/run/limits.h"
+#include "executor/sandbox/home.h"
 #include "executor/session/record.h"
 #include "executor/session/share.h"
 

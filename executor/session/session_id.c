@@ -2,10 +2,10 @@
 /* session_id.c - makes and judges ids of sessions; ids that come in are trusted in nothing. */
 #include "executor/session/session_id.h"
 
-#include "common/auto.h"
-#include "common/crypto/hash.h"
-#include "common/daemon.h"
-#include "common/fdio.h"
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
+#include "common/base/hash.h"
+#include "common/daemon/daemon.h"
 
 #include <errno.h>
 #include <sodium.h>

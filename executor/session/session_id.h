@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "common/bus.h"
+#include "common/bus/bus.h"
 
 enum {
 	SESSION_ID = 65, /* bytes, with the zero */

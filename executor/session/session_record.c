@@ -4,8 +4,8 @@
 
 #include "executor/runtime.h"
 
-#include "common/auto.h"
-#include "common/loop.h"
+#include "common/base/auto.h"
+#include "common/base/loop.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 
 #include "executor/options.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <inttypes.h>
 #include <string.h>

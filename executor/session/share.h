@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "executor/box.h"
+#include "executor/sandbox/box.h"
 
 struct holder;
 

@@ -15,13 +15,13 @@
 #include "executor/run/queue.h"
 #include "executor/runtime.h"
 #include "executor/session/share.h"
-#include "executor/sign.h"
+#include "executor/session/sign.h"
 #include "executor/tools/session_tools.h"
 
-#include "common/auto.h"
-#include "common/log.h"
-#include "common/loop.h"
-#include "common/utf8.h"
+#include "common/base/auto.h"
+#include "common/base/log.h"
+#include "common/base/loop.h"
+#include "common/base/utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>

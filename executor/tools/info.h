@@ -2,7 +2,7 @@
 /* info.h - what there is: languages, limits, load. */
 #pragma once
 
-#include "common/bus.h"
+#include "common/bus/bus.h"
 
 /* In open(), outside the jail: asks each language's program for its version. */
 int info_open(struct err *);

@@ -7,12 +7,12 @@
  */
 #include "executor/tools/inspect.h"
 
-#include "executor/guest/environment.h"
+#include "executor/builder/launch/environment.h"
 #include "executor/options.h"
 #include "executor/runtime.h"
 #include "executor/tools/session_tools.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <stdio.h>
 

@@ -2,6 +2,6 @@
 /* inspect.h - what a session is like from inside. */
 #pragma once
 
-#include "common/bus.h"
+#include "common/bus/bus.h"
 
 int inspect_on_inspect_state(struct call *, void *request, struct err *);

@@ -2,7 +2,7 @@
 /* run_tools.h - the calls that run code. */
 #pragma once
 
-#include "common/bus.h"
+#include "common/bus/bus.h"
 
 int run_tools_on_execute_code(struct call *, void *request, struct err *);
 int run_tools_on_run_sandbox_code(struct call *, void *request, struct err *);

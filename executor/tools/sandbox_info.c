@@ -2,14 +2,14 @@
 /* sandbox_info.c - tells profiles, modules, limits, languages and layers; nothing of any caller. */
 #include "executor/tools/sandbox_info.h"
 
-#include "executor/box.h"
 #include "executor/run/container.h"
 #include "executor/run/policy.h"
+#include "executor/sandbox/box.h"
 #include "executor/session/resume.h"
-#include "executor/sign.h"
+#include "executor/session/sign.h"
 #include "executor/tools/info.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <stddef.h>
 #include <string.h>

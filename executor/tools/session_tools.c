@@ -7,9 +7,9 @@
 #include "executor/run/policy.h"
 #include "executor/runtime.h"
 
-#include "common/auto.h"
-#include "common/loop.h"
-#include "common/timestamp.h"
+#include "common/base/auto.h"
+#include "common/base/loop.h"
+#include "common/base/timestamp.h"
 
 #include <inttypes.h>
 #include <string.h>

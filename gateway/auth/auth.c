@@ -8,21 +8,21 @@
  */
 #include "gateway/auth/auth.h"
 
+#include "common/credential/folder.h"
+#include "common/credential/tokens.h"
 #include "gateway/auth/challenge.h"
 #include "gateway/auth/denial.h"
-#include "gateway/auth/folder.h"
 #include "gateway/auth/oauth/accepted.h"
 #include "gateway/auth/oauth/claims.h"
 #include "gateway/auth/oauth/jws.h"
 #include "gateway/auth/options.h"
 #include "gateway/auth/strikes.h"
-#include "gateway/auth/tokens.h"
 
-#include "common/auto.h"
-#include "common/daemon.h"
-#include "common/log.h"
-#include "common/loop.h"
-#include "common/timestamp.h"
+#include "common/base/auto.h"
+#include "common/base/log.h"
+#include "common/base/loop.h"
+#include "common/base/timestamp.h"
+#include "common/daemon/daemon.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -15,16 +15,12 @@
  */
 #pragma once
 
-#include "gateway/auth/identity.h"
-#include "gateway/auth/scope.h"
+#include "common/credential/identity.h"
+#include "common/credential/scope.h"
 
-#include "common/err.h"
+#include "common/base/err.h"
 
 #include <stddef.h>
-
-/* What is in the folder. */
-#define AUTH_TOKENS "tokens"
-#define AUTH_KEYS   "issuer.json"
 
 enum {
 	AUTH_HEADER_MAX = 8192, /* bytes of an Authorization header; longer is refused unread */

@@ -2,9 +2,9 @@
 /* challenge.c - headers and a document, made of what the operator configured and nothing else. */
 #include "gateway/auth/challenge.h"
 
-#include "gateway/auth/oauth/url.h"
+#include "common/credential/url.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -7,13 +7,13 @@
  */
 #include "gateway/auth/denial.h"
 
-#include "common/bus.h"
-#include "common/crypto/hash.h"
-#include "common/daemon.h"
+#include "common/base/hash.h"
+#include "common/base/log.h"
+#include "common/base/loop.h"
+#include "common/base/timestamp.h"
+#include "common/bus/bus.h"
+#include "common/daemon/daemon.h"
 #include "common/journal/spool.h"
-#include "common/log.h"
-#include "common/loop.h"
-#include "common/timestamp.h"
 
 #include <stdio.h>
 

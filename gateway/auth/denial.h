@@ -8,9 +8,9 @@
  */
 #pragma once
 
-#include "gateway/auth/identity.h"
+#include "common/credential/identity.h"
 
-#include "common/err.h"
+#include "common/base/err.h"
 
 enum { DENIALS = 10 };
 

@@ -4,7 +4,7 @@
  */
 #include "gateway/auth/strikes.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <arpa/inet.h>
 #include <sodium.h>

@@ -9,11 +9,11 @@
 #include "gateway/mcp/extra.h"
 #include "gateway/mcp/handlers.h"
 #include "gateway/mcp/prompts.h"
-#include "gateway/resource/resource.h"
-#include "gateway/resource/schemas.h"
+#include "gateway/mcp/resource/resource.h"
+#include "gateway/mcp/resource/schemas.h"
 
-#include "common/auto.h"
-#include "common/bus.h"
+#include "common/base/auto.h"
+#include "common/bus/bus.h"
 #include "common/profile/profile.h"
 
 #include <string.h>

@@ -11,9 +11,9 @@
 
 #include "gateway/options.h"
 
-#include "common/auto.h"
-#include "common/crypto/hash.h"
-#include "common/loop.h"
+#include "common/base/auto.h"
+#include "common/base/hash.h"
+#include "common/base/loop.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,9 +6,9 @@
  */
 #include "gateway/mcp/errand.h"
 
-#include "gateway/calls.h"
+#include "gateway/mcp/calls.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <stddef.h>
 #include <string.h>

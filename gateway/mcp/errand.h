@@ -9,7 +9,7 @@
 
 #include "gateway/mcp/method.h"
 
-#include "common/schema.h"
+#include "common/table/schema.h"
 
 enum {
 	ERRAND_WANTS = 3,

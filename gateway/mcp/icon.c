@@ -6,8 +6,8 @@
  */
 #include "gateway/mcp/icon.h"
 
-#include "common/auto.h"
-#include "common/schema.h"
+#include "common/base/auto.h"
+#include "common/table/schema.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* icon.h - small pictures of the server and of its toolsets, for clients that show them. */
 #pragma once
 
-#include "gateway/era.h"
+#include "gateway/mcp/era.h"
 
 enum icon { ICON_server, ICON_core, ICON_monitor, ICON_web, ICON_host, ICON_COUNT };
 

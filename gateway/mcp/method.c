@@ -9,10 +9,10 @@
 #include "gateway/mcp/extra.h"
 #include "gateway/mcp/handlers.h"
 
-#include "gateway/auth/scope.h"
+#include "common/credential/scope.h"
 
-#include "common/auto.h"
-#include "common/utf8.h"
+#include "common/base/auto.h"
+#include "common/base/utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "gateway/client.h"
+#include "gateway/transport/client.h"
 
 struct method;
 

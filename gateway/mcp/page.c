@@ -6,7 +6,7 @@
 
 #include "gateway/options.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <stdio.h>
 

@@ -10,9 +10,9 @@
 #include "gateway/mcp/handlers.h"
 #include "gateway/mcp/icon.h"
 #include "gateway/mcp/page.h"
-#include "gateway/resource/schemas.h"
+#include "gateway/mcp/resource/schemas.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <stdio.h>
 #include <string.h>

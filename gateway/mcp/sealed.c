@@ -8,9 +8,9 @@
 
 #include "gateway/mcp/spent.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
 #include "common/crypto/seal.h"
-#include "common/fdio.h"
 
 #include <sodium.h>
 #include <stdbool.h>

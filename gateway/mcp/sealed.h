@@ -12,9 +12,9 @@
  */
 #pragma once
 
-#include "gateway/client.h"
+#include "gateway/transport/client.h"
 
-#include "common/err.h"
+#include "common/base/err.h"
 
 #include <jansson.h>
 #include <stdint.h>

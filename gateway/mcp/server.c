@@ -7,12 +7,12 @@
 #include "gateway/mcp/handlers.h"
 #include "gateway/mcp/icon.h"
 
-#include "gateway/auth/scope.h"
+#include "common/credential/scope.h"
+#include "gateway/mcp/resource/listen.h"
 #include "gateway/options.h"
-#include "gateway/resource/listen.h"
 #include "gateway/rpc/constant.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <string.h>
 

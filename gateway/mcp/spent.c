@@ -6,7 +6,7 @@
  */
 #include "gateway/mcp/spent.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <sodium.h>
 #include <stdbool.h>

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "common/err.h"
+#include "common/base/err.h"
 
 #include <stdint.h>
 

@@ -12,13 +12,13 @@
 #include "gateway/mcp/handlers.h"
 #include "gateway/mcp/page.h"
 
-#include "gateway/auth/scope.h"
-#include "gateway/calls.h"
+#include "common/credential/scope.h"
+#include "gateway/mcp/calls.h"
+#include "gateway/mcp/result.h"
+#include "gateway/mcp/tools.h"
 #include "gateway/options.h"
-#include "gateway/result.h"
-#include "gateway/tools.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <stdio.h>
 #include <string.h>

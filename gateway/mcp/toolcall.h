@@ -2,7 +2,7 @@
 /* toolcall.h - tools as a transport may have to know them. */
 #pragma once
 
-#include "gateway/era.h"
+#include "gateway/mcp/era.h"
 
 /*
  * A tool as tools/list of that era has it, a new reference; NULL: there is none of that name.  Over

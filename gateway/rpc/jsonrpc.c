@@ -2,8 +2,8 @@
 /* jsonrpc.c - parsing with every strictness Jansson has; trusts nothing. */
 #include "gateway/rpc/jsonrpc.h"
 
-#include "common/auto.h"
-#include "common/utf8.h"
+#include "common/base/auto.h"
+#include "common/base/utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 
 #include "gateway/rpc/lines.h"
 
-#include "common/err.h"
+#include "common/base/err.h"
 
 enum {
 	RPC_PARSE = -32700,

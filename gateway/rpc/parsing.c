@@ -3,8 +3,8 @@
  */
 #include "gateway/rpc/parsing.h"
 
-#include "common/err.h"
-#include "common/work.h"
+#include "common/base/err.h"
+#include "common/base/work.h"
 
 #include <stdlib.h>
 

@@ -6,9 +6,9 @@
 
 #include "gateway/rpc/jsonrpc.h"
 
-#include "common/auto.h"
-#include "common/log.h"
-#include "common/work.h"
+#include "common/base/auto.h"
+#include "common/base/log.h"
+#include "common/base/work.h"
 
 #include <string.h>
 

@@ -3,12 +3,12 @@
  * promise.h - what is said of a task is on the disk first: a task is promised once its record is
  * there, and its end is told of once that is, so that both are so after the machine has crashed.
  *
- * A disk may take long; threads wait for it (common/work.h) while the loop goes on.
+ * A disk may take long; threads wait for it (common/base/work.h) while the loop goes on.
  */
 #pragma once
 
-#include "gateway/client.h"
 #include "gateway/task/record.h"
+#include "gateway/transport/client.h"
 
 /*
  * Answers a request, which is in no batch, with that result, which is taken.  Where the record

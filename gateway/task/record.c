@@ -7,9 +7,9 @@
  */
 #include "gateway/task/record.h"
 
-#include "common/auto.h"
-#include "common/crypto/hash.h"
-#include "common/fdio.h"
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
+#include "common/base/hash.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "common/err.h"
+#include "common/base/err.h"
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -11,15 +11,15 @@
 #include "gateway/task/task.h"
 
 #include "gateway/mcp/handlers.h"
-#include "gateway/resource/listen.h"
+#include "gateway/mcp/resource/listen.h"
 #include "gateway/task/promise.h"
 #include "gateway/task/record.h"
 
 #include "gateway/options.h"
 
-#include "common/auto.h"
-#include "common/loop.h"
-#include "common/timestamp.h"
+#include "common/base/auto.h"
+#include "common/base/loop.h"
+#include "common/base/timestamp.h"
 
 #include <stddef.h>
 #include <stdio.h>

@@ -10,9 +10,9 @@
  */
 #pragma once
 
-#include "gateway/client.h"
+#include "gateway/transport/client.h"
 
-#include "common/err.h"
+#include "common/base/err.h"
 
 struct task;
 struct request;

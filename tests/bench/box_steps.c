@@ -9,10 +9,10 @@
  *
  *   box_steps [boxes [at once [modules]]]
  */
-#include "common/auto.h"
-#include "common/loop.h"
-#include "executor/builder_link.h"
+#include "common/base/auto.h"
+#include "common/base/loop.h"
 #include "executor/guest/protocol.h"
+#include "executor/sandbox/builder_link.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -5,10 +5,10 @@
  *
  *   bench_bus [requests]
  */
-#include "common/bus.h"
-#include "common/auto.h"
-#include "common/log.h"
-#include "common/loop.h"
+#include "common/bus/bus.h"
+#include "common/base/auto.h"
+#include "common/base/log.h"
+#include "common/base/loop.h"
 
 #include <malloc.h>
 #include <signal.h>

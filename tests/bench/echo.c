@@ -8,8 +8,8 @@
  *
  * It trusts its client: a request is a line with "id":N, or comes by one read of its connection.
  */
-#include "common/auto.h"
-#include "common/fdio.h"
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* filter.c - prints the seccomp program that a Python program of a box loads, in hexadecimal
  * digits. */
-#include "executor/builder/jail/filter.h"
+#include "executor/builder/confine/filter.h"
 
 #include <stdio.h>
 #include <stdlib.h>

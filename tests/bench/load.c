@@ -13,7 +13,7 @@
  * measured.  It trusts the server to answer in order on a connection; an answer without a result
  * ends it.
  */
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>

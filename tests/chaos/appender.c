@@ -6,11 +6,11 @@
  * again, the same, as a spool does.  Ends by SIGTERM, or after --events, and logs how many events
  * were acknowledged and how long their batches waited for it.
  */
-#include "common/auto.h"
-#include "common/crypto/hash.h"
-#include "common/daemon.h"
-#include "common/log.h"
-#include "common/loop.h"
+#include "common/base/auto.h"
+#include "common/base/hash.h"
+#include "common/base/log.h"
+#include "common/base/loop.h"
+#include "common/daemon/daemon.h"
 
 #include <inttypes.h>
 #include <stdio.h>

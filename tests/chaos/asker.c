@@ -7,10 +7,10 @@
  * line of stdout, {"id", "reply"} or {"id", "error": {"code", "text"}}, in the order of the
  * answers.  Ends with its input, once all is answered.
  */
-#include "common/auto.h"
-#include "common/daemon.h"
-#include "common/jschema.h"
-#include "common/loop.h"
+#include "common/base/auto.h"
+#include "common/base/loop.h"
+#include "common/codec/jschema.h"
+#include "common/daemon/daemon.h"
 
 #include <inttypes.h>
 #include <stdio.h>

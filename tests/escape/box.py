@@ -182,7 +182,7 @@ class Box:
 
 def environment(processors):
     """What a program finds, by the table that it is made from."""
-    table = read(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../executor/guest/environment.def"))
+    table = read(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../executor/builder/launch/environment.def"))
     fixed = re.findall(r'^VARIABLE\("(\w+)=(.*?)"\)', table, re.M)
     return {**dict(fixed), **dict.fromkeys(re.findall(r'^THREADS\("(\w+)"\)', table, re.M), str(processors))}
 

@@ -12,10 +12,10 @@
  *
  * Its arguments are the builder's.
  */
-#include "common/auto.h"
-#include "common/loop.h"
-#include "common/utf8.h"
-#include "executor/home.h"
+#include "common/base/auto.h"
+#include "common/base/loop.h"
+#include "common/base/utf8.h"
+#include "executor/sandbox/home.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -3,8 +3,8 @@
  * dying.c - a zygote's module for tests alone: linked over the real objects (--wrap), so that it
  * ends, or is short of a descriptor, between a fork and the word of it.  How, is HOW.
  */
-#include "executor/builder/jail/cage.h"
-#include "executor/guest/zygote.h"
+#include "executor/builder/confine/cage.h"
+#include "executor/builder/launch/zygote.h"
 
 #include <signal.h>
 #include <sys/mman.h>

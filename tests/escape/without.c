@@ -4,8 +4,8 @@
  * the real objects (--wrap), so that the builder itself has no such switch.  The layer is named by
  * the file `without` beside this program; mutations.py tells which tests must fail then.
  */
-#include "executor/builder/jail/fence.h"
-#include "executor/builder/jail/filter.h"
+#include "executor/builder/confine/fence.h"
+#include "executor/builder/confine/filter.h"
 #include "executor/builder/limits/cgroup.h"
 #include "executor/builder/limits/locks.h"
 

@@ -119,7 +119,7 @@ def order(kind, fds):
 
 
 def slip(kind, path, tail):
-    """A struct slip of executor/builder/steward/slip.h."""
+    """A struct slip of executor/builder/files/slip.h."""
     head = (kind, len(path), len(tail), 0, 0o644, 0, 0, 1, 0, 0, len(tail), 10, 1700000000 * 10**9)
     return struct.pack("<10I2Qq32s", *head, b"") + path + tail
 

@@ -9,7 +9,7 @@
  */
 #include "tests/hostile/line.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * told to keep.  Runs in tests only. */
 #include "tests/hostile/forge.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <math.h>
 #include <msgpack.h>

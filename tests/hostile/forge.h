@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "common/wire.h"
+#include "common/codec/wire.h"
 
 #include "tests/hostile/dice.h"
 

@@ -2,7 +2,7 @@
 /* line.c - by the bus's own endpoints and envelopes, without its rules.  Runs in tests only. */
 #include "tests/hostile/line.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 #include "common/bus/endpoint.h"
 #include "common/bus/keys.h"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "common/bus/parcel.h"
-#include "common/edges.h"
+#include "common/table/edges.h"
 
 #include "tests/hostile/forge.h"
 

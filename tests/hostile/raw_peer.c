@@ -15,7 +15,7 @@
  */
 #include "tests/hostile/line.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 #include "common/bus/endpoint.h"
 
 #include <errno.h>

@@ -11,7 +11,7 @@
  */
 #include "tests/hostile/tricks.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
  * tests only. */
 #include "tests/hostile/tricks.h"
 
-#include "common/auto.h"
-#include "common/err.h"
+#include "common/base/auto.h"
+#include "common/base/err.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,9 +6,9 @@
  * Trusts the test that starts it.  Ends with 0 if the attempt succeeded, with the errno if it was
  * refused; what it prints names the attempt.  Most attempts must not come back at all.
  */
-#include "common/auto.h"
-#include "common/daemon.h"
-#include "common/log.h"
+#include "common/base/auto.h"
+#include "common/base/log.h"
+#include "common/daemon/daemon.h"
 
 #include <errno.h>
 #include <fcntl.h>

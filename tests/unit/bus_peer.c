@@ -2,9 +2,9 @@
 /* bus_peer.c - servers that do what tests tell them, and a client that notes what came of it. */
 #include "tests/unit/bus_peer.h"
 
-#include "common/auto.h"
-#include "common/log.h"
-#include "common/loop.h"
+#include "common/base/auto.h"
+#include "common/base/log.h"
+#include "common/base/loop.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>

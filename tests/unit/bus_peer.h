@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "common/bus.h"
+#include "common/bus/bus.h"
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -2,8 +2,8 @@
 /* checked.h - one check of Python for a test: the report, and what was found in short. */
 #pragma once
 
-#include "common/err.h"
-#include "common/schema.h"
+#include "common/base/err.h"
+#include "common/table/schema.h"
 
 struct checked {
 	struct validation_report report;

@@ -3,14 +3,14 @@
  */
 #include "tests/unit/dialog.h"
 
-#include "gateway/auth/scope.h"
-#include "gateway/dispatch.h"
+#include "common/credential/scope.h"
+#include "gateway/mcp/dispatch.h"
 #include "gateway/mcp/sealed.h"
+#include "gateway/mcp/tools.h"
 #include "gateway/options.h"
-#include "gateway/tools.h"
 
-#include "common/auto.h"
-#include "common/bus.h"
+#include "common/base/auto.h"
+#include "common/bus/bus.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

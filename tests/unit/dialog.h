@@ -7,9 +7,9 @@
  */
 #pragma once
 
-#include "gateway/client.h"
+#include "gateway/transport/client.h"
 
-#include "common/bus.h"
+#include "common/bus/bus.h"
 
 #include <jansson.h>
 

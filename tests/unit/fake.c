@@ -5,11 +5,11 @@
 #include "executor/options.h"
 #include "executor/runtime.h"
 
-#include "common/auto.h"
-#include "common/daemon.h"
-#include "common/fdio.h"
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
+#include "common/base/loop.h"
+#include "common/daemon/daemon.h"
 #include "common/journal/spool.h"
-#include "common/loop.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -8,9 +8,9 @@
  */
 #pragma once
 
-#include "common/bus.h"
+#include "common/bus/bus.h"
 
-#include "executor/files.h"
+#include "executor/files/files.h"
 
 enum {
 	FAKE_MAX = 256,

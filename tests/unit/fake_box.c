@@ -2,8 +2,8 @@
 /* fake_box.c - boxes and programs as fake.h describes them. */
 #include "fake.h"
 
-#include "common/auto.h"
-#include "common/work.h"
+#include "common/base/auto.h"
+#include "common/base/work.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

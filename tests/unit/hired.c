@@ -2,10 +2,10 @@
 /* hired.c - stewards as children of a test; trusts that nobody else waits for children. */
 #include "hired.h"
 
-#include "common/auto.h"
-#include "common/loop.h"
-#include "executor/builder/steward/steward.h"
-#include "executor/builder_link.h"
+#include "common/base/auto.h"
+#include "common/base/loop.h"
+#include "executor/builder/files/steward.h"
+#include "executor/sandbox/builder_link.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,8 +7,8 @@
  */
 #pragma once
 
-#include "executor/desk.h"
-#include "executor/files.h"
+#include "executor/files/desk.h"
+#include "executor/files/files.h"
 
 struct workspace {
 	char path[64];

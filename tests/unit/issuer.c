@@ -2,8 +2,8 @@
 /* issuer.c - signs what it is told, as no issuer should. */
 #include "tests/unit/issuer.h"
 
-#include "common/auto.h"
-#include "common/err.h"
+#include "common/base/auto.h"
+#include "common/base/err.h"
 
 #include <jose/b64.h>
 #include <jose/jwk.h>

@@ -2,7 +2,7 @@
 /* issuer.h - an OAuth issuer for tests: keys made for each run, and tokens of any shape. */
 #pragma once
 
-#include "gateway/auth/oauth/jwks.h"
+#include "common/credential/jwks.h"
 
 /* A new key pair with that algorithm and id (NULL: none); a JWK of the caller's. */
 json_t *issuer_key(const char *alg, const char *kid);

@@ -5,7 +5,7 @@
 
 #include "auditd/journal.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "common/journal/chain.h"
-#include "common/schema.h"
+#include "common/table/schema.h"
 
 extern int ledger_folder;
 const char *ledger_path(void); /* of the folder */

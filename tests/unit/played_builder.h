@@ -3,7 +3,7 @@
  * it to the test what it says. */
 #pragma once
 
-#include "executor/builder_link.h"
+#include "executor/sandbox/builder_link.h"
 
 struct errand {
 	uint32_t id;

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "common/bus.h"
+#include "common/bus/bus.h"
 #include "common/bus/parcel.h"
 
 /* The socket, of raw_socket(). */

@@ -12,7 +12,7 @@
 #include "executor/session/session_id.h"
 #include "executor/tools/run_tools.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

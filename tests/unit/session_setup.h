@@ -10,7 +10,7 @@
 #include "executor/runtime.h"
 #include "executor/tools/session_tools.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

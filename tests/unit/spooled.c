@@ -2,10 +2,10 @@
 /* spooled.c - bus_ask() of an auditd that is the test's, and what is recorded for it. */
 #include "tests/unit/spooled.h"
 
-#include "common/auto.h"
-#include "common/bus.h"
+#include "common/base/auto.h"
+#include "common/base/loop.h"
+#include "common/bus/bus.h"
 #include "common/journal/spool.h"
-#include "common/loop.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

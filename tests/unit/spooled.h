@@ -3,8 +3,8 @@
  * it is sent. */
 #pragma once
 
-#include "common/err.h"
-#include "common/schema.h"
+#include "common/base/err.h"
+#include "common/table/schema.h"
 
 #include <sys/types.h>
 

@@ -4,8 +4,8 @@
 
 #include "scratch.h"
 
-#include "common/auto.h"
-#include "common/loop.h"
+#include "common/base/auto.h"
+#include "common/base/loop.h"
 
 #include <errno.h>
 #include <fcntl.h>

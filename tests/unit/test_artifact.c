@@ -5,7 +5,7 @@
 #include "executor/session/artifact.h"
 #include "executor/session/mime.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -7,7 +7,7 @@
 
 #include "auditd/journal.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

@@ -12,9 +12,9 @@
 #include "auditd/journal.h"
 #include "auditd/seen.h"
 
-#include "common/auto.h"
-#include "common/daemon.h"
-#include "common/loop.h"
+#include "common/base/auto.h"
+#include "common/base/loop.h"
+#include "common/daemon/daemon.h"
 
 #include <errno.h>
 #include <pthread.h>

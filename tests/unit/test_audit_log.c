@@ -8,7 +8,7 @@
 
 #include "auditd/journal.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,8 +10,8 @@
 #include "auditd/query.h"
 #include "auditd/record.h"
 
-#include "common/auto.h"
-#include "common/loop.h"
+#include "common/base/auto.h"
+#include "common/base/loop.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

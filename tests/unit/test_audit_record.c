@@ -8,7 +8,7 @@
 #include "auditd/seen.h"
 #include "auditd/verify.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_auth.c - from a header to an identity or to the right words, and files that change. */
+#include "common/credential/folder.h"
+#include "common/credential/tokens.h"
 #include "gateway/auth/auth.h"
 #include "gateway/auth/denial.h"
 #include "gateway/auth/options.h"
 #include "gateway/auth/strikes.h"
-#include "gateway/auth/tokens.h"
 
 #include "tests/unit/issuer.h"
 
-#include "common/auto.h"
-#include "common/bus.h"
-#include "common/daemon.h"
-#include "common/fdio.h"
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
+#include "common/base/loop.h"
+#include "common/bus/bus.h"
+#include "common/daemon/daemon.h"
 #include "common/journal/spool.h"
-#include "common/loop.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

@@ -2,7 +2,7 @@
 /* test_base64.c - text of bytes and back, as the library that takes its time does it. */
 #include "common/codec/base64.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,7 +6,7 @@
 #include "tests/unit/bus_peer.h"
 #include "tests/unit/raw.h"
 
-#include "common/loop.h"
+#include "common/base/loop.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,9 +6,9 @@
 #include "tests/unit/bus_peer.h"
 #include "tests/unit/raw.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
+#include "common/base/loop.h"
 #include "common/bus/parcel.h"
-#include "common/loop.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>

@@ -9,8 +9,8 @@
 #include "tests/unit/late_clock.h"
 #include "tests/unit/raw.h"
 
-#include "common/auto.h"
-#include "common/loop.h"
+#include "common/base/auto.h"
+#include "common/base/loop.h"
 
 #include <errno.h>
 #include <setjmp.h>

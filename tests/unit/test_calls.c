@@ -2,13 +2,13 @@
 /* test_calls.c - calls of tools, from the client's line to its answer, with progress on the way. */
 #include "tests/unit/dialog.h"
 
-#include "gateway/calls.h"
+#include "gateway/mcp/calls.h"
 #include "gateway/options.h"
 
-#include "common/auto.h"
-#include "common/bus.h"
-#include "common/loop.h"
-#include "common/work.h"
+#include "common/base/auto.h"
+#include "common/base/loop.h"
+#include "common/base/work.h"
+#include "common/bus/bus.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_capture.c - the first and the last bytes of a stream, against a plain copy of all of it. */
-#include "executor/box/capture.h"
+#include "executor/sandbox/capture.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

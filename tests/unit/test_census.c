@@ -2,7 +2,7 @@
 /* test_census.c - whatever way a program makes its processes, they are counted as its own. */
 #include "executor/builder/limits/census.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_claims.c - what an issuer may say, and for whom, and when. */
+#include "common/credential/scope.h"
 #include "gateway/auth/oauth/claims.h"
-#include "gateway/auth/scope.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,9 +4,9 @@
 
 #include "executor/session/collect.h"
 #include "executor/session/ledger.h"
-#include "executor/sign.h"
+#include "executor/session/sign.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,12 +2,12 @@
 /* test_dispatch.c - conversations in every era, without a daemon behind them. */
 #include "tests/unit/dialog.h"
 
-#include "gateway/dispatch.h"
+#include "gateway/mcp/dispatch.h"
+#include "gateway/mcp/tools.h"
 #include "gateway/options.h"
-#include "gateway/tools.h"
 
-#include "common/auto.h"
-#include "common/loop.h"
+#include "common/base/auto.h"
+#include "common/base/loop.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

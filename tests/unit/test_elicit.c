@@ -6,7 +6,7 @@
 #include "gateway/mcp/extra.h"
 #include "gateway/options.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_err.c - codes, texts that fit, and texts that quote what is not text. */
-#include "common/auto.h"
-#include "common/err.h"
-#include "common/utf8.h"
+#include "common/base/auto.h"
+#include "common/base/err.h"
+#include "common/base/utf8.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_fdio.c - files that appear whole, paths that stay inside, descriptors that arrive. */
-#include "common/auto.h"
-#include "common/fdio.h"
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,11 +2,11 @@
 /* test_files_in.c - files into a workspace, one by one and whole trees: exactly, or not at all. */
 #include "hired.h"
 
-#include "executor/builder/steward/steward.h"
+#include "executor/builder/files/steward.h"
 
-#include "common/auto.h"
-#include "common/crypto/hash.h"
-#include "common/loop.h"
+#include "common/base/auto.h"
+#include "common/base/hash.h"
+#include "common/base/loop.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,9 +2,9 @@
 /* test_files_out.c - what a hostile tree looks like from outside, and what of it can be read. */
 #include "hired.h"
 
-#include "common/auto.h"
-#include "common/crypto/hash.h"
-#include "common/loop.h"
+#include "common/base/auto.h"
+#include "common/base/hash.h"
+#include "common/base/loop.h"
 #include "executor/builder/media.h"
 
 #include <fcntl.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_fit.c - results are as long as they may be, whole characters stay, and nobody else reads
  * what was left out. */
+#include "gateway/mcp/resource/fit.h"
+#include "gateway/mcp/resource/kept.h"
 #include "gateway/options.h"
-#include "gateway/resource/fit.h"
-#include "gateway/resource/kept.h"
 
-#include "common/auto.h"
-#include "common/utf8.h"
+#include "common/base/auto.h"
+#include "common/base/utf8.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

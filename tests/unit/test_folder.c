@@ -2,10 +2,10 @@
 /* test_folder.c - a folder of credentials that is a mounted Secret: links, and a mode of 1777. */
 #include "scratch.h"
 
-#include "gateway/auth/folder.h"
+#include "common/credential/folder.h"
 
-#include "common/auto.h"
-#include "common/fdio.h"
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
 
 #include <fcntl.h>
 #include <sched.h>

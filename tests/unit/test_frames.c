@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_frames.c - what a guest claims on its control channel: what is taken, what is dropped, what
  * ends the reading. */
-#include "executor/box/frames.h"
+#include "executor/sandbox/frames.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 #include "executor/guest/protocol.h"
 
 #include <setjmp.h>

@@ -2,8 +2,8 @@
 /* test_guard.c - boxes are looked at whatever else begins, and no more often than that is worth. */
 #include "executor/builder/limits/locks.h"
 
-#include "common/auto.h"
-#include "common/loop.h"
+#include "common/base/auto.h"
+#include "common/base/loop.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

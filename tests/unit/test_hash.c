@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_hash.c - SHA-256 by the vectors of FIPS 180-2, and random names. */
-#include "common/auto.h"
-#include "common/crypto/hash.h"
+#include "common/base/auto.h"
+#include "common/base/hash.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

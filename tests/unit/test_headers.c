@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_headers.c - headers beside a body that has to say the same. */
-#include "gateway/http/headers.h"
+#include "gateway/transport/http/headers.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

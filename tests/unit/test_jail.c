@@ -3,8 +3,8 @@
  * test_jail.c - entering the jail in a process of its own: what is refused before, what is left
  * after, and that ZeroMQ can live in it.
  */
-#include "common/auto.h"
-#include "common/jail.h"
+#include "common/base/auto.h"
+#include "common/jail/jail.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,9 +4,9 @@
  *
  * tests/wire goes through every field of every message; here are the words and the corners.
  */
-#include "common/auto.h"
-#include "common/jschema.h"
-#include "common/utf8.h"
+#include "common/base/auto.h"
+#include "common/base/utf8.h"
+#include "common/codec/jschema.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 /* test_jsonrpc.c - hostile lines: what each is answered with, and that its id is found. */
 #include "gateway/rpc/jsonrpc.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

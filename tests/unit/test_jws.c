@@ -4,7 +4,7 @@
 
 #include "tests/unit/issuer.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <jose/b64.h>
 

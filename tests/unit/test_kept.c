@@ -3,9 +3,9 @@
  * not. */
 #include "supervised.h"
 
-#include "common/auto.h"
-#include "common/fdio.h"
-#include "common/loop.h"
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
+#include "common/base/loop.h"
 
 #include <dirent.h>
 #include <errno.h>

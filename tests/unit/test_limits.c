@@ -5,7 +5,7 @@
 #include "executor/options.h"
 #include "executor/run/policy.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 /* test_lines.c - lines come out the same however reads cut them, and long ones cost no memory. */
 #include "gateway/rpc/lines.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_links.c - links to files: whom they open what for, and until when. */
-#include "gateway/links.h"
+#include "gateway/mcp/links.h"
 #include "gateway/options.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

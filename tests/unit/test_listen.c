@@ -2,9 +2,9 @@
 /* test_listen.c - who is told of a change, and who is not. */
 #include "tests/unit/dialog.h"
 
-#include "gateway/resource/listen.h"
+#include "gateway/mcp/resource/listen.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,8 +2,8 @@
 /* test_locks.c - who takes locks of files without end is found, whichever process has them. */
 #include "executor/builder/limits/locks.h"
 
-#include "common/auto.h"
-#include "common/loop.h"
+#include "common/base/auto.h"
+#include "common/base/loop.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

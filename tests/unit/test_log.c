@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_log.c - whatever the texts are, a line is one line and is JSON. */
-#include "common/auto.h"
-#include "common/err.h"
-#include "common/log.h"
+#include "common/base/auto.h"
+#include "common/base/err.h"
+#include "common/base/log.h"
 
 #include <fcntl.h>
 #include <jansson.h>

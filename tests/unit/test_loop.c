@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_loop.c - timers in their order, descriptors that come and go within a turn, sources. */
-#include "common/auto.h"
-#include "common/loop.h"
+#include "common/base/auto.h"
+#include "common/base/loop.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

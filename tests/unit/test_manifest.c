@@ -2,8 +2,8 @@
 /* test_manifest.c - the file of a snapshot: whole, or refused whatever bit of it has changed. */
 #include "snapshotd/manifest.h"
 
-#include "common/auto.h"
-#include "common/crypto/hash.h"
+#include "common/base/auto.h"
+#include "common/base/hash.h"
 #include "snapshotd/tree.h"
 
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_order.c - the builder believes no number of an order; and layers as clients read them. */
-#include "executor/builder_link.h"
+#include "executor/sandbox/builder_link.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -2,7 +2,7 @@
 /* test_outbox.c - a reader that stops: writes never wait, nothing is lost, nothing grows. */
 #include "gateway/rpc/outbox.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <errno.h>
 #include <fcntl.h>

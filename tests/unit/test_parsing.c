@@ -5,9 +5,9 @@
 #include "gateway/rpc/pieces.h"
 #include "tests/unit/late_clock.h"
 
-#include "common/auto.h"
-#include "common/loop.h"
-#include "common/work.h"
+#include "common/base/auto.h"
+#include "common/base/loop.h"
+#include "common/base/work.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_path.c - names of files: what is refused before any system call, and that nothing is lost.
  */
-#include "executor/path.h"
+#include "executor/files/path.h"
 
-#include "common/auto.h"
-#include "common/utf8.h"
+#include "common/base/auto.h"
+#include "common/base/utf8.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

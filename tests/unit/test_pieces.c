@@ -3,7 +3,7 @@
  * little. */
 #include "gateway/rpc/pieces.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <jansson.h>
 #include <malloc.h>

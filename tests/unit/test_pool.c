@@ -7,7 +7,7 @@
 #include "executor/run/pool.h"
 #include "executor/runtime.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_profile.c - which modules and powers a profile has, alone and joined to others. */
-#include "common/auto.h"
+#include "common/base/auto.h"
 #include "common/profile/profile.h"
 
 #include <setjmp.h>

@@ -5,8 +5,8 @@
  */
 #include "played_builder.h"
 
-#include "common/auto.h"
-#include "common/loop.h"
+#include "common/base/auto.h"
+#include "common/base/loop.h"
 #include "executor/guest/protocol.h"
 
 #include <fcntl.h>

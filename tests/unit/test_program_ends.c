@@ -2,7 +2,7 @@
 /* test_program_ends.c - the end of a program is told once, whoever was its parent. */
 #include "executor/builder/life.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 #include "executor/builder/program.h"
 #include "executor/builder/zygotes.h"
 

@@ -2,7 +2,7 @@
 /* test_record.c - what is kept of tasks, and whose gateway is gone. */
 #include "gateway/task/record.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

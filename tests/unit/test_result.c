@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_result.c - replies as results: what is shown as a picture, and what as text. */
-#include "gateway/result.h"
+#include "gateway/mcp/result.h"
 
-#include "common/auto.h"
-#include "common/jschema.h"
+#include "common/base/auto.h"
+#include "common/codec/jschema.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,7 +5,7 @@
 #include "executor/run/stream.h"
 #include "executor/tools/session_tools.h"
 
-#include "common/work.h"
+#include "common/base/work.h"
 
 #include <signal.h>
 #include <stdlib.h>

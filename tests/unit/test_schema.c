@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_schema.c - the tables hold together, and what holds for every message. */
-#include "common/auto.h"
-#include "common/schema.h"
-#include "common/wire.h"
+#include "common/base/auto.h"
+#include "common/codec/wire.h"
+#include "common/table/schema.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

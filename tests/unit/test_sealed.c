@@ -2,7 +2,7 @@
 /* test_sealed.c - what opens a seal, and that nothing else does. */
 #include "gateway/mcp/sealed.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_settings.c - each source, which of them wins, and what is refused by which words. */
-#include "common/auto.h"
-#include "common/fdio.h"
-#include "common/settings.h"
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
+#include "common/table/settings.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

@@ -2,7 +2,7 @@
 /* test_shelf.c - which contents may go, when, and what counts against the limits. */
 #include "snapshotd/shelf.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 #include "snapshotd/store.h"
 
 #include <setjmp.h>

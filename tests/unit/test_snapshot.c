@@ -8,8 +8,8 @@
 #include "executor/tools/info.h"
 #include "executor/tools/session_tools.h"
 
-#include "common/auto.h"
-#include "common/crypto/hash.h"
+#include "common/base/auto.h"
+#include "common/base/hash.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 /* test_spent.c - nothing is used twice, whoever floods the lists. */
 #include "gateway/mcp/spent.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -8,7 +8,7 @@
 
 #include "tests/unit/spooled.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

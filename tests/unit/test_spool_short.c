@@ -6,7 +6,7 @@
 #include "tests/unit/scarce.h"
 #include "tests/unit/spooled.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <errno.h>
 #include <fcntl.h>

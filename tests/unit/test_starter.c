@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_starter.c - whatever a process was started with, it can work with what it has then. */
-#include "common/starter.h"
+#include "common/daemon/starter.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,7 +10,7 @@
 #include "executor/tools/run_tools.h"
 #include "executor/tools/session_tools.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,10 +3,10 @@
 #include "hired.h"
 #include "late_clock.h"
 
-#include "common/auto.h"
-#include "common/crypto/hash.h"
-#include "common/loop.h"
-#include "executor/builder/steward/steward.h"
+#include "common/base/auto.h"
+#include "common/base/hash.h"
+#include "common/base/loop.h"
+#include "executor/builder/files/steward.h"
 
 #include <errno.h>
 #include <fcntl.h>

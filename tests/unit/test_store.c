@@ -5,8 +5,8 @@
 
 #include "tests/unit/scarce.h"
 
-#include "common/auto.h"
-#include "common/fdio.h"
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_stream.c - events of a stream: what a reader gets, what is kept, and coming back. */
-#include "gateway/client.h"
-#include "gateway/http/stream.h"
-#include "gateway/http/web.h"
+#include "gateway/transport/client.h"
+#include "gateway/transport/http/stream.h"
+#include "gateway/transport/http/web.h"
 
-#include "common/auto.h"
-#include "common/loop.h"
+#include "common/base/auto.h"
+#include "common/base/loop.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

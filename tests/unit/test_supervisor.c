@@ -2,8 +2,8 @@
 /* test_supervisor.c - who is started, who shares it, and how it ends. */
 #include "supervised.h"
 
-#include "common/auto.h"
-#include "common/loop.h"
+#include "common/base/auto.h"
+#include "common/base/loop.h"
 
 #include <errno.h>
 #include <fcntl.h>

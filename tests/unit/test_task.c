@@ -7,8 +7,8 @@
 #include "gateway/task/record.h"
 #include "gateway/task/task.h"
 
-#include "common/auto.h"
-#include "common/loop.h"
+#include "common/base/auto.h"
+#include "common/base/loop.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_timestamp.c - known times, as text. */
-#include "common/auto.h"
-#include "common/timestamp.h"
+#include "common/base/auto.h"
+#include "common/base/timestamp.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_tokens.c - the file of tokens: what is taken, what is refused, and that it is found again.
  */
-#include "gateway/auth/scope.h"
-#include "gateway/auth/tokens.h"
+#include "common/credential/scope.h"
+#include "common/credential/tokens.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 /* test_trial.c - a builder whose first box dies on the way says so, instead of waiting for it. */
 #include "executor/builder/lives.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 #include "executor/builder/life.h"
 #include "executor/builder/shelf.h"
 

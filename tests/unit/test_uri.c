@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_uri.c - templates and what they match. */
-#include "gateway/resource/uri.h"
+#include "gateway/mcp/resource/uri.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

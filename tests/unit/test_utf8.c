@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_utf8.c - what is text, and how what is not becomes it. */
-#include "common/auto.h"
+#include "common/base/auto.h"
+#include "common/table/schema.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +20,7 @@ counted_copy(void *to, const void *from, size_t size)
 }
 
 #define mempcpy counted_copy
-#include "common/utf8.c"
+#include "common/base/utf8.c"
 #undef mempcpy
 
 #define BYTES(s) s, sizeof(s) - 1

@@ -4,7 +4,7 @@
  */
 #include "checked.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

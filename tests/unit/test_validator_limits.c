@@ -8,8 +8,8 @@
 #include "validator/check.h"
 #include "validator/python/memory.h"
 
-#include "common/auto.h"
-#include "common/utf8.h"
+#include "common/base/auto.h"
+#include "common/base/utf8.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

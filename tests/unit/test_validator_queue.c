@@ -7,8 +7,8 @@
 #include "validator/check.h"
 #include "validator/queue.h"
 
-#include "common/auto.h"
-#include "common/loop.h"
+#include "common/base/auto.h"
+#include "common/base/loop.h"
 
 #include <ctype.h>
 #include <setjmp.h>

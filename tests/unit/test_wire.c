@@ -5,8 +5,8 @@
  * tests/wire goes through every message; here are limits of a whole message, what a sender is kept
  * from sending, and the forms of a number that our own packer does not use.
  */
-#include "common/auto.h"
-#include "common/wire.h"
+#include "common/base/auto.h"
+#include "common/codec/wire.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
 #include "gateway/rpc/plain.h"
 #include "gateway/rpc/write.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 /* each.c - names and runs the tests of every message. */
 #include "tests/wire/each.h"
 
-#include "common/err.h"
+#include "common/base/err.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

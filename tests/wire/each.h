@@ -2,7 +2,7 @@
 /* each.h - checks as tests of cmocka, one for every message of the table. */
 #pragma once
 
-#include "common/schema.h"
+#include "common/table/schema.h"
 
 struct check {
 	const char *name;

@@ -2,8 +2,8 @@
 /* sample.c - examples out of the table; runs in tests only and trusts itself. */
 #include "tests/wire/sample.h"
 
-#include "common/auto.h"
-#include "common/crypto/hash.h"
+#include "common/base/auto.h"
+#include "common/base/hash.h"
 
 #include <stdio.h>
 #include <string.h>

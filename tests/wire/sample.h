@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "common/wire.h"
+#include "common/codec/wire.h"
 
 enum sample { SAMPLE_FULL, SAMPLE_LEAST, SAMPLE_COUNT };
 

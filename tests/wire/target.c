@@ -2,7 +2,7 @@
 /* target.c - walks the table and a tree of msgpack-c side by side; runs in tests only. */
 #include "tests/wire/target.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <msgpack.h>
 

@@ -6,9 +6,9 @@
  * and is msgpack for others too; what is refused leaves nothing behind.  Leaks and reads out of
  * bounds are for the sanitizers to see.
  */
-#include "common/auto.h"
-#include "common/jschema.h"
-#include "common/utf8.h"
+#include "common/base/auto.h"
+#include "common/base/utf8.h"
+#include "common/codec/jschema.h"
 #include "tests/wire/each.h"
 #include "tests/wire/sample.h"
 

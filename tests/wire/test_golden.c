@@ -6,8 +6,8 @@
  * meant:  test_golden --print > tests/wire/golden.txt  and read the difference before committing
  * it.
  */
-#include "common/auto.h"
-#include "common/jschema.h"
+#include "common/base/auto.h"
+#include "common/codec/jschema.h"
 #include "tests/wire/each.h"
 #include "tests/wire/sample.h"
 

@@ -4,9 +4,9 @@
  *
  * The JSON of the full sample is spoilt in one place after the other, and mended again.
  */
-#include "common/auto.h"
-#include "common/jschema.h"
-#include "common/utf8.h"
+#include "common/base/auto.h"
+#include "common/base/utf8.h"
+#include "common/codec/jschema.h"
 #include "tests/wire/each.h"
 #include "tests/wire/sample.h"
 

@@ -6,8 +6,8 @@
  * again; then bytes take the place of the mark.  The table of attempts says which bytes, for which
  * kinds, and what the refusal must say.
  */
-#include "common/auto.h"
-#include "common/utf8.h"
+#include "common/base/auto.h"
+#include "common/base/utf8.h"
 #include "tests/wire/each.h"
 #include "tests/wire/target.h"
 

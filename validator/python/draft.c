@@ -7,7 +7,7 @@
  */
 #include "validator/python/draft.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 #include "validator/python/draft.h"
 #include "validator/python/interp.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <string.h>
 

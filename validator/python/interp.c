@@ -10,8 +10,8 @@
 
 #include "validator/python/memory.h"
 
-#include "common/auto.h"
-#include "common/utf8.h"
+#include "common/base/auto.h"
+#include "common/base/utf8.h"
 
 #include <stdio.h>
 #include <string.h>

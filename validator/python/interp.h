@@ -5,7 +5,7 @@
 
 #include <Python.h>
 
-#include "common/err.h"
+#include "common/base/err.h"
 #include "validator/source.h"
 
 /* What Python says of code that is not Python. */

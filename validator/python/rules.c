@@ -7,7 +7,7 @@
  */
 #include "validator/python/rules.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <stdio.h>
 #include <string.h>

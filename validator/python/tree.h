@@ -5,7 +5,7 @@
 
 #include <Python.h>
 
-#include "common/err.h"
+#include "common/base/err.h"
 
 #include <stdbool.h>
 #include <stdint.h>

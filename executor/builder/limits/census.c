@@ -7,7 +7,7 @@
  */
 #include "executor/builder/limits/census.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -9,7 +9,7 @@
  */
 #include "executor/builder/limits/cgroup.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 #include "executor/builder/limits/cgroup_find.h"
 #include "executor/builder/limits/cgroup_folder.h"
 

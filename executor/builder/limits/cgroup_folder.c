@@ -7,7 +7,7 @@
  */
 #include "executor/builder/limits/cgroup_folder.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <dirent.h>
 #include <errno.h>

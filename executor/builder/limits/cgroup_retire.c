@@ -5,8 +5,8 @@
  */
 #include "executor/builder/limits/cgroup.h"
 
-#include "common/log.h"
-#include "common/loop.h"
+#include "common/base/log.h"
+#include "common/base/loop.h"
 
 #include <stdlib.h>
 #include <time.h>

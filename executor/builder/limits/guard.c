@@ -5,7 +5,7 @@
  */
 #include "executor/builder/limits/locks.h"
 
-#include "common/loop.h"
+#include "common/base/loop.h"
 
 enum {
 	CENSUS_MS = 50,

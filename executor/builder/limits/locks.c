@@ -16,8 +16,8 @@
 
 #include "executor/builder/lives.h"
 
-#include "common/auto.h"
-#include "common/loop.h"
+#include "common/base/auto.h"
+#include "common/base/loop.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,7 +8,7 @@
  */
 #include "executor/builder/limits/pace.h"
 
-#include "common/err.h"
+#include "common/base/must.h"
 
 enum {
 	STUCK_US = 10000, /* until the next look where nothing that was killed has ended */

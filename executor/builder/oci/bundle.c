@@ -8,10 +8,10 @@
  */
 #include "executor/builder/oci/bundle.h"
 
-#include "common/auto.h"
-#include "common/fdio.h"
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
 #include "executor/builder/containers.h"
-#include "executor/guest/environment.h"
+#include "executor/builder/launch/environment.h"
 
 #include <errno.h>
 #include <fcntl.h>

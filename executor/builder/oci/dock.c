@@ -17,15 +17,15 @@
  */
 #include "executor/builder/oci/dock.h"
 
-#include "common/auto.h"
-#include "common/fdio.h"
-#include "common/log.h"
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
+#include "common/base/log.h"
+#include "executor/builder/confine/caps.h"
 #include "executor/builder/containers.h"
-#include "executor/builder/jail/caps.h"
+#include "executor/builder/launch/zygote.h"
 #include "executor/builder/oci/bundle.h"
 #include "executor/builder/oci/look.h"
 #include "executor/builder/program.h"
-#include "executor/guest/zygote.h"
 
 #include <errno.h>
 #include <fcntl.h>

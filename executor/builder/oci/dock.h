@@ -4,12 +4,12 @@
  *
  * They need more capabilities and system calls than the builder keeps for itself.  So this one is
  * forked before it gives those up, and speaks to nobody else: no byte of the executor's or of a
- * guest's reaches it but in the builder's structs (guest/zygote.h).
+ * guest's reaches it but in the builder's structs (launch/zygote.h).
  */
 #pragma once
 
+#include "executor/builder/confine/filter.h"
 #include "executor/builder/host.h"
-#include "executor/builder/jail/filter.h"
 #include "executor/builder/order.h"
 
 /* One of the settings', by its name and path. */

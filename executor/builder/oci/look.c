@@ -8,7 +8,7 @@
  */
 #include "executor/builder/oci/look.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 #include "executor/builder/containers.h"
 
 #include <ctype.h>

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "executor/files.h"
+#include "executor/files/files.h"
 
 /* The run's; of zeros at first. */
 struct changes {

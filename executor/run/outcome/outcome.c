@@ -10,8 +10,8 @@
 #include "executor/options.h"
 #include "executor/run/outcome/symptom.h"
 
-#include "common/auto.h"
-#include "common/utf8.h"
+#include "common/base/auto.h"
+#include "common/base/utf8.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -7,8 +7,8 @@
  */
 #include "executor/run/outcome/symptom.h"
 
-#include "common/auto.h"
-#include "common/utf8.h"
+#include "common/base/auto.h"
+#include "common/base/utf8.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /* symptom.h - why a program failed, by what it says itself (outcome.c). */
 #pragma once
 
-#include "executor/box.h"
+#include "executor/sandbox/box.h"
 
 /* What only stderr tells of an error in the code, as bash's, is told as by a driver. */
 int symptom_read(struct box_end *, struct err *);

@@ -4,9 +4,9 @@
 
 #include "executor/options.h"
 
-#include "common/auto.h"
-#include "common/bus.h"
-#include "common/loop.h"
+#include "common/base/auto.h"
+#include "common/base/loop.h"
+#include "common/bus/bus.h"
 
 static void
 free_job(struct snapshot_job *job)

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "executor/files.h"
+#include "executor/files/files.h"
 #include "executor/session/session.h"
 
 struct snapshot_job {

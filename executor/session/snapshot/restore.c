@@ -10,7 +10,7 @@
 #include "executor/session/snapshot/job.h"
 #include "executor/session/snapshot/snapshot.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <string.h>
 

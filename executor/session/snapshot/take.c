@@ -9,8 +9,8 @@
 #include "executor/session/snapshot/job.h"
 #include "executor/session/snapshot/snapshot.h"
 
-#include "common/auto.h"
-#include "common/crypto/hash.h"
+#include "common/base/auto.h"
+#include "common/base/hash.h"
 
 #include <inttypes.h>
 #include <string.h>

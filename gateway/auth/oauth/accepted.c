@@ -2,7 +2,7 @@
 /* accepted.c - one place for each first byte of a digest; who comes later takes it. */
 #include "gateway/auth/oauth/accepted.h"
 
-#include "common/crypto/hash.h"
+#include "common/base/hash.h"
 
 #include <sodium.h>
 #include <string.h>

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "gateway/auth/identity.h"
+#include "common/credential/identity.h"
 
 #include <stddef.h>
 

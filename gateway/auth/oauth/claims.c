@@ -7,10 +7,10 @@
  */
 #include "gateway/auth/oauth/claims.h"
 
-#include "gateway/auth/scope.h"
+#include "common/credential/scope.h"
 
-#include "common/auto.h"
-#include "common/crypto/hash.h"
+#include "common/base/auto.h"
+#include "common/base/hash.h"
 
 #include <ctype.h>
 #include <errno.h>

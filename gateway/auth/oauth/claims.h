@@ -6,9 +6,9 @@
  */
 #pragma once
 
-#include "gateway/auth/identity.h"
+#include "common/credential/identity.h"
 
-#include "common/err.h"
+#include "common/base/err.h"
 
 #include <jansson.h>
 

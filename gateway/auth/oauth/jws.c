@@ -8,7 +8,7 @@
  */
 #include "gateway/auth/oauth/jws.h"
 
-#include "common/auto.h"
+#include "common/base/auto.h"
 
 #include <jose/jws.h>
 #include <sodium.h>

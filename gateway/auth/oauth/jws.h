@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "gateway/auth/oauth/jwks.h"
+#include "common/credential/jwks.h"
 
 enum {
 	JWS_MAX = 8000,    /* bytes of a token */

@@ -6,7 +6,7 @@
  * is.  That link is found again as it was, and its record is an audit entry or refused.
  */
 #include "auditd/record.h"
-#include "common/err.h"
+#include "common/base/err.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,8 +9,8 @@
  */
 #include "auditd/journal.h"
 
-#include "common/auto.h"
-#include "common/err.h"
+#include "common/base/auto.h"
+#include "common/base/err.h"
 
 #include <fcntl.h>
 #include <string.h>

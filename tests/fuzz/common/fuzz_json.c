@@ -5,10 +5,10 @@
  * Input: which message (1 byte), and what is left is JSON.  What is taken fits on the wire, and its
  * own JSON form is taken again and means the same.
  */
-#include "common/auto.h"
-#include "common/jschema.h"
-#include "common/utf8.h"
-#include "common/wire.h"
+#include "common/base/auto.h"
+#include "common/base/utf8.h"
+#include "common/codec/jschema.h"
+#include "common/codec/wire.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
  * Input: does an address stand before them (1 byte), and each part (size in 2, little endian, and
  * its bytes).  Whatever they are, the message behind them comes as it was sent.
  */
-#include "common/auto.h"
+#include "common/base/auto.h"
 #include "common/bus/parcel.h"
 
 #include <signal.h>

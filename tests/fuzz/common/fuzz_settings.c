@@ -5,10 +5,10 @@
  * Input: the YAML text.  What is taken is within the bounds of its row, and written down as YAML by
  * what was understood it is taken again as the same; what is refused is refused in words.
  */
-#include "common/settings.h"
+#include "common/table/settings.h"
 
-#include "common/auto.h"
-#include "common/utf8.h"
+#include "common/base/auto.h"
+#include "common/base/utf8.h"
 
 #include <ctype.h>
 #include <inttypes.h>

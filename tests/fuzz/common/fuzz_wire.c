@@ -6,10 +6,10 @@
  * bytes), and what is left is the body.  What is taken must come out of a second trip unchanged, be
  * msgpack for the library too, and have a JSON form.
  */
-#include "common/auto.h"
-#include "common/jschema.h"
-#include "common/utf8.h"
-#include "common/wire.h"
+#include "common/base/auto.h"
+#include "common/base/utf8.h"
+#include "common/codec/jschema.h"
+#include "common/codec/wire.h"
 
 #include <msgpack.h>
 

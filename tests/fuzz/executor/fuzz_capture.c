@@ -6,10 +6,10 @@
  * What is kept is the front and the end of what came, and nothing in between is kept or counted
  * twice.
  */
-#include "executor/box/capture.h"
+#include "executor/sandbox/capture.h"
 
-#include "common/auto.h"
-#include "common/err.h"
+#include "common/base/auto.h"
+#include "common/base/err.h"
 
 #include <string.h>
 

@@ -5,11 +5,11 @@
  * Input: how many bytes come at once (1), and what is left is the stream.  However it is cut, what
  * is taken is text within the bounds that box.h promises.
  */
-#include "common/auto.h"
-#include "common/err.h"
-#include "common/utf8.h"
-#include "executor/box/frames.h"
+#include "common/base/auto.h"
+#include "common/base/err.h"
+#include "common/base/utf8.h"
 #include "executor/guest/protocol.h"
+#include "executor/sandbox/frames.h"
 
 #include <string.h>
 

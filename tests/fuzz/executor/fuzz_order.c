@@ -7,8 +7,8 @@
  */
 #include "executor/builder/order.h"
 
-#include "common/auto.h"
-#include "common/utf8.h"
+#include "common/base/auto.h"
+#include "common/base/utf8.h"
 #include "executor/builder/containers.h"
 
 #include <signal.h>

@@ -4,9 +4,9 @@
  *
  * Any bytes encode to text that decodes to them again; whatever path_check takes stays inside.
  */
-#include "common/auto.h"
-#include "common/utf8.h"
-#include "executor/path.h"
+#include "common/base/auto.h"
+#include "common/base/utf8.h"
+#include "executor/files/path.h"
 
 #include <string.h>
 

@@ -5,8 +5,8 @@
  * Input: the bytes of a packet.  One that is received has room for what it says it holds, and comes
  * out of a second trip unchanged.
  */
-#include "common/err.h"
-#include "executor/builder/steward/slip.h"
+#include "common/base/err.h"
+#include "executor/builder/files/slip.h"
 
 #include <string.h>
 #include <sys/socket.h>

@@ -5,14 +5,14 @@
  * Input: which of them (1 byte), and its text.  A value that decodes is UTF-8 and says what it
  * decodes to; an event's id is read as it was written; a seal that nobody made opens nothing.
  */
-#include "common/auto.h"
-#include "common/loop.h"
-#include "common/utf8.h"
-#include "gateway/http/headers.h"
-#include "gateway/http/stream.h"
-#include "gateway/http/web.h"
-#include "gateway/links.h"
+#include "common/base/auto.h"
+#include "common/base/loop.h"
+#include "common/base/utf8.h"
+#include "gateway/mcp/links.h"
 #include "gateway/options.h"
+#include "gateway/transport/http/headers.h"
+#include "gateway/transport/http/stream.h"
+#include "gateway/transport/http/web.h"
 
 #include <inttypes.h>
 #include <stdio.h>

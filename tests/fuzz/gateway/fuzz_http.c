@@ -8,17 +8,17 @@
  */
 #include "tests/fuzz/gateway/replies.h"
 
-#include "gateway/http/http.h"
-#include "gateway/http/session.h"
-#include "gateway/http/web.h"
 #include "gateway/mcp/sealed.h"
+#include "gateway/mcp/tools.h"
 #include "gateway/options.h"
-#include "gateway/tools.h"
+#include "gateway/transport/http/http.h"
+#include "gateway/transport/http/session.h"
+#include "gateway/transport/http/web.h"
 
-#include "common/auto.h"
-#include "common/daemon.h"
-#include "common/log.h"
-#include "common/loop.h"
+#include "common/base/auto.h"
+#include "common/base/log.h"
+#include "common/base/loop.h"
+#include "common/daemon/daemon.h"
 
 #include <arpa/inet.h>
 #include <signal.h>

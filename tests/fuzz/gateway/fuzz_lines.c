@@ -5,8 +5,8 @@
  * Input: the limit of a line and the size of a read (1 byte each), and what is left is the stream.
  * However reads cut it, each line is a message or has an answer that says what is wrong.
  */
-#include "common/auto.h"
-#include "common/err.h"
+#include "common/base/auto.h"
+#include "common/base/err.h"
 #include "gateway/rpc/jsonrpc.h"
 
 #include <string.h>

@@ -7,14 +7,14 @@
  */
 #include "tests/fuzz/gateway/replies.h"
 
-#include "gateway/auth/scope.h"
-#include "gateway/dispatch.h"
+#include "common/credential/scope.h"
+#include "gateway/mcp/dispatch.h"
 #include "gateway/mcp/sealed.h"
+#include "gateway/mcp/tools.h"
 #include "gateway/options.h"
-#include "gateway/tools.h"
 
-#include "common/auto.h"
-#include "common/log.h"
+#include "common/base/auto.h"
+#include "common/base/log.h"
 
 #include <string.h>
 

@@ -8,14 +8,14 @@
  * but the holder of their token; an address that is taken is of this machine or encrypted, and
  * names one host.
  */
+#include "common/credential/scope.h"
+#include "common/credential/tokens.h"
+#include "common/credential/url.h"
 #include "gateway/auth/oauth/claims.h"
 #include "gateway/auth/oauth/jws.h"
-#include "gateway/auth/oauth/url.h"
-#include "gateway/auth/scope.h"
-#include "gateway/auth/tokens.h"
 
-#include "common/auto.h"
-#include "common/log.h"
+#include "common/base/auto.h"
+#include "common/base/log.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* replies.c - what was asked waits here; replies are samples of their message, or errors. */
 #include "tests/fuzz/gateway/replies.h"
 
-#include "common/bus.h"
+#include "common/bus/bus.h"
 #include "tests/wire/sample.h"
 
 #include <string.h>

@@ -7,8 +7,8 @@
  */
 #include "snapshotd/manifest.h"
 
-#include "common/auto.h"
-#include "common/crypto/hash.h"
+#include "common/base/auto.h"
+#include "common/base/hash.h"
 #include "snapshotd/tree.h"
 
 #include <string.h>

@@ -5,8 +5,8 @@
  * A check ends in a report within the bounds of the schema or in an error that is the code's own
  * fault, and code that auto_fix offers parses.
  */
-#include "common/auto.h"
-#include "common/wire.h"
+#include "common/base/auto.h"
+#include "common/codec/wire.h"
 #include "validator/check.h"
 #include "validator/python/python.h"
 

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* blob.h - bytes with their size. */
+#pragma once
+
+#include <stddef.h>
+
+struct blob {
+	void *data; /* of malloc; NULL where absent */
+	size_t size;
+};

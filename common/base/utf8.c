@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * utf8.c - the one place that says what is text.  Trusts nothing it is given.
+ *
+ * Of the libraries linked here only Jansson can tell, and it must copy the text into a value to do
+ * so; multi-byte functions of libc depend on the locale.
+ */
+#include "common/base/utf8.h"
+
+#include "common/base/must.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * What a character may be made of is a machine: a byte leads from each state to the next.  All of a
+ * byte's steps stand in one row, six bits each, and a state is known by where its step stands, so
+ * that a step is a shift: everybody waits while a program's megabytes are looked at.  Source: "A
+ * shift-based DFA", Per Vognsen.
+ */
+enum {
+	BEGIN = 0, /* all characters are whole */
+	BAD = 6,   /* and it stays so */
+	ONE = 12,  /* so many plain continuations to come */
+	TWO = 18,
+	THREE = 24,
+	AFTER_E0 = 30, /* a continuation to come that makes it no overlong form, */
+	AFTER_ED = 36, /* no surrogate, */
+	AFTER_F0 = 42,
+	AFTER_F4 = 48, /* and nothing over U+10FFFF */
+	STATE = 63,    /* the bits of one */
+
+	BLOCK = 32, /* bytes looked at before anybody asks what was found */
+};
+
+#define STEP(from, to) ((uint64_t)(to) << (from))
+#define FIRST(to) \
+	(STEP(BEGIN, to) | STEP(BAD, BAD) | STEP(ONE, BAD) | STEP(TWO, BAD) | STEP(THREE, BAD) | \
+	    STEP(AFTER_E0, BAD) | STEP(AFTER_ED, BAD) | STEP(AFTER_F0, BAD) | STEP(AFTER_F4, BAD))
+#define NEXT(e0, ed, f0, f4) \
+	(STEP(BEGIN, BAD) | STEP(BAD, BAD) | STEP(ONE, BEGIN) | STEP(TWO, ONE) | \
+	    STEP(THREE, TWO) | STEP(AFTER_E0, e0) | STEP(AFTER_ED, ed) | STEP(AFTER_F0, f0) | \
+	    STEP(AFTER_F4, f4))
+
+static const uint64_t steps[256] = {
+	[0x00 ... 0x7f] = FIRST(BEGIN),
+	[0x80 ... 0x8f] = NEXT(BAD, ONE, BAD, TWO),
+	[0x90 ... 0x9f] = NEXT(BAD, ONE, TWO, BAD),
+	[0xa0 ... 0xbf] = NEXT(ONE, BAD, TWO, BAD),
+	[0xc0 ... 0xc1] = FIRST(BAD),
+	[0xc2 ... 0xdf] = FIRST(ONE),
+	[0xe0] = FIRST(AFTER_E0),
+	[0xe1 ... 0xec] = FIRST(TWO),
+	[0xed] = FIRST(AFTER_ED),
+	[0xee ... 0xef] = FIRST(TWO),
+	[0xf0] = FIRST(AFTER_F0),
+	[0xf1 ... 0xf3] = FIRST(THREE),
+	[0xf4] = FIRST(AFTER_F4),
+	[0xf5 ... 0xff] = FIRST(BAD),
+};
+
+static inline uint64_t
+walk(uint64_t state, const unsigned char *s, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		state = steps[s[i]] >> (state & STATE);
+	return state & STATE;
+}
+
+/* Bytes of the character at the front, 0 where there is none. */
+static size_t
+front(const unsigned char *s, size_t size)
+{
+	uint64_t state = BEGIN;
+
+	for (size_t i = 0; i < size && state != BAD; i++) {
+		state = walk(state, s + i, 1);
+		if (state == BEGIN)
+			return i + 1;
+	}
+	return 0;
+}
+
+/* Most text is ASCII, and eight bytes of that are seen at once. */
+static bool
+are_ascii(const unsigned char *s)
+{
+	uint64_t eight, found = 0;
+
+	for (size_t i = 0; i < BLOCK; i += sizeof eight) {
+		memcpy(&eight, s + i, sizeof eight);
+		found |= eight;
+	}
+	return (found & 0x8080808080808080u) == 0;
+}
+
+static uint64_t
+walk_text(uint64_t state, const unsigned char *s, size_t size)
+{
+	for (; size >= BLOCK && state != BAD; s += BLOCK, size -= BLOCK)
+		if (state != BEGIN || !are_ascii(s))
+			state = walk(state, s, BLOCK);
+	return walk(state, s, size < BLOCK ? size : 0);
+}
+
+/* Of two texts as many blocks as both have; returns how many bytes of each were walked. */
+static size_t
+walk_both(const unsigned char *s[2], uint64_t state[2], size_t size)
+{
+	size_t at = 0;
+
+	for (; size - at >= BLOCK && state[0] != BAD && state[1] != BAD; at += BLOCK) {
+		uint64_t one = state[0], other = state[1];
+
+		if (one == BEGIN && other == BEGIN && are_ascii(s[0] + at) && are_ascii(s[1] + at))
+			continue;
+		for (size_t i = at; i < at + BLOCK; i++) {
+			one = steps[s[0][i]] >> (one & STATE);
+			other = steps[s[1][i]] >> (other & STATE);
+		}
+		state[0] = one & STATE;
+		state[1] = other & STATE;
+	}
+	return at;
+}
+
+/* A step waits for the one before it, but not for those in another part of the text: so its halves
+ * are walked side by side. */
+bool
+utf8_valid(const void *data, size_t size)
+{
+	const unsigned char *s[2] = { data, data };
+	uint64_t state[2] = { BEGIN, BEGIN };
+	size_t half = size / 2;
+
+	if (size == 0)
+		return true; /* and data may be NULL */
+	while (half > 0 && utf8_inside(data, half, size))
+		half--;
+	s[1] += half;
+
+	size_t both = walk_both(s, state, half);
+
+	return walk_text(state[0], s[0] + both, half - both) == BEGIN &&
+	       walk_text(state[1], s[1] + both, size - half - both) == BEGIN;
+}
+
+/* Eight bytes of ASCII without a zero byte: from each of those one can be taken without borrowing.
+ */
+static bool
+are_printed(const unsigned char *s)
+{
+	uint64_t eight;
+
+	memcpy(&eight, s, sizeof eight);
+	return ((eight | (eight - 0x0101010101010101u)) & 0x8080808080808080u) == 0;
+}
+
+static size_t
+printed(const unsigned char *s, size_t size)
+{
+	size_t n = 0;
+
+	while (n + 8 <= size && are_printed(s + n))
+		n += 8;
+	return n;
+}
+
+/* Bytes of those blocks at the front that are text, up to the last character that is whole. */
+static size_t
+kept_blocks(const unsigned char *s, size_t size)
+{
+	uint64_t state = BEGIN, next;
+	size_t at = 0;
+
+	for (; size - at >= BLOCK; at += BLOCK, state = next) {
+		next = state;
+		if (state == BEGIN && printed(s + at, BLOCK) == BLOCK)
+			continue;
+		next = walk(state, s + at, BLOCK);
+		if (next == BAD || memchr(s + at, 0, BLOCK) != NULL)
+			break;
+	}
+	if (state != BEGIN)
+		while ((s[--at] & 0xc0) == 0x80)
+			;
+	return at;
+}
+
+/* Bytes at the front that stay as they are. */
+static size_t
+kept(const unsigned char *s, size_t size)
+{
+	size_t at = kept_blocks(s, size), n;
+
+	for (; at < size && s[at] != 0; at += n) {
+		n = printed(s + at, size - at);
+		if (n == 0)
+			n = front(s + at, size - at);
+		if (n == 0)
+			break;
+	}
+	return at;
+}
+
+static const char replacement[4] = "\xef\xbf\xbd";
+
+enum {
+	REPLACEMENT = sizeof replacement - 1,
+	SPARE = sizeof replacement, /* bytes behind the room of mend_into() that it may write to */
+};
+
+static bool
+is_printed(unsigned char c)
+{
+	return c - 1u < 0x7f;
+}
+
+/* Is it worth a look at how much can be copied at once? */
+static bool
+begins_text(const unsigned char *s, size_t size)
+{
+	return s[0] < 0x80 ? size >= 8 && are_printed(s) : front(s, size) > 0;
+}
+
+static size_t
+kept_if_any(const unsigned char *s, size_t size)
+{
+	return begins_text(s, size) ? kept(s, size) : 0;
+}
+
+/* As many whole characters as have room; how many bytes they take, and from how many, *from.  In
+ * what is no text at all nobody can guess the next byte's kind: so none has a branch of its own. */
+static size_t
+mend_into(char *to, size_t room, const unsigned char *s, size_t size, size_t *from)
+{
+	char *at = to;
+
+	for (*from = 0; *from < size;) {
+		const unsigned char *c = s + *from;
+		size_t left = room - (size_t)(at - to), rest = size - *from;
+		bool begins = begins_text(c, rest), good = is_printed(*c);
+		size_t n = begins ? kept(c, rest < left ? rest : left) : 0;
+
+		if (n > 0) {
+			at = mempcpy(at, c, n);
+			*from += n;
+			continue;
+		}
+		/* What is a character is only too long for the room. */
+		if (left < (good ? 1 : REPLACEMENT) || (begins && !good))
+			break;
+		memcpy(at, replacement, sizeof replacement);
+		memcpy(at, good ? (const char *)c : replacement, 1);
+		at += good ? 1 : REPLACEMENT;
+		*from += 1;
+	}
+	return (size_t)(at - to);
+}
+
+/* A program writes by the megabyte, and everybody waits meanwhile. */
+struct blob
+utf8_mend(const void *data, size_t size)
+{
+	const unsigned char *s = data;
+	size_t room = 0, n;
+
+	for (size_t at = 0; at<size; at += n> 0 ? n : 1) {
+		n = kept_if_any(s + at, size - at);
+		room += n > 0 ? n : is_printed(s[at]) ? 1 : REPLACEMENT;
+	}
+
+	char *mended = malloc(room + SPARE);
+
+	if (mended == NULL)
+		return (struct blob){ 0 };
+	mended[mend_into(mended, room, s, size, &n)] = 0;
+	return (struct blob){ mended, room };
+}
+
+/* Bytes of the character that ends there; 0: the last byte is part of none. */
+static size_t
+back(const unsigned char *s, size_t end)
+{
+	size_t n = 1;
+
+	if (s[end - 1] < 0x80)
+		return s[end - 1] != 0;
+	while (n < 4 && n < end && utf8_inside(s, end - n, end))
+		n++;
+	return front(s + end - n, n) == n ? n : 0;
+}
+
+/* Where its last whole characters begin that take no more than so many bytes when mended. */
+static size_t
+last_within(const unsigned char *s, size_t size, size_t most)
+{
+	size_t at = size;
+
+	while (at > 0) {
+		if (at >= 8 && most >= 8 && are_printed(s + at - 8)) {
+			at -= 8;
+			most -= 8;
+			continue;
+		}
+
+		size_t n = back(s, at), takes = n > 0 ? n : REPLACEMENT;
+
+		if (takes > most)
+			break;
+		most -= takes;
+		at -= n > 0 ? n : 1;
+	}
+	return at;
+}
+
+/* What the front's text is too long for is not looked at, but for what the end is made of. */
+struct blob
+utf8_fit(const void *data, size_t size, size_t most, const char *gap, bool *cut)
+{
+	size_t room = size < most / 3 ? size * 3 : most, gap_size = strlen(gap), from;
+	size_t half = (most - gap_size) / 2, head = half, used;
+	char *mended = malloc(room + SPARE), *all;
+
+	must(most > gap_size);
+	if (mended == NULL)
+		return (struct blob){ 0 };
+	used = mend_into(mended, room, data, size, &from);
+	*cut = from < size;
+	if (*cut) {
+		while (utf8_inside(mended, head, used))
+			head--;
+		memcpy(mended + head, gap, gap_size);
+		used = head + gap_size;
+		data = (const unsigned char *)data + (from = last_within(data, size, half));
+		used += mend_into(mended + used, half, data, size - from, &from);
+	}
+	mended[used] = 0;
+	all = realloc(mended, used + 1);
+	return (struct blob){ all != NULL ? all : mended, used };
+}
+
+bool
+utf8_inside(const void *data, size_t at, size_t size)
+{
+	return at < size && (((const uint8_t *)data)[at] & 0xc0) == 0x80;
+}
+
+size_t
+utf8_whole(const void *data, size_t size)
+{
+	const uint8_t *bytes = data;
+	size_t cut = size;
+
+	while (cut > 0 && size - cut < 3 && utf8_inside(data, cut - 1, size))
+		cut--;
+	return cut > 0 && bytes[cut - 1] >= 0xc0 ? cut - 1 : size;
+}
+
+size_t
+utf8_shown(const void *data, size_t size)
+{
+	const unsigned char *at = data;
+	size_t n = front(at, size);
+
+	if (n == 1 && (*at < ' ' || *at == 0x7f))
+		return 0;
+	if (n == 2 && at[0] == 0xc2 && at[1] < 0xa0)
+		return 0; /* C1 controls */
+	if (n == 3 && at[0] == 0xe2 && at[1] == 0x80 && at[2] >= 0xa8 && at[2] <= 0xae)
+		return 0; /* line and paragraph separators, bidirectional overrides */
+	if (n == 3 && at[0] == 0xe2 && at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9)
+		return 0; /* bidirectional isolates */
+	return n;
+}
+
+void
+utf8_tame(char *text)
+{
+	size_t left = strlen(text);
+	char *to = text;
+
+	for (size_t n; left > 0; text += n, left -= n) {
+		n = utf8_shown(text, left);
+		if (n > 0) {
+			memmove(to, text, n);
+			to += n;
+			continue;
+		}
+		n = front((const unsigned char *)text, left);
+		n = n > 0 ? n : 1;
+		*to++ = '?'; /* which may be where the character stood */
+	}
+	*to = '\0';
+}

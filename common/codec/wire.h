@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wire.h - messages to msgpack maps and back, driven by schema.def.
+ *
+ * Both ways keep the same rules, so what one build sends another of the same tables takes.  TEXT
+ * and PAGE are UTF-8 without zero bytes: whoever has raw bytes (the output of a program) mends them
+ * first, with utf8_mend().  ANY is not looked into, only its size is checked.  A list that is
+ * absent has items NULL after decoding, one that is given and empty has not.
+ */
+#pragma once
+
+#include "common/base/err.h"
+#include "common/table/schema.h"
+
+enum {
+	WIRE_MAX_BLOBS = 1024,    /* frames behind a body */
+	WIRE_MAX_BODY = 64 << 20, /* bytes of a body */
+	WIRE_MAX_FIELDS = 64,     /* of a message */
+};
+
+/* A message on the bus: a msgpack map, and the raw frames it refers to by number. */
+struct packed {
+	struct blob body;
+	struct blob *blobs;
+	size_t count;
+};
+
+/*
+ * Packs *msg.  Its PAGE, BLOB and ANY fields are taken: they move into
+ * out->blobs and are empty in *msg afterwards.  The caller owns *out, also
+ * after an error (then *out is empty and *msg keeps what it has).
+ * invalid_argument, limit_exceeded: *msg breaks the schema's bounds.
+ */
+int wire_encode(enum msg_id, void *msg, struct packed *out, struct err *);
+
+/*
+ * Reads a message into the zeroed *msg, which the caller clears.  Strict: an unknown
+ * key, a key twice, a missing key, a wrong type, a value out of bounds, text that is
+ * not UTF-8 or has a zero byte, a blob not referred to exactly once, or bytes after
+ * the map are refused.  The body is only read; blobs that are taken become empty where they were.
+ * After an error *msg is zeroed.  Texts name the field by its path: "files[2].filename".
+ */
+int wire_decode(enum msg_id, const struct packed *, void *msg, struct err *);
+
+/* One line for a log: names and numbers; of texts, pages and blobs only the length. */
+void wire_describe(enum msg_id, const void *msg, char *line, size_t size);
+
+/* Bytes of the largest part, body or blob, that any such message has, or a few more. */
+size_t wire_largest(enum msg_id);
+
+void packed_clear(struct packed *);

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* folder.c - who may have written a file, and has it changed? */
+#include "common/credential/folder.h"
+
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <sodium.h>
+#include <string.h>
+#include <sys/statvfs.h>
+
+static const char name[] = "credentials", reader[] = "cloister-gateway";
+
+/* A folder that was made before keeps its owner and mode, as far as these will do. */
+static int
+own(int fd, struct err *e)
+{
+	const struct group *group = geteuid() == 0 ? getgrnam(reader) : NULL;
+	struct statvfs fs;
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return err_sys(e, "stat");
+	if (st.st_uid != 0 && st.st_uid != geteuid())
+		return err_set(e, ERR_denied, "belongs to uid %u, neither root nor this one",
+		    (unsigned)st.st_uid);
+	if (fstatvfs(fd, &fs) < 0)
+		return err_sys(e, "statvfs");
+	/* A mounted Secret is a folder of mode 1777 in which nobody can write, and which is
+	 * nobody's to give. */
+	if ((fs.f_flag & ST_RDONLY) != 0)
+		return 0;
+	if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+		return err_set(e, ERR_denied, "its mode %03o lets others write; make it 750",
+		    (unsigned)st.st_mode & 0777);
+	/* Files that are made in it are the group's, too. */
+	if (group != NULL && st.st_uid == 0 && st.st_gid != group->gr_gid &&
+	    (fchown(fd, 0, group->gr_gid) < 0 || fchmod(fd, S_ISGID | 0750) < 0))
+		return err_sys(e, "give to group %s", reader);
+	return 0;
+}
+
+/* Others have their state below state, too, and look there as who they are. */
+static int
+make(const char *given, const char *state, struct err *e)
+{
+	if (given[0] != '\0')
+		return fdio_folder(AT_FDCWD, given, 0700, e);
+
+	auto_fd int base = fdio_folder(AT_FDCWD, state, geteuid() == 0 ? 0755 : 0700, e);
+
+	return base < 0 ? -1 : fdio_folder(base, name, 0700, e);
+}
+
+int
+folder_open(const char *given, const char *state, struct folder *folder, struct err *e)
+{
+	auto_fd int fd = make(given, state, e);
+	struct stat st;
+
+	if (fd < 0)
+		return err_add(e, "credentials");
+	if (own(fd, e) < 0)
+		return err_add(e, "credentials: %s", given[0] != '\0' ? given : state);
+	if (fstat(fd, &st) < 0)
+		return err_sys(e, "credentials");
+	*folder = (struct folder){ take_fd(&fd), st.st_uid };
+	return 0;
+}
+
+static int
+check(const struct folder *folder, const char *file, const struct stat *st, struct err *e)
+{
+	if (st->st_uid != 0 && st->st_uid != folder->owner)
+		return err_set(e, ERR_denied,
+		    "%s: belongs to uid %u, neither root nor the folder's owner", file,
+		    (unsigned)st->st_uid);
+	if ((st->st_mode & (S_IRWXO | S_IWGRP)) != 0)
+		return err_set(e, ERR_denied,
+		    "%s: its mode %03o lets others in; make it 640 or 600", file,
+		    (unsigned)st->st_mode & 0777);
+	return 0;
+}
+
+static int
+read_file(const struct folder *folder, struct folder_file *file, struct err *e)
+{
+	auto_fd int fd = fdio_open_inside(folder->fd, file->name, e);
+	struct stat st;
+	struct blob text;
+	int failed;
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) < 0)
+		return err_sys(e, "stat %s", file->name);
+	if (check(folder, file->name, &st, e) < 0 ||
+	    fdio_load_open(fd, file->name, file->limit, &text, e) < 0)
+		return -1;
+	failed = file->read(&text, e);
+	sodium_memzero(text.data, text.size);
+	blob_clear(&text);
+	return failed < 0 ? err_add(e, "%s", file->name) : 0;
+}
+
+static int
+look(const struct folder *folder, struct folder_file *file, struct err *e)
+{
+	struct stat st;
+
+	/* Of what a link leads to: it changes while the link does not. */
+	if (fstatat(folder->fd, file->name, &st, 0) < 0) {
+		if (errno != ENOENT)
+			return err_sys(e, "stat %s", file->name);
+		file->seen = (struct stat){ 0 };
+		return file->read(NULL, e);
+	}
+	if (fdio_same(&st, &file->seen))
+		return 0;
+	file->seen = st;
+	return read_file(folder, file, e);
+}
+
+int
+folder_look(const struct folder *folder, struct folder_file *files, size_t count, struct err *e)
+{
+	int failed = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (look(folder, &files[i], e) < 0)
+			failed = -1;
+	return failed;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scope.h - scopes: bits of an identity, and which of them a tool or a method needs.
+ *
+ * From scopes.def and the toolsets and hints of schema.def; no tool is known here by name.
+ */
+#pragma once
+
+#include "common/table/schema.h"
+
+enum scope {
+#define SCOPE(name, ...) scope_##name,
+#include "common/credential/scopes.def"
+	SCOPE_COUNT
+};
+
+enum {
+	SCOPES_NONE = 0,
+	SCOPES_ALL = (1 << SCOPE_COUNT) - 1,
+	SCOPES_LOCAL = 1 << SCOPE_COUNT | SCOPES_ALL, /* of who started this: no credential's */
+	SCOPES_USUAL = 1 << scope_read | 1 << scope_run | 1 << scope_monitor,
+	SCOPES_TEXT = 32 * SCOPE_COUNT, /* room for scope_text() */
+};
+
+/* What must be there to call a tool, and to use a method; a method that is not in the table needs
+ * nothing, since it gives away nothing (or does not exist).  tools/call: see scope_of_tool. */
+unsigned scope_of_tool(enum msg_id);
+unsigned scope_of_method(const char *method);
+
+/* Names joined by blanks, as in "cloister:read cloister:run"; "" for none. */
+void scope_text(unsigned scopes, char text[SCOPES_TEXT]);
+/* The bit of a name, with or without "cloister:"; 0 for what is none of ours. */
+unsigned scope_parse(const char *name, size_t size);
+/* Of an issuer's text of names and blanks: those with "cloister:" that are ours; others are for
+ * somebody else. */
+unsigned scope_parse_all(const char *names);

@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * daemon.c - the one way a daemon starts, lives and ends.
+ *
+ * Trusts whoever starts it: arguments, environment, configuration.  Promises that nothing from a
+ * peer is read before the jail is closed, and that what the log says of the jail was read back
+ * from the kernel.
+ */
+#include "common/daemon/daemon.h"
+
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
+#include "common/base/log.h"
+#include "common/base/loop.h"
+#include "common/daemon/starter.h"
+#include "common/journal/spool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <malloc.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/file.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+
+enum {
+	MAX_SETTINGS = 64,
+	MAX_PATHS = 32,
+	FILES_CONFINED = 16,
+	FILES_BASE = 2048, /* descriptors of the gateway; each server has room for its clients' */
+	END_POLL_MS = 10,
+	TELL_MS = 1000,
+};
+
+static struct {
+	const struct daemon *d;
+	const char *name;
+	/* settings */
+	char *run, *state, *user, *instance, *log_level, *listen, *keys, *config;
+	char *connect[PEER_COUNT];
+	uint64_t connect_wait_ms, drain_ms, keep_fds, spool_bytes, max_calls;
+	struct setting table[MAX_SETTINGS];
+	size_t nsettings;
+	/* made of them */
+	bool root, spools, ending, failed;
+	struct bus_config bus;
+	gid_t groups[PEER_COUNT];
+	size_t ngroups;
+	int state_fd, signal_fd;
+	struct jail_path paths[MAX_PATHS];
+	size_t npaths;
+	uint64_t more_files;
+	int64_t end_ms;
+} self = { .state_fd = -1, .signal_fd = -1 };
+
+const char *
+daemon_run(void)
+{
+	return self.run;
+}
+
+const char *
+daemon_instance(void)
+{
+	return self.instance;
+}
+
+const char *
+daemon_state_root(void)
+{
+	return self.state;
+}
+
+int
+daemon_state(void)
+{
+	return self.state_fd;
+}
+
+void
+daemon_allow(int fd, unsigned access)
+{
+	must(self.npaths < MAX_PATHS);
+	self.paths[self.npaths++] = (struct jail_path){ fd, access };
+}
+
+void
+daemon_files(uint64_t more)
+{
+	self.more_files += more;
+}
+
+/* ---- settings ---- */
+
+static void
+add_setting(const struct setting *s)
+{
+	must(self.nsettings < MAX_SETTINGS - 1);
+	self.table[self.nsettings++] = *s;
+}
+
+static void
+add_paths(void)
+{
+	static char user[64];
+
+	settings_shared(self.table, &self.run, &self.state, &self.config, &self.log_level);
+	self.nsettings = SETTINGS_SHARED;
+	snprintf(user, sizeof user, "cloister-%s", self.name);
+	add_setting(&(struct setting){ "user", KIND_TEXT, &self.user, user, 1, 32, NULL,
+	    "Whom it becomes when root starts it." });
+}
+
+static void
+add_rest(void)
+{
+	const struct setting rest[] = {
+		{ "instance", KIND_TEXT, &self.instance, "1", 1, 64, "CLOISTER_INSTANCE",
+		    "Which of several daemons of its kind it is." },
+		{ "listen", KIND_TEXT, &self.listen, "", 0, 200, NULL,
+		    "tcp://address:port to serve by TCP with CURVE; empty: sockets in run." },
+		{ "keys", KIND_TEXT, &self.keys, "", 0, 4000, "CLOISTER_KEYS",
+		    "Folder of CURVE keys; needed with TCP." },
+		{ "connect_wait_ms", KIND_UINT, &self.connect_wait_ms, "10000", 0, 600000, NULL,
+		    "How long a request waits for a daemon that is not there." },
+		{ "max_calls", KIND_UINT, &self.max_calls, "1024", 1, 1000000, NULL,
+		    "Requests of one connection that are open at once; all of a daemon's: twice as "
+		    "many." },
+		{ "drain_ms", KIND_UINT, &self.drain_ms, "10000", 0, 3600000, NULL,
+		    "How long requests may take to end after SIGTERM, SIGINT or SIGHUP." },
+		{ "spool_bytes", KIND_UINT, &self.spool_bytes, "67108864", 65536, 1LL << 40, NULL,
+		    "Events kept while auditd is away." },
+		{ "keep_fds", KIND_UINT, &self.keep_fds, "0", 0, 64, NULL,
+		    "Descriptors from 3 on that were handed over; all others are closed." },
+	};
+
+	/* Who serves nobody on the bus may have a setting "listen" of another kind. */
+	for (size_t i = 0; i < COUNT(rest); i++)
+		if (self.d->routes != NULL || rest[i].to != &self.listen)
+			add_setting(&rest[i]);
+}
+
+static void
+add_connects(void)
+{
+	static char names[PEER_COUNT][32];
+
+	for (enum peer to = PEER_gateway; to < PEER_COUNT; to++) {
+		if (edge_find(self.d->self, to) == NULL)
+			continue;
+		snprintf(names[to], sizeof names[to], "connect_%s", edge_peer_name(to));
+		add_setting(&(struct setting){ names[to], KIND_TEXT, &self.connect[to], "", 0, 4000,
+		    NULL,
+		    "Endpoints, separated by commas: an instance, ipc:///path or tcp://host:port;"
+		    " empty: instance 1." });
+	}
+}
+
+static void
+read_settings(int argc, char **argv)
+{
+	add_paths();
+	add_rest();
+	add_connects();
+	settings_load(self.name, self.d->summary, self.table, self.d->settings, argc, argv);
+	int level = log_parse(self.log_level);
+	if (level < 0) {
+		fprintf(stderr, "%s: log_level is '%s', allowed is debug, info, warn or error\n",
+		    self.name, self.log_level);
+		exit(2);
+	}
+	log_open(self.name, (enum log_level)level);
+}
+
+/* ---- to whoever started it ---- */
+
+/* Each word is dropped that finds no room, so the one that must be heard is said again. */
+static void
+tell_load(void *unused)
+{
+	char text[128];
+	struct heartbeat load = bus_load();
+
+	(void)unused;
+	snprintf(text, sizeof text, "%sSTATUS=%u running, %u queued, room for %u",
+	    self.ending ? "" : "READY=1\n", (unsigned)load.running, (unsigned)load.queued,
+	    (unsigned)load.room);
+	starter_tell(text);
+	loop_after(TELL_MS, tell_load, NULL);
+}
+
+/* ---- before the jail ---- */
+
+static int
+close_doors(struct err *e)
+{
+	unsigned kept = starter_inherit();
+
+	umask(077);
+	signal(SIGPIPE, SIG_IGN);
+	if (close_range(3 + (kept > self.keep_fds ? kept : (unsigned)self.keep_fds), ~0U, 0) < 0)
+		return err_sys(e, "close descriptors");
+	self.signal_fd = loop_ends(e);
+	return self.signal_fd < 0 ? -1 : 0;
+}
+
+static int
+find_groups(struct err *e)
+{
+	char name[64];
+
+	for (const struct edge *edge = edges; edge < edges + edges_count; edge++) {
+		if (edge->client != self.d->self)
+			continue;
+		snprintf(name, sizeof name, "cloister-%s", edge->name);
+		const struct group *group = getgrnam(name);
+		if (group == NULL)
+			return err_set(
+			    e, ERR_unavailable, "no group %s; run compose/install-deps", name);
+		self.groups[self.ngroups++] = group->gr_gid;
+	}
+	return 0;
+}
+
+static int
+find_user(struct err *e)
+{
+	self.root = geteuid() == 0;
+	self.bus.apart = self.root;
+	self.bus.uid = geteuid();
+	self.bus.gid = getegid();
+	if (!self.root)
+		return 0;
+	const struct passwd *user = getpwnam(self.user);
+	if (user == NULL)
+		return err_set(
+		    e, ERR_unavailable, "no user %s; run compose/install-deps", self.user);
+	self.bus.uid = user->pw_uid;
+	self.bus.gid = user->pw_gid;
+	return find_groups(e);
+}
+
+/* <state>/<daemon>, with the instance behind it where that is not "1". */
+static int
+make_state(struct err *e)
+{
+	char name[128];
+	bool first = strcmp(self.instance, "1") == 0;
+
+	auto_fd int base = fdio_folder(AT_FDCWD, self.state, self.root ? 0755 : 0700, e);
+	if (base < 0)
+		return err_add(e, "state");
+	snprintf(
+	    name, sizeof name, "%s%s%s", self.name, first ? "" : "-", first ? "" : self.instance);
+	self.state_fd = fdio_folder(base, name, 0700, e);
+	if (self.state_fd < 0)
+		return err_add(e, "state");
+	if (fchown(self.state_fd, self.bus.uid, self.bus.gid) < 0 ||
+	    fchmod(self.state_fd, 0700) < 0)
+		return err_sys(e, "own %s/%s", self.state, name);
+	if (!self.d->shared && flock(self.state_fd, LOCK_EX | LOCK_NB) < 0)
+		return err_sys(e, "%s/%s: is another %s at work?", self.state, name, self.name);
+	daemon_allow(self.state_fd, JAIL_READ | JAIL_WRITE);
+	return 0;
+}
+
+static int
+have_state(struct err *e)
+{
+	if (make_state(e) == 0)
+		return 0;
+	if (!self.d->shared)
+		return -1;
+	log_info("does without a folder", LOG_E(e));
+	if (self.state_fd >= 0)
+		close(self.state_fd);
+	self.state_fd = -1;
+	return 0;
+}
+
+static int
+prepare_bus(struct err *e)
+{
+	struct bus_config *c = &self.bus;
+
+	c->self = self.d->self;
+	c->instance = self.instance;
+	c->run = self.run;
+	c->keys = self.keys;
+	c->listen = self.listen != NULL ? self.listen : "";
+	for (size_t i = 0; i < PEER_COUNT; i++)
+		c->connect[i] = self.connect[i];
+	c->connect_wait_ms = (int64_t)self.connect_wait_ms;
+	c->max_calls = self.max_calls;
+	c->routes = self.d->routes;
+	c->load = self.d->load;
+	if (bus_prepare(c, e) < 0)
+		return -1;
+	for (size_t i = 0; i < bus_needs()->nfolders; i++)
+		daemon_allow(bus_needs()->folders[i], JAIL_BIND);
+	return 0;
+}
+
+static int
+prepare(struct err *e)
+{
+	if (close_doors(e) < 0 || find_user(e) < 0 || (self.d->state && have_state(e) < 0))
+		return -1;
+	starter_connect();
+	if (self.d->open != NULL && self.d->open(e) < 0)
+		return -1;
+	return loop_open(e) < 0 ? -1 : prepare_bus(e);
+}
+
+/* ---- the jail ---- */
+
+static const char *
+in_force(bool layer)
+{
+	return layer ? "in force" : "not in force";
+}
+
+static void
+tell_jail(const char *text, const struct jail_report *r)
+{
+	log_info(text, LOG_N("uid", self.bus.uid), LOG_S("own_uid", in_force(r->uid)),
+	    LOG_S("capabilities_empty", in_force(r->capabilities)),
+	    LOG_S("no_new_privs", in_force(r->no_new_privs)),
+	    LOG_S("landlock", in_force(r->landlock)), LOG_S("seccomp", in_force(r->seccomp)));
+}
+
+int
+daemon_confine(struct err *e)
+{
+	struct jail_report r;
+	const struct jail jail = {
+		.uid = self.bus.uid,
+		.gid = self.bus.gid,
+		.confined = true,
+		.refused = self.d->refused,
+		.memory_bytes = self.d->memory_bytes,
+		.open_files = FILES_CONFINED,
+	};
+
+	if (jail_enter(&jail, &r, e) < 0)
+		return -1;
+	tell_jail("jail of a process beside", &r);
+	return 0;
+}
+
+static int
+enter_jail(struct err *e)
+{
+	struct jail_report r;
+	const struct jail jail = {
+		.uid = self.bus.uid,
+		.gid = self.bus.gid,
+		.groups = self.groups,
+		.ngroups = self.ngroups,
+		.paths = self.paths,
+		.npaths = self.npaths,
+		.tcp_connect = bus_needs()->tcp_connect,
+		.tcp_bind = bus_needs()->tcp_bind,
+		.files = self.d->state,
+		.syscalls = self.d->syscalls,
+		.refused = self.d->refused,
+		.memory_bytes = self.d->memory_bytes,
+		.open_files = ((uint64_t)FILES_BASE << self.d->self) + self.more_files,
+	};
+
+	if (jail_enter(&jail, &r, e) < 0)
+		return -1;
+	tell_jail("jail", &r);
+	return 0;
+}
+
+/* ---- in it ---- */
+
+static void
+record(enum event event)
+{
+	char detail[160];
+	struct audit_event happened = { .event = (int)event, .detail = detail };
+	struct err e;
+
+	if (!self.spools || self.d->shared)
+		return;
+	snprintf(
+	    detail, sizeof detail, "%s %s, version %s", self.name, self.instance, CLOISTER_VERSION);
+	if (spool_record(&happened, &e) < 0)
+		log_error(
+		    "not recorded", LOG_S("event", word_text(SET_event, (int)event)), LOG_E(&e));
+	happened.detail = NULL; /* ours; uid and time are the event's */
+	message_clear(MSG_audit_event, &happened);
+}
+
+int
+daemon_spool(struct err *e)
+{
+	if (self.spools)
+		return 0;
+	if (self.state_fd < 0)
+		return err_set(e, ERR_unavailable, "there is no folder to keep events in");
+	if (spool_open(self.state_fd, self.spool_bytes, e) < 0)
+		return -1;
+	self.spools = true;
+	return 0;
+}
+
+static int
+open_spool(struct err *e)
+{
+	if (!self.d->state || self.d->shared || edge_find(self.d->self, PEER_auditd) == NULL)
+		return 0;
+	return daemon_spool(e);
+}
+
+static void
+end_when_idle(void *unused)
+{
+	/* What was recorded last can still be sent, to an auditd that is there to take it. */
+	bool sending = self.spools && spool_waiting() > 0 && bus_ready(PEER_auditd, NULL);
+
+	size_t open = bus_drain() + (self.d->drain == NULL ? 0 : self.d->drain());
+
+	(void)unused;
+	if ((open == 0 && !sending) || loop_now_ms() >= self.end_ms)
+		loop_stop();
+	else
+		loop_after(END_POLL_MS, end_when_idle, NULL);
+}
+
+static void
+begin_end(void)
+{
+	if (self.ending)
+		return;
+	self.ending = true;
+	self.end_ms = loop_now_ms() + (int64_t)self.drain_ms;
+	starter_tell("STOPPING=1");
+	log_info("draining", LOG_N("open", bus_drain()));
+	record(event_daemon_stopped);
+	end_when_idle(NULL);
+}
+
+static void
+on_signal(void *unused, uint32_t events)
+{
+	struct signalfd_siginfo info;
+
+	(void)unused;
+	(void)events;
+	if (read(self.signal_fd, &info, sizeof info) == (ssize_t)sizeof info)
+		begin_end();
+}
+
+void
+daemon_end(const char *why)
+{
+	if (why != NULL) {
+		self.failed = true;
+		log_error("ends", LOG_S("why", why));
+	}
+	begin_end();
+}
+
+static int
+start(struct err *e)
+{
+	if (enter_jail(e) < 0 || bus_start(e) < 0 || open_spool(e) < 0 ||
+	    loop_watch(self.signal_fd, EPOLLIN, on_signal, NULL, e) < 0)
+		return -1;
+	record(event_daemon_started);
+	if (self.d->start != NULL && self.d->start(e) < 0)
+		return -1;
+	starter_tell("READY=1");
+	if (starter_listens())
+		tell_load(NULL);
+	log_info("ready", LOG_S("instance", self.instance), LOG_S("version", CLOISTER_VERSION));
+	return 0;
+}
+
+static void
+stop(void)
+{
+	bus_stop();
+	if (self.d->stop != NULL)
+		self.d->stop();
+	if (self.spools)
+		spool_close();
+	loop_close();
+	log_info("ended");
+}
+
+int
+daemon_main(int argc, char **argv, const struct daemon *d)
+{
+	struct err e;
+
+	starter_settle();
+	/* The heap of a thread shrinks only after a look at /proc/sys/vm, for which the jail would
+	 * kill: ZeroMQ's threads share that of the first one, as small as it is. */
+	mallopt(M_ARENA_MAX, 1);
+	self.d = d;
+	self.name = edge_peer_name(d->self);
+	log_open(self.name, LOG_info);
+	read_settings(argc, argv);
+	if (prepare(&e) < 0 || start(&e) < 0) {
+		log_error("could not start", LOG_E(&e));
+		return 1;
+	}
+	if (loop_run(&e) < 0) {
+		log_error("loop", LOG_E(&e));
+		self.failed = true;
+	}
+	stop();
+	return self.failed ? 1 : 0;
+}

@@ -1,0 +1,582 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * settings.c - rows of a table, filled from four sources; and the table as --help and YAML.
+ *
+ * Trusts nothing about the sources but who may write them: the operator.  Whatever is not in the
+ * table, or out of its bounds, is refused by name, since a limit that is silently not set is worse
+ * than a daemon that does not start.
+ */
+#include "common/table/settings.h"
+
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <yaml.h>
+
+enum {
+	YAML_BYTES = 1 << 20,
+	NAME_BYTES = 128,
+};
+
+extern char **environ;
+
+struct tables {
+	const char *daemon;
+	const struct setting *table[2]; /* common, own */
+};
+
+/* Row i of both tables together, NULL behind the last. */
+static const struct setting *
+row_at(const struct tables *t, size_t i)
+{
+	for (size_t k = 0; k < COUNT(t->table); k++)
+		for (const struct setting *row = t->table[k]; row != NULL && row->name != NULL;
+		     row++)
+			if (i-- == 0)
+				return row;
+	return NULL;
+}
+
+static const struct setting *
+find(const struct tables *t, const char *name)
+{
+	const struct setting *row;
+
+	for (size_t i = 0; (row = row_at(t, i)) != NULL; i++)
+		if (strcmp(row->name, name) == 0)
+			return row;
+	return NULL;
+}
+
+/* ---- one value ---- */
+
+static int
+out_of_bounds(const struct setting *s, const char *from, const char *text, struct err *e)
+{
+	return err_set(e, ERR_invalid_argument,
+	    "%s: %s is '%.64s', allowed is %s%" PRId64 " to %" PRId64 "%s", from, s->name, text,
+	    s->kind == KIND_TEXT ? "a text of " : "a number from ", s->low, s->high,
+	    s->kind == KIND_TEXT ? " bytes" : "");
+}
+
+static int
+set_text(const struct setting *s, const char *from, const char *text, struct err *e)
+{
+	size_t size = strlen(text);
+	char **to = s->to;
+
+	if (size < (uint64_t)s->low || size > (uint64_t)s->high)
+		return out_of_bounds(s, from, text, e);
+	char *copy = strdup(text);
+	if (copy == NULL)
+		return err_sys(e, "%s: %s", from, s->name);
+	free(*to);
+	*to = copy;
+	return 0;
+}
+
+static int
+set_uint(const struct setting *s, const char *from, const char *text, struct err *e)
+{
+	char *end;
+
+	errno = 0;
+	unsigned long long value = strtoull(text, &end, 10);
+	if (!isdigit((unsigned char)*text) || *end != '\0' || errno != 0 ||
+	    value < (uint64_t)s->low || value > (uint64_t)s->high)
+		return out_of_bounds(s, from, text, e);
+	*(uint64_t *)s->to = value;
+	return 0;
+}
+
+static int
+set_real(const struct setting *s, const char *from, const char *text, struct err *e)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	if (end == text || *end != '\0' || !isfinite(value) || value < (double)s->low ||
+	    value > (double)s->high)
+		return out_of_bounds(s, from, text, e);
+	*(double *)s->to = value;
+	return 0;
+}
+
+static int
+set_flag(const struct setting *s, const char *from, const char *text, struct err *e)
+{
+	static const char *const words[][4] = { { "false", "no", "off", "0" },
+		{ "true", "yes", "on", "1" } };
+
+	for (size_t value = 0; value < 2; value++)
+		for (size_t i = 0; i < COUNT(words[value]); i++)
+			if (strcasecmp(text, words[value][i]) == 0) {
+				*(bool *)s->to = value != 0;
+				return 0;
+			}
+	return err_set(e, ERR_invalid_argument, "%s: %s is '%.64s', allowed is true or false", from,
+	    s->name, text);
+}
+
+static int
+set(const struct setting *s, const char *from, const char *text, struct err *e)
+{
+	switch (s->kind) {
+	case KIND_TEXT:
+		return set_text(s, from, text, e);
+	case KIND_UINT:
+		return set_uint(s, from, text, e);
+	case KIND_REAL:
+		return set_real(s, from, text, e);
+	case KIND_FLAG:
+		return set_flag(s, from, text, e);
+	default:
+		must(!"a kind that a setting cannot have");
+		return -1;
+	}
+}
+
+/* A scalar of YAML: in single quotes a line break would be read as a blank. */
+static void
+print_text(const char *text, FILE *to)
+{
+	bool plain = true;
+
+	for (const char *c = text; *c != '\0'; c++)
+		plain = plain && !iscntrl((unsigned char)*c);
+	fputc(plain ? '\'' : '"', to);
+	for (const char *c = text; *c != '\0'; c++)
+		if (iscntrl((unsigned char)*c) || (!plain && (*c == '"' || *c == '\\')))
+			fprintf(to, "\\x%02x", (unsigned)*c);
+		else
+			fputs(*c == '\'' && plain ? "''" : (const char[]){ *c, '\0' }, to);
+	fputc(plain ? '\'' : '"', to);
+}
+
+static void
+print_value(const struct setting *s, FILE *to)
+{
+	switch (s->kind) {
+	case KIND_UINT:
+		fprintf(to, "%" PRIu64, *(uint64_t *)s->to);
+		break;
+	case KIND_REAL:
+		fprintf(to, "%.15g", *(double *)s->to);
+		break;
+	case KIND_FLAG:
+		fputs(*(bool *)s->to ? "true" : "false", to);
+		break;
+	default:
+		print_text(*(char **)s->to, to);
+	}
+}
+
+/* ---- the sources ---- */
+
+static int
+read_defaults(const struct tables *t, struct err *e)
+{
+	const struct setting *row;
+
+	for (size_t i = 0; (row = row_at(t, i)) != NULL; i++) {
+		if (row->kind == KIND_TEXT)
+			*(char **)row->to = NULL;
+		if (set(row, "default", row->fallback, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static const char *
+scalar(yaml_document_t *doc, int index, const char *file, struct err *e)
+{
+	yaml_node_t *node = yaml_document_get_node(doc, index);
+	const char *text = (const char *)node->data.scalar.value;
+
+	if (node->type == YAML_SCALAR_NODE && strlen(text) == node->data.scalar.length)
+		return text;
+	err_set(e, ERR_invalid_argument, "%s:%zu: a single value is needed here", file,
+	    node->start_mark.line + 1);
+	return NULL;
+}
+
+static int
+read_mapping(const struct tables *t, yaml_document_t *doc, const yaml_node_t *map, const char *file,
+    struct err *e)
+{
+	for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top;
+	     p++) {
+		const char *name = scalar(doc, p->key, file, e);
+		const char *value = name == NULL ? NULL : scalar(doc, p->value, file, e);
+		const struct setting *row = value == NULL ? NULL : find(t, name);
+
+		if (value == NULL)
+			return -1;
+		if (row == NULL || strcmp(name, "config") == 0)
+			return err_set(e, ERR_invalid_argument,
+			    "%s: %s: unknown setting '%.64s'; --help lists them", file, t->daemon,
+			    name);
+		for (yaml_node_pair_t *other = map->data.mapping.pairs.start; other < p; other++)
+			if (strcmp(scalar(doc, other->key, file, e), name) == 0)
+				return err_set(
+				    e, ERR_invalid_argument, "%s: %s given twice", file, name);
+		if (set(row, file, value, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+read_document(const struct tables *t, yaml_document_t *doc, const char *file, struct err *e)
+{
+	yaml_node_t *root = yaml_document_get_root_node(doc);
+
+	if (root == NULL) /* an empty file */
+		return 0;
+	if (root->type != YAML_MAPPING_NODE)
+		return err_set(e, ERR_invalid_argument, "%s: not a mapping of daemons", file);
+	for (yaml_node_pair_t *p = root->data.mapping.pairs.start; p < root->data.mapping.pairs.top;
+	     p++) {
+		const char *name = scalar(doc, p->key, file, e);
+		yaml_node_t *value = yaml_document_get_node(doc, p->value);
+
+		if (name == NULL)
+			return -1;
+		if (edge_peer_parse(name) == PEER_none && strcmp(name, "supervisor") != 0 &&
+		    strcmp(name, t->daemon) != 0)
+			return err_set(
+			    e, ERR_invalid_argument, "%s: unknown daemon '%.64s'", file, name);
+		if (value->type != YAML_MAPPING_NODE)
+			return err_set(
+			    e, ERR_invalid_argument, "%s: %s: not a mapping", file, name);
+		if (strcmp(name, t->daemon) == 0 && read_mapping(t, doc, value, file, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+parse_yaml(const struct tables *t, const struct blob *text, const char *file, struct err *e)
+{
+	yaml_parser_t parser;
+	yaml_document_t doc;
+	int rc;
+
+	must(yaml_parser_initialize(&parser));
+	yaml_parser_set_input_string(&parser, text->data, text->size);
+	if (!yaml_parser_load(&parser, &doc)) {
+		rc = err_set(e, ERR_invalid_argument, "%s:%zu: %s", file,
+		    parser.problem_mark.line + 1, parser.problem ? parser.problem : "not YAML");
+	} else {
+		rc = read_document(t, &doc, file, e);
+		yaml_document_delete(&doc);
+	}
+	yaml_parser_delete(&parser);
+	return rc;
+}
+
+static int
+read_yaml(const struct tables *t, const char *file, struct err *e)
+{
+	struct blob text = { 0 };
+
+	if (fdio_load_given(file, YAML_BYTES, &text, e) < 0)
+		return err_add(e, "config");
+	int rc = parse_yaml(t, &text, file, e);
+	blob_clear(&text);
+	return rc;
+}
+
+/* "CLOISTER_EXECUTOR_" */
+static size_t
+prefix(const char *daemon, char out[NAME_BYTES])
+{
+	int n = snprintf(out, NAME_BYTES, "CLOISTER_%s_", daemon);
+
+	for (char *c = out; *c != '\0'; c++)
+		*c = (char)toupper((unsigned char)*c);
+	return (size_t)n;
+}
+
+/* The first of the old names that is set. */
+static const char *
+old_name(const struct setting *s, char out[NAME_BYTES])
+{
+	for (const char *at = s->also == NULL ? "" : s->also; *at != '\0';) {
+		size_t n = strcspn(at, " ");
+
+		snprintf(out, NAME_BYTES, "%.*s", (int)n, at);
+		if (getenv(out) != NULL)
+			return getenv(out);
+		at += n + strspn(at + n, " ");
+	}
+	return NULL;
+}
+
+static int
+read_old_names(const struct tables *t, const char *only, struct err *e)
+{
+	char name[NAME_BYTES];
+
+	const struct setting *row;
+
+	for (size_t i = 0; (row = row_at(t, i)) != NULL; i++) {
+		const char *value = old_name(row, name);
+
+		if (value == NULL || (only != NULL && strcmp(only, row->name) != 0))
+			continue;
+		if (set(row, name, value, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* name: what stands behind the prefix, with value behind its '='. */
+static int
+read_variable(const struct tables *t, const char *name, const char *only, struct err *e)
+{
+	const char *value = strchr(name, '=') + 1;
+	char lower[NAME_BYTES];
+
+	snprintf(lower, sizeof lower, "%.*s", (int)(value - 1 - name), name);
+	for (char *c = lower; *c != '\0'; c++)
+		*c = (char)tolower((unsigned char)*c);
+	if (only != NULL && strcmp(only, lower) != 0)
+		return 0;
+	const struct setting *row = find(t, lower);
+	if (row == NULL)
+		return err_set(e, ERR_invalid_argument,
+		    "environment: unknown setting %s of %s; --help lists them", lower, t->daemon);
+	return set(row, "environment", value, e);
+}
+
+/* only: that row and no complaint about others; NULL: all. */
+static int
+read_environment(const struct tables *t, const char *only, struct err *e)
+{
+	char begin[NAME_BYTES];
+	size_t skip = prefix(t->daemon, begin);
+
+	if (read_old_names(t, only, e) < 0)
+		return -1;
+	for (char **variable = environ; *variable != NULL; variable++)
+		if (strncmp(*variable, begin, skip) == 0 && strchr(*variable, '=') != NULL &&
+		    read_variable(t, *variable + skip, only, e) < 0)
+			return -1;
+	return 0;
+}
+
+/* "max-open" or "no-max-open" to the row; *value as given or implied, NULL: the next argument. */
+static const struct setting *
+find_flag(const struct tables *t, const char *flag, const char **value)
+{
+	char name[NAME_BYTES];
+
+	snprintf(name, sizeof name, "%.*s", (int)strcspn(flag, "="), flag);
+	for (char *c = name; (c = strchr(c, '-')) != NULL;)
+		*c = '_';
+	*value = strchr(flag, '=');
+	const struct setting *row = find(t, name);
+	if (*value != NULL) {
+		*value += 1;
+		return row;
+	}
+	if (row == NULL && strncmp(name, "no_", 3) == 0) {
+		row = find(t, name + 3);
+		*value = "false";
+		return row != NULL && row->kind == KIND_FLAG ? row : NULL;
+	}
+	if (row != NULL && row->kind == KIND_FLAG)
+		*value = "true";
+	return row;
+}
+
+static int
+read_flags(const struct tables *t, const char *only, int argc, char **argv, struct err *e)
+{
+	for (int i = 1; i < argc; i++) {
+		const char *value, *flag = argv[i];
+
+		if (strncmp(flag, "--", 2) != 0)
+			return err_set(e, ERR_invalid_argument,
+			    "unexpected argument '%.64s'; settings are --name=value, see --help",
+			    flag);
+		const struct setting *row = find_flag(t, flag + 2, &value);
+		if (row == NULL)
+			return err_set(e, ERR_invalid_argument,
+			    "unknown flag '%.64s'; --help lists them", flag);
+		if (value == NULL && (value = argv[++i]) == NULL)
+			return err_set(e, ERR_invalid_argument, "%s: a value is needed", flag);
+		if (only != NULL && strcmp(only, row->name) != 0)
+			continue;
+		if (set(row, flag, value, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int
+settings_read(const char *daemon, const struct setting *common, const struct setting *own, int argc,
+    char **argv, struct err *e)
+{
+	const struct tables t = { daemon, { common, own } };
+	const struct setting *config = find(&t, "config");
+
+	if (read_defaults(&t, e) < 0)
+		return -1;
+	if (config != NULL) {
+		if (read_environment(&t, "config", e) < 0 ||
+		    read_flags(&t, "config", argc, argv, e) < 0)
+			return -1;
+		const char *file = *(char **)config->to;
+		must(file != NULL);
+		if (*file != '\0' && read_yaml(&t, file, e) < 0)
+			return -1;
+	}
+	return read_environment(&t, NULL, e) < 0 ? -1 : read_flags(&t, NULL, argc, argv, e);
+}
+
+/* ---- to be read ---- */
+
+static void
+print_help(const struct tables *t, const char *summary)
+{
+	char begin[NAME_BYTES];
+
+	prefix(t->daemon, begin);
+	printf("%s: %s\n\nSettings: --name=value, or %sNAME in the environment, or\n"
+	       "\"%s: {name: value}\" in the YAML file that --config names; flags win, then the\n"
+	       "environment.  --print-settings shows what is in force, --version the version.\n\n",
+	    t->daemon, summary, begin, t->daemon);
+	const struct setting *row;
+
+	for (size_t i = 0; (row = row_at(t, i)) != NULL; i++) {
+		printf("  --");
+		for (const char *c = row->name; *c != '\0'; c++)
+			putchar(*c == '_' ? '-' : *c);
+		printf(
+		    "=%s\n        %s\n", *row->fallback == '\0' ? "''" : row->fallback, row->doc);
+		if (row->kind == KIND_FLAG)
+			puts("        true or false");
+		else
+			printf("        %" PRId64 " to %" PRId64 "%s\n", row->low, row->high,
+			    row->kind == KIND_TEXT ? " bytes" : "");
+		if (row->also != NULL)
+			printf("        also in the environment: %s\n", row->also);
+	}
+}
+
+static void
+print_settings(const struct tables *t)
+{
+	printf("%s:\n", t->daemon);
+	const struct setting *row;
+
+	for (size_t i = 0; (row = row_at(t, i)) != NULL; i++) {
+		if (strcmp(row->name, "config") == 0)
+			continue;
+		printf("  %s: ", row->name);
+		print_value(row, stdout);
+		putchar('\n');
+	}
+}
+
+/* Takes a word out of the arguments; was it there? */
+static bool
+take_word(int *argc, char **argv, const char *word)
+{
+	for (int i = 1; i < *argc; i++)
+		if (strcmp(argv[i], word) == 0) {
+			memmove(argv + i, argv + i + 1, (size_t)(*argc - i) * sizeof *argv);
+			*argc -= 1;
+			return true;
+		}
+	return false;
+}
+
+void
+settings_load(const char *daemon, const char *summary, const struct setting *common,
+    const struct setting *own, int argc, char **argv)
+{
+	const struct tables t = { daemon, { common, own } };
+	struct err e;
+
+	if (take_word(&argc, argv, "--help")) {
+		print_help(&t, summary);
+		exit(0);
+	}
+	if (take_word(&argc, argv, "--version")) {
+		puts(CLOISTER_VERSION);
+		exit(0);
+	}
+	bool print = take_word(&argc, argv, "--print-settings");
+	if (settings_read(daemon, common, own, argc, argv, &e) < 0) {
+		fprintf(stderr, "%s: %s\n", daemon, e.text);
+		exit(2);
+	}
+	if (!print)
+		return;
+	print_settings(&t);
+	exit(0);
+}
+
+/* ---- where things are ---- */
+
+static char *
+below(const char *folder, const char *name)
+{
+	char *path;
+
+	must(asprintf(&path, "%s/%s", folder, name) >= 0);
+	return path;
+}
+
+static char *
+default_run(void)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	char name[32];
+
+	if (geteuid() == 0)
+		return below("/run", "cloister");
+	if (runtime != NULL && *runtime == '/')
+		return below(runtime, "cloister");
+	snprintf(name, sizeof name, "cloister-%u", (unsigned)geteuid());
+	return below("/tmp", name);
+}
+
+static char *
+default_state(void)
+{
+	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+
+	if (geteuid() == 0)
+		return below("/var/lib", "cloister");
+	if (state != NULL && *state == '/')
+		return below(state, "cloister");
+	return below(home == NULL ? "" : home, ".local/state/cloister");
+}
+
+void
+settings_shared(
+    struct setting rows[SETTINGS_SHARED], char **run, char **state, char **config, char **log_level)
+{
+	const struct setting shared[SETTINGS_SHARED] = {
+		{ "run", KIND_TEXT, run, default_run(), 1, 90, "CLOISTER_RUN",
+		    "Folder of the endpoints, where daemons of one host meet." },
+		{ "state", KIND_TEXT, state, default_state(), 1, 4000, "CLOISTER_STATE",
+		    "Folder of what is kept; each daemon has one below it." },
+		{ "config", KIND_TEXT, config, "", 0, 4000, "CLOISTER_CONFIG",
+		    "YAML file with settings of the daemons." },
+		{ "log_level", KIND_TEXT, log_level, "info", 4, 5, "CLOISTER_LOG_LEVEL",
+		    "debug, info, warn or error." },
+	};
+
+	memcpy(rows, shared, sizeof shared);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * main.c - cloister-access: who may come in by HTTP; what `cloister token` and `cloister issuer`
+ * become.
+ *
+ * A program of its own because it fetches from the network and writes what the gateway only reads:
+ * the gateway itself asks nobody on the network, and can write nothing.  Trusts who runs it; of an
+ * issuer it believes what TLS vouches for, within bounds.
+ */
+#include "compose/cloister/access/access.h"
+
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+struct access access_options;
+
+/* clang-format off */
+static struct setting table[] = {
+	[SETTINGS_SHARED] =
+	{ "credentials", KIND_TEXT, &access_options.credentials, "", 0, 4000, NULL,
+	  "The folder, as the gateway's setting of that name; empty: credentials below state." },
+	{ "principal", KIND_TEXT, &access_options.principal, "", 0, 128, NULL,
+	  "token add: of whom a request with it is; empty: token:NAME. Tokens may share one." },
+	{ "namespace", KIND_TEXT, &access_options.namespace, "", 0, 64, NULL,
+	  "token add: the name space that it is held to; what one of them has, another has not." },
+	{ "scopes", KIND_TEXT, &access_options.scopes, "read,run,monitor", 0, 256, NULL,
+	  "token add: what it is good for, of read, run, monitor, web, host." },
+	{ "expires", KIND_TEXT, &access_options.expires, "", 0, 32, NULL,
+	  "token add: until when, as in 2027-01-31 or 2027-01-31T12:00:00Z (UTC); empty: for ever." },
+	{ "ca", KIND_TEXT, &access_options.ca, "", 0, 4000, NULL,
+	  "issuer fetch: a PEM file of authorities to trust instead of the system's." },
+	{ 0 },
+};
+
+const struct access_command access_commands[] = {
+	{ "token", "add", 1, "NAME [--principal=P] [--namespace=N] [--scopes=read,run] [--expires=2027-01-31]",
+	  token_on_add },
+	{ "token", "list", 0, "", token_on_list },
+	{ "token", "remove", 1, "NAME", token_on_remove },
+	{ "issuer", "fetch", 1, "URL [--ca=FILE]", issuer_on_fetch },
+	{ 0 },
+};
+/* clang-format on */
+
+int
+access_open(struct folder *folder, struct err *e)
+{
+	if (folder_open(access_options.credentials, access_options.state, folder, e) < 0)
+		return -1;
+	return flock(folder->fd, LOCK_EX) < 0 ? err_sys(e, "lock the folder of credentials") : 0;
+}
+
+/* Who made a link keeps what it leads to, and would put it back over what was written there. */
+int
+access_store(
+    const struct folder *folder, const char *name, const char *text, size_t size, struct err *e)
+{
+	struct stat st;
+
+	if (fstatat(folder->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode))
+		return err_set(e, ERR_denied,
+		    "%s is a link there, as in a mounted Secret, and nothing was written; do this "
+		    "in "
+		    "another folder (--credentials=FOLDER) with a copy of the file, then put that "
+		    "in "
+		    "the Secret, which the gateway follows",
+		    name);
+	return fdio_store(folder->fd, name, text, size, folder->owner == 0 ? 0640 : 0600, e);
+}
+
+static int
+show_usage(const char *noun)
+{
+	for (const struct access_command *c = access_commands; c->noun != NULL; c++)
+		if (strcmp(c->noun, noun) == 0)
+			fprintf(stderr, "usage: cloister %s %s %s\n", c->noun, c->verb, c->usage);
+	return 2;
+}
+
+/* Takes the verb and its arguments out of the line; -1: there are too many. */
+static int
+take_words(int *argc, char **argv, char *words[1 + ACCESS_ARGUMENTS])
+{
+	int rest = 1, found = 0;
+
+	for (int i = 1; i < *argc; i++)
+		if (strncmp(argv[i], "--", 2) == 0)
+			argv[rest++] = argv[i];
+		else if (found <= ACCESS_ARGUMENTS)
+			words[found++] = argv[i];
+		else
+			return -1;
+	argv[rest] = NULL;
+	*argc = rest;
+	return found;
+}
+
+static const struct access_command *
+find(const char *noun, const char *verb, int arguments)
+{
+	const struct access_command *c = access_commands;
+
+	while (c->noun != NULL && (strcmp(c->noun, noun) != 0 || strcmp(c->verb, verb) != 0 ||
+				      c->arguments != arguments))
+		c++;
+	return c->noun != NULL ? c : NULL;
+}
+
+/* argv[0] is "token" or "issuer". */
+int
+main(int argc, char **argv)
+{
+	char *words[1 + ACCESS_ARGUMENTS] = { 0 };
+	const char *noun = argc > 0 ? argv[0] : "token";
+	int found = take_words(&argc, argv, words);
+	const struct access_command *command = found < 1 ? NULL : find(noun, words[0], found - 1);
+	struct err e;
+
+	settings_shared(table, &access_options.run, &access_options.state, &access_options.config,
+	    &access_options.log_level);
+	settings_load("access", "who may come in by HTTP", NULL, table, argc, argv);
+	if (command == NULL)
+		return show_usage(noun);
+	if (command->run(words + 1, &e) == 0)
+		return 0;
+	fprintf(stderr, "cloister: %s %s: %s\n", noun, words[0], e.text);
+	return 1;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store.c - trusts the folder to be its user's.  The client may write the file at any moment; it
+ * does not lock it, so all that can be done is to look whether it is still what was read.
+ */
+#include "compose/cloister/config/store.h"
+
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { FILE_BYTES = 64 << 20 };
+
+static const char *
+name_of(const struct store *s)
+{
+	return strrchr(s->real, '/') + 1;
+}
+
+/* A link is followed once, here, so that what is replaced is the file and not the link. */
+static int
+resolve(struct store *s, struct err *e)
+{
+	struct stat link;
+
+	s->real = realpath(s->path, NULL);
+	if (s->real == NULL && errno == ENOENT && lstat(s->path, &link) == 0)
+		return err_set(e, ERR_not_found, "it is a link to nothing; remove it first");
+	if (s->real == NULL && errno != ENOENT)
+		return err_sys(e, "resolve");
+	if (s->real == NULL)
+		s->real = strdup(s->path);
+	must(s->real != NULL);
+	return 0;
+}
+
+static int
+load(struct store *s, struct err *e)
+{
+	if (fstatat(s->folder, name_of(s), &s->before, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : err_sys(e, "stat");
+	if (s->before.st_uid != geteuid())
+		return err_set(e, ERR_denied,
+		    "it belongs to another user (uid %u); run this as that one",
+		    (unsigned)s->before.st_uid);
+	return fdio_load(s->folder, name_of(s), FILE_BYTES, &s->text, e);
+}
+
+int
+store_open(struct store *s, const char *path, struct err *e)
+{
+	*s = (struct store){ .folder = -1, .path = path };
+	if (resolve(s, e) < 0)
+		return -1;
+
+	auto_free char *folder = strndup(s->real, (size_t)(name_of(s) - s->real));
+
+	s->folder = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (s->folder >= 0)
+		return load(s, e);
+	return errno == ENOENT ? 0 : err_sys(e, "open its folder");
+}
+
+static int
+make_folder(struct store *s, struct err *e)
+{
+	auto_free char *folder = strndup(s->real, (size_t)(name_of(s) - s->real));
+
+	if (s->folder < 0)
+		s->folder = fdio_folder(AT_FDCWD, folder, 0700, e);
+	return s->folder < 0 ? -1 : 0;
+}
+
+static int
+check_unchanged(const struct store *s, struct err *e)
+{
+	struct stat now = { .st_size = 0 };
+
+	if (fstatat(s->folder, name_of(s), &now, AT_SYMLINK_NOFOLLOW) < 0 && errno != ENOENT)
+		return err_sys(e, "stat");
+	if (now.st_ino == s->before.st_ino && now.st_size == s->before.st_size &&
+	    now.st_mtim.tv_sec == s->before.st_mtim.tv_sec &&
+	    now.st_mtim.tv_nsec == s->before.st_mtim.tv_nsec)
+		return 0;
+	return err_set(
+	    e, ERR_unavailable, "it was written in the meantime; close the client and try again");
+}
+
+static bool
+exists(const struct store *s, const char *name)
+{
+	struct stat st;
+
+	return fstatat(s->folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* mcp.json.20261121T150405Z.backup; where that is there, .2 and so on before the last part. */
+static int
+keep_old(struct store *s, char **backup, struct err *e)
+{
+	char when[32];
+	time_t now = time(NULL);
+	auto_free char *name = NULL;
+
+	strftime(when, sizeof when, "%Y%m%dT%H%M%SZ", gmtime(&now));
+	must(asprintf(&name, "%s.%s.backup", name_of(s), when) > 0);
+	for (int n = 2; exists(s, name); n++) {
+		free(name);
+		must(asprintf(&name, "%s.%s.%d.backup", name_of(s), when, n) > 0);
+	}
+	if (fdio_store(s->folder, name, s->text.data, s->text.size, s->before.st_mode & 0777, e) <
+	    0)
+		return err_add(e, "keep the old text");
+	must(asprintf(backup, "%.*s%s", (int)(name_of(s) - s->real), s->real, name) > 0);
+	return 0;
+}
+
+int
+store_save(struct store *s, const char *text, char **backup, struct err *e)
+{
+	bool old = s->before.st_ino != 0;
+	mode_t mode = old ? s->before.st_mode & 0777 : 0600;
+
+	*backup = NULL;
+	if (make_folder(s, e) < 0 || (old && keep_old(s, backup, e) < 0) ||
+	    check_unchanged(s, e) < 0)
+		return -1;
+	return fdio_store(s->folder, name_of(s), text, strlen(text), mode, e);
+}
+
+void
+store_close(struct store *s)
+{
+	if (s->folder >= 0)
+		close(s->folder);
+	free(s->real);
+	blob_clear(&s->text);
+}

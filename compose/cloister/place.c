@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * place.c - settings of the command, and paths made of them.
+ *
+ * Trusts the user who runs it, and nobody else's folders: what is below /tmp may have been put
+ * there by another.
+ */
+#include "compose/cloister/place.h"
+
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
+#include "common/table/settings.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct place place;
+
+/* clang-format off */
+static struct setting table[] = {
+	[SETTINGS_SHARED] =
+	{ "idle_s", KIND_UINT, &place.idle_s, "60", 0, 86400, NULL,
+	  "Daemons that were started on demand end when no client has needed them for so many seconds." },
+	{ "stop_s", KIND_UINT, &place.stop_s, "15", 0, 3600, NULL,
+	  "Daemons that have not stopped after so many seconds are killed; more than their drain_ms." },
+	{ "foreground", KIND_FLAG, &place.foreground, "false", 0, 1, NULL,
+	  "Stay in the foreground and log to stderr." },
+	{ "on_demand", KIND_FLAG, &place.on_demand, "false", 0, 1, NULL,
+	  "End when idle, as the one that `cloister serve` starts does." },
+	{ "lease", KIND_UINT, &place.lease, "0", 0, 65535, NULL,
+	  "A descriptor that is the first lease, as `cloister serve` hands over; 0: none." },
+	{ 0 },
+};
+/* clang-format on */
+
+/* ---- settings ---- */
+
+/* A supervisor that is detached has another current folder. */
+static int
+make_absolute(char **text, struct err *e)
+{
+	char here[PLACE_PATH], *whole = NULL;
+
+	if (**text == '/' || **text == '\0')
+		return 0;
+	if (getcwd(here, sizeof(here)) == NULL || asprintf(&whole, "%s/%s", here, *text) < 0)
+		return err_sys(e, "current folder");
+	free(*text);
+	*text = whole;
+	return 0;
+}
+
+/* Before its names are looked at. */
+static void
+fill_table(void)
+{
+	if (table[0].name == NULL)
+		settings_shared(table, &place.run, &place.state, &place.config, &place.log_level);
+}
+
+static int
+complete(struct err *e)
+{
+	if (make_absolute(&place.run, e) < 0 || make_absolute(&place.state, e) < 0)
+		return -1;
+	return make_absolute(&place.config, e);
+}
+
+void
+place_load(const char *summary, int argc, char **argv)
+{
+	struct err e;
+
+	fill_table();
+	settings_load("supervisor", summary, NULL, table, argc, argv);
+	if (complete(&e) == 0)
+		return;
+	fprintf(stderr, "cloister: %s\n", e.text);
+	exit(1);
+}
+
+/* Which setting is "--idle-s=5" or "--idle-s"?  NULL: none of the command's. */
+static const struct setting *
+row_of(const char *argument)
+{
+	char name[32];
+
+	if (strncmp(argument, "--", 2) != 0)
+		return NULL;
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(argument + 2, "="), argument + 2);
+	for (char *c = name; (c = strchr(c, '-')) != NULL;)
+		*c = '_';
+	for (const struct setting *row = table; row->name != NULL; row++)
+		if (strcmp(row->name, name) == 0)
+			return row;
+	return NULL;
+}
+
+static bool
+is_shared(const struct setting *row)
+{
+	return row < table + SETTINGS_SHARED;
+}
+
+int
+place_split(const char *summary, int argc, char **argv)
+{
+	auto_free char **ours = calloc((size_t)argc + 1, sizeof(*ours));
+	int nours = 1, rest = 1;
+
+	must(ours != NULL);
+	fill_table();
+	ours[0] = argv[0];
+	for (int i = 1; i < argc; i++) {
+		const struct setting *row = row_of(argv[i]);
+		int parts = row != NULL && row->kind != KIND_FLAG && strchr(argv[i], '=') == NULL &&
+		                    i + 1 < argc
+		                ? 2
+		                : 1;
+
+		for (int part = 0; part < parts; part++) {
+			char *argument = argv[i + part];
+
+			if (row != NULL)
+				ours[nours++] = argument;
+			if (row == NULL || is_shared(row))
+				argv[rest++] = argument;
+		}
+		i += parts - 1;
+	}
+	argv[rest] = NULL;
+	place_load(summary, nours, ours);
+	return rest;
+}
+
+/* What is for the moment rather than for the place. */
+static bool
+is_momentary(const struct setting *row)
+{
+	return row->kind == KIND_FLAG || row->to == &place.lease;
+}
+
+static char *
+flag_of(const struct setting *row)
+{
+	char *flag;
+	int size = row->kind == KIND_TEXT
+	               ? asprintf(&flag, "--%s=%s", row->name, *(char **)row->to)
+	               : asprintf(&flag, "--%s=%" PRIu64, row->name, *(uint64_t *)row->to);
+
+	must(size > 0);
+	return flag;
+}
+
+size_t
+place_flags(bool daemon, const char *argv[PLACE_FLAGS])
+{
+	size_t count = 0;
+
+	for (const struct setting *row = table; row->name != NULL; row++) {
+		if (is_momentary(row) || (daemon && !is_shared(row)))
+			continue;
+		must(count < PLACE_FLAGS);
+		argv[count++] = flag_of(row);
+	}
+	return count;
+}
+
+/* ---- folders and programs ---- */
+
+static int
+open_own(const char *path, mode_t mode, struct err *e)
+{
+	auto_fd int fd = fdio_folder(AT_FDCWD, path, mode, e);
+	struct stat st;
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) < 0)
+		return err_sys(e, "stat %s", path);
+	if (st.st_uid != geteuid())
+		return err_set(e, ERR_denied, "%s belongs to uid %u; name another folder", path,
+		    (unsigned)st.st_uid);
+	if ((st.st_mode & 022) != 0)
+		return err_set(e, ERR_denied, "%s can be written by others; make it mode %o", path,
+		    (unsigned)mode);
+	return take_fd(&fd);
+}
+
+/* Daemons with users of their own pass through the folder to theirs. */
+static mode_t
+folder_mode(void)
+{
+	return geteuid() == 0 ? 0755 : 0700;
+}
+
+int
+place_open_run(struct err *e)
+{
+	return open_own(place.run, folder_mode(), e);
+}
+
+int
+place_open_state(struct err *e)
+{
+	return open_own(place.state, folder_mode(), e);
+}
+
+int
+place_socket(const char *name, char path[PLACE_SOCKET], struct err *e)
+{
+	if (snprintf(path, PLACE_SOCKET, "%s/%s", place.run, name) >= PLACE_SOCKET)
+		return err_set(e, ERR_invalid_argument,
+		    "run: %s is too long for the path of a socket; at most %zu bytes", place.run,
+		    PLACE_SOCKET - strlen(name) - 2);
+	return 0;
+}
+
+int
+place_self(char path[PLACE_PATH], struct err *e)
+{
+	ssize_t n = readlink("/proc/self/exe", path, PLACE_PATH - 1);
+
+	if (n < 0)
+		return err_sys(e, "readlink /proc/self/exe");
+	path[n] = '\0';
+	return 0;
+}
+
+/* In the build all programs lie together; installed, the daemons are in libexec. */
+int
+place_program(const char *name, char path[PLACE_PATH], struct err *e)
+{
+	static const char *const folders[] = { "", "../libexec/cloister/" };
+	char self[PLACE_PATH];
+
+	if (place_self(self, e) < 0)
+		return -1;
+
+	int folder = (int)(strrchr(self, '/') - self);
+
+	for (size_t i = 0; i < COUNT(folders); i++)
+		if (snprintf(path, PLACE_PATH, "%.*s/%s%s", folder, self, folders[i], name) <
+			PLACE_PATH &&
+		    access(path, X_OK) == 0)
+			return 0;
+	return err_set(
+	    e, ERR_not_found, "%s is not beside %s, nor in ../libexec/cloister", name, self);
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reach.c - connects to a user's supervisor, or makes one.
+ *
+ * Trusts whoever listens only after the kernel says that it is this user (or root): the folder may
+ * be below /tmp.  Waits a bounded time for anything.
+ */
+#include "compose/cloister/reach.h"
+
+#include "compose/cloister/place.h"
+#include "compose/cloister/supervisor/logfile.h"
+
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+enum {
+	ANSWER_BYTES = 65536,
+	ANSWER_S = 2,
+	DOWN_S = 30,
+};
+
+static int
+connect_to(const char *path, struct err *e)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	auto_fd int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct ucred who;
+	socklen_t size = sizeof(who);
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	if (fd < 0)
+		return err_sys(e, "socket");
+	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
+		err_sys(e, "connect to %s", path);
+		if (errno == ENOENT || errno == ECONNREFUSED)
+			e->code = ERR_not_found;
+		return -1;
+	}
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) < 0)
+		return err_sys(e, "who listens at %s", path);
+	if (who.uid != geteuid() && who.uid != 0)
+		return err_set(e, ERR_denied, "%s is served by uid %u, not by this user", path,
+		    (unsigned)who.uid);
+	return take_fd(&fd);
+}
+
+static int
+reach(int patience_s, struct err *e)
+{
+	char path[PLACE_SOCKET];
+
+	if (place_socket("supervisor.sock", path, e) < 0)
+		return -1;
+
+	int fd = connect_to(path, e);
+
+	if (fd >= 0)
+		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){ .tv_sec = patience_s },
+		    sizeof(struct timeval));
+	return fd;
+}
+
+/* One line, without its end, of malloc. */
+static char *
+read_answer(int fd, struct err *e)
+{
+	auto_free char *text = malloc(ANSWER_BYTES);
+	size_t have = 0;
+
+	if (text == NULL) {
+		err_sys(e, "answer");
+		return NULL;
+	}
+	while (have < ANSWER_BYTES) {
+		ssize_t n = read(fd, text + have, ANSWER_BYTES - have);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		have += (size_t)n;
+		if (text[have - 1] == '\n') {
+			text[have - 1] = '\0';
+			return take_ptr(text);
+		}
+	}
+	/* One that is about to end shuts its door on whoever has just come. */
+	err_set(e, ERR_not_found, "the supervisor did not answer");
+	return NULL;
+}
+
+/* given: a descriptor to hand over, or -1. */
+static char *
+ask(int fd, const char *line, int given, struct err *e)
+{
+	if (fdio_send(fd, line, strlen(line), &given, given >= 0) < 0) {
+		err_sys(e, "ask the supervisor");
+		e->code = ERR_not_found;
+		return NULL;
+	}
+	return read_answer(fd, e);
+}
+
+static int
+expect_ok(int fd, const char *line, int given, struct err *e)
+{
+	auto_free char *text = ask(fd, line, given, e);
+
+	if (text == NULL)
+		return -1;
+	if (strcmp(text, "ok") != 0)
+		return err_set(e, ERR_unavailable, "the supervisor says: %.100s", text);
+	return 0;
+}
+
+int
+reach_lease(struct err *e)
+{
+	auto_fd int fd = reach(ANSWER_S, e);
+
+	if (fd < 0 || expect_ok(fd, "lease\n", -1, e) < 0)
+		return -1;
+	return take_fd(&fd);
+}
+
+int
+reach_give(int lease, struct err *e)
+{
+	auto_fd int fd = reach(ANSWER_S, e);
+
+	return fd < 0 ? -1 : expect_ok(fd, "adopt\n", lease, e);
+}
+
+int
+reach_stay(struct err *e)
+{
+	auto_fd int fd = reach(ANSWER_S, e);
+
+	return fd < 0 ? -1 : expect_ok(fd, "stay\n", -1, e);
+}
+
+char *
+reach_status(struct err *e)
+{
+	auto_fd int fd = reach(ANSWER_S, e);
+
+	return fd < 0 ? NULL : ask(fd, "status\n", -1, e);
+}
+
+int
+reach_down(struct err *e)
+{
+	auto_fd int fd = reach(DOWN_S, e);
+
+	return fd < 0 ? -1 : expect_ok(fd, "down\n", -1, e);
+}
+
+/* ---- starting one ---- */
+
+/* The log instead of the caller's streams. */
+static int
+change_streams(struct err *e)
+{
+	auto_fd int folder = place_open_state(e);
+	auto_fd int log = folder < 0 ? -1 : logfile_append(folder, e);
+	auto_fd int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	if (log < 0)
+		return -1;
+	if (null < 0 || dup2(null, 0) < 0 || dup2(log, 1) < 0 || dup2(log, 2) < 0 || chdir("/") < 0)
+		return err_sys(e, "leave the caller's streams");
+	return 0;
+}
+
+/* Descriptor 3 is the lease, and nothing else of the caller's stays open. */
+static int
+keep_lease(int lease)
+{
+	if (lease < 0)
+		return close_range(3, ~0U, 0);
+	if (lease != 3 ? dup2(lease, 3) < 0 : fcntl(3, F_SETFD, 0) < 0)
+		return -1;
+	return close_range(4, ~0U, 0);
+}
+
+static void
+become_supervisor(int lease)
+{
+	char self[PLACE_PATH];
+	const char *argv[PLACE_FLAGS + 8] = { self, "up", "--foreground" };
+	size_t count = 3 + place_flags(false, argv + 3);
+	struct err e;
+
+	if (lease >= 0) {
+		argv[count++] = "--on-demand";
+		argv[count++] = "--lease=3";
+	}
+	if (place_self(self, &e) < 0 || change_streams(&e) < 0) {
+		fprintf(stderr, "cloister: %s\n", e.text);
+		_exit(1);
+	}
+	if (keep_lease(lease) == 0)
+		execv(self, (char *const *)argv);
+	_exit(127);
+}
+
+int
+reach_start(int lease, struct err *e)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid < 0)
+		return err_sys(e, "fork");
+	if (pid == 0) {
+		setsid();
+		pid = fork();
+		if (pid == 0)
+			become_supervisor(lease);
+		_exit(pid < 0);
+	}
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+	}
+	if (status != 0)
+		return err_set(e, ERR_unavailable, "the supervisor could not be started");
+	return 0;
+}
+
+bool
+reach_daemons_run(void)
+{
+	char path[PLACE_SOCKET];
+	struct err e;
+
+	if (place_socket("gateway-executor/1", path, &e) < 0)
+		return false;
+
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	auto_fd int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	memcpy(address.sun_path, path, sizeof(path));
+	return fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0;
+}

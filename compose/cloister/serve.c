@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * serve.c - takes a lease on the user's daemons and becomes the gateway.
+ *
+ * Waits for no daemon: where none runs, the supervisor that is started gets one end of a socket
+ * pair as its first lease, and the gateway answers server/discover while the others come up.
+ */
+#include "compose/cloister/serve.h"
+
+#include "compose/cloister/place.h"
+#include "compose/cloister/reach.h"
+
+#include "common/base/auto.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/socket.h>
+
+enum { MAX_ARGUMENTS = 64 };
+
+static int
+start_with_lease(struct err *e)
+{
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+		return err_sys(e, "socketpair");
+
+	auto_fd int mine = pair[0], theirs = pair[1];
+
+	return reach_start(theirs, e) < 0 ? -1 : take_fd(&mine);
+}
+
+/* The lease; 0: none is needed; -1: *e. */
+static int
+take_lease(struct err *e)
+{
+	auto_fd int run = place_open_run(e);
+
+	if (run < 0)
+		return -1;
+
+	int lease = reach_lease(e);
+
+	if (lease >= 0 || e->code != ERR_not_found)
+		return lease;
+	return reach_daemons_run() ? 0 : start_with_lease(e);
+}
+
+static int
+become_gateway(int argc, char **argv, int lease, struct err *e)
+{
+	char path[PLACE_PATH];
+	const char *line[MAX_ARGUMENTS + 3] = { path };
+
+	if (argc > MAX_ARGUMENTS)
+		return err_set(e, ERR_invalid_argument, "more than %d arguments", MAX_ARGUMENTS);
+	if (place_program("cloister-gateway", path, e) < 0)
+		return -1;
+	for (int i = 1; i < argc; i++)
+		line[i] = argv[i];
+	if (lease > 0) {
+		line[argc] = "--lease=3";
+		line[argc + 1] = "--keep-fds=1";
+		if (lease != 3 ? dup2(lease, 3) < 0 : fcntl(3, F_SETFD, 0) < 0)
+			return err_sys(e, "hand over the lease");
+	}
+	execv(path, (char *const *)line);
+	return err_sys(e, "start %s", path);
+}
+
+int
+serve_run(int argc, char **argv)
+{
+	struct err e;
+
+	argc = place_split("serve", argc, argv);
+
+	int lease = take_lease(&e);
+
+	if (lease < 0 || become_gateway(argc, argv, lease, &e) < 0)
+		fprintf(stderr, "cloister: %s\n", e.text);
+	return 1;
+}

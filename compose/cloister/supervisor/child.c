@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * child.c - a table of daemons, a process for each, and patience that grows when one keeps ending.
+ *
+ * The first restart is immediate, for a crash must cost its callers as little as can be; who ends
+ * again and again waits up to five seconds.  A child is told by the kernel when the supervisor
+ * dies, so that nothing is left of either.
+ */
+#include "compose/cloister/supervisor/child.h"
+
+#include "compose/cloister/place.h"
+#include "compose/cloister/supervisor/kept.h"
+
+#include "common/base/auto.h"
+#include "common/base/log.h"
+#include "common/base/loop.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+enum {
+	STEADY_MS = 10000, /* who lived as long is no longer one that keeps ending */
+	DELAY_MIN_MS = 100,
+	DELAY_MAX_MS = 5000,
+};
+
+struct child {
+	const char *name;
+	pid_t pid; /* 0: not running */
+	int pidfd;
+	int64_t started_ms;
+	uint64_t restarts, early_ends, timer;
+	bool ready, told_to_stop;
+	size_t keeps; /* descriptors that are kept for its next life, at most */
+	struct kept kept;
+	char status[128], last_end[48];
+};
+
+/* In the order of starting: who is asked before who asks. */
+static struct child children[] = {
+	{ .name = "auditd" },
+	{ .name = "snapshotd" },
+	{ .name = "validator" },
+	{ .name = "executor", .keeps = KEPT_MAX },
+};
+
+static bool stopping;
+static void (*stopped)(void);
+
+static void start(void *self);
+static void stop_next(void);
+
+/* ---- the end of one ---- */
+
+static void
+describe_end(struct child *c, int status)
+{
+	if (WIFSIGNALED(status))
+		snprintf(c->last_end, sizeof(c->last_end), "signal %d (%s)", WTERMSIG(status),
+		    sigabbrev_np(WTERMSIG(status)) ?: "unknown");
+	else
+		snprintf(c->last_end, sizeof(c->last_end), "status %d", WEXITSTATUS(status));
+}
+
+static int64_t
+delay_of(struct child *c)
+{
+	int64_t delay = DELAY_MIN_MS;
+
+	if (loop_now_ms() - c->started_ms >= STEADY_MS)
+		c->early_ends = 0;
+	if (c->early_ends++ == 0)
+		return 0;
+	for (uint64_t i = 2; i < c->early_ends && delay < DELAY_MAX_MS; i++)
+		delay *= 2;
+	return delay < DELAY_MAX_MS ? delay : DELAY_MAX_MS;
+}
+
+static void
+forget(struct child *c)
+{
+	loop_forget(c->pidfd);
+	close(c->pidfd);
+	c->pid = 0;
+	c->ready = false;
+	c->status[0] = '\0';
+}
+
+static void
+on_end(void *self, uint32_t events)
+{
+	struct child *c = self;
+	int status;
+
+	(void)events;
+	if (waitpid(c->pid, &status, WNOHANG) != c->pid)
+		return;
+	describe_end(c, status);
+	forget(c);
+	if (stopping) {
+		kept_clear(&c->kept);
+		stop_next();
+		return;
+	}
+
+	int64_t delay = delay_of(c);
+
+	c->restarts++;
+	log_warn("a daemon ended and is started again", LOG_S("name", c->name),
+	    LOG_S("end", c->last_end), LOG_N("restarts", c->restarts), LOG_N("delay_ms", delay));
+	c->timer = loop_after(delay, start, c);
+}
+
+/* ---- the start of one ---- */
+
+/* Between fork and exec: only what is safe there, and nothing that ends in this process. */
+static void
+become(const struct child *c, char *const argv[], pid_t parent)
+{
+	sigset_t none;
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	sigemptyset(&none);
+	/* The terminal's signals are the supervisor's; it decides who stops when. */
+	setsid();
+	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0 ||
+	    sigprocmask(SIG_SETMASK, &none, NULL) < 0 || prctl(PR_SET_PDEATHSIG, SIGTERM) < 0)
+		_exit(126);
+	if (getppid() != parent)
+		_exit(125);
+	if (kept_hand_over(&c->kept) < 0)
+		_exit(124);
+	execv(argv[0], argv);
+	_exit(127);
+}
+
+static int
+spawn(struct child *c, char *const argv[], struct err *e)
+{
+	pid_t parent = getpid();
+
+	kept_describe(&c->kept, c->keeps);
+	c->pid = fork();
+	if (c->pid < 0) {
+		c->pid = 0;
+		return err_sys(e, "fork");
+	}
+	if (c->pid == 0)
+		become(c, argv, parent);
+	c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
+	if (c->pidfd >= 0 && loop_watch(c->pidfd, EPOLLIN, on_end, c, e) == 0)
+		return 0;
+	if (c->pidfd < 0)
+		err_sys(e, "pidfd_open");
+	else
+		close(c->pidfd);
+	kill(c->pid, SIGKILL);
+	waitpid(c->pid, NULL, 0);
+	c->pid = 0;
+	return -1;
+}
+
+static int
+try_start(struct child *c, struct err *e)
+{
+	char path[PLACE_PATH], name[64];
+	const char *argv[PLACE_FLAGS + 2] = { path };
+	size_t count = place_flags(true, argv + 1);
+
+	snprintf(name, sizeof(name), "cloister-%s", c->name);
+	c->started_ms = loop_now_ms();
+
+	int status = place_program(name, path, e) < 0 ? -1 : spawn(c, (char *const *)argv, e);
+
+	while (count > 0)
+		free((void *)argv[count--]);
+	return status;
+}
+
+static void
+start(void *self)
+{
+	struct child *c = self;
+	struct err e;
+
+	c->timer = 0;
+	if (try_start(c, &e) == 0)
+		return;
+	log_error("a daemon could not be started", LOG_S("name", c->name), LOG_E(&e));
+	snprintf(c->last_end, sizeof(c->last_end), "not started");
+	c->timer = loop_after(DELAY_MAX_MS, start, c);
+}
+
+int
+child_start_all(struct err *e)
+{
+	char path[PLACE_PATH], name[64];
+
+	kept_announce();
+	for (struct child *c = children; c < children + COUNT(children); c++) {
+		snprintf(name, sizeof(name), "cloister-%s", c->name);
+		if (place_program(name, path, e) < 0)
+			return -1;
+	}
+	for (struct child *c = children; c < children + COUNT(children); c++)
+		start(c);
+	return 0;
+}
+
+/* ---- stopping ---- */
+
+static void
+kill_rest(void *self)
+{
+	(void)self;
+	for (struct child *c = children; c < children + COUNT(children); c++)
+		if (c->pid != 0) {
+			log_warn("a daemon did not stop and is killed", LOG_S("name", c->name));
+			c->told_to_stop = true;
+			kill(c->pid, SIGKILL);
+		}
+}
+
+static void
+stop_next(void)
+{
+	for (struct child *c = children + COUNT(children) - 1; c >= children; c--) {
+		if (c->pid == 0)
+			continue;
+		if (!c->told_to_stop)
+			kill(c->pid, SIGTERM);
+		c->told_to_stop = true;
+		return;
+	}
+	stopped();
+}
+
+void
+child_stop_all(void (*done)(void))
+{
+	stopping = true;
+	stopped = done;
+	for (struct child *c = children; c < children + COUNT(children); c++)
+		loop_unset(c->timer);
+	loop_after((int64_t)place.stop_s * 1000, kill_rest, NULL);
+	stop_next();
+}
+
+/* ---- what is known of them ---- */
+
+void
+child_says(pid_t pid, bool ready, const char *status)
+{
+	for (struct child *c = children; c < children + COUNT(children); c++) {
+		if (c->pid == 0 || c->pid != pid)
+			continue;
+		c->ready |= ready;
+		if (status != NULL)
+			snprintf(c->status, sizeof(c->status), "%s", status);
+	}
+}
+
+struct kept *
+child_kept(pid_t pid)
+{
+	for (struct child *c = children; c < children + COUNT(children); c++)
+		if (c->pid != 0 && c->pid == pid && c->keeps > 0 && !stopping)
+			return &c->kept;
+	return NULL;
+}
+
+bool
+child_all_ready(void)
+{
+	for (struct child *c = children; c < children + COUNT(children); c++)
+		if (!c->ready)
+			return false;
+	return true;
+}
+
+/* Of "3 running, 0 queued, room for 13", as common/daemon/daemon.c says it. */
+static json_int_t
+number_behind(const char *text, const char *words)
+{
+	const char *at = strstr(text, words);
+
+	return at == NULL ? 0 : (json_int_t)strtoul(at + strlen(words), NULL, 10);
+}
+
+static json_t *
+describe(const struct child *c)
+{
+	json_t *out = json_pack("{s:s, s:b, s:I}", "name", c->name, "ready", c->ready, "restarts",
+	    (json_int_t)c->restarts);
+
+	if (c->pid != 0) {
+		json_object_set_new(out, "pid", json_integer(c->pid));
+		json_object_set_new(out, "uptime_ms", json_integer(loop_now_ms() - c->started_ms));
+	}
+	if (strstr(c->status, "room for ") != NULL)
+		json_object_set_new(out, "load",
+		    json_pack("{s:I, s:I, s:I}", "running", number_behind(c->status, ""), "queued",
+			number_behind(c->status, "running, "), "room",
+			number_behind(c->status, "room for ")));
+	if (c->last_end[0] != '\0')
+		json_object_set_new(out, "last_end", json_string(c->last_end));
+	return out;
+}
+
+json_t *
+child_describe(void)
+{
+	json_t *out = json_array();
+
+	for (struct child *c = children; c < children + COUNT(children); c++)
+		json_array_append_new(out, describe(c));
+	return out;
+}

@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cage.c - a process of the builder's goes into a box.
+ *
+ * Theory of operation.  There are two ways in.  The first process of a box, its place, was cloned
+ * into new mount, pid, ipc and uts namespaces, as pid 1, with a copy of the template's mounts
+ * (root.c); it makes the rest and hands descriptors of all of them to the builder.  A program was
+ * cloned into that pid namespace, by the builder or as a fork of a zygote, and joins the others.
+ * Both come with the builder's capabilities, and from here on only lose:
+ *
+ *   cgroup    joins the groups, then the cgroup namespace, so that it sees none but its own; first
+ *             to be killed when the host runs out of memory
+ *   mounts    a place: the builder's /proc goes, its own comes; /tmp and /workspace are moved in
+ *   user      the workspace's uid on the host, then a user namespace in which that is 1000: a
+ *             namespace that owns none of the others, so nothing in it can be mounted or set up;
+ *             then no capability is left, nor can one be got
+ *   landlock  the file system once more, by path; no signal and no abstract socket outwards
+ *   limits    rlimits; no core, ever.  After the last descriptor was opened: this process still has
+ *             a copy of all the builder's, which alone may be more than the guest may have
+ *   verify    all of this is read back from the kernel
+ *   seccomp   last, since all of the above needs calls that a guest has not
+ *
+ * A layer that fails is noted with its errno.  Whether the program then runs at all is decided at
+ * the end, by layers.def; a step that fails as such ends it.  The process is single-threaded from
+ * clone on, so no layer can be missing on another thread.  A place runs nothing but init.c, which
+ * reads no input, so it goes without Landlock and keeps the builder's seccomp program: the kernel
+ * frees one program a box less (limits/pace.h says why that counts).
+ */
+#include "executor/builder/confine/cage.h"
+
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
+#include "executor/builder/confine/caps.h"
+#include "executor/builder/confine/fence.h"
+#include "executor/builder/confine/rlimits.h"
+#include "executor/guest/protocol.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <linux/securebits.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+enum {
+	REPORT = GUEST_CONTROL_FD + 1,
+};
+
+/* What is known of the layers so far; errors in it end the box. */
+struct entry {
+	const struct cage *cage;
+	struct cage_report report;
+	int null; /* /dev/null */
+	int tell; /* where the report goes */
+};
+
+static void
+hold(struct entry *in, enum layer layer)
+{
+	in->report.layers.in_force |= 1ull << layer;
+}
+
+static void
+miss(struct entry *in, enum layer layer)
+{
+	in->report.layers.why[layer] = (uint8_t)errno;
+}
+
+static bool
+is_steward(const struct entry *in)
+{
+	return in->cage->kind == CAGE_STEWARD;
+}
+
+static bool
+is_place(const struct entry *in)
+{
+	return in->cage->kind == CAGE_PLACE;
+}
+
+/* 0 also where there is none to join. */
+static int
+join(const struct entry *in, enum host_namespace n, int type, struct err *e)
+{
+	int space = in->cage->spaces[n];
+
+	return space < 0 || setns(space, type) == 0
+	           ? 0
+	           : err_sys(e, "join namespace 0x%x", (unsigned)type);
+}
+
+/* ---- cgroup ---- */
+
+static int
+write_proc(const struct host *host, const char *name, const char *text, struct err *e)
+{
+	auto_fd int file = openat(host->proc, name, O_WRONLY | O_CLOEXEC);
+
+	if (file < 0 || write(file, text, strlen(text)) < 0)
+		return err_sys(e, "write /proc/%s", name);
+	return 0;
+}
+
+static int
+enter_cgroup(struct entry *in, struct err *e)
+{
+	const struct cgroup *group = in->cage->group;
+
+	if (write_proc(in->cage->host, "self/oom_score_adj", "1000", e) < 0 ||
+	    write_proc(in->cage->host, "self/coredump_filter", "0", e) < 0)
+		return -1;
+	if (group == NULL)
+		return 0;
+	if (cgroup_join(group, e) < 0)
+		return -1;
+	in->report.layers.in_force |= group->in_force;
+	in->report.layers.wanted |= group->wanted | 1ull << LAYER_cgroup_namespace;
+	memcpy(in->report.layers.why, group->why, sizeof group->why);
+	if (!is_place(in))
+		return join(in, HOST_CGROUP, CLONE_NEWCGROUP, e);
+	if (unshare(CLONE_NEWCGROUP) < 0)
+		miss(in, LAYER_cgroup_namespace);
+	return 0;
+}
+
+/* ---- mounts ---- */
+
+/* Only what is below /proc/PID, and of that only what it could trace. */
+static int
+make_proc(void)
+{
+	auto_fd int context = fsopen("proc", FSOPEN_CLOEXEC);
+
+	if (context < 0 || fsconfig(context, FSCONFIG_SET_STRING, "subset", "pid", 0) < 0 ||
+	    fsconfig(context, FSCONFIG_SET_STRING, "hidepid", "invisible", 0) < 0 ||
+	    fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+		return -1;
+	return fsmount(context, FSMOUNT_CLOEXEC,
+	    MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+}
+
+static int
+change_proc(struct entry *in, struct err *e)
+{
+	auto_fd int proc = is_steward(in) ? -1 : make_proc();
+
+	if (proc < 0)
+		miss(in, LAYER_private_proc);
+	/* EINVAL: the template has none. */
+	if (umount2("/proc", MNT_DETACH) < 0 && errno != EINVAL)
+		return err_sys(e, "unmount the builder's /proc");
+	if (proc < 0)
+		return 0;
+	if (move_mount(proc, "", AT_FDCWD, "/proc", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return err_sys(e, "mount /proc");
+	hold(in, LAYER_private_proc);
+	return 0;
+}
+
+static int
+fill_mounts(struct entry *in, struct err *e)
+{
+	const struct cage *c = in->cage;
+
+	if (change_proc(in, e) < 0)
+		return -1;
+	if (c->tmp >= 0 && move_mount(c->tmp, "", AT_FDCWD, "/tmp", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return err_sys(e, "mount /tmp");
+	if (move_mount(c->workspace, "", AT_FDCWD, "/workspace", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return err_sys(e, "mount /workspace");
+	return sethostname("cloister", strlen("cloister")) < 0 ? err_sys(e, "sethostname") : 0;
+}
+
+/* The last one changes the root, too. */
+static int
+join_mounts(struct entry *in, struct err *e)
+{
+	return join(in, HOST_IPC, CLONE_NEWIPC, e) < 0 || join(in, HOST_UTS, CLONE_NEWUTS, e) < 0 ||
+	               join(in, HOST_MNT, CLONE_NEWNS, e) < 0
+	           ? -1
+	           : 0;
+}
+
+static int
+enter_mounts(struct entry *in, struct err *e)
+{
+	if (!is_steward(in))
+		in->report.layers.wanted |= 1ull << LAYER_private_proc | 1ull << LAYER_private_tmp;
+	if (join(in, HOST_NET, CLONE_NEWNET, e) < 0 ||
+	    (in->cage->kind == CAGE_PROGRAM ? join_mounts(in, e) : fill_mounts(in, e)) < 0)
+		return -1;
+	in->null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	return in->null < 0 ? err_sys(e, "open /dev/null") : 0;
+}
+
+/* ---- user ---- */
+
+/* Without SETUID_FIXUP the capabilities stay, for a user namespace may be for root only to make. */
+static int
+take_uid(struct entry *in, struct err *e)
+{
+	uid_t uid = host_uid(in->cage->host, in->cage->order->workspace);
+
+	if (prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP) < 0)
+		return err_sys(e, "set securebits");
+	if (setgroups(0, NULL) < 0)
+		miss(in, LAYER_no_groups);
+	if (setresgid(uid, uid, uid) < 0 || setresuid(uid, uid, uid) < 0)
+		return err_sys(e, "take uid %u", uid);
+	if (in->cage->kind == CAGE_PROGRAM) {
+		errno = ENOENT;
+		if (in->cage->spaces[HOST_USER] < 0)
+			miss(in, LAYER_user_namespace);
+		return join(in, HOST_USER, CLONE_NEWUSER, e);
+	}
+	if (unshare(CLONE_NEWUSER) < 0) {
+		miss(in, LAYER_user_namespace);
+		return 0;
+	}
+	/* The change of uid took it back. */
+	if (prctl(PR_SET_DUMPABLE, 1) < 0)
+		return err_sys(e, "prctl");
+	return host_map(in->cage->host->proc, HOST_INSIDE_ID, uid, uid, e);
+}
+
+/* While /proc/self is its own: the namespaces go to the builder, for those who join. */
+static int
+hand_out(struct entry *in, struct err *e)
+{
+	struct cage_report report = { .said = CAGE_SPACES };
+	int spaces[HOST_NAMESPACES];
+	size_t n = 0;
+	unsigned differ = host_differs(in->cage->host) & ~(1u << HOST_NET);
+	int r = 0;
+
+	for (int h = 0; r == 0 && h < HOST_NAMESPACES; h++) {
+		if ((differ & 1u << h) == 0)
+			continue;
+		spaces[n] = host_space(in->cage->host, (enum host_namespace)h, e);
+		r = spaces[n] < 0 ? -1 : 0;
+		n += r == 0;
+	}
+	report.spaces = differ;
+	if (r == 0 && fdio_send(in->tell, &report, sizeof report, spaces, n) < 0)
+		r = err_sys(e, "hand out namespaces");
+	while (n > 0)
+		close(spaces[--n]);
+	return r;
+}
+
+static int
+enter_user(struct entry *in, struct err *e)
+{
+	if (take_uid(in, e) < 0 || (is_place(in) && hand_out(in, e) < 0) || caps_drop_all(e) < 0)
+		return -1;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0)
+		return err_sys(e, "prctl");
+	setsid();
+	/* A zygote's fork keeps what its interpreter made of them. */
+	for (int s = 1; !in->cage->forked && s < NSIG; s++)
+		signal(s, SIG_DFL);
+	/* Which nobody else may enter. */
+	return chdir("/workspace") < 0 ? err_sys(e, "enter /workspace") : 0;
+}
+
+/* ---- landlock ---- */
+
+static int
+enter_landlock(struct entry *in, struct err *e)
+{
+	bool scopes = false;
+	if (is_place(in))
+		return 0;
+
+	int r = fence_enter(is_steward(in), &scopes, e);
+
+	if (r < 0) {
+		errno = e->sys;
+		miss(in, LAYER_landlock);
+		miss(in, LAYER_landlock_scopes);
+		return 0;
+	}
+	hold(in, LAYER_landlock);
+	errno = EOPNOTSUPP;
+	scopes ? hold(in, LAYER_landlock_scopes) : miss(in, LAYER_landlock_scopes);
+	return 0;
+}
+
+/* ---- limits ---- */
+
+/* In the new user namespace: one that is made under a limit holds its maker's whole user to it. */
+static int
+enter_limits(struct entry *in, struct err *e)
+{
+	if (rlimits_enter(in->cage, e) < 0)
+		return -1;
+	hold(in, LAYER_rlimits);
+	/* In a user namespace of its own, RLIMIT_NPROC counts this box and nothing else. */
+	if (in->cage->host->limits_by == LIMITS_RLIMIT &&
+	    in->report.layers.why[LAYER_user_namespace] == 0)
+		hold(in, LAYER_process_limit);
+	umask(022);
+	return 0;
+}
+
+/* ---- verify ---- */
+
+/* Not the host's: neither now nor by trying. */
+static bool
+has_own_uid(const struct entry *in)
+{
+	uid_t r, e, s, want = HOST_INSIDE_ID;
+
+	if (in->report.layers.why[LAYER_user_namespace] != 0)
+		want = host_uid(in->cage->host, in->cage->order->workspace);
+	return !in->cage->host->mapped && getresuid(&r, &e, &s) == 0 && r == want && e == want &&
+	       s == want && setresuid(0, 0, 0) < 0 && setresgid(0, 0, 0) < 0;
+}
+
+static bool
+is_read_only(const char *path)
+{
+	struct statvfs st;
+
+	return statvfs(path, &st) == 0 && (st.f_flag & ST_RDONLY) != 0;
+}
+
+static bool
+is_mount(const char *path)
+{
+	struct stat root, there;
+
+	return stat("/", &root) == 0 && stat(path, &there) == 0 && root.st_dev != there.st_dev;
+}
+
+static const struct {
+	enum host_namespace namespace;
+	enum layer layer;
+} namespaces[] = {
+	{ HOST_MNT, LAYER_mount_namespace },
+	{ HOST_PID, LAYER_pid_namespace },
+	{ HOST_NET, LAYER_network_namespace },
+	{ HOST_IPC, LAYER_ipc_namespace },
+	{ HOST_UTS, LAYER_uts_namespace },
+	{ HOST_USER, LAYER_user_namespace },
+	{ HOST_CGROUP, LAYER_cgroup_namespace },
+};
+
+static void
+look(struct entry *in)
+{
+	unsigned differ = host_differs(in->cage->host);
+	const struct {
+		enum layer layer;
+		bool there;
+	} seen[] = {
+		{ LAYER_read_only_root, is_read_only("/") && is_read_only("/usr") },
+		{ LAYER_private_tmp, is_mount("/tmp") },
+		{ LAYER_private_proc, is_mount("/proc") },
+		{ LAYER_own_uid, has_own_uid(in) },
+		{ LAYER_no_groups, getgroups(0, NULL) == 0 },
+		{ LAYER_no_capabilities, caps_none() },
+		{ LAYER_no_new_privs, prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 },
+		{ LAYER_not_dumpable, prctl(PR_GET_DUMPABLE) == 0 },
+	};
+
+	for (size_t i = 0; i < COUNT(namespaces); i++)
+		if ((differ & 1u << namespaces[i].namespace) != 0)
+			hold(in, namespaces[i].layer);
+	for (size_t i = 0; i < COUNT(seen); i++)
+		if (seen[i].there)
+			hold(in, seen[i].layer);
+	if (in->cage->host->mapped)
+		in->report.layers.why[LAYER_own_uid] = EPERM;
+}
+
+/* A steward runs no foreign code: it shares the builder's empty network, and its group, which is
+ * there for the files that it writes, need not hold it. */
+static uint64_t
+wanted(const struct entry *in)
+{
+	uint64_t all = (1ull << LAYER_COUNT) - 1;
+	uint64_t by_group = 1ull << LAYER_memory_limit | 1ull << LAYER_process_limit |
+	                    1ull << LAYER_cpu_limit | 1ull << LAYER_cgroup_namespace;
+
+	if (!is_steward(in))
+		return (all & ~by_group) | in->report.layers.wanted;
+	return all & ~by_group &
+	       ~(1ull << LAYER_network_namespace | 1ull << LAYER_private_proc |
+		   1ull << LAYER_private_tmp);
+}
+
+/* A layer that the host has is missing only when something ran short, and by who made it so. */
+static int
+verify(struct entry *in, struct err *e)
+{
+	struct layers *layers = &in->report.layers;
+
+	if (is_place(in))
+		return 0;
+	look(in);
+	layers->wanted = wanted(in);
+	layers->limits_by = in->cage->host->limits_by;
+	for (int l = 0; l < LAYER_COUNT; l++) {
+		uint64_t bit = 1ull << l;
+		bool due = (in->cage->due & bit) != 0;
+
+		if ((layers->wanted & ~layers->in_force & bit) == 0 || l == LAYER_seccomp)
+			continue;
+		if (due || layer_needed((enum layer)l))
+			return err_set(e, due ? ERR_unavailable : ERR_isolation_unavailable,
+			    "this host %s: %s (%s)", due ? "has not just now" : "cannot give",
+			    layer_name((enum layer)l), strerrordesc_np(layers->why[l]));
+	}
+	return 0;
+}
+
+/* ---- seccomp ---- */
+
+/* Targets are below all that was opened since the builder started; so none is lost before it is
+ * copied. */
+static int
+arrange(struct entry *in, struct err *e)
+{
+	const struct cage *c = in->cage;
+	bool program = c->kind == CAGE_PROGRAM;
+	int control = is_place(in) ? in->null : c->fds[program ? 2 : 0];
+
+	if (dup2(in->null, 0) < 0 || dup2(program ? c->fds[0] : in->null, 1) < 0 ||
+	    dup2(program ? c->fds[1] : in->null, 2) < 0 || dup2(control, GUEST_CONTROL_FD) < 0 ||
+	    dup2(c->report, REPORT) < 0)
+		return err_sys(e, "arrange descriptors");
+	in->tell = REPORT;
+	return close_range(REPORT + 1, ~0u, 0) < 0 ? err_sys(e, "close descriptors") : 0;
+}
+
+static int
+enter_seccomp(struct entry *in, struct err *e)
+{
+	if (in->cage->forked && prctl(PR_SET_DUMPABLE, 1) < 0)
+		return err_sys(e, "prctl");
+	if (arrange(in, e) < 0)
+		return -1;
+	if (is_place(in))
+		return 0;
+	if (filter_load(in->cage->filter, e) < 0)
+		return -1;
+	/* The builder's own program, which all inherit, allows this; no guest's does. */
+	if (setns(-1, 0) == 0 || errno != EPERM)
+		return err_set(e, ERR_isolation_unavailable, "no seccomp program is in force");
+	hold(in, LAYER_seccomp);
+	return 0;
+}
+
+/* ---- all of it ---- */
+
+static int (*const steps[STEP_COUNT])(struct entry *, struct err *) = {
+	[STEP_cgroup] = enter_cgroup,
+	[STEP_mounts] = enter_mounts,
+	[STEP_user] = enter_user,
+	[STEP_landlock] = enter_landlock,
+	[STEP_limits] = enter_limits,
+	[STEP_verify] = verify,
+	[STEP_seccomp] = enter_seccomp,
+};
+
+static int64_t
+now_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static int
+enter(struct entry *in, struct err *e)
+{
+	int64_t before = now_us(), after;
+
+	/* Its files in /proc are its own only while it is dumpable, which its parent is not. */
+	if (prctl(PR_SET_DUMPABLE, 1) < 0)
+		return err_sys(e, "prctl");
+	for (int s = STEP_cgroup; s < STEP_COUNT; s++, before = after) {
+		if (steps[s](in, e) < 0)
+			return err_add(e, "%s", step_name((enum step)s));
+		after = now_us();
+		in->report.step_us[s] = (uint32_t)(after - before);
+	}
+	return 0;
+}
+
+void
+cage_enter(const struct cage *c)
+{
+	struct entry in = { .cage = c, .report = { .said = CAGE_READY }, .tell = c->report };
+	struct err e;
+	bool ready = enter(&in, &e) == 0;
+
+	if (!ready)
+		in.report.error = e;
+	if (fdio_send(in.tell, &in.report, sizeof in.report, NULL, 0) !=
+		(ssize_t)sizeof in.report ||
+	    !ready || close(REPORT) < 0)
+		_exit(1);
+}

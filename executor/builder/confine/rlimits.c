@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rlimits.c - what a process may have of the host, by limits that need no cgroup; where there is
+ * none, its place among the processors, too.
+ *
+ * Trusts the order, which was checked when it came (order.c).
+ */
+#include "executor/builder/confine/rlimits.h"
+
+#include "common/base/auto.h"
+#include "executor/builder/confine/cage.h"
+#include "executor/builder/limits/cgroup.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/resource.h>
+
+enum {
+	MIB = 1 << 20,
+	BEHIND = 10, /* niceness */
+};
+
+struct room {
+	uint64_t space, data; /* addresses of a process, and those that it may write to by itself */
+};
+
+/*
+ * With a cgroup none is needed.  Without one the builder watches what is really held (census.c), so
+ * that libraries may reserve far more than they use; these bounds are for what it cannot count.
+ * Where it cannot watch either, they are all there is.
+ */
+static struct room
+room_of(const struct cage *cage, bool alone)
+{
+	uint64_t memory = cage->order->memory_bytes, gib = 1ull << 30;
+
+	if (cage->kind == CAGE_STEWARD) {
+#ifdef SANITIZED /* which reserves terabytes of addresses, and a steward is this very program */
+		return (struct room){ RLIM_INFINITY, RLIM_INFINITY };
+#endif
+		return (struct room){ memory, memory };
+	}
+	if (!alone)
+		return (struct room){ RLIM_INFINITY, RLIM_INFINITY };
+	if (cage->host->own_proc)
+		return (struct room){ 16 * gib + memory, gib + 4 * memory };
+	return (struct room){ gib + memory, memory };
+}
+
+/*
+ * Of the processors that the builder may use those that a program gets: as many whole ones as its
+ * limit says, if it has one, but where that is more than one not the last.  The first is where the
+ * kernel has put it, since that has the least to do.
+ */
+static void
+choose_processors(const struct cage *cage, const cpu_set_t *all, cpu_set_t *some)
+{
+	uint64_t milli = cage->order->cpu_milli, n = 0;
+	uint64_t wanted = milli == 0 ? CPU_SETSIZE : (milli + 999) / 1000;
+	int last = CPU_SETSIZE - 1, here = sched_getcpu();
+
+	while (last > 0 && !CPU_ISSET(last, all))
+		last--;
+	CPU_ZERO(some);
+	for (int i = 0; i < CPU_SETSIZE && n < wanted; i++) {
+		int at = (i + (here < 0 ? 0 : here)) % CPU_SETSIZE;
+
+		if (!CPU_ISSET(at, all) || (at == last && wanted > 1 && CPU_COUNT(all) > 1))
+			continue;
+		CPU_SET(at, some);
+		n++;
+	}
+}
+
+/*
+ * Where no cgroup shares out the processors: who has to end programs goes before them, and has a
+ * place to go.  Niceness alone is not enough where the kernel weighs sessions (autogroup,
+ * sched(7)). It weighs one that is on several processors anew whenever a thread of it sleeps or
+ * wakes, and Linux 6.18 rounds that to its advantage: twenty threads that wait for one lock kept
+ * everybody else waiting for a minute (escape R-05).  On one processor the weight stays.
+ */
+static int
+go_behind(const struct cage *cage, struct err *e)
+{
+	cpu_set_t all, some;
+
+	if (setpriority(PRIO_PROCESS, 0, BEHIND) < 0)
+		return err_sys(e, "setpriority");
+	if (sched_getaffinity(0, sizeof all, &all) < 0)
+		return 0; /* the kernel's set is longer: so many that there is place */
+	choose_processors(cage, &all, &some);
+	if (sched_setaffinity(0, sizeof some, &some) < 0)
+		return err_sys(e, "sched_setaffinity");
+	return 0;
+}
+
+/* Is there no cgroup that gives it so much of the processors as it may have? */
+static bool
+has_no_share(const struct cage *cage)
+{
+	if (cage->host->limits_by == LIMITS_RLIMIT || cage->group == NULL)
+		return true;
+	return cage->order->cpu_milli != 0 &&
+	       (cage->group->in_force & 1ull << LAYER_cpu_limit) == 0;
+}
+
+struct bound {
+	int which;
+	uint64_t soft, hard;
+	const char *exact; /* its name, where a stricter one will not do */
+};
+
+static int
+set_bound(const struct bound *bound, struct err *e)
+{
+	struct rlimit limit = { bound->soft, bound->hard }, own;
+
+	if (bound->exact == NULL && prlimit(0, bound->which, NULL, &own) == 0) {
+		limit.rlim_max = limit.rlim_max < own.rlim_max ? limit.rlim_max : own.rlim_max;
+		limit.rlim_cur = limit.rlim_cur < limit.rlim_max ? limit.rlim_cur : limit.rlim_max;
+	}
+	if (prlimit(0, bound->which, &limit, NULL) == 0)
+		return 0;
+	if (bound->exact == NULL)
+		return err_sys(e, "rlimit %d", bound->which);
+	return err_set(e, ERR_isolation_unavailable,
+	    "%s cannot be %" PRIu64 ": %s; whoever starts this daemon must have as high a hard "
+	    "limit",
+	    bound->exact, bound->hard, strerrordesc_np(errno));
+}
+
+int
+rlimits_enter(const struct cage *cage, struct err *e)
+{
+	const struct order *o = cage->order;
+	bool steward = cage->kind == CAGE_STEWARD, alone = cage->host->limits_by == LIMITS_RLIMIT;
+	struct room room = room_of(cage, alone);
+	/* No order asks for more files than this process may have (options.c).  The cgroup counts
+	 * processes exactly; a uid may have a steward at work beside its box. */
+	uint64_t files = steward ? 256 : o->open_files;
+	uint64_t processes = steward ? 1 : o->processes + (alone ? 1 : 8);
+	const struct bound bounds[] = {
+		{ RLIMIT_AS, room.space, room.space, NULL },
+		/* 1 and not 0: with 0 the kernel still starts the host's core_pattern program. */
+		{ RLIMIT_CORE, 1, 1, "RLIMIT_CORE" },
+		/* How long a program may run is known when it runs: the clocks are outside. */
+		{ RLIMIT_CPU, RLIM_INFINITY, RLIM_INFINITY, NULL },
+		{ RLIMIT_DATA, room.data, room.data, NULL },
+		{ RLIMIT_FSIZE, 65536ull * MIB, 65536ull * MIB, NULL },
+		{ RLIMIT_LOCKS, RLIM_INFINITY, RLIM_INFINITY, NULL },
+		{ RLIMIT_MEMLOCK, MIB, MIB, NULL },
+		{ RLIMIT_MSGQUEUE, 0, 0, NULL },
+		{ RLIMIT_NICE, 0, 0, NULL },
+		{ RLIMIT_NOFILE, files, files, NULL },
+		{ RLIMIT_NPROC, processes, processes, "RLIMIT_NPROC" },
+		{ RLIMIT_RTPRIO, 0, 0, NULL },
+		{ RLIMIT_RTTIME, 0, 0, NULL },
+		{ RLIMIT_SIGPENDING, 1024, 1024, NULL },
+		{ RLIMIT_STACK, 8 * MIB, 64 * MIB, NULL },
+	};
+
+	for (size_t i = 0; i < COUNT(bounds); i++)
+		if (set_bound(&bounds[i], e) < 0)
+			return -1;
+	return cage->kind == CAGE_PROGRAM && has_no_share(cage) ? go_behind(cage, e) : 0;
+}

@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * steward.c - hands the files of one workspace to the executor and back, from inside a jail.
+ *
+ * It has the uid of the program that made the files and sees nothing but /workspace, so it need not
+ * trust a name, a link or a size in there: led astray, it reaches no more than that program did.
+ * Names are resolved beneath the workspace and through no link all the same, so that what it
+ * reports is what is there.  It trusts the executor to ask for sizes that it can bear itself.
+ */
+#include "executor/builder/files/steward.h"
+
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
+#include "executor/builder/files/walk.h"
+#include "executor/builder/media.h"
+#include "executor/builder/order.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+
+/* A file on its way in: a temporary one beside its place, renamed when it is whole; or bytes at the
+ * end of one that is there. */
+struct incoming {
+	int fd, folder; /* -1: not there yet */
+	struct slip_head order;
+	char temporary[32], *path, *name; /* "": none; the last part of path */
+	uint64_t left;
+	size_t made; /* how much of path names the first folder made for it; 0: none was */
+};
+
+struct steward {
+	int fd, root;
+	struct incoming incoming;
+};
+
+int
+steward_open(int dir, const char *path, int flags)
+{
+	struct err e;
+	int fd = fdio_open_beneath(dir, path, (unsigned)flags, 0, &e);
+
+	if (fd < 0)
+		errno = e.sys;
+	return fd;
+}
+
+enum slip_fault
+steward_fault(int sys)
+{
+	switch (sys) {
+	case ENOENT:
+		return SLIP_ABSENT;
+	case ELOOP:
+	case EXDEV:
+		return SLIP_IS_LINK;
+	case EISDIR:
+		return SLIP_IS_FOLDER;
+	case ENXIO:
+		return SLIP_IS_SPECIAL;
+	case ENOTDIR:
+		return SLIP_NOT_FOLDER;
+	case EEXIST:
+		return SLIP_EXISTS;
+	case EFBIG:
+		return SLIP_TOO_LARGE;
+	case ENAMETOOLONG:
+		return SLIP_TOO_LONG;
+	case ENOSPC:
+	case EDQUOT:
+		return SLIP_NO_ROOM;
+	case EACCES:
+	case EPERM:
+		return SLIP_NO_ACCESS;
+	case ESPIPE:
+		return SLIP_MISPLACED;
+	default:
+		return SLIP_FAILED;
+	}
+}
+
+int
+steward_tell(int fd, const struct slip *p)
+{
+	while (slip_send(fd, p) < 0) {
+		struct pollfd writable = { .fd = fd, .events = POLLOUT };
+
+		if (errno != EAGAIN || (poll(&writable, 1, -1) < 0 && errno != EINTR))
+			return -1;
+	}
+	return 0;
+}
+
+/* One answer for each order; no other word is said of it. */
+static int
+tell_done(struct steward *s, struct slip_head head)
+{
+	static struct slip p;
+
+	p.head = head;
+	p.head.kind = SLIP_DONE;
+	return steward_tell(s->fd, &p);
+}
+
+static int
+tell_size(struct steward *s, uint64_t size)
+{
+	return tell_done(s, (struct slip_head){ .size = size });
+}
+
+/* ---- files out ---- */
+
+/* A regular file to read; what else is there is not waited for, nor read. */
+static int
+open_regular(int root, const char *path, struct stat *st)
+{
+	auto_fd int fd = steward_open(root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+
+	if (fd < 0 || fstat(fd, st) < 0)
+		return -1;
+	if (!S_ISREG(st->st_mode)) {
+		errno = S_ISDIR(st->st_mode) ? EISDIR : ENXIO;
+		return -1;
+	}
+	return take_fd(&fd);
+}
+
+/* At most left bytes from there on, as many as there are; how many. */
+static int
+send_bytes(struct steward *s, int fd, uint64_t offset, uint64_t left, uint64_t *sent)
+{
+	static struct slip data;
+	ssize_t n = 1;
+
+	data.head = (struct slip_head){ .kind = SLIP_DATA };
+	/* Bytes are counted, for a size can change while it is read. */
+	for (*sent = 0; n > 0 && *sent < left; *sent += (uint64_t)n) {
+		size_t most =
+		    left - *sent < sizeof data.rest ? (size_t)(left - *sent) : sizeof data.rest;
+
+		n = pread(fd, data.rest, most, (off_t)(offset + *sent));
+		if (n <= 0)
+			return (int)n;
+		data.head.tail_size = (uint32_t)n;
+		if (steward_tell(s->fd, &data) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+read_file(struct steward *s, struct slip *p, const char *path)
+{
+	uint64_t offset = p->head.offset, limit = p->head.size, length = p->head.limit, sent = 0;
+	struct stat st;
+	char more;
+	auto_fd int fd = open_regular(s->root, path, &st);
+
+	if (fd < 0)
+		return -1;
+
+	uint64_t size = (uint64_t)st.st_size, rest = offset < size ? size - offset : 0;
+
+	if (rest > 0 && (length > 0 || rest <= limit) &&
+	    send_bytes(s, fd, offset, length > 0 ? length : limit, &sent) < 0)
+		return -1;
+	/* It may have grown since. */
+	if (length == 0 &&
+	    (rest > limit || (sent == limit && pread(fd, &more, 1, (off_t)(offset + sent)) > 0))) {
+		errno = EFBIG;
+		return -1;
+	}
+	return tell_size(s, size);
+}
+
+/* What its first bytes tell; empty where that is not known. */
+static int
+tell_type(struct steward *s, struct slip *p, const char *path)
+{
+	static struct slip out;
+	static uint8_t start[MEDIA_BYTES];
+	struct stat st;
+	auto_fd int fd = open_regular(s->root, path, &st);
+	ssize_t n = fd < 0 ? -1 : pread(fd, start, sizeof start, 0);
+
+	(void)p;
+	if (n < 0)
+		return -1;
+
+	const char *type = media_type(start, (size_t)n);
+
+	out.head = (struct slip_head){ .kind = SLIP_DATA };
+	must(slip_pack(&out, NULL, type, strlen(type)));
+	return steward_tell(s->fd, &out) < 0 ? -1 : tell_size(s, (uint64_t)st.st_size);
+}
+
+/* ---- files in ---- */
+
+/* The folder that path stands in, with those on the way to it; *name is its last part, and *made
+ * how much of path names the first folder that had to be made. */
+static int
+open_parent(int root, char *path, char **name, size_t *made)
+{
+	auto_fd int at = steward_open(root, ".", O_PATH | O_DIRECTORY);
+	char *part = path;
+
+	for (char *slash; at >= 0 && (slash = strchr(part, '/')) != NULL; part = slash + 1) {
+		*slash = 0;
+		/* Past a umask, which is another process's and may be any. */
+		if (mkdirat(at, part, 0755) == 0 && fchmodat(at, part, 0755, 0) == 0 && *made == 0)
+			*made = (size_t)(slash - path);
+
+		int inner = steward_open(at, part, O_PATH | O_DIRECTORY);
+
+		*slash = '/';
+		close(at);
+		at = inner;
+	}
+	*name = part;
+	return take_fd(&at);
+}
+
+/* Nothing is left of what did not arrive wholly, nor of the folders made for it. */
+static void
+drop_incoming(struct steward *s)
+{
+	struct incoming *in = &s->incoming;
+
+	if (in->fd >= 0) {
+		/* What cannot be cut back keeps a few bytes of what its owner sends again. */
+		if (in->order.kind == SLIP_APPEND)
+			(void)!ftruncate(in->fd, (off_t)in->order.offset);
+		else
+			unlinkat(in->folder, in->temporary, 0);
+		close(in->fd);
+	}
+	if (in->folder >= 0)
+		close(in->folder);
+	while (in->made > 0) {
+		char *slash = strrchr(in->path, '/');
+
+		*slash = 0;
+		unlinkat(s->root, in->path, AT_REMOVEDIR);
+		if ((size_t)(slash - in->path) <= in->made)
+			break;
+	}
+	free(in->path);
+	*in = (struct incoming){ .fd = -1, .folder = -1 };
+}
+
+/* For utimensat(2): the time of reading is left alone, that of writing is set. */
+static void
+times_of(int64_t mtime_ns, struct timespec times[2])
+{
+	int64_t s = mtime_ns / 1000000000, ns = mtime_ns % 1000000000;
+
+	times[0] = (struct timespec){ .tv_nsec = UTIME_OMIT };
+	times[1] = (struct timespec){ s - (ns < 0), ns + (ns < 0 ? 1000000000 : 0) };
+}
+
+static int
+stamp(int fd, const struct slip_head *order)
+{
+	struct timespec times[2];
+
+	if (fchmod(fd, order->mode) < 0)
+		return -1;
+	times_of(order->mtime_ns, times);
+	return order->kind == SLIP_WRITE ? 0 : futimens(fd, times);
+}
+
+static int
+finish_file(struct steward *s)
+{
+	struct incoming *in = &s->incoming;
+	const struct slip_head order = in->order;
+
+	if (order.kind != SLIP_APPEND &&
+	    (stamp(in->fd, &order) < 0 || renameat2(in->folder, in->temporary, in->folder, in->name,
+					      order.overwrite ? 0 : RENAME_NOREPLACE) < 0))
+		return -1;
+	/* It stays, and so do its folders. */
+	close(take_fd(&in->fd));
+	in->made = 0;
+	drop_incoming(s);
+	return order.kind == SLIP_FILE ? 0 : tell_size(s, order.offset + order.size);
+}
+
+/* Is something in the way?  Asked before the content is sent; the rename asks again. */
+static int
+check_place(const struct incoming *in)
+{
+	struct stat st;
+
+	if (fstatat(in->folder, in->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : -1;
+	if (!S_ISDIR(st.st_mode) && in->order.overwrite)
+		return 0;
+	errno = S_ISDIR(st.st_mode) ? EISDIR : EEXIST;
+	return -1;
+}
+
+static int
+begin_file(struct steward *s, struct slip *p, const char *path)
+{
+	struct incoming *in = &s->incoming;
+	uint64_t any;
+
+	drop_incoming(s);
+	in->order = p->head;
+	in->left = p->head.size;
+	if ((in->path = strdup(path)) == NULL ||
+	    (in->folder = open_parent(s->root, in->path, &in->name, &in->made)) < 0 ||
+	    check_place(in) < 0 || getrandom(&any, sizeof any, 0) != sizeof any)
+		return -1;
+	snprintf(in->temporary, sizeof in->temporary, ".cloister-%016llx", (unsigned long long)any);
+	in->fd = openat(
+	    in->folder, in->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (in->fd < 0)
+		return -1;
+	return in->left == 0 ? finish_file(s) : 0;
+}
+
+/* A file that somebody else names too, or maps, grows for them as well: it is one file. */
+static int
+begin_piece(struct steward *s, struct slip *p, const char *path)
+{
+	struct incoming *in = &s->incoming;
+	struct stat st;
+
+	drop_incoming(s);
+	auto_fd int fd = steward_open(s->root, path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_APPEND);
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -1;
+	if (!S_ISREG(st.st_mode)) {
+		errno = ENXIO;
+		return -1;
+	}
+	if ((uint64_t)st.st_size != p->head.offset) {
+		p->head.size = (uint64_t)st.st_size; /* for the answer */
+		errno = ESPIPE;
+		return -1;
+	}
+	in->order = p->head;
+	in->left = p->head.size;
+	in->fd = take_fd(&fd);
+	return in->left == 0 ? finish_file(s) : 0;
+}
+
+static int
+add_data(struct steward *s, struct slip *p, const char *path)
+{
+	struct incoming *in = &s->incoming;
+	struct err e;
+
+	(void)path;
+	if (in->fd < 0)
+		return 0; /* the rest of a file that failed, and was said to */
+	if (p->head.tail_size > in->left) {
+		errno = EFBIG;
+		return -1;
+	}
+	if (fdio_write(in->fd, slip_tail(p), p->head.tail_size, &e) < 0) {
+		errno = e.sys;
+		return -1;
+	}
+	in->left -= p->head.tail_size;
+	return in->left == 0 ? finish_file(s) : 0;
+}
+
+/* ---- a workspace that is filled from a snapshot ---- */
+
+static int
+make_folder(struct steward *s, struct slip *p, const char *path)
+{
+	size_t made = 0;
+	char *name;
+
+	(void)p;
+
+	auto_fd int folder = open_parent(s->root, strdupa(path), &name, &made);
+
+	return folder < 0 ? -1 : mkdirat(folder, name, 0700);
+}
+
+static int
+make_link(struct steward *s, struct slip *p, const char *path)
+{
+	char target[SLIP_MAX_PATH], *name;
+	struct timespec times[2];
+	size_t made = 0;
+	auto_fd int folder = open_parent(s->root, strdupa(path), &name, &made);
+
+	if (p->head.tail_size >= sizeof target) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	memcpy(target, slip_tail(p), p->head.tail_size);
+	target[p->head.tail_size] = 0;
+	if (folder < 0 || symlinkat(target, folder, name) < 0)
+		return -1;
+	times_of(p->head.mtime_ns, times);
+	return utimensat(folder, name, times, AT_SYMLINK_NOFOLLOW);
+}
+
+static int
+stamp_folder(struct steward *s, struct slip *p, const char *path)
+{
+	auto_fd int folder = steward_open(s->root, path, O_RDONLY | O_DIRECTORY);
+
+	return folder < 0 ? -1 : stamp(folder, &p->head);
+}
+
+/* ---- orders ---- */
+
+static int
+list_files(struct steward *s, struct slip *p, const char *path)
+{
+	bool truncated = false;
+
+	(void)path;
+	if (walk_list(s->fd, s->root, &p->head, &truncated) < 0)
+		return -1;
+	return tell_done(s, (struct slip_head){ .truncated = truncated });
+}
+
+static int
+sync_orders(struct steward *s, struct slip *p, const char *path)
+{
+	(void)p;
+	(void)path;
+	return tell_size(s, 0);
+}
+
+/* Each answers what it is to answer; -1 with errno where it failed, which is then told. */
+static int (*const orders[SLIP_KINDS])(struct steward *, struct slip *, const char *path) = {
+	[SLIP_LIST] = list_files,
+	[SLIP_READ] = read_file,
+	[SLIP_TYPE] = tell_type,
+	[SLIP_WRITE] = begin_file,
+	[SLIP_APPEND] = begin_piece,
+	[SLIP_FILE] = begin_file,
+	[SLIP_FOLDER] = make_folder,
+	[SLIP_LINK] = make_link,
+	[SLIP_STAMP] = stamp_folder,
+	[SLIP_SYNC] = sync_orders,
+	[SLIP_DATA] = add_data,
+};
+
+static int
+obey(struct steward *s, struct slip *p)
+{
+	char path[SLIP_MAX_PATH];
+
+	if (orders[p->head.kind] == NULL)
+		return -1;
+	slip_path(p, path);
+	if (orders[p->head.kind](s, p, path) == 0)
+		return 0;
+
+	struct slip_head head = { .fault = steward_fault(errno) };
+
+	if (head.fault == SLIP_MISPLACED)
+		head.size = p->head.size;
+	drop_incoming(s);
+	return tell_done(s, head);
+}
+
+int
+steward_serve(int fd, int root)
+{
+	static struct slip p;
+	struct steward s = { .fd = fd, .root = root, .incoming = { .fd = -1, .folder = -1 } };
+	int n;
+
+	while ((n = slip_receive(fd, &p)) != 0) {
+		struct pollfd readable = { .fd = fd, .events = POLLIN };
+
+		if (n < 0 && errno == EAGAIN) {
+			poll(&readable, 1, -1);
+			continue;
+		}
+		if (n < 0 || obey(&s, &p) < 0)
+			break;
+	}
+	drop_incoming(&s);
+	return n == 0 ? 0 : 1;
+}
+
+int
+steward_main(int fd)
+{
+	auto_fd int root = open("/workspace", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	return root < 0 ? 1 : steward_serve(fd, root);
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * walk.c - lists a hostile tree: any number of names, any depth, anything that a name can stand
+ * for.
+ *
+ * Memory is bounded by what is asked for, not by what is there: folders yet to be read wait in a
+ * list that holds no more of them than names may be told, and nothing is recursive.  A file's
+ * content is read once, counted by bytes and not by its size, which can lie (sparse) or change.
+ */
+#include "executor/builder/files/walk.h"
+
+#include "common/base/auto.h"
+#include "common/base/err.h"
+#include "common/base/hash.h"
+#include "executor/builder/files/steward.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+enum {
+	MAX_WAITING = 64 << 20, /* bytes of the paths of folders yet to be read */
+	LINKED = 256,           /* digests kept of files with several names */
+	HOLES = 64 << 20,       /* bytes read of files beyond what they take of the workspace */
+};
+
+struct linked {
+	ino_t inode;
+	uint64_t size;
+	uint8_t digest[HASH_BYTES];
+};
+
+struct walk {
+	int fd;
+	uint64_t names, hash_limit, hash_left; /* how much more is told and read */
+	char **waiting;                        /* paths of folders */
+	size_t count, room, bytes;
+	bool truncated;
+	struct linked linked[LINKED]; /* at inode % LINKED */
+	struct slip out;
+};
+
+static int
+tell(struct walk *w, const char *path, const void *tail, size_t size)
+{
+	if (w->names == 0) {
+		w->truncated = true;
+		return 0;
+	}
+	w->names--;
+	must(slip_pack(&w->out, path, tail, size));
+	return steward_tell(w->fd, &w->out);
+}
+
+static int
+skip(struct walk *w, const char *path, enum slip_fault why)
+{
+	w->out.head = (struct slip_head){ .kind = SLIP_SKIPPED, .fault = why };
+	return tell(w, path, NULL, 0);
+}
+
+/* Clamped: some file systems keep seconds that have no place in 64 bits of nanoseconds. */
+static int64_t
+nanoseconds(const struct timespec *t)
+{
+	const int64_t most = INT64_MAX / 1000000000 - 1;
+	int64_t s = t->tv_sec > most ? most : t->tv_sec < -most ? -most : t->tv_sec;
+
+	return s * 1000000000 + t->tv_nsec;
+}
+
+static void
+describe(struct walk *w, enum slip_type type, const struct stat *st)
+{
+	w->out.head = (struct slip_head){
+		.kind = SLIP_ENTRY,
+		.type = type,
+		.mode = st->st_mode & 0777,
+		.mtime_ns = nanoseconds(&st->st_mtim),
+		.size = type == SLIP_REGULAR ? (uint64_t)st->st_size : 0,
+	};
+}
+
+/* The digest of what is read, and its size; false where that is over a limit or cannot be read. */
+static bool
+hash_file(struct walk *w, int fd)
+{
+	static uint8_t part[256 << 10];
+	struct slip_head *h = &w->out.head;
+	struct hash hash;
+	uint64_t size = 0;
+	ssize_t n;
+
+	hash_begin(&hash);
+	while ((n = read(fd, part, sizeof part)) > 0) {
+		size += (uint64_t)n;
+		if (size > w->hash_limit || (uint64_t)n > w->hash_left)
+			return false;
+		w->hash_left -= (uint64_t)n;
+		hash_add(&hash, part, (size_t)n);
+	}
+	if (n < 0)
+		return false;
+	hash_end(&hash, h->digest);
+	h->size = size;
+	h->hashed = 1;
+	return true;
+}
+
+/* A file of many names is read once for all of them. */
+static void
+hash_linked(struct walk *w, int fd, const struct stat *st)
+{
+	struct slip_head *h = &w->out.head;
+	struct linked *known = &w->linked[st->st_ino % LINKED];
+
+	if (known->inode == st->st_ino) {
+		memcpy(h->digest, known->digest, sizeof h->digest);
+		h->size = known->size;
+		h->hashed = 1;
+	} else if (hash_file(w, fd)) {
+		*known = (struct linked){ .inode = st->st_ino, .size = h->size };
+		memcpy(known->digest, h->digest, sizeof known->digest);
+	}
+}
+
+/* Is it mostly holes?  One that is costs its owner nothing and whoever reads it all of its size. */
+static bool
+is_hollow(const struct stat *st)
+{
+	return st->st_size > (off_t)st->st_blocks * 512 + HOLES;
+}
+
+static int
+list_regular(struct walk *w, int folder, const char *name, const char *path)
+{
+	auto_fd int fd = steward_open(folder, name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return skip(w, path, steward_fault(errno));
+	if (!S_ISREG(st.st_mode))
+		return skip(w, path, SLIP_IS_SPECIAL);
+	describe(w, SLIP_REGULAR, &st);
+	if ((uint64_t)st.st_size > w->hash_limit || is_hollow(&st))
+		return tell(w, path, NULL, 0);
+	if (st.st_nlink > 1)
+		hash_linked(w, fd, &st);
+	else
+		hash_file(w, fd);
+	return tell(w, path, NULL, 0);
+}
+
+static int
+list_folder(struct walk *w, const struct stat *st, const char *path)
+{
+	size_t size = strlen(path) + 1;
+
+	describe(w, SLIP_DIRECTORY, st);
+	if (tell(w, path, NULL, 0) < 0)
+		return -1;
+	if (w->truncated || w->bytes + size > MAX_WAITING) {
+		w->truncated = true;
+		return 0;
+	}
+	if (w->count == w->room) {
+		size_t room = w->room * 2 + 64;
+		char **grown = realloc(w->waiting, room * sizeof *grown);
+
+		if (grown == NULL)
+			return -1;
+		w->waiting = grown;
+		w->room = room;
+	}
+	if ((w->waiting[w->count] = strdup(path)) == NULL)
+		return -1;
+	w->count++;
+	w->bytes += size;
+	return 0;
+}
+
+static int
+list_link(struct walk *w, int folder, const char *name, const struct stat *st, const char *path)
+{
+	char target[SLIP_MAX_PATH];
+	ssize_t n = readlinkat(folder, name, target, sizeof target);
+
+	if (n < 0 || n == sizeof target)
+		return skip(w, path, n < 0 ? steward_fault(errno) : SLIP_TOO_LONG);
+	describe(w, SLIP_SYMLINK, st);
+	return tell(w, path, target, (size_t)n);
+}
+
+static int
+list_name(struct walk *w, int folder, const char *above, const char *name)
+{
+	char path[SLIP_MAX_PATH];
+	struct stat st;
+	int size = snprintf(path, sizeof path, "%s%s%s", above, *above != 0 ? "/" : "", name);
+
+	if ((size_t)size >= sizeof path)
+		return skip(w, above, SLIP_TOO_LONG);
+	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return skip(w, path, steward_fault(errno));
+	switch (st.st_mode & S_IFMT) {
+	case S_IFREG:
+		return list_regular(w, folder, name, path);
+	case S_IFDIR:
+		return list_folder(w, &st, path);
+	case S_IFLNK:
+		return list_link(w, folder, name, &st, path);
+	default:
+		return skip(w, path, SLIP_IS_SPECIAL);
+	}
+}
+
+static int
+list_names(struct walk *w, int root, const char *path)
+{
+	int fd = steward_open(root, *path != 0 ? path : ".", O_RDONLY | O_DIRECTORY);
+	auto_dir DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	if (folder == NULL)
+		return *path == 0 ? -1 : skip(w, path, steward_fault(errno));
+	while (!w->truncated && (entry = readdir(folder)) != NULL) {
+		const char *name = entry->d_name;
+
+		if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+			continue;
+		if (list_name(w, fd, path, name) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* What is stored is what there is to read; more is holes, which add up to anything. */
+static uint64_t
+bytes_of(int root)
+{
+	struct statfs fs;
+
+	return fstatfs(root, &fs) < 0
+	           ? 0
+	           : (uint64_t)(fs.f_blocks - fs.f_bfree) * (uint64_t)fs.f_bsize + HOLES;
+}
+
+int
+walk_list(int fd, int root, const struct slip_head *order, bool *truncated)
+{
+	static struct walk w;
+	int result = 0;
+
+	w = (struct walk){
+		.fd = fd,
+		.names = order->limit,
+		.hash_limit = order->size,
+		.hash_left = bytes_of(root),
+	};
+	result = list_names(&w, root, "");
+	while (w.count > 0) {
+		auto_free char *path = w.waiting[--w.count];
+
+		w.bytes -= strlen(path) + 1;
+		if (result == 0 && !w.truncated)
+			result = list_names(&w, root, path);
+	}
+	free(w.waiting);
+	*truncated = w.truncated;
+	return result;
+}

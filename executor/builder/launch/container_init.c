@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * container_init.c - pid 1 of an OCI container: puts descriptors where a driver expects them, loads
+ * the seccomp program of the language, starts the driver, and ends as that ended.
+ *
+ * It is our own, so that a program in a container is not pid 1, whom the kernel spares signals; and
+ * static, since its root is the box's.  It trusts the builder for what is on its descriptors.
+ *
+ * init CONTROL EXTENSION ARGUMENT...; CONTROL 3: the control channel is there, and the program on
+ * 4; 0: it is descriptor 0, and there is no program.  EXTENSION: "" or as code_file.h has it.
+ */
+#include "executor/builder/confine/filter.h"
+#include "executor/builder/launch/code_file.h"
+#include "executor/guest/protocol.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+	FILTER_FD = GUEST_CONTROL_FD + 1,
+	MAX_ARGS = 32,
+};
+
+extern char **environ;
+
+static pid_t child;
+
+static void
+pass_on(int signal)
+{
+	if (child > 0)
+		kill(-child, signal);
+}
+
+static void
+take_control(void)
+{
+	if (dup2(0, GUEST_CONTROL_FD) < 0 || close(0) < 0 || open("/dev/null", O_RDWR) != 0)
+		_exit(125);
+}
+
+static void
+load_filter(void)
+{
+	static struct filter filter;
+	struct err e;
+
+	if (pread(FILTER_FD, &filter, sizeof filter, 0) != (ssize_t)sizeof filter ||
+	    close(FILTER_FD) < 0 || filter_load(&filter, &e) < 0)
+		_exit(125);
+}
+
+static void
+run(const char *extension, char **arguments)
+{
+	char *argv[MAX_ARGS + 1] = { NULL };
+	int n = 0;
+
+	for (; arguments[n] != NULL && n < MAX_ARGS - 1; n++)
+		argv[n] = arguments[n];
+	if (extension[0] != '\0') {
+		argv[n] = (char *)(uintptr_t)code_file_await(extension);
+		if (argv[n] == NULL)
+			_exit(126);
+	}
+	must(argv[0] != NULL);
+	execve(argv[0], argv, environ);
+	_exit(127);
+}
+
+int
+main(int argc, char **argv)
+{
+	int status = 0;
+
+	if (argc < 4)
+		return 125;
+	signal(SIGINT, pass_on);
+	if (argv[1][0] == '0') {
+		take_control();
+	} else {
+		prctl(PR_SET_DUMPABLE, 0);
+		load_filter();
+	}
+	child = fork();
+	if (child == 0) {
+		signal(SIGINT, SIG_DFL);
+		setsid();
+		run(argv[2], argv + 3);
+	}
+	close(GUEST_CONTROL_FD);
+	for (pid_t ended; (ended = wait(&status)) != child;)
+		if (ended < 0 && child < 0)
+			return 125;
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}

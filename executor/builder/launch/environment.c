@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * environment.c - the environment that a program finds.
+ *
+ * A numerical library starts a thread for each processor of the host that it sees.  With a share of
+ * one they would wait for each other most of the time, and on a large host they alone would be more
+ * than the processes that a run may have: the program would fail at its import of numpy.
+ */
+#include "executor/builder/launch/environment.h"
+
+#include "common/base/auto.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const char *const fixed[] = {
+/* clang-format off */
+#define VARIABLE(pair) pair,
+#include "executor/builder/launch/environment.def"
+	/* clang-format on */
+};
+
+static const char *const threads[] = {
+/* clang-format off */
+#define THREADS(name) name,
+#include "executor/builder/launch/environment.def"
+	/* clang-format on */
+};
+
+const char *const *
+environment_make(uint64_t cpu_milli)
+{
+	static const char *all[COUNT(fixed) + COUNT(threads) + 1];
+	static char pairs[COUNT(threads)][48];
+	uint64_t processors = cpu_milli > 1000 ? (cpu_milli + 999) / 1000 : 1;
+	size_t n = 0;
+
+	for (size_t i = 0; i < COUNT(fixed); i++)
+		all[n++] = fixed[i];
+	for (size_t i = 0; i < COUNT(threads); i++) {
+		snprintf(pairs[i], sizeof pairs[i], "%s=%" PRIu64, threads[i], processors);
+		all[n++] = pairs[i];
+	}
+	all[n] = NULL;
+	return all;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * init.c - pid 1 of a box.
+ *
+ * A process of the builder's that has gone through cage.c, with the guest's uid and without a
+ * capability.  It loads no seccomp program of its own: it reads no input, so nobody can make it
+ * call anything but what stands below.  It holds no descriptor and no secret, can be neither traced (it is not
+ * dumpable) nor killed from inside (pid 1 of its namespace), and says nothing.  It is no part of an
+ * interpreter, so that a box can outlive those: one is interrupted, killed, started anew, or
+ * branched, and this one stays.
+ */
+#include "executor/builder/launch/init.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <sys/wait.h>
+
+void
+init_run(void)
+{
+	sigset_t children;
+
+	sigemptyset(&children);
+	sigaddset(&children, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &children, NULL);
+	for (;;) {
+		while (waitpid(-1, NULL, WNOHANG) > 0)
+			;
+		sigwaitinfo(&children, NULL);
+	}
+}

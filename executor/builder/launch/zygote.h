@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * zygote.h - what the builder and a zygote say to each other: fixed-size structs over a
+ * SOCK_SEQPACKET pair.
+ *
+ * A zygote is an interpreter that has imported what programs will want, and never runs a program:
+ * it is forked, with the builder's capabilities, and the fork goes through cage.c before it is
+ * anybody's.  The parent holds no order, no name and no descriptor of a box for longer than a fork
+ * takes.
+ */
+#pragma once
+
+#include "executor/builder/confine/cage.h"
+
+#include <sys/resource.h>
+
+enum {
+	ZYGOTE_SOCKET = 3,
+	ZYGOTE_START = 4, /* a file: struct zygote_start */
+	ZYGOTE_PROC = 5,  /* struct host's proc */
+	ZYGOTE_MAX_FDS = 16,
+};
+
+struct zygote_start {
+	struct host host;
+	struct filter filter;
+};
+
+/* Fork one.  Descriptors: stdout, stderr, control, report; the namespaces, by enum
+ * host_namespace; the cgroups to join. */
+struct zygote_order {
+	struct order order; /* the box's, with the program's runtime */
+	struct cgroup group;
+	uint64_t due;    /* of struct cage */
+	uint32_t spaces; /* bits: which have come */
+};
+
+enum zygote_said {
+	ZYGOTE_READY = 1, /* it has imported all */
+	ZYGOTE_BORN,      /* answers the oldest order: pid, with a pidfd; pid -1: error */
+	ZYGOTE_REAPED,    /* pid, status, usage */
+};
+
+struct zygote_word {
+	uint32_t said;
+	int32_t pid, status, error;
+	struct rusage usage;
+};

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * desk.c - lines of operations on workspaces, and the life of their stewards.
+ *
+ * Trusts no steward: slips are checked where they come in, and an operation has PATIENCE_MS.
+ *
+ * What ends an operation may add others, or drop the workspace and so this desk: nothing of the
+ * desk is touched after end() was called.
+ */
+#include "executor/files/desk.h"
+
+#include "common/base/auto.h"
+#include "common/base/loop.h"
+#include "common/base/utf8.h"
+#include "executor/sandbox/builder_link.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+enum {
+	PATIENCE_MS = 30000, /* for one operation, or one file of a fill */
+	LINGER_MS = 250,     /* a start costs a millisecond: stay for the next of a series */
+	AT_ONCE = 64,        /* slips read before others have their turn in the loop, */
+	TURN_US = 200,       /* or fewer, for a program decides how long each takes */
+};
+
+/* A steward, from its start to its end, which may come after the desk's. */
+struct visit {
+	struct desk *desk; /* NULL: nobody waits for it any more */
+	struct errand *errand;
+	int channel; /* -1: closed */
+	bool full;   /* the channel, when it was last written to */
+};
+
+struct desk {
+	struct desk *next;
+	struct workspace *workspace;
+	struct operation *first, *last;
+	bool begun; /* the first */
+	struct visit *visit;
+	uint64_t patience, turn; /* timers */
+};
+
+static struct desk *desks;
+
+/* Texts for what a steward says went wrong. */
+static const struct {
+	enum err_code code;
+	const char *text;
+} faults[SLIP_FAULTS] = {
+	[SLIP_ABSENT] = { ERR_not_found, "there is no such file" },
+	[SLIP_IS_LINK] = { ERR_path_not_allowed, "a symbolic link, or behind one" },
+	[SLIP_IS_FOLDER] = { ERR_path_not_allowed, "a folder, not a file" },
+	[SLIP_IS_SPECIAL] = { ERR_path_not_allowed, "a FIFO, socket or device, not a file" },
+	[SLIP_NOT_FOLDER] = { ERR_path_not_allowed, "one of its folders is a file" },
+	[SLIP_EXISTS] = { ERR_file_exists, "the file exists" },
+	[SLIP_TOO_LARGE] = { ERR_file_too_large, "larger than may be read" },
+	[SLIP_TOO_LONG] = { ERR_path_not_allowed, "its path is too long" },
+	[SLIP_NO_ROOM] = { ERR_disk_full, "the workspace has no room for more bytes or files" },
+	[SLIP_NO_ACCESS] = { ERR_path_not_allowed, "its permissions do not let its owner do so" },
+	[SLIP_MISPLACED] = { ERR_invalid_argument, "offset: not where the file ends" },
+	[SLIP_FAILED] = { ERR_internal, "the steward of the workspace failed" },
+};
+
+const char *
+desk_fault(enum slip_fault fault)
+{
+	return faults[fault].text;
+}
+
+static struct desk *
+find(const struct workspace *workspace)
+{
+	struct desk *d = desks;
+
+	while (d != NULL && d->workspace != workspace)
+		d = d->next;
+	return d;
+}
+
+/* ---- stewards ---- */
+
+static void
+hang_up(struct visit *v)
+{
+	if (v->channel < 0)
+		return;
+	loop_forget(v->channel);
+	close(take_fd(&v->channel));
+}
+
+/* Lets go of the steward: it ends when its channel does, and at once if it is not to be waited for.
+ */
+static void
+send_home(struct desk *d, bool at_once)
+{
+	struct visit *v = take_ptr(d->visit);
+
+	if (v == NULL)
+		return;
+	v->desk = NULL;
+	hang_up(v);
+	if (at_once)
+		errand_kill(v->errand);
+}
+
+/* A free of its own for the desk; the steward may outlive it. */
+static void
+close_desk(struct desk *d, bool at_once)
+{
+	struct desk **at = &desks;
+
+	must(d->first == NULL);
+	while (*at != d)
+		at = &(*at)->next;
+	*at = d->next;
+	loop_unset(d->turn);
+	send_home(d, at_once);
+	free(d);
+}
+
+static void
+nobody_came(void *self)
+{
+	struct desk *d = self;
+
+	d->turn = 0;
+	close_desk(d, false);
+}
+
+/* ---- one operation ---- */
+
+static void next_turn(void *self);
+
+/* Ends the first; e NULL: well. */
+static void
+end_first(struct desk *d, const struct err *e)
+{
+	static const struct err fine = { .code = ERR_none };
+	struct operation *op = d->first;
+	struct err why = e != NULL ? *e : fine;
+
+	d->first = op->next;
+	d->begun = false;
+	loop_unset(d->patience);
+	d->patience = 0;
+	d->turn = loop_after(0, next_turn, d);
+	utf8_tame(why.text);
+	op->kind->end(op, &why);
+}
+
+/* What a steward was told may be half done: the next operation has another one. */
+static void
+fail_first(struct desk *d, const struct err *e, bool at_once)
+{
+	send_home(d, at_once);
+	end_first(d, e);
+}
+
+static void
+out_of_patience(void *self)
+{
+	struct desk *d = self;
+	struct err e;
+
+	d->patience = 0;
+	err_set(&e, ERR_deadline_exceeded, "%s%sthe workspace did not answer within %d seconds",
+	    d->first->path != NULL ? d->first->path : "", d->first->path != NULL ? ": " : "",
+	    PATIENCE_MS / 1000);
+	fail_first(d, &e, true);
+}
+
+static void
+be_patient(struct desk *d)
+{
+	loop_unset(d->patience);
+	d->patience = loop_after(PATIENCE_MS, out_of_patience, d);
+}
+
+static void
+go(struct desk *d)
+{
+	struct visit *v = d->visit;
+	bool was_full = v->full;
+	struct err e;
+
+	if (v->channel < 0)
+		return; /* what goes on may resume it before on_ended() hears */
+	v->full = false;
+	if (d->first->kind->go(d->first, &e) < 0 ||
+	    (v->full != was_full &&
+		loop_change(v->channel, EPOLLIN | (v->full ? EPOLLOUT : 0u), &e) < 0))
+		fail_first(d, &e, true);
+}
+
+static void
+on_done(struct desk *d, const struct slip_head *head)
+{
+	struct operation *op = d->first;
+	struct err e = { .code = ERR_none };
+
+	if (head->fault == SLIP_MISPLACED)
+		err_set(&e, faults[head->fault].code,
+		    "offset: %.120s has %" PRIu64 " bytes, and the next piece goes there",
+		    op->path != NULL ? op->path : "", head->size);
+	else if (head->fault != SLIP_OK)
+		err_set(&e, faults[head->fault].code, "%.120s%s%s",
+		    op->path != NULL ? op->path : "", op->path != NULL ? ": " : "",
+		    faults[head->fault].text);
+	else if (op->kind->finish == NULL || op->kind->finish(op, head, &e) == 0) {
+		end_first(d, NULL);
+		return;
+	}
+	fail_first(d, &e, false);
+}
+
+/* True: there may be more.  False: that was all, or the desk may be no more. */
+static bool
+receive(struct desk *d)
+{
+	static struct slip p;
+	int n = slip_receive(d->visit->channel, &p);
+	struct err e;
+
+	if (n < 0 && errno == EAGAIN)
+		return false;
+	if (d->first == NULL || !d->begun) {
+		send_home(d, true); /* it died, or spoke without having been asked */
+		return false;
+	}
+	if (n == 1 && p.head.kind == SLIP_DONE) {
+		on_done(d, &p.head);
+		return false;
+	}
+	if (n == 1 && d->first->kind->take != NULL) {
+		if (d->first->kind->take(d->first, &p, &e) == 0)
+			return true;
+	} else if (n == 1 || errno == EBADMSG)
+		err_set(&e, ERR_internal, "the steward of the workspace sent nonsense");
+	else { /* why, on_ended() is about to hear, and ends the operation with that */
+		hang_up(d->visit);
+		errand_kill(d->visit->errand);
+		return false;
+	}
+	fail_first(d, &e, true);
+	return false;
+}
+
+static void
+on_channel(void *self, uint32_t events)
+{
+	struct visit *v = self;
+	int64_t until_us = loop_now_us() + TURN_US;
+
+	if ((events & EPOLLOUT) != 0 && v->desk->begun)
+		go(v->desk);
+	/* After go() the desk may be closed, but the visit is not over before the builder says so.
+	 */
+	for (int i = 0; i < AT_ONCE && v->desk != NULL && (events & ~EPOLLOUT) != 0; i++)
+		if (!receive(v->desk) || loop_now_us() >= until_us)
+			return;
+}
+
+static void
+on_ended(void *self, const struct err *why)
+{
+	struct visit *v = self;
+	struct desk *d = v->desk;
+	struct err e;
+
+	if (d != NULL) {
+		d->visit = NULL;
+		hang_up(v);
+		if (why != NULL)
+			e = *why;
+		else
+			err_set(&e, ERR_internal, "it did not say why");
+		err_add(&e, "the steward of the workspace ended");
+	}
+	free(v);
+	if (d != NULL && d->begun)
+		end_first(d, &e);
+}
+
+static int
+call_steward(struct desk *d, struct err *e)
+{
+	struct visit *v = calloc(1, sizeof *v);
+
+	if (v == NULL)
+		return err_sys(e, "steward");
+	v->desk = d;
+	v->errand = steward_start(d->workspace, &v->channel, on_ended, v, e);
+	if (v->errand == NULL) {
+		free(v);
+		return -1;
+	}
+	d->visit = v;
+	if (loop_watch(v->channel, EPOLLIN, on_channel, v, e) < 0) {
+		send_home(d, true);
+		return -1;
+	}
+	return 0;
+}
+
+/* ---- the line ---- */
+
+static void
+next_turn(void *self)
+{
+	struct desk *d = self;
+	struct err e = { .code = ERR_none };
+
+	d->turn = 0;
+	if (d->first == NULL) {
+		d->turn = loop_after(LINGER_MS, nobody_came, d);
+		return;
+	}
+	if (d->first->refused.code != ERR_none)
+		e = d->first->refused;
+	else if (d->visit != NULL || call_steward(d, &e) == 0) {
+		d->begun = true;
+		be_patient(d);
+		go(d);
+		return;
+	}
+	end_first(d, &e);
+}
+
+static struct desk *
+open_desk(struct workspace *workspace)
+{
+	struct desk *d = find(workspace);
+
+	if (d == NULL) {
+		d = calloc(1, sizeof *d);
+		must(d != NULL);
+		*d = (struct desk){ .next = desks, .workspace = workspace };
+		desks = d;
+	}
+	return d;
+}
+
+void
+desk_add(struct workspace *workspace, struct operation *op)
+{
+	struct desk *d = open_desk(workspace);
+
+	op->desk = d;
+	op->next = NULL;
+	if (d->first == NULL)
+		d->first = op;
+	else
+		d->last->next = op;
+	d->last = op;
+	if (!d->begun) {
+		loop_unset(d->turn);
+		d->turn = loop_after(0, next_turn, d);
+	}
+}
+
+struct operation *
+desk_current(const struct workspace *workspace)
+{
+	struct desk *d = find(workspace);
+
+	return d != NULL && d->begun ? d->first : NULL;
+}
+
+void
+desk_leave(const struct workspace *workspace)
+{
+	struct desk *d = find(workspace);
+
+	if (d != NULL)
+		close_desk(d, true);
+}
+
+int
+desk_send(struct operation *op, const struct slip *p, struct err *e)
+{
+	struct visit *v = op->desk->visit;
+
+	if (slip_send(v->channel, p) > 0)
+		return 1;
+	/* One that went away may have said why: that is read first. */
+	if (errno != EAGAIN && errno != EPIPE && errno != ECONNRESET)
+		return err_sys(e, "steward");
+	v->full = errno == EAGAIN;
+	return 0;
+}
+
+void
+desk_wait(struct operation *op)
+{
+	loop_unset(op->desk->patience);
+	op->desk->patience = 0;
+}
+
+void
+desk_resume(struct operation *op)
+{
+	be_patient(op->desk);
+	go(op->desk);
+}
+
+void
+desk_fail(struct operation *op, const struct err *e)
+{
+	fail_first(op->desk, e, true);
+}

@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * files.c - the operations on the files of a workspace: what a steward is told, and what is made of
+ * its answers.  Whole trees into a workspace stand in files_fill.c.
+ *
+ * Trusts no answer: paths are checked as if a client had sent them, and what is kept is bounded
+ * by what was asked for.  Nothing here opens a file.
+ */
+#include "executor/files/files_inner.h"
+
+#include "common/base/auto.h"
+#include "common/base/hash.h"
+#include "common/base/utf8.h"
+#include "executor/files/path.h"
+
+#include <inttypes.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	MAX_TREE = 64 << 20, /* bytes of the texts of a list */
+	MAX_SKIPPED = 256,
+	FILE_MODE = 0644,
+	FILES_TYPE = 128, /* a media type */
+};
+
+/* Static: a slip is sent as soon as it is packed. */
+static struct slip out;
+
+int
+files_send(struct operation *op, struct slip_head head, const char *path, const void *tail,
+    size_t size, struct err *e)
+{
+	out.head = head;
+	if (!slip_pack(&out, path, tail, size))
+		return err_set(e, ERR_path_not_allowed, "the path or target is too long");
+	return desk_send(op, &out, e);
+}
+
+int
+files_send_content(struct operation *op, const struct blob *content, size_t *at, struct err *e)
+{
+	while (*at < content->size) {
+		size_t left = content->size - *at;
+		size_t size = left < SLIP_MAX_REST ? left : SLIP_MAX_REST;
+		int sent = files_send(op, (struct slip_head){ .kind = SLIP_DATA }, NULL,
+		    (const char *)content->data + *at, size, e);
+
+		if (sent <= 0)
+			return sent;
+		*at += size;
+	}
+	return 1;
+}
+
+/* Sends the one order that the operation consists of, once. */
+static int
+send_once(struct operation *op, bool *asked, struct slip_head head, const char *path, struct err *e)
+{
+	int sent = *asked ? 1 : files_send(op, head, path, NULL, 0, e);
+
+	*asked = sent > 0;
+	return sent;
+}
+
+bool
+files_failed(const struct err *e)
+{
+	return e->code != ERR_none;
+}
+
+int
+files_nonsense(struct err *e)
+{
+	return err_set(e, ERR_internal, "the steward's answers make no sense");
+}
+
+/* ---- list ---- */
+
+struct list_operation {
+	struct operation op;
+	uint64_t limit, hash_limit;
+	bool asked;
+	struct files_tree tree;
+	size_t bytes;
+	void (*done)(void *, struct files_tree *, const struct err *);
+	void *self;
+};
+
+static int
+list_go(struct operation *op, struct err *e)
+{
+	struct list_operation *o = (struct list_operation *)op;
+	const struct slip_head head = {
+		.kind = SLIP_LIST,
+		.limit = o->limit,
+		.size = o->hash_limit,
+	};
+
+	return send_once(op, &o->asked, head, NULL, e) < 0 ? -1 : 0;
+}
+
+/* The encoded path of a slip, checked as if a client had sent it; of malloc. */
+static char *
+path_of(const struct slip *p, struct err *e)
+{
+	char *path = path_encode(p->rest, p->head.path_size);
+	auto_free char *real =
+	    path != NULL ? path_decode("a name in the workspace", path, e) : NULL;
+
+	if (path == NULL)
+		err_sys(e, "list");
+	if (real == NULL) {
+		free(path);
+		return NULL;
+	}
+	return path;
+}
+
+static int
+take_entry(struct list_operation *o, struct slip *p, struct err *e)
+{
+	static const enum file_type types[SLIP_TYPES] = {
+		[SLIP_REGULAR] = file_type_regular,
+		[SLIP_DIRECTORY] = file_type_directory,
+		[SLIP_SYMLINK] = file_type_link,
+	};
+	const struct slip_head *head = &p->head;
+	struct tree_entry *entry;
+
+	if (o->tree.count == o->limit || head->size > INT64_MAX ||
+	    (head->tail_size > 0) != (head->type == SLIP_SYMLINK) ||
+	    head->tail_size >= SLIP_MAX_PATH || (head->hashed && head->type != SLIP_REGULAR))
+		return files_nonsense(e);
+	/* list_add() sees a LIST; a tree begins like one. */
+	entry = list_add(&o->tree, sizeof *entry);
+	if (entry == NULL)
+		return err_sys(e, "list");
+	entry->type = types[head->type];
+	entry->mode = head->mode;
+	entry->mtime_ns = head->mtime_ns;
+	entry->size = head->size;
+	if ((entry->path = path_of(p, e)) == NULL)
+		return -1;
+	if (head->type == SLIP_SYMLINK)
+		entry->target = path_encode(slip_tail(p), head->tail_size);
+	if (head->hashed && (entry->sha256 = malloc(HASH_HEX)) != NULL)
+		sodium_bin2hex(entry->sha256, HASH_HEX, head->digest, sizeof head->digest);
+	if ((head->type == SLIP_SYMLINK && entry->target == NULL) ||
+	    (head->hashed && entry->sha256 == NULL))
+		return err_sys(e, "list");
+	o->bytes += strlen(entry->path) + (entry->target != NULL ? strlen(entry->target) : 0);
+	return 0;
+}
+
+static int
+take_skipped(struct list_operation *o, struct slip *p, struct err *e)
+{
+	auto_free char *path = path_of(p, e), *text = NULL;
+
+	if (path == NULL)
+		return -1;
+	if (asprintf(&text, "%.3900s: %s", path, desk_fault(p->head.fault)) < 0)
+		return err_sys(e, "list");
+	utf8_tame(text); /* the cut may have gone through a character */
+	if (o->tree.skipped.count < MAX_SKIPPED && texts_add(&o->tree.skipped, text) < 0)
+		return err_sys(e, "list");
+	if (p->head.fault != SLIP_IS_SPECIAL && p->head.fault != SLIP_ABSENT &&
+	    o->tree.lost == NULL)
+		o->tree.lost = take_ptr(text);
+	return 0;
+}
+
+static int
+list_take(struct operation *op, struct slip *p, struct err *e)
+{
+	struct list_operation *o = (struct list_operation *)op;
+
+	if (o->bytes > MAX_TREE)
+		return err_set(e, ERR_limit_exceeded,
+		    "the names in the workspace have more than %d bytes together", MAX_TREE);
+	if (p->head.kind == SLIP_ENTRY)
+		return take_entry(o, p, e);
+	if (p->head.kind == SLIP_SKIPPED)
+		return take_skipped(o, p, e);
+	return files_nonsense(e);
+}
+
+static int
+by_path(const void *a, const void *b)
+{
+	const struct tree_entry *x = a, *y = b;
+
+	return strcmp(x->path, y->path);
+}
+
+static int
+list_finish(struct operation *op, const struct slip_head *head, struct err *e)
+{
+	struct list_operation *o = (struct list_operation *)op;
+	struct files_tree *tree = &o->tree;
+
+	if (tree->count > 0)
+		qsort(tree->items, tree->count, sizeof *tree->items, by_path);
+	for (size_t i = 1; i < tree->count; i++)
+		if (strcmp(tree->items[i - 1].path, tree->items[i].path) == 0)
+			return files_nonsense(e);
+	tree->truncated = head->truncated;
+	return 0;
+}
+
+static void
+list_end(struct operation *op, const struct err *e)
+{
+	struct list_operation *o = (struct list_operation *)op;
+
+	o->done(o->self, files_failed(e) ? NULL : &o->tree, files_failed(e) ? e : NULL);
+	files_tree_clear(&o->tree);
+	free(o);
+}
+
+static const struct operation_kind list_kind = { list_go, list_take, list_finish, list_end };
+
+void
+files_list(struct workspace *workspace, size_t limit, uint64_t hash_limit,
+    void (*done)(void *self, struct files_tree *, const struct err *), void *self)
+{
+	struct list_operation *o = calloc(1, sizeof *o);
+
+	must(o != NULL);
+	*o = (struct list_operation){
+		.op.kind = &list_kind,
+		.limit = limit,
+		.hash_limit = hash_limit,
+		.done = done,
+		.self = self,
+	};
+	desk_add(workspace, &o->op);
+}
+
+void
+files_tree_clear(struct files_tree *tree)
+{
+	for (size_t i = 0; i < tree->count; i++)
+		message_clear(MSG_tree_entry, &tree->items[i]);
+	free(tree->items);
+	free(tree->lost);
+	texts_clear(&tree->skipped);
+	*tree = (struct files_tree){ 0 };
+}
+
+/* ---- one file, out ---- */
+
+struct file_operation {
+	struct operation op;
+	char *path, *real;
+	struct blob content;
+	size_t at, room; /* sent of content; allocated for it */
+	uint64_t offset;
+	struct files_piece whole,
+	    *piece; /* to be read; piece points to whole, or is the caller's */
+	char type[FILES_TYPE];
+	bool overwrite, asked;
+	void (*was_told)(void *, const char *, const struct err *);
+	void (*was_read)(void *, struct blob *, const struct err *);
+	void (*was_written)(void *, const struct err *);
+	void *self;
+};
+
+static void
+file_free(struct file_operation *o)
+{
+	free(o->path);
+	free(o->real);
+	blob_clear(&o->content);
+	free(o);
+}
+
+/* NULL never; a path that is not one is told by the operation's end. */
+static struct file_operation *
+file_new(const struct operation_kind *kind, const char *path, void *self)
+{
+	struct file_operation *o = calloc(1, sizeof *o);
+
+	must(o != NULL);
+	o->op.kind = kind;
+	o->self = self;
+	o->path = strdup(path);
+	must(o->path != NULL);
+	o->op.path = o->path;
+	o->real = path_decode("path", path, &o->op.refused);
+	return o;
+}
+
+static int
+read_go(struct operation *op, struct err *e)
+{
+	struct file_operation *o = (struct file_operation *)op;
+	const struct slip_head head = {
+		.kind = SLIP_READ,
+		.offset = o->piece->offset,
+		.limit = o->piece->length,
+		.size = o->piece->limit,
+	};
+
+	return send_once(op, &o->asked, head, o->real, e) < 0 ? -1 : 0;
+}
+
+/* Room grows with what comes, not with what is said to come. */
+static int
+read_take(struct operation *op, struct slip *p, struct err *e)
+{
+	struct file_operation *o = (struct file_operation *)op;
+	size_t size = p->head.tail_size;
+	uint64_t most = o->piece->length > 0 ? o->piece->length : o->piece->limit;
+
+	if (p->head.kind != SLIP_DATA || size > most - o->content.size)
+		return files_nonsense(e);
+	if (o->content.size + size > o->room) {
+		size_t room = (o->content.size + size) * 2;
+		void *grown = realloc(o->content.data, room + 1);
+
+		if (grown == NULL)
+			return err_sys(e, "read");
+		o->content.data = grown;
+		o->room = room;
+	}
+	memcpy((char *)o->content.data + o->content.size, slip_tail(p), size);
+	o->content.size += size;
+	return 0;
+}
+
+static int
+read_finish(struct operation *op, const struct slip_head *head, struct err *e)
+{
+	struct file_operation *o = (struct file_operation *)op;
+
+	if (head->size > INT64_MAX)
+		return files_nonsense(e);
+	o->piece->total = head->size;
+	if (o->content.data == NULL)
+		o->content = blob_copy("", 0);
+	return o->content.data == NULL ? err_sys(e, "read") : 0;
+}
+
+static void
+read_end(struct operation *op, const struct err *e)
+{
+	struct file_operation *o = (struct file_operation *)op;
+	struct err why;
+
+	/* The steward says that, and not how much would do. */
+	if (files_failed(e) && e->code == ERR_file_too_large) {
+		err_set(&why, e->code,
+		    "%.120s: over %" PRIu64 " bytes, the most that may be read at once; ask for "
+		    "pieces by offset and length",
+		    op->path, o->piece->limit);
+		e = &why;
+	}
+	o->was_read(o->self, files_failed(e) ? NULL : &o->content, files_failed(e) ? e : NULL);
+	file_free(o);
+}
+
+static const struct operation_kind read_kind = { read_go, read_take, read_finish, read_end };
+
+void
+files_read(struct workspace *workspace, const char *path, uint64_t limit,
+    void (*done)(void *self, struct blob *content, const struct err *), void *self)
+{
+	struct file_operation *o = file_new(&read_kind, path, self);
+
+	o->whole.limit = limit;
+	o->piece = &o->whole;
+	o->was_read = done;
+	desk_add(workspace, &o->op);
+}
+
+void
+files_read_piece(struct workspace *workspace, const char *path, struct files_piece *piece,
+    void (*done)(void *self, struct blob *content, const struct err *), void *self)
+{
+	struct file_operation *o = file_new(&read_kind, path, self);
+
+	o->piece = piece;
+	o->was_read = done;
+	desk_add(workspace, &o->op);
+}
+
+/* ---- what a file is ---- */
+
+static int
+type_go(struct operation *op, struct err *e)
+{
+	struct file_operation *o = (struct file_operation *)op;
+
+	return send_once(op, &o->asked, (struct slip_head){ .kind = SLIP_TYPE }, o->real, e) < 0
+	           ? -1
+	           : 0;
+}
+
+/* Words of one slash, as RFC 6838 has them, so that they can stand in a header or a statement. */
+static bool
+is_media_type(const char *type)
+{
+	static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				   "!#$&-^_.+";
+	size_t first = strspn(type, word);
+
+	return first > 0 && type[first] == '/' && type[first + 1] != 0 &&
+	       type[first + 1 + strspn(type + first + 1, word)] == 0;
+}
+
+static int
+type_take(struct operation *op, struct slip *p, struct err *e)
+{
+	struct file_operation *o = (struct file_operation *)op;
+	size_t size = p->head.tail_size;
+
+	if (p->head.kind != SLIP_DATA || size >= sizeof o->type)
+		return files_nonsense(e);
+	memcpy(o->type, slip_tail(p), size);
+	o->type[size] = 0;
+	return size == 0 || is_media_type(o->type) ? 0 : files_nonsense(e);
+}
+
+static void
+type_end(struct operation *op, const struct err *e)
+{
+	struct file_operation *o = (struct file_operation *)op;
+
+	o->was_told(o->self, files_failed(e) ? NULL : o->type, files_failed(e) ? e : NULL);
+	file_free(o);
+}
+
+static const struct operation_kind type_kind = { type_go, type_take, NULL, type_end };
+
+void
+files_type(struct workspace *workspace, const char *path,
+    void (*done)(void *self, const char *type, const struct err *), void *self)
+{
+	struct file_operation *o = file_new(&type_kind, path, self);
+
+	o->was_told = done;
+	desk_add(workspace, &o->op);
+}
+
+/* ---- one file, in ---- */
+
+static int
+write_go(struct operation *op, struct err *e)
+{
+	struct file_operation *o = (struct file_operation *)op;
+	const struct slip_head head = {
+		.kind = o->offset > 0 ? SLIP_APPEND : SLIP_WRITE,
+		.size = o->content.size,
+		.offset = o->offset,
+		.mode = FILE_MODE,
+		.overwrite = o->overwrite,
+	};
+	int sent = send_once(op, &o->asked, head, o->real, e);
+
+	if (sent > 0)
+		sent = files_send_content(op, &o->content, &o->at, e);
+	return sent < 0 ? -1 : 0;
+}
+
+static int
+write_finish(struct operation *op, const struct slip_head *head, struct err *e)
+{
+	struct file_operation *o = (struct file_operation *)op;
+
+	(void)head;
+	return o->at < o->content.size ? files_nonsense(e) : 0;
+}
+
+static void
+write_end(struct operation *op, const struct err *e)
+{
+	struct file_operation *o = (struct file_operation *)op;
+
+	o->was_written(o->self, files_failed(e) ? e : NULL);
+	file_free(o);
+}
+
+static const struct operation_kind write_kind = { write_go, NULL, write_finish, write_end };
+
+void
+files_write(struct workspace *workspace, const char *path, struct blob *content, bool overwrite,
+    void (*done)(void *self, const struct err *), void *self)
+{
+	struct file_operation *o = file_new(&write_kind, path, self);
+
+	o->content = *content;
+	*content = (struct blob){ 0 };
+	o->overwrite = overwrite;
+	o->was_written = done;
+	desk_add(workspace, &o->op);
+}
+
+void
+files_append(struct workspace *workspace, const char *path, struct blob *content, uint64_t offset,
+    void (*done)(void *self, const struct err *), void *self)
+{
+	struct file_operation *o = file_new(&write_kind, path, self);
+
+	must(offset > 0);
+	o->content = *content;
+	*content = (struct blob){ 0 };
+	o->offset = offset;
+	o->was_written = done;
+	desk_add(workspace, &o->op);
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * box.c - a place for programs, as the executor sees it: an errand of the builder's.
+ *
+ * Its end is told after that of each program in it.  Who waits for a run need not wait for that:
+ * when the builder has sent SIGKILL to all in a box, nothing more comes from there.  Trusts the
+ * builder.
+ */
+#include "executor/sandbox/place.h"
+
+#include "common/base/auto.h"
+#include "common/base/loop.h"
+
+enum {
+	OURS = 1,      /* of a box's processes: its first */
+	LINGER_MS = 1, /* while the answer is on its way, which a death beside it would hold up */
+};
+
+static void
+on_started(void *self, const struct answer *answer, int *fds, size_t nfds)
+{
+	struct box *box = self;
+	size_t n = 0;
+
+	for (int i = 0; i < CGROUP_USES; i++)
+		if ((answer->uses & 1u << i) != 0 && n < nfds)
+			box->use[i] = take_fd(&fds[n++]);
+}
+
+bool
+box_is_counted(const struct box *box)
+{
+	return box->use[CGROUP_PROCESSES] >= 0;
+}
+
+/* The number of processes and threads that are in it; 0: it cannot be seen. */
+static uint64_t
+count(struct box *box)
+{
+	struct cgroup_use use;
+
+	if (!box_is_counted(box))
+		return 0;
+	cgroup_use_read(box->use, &use);
+	box->past.too_many_processes = use.refused > box->told_refused;
+	box->past.max_memory_bytes = use.max_memory_bytes;
+	box->past.cpu_us = use.cpu_us > box->told_us ? use.cpu_us - box->told_us : 0;
+	box->told_us = use.cpu_us;
+	box->told_refused = use.refused;
+	return use.processes;
+}
+
+bool
+box_count(struct box *box)
+{
+	return count(box) > 0;
+}
+
+bool
+box_is_deserted(struct box *box)
+{
+	uint64_t processes = count(box);
+
+	box->deserted = processes > 0 && processes <= OURS + 1;
+	return box->deserted;
+}
+
+/* A program that hears of it may be freed by that, and only that one. */
+static void
+tell_programs(struct box *box, const struct answer *answer, void (*tell)(struct program *))
+{
+	box->past = *answer;
+	box->telling = true;
+	for (struct program *p = box->programs, *next; p != NULL; p = next) {
+		next = program_next(p);
+		tell(p);
+	}
+	box->telling = false;
+	box_settle(box);
+}
+
+static void
+on_used(void *self, const struct answer *answer)
+{
+	struct box *box = self;
+
+	if (!box->told)
+		tell_programs(box, answer, program_box_used);
+}
+
+static void
+on_killed(void *self, const struct answer *answer)
+{
+	struct box *box = self;
+
+	box->told = true;
+	tell_programs(box, answer, program_box_told);
+}
+
+static void
+on_ended(void *self, const struct answer *answer)
+{
+	struct box *box = self;
+
+	box->errand = NULL;
+	box->told = true;
+	loop_unset(box->timer);
+	box->timer = 0;
+	tell_programs(box, answer, program_box_told);
+}
+
+void
+box_settle(struct box *box)
+{
+	if (box->errand != NULL || box->programs != NULL || box->telling)
+		return;
+	box->ended(box->self, &box->past.error);
+	for (int i = 0; i < CGROUP_USES; i++)
+		if (box->use[i] >= 0)
+			close(box->use[i]);
+	free(box);
+}
+
+static void
+kill_now(void *self)
+{
+	struct box *box = self;
+
+	box->timer = 0;
+	errand_kill(box->errand);
+}
+
+void
+box_kill(struct box *box)
+{
+	if (box->killed || box->errand == NULL)
+		return;
+	box->killed = true;
+	for (struct program *p = box->programs; p != NULL; p = program_next(p))
+		program_box_killed(p);
+	if (box->deserted)
+		box->timer = loop_after(LINGER_MS, kill_now, box);
+	else
+		errand_kill(box->errand);
+}
+
+bool
+box_is_ending(const struct box *box)
+{
+	return box->killed || box->errand == NULL;
+}
+
+struct box *
+box_make(const struct box_limits *limits, const struct workspace *workspace,
+    void (*ended)(void *self, const struct err *e), void *self, struct err *e)
+{
+	static const struct errand_events events = {
+		.started = on_started,
+		.used = on_used,
+		.killed = on_killed,
+		.ended = on_ended,
+	};
+	struct box *box = calloc(1, sizeof *box);
+	struct order order = {
+		.kind = ORDER_BOX,
+		.workspace = workspace_id(workspace),
+		.memory_bytes = limits->memory_bytes,
+		.tmp_bytes = limits->tmp_bytes,
+		.cpu_milli = limits->cpu_milli,
+		.processes = limits->processes,
+		.open_files = limits->open_files,
+		.container = (uint32_t)limits->container,
+	};
+
+	if (box == NULL) {
+		err_sys(e, "box");
+		return NULL;
+	}
+	*box = (struct box){ .ended = ended, .self = self };
+	for (int i = 0; i < CGROUP_USES; i++)
+		box->use[i] = -1;
+	box->errand = errand_start(&order, NULL, 0, &events, box, e);
+	if (box->errand == NULL) {
+		free(box);
+		return NULL;
+	}
+	return box;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bridge.h - JSON values that a session was given by name, for all programs in it. */
+#pragma once
+
+#include "executor/sandbox/box.h"
+
+struct bridges {
+	struct bridge {
+		char *key;
+		struct blob json;
+	} * items;
+	size_t count, bytes;
+};
+
+/* Takes *json; a value of that name is replaced.  limit_exceeded. */
+int bridge_put(struct bridges *, const char *key, struct blob *json, struct err *);
+/* All of them, to a program that has just been started. */
+void bridge_send(const struct bridges *, struct program *);
+void bridge_clear(struct bridges *);

@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * builder_link.c - the executor's end of the socket to cloister-builder.
+ *
+ * Trusts the builder, which has more power than this process, to answer; but bounds every id that
+ * comes back, so that a confused one cannot lead this process astray.  Without a builder there are
+ * no boxes: its end ends this daemon, after everybody who waits has been told.
+ */
+#include "executor/sandbox/builder_link.h"
+
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
+#include "common/base/log.h"
+#include "common/base/loop.h"
+#include "common/daemon/daemon.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+enum {
+	READY_MS = 20000,
+	END_MS = 3000,
+	BATCH = 64, /* answers taken before others have their turn */
+};
+
+struct errand {
+	uint32_t id;
+	struct errand_events events;
+	void *self;
+};
+
+/* An order that the socket had no room for. */
+struct waiting {
+	struct waiting *next;
+	struct order order;
+	int fds[ORDER_MAX_FDS];
+	size_t nfds;
+};
+
+static struct {
+	int sock;
+	bool gone;
+	struct err refused; /* ERR_none, or why this host can have no boxes */
+	struct isolation isolation;
+	int kept[BUILDER_KEPT]; /* ORDER_SHELF and ORDER_SLOT; -1: none */
+	bool goes_on;           /* with those of an earlier builder */
+	struct errand *errands[ORDER_MAX_LIVING + 1];
+	uint32_t last; /* id given last: the next one is looked for behind it */
+	struct waiting *first, **end;
+} line = { .sock = -1, .kept = { -1, -1 } };
+
+/* ---- starting it ---- */
+
+/* Descriptors are out of the way of the numbers that they are to have. */
+static void
+become_builder(const int fds[1 + BUILDER_KEPT], char **argv)
+{
+	int last = ORDER_SOCKET;
+
+	for (int i = 0; i < 1 + BUILDER_KEPT && fds[i] >= 0; i++)
+		if (dup2(fds[i], last = ORDER_SOCKET + i) < 0)
+			_exit(1);
+	if (close_range((unsigned)last + 1, ~0u, 0) < 0)
+		_exit(1);
+	execv(argv[0], argv);
+	_exit(127);
+}
+
+static int
+start_builder(int sock, char **argv)
+{
+	int fds[1 + BUILDER_KEPT] = { sock, line.kept[0], line.kept[1] };
+
+	pid_t keeper = fork();
+
+	if (keeper != 0)
+		return keeper;
+	for (size_t i = 0; i < COUNT(fds) && fds[i] >= 0; i++)
+		fds[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, ORDER_SOCKET + (int)COUNT(fds));
+	become_builder(fds, argv);
+	_exit(127);
+}
+
+static int
+find_builder(char path[4096], struct err *e)
+{
+	ssize_t n = readlink("/proc/self/exe", path, 4096);
+
+	if (n < 0 || n == 4096)
+		return err_sys(e, "read /proc/self/exe");
+	path[n] = '\0';
+	char *last = strrchr(path, '/');
+
+	if (last == NULL || (size_t)(last - path) + sizeof "/cloister-builder" > 4096)
+		return err_set(e, ERR_internal, "this program's path makes no sense");
+	memcpy(last, "/cloister-builder", sizeof "/cloister-builder");
+	return access(path, X_OK) < 0 ? err_sys(e, "%s", path) : 0;
+}
+
+static int
+await_ready(struct answer *answer, struct err *e)
+{
+	struct pollfd readable = { .fd = line.sock, .events = POLLIN };
+	int fds[BUILDER_KEPT], n;
+	size_t nfds = COUNT(fds);
+
+	do
+		n = poll(&readable, 1, READY_MS);
+	while (n < 0 && errno == EINTR);
+	if (n <= 0)
+		return err_set(e, ERR_internal, "the builder said nothing for %d ms", READY_MS);
+	ssize_t size = fdio_receive(line.sock, answer, sizeof *answer, fds, &nfds, 0);
+
+	if (size != (ssize_t)sizeof *answer || answer->kind != ANSWER_READY)
+		return err_set(e, ERR_internal,
+		    "the builder ended as it started; its lines in the log say why");
+	line.goes_on = nfds != BUILDER_KEPT && line.kept[0] >= 0;
+	for (size_t i = 0; !line.goes_on && i < COUNT(line.kept); i++) {
+		if (line.kept[i] >= 0)
+			close(line.kept[i]);
+		line.kept[i] = nfds == BUILDER_KEPT ? fds[i] : -1;
+	}
+	return 0;
+}
+
+/* Before the fork: between that and the exec nothing is allocated. */
+static char **
+make_argv(char *path, const struct texts *arguments)
+{
+	size_t n = arguments != NULL ? arguments->count : 0;
+	char **argv = calloc(n + 2, sizeof *argv);
+
+	if (argv == NULL)
+		return NULL;
+	argv[0] = path;
+	for (size_t i = 0; i < n; i++)
+		argv[i + 1] = arguments->items[i];
+	return argv;
+}
+
+static int
+start_and_wait(char **argv, struct answer *answer, struct err *e)
+{
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return err_sys(e, "socketpair");
+	pid_t keeper = start_builder(pair[1], argv);
+
+	close(pair[1]);
+	line.sock = pair[0];
+	line.end = &line.first;
+	return keeper < 0 ? err_sys(e, "fork") : await_ready(answer, e);
+}
+
+/* Nobody needs what is kept as much as a builder that starts. */
+static int
+start_without_kept(char **argv, struct answer *answer, struct err *e)
+{
+	if (line.kept[0] < 0)
+		return -1;
+	log_error("with what an earlier builder left none starts", LOG_E(e));
+	close(take_fd(&line.sock));
+	for (size_t i = 0; i < COUNT(line.kept); i++)
+		close(take_fd(&line.kept[i]));
+	return start_and_wait(argv, answer, e);
+}
+
+int
+builder_open(const struct texts *arguments, struct err *e)
+{
+	char path[4096];
+	struct answer answer;
+
+	if (find_builder(path, e) < 0)
+		return -1;
+
+	auto_free char **argv = make_argv(path, arguments);
+
+	if (argv == NULL)
+		return err_sys(e, "arguments of the builder");
+	if (start_and_wait(argv, &answer, e) < 0 && start_without_kept(argv, &answer, e) < 0)
+		return -1;
+	line.refused = answer.error;
+	if (line.refused.code != ERR_none)
+		log_error("no box can be made here", LOG_E(&line.refused));
+	return isolation_of(&answer.layers, &line.isolation) < 0
+	           ? err_set(e, ERR_internal, "no memory")
+	           : 0;
+}
+
+void
+builder_give(int kept[BUILDER_KEPT])
+{
+	for (size_t i = 0; i < BUILDER_KEPT; i++)
+		line.kept[i] = take_fd(&kept[i]);
+}
+
+bool
+builder_leave(int kept[BUILDER_KEPT])
+{
+	for (size_t i = 0; i < BUILDER_KEPT; i++)
+		kept[i] = take_fd(&line.kept[i]);
+	return line.goes_on;
+}
+
+const struct isolation *
+builder_isolation(void)
+{
+	return &line.isolation;
+}
+
+/* ---- orders ---- */
+
+static void
+waiting_free(struct waiting *w)
+{
+	while (w->nfds > 0)
+		close(w->fds[--w->nfds]);
+	free(w);
+}
+
+static int
+queue(const struct order *order, const int *fds, size_t nfds, struct err *e)
+{
+	struct waiting *w = calloc(1, sizeof *w);
+
+	if (w == NULL)
+		return err_set(e, ERR_internal, "no memory");
+	w->order = *order;
+	for (; w->nfds < nfds; w->nfds++) {
+		w->fds[w->nfds] = fcntl(fds[w->nfds], F_DUPFD_CLOEXEC, 0);
+		if (w->fds[w->nfds] < 0) {
+			err_sys(e, "copy a descriptor");
+			waiting_free(w);
+			return -1;
+		}
+	}
+	if (line.first == NULL && loop_change(line.sock, EPOLLIN | EPOLLOUT, e) < 0) {
+		waiting_free(w);
+		return -1;
+	}
+	*line.end = w;
+	line.end = &w->next;
+	return 0;
+}
+
+static int
+send_order(const struct order *order, const int *fds, size_t nfds, struct err *e)
+{
+	if (line.refused.code != ERR_none) {
+		*e = line.refused;
+		return -1;
+	}
+	if (line.gone)
+		return err_set(e, ERR_unavailable, "the builder of boxes is gone");
+	if (order_check(order, nfds, e) < 0)
+		return -1;
+	if (line.first != NULL)
+		return queue(order, fds, nfds, e);
+	if (fdio_send(line.sock, order, sizeof *order, fds, nfds) >= 0)
+		return 0;
+	return errno == EAGAIN ? queue(order, fds, nfds, e) : err_sys(e, "ask the builder");
+}
+
+static void
+send_waiting(void)
+{
+	struct err ignored;
+
+	while (line.first != NULL) {
+		struct waiting *w = line.first;
+
+		if (fdio_send(line.sock, &w->order, sizeof w->order, w->fds, w->nfds) < 0)
+			return;
+		line.first = w->next;
+		if (line.first == NULL)
+			line.end = &line.first;
+		waiting_free(w);
+	}
+	loop_change(line.sock, EPOLLIN, &ignored);
+}
+
+int
+builder_order(const struct order *order, struct err *e)
+{
+	return send_order(order, NULL, 0, e);
+}
+
+struct errand *
+errand_start(struct order *order, const int *fds, size_t nfds, const struct errand_events *events,
+    void *self, struct err *e)
+{
+	uint32_t id = line.last, tries = 0;
+
+	do
+		id = id % ORDER_MAX_LIVING + 1;
+	while (line.errands[id] != NULL && ++tries < ORDER_MAX_LIVING);
+	if (line.errands[id] != NULL) {
+		err_set(e, ERR_unavailable, "%d boxes and programs are at work", ORDER_MAX_LIVING);
+		return NULL;
+	}
+	struct errand *errand = malloc(sizeof *errand);
+
+	if (errand == NULL) {
+		err_set(e, ERR_internal, "no memory");
+		return NULL;
+	}
+	*errand = (struct errand){ id, *events, self };
+	order->id = id;
+	if (send_order(order, fds, nfds, e) < 0) {
+		free(errand);
+		return NULL;
+	}
+	line.last = id;
+	return line.errands[id] = errand;
+}
+
+/* What no answer is waited for; a builder that is gone has ended everything already. */
+static bool
+tell(struct order order)
+{
+	struct err e;
+
+	if (send_order(&order, NULL, 0, &e) == 0)
+		return true;
+	if (e.code != ERR_unavailable)
+		log_error("an order is not sent", LOG_N("kind", order.kind), LOG_E(&e));
+	return false;
+}
+
+void
+errand_kill(struct errand *errand)
+{
+	tell((struct order){ .kind = ORDER_KILL, .id = errand->id });
+}
+
+void
+errand_signal(struct errand *errand, int signal)
+{
+	tell((struct order){ .kind = ORDER_SIGNAL, .id = errand->id, .signal = (uint32_t)signal });
+}
+
+bool
+errand_clock(struct errand *errand, uint64_t wall_ms, uint64_t cpu_ms)
+{
+	return tell((struct order){
+	    .kind = ORDER_CLOCK, .id = errand->id, .wall_ms = wall_ms, .cpu_ms = cpu_ms });
+}
+
+uint32_t
+errand_id(const struct errand *errand)
+{
+	return errand->id;
+}
+
+/* ---- answers ---- */
+
+static void
+end_errand(uint32_t id, const struct answer *answer)
+{
+	struct errand *errand = line.errands[id];
+
+	line.errands[id] = NULL;
+	errand->events.ended(errand->self, answer);
+	free(errand);
+}
+
+static void
+take_answer(const struct answer *answer, int *fds, size_t nfds)
+{
+	struct errand *errand = answer->id <= ORDER_MAX_LIVING ? line.errands[answer->id] : NULL;
+
+	if (answer->kind == ANSWER_WORKSPACE) {
+		workspace_answered(answer, nfds > 0 ? take_fd(&fds[0]) : -1);
+		return;
+	}
+	if (errand == NULL)
+		log_warn("the builder speaks of a box that is not known", LOG_N("id", answer->id));
+	else if (answer->kind == ANSWER_ENDED)
+		end_errand(answer->id, answer);
+	else if (answer->kind == ANSWER_STARTED && errand->events.started != NULL)
+		errand->events.started(errand->self, answer, fds, nfds);
+	else if (answer->kind == ANSWER_USED && errand->events.used != NULL)
+		errand->events.used(errand->self, answer);
+	else if (answer->kind == ANSWER_KILLED && errand->events.killed != NULL)
+		errand->events.killed(errand->self, answer);
+}
+
+static void
+lose(void)
+{
+	struct answer answer = { .kind = ANSWER_ENDED };
+
+	line.gone = true;
+	loop_forget(line.sock);
+	err_set(&answer.error, ERR_unavailable, "the builder of boxes ended");
+	for (uint32_t id = 1; id <= ORDER_MAX_LIVING; id++)
+		if (line.errands[id] != NULL) {
+			answer.id = id;
+			end_errand(id, &answer);
+		}
+	workspace_lost(&answer.error);
+	daemon_end("the builder ended");
+}
+
+static void
+on_socket(void *self, uint32_t events)
+{
+	struct answer answer;
+
+	(void)self;
+	if ((events & EPOLLOUT) != 0)
+		send_waiting();
+	for (int i = 0; i < BATCH && !line.gone; i++) {
+		int fds[CGROUP_USES];
+		size_t nfds = COUNT(fds);
+		ssize_t n = fdio_receive(line.sock, &answer, sizeof answer, fds, &nfds, 0);
+
+		if (n < 0 && errno == EAGAIN)
+			return;
+		if (n == (ssize_t)sizeof answer || (n < 0 && errno == EMFILE))
+			take_answer(&answer, fds, nfds);
+		else
+			lose();
+		while (nfds-- > 0)
+			if (fds[nfds] >= 0)
+				close(fds[nfds]);
+	}
+}
+
+int
+builder_start(struct err *e)
+{
+	if (line.refused.code != ERR_none)
+		return 0;
+	if (fcntl(line.sock, F_SETFL, O_NONBLOCK) < 0)
+		return err_sys(e, "fcntl");
+	return loop_watch(line.sock, EPOLLIN, on_socket, NULL, e);
+}
+
+/* So that nothing is left of any box when this daemon is gone; the socket ends with the last. */
+static void
+await_end(void)
+{
+	int64_t until = loop_now_ms() + END_MS, left;
+	struct pollfd readable = { .fd = line.sock, .events = POLLIN };
+	struct answer ignored;
+
+	if (shutdown(line.sock, SHUT_WR) < 0)
+		return;
+	while ((left = until - loop_now_ms()) > 0) {
+		int fd = -1;
+		size_t nfds = 1;
+		ssize_t n = 0;
+
+		if (poll(&readable, 1, (int)left) > 0)
+			n = fdio_receive(
+			    line.sock, &ignored, sizeof ignored, &fd, &nfds, MSG_DONTWAIT);
+		if (fd >= 0)
+			close(fd);
+		if (n == 0)
+			return;
+	}
+}
+
+void
+builder_stop(void)
+{
+	if (line.sock < 0)
+		return;
+	loop_forget(line.sock);
+	await_end();
+	close(take_fd(&line.sock));
+	line.gone = true;
+	while (line.first != NULL) {
+		struct waiting *w = line.first;
+
+		line.first = w->next;
+		waiting_free(w);
+	}
+	message_clear(MSG_isolation, &line.isolation);
+}

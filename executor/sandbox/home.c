@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * home.c - makes what a run needs, and makes it again where it died before it had the code.
+ *
+ * Theory of operation.  A run goes to a program that is idle; where there is none, one is started;
+ * where there is no box, one is made.  A box that is ending is waited for, since two of one home
+ * are not to be on its workspace at once.  If the program is gone before it had the code, that is
+ * tried once more, from the file where the first was a fork: a zygote that fails so costs time and
+ * no call.
+ *
+ * Trusts box.h to tell each end exactly once.
+ */
+#include "executor/sandbox/home.h"
+
+#include "executor/builder/order.h"
+
+#include "common/base/auto.h"
+#include "common/base/log.h"
+
+enum {
+	TRIES = 2,
+};
+
+/* A program of one language; its place in the table is the language. */
+struct resident {
+	struct home *home;
+	struct program *program; /* NULL: there is none */
+	bool ready;              /* it waited for its first code */
+	bool warm;               /* it waited for the run that it has */
+	bool ran;                /* it has what a statement defined */
+	bool lost;               /* that is gone, and nobody was told */
+	struct texts names;      /* that its last run left */
+};
+
+struct home {
+	enum home_kind kind;
+	const struct workspace *workspace;
+	struct box_limits limits;
+	const struct bridges *bridges; /* NULL: none */
+	struct box *box;               /* NULL: there is none */
+	struct resident residents[ORDER_MAX_RUNTIMES];
+
+	void (*changed)(void *self, const struct err *e);
+	void *watcher;
+
+	bool busy; /* with a run */
+	struct home_code code;
+	struct home_events events;
+	void *self;
+	struct resident *runner; /* the program that has the code; NULL: none yet */
+	unsigned tries;
+	bool stopped; /* nobody wants it any more */
+
+	bool ending;
+	void (*gone)(void *waiter);
+	void *waiter;
+};
+
+static const struct program_events resident_events;
+
+static void
+settle(struct home *h)
+{
+	void (*gone)(void *) = h->gone;
+	void *waiter = h->waiter;
+
+	if (!h->ending || h->box != NULL)
+		return;
+	for (size_t i = 0; i < COUNT(h->residents); i++)
+		texts_clear(&h->residents[i].names);
+	free(h);
+	if (gone != NULL)
+		gone(waiter);
+}
+
+/* ---- a run ---- */
+
+/* The home may be ended by who is told. */
+static void
+end_run(struct home *h, struct box_end *end, const struct err *e)
+{
+	struct home_events events = h->events;
+	void *self = h->self;
+
+	h->busy = false;
+	h->runner = NULL;
+	free((void *)(uintptr_t)take_ptr(h->code.code.data));
+	blob_clear(&h->code.code.guard);
+	events.done(self, end, e);
+}
+
+static void on_box_ended(void *self, const struct err *);
+
+static int
+start_program(struct home *h, unsigned language, uint32_t zygote, bool wanted, struct err *e)
+{
+	const struct program_spec spec = {
+		.language = language,
+		.zygote = zygote,
+		.alone = h->kind == HOME_ALONE,
+		.wanted = wanted,
+	};
+	struct resident *r = &h->residents[language];
+
+	if (h->box == NULL &&
+	    (h->box = box_make(&h->limits, h->workspace, on_box_ended, h, e)) == NULL)
+		return -1;
+	texts_clear(&r->names);
+	*r = (struct resident){ .home = h, .lost = r->lost };
+	r->program = program_start(h->box, &spec, &resident_events, r, e);
+	if (r->program == NULL)
+		return -1;
+	if (h->bridges != NULL)
+		bridge_send(h->bridges, r->program);
+	return 0;
+}
+
+/* 0: it has the code, or a box that is ending is waited for first. */
+static int
+attempt(struct home *h, struct err *e)
+{
+	struct resident *r = &h->residents[h->code.language];
+
+	h->runner = NULL;
+	if (h->box != NULL && box_is_ending(h->box))
+		return 0;
+	h->tries++;
+	if (r->program == NULL && start_program(h, h->code.language, h->code.zygote, true, e) < 0)
+		return -1;
+	if (program_run(r->program, &h->code.code, e) < 0)
+		return -1;
+	h->runner = r;
+	return 0;
+}
+
+/* What had the code to run is gone before it ran. */
+static void
+try_again(struct home *h, const struct err *why)
+{
+	struct err e;
+
+	if (h->stopped || h->tries >= TRIES) {
+		end_run(h, NULL, why);
+		return;
+	}
+	h->code.zygote = 0;
+	if (attempt(h, &e) < 0)
+		end_run(h, NULL, &e);
+}
+
+int
+home_run(struct home *h, const struct home_code *code, const struct home_events *events, void *self,
+    struct err *e)
+{
+	must(!h->busy && !h->ending && code->language < COUNT(h->residents));
+	struct blob copy = blob_copy(code->code.data, code->code.size);
+
+	if (copy.data == NULL)
+		return err_sys(e, "code");
+	struct blob guard = code->code.guard;
+
+	if (guard.data != NULL && (guard = blob_copy(guard.data, guard.size)).data == NULL) {
+		blob_clear(&copy);
+		return err_sys(e, "guard");
+	}
+	h->code = *code;
+	h->code.code.data = copy.data;
+	h->code.code.guard = guard;
+	h->events = *events;
+	h->self = self;
+	h->tries = 0;
+	h->stopped = false;
+	h->busy = true;
+	if (attempt(h, e) == 0)
+		return 0;
+	h->busy = false;
+	free(copy.data);
+	blob_clear(&h->code.code.guard);
+	return -1;
+}
+
+void
+home_interrupt(struct home *h)
+{
+	if (!h->busy)
+		return;
+	h->stopped = true;
+	if (h->runner != NULL)
+		program_interrupt(h->runner->program);
+}
+
+void
+home_kill(struct home *h)
+{
+	h->stopped = true;
+	if (h->box != NULL)
+		box_kill(h->box);
+}
+
+/* ---- what becomes of programs and boxes ---- */
+
+static void
+tell_change(struct home *h, const struct err *e)
+{
+	if (h->changed != NULL)
+		h->changed(h->watcher, e);
+}
+
+static void
+on_ready(void *self)
+{
+	struct resident *r = self;
+
+	r->ready = true;
+	if (r->home->runner != r)
+		r->warm = true;
+	tell_change(r->home, NULL);
+}
+
+static void
+on_output(void *self, enum channel channel, const void *data, size_t size)
+{
+	struct home *h = ((struct resident *)self)->home;
+
+	if (h->busy && h->events.output != NULL)
+		h->events.output(h->self, channel, data, size);
+}
+
+/* Who cannot remember them knows of none. */
+static void
+note_names(struct resident *r, const struct texts *names)
+{
+	texts_clear(&r->names);
+	for (size_t i = 0; r->home->kind == HOME_SESSION && i < names->count; i++)
+		if (texts_add(&r->names, names->items[i]) < 0)
+			texts_clear(&r->names);
+}
+
+static void
+on_done(void *self, struct box_end *end)
+{
+	struct resident *r = self;
+
+	end->warm = r->warm || !end->cold;
+	end->restarted = r->lost;
+	r->warm = true; /* the next statement finds it there */
+	r->lost = false;
+	r->ran = !end->program_gone;
+	note_names(r, &end->variables);
+	if (end->lost.code != ERR_none)
+		end_run(r->home, NULL, &end->lost);
+	else
+		end_run(r->home, end, NULL);
+}
+
+static void
+on_ended(void *self, const struct err *e)
+{
+	struct resident *r = self;
+	struct home *h = r->home;
+	bool wanted = h->busy && h->runner == r;
+	struct err why = *e;
+
+	r->program = NULL;
+	r->lost = r->lost || r->ran;
+	r->ready = r->ran = false;
+	texts_clear(&r->names);
+	if (why.code == ERR_none)
+		err_set(&why, ERR_unavailable, "the interpreter ended before it had the code");
+	tell_change(h, &why);
+	if (wanted)
+		try_again(h, &why);
+}
+
+static const struct program_events resident_events = { on_ready, on_output, on_done, on_ended };
+
+static void
+on_box_ended(void *self, const struct err *e)
+{
+	struct home *h = self;
+	struct err why = *e;
+
+	h->box = NULL;
+	if (h->ending) {
+		settle(h);
+		return;
+	}
+	if (!h->busy || h->runner != NULL)
+		return;
+	if (h->stopped)
+		err_set(&why, ERR_cancelled, "the program was not started");
+	if (h->stopped || attempt(h, &why) < 0)
+		end_run(h, NULL, &why);
+}
+
+/* ---- its life ---- */
+
+struct home *
+home_new(enum home_kind kind, const struct workspace *workspace, const struct box_limits *limits)
+{
+	struct home *h = calloc(1, sizeof *h);
+
+	if (h != NULL)
+		*h = (struct home){ .kind = kind, .workspace = workspace, .limits = *limits };
+	return h;
+}
+
+int
+home_prepare(struct home *h, unsigned language, uint32_t zygote, bool wanted, struct err *e)
+{
+	must(h->box == NULL && language < COUNT(h->residents));
+	return start_program(h, language, zygote, wanted, e);
+}
+
+void
+home_watch(struct home *h, void (*changed)(void *self, const struct err *e), void *self)
+{
+	h->changed = changed;
+	h->watcher = self;
+}
+
+bool
+home_is_ready(const struct home *h, unsigned language)
+{
+	return h->box != NULL && !box_is_ending(h->box) && h->residents[language].ready;
+}
+
+void
+home_end(struct home *h, void (*gone)(void *self), void *self)
+{
+	must(!h->busy);
+	h->ending = true;
+	h->changed = NULL;
+	h->gone = gone;
+	h->waiter = self;
+	if (h->box != NULL)
+		box_kill(h->box);
+	settle(h);
+}
+
+static void
+drop(void *workspace)
+{
+	workspace_drop(workspace);
+}
+
+void
+home_wipe(struct home *h, struct workspace *workspace)
+{
+	if (h != NULL)
+		home_end(h, drop, workspace);
+	else
+		workspace_drop(workspace);
+}
+
+const struct texts *
+home_variables(const struct home *h, unsigned language)
+{
+	must(language < COUNT(h->residents));
+	return &h->residents[language].names;
+}
+
+void
+home_set_bridges(struct home *h, const struct bridges *bridges)
+{
+	h->bridges = bridges;
+}
+
+int
+home_bridge(struct home *h, const char *key, const struct blob *json, struct err *e)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < COUNT(h->residents); i++)
+		if (h->residents[i].program != NULL &&
+		    program_bridge(h->residents[i].program, key, json, e) < 0)
+			status = -1;
+	return status;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* isolation.c - layers of a box in words; trusts the builder for which are in force. */
+#include "executor/sandbox/builder_link.h"
+
+#include "common/base/auto.h"
+#include "executor/builder/containers.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const limits_by[] = {
+	[LIMITS_RLIMIT] = "rlimit",
+	[LIMITS_CGROUP1] = "cgroup1",
+	[LIMITS_CGROUP2] = "cgroup2",
+};
+
+/* clang-format off */
+static char titles[CONTAINER_COUNT][96] = {
+#define CONTAINER(name, ...) [CONTAINER_##name] = #name,
+#include "executor/builder/containers.def"
+};
+/* clang-format on */
+
+void
+isolation_entitle(uint32_t container, const char *title)
+{
+	must(container < CONTAINER_COUNT);
+	snprintf(titles[container], sizeof titles[container], "%s", title);
+}
+
+const char *
+isolation_title(uint32_t container)
+{
+	return container < CONTAINER_COUNT ? titles[container] : titles[CONTAINER_none];
+}
+
+/* What there is instead of a cgroup. */
+static const char *const alone[LAYER_COUNT] = {
+	[LAYER_memory_limit] =
+	    "no cgroup is delegated to this user; the builder watches it instead",
+	[LAYER_process_limit] = "no cgroup is delegated to this user",
+	[LAYER_cpu_limit] = "no cgroup for it is delegated; whole processors are given instead",
+};
+
+static const char *
+reason(const struct layers *layers, enum layer layer)
+{
+	if (layer == LAYER_own_uid)
+		return "not started as root, so all boxes have this user's";
+	if (alone[layer] != NULL &&
+	    (layers->limits_by == LIMITS_RLIMIT || layers->why[layer] == ENOENT))
+		return alone[layer];
+	return layers->why[layer] != 0 ? strerrordesc_np(layers->why[layer]) : "not seen in force";
+}
+
+static int
+add_missing(const struct layers *layers, enum layer layer, struct texts *missing)
+{
+	char text[160];
+
+	snprintf(text, sizeof text, "%s: %s", layer_name(layer), reason(layers, layer));
+	return texts_add(missing, text);
+}
+
+int
+isolation_of(const struct layers *layers, struct isolation *out)
+{
+	uint32_t by = layers->limits_by <= LIMITS_CGROUP2 ? layers->limits_by : LIMITS_RLIMIT;
+
+	*out = (struct isolation){
+		.backend = strdup(layers->container != 0 ? "oci" : "box"),
+		.limits_by = strdup(limits_by[by]),
+	};
+	if (layers->container != 0 &&
+	    texts_add(&out->layers, isolation_title(layers->container)) < 0)
+		return -1;
+	for (int l = 0; l < LAYER_COUNT; l++) {
+		uint64_t bit = 1ull << l;
+		int r = (layers->in_force & bit) != 0
+		            ? texts_add(&out->layers, layer_name((enum layer)l))
+		        : (layers->wanted & bit) != 0
+		            ? add_missing(layers, (enum layer)l, &out->missing)
+		            : 0;
+
+		if (r < 0)
+			return -1;
+	}
+	return out->backend == NULL || out->limits_by == NULL ? -1 : 0;
+}

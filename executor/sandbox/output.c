@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * output.c - a pipe that a program writes to.
+ *
+ * Theory of operation.  The pipe itself keeps what is written: it is read when a run has lasted for
+ * a moment, from then on as it comes, and at the run's end.  A run that is over at once costs no
+ * turn of the loop, which would take the processor from the program that writes.  Between runs
+ * nothing is read: a full pipe lets its writer wait.
+ *
+ * Trusts nothing about what comes, how much, or whether it ends: each turn of the loop reads a
+ * bounded part, and so does what stands at the end of a run.
+ */
+#include "executor/sandbox/output.h"
+
+#include "common/base/auto.h"
+#include "common/base/log.h"
+#include "common/base/loop.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+
+enum {
+	PART = 65536,    /* bytes of one read */
+	PARTS = 4,       /* reads before others have their turn */
+	PIPE_PARTS = 17, /* reads that empty the largest pipe a guest can make */
+};
+
+static void
+unwatch(struct output *o)
+{
+	if (o->fd >= 0 && o->watched)
+		loop_forget(o->fd);
+	o->watched = false;
+}
+
+/* false: nothing more is there yet. */
+static bool
+read_part(struct output *o)
+{
+	static uint8_t part[PART];
+	ssize_t n = read(o->fd, part, sizeof part);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return false;
+	if (n <= 0) {
+		output_close(o);
+		return false;
+	}
+	if (capture_add(&o->kept, part, (size_t)n) < 0)
+		log_warn("output is lost, for there is no memory", LOG_N("bytes", n));
+	if (o->seen != NULL)
+		o->seen(o->self, o->channel, part, (size_t)n);
+	return true;
+}
+
+static void
+on_output(void *self, uint32_t events)
+{
+	struct output *o = self;
+
+	(void)events;
+	for (int i = 0; i < PARTS && o->fd >= 0 && o->watched && read_part(o); i++)
+		;
+}
+
+int
+output_open(struct output *o, int *far, struct err *e)
+{
+	int pair[2];
+
+	if (pipe2(pair, O_CLOEXEC) < 0)
+		return err_sys(e, "pipe");
+	o->fd = pair[0];
+	*far = pair[1];
+	/* The near end does not block, the far one does: it is a plain pipe to the program, which
+	 * is another user, and may open it again as /dev/stdout. */
+	if (fcntl(o->fd, F_SETFL, O_NONBLOCK) < 0 || fchmod(*far, 0622) < 0)
+		return err_sys(e, "set up a pipe");
+	return 0;
+}
+
+void
+output_begin(struct output *o, uint64_t limit)
+{
+	o->kept.limit = limit;
+}
+
+void
+output_watch(struct output *o)
+{
+	struct err e;
+
+	if (o->fd < 0 || o->watched)
+		return;
+	o->watched = loop_watch(o->fd, EPOLLIN, on_output, o, &e) == 0;
+	if (!o->watched)
+		log_error("output is not read before its end", LOG_E(&e));
+}
+
+/* What was written before now is in the pipe, and no pipe holds more than this reads. */
+uint64_t
+output_end(struct output *o, struct blob *out)
+{
+	for (int i = 0; i < PIPE_PARTS && o->fd >= 0 && read_part(o); i++)
+		;
+	unwatch(o);
+	return capture_take(&o->kept, out);
+}
+
+void
+output_close(struct output *o)
+{
+	if (o->fd < 0)
+		return;
+	unwatch(o);
+	close(take_fd(&o->fd));
+}

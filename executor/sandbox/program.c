@@ -1,0 +1,567 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * program.c - a program in a box, as the executor sees it: three descriptors, a clock, and an
+ * errand of the builder's.
+ *
+ * Theory of operation.  program_start() makes two pipes and a control channel and gives their far
+ * ends to the builder with an order.  The program says on the control channel that it is idle, and
+ * only then is it handed code: that is when the run's clock begins, here and soon after, for the
+ * case that this process hangs, in the builder.
+ *
+ * A statement is over when the driver says DONE, behind which all it wrote lies in the pipes; the
+ * program is idle again.  Any other run is over with the program: the builder says so, or the
+ * driver of one that is alone, when nothing is left to it but to exit.  What was used is read here
+ * where the box's group counts it, and asked of the builder otherwise.
+ *
+ * What was alone takes its box along: nobody waits for that where nothing else is in there, and
+ * otherwise the run is told when all were sent SIGKILL.  What is not alone and was killed by nobody
+ * that is known here ends its box too: only that can tell whether it was for its memory.
+ *
+ * What comes between two runs is kept for the next, up to a bound; then the writer has to wait.
+ *
+ * Trusts the builder for how a program ended and what it used; nothing that comes through the three
+ * descriptors.
+ */
+#include "executor/sandbox/program.h"
+
+#include "common/base/auto.h"
+#include "common/base/log.h"
+#include "common/base/loop.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/wait.h>
+
+enum {
+	PART = 16384,           /* bytes of one read */
+	TURN_US = 200,          /* of reading what may be meant to take long; then others go on */
+	LAST_PARTS = 64,        /* reads */
+	LATE_MS = 1,            /* a run that is over by then needs no clock but the one here,
+	                           and nobody to read what it writes before its end */
+	INTERRUPT_MS = 2000,    /* for a statement to end by itself */
+	UNREAD_BYTES = 8 << 20, /* for a program that reads nothing between its statements */
+};
+
+static void kill_it(struct program *);
+
+static void
+stop_clocks(struct program *p)
+{
+	loop_unset(p->timer);
+	loop_unset(p->late);
+	p->timer = p->late = 0;
+}
+
+/* ---- the end of a run ---- */
+
+static void
+end_run(struct program *p, bool gone)
+{
+	struct box_end end = {
+		.wall_ms = (double)(p->ended_us - p->began_us) / 1000,
+		.cold = p->started.cold,
+	};
+
+	stop_clocks(p);
+	program_tell(p, gone, &end);
+	end.out_dropped = output_end(&p->out, &end.out);
+	end.err_dropped = output_end(&p->err, &end.err);
+	frames_take(&p->frames, &end);
+	frames_mute(&p->frames, true);
+	must(isolation_of(&p->started.layers, &end.isolation) == 0);
+	p->state = IDLE;
+	p->over = p->asked = false;
+	p->events.done(p->self, &end);
+	box_end_clear(&end);
+}
+
+/* false: nobody will say. */
+static bool
+ask_use(struct program *p)
+{
+	p->asked = !p->box->told && errand_clock(p->box->errand, 0, 0);
+	return p->asked;
+}
+
+static void
+end_statement(struct program *p)
+{
+	struct box *box = p->box;
+
+	if (p->over)
+		return;
+	p->over = true;
+	p->ended_us = loop_now_us();
+	stop_clocks(p);
+	if (!p->asked && box_count(box)) {
+		end_run(p, false);
+		errand_clock(box->errand, 0, 0); /* which counts anew, too; nobody waits for that */
+	} else if (!p->asked && (p->errand == NULL || !ask_use(p))) {
+		end_run(p, false);
+	}
+}
+
+/* ---- a run ---- */
+
+static void on_time(void *self);
+
+/* Twice, as a user would: asyncio.run() takes the first for its tasks to hear of when they wait. */
+static void
+interrupt(struct program *p, bool again)
+{
+	p->again = again;
+	errand_signal(p->errand, SIGINT);
+	p->timer = loop_after(INTERRUPT_MS / 2, on_time, p);
+}
+
+static void
+on_time(void *self)
+{
+	struct program *p = self;
+
+	p->timer = 0;
+	if (p->state != STARTING && p->statement && p->stopped == BOX_EXITED) {
+		p->stopped = BOX_TIMED_OUT;
+		interrupt(p, true);
+		return;
+	}
+	if (p->again) {
+		interrupt(p, false);
+		return;
+	}
+	if (p->stopped == BOX_EXITED)
+		p->stopped = BOX_TIMED_OUT;
+	kill_it(p);
+}
+
+/* To what it says of the run that begins, and to nothing that came before. */
+static void
+listen_again(struct program *p)
+{
+	struct box_end nobodys = { 0 };
+
+	frames_take(&p->frames, &nobodys);
+	box_end_clear(&nobodys);
+	frames_mute(&p->frames, false);
+}
+
+static int
+add_guard(struct program *p, struct err *e)
+{
+	if (p->guard.data == NULL)
+		return 0;
+
+	uint8_t *to = control_add(&p->control, GUEST_PROFILE, p->guard.size, e);
+
+	if (to == NULL)
+		return -1;
+	memcpy(to, p->guard.data, p->guard.size);
+	return 0;
+}
+
+/* An interpreter that imported nothing ahead looks at them by itself. */
+static int
+add_files(struct program *p, struct err *e)
+{
+	return p->files && p->forked && control_add(&p->control, GUEST_FILES, 0, e) == NULL ? -1
+	                                                                                    : 0;
+}
+
+static void
+set_builders_clock(const struct program *p)
+{
+	uint64_t grace_ms = p->statement ? INTERRUPT_MS : 0;
+
+	if (p->box->errand != NULL)
+		errand_clock(p->box->errand, p->wall_ms + grace_ms, p->cpu_ms);
+}
+
+static void
+on_late(void *self)
+{
+	struct program *p = self;
+
+	p->late = 0;
+	output_watch(&p->out);
+	output_watch(&p->err);
+	if (box_is_counted(p->box))
+		set_builders_clock(p);
+}
+
+static void
+hand_over(struct program *p)
+{
+	size_t size = p->code.size;
+	struct err e;
+	uint8_t *to = NULL;
+
+	if (add_guard(p, &e) == 0 && add_files(p, &e) == 0)
+		to =
+		    control_add(&p->control, p->statement ? GUEST_STATEMENT : GUEST_CODE, size, &e);
+	if (to == NULL) {
+		log_error("an interpreter gets no code", LOG_E(&e));
+		kill_it(p);
+		return;
+	}
+	memcpy(to, p->code.data, size);
+	blob_clear(&p->code);
+	blob_clear(&p->guard);
+	listen_again(p);
+	output_begin(&p->out, p->output_bytes);
+	output_begin(&p->err, p->output_bytes);
+	p->state = RUNS;
+	p->began_us = loop_now_us();
+	loop_unset(p->timer);
+	p->timer = loop_after((int64_t)p->wall_ms, on_time, p);
+	control_send(&p->control);
+	p->late = loop_after(LATE_MS, on_late, p);
+	if (!box_is_counted(p->box))
+		set_builders_clock(p);
+}
+
+int
+program_run(struct program *p, const struct program_code *code, struct err *e)
+{
+	if (p->state == RUNS || p->code.data != NULL || p->errand == NULL || p->killed)
+		return err_set(e, ERR_unavailable, "the interpreter takes no code");
+	p->code = blob_copy(code->data, code->size);
+	if (p->code.data == NULL)
+		return err_sys(e, "code");
+	if (code->guard.data != NULL &&
+	    (p->guard = blob_copy(code->guard.data, code->guard.size)).data == NULL) {
+		blob_clear(&p->code);
+		return err_sys(e, "guard");
+	}
+	p->statement = code->statement;
+	p->files = code->files;
+	p->wall_ms = code->wall_ms;
+	p->cpu_ms = code->cpu_ms;
+	p->output_bytes = code->output_bytes;
+	p->stopped = BOX_EXITED;
+	p->again = false;
+	/* One that does not listen any more is about to end, and says so with the code in hand. */
+	if (p->state == IDLE && p->control.fd >= 0)
+		hand_over(p);
+	return 0;
+}
+
+int
+program_bridge(struct program *p, const char *key, const struct blob *json, struct err *e)
+{
+	size_t length = strlen(key);
+
+	if (p->control.outgoing.size > UNREAD_BYTES)
+		return err_set(e, ERR_limit_exceeded,
+		    "data: the session's interpreter has %d MB of it to read yet; give more when "
+		    "its statement has ended",
+		    UNREAD_BYTES >> 20);
+
+	uint8_t *to = control_add(&p->control, GUEST_BRIDGE, length + 1 + json->size, e);
+
+	if (to == NULL)
+		return -1;
+	to = mempcpy(to, key, length);
+	*to = '\n';
+	memcpy(to + 1, json->data, json->size);
+	control_send(&p->control);
+	return 0;
+}
+
+/* ---- what the program says ---- */
+
+/* The builder's word on it and the program's own come by two roads: no code goes to one that was
+ * not found closed, nor to one that has ended. */
+static bool
+can_take_code(const struct program *p)
+{
+	return p->started.kind == ANSWER_STARTED && p->errand != NULL;
+}
+
+/* It may say so again before its first run: what it took to get there is not that one's. */
+static void
+take_idleness(struct program *p)
+{
+	p->frames.idle = false;
+	box_count(p->box);
+	if (p->state != STARTING)
+		return;
+	p->state = IDLE;
+	stop_clocks(p);
+	if (p->events.ready != NULL)
+		p->events.ready(p->self);
+	if (p->code.data != NULL)
+		hand_over(p);
+}
+
+static void
+take_news(struct program *p)
+{
+	if (p->frames.idle && p->began_us == 0 && can_take_code(p)) {
+		take_idleness(p);
+	} else if (p->state == RUNS && p->frames.done && p->statement) {
+		end_statement(p);
+	} else if (p->state == RUNS && p->frames.done && p->alone && p->stopped == BOX_EXITED) {
+		p->finished = true;
+		p->ended_us = loop_now_us();
+		if (box_is_deserted(p->box))
+			end_run(p, true);
+		box_kill(p->box);
+	}
+}
+
+/* A statement's end cannot be told any more.  If it is for its memory, its box says so. */
+static void
+lose_control(struct program *p)
+{
+	control_close(&p->control);
+	if (!p->alone && p->errand != NULL && (p->state != RUNS || p->statement))
+		errand_signal(p->errand, SIGKILL);
+}
+
+static bool
+read_control(struct program *p)
+{
+	static uint8_t part[PART];
+	ssize_t n = read(p->control.fd, part, sizeof part);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return false;
+	if (n > 0 && frames_feed(&p->frames, part, (size_t)n) == 0) {
+		take_news(p);
+		return true;
+	}
+	lose_control(p);
+	return false;
+}
+
+static void
+on_control(void *self, uint32_t events)
+{
+	struct program *p = self;
+	int64_t until_us = loop_now_us() + TURN_US;
+
+	if ((events & EPOLLOUT) != 0)
+		control_send(&p->control);
+	if ((events & ~(uint32_t)EPOLLOUT) != 0)
+		while (p->control.fd >= 0 && read_control(p) && loop_now_us() < until_us)
+			;
+}
+
+/* ---- the end ---- */
+
+static void
+program_free(struct program *p)
+{
+	output_close(&p->out);
+	output_close(&p->err);
+	capture_clear(&p->out.kept);
+	capture_clear(&p->err.kept);
+	control_close(&p->control);
+	blob_clear(&p->code);
+	blob_clear(&p->guard);
+	frames_clear(&p->frames);
+	stop_clocks(p);
+	free(p);
+}
+
+/* All is known that will be. */
+static void
+conclude(struct program *p)
+{
+	struct box *box = p->box;
+	struct err e = { .code = ERR_none };
+
+	/* Its last words: nothing of it writes more than the channel holds. */
+	for (int i = 0; i < LAST_PARTS && p->control.fd >= 0 && read_control(p); i++)
+		;
+	if (p->state == RUNS)
+		end_run(p, !p->over);
+	else
+		e = program_why_not(p);
+	*p->link = p->next;
+	if (p->next != NULL)
+		p->next->link = p->link;
+	p->events.ended(p->self, &e);
+	program_free(p);
+	box_settle(box);
+}
+
+static void
+on_ended(void *self, const struct answer *answer)
+{
+	struct program *p = self;
+
+	p->errand = NULL;
+	p->past = *answer;
+	stop_clocks(p);
+	if (p->state == RUNS && !p->finished && !p->over)
+		p->ended_us = loop_now_us();
+	if (!p->box->told && (p->alone || program_is_unexplained(p)))
+		box_kill(p->box); /* and that says the rest */
+	else if (p->state != RUNS || !(p->asked || ask_use(p)))
+		conclude(p);
+}
+
+void
+program_box_used(struct program *p)
+{
+	if (!p->asked)
+		return;
+	p->asked = false;
+	if (p->errand == NULL)
+		conclude(p);
+	else
+		end_run(p, false);
+}
+
+void
+program_box_told(struct program *p)
+{
+	if (p->errand == NULL)
+		conclude(p);
+	else if (p->state == RUNS && (p->finished || p->over))
+		end_run(p, p->finished);
+}
+
+void
+program_box_killed(struct program *p)
+{
+	if (p->errand == NULL)
+		return;
+	p->killed = true;
+	if (p->stopped == BOX_EXITED)
+		p->stopped = BOX_KILLED;
+}
+
+struct program *
+program_next(const struct program *p)
+{
+	return p->next;
+}
+
+static void
+kill_it(struct program *p)
+{
+	if (p->killed || p->errand == NULL)
+		return;
+	p->killed = true;
+	if (p->alone)
+		box_kill(p->box);
+	else
+		errand_signal(p->errand, SIGKILL);
+}
+
+void
+program_kill(struct program *p)
+{
+	if (p->stopped == BOX_EXITED)
+		p->stopped = BOX_KILLED;
+	kill_it(p);
+}
+
+void
+program_interrupt(struct program *p)
+{
+	if (p->stopped != BOX_EXITED || p->over)
+		return;
+	if (p->state != RUNS || !p->statement || p->errand == NULL) {
+		program_kill(p);
+		return;
+	}
+	p->stopped = BOX_KILLED;
+	loop_unset(p->timer);
+	interrupt(p, true);
+}
+
+/* ---- the beginning ---- */
+
+static void
+on_started(void *self, const struct answer *answer, int *fds, size_t nfds)
+{
+	struct program *p = self;
+
+	(void)fds, (void)nfds;
+	p->started = *answer;
+	take_news(p);
+}
+
+static int
+tell_wanted(struct program *p, struct err *e)
+{
+	if (control_add(&p->control, GUEST_WANTED, 0, e) == NULL)
+		return -1;
+	control_send(&p->control);
+	return 0;
+}
+
+static int
+launch(struct program *p, const struct program_spec *spec, struct err *e)
+{
+	static const struct errand_events events = { .started = on_started, .ended = on_ended };
+	struct order order = {
+		.kind = ORDER_PROGRAM,
+		.box = errand_id(p->box->errand),
+		.runtime = spec->language,
+		.zygote = spec->zygote,
+		.alone = spec->alone,
+	};
+	auto_fd int out = -1;
+	auto_fd int err = -1;
+	auto_fd int control = -1;
+
+	if (output_open(&p->out, &out, e) < 0 || output_open(&p->err, &err, e) < 0 ||
+	    control_open(&p->control, &control, on_control, p, e) < 0)
+		return -1;
+	const int fds[] = { out, err, control };
+
+	if (spec->wanted && spec->zygote != 0 && tell_wanted(p, e) < 0)
+		return -1;
+	p->errand = errand_start(&order, fds, COUNT(fds), &events, p, e);
+	return p->errand == NULL ? -1 : 0;
+}
+
+static struct program *
+new_program(struct box *box, const struct program_events *events, void *self)
+{
+	struct program *p = calloc(1, sizeof *p);
+
+	if (p != NULL)
+		*p = (struct program){
+			.box = box,
+			.events = *events,
+			.self = self,
+			.out = { channel_stdout, events->output, self, .fd = -1 },
+			.err = { channel_stderr, events->output, self, .fd = -1 },
+			.control = { .fd = -1 },
+		};
+	return p;
+}
+
+struct program *
+program_start(struct box *box, const struct program_spec *spec, const struct program_events *events,
+    void *self, struct err *e)
+{
+	struct program *p = NULL;
+
+	if (box_is_ending(box))
+		err_set(e, ERR_unavailable, "the box is ending");
+	else if ((p = new_program(box, events, self)) == NULL)
+		err_sys(e, "program");
+	if (p == NULL)
+		return NULL;
+	if (launch(p, spec, e) < 0) {
+		program_free(p);
+		return NULL;
+	}
+	p->alone = spec->alone;
+	p->forked = spec->zygote != 0;
+	p->next = box->programs;
+	p->link = &box->programs;
+	if (p->next != NULL)
+		p->next->link = &p->next;
+	box->programs = p;
+	p->timer = loop_after(PROGRAM_MAKING_MS, on_time, p);
+	return p;
+}

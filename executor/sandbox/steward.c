@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* steward.c - the errand of a steward; trusts nothing that comes through its channel. */
+#include "executor/sandbox/builder_link.h"
+
+#include "common/base/auto.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+enum {
+	MEMORY = 1 << 30, /* RLIMIT_AS */
+};
+
+struct steward {
+	void (*ended)(void *self, const struct err *);
+	void *self;
+};
+
+static void
+on_ended(void *self, const struct answer *answer)
+{
+	auto_free struct steward *steward = self;
+	struct err e = answer->error;
+
+	if (e.code == ERR_none && WIFSIGNALED(answer->status))
+		err_set(&e, ERR_internal, "a steward ended by signal %d (%s)",
+		    WTERMSIG(answer->status), sigdescr_np(WTERMSIG(answer->status)));
+	else if (e.code == ERR_none && WEXITSTATUS(answer->status) != 0)
+		err_set(&e, ERR_internal, "a steward ended with %d", WEXITSTATUS(answer->status));
+	steward->ended(steward->self, e.code == ERR_none ? NULL : &e);
+}
+
+struct errand *
+steward_start(struct workspace *workspace, int *channel,
+    void (*ended)(void *self, const struct err *e), void *self, struct err *e)
+{
+	static const struct errand_events events = { .ended = on_ended };
+	struct order order = {
+		.kind = ORDER_STEWARD,
+		.workspace = workspace_id(workspace),
+		.memory_bytes = MEMORY,
+	};
+	int pair[2];
+	auto_free struct steward *steward = malloc(sizeof *steward);
+
+	if (steward == NULL || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
+		err_sys(e, "make a steward's channel");
+		return NULL;
+	}
+	auto_fd int near = pair[0];
+	auto_fd int far = pair[1];
+
+	*steward = (struct steward){ ended, self };
+	if (fcntl(near, F_SETFL, O_NONBLOCK) < 0) {
+		err_sys(e, "fcntl");
+		return NULL;
+	}
+	struct errand *errand = errand_start(&order, &far, 1, &events, steward, e);
+
+	if (errand == NULL)
+		return NULL;
+	steward = NULL;
+	*channel = take_fd(&near);
+	return errand;
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * workspace.c - workspaces as the executor knows them: a number, and a descriptor of the root that
+ * only its counts are read from.
+ *
+ * Trusts the builder.  No name in a workspace is ever resolved in this process.
+ */
+#include "executor/sandbox/builder_link.h"
+
+#include "common/base/auto.h"
+#include "common/base/log.h"
+#include "common/base/loop.h"
+#include "executor/files/desk.h"
+
+#include <sys/vfs.h>
+
+struct workspace {
+	uint32_t id;
+	int root; /* O_PATH; -1: not there yet */
+	void (*done)(void *self, struct workspace *, const struct err *);
+	void *self;
+	struct err refused;
+};
+
+static struct {
+	struct workspace *all[ORDER_MAX_LIVING + 1];
+	uint32_t last;
+} workspaces;
+
+static void
+end(struct workspace *w, const struct err *why)
+{
+	workspaces.all[w->id] = NULL;
+	w->done(w->self, NULL, why);
+	free(w);
+}
+
+static void
+refuse_later(void *self)
+{
+	struct workspace *w = self;
+
+	w->done(w->self, NULL, &w->refused);
+	free(w);
+}
+
+/* A number that nothing has, and that nothing had just now. */
+static int
+take_id(struct workspace *w, struct err *e)
+{
+	uint32_t id = workspaces.last, tries = 0;
+
+	do
+		id = id % ORDER_MAX_LIVING + 1;
+	while (workspaces.all[id] != NULL && ++tries < ORDER_MAX_LIVING);
+	if (workspaces.all[id] != NULL)
+		return err_set(e, ERR_unavailable, "%d workspaces are in use", ORDER_MAX_LIVING);
+	workspaces.last = w->id = id;
+	return 0;
+}
+
+/* id: the one to be adopted, or 0. */
+static int
+order_one(struct workspace *w, uint32_t id, const struct workspace_limits *limits)
+{
+	struct order order = {
+		.kind = ORDER_WORKSPACE,
+		.adopt = id != 0,
+		.bytes = limits->bytes,
+		.files = limits->files,
+	};
+
+	if (id > ORDER_MAX_LIVING || (id != 0 && workspaces.all[id] != NULL))
+		return err_set(&w->refused, ERR_internal, "workspace %u is another's", id);
+	w->id = id;
+	if (id == 0 && take_id(w, &w->refused) < 0)
+		return -1;
+	order.id = w->id;
+	if (builder_order(&order, &w->refused) < 0)
+		return -1;
+	workspaces.all[w->id] = w;
+	return 0;
+}
+
+static void
+begin(uint32_t id, const struct workspace_limits *limits,
+    void (*done)(void *self, struct workspace *, const struct err *), void *self)
+{
+	struct workspace *w = calloc(1, sizeof *w);
+
+	if (w == NULL) {
+		struct err e;
+
+		err_set(&e, ERR_internal, "no memory");
+		done(self, NULL, &e);
+		return;
+	}
+	*w = (struct workspace){ .root = -1, .done = done, .self = self };
+	if (order_one(w, id, limits) < 0)
+		loop_after(0, refuse_later, w);
+}
+
+void
+workspace_make(const struct workspace_limits *limits,
+    void (*done)(void *self, struct workspace *, const struct err *), void *self)
+{
+	begin(0, limits, done, self);
+}
+
+void
+workspace_adopt(uint32_t id, const struct workspace_limits *limits,
+    void (*done)(void *self, struct workspace *, const struct err *), void *self)
+{
+	must(id != 0);
+	begin(id, limits, done, self);
+}
+
+void
+workspace_clear(void)
+{
+	struct order order = { .kind = ORDER_CLEAR };
+	struct err e;
+
+	if (builder_order(&order, &e) < 0 && e.code != ERR_isolation_unavailable)
+		log_error("workspaces that were left are not wiped", LOG_E(&e));
+}
+
+static void
+give_back(uint32_t id)
+{
+	struct order order = { .kind = ORDER_WIPE, .id = id };
+	struct err e;
+
+	if (builder_order(&order, &e) < 0 && e.code != ERR_unavailable)
+		log_error("a workspace is not wiped", LOG_E(&e));
+}
+
+void
+workspace_answered(const struct answer *answer, int fd)
+{
+	struct workspace *w = answer->id <= ORDER_MAX_LIVING ? workspaces.all[answer->id] : NULL;
+	struct err why;
+
+	if (w == NULL || w->root >= 0) {
+		if (fd >= 0)
+			close(fd);
+		log_warn(
+		    "the builder speaks of a workspace that is not known", LOG_N("id", answer->id));
+		return;
+	}
+	if (answer->error.code != ERR_none) {
+		end(w, &answer->error);
+		return;
+	}
+	if (fd < 0) {
+		err_set(&why, ERR_unavailable, "the executor has no descriptor free");
+		give_back(w->id);
+		end(w, &why);
+		return;
+	}
+	w->root = fd;
+	w->done(w->self, w, NULL);
+}
+
+void
+workspace_lost(const struct err *why)
+{
+	for (uint32_t id = 1; id <= ORDER_MAX_LIVING; id++)
+		if (workspaces.all[id] != NULL && workspaces.all[id]->root < 0)
+			end(workspaces.all[id], why);
+}
+
+void
+workspace_drop(struct workspace *w)
+{
+	if (w == NULL)
+		return;
+	/* A steward that lingers there is not to be found by what has this address next. */
+	desk_leave(w);
+	/* The last descriptor but the builder's: the memory is free when that has done its part. */
+	close(w->root);
+	give_back(w->id);
+	workspaces.all[w->id] = NULL;
+	free(w);
+}
+
+int
+workspace_left(const struct workspace *w, struct workspace_limits *left, bool *bare, struct err *e)
+{
+	struct statfs fs;
+
+	if (fstatfs(w->root, &fs) < 0)
+		return err_sys(e, "ask a workspace what it has room for");
+	*left = (struct workspace_limits){ fs.f_bfree * (uint64_t)fs.f_bsize, fs.f_ffree };
+	*bare = fs.f_files - fs.f_ffree <= 1; /* its root */
+	return 0;
+}
+
+uint32_t
+workspace_id(const struct workspace *w)
+{
+	return w->id;
+}

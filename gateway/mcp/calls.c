@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * calls.c - calls under way.
+ *
+ * Trusts the bus to end each request once.  Arguments come from a model, replies were checked by
+ * the bus.  What is kept for a call is bounded: their number, and the bytes of their messages.
+ */
+#include "gateway/mcp/calls.h"
+
+#include "gateway/mcp/links.h"
+#include "gateway/mcp/logging.h"
+#include "gateway/mcp/progress.h"
+#include "gateway/mcp/resource/change.h"
+#include "gateway/mcp/result.h"
+#include "gateway/options.h"
+#include "gateway/task/task.h"
+
+#include "common/base/auto.h"
+#include "common/base/log.h"
+#include "common/base/loop.h"
+#include "common/base/work.h"
+#include "common/bus/bus.h"
+#include "common/codec/jschema.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum {
+	RETRY_MS = 250,              /* when a client that is over its bounds may try again */
+	SESSION_HEX = 32,            /* digits at the end of a session's id */
+	LEFT_MS = 60000,             /* to end a session that nobody was told of */
+	REPEAT_BYTES = 12 * 1048576, /* arguments kept for a second try */
+};
+
+struct call_out {
+	struct pending pending;
+	struct progress progress;
+	struct account *account;
+	enum msg_id tool;
+	enum calls_as as;
+	uint64_t ask, long_timer;
+	int64_t begun_ms, due_ms;
+	bool named; /* it names a session */
+	size_t bytes;
+	json_t *arguments; /* for a second try; NULL: there is none */
+	char trace[56];
+	/* Of one that was left: nothing above but ask is there any more. */
+	bool left;
+	char *principal, *namespace;
+};
+
+/* ---- what the envelope takes from the arguments ---- */
+
+static const char *
+text_field(enum msg_id tool, const char *request, const char *name)
+{
+	const struct message *m = &messages[tool];
+
+	for (const struct field *f = m->fields; f < m->fields + m->nfields; f++)
+		if (f->kind == KIND_TEXT && strcmp(f->name, name) == 0)
+			return *(char *const *)(request + f->offset);
+	return NULL;
+}
+
+bool
+calls_instance(const char *session, char *instance, size_t size)
+{
+	static const char prefix[] = "sess_";
+	size_t start = sizeof prefix - 1, n = session == NULL ? 0 : strlen(session);
+
+	if (n < start + 1 + 1 + SESSION_HEX || strncmp(session, prefix, start) != 0)
+		return false;
+
+	size_t end = n - SESSION_HEX - 1;
+
+	if (session[end] != '_' || end - start >= size)
+		return false;
+	memcpy(instance, session + start, end - start);
+	instance[end - start] = '\0';
+	return true;
+}
+
+/* W3C Trace Context, version 00; anything else starts no trace, as it asks. */
+static void
+read_trace(json_t *meta, char trace[56])
+{
+	static const char form[] = "00-hhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhh-hhhhhhhhhhhhhhhh-hh";
+	const char *given = json_string_value(json_object_get(meta, "traceparent"));
+
+	trace[0] = '\0';
+	if (given == NULL || strlen(given) != sizeof form - 1)
+		return;
+	for (size_t i = 0; form[i] != '\0'; i++)
+		if (form[i] == 'h'
+			? !isxdigit((unsigned char)given[i]) || isupper((unsigned char)given[i])
+			: given[i] != form[i])
+			return;
+	if (strspn(given + 3, "0") < 32 && strspn(given + 36, "0") < 16)
+		memcpy(trace, given, sizeof form);
+}
+
+/* ---- the end of a call ---- */
+
+/* Before it is answered, since its client may be gone afterwards. */
+static void
+settle(struct call_out *call)
+{
+	call->account->count--;
+	call->account->held -= call->bytes;
+	loop_unset(call->long_timer);
+	progress_close(&call->progress);
+	json_decref(call->arguments);
+}
+
+/* Takes the message. */
+static void
+finish(struct call_out *call, json_t *message)
+{
+	settle(call);
+	client_end(&call->pending, message);
+	free(call);
+}
+
+/* Takes the result; NULL: no memory. */
+static json_t *
+message_of(const struct origin *to, json_t *result)
+{
+	json_t *message = result == NULL ? NULL : jsonrpc_result(to->id, result);
+
+	return message != NULL ? message : jsonrpc_error(to->id, RPC_INTERNAL, "out of memory");
+}
+
+static json_t *
+say_error(const struct origin *to, const struct call_out *call, const struct err *e)
+{
+	if (call->as == CALLS_VALUE)
+		return result_rpc_error(to->id, e);
+	return message_of(to, result_of_error(to->era, e));
+}
+
+/* ---- a reply, which may be long: then a thread makes JSON of it ---- */
+
+struct telling {
+	struct work work;
+	struct call_out *call;
+	void *reply;
+	struct rendered rendered;
+};
+
+static size_t
+bytes_of(enum msg_id id, const void *msg)
+{
+	const struct message *m = &messages[id];
+	size_t sum = 0;
+
+	for (const struct field *f = m->fields; f < m->fields + m->nfields; f++) {
+		const void *slot = (const char *)msg + f->offset;
+		const struct list *list = slot;
+
+		if (f->kind == KIND_PAGE || f->kind == KIND_BLOB || f->kind == KIND_ANY)
+			sum += ((const struct blob *)slot)->size;
+		if (f->kind == KIND_TEXT && *(char *const *)slot != NULL)
+			sum += strlen(*(char *const *)slot);
+		for (size_t i = 0; f->kind == KIND_LIST && i < list->count; i++)
+			sum += bytes_of(f->of, (char *)list->items + i * messages[f->of].size);
+	}
+	return sum;
+}
+
+static struct rendered
+render(const struct call_out *call, void *reply)
+{
+	if (call->as != CALLS_VALUE)
+		return result_render(call->tool, reply);
+	return (struct rendered){ .value = jschema_write(messages[call->tool].reply, reply) };
+}
+
+static void
+say_rendered(struct call_out *call, struct rendered rendered)
+{
+	const struct origin *to = &call->pending.origin;
+	json_t *result = rendered.value;
+
+	if (call->as != CALLS_VALUE)
+		result = result_of_rendered(to->era, call->account, call->tool, rendered);
+	finish(call, message_of(to, result));
+}
+
+static void
+run(struct work *work)
+{
+	struct telling *t = (struct telling *)work;
+
+	t->rendered = render(t->call, t->reply);
+	message_clear(messages[t->call->tool].reply, t->reply);
+}
+
+static void
+on_run(struct work *work)
+{
+	struct telling t = *(struct telling *)work;
+
+	free(t.reply);
+	free(work);
+	say_rendered(t.call, t.rendered);
+}
+
+/* It is soon answered. */
+static void
+cancel_nothing(struct pending *unused)
+{
+	(void)unused;
+}
+
+/* Takes what is in the reply. */
+static void
+say_later(struct call_out *call, void *reply)
+{
+	size_t size = messages[messages[call->tool].reply].size;
+	struct telling *t = calloc(1, sizeof *t);
+
+	must(t != NULL);
+	*t = (struct telling){
+		.work = { .run = run, .done = on_run }, .call = call, .reply = malloc(size)
+	};
+	must(t->reply != NULL);
+	memcpy(t->reply, reply, size);
+	memset(reply, 0, size);
+	call->pending.cancel = cancel_nothing;
+	loop_unset(call->long_timer);
+	work_do(&t->work);
+}
+
+static void
+say(struct call_out *call, void *reply)
+{
+	if (bytes_of(messages[call->tool].reply, reply) > WORK_BYTES)
+		say_later(call, reply);
+	else
+		say_rendered(call, render(call, reply));
+}
+
+/* To the client that asked to be told, and to those that listen. */
+static void
+tell(const struct call_out *call, const void *reply, const struct err *e)
+{
+	const struct origin *origin = &call->pending.origin;
+
+	if (call->as == CALLS_VALUE)
+		return;
+	if (origin->log_from != LOGGING_none && !call->pending.silent)
+		logging_say(origin, reply != NULL ? LOGGING_info : LOGGING_warning, "tools",
+		    json_pack("{s:s, s:s, s:I}", "tool", messages[call->tool].name, "outcome",
+			reply != NULL ? "answered" : err_name(e->code), "ms",
+			(json_int_t)(loop_now_ms() - call->begun_ms)));
+	if (reply != NULL)
+		change_of_reply(call->account, call->tool, reply, call->named);
+	change_of_call(call->account, call->tool);
+}
+
+/* ---- one whose caller has left ---- */
+
+static void
+on_ended(void *self, void *reply, const struct err *e)
+{
+	(void)self;
+	if (reply == NULL)
+		log_warn("a session that nobody was told of could not be ended", LOG_E(e));
+}
+
+/* Only its answer would have named it. */
+static void
+end_session(const struct call_out *call, const struct session_created *made)
+{
+	struct terminate_session request = { .session_id = made->session_id };
+	char instance[64];
+	bool routed = calls_instance(made->session_id, instance, sizeof instance);
+	struct err e;
+	const struct ask it = { .to = messages[MSG_terminate_session].server,
+		.instance = routed ? instance : NULL,
+		.home = !routed,
+		.message = MSG_terminate_session,
+		.request = &request,
+		.principal = call->principal,
+		.namespace = call->namespace,
+		.timeout_ms = LEFT_MS,
+		.done = on_ended };
+
+	if (bus_ask(&it, &e) == 0)
+		on_ended(NULL, NULL, &e);
+}
+
+static void
+on_left_done(struct call_out *call, const void *reply)
+{
+	if (reply != NULL)
+		end_session(call, reply);
+	free(call->principal);
+	free(call->namespace);
+	free(call);
+}
+
+/* False: no memory.  It is over for whoever asked, and goes on here. */
+static bool
+leave(struct call_out *call)
+{
+	const char *space = call->account->namespace;
+	struct err e;
+
+	call->principal = strdup(call->account->principal);
+	call->namespace = space != NULL ? strdup(space) : NULL;
+	if (call->principal == NULL || (space != NULL && call->namespace == NULL)) {
+		free(call->principal);
+		return false;
+	}
+	err_set(&e, ERR_cancelled, "%s was cancelled", messages[call->tool].name);
+	tell(call, NULL, &e);
+
+	json_t *says = call->pending.silent ? NULL : say_error(&call->pending.origin, call, &e);
+
+	call->left = true;
+	settle(call);
+	client_end(&call->pending, says);
+	return true;
+}
+
+static int ask(struct call_out *, json_t *arguments, struct err *);
+
+/* A daemon that was lost took the call with it; one that changes nothing may be asked once more. */
+static bool
+again(struct call_out *call, const struct err *e)
+{
+	json_t *arguments = take_ptr(call->arguments);
+	struct err ignored;
+
+	if (arguments == NULL)
+		return false;
+
+	bool asked = e->code == ERR_unavailable && !call->pending.silent &&
+	             ask(call, arguments, &ignored) == 0;
+
+	json_decref(arguments);
+	return asked;
+}
+
+static void
+on_done(void *self, void *reply, const struct err *e)
+{
+	struct call_out *call = self;
+
+	if (call->left) {
+		on_left_done(call, reply);
+		return;
+	}
+	if (reply == NULL && again(call, e))
+		return;
+	if (reply == NULL)
+		log_debug("call failed", LOG_S("tool", messages[call->tool].name),
+		    LOG_S("code", err_name(e->code)));
+	if (reply != NULL)
+		links_fill(&call->pending.origin, messages[call->tool].reply, reply);
+	tell(call, reply, e);
+	if (call->pending.silent)
+		finish(call, NULL);
+	else if (reply != NULL)
+		say(call, reply);
+	else
+		finish(call, say_error(&call->pending.origin, call, e));
+}
+
+static void
+on_part(void *self, const struct stream_part *part)
+{
+	struct call_out *call = self;
+
+	if (!call->left && !call->pending.silent)
+		progress_part(&call->progress, part);
+}
+
+/* ---- its beginning ---- */
+
+/* Those may be anybody's of several executors; all others find there what the principal has. */
+static bool
+leans_on_nothing(enum msg_id tool)
+{
+	return tool == MSG_execute_code || tool == MSG_create_session;
+}
+
+static int
+send_request(struct call_out *call, void *request, struct err *e)
+{
+	const struct message *m = &messages[call->tool];
+	int64_t left_ms = call->due_ms - loop_now_ms();
+	const char *session = text_field(call->tool, request, "session_id");
+	char instance[64];
+	bool routed = calls_instance(session, instance, sizeof instance);
+	struct ask it = { .to = m->server,
+		.instance = routed ? instance : NULL,
+		.home = !leans_on_nothing(call->tool),
+		.message = call->tool,
+		.request = request,
+		.principal = call->account->principal,
+		.namespace = call->account->namespace,
+		.trace = call->trace[0] != '\0' ? call->trace : NULL,
+		.timeout_ms = left_ms > 0 ? left_ms : 1,
+		.self = call,
+		.part = call->progress.token != NULL ? on_part : NULL,
+		.done = on_done };
+
+	call->named = session != NULL;
+	call->ask = bus_ask(&it, e);
+	return call->ask == 0 ? -1 : 0;
+}
+
+static int
+ask(struct call_out *call, json_t *arguments, struct err *e)
+{
+	auto_free void *request = calloc(1, messages[call->tool].size);
+
+	if (request == NULL)
+		return err_sys(e, "make a request");
+
+	int failed = jschema_read(call->tool, arguments, request, e);
+
+	if (failed == 0)
+		failed = send_request(call, request, e);
+	message_clear(call->tool, request);
+	return failed;
+}
+
+static int
+admit(const struct call_in *in, struct err *e)
+{
+	const struct account *account = in->origin.client->account;
+
+	if (account->count >= options.max_in_flight)
+		err_set(e, ERR_queue_full, "%zu calls are under way, which is the limit",
+		    account->count);
+	else if (account->count > 0 && account->held + in->bytes > 2 * options.max_message_bytes)
+		err_set(e, ERR_queue_full,
+		    "messages of calls under way take %zu bytes; with %zu more they are over the "
+		    "limit of %zu",
+		    account->held, in->bytes, 2 * (size_t)options.max_message_bytes);
+	else
+		return 0;
+	e->retry_ms = RETRY_MS;
+	return -1;
+}
+
+static struct call_out *
+make_call(const struct call_in *in, struct err *e)
+{
+	const unsigned repeatable = READ_ONLY | IDEMPOTENT;
+	struct account *account = in->origin.client->account;
+	struct call_out *call = calloc(1, sizeof *call);
+
+	if (call == NULL) {
+		err_sys(e, "make a call");
+		return NULL;
+	}
+	*call = (struct call_out){ .account = account,
+		.tool = in->tool,
+		.as = in->as,
+		.begun_ms = loop_now_ms(),
+		.due_ms = loop_now_ms() + (int64_t)options.call_timeout_ms,
+		.bytes = in->bytes };
+	read_trace(in->meta, call->trace);
+	progress_open(
+	    &call->progress, &call->pending.origin, json_object_get(in->meta, "progressToken"));
+	/* Only where it was there to be lost: one that never came has been waited for already. */
+	if ((messages[in->tool].hints & repeatable) == repeatable && in->bytes <= REPEAT_BYTES &&
+	    bus_ready(messages[in->tool].server, NULL))
+		call->arguments = json_incref(in->arguments);
+	account->count++;
+	account->held += in->bytes;
+	return call;
+}
+
+static void
+cancel_call(struct pending *p)
+{
+	struct call_out *call = (struct call_out *)p;
+
+	/* What it makes is there as soon as it is asked for, and a cancel comes too late. */
+	if (call->tool != MSG_create_session || !leave(call))
+		bus_cancel(call->ask);
+}
+
+/* It takes long: whoever asked gets a task, which has the answer in the end. */
+static void
+on_long(void *self)
+{
+	struct call_out *call = self;
+	struct origin asked, to;
+
+	call->long_timer = 0;
+	if (call->pending.silent || task_new(call->account, &call->pending.origin, &to) == NULL)
+		return;
+	client_hand_over(&call->pending, &asked);
+	progress_close(&call->progress);
+	call->account->count--;
+	call->account->held -= call->bytes;
+	call->account = to.client->account;
+	call->account->count++;
+	call->account->held += call->bytes;
+	client_begin(&call->pending, &to, cancel_call);
+	task_promise(to.client, &asked);
+	json_decref(asked.id);
+	json_decref(to.id);
+}
+
+json_t *
+calls_begin(const struct call_in *in)
+{
+	json_t *none = NULL, *arguments = in->arguments;
+	struct call_in whole = *in;
+	struct err e;
+
+	if (arguments == NULL)
+		arguments = none = json_object();
+	whole.arguments = arguments;
+
+	struct call_out *call = admit(in, &e) < 0 ? NULL : make_call(&whole, &e);
+	int failed = call == NULL ? -1 : ask(call, arguments, &e);
+
+	if (call != NULL && failed < 0) {
+		settle(call);
+		free(call);
+	}
+	json_decref(none);
+	if (failed == 0) {
+		client_begin(&call->pending, &in->origin, cancel_call);
+		if (in->task)
+			call->long_timer =
+			    loop_after((int64_t)options.task_after_ms, on_long, call);
+		return NULL;
+	}
+	return say_error(&in->origin, &(struct call_out){ .tool = in->tool, .as = in->as }, &e);
+}

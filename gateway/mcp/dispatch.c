@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dispatch.c - from a message to the method that answers it, and which era it belongs to.
+ *
+ * A request that claims a version is served by that alone (stateless); one that claims none belongs
+ * to the era that initialize agreed on.  Nothing a client sends is trusted.
+ */
+#include "gateway/mcp/dispatch.h"
+
+#include "gateway/mcp/elicit.h"
+#include "gateway/mcp/logging.h"
+#include "gateway/mcp/method.h"
+
+#include "common/base/auto.h"
+#include "common/base/loop.h"
+
+#include <ctype.h>
+#include <malloc.h>
+#include <string.h>
+
+enum {
+	LARGE_BYTES = 1 << 18, /* of a message, which as values takes many times as much */
+	TRIM_MS = 200,         /* after one, the heap is given back */
+	LIGHT_BYTES = 4096,    /* up to here nobody minds how many values it is */
+	/* What jansson and the heap take for a value, one of an array, one of an object. */
+	VALUE_COST = 48,
+	ITEM_COST = 8,
+	MEMBER_COST = 96,
+};
+
+static bool trimming;
+
+/* In which era, and what the client of it can do; NULL, or the answer to one that is in none. */
+static json_t *
+find_era(struct request *r)
+{
+	const struct client *client = r->origin.client;
+	json_t *answer;
+
+	r->meta = json_object_get(r->params, "_meta");
+	r->origin.era = era_claimed(r->origin.id, r->params, &answer);
+	if (answer != NULL)
+		return answer;
+	if (r->origin.era != NULL) {
+		r->capabilities = json_object_get(r->meta, ERA_META "clientCapabilities");
+	} else {
+		r->origin.era = client->era;
+		r->capabilities = client->capabilities;
+	}
+	return NULL;
+}
+
+static json_t *
+handle_request(struct request *r, const char *name)
+{
+	json_t *answer;
+
+	if (client_find(r->origin.client, r->origin.id) != NULL)
+		return jsonrpc_error(r->origin.id, RPC_INVALID,
+		    "Invalid Request: the id is that of a call under way; choose another");
+	answer = find_era(r);
+	if (answer != NULL)
+		return answer;
+	r->method = method_find(name, r->origin.era);
+	if (r->method == NULL && r->origin.era == NULL)
+		return era_unclaimed(r->origin.id);
+	if (r->method == NULL)
+		return jsonrpc_error(r->origin.id, RPC_METHOD, "Method not found: %.128s", name);
+	if (r->origin.era != NULL)
+		answer = logging_ask(r);
+	if (answer == NULL)
+		answer = elicit_read(r);
+	if (answer == NULL)
+		answer = r->method->handle(r);
+	json_decref(r->inputs);
+	return answer;
+}
+
+/* Notifications are never answered; of those that exist one asks for something. */
+static void
+handle_notification(struct client *client, const struct rpc *rpc)
+{
+	if (strcmp(rpc->method, "notifications/cancelled") == 0)
+		client_cancel(client, json_object_get(rpc->params, "requestId"));
+}
+
+/* What values take while somebody holds them.  They are as deep as scan.c lets them be. */
+static size_t
+weigh(const json_t *value)
+{
+	size_t sum = VALUE_COST + json_string_length(value), i;
+	const char *key;
+	json_t *each;
+
+	json_array_foreach(value, i, each) sum += ITEM_COST + weigh(each);
+	json_object_foreach((json_t *)(uintptr_t)value, key, each) sum +=
+	    MEMBER_COST + strlen(key) + weigh(each);
+	return sum;
+}
+
+/* What is pending holds its place in a batch by itself. */
+static void
+handle_message(const struct origin *to, json_t *message, size_t bytes)
+{
+	struct rpc rpc;
+	json_t *answer = jsonrpc_read(message, &rpc);
+	struct request r = { .origin = *to, .params = rpc.params, .bytes = bytes };
+	bool asks = answer == NULL && rpc.kind == RPC_request;
+
+	r.origin.id = rpc.kind == RPC_response ? NULL : rpc.id;
+	if (answer == NULL && rpc.kind == RPC_notification)
+		handle_notification(to->client, &rpc);
+	if (answer == NULL && rpc.kind == RPC_response)
+		elicit_response(to->client, &rpc);
+	if (asks && bytes > LIGHT_BYTES)
+		r.bytes = weigh(message);
+	if (asks)
+		answer = handle_request(&r, rpc.method);
+	if (answer == NULL && (asks || to->batch != NULL))
+		return;
+	client_batch_hold(to->batch);
+	client_answer(&r.origin, answer);
+}
+
+static const char *
+refuse_batch(const struct client *client, const json_t *messages_)
+{
+	if (client->era == NULL || !client->era->batches)
+		return "this protocol version has no batches; send each message by itself";
+	if (json_array_size(messages_) == 0)
+		return "an empty batch";
+	if (json_array_size(messages_) > DISPATCH_BATCH)
+		return "a batch of more than 256 messages";
+	return NULL;
+}
+
+static void
+handle_batch(struct origin origin, json_t *messages_, size_t bytes)
+{
+	const char *refusal = refuse_batch(origin.client, messages_);
+	json_t *message;
+	size_t i;
+
+	origin.batch = refusal == NULL ? client_batch() : NULL;
+	if (origin.batch == NULL) {
+		client_answer(&origin, jsonrpc_error(NULL, RPC_INVALID, "Invalid Request: %s",
+					   refusal != NULL ? refusal : "out of memory"));
+		return;
+	}
+	json_array_foreach(messages_, i, message) handle_message(&origin, message, bytes);
+	client_answer(&origin, NULL);
+}
+
+static bool
+is_blank(const struct line *line)
+{
+	size_t i = 0;
+
+	while (i < line->size && isspace((unsigned char)line->data[i]))
+		i++;
+	return !line->over && i == line->size;
+}
+
+/* Of a message of many values: whatever small came in between would hold the heap under it. */
+static void
+give_back(void *unused)
+{
+	(void)unused;
+	trimming = false;
+	malloc_trim(0);
+}
+
+void
+dispatch_message(struct client *client, struct exchange *exchange, json_t *message, size_t bytes)
+{
+	struct origin origin = { .client = client, .exchange = exchange };
+
+	if (bytes >= LARGE_BYTES && !trimming) {
+		trimming = true;
+		loop_after(TRIM_MS, give_back, NULL);
+	}
+	if (json_is_array(message))
+		handle_batch(origin, message, bytes);
+	else
+		handle_message(&origin, message, bytes);
+}
+
+void
+dispatch_line(struct client *client, struct exchange *exchange, const struct line *line)
+{
+	json_t *answer;
+
+	if (is_blank(line))
+		return;
+
+	json_t *message = jsonrpc_parse(line, &answer);
+
+	if (message != NULL)
+		dispatch_message(client, exchange, message, line->size);
+	else
+		client_answer(&(struct origin){ .client = client, .exchange = exchange }, answer);
+	json_decref(message);
+}

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * listen.c - two lists: requests that listen, and what sessions of earlier revisions subscribed to.
+ *
+ * What clients ask for is bounded in number and size.  Nothing here polls: changes are told by
+ * whoever makes them.
+ */
+#include "gateway/mcp/resource/listen.h"
+
+#include "gateway/mcp/extra.h"
+#include "gateway/mcp/handlers.h"
+#include "gateway/mcp/resource/uri.h"
+#include "gateway/task/task.h"
+#include "gateway/transport/account.h"
+
+#include "common/base/auto.h"
+
+#include <stddef.h>
+#include <string.h>
+
+enum {
+	MAX_LISTENS = 256,   /* of one principal */
+	MAX_NAMES = 256,     /* URIs of one request or session, and ids of tasks */
+	MAX_BYTES = 4 << 20, /* of one principal: all such names, */
+	BESIDE = 64,         /* each with what it takes beside */
+};
+
+struct listen {
+	struct pending pending;
+	struct listen *next;
+	unsigned lists;
+	json_t *uris, *tasks; /* arrays of texts */
+	size_t bytes;         /* that these count for */
+};
+
+/* Of a session; "" stands for lists. */
+struct watch {
+	struct watch *next; /* of all sessions */
+	struct client *client;
+	char uri[];
+};
+
+static struct listen *listens;
+static struct watch *watches;
+
+static bool
+same(const struct account *a, const struct account *b)
+{
+	return a == b || account_is(a, b->principal, b->namespace);
+}
+
+static bool
+concerns(const char *wanted, const char *uri, bool below)
+{
+	size_t n = strlen(uri);
+
+	return strcmp(wanted, uri) == 0 ||
+	       (below && strncmp(wanted, uri, n) == 0 && wanted[n] == '/');
+}
+
+static bool
+fits(const struct account *account, size_t bytes)
+{
+	return account->listening + bytes <= MAX_BYTES;
+}
+
+static json_t *
+refuse_bytes(const struct request *r)
+{
+	return method_refuse(r,
+	    "names of what is listened for take over %d bytes, those of all requests and sessions "
+	    "together; listen for less",
+	    MAX_BYTES);
+}
+
+/* ---- telling ---- */
+
+static void
+tell_listen(const struct listen *l, const char *method, json_t *params)
+{
+	if (params != NULL)
+		json_object_set_new(params, "_meta",
+		    json_pack("{s:O}", ERA_META "subscriptionId", l->pending.origin.id));
+	client_tell(&l->pending.origin, jsonrpc_notification(method, params));
+}
+
+static void
+tell_session(struct client *client, const char *method, const char *uri)
+{
+	const struct origin to = { .client = client, .era = client->era };
+
+	client_tell(&to, uri == NULL
+			     ? json_pack("{s:s, s:s}", "jsonrpc", "2.0", "method", method)
+			     : jsonrpc_notification(method, json_pack("{s:s}", "uri", uri)));
+}
+
+static const struct {
+	unsigned list;
+	const char *wanted, *method;
+} lists[] = {
+	{ LISTEN_TOOLS, "toolsListChanged", "notifications/tools/list_changed" },
+	{ LISTEN_PROMPTS, "promptsListChanged", "notifications/prompts/list_changed" },
+	{ LISTEN_RESOURCES, "resourcesListChanged", "notifications/resources/list_changed" },
+};
+
+void
+listen_changed(const struct account *who, unsigned which)
+{
+	for (size_t i = 0; i < COUNT(lists); i++) {
+		if ((which & lists[i].list) == 0)
+			continue;
+		for (struct listen *l = listens; l != NULL; l = l->next)
+			if ((l->lists & lists[i].list) != 0 &&
+			    (who == NULL || same(who, l->pending.origin.client->account)))
+				tell_listen(l, lists[i].method, json_object());
+		for (struct watch *w = watches; w != NULL; w = w->next)
+			if (w->uri[0] == '\0' && (who == NULL || same(who, w->client->account)))
+				tell_session(w->client, lists[i].method, NULL);
+	}
+}
+
+void
+listen_updated(const struct account *who, const char *uri, bool below)
+{
+	static const char method[] = "notifications/resources/updated";
+	json_t *wanted;
+	size_t i;
+
+	for (struct listen *l = listens; l != NULL; l = l->next) {
+		if (!same(who, l->pending.origin.client->account))
+			continue;
+		json_array_foreach(
+		    l->uris, i, wanted) if (concerns(json_string_value(wanted), uri, below))
+		    tell_listen(l, method, json_pack("{s:O}", "uri", wanted));
+	}
+	for (struct watch *w = watches; w != NULL; w = w->next)
+		if (same(who, w->client->account) && concerns(w->uri, uri, below))
+			tell_session(w->client, method, w->uri);
+}
+
+void
+listen_task(const struct account *who, const char *task_id, const json_t *task)
+{
+	json_t *wanted;
+	size_t i;
+
+	for (struct listen *l = listens; l != NULL; l = l->next) {
+		if (!same(who, l->pending.origin.client->account))
+			continue;
+		json_array_foreach(
+		    l->tasks, i, wanted) if (strcmp(json_string_value(wanted), task_id) == 0)
+		    tell_listen(l, "notifications/tasks", json_copy((json_t *)(uintptr_t)task));
+	}
+}
+
+/* ---- subscriptions/listen ---- */
+
+static void
+end(struct pending *p)
+{
+	struct listen *l = (struct listen *)((char *)p - offsetof(struct listen, pending));
+	struct listen **at = &listens;
+
+	while (*at != l)
+		at = &(*at)->next;
+	*at = l->next;
+	p->origin.client->account->listening -= l->bytes;
+	client_end(p, jsonrpc_result(p->origin.id, era_finish(p->origin.era,
+						       json_pack("{s:{s:O}}", "_meta",
+							   ERA_META "subscriptionId", p->origin.id),
+						       NULL)));
+	json_decref(l->uris);
+	json_decref(l->tasks);
+	free(l);
+}
+
+/* A new array of the texts in filter[name]; NULL, with a refusal. */
+static json_t *
+read_names(const struct request *r, const char *name, json_t **answer)
+{
+	json_t *given = json_object_get(json_object_get(r->params, "notifications"), name);
+	json_t *text;
+	size_t i;
+
+	if (given == NULL)
+		return json_array();
+	if (!json_is_array(given) || json_array_size(given) > MAX_NAMES) {
+		*answer = method_refuse(
+		    r, "notifications.%s must be an array of at most %d texts", name, MAX_NAMES);
+		return NULL;
+	}
+	json_array_foreach(given, i, text)
+	{
+		if (json_is_string(text) && json_string_length(text) <= URI_MAX)
+			continue;
+		*answer = method_refuse(r,
+		    "notifications.%s[%zu] must be a string of at most %d bytes", name, i, URI_MAX);
+		return NULL;
+	}
+	return json_copy(given);
+}
+
+/* Those of the lists asked for that can change at all. */
+static unsigned
+read_lists(const struct request *r)
+{
+	json_t *filter = json_object_get(r->params, "notifications");
+	unsigned can = LISTEN_RESOURCES, wanted = 0;
+
+	can |= extra_get()->tools != NULL ? LISTEN_TOOLS : 0;
+	can |= extra_get()->prompts != NULL ? LISTEN_PROMPTS : 0;
+	for (size_t i = 0; i < COUNT(lists); i++)
+		if (json_is_true(json_object_get(filter, lists[i].wanted)))
+			wanted |= lists[i].list;
+	return wanted & can;
+}
+
+static void
+keep_own_tasks(const struct request *r, json_t *tasks)
+{
+	for (size_t i = json_array_size(tasks); i > 0; i--)
+		if (!task_exists(
+			r->origin.client->account, json_string_value(json_array_get(tasks, i - 1))))
+			json_array_remove(tasks, i - 1);
+}
+
+static void
+acknowledge(const struct listen *l)
+{
+	json_t *agreed = json_object();
+
+	for (size_t i = 0; i < COUNT(lists); i++)
+		if ((l->lists & lists[i].list) != 0)
+			json_object_set_new(agreed, lists[i].wanted, json_true());
+	if (json_array_size(l->uris) > 0)
+		json_object_set(agreed, "resourceSubscriptions", l->uris);
+	if (json_array_size(l->tasks) > 0)
+		json_object_set(agreed, "taskIds", l->tasks);
+	tell_listen(l, "notifications/subscriptions/acknowledged",
+	    json_pack("{s:o}", "notifications", agreed));
+}
+
+static bool
+too_many(const struct account *account)
+{
+	size_t count = 0;
+
+	for (const struct listen *l = listens; l != NULL; l = l->next)
+		count += same(account, l->pending.origin.client->account);
+	return count >= MAX_LISTENS;
+}
+
+/* NULL, or why not. */
+static json_t *
+refuse_listen(const struct request *r)
+{
+	json_t *filter = json_object_get(r->params, "notifications");
+
+	if (!json_is_object(filter))
+		return method_refuse(r, "notifications must be an object");
+	if (too_many(r->origin.client->account))
+		return method_refuse(
+		    r, "%d listen requests are open, which is the limit", MAX_LISTENS);
+	if (json_object_get(filter, "taskIds") != NULL &&
+	    !method_declared(r, "extensions", ERA_META "tasks"))
+		return method_lacks(r, task_capability());
+	return NULL;
+}
+
+static size_t
+bytes_of(const json_t *names)
+{
+	size_t bytes = 0, i;
+	json_t *name;
+
+	json_array_foreach((json_t *)(uintptr_t)names, i, name) bytes +=
+	    json_string_length(name) + BESIDE;
+	return bytes;
+}
+
+/* NULL, with the answer; the lists are taken. */
+static struct listen *
+make(const struct request *r, json_t *uris, json_t *tasks, json_t **answer)
+{
+	size_t bytes = bytes_of(uris) + bytes_of(tasks);
+	struct listen *l = NULL;
+
+	if (*answer == NULL && !fits(r->origin.client->account, bytes))
+		*answer = refuse_bytes(r);
+	else if (*answer == NULL && (l = calloc(1, sizeof *l)) == NULL)
+		*answer = jsonrpc_error(r->origin.id, RPC_INTERNAL, "out of memory");
+	if (l == NULL) {
+		json_decref(uris);
+		json_decref(tasks);
+		return NULL;
+	}
+	*l = (struct listen){ .next = listens,
+		.lists = read_lists(r),
+		.uris = uris,
+		.tasks = tasks,
+		.bytes = bytes };
+	return l;
+}
+
+json_t *
+handle_listen(const struct request *r)
+{
+	json_t *answer = refuse_listen(r);
+	json_t *uris = answer == NULL ? read_names(r, "resourceSubscriptions", &answer) : NULL;
+	json_t *tasks = answer == NULL ? read_names(r, "taskIds", &answer) : NULL;
+
+	keep_own_tasks(r, tasks);
+
+	struct listen *l = make(r, uris, tasks, &answer);
+
+	if (l == NULL)
+		return answer;
+	listens = l;
+	r->origin.client->account->listening += l->bytes;
+	client_begin(&l->pending, &r->origin, end);
+	l->pending.endless = true;
+	acknowledge(l);
+	return NULL;
+}
+
+/* ---- earlier revisions ---- */
+
+static int
+add_watch(struct client *client, const char *uri)
+{
+	struct watch *w = malloc(sizeof *w + strlen(uri) + 1);
+
+	if (w == NULL)
+		return -1;
+	client->account->listening += strlen(uri) + BESIDE;
+	w->client = client;
+	memcpy(w->uri, uri, strlen(uri) + 1);
+	w->next = watches;
+	watches = w;
+	client->watches++;
+	return 0;
+}
+
+/* uri NULL: all of them. */
+static bool
+drop_watches(struct client *client, const char *uri)
+{
+	bool found = false;
+
+	for (struct watch **at = &watches; client->watches > 0 && *at != NULL;) {
+		struct watch *w = *at;
+
+		if (w->client != client || (uri != NULL && strcmp(w->uri, uri) != 0)) {
+			at = &w->next;
+			continue;
+		}
+		*at = w->next;
+		client->watches--;
+		client->account->listening -= strlen(w->uri) + BESIDE;
+		free(w);
+		found = true;
+	}
+	return found;
+}
+
+void
+listen_welcome(struct client *client)
+{
+	add_watch(client, "");
+}
+
+void
+listen_forget(struct client *client)
+{
+	drop_watches(client, NULL);
+}
+
+json_t *
+handle_subscribe(const struct request *r)
+{
+	struct client *client = r->origin.client;
+	json_t *answer = NULL;
+	const char *uri = method_text(r, "uri", &answer);
+
+	if (uri == NULL)
+		return answer;
+	if (uri[0] == '\0' || strlen(uri) > URI_MAX)
+		return method_refuse(r, "uri has %zu bytes; 1 to %d may be", strlen(uri), URI_MAX);
+	drop_watches(client, uri);
+	if (client->watches > MAX_NAMES)
+		return method_refuse(
+		    r, "%d resources are subscribed to, which is the limit", MAX_NAMES);
+	if (!fits(client->account, strlen(uri) + BESIDE))
+		return refuse_bytes(r);
+	if (add_watch(client, uri) < 0)
+		return jsonrpc_error(r->origin.id, RPC_INTERNAL, "out of memory");
+	return method_complete(r, json_object());
+}
+
+json_t *
+handle_unsubscribe(const struct request *r)
+{
+	json_t *answer = NULL;
+	const char *uri = method_text(r, "uri", &answer);
+
+	if (uri == NULL)
+		return answer;
+	if (uri[0] != '\0')
+		drop_watches(r->origin.client, uri);
+	return method_complete(r, json_object());
+}

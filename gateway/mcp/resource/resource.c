@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * resource.c - one row a resource or template: what it is called, and which messages serve it.
+ *
+ * The messages are those that tools use too, asked in the name of the principal: whose a session,
+ * a file, a snapshot or a record is, is decided by the daemon that has it.
+ * Source: 2026-07-28 server/resources; a resource that is not there and one of somebody else are
+ * the same.
+ */
+#include "gateway/mcp/resource/resource.h"
+
+#include "gateway/mcp/extra.h"
+#include "gateway/mcp/handlers.h"
+#include "gateway/mcp/icon.h"
+#include "gateway/mcp/page.h"
+#include "gateway/mcp/resource/kept.h"
+#include "gateway/mcp/resource/schemas.h"
+#include "gateway/mcp/resource/uri.h"
+#include "gateway/mcp/resource/view.h"
+
+#include "common/credential/scope.h"
+
+#include "common/base/auto.h"
+#include "common/bus/bus.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define JSON "application/json"
+#define TEXT "text/plain"
+
+struct resource {
+	const char *uri; /* or a template */
+	const char *name, *title, *doc, *mime_type;
+	/* Asked in parallel; what stands in variables of the URI is passed by the same names, and
+	 * fixed, as JSON, beside it. */
+	struct {
+		enum msg_id message;
+		const char *fixed;
+	} wants[ERRAND_WANTS];
+	errand_compose *compose;                                          /* of the replies */
+	json_t *(*read)(const struct request *, const json_t *variables); /* or all by itself */
+};
+
+static json_t *read_schemas(const struct request *, const json_t *variables);
+static json_t *read_schema(const struct request *, const json_t *variables);
+static json_t *read_output(const struct request *, const json_t *variables);
+
+/* clang-format off */
+static const struct resource resources[] = {
+	{ VIEW_STATUS, "status", "Status of the sandbox",
+	  "Limits, languages and isolation in force, your sessions, how many snapshots you have, and "
+	  "which daemons are connected.", JSON,
+	  { { MSG_get_sandbox_info, "{\"detail\":false}" }, { MSG_sandbox_stats, NULL },
+	    { MSG_list_state_snapshots, NULL } }, view_status, NULL },
+	{ VIEW_LOGS, "logs", "Execution traces",
+	  "Your last 100 records: what ran, how it ended, how long it took. Newest first.", JSON,
+	  { { MSG_audit_execution, "{\"limit\":100}" } }, view_logs, NULL },
+	{ VIEW_SCHEMAS, "schemas", "Named JSON Schemas",
+	  "The schemas that data can be checked against by name.", JSON, { { 0 } }, NULL, read_schemas },
+	{ VIEW_SCHEMAS "/{schema_name}", "schema", "A named JSON Schema",
+	  "One of config, dataset, user.", "application/schema+json", { { 0 } }, NULL, read_schema },
+	{ VIEW_FILES "{session_id}/{+path}", "artifact", "A file of a session",
+	  "A file of a session's workspace, as text where it is text, else as base64.", NULL,
+	  { { MSG_sandbox_read_artifact, NULL } }, view_file, NULL },
+	{ VIEW_FILES "{session_id}", "artifacts", "Files of a session",
+	  "Names, sizes and SHA-256 of the files of a session's workspace.", JSON,
+	  { { MSG_sandbox_list_artifacts, NULL } }, view_value, NULL },
+	{ KEPT_URI "{output_id}/{name}", "output", "What a result left out",
+	  "The whole of a text that a result of yours showed a part of, for a while.", TEXT,
+	  { { 0 } }, NULL, read_output },
+	{ KEPT_URI "{output_id}/{name}/{offset}", "output-piece", "A piece of what a result left out",
+	  "40,000 bytes of it, from that byte on.", TEXT, { { 0 } }, NULL, read_output },
+	{ VIEW_SESSIONS "{session_id}", "session", "A session",
+	  "Variables and environment of a session.", JSON,
+	  { { MSG_inspect_state, NULL } }, view_value, NULL },
+	{ VIEW_SNAPSHOTS "{snapshot_id}", "snapshot", "A snapshot",
+	  "When it was taken, what for, how large it is.", JSON,
+	  { { MSG_list_state_snapshots, "" } }, view_snapshot, NULL },
+	{ VIEW_AUDIT "{execution_id}", "audit", "Records of a run",
+	  "What the hash-chained audit log has of one run.", JSON,
+	  { { MSG_audit_execution, "{\"limit\":100}" } }, view_audit, NULL },
+};
+/* clang-format on */
+
+static unsigned
+needed_by(const struct resource *row)
+{
+	unsigned needed = 1U << scope_read;
+
+	for (size_t i = 0; i < ERRAND_WANTS && row->wants[i].message != MSG_none; i++)
+		needed |= scope_of_tool(row->wants[i].message);
+	return needed;
+}
+
+unsigned
+resource_scopes(const char *uri)
+{
+	unsigned needed = 1U << scope_read;
+
+	for (size_t i = 0; strlen(uri) <= URI_MAX && i < COUNT(resources); i++) {
+		json_t *variables = uri_match(resources[i].uri, uri);
+
+		if (variables != NULL)
+			needed = needed_by(&resources[i]);
+		json_decref(variables);
+		if (variables != NULL)
+			break;
+	}
+	return needed;
+}
+
+static bool
+is_template(const struct resource *row)
+{
+	return strchr(row->uri, '{') != NULL;
+}
+
+const char *
+resource_template(unsigned index)
+{
+	for (size_t i = 0; i < COUNT(resources); i++)
+		if (is_template(&resources[i]) && index-- == 0)
+			return resources[i].uri;
+	return NULL;
+}
+
+/* ---- schemas ---- */
+
+static json_t *
+read_schemas(const struct request *r, const json_t *variables)
+{
+	json_t *all = json_array();
+
+	(void)variables;
+	for (const struct schema *s = schemas; s->name != NULL; s++)
+		json_array_append_new(
+		    all, json_pack("{s:s, s:s, s:o, s:o}", "name", s->name, "title", s->title,
+			     "uri", json_sprintf(VIEW_SCHEMAS "/%s", s->name), "schema",
+			     json_loads(s->text, 0, NULL)));
+
+	json_t *value = json_pack("{s:o}", "schemas", all);
+	auto_free char *text = json_dumps(value, JSON_COMPACT);
+
+	json_decref(value);
+	return view_text(r, JSON, json_string(text));
+}
+
+static json_t *
+read_schema(const struct request *r, const json_t *variables)
+{
+	const struct schema *s =
+	    schemas_find(json_string_value(json_object_get(variables, "schema_name")));
+
+	return s == NULL ? view_absent(r)
+	                 : view_text(r, "application/schema+json", json_string(s->text));
+}
+
+/* ---- what results left out ---- */
+
+static json_t *
+read_output(const struct request *r, const json_t *variables)
+{
+	const char *offset = json_string_value(json_object_get(variables, "offset"));
+	json_auto_t *whole = kept_get(r->origin.client->account,
+	    json_string_value(json_object_get(variables, "output_id")),
+	    json_string_value(json_object_get(variables, "name")));
+
+	if (whole == NULL)
+		return view_absent(r);
+	if (offset == NULL)
+		return view_text(r, TEXT, json_incref(whole));
+	if (strlen(offset) > 18 || offset[strspn(offset, "0123456789")] != '\0')
+		return method_refuse(r, "uri: '%.20s' is no offset in bytes", offset);
+	return view_text(r, TEXT, kept_piece(whole, strtoull(offset, NULL, 10)));
+}
+
+/* ---- reading ---- */
+
+/* The arguments of a want; NULL where none are needed. */
+static json_t *
+arguments(const char *fixed, const json_t *variables)
+{
+	json_t *all =
+	    fixed == NULL || fixed[0] == '\0' ? json_object() : json_loads(fixed, 0, NULL);
+
+	/* "": the reply is searched instead. */
+	if (fixed == NULL || fixed[0] != '\0')
+		json_object_update(all, (json_t *)(uintptr_t)variables);
+	return all;
+}
+
+/* Of several that are asked for one picture, those that are not there are not waited for. */
+static bool
+is_away(const struct resource *row, size_t i)
+{
+	return row->wants[1].message != MSG_none &&
+	       !bus_ready(messages[row->wants[i].message].server, NULL);
+}
+
+static json_t *
+read_row(const struct request *r, const struct resource *row, json_t *variables)
+{
+	static const struct reply none[ERRAND_WANTS];
+	struct want wants[ERRAND_WANTS];
+	size_t count = 0;
+
+	if (row->read != NULL) {
+		json_t *answer = row->read(r, variables);
+
+		json_decref(variables);
+		return answer;
+	}
+	for (; count < ERRAND_WANTS && row->wants[count].message != MSG_none; count++) {
+		if (is_away(row, count))
+			break;
+		wants[count].message = row->wants[count].message;
+		wants[count].arguments = arguments(row->wants[count].fixed, variables);
+	}
+	if (count > 0)
+		return errand_begin(r, wants, count, row->compose, variables);
+	json_decref(variables);
+	return row->compose(r, none, NULL);
+}
+
+json_t *
+handle_resources_read(const struct request *r)
+{
+	json_t *answer = NULL;
+	const char *uri = method_text(r, "uri", &answer);
+
+	if (uri == NULL)
+		return answer;
+	if (strlen(uri) > URI_MAX)
+		return method_refuse(
+		    r, "uri has %zu bytes; at most %d may be", strlen(uri), URI_MAX);
+	if (extra_get()->read != NULL && extra_get()->read(r, uri, &answer))
+		return answer;
+	for (size_t i = 0; i < COUNT(resources); i++) {
+		json_t *variables = uri_match(resources[i].uri, uri);
+
+		if (variables != NULL)
+			return read_row(r, &resources[i], variables);
+	}
+	return view_absent(r);
+}
+
+/* ---- listing ---- */
+
+static json_t *
+describe(const struct request *r, const char *as, const struct resource *row)
+{
+	json_t *one = json_pack("{s:s, s:s, s:s, s:s*}", as, row->uri, "name", row->name,
+	    "description", row->doc, "mimeType", row->mime_type);
+
+	if (r->origin.era->structured)
+		json_object_set_new(one, "title", json_string(row->title));
+	return one;
+}
+
+/* A session or a snapshot; what its id stands behind, and in what words. */
+static void
+add_items(json_t *all, const json_t *items, const char *before, const char *name, const char *words)
+{
+	json_t *item;
+	size_t i;
+
+	json_array_foreach((json_t *)(uintptr_t)items, i, item)
+	{
+		const char *id = json_string_value(json_object_get(item, name));
+		const char *said = json_string_value(json_object_get(item, words));
+
+		if (id != NULL)
+			json_array_append_new(all, json_pack("{s:o, s:s, s:s*, s:s}", "uri",
+						       json_sprintf("%s%s", before, id), "name", id,
+						       "description", said, "mimeType", JSON));
+	}
+}
+
+static bool
+may_read(const struct request *r, const struct resource *row)
+{
+	return (needed_by(row) & ~r->origin.client->scopes) == 0;
+}
+
+static json_t *
+fixed_list(const struct request *r)
+{
+	json_t *all = json_array();
+	json_t *more =
+	    extra_get()->resources == NULL ? NULL : extra_get()->resources(r->origin.era);
+
+	for (size_t i = 0; i < COUNT(resources); i++)
+		if (!is_template(&resources[i]) && may_read(r, &resources[i]))
+			json_array_append_new(all, describe(r, "uri", &resources[i]));
+	for (const struct schema *s = schemas; s->name != NULL; s++)
+		json_array_append_new(
+		    all, json_pack("{s:o, s:s, s:s, s:s}", "uri",
+			     json_sprintf(VIEW_SCHEMAS "/%s", s->name), "name", s->name,
+			     "description", s->title, "mimeType", "application/schema+json"));
+	json_array_extend(all, more);
+	json_decref(more);
+	return all;
+}
+
+/* Replies: stats, snapshot_list. */
+static json_t *
+compose_list(const struct request *r, const struct reply *replies, json_t *context)
+{
+	json_t *all = fixed_list(r);
+
+	(void)context;
+	add_items(all, json_object_get(replies[0].value, "sessions"), VIEW_SESSIONS, "session_id",
+	    "language");
+	add_items(all, json_object_get(replies[1].value, "snapshots"), VIEW_SNAPSHOTS,
+	    "snapshot_id", "description");
+	return page_answer(r, "resources", all);
+}
+
+/* Clients ask at their start, when the daemons may just be starting, too: those are not waited for,
+ * who listens is told when there is more. */
+json_t *
+handle_resources_list(const struct request *r)
+{
+	static const struct want wants[] = { { MSG_sandbox_stats, NULL },
+		{ MSG_list_state_snapshots, NULL } };
+
+	if (!bus_ready(PEER_executor, NULL))
+		return page_answer(r, "resources", fixed_list(r));
+	return errand_begin(r, wants, COUNT(wants), compose_list, NULL);
+}
+
+json_t *
+handle_templates_list(const struct request *r)
+{
+	json_t *all = json_array();
+	json_t *more =
+	    extra_get()->templates == NULL ? NULL : extra_get()->templates(r->origin.era);
+
+	for (size_t i = 0; i < COUNT(resources); i++)
+		if (is_template(&resources[i]) && may_read(r, &resources[i]))
+			json_array_append_new(all, describe(r, "uriTemplate", &resources[i]));
+	json_array_extend(all, more);
+	json_decref(more);
+	return page_answer(r, "resourceTemplates", all);
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tools.c - tools/list out of schema.def; knows no tool by name. */
+#include "gateway/mcp/tools.h"
+
+#include "gateway/mcp/icon.h"
+#include "gateway/rpc/constant.h"
+
+#include "common/base/auto.h"
+#include "common/codec/jschema.h"
+
+#include <string.h>
+
+static const struct {
+	const char *name;
+	unsigned toolsets;
+} sets[] = {
+	{ "core", CORE },
+	{ "monitor", MONITOR },
+	{ "web", WEB },
+	{ "host", HOST },
+	{ "mcp-secure-sandbox", SECURE_SANDBOX },
+	{ "python-sandbox", PYTHON_SANDBOX },
+	{ "sandboxmcp", SANDBOXMCP },
+	{ "mcp-code-sandbox", CODE_SANDBOX },
+	{ "all", ~0U },
+};
+
+static unsigned chosen = CORE;
+
+static unsigned
+set_parse(const char *name, size_t size)
+{
+	for (size_t i = 0; i < COUNT(sets); i++)
+		if (strlen(sets[i].name) == size && memcmp(sets[i].name, name, size) == 0)
+			return sets[i].toolsets;
+	return 0;
+}
+
+int
+tools_choose(const char *toolsets, struct err *e)
+{
+	unsigned all = 0;
+
+	for (const char *at = toolsets;; at++) {
+		size_t size = strcspn(at, ",");
+		unsigned set = set_parse(at, size);
+
+		if (set == 0)
+			return err_set(e, ERR_invalid_argument,
+			    "toolsets: '%.*s' is none of core, monitor, web, host, all, "
+			    "mcp-secure-sandbox, python-sandbox, sandboxmcp, mcp-code-sandbox",
+			    (int)(size < 64 ? size : 64), at);
+		all |= set;
+		at += size;
+		if (*at == '\0')
+			break;
+	}
+	chosen = all;
+	return 0;
+}
+
+static bool
+offered(enum msg_id id)
+{
+	return messages[id].title != NULL && (messages[id].toolsets & chosen) != 0;
+}
+
+enum msg_id
+tools_find(const char *name)
+{
+	enum msg_id id = message_find(name);
+
+	return id != MSG_none && offered(id) ? id : MSG_none;
+}
+
+static json_t *
+annotations(const struct message *m, const struct era *era)
+{
+	return json_pack("{s:s*, s:b, s:b, s:b, s:b}", "title", era->structured ? NULL : m->title,
+	    "readOnlyHint", (m->hints & READ_ONLY) != 0, "destructiveHint",
+	    (m->hints & DESTRUCTIVE) != 0, "idempotentHint", (m->hints & IDEMPOTENT) != 0,
+	    "openWorldHint", (m->hints & OPEN_WORLD) != 0);
+}
+
+/* Arguments that a balancer routes by, without a look into bodies: no secret is among them. */
+static const struct {
+	const char *field, *header;
+} mirrored[] = {
+	{ "language", "Language" },
+	{ "session_id", "Session-Id" },
+};
+
+/* For whoever sends a request over HTTP: which arguments go into Mcp-Param-... headers, too. */
+static json_t *
+input_schema(enum msg_id id, const struct era *era)
+{
+	json_t *schema = jschema_input(id);
+
+	for (size_t i = 0; era->modern && i < COUNT(mirrored); i++) {
+		json_t *property =
+		    json_object_get(json_object_get(schema, "properties"), mirrored[i].field);
+
+		if (property != NULL)
+			json_object_set_new(
+			    property, "x-mcp-header", json_string(mirrored[i].header));
+	}
+	return schema;
+}
+
+static json_t *
+tool(enum msg_id id, const struct era *era)
+{
+	const struct message *m = &messages[id];
+	json_t *one = json_pack("{s:s, s:s, s:o}", "name", m->name, "description", m->doc,
+	    "inputSchema", input_schema(id, era));
+
+	icon_add(one, era, icon_of_toolsets(m->toolsets & chosen));
+	if (era->annotations)
+		json_object_set_new(one, "annotations", annotations(m, era));
+	if (era->structured) {
+		json_object_set_new(one, "title", json_string(m->title));
+		json_object_set_new(one, "outputSchema", jschema_output(m->reply));
+	}
+	return one;
+}
+
+static json_t *
+make_list(const struct era *era)
+{
+	json_t *list = json_array();
+
+	for (int id = MSG_none + 1; id < MSG_COUNT; id++) {
+		if (!offered((enum msg_id)id) ||
+		    json_array_append_new(list, constant_add(tool((enum msg_id)id, era))) == 0)
+			continue;
+		json_decref(list);
+		return NULL;
+	}
+	return list;
+}
+
+json_t *
+tools_list(const struct era *era)
+{
+	static struct {
+		const struct era *era;
+		json_t *list;
+	} made[8]; /* as many as there are eras, and more */
+	size_t i = 0;
+
+	while (made[i].list != NULL && made[i].era != era)
+		i++;
+	must(i < COUNT(made) - 1);
+	if (made[i].list == NULL) {
+		made[i].era = era;
+		made[i].list = make_list(era);
+	}
+	return json_incref(made[i].list);
+}
+
+static void
+describe_sets(FILE *to, unsigned toolsets)
+{
+	const char *comma = "";
+
+	for (size_t i = 0; i < COUNT(sets); i++) {
+		if (sets[i].toolsets == ~0U || (sets[i].toolsets & toolsets) == 0)
+			continue;
+		fprintf(to, "%s%s", comma, sets[i].name);
+		comma = ", ";
+	}
+}
+
+void
+tools_describe(FILE *to)
+{
+	fputs("| tool | title | daemon | toolsets | what it does |\n|---|---|---|---|---|\n", to);
+	for (int id = MSG_none + 1; id < MSG_COUNT; id++) {
+		const struct message *m = &messages[id];
+
+		if (m->title == NULL || m->toolsets == NONE)
+			continue;
+		fprintf(to, "| `%s` | %s | %s | ", m->name, m->title, edge_peer_name(m->server));
+		describe_sets(to, m->toolsets);
+		fprintf(to, " | %s |\n", m->doc);
+	}
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * account.c - a table by principal and name space.
+ *
+ * It is as long as the principals that were let in lately are many; nobody who was refused gets a
+ * place in it.
+ */
+#include "gateway/transport/account.h"
+
+#include "gateway/auth/options.h"
+#include "gateway/options.h"
+
+#include "common/base/auto.h"
+#include "common/base/loop.h"
+
+#include <string.h>
+
+enum {
+	BUCKETS = 256,
+};
+
+struct row {
+	struct account account; /* first: what others see of it */
+	struct row *next;
+	size_t holders;
+	double tokens; /* of the bucket that is filled rate_per_s times a second */
+	int64_t filled_ms;
+};
+
+static struct row *table[BUCKETS];
+
+static size_t
+bucket_of(const char *principal)
+{
+	uint32_t hash = 2166136261;
+
+	for (; *principal != '\0'; principal++)
+		hash = (hash ^ (unsigned char)*principal) * 16777619;
+	return hash % BUCKETS;
+}
+
+static void
+free_row(struct row *row)
+{
+	free((char *)row->account.principal);
+	free((char *)row->account.namespace);
+	free(row);
+}
+
+static struct row *
+make(const char *principal, const char *namespace)
+{
+	struct row *row = calloc(1, sizeof *row);
+
+	if (row == NULL)
+		return NULL;
+	*row = (struct row){ .account = { .principal = strdup(principal),
+				 .namespace = namespace == NULL ? NULL : strdup(namespace) },
+		.tokens = (double)options.rate_burst,
+		.filled_ms = loop_now_ms() };
+	if (row->account.principal != NULL && (namespace == NULL || row->account.namespace != NULL))
+		return row;
+	free_row(row);
+	return NULL;
+}
+
+bool
+account_is(const struct account *account, const char *principal, const char *namespace)
+{
+	const char *its = account->namespace;
+
+	return strcmp(account->principal, principal) == 0 &&
+	       (its == NULL || namespace == NULL ? its == namespace : strcmp(its, namespace) == 0);
+}
+
+struct account *
+account_hold(const char *principal, const char *namespace)
+{
+	struct row **first = &table[bucket_of(principal)], *row = *first;
+
+	while (row != NULL && !account_is(&row->account, principal, namespace))
+		row = row->next;
+	if (row == NULL) {
+		row = make(principal, namespace);
+		if (row == NULL)
+			return NULL;
+		row->next = *first;
+		*first = row;
+	}
+	row->holders++;
+	return &row->account;
+}
+
+struct account *
+account_share(struct account *account)
+{
+	((struct row *)account)->holders++;
+	return account;
+}
+
+void
+account_release(struct account *account)
+{
+	if (account != NULL)
+		((struct row *)account)->holders--;
+}
+
+static void
+fill(struct row *row, int64_t now_ms)
+{
+	row->tokens += (double)(now_ms - row->filled_ms) * (double)options.rate_per_s / 1000;
+	if (row->tokens > (double)options.rate_burst)
+		row->tokens = (double)options.rate_burst;
+	row->filled_ms = now_ms;
+}
+
+int64_t
+account_wait_ms(struct account *account, int64_t now_ms)
+{
+	struct row *row = (struct row *)account;
+
+	if (options.rate_per_s == 0)
+		return 0;
+	fill(row, now_ms);
+	if (row->tokens < 1)
+		return (int64_t)((1 - row->tokens) * 1000 / (double)options.rate_per_s) + 1;
+	row->tokens -= 1;
+	return 0;
+}
+
+void
+account_charge(struct account *account, size_t requests, int64_t now_ms)
+{
+	struct row *row = (struct row *)account;
+
+	fill(row, now_ms);
+	row->tokens -= (double)requests;
+}
+
+size_t
+account_room(size_t mine, size_t limit, size_t used)
+{
+	size_t left = limit > used ? limit - used : 0;
+
+	if (auth_options.anonymous)
+		return left;
+	return left > mine ? (left - mine + 1) / 2 : 0;
+}
+
+/* Does it have anything still? */
+static bool
+is_used(const struct row *row)
+{
+	const struct account *a = &row->account;
+
+	return row->holders > 0 || a->count > 0 || a->connections > 0 || a->sessions > 0 ||
+	       a->bodies > 0 || a->waiting > 0 || a->listening > 0;
+}
+
+void
+account_sweep(int64_t now_ms)
+{
+	for (struct row **bucket = table; bucket < table + BUCKETS; bucket++)
+		for (struct row **at = bucket; *at != NULL;) {
+			struct row *row = *at;
+
+			fill(row, now_ms);
+			if (is_used(row) ||
+			    (options.rate_per_s > 0 && row->tokens < (double)options.rate_burst)) {
+				at = &row->next;
+				continue;
+			}
+			*at = row->next;
+			free_row(row);
+		}
+}

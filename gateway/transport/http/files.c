@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * files.c - downloads, in pieces that the executor is asked for one after the other as the client
+ * reads, so that memory is that of one piece however large the file is.  Pieces count as what waits
+ * for clients; while much of that does, they are small.
+ *
+ * The content is of a hostile program: it is served as an attachment that no browser guesses the
+ * type of, and that may do nothing where one opens it all the same.
+ */
+#include "gateway/transport/http/files.h"
+
+#include "gateway/auth/auth.h"
+#include "gateway/mcp/calls.h"
+#include "gateway/mcp/links.h"
+#include "gateway/options.h"
+#include "gateway/transport/account.h"
+#include "gateway/transport/http/guard.h"
+#include "gateway/transport/http/web.h"
+
+#include "common/base/auto.h"
+#include "common/base/loop.h"
+#include "common/bus/bus.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	PIECE_BYTES = 262144,
+	SMALL_BYTES = 16384,
+	BUFFER_BYTES = 32768, /* of the library, for each download */
+	PIECE_MS = 30000,
+};
+
+struct download {
+	struct http_request *request; /* NULL: it has gone */
+	char *session, *path;
+	struct account *account; /* whose the link is, who pays for what waits */
+	uint64_t ask;            /* under way; 0: none */
+	uint64_t at, end;        /* bytes of the file still to be asked for */
+	uint64_t total;          /* of the file */
+	struct blob piece;       /* of which used bytes are sent */
+	size_t used, held;       /* held: counted for it, from when it is asked for */
+	bool begun;
+};
+
+/* ---- the range ---- */
+
+struct range {
+	bool given, suffix;
+	uint64_t first, last; /* last of the file: UINT64_MAX; suffix: only last bytes, that many */
+};
+
+/* Up to 18 digits, which no overflow comes of; false: there are none, or more. */
+static bool
+take_number(const char **at, uint64_t *number)
+{
+	size_t n = strspn(*at, "0123456789");
+
+	if (n == 0 || n > 18)
+		return false;
+	*number = strtoull(*at, NULL, 10);
+	*at += n;
+	return true;
+}
+
+/* One range of bytes; all else, several ranges too, is as if nothing was asked (RFC 9110, 14.2). */
+static struct range
+read_range(const char *text)
+{
+	static const char unit[] = "bytes=";
+	struct range none = { .last = UINT64_MAX }, r = { .given = true, .last = UINT64_MAX };
+
+	if (text == NULL || strncasecmp(text, unit, sizeof unit - 1) != 0)
+		return none;
+	text += sizeof unit - 1;
+	r.suffix = *text == '-';
+	if (!r.suffix && !take_number(&text, &r.first))
+		return none;
+	if (*text++ != '-')
+		return none;
+	if ((r.suffix || *text != '\0') && !take_number(&text, &r.last))
+		return none;
+	return *text != '\0' || (!r.suffix && r.last < r.first) ? none : r;
+}
+
+/* A range is for GET (RFC 9110, 14.2).  What a file holds has no name here, so that it never is
+ * what a client has a part of already, as If-Range wants (13.1.5): the file may have been written
+ * anew. */
+static struct range
+asked_range(const struct http_request *r)
+{
+	bool none = r->head || request_header(r, "If-Range") != NULL;
+
+	return read_range(none ? NULL : request_header(r, "Range"));
+}
+
+/* ---- its life ---- */
+
+static void
+hold(struct download *d, size_t size)
+{
+	web_counts.waiting += size - d->held;
+	d->account->waiting += size - d->held;
+	d->held = size;
+}
+
+static void
+drop_piece(struct download *d)
+{
+	blob_clear(&d->piece);
+	d->used = 0;
+	hold(d, 0);
+}
+
+static void
+free_download(struct download *d)
+{
+	free(d->session);
+	free(d->path);
+	if (d->account != NULL)
+		drop_piece(d);
+	account_release(d->account);
+	free(d);
+}
+
+static void
+on_gone(struct http_request *r)
+{
+	struct download *d = r->self;
+
+	d->request = NULL;
+	if (d->ask != 0)
+		bus_cancel(d->ask); /* on_piece() frees it */
+	else
+		free_download(d);
+}
+
+static int ask_piece(struct download *, size_t size);
+
+/* Half of what may wait is left to answers. */
+static size_t
+piece_size(const struct download *d)
+{
+	return account_room(d->account->waiting, options.max_output_bytes / 2,
+		   web_counts.waiting) >= PIECE_BYTES
+	           ? PIECE_BYTES
+	           : SMALL_BYTES;
+}
+
+static ssize_t
+read_piece(void *self, uint64_t position, char *to, size_t size)
+{
+	struct download *d = self;
+	size_t left = d->piece.size - d->used, n = left < size ? left : size;
+
+	(void)position;
+	if (d->request->broken)
+		return MHD_CONTENT_READER_END_WITH_ERROR;
+	if (n > 0) {
+		memcpy(to, (char *)d->piece.data + d->used, n);
+		d->used += n;
+		if (n == left)
+			drop_piece(d);
+		d->request->peer->since_ms = loop_now_ms();
+		return (ssize_t)n;
+	}
+	if (d->at == d->end)
+		return MHD_CONTENT_READER_END_OF_STREAM;
+	if (d->ask == 0 && ask_piece(d, piece_size(d)) < 0)
+		return MHD_CONTENT_READER_END_WITH_ERROR;
+	request_wait(d->request);
+	return 0;
+}
+
+/* ---- the head of the answer ---- */
+
+/* RFC 8187; a name's own %XX, which stands for a byte, is what is said there, too. */
+static void
+add_name(struct MHD_Response *response, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	auto_free char *name = links_escape(slash == NULL ? path : slash + 1, ".-_%");
+	auto_free char *value = NULL;
+
+	if (name != NULL && asprintf(&value, "attachment; filename*=UTF-8''%s", name) >= 0)
+		MHD_add_response_header(response, "Content-Disposition", value);
+	else
+		value = NULL;
+}
+
+static void
+give(struct download *d, unsigned status, const char *type, uint64_t first)
+{
+	struct MHD_Response *response =
+	    MHD_create_response_from_callback(d->end - first, BUFFER_BYTES, read_piece, d, NULL);
+	char range[96];
+
+	if (response == NULL) {
+		request_break(d->request);
+		return;
+	}
+	MHD_add_response_header(response, "Content-Type", type);
+	MHD_add_response_header(response, "Content-Security-Policy", "sandbox; default-src 'none'");
+	MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
+	MHD_add_response_header(response, "Cache-Control", "private, no-store");
+	MHD_add_response_header(response, "Accept-Ranges", "bytes");
+	add_name(response, d->path);
+	if (status == MHD_HTTP_PARTIAL_CONTENT) {
+		snprintf(range, sizeof range, "bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64, first,
+		    d->end - 1, d->total);
+		MHD_add_response_header(response, "Content-Range", range);
+	}
+	request_give(d->request, status, response);
+}
+
+static void
+refuse_range(struct download *d)
+{
+	char range[64];
+
+	snprintf(range, sizeof range, "bytes */%" PRIu64, d->total);
+	request_say(d->request, MHD_HTTP_RANGE_NOT_SATISFIABLE, "text/plain",
+	    "the file has no such bytes\n", (struct header[]){ { "Content-Range", range }, { 0 } });
+}
+
+/* With the first piece, which tells how long the file is. */
+static void
+begin(struct download *d, const struct artifact_content *first)
+{
+	struct range r = asked_range(d->request);
+
+	d->begun = true;
+	d->total = first->total_size;
+	if (r.suffix) {
+		r.first = r.last < d->total ? d->total - r.last : 0;
+		r.given = r.last > 0 && d->total > 0;
+		r.last = UINT64_MAX;
+		if (!r.given) {
+			refuse_range(d);
+			return;
+		}
+		blob_clear(&d->piece);
+		d->at = r.first;
+	} else if (r.given && r.first >= d->total) {
+		refuse_range(d);
+		return;
+	}
+	d->end = r.last < d->total ? r.last + 1 : d->total;
+	if (d->piece.size > d->end - r.first)
+		d->piece.size = d->end - r.first;
+	d->at = r.first + d->piece.size;
+	hold(d, d->piece.size);
+	give(d, r.given ? MHD_HTTP_PARTIAL_CONTENT : MHD_HTTP_OK, first->mime_type, r.first);
+}
+
+/* ---- the executor ---- */
+
+static void
+fail(struct download *d, const struct err *e)
+{
+	bool missing = e->code == ERR_not_found || e->code == ERR_session_expired ||
+	               e->code == ERR_path_not_allowed || e->code == ERR_denied;
+	bool range = e->code == ERR_invalid_argument && request_header(d->request, "Range") != NULL;
+
+	if (d->begun) {
+		request_break(d->request); /* a file of that length cannot be sent any more */
+		return;
+	}
+	guard_refuse(d->request,
+	    missing ? MHD_HTTP_NOT_FOUND
+	    : range ? MHD_HTTP_RANGE_NOT_SATISFIABLE
+		    : MHD_HTTP_SERVICE_UNAVAILABLE,
+	    NULL, "%s", e->text);
+}
+
+static void
+on_piece(void *self, void *reply, const struct err *e)
+{
+	struct download *d = self;
+	struct artifact_content *content = reply;
+	struct err changed;
+
+	d->ask = 0;
+	if (d->request == NULL) {
+		free_download(d);
+		return;
+	}
+	if (content == NULL) {
+		fail(d, e);
+		return;
+	}
+	if (content->content_base64.size > d->held) { /* and than was counted */
+		err_set(&changed, ERR_internal, "more of the file came than was asked for");
+		fail(d, &changed);
+		return;
+	}
+	d->piece = content->content_base64;
+	content->content_base64 = (struct blob){ 0 };
+	if (!d->begun) {
+		begin(d, content);
+		return;
+	}
+	if (content->total_size != d->total || d->piece.size == 0) {
+		err_set(&changed, ERR_internal, "the file has changed meanwhile");
+		fail(d, &changed);
+		return;
+	}
+	if (d->piece.size > d->end - d->at)
+		d->piece.size = d->end - d->at;
+	d->at += d->piece.size;
+	hold(d, d->piece.size);
+	request_wake(d->request);
+}
+
+static int
+ask_piece(struct download *d, size_t size)
+{
+	char instance[64];
+	struct sandbox_read_artifact request = {
+		.path = d->path, .session_id = d->session, .offset = d->at, .length = size
+	};
+	bool routed = calls_instance(d->session, instance, sizeof instance);
+	struct err e;
+	struct ask it = { .to = messages[MSG_sandbox_read_artifact].server,
+		.instance = routed ? instance : NULL,
+		.message = MSG_sandbox_read_artifact,
+		.request = &request,
+		.principal = d->account->principal,
+		.namespace = d->account->namespace,
+		.timeout_ms = PIECE_MS,
+		.self = d,
+		.done = on_piece };
+
+	d->ask = bus_ask(&it, &e);
+	if (d->ask != 0) {
+		hold(d, size);
+		return 0;
+	}
+	fail(d, &e);
+	return -1;
+}
+
+/* ---- requests ---- */
+
+static struct download *
+make(struct http_request *r, struct link_owner *owner, struct err *e)
+{
+	const char *slash = strchr(r->path, '/'), *seal = request_query(r, "t");
+	struct download *d = calloc(1, sizeof *d);
+
+	if (d == NULL || slash == NULL || seal == NULL) {
+		free(d);
+		err_set(e, ERR_denied, "a link to a file is /files/<session>/<path>?t=<seal>");
+		return NULL;
+	}
+	d->session = strndup(r->path, (size_t)(slash - r->path));
+	d->path = strdup(slash + 1);
+	if (d->session != NULL && d->path != NULL &&
+	    links_check(d->session, d->path, seal, owner, e) == 0) {
+		d->account = account_hold(
+		    owner->principal, *owner->namespace == '\0' ? NULL : owner->namespace);
+		if (d->account != NULL)
+			return d;
+		err_set(e, ERR_internal, "out of memory");
+	}
+	free_download(d);
+	return NULL;
+}
+
+/* May whoever the link was made for have one more download?  Otherwise it has replied. */
+static bool
+has_room(struct http_request *r, const struct account *account)
+{
+	if (account_room(account->waiting, options.max_output_bytes, web_counts.waiting) >=
+	    SMALL_BYTES)
+		return true;
+	guard_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE,
+	    (struct header[]){ { "Retry-After", "5" }, { 0 } },
+	    "%zu bytes of yours wait to be read, no more may (max_output_bytes); read them",
+	    account->waiting);
+	return false;
+}
+
+/* Who shows credentials, though none are needed, has to be who the link was made for. */
+static int
+check_owner(struct http_request *r, const struct link_owner *owner, struct err *e)
+{
+	const char *shown = request_header(r, "Authorization");
+
+	if (shown == NULL)
+		return 0;
+	if (auth_check(shown, request_address(r), &r->identity, e) < 0)
+		return -1;
+	if (strcmp(r->identity.principal, owner->principal) == 0 &&
+	    strcmp(r->identity.namespace, owner->namespace) == 0)
+		return 0;
+	return err_set(e, ERR_denied, "this link was made for somebody else");
+}
+
+void
+files_get(struct http_request *r)
+{
+	struct range range = asked_range(r);
+	struct link_owner owner;
+	struct err e = { 0 };
+	struct download *d = make(r, &owner, &e);
+
+	if (d != NULL && check_owner(r, &owner, &e) < 0) {
+		free_download(d);
+		d = NULL;
+	}
+
+	if (d == NULL) {
+		guard_refuse(r, MHD_HTTP_FORBIDDEN, NULL, "%s", e.text);
+		return;
+	}
+	r->account = account_share(d->account);
+	if (!guard_connects(r) || !has_room(r, d->account)) {
+		free_download(d);
+		return;
+	}
+	d->request = r;
+	r->self = d;
+	r->gone = on_gone;
+	d->at = range.suffix ? 0 : range.first;
+	(void)ask_piece(d, range.suffix || r->head ? 1 : piece_size(d));
+}

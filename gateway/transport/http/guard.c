@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guard.c - checks of a request's head, in the order of what they cost. */
+#include "gateway/transport/http/guard.h"
+
+#include "gateway/auth/auth.h"
+#include "gateway/mcp/dispatch.h"
+#include "gateway/mcp/resource/resource.h"
+#include "gateway/mcp/tools.h"
+#include "gateway/options.h"
+#include "gateway/rpc/jsonrpc.h"
+#include "gateway/rpc/write.h"
+#include "gateway/transport/account.h"
+#include "gateway/transport/http/session.h"
+#include "gateway/transport/http/web.h"
+
+#include "common/base/auto.h"
+#include "common/base/log.h"
+#include "common/base/loop.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- refusals ---- */
+
+void
+guard_reply_json(
+    struct http_request *r, unsigned status, json_t *message, const struct header *headers)
+{
+	size_t size = 0;
+	char *text = message == NULL ? NULL : write_whole(message, SIZE_MAX, &size);
+
+	json_decref(message);
+	request_reply(r, status, "application/json", text, size, headers);
+}
+
+void
+guard_refuse(
+    struct http_request *r, unsigned status, const struct header *headers, const char *fmt, ...)
+{
+	char text[512];
+	va_list arguments;
+
+	va_start(arguments, fmt);
+	vsnprintf(text, sizeof text, fmt, arguments);
+	va_end(arguments);
+	log_debug("refused", LOG_N("status", status), LOG_S("why", text),
+	    LOG_S("address", request_address(r)));
+	guard_reply_json(r, status, jsonrpc_error(NULL, RPC_INVALID, "%s", text), headers);
+}
+
+void
+guard_too_large(struct http_request *r)
+{
+	guard_refuse(r, MHD_HTTP_CONTENT_TOO_LARGE, NULL,
+	    "the body is over the limit of %zu bytes (max_message_bytes); send less, or split it",
+	    (size_t)options.max_message_bytes);
+}
+
+void
+guard_busy(struct http_request *r)
+{
+	guard_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE,
+	    (struct header[]){ { "Retry-After", "2" }, { 0 } },
+	    "bodies that arrive now take %zu of %zu bytes (max_bodies_bytes), yours %zu; try again",
+	    web_counts.bodies, (size_t)options.max_bodies_bytes, r->account->bodies);
+}
+
+/* ---- where a request ends ---- */
+
+struct head {
+	int lengths, codings, hosts;
+	const char *coding;
+	bool odd; /* what is no name or value; with a blank behind it a name is one to who trims */
+};
+
+static bool
+is_token(const char *name)
+{
+	while (isalnum((unsigned char)*name) ||
+	       (*name != '\0' && strchr("!#$%&'*+-.^_`|~", *name) != NULL))
+		name++;
+	return *name == '\0';
+}
+
+static bool
+has_control(const char *value)
+{
+	while ((unsigned char)*value >= ' ' || *value == '\t')
+		value++;
+	return *value != '\0';
+}
+
+static enum MHD_Result
+look_at(void *self, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+	struct head *head = self;
+
+	(void)kind;
+	head->odd |= !is_token(name) || has_control(value);
+	head->lengths += strcasecmp(name, "Content-Length") == 0;
+	head->hosts += strcasecmp(name, "Host") == 0;
+	if (strcasecmp(name, "Transfer-Encoding") == 0) {
+		head->codings++;
+		head->coding = value;
+	}
+	return MHD_YES;
+}
+
+/* RFC 9112, 3.2, 5.1, 6.1 and 6.3: NULL, or why another may take it for something else. */
+static const char *
+ambiguity(const struct head *head, bool old)
+{
+	return head->odd           ? "a header is malformed"
+	       : head->lengths > 1 ? "Content-Length is there more than once"
+	       : head->lengths > 0 && head->codings > 0
+	           ? "Content-Length is there beside Transfer-Encoding"
+	       : head->codings > 0 && old ? "HTTP/1.0 has no Transfer-Encoding"
+	       : head->hosts > 1          ? "Host is there more than once"
+	       : head->hosts == 0 && !old ? "Host is missing"
+	                                  : NULL;
+}
+
+bool
+guard_frames(struct http_request *r, const char *version)
+{
+	static const struct header closing[] = { { "Connection", "close" }, { 0 } };
+	struct head head = { 0 };
+
+	MHD_get_connection_values(r->connection, MHD_HEADER_KIND, look_at, &head);
+
+	const char *wrong = ambiguity(&head, strcmp(version, "HTTP/1.0") == 0);
+
+	if (wrong != NULL)
+		guard_refuse(r, MHD_HTTP_BAD_REQUEST, closing, "%s", wrong);
+	else if (head.codings > 1 || (head.codings == 1 && strcasecmp(head.coding, "chunked") != 0))
+		guard_refuse(r, MHD_HTTP_NOT_IMPLEMENTED, closing,
+		    "Transfer-Encoding may be chunked, and nothing else");
+	return !r->replied;
+}
+
+/* ---- Host and Origin ---- */
+
+/* Is it an element of a list joined by commas? */
+static bool
+listed(const char *list, const char *name, size_t size)
+{
+	for (const char *at = list; *at != '\0'; at += *at == ',') {
+		size_t n = strcspn(at, ",");
+
+		if ((n == 1 && *at == '*') || (n == size && strncasecmp(at, name, n) == 0))
+			return true;
+		at += n;
+	}
+	return false;
+}
+
+/* Without a port behind it; 0: not of the form of a host. */
+static size_t
+host_size(const char *host)
+{
+	size_t n = *host == '[' ? strcspn(host, "]") : strcspn(host, ":");
+
+	n += host[n] == ']';
+
+	size_t digits = host[n] == ':' ? strspn(host + n + 1, "0123456789") + 1 : 0;
+
+	return (*host == '[' && host[n - 1] != ']') || host[n + digits] != '\0' ? 0 : n;
+}
+
+static bool
+is_local(const char *host, size_t size)
+{
+	return listed("localhost,127.0.0.1,[::1]", host, size);
+}
+
+static bool
+good_host(const char *host)
+{
+	size_t n = host == NULL ? 0 : host_size(host);
+	size_t own = (size_t)(strrchr(options.listen, ':') - options.listen);
+
+	return n > 0 &&
+	       (is_local(host, n) || (n == own && strncasecmp(host, options.listen, n) == 0) ||
+		   listed(options.allowed_hosts, host, n));
+}
+
+static bool
+good_origin(const char *origin)
+{
+	size_t scheme = strncmp(origin, "http://", 7) == 0    ? 7
+	                : strncmp(origin, "https://", 8) == 0 ? 8
+	                                                      : 0;
+	size_t n = scheme == 0 ? 0 : host_size(origin + scheme);
+
+	return listed(options.allowed_origins, origin, strlen(origin)) ||
+	       (n > 0 && is_local(origin + scheme, n));
+}
+
+/* true: it has replied, as the others below. */
+static bool
+from_elsewhere(struct http_request *r)
+{
+	const char *host = request_header(r, "Host"), *origin = request_header(r, "Origin");
+
+	if (!good_host(host)) {
+		guard_refuse(r, MHD_HTTP_MISDIRECTED_REQUEST, NULL,
+		    "the Host header names no host that is served here; the operator adds names "
+		    "with "
+		    "allowed_hosts");
+		return true;
+	}
+	if (origin != NULL && (!good_origin(origin) || request_repeats(r, "Origin"))) {
+		guard_refuse(r, MHD_HTTP_FORBIDDEN, NULL,
+		    "pages of this Origin may not ask; the operator adds origins with "
+		    "allowed_origins");
+		return true;
+	}
+	r->origin = origin;
+	return false;
+}
+
+/* ---- whose ---- */
+
+/* Replies to who may not come in, or may not do that. */
+static void
+deny(struct http_request *r, const struct err *e, unsigned needed)
+{
+	char challenge[AUTH_CHALLENGE], seconds[24];
+
+	auth_challenge(e, needed, challenge);
+	snprintf(seconds, sizeof seconds, "%d", (e->retry_ms + 999) / 1000);
+	guard_refuse(r, (unsigned)auth_status(e),
+	    *challenge != '\0' ? (struct header[]){ { "WWW-Authenticate", challenge }, { 0 } }
+	    : e->retry_ms > 0  ? (struct header[]){ { "Retry-After", seconds }, { 0 } }
+			       : NULL,
+	    "%s", e->text);
+}
+
+static bool
+unknown(struct http_request *r)
+{
+	struct err e;
+	const struct identity *who = &r->identity;
+
+	if (request_repeats(r, "Authorization")) {
+		guard_refuse(r, MHD_HTTP_BAD_REQUEST, NULL, "Authorization is there twice");
+		return true;
+	}
+	if (auth_check(request_header(r, "Authorization"), request_address(r), &r->identity, &e) <
+	    0) {
+		deny(r, &e, 0);
+		return true;
+	}
+	r->account = account_hold(who->principal, *who->namespace == '\0' ? NULL : who->namespace);
+	if (r->account == NULL)
+		guard_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE, NULL, "out of memory");
+	return r->account == NULL;
+}
+
+/* An idle connection takes a place, too: it is theirs whose request came over it last. */
+bool
+guard_connects(struct http_request *r)
+{
+	struct http_peer *p = r->peer;
+
+	if (p->account == r->account)
+		return true;
+	if (account_room(r->account->connections, options.max_connections,
+		web_counts.connections - 1) == 0) {
+		guard_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE,
+		    (struct header[]){ { "Connection", "close" }, { "Retry-After", "5" }, { 0 } },
+		    "%zu of %llu connections are yours, no more may be (max_connections); close "
+		    "some",
+		    r->account->connections, (unsigned long long)web_counts.connections);
+		return false;
+	}
+	if (p->account != NULL)
+		p->account->connections--;
+	account_release(p->account);
+	p->account = account_share(r->account);
+	p->account->connections++;
+	return true;
+}
+
+static unsigned
+needed_by(json_t *message)
+{
+	const char *method = json_string_value(json_object_get(message, "method"));
+	const char *tool =
+	    json_string_value(json_object_get(json_object_get(message, "params"), "name"));
+
+	const char *uri =
+	    json_string_value(json_object_get(json_object_get(message, "params"), "uri"));
+
+	if (method == NULL)
+		return 0;
+	if (uri != NULL && strcmp(method, "resources/read") == 0)
+		return resource_scopes(uri);
+	if (strcmp(method, "tools/call") != 0)
+		return scope_of_method(method);
+	enum msg_id id = tool == NULL ? MSG_none : tools_find(tool);
+	return id == MSG_none ? 0 : scope_of_tool(id);
+}
+
+bool
+guard_allows(struct http_request *r, unsigned needed)
+{
+	struct err e;
+
+	if (auth_require(&r->identity, needed, &e) == 0)
+		return true;
+	auth_denied(&r->identity, request_address(r), &e);
+	deny(r, &e, needed);
+	return false;
+}
+
+bool
+guard_permits(struct http_request *r, json_t *message)
+{
+	unsigned needed = needed_by(message);
+	json_t *each;
+	size_t i = 0;
+
+	json_array_foreach(message, i, each)
+	{
+		needed |= needed_by(each);
+	}
+	if (!guard_allows(r, needed))
+		return false;
+	if (i > 1 && i <= DISPATCH_BATCH)
+		account_charge(r->account, i - 1, loop_now_ms());
+	return true;
+}
+
+static bool
+too_fast(struct http_request *r)
+{
+	char seconds[24];
+	int64_t wait_ms = account_wait_ms(r->account, loop_now_ms());
+
+	if (wait_ms == 0)
+		return false;
+	snprintf(seconds, sizeof seconds, "%lld", (long long)(wait_ms + 999) / 1000);
+	guard_refuse(r, MHD_HTTP_TOO_MANY_REQUESTS,
+	    (struct header[]){ { "Retry-After", seconds }, { 0 } },
+	    "more requests than %zu in a second (rate_per_s); wait %s s",
+	    (size_t)options.rate_per_s, seconds);
+	return true;
+}
+
+/* ---- what ---- */
+
+/* The first of a list, without its parameters: "application/json" of "Application/JSON;q=1, x". */
+static bool
+is_type(const char *value, size_t size, const char *type)
+{
+	size_t n = 0;
+
+	while (n < size && strchr("; \t", value[n]) == NULL)
+		n++;
+	return n == strlen(type) && strncasecmp(value, type, n) == 0;
+}
+
+/* What Accept says of a type, all its lines together (RFC 9110, 12.5.1). */
+struct wish {
+	const char *type;
+	char any[32];
+	bool there, good;
+	int rank; /* of what good is said of: the type, all of its kind, or all */
+};
+
+/* Is it there to say what is not wanted? */
+static bool
+is_refused(const char *at, size_t size)
+{
+	for (const char *end = at + size; at < end; at++)
+		if (*at == ';' && strncasecmp(at + 1 + strspn(at + 1, " \t"), "q=", 2) == 0)
+			return strtod(strchr(at, '=') + 1, NULL) == 0;
+	return false;
+}
+
+static enum MHD_Result
+read_accept(void *self, enum MHD_ValueKind kind, const char *name, const char *at)
+{
+	struct wish *w = self;
+	size_t n;
+
+	(void)kind;
+	if (strcasecmp(name, "Accept") != 0)
+		return MHD_YES;
+	w->there = true;
+	for (; *at != '\0'; at += n, at += strspn(at, ", \t")) {
+		n = strcspn(at, ",");
+
+		int rank = is_type(at, n, w->type)  ? 3
+		           : is_type(at, n, w->any) ? 2
+		                                    : is_type(at, n, "*/*");
+
+		if (rank > w->rank) {
+			w->rank = rank;
+			w->good = !is_refused(at, n);
+		}
+	}
+	return MHD_YES;
+}
+
+bool
+guard_accepts(const struct http_request *r, const char *type)
+{
+	struct wish w = { .type = type };
+
+	snprintf(w.any, sizeof w.any, "%.*s/*", (int)strcspn(type, "/"), type);
+	MHD_get_connection_values(r->connection, MHD_HEADER_KIND, read_accept, &w);
+	return w.good || !w.there;
+}
+
+static bool
+bad_body(struct http_request *r)
+{
+	const char *type = request_header(r, "Content-Type");
+	const char *length = request_header(r, "Content-Length");
+
+	if (type == NULL || !is_type(type, strlen(type), "application/json")) {
+		guard_refuse(r, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE, NULL,
+		    "Content-Type must be application/json");
+		return true;
+	}
+	if (length != NULL && strtoull(length, NULL, 10) > options.max_message_bytes) {
+		guard_too_large(r);
+		return true;
+	}
+	return false;
+}
+
+void
+guard_request(struct http_request *r)
+{
+	if (from_elsewhere(r) || r->route->open)
+		return;
+	if (web_draining()) {
+		guard_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE,
+		    (struct header[]){ { "Retry-After", "5" }, { 0 } }, "the server is ending");
+		return;
+	}
+	if (unknown(r) || !guard_connects(r) || too_fast(r) || !r->route->body)
+		return;
+	(void)bad_body(r);
+}
+
+void
+guard_sweep(int64_t now_ms)
+{
+	account_sweep(now_ms);
+	session_sweep(now_ms);
+}
+
+int
+guard_open(struct err *e)
+{
+	if (web_public() && auth_anonymous())
+		return err_set(e, ERR_denied,
+		    "listen: %s reaches beyond this machine, where anonymous is not allowed; "
+		    "give out tokens (cloister token add), or listen on 127.0.0.1",
+		    options.listen);
+	return auth_open(e);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* http.c - the table of what is served, and pages for those who watch over it. */
+#include "gateway/transport/http/http.h"
+
+#include "gateway/auth/auth.h"
+#include "gateway/auth/denial.h"
+#include "gateway/mcp/links.h"
+#include "gateway/mcp/tools.h"
+#include "gateway/options.h"
+#include "gateway/transport/http/files.h"
+#include "gateway/transport/http/guard.h"
+#include "gateway/transport/http/mcp.h"
+#include "gateway/transport/http/metrics.h"
+#include "gateway/transport/http/session.h"
+#include "gateway/transport/http/sse.h"
+#include "gateway/transport/http/web.h"
+
+#include "common/base/auto.h"
+#include "common/bus/bus.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define RESOURCE "/.well-known/oauth-protected-resource"
+
+static void
+on_healthz(struct http_request *r)
+{
+	request_say(r, MHD_HTTP_OK, "text/plain", "ok\n", NULL);
+}
+
+/* The first daemon that an offered tool needs and that is not there; NULL: all are. */
+static const char *
+missing_daemon(void)
+{
+	for (int id = MSG_none + 1; id < MSG_COUNT; id++)
+		if (messages[id].title != NULL && tools_find(messages[id].name) != MSG_none &&
+		    !bus_ready(messages[id].server, NULL))
+			return edge_peer_name(messages[id].server);
+	return NULL;
+}
+
+static void
+on_readyz(struct http_request *r)
+{
+	const char *missing = missing_daemon();
+	char text[96];
+	int n;
+
+	if (web_draining())
+		n = snprintf(text, sizeof text, "ending\n");
+	else if (missing != NULL)
+		n = snprintf(text, sizeof text, "%s is not there\n", missing);
+	else
+		n = snprintf(text, sizeof text, "ready\n");
+	request_reply(r,
+	    web_draining() || missing != NULL ? MHD_HTTP_SERVICE_UNAVAILABLE : MHD_HTTP_OK,
+	    "text/plain", strdup(text), (size_t)n, NULL);
+}
+
+/* What all principals do together is not for each of them. */
+static void
+on_metrics(struct http_request *r)
+{
+	size_t size = 0;
+
+	if (!guard_allows(r, 1U << scope_monitor))
+		return;
+
+	char *text = metrics_text(&size);
+
+	request_reply(r, MHD_HTTP_OK, "text/plain; version=0.0.4", text, size, NULL);
+}
+
+/* For clients without credentials, who learn from it where to get some (RFC 9728). */
+static void
+on_resource(struct http_request *r)
+{
+	const char *document = auth_metadata(), *path = auth_metadata_path();
+
+	if (document != NULL &&
+	    (*r->path == '\0' || strcmp(path + sizeof RESOURCE - 1, r->path - 1) == 0))
+		request_say(r, MHD_HTTP_OK, "application/json", document, NULL);
+	else
+		request_say(r, MHD_HTTP_NOT_FOUND, "text/plain", "nothing is served here\n", NULL);
+}
+
+static const struct http_route routes[] = {
+	{ "GET", RESOURCE, true, false, on_resource },
+	{ "GET", RESOURCE "/", true, false, on_resource },
+	{ "OPTIONS", RESOURCE, true, false, mcp_options },
+	{ "OPTIONS", RESOURCE "/", true, false, mcp_options },
+	{ "POST", "/mcp", false, true, mcp_post },
+	{ "GET", "/mcp", false, false, mcp_get },
+	{ "DELETE", "/mcp", false, false, mcp_delete },
+	{ "OPTIONS", "/mcp", true, false, mcp_options },
+	{ "GET", "/files/", true, false, files_get },
+	{ "GET", "/healthz", true, false, on_healthz },
+	{ "GET", "/readyz", true, false, on_readyz },
+	{ "GET", "/metrics", false, false, on_metrics },
+};
+
+/* With transport sse, too. */
+static const struct http_route old_routes[] = {
+	{ "GET", "/sse", false, false, sse_get },
+	{ "OPTIONS", "/sse", true, false, mcp_options },
+	{ "POST", "/messages", false, true, sse_post },
+	{ "OPTIONS", "/messages", true, false, mcp_options },
+};
+
+int
+http_open(struct err *e)
+{
+	if (web_open(e) < 0 || guard_open(e) < 0)
+		return -1;
+	return links_open(e);
+}
+
+int
+http_start(struct err *e)
+{
+	static struct http_route served[COUNT(routes) + COUNT(old_routes) + 1];
+
+	memcpy(served, routes, sizeof routes);
+	if (strcmp(options.transport, "sse") == 0)
+		memcpy(served + COUNT(routes), old_routes, sizeof old_routes);
+	denial_start();
+	return web_start(served, e);
+}
+
+size_t
+http_drain(void)
+{
+	exchange_drain();
+	session_drain();
+	return web_drain();
+}
+
+void
+http_stop(void)
+{
+	session_end_all();
+	web_stop();
+	auth_close();
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * metrics.h - what was served, as Prometheus reads it, by the names that OpenTelemetry gives MCP
+ * (semantic conventions, gen-ai/mcp): mcp.server.operation.duration.
+ *
+ * Labels are of closed sets, so that no client makes the number of series grow.
+ */
+#pragma once
+
+#include "gateway/transport/http/exchange.h"
+
+/* An operation has ended with that message; NULL: without one, as a request does that was
+ * cancelled. */
+void metrics_count(const struct operation *, const json_t *message);
+/* The whole text, of malloc; NULL: no memory. */
+char *metrics_text(size_t *size);

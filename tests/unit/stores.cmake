@@ -1,0 +1,16 @@
+# auditd's log and snapshotd's store, with disks that fill up; included by CMakeLists.txt.
+foreach(test damage group log query record)
+	cloister_unit(auditd test_audit_${test}.c ledger.c)
+endforeach()
+target_sources(test_audit_group PRIVATE scarce.c)
+target_link_options(test_audit_group PRIVATE ${scarce})
+foreach(test group log)
+	target_link_options(test_audit_${test} PRIVATE LINKER:--wrap=fdatasync)
+endforeach()
+
+foreach(test manifest shelf store)
+	cloister_unit(snapshotd test_${test}.c)
+endforeach()
+target_sources(test_store PRIVATE scarce.c)
+target_link_options(test_store PRIVATE LINKER:--wrap=readdir ${scarce})
+target_link_options(test_shelf PRIVATE LINKER:--wrap=loop_now_ms LINKER:--wrap=store_add_owner)
