@@ -132,8 +132,8 @@ settle(struct host *host, int *shelf, struct err *e)
 	for (size_t i = 0; i < COUNT(ignored); i++)
 		signal(ignored[i], SIG_IGN);
 	umask(022);
-	/* What is freed with a box, workers of the kernel free, which have the niceness 0: boxes that
-	 * ran before them could end faster than these can follow (limits/pace.h). */
+	/* What is freed with a box, workers of the kernel free, which have the niceness 0: boxes
+	 * that ran before them could end faster than these can follow (limits/pace.h). */
 	if (getpriority(PRIO_PROCESS, 0) < 0 && setpriority(PRIO_PROCESS, 0, 0) < 0)
 		return err_sys(e, "give up a negative niceness");
 	/* For the stewards, who see no file of the host; nothing is asked of it here. */
