@@ -11,7 +11,7 @@ import box as boxes
 NAMESPACES = "mnt", "pid", "net", "ipc", "uts", "user", "cgroup"
 SLEEP = "import time; time.sleep(60)"
 NANOSLEEP = 230  # clock_nanosleep
-HOST_UIDS = range(900000, 900000 + 64 * 4096)
+HOST_UIDS = range(700000000, 700000000 + 64 * 4096)
 
 
 def in_call(pid, number):
@@ -178,7 +178,7 @@ def test_I15_niceness(box):
     try:
         with asleep(favoured) as pairs:
             nice = {pid: os.getpriority(os.PRIO_PROCESS, pid) for pid in (*pairs[0], favoured.builder)}
-        assert set(nice.values()) == {0}, nice
+        assert min(nice.values()) >= 0, nice
     finally:
         if favoured is not box:
             favoured.stop()
