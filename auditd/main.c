@@ -4,20 +4,24 @@
  *
  * Trusts nobody: the other daemons may lie about what they do next, but none can change or drop
  * what already stands here, nor speak in another's name: who reports is known from the socket.
- * Holds the log's only descriptor that can write, opened before the jail.
+ * Holds the log's only descriptor that can write, opened before the jail, and the key that signs
+ * how far the log goes.  What it signed is kept by others, so that a log that was cut or rewritten
+ * is noticed even where auditd itself was taken over.
  */
 #include "auditd/group.h"
 #include "auditd/journal.h"
+#include "auditd/key.h"
 #include "auditd/query.h"
 #include "auditd/record.h"
 #include "auditd/seen.h"
 #include "auditd/verify.h"
+#include "auditd/witness.h"
 
 #include "common/daemon/daemon.h"
 
 #include <string.h>
 
-static uint64_t torn;
+static uint64_t torn, accept_loss;
 
 static void
 remember(const struct chain_link *link)
@@ -25,8 +29,12 @@ remember(const struct chain_link *link)
 	struct audit_entry entry = { 0 };
 	struct err e;
 
-	if (record_decode(link, &entry, &e) == 0)
+	if (record_decode(link, &entry, &e) == 0) {
 		seen_add(entry.daemon, entry.event->uid);
+		if (strcmp(entry.daemon, edge_peer_name(PEER_auditd)) == 0 &&
+		    entry.event->event == event_audit_loss_accepted)
+			witness_accepted(link->time_ms);
+	}
 	message_clear(MSG_audit_entry, &entry);
 }
 
@@ -34,13 +42,19 @@ static int
 open_journal(struct err *e)
 {
 	seen_open();
+	if (witness_open(daemon_state_root(), e) < 0 || key_open(daemon_state(), e) < 0)
+		return -1;
 	return journal_open(daemon_state(), remember, &torn, e);
 }
 
 static int
 start(struct err *e)
 {
-	return group_open(torn, e);
+	struct group_start found = { .torn = torn, .accept_loss = accept_loss };
+
+	if (witness_start(accept_loss, &found.lost, e) < 0)
+		return -1;
+	return group_open(&found, e);
 }
 
 static void
@@ -48,9 +62,14 @@ stop(void)
 {
 	group_close();
 	journal_close();
+	key_close();
 }
 
-static const struct setting settings[] = { { 0 } };
+static const struct setting settings[] = {
+	{ "accept_loss", KIND_UINT, &accept_loss, "0", 0, INT64_MAX, NULL,
+	    "Start on a log that lacks records of the checkpoint with so many; the log says so." },
+	{ 0 },
+};
 
 static const struct route routes[] = {
 	{ MSG_audit_append, FROM(gateway) | FROM(executor) | FROM(snapshotd), group_append },
@@ -60,11 +79,12 @@ static const struct route routes[] = {
 
 static const struct daemon self = {
 	.self = PEER_auditd,
-	.summary = "keep the hash-chained log; --verify FILE checks one and exits",
+	.summary =
+	    "keeps the hash-chained log; --verify FILE [--since=CHECKPOINT [--key=KEY]] checks "
+	    "one and exits, --public-key prints the key of checkpoints",
 	.settings = settings,
 	.routes = routes,
 	.memory_bytes = (uint64_t)1 << 30,
-	.state = true,
 	.open = open_journal,
 	.start = start,
 	.stop = stop,
@@ -73,7 +93,9 @@ static const struct daemon self = {
 int
 main(int argc, char **argv)
 {
-	if (argc == 3 && strcmp(argv[1], "--verify") == 0)
-		return verify_file(argv[2]);
+	if (argc > 1 && strcmp(argv[1], "--verify") == 0)
+		return verify_main(argc - 1, argv + 1);
+	if (argc > 1 && strcmp(argv[1], "--public-key") == 0)
+		return key_print(argc - 1, argv + 1);
 	return daemon_main(argc, argv, &self);
 }

@@ -124,11 +124,9 @@ static const int syscalls[] = {
 
 static const struct daemon self = {
 	.self = PEER_executor,
-	.summary = "run code in boxes: queue, sessions, workspaces",
 	.settings = options_table,
 	.routes = routes,
 	.syscalls = syscalls,
-	.state = true,
 	.open = open_all,
 	.start = start,
 	.stop = stop,

@@ -112,19 +112,16 @@ drain_gateway(void)
 	return way->drain == NULL ? 0 : way->drain();
 }
 
-/* Of libmicrohttpd, and to read credentials and certificates again, beside what all daemons use. */
-static const int syscalls[] = { SCMP_SYS(fstat), SCMP_SYS(newfstatat), SCMP_SYS(openat),
-	SCMP_SYS(openat2), SCMP_SYS(sendfile), SCMP_SYS(sendmsg), SCMP_SYS(setsockopt),
-	SCMP_SYS(writev), -1 };
+static const int syscalls[] = {
+#define ALLOW(name) SCMP_SYS(name),
+#include "gateway/syscalls.def"
+	-1,
+};
 
 static const struct daemon gateway = {
 	.self = PEER_gateway,
-	.summary =
-	    "Speaks MCP to one client on stdin and stdout, or to many over HTTP; asks the daemons.",
 	.settings = options_table,
 	.open = open_gateway,
-	.state = true,
-	.shared = true,
 	.start = start_gateway,
 	.stop = stop_gateway,
 	.drain = drain_gateway,

@@ -14,7 +14,7 @@ const struct setting options_table[] = {
 	  "How clients come: stdio, one client on the standard streams; http, many at /mcp of "
 	  "`listen`; sse, those of 2024-11-05 at /sse, too." },
 	{ "toolsets", KIND_TEXT, &options.toolsets, "core", 1, 256, NULL,
-	  "Tools that are offered: core, monitor, web, host, joined by commas; all; or those of one "
+	  "Tools that are offered: core, monitor, joined by commas; all; or those of one "
 	  "system: mcp-secure-sandbox, python-sandbox, sandboxmcp, mcp-code-sandbox." },
 	{ "instructions", KIND_TEXT, &options.instructions, INSTRUCTIONS, 0, 2048, NULL,
 	  "What a model is told about this server; empty: nothing." },

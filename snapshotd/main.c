@@ -63,17 +63,19 @@ static const struct route routes[] = {
 	{ 0 },
 };
 
-static const int syscalls[] = { SCMP_SYS(fchmod), SCMP_SYS(fstatfs), -1 };
+static const int syscalls[] = {
+#define ALLOW(name) SCMP_SYS(name),
+#include "snapshotd/syscalls.def"
+	-1,
+};
 
 static const struct daemon self = {
 	.self = PEER_snapshotd,
-	.summary = "keep snapshots of workspaces",
 	.settings = settings,
 	.routes = routes,
 	.syscalls = syscalls,
 	.memory_bytes = (uint64_t)20
 	                << 30, /* 16 of it for what strangers may announce: common/bus/server.c */
-	.state = true,
 	.start = start,
 	.stop = stop,
 };

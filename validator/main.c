@@ -73,7 +73,6 @@ static const int refused[] = {
 
 static const struct daemon self = {
 	.self = PEER_validator,
-	.summary = "check code against the rules of a profile",
 	.settings = settings,
 	.routes = routes,
 	.refused = refused,

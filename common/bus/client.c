@@ -474,7 +474,7 @@ client_prepare(struct err *e)
 	links = calloc(MAX_LINKS, sizeof *links);
 	if (links == NULL)
 		return err_sys(e, "links");
-	for (enum peer to = PEER_gateway; to < PEER_COUNT; to++)
+	for (enum peer to = PEER_FIRST; to < PEER_COUNT; to++)
 		if (edge_find(bus.config.self, to) != NULL && add_links(to, e) < 0)
 			return -1;
 	return 0;

@@ -67,7 +67,7 @@ keys_load(const char *path, enum peer self, struct keys *k, struct err *e)
 	if (zmq_curve_public(k->public, k->secret) < 0)
 		return err_set(
 		    e, ERR_invalid_argument, "key of %s: not a CURVE key", edge_peer_name(self));
-	for (enum peer peer = PEER_gateway; peer < PEER_COUNT; peer++) {
+	for (enum peer peer = PEER_FIRST; peer < PEER_COUNT; peer++) {
 		if (edge_find(self, peer) == NULL && edge_find(peer, self) == NULL)
 			continue;
 		if (load(folder, edge_peer_name(peer), "pub", k->peers[peer], e) < 0)
@@ -123,7 +123,7 @@ keys_make(const char *path, struct err *e)
 
 	if (folder < 0)
 		return -1;
-	for (enum peer peer = PEER_gateway; peer < PEER_COUNT; peer++)
+	for (enum peer peer = PEER_FIRST; peer < PEER_COUNT; peer++)
 		if (make_secret(folder, edge_peer_name(peer), e) < 0 ||
 		    make_public(folder, edge_peer_name(peer), e) < 0)
 			return -1;

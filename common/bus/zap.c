@@ -36,7 +36,7 @@ static struct {
 int
 zap_open(void *context, enum peer self, const struct keys *keys, struct err *e)
 {
-	for (enum peer peer = PEER_gateway; peer < PEER_COUNT; peer++) {
+	for (enum peer peer = PEER_FIRST; peer < PEER_COUNT; peer++) {
 		zap.client[peer] = edge_find(peer, self) != NULL;
 		if (zap.client[peer])
 			must(zmq_z85_decode(zap.keys[peer], keys->peers[peer]) != NULL);
@@ -69,7 +69,7 @@ whose(zmq_msg_t parts[PARTS], size_t n)
 	if (n != PARTS || !is(&parts[VERSION], "1.0") || !is(&parts[MECHANISM], "CURVE") ||
 	    zmq_msg_size(&parts[KEY]) != sizeof zap.keys[0])
 		return PEER_none;
-	for (enum peer peer = PEER_gateway; peer < PEER_COUNT; peer++)
+	for (enum peer peer = PEER_FIRST; peer < PEER_COUNT; peer++)
 		if (zap.client[peer] && sodium_memcmp(zmq_msg_data(&parts[KEY]), zap.keys[peer],
 					    sizeof zap.keys[peer]) == 0)
 			return peer;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scope.c - which scopes there are, and what needs them: tables, walked. */
+/* scope.c - which scopes there are, and which of them a tool needs: a table, walked. */
 #include "common/credential/scope.h"
 
 #include "common/base/auto.h"
@@ -15,28 +15,6 @@ static const struct {
 #include "common/credential/scopes.def"
 };
 
-/* What tells ids or contents of the caller's; all else describes the server only. */
-static const struct {
-	const char *method;
-	unsigned needed;
-} methods[] = {
-#define READ (1U << scope_read)
-#define RUN  (1U << scope_run)
-	{ "completion/complete", READ },
-	{ "resources/list", READ },
-	{ "resources/read", READ },
-	{ "resources/subscribe", READ },
-	{ "resources/templates/list", READ },
-	{ "subscriptions/listen", READ },
-	{ "tasks/cancel", RUN },
-	{ "tasks/get", READ },
-	{ "tasks/list", READ },
-	{ "tasks/result", READ },
-	{ "tasks/update", RUN },
-#undef READ
-#undef RUN
-};
-
 unsigned
 scope_of_tool(enum msg_id tool)
 {
@@ -46,16 +24,7 @@ scope_of_tool(enum msg_id tool)
 		if ((m->toolsets & scopes[i].toolsets) != 0 &&
 		    (m->hints & scopes[i].hints) == scopes[i].hints)
 			return 1U << i;
-	return SCOPES_ALL; /* of no toolset, so offered to nobody */
-}
-
-unsigned
-scope_of_method(const char *method)
-{
-	for (size_t i = 0; i < COUNT(methods); i++)
-		if (strcmp(methods[i].method, method) == 0)
-			return methods[i].needed;
-	return SCOPES_NONE;
+	return SCOPES_ALL; /* not covered by any row */
 }
 
 void

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scope.h - scopes: bits of an identity, and which of them a tool or a method needs.
+ * scope.h - scopes: bits of an identity, and which of them a tool needs.
  *
  * From scopes.def and the toolsets and hints of schema.def; no tool is known here by name.
  */
@@ -22,10 +22,8 @@ enum {
 	SCOPES_TEXT = 32 * SCOPE_COUNT, /* room for scope_text() */
 };
 
-/* What must be there to call a tool, and to use a method; a method that is not in the table needs
- * nothing, since it gives away nothing (or does not exist).  tools/call: see scope_of_tool. */
+/* What a call of the tool needs.  For methods see mcp/methods.h. */
 unsigned scope_of_tool(enum msg_id);
-unsigned scope_of_method(const char *method);
 
 /* Names joined by blanks, as in "cloister:read cloister:run"; "" for none. */
 void scope_text(unsigned scopes, char text[SCOPES_TEXT]);

@@ -32,14 +32,15 @@ enum {
 	MAX_SETTINGS = 64,
 	MAX_PATHS = 32,
 	FILES_CONFINED = 16,
-	FILES_BASE = 2048, /* descriptors of the gateway; each server has room for its clients' */
 	END_POLL_MS = 10,
 	TELL_MS = 1000,
 };
 
 static struct {
 	const struct daemon *d;
+	const struct edge_peer *peer;
 	const char *name;
+	enum edge_state keeps;
 	/* settings */
 	char *run, *state, *user, *instance, *log_level, *listen, *keys, *config;
 	char *connect[PEER_COUNT];
@@ -150,7 +151,7 @@ add_connects(void)
 {
 	static char names[PEER_COUNT][32];
 
-	for (enum peer to = PEER_gateway; to < PEER_COUNT; to++) {
+	for (enum peer to = PEER_FIRST; to < PEER_COUNT; to++) {
 		if (edge_find(self.d->self, to) == NULL)
 			continue;
 		snprintf(names[to], sizeof names[to], "connect_%s", edge_peer_name(to));
@@ -167,7 +168,8 @@ read_settings(int argc, char **argv)
 	add_paths();
 	add_rest();
 	add_connects();
-	settings_load(self.name, self.d->summary, self.table, self.d->settings, argc, argv);
+	settings_load(
+	    self.name, self.d->summary ?: self.peer->doc, self.table, self.d->settings, argc, argv);
 	int level = log_parse(self.log_level);
 	if (level < 0) {
 		fprintf(stderr, "%s: log_level is '%s', allowed is debug, info, warn or error\n",
@@ -263,7 +265,7 @@ make_state(struct err *e)
 	if (fchown(self.state_fd, self.bus.uid, self.bus.gid) < 0 ||
 	    fchmod(self.state_fd, 0700) < 0)
 		return err_sys(e, "own %s/%s", self.state, name);
-	if (!self.d->shared && flock(self.state_fd, LOCK_EX | LOCK_NB) < 0)
+	if (self.keeps != SHARED_STATE && flock(self.state_fd, LOCK_EX | LOCK_NB) < 0)
 		return err_sys(e, "%s/%s: is another %s at work?", self.state, name, self.name);
 	daemon_allow(self.state_fd, JAIL_READ | JAIL_WRITE);
 	return 0;
@@ -274,7 +276,7 @@ have_state(struct err *e)
 {
 	if (make_state(e) == 0)
 		return 0;
-	if (!self.d->shared)
+	if (self.keeps != SHARED_STATE)
 		return -1;
 	log_info("does without a folder", LOG_E(e));
 	if (self.state_fd >= 0)
@@ -309,7 +311,7 @@ prepare_bus(struct err *e)
 static int
 prepare(struct err *e)
 {
-	if (close_doors(e) < 0 || find_user(e) < 0 || (self.d->state && have_state(e) < 0))
+	if (close_doors(e) < 0 || find_user(e) < 0 || (self.keeps != NO_STATE && have_state(e) < 0))
 		return -1;
 	starter_connect();
 	if (self.d->open != NULL && self.d->open(e) < 0)
@@ -366,11 +368,11 @@ enter_jail(struct err *e)
 		.npaths = self.npaths,
 		.tcp_connect = bus_needs()->tcp_connect,
 		.tcp_bind = bus_needs()->tcp_bind,
-		.files = self.d->state,
+		.files = self.keeps != NO_STATE,
 		.syscalls = self.d->syscalls,
 		.refused = self.d->refused,
 		.memory_bytes = self.d->memory_bytes,
-		.open_files = ((uint64_t)FILES_BASE << self.d->self) + self.more_files,
+		.open_files = self.peer->open_files + self.more_files,
 	};
 
 	if (jail_enter(&jail, &r, e) < 0)
@@ -388,7 +390,7 @@ record(enum event event)
 	struct audit_event happened = { .event = (int)event, .detail = detail };
 	struct err e;
 
-	if (!self.spools || self.d->shared)
+	if (!self.spools || self.keeps == SHARED_STATE)
 		return;
 	snprintf(
 	    detail, sizeof detail, "%s %s, version %s", self.name, self.instance, CLOISTER_VERSION);
@@ -415,7 +417,7 @@ daemon_spool(struct err *e)
 static int
 open_spool(struct err *e)
 {
-	if (!self.d->state || self.d->shared || edge_find(self.d->self, PEER_auditd) == NULL)
+	if (self.keeps != OWN_STATE || edge_find(self.d->self, PEER_auditd) == NULL)
 		return 0;
 	return daemon_spool(e);
 }
@@ -507,7 +509,9 @@ daemon_main(int argc, char **argv, const struct daemon *d)
 	 * kill: ZeroMQ's threads share that of the first one, as small as it is. */
 	mallopt(M_ARENA_MAX, 1);
 	self.d = d;
-	self.name = edge_peer_name(d->self);
+	self.peer = &edge_peers[d->self];
+	self.name = self.peer->name;
+	self.keeps = d->stateless ? NO_STATE : self.peer->state;
 	log_open(self.name, LOG_info);
 	read_settings(argc, argv);
 	if (prepare(&e) < 0 || start(&e) < 0) {

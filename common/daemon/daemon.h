@@ -8,14 +8,13 @@
 
 struct daemon {
 	enum peer self;
-	const char *summary;
+	const char *summary;            /* for --help; NULL: the doc of peers.def */
 	const struct setting *settings; /* its own, beside the common ones; ends with a NULL name */
 	const struct route *routes;     /* ends with MSG_none; NULL: serves nobody */
 	const int *syscalls;            /* beside common/jail/syscalls.def; ends with -1 */
 	const int *refused;             /* see struct jail; may be NULL */
 	uint64_t memory_bytes;          /* RLIMIT_AS; 0: none */
-	bool state;                     /* has a folder of its own below the setting `state` */
-	bool shared; /* with all of its kind at once, and without one where it cannot be had */
+	bool stateless;                 /* even where peers.def gives its peer a directory */
 	int (*open)(struct err *);  /* outside the jail: paths, children, warm-up; may be NULL */
 	int (*start)(struct err *); /* inside it, loop and bus are there; may be NULL */
 	void (*stop)(void);         /* after the last call has ended; may be NULL */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* edges.c - look-ups in the table of edges; trusts nothing, allocates nothing. */
+/* edges.c - look-ups in the tables of daemons and edges; trusts nothing, allocates nothing. */
 #include "common/table/edges.h"
 
 #include "common/base/auto.h"
@@ -7,6 +7,13 @@
 #include <string.h>
 
 /* clang-format off */
+const struct edge_peer edge_peers[PEER_COUNT] = {
+	[PEER_none] = { .name = "none" },
+#define PEER(name, directory, life, state, open_files, kept_files, doc) \
+	[PEER_##name] = { #name, state, open_files, doc },
+#include "common/table/peers.def"
+};
+
 const struct edge edges[] = {
 #define EDGE(client, server, doc) { PEER_##client, PEER_##server, #client "-" #server, doc },
 #include "common/table/edges.def"
@@ -14,15 +21,6 @@ const struct edge edges[] = {
 /* clang-format on */
 
 const size_t edges_count = COUNT(edges);
-
-static const char *const names[PEER_COUNT] = {
-	[PEER_none] = "none",
-	[PEER_gateway] = "gateway",
-	[PEER_executor] = "executor",
-	[PEER_validator] = "validator",
-	[PEER_snapshotd] = "snapshotd",
-	[PEER_auditd] = "auditd",
-};
 
 const struct edge *
 edge_find(enum peer client, enum peer server)
@@ -36,14 +34,14 @@ edge_find(enum peer client, enum peer server)
 const char *
 edge_peer_name(enum peer peer)
 {
-	return names[peer];
+	return edge_peers[peer].name;
 }
 
 enum peer
 edge_peer_parse(const char *name)
 {
-	for (int peer = PEER_gateway; peer < PEER_COUNT; peer++)
-		if (strcmp(names[peer], name) == 0)
+	for (int peer = PEER_FIRST; peer < PEER_COUNT; peer++)
+		if (strcmp(edge_peers[peer].name, name) == 0)
 			return (enum peer)peer;
 	return PEER_none;
 }

@@ -1,18 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* edges.h - the daemons, and who may talk to whom: edges.def as data. */
+/* edges.h - the daemons, and who may talk to whom: peers.def and edges.def as data. */
 #pragma once
 
 #include <stddef.h>
 
 enum peer {
 	PEER_none,
-	PEER_gateway,
-	PEER_executor,
-	PEER_validator,
-	PEER_snapshotd,
-	PEER_auditd,
-	PEER_COUNT
+#define PEER(name, ...) PEER_##name,
+#include "common/table/peers.def"
+	PEER_COUNT,
+	PEER_FIRST = PEER_none + 1,
 };
+
+enum edge_state {
+	NO_STATE,
+	OWN_STATE,
+	SHARED_STATE,
+};
+
+/* What a daemon needs of its row of peers.def. */
+struct edge_peer {
+	const char *name;
+	enum edge_state state;
+	unsigned open_files;
+	const char *doc;
+};
+
+extern const struct edge_peer edge_peers[PEER_COUNT];
 
 struct edge {
 	enum peer client, server;

@@ -85,17 +85,14 @@ enum kind {
 	KIND_LIST,
 };
 
-/* Toolsets: which of them show a tool.  NONE: nobody is offered it. */
+/* Toolsets: which of them show a tool. */
 enum toolset {
-	NONE = 0,
 	CORE = 1,
 	MONITOR = 2,
-	WEB = 4,
-	HOST = 8,
-	SECURE_SANDBOX = 16,
-	PYTHON_SANDBOX = 32,
-	SANDBOXMCP = 64,
-	CODE_SANDBOX = 128,
+	SECURE_SANDBOX = 4,
+	PYTHON_SANDBOX = 8,
+	SANDBOXMCP = 16,
+	CODE_SANDBOX = 32,
 };
 
 /* MCP tool annotations (ToolAnnotations of the specification), and what the gateway goes by. */

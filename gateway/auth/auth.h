@@ -9,7 +9,7 @@
  * Use, per HTTP request:
  *   if (auth_check(header, address, &who, &e) < 0)
  *           answer auth_status(&e), with auth_challenge() as WWW-Authenticate where that is not "";
- *   later, where scope_of_tool() or scope_of_method() names more than who.scopes has:
+ *   later, where methods_scopes() names more than who.scopes has:
  *           answer 403 with auth_challenge(&e, lacking), e of auth_require().
  * A stream that stays open asks auth_valid() from time to time, once a minute say.
  */

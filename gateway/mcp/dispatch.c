@@ -9,7 +9,8 @@
 
 #include "gateway/mcp/elicit.h"
 #include "gateway/mcp/logging.h"
-#include "gateway/mcp/method.h"
+#include "gateway/mcp/methods.h"
+#include "gateway/mcp/result.h"
 
 #include "common/base/auto.h"
 #include "common/base/loop.h"
@@ -50,6 +51,18 @@ find_era(struct request *r)
 	return NULL;
 }
 
+/* NULL, or a refusal.  A transport refuses in its own way first; here nothing goes past it. */
+static json_t *
+check_scopes(const struct request *r)
+{
+	struct err e;
+
+	if ((r->method->scopes(r->params) & ~r->origin.client->scopes) == 0)
+		return NULL;
+	err_set(&e, ERR_denied, "the credentials lack a scope that %s needs", r->method->name);
+	return result_rpc_error(r->origin.id, &e);
+}
+
 static json_t *
 handle_request(struct request *r, const char *name)
 {
@@ -61,12 +74,13 @@ handle_request(struct request *r, const char *name)
 	answer = find_era(r);
 	if (answer != NULL)
 		return answer;
-	r->method = method_find(name, r->origin.era);
+	r->method = methods_find(name, r->origin.era);
 	if (r->method == NULL && r->origin.era == NULL)
 		return era_unclaimed(r->origin.id);
 	if (r->method == NULL)
 		return jsonrpc_error(r->origin.id, RPC_METHOD, "Method not found: %.128s", name);
-	if (r->origin.era != NULL)
+	answer = check_scopes(r);
+	if (answer == NULL && r->origin.era != NULL)
 		answer = logging_ask(r);
 	if (answer == NULL)
 		answer = elicit_read(r);
@@ -74,14 +88,6 @@ handle_request(struct request *r, const char *name)
 		answer = r->method->handle(r);
 	json_decref(r->inputs);
 	return answer;
-}
-
-/* Notifications are never answered; of those that exist one asks for something. */
-static void
-handle_notification(struct client *client, const struct rpc *rpc)
-{
-	if (strcmp(rpc->method, "notifications/cancelled") == 0)
-		client_cancel(client, json_object_get(rpc->params, "requestId"));
 }
 
 /* What values take while somebody holds them.  They are as deep as scan.c lets them be. */
@@ -109,7 +115,7 @@ handle_message(const struct origin *to, json_t *message, size_t bytes)
 
 	r.origin.id = rpc.kind == RPC_response ? NULL : rpc.id;
 	if (answer == NULL && rpc.kind == RPC_notification)
-		handle_notification(to->client, &rpc);
+		methods_notify(to->client, rpc.method, rpc.params);
 	if (answer == NULL && rpc.kind == RPC_response)
 		elicit_response(to->client, &rpc);
 	if (asks && bytes > LIGHT_BYTES)

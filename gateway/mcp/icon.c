@@ -21,11 +21,6 @@ static const char *const shapes[ICON_COUNT] = {
 	[ICON_core] = FRAME "<path d='M6 9l4 3-4 3M12 15h5'/>",
 	/* a dial */
 	[ICON_monitor] = "<path d='M3 17a9 9 0 1 1 18 0M12 17l5-6'/>",
-	/* a globe */
-	[ICON_web] =
-	    "<path d='M12 3a9 9 0 1 0 0 18a9 9 0 0 0 0-18M3 12h18M12 3a14 14 0 0 1 0 18'/>",
-	/* a screen */
-	[ICON_host] = FRAME "<path d='M2 16h20M9 23h6'/>",
 };
 
 /* Percent-encoded: what a URI may not hold of it are these. */
@@ -70,17 +65,5 @@ icon_add(json_t *object, const struct era *era, enum icon icon)
 enum icon
 icon_of_toolsets(unsigned toolsets)
 {
-	static const struct {
-		unsigned toolset;
-		enum icon icon;
-	} rows[] = {
-		{ HOST, ICON_host },
-		{ WEB, ICON_web },
-		{ MONITOR, ICON_monitor },
-	};
-
-	for (size_t i = 0; i < COUNT(rows); i++)
-		if ((toolsets & rows[i].toolset) != 0)
-			return rows[i].icon;
-	return ICON_core;
+	return (toolsets & MONITOR) != 0 ? ICON_monitor : ICON_core;
 }

@@ -4,7 +4,7 @@
 
 #include "gateway/mcp/era.h"
 
-enum icon { ICON_server, ICON_core, ICON_monitor, ICON_web, ICON_host, ICON_COUNT };
+enum icon { ICON_server, ICON_core, ICON_monitor, ICON_COUNT };
 
 /* Gives the object its "icons" in eras that have them. */
 void icon_add(json_t *object, const struct era *, enum icon);

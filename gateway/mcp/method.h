@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * method.h - a request as handlers see it, and the table of methods that names them.
- *
- * What a server says it can do (server/discover, initialize) is read off the same table, so that
- * nothing is announced that is not there, nor the other way round.
+ * method.h - a request as handlers see it, and what they answer with.
  */
 #pragma once
 
@@ -32,13 +29,11 @@ struct method {
 	unsigned eras; /* bits of struct era, and ERA_FIRST */
 	/* The whole answer, or NULL: it is pending. */
 	json_t *(*handle)(const struct request *);
+	/* Of auth/scope.h: what a request with these params needs. */
+	unsigned (*scopes)(const json_t *params);
+	const char *member; /* of params, that the header Mcp-Name repeats; NULL: there is none */
 	struct cache cache;
 };
-
-/* That method in that era, NULL: before initialize.  NULL where it is not there. */
-const struct method *method_find(const char *name, const struct era *);
-/* What a server of that era can do: its "capabilities". */
-json_t *method_capabilities(const struct era *);
 
 /* Has the client declared it?  As in "elicitation", or "extensions" and the name of one. */
 bool method_declared(const struct request *, const char *capability, const char *extension);

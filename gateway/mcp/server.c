@@ -6,6 +6,7 @@
  */
 #include "gateway/mcp/handlers.h"
 #include "gateway/mcp/icon.h"
+#include "gateway/mcp/methods.h"
 
 #include "common/credential/scope.h"
 #include "gateway/mcp/resource/listen.h"
@@ -19,7 +20,7 @@
 static json_t *
 describe(json_t *result, const struct era *era)
 {
-	json_object_set_new(result, "capabilities", method_capabilities(era));
+	json_object_set_new(result, "capabilities", methods_capabilities(era));
 	if (options.instructions[0] != '\0')
 		json_object_set_new(result, "instructions", json_string(options.instructions));
 	return result;

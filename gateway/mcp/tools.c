@@ -16,8 +16,6 @@ static const struct {
 } sets[] = {
 	{ "core", CORE },
 	{ "monitor", MONITOR },
-	{ "web", WEB },
-	{ "host", HOST },
 	{ "mcp-secure-sandbox", SECURE_SANDBOX },
 	{ "python-sandbox", PYTHON_SANDBOX },
 	{ "sandboxmcp", SANDBOXMCP },
@@ -47,7 +45,7 @@ tools_choose(const char *toolsets, struct err *e)
 
 		if (set == 0)
 			return err_set(e, ERR_invalid_argument,
-			    "toolsets: '%.*s' is none of core, monitor, web, host, all, "
+			    "toolsets: '%.*s' is none of core, monitor, all, "
 			    "mcp-secure-sandbox, python-sandbox, sandboxmcp, mcp-code-sandbox",
 			    (int)(size < 64 ? size : 64), at);
 		all |= set;
@@ -178,7 +176,7 @@ tools_describe(FILE *to)
 	for (int id = MSG_none + 1; id < MSG_COUNT; id++) {
 		const struct message *m = &messages[id];
 
-		if (m->title == NULL || m->toolsets == NONE)
+		if (m->title == NULL)
 			continue;
 		fprintf(to, "| `%s` | %s | %s | ", m->name, m->title, edge_peer_name(m->server));
 		describe_sets(to, m->toolsets);

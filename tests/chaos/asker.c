@@ -191,6 +191,7 @@ static const struct daemon self = {
 	.self = ASK_AS,
 	.summary = "ask a daemon, for tests",
 	.settings = settings,
+	.stateless = true,
 	.open = prepare,
 	.start = start,
 	.stop = stop,

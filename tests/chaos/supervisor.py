@@ -15,6 +15,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import cases  # noqa: E402
 import journal  # noqa: E402
+import peers  # noqa: E402
 from household import children, code_of, household, wait_for  # noqa: E402
 
 IN_FLIGHT = 3
@@ -110,7 +111,7 @@ def test_each_daemon_is_killed_under_load(bin):
         status = home.wait_ready()
         assert status["leases"] == len(clients) and not status["stays"], status
         loads = [Load(client) for client in clients]
-        names = ["validator", "snapshotd", "auditd", "executor"] * ROUNDS
+        names = peers.RESIDENT * ROUNDS
         kill_in_turn(home, names, lambda: [a for load in loads for a in list(load.answers)])
         answers = [answer for load in loads for answer in load.end()]
         for client in clients:

@@ -73,7 +73,7 @@ class Coverage:
 
     def missing(self):
         """Sentences on what should have been reached and was not, or the other way round."""
-        with open(os.path.join(HERE, "..", "..", "common", "err.def"), encoding="utf-8") as table:
+        with open(os.path.join(HERE, "..", "..", "common", "table", "err.def"), encoding="utf-8") as table:
             known = set(re.findall(r"^ERR\((\w+),", table.read(), re.M))
         with open(os.path.join(HERE, "unreached.txt"), encoding="utf-8") as table:
             rows = [line.split(":", 1) for line in table if line.strip() and not line.startswith("#")]

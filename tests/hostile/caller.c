@@ -51,8 +51,7 @@ choose(struct dice *d)
 
 	do
 		m = (enum msg_id)(1 + dice_below(d, MSG_COUNT - 1));
-	while (!any && (messages[m].title == NULL || messages[m].server != server ||
-			   messages[m].toolsets == NONE));
+	while (!any && (messages[m].title == NULL || messages[m].server != server));
 	return m;
 }
 

@@ -14,9 +14,8 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import cases  # noqa: E402
 import daemons  # noqa: E402
+import peers  # noqa: E402
 import users  # noqa: E402
-
-EDGES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "common", "edges.def")
 
 
 # Connections with random bytes, some behind a true greeting; run as somebody.
@@ -62,9 +61,7 @@ def threads(cluster, gateway):
 
 
 def client_edges(name):
-    with open(EDGES, encoding="utf-8") as file:
-        return {f"cloister-{name}-{server}" for client, server in re.findall(r"^EDGE\((\w+),\s*(\w+)", file.read(), re.M)
-                if client == name}
+    return {f"cloister-{name}-{server}" for client, server in peers.EDGES if client == name}
 
 
 def test_every_daemon_has_threads_of_zeromq(cluster, gateway, _):

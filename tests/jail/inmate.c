@@ -317,9 +317,6 @@ static const struct daemon self = {
 	.routes = routes,
 	.syscalls = syscalls,
 	.refused = refused,
-#ifdef INMATE_STATE
-	.state = true,
-#endif
 	.open = open_beside,
 	.start = start,
 };

@@ -15,10 +15,10 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import cases  # noqa: E402
+import peers  # noqa: E402
 import users  # noqa: E402
 
-DAEMONS = ("gateway", "executor", "validator", "snapshotd", "auditd")
-WITH_STATE = ("executor", "snapshotd", "auditd")
+DAEMONS, WITH_STATE = tuple(peers.PEERS), tuple(peers.WITH_STATE)
 KILLED = -signal.SIGSYS
 # No list has these.
 ALWAYS = ("bpf", "datagram", "dumpable", "exec", "fork", "inet", "io_uring", "keyctl", "mount", "namespace", "packet",
@@ -74,11 +74,6 @@ def test_the_validator_finds_no_file(build):
     for what in ("passwd", "shadow", "tmp"):
         expect(build, what, errno.ENOENT, ("validator",))
         expect(build, what, errno.ENOENT, ("validator",), flags=("--confined",))
-
-
-def test_the_gateway_cannot_open_anything(build):
-    for what in ("passwd", "shadow", "tmp"):
-        expect(build, what, KILLED, ("gateway",))
 
 
 # Beside what kills every daemon, it has not even the sockets of the bus.

@@ -28,11 +28,13 @@ import tempfile
 import threading
 import time
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import peers  # noqa: E402
+
 MODERN = "2026-07-28"
 LEGACY = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 # Each server with an edge it binds once it is ready to be asked; in the order of starting.
-SERVERS = {"auditd": "gateway-auditd", "snapshotd": "executor-snapshotd",
-           "validator": "gateway-validator", "executor": "gateway-executor"}
+SERVERS = {name: peers.first_edge(name) for name in peers.RESIDENT}
 # What no daemon's log may have in it.
 FAULTS = re.compile(r"ERROR: AddressSanitizer|ERROR: LeakSanitizer|runtime error:|Assertion failed|not in syscalls\.def")
 LISTENS = re.compile(r"https?://[\w.]+:[0-9]+")

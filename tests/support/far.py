@@ -1,19 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The daemons of a build as they are on different machines: TCP with CURVE, on ports of loopback."""
 
-import os
-import re
 import socket
 import time
 
 import daemons
-
-HERE = os.path.dirname(os.path.abspath(__file__))
-
-
-def edges():
-    with open(os.path.join(HERE, "..", "..", "common", "edges.def"), encoding="utf-8") as file:
-        return re.findall(r"^EDGE\((\w+),\s*(\w+)", file.read(), re.M)
+import peers
 
 
 def free_ports(count):
@@ -31,7 +23,7 @@ def flags(keys):
     ports = dict(zip(daemons.SERVERS, free_ports(len(daemons.SERVERS))))
     made = {name: ["--keys=" + keys, f"--listen=tcp://127.0.0.1:{port}"] for name, port in ports.items()}
     made["gateway"] = ["--keys=" + keys]
-    for client, server in edges():
+    for client, server in peers.EDGES:
         made[client].append(f"--connect-{server}=tcp://localhost:{ports[server]}")
     return made
 

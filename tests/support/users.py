@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 
-CONF = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "compose", "users.conf")
+SYSUSERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "compose", "sysusers")
 
 
 def skip(why):
@@ -25,12 +25,14 @@ def gid(name):
     return grp.getgrnam(name).gr_gid
 
 
+def _conf():
+    return subprocess.run([SYSUSERS], stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
 def _rows():
-    with open(CONF, encoding="utf-8") as conf:
-        for line in conf:
-            words = re.sub(r'"[^"]*"', "", line).split()
-            if words and not line.startswith("#"):
-                yield words[0], words[1], words[2] if len(words) > 2 else ""
+    for line in _conf().splitlines():
+        words = re.sub(r'"[^"]*"', "", line).split()
+        yield words[0], words[1], words[2] if len(words) > 2 else ""
 
 
 def _missing():
@@ -58,8 +60,8 @@ def need_root_and_users():
     if os.getuid() != 0:
         skip("only root can start a daemon that becomes another user")
     if _missing() and shutil.which("systemd-sysusers"):
-        subprocess.run(["systemd-sysusers", CONF], check=False)
+        subprocess.run(["systemd-sysusers", "-"], input=_conf(), text=True, check=False)
     if _missing():
         _make_by_hand()
     if _missing():
-        skip("the users of compose/users.conf could not be made")
+        skip("the users that compose/sysusers prints could not be made")

@@ -30,7 +30,14 @@ enum {
 	PAUSE_US = 5000,
 };
 
-static const char *const names[DAEMONS] = { "auditd", "snapshotd", "validator", "executor" };
+/* clang-format off */
+const char *const supervised_names[DAEMONS] = {
+#define NAME_RESIDENT(name) #name,
+#define NAME_PER_CLIENT(name)
+#define PEER(name, directory, life, ...) NAME_##life(name)
+#include "common/table/peers.def"
+};
+/* clang-format on */
 
 static char folder[32], cloister[64], state[64];
 char run[64];
@@ -225,7 +232,7 @@ set_up(void **unused)
 	assert_non_null(mkdtemp(folder));
 	assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
 	for (int i = 0; i < DAEMONS; i++) {
-		snprintf(name, sizeof(name), "cloister-%s", names[i]);
+		snprintf(name, sizeof(name), "cloister-%s", supervised_names[i]);
 		copy(self, name);
 	}
 	copy(self, "cloister-gateway");

@@ -13,9 +13,16 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* The resident daemons of peers.def. */
 enum {
-	DAEMONS = 4,
+#define PLAYED_RESIDENT(name) PLAYED_##name,
+#define PLAYED_PER_CLIENT(name)
+#define PEER(name, directory, life, ...) PLAYED_##life(name)
+#include "common/table/peers.def"
+	DAEMONS
 };
+
+extern const char *const supervised_names[DAEMONS];
 
 /* Who this program is by its name: returns for the test alone.  more: what a daemon does before it
  * is ready, or NULL.  DEAF=validator: that one does not hear SIGTERM. */

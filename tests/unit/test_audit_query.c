@@ -66,12 +66,8 @@ append_in(const char *space, const char *principal, const char *namespace, const
 		.execution_id = (char *)execution,
 		.detail = (char[]){ "local:1 exec_1" }, /* words that are looked for elsewhere */
 	};
-	struct err why;
-	size_t size;
-	auto_free uint8_t *record = record_encode("executor", &e, &size, &why);
 
-	assert_non_null(record);
-	assert_true(journal_add(record, size, &why) > 0);
+	ledger_add_event("executor", &e);
 }
 
 static void
@@ -226,7 +222,7 @@ pages_join_to_the_whole(void **unused)
 
 	(void)unused;
 	for (int i = 0; i < RECORDS; i++)
-		append(i % 3 == 0 ? "local:2" : "local:1", NULL, NULL, event_vault_accessed);
+		append(i % 3 == 0 ? "local:2" : "local:1", NULL, NULL, event_artifact_signed);
 	ledger_commit();
 	for (size_t s = 0; s < COUNT(sizes); s++) {
 		char cursor[32] = "";

@@ -13,7 +13,9 @@
 #include "common/base/fdio.h"
 #include "common/base/loop.h"
 #include "common/bus/bus.h"
+#include "common/codec/wire.h"
 #include "common/daemon/daemon.h"
+#include "common/journal/batch.h"
 #include "common/journal/spool.h"
 
 #include <fcntl.h>
@@ -103,7 +105,17 @@ bus_ask(const struct ask *ask, struct err *e)
 	assert_false(spool.there);
 	assert_int_equal(ask->message, MSG_audit_append);
 	spool.asked = *ask;
-	note(append->events.items);
+	struct audit_event event = { 0 };
+	struct blob packed;
+	size_t offset = 0;
+	struct err why;
+
+	assert_true(batch_next(&append->events, &offset, &packed));
+	assert_int_equal(offset, append->events.size);
+	assert_return_code(
+	    wire_decode(MSG_audit_event, &(struct packed){ .body = packed }, &event, &why), 0);
+	note(&event);
+	message_clear(MSG_audit_event, &event);
 	return 1;
 }
 

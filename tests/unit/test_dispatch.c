@@ -3,11 +3,13 @@
 #include "tests/unit/dialog.h"
 
 #include "gateway/mcp/dispatch.h"
+#include "gateway/mcp/methods.h"
 #include "gateway/mcp/tools.h"
 #include "gateway/options.h"
 
 #include "common/base/auto.h"
 #include "common/base/loop.h"
+#include "common/credential/scope.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -177,7 +179,7 @@ offers_by_toolset(void **state)
 		{ "mcp-secure-sandbox", "execute_code", false },
 		{ "mcp-code-sandbox", "sandbox_run_python", true },
 		{ "python-sandbox", "validate_code", true },
-		{ "all", "install_package", false },
+		{ "all", "snapshot_get", false },
 	};
 	struct err e;
 
@@ -291,6 +293,81 @@ gives_back_what_a_large_message_took(void **state)
 }
 #endif
 
+/* ---- scopes ---- */
+
+/* clang-format off */
+static const struct {
+	const char *name;
+	unsigned eras;
+} methods[] = {
+#define METHOD(name, eras, ...) { name, eras },
+#define NOTIFICATION(...)
+#include "gateway/methods.def"
+};
+/* clang-format on */
+
+/* These describe the server only, or end what the client itself began. */
+static bool
+needs_no_scope(const char *method)
+{
+	static const char *const all[] = { "initialize", "logging/setLevel", "ping", "prompts/get",
+		"prompts/list", "resources/unsubscribe", "server/discover", "tools/list" };
+
+	for (size_t i = 0; i < COUNT(all); i++)
+		if (strcmp(all[i], method) == 0)
+			return true;
+	return false;
+}
+
+static bool
+is_denied(void)
+{
+	const char *code = json_string_value(dialog_at("error.data.code"));
+
+	return code != NULL && strcmp(code, "denied") == 0;
+}
+
+static void
+refuses_what_credentials_do_not_allow(void **state)
+{
+	char line[512];
+
+	(void)state;
+	dialog.client.scopes = SCOPES_NONE;
+	for (size_t i = 0; i < COUNT(methods); i++) {
+		bool modern = (methods[i].eras & ERA_MODERN) != 0;
+
+		snprintf(line, sizeof line,
+		    "{\"jsonrpc\":\"2.0\",\"id\":%zu,\"method\":\"%s\",\"params\":{\"name\":"
+		    "\"execute_code\",\"uri\":\"sandbox://logs\"%s}}",
+		    i + 1, methods[i].name, modern ? "," META : "");
+		dialog.client.era = modern ? NULL : era_agree("2025-11-25");
+		dialog_forget();
+		dialog_say(line);
+		assert_int_equal(dialog.nsaid, 1);
+		assert_true(is_denied() != needs_no_scope(methods[i].name));
+	}
+	assert_int_equal(dialog.bus.asked, 0);
+}
+
+static void
+knows_what_methods_need(void **state)
+{
+	json_auto_t *run = json_pack("{s:s}", "name", "execute_code");
+	json_auto_t *look = json_pack("{s:s}", "name", "list_runtimes");
+	json_auto_t *logs = json_pack("{s:s}", "uri", "sandbox://logs");
+
+	(void)state;
+	assert_int_equal(methods_scopes("tools/list", NULL), 0);
+	assert_int_equal(methods_scopes("tools/call", run), 1 << scope_run);
+	assert_int_equal(methods_scopes("tools/call", look), 1 << scope_read);
+	assert_int_equal(methods_scopes("resources/read", NULL), 1 << scope_read);
+	assert_int_equal(
+	    methods_scopes("resources/read", logs), 1 << scope_read | 1 << scope_monitor);
+	assert_int_equal(methods_scopes("tasks/cancel", NULL), 1 << scope_run);
+	assert_int_equal(methods_scopes("", NULL), 0);
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, dialog_start, dialog_stop)
 
 int
@@ -302,6 +379,8 @@ main(void)
 		CASE(answers_a_batch_at_once),
 		CASE(a_cancelled_call_ends_its_batch),
 		CASE(says_nothing_to_notifications),
+		CASE(refuses_what_credentials_do_not_allow),
+		CASE(knows_what_methods_need),
 #ifndef SANITIZED
 		CASE(gives_back_what_a_large_message_took),
 #endif

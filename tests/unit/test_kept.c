@@ -196,15 +196,15 @@ an_executor_finds_what_it_had_kept(void **unused)
 	assert_kept("executor", "store 4, has 0 named \"\": ");
 	descriptors = descriptors_at_rest(supervisor);
 	for (int i = 0; i < 3; i++) {
-		start_again(pids, 3, i % 2 == 0 ? SIGKILL : SIGTERM);
+		start_again(pids, PLAYED_executor, i % 2 == 0 ? SIGKILL : SIGTERM);
 		assert_kept("executor", kept);
 	}
 	/* Nobody else's is kept, nor does a stranger add to it. */
-	start_again(pids, 2, SIGKILL);
+	start_again(pids, PLAYED_validator, SIGKILL);
 	assert_kept("validator", "store 0, has 0 named \"\": ");
 	send_with("FDSTORE=1\nFDNAME=memory", STDERR_FILENO);
 	send_with("FDSTOREREMOVE=1\nFDNAME=memory", STDERR_FILENO);
-	start_again(pids, 3, SIGKILL);
+	start_again(pids, PLAYED_executor, SIGKILL);
 	assert_kept("executor", kept);
 	assert_comes_to(supervisor, descriptors);
 }
@@ -225,7 +225,7 @@ what_is_kept_has_bounds(void **unused)
 	go_up(pids);
 	supervisor = wait_ready(pids);
 	assert_comes_to(supervisor, descriptors + MOST_KEPT);
-	start_again(pids, 3, SIGKILL);
+	start_again(pids, PLAYED_executor, SIGKILL);
 	assert_kept("executor", "store 4, has 4 named \"x:x:x:x\": hello");
 }
 

@@ -27,8 +27,6 @@ enum {
 	PAUSE_US = 5000,
 };
 
-static const char *const names[DAEMONS] = { "auditd", "snapshotd", "validator", "executor" };
-
 /* ---- helpers ---- */
 
 static void
@@ -92,7 +90,8 @@ up_status_and_down(void **unused)
 	for (int i = 0; i < DAEMONS; i++) {
 		const json_t *d = daemon_of(status, i), *load = json_object_get(d, "load");
 
-		assert_string_equal(json_string_value(json_object_get(d, "name")), names[i]);
+		assert_string_equal(
+		    json_string_value(json_object_get(d, "name")), supervised_names[i]);
 		assert_int_equal(number(d, "restarts"), 0);
 		assert_int_equal(number(load, "running"), 1);
 		assert_int_equal(number(load, "queued"), 2);
@@ -145,8 +144,8 @@ patience_grows_with_one_that_keeps_dying(void **unused)
 	go_up(pids);
 	for (size_t i = 0; i < COUNT(took_ms); i++) {
 		start_ms = loop_now_ms();
-		assert_return_code(kill(pids[2], SIGKILL), errno);
-		wait_gone(pids[2]);
+		assert_return_code(kill(pids[PLAYED_validator], SIGKILL), errno);
+		wait_gone(pids[PLAYED_validator]);
 		wait_ready(pids);
 		took_ms[i] = loop_now_ms() - start_ms;
 	}

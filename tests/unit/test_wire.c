@@ -73,7 +73,8 @@ refuses_signs_where_there_is_none(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT(numbers); i++) {
-		static const char before[] = "\x81\xa8sequence";
+		static const char before[] = "\x82\xaa"
+					     "checkpoint\xa1-\xa8sequence";
 		char body[sizeof before + 16], says[64];
 		struct packed p = { { body, sizeof before - 1 + numbers[i].size }, NULL, 0 };
 		struct audit_mark mark = { 0 };
@@ -84,6 +85,7 @@ refuses_signs_where_there_is_none(void **state)
 		if (wire_decode(MSG_audit_mark, &p, &mark, &e) == 0) {
 			assert_true(numbers[i].value >= 0);
 			assert_true((int64_t)mark.sequence == numbers[i].value);
+			message_clear(MSG_audit_mark, &mark);
 			continue;
 		}
 		snprintf(says, sizeof says, "sequence: %lld is under the minimum of 0",
@@ -155,32 +157,6 @@ check_not_sent(enum msg_id id, void *msg, enum err_code code, const char *says)
 	assert_null(p.blobs);
 	assert_int_equal(p.count, 0);
 	message_clear(id, msg);
-}
-
-static void
-keeps_more_blobs_than_travel(void **state)
-{
-	struct json_report report = { 0 };
-
-	(void)state;
-	for (int i = 0; i < 600; i++) {
-		struct json_error *error = list_add(&report.errors, sizeof *error);
-
-		error->instance_path = strdup("");
-		error->schema_path = strdup("");
-		error->keyword = strdup("type");
-		error->message = strdup("no");
-		error->expected = blob_text("1");
-		error->actual = blob_text("2");
-	}
-
-	struct packed p;
-	struct err e;
-
-	assert_int_equal(wire_encode(MSG_json_report, &report, &p, &e), -1);
-	assert_string_equal(report.errors.items[0].actual.data, "2"); /* nothing was taken */
-	check_not_sent(MSG_json_report, &report, ERR_limit_exceeded,
-	    "errors[512].expected: the message has over 1024 blobs");
 }
 
 static void
@@ -311,7 +287,6 @@ main(void)
 		cmocka_unit_test(refuses_signs_where_there_is_none),
 		cmocka_unit_test(an_empty_frame_is_there),
 		cmocka_unit_test(blobs_move),
-		cmocka_unit_test(keeps_more_blobs_than_travel),
 		cmocka_unit_test(keeps_a_body_that_is_too_long),
 		cmocka_unit_test(keeps_what_a_peer_would_refuse),
 		cmocka_unit_test(the_largest_is_no_smaller_than_any),

@@ -31,7 +31,7 @@ static struct setting table[] = {
 	{ "namespace", KIND_TEXT, &access_options.namespace, "", 0, 64, NULL,
 	  "token add: the name space that it is held to; what one of them has, another has not." },
 	{ "scopes", KIND_TEXT, &access_options.scopes, "read,run,monitor", 0, 256, NULL,
-	  "token add: what it is good for, of read, run, monitor, web, host." },
+	  "token add: what it is good for, of read, run and monitor." },
 	{ "expires", KIND_TEXT, &access_options.expires, "", 0, 32, NULL,
 	  "token add: until when, as in 2027-01-31 or 2027-01-31T12:00:00Z (UTC); empty: for ever." },
 	{ "ca", KIND_TEXT, &access_options.ca, "", 0, 4000, NULL,

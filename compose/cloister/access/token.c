@@ -62,7 +62,7 @@ read_scopes(unsigned *scopes, struct err *e)
 
 		if (scope == 0)
 			return err_set(e, ERR_invalid_argument,
-			    "scopes: '%.*s' is none of read, run, monitor, web, host",
+			    "scopes: '%.*s' is none of read, run, monitor",
 			    (int)(size < 64 ? size : 64), at);
 		*scopes |= scope;
 		at += size + strspn(at + size, ", ");

@@ -44,13 +44,20 @@ struct child {
 	char status[128], last_end[48];
 };
 
-/* In the order of starting: who is asked before who asks. */
+/* clang-format off */
+/* Servers before their clients, as peers.def has them. */
 static struct child children[] = {
-	{ .name = "auditd" },
-	{ .name = "snapshotd" },
-	{ .name = "validator" },
-	{ .name = "executor", .keeps = KEPT_MAX },
+#define CHILD_RESIDENT(...) { __VA_ARGS__ },
+#define CHILD_PER_CLIENT(...)
+#define PEER(daemon, directory, life, state, open_files, kept_files, doc) \
+	CHILD_##life(.name = #daemon, .keeps = kept_files)
+#include "common/table/peers.def"
 };
+/* clang-format on */
+
+#define PEER(daemon, directory, life, state, open_files, kept_files, doc) \
+	_Static_assert(kept_files <= KEPT_MAX, #daemon);
+#include "common/table/peers.def"
 
 static bool stopping;
 static void (*stopped)(void);

@@ -4,8 +4,7 @@
 
 #include "gateway/auth/auth.h"
 #include "gateway/mcp/dispatch.h"
-#include "gateway/mcp/resource/resource.h"
-#include "gateway/mcp/tools.h"
+#include "gateway/mcp/methods.h"
 #include "gateway/options.h"
 #include "gateway/rpc/jsonrpc.h"
 #include "gateway/rpc/write.h"
@@ -289,20 +288,8 @@ static unsigned
 needed_by(json_t *message)
 {
 	const char *method = json_string_value(json_object_get(message, "method"));
-	const char *tool =
-	    json_string_value(json_object_get(json_object_get(message, "params"), "name"));
 
-	const char *uri =
-	    json_string_value(json_object_get(json_object_get(message, "params"), "uri"));
-
-	if (method == NULL)
-		return 0;
-	if (uri != NULL && strcmp(method, "resources/read") == 0)
-		return resource_scopes(uri);
-	if (strcmp(method, "tools/call") != 0)
-		return scope_of_method(method);
-	enum msg_id id = tool == NULL ? MSG_none : tools_find(tool);
-	return id == MSG_none ? 0 : scope_of_tool(id);
+	return method == NULL ? 0 : methods_scopes(method, json_object_get(message, "params"));
 }
 
 bool

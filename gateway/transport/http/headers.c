@@ -2,6 +2,8 @@
 /* headers.c - the comparison; both sides come from the client, which is not trusted. */
 #include "gateway/transport/http/headers.h"
 
+#include "gateway/mcp/methods.h"
+
 #include "common/base/auto.h"
 #include "common/base/utf8.h"
 
@@ -136,17 +138,6 @@ headers_version(const struct http_request *r, json_t *id, const char *version)
 	return NULL;
 }
 
-static const struct {
-	const char *method, *member;
-} named[] = {
-	{ "tools/call", "name" },
-	{ "prompts/get", "name" },
-	{ "resources/read", "uri" },
-	{ "tasks/get", "taskId" },
-	{ "tasks/update", "taskId" },
-	{ "tasks/cancel", "taskId" },
-};
-
 json_t *
 headers_method(const struct http_request *r, const struct rpc *rpc)
 {
@@ -156,14 +147,12 @@ headers_method(const struct http_request *r, const struct rpc *rpc)
 		return mismatch(rpc->id, "Mcp-Method", "is required and missing");
 	if (value != NULL && (request_repeats(r, "Mcp-Method") || !headers_is(value, rpc->method)))
 		return mismatch(rpc->id, "Mcp-Method", "does not say what the body does");
-	for (size_t i = 0; i < COUNT(named); i++) {
-		json_t *member = json_object_get(rpc->params, named[i].member);
 
-		/* Without one the method itself says what is missing. */
-		if (strcmp(named[i].method, rpc->method) == 0 && json_is_string(member))
-			return compare(r, rpc->id, "Mcp-Name", member);
-	}
-	return NULL;
+	const char *named = methods_member(rpc->method);
+	json_t *member = named == NULL ? NULL : json_object_get(rpc->params, named);
+
+	/* Without one the method itself says what is missing. */
+	return json_is_string(member) ? compare(r, rpc->id, "Mcp-Name", member) : NULL;
 }
 
 /* ---- parameters ---- */

@@ -3,6 +3,7 @@
 #include "gateway/transport/http/mcp.h"
 
 #include "gateway/mcp/dispatch.h"
+#include "gateway/mcp/methods.h"
 #include "gateway/mcp/toolcall.h"
 #include "gateway/mcp/tools.h"
 #include "gateway/options.h"
@@ -21,32 +22,6 @@
 #define META_VERSION "io.modelcontextprotocol/protocolVersion"
 
 /* ---- what is said of it ---- */
-
-/* Only what is in this table becomes a label of the metrics. */
-static const char *const methods[] = {
-	"completion/complete",
-	"initialize",
-	"logging/setLevel",
-	"notifications/cancelled",
-	"notifications/initialized",
-	"notifications/progress",
-	"notifications/roots/list_changed",
-	"ping",
-	"prompts/get",
-	"prompts/list",
-	"resources/list",
-	"resources/read",
-	"resources/subscribe",
-	"resources/templates/list",
-	"resources/unsubscribe",
-	"server/discover",
-	"subscriptions/listen",
-	"tasks/cancel",
-	"tasks/get",
-	"tasks/update",
-	"tools/call",
-	"tools/list",
-};
 
 static bool
 is_request(const json_t *message)
@@ -68,17 +43,15 @@ asks(const json_t *message)
 struct operation
 mcp_operation(json_t *message)
 {
-	struct operation o = {
-		.method = "_OTHER", .began_us = loop_now_us(), .asks = asks(message)
-	};
 	const char *method = json_string_value(json_object_get(message, "method"));
+	const char *known = method == NULL ? NULL : methods_constant(method);
+	struct operation o = { .method = known == NULL ? "_OTHER" : known,
+		.began_us = loop_now_us(),
+		.asks = asks(message) };
 	const char *tool =
 	    json_string_value(json_object_get(json_object_get(message, "params"), "name"));
 
-	for (size_t i = 0; method != NULL && i < COUNT(methods); i++)
-		if (strcmp(methods[i], method) == 0)
-			o.method = methods[i];
-	if (tool != NULL && strcmp(o.method, "tools/call") == 0) {
+	if (tool != NULL && methods_call_tool(o.method)) {
 		enum msg_id id = tools_find(tool);
 
 		o.tool = id == MSG_none ? NULL : messages[id].name;
@@ -223,7 +196,7 @@ check_head(const struct http_request *r, const struct rpc *rpc)
 		wrong = headers_version(r, rpc->id, claimed);
 	if (wrong == NULL)
 		wrong = headers_method(r, rpc);
-	if (wrong == NULL && era != NULL && strcmp(rpc->method, "tools/call") == 0)
+	if (wrong == NULL && era != NULL && methods_call_tool(rpc->method))
 		wrong = check_params(r, rpc, era);
 	return wrong;
 }

@@ -46,12 +46,6 @@ request_wake(struct http_request *r)
 	(void)r;
 }
 
-int64_t
-loop_now_ms(void)
-{
-	return 0;
-}
-
 static void
 look_at_value(const char *text)
 {

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * methods.c - the table of methods, and what is read from it; params come from clients and are not
+ * trusted.
+ *
+ * Sources: the message unions of each revision's schema; server/discover, basic/lifecycle.
+ */
+#include "gateway/mcp/methods.h"
+
+#include "gateway/mcp/extra.h"
+#include "gateway/mcp/handlers.h"
+#include "gateway/mcp/resource/resource.h"
+#include "gateway/mcp/tools.h"
+
+#include "common/base/auto.h"
+#include "common/credential/scope.h"
+
+#include <string.h>
+
+enum {
+	FIXED_MS = 300000, /* what changes only when the gateway is started anew */
+	MOVING_MS = 1000,  /* what changes with every call */
+};
+
+/* ---- the column "scope" ---- */
+
+static const char *
+member(const json_t *params, const char *name)
+{
+	return json_string_value(json_object_get(params, name));
+}
+
+static unsigned
+scopes_none(const json_t *params)
+{
+	(void)params;
+	return SCOPES_NONE;
+}
+
+static unsigned
+scopes_read(const json_t *params)
+{
+	(void)params;
+	return 1U << scope_read;
+}
+
+static unsigned
+scopes_run(const json_t *params)
+{
+	(void)params;
+	return 1U << scope_run;
+}
+
+/* A tool that is not offered is refused by its name, whatever the credentials are. */
+static unsigned
+scopes_tool(const json_t *params)
+{
+	const char *name = member(params, "name");
+	enum msg_id tool = name == NULL ? MSG_none : tools_find(name);
+
+	return tool == MSG_none ? SCOPES_NONE : scope_of_tool(tool);
+}
+
+static unsigned
+scopes_resource(const json_t *params)
+{
+	const char *uri = member(params, "uri");
+
+	return uri == NULL ? scopes_read(params) : resource_scopes(uri);
+}
+
+/* ---- notifications ---- */
+
+static void
+notice_cancelled(struct client *client, const json_t *params)
+{
+	client_cancel(client, json_object_get(params, "requestId"));
+}
+
+static void
+notice_ignored(struct client *client, const json_t *params)
+{
+	(void)client;
+	(void)params;
+}
+
+/* ---- the table ---- */
+
+/* clang-format off */
+#define PUBLIC { FIXED_MS, "public" }
+#define PRIVATE { MOVING_MS, "private" }
+#define UNKEPT { 0, NULL }
+
+static const struct method methods[] = {
+#define METHOD(name, eras, handler, scope, member, cache) \
+	{ name, eras, handle_##handler, scopes_##scope, member, cache },
+#define NOTIFICATION(...)
+#include "gateway/methods.def"
+};
+
+static const struct {
+	const char *name;
+	void (*handle)(struct client *, const json_t *params);
+} notifications[] = {
+#define METHOD(...)
+#define NOTIFICATION(name, handler) { name, notice_##handler },
+#include "gateway/methods.def"
+};
+
+/* What is said to be there where that method is. */
+static const struct {
+	const char *method, *capability, *flag;
+} offers[] = {
+	{ "tools/list",           "tools",       NULL },
+	{ "resources/list",       "resources",   NULL },
+	{ "resources/list",       "resources",   "listChanged" },
+	{ "resources/subscribe",  "resources",   "subscribe" },
+	{ "subscriptions/listen", "resources",   "subscribe" },
+	{ "prompts/list",         "prompts",     NULL },
+	{ "completion/complete",  "completions", NULL },
+	{ "tools/call",           "logging",     NULL },
+	{ "tasks/get",            "extensions",  ERA_META "tasks" },
+};
+/* clang-format on */
+
+static const struct method *
+find(const char *name)
+{
+	for (const struct method *m = methods; m < methods + COUNT(methods); m++)
+		if (strcmp(m->name, name) == 0)
+			return m;
+	return NULL;
+}
+
+const struct method *
+methods_find(const char *name, const struct era *era)
+{
+	unsigned bit = era == NULL ? ERA_FIRST : era->bit;
+	const struct method *m = find(name);
+
+	return m != NULL && (m->eras & bit) != 0 ? m : NULL;
+}
+
+unsigned
+methods_scopes(const char *name, const json_t *params)
+{
+	const struct method *m = find(name);
+
+	return m == NULL ? SCOPES_NONE : m->scopes(params);
+}
+
+const char *
+methods_member(const char *name)
+{
+	const struct method *m = find(name);
+
+	return m == NULL ? NULL : m->member;
+}
+
+bool
+methods_call_tool(const char *name)
+{
+	const struct method *m = find(name);
+
+	return m != NULL && m->scopes == scopes_tool;
+}
+
+const char *
+methods_constant(const char *name)
+{
+	const struct method *m = find(name);
+
+	for (size_t i = 0; m == NULL && i < COUNT(notifications); i++)
+		if (strcmp(notifications[i].name, name) == 0)
+			return notifications[i].name;
+	return m == NULL ? NULL : m->name;
+}
+
+void
+methods_notify(struct client *client, const char *name, const json_t *params)
+{
+	for (size_t i = 0; i < COUNT(notifications); i++)
+		if (strcmp(notifications[i].name, name) == 0)
+			notifications[i].handle(client, params);
+}
+
+/* ---- capabilities ---- */
+
+/* Tools and prompts of a release stay what they are as long as it runs. */
+static void
+add_changes(json_t *capabilities)
+{
+	if (extra_get()->tools != NULL)
+		json_object_set_new(
+		    json_object_get(capabilities, "tools"), "listChanged", json_true());
+	if (extra_get()->prompts != NULL)
+		json_object_set_new(
+		    json_object_get(capabilities, "prompts"), "listChanged", json_true());
+}
+
+json_t *
+methods_capabilities(const struct era *era)
+{
+	json_t *all = json_object();
+
+	for (size_t i = 0; i < COUNT(offers); i++) {
+		bool extension = strcmp(offers[i].capability, "extensions") == 0;
+
+		if (methods_find(offers[i].method, era) == NULL)
+			continue;
+		if (json_object_get(all, offers[i].capability) == NULL)
+			json_object_set_new(all, offers[i].capability, json_object());
+		if (offers[i].flag != NULL)
+			json_object_set_new(json_object_get(all, offers[i].capability),
+			    offers[i].flag, extension ? json_object() : json_true());
+	}
+	add_changes(all);
+	return all;
+}

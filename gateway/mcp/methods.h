@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * methods.h - the table of methods, gateway/methods.def, and what is read from it.
+ *
+ * The scope that a method needs is a column without a default, and a method without a row is not
+ * served: no method can be reached whose scope was forgotten.
+ */
+#pragma once
+
+#include "gateway/mcp/method.h"
+
+/* The method of that name in that era, NULL: before initialize.  NULL: that era does not have it.
+ */
+const struct method *methods_find(const char *name, const struct era *);
+/* The scopes that a request of that method needs with these params; none for a method that is not
+ * served. */
+unsigned methods_scopes(const char *name, const json_t *params);
+/* The member of its params that the header Mcp-Name repeats; NULL: there is none. */
+const char *methods_member(const char *name);
+/* The name, as a constant, if it is a method or a notification; else NULL. */
+const char *methods_constant(const char *name);
+/* Does it call the tool that its params name? */
+bool methods_call_tool(const char *name);
+/* Handles a notification of the client; one that is not in the table is ignored. */
+void methods_notify(struct client *, const char *name, const json_t *params);
+
+/* What a server of that era can do: its "capabilities". */
+json_t *methods_capabilities(const struct era *);
