@@ -22,8 +22,8 @@ enum filter_who {
 	FILTER_COUNTED = 32, /* guests whose memory a cgroup counts */
 	FILTER_SHARING = 64, /* guests who have their share of the processors by a cgroup */
 	FILTER_GUEST = FILTER_PYTHON | FILTER_NODE | FILTER_SHELL,
-	FILTER_ALL = FILTER_GUEST | FILTER_STEWARD | FILTER_BUILDER | FILTER_COUNTED |
-	             FILTER_SHARING,
+	FILTER_ALL =
+	    FILTER_GUEST | FILTER_STEWARD | FILTER_BUILDER | FILTER_COUNTED | FILTER_SHARING,
 };
 
 struct filter {
