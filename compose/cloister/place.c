@@ -25,6 +25,8 @@ static struct setting table[] = {
 	[SETTINGS_SHARED] =
 	{ "idle_s", KIND_UINT, &place.idle_s, "60", 0, 86400, NULL,
 	  "Daemons that were started on demand end when no client has needed them for so many seconds." },
+	{ "start_s", KIND_UINT, &place.start_s, "120", 1, 86400, NULL,
+	  "A daemon that is not ready after so many seconds hangs, and is killed." },
 	{ "stop_s", KIND_UINT, &place.stop_s, "15", 0, 3600, NULL,
 	  "Daemons that have not stopped after so many seconds are killed; more than their drain_ms." },
 	{ "foreground", KIND_FLAG, &place.foreground, "false", 0, 1, NULL,

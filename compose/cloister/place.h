@@ -12,7 +12,7 @@
 
 struct place {
 	char *run, *state, *config, *log_level;
-	uint64_t idle_s, stop_s;
+	uint64_t idle_s, start_s, stop_s;
 	bool foreground, on_demand;
 	uint64_t lease; /* a descriptor that is the first lease; 0: none */
 };
