@@ -21,7 +21,14 @@
 
 #include <string.h>
 
-static uint64_t torn, accept_loss;
+static uint64_t torn;
+
+/* clang-format off */
+static struct {
+#define SETTING(name, kind, ...) C_##kind name;
+#include "auditd/options.def"
+} options;
+/* clang-format on */
 
 static void
 remember(const struct chain_link *link)
@@ -50,9 +57,9 @@ open_journal(struct err *e)
 static int
 start(struct err *e)
 {
-	struct group_start found = { .torn = torn, .accept_loss = accept_loss };
+	struct group_start found = { .torn = torn, .accept_loss = options.accept_loss };
 
-	if (witness_start(accept_loss, &found.lost, e) < 0)
+	if (witness_start(options.accept_loss, &found.lost, e) < 0)
 		return -1;
 	return group_open(&found, e);
 }
@@ -65,11 +72,14 @@ stop(void)
 	key_close();
 }
 
+/* clang-format off */
 static const struct setting settings[] = {
-	{ "accept_loss", KIND_UINT, &accept_loss, "0", 0, INT64_MAX, NULL,
-	    "Start on a log that lacks records of the checkpoint with so many; the log says so." },
+#define SETTING(name, kind, fallback, low, high, also, doc) \
+	{ #name, KIND_##kind, &options.name, fallback, low, high, also, doc },
+#include "auditd/options.def"
 	{ 0 },
 };
+/* clang-format on */
 
 static const struct route routes[] = {
 	{ MSG_audit_append, FROM(gateway) | FROM(executor) | FROM(snapshotd), group_append },

@@ -4,8 +4,8 @@
 #include "common/credential/tokens.h"
 #include "gateway/auth/auth.h"
 #include "gateway/auth/denial.h"
-#include "gateway/auth/options.h"
 #include "gateway/auth/strikes.h"
+#include "gateway/options.h"
 
 #include "tests/unit/issuer.h"
 
@@ -31,8 +31,6 @@
 
 #define ISSUER   "https://id.example"
 #define RESOURCE "https://box.example/mcp"
-
-struct auth_options auth_options;
 
 static char folder[] = "/tmp/auth-XXXXXX";
 static int folder_fd;
@@ -155,7 +153,7 @@ set_up(void **state)
 	struct err e;
 
 	(void)state;
-	auth_options = (struct auth_options){ .credentials = mkdtemp(folder),
+	options = (struct options){ .credentials = mkdtemp(folder),
 		.issuer = (char *)(uintptr_t)ISSUER,
 		.resource = (char *)(uintptr_t)RESOURCE,
 		.namespace_claim = (char *)(uintptr_t) "org",
@@ -502,12 +500,12 @@ serves_the_anonymous_only_if_told(void **state)
 
 	(void)state;
 	assert_false(auth_anonymous());
-	auth_options.anonymous = true;
+	options.anonymous = true;
 	assert_int_equal(auth_check(NULL, "127.0.0.1", &who, &e), 0);
 	assert_true(strncmp(who.principal, "local:", 6) == 0);
 	assert_int_equal(who.scopes, SCOPES_LOCAL);
 	assert_int_equal(code_of("Bearer cl_wrong", "127.0.0.1", &e), ERR_unauthenticated);
-	auth_options.anonymous = false;
+	options.anonymous = false;
 }
 
 static void
@@ -530,13 +528,13 @@ refuses_bad_urls(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		auth_options.issuer = (char *)(uintptr_t)cases[i].issuer;
-		auth_options.resource = (char *)(uintptr_t)cases[i].resource;
+		options.issuer = (char *)(uintptr_t)cases[i].issuer;
+		options.resource = (char *)(uintptr_t)cases[i].resource;
 		if (auth_open(&e) == 0 || e.code != ERR_invalid_argument)
 			fail_msg("%s %s", cases[i].issuer, cases[i].resource);
 	}
-	auth_options.issuer = (char *)(uintptr_t) "http://[::1]:8080";
-	auth_options.resource = (char *)(uintptr_t) "http://127.0.0.1:9000/";
+	options.issuer = (char *)(uintptr_t) "http://[::1]:8080";
+	options.resource = (char *)(uintptr_t) "http://127.0.0.1:9000/";
 	auth_close();
 	assert_int_equal(auth_open(&e), 0);
 	assert_string_equal(auth_metadata_path(), "/.well-known/oauth-protected-resource");
