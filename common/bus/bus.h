@@ -9,6 +9,7 @@
 #pragma once
 
 #include "common/base/err.h"
+#include "common/owner.h"
 #include "common/table/edges.h"
 #include "common/table/schema.h"
 
@@ -31,6 +32,14 @@ struct call {
 	 */
 	void (*on_cancel)(struct call *, enum err_code why);
 };
+
+/* Who asked; points into the call. */
+static inline struct owner
+call_owner(const struct call *call)
+{
+	return (
+	    struct owner){ (char *)(uintptr_t)call->principal, (char *)(uintptr_t)call->namespace };
+}
 
 #define FROM(peer) (1u << PEER_##peer)
 
@@ -108,7 +117,7 @@ struct bus_config {
 	 * its endpoints in `run`; "": instance 1. */
 	const char *connect[PEER_COUNT];
 	int64_t connect_wait_ms;
-	size_t max_calls; /* open ones of a connection; of all a daemon's twice as many; 0: 1024 */
+	size_t max_calls; /* open ones of a daemon, over all its connections; 0: 1024 */
 	bool apart;       /* each daemon has a uid of its own, this one uid:gid */
 	uid_t uid;        /* otherwise all have that of this process */
 	gid_t gid;
