@@ -68,6 +68,26 @@ def test_F02_root_is_what_it_should_be(box):
     assert made <= set(tries["/etc"].split()) <= made | bound, tries["/etc"]
 
 
+def test_F02_the_sites_own_directories_are_empty(box):
+    """F-02 (I1): of /usr/local and /usr/src, where a site keeps programs and configuration of its own, only the names are there."""
+    assert os.listdir("/usr/local"), "there is nothing to be hidden"
+    tries = box.tries("""
+for d in '/usr/local', '/usr/src': tell(d, os.listdir(d) if os.path.exists(d) else [])
+attempt('mkdir', os.mkdir, '/usr/local/x')
+attempt('unmount', lambda: ctypes.CDLL(None, use_errno=True).umount2(b'/usr/local', 2) and os.listdir('/usr/local/bin'))
+""")
+    assert tries == {"/usr/local": "[]", "/usr/src": "[]", "mkdir": "EROFS", "unmount": "ENOENT"}, tries
+
+
+def test_F02_they_are_shown_where_a_setting_wants_them(box):
+    """F-02: an operator may show /usr/local, or name a program in it."""
+    for arguments in ("show", "/usr/local", "--"), ("runtime", "x", ".x", "/usr/local/bin/x", "--"):
+        other = boxes.Box(box.source, box.probe, user=box.user, arguments=arguments)
+        seen = other.tries("for d in '/usr/local', '/usr/src': tell(d, bool(os.path.exists(d) and os.listdir(d)))")
+        other.stop()
+        assert seen == {"/usr/local": "True", "/usr/src": "False"}, (arguments, seen)
+
+
 def test_F03_no_other_root(box):
     """F-03: every way up and round leads to the box's own root."""
     tries = box.tries("""
