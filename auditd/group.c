@@ -9,14 +9,18 @@
 #include "auditd/group.h"
 
 #include "auditd/journal.h"
+#include "auditd/key.h"
 #include "auditd/record.h"
 #include "auditd/seen.h"
+#include "auditd/witness.h"
 
 #include "common/base/auto.h"
 #include "common/base/log.h"
 #include "common/base/loop.h"
 #include "common/base/timestamp.h"
+#include "common/codec/wire.h"
 #include "common/daemon/daemon.h"
+#include "common/journal/batch.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -48,7 +52,7 @@ static struct {
 	atomic_bool failed;
 	bool wrote;
 	struct err error;
-	uint64_t syncs;
+	uint64_t syncs, accept_loss;
 } group = { .work_fd = -1, .done_fd = -1 };
 
 /* ---- the thread ---- */
@@ -101,11 +105,17 @@ next_call(void)
 	return call;
 }
 
+/* What is signed is durable. */
 static void
 answer_durable(void)
 {
-	while (group.count > 0 && group.calls[group.first].sequence <= journal_durable()) {
-		struct audit_mark mark = { .sequence = group.calls[group.first].sequence };
+	const struct chain_end *end = journal_end();
+
+	while (group.count > 0 && group.calls[group.first].sequence <= end->number) {
+		struct audit_mark mark = {
+			.sequence = group.calls[group.first].sequence,
+			.checkpoint = (char *)(uintptr_t)key_sign(end->number, end->seal),
+		};
 
 		call_reply(next_call(), &mark);
 	}
@@ -168,14 +178,14 @@ on_written(void *self, uint32_t events)
 
 /* 0 also where the event stands in the log already. */
 static int
-add_event(const char *daemon, struct audit_event *event, struct err *e)
+add_packed(const char *daemon, const struct blob *packed, const char *uid, struct err *e)
 {
-	size_t size;
-	auto_free uint8_t *record = record_encode(daemon, event, &size, e);
+	uint8_t record[CHAIN_RECORD_MAX];
+	size_t size = record_pack(daemon, packed, record, e);
 
-	if (record == NULL)
+	if (size == 0)
 		return -1;
-	if (!seen_add(daemon, event->uid))
+	if (!seen_add(daemon, uid))
 		return 0;
 	if (journal_add(record, size, e) == 0) {
 		seen_undo(1);
@@ -184,14 +194,88 @@ add_event(const char *daemon, struct audit_event *event, struct err *e)
 	return 0;
 }
 
+/* Decoded to be checked; what is stored are the bytes that came. */
+static int
+add_event(const char *daemon, const struct blob *packed, struct err *e)
+{
+	struct audit_event event = { 0 };
+
+	if (wire_decode(MSG_audit_event, &(struct packed){ .body = *packed }, &event, e) < 0)
+		return -1;
+
+	int status = add_packed(daemon, packed, event.uid, e);
+
+	message_clear(MSG_audit_event, &event);
+	return status;
+}
+
 /* What was added before one failed stays; sent again, it is known by its uid. */
 static int
-add_events(const char *daemon, struct audit_append *batch, struct err *e)
+add_events(const char *daemon, const struct blob *batch, struct err *e)
 {
-	for (size_t i = 0; i < batch->events.count; i++)
-		if (add_event(daemon, &batch->events.items[i], e) < 0)
-			return -1;
+	struct blob packed;
+	size_t offset = 0, count = 0;
+
+	while (count++ < BATCH_EVENTS_MAX && batch_next(batch, &offset, &packed))
+		if (add_event(daemon, &packed, e) < 0)
+			return err_add(e, "event %zu", count);
+	if (offset < batch->size)
+		return err_set(e, ERR_invalid_argument,
+		    "events: no event at byte %zu of %zu, or more than %d", offset, batch->size,
+		    BATCH_EVENTS_MAX);
 	return 0;
+}
+
+static int
+add_own(enum event what, const char *detail, struct err *e)
+{
+	char uid[37];
+	struct packed packed = { 0 };
+
+	hash_uuid(uid);
+
+	struct audit_event event = {
+		.uid = uid,
+		.time_ms = timestamp_ms(),
+		.event = what,
+		.detail = (char *)(uintptr_t)detail,
+	};
+
+	if (wire_encode(MSG_audit_event, &event, &packed, e) < 0)
+		return -1;
+
+	int status = add_packed("auditd", &packed.body, uid, e);
+
+	packed_clear(&packed);
+	return status;
+}
+
+static int
+add_loss(uint64_t lost, struct err *e)
+{
+	char detail[128];
+
+	snprintf(detail, sizeof(detail),
+	    "a checkpoint of %llu records is not of this log, which had %llu",
+	    (unsigned long long)lost, (unsigned long long)journal_durable());
+	return add_own(event_audit_loss_accepted, detail, e);
+}
+
+/* A log that is proven to lack something takes nothing more from anybody. */
+static int
+check_checkpoint(enum peer from, const char *text, struct err *e)
+{
+	uint64_t lost = 0;
+	bool proven;
+
+	if (text == NULL)
+		return 0;
+	if (witness_check(text, group.accept_loss, &lost, &proven, e) == 0)
+		return lost > 0 ? add_loss(lost, e) : 0;
+	log_error("events are refused", LOG_S("from", edge_peer_name(from)), LOG_E(e));
+	if (proven)
+		daemon_end(e->text);
+	return -1;
 }
 
 /* A daemon has one batch under way: who floods finds no room, and takes none of the others'. */
@@ -213,7 +297,10 @@ group_append(struct call *call, void *request, struct err *e)
 		return -1;
 	}
 
-	int status = add_events(edge_peer_name(call->from), batch, e);
+	int status = check_checkpoint(call->from, batch->checkpoint, e);
+
+	if (status == 0)
+		status = add_events(edge_peer_name(call->from), &batch->events, e);
 
 	wake_thread();
 	if (status < 0)
@@ -227,38 +314,23 @@ group_append(struct call *call, void *request, struct err *e)
 
 /* ---- its life ---- */
 
-static int
-add_own(enum event what, const char *detail, struct err *e)
-{
-	char uid[37];
-
-	hash_uuid(uid);
-
-	struct audit_event event = {
-		.uid = uid,
-		.time_ms = timestamp_ms(),
-		.event = what,
-		.detail = (char *)detail,
-	};
-
-	return add_event("auditd", &event, e);
-}
-
 int
-group_open(uint64_t torn, struct err *e)
+group_open(const struct group_start *start, struct err *e)
 {
 	char detail[128] = "the log is whole";
 
-	if (torn > 0)
+	if (start->torn > 0)
 		snprintf(detail, sizeof(detail),
 		    "%llu bytes of a torn tail, acknowledged to nobody, were cut",
-		    (unsigned long long)torn);
+		    (unsigned long long)start->torn);
+	group.accept_loss = start->accept_loss;
 	group.work_fd = eventfd(0, EFD_CLOEXEC);
 	group.done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (group.work_fd < 0 || group.done_fd < 0)
 		return err_sys(e, "eventfd");
 	if (loop_watch(group.done_fd, EPOLLIN, on_written, NULL, e) < 0 ||
-	    add_own(event_daemon_started, detail, e) < 0)
+	    add_own(event_daemon_started, detail, e) < 0 ||
+	    (start->lost > 0 && add_loss(start->lost, e) < 0))
 		return -1;
 	must(eventfd_write(group.work_fd, WRITE) == 0);
 	errno = pthread_create(&group.thread, NULL, write_parts, NULL);

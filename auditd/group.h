@@ -9,8 +9,15 @@
 
 #include "common/bus/bus.h"
 
-/* In the jail: the thread, and a record that the daemon started. */
-int group_open(uint64_t torn, struct err *);
+/* What the start found, and what was asked of it. */
+struct group_start {
+	uint64_t torn;        /* bytes that were cut */
+	uint64_t accept_loss; /* as witness_check() wants it */
+	uint64_t lost;        /* and said it; 0: none */
+};
+
+/* In the jail: the thread, and records that the daemon started and what loss it accepts. */
+int group_open(const struct group_start *, struct err *);
 /* After the last call has ended: a record that it stopped, and what is left, written and durable.
  */
 void group_close(void);

@@ -216,6 +216,12 @@ journal_durable(void)
 	return journal.durable.end.number;
 }
 
+const struct chain_end *
+journal_end(void)
+{
+	return &journal.durable.end;
+}
+
 /* What was filled becomes what is written, and is filled anew; where that starts in the file. */
 static uint64_t
 turn(struct mark *filled)
@@ -351,4 +357,21 @@ journal_read(uint64_t number, size_t *size, struct err *e)
 	}
 	*size = end - start;
 	return run;
+}
+
+int
+journal_seal(uint64_t number, uint8_t seal[HASH_BYTES], struct err *e)
+{
+	size_t left;
+	const uint8_t *run = journal_read(number, &left, e);
+	struct chain_link link;
+
+	for (ssize_t n; run != NULL && (n = chain_parse(run, left, &link)) > 0; run += n) {
+		if (link.number == number) {
+			memcpy(seal, link.seal, HASH_BYTES);
+			return 0;
+		}
+		left -= (size_t)n;
+	}
+	return run == NULL ? -1 : err_set(e, ERR_internal, "record %" PRIu64 " is damaged", number);
 }

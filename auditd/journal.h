@@ -27,6 +27,8 @@ size_t journal_filled(void);
 /* The number of the last record added, and of the last durable one. */
 uint64_t journal_last(void);
 uint64_t journal_durable(void);
+/* The last durable one, with its seal. */
+const struct chain_end *journal_end(void);
 
 /* In any thread, one at a time: takes all that was added so far, writes it and waits until it is
  * durable, in a file that has a name still.  *wrote: it came to the waiting. */
@@ -42,3 +44,5 @@ int journal_undo(struct err *);
  * memory of the journal's until the next call.  NULL with *e.
  */
 const uint8_t *journal_read(uint64_t number, size_t *size, struct err *);
+/* The seal of a durable record. */
+int journal_seal(uint64_t number, uint8_t seal[HASH_BYTES], struct err *);

@@ -4,14 +4,18 @@
  *
  * Trusts nobody: the other daemons may lie about what they do next, but none can change or drop
  * what already stands here, nor speak in another's name: who reports is known from the socket.
- * Holds the log's only descriptor that can write, opened before the jail.
+ * Holds the log's only descriptor that can write, opened before the jail, and the key that signs
+ * how far the log goes.  What it signed is kept by others, so that a log that was cut or rewritten
+ * is noticed even where auditd itself was taken over.
  */
 #include "auditd/group.h"
 #include "auditd/journal.h"
+#include "auditd/key.h"
 #include "auditd/query.h"
 #include "auditd/record.h"
 #include "auditd/seen.h"
 #include "auditd/verify.h"
+#include "auditd/witness.h"
 
 #include "common/daemon/daemon.h"
 
@@ -19,14 +23,25 @@
 
 static uint64_t torn;
 
+/* clang-format off */
+static struct {
+#define SETTING(name, kind, ...) C_##kind name;
+#include "auditd/options.def"
+} options;
+/* clang-format on */
+
 static void
 remember(const struct chain_link *link)
 {
 	struct audit_entry entry = { 0 };
 	struct err e;
 
-	if (record_decode(link, &entry, &e) == 0)
+	if (record_decode(link, &entry, &e) == 0) {
 		seen_add(entry.daemon, entry.event->uid);
+		if (strcmp(entry.daemon, edge_peer_name(PEER_auditd)) == 0 &&
+		    entry.event->event == event_audit_loss_accepted)
+			witness_accepted(link->time_ms);
+	}
 	message_clear(MSG_audit_entry, &entry);
 }
 
@@ -34,13 +49,19 @@ static int
 open_journal(struct err *e)
 {
 	seen_open();
+	if (witness_open(daemon_state_root(), e) < 0 || key_open(daemon_state(), e) < 0)
+		return -1;
 	return journal_open(daemon_state(), remember, &torn, e);
 }
 
 static int
 start(struct err *e)
 {
-	return group_open(torn, e);
+	struct group_start found = { .torn = torn, .accept_loss = options.accept_loss };
+
+	if (witness_start(options.accept_loss, &found.lost, e) < 0)
+		return -1;
+	return group_open(&found, e);
 }
 
 static void
@@ -48,9 +69,17 @@ stop(void)
 {
 	group_close();
 	journal_close();
+	key_close();
 }
 
-static const struct setting settings[] = { { 0 } };
+/* clang-format off */
+static const struct setting settings[] = {
+#define SETTING(name, kind, fallback, low, high, also, doc) \
+	{ #name, KIND_##kind, &options.name, fallback, low, high, also, doc },
+#include "auditd/options.def"
+	{ 0 },
+};
+/* clang-format on */
 
 static const struct route routes[] = {
 	{ MSG_audit_append, FROM(gateway) | FROM(executor) | FROM(snapshotd), group_append },
@@ -60,7 +89,9 @@ static const struct route routes[] = {
 
 static const struct daemon self = {
 	.self = PEER_auditd,
-	.summary = "keeps the hash-chained log; --verify FILE checks one and exits",
+	.summary =
+	    "keeps the hash-chained log; --verify FILE [--since=CHECKPOINT [--key=KEY]] checks "
+	    "one and exits, --public-key prints the key of checkpoints",
 	.settings = settings,
 	.routes = routes,
 	.memory_bytes = (uint64_t)1 << 30,
@@ -72,7 +103,9 @@ static const struct daemon self = {
 int
 main(int argc, char **argv)
 {
-	if (argc == 3 && strcmp(argv[1], "--verify") == 0)
-		return verify_file(argv[2]);
+	if (argc > 1 && strcmp(argv[1], "--verify") == 0)
+		return verify_main(argc - 1, argv + 1);
+	if (argc > 1 && strcmp(argv[1], "--public-key") == 0)
+		return key_print(argc - 1, argv + 1);
 	return daemon_main(argc, argv, &self);
 }

@@ -11,28 +11,21 @@
 #include <sodium.h>
 #include <string.h>
 
-uint8_t *
-record_encode(const char *daemon, struct audit_event *event, size_t *size, struct err *e)
+size_t
+record_pack(
+    const char *daemon, const struct blob *event, uint8_t record[CHAIN_RECORD_MAX], struct err *e)
 {
-	struct packed packed = { 0 };
 	size_t name = strlen(daemon);
 
 	must(name <= UINT8_MAX);
-	if (wire_encode(MSG_audit_event, event, &packed, e) < 0)
-		return NULL;
-
-	uint8_t *record = malloc(1 + name + packed.body.size);
-
-	if (record != NULL) {
-		record[0] = (uint8_t)name;
-		memcpy(record + 1, daemon, name + 1); /* its zero byte is written over */
-		memcpy(record + 1 + name, packed.body.data, packed.body.size);
-		*size = 1 + name + packed.body.size;
-	} else {
-		err_sys(e, "audit record");
+	if (event->size > CHAIN_RECORD_MAX - 1 - name) {
+		err_set(e, ERR_limit_exceeded, "an event of %zu bytes", event->size);
+		return 0;
 	}
-	packed_clear(&packed);
-	return record;
+	record[0] = (uint8_t)name;
+	memcpy(record + 1, daemon, name);
+	memcpy(record + 1 + name, event->data, event->size);
+	return 1 + name + event->size;
 }
 
 static char *

@@ -9,7 +9,8 @@
 #include "common/journal/chain.h"
 #include "common/table/schema.h"
 
-/* The record, of malloc; its size goes to *size.  NULL with *e. */
-uint8_t *record_encode(const char *daemon, struct audit_event *, size_t *size, struct err *);
+/* The record of an event that is packed; its size.  0 with *e: it is too large. */
+size_t record_pack(
+    const char *daemon, const struct blob *event, uint8_t record[CHAIN_RECORD_MAX], struct err *);
 /* A link as an entry, which the caller clears (zeroed after an error). */
 int record_decode(const struct chain_link *, struct audit_entry *, struct err *);

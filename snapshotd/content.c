@@ -10,13 +10,11 @@
 #include "common/base/auto.h"
 #include "common/base/log.h"
 #include "common/base/work.h"
+#include "snapshotd/options.h"
 #include "snapshotd/store.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-struct shelf_limits content_limits;
-uint64_t content_free_bytes;
 
 int
 content_check_principal(const struct call *call, struct err *e)
@@ -142,11 +140,11 @@ check_disk(uint64_t size, struct err *e)
 
 	if (store_room(&room, e) < 0)
 		return -1;
-	if (room < size || room - size < content_free_bytes)
+	if (room < size || room - size < options.keep_free_bytes)
 		return err_set(e, ERR_limit_exceeded,
 		    "the disk of the snapshot store is full: the setting keep_free_bytes leaves "
 		    "%" PRIu64 " to others; delete snapshots that are not needed",
-		    content_free_bytes);
+		    options.keep_free_bytes);
 	return 0;
 }
 
@@ -164,7 +162,7 @@ content_on_put(struct call *call, void *request, struct err *e)
 		return -1;
 	c = shelf_content(shelf, ask->sha256);
 	if (c == NULL)
-		c = shelf_add_content(shelf, ask->sha256, ask->content.size, &content_limits, e);
+		c = shelf_add_content(shelf, ask->sha256, ask->content.size, &options, e);
 	if (c == NULL)
 		return -1;
 	if ((p = errand_new(call, shelf, c, e)) == NULL) {

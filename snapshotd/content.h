@@ -10,7 +10,5 @@ int content_on_put(struct call *, void *request, struct err *);
 int content_on_get(struct call *, void *request, struct err *);
 
 /* Settings; the disk keeps free_bytes for others. */
-extern struct shelf_limits content_limits;
-extern uint64_t content_free_bytes;
 /* denied where nobody asks: everything is somebody's. */
 int content_check_principal(const struct call *, struct err *);

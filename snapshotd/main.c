@@ -12,17 +12,16 @@
 #include "snapshotd/content.h"
 #include "snapshotd/gc.h"
 #include "snapshotd/load.h"
+#include "snapshotd/options.h"
 #include "snapshotd/snapshot.h"
 #include "snapshotd/store.h"
 
 #include <seccomp.h>
 
-static uint64_t threads;
-
 static int
 start(struct err *e)
 {
-	if (load_store(daemon_state(), e) < 0 || work_open(threads, e) < 0)
+	if (load_store(daemon_state(), e) < 0 || work_open(options.threads, e) < 0)
 		return -1;
 	gc_run();
 	return 0;
@@ -35,22 +34,6 @@ stop(void)
 	work_close();
 	store_close();
 }
-
-static const struct setting settings[] = {
-	{ "max_store_bytes", KIND_UINT, &content_limits.store_bytes, "34359738368", 1 << 20,
-	    INT64_MAX, NULL, "Bytes that all snapshots may take on the disk." },
-	{ "max_principal_bytes", KIND_UINT, &content_limits.principal_bytes, "8589934592", 1 << 20,
-	    INT64_MAX, NULL, "Bytes that the snapshots of one principal may take." },
-	{ "max_snapshots", KIND_UINT, &content_limits.principal_snapshots, "1000", 1, 10000, NULL,
-	    "Snapshots of one principal." },
-	{ "keep_free_bytes", KIND_UINT, &content_free_bytes, "268435456", 0, INT64_MAX, NULL,
-	    "Bytes of the disk that are left to others." },
-	{ "hold_seconds", KIND_UINT, &shelf_hold_seconds, "900", 1, 86400, NULL,
-	    "How long a content stays that was put or offered and that no snapshot needs." },
-	{ "threads", KIND_UINT, &threads, "16", 1, WORK_MAX_THREADS, NULL,
-	    "How many files are hashed, written or read at once; most of the time they wait." },
-	{ 0 },
-};
 
 static const struct route routes[] = {
 	{ MSG_snapshot_offer, FROM(executor), content_on_offer },
@@ -71,7 +54,7 @@ static const int syscalls[] = {
 
 static const struct daemon self = {
 	.self = PEER_snapshotd,
-	.settings = settings,
+	.settings = options_table,
 	.routes = routes,
 	.syscalls = syscalls,
 	.memory_bytes = (uint64_t)20

@@ -9,6 +9,7 @@
 
 #include "common/base/auto.h"
 #include "common/base/loop.h"
+#include "snapshotd/options.h"
 #include "snapshotd/store.h"
 
 #include <inttypes.h>
@@ -21,8 +22,6 @@ enum {
 
 /* What a broken manifest may have named is of use to who mends it. */
 static const int64_t FOR_EVER = INT64_MAX;
-
-uint64_t shelf_hold_seconds = 15 * 60;
 
 static struct shelf *shelves;
 static uint64_t store_bytes; /* of all shelves */
@@ -42,17 +41,17 @@ cost(uint64_t size)
 }
 
 static int
-charge(struct shelf *shelf, uint64_t size, const struct shelf_limits *limits, struct err *e)
+charge(struct shelf *shelf, uint64_t size, const struct options *limits, struct err *e)
 {
-	if (limits != NULL && shelf->bytes + cost(size) > limits->principal_bytes)
+	if (limits != NULL && shelf->bytes + cost(size) > limits->max_principal_bytes)
 		return err_set(e, ERR_limit_exceeded,
 		    "your snapshots hold %" PRIu64 " bytes, and the setting "
 		    "max_principal_bytes allows %" PRIu64 "; delete some",
-		    shelf->bytes, limits->principal_bytes);
-	if (limits != NULL && store_bytes + cost(size) > limits->store_bytes)
+		    shelf->bytes, limits->max_principal_bytes);
+	if (limits != NULL && store_bytes + cost(size) > limits->max_store_bytes)
 		return err_set(e, ERR_limit_exceeded,
 		    "the snapshot store is full: the setting max_store_bytes allows %" PRIu64,
-		    limits->store_bytes);
+		    limits->max_store_bytes);
 	shelf->bytes += cost(size);
 	store_bytes += cost(size);
 	return 0;
@@ -172,7 +171,7 @@ set_needed(struct shelf *shelf, struct content *c)
 
 struct content *
 shelf_add_content(struct shelf *shelf, const char *digest, uint64_t size,
-    const struct shelf_limits *limits, struct err *e)
+    const struct options *limits, struct err *e)
 {
 	struct content *c;
 
@@ -206,7 +205,7 @@ shelf_remove_content(struct shelf *shelf, struct content *c)
 static int64_t
 held_from_now(void)
 {
-	return loop_now_ms() + (int64_t)shelf_hold_seconds * 1000;
+	return loop_now_ms() + (int64_t)options.hold_seconds * 1000;
 }
 
 static void
@@ -349,8 +348,8 @@ by_digest(const void *a, const void *b)
 
 /* What an entry needs; a content that ought to be here and is not is added on a start. */
 static struct content *
-content_of(struct shelf *shelf, const struct tree_entry *t, const struct shelf_limits *limits,
-    struct err *e)
+content_of(
+    struct shelf *shelf, const struct tree_entry *t, const struct options *limits, struct err *e)
 {
 	struct content *c = shelf_content(shelf, t->sha256);
 
@@ -365,7 +364,7 @@ content_of(struct shelf *shelf, const struct tree_entry *t, const struct shelf_l
 
 static int
 find_contents(struct shelf *shelf, struct record *r, const struct snapshot_manifest *tree,
-    const struct shelf_limits *limits, struct err *e)
+    const struct options *limits, struct err *e)
 {
 	size_t n = 0, count = tree->entries.count;
 
@@ -390,7 +389,7 @@ find_contents(struct shelf *shelf, struct record *r, const struct snapshot_manif
 
 struct record *
 shelf_add_record(struct shelf *shelf, struct manifest *m, uint64_t manifest_bytes,
-    const struct shelf_limits *limits, struct err *e)
+    const struct options *limits, struct err *e)
 {
 	struct record *r = calloc(1, sizeof *r);
 

@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+struct options;
+
 struct content {
 	char digest[HASH_HEX]; /* first: what it is found by */
 	uint64_t size;
@@ -47,13 +49,6 @@ struct shelf {
 	struct shelf *next;
 };
 
-struct shelf_limits {
-	uint64_t store_bytes, principal_bytes, principal_snapshots;
-};
-
-/* A setting; longer than any call may take that begins with an offer. */
-extern uint64_t shelf_hold_seconds;
-
 /* Whose a shelf is: 64 digits of the principal and the name space, "" being one of its own. */
 void shelf_owner(const char *principal, const char *space, char owner[HASH_HEX]);
 /* The owner's, NULL where there is none; and made where there is none, NULL with *e. */
@@ -69,7 +64,7 @@ void shelf_settle(struct shelf *);
 struct content *shelf_content(const struct shelf *, const char *digest);
 /* Not here yet; its size is counted.  limit_exceeded names the limit; limits NULL: none. */
 struct content *shelf_add_content(
-    struct shelf *, const char *digest, uint64_t size, const struct shelf_limits *, struct err *);
+    struct shelf *, const char *digest, uint64_t size, const struct options *, struct err *);
 /* It is idle and not busy. */
 void shelf_remove_content(struct shelf *, struct content *);
 /* For offers and puts: nobody removes it for so long. */
@@ -88,7 +83,7 @@ struct record *shelf_record(const struct shelf *, const char *id, const char *sp
  * not here is added, and found broken when it is asked for.
  */
 struct record *shelf_add_record(struct shelf *, struct manifest *, uint64_t manifest_bytes,
-    const struct shelf_limits *, struct err *);
+    const struct options *, struct err *);
 struct record *shelf_add_broken(struct shelf *, const char *id, struct err *);
 void shelf_remove_record(struct shelf *, struct record *);
 /* The content of that digest if the snapshot has it, or NULL. */

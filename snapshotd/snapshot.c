@@ -16,6 +16,7 @@
 #include "common/journal/spool.h"
 #include "snapshotd/content.h"
 #include "snapshotd/gc.h"
+#include "snapshotd/options.h"
 #include "snapshotd/store.h"
 #include "snapshotd/tree.h"
 
@@ -259,11 +260,11 @@ check_commit(struct shelf *shelf, const struct snapshot_commit *ask, uint64_t *f
 		return err_set(e, ERR_invalid_argument,
 		    "new_bytes: %" PRIu64 ", more than the %" PRIu64 " of all files",
 		    ask->new_bytes, *bytes);
-	if (shelf->nrecords >= content_limits.principal_snapshots)
+	if (shelf->nrecords >= options.max_snapshots)
 		return err_set(e, ERR_limit_exceeded,
 		    "you have %zu snapshots, and the setting max_snapshots allows %" PRIu64
 		    "; delete some",
-		    shelf->nrecords, content_limits.principal_snapshots);
+		    shelf->nrecords, options.max_snapshots);
 	return 0;
 }
 
@@ -281,8 +282,8 @@ snapshot_on_commit(struct call *call, void *request, struct err *e)
 	    (job = job_new(call, shelf, NULL, e)) == NULL)
 		return -1;
 	if (compose(job, ask, files, bytes, e) < 0 ||
-	    (job->record = shelf_add_record(
-		 shelf, &job->manifest, job->file.size, &content_limits, e)) == NULL) {
+	    (job->record = shelf_add_record(shelf, &job->manifest, job->file.size, &options, e)) ==
+		NULL) {
 		job_free(job);
 		return -1;
 	}

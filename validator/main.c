@@ -14,13 +14,18 @@
 
 #include <seccomp.h>
 
-static uint64_t max_code_bytes, max_waiting, max_waiting_each, max_memory_mb, workers;
+/* clang-format off */
+static struct {
+#define SETTING(name, kind, ...) C_##kind name;
+#include "validator/options.def"
+} options;
+/* clang-format on */
 
 /* In a process that checks. */
 static int
 settle(struct err *e)
 {
-	return python_open(max_memory_mb << 20, e) < 0 ? -1 : daemon_confine(e);
+	return python_open(options.max_memory_mb << 20, e) < 0 ? -1 : daemon_confine(e);
 }
 
 static void
@@ -32,10 +37,10 @@ short_of_one(void)
 static int
 open_queue(struct err *e)
 {
-	return queue_open(&(struct queue_config){ .plan = { max_code_bytes, settle },
-			      .max_waiting = max_waiting,
-			      .max_waiting_each = max_waiting_each,
-			      .workers = workers,
+	return queue_open(&(struct queue_config){ .plan = { options.max_code_bytes, settle },
+			      .max_waiting = options.max_waiting,
+			      .max_waiting_each = options.max_waiting_each,
+			      .workers = options.workers,
 			      .short_of_one = short_of_one },
 	    e);
 }
@@ -46,19 +51,14 @@ on_validate_code(struct call *call, void *request, struct err *e)
 	return queue_submit(call, request, e);
 }
 
+/* clang-format off */
 static const struct setting settings[] = {
-	{ "max_code_bytes", KIND_UINT, &max_code_bytes, "1048576", 1, 1048576, NULL,
-	    "Bytes of code that are checked." },
-	{ "max_waiting", KIND_UINT, &max_waiting, "64", 1, 1024, NULL, "Checks that may wait." },
-	{ "max_waiting_each", KIND_UINT, &max_waiting_each, "16", 1, 1024, NULL,
-	    "Of these, checks of one principal." },
-	{ "max_memory_mb", KIND_UINT, &max_memory_mb, "512", 64, 1024, NULL,
-	    "MiB that parsing may take in each process; code that needs more is refused." },
-	{ "workers", KIND_UINT, &workers, "2", 0, 64, NULL,
-	    "Processes that check; all but one of them take code over 16 KiB; 0: as many as "
-	    "processors, 2 at least." },
+#define SETTING(name, kind, fallback, low, high, also, doc) \
+	{ #name, KIND_##kind, &options.name, fallback, low, high, also, doc },
+#include "validator/options.def"
 	{ 0 },
 };
+/* clang-format on */
 
 static const struct route routes[] = {
 	{ MSG_validate_code, FROM(gateway) | FROM(executor), on_validate_code },

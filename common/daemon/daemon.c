@@ -42,9 +42,10 @@ static struct {
 	const char *name;
 	enum edge_state keeps;
 	/* settings */
-	char *run, *state, *user, *instance, *log_level, *listen, *keys, *config;
+	char *run, *state, *config, *log_level;
+#define SETTING(name, kind, ...) C_##kind name;
+#include "common/daemon/options.def"
 	char *connect[PEER_COUNT];
-	uint64_t connect_wait_ms, drain_ms, keep_fds, spool_bytes, max_calls;
 	struct setting table[MAX_SETTINGS];
 	size_t nsettings;
 	/* made of them */
@@ -105,45 +106,32 @@ add_setting(const struct setting *s)
 	self.table[self.nsettings++] = *s;
 }
 
-static void
-add_paths(void)
+static const char *
+own_user(void)
 {
 	static char user[64];
 
-	settings_shared(self.table, &self.run, &self.state, &self.config, &self.log_level);
-	self.nsettings = SETTINGS_SHARED;
 	snprintf(user, sizeof user, "cloister-%s", self.name);
-	add_setting(&(struct setting){ "user", KIND_TEXT, &self.user, user, 1, 32, NULL,
-	    "Whom it becomes when root starts it." });
+	return user;
 }
 
 static void
-add_rest(void)
+add_common(void)
 {
-	const struct setting rest[] = {
-		{ "instance", KIND_TEXT, &self.instance, "1", 1, 64, "CLOISTER_INSTANCE",
-		    "Which of several daemons of its kind it is." },
-		{ "listen", KIND_TEXT, &self.listen, "", 0, 200, NULL,
-		    "tcp://address:port to serve by TCP with CURVE; empty: sockets in run." },
-		{ "keys", KIND_TEXT, &self.keys, "", 0, 4000, "CLOISTER_KEYS",
-		    "Folder of CURVE keys; needed with TCP." },
-		{ "connect_wait_ms", KIND_UINT, &self.connect_wait_ms, "10000", 0, 600000, NULL,
-		    "How long a request waits for a daemon that is not there." },
-		{ "max_calls", KIND_UINT, &self.max_calls, "1024", 1, 1000000, NULL,
-		    "Requests of one connection that are open at once; all of a daemon's: twice as "
-		    "many." },
-		{ "drain_ms", KIND_UINT, &self.drain_ms, "10000", 0, 3600000, NULL,
-		    "How long requests may take to end after SIGTERM, SIGINT or SIGHUP." },
-		{ "spool_bytes", KIND_UINT, &self.spool_bytes, "67108864", 65536, 1LL << 40, NULL,
-		    "Events kept while auditd is away." },
-		{ "keep_fds", KIND_UINT, &self.keep_fds, "0", 0, 64, NULL,
-		    "Descriptors from 3 on that were handed over; all others are closed." },
+	/* clang-format off */
+	const struct setting rows[] = {
+#define SETTING(name, kind, fallback, low, high, also, doc) \
+		{ #name, KIND_##kind, &self.name, fallback, low, high, also, doc },
+#include "common/daemon/options.def"
 	};
+	/* clang-format on */
 
-	/* Who serves nobody on the bus may have a setting "listen" of another kind. */
-	for (size_t i = 0; i < COUNT(rest); i++)
-		if (self.d->routes != NULL || rest[i].to != &self.listen)
-			add_setting(&rest[i]);
+	settings_shared(self.table, &self.run, &self.state, &self.config, &self.log_level);
+	self.nsettings = SETTINGS_SHARED;
+	/* A daemon that serves nobody on the bus may have a setting "listen" of another kind. */
+	for (size_t i = 0; i < COUNT(rows); i++)
+		if (self.d->routes != NULL || rows[i].to != &self.listen)
+			add_setting(&rows[i]);
 }
 
 static void
@@ -155,18 +143,20 @@ add_connects(void)
 		if (edge_find(self.d->self, to) == NULL)
 			continue;
 		snprintf(names[to], sizeof names[to], "connect_%s", edge_peer_name(to));
-		add_setting(&(struct setting){ names[to], KIND_TEXT, &self.connect[to], "", 0, 4000,
-		    NULL,
-		    "Endpoints, separated by commas: an instance, ipc:///path or tcp://host:port;"
-		    " empty: instance 1." });
+		add_setting(&(struct setting){ .name = names[to],
+		    .kind = KIND_TEXT,
+		    .to = &self.connect[to],
+		    .fallback = "",
+		    .high = 4000,
+		    .doc = "Endpoints, separated by commas: an instance, ipc:///path or "
+			   "tcp://host:port; empty: instance 1." });
 	}
 }
 
 static void
 read_settings(int argc, char **argv)
 {
-	add_paths();
-	add_rest();
+	add_common();
 	add_connects();
 	settings_load(
 	    self.name, self.d->summary ?: self.peer->doc, self.table, self.d->settings, argc, argv);

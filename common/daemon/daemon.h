@@ -9,7 +9,7 @@
 struct daemon {
 	enum peer self;
 	const char *summary;            /* for --help; NULL: the doc of peers.def */
-	const struct setting *settings; /* its own, beside the common ones; ends with a NULL name */
+	const struct setting *settings; /* its own: its options.def; NULL: none */
 	const struct route *routes;     /* ends with MSG_none; NULL: serves nobody */
 	const int *syscalls;            /* beside common/jail/syscalls.def; ends with -1 */
 	const int *refused;             /* see struct jail; may be NULL */

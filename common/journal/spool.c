@@ -18,6 +18,8 @@
 #include "common/base/timestamp.h"
 #include "common/bus/bus.h"
 #include "common/codec/wire.h"
+#include "common/crypto/checkpoint.h"
+#include "common/journal/batch.h"
 #include "common/journal/chain.h"
 
 #include <errno.h>
@@ -59,6 +61,8 @@ static struct {
 	uint64_t ask, timer, rest;
 	int64_t retry_ms;
 	int64_t complain_ms; /* not before */
+	int checkpoint_fd;
+	char checkpoint[CHECKPOINT_TEXT];
 } spool;
 
 static void send_batch(void *);
@@ -120,6 +124,44 @@ open_file(int state, const char *name, struct file *file, struct chain_end *end,
 	return 0;
 }
 
+/* One that was torn by a power loss is none: auditd would find nothing in it to compare. */
+static int
+open_checkpoint(int state, struct err *e)
+{
+	struct checkpoint ignored;
+	struct err why;
+
+	spool.checkpoint_fd =
+	    openat(state, SPOOL_CHECKPOINT, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	ssize_t n = spool.checkpoint_fd < 0 ? -1
+	                                    : pread(spool.checkpoint_fd, spool.checkpoint,
+						  sizeof spool.checkpoint - 1, 0);
+
+	if (n < 0)
+		return err_sys(e, "open " SPOOL_CHECKPOINT);
+	spool.checkpoint[n] = '\0';
+	if (n > 0 && checkpoint_read(spool.checkpoint, &ignored, &why) < 0) {
+		log_warn("the checkpoint that was kept cannot be read", LOG_E(&why));
+		spool.checkpoint[0] = '\0';
+	}
+	return 0;
+}
+
+/* Without fsync: an older one that a power loss leaves is still true. */
+static void
+keep_checkpoint(const char *text)
+{
+	size_t size = strlen(text), before = strlen(spool.checkpoint);
+
+	if (size >= sizeof spool.checkpoint || strcmp(text, spool.checkpoint) == 0)
+		return;
+	memcpy(spool.checkpoint, text, size + 1);
+	if (pwrite(spool.checkpoint_fd, text, size, 0) != (ssize_t)size ||
+	    (size < before && ftruncate(spool.checkpoint_fd, (off_t)size) < 0))
+		log_warn("keep the checkpoint of the audit log", LOG_S("error", strerror(errno)));
+}
+
 int
 spool_open(int state, uint64_t limit_bytes, struct err *e)
 {
@@ -127,11 +169,12 @@ spool_open(int state, uint64_t limit_bytes, struct err *e)
 
 	must(!spool.open);
 	memset(&spool, 0, sizeof(spool));
-	spool.files[0].fd = spool.files[1].fd = -1;
+	spool.files[0].fd = spool.files[1].fd = spool.checkpoint_fd = -1;
 	spool.limit = limit_bytes;
 	spool.open = true;
 	if (open_file(state, "spool.0", &spool.files[0], &ends[0], e) < 0 ||
-	    open_file(state, "spool.1", &spool.files[1], &ends[1], e) < 0) {
+	    open_file(state, "spool.1", &spool.files[1], &ends[1], e) < 0 ||
+	    open_checkpoint(state, e) < 0) {
 		spool_close();
 		return -1;
 	}
@@ -195,6 +238,8 @@ spool_close(void)
 	for (int i = 0; i < 2; i++)
 		if (spool.files[i].fd >= 0)
 			close(spool.files[i].fd);
+	if (spool.checkpoint_fd >= 0)
+		close(spool.checkpoint_fd);
 	chain_buffer_clear(&spool.link);
 }
 
@@ -202,6 +247,12 @@ size_t
 spool_waiting(void)
 {
 	return spool.waiting;
+}
+
+const char *
+spool_checkpoint(void)
+{
+	return spool.checkpoint;
 }
 
 /* ---- recording ---- */
@@ -367,6 +418,7 @@ on_acknowledged(void *self, void *reply, const struct err *e)
 	if (spool.retry_ms > 0)
 		log_info("auditd takes events again", LOG_N("events", spool.waiting));
 	spool.retry_ms = 0;
+	keep_checkpoint(((struct audit_mark *)reply)->checkpoint);
 	advance();
 	if (spool.waiting > 0)
 		send_after(SEND_DELAY_MS);
@@ -374,65 +426,70 @@ on_acknowledged(void *self, void *reply, const struct err *e)
 
 /* Events from where the reading stands; each link is checked again, for the disk is not trusted. */
 static int
-read_batch(struct audit_append *batch, struct err *e)
+pack_links(const uint8_t *data, size_t have, struct blob *batch, struct err *e)
 {
-	auto_free uint8_t *data = malloc(BATCH_BYTES);
-	ssize_t have = data == NULL ? -1
-	                            : pread(spool.files[spool.reading].fd, data, BATCH_BYTES,
-					  (off_t)spool.offset);
 	struct chain_link link;
+	ssize_t size;
 
-	if (have < 0)
-		return err_sys(e, "read the spool");
-	spool.batch_bytes = 0;
-	while (batch->events.count < BATCH_EVENTS) {
-		ssize_t size =
-		    chain_parse(data + spool.batch_bytes, (size_t)have - spool.batch_bytes, &link);
-		struct audit_event *event;
-
-		if (size < 0)
+	for (; spool.batch_events < BATCH_EVENTS; spool.batch_events++) {
+		size = chain_parse(data + spool.batch_bytes, have - spool.batch_bytes, &link);
+		if (size < 0 || (size > 0 && link.size == 0))
 			return err_set(e, ERR_internal, "the spool is damaged at byte %" PRIu64,
 			    spool.offset + spool.batch_bytes);
 		if (size == 0)
 			break;
-		event = list_add(&batch->events, sizeof(*event));
-		if (event == NULL)
-			return err_sys(e, "audit batch");
-
-		struct packed packed = { .body = { (void *)link.record, link.size } };
-
-		if (wire_decode(MSG_audit_event, &packed, event, e) < 0)
-			return -1;
+		batch_put(batch, link.record, link.size);
 		spool.batch_bytes += (uint64_t)size;
 	}
-	spool.batch_events = batch->events.count;
 	if (spool.batch_events == 0)
 		return err_set(
 		    e, ERR_internal, "the spool ends at byte %" PRIu64 ", too early", spool.offset);
 	return 0;
 }
 
+static int
+read_batch(struct blob *batch, struct err *e)
+{
+	auto_free uint8_t *data = malloc(BATCH_BYTES);
+
+	spool.batch_bytes = spool.batch_events = 0;
+	if (data == NULL)
+		return err_sys(e, "audit batch");
+
+	ssize_t have = pread(spool.files[spool.reading].fd, data, BATCH_BYTES, (off_t)spool.offset);
+
+	if (have < 0)
+		return err_sys(e, "read the spool");
+	/* In a batch each event takes less than as a link. */
+	batch->data = malloc((size_t)have + 1);
+	if (batch->data == NULL)
+		return err_sys(e, "audit batch");
+	return pack_links(data, (size_t)have, batch, e);
+}
+
 static void
 send_batch(void *self)
 {
-	struct audit_append batch = { 0 };
+	struct audit_append append = { 0 };
 	struct err e;
 
 	(void)self;
 	spool.timer = 0;
 	if (spool.waiting == 0 || spool.ask != 0)
 		return;
-	if (read_batch(&batch, &e) == 0)
+	if (spool.checkpoint[0] != '\0')
+		append.checkpoint = spool.checkpoint;
+	if (read_batch(&append.events, &e) == 0)
 		spool.ask = bus_ask(
 		    &(struct ask){
 			.to = PEER_auditd,
 			.message = MSG_audit_append,
-			.request = &batch,
+			.request = &append,
 			.timeout_ms = REPLY_TIMEOUT_MS,
 			.done = on_acknowledged,
 		    },
 		    &e);
-	message_clear(MSG_audit_append, &batch);
+	blob_clear(&append.events);
 	if (spool.ask == 0)
 		retry(e.text);
 }

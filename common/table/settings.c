@@ -573,16 +573,13 @@ void
 settings_shared(
     struct setting rows[SETTINGS_SHARED], char **run, char **state, char **config, char **log_level)
 {
+	/* clang-format off */
 	const struct setting shared[SETTINGS_SHARED] = {
-		{ "run", KIND_TEXT, run, default_run(), 1, 90, "CLOISTER_RUN",
-		    "Folder of the endpoints, where daemons of one host meet." },
-		{ "state", KIND_TEXT, state, default_state(), 1, 4000, "CLOISTER_STATE",
-		    "Folder of what is kept; each daemon has one below it." },
-		{ "config", KIND_TEXT, config, "", 0, 4000, "CLOISTER_CONFIG",
-		    "YAML file with settings of the daemons." },
-		{ "log_level", KIND_TEXT, log_level, "info", 4, 5, "CLOISTER_LOG_LEVEL",
-		    "debug, info, warn or error." },
+#define SETTING(name, kind, fallback, low, high, also, doc) \
+		{ #name, KIND_##kind, name, fallback, low, high, also, doc },
+#include "common/table/options.def"
 	};
+	/* clang-format on */
 
 	memcpy(rows, shared, sizeof shared);
 }

@@ -9,7 +9,6 @@
 
 #include "common/base/auto.h"
 #include "common/base/fdio.h"
-#include "common/table/settings.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,16 +22,9 @@ struct place place;
 /* clang-format off */
 static struct setting table[] = {
 	[SETTINGS_SHARED] =
-	{ "idle_s", KIND_UINT, &place.idle_s, "60", 0, 86400, NULL,
-	  "Daemons that were started on demand end when no client has needed them for so many seconds." },
-	{ "stop_s", KIND_UINT, &place.stop_s, "15", 0, 3600, NULL,
-	  "Daemons that have not stopped after so many seconds are killed; more than their drain_ms." },
-	{ "foreground", KIND_FLAG, &place.foreground, "false", 0, 1, NULL,
-	  "Stay in the foreground and log to stderr." },
-	{ "on_demand", KIND_FLAG, &place.on_demand, "false", 0, 1, NULL,
-	  "End when idle, as the one that `cloister serve` starts does." },
-	{ "lease", KIND_UINT, &place.lease, "0", 0, 65535, NULL,
-	  "A descriptor that is the first lease, as `cloister serve` hands over; 0: none." },
+#define SETTING(name, kind, fallback, low, high, also, doc) \
+	{ #name, KIND_##kind, &place.name, fallback, low, high, also, doc },
+#include "compose/cloister/options.def"
 	{ 0 },
 };
 /* clang-format on */

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "common/base/err.h"
+#include "common/table/settings.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,9 +13,8 @@
 
 struct place {
 	char *run, *state, *config, *log_level;
-	uint64_t idle_s, stop_s;
-	bool foreground, on_demand;
-	uint64_t lease; /* a descriptor that is the first lease; 0: none */
+#define SETTING(name, kind, ...) C_##kind name;
+#include "compose/cloister/options.def"
 };
 
 extern struct place place;

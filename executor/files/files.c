@@ -12,6 +12,7 @@
 #include "common/base/hash.h"
 #include "common/base/utf8.h"
 #include "executor/files/path.h"
+#include "executor/media_type.h"
 
 #include <inttypes.h>
 #include <sodium.h>
@@ -399,18 +400,6 @@ type_go(struct operation *op, struct err *e)
 	           : 0;
 }
 
-/* Words of one slash, as RFC 6838 has them, so that they can stand in a header or a statement. */
-static bool
-is_media_type(const char *type)
-{
-	static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				   "!#$&-^_.+";
-	size_t first = strspn(type, word);
-
-	return first > 0 && type[first] == '/' && type[first + 1] != 0 &&
-	       type[first + 1 + strspn(type + first + 1, word)] == 0;
-}
-
 static int
 type_take(struct operation *op, struct slip *p, struct err *e)
 {
@@ -421,7 +410,7 @@ type_take(struct operation *op, struct slip *p, struct err *e)
 		return files_nonsense(e);
 	memcpy(o->type, slip_tail(p), size);
 	o->type[size] = 0;
-	return size == 0 || is_media_type(o->type) ? 0 : files_nonsense(e);
+	return size == 0 || media_type_valid(o->type, size) ? 0 : files_nonsense(e);
 }
 
 static void

@@ -35,6 +35,7 @@
 #include "common/base/log.h"
 #include "common/base/loop.h"
 #include "common/base/work.h"
+#include "common/journal/spool.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -136,6 +137,15 @@ free_run(struct run *run)
 	free(run);
 }
 
+/* What auditd signed last stands in each result, so that it is known outside of this machine. */
+static void
+reply_to(struct call *call, struct execution *reply)
+{
+	if (spool_checkpoint()[0] != '\0')
+		reply->audit_checkpoint = strdup(spool_checkpoint());
+	call_reply(call, reply);
+}
+
 /* The only end of a run that has begun; e NULL: the reply is ready.  The session is let go before
  * the caller hears, who may use it next; a box and a workspace of its own, and the place in the
  * queue, after: what becomes of those does not concern this caller. */
@@ -149,7 +159,7 @@ finish(struct run *run, const struct err *e)
 	stream_close(&run->stream);
 	session_leave(&run->use);
 	if (e == NULL)
-		call_reply(call, &run->reply);
+		reply_to(call, &run->reply);
 	else
 		call_fail(call, e);
 	home_wipe(run->home, run->own);

@@ -11,8 +11,8 @@
 #include "common/base/auto.h"
 #include "common/base/utf8.h"
 #include "executor/guest/protocol.h"
+#include "executor/media_type.h"
 
-#include <ctype.h>
 #include <string.h>
 
 enum {
@@ -122,24 +122,6 @@ take_error(struct frames *f)
 	f->unreadable = f->head[0] == GUEST_UNREADABLE;
 }
 
-/* type/subtype of the letters that RFC 6838 gives them; parameters are not taken. */
-static bool
-is_mime(const char *text, size_t size)
-{
-	size_t slashes = 0;
-
-	if (size < 3 || size > MAX_MIME || text[0] == '/' || text[size - 1] == '/')
-		return false;
-	for (size_t i = 0; i < size; i++) {
-		if (text[i] == '/')
-			slashes++;
-		else if (!isalnum((unsigned char)text[i]) &&
-			 (text[i] == '\0' || strchr("!#$&-^_.+", text[i]) == NULL))
-			return false;
-	}
-	return slashes == 1;
-}
-
 /* MIME type, line feed, bytes; those over the count are dropped. */
 static void
 take_rich(struct frames *f)
@@ -149,7 +131,7 @@ take_rich(struct frames *f)
 	size_t size = line == NULL ? 0 : (size_t)(line - type);
 	struct box_rich *rich = &f->rich[f->nrich];
 
-	if (f->nrich == GUEST_MAX_RICHES || !is_mime(type, size) ||
+	if (f->nrich == GUEST_MAX_RICHES || size > MAX_MIME || !media_type_valid(type, size) ||
 	    f->size - size - 1 > GUEST_MAX_RICH)
 		return;
 	*rich = (struct box_rich){ strndup(type, size), blob_copy(line + 1, f->size - size - 1) };

@@ -10,6 +10,7 @@
 #include "executor/tools/info.h"
 
 #include "common/base/auto.h"
+#include "common/journal/spool.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -95,6 +96,8 @@ describe(struct sandbox_info *reply, bool detail, struct err *e)
 	reply->resource_limits = info_limits();
 	reply->sessions_outlive_restart = resume_keeps();
 	reply->artifact_key = strdup(sign_public_key());
+	if (spool_checkpoint()[0] != '\0')
+		reply->audit_checkpoint = strdup(spool_checkpoint());
 	reply->container_mode = calloc(1, sizeof *reply->container_mode);
 	if (reply->resource_limits == NULL || reply->container_mode == NULL)
 		return err_sys(e, "limits");

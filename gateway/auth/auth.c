@@ -15,8 +15,8 @@
 #include "gateway/auth/oauth/accepted.h"
 #include "gateway/auth/oauth/claims.h"
 #include "gateway/auth/oauth/jws.h"
-#include "gateway/auth/options.h"
 #include "gateway/auth/strikes.h"
+#include "gateway/options.h"
 
 #include "common/base/auto.h"
 #include "common/base/log.h"
@@ -87,7 +87,7 @@ read_keys(const struct blob *file, struct err *e)
 {
 	struct jwks fresh = { 0 };
 
-	if (auth_options.issuer[0] == '\0' || (file == NULL && auth.keys.count == 0))
+	if (options.issuer[0] == '\0' || (file == NULL && auth.keys.count == 0))
 		return 0;
 	if (file != NULL && jwks_read(file, &fresh, e) < 0)
 		return -1;
@@ -117,7 +117,7 @@ look(void)
 static int
 open_folder(struct err *e)
 {
-	if (folder_open(auth_options.credentials, daemon_state_root(), &auth.folder, e) < 0)
+	if (folder_open(options.credentials, daemon_state_root(), &auth.folder, e) < 0)
 		return -1;
 	daemon_allow(auth.folder.fd, JAIL_READ);
 	if (folder_look(&auth.folder, files, COUNT(files), e) < 0)
@@ -130,14 +130,14 @@ int
 auth_open(struct err *e)
 {
 	auth.uid = (unsigned)getuid();
-	if (auth_options.issuer[0] != '\0' && jws_load(e) < 0)
+	if (options.issuer[0] != '\0' && jws_load(e) < 0)
 		return -1;
-	if (challenge_open(auth_options.issuer, auth_options.resource, e) < 0 || open_folder(e) < 0)
+	if (challenge_open(options.issuer, options.resource, e) < 0 || open_folder(e) < 0)
 		return -1;
-	if (auth.tokens.count == 0 && auth_options.issuer[0] == '\0' && !auth_options.anonymous)
+	if (auth.tokens.count == 0 && options.issuer[0] == '\0' && !options.anonymous)
 		log_warn("nobody can come in: there are no tokens, no issuer, and anonymous is off",
 		    LOG_S("remedy", "cloister token add NAME"));
-	if (auth_options.issuer[0] != '\0' && auth.keys.count == 0)
+	if (options.issuer[0] != '\0' && auth.keys.count == 0)
 		log_warn(
 		    "no keys of the issuer are here", LOG_S("remedy", "cloister issuer fetch"));
 	return 0;
@@ -157,7 +157,7 @@ auth_close(void)
 bool
 auth_anonymous(void)
 {
-	return auth_options.anonymous;
+	return options.anonymous;
 }
 
 /* ---- a header ---- */
@@ -242,14 +242,14 @@ static int
 check_signed(const struct bearer *bearer, struct identity *who, struct err *e)
 {
 	const struct claims_rules rules = {
-		.issuer = auth_options.issuer,
-		.resource = auth_options.resource,
-		.namespace_claim = auth_options.namespace_claim,
-		.leeway_s = (int64_t)auth_options.leeway_s,
+		.issuer = options.issuer,
+		.resource = options.resource,
+		.namespace_claim = options.namespace_claim,
+		.leeway_s = (int64_t)options.leeway_s,
 	};
 
 	/* One without dots is no signed one, whatever its issuer. */
-	if (auth_options.issuer[0] == '\0' || memchr(bearer->text, '.', bearer->size) == NULL)
+	if (options.issuer[0] == '\0' || memchr(bearer->text, '.', bearer->size) == NULL)
 		return reject(e, EKEYREJECTED, "the token is not known here");
 	if (auth.keys.count == 0)
 		return err_set(e, ERR_unavailable, "the keys of the issuer are not here yet");
@@ -290,7 +290,7 @@ auth_check(const char *authorization, const char *address, struct identity *who,
 	*e = (struct err){ 0 };
 	*who = (struct identity){ 0 };
 	look();
-	if (authorization == NULL && auth_options.anonymous) {
+	if (authorization == NULL && options.anonymous) {
 		identity_local(who, auth.uid);
 		return 0;
 	}

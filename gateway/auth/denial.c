@@ -13,6 +13,7 @@
 #include "common/base/timestamp.h"
 #include "common/bus/bus.h"
 #include "common/daemon/daemon.h"
+#include "common/journal/batch.h"
 #include "common/journal/spool.h"
 
 #include <stdio.h>
@@ -41,11 +42,10 @@ on_done(void *count, void *reply, const struct err *e)
 		lose((unsigned)(uintptr_t)count, e);
 }
 
-/* The request borrows all its texts: bus_ask() has encoded it when it returns. */
 static int
 ask_once(struct audit_event *event, unsigned count, struct err *e)
 {
-	struct audit_append append = { .events = { event, 1 } };
+	struct audit_append append = { 0 };
 	struct ask ask = { .to = PEER_auditd,
 		.message = MSG_audit_append,
 		.request = &append,
@@ -53,7 +53,10 @@ ask_once(struct audit_event *event, unsigned count, struct err *e)
 		.done = on_done,
 		.self = (void *)(uintptr_t)count };
 
-	return bus_ask(&ask, e) == 0 ? -1 : 0;
+	int status = batch_of(event, &append.events, e) < 0 || bus_ask(&ask, e) == 0 ? -1 : 0;
+
+	blob_clear(&append.events);
+	return status;
 }
 
 /* count: how many denials it tells of. */

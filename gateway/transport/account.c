@@ -7,7 +7,6 @@
  */
 #include "gateway/transport/account.h"
 
-#include "gateway/auth/options.h"
 #include "gateway/options.h"
 
 #include "common/base/auto.h"
@@ -142,7 +141,7 @@ account_room(size_t mine, size_t limit, size_t used)
 {
 	size_t left = limit > used ? limit - used : 0;
 
-	if (auth_options.anonymous)
+	if (options.anonymous)
 		return left;
 	return left > mine ? (left - mine + 1) / 2 : 0;
 }

@@ -10,7 +10,10 @@
 #include "common/base/hash.h"
 #include "common/base/log.h"
 #include "common/base/loop.h"
+#include "common/codec/wire.h"
+#include "common/crypto/checkpoint.h"
 #include "common/daemon/daemon.h"
+#include "common/journal/batch.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,6 +23,7 @@ enum {
 	WRITERS = 16,
 	BATCH = 50,
 	UID = 40,
+	EVENT_BYTES = 256, /* packed, at most */
 	RETRY_MS = 20,
 	WAIT_STEP_US = 10,
 	WAIT_STEPS = 20000,
@@ -36,11 +40,31 @@ static char principal[] = "local:1000", detail[] = "appended by a test";
 static uint64_t in_flight, batch, limit, acknowledged;
 static char life[17]; /* what tells the uids of this process from those of others */
 static bool prints;
+static char checkpoint[CHECKPOINT_TEXT]; /* the newest, sent along as a spool does */
 static int64_t started_us;
 /* Batches by how long they waited; the last place holds all that waited longer. */
 static uint64_t waits[WAIT_STEPS], nwaits;
 
 static void ask(void *self);
+
+static void
+pack(struct blob *to, char *uid)
+{
+	struct audit_event event = {
+		.uid = uid,
+		.time_ms = 1,
+		.event = event_artifact_signed,
+		.principal = principal,
+		.detail = detail,
+	};
+	struct packed packed = { 0 };
+	struct err e;
+
+	must(wire_encode(MSG_audit_event, &event, &packed, &e) == 0);
+	must(BATCH_SIZE_BYTES + packed.body.size <= EVENT_BYTES);
+	batch_put(to, packed.body.data, packed.body.size);
+	packed_clear(&packed);
+}
 
 static void
 fill(struct writer *w)
@@ -79,6 +103,9 @@ on_done(void *self, void *reply, const struct err *e)
 {
 	struct writer *w = self;
 
+	if (reply != NULL)
+		snprintf(
+		    checkpoint, sizeof checkpoint, "%s", ((struct audit_mark *)reply)->checkpoint);
 	if (reply == NULL) {
 		log_warn("not acknowledged", LOG_E(e), LOG_S("code", err_name(e->code)));
 		loop_after(RETRY_MS, ask, w);
@@ -101,20 +128,13 @@ static void
 ask(void *self)
 {
 	struct writer *w = self;
-	struct audit_event events[BATCH];
-	struct audit_append append = { 0 };
+	struct audit_append append = { .checkpoint = checkpoint[0] != '\0' ? checkpoint : NULL };
 	struct err e;
 
+	append.events.data = malloc(BATCH * EVENT_BYTES);
+	must(append.events.data != NULL);
 	for (size_t i = 0; i < w->count; i++)
-		events[i] = (struct audit_event){
-			.uid = w->uids[i],
-			.time_ms = 1,
-			.event = event_artifact_signed,
-			.principal = principal,
-			.detail = detail,
-		};
-	append.events.items = events;
-	append.events.count = w->count;
+		pack(&append.events, w->uids[i]);
 	if (bus_ask(
 		&(struct ask){
 		    .to = PEER_auditd,
@@ -126,6 +146,7 @@ ask(void *self)
 		},
 		&e) == 0)
 		loop_after(RETRY_MS, ask, w);
+	blob_clear(&append.events);
 }
 
 static int

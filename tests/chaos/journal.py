@@ -95,3 +95,24 @@ def read(path):
 def spooled(folder):
     """The events that a daemon with this folder of state has still to send, or has sent and not yet forgotten."""
     return [_unpack(body, 0)[0] for name in ("spool.0", "spool.1") for _, body, _ in _links(os.path.join(folder, name))]
+
+
+def cut(path, count):
+    """Takes the last records away, as who may write the file can; how many are left."""
+    links = list(_links(path))[:-count]
+    with open(path, "r+b") as log:
+        log.truncate(sum(HEAD.size + len(body) + len(seal) for _, body, seal in links))
+    return len(links)
+
+
+def rewrite(path, change):
+    """change(number, body) makes each record's body another; all links after it are made anew, so that the chain is whole."""
+    out, previous = bytearray(), bytes(32)
+    for (magic, _, number, time_ms, durable, _), body, _ in list(_links(path)):
+        body = change(number, body)
+        link = HEAD.pack(magic, len(body), number, time_ms, durable, previous) + body
+        previous = hashlib.sha256(link).digest()
+        out += link + previous
+    with open(path, "r+b") as log:
+        log.write(out)
+        log.truncate(len(out))

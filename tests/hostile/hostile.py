@@ -22,6 +22,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "http"))
 import cases  # noqa: E402
 import daemons  # noqa: E402
+import peers  # noqa: E402
 import schemas  # noqa: E402
 import users  # noqa: E402
 from gateway import Gateway, call, modern  # noqa: E402
@@ -86,7 +87,7 @@ def over_stdio(bin, tests, seed, era):
     held = schemas.load_if_npm()
     watch = (lambda revision: schemas.Watch(held, revision)) if held else None
     flags = {"gateway": ["--toolsets=all", f"--call-timeout-ms={TIMEOUT_MS}", "--task-after-ms=100"]}
-    with Taken(bin, tests, {name: "" for name in ("executor", "validator", "auditd")}, seed, flags=flags, watch=watch) as cluster:
+    with Taken(bin, tests, dict.fromkeys(peers.servers_of("gateway"), ""), seed, flags=flags, watch=watch) as cluster:
         client = cluster.client(era, capabilities=TASKS if era == daemons.MODERN else None)
         play(client)
         well(cluster.log("gateway"), client.process, PEAK_MB, LOG_BYTES)
@@ -163,7 +164,7 @@ def downloads(gateway, message):
 
 def test_gateway_over_http(bin, tests, seed):
     flags = ["--toolsets=all", f"--call-timeout-ms={TIMEOUT_MS}", "--max-in-flight=256"]
-    with Taken(bin, tests, {"executor": "", "auditd": ""}, seed, servers=("auditd", "validator", "executor")) as cluster:
+    with Taken(bin, tests, {"executor": "", "auditd": ""}, seed, servers=peers.servers_of("gateway")) as cluster:
         with Gateway(bin, flags, cluster) as gateway:
             session = gateway.session()
             session.post(session.message("resources/subscribe", {"uri": "sandbox://status"}))
@@ -202,7 +203,7 @@ def gives_back(sizes):
 
 def over_raw(bin, tests, seed, tricks, most_mb):
     """One daemon breaks ZeroMQ's own protocol; the others are there, and when it is mended, so is it."""
-    with Taken(bin, tests, tricks, seed, servers=("auditd", "validator", "executor"), raw=True) as cluster:
+    with Taken(bin, tests, tricks, seed, servers=peers.servers_of("gateway"), raw=True) as cluster:
         with Gateway(bin, ["--toolsets=all", f"--call-timeout-ms={TIMEOUT_MS}"], cluster) as gateway:
             end = time.monotonic() + 5
             with Beside(gateway) as beside:
@@ -270,7 +271,7 @@ def beside_workspaces(cluster):
 # All that it asks, and who asks it, were taken over.  What runs is on record first, and what is beside is served.
 def test_executor(bin, tests, seed):
     users.need_root_and_users()
-    with Taken(bin, tests, {"validator": "", "snapshotd": "", "auditd": "never"}, seed,
+    with Taken(bin, tests, {**dict.fromkeys(peers.servers_of("executor"), ""), "auditd": "never"}, seed,
                flags={"executor": ["--validator-ms=1000", "--snapshot-ms=1000"]}) as cluster:
         before = beside_workspaces(cluster)
         client = cluster.client(flags=["--toolsets=all"])

@@ -24,3 +24,8 @@ WITH_STATE = [peer.name for peer in PEERS.values() if peer.state != "NO_STATE"]
 
 def first_edge(server):
     return next(f"{client}-{name}" for client, name in EDGES if name == server)
+
+
+# In the order of starting.
+def servers_of(client):
+    return [name for name in RESIDENT if (client, name) in EDGES]

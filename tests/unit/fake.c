@@ -156,6 +156,12 @@ fdio_store(int dir, const char *name, const void *data, size_t size, mode_t mode
 	return 0;
 }
 
+const char *
+spool_checkpoint(void)
+{
+	return "a checkpoint";
+}
+
 int
 spool_record(struct audit_event *event, struct err *e)
 {

@@ -6,10 +6,14 @@
 #include "auditd/journal.h"
 
 #include "common/base/auto.h"
+#include "common/base/fdio.h"
+#include "common/codec/wire.h"
+#include "common/crypto/seal.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
 #include <setjmp.h>
+#include <sodium.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -154,6 +158,8 @@ ledger_tear_down(void **unused)
 	journal_close();
 	unlinkat(ledger_folder, "audit.log", 0);
 	unlinkat(ledger_folder, "audit.torn", 0);
+	unlinkat(ledger_folder, "audit.key", 0);
+	unlinkat(ledger_folder, "audit.pub", 0);
 	close(ledger_folder);
 	return rmdir(path);
 }
@@ -162,4 +168,32 @@ const char *
 ledger_path(void)
 {
 	return path;
+}
+
+void
+ledger_sign(const struct checkpoint *c, char text[CHECKPOINT_TEXT])
+{
+	uint8_t seed[SEAL_KEY_BYTES], public[CHECKPOINT_PUBLIC], secret[CHECKPOINT_SECRET];
+	struct blob key = { 0 };
+	struct err e;
+
+	assert_return_code(fdio_load(ledger_folder, "audit.key", SEAL_KEY, &key, &e), 0);
+	assert_return_code(seal_decode("key", key.data, seed, sizeof seed, &e), 0);
+	blob_clear(&key);
+	crypto_sign_seed_keypair(public, secret, seed);
+	checkpoint_sign(c, secret, text);
+}
+
+void
+ledger_add_event(const char *daemon, struct audit_event *event)
+{
+	uint8_t record[CHAIN_RECORD_MAX];
+	struct packed packed;
+	struct err e;
+	int name = snprintf((char *)record, sizeof record, "%c%s", (int)strlen(daemon), daemon);
+
+	assert_return_code(wire_encode(MSG_audit_event, event, &packed, &e), 0);
+	memcpy(record + name, packed.body.data, packed.body.size);
+	assert_true(journal_add(record, (size_t)name + packed.body.size, &e) > 0);
+	packed_clear(&packed);
 }

@@ -5,6 +5,8 @@
 #include "common/base/auto.h"
 #include "common/base/loop.h"
 #include "common/bus/bus.h"
+#include "common/codec/wire.h"
+#include "common/journal/batch.h"
 #include "common/journal/spool.h"
 
 #include <fcntl.h>
@@ -22,7 +24,7 @@ struct spooled_auditd spooled_auditd;
 static void
 answer(void *unused)
 {
-	struct audit_mark mark = { .sequence = 1 };
+	struct audit_mark mark = { .sequence = 1, .checkpoint = spooled_auditd.checkpoint };
 	struct err e;
 
 	(void)unused;
@@ -30,6 +32,34 @@ answer(void *unused)
 		return;
 	err_set(&e, ERR_unavailable, "away");
 	spooled_auditd.done(spooled_auditd.self, spooled_auditd.away ? NULL : &mark, &e);
+}
+
+static void
+take_event(const struct blob *packed)
+{
+	struct audit_event event = { 0 };
+	struct err e;
+
+	assert_return_code(
+	    wire_decode(MSG_audit_event, &(struct packed){ .body = *packed }, &event, &e), 0);
+	assert_true(spooled_auditd.count < COUNT(spooled_auditd.got));
+	assert_true(event.time_ms > 0);
+	snprintf(spooled_auditd.got[spooled_auditd.count++], UID, "%s", event.uid);
+	message_clear(MSG_audit_event, &event);
+}
+
+static void
+take_events(const struct blob *batch)
+{
+	size_t offset = 0, count = 0;
+
+	for (struct blob packed; batch_next(batch, &offset, &packed); count++)
+		if (!spooled_auditd.away && !spooled_auditd.silent)
+			take_event(&packed);
+	assert_int_equal(offset, batch->size);
+	assert_in_range(count, 1, BATCH_EVENTS_MAX);
+	if (count > spooled_auditd.largest)
+		spooled_auditd.largest = count;
 }
 
 uint64_t
@@ -41,16 +71,9 @@ bus_ask(const struct ask *ask, struct err *e)
 	assert_int_equal(ask->to, PEER_auditd);
 	assert_int_equal(ask->message, MSG_audit_append);
 	assert_true(ask->timeout_ms > 0);
-	assert_in_range(batch->events.count, 1, 1000);
-	if (batch->events.count > spooled_auditd.largest)
-		spooled_auditd.largest = batch->events.count;
-	for (size_t i = 0;
-	     !spooled_auditd.away && !spooled_auditd.silent && i < batch->events.count; i++) {
-		assert_true(spooled_auditd.count < COUNT(spooled_auditd.got));
-		assert_true(batch->events.items[i].time_ms > 0);
-		snprintf(spooled_auditd.got[spooled_auditd.count++], UID, "%s",
-		    batch->events.items[i].uid);
-	}
+	take_events(&batch->events);
+	snprintf(spooled_auditd.sent, sizeof(spooled_auditd.sent), "%s",
+	    batch->checkpoint != NULL ? batch->checkpoint : "");
 	spooled_auditd.done = ask->done;
 	spooled_auditd.self = ask->self;
 	loop_after(0, answer, NULL);
@@ -148,6 +171,7 @@ spooled_set_up(void **unused)
 
 	(void)unused;
 	memset(&spooled_auditd, 0, sizeof(spooled_auditd));
+	spooled_auditd.checkpoint = (char *)"-";
 	snprintf(spooled_folder, sizeof(spooled_folder), "/tmp/test-spool-XXXXXX");
 	assert_non_null(mkdtemp(spooled_folder));
 	spooled_state = open(spooled_folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -162,7 +186,7 @@ spooled_tear_down(void **unused)
 	spool_close();
 	loop_close();
 	for (const char *const *name = (const char *const[]){ "spool.0", "spool.1", "spool.0.torn",
-		 "spool.1.torn", NULL };
+		 "spool.1.torn", SPOOL_CHECKPOINT, NULL };
 	     *name != NULL; name++)
 		unlinkat(spooled_state, *name, 0);
 	close(spooled_state);

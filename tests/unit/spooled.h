@@ -20,7 +20,9 @@ struct spooled_auditd {
 	uint64_t asks; /* also the last id */
 	char got[MANY + 64][UID];
 	size_t count;
-	size_t largest; /* batch */
+	size_t largest;   /* batch */
+	char *checkpoint; /* that it answers with */
+	char sent[512];   /* the one that came with the last batch; "": none */
 	void (*done)(void *self, void *reply, const struct err *e);
 	void *self;
 };

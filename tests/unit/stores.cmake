@@ -1,5 +1,5 @@
 # auditd's log and snapshotd's store, with disks that fill up; included by CMakeLists.txt.
-foreach(test damage group log query record)
+foreach(test damage group log query record witness)
 	cloister_unit(auditd test_audit_${test}.c ledger.c)
 endforeach()
 target_sources(test_audit_group PRIVATE scarce.c)

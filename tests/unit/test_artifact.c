@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_artifact.c - what a run changed, and what a file is taken for. */
-#include "fake.h"
+#include "tests/unit/fake.h"
 
 #include "executor/session/artifact.h"
 #include "executor/session/mime.h"

@@ -10,15 +10,19 @@
 
 #include "auditd/group.h"
 #include "auditd/journal.h"
+#include "auditd/key.h"
 #include "auditd/seen.h"
+#include "auditd/witness.h"
 
 #include "common/base/auto.h"
 #include "common/base/loop.h"
 #include "common/daemon/daemon.h"
+#include "common/journal/batch.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <sodium.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -26,12 +30,17 @@
 
 #include <cmocka.h>
 
-enum { MANY = 2000 };
+enum {
+	MANY = 2000,
+	ACCEPTED = 4000, /* records of a checkpoint that may be missing */
+};
 
 static pthread_mutex_t disk = PTHREAD_MUTEX_INITIALIZER;
 static size_t sent, replied;
 static struct err refused; /* of the call that failed last, where the case expects one to */
-static bool may_fail;
+static bool may_fail, may_end;
+static int ends;
+static char checkpoint[CHECKPOINT_TEXT]; /* of the last reply */
 
 int __wrap_fdatasync(int fd);
 
@@ -47,7 +56,8 @@ __wrap_fdatasync(int fd)
 void
 call_reply(struct call *call, void *reply)
 {
-	(void)call, (void)reply;
+	(void)call;
+	snprintf(checkpoint, sizeof checkpoint, "%s", ((struct audit_mark *)reply)->checkpoint);
 	if (++replied == sent)
 		loop_stop();
 }
@@ -65,23 +75,34 @@ call_fail(struct call *call, const struct err *e)
 void
 daemon_end(const char *why)
 {
-	fail_msg("%s", why);
+	if (!may_end)
+		fail_msg("%s", why);
+	ends++;
+}
+
+static int
+append_with(enum peer from, char *with, struct err *e)
+{
+	static struct call calls[MANY + 8];
+	char uid[37];
+	struct audit_event event = { .uid = uid, .event = event_daemon_started };
+	struct audit_append batch = { .checkpoint = with };
+
+	hash_uuid(uid);
+	assert_return_code(batch_of(&event, &batch.events, e), 0);
+	calls[sent] = (struct call){ .from = from, .message = MSG_audit_append };
+
+	int status = group_append(&calls[sent], &batch, e);
+
+	blob_clear(&batch.events);
+	sent += status == 0;
+	return status;
 }
 
 static int
 append(enum peer from, struct err *e)
 {
-	static struct call calls[MANY + 8];
-	char uid[37];
-	struct audit_event event = { .uid = uid, .event = event_daemon_started };
-	struct audit_append batch = { .events = { &event, 1 } };
-
-	hash_uuid(uid);
-	calls[sent] = (struct call){ .from = from, .message = MSG_audit_append };
-	if (group_append(&calls[sent], &batch, e) < 0)
-		return -1;
-	sent++;
-	return 0;
+	return append_with(from, NULL, e);
 }
 
 static int
@@ -90,15 +111,20 @@ set_up(void **state)
 	struct err e;
 
 	sent = replied = 0;
+	ends = 0;
 	seen_open();
-	return loop_open(&e) < 0 || ledger_set_up(state) < 0 || group_open(0, &e) < 0 ? -1 : 0;
+	return loop_open(&e) < 0 || ledger_set_up(state) < 0 || key_open(ledger_folder, &e) < 0 ||
+	               witness_open(ledger_path(), &e) < 0 ||
+	               group_open(&(struct group_start){ .accept_loss = ACCEPTED }, &e) < 0
+	           ? -1
+	           : 0;
 }
 
 static int
 tear_down(void **state)
 {
 	scarce_over();
-	may_fail = false;
+	may_fail = may_end = false;
 	/* A case that failed left it. */
 	pthread_mutex_trylock(&disk);
 	pthread_mutex_unlock(&disk);
@@ -169,6 +195,120 @@ a_used_up_disk_or_quota_is_named_and_got_over(void **unused)
 	assert_int_equal(journal_durable(), COUNT(rows) + 2); /* and that it was started */
 }
 
+/* ---- checkpoints ---- */
+
+static void
+append_and_wait(char *with)
+{
+	struct err e;
+
+	assert_return_code(append_with(PEER_executor, with, &e), 0);
+	assert_return_code(loop_run(&e), 0);
+}
+
+static void
+an_acknowledgement_carries_a_checkpoint_of_what_is_durable(void **unused)
+{
+	struct checkpoint c;
+	char first[CHECKPOINT_TEXT];
+	struct err e;
+
+	(void)unused;
+	append_and_wait(NULL);
+	assert_return_code(checkpoint_verify(checkpoint, key_public(), &c, &e), 0);
+	assert_int_equal(c.number, journal_durable());
+	assert_memory_equal(c.seal, journal_end()->seal, HASH_BYTES);
+	memcpy(first, checkpoint, sizeof first);
+	append_and_wait(first);
+	assert_string_not_equal(checkpoint, first);
+	append_and_wait(first); /* an old one is held as well */
+}
+
+/* It was signed for another past of this log: nothing more is added. */
+static void
+a_log_that_lacks_what_it_signed_takes_no_events(void **unused)
+{
+	char text[CHECKPOINT_TEXT];
+	uint64_t before;
+	struct err e;
+
+	(void)unused;
+	append_and_wait(NULL);
+	before = journal_last();
+	may_end = true;
+	ledger_sign(&(struct checkpoint){ .number = 1, .time_ms = 1 }, text);
+	assert_int_equal(append_with(PEER_executor, text, &e), -1);
+	assert_non_null(strstr(e.text, "record 1 of 2 "));
+	assert_int_equal(ends, 1);
+	ledger_sign(&(struct checkpoint){ .number = 7, .time_ms = 1 }, text);
+	assert_int_equal(append_with(PEER_executor, text, &e), -1);
+	assert_non_null(strstr(e.text, "ends at record 2, a checkpoint says 7"));
+	assert_int_equal(ends, 2);
+	assert_int_equal(journal_last(), before);
+}
+
+/* Whoever lies about it ends nobody else. */
+static void
+a_checkpoint_of_another_key_stops_only_its_sender(void **unused)
+{
+	uint8_t public[CHECKPOINT_PUBLIC], secret[CHECKPOINT_SECRET];
+	char text[CHECKPOINT_TEXT];
+	struct err e;
+
+	(void)unused;
+	crypto_sign_keypair(public, secret);
+	checkpoint_sign(&(struct checkpoint){ .number = 7, .time_ms = 1 }, secret, text);
+	assert_int_equal(append_with(PEER_executor, text, &e), -1);
+	assert_non_null(strstr(e.text, "signed by another key says 7"));
+	assert_int_equal(append(PEER_gateway, &e), 0);
+	append_and_wait((char *)"no checkpoint");
+}
+
+/* It stands in the log then, and is not asked about again. */
+static void
+an_accepted_loss_is_recorded_once(void **unused)
+{
+	char text[CHECKPOINT_TEXT];
+
+	(void)unused;
+	ledger_sign(&(struct checkpoint){ .number = ACCEPTED, .time_ms = 5 }, text);
+	append_and_wait(text);
+	assert_int_equal(journal_durable(), 3); /* it started, it accepts, the event */
+	append_and_wait(text);
+	assert_int_equal(journal_durable(), 4);
+}
+
+/* ---- batches ---- */
+
+static void
+a_batch_that_is_not_whole_is_refused(void **unused)
+{
+	static const struct {
+		const char *bytes, *says;
+		size_t size;
+	} rows[] = {
+		{ "\0\0\0\0\x80", "byte 0 of 5", 5 },
+		{ "\2\0\0\0\x80", "byte 0 of 5", 5 },
+		{ "\xff\xff\xff\xff\x80", "byte 0 of 5", 5 },
+		{ "\1\0\0\0\x80", "event 1: ", 5 },
+		{ "\1\0\0\0\xc0", "event 1: ", 5 },
+	};
+	static struct call call = { .from = PEER_executor };
+	struct err e;
+
+	(void)unused;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct audit_append batch = {
+			.events = { (void *)(uintptr_t)rows[i].bytes, rows[i].size },
+		};
+
+		assert_int_equal(group_append(&call, &batch, &e), -1);
+		assert_int_equal(e.code, ERR_invalid_argument);
+		assert_non_null(strstr(e.text, rows[i].says));
+	}
+	assert_int_equal(journal_last(), 1);
+}
+
 int
 main(void)
 {
@@ -176,6 +316,16 @@ main(void)
 		cmocka_unit_test_setup_teardown(a_flood_leaves_room_to_others, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 		    a_used_up_disk_or_quota_is_named_and_got_over, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+		    an_acknowledgement_carries_a_checkpoint_of_what_is_durable, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+		    a_log_that_lacks_what_it_signed_takes_no_events, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+		    a_checkpoint_of_another_key_stops_only_its_sender, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+		    an_accepted_loss_is_recorded_once, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+		    a_batch_that_is_not_whole_is_refused, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(cases, NULL, NULL);

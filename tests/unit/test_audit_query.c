@@ -66,12 +66,8 @@ append_in(const char *space, const char *principal, const char *namespace, const
 		.execution_id = (char *)execution,
 		.detail = (char[]){ "local:1 exec_1" }, /* words that are looked for elsewhere */
 	};
-	struct err why;
-	size_t size;
-	auto_free uint8_t *record = record_encode("executor", &e, &size, &why);
 
-	assert_non_null(record);
-	assert_true(journal_add(record, size, &why) > 0);
+	ledger_add_event("executor", &e);
 }
 
 static void

@@ -9,6 +9,7 @@
 #include "auditd/verify.h"
 
 #include "common/base/auto.h"
+#include "common/codec/wire.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,6 +21,21 @@
 #include <cmocka.h>
 
 /* ---- records and uids ---- */
+
+static size_t
+pack(const char *daemon, struct audit_event *event, uint8_t record[CHAIN_RECORD_MAX])
+{
+	struct packed packed;
+	struct err e;
+
+	assert_return_code(wire_encode(MSG_audit_event, event, &packed, &e), 0);
+
+	size_t size = record_pack(daemon, &packed.body, record, &e);
+
+	assert_true(size > 0);
+	packed_clear(&packed);
+	return size;
+}
 
 static void
 records_say_who_reported(void **unused)
@@ -36,11 +52,10 @@ records_say_who_reported(void **unused)
 	struct chain_end end = { 0 };
 	struct chain_link link;
 	struct err e;
-	size_t size;
-	auto_free uint8_t *record = record_encode("snapshotd", &event, &size, &e);
+	uint8_t record[CHAIN_RECORD_MAX];
+	size_t size = pack("snapshotd", &event, record);
 
 	(void)unused;
-	assert_non_null(record);
 	assert_return_code(chain_add(&buffer, &end, 0, record, size, &e), 0);
 	assert_int_equal(chain_parse(buffer.data, buffer.size, &link), buffer.size);
 	assert_return_code(record_decode(&link, &entry, &e), 0);
@@ -57,6 +72,21 @@ records_say_who_reported(void **unused)
 	link.size = 0;
 	assert_int_equal(record_decode(&link, &entry, &e), -1);
 	chain_buffer_clear(&buffer);
+}
+
+static void
+an_event_too_large_for_a_record_is_refused(void **unused)
+{
+	static char large[CHAIN_RECORD_MAX];
+	uint8_t record[CHAIN_RECORD_MAX];
+	struct blob event = { large, CHAIN_RECORD_MAX - 7 };
+	struct err e;
+
+	(void)unused;
+	assert_int_equal(record_pack("auditd", &event, record, &e), CHAIN_RECORD_MAX);
+	event.size++;
+	assert_int_equal(record_pack("auditd", &event, record, &e), 0);
+	assert_int_equal(e.code, ERR_limit_exceeded);
 }
 
 static void
@@ -102,9 +132,10 @@ static int
 verify(void)
 {
 	char path[128];
+	char *argv[] = { (char *)"--verify", path };
 
 	snprintf(path, sizeof(path), "%s/audit.log", ledger_path());
-	return verify_file(path);
+	return verify_main(2, argv);
 }
 
 static void
@@ -114,15 +145,10 @@ verify_tells_whole_from_damaged(void **unused)
 		.uid = (char[]){ "u" }, .time_ms = 1, .event = event_artifact_signed
 	};
 	struct blob all;
-	struct err e;
 
 	(void)unused;
 	for (int i = 0; i < 3; i++) {
-		size_t size;
-		auto_free uint8_t *record = record_encode("executor", &event, &size, &e);
-
-		assert_non_null(record);
-		assert_true(journal_add(record, size, &e) > 0);
+		ledger_add_event("executor", &event);
 		ledger_commit();
 	}
 	assert_int_equal(verify(), 0);
@@ -144,6 +170,7 @@ main(void)
 {
 	const struct CMUnitTest cases[] = {
 		CASE(records_say_who_reported),
+		CASE(an_event_too_large_for_a_record_is_refused),
 		CASE(a_uid_is_taken_once_for_each_daemon),
 		CASE(the_last_65536_uids_are_known),
 		CASE(verify_tells_whole_from_damaged),

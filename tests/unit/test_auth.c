@@ -4,8 +4,8 @@
 #include "common/credential/tokens.h"
 #include "gateway/auth/auth.h"
 #include "gateway/auth/denial.h"
-#include "gateway/auth/options.h"
 #include "gateway/auth/strikes.h"
+#include "gateway/options.h"
 
 #include "tests/unit/issuer.h"
 
@@ -13,7 +13,9 @@
 #include "common/base/fdio.h"
 #include "common/base/loop.h"
 #include "common/bus/bus.h"
+#include "common/codec/wire.h"
 #include "common/daemon/daemon.h"
+#include "common/journal/batch.h"
 #include "common/journal/spool.h"
 
 #include <fcntl.h>
@@ -29,8 +31,6 @@
 
 #define ISSUER   "https://id.example"
 #define RESOURCE "https://box.example/mcp"
-
-struct auth_options auth_options;
 
 static char folder[] = "/tmp/auth-XXXXXX";
 static int folder_fd;
@@ -103,7 +103,17 @@ bus_ask(const struct ask *ask, struct err *e)
 	assert_false(spool.there);
 	assert_int_equal(ask->message, MSG_audit_append);
 	spool.asked = *ask;
-	note(append->events.items);
+	struct audit_event event = { 0 };
+	struct blob packed;
+	size_t offset = 0;
+	struct err why;
+
+	assert_true(batch_next(&append->events, &offset, &packed));
+	assert_int_equal(offset, append->events.size);
+	assert_return_code(
+	    wire_decode(MSG_audit_event, &(struct packed){ .body = packed }, &event, &why), 0);
+	note(&event);
+	message_clear(MSG_audit_event, &event);
 	return 1;
 }
 
@@ -143,7 +153,7 @@ set_up(void **state)
 	struct err e;
 
 	(void)state;
-	auth_options = (struct auth_options){ .credentials = mkdtemp(folder),
+	options = (struct options){ .credentials = mkdtemp(folder),
 		.issuer = (char *)(uintptr_t)ISSUER,
 		.resource = (char *)(uintptr_t)RESOURCE,
 		.namespace_claim = (char *)(uintptr_t) "org",
@@ -490,12 +500,12 @@ serves_the_anonymous_only_if_told(void **state)
 
 	(void)state;
 	assert_false(auth_anonymous());
-	auth_options.anonymous = true;
+	options.anonymous = true;
 	assert_int_equal(auth_check(NULL, "127.0.0.1", &who, &e), 0);
 	assert_true(strncmp(who.principal, "local:", 6) == 0);
 	assert_int_equal(who.scopes, SCOPES_LOCAL);
 	assert_int_equal(code_of("Bearer cl_wrong", "127.0.0.1", &e), ERR_unauthenticated);
-	auth_options.anonymous = false;
+	options.anonymous = false;
 }
 
 static void
@@ -518,13 +528,13 @@ refuses_bad_urls(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		auth_options.issuer = (char *)(uintptr_t)cases[i].issuer;
-		auth_options.resource = (char *)(uintptr_t)cases[i].resource;
+		options.issuer = (char *)(uintptr_t)cases[i].issuer;
+		options.resource = (char *)(uintptr_t)cases[i].resource;
 		if (auth_open(&e) == 0 || e.code != ERR_invalid_argument)
 			fail_msg("%s %s", cases[i].issuer, cases[i].resource);
 	}
-	auth_options.issuer = (char *)(uintptr_t) "http://[::1]:8080";
-	auth_options.resource = (char *)(uintptr_t) "http://127.0.0.1:9000/";
+	options.issuer = (char *)(uintptr_t) "http://[::1]:8080";
+	options.resource = (char *)(uintptr_t) "http://127.0.0.1:9000/";
 	auth_close();
 	assert_int_equal(auth_open(&e), 0);
 	assert_string_equal(auth_metadata_path(), "/.well-known/oauth-protected-resource");

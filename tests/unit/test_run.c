@@ -60,6 +60,7 @@ much_output_is_looked_at_by_a_thread(void **state)
 	fake_thread();
 	assert_true(c->reply.execution.success);
 	assert_int_equal(c->reply.execution.stdout.size, 3 * (WORK_BYTES + 1));
+	assert_string_equal(c->reply.execution.audit_checkpoint, "a checkpoint");
 	fake_forget(c);
 }
 
@@ -107,6 +108,7 @@ asks_the_validator_first(void **state)
 	fake_answer(MSG_validate_code, &report, NULL);
 	assert_false(c->reply.execution.success);
 	assert_string_equal(c->reply.execution.error->code, "policy_violation");
+	assert_string_equal(c->reply.execution.audit_checkpoint, "a checkpoint");
 	assert_int_equal(c->reply.execution.error->line, 3);
 	assert_int_equal(fake_count(event_policy_violation), 1);
 	fake_forget(c);

@@ -3,6 +3,7 @@
 #include "snapshotd/shelf.h"
 
 #include "common/base/auto.h"
+#include "snapshotd/options.h"
 #include "snapshotd/store.h"
 
 #include <setjmp.h>
@@ -37,7 +38,8 @@ enum {
 	BLOCK = 4096,
 };
 
-static const struct shelf_limits wide = { UINT64_MAX / 2, UINT64_MAX / 2, 1000 };
+static const struct options wide = { .max_store_bytes = UINT64_MAX / 2,
+	.max_principal_bytes = UINT64_MAX / 2 };
 static unsigned principals, snapshots;
 
 static struct shelf *
@@ -233,7 +235,8 @@ static void
 limits_count_what_the_disk_gives(void **state)
 {
 	struct shelf *shelf = new_shelf();
-	const struct shelf_limits tight = { UINT64_MAX / 2, 3 * BLOCK, 10 };
+	const struct options tight = { .max_store_bytes = UINT64_MAX / 2,
+		.max_principal_bytes = 3 * BLOCK };
 	char digest[HASH_HEX];
 	struct err e;
 
@@ -313,5 +316,6 @@ main(void)
 		cmocka_unit_test(each_name_space_has_its_own),
 	};
 
+	options.hold_seconds = HOLD_MS / 1000;
 	return cmocka_run_group_tests_name("shelf", tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include "tests/unit/spooled.h"
 
 #include "common/base/auto.h"
+#include "common/crypto/checkpoint.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -393,6 +394,57 @@ survives_kill_9(void **unused)
 	assert_int_equal(at, count);
 }
 
+/* ---- checkpoints ---- */
+
+/* What auditd says last goes back to it with the next events, also in the next life. */
+static void
+keeps_the_newest_checkpoint(void **unused)
+{
+	static const uint8_t secret[CHECKPOINT_SECRET];
+	char text[2][CHECKPOINT_TEXT];
+	struct err e;
+
+	(void)unused;
+	checkpoint_sign(&(struct checkpoint){ .number = 12345, .time_ms = 1 }, secret, text[0]);
+	checkpoint_sign(&(struct checkpoint){ .number = 9, .time_ms = 1 }, secret, text[1]);
+	assert_int_equal(strlen(text[0]), strlen(text[1]) + 4);
+	spooled_open(LIMIT);
+	assert_string_equal(spool_checkpoint(), "");
+	for (int i = 0; i < 2; i++) {
+		spooled_auditd.checkpoint = text[i];
+		assert_return_code(spooled_record("x", NULL, &e), 0);
+		spooled_drain();
+		assert_string_equal(spooled_auditd.sent, i == 0 ? "" : text[0]);
+		assert_string_equal(spool_checkpoint(), text[i]);
+		assert_int_equal(spooled_size(SPOOL_CHECKPOINT), strlen(text[i]));
+	}
+	spool_close();
+	spooled_open(LIMIT);
+	assert_string_equal(spool_checkpoint(), text[1]);
+	assert_return_code(spooled_record("x", NULL, &e), 0);
+	spooled_drain();
+	assert_string_equal(spooled_auditd.sent, text[1]);
+}
+
+/* As a power loss may leave it: it says nothing, and that is no reason not to start. */
+static void
+a_torn_checkpoint_is_none(void **unused)
+{
+	auto_fd int fd =
+	    openat(spooled_state, SPOOL_CHECKPOINT, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	static const char zeros[300];
+	struct err e;
+
+	(void)unused;
+	assert_int_equal(write(fd, zeros, sizeof zeros), sizeof zeros);
+	assert_int_equal(write(fd, "half", 4), 4);
+	spooled_open(LIMIT);
+	assert_string_equal(spool_checkpoint(), "");
+	assert_return_code(spooled_record("x", NULL, &e), 0);
+	spooled_drain();
+	assert_string_equal(spooled_auditd.sent, "");
+}
+
 int
 main(void)
 {
@@ -414,6 +466,8 @@ main(void)
 		CASE(keeps_what_is_torn_of_either_file),
 		CASE(has_one_owner),
 		CASE(survives_kill_9),
+		CASE(keeps_the_newest_checkpoint),
+		CASE(a_torn_checkpoint_is_none),
 	};
 
 	return cmocka_run_group_tests(cases, NULL, NULL);

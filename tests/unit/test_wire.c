@@ -73,7 +73,8 @@ refuses_signs_where_there_is_none(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT(numbers); i++) {
-		static const char before[] = "\x81\xa8sequence";
+		static const char before[] = "\x82\xaa"
+					     "checkpoint\xa1-\xa8sequence";
 		char body[sizeof before + 16], says[64];
 		struct packed p = { { body, sizeof before - 1 + numbers[i].size }, NULL, 0 };
 		struct audit_mark mark = { 0 };
@@ -84,6 +85,7 @@ refuses_signs_where_there_is_none(void **state)
 		if (wire_decode(MSG_audit_mark, &p, &mark, &e) == 0) {
 			assert_true(numbers[i].value >= 0);
 			assert_true((int64_t)mark.sequence == numbers[i].value);
+			message_clear(MSG_audit_mark, &mark);
 			continue;
 		}
 		snprintf(says, sizeof says, "sequence: %lld is under the minimum of 0",

@@ -8,11 +8,8 @@
 
 struct access {
 	char *run, *state, *config, *log_level; /* of every program */
-	char *credentials;
-	/* token add */
-	char *principal, *namespace, *scopes, *expires;
-	/* issuer fetch */
-	char *ca;
+#define SETTING(name, kind, ...) C_##kind name;
+#include "compose/cloister/access/options.def"
 };
 
 extern struct access access_options;

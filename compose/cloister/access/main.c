@@ -24,18 +24,9 @@ struct access access_options;
 /* clang-format off */
 static struct setting table[] = {
 	[SETTINGS_SHARED] =
-	{ "credentials", KIND_TEXT, &access_options.credentials, "", 0, 4000, NULL,
-	  "The folder, as the gateway's setting of that name; empty: credentials below state." },
-	{ "principal", KIND_TEXT, &access_options.principal, "", 0, 128, NULL,
-	  "token add: of whom a request with it is; empty: token:NAME. Tokens may share one." },
-	{ "namespace", KIND_TEXT, &access_options.namespace, "", 0, 64, NULL,
-	  "token add: the name space that it is held to; what one of them has, another has not." },
-	{ "scopes", KIND_TEXT, &access_options.scopes, "read,run,monitor", 0, 256, NULL,
-	  "token add: what it is good for, of read, run and monitor." },
-	{ "expires", KIND_TEXT, &access_options.expires, "", 0, 32, NULL,
-	  "token add: until when, as in 2027-01-31 or 2027-01-31T12:00:00Z (UTC); empty: for ever." },
-	{ "ca", KIND_TEXT, &access_options.ca, "", 0, 4000, NULL,
-	  "issuer fetch: a PEM file of authorities to trust instead of the system's." },
+#define SETTING(name, kind, fallback, low, high, also, doc) \
+	{ #name, KIND_##kind, &access_options.name, fallback, low, high, also, doc },
+#include "compose/cloister/access/options.def"
 	{ 0 },
 };
 

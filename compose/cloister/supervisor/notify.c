@@ -36,7 +36,7 @@ union control {
 };
 
 /* What came in one message. */
-struct message {
+struct notice {
 	pid_t pid; /* 0: the kernel did not say */
 	char text[MESSAGE_BYTES];
 	size_t nfds;
@@ -44,7 +44,7 @@ struct message {
 };
 
 static void
-take_control(struct msghdr *msg, struct message *m)
+take_control(struct msghdr *msg, struct notice *m)
 {
 	struct ucred who;
 
@@ -75,7 +75,7 @@ is_plain(const char *text)
 
 /* The descriptors are taken. */
 static void
-keep(struct message *m, const char *name)
+keep(struct notice *m, const char *name)
 {
 	struct kept *kept = child_kept(m->pid);
 
@@ -86,7 +86,7 @@ keep(struct message *m, const char *name)
 }
 
 static void
-forget(const struct message *m, const char *name)
+forget(const struct notice *m, const char *name)
 {
 	struct kept *kept = child_kept(m->pid);
 
@@ -95,7 +95,7 @@ forget(const struct message *m, const char *name)
 }
 
 static void
-take(struct message *m)
+take(struct notice *m)
 {
 	bool ready = false, keeps = false, forgets = false;
 	const char *status = NULL, *name = "";
@@ -120,7 +120,7 @@ take(struct message *m)
 static void
 on_message(void *self, uint32_t events)
 {
-	struct message m = { 0 };
+	struct notice m = { 0 };
 	union control control;
 	struct iovec part = { m.text, sizeof(m.text) - 1 };
 	struct msghdr msg = {

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* options.c - the rows of options.def; the operator who sets them is trusted. */
+#include "snapshotd/options.h"
+
+#include "common/base/work.h"
+
+struct options options;
+
+const struct setting options_table[] = {
+/* clang-format off */
+#define SETTING(name, kind, fallback, low, high, also, doc) \
+	{ #name, KIND_##kind, &options.name, fallback, low, high, also, doc },
+#include "snapshotd/options.def"
+	/* clang-format on */
+	{ 0 },
+};
