@@ -113,6 +113,14 @@ do_heap(struct call *call)
 	call_reply(call, &reply);
 }
 
+/* Its loop, that is; ZeroMQ's thread goes on. */
+static void
+do_busy(struct call *call)
+{
+	sleep(PEER_BUSY_S);
+	reply_text(call, "done");
+}
+
 static void
 do_drain(struct call *call)
 {
@@ -131,6 +139,7 @@ static const struct {
 	{ "hang", do_hang },
 	{ "heap", do_heap },
 	{ "drain", do_drain },
+	{ "busy", do_busy },
 };
 
 static int
