@@ -9,6 +9,7 @@
 #pragma once
 
 #include "common/base/err.h"
+#include "common/owner.h"
 #include "common/table/edges.h"
 #include "common/table/schema.h"
 
@@ -31,6 +32,14 @@ struct call {
 	 */
 	void (*on_cancel)(struct call *, enum err_code why);
 };
+
+/* Who asked; points into the call. */
+static inline struct owner
+call_owner(const struct call *call)
+{
+	return (
+	    struct owner){ (char *)(uintptr_t)call->principal, (char *)(uintptr_t)call->namespace };
+}
 
 #define FROM(peer) (1u << PEER_##peer)
 
@@ -92,10 +101,14 @@ struct heartbeat bus_load(void);
 
 /* ---- the life of it; called by daemon_main and tests ---- */
 
+/* Behind a daemon's name: the file in `run` where its supervisor says why it is not there. */
+#define BUS_FAILED ".failed"
+
 struct bus_config {
 	enum peer self;
 	const char *instance; /* default "1" */
-	const char *run;      /* folder of the endpoints */
+	const char *run;      /* folder of the endpoints, */
+	int run_fd;           /* and open to read NAME BUS_FAILED in it; -1: it is not */
 	const char *keys;     /* folder of CURVE keys; "" without tcp */
 	/* "": an ipc endpoint per edge; tcp://address:port: that one only, for all clients, of
 	 * which each is known by its key. */

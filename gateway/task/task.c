@@ -11,7 +11,6 @@
 #include "gateway/task/task.h"
 
 #include "gateway/mcp/handlers.h"
-#include "gateway/mcp/resource/listen.h"
 #include "gateway/task/promise.h"
 #include "gateway/task/record.h"
 
@@ -58,6 +57,7 @@ struct task {
 static struct task *tasks;
 static int64_t swept_ms;
 static bool kept, ending;
+static void (*changed)(const struct account *, const char *id, const json_t *task);
 
 void
 task_open(int state)
@@ -99,6 +99,19 @@ describe_running(const struct task *t)
 	return value;
 }
 
+void
+task_watch(void (*told)(const struct account *, const char *id, const json_t *task))
+{
+	changed = told;
+}
+
+static void
+tell_change(const struct account *who, const char *id, const json_t *task)
+{
+	if (changed != NULL)
+		changed(who, id, task);
+}
+
 json_t *
 task_capability(void)
 {
@@ -114,7 +127,7 @@ publish(struct task *t)
 		return;
 	now(t->updated);
 	value = describe_running(t);
-	listen_task(&t->account, t->id, value);
+	tell_change(&t->account, t->id, value);
 	json_decref(value);
 }
 
@@ -183,7 +196,7 @@ answer_waiters(struct task *t)
 		json_t *result = w->reads ? json_copy(t->end) : json_object();
 
 		next = w->next;
-		client_end(&w->pending, jsonrpc_result(o->id, era_finish(o->era, result, NULL)));
+		client_end(&w->pending, jsonrpc_result(o->id, method_end(o->era, result, NULL)));
 		free(w);
 	}
 }
@@ -198,7 +211,7 @@ on_kept(void *self, bool is_kept)
 		json_decref(t->end);
 		t->end = say_lost(describe(t, "failed", NULL));
 	}
-	listen_task(&t->account, t->id, t->end);
+	tell_change(&t->account, t->id, t->end);
 	answer_waiters(t);
 	task_free(t);
 }
@@ -338,7 +351,7 @@ task_promise(struct client *client, const struct origin *asked)
 	json_t *value = describe(t, "working", NULL);
 
 	json_object_set_new(value, "resultType", json_string("task"));
-	promise_make(asked, t->owner, t->id, era_finish(era_modern(), value, NULL), give_up);
+	promise_make(asked, t->owner, t->id, method_end(era_modern(), value, NULL), give_up);
 }
 
 void

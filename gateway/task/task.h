@@ -42,6 +42,9 @@ void task_promise(struct client *, const struct origin *asked);
 void task_ask(struct client *, const char *key, const char *method, json_t *params,
     void (*got)(void *self, const char *key, const json_t *response), void *self);
 
+/* told() is called with what tasks/get would return for a task, each time that this changes. */
+void task_watch(void (*told)(const struct account *, const char *id, const json_t *task));
+
 /* Is there one, of that account? */
 bool task_exists(const struct account *, const char *id);
 /* {"extensions": {...}}: what a client has to declare. */

@@ -10,7 +10,6 @@
 
 #include "gateway/mcp/resource/listen.h"
 #include "gateway/mcp/resource/uri.h"
-#include "gateway/mcp/resource/view.h"
 
 #include "common/base/auto.h"
 
@@ -56,20 +55,20 @@ tell_files(const struct account *who, enum msg_id id, const void *reply, const c
 
 	for (size_t i = 0; list != NULL && i < list->count; i++) {
 		const struct artifact *file = (const struct artifact *)list->items + i;
-		auto_free char *uri = view_file_uri(session, file->filename);
+		auto_free char *uri = uri_of_file(session, file->filename);
 
 		if (uri != NULL)
 			listen_updated(who, uri, false);
 	}
 	if (path != NULL) {
-		auto_free char *uri = view_file_uri(session, path);
+		auto_free char *uri = uri_of_file(session, path);
 
 		if (uri != NULL)
 			listen_updated(who, uri, false);
 	}
 	if (list != NULL || path != NULL)
 		return;
-	snprintf(all, sizeof all, VIEW_FILES "%.128s", session);
+	snprintf(all, sizeof all, URI_FILES "%.128s", session);
 	listen_updated(who, all, true);
 }
 
@@ -93,9 +92,9 @@ change_of_reply(const struct account *who, enum msg_id tool, const void *reply, 
 
 	if ((messages[tool].hints & READ_ONLY) != 0)
 		return;
-	tell(who, VIEW_SESSIONS, session);
-	tell(who, VIEW_SNAPSHOTS, text(id, reply, "snapshot_id"));
-	tell(who, VIEW_AUDIT, text(id, reply, "execution_id"));
+	tell(who, URI_SESSIONS, session);
+	tell(who, URI_SNAPSHOTS, text(id, reply, "snapshot_id"));
+	tell(who, URI_AUDIT, text(id, reply, "execution_id"));
 	if (session != NULL)
 		tell_files(who, id, reply, session);
 	/* One's default session may have been made for it. */
@@ -108,6 +107,6 @@ change_of_call(const struct account *who, enum msg_id tool)
 {
 	if ((messages[tool].hints & READ_ONLY) != 0)
 		return;
-	listen_updated(who, VIEW_LOGS, false);
-	listen_updated(who, VIEW_STATUS, false);
+	listen_updated(who, URI_LOGS, false);
+	listen_updated(who, URI_STATUS, false);
 }

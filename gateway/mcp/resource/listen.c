@@ -138,8 +138,8 @@ listen_updated(const struct account *who, const char *uri, bool below)
 			tell_session(w->client, method, w->uri);
 }
 
-void
-listen_task(const struct account *who, const char *task_id, const json_t *task)
+static void
+tell_task(const struct account *who, const char *task_id, const json_t *task)
 {
 	json_t *wanted;
 	size_t i;
@@ -165,7 +165,7 @@ end(struct pending *p)
 		at = &(*at)->next;
 	*at = l->next;
 	p->origin.client->account->listening -= l->bytes;
-	client_end(p, jsonrpc_result(p->origin.id, era_finish(p->origin.era,
+	client_end(p, jsonrpc_result(p->origin.id, method_end(p->origin.era,
 						       json_pack("{s:{s:O}}", "_meta",
 							   ERA_META "subscriptionId", p->origin.id),
 						       NULL)));
@@ -309,6 +309,7 @@ handle_listen(const struct request *r)
 	json_t *uris = answer == NULL ? read_names(r, "resourceSubscriptions", &answer) : NULL;
 	json_t *tasks = answer == NULL ? read_names(r, "taskIds", &answer) : NULL;
 
+	task_watch(tell_task);
 	keep_own_tasks(r, tasks);
 
 	struct listen *l = make(r, uris, tasks, &answer);
@@ -363,16 +364,17 @@ drop_watches(struct client *client, const char *uri)
 	return found;
 }
 
-void
-listen_welcome(struct client *client)
+static void
+on_closed(struct client *client)
 {
-	add_watch(client, "");
+	drop_watches(client, NULL);
 }
 
 void
-listen_forget(struct client *client)
+listen_welcome(struct client *client)
 {
-	drop_watches(client, NULL);
+	client->closed = on_closed;
+	add_watch(client, "");
 }
 
 json_t *

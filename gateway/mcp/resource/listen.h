@@ -22,10 +22,6 @@ enum {
 void listen_changed(const struct account *, unsigned lists);
 /* The resource changed; below: and whatever is below it. */
 void listen_updated(const struct account *, const char *uri, bool below);
-/* What tasks/get would say of the task now. */
-void listen_task(const struct account *, const char *task_id, const json_t *task);
 
-/* The session of an earlier revision begins: from now on it hears of lists. */
+/* The session of an earlier revision begins: from now on it hears of lists, until it is closed. */
 void listen_welcome(struct client *);
-/* Whatever the session subscribed to. */
-void listen_forget(struct client *);
