@@ -21,6 +21,7 @@
 #include "executor/session/artifact.h"
 #include "executor/session/ledger.h"
 #include "executor/session/resume.h"
+#include "executor/session/share.h"
 #include "executor/session/sign.h"
 #include "executor/session/snapshot/snapshot.h"
 #include "executor/tools/info.h"
@@ -89,6 +90,7 @@ stop(void)
 	if (!resume_keeps())
 		session_end_all();
 	own_limits_forget();
+	share_forget();
 	builder_stop();
 }
 

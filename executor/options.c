@@ -7,7 +7,9 @@
  */
 #include "executor/options.h"
 
+#include "executor/builder/limits/memory.h"
 #include "executor/run/policy.h"
+#include "executor/session/share.h"
 
 #include "common/base/auto.h"
 #include "common/base/log.h"
@@ -46,6 +48,16 @@ all_workspaces_mb(void)
 {
 	uint64_t bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 	uint64_t most = bytes / 4 * 3 / LIMITS_MIB, least = 4 * options.workspace_mb;
+
+	return most > least ? most : least;
+}
+
+/* Likewise of boxes: the builder's bound, or what this daemon's own cgroups leave. */
+static uint64_t
+all_memory_mb(void)
+{
+	uint64_t most = memory_most() / 4 * 3 / LIMITS_MIB;
+	uint64_t least = 4 * share_of_box(&options.limits) / LIMITS_MIB;
 
 	return most > least ? most : least;
 }
@@ -99,6 +111,18 @@ check_pairs(struct err *e)
 			pairs[i].name, *pairs[i].value, pairs[i].cap_name, *pairs[i].cap, e) < 0)
 			return -1;
 	return 0;
+}
+
+/* Else each call without limits would be refused. */
+static int
+check_memory(struct err *e)
+{
+	uint64_t box = share_of_box(&options.limits) / LIMITS_MIB,
+		 each = options.all_memory_mb_each;
+
+	return check_pair("memory_mb, tmp_bytes and workspace_mb together", box,
+	    each != 0 ? "all_memory_mb_each" : "half of all_memory_mb",
+	    each != 0 ? each : options.all_memory_mb / 2, e);
 }
 
 static void
@@ -168,6 +192,10 @@ options_check(struct err *e)
 	if (check_pairs(e) < 0 || limits_ask_memory(limits, "memory_limit", memory, e) < 0 ||
 	    limits_ask(limits, "default as ", &cores, e) < 0 ||
 	    limits_ask_seconds(limits, "default_timeout", options.default_timeout, e) < 0)
+		return -1;
+	if (options.all_memory_mb == 0)
+		options.all_memory_mb = all_memory_mb();
+	if (check_memory(e) < 0)
 		return -1;
 	return check_imports(e) < 0 ? -1
 	                            : policy_check_profile(options.profile, language_python, e);

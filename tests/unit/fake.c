@@ -4,6 +4,7 @@
 
 #include "executor/options.h"
 #include "executor/runtime.h"
+#include "executor/session/share.h"
 
 #include "common/base/auto.h"
 #include "common/base/fdio.h"
@@ -39,6 +40,7 @@ fake_reset(void)
 	memset(&fake, 0, sizeof fake);
 	fake.now_ms = 1000000;
 	memset(timers, 0, sizeof timers);
+	share_forget();
 }
 
 int
