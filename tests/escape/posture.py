@@ -197,7 +197,7 @@ def fails(wanted, call, *words):
     except OSError as error: return error.errno == wanted
     return False
 def is_read_only(path): return bool(os.statvfs(path).f_flag & os.ST_RDONLY)
-null = os.open("/dev/null", os.O_RDWR)
+zero = os.open("/dev/zero", os.O_RDWR)
 found = {{name: os.readlink("/proc/self/ns/" + short) != host[short] for name, short in [("mount namespace", "mnt"), ("pid namespace", "pid"),
     ("network namespace", "net"), ("ipc namespace", "ipc"), ("uts namespace", "uts"), ("user namespace", "user"), ("cgroup namespace", "cgroup")]}}
 found.update({{
@@ -210,7 +210,7 @@ found.update({{
     "no capabilities": all(int(status["Cap" + which], 16) == 0 for which in ("Inh", "Prm", "Eff", "Bnd", "Amb")),
     "no_new_privs": status["NoNewPrivs"] == "1",
     "not dumpable": os.stat(f"/proc/{{subject}}/environ").st_uid != os.getuid() or subject == os.getpid() and libc.prctl(3, 0, 0, 0, 0) == 0,
-    "landlock": fails(errno.EACCES, fcntl.ioctl, null, termios.TCGETS, bytes(64)),  # a call that its device rule refuses
+    "landlock": fails(errno.EACCES, fcntl.ioctl, zero, termios.TCGETS, bytes(64)),  # a call that its device rule refuses
     "landlock scopes": fails(errno.EPERM, os.kill, 1, 0),
     "seccomp": status["Seccomp"] == "2",
 }})
