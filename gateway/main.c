@@ -46,7 +46,7 @@ static int
 open_stdio(struct err *e)
 {
 	snprintf(principal, sizeof principal, "local:%u", (unsigned)getuid());
-	return stdio_prepare(principal, e);
+	return stdio_prepare(principal, options.namespace[0] != 0 ? options.namespace : NULL, e);
 }
 
 static const struct way {
