@@ -12,7 +12,6 @@
 #include "gateway/mcp/tools.h"
 #include "gateway/options.h"
 #include "gateway/rpc/pieces.h"
-#include "gateway/task/task.h"
 #include "gateway/transport/http/http.h"
 #include "gateway/transport/stdio.h"
 
@@ -87,7 +86,6 @@ open_gateway(struct err *e)
 	if (choose_way(e) < 0 || tools_choose(options.toolsets, e) < 0 || check_lease(e) < 0 ||
 	    sealed_open(options.seal_key, e) < 0)
 		return -1;
-	task_open(daemon_state());
 	return way->open(e);
 }
 
@@ -100,15 +98,12 @@ start_gateway(struct err *e)
 static void
 stop_gateway(void)
 {
-	task_close();
-	task_stop();
 	way->stop();
 }
 
 static size_t
 drain_gateway(void)
 {
-	task_close(); /* it would run longer than anybody waits */
 	return way->drain == NULL ? 0 : way->drain();
 }
 

@@ -291,6 +291,7 @@ prepare_bus(struct err *e)
 	c->max_calls = self.max_calls;
 	c->routes = self.d->routes;
 	c->load = self.d->load;
+	c->replies = self.d->replies;
 	if (bus_prepare(c, e) < 0)
 		return -1;
 	for (size_t i = 0; i < bus_needs()->nfolders; i++)

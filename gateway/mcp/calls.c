@@ -10,7 +10,6 @@
 #include "gateway/mcp/links.h"
 #include "gateway/mcp/logging.h"
 #include "gateway/mcp/progress.h"
-#include "gateway/mcp/resource/change.h"
 #include "gateway/mcp/result.h"
 #include "gateway/options.h"
 #include "gateway/task/task.h"
@@ -27,7 +26,7 @@
 
 enum {
 	RETRY_MS = 250,              /* when a client that is over its bounds may try again */
-	SESSION_HEX = 32,            /* digits at the end of a session's id */
+	ID_HEX = 32,                 /* digits at the end of an id of a session or a task */
 	LEFT_MS = 60000,             /* to end a session that nobody was told of */
 	REPEAT_BYTES = 12 * 1048576, /* arguments kept for a second try */
 };
@@ -39,8 +38,8 @@ struct call_out {
 	enum msg_id tool;
 	enum calls_as as;
 	uint64_t ask, long_timer;
+	struct task_keeping *keeping; /* NULL: no task is being made of it */
 	int64_t begun_ms, due_ms;
-	bool named; /* it names a session */
 	size_t bytes;
 	json_t *arguments; /* for a second try; NULL: there is none */
 	char trace[56];
@@ -63,19 +62,18 @@ text_field(enum msg_id tool, const char *request, const char *name)
 }
 
 bool
-calls_instance(const char *session, char *instance, size_t size)
+calls_instance(const char *prefix, const char *id, char *instance, size_t size)
 {
-	static const char prefix[] = "sess_";
-	size_t start = sizeof prefix - 1, n = session == NULL ? 0 : strlen(session);
+	size_t start = strlen(prefix), n = id == NULL ? 0 : strlen(id);
 
-	if (n < start + 1 + 1 + SESSION_HEX || strncmp(session, prefix, start) != 0)
+	if (n < start + 1 + 1 + ID_HEX || strncmp(id, prefix, start) != 0)
 		return false;
 
-	size_t end = n - SESSION_HEX - 1;
+	size_t end = n - ID_HEX - 1;
 
-	if (session[end] != '_' || end - start >= size)
+	if (id[end] != '_' || end - start >= size)
 		return false;
-	memcpy(instance, session + start, end - start);
+	memcpy(instance, id + start, end - start);
 	instance[end - start] = '\0';
 	return true;
 }
@@ -108,6 +106,7 @@ settle(struct call_out *call)
 	call->account->count--;
 	call->account->held -= call->bytes;
 	loop_unset(call->long_timer);
+	task_leave(take_ptr(call->keeping));
 	progress_close(&call->progress);
 	json_decref(call->arguments);
 }
@@ -240,7 +239,7 @@ say(struct call_out *call, void *reply)
 		say_rendered(call, render(call, reply));
 }
 
-/* To the client that asked to be told, and to those that listen. */
+/* To the client that asked to be told. */
 static void
 tell(const struct call_out *call, const void *reply, const struct err *e)
 {
@@ -253,9 +252,6 @@ tell(const struct call_out *call, const void *reply, const struct err *e)
 		    json_pack("{s:s, s:s, s:I}", "tool", messages[call->tool].name, "outcome",
 			reply != NULL ? "answered" : err_name(e->code), "ms",
 			(json_int_t)(loop_now_ms() - call->begun_ms)));
-	if (reply != NULL)
-		change_of_reply(call->account, call->tool, reply, call->named);
-	change_of_call(call->account, call->tool);
 }
 
 /* ---- one whose caller has left ---- */
@@ -274,7 +270,7 @@ end_session(const struct call_out *call, const struct session_created *made)
 {
 	struct terminate_session request = { .session_id = made->session_id };
 	char instance[64];
-	bool routed = calls_instance(made->session_id, instance, sizeof instance);
+	bool routed = calls_instance("sess_", made->session_id, instance, sizeof instance);
 	struct err e;
 	const struct ask it = { .to = messages[MSG_terminate_session].server,
 		.instance = routed ? instance : NULL,
@@ -393,7 +389,7 @@ send_request(struct call_out *call, void *request, struct err *e)
 	int64_t left_ms = call->due_ms - loop_now_ms();
 	const char *session = text_field(call->tool, request, "session_id");
 	char instance[64];
-	bool routed = calls_instance(session, instance, sizeof instance);
+	bool routed = calls_instance("sess_", session, instance, sizeof instance);
 	struct ask it = { .to = m->server,
 		.instance = routed ? instance : NULL,
 		.home = !leans_on_nothing(call->tool),
@@ -407,7 +403,6 @@ send_request(struct call_out *call, void *request, struct err *e)
 		.part = call->progress.token != NULL ? on_part : NULL,
 		.done = on_done };
 
-	call->named = session != NULL;
 	call->ask = bus_ask(&it, e);
 	return call->ask == 0 ? -1 : 0;
 }
@@ -486,27 +481,28 @@ cancel_call(struct pending *p)
 		bus_cancel(call->ask);
 }
 
-/* It takes long: whoever asked gets a task, which has the answer in the end. */
+/* The request is the executor's from now on; result NULL: it is not, and goes on here. */
+static void
+on_task(void *self, json_t *result)
+{
+	struct call_out *call = self;
+
+	call->keeping = NULL;
+	if (result == NULL)
+		return;
+	bus_forget(call->ask);
+	finish(call, message_of(&call->pending.origin, result));
+}
+
+/* It takes long: the client gets a task, whose result it fetches later. */
 static void
 on_long(void *self)
 {
 	struct call_out *call = self;
-	struct origin asked, to;
 
 	call->long_timer = 0;
-	if (call->pending.silent || task_new(call->account, &call->pending.origin, &to) == NULL)
-		return;
-	client_hand_over(&call->pending, &asked);
-	progress_close(&call->progress);
-	call->account->count--;
-	call->account->held -= call->bytes;
-	call->account = to.client->account;
-	call->account->count++;
-	call->account->held += call->bytes;
-	client_begin(&call->pending, &to, cancel_call);
-	task_promise(to.client, &asked);
-	json_decref(asked.id);
-	json_decref(to.id);
+	if (!call->pending.silent)
+		call->keeping = task_keep(call->account, call->ask, on_task, call);
 }
 
 json_t *

@@ -6,8 +6,6 @@
  */
 #include "gateway/mcp/sealed.h"
 
-#include "gateway/mcp/spent.h"
-
 #include "common/base/auto.h"
 #include "common/base/fdio.h"
 #include "common/crypto/seal.h"
@@ -27,7 +25,6 @@ enum {
 
 static struct {
 	bool made;
-	int64_t since_ms; /* when that was: nothing is known of what was used before */
 	unsigned char key[KEY];
 } self;
 
@@ -49,7 +46,6 @@ sealed_open(const char *path, struct err *e)
 	if (sodium_init() < 0)
 		return err_set(e, ERR_internal, "libsodium does not start");
 	self.made = true;
-	self.since_ms = clock_ms();
 	if (path[0] == '\0') {
 		randombytes_buf(self.key, sizeof self.key);
 		return 0;
@@ -167,42 +163,27 @@ open_seal(const char *purpose, const struct account *who, const char *text,
 	return NULL;
 }
 
-static json_t *
-value_of(json_t *whole)
+/* A nonce is random for each seal, so that its beginning names it. */
+static void
+note_use(const json_t *whole, const unsigned char nonce[NONCE], struct sealed_use *use)
 {
-	json_t *value = json_incref(json_object_get(whole, "value"));
-
-	json_decref(whole);
-	return value;
+	sodium_bin2hex(use->id, sizeof use->id, nonce, SEALED_ID / 2);
+	use->made_ms = json_integer_value(json_object_get(whole, "made"));
+	use->until_ms = json_integer_value(json_object_get(whole, "until"));
 }
 
 json_t *
-sealed_read(const char *purpose, const struct account *who, const char *text, struct err *e)
+sealed_read(const char *purpose, const struct account *who, const char *text,
+    struct sealed_use *use, struct err *e)
 {
 	unsigned char nonce[NONCE];
-	json_t *whole = open_seal(purpose, who, text, nonce, e);
-
-	return whole == NULL ? NULL : value_of(whole);
-}
-
-json_t *
-sealed_use(const char *purpose, const struct account *who, const char *text, struct err *e)
-{
-	unsigned char nonce[NONCE]; /* random for each seal, so that its beginning names it */
-	json_t *whole = open_seal(purpose, who, text, nonce, e);
+	json_t *whole = open_seal(purpose, who, text, nonce, e), *value;
 
 	if (whole == NULL)
 		return NULL;
-
-	const struct spending use = { who->principal, who->namespace, nonce,
-		json_integer_value(json_object_get(whole, "until")), clock_ms() };
-	bool known = json_integer_value(json_object_get(whole, "made")) >= self.since_ms;
-
-	if (known && spent_note(&use, e) == 0)
-		return value_of(whole);
-	if (!known)
-		err_set(e, ERR_invalid_argument,
-		    "it is from before this server's start, and may have been used; begin anew");
+	if (use != NULL)
+		note_use(whole, nonce, use);
+	value = json_incref(json_object_get(whole, "value"));
 	json_decref(whole);
-	return NULL;
+	return value;
 }

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spent.c - lists by owner, some 3 KB each, freed with the last that has not expired.
+ * consent.c - lists by owner, some 3 KB each, freed with the last use that has not expired.
  *
- * Owners are those whom the transport authenticated; what they spend opened under our key.
+ * The gateway is trusted for what it says of a seal: it opened under the key that gateways share.
  */
-#include "gateway/mcp/spent.h"
+#include "executor/kept/consent.h"
 
 #include "common/base/auto.h"
+#include "common/base/timestamp.h"
 
 #include <sodium.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
 	WHO = crypto_generichash_BYTES_MIN,
+	ID = 32, /* digits */
 };
 
 struct use {
-	unsigned char id[SPENT_ID];
+	char id[ID];
 	int64_t until_ms;
 };
 
@@ -27,23 +28,39 @@ struct owner {
 	unsigned char who[WHO];
 	int64_t void_ms; /* what expires until then is void */
 	size_t count;
-	struct use uses[SPENT_USES];
+	struct use uses[CONSENT_USES];
 };
 
 static struct owner *owners;
 static size_t count;
 
-static void
-name(const struct spending *s, unsigned char who[WHO])
+static int64_t since_ms; /* nothing is known of what was used before */
+
+static int64_t
+clock_ms(void)
 {
-	const char *namespace = s->namespace != NULL ? s->namespace : "";
+	struct timespec now = timestamp_now();
+
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+void
+consent_open(void)
+{
+	since_ms = clock_ms();
+}
+
+static void
+name(const struct call *call, unsigned char who[WHO])
+{
 	crypto_generichash_state h;
 
 	/* Each text with its end, so that none runs into the other. */
 	crypto_generichash_init(&h, NULL, 0, WHO);
 	crypto_generichash_update(
-	    &h, (const unsigned char *)s->principal, strlen(s->principal) + 1);
-	crypto_generichash_update(&h, (const unsigned char *)namespace, strlen(namespace) + 1);
+	    &h, (const unsigned char *)call->principal, strlen(call->principal) + 1);
+	crypto_generichash_update(
+	    &h, (const unsigned char *)call->namespace, strlen(call->namespace) + 1);
 	crypto_generichash_final(&h, who, WHO);
 }
 
@@ -77,15 +94,15 @@ sweep(int64_t now_ms)
 
 /* NULL: none, and there is no room for one more. */
 static struct owner *
-owner_of(const struct spending *s)
+owner_of(const struct call *call)
 {
 	unsigned char who[WHO];
 	struct owner *o = owners;
 
-	name(s, who);
+	name(call, who);
 	while (o != NULL && memcmp(o->who, who, WHO) != 0)
 		o = o->next;
-	if (o != NULL || count >= SPENT_OWNERS)
+	if (o != NULL || count >= CONSENT_OWNERS)
 		return o;
 	o = calloc(1, sizeof *o);
 	if (o == NULL)
@@ -98,10 +115,10 @@ owner_of(const struct spending *s)
 }
 
 static bool
-was_used(const struct owner *o, const unsigned char *id)
+was_used(const struct owner *o, const char *id)
 {
 	for (size_t i = 0; i < o->count; i++)
-		if (memcmp(o->uses[i].id, id, SPENT_ID) == 0)
+		if (memcmp(o->uses[i].id, id, ID) == 0)
 			return true;
 	return false;
 }
@@ -120,28 +137,48 @@ give_up_one(struct owner *o)
 	o->uses[first] = o->uses[--o->count];
 }
 
-int
-spent_note(const struct spending *s, struct err *e)
+static int
+check(const struct owner *o, const struct spend_consent *s, struct err *e)
 {
-	sweep(s->now_ms);
-
-	struct owner *o = owner_of(s);
-
 	if (o == NULL)
 		return err_set(e, ERR_queue_full,
 		    "too many principals use some at this time, so that it cannot be noted that "
 		    "this one is; it was not used, try again in some minutes");
 	if (was_used(o, s->id))
 		return err_set(e, ERR_invalid_argument, "it was used before; begin anew");
-	if (s->until_ms <= o->void_ms)
+	if ((int64_t)s->made_ms < since_ms)
+		return err_set(e, ERR_invalid_argument,
+		    "it is from before this executor's start, and may have been used; begin anew");
+	if ((int64_t)s->until_ms <= o->void_ms)
 		return err_set(e, ERR_invalid_argument,
 		    "%d younger ones were used since, more than are told apart; begin anew",
-		    SPENT_USES);
-	if (o->count == SPENT_USES)
+		    CONSENT_USES);
+	return 0;
+}
+
+static void
+note(struct owner *o, const char *id, int64_t until_ms)
+{
+	if (o->count == CONSENT_USES)
 		give_up_one(o);
-	if (s->until_ms <= o->void_ms)
-		return 0; /* it is void from now on, without a place in the list */
-	o->uses[o->count] = (struct use){ .until_ms = s->until_ms };
-	memcpy(o->uses[o->count++].id, s->id, SPENT_ID);
+	if (until_ms <= o->void_ms)
+		return; /* it is void from now on, without a place in the list */
+	o->uses[o->count] = (struct use){ .until_ms = until_ms };
+	memcpy(o->uses[o->count++].id, id, ID);
+}
+
+int
+consent_on_spend_consent(struct call *call, void *request, struct err *e)
+{
+	const struct spend_consent *ask = request;
+	struct nothing done = { .ok = true };
+	struct owner *o;
+
+	sweep(clock_ms());
+	o = owner_of(call);
+	if (check(o, ask, e) < 0)
+		return -1;
+	note(o, ask->id, (int64_t)ask->until_ms);
+	call_reply(call, &done);
 	return 0;
 }
