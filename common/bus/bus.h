@@ -126,7 +126,7 @@ struct bus_config {
 	 * its endpoints in `run`; "": instance 1. */
 	const char *connect[PEER_COUNT];
 	int64_t connect_wait_ms;
-	size_t max_calls; /* open ones of a connection; of all a daemon's twice as many; 0: 1024 */
+	size_t max_calls; /* open ones of a daemon, over all its connections; 0: 1024 */
 	bool apart;       /* each daemon has a uid of its own, this one uid:gid */
 	uid_t uid;        /* otherwise all have that of this process */
 	gid_t gid;

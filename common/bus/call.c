@@ -6,8 +6,8 @@
  * connection it came by may go before, and then nobody listens to what the handler has to say.
  *
  * A daemon is who its endpoint or its key says, whatever instance it calls itself: so what it has
- * open is counted over all its connections, and those that are gone, too.  That is twice what one
- * may have: many clients' gateways are one daemon, and the busiest is not to stop the others.
+ * open is counted over all its connections, and those that are gone, too: many connections give it
+ * no more than one does.
  */
 #include "common/base/auto.h"
 #include "common/base/log.h"
@@ -16,8 +16,7 @@
 #include <string.h>
 
 enum {
-	CALLER_BYTES = 512 << 20, /* of the open requests of one connection */
-	WHOLE = 2,                /* times that, and max_calls: those of a daemon */
+	PEER_BYTES = 512 << 20, /* of the open requests of a daemon */
 	RETRY_MS = 100,
 };
 
@@ -35,7 +34,9 @@ struct open_call {
 };
 
 static size_t open_calls;
-static struct opened opened[PEER_COUNT];
+static struct {
+	size_t count, bytes;
+} opened[PEER_COUNT];
 
 size_t
 call_count(void)
@@ -52,20 +53,6 @@ of(struct call *call)
 /* ---- life of a call ---- */
 
 static void
-opened_add(struct opened *o, size_t bytes)
-{
-	o->count++;
-	o->bytes += bytes;
-}
-
-static void
-opened_remove(struct opened *o, size_t bytes)
-{
-	o->count--;
-	o->bytes -= bytes;
-}
-
-static void
 detach(struct open_call *c)
 {
 	struct calls *calls = server_calls(c->caller);
@@ -73,7 +60,7 @@ detach(struct open_call *c)
 	*c->link = c->next;
 	if (c->next != NULL)
 		c->next->link = c->link;
-	opened_remove(&calls->opened, c->bytes);
+	calls->count--;
 	c->caller = NULL;
 }
 
@@ -84,7 +71,8 @@ end(struct open_call *c)
 		detach(c);
 	loop_unset(c->timer);
 	message_clear(MSG_envelope, &c->envelope);
-	opened_remove(&opened[c->call.from], c->bytes);
+	opened[c->call.from].count--;
+	opened[c->call.from].bytes -= c->bytes;
 	open_calls--;
 	free(c);
 }
@@ -161,15 +149,16 @@ find_route(struct caller *caller, const struct parcel *p, struct err *e)
 	return NULL;
 }
 
-/* May there be one more of so many bytes, where that many connections' worth may be? */
+/* May there be one more of so many bytes? */
 static int
-check_opened(const struct opened *o, size_t worth, size_t bytes, enum peer peer, struct err *e)
+check_opened(enum peer peer, size_t bytes, struct err *e)
 {
-	if (o->count < worth * bus.config.max_calls &&
-	    (o->count == 0 || o->bytes + bytes <= worth * CALLER_BYTES))
+	size_t count = opened[peer].count, sum = opened[peer].bytes;
+
+	if (count < bus.config.max_calls && (count == 0 || sum + bytes <= PEER_BYTES))
 		return 0;
-	err_set(e, ERR_queue_full, "%zu requests of %s with %zu bytes are open", o->count,
-	    edge_peer_name(peer), o->bytes);
+	err_set(e, ERR_queue_full, "%zu requests of %s with %zu bytes are open", count,
+	    edge_peer_name(peer), sum);
 	e->retry_ms = RETRY_MS;
 	return -1;
 }
@@ -177,16 +166,12 @@ check_opened(const struct opened *o, size_t worth, size_t bytes, enum peer peer,
 static int
 check_room(struct caller *caller, const struct parcel *p, struct err *e)
 {
-	enum peer peer = server_peer(caller);
-
 	if (bus.draining)
 		return err_set(e, ERR_unavailable, "%s is ending", edge_peer_name(bus.config.self));
 	if (find_call(caller, p->envelope.id) != NULL)
 		return err_set(e, ERR_invalid_argument, "id %llu is in use",
 		    (unsigned long long)p->envelope.id);
-	return check_opened(&server_calls(caller)->opened, 1, p->bytes, peer, e) < 0
-	           ? -1
-	           : check_opened(&opened[peer], WHOLE, p->bytes, peer, e);
+	return check_opened(server_peer(caller), p->bytes, e);
 }
 
 static const char *
@@ -221,8 +206,9 @@ new_call(struct caller *caller, enum msg_id message, struct parcel *p)
 	if (c->next != NULL)
 		c->next->link = &c->next;
 	calls->first = c;
-	opened_add(&calls->opened, c->bytes);
-	opened_add(&opened[c->call.from], c->bytes);
+	calls->count++;
+	opened[c->call.from].count++;
+	opened[c->call.from].bytes += c->bytes;
 	open_calls++;
 	if (c->envelope.deadline_ms > 0) {
 		int64_t left = (int64_t)c->envelope.deadline_ms;

@@ -64,7 +64,7 @@ client_load(struct link *l, int by)
 int
 client_send(struct link *l, struct envelope *envelope, struct packed *content)
 {
-	int rc = parcel_send(l->socket, NULL, envelope, content);
+	int rc = parcel_send(&(struct target){ l->socket, NULL, l->to }, envelope, content);
 
 	l->stirred = true;
 	if (rc == 0)

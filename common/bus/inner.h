@@ -84,13 +84,9 @@ void server_fail(struct caller *, uint64_t id, const struct err *why);
 
 struct open_call;
 
-struct opened {
-	size_t count, bytes;
-};
-
 struct calls { /* of one caller */
 	struct open_call *first;
-	struct opened opened;
+	size_t count;
 };
 
 /* 0: the request is under way, or has been answered.  -1: the caller is to be told *e. */

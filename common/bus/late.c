@@ -2,8 +2,9 @@
 /*
  * late.c - what waits for clients that do not read as fast as they ask.
  *
- * Trusts no client to read at all: the bytes that wait for one are bounded, and those for all of
- * them.  Failures are small and fit where replies do not, up to a bound of their own.
+ * Trusts no client to read at all: the bytes that wait for a daemon are bounded, over all its
+ * connections, and those for all of them.  Failures are small and fit where replies do not, up to a
+ * bound of their own.
  */
 #include "common/bus/late.h"
 
@@ -17,21 +18,24 @@ struct late {
 	size_t bytes;
 };
 
-static size_t all_bytes;
+static size_t all_bytes, bytes_of[PEER_COUNT];
 
 static int
-check_room(const struct lates *l, size_t bytes, bool failure, const char *reader, struct err *e)
+check_room(const struct lates *l, size_t bytes, bool failure, struct err *e)
 {
+	const char *reader = edge_peer_name(l->reader);
+	size_t mine = bytes_of[l->reader];
+
 	/* An honest client has no more requests open. */
 	if (l->count >= BUS_MAX_ASKS)
 		return err_set(e, ERR_internal, "%zu answers wait for %s", l->count, reader);
 	if (failure && all_bytes + bytes > PARCEL_UNSENT_BIG)
 		return err_set(e, ERR_internal, "answers of %zu bytes wait for clients", all_bytes);
-	if (!failure && l->bytes + bytes > PARCEL_BYTES)
+	if (!failure && mine + bytes > PARCEL_BYTES)
 		return err_set(e, ERR_limit_exceeded,
 		    "done, but the answer of %zu bytes is lost: %zu bytes wait for %s, at most %d "
 		    "may",
-		    bytes, l->bytes, reader, PARCEL_BYTES);
+		    bytes, mine, reader, PARCEL_BYTES);
 	if (!failure && all_bytes + bytes > PARCEL_UNSENT_BYTES)
 		return err_set(e, ERR_limit_exceeded,
 		    "done, but the answer of %zu bytes is lost: %zu bytes wait for clients, at "
@@ -41,15 +45,15 @@ check_room(const struct lates *l, size_t bytes, bool failure, const char *reader
 }
 
 int
-late_add(struct lates *l, struct answer *a, const char *reader, struct err *e)
+late_add(struct lates *l, struct answer *a, struct err *e)
 {
 	size_t bytes = sizeof(struct late) + parcel_weigh(&a->content);
 
-	if (check_room(l, bytes, a->frame == frame_failure, reader, e) < 0)
+	if (check_room(l, bytes, a->frame == frame_failure, e) < 0)
 		return -1;
 	struct late *new = calloc(1, sizeof *new);
 	if (new == NULL)
-		return err_sys(e, "an answer for %s", reader);
+		return err_sys(e, "an answer for %s", edge_peer_name(l->reader));
 	*new = (struct late){ .answer = *a, .bytes = bytes };
 	a->content = (struct packed){ 0 };
 	if (l->first == NULL)
@@ -57,7 +61,7 @@ late_add(struct lates *l, struct answer *a, const char *reader, struct err *e)
 	*l->last = new;
 	l->last = &new->next;
 	l->count++;
-	l->bytes += bytes;
+	bytes_of[l->reader] += bytes;
 	all_bytes += bytes;
 	return 0;
 }
@@ -75,7 +79,7 @@ late_drop(struct lates *l)
 
 	l->first = first->next;
 	l->count--;
-	l->bytes -= first->bytes;
+	bytes_of[l->reader] -= first->bytes;
 	all_bytes -= first->bytes;
 	packed_clear(&first->answer.content);
 	free(first);

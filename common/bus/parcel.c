@@ -15,7 +15,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static atomic_size_t unsent;
+/* Of bodies and blobs: for each daemon, over all its connections. */
+static atomic_size_t unsent[PEER_COUNT];
 
 void
 parcel_clear(struct parcel *p)
@@ -135,11 +136,16 @@ parcel_decode(struct parcel *p, enum msg_id id, void *msg, struct err *e)
 
 /* ---- sending ---- */
 
+/* What release() is told of a part: its size, and for whom it was. */
+_Static_assert(PEER_COUNT <= 16, "the note has four bits for it");
+
 /* On ZeroMQ's thread, when it has written the part or given it up. */
 static void
-release(void *data, void *size)
+release(void *data, void *note)
 {
-	atomic_fetch_sub(&unsent, (size_t)(uintptr_t)size);
+	uintptr_t size = (uintptr_t)note >> 4, reader = (uintptr_t)note & 15;
+
+	atomic_fetch_sub(&unsent[reader], size);
 	free(data);
 }
 
@@ -157,16 +163,16 @@ send_part(void *socket, zmq_msg_t *part, bool more)
 }
 
 static int
-send_blob(void *socket, struct blob *b, bool more)
+send_blob(const struct target *t, struct blob *b, bool more)
 {
 	zmq_msg_t part;
 	size_t size = b->size;
+	void *note = (void *)((uintptr_t)size << 4 | t->reader);
 
-	atomic_fetch_add(&unsent, size);
-	must(zmq_msg_init_data(&part, take_ptr(b->data), size, release, (void *)(uintptr_t)size) ==
-	     0);
+	atomic_fetch_add(&unsent[t->reader], size);
+	must(zmq_msg_init_data(&part, take_ptr(b->data), size, release, note) == 0);
 	b->size = 0;
-	return send_part(socket, &part, more);
+	return send_part(t->socket, &part, more);
 }
 
 static int
@@ -189,12 +195,18 @@ parcel_weigh(const struct packed *content)
 	return sum;
 }
 
+/* One daemon that does not read is not to keep the answers of others from being sent. */
 static bool
-fits(const struct packed *content)
+fits(const struct packed *content, enum peer reader)
 {
-	size_t sum = parcel_weigh(content), waiting = atomic_load(&unsent);
+	size_t sum = parcel_weigh(content), all = 0, mine = atomic_load(&unsent[reader]);
 
-	return waiting + sum <= (waiting == 0 ? PARCEL_UNSENT_BIG : PARCEL_UNSENT_BYTES);
+	for (enum peer peer = 0; peer < PEER_COUNT; peer++)
+		all += atomic_load(&unsent[peer]);
+	if (sum <= PARCEL_SMALL_BYTES)
+		return mine + sum <= PARCEL_UNSENT_BYTES && all + sum <= PARCEL_UNSENT_BIG;
+	return (mine == 0 || mine + sum <= PARCEL_BYTES) &&
+	       (all == 0 || all + sum <= PARCEL_UNSENT_BYTES);
 }
 
 /*
@@ -203,14 +215,13 @@ fits(const struct packed *content)
  * too.
  */
 int
-parcel_send(
-    void *socket, const struct address *to, struct envelope *envelope, struct packed *content)
+parcel_send(const struct target *t, struct envelope *envelope, struct packed *content)
 {
 	struct packed head = { 0 };
 	bool body = content->body.data != NULL, gone = false;
 	struct err e;
 
-	if (!fits(content)) {
+	if (!fits(content, t->reader)) {
 		errno = ENOBUFS;
 		return -1;
 	}
@@ -218,18 +229,18 @@ parcel_send(
 		errno = EMSGSIZE;
 		return -1;
 	}
-	if (to != NULL && send_address(socket, to) < 0) {
+	if (t->to != NULL && send_address(t->socket, t->to) < 0) {
 		packed_clear(&head);
 		return -1;
 	}
-	gone = send_blob(socket, &head.body, body) < 0;
+	gone = send_blob(t, &head.body, body) < 0;
 	packed_clear(&head);
-	if (gone && to == NULL)
+	if (gone && t->to == NULL)
 		return -1;
 	if (body)
-		gone |= send_blob(socket, &content->body, content->count > 0) < 0;
+		gone |= send_blob(t, &content->body, content->count > 0) < 0;
 	for (size_t i = 0; i < content->count; i++)
-		gone |= send_blob(socket, &content->blobs[i], i + 1 < content->count) < 0;
+		gone |= send_blob(t, &content->blobs[i], i + 1 < content->count) < 0;
 	packed_clear(content);
 	if (gone)
 		errno = EHOSTUNREACH;

@@ -5,6 +5,7 @@
 
 #include "common/base/err.h"
 #include "common/codec/wire.h"
+#include "common/table/edges.h"
 #include "common/table/schema.h"
 
 #include <stdbool.h>
@@ -15,7 +16,7 @@ enum {
 	PARCEL_BYTES = PARCEL_PART_BYTES + WIRE_MAX_BODY,
 	PARCEL_SMALL_BYTES = 1 << 17,    /* more than any message without a blob of its own has */
 	PARCEL_UNSENT_BYTES = 512 << 20, /* waiting in ZeroMQ's queues, of the whole process */
-	PARCEL_UNSENT_BIG = 1 << 30,     /* of the same, where there is nothing but one parcel */
+	PARCEL_UNSENT_BIG = 1 << 30,     /* of the same: small ones find room where others do not */
 };
 
 /* What a ROUTER calls a connection. */
@@ -42,6 +43,13 @@ struct intake {
 	void *self;
 };
 
+/* Where one goes: whose connection it is, and which. */
+struct target {
+	void *socket;
+	const struct address *to; /* NULL: there is only one */
+	enum peer reader;         /* PEER_none: it has not greeted */
+};
+
 /* 1: *p is the caller's to clear.  0: nothing came.  -1: what came is no message of ours and is
  * gone; p->from is set.  But for 0, p->bytes says how much it was. */
 int parcel_receive(const struct intake *, struct parcel *p, struct err *);
@@ -53,6 +61,6 @@ int parcel_decode(struct parcel *, enum msg_id, void *msg, struct err *);
 size_t parcel_weigh(const struct packed *);
 
 /* Takes *content when it returns 0.  -1 with errno: EAGAIN, the connection is full or has just
- * gone; ENOBUFS, too much of this process waits; EHOSTUNREACH, nobody there; EMSGSIZE, the envelope
- * breaks its bounds. */
-int parcel_send(void *socket, const struct address *to, struct envelope *, struct packed *content);
+ * gone; ENOBUFS, too much waits for that daemon or of this process; EHOSTUNREACH, nobody there;
+ * EMSGSIZE, the envelope breaks its bounds. */
+int parcel_send(const struct target *, struct envelope *, struct packed *content);

@@ -81,13 +81,14 @@ server_build(const struct caller *c)
 /* ---- sending ---- */
 
 static int
-transmit(struct server *s, const struct address *to, struct answer *a)
+transmit(struct server *s, enum peer reader, const struct address *to, struct answer *a)
 {
+	const struct target target = { s->socket, to, reader };
 	struct envelope envelope = { .frame = (int)a->frame, .id = a->id };
 
 	envelope.message = a->message == MSG_none ? NULL : (char *)messages[a->message].name;
 	s->stirred = true;
-	return parcel_send(s->socket, to, &envelope, &a->content);
+	return parcel_send(&target, &envelope, &a->content);
 }
 
 /* Why transmit() failed. */
@@ -101,7 +102,7 @@ static void
 send_late(struct caller *c)
 {
 	for (struct answer *a; (a = late_first(&c->late)) != NULL; late_drop(&c->late))
-		if (transmit(c->server, &c->address, a) < 0 && is_full())
+		if (transmit(c->server, c->peer, &c->address, a) < 0 && is_full())
 			return;
 }
 
@@ -131,18 +132,17 @@ failure_of(uint64_t id, const struct err *why)
 static int
 keep_late(struct caller *c, struct answer *a)
 {
-	const char *reader = edge_peer_name(c->peer);
 	struct err e;
 
 	if (late_timer == 0)
 		late_timer = loop_after(LATE_MS, send_all_late, NULL);
-	if (late_add(&c->late, a, reader, &e) == 0)
+	if (late_add(&c->late, a, &e) == 0)
 		return 0;
 	bus_refuse(c->peer, &e);
 	packed_clear(&a->content);
 	if (a->frame != frame_failure) {
 		*a = failure_of(a->id, &e);
-		if (late_add(&c->late, a, reader, &e) == 0)
+		if (late_add(&c->late, a, &e) == 0)
 			return 0;
 		packed_clear(&a->content);
 	}
@@ -159,7 +159,7 @@ server_send(
 	*content = (struct packed){ 0 };
 	if (late_first(&c->late) != NULL)
 		errno = EAGAIN;
-	else if (transmit(c->server, &c->address, &a) == 0)
+	else if (transmit(c->server, c->peer, &c->address, &a) == 0)
 		return 0;
 	if ((frame == frame_reply || frame == frame_failure) && is_full())
 		return keep_late(c, &a);
@@ -184,7 +184,7 @@ refuse(struct server *s, struct caller *c, const struct parcel *p, const struct 
 		return;
 	}
 	struct answer a = failure_of(p->envelope.id, why);
-	if (transmit(s, &p->from, &a) < 0)
+	if (transmit(s, PEER_none, &p->from, &a) < 0)
 		packed_clear(&a.content);
 }
 
@@ -222,7 +222,7 @@ add_caller(struct server *s, const struct address *from, enum peer peer, struct 
 	}
 	c->server = s;
 	c->address = *from;
-	c->peer = peer;
+	c->peer = c->late.reader = peer;
 	c->next = s->callers;
 	s->callers = c;
 	return c;
@@ -245,8 +245,7 @@ static void
 lose_caller(struct caller *c, const char *why)
 {
 	log_info("client is gone", LOG_S("peer", edge_peer_name(c->peer)),
-	    LOG_S("instance", c->instance), LOG_S("why", why),
-	    LOG_N("open", c->calls.opened.count));
+	    LOG_S("instance", c->instance), LOG_S("why", why), LOG_N("open", c->calls.count));
 	bus.counts.lost[c->peer]++;
 	drop_caller(c);
 }
@@ -269,7 +268,7 @@ send_heartbeat(struct caller *c)
 {
 	struct heartbeat load = server_load();
 	struct answer a = { frame_heartbeat, 0, MSG_heartbeat, bus_pack(MSG_heartbeat, &load) };
-	int rc = transmit(c->server, &c->address, &a);
+	int rc = transmit(c->server, c->peer, &c->address, &a);
 	int why = errno;
 	packed_clear(&a.content);
 	errno = why;

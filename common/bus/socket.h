@@ -15,7 +15,8 @@
  * read until it had nothing.
  */
 void *socket_open(void *context, int type, bool *stirred, struct err *);
-/* No part is larger; PARCEL_PART_BYTES where this is not called. */
+/* No part is larger, and so few whole messages wait to be read that these have at most 512 MB in
+ * parts of that size; PARCEL_PART_BYTES where this is not called. */
 int socket_bound_parts(void *socket, size_t bytes, struct err *);
 void socket_close(void *socket);
 int socket_set_int(void *socket, int option, const char *name, int value, struct err *);

@@ -3,7 +3,8 @@
  * artifact.c - files of a workspace, on their way to and from callers.
  *
  * Names, contents and trees are a hostile program's.  They are read by a steward in a box of its
- * own (files.h); here they are data that is counted, compared and handed on.
+ * own (files.h); here they are data that is counted, compared and handed on.  The bytes of files
+ * that are read are reserved first, whatever a gateway asks for at once.
  */
 #include "executor/session/artifact.h"
 
@@ -13,6 +14,7 @@
 
 #include "common/base/auto.h"
 #include "common/base/hash.h"
+#include "common/base/reserve.h"
 #include "common/base/work.h"
 
 #include <inttypes.h>
@@ -117,6 +119,7 @@ struct file_call {
 	struct blob content;
 	uint64_t size, offset;
 	struct files_piece piece;
+	struct reservation reservation; /* for what is read */
 	char digest[HASH_HEX];
 	bool overwrite;
 };
@@ -127,6 +130,7 @@ end_call(struct file_call *f, void *reply, const struct err *e)
 {
 	struct call *call = f->call;
 
+	reserve_release(&f->reservation);
 	session_leave(&f->use);
 	if (reply != NULL)
 		call_reply(call, reply);
@@ -289,15 +293,48 @@ type_told(void *self, const char *type, const struct err *e)
 }
 
 static void
+start_reading(struct reservation *r)
+{
+	struct file_call *f =
+	    (struct file_call *)((char *)r - offsetof(struct file_call, reservation));
+
+	f->call->on_cancel = NULL;
+	files_type(f->workspace, f->path, type_told, f);
+}
+
+/* Nothing is under way for it yet. */
+static void
+cancel_read(struct call *call, enum err_code why)
+{
+	struct file_call *f = call->self;
+	struct err e;
+
+	err_set(&e, why, "it waited for memory to read %s", f->path);
+	end_call(f, NULL, &e);
+}
+
+static void
 read_file(void *self, struct workspace *workspace, const struct err *e)
 {
 	struct file_call *f = self;
 
 	f->workspace = workspace;
-	if (workspace == NULL)
+	if (workspace == NULL) {
 		end_call(f, NULL, e);
-	else
-		files_type(workspace, f->path, type_told, f);
+		return;
+	}
+	f->reservation = (struct reservation){
+		.principal = f->call->principal,
+		.namespace = f->call->namespace,
+		.bytes = f->piece.length > 0 ? f->piece.length : f->piece.limit,
+		.granted = start_reading,
+	};
+	if (reserve_take(&f->reservation)) {
+		start_reading(&f->reservation);
+		return;
+	}
+	f->call->self = f;
+	f->call->on_cancel = cancel_read;
 }
 
 int

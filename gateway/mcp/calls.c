@@ -4,9 +4,14 @@
  *
  * Trusts the bus to end each request once.  Arguments come from a model, replies were checked by
  * the bus.  What is kept for a call is bounded: their number, and the bytes of their messages.
+ *
+ * Large replies are bounded by bytes (reserve.h) until they are text, which the transport bounds.
+ * A read of a file reserves its bytes before it is sent.  Where it is not answered soon, it gives
+ * them back, and its reply needs room when it comes.
  */
 #include "gateway/mcp/calls.h"
 
+#include "gateway/mcp/arguments.h"
 #include "gateway/mcp/links.h"
 #include "gateway/mcp/logging.h"
 #include "gateway/mcp/progress.h"
@@ -17,19 +22,22 @@
 #include "common/base/auto.h"
 #include "common/base/log.h"
 #include "common/base/loop.h"
+#include "common/base/reserve.h"
 #include "common/base/work.h"
 #include "common/bus/bus.h"
 #include "common/codec/jschema.h"
 
-#include <ctype.h>
 #include <string.h>
 
 enum {
 	RETRY_MS = 250,              /* when a client that is over its bounds may try again */
-	ID_HEX = 32,                 /* digits at the end of an id of a session or a task */
 	LEFT_MS = 60000,             /* to end a session that nobody was told of */
 	REPEAT_BYTES = 12 * 1048576, /* arguments kept for a second try */
+	LAPSE_MS = 1000,             /* bytes are reserved so long for a reply that does not come */
 };
+
+/* It may be asked again. */
+static const unsigned repeatable = READ_ONLY | IDEMPOTENT;
 
 struct call_out {
 	struct pending pending;
@@ -41,60 +49,42 @@ struct call_out {
 	struct task_keeping *keeping; /* NULL: no task is being made of it */
 	int64_t begun_ms, due_ms;
 	size_t bytes;
-	json_t *arguments; /* for a second try; NULL: there is none */
+	json_t *arguments; /* for a second try, or the first; NULL: there is none */
+	bool once;         /* for the first only */
+	struct reservation reservation;
+	uint64_t lapse;          /* a timer */
+	struct telling *telling; /* a large reply */
 	char trace[56];
 	/* Of one that was left: nothing above but ask is there any more. */
 	bool left;
 	char *principal, *namespace;
 };
 
-/* ---- what the envelope takes from the arguments ---- */
+/* ---- bytes that are reserved ---- */
 
-static const char *
-text_field(enum msg_id tool, const char *request, const char *name)
-{
-	const struct message *m = &messages[tool];
-
-	for (const struct field *f = m->fields; f < m->fields + m->nfields; f++)
-		if (f->kind == KIND_TEXT && strcmp(f->name, name) == 0)
-			return *(char *const *)(request + f->offset);
-	return NULL;
-}
-
-bool
-calls_instance(const char *prefix, const char *id, char *instance, size_t size)
-{
-	size_t start = strlen(prefix), n = id == NULL ? 0 : strlen(id);
-
-	if (n < start + 1 + 1 + ID_HEX || strncmp(id, prefix, start) != 0)
-		return false;
-
-	size_t end = n - ID_HEX - 1;
-
-	if (id[end] != '_' || end - start >= size)
-		return false;
-	memcpy(instance, id + start, end - start);
-	instance[end - start] = '\0';
-	return true;
-}
-
-/* W3C Trace Context, version 00; anything else starts no trace, as it asks. */
 static void
-read_trace(json_t *meta, char trace[56])
+give_back(void *self)
 {
-	static const char form[] = "00-hhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhh-hhhhhhhhhhhhhhhh-hh";
-	const char *given = json_string_value(json_object_get(meta, "traceparent"));
+	struct call_out *call = self;
 
-	trace[0] = '\0';
-	if (given == NULL || strlen(given) != sizeof form - 1)
-		return;
-	for (size_t i = 0; form[i] != '\0'; i++)
-		if (form[i] == 'h'
-			? !isxdigit((unsigned char)given[i]) || isupper((unsigned char)given[i])
-			: given[i] != form[i])
-			return;
-	if (strspn(given + 3, "0") < 32 && strspn(given + 36, "0") < 16)
-		memcpy(trace, given, sizeof form);
+	reserve_release(&call->reservation);
+	loop_unset(call->lapse);
+	call->lapse = 0;
+}
+
+static struct reservation
+reservation_of(const struct call_out *call, size_t bytes, void (*granted)(struct reservation *))
+{
+	return (struct reservation){ .principal = call->account->principal,
+		.namespace = call->account->namespace,
+		.bytes = bytes,
+		.granted = granted };
+}
+
+static struct call_out *
+holder_of(struct reservation *r)
+{
+	return (struct call_out *)((char *)r - offsetof(struct call_out, reservation));
 }
 
 /* ---- the end of a call ---- */
@@ -105,6 +95,7 @@ settle(struct call_out *call)
 {
 	call->account->count--;
 	call->account->held -= call->bytes;
+	give_back(call);
 	loop_unset(call->long_timer);
 	task_leave(take_ptr(call->keeping));
 	progress_close(&call->progress);
@@ -145,26 +136,6 @@ struct telling {
 	void *reply;
 	struct rendered rendered;
 };
-
-static size_t
-bytes_of(enum msg_id id, const void *msg)
-{
-	const struct message *m = &messages[id];
-	size_t sum = 0;
-
-	for (const struct field *f = m->fields; f < m->fields + m->nfields; f++) {
-		const void *slot = (const char *)msg + f->offset;
-		const struct list *list = slot;
-
-		if (f->kind == KIND_PAGE || f->kind == KIND_BLOB || f->kind == KIND_ANY)
-			sum += ((const struct blob *)slot)->size;
-		if (f->kind == KIND_TEXT && *(char *const *)slot != NULL)
-			sum += strlen(*(char *const *)slot);
-		for (size_t i = 0; f->kind == KIND_LIST && i < list->count; i++)
-			sum += bytes_of(f->of, (char *)list->items + i * messages[f->of].size);
-	}
-	return sum;
-}
 
 static struct rendered
 render(const struct call_out *call, void *reply)
@@ -211,9 +182,15 @@ cancel_nothing(struct pending *unused)
 	(void)unused;
 }
 
+static void
+on_room(struct reservation *r)
+{
+	work_do(&holder_of(r)->telling->work);
+}
+
 /* Takes what is in the reply. */
 static void
-say_later(struct call_out *call, void *reply)
+prepare_telling(struct call_out *call, void *reply)
 {
 	size_t size = messages[messages[call->tool].reply].size;
 	struct telling *t = calloc(1, sizeof *t);
@@ -225,16 +202,54 @@ say_later(struct call_out *call, void *reply)
 	must(t->reply != NULL);
 	memcpy(t->reply, reply, size);
 	memset(reply, 0, size);
+	call->telling = t;
 	call->pending.cancel = cancel_nothing;
 	loop_unset(call->long_timer);
-	work_do(&t->work);
+}
+
+/* A reply that could be asked for again is not worth the memory to wait in. */
+static bool
+refuse_reply(const struct call_out *call, size_t bytes, struct err *e)
+{
+	if ((messages[call->tool].hints & repeatable) != repeatable)
+		return false;
+	err_set(e, ERR_queue_full,
+	    "the answer has %zu bytes, and answers that are being written take %d bytes or nearly; "
+	    "ask again",
+	    bytes, RESERVE_EACH);
+	e->retry_ms = RETRY_MS;
+	return true;
+}
+
+static void
+say_later(struct call_out *call, void *reply, size_t bytes)
+{
+	bool held = call->reservation.state == RESERVE_HELD && bytes <= call->reservation.bytes;
+	struct err e;
+
+	loop_unset(call->lapse);
+	call->lapse = 0;
+	if (!held) {
+		reserve_release(&call->reservation);
+		call->reservation = reservation_of(call, bytes, on_room);
+		held = reserve_try(&call->reservation);
+	}
+	if (!held && refuse_reply(call, bytes, &e)) {
+		finish(call, say_error(&call->pending.origin, call, &e));
+		return;
+	}
+	prepare_telling(call, reply);
+	if (held || reserve_take(&call->reservation))
+		work_do(&call->telling->work);
 }
 
 static void
 say(struct call_out *call, void *reply)
 {
-	if (bytes_of(messages[call->tool].reply, reply) > WORK_BYTES)
-		say_later(call, reply);
+	size_t bytes = arguments_bytes(messages[call->tool].reply, reply);
+
+	if (bytes > WORK_BYTES)
+		say_later(call, reply, bytes);
 	else
 		say_rendered(call, render(call, reply));
 }
@@ -270,7 +285,7 @@ end_session(const struct call_out *call, const struct session_created *made)
 {
 	struct terminate_session request = { .session_id = made->session_id };
 	char instance[64];
-	bool routed = calls_instance("sess_", made->session_id, instance, sizeof instance);
+	bool routed = arguments_instance("sess_", made->session_id, instance, sizeof instance);
 	struct err e;
 	const struct ask it = { .to = messages[MSG_terminate_session].server,
 		.instance = routed ? instance : NULL,
@@ -387,9 +402,9 @@ send_request(struct call_out *call, void *request, struct err *e)
 {
 	const struct message *m = &messages[call->tool];
 	int64_t left_ms = call->due_ms - loop_now_ms();
-	const char *session = text_field(call->tool, request, "session_id");
+	const char *session = arguments_text(call->tool, request, "session_id");
 	char instance[64];
-	bool routed = calls_instance("sess_", session, instance, sizeof instance);
+	bool routed = arguments_instance("sess_", session, instance, sizeof instance);
 	struct ask it = { .to = m->server,
 		.instance = routed ? instance : NULL,
 		.home = !leans_on_nothing(call->tool),
@@ -424,6 +439,44 @@ ask(struct call_out *call, json_t *arguments, struct err *e)
 }
 
 static int
+ask_for_file(struct call_out *call, json_t *arguments, struct err *e)
+{
+	call->lapse = loop_after(LAPSE_MS, give_back, call);
+	return ask(call, arguments, e);
+}
+
+static void
+on_reserved(struct reservation *reservation)
+{
+	struct call_out *call = holder_of(reservation);
+	json_t *arguments = json_incref(call->arguments);
+	struct err e;
+
+	if (call->once)
+		json_decref(take_ptr(call->arguments));
+	if (ask_for_file(call, arguments, &e) < 0)
+		on_done(call, NULL, &e);
+	json_decref(arguments);
+}
+
+/* Sends it, now or when its bytes are reserved. */
+static int
+ask_in_turn(struct call_out *call, json_t *arguments, struct err *e)
+{
+	size_t bytes = arguments_file_bytes(call->tool, arguments);
+
+	if (bytes == 0)
+		return ask(call, arguments, e);
+	call->reservation = reservation_of(call, bytes, on_reserved);
+	if (reserve_take(&call->reservation))
+		return ask_for_file(call, arguments, e);
+	call->once = call->arguments == NULL;
+	if (call->once)
+		call->arguments = json_incref(arguments);
+	return 0;
+}
+
+static int
 admit(const struct call_in *in, struct err *e)
 {
 	const struct account *account = in->origin.client->account;
@@ -445,7 +498,6 @@ admit(const struct call_in *in, struct err *e)
 static struct call_out *
 make_call(const struct call_in *in, struct err *e)
 {
-	const unsigned repeatable = READ_ONLY | IDEMPOTENT;
 	struct account *account = in->origin.client->account;
 	struct call_out *call = calloc(1, sizeof *call);
 
@@ -459,7 +511,7 @@ make_call(const struct call_in *in, struct err *e)
 		.begun_ms = loop_now_ms(),
 		.due_ms = loop_now_ms() + (int64_t)options.call_timeout_ms,
 		.bytes = in->bytes };
-	read_trace(in->meta, call->trace);
+	arguments_trace(in->meta, call->trace);
 	progress_open(
 	    &call->progress, &call->pending.origin, json_object_get(in->meta, "progressToken"));
 	/* Only where it was there to be lost: one that never came has been waited for already. */
@@ -476,6 +528,14 @@ cancel_call(struct pending *p)
 {
 	struct call_out *call = (struct call_out *)p;
 
+	if (call->reservation.state == RESERVE_WAITS) { /* it was not asked yet */
+		struct err e;
+
+		err_set(&e, ERR_cancelled, "%s was cancelled", messages[call->tool].name);
+		json_decref(take_ptr(call->arguments));
+		on_done(call, NULL, &e);
+		return;
+	}
 	/* What it makes is there as soon as it is asked for, and a cancel comes too late. */
 	if (call->tool != MSG_create_session || !leave(call))
 		bus_cancel(call->ask);
@@ -517,7 +577,7 @@ calls_begin(const struct call_in *in)
 	whole.arguments = arguments;
 
 	struct call_out *call = admit(in, &e) < 0 ? NULL : make_call(&whole, &e);
-	int failed = call == NULL ? -1 : ask(call, arguments, &e);
+	int failed = call == NULL ? -1 : ask_in_turn(call, arguments, &e);
 
 	if (call != NULL && failed < 0) {
 		settle(call);

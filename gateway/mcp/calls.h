@@ -26,7 +26,5 @@ struct call_in {
 	bool task; /* may go on as a task when it takes long, see task/task.h */
 };
 
-/* Which executor has what that id names: "<prefix><instance>_<32 digits>"; false: none is named. */
-bool calls_instance(const char *prefix, const char *id, char *instance, size_t size);
 /* The answer where there is one already, or NULL: it is pending. */
 json_t *calls_begin(const struct call_in *);

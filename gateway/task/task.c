@@ -7,14 +7,13 @@
  */
 #include "gateway/task/task.h"
 
+#include "gateway/mcp/arguments.h"
 #include "gateway/mcp/extra.h"
 #include "gateway/mcp/handlers.h"
 #include "gateway/mcp/inquire.h"
 #include "gateway/mcp/resource/listen.h"
-#include "gateway/task/report.h"
-
-#include "gateway/mcp/calls.h"
 #include "gateway/mcp/result.h"
+#include "gateway/task/report.h"
 
 #include "common/base/auto.h"
 #include "common/bus/bus.h"
@@ -39,7 +38,7 @@ ask(const struct account *who, enum msg_id message, const char *id, struct ask m
 	struct get_task request = { .task_id = (char *)(uintptr_t)id };
 
 	_Static_assert(sizeof request == sizeof(struct cancel_task), "both have an id only");
-	if (!calls_instance("task_", id, instance, sizeof instance)) {
+	if (!arguments_instance("task_", id, instance, sizeof instance)) {
 		err_set(e, ERR_not_found, "this is no id of a task");
 		return 0;
 	}
@@ -166,7 +165,7 @@ inquire_about(const struct request *r, enum msg_id message, const char *id)
 	char instance[65];
 	struct get_task request = { .task_id = (char *)(uintptr_t)id };
 
-	if (!calls_instance("task_", id, instance, sizeof instance))
+	if (!arguments_instance("task_", id, instance, sizeof instance))
 		return say_absent(r);
 	return inquire(r,
 	    (struct ask){ .to = PEER_executor,

@@ -113,6 +113,14 @@ do_heap(struct call *call)
 	call_reply(call, &reply);
 }
 
+/* Its loop, that is; ZeroMQ's thread goes on. */
+static void
+do_busy(struct call *call)
+{
+	sleep(PEER_BUSY_S);
+	reply_text(call, "done");
+}
+
 static void
 do_drain(struct call *call)
 {
@@ -172,6 +180,7 @@ static const struct {
 	{ "drain", do_drain },
 	{ "stop", do_stop },
 	{ "finish", do_finish },
+	{ "busy", do_busy },
 };
 
 static int

@@ -12,6 +12,7 @@
 
 enum {
 	PEER_HEAP = 200 << 20, /* two of them are more than may wait for one connection */
+	PEER_BUSY_S = 3,
 };
 
 struct peer_options {
@@ -53,9 +54,9 @@ struct outcome {
  * Asks snapshotd to do something.  "echo": the reply is principal, namespace and trace; "counts":
  * struct bus_counts; "instance"; "fault": an internal error, anything unknown a corrupt snapshot;
  * "stream": two parts, then a reply; "hang": nothing until on_cancel(), which is noted; "heap":
- * PEER_HEAP bytes; "drain": echo, and from then on no more; "adopt ID": that request is adopted,
- * and its outcome noted, file_exists for a reply; "stop", "finish": the adopted one is stopped or
- * replied to.
+ * PEER_HEAP bytes; "drain": echo, and from then on no more; "busy": an answer after PEER_BUSY_S, in
+ * which nothing is read; "adopt ID": that request is adopted, and its outcome noted, file_exists
+ * for a reply; "stop", "finish": the adopted one is stopped or replied to.
  */
 void peer_ask(struct outcome *, const char *what, const char *instance, int64_t timeout_ms);
 /* The same of the one that is the principal's home. */

@@ -87,7 +87,8 @@ raw_send(struct envelope envelope, enum msg_id message, void *msg)
 
 	if (message != MSG_none)
 		assert_int_equal(wire_encode(message, msg, &content, &e), 0);
-	assert_int_equal(parcel_send(raw_peer, NULL, &envelope, &content), 0);
+	assert_int_equal(
+	    parcel_send(&(struct target){ .socket = raw_peer }, &envelope, &content), 0);
 }
 
 /* The ordinary client is not to be silent meanwhile. */
@@ -237,7 +238,8 @@ raw_reply(const struct address *to, struct envelope envelope, enum msg_id messag
 	struct err e;
 
 	assert_int_equal(wire_encode(message, msg, &content, &e), 0);
-	assert_int_equal(parcel_send(raw_peer, to, &envelope, &content), 0);
+	assert_int_equal(
+	    parcel_send(&(struct target){ .socket = raw_peer, .to = to }, &envelope, &content), 0);
 	peer_run(50);
 }
 

@@ -16,11 +16,13 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 enum {
+	HEAPS = 5,        /* more than are on the way and wait, together */
 	REFUSALS = 12000, /* more than any number of answers that wait */
 	BEAT_MS = 500,
 	WAITS = 1000,
@@ -32,15 +34,14 @@ static void *others[2]; /* raw peers that an attack left aside */
 
 static bool congested; /* no connection takes a request */
 
-int __real_parcel_send(void *, const struct address *, struct envelope *, struct packed *);
-int __wrap_parcel_send(void *, const struct address *, struct envelope *, struct packed *);
+int __real_parcel_send(const struct target *, struct envelope *, struct packed *);
+int __wrap_parcel_send(const struct target *, struct envelope *, struct packed *);
 
 int
-__wrap_parcel_send(
-    void *socket, const struct address *to, struct envelope *envelope, struct packed *content)
+__wrap_parcel_send(const struct target *target, struct envelope *envelope, struct packed *content)
 {
 	if (!congested || envelope->frame != frame_request)
-		return __real_parcel_send(socket, to, envelope, content);
+		return __real_parcel_send(target, envelope, content);
 	errno = EAGAIN;
 	return -1;
 }
@@ -74,8 +75,8 @@ beat_all(void *self)
 	loop_after(BEAT_MS, beat_all, self);
 }
 
-/* Two of them wait in ZeroMQ's queue, which then takes no more; a third for that.  Until one
- * was refused: another connection's requests may come first otherwise. */
+/* One of them waits in ZeroMQ's queue, which then takes no more; another for that.  Until one was
+ * refused: another connection's requests may come first otherwise. */
 static void
 ask_for_heaps(void)
 {
@@ -83,9 +84,9 @@ ask_for_heaps(void)
 
 	raw_slow_client();
 	raw_hello("executor", MSG_none);
-	for (uint64_t id = 1; id <= 4; id++)
+	for (uint64_t id = 1; id <= HEAPS; id++)
 		raw_get(id, "heap");
-	raw_get(5, "echo");
+	raw_get(HEAPS + 1, "echo");
 	for (int i = 0; i < WAITS && peer_counts().refused == refused; i++)
 		peer_run(WAIT_MS);
 	assert_true(peer_counts().refused > refused);
@@ -99,30 +100,29 @@ answers_that_wait_are_bounded(void **state)
 	beat_all(NULL);
 	ask_for_heaps();
 	assert_true(peer_try("echo").replied);
-	for (uint64_t id = 1; id <= 3; id++)
+	for (uint64_t id = 1; id <= 2; id++)
 		assert_true(raw_replied(id));
-	raw_expect_failure(4, ERR_limit_exceeded, "wait for executor");
-	assert_true(raw_replied(5)); /* which is small */
+	raw_expect_failure(HEAPS, ERR_limit_exceeded, "wait for executor");
+	assert_true(raw_replied(HEAPS + 1)); /* which is small */
 	assert_int_equal(peer_counts().lost[PEER_executor], 0);
 }
 
-/* Each has room, all of them have not. */
+/* What waits for one connection leaves no room for another of the same daemon: no large answer
+ * comes by that, small ones do. */
 static void
-answers_of_all_that_wait_are_bounded(void **state)
+answers_for_a_daemon_are_bounded(void **state)
 {
 	(void)state;
 	pair();
 	beat_all(NULL);
-	for (size_t i = 0; i < COUNT(others); i++) {
-		ask_for_heaps();
-		assert_true(peer_try("echo").replied);
-		others[i] = take_ptr(raw_peer);
-	}
+	ask_for_heaps();
+	assert_true(peer_try("echo").replied);
+	others[0] = take_ptr(raw_peer);
 	raw_slow_client();
 	raw_hello("executor", MSG_none);
 	raw_get(1, "heap");
 	raw_get(2, "echo");
-	raw_expect_failure(1, ERR_limit_exceeded, "wait for clients");
+	raw_expect_failure(1, ERR_limit_exceeded, "wait for executor");
 	assert_true(raw_replied(2));
 }
 
@@ -207,14 +207,15 @@ open_requests_of_a_daemon_are_bounded(void **state)
 	for (size_t i = 0; i < COUNT(others); i++) {
 		raw_client();
 		raw_hello("executor", MSG_none);
-		for (uint64_t id = 1; id <= 3; id++)
-			raw_get(id, "hang");
+		for (uint64_t id = 1; id <= 2; id++)
+			raw_get(id, i == 0 ? "hang" : "echo");
+		raw_get(3, "echo");
 		raw_expect_failure(3, ERR_queue_full, "2 requests of executor");
 		others[i] = take_ptr(raw_peer);
 	}
 	o = peer_try("echo");
 	assert_int_equal(o.e.code, ERR_queue_full);
-	assert_non_null(strstr(o.e.text, "4 requests of executor"));
+	assert_non_null(strstr(o.e.text, "2 requests of executor"));
 	assert_true(o.e.retry_ms > 0);
 	zmq_close(take_ptr(others[0])); /* what it had open ends with it */
 	assert_int_equal(peer_note(3000), ERR_unavailable);
@@ -240,6 +241,66 @@ request_for_a_full_connection_is_told_so(void **state)
 	assert_non_null(strstr(o.e.text, "waited 300 ms: snapshotd takes no more"));
 	assert_true(o.e.retry_ms > 0);
 	assert_true(peer_try("echo").replied);
+}
+
+/* ---- what has come and is not read ---- */
+
+enum {
+	PUTS = 60,
+	PUT_BYTES = 4 << 20,
+	MOST_KB = 100 << 10, /* 2 or 3 such messages and the process; all of them are 240 MB */
+};
+
+static long
+peak_kb(pid_t pid)
+{
+	char path[64], line[128];
+	long kb = 0;
+
+	snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+
+	FILE *f = fopen(path, "re");
+
+	assert_non_null(f);
+	while (fgets(line, sizeof line, f) != NULL)
+		sscanf(line, "VmHWM: %ld", &kb);
+	fclose(f);
+	assert_true(kb > 0);
+	return kb;
+}
+
+static void
+put(uint64_t id)
+{
+	static char digest[] = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+	uint8_t *bytes = calloc(1, PUT_BYTES);
+	struct snapshot_put put = { .sha256 = digest, .content = { bytes, PUT_BYTES } };
+	struct envelope envelope = {
+		.frame = frame_request, .id = id, .message = (char *)"snapshot_put"
+	};
+
+	assert_non_null(bytes);
+	for (size_t i = 0; i < PUT_BYTES; i += 4096)
+		bytes[i] = (uint8_t)(i >> 12); /* as on_put() checks */
+	raw_send(envelope, MSG_snapshot_put, &put);
+}
+
+/* A server that is busy does not take what a peer sends meanwhile; when it reads, all of it comes.
+ */
+static void
+messages_that_are_not_read_are_bounded(void **state)
+{
+	(void)state;
+	pid_t server = peer_serve(&plain);
+
+	peer_client(&plain);
+	raw_client();
+	raw_hello("executor", MSG_none);
+	raw_get(1, "busy");
+	for (uint64_t id = 2; id <= PUTS; id++)
+		put(id);
+	assert_true(raw_replied(PUTS));
+	assert_in_range(peak_kb(server), 1, MOST_KB);
 }
 
 /* ---- what is handled at once ---- */
@@ -275,12 +336,13 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		room_test(answers_that_wait_are_bounded),
-		room_test(answers_of_all_that_wait_are_bounded),
+		room_test(answers_for_a_daemon_are_bounded),
 		room_test(no_refusal_is_lost),
 		room_test(who_reads_no_refusals_is_cut_off),
 		room_test(requests_that_wait_are_bounded),
 		room_test(open_requests_of_a_daemon_are_bounded),
 		room_test(request_for_a_full_connection_is_told_so),
+		room_test(messages_that_are_not_read_are_bounded),
 		room_test(messages_that_take_long_let_others_go_on),
 	};
 

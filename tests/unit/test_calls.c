@@ -386,6 +386,98 @@ answers_what_the_bus_refuses(void **state)
 	assert_int_equal(dialog.account.count, 0);
 }
 
+/* ---- large replies ---- */
+
+static void
+on_time_up(void *self)
+{
+	(void)self;
+	loop_stop();
+}
+
+static void
+run_ms(int64_t ms)
+{
+	struct err e;
+
+	loop_after(ms, on_time_up, NULL);
+	assert_int_equal(loop_run(&e), 0);
+}
+
+#define READ(id) \
+	REQUEST(id, "tools/call", \
+	    "\"name\":\"sandbox_read_artifact\",\"arguments\":{\"path\":\"f\"}," META)
+
+/* The second is asked for when the first has ended; what is cancelled meanwhile never is. */
+static void
+reads_files_in_turn(void **state)
+{
+	struct err e;
+
+	(void)state;
+	assert_int_equal(loop_open(&e), 0);
+	dialog_say(READ("1"));
+	assert_int_equal(dialog.bus.asked, 1);
+	dialog_say(READ("2"));
+	assert_int_equal(dialog.bus.asked, 1);
+	dialog_say("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
+		   "\"params\":{\"requestId\":2," META "}}");
+	assert_int_equal(dialog.account.count, 1);
+	dialog_say(READ("3"));
+	dialog_fail_call(ERR_not_found, "no file");
+	assert_int_equal(dialog.bus.asked, 1);
+	run_ms(20);
+	assert_int_equal(dialog.bus.asked, 2);
+	dialog_fail_call(ERR_not_found, "no file");
+	assert_int_equal(dialog.nsaid, 2);
+	assert_int_equal(dialog.account.count, 0);
+	assert_int_equal(dialog.account.held, 0);
+	loop_close();
+}
+
+static void
+reply_with_a_file(struct ask ask, size_t size)
+{
+	struct artifact_content reply = { .session_id = strdup("s"),
+		.path = strdup("f"),
+		.mime_type = strdup("text/plain"),
+		.sha256 = strdup("0"),
+		.content_base64 = { calloc(1, size), size } };
+
+	ask.done(ask.self, &reply, NULL);
+	message_clear(MSG_artifact_content, &reply);
+}
+
+/* A read that hangs keeps nobody waiting; its reply has to find room when it comes. */
+static void
+reads_that_hang_keep_no_memory(void **state)
+{
+	const size_t half = 40 << 20;
+	struct ask first, second;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(loop_open(&e), 0);
+	dialog_say(READ("1"));
+	first = dialog.bus.ask;
+	dialog_say(READ("2"));
+	run_ms(1100);
+	assert_int_equal(dialog.bus.asked, 2);
+	second = dialog.bus.ask;
+	run_ms(1100);
+	reply_with_a_file(first, half);
+	assert_int_equal(dialog.nsaid, 0); /* a thread makes it text */
+	reply_with_a_file(second, half);
+	assert_int_equal(dialog.nsaid, 1);
+	assert_non_null(
+	    strstr(json_string_value(dialog_at("result.content.0.text")), "queue_full"));
+	work_close();
+	assert_int_equal(dialog.nsaid, 2);
+	assert_true(json_is_false(dialog_at("result.isError")));
+	assert_int_equal(dialog.account.count, 0);
+	loop_close();
+}
+
 /* ---- progress ---- */
 
 static void
@@ -396,13 +488,6 @@ send_part(double progress, const char *text)
 		.progress = progress };
 
 	dialog.bus.ask.part(dialog.bus.ask.self, &part);
-}
-
-static void
-on_time_up(void *self)
-{
-	(void)self;
-	loop_stop();
 }
 
 static void
@@ -467,6 +552,8 @@ main(void)
 		CASE(cancels_in_silence),
 		CASE(ends_a_session_that_nobody_waits_for),
 		CASE(bounds_calls),
+		CASE(reads_files_in_turn),
+		CASE(reads_that_hang_keep_no_memory),
 		CASE(bounds_what_calls_hold),
 		CASE(answers_what_the_bus_refuses),
 		CASE(progress_grows_and_is_joined),

@@ -10,7 +10,7 @@
 #include "gateway/transport/http/files.h"
 
 #include "gateway/auth/auth.h"
-#include "gateway/mcp/calls.h"
+#include "gateway/mcp/arguments.h"
 #include "gateway/mcp/links.h"
 #include "gateway/options.h"
 #include "gateway/transport/account.h"
@@ -320,7 +320,7 @@ ask_piece(struct download *d, size_t size)
 	struct sandbox_read_artifact request = {
 		.path = d->path, .session_id = d->session, .offset = d->at, .length = size
 	};
-	bool routed = calls_instance("sess_", d->session, instance, sizeof instance);
+	bool routed = arguments_instance("sess_", d->session, instance, sizeof instance);
 	struct err e;
 	struct ask it = { .to = messages[MSG_sandbox_read_artifact].server,
 		.instance = routed ? instance : NULL,

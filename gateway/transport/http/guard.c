@@ -72,6 +72,7 @@ guard_busy(struct http_request *r)
 struct head {
 	int lengths, codings, hosts;
 	const char *coding;
+	const char *end; /* of the value before, in the library's buffer */
 	bool odd; /* what is no name or value; with a blank behind it a name is one to who trims */
 };
 
@@ -92,13 +93,27 @@ has_control(const char *value)
 	return *value != '\0';
 }
 
+/*
+ * libmicrohttpd 0.9.75 measures a value by strlen(), also for MHD_get_connection_values_n(): of
+ * "41\0" "9" it reads 41.  It parses in place and writes zero bytes over the end of each line, so
+ * more than the two of a line's end between a value and what follows means that a zero byte was
+ * sent, or that a value was continued on the next line, which RFC 9112 (5.2) refuses as well.
+ */
+static bool
+is_cut(const char *end, const char *next, ptrdiff_t most)
+{
+	return next <= end || next - end > most;
+}
+
 static enum MHD_Result
 look_at(void *self, enum MHD_ValueKind kind, const char *name, const char *value)
 {
 	struct head *head = self;
 
 	(void)kind;
-	head->odd |= !is_token(name) || has_control(value);
+	head->odd |= !is_token(name) || is_cut(head->end, name, 2);
+	head->odd |= value != NULL && has_control(value);
+	head->end = value != NULL ? value + strlen(value) : name + strlen(name);
 	head->lengths += strcasecmp(name, "Content-Length") == 0;
 	head->hosts += strcasecmp(name, "Host") == 0;
 	if (strcasecmp(name, "Transfer-Encoding") == 0) {
@@ -123,12 +138,16 @@ ambiguity(const struct head *head, bool old)
 }
 
 bool
-guard_frames(struct http_request *r, const char *version)
+guard_frames(struct http_request *r, const char *method, const char *version)
 {
 	static const struct header closing[] = { { "Connection", "close" }, { 0 } };
-	struct head head = { 0 };
+	const union MHD_ConnectionInfo *size =
+	    MHD_get_connection_info(r->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+	struct head head = { .end = version + strlen(version) };
 
 	MHD_get_connection_values(r->connection, MHD_HEADER_KIND, look_at, &head);
+	/* The method is the first thing in the buffer, the empty line the last. */
+	head.odd |= size == NULL || is_cut(head.end, method + size->header_size, 4);
 
 	const char *wrong = ambiguity(&head, strcmp(version, "HTTP/1.0") == 0);
 

@@ -14,8 +14,8 @@
 /* Before the jail: are the settings such that this may be served at all? */
 int guard_open(struct err *);
 /* Before all else: is it clear where a request of that version ends?  Otherwise it has replied, and
- * what comes behind is not read. */
-bool guard_frames(struct http_request *, const char *version);
+ * what comes behind is not read.  Both texts as the library gave them, which are in its buffer. */
+bool guard_frames(struct http_request *, const char *method, const char *version);
 /* At a request's head: fills in its account, or replies. */
 void guard_request(struct http_request *);
 /* Once its account is known: may that have one more connection?  Otherwise it has replied. */

@@ -119,7 +119,7 @@ begin(struct MHD_Connection *connection, const char *path, const char *method, c
 	r->peer->bytes = 0;
 	r->peer->looked = false;
 	web_counts.requests++;
-	if (guard_frames(r, version) && find_route(r, request_path(path), method))
+	if (guard_frames(r, method, version) && find_route(r, request_path(path), method))
 		guard_request(r);
 	return r;
 }

@@ -49,7 +49,9 @@ send_known(bool routed)
 	struct address from = { .size = 2, .bytes = "me" };
 	struct packed content = { .body = blob_copy("b", 1) };
 
-	must(parcel_send(far, routed ? &from : NULL, &envelope, &content) == 0);
+	const struct target target = { .socket = far, .to = routed ? &from : NULL };
+
+	must(parcel_send(&target, &envelope, &content) == 0);
 }
 
 static void
