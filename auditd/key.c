@@ -152,8 +152,12 @@ key_print(int argc, char **argv)
 	struct err e;
 
 	settings_shared(rows, &run, &state, &config, &log_level);
-	rows[SETTINGS_SHARED] = (struct setting){ "instance", KIND_TEXT, &instance, "1", 1, 64,
-		"CLOISTER_INSTANCE", "Which of several auditd it is." };
+	/* clang-format off */
+#define SETTING(name, kind, fallback, low, high, also, doc) \
+	rows[SETTINGS_SHARED] = (struct setting){ #name, KIND_##kind, &name, fallback, low, high, also, doc };
+#include "common/daemon/instance.def"
+#undef SETTING
+	/* clang-format on */
 	settings_load(
 	    "auditd", "print the public key of the log's checkpoints", rows, NULL, argc, argv);
 	if (print(state, instance, &e) == 0)

@@ -18,26 +18,26 @@ borrow(const char *text)
 }
 
 int
-event_record(const struct owner *owner, struct audit_event event, struct err *e)
+event_record(const struct event_owner *of, struct audit_event event, struct err *e)
 {
-	event.principal = borrow(owner->principal);
-	event.space = borrow(owner->space);
-	event.namespace = borrow(owner->label != NULL ? owner->label : owner->space);
+	event.principal = borrow(of->owner.principal);
+	event.space = borrow(of->owner.namespace);
+	event.namespace = borrow(of->label != NULL ? of->label : of->owner.namespace);
 
 	int status = spool_record(&event, e);
 
 	free(event.uid); /* which spool_record() made */
 	if (status == 0)
-		change_of_event(owner->principal, owner->space, &event);
+		change_of_event(of->owner.principal, of->owner.namespace, &event);
 	return status;
 }
 
 void
-event_note(const struct owner *owner, struct audit_event event)
+event_note(const struct event_owner *of, struct audit_event event)
 {
 	struct err e;
 
-	if (event_record(owner, event, &e) < 0)
+	if (event_record(of, event, &e) < 0)
 		log_error("event lost", LOG_S("event", word_text(SET_event, event.event)),
 		    LOG_S("execution", event.execution_id != NULL ? event.execution_id : ""),
 		    LOG_E(&e));

@@ -10,6 +10,7 @@
 
 #include "common/base/err.h"
 #include "common/codec/wire.h"
+#include "common/owner.h"
 #include "common/table/edges.h"
 #include "common/table/schema.h"
 
@@ -32,6 +33,14 @@ struct call {
 	 */
 	void (*on_cancel)(struct call *, enum err_code why);
 };
+
+/* Who asked; points into the call. */
+static inline struct owner
+call_owner(const struct call *call)
+{
+	return (
+	    struct owner){ (char *)(uintptr_t)call->principal, (char *)(uintptr_t)call->namespace };
+}
 
 #define FROM(peer) (1u << PEER_##peer)
 

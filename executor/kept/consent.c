@@ -23,15 +23,15 @@ struct use {
 	int64_t until_ms;
 };
 
-struct owner {
-	struct owner *next;
+struct spender {
+	struct spender *next;
 	unsigned char who[WHO];
 	int64_t void_ms; /* what expires until then is void */
 	size_t count;
 	struct use uses[CONSENT_USES];
 };
 
-static struct owner *owners;
+static struct spender *spenders;
 static size_t count;
 
 static int64_t since_ms; /* nothing is known of what was used before */
@@ -65,7 +65,7 @@ name(const struct call *call, unsigned char who[WHO])
 }
 
 static void
-expire(struct owner *o, int64_t now_ms)
+expire(struct spender *o, int64_t now_ms)
 {
 	size_t left = 0;
 
@@ -78,8 +78,8 @@ expire(struct owner *o, int64_t now_ms)
 static void
 sweep(int64_t now_ms)
 {
-	for (struct owner **at = &owners; *at != NULL;) {
-		struct owner *o = *at;
+	for (struct spender **at = &spenders; *at != NULL;) {
+		struct spender *o = *at;
 
 		expire(o, now_ms);
 		if (o->count > 0 || o->void_ms >= now_ms) {
@@ -93,11 +93,11 @@ sweep(int64_t now_ms)
 }
 
 /* NULL: none, and there is no room for one more. */
-static struct owner *
-owner_of(const struct call *call)
+static struct spender *
+spender_of(const struct call *call)
 {
 	unsigned char who[WHO];
-	struct owner *o = owners;
+	struct spender *o = spenders;
 
 	name(call, who);
 	while (o != NULL && memcmp(o->who, who, WHO) != 0)
@@ -108,14 +108,14 @@ owner_of(const struct call *call)
 	if (o == NULL)
 		return NULL;
 	memcpy(o->who, who, WHO);
-	o->next = owners;
-	owners = o;
+	o->next = spenders;
+	spenders = o;
 	count++;
 	return o;
 }
 
 static bool
-was_used(const struct owner *o, const char *id)
+was_used(const struct spender *o, const char *id)
 {
 	for (size_t i = 0; i < o->count; i++)
 		if (memcmp(o->uses[i].id, id, ID) == 0)
@@ -125,7 +125,7 @@ was_used(const struct owner *o, const char *id)
 
 /* The one that goes first, with all that expire no later. */
 static void
-give_up_one(struct owner *o)
+give_up_one(struct spender *o)
 {
 	size_t first = 0;
 
@@ -138,7 +138,7 @@ give_up_one(struct owner *o)
 }
 
 static int
-check(const struct owner *o, const struct spend_consent *s, struct err *e)
+check(const struct spender *o, const struct spend_consent *s, struct err *e)
 {
 	if (o == NULL)
 		return err_set(e, ERR_queue_full,
@@ -157,7 +157,7 @@ check(const struct owner *o, const struct spend_consent *s, struct err *e)
 }
 
 static void
-note(struct owner *o, const char *id, int64_t until_ms)
+note(struct spender *o, const char *id, int64_t until_ms)
 {
 	if (o->count == CONSENT_USES)
 		give_up_one(o);
@@ -172,10 +172,10 @@ consent_on_spend_consent(struct call *call, void *request, struct err *e)
 {
 	const struct spend_consent *ask = request;
 	struct nothing done = { .ok = true };
-	struct owner *o;
+	struct spender *o;
 
 	sweep(clock_ms());
-	o = owner_of(call);
+	o = spender_of(call);
 	if (check(o, ask, e) < 0)
 		return -1;
 	note(o, ask->id, (int64_t)ask->until_ms);

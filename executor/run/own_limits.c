@@ -20,16 +20,17 @@ enum {
 /* The last used is first. */
 static struct own {
 	struct own *next;
-	char *principal, *space;
+	struct owner owner;
 	struct limits limits;
 } * all;
 
 static struct own *
 find(const struct call *call)
 {
+	const struct owner asker = call_owner(call);
+
 	for (struct own **at = &all, *own; (own = *at) != NULL; at = &own->next) {
-		if (strcmp(own->principal, call->principal) != 0 ||
-		    strcmp(own->space, call->namespace) != 0)
+		if (!owner_equal(&own->owner, &asker))
 			continue;
 		*at = own->next;
 		own->next = all;
@@ -45,8 +46,7 @@ drop_from(struct own **at)
 		struct own *own = *at;
 
 		*at = own->next;
-		free(own->principal);
-		free(own->space);
+		owner_clear(&own->owner);
 		free(own);
 	}
 }
@@ -54,12 +54,11 @@ drop_from(struct own **at)
 static int
 keep(const struct call *call, const struct limits *limits, struct err *e)
 {
+	const struct owner asker = call_owner(call);
 	struct own *own = find(call), **at = &all;
 
 	if (own == NULL && (own = calloc(1, sizeof *own)) != NULL) {
-		own->principal = strdup(call->principal);
-		own->space = strdup(call->namespace);
-		must(own->principal != NULL && own->space != NULL);
+		own->owner = owner_copy(&asker);
 		own->next = all;
 		all = own;
 	}

@@ -160,7 +160,7 @@ tell_pressure(const char *principal, const char *text)
 {
 	log_warn(
 	    text, LOG_N("running", queue.counts.running), LOG_N("waiting", queue.counts.waiting));
-	event_note(&(struct owner){ .principal = principal },
+	event_note(&(struct event_owner){ .owner.principal = (char *)(uintptr_t)principal },
 	    (struct audit_event){
 		.event = event_queue_backpressure, .detail = (char *)(uintptr_t)text });
 }

@@ -73,10 +73,10 @@ static struct run *runs;
 
 /* ---- the end ---- */
 
-static struct owner
+static struct event_owner
 owner_of(const struct run *run)
 {
-	return (struct owner){ run->call->principal, run->call->namespace, run->plan.label };
+	return (struct event_owner){ call_owner(run->call), run->plan.label };
 }
 
 static struct audit_event
@@ -105,7 +105,7 @@ static void
 record_end(struct run *run, const struct err *e)
 {
 	const struct execution *reply = &run->reply;
-	struct owner owner = owner_of(run);
+	struct event_owner owner = owner_of(run);
 	struct audit_event event = event_of(run, event_of_end(run, e));
 	char detail[128];
 
@@ -408,7 +408,7 @@ static void
 prepare(struct run *run)
 {
 	const struct plan *plan = &run->plan;
-	struct owner owner = owner_of(run);
+	struct event_owner owner = owner_of(run);
 	struct workspace *workspace;
 	struct err e;
 
@@ -431,7 +431,7 @@ prepare(struct run *run)
 static void
 refuse(struct run *run, const struct validation_report *report)
 {
-	struct owner owner = owner_of(run);
+	struct event_owner owner = owner_of(run);
 	struct err e;
 
 	if (policy_explain(report, &run->reply, &e) < 0) {

@@ -19,7 +19,7 @@ enum {
 struct collection {
 	struct workspace *workspace;
 	struct execution *reply;                      /* has its artifacts; gets the rest */
-	struct owner owner;                           /* for the events */
+	struct event_owner owner;                     /* for the events */
 	void (*done)(void *self, const struct err *); /* e NULL: well */
 	void *self;
 

@@ -8,7 +8,7 @@
 
 struct page {
 	struct page *next;
-	char *principal, *space;
+	struct owner owner;
 	size_t bytes;
 	char execution_id[64 + 1];
 	struct artifact_list list;
@@ -19,8 +19,7 @@ static struct page *newest;
 static void
 free_page(struct page *page)
 {
-	free(page->principal);
-	free(page->space);
+	owner_clear(&page->owner);
 	message_clear(MSG_artifact_list, &page->list);
 	free(page);
 }
@@ -33,7 +32,7 @@ trim(const char *principal)
 	struct page *page;
 
 	for (struct page **at = &newest; (page = *at) != NULL;) {
-		bool theirs = strcmp(page->principal, principal) == 0;
+		bool theirs = strcmp(page->owner.principal, principal) == 0;
 
 		if (of_all + page->bytes > LEDGER_BYTES ||
 		    (theirs && (runs == LEDGER_RUNS || of_one + page->bytes > LEDGER_BYTES_EACH))) {
@@ -81,13 +80,13 @@ copy_list(struct artifact_list *to, const struct artifact *from, size_t count, s
 static struct page *
 new_page(const struct call *call, const struct execution *run)
 {
+	const struct owner asker = call_owner(call);
 	struct page *page = calloc(1, sizeof *page);
 
 	must(page != NULL);
-	page->principal = strdup(call->principal);
-	page->space = strdup(call->namespace);
+	page->owner = owner_copy(&asker);
 	page->list.session_id = run->session_id != NULL ? strdup(run->session_id) : NULL;
-	must(page->principal != NULL && page->space != NULL);
+	must(run->session_id == NULL || page->list.session_id != NULL);
 	strncpy(page->execution_id, run->execution_id, sizeof page->execution_id - 1);
 	return page;
 }
@@ -109,10 +108,11 @@ ledger_keep(const struct call *call, const struct execution *run)
 static const struct page *
 find(const struct call *call, const char *execution_id)
 {
+	const struct owner asker = call_owner(call);
+
 	for (const struct page *page = newest; page != NULL; page = page->next)
 		if (strcmp(page->execution_id, execution_id) == 0 &&
-		    strcmp(page->principal, call->principal) == 0 &&
-		    strcmp(page->space, call->namespace) == 0)
+		    owner_equal(&page->owner, &asker))
 			return page;
 	return NULL;
 }

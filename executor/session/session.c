@@ -94,8 +94,7 @@ free_session(struct session *session)
 	bridge_clear(&session->bridges);
 	room_put(session->room);
 	share_drop(&session->share);
-	free(session->principal);
-	free(session->space);
+	owner_clear(&session->owner);
 	free(session->label);
 	free(session->profile);
 	free(session->parent);
@@ -142,7 +141,7 @@ static void
 close_down(struct session *session, enum event event, const char *detail)
 {
 	struct session **at = &table.first;
-	struct owner owner = session_owner(session);
+	struct event_owner owner = session_owner(session);
 
 	while (*at != session)
 		at = &(*at)->next;
@@ -237,7 +236,7 @@ workspace_made(void *self, struct workspace *workspace, const struct err *e)
 static bool
 is_principals(const struct session *session, const struct call *call)
 {
-	return strcmp(session->principal, call->principal) == 0;
+	return strcmp(session->owner.principal, call->principal) == 0;
 }
 
 /* The caller's own that was not used for longest; nobody's session is ended for another's. */
@@ -334,6 +333,7 @@ move_in(struct session *session)
 struct session *
 session_new(const struct call *call, const struct session_wish *wish, struct err *e)
 {
+	const struct owner asker = call_owner(call);
 	struct share share = { 0 };
 	struct session *session;
 
@@ -343,17 +343,15 @@ session_new(const struct call *call, const struct session_wish *wish, struct err
 	must(session != NULL);
 	session->share = share;
 	session_id_make(call, session->id);
-	session->principal = strdup(call->principal);
-	session->space = strdup(call->namespace);
+	session->owner = owner_copy(&asker);
 	session->label = copy_or_null(wish->label);
 	session->profile = copy_or_null(wish->profile);
 	session->language = wish->language;
 	session->limits = wish->limits;
 	session->main = wish->main;
 	session->ttl_ms = wish->ttl_s * 1000;
-	must(session->principal != NULL && session->space != NULL);
 
-	struct owner owner = session_owner(session);
+	struct event_owner owner = session_owner(session);
 	struct audit_event created = { .event = event_session_created, .session_id = session->id };
 
 	if (event_record(&owner, created, e) < 0) {
@@ -375,12 +373,12 @@ session_resume(struct record *r, struct err *e)
 	if (session == NULL)
 		return -1;
 
-	struct owner owner = session_owner(session);
+	struct event_owner owner = session_owner(session);
 
 	event_note(&owner,
 	    (struct audit_event){ .event = event_session_resumed, .session_id = session->id });
 	enlist(session);
-	share_keep(&session->share, session->principal, &session->limits.room);
+	share_keep(&session->share, session->owner.principal, &session->limits.room);
 	workspace_adopt(r->workspace, &session->limits.room, workspace_made, session);
 	return 0;
 }
@@ -390,7 +388,9 @@ session_resume(struct record *r, struct err *e)
 bool
 session_is_of(const struct session *session, const struct call *call)
 {
-	return is_principals(session, call) && strcmp(session->space, call->namespace) == 0;
+	const struct owner asker = call_owner(call);
+
+	return owner_equal(&session->owner, &asker);
 }
 
 struct session *
@@ -573,8 +573,8 @@ session_first(void)
 	return table.first;
 }
 
-struct owner
+struct event_owner
 session_owner(const struct session *session)
 {
-	return (struct owner){ session->principal, session->space, session->label };
+	return (struct event_owner){ session->owner, session->label };
 }

@@ -45,7 +45,8 @@ struct session_use {
 /* What others need to know of a session; read-only. */
 struct session {
 	char id[SESSION_ID];
-	char *principal, *space, *label;
+	struct owner owner;
+	char *label;       /* NULL: none */
 	char *profile;     /* NULL: the server's default */
 	unsigned language; /* of calls that name none; of runtime.h */
 	struct limits limits;
@@ -102,7 +103,7 @@ bool session_is_of(const struct session *, const struct call *);
 /* All of them, by next. */
 const struct session *session_first(void);
 /* Whose it is, for events. */
-struct owner session_owner(const struct session *);
+struct event_owner session_owner(const struct session *);
 
 /* session_busy: another operation is in the way.  0: leave it later. */
 int session_enter(struct session *, enum session_way, struct session_use *, struct err *);

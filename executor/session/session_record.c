@@ -15,8 +15,8 @@ static bool
 write_texts(struct record *r, const struct session *session)
 {
 	return record_text(r->id, sizeof r->id, session->id) &&
-	       record_text(r->principal, sizeof r->principal, session->principal) &&
-	       record_text(r->space, sizeof r->space, session->space) &&
+	       record_text(r->principal, sizeof r->principal, session->owner.principal) &&
+	       record_text(r->space, sizeof r->space, session->owner.namespace) &&
 	       record_text(r->label, sizeof r->label, session->label) &&
 	       record_text(r->profile, sizeof r->profile, session->profile) &&
 	       record_text(r->language, sizeof r->language, runtime_at(session->language)->name);
@@ -66,8 +66,7 @@ session_record_read(struct record *r, struct err *e)
 		return NULL;
 	must(session != NULL);
 	*session = (struct session){
-		.principal = copy(r->principal),
-		.space = copy(r->space),
+		.owner = owner_copy(&(struct owner){ r->principal, r->space }),
 		.label = copy_or_null(r->label),
 		.profile = copy_or_null(r->profile),
 		.parent = copy_or_null(r->parent),

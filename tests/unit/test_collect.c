@@ -81,7 +81,7 @@ start(void)
 
 	collection = (struct collection){
 		.reply = &run,
-		.owner = { "ann", "", NULL },
+		.owner = { { (char[]){ "ann" }, (char[]){ "" } }, NULL },
 		.done = collected,
 	};
 	assert_int_equal(collect_settle(&collection, &e), 0);

@@ -123,7 +123,7 @@ static int
 take_place(struct restore *r, struct err *e)
 {
 	struct session *session = r->job.use.session;
-	struct owner owner = session_owner(session);
+	struct event_owner owner = session_owner(session);
 	struct audit_event event = {
 		.event = event_snapshot_restored,
 		.session_id = session->id,
