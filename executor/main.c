@@ -45,6 +45,18 @@ open_builder(const struct texts *arguments, struct err *e)
 	return builder_open(arguments, e) < 0 ? -1 : resume_prepare(e);
 }
 
+/* Where the builder may note its slot (builder/slot.h). */
+static int
+state_argument(struct texts *arguments, struct err *e)
+{
+	const char *state = daemon_state_root();
+
+	if (state != NULL && (texts_add(arguments, "state") < 0 ||
+				 texts_add(arguments, state) < 0 || texts_add(arguments, "--") < 0))
+		return err_sys(e, "arguments of the builder");
+	return 0;
+}
+
 static int
 open_all(struct err *e)
 {
@@ -56,7 +68,7 @@ open_all(struct err *e)
 
 	if (options_check(e) == 0 && runtime_open(e) == 0 && info_open(e) == 0 &&
 	    sign_open(e) == 0 && container_open(e) == 0 && pool_arguments(&arguments, e) == 0 &&
-	    container_arguments(&arguments, e) == 0)
+	    container_arguments(&arguments, e) == 0 && state_argument(&arguments, e) == 0)
 		status = open_builder(&arguments, e);
 	texts_clear(&arguments);
 	return status;

@@ -3,11 +3,14 @@
  * main.c - cloister-gateway: MCP on one side, messages to the daemons on the other.
  *
  * It trusts nobody: its input is a client that passes on what a model wrote, and replies that hold
- * what hostile programs wrote.  It knows no tool by name; what it offers and whom it asks stands in
- * schema.def.  It holds what no other daemon must have: who the client is.  Of the machine it can
- * reach its two streams or its listening socket, the endpoints of its edges, and, to read, the
- * folders of credentials and certificates, nothing else.
+ * what hostile programs wrote.  What it offers and whom it asks stands in schema.def, and calls
+ * know no tool by name; resources, completions and downloads (mcp/resource/resource.c,
+ * mcp/complete.c, transport/http/files.c) name the messages that they read.  It holds what no other
+ * daemon must have: who the client is.  Of the machine it can reach its two streams or its
+ * listening socket, the endpoints of its edges, and, to read, the folders of credentials and
+ * certificates, nothing else.
  */
+#include "gateway/mcp/resource/follow.h"
 #include "gateway/mcp/sealed.h"
 #include "gateway/mcp/tools.h"
 #include "gateway/options.h"
@@ -92,6 +95,7 @@ open_gateway(struct err *e)
 static int
 start_gateway(struct err *e)
 {
+	follow_start();
 	return way->start(e);
 }
 

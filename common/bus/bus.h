@@ -123,10 +123,14 @@ struct heartbeat bus_load(void);
 
 /* ---- the life of it; called by daemon_main and tests ---- */
 
+/* Behind a daemon's name: the file in `run` where its supervisor says why it is not there. */
+#define BUS_FAILED ".failed"
+
 struct bus_config {
 	enum peer self;
 	const char *instance; /* default "1" */
-	const char *run;      /* folder of the endpoints */
+	const char *run;      /* folder of the endpoints, */
+	int run_fd;           /* and open to read NAME BUS_FAILED in it; -1: it is not */
 	const char *keys;     /* folder of CURVE keys; "" without tcp */
 	/* "": an ipc endpoint per edge; tcp://address:port: that one only, for all clients, of
 	 * which each is known by its key. */

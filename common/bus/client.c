@@ -10,7 +10,9 @@
  * not read by the next one, whose asker has been told otherwise.
  */
 #include "common/base/auto.h"
+#include "common/base/fdio.h"
 #include "common/base/log.h"
+#include "common/base/utf8.h"
 #include "common/bus/endpoint.h"
 #include "common/bus/inner.h"
 #include "common/bus/socket.h"
@@ -25,6 +27,7 @@ enum {
 	RECONNECT_MAX_MS = 200,
 	TCP_PING_MS = 1000,
 	TCP_LOST_MS = 3000,
+	FAILED_BYTES = 512,
 };
 
 struct link {
@@ -102,6 +105,27 @@ client_expects(const struct ask *ask)
 	return false;
 }
 
+/* What its supervisor saw, where there is one and it gave up. */
+static int
+say_none(enum peer to, struct err *e)
+{
+	char file[64];
+	struct blob why = { 0 };
+	struct err ignored;
+
+	snprintf(file, sizeof file, "%s" BUS_FAILED, edge_peer_name(to));
+	if (bus.config.run_fd >= 0 &&
+	    fdio_load(bus.config.run_fd, file, FAILED_BYTES, &why, &ignored) == 0) {
+		utf8_tame(why.data);
+		err_set(e, ERR_unavailable, "no %s is there: %s", edge_peer_name(to),
+		    (const char *)why.data);
+	} else {
+		err_set(e, ERR_unavailable, "no %s is there", edge_peer_name(to));
+	}
+	blob_clear(&why);
+	return -1;
+}
+
 static int
 say_why_none(const struct ask *ask, const struct link *differing, struct err *e)
 {
@@ -111,7 +135,7 @@ say_why_none(const struct ask *ask, const struct link *differing, struct err *e)
 	if (ask->instance != NULL && !client_expects(ask))
 		return err_set(e, ERR_not_found, "no %s is called '%s'", edge_peer_name(ask->to),
 		    ask->instance);
-	return err_set(e, ERR_unavailable, "no %s is there", edge_peer_name(ask->to));
+	return say_none(ask->to, e);
 }
 
 static void

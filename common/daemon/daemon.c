@@ -186,6 +186,15 @@ tell_load(void *unused)
 	loop_after(TELL_MS, tell_load, NULL);
 }
 
+static void
+tell_failure(const struct err *e)
+{
+	char text[sizeof e->text + 16];
+
+	snprintf(text, sizeof text, "STATUS=%s", e->text);
+	starter_tell(text);
+}
+
 /* ---- before the jail ---- */
 
 static int
@@ -292,6 +301,9 @@ prepare_bus(struct err *e)
 	c->routes = self.d->routes;
 	c->load = self.d->load;
 	c->replies = self.d->replies;
+	c->run_fd = open(self.run, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (c->run_fd >= 0)
+		daemon_allow(c->run_fd, JAIL_READ);
 	if (bus_prepare(c, e) < 0)
 		return -1;
 	for (size_t i = 0; i < bus_needs()->nfolders; i++)
@@ -507,6 +519,7 @@ daemon_main(int argc, char **argv, const struct daemon *d)
 	read_settings(argc, argv);
 	if (prepare(&e) < 0 || start(&e) < 0) {
 		log_error("could not start", LOG_E(&e));
+		tell_failure(&e);
 		return 1;
 	}
 	if (loop_run(&e) < 0) {

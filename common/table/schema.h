@@ -101,9 +101,12 @@ enum hint {
 	DESTRUCTIVE = 2,
 	IDEMPOTENT = 4,
 	OPEN_WORLD = 8,
-	LONG = 16,  /* takes as long as a program does: may be answered by a task */
-	FINAL = 32, /* what it takes away does not come back: with confirm_destructive a user is
-	               asked */
+	LONG = 16,     /* takes as long as a program does: may be answered by a task */
+	FINAL = 32,    /* what it takes away does not come back: with confirm_destructive a user is
+	                  asked */
+	ANYWHERE = 64, /* without a session it may be served by any of several executors */
+	MAKES_SESSION = 128, /* its reply names a session that nobody knew before */
+	ENDS_SESSION = 256,  /* the one that ends such a session, one tool only */
 };
 
 struct field {

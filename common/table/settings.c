@@ -10,6 +10,7 @@
 
 #include "common/base/auto.h"
 #include "common/base/fdio.h"
+#include "common/table/man.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -452,7 +453,8 @@ print_help(const struct tables *t, const char *summary)
 	prefix(t->daemon, begin);
 	printf("%s: %s\n\nSettings: --name=value, or %sNAME in the environment, or\n"
 	       "\"%s: {name: value}\" in the YAML file that --config names; flags win, then the\n"
-	       "environment.  --print-settings shows what is in force, --version the version.\n\n",
+	       "environment.  --print-settings prints the values in force, --man a manual page,\n"
+	       "--version the version.\n\n",
 	    t->daemon, summary, begin, t->daemon);
 	const struct setting *row;
 
@@ -509,6 +511,10 @@ settings_load(const char *daemon, const char *summary, const struct setting *com
 
 	if (take_word(&argc, argv, "--help")) {
 		print_help(&t, summary);
+		exit(0);
+	}
+	if (take_word(&argc, argv, "--man")) {
+		man_daemon(daemon, summary, common, own);
 		exit(0);
 	}
 	if (take_word(&argc, argv, "--version")) {

@@ -14,15 +14,20 @@
 
 #include "common/base/auto.h"
 #include "common/daemon/starter.h"
+#include "common/table/man.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define SUMMARY \
+	"cloister runs code that a language model wrote, so that it cannot harm this machine"
+
 static int make_keys(int argc, char **argv);
 static int run_access(int argc, char **argv);
 static int show_help(int argc, char **argv);
+static int show_man(int argc, char **argv);
 static int show_version(int argc, char **argv);
 
 static const struct {
@@ -30,33 +35,33 @@ static const struct {
 	int (*run)(int argc, char **argv);
 } commands[] = {
 	{ "serve", "[setting...]",
-	    "be an MCP server on stdin and stdout, for Claude Desktop and the like, or with "
-	    "--transport=http one for many; starts the daemons where none run. Settings are those "
-	    "of "
-	    "cloister-gateway",
+	    "MCP server on stdin and stdout for one client, or with --transport=http for many. "
+	    "Starts the daemons if none run. Settings are those of cloister-gateway.",
 	    serve_run },
 	{ "run", "[--json] [--language=NAME] FILE|-",
-	    "run a program in a box, in Python or what the file's ending says; exits with its exit "
-	    "code",
+	    "Run a program in a box, in Python or the language of the file's extension. Exits with "
+	    "the program's exit code.",
 	    run_file },
-	{ "up", "[--foreground]", "start the daemons and keep them running", status_up },
-	{ "status", "[--json]", "show the daemons; exits 3 where nothing runs", status_show },
-	{ "down", "", "stop the daemons", status_down },
+	{ "up", "[--foreground]", "Start the daemons and keep them running.", status_up },
+	{ "status", "[--json]", "Show the daemons. Exits 3 if none run.", status_show },
+	{ "down", "", "Stop the daemons.", status_down },
 	{ "config", "CLIENT [--write]",
-	    "print, or put into its file, what a client needs to use this server: claude-desktop, "
-	    "claude-code, cursor, vscode or codex; --help says more",
+	    "Print or write the entry that a client needs to use this server: claude-desktop, "
+	    "claude-code, cursor, vscode or codex. --help has details.",
 	    config_run },
-	{ "keys", "FOLDER", "make a key pair for each daemon, for TCP endpoints", make_keys },
+	{ "keys", "DIRECTORY", "Make a key pair for each daemon, for TCP endpoints.", make_keys },
 	{ "token", "add NAME|list|remove NAME",
-	    "bearer tokens for HTTP; what is added is shown once and kept as a hash", run_access },
-	{ "issuer", "fetch URL", "get the keys of the OAuth issuer whose tokens HTTP accepts",
+	    "Bearer tokens for HTTP. A new token is printed once and kept as a hash.", run_access },
+	{ "issuer", "fetch URL", "Fetch the keys of the OAuth issuer whose tokens HTTP accepts.",
 	    run_access },
 	{ "verify", "[--key=BASE64] FILE ARTIFACT.json|-",
-	    "check that a downloaded file is what a run left, by its artifact as a result gave it; "
-	    "--key: the public key that signs, otherwise this machine's",
+	    "Check that a downloaded file is what a run left, by the artifact in its result. "
+	    "--key: the public key of the signer; default: this machine's.",
 	    verify_file },
-	{ "version", "", "print the version", show_version },
-	{ "help", "", "print this; a command's settings are printed by its --help", show_help },
+	{ "man", "[yaml]", "Print the manual page of this command, or of the settings file.",
+	    show_man },
+	{ "version", "", "Print the version.", show_version },
+	{ "help", "", "Print this. A command's --help prints its settings.", show_help },
 };
 
 /* argv[0] is the command's name, by which a program knows which of its commands it is. */
@@ -100,11 +105,49 @@ static int
 show_help(int argc, char **argv)
 {
 	(void)argc, (void)argv;
-	puts("cloister runs code that a language model wrote so that it cannot harm this "
-	     "machine.\n");
+	puts(SUMMARY ".\n");
 	for (size_t i = 0; i < COUNT(commands); i++)
 		printf("  cloister %s %s\n        %s\n", commands[i].name, commands[i].arguments,
 		    commands[i].doc);
+	return 0;
+}
+
+static void
+man_settings_file(void)
+{
+	man_begin("cloister.yaml", "5", "settings of cloister's daemons");
+	man_heading("DESCRIPTION");
+	man_text("A YAML file with one mapping for each daemon: gateway, executor, validator, "
+		 "snapshotd, auditd. Each line is a setting of that daemon, with underscores. "
+		 "Flags and the environment override it. A daemon refuses to start if its section "
+		 "has an unknown or out-of-range setting. The manual page of each daemon, for "
+		 "example cloister-executor(8), lists its settings.");
+	man_heading("EXAMPLES");
+	puts(".Bd -literal\nexecutor:\n  max_concurrent: 8\ngateway:\n  toolsets: "
+	     "core,monitor\n.Ed");
+}
+
+static int
+show_man(int argc, char **argv)
+{
+	char tag[160];
+
+	if (argc > 1 && strcmp(argv[1], "yaml") == 0) {
+		man_settings_file();
+		return 0;
+	}
+	man_begin("cloister", "1", SUMMARY);
+	man_heading("COMMANDS");
+	man_list();
+	for (size_t i = 0; i < COUNT(commands); i++) {
+		snprintf(
+		    tag, sizeof tag, "cloister %s %s", commands[i].name, commands[i].arguments);
+		man_item(tag);
+		man_text(commands[i].doc);
+	}
+	man_list_end();
+	puts(
+	    ".Sh SEE ALSO\n.Xr cloister-gateway 8 , .Xr cloister-executor 8 , .Xr cloister.yaml 5");
 	return 0;
 }
 
@@ -115,7 +158,8 @@ main(int argc, char **argv)
 
 	starter_settle();
 	umask(077);
-	if (strcmp(name, "--help") == 0 || strcmp(name, "--version") == 0)
+	if (strcmp(name, "--help") == 0 || strcmp(name, "--version") == 0 ||
+	    strcmp(name, "--man") == 0)
 		name += 2;
 	for (size_t i = 0; i < COUNT(commands); i++)
 		if (strcmp(commands[i].name, name) == 0)

@@ -44,14 +44,16 @@ print_daemon(const json_t *d)
 {
 	const json_t *load = json_object_get(d, "load");
 	const char *last = json_string_value(json_object_get(d, "last_end"));
+	const char *why = json_string_value(json_object_get(d, "why"));
 	bool up = json_object_get(d, "pid") != NULL;
 
 	printf("%-10s %8lld %10.1f %9lld %-9s", json_string_value(json_object_get(d, "name")),
 	    (long long)number(d, "pid"), (double)number(d, "uptime_ms") / 1000,
 	    (long long)number(d, "restarts"),
-	    !up                                         ? "down"
-	    : json_is_true(json_object_get(d, "ready")) ? "ready"
-							: "starting");
+	    json_is_true(json_object_get(d, "given_up")) ? "given up"
+	    : !up                                        ? "down"
+	    : json_is_true(json_object_get(d, "ready"))  ? "ready"
+							 : "starting");
 	if (load != NULL)
 		printf(" %lld running, %lld queued, room for %lld",
 		    (long long)number(load, "running"), (long long)number(load, "queued"),
@@ -59,6 +61,8 @@ print_daemon(const json_t *d)
 	if (last != NULL)
 		printf(" (ended before: %s)", last);
 	putchar('\n');
+	if (why != NULL)
+		printf("%-10s %s\n", "", why);
 }
 
 static void
@@ -160,7 +164,19 @@ status_down(int argc, char **argv)
 	return complain(&e) == NOT_RUNNING ? 0 : 1;
 }
 
-/* Until each daemon is ready; the last status, or NULL with *e. */
+static bool
+is_given_up(const json_t *status)
+{
+	size_t i;
+	json_t *d;
+	bool given_up = false;
+
+	json_array_foreach(json_object_get(status, "daemons"), i, d) given_up |=
+	    json_is_true(json_object_get(d, "given_up"));
+	return given_up;
+}
+
+/* Until each daemon is ready or one is given up; the last status, or NULL with *e. */
 static json_t *
 wait_until_ready(struct err *e)
 {
@@ -171,7 +187,7 @@ wait_until_ready(struct err *e)
 		bool late = loop_now_ms() > give_up;
 
 		if (late || (status == NULL && e->code != ERR_not_found) ||
-		    json_is_true(json_object_get(status, "ready")))
+		    json_is_true(json_object_get(status, "ready")) || is_given_up(status))
 			return status;
 		json_decref(status);
 		usleep(READY_RETRY_US);

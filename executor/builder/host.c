@@ -10,6 +10,7 @@
 
 #include "common/base/auto.h"
 #include "common/base/fdio.h"
+#include "common/base/log.h"
 #include "executor/builder/confine/caps.h"
 #include "executor/builder/order.h"
 
@@ -22,23 +23,27 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 
 enum {
-	SLOTS = 64,
-	PATH = 256,
-	ALIVE_TRIES = 1000, /* of 5 ms, */
-	GROUPS_TRIES = 20,  /* and these */
-	FIRST_UID = 900000, /* SLOTS times ORDER_MAX_LIVING from here, and one more for each slot */
-	UIDS = SLOTS * (ORDER_MAX_LIVING + 1),
+	LINE = 256,
+	/* HOST_SLOTS times ORDER_MAX_LIVING, and one more for each slot */
+	UIDS = HOST_SLOTS * (ORDER_MAX_LIVING + 1),
 };
+
+/*
+ * Where the uids of boxes may begin.  Debian gives subordinate uids up to 600100000 (login.defs); a
+ * container that has a billion uids has the first two of these.
+ */
+static const uid_t first_uids[] = { 700000000, 800000000, 2010000000 };
+
+/* Files of ranges that belong to users of the host. */
+static const char *const subordinate[] = { "/etc/subuid", "/etc/subgid" };
 
 static const char *const namespaces[HOST_NAMESPACES] = {
 	[HOST_MNT] = "self/ns/mnt",
@@ -53,148 +58,6 @@ static const char *const namespaces[HOST_NAMESPACES] = {
 /* CHROOT: to change mount namespaces; SETPCAP: to empty a box's bounding set. */
 static const int kept[] = { CAP_SYS_ADMIN, CAP_SYS_CHROOT, CAP_SETUID, CAP_SETGID, CAP_SETPCAP,
 	CAP_KILL };
-
-/* ---- the slot ---- */
-
-static int
-open_slots(const char *path, struct err *e)
-{
-	struct stat st;
-
-	if (mkdir(path, 0700) < 0 && errno != EEXIST)
-		return err_sys(e, "make %s", path);
-
-	auto_fd int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-	if (folder < 0 || fstat(folder, &st) < 0)
-		return err_sys(e, "open %s", path);
-	if (st.st_uid != geteuid() || (st.st_mode & 077) != 0)
-		return err_set(e, ERR_internal, "%s is not this user's alone", path);
-	return take_fd(&folder);
-}
-
-/* The first that can be had; the root of a container within a user's may have no /run of its own.
- */
-static int
-find_slots(char path[PATH], struct err *e)
-{
-	const char *run = getenv("XDG_RUNTIME_DIR");
-	int folder = -1;
-
-	if (geteuid() == 0)
-		run = "/run";
-	if (run != NULL && run[0] == '/' && snprintf(path, PATH, "%s/cloister-builder", run) < PATH)
-		folder = open_slots(path, e);
-	if (folder < 0) {
-		snprintf(path, PATH, "/tmp/cloister-builder-%u", geteuid());
-		folder = open_slots(path, e);
-	}
-	return folder;
-}
-
-static int
-open_slot(int folder, uint32_t slot)
-{
-	char name[16];
-
-	snprintf(name, sizeof name, "%u", slot);
-	return openat(folder, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-}
-
-/* Held by this process and all that come from it, and by nobody else: the lock of the slot itself
- * is kept for builders to come. */
-static bool
-hold_alive(int file)
-{
-	const struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-
-	return fcntl(file, F_OFD_SETLK, &whole) == 0;
-}
-
-static void
-wait_a_little(void)
-{
-	const struct timespec pause = { .tv_nsec = 5000000 };
-
-	nanosleep(&pause, NULL);
-}
-
-/* Its last builder lets go of all that it holds within a moment. */
-static int
-take_groups(uint32_t slot, bool (*groups)(uint32_t slot))
-{
-	for (int i = 0; i < GROUPS_TRIES; i++) {
-		if (groups(slot))
-			return 0;
-		wait_a_little();
-	}
-	for (uint32_t i = 1; i < SLOTS; i++)
-		if (groups((slot + i) % SLOTS))
-			return 0;
-	return -1;
-}
-
-/* -1: it is not there any more, or what comes from its last builder does not end. */
-static int
-go_on_with(struct host *h, int folder, bool (*groups)(uint32_t slot))
-{
-	struct stat last, st;
-
-	if (fstat(h->slot_fd, &last) < 0)
-		return -1;
-	for (h->slot = 0; h->slot < SLOTS; h->slot++) {
-		auto_fd int file = open_slot(folder, h->slot);
-
-		if (file < 0 || fstat(file, &st) < 0 || st.st_dev != last.st_dev ||
-		    st.st_ino != last.st_ino)
-			continue;
-		for (int i = 0; i < ALIVE_TRIES; i++) {
-			if (hold_alive(file)) {
-				take_fd(&file);
-				return take_groups(h->slot, groups);
-			}
-			wait_a_little();
-		}
-		return -1;
-	}
-	return -1;
-}
-
-static int
-take_slot(
-    struct host *h, int folder, const char *path, bool (*groups)(uint32_t slot), struct err *e)
-{
-	for (h->slot = 0; h->slot < SLOTS; h->slot++) {
-		auto_fd int file = open_slot(folder, h->slot);
-		auto_fd int alive = open_slot(folder, h->slot);
-
-		if (file < 0 || alive < 0)
-			return err_sys(e, "open %s/%u", path, h->slot);
-		if (flock(file, LOCK_EX | LOCK_NB) == 0 && hold_alive(alive) && groups(h->slot)) {
-			h->slot_fd = take_fd(&file);
-			take_fd(&alive);
-			return 0;
-		}
-	}
-	return err_set(e, ERR_internal, "%d builders are running already", SLOTS);
-}
-
-int
-host_slot(struct host *h, bool (*groups)(uint32_t slot), struct err *e)
-{
-	char path[PATH];
-	auto_fd int folder = find_slots(path, e);
-
-	if (folder < 0)
-		return -1;
-	if (h->shelf_fd >= 0 && go_on_with(h, folder, groups) == 0)
-		return 0;
-	if (h->shelf_fd >= 0) {
-		close(take_fd(&h->shelf_fd));
-		close(take_fd(&h->slot_fd));
-	}
-	return take_slot(h, folder, path, groups, e);
-}
 
 /* ---- namespaces ---- */
 
@@ -214,7 +77,7 @@ has_capabilities(void)
 
 /* A root within a user namespace may have few uids, or one. */
 static bool
-has_uids(void)
+has_uids(uid_t first_uid)
 {
 	FILE *file = fopen("/proc/self/uid_map", "re");
 	unsigned long first, count;
@@ -225,11 +88,69 @@ has_uids(void)
 		first = strtoul(line, &end, 10);
 		strtoul(end, &end, 10);
 		count = strtoul(end, NULL, 10);
-		has = first <= FIRST_UID && first + count >= FIRST_UID + UIDS;
+		has = first <= first_uid && first + count >= first_uid + UIDS;
 	}
 	if (file != NULL)
 		fclose(file);
 	return has;
+}
+
+/* USER:FIRST:COUNT; what is anything else gives nobody a uid. */
+static bool
+overlaps(const char *line, uid_t first_uid)
+{
+	const char *colon = strchr(line, ':');
+	unsigned long long first, count;
+	char *end;
+
+	if (colon == NULL)
+		return false;
+	first = strtoull(colon + 1, &end, 10);
+	count = *end == ':' ? strtoull(end + 1, NULL, 10) : 0;
+	return count > 0 && first < (unsigned long long)first_uid + UIDS &&
+	       (count > UINT64_MAX - first || first + count > first_uid);
+}
+
+/* Does a user of the host have any of them?  Then the line that says so is in *e. */
+static bool
+are_given(uid_t first_uid, struct err *e)
+{
+	char line[LINE];
+	bool given = false;
+
+	for (size_t i = 0; !given && i < COUNT(subordinate); i++) {
+		FILE *file = fopen(subordinate[i], "re");
+
+		while (file != NULL && !given && fgets(line, sizeof line, file) != NULL)
+			given = overlaps(line, first_uid);
+		if (file != NULL)
+			fclose(file);
+		line[strcspn(line, "\n")] = '\0';
+		if (given)
+			err_set(e, ERR_isolation_unavailable,
+			    "uids %u to %u, which boxes would have, are another user's by %s: %s",
+			    first_uid, first_uid + UIDS - 1, subordinate[i], line);
+	}
+	return given;
+}
+
+/* -1: some could be had, and all of those are somebody's.  0 with first_uid 0: there are too few.
+ */
+static int
+choose_uids(struct host *h, struct err *e)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < COUNT(first_uids) && h->first_uid == 0; i++) {
+		if (!has_uids(first_uids[i]))
+			continue;
+		any = true;
+		if (!are_given(first_uids[i], e))
+			h->first_uid = first_uids[i];
+		else
+			log_warn("boxes have other uids", LOG_E(e));
+	}
+	return any && h->first_uid == 0 ? -1 : 0;
 }
 
 static pid_t
@@ -338,7 +259,10 @@ enter_namespaces(struct host *h, void (*after)(void), struct err *e)
 	gid_t gid = getegid();
 	pid_t child = -1;
 
-	h->mapped = uid != 0 || !has_capabilities() || !has_uids();
+	h->mapped = uid != 0 || !has_capabilities();
+	if (!h->mapped && choose_uids(h, e) < 0)
+		return -1;
+	h->mapped = h->mapped || h->first_uid == 0;
 	join_kept(h);
 	h->mapped |= h->joined;
 	if (!h->mapped || h->joined)
@@ -415,13 +339,13 @@ host_uid(const struct host *h, uint32_t workspace)
 {
 	if (h->mapped)
 		return HOST_INSIDE_ID;
-	return FIRST_UID + h->slot * ORDER_MAX_LIVING + workspace - 1;
+	return h->first_uid + h->slot * ORDER_MAX_LIVING + workspace - 1;
 }
 
 uid_t
 host_nobody(const struct host *h)
 {
-	return FIRST_UID + SLOTS * ORDER_MAX_LIVING + h->slot;
+	return h->first_uid + HOST_SLOTS * ORDER_MAX_LIVING + h->slot;
 }
 
 /* ---- less power ---- */

@@ -10,6 +10,7 @@
 
 enum {
 	HOST_INSIDE_ID = 1000, /* uid and gid of every program, as it sees them itself */
+	HOST_SLOTS = 64,       /* builders of one host */
 };
 
 enum host_namespace {
@@ -28,7 +29,8 @@ struct host {
 	bool mapped;        /* not root: in a user namespace where one uid is mapped, */
 	bool joined;        /* which an earlier builder made */
 	uint32_t slot, processors;
-	int slot_fd;   /* its lock, as long as a copy of this descriptor lives */
+	uid_t first_uid; /* of all slots; 0: of the host's uids there are too few */
+	int slot_fd;     /* its lock, as long as a copy of this descriptor lives */
 	int shelf_fd;  /* mount namespace of the workspaces; -1: none was left by an earlier builder
 	                */
 	bool own_proc; /* proc is of the builder's pid namespace; otherwise only self/ is of use */
@@ -36,14 +38,6 @@ struct host {
 	ino_t namespaces[HOST_NAMESPACES];
 };
 
-/*
- * One among the builders of this host, and so uids that no other gives, for which groups() could
- * be had.  With slot_fd and shelf_fd of an earlier builder it is that one's, when nothing lives any
- * more that came from it; a host where that cannot be has both taken away (-1 and another slot).
- * Between two such lives the slot stays locked and its groups do not: where another root has taken
- * them, they are those of the next slot that are free.
- */
-int host_slot(struct host *, bool (*groups)(uint32_t slot), struct err *);
 /*
  * Goes on in a new process: pid 1 of a pid namespace, so that nothing which comes from it outlives
  * it, with mount, network, ipc and uts namespaces, and as no root also a user namespace.  The

@@ -15,11 +15,17 @@ struct life {
 	int pidfd, report;
 	struct answer answer; /* as far as it is known */
 
+	/* its end (life_kill.c) */
+	bool doomed; /* to be killed as soon as it can be */
+	bool asks;   /* the executor is to hear that it was killed */
+	enum life_state { LIFE_LIVES, LIFE_WAITS, LIFE_KILLED } end;
+	unsigned frees;     /* seccomp programs that are freed with it, once it was killed */
+	struct life *later; /* is killed after it */
+
 	/* a program's */
 	struct life *box;
 	int fds[ORDER_MAX_FDS]; /* until it is cloned */
 	struct life *next;      /* of those that wait for the same box, or the same zygote */
-	bool doomed;            /* to be killed as soon as it can be */
 	bool zombie, reaped;    /* its end was seen; its status is known */
 
 	/* a box's */
@@ -59,11 +65,25 @@ void life_watch(struct life *, void (*on_end)(void *self, uint32_t events));
 void life_listen(struct life *);
 /* The same without telling anybody; the error that it reported. */
 struct err life_note(struct life *);
-void life_kill(struct life *);
 /* It ended: nothing of it is watched any more. */
 void life_forget(struct life *);
 /* Its first process has ended, or is about to: waits for it, notes what it used. */
 void life_note_end(struct life *);
+/* To the executor, where it asked. */
+void life_tell_killed(struct life *);
+
+/* ---- life_kill.c ---- */
+
+/* At once, or as soon as the kernel can bear it. */
+void life_kill(struct life *);
+/* At once, and uncounted: of what must be gone before anything else is done. */
+void life_kill_now(struct life *);
+/* false: it was killed and does not end within seconds. */
+bool life_kill_await(const struct life *);
+/* Nothing of it lives any more, or ever did. */
+void life_kill_over(struct life *);
+/* All boxes and stewards, without the loop, which does not run any more. */
+void life_kill_all(void);
 
 /* ---- place.c ---- */
 

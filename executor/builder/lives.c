@@ -22,13 +22,13 @@
 #include "common/base/log.h"
 #include "common/base/loop.h"
 #include "executor/builder/life.h"
+#include "executor/builder/limits/pace.h"
 #include "executor/builder/limits/release.h"
 #include "executor/builder/nets.h"
 #include "executor/builder/shelf.h"
 #include "executor/builder/zygotes.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
@@ -39,13 +39,13 @@
 
 enum {
 	GRACE_MS = 5000, /* that the executor's clock has before this one ends a box */
-	KILL_MS = 5000,  /* that the kernel has to end what was killed */
 };
 
 static struct {
 	const struct host *host;
 	struct life *all[ORDER_MAX_LIVING + 1];
 	bool doomed[ORDER_MAX_LIVING + 1]; /* workspaces to be wiped when nobody works in them */
+	unsigned programs; /* that live, and stewards: each has a seccomp program of its own */
 } lives;
 
 int
@@ -68,6 +68,8 @@ life_free(struct life *life)
 {
 	int *fds[] = { &life->pidfd, &life->report };
 
+	life_kill_over(life);
+	lives.programs -= life->order.kind != ORDER_BOX;
 	for (size_t i = 0; i < COUNT(fds); i++)
 		if (*fds[i] >= 0)
 			close(take_fd(fds[i]));
@@ -90,14 +92,6 @@ leave(struct life *life)
 	lives.all[life->order.id] = NULL;
 	lives_answer(&life->answer, NULL, 0);
 	life_free(life);
-}
-
-void
-life_kill(struct life *life)
-{
-	if (life->pidfd >= 0)
-		syscall(SYS_pidfd_send_signal, life->pidfd, SIGKILL, NULL, 0);
-	life->doomed = true;
 }
 
 static void
@@ -288,23 +282,9 @@ on_report(void *self, uint32_t events)
 		loop_forget(life->report);
 }
 
-/* What does not end when it is killed must not be lost sight of; all boxes die with this process.
- */
-static void
-await_end(const struct life *life)
-{
-	struct pollfd end = { .fd = life->pidfd, .events = POLLIN };
-	int n;
-
-	do
-		n = poll(&end, 1, KILL_MS);
-	while (n < 0 && errno == EINTR);
-	if (n != 1)
-		_exit(1);
-}
-
 /* What cannot be watched is not kept: a program of the same user may have used up what the kernel
- * lets that user watch. */
+ * lets that user watch.  What does not end when it is killed must not be lost sight of; all boxes
+ * die with this process. */
 void
 life_watch(struct life *life, void (*on_end)(void *self, uint32_t events))
 {
@@ -317,8 +297,9 @@ life_watch(struct life *life, void (*on_end)(void *self, uint32_t events))
 		return;
 	}
 	log_error("what cannot be watched is ended", LOG_E(&e));
-	life_kill(life);
-	await_end(life);
+	life_kill_now(life);
+	if (!life_kill_await(life))
+		_exit(1);
 	on_end(life, 0);
 }
 
@@ -357,6 +338,7 @@ life_new(const struct order *order)
 
 	if (life == NULL)
 		return NULL;
+	lives.programs += order->kind != ORDER_BOX;
 	*life = (struct life){
 		.order = *order,
 		.pidfd = -1,
@@ -388,6 +370,8 @@ may_begin(const struct order *order, struct err *e)
 {
 	if (lives.all[order->id] != NULL)
 		return err_set(e, ERR_invalid_argument, "id: %u lives already", order->id);
+	if (order->kind != ORDER_BOX && lives.programs >= PACE_LIVING)
+		return err_set(e, ERR_unavailable, "%d programs are at work already", PACE_LIVING);
 	if (order->kind != ORDER_PROGRAM && lives.doomed[order->workspace])
 		return err_set(
 		    e, ERR_invalid_argument, "workspace: %u is given up", order->workspace);
@@ -478,22 +462,31 @@ set_clock(const struct order *order)
 }
 
 /* Whoever waits for the end of a run need not wait for the kernel to take its memory apart. */
-static int
-kill_all(const struct order *order)
+void
+life_tell_killed(struct life *life)
 {
-	struct life *life = life_of(order->id);
 	struct answer answer;
 
-	if (life == NULL)
-		return 0;
-	guard_count(life);
-	life_kill(life);
 	use_note(life, &life->answer);
 	life->told = true;
 	answer = life->answer;
 	answer.kind = ANSWER_KILLED;
 	if (life->order.kind == ORDER_BOX)
 		lives_answer(&answer, NULL, 0);
+}
+
+static int
+kill_all(const struct order *order)
+{
+	struct life *life = life_of(order->id);
+
+	if (life == NULL)
+		return 0;
+	life->asks = true;
+	if (life->end == LIFE_KILLED)
+		life_tell_killed(life);
+	else
+		life_kill(life);
 	return 0;
 }
 
@@ -520,12 +513,12 @@ send_signal(const struct order *order)
 
 	if (life == NULL)
 		return 0;
-	if (life->pidfd >= 0 && order->signal == SIGINT)
+	if (order->signal == SIGKILL)
+		life_kill(life);
+	else if (life->pidfd >= 0 && order->signal == SIGINT)
 		interrupt(life);
 	else if (life->pidfd >= 0)
 		syscall(SYS_pidfd_send_signal, life->pidfd, (int)order->signal, NULL, 0);
-	else if (order->signal == SIGKILL)
-		life->doomed = true;
 	if (order->signal == SIGKILL && life->box != NULL && life->box->order.container != 0)
 		life_kill(life->box); /* the other processes of a container end by that only */
 	return 0;
@@ -575,9 +568,7 @@ lives_order(const struct order *order, int *fds, size_t nfds)
 void
 lives_end(void)
 {
-	for (size_t i = 1; i <= ORDER_MAX_LIVING; i++)
-		if (lives.all[i] != NULL)
-			life_kill(lives.all[i]);
+	life_kill_all();
 	zygotes_kill();
 	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
 		;

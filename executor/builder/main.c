@@ -21,6 +21,7 @@
 #include "executor/builder/program.h"
 #include "executor/builder/root.h"
 #include "executor/builder/shelf.h"
+#include "executor/builder/slot.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -132,9 +133,13 @@ settle(struct host *host, int *shelf, struct err *e)
 	for (size_t i = 0; i < COUNT(ignored); i++)
 		signal(ignored[i], SIG_IGN);
 	umask(022);
+	/* What is freed with a box, workers of the kernel free, which have the niceness 0: boxes
+	 * that ran before them could end faster than these can follow (limits/pace.h). */
+	if (getpriority(PRIO_PROCESS, 0) < 0 && setpriority(PRIO_PROCESS, 0, 0) < 0)
+		return err_sys(e, "give up a negative niceness");
 	/* For the stewards, who see no file of the host; nothing is asked of it here. */
 	media_open();
-	if (host_slot(host, cgroup_open, e) < 0)
+	if (slot_take(host, cgroup_open, e) < 0)
 		return -1;
 	host->limits_by = cgroup_limits_by();
 	return host_enter(host, cgroup_close, e) < 0 || root_make(host, e) < 0 ||

@@ -27,17 +27,15 @@ enum {
 
 static struct {
 	const struct host *host;
-	struct filter filter, steward;
+	struct filter steward;
 } place;
 
 int
 place_open(const struct host *host, struct err *e)
 {
 	place.host = host;
-	return nets_open(host, e) < 0 || filter_make(&place.filter, FILTER_INIT, e) < 0 ||
-	               filter_make(&place.steward, FILTER_STEWARD, e) < 0
-	           ? -1
-	           : 0;
+	return nets_open(host, e) < 0 || filter_make(&place.steward, FILTER_STEWARD, e) < 0 ? -1
+	                                                                                    : 0;
 }
 
 /* Returns twice, as fork does. */
@@ -131,7 +129,7 @@ place_start(struct life *life, const int *fds, size_t nfds, struct err *e)
 		.cage = { .kind = steward ? CAGE_STEWARD : CAGE_PLACE,
 		    .host = place.host,
 		    .order = &life->order,
-		    .filter = steward ? &place.steward : &place.filter,
+		    .filter = steward ? &place.steward : NULL,
 		    .spaces = { -1, -1, -1, -1, -1, -1, -1 },
 		    .workspace = -1,
 		    .tmp = -1,

@@ -22,6 +22,7 @@
 #include "executor/builder/life.h"
 #include "executor/builder/limits/census.h"
 #include "executor/builder/oci/dock.h"
+#include "executor/builder/slot.h"
 #include "executor/builder/zygotes.h"
 
 #include <errno.h>
@@ -57,6 +58,7 @@ static struct {
 	int own_pids; /* the builder's pid namespace */
 	uint64_t due; /* layers that the first program had */
 	size_t nruntimes;
+	const char *shown; /* NULL: nothing of hidden.def */
 } programs = { .nruntimes = language_COUNT };
 
 /* ---- the command line ---- */
@@ -100,6 +102,24 @@ add_container(const char *const *args, size_t n, struct err *e)
 	              : err_set(e, ERR_invalid_argument, "container: its name and path");
 }
 
+static int
+add_shown(const char *const *args, size_t n, struct err *e)
+{
+	if (n != 1 || programs.shown != NULL)
+		return err_set(e, ERR_invalid_argument, "show: one path");
+	programs.shown = args[0];
+	return 0;
+}
+
+static int
+set_state(const char *const *args, size_t n, struct err *e)
+{
+	if (n != 1)
+		return err_set(e, ERR_invalid_argument, "state: one path");
+	slot_set_state(args[0]);
+	return 0;
+}
+
 static const struct {
 	const char *word;
 	int (*take)(const char *const *args, size_t n, struct err *);
@@ -108,6 +128,8 @@ static const struct {
 	{ "python", set_python },
 	{ "zygote", add_zygote },
 	{ "container", add_container },
+	{ "show", add_shown },
+	{ "state", set_state },
 };
 
 static int
@@ -132,6 +154,30 @@ program_settings(int argc, char **argv, struct err *e)
 			return err_add(e, "the builder's command line");
 	}
 	return 0;
+}
+
+/* Also in a word that a shell gets. */
+static bool
+is_in_words(const char *const *words, const char *directory)
+{
+	size_t size = strlen(directory);
+
+	for (; *words != NULL; words++)
+		for (const char *at = *words; (at = strstr(at, directory)) != NULL; at += size)
+			if (at[size] == '/')
+				return true;
+	return false;
+}
+
+bool
+program_wants(const char *directory)
+{
+	if (programs.shown != NULL && strcmp(programs.shown, directory) == 0)
+		return true;
+	for (size_t i = 0; i < programs.nruntimes; i++)
+		if (is_in_words(runtimes[i].argv, directory))
+			return true;
+	return dock_is_below(directory);
 }
 
 int

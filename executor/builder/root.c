@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * root.c - a small read-only tmpfs with the host's /usr in it, and nothing else of the host but
- * what binds.def names.
+ * what binds.def names, less what hidden.def names.
  *
  * Trusts the host's /usr.  The languages' drivers are in this program's own image, so that no file
  * of the host decides what runs beside a guest.
@@ -10,6 +10,8 @@
 
 #include "common/base/auto.h"
 #include "common/base/fdio.h"
+#include "common/base/log.h"
+#include "executor/builder/program.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -49,11 +51,16 @@ static const struct {
 #include "executor/builder/binds.def"
 };
 
+static const char *const hidden[] = {
+#define HIDE(path) path,
+#include "executor/builder/hidden.def"
+};
+
 /* As on the host: links into /usr, or folders of their own. */
 static const char *const tops[] = { "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32" };
 
 static const char *const folders[] = { "cloister", "cloister/node", "cloister/python",
-	"cloister/shell", "dev", "etc", "mnt", "proc", "run", "sandbox", "sys", "tmp",
+	"cloister/shell", "dev", "dev/pts", "etc", "mnt", "proc", "run", "sandbox", "sys", "tmp",
 	"workspace" };
 
 static const struct {
@@ -62,14 +69,21 @@ static const struct {
 	{ "mnt/data", "/workspace" }, { "sandbox/workspace", "/workspace" },
 	{ "dev/fd", "/proc/self/fd" }, { "dev/stdin", "/proc/self/fd/0" },
 	{ "dev/stdout", "/proc/self/fd/1" }, { "dev/stderr", "/proc/self/fd/2" },
-	{ "dev/shm", "/tmp" }, /* so that shared memory counts as files of /tmp do */
+	{ "dev/ptmx", "pts/ptmx" }, /* of the box's own devpts (confine/cage.c) */
+	{ "dev/shm", "/tmp" },      /* so that shared memory counts as files of /tmp do */
 };
 
 static const struct {
 	const char *path, *text, *end; /* end NULL: at the zero byte */
 } files[] = {
-	{ "etc/passwd", "sandbox:x:1000:1000:sandbox:/tmp:/bin/sh\n", NULL },
-	{ "etc/group", "sandbox:x:1000:\n", NULL },
+	/* Nobody can become root.  Files of the host belong to nobody, as its ids are not mapped.
+	 */
+	{ "etc/passwd",
+	    "root:x:0:0:root:/root:/bin/sh\n"
+	    "sandbox:x:1000:1000:sandbox:/tmp:/bin/sh\n"
+	    "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
+	    NULL },
+	{ "etc/group", "root:x:0:\nsandbox:x:1000:\nnogroup:x:65534:\n", NULL },
 	{ "etc/hosts", "127.0.0.1 localhost\n", NULL },
 	{ "etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n", NULL },
 	{ "cloister/node/driver.js", guest_node_driver, guest_node_driver_end },
@@ -87,17 +101,18 @@ static const struct {
 };
 
 static int
-make_tmpfs(struct err *e)
+make_tmpfs(const char *size, const char *inodes, unsigned attributes, struct err *e)
 {
 	auto_fd int context = fsopen("tmpfs", FSOPEN_CLOEXEC);
 
-	if (context < 0 || fsconfig(context, FSCONFIG_SET_STRING, "size", "8m", 0) < 0 ||
-	    fsconfig(context, FSCONFIG_SET_STRING, "nr_inodes", "1k", 0) < 0 ||
+	if (context < 0 || fsconfig(context, FSCONFIG_SET_STRING, "size", size, 0) < 0 ||
+	    fsconfig(context, FSCONFIG_SET_STRING, "nr_inodes", inodes, 0) < 0 ||
 	    fsconfig(context, FSCONFIG_SET_STRING, "mode", "0755", 0) < 0 ||
 	    fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
 		return err_sys(e, "make a tmpfs");
 
-	int mount = fsmount(context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+	int mount =
+	    fsmount(context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | attributes);
 
 	return mount < 0 ? err_sys(e, "mount a tmpfs") : mount;
 }
@@ -154,6 +169,37 @@ bind_all(int root, struct err *e)
 		} else if (bind(root, tops[i], e) < 0 && e->sys != ENOENT)
 			return -1;
 	}
+	return 0;
+}
+
+/* Whatever is mounted below it is hidden with it. */
+static int
+hide(int root, const char *path, struct err *e)
+{
+	struct stat st;
+
+	if (fstatat(root, path + 1, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : err_sys(e, "stat %s", path);
+	if (!S_ISDIR(st.st_mode))
+		return 0;
+
+	auto_fd int empty = make_tmpfs("4k", "1", MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, e);
+
+	if (empty < 0)
+		return -1;
+	return move_mount(empty, "", root, path + 1, MOVE_MOUNT_F_EMPTY_PATH) < 0
+	           ? err_sys(e, "hide %s", path)
+	           : 0;
+}
+
+static int
+hide_all(int root, struct err *e)
+{
+	for (size_t i = 0; i < COUNT(hidden); i++)
+		if (program_wants(hidden[i]))
+			log_info("boxes see a directory of the site's", LOG_S("path", hidden[i]));
+		else if (hide(root, hidden[i], e) < 0)
+			return -1;
 	return 0;
 }
 
@@ -261,14 +307,14 @@ enter(int root, struct err *e)
 int
 root_make(struct host *h, struct err *e)
 {
-	auto_fd int root = make_tmpfs(e);
+	auto_fd int root = make_tmpfs("8m", "1k", 0, e);
 
 	if (root < 0)
 		return -1;
 	if (move_mount(root, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) < 0)
 		return err_sys(e, "mount the new root");
-	return fill(root, e) < 0 || bind_all(root, e) < 0 || mount_proc(h, root, e) < 0 ||
-	               enter(root, e) < 0
+	return fill(root, e) < 0 || bind_all(root, e) < 0 || hide_all(root, e) < 0 ||
+	               mount_proc(h, root, e) < 0 || enter(root, e) < 0
 	           ? -1
 	           : 0;
 }

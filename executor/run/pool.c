@@ -119,7 +119,9 @@ pool_arguments(struct texts *texts, struct err *e)
 {
 	const char *const python[] = { "python", options.python, "--", NULL };
 
-	if (add_all(texts, python, e) < 0)
+	const char *const show[] = { "show", "/usr/local", "--", NULL };
+
+	if (add_all(texts, python, e) < 0 || (options.usr_local && add_all(texts, show, e) < 0))
 		return -1;
 	for (size_t i = language_COUNT; i < runtime_count(); i++)
 		if (add_runtime(texts, i, e) < 0)

@@ -12,11 +12,13 @@
 #include "common/base/fdio.h"
 #include "common/base/log.h"
 #include "common/base/loop.h"
+#include "common/base/pidstat.h"
 #include "common/daemon/daemon.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -45,6 +47,7 @@ struct waiting {
 static struct {
 	int sock;
 	bool gone;
+	bool hangs;         /* the one that was started */
 	struct err refused; /* ERR_none, or why this host can have no boxes */
 	struct isolation isolation;
 	int kept[BUILDER_KEPT]; /* ORDER_SHELF and ORDER_SLOT; -1: none */
@@ -102,8 +105,20 @@ find_builder(char path[4096], struct err *e)
 	return access(path, X_OK) < 0 ? err_sys(e, "%s", path) : 0;
 }
 
+/* Where it hangs is all that an operator will learn: it is the kernel that holds it. */
 static int
-await_ready(struct answer *answer, struct err *e)
+refuse_hang(pid_t keeper, struct err *e)
+{
+	char seen[PIDSTAT_TEXT];
+
+	line.hangs = true;
+	pidstat_text(keeper, seen);
+	kill(keeper, SIGKILL);
+	return err_set(e, ERR_internal, "the builder said nothing for %d ms: %s", READY_MS, seen);
+}
+
+static int
+await_ready(pid_t keeper, struct answer *answer, struct err *e)
 {
 	struct pollfd readable = { .fd = line.sock, .events = POLLIN };
 	int fds[BUILDER_KEPT], n;
@@ -113,7 +128,7 @@ await_ready(struct answer *answer, struct err *e)
 		n = poll(&readable, 1, READY_MS);
 	while (n < 0 && errno == EINTR);
 	if (n <= 0)
-		return err_set(e, ERR_internal, "the builder said nothing for %d ms", READY_MS);
+		return refuse_hang(keeper, e);
 	ssize_t size = fdio_receive(line.sock, answer, sizeof *answer, fds, &nfds, 0);
 
 	if (size != (ssize_t)sizeof *answer || answer->kind != ANSWER_READY)
@@ -155,14 +170,15 @@ start_and_wait(char **argv, struct answer *answer, struct err *e)
 	close(pair[1]);
 	line.sock = pair[0];
 	line.end = &line.first;
-	return keeper < 0 ? err_sys(e, "fork") : await_ready(answer, e);
+	return keeper < 0 ? err_sys(e, "fork") : await_ready(keeper, answer, e);
 }
 
-/* Nobody needs what is kept as much as a builder that starts. */
+/* Nobody needs what is kept as much as a builder that starts.  One that hangs would not be the
+ * last: the kernel holds it, not what is kept. */
 static int
 start_without_kept(char **argv, struct answer *answer, struct err *e)
 {
-	if (line.kept[0] < 0)
+	if (line.kept[0] < 0 || line.hangs)
 		return -1;
 	log_error("with what an earlier builder left none starts", LOG_E(e));
 	close(take_fd(&line.sock));

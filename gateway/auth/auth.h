@@ -8,10 +8,10 @@
  *
  * Use, per HTTP request:
  *   if (auth_check(header, address, &who, &e) < 0)
- *           answer auth_status(&e), with auth_challenge() as WWW-Authenticate where that is not "";
- *   later, where methods_scopes() names more than who.scopes has:
- *           answer 403 with auth_challenge(&e, lacking), e of auth_require().
- * A stream that stays open asks auth_valid() from time to time, once a minute say.
+ *           answer challenge_status(&e), with challenge_text() as WWW-Authenticate where that is
+ * not ""; later, where methods_scopes() names more than who.scopes has: answer 403 with
+ * challenge_text(&e, lacking), e of auth_require(). A stream that stays open asks auth_valid() from
+ * time to time, once a minute say.
  */
 #pragma once
 
@@ -24,7 +24,6 @@
 
 enum {
 	AUTH_HEADER_MAX = 8192, /* bytes of an Authorization header; longer is refused unread */
-	AUTH_CHALLENGE = 1024,
 };
 
 /* Before the jail, with the settings: opens the folder, reads what is there, and asks
@@ -52,15 +51,3 @@ bool auth_valid(const struct identity *);
 int auth_require(const struct identity *, unsigned needed, struct err *);
 /* Tells the log and auditd of that. */
 void auth_denied(const struct identity *, const char *address, const struct err *);
-
-/* 400, 401, 403, 429 or 503 for what the two above said. */
-int auth_status(const struct err *);
-/* The value of WWW-Authenticate for that answer; "" where it has none.  needed: every scope the
- * request needs, for 403; 0 otherwise. */
-void auth_challenge(const struct err *, unsigned needed, char text[AUTH_CHALLENGE]);
-/* The document at /.well-known/oauth-protected-resource and below it at the path of the resource
- * (RFC 9728, section 3.1), for everybody; NULL where there is no issuer: 404. */
-const char *auth_metadata(void);
-/* The path it is served at beside the root one, as in "/.well-known/oauth-protected-resource/mcp";
- * NULL where there is no issuer. */
-const char *auth_metadata_path(void);

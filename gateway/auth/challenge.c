@@ -2,9 +2,9 @@
 /* challenge.c - headers and a document, made of what the operator configured and nothing else. */
 #include "gateway/auth/challenge.h"
 
-#include "common/credential/url.h"
-
 #include "common/base/auto.h"
+#include "common/credential/scope.h"
+#include "common/credential/url.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -74,13 +74,13 @@ challenge_close(void)
 }
 
 const char *
-auth_metadata(void)
+challenge_document(void)
 {
 	return metadata.document;
 }
 
 const char *
-auth_metadata_path(void)
+challenge_path(void)
 {
 	return metadata.path;
 }
@@ -88,7 +88,7 @@ auth_metadata_path(void)
 /* ---- the header ---- */
 
 int
-auth_status(const struct err *e)
+challenge_status(const struct err *e)
 {
 	static const struct {
 		enum err_code code;
@@ -128,16 +128,16 @@ add(FILE *to, const char *name, const char *value)
 }
 
 void
-auth_challenge(const struct err *e, unsigned needed, char text[AUTH_CHALLENGE])
+challenge_text(const struct err *e, unsigned needed, char text[CHALLENGE_TEXT])
 {
 	const char *error = error_of(e);
 	char scopes[SCOPES_TEXT];
 
 	text[0] = '\0';
-	if (auth_status(e) > 403)
+	if (challenge_status(e) > 403)
 		return;
 
-	FILE *to = fmemopen(text, AUTH_CHALLENGE, "w");
+	FILE *to = fmemopen(text, CHALLENGE_TEXT, "w");
 
 	if (to == NULL)
 		return;

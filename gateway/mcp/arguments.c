@@ -9,15 +9,23 @@ enum {
 	ID_HEX = 32, /* digits at the end of an id of a session or a task */
 };
 
-const char *
-arguments_text(enum msg_id tool, const char *request, const char *name)
+const char **
+arguments_slot(enum msg_id id, void *message, const char *name)
 {
-	const struct message *m = &messages[tool];
+	const struct message *m = &messages[id];
 
 	for (const struct field *f = m->fields; f < m->fields + m->nfields; f++)
 		if (f->kind == KIND_TEXT && strcmp(f->name, name) == 0)
-			return *(char *const *)(request + f->offset);
+			return (const char **)((char *)message + f->offset);
 	return NULL;
+}
+
+const char *
+arguments_text(enum msg_id id, const char *message, const char *name)
+{
+	const char **slot = arguments_slot(id, (char *)(uintptr_t)message, name);
+
+	return slot == NULL ? NULL : *slot;
 }
 
 bool

@@ -6,8 +6,10 @@
 
 #include <jansson.h>
 
-/* A text field of a request, borrowed; NULL: it has no such field, or nothing was given. */
-const char *arguments_text(enum msg_id, const char *request, const char *name);
+/* A text field of a message, borrowed; NULL: it has no such field, or nothing was given. */
+const char *arguments_text(enum msg_id, const char *message, const char *name);
+/* Where it is in the message; NULL: there is no such field. */
+const char **arguments_slot(enum msg_id, void *message, const char *name);
 /* Which executor has what that id names: "<prefix><instance>_<32 digits>"; false: none is named. */
 bool arguments_instance(const char *prefix, const char *id, char *instance, size_t size);
 /* W3C Trace Context, version 00, of the request's metadata; "" for anything else, as it asks. */

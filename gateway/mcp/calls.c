@@ -16,6 +16,7 @@
 #include "gateway/mcp/logging.h"
 #include "gateway/mcp/progress.h"
 #include "gateway/mcp/result.h"
+#include "gateway/mcp/tools.h"
 #include "gateway/options.h"
 #include "gateway/task/task.h"
 
@@ -279,33 +280,36 @@ on_ended(void *self, void *reply, const struct err *e)
 		log_warn("a session that nobody was told of could not be ended", LOG_E(e));
 }
 
-/* Only its answer would have named it. */
+/* Only the answer would have named the session. */
 static void
-end_session(const struct call_out *call, const struct session_created *made)
+end_session(const struct call_out *call, const char *session)
 {
-	struct terminate_session request = { .session_id = made->session_id };
+	enum msg_id tool = tools_with(ENDS_SESSION);
+	auto_free void *request = calloc(1, messages[tool].size);
 	char instance[64];
-	bool routed = arguments_instance("sess_", made->session_id, instance, sizeof instance);
+	bool routed = arguments_instance("sess_", session, instance, sizeof instance);
 	struct err e;
-	const struct ask it = { .to = messages[MSG_terminate_session].server,
+	const struct ask it = { .to = messages[tool].server,
 		.instance = routed ? instance : NULL,
 		.home = !routed,
-		.message = MSG_terminate_session,
-		.request = &request,
+		.message = tool,
+		.request = request,
 		.principal = call->principal,
 		.namespace = call->namespace,
 		.timeout_ms = LEFT_MS,
 		.done = on_ended };
 
+	must(request != NULL);
+	*arguments_slot(tool, request, "session_id") = session;
 	if (bus_ask(&it, &e) == 0)
 		on_ended(NULL, NULL, &e);
 }
 
 static void
-on_left_done(struct call_out *call, const void *reply)
+on_left_done(struct call_out *call, void *reply)
 {
 	if (reply != NULL)
-		end_session(call, reply);
+		end_session(call, arguments_text(messages[call->tool].reply, reply, "session_id"));
 	free(call->principal);
 	free(call->namespace);
 	free(call);
@@ -390,13 +394,6 @@ on_part(void *self, const struct stream_part *part)
 
 /* ---- its beginning ---- */
 
-/* Those may be anybody's of several executors; all others find there what the principal has. */
-static bool
-leans_on_nothing(enum msg_id tool)
-{
-	return tool == MSG_execute_code || tool == MSG_create_session;
-}
-
 static int
 send_request(struct call_out *call, void *request, struct err *e)
 {
@@ -407,7 +404,7 @@ send_request(struct call_out *call, void *request, struct err *e)
 	bool routed = arguments_instance("sess_", session, instance, sizeof instance);
 	struct ask it = { .to = m->server,
 		.instance = routed ? instance : NULL,
-		.home = !leans_on_nothing(call->tool),
+		.home = (m->hints & ANYWHERE) == 0,
 		.message = call->tool,
 		.request = request,
 		.principal = call->account->principal,
@@ -537,7 +534,7 @@ cancel_call(struct pending *p)
 		return;
 	}
 	/* What it makes is there as soon as it is asked for, and a cancel comes too late. */
-	if (call->tool != MSG_create_session || !leave(call))
+	if ((messages[call->tool].hints & MAKES_SESSION) == 0 || !leave(call))
 		bus_cancel(call->ask);
 }
 

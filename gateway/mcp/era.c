@@ -2,10 +2,6 @@
 /* era.c - one row a revision; trusts nothing that a client claims beyond what it can answer. */
 #include "gateway/mcp/era.h"
 
-#include "gateway/mcp/icon.h"
-#include "gateway/mcp/method.h"
-#include "gateway/rpc/constant.h"
-
 #include "common/base/auto.h"
 
 #include <string.h>
@@ -86,58 +82,4 @@ era_unclaimed(json_t *id)
 	return jsonrpc_error(id, RPC_PARAMS,
 	    "Invalid params: _meta lacks \"" META "protocolVersion\" and \"" META
 	    "clientCapabilities\"; clients of revisions before 2026-07-28 send initialize first");
-}
-
-json_t *
-era_server_info(const struct era *era)
-{
-	json_t *info = json_pack("{s:s, s:s}", "name", "cloister", "version", CLOISTER_VERSION);
-
-	if (era->structured)
-		json_object_set_new(info, "title", json_string("cloister"));
-	if (!era->icons)
-		return info;
-	json_object_set_new(info, "description",
-	    json_string("Runs code written by language models in kernel-isolated boxes."));
-	icon_add(info, era, ICON_server);
-	return info;
-}
-
-/*
- * In each result: made once, and shared by all, since nobody writes to it.  The icon says nothing
- * to whoever reads one; it stands where the server describes itself.
- */
-static json_t *
-short_info(const struct era *era)
-{
-	static json_t *made[COUNT(eras)];
-	json_t **info = &made[era - eras];
-
-	if (*info == NULL) {
-		*info = era_server_info(era);
-		json_object_del(*info, "icons");
-		constant_add(*info);
-	}
-	return json_incref(*info);
-}
-
-json_t *
-era_finish(const struct era *era, json_t *result, const struct cache *cache)
-{
-	if (!era->modern)
-		return result;
-	if (json_object_get(result, "resultType") == NULL)
-		json_object_set_new(result, "resultType", json_string("complete"));
-	if (cache != NULL && cache->scope != NULL) {
-		json_object_set_new(result, "ttlMs", json_integer(cache->ttl_ms));
-		json_object_set_new(result, "cacheScope", json_string(cache->scope));
-	}
-	if (json_object_get(result, "_meta") == NULL)
-		json_object_set_new(result, "_meta", json_object());
-
-	json_t *meta = json_object_get(result, "_meta");
-
-	if (json_object_get(meta, META "serverInfo") == NULL)
-		json_object_set_new(meta, META "serverInfo", short_info(era));
-	return result;
 }

@@ -17,6 +17,7 @@ enum {
 	ERA_2025_06_18 = 8,
 	ERA_2025_11_25 = 16,
 	ERA_2026_07_28 = 32,
+	ERA_BITS = 6, /* how many there are */
 
 	ERA_LEGACY = ERA_2024_11_05 | ERA_2025_03_26 | ERA_2025_06_18 | ERA_2025_11_25,
 	ERA_MODERN = ERA_2026_07_28,
@@ -37,8 +38,6 @@ struct era {
 	bool messages;    /* in progress notifications */
 };
 
-struct cache;
-
 /* What initialize agrees on: the version asked for, or the newest that has an initialize. */
 const struct era *era_agree(const char *version);
 /* The one whose requests name it. */
@@ -54,8 +53,3 @@ json_t *era_unclaimed(json_t *id);
 
 /* The versions that can be claimed, an array. */
 json_t *era_supported(void);
-/* Who answers, as that era describes it. */
-json_t *era_server_info(const struct era *);
-/* Takes a result and gives it what every result of that era has; with a cache policy (not NULL) how
- * long it holds, too.  A resultType or _meta that is there already stays. */
-json_t *era_finish(const struct era *, json_t *result, const struct cache *);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* links.c - sealing and opening; what comes back in a link is of anybody. */
+/* links.c - making and checking links; a link can come from anybody. */
 #include "gateway/mcp/links.h"
 
+#include "gateway/mcp/resource/uri.h"
+#include "gateway/mcp/secretbox.h"
 #include "gateway/options.h"
 
 #include "common/base/auto.h"
@@ -9,20 +11,12 @@
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-
-#define BASE64 sodium_base64_VARIANT_URLSAFE_NO_PADDING
 
 enum {
-	NONCE = crypto_aead_xchacha20poly1305_ietf_NPUBBYTES,
-	TAG = crypto_aead_xchacha20poly1305_ietf_ABYTES,
-	KEY = crypto_aead_xchacha20poly1305_ietf_KEYBYTES,
-	PLAIN = 256, /* "<expires>\n<principal>\n<namespace>" */
-	SEALED = NONCE + PLAIN + TAG,
 	KEY_FILE_MAX = 4096,
 };
 
-static unsigned char key[KEY];
+static unsigned char key[SECRETBOX_KEY];
 
 /* ---- the key ---- */
 
@@ -36,10 +30,10 @@ read_key(struct err *e)
 	if (from == NULL)
 		return err_sys(e, "link_key: open %s", options.link_key);
 	fclose(from);
-	if (size < KEY)
+	if (size < SECRETBOX_KEY)
 		return err_set(e, ERR_invalid_argument,
 		    "link_key: %s holds %zu bytes; %d or more are needed", options.link_key, size,
-		    KEY);
+		    SECRETBOX_KEY);
 	crypto_generichash(
 	    key, sizeof key, file, size, (const unsigned char *)"cloister links", 14);
 	sodium_memzero(file, sizeof file);
@@ -69,56 +63,26 @@ purpose(const char *session, const char *path)
 }
 
 static char *
-seal(const struct account *account, const char *purpose_, char *to, size_t room)
+seal(const struct account *account, const char *purpose_)
 {
-	unsigned char sealed[SEALED];
-	unsigned long long size;
-	char plain[PLAIN];
-	int n = snprintf(plain, sizeof plain, "%lld\n%s\n%s",
-	    (long long)time(NULL) + (long long)options.link_ttl_s, account->principal,
-	    account->namespace == NULL ? "" : account->namespace);
+	json_t *owner = json_pack(
+	    "[s, s]", account->principal, account->namespace == NULL ? "" : account->namespace);
+	char *text = secretbox_make(
+	    key, (const char *const[]){ purpose_, NULL }, owner, (int64_t)options.link_ttl_s);
 
-	if (n < 0 || n >= (int)sizeof plain)
-		return NULL;
-	randombytes_buf(sealed, NONCE);
-	crypto_aead_xchacha20poly1305_ietf_encrypt(sealed + NONCE, &size, (unsigned char *)plain,
-	    (size_t)n, (const unsigned char *)purpose_, strlen(purpose_), NULL, sealed, key);
-	return sodium_bin2base64(to, room, sealed, NONCE + (size_t)size, BASE64);
-}
-
-char *
-links_escape(const char *text, const char *also)
-{
-	static const char digits[] = "0123456789ABCDEF";
-	char *escaped = malloc(strlen(text) * 3 + 1), *to = escaped;
-
-	for (; escaped != NULL && *text != '\0'; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-		    strchr(also, c) != NULL) {
-			*to++ = (char)c;
-			continue;
-		}
-		*to++ = '%';
-		*to++ = digits[c >> 4];
-		*to++ = digits[c & 15];
-	}
-	if (escaped != NULL)
-		*to = '\0';
-	return escaped;
+	json_decref(owner);
+	return text;
 }
 
 char *
 links_make(const char *base, const struct account *account, const char *session, const char *path)
 {
-	char sealed[sodium_base64_ENCODED_LEN(SEALED, BASE64)];
 	auto_free char *for_what = purpose(session, path);
-	auto_free char *escaped = links_escape(path, "-._~/");
+	auto_free char *escaped = uri_escape(path, URI_PATH);
+	auto_free char *sealed = for_what == NULL ? NULL : seal(account, for_what);
 	char *link;
 
-	if (for_what == NULL || escaped == NULL ||
-	    seal(account, for_what, sealed, sizeof sealed) == NULL)
+	if (escaped == NULL || sealed == NULL)
 		return NULL;
 	if (asprintf(&link, "%s/files/%s/%s?t=%s", base, session, escaped, sealed) < 0)
 		return NULL;
@@ -126,16 +90,15 @@ links_make(const char *base, const struct account *account, const char *session,
 }
 
 static int
-read_owner(char *plain, struct link_owner *owner, struct err *e)
+read_owner(const json_t *value, struct link_owner *owner, struct err *e)
 {
-	char *principal = strchr(plain, '\n');
-	char *namespace = principal == NULL ? NULL : strchr(principal + 1, '\n');
+	const char *principal = json_string_value(json_array_get(value, 0));
+	const char *namespace = json_string_value(json_array_get(value, 1));
 
-	if (namespace == NULL)
+	if (principal == NULL || namespace == NULL ||
+	    strlen(principal) >= sizeof owner->principal ||
+	    strlen(namespace) >= sizeof owner->namespace)
 		return err_set(e, ERR_denied, "this link is not valid");
-	*principal++ = *namespace ++ = '\0';
-	if (strtoll(plain, NULL, 10) < (long long)time(NULL))
-		return err_set(e, ERR_denied, "this link has expired; ask for the file again");
 	snprintf(owner->principal, sizeof owner->principal, "%s", principal);
 	snprintf(owner->namespace, sizeof owner->namespace, "%s", namespace);
 	return 0;
@@ -145,21 +108,21 @@ int
 links_check(const char *session, const char *path, const char *text, struct link_owner *owner,
     struct err *e)
 {
-	unsigned char sealed[SEALED], plain[PLAIN];
-	unsigned long long opened;
-	size_t size;
 	auto_free char *for_what = purpose(session, path);
+	struct secret s;
+	bool expired;
 
 	if (for_what == NULL)
 		return err_sys(e, "look at a link");
-	if (sodium_base642bin(
-		sealed, sizeof sealed, text, strlen(text), NULL, &size, NULL, BASE64) < 0 ||
-	    size < NONCE + TAG || size - NONCE - TAG >= PLAIN ||
-	    crypto_aead_xchacha20poly1305_ietf_decrypt(plain, &opened, NULL, sealed + NONCE,
-		size - NONCE, (unsigned char *)for_what, strlen(for_what), sealed, key) < 0)
-		return err_set(e, ERR_denied, "this link is not valid");
-	plain[opened] = '\0';
-	return read_owner((char *)plain, owner, e);
+	if (secretbox_open(key, (const char *const[]){ for_what, NULL }, text, &s, &expired) < 0)
+		return err_set(e, ERR_denied, "%s",
+		    expired ? "this link has expired; ask for the file again"
+			    : "this link is not valid");
+
+	int failed = read_owner(s.value, owner, e);
+
+	json_decref(s.value);
+	return failed;
 }
 
 /* ---- in replies ---- */

@@ -2,9 +2,8 @@
 /*
  * links.h - links to files of sessions, for whoever is given one.
  *
- * A link holds, sealed (XChaCha20-Poly1305, the name of the file authenticated with it), until when
- * and in whose name the file may be read: it opens that one file, for that time, with no other
- * credential.
+ * A link holds a secret about the file (secretbox.h), until when and in whose name it may be read:
+ * it opens that one file, for that time, with no other credential.
  */
 #pragma once
 
@@ -21,9 +20,6 @@ struct link_owner {
 int links_open(struct err *);
 /* "<base>/files/<session>/<path>?t=<sealed>", of malloc; NULL: no memory. */
 char *links_make(const char *base, const struct account *, const char *session, const char *path);
-/* With %XX in place of all but letters, digits and what stands in `also`; of malloc, NULL: no
- * memory. */
-char *links_escape(const char *text, const char *also);
 /* denied where it was not made here, for this file, or has expired. */
 int links_check(
     const char *session, const char *path, const char *sealed, struct link_owner *, struct err *);

@@ -4,7 +4,8 @@
  */
 #include "gateway/mcp/method.h"
 
-#include "gateway/mcp/extra.h"
+#include "gateway/mcp/icon.h"
+#include "gateway/rpc/write.h"
 
 #include "common/credential/scope.h"
 
@@ -15,18 +16,58 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct extra none, *extra = &none;
-
-void
-extra_set(const struct extra *more)
+json_t *
+method_server_info(const struct era *era)
 {
-	extra = more;
+	json_t *info = json_pack("{s:s, s:s}", "name", "cloister", "version", CLOISTER_VERSION);
+
+	if (era->structured)
+		json_object_set_new(info, "title", json_string("cloister"));
+	if (!era->icons)
+		return info;
+	json_object_set_new(info, "description",
+	    json_string("Runs code written by language models in kernel-isolated boxes."));
+	icon_add(info, era, ICON_server);
+	return info;
 }
 
-const struct extra *
-extra_get(void)
+/*
+ * In each result: made once, and shared by all, since nobody writes to it.  The icon says nothing
+ * to whoever reads one; it stands where the server describes itself.
+ */
+static json_t *
+short_info(const struct era *era)
 {
-	return extra;
+	static json_t *made[ERA_BITS];
+	json_t **info = &made[__builtin_ctz(era->bit)];
+
+	if (*info == NULL) {
+		*info = method_server_info(era);
+		json_object_del(*info, "icons");
+		write_constant(*info);
+	}
+	return json_incref(*info);
+}
+
+json_t *
+method_end(const struct era *era, json_t *result, const struct cache *cache)
+{
+	if (!era->modern)
+		return result;
+	if (json_object_get(result, "resultType") == NULL)
+		json_object_set_new(result, "resultType", json_string("complete"));
+	if (cache != NULL && cache->scope != NULL) {
+		json_object_set_new(result, "ttlMs", json_integer(cache->ttl_ms));
+		json_object_set_new(result, "cacheScope", json_string(cache->scope));
+	}
+	if (json_object_get(result, "_meta") == NULL)
+		json_object_set_new(result, "_meta", json_object());
+
+	json_t *meta = json_object_get(result, "_meta");
+
+	if (json_object_get(meta, ERA_META "serverInfo") == NULL)
+		json_object_set_new(meta, ERA_META "serverInfo", short_info(era));
+	return result;
 }
 
 bool
@@ -51,7 +92,7 @@ answer(const struct request *r, json_t *result)
 json_t *
 method_complete_for(const struct request *r, json_t *result, const struct cache *cache)
 {
-	return answer(r, result == NULL ? NULL : era_finish(r->origin.era, result, cache));
+	return answer(r, result == NULL ? NULL : method_end(r->origin.era, result, cache));
 }
 
 /* What depends on credentials, or may, is for their holder only. */
@@ -62,7 +103,7 @@ method_finish(const struct request *r, json_t *result)
 
 	if (cache.scope != NULL && r->origin.client->scopes != SCOPES_LOCAL)
 		cache.scope = "private";
-	return result == NULL ? NULL : era_finish(r->origin.era, result, &cache);
+	return result == NULL ? NULL : method_end(r->origin.era, result, &cache);
 }
 
 json_t *

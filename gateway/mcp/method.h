@@ -40,6 +40,11 @@ struct method {
 /* Has the client declared it?  As in "elicitation", or "extensions" and the name of one. */
 bool method_declared(const struct request *, const char *capability, const char *extension);
 
+/* Who answers, as that era describes it. */
+json_t *method_server_info(const struct era *);
+/* Takes a result and gives it what every result of that era has; with a cache policy (not NULL) how
+ * long it holds, too.  A resultType or _meta that is there already stays. */
+json_t *method_end(const struct era *, json_t *result, const struct cache *);
 /* The result, which is taken, with what era and method add to it. */
 json_t *method_finish(const struct request *, json_t *result);
 /* The answer with it. */

@@ -2,8 +2,9 @@
 /* result.c - rendering; replies were checked by the bus, their texts come from hostile programs. */
 #include "gateway/mcp/result.h"
 
+#include "gateway/mcp/method.h"
 #include "gateway/mcp/resource/fit.h"
-#include "gateway/mcp/resource/view.h"
+#include "gateway/mcp/resource/uri.h"
 #include "gateway/options.h"
 #include "gateway/rpc/write.h"
 
@@ -118,7 +119,7 @@ name_files(json_t *value)
 	json_array_foreach(files, i, file)
 	{
 		const char *name = json_string_value(json_object_get(file, "filename"));
-		auto_free char *uri = name == NULL ? NULL : view_file_uri(session, name);
+		auto_free char *uri = name == NULL ? NULL : uri_of_file(session, name);
 
 		if (uri == NULL)
 			continue;
@@ -172,7 +173,7 @@ result_of_rendered(
 	if (era->structured)
 		json_object_set(result, "structuredContent", value);
 	json_decref(value);
-	return result == NULL ? NULL : era_finish(era, result, NULL);
+	return result == NULL ? NULL : method_end(era, result, NULL);
 }
 
 /* {"code", "message", "hint"}, and when to try again. */
@@ -217,5 +218,5 @@ result_of_error(const struct era *era, const struct err *e)
 	json_t *result = value == NULL ? NULL : content(text_of(value, SIZE_MAX), true);
 
 	json_decref(value);
-	return result == NULL ? NULL : era_finish(era, result, NULL);
+	return result == NULL ? NULL : method_end(era, result, NULL);
 }

@@ -2,7 +2,7 @@
 /*
  * sealed.h - values that a client keeps for us, and cannot read, change, lend or keep for long.
  *
- * XChaCha20-Poly1305 (libsodium) under a key that is random at each start, or stands in a file that
+ * A secret (secretbox.h) under a key that is random at each start, or stands in a file that
  * several gateways share.  What a seal is for and for whom is authenticated with it: one made for
  * another purpose, principal, name space or request does not open.
  *
@@ -19,8 +19,7 @@
 #include <stdint.h>
 
 enum {
-	SEALED_MAX = 65536, /* bytes of text that are looked at */
-	SEALED_ID = 32,     /* digits */
+	SEALED_ID = 32, /* digits */
 };
 
 /* Before the jail.  path: a file with 32 bytes in base64; "": a random key. */

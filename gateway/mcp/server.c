@@ -11,7 +11,7 @@
 #include "common/credential/scope.h"
 #include "gateway/mcp/resource/listen.h"
 #include "gateway/options.h"
-#include "gateway/rpc/constant.h"
+#include "gateway/rpc/write.h"
 
 #include "common/base/auto.h"
 
@@ -31,7 +31,7 @@ make_discovery(const struct request *r)
 {
 	const struct era *era = r->origin.era;
 	json_t *result = json_pack("{s:o, s:{s:o}}", "supportedVersions", era_supported(), "_meta",
-	    ERA_META "serverInfo", era_server_info(era));
+	    ERA_META "serverInfo", method_server_info(era));
 
 	return method_finish(r, describe(result, era));
 }
@@ -45,7 +45,7 @@ handle_discover(const struct request *r)
 	json_t **one = &made[r->origin.client->scopes == SCOPES_LOCAL];
 
 	if (*one == NULL)
-		*one = constant_add(make_discovery(r));
+		*one = write_constant(make_discovery(r));
 	return jsonrpc_result(r->origin.id, json_incref(*one));
 }
 
@@ -100,6 +100,6 @@ handle_initialize(const struct request *r)
 	listen_welcome(client);
 	return jsonrpc_result(
 	    r->origin.id, describe(json_pack("{s:s, s:o}", "protocolVersion", client->era->version,
-				       "serverInfo", era_server_info(client->era)),
+				       "serverInfo", method_server_info(client->era)),
 			      client->era));
 }

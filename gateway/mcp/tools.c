@@ -3,7 +3,7 @@
 #include "gateway/mcp/tools.h"
 
 #include "gateway/mcp/icon.h"
-#include "gateway/rpc/constant.h"
+#include "gateway/rpc/write.h"
 
 #include "common/base/auto.h"
 #include "common/codec/jschema.h"
@@ -71,6 +71,17 @@ tools_find(const char *name)
 	return id != MSG_none && offered(id) ? id : MSG_none;
 }
 
+enum msg_id
+tools_with(unsigned hint)
+{
+	int id = MSG_none + 1;
+
+	while (id < MSG_COUNT && (messages[id].hints & hint) == 0)
+		id++;
+	must(id < MSG_COUNT);
+	return (enum msg_id)id;
+}
+
 static json_t *
 annotations(const struct message *m, const struct era *era)
 {
@@ -129,7 +140,7 @@ make_list(const struct era *era)
 
 	for (int id = MSG_none + 1; id < MSG_COUNT; id++) {
 		if (!offered((enum msg_id)id) ||
-		    json_array_append_new(list, constant_add(tool((enum msg_id)id, era))) == 0)
+		    json_array_append_new(list, write_constant(tool((enum msg_id)id, era))) == 0)
 			continue;
 		json_decref(list);
 		return NULL;

@@ -12,6 +12,8 @@
 int tools_choose(const char *toolsets, struct err *);
 /* The message of an offered tool, or MSG_none. */
 enum msg_id tools_find(const char *name);
+/* The first tool that has the hint, whether it is offered or not; there is one. */
+enum msg_id tools_with(unsigned hint);
 /* The offered tools in the order of the table, an array; a new reference to one that is made once.
  */
 json_t *tools_list(const struct era *);

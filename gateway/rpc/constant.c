@@ -6,7 +6,7 @@
  */
 #include "gateway/rpc/constant.h"
 
-#include "gateway/rpc/write.h"
+#include "common/base/err.h"
 
 #include <stdint.h>
 
@@ -29,19 +29,20 @@ slot_of(const json_t *value)
 	return &slots[i % SLOTS];
 }
 
-json_t *
-constant_add(json_t *value)
+void
+constant_add(json_t *value, char *text, size_t size)
 {
 	struct constant *c = slot_of(value);
 
-	if (value == NULL || c->value != NULL || used == MOST)
-		return value;
-	c->text = write_whole(value, SIZE_MAX, &c->size);
-	if (c->text == NULL)
-		return value;
-	c->value = json_incref(value);
+	must(constant_wanted(value));
+	*c = (struct constant){ .value = json_incref(value), .text = text, .size = size };
 	used++;
-	return value;
+}
+
+bool
+constant_wanted(const json_t *value)
+{
+	return value != NULL && used < MOST && slot_of(value)->value == NULL;
 }
 
 const struct constant *

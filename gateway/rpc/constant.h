@@ -7,6 +7,7 @@
 #pragma once
 
 #include <jansson.h>
+#include <stdbool.h>
 
 struct constant {
 	json_t *value;
@@ -14,10 +15,10 @@ struct constant {
 	size_t size;
 };
 
-/*
- * The value is not changed any more, nor freed as long as the process lives; its text is made once.
- * Returns its argument, also where there is no room or memory: it is written anew each time, then.
- */
-json_t *constant_add(json_t *);
+/* Is there room for it, and is it not there yet? */
+bool constant_wanted(const json_t *);
+/* One that is wanted, which is not changed any more, nor freed as long as the process lives.  Takes
+ * its text, of malloc. */
+void constant_add(json_t *, char *text, size_t size);
 /* NULL: it is none. */
 const struct constant *constant_find(const json_t *);

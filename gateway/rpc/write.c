@@ -292,3 +292,14 @@ write_whole(const json_t *value, size_t limit, size_t *size)
 	free(w.data);
 	return NULL;
 }
+
+json_t *
+write_constant(json_t *value)
+{
+	size_t size;
+	char *text = constant_wanted(value) ? write_whole(value, SIZE_MAX, &size) : NULL;
+
+	if (text != NULL)
+		constant_add(value, text, size);
+	return value;
+}

@@ -14,3 +14,9 @@ int write_json(const json_t *, int (*put)(const char *data, size_t size, void *s
 /* The same in one piece of malloc, without a zero byte at its end; NULL: no memory, or over limit.
  */
 char *write_whole(const json_t *, size_t limit, size_t *size);
+
+/*
+ * The value is not changed any more, nor freed as long as the process lives; its text is made once.
+ * Returns its argument, also where there is no room or memory: it is written anew each time, then.
+ */
+json_t *write_constant(json_t *);

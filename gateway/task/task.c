@@ -11,7 +11,6 @@
 #include "gateway/mcp/extra.h"
 #include "gateway/mcp/handlers.h"
 #include "gateway/mcp/inquire.h"
-#include "gateway/mcp/resource/listen.h"
 #include "gateway/mcp/result.h"
 #include "gateway/task/report.h"
 
@@ -90,7 +89,7 @@ on_kept(void *self, void *reply, const struct err *e)
 	if (reply != NULL && k->done != NULL) {
 		result = report_task(&nobody, NULL, reply);
 		json_object_set_new(result, "resultType", json_string("task"));
-		result = era_finish(era_modern(), result, NULL);
+		result = method_end(era_modern(), result, NULL);
 	}
 	if (k->done != NULL)
 		k->done(k->self, result);
@@ -229,6 +228,7 @@ handle_tasks_cancel(const struct request *r)
 
 struct telling {
 	struct account who;
+	void (*told)(const struct account *, const char *id, const json_t *task);
 	char *principal, *namespace;
 };
 
@@ -245,7 +245,7 @@ on_report(void *self, void *reply, const struct err *e)
 		json_t *value = report_task(&nobody, &t->who, report);
 
 		must(id != NULL);
-		listen_task(&t->who, id, value);
+		t->told(&t->who, id, value);
 		json_decref(value);
 	}
 	free(t->principal);
@@ -254,15 +254,17 @@ on_report(void *self, void *reply, const struct err *e)
 }
 
 void
-task_changed(const char *principal, const char *namespace, const char *id)
+task_look(const struct account *who, const char *id,
+    void (*told)(const struct account *, const char *id, const json_t *task))
 {
 	struct telling *t = calloc(1, sizeof *t);
 	struct err e;
 
 	must(t != NULL);
-	t->principal = strdup(principal);
-	t->namespace = namespace == NULL ? NULL : strdup(namespace);
-	must(t->principal != NULL && (namespace == NULL || t->namespace != NULL));
+	t->told = told;
+	t->principal = strdup(who->principal);
+	t->namespace = who->namespace == NULL ? NULL : strdup(who->namespace);
+	must(t->principal != NULL && (who->namespace == NULL || t->namespace != NULL));
 	t->who = (struct account){ .principal = t->principal, .namespace = t->namespace };
 	if (ask(&t->who, MSG_get_task, id, (struct ask){ .self = t, .done = on_report }, &e) == 0)
 		on_report(t, NULL, &e);

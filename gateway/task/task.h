@@ -26,8 +26,10 @@ struct task_keeping *task_keep(
 /* Nobody waits for the task: if there is one, it is cancelled.  done is not called. */
 void task_leave(struct task_keeping *);
 
-/* A task has changed: the clients that listen for it are told. */
-void task_changed(const char *principal, const char *namespace, const char *id);
+/* Asks how far the task of that account is; told() is called with what tasks/get would return, and
+ * not at all where there is none. */
+void task_look(const struct account *, const char *id,
+    void (*told)(const struct account *, const char *id, const json_t *task));
 
 /*
  * Leaves the ids, an array that is taken, of tasks of the account only.  Then calls then(), unless

@@ -3,9 +3,21 @@
  * and how fast they ask. */
 #pragma once
 
-#include "gateway/transport/client.h"
-
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+/* What all clients of one principal have under way together. */
+struct account {
+	const char *principal; /* as the transport authenticated it */
+	const char *namespace; /* of the credentials; NULL: none */
+	size_t count, held;    /* calls; bytes of their messages */
+	size_t listening;      /* bytes of the names of what it wants to hear of, see listen.c */
+	/* Over HTTP, of what all principals share; see account_room(). */
+	size_t connections, sessions; /* how many */
+	size_t bodies, waiting;       /* bytes: of requests that arrive; that are not read yet */
+	size_t kept; /* bytes of events that were sent, for clients that come back; see session.h */
+};
 
 /* Is it that principal in that name space (NULL: none), so that what is one's is the other's? */
 bool account_is(const struct account *, const char *principal, const char *namespace);

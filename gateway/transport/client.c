@@ -2,8 +2,6 @@
 /* client.c - answers on their way out, alone or gathered into a batch. */
 #include "gateway/transport/client.h"
 
-#include "gateway/mcp/resource/listen.h"
-
 #include "common/base/auto.h"
 
 struct batch {
@@ -169,6 +167,7 @@ client_give_up(struct client *client, bool gone)
 void
 client_close(struct client *client)
 {
-	listen_forget(client);
+	if (client->closed != NULL)
+		client->closed(client);
 	json_decref(take_ptr(client->capabilities));
 }

@@ -19,6 +19,7 @@
 #pragma once
 
 #include "gateway/mcp/era.h"
+#include "gateway/transport/account.h"
 
 struct client;
 struct exchange; /* a transport's own; NULL over stdio, and for what belongs to no request */
@@ -40,18 +41,6 @@ struct transport {
 	char *(*link)(struct client *, struct exchange *, const char *session, const char *path);
 };
 
-/* What all clients of one principal have under way together. */
-struct account {
-	const char *principal; /* as the transport authenticated it */
-	const char *namespace; /* of the credentials; NULL: none */
-	size_t count, held;    /* calls; bytes of their messages */
-	size_t listening;      /* bytes of the names of what it wants to hear of, see listen.c */
-	/* Over HTTP, of what all principals share; see account_room(). */
-	size_t connections, sessions; /* how many */
-	size_t bodies, waiting;       /* bytes: of requests that arrive; that are not read yet */
-	size_t kept; /* bytes of events that were sent, for clients that come back; see session.h */
-};
-
 struct client {
 	const struct transport *by;
 	struct account *account;
@@ -62,6 +51,8 @@ struct client {
 	json_t *capabilities; /* that it declared, an object; NULL: none */
 	int log_from;         /* an enum logging: what it wants to be told of */
 	size_t watches;       /* how many it has, see resource/listen.h */
+	/* Before the client is freed; NULL: nobody needs to know. */
+	void (*closed)(struct client *);
 };
 
 /* An array of messages, answered by an array once each of them is. */

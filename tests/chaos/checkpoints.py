@@ -180,6 +180,7 @@ def test_an_accepted_loss_is_recorded_and_over(bin):
         assert_does_not_start(cluster, "--accept-loss=" + str(number))
         cluster.flags["auditd"] = [f"--accept-loss={number}"]
         cluster.restart("auditd")
+        wait_for(lambda: b"audit.loss_accepted" in open(log_of(cluster), "rb").read())
         del cluster.flags["auditd"]
         cluster.restart("auditd")
         for _ in range(2):

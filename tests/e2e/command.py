@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import pty
+import re
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import cases  # noqa: E402
 import daemons  # noqa: E402
+import peers  # noqa: E402
 
 
 class Command:
@@ -262,6 +264,24 @@ def test_the_operator_may_give_the_key(cloister):
             assert refused.returncode == 1 and path.encode() in refused.stderr and b"32 bytes" in refused.stderr, refused
     finally:
         other.close()
+
+
+def test_manual_pages_list_what_help_lists(cloister):
+    def flags(text):
+        return set(re.findall(r"--[a-z][a-z0-9-]+", text))
+
+    for daemon in (*peers.RESIDENT, "gateway"):
+        program = cloister.program + "-" + daemon
+        settings, page = (subprocess.run([program, flag], capture_output=True, check=True, text=True).stdout
+                          for flag in ("--help", "--man"))
+        listed = set(re.findall(r"^  (--[a-z0-9-]+)=", settings, re.M))
+        assert listed and listed <= flags(page), listed - flags(page)
+        assert page.startswith(".Dd ") and f".Nm cloister-{daemon}\n" in page, page[:200]
+        assert not re.search(r"^[.'][^A-Z]", page, re.M), "a sentence begins with what a formatter would obey"
+    commands = re.findall(r"^  cloister ([a-z]+)", cloister("help").stdout.decode(), re.M)
+    page = cloister("man").stdout.decode()
+    assert commands and all(f".It Sy cloister {command}" in page for command in commands), page
+    assert "executor:" in cloister("man", "yaml").stdout.decode()
 
 
 def main():

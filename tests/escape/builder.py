@@ -4,11 +4,14 @@
 import glob
 import os
 import re
+import shutil
 import signal
 import subprocess
+import tempfile
 import time
 
 import box as boxes
+import cases
 
 KEPT = int(re.search(r"KEPT = (\d+)", boxes.read(os.path.join(os.path.dirname(__file__), "../../executor/builder/nets.c"))).group(1))
 # Starts what follows where the cgroups are this machine's and /run is not.
@@ -140,6 +143,81 @@ def test_I20_groups_that_live(box):
     for path in groups:
         os.rmdir(f"{path}/1")
         os.rmdir(path)
+
+
+def uid_of(pid):
+    return int(boxes.status(pid)["Uid"].split()[0])
+
+
+def test_I11_uids_of_other_users(box):
+    """I11: boxes have no uid that the host has given to one of its users; where all are given there are no boxes."""
+    if box.user is not None:
+        raise cases.Skip("boxes of an ordinary user have that user's uid")
+    with tempfile.NamedTemporaryFile("w") as given:
+        prefix = "unshare", "--mount", "sh", "-c", f'mount --bind {given.name} "$0" && exec "$@"'
+        for path in "/etc/subuid", "/etc/subgid":
+            given.truncate(0), given.seek(0)
+            given.write("u:100000:65536\nv:699999999:2\n"), given.flush()
+            other, _, inside, _ = at_work(box, count=1, prefix=(*prefix, path))
+            assert 800000000 <= uid_of(inside[0]) < 801000000, uid_of(inside[0])
+            other.stop()
+            given.write("w:800000001:1\nw:2010200000:100\n"), given.flush()
+            refused = subprocess.run([*prefix, path, os.path.join(box.folder, "box_run")], stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
+            assert f"by {path}: w:2010200000:100".encode() in refused.stderr, refused
+
+
+# Makes the first slot one of a dead process that something holds on to, until the program that follows ends.
+DEAD = """
+import fcntl, os, struct, subprocess, sys
+subprocess.run(["mount", "-t", "tmpfs", "tmpfs", "/run"], check=True)
+os.mkdir("/run/cloister-builder", 0o700)
+slot = os.open("/run/cloister-builder/0", os.O_RDWR | os.O_CREAT, 0o600)
+fcntl.fcntl(slot, 37, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0))  # F_OFD_SETLK
+ended, held = os.pipe()
+middle = os.fork()
+if middle == 0:
+    if os.fork() == 0:
+        os.close(held), os.read(ended, 1)
+    os._exit(0)
+os.waitpid(middle, 0)
+os.write(slot, b"%d 1\\n" % middle), os.close(slot), os.set_inheritable(held, True)
+os.dup2(os.open(sys.argv[1], os.O_WRONLY | os.O_APPEND), 2)
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+
+
+def test_I20_a_slot_of_the_dead(box):
+    """I20: a slot that a dead builder cannot give back is passed over, and named; one that is held names its holder."""
+    if box.user is not None:
+        raise cases.Skip("an ordinary user may mount nothing")
+    with tempfile.NamedTemporaryFile("r", encoding="utf-8") as log:
+        prefix = "unshare", "--mount", "/usr/bin/python3", "-c", DEAD, log.name
+        other, keeper, _, _ = at_work(box, count=1, prefix=prefix)
+        run = f"/proc/{other.process.pid}/root/run/cloister-builder"
+        held = [name for name in os.listdir(run) if name != "0" and boxes.read(f"{run}/{name}").startswith(f"{keeper} ")]
+        other.stop()
+        assert len(held) == 1, held
+        assert "held by what a dead builder left" in log.read()
+
+
+def test_I20_a_directory_that_somebody_else_made(box):
+    """I20: who makes the directory of a user's slots in /tmp first keeps nobody from making boxes."""
+    if box.user is None:
+        raise cases.Skip("root's slots are in /run")
+    path = f"/tmp/cloister-builder-{box.user}"
+    os.rename(path, path + ".aside")
+    os.mkdir(path, 0o700)
+    state = tempfile.mkdtemp()
+    os.chown(state, box.user, box.user)
+    try:
+        other = boxes.Box(box.source, box.probe, user=box.user, arguments=("state", state, "--"))
+        assert other.tries("tell('works', True)") == {"works": "True"}
+        other.stop()
+        assert os.listdir(f"{state}/cloister-builder")
+    finally:
+        os.rmdir(path)
+        os.rename(path + ".aside", path)
+        shutil.rmtree(state)
 
 
 def test_I8_orderly_end(box):

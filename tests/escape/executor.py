@@ -14,6 +14,8 @@ import struct
 import subprocess
 
 import box as boxes
+import builder as ends
+import cases
 
 WORKSPACE, WIPE, BOX, PROGRAM, STEWARD, CLOCK, SIGNAL, KILL, CLEAR = range(1, 10)
 READY, MADE, STARTED, USED, KILLED, ENDED = range(1, 7)
@@ -228,6 +230,39 @@ def test_I18_workspaces_that_were_left(box):
         assert b.ask(order(WORKSPACE, 2))[:3] == (MADE, 2, 0)
         b.send(order(KILL, 1)), b.until(ENDED, 1)
     close(first.kept)
+
+
+def test_I20_groups_that_another_took(box):
+    """I20, I11: a builder does not go on with a slot whose groups another root's builder has taken, and its uids with them."""
+    first = Builder(box)
+    assert first.ask(order(WORKSPACE, 1))[2] == 0 and first.ask(order(BOX, 2, 1))[:3] == (STARTED, 2, 0)
+    inside = [pid for pid in boxes.descendants(first.pid) if boxes.inner_pid(pid) == 1]
+    groups = {path for path in ends.groups_of(inside)}
+    uids = {boxes.status(pid)["Uid"] for pid in inside}
+    os.kill(first.pid, signal.SIGKILL)
+    first.stop()
+    if not groups:
+        close(first.kept)
+        raise cases.Skip("no cgroup is delegated to this user")
+    boxes.until(lambda: not any(map(os.path.exists, groups)))
+    locks = []
+    try:
+        for path in groups:
+            os.mkdir(path)
+            locks.append(os.open(path, os.O_RDONLY))
+            fcntl.flock(locks[-1], fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with builder(box, first.kept) as b:
+            assert len(b.kept) == 2  # it begins with nothing
+            assert "not left" in b.ask(order(WORKSPACE, 1, adopt=1))[3]
+            assert b.ask(order(WORKSPACE, 1))[2] == 0 and b.ask(order(BOX, 2, 1))[:3] == (STARTED, 2, 0)
+            again = [pid for pid in boxes.descendants(b.pid) if boxes.inner_pid(pid) == 1]
+            assert not uids & {boxes.status(pid)["Uid"] for pid in again}
+            b.send(order(KILL, 2)), b.until(ENDED, 2)
+            close(b.kept)
+    finally:
+        close(first.kept), close(locks)
+        for path in groups:
+            os.rmdir(path)
 
 
 def test_I20_descriptors_that_are_none_of_a_builders(box):

@@ -4,6 +4,8 @@
 import glob
 import os
 
+import box as boxes
+
 REFUSED = {"EACCES", "EROFS"}  # Landlock or the mount, whichever the kernel asks first
 
 
@@ -46,7 +48,7 @@ def test_F02_host_is_absent(box):
     names = ["/etc/shadow", "/etc/gshadow", "/etc/ssh", "/etc/sudoers", "/etc/machine-id", "/etc/fstab", "/root", "/home", "/var",
              "/boot", "/opt", "/srv", "/media", "/lost+found", "/var/lib", "/run/docker.sock", "/var/run/docker.sock",
              "/run/cloister", "/run/cloister-builder", "/var/lib/cloister", "/dev/vda", "/dev/sda", "/dev/mem", "/dev/kmem", "/dev/kvm",
-             "/dev/fuse", "/dev/kmsg", "/dev/port", "/dev/vsock", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/userfaultfd", "/dev/loop0",
+             "/dev/fuse", "/dev/kmsg", "/dev/port", "/dev/vsock", "/dev/console", "/dev/tty0", "/dev/ttyS0", "/dev/hvc0", "/dev/userfaultfd", "/dev/loop0",
              "/dev/loop-control", "/dev/net/tun", "/old_root", "/.dockerenv"]
     tries = box.tries(f"for name in {names!r}: attempt(name, os.stat, name)")
     assert set(tries) == set(names)
@@ -60,10 +62,30 @@ def test_F02_root_is_what_it_should_be(box):
     tries = box.tries("for d in '/', '/dev', '/etc', '/run', '/sys': tell(d, ' '.join(sorted(os.listdir(d))))")
     assert tries["/run"] == tries["/sys"] == "", tries  # for container runtimes, which mount over a copy
     assert set(tries["/"].split()) == tops, tries["/"]
-    assert tries["/dev"] == "fd full null random shm stderr stdin stdout urandom zero", tries["/dev"]
+    assert tries["/dev"] == "fd full null ptmx pts random shm stderr stdin stdout tty urandom zero", tries["/dev"]
     made = {"group", "hosts", "ld.so.cache", "nsswitch.conf", "passwd"}
     bound = {"alternatives", "fonts", "matplotlibrc", "mime.types"}
     assert made <= set(tries["/etc"].split()) <= made | bound, tries["/etc"]
+
+
+def test_F02_the_sites_own_directories_are_empty(box):
+    """F-02 (I1): of /usr/local and /usr/src, where a site keeps programs and configuration of its own, only the names are there."""
+    assert os.listdir("/usr/local"), "there is nothing to be hidden"
+    tries = box.tries("""
+for d in '/usr/local', '/usr/src': tell(d, os.listdir(d) if os.path.exists(d) else [])
+attempt('mkdir', os.mkdir, '/usr/local/x')
+attempt('unmount', lambda: ctypes.CDLL(None, use_errno=True).umount2(b'/usr/local', 2) and os.listdir('/usr/local/bin'))
+""")
+    assert tries == {"/usr/local": "[]", "/usr/src": "[]", "mkdir": "EROFS", "unmount": "ENOENT"}, tries
+
+
+def test_F02_they_are_shown_where_a_setting_wants_them(box):
+    """F-02: an operator may show /usr/local, or name a program in it."""
+    for arguments in ("show", "/usr/local", "--"), ("runtime", "x", ".x", "/usr/local/bin/x", "--"):
+        other = boxes.Box(box.source, box.probe, user=box.user, arguments=arguments)
+        seen = other.tries("for d in '/usr/local', '/usr/src': tell(d, bool(os.path.exists(d) and os.listdir(d)))")
+        other.stop()
+        assert seen == {"/usr/local": "True", "/usr/src": "False"}, (arguments, seen)
 
 
 def test_F03_no_other_root(box):
@@ -174,6 +196,36 @@ attempt("null", lambda: os.write(os.open("/dev/null", os.O_WRONLY), b"x"))
     assert tries == {"char": "EPERM", "block": "EPERM", "socket": "EPERM", "fifo": "done", "chmod": tries["chmod"],
                      "remove": tries["remove"], "zero": "True", "full": "ENOSPC", "null": "done"}, tries
     only({"chmod": tries["chmod"], "remove": tries["remove"]}, REFUSED | {"EPERM"})
+
+
+def test_F11_terminals(box):
+    """F-11 (I5): a box sees its own pseudo-terminals and no other; a bound and a list of requests hold them."""
+    code = """
+import fcntl, termios
+tell("at_first", os.listdir("/dev/pts"))
+try:
+    open("/dev/tty", "w")
+except OSError as e:
+    tell("controlling", errno.errorcode[e.errno])
+pairs = []
+try:
+    while len(pairs) < 100: pairs.append(os.openpty())
+except OSError as e:
+    tell("bound", f"{len(pairs)} {errno.errorcode[e.errno]}")
+for name, request in {"push": 0x5412, "linux": 0x541c, "console": 0x541d, "discipline": 0x5423, "peer": 0x5441}.items():
+    attempt(name, fcntl.ioctl, pairs[0][1], request, bytes(8))
+"""
+    hosts = set(os.listdir("/dev/pts"))
+    other = box.begin("import os, time; pairs = [os.openpty() for _ in range(8)]; time.sleep(600)", wall_ms=600000)
+    try:
+        program = box.inmates()[0][1]
+        boxes.until(lambda: sum("pts" in str(boxes.link(f"/proc/{program}/fd/{n}")) for n in range(64)) >= 8)
+        tries = box.tries(code)
+        assert set(os.listdir("/dev/pts")) == hosts, "they are in the host's /dev/pts"
+    finally:
+        other.kill()
+    assert tries.pop("at_first") == "['ptmx']" and tries.pop("controlling") == "ENXIO" and tries.pop("bound") == "32 ENOSPC", tries
+    only(tries, {"EPERM"})
 
 
 def test_F14_links_out(box):

@@ -28,7 +28,8 @@ SAME = "kernel", "files", "processes", "resources", "state", "sane"
 # Those that ask how a box is built or counted, and what shows the same of containers.
 OTHER = {
     "test_K00_table_of_calls": "test_calls, of each runtime", "test_K00_control": "it needs no container",
-    "test_K19_pipes_do_not_write_files": "a file of another user is opened there", "test_F02_host_is_absent": "/dev/tty is in their /dev, and is nobody's",
+    "test_K19_pipes_do_not_write_files": "a file of another user is opened there", "test_F02_host_is_absent": "their /dev is made by the runtime",
+    "test_F11_terminals": "their devpts is made by the runtime; sane has a terminal",
     "test_F02_root_is_what_it_should_be": "their /dev is made by the runtime", "test_F03_no_other_root": "answers of chroot differ",
     "test_F04_proc_shows_own_processes_only": "rows F-04", "test_F09_nothing_else_is_writable": "test_root_is_read_only",
     "test_F14_links_out": "rows F-14, F-15", "test_P01_fork_bomb": "test_processes_end_at_their_limit: the runtime's processes count",

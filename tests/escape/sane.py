@@ -15,6 +15,25 @@ l = []
 ts = [threading.Thread(target=l.append, args=(i,)) for i in range(20)]
 [t.start() for t in ts]; [t.join() for t in ts]
 print(sorted(l) == list(range(20)))""", 'True'),
+    "terminal": (r"""
+import os, pty
+pid, fd = pty.fork()
+if pid == 0:
+    os.execv('/bin/sh', ['sh', '-c', 'stty rows 30 columns 90; stty size; id -un; echo shown > /dev/tty'])
+os.waitpid(pid, 0)
+print(os.read(fd, 1000).split())""", "[b'30', b'90', b'sandbox', b'shown']"),
+    "script": (r"""
+import subprocess
+print(subprocess.run(['script', '-qec', 'test -t 1 && echo yes', '/dev/null'], stdin=subprocess.DEVNULL, capture_output=True, text=True).stdout.strip())""", 'yes'),
+    "null": (r"""
+import errno, os, termios
+try: termios.tcgetattr(os.open('/dev/null', os.O_RDWR))
+except termios.error as e: print(errno.errorcode[e.args[0]])""", 'ENOTTY'),
+    "descriptor": (r"""
+import os
+pid = os.fork()
+if pid == 0: os.execve(os.open('/bin/true', os.O_RDONLY), ['true'], {})
+print(os.waitpid(pid, 0)[1])""", '0'),
     "pool": (r"""
 import concurrent.futures as f
 with f.ThreadPoolExecutor(4) as p: print(sum(p.map(abs, range(-5, 5))))""", '25'),
@@ -78,7 +97,7 @@ import os, random, secrets, ssl, uuid
 print(len(os.urandom(8)), len(secrets.token_bytes(8)), len(ssl.RAND_bytes(8)), len(str(uuid.uuid4())))""", '8 8 8 36'),
     "users": (r"""
 import getpass, os, pathlib, pwd
-print(getpass.getuser(), pwd.getpwuid(os.getuid()).pw_name, pathlib.Path.home())""", 'sandbox sandbox /tmp'),
+print(getpass.getuser(), pwd.getpwuid(os.getuid()).pw_name, pathlib.Path.home(), pwd.getpwuid(0).pw_name)""", 'sandbox sandbox /tmp root'),
     "streams": (r"""open('/dev/stdout', 'w').write('a\n'); open('/dev/null', 'w').write('x'); print(open('/dev/stdin').read() == '')""", 'a\nTrue'),
     "ctypes": (r"""
 import ctypes

@@ -177,7 +177,7 @@ def test_threads_of_a_fork(box):
 
 def test_fonts_are_listed_once(box):
     """The list of fonts that was made at the installation is found, and made where it is not."""
-    if not glob.glob("/usr/local/share/cloister/matplotlib/fontlist-*.json"):
+    if not glob.glob("/usr/share/cloister/matplotlib-fonts/fontlist-*.json"):
         raise cases.Skip("compose/install-deps --data-science made no list of fonts")
     assert run(box, "matplotlib", r"""
 import logging

@@ -1,11 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Adds up the cases of ctest's JUnit files: names what failed or was skipped, ends in one line of totals.
+"""Adds up the cases of ctest's JUnit files: names what failed or was skipped and the ten slowest tests, and
+ends in one line of totals.
 
 A program that counts its own cases says so in its last line ("3 passed, 0 failed, 0 skipped"), or in cmocka's
 words; one that does not is one case.  Exits 1 if anything failed, or if there was nothing at all.
 """
 
+import os
 import re
 import sys
 import xml.etree.ElementTree as tree
@@ -37,13 +39,15 @@ def tally(case):
 
 
 def main():
-    totals = [0, 0, 0]
+    totals, times = [0, 0, 0], []
     for name in sys.argv[1:]:
         for case in tree.parse(name).getroot().iter("testcase"):
             counts = tally(case)
+            times.append((float(case.get("time") or 0), f"{case.get('name')} ({os.path.basename(os.path.dirname(name))})"))
             totals = [a + b for a, b in zip(totals, counts)]
             if counts[1] or counts[2]:
                 print(f"{case.get('name')}: {counts[1]} failed, {counts[2]} skipped")
+    print("the ten slowest:", *(f"{seconds:7.1f} s  {test}" for seconds, test in sorted(times, reverse=True)[:10]), sep="\n")
     print(f"{totals[0]} passed, {totals[1]} failed, {totals[2]} skipped")
     sys.exit(totals[1] > 0 or totals[0] == 0)
 

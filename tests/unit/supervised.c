@@ -55,6 +55,20 @@ notify(const char *text)
 		_exit(9);
 }
 
+/* FAILS: says why and ends; HANGS: is never ready. */
+static void
+fail_to_start(const char *name)
+{
+	const char *fails = getenv("FAILS"), *hangs = getenv("HANGS");
+
+	if (fails != NULL && strcmp(fails, name) == 0) {
+		notify("STATUS=the disk is on fire");
+		_exit(1);
+	}
+	while (hangs != NULL && strcmp(hangs, name) == 0)
+		pause();
+}
+
 static void
 be_daemon(const char *name, void (*more)(const char *name))
 {
@@ -64,6 +78,7 @@ be_daemon(const char *name, void (*more)(const char *name))
 		more(name);
 	if (deaf != NULL && strcmp(deaf, name) == 0)
 		signal(SIGTERM, SIG_IGN);
+	fail_to_start(name);
 	notify("READY=1\nSTATUS=1 running, 2 queued, room for 3");
 	notify("STATUS=\x1b[31mnot plain");
 	for (;;)
@@ -245,6 +260,9 @@ set_up(void **unused)
 	setenv("CLOISTER_SUPERVISOR_IDLE_S", "1", 1);
 	setenv("CLOISTER_SUPERVISOR_STOP_S", "2", 1);
 	unsetenv("DEAF");
+	unsetenv("FAILS");
+	unsetenv("HANGS");
+	unsetenv("CLOISTER_SUPERVISOR_START_S");
 	unsetenv("KEEP");
 	return 0;
 }

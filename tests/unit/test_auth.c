@@ -3,6 +3,7 @@
 #include "common/credential/folder.h"
 #include "common/credential/tokens.h"
 #include "gateway/auth/auth.h"
+#include "gateway/auth/challenge.h"
 #include "gateway/auth/denial.h"
 #include "gateway/auth/strikes.h"
 #include "gateway/options.h"
@@ -247,7 +248,7 @@ knows_the_issuers(void **state)
 	assert_int_equal(first.scopes, 1 << scope_read);
 	assert_int_equal(auth_require(&first, 1 << scope_read, &e), 0);
 	assert_int_equal(auth_require(&first, 1 << scope_run | 1 << scope_read, &e), -1);
-	assert_int_equal(auth_status(&e), 403);
+	assert_int_equal(challenge_status(&e), 403);
 	assert_string_equal(e.text, "the credentials lack cloister:run");
 }
 
@@ -279,27 +280,27 @@ says_what_is_wrong_with_a_header(void **state)
 	(void)state;
 	memset(big + 7, 'a', sizeof big - 8);
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		char challenge[AUTH_CHALLENGE];
+		char challenge[CHALLENGE_TEXT];
 		struct err e;
 
 		strikes_clear();
 		assert_int_not_equal(code_of(cases[i].header, "10.0.0.2", &e), ERR_none);
-		auth_challenge(&e, 0, challenge);
-		if (auth_status(&e) != cases[i].status ||
+		challenge_text(&e, 0, challenge);
+		if (challenge_status(&e) != cases[i].status ||
 		    strstr(challenge, cases[i].challenge) == NULL ||
 		    strstr(challenge, ", resource_metadata=\"https://box.example/.well-known/"
 				      "oauth-protected-resource/mcp\"") == NULL)
-			fail_msg("%.40s: %d %s", cases[i].header, auth_status(&e), challenge);
+			fail_msg("%.40s: %d %s", cases[i].header, challenge_status(&e), challenge);
 	}
 }
 
 static void
 describes_itself(void **state)
 {
-	json_t *document = json_loads(auth_metadata(), JSON_REJECT_DUPLICATES, NULL);
+	json_t *document = json_loads(challenge_document(), JSON_REJECT_DUPLICATES, NULL);
 
 	(void)state;
-	assert_string_equal(auth_metadata_path(), "/.well-known/oauth-protected-resource/mcp");
+	assert_string_equal(challenge_path(), "/.well-known/oauth-protected-resource/mcp");
 	assert_string_equal(json_string_value(json_object_get(document, "resource")), RESOURCE);
 	assert_string_equal(json_string_value(json_array_get(
 				json_object_get(document, "authorization_servers"), 0)),
@@ -312,13 +313,13 @@ describes_itself(void **state)
 static void
 names_all_scopes_of_a_refusal(void **state)
 {
-	char challenge[AUTH_CHALLENGE];
+	char challenge[CHALLENGE_TEXT];
 	struct identity nobody = { 0 };
 	struct err e;
 
 	(void)state;
 	assert_int_equal(auth_require(&nobody, 1 << scope_run | 1 << scope_read, &e), -1);
-	auth_challenge(&e, 1 << scope_run | 1 << scope_read, challenge);
+	challenge_text(&e, 1 << scope_run | 1 << scope_read, challenge);
 	assert_string_equal(challenge,
 	    "Bearer realm=\"cloister\", error=\"insufficient_scope\", error_description=\"the "
 	    "credentials lack cloister:read cloister:run\", scope=\"cloister:read cloister:run\", "
@@ -343,7 +344,7 @@ waits_after_failures(void **state)
 	assert_null(strstr(recorded.detail, "cl_wrong"));
 	assert_non_null(strstr(recorded.detail, "10.0.0.3"));
 	assert_int_equal(code_of("Bearer cl_wrong", "10.0.0.3", &e), ERR_rate_limited);
-	assert_int_equal(auth_status(&e), 429);
+	assert_int_equal(challenge_status(&e), 429);
 	assert_int_equal(e.retry_ms, STRIKE_MS);
 	assert_int_equal(code_of(good, "10.0.0.3", &e), ERR_rate_limited);
 	assert_int_equal(code_of(bearer, "10.0.0.3", &e), ERR_none);
@@ -486,7 +487,7 @@ sees_new_keys(void **state)
 	unlinkat(folder_fd, AUTH_KEYS, 0);
 	clock_ms += 1001;
 	assert_int_equal(code_of(header, "10.0.0.6", &e), ERR_unavailable);
-	assert_int_equal(auth_status(&e), 503);
+	assert_int_equal(challenge_status(&e), 503);
 	store(AUTH_KEYS, was, 0600);
 	assert_int_equal(code_of(header, "10.0.0.6", &e), ERR_none);
 	json_decref(fresh);
@@ -537,7 +538,7 @@ refuses_bad_urls(void **state)
 	options.resource = (char *)(uintptr_t) "http://127.0.0.1:9000/";
 	auth_close();
 	assert_int_equal(auth_open(&e), 0);
-	assert_string_equal(auth_metadata_path(), "/.well-known/oauth-protected-resource");
+	assert_string_equal(challenge_path(), "/.well-known/oauth-protected-resource");
 }
 
 int

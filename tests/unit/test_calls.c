@@ -302,6 +302,21 @@ ends_a_session_that_nobody_waits_for(void **state)
 	dialog.account.namespace = NULL;
 }
 
+/* Only what needs nothing of the principal's may be served by any of several executors. */
+static void
+asks_the_home_of_the_principal(void **state)
+{
+	(void)state;
+	dialog_say(LIST("1", ""));
+	assert_true(dialog.bus.ask.home);
+	dialog_fail_call(ERR_session_limit, "no more");
+	dialog_say(REQUEST(
+	    "2", "tools/call", "\"name\":\"execute_code\",\"arguments\":{\"code\":\"1\"}," META));
+	assert_int_equal(dialog.bus.ask.message, MSG_execute_code);
+	assert_false(dialog.bus.ask.home);
+	dialog_fail_call(ERR_session_limit, "no more");
+}
+
 static void
 bounds_calls(void **state)
 {
@@ -551,6 +566,7 @@ main(void)
 		CASE(never_repeats_what_was_not_there),
 		CASE(cancels_in_silence),
 		CASE(ends_a_session_that_nobody_waits_for),
+		CASE(asks_the_home_of_the_principal),
 		CASE(bounds_calls),
 		CASE(reads_files_in_turn),
 		CASE(reads_that_hang_keep_no_memory),

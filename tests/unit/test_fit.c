@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_fit.c - results are as long as they may be, and whole characters stay. */
 #include "gateway/mcp/resource/fit.h"
-#include "gateway/mcp/resource/output.h"
+#include "gateway/mcp/resource/keep.h"
 #include "gateway/options.h"
 
 #include "common/base/auto.h"
@@ -46,23 +46,22 @@ text_of(const json_t *value, const char *name)
 
 /* What an executor has. */
 static struct {
-	char uri[OUTPUT_URI_MAX];
+	char uri[KEEP_URI_MAX];
 	json_t *text;
 } kept[8];
 static unsigned nkept;
 static bool is_away;
 
 int
-output_keep(
-    const struct account *who, const char *name, const json_t *text, char uri[OUTPUT_URI_MAX])
+keep_text(const struct account *who, const char *name, const json_t *text, char uri[KEEP_URI_MAX])
 {
 	typeof(kept[0]) *k = &kept[nkept++ % COUNT(kept)];
 
 	if (is_away)
 		return -1;
 	assert_ptr_equal(who, &me);
-	snprintf(uri, OUTPUT_URI_MAX, OUTPUT_URI "%032u/%s", nkept, name);
-	memcpy(k->uri, uri, OUTPUT_URI_MAX);
+	snprintf(uri, KEEP_URI_MAX, KEEP_URI "%032u/%s", nkept, name);
+	memcpy(k->uri, uri, KEEP_URI_MAX);
 	json_decref(k->text);
 	k->text = json_incref((json_t *)(uintptr_t)text);
 	return 0;

@@ -91,7 +91,7 @@ keeps_to_the_caps(void **state)
 		    ERR_limit_exceeded },
 		{ { .max_ram_mb = 1 }, "r.max_ram_mb: 1 is under the least, 16",
 		    ERR_invalid_argument },
-		{ { .max_processes = 513 }, "r.max_processes", ERR_limit_exceeded },
+		{ { .max_processes = 1025 }, "r.max_processes", ERR_limit_exceeded },
 		{ { .max_open_files = 3 }, "r.max_open_files", ERR_invalid_argument },
 		{ { .max_output_bytes = 10485761 }, "r.max_output_bytes", ERR_limit_exceeded },
 		{ { .max_disk_mb = 2048 }, "r.max_disk_mb", ERR_limit_exceeded },
@@ -143,13 +143,13 @@ asks_in_units(void **state)
 	assert_int_equal(limits.box.cpu_ms, 250);
 	assert_int_equal(limits.room.bytes, 3 << 20);
 	assert_int_equal(limits.room.files, 99);
-	assert_int_equal(limits.box.processes, 64);
+	assert_int_equal(limits.box.processes, 512);
 	/* And are told in those of the message. */
 	limits_tell(&limits, &told);
 	assert_int_equal(told.max_ram_mb, 64);
 	assert_int_equal(told.max_disk_mb, 3);
 	assert_int_equal(told.max_files, 99);
-	assert_int_equal(told.max_processes, 64);
+	assert_int_equal(told.max_processes, 512);
 	assert_true(told.timeout_seconds == 1.5 && told.max_cpu_seconds == 0.25);
 	assert_true(told.max_cpu_cores == 0.5);
 	/* A time too short to count is the shortest there is, not none. */

@@ -114,7 +114,7 @@ tells_sessions_of_earlier_revisions(void **state)
 	dialog_forget();
 	listen_updated(&mine, "sandbox://logs", false);
 	assert_int_equal(dialog.nsaid, 0);
-	listen_forget(&dialog.client);
+	client_close(&dialog.client);
 	listen_changed(&mine, LISTEN_RESOURCES);
 	assert_int_equal(dialog.nsaid, 0);
 }
@@ -217,7 +217,7 @@ bounds_the_bytes_of_names(void **state)
 	assert_in_range(taken, 1, 20);
 	dialog_forget();
 	dialog.client.pending->cancel(dialog.client.pending);
-	listen_forget(&dialog.client);
+	client_close(&dialog.client);
 	assert_int_equal(dialog.account.listening, 0);
 }
 

@@ -128,7 +128,7 @@ static const struct {
 	    "", "asked for more memory than its limit of 536870912 bytes; it had 2273280",
 	    "max_ram_mb may be 8192" },
 	{ { .how = BOX_EXITED, .exit_code = 1, .too_many_processes = true }, false, NULL, NULL,
-	    "limit of 64", "max_processes may be 512" },
+	    "limit of 512", "max_processes may be 1024" },
 	{ { .how = BOX_EXITED, .exit_code = 1 }, true, NULL, NULL, "limit, 77", "max_files 65536" },
 	{ { .how = BOX_EXITED, .exit_code = 1 }, true, "sqlite3.OperationalError",
 	    "database or disk is full", "limit, 77", "max_files 65536" },

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_sealed.c - what opens a seal, and that nothing else does. */
 #include "gateway/mcp/sealed.h"
+#include "gateway/mcp/secretbox.h"
 
 #include "common/base/auto.h"
 
@@ -103,7 +104,7 @@ refuses_what_is_no_seal(void **state)
 		"\xff\xfe" };
 	auto_free char *text = sealed_make("p", &someone, value, 60);
 	size_t n = strlen(text);
-	auto_free char *huge = calloc(1, SEALED_MAX + 2);
+	auto_free char *huge = calloc(1, SECRETBOX_MAX + 2);
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(texts); i++)
@@ -113,7 +114,7 @@ refuses_what_is_no_seal(void **state)
 
 		assert_false(opens("p", "q", cut));
 	}
-	memset(huge, 'A', SEALED_MAX + 1);
+	memset(huge, 'A', SECRETBOX_MAX + 1);
 	assert_false(opens("p", "q", huge));
 }
 

@@ -399,7 +399,7 @@ has_limits_of_its_owner(void **state)
 	assert_int_equal(find("ann", ann, &code)->limits.box.wall_ms, 2000);
 	assert_int_equal(set_limits("ann", ann, (struct resource_limits){ .max_processes = 9 }),
 	    ERR_invalid_argument);
-	assert_int_equal(find("ann", ann, &code)->limits.box.processes, 64);
+	assert_int_equal(find("ann", ann, &code)->limits.box.processes, 512);
 	assert_int_equal(set_limits("bob", ann, (struct resource_limits){ .timeout_seconds = 3 }),
 	    ERR_not_found);
 	assert_int_equal(set_limits("ann", NULL, (struct resource_limits){ .max_ram_mb = 9000 }),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_stream.c - events of a stream: what a reader gets, what is kept, and coming back. */
 #include "gateway/transport/client.h"
+#include "gateway/transport/http/state.h"
 #include "gateway/transport/http/stream.h"
-#include "gateway/transport/http/web.h"
 
 #include "common/base/auto.h"
 #include "common/base/loop.h"
@@ -16,11 +16,10 @@
 
 /* ---- the server, played ---- */
 
-struct web_counts web_counts;
 static int woken;
 
-void
-request_wake(struct http_request *r)
+static void
+wake(struct http_request *r)
 {
 	(void)r;
 	woken++;
@@ -191,7 +190,7 @@ comments_only_in_silence(void **state)
 static void
 wakes_who_reads(void **state)
 {
-	struct stream s = { .request = (struct http_request *)&s };
+	struct stream s = { .request = (struct http_request *)&s, .wake = wake };
 
 	(void)state;
 	woken = 0;

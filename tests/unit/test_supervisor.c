@@ -155,6 +155,100 @@ patience_grows_with_one_that_keeps_dying(void **unused)
 	assert_true(took_ms[0] < took_ms[3]);
 }
 
+/* ---- what does not start ---- */
+
+enum { VALIDATOR = 2 };
+
+static json_t *
+wait_given_up(void)
+{
+	int64_t end = loop_now_ms() + PATIENCE_MS;
+
+	for (; loop_now_ms() < end; usleep(PAUSE_US)) {
+		json_t *status = ask();
+
+		if (json_is_true(json_object_get(daemon_of(status, VALIDATOR), "given_up")))
+			return status;
+		json_decref(status);
+	}
+	fail_msg("it is tried again and again");
+	return NULL;
+}
+
+static void
+assert_failed_says(const char *text)
+{
+	char path[128], line[256] = { 0 };
+
+	snprintf(path, sizeof(path), "%s/validator.failed", run);
+
+	auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	assert_true(read(fd, line, sizeof(line) - 1) > 0);
+	if (strstr(line, text) == NULL)
+		fail_msg("%s", line);
+}
+
+/* Five times, with pauses; the others live on. */
+static void
+one_that_never_starts_is_given_up(void **unused)
+{
+	pid_t pids[DAEMONS];
+	json_t *status;
+
+	(void)unused;
+	setenv("FAILS", "validator", 1);
+	assert_int_equal(status_of(START(NULL, NULL, "up")), 1);
+	status = wait_given_up();
+
+	const json_t *d = daemon_of(status, VALIDATOR);
+
+	assert_int_equal(number(d, "restarts"), 4);
+	assert_null(json_object_get(d, "pid"));
+	assert_string_equal(
+	    json_string_value(json_object_get(d, "why")), "the disk is on fire (status 1)");
+	for (int i = 0; i < DAEMONS; i++)
+		if (i != VALIDATOR)
+			assert_true(json_is_true(json_object_get(daemon_of(status, i), "ready")));
+	json_decref(status);
+	assert_failed_says("the disk is on fire");
+	usleep(1000000);
+	status = ask();
+	assert_int_equal(number(daemon_of(status, VALIDATOR), "restarts"), 4);
+	json_decref(status);
+	assert_int_equal(status_of(START(NULL, NULL, "down")), 0);
+	unsetenv("FAILS");
+	go_up(pids);
+	assert_false(exists("validator.failed"));
+}
+
+static void
+one_that_hangs_is_killed_and_given_up(void **unused)
+{
+	json_t *status;
+
+	(void)unused;
+	setenv("HANGS", "validator", 1);
+	setenv("CLOISTER_SUPERVISOR_START_S", "1", 1);
+	assert_int_equal(status_of(START(NULL, NULL, "up")), 1);
+	status = wait_given_up();
+
+	const json_t *d = daemon_of(status, VALIDATOR);
+	const char *why = json_string_value(json_object_get(d, "why"));
+
+	assert_int_equal(number(d, "restarts"), 4);
+	assert_string_equal(json_string_value(json_object_get(d, "last_end")), "signal 9 (KILL)");
+	if (strstr(why, "not ready after 1 s: state S (sleeping)") == NULL)
+		fail_msg("%s", why);
+	assert_failed_says("state S");
+	/* Who asks for the daemons anew has it tried again. */
+	json_decref(status);
+	assert_int_equal(status_of(START(NULL, NULL, "up")), 1);
+	status = wait_given_up();
+	assert_int_equal(number(daemon_of(status, VALIDATOR), "restarts"), 8);
+	json_decref(status);
+}
+
 static void
 nothing_outlives_a_killed_supervisor(void **unused)
 {
@@ -342,6 +436,8 @@ main(int argc, char **argv)
 		CASE(up_status_and_down),
 		CASE(whoever_dies_is_started_again),
 		CASE(patience_grows_with_one_that_keeps_dying),
+		CASE(one_that_never_starts_is_given_up),
+		CASE(one_that_hangs_is_killed_and_given_up),
 		CASE(nothing_outlives_a_killed_supervisor),
 		CASE(one_that_does_not_stop_is_killed),
 		CASE(clients_share_and_the_last_one_ends_it),

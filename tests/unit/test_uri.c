@@ -78,8 +78,8 @@ escapes_what_it_matches_again(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(names); i++) {
-		auto_free char *path = uri_escape(names[i], true),
-			       *part = uri_escape(names[i], false);
+		auto_free char *path = uri_escape(names[i], URI_PATH),
+			       *part = uri_escape(names[i], URI_PART);
 		char uri[256];
 
 		assert_null(strpbrk(path, " \"<>\\^`{|}#?"));

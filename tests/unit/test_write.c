@@ -193,8 +193,8 @@ writes_constants_as_they_were(void **state)
 		json_array_append_new(mirror, one);
 		json_array_append(mirror, json_object_get(one, "text"));
 		one = json_deep_copy(one);
-		json_array_append_new(all, constant_add(one));
-		json_array_append(all, constant_add(json_object_get(one, "text")));
+		json_array_append_new(all, write_constant(one));
+		json_array_append(all, write_constant(json_object_get(one, "text")));
 		json_object_clear(one); /* against the rule, to see which text is written */
 	}
 	auto_free char *text = written(all), *expected = written(mirror);
@@ -209,11 +209,11 @@ takes_no_more_constants_than_fit(void **state)
 	static json_t *values[2000];
 
 	(void)state;
-	assert_null(constant_add(NULL));
+	assert_null(write_constant(NULL));
 	for (size_t i = 0; i < COUNT(values); i++) {
 		values[i] = json_pack("[i]", (int)i);
-		assert_ptr_equal(constant_add(values[i]), values[i]);
-		assert_ptr_equal(constant_add(values[i]), values[i]); /* once more is once */
+		assert_ptr_equal(write_constant(values[i]), values[i]);
+		assert_ptr_equal(write_constant(values[i]), values[i]); /* once more is once */
 	}
 	assert_non_null(constant_find(values[0]));
 	assert_null(constant_find(values[COUNT(values) - 1]));

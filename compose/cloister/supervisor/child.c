@@ -5,15 +5,23 @@
  * The first restart is immediate, for a crash must cost its callers as little as can be; who ends
  * again and again waits up to five seconds.  A child is told by the kernel when the supervisor
  * dies, so that nothing is left of either.
+ *
+ * A daemon that does not become ready, time after time, is given up: each start costs the host
+ * something, and processes that hang in the kernel cannot be killed and stay.  So is one that
+ * becomes ready and ends at once, after more tries.  Who asks for the daemons again by `cloister
+ * up` has it tried again.  What was seen of it stands in the log, in the status and in the file
+ * NAME.failed of the run directory, where clients of the daemon find it.
  */
 #include "compose/cloister/supervisor/child.h"
 
 #include "compose/cloister/place.h"
+#include "compose/cloister/supervisor/failed.h"
 #include "compose/cloister/supervisor/kept.h"
 
 #include "common/base/auto.h"
 #include "common/base/log.h"
 #include "common/base/loop.h"
+#include "common/base/pidstat.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,6 +38,8 @@ enum {
 	STEADY_MS = 10000, /* who lived as long is no longer one that keeps ending */
 	DELAY_MIN_MS = 100,
 	DELAY_MAX_MS = 5000,
+	FAILED_STARTS_MAX = 5, /* in a row */
+	EARLY_ENDS_MAX = 30,   /* in a row, of one that had been ready */
 };
 
 struct child {
@@ -38,10 +48,12 @@ struct child {
 	int pidfd;
 	int64_t started_ms;
 	uint64_t restarts, early_ends, timer;
-	bool ready, told_to_stop;
+	uint64_t failed_starts, start_timer;
+	bool ready, told_to_stop, given_up;
 	size_t keeps; /* descriptors that are kept for its next life, at most */
 	struct kept kept;
-	char status[128], last_end[48];
+	char status[256], last_end[48];
+	char why[FAILED_TEXT]; /* it did not become ready, as far as is known; "": it did */
 };
 
 /* clang-format off */
@@ -95,10 +107,40 @@ static void
 forget(struct child *c)
 {
 	loop_forget(c->pidfd);
+	loop_unset(c->start_timer);
 	close(c->pidfd);
 	c->pid = 0;
+	c->start_timer = 0;
 	c->ready = false;
 	c->status[0] = '\0';
+}
+
+/* What it said last of its failing start is more than how it ended. */
+static void
+note_failure(struct child *c)
+{
+	if (c->ready) {
+		c->failed_starts = 0;
+		c->why[0] = '\0';
+		return;
+	}
+	c->failed_starts++;
+	if (c->status[0] != '\0')
+		snprintf(c->why, sizeof(c->why), "%.140s (%s)", c->status, c->last_end);
+	else if (c->why[0] == '\0' || c->start_timer != 0)
+		snprintf(c->why, sizeof(c->why), "it ended before it was ready: %s", c->last_end);
+}
+
+static void
+give_up(struct child *c)
+{
+	c->given_up = true;
+	if (c->why[0] == '\0')
+		snprintf(c->why, sizeof(c->why), "it keeps ending: %s", c->last_end);
+	log_error("a daemon is not started again; mend it, then call: cloister up",
+	    LOG_S("name", c->name), LOG_N("failed_starts", c->failed_starts),
+	    LOG_N("early_ends", c->early_ends), LOG_S("why", c->why));
+	failed_tell(c->name, c->why);
 }
 
 static void
@@ -111,6 +153,7 @@ on_end(void *self, uint32_t events)
 	if (waitpid(c->pid, &status, WNOHANG) != c->pid)
 		return;
 	describe_end(c, status);
+	note_failure(c);
 	forget(c);
 	if (stopping) {
 		kept_clear(&c->kept);
@@ -120,6 +163,10 @@ on_end(void *self, uint32_t events)
 
 	int64_t delay = delay_of(c);
 
+	if (c->failed_starts >= FAILED_STARTS_MAX || c->early_ends > EARLY_ENDS_MAX) {
+		give_up(c);
+		return;
+	}
 	c->restarts++;
 	log_warn("a daemon ended and is started again", LOG_S("name", c->name),
 	    LOG_S("end", c->last_end), LOG_N("restarts", c->restarts), LOG_N("delay_ms", delay));
@@ -192,6 +239,23 @@ try_start(struct child *c, struct err *e)
 	return status;
 }
 
+/* One that SIGKILL does not end is never started again: on_end() does not come. */
+static void
+on_hang(void *self)
+{
+	struct child *c = self;
+	char seen[PIDSTAT_TEXT];
+
+	c->start_timer = 0;
+	pidstat_text(c->pid, seen);
+	snprintf(c->why, sizeof(c->why), "it was not ready after %" PRIu64 " s: %s", place.start_s,
+	    seen);
+	log_error("a daemon hangs as it starts, and is killed", LOG_S("name", c->name),
+	    LOG_N("pid", c->pid), LOG_S("why", c->why));
+	failed_tell(c->name, c->why);
+	kill(c->pid, SIGKILL);
+}
+
 static void
 start(void *self)
 {
@@ -199,8 +263,10 @@ start(void *self)
 	struct err e;
 
 	c->timer = 0;
-	if (try_start(c, &e) == 0)
+	if (try_start(c, &e) == 0) {
+		c->start_timer = loop_after((int64_t)place.start_s * 1000, on_hang, c);
 		return;
+	}
 	log_error("a daemon could not be started", LOG_S("name", c->name), LOG_E(&e));
 	snprintf(c->last_end, sizeof(c->last_end), "not started");
 	c->timer = loop_after(DELAY_MAX_MS, start, c);
@@ -217,9 +283,24 @@ child_start_all(struct err *e)
 		if (place_program(name, path, e) < 0)
 			return -1;
 	}
-	for (struct child *c = children; c < children + COUNT(children); c++)
+	for (struct child *c = children; c < children + COUNT(children); c++) {
+		failed_forget(c->name);
 		start(c);
+	}
 	return 0;
+}
+
+void
+child_retry(void)
+{
+	for (struct child *c = children; c < children + COUNT(children); c++) {
+		if (!c->given_up || stopping)
+			continue;
+		log_info("a daemon that was given up is tried again", LOG_S("name", c->name));
+		c->given_up = false;
+		c->failed_starts = c->early_ends = 0;
+		start(c);
+	}
 }
 
 /* ---- stopping ---- */
@@ -263,13 +344,23 @@ child_stop_all(void (*done)(void))
 
 /* ---- what is known of them ---- */
 
+static void
+became_ready(struct child *c)
+{
+	c->ready = true;
+	loop_unset(c->start_timer);
+	c->start_timer = 0;
+	failed_forget(c->name);
+}
+
 void
 child_says(pid_t pid, bool ready, const char *status)
 {
 	for (struct child *c = children; c < children + COUNT(children); c++) {
 		if (c->pid == 0 || c->pid != pid)
 			continue;
-		c->ready |= ready;
+		if (ready && !c->ready)
+			became_ready(c);
 		if (status != NULL)
 			snprintf(c->status, sizeof(c->status), "%s", status);
 	}
@@ -319,6 +410,10 @@ describe(const struct child *c)
 			number_behind(c->status, "room for ")));
 	if (c->last_end[0] != '\0')
 		json_object_set_new(out, "last_end", json_string(c->last_end));
+	if (c->why[0] != '\0' && !c->ready)
+		json_object_set_new(out, "why", json_string(c->why));
+	if (c->given_up)
+		json_object_set_new(out, "given_up", json_true());
 	return out;
 }
 

@@ -11,6 +11,8 @@ struct kept;
 
 /* Starts them all, and from now on each again that ends. */
 int child_start_all(struct err *);
+/* Those that were given up are tried again. */
+void child_retry(void);
 /* SIGTERM to one after the other, askers before those they ask; SIGKILL to what is left after a
  * while; then done(). */
 void child_stop_all(void (*done)(void));

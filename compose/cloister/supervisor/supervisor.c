@@ -103,6 +103,7 @@ static void
 on_stay(void)
 {
 	stays = true;
+	child_retry();
 	on_leases_changed();
 }
 

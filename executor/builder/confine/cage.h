@@ -10,6 +10,9 @@
 #include "executor/builder/limits/cgroup.h"
 #include "executor/builder/order.h"
 
+/* Pseudo-terminals of a box: mount options are text. */
+#define CAGE_MAX_TERMINALS "32"
+
 enum cage_kind {
 	CAGE_PLACE,   /* pid 1 of a new box: has made namespaces, and mounts what belongs there */
 	CAGE_PROGRAM, /* joins the namespaces of a box */
@@ -21,7 +24,7 @@ struct cage {
 	const struct host *host;
 	const struct order *order; /* the box's: its workspace and limits */
 	const struct cgroup *group;
-	const struct filter *filter;
+	const struct filter *filter; /* NULL: of a place, which keeps the builder's */
 	int workspace, tmp;          /* of a place: detached mounts; tmp -1: has none */
 	int spaces[HOST_NAMESPACES]; /* of a program: what it joins; of a place: its network; -1:
 	                                that of the builder stays */

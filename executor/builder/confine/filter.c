@@ -49,7 +49,6 @@ struct row {
 #define STEWARD FILTER_STEWARD
 #define BUILDER FILTER_BUILDER
 #define COUNTED FILTER_COUNTED
-#define INIT    FILTER_INIT
 #define SHARING FILTER_SHARING
 #define BITS(arg, mask, value) { arg, SCMP_CMP_MASKED_EQ, (uint32_t)(mask), (uint32_t)(value) }
 #define EQ(arg, value)         BITS(arg, UINT32_MAX, value)
@@ -62,7 +61,6 @@ struct row {
 #define KILL(who, call)        { who, SCMP_SYS(call), SCMP_ACT_KILL_PROCESS, 0, { { 0 } } },
 static const struct row rows[] = {
 #include "executor/guest/guest.def"
-#include "executor/builder/init.def"
 #include "executor/builder/files/steward.def"
 #include "executor/builder/builder.def"
 };

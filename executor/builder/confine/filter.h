@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * filter.h - seccomp programs made from tables of calls (guest/guest.def, init.def,
- * steward.def, builder.def).
+ * filter.h - seccomp programs made from tables of calls (guest/guest.def, steward.def,
+ * builder.def).
  *
  * libseccomp makes them once, when the builder starts; what a box loads is the finished program.
  */
@@ -20,11 +20,10 @@ enum filter_who {
 	FILTER_STEWARD = 8,
 	FILTER_BUILDER = 16,
 	FILTER_COUNTED = 32, /* guests whose memory a cgroup counts */
-	FILTER_INIT = 64,
-	FILTER_SHARING = 128, /* guests who have their share of the processors by a cgroup */
+	FILTER_SHARING = 64, /* guests who have their share of the processors by a cgroup */
 	FILTER_GUEST = FILTER_PYTHON | FILTER_NODE | FILTER_SHELL,
-	FILTER_ALL = FILTER_GUEST | FILTER_STEWARD | FILTER_BUILDER | FILTER_COUNTED | FILTER_INIT |
-	             FILTER_SHARING,
+	FILTER_ALL =
+	    FILTER_GUEST | FILTER_STEWARD | FILTER_BUILDER | FILTER_COUNTED | FILTER_SHARING,
 };
 
 struct filter {

@@ -10,6 +10,7 @@
 
 #include "common/base/auto.h"
 #include "common/base/fdio.h"
+#include "executor/builder/confine/cage.h"
 #include "executor/builder/containers.h"
 #include "executor/builder/launch/environment.h"
 
@@ -121,6 +122,10 @@ put_mounts(struct text *t, const struct order *o)
 	    "{\"destination\":\"/dev\",\"type\":\"tmpfs\",\"source\":\"tmpfs\",\"options\":"
 	    "[\"nosuid\",\"noexec\",\"mode=755\",\"size=64k\",\"nr_inodes=64\"]},",
 	    o->container == CONTAINER_runsc ? "" : ",\"subset=pid\"");
+	put(t,
+	    "{\"destination\":\"/dev/pts\",\"type\":\"devpts\",\"source\":\"devpts\",\"options\":"
+	    "[\"nosuid\",\"noexec\",\"newinstance\",\"ptmxmode=0666\",\"mode=0620\","
+	    "\"max=" CAGE_MAX_TERMINALS "\"]},");
 	put(t, binds, "/tmp", "/tmp");
 	put(t, ",");
 	if (o->container == CONTAINER_runsc)
@@ -241,12 +246,12 @@ show_device(const char *name, const char *device, struct err *e)
 	return 0;
 }
 
-/* Runtimes bind what the specification lists, a terminal among it; there is none, so it is null. */
+/* What the specification lists, which runtimes bind. */
 static int
 show_devices(struct err *e)
 {
 	static const char *const devices[] = { "/dev/null", "/dev/zero", "/dev/full", "/dev/random",
-		"/dev/urandom" };
+		"/dev/urandom", "/dev/tty" };
 	char name[64];
 
 	for (size_t i = 0; i < COUNT(devices); i++) {
@@ -254,8 +259,6 @@ show_devices(struct err *e)
 		if (show_device(name, devices[i], e) < 0)
 			return -1;
 	}
-	if (show_device(BUNDLE_HOME "/dev/tty", "/dev/null", e) < 0)
-		return -1;
 
 	auto_fd int all = open_tree(
 	    AT_FDCWD, BUNDLE_HOME "/dev", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);

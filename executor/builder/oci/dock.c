@@ -93,6 +93,18 @@ is_there(uint32_t container)
 	return container < CONTAINER_COUNT && starters[container].path != NULL;
 }
 
+bool
+dock_is_below(const char *directory)
+{
+	size_t size = strlen(directory);
+
+	for (uint32_t c = 0; c < CONTAINER_COUNT; c++)
+		if (is_there(c) && strncmp(starters[c].path, directory, size) == 0 &&
+		    starters[c].path[size] == '/')
+			return true;
+	return false;
+}
+
 /* A new /proc, which runtimes must see whole, is not for who has root in a user namespace only. */
 int
 dock_check(const struct host *host, uint32_t container, struct err *e)

@@ -15,6 +15,8 @@
 /* One of the settings', by its name and path. */
 int dock_add(const char *name, const char *path, struct err *);
 /* isolation_unavailable: there is no such runtime (enum container), or none can run here. */
+/* Is one of them in this directory? */
+bool dock_is_below(const char *directory);
 int dock_check(const struct host *, uint32_t container, struct err *);
 /* What the runtime of a box takes itself, on top of the box's limits. */
 void dock_make_room(struct order *box);

@@ -15,7 +15,7 @@ MAX_PARTS, MAX_BYTES = 8, 4 << 20
 MAX_DOTS = 16 << 20
 FORMS = (("_repr_png_", "image/png"), ("_repr_svg_", "image/svg+xml"), ("_repr_html_", "text/html"))
 SAVED = {"png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "webp": "image/webp"}
-FONTS, LENT = "/usr/local/share/cloister/matplotlib", "/tmp/.cache/matplotlib"
+FONTS, LENT = "/usr/share/cloister/matplotlib-fonts", "/tmp/.cache/matplotlib"
 
 
 def lend_fonts():

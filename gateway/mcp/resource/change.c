@@ -3,7 +3,7 @@
 #include "gateway/mcp/resource/change.h"
 
 #include "gateway/mcp/resource/listen.h"
-#include "gateway/mcp/resource/view.h"
+#include "gateway/mcp/resource/uri.h"
 #include "gateway/task/task.h"
 
 #include "common/base/auto.h"
@@ -13,8 +13,8 @@
 static void
 tell_task(const struct account *who, const struct changed *c)
 {
-	if (listen_hears_task(who->principal, who->namespace, c->id))
-		task_changed(who->principal, who->namespace, c->id);
+	if (listen_hears_task(who, c->id))
+		task_look(who, c->id, listen_task);
 }
 
 static void
@@ -29,29 +29,29 @@ tell(const struct account *who, const char *before, const char *id, bool below)
 static void
 tell_session(const struct account *who, const struct changed *c)
 {
-	tell(who, VIEW_SESSIONS, c->id, false);
-	listen_updated(who, VIEW_STATUS, false);
+	tell(who, URI_SESSIONS, c->id, false);
+	listen_updated(who, URI_STATUS, false);
 }
 
 static void
 tell_snapshot(const struct account *who, const struct changed *c)
 {
-	tell(who, VIEW_SNAPSHOTS, c->id, false);
-	listen_updated(who, VIEW_LOGS, false);
+	tell(who, URI_SNAPSHOTS, c->id, false);
+	listen_updated(who, URI_LOGS, false);
 }
 
 static void
 tell_execution(const struct account *who, const struct changed *c)
 {
-	tell(who, VIEW_AUDIT, c->id, false);
-	listen_updated(who, VIEW_LOGS, false);
-	listen_updated(who, VIEW_STATUS, false);
+	tell(who, URI_AUDIT, c->id, false);
+	listen_updated(who, URI_LOGS, false);
+	listen_updated(who, URI_STATUS, false);
 }
 
 static void
 tell_file(const struct account *who, const struct changed *c)
 {
-	auto_free char *uri = c->path == NULL ? NULL : view_file_uri(c->id, c->path);
+	auto_free char *uri = c->path == NULL ? NULL : uri_of_file(c->id, c->path);
 
 	if (uri != NULL)
 		listen_updated(who, uri, false);
@@ -60,7 +60,7 @@ tell_file(const struct account *who, const struct changed *c)
 static void
 tell_files(const struct account *who, const struct changed *c)
 {
-	tell(who, VIEW_FILES, c->id, true);
+	tell(who, URI_FILES, c->id, true);
 }
 
 static void
@@ -68,7 +68,7 @@ tell_list(const struct account *who, const struct changed *unused)
 {
 	(void)unused;
 	listen_changed(who, LISTEN_RESOURCES);
-	listen_updated(who, VIEW_LOGS, false);
+	listen_updated(who, URI_LOGS, false);
 }
 
 void

@@ -119,9 +119,15 @@ look_again(void *none)
 	look(true);
 }
 
-void
-follow_begin(void)
+static void
+begin(void)
 {
 	if (timer == 0)
 		look(false);
+}
+
+void
+follow_start(void)
+{
+	listen_open(begin);
 }

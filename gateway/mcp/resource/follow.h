@@ -5,5 +5,5 @@
  */
 #pragma once
 
-/* A client listens from now on. */
-void follow_begin(void);
+/* Before clients come. */
+void follow_start(void);

@@ -8,7 +8,6 @@
 
 #include "gateway/mcp/extra.h"
 #include "gateway/mcp/handlers.h"
-#include "gateway/mcp/resource/follow.h"
 #include "gateway/mcp/resource/uri.h"
 #include "gateway/task/task.h"
 #include "gateway/transport/account.h"
@@ -42,6 +41,20 @@ struct watch {
 
 static struct listen *listens;
 static struct watch *watches;
+static void (*begun)(void);
+
+void
+listen_open(void (*when_begun)(void))
+{
+	begun = when_begun;
+}
+
+static void
+tell_begun(void)
+{
+	if (begun != NULL)
+		begun();
+}
 
 static bool
 same(const struct account *a, const struct account *b)
@@ -154,13 +167,13 @@ listen_task(const struct account *who, const char *task_id, const json_t *task)
 }
 
 bool
-listen_hears_task(const char *principal, const char *namespace, const char *task_id)
+listen_hears_task(const struct account *who, const char *task_id)
 {
 	json_t *wanted;
 	size_t i;
 
 	for (struct listen *l = listens; l != NULL; l = l->next) {
-		if (!account_is(l->pending.origin.client->account, principal, namespace))
+		if (!same(who, l->pending.origin.client->account))
 			continue;
 		json_array_foreach(l->tasks, i, wanted)
 		{
@@ -184,7 +197,7 @@ listen_missed(void)
 		json_array_foreach(l->uris, i, wanted) tell_listen(
 		    l, "notifications/resources/updated", json_pack("{s:O}", "uri", wanted));
 		json_array_foreach(l->tasks, i, wanted)
-		    task_changed(who->principal, who->namespace, json_string_value(wanted));
+		    task_look(who, json_string_value(wanted), listen_task);
 	}
 	for (struct watch *w = watches; w != NULL; w = w->next)
 		if (w->uri[0] != '\0')
@@ -209,7 +222,7 @@ end(struct pending *p)
 		at = &(*at)->next;
 	*at = l->next;
 	p->origin.client->account->listening -= l->bytes;
-	client_end(p, jsonrpc_result(p->origin.id, era_finish(p->origin.era,
+	client_end(p, jsonrpc_result(p->origin.id, method_end(p->origin.era,
 						       json_pack("{s:{s:O}}", "_meta",
 							   ERA_META "subscriptionId", p->origin.id),
 						       NULL)));
@@ -350,7 +363,7 @@ begin(const struct request *r, json_t *tasks)
 	r->origin.client->account->listening += l->bytes;
 	client_begin(&l->pending, &r->origin, end);
 	l->pending.endless = true;
-	follow_begin();
+	tell_begun();
 	acknowledge(l);
 	return NULL;
 }
@@ -379,7 +392,7 @@ add_watch(struct client *client, const char *uri)
 	w->next = watches;
 	watches = w;
 	client->watches++;
-	follow_begin();
+	tell_begun();
 	return 0;
 }
 
@@ -405,16 +418,17 @@ drop_watches(struct client *client, const char *uri)
 	return found;
 }
 
-void
-listen_welcome(struct client *client)
+static void
+on_closed(struct client *client)
 {
-	add_watch(client, "");
+	drop_watches(client, NULL);
 }
 
 void
-listen_forget(struct client *client)
+listen_welcome(struct client *client)
 {
-	drop_watches(client, NULL);
+	client->closed = on_closed;
+	add_watch(client, "");
 }
 
 json_t *

@@ -18,6 +18,9 @@ enum {
 	LISTEN_RESOURCES = 4,
 };
 
+/* begun() is called each time that a client begins to listen. */
+void listen_open(void (*begun)(void));
+
 /* Those lists changed for that principal; NULL: for everybody. */
 void listen_changed(const struct account *, unsigned lists);
 /* The resource changed; below: and whatever is below it. */
@@ -25,13 +28,11 @@ void listen_updated(const struct account *, const char *uri, bool below);
 /* What tasks/get would say of the task now. */
 void listen_task(const struct account *, const char *task_id, const json_t *task);
 /* Does any client of that principal listen for the task? */
-bool listen_hears_task(const char *principal, const char *namespace, const char *task_id);
+bool listen_hears_task(const struct account *, const char *task_id);
 /* Changes were missed: all clients are told that what they listen for has changed. */
 void listen_missed(void);
 /* Nobody listens. */
 bool listen_is_idle(void);
 
-/* The session of an earlier revision begins: from now on it hears of lists. */
+/* The session of an earlier revision begins: from now on it hears of lists, until it is closed. */
 void listen_welcome(struct client *);
-/* Whatever the session subscribed to. */
-void listen_forget(struct client *);

@@ -13,6 +13,7 @@
 #include "gateway/mcp/handlers.h"
 #include "gateway/mcp/icon.h"
 #include "gateway/mcp/page.h"
+#include "gateway/mcp/resource/keep.h"
 #include "gateway/mcp/resource/output.h"
 #include "gateway/mcp/resource/schemas.h"
 #include "gateway/mcp/resource/uri.h"
@@ -47,36 +48,36 @@ static json_t *read_schema(const struct request *, const json_t *variables);
 
 /* clang-format off */
 static const struct resource resources[] = {
-	{ VIEW_STATUS, "status", "Status of the sandbox",
+	{ URI_STATUS, "status", "Status of the sandbox",
 	  "Limits, languages and isolation in force, your sessions, how many snapshots you have, and "
 	  "which daemons are connected.", JSON,
 	  { { MSG_get_sandbox_info, "{\"detail\":false}" }, { MSG_sandbox_stats, NULL },
 	    { MSG_list_state_snapshots, NULL } }, view_status, NULL },
-	{ VIEW_LOGS, "logs", "Execution traces",
+	{ URI_LOGS, "logs", "Execution traces",
 	  "Your last 100 records: what ran, how it ended, how long it took. Newest first.", JSON,
 	  { { MSG_audit_execution, "{\"limit\":100}" } }, view_logs, NULL },
-	{ VIEW_SCHEMAS, "schemas", "Named JSON Schemas",
+	{ URI_SCHEMAS, "schemas", "Named JSON Schemas",
 	  "The schemas that data can be checked against by name.", JSON, { { 0 } }, NULL, read_schemas },
-	{ VIEW_SCHEMAS "/{schema_name}", "schema", "A named JSON Schema",
+	{ URI_SCHEMAS "/{schema_name}", "schema", "A named JSON Schema",
 	  "One of config, dataset, user.", "application/schema+json", { { 0 } }, NULL, read_schema },
-	{ VIEW_FILES "{session_id}/{+path}", "artifact", "A file of a session",
+	{ URI_FILES "{session_id}/{+path}", "artifact", "A file of a session",
 	  "A file of a session's workspace, as text where it is text, else as base64.", NULL,
 	  { { MSG_sandbox_read_artifact, NULL } }, view_file, NULL },
-	{ VIEW_FILES "{session_id}", "artifacts", "Files of a session",
+	{ URI_FILES "{session_id}", "artifacts", "Files of a session",
 	  "Names, sizes and SHA-256 of the files of a session's workspace.", JSON,
 	  { { MSG_sandbox_list_artifacts, NULL } }, view_value, NULL },
-	{ OUTPUT_URI "{output_id}/{name}", "output", "What a result left out",
+	{ KEEP_URI "{output_id}/{name}", "output", "What a result left out",
 	  "The whole of a text that a result of yours showed a part of, for a while.", TEXT,
 	  { { 0 } }, NULL, output_read },
-	{ OUTPUT_URI "{output_id}/{name}/{offset}", "output-piece", "A piece of what a result left out",
+	{ KEEP_URI "{output_id}/{name}/{offset}", "output-piece", "A piece of what a result left out",
 	  "40,000 bytes of it, from that byte on.", TEXT, { { 0 } }, NULL, output_read },
-	{ VIEW_SESSIONS "{session_id}", "session", "A session",
+	{ URI_SESSIONS "{session_id}", "session", "A session",
 	  "Variables and environment of a session.", JSON,
 	  { { MSG_inspect_state, NULL } }, view_value, NULL },
-	{ VIEW_SNAPSHOTS "{snapshot_id}", "snapshot", "A snapshot",
+	{ URI_SNAPSHOTS "{snapshot_id}", "snapshot", "A snapshot",
 	  "When it was taken, what for, how large it is.", JSON,
 	  { { MSG_list_state_snapshots, "" } }, view_snapshot, NULL },
-	{ VIEW_AUDIT "{execution_id}", "audit", "Records of a run",
+	{ URI_AUDIT "{execution_id}", "audit", "Records of a run",
 	  "What the hash-chained audit log has of one run.", JSON,
 	  { { MSG_audit_execution, "{\"limit\":100}" } }, view_audit, NULL },
 };
@@ -135,7 +136,7 @@ read_schemas(const struct request *r, const json_t *variables)
 	for (const struct schema *s = schemas; s->name != NULL; s++)
 		json_array_append_new(
 		    all, json_pack("{s:s, s:s, s:o, s:o}", "name", s->name, "title", s->title,
-			     "uri", json_sprintf(VIEW_SCHEMAS "/%s", s->name), "schema",
+			     "uri", json_sprintf(URI_SCHEMAS "/%s", s->name), "schema",
 			     json_loads(s->text, 0, NULL)));
 
 	json_t *value = json_pack("{s:o}", "schemas", all);
@@ -276,7 +277,7 @@ fixed_list(const struct request *r)
 	for (const struct schema *s = schemas; s->name != NULL; s++)
 		json_array_append_new(
 		    all, json_pack("{s:o, s:s, s:s, s:s}", "uri",
-			     json_sprintf(VIEW_SCHEMAS "/%s", s->name), "name", s->name,
+			     json_sprintf(URI_SCHEMAS "/%s", s->name), "name", s->name,
 			     "description", s->title, "mimeType", "application/schema+json"));
 	json_array_extend(all, more);
 	json_decref(more);
@@ -290,10 +291,10 @@ compose_list(const struct request *r, const struct reply *replies, json_t *conte
 	json_t *all = fixed_list(r);
 
 	(void)context;
-	add_items(all, json_object_get(replies[0].value, "sessions"), VIEW_SESSIONS, "session_id",
+	add_items(all, json_object_get(replies[0].value, "sessions"), URI_SESSIONS, "session_id",
 	    "language");
-	add_items(all, json_object_get(replies[1].value, "snapshots"), VIEW_SNAPSHOTS,
-	    "snapshot_id", "description");
+	add_items(all, json_object_get(replies[1].value, "snapshots"), URI_SNAPSHOTS, "snapshot_id",
+	    "description");
 	return page_answer(r, "resources", all);
 }
 

@@ -5,6 +5,7 @@
 #include "common/base/auto.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,7 +90,7 @@ uri_match(const char *template, const char *uri)
 }
 
 char *
-uri_escape(const char *text, bool slashes)
+uri_escape(const char *text, const char *also)
 {
 	static const char digits[] = "0123456789ABCDEF";
 	char *escaped = malloc(3 * strlen(text) + 1), *to = escaped;
@@ -97,7 +98,7 @@ uri_escape(const char *text, bool slashes)
 	for (; escaped != NULL && *text != '\0'; text++) {
 		unsigned char c = (unsigned char)*text;
 
-		if ((c < 128 && isalnum(c)) || strchr("-._~", c) != NULL || (slashes && c == '/')) {
+		if ((c < 128 && isalnum(c)) || strchr(also, c) != NULL) {
 			*to++ = (char)c;
 			continue;
 		}
@@ -108,4 +109,21 @@ uri_escape(const char *text, bool slashes)
 	if (escaped != NULL)
 		*to = '\0';
 	return escaped;
+}
+
+char *
+uri_of_file(const char *session, const char *path)
+{
+	static const char *const places[] = { "/workspace/", "/mnt/data/", "/sandbox/workspace/" };
+	char *uri = NULL;
+
+	for (size_t i = 0; i < COUNT(places); i++)
+		if (strncmp(path, places[i], strlen(places[i])) == 0)
+			path += strlen(places[i]);
+
+	auto_free char *escaped = uri_escape(path, URI_PATH);
+
+	if (escaped == NULL || asprintf(&uri, URI_FILES "%s/%s", session, escaped) < 0)
+		return NULL;
+	return uri;
 }

@@ -23,23 +23,6 @@ enum {
 
 static const struct cache moving = { STATUS_MS, "private" };
 
-char *
-view_file_uri(const char *session, const char *path)
-{
-	static const char *const places[] = { "/workspace/", "/mnt/data/", "/sandbox/workspace/" };
-	char *uri = NULL;
-
-	for (size_t i = 0; i < COUNT(places); i++)
-		if (strncmp(path, places[i], strlen(places[i])) == 0)
-			path += strlen(places[i]);
-
-	auto_free char *escaped = uri_escape(path, true);
-
-	if (escaped == NULL || asprintf(&uri, VIEW_FILES "%s/%s", session, escaped) < 0)
-		return NULL;
-	return uri;
-}
-
 /* ---- contents ---- */
 
 static json_t *

@@ -1,19 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* view.h - URIs of resources, and what is read there, out of replies of daemons. */
+/* view.h - what is read from resources, out of replies of daemons. */
 #pragma once
 
 #include "gateway/mcp/errand.h"
-
-#define VIEW_STATUS    "sandbox://status"
-#define VIEW_LOGS      "sandbox://logs"
-#define VIEW_SCHEMAS   "sandbox://schemas"
-#define VIEW_SESSIONS  "sandbox://sessions/"
-#define VIEW_FILES     "sandbox://artifacts/"
-#define VIEW_SNAPSHOTS "sandbox://snapshots/"
-#define VIEW_AUDIT     "sandbox://audit/"
-
-/* Of a file, by its relative name or where a program finds it; of malloc, NULL: no memory. */
-char *view_file_uri(const char *session, const char *path);
 
 /* Each puts the answer to resources/read together; context is {variable: text} of the URI. */
 errand_compose view_status;

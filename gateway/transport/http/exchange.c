@@ -15,6 +15,7 @@
 #include "gateway/transport/http/guard.h"
 #include "gateway/transport/http/metrics.h"
 #include "gateway/transport/http/session.h"
+#include "gateway/transport/http/state.h"
 #include "gateway/transport/http/web.h"
 #include "gateway/transport/tls/tls.h"
 

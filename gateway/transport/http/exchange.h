@@ -8,16 +8,10 @@
 #pragma once
 
 #include "gateway/transport/client.h"
+#include "gateway/transport/http/metrics.h"
 #include "gateway/transport/http/request.h"
 
 struct session;
-
-/* What is counted about it. */
-struct operation {
-	const char *method, *tool; /* texts that stay; tool NULL: none */
-	int64_t began_us;
-	bool asks; /* it is answered, unless it is cancelled */
-};
 
 /*
  * Begins the exchange of a request: with a client of its own (session NULL), or with a session's.

@@ -12,10 +12,11 @@
 #include "gateway/auth/auth.h"
 #include "gateway/mcp/arguments.h"
 #include "gateway/mcp/links.h"
+#include "gateway/mcp/resource/uri.h"
 #include "gateway/options.h"
 #include "gateway/transport/account.h"
 #include "gateway/transport/http/guard.h"
-#include "gateway/transport/http/web.h"
+#include "gateway/transport/http/state.h"
 
 #include "common/base/auto.h"
 #include "common/base/loop.h"
@@ -180,7 +181,7 @@ static void
 add_name(struct MHD_Response *response, const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	auto_free char *name = links_escape(slash == NULL ? path : slash + 1, ".-_%");
+	auto_free char *name = uri_escape(slash == NULL ? path : slash + 1, ".-_%");
 	auto_free char *value = NULL;
 
 	if (name != NULL && asprintf(&value, "attachment; filename*=UTF-8''%s", name) >= 0)

@@ -3,14 +3,14 @@
 #include "gateway/transport/http/guard.h"
 
 #include "gateway/auth/auth.h"
+#include "gateway/auth/challenge.h"
 #include "gateway/mcp/dispatch.h"
 #include "gateway/mcp/methods.h"
 #include "gateway/options.h"
 #include "gateway/rpc/jsonrpc.h"
 #include "gateway/rpc/write.h"
 #include "gateway/transport/account.h"
-#include "gateway/transport/http/session.h"
-#include "gateway/transport/http/web.h"
+#include "gateway/transport/http/state.h"
 
 #include "common/base/auto.h"
 #include "common/base/log.h"
@@ -246,11 +246,11 @@ from_elsewhere(struct http_request *r)
 static void
 deny(struct http_request *r, const struct err *e, unsigned needed)
 {
-	char challenge[AUTH_CHALLENGE], seconds[24];
+	char challenge[CHALLENGE_TEXT], seconds[24];
 
-	auth_challenge(e, needed, challenge);
+	challenge_text(e, needed, challenge);
 	snprintf(seconds, sizeof seconds, "%d", (e->retry_ms + 999) / 1000);
-	guard_refuse(r, (unsigned)auth_status(e),
+	guard_refuse(r, (unsigned)challenge_status(e),
 	    *challenge != '\0' ? (struct header[]){ { "WWW-Authenticate", challenge }, { 0 } }
 	    : e->retry_ms > 0  ? (struct header[]){ { "Retry-After", seconds }, { 0 } }
 			       : NULL,
@@ -446,7 +446,7 @@ guard_request(struct http_request *r)
 {
 	if (from_elsewhere(r) || r->route->open)
 		return;
-	if (web_draining()) {
+	if (web_state.draining) {
 		guard_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE,
 		    (struct header[]){ { "Retry-After", "5" }, { 0 } }, "the server is ending");
 		return;
@@ -456,17 +456,10 @@ guard_request(struct http_request *r)
 	(void)bad_body(r);
 }
 
-void
-guard_sweep(int64_t now_ms)
-{
-	account_sweep(now_ms);
-	session_sweep(now_ms);
-}
-
 int
 guard_open(struct err *e)
 {
-	if (web_public() && auth_anonymous())
+	if (web_state.public && auth_anonymous())
 		return err_set(e, ERR_denied,
 		    "listen: %s reaches beyond this machine, where anonymous is not allowed; "
 		    "give out tokens (cloister token add), or listen on 127.0.0.1",

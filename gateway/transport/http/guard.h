@@ -24,8 +24,6 @@ bool guard_connects(struct http_request *);
 void guard_too_large(struct http_request *);
 /* Replies to one whose body finds no room beside others'. */
 void guard_busy(struct http_request *);
-/* Once a second. */
-void guard_sweep(int64_t now_ms);
 
 /* Has who asks these scopes (of auth/scope.h)?  Otherwise it has replied. */
 bool guard_allows(struct http_request *, unsigned needed);

@@ -3,6 +3,7 @@
 #include "gateway/transport/http/http.h"
 
 #include "gateway/auth/auth.h"
+#include "gateway/auth/challenge.h"
 #include "gateway/auth/denial.h"
 #include "gateway/mcp/links.h"
 #include "gateway/mcp/tools.h"
@@ -13,15 +14,23 @@
 #include "gateway/transport/http/metrics.h"
 #include "gateway/transport/http/session.h"
 #include "gateway/transport/http/sse.h"
+#include "gateway/transport/http/state.h"
 #include "gateway/transport/http/web.h"
 
 #include "common/base/auto.h"
+#include "common/base/loop.h"
 #include "common/bus/bus.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define RESOURCE "/.well-known/oauth-protected-resource"
+
+enum {
+	SWEEP_MS = 1000,
+};
+
+static uint64_t sweeping;
 
 static void
 on_healthz(struct http_request *r)
@@ -47,14 +56,14 @@ on_readyz(struct http_request *r)
 	char text[96];
 	int n;
 
-	if (web_draining())
+	if (web_state.draining)
 		n = snprintf(text, sizeof text, "ending\n");
 	else if (missing != NULL)
 		n = snprintf(text, sizeof text, "%s is not there\n", missing);
 	else
 		n = snprintf(text, sizeof text, "ready\n");
 	request_reply(r,
-	    web_draining() || missing != NULL ? MHD_HTTP_SERVICE_UNAVAILABLE : MHD_HTTP_OK,
+	    web_state.draining || missing != NULL ? MHD_HTTP_SERVICE_UNAVAILABLE : MHD_HTTP_OK,
 	    "text/plain", strdup(text), (size_t)n, NULL);
 }
 
@@ -76,7 +85,7 @@ on_metrics(struct http_request *r)
 static void
 on_resource(struct http_request *r)
 {
-	const char *document = auth_metadata(), *path = auth_metadata_path();
+	const char *document = challenge_document(), *path = challenge_path();
 
 	if (document != NULL &&
 	    (*r->path == '\0' || strcmp(path + sizeof RESOURCE - 1, r->path - 1) == 0))
@@ -116,6 +125,14 @@ http_open(struct err *e)
 	return links_open(e);
 }
 
+static void
+sweep(void *unused)
+{
+	(void)unused;
+	session_sweep(loop_now_ms());
+	sweeping = loop_after(SWEEP_MS, sweep, NULL);
+}
+
 int
 http_start(struct err *e)
 {
@@ -125,6 +142,7 @@ http_start(struct err *e)
 	if (strcmp(options.transport, "sse") == 0)
 		memcpy(served + COUNT(routes), old_routes, sizeof old_routes);
 	denial_start();
+	sweeping = loop_after(SWEEP_MS, sweep, NULL);
 	return web_start(served, e);
 }
 
@@ -139,6 +157,7 @@ http_drain(void)
 void
 http_stop(void)
 {
+	loop_unset(sweeping);
 	session_end_all();
 	web_stop();
 	auth_close();

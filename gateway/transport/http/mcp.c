@@ -11,7 +11,6 @@
 #include "gateway/transport/http/guard.h"
 #include "gateway/transport/http/headers.h"
 #include "gateway/transport/http/session.h"
-#include "gateway/transport/http/web.h"
 
 #include "common/base/auto.h"
 #include "common/base/loop.h"

@@ -4,7 +4,7 @@
 
 #include "gateway/rpc/jsonrpc.h"
 #include "gateway/transport/http/session.h"
-#include "gateway/transport/http/web.h"
+#include "gateway/transport/http/state.h"
 
 #include "common/base/auto.h"
 #include "common/base/loop.h"

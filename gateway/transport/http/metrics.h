@@ -7,7 +7,17 @@
  */
 #pragma once
 
-#include "gateway/transport/http/exchange.h"
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What is counted about a request. */
+struct operation {
+	const char *method, *tool; /* texts that stay; tool NULL: none */
+	int64_t began_us;
+	bool asks; /* it is answered, unless it is cancelled */
+};
 
 /* An operation has ended with that message; NULL: without one, as a request does that was
  * cancelled. */

@@ -4,8 +4,7 @@
 
 #include "gateway/options.h"
 #include "gateway/transport/account.h"
-#include "gateway/transport/http/guard.h"
-#include "gateway/transport/http/web.h"
+#include "gateway/transport/http/state.h"
 
 #include "common/base/auto.h"
 #include "common/base/log.h"
@@ -96,59 +95,51 @@ request_forget_body(struct http_request *r)
 	free(take_ptr(r->scan));
 }
 
-/* false: it has replied that there is no room, or *failed. */
-static bool
-find_room(struct http_request *r, size_t size, bool *failed)
+static enum request_taken
+find_room(struct http_request *r, size_t size)
 {
 	size_t room = r->room == 0 ? FIRST_BODY : r->room;
 
 	if (r->size + size <= r->room)
-		return true;
+		return REQUEST_taken;
 	while (room < r->size + size)
 		room *= 2;
 	if (room > options.max_message_bytes)
 		room = options.max_message_bytes;
-	if (room > SMALL_BODY &&
-	    room - r->room >
-		account_room(r->account->bodies, options.max_bodies_bytes, web_counts.bodies)) {
-		guard_busy(r);
-		return false;
-	}
+	if (room > SMALL_BODY && room - r->room > account_room(r->account->bodies,
+						      options.max_bodies_bytes, web_counts.bodies))
+		return REQUEST_no_room;
 
 	char *grown = realloc(r->body, room);
 
-	*failed = grown == NULL;
-	if (*failed)
-		return false;
+	if (grown == NULL)
+		return REQUEST_failed;
 	count_body(r, room);
 	r->body = grown;
-	return true;
+	return REQUEST_taken;
 }
 
-int
+enum request_taken
 request_take(struct http_request *r, const char *data, size_t size)
 {
-	bool failed = false;
-
 	r->peer->bytes += size;
 	if ((r->replied || !r->route->body) &&
 	    r->peer->bytes > options.max_message_bytes + DISCARD_BYTES)
 		request_break(r); /* it does not end, and nobody wants it */
 	if (r->replied || r->broken || !r->route->body)
-		return 0;
+		return REQUEST_taken;
 	if (r->scan == NULL && (r->scan = calloc(1, sizeof *r->scan)) == NULL)
-		return -1;
-	if (size > options.max_message_bytes - r->size) {
-		guard_too_large(r);
-		request_forget_body(r);
-	} else if (find_room(r, size, &failed)) {
+		return REQUEST_failed;
+
+	enum request_taken taken =
+	    size > options.max_message_bytes - r->size ? REQUEST_too_large : find_room(r, size);
+
+	if (taken == REQUEST_taken) {
 		memcpy(r->body + r->size, data, size);
 		r->size += size;
 		scan_feed(r->scan, data, size);
-	} else {
-		request_forget_body(r);
 	}
-	return failed ? -1 : 0;
+	return taken;
 }
 
 const char *
@@ -201,7 +192,7 @@ request_wake(struct http_request *r)
 	r->suspended = false;
 	loop_forget(r->peer->fd);
 	MHD_resume_connection(r->connection);
-	web_wake();
+	web_state.woken = true;
 }
 
 void
@@ -210,7 +201,7 @@ request_break(struct http_request *r)
 	r->broken = true;
 	shutdown(r->peer->fd, SHUT_RDWR);
 	request_wake(r);
-	web_wake();
+	web_state.woken = true;
 }
 
 /* ---- what is answered ---- */
@@ -240,7 +231,7 @@ request_give(struct http_request *r, unsigned status, struct MHD_Response *respo
 		    "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate");
 		MHD_add_response_header(response, "Vary", "Origin");
 	}
-	if (web_draining())
+	if (web_state.draining)
 		MHD_add_response_header(response, "Connection", "close");
 	r->replied = true;
 	r->reply = response;
@@ -318,6 +309,7 @@ request_stream(struct http_request *r, struct stream *s, const struct header *he
 	if (response != NULL && !r->replied) {
 		r->stream = s;
 		s->request = r;
+		s->wake = request_wake;
 		s->spoke_ms = s->read_ms = loop_now_ms();
 		MHD_add_response_header(response, "Content-Type", "text/event-stream");
 		MHD_add_response_header(response, "Cache-Control", "no-cache, no-transform");

@@ -80,8 +80,13 @@ const char *request_header(const struct http_request *, const char *name); /* NU
 const char *request_query(const struct http_request *, const char *name);
 /* That header is there more than once. */
 bool request_repeats(const struct http_request *, const char *name);
-/* More of the body has come; -1: no memory, the connection cannot go on. */
-int request_take(struct http_request *, const char *data, size_t size);
+/* More of the body has come. */
+enum request_taken {
+	REQUEST_taken,
+	REQUEST_too_large, /* over max_message_bytes: it is to be answered with that */
+	REQUEST_no_room,   /* beside the bodies of others: likewise */
+	REQUEST_failed,    /* no memory: the connection cannot go on */
+} request_take(struct http_request *, const char *data, size_t size);
 /* Frees the body; its size stays known. */
 void request_forget_body(struct http_request *);
 /* Address of the peer, as text. */

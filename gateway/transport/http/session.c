@@ -5,7 +5,7 @@
 #include "gateway/options.h"
 #include "gateway/transport/account.h"
 #include "gateway/transport/http/request.h"
-#include "gateway/transport/http/web.h"
+#include "gateway/transport/http/state.h"
 
 #include "common/base/auto.h"
 #include "common/base/loop.h"

@@ -9,7 +9,6 @@
 #include "gateway/transport/http/mcp.h"
 #include "gateway/transport/http/metrics.h"
 #include "gateway/transport/http/session.h"
-#include "gateway/transport/http/web.h"
 
 #include "common/base/auto.h"
 

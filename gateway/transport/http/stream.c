@@ -9,7 +9,7 @@
 #include "gateway/rpc/growing.h"
 #include "gateway/rpc/write.h"
 #include "gateway/transport/client.h"
-#include "gateway/transport/http/web.h"
+#include "gateway/transport/http/state.h"
 
 #include "common/base/auto.h"
 #include "common/base/loop.h"
@@ -112,7 +112,7 @@ keep_event(struct stream *s, struct growing *t)
 	count_waiting(s, event->size);
 	s->spoke_ms = loop_now_ms();
 	if (s->request != NULL)
-		request_wake(s->request);
+		s->wake(s->request);
 	return 0;
 }
 
@@ -174,7 +174,7 @@ stream_comment(struct stream *s)
 	s->comment = true;
 	s->spoke_ms = loop_now_ms();
 	if (s->request != NULL)
-		request_wake(s->request);
+		s->wake(s->request);
 }
 
 void
@@ -182,7 +182,7 @@ stream_end(struct stream *s)
 {
 	s->ended = true;
 	if (s->request != NULL)
-		request_wake(s->request);
+		s->wake(s->request);
 }
 
 /* ---- sending ---- */

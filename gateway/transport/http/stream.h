@@ -25,6 +25,7 @@ struct stream {
 	uint64_t tag, number;                /* of events that can be resumed; tag 0: they cannot */
 	struct account *account;             /* whose; it is there as long as the owner is */
 	struct http_request *request;        /* that reads; NULL: nobody */
+	void (*wake)(struct http_request *); /* it: there is something to read */
 	int64_t spoke_ms, read_ms;           /* when something was added last, and taken */
 	bool comment;                        /* one is to be sent when nothing else waits */
 	bool paused;                         /* the reader is sent away once all is sent */

@@ -14,6 +14,7 @@
 #include "gateway/options.h"
 #include "gateway/transport/account.h"
 #include "gateway/transport/http/guard.h"
+#include "gateway/transport/http/state.h"
 #include "gateway/transport/tls/tls.h"
 
 #include "common/base/auto.h"
@@ -39,13 +40,10 @@ static struct {
 	struct MHD_Daemon *daemon;
 	const struct http_route *routes;
 	int socket, epoll;
-	bool woken, draining, public;
 	struct http_peer *peers;
 	uint64_t sweep;
 	char url[160];
 } web = { .socket = -1, .epoll = -1 };
-
-struct web_counts web_counts;
 
 /* ---- the library's side ---- */
 
@@ -124,6 +122,21 @@ begin(struct MHD_Connection *connection, const char *path, const char *method, c
 	return r;
 }
 
+/* More of a body has come. */
+static enum MHD_Result
+take(struct http_request *r, const char *data, size_t size)
+{
+	enum request_taken taken = request_take(r, data, size);
+
+	if (taken == REQUEST_too_large)
+		guard_too_large(r);
+	if (taken == REQUEST_no_room)
+		guard_busy(r);
+	if (taken != REQUEST_taken)
+		request_forget_body(r);
+	return taken == REQUEST_failed ? MHD_NO : MHD_YES;
+}
+
 /* The library's signature. */
 static enum MHD_Result /* NOLINTNEXTLINE(readability-function-size) */
 on_request(void *unused, struct MHD_Connection *connection, const char *path, const char *method,
@@ -144,7 +157,7 @@ on_request(void *unused, struct MHD_Connection *connection, const char *path, co
 		size_t n = *size;
 
 		*size = 0;
-		return request_take(r, data, n) < 0 ? MHD_NO : MHD_YES;
+		return take(r, data, n);
 	}
 	if (!r->replied) {
 		r->route->handle(r);
@@ -328,7 +341,7 @@ sweep(void *unused)
 				request_break(p->request);
 			else
 				shutdown(p->fd, SHUT_RDWR);
-			web.woken = true;
+			web_state.woken = true;
 		} else if (p->request != NULL && p->request->stream != NULL) {
 			watch_stream(p->request, now);
 		} else {
@@ -336,7 +349,7 @@ sweep(void *unused)
 		}
 	}
 	tls_forget(handshake);
-	guard_sweep(now);
+	account_sweep(now);
 	web.sweep = loop_after(SWEEP_MS, sweep, NULL);
 }
 
@@ -347,13 +360,7 @@ on_ready(void *unused, uint32_t events)
 {
 	(void)unused;
 	(void)events;
-	web.woken = true;
-}
-
-void
-web_wake(void)
-{
-	web.woken = true;
+	web_state.woken = true;
 }
 
 static bool
@@ -362,16 +369,16 @@ turn(void *unused)
 	MHD_UNSIGNED_LONG_LONG wait_ms;
 
 	(void)unused;
-	if (web.daemon == NULL || !web.woken)
+	if (web.daemon == NULL || !web_state.woken)
 		return false;
-	web.woken = false;
+	web_state.woken = false;
 	uint64_t before = web_counts.connections;
 	MHD_run(web.daemon);
 	if (MHD_get_timeout(web.daemon, &wait_ms) == MHD_YES && wait_ms == 0)
-		web.woken = true;
+		web_state.woken = true;
 	/* Full, the library stops listening; it begins anew only as it is run once more. */
 	if (web_counts.connections < before)
-		web.woken = true;
+		web_state.woken = true;
 	return true;
 }
 
@@ -387,7 +394,7 @@ set_address(const char *host, uint16_t port, struct sockaddr_storage *to, sockle
 		v6->sin6_family = AF_INET6;
 		v6->sin6_port = htons(port);
 		*size = sizeof *v6;
-		web.public = !IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
+		web_state.public = !IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
 		return 0;
 	}
 	if (inet_pton(AF_INET, host, &v4->sin_addr) != 1)
@@ -395,7 +402,7 @@ set_address(const char *host, uint16_t port, struct sockaddr_storage *to, sockle
 	v4->sin_family = AF_INET;
 	v4->sin_port = htons(port);
 	*size = sizeof *v4;
-	web.public = ntohl(v4->sin_addr.s_addr) >> 24 != 127;
+	web_state.public = ntohl(v4->sin_addr.s_addr) >> 24 != 127;
 	return 0;
 }
 
@@ -489,7 +496,7 @@ web_start(const struct http_route *routes, struct err *e)
 	log_info("listening", LOG_S("url", web.url));
 	if (loop_watch(web.epoll, EPOLLIN, on_ready, NULL, e) < 0)
 		return -1;
-	web.woken = true;
+	web_state.woken = true;
 	return loop_before_wait(turn, NULL, e);
 }
 
@@ -518,22 +525,10 @@ web_drain(void)
 {
 	size_t open = 0;
 
-	web.draining = true;
+	web_state.draining = true;
 	for (struct http_peer *p = web.peers; p != NULL; p = p->next)
 		open += p->request != NULL;
 	return open;
-}
-
-bool
-web_draining(void)
-{
-	return web.draining;
-}
-
-bool
-web_public(void)
-{
-	return web.public;
 }
 
 const char *

@@ -11,8 +11,8 @@
 #include "gateway/mcp/links.h"
 #include "gateway/options.h"
 #include "gateway/transport/http/headers.h"
+#include "gateway/transport/http/request.h"
 #include "gateway/transport/http/stream.h"
-#include "gateway/transport/http/web.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,7 +21,6 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* What the sources need of the rest. */
-struct web_counts web_counts;
 struct options options = { .link_key = (char[]){ "" } };
 
 const char *

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pidstat.c - reads /proc/PID; trusts the kernel, but no length. */
+#include "common/base/pidstat.h"
+
+#include "common/base/auto.h"
+#include "common/base/fdio.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	LINE = 512,
+	DEPTH = 4, /* of descendants */
+};
+
+static const struct {
+	char state;
+	const char *means;
+} states[] = {
+	{ 'R', "running" },
+	{ 'S', "sleeping" },
+	{ 'D', "in the kernel, cannot be killed" },
+	{ 'T', "stopped by a signal" },
+	{ 't', "stopped by a debugger" },
+	{ 'Z', "ended, not waited for" },
+};
+
+static bool
+read_line(pid_t pid, const char *name, char line[LINE])
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+
+	auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, line, LINE - 1);
+
+	line[n < 0 ? 0 : n] = '\0';
+	return n > 0;
+}
+
+/* Behind the name, which may hold anything; '\0': it is gone. */
+static char
+state_of(pid_t pid)
+{
+	char line[LINE];
+	const char *end = read_line(pid, "stat", line) ? strrchr(line, ')') : NULL;
+
+	return end != NULL && end[1] == ' ' ? end[2] : '\0';
+}
+
+/* The process itself or the first below it that cannot be killed; 0: none. */
+static pid_t
+find_stuck(pid_t pid, int depth)
+{
+	char name[64], line[LINE], *rest;
+	pid_t found = 0;
+
+	if (state_of(pid) == 'D')
+		return pid;
+	snprintf(name, sizeof name, "task/%d/children", (int)pid);
+	if (depth == 0 || !read_line(pid, name, line))
+		return 0;
+	for (char *one = strtok_r(line, " \n", &rest); one != NULL && found == 0;
+	     one = strtok_r(NULL, " \n", &rest))
+		found = find_stuck((pid_t)atoi(one), depth - 1);
+	return found;
+}
+
+static const char *
+meaning_of(char state)
+{
+	for (size_t i = 0; i < COUNT(states); i++)
+		if (states[i].state == state)
+			return states[i].means;
+	return "of another kind";
+}
+
+void
+pidstat_text(pid_t pid, char text[PIDSTAT_TEXT])
+{
+	pid_t stuck = find_stuck(pid, DEPTH);
+	pid_t seen = stuck != 0 ? stuck : pid;
+	char state = state_of(seen), where[LINE], which[32] = "";
+
+	if (state == '\0') {
+		snprintf(text, PIDSTAT_TEXT, "no such process");
+		return;
+	}
+	/* "0" where it does not wait, or where this process may not know. */
+	if (!read_line(seen, "wchan", where) || strcmp(where, "0") == 0)
+		where[0] = '\0';
+	if (seen != pid)
+		snprintf(which, sizeof which, "process %d below it: ", (int)seen);
+	snprintf(text, PIDSTAT_TEXT, "%sstate %c (%s)%s%.60s", which, state, meaning_of(state),
+	    where[0] != '\0' ? " in " : "", where);
+}

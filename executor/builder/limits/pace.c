@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pace.c - counts programs from the kill of their process until PACE_US after its end.
+ *
+ * A program is freed between the two.  Whatever the time of a killed process to its end, all that
+ * were freed in one stretch of PACE_US are counted at the end of that stretch, so PACE_MOST bounds
+ * them.  Trusts the caller's clock not to go back.
+ */
+#include "executor/builder/limits/pace.h"
+
+#include "common/base/must.h"
+
+enum {
+	STUCK_US = 10000, /* until the next look where nothing that was killed has ended */
+};
+
+static void
+forget_old(struct pace *p, int64_t now_us)
+{
+	while (p->count > 0 && p->until_us[p->first] <= now_us) {
+		p->first = (p->first + 1) % PACE_MOST;
+		p->count--;
+	}
+}
+
+bool
+pace_begin(struct pace *p, unsigned n, int64_t now_us)
+{
+	forget_old(p, now_us);
+	if (n > 0 && p->dying + p->count + n > PACE_MOST)
+		return false;
+	p->dying += n;
+	return true;
+}
+
+/* Those that end of themselves may be more than there is room for; the oldest are forgotten. */
+static void
+note(struct pace *p, int64_t until_us)
+{
+	if (p->count == PACE_MOST) {
+		p->first = (p->first + 1) % PACE_MOST;
+		p->count--;
+	}
+	p->until_us[(p->first + p->count++) % PACE_MOST] = until_us;
+}
+
+void
+pace_end(struct pace *p, unsigned n, bool begun, int64_t now_us)
+{
+	must(!begun || p->dying >= n);
+	p->dying -= begun ? n : 0;
+	forget_old(p, now_us);
+	for (; n > 0; n--)
+		note(p, now_us + PACE_US);
+}
+
+int64_t
+pace_wait_us(const struct pace *p, int64_t now_us)
+{
+	int64_t wait_us = p->count > 0 ? p->until_us[p->first] - now_us : STUCK_US;
+
+	return wait_us > 0 ? wait_us : 0;
+}

@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* state.c - the one server of this process. */
+#include "gateway/transport/http/state.h"
+
+struct web_counts web_counts;
+struct web_state web_state;
