@@ -10,6 +10,10 @@
  * and so stays outside this jail.
  */
 #include "executor/builder/order.h"
+#include "executor/kept/change.h"
+#include "executor/kept/consent.h"
+#include "executor/kept/output.h"
+#include "executor/kept/task.h"
 #include "executor/options.h"
 #include "executor/run/container.h"
 #include "executor/run/own_limits.h"
@@ -76,6 +80,9 @@ start(struct err *e)
 {
 	if (session_id_open(e) < 0 || sign_start(e) < 0 || builder_start(e) < 0)
 		return -1;
+	task_open(daemon_state());
+	change_open();
+	consent_open();
 	resume_start();
 	pool_start();
 	return 0;
@@ -85,6 +92,8 @@ static void
 stop(void)
 {
 	work_close();
+	task_close();
+	change_close();
 	run_end_all();
 	pool_stop();
 	if (!resume_keeps())
@@ -115,8 +124,23 @@ static const struct route routes[] = {
 	{ MSG_sandbox_stats, FROM(gateway), info_on_sandbox_stats },
 	{ MSG_inspect_state, FROM(gateway), inspect_on_inspect_state },
 	{ MSG_set_resource_limits, FROM(gateway), own_limits_on_set_resource_limits },
+	{ MSG_await_changes, FROM(gateway), change_on_await_changes },
+	{ MSG_cancel_task, FROM(gateway), task_on_cancel_task },
+	{ MSG_get_output, FROM(gateway), output_on_get_output },
+	{ MSG_keep_output, FROM(gateway), output_on_keep_output },
+	{ MSG_get_task, FROM(gateway), task_on_get_task },
+	{ MSG_keep_task, FROM(gateway), task_on_keep_task },
+	{ MSG_spend_consent, FROM(gateway), consent_on_spend_consent },
 	{ 0 },
 };
+
+/* Nobody waits for changes of a daemon that ends. */
+static size_t
+drain(void)
+{
+	change_close();
+	return 0;
+}
 
 static const int syscalls[] = {
 #define ALLOW(name) SCMP_SYS(name),
@@ -132,7 +156,9 @@ static const struct daemon self = {
 	.open = open_all,
 	.start = start,
 	.stop = stop,
+	.drain = drain,
 	.load = queue_load,
+	.replies = change_of_reply,
 };
 
 int

@@ -300,7 +300,9 @@ prepare_bus(struct err *e)
 	c->max_calls = self.max_calls;
 	c->routes = self.d->routes;
 	c->load = self.d->load;
-	c->run_fd = open(self.run, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	c->replies = self.d->replies;
+	/* The jail of one without a state directory lets it open no file. */
+	c->run_fd = self.keeps != NO_STATE ? open(self.run, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 	if (c->run_fd >= 0)
 		daemon_allow(c->run_fd, JAIL_READ);
 	if (bus_prepare(c, e) < 0)
