@@ -94,8 +94,8 @@ free_session(struct session *session)
 {
 	bridge_clear(&session->bridges);
 	room_put(session->room);
-	share_drop(&session->share);
-	share_drop(&session->memory);
+	share_drop(&session->shares[SHARE_WORKSPACES]);
+	share_drop(&session->shares[SHARE_MEMORY]);
 	owner_clear(&session->owner);
 	free(session->label);
 	free(session->profile);
@@ -141,7 +141,7 @@ settle(struct session *session)
 		return;
 	if (session->room != NULL)
 		share_drop(&session->room->share);
-	share_drop(&session->memory);
+	share_drop(&session->shares[SHARE_MEMORY]);
 	let_go(session);
 	queue_pump();
 }
@@ -219,7 +219,7 @@ workspace_made(void *self, struct workspace *workspace, const struct err *e)
 		why = *e;
 	else if (session->ended)
 		workspace_drop(workspace);
-	else if ((session->room = room_new(workspace, &session->share)) == NULL)
+	else if ((session->room = room_new(workspace, &session->shares[SHARE_WORKSPACES])) == NULL)
 		err_set(&why, ERR_internal, "out of memory");
 	else
 		session_record_write(session, workspace_id(workspace));
@@ -295,26 +295,13 @@ count_check(const struct call *call, struct err *e)
 
 /* With session_evict, as many of the caller's old sessions are ended as it takes. */
 static int
-take_share(struct share *share, enum share_kind kind, const struct call *call, uint64_t bytes,
-    struct err *e)
-{
-	while (share_take(share, kind, call->principal, bytes, e) < 0)
-		if (!options.session_evict || e->code != ERR_session_limit || !evict(call))
-			return -1;
-	return 0;
-}
-
-static int
 take_shares(struct share shares[SHARES], const struct call *call, const struct limits *limits,
     struct err *e)
 {
-	if (take_share(&shares[SHARE_WORKSPACES], SHARE_WORKSPACES, call,
-		share_of_workspace(&limits->room), e) < 0)
-		return -1;
-	if (take_share(&shares[SHARE_MEMORY], SHARE_MEMORY, call, share_of_box(limits), e) == 0)
-		return 0;
-	share_drop(&shares[SHARE_WORKSPACES]);
-	return -1;
+	while (share_take_session(shares, call->principal, limits, e) < 0)
+		if (!options.session_evict || e->code != ERR_session_limit || !evict(call))
+			return -1;
+	return 0;
 }
 
 static char *
@@ -346,7 +333,7 @@ move_in(struct session *session)
 	if (!pool_take(
 		HOME_SESSION, session->language, zygote, &session->limits, &workspace, &home))
 		return false;
-	session->room = room_new(workspace, &session->share);
+	session->room = room_new(workspace, &session->shares[SHARE_WORKSPACES]);
 	must(session->room != NULL);
 	enter_home(session, home, session->room);
 	session->making = false;
@@ -365,8 +352,7 @@ session_new(const struct call *call, const struct session_wish *wish, struct err
 		return NULL;
 	session = calloc(1, sizeof *session);
 	must(session != NULL);
-	session->share = shares[SHARE_WORKSPACES];
-	session->memory = shares[SHARE_MEMORY];
+	memcpy(session->shares, shares, sizeof shares);
 	session_id_make(call, session->id);
 	session->owner = owner_copy(&asker);
 	session->label = copy_or_null(wish->label);
@@ -403,10 +389,7 @@ session_resume(struct record *r, struct err *e)
 	event_note(&owner,
 	    (struct audit_event){ .event = event_session_resumed, .session_id = session->id });
 	enlist(session);
-	share_keep(&session->share, SHARE_WORKSPACES, session->owner.principal,
-	    share_of_workspace(&session->limits.room));
-	share_keep(&session->memory, SHARE_MEMORY, session->owner.principal,
-	    share_of_box(&session->limits));
+	share_keep_session(session->shares, session->owner.principal, &session->limits);
 	workspace_adopt(r->workspace, &session->limits.room, workspace_made, session);
 	return 0;
 }

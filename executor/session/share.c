@@ -229,6 +229,27 @@ share_drop(struct share *share)
 	free(holder);
 }
 
+int
+share_take_session(
+    struct share both[SHARES], const char *principal, const struct limits *limits, struct err *e)
+{
+	if (share_take(&both[SHARE_WORKSPACES], SHARE_WORKSPACES, principal,
+		share_of_workspace(&limits->room), e) < 0)
+		return -1;
+	if (share_take(&both[SHARE_MEMORY], SHARE_MEMORY, principal, share_of_box(limits), e) == 0)
+		return 0;
+	share_drop(&both[SHARE_WORKSPACES]);
+	return -1;
+}
+
+void
+share_keep_session(struct share both[SHARES], const char *principal, const struct limits *limits)
+{
+	share_keep(&both[SHARE_WORKSPACES], SHARE_WORKSPACES, principal,
+	    share_of_workspace(&limits->room));
+	share_keep(&both[SHARE_MEMORY], SHARE_MEMORY, principal, share_of_box(limits));
+}
+
 struct workspaces_info
 share_of(enum share_kind kind, const char *principal)
 {

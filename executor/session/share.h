@@ -35,6 +35,11 @@ uint64_t share_of_box(const struct limits *);
  * principal has: says what that is, what there is, and what to do. */
 int share_take(
     struct share *, enum share_kind, const char *principal, uint64_t bytes, struct err *);
+/* Both kinds for a session, or none. */
+int share_take_session(
+    struct share[SHARES], const char *principal, const struct limits *, struct err *);
+/* The same of one that is there already: also beyond the limits. */
+void share_keep_session(struct share[SHARES], const char *principal, const struct limits *);
 /* For a run: records that the principal is there.  limit_exceeded if the run could never fit. */
 int share_check(enum share_kind, const char *principal, uint64_t bytes, struct err *);
 /* Does it fit now? */
