@@ -16,7 +16,9 @@
 #include "executor/kept/task.h"
 #include "executor/options.h"
 #include "executor/run/container.h"
+#include "executor/run/limits.h"
 #include "executor/run/own_limits.h"
+#include "executor/run/policy.h"
 #include "executor/run/pool.h"
 #include "executor/run/queue.h"
 #include "executor/run/run.h"
@@ -30,6 +32,7 @@
 #include "executor/session/snapshot/snapshot.h"
 #include "executor/tools/info.h"
 #include "executor/tools/inspect.h"
+#include "executor/tools/limits_tools.h"
 #include "executor/tools/run_tools.h"
 #include "executor/tools/sandbox_info.h"
 #include "executor/tools/session_tools.h"
@@ -67,8 +70,10 @@ open_all(struct err *e)
 	/* Where programs are of this user, theirs under way count as its own: it may have more. */
 	daemon_files(options.max_open_files + options.max_sessions * CGROUP_USES);
 
-	if (options_check(e) == 0 && runtime_open(e) == 0 && info_open(e) == 0 &&
-	    sign_open(e) == 0 && container_open(e) == 0 && pool_arguments(&arguments, e) == 0 &&
+	if (options_check(e) == 0 && limits_settle(e) == 0 && share_settle(e) == 0 &&
+	    policy_check_profile(options.profile, language_python, e) == 0 &&
+	    runtime_open(e) == 0 && info_open(e) == 0 && sign_open(e) == 0 &&
+	    container_open(e) == 0 && pool_arguments(&arguments, e) == 0 &&
 	    container_arguments(&arguments, e) == 0 && state_argument(&arguments, e) == 0)
 		status = open_builder(&arguments, e);
 	texts_clear(&arguments);
@@ -123,7 +128,7 @@ static const struct route routes[] = {
 	{ MSG_get_sandbox_info, FROM(gateway), sandbox_info_on_get_sandbox_info },
 	{ MSG_sandbox_stats, FROM(gateway), info_on_sandbox_stats },
 	{ MSG_inspect_state, FROM(gateway), inspect_on_inspect_state },
-	{ MSG_set_resource_limits, FROM(gateway), own_limits_on_set_resource_limits },
+	{ MSG_set_resource_limits, FROM(gateway), limits_tools_on_set_resource_limits },
 	{ MSG_await_changes, FROM(gateway), change_on_await_changes },
 	{ MSG_cancel_task, FROM(gateway), task_on_cancel_task },
 	{ MSG_get_output, FROM(gateway), output_on_get_output },

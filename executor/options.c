@@ -7,10 +7,6 @@
  */
 #include "executor/options.h"
 
-#include "executor/builder/limits/memory.h"
-#include "executor/run/policy.h"
-#include "executor/session/share.h"
-
 #include "common/base/auto.h"
 #include "common/base/log.h"
 
@@ -19,6 +15,10 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+enum {
+	MIB = 1 << 20,
+};
 
 struct options options;
 
@@ -47,17 +47,7 @@ static uint64_t
 all_workspaces_mb(void)
 {
 	uint64_t bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-	uint64_t most = bytes / 4 * 3 / LIMITS_MIB, least = 4 * options.workspace_mb;
-
-	return most > least ? most : least;
-}
-
-/* Likewise of boxes: the builder's bound, or what this daemon's own cgroups leave. */
-static uint64_t
-all_memory_mb(void)
-{
-	uint64_t most = memory_most() / 4 * 3 / LIMITS_MIB;
-	uint64_t least = 4 * share_of_box(&options.limits) / LIMITS_MIB;
+	uint64_t most = bytes / 4 * 3 / MIB, least = 4 * options.workspace_mb;
 
 	return most > least ? most : least;
 }
@@ -113,18 +103,6 @@ check_pairs(struct err *e)
 	return 0;
 }
 
-/* Else each call without limits would be refused. */
-static int
-check_memory(struct err *e)
-{
-	uint64_t box = share_of_box(&options.limits) / LIMITS_MIB,
-		 each = options.all_memory_mb_each;
-
-	return check_pair("memory_mb, tmp_bytes and workspace_mb together", box,
-	    each != 0 ? "all_memory_mb_each" : "half of all_memory_mb",
-	    each != 0 ? each : options.all_memory_mb / 2, e);
-}
-
 static void
 work_out(void)
 {
@@ -170,33 +148,7 @@ fit_files(void)
 int
 options_check(struct err *e)
 {
-	struct limits *limits = &options.limits;
-
 	work_out();
 	fit_files();
-	*limits = (struct limits){
-		.box.memory_bytes = options.memory_mb * LIMITS_MIB,
-		.box.processes = options.processes,
-		.box.open_files = options.open_files,
-		.box.tmp_bytes = options.tmp_bytes,
-		.box.output_bytes = options.output_bytes,
-		.room = { options.workspace_mb * LIMITS_MIB, options.workspace_files },
-	};
-
-	const char *memory = options.memory_limit[0] != 0 ? options.memory_limit : NULL;
-	const struct resource_limits cores = {
-		.max_cpu_cores = options.cpu_cores,
-		.max_cpu_seconds = options.cpu_seconds,
-	};
-
-	if (check_pairs(e) < 0 || limits_ask_memory(limits, "memory_limit", memory, e) < 0 ||
-	    limits_ask(limits, "default as ", &cores, e) < 0 ||
-	    limits_ask_seconds(limits, "default_timeout", options.default_timeout, e) < 0)
-		return -1;
-	if (options.all_memory_mb == 0)
-		options.all_memory_mb = all_memory_mb();
-	if (check_memory(e) < 0)
-		return -1;
-	return check_imports(e) < 0 ? -1
-	                            : policy_check_profile(options.profile, language_python, e);
+	return check_pairs(e) < 0 ? -1 : check_imports(e);
 }

@@ -10,7 +10,9 @@
  * Trusts nobody to end what is not used; pools are nobody's, empty, and bounded by themselves.
  */
 #include "executor/session/share.h"
+#include "executor/run/limits.h"
 
+#include "executor/builder/limits/memory.h"
 #include "executor/options.h"
 
 #include "common/base/auto.h"
@@ -79,6 +81,27 @@ share_of_box(const struct limits *limits)
 	return limits->box.memory_bytes + limits->box.tmp_bytes + limits->room.bytes;
 }
 
+/* As much as the builder's bound, or as this daemon's own cgroups leave; on the smallest machine
+ * two boxes for one principal and two for all others. */
+int
+share_settle(struct err *e)
+{
+	uint64_t most = memory_most() / 4 * 3 / LIMITS_MIB, each = options.all_memory_mb_each;
+	uint64_t box = share_of_box(&limits_default) / LIMITS_MIB;
+
+	if (options.all_memory_mb == 0)
+		options.all_memory_mb = most > 4 * box ? most : 4 * box;
+	if (each == 0)
+		each = options.all_memory_mb / 2;
+	if (box <= each)
+		return 0;
+	return err_set(e, ERR_invalid_argument,
+	    "memory_mb, tmp_bytes and workspace_mb together: %" PRIu64
+	    " is over %s, which is %" PRIu64,
+	    box, options.all_memory_mb_each != 0 ? "all_memory_mb_each" : "half of all_memory_mb",
+	    each);
+}
+
 /* ---- who is there ---- */
 
 static void
@@ -138,7 +161,7 @@ static uint64_t
 most_for_session(enum share_kind kind, uint64_t mine, uint64_t others)
 {
 	uint64_t bytes = most(kind, mine, others);
-	uint64_t spare = rows[kind].spares ? share_of_box(&options.limits) : 0;
+	uint64_t spare = rows[kind].spares ? share_of_box(&limits_default) : 0;
 
 	return bytes > spare ? bytes - spare : 0;
 }

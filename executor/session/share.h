@@ -27,6 +27,9 @@ struct share {
 	uint64_t bytes;
 };
 
+/* Once the limits are settled: 0 becomes what it means.  A share in which no default run fits is
+ * refused by name. */
+int share_settle(struct err *);
 /* Bytes that count for a workspace, and for a box on it. */
 uint64_t share_of_workspace(const struct workspace_limits *);
 uint64_t share_of_box(const struct limits *);
