@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * instructions.h - what a model is told about this server before it calls anything.
+ * instructions.h - the server's instructions, which a model reads before it calls anything.
  *
- * Clients cut it at 2 KB, and every conversation pays for it.  It names no tool, since which are
- * offered is a setting; it says what a description of a single tool cannot, and what models have
- * been seen to get wrong.
+ * Clients cut them at 2 KB, and every conversation pays for them.  They name no tool, because the
+ * operator chooses the tools that are offered.  They say what the description of a single tool
+ * cannot, and what models have been seen to get wrong.
  */
 #pragma once
 

@@ -205,7 +205,7 @@ refuses_other_keys(void **state)
 	assert_non_null(strstr(open_token(embedded, &keys), "more than"));
 	assert_string_equal(open_token(same_id, &keys), "the token's signature is wrong");
 	assert_string_equal(
-	    open_token(other_kind, &keys), "the token's key is none of the issuer's");
+	    open_token(other_kind, &keys), "the token's kid names none of the issuer's keys");
 	json_decref(public);
 }
 
