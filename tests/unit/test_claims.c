@@ -55,12 +55,12 @@ judges_claims(void **state)
 		{ "{" ISS "\"aud\":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,\"https://box.example/"
 		  "mcp\"]," EXP SUB "}",
 		    "another audience" },
-		{ "{" ISS AUD SUB "}", "no exp" },
-		{ "{" ISS AUD "\"exp\":\"2000\"," SUB "}", "no exp" },
-		{ "{" ISS AUD "\"exp\":null," SUB "}", "no exp" },
-		{ "{" ISS AUD "\"exp\":-1," SUB "}", "no exp" },
-		{ "{" ISS AUD "\"exp\":1e300," SUB "}", "no exp" },
-		{ "{" ISS AUD "\"exp\":9223372036854775807," SUB "}", "no exp" },
+		{ "{" ISS AUD SUB "}", "no valid exp" },
+		{ "{" ISS AUD "\"exp\":\"2000\"," SUB "}", "no valid exp" },
+		{ "{" ISS AUD "\"exp\":null," SUB "}", "no valid exp" },
+		{ "{" ISS AUD "\"exp\":-1," SUB "}", "no valid exp" },
+		{ "{" ISS AUD "\"exp\":1e300," SUB "}", "no valid exp" },
+		{ "{" ISS AUD "\"exp\":9223372036854775807," SUB "}", "no valid exp" },
 		{ "{" ISS AUD "\"exp\":971," SUB "}", NULL }, /* within the leeway */
 		{ "{" ISS AUD "\"exp\":970," SUB "}", "expired" },
 		{ "{" ISS AUD "\"exp\":0," SUB "}", "expired" },
