@@ -73,12 +73,12 @@ judges_claims(void **state)
 		{ "{" ISS AUD "\"exp\":2000}", "no sub" },
 		{ "{" ISS AUD EXP "\"sub\":\"\"}", "no sub" },
 		{ "{" ISS AUD EXP "\"sub\":7}", "no sub" },
-		{ "{" ISS AUD EXP "\"org\":7," SUB "}", "name space" },
-		{ "{" ISS AUD EXP "\"org\":\"\"," SUB "}", "name space" },
-		{ "{" ISS AUD EXP "\"org\":\"a b\"," SUB "}", "name space" },
+		{ "{" ISS AUD EXP "\"org\":7," SUB "}", "namespace" },
+		{ "{" ISS AUD EXP "\"org\":\"\"," SUB "}", "namespace" },
+		{ "{" ISS AUD EXP "\"org\":\"a b\"," SUB "}", "namespace" },
 		{ "{" ISS AUD EXP "\"org\":"
 		  "\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"," SUB "}",
-		    "name space" },
+		    "namespace" },
 		{ "{" ISS AUD EXP "\"org\":\"blue\"," SUB "}", NULL },
 		{ "{}", "another issuer" },
 	};
