@@ -219,7 +219,7 @@ def test_a_changed_content_is_noticed_and_mended(bin, asker):
         broken(lambda: replace(link="/etc/passwd"))
         broken(lambda: replace(link=other))
         broken(lambda: replace(fifo=True))
-        assert "a content of a snapshot is broken" in keeper.log("snapshotd")
+        assert "a content of a snapshot is corrupt" in keeper.log("snapshotd")
 
 
 def test_a_changed_manifest_is_noticed(bin, asker):

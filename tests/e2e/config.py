@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""`cloister config`: what it prints for each client, and what it makes of files that are there already.
+"""`cloister config`: what it prints for each client, and how it changes existing files.
 
     config.py BIN
 
-Python's own parsers say what a file means before and after; nothing but the entry may differ.
+Python's own parsers read the file before and after; only the entry may differ.
 """
 
 import copy
@@ -25,7 +25,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import cases  # noqa: E402
 import daemons  # noqa: E402
 
-# Where each client looks, below the home; what its servers stand in.
+# Where each client's file is, below the home directory, and the key that holds its servers.
 FILES = {"claude-desktop": (".config/Claude/claude_desktop_config.json", "mcpServers"),
          "claude-code": (".claude.json", "mcpServers"), "cursor": (".cursor/mcp.json", "mcpServers"),
          "vscode": (".config/Code/User/mcp.json", "servers"), "codex": (".codex/config.toml", "mcp_servers")}
@@ -34,7 +34,7 @@ URL = "https://sandbox.example:8765/mcp"
 
 
 class Home:
-    """A home of its own, and cloister in it."""
+    """A separate home directory, and cloister in it."""
 
     def __init__(self, bin):
         self.program = os.path.realpath(os.path.join(bin, "cloister"))
@@ -53,7 +53,7 @@ class Home:
         return os.path.join(self.folder, FILES[client][0])
 
     def put(self, client, text):
-        """The client's file, and nothing of what an earlier case left beside it."""
+        """Writes the client's file, and removes what an earlier case left beside it."""
         path = self.path(client)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         for backup in self.backups(client):
@@ -71,7 +71,7 @@ class Home:
         return glob.glob(glob.escape(self.path(client)) + ".*.backup")
 
     def merged(self, client, text, *arguments):
-        """What the file is after --write; told once, kept once, and the same when said again."""
+        """Returns the file after --write. It is printed once, backed up once, and a second --write changes nothing."""
         path = self.put(client, text)
         self(client, "--write", *arguments)
         after, backups = self.get(client), self.backups(client)
@@ -82,7 +82,7 @@ class Home:
         return after
 
     def refused(self, client, text, why):
-        """Nothing is touched, and the reason is one line."""
+        """Nothing is changed, and the error is one line."""
         self.put(client, text)
         ran = self(client, "--write", status=1)
         assert re.search(why, ran.stderr) and ran.stderr.count("\n") == 1, (text, ran.stderr)
@@ -201,7 +201,7 @@ def test_odd_layouts_of_json(home):
         assert json.loads(after.lstrip("\ufeff")) == want, (text, after)
 
 
-# Lines end as they did; where they end in two ways, what is there stays, and what is new ends in LF.
+# Line ends stay as they are. In a file with both kinds, old lines stay and new lines end in LF.
 def test_ends_of_lines(home):
     for client, texts in {"cursor": ('{\r\n}\r\n', '{\r\n\t"mcpServers": {\r\n\t\t"a": {}\r\n\t}\r\n}', '{"mcpServers":{"cloister":{}}}\r\n'),
                           "codex": ('x = 1\r\n', '[mcp_servers.cloister]\r\nurl = "x"\r\n\r\n[y]\r\n')}.items():
@@ -338,7 +338,7 @@ def value(random_, depth):
 
 
 def toml_of(random_, value_):
-    """One of the ways to write it."""
+    """One of the ways to write the value."""
     if isinstance(value_, dict):
         return "{ " + ", ".join(f"{json.dumps(k, ensure_ascii=False)} = {toml_of(random_, v)}" for k, v in value_.items()) + " }"
     if isinstance(value_, list):
