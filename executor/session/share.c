@@ -6,6 +6,7 @@
  * Trusts nobody to end what is not used; pools are nobody's, empty, and bounded by themselves.
  */
 #include "executor/session/share.h"
+#include "executor/run/limits.h"
 
 #include "executor/options.h"
 

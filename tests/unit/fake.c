@@ -3,6 +3,8 @@
 #include "fake.h"
 
 #include "executor/options.h"
+#include "executor/run/limits.h"
+#include "executor/run/policy.h"
 #include "executor/runtime.h"
 
 #include "common/base/auto.h"
@@ -55,7 +57,10 @@ fake_options(struct err *e)
 	texts_clear(&options.imports);
 	if (settings_read("executor", NULL, options_table, 1, argv, e) < 0)
 		return -1;
-	return options_check(e) < 0 ? -1 : runtime_open(e);
+	if (options_check(e) < 0 || limits_settle(e) < 0 ||
+	    policy_check_profile(options.profile, language_python, e) < 0)
+		return -1;
+	return runtime_open(e);
 }
 
 /* ---- loop.h ---- */
