@@ -155,7 +155,7 @@ class Exchange:
 
 
 class _Bytes(io.BytesIO):
-    """Bytes that http.client takes for a connection."""
+    """Bytes that http.client reads like a connection."""
 
     def makefile(self, *_):
         return self
