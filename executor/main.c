@@ -27,6 +27,7 @@
 #include "executor/session/artifact.h"
 #include "executor/session/ledger.h"
 #include "executor/session/resume.h"
+#include "executor/session/share.h"
 #include "executor/session/sign.h"
 #include "executor/session/snapshot/snapshot.h"
 #include "executor/tools/info.h"
@@ -69,7 +70,7 @@ open_all(struct err *e)
 	/* Where programs are of this user, theirs under way count as its own: it may have more. */
 	daemon_files(options.max_open_files + options.max_sessions * CGROUP_USES);
 
-	if (options_check(e) == 0 && limits_settle(e) == 0 &&
+	if (options_check(e) == 0 && limits_settle(e) == 0 && share_settle(e) == 0 &&
 	    policy_check_profile(options.profile, language_python, e) == 0 &&
 	    runtime_open(e) == 0 && info_open(e) == 0 && sign_open(e) == 0 &&
 	    container_open(e) == 0 && pool_arguments(&arguments, e) == 0 &&
@@ -103,6 +104,7 @@ stop(void)
 	if (!resume_keeps())
 		session_end_all();
 	own_limits_forget();
+	share_forget();
 	builder_stop();
 }
 

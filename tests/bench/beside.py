@@ -23,7 +23,7 @@ DEPTHS = (1, 16)
 
 
 def message(method, **params):
-    """A request with a placeholder id that bench_load fills in."""
+    """A request whose id bench_load fills in."""
     text = json.dumps({"jsonrpc": "2.0", "id": "ID", "method": method, "params": {**params, "_meta": META}}, separators=(",", ":"))
     return text.replace('"ID"', "0000000000")
 

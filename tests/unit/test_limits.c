@@ -205,6 +205,27 @@ refuses_settings_that_contradict(void **state)
 	assert_non_null(strstr(e.text, "memory_mb: 4096 is over max_memory_mb, which is 1024"));
 }
 
+static void
+shares_memory_on_small_machines(void **state)
+{
+	static char memory[] = "CLOISTER_EXECUTOR_MEMORY_MB=8192";
+	static char all[] = "CLOISTER_EXECUTOR_ALL_MEMORY_MB=1663";
+	char *environment[] = { memory, NULL }, *too_little[] = { all, NULL };
+	struct err e;
+	int status;
+
+	(void)state;
+	/* Two boxes for one principal and two for others, 320 MiB above their memory each. */
+	status = read_defaults(environment, &e);
+	unsetenv("CLOISTER_EXECUTOR_MEMORY_MB");
+	assert_int_equal(status, 0);
+	assert_true(options.all_memory_mb >= 4 * (8192 + 320));
+	status = read_defaults(too_little, &e);
+	unsetenv("CLOISTER_EXECUTOR_ALL_MEMORY_MB");
+	assert_int_equal(status, -1);
+	assert_non_null(strstr(e.text, "832 is over half of all_memory_mb, which is 831"));
+}
+
 /* The last: what is lowered stays so. */
 static void
 promises_no_more_files_than_it_may_have(void **state)
@@ -232,6 +253,7 @@ main(void)
 		cmocka_unit_test_setup(asks_in_units, defaults),
 		cmocka_unit_test_setup(knows_old_names, defaults),
 		cmocka_unit_test_setup(refuses_settings_that_contradict, defaults),
+		cmocka_unit_test_setup(shares_memory_on_small_machines, defaults),
 		cmocka_unit_test_setup(promises_no_more_files_than_it_may_have, defaults),
 	};
 
