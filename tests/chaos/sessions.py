@@ -206,9 +206,9 @@ def test_files_stay_with_an_ordinary_user(bin, asker):
     check_files_stay(bin, asker, pwd.getpwnam("nobody").pw_uid, ROUNDS_MORE)
 
 
-def test_files_stay_when_the_groups_are_gone(bin, asker):
-    """A builder that cannot see the lock of a slot may take its groups between two builders; the next builder uses
-    others."""
+def test_sessions_end_when_the_groups_are_gone(bin, asker):
+    """A builder that cannot see the lock of a slot may take its groups between two builders, and gives the same uids
+    then. The next builder uses other groups and other uids; workspaces that belong to the old ones are dropped."""
     if os.getuid() != 0:
         raise cases.Skip("only root may look at what a builder holds")
     with house(bin, asker) as there:
@@ -223,12 +223,15 @@ def test_files_stay_when_the_groups_are_gone(bin, asker):
         finally:
             os.kill(supervisor, signal.SIGCONT)
         wait_for(lambda: there.home.daemon("executor").get("pid") not in (None, executor), "the next executor")
-        out, _ = there.run("print(open('whose').read())", session, "ann")
+        refused = there.refusal("sandbox_list_artifacts", {"session_id": session}, "ann")
+        session = there.ask("create_session", {}, "ann")["session_id"]
+        out, _ = there.run("print('again')", session, "ann")
         after = groups(there)
         for path, fd in held.items():
             os.rmdir(path)
             os.close(fd)
-        assert out == "ann\n" and len(after) == len(before) and not after & before, (out, before, after)
+        assert refused == "session_expired", refused
+        assert out == "again\n" and len(after) == len(before) and not after & before, (out, before, after)
 
 
 def test_programs_that_ran_are_gone(bin, asker):
