@@ -112,7 +112,7 @@ bus_compare(const struct hello *theirs, struct build *build)
 	for (enum msg_id m = MSG_none + 1; m < MSG_COUNT; m++)
 		same += !build->differs[m];
 	if (same < MSG_COUNT - 1)
-		log_warn("a build that differs: messages it describes otherwise are refused",
+		log_warn("peer of another build: messages with different descriptions are refused",
 		    LOG_S("peer", theirs->daemon), LOG_S("instance", theirs->instance),
 		    LOG_S("its_version", theirs->version), LOG_S("our_version", CLOISTER_VERSION),
 		    LOG_N("differ", MSG_COUNT - 1 - same));
@@ -183,9 +183,9 @@ check_config(struct err *e)
 		return err_set(e, ERR_invalid_argument,
 		    "instance '%.64s': letters, digits, '_', '-' and '.' are allowed", c->instance);
 	if (*c->listen != '\0' && strncmp(c->listen, "tcp://", 6) != 0)
-		return err_set(e, ERR_invalid_argument, "listen: tcp://address:port is needed");
+		return err_set(e, ERR_invalid_argument, "listen: tcp://address:port required");
 	if (uses_tcp() && (c->keys == NULL || *c->keys == '\0'))
-		return err_set(e, ERR_invalid_argument, "keys: needed with tcp endpoints");
+		return err_set(e, ERR_invalid_argument, "keys: required for tcp endpoints");
 	return 0;
 }
 
@@ -281,7 +281,7 @@ bus_stop(void)
 	if (bus.context == NULL)
 		return;
 	bus.draining = bus.stopped = true;
-	err_set(&e, ERR_unavailable, "%s is ending", edge_peer_name(bus.config.self));
+	err_set(&e, ERR_unavailable, "%s is shutting down", edge_peer_name(bus.config.self));
 	ask_lost(NULL, &e, false);
 	server_stop();
 	client_stop();

@@ -93,7 +93,7 @@ pass_deadline(void *self)
 	struct err e;
 
 	c->timer = 0;
-	err_set(&e, ERR_deadline_exceeded, "%s: not done in the %llu ms it was given",
+	err_set(&e, ERR_deadline_exceeded, "%s: not done within its deadline of %llu ms",
 	    messages[c->call.message].name, (unsigned long long)c->envelope.deadline_ms);
 	if (c->caller != NULL)
 		server_fail(c->caller, c->id, &e);
@@ -119,9 +119,9 @@ find_route(struct caller *caller, const struct parcel *p, struct err *e)
 	const struct route *route = bus.routes[message];
 
 	if (message == MSG_none) {
-		err_set(e, ERR_invalid_argument, "no message is called '%s'", name);
+		err_set(e, ERR_invalid_argument, "unknown message '%s'", name);
 	} else if (route == NULL || (route->from & 1u << server_peer(caller)) == 0) {
-		err_set(e, ERR_denied, "%s may not ask %s for %s",
+		err_set(e, ERR_denied, "%s may not send to %s: %s",
 		    edge_peer_name(server_peer(caller)), edge_peer_name(bus.config.self), name);
 	} else if (server_build(caller)->differs[message]) {
 		bus_refuse_build(
@@ -150,7 +150,8 @@ static int
 check_room(struct caller *caller, const struct parcel *p, struct err *e)
 {
 	if (bus.draining)
-		return err_set(e, ERR_unavailable, "%s is ending", edge_peer_name(bus.config.self));
+		return err_set(
+		    e, ERR_unavailable, "%s is shutting down", edge_peer_name(bus.config.self));
 	if (find_call(caller, p->envelope.id) != NULL)
 		return err_set(e, ERR_invalid_argument, "id %llu is in use",
 		    (unsigned long long)p->envelope.id);

@@ -140,7 +140,7 @@ socket_monitor(void *context, void *socket, int events, void (*happened)(void *s
 	snprintf(name, sizeof name, "inproc://monitor.%u", ++count);
 	if (pair == NULL || socket_set_int(pair, ZMQ_RCVHWM, "ZMQ_RCVHWM", 0, e) < 0 ||
 	    zmq_socket_monitor(socket, name, events) < 0 || zmq_connect(pair, name) < 0) {
-		zmq_err(e, "watch a socket");
+		zmq_err(e, "monitor a socket");
 	} else if (watch(pair, happened, self, e) == 0) {
 		/* Only a reader that has once found nothing is woken by what comes next. */
 		must(socket_event(pair, &(int){ 0 }) == 0);

@@ -43,11 +43,10 @@ unpack_frame(
 	struct blob *b = slot;
 
 	if (t->n >= u->count)
-		return err_set(
-		    e, ERR_invalid_argument, "%s: there is no blob %" PRIu64, f->name, t->n);
+		return err_set(e, ERR_invalid_argument, "%s: no blob %" PRIu64, f->name, t->n);
 	if (u->used[t->n])
 		return err_set(
-		    e, ERR_invalid_argument, "%s: blob %" PRIu64 " is used already", f->name, t->n);
+		    e, ERR_invalid_argument, "%s: blob %" PRIu64 " is used twice", f->name, t->n);
 
 	struct blob *frame = &u->blobs[t->n];
 
@@ -281,7 +280,7 @@ unpack_body(struct unpacker *u, enum msg_id id, void *msg, struct err *e)
 		return -1;
 	if (u->from.at < u->from.end)
 		return err_set(
-		    e, ERR_invalid_argument, "%td bytes behind the body", u->from.end - u->from.at);
+		    e, ERR_invalid_argument, "%td bytes after the body", u->from.end - u->from.at);
 	for (size_t i = 0; i < u->count; i++)
 		if (!u->used[i])
 			return err_set(e, ERR_invalid_argument, "blob %zu is not used", i);

@@ -109,7 +109,7 @@ prove(struct err *e)
 
 	return root < 0 && errno == EACCES
 	           ? 0
-	           : err_set(e, ERR_internal, "Landlock is entered and / can still be read");
+	           : err_set(e, ERR_internal, "Landlock is in force, but / can still be read");
 }
 
 int
@@ -125,7 +125,7 @@ landlock_enter(const struct jail *j, bool *in_force, struct err *e)
 	if (abi < 1)
 		return 0;
 	if (allows_root(j))
-		return err_set(e, ERR_internal, "a daemon is not given the whole file system");
+		return err_set(e, ERR_internal, "a daemon must not get the whole file system");
 	struct ruleset handled = rights_of((int)abi, j, &size);
 	auto_fd int ruleset = (int)syscall(SYS_landlock_create_ruleset, &handled, size, 0);
 	if (ruleset < 0)

@@ -202,7 +202,7 @@ scalar(yaml_document_t *doc, int index, const char *file, struct err *e)
 
 	if (node->type == YAML_SCALAR_NODE && strlen(text) == node->data.scalar.length)
 		return text;
-	err_set(e, ERR_invalid_argument, "%s:%zu: a single value is needed here", file,
+	err_set(e, ERR_invalid_argument, "%s:%zu: single value required", file,
 	    node->start_mark.line + 1);
 	return NULL;
 }
@@ -413,7 +413,7 @@ read_flags(const struct tables *t, const char *only, int argc, char **argv, stru
 			return err_set(e, ERR_invalid_argument,
 			    "unknown flag '%.64s'; --help lists them", flag);
 		if (value == NULL && (value = argv[++i]) == NULL)
-			return err_set(e, ERR_invalid_argument, "%s: a value is needed", flag);
+			return err_set(e, ERR_invalid_argument, "%s: value required", flag);
 		if (only != NULL && strcmp(only, row->name) != 0)
 			continue;
 		if (set(row, flag, value, e) < 0)

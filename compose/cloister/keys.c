@@ -15,13 +15,13 @@ main(int argc, char **argv)
 	struct err e;
 
 	if (argc != 2 || argv[1][0] == '-') {
-		fputs("usage: cloister keys FOLDER\n", stderr);
+		fputs("usage: cloister keys DIRECTORY\n", stderr);
 		return 2;
 	}
 	if (bus_keys_make(argv[1], &e) < 0) {
 		fprintf(stderr, "cloister: keys: %s\n", e.text);
 		return 1;
 	}
-	printf("a daemon needs its own .key and the .pub of each peer, from %s\n", argv[1]);
+	printf("each daemon needs its own .key and the .pub of each peer, from %s\n", argv[1]);
 	return 0;
 }

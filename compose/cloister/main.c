@@ -55,7 +55,7 @@ static const struct {
 	{ "issuer", "fetch URL", "Fetch the keys of the OAuth issuer whose tokens HTTP accepts.",
 	    run_access },
 	{ "verify", "[--key=BASE64] FILE ARTIFACT.json|-",
-	    "Check that a downloaded file is what a run left, by the artifact in its result. "
+	    "Check a downloaded file against the signed artifact in the run's result. "
 	    "--key: the public key of the signer; default: this machine's.",
 	    verify_file },
 	{ "man", "[yaml]", "Print the manual page of this command, or of the settings file.",

@@ -63,7 +63,7 @@ become_gateway(int argc, char **argv, int lease, struct err *e)
 		line[argc] = "--lease=3";
 		line[argc + 1] = "--keep-fds=1";
 		if (lease != 3 ? dup2(lease, 3) < 0 : fcntl(3, F_SETFD, 0) < 0)
-			return err_sys(e, "hand over the lease");
+			return err_sys(e, "pass the lease");
 	}
 	execv(path, (char *const *)line);
 	return err_sys(e, "start %s", path);

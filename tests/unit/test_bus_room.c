@@ -165,7 +165,7 @@ no_refusal_is_lost(void **state)
 		    MSG_nothing, &nothing);
 	assert_true(peer_try("echo").replied);
 	for (uint64_t id = 1; id <= many; id++)
-		raw_expect_failure(id, ERR_invalid_argument, "no message is called 'rm'");
+		raw_expect_failure(id, ERR_invalid_argument, "unknown message 'rm'");
 }
 
 static void

@@ -176,7 +176,7 @@ static const struct {
 	{ "--", "unknown flag" },
 	{ "-n", "unexpected argument '-n'" },
 	{ "stray", "unexpected argument 'stray'" },
-	{ "--name", "--name: a value is needed" },
+	{ "--name", "--name: value required" },
 	{ "--config=/nonexistent/file", "config" },
 };
 

@@ -38,10 +38,10 @@ read_metadata(const struct blob *text, const char *issuer, struct err *e)
 	char *uri = NULL;
 
 	if (named == NULL || strcmp(named, issuer) != 0)
-		err_set(e, ERR_denied, "the metadata is of issuer '%.100s', not of '%.100s'",
+		err_set(e, ERR_denied, "the metadata is from issuer '%.100s', expected '%.100s'",
 		    named != NULL ? named : "", issuer);
 	else if (keys == NULL)
-		err_set(e, ERR_not_found, "the metadata names no jwks_uri");
+		err_set(e, ERR_not_found, "the metadata has no jwks_uri");
 	else if (url_check("jwks_uri", keys, e) == 0)
 		uri = strdup(keys);
 	json_decref(root);

@@ -103,7 +103,7 @@ answer(struct visitor *p, const char *text)
 	size_t size = strlen(text);
 
 	if (send(p->fd, text, size, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)size)
-		log_debug("an answer was not taken", LOG_N("bytes", size));
+		log_debug("a reply could not be sent", LOG_N("bytes", size));
 }
 
 static void
@@ -129,7 +129,7 @@ on_adopt(struct visitor *p)
 	int given = take_fd(&p->given);
 
 	if (given < 0 || control_hold(given, &e) < 0)
-		answer(p, "no descriptor, or too many\n");
+		answer(p, "exactly one descriptor required\n");
 	else
 		answer(p, "ok\n");
 	drop(p);
@@ -184,7 +184,7 @@ dispatch(struct visitor *p)
 			commands[i].handle(p);
 			return;
 		}
-	answer(p, "unknown; known is lease, adopt, stay, status, down\n");
+	answer(p, "unknown command; known: lease, adopt, stay, status, down\n");
 	drop(p);
 }
 

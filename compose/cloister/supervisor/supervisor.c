@@ -74,7 +74,7 @@ on_idle(void *self)
 		idle_timer = loop_after(ASKED_RETRY_MS, on_idle, NULL);
 		return;
 	}
-	log_info("nobody has needed the daemons for a while", LOG_N("idle_s", place.idle_s));
+	log_info("no clients; stopping the daemons", LOG_N("idle_s", place.idle_s));
 	end();
 }
 
@@ -152,7 +152,7 @@ become_the_one(int run, struct err *e)
 			return 0;
 		if (loop_now_ms() > give_up)
 			return err_set(e, ERR_unavailable,
-			    "another supervisor holds the lock and does not answer");
+			    "another supervisor holds the lock and does not reply");
 		usleep(LOCK_RETRY_MS * 1000);
 	}
 	return 1;
@@ -199,10 +199,10 @@ run(struct err *e)
 	int first = become_the_one(folder, e);
 
 	if (first == 0)
-		log_info("a supervisor is running already", LOG_S("run", place.run));
+		log_info("a supervisor is already running", LOG_S("run", place.run));
 	if (first <= 0)
 		return first;
-	log_info("the supervisor has started", LOG_S("run", place.run), LOG_N("pid", getpid()));
+	log_info("supervisor started", LOG_S("run", place.run), LOG_N("pid", getpid()));
 
 	int status = open_all(e) < 0 ? -1 : loop_run(e);
 
@@ -224,6 +224,6 @@ supervisor_run(void)
 		place.lease = 0;
 	if (run(&e) == 0)
 		return 0;
-	log_error("the supervisor cannot go on", LOG_E(&e));
+	log_error("the supervisor cannot continue", LOG_E(&e));
 	return 1;
 }
