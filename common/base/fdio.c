@@ -2,8 +2,9 @@
 /*
  * fdio.c - descriptors: whole reads and writes, atomic files, paths that cannot leave.
  *
- * File names may be a guest's and folders may change under our feet; what must stay inside is
- * resolved by the kernel in one call, never checked first and opened after.
+ * File names may come from a guest, and directories may change concurrently. So a path that must
+ * stay inside a directory is resolved by the kernel in one call, never checked first and opened
+ * later.
  */
 #include "common/base/fdio.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ask.c - requests of ours, from bus_ask() to the one call of done().
+ * ask.c - requests of this process, from bus_ask() to the single call of done().
  *
- * Trusts no server to answer: each request has an end of its own, by its deadline, by the loss of
- * its server, or by the time one waits for a server to appear.  The low bits of an id say where in
- * the table its request stands, the others which of the many that stood there it is.
+ * Trusts no server to reply: each request ends at the latest by its deadline, by the loss of its
+ * server, or when the wait for a server times out. The low bits of an id are the slot of the
+ * request in the table; the others are a generation number of the slot.
  */
 #include "common/base/auto.h"
 #include "common/bus/inner.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bus.c - the life of a process's bus, in front of its two sides.
+ * bus.c - start, loop and end of the bus of a process; server.c and client.c are its two sides.
  *
- * Trusts the configuration.  The ZeroMQ context is made before the jail, since making it opens
- * files; its threads come with the first socket and so are in the jail.  Everything else happens
- * in the thread of the loop: before each sleep the sockets are read until nothing is left, as the
- * descriptors that ZeroMQ offers only tell of changes.
+ * Trusts the configuration. The ZeroMQ context is made before the jail, since making it opens
+ * files; its threads start with the first socket and so are in the jail. Everything else runs in
+ * the thread of the loop. Before each wait the sockets are read until empty, because ZeroMQ's
+ * descriptors are edge-triggered.
  */
 #include "common/bus/bus.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * call.c - a request from its arrival to its one answer.
+ * call.c - a request from its arrival to its single reply.
  *
- * Trusts no client.  A call belongs to its handler from the moment the handler returned 0; the
- * connection it came by may go before, and then nobody listens to what the handler has to say.
+ * Trusts no client. A call belongs to its handler from the moment the handler returned 0; its
+ * connection may close before the handler ends the call; then the reply is discarded.
  *
- * A daemon is who its endpoint or its key says, whatever instance it calls itself: so what it has
- * open is counted over all its connections, and those that are gone, too: many connections give it
- * no more than one does.
+ * The endpoint or the key identifies a daemon; its instance name is only a claim. So open calls are
+ * counted per daemon over all its connections, including closed ones: more connections give it no
+ * more calls.
  */
 #include "common/base/auto.h"
 #include "common/base/log.h"

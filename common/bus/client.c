@@ -2,12 +2,12 @@
 /*
  * client.c - the side of an edge that connects: one connection per instance of a server.
  *
- * A server is trusted as far as its edge goes: its folder or its key says that it is that daemon.
- * What it sends is decoded strictly all the same.  ZeroMQ tells when a connection breaks, so a
- * server that was killed is missed at once; one that hangs, after two seconds of silence.
+ * A server is trusted as far as its edge goes: its directory or its key identifies the daemon. Its
+ * messages are still decoded strictly. ZeroMQ reports broken connections, so a killed server is
+ * noticed at once; a hung server is declared lost after two seconds of silence.
  *
- * ZMQ_IMMEDIATE makes a queue live as long as its connection: what a lost server has not read is
- * not read by the next one, whose asker has been told otherwise.
+ * ZMQ_IMMEDIATE ties a queue to its connection: requests that a lost server has not read are not
+ * sent to its successor, because their clients have already received a failure.
  */
 #include "common/base/auto.h"
 #include "common/base/fdio.h"

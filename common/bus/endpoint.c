@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * endpoint.c - one folder per edge, which the mode of the folder lets exactly that pair enter.
+ * endpoint.c - one directory per edge; its mode lets exactly that pair enter.
  *
- * Trusts what root, or the user himself, has put where the run folder is; a folder that others
- * can write to, or a link in its place, is refused.  All of this is done before the jail, in which
- * there is no name service and no open(2).
+ * Trusts the path to the run directory, which root or the user made. A directory that others can
+ * write to, or a symlink in its place, is refused. All of this runs before the jail, which permits
+ * neither name service nor open(2).
  */
 #include "common/bus/endpoint.h"
 

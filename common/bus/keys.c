@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keys.c - who a daemon is when it is not on the same machine.
+ * keys.c - CURVE keys, which identify daemons on other machines.
  *
- * Trusts the folder, which the operator made, with links that stay in it; refuses secrets that
+ * Trusts the directory, which the operator made; symlinks must stay in it. Refuses secrets that
  * others can read.
  */
 #include "common/bus/keys.h"

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * late.c - what waits for clients that do not read as fast as they ask.
+ * late.c - replies for clients that read more slowly than they send requests.
  *
- * Trusts no client to read at all: the bytes that wait for a daemon are bounded, over all its
- * connections, and those for all of them.  Failures are small and fit where replies do not, up to a
- * bound of their own.
+ * A client may never read. So the waiting bytes are bounded for each daemon, over all its
+ * connections, and in total. Failures are small and have a higher bound of their own.
  */
 #include "common/bus/late.h"
 

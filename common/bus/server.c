@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * server.c - the side of an edge that binds: its endpoints, and the clients that have greeted.
+ * server.c - the side of an edge that binds: its endpoints and its connected clients.
  *
- * Trusts the kernel and CURVE for who a client is: an ipc endpoint belongs to one edge, and on TCP
- * each message bears the name that the key stands for.  A routing id only tells connections of the
- * same peer apart.  ZeroMQ does not say when a client goes: it is missed when a heartbeat cannot
- * be sent, or when it has been silent for five seconds.
+ * Trusts the kernel and CURVE to identify a client: an ipc endpoint belongs to one edge, and on TCP
+ * each message carries the name that ZAP assigned to the key. A routing id only distinguishes
+ * connections of the same peer. ZeroMQ does not report that a client disconnected: it is declared
+ * lost when a heartbeat cannot be sent, or after five seconds of silence.
  */
 #include "common/base/auto.h"
 #include "common/base/log.h"

@@ -2,8 +2,8 @@
 /*
  * jschema_read.c - JSON to structs.
  *
- * What is read was written by a model and is trusted in nothing; the text of an error goes back to
- * it, and should let it do better.
+ * The input was written by a model and is not trusted. Error texts go back to the model and should
+ * let it correct the input.
  */
 #include "common/base/auto.h"
 #include "common/codec/base64.h"

@@ -2,10 +2,11 @@
 /*
  * wire_decode.c - msgpack maps to structs, driven by schema.def.
  *
- * The bytes come from a peer that may be compromised.  msgpack-c packs for us; but its decoder
- * builds a tree first, of 24 bytes and more for each byte, and takes the room for an array when it
- * is announced.  So the tokens (token.h) go straight into the struct that the table describes:
- * depth is that of the table, and nothing is allocated on the word of a count that no bytes back.
+ * The bytes come from a peer that may be compromised. msgpack-c is used only for encoding: its
+ * decoder builds a tree of 24 bytes and more per input byte and allocates an array when its size is
+ * announced. So the tokens (token.h) are stored directly in the struct that the table describes.
+ * The depth is that of the table, and nothing is allocated for an announced count without the bytes
+ * for it.
  */
 #include "common/base/auto.h"
 #include "common/codec/field.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* folder.c - who may have written a file, and has it changed? */
+/* folder.c - checks the owner and mode of files, and detects changes. */
 #include "common/credential/folder.h"
 
 #include "common/base/auto.h"
@@ -14,7 +14,7 @@
 
 static const char name[] = "credentials", reader[] = "cloister-gateway";
 
-/* A folder that was made before keeps its owner and mode, as far as these will do. */
+/* An existing directory keeps its owner and mode if they are acceptable. */
 static int
 own(int fd, struct err *e)
 {

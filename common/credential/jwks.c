@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* jwks.c - which of an issuer's keys are good for what; takes from each only its public numbers. */
+/* jwks.c - reads an issuer's keys and their permitted algorithms; uses only the public numbers of
+ * each. */
 #include "common/credential/jwks.h"
 
 #include "common/base/auto.h"

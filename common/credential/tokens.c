@@ -2,8 +2,8 @@
 /*
  * tokens.c - the file of tokens: read as a whole, compared in constant time, written line by line.
  *
- * Trusts its text no further than who may write the file; a line that is not understood refuses all
- * of it, since the half that is could let somebody in who was to be shut out.
+ * Only the operator can write the file; its text is still checked. One invalid line refuses the
+ * whole file, because a part of it could admit a client that the operator meant to exclude.
  */
 #include "common/credential/tokens.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * checkpoint.c - the text of a checkpoint, made and checked.
+ * checkpoint.c - formats and verifies checkpoints.
  *
- * Trusts no byte of a text: what it says is written again from the numbers read, and has to be the
- * same, so that one statement has one form.
+ * Trusts no byte of a text: the parsed values are formatted again and must give the same text, so
+ * each statement has exactly one form.
  */
 #include "common/crypto/checkpoint.h"
 

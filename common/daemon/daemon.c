@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * daemon.c - the one way a daemon starts, lives and ends.
+ * daemon.c - start, main loop and shutdown of every daemon.
  *
- * Trusts whoever starts it: arguments, environment, configuration.  Promises that nothing from a
- * peer is read before the jail is closed, and that what the log says of the jail was read back
- * from the kernel.
+ * Trusts the user who starts it: arguments, environment, configuration. Nothing from a peer is read
+ * before the process is in its jail. The log reports the layers of the jail as read back from the
+ * kernel.
  */
 #include "common/daemon/daemon.h"
 

@@ -2,8 +2,8 @@
 /*
  * starter.c - datagrams to NOTIFY_SOCKET, descriptors from LISTEN_FDS.
  *
- * Trusts whoever starts this process, as everything here does; so not what a descriptor is, which
- * is for its user to check: a starter may have got it from another version of this program.
+ * Trusts the process that started this one, but not the type of a descriptor, which its user must
+ * check: the starter may have got it from another version of this program.
  */
 #include "common/daemon/starter.h"
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jail.c - gives privileges up in the order in which the kernel lets them go, and reads back that
- * they are gone.
+ * jail.c - drops privileges in the order that the kernel requires, and verifies that they are gone.
  *
- * Trusts the kernel's answers, not the return values of its own calls: what the report says is in
- * force was read from the process after the last step.
+ * Trusts the kernel's state, not the return values of its own calls: the report was read from the
+ * process after the last step.
  */
 #include "common/jail/jail.h"
 

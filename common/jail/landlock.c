@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * landlock.c - denies every right that the running kernel knows, then gives back those of the
- * jail's paths.
+ * landlock.c - denies every right that the running kernel supports, then permits the jail's paths.
  *
- * Trusts nothing.  Landlock does not govern connect(2) to a socket in the file system: who may
- * enter an edge's folder is a matter of its mode.  The kernel's headers of the build may be older
- * than the kernel it runs on, so the rights that came after Linux 6.1 are spelled out here.
+ * Trusts nothing. Landlock does not control connect(2) to a socket in the file system; the mode of
+ * an edge's directory does. The kernel headers of the build may be older than the running kernel,
+ * so the rights added after Linux 6.1 are defined here.
  */
 #include "common/jail/landlock.h"
 

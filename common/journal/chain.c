@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chain.c - links of sealed records: made, read, followed from the start of a file to its end.
+ * chain.c - writes, parses and verifies chained records.
  *
- * Trusts no byte of a file: every link is checked before it is shown to anybody.
+ * Trusts no byte of a file: every link is checked before it is passed to the caller.
  */
 #include "common/journal/chain.h"
 

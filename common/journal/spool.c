@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spool.c - two files of sealed records that take turns, and the batches sent from them.
+ * spool.c - two files of chained records in alternation, and the batches sent from them.
  *
  * One file is written while the other is read out; a file whose records auditd has acknowledged is
- * emptied, so the disk holds what auditd lacks and at most one file's worth more.  A batch that
- * fails is sent again, the same, until it is acknowledged: nothing is ever dropped here.
+ * emptied, so the disk holds the events that auditd lacks and at most one file more. A failed batch
+ * is sent again unchanged until it is acknowledged: no event is dropped.
  *
- * A short file is emptied a second late, for the first write into an empty one has ext4 find a page
- * and a block while a call waits, several times as long.
+ * A short file is emptied after a delay of one second, because the first write to an empty file
+ * makes ext4 allocate a page and a block while a call waits, which takes several times as long.
  */
 #include "common/journal/spool.h"
 

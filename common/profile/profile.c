@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* profile.c - profiles.def as tables, and what sets of profiles mean. */
+/* profile.c - profiles.def as tables, and sets of profiles. */
 #include "common/profile/profile.h"
 
 #include "common/base/auto.h"

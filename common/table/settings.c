@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * settings.c - rows of a table, filled from four sources; and the table as --help and YAML.
+ * settings.c - reads the rows of a table from four sources; prints the table as --help and YAML.
  *
- * Trusts nothing about the sources but who may write them: the operator.  Whatever is not in the
- * table, or out of its bounds, is refused by name, since a limit that is silently not set is worse
- * than a daemon that does not start.
+ * The sources belong to the operator; their content is checked. An unknown or out-of-range setting
+ * is refused by name: a limit that is silently ignored is worse than a daemon that does not start.
  */
 #include "common/table/settings.h"
 

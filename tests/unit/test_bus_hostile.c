@@ -152,7 +152,7 @@ a_frame_that_only_servers_send(void **state)
 	pair();
 	raw_hello("executor", MSG_none);
 	raw_send((struct envelope){ .frame = frame_reply, .id = 7 }, MSG_nothing, &nothing);
-	raw_expect_failure(7, ERR_denied, "does not send a frame 'reply'");
+	raw_expect_failure(7, ERR_denied, "unexpected frame 'reply' from a client");
 }
 
 /* The rest of a message that is too long is dropped, the next one is read. */

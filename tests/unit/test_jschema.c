@@ -316,8 +316,7 @@ static const struct {
 	    "\"code\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":1048576,"
 	    "\"description\":\"The program.\"},"
 	    "\"timeout_sec\":{\"type\":\"number\",\"minimum\":0,\"maximum\":3600,"
-	    "\"description\":\"Wall clock limit in seconds; absent: the server's "
-	    "default.\"}},"
+	    "\"description\":\"Wall clock limit in seconds. Default: the server's.\"}},"
 	    "\"required\":[\"code\"],\"additionalProperties\":false}" },
 	{ MSG_get_sandbox_info, jschema_input,
 	    "{\"type\":\"object\",\"properties\":{\"detail\":{\"type\":\"boolean\","

@@ -33,10 +33,10 @@ static const struct refusal {
 	    "filesystem, "
 	    "open" },
 	{ "one unknown profile of several", BYTES("x"), "strict,,basic", ERR_invalid_argument,
-	    "there is no \"\"" },
+	    "unknown profile \"\"" },
 	{ "open and another", BYTES("x"), "open,basic", ERR_invalid_argument, "cannot be joined" },
 	{ "an empty profile at the end", BYTES("x"), "strict,", ERR_invalid_argument,
-	    "there is no \"\"" },
+	    "unknown profile \"\"" },
 };
 
 static void
