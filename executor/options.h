@@ -4,15 +4,12 @@
 
 #include "common/table/settings.h"
 
-#include "executor/run/limits.h"
-
 /* clang-format off */
 struct options {
 #define SETTING(name, kind, ...) C_##kind name;
 #include "executor/options.def"
 
 	/* Worked out by options_check(). */
-	struct limits limits;      /* of a run that asks for nothing */
 	struct texts imports;      /* allowed_imports, taken apart; none: any */
 };
 /* clang-format on */

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "common/base/err.h"
+#include "common/codec/wire.h"
 #include "common/owner.h"
 #include "common/table/edges.h"
 #include "common/table/schema.h"
@@ -61,6 +62,20 @@ void call_fail(struct call *, const struct err *);
  * wants no parts or is too slow. */
 int call_stream(struct call *, struct stream_part *);
 
+/* The open call of the same connection with that id, which bus_ask() returned to the client; NULL:
+ * none, or cancelled. */
+struct call *call_beside(const struct call *, uint64_t id);
+/*
+ * From now on this process owns the call: a cancel or a lost connection no longer affects it, and
+ * ended() gets its outcome once, instead of the client. The content is
+ * messages[call->message].reply, encoded; its parts may be taken. NULL: the call failed with *e. A
+ * passed deadline still ends it.
+ */
+void call_adopt(struct call *,
+    void (*ended)(void *self, struct packed *content, const struct err *e), void *self);
+/* Cancels an adopted call, as the client would. */
+void call_stop(struct call *);
+
 /* ---- requests to other daemons ---- */
 
 struct ask {
@@ -90,10 +105,17 @@ struct ask {
 uint64_t bus_ask(const struct ask *, struct err *);
 /* Sends a cancel to the server and calls done at once with `cancelled`. Ignores an unknown id. */
 void bus_cancel(uint64_t id);
+/* The instance that has the request; "": it waits for one, or the id is unknown. */
+const char *bus_asked(uint64_t id);
+/* Forgets a request that the server has adopted: done is not called, and no reply is expected. */
+void bus_forget(uint64_t id);
 
 /* Is an instance of that daemon connected and alive? Copies the last heartbeat of the first one to
  * *load if not NULL. */
 bool bus_ready(enum peer, struct heartbeat *load);
+/* Stores the names of its connected instances, valid until the callback returns. Returns their
+ * number. */
+size_t bus_instances(enum peer, const char **names, size_t room);
 /* The content of the next heartbeat of this process. */
 struct heartbeat bus_load(void);
 
@@ -121,6 +143,8 @@ struct bus_config {
 	gid_t gid;
 	const struct route *routes;       /* ends with MSG_none; NULL: no clients */
 	void (*load)(struct heartbeat *); /* NULL: counts open calls */
+	/* Called with each reply before it is sent; must not change it; may be NULL. */
+	void (*replies)(const struct call *, const void *reply);
 };
 
 /* Called before the jail, with one thread. Prepares the ZeroMQ context, directories and their

@@ -113,6 +113,7 @@ bool client_pump(bool all);
 void client_tick(void);
 void client_stop(void);
 bool client_ready(enum peer, struct heartbeat *load);
+size_t client_instances(enum peer, const char **names, size_t room);
 /* Chooses a connected server that supports the message; NULL with *e: none. */
 struct link *client_choose(const struct ask *, struct err *);
 /* Can such a server still connect? */
@@ -126,6 +127,8 @@ const char *client_name(const struct link *);
 
 uint64_t ask_begin(const struct ask *, struct err *);
 void ask_cancel(uint64_t id);
+const char *ask_instance(uint64_t id);
+void ask_forget(uint64_t id);
 void ask_answer(struct link *, struct parcel *);
 /* Is this the id of a request that is open at that server? */
 bool ask_is_open(const struct link *, uint64_t id);

@@ -14,6 +14,11 @@ enum {
 	LIMITS_MIN_MEMORY = 16 << 20, /* less does not hold an interpreter */
 };
 
+/* Of a run that asks for nothing. */
+extern struct limits limits_default;
+/* Fills it from the options, once they are checked; a default over its cap is refused by name. */
+int limits_settle(struct err *);
+
 /* "512m", "1g", "67108864", "64kb", "1GiB" in bytes; invalid_argument naming the field. */
 int limits_bytes(const char *field, const char *text, uint64_t *bytes, struct err *);
 

@@ -8,6 +8,7 @@
 
 /* Of runs that name no others: the principal's own, or else the server's. */
 const struct limits *own_limits_of(const struct call *);
-int own_limits_on_set_resource_limits(struct call *, void *request, struct err *);
+/* From now on the principal has these. */
+int own_limits_keep(const struct call *, const struct limits *, struct err *);
 /* In stop(). */
 void own_limits_forget(void);

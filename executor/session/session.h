@@ -59,7 +59,7 @@ struct session {
 	unsigned pins; /* it is being walked over */
 	uint64_t ttl_ms;
 	int64_t expires_ms;
-	struct share share; /* of the workspace that is being made */
+	struct share shares[SHARES]; /* its box, and the workspace while that is being made */
 	struct room *room;
 	struct home *home;      /* NULL: nothing runs there, and no program waits */
 	struct room *home_room; /* where that is */
