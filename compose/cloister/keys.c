@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keys.c - cloister-keys: a CURVE key pair for each daemon, what `cloister keys` becomes.
+ * keys.c - cloister-keys: makes a CURVE key pair for each daemon; executed by `cloister keys`.
  *
- * A program of its own because it needs ZeroMQ, which takes longer to load than all else that
- * `cloister serve` does before it is the gateway.  Trusts who runs it; overwrites nothing.
+ * A separate program because it needs ZeroMQ, which takes longer to load than everything else that
+ * `cloister serve` does before it executes the gateway. Trusts the user who runs it; overwrites
+ * nothing.
  */
 #include "common/bus/bus.h"
 

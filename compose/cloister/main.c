@@ -2,8 +2,7 @@
 /*
  * cloister - the command: an MCP server for a desktop client, and the daemons behind it.
  *
- * Trusts the user who runs it and whom the kernel names as that user; holds nothing that they do
- * not have.
+ * Trusts the user who runs it, as identified by the kernel, and has no other privileges.
  */
 #include "compose/cloister/config/config.h"
 #include "compose/cloister/place.h"

@@ -2,8 +2,8 @@
 /*
  * place.c - settings of the command, and paths made of them.
  *
- * Trusts the user who runs it, and nobody else's folders: what is below /tmp may have been put
- * there by another.
+ * Trusts the user who runs it, but no directory of other users: a directory below /tmp may have
+ * been made by one.
  */
 #include "compose/cloister/place.h"
 

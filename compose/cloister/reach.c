@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reach.c - connects to a user's supervisor, or makes one.
+ * reach.c - connects to a user's supervisor, or starts one.
  *
- * Trusts whoever listens only after the kernel says that it is this user (or root): the folder may
- * be below /tmp.  Waits a bounded time for anything.
+ * Trusts a listener only if the kernel reports this user (or root) as its peer, because the
+ * directory may be below /tmp. Every wait is bounded.
  */
 #include "compose/cloister/reach.h"
 
@@ -182,7 +182,7 @@ change_streams(struct err *e)
 	return 0;
 }
 
-/* Descriptor 3 is the lease, and nothing else of the caller's stays open. */
+/* The lease becomes descriptor 3; all other descriptors of the caller are closed. */
 static int
 keep_lease(int lease)
 {

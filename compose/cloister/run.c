@@ -3,8 +3,8 @@
  * run.c - an MCP client of one call: starts `cloister serve`, calls execute_code, prints the
  * result.
  *
- * On a terminal output is shown as it comes, by progress notifications, which may leave some out;
- * elsewhere it is printed from the result, whole.
+ * On a terminal, output is shown as it arrives in progress notifications, which may omit some of
+ * it. Otherwise the whole output is printed from the result.
  */
 #include "compose/cloister/run.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * serve.c - takes a lease on the user's daemons and becomes the gateway.
+ * serve.c - takes a lease on the user's daemons and executes the gateway.
  *
- * Waits for no daemon: where none runs, the supervisor that is started gets one end of a socket
- * pair as its first lease, and the gateway answers server/discover while the others come up.
+ * Waits for no daemon. If none run, it starts a supervisor with one end of a socket pair as its
+ * first lease; the gateway replies to server/discover while the other daemons start.
  */
 #include "compose/cloister/serve.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* status.c - asks the supervisor, and prints for people or as JSON; trusts what it answers. */
+/* status.c - sends requests to the supervisor and prints the replies as text or JSON; trusts the
+ * replies. */
 #include "compose/cloister/status.h"
 
 #include "compose/cloister/place.h"

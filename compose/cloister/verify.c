@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verify.c - is this file what a run left?  Trusts the key it is given, or the one in this
- * machine's state folder; neither the file nor the JSON that comes with it.
+ * verify.c - verifies that a file matches the signed artifact of a run. Trusts the given key or the
+ * one in this machine's state directory, but neither the file nor the JSON.
  */
 #include "compose/cloister/verify.h"
 

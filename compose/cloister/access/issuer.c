@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * issuer.c - an issuer's keys, from where its metadata says to where the gateway reads them.
+ * issuer.c - fetches an issuer's keys from the URL in its metadata and stores them for the gateway.
  *
- * The metadata must be that of the issuer asked for, to the letter (RFC 8414, section 3.3), or its
- * keys would vouch for another's tokens.  A set that holds nothing of use is not stored.
+ * The issuer in the metadata must be identical to the requested one (RFC 8414, section 3.3);
+ * otherwise its keys would verify tokens of another issuer. A set without a usable key is not
+ * stored.
  */
 #include "compose/cloister/access/access.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c - cloister-access: credentials for HTTP; what `cloister token` and `cloister issuer`
- * become.
+ * main.c - cloister-access: credentials for HTTP; executed by `cloister token` and `cloister
+ * issuer`.
  *
- * A program of its own because it fetches from the network and writes what the gateway only reads:
- * the gateway itself asks nobody on the network, and can write nothing.  Trusts who runs it; of an
- * issuer it believes what TLS vouches for, within bounds.
+ * A separate program because it connects to the network and writes files that the gateway only
+ * reads. The gateway itself opens no connections and cannot write them. Trusts the user who runs
+ * it, and an issuer as authenticated by TLS, within bounds.
  */
 #include "compose/cloister/access/access.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* token.c - the file of tokens: a line more, a line less; comments and order stay. */
+/* token.c - adds and removes lines of the file of tokens; comments and order are preserved. */
 #include "compose/cloister/access/access.h"
 
 #include "common/credential/scope.h"

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * child.c - a table of daemons, a process for each, and patience that grows when one keeps ending.
+ * child.c - a table of daemons with one process each, and a growing restart delay.
  *
- * The first restart is immediate, for a crash must cost its callers as little as can be; who ends
- * again and again waits up to five seconds.  A child is told by the kernel when the supervisor
- * dies, so that nothing is left of either.
+ * The first restart is immediate, so that a crash costs clients as little as possible; the delay of
+ * a daemon that exits repeatedly grows up to five seconds. The kernel signals the children when the
+ * supervisor dies, so that none is left.
  *
- * A daemon that does not become ready, time after time, is given up: each start costs the host
- * something, and processes that hang in the kernel cannot be killed and stay.  So is one that
- * becomes ready and ends at once, after more tries.  Who asks for the daemons again by `cloister
- * up` has it tried again.  What was seen of it stands in the log, in the status and in the file
- * NAME.failed of the run directory, where clients of the daemon find it.
+ * A daemon that repeatedly fails to become ready is given up: each start has a cost, and processes
+ * that hang in the kernel cannot be killed and accumulate. A daemon that becomes ready and exits at
+ * once is given up after more attempts. `cloister up` retries it. The reason is in the log, in the
+ * status and in the file NAME.failed in the run directory, where clients of the daemon read it.
  */
 #include "compose/cloister/supervisor/child.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * control.c - connections of one user's clients, who ask for a line each.
+ * control.c - connections of one user's clients, each with one request of one line.
  *
- * Trusts the kernel for who is there: another user is cut before a byte is read.  A client may be
- * slow, silent or gone; each has a bounded line and a bounded time to say it.
+ * Trusts the kernel to identify the peer: a connection of another user is closed before a byte is
+ * read. A client may be slow, silent or disconnected; its line and its time are bounded.
  */
 #include "compose/cloister/supervisor/control.h"
 

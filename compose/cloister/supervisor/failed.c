@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * failed.c - writes and removes the files NAME.failed; trusts nothing in the run directory, so a
- * file is a new one each time.
+ * failed.c - writes and removes the files NAME.failed; trusts nothing in the run directory, so it
+ * writes a new file each time.
  */
 #include "compose/cloister/supervisor/failed.h"
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * supervisor.c - one per run folder: starts the daemons, counts who needs them, and ends with them.
+ * supervisor.c - one per run directory: starts the daemons, counts leases, and exits with the
+ * daemons.
  *
- * Theory of operation.  A lock in the run folder makes it the only one.  Each client holds a lease,
- * which is an open connection and so ends with the client by whatever road.  One that was started
- * on demand ends when there has been no lease for idle_s; it first takes its socket away, so that a
- * client who comes then starts another one, which waits for the lock.  Of two that are started at
- * once, the one without the lock hands its lease to the other.
+ * Theory of operation. A lock in the run directory ensures that there is only one supervisor. Each
+ * client holds a lease, which is an open connection, so it ends with the client in any case. A
+ * supervisor that was started on demand exits when there has been no lease for idle_s. It removes
+ * its socket first, so that a new client starts another supervisor, which waits for the lock. If
+ * two start at once, the one without the lock passes its lease to the other.
  */
 #include "compose/cloister/supervisor/supervisor.h"
 
