@@ -215,7 +215,7 @@ symptom_read(struct box_end *end, struct err *e)
 #define NO_FILE \
 	"That file is not in the workspace. Send it in files, or pass the session_id of the " \
 	"session that has it."
-"The sandbox has no network. Send the data in the code or in files."
+#define NO_NETWORK "The sandbox has no network. Send the data in the code or in files."
 #define NO_SOCKET \
 	"No socket can be made, not even a local one: the sandbox has no network. Send the data " \
 	"in the code or in files."
@@ -252,11 +252,11 @@ symptom_read(struct box_end *end, struct err *e)
 	"Code that awaits at its top level already runs in an event loop: await this coroutine, " \
 	"too."
 
-    enum when {
-	    IT_RAN,
-	    NO_SESSION, /* it ran without one */
-	    UNREADABLE, /* it did not run */
-    };
+enum when {
+	IT_RAN,
+	NO_SESSION, /* it ran without one */
+	UNREADABLE, /* it did not run */
+};
 
 /* Failures of programs that were written for another machine than a box.  Without a hint, models
  * retry the same in other words. */
