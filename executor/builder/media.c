@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * media.c - libmagic with what costs much or parses deep switched off: nothing is decompressed, no
- * ELF, tar, CDF or JSON is walked through, and each loop that the bytes can ask for is bounded.
+ * media.c - libmagic without its expensive and deep parsers: nothing is decompressed, no ELF, tar,
+ * CDF or JSON is parsed, and each loop that the bytes control is bounded.
  *
- * Trusts the database, which is the distribution's; of the bytes, nothing.
+ * Trusts the database, which is the distribution's; the bytes are hostile.
  */
 #include "executor/builder/media.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * order.c - bounds of orders, and names of what they are about; the same in the executor and in the
+ * order.c - bounds of orders, and names of layers and steps; the same in the executor and in the
  * builder.
  *
- * Trusts nothing in an order: in the builder it comes from a process that speaks to the outside.
+ * Trusts nothing in an order, because the builder gets it from a process that talks to the outside.
  */
 #include "executor/builder/order.h"
 

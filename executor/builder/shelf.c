@@ -2,8 +2,8 @@
 /*
  * shelf.c - workspaces in a mount namespace of their own.
  *
- * Trusts ids that order_check() passed, and of an earlier builder's shelf that only a builder could
- * mount there; what each of the mounts is, the kernel is asked.
+ * Trusts ids that order_check() passed.  Of an earlier builder's namespace it trusts that only a
+ * builder could mount there, and reads from the kernel what each mount is.
  */
 #include "executor/builder/shelf.h"
 

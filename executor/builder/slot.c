@@ -2,8 +2,8 @@
 /*
  * slot.c - a directory of numbered files that all builders of a host lock, one each.
  *
- * Trusts what is in a directory of its own user that nobody else may enter.  A slot's file names
- * the process that holds it, so that one which a dead builder cannot give back is told from one in
+ * Trusts the contents of a directory that belongs to its own user and that no other may enter.  A
+ * slot's file names the process that holds it, to distinguish a slot of a dead builder from one in
  * use.
  */
 #include "executor/builder/slot.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trial.c - the first box of a builder: it runs nothing, and shows what this host can give. */
+/* trial.c - the first box of a builder: it runs no code, and shows the layers that this host has.
+ */
 #include "executor/builder/lives.h"
 
 #include "common/base/auto.h"

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * zygotes.c - starts interpreters that are forked, and asks them to.
+ * zygotes.c - starts zygotes and sends them requests to fork.
  *
  * Theory of operation.  A zygote is started by exec with this process's capabilities made ambient,
- * inside the template of all boxes, and is a program of ours (guest/python/zygote.py): no byte of a
- * guest ever reaches it.  Orders to it are answered in their order; few are under way at once, for
- * the kernel bounds the descriptors that are.  One that dies is missed by nobody: who waits is
- * started from the file, its children come to this process, and the next order starts another.
+ * inside the template of all boxes.  It is our own program (guest/python/zygote.py), and no byte of
+ * a guest ever reaches it.  It answers orders in sequence.  Few are pending at once, because the
+ * kernel limits descriptors in flight.  If a zygote dies, waiting programs are started from their
+ * file, its children are reparented to this process, and the next order starts another zygote.
  *
- * Between a fork and the word of it there may be a child that nobody knows by number, with a
- * program's descriptors.  Whoever holds these is not to have a second beside it, so its box goes;
- * and no box is gone before all that was in it was waited for, so this process looks for such.
+ * Between a fork and its report there may be a child whose pid is unknown, with a program's
+ * descriptors.  No second process may use these, so the box of that program is killed.  A box ends
+ * only after all its processes were waited for, so this process searches for such children.
  *
- * Trusts a zygote as itself.
+ * Trusts a zygote as much as itself.
  */
 #include "executor/builder/zygotes.h"
 
