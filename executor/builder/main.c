@@ -69,7 +69,7 @@ on_order(void *self, uint32_t events)
 
 	(void)self, (void)events;
 	if (n < 0 && errno == EMFILE) {
-		err_set(&e, ERR_unavailable, "the builder has no descriptor free");
+		err_set(&e, ERR_unavailable, "the builder has no free descriptor");
 		lives_refuse(&order, &e);
 		return;
 	}

@@ -41,14 +41,14 @@ media_open(void)
 			    MAGIC_NO_CHECK_ELF | MAGIC_NO_CHECK_TAR | MAGIC_NO_CHECK_CDF |
 			    MAGIC_NO_CHECK_TOKENS | MAGIC_NO_CHECK_APPTYPE | MAGIC_NO_CHECK_JSON);
 	if (cookie == NULL) {
-		log_warn("types of files are told by their names", LOG_S("why", "no memory"));
+		log_warn("media types are derived from names", LOG_S("why", "no memory"));
 		return;
 	}
 	for (size_t i = 0; i < COUNT(limits); i++)
 		magic_setparam(cookie, limits[i].parameter, &limits[i].most);
 	if (magic_load(cookie, database) == 0)
 		return;
-	log_warn("types of files are told by their names", LOG_S("why", magic_error(cookie)));
+	log_warn("media types are derived from names", LOG_S("why", magic_error(cookie)));
 	magic_close(cookie);
 	cookie = NULL;
 }
