@@ -93,11 +93,11 @@ def show_isolation(isolation):
 
 
 def show_snippets(cloister):
-    """Prints how a client is told of this server, as `cloister config` says it."""
+    """Prints the entry for a client, as `cloister config` does."""
     print("\nFor Claude Desktop (claude_desktop_config.json) and most other clients:", flush=True)
     subprocess.run([cloister, "config", "claude-desktop"], stderr=subprocess.DEVNULL, check=True)
-    print(f"{cloister} config CLIENT --write puts it into the file of\n"
-          "claude-desktop, claude-code, cursor, vscode or codex, beside what stands there.")
+    print(f"{cloister} config CLIENT --write adds it for\n"
+          "claude-desktop, claude-code, cursor, vscode or codex, and keeps the other entries.")
 
 
 def main():

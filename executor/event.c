@@ -2,6 +2,8 @@
 /* event.c - writes audit records to the spool; trusts its callers to pass no secret. */
 #include "executor/event.h"
 
+#include "executor/kept/change.h"
+
 #include "common/base/log.h"
 #include "common/journal/spool.h"
 
@@ -25,6 +27,8 @@ event_record(const struct event_owner *of, struct audit_event event, struct err 
 	int status = spool_record(&event, e);
 
 	free(event.uid); /* which spool_record() made */
+	if (status == 0)
+		change_of_event(of->owner.principal, of->owner.namespace, &event);
 	return status;
 }
 

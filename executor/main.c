@@ -9,9 +9,15 @@
  * make a box and that is therefore outside this jail.
  */
 #include "executor/builder/order.h"
+#include "executor/kept/change.h"
+#include "executor/kept/consent.h"
+#include "executor/kept/output.h"
+#include "executor/kept/task.h"
 #include "executor/options.h"
 #include "executor/run/container.h"
+#include "executor/run/limits.h"
 #include "executor/run/own_limits.h"
+#include "executor/run/policy.h"
 #include "executor/run/pool.h"
 #include "executor/run/queue.h"
 #include "executor/run/run.h"
@@ -20,10 +26,12 @@
 #include "executor/session/artifact.h"
 #include "executor/session/ledger.h"
 #include "executor/session/resume.h"
+#include "executor/session/share.h"
 #include "executor/session/sign.h"
 #include "executor/session/snapshot/snapshot.h"
 #include "executor/tools/info.h"
 #include "executor/tools/inspect.h"
+#include "executor/tools/limits_tools.h"
 #include "executor/tools/run_tools.h"
 #include "executor/tools/sandbox_info.h"
 #include "executor/tools/session_tools.h"
@@ -61,8 +69,10 @@ open_all(struct err *e)
 	/* Where programs are of this user, theirs under way count as its own: it may have more. */
 	daemon_files(options.max_open_files + options.max_sessions * CGROUP_USES);
 
-	if (options_check(e) == 0 && runtime_open(e) == 0 && info_open(e) == 0 &&
-	    sign_open(e) == 0 && container_open(e) == 0 && pool_arguments(&arguments, e) == 0 &&
+	if (options_check(e) == 0 && limits_settle(e) == 0 && share_settle(e) == 0 &&
+	    policy_check_profile(options.profile, language_python, e) == 0 &&
+	    runtime_open(e) == 0 && info_open(e) == 0 && sign_open(e) == 0 &&
+	    container_open(e) == 0 && pool_arguments(&arguments, e) == 0 &&
 	    container_arguments(&arguments, e) == 0 && state_argument(&arguments, e) == 0)
 		status = open_builder(&arguments, e);
 	texts_clear(&arguments);
@@ -74,6 +84,9 @@ start(struct err *e)
 {
 	if (session_id_open(e) < 0 || sign_start(e) < 0 || builder_start(e) < 0)
 		return -1;
+	task_open(daemon_state());
+	change_open();
+	consent_open();
 	resume_start();
 	pool_start();
 	return 0;
@@ -83,11 +96,14 @@ static void
 stop(void)
 {
 	work_close();
+	task_close();
+	change_close();
 	run_end_all();
 	pool_stop();
 	if (!resume_keeps())
 		session_end_all();
 	own_limits_forget();
+	share_forget();
 	builder_stop();
 }
 
@@ -111,9 +127,24 @@ static const struct route routes[] = {
 	{ MSG_get_sandbox_info, FROM(gateway), sandbox_info_on_get_sandbox_info },
 	{ MSG_sandbox_stats, FROM(gateway), info_on_sandbox_stats },
 	{ MSG_inspect_state, FROM(gateway), inspect_on_inspect_state },
-	{ MSG_set_resource_limits, FROM(gateway), own_limits_on_set_resource_limits },
+	{ MSG_set_resource_limits, FROM(gateway), limits_tools_on_set_resource_limits },
+	{ MSG_await_changes, FROM(gateway), change_on_await_changes },
+	{ MSG_cancel_task, FROM(gateway), task_on_cancel_task },
+	{ MSG_get_output, FROM(gateway), output_on_get_output },
+	{ MSG_keep_output, FROM(gateway), output_on_keep_output },
+	{ MSG_get_task, FROM(gateway), task_on_get_task },
+	{ MSG_keep_task, FROM(gateway), task_on_keep_task },
+	{ MSG_spend_consent, FROM(gateway), consent_on_spend_consent },
 	{ 0 },
 };
+
+/* Nobody waits for changes of a daemon that ends. */
+static size_t
+drain(void)
+{
+	change_close();
+	return 0;
+}
 
 static const int syscalls[] = {
 #define ALLOW(name) SCMP_SYS(name),
@@ -129,7 +160,9 @@ static const struct daemon self = {
 	.open = open_all,
 	.start = start,
 	.stop = stop,
+	.drain = drain,
 	.load = queue_load,
+	.replies = change_of_reply,
 };
 
 int

@@ -7,8 +7,6 @@
  */
 #include "executor/options.h"
 
-#include "executor/run/policy.h"
-
 #include "common/base/auto.h"
 #include "common/base/log.h"
 
@@ -17,6 +15,10 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+enum {
+	MIB = 1 << 20,
+};
 
 struct options options;
 
@@ -45,7 +47,7 @@ static uint64_t
 all_workspaces_mb(void)
 {
 	uint64_t bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-	uint64_t most = bytes / 4 * 3 / LIMITS_MIB, least = 4 * options.workspace_mb;
+	uint64_t most = bytes / 4 * 3 / MIB, least = 4 * options.workspace_mb;
 
 	return most > least ? most : least;
 }
@@ -146,29 +148,7 @@ fit_files(void)
 int
 options_check(struct err *e)
 {
-	struct limits *limits = &options.limits;
-
 	work_out();
 	fit_files();
-	*limits = (struct limits){
-		.box.memory_bytes = options.memory_mb * LIMITS_MIB,
-		.box.processes = options.processes,
-		.box.open_files = options.open_files,
-		.box.tmp_bytes = options.tmp_bytes,
-		.box.output_bytes = options.output_bytes,
-		.room = { options.workspace_mb * LIMITS_MIB, options.workspace_files },
-	};
-
-	const char *memory = options.memory_limit[0] != 0 ? options.memory_limit : NULL;
-	const struct resource_limits cores = {
-		.max_cpu_cores = options.cpu_cores,
-		.max_cpu_seconds = options.cpu_seconds,
-	};
-
-	if (check_pairs(e) < 0 || limits_ask_memory(limits, "memory_limit", memory, e) < 0 ||
-	    limits_ask(limits, "default as ", &cores, e) < 0 ||
-	    limits_ask_seconds(limits, "default_timeout", options.default_timeout, e) < 0)
-		return -1;
-	return check_imports(e) < 0 ? -1
-	                            : policy_check_profile(options.profile, language_python, e);
+	return check_pairs(e) < 0 ? -1 : check_imports(e);
 }

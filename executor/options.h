@@ -4,15 +4,12 @@
 
 #include "common/table/settings.h"
 
-#include "executor/run/limits.h"
-
 /* clang-format off */
 struct options {
 #define SETTING(name, kind, ...) C_##kind name;
 #include "executor/options.def"
 
 	/* Set by options_check(). */
-	struct limits limits;      /* of a run that asks for no others */
 	struct texts imports;      /* allowed_imports, split; none: any */
 };
 /* clang-format on */

@@ -10,11 +10,11 @@
  * listening socket, the endpoints of its edges, and, to read, the folders of credentials and
  * certificates, nothing else.
  */
+#include "gateway/mcp/resource/follow.h"
 #include "gateway/mcp/sealed.h"
 #include "gateway/mcp/tools.h"
 #include "gateway/options.h"
 #include "gateway/rpc/pieces.h"
-#include "gateway/task/task.h"
 #include "gateway/transport/http/http.h"
 #include "gateway/transport/stdio.h"
 
@@ -46,7 +46,7 @@ static int
 open_stdio(struct err *e)
 {
 	snprintf(principal, sizeof principal, "local:%u", (unsigned)getuid());
-	return stdio_prepare(principal, e);
+	return stdio_prepare(principal, options.namespace[0] != 0 ? options.namespace : NULL, e);
 }
 
 static const struct way {
@@ -89,28 +89,25 @@ open_gateway(struct err *e)
 	if (choose_way(e) < 0 || tools_choose(options.toolsets, e) < 0 || check_lease(e) < 0 ||
 	    sealed_open(options.seal_key, e) < 0)
 		return -1;
-	task_open(daemon_state());
 	return way->open(e);
 }
 
 static int
 start_gateway(struct err *e)
 {
+	follow_start();
 	return way->start(e);
 }
 
 static void
 stop_gateway(void)
 {
-	task_close();
-	task_stop();
 	way->stop();
 }
 
 static size_t
 drain_gateway(void)
 {
-	task_close(); /* it would run longer than anybody waits */
 	return way->drain == NULL ? 0 : way->drain();
 }
 

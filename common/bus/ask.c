@@ -367,6 +367,23 @@ ask_cancel(uint64_t id)
 	finish(a, NULL, &e);
 }
 
+const char *
+ask_instance(uint64_t id)
+{
+	const struct open_ask *a = find(id);
+
+	return a == NULL || a->link == NULL ? "" : client_name(a->link);
+}
+
+void
+ask_forget(uint64_t id)
+{
+	struct open_ask *a = find(id);
+
+	if (a != NULL)
+		forget(a);
+}
+
 void
 ask_lost(struct link *link, const struct err *e, bool tell)
 {

@@ -308,6 +308,12 @@ bus_ready(enum peer to, struct heartbeat *load)
 	return client_ready(to, load);
 }
 
+size_t
+bus_instances(enum peer to, const char **names, size_t room)
+{
+	return client_instances(to, names, room);
+}
+
 struct heartbeat
 bus_load(void)
 {
@@ -318,4 +324,16 @@ void
 bus_cancel(uint64_t id)
 {
 	ask_cancel(id);
+}
+
+const char *
+bus_asked(uint64_t id)
+{
+	return ask_instance(id);
+}
+
+void
+bus_forget(uint64_t id)
+{
+	ask_forget(id);
 }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "common/base/err.h"
+#include "common/codec/wire.h"
 #include "common/owner.h"
 #include "common/table/edges.h"
 #include "common/table/schema.h"
@@ -62,6 +63,20 @@ void call_fail(struct call *, const struct err *);
  * client is too slow; it is dropped. */
 int call_stream(struct call *, struct stream_part *);
 
+/* The open call of the same connection that has that number, which bus_ask() returned to its asker;
+ * NULL: there is none, or it was cancelled. */
+struct call *call_beside(const struct call *, uint64_t id);
+/*
+ * From now on the call belongs to this process: neither a cancel nor the end of the connection
+ * concerns it, and ended() gets its outcome, once, in place of the asker.  The content is
+ * messages[call->message].reply, encoded, whose parts may be taken; NULL: the call failed, with *e.
+ * A passed deadline still ends it.
+ */
+void call_adopt(struct call *,
+    void (*ended)(void *self, struct packed *content, const struct err *e), void *self);
+/* As a cancel of its asker; for adopted calls. */
+void call_stop(struct call *);
+
 /* ---- asking ---- */
 
 struct ask {
@@ -92,10 +107,17 @@ uint64_t bus_ask(const struct ask *, struct err *);
 /* Tells the server; done comes all the same, at once, with `cancelled`.  An unknown id does
  * nothing. */
 void bus_cancel(uint64_t id);
+/* Which instance has the request; "": it waits for one, or the id is unknown. */
+const char *bus_asked(uint64_t id);
+/* The server has adopted the call: done is not called, and no answer is expected any more. */
+void bus_forget(uint64_t id);
 
 /* Is an instance of it greeted and alive?  Copies the last heartbeat of the first such one to *load
  * if not NULL. */
 bool bus_ready(enum peer, struct heartbeat *load);
+/* The names of the instances of it that are greeted and alive, which last until the loop goes on;
+ * how many. */
+size_t bus_instances(enum peer, const char **names, size_t room);
 /* What the next heartbeat of this process says. */
 struct heartbeat bus_load(void);
 
@@ -123,6 +145,8 @@ struct bus_config {
 	gid_t gid;
 	const struct route *routes;       /* ends with MSG_none; NULL: serves nobody */
 	void (*load)(struct heartbeat *); /* NULL: counts open calls */
+	/* Sees each reply, which stays as it is, before it is sent; NULL: nobody looks. */
+	void (*replies)(const struct call *, const void *reply);
 };
 
 /* Before the jail, one thread: the ZeroMQ context, folders and their owners, keys, uids of the

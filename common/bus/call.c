@@ -27,6 +27,9 @@ struct open_call {
 	uint64_t id, timer;
 	size_t bytes;
 	bool told; /* on_cancel was called: nobody waits */
+	/* Of an adopted one, until it has ended. */
+	void (*ended)(void *self, struct packed *content, const struct err *e);
+	void *self;
 	struct envelope envelope;
 };
 
@@ -86,6 +89,21 @@ tell(struct open_call *c, enum err_code why)
 		c->call.on_cancel(&c->call, why);
 }
 
+/* To whoever waits for it; content NULL: it failed. */
+static void
+deliver(struct open_call *c, struct packed *content, const struct err *e)
+{
+	void (*ended)(void *, struct packed *, const struct err *) = take_ptr(c->ended);
+
+	if (ended != NULL)
+		ended(c->self, content, e);
+	else if (c->caller != NULL && !c->told && content != NULL)
+		server_send(
+		    c->caller, frame_reply, c->id, messages[c->call.message].reply, content);
+	else if (c->caller != NULL && !c->told)
+		server_fail(c->caller, c->id, e);
+}
+
 static void
 pass_deadline(void *self)
 {
@@ -95,8 +113,7 @@ pass_deadline(void *self)
 	c->timer = 0;
 	err_set(&e, ERR_deadline_exceeded, "%s: not done in the %llu ms it was given",
 	    messages[c->call.message].name, (unsigned long long)c->envelope.deadline_ms);
-	if (c->caller != NULL)
-		server_fail(c->caller, c->id, &e);
+	deliver(c, NULL, &e);
 	tell(c, ERR_deadline_exceeded);
 }
 
@@ -262,8 +279,7 @@ call_fail(struct call *call, const struct err *e)
 	if (e->code == ERR_internal) /* whoever asked is told that the log has the details */
 		log_error(
 		    "a call failed", LOG_S("message", messages[call->message].name), LOG_E(e));
-	if (c->caller != NULL && !c->told)
-		server_fail(c->caller, c->id, e);
+	deliver(c, NULL, e);
 	end(c);
 }
 
@@ -275,6 +291,8 @@ call_reply(struct call *call, void *reply)
 	struct packed content = { 0 };
 	struct err e;
 
+	if (bus.config.replies != NULL)
+		bus.config.replies(call, reply);
 	if (wire_encode(message, reply, &content, &e) < 0) {
 		log_error("a reply breaks its schema", LOG_S("message", messages[message].name),
 		    LOG_E(&e));
@@ -283,8 +301,7 @@ call_reply(struct call *call, void *reply)
 		call_fail(call, &e);
 		return;
 	}
-	if (c->caller != NULL && !c->told)
-		server_send(c->caller, frame_reply, c->id, message, &content);
+	deliver(c, &content, NULL);
 	packed_clear(&content);
 	end(c);
 }
@@ -302,4 +319,33 @@ call_stream(struct call *call, struct stream_part *part)
 		return -1;
 	}
 	return server_send(c->caller, frame_stream, c->id, MSG_stream_part, &content);
+}
+
+/* ---- adopting ---- */
+
+struct call *
+call_beside(const struct call *call, uint64_t id)
+{
+	struct caller *caller = ((const struct open_call *)call)->caller;
+	struct open_call *c = caller == NULL ? NULL : find_call(caller, id);
+
+	return c == NULL || c->told || &c->call == call ? NULL : &c->call;
+}
+
+void
+call_adopt(struct call *call,
+    void (*ended)(void *self, struct packed *content, const struct err *e), void *self)
+{
+	struct open_call *c = of(call);
+
+	must(c->caller != NULL && !c->told);
+	detach(c);
+	c->ended = ended;
+	c->self = self;
+}
+
+void
+call_stop(struct call *call)
+{
+	tell(of(call), ERR_cancelled);
 }

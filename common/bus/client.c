@@ -200,6 +200,17 @@ client_ready(enum peer to, struct heartbeat *load)
 	return false;
 }
 
+size_t
+client_instances(enum peer to, const char **names, size_t room)
+{
+	size_t count = 0;
+
+	for (const struct link *l = links; l < links + nlinks && count < room; l++)
+		if (l->to == to && l->ready)
+			names[count++] = l->instance;
+	return count;
+}
+
 /* ---- greeting and losing ---- */
 
 static void

@@ -111,6 +111,7 @@ bool client_pump(bool all);
 void client_tick(void);
 void client_stop(void);
 bool client_ready(enum peer, struct heartbeat *load);
+size_t client_instances(enum peer, const char **names, size_t room);
 /* Whom to ask that, of those who are there and have that message; NULL with *e: nobody. */
 struct link *client_choose(const struct ask *, struct err *);
 /* Could such a one still come? */
@@ -124,6 +125,8 @@ const char *client_name(const struct link *);
 
 uint64_t ask_begin(const struct ask *, struct err *);
 void ask_cancel(uint64_t id);
+const char *ask_instance(uint64_t id);
+void ask_forget(uint64_t id);
 void ask_answer(struct link *, struct parcel *);
 /* Is this the number of a request that is open there? */
 bool ask_is_open(const struct link *, uint64_t id);

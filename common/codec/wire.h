@@ -49,3 +49,8 @@ void wire_describe(enum msg_id, const void *msg, char *line, size_t size);
 size_t wire_largest(enum msg_id);
 
 void packed_clear(struct packed *);
+
+/* The body and all frames in one piece, for a file; and back, strictly: invalid_argument for what
+ * was not made so.  *bytes and *packed are the caller's. */
+int wire_flatten(const struct packed *, struct blob *bytes, struct err *);
+int wire_raise(const struct blob *bytes, struct packed *, struct err *);

@@ -300,6 +300,7 @@ prepare_bus(struct err *e)
 	c->max_calls = self.max_calls;
 	c->routes = self.d->routes;
 	c->load = self.d->load;
+	c->replies = self.d->replies;
 	/* The jail of one without a state directory lets it open no file. */
 	c->run_fd = self.keeps != NO_STATE ? open(self.run, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 	if (c->run_fd >= 0)

@@ -18,7 +18,8 @@ struct daemon {
 	int (*open)(struct err *);  /* outside the jail: paths, children, warm-up; may be NULL */
 	int (*start)(struct err *); /* inside it, loop and bus are there; may be NULL */
 	void (*stop)(void);         /* after the last call has ended; may be NULL */
-	void (*load)(struct heartbeat *); /* NULL: counts open calls */
+	void (*load)(struct heartbeat *);                        /* NULL: counts open calls */
+	void (*replies)(const struct call *, const void *reply); /* see bus.h; NULL: nobody looks */
 	/* Where it is asked to end, called again and again until drain_ms have passed: what is
 	 * under way beside calls of the bus; NULL: nothing. */
 	size_t (*drain)(void);

@@ -11,10 +11,14 @@
 #include "common/base/auto.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
@@ -28,23 +32,29 @@ enum use {
 	BUS_USERS,
 	FILE_USERS,
 	TCP_USERS,
+	OWNERS, /* daemons that list it as their own */
 };
 
 struct row {
 	int call;
 	enum use use;
-	bool compare;
-	unsigned argument;
-	uint64_t mask, value;
+	unsigned ntests;
+	struct scmp_arg_cmp tests[2];
 };
 
 /* clang-format off */
 static const struct row rows[] = {
-#define ALLOW(call)                        { SCMP_SYS(call), ALWAYS, false, 0, 0, 0 },
-#define ALLOW_IF(call, n, argmask, argval) { SCMP_SYS(call), ALWAYS, true, n, argmask, argval },
-#define BUS(call)                          { SCMP_SYS(call), BUS_USERS, false, 0, 0, 0 },
-#define FILES(call)                        { SCMP_SYS(call), FILE_USERS, false, 0, 0, 0 },
-#define TCP(call)                          { SCMP_SYS(call), TCP_USERS, false, 0, 0, 0 },
+#define BITS(n, mask, value)          { n, SCMP_CMP_MASKED_EQ, (uint32_t)(mask), (uint32_t)(value) }
+#define ALLOW(call)                   { SCMP_SYS(call), ALWAYS, 0, { { 0 } } },
+#define ALLOW_IF(call, n, mask, value) { SCMP_SYS(call), ALWAYS, 1, { BITS(n, mask, value) } },
+#define BUS(call)                     { SCMP_SYS(call), BUS_USERS, 0, { { 0 } } },
+#define FILES(call)                   { SCMP_SYS(call), FILE_USERS, 0, { { 0 } } },
+#define FILES_IF(call, n, mask, value) { SCMP_SYS(call), FILE_USERS, 1, { BITS(n, mask, value) } },
+#define OWN_IF(call, n, mask, value)   { SCMP_SYS(call), OWNERS, 1, { BITS(n, mask, value) } },
+#define TCP(call)                     { SCMP_SYS(call), TCP_USERS, 0, { { 0 } } },
+#define OPTION(who, call, level, name) \
+	{ SCMP_SYS(call), who##_USERS, 2, \
+		{ BITS(1, UINT32_MAX, level), BITS(2, UINT32_MAX, name) } },
 #include "common/jail/syscalls.def"
 };
 /* clang-format on */
@@ -71,10 +81,25 @@ added(int rc, int call, struct err *e)
 static int
 add_row(scmp_filter_ctx filter, const struct row *row, struct err *e)
 {
-	struct scmp_arg_cmp only = { row->argument, SCMP_CMP_MASKED_EQ, row->mask, row->value };
-
-	return added(seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, row->call, row->compare, &only),
+	return added(
+	    seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, row->call, row->ntests, row->tests),
 	    row->call, e);
+}
+
+/* A daemon that lists a call of common/syscalls.def gets it with the tests that stand there. */
+static int
+add_own(scmp_filter_ctx filter, int call, struct err *e)
+{
+	bool known = false;
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		if (rows[i].call != call)
+			continue;
+		if (add_row(filter, &rows[i], e) < 0)
+			return -1;
+		known = true;
+	}
+	return known ? 0 : add_row(filter, &(struct row){ .call = call }, e);
 }
 
 static int
@@ -120,7 +145,7 @@ add_all(scmp_filter_ctx filter, const struct jail *j, struct err *e)
 			if (add_row(filter, &rows[i], e) < 0)
 				return -1;
 	for (const int *call = j->syscalls; call != NULL && *call != -1; call++)
-		if (add_row(filter, &(struct row){ .call = *call }, e) < 0)
+		if (add_own(filter, *call, e) < 0)
 			return -1;
 	for (const int *call = j->refused; call != NULL && *call != -1; call++)
 		if (add_refusal(filter, *call, ENOENT, e) < 0)

@@ -117,8 +117,8 @@ man_settings_file(void)
 {
 	man_begin("cloister.yaml", "5", "settings of cloister's daemons");
 	man_heading("DESCRIPTION");
-	man_text("A YAML file with one mapping for each daemon: gateway, executor, validator, "
-		 "snapshotd, auditd. Each line is a setting of that daemon, with underscores. "
+	man_text("A YAML file with one mapping for each daemon. Each line is a setting of that "
+		 "daemon, with underscores. "
 		 "Flags and the environment override it. A daemon refuses to start if its section "
 		 "has an unknown or out-of-range setting. The manual page of each daemon, for "
 		 "example cloister-executor(8), lists its settings.");

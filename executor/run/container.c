@@ -10,6 +10,7 @@
 
 #include "executor/builder/containers.h"
 #include "executor/options.h"
+#include "executor/run/limits.h"
 #include "executor/sandbox/box.h"
 
 #include "common/base/auto.h"
@@ -135,7 +136,7 @@ number_of(const char *word)
 bool
 container_enabled(void)
 {
-	return options.limits.box.container != CONTAINER_none;
+	return limits_default.box.container != CONTAINER_none;
 }
 
 bool
@@ -187,8 +188,8 @@ container_open(struct err *e)
 		if (found[c].path[0] != '\0')
 			ask(c);
 	}
-	options.limits.box.container = CONTAINER_none;
-	return options.container ? container_choose(&options.limits.box.container, e) : 0;
+	limits_default.box.container = CONTAINER_none;
+	return options.container ? container_choose(&limits_default.box.container, e) : 0;
 }
 
 int

@@ -186,3 +186,29 @@ limits_tell(const struct limits *limits, struct resource_limits *reply)
 		*(uint64_t *)((char *)reply + r->asked) =
 		    *(const uint64_t *)((const char *)limits + r->to) / r->unit;
 }
+
+struct limits limits_default;
+
+int
+limits_settle(struct err *e)
+{
+	const char *memory = options.memory_limit[0] != 0 ? options.memory_limit : NULL;
+	const struct resource_limits cores = {
+		.max_cpu_cores = options.cpu_cores,
+		.max_cpu_seconds = options.cpu_seconds,
+	};
+	struct limits *limits = &limits_default;
+
+	*limits = (struct limits){
+		.box.memory_bytes = options.memory_mb * LIMITS_MIB,
+		.box.processes = options.processes,
+		.box.open_files = options.open_files,
+		.box.tmp_bytes = options.tmp_bytes,
+		.box.output_bytes = options.output_bytes,
+		.room = { options.workspace_mb * LIMITS_MIB, options.workspace_files },
+	};
+	if (limits_ask_memory(limits, "memory_limit", memory, e) < 0 ||
+	    limits_ask(limits, "default as ", &cores, e) < 0)
+		return -1;
+	return limits_ask_seconds(limits, "default_timeout", options.default_timeout, e);
+}

@@ -14,6 +14,11 @@ enum {
 	LIMITS_MIN_MEMORY = 16 << 20, /* an interpreter needs as much */
 };
 
+/* The limits of a run that asks for no others. */
+extern struct limits limits_default;
+/* Sets it from the checked options; fails with the name of a default that exceeds its cap. */
+int limits_settle(struct err *);
+
 /* Parses "512m", "1g", "67108864", "64kb", "1GiB" to bytes; invalid_argument names the field. */
 int limits_bytes(const char *field, const char *text, uint64_t *bytes, struct err *);
 

@@ -8,6 +8,7 @@
 
 /* The limits of runs that name no others: the principal's own, or else the server's. */
 const struct limits *own_limits_of(const struct call *);
-int own_limits_on_set_resource_limits(struct call *, void *request, struct err *);
+/* Sets the principal's own limits. */
+int own_limits_keep(const struct call *, const struct limits *, struct err *);
 /* Frees all of them, in stop(). */
 void own_limits_forget(void);

@@ -18,6 +18,7 @@
 
 #include "executor/builder/order.h"
 #include "executor/options.h"
+#include "executor/run/limits.h"
 #include "executor/run/queue.h"
 #include "executor/runtime.h"
 
@@ -310,7 +311,7 @@ workspace_ready(void *self, struct workspace *workspace, const struct err *e)
 		fail(b, e);
 		return;
 	}
-	b->home = home_new(b->line->kind, workspace, &options.limits.box);
+	b->home = home_new(b->line->kind, workspace, &limits_default.box);
 	must(b->home != NULL);
 	home_watch(b->home, changed, b);
 	if (home_prepare(b->home, b->line->language, b->line->zygote,
@@ -328,7 +329,7 @@ add_berth(struct line *line)
 	line->berths = b;
 	line->count++;
 	pool.counts.making++;
-	workspace_make(&options.limits.room, workspace_ready, b);
+	workspace_make(&limits_default.room, workspace_ready, b);
 }
 
 /* ---- how many ---- */
@@ -421,10 +422,10 @@ is_default(const struct limits *limits)
 {
 	struct limits same = *limits;
 
-	same.box.wall_ms = options.limits.box.wall_ms;
-	same.box.cpu_ms = options.limits.box.cpu_ms;
-	same.box.output_bytes = options.limits.box.output_bytes;
-	return memcmp(&same, &options.limits, sizeof same) == 0;
+	same.box.wall_ms = limits_default.box.wall_ms;
+	same.box.cpu_ms = limits_default.box.cpu_ms;
+	same.box.output_bytes = limits_default.box.output_bytes;
+	return memcmp(&same, &limits_default, sizeof same) == 0;
 }
 
 static struct berth *

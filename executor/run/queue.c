@@ -11,6 +11,9 @@
  * A turn may be long: while there are other principals, who runs something does not get the last
  * place, or its programs of ten minutes would be what everybody waits for.
  *
+ * A ticket also waits where its box does not fit into its principal's share of the memory.  Those
+ * behind it in its lane then wait, too, even if theirs would fit, so that it is not passed forever.
+ *
  * Trusts nobody not to flood it: a principal has a share of the waiting places and of the places to
  * run, and what waits is bounded in number and in bytes.
  */
@@ -281,7 +284,7 @@ note_principal(const char *principal)
 }
 
 static bool
-has_room(const struct party *party)
+has_place(const struct party *party)
 {
 	if (party == NULL || party->running == 0)
 		return true;
@@ -290,12 +293,20 @@ has_room(const struct party *party)
 		   loop_now_ms() >= queue.shared_until_ms);
 }
 
+static bool
+has_memory(const char *principal, const struct ticket *ticket)
+{
+	return ticket->box_bytes == 0 || share_fits(SHARE_MEMORY, principal, ticket->box_bytes);
+}
+
 static void
 run(struct party *party, struct ticket *ticket)
 {
 	ticket->party = party;
 	ticket->state = TICKET_RUNS;
 	ticket->since_ms = loop_now_ms();
+	if (ticket->box_bytes > 0)
+		share_keep(&ticket->share, SHARE_MEMORY, party->principal, ticket->box_bytes);
 	party->running++;
 	queue.counts.running++;
 	ticket->start(ticket->self);
@@ -305,11 +316,14 @@ run(struct party *party, struct ticket *ticket)
 static struct ticket *first_of(enum queue_class class)
 {
 	for (struct party *party = queue.parties; party != NULL; party = party->next) {
-		struct lane *lane = has_room(party) ? party->lanes : NULL;
+		struct lane *lane = has_place(party) ? party->lanes : NULL;
 
-		for (; lane != NULL; lane = lane->next)
-			if (lane->waits[class].first != NULL)
-				return lane->waits[class].first;
+		for (; lane != NULL; lane = lane->next) {
+			struct ticket *ticket = lane->waits[class].first;
+
+			if (ticket != NULL && has_memory(party->principal, ticket))
+				return ticket;
+		}
 	}
 	return NULL;
 }
@@ -329,8 +343,8 @@ choose(void)
 
 /* A start that fails at once leaves again from within; it must not start the next one inside
  * itself, or a full queue of such would be that many calls deep. */
-static void
-pump(void)
+void
+queue_pump(void)
 {
 	struct ticket *ticket;
 
@@ -345,17 +359,30 @@ pump(void)
 	queue.pumping = false;
 }
 
+static bool
+has_others_before(struct party *party, const struct ticket *ticket)
+{
+	const struct lane *lane = party != NULL ? *find_lane(party, ticket->space) : NULL;
+
+	return lane != NULL && lane->waits[ticket->class].first != NULL;
+}
+
 bool
 queue_is_busy(const struct ticket *ticket)
 {
-	return queue.counts.running >= options.max_concurrent ||
-	       !has_room(*find_party(ticket->principal));
+	struct party *party = *find_party(ticket->principal);
+
+	return queue.counts.running >= options.max_concurrent || !has_place(party) ||
+	       has_others_before(party, ticket) || !has_memory(ticket->principal, ticket);
 }
 
 int
 queue_enter(struct ticket *ticket, struct err *e)
 {
 	must(ticket->state == TICKET_OUT);
+	if (ticket->box_bytes > 0 &&
+	    share_check(SHARE_MEMORY, ticket->principal, ticket->box_bytes, e) < 0)
+		return -1;
 	note_principal(ticket->principal);
 	bool busy = queue_is_busy(ticket);
 
@@ -380,11 +407,12 @@ queue_enter(struct ticket *ticket, struct err *e)
 }
 
 static void
-note_run(const struct ticket *ticket)
+note_run(struct ticket *ticket)
 {
 	double ms = (double)(loop_now_ms() - ticket->since_ms);
 
 	queue.run_ms += (ms - queue.run_ms) / 8;
+	share_drop(&ticket->share);
 	queue.counts.running--;
 	queue.counts.completed++;
 	ticket->party->running--;
@@ -401,7 +429,7 @@ queue_leave(struct ticket *ticket)
 		note_run(ticket);
 	ticket->state = TICKET_OUT;
 	settle_party(take_ptr(ticket->party));
-	pump();
+	queue_pump();
 }
 
 /* ---- what others see ---- */

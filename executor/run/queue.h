@@ -9,6 +9,8 @@
  */
 #pragma once
 
+#include "executor/session/share.h"
+
 #include "common/bus/bus.h"
 
 enum queue_class {
@@ -22,22 +24,26 @@ struct ticket {
 	const char *principal, *space; /* only read by queue_enter() and queue_is_busy() */
 	enum queue_class class;
 	uint64_t bytes;            /* of memory it holds while it waits */
+	uint64_t box_bytes;        /* that its box may hold; 0: that counts elsewhere */
 	void (*start)(void *self); /* its turn has come */
 	void *self;
 
 	/* queue.c's own. */
 	enum { TICKET_OUT, TICKET_WAITS, TICKET_RUNS } state;
 	int64_t since_ms;
+	struct share share;  /* of a run, its box */
 	struct party *party; /* where it waits or runs, */
 	struct lane *lane;   /* and waits */
 	struct ticket *next;
 };
 
 /* start is called once, before this returns where there is room.  queue_full says when to come
- * again; then start is never called. */
+ * again, limit_exceeded that the box can never fit; then start is never called. */
 int queue_enter(struct ticket *, struct err *);
 /* Gives the place back, waiting or running; of one that is out does nothing. */
 void queue_leave(struct ticket *);
+/* Starts what fits now: memory was given back elsewhere. */
+void queue_pump(void);
 
 struct queue_counts {
 	uint64_t running, waiting, completed;

@@ -547,6 +547,7 @@ new_run(struct call *call, struct execute_code *ask, struct session *session, st
 		.space = call->namespace,
 		.class = session != NULL ? QUEUE_SESSION : QUEUE_STATELESS,
 		.bytes = run->plan.bytes,
+		.box_bytes = session == NULL ? share_of_box(&run->plan.limits) : 0,
 		.start = place_found,
 		.self = run,
 	};

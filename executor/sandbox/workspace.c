@@ -71,8 +71,7 @@ order_one(struct workspace *w, uint32_t id, const struct workspace_limits *limit
 	};
 
 	if (id > ORDER_MAX_LIVING || (id != 0 && workspaces.all[id] != NULL))
-		return err_set(
-		    &w->refused, ERR_internal, "workspace %u belongs to another session", id);
+		return err_set(&w->refused, ERR_internal, "workspace %u is in use already", id);
 	w->id = id;
 	if (id == 0 && take_id(w, &w->refused) < 0)
 		return -1;

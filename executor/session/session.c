@@ -18,6 +18,7 @@
 #include "executor/options.h"
 #include "executor/run/own_limits.h"
 #include "executor/run/pool.h"
+#include "executor/run/queue.h"
 #include "executor/session/room.h"
 #include "executor/session/session_record.h"
 
@@ -93,7 +94,8 @@ free_session(struct session *session)
 {
 	bridge_clear(&session->bridges);
 	room_put(session->room);
-	share_drop(&session->share);
+	share_drop(&session->shares[SHARE_WORKSPACES]);
+	share_drop(&session->shares[SHARE_MEMORY]);
 	owner_clear(&session->owner);
 	free(session->label);
 	free(session->profile);
@@ -113,15 +115,9 @@ home_gone(void *self)
 	settle(session);
 }
 
-/* Frees it when nothing of it is left. */
 static void
-settle(struct session *session)
+let_go(struct session *session)
 {
-	if (!session->ended || session->uses != NULL || session->making || session->pins > 0)
-		return;
-	/* The builder is told to kill what is left before it can be told to make more. */
-	if (session->room != NULL)
-		share_drop(&session->room->share);
 	if (session->home != NULL) {
 		session->pins++;
 		home_end(take_ptr(session->home), home_gone, session);
@@ -134,6 +130,20 @@ settle(struct session *session)
 	free_session(session);
 	if (gone != NULL)
 		gone(waiter);
+}
+
+/* Frees it when nothing of it is left.  The builder is told to kill what is left before it can be
+ * told to make more, so runs that wait for memory start last. */
+static void
+settle(struct session *session)
+{
+	if (!session->ended || session->uses != NULL || session->making || session->pins > 0)
+		return;
+	if (session->room != NULL)
+		share_drop(&session->room->share);
+	share_drop(&session->shares[SHARE_MEMORY]);
+	let_go(session);
+	queue_pump();
 }
 
 /* Takes it out of the table and tells those in it. */
@@ -209,7 +219,7 @@ workspace_made(void *self, struct workspace *workspace, const struct err *e)
 		why = *e;
 	else if (session->ended)
 		workspace_drop(workspace);
-	else if ((session->room = room_new(workspace, &session->share)) == NULL)
+	else if ((session->room = room_new(workspace, &session->shares[SHARE_WORKSPACES])) == NULL)
 		err_set(&why, ERR_internal, "out of memory");
 	else
 		session_record_write(session, workspace_id(workspace));
@@ -283,11 +293,12 @@ count_check(const struct call *call, struct err *e)
 	return 0;
 }
 
-/* Its workspace's.  Who would rather lose old sessions loses as many as it takes. */
+/* With session_evict, as many of the caller's old sessions are ended as it takes. */
 static int
-take_share(struct share *share, const struct call *call, const struct limits *limits, struct err *e)
+take_shares(struct share shares[SHARES], const struct call *call, const struct limits *limits,
+    struct err *e)
 {
-	while (share_take(share, call->principal, &limits->room, e) < 0)
+	while (share_take_session(shares, call->principal, limits, e) < 0)
 		if (!options.session_evict || e->code != ERR_session_limit || !evict(call))
 			return -1;
 	return 0;
@@ -322,7 +333,7 @@ move_in(struct session *session)
 	if (!pool_take(
 		HOME_SESSION, session->language, zygote, &session->limits, &workspace, &home))
 		return false;
-	session->room = room_new(workspace, &session->share);
+	session->room = room_new(workspace, &session->shares[SHARE_WORKSPACES]);
 	must(session->room != NULL);
 	enter_home(session, home, session->room);
 	session->making = false;
@@ -334,14 +345,14 @@ struct session *
 session_new(const struct call *call, const struct session_wish *wish, struct err *e)
 {
 	const struct owner asker = call_owner(call);
-	struct share share = { 0 };
+	struct share shares[SHARES] = { 0 };
 	struct session *session;
 
-	if (count_check(call, e) < 0 || take_share(&share, call, &wish->limits, e) < 0)
+	if (count_check(call, e) < 0 || take_shares(shares, call, &wish->limits, e) < 0)
 		return NULL;
 	session = calloc(1, sizeof *session);
 	must(session != NULL);
-	session->share = share;
+	memcpy(session->shares, shares, sizeof shares);
 	session_id_make(call, session->id);
 	session->owner = owner_copy(&asker);
 	session->label = copy_or_null(wish->label);
@@ -378,7 +389,7 @@ session_resume(struct record *r, struct err *e)
 	event_note(&owner,
 	    (struct audit_event){ .event = event_session_resumed, .session_id = session->id });
 	enlist(session);
-	share_keep(&session->share, session->owner.principal, &session->limits.room);
+	share_keep_session(session->shares, session->owner.principal, &session->limits);
 	workspace_adopt(r->workspace, &session->limits.room, workspace_made, session);
 	return 0;
 }

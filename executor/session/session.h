@@ -59,7 +59,7 @@ struct session {
 	unsigned pins; /* loops that are at this session */
 	uint64_t ttl_ms;
 	int64_t expires_ms;
-	struct share share; /* of the workspace that is being made */
+	struct share shares[SHARES]; /* its box, and the workspace while that is being made */
 	struct room *room;
 	struct home *home;      /* NULL: no program runs or waits */
 	struct room *home_room; /* the workspace of `home` */

@@ -12,6 +12,7 @@
 #include "executor/builder/containers.h"
 #include "executor/builder/order.h"
 #include "executor/options.h"
+#include "executor/run/limits.h"
 #include "executor/run/queue.h"
 #include "executor/runtime.h"
 #include "executor/session/share.h"
@@ -214,7 +215,7 @@ add_runtime(void *list, size_t number, struct err *e)
 		.version = size > 0 ? strndup(text, size < 128 ? size : 128) : strdup("unknown"),
 		.path = strdup(row->program),
 		.warm = options.warm,
-		.backend = strdup(options.limits.box.container != CONTAINER_none ? "oci" : "box"),
+		.backend = strdup(limits_default.box.container != CONTAINER_none ? "oci" : "box"),
 	};
 	if (number != language_python || !options.warm || open == NULL)
 		return 0;
@@ -290,7 +291,7 @@ new_queue_info(void)
 struct limit_info *
 info_limits(void)
 {
-	const struct limits *limits = &options.limits;
+	const struct limits *limits = &limits_default;
 	struct limit_info *info = calloc(1, sizeof *info);
 	char memory[32];
 
@@ -324,7 +325,7 @@ info_on_sandbox_stats(struct call *call, void *request, struct err *e)
 	else
 		status = session_tools_report(call, ask->namespace, &reply.sessions, e);
 	if (reply.workspaces != NULL)
-		*reply.workspaces = share_of(call->principal);
+		*reply.workspaces = share_of(SHARE_WORKSPACES, call->principal);
 	if (status == 0)
 		call_reply(call, &reply);
 	message_clear(MSG_stats, &reply);

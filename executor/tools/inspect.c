@@ -9,6 +9,7 @@
 
 #include "executor/builder/launch/environment.h"
 #include "executor/options.h"
+#include "executor/run/limits.h"
 #include "executor/runtime.h"
 #include "executor/tools/session_tools.h"
 
@@ -40,7 +41,7 @@ static int
 fill(struct state *reply, const struct call *call, const struct session *session, const char *label,
     struct err *e)
 {
-	const struct limits *limits = session != NULL ? &session->limits : &options.limits;
+	const struct limits *limits = session != NULL ? &session->limits : &limits_default;
 
 	if (session != NULL) {
 		reply->session_id = strdup(session->id);

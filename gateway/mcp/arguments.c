@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-	SESSION_HEX = 32, /* digits at the end of a session's id */
+	ID_HEX = 32, /* digits at the end of an id of a session or a task */
 };
 
 const char **
@@ -29,19 +29,18 @@ arguments_text(enum msg_id id, const char *message, const char *name)
 }
 
 bool
-arguments_instance(const char *session, char *instance, size_t size)
+arguments_instance(const char *prefix, const char *id, char *instance, size_t size)
 {
-	static const char prefix[] = "sess_";
-	size_t start = sizeof prefix - 1, n = session == NULL ? 0 : strlen(session);
+	size_t start = strlen(prefix), n = id == NULL ? 0 : strlen(id);
 
-	if (n < start + 1 + 1 + SESSION_HEX || strncmp(session, prefix, start) != 0)
+	if (n < start + 1 + 1 + ID_HEX || strncmp(id, prefix, start) != 0)
 		return false;
 
-	size_t end = n - SESSION_HEX - 1;
+	size_t end = n - ID_HEX - 1;
 
-	if (session[end] != '_' || end - start >= size)
+	if (id[end] != '_' || end - start >= size)
 		return false;
-	memcpy(instance, session + start, end - start);
+	memcpy(instance, id + start, end - start);
 	instance[end - start] = '\0';
 	return true;
 }

@@ -10,8 +10,8 @@
 const char *arguments_text(enum msg_id, const char *message, const char *name);
 /* Where it is in the message; NULL: there is no such field. */
 const char **arguments_slot(enum msg_id, void *message, const char *name);
-/* Which executor has the session: "sess_<instance>_<32 digits>"; false: none is named. */
-bool arguments_instance(const char *session, char *instance, size_t size);
+/* Which executor has what that id names: "<prefix><instance>_<32 digits>"; false: none is named. */
+bool arguments_instance(const char *prefix, const char *id, char *instance, size_t size);
 /* W3C Trace Context, version 00, of the request's metadata; "" for anything else, as it asks. */
 void arguments_trace(const json_t *meta, char trace[56]);
 /* Bytes of the file that a call asks for: of a tool that says by `length` how many are wanted. What

@@ -15,7 +15,6 @@
 #include "gateway/mcp/links.h"
 #include "gateway/mcp/logging.h"
 #include "gateway/mcp/progress.h"
-#include "gateway/mcp/resource/change.h"
 #include "gateway/mcp/result.h"
 #include "gateway/mcp/tools.h"
 #include "gateway/options.h"
@@ -48,8 +47,8 @@ struct call_out {
 	enum msg_id tool;
 	enum calls_as as;
 	uint64_t ask, long_timer;
+	struct task_keeping *keeping; /* NULL: no task is being made of it */
 	int64_t begun_ms, due_ms;
-	bool named; /* it names a session */
 	size_t bytes;
 	json_t *arguments; /* for a second try, or the first; NULL: there is none */
 	bool once;         /* for the first only */
@@ -99,6 +98,7 @@ settle(struct call_out *call)
 	call->account->held -= call->bytes;
 	give_back(call);
 	loop_unset(call->long_timer);
+	task_leave(take_ptr(call->keeping));
 	progress_close(&call->progress);
 	json_decref(call->arguments);
 }
@@ -255,7 +255,7 @@ say(struct call_out *call, void *reply)
 		say_rendered(call, render(call, reply));
 }
 
-/* To the client that asked to be told, and to those that listen. */
+/* To the client that asked to be told. */
 static void
 tell(const struct call_out *call, const void *reply, const struct err *e)
 {
@@ -268,9 +268,6 @@ tell(const struct call_out *call, const void *reply, const struct err *e)
 		    json_pack("{s:s, s:s, s:I}", "tool", messages[call->tool].name, "outcome",
 			reply != NULL ? "answered" : err_name(e->code), "ms",
 			(json_int_t)(loop_now_ms() - call->begun_ms)));
-	if (reply != NULL)
-		change_of_reply(call->account, call->tool, reply, call->named);
-	change_of_call(call->account, call->tool);
 }
 
 /* ---- one whose caller has left ---- */
@@ -290,7 +287,7 @@ end_session(const struct call_out *call, const char *session)
 	enum msg_id tool = tools_with(ENDS_SESSION);
 	auto_free void *request = calloc(1, messages[tool].size);
 	char instance[64];
-	bool routed = arguments_instance(session, instance, sizeof instance);
+	bool routed = arguments_instance("sess_", session, instance, sizeof instance);
 	struct err e;
 	const struct ask it = { .to = messages[tool].server,
 		.instance = routed ? instance : NULL,
@@ -404,7 +401,7 @@ send_request(struct call_out *call, void *request, struct err *e)
 	int64_t left_ms = call->due_ms - loop_now_ms();
 	const char *session = arguments_text(call->tool, request, "session_id");
 	char instance[64];
-	bool routed = arguments_instance(session, instance, sizeof instance);
+	bool routed = arguments_instance("sess_", session, instance, sizeof instance);
 	struct ask it = { .to = m->server,
 		.instance = routed ? instance : NULL,
 		.home = (m->hints & ANYWHERE) == 0,
@@ -418,7 +415,6 @@ send_request(struct call_out *call, void *request, struct err *e)
 		.part = call->progress.token != NULL ? on_part : NULL,
 		.done = on_done };
 
-	call->named = session != NULL;
 	call->ask = bus_ask(&it, e);
 	return call->ask == 0 ? -1 : 0;
 }
@@ -542,29 +538,28 @@ cancel_call(struct pending *p)
 		bus_cancel(call->ask);
 }
 
-/* It takes long: whoever asked gets a task, which has the answer in the end. */
+/* The request is the executor's from now on; result NULL: it is not, and goes on here. */
+static void
+on_task(void *self, json_t *result)
+{
+	struct call_out *call = self;
+
+	call->keeping = NULL;
+	if (result == NULL)
+		return;
+	bus_forget(call->ask);
+	finish(call, message_of(&call->pending.origin, result));
+}
+
+/* It takes long: the client gets a task, whose result it fetches later. */
 static void
 on_long(void *self)
 {
 	struct call_out *call = self;
-	struct origin asked, to;
 
 	call->long_timer = 0;
-	if (call->pending.silent || task_new(call->account, &call->pending.origin, &to) == NULL)
-		return;
-	client_hand_over(&call->pending, &asked);
-	progress_close(&call->progress);
-	call->account->count--;
-	call->account->held -= call->bytes;
-	call->account = to.client->account;
-	call->reservation.principal = call->account->principal;
-	call->reservation.namespace = call->account->namespace;
-	call->account->count++;
-	call->account->held += call->bytes;
-	client_begin(&call->pending, &to, cancel_call);
-	task_promise(to.client, &asked);
-	json_decref(asked.id);
-	json_decref(to.id);
+	if (!call->pending.silent)
+		call->keeping = task_keep(call->account, call->ask, on_task, call);
 }
 
 json_t *

@@ -125,6 +125,7 @@ elicit_read(struct request *r)
 	struct err e;
 
 	r->inputs = NULL;
+	r->use.id[0] = '\0';
 	if (r->origin.era == NULL || !r->origin.era->modern)
 		return NULL;
 	if (state == NULL) {
@@ -135,7 +136,8 @@ elicit_read(struct request *r)
 	if (!json_is_string(state))
 		return method_refuse(r, "requestState must be a string");
 	purpose(r, about);
-	r->inputs = sealed_use(about, r->origin.client->account, json_string_value(state), &e);
+	r->inputs =
+	    sealed_read(about, r->origin.client->account, json_string_value(state), &r->use, &e);
 	if (r->inputs == NULL)
 		return method_refuse(r, "requestState: %s", e.text);
 	add_answers(r->inputs, json_object_get(r->params, "inputResponses"));

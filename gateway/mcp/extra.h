@@ -4,7 +4,7 @@
  *
  * Each function may be NULL.  Those that answer return false for what is not theirs; else *answer
  * is the whole answer, or NULL where it is pending.  See method.h, and elicit.h for how to ask the
- * client, logging.h, listen.h for changes, task.h for tasks.
+ * client, logging.h, listen.h for changes.
  */
 #pragma once
 
@@ -22,6 +22,9 @@ struct extra {
 	bool (*read)(const struct request *, const char *uri, json_t **answer);
 	bool (*prompt)(
 	    const struct request *, const char *name, json_t *arguments, json_t **answer);
+	/* tasks/get, tasks/update, tasks/cancel of that task; and is there one of that account? */
+	bool (*task)(const struct request *, const char *id, json_t **answer);
+	bool (*has_task)(const struct account *, const char *id);
 	/* Values of an argument (a new array) of ref, which is a prompt's name, or a template;
 	 * NULL: not its own. */
 	json_t *(*complete)(const char *ref, const char *argument, const char *value);

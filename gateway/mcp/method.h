@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "gateway/mcp/sealed.h"
 #include "gateway/transport/client.h"
 
 struct method;
@@ -15,7 +16,8 @@ struct request {
 	json_t *params, *meta; /* objects, or NULL */
 	json_t *capabilities;  /* of the client, an object; NULL: none */
 	json_t *inputs; /* what the client was asked for it and answered, by key; see elicit.h */
-	size_t bytes;   /* that the message it came in takes */
+	struct sealed_use use; /* of the requestState that these came by; "": none */
+	size_t bytes;          /* that the message it came in takes */
 };
 
 /* Whether and for how long a result may be kept, and by whom (2026-07-28, utilities/caching). */

@@ -35,7 +35,8 @@ read_cursor(const struct request *r, const char *member, size_t *start)
 		return method_refuse(r, "cursor must be a string");
 	purpose(about, member);
 
-	json_t *at = sealed_read(about, r->origin.client->account, json_string_value(cursor), &e);
+	json_t *at =
+	    sealed_read(about, r->origin.client->account, json_string_value(cursor), NULL, &e);
 
 	if (at == NULL)
 		return method_refuse(r, "unknown cursor: %s", e.text);

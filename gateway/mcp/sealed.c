@@ -5,7 +5,6 @@
 #include "gateway/mcp/sealed.h"
 
 #include "gateway/mcp/secretbox.h"
-#include "gateway/mcp/spent.h"
 
 #include "common/base/auto.h"
 #include "common/base/fdio.h"
@@ -22,7 +21,6 @@ enum {
 
 static struct {
 	bool made;
-	int64_t since_ms; /* when that was: nothing is known of what was used before */
 	unsigned char key[SECRETBOX_KEY];
 } self;
 
@@ -34,7 +32,6 @@ sealed_open(const char *path, struct err *e)
 	if (sodium_init() < 0)
 		return err_set(e, ERR_internal, "libsodium does not start");
 	self.made = true;
-	self.since_ms = secretbox_now_ms();
 	if (path[0] == '\0') {
 		randombytes_buf(self.key, sizeof self.key);
 		return 0;
@@ -75,29 +72,17 @@ open_seal(const char *purpose, const struct account *who, const char *text, stru
 }
 
 json_t *
-sealed_read(const char *purpose, const struct account *who, const char *text, struct err *e)
-{
-	struct secret s;
-
-	return open_seal(purpose, who, text, &s, e) < 0 ? NULL : s.value;
-}
-
-json_t *
-sealed_use(const char *purpose, const struct account *who, const char *text, struct err *e)
+sealed_read(const char *purpose, const struct account *who, const char *text,
+    struct sealed_use *use, struct err *e)
 {
 	struct secret s;
 
 	if (open_seal(purpose, who, text, &s, e) < 0)
 		return NULL;
-
-	const struct spending use = { who->principal, who->namespace, s.nonce, s.until_ms,
-		secretbox_now_ms() };
-
-	if (s.made_ms >= self.since_ms && spent_note(&use, e) == 0)
-		return s.value;
-	if (s.made_ms < self.since_ms)
-		err_set(e, ERR_invalid_argument,
-		    "it is from before this server's start, and may have been used; begin anew");
-	json_decref(s.value);
-	return NULL;
+	if (use != NULL) {
+		sodium_bin2hex(use->id, sizeof use->id, s.nonce, SEALED_ID / 2);
+		use->made_ms = s.made_ms;
+		use->until_ms = s.until_ms;
+	}
+	return s.value;
 }

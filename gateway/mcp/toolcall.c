@@ -10,6 +10,7 @@
 #include "gateway/mcp/elicit.h"
 #include "gateway/mcp/extra.h"
 #include "gateway/mcp/handlers.h"
+#include "gateway/mcp/inquire.h"
 #include "gateway/mcp/page.h"
 
 #include "common/credential/scope.h"
@@ -112,6 +113,37 @@ question(char text[512], enum msg_id tool, const json_t *arguments)
 	    messages[tool].name, shown == NULL ? "{}" : shown);
 }
 
+/* The consent, or the refusal, is not heard a second time through any gateway: then go on. */
+static json_t *
+on_spent(const struct request *r, void *reply, const struct err *e)
+{
+	struct request spent = *r;
+
+	if (reply == NULL && e->code == ERR_invalid_argument)
+		return method_refuse(r, "requestState: %s", e->text);
+	if (reply == NULL)
+		return result_rpc_error(r->origin.id, e);
+	spent.use.id[0] = '\0';
+	return handle_tools_call(&spent);
+}
+
+static json_t *
+spend(const struct request *r)
+{
+	char id[sizeof r->use.id];
+	struct spend_consent request = {
+		.id = id, .made_ms = (uint64_t)r->use.made_ms, .until_ms = (uint64_t)r->use.until_ms
+	};
+
+	memcpy(id, r->use.id, sizeof id);
+	return inquire(r,
+	    (struct ask){ .to = PEER_executor,
+		.home = true,
+		.message = MSG_spend_consent,
+		.request = &request },
+	    on_spent);
+}
+
 /* true: go on.  false: *answer says why not, or NULL: it is being asked. */
 static bool
 consented(const struct request *r, enum msg_id tool, const json_t *arguments, json_t **answer)
@@ -125,6 +157,10 @@ consented(const struct request *r, enum msg_id tool, const json_t *arguments, js
 		*answer = say(r, ERR_approval_required,
 		    "the user has to confirm this, and this client cannot ask: it does not declare "
 		    "elicitation");
+		return false;
+	}
+	if (r->use.id[0] != '\0') {
+		*answer = spend(r);
 		return false;
 	}
 	question(text, tool, arguments);

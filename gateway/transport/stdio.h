@@ -10,7 +10,7 @@
 #include "common/base/err.h"
 
 /* Before the jail: makes both streams non-blocking without touching what others share of them. */
-int stdio_prepare(const char *principal, struct err *);
+int stdio_prepare(const char *principal, const char *namespace, struct err *);
 /* With the loop: serves until the client has gone, then ends the daemon. */
 int stdio_start(struct err *);
 /* Answers what is still open, as far as the client takes it without waiting. */

@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plays transcripts against the whole set of daemons of a build; ends in "N passed, N failed, N skipped".
 
-    run.py BIN [--log FOLDER] [--user NAME] [--schemas] [--brief] [transcript.mcp ...]
+    run.py BIN [--log FOLDER] [--user NAME] [--schemas] [--brief] [--alone] [--newest] [transcript.mcp ...]
                                      without names: all, and what they have to have reached together; --user: daemons,
                                      boxes and gateway all started as this user, which needs root; --schemas: every
                                      message is held to the official schema of its revision, which npm and pip bring;
-                                     --brief: only what did not pass is told
+                                     --brief: only what did not pass is told; --newest: in the modern revision only
 
-transcript.py has the form of the lines.  Each transcript is played once in each of its eras, against daemons of its
-own.  Besides what a transcript expects, every reply is held to the tool's outputSchema, what led to a success to its
+transcript.py has the form of the lines.  Each transcript is played once in each of its eras.  Transcripts without flags
+for daemons, and that neither kill nor restart one, share a set of daemons: each has a namespace of its own there, so
+that nothing of one is seen by the next.  --alone gives each its own set.  Besides what a transcript expects, every reply is held to the tool's outputSchema, what led to a success to its
 inputSchema, every error to its form; progress has to grow; and at the end every daemon that was not killed has to be
 alive, to end with status 0 and to have logged no fault.
 
@@ -17,6 +18,7 @@ Settings: @ eras REVISION...|all     (default: the modern one and the newest bef
           @ toolsets NAMES           (default: all)
           @ flags DAEMON FLAG...     of a daemon, or of the gateway
           @ capabilities {...}       what the client declares
+          @ alone                    daemons of its own, because it counts what they did
           @ needs root|release       where it cannot be had, the transcript is skipped
           @ needs MODULE...          of Python, on this host
 Actions:  ! kill DAEMON    ! restart DAEMON|gateway    ! crash gateway    ! wait MILLISECONDS    ! spoil GLOB  (flips a bit of each such file of state)
@@ -84,10 +86,31 @@ class Coverage:
         yield from (f"error {code} is not in err.def" for code in sorted((self.codes | excused) - known))
 
 
+class Shared:
+    """A set of daemons for several transcripts, made when one wants it and again after one has failed."""
+
+    def __init__(self, options):
+        self.options, self.cluster, self.plays = options, None, 0
+
+    def take(self, watch):
+        if self.cluster is None:
+            self.cluster = Cluster(self.options.bin, user=self.options.user)
+            self.cluster.start()
+        self.cluster.watch = watch
+        self.plays += 1
+        return self.cluster, f"play-{self.plays}"
+
+    def close(self):
+        """The daemons end; their statuses."""
+        cluster, self.cluster = self.cluster, None
+        return set(cluster.stop().values()) if cluster else set()
+
+
 class Run:
     """One transcript in one era."""
 
-    def __init__(self, transcript, era, options, coverage, log):
+    def __init__(self, transcript, era, options, coverage, log, shared):
+        self.shared = None if options.alone or needs_own_daemons(transcript) else shared
         self.transcript, self.era, self.bin, self.user = transcript, era, options.bin, options.user
         self.coverage, self.log, self.schemas_of_mcp = coverage, log, options.schemas
         self.names, self.waiting, self.last = dict(transcript.texts), {}, None
@@ -105,20 +128,30 @@ class Run:
             elif key == "needs":
                 for word in words:
                     self._need(word)
-            elif key != "eras":
+            elif key not in ("eras", "alone"):
                 raise ValueError(f"there is no setting {key}")
         watch = self.schemas_of_mcp and functools.partial(schemas.Watch, self.schemas_of_mcp)
-        self.cluster = Cluster(self.bin, flags=self.flags, user=self.user, watch=watch)
+        self.own = []
+        if self.shared:
+            self.cluster, namespace = self.shared.take(watch)
+            self.own = ["--namespace=" + namespace]
+        else:
+            self.cluster = Cluster(self.bin, flags=self.flags, user=self.user, watch=watch)
         try:
-            self.cluster.start()
+            if not self.shared:
+                self.cluster.start()
             self._open()
             for step in self.transcript.steps:
                 self._step(step)
         except BaseException:
             self._tell_logs()
-            self.cluster.stop()
+            self._stop()
             raise
         self._finish()
+
+    # Of the daemons; those that are shared are not used again after a failure.
+    def _stop(self):
+        return self.shared.close() if self.shared else set(self.cluster.stop().values())
 
     def _need(self, what):
         sanitized = b"__asan_init" in open(os.path.join(self.bin, "cloister-validator"), "rb").read()
@@ -133,7 +166,7 @@ class Run:
 
     def _open(self):
         self._connect()
-        self.auditor = self.cluster.client(MODERN, ["--toolsets=all"])
+        self.auditor = self.cluster.client(MODERN, ["--toolsets=all", *self.own])
         for tool in self.client.request("tools/list", {})["tools"]:
             self.coverage.offered.add(tool["name"])
             for kind in ("inputSchema", "outputSchema"):
@@ -143,7 +176,7 @@ class Run:
         self.before = page[0]["sequence"] if page else 0
 
     def _connect(self):
-        self.client = self.cluster.client(self.era, ["--toolsets=" + self.toolsets], self.capabilities)
+        self.client = self.cluster.client(self.era, ["--toolsets=" + self.toolsets, *self.own], self.capabilities)
         self.heard = 0
 
     def _step(self, step):
@@ -337,10 +370,12 @@ class Run:
         logs = "".join(text for _, text in self._logs())
         if dead or FAULTS.search(logs):
             self._tell_logs()
-            self.cluster.stop()
+            self._stop()
             raise Mismatch(f"dead at the end: {dead}; faults: {FAULTS.findall(logs)}")
         self.coverage.messages += sum(client.watch.count for client in (self.client, self.auditor) if client.watch)
-        statuses = {self.client.close(), self.auditor.close()} | set(self.cluster.stop().values())
+        statuses = {self.client.close(), self.auditor.close()}
+        if not self.shared:
+            statuses |= self._stop()
         if statuses != {0}:
             raise Mismatch(f"daemons ended with status {statuses}")
 
@@ -367,23 +402,30 @@ class Run:
         return [(name, self.cluster.log(name)) for name in names]
 
 
-def eras_of(transcript):
+def needs_own_daemons(transcript):
+    acts = {step.words[0] for step in transcript.steps if step.kind == "!"}
+    return bool(acts - {"wait"}) or any(key in ("alone", "flags") for key, *_ in transcript.settings)
+
+
+def eras_of(transcript, newest):
+    if newest:
+        return [MODERN] if MODERN in eras_of(transcript, False) else []
     for key, *words in transcript.settings:
         if key == "eras":
             return [MODERN, *LEGACY] if words == ["all"] else words
     return [MODERN, LEGACY[0]]
 
 
-def play_file(path, options, coverage, tally):
+def play_file(path, options, coverage, tally, shared):
     with open(path, encoding="utf-8") as file:
         transcript = parse(file.read())
-    for era in eras_of(transcript):
+    for era in eras_of(transcript, options.newest):
         name = f"{os.path.basename(path)[:-4]} {era}"
         log_path = os.path.join(options.log, name.replace(" ", ".") + ".log")
         begun = time.monotonic()
         with open(log_path, "w", encoding="utf-8") as log:
             try:
-                Run(transcript, era, options, coverage, log).play()
+                Run(transcript, era, options, coverage, log, shared).play()
                 verdict, why = "passed", ""
             except LeftOut as error:
                 print(f"left out {name}: {error}")
@@ -420,6 +462,8 @@ def main():
     parser.add_argument("--user", type=lambda name: pwd.getpwnam(name).pw_uid)
     parser.add_argument("--schemas", action="store_true", default=None)
     parser.add_argument("--brief", action="store_true")
+    parser.add_argument("--alone", action="store_true", default="E2E_ALONE" in os.environ)
+    parser.add_argument("--newest", action="store_true", default="E2E_NEWEST" in os.environ)
     parser.add_argument("transcripts", nargs="*")
     options = parser.parse_intermixed_args()
     if not os.path.exists(os.path.join(options.bin, "cloister-gateway")):
@@ -436,9 +480,12 @@ def main():
 
 def play_all(options):
     os.makedirs(options.log, exist_ok=True)
-    coverage, tally = Coverage(), {"passed": 0, "failed": 0, "skipped": 0}
+    coverage, tally, shared = Coverage(), {"passed": 0, "failed": 0, "skipped": 0}, Shared(options)
     for path in options.transcripts or sorted(glob.glob(os.path.join(HERE, "*.mcp"))):
-        play_file(path, options, coverage, tally)
+        play_file(path, options, coverage, tally, shared)
+    if shared.close() - {0}:
+        tally["failed"] += 1
+        print("daemons that were shared did not end with status 0")
     # What needs root is not reached without it.
     if not options.transcripts and options.user is None and not tally["skipped"]:
         missing = list(coverage.missing())

@@ -9,7 +9,7 @@ import mutations
 
 ORDINARY = 54321
 ALWAYS = ("mount namespace", "pid namespace", "network namespace", "ipc namespace", "uts namespace", "read-only root", "private /tmp",
-          "rlimits", "no capabilities", "no_new_privs", "not dumpable", "seccomp")
+          "rlimits", "no capabilities", "no_new_privs", "seccomp")
 
 
 @contextlib.contextmanager

@@ -2,6 +2,7 @@
 """How a program's process stands (I11 to I16), read from the host's /proc while it sleeps; and that two stand apart."""
 
 import contextlib
+import json
 import os
 import re
 import time
@@ -163,7 +164,7 @@ def test_I9_isolation_is_told(box):
     layers, missing = end.isolation["layers"], end.isolation["missing"]
     for layer in ("mount namespace", "pid namespace", "network namespace", "ipc namespace", "uts namespace", "user namespace",
                   "read-only root", "private /tmp", "private /proc", "rlimits", "no supplementary groups", "no capabilities",
-                  "no_new_privs", "not dumpable", "landlock", "seccomp"):
+                  "no_new_privs", "landlock", "seccomp"):
         assert layer in layers, (layer, layers)
     assert not set(layers) & {m.split(":")[0] for m in missing}
     if box.user is None:
@@ -182,3 +183,56 @@ def test_I15_niceness(box):
     finally:
         if favoured is not box:
             favoured.stop()
+
+
+# What a program can see of its layers, by itself; prints the names of those that it finds.  {host}: the host's namespaces;
+# {uids}: which it may have outside.
+FIND_LAYERS = r"""
+import ctypes, errno, fcntl, json, os, resource, termios
+libc, host, subject = ctypes.CDLL(None, use_errno=True), {host}, {subject}
+status = dict(line.rstrip("\n").split(":\t", 1) for line in open("/proc/self/status") if ":\t" in line)
+mounts = {{line.split()[4]: line for line in open("/proc/self/mountinfo")}}
+def fails(wanted, call, *words):
+    try: call(*words)
+    except OSError as error: return error.errno == wanted
+    return False
+def is_read_only(path): return bool(os.statvfs(path).f_flag & os.ST_RDONLY)
+zero = os.open("/dev/zero", os.O_RDWR)
+found = {{name: os.readlink("/proc/self/ns/" + short) != host[short] for name, short in [("mount namespace", "mnt"), ("pid namespace", "pid"),
+    ("network namespace", "net"), ("ipc namespace", "ipc"), ("uts namespace", "uts"), ("user namespace", "user"), ("cgroup namespace", "cgroup")]}}
+found.update({{
+    "read-only root": is_read_only("/") and is_read_only("/usr"),
+    "private /tmp": "/tmp" in mounts and " tmpfs " in mounts["/tmp"] and os.stat("/tmp").st_dev != os.stat("/").st_dev,
+    "private /proc": "subset=pid" in mounts["/proc"] and "hidepid=invisible" in mounts["/proc"],
+    "rlimits": resource.getrlimit(resource.RLIMIT_CORE) == (1, 1) and resource.getrlimit(resource.RLIMIT_NICE) == (0, 0),
+    "own uid": int(open("/proc/self/uid_map").read().split()[1]) in {uids} and set(os.getresuid()) == {{1000}},
+    "no supplementary groups": os.getgroups() == [],
+    "no capabilities": all(int(status["Cap" + which], 16) == 0 for which in ("Inh", "Prm", "Eff", "Bnd", "Amb")),
+    "no_new_privs": status["NoNewPrivs"] == "1",
+    "not dumpable": os.stat(f"/proc/{{subject}}/environ").st_uid != os.getuid() or subject == os.getpid() and libc.prctl(3, 0, 0, 0, 0) == 0,
+    "landlock": fails(errno.EACCES, fcntl.ioctl, zero, termios.TCGETS, bytes(64)),  # a call that its device rule refuses
+    "landlock scopes": fails(errno.EPERM, os.kill, 1, 0),
+    "seccomp": status["Seccomp"] == "2",
+}})
+print(json.dumps([name for name, there in found.items() if there]))
+"""
+# These act from outside: their numbers are in cgroups, which no program sees.  Tests that reach them: resources.py R-01, processes.py P-01,
+# resources.py R-05.
+UNSEEN = {"memory limit", "process limit", "cpu limit"}
+# How another runtime has Python look at it.
+HAVE_LOOK = {"node": "require('child_process').spawnSync('python3', ['look.py', String(process.pid)], { stdio: 'inherit' })",
+             "shell": "python3 look.py $$"}
+
+
+def test_I9_each_layer_is_found(box):
+    """I9: every layer that a result names is found by a program that looks: from a file, a fork of a zygote, Node and bash."""
+    here, there = (FIND_LAYERS.format(host=namespaces("self"), uids=HOST_UIDS, subject=words) for words in ("os.getpid()", "int(__import__('sys').argv[1])"))
+    ends = {"python": box.run(here)}
+    box.run(f"open('look.py', 'w').write({there!r})", workspace="look")
+    ends.update({language: box.run(code, language=language, workspace="look") for language, code in HAVE_LOOK.items()})
+    box.drop("look")
+    for language, end in ends.items():
+        assert end.exit_code == 0, (language, end.err)
+        claimed, found = set(end.isolation["layers"]), set(json.loads(end.out))
+        assert claimed <= found | UNSEEN, (language, "claimed and not found", claimed - found - UNSEEN)
+        assert found <= claimed, (language, "found and not claimed", found - claimed)

@@ -13,21 +13,27 @@
 #include <asm/unistd.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <linux/landlock.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -45,7 +51,9 @@ struct probe {
 	{ \
 		return syscall(__VA_ARGS__); \
 	}
+#define LET CALL
 #include "probes.def"
+#undef LET
 #undef CALL
 
 /* By the gate of 32-bit programs: the number is one of another table. */
@@ -106,6 +114,19 @@ try_seccomp_listener(void)
 	return with_filter(SECCOMP_FILTER_FLAG_NEW_LISTENER);
 }
 
+/* One program of one instruction, never more: thousands at once can stop a kernel for good. */
+static long
+try_attach_filter(void)
+{
+	struct sock_filter all = { BPF_RET | BPF_K, 0, 0, UINT32_MAX };
+	struct sock_fprog program = { 1, &all };
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+		return -1;
+	return setsockopt(pair[0], SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
+}
+
 static long
 try_clone3_empty(void)
 {
@@ -140,6 +161,8 @@ CLONE(NEWIPC)
 CLONE(NEWUTS)
 CLONE(NEWCGROUP)
 CLONE(PARENT)
+CLONE(FILES)
+CLONE(PTRACE)
 
 static long
 try_clone_high_NEWUSER(void)
@@ -166,7 +189,9 @@ try_ptrace_parent(void)
 
 static const struct probe probes[] = {
 #define CALL(name_, ...) { #name_, try_##name_ },
+#define LET              CALL
 #include "probes.def"
+	{ "attach_filter", try_attach_filter },
 	{ "int80_getpid", try_int80_getpid },
 	{ "int80_socketcall", try_int80_socketcall },
 	{ "seccomp_allow", try_seccomp_allow },
@@ -180,6 +205,8 @@ static const struct probe probes[] = {
 	{ "clone_NEWUTS", try_clone_NEWUTS },
 	{ "clone_NEWCGROUP", try_clone_NEWCGROUP },
 	{ "clone_PARENT", try_clone_PARENT },
+	{ "clone_FILES", try_clone_FILES },
+	{ "clone_PTRACE", try_clone_PTRACE },
 	{ "clone_high_NEWUSER", try_clone_high_NEWUSER },
 	{ "prlimit_core", try_prlimit_core },
 	{ "ptrace_parent", try_ptrace_parent },

@@ -33,7 +33,7 @@ def table():
     """Rows are kinds, columns runtimes; one is a test function, a row of attempts.txt or a call of probe.c.  Backend: box."""
     attempts = importlib.import_module("attempts")
     with open(os.path.join(HERE, "probes.def"), encoding="utf-8") as file, open(os.path.join(HERE, "probe.c"), encoding="utf-8") as more:
-        calls = sum(line.startswith("CALL(") for line in file) + sum(line.startswith('\t{ "') for line in more)
+        calls = sum(line.startswith(("CALL(", "LET(")) for line in file) + sum(line.startswith('\t{ "') for line in more)
     columns = [*attempts.RUNTIMES, "none"]
     rows = {"attempts.txt": {r: sum(attempts.able(r, action) for _, action, _, _ in attempts.table()) for r in attempts.RUNTIMES},
             "probes.def": dict.fromkeys(("python cold", "python warm", "node", "shell"), calls)}

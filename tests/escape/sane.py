@@ -88,6 +88,43 @@ open('f', 'wb').write(bytes(8192))
 with open('f', 'r+b') as f:
     m = mmap.mmap(f.fileno(), 0); m[0] = 5; m.flush()
 print(open('f', 'rb').read(1))""", "b'\\x05'"),
+    "pairs": (r"""
+import os, socket, struct
+from socket import *
+for kind in SOCK_STREAM, SOCK_DGRAM, SOCK_SEQPACKET:
+    a, b = socketpair(AF_UNIX, kind)
+    for name, value in (SO_SNDBUF, 65536), (SO_RCVBUF, 65536), (SO_KEEPALIVE, 1), (SO_REUSEADDR, 1), (SO_LINGER, struct.pack('ii', 1, 1)), (SO_RCVLOWAT, 1), \
+                       (SO_RCVTIMEO, struct.pack('ll', 5, 0)), (SO_SNDTIMEO, struct.pack('ll', 5, 0)):
+        a.setsockopt(SOL_SOCKET, name, value); a.getsockopt(SOL_SOCKET, name, 64)
+    assert a.getsockopt(SOL_SOCKET, SO_TYPE) == kind and a.getsockopt(SOL_SOCKET, SO_DOMAIN) == AF_UNIX
+    assert a.getsockopt(SOL_SOCKET, SO_ERROR) == a.getsockopt(SOL_SOCKET, SO_ACCEPTCONN) == 0
+    assert struct.unpack('iII', a.getsockopt(SOL_SOCKET, SO_PEERCRED, 12))[1:] == (os.getuid(), os.getgid())
+    a.send(b'x', MSG_NOSIGNAL | MSG_DONTWAIT); assert b.recv(9, MSG_PEEK) == b.recv(9, MSG_DONTWAIT) == b'x'
+    send_fds(a, [b'fd'], [0]); data, fds, _, _ = recv_fds(b, 9, 1)
+    assert data == b'fd' and os.fstat(fds[0]) == os.fstat(0)
+print('done')""", 'done'),
+    "streams_of_pairs": (r"""
+import asyncio, socket
+async def main():
+    a, b = socket.socketpair()
+    (_, near), (far, _) = await asyncio.open_connection(sock=a), await asyncio.open_connection(sock=b, limit=1 << 20)
+    near.write(b'x' * 100000 + b'\n'); await near.drain()
+    return len(await far.readuntil())
+print(asyncio.run(main()))""", '100001'),
+    "advice": (r"""
+import mmap, os
+m = mmap.mmap(-1, 1 << 22)
+for name in 'NORMAL', 'RANDOM', 'SEQUENTIAL', 'WILLNEED', 'DONTNEED', 'DONTFORK', 'DOFORK', 'DONTDUMP', 'DODUMP', 'HUGEPAGE', 'NOHUGEPAGE':
+    m.madvise(getattr(mmap, 'MADV_' + name))
+private = mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+private.madvise(mmap.MADV_FREE)
+print('done')""", 'done'),
+    "flags": (r"""
+import os
+fd = os.open('f', os.O_RDWR | os.O_CREAT)
+os.posix_fallocate(fd, 0, 8192); os.pwritev(fd, [b'abc'], 0, os.RWF_SYNC); os.fsync(fd)
+print(os.preadv(fd, [bytearray(3)], 0, os.RWF_HIPRI), len(os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)), os.copy_file_range(fd, os.open('g', os.O_RDWR | os.O_CREAT), 3, 0))""",
+              '3 2 3'),
     "signals": (r"""
 import signal, time
 signal.signal(signal.SIGALRM, lambda *a: print('rang'))
@@ -133,6 +170,27 @@ def test_crashes(box):
         end = box.run(f"import os, ctypes\ndef crash():\n    {code}\ncrash()")
         assert end.how == "signalled" and end.signal == wanted, (code, vars(end))
         assert '"<code>", line ' in end.err and " in crash\n" in end.err, end.err
+
+
+# What Node's own modules ask of the kernel: pairs of sockets, threads, processes that speak with it, files.
+NODE = r"""
+const cp = require('child_process'), fs = require('fs'), { Worker } = require('worker_threads');
+fs.writeFileSync('child.js', "process.on('message', m => { process.send(m + 1); process.disconnect(); })");
+fs.copyFileSync('child.js', 'copy.js');
+const child = cp.fork('./copy.js');
+child.send(41);
+child.on('message', m => {
+    const worker = new Worker("require('worker_threads').parentPort.postMessage(6 * 7)", { eval: true });
+    worker.on('message', w => console.log(m, w, cp.execSync('echo shell | cat').toString().trim(), cp.spawnSync('cat', { input: 'in' }).stdout.toString()));
+});
+"""
+
+
+def test_node(box):
+    """Node's child_process, worker_threads and fs."""
+    end = box.run(NODE, language="node", workspace="node", wall_ms=60000)
+    assert end.how == "exited" and end.exit_code == 0, (end.how, end.signal, end.err)
+    assert end.out == "42 42 shell in\n", (end.out, end.err)
 
 
 def test_tools(box):

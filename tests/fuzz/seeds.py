@@ -96,14 +96,6 @@ def modern(line):
                 + (f"Mcp-Name: {name}\r\n" if name else ""))
 
 
-# Files of clients, in JSON and in TOML; see fuzz_merge.c.
-SETTINGS = [
-    '{"a": [1, {"b": "}"}], "mcpServers": {"x": {"command": "y", "args": []}}}',
-    '{\n\t"mcpServers": {\n\t\t"cloister": {"command": "old", "url": "u", "env": {}} // c\n\t}, /* d */\n}\n',
-    "a = 1 # b\n[mcp_servers.x]\nargs = [\n 'y', # ]\n]\n[mcp_servers.cloister]\ncommand = \"\"\"o\nld\"\"\"\nenv = { A = 'b' }\n",
-    "'k'.\"l\" = \'\'\'\n[mcp_servers.cloister]\n\'\'\'\r\n[ mcp_servers . cloister . env ]\nA = 2026-01-02T03:04:05Z\n[[l]]\n",
-]
-
 YAMLS = [
     "executor:\n  name: 'a b'\n  max_open: 7\n  share: 1e-3\n  loud: yes\n",
     "gateway: {x: [1, {y: z}]}\nexecutor: {name: \"\\u00e9\\t\", loud: off} # c\n",
@@ -170,7 +162,7 @@ def words(value):
 
 def main(golden, folder):
     inputs = {"wire": [], "json": [], "lines": [], "path": [], "guest": [], "slip": [], "chain": [], "code": [],
-              "manifest": [], "methods": [], "token": [], "merge": [], "headers": [], "parcel": []}
+              "manifest": [], "methods": [], "token": [], "headers": [], "parcel": []}
     known = set()
     for message, number, body, frames, text in samples(pathlib.Path(golden)):
         head = bytes([number - 1, len(frames)])
@@ -208,7 +200,6 @@ def main(golden, folder):
     inputs["capture"] = [bytes([limit, limit >> 7]) + bytes([200, 10, 1, 1, 255, 255]) for limit in (0, 1, 7, 100)]
     inputs["order"] = [order(kind, {4: 3, 5: 1}.get(kind, 0)) for kind in range(1, 10)]
     inputs["headers"] = [bytes([which]) + text.encode() for which, text in HEADERS]
-    inputs["merge"] = [bytes([kind]) + text.encode() for text in SETTINGS for kind in range(3)]
     for name, seeds in inputs.items():
         where = pathlib.Path(folder, name)
         where.mkdir(parents=True, exist_ok=True)

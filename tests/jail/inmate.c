@@ -12,7 +12,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <linux/sched.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <seccomp.h>
@@ -20,6 +23,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -134,6 +138,56 @@ try_bpf(void)
 	return syscall(SYS_bpf, 0, NULL, 0);
 }
 
+/* One program of one instruction, never more. */
+static long
+try_filter(void)
+{
+	struct sock_filter all = { BPF_RET | BPF_K, 0, 0, UINT32_MAX };
+	struct sock_fprog program = { 1, &all };
+	auto_fd int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
+}
+
+static long
+try_peer(void)
+{
+	int peer = -1;
+	socklen_t size = sizeof peer;
+
+	return getsockopt(-1, SOL_SOCKET, 77 /* SO_PEERPIDFD */, &peer, &size);
+}
+
+static long
+try_huge(void)
+{
+	void *at = mmap(NULL, 2 << 20, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+
+	return at == MAP_FAILED ? -1 : 0;
+}
+
+static long
+try_mergeable(void)
+{
+	return madvise(NULL, 0, MADV_MERGEABLE);
+}
+
+static long
+try_owner(void)
+{
+	return fcntl(STDERR_FILENO, F_SETOWN, getpid());
+}
+
+/* What ZeroMQ and libmicrohttpd set on a connection. */
+static long
+try_nodelay(void)
+{
+	long rc = setsockopt(-1, IPPROTO_TCP, TCP_NODELAY, &(int){ 1 }, sizeof(int));
+
+	return rc < 0 && errno == EBADF ? 0 : rc;
+}
+
 static long
 try_io_uring(void)
 {
@@ -211,15 +265,21 @@ static const struct {
 	{ "datagram", try_datagram },
 	{ "dumpable", try_dumpable },
 	{ "exec", try_exec },
+	{ "filter", try_filter },
 	{ "fork", try_fork },
+	{ "huge", try_huge },
 	{ "inet", try_inet },
 	{ "io_uring", try_io_uring },
 	{ "keyctl", try_keyctl },
+	{ "mergeable", try_mergeable },
 	{ "mount", try_mount },
 	{ "namespace", try_namespace },
+	{ "nodelay", try_nodelay },
 	{ "out_of_state", try_out_of_state },
+	{ "owner", try_owner },
 	{ "packet", try_packet },
 	{ "passwd", try_passwd },
+	{ "peer", try_peer },
 	{ "ptrace", try_ptrace },
 	{ "realtime", try_realtime },
 	{ "root", try_root },

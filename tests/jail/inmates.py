@@ -15,6 +15,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import cases  # noqa: E402
+import far as over_tcp  # noqa: E402
 import peers  # noqa: E402
 import users  # noqa: E402
 
@@ -23,6 +24,8 @@ KILLED = -signal.SIGSYS
 # No list has these.
 ALWAYS = ("bpf", "datagram", "dumpable", "exec", "fork", "inet", "io_uring", "keyctl", "mount", "namespace", "packet",
           "ptrace", "realtime", "root", "thread_exec")
+# Options of calls that they have; the gateway has setsockopt.
+OPTIONS = ("filter", "huge", "mergeable", "owner", "peer")
 
 
 def attempt(build, daemon, what, flags=(), **popen):
@@ -51,6 +54,22 @@ def expect(build, what, wanted, daemons=DAEMONS, **popen):
 def test_what_kills_every_daemon(build):
     for what in ALWAYS:
         expect(build, what, KILLED)
+
+
+def test_options_kill_every_daemon(build):
+    for what in OPTIONS:
+        expect(build, what, KILLED)
+
+
+# One that speaks TCP may set options, of which none takes a program.
+def test_options_kill_over_tcp(build):
+    with tempfile.TemporaryDirectory(prefix="cloister-inmate-") as folder:
+        keys = os.path.join(folder, "keys")
+        subprocess.run([os.path.join(build, "bin", "cloister-keys"), keys], check=True, stdout=subprocess.DEVNULL)
+        for daemon, flags in over_tcp.flags(keys).items():
+            expect(build, "nodelay", 0, (daemon,), flags=flags)
+            for what in OPTIONS:
+                expect(build, what, KILLED, (daemon,), flags=flags)
 
 
 def test_a_thread_can_be_made(build):

@@ -1,5 +1,5 @@
 # The builder, piece by piece; included by CMakeLists.txt.
-foreach(test census guard locks pace trial)
+foreach(test census cgroup_huge guard locks memory pace trial)
 	cloister_unit(builder test_${test}.c)
 endforeach()
 cloister_unit(builder test_program_ends.c program_rest.c)

@@ -128,6 +128,45 @@ do_drain(struct call *call)
 	reply_text(call, "draining");
 }
 
+static struct call *adopted;
+
+/* What came of it is noted: its error, or that it was replied to. */
+static void
+adopted_ended(void *self, struct packed *content, const struct err *e)
+{
+	must(self == &adopted);
+	adopted = NULL;
+	note(content != NULL ? ERR_file_exists : e->code);
+}
+
+/* "adopt ID" */
+static int
+adopt(struct call *call, const char *id, struct err *e)
+{
+	struct call *found = call_beside(call, strtoull(id, NULL, 10));
+
+	if (found == NULL)
+		return err_set(e, ERR_not_found, "there is no such call");
+	adopted = found;
+	call_adopt(adopted, adopted_ended, &adopted);
+	reply_text(call, "adopted");
+	return 0;
+}
+
+static void
+do_stop(struct call *call)
+{
+	call_stop(adopted);
+	reply_text(call, "stopped");
+}
+
+static void
+do_finish(struct call *call)
+{
+	reply_text(adopted, "finished");
+	reply_text(call, "done");
+}
+
 static const struct {
 	const char *name;
 	void (*act)(struct call *);
@@ -139,6 +178,8 @@ static const struct {
 	{ "hang", do_hang },
 	{ "heap", do_heap },
 	{ "drain", do_drain },
+	{ "stop", do_stop },
+	{ "finish", do_finish },
 	{ "busy", do_busy },
 };
 
@@ -152,6 +193,8 @@ on_get(struct call *call, void *request, struct err *e)
 			acts[i].act(call);
 			return 0;
 		}
+	if (strncmp(get->snapshot_id, "adopt ", 6) == 0)
+		return adopt(call, get->snapshot_id + 6, e);
 	if (strncmp(get->snapshot_id, "shortage", 8) == 0) {
 		errno = EMFILE;
 		return err_sys(e, "told to fail%*s", atoi(get->snapshot_id + 8), "");

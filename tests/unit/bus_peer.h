@@ -55,7 +55,8 @@ struct outcome {
  * struct bus_counts; "instance"; "fault": an internal error, anything unknown a corrupt snapshot;
  * "stream": two parts, then a reply; "hang": nothing until on_cancel(), which is noted; "heap":
  * PEER_HEAP bytes; "drain": echo, and from then on no more; "busy": an answer after PEER_BUSY_S, in
- * which nothing is read.
+ * which nothing is read; "adopt ID": that request is adopted, and its outcome noted, file_exists
+ * for a reply; "stop", "finish": the adopted one is stopped or replied to.
  */
 void peer_ask(struct outcome *, const char *what, const char *instance, int64_t timeout_ms);
 /* The same of the one that is the principal's home. */

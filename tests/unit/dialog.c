@@ -63,6 +63,29 @@ bus_ready(enum peer peer, struct heartbeat *load)
 	return dialog.bus.there;
 }
 
+const char *
+bus_asked(uint64_t id)
+{
+	(void)id;
+	return "one";
+}
+
+void
+bus_forget(uint64_t id)
+{
+	dialog.bus.forgotten = id;
+}
+
+/* Nobody tells of changes. */
+size_t
+bus_instances(enum peer peer, const char **names, size_t room)
+{
+	(void)peer;
+	(void)names;
+	(void)room;
+	return 0;
+}
+
 void
 dialog_fail_call(enum err_code code, const char *text)
 {

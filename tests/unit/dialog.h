@@ -21,7 +21,7 @@ struct dialog {
 	struct {
 		struct ask ask; /* the last one */
 		char principal[64], namespace[64], instance[64], trace[64];
-		uint64_t id, cancelled;
+		uint64_t id, cancelled, forgotten;
 		int asked;
 		bool there, refuse;
 	} bus;

@@ -17,3 +17,8 @@ foreach(test files_in files_out stewards)
 	target_link_options(test_${test} PRIVATE LINKER:--wrap=loop_after)
 endforeach()
 target_link_options(test_stewards PRIVATE LINKER:--wrap=loop_now_us)
+
+# What outlives a request.
+foreach(test change consent output task task_file)
+	cloister_unit(executor test_${test}.c)
+endforeach()

@@ -3,7 +3,10 @@
 #include "fake.h"
 
 #include "executor/options.h"
+#include "executor/run/limits.h"
+#include "executor/run/policy.h"
 #include "executor/runtime.h"
+#include "executor/session/share.h"
 
 #include "common/base/auto.h"
 #include "common/base/fdio.h"
@@ -39,6 +42,7 @@ fake_reset(void)
 	memset(&fake, 0, sizeof fake);
 	fake.now_ms = 1000000;
 	memset(timers, 0, sizeof timers);
+	share_forget();
 }
 
 int
@@ -55,7 +59,10 @@ fake_options(struct err *e)
 	texts_clear(&options.imports);
 	if (settings_read("executor", NULL, options_table, 1, argv, e) < 0)
 		return -1;
-	return options_check(e) < 0 ? -1 : runtime_open(e);
+	if (options_check(e) < 0 || limits_settle(e) < 0 || share_settle(e) < 0 ||
+	    policy_check_profile(options.profile, language_python, e) < 0)
+		return -1;
+	return runtime_open(e);
 }
 
 /* ---- loop.h ---- */

@@ -1,8 +1,8 @@
 # The gateway without its clients; included by CMakeLists.txt.
-foreach(test fit headers jsonrpc lines links outbox parsing pieces record result sealed spent stream uri write)
+foreach(test fit headers jsonrpc lines links outbox parsing pieces result sealed stream uri write)
 	cloister_unit(gateway test_${test}.c)
 endforeach()
-foreach(test calls dispatch elicit listen task)
+foreach(test calls dispatch elicit listen)
 	cloister_unit(gateway test_${test}.c dialog.c)
 endforeach()
 target_link_options(test_fit PRIVATE LINKER:--wrap=write_json)

@@ -56,6 +56,8 @@ static bool
 call(const struct request *r, const char *name, json_t *arguments, json_t **answer)
 {
 	(void)arguments;
+	if (strcmp(name, "terminate_session") == 0)
+		return false;
 	runs++;
 	return strcmp(name, "ask") == 0 ? ask(r, answer) : confirm(r, answer);
 }
@@ -155,24 +157,61 @@ keeps_the_first_answer(void **state)
 	assert_string_equal(at("result.name.first"), "Ann");
 }
 
-/* Neither an earlier state nor the last is good for a second retry. */
+#define END_SESSION(more) \
+	REQUEST("3", "tools/call", \
+	    "\"name\":\"terminate_session\",\"arguments\":{\"session_id\":\"s\"}," more ABLE( \
+		CAPABLE))
+
+/* What a user said to a question about a tool of an executor. */
 static void
-takes_each_state_once(void **state)
+say(const char *state, const char *action)
 {
-	auto_free char *one = first_round();
+	auto_free char *line = NULL;
+
+	assert_true(asprintf(&line,
+			END_SESSION("\"requestState\":\"%s\",\"inputResponses\":{\"confirm\":{"
+				    "\"action\":\"%s\",\"content\":{\"confirm\":true}}},"),
+			state, action) > 0);
+	dialog_forget();
+	dialog_say(line);
+}
+
+/* Whether the user says yes or no, the executor hears of the state first, which no gateway takes a
+ * second time. */
+static void
+spends_each_state_with_the_executor(void **state)
+{
+	static const char *const actions[] = { "accept", "decline" };
+	struct nothing done = { .ok = true };
 
 	(void)state;
-	auto_free char *two = second_round(one);
+	options.confirm_destructive = true;
+	for (size_t i = 0; i < COUNT(actions); i++) {
+		dialog_say(END_SESSION(""));
+		assert_string_equal(at("result.resultType"), "input_required");
 
-	retry(two, TEXT);
-	assert_string_equal(at("result.resultType"), "complete");
-	assert_int_equal(runs, 3);
-	retry(two, TEXT);
-	assert_int_equal(json_integer_value(dialog_at("error.code")), RPC_PARAMS);
-	assert_non_null(strstr(at("error.message"), "used before"));
-	retry(one, NAME "," ROOTS);
-	assert_int_equal(json_integer_value(dialog_at("error.code")), RPC_PARAMS);
-	assert_int_equal(runs, 3);
+		auto_free char *one = strdup(at("result.requestState"));
+		int before = dialog.bus.asked;
+
+		say(one, actions[i]);
+		assert_int_equal(dialog.nsaid, 0);
+		assert_int_equal(dialog.bus.asked, before + 1);
+		assert_int_equal(dialog.bus.ask.message, MSG_spend_consent);
+		assert_true(dialog.bus.ask.home);
+		dialog.bus.ask.done(dialog.bus.ask.self, &done, NULL);
+		assert_int_equal(dialog.bus.asked, before + 1 + (i == 0));
+		if (i == 0) {
+			assert_int_equal(dialog.bus.ask.message, MSG_terminate_session);
+			dialog_fail_call(ERR_internal, "it is played");
+		}
+		assert_int_equal(dialog.nsaid, 1);
+		say(one, "accept");
+		assert_int_equal(dialog.bus.ask.message, MSG_spend_consent);
+		dialog_fail_call(ERR_invalid_argument, "it was used before");
+		assert_int_equal(json_integer_value(dialog_at("error.code")), RPC_PARAMS);
+		assert_non_null(strstr(at("error.message"), "requestState: it was used before"));
+		assert_int_equal(dialog.bus.ask.message, MSG_spend_consent);
+	}
 }
 
 static void
@@ -438,7 +477,7 @@ main(void)
 	static const struct CMUnitTest tests[] = {
 		CASE(asks_in_rounds),
 		CASE(keeps_the_first_answer),
-		CASE(takes_each_state_once),
+		CASE(spends_each_state_with_the_executor),
 		CASE(asks_again_for_what_is_missing),
 		CASE(takes_answers_before_it_asks),
 		CASE(takes_no_consent_before_it_asks),

@@ -3,6 +3,7 @@
 #include "fake.h"
 
 #include "executor/options.h"
+#include "executor/run/limits.h"
 #include "executor/run/policy.h"
 
 #include "common/base/auto.h"
@@ -110,7 +111,7 @@ keeps_to_the_caps(void **state)
 	options.max_cpu_cores = 4;
 	options.max_cpu_seconds = 10;
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct limits limits = options.limits;
+		struct limits limits = limits_default;
 		int status = limits_ask(&limits, "r.", &cases[i].asked, &e);
 
 		assert_int_equal(status, cases[i].says == NULL ? 0 : -1);
@@ -130,7 +131,7 @@ asks_in_units(void **state)
 		.max_cpu_seconds = 0.25,
 		.max_disk_mb = 3,
 		.max_files = 99 };
-	struct limits limits = options.limits;
+	struct limits limits = limits_default;
 	struct resource_limits told;
 	struct err e;
 
@@ -180,8 +181,8 @@ knows_old_names(void **state)
 		name[strcspn(name, "=")] = 0;
 		unsetenv(name);
 	}
-	assert_int_equal(options.limits.box.memory_bytes, 128 << 20);
-	assert_int_equal(options.limits.box.wall_ms, 7000);
+	assert_int_equal(limits_default.box.memory_bytes, 128 << 20);
+	assert_int_equal(limits_default.box.wall_ms, 7000);
 	assert_int_equal(options.session_ttl, 120);
 	assert_int_equal(options.imports.count, 2);
 	assert_string_equal(options.imports.items[1], "os");
@@ -204,6 +205,27 @@ refuses_settings_that_contradict(void **state)
 	assert_non_null(strstr(e.text, "memory_mb: 4096 is over max_memory_mb, which is 1024"));
 }
 
+static void
+shares_memory_on_small_machines(void **state)
+{
+	static char memory[] = "CLOISTER_EXECUTOR_MEMORY_MB=8192";
+	static char all[] = "CLOISTER_EXECUTOR_ALL_MEMORY_MB=1663";
+	char *environment[] = { memory, NULL }, *too_little[] = { all, NULL };
+	struct err e;
+	int status;
+
+	(void)state;
+	/* Two boxes for one principal and two for others, 320 MiB above their memory each. */
+	status = read_defaults(environment, &e);
+	unsetenv("CLOISTER_EXECUTOR_MEMORY_MB");
+	assert_int_equal(status, 0);
+	assert_true(options.all_memory_mb >= 4 * (8192 + 320));
+	status = read_defaults(too_little, &e);
+	unsetenv("CLOISTER_EXECUTOR_ALL_MEMORY_MB");
+	assert_int_equal(status, -1);
+	assert_non_null(strstr(e.text, "832 is over half of all_memory_mb, which is 831"));
+}
+
 /* The last: what is lowered stays so. */
 static void
 promises_no_more_files_than_it_may_have(void **state)
@@ -215,11 +237,11 @@ promises_no_more_files_than_it_may_have(void **state)
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit){ 300, 300 }), 0);
 	assert_int_equal(read_defaults(environment, &e), 0);
 	assert_int_equal(options.max_open_files, 300);
-	assert_int_equal(options.limits.box.open_files, 256);
+	assert_int_equal(limits_default.box.open_files, 256);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit){ 100, 100 }), 0);
 	assert_int_equal(read_defaults(environment, &e), 0);
 	assert_int_equal(options.max_open_files, 100);
-	assert_int_equal(options.limits.box.open_files, 100);
+	assert_int_equal(limits_default.box.open_files, 100);
 }
 
 int
@@ -231,6 +253,7 @@ main(void)
 		cmocka_unit_test_setup(asks_in_units, defaults),
 		cmocka_unit_test_setup(knows_old_names, defaults),
 		cmocka_unit_test_setup(refuses_settings_that_contradict, defaults),
+		cmocka_unit_test_setup(shares_memory_on_small_machines, defaults),
 		cmocka_unit_test_setup(promises_no_more_files_than_it_may_have, defaults),
 	};
 

@@ -4,6 +4,7 @@
 #include "fake.h"
 
 #include "executor/options.h"
+#include "executor/run/limits.h"
 #include "executor/run/pool.h"
 #include "executor/runtime.h"
 
@@ -79,7 +80,7 @@ static bool
 take(struct taken *taken, unsigned language, uint32_t zygote)
 {
 	return pool_take(
-	    HOME_ALONE, language, zygote, &options.limits, &taken->workspace, &taken->home);
+	    HOME_ALONE, language, zygote, &limits_default, &taken->workspace, &taken->home);
 }
 
 static void
@@ -119,9 +120,9 @@ keeps_one_for_a_session(void **state)
 
 	(void)state;
 	assert_true(pool_take(
-	    HOME_SESSION, language_python, BASIC, &options.limits, &first.workspace, &first.home));
+	    HOME_SESSION, language_python, BASIC, &limits_default, &first.workspace, &first.home));
 	assert_true(home_is_ready(first.home, language_python));
-	assert_false(pool_take(HOME_SESSION, language_python, BASIC, &options.limits,
+	assert_false(pool_take(HOME_SESSION, language_python, BASIC, &limits_default,
 	    &second.workspace, &second.home));
 	give_back(&first);
 	for (int i = 0; i < RUNS; i++) {
@@ -134,7 +135,7 @@ keeps_one_for_a_session(void **state)
 static void
 keeps_to_the_default_limits(void **state)
 {
-	struct limits other = options.limits;
+	struct limits other = limits_default;
 	struct taken taken;
 
 	(void)state;
@@ -278,7 +279,7 @@ static bool
 wait_for(struct waiting *w)
 {
 	*w = (struct waiting){ .wait = { .come = on_come, .self = w } };
-	return pool_wait(HOME_ALONE, language_python, BASIC, &options.limits, &w->wait);
+	return pool_wait(HOME_ALONE, language_python, BASIC, &limits_default, &w->wait);
 }
 
 /* None waits any more, and so many are in the making as are wanted then. */
@@ -539,9 +540,9 @@ tells_which_start_it_was(void **state)
 		struct home *home;
 		struct run run;
 
-		workspace_make(&options.limits.room, take_made, &workspace);
+		workspace_make(&limits_default.room, take_made, &workspace);
 		fake_make(NULL);
-		home = home_new(HOME_ALONE, workspace, &options.limits.box);
+		home = home_new(HOME_ALONE, workspace, &limits_default.box);
 		start(home, &run);
 		if (dies[i])
 			assert_true(fake_die(&dead));

@@ -63,6 +63,21 @@ serve(struct job *jobs, size_t count)
 	assert_int_equal(queue_counts()->waiting, 0);
 }
 
+/* With a box of so many MiB. */
+static int
+enter_with(struct job *job, const char *principal, const char *space, uint64_t mib, struct err *e)
+{
+	job->ticket = (struct ticket){
+		.principal = principal,
+		.space = space,
+		.class = QUEUE_STATELESS,
+		.box_bytes = mib * LIMITS_MIB,
+		.start = started,
+		.self = job,
+	};
+	return queue_enter(&job->ticket, e);
+}
+
 static int
 begin(void **state)
 {
@@ -73,6 +88,8 @@ begin(void **state)
 	options.max_waiting = 8;
 	options.max_waiting_each = 6;
 	options.max_waiting_bytes = 1000;
+	options.all_memory_mb = 800;
+	options.all_memory_mb_each = 0;
 	return 0;
 }
 
@@ -318,6 +335,76 @@ says_how_long_to_wait(void **state)
 		queue_leave(&jobs[i].ticket);
 }
 
+static void
+one_alone_has_all_memory(void **state)
+{
+	struct job jobs[16] = { 0 };
+	struct err e;
+
+	(void)state;
+	options.max_concurrent = options.max_concurrent_each = 17;
+	options.all_memory_mb = 18432; /* of a machine with 24 GiB */
+	for (size_t i = 0; i < COUNT(jobs); i++)
+		assert_int_equal(enter_with(&jobs[i], "a", "", 832 + 8192 * (i % 2), &e), 0);
+	assert_int_equal(queue_counts()->running, COUNT(jobs));
+	for (size_t i = 0; i < COUNT(jobs); i++)
+		queue_leave(&jobs[i].ticket);
+	assert_int_equal(share_of(SHARE_MEMORY, "a").bytes, 0);
+}
+
+static void
+waits_for_memory(void **state)
+{
+	static const struct {
+		const char *who, *space;
+		uint64_t mib;
+	} from[] = { { "b", "", 100 }, { "a", "", 300 }, { "a", "", 100 }, { "a", "", 10 },
+		{ "a", "y", 10 }, { "b", "", 100 }, { "b", "", 120 } };
+	struct job jobs[COUNT(from)] = { 0 }, never = { 0 };
+	struct err e;
+
+	(void)state;
+	options.max_concurrent = options.max_concurrent_each = 8;
+	assert_int_equal(share_check(SHARE_MEMORY, "c", 1, &e), 0);
+	for (size_t i = 0; i < COUNT(from); i++) {
+		jobs[i].name = (char)('1' + i);
+		assert_int_equal(
+		    enter_with(&jobs[i], from[i].who, from[i].space, from[i].mib, &e), 0);
+	}
+	/* a may have 350: 3 waits, and 4 behind it, which would fit; 5 and b's do. */
+	assert_string_equal(order, "1256");
+	assert_int_equal(queue_counts()->waiting, 3);
+	/* More than any principal may have, whatever ends. */
+	assert_int_equal(enter_with(&never, "b", "", 401, &e), -1);
+	assert_int_equal(e.code, ERR_limit_exceeded);
+	queue_leave(&jobs[1].ticket);
+	assert_string_equal(order, "1256734");
+	for (size_t i = 0; i < COUNT(jobs); i++)
+		queue_leave(&jobs[i].ticket);
+	assert_int_equal(share_of(SHARE_MEMORY, "a").bytes, 0);
+	assert_int_equal(share_of(SHARE_MEMORY, "b").bytes, 0);
+}
+
+/* Its small ones go on where it gave up to wait for a large one. */
+static void
+one_that_gives_up_is_not_waited_for(void **state)
+{
+	struct job jobs[3] = { { .name = '1' }, { .name = '2' }, { .name = '3' } };
+	static const uint64_t mib[] = { 300, 200, 50 };
+	struct err e;
+
+	(void)state;
+	options.max_concurrent = options.max_concurrent_each = 8;
+	assert_int_equal(share_check(SHARE_MEMORY, "c", 1, &e), 0);
+	for (size_t i = 0; i < COUNT(jobs); i++)
+		assert_int_equal(enter_with(&jobs[i], "a", "", mib[i], &e), 0);
+	assert_string_equal(order, "1");
+	queue_leave(&jobs[1].ticket);
+	assert_string_equal(order, "13");
+	queue_leave(&jobs[0].ticket);
+	queue_leave(&jobs[2].ticket);
+}
+
 int
 main(void)
 {
@@ -332,6 +419,9 @@ main(void)
 		cmocka_unit_test_setup(bounds_what_waits_in_bytes, begin),
 		cmocka_unit_test_setup(one_that_fails_does_not_stop_the_line, begin),
 		cmocka_unit_test_setup(says_how_long_to_wait, begin),
+		cmocka_unit_test_setup(one_alone_has_all_memory, begin),
+		cmocka_unit_test_setup(waits_for_memory, begin),
+		cmocka_unit_test_setup(one_that_gives_up_is_not_waited_for, begin),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

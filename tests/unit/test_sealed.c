@@ -41,7 +41,7 @@ opens(const char *purpose, const char *principal, const char *text)
 {
 	const struct account who = { .principal = principal };
 	struct err e = { 0 };
-	json_t *got = sealed_read(purpose, &who, text, &e);
+	json_t *got = sealed_read(purpose, &who, text, NULL, &e);
 	bool same = json_equal(got, value);
 
 	assert_int_equal(e.code, got == NULL ? ERR_invalid_argument : ERR_none);
@@ -125,7 +125,7 @@ refuses_what_is_too_old(void **state)
 	struct err e;
 
 	(void)state;
-	assert_null(sealed_read("p", &someone, text, &e));
+	assert_null(sealed_read("p", &someone, text, NULL, &e));
 	assert_non_null(strstr(e.text, "expired"));
 }
 
@@ -174,56 +174,25 @@ shares_a_key_by_a_file(void **state)
 	assert_int_equal(sealed_open(path, &e), -1);
 }
 
-static bool
-uses(const char *purpose, const struct account *who, const char *text, const char *why)
-{
-	struct err e = { 0 };
-	json_t *got = sealed_use(purpose, who, text, &e);
-	bool same = json_equal(got, value);
-
-	json_decref(got);
-	if (!same)
-		assert_non_null(strstr(e.text, why));
-	return same;
-}
-
+/* By which each is known, whoever opens it. */
 static void
-is_used_once(void **state)
+has_an_id_and_a_life_of_its_own(void **state)
 {
-	const struct account other = { .principal = "other" };
 	auto_free char *one = sealed_make("p", &someone, value, 60),
-		       *two = sealed_make("p", &someone, value, 60),
-		       *late = sealed_make("p", &someone, value, -1);
-
-	(void)state;
-	/* Who may not use it does not use it up. */
-	assert_false(uses("p", &other, one, "not given out"));
-	assert_false(uses("q", &someone, one, "not given out"));
-	assert_true(uses("p", &someone, one, ""));
-	assert_false(uses("p", &someone, one, "used before"));
-	assert_true(opens("p", "q", one)); /* to be read is another thing */
-	assert_true(uses("p", &someone, two, ""));
-	assert_false(uses("p", &someone, two, "used before"));
-	assert_false(uses("p", &someone, late, "expired"));
-}
-
-/* What was used in another life of this gateway is not known; the key may be the same. */
-static void
-is_not_used_after_a_new_start(void **state)
-{
-	char path[] = "/tmp/cloister-sealed-XXXXXX";
+		       *two = sealed_make("p", &someone, value, 60);
+	struct sealed_use first, again, second;
 	struct err e;
 
 	(void)state;
-	close(open_with_key(path));
-
-	auto_free char *text = sealed_make("p", &someone, value, 60);
-
-	usleep(2000);
-	assert_int_equal(sealed_open(path, &e), 0);
-	unlink(path);
-	assert_true(opens("p", "q", text));
-	assert_false(uses("p", &someone, text, "before this server's start"));
+	json_decref(sealed_read("p", &someone, one, &first, &e));
+	json_decref(sealed_read("p", &someone, one, &again, &e));
+	json_decref(sealed_read("p", &someone, two, &second, &e));
+	assert_string_equal(first.id, again.id);
+	assert_int_equal(first.made_ms, again.made_ms);
+	assert_int_equal(first.until_ms, again.until_ms);
+	assert_int_equal(strlen(first.id), SEALED_ID);
+	assert_string_not_equal(first.id, second.id);
+	assert_int_equal(first.until_ms - first.made_ms, 60000);
 }
 
 int
@@ -237,8 +206,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(refuses_what_is_too_old, start, stop),
 		cmocka_unit_test_setup_teardown(refuses_what_another_key_sealed, start, stop),
 		cmocka_unit_test_setup_teardown(shares_a_key_by_a_file, start, stop),
-		cmocka_unit_test_setup_teardown(is_used_once, start, stop),
-		cmocka_unit_test_setup_teardown(is_not_used_after_a_new_start, start, stop),
+		cmocka_unit_test_setup_teardown(has_an_id_and_a_life_of_its_own, start, stop),
 	};
 
 	return cmocka_run_group_tests_name("sealed", tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_session.c - whose a session is, who may work in it, and how it ends. */
+#include "executor/tools/limits_tools.h"
 #include "session_setup.h"
 
 #include <string.h>
@@ -370,7 +371,7 @@ set_limits(const char *principal, char *session_id, struct resource_limits limit
 	struct set_resource_limits ask = { session_id, &limits };
 	struct fake_call *c = fake_call(MSG_set_resource_limits, principal);
 	struct err e = { 0 };
-	int status = own_limits_on_set_resource_limits(&c->call, &ask, &e);
+	int status = limits_tools_on_set_resource_limits(&c->call, &ask, &e);
 
 	if (status == 0)
 		fake_forget(c);

@@ -107,7 +107,7 @@ is_there_in_the_next_life(void **state)
 	fake_make(NULL);
 	assert_int_equal(fake_count(event_session_resumed), 2);
 	/* Whose it was, and nobody else's. */
-	assert_int_equal(share_of("ann").bytes, (256 + 16) * LIMITS_MIB);
+	assert_int_equal(share_of(SHARE_WORKSPACES, "ann").bytes, (256 + 16) * LIMITS_MIB);
 	assert_non_null(find("ann", ids[0], &code));
 	assert_non_null(find("bob", ids[1], &code));
 	assert_null(find("bob", ids[0], &code));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_share.c - what the workspaces of one principal, and of all, may hold together; a workspace
- * here has 256 MiB and as many KiB as makes 16 MiB more.
+ * test_share.c - what the workspaces and the boxes of one principal, and of all, may hold together;
+ * a workspace here has 256 MiB and as many KiB as makes 16 MiB more, and a box on it has 512 MiB of
+ * memory, 64 of /tmp and 256 of the workspace.
  */
 #include "run_setup.h"
 
@@ -13,6 +14,7 @@
 
 enum {
 	ONE = 272,
+	BOX = 832,
 };
 
 static int
@@ -71,7 +73,7 @@ terminate(const char *principal, char *id)
 static uint64_t
 held_mib(const char *principal)
 {
-	return share_of(principal).bytes / LIMITS_MIB;
+	return share_of(SHARE_WORKSPACES, principal).bytes / LIMITS_MIB;
 }
 
 static void
@@ -199,6 +201,101 @@ leaves_runs_alone(void **state)
 	fake_forget(run);
 }
 
+static uint64_t
+memory_mib(const char *principal)
+{
+	return share_of(SHARE_MEMORY, principal).bytes / LIMITS_MIB;
+}
+
+static void
+bounds_memory_once_there_are_others(void **state)
+{
+	char id[SESSION_ID];
+	struct err e;
+
+	(void)state;
+	options.all_workspaces_mb_each = 0;
+	options.all_memory_mb = 8 * BOX;
+	/* Alone: more than there is. */
+	for (int i = 0; i < 10; i++)
+		assert_int_equal(create("ann"), ERR_none);
+	assert_int_equal(memory_mib("ann"), 10 * BOX);
+	/* Half counts as ann's, and half of the rest is two boxes: a session and room for a run. */
+	assert_int_equal(create_of("bob", 0, id, &e), ERR_none);
+	assert_int_equal(create_of("bob", 0, id, &e), ERR_session_limit);
+	assert_non_null(strstr(e.text, "your programs may hold 832 MiB, this one 832 more"));
+	assert_non_null(strstr(e.text, "all_memory_mb: "));
+	assert_non_null(strstr(e.text, "terminate_session"));
+	assert_non_null(strstr(e.text, "max_ram_mb"));
+	assert_true(share_fits(SHARE_MEMORY, "bob", BOX * (uint64_t)LIMITS_MIB / 2));
+	assert_int_equal(create("ann"), ERR_session_limit);
+}
+
+static void
+bounds_memory_of_each_also_alone(void **state)
+{
+	char id[SESSION_ID], other[SESSION_ID];
+	struct err e;
+
+	(void)state;
+	options.all_workspaces_mb_each = 0;
+	options.all_memory_mb_each = 3 * BOX;
+	assert_int_equal(create_of("ann", 0, id, &e), ERR_none);
+	assert_int_equal(create("ann"), ERR_none);
+	assert_int_equal(create_of("ann", 0, other, &e), ERR_session_limit);
+	terminate("ann", id);
+	assert_int_equal(memory_mib("ann"), BOX);
+	assert_int_equal(create("ann"), ERR_none);
+	/* What was refused for one of both has nothing of the other. */
+	assert_int_equal(held_mib("ann"), 2 * ONE);
+}
+
+/* It waits for its memory while there are places, and its caller may give up. */
+static void
+lets_runs_wait_for_memory(void **state)
+{
+	char id[SESSION_ID];
+	struct fake_call *run, *next, *late;
+	struct err e;
+
+	(void)state;
+	options.all_memory_mb_each = 2 * BOX;
+	assert_int_equal(create_of("ann", 0, id, &e), ERR_none);
+	run = start((struct execute_code){ 0 });
+	next = start((struct execute_code){ 0 });
+	late = start((struct execute_code){ 0 });
+	assert_int_equal(queue_counts()->running, 1);
+	assert_int_equal(queue_counts()->waiting, 2);
+	late->call.on_cancel(&late->call, ERR_deadline_exceeded);
+	assert_int_equal(late->why.code, ERR_deadline_exceeded);
+	fake_forget(late);
+	terminate("ann", id);
+	assert_int_equal(queue_counts()->running, 2);
+	for (int i = 0; i < 2; i++)
+		fake_make(NULL);
+	fake_end_run(ended_well("1\n"));
+	fake_end_run(ended_well("2\n"));
+	assert_int_equal(run->why.code, ERR_none);
+	assert_int_equal(next->why.code, ERR_none);
+	assert_int_equal(memory_mib("ann"), 0);
+	fake_forget(run);
+	fake_forget(next);
+}
+
+static void
+refuses_a_run_that_never_fits(void **state)
+{
+	struct fake_call *run;
+
+	(void)state;
+	options.all_memory_mb_each = BOX - 1;
+	run = start((struct execute_code){ 0 });
+	assert_int_equal(run->why.code, ERR_limit_exceeded);
+	assert_non_null(strstr(run->why.text, "max_ram_mb"));
+	fake_forget(run);
+	assert_int_equal(queue_counts()->running + queue_counts()->waiting, 0);
+}
+
 static void
 is_told(void **state)
 {
@@ -225,6 +322,11 @@ main(void)
 		cmocka_unit_test_setup_teardown(
 		    ends_old_sessions_where_that_is_wanted, begin_share, end),
 		cmocka_unit_test_setup_teardown(leaves_runs_alone, begin_share, end),
+		cmocka_unit_test_setup_teardown(
+		    bounds_memory_once_there_are_others, begin_share, end),
+		cmocka_unit_test_setup_teardown(bounds_memory_of_each_also_alone, begin_share, end),
+		cmocka_unit_test_setup_teardown(lets_runs_wait_for_memory, begin_share, end),
+		cmocka_unit_test_setup_teardown(refuses_a_run_that_never_fits, begin_share, end),
 		cmocka_unit_test_setup_teardown(is_told, begin_share, end),
 	};
 

@@ -309,10 +309,10 @@ finds_room_for_both(void **state)
 	list_three();
 	answer_manifest();
 	fake_make(NULL);
-	assert_int_equal(share_of("ann").bytes, 2 * 272 * LIMITS_MIB);
+	assert_int_equal(share_of(SHARE_WORKSPACES, "ann").bytes, 2 * 272 * LIMITS_MIB);
 	fake_fill(NULL);
 	fake_forget(c);
-	assert_int_equal(share_of("ann").bytes, 272 * LIMITS_MIB);
+	assert_int_equal(share_of(SHARE_WORKSPACES, "ann").bytes, 272 * LIMITS_MIB);
 }
 
 static void

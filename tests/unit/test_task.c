@@ -1,110 +1,168 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_task.c - a task's life as its client and others see it. */
-#include "tests/unit/dialog.h"
-
-#include "gateway/mcp/extra.h"
-#include "gateway/options.h"
-#include "gateway/task/record.h"
-#include "gateway/task/task.h"
+/*
+ * test_task.c - a task of a request from its making to its end, against the files on the disk; the
+ * bus, and when a thread has done its work, are played.
+ */
+#include "executor/kept/change.h"
+#include "executor/kept/task.h"
+#include "executor/kept/task_file.h"
+#include "executor/options.h"
 
 #include "common/base/auto.h"
 #include "common/base/loop.h"
+#include "common/base/work.h"
+#include "common/daemon/daemon.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-#define KNOWS \
-	"\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"," \
-	"\"io.modelcontextprotocol/clientCapabilities\":{\"extensions\":{" \
-	"\"io.modelcontextprotocol/tasks\":{}}}}"
-#define RUN REQUEST("1", "tools/call", "\"name\":\"job\"," KNOWS)
+struct options options;
 
-/* Of fsync(), called by threads. */
-static struct {
-	pthread_mutex_t lock; /* held: the disk is busy */
-	char synced[512];     /* below the folder, in order */
-	int error;
-} disk = { .lock = PTHREAD_MUTEX_INITIALIZER };
+struct played {
+	struct call call; /* first */
+	unsigned ended;
+	struct err why;
+	struct task_report reply;
+};
 
 static struct {
-	struct pending job;
-	struct origin to;
-	char path[64], id[64], got[64];
-	int folder;
-	bool cancelled;
+	char path[64], id[128];
+	int folder, disk_errno;
+	struct played run; /* the request of a program, number 7 */
+	bool run_there, stopped;
+	void (*run_ended)(void *self, struct packed *content, const struct err *e);
+	void *run_self;
+	struct work *work; /* given to a thread, not done yet */
+	unsigned changes;
 } self;
+
+/* ---- what the executor stands on ---- */
+
+const char *
+daemon_instance(void)
+{
+	return "one_two";
+}
+
+int64_t
+loop_now_ms(void)
+{
+	return 1;
+}
 
 int
 fsync(int fd)
 {
-	char link[64], path[256] = "";
+	(void)fd;
+	errno = self.disk_errno;
+	return self.disk_errno == 0 ? 0 : -1;
+}
 
-	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-	must(readlink(link, path, sizeof path - 1) > 0);
-	pthread_mutex_lock(&disk.lock);
+void
+work_do(struct work *work)
+{
+	assert_null(self.work);
+	self.work = work;
+}
 
-	size_t n = strlen(disk.synced);
-	int error = disk.error;
+void
+change_add(const char *principal, const char *namespace, enum subject what, const char *id)
+{
+	assert_string_equal(principal, "local:7");
+	assert_string_equal(namespace, "");
+	assert_int_equal(what, subject_task);
+	assert_string_equal(id, self.id);
+	self.changes++;
+}
 
-	snprintf(disk.synced + n, sizeof disk.synced - n, "%s ", path + strlen(self.path));
-	pthread_mutex_unlock(&disk.lock);
-	errno = error;
-	return error == 0 ? 0 : -1;
+struct call *
+call_beside(const struct call *call, uint64_t id)
+{
+	(void)call;
+	return id == 7 && self.run_there ? &self.run.call : NULL;
+}
+
+void
+call_adopt(struct call *call,
+    void (*ended)(void *self, struct packed *content, const struct err *e), void *ended_self)
+{
+	assert_ptr_equal(call, &self.run.call);
+	self.run_there = false;
+	self.run_ended = ended;
+	self.run_self = ended_self;
+}
+
+void
+call_stop(struct call *call)
+{
+	assert_ptr_equal(call, &self.run.call);
+	self.stopped = true;
+}
+
+void
+call_reply(struct call *call, void *reply)
+{
+	struct played *p = (struct played *)call;
+
+	p->ended++;
+	if (call->message == MSG_cancel_task)
+		return;
+	p->reply = *(struct task_report *)reply;
+	memset(reply, 0, sizeof p->reply);
+}
+
+void
+call_fail(struct call *call, const struct err *e)
+{
+	struct played *p = (struct played *)call;
+
+	p->ended++;
+	p->why = *e;
+}
+
+/* ---- a script ---- */
+
+static struct played
+ask_of(enum msg_id message)
+{
+	return (struct played){ .call = {
+				    .message = message, .principal = "local:7", .namespace = "" } };
 }
 
 static void
-on_cancel(struct pending *p)
+do_work(void)
 {
-	self.cancelled = true;
-	client_end(p, NULL);
-}
+	struct work *work = take_ptr(self.work);
 
-/* A tool that runs until a test ends it. */
-static bool
-call(const struct request *r, const char *name, json_t *arguments, json_t **answer)
-{
-	(void)name;
-	(void)arguments;
-	if (task_new(r->origin.client->account, &r->origin, &self.to) == NULL) {
-		*answer = method_complete(r, json_pack("{s:b}", "noTask", 1));
-		return true;
-	}
-	client_begin(&self.job, &self.to, on_cancel);
-	json_decref(self.to.id);
-	task_promise(self.to.client, &r->origin);
-	*answer = NULL;
-	return true;
+	assert_non_null(work);
+	work->run(work);
+	work->done(work);
 }
 
 static int
 start(void **state)
 {
-	static const struct extra more = { .call = call };
-
-	struct err e;
-
+	(void)state;
 	memset(&self, 0, sizeof self);
-	disk.synced[0] = '\0';
-	disk.error = 0;
-	if (loop_open(&e) < 0)
-		return -1;
 	snprintf(self.path, sizeof self.path, "/tmp/cloister-task-XXXXXX");
 	if (mkdtemp(self.path) == NULL)
 		return -1;
 	self.folder = open(self.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	task_open(self.folder);
-	extra_set(&more);
+	self.run = ask_of(MSG_execute_code);
+	self.run_there = true;
 	options.task_ttl_ms = 60000;
 	options.max_tasks = 3;
 	options.task_bytes = 1 << 20;
-	return dialog_start(state);
+	task_open(self.folder);
+	return 0;
 }
 
 static int
@@ -112,424 +170,254 @@ stop(void **state)
 {
 	char command[128];
 
-	task_stop();
-	loop_close();
+	(void)state;
 	task_open(-1);
 	close(self.folder);
 	snprintf(command, sizeof command, "rm -rf '%s'", self.path);
-	return system(command) | dialog_stop(state);
+	return system(command);
 }
 
-static const char *
-at(const char *path)
+static int
+keep(struct played *asked, struct err *e)
 {
-	const char *text = json_string_value(dialog_at(path));
+	struct keep_task request = { .request = 7 };
 
-	return text == NULL ? "" : text;
+	*asked = ask_of(MSG_keep_task);
+	return task_on_keep_task(&asked->call, &request, e);
 }
 
+/* The task is made. */
 static void
-look(void *none)
+make(void)
 {
-	(void)none;
-	if (dialog.nsaid > 0)
-		loop_stop();
-	else
-		loop_after(1, look, NULL);
-}
-
-/* Until the client is answered. */
-static void
-wait_for_it(void)
-{
+	struct played asked;
 	struct err e;
 
-	look(NULL);
-	assert_int_equal(loop_run(&e), 0);
+	self.run_there = true;
+	assert_int_equal(keep(&asked, &e), 0);
+	assert_int_equal(asked.ended, 0); /* not before it is on the disk */
+	assert_true(self.run_there);
+	do_work();
+	assert_int_equal(asked.ended, 1);
+	assert_int_equal(asked.why.code, ERR_none);
+	assert_int_equal(asked.reply.state, task_state_working);
+	snprintf(self.id, sizeof self.id, "%s", asked.reply.task_id);
+	assert_memory_equal(self.id, "task_one_two_", 13);
+	assert_int_equal(strlen(self.id), 13 + 32);
+	message_clear(MSG_task_report, &asked.reply);
+	assert_false(self.run_there);
+}
+
+static int
+get(struct played *asked, struct err *e)
+{
+	struct get_task request = { .task_id = self.id };
+
+	return task_on_get_task(&asked->call, &request, e);
 }
 
 static void
-run(void)
+expect(int state)
 {
-	dialog_forget();
-	dialog_say(RUN);
-	wait_for_it();
-	assert_string_equal(at("result.resultType"), "task");
-	assert_string_equal(at("result.status"), "working");
-	snprintf(self.id, sizeof self.id, "%s", at("result.taskId"));
-}
+	struct played asked = ask_of(MSG_get_task);
+	struct err e;
 
-/* tasks/<what> of it. */
-static void
-begin_to_ask(const char *what, const char *more)
-{
-	static int id = 100;
-	auto_free char *line = NULL;
-
-	assert_true(asprintf(&line,
-			"{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tasks/%s\",\"params\":{"
-			"\"taskId\":\"%s\"%s," KNOWS "}}",
-			id++, what, self.id, more) > 0);
-	dialog_forget();
-	dialog_say(line);
+	assert_int_equal(get(&asked, &e), 0);
+	assert_int_equal(asked.ended, 1);
+	assert_int_equal(asked.reply.state, state);
+	message_clear(MSG_task_report, &asked.reply);
 }
 
 static void
-ask(const char *what, const char *more)
+end_run(const char *text)
 {
-	begin_to_ask(what, more);
-	if (dialog.nsaid == 0)
-		wait_for_it();
+	struct packed content = {
+		.body = blob_text(text), .blobs = calloc(1, sizeof *content.blobs), .count = 1
+	};
+
+	content.blobs[0] = blob_text("frame");
+	self.run_ended(self.run_self, &content, NULL);
+	packed_clear(&content);
 }
 
-static void
-end_with(const char *member, json_t *value)
-{
-	client_end(
-	    &self.job, json_pack("{s:s, s:s, s:o}", "jsonrpc", "2.0", "id", "x", member, value));
-}
+/* ---- tests ---- */
 
 static void
-is_told_to_its_principal_only(void **state)
+its_end_is_said_once_it_is_on_the_disk(void **state)
 {
-	struct account other = { .principal = "local:8" },
-		       elsewhere = { .principal = "local:7", .namespace = "n" };
-	struct account *const strangers[] = { &other, &elsewhere };
+	struct played asked = ask_of(MSG_get_task);
+	struct err e;
 
 	(void)state;
-	run();
+	make();
+	expect(task_state_working);
+	end_run("body");
+	assert_int_equal(get(&asked, &e), 0);
+	assert_int_equal(asked.ended + self.changes, 0);
+	do_work();
+	assert_int_equal(asked.ended, 1);
+	assert_int_equal(self.changes, 1);
+	assert_int_equal(asked.reply.state, task_state_completed);
+	assert_string_equal(asked.reply.message, "execute_code");
+	assert_memory_equal(asked.reply.reply.data, "body", 4);
+	assert_int_equal(asked.reply.parts.count, 1);
+	assert_memory_equal(asked.reply.parts.items[0].data.data, "frame", 5);
+	message_clear(MSG_task_report, &asked.reply);
+	expect(task_state_completed);
+}
+
+static void
+keeps_why_a_request_failed(void **state)
+{
+	struct played asked = ask_of(MSG_get_task);
+	struct err e;
+
+	(void)state;
+	make();
+	err_set(&e, ERR_session_expired, "gone");
+	self.run_ended(self.run_self, NULL, &e);
+	do_work();
+	assert_int_equal(get(&asked, &e), 0);
+	assert_int_equal(asked.reply.state, task_state_completed);
+	assert_string_equal(asked.reply.failure->code, "session_expired");
+	assert_string_equal(asked.reply.failure->text, "gone");
+	message_clear(MSG_task_report, &asked.reply);
+}
+
+static void
+is_cancelled(void **state)
+{
+	struct cancel_task request = { .task_id = self.id };
+	struct played asked = ask_of(MSG_cancel_task), again = asked;
+	struct err e;
+
+	(void)state;
+	make();
+	assert_int_equal(task_on_cancel_task(&asked.call, &request, &e), 0);
+	assert_true(self.stopped);
+	assert_int_equal(asked.ended, 0);
+	do_work();
+	expect(task_state_cancelled);
+	assert_int_equal(task_on_cancel_task(&again.call, &request, &e), 0);
+	assert_int_equal(again.ended, 1);
+	end_run("too late");
+	assert_int_equal(asked.ended, 1);
+	expect(task_state_cancelled);
+}
+
+static void
+is_its_owners_only(void **state)
+{
+	static const struct {
+		const char *principal, *namespace;
+	} others[] = { { "local:8", "" }, { "local:7", "n" } };
+
+	(void)state;
+	make();
 	for (int ended = 0; ended < 2; ended++) {
-		for (size_t i = 0; i < COUNT(strangers); i++) {
-			static const char *const verbs[] = { "get", "cancel", "update" };
+		for (size_t i = 0; i < COUNT(others); i++) {
+			struct played asked = ask_of(MSG_get_task);
+			struct cancel_task request = { .task_id = self.id };
+			struct err e;
 
-			dialog.client.account = strangers[i];
-			assert_false(task_exists(strangers[i], self.id));
-			for (size_t k = 0; k < COUNT(verbs); k++) {
-				ask(verbs[k], ",\"inputResponses\":{}");
-				assert_int_equal(
-				    json_integer_value(dialog_at("error.code")), RPC_PARAMS);
-			}
+			asked.call.principal = others[i].principal;
+			asked.call.namespace = others[i].namespace;
+			assert_int_equal(get(&asked, &e), -1);
+			assert_int_equal(e.code, ERR_not_found);
+			assert_int_equal(task_on_cancel_task(&asked.call, &request, &e), -1);
+			assert_int_equal(e.code, ERR_not_found);
+			assert_false(self.stopped);
 		}
-		dialog.client.account = &dialog.account;
-		assert_false(self.cancelled);
-		ask("get", "");
-		assert_string_equal(at("result.status"), ended ? "completed" : "working");
-		if (!ended)
-			end_with("result", json_pack("{s:s}", "said", "done"));
+		if (!ended) {
+			end_run("body");
+			do_work();
+		}
 	}
-	assert_string_equal(at("result.result.said"), "done");
 }
 
+/* Nor of a request of another, or of a kind that is short. */
 static void
-got(void *none, const char *key, const json_t *response)
+is_made_of_the_callers_own_request_only(void **state)
 {
-	(void)none;
-	snprintf(self.got + strlen(self.got), sizeof self.got - strlen(self.got), "%s=%s;", key,
-	    json_string_value(json_object_get(response, "action")));
-}
-
-static void
-asks_while_it_runs(void **state)
-{
-	(void)state;
-	run();
-	task_ask(self.to.client, "one", "elicitation/create", json_object(), got, NULL);
-	task_ask(self.to.client, "two", "elicitation/create", json_object(), got, NULL);
-	ask("get", "");
-	assert_string_equal(at("result.status"), "input_required");
-	assert_string_equal(at("result.inputRequests.one.method"), "elicitation/create");
-	ask("update",
-	    ",\"inputResponses\":{\"two\":{\"action\":\"decline\"},\"three\":{},\"one\":5}");
-	assert_string_equal(at("result.resultType"), "complete");
-	assert_string_equal(self.got, "two=decline;");
-	ask("update", ",\"inputResponses\":{\"two\":{\"action\":\"accept\"}}");
-	assert_string_equal(self.got, "two=decline;"); /* it was answered before */
-	ask("get", "");
-	assert_string_equal(at("result.status"), "input_required");
-	assert_null(dialog_at("result.inputRequests.two"));
-	ask("update", ",\"inputResponses\":{\"one\":{\"action\":\"accept\"}}");
-	ask("get", "");
-	assert_string_equal(at("result.status"), "working");
-	assert_string_equal(self.got, "two=decline;one=accept;");
-	end_with("result", json_object());
-}
-
-static void
-ends_in_each_way(void **state)
-{
-	(void)state;
-	run();
-	end_with("error", json_pack("{s:i, s:s}", "code", -32603, "message", "broke"));
-	ask("get", "");
-	assert_string_equal(at("result.status"), "failed");
-	assert_string_equal(at("result.error.message"), "broke");
-	assert_null(dialog_at("result.result"));
-	run();
-	ask("cancel", "");
-	assert_string_equal(at("result.resultType"), "complete");
-	assert_null(dialog_at("result.taskId"));
-	assert_true(self.cancelled);
-	ask("get", "");
-	assert_string_equal(at("result.status"), "cancelled");
-	ask("cancel", "");
-	assert_string_equal(at("result.resultType"), "complete");
-}
-
-static void
-is_not_made_without_room(void **state)
-{
-	(void)state;
-	for (uint64_t i = 0; i < options.max_tasks; i++) {
-		run();
-		end_with("result", json_object());
-	}
-	dialog_forget();
-	dialog_say(RUN);
-	assert_true(json_is_true(dialog_at("result.noTask")));
-	task_stop();
-	task_open(-1);
-	dialog_forget();
-	dialog_say(RUN);
-	assert_true(json_is_true(dialog_at("result.noTask")));
-}
-
-static void
-is_over_when_its_time_is(void **state)
-{
-	(void)state;
-	run();
-	end_with("result", json_object());
-	ask("get", "");
-	assert_string_equal(at("result.status"), "completed");
-	options.task_ttl_ms = 0;
-	usleep(1100000); /* times are told by the second */
-	ask("get", "");
-	assert_int_equal(json_integer_value(dialog_at("error.code")), RPC_PARAMS);
-}
-
-static void
-on_time_up(void *none)
-{
-	(void)none;
-	loop_stop();
-}
-
-/* The loop goes on, and the client hears of nothing. */
-static void
-nothing_is_said(void)
-{
+	static const struct {
+		enum msg_id message;
+		const char *principal, *namespace;
+	} others[] = { { MSG_execute_code, "local:8", "" }, { MSG_execute_code, "local:7", "n" },
+		{ MSG_create_session, "local:7", "" } };
+	struct played asked;
 	struct err e;
 
-	loop_after(50, on_time_up, NULL);
-	assert_int_equal(loop_run(&e), 0);
-	assert_int_equal(dialog.nsaid, 0);
-}
-
-/* The disk does not answer. */
-static void
-begin_on_a_busy_disk(void)
-{
-	pthread_mutex_lock(&disk.lock);
-	dialog_say(RUN);
-	nothing_is_said();
-	assert_string_equal(disk.synced, "");
-}
-
-static void
-is_told_of_once_it_is_on_the_disk(void **state)
-{
-	char all[256], owner[33] = "";
-
 	(void)state;
-	begin_on_a_busy_disk();
-	pthread_mutex_unlock(&disk.lock);
-	wait_for_it();
-	assert_string_equal(at("result.status"), "working");
-	assert_int_equal(sscanf(disk.synced, "/tasks/%32[0-9a-f]/", owner), 1);
-	snprintf(all, sizeof all, "/tasks/%s/%s.run /tasks/%s /tasks  ", owner, at("result.taskId"),
-	    owner);
-	assert_string_equal(disk.synced, all);
-	end_with("result", json_object());
-}
-
-static void
-is_not_told_of_where_the_disk_fails(void **state)
-{
-	(void)state;
-	disk.error = EIO;
-	dialog_say(RUN);
-	wait_for_it();
-	assert_int_equal(json_integer_value(dialog_at("error.code")), RPC_INTERNAL);
-	assert_true(self.cancelled);
-}
-
-/* Who does not wait for it will not have its id. */
-static void
-ends_where_nobody_hears_of_it(void **state)
-{
-	(void)state;
-	begin_on_a_busy_disk();
-	client_give_up(&dialog.client, true);
-	assert_false(self.cancelled);
-	pthread_mutex_unlock(&disk.lock);
-	while (dialog.client.pending != NULL) {
-		struct err e;
-
-		loop_after(1, on_time_up, NULL);
-		assert_int_equal(loop_run(&e), 0);
+	for (size_t i = 0; i < COUNT(others); i++) {
+		self.run.call.message = others[i].message;
+		self.run.call.principal = others[i].principal;
+		self.run.call.namespace = others[i].namespace;
+		assert_int_equal(keep(&asked, &e), -1);
+		assert_int_equal(e.code, ERR_not_found);
 	}
-	assert_true(self.cancelled);
-	assert_int_equal(dialog.nsaid, 0);
-}
-
-/* Its gateway ends while the disk is busy. */
-static void
-is_told_of_at_the_end(void **state)
-{
-	(void)state;
-	dialog_say(RUN);
-	task_stop();
-	assert_string_equal(at("result.status"), "working");
-	assert_non_null(strstr(disk.synced, ".run "));
-	end_with("result", json_object());
+	assert_null(self.work);
 }
 
 static void
-subscribe(void)
+is_not_made_where_it_cannot_be_stored(void **state)
 {
-	auto_free char *line = NULL;
-
-	assert_true(asprintf(&line,
-			REQUEST("3", "subscriptions/listen",
-			    "\"notifications\":{\"taskIds\":[\"%s\"]}," KNOWS),
-			self.id) > 0);
-	dialog_say(line);
-}
-
-/* As another gateway sees it. */
-static void
-is_seen_as(const char *status)
-{
-	char owner[RECORD_OWNER];
-	bool lost;
-
-	record_owner(dialog.account.principal, dialog.account.namespace, owner);
-
-	json_t *value = record_read(owner, self.id, &lost);
-
-	assert_string_equal(json_string_value(json_object_get(value, "status")), status);
-	assert_false(lost);
-	json_decref(value);
-}
-
-static void
-ends_once_that_is_on_the_disk(void **state)
-{
-	static const char *const verbs[] = { "cancel", "get" };
+	struct played asked;
+	struct err e;
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(verbs); i++) {
-		char all[256], owner[RECORD_OWNER];
-
-		run();
-		subscribe();
-		disk.synced[0] = '\0';
-		pthread_mutex_lock(&disk.lock);
-		end_with("result", json_object());
-		begin_to_ask(verbs[i], "");
-		nothing_is_said();
-		is_seen_as("working");
-		assert_string_equal(disk.synced, "");
-		pthread_mutex_unlock(&disk.lock);
-		wait_for_it();
-		is_seen_as("completed");
-		assert_int_equal(dialog.nsaid, 2);
-		assert_string_equal(json_string_value(json_object_get(dialog.said[0], "method")),
-		    "notifications/tasks");
-		assert_string_equal(at("result.resultType"), "complete");
-		assert_string_equal(at("result.status"), i == 0 ? "" : "completed");
-		record_owner(dialog.account.principal, dialog.account.namespace, owner);
-		snprintf(all, sizeof all, "/tasks/%s/%s.new /tasks/%s ", owner, self.id, owner);
-		assert_string_equal(disk.synced, all);
-		client_give_up(&dialog.client, true);
-	}
+	assert_int_equal(keep(&asked, &e), 0);
+	self.disk_errno = EIO;
+	do_work();
+	assert_int_equal(asked.ended, 1);
+	assert_int_equal(asked.why.code, ERR_internal);
+	assert_true(self.run_there); /* and goes on as it is */
+	self.disk_errno = 0;
+	assert_int_equal(keep(&asked, &e), 0);
+	self.run_there = false; /* it has ended meanwhile */
+	do_work();
+	assert_int_equal(asked.why.code, ERR_not_found);
+	for (uint64_t i = 0; i < options.max_tasks; i++)
+		make();
+	self.run_there = true;
+	assert_int_equal(keep(&asked, &e), -1);
+	assert_int_equal(e.code, ERR_limit_exceeded);
+	task_open(-1);
+	assert_int_equal(keep(&asked, &e), -1);
+	assert_int_equal(e.code, ERR_unavailable);
 }
 
 static void
-has_failed_where_its_end_was_not_kept(void **state)
+has_failed_where_its_end_was_not_stored(void **state)
 {
-	(void)state;
-	run();
-	disk.error = EIO;
-	end_with("result", json_object());
-	for (size_t i = 0; i < 2; i++) { /* as it was told, so it stays */
-		ask("get", "");
-		assert_string_equal(at("result.status"), "failed");
-		assert_null(dialog_at("result.result"));
-	}
-}
+	struct played asked = ask_of(MSG_get_task);
+	struct err e;
 
-/* What waits for an end that the disk is slow to take is bounded; the rest is told what is so. */
-static void
-runs_for_whoever_cannot_wait(void **state)
-{
 	(void)state;
-	run();
-	pthread_mutex_lock(&disk.lock);
-	end_with("result", json_object());
-	for (size_t i = 0; i < 64; i++) {
-		begin_to_ask("get", "");
-		assert_int_equal(dialog.nsaid, 0);
-	}
-	begin_to_ask("get", "");
-	assert_string_equal(at("result.status"), "working");
-	client_give_up(&dialog.client, true); /* and those who wait may go */
-	pthread_mutex_unlock(&disk.lock);
-	task_stop();
-	assert_int_equal(dialog.nsaid, 1);
-	ask("get", "");
-	assert_string_equal(at("result.status"), "completed");
+	make();
+	end_run("body");
+	self.disk_errno = EIO;
+	do_work();
+	assert_int_equal(self.changes, 1);
+	assert_int_equal(get(&asked, &e), 0);
+	assert_int_equal(asked.reply.state, task_state_failed);
+	assert_string_equal(asked.reply.failure->code, "internal");
+	message_clear(MSG_task_report, &asked.reply);
 }
-
-/* Its gateway ends before the disk is done. */
-static void
-ends_as_its_gateway_does(void **state)
-{
-	(void)state;
-	run();
-	end_with("result", json_object());
-	begin_to_ask("get", "");
-	task_stop();
-	assert_string_equal(at("result.status"), "completed");
-	is_seen_as("completed");
-}
-
-static void
-fails_with_its_gateway(void **state)
-{
-	(void)state;
-	run();
-	self.job.cancel = on_cancel;
-	task_close();
-	ask("get", "");
-	assert_string_equal(at("result.status"), "failed");
-	assert_int_equal(json_integer_value(dialog_at("result.error.code")), RPC_INTERNAL);
-}
-
-#define CASE(f) cmocka_unit_test_setup_teardown(f, start, stop)
 
 int
 main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CASE(is_told_to_its_principal_only), CASE(asks_while_it_runs),
-		CASE(ends_in_each_way), CASE(is_not_made_without_room),
-		CASE(is_over_when_its_time_is), CASE(is_told_of_once_it_is_on_the_disk),
-		CASE(is_not_told_of_where_the_disk_fails), CASE(ends_where_nobody_hears_of_it),
-		CASE(is_told_of_at_the_end), CASE(ends_once_that_is_on_the_disk),
-		CASE(has_failed_where_its_end_was_not_kept), CASE(runs_for_whoever_cannot_wait),
-		CASE(ends_as_its_gateway_does),
-		CASE(fails_with_its_gateway), /* last: it has ended then */
+		cmocka_unit_test_setup_teardown(
+		    its_end_is_said_once_it_is_on_the_disk, start, stop),
+		cmocka_unit_test_setup_teardown(keeps_why_a_request_failed, start, stop),
+		cmocka_unit_test_setup_teardown(is_cancelled, start, stop),
+		cmocka_unit_test_setup_teardown(is_its_owners_only, start, stop),
+		cmocka_unit_test_setup_teardown(
+		    is_made_of_the_callers_own_request_only, start, stop),
+		cmocka_unit_test_setup_teardown(is_not_made_where_it_cannot_be_stored, start, stop),
+		cmocka_unit_test_setup_teardown(
+		    has_failed_where_its_end_was_not_stored, start, stop),
 	};
 
 	return cmocka_run_group_tests_name("task", tests, NULL, NULL);

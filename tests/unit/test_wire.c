@@ -279,6 +279,47 @@ the_largest_is_no_smaller_than_any(void **state)
 	message_clear(MSG_validate_code, &full);
 }
 
+/* A message as a file, cut or grown at any byte, or of numbers that are too large. */
+static void
+is_flattened_and_raised(void **state)
+{
+	struct blob frames[] = { { (void *)(uintptr_t) "one", 3 }, { (void *)(uintptr_t) "", 0 } };
+	const struct packed p = { { (void *)(uintptr_t) "body", 4 }, frames, 2 };
+	struct blob bytes, spoiled;
+	struct packed again;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(wire_flatten(&p, &bytes, &e), 0);
+	assert_int_equal(wire_raise(&bytes, &again, &e), 0);
+	assert_int_equal(again.count, 2);
+	assert_int_equal(again.body.size, 4);
+	assert_memory_equal(again.body.data, "body", 4);
+	assert_int_equal(again.blobs[0].size, 3);
+	assert_memory_equal(again.blobs[0].data, "one", 3);
+	assert_non_null(again.blobs[1].data);
+	assert_int_equal(again.blobs[1].size, 0);
+	packed_clear(&again);
+	for (size_t size = 0; size < bytes.size; size++) {
+		spoiled = blob_copy(bytes.data, size);
+		assert_int_equal(wire_raise(&spoiled, &again, &e), -1);
+		assert_int_equal(e.code, ERR_invalid_argument);
+		assert_null(again.blobs);
+		blob_clear(&spoiled);
+	}
+	spoiled = blob_copy(bytes.data, bytes.size);
+	spoiled.size++; /* there is a zero byte behind it */
+	assert_int_equal(wire_raise(&spoiled, &again, &e), -1);
+	blob_clear(&spoiled);
+	for (size_t i = 0; i < 4; i++) {
+		spoiled = blob_copy(bytes.data, bytes.size);
+		memset((char *)spoiled.data + i * 8, 0xff, 8);
+		assert_int_equal(wire_raise(&spoiled, &again, &e), -1);
+		blob_clear(&spoiled);
+	}
+	blob_clear(&bytes);
+}
+
 int
 main(void)
 {
@@ -291,6 +332,7 @@ main(void)
 		cmocka_unit_test(keeps_what_a_peer_would_refuse),
 		cmocka_unit_test(the_largest_is_no_smaller_than_any),
 		cmocka_unit_test(lists_may_be_absent),
+		cmocka_unit_test(is_flattened_and_raised),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * config.c - prints what a client's file must say to reach this server, or says it there.
+ * config.c - `cloister config`: prints the entry by which a client finds this server, or adds it.
  *
- * Trusts who runs it.  Writes one file, the client's own, only when told to, and only what it must.
+ * Trusts the user who runs it.  --write runs the client's own command if there is one, or else
+ * edits one file, the client's own.
  */
 #include "compose/cloister/config/config.h"
 
 #include "compose/cloister/config/clients.h"
-#include "compose/cloister/config/merge.h"
+#include "compose/cloister/config/edit.h"
+#include "compose/cloister/config/line.h"
 #include "compose/cloister/config/store.h"
 #include "compose/cloister/place.h"
 
 #include "common/base/auto.h"
+#include "common/base/utf8.h"
 
 #include <ctype.h>
 #include <getopt.h>
@@ -20,10 +23,11 @@
 static const char usage[] =
     "usage: cloister config CLIENT [--write] [--project] [-- SETTING...]\n"
     "       cloister config CLIENT --http URL [--token-env NAME] [--write] [--project]\n"
-    "Prints what the file of a client must say to use this server; CLIENT is one of\n"
+    "Prints the entry by which a client finds this server; CLIENT is one of\n"
     "%s.\n"
-    "  --write           put it into that file, beside what it says already; the old one is kept\n"
-    "  --project         the file of the project in the current folder, not that of the user\n"
+    "  --write           add it: by the client's own command (claude, codex), or to its file,\n"
+    "                    of which a backup is kept\n"
+    "  --project         for the project in the current directory, not for the user\n"
     "  --http URL        for a server that runs there, as in http://127.0.0.1:8765/mcp\n"
     "  --token-env NAME  of the environment variable that holds the bearer token\n"
     "  -- SETTING...     settings of `cloister serve`, as in -- --toolsets=core,monitor\n";
@@ -32,6 +36,9 @@ struct wish {
 	const struct client *client;
 	bool write, project;
 	struct reach_by by;
+	cJSON *entry;
+	char *path;          /* of the client's file */
+	struct line command; /* empty if the client has none */
 };
 
 /* ---- the line ---- */
@@ -113,6 +120,12 @@ has_control(const char *text)
 }
 
 static bool
+is_text(const char *text)
+{
+	return utf8_valid(text, strlen(text)) && !has_control(text);
+}
+
+static bool
 is_url(const char *text)
 {
 	size_t scheme = strncmp(text, "https://", 8) == 0 ? 8 : 7;
@@ -151,44 +164,28 @@ check(const struct wish *w, struct err *e)
 		return err_set(e, ERR_invalid_argument,
 		    "settings behind -- are for a program that the client starts, not for --http");
 	for (char *const *argument = by->arguments; *argument != NULL; argument++)
-		if (has_control(*argument))
-			return err_set(
-			    e, ERR_invalid_argument, "a setting has a control character in it");
-	return has_control(by->program)
-	           ? err_set(e, ERR_invalid_argument,
-			 "the path of this program has a control character in it")
-	           : 0;
+		if (!is_text(*argument))
+			return err_set(e, ERR_invalid_argument,
+			    "a setting is not UTF-8 or has a control character in it");
+	return is_text(by->program)
+	           ? 0
+	           : err_set(e, ERR_invalid_argument,
+			 "the path of this program is not UTF-8 or has a control character in it");
 }
 
 /* ---- what it does ---- */
 
-static int
-merge(const struct wish *w, const struct blob *old, char **text, struct err *e)
+static void
+print(const struct wish *w)
 {
-	json_auto_t *entry = clients_entry(w->client, &w->by, e);
-	struct merge m = { .text = old->data != NULL ? (const char *)old->data : "",
-		.size = old->size,
-		.section = w->client->section,
-		.name = "cloister",
-		.entry = entry,
-		.comments = w->client->comments };
-
-	if (entry == NULL)
-		return -1;
-	return w->client->toml ? merge_toml(&m, text, e) : merge_json(&m, text, e);
-}
-
-static int
-print(const struct wish *w, const char *path, struct err *e)
-{
-	static const struct blob nothing;
-	auto_free char *text = NULL;
-
-	if (merge(w, &nothing, &text, e) < 0)
-		return -1;
-	fputs(text, stdout);
-	fprintf(stderr, "This belongs into %s; --write puts it there.\n", path);
-	return 0;
+	clients_print(w->client, w->entry, stdout);
+	if (w->client->command == NULL) {
+		fprintf(stderr, "This belongs in %s; --write adds it.\n", w->path);
+		return;
+	}
+	fprintf(stderr, "This belongs in %s; --write runs: ", w->path);
+	line_print(&w->command, stderr);
+	fputc('\n', stderr);
 }
 
 static int
@@ -196,39 +193,93 @@ save(const struct wish *w, struct store *s, struct err *e)
 {
 	auto_free char *text = NULL, *backup = NULL;
 
-	if (merge(w, &s->text, &text, e) < 0)
+	if (edit_entry(&s->text, w->client->section, w->entry, &text, e) < 0)
 		return -1;
 	if (text == NULL) {
-		printf("%s says it already\n", s->path);
+		printf("%s has this entry already\n", s->path);
 		return 0;
 	}
 	if (store_save(s, text, &backup, e) < 0)
 		return -1;
-	printf("wrote %s%s%s\nNow %s.\n", s->path, backup != NULL ? "; as it was before: " : "",
+	printf("wrote %s%s%s\nNow %s.\n", s->path, backup != NULL ? "; backup: " : "",
 	    backup != NULL ? backup : "", w->client->after);
 	return 0;
 }
 
 static int
-write_file(const struct wish *w, const char *path, struct err *e)
+write_file(const struct wish *w, struct err *e)
 {
 	struct store s;
-	int status = store_open(&s, path, e) < 0 ? -1 : save(w, &s, e);
+	int status = store_open(&s, w->path, e) < 0 ? -1 : save(w, &s, e);
 
 	store_close(&s);
 	return status;
 }
 
-/* The path stands outside of the text, where a long one would leave no room for the reason. */
-static void
-complain(const struct wish *w, const char *path, const struct err *e)
+static int
+add_to_file(const struct wish *w)
 {
-	bool file = w->write && path != NULL;
+	struct err e;
 
-	fprintf(stderr, "cloister: config: %s%s%s%s\n", file ? path : "", file ? ": " : "", e->text,
-	    file && e->code == ERR_invalid_argument ? "; nothing was written: mend it, or put in "
-						      "by hand what this prints without --write"
-						    : "");
+	if (write_file(w, &e) == 0)
+		return 0;
+
+	bool refused = e.code == ERR_invalid_argument;
+
+	/* The path stays outside of the error, in which a long one would leave no room. */
+	fprintf(stderr, "cloister: config: %s: %s%s\n", w->path, e.text,
+	    refused ? "; nothing was written, add this by hand:" : "");
+	if (refused)
+		clients_print(w->client, w->entry, stdout);
+	return 1;
+}
+
+static int
+add_by_command(const struct wish *w)
+{
+	struct err e;
+
+	if (line_run(&w->command, &e) == 0) {
+		printf("Now %s.\n", w->client->after);
+		return 0;
+	}
+	/* The project's file is strict JSON, made to be edited.  The user's file is not: it is the
+	 * client's own state (Claude Code) or TOML (Codex). */
+	if (e.code == ERR_not_found && w->project)
+		return add_to_file(w);
+	fprintf(stderr, "cloister: config: %s; ", e.text);
+	if (e.code != ERR_not_found) {
+		fprintf(stderr, "%s\n", w->client->hint);
+		return 1;
+	}
+	fputs("run this where it is: ", stderr);
+	line_print(&w->command, stderr);
+	fprintf(stderr, "; or add this to %s:\n", w->path);
+	clients_print(w->client, w->entry, stdout);
+	return 1;
+}
+
+static int
+prepare(struct wish *w, struct err *e)
+{
+	if (check(w, e) < 0)
+		return -1;
+	w->path = clients_path(w->client, w->project, e);
+	w->entry = w->path == NULL ? NULL : clients_entry(w->client, &w->by, e);
+	if (w->entry == NULL)
+		return -1;
+	if (w->client->command != NULL)
+		w->client->command(w->entry, &w->by, w->project, &w->command);
+	return 0;
+}
+
+static int
+act(const struct wish *w)
+{
+	if (w->write)
+		return w->client->command != NULL ? add_by_command(w) : add_to_file(w);
+	print(w);
+	return 0;
 }
 
 int
@@ -237,18 +288,17 @@ config_run(int argc, char **argv)
 	struct wish w = { .client = NULL };
 	char self[PLACE_PATH];
 	struct err e;
-	int line = read_line(&w, argc, argv);
+	int line = read_line(&w, argc, argv), status = 1;
 
 	if (line != 0)
 		return show_usage(line > 0 ? stdout : stderr, line > 0 ? 0 : 2);
 	w.by.program = self;
-
-	auto_free char *path = place_self(self, &e) < 0 || check(&w, &e) < 0
-	                           ? NULL
-	                           : clients_path(w.client, w.project, &e);
-
-	if (path != NULL && (w.write ? write_file(&w, path, &e) : print(&w, path, &e)) == 0)
-		return 0;
-	complain(&w, path, &e);
-	return 1;
+	if (place_self(self, &e) < 0 || prepare(&w, &e) < 0)
+		fprintf(stderr, "cloister: config: %s\n", e.text);
+	else
+		status = act(&w);
+	line_clear(&w.command);
+	cJSON_Delete(w.entry);
+	free(w.path);
+	return status;
 }

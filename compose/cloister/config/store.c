@@ -100,6 +100,22 @@ exists(const struct store *s, const char *name)
 	return fstatat(s->folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+/* With the old file's group and mode.  The group comes before its permissions: the file may hold
+ * secrets. */
+static int
+put(const struct store *s, const char *name, const void *data, size_t size, struct err *e)
+{
+	if (fdio_store(s->folder, name, data, size, 0600, e) < 0)
+		return -1;
+	if (s->before.st_ino == 0)
+		return 0;
+	if (fchownat(s->folder, name, (uid_t)-1, s->before.st_gid, AT_SYMLINK_NOFOLLOW) < 0)
+		return err_sys(e, "%s: set its group", name);
+	return fchmodat(s->folder, name, s->before.st_mode & 0777, 0) < 0
+	           ? err_sys(e, "%s: set its mode", name)
+	           : 0;
+}
+
 /* mcp.json.20261121T150405Z.backup; where that is there, .2 and so on before the last part. */
 static int
 keep_old(struct store *s, char **backup, struct err *e)
@@ -114,8 +130,7 @@ keep_old(struct store *s, char **backup, struct err *e)
 		free(name);
 		must(asprintf(&name, "%s.%s.%d.backup", name_of(s), when, n) > 0);
 	}
-	if (fdio_store(s->folder, name, s->text.data, s->text.size, s->before.st_mode & 0777, e) <
-	    0)
+	if (put(s, name, s->text.data, s->text.size, e) < 0)
 		return err_add(e, "keep the old text");
 	must(asprintf(backup, "%.*s%s", (int)(name_of(s) - s->real), s->real, name) > 0);
 	return 0;
@@ -124,14 +139,11 @@ keep_old(struct store *s, char **backup, struct err *e)
 int
 store_save(struct store *s, const char *text, char **backup, struct err *e)
 {
-	bool old = s->before.st_ino != 0;
-	mode_t mode = old ? s->before.st_mode & 0777 : 0600;
-
 	*backup = NULL;
-	if (make_folder(s, e) < 0 || (old && keep_old(s, backup, e) < 0) ||
+	if (make_folder(s, e) < 0 || (s->before.st_ino != 0 && keep_old(s, backup, e) < 0) ||
 	    check_unchanged(s, e) < 0)
 		return -1;
-	return fdio_store(s->folder, name_of(s), text, strlen(text), mode, e);
+	return put(s, name_of(s), text, strlen(text), e);
 }
 
 void

@@ -18,7 +18,7 @@ struct store {
 /* Reads what is there; -1 with *e for what is not a regular file of this user.  The path stays the
  * caller's.  Whatever comes of it, store_close(). */
 int store_open(struct store *, const char *path, struct err *);
-/* The new text, there wholly or not at all; the old one is kept in *backup, of malloc, or NULL
- * where there was none.  Refused where the file changed in between. */
+/* Replaces the text in one step and keeps mode and group.  The old text is kept in *backup, for
+ * free(), or NULL if there was none.  Refused if the file changed in between. */
 int store_save(struct store *, const char *text, char **backup, struct err *);
 void store_close(struct store *);

@@ -10,22 +10,37 @@
 #include "common/base/auto.h"
 
 #include <asm/ioctls.h>
+#include <asm/prctl.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/close_range.h>
+#include <linux/membarrier.h>
 #include <linux/seccomp.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 
 #define CLONE_NAMESPACES \
 	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | \
 	    CLONE_NEWPID | CLONE_NEWNET)
+
+#define MEMBARRIERS \
+	(MEMBARRIER_CMD_PRIVATE_EXPEDITED | MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED | \
+	    MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE | \
+	    MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE)
+/* The last two are MFD_NOEXEC_SEAL and MFD_EXEC. */
+#define MFD_FLAGS  (MFD_CLOEXEC | MFD_ALLOW_SEALING | 0x8 | 0x10)
+#define SEND_FLAGS (MSG_DONTWAIT | MSG_EOR | MSG_MORE | MSG_NOSIGNAL)
 
 enum {
 	FILTER_NEWEST = 450, /* the youngest call that the tables were written with in view */
@@ -57,6 +72,9 @@ struct row {
 #define ALLOW(who, call)       { who, SCMP_SYS(call), SCMP_ACT_ALLOW, 0, { { 0 } } },
 #define ONLY(who, call, test)  { who, SCMP_SYS(call), SCMP_ACT_ALLOW, 1, { test } },
 #define BOTH(who, call, a, b)  { who, SCMP_SYS(call), SCMP_ACT_ALLOW, 2, { a, b } },
+#define READS(who, level, name)  BOTH(who, getsockopt, EQ(1, level), EQ(2, name))
+#define OPTION(who, level, name) \
+	READS(who, level, name) BOTH(who, setsockopt, EQ(1, level), EQ(2, name))
 #define ERROR(who, call, code) { who, SCMP_SYS(call), SCMP_ACT_ERRNO(code), 0, { { 0 } } },
 #define KILL(who, call)        { who, SCMP_SYS(call), SCMP_ACT_KILL_PROCESS, 0, { { 0 } } },
 static const struct row rows[] = {

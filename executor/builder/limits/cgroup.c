@@ -12,6 +12,7 @@
 #include "common/base/auto.h"
 #include "executor/builder/limits/cgroup_find.h"
 #include "executor/builder/limits/cgroup_folder.h"
+#include "executor/builder/limits/cgroup_huge.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,6 +29,7 @@ enum hierarchy {
 	PIDS,
 	CPU,
 	CPUACCT,
+	HUGETLB,
 	HIERARCHIES,
 };
 
@@ -45,6 +47,7 @@ static const char *const controllers[HIERARCHIES] = {
 	[PIDS] = "pids",
 	[CPU] = "cpu",
 	[CPUACCT] = "cpuacct",
+	[HUGETLB] = "hugetlb",
 };
 
 static struct {
@@ -56,8 +59,8 @@ static struct {
 	int ours[HIERARCHIES];
 	uint32_t numbers;
 } groups = {
-	.above = { -1, -1, -1, -1, -1 },
-	.ours = { -1, -1, -1, -1, -1 },
+	.above = { -1, -1, -1, -1, -1, -1 },
+	.ours = { -1, -1, -1, -1, -1, -1 },
 };
 
 static int
@@ -187,6 +190,7 @@ open_unified_at(const char *path, bool own)
 		if (delegate(folder) < 0)
 			return false;
 	}
+	write_knob(folder, "cgroup.subtree_control", "+hugetlb");
 	if (make_ours(UNIFIED, &folder) < 0)
 		return false;
 	if (delegate(groups.ours[UNIFIED]) == 0)
@@ -235,6 +239,7 @@ open_version1(void)
 	open_plain(CPU);
 	if (!open_plain(CPUACCT))
 		open_plain(UNIFIED);
+	open_plain(HUGETLB);
 	return true;
 }
 
@@ -289,6 +294,8 @@ bound_all(void)
 	set_whole(v2 ? UNIFIED : PIDS, "pids.max", MAX_PROCESSES);
 	set_whole(v2 ? UNIFIED : CPU, v2 ? "cpu.weight" : "cpu.shares", (v2 ? 100 : 1024) * weight);
 	set_whole(v2 ? UNIFIED : CPU, v2 ? "cpu.max" : "cpu.cfs_quota_us", whole_quota_us());
+	if (groups.ours[v2 ? UNIFIED : HUGETLB] >= 0)
+		cgroup_huge_refuse(groups.ours[v2 ? UNIFIED : HUGETLB]);
 }
 
 static void

@@ -14,7 +14,7 @@
 #include <sys/types.h>
 
 enum {
-	CGROUP_MAX_JOIN = 5,
+	CGROUP_MAX_JOIN = 5, /* one of its hierarchies counts processor time, not two */
 };
 
 /* A box's. */

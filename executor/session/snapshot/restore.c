@@ -217,7 +217,8 @@ both_known(struct restore *r)
 	if (r->job.pending > 0)
 		return;
 	snapshot_job_step(&r->job);
-	if (share_take(&r->share, r->job.call->principal, limits, &e) == 0)
+	if (share_take(&r->share, SHARE_WORKSPACES, r->job.call->principal,
+		share_of_workspace(limits), &e) == 0)
 		workspace_make(limits, fresh_made, r);
 	else
 		must(snapshot_job_failed(&r->job, &e));

@@ -6,7 +6,7 @@
  */
 #include "gateway/mcp/resource/fit.h"
 
-#include "gateway/mcp/resource/kept.h"
+#include "gateway/mcp/resource/keep.h"
 #include "gateway/rpc/write.h"
 
 #include "common/base/auto.h"
@@ -273,9 +273,9 @@ link_to(const struct text *t, const json_t *whole, const char *uri)
 static int
 shorten(const struct account *who, const struct text *t, size_t share, json_t *links)
 {
-	char uri[KEPT_URI_MAX] = "not kept: run it again and write it to a file";
+	char uri[KEEP_URI_MAX] = "not kept: run it again and write it to a file";
 	json_auto_t *whole = whole_of(t);
-	bool kept = whole != NULL && kept_put(who, t->field->name, whole, uri) == 0;
+	bool kept = whole != NULL && keep_text(who, t->field->name, whole, uri) == 0;
 	json_auto_t *link = kept ? link_to(t, whole, uri) : NULL;
 	json_t *value = json_object_get(t->holder, t->field->name), *part;
 

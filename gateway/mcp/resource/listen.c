@@ -2,8 +2,7 @@
 /*
  * listen.c - two lists: requests that listen, and what sessions of earlier revisions subscribed to.
  *
- * What clients ask for is bounded in number and size.  Nothing here polls: changes are told by
- * whoever makes them.
+ * What clients ask for is bounded in number and size.  Executors say what changed (follow.h).
  */
 #include "gateway/mcp/resource/listen.h"
 
@@ -42,6 +41,20 @@ struct watch {
 
 static struct listen *listens;
 static struct watch *watches;
+static void (*begun)(void);
+
+void
+listen_open(void (*when_begun)(void))
+{
+	begun = when_begun;
+}
+
+static void
+tell_begun(void)
+{
+	if (begun != NULL)
+		begun();
+}
 
 static bool
 same(const struct account *a, const struct account *b)
@@ -138,8 +151,8 @@ listen_updated(const struct account *who, const char *uri, bool below)
 			tell_session(w->client, method, w->uri);
 }
 
-static void
-tell_task(const struct account *who, const char *task_id, const json_t *task)
+void
+listen_task(const struct account *who, const char *task_id, const json_t *task)
 {
 	json_t *wanted;
 	size_t i;
@@ -151,6 +164,50 @@ tell_task(const struct account *who, const char *task_id, const json_t *task)
 		    l->tasks, i, wanted) if (strcmp(json_string_value(wanted), task_id) == 0)
 		    tell_listen(l, "notifications/tasks", json_copy((json_t *)(uintptr_t)task));
 	}
+}
+
+bool
+listen_hears_task(const struct account *who, const char *task_id)
+{
+	json_t *wanted;
+	size_t i;
+
+	for (struct listen *l = listens; l != NULL; l = l->next) {
+		if (!same(who, l->pending.origin.client->account))
+			continue;
+		json_array_foreach(l->tasks, i, wanted)
+		{
+			if (strcmp(json_string_value(wanted), task_id) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+void
+listen_missed(void)
+{
+	json_t *wanted;
+	size_t i;
+
+	listen_changed(NULL, LISTEN_RESOURCES);
+	for (struct listen *l = listens; l != NULL; l = l->next) {
+		const struct account *who = l->pending.origin.client->account;
+
+		json_array_foreach(l->uris, i, wanted) tell_listen(
+		    l, "notifications/resources/updated", json_pack("{s:O}", "uri", wanted));
+		json_array_foreach(l->tasks, i, wanted)
+		    task_look(who, json_string_value(wanted), listen_task);
+	}
+	for (struct watch *w = watches; w != NULL; w = w->next)
+		if (w->uri[0] != '\0')
+			tell_session(w->client, "notifications/resources/updated", w->uri);
+}
+
+bool
+listen_is_idle(void)
+{
+	return listens == NULL && watches == NULL;
 }
 
 /* ---- subscriptions/listen ---- */
@@ -213,15 +270,6 @@ read_lists(const struct request *r)
 		if (json_is_true(json_object_get(filter, lists[i].wanted)))
 			wanted |= lists[i].list;
 	return wanted & can;
-}
-
-static void
-keep_own_tasks(const struct request *r, json_t *tasks)
-{
-	for (size_t i = json_array_size(tasks); i > 0; i--)
-		if (!task_exists(
-			r->origin.client->account, json_string_value(json_array_get(tasks, i - 1))))
-			json_array_remove(tasks, i - 1);
 }
 
 static void
@@ -302,16 +350,11 @@ make(const struct request *r, json_t *uris, json_t *tasks, json_t **answer)
 	return l;
 }
 
-json_t *
-handle_listen(const struct request *r)
+/* tasks: ids of the caller's own, taken. */
+static json_t *
+begin(const struct request *r, json_t *tasks)
 {
-	json_t *answer = refuse_listen(r);
-	json_t *uris = answer == NULL ? read_names(r, "resourceSubscriptions", &answer) : NULL;
-	json_t *tasks = answer == NULL ? read_names(r, "taskIds", &answer) : NULL;
-
-	task_watch(tell_task);
-	keep_own_tasks(r, tasks);
-
+	json_t *answer = NULL, *uris = read_names(r, "resourceSubscriptions", &answer);
 	struct listen *l = make(r, uris, tasks, &answer);
 
 	if (l == NULL)
@@ -320,8 +363,18 @@ handle_listen(const struct request *r)
 	r->origin.client->account->listening += l->bytes;
 	client_begin(&l->pending, &r->origin, end);
 	l->pending.endless = true;
+	tell_begun();
 	acknowledge(l);
 	return NULL;
+}
+
+json_t *
+handle_listen(const struct request *r)
+{
+	json_t *answer = refuse_listen(r);
+	json_t *tasks = answer == NULL ? read_names(r, "taskIds", &answer) : NULL;
+
+	return tasks == NULL ? answer : task_filter(r, tasks, begin);
 }
 
 /* ---- earlier revisions ---- */
@@ -339,6 +392,7 @@ add_watch(struct client *client, const char *uri)
 	w->next = watches;
 	watches = w;
 	client->watches++;
+	tell_begun();
 	return 0;
 }
 

@@ -13,7 +13,8 @@
 #include "gateway/mcp/handlers.h"
 #include "gateway/mcp/icon.h"
 #include "gateway/mcp/page.h"
-#include "gateway/mcp/resource/kept.h"
+#include "gateway/mcp/resource/keep.h"
+#include "gateway/mcp/resource/output.h"
 #include "gateway/mcp/resource/schemas.h"
 #include "gateway/mcp/resource/uri.h"
 #include "gateway/mcp/resource/view.h"
@@ -44,7 +45,6 @@ struct resource {
 
 static json_t *read_schemas(const struct request *, const json_t *variables);
 static json_t *read_schema(const struct request *, const json_t *variables);
-static json_t *read_output(const struct request *, const json_t *variables);
 
 /* clang-format off */
 static const struct resource resources[] = {
@@ -66,11 +66,11 @@ static const struct resource resources[] = {
 	{ URI_FILES "{session_id}", "artifacts", "Files of a session",
 	  "Names, sizes and SHA-256 of the files of a session's workspace.", JSON,
 	  { { MSG_sandbox_list_artifacts, NULL } }, view_value, NULL },
-	{ KEPT_URI "{output_id}/{name}", "output", "What a result left out",
+	{ KEEP_URI "{output_id}/{name}", "output", "What a result left out",
 	  "The whole of a text that a result of yours showed a part of, for a while.", TEXT,
-	  { { 0 } }, NULL, read_output },
-	{ KEPT_URI "{output_id}/{name}/{offset}", "output-piece", "A piece of what a result left out",
-	  "40,000 bytes of it, from that byte on.", TEXT, { { 0 } }, NULL, read_output },
+	  { { 0 } }, NULL, output_read },
+	{ KEEP_URI "{output_id}/{name}/{offset}", "output-piece", "A piece of what a result left out",
+	  "40,000 bytes of it, from that byte on.", TEXT, { { 0 } }, NULL, output_read },
 	{ URI_SESSIONS "{session_id}", "session", "A session",
 	  "Variables and environment of a session.", JSON,
 	  { { MSG_inspect_state, NULL } }, view_value, NULL },
@@ -154,25 +154,6 @@ read_schema(const struct request *r, const json_t *variables)
 
 	return s == NULL ? view_absent(r)
 	                 : view_text(r, "application/schema+json", json_string(s->text));
-}
-
-/* ---- what results left out ---- */
-
-static json_t *
-read_output(const struct request *r, const json_t *variables)
-{
-	const char *offset = json_string_value(json_object_get(variables, "offset"));
-	json_auto_t *whole = kept_get(r->origin.client->account,
-	    json_string_value(json_object_get(variables, "output_id")),
-	    json_string_value(json_object_get(variables, "name")));
-
-	if (whole == NULL)
-		return view_absent(r);
-	if (offset == NULL)
-		return view_text(r, TEXT, json_incref(whole));
-	if (strlen(offset) > 18 || offset[strspn(offset, "0123456789")] != '\0')
-		return method_refuse(r, "uri: '%.20s' is no offset in bytes", offset);
-	return view_text(r, TEXT, kept_piece(whole, strtoull(offset, NULL, 10)));
 }
 
 /* ---- reading ---- */

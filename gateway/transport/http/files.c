@@ -321,7 +321,7 @@ ask_piece(struct download *d, size_t size)
 	struct sandbox_read_artifact request = {
 		.path = d->path, .session_id = d->session, .offset = d->at, .length = size
 	};
-	bool routed = arguments_instance(d->session, instance, sizeof instance);
+	bool routed = arguments_instance("sess_", d->session, instance, sizeof instance);
 	struct err e;
 	struct ask it = { .to = messages[MSG_sandbox_read_artifact].server,
 		.instance = routed ? instance : NULL,

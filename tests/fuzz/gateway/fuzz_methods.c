@@ -98,10 +98,9 @@ set_up(void)
 	options.page_size = 3;
 	options.max_in_flight = 4;
 	options.result_bytes = 2000;
-	options.kept_bytes = 100000;
 	options.max_message_bytes = 1 << 20;
 	options.call_timeout_ms = options.elicit_timeout_ms = 1000;
-	options.task_ttl_ms = options.task_after_ms = 1000;
+	options.task_after_ms = 1000;
 	options.confirm_destructive = true;
 	options.instructions = options.seal_key = none;
 	must(sealed_open("", &e) == 0 && tools_choose("all", &e) == 0);

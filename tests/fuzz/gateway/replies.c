@@ -66,6 +66,35 @@ bus_ready(enum peer peer, struct heartbeat *load)
 	return (bus.how & 1) != 0;
 }
 
+const char *
+bus_asked(uint64_t id)
+{
+	for (size_t i = 0; i < bus.count; i++)
+		if (bus.ids[i] == id)
+			return "one";
+	return "";
+}
+
+void
+bus_forget(uint64_t id)
+{
+	for (size_t i = 0; i < bus.count; i++)
+		if (bus.ids[i] == id) {
+			take(i);
+			return;
+		}
+}
+
+/* None: who is there would be asked for changes without an end. */
+size_t
+bus_instances(enum peer peer, const char **names, size_t room)
+{
+	(void)peer;
+	(void)names;
+	(void)room;
+	return 0;
+}
+
 void
 replies_choose(uint8_t how)
 {

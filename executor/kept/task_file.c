@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record.c - files of tasks; names are made here, never taken from a client unchecked.
+ * task_file.c - files of tasks; names are made here, never taken from a client unchecked.
  *
- * A lock of an open file description ends with the process, however that ends: that is how others
- * know that a task runs.
+ * A lock of an open file description ends with the process, however that ends: a later process
+ * sees by it that nobody runs the task any more.
  */
-#include "gateway/task/record.h"
+#include "executor/kept/task_file.h"
 
 #include "common/base/auto.h"
 #include "common/base/fdio.h"
 #include "common/base/hash.h"
+#include "common/daemon/daemon.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +30,7 @@ enum {
 static int base = -1;
 
 void
-record_open(int folder)
+task_file_open(int folder)
 {
 	base = folder;
 }
@@ -37,33 +38,23 @@ record_open(int folder)
 /* ---- names ---- */
 
 void
-record_owner(const char *principal, const char *namespace, char owner[RECORD_OWNER])
+task_file_owner(const struct call *call, char owner[TASK_FILE_OWNER])
 {
+	const char *parts[] = { daemon_instance(), call->principal, call->namespace };
 	struct hash h;
 	char hex[HASH_HEX];
 
 	hash_begin(&h);
-	hash_add(&h, principal, strlen(principal) + 1);
-	if (namespace != NULL)
-		hash_add(&h, namespace, strlen(namespace) + 1);
+	for (size_t i = 0; i < COUNT(parts); i++)
+		hash_add(&h, parts[i], strlen(parts[i]) + 1);
 	hash_end_hex(&h, hex);
-	snprintf(owner, RECORD_OWNER, "%.32s", hex);
+	snprintf(owner, TASK_FILE_OWNER, "%.32s", hex);
 }
 
-void
-record_id(char id[RECORD_ID])
+static bool
+is_id(const char *id)
 {
-	char digits[RECORD_ID - 5];
-
-	hash_random_hex(digits, sizeof digits);
-	snprintf(id, RECORD_ID, "task_%s", digits);
-}
-
-bool
-record_is_id(const char *id)
-{
-	return strlen(id) == RECORD_ID - 1 && strncmp(id, "task_", 5) == 0 &&
-	       strspn(id + 5, "0123456789abcdef") == RECORD_ID - 6;
+	return strlen(id) == TASK_FILE_ID - 1 && strspn(id, "0123456789abcdef") == TASK_FILE_ID - 1;
 }
 
 static void
@@ -91,7 +82,7 @@ make_folder(const char *owner, struct err *e)
 
 	snprintf(path, sizeof path, FOLDER "/%s", owner);
 	if (base < 0)
-		return err_set(e, ERR_unavailable, "this gateway has no folder for tasks");
+		return err_set(e, ERR_unavailable, "this executor has no directory for tasks");
 	if ((mkdirat(base, FOLDER, 0700) < 0 && errno != EEXIST) ||
 	    (mkdirat(base, path, 0700) < 0 && errno != EEXIST))
 		return err_sys(e, "make %s", path);
@@ -114,16 +105,6 @@ lock(int fd, int what)
 }
 
 static int
-write_value(int fd, const json_t *value, struct err *e)
-{
-	auto_free char *text = json_dumps(value, JSON_COMPACT);
-
-	if (text == NULL)
-		return err_sys(e, "write a task");
-	return fdio_write(fd, text, strlen(text), e);
-}
-
-static int
 create(int folder, const char *name, struct err *e)
 {
 	int fd = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -132,7 +113,7 @@ create(int folder, const char *name, struct err *e)
 }
 
 int
-record_begin(const char *owner, const char *id, const json_t *task, struct err *e)
+task_file_begin(const char *owner, const char *id, const struct blob *task, struct err *e)
 {
 	char name[NAME];
 	auto_fd int folder = make_folder(owner, e);
@@ -145,7 +126,7 @@ record_begin(const char *owner, const char *id, const json_t *task, struct err *
 
 	if (fd < 0)
 		return -1;
-	if (lock(fd, F_OFD_SETLK) == 0 && write_value(fd, task, e) == 0)
+	if (lock(fd, F_OFD_SETLK) == 0 && fdio_write(fd, task->data, task->size, e) == 0)
 		return take_fd(&fd);
 	unlinkat(folder, name, 0);
 	return err_add(e, "keep a task");
@@ -160,7 +141,7 @@ sync_path(const char *path, struct err *e)
 }
 
 int
-record_sync(const char *owner, const char *id, struct err *e)
+task_file_sync(const char *owner, const char *id, struct err *e)
 {
 	char folder[NAME], file[2 * NAME];
 
@@ -173,11 +154,11 @@ record_sync(const char *owner, const char *id, struct err *e)
 
 /* Of a draft, under its name. */
 static int
-write_end(int folder, const char *draft, const char *name, const char *task, struct err *e)
+write_end(int folder, const char *draft, const char *name, const struct blob *task, struct err *e)
 {
 	auto_fd int fd = create(folder, draft, e);
 
-	if (fd < 0 || fdio_write(fd, task, strlen(task), e) < 0)
+	if (fd < 0 || fdio_write(fd, task->data, task->size, e) < 0)
 		return -1;
 	if (fsync(fd) < 0 || renameat(folder, draft, folder, name) < 0 || fsync(folder) < 0)
 		return err_sys(e, "keep the end of a task");
@@ -185,7 +166,7 @@ write_end(int folder, const char *draft, const char *name, const char *task, str
 }
 
 int
-record_end(const char *owner, const char *id, const char *task, struct err *e)
+task_file_end(const char *owner, const char *id, const struct blob *task, struct err *e)
 {
 	char draft[NAME], name[NAME];
 	auto_fd int folder = open_folder(owner);
@@ -202,21 +183,13 @@ record_end(const char *owner, const char *id, const char *task, struct err *e)
 	return -1;
 }
 
-static json_t *
-load(int folder, const char *id, const char *end)
+static int
+load(int folder, const char *id, const char *end, struct blob *task, struct err *e)
 {
 	char name[NAME];
-	struct blob text = { 0 };
-	struct err e;
 
 	file_name(name, id, end);
-	if (fdio_load(folder, name, FILE_BYTES, &text, &e) < 0)
-		return NULL;
-
-	json_t *value = json_loadb(text.data, text.size, 0, NULL);
-
-	blob_clear(&text);
-	return value;
+	return fdio_load(folder, name, FILE_BYTES, task, e);
 }
 
 static bool
@@ -231,22 +204,46 @@ runs(int folder, const char *id)
 	return fd >= 0 && lock(fd, F_OFD_GETLK) == 1;
 }
 
-json_t *
-record_read(const char *owner, const char *id, bool *lost)
+/* Seconds since the task began; -1: there is none. */
+static int64_t
+age_s(int folder, const char *id)
 {
-	auto_fd int folder = record_is_id(id) ? open_folder(owner) : -1;
+	char name[NAME];
+	struct stat is;
+
+	file_name(name, id, "run");
+	if (fstatat(folder, name, &is, AT_SYMLINK_NOFOLLOW) < 0)
+		return -1;
+	return is.st_mtime > time(NULL) ? 0 : (int64_t)(time(NULL) - is.st_mtime);
+}
+
+int
+task_file_read(
+    const char *owner, const char *id, int64_t ttl_ms, struct blob *task, bool *lost, struct err *e)
+{
+	auto_fd int folder = is_id(id) ? open_folder(owner) : -1;
+	int64_t age = folder < 0 ? -1 : age_s(folder, id);
 
 	*lost = false;
-	if (folder < 0)
-		return NULL;
+	if (age < 0 || age > ttl_ms / 1000)
+		return err_set(e, ERR_not_found, "there is no such task, or it has expired");
 	if (!runs(folder, id)) {
-		json_t *value = load(folder, id, "end");
-
-		if (value != NULL)
-			return value;
+		if (load(folder, id, "end", task, e) == 0)
+			return 0;
 		*lost = true;
 	}
-	return load(folder, id, "run");
+	return load(folder, id, "run", task, e);
+}
+
+void
+task_file_drop(const char *owner, const char *id)
+{
+	auto_fd int folder = open_folder(owner);
+	char name[NAME];
+
+	file_name(name, id, "run");
+	if (folder >= 0)
+		unlinkat(folder, name, 0);
 }
 
 /* ---- all of them ---- */
@@ -284,7 +281,7 @@ add_usage(int folder, const char *name, void *self)
 }
 
 void
-record_usage(const char *owner, size_t *count, uint64_t *bytes)
+task_file_usage(const char *owner, size_t *count, uint64_t *bytes)
 {
 	struct taken all = { 0 };
 	int folder = open_folder(owner);
@@ -301,10 +298,10 @@ remove_old(int folder, const char *name, void *self)
 	static const char *const ends[] = { "end", "new", "run" };
 	const int64_t *before_s = self;
 	size_t size = strcspn(name, ".");
-	char id[RECORD_ID];
+	char id[TASK_FILE_ID];
 	struct stat is;
 
-	if (strcmp(name + size, ".run") != 0 || size != RECORD_ID - 1 ||
+	if (strcmp(name + size, ".run") != 0 || size != TASK_FILE_ID - 1 ||
 	    fstatat(folder, name, &is, AT_SYMLINK_NOFOLLOW) < 0 || is.st_mtime >= *before_s)
 		return;
 	memcpy(id, name, size);
@@ -328,7 +325,7 @@ sweep_owner(int folder, const char *name, void *self)
 }
 
 void
-record_sweep(int64_t age_ms)
+task_file_sweep(int64_t age_ms)
 {
 	int64_t before_s = (int64_t)time(NULL) - age_ms / 1000;
 	int folder =

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * consent.c - lists by owner, some 3 KB each, freed with the last use that has not expired.
+ *
+ * The gateway is trusted for what it says of a seal: it opened under the key that gateways share.
+ */
+#include "executor/kept/consent.h"
+
+#include "common/base/auto.h"
+#include "common/base/timestamp.h"
+
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	WHO = crypto_generichash_BYTES_MIN,
+	ID = 32, /* digits */
+};
+
+struct use {
+	char id[ID];
+	int64_t until_ms;
+};
+
+struct spender {
+	struct spender *next;
+	unsigned char who[WHO];
+	int64_t void_ms; /* what expires until then is void */
+	size_t count;
+	struct use uses[CONSENT_USES];
+};
+
+static struct spender *spenders;
+static size_t count;
+
+static int64_t since_ms; /* nothing is known of what was used before */
+
+static int64_t
+clock_ms(void)
+{
+	struct timespec now = timestamp_now();
+
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+void
+consent_open(void)
+{
+	since_ms = clock_ms();
+}
+
+static void
+name(const struct call *call, unsigned char who[WHO])
+{
+	crypto_generichash_state h;
+
+	/* Each text with its end, so that none runs into the other. */
+	crypto_generichash_init(&h, NULL, 0, WHO);
+	crypto_generichash_update(
+	    &h, (const unsigned char *)call->principal, strlen(call->principal) + 1);
+	crypto_generichash_update(
+	    &h, (const unsigned char *)call->namespace, strlen(call->namespace) + 1);
+	crypto_generichash_final(&h, who, WHO);
+}
+
+static void
+expire(struct spender *o, int64_t now_ms)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < o->count; i++)
+		if (o->uses[i].until_ms >= now_ms)
+			o->uses[left++] = o->uses[i];
+	o->count = left;
+}
+
+static void
+sweep(int64_t now_ms)
+{
+	for (struct spender **at = &spenders; *at != NULL;) {
+		struct spender *o = *at;
+
+		expire(o, now_ms);
+		if (o->count > 0 || o->void_ms >= now_ms) {
+			at = &o->next;
+			continue;
+		}
+		*at = o->next;
+		count--;
+		free(o);
+	}
+}
+
+/* NULL: none, and there is no room for one more. */
+static struct spender *
+spender_of(const struct call *call)
+{
+	unsigned char who[WHO];
+	struct spender *o = spenders;
+
+	name(call, who);
+	while (o != NULL && memcmp(o->who, who, WHO) != 0)
+		o = o->next;
+	if (o != NULL || count >= CONSENT_OWNERS)
+		return o;
+	o = calloc(1, sizeof *o);
+	if (o == NULL)
+		return NULL;
+	memcpy(o->who, who, WHO);
+	o->next = spenders;
+	spenders = o;
+	count++;
+	return o;
+}
+
+static bool
+was_used(const struct spender *o, const char *id)
+{
+	for (size_t i = 0; i < o->count; i++)
+		if (memcmp(o->uses[i].id, id, ID) == 0)
+			return true;
+	return false;
+}
+
+/* The one that goes first, with all that expire no later. */
+static void
+give_up_one(struct spender *o)
+{
+	size_t first = 0;
+
+	for (size_t i = 1; i < o->count; i++)
+		if (o->uses[i].until_ms < o->uses[first].until_ms)
+			first = i;
+	if (o->uses[first].until_ms > o->void_ms)
+		o->void_ms = o->uses[first].until_ms;
+	o->uses[first] = o->uses[--o->count];
+}
+
+static int
+check(const struct spender *o, const struct spend_consent *s, struct err *e)
+{
+	if (o == NULL)
+		return err_set(e, ERR_queue_full,
+		    "too many principals use some at this time, so that it cannot be noted that "
+		    "this one is; it was not used, try again in some minutes");
+	if (was_used(o, s->id))
+		return err_set(e, ERR_invalid_argument, "it was used before; begin anew");
+	if ((int64_t)s->made_ms < since_ms)
+		return err_set(e, ERR_invalid_argument,
+		    "it is from before this executor's start, and may have been used; begin anew");
+	if ((int64_t)s->until_ms <= o->void_ms)
+		return err_set(e, ERR_invalid_argument,
+		    "%d younger ones were used since, more than are told apart; begin anew",
+		    CONSENT_USES);
+	return 0;
+}
+
+static void
+note(struct spender *o, const char *id, int64_t until_ms)
+{
+	if (o->count == CONSENT_USES)
+		give_up_one(o);
+	if (until_ms <= o->void_ms)
+		return; /* it is void from now on, without a place in the list */
+	o->uses[o->count] = (struct use){ .until_ms = until_ms };
+	memcpy(o->uses[o->count++].id, id, ID);
+}
+
+int
+consent_on_spend_consent(struct call *call, void *request, struct err *e)
+{
+	const struct spend_consent *ask = request;
+	struct nothing done = { .ok = true };
+	struct spender *o;
+
+	sweep(clock_ms());
+	o = spender_of(call);
+	if (check(o, ask, e) < 0)
+		return -1;
+	note(o, ask->id, (int64_t)ask->until_ms);
+	call_reply(call, &done);
+	return 0;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* output.c - a table of texts; what a request brings is moved into it, not copied. */
+#include "executor/kept/output.h"
+
+#include "executor/options.h"
+
+#include "common/base/auto.h"
+#include "common/base/utf8.h"
+
+#include <string.h>
+
+enum {
+	SLOTS = 256,
+};
+
+struct output {
+	uint64_t number; /* the oldest has the least; 0: free */
+	char *id, *name, *principal, *namespace;
+	struct blob text;
+};
+
+static struct output table[SLOTS];
+static size_t held; /* bytes of all texts */
+static uint64_t last;
+
+static void
+drop(struct output *o)
+{
+	held -= o->text.size;
+	free(o->id);
+	free(o->name);
+	free(o->principal);
+	free(o->namespace);
+	blob_clear(&o->text);
+	*o = (struct output){ 0 };
+}
+
+static bool
+is_of(const struct output *o, const struct call *call)
+{
+	return o->number != 0 && strcmp(o->principal, call->principal) == 0 &&
+	       strcmp(o->namespace, call->namespace) == 0;
+}
+
+/* Of that owner; NULL: of all. */
+static struct output *
+oldest(const struct call *owner)
+{
+	struct output *found = NULL;
+
+	for (struct output *o = table; o < table + SLOTS; o++)
+		if (o->number != 0 && (found == NULL || o->number < found->number) &&
+		    (owner == NULL || is_of(o, owner)))
+			found = o;
+	return found;
+}
+
+/* Would the owner have more than half of what is kept? */
+static bool
+has_most(const struct call *owner, size_t size)
+{
+	size_t count = 1;
+
+	for (const struct output *o = table; o < table + SLOTS; o++)
+		if (is_of(o, owner)) {
+			size += o->text.size;
+			count++;
+		}
+	return count > 1 && (size > options.kept_bytes / 2 || count > SLOTS / 2);
+}
+
+/* A free place. */
+static struct output *
+make_room(const struct call *owner, size_t size)
+{
+	for (;;) {
+		struct output *o = table;
+
+		while (o < table + SLOTS && o->number != 0)
+			o++;
+		if (o < table + SLOTS && held + size <= options.kept_bytes)
+			return o;
+		drop(oldest(has_most(owner, size) ? owner : NULL));
+	}
+}
+
+static struct output *
+find(const struct call *call, const char *id, const char *name)
+{
+	for (struct output *o = table; o < table + SLOTS; o++)
+		if (is_of(o, call) && strcmp(o->id, id) == 0 && strcmp(o->name, name) == 0)
+			return o;
+	return NULL;
+}
+
+int
+output_on_keep_output(struct call *call, void *request, struct err *e)
+{
+	struct keep_output *ask = request;
+	struct output *o = find(call, ask->output_id, ask->name);
+	struct nothing done = { .ok = true };
+
+	if (ask->text.size > options.kept_bytes)
+		return err_set(e, ERR_limit_exceeded, "text: %zu bytes are over the limit of %llu",
+		    ask->text.size, (unsigned long long)options.kept_bytes);
+	if (o != NULL)
+		drop(o); /* its id is made of its content: this is the same, and younger */
+	o = make_room(call, ask->text.size);
+	*o = (struct output){ .number = ++last,
+		.id = take_ptr(ask->output_id),
+		.name = take_ptr(ask->name),
+		.principal = strdup(call->principal),
+		.namespace = strdup(call->namespace),
+		.text = ask->text };
+	ask->text = (struct blob){ 0 };
+	must(o->principal != NULL && o->namespace != NULL);
+	held += o->text.size;
+	call_reply(call, &done);
+	return 0;
+}
+
+/* From that byte on, whole characters: both ends go forward, so that pieces in a row have every
+ * character once. */
+static struct blob
+piece(const struct blob *text, size_t from, size_t most)
+{
+	const char *bytes = text->data;
+	size_t size = text->size, to;
+
+	from = from < size ? from : size;
+	to = most == 0 || size - from <= most ? size : from + most;
+	while (utf8_inside(bytes, from, size))
+		from++;
+	while (utf8_inside(bytes, to, size))
+		to++;
+	return blob_copy(bytes + from, to - from);
+}
+
+int
+output_on_get_output(struct call *call, void *request, struct err *e)
+{
+	const struct get_output *ask = request;
+	const struct output *o = find(call, ask->output_id, ask->name);
+	struct output_piece reply = { 0 };
+
+	if (o == NULL)
+		return err_set(e, ERR_not_found, "output_id: there is no such text any more");
+	reply.text = piece(&o->text, (size_t)ask->offset, (size_t)ask->size);
+	if (reply.text.data == NULL)
+		return err_sys(e, "read an output");
+	reply.total = o->text.size;
+	call_reply(call, &reply);
+	message_clear(MSG_output_piece, &reply);
+	return 0;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* limits_tools.c - the call that sets limits of later runs, of the principal or of one session. */
+#include "executor/tools/limits_tools.h"
+
+#include "executor/run/own_limits.h"
+#include "executor/session/session.h"
+
+#include <string.h>
+
+/* Its box and its workspace are made once. */
+static int
+set_in_session(struct session *session, const struct resource_limits *asked, struct limits *limits,
+    struct err *e)
+{
+	struct limits same;
+
+	*limits = session->limits;
+	if (limits_ask(limits, "resource_limits.", asked, e) < 0)
+		return -1;
+	same = *limits;
+	same.box.wall_ms = session->limits.box.wall_ms;
+	same.box.cpu_ms = session->limits.box.cpu_ms;
+	same.box.output_bytes = session->limits.box.output_bytes;
+	if (memcmp(&same, &session->limits, sizeof same) != 0)
+		return err_set(e, ERR_invalid_argument,
+		    "resource_limits: of a session only timeout_seconds, max_cpu_seconds and "
+		    "max_output_bytes change; the others are fixed by create_session");
+	session->limits = *limits;
+	return 0;
+}
+
+int
+limits_tools_on_set_resource_limits(struct call *call, void *request, struct err *e)
+{
+	const struct set_resource_limits *ask = request;
+	struct session *session = NULL;
+	struct limits limits = *own_limits_of(call);
+	struct resource_limits reply;
+	int status;
+
+	if (call->principal[0] == 0)
+		return err_set(e, ERR_unauthenticated, "limits need a principal");
+	if (ask->session_id != NULL && (session = session_find(call, ask->session_id, e)) == NULL)
+		return -1;
+	if (session != NULL)
+		status = set_in_session(session, ask->resource_limits, &limits, e);
+	else if ((status = limits_ask(&limits, "resource_limits.", ask->resource_limits, e)) == 0)
+		status = own_limits_keep(call, &limits, e);
+	if (status < 0)
+		return -1;
+	limits_tell(&limits, &reply);
+	call_reply(call, &reply);
+	return 0;
+}
