@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* event.c - audit records on their way to the spool; trusts its callers to pass no secret. */
+/* event.c - writes audit records to the spool; trusts its callers to pass no secret. */
 #include "executor/event.h"
 
 #include "executor/kept/change.h"

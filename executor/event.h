@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* event.h - what the executor tells auditd: hashes and sizes, never code, output or a secret. */
+/* event.h - audit events of the executor: hashes and sizes, never code, output or a secret. */
 #pragma once
 
 #include "common/bus/bus.h"
 
-/* Whose it is; points into a call or a session. */
+/* The owner of an event; points into a call or a session. */
 struct event_owner {
 	struct owner owner;
 	const char *label; /* namespace that the caller gave, for the log only; NULL: none */
 };
 
-/* Records it for that owner; the event's texts stay the caller's.  -1 with unavailable: it is not
- * recorded, and what it announces must not be done. */
+/* Records the event for that owner; the caller keeps its texts.  -1 with unavailable: the event is
+ * not recorded, and the announced action must not be done. */
 int event_record(const struct event_owner *, struct audit_event, struct err *);
-/* The same for what has happened already: a failure is logged. */
+/* The same for an action that has happened already: a failure is logged. */
 void event_note(const struct event_owner *, struct audit_event);

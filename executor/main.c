@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * executor - runs code: who may run now, under which rules and limits, in which workspace, and what
- * came of it.
+ * executor - runs code: queues runs, applies rules and limits, assigns workspaces, returns results.
  *
- * It trusts the gateway for who asks and nothing else, the builder to build what it orders, the
- * validator and snapshotd for their answers only.  Nothing that comes out of a box is trusted:
- * output, results, names and contents of files are a hostile program's.  What it holds that others
- * must not have: the queue, the sessions, and the line to the builder, which alone can make a box
- * and so stays outside this jail.
+ * It trusts the gateway only for the identity of the caller, the builder to carry out its orders,
+ * the validator and snapshotd only for their answers.  It trusts nothing that comes out of a box:
+ * output, results, names and contents of files are a hostile program's.  It holds what others must
+ * not have: the queue, the sessions, and the connection to the builder, the only process that can
+ * make a box and that is therefore outside this jail.
  */
 #include "executor/builder/order.h"
 #include "executor/kept/change.h"

@@ -5,6 +5,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* type/subtype in the letters of RFC 6838, so that it can stand in a header or a statement.
+/* type/subtype in the letters of RFC 6838, safe to use in a header or a signed statement.
  * Parameters are not accepted. */
 bool media_type_valid(const char *text, size_t size);

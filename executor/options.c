@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * options.c - the executor's settings and what follows from them.
+ * options.c - the executor's settings and the values derived from them.
  *
- * Trusts the operator to mean what was written, not to have written what fits together: a default
- * over its own cap is refused at the start instead of at every call.
+ * Trusts the operator's values, but not that they are consistent: a default over its own cap is
+ * refused at the start instead of at every call.
  */
 #include "executor/options.h"
 

@@ -9,14 +9,14 @@ struct options {
 #define SETTING(name, kind, ...) C_##kind name;
 #include "executor/options.def"
 
-	/* Worked out by options_check(). */
-	struct texts imports;      /* allowed_imports, taken apart; none: any */
+	/* Set by options_check(). */
+	struct texts imports;      /* allowed_imports, split; none: any */
 };
 /* clang-format on */
 
 extern struct options options;
 extern const struct setting options_table[];
 
-/* After the settings were read, before the jail: 0 becomes what it stands for; a default over its
- * cap is refused by name. */
+/* Call after the settings were read, before the jail.  Replaces 0 by its meaning; fails with the
+ * name of a default that exceeds its cap. */
 int options_check(struct err *);

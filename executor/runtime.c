@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runtime.c - what languages there are.
+ * runtime.c - the table of languages.
  *
- * Trusts the operator, whose setting names programs: they run in boxes as everything does, so what
- * is checked here is what would otherwise fail at the first call and nowhere say why.
+ * Trusts the operator, whose setting names programs.  They run in boxes like all others, so the
+ * checks here only find errors that would otherwise fail the first call without a reason.
  */
 #include "executor/runtime.h"
 

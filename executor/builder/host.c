@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host.c - from a child of the executor to pid 1 of a world of its own.
+ * host.c - turns a child of the executor into pid 1 of its own namespaces.
  *
- * Trusts the host it was started on and nobody else.  As root every workspace has a uid of its own
- * on the host, from a range that only this builder uses while it lives; as an ordinary user there
- * is one uid, and boxes are kept apart by namespaces, seccomp and Landlock.
+ * Trusts only the host it was started on.  As root every workspace has a host uid of its own, from
+ * a range that only this builder uses while it runs.  As an ordinary user there is one uid, and
+ * namespaces, seccomp and Landlock separate boxes from each other.
  */
 #include "executor/builder/host.h"
 

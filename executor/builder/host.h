@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* host.h - where the builder stands: namespaces of its own, the uids it may give, its /proc. */
+/* host.h - the builder's environment: its own namespaces, the uids of boxes, its /proc. */
 #pragma once
 
 #include "common/base/err.h"
@@ -9,8 +9,8 @@
 #include <sys/types.h>
 
 enum {
-	HOST_INSIDE_ID = 1000, /* uid and gid of every program, as it sees them itself */
-	HOST_SLOTS = 64,       /* builders of one host */
+	HOST_INSIDE_ID = 1000, /* uid and gid of every program inside its box */
+	HOST_SLOTS = 64,       /* most builders of one host */
 };
 
 enum host_namespace {
@@ -26,37 +26,36 @@ enum host_namespace {
 
 struct host {
 	uint32_t limits_by; /* enum limits_by */
-	bool mapped;        /* not root: in a user namespace where one uid is mapped, */
-	bool joined;        /* which an earlier builder made */
+	bool mapped;        /* not root: in a user namespace that maps one uid */
+	bool joined;        /* that namespace was made by an earlier builder */
 	uint32_t slot, processors;
-	uid_t first_uid; /* of all slots; 0: of the host's uids there are too few */
-	int slot_fd;     /* its lock, as long as a copy of this descriptor lives */
-	int shelf_fd;  /* mount namespace of the workspaces; -1: none was left by an earlier builder
-	                */
-	bool own_proc; /* proc is of the builder's pid namespace; otherwise only self/ is of use */
+	uid_t first_uid; /* of all slots; 0: the host has too few uids */
+	int slot_fd;     /* the slot is locked as long as a copy of this descriptor is open */
+	int shelf_fd;    /* mount namespace of the workspaces of an earlier builder; -1: none */
+	bool own_proc; /* proc shows the builder's pid namespace; otherwise only self/ is usable */
 	int proc;
 	ino_t namespaces[HOST_NAMESPACES];
 };
 
 /*
- * Goes on in a new process: pid 1 of a pid namespace, so that nothing which comes from it outlives
- * it, with mount, network, ipc and uts namespaces, and as no root also a user namespace.  The
- * process that the executor started stays on the host until that one ends; then it does `after`,
- * and ends.
+ * Continues in a new process: pid 1 of a pid namespace, so that none of its descendants outlives
+ * it, with new mount, network, ipc and uts namespaces, and also a user namespace if not root.  The
+ * process that the executor started stays on the host until pid 1 ends; then it calls after() and
+ * exits.
  */
 int host_enter(struct host *, void (*after)(void), struct err *);
-/* Once /proc is where it stays: notes the namespaces that no box may share. */
+/* When /proc is in its final place: notes the namespaces that no box may share. */
 int host_note(struct host *, struct err *);
-/* Those of the calling process which differ: bits by enum host_namespace. */
+/* The namespaces of the calling process that differ from these: bits by enum host_namespace. */
 unsigned host_differs(const struct host *);
 /* A descriptor of one of the calling process's namespaces. */
 int host_space(const struct host *, enum host_namespace, struct err *);
-/* The uid and gid of who works in that workspace. */
+/* The uid and gid of programs in that workspace. */
 uid_t host_uid(const struct host *, uint32_t workspace);
-/* One that owns nothing and no program has; not where only one is mapped. */
+/* A uid that owns no files and no program has; not valid if only one uid is mapped. */
 uid_t host_nobody(const struct host *);
-/* What is left once all is set up: the capabilities that boxes take, no new ones ever. */
+/* After the setup: keeps only the capabilities needed to make boxes, and can never gain others. */
 int host_drop(struct err *);
-/* setgroups, uid_map and gid_map of the calling process, below proc; ids of the namespace around
- * it. */
+/* Writes setgroups, uid_map and gid_map of the calling process, below proc; the outside ids are
+ * those of the parent namespace. */
 int host_map(int proc, uid_t inside, uid_t outside_uid, gid_t outside_gid, struct err *);

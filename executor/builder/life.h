@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * life.h - what the builder knows of a box, a program or a steward while it lives; shared by
- * those who make them, watch them and end them.
+ * life.h - the builder's record of a box, a program or a file helper while it exists; shared by the
+ * files that make, watch and end them.
  */
 #pragma once
 
@@ -13,125 +13,125 @@ struct life {
 	struct order order;
 	pid_t pid;
 	int pidfd, report;
-	struct answer answer; /* as far as it is known */
+	struct answer answer; /* as far as known */
 
 	/* its end (life_kill.c) */
-	bool doomed; /* to be killed as soon as it can be */
-	bool asks;   /* the executor is to hear that it was killed */
+	bool doomed; /* must be killed as soon as possible */
+	bool asks;   /* the executor wants ANSWER_KILLED */
 	enum life_state { LIFE_LIVES, LIFE_WAITS, LIFE_KILLED } end;
-	unsigned frees;     /* seccomp programs that are freed with it, once it was killed */
-	struct life *later; /* is killed after it */
+	unsigned frees;     /* seccomp programs that the kernel frees after its kill */
+	struct life *later; /* the next one in the queue of kills */
 
 	/* a program's */
 	struct life *box;
 	int fds[ORDER_MAX_FDS]; /* until it is cloned */
-	struct life *next;      /* of those that wait for the same box, or the same zygote */
+	struct life *next;      /* in the list of those that wait for the same box or zygote */
 	bool zombie, reaped;    /* its end was seen; its status is known */
 
 	/* a box's */
-	struct life *waiting; /* programs, until it is ready */
-	unsigned programs;    /* that are in it or wait */
-	bool dead; /* nothing of it lives; it is told when that was told of its programs */
+	struct life *waiting; /* programs that wait until it is ready */
+	unsigned programs;    /* number of those in it or waiting */
+	bool dead; /* all its processes ended; ENDED is sent after that of its programs */
 	int net, tmp, spaces[HOST_NAMESPACES];
 	bool has_group, used; /* used: code has run in it */
-	bool over;            /* it held more memory than it may, */
-	bool late;            /* or used more processor time */
-	bool told;            /* that it was killed, and what it had used */
-	bool strays;          /* a zygote may have left something in it that nobody knows of */
-	uint32_t locks;       /* `over`, for so many locks of files */
-	uint64_t last_us;     /* of processor time, 0: no limit */
+	bool over;            /* it exceeded its memory limit */
+	bool late;            /* it exceeded its limit of processor time */
+	bool told;            /* ANSWER_KILLED was sent */
+	bool strays;          /* a zygote may have left an unknown process in it */
+	uint32_t locks;       /* file locks that caused `over`, or 0 */
+	uint64_t last_us;     /* limit of processor time; 0: none */
 	struct cgroup group;
 	uint64_t timer;
-	/* where no cgroup counts: most that was held, used by who ended, and by all */
+	/* without a cgroup: peak memory; processor time of ended processes, and of all */
 	uint64_t held, used_us, spent_us;
-	uint64_t told_us, told_refused; /* of what it has used: what was answered before */
-	int64_t over_us;                /* when its last process had ended */
+	uint64_t told_us, told_refused; /* usage reported in earlier answers */
+	int64_t over_us;                /* time of the end of its last process */
 };
 
 /* ---- lives.c ---- */
 
 struct life *life_new(const struct order *);
 void life_free(struct life *);
-/* The one of that id, or NULL. */
+/* The one with that id, or NULL. */
 struct life *life_of(uint32_t id);
-/* Nobody finds it any more, its descriptors are closed, the last answer is sent. */
+/* Removes it from the table, closes its descriptors and sends the last answer. */
 void life_end(struct life *);
-/* It could not be started. */
+/* The same for one that could not be started. */
 void life_fail(struct life *, const struct err *);
-/* Watches what a new process reports and when it ends.  One that cannot be watched is ended, and
- * gone when this returns. */
+/* Watches the reports and the end of a new process.  If it cannot be watched, it is killed and has
+ * ended when this returns. */
 void life_watch(struct life *, void (*on_end)(void *self, uint32_t events));
-/* What it has reported so far is taken; STARTED is told the executor when it comes. */
+/* Reads its pending reports; sends STARTED to the executor when that was reported. */
 void life_listen(struct life *);
-/* The same without telling anybody; the error that it reported. */
+/* The same without an answer; returns the error that it reported. */
 struct err life_note(struct life *);
-/* It ended: nothing of it is watched any more. */
+/* It ended: stops watching it. */
 void life_forget(struct life *);
-/* Its first process has ended, or is about to: waits for it, notes what it used. */
+/* Its first process has ended, or is about to: waits for it, and notes its usage. */
 void life_note_end(struct life *);
-/* To the executor, where it asked. */
+/* Sends ANSWER_KILLED if the executor asked for it. */
 void life_tell_killed(struct life *);
 
 /* ---- life_kill.c ---- */
 
-/* At once, or as soon as the kernel can bear it. */
+/* Kills it immediately, or as soon as the rate of kills permits (limits/pace.h). */
 void life_kill(struct life *);
-/* At once, and uncounted: of what must be gone before anything else is done. */
+/* Kills it immediately, outside the rate: it must end before anything else is done. */
 void life_kill_now(struct life *);
-/* false: it was killed and does not end within seconds. */
+/* Waits for the end of a killed one; false: it does not end within seconds. */
 bool life_kill_await(const struct life *);
-/* Nothing of it lives any more, or ever did. */
+/* All its processes ended, or never existed. */
 void life_kill_over(struct life *);
-/* All boxes and stewards, without the loop, which does not run any more. */
+/* Kills all boxes and file helpers; does not need the loop, which no longer runs. */
 void life_kill_all(void);
 
 /* ---- place.c ---- */
 
 int place_open(const struct host *, struct err *);
-/* The first process of a box or steward, by its order; the descriptors stay the caller's. */
+/* Starts the first process of a box or file helper; the caller keeps the descriptors. */
 int place_start(struct life *, const int *fds, size_t nfds, struct err *);
 
 /* ---- guard.c ---- */
 
-/* Code runs in a box, which may use so much processor time more (0: any): looks soon, and as long
- * as there are such boxes. */
+/* Code runs in a box, which may use cpu_ms more of processor time (0: any).  Samples such boxes
+ * from now on. */
 void guard_begin(const struct host *, struct life *, uint64_t cpu_ms);
-/* Where no cgroup counts: what a box holds and has used by now is noted in it. */
+/* Without a cgroup: samples the memory and processor time of a box. */
 void guard_count(struct life *);
 
 /* ---- use.c ---- */
 
-/* A process of the box has ended; where no cgroup counts, this is what is known. */
+/* Adds the usage of an ended process of the box, for boxes without a cgroup. */
 void use_add(struct life *box, const struct rusage *);
-/* Tells that it has started, with descriptors of what its group counts. */
+/* Sends STARTED with descriptors of its counters. */
 void use_offer(struct life *);
-/* What it has used since that was told, into the answer. */
+/* Writes the usage since the last report to the answer. */
 void use_note(const struct life *, struct answer *);
-/* Tells it, and counts anew. */
+/* Sends USED, and resets the counters. */
 void use_tell(struct life *box);
 
 /* ---- program.c ---- */
 
 int program_open(const struct host *, struct err *);
-/* runtime_missing, or a number that is none. */
+/* Checks the numbers of an order; runtime_missing. */
 int program_check(const struct order *, struct err *);
-/* In a box that is ready; what goes wrong is answered. */
+/* Starts a program in a ready box; an error is sent as the answer. */
 void program_start(struct life *);
-/* One that runs nothing, in the box it was given: its layers, or why it failed. */
+/* Starts a program that runs no code, in the given box: its layers, or the error. */
 int program_try(struct life *, struct layers *, struct err *);
-/* The layers that it had: no later program is to be without. */
+/* Layers that program_try() found in force; later programs must have them too. */
 uint64_t program_due(void);
-/* A zygote's child that was asked for is there; pid -1: it could not be made. */
+/* A zygote forked the requested child; pid -1: it could not. */
 void program_born(struct life *, pid_t, int pidfd);
-/* It may be there, with all that it was given, and nobody can tell: it is killed with its box. */
+/* The fork may or may not exist, with all descriptors it was given: kills it with its box. */
 void program_lost(struct life *);
-/* Bytes that the programs of a box and all that came from them hold, where no cgroup counts. */
+/* Memory of the programs of a box and their descendants, without a cgroup. */
 uint64_t program_memory(const struct life *box, uint64_t enough);
-/* Processor time that they have used, likewise. */
+/* Processor time of the same. */
 uint64_t program_cpu_us(const struct life *box);
 
 /* ---- trial.c ---- */
 
-/* Before the loop runs: until its first process has reported, or -1: that it failed, was killed, or
+/* Before the loop runs: waits until its first process has reported.  -1: it failed, was killed, or
  * takes too long. */
 int trial_await(struct life *, struct err *);

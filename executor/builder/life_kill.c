@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * life_kill.c - kills what lives, no faster than the kernel can free its seccomp programs
- * (limits/pace.h); what cannot be killed yet waits for its turn, oldest first.
+ * life_kill.c - kills boxes, programs and file helpers, no faster than the kernel can free their
+ * seccomp programs (limits/pace.h).  Those that must wait are queued, oldest first.
  *
- * Trusts the kernel to end what was killed, some time.
+ * Trusts the kernel to end a killed process eventually.
  */
 #include "executor/builder/life.h"
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lives.c - boxes and stewards, from an order to a process tree, and from its last process's end to
- * an answer.
+ * lives.c - boxes and file helpers: from an order to a process tree, and from the end of its last
+ * process to an answer.
  *
- * Theory of operation.  A box is made in one go: cgroups, a socket for what its first process
- * reports, clone3.  Two descriptors are then watched: that socket and the pidfd of the first
- * process.  When the latter is readable all of the box's pid namespace is dead, for the kernel does
- * not let a namespace's pid 1 be waited for earlier; so what was used can be read, and the answer
- * be the last that is ever heard of it.  The cgroups go right behind the answer, which somebody
- * waits for.
+ * Theory of operation.  A box is made in one step: cgroups, a socket for the reports of its first
+ * process, clone3.  Two descriptors are then watched: that socket and the pidfd of the first
+ * process.  When the pidfd is readable, all processes of the box's pid namespace are dead, because
+ * the kernel does not allow waiting for a namespace's pid 1 earlier.  Then the usage is read and
+ * the last answer is sent.  The cgroups are removed after the answer, because a caller waits for
+ * that.
  *
- * Programs (program.c) are started in a box that is ready, and wait in it until then.  One that is
- * alone there takes the box with it.
+ * Programs (program.c) are started when their box is ready, and wait until then.  A program that is
+ * alone ends its box.
  *
- * Trusts reports, which no foreign code has seen.
+ * Trusts reports, because they are written before any guest code runs.
  */
 #include "executor/builder/lives.h"
 

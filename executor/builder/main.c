@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cloister-builder - makes boxes; the only part of cloister that keeps any power over the host.
+ * cloister-builder - makes boxes; the only process of cloister that keeps power over the host.
  *
- * It trusts the host it is started on, and of the executor no more than that it hands over
- * descriptors of its own: an order is a fixed-size struct whose every number is checked, and names
- * a workspace or a box by a small number.  It speaks no protocol, parses no text of anybody's,
- * opens no socket. It holds what others must not have: the capabilities to make namespaces and to
- * give uids, and the mounts of all workspaces.
+ * It trusts the host it is started on.  It trusts the executor only to pass descriptors of its own:
+ * an order is a fixed-size struct whose every number is checked, and workspaces and boxes are named
+ * by small numbers.  The builder speaks no protocol, parses no text from other processes and opens
+ * no socket.  It holds what others must not have: the capabilities to make namespaces and to assign
+ * uids, and the mounts of all workspaces.
  *
- * It is pid 1 of a pid namespace above all boxes: the kernel ends them with it, however it ends.
+ * It is pid 1 of a pid namespace above all boxes, so the kernel kills them when it ends in any way.
  */
 #include "common/base/auto.h"
 #include "common/base/fdio.h"
@@ -69,7 +69,7 @@ on_order(void *self, uint32_t events)
 
 	(void)self, (void)events;
 	if (n < 0 && errno == EMFILE) {
-		err_set(&e, ERR_unavailable, "the builder has no descriptor free");
+		err_set(&e, ERR_unavailable, "the builder has no free descriptor");
 		lives_refuse(&order, &e);
 		return;
 	}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * media.c - libmagic with what costs much or parses deep switched off: nothing is decompressed, no
- * ELF, tar, CDF or JSON is walked through, and each loop that the bytes can ask for is bounded.
+ * media.c - libmagic without its expensive and deep parsers: nothing is decompressed, no ELF, tar,
+ * CDF or JSON is parsed, and each loop that the bytes control is bounded.
  *
- * Trusts the database, which is the distribution's; of the bytes, nothing.
+ * Trusts the database, which is the distribution's; the bytes are hostile.
  */
 #include "executor/builder/media.h"
 
@@ -41,14 +41,14 @@ media_open(void)
 			    MAGIC_NO_CHECK_ELF | MAGIC_NO_CHECK_TAR | MAGIC_NO_CHECK_CDF |
 			    MAGIC_NO_CHECK_TOKENS | MAGIC_NO_CHECK_APPTYPE | MAGIC_NO_CHECK_JSON);
 	if (cookie == NULL) {
-		log_warn("types of files are told by their names", LOG_S("why", "no memory"));
+		log_warn("media types are derived from names", LOG_S("why", "no memory"));
 		return;
 	}
 	for (size_t i = 0; i < COUNT(limits); i++)
 		magic_setparam(cookie, limits[i].parameter, &limits[i].most);
 	if (magic_load(cookie, database) == 0)
 		return;
-	log_warn("types of files are told by their names", LOG_S("why", magic_error(cookie)));
+	log_warn("media types are derived from names", LOG_S("why", magic_error(cookie)));
 	magic_close(cookie);
 	cookie = NULL;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nets.c - makes them, and keeps those that are free; trusts its caller to have one box in each. */
+/* nets.c - makes and caches network namespaces; trusts its caller to use each for one box only. */
 #include "executor/builder/nets.h"
 
 #include "common/base/auto.h"

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nets.h - empty network namespaces, one for each box that lives.
+ * nets.h - a cache of empty network namespaces, one for each box.
  *
- * To make one takes the kernel half a millisecond, more than all else of a box together.  There is
- * nothing in them, no interface is up, and nobody in a box may change one (they are the builder's
- * user namespace's); sockets end with the processes that hold them.  So one whose box is dead is as
- * good as new.
+ * Making one takes the kernel half a millisecond, longer than the rest of a box.  They are empty,
+ * no interface is up, and no process in a box may change one, because the builder's user namespace
+ * owns them.  Sockets end with the processes that hold them.  So the namespace of a dead box can be
+ * used again.
  */
 #pragma once
 
 #include "executor/builder/host.h"
 
 int nets_open(const struct host *, struct err *);
-/* A descriptor, which stays this file's; given back when nothing of the box lives. */
+/* A descriptor, owned by nets.c; to be returned with nets_give() when all processes of the box have
+ * ended. */
 int nets_take(struct err *);
 void nets_give(int net);

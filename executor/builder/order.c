@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * order.c - bounds of orders, and names of what they are about; the same in the executor and in the
+ * order.c - bounds of orders, and names of layers and steps; the same in the executor and in the
  * builder.
  *
- * Trusts nothing in an order: in the builder it comes from a process that speaks to the outside.
+ * Trusts nothing in an order, because the builder gets it from a process that talks to the outside.
  */
 #include "executor/builder/order.h"
 
@@ -78,7 +78,7 @@ check_bound(const struct order *order, const struct bound *b, struct err *e)
 
 	if (value >= b->low && value <= b->high)
 		return 0;
-	return err_set(e, ERR_invalid_argument, "%s: %llu is not within %llu and %llu", b->name,
+	return err_set(e, ERR_invalid_argument, "%s: %llu is not between %llu and %llu", b->name,
 	    (unsigned long long)value, (unsigned long long)b->low, (unsigned long long)b->high);
 }
 
@@ -128,8 +128,8 @@ order_check(const struct order *order, size_t nfds, struct err *e)
 	if (k == COUNT(kinds))
 		return err_set(e, ERR_invalid_argument, "kind: %u is none", order->kind);
 	if (nfds != kinds[k].fds)
-		return err_set(e, ERR_invalid_argument, "%zu descriptors where %zu belong", nfds,
-		    kinds[k].fds);
+		return err_set(
+		    e, ERR_invalid_argument, "%zu descriptors instead of %zu", nfds, kinds[k].fds);
 	if (check_ids(order, e) < 0)
 		return -1;
 	for (size_t i = 0; i < COUNT(bounds); i++)

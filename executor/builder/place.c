@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * place.c - the first process of a box, or a steward: from an order to a clone in namespaces of its
- * own.
+ * place.c - the first process of a box, or a file helper: from an order to a clone in new
+ * namespaces.
  *
- * Trusts the workspace that the order names, and nobody's descriptors but those of a steward's.
+ * Trusts the workspace that the order names.  Only a file helper gets a descriptor from the order.
  */
 #include "executor/builder/life.h"
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * program.c - programs in boxes: a process that joins a box that is there, from its start to its
- * status.
+ * program.c - programs in boxes: processes that join an existing box, from start to exit status.
  *
- * Theory of operation.  A program is a child of this process, or a fork of a zygote whose pidfd
- * comes here; in both cases it is in the box's pid namespace from its first moment and so ends with
- * the box.  Its pidfd tells that it has ended; its status is read here, or comes from the zygote,
- * whichever is its parent.  The box cannot end before that was done.
+ * Theory of operation.  A program is a child of this process, or a fork of a zygote that sends its
+ * pidfd.  In both cases it is in the box's pid namespace from the beginning and so ends with the
+ * box.  Its pidfd signals its end.  Its status is read by its parent: this process, or the zygote,
+ * which reports it.  The box cannot end before that was done.
  *
- * Trusts its command line, which is the operator's, and zygotes.
+ * Trusts the command line, which is the operator's, and zygotes.
  */
 #include "executor/builder/program.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* program.h - programs in boxes; what main.c and zygotes.c need beside life.h. */
+/* program.h - programs in boxes: functions for main.c and zygotes.c in addition to life.h. */
 #pragma once
 
 #include "common/base/err.h"
@@ -10,22 +10,22 @@
 #include <sys/types.h>
 
 /*
- * The command line, without the program's name: groups of arguments, each with "--" behind it.
+ * Reads the command line, without the program's name: groups of arguments, each followed by "--".
  *
- *   runtime NAME EXTENSION PATH ARGUMENT...   one without a driver; numbers from language_COUNT on
- *   python PATH                               instead of that of runtimes.def
+ *   runtime NAME EXTENSION PATH ARGUMENT...   without a driver; numbers from language_COUNT on
+ *   python PATH                               replaces the path of runtimes.def
  *   zygote PATH MODULE,...                    numbers from 1 on
  *   container NAME PATH                       of containers.def
  *   show PATH                                 of hidden.def
  *   state PATH                                a directory of this server alone (host.h)
  */
 int program_settings(int argc, char **argv, struct err *);
-/* The arguments of a runtime, NULL at the end; *extension NULL: it has a driver. */
+/* The arguments of a runtime, ending with NULL; *extension NULL: it has a driver. */
 const char *const *program_command(uint32_t runtime, const char **extension);
 
-/* Does it want to see what lies below this directory? */
+/* Does the command line name a program below this directory, or "show" it? */
 bool program_wants(const char *directory);
 
-/* From a zygote: a child of it ended; it ended itself. */
+/* From zygotes.c: a child of a zygote ended; the zygote itself ended. */
 void program_reaped_by(uint32_t zygote, pid_t, int status, const struct rusage *);
 void program_zygote_ended(uint32_t zygote);

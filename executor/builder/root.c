@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * root.c - a small read-only tmpfs with the host's /usr in it, and nothing else of the host but
- * what binds.def names, less what hidden.def names.
+ * root.c - a small read-only tmpfs with the host's /usr and the other paths of binds.def, without
+ * the directories of hidden.def, and nothing else of the host.
  *
- * Trusts the host's /usr.  The languages' drivers are in this program's own image, so that no file
- * of the host decides what runs beside a guest.
+ * Trusts the host's /usr.  The languages' drivers are embedded in this program, so that no file of
+ * the host replaces them.
  */
 #include "executor/builder/root.h"
 

@@ -2,8 +2,8 @@
 /*
  * shelf.c - workspaces in a mount namespace of their own.
  *
- * Trusts ids that order_check() passed, and of an earlier builder's shelf that only a builder could
- * mount there; what each of the mounts is, the kernel is asked.
+ * Trusts ids that order_check() passed.  Of an earlier builder's namespace it trusts that only a
+ * builder could mount there, and reads from the kernel what each mount is.
  */
 #include "executor/builder/shelf.h"
 
@@ -205,7 +205,7 @@ int
 shelf_add(uint32_t id, uint64_t bytes, uint64_t files, uid_t owner, struct err *e)
 {
 	if (shelf.places[id].fd != 0)
-		return err_set(e, ERR_invalid_argument, "workspace %u is there already", id);
+		return err_set(e, ERR_invalid_argument, "workspace %u exists already", id);
 	auto_fd int mount = shelf_tmpfs(bytes, files, owner, e);
 
 	if (mount < 0 || go(shelf.there, e) < 0)
@@ -234,10 +234,11 @@ shelf_adopt(uint32_t id, uint64_t bytes, uint64_t files, uid_t owner, struct err
 	struct place *p = &shelf.places[id];
 
 	if (p->fd == 0 || !p->left)
-		return err_set(e, ERR_invalid_argument, "workspace %u was not left", id);
+		return err_set(
+		    e, ERR_invalid_argument, "no workspace %u was left by an earlier builder", id);
 	if (pages(p->bytes) != pages(bytes) || p->files != files || p->owner != owner)
 		return err_set(e, ERR_invalid_argument,
-		    "workspace %u is not what it was made as (%llu bytes, %llu files, uid %u)", id,
+		    "workspace %u is not as it was made (%llu bytes, %llu files, uid %u)", id,
 		    (unsigned long long)p->bytes, (unsigned long long)p->files, p->owner);
 	p->left = false;
 	return p->fd;
@@ -250,7 +251,7 @@ shelf_clear(void)
 
 	for (uint32_t id = 1; id <= ORDER_MAX_LIVING; id++)
 		if (shelf.places[id].left && shelf_remove(id, &e) < 0)
-			log_error("what was left is not wiped", LOG_E(&e));
+			log_error("left workspaces were not wiped", LOG_E(&e));
 }
 
 bool

@@ -2,8 +2,8 @@
 /*
  * slot.c - a directory of numbered files that all builders of a host lock, one each.
  *
- * Trusts what is in a directory of its own user that nobody else may enter.  A slot's file names
- * the process that holds it, so that one which a dead builder cannot give back is told from one in
+ * Trusts the contents of a directory that belongs to its own user and that no other may enter.  A
+ * slot's file names the process that holds it, to distinguish a slot of a dead builder from one in
  * use.
  */
 #include "executor/builder/slot.h"
@@ -40,7 +40,7 @@ open_slots(const char *path, struct err *e)
 	if (folder < 0 || fstat(folder, &st) < 0)
 		return err_sys(e, "open %s", path);
 	if (st.st_uid != geteuid() || (st.st_mode & 077) != 0)
-		return err_set(e, ERR_internal, "%s is not this user's alone", path);
+		return err_set(e, ERR_internal, "other users may access %s", path);
 	return take_fd(&folder);
 }
 
@@ -139,7 +139,7 @@ write_holder(int file)
 
 	/* Without it nobody can tell whose the slot is, and it is as good. */
 	if (ftruncate(file, 0) < 0 || pwrite(file, text, (size_t)n, 0) < 0)
-		log_warn("the holder of a slot is not noted", LOG_N("errno", errno));
+		log_warn("the holder of a slot was not recorded", LOG_N("errno", errno));
 }
 
 static struct holder
@@ -240,7 +240,7 @@ take_slot(
 		if (is_lost(alive, &holder)) {
 			lost = holder;
 			nlost++;
-			log_warn("a slot is held by what a dead builder left",
+			log_warn("a slot is held by processes of a dead builder",
 			    LOG_N("slot", h->slot), LOG_N("builder", (uint64_t)holder.pid));
 		}
 	}

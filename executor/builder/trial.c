@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trial.c - the first box of a builder: it runs nothing, and shows what this host can give. */
+/* trial.c - the first box of a builder: it runs no code, and shows the layers that this host has.
+ */
 #include "executor/builder/lives.h"
 
 #include "common/base/auto.h"
@@ -26,7 +27,7 @@ trial_await(struct life *life, struct err *e)
 	if (life->answer.kind == 0 && n == 1)
 		return err_set(e, ERR_internal, "it was killed while the first box was made");
 	if (life->answer.kind == 0)
-		return err_set(e, ERR_internal, "the first box is not made in %d ms", TRY_MS);
+		return err_set(e, ERR_internal, "the first box was not made within %d ms", TRY_MS);
 	return e->code == ERR_none ? 0 : -1;
 }
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * zygotes.c - starts interpreters that are forked, and asks them to.
+ * zygotes.c - starts zygotes and sends them requests to fork.
  *
  * Theory of operation.  A zygote is started by exec with this process's capabilities made ambient,
- * inside the template of all boxes, and is a program of ours (guest/python/zygote.py): no byte of a
- * guest ever reaches it.  Orders to it are answered in their order; few are under way at once, for
- * the kernel bounds the descriptors that are.  One that dies is missed by nobody: who waits is
- * started from the file, its children come to this process, and the next order starts another.
+ * inside the template of all boxes.  It is our own program (guest/python/zygote.py), and no byte of
+ * a guest ever reaches it.  It answers orders in sequence.  Few are pending at once, because the
+ * kernel limits descriptors in flight.  If a zygote dies, waiting programs are started from their
+ * file, its children are reparented to this process, and the next order starts another zygote.
  *
- * Between a fork and the word of it there may be a child that nobody knows by number, with a
- * program's descriptors.  Whoever holds these is not to have a second beside it, so its box goes;
- * and no box is gone before all that was in it was waited for, so this process looks for such.
+ * Between a fork and its report there may be a child whose pid is unknown, with a program's
+ * descriptors.  No second process may use these, so the box of that program is killed.  A box ends
+ * only after all its processes were waited for, so this process searches for such children.
  *
- * Trusts a zygote as itself.
+ * Trusts a zygote as much as itself.
  */
 #include "executor/builder/zygotes.h"
 
@@ -91,7 +91,7 @@ zygotes_open(const struct host *host, const struct filter *filter)
 	start.filter = *filter;
 	zygotes.start = memfd_create("zygote", MFD_CLOEXEC);
 	if (zygotes.start < 0 || fdio_write(zygotes.start, &start, sizeof start, &e) < 0)
-		log_warn("there are no zygotes", LOG_N("errno", errno));
+		log_warn("zygotes are not available", LOG_N("errno", errno));
 	for (size_t i = 0; i < COUNT(zygotes.all); i++) {
 		zygotes.all[i].sock = -1;
 		zygotes.all[i].last = &zygotes.all[i].first;
@@ -201,7 +201,7 @@ on_silence(void *self)
 {
 	struct zygote *z = self;
 
-	log_warn("a zygote is silent", LOG_S("modules", z->modules));
+	log_warn("a zygote does not answer", LOG_S("modules", z->modules));
 	z->patience = 0;
 	z->not_before_ms = loop_now_ms() + LONG_PAUSE_MS;
 	kill(z->pid, SIGKILL);
@@ -225,7 +225,7 @@ start(struct zygote *z, struct err *e)
 	int pair[2];
 
 	if (z->python == NULL || zygotes.start < 0 || loop_now_ms() < z->not_before_ms)
-		return err_set(e, ERR_unavailable, "there is no zygote just now");
+		return err_set(e, ERR_unavailable, "no zygote is available now");
 	z->not_before_ms = loop_now_ms() + PAUSE_MS;
 	z->starts++;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
@@ -324,7 +324,7 @@ send_orders(struct zygote *z)
 		if (*at == NULL)
 			return;
 		if (ask(z, *at, &e) < 0) {
-			log_warn("a zygote cannot be asked", LOG_E(&e));
+			log_warn("a request to a zygote was not sent", LOG_E(&e));
 			program_born(take_at(z, at), -1, -1);
 			continue;
 		}

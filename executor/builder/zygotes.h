@@ -5,22 +5,22 @@
 #include "executor/builder/life.h"
 
 enum {
-	ZYGOTES_DOCK =
-	    ORDER_MAX_ZYGOTES + 1, /* the number of oci/dock.h, which is asked in the same way */
+	ZYGOTES_DOCK = ORDER_MAX_ZYGOTES +
+	               1, /* the OCI launcher (oci/dock.h), which takes the same requests */
 };
 
-/* One more, from the command line: its interpreter, and modules as zygote.py takes them. */
+/* Adds a zygote from the command line: its interpreter, and modules as zygote.py takes them. */
 int zygotes_add(const char *python, const char *modules, struct err *);
 void zygotes_open(const struct host *, const struct filter *);
-/* It is there and stays, or ends for good. */
+/* Adds the OCI launcher, which is not restarted. */
 void zygotes_set_dock(pid_t, int sock);
 bool zygotes_have(uint32_t number);
 /*
- * Has it fork the program, whose descriptors are in life->fds: program_born() comes, then
- * program_reaped().  -1: it cannot be had now, and nobody will come.
+ * Asks the zygote to fork the program, whose descriptors are in life->fds: program_born() is
+ * called, then program_reaped().  -1: the zygote is not available, and neither is called.
  */
 int zygotes_ask(struct life *program);
-/* A child of that zygote has ended: one that does not tell how is not waited for without end. */
+/* A child of that zygote has ended: bounds the wait for the zygote's report of its status. */
 void zygotes_expect(uint32_t number);
-/* For the end; they are waited for by who calls this. */
+/* At the end: kills all zygotes; the caller waits for them. */
 void zygotes_kill(void);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * desk.c - lines of operations on workspaces, and the life of their stewards.
+ * desk.c - queues of operations on workspaces, and the start and end of their file helpers.
  *
- * Trusts no steward: slips are checked where they come in, and an operation has PATIENCE_MS.
+ * Trusts no file helper: frames are checked on arrival, and an operation has PATIENCE_MS.
  *
- * What ends an operation may add others, or drop the workspace and so this desk: nothing of the
- * desk is touched after end() was called.
+ * end() of an operation may add others, or drop the workspace and so this queue: the queue is not
+ * accessed after end() was called.
  */
 #include "executor/files/desk.h"
 
@@ -238,7 +238,7 @@ receive(struct desk *d)
 		if (d->first->kind->take(d->first, &p, &e) == 0)
 			return true;
 	} else if (n == 1 || errno == EBADMSG)
-		err_set(&e, ERR_internal, "the steward of the workspace sent nonsense");
+		err_set(&e, ERR_internal, "the file helper sent an invalid frame");
 	else { /* why, on_ended() is about to hear, and ends the operation with that */
 		hang_up(d->visit);
 		errand_kill(d->visit->errand);
@@ -276,8 +276,8 @@ on_ended(void *self, const struct err *why)
 		if (why != NULL)
 			e = *why;
 		else
-			err_set(&e, ERR_internal, "it did not say why");
-		err_add(&e, "the steward of the workspace ended");
+			err_set(&e, ERR_internal, "it gave no reason");
+		err_add(&e, "the file helper ended");
 	}
 	free(v);
 	if (d != NULL && d->begun)

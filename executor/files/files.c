@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * files.c - the operations on the files of a workspace: what a steward is told, and what is made of
- * its answers.  Whole trees into a workspace stand in files_fill.c.
+ * files.c - operations on the files of a workspace: commands to a file helper and the handling of
+ * its answers.  files_fill.c writes whole trees.
  *
- * Trusts no answer: paths are checked as if a client had sent them, and what is kept is bounded
- * by what was asked for.  Nothing here opens a file.
+ * Trusts no answer: paths are checked as if a client had sent them, and stored data is bounded by
+ * the request.  Nothing here opens a file.
  */
 #include "executor/files/files_inner.h"
 
@@ -74,7 +74,7 @@ files_failed(const struct err *e)
 int
 files_nonsense(struct err *e)
 {
-	return err_set(e, ERR_internal, "the steward's answers make no sense");
+	return err_set(e, ERR_internal, "the file helper sent invalid answers");
 }
 
 /* ---- list ---- */

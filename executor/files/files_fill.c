@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * files_fill.c - a whole tree into an empty workspace, from a snapshot.
+ * files_fill.c - writes a whole tree from a snapshot to an empty workspace.
  *
- * Trusts no entry: its path is checked as if a client had sent it, and the steward resolves it
+ * Trusts no entry: its path is checked as if a client had sent it, and the file helper resolves it
  * beneath the workspace.
  */
 #include "executor/files/files_inner.h"
@@ -147,8 +147,9 @@ fill_finish(struct operation *op, const struct slip_head *head, struct err *e)
 	struct fill_operation *o = (struct fill_operation *)op;
 
 	(void)head;
-	return o->phase != SENT ? err_set(e, ERR_internal, "the steward was done before it had all")
-	                        : 0;
+	return o->phase != SENT
+	           ? err_set(e, ERR_internal, "the file helper ended before it had all data")
+	           : 0;
 }
 
 static void

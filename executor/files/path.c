@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* path.c - from what a client calls a file to what the kernel calls it; trusts neither. */
+/* path.c - converts names of files between clients and the kernel; trusts neither. */
 #include "executor/files/path.h"
 
 #include "common/base/auto.h"
@@ -77,7 +77,8 @@ unescape(const char *field, const char *text, struct err *e)
 
 		if (low < 0 || byte == 0 || byte == '/') {
 			err_set(e, ERR_path_not_allowed,
-			    "%s: '%%' stands before two hexadecimal digits of a byte other than "
+			    "%s: '%%' must be followed by two hexadecimal digits of a byte other "
+			    "than "
 			    "zero and '/'; write %%25 for '%%' itself",
 			    field);
 			return NULL;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * container.c - looks for the programs of containers.def where Debian puts them, and asks each for
+ * container.c - looks for the programs of containers.def in Debian's directories, and asks each for
  * its version.
  *
- * Trusts the host's /usr, as boxes do: what is elsewhere is not found, since the builder sees
- * nothing else.
+ * Trusts the host's /usr, as boxes do.  Programs elsewhere are not found, because the builder sees
+ * only /usr.
  */
 #include "executor/run/container.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* container.h - the OCI runtimes of this host, and which calls go to one. */
+/* container.h - the OCI runtimes of this host, and which calls use one. */
 #pragma once
 
 #include "common/base/err.h"
@@ -8,13 +8,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* In open(), when the settings were read: looks for them; the settings' word is checked. */
+/* In open(), after the settings were read: looks for the runtimes and checks the settings. */
 int container_open(struct err *);
-/* The builder's arguments for those that are there. */
+/* Appends the builder's arguments for the installed runtimes. */
 int container_arguments(struct texts *, struct err *);
-/* Does all run in one? */
+/* Does every call run in a container? */
 bool container_enabled(void);
-/* Is any there? */
+/* Is any runtime installed? */
 bool container_available(void);
-/* The one that use_container=true stands for; isolation_unavailable. */
+/* The runtime that use_container=true selects; isolation_unavailable. */
 int container_choose(uint64_t *container, struct err *);

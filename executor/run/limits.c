@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * limits.c - turns what a call asks for into limits, never beyond the operator's caps.
+ * limits.c - converts requested limits, never beyond the operator's caps.
  *
- * What is asked was bounded by the schema, no more: it is refused here by name, with the cap, and
- * never silently made smaller.
+ * The schema has bounded the request.  A limit over its cap is refused by name, with the cap, and
+ * never silently reduced.
  */
 #include "executor/run/limits.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * own_limits.c - what principals set as their own defaults, for as long as this process lives.
+ * own_limits.c - default limits set by principals, kept while this process runs.
  *
- * Trusts nobody to set few: the one that was not used for longest gives way.
+ * The table is bounded: the least recently used entry is replaced.
  */
 #include "executor/run/own_limits.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* own_limits.h - limits that a caller set for later runs: its principal's, or a session's. */
+/* own_limits.h - limits that a caller set for its later runs, by principal or by session. */
 #pragma once
 
 #include "common/bus/bus.h"
 
 #include "executor/run/limits.h"
 
-/* Of runs that name no others: the principal's own, or else the server's. */
+/* The limits of runs that name no others: the principal's own, or else the server's. */
 const struct limits *own_limits_of(const struct call *);
-/* From now on the principal has these. */
+/* Sets the principal's own limits. */
 int own_limits_keep(const struct call *, const struct limits *, struct err *);
-/* In stop(). */
+/* Frees all of them, in stop(). */
 void own_limits_forget(void);

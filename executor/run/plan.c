@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plan.c - the arguments of a run.
+ * plan.c - interprets the arguments of a run.
  *
- * They were bounded by the schema; here they get their meaning.  What this server cannot give is
- * refused by name: nothing asked for is left out in silence.
+ * The schema has bounded them.  A request that this server cannot fulfil is refused by name; no
+ * argument is silently ignored.
  */
 #include "executor/run/plan.h"
 
@@ -97,7 +97,7 @@ static int
 read_code(struct plan *plan, struct execute_code *ask, struct err *e)
 {
 	if (ask->code.size > options.max_code_bytes)
-		return err_set(e, ERR_code_too_large, "code: %zu bytes, this server takes %" PRIu64,
+		return err_set(e, ERR_code_too_large, "code: %zu bytes, at most %" PRIu64,
 		    ask->code.size, options.max_code_bytes);
 	if (memchr(ask->code.data, 0, ask->code.size) != NULL)
 		return err_set(e, ERR_invalid_argument, "code: has a zero byte");

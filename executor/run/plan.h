@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan.h - what a call asks to be run, checked and worked out. */
+/* plan.h - a checked request to run code, with its limits, policy and files. */
 #pragma once
 
 #include "common/base/hash.h"
@@ -9,13 +9,13 @@
 #include "executor/session/session.h"
 
 struct plan_file {
-	char *path; /* by path_check() */
+	char *path; /* from path_check() */
 	struct blob content;
 };
 
 struct plan {
 	unsigned language; /* of runtime.h */
-	bool statement;    /* what it defines stays in its session */
+	bool statement;    /* its definitions stay in the session */
 	uint32_t zygote;   /* 0: none */
 	struct blob code;
 	char digest[HASH_HEX]; /* of the code */
@@ -23,13 +23,13 @@ struct plan {
 	struct limits limits;
 	struct policy policy;
 	bool capture;
-	char *label; /* name space for the log, or NULL */
+	char *label; /* the caller's namespace, for the log; or NULL */
 	struct plan_file *files;
 	size_t nfiles;
 };
 
-/* Takes what it needs of *ask, which may change those limits; session NULL: it runs in a workspace
- * of its own.  Texts of errors name the field.  After an error *plan is empty. */
+/* Takes what it needs from *ask, which may request other limits.  session NULL: the run gets a
+ * workspace of its own.  Error texts name the field.  After an error *plan is empty. */
 int plan_read(struct plan *, struct execute_code *ask, const struct limits *,
     const struct session *, struct err *);
 void plan_clear(struct plan *);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * policy.c - which rules code is held to, and what the validator says.
+ * policy.c - selects the rules for code and asks the validator.
  *
- * Trusts the validator for its verdict only: it parses what a model wrote, and may be wrong.
+ * Trusts the validator only for its verdict: it parses hostile code and may be wrong.
  */
 #include "executor/run/policy.h"
 
@@ -107,7 +107,7 @@ read_imports(struct policy *policy, struct texts *asked, struct err *e)
 	for (size_t i = 0; i < asked->count; i++)
 		if (!allowed(asked->items[i]))
 			return err_set(e, ERR_denied,
-			    "allowed_imports[%zu]: %.64s is not among the modules of this server",
+			    "allowed_imports[%zu]: %.64s is not an allowed module of this server",
 			    i, asked->items[i]);
 	/* An empty list is one: no imports at all. */
 	if (asked->items != NULL) {

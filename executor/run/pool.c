@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pool.c - how many boxes wait, and when they are made.
+ * pool.c - decides how many boxes wait, and when they are made.
  *
- * Theory of operation.  There is a line of waiting boxes for each language, and for Python one for
- * each zygote; for runs, and the same for sessions, whose box does not end with a program.  Whoever
- * finds it empty doubles what the line is to hold; a while without anybody halves it.  Boxes are
- * made when a call was answered, or a moment after one was taken where that takes longer: not
- * before the call that took it has gone to work, and a few at a time, so that who finds the line
- * empty does not stand behind them at the builder.
+ * Theory of operation.  There is a bucket of waiting boxes for each language, and for Python one
+ * for each zygote; separately for runs and for sessions, whose box does not end with a program.  A
+ * call that finds its bucket empty doubles the bucket's size; some time without calls halves it.
+ * Boxes are made when a call was answered, or shortly after one was taken if the call takes longer:
+ * not before the call that took the box has started work, and only a few at a time, so that a call
+ * with an empty bucket does not wait for them at the builder.
  *
- * Who finds none and sees some in the making waits for the first of them, which is sooner there
- * than one that was ordered behind them all.
+ * A call that finds no box but some in the making waits for the first of them, which is ready
+ * earlier than a box ordered after them.
  *
- * What dies in the line is made again, later each time until one lives.
+ * A box that dies in its bucket is replaced, with a growing delay until one lives.
  */
 #include "executor/run/pool.h"
 
@@ -275,7 +275,7 @@ fail(struct berth *b, const struct err *e)
 	struct line *line = b->line;
 
 	if (line->failures == 0)
-		log_warn("a box made ahead is lost", LOG_E(e));
+		log_warn("a pooled box ended", LOG_E(e));
 	if (line->failures < MAX_BACK_OFF)
 		line->failures++;
 	line->resume_ms = loop_now_ms() + (BACK_OFF_MS << (line->failures - 1));

@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pool.h - boxes made ahead of the calls, for a run or for a session: an empty workspace, a box on
- * it, and an interpreter that waits there.
+ * pool.h - boxes made ahead of calls, for a run or for a session: an empty workspace, a box on it,
+ * and an interpreter that waits in the box.
  *
- * A courtesy to those who call: what the pool does not have, or what died in it, is made when it is
- * wanted.  What is taken never comes back.
+ * The pool only saves time: a box that it does not have, or that died in it, is made on demand.  A
+ * box that was taken never returns to the pool.
  */
 #pragma once
 
 #include "executor/run/limits.h"
 #include "executor/sandbox/home.h"
 
-/* In open(): the builder's arguments for the runtimes of the settings, and for the zygotes. */
+/* In open(): appends the builder's arguments for the configured runtimes and for the zygotes. */
 int pool_arguments(struct texts *, struct err *);
-/* Which zygote the code of a profile is run in; 0: it is started from its file. */
+/* The zygote that runs code of this profile; 0: the interpreter is started from its file. */
 uint32_t pool_zygote(unsigned language, const char *profile);
 
 /* In start() and stop(). */
 void pool_start(void);
 void pool_stop(void);
 
-/* false: make both.  Else they are the caller's, and home_run() has a program waiting. */
+/* true: both are the caller's, and home_run() finds a waiting program.  false: make both. */
 bool pool_take(enum home_kind, unsigned language, uint32_t zygote, const struct limits *,
     struct workspace **, struct home **);
 
-/* For who found none, and waits for one that is in the making. */
+/* A caller that found no box and waits for one that is being made. */
 struct pool_wait {
-	/* Once; home NULL: none comes, make both. */
+	/* Called once; home NULL: no box comes, make both. */
 	void (*come)(void *self, struct workspace *, struct home *);
 	void *self;
 
@@ -35,12 +35,12 @@ struct pool_wait {
 	struct pool_wait *next;
 };
 
-/* false: fewer are in the making than are waited for, so make both. */
+/* false: all boxes that are being made have a waiting caller already, so make both. */
 bool pool_wait(
     enum home_kind, unsigned language, uint32_t zygote, const struct limits *, struct pool_wait *);
-/* It waits no more, if it did. */
+/* Stops waiting; does nothing if it does not wait. */
 void pool_leave(struct pool_wait *);
-/* A call was answered: a good moment to make what was taken. */
+/* A call was answered: replaces the boxes that were taken. */
 void pool_refill(void);
 
 struct pool_counts {

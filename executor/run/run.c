@@ -2,18 +2,17 @@
 /*
  * run.c - an execution, from its arguments to its reply.
  *
- * Theory of operation.  A run goes in steps; each starts something and is called back at its end:
+ * Theory of operation.  A run has steps; each starts an operation and continues in its callback:
  *
- *	waiting   for a place in the queue; its session is held from here on
- *	checking  the validator reads the code, unless it did just now or the profile has no rules
- *	preparing the start is recorded; the workspace is there, files are put into it and listed
- *	running   the code, in a box made ahead, or in the session's
- *	telling   what it wrote is made text, by a thread where that is long
- *	ending    what the program left is listed
+ *	waiting   for a turn in the queue; from here on it holds its session
+ *	checking  the validator reads the code, unless a verdict is cached or the profile has no
+ *rules preparing records the start; makes the workspace, writes files to it and lists them running
+ *runs the code, in a box of the pool or in the session's telling   converts the output to text, in
+ *a thread if it is long ending    lists the files that the program left
  *
- * and ends in exactly one place, finish().  Somebody may stop wanting it at any moment (the caller
- * cancels, the deadline passes, the session is ended): that is noted in `over`, what is under way
- * is told to hurry, and the callback that follows finishes the run.  Nothing is freed before.
+ * and it ends in exactly one place, finish().  It can be stopped at any moment: the caller cancels,
+ * the deadline passes, the session ends.  Then `over` has the reason, the current operation is
+ *asked to stop, and its callback finishes the run.  Nothing is freed before.
  */
 #include "executor/run/run.h"
 
@@ -186,7 +185,7 @@ void
 run_end_all(void)
 {
 	for (struct run *run = runs; run != NULL; run = run->next) {
-		err_set(&run->over, ERR_cancelled, "the server stops");
+		err_set(&run->over, ERR_cancelled, "the server is shutting down");
 		if (run->recorded)
 			record_end(run, &run->over);
 	}
@@ -571,7 +570,7 @@ run_begin(
     struct call *call, struct execute_code *ask, struct session *session, bool fresh, struct err *e)
 {
 	if (call->principal[0] == 0)
-		return err_set(e, ERR_unauthenticated, "nothing is run for nobody");
+		return err_set(e, ERR_unauthenticated, "running code needs a principal");
 
 	struct run *run = new_run(call, ask, session, e);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stream.c - gathers output and sends it on; what it is given is a hostile program's. */
+/* stream.c - collects output and forwards it; the output is a hostile program's. */
 #include "executor/run/stream.h"
 
 #include "common/base/auto.h"

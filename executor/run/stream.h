@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream.h - what a program writes, on its way to the caller while it runs.
+ * stream.h - output of a program, sent to the caller while the program runs.
  *
- * A courtesy beside the reply, which has all of it: bytes are gathered for a moment, so that a
- * short run sends none; they end at whole characters.  What comes faster than one buffer a moment
- * is left out, and so it is said; what a slow caller does not take is lost; beyond the limit
- * nothing is sent.
+ * The reply has all of the output, so the stream may be incomplete.  Bytes are collected for
+ * STREAM_DELAY_MS, so that a short run sends none; each piece ends at a whole character.  Output
+ * that exceeds one buffer in that time is left out, and the stream says so.  Pieces that a slow
+ * caller does not read are lost.  Nothing is sent beyond the limit.
  */
 #pragma once
 
@@ -23,16 +23,16 @@ struct stream {
 		char *data;
 		size_t size;
 		uint64_t left;    /* of the limit */
-		uint64_t dropped; /* since it was sent last */
+		uint64_t dropped; /* since the last piece */
 	} sides[2];               /* stdout, stderr */
 	uint64_t timer;
 	double progress;
-	bool flowing; /* some of it was sent */
+	bool flowing; /* a piece was sent */
 };
 
-/* Sends to that call, which must outlive it, at most limit bytes of each channel. */
+/* Sends at most limit bytes of each channel to that call, which must outlive the stream. */
 void stream_open(struct stream *, struct call *, uint64_t limit);
 void stream_progress(struct stream *, const char *text);
 void stream_output(struct stream *, enum channel, const void *data, size_t size);
-/* Sends what is left of what flowed; the reply follows. */
+/* If anything was sent, sends the rest; the reply follows. */
 void stream_close(struct stream *);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verdicts.c - a table that is read from end to end: 40 KiB, some microseconds beside the half of a
- * millisecond that is spared.
+ * verdicts.c - a table with linear search: 40 KiB, a few microseconds against the half millisecond
+ * that a hit saves.
  *
- * Trusts SHA-256: two programs of one hash would be one.
+ * Trusts SHA-256: two programs with the same hash would share a verdict.
  */
 #include "executor/run/verdicts.h"
 

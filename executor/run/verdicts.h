@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verdicts.h - code that the validator passed a short while ago, and that it is not asked of again.
+ * verdicts.h - cache of code that the validator passed a short while ago.
  *
- * What it says follows from the code, its language, the profile, the imports that are allowed and
- * the validator's own rules.  So a good verdict holds for the setting verdict_seconds from when it
- * was given, however often it is used, and not beyond the loss of a validator, after which another
- * may come that has other rules: while none is there, what was passed before is refused like all
- * else.  A bad verdict is not kept: its findings are the validator's to tell.
+ * A verdict depends only on the code, its language, the profile, the allowed imports and the
+ * validator's own rules.  So a good verdict is valid for verdict_seconds from when it was given,
+ * however often it is used.  It ends when the validator is lost, because the next one may have
+ * other rules: while there is no validator, code with a verdict is refused like all other code.  A
+ * bad verdict is not cached, because only the validator can give its findings.
  *
- * It holds for the principal and the name space that it was given to.  Nobody learns from the time
- * of a call what another has run.
+ * A verdict is valid for one principal in one namespace, so that nobody learns from the time of a
+ * call what others have run.
  *
- * There is room for a fixed number.  Where all of it is taken, the one that was not used for
- * longest goes, of a principal that has half of them one of its own: who runs new code all the time
- * does not push out what others run again.  Several who do so together can; what a call of the
- * others loses then is what it takes to ask, half a millisecond.
+ * The cache has a fixed size.  When it is full, the least recently used verdict is replaced; a
+ * principal that has half of them loses one of its own.  So one principal that runs new code all
+ * the time does not replace the verdicts of others.  Several such principals together can; a call
+ * of the others then takes half a millisecond longer.
  */
 #pragma once
 
@@ -27,7 +27,7 @@ enum {
 	VERDICTS_EACH = VERDICTS / 2,
 };
 
-/* Did this code pass?  It is used by that. */
+/* Is there a valid verdict for this code?  Counts as a use of it. */
 bool verdicts_has(const struct call *, const struct plan *);
-/* It passed now. */
+/* Adds the verdict: the code passed now. */
 void verdicts_keep(const struct call *, const struct plan *);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * box.c - a place for programs, as the executor sees it: an errand of the builder's.
+ * box.c - the executor's side of a box, which is a builder request.
  *
- * Its end is told after that of each program in it.  Who waits for a run need not wait for that:
- * when the builder has sent SIGKILL to all in a box, nothing more comes from there.  Trusts the
- * builder.
+ * The end of a box is reported after the ends of its programs.  The reply to a run need not wait
+ * for that: when the builder has sent SIGKILL to all processes of a box, no more data comes from
+ * it.  Trusts the builder.
  */
 #include "executor/sandbox/place.h"
 

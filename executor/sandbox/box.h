@@ -2,10 +2,9 @@
 /*
  * box.h - the executor's side of the builder: workspaces, boxes on them, and programs in those.
  *
- * The builder is a program of its own (builder/), root or the user in a user namespace; it is asked
- * by fixed-size structs over a socketpair (builder/order.h).  What a program writes is hostile:
- * every byte that comes back here is bounded and checked before it is handed on.  Everything is
- * answered later, from the loop.
+ * The builder is a separate program (builder/), root or the user in a user namespace.  It takes
+ * fixed-size structs over a socketpair (builder/order.h).  Output of a program is hostile: each
+ * byte is bounded and checked here before it is passed on.  All answers come later, from the loop.
  */
 #pragma once
 
@@ -21,24 +20,27 @@ struct workspace;
 
 /* ---- the builder ---- */
 
-/* In open(), before the jail: starts cloister-builder with these arguments (NULL: none), which
- * tries every layer once and reports. */
+/* In open(), before the jail: starts cloister-builder with these arguments (NULL: none).  The
+ * builder tries every layer once and reports. */
 int builder_open(const struct texts *arguments, struct err *);
-/* Workspaces outlive a builder where somebody keeps these descriptors, which open nothing to who
- * has no power over mounts: given to the next before builder_open(), and taken from either. */
+/* Workspaces outlive a builder if another process keeps these descriptors, which are useless to a
+ * process that may not mount.  builder_give() passes them to the next builder, before
+ * builder_open(); builder_leave() returns those to keep. */
 enum {
 	BUILDER_KEPT = 2,
 };
 void builder_give(int kept[BUILDER_KEPT]);
-/* After builder_open(); -1: there are none.  true: the builder goes on with what it was given. */
+/* After builder_open(); -1: there are none.  true: the builder continues with those it was given.
+ */
 bool builder_leave(int kept[BUILDER_KEPT]);
-/* In start(): watches it.  Its death ends this daemon, for nobody in the jail can start another. */
+/* In start(): watches the builder.  Its death ends this daemon, because no process in the jail can
+ * start another. */
 int builder_start(struct err *);
 void builder_stop(void);
-/* The layers that were in force in the box tried at the start; isolation of a run comes with its
- * end. */
+/* The layers of the box that was tried at the start; a run's end has the isolation of that run. */
 const struct isolation *builder_isolation(void);
-/* How a container runtime (builder/containers.h) is named in isolation; its bare name otherwise. */
+/* Sets the text for a container runtime (builder/containers.h) in isolation; the default is its
+ * name. */
 void isolation_entitle(uint32_t container, const char *title);
 const char *isolation_title(uint32_t container);
 
@@ -48,19 +50,20 @@ struct workspace_limits {
 	uint64_t bytes, files;
 };
 
-/* A tmpfs with these limits, empty.  done: exactly once; the workspace is then the caller's. */
+/* Makes an empty tmpfs with these limits.  done: exactly once; the caller then owns the workspace.
+ */
 void workspace_make(const struct workspace_limits *,
     void (*done)(void *self, struct workspace *, const struct err *), void *self);
-/* The same of one that an earlier builder left, with the number it had. */
+/* The same for a workspace that an earlier builder left, with its old number. */
 void workspace_adopt(uint32_t id, const struct workspace_limits *,
     void (*done)(void *self, struct workspace *, const struct err *), void *self);
-/* Those that were left, and that nobody has adopted, are wiped; before any is made. */
+/* Wipes the left workspaces that nobody has adopted; call before any is made. */
 void workspace_clear(void);
-/* Never 0; what workspace_adopt() wants to know later. */
+/* Its number, for workspace_adopt() later; never 0. */
 uint32_t workspace_id(const struct workspace *);
-/* Wipes it; not while a box or a file operation uses it.  NULL is fine. */
+/* Wipes the workspace; no box or file operation may use it.  NULL is allowed. */
 void workspace_drop(struct workspace *);
-/* Cheap, no process is started: what it has room for yet, and is it without any file?  -1 with *e.
+/* The free space, and whether the workspace has no files.  Cheap: starts no process.  -1 with *e.
  */
 int workspace_left(
     const struct workspace *, struct workspace_limits *left, bool *bare, struct err *);
@@ -69,87 +72,88 @@ int workspace_left(
 
 struct box_limits {
 	uint64_t memory_bytes, cpu_milli, processes, open_files, tmp_bytes; /* of a box, for life */
-	uint64_t container;    /* enum container: what its programs are held by besides */
-	uint64_t wall_ms;      /* of each run in it, from when an idle program has the code */
-	uint64_t cpu_ms;       /* of processor time of each run in it; 0: no limit */
+	uint64_t container;    /* enum container: its programs run in such a container */
+	uint64_t wall_ms;      /* of each run, from when an idle program has the code */
+	uint64_t cpu_ms;       /* processor time of each run; 0: no limit */
 	uint64_t output_bytes; /* kept of stdout, and of stderr, of each run: half from the front,
 	                          half from the end */
 };
 
-/* A place for programs, on a workspace.  Programs may be started in it at once.
- * ended: exactly once, when nothing of it is left and its programs were told of; *e: ERR_none, or
- * why it never was.  NULL with *e if it cannot even be asked for; then ended is not called. */
+/* Makes a box on a workspace.  Programs may be started in it immediately.
+ * ended: exactly once, when the box is gone and the ends of its programs were reported; *e:
+ * ERR_none, or why it could not be made.  NULL with *e if the request cannot be sent; then ended is
+ * not called. */
 struct box *box_make(const struct box_limits *, const struct workspace *,
     void (*ended)(void *self, const struct err *e), void *self, struct err *);
-/* Ends it and all in it now; every end is still told. */
+/* Kills the box and all programs in it; every end is still reported. */
 void box_kill(struct box *);
-/* Can no program be started in it any more? */
+/* Is the box ending, so that no program can be started in it? */
 bool box_is_ending(const struct box *);
 
 /* ---- programs ---- */
 
 enum box_how {
-	BOX_EXITED,    /* exit_code says */
-	BOX_SIGNALLED, /* signal says */
+	BOX_EXITED,    /* see exit_code */
+	BOX_SIGNALLED, /* see signal */
 	BOX_TIMED_OUT,
 	BOX_OUT_OF_MEMORY,
 	BOX_OUT_OF_CPU,
 	BOX_KILLED, /* by box_kill(), program_kill() or program_interrupt() */
 };
 
-/* Something to be shown, as the guest claims. */
+/* A rich result, as the guest claims. */
 struct box_rich {
 	char *mime_type; /* type/subtype, at most 128 bytes */
 	struct blob data;
 };
 
-/* How a run ended; texts and blobs are the receiver's if it takes them, and cleared otherwise. */
+/* How a run ended.  The receiver may take texts and blobs; the others are freed. */
 struct box_end {
 	enum box_how how;
 	int exit_code, signal;
 	double wall_ms, cpu_ms;
 	uint64_t max_memory_bytes; /* 0: the host cannot tell */
-	uint32_t locks;            /* BOX_OUT_OF_MEMORY for so many of files; 0: not for them */
+	uint32_t locks;            /* file locks that caused BOX_OUT_OF_MEMORY; 0: not the cause */
 	bool too_many_processes;   /* the limit was hit */
-	bool program_gone;         /* with it, and all that it had defined */
-	bool cold;                 /* its program was started from its file, */
-	bool warm;                 /* home.c: it was not, or it waited for its code */
-	bool restarted;            /* home.c: what earlier statements defined was lost before it */
-	struct err lost;           /* nobody knows how it ended: the builder did */
-	struct blob out, err;      /* as written, bytes */
+	bool program_gone;         /* the program ended, its definitions are lost */
+	bool cold;                 /* the program was started from its file */
+	bool warm;                 /* home.c: not cold, or it waited for its code */
+	bool restarted;            /* home.c: earlier definitions were lost before this run */
+	struct err lost;           /* the end is unknown, because the builder ended */
+	struct blob out, err;      /* bytes as written */
 	uint64_t out_dropped, err_dropped; /* bytes in the middle that were not kept */
 	struct blob result; /* JSON text as the guest claims it, at most 1 MiB; data NULL: none */
 	struct texts variables;        /* at most 256 names, UTF-8 */
 	char *error_type, *error_text; /* of an uncaught exception, UTF-8, or NULL */
 	uint64_t error_line;
-	bool unreadable; /* the code itself: nothing of it ran, or only what a shell had read */
+	bool unreadable; /* syntax error: no code ran, or only the lines that a shell had read */
 	struct box_rich rich[8];
 	size_t nrich;
-	struct isolation isolation; /* in force in this very program */
+	struct isolation isolation; /* layers in force for this program */
 };
-/* Frees what nobody took. */
+/* Frees all that was not taken. */
 void box_end_clear(struct box_end *);
 
 struct program_spec {
 	unsigned language;
-	uint32_t zygote; /* 0: start it from its file; else a fork of that one */
-	bool alone;      /* the box ends with it; it has one run */
-	bool wanted;     /* somebody waits already: it prepares nothing for who comes later */
+	uint32_t zygote; /* 0: start it from its file; else fork that zygote */
+	bool alone;      /* one run; the box ends with the program */
+	bool wanted;     /* a call already waits, so prepare nothing for later ones */
 };
 
 struct program_events {
-	/* It waits for its first code; may be NULL. */
+	/* The program waits for its first code; may be NULL. */
 	void (*ready)(void *self);
-	/* Bytes of a channel as they come during a run; NULL: nobody wants to see. */
+	/* Bytes of a channel as they arrive during a run; may be NULL. */
 	void (*output)(void *self, enum channel, const void *data, size_t size);
-	/* Once for each run that began: a statement is over, or the program, and where that was
-	 * alone its box. */
+	/* Once for each run that began: the statement or the program has ended, and with a program
+	 * that is alone also its box. */
 	void (*done)(void *self, struct box_end *end);
-	/* Exactly once, last: nothing of it is left.  *e: ERR_none, or why it never was ready. */
+	/* Exactly once, last: the program is gone.  *e: ERR_none, or why it never was ready. */
 	void (*ended)(void *self, const struct err *e);
 };
 
-/* NULL with *e if it cannot even be asked for; then nothing is called. */
+/* NULL with *e if the request cannot be sent; then no callback is called. */
 struct program *program_start(struct box *, const struct program_spec *,
     const struct program_events *, void *self, struct err *);
 
@@ -157,17 +161,18 @@ struct program_code {
 	const void *data;
 	size_t size;
 	struct blob guard; /* a PROFILE frame's payload; data NULL: none */
-	bool statement;    /* what it defines stays for the next; else the program ends with it */
-	bool files;        /* there may be some in the workspace */
+	bool statement;    /* definitions stay for the next one; else the program ends after it */
+	bool files;        /* the workspace may have files */
 	uint64_t wall_ms, cpu_ms, output_bytes;
 };
 
-/* Hands it over when the program is idle, and that is when the run begins; one at a time. */
+/* Sends the code when the program is idle; then the run begins.  One run at a time. */
 int program_run(struct program *, const struct program_code *, struct err *);
-/* A JSON value for the program's `bridge`, seen by the code that is run next.
- * limit_exceeded where it does not read. */
+/* Sends a JSON value for the program's `bridge`, which the next run sees.  limit_exceeded if the
+ * program does not read. */
 int program_bridge(struct program *, const char *key, const struct blob *json, struct err *);
-/* Ends the statement that runs and leaves the program as it is, or kills it 2 seconds later. */
+/* Interrupts the running statement; the program keeps its state.  If it does not stop within
+ * 2 seconds, it is killed. */
 void program_interrupt(struct program *);
-/* Ends it now, and its box where it is alone. */
+/* Kills the program, and its box if the program is alone. */
 void program_kill(struct program *);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* box_end.c - what is left of the end of a run when everybody took what they wanted. */
+/* box_end.c - frees the rest of the end of a run. */
 #include "executor/sandbox/box.h"
 
 #include "common/base/auto.h"

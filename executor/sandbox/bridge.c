@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bridge.c - keeps what a session was given; bounded, for a caller may send without end. */
+/* bridge.c - stores the values of a session, within bounds, because a caller may send any number.
+ */
 #include "executor/sandbox/bridge.h"
 
 #include "common/base/auto.h"
@@ -69,7 +70,7 @@ bridge_send(const struct bridges *b, struct program *program)
 
 	for (size_t i = 0; i < b->count; i++)
 		if (program_bridge(program, b->items[i].key, &b->items[i].json, &e) < 0)
-			log_warn("data is not handed to a program", LOG_E(&e));
+			log_warn("data is not sent to a program", LOG_E(&e));
 }
 
 void

@@ -2,9 +2,9 @@
 /*
  * builder_link.c - the executor's end of the socket to cloister-builder.
  *
- * Trusts the builder, which has more power than this process, to answer; but bounds every id that
- * comes back, so that a confused one cannot lead this process astray.  Without a builder there are
- * no boxes: its end ends this daemon, after everybody who waits has been told.
+ * Trusts the builder, which has more privileges than this process, to answer.  It checks every id
+ * in an answer, so that a faulty builder cannot corrupt this process.  Without a builder there are
+ * no boxes: its end ends this daemon, after all waiting calls were answered.
  */
 #include "executor/sandbox/builder_link.h"
 
@@ -100,7 +100,7 @@ find_builder(char path[4096], struct err *e)
 	char *last = strrchr(path, '/');
 
 	if (last == NULL || (size_t)(last - path) + sizeof "/cloister-builder" > 4096)
-		return err_set(e, ERR_internal, "this program's path makes no sense");
+		return err_set(e, ERR_internal, "the path of this program is invalid");
 	memcpy(last, "/cloister-builder", sizeof "/cloister-builder");
 	return access(path, X_OK) < 0 ? err_sys(e, "%s", path) : 0;
 }
@@ -114,7 +114,8 @@ refuse_hang(pid_t keeper, struct err *e)
 	line.hangs = true;
 	pidstat_text(keeper, seen);
 	kill(keeper, SIGKILL);
-	return err_set(e, ERR_internal, "the builder said nothing for %d ms: %s", READY_MS, seen);
+	return err_set(
+	    e, ERR_internal, "the builder did not answer within %d ms: %s", READY_MS, seen);
 }
 
 static int
@@ -132,8 +133,8 @@ await_ready(pid_t keeper, struct answer *answer, struct err *e)
 	ssize_t size = fdio_receive(line.sock, answer, sizeof *answer, fds, &nfds, 0);
 
 	if (size != (ssize_t)sizeof *answer || answer->kind != ANSWER_READY)
-		return err_set(e, ERR_internal,
-		    "the builder ended as it started; its lines in the log say why");
+		return err_set(
+		    e, ERR_internal, "the builder ended during its start; its log has the reason");
 	line.goes_on = nfds != BUILDER_KEPT && line.kept[0] >= 0;
 	for (size_t i = 0; !line.goes_on && i < COUNT(line.kept); i++) {
 		if (line.kept[i] >= 0)
@@ -180,7 +181,7 @@ start_without_kept(char **argv, struct answer *answer, struct err *e)
 {
 	if (line.kept[0] < 0 || line.hangs)
 		return -1;
-	log_error("with what an earlier builder left none starts", LOG_E(e));
+	log_error("no builder starts with the workspaces of an earlier one", LOG_E(e));
 	close(take_fd(&line.sock));
 	for (size_t i = 0; i < COUNT(line.kept); i++)
 		close(take_fd(&line.kept[i]));
@@ -204,7 +205,7 @@ builder_open(const struct texts *arguments, struct err *e)
 		return -1;
 	line.refused = answer.error;
 	if (line.refused.code != ERR_none)
-		log_error("no box can be made here", LOG_E(&line.refused));
+		log_error("no box can be made on this host", LOG_E(&line.refused));
 	return isolation_of(&answer.layers, &line.isolation) < 0
 	           ? err_set(e, ERR_internal, "no memory")
 	           : 0;
@@ -274,7 +275,7 @@ send_order(const struct order *order, const int *fds, size_t nfds, struct err *e
 		return -1;
 	}
 	if (line.gone)
-		return err_set(e, ERR_unavailable, "the builder of boxes is gone");
+		return err_set(e, ERR_unavailable, "the builder has ended");
 	if (order_check(order, nfds, e) < 0)
 		return -1;
 	if (line.first != NULL)
@@ -318,7 +319,8 @@ errand_start(struct order *order, const int *fds, size_t nfds, const struct erra
 		id = id % ORDER_MAX_LIVING + 1;
 	while (line.errands[id] != NULL && ++tries < ORDER_MAX_LIVING);
 	if (line.errands[id] != NULL) {
-		err_set(e, ERR_unavailable, "%d boxes and programs are at work", ORDER_MAX_LIVING);
+		err_set(
+		    e, ERR_unavailable, "%d boxes and programs exist already", ORDER_MAX_LIVING);
 		return NULL;
 	}
 	struct errand *errand = malloc(sizeof *errand);
@@ -346,7 +348,7 @@ tell(struct order order)
 	if (send_order(&order, NULL, 0, &e) == 0)
 		return true;
 	if (e.code != ERR_unavailable)
-		log_error("an order is not sent", LOG_N("kind", order.kind), LOG_E(&e));
+		log_error("an order was not sent", LOG_N("kind", order.kind), LOG_E(&e));
 	return false;
 }
 
@@ -397,7 +399,7 @@ take_answer(const struct answer *answer, int *fds, size_t nfds)
 		return;
 	}
 	if (errand == NULL)
-		log_warn("the builder speaks of a box that is not known", LOG_N("id", answer->id));
+		log_warn("the builder sent an unknown id", LOG_N("id", answer->id));
 	else if (answer->kind == ANSWER_ENDED)
 		end_errand(answer->id, answer);
 	else if (answer->kind == ANSWER_STARTED && errand->events.started != NULL)
@@ -415,7 +417,7 @@ lose(void)
 
 	line.gone = true;
 	loop_forget(line.sock);
-	err_set(&answer.error, ERR_unavailable, "the builder of boxes ended");
+	err_set(&answer.error, ERR_unavailable, "the builder ended");
 	for (uint32_t id = 1; id <= ORDER_MAX_LIVING; id++)
 		if (line.errands[id] != NULL) {
 			answer.id = id;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * capture.c - up to the limit bytes are kept as they come; from then on the back half is a ring.
+ * capture.c - keeps bytes as they come up to the limit; from then on the back half is a ring.
  *
- * Trusts nothing about how much comes: memory is bounded by the limit, work by what came.
+ * The stream may have any length: memory is bounded by the limit, work is linear in the input.
  */
 #include "executor/sandbox/capture.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* control.c - frames to a program: what it does not read waits here, up to a bound. */
+/* control.c - frames to a program: unread data is queued here, up to a bound. */
 #include "executor/sandbox/control.h"
 
 #include "common/base/auto.h"
@@ -79,7 +79,7 @@ control_add(struct control *c, enum guest_frame kind, size_t size, struct err *e
 	if (have + size <= OUTGOING_BYTES)
 		grown = realloc(c->outgoing.data, have + 5 + size);
 	if (grown == NULL) {
-		err_set(e, ERR_limit_exceeded, "the interpreter was given more than it reads");
+		err_set(e, ERR_limit_exceeded, "the interpreter does not read its input");
 		return NULL;
 	}
 	c->outgoing = (struct blob){ grown, have + 5 + size };

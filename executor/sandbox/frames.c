@@ -3,8 +3,8 @@
  * frames.c - reads frames from a guest.
  *
  * Trusts nothing: the driver that writes them shares a process with the program.  A frame over its
- * bound, of an unknown kind or not in UTF-8 is not taken; a later one of a kind replaces the
- * earlier, so that memory stays bounded however many come.
+ * bound, of an unknown kind or not in UTF-8 is dropped.  A later frame of a kind replaces an
+ * earlier one, so memory stays bounded for any number of frames.
  */
 #include "executor/sandbox/frames.h"
 

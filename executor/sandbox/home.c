@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * home.c - makes what a run needs, and makes it again where it died before it had the code.
+ * home.c - makes the box and program of a run, and makes them again if they died before they got
+ * the code.
  *
- * Theory of operation.  A run goes to a program that is idle; where there is none, one is started;
- * where there is no box, one is made.  A box that is ending is waited for, since two of one home
- * are not to be on its workspace at once.  If the program is gone before it had the code, that is
- * tried once more, from the file where the first was a fork: a zygote that fails so costs time and
- * no call.
+ * Theory of operation.  A run uses an idle program; if there is none, one is started; if there is
+ * no box, one is made.  If a box is ending, the run waits for that, because two boxes of one
+ * sandbox must not use its workspace at once.  If the program ended before it got the code, it is
+ * started once more, from its file if the first was a fork: so a failing zygote costs time but
+ * fails no call.
  *
- * Trusts box.h to tell each end exactly once.
+ * Trusts box.h to report each end exactly once.
  */
 #include "executor/sandbox/home.h"
 
@@ -266,7 +267,7 @@ on_ended(void *self, const struct err *e)
 	r->ready = r->ran = false;
 	texts_clear(&r->names);
 	if (why.code == ERR_none)
-		err_set(&why, ERR_unavailable, "the interpreter ended before it had the code");
+		err_set(&why, ERR_unavailable, "the interpreter ended before it got the code");
 	tell_change(h, &why);
 	if (wanted)
 		try_again(h, &why);

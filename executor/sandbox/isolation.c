@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* isolation.c - layers of a box in words; trusts the builder for which are in force. */
+/* isolation.c - names of the layers of a box; trusts the builder's report of those in force. */
 #include "executor/sandbox/builder_link.h"
 
 #include "common/base/auto.h"

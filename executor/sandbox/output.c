@@ -2,13 +2,13 @@
 /*
  * output.c - a pipe that a program writes to.
  *
- * Theory of operation.  The pipe itself keeps what is written: it is read when a run has lasted for
- * a moment, from then on as it comes, and at the run's end.  A run that is over at once costs no
- * turn of the loop, which would take the processor from the program that writes.  Between runs
- * nothing is read: a full pipe lets its writer wait.
+ * Theory of operation.  The pipe itself buffers output.  It is first read when a run has lasted for
+ * a moment, then whenever data arrives, and at the run's end.  A short run needs no turn of the
+ * loop, which would take the processor from the program that writes.  Between runs nothing is read:
+ * the writer blocks when the pipe is full.
  *
- * Trusts nothing about what comes, how much, or whether it ends: each turn of the loop reads a
- * bounded part, and so does what stands at the end of a run.
+ * The content, amount and end of the output are hostile: each turn of the loop, and the read at the
+ * end of a run, takes a bounded amount.
  */
 #include "executor/sandbox/output.h"
 
@@ -49,7 +49,7 @@ read_part(struct output *o)
 		return false;
 	}
 	if (capture_add(&o->kept, part, (size_t)n) < 0)
-		log_warn("output is lost, for there is no memory", LOG_N("bytes", n));
+		log_warn("output is lost: out of memory", LOG_N("bytes", n));
 	if (o->seen != NULL)
 		o->seen(o->self, o->channel, part, (size_t)n);
 	return true;
@@ -96,7 +96,7 @@ output_watch(struct output *o)
 		return;
 	o->watched = loop_watch(o->fd, EPOLLIN, on_output, o, &e) == 0;
 	if (!o->watched)
-		log_error("output is not read before its end", LOG_E(&e));
+		log_error("output cannot be watched", LOG_E(&e));
 }
 
 /* What was written before now is in the pipe, and no pipe holds more than this reads. */

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * program.c - a program in a box, as the executor sees it: three descriptors, a clock, and an
- * errand of the builder's.
+ * program.c - the executor's side of a program in a box: three descriptors, a clock, and a builder
+ * request.
  *
- * Theory of operation.  program_start() makes two pipes and a control channel and gives their far
- * ends to the builder with an order.  The program says on the control channel that it is idle, and
- * only then is it handed code: that is when the run's clock begins, here and soon after, for the
- * case that this process hangs, in the builder.
+ * Theory of operation.  program_start() makes two pipes and a control channel and sends their far
+ * ends to the builder with an order.  The program reports on the control channel that it is idle,
+ * and only then gets code.  The run's clock starts then, here and, in case this process hangs, soon
+ * after in the builder.
  *
- * A statement is over when the driver says DONE, behind which all it wrote lies in the pipes; the
- * program is idle again.  Any other run is over with the program: the builder says so, or the
- * driver of one that is alone, when nothing is left to it but to exit.  What was used is read here
- * where the box's group counts it, and asked of the builder otherwise.
+ * A statement has ended when the driver sends DONE; all its output is then in the pipes, and the
+ * program is idle again.  Any other run ends with the program: the builder reports that, or the
+ * driver of a program that is alone, when all that is left is to exit.  The usage is read here if
+ * the box's cgroup counts it, and requested from the builder otherwise.
  *
- * What was alone takes its box along: nobody waits for that where nothing else is in there, and
- * otherwise the run is told when all were sent SIGKILL.  What is not alone and was killed by nobody
- * that is known here ends its box too: only that can tell whether it was for its memory.
+ * A program that is alone ends its box.  The reply does not wait for that if no other process is in
+ * the box; otherwise it waits until all were sent SIGKILL.  A program that is not alone and was
+ * killed for an unknown reason also ends its box, because only the end of the box shows whether the
+ * reason was memory.
  *
- * What comes between two runs is kept for the next, up to a bound; then the writer has to wait.
+ * Output between two runs is kept for the next run, up to a bound; then the writer blocks.
  *
- * Trusts the builder for how a program ended and what it used; nothing that comes through the three
- * descriptors.
+ * Trusts the builder for the end and usage of a program; trusts nothing that comes through the
+ * three descriptors.
  */
 #include "executor/sandbox/program.h"
 
@@ -201,7 +202,7 @@ hand_over(struct program *p)
 		to =
 		    control_add(&p->control, p->statement ? GUEST_STATEMENT : GUEST_CODE, size, &e);
 	if (to == NULL) {
-		log_error("an interpreter gets no code", LOG_E(&e));
+		log_error("code cannot be sent to an interpreter", LOG_E(&e));
 		kill_it(p);
 		return;
 	}
@@ -225,7 +226,7 @@ int
 program_run(struct program *p, const struct program_code *code, struct err *e)
 {
 	if (p->state == RUNS || p->code.data != NULL || p->errand == NULL || p->killed)
-		return err_set(e, ERR_unavailable, "the interpreter takes no code");
+		return err_set(e, ERR_unavailable, "the interpreter does not accept code");
 	p->code = blob_copy(code->data, code->size);
 	if (p->code.data == NULL)
 		return err_sys(e, "code");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * program_end.c - how a run ended: of what the kernel told the builder, what this process did, and,
- * where neither knows, what the driver says.
+ * program_end.c - determines how a run ended: from the kernel's status by way of the builder, from
+ * this process's own actions, and if neither knows, from the driver's claim.
  *
  * Trusts the builder.
  */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steward.c - the errand of a steward; trusts nothing that comes through its channel. */
+/* steward.c - the builder request for a file helper; trusts nothing that comes through its channel.
+ */
 #include "executor/sandbox/builder_link.h"
 
 #include "common/base/auto.h"
@@ -25,10 +26,11 @@ on_ended(void *self, const struct answer *answer)
 	struct err e = answer->error;
 
 	if (e.code == ERR_none && WIFSIGNALED(answer->status))
-		err_set(&e, ERR_internal, "a steward ended by signal %d (%s)",
+		err_set(&e, ERR_internal, "a file helper ended by signal %d (%s)",
 		    WTERMSIG(answer->status), sigdescr_np(WTERMSIG(answer->status)));
 	else if (e.code == ERR_none && WEXITSTATUS(answer->status) != 0)
-		err_set(&e, ERR_internal, "a steward ended with %d", WEXITSTATUS(answer->status));
+		err_set(
+		    &e, ERR_internal, "a file helper exited with %d", WEXITSTATUS(answer->status));
 	steward->ended(steward->self, e.code == ERR_none ? NULL : &e);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * workspace.c - workspaces as the executor knows them: a number, and a descriptor of the root that
- * only its counts are read from.
+ * workspace.c - the executor's side of a workspace: a number, and a descriptor of the root that is
+ * used only for its usage counts.
  *
  * Trusts the builder.  No name in a workspace is ever resolved in this process.
  */
@@ -71,7 +71,7 @@ order_one(struct workspace *w, uint32_t id, const struct workspace_limits *limit
 	};
 
 	if (id > ORDER_MAX_LIVING || (id != 0 && workspaces.all[id] != NULL))
-		return err_set(&w->refused, ERR_internal, "workspace %u is another's", id);
+		return err_set(&w->refused, ERR_internal, "workspace %u is in use already", id);
 	w->id = id;
 	if (id == 0 && take_id(w, &w->refused) < 0)
 		return -1;
@@ -122,7 +122,7 @@ workspace_clear(void)
 	struct err e;
 
 	if (builder_order(&order, &e) < 0 && e.code != ERR_isolation_unavailable)
-		log_error("workspaces that were left are not wiped", LOG_E(&e));
+		log_error("left workspaces were not wiped", LOG_E(&e));
 }
 
 static void
@@ -132,7 +132,7 @@ give_back(uint32_t id)
 	struct err e;
 
 	if (builder_order(&order, &e) < 0 && e.code != ERR_unavailable)
-		log_error("a workspace is not wiped", LOG_E(&e));
+		log_error("a workspace was not wiped", LOG_E(&e));
 }
 
 void
@@ -144,8 +144,7 @@ workspace_answered(const struct answer *answer, int fd)
 	if (w == NULL || w->root >= 0) {
 		if (fd >= 0)
 			close(fd);
-		log_warn(
-		    "the builder speaks of a workspace that is not known", LOG_N("id", answer->id));
+		log_warn("the builder sent an unknown workspace", LOG_N("id", answer->id));
 		return;
 	}
 	if (answer->error.code != ERR_none) {
@@ -153,7 +152,7 @@ workspace_answered(const struct answer *answer, int fd)
 		return;
 	}
 	if (fd < 0) {
-		err_set(&why, ERR_unavailable, "the executor has no descriptor free");
+		err_set(&why, ERR_unavailable, "the executor has no free descriptor");
 		give_back(w->id);
 		end(w, &why);
 		return;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * artifact.c - files of a workspace, on their way to and from callers.
+ * artifact.c - handlers that upload, read and list files of a workspace.
  *
- * Names, contents and trees are a hostile program's.  They are read by a steward in a box of its
- * own (files.h); here they are data that is counted, compared and handed on.  The bytes of files
- * that are read are reserved first, whatever a gateway asks for at once.
+ * Names, contents and trees are a hostile program's.  A file helper in a box of its own reads them
+ * (files.h); here they are data to count, compare and pass on.  Memory for files is reserved before
+ * they are read, however many reads a gateway requests at once.
  */
 #include "executor/session/artifact.h"
 
@@ -309,7 +309,7 @@ cancel_read(struct call *call, enum err_code why)
 	struct file_call *f = call->self;
 	struct err e;
 
-	err_set(&e, why, "it waited for memory to read %s", f->path);
+	err_set(&e, why, "waited for memory to read %s", f->path);
 	end_call(f, NULL, &e);
 }
 

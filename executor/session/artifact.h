@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* artifact.h - files of a workspace as callers see them: what a run left, uploads, reads, lists. */
+/* artifact.h - files of a workspace as callers see them: artifacts, uploads, reads, lists. */
 #pragma once
 
 #include "executor/event.h"
@@ -11,13 +11,13 @@ enum {
 	ARTIFACT_MAX_LISTED = 10000,
 };
 
-/* Appends what is new in `after`, or was written since `before`, with a note on what there is no
- * room for. */
+/* Appends the files that are new in `after` or were written since `before`, and a note about those
+ * that do not fit. */
 int artifact_changes(const struct files_tree *before, const struct files_tree *after,
     struct execution *reply, struct err *);
-/* "/workspace/" and the file's name; of malloc. */
+/* "/workspace/" and the file's name; allocated with malloc. */
 char *artifact_path(const char *filename);
-/* The name, or what stands for one that is too long for a list of texts; of malloc. */
+/* The name, shortened if it is too long for a list of texts; allocated with malloc. */
 char *artifact_shown(const char *filename);
 
 int artifact_on_sandbox_upload_file(struct call *, void *request, struct err *);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * collect.c - goes over the artifacts of a run one by one: a steward tells the type of each, reads
- * those that are pictures, and each is signed.
+ * collect.c - processes the artifacts of a run one by one: a file helper determines the type of
+ * each and reads pictures, and each is signed.
  *
- * A program decides how many there are and how long libmagic takes for each, so after
- * COLLECT_TYPES_MS names tell the types.  A file that cannot be read is an artifact all the same.
- * What the program itself handed over as rich is as hostile, and brought into bounds here.
+ * The program controls how many there are and how long libmagic takes for each, so after
+ * COLLECT_TYPES_MS types are derived from names.  A file that cannot be read is still an artifact.
+ * Rich results of the program are hostile, too, and are brought into bounds here.
  */
 #include "executor/session/collect.h"
 

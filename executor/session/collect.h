@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * collect.h - what a run left, made ready for its caller: types by content, pictures, signatures.
+ * collect.h - prepares the files of a run for its caller: types by content, pictures, signatures.
  */
 #pragma once
 
@@ -11,16 +11,16 @@ enum {
 	COLLECT_PICTURES = 8,            /* of a run, figures and files together */
 	COLLECT_PICTURE_BYTES = 4 << 20, /* of each; of schema.def */
 	COLLECT_RICH = 16,               /* of schema.def */
-	COLLECT_RICH_BYTES = 16 << 20,   /* of all that is rich */
-	COLLECT_TYPES_MS = 500,          /* after that, names tell types */
+	COLLECT_RICH_BYTES = 16 << 20,   /* of all rich results */
+	COLLECT_TYPES_MS = 500,          /* then types are derived from names */
 };
 
-/* What collecting needs of a run; the caller's, and lives until done. */
+/* The run whose files are collected; belongs to the caller and must live until done. */
 struct collection {
 	struct workspace *workspace;
-	struct execution *reply;                      /* has its artifacts; gets the rest */
+	struct execution *reply;                      /* has artifacts; gets the rest */
 	struct event_owner owner;                     /* for the events */
-	void (*done)(void *self, const struct err *); /* e NULL: well */
+	void (*done)(void *self, const struct err *); /* e NULL: success */
 	void *self;
 
 	/* collect.c's own. */
@@ -28,7 +28,7 @@ struct collection {
 	int64_t types_until_ms;
 };
 
-/* Brings what is rich in *reply into bounds; in any thread, for it looks at megabytes. */
+/* Brings the rich results in *reply into bounds; in any thread, because it reads megabytes. */
 int collect_settle(struct collection *, struct err *);
-/* After that.  Calls done, at once where nothing was left. */
+/* After that.  Calls done, immediately if the run left no files. */
 void collect_start(struct collection *);

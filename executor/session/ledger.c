@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ledger.c - one list of runs, the newest first; a run is shown to whom it belongs to. */
+/* ledger.c - a list of runs, the newest first; a run is shown only to its owner. */
 #include "executor/session/ledger.h"
 
 #include "common/base/auto.h"

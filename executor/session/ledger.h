@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ledger.h - what earlier runs left, for get_artifacts: names, digests and signatures, no contents.
+ * ledger.h - artifacts of earlier runs, for get_artifacts: names, digests, signatures, no contents.
  *
- * Kept in memory, of each principal the last LEDGER_RUNS runs that left anything, and of all
- * together no more than LEDGER_BYTES; the oldest go first.
+ * Kept in memory: for each principal the last LEDGER_RUNS runs that left files, and at most
+ * LEDGER_BYTES for all together; the oldest are dropped first.
  */
 #pragma once
 
@@ -15,7 +15,7 @@ enum {
 	LEDGER_BYTES = 32 << 20,
 };
 
-/* Copies what it needs. */
+/* Adds the artifacts of a run; copies what it needs. */
 void ledger_keep(const struct call *, const struct execution *);
 
 int ledger_on_get_artifacts(struct call *, void *request, struct err *);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mime.c - the type of a file, from what libmagic told in a steward and from its name.
+ * mime.c - the media type of a file, from libmagic's answer in a file helper and from its name.
  *
- * Names and contents are a hostile program's, and a client may hand a file to a viewer by its type:
- * a page of HTML that is called x.png or x.txt is told to be a page of HTML.
+ * Names and contents are a hostile program's, and a client may select a viewer by the type: an HTML
+ * page with the name x.png or x.txt is reported as HTML.
  */
 #include "executor/session/mime.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mime.h - what kind of file it is, as a client is told. */
+/* mime.h - media types of files, as reported to clients. */
 #pragma once
 
 #include <stdbool.h>
 
-/* By what its bytes told (files_type()), and by its name where that says more and fits; told "": by
- * the name alone.  Static, or told. */
+/* The type by content (told, from files_type()); or the type by name, if it is more specific and
+ * fits the content.  told "": by name alone.  Returns a static text, or told. */
 const char *mime_of(const char *filename, const char *told);
-/* One that clients can show: PNG, JPEG, GIF, WebP. */
+/* Is it a picture that clients can show: PNG, JPEG, GIF, WebP? */
 bool mime_is_picture(const char *type);
-/* One that is text to its reader: tables, markup, JSON. */
+/* Is it readable text: tables, markup, JSON? */
 bool mime_is_text(const char *type);

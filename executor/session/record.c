@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record.c - records in a sealed memory file; trusts who kept it to give back what it was given,
- * but not that this is the build which wrote it.
+ * record.c - records in a sealed memory file.  Trusts the process that kept it to return it
+ * unchanged, but not that this build wrote it.
  */
 #include "executor/session/record.h"
 
@@ -82,7 +82,7 @@ record_take(int fd, struct err *e)
 
 	if (seals < 0 || (seals & F_SEAL_SHRINK) == 0 || fstat(fd, &st) < 0 ||
 	    st.st_size != (off_t)sizeof *table)
-		return err_set(e, ERR_internal, "the table of sessions is not of this build");
+		return err_set(e, ERR_internal, "the table of sessions is from another build");
 	if (map(fd, e) < 0)
 		return -1;
 
@@ -94,7 +94,7 @@ record_take(int fd, struct err *e)
 	if (good)
 		return 0;
 	munmap(take_ptr(table), sizeof *table);
-	return err_set(e, ERR_internal, "the table of sessions is not of this build");
+	return err_set(e, ERR_internal, "the table of sessions is from another build");
 }
 
 struct record *

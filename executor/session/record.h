@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record.h - what of each session is to outlive this process: whose it is, its limits, its time,
- * and which workspace it has.
+ * record.h - the part of each session that outlives this process: owner, limits, expiry and
+ * workspace.
  *
- * The table is memory with a descriptor, which whoever starts this daemon keeps beside that of the
- * workspaces: both are there or neither is, no disk is written to, and no guest has a way to it.
- * A record counts from record_commit() on; this process may be killed between any two steps.
+ * The table is shared memory with a descriptor.  The process that starts this daemon keeps it
+ * together with the workspaces' descriptor: both survive or neither does.  Nothing is written to
+ * disk, and no guest can reach the table.  A record is valid from record_commit() on; this process
+ * may be killed between any two steps.
  */
 #pragma once
 
@@ -17,25 +18,25 @@ struct record {
 	char parent[65]; /* "" where the session has none, as for label and profile */
 	struct limits limits;
 	uint64_t ttl_ms;
-	int64_t expires_ms; /* of CLOCK_MONOTONIC; 0: it is in use */
+	int64_t expires_ms; /* of CLOCK_MONOTONIC; 0: in use */
 	uint32_t workspace;
-	bool main, lived; /* lived: code was run in it */
+	bool main, lived; /* lived: code has run in it */
 };
 
-/* An empty table; its descriptor, the caller's. */
+/* Makes an empty table; returns its descriptor, owned by the caller. */
 int record_make(struct err *);
-/* That of an earlier life, by its descriptor, which stays the caller's; -1: it is none of this
- * build's. */
+/* Takes over the table of an earlier process by its descriptor, which the caller keeps; -1: the
+ * table is not from this build. */
 int record_take(int fd, struct err *);
 
-/* One that is free, zeroed; NULL: there is no room, or no table. */
+/* A free record, zeroed; NULL: the table is full, or there is none. */
 struct record *record_new(void);
 void record_commit(struct record *);
-/* NULL is fine. */
+/* NULL is allowed. */
 void record_free(struct record *);
-/* Those that were committed, from NULL to NULL. */
+/* Iterates over committed records, from NULL to NULL. */
 struct record *record_next(struct record *);
 
-/* Copies a text, NULL as "", of which at any moment all or nothing is there; false: it is too
- * long. */
+/* Copies a text atomically: at any moment all or nothing of it is there.  NULL is copied as "".
+ * false: too long. */
 bool record_text(char *to, size_t size, const char *from);

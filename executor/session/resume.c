@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * resume.c - what is kept by whoever starts this daemon, and sessions made of it again.
+ * resume.c - makes sessions again from descriptors that the starter of this daemon keeps.
  *
- * Theory of operation.  Three descriptors are kept under names: the mount namespace that all
- * workspaces hang in, the lock on the uids that own them, and the table of sessions.  They are
- * stored once, when there is nothing in them yet, and only all three are worth anything; so no
- * moment at which this process is killed leaves files without an owner or an owner without files:
- * a workspace that no record names is wiped at the next start, and a record whose workspace is not
- * there ends its session.  Where nobody keeps them, sessions end with this process.
+ * Theory of operation.  The starter keeps three descriptors by name: the mount namespace of all
+ * workspaces, the lock on the uids that own them, and the table of sessions.  They are stored once,
+ * while all are empty, and are used only together.  So a kill at any moment leaves no files without
+ * an owner and no owner without files: a workspace without a record is wiped at the next start, and
+ * a record without its workspace ends its session.  If no process keeps them, sessions end with
+ * this process.
  *
- * Trusts the starter to give back what it was given; the builder, to adopt only what it made.
+ * Trusts the starter to return the descriptors unchanged, and the builder to adopt only workspaces
+ * that a builder made.
  */
 #include "executor/session/resume.h"
 
@@ -55,10 +56,10 @@ resume_open(void)
 		all &= resume.fds[i] >= 0;
 	}
 	if (resume.had && !all)
-		log_warn("of an earlier life not everything was kept");
+		log_warn("some descriptors of the previous process were not kept");
 	if (!all || record_take(resume.fds[SESSIONS], &e) < 0) {
 		if (all)
-			log_warn("sessions of an earlier life are lost", LOG_E(&e));
+			log_warn("the sessions of the previous process are lost", LOG_E(&e));
 		close_all();
 	}
 

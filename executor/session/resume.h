@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * resume.h - sessions after this daemon, or its builder, has ended by whatever road and was started
- * again: their files are there, what ran is not.
+ * resume.h - recovers sessions after this daemon or its builder ended in any way and was restarted:
+ * their files survive, their programs do not.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 /* Before builder_open(), and after it. */
 void resume_open(void);
 int resume_prepare(struct err *);
-/* In start(), behind the builder's: takes up what was left, wipes what belongs to no session. */
+/* In start(), after the builder's: resumes sessions, wipes workspaces that belong to none. */
 void resume_start(void);
-/* Will sessions of now be there after a restart? */
+/* Do sessions survive a restart? */
 bool resume_keeps(void);

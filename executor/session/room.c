@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* room.c - counts who works in a workspace; trusts them to let go. */
+/* room.c - counts references to a workspace; trusts its users to release them. */
 #include "executor/session/room.h"
 
 #include <stdlib.h>

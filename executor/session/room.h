@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* room.h - a session's workspace, for as long as anybody works in it. */
+/* room.h - a counted reference to a session's workspace. */
 #pragma once
 
 #include "executor/session/share.h"
@@ -8,13 +8,13 @@
 
 struct room {
 	struct workspace *workspace;
-	struct share share; /* given back with it, at the latest */
+	struct share share; /* returned with the workspace at the latest */
 	size_t refs;
 };
 
-/* Takes the workspace and the share; the reference is the caller's.  NULL: no memory; then both are
- * given back. */
+/* Takes the workspace and the share; the caller owns the reference.  NULL: no memory; both were
+ * released. */
 struct room *room_new(struct workspace *, struct share *);
 struct room *room_get(struct room *);
-/* The last one drops the workspace.  NULL is fine. */
+/* The last reference drops the workspace.  NULL is allowed. */
 void room_put(struct room *);

@@ -2,16 +2,16 @@
 /*
  * session.c - the table of sessions.
  *
- * Theory of operation.  A session has a room, which is a workspace with a count of those who use
- * it: the session itself, and each operation that was told it is ready.  A restore gives the
+ * Theory of operation.  A session has a room, which is a workspace with a reference count: one for
+ * the session itself, and one for each operation whose ready() was called.  A restore gives the
  * session another room while readers still have the old one, and the last of them drops it.
  *
- * Ending takes a session out of the table at once, so that no new operation enters; those in it are
- * told to stop; when the last has left, the workspace is dropped, whoever waits is answered, and
- * the session is freed.  An operation may leave from within its own stop(), hence the pins.
+ * session_end() removes a session from the table, so that no new operation enters, and calls stop()
+ * of those in it.  When the last has left, the workspace is dropped, waiting calls are answered,
+ * and the session is freed.  An operation may leave from within its own stop(), hence the pins.
  *
- * What a session is stands in a record, too, from when its workspace is there until it ends; the
- * record goes before the workspace, and is another workspace's before the old one is dropped.
+ * A session also has a record, from when its workspace exists until it ends.  The record is freed
+ * before the workspace is dropped, and names the new workspace before the old one is dropped.
  */
 #include "executor/session/session.h"
 
@@ -226,7 +226,7 @@ workspace_made(void *self, struct workspace *workspace, const struct err *e)
 	if (session->ended && why.code == ERR_none)
 		err_set(&why, ERR_session_expired, "session_id: %s was ended", session->id);
 	if (session->room == NULL && !session->ended)
-		close_down(session, event_session_killed, "it has no workspace");
+		close_down(session, event_session_killed, "its workspace could not be made");
 	for (struct session_use *use = session->uses; use != NULL;) {
 		if (!use->waiting) {
 			use = use->next;
@@ -415,10 +415,10 @@ session_find(const struct call *call, const char *id, struct err *e)
 		return session;
 	if (!session_id_formed(id))
 		err_set(e, ERR_invalid_argument,
-		    "session_id: \"%.64s\" is not an id as create_session gives it", id);
+		    "session_id: \"%.64s\" is not an id returned by create_session", id);
 	else if (session == NULL && session_id_given(call, id))
 		err_set(e, ERR_session_expired,
-		    "session_id: %.64s is gone: it was closed, was not used for too long, or the "
+		    "session_id: %.64s has ended: it was closed, it expired, or the "
 		    "server restarted",
 		    id);
 	else
@@ -440,7 +440,7 @@ session_main(const struct call *call, bool *made, struct err *e)
 			return s;
 	if (made == NULL) {
 		err_set(e, ERR_not_found,
-		    "session_id: you have no default session; upload a file or run code in one "
+		    "session_id: you have no default session; upload a file or run code "
 		    "first");
 		return NULL;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* session_id.c - makes and judges ids of sessions; ids that come in are trusted in nothing. */
+/* session_id.c - makes and verifies ids of sessions; trusts nothing in an incoming id. */
 #include "executor/session/session_id.h"
 
 #include "common/base/auto.h"
@@ -37,7 +37,7 @@ session_id_open(struct err *e)
 	struct blob key = { 0 };
 
 	if (strlen(daemon_instance()) > room)
-		return err_set(e, ERR_invalid_argument, "instance: over %zu bytes", room);
+		return err_set(e, ERR_invalid_argument, "instance: more than %zu bytes", room);
 	if (fdio_load(daemon_state(), key_file, KEY_BYTES, &key, e) < 0)
 		return e->sys == ENOENT ? make_key(e) : err_add(e, "%s", key_file);
 

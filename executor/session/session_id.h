@@ -2,9 +2,9 @@
 /*
  * session_id.h - ids of sessions: sess_<executor>_<32 hexadecimal digits>.
  *
- * Half of the digits are random, half a code over them and the owner, made with a key of this
- * executor's that outlives it: an id from an earlier life is told from one that was never given to
- * this owner, and no list of old ids is kept.
+ * Half of the digits are random.  The other half is a MAC over them and the owner, with a key that
+ * outlives this process.  So an expired id can be distinguished from one that this owner never had,
+ * without a list of old ids.
  */
 #pragma once
 
@@ -17,7 +17,7 @@ enum {
 /* In start(): reads the key or makes one. */
 int session_id_open(struct err *);
 void session_id_make(const struct call *owner, char id[SESSION_ID]);
-/* Is it of that form? */
+/* Does it have that form? */
 bool session_id_formed(const char *id);
-/* Was it given to this owner, in this life or an earlier one? */
+/* Was it issued to this owner, by this process or an earlier one? */
 bool session_id_given(const struct call *owner, const char *id);

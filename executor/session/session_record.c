@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* session_record.c - what stands in a record, both ways; trusts record.h for texts that end. */
+/* session_record.c - conversion of records; trusts record.h that texts are terminated. */
 #include "executor/session/session_record.h"
 
 #include "executor/runtime.h"

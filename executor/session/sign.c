@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sign.c - holds the key; trusts who could write the state folder or the operator's file. */
+/* sign.c - holds the signing key; trusts all who may write the state directory or the key file. */
 #include "executor/session/sign.h"
 
 #include "executor/options.h"

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sign.h - the executor's own key, with which it says that a run left a file
- * (common/crypto/seal.h).
+ * sign.h - the executor's signing key for artifacts (common/crypto/seal.h).
  *
- * It is made once, in <state>/executor/artifact.key, or is the operator's: the setting
- * artifact_key_file.  Both hold the base64 of the 32 bytes that an Ed25519 key is made of.  The
- * public key stands beside it, in artifact.pub.
+ * The key is made once, in <state>/executor/artifact.key, or belongs to the operator (the setting
+ * artifact_key_file).  Both files hold the base64 of the 32-byte seed of an Ed25519 key.  The
+ * public key is in artifact.pub beside it.
  */
 #pragma once
 
 #include "common/crypto/seal.h"
 
-/* In open(), outside the jail: the operator's key, if there is one. */
+/* In open(), outside the jail: reads the operator's key, if there is one. */
 int sign_open(struct err *);
-/* In start(): otherwise the one of the state folder. */
+/* In start(): otherwise reads or makes the key in the state directory. */
 int sign_start(struct err *);
-/* base64. */
+/* The public key in base64. */
 const char *sign_public_key(void);
 
-/* Gives the artifact its time and signature.  One without a digest was too large to read and is
- * not signed. */
+/* Sets the artifact's time and signature.  An artifact without a digest was too large to read and
+ * is not signed. */
 int sign_artifact(struct artifact *, const char *execution_id, struct err *);

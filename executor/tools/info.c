@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * info.c - tells callers what there is; of sessions, their own only.
+ * info.c - reports languages, limits and load; of sessions, only the caller's own.
  *
- * The files of this folder answer tools: what runs code, keeps sessions and makes boxes stands
- * elsewhere and knows none of them.  They trust the gateway for who asks and that arguments are
- * within the bounds of schema.def, and nothing else that those say; names and values that came out
- * of a box are told on, never believed.
+ * The files of this directory are the handlers of tools.  The code that runs programs, keeps
+ * sessions and makes boxes is elsewhere and does not depend on them.  They trust the gateway for
+ * the caller's identity, and that arguments are within the bounds of schema.def, but nothing else
+ * in them.  Names and values from a box are passed on, never trusted.
  */
 #include "executor/tools/info.h"
 
@@ -162,7 +162,7 @@ close_inquiry(struct inquiry *q, const char *name)
 	if (!utf8_valid(q->text, strlen(q->text)))
 		q->text[0] = 0;
 	if (q->text[0] == 0 && q->pid > 0)
-		log_warn("a language's program tells no version", LOG_S("language", name));
+		log_warn("the program of a language prints no version", LOG_S("language", name));
 }
 
 int
@@ -171,7 +171,8 @@ info_open(struct err *e)
 	for (size_t i = 0; i < runtime_count(); i++) {
 		inquiries[i].out = -1;
 		if (!runtime_at(i)->present || ask(&inquiries[i], i, e) < 0)
-			log_warn("a language is not there", LOG_S("language", runtime_at(i)->name),
+			log_warn("the program of a language is not installed",
+			    LOG_S("language", runtime_at(i)->name),
 			    LOG_S("program", runtime_at(i)->program));
 	}
 	hear_all(loop_now_us() / 1000 + ANSWER_MS);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inspect.c - what a session is like from inside, without running anything in it.
+ * inspect.c - reports variables and environment of a session without running code in it.
  *
- * Names are what its programs claimed at the end of their last statements; the environment is what
- * this server gives to each program.  Nothing in it is a secret: that is all of what there is.
+ * The names are claims of its programs at the end of their last statements.  The environment is the
+ * one that this server gives to each program, and holds no secrets.
  */
 #include "executor/tools/inspect.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inspect.h - what a session is like from inside. */
+/* inspect.h - handler that reports the state of a session: variables, environment. */
 #pragma once
 
 #include "common/bus/bus.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_tools.c - the calls that run code: the same execution, asked for in several ways. */
+/* run_tools.c - the calls that run code: the same execution with different parameters. */
 #include "executor/tools/run_tools.h"
 
 #include "executor/run/run.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_tools.h - the calls that run code. */
+/* run_tools.h - handlers of the calls that run code. */
 #pragma once
 
 #include "common/bus/bus.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sandbox_info.c - tells profiles, modules, limits, languages and layers; nothing of any caller. */
+/* sandbox_info.c - reports profiles, modules, limits, languages, layers; no data of any caller. */
 #include "executor/tools/sandbox_info.h"
 
 #include "executor/run/container.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sandbox_info.h - what this sandbox is and gives, in one answer. */
+/* sandbox_info.h - handler that describes the sandbox in one reply. */
 #pragma once
 
 #include "common/bus/bus.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* session_tools.h - the calls that make, end and show sessions. */
+/* session_tools.h - handlers of the calls that make, end and show sessions. */
 #pragma once
 
 #include "executor/session/session.h"
@@ -9,5 +9,5 @@ int session_tools_on_terminate_session(struct call *, void *request, struct err 
 int session_tools_on_sandbox_close_session(struct call *, void *request, struct err *);
 int session_tools_on_bridge_data(struct call *, void *request, struct err *);
 
-/* Appends the caller's sessions to a LIST(session_info), those of that label if it is not NULL. */
+/* Appends the caller's sessions to a LIST(session_info); label not NULL: only those with it. */
 int session_tools_report(const struct call *, const char *label, void *list, struct err *);

@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cage.c - a process of the builder's goes into a box.
+ * cage.c - moves a process of the builder into a box.
  *
- * Theory of operation.  There are two ways in.  The first process of a box, its place, was cloned
+ * Theory of operation.  There are two ways in.  The first process of a box (CAGE_PLACE) was cloned
  * into new mount, pid, ipc and uts namespaces, as pid 1, with a copy of the template's mounts
- * (root.c); it makes the rest and hands descriptors of all of them to the builder.  A program was
- * cloned into that pid namespace, by the builder or as a fork of a zygote, and joins the others.
- * Both come with the builder's capabilities, and from here on only lose:
+ * (root.c).  It makes the other namespaces and sends descriptors of all of them to the builder.  A
+ * program was cloned into that pid namespace, by the builder or as a fork of a zygote, and joins
+ * the others.  Both start with the builder's capabilities, and from here on only lose privileges:
  *
- *   cgroup    joins the groups, then the cgroup namespace, so that it sees none but its own; first
- *             to be killed when the host runs out of memory
- *   mounts    a place: the builder's /proc goes, its own comes; a devpts is mounted; /tmp and
- *             /workspace are moved in
- *   user      the workspace's uid on the host, then a user namespace in which that is 1000: a
- *             namespace that owns none of the others, so nothing in it can be mounted or set up;
- *             then no capability is left, nor can one be got
- *   landlock  the file system once more, by path; no signal and no abstract socket outwards
- *   limits    rlimits; no core, ever.  After the last descriptor was opened: this process still has
- *             a copy of all the builder's, which alone may be more than the guest may have
- *   verify    all of this is read back from the kernel
- *   seccomp   last, since all of the above needs calls that a guest has not
+ *   cgroup    joins the groups, then the cgroup namespace, so that it sees only its own; becomes
+ *             the first choice of the host's OOM killer
+ *   mounts    a place: replaces the builder's /proc by its own, mounts a devpts, moves /tmp and
+ *             /workspace in
+ *   user      changes to the workspace's uid on the host, then to a user namespace that maps it to
+ *             1000; that namespace owns none of the others, so nothing can be mounted or set up
+ *             from it; then drops all capabilities for good
+ *   landlock  restricts the file system once more, by path; signals and abstract sockets cannot
+ *             leave the domain
+ *   limits    sets rlimits, without core dumps; after the last open(), because this process still
+ *             has copies of all the builder's descriptors, which may exceed the guest's limit
+ *   verify    reads all of this back from the kernel
+ *   seccomp   last, because the steps above need calls that a guest does not have
  *
- * A layer that fails is noted with its errno.  Whether the program then runs at all is decided at
- * the end, by layers.def; a step that fails as such ends it.  The process is single-threaded from
- * clone on, so no layer can be missing on another thread.  A place runs nothing but init.c, which
- * reads no input, so it goes without Landlock and keeps the builder's seccomp program: the kernel
- * frees one program a box less (limits/pace.h says why that counts).
+ * A layer that fails is noted with its errno; at the end layers.def decides whether the program may
+ * run without it.  A step that fails as a whole ends the process.  The process is single-threaded
+ * from clone on, so a layer cannot be missing on another thread.  A place runs only init.c, which
+ * reads no input, so it has no Landlock domain and keeps the builder's seccomp program: that is one
+ * program less for the kernel to free (limits/pace.h has the reason).
  */
 #include "executor/builder/confine/cage.h"
 

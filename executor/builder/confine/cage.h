@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cage.h - what a new process does between clone and its program: every layer of a box, each tried,
- * none believed before it is read back.
+ * cage.h - confines a new process between clone and its program: sets up every layer of a box and
+ * reads each back before it is reported as in force.
  */
 #pragma once
 
@@ -10,13 +10,13 @@
 #include "executor/builder/limits/cgroup.h"
 #include "executor/builder/order.h"
 
-/* Pseudo-terminals of a box: mount options are text. */
+/* Most pseudo-terminals of a box; a text for the mount option. */
 #define CAGE_MAX_TERMINALS "32"
 
 enum cage_kind {
-	CAGE_PLACE,   /* pid 1 of a new box: has made namespaces, and mounts what belongs there */
+	CAGE_PLACE,   /* pid 1 of a new box: is in new namespaces, and makes the mounts */
 	CAGE_PROGRAM, /* joins the namespaces of a box */
-	CAGE_STEWARD, /* a place of its own with nothing but the workspace */
+	CAGE_STEWARD, /* a file helper, in namespaces of its own with nothing but the workspace */
 };
 
 struct cage {
@@ -24,20 +24,20 @@ struct cage {
 	const struct host *host;
 	const struct order *order; /* the box's: its workspace and limits */
 	const struct cgroup *group;
-	const struct filter *filter; /* NULL: of a place, which keeps the builder's */
+	const struct filter *filter; /* NULL: keeps the builder's (CAGE_PLACE) */
 	int workspace, tmp;          /* of a place: detached mounts; tmp -1: has none */
-	int spaces[HOST_NAMESPACES]; /* of a program: what it joins; of a place: its network; -1:
-	                                that of the builder stays */
-	int fds[ORDER_MAX_FDS];      /* as they came with the order */
+	int spaces[HOST_NAMESPACES]; /* of a program: those to join; of a place: its network; -1:
+	                                keeps the builder's */
+	int fds[ORDER_MAX_FDS];      /* descriptors of the order */
 	int report;                  /* a SOCK_SEQPACKET socket */
-	uint64_t due;                /* bits by enum layer: of a program; it is not to be without */
-	bool forked; /* no exec follows, which would let its own kind read it as any program */
+	uint64_t due;                /* of a program: bits by enum layer that are required */
+	bool forked; /* no exec follows, which would make it dumpable to processes of its uid */
 };
 
-/* What a new process tells the builder before any code of a guest has run. */
+/* Reports of a new process to the builder, before any guest code has run. */
 enum cage_said {
-	CAGE_SPACES = 1, /* of a place: spaces, with a descriptor of each in their order */
-	CAGE_READY,      /* layers, steps; or error, and it ends */
+	CAGE_SPACES = 1, /* of a place: spaces, with their descriptors in order */
+	CAGE_READY,      /* layers, steps; or error, and the process ends */
 };
 
 struct cage_report {
@@ -49,7 +49,8 @@ struct cage_report {
 };
 
 /*
- * In the new process.  Returns when all of it is in force and the builder has been told: with
- * descriptors 0 to 3 of a program in their places and no other open.  Ends the process otherwise.
+ * Runs in the new process.  Returns when all layers are in force and were reported to the builder;
+ * a program then has descriptors 0 to 3 in their places and no other open.  Otherwise ends the
+ * process.
  */
 void cage_enter(const struct cage *);

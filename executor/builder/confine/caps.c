@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* caps.c - by the system calls themselves (capabilities(7)); trusts nothing that is not read back.
- */
+/* caps.c - uses the system calls directly (capabilities(7)); trusts only what it reads back. */
 #include "executor/builder/confine/caps.h"
 
 #include "common/base/auto.h"

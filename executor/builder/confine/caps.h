@@ -7,11 +7,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* These and no others, also in the bounding set. */
+/* Keeps these capabilities and no others, also in the bounding set. */
 int caps_keep(const int *caps, size_t n, struct err *);
-/* What it has stays over an exec, whoever the user is; -1 with errno. */
+/* Keeps the current capabilities across exec, for any user; -1 with errno. */
 int caps_pass_on(void);
-/* None, nor any by an exec, for good. */
+/* Drops all for good; no exec can regain any. */
 int caps_drop_all(struct err *);
-/* Read back: not one in any set. */
+/* Reads the sets back: are all empty? */
 bool caps_none(void);

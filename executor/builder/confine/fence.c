@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fence.c - Landlock by what the kernel at hand can restrict; constants of newer kernels than the
- * headers know stand here.
+ * fence.c - Landlock, with all restrictions that the running kernel supports; defines constants
+ * that are newer than the headers.
  *
- * Trusts the mounts that are in place when it is called.
+ * Trusts the mounts that exist when it is called.
  */
 #include "executor/builder/confine/fence.h"
 

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 
 /*
- * Of a guest: reads and runs what its root holds, writes in /workspace, /tmp and to the devices;
- * of a steward: /workspace and nothing else.  *scopes: signals and abstract sockets end at the
- * domain, too.  -1: the kernel has no Landlock, or refused.
+ * Enters it.  A guest may read and execute all in its root, and write to /workspace, /tmp and the
+ * devices; a file helper may access /workspace only.  *scopes: the domain also bounds signals and
+ * abstract sockets.  -1: the kernel has no Landlock, or refused.
  */
 int fence_enter(bool steward, bool *scopes, struct err *);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rlimits.c - what a process may have of the host, by limits that need no cgroup; where there is
- * none, its place among the processors, too.
+ * rlimits.c - limits of a process that need no cgroup; without a cgroup also its priority and
+ * processors.
  *
- * Trusts the order, which was checked when it came (order.c).
+ * Trusts the order, which order.c has checked.
  */
 #include "executor/builder/confine/rlimits.h"
 
@@ -23,13 +23,13 @@ enum {
 };
 
 struct room {
-	uint64_t space, data; /* addresses of a process, and those that it may write to by itself */
+	uint64_t space, data; /* RLIMIT_AS and RLIMIT_DATA */
 };
 
 /*
- * With a cgroup none is needed.  Without one the builder watches what is really held (census.c), so
- * that libraries may reserve far more than they use; these bounds are for what it cannot count.
- * Where it cannot watch either, they are all there is.
+ * With a cgroup no such limit is needed.  Without one the builder samples the memory that is really
+ * used (census.c), so libraries may reserve far more than they use, and these limits bound what it
+ * cannot count.  If it cannot sample either, they are the only limits.
  */
 static struct room
 room_of(const struct cage *cage, bool alone)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* slip.c - slips in and out of a socket; trusts no number in one that it receives. */
+/* slip.c - sends and receives file frames; trusts no number in a received one. */
 #include "executor/builder/files/slip.h"
 
 #include <errno.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * steward.c - hands the files of one workspace to the executor and back, from inside a jail.
+ * steward.c - the file helper: reads and writes files of one workspace for the executor, in a jail.
  *
  * It has the uid of the program that made the files and sees nothing but /workspace, so it need not
- * trust a name, a link or a size in there: led astray, it reaches no more than that program did.
- * Names are resolved beneath the workspace and through no link all the same, so that what it
- * reports is what is there.  It trusts the executor to ask for sizes that it can bear itself.
+ * trust a name, a link or a size there: if deceived, it reaches no more than that program did.
+ * Nevertheless it resolves names beneath the workspace and follows no link, so that its reports are
+ * correct.  It trusts the executor to request only sizes that the executor can handle.
  */
 #include "executor/builder/files/steward.h"
 

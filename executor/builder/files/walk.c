@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * walk.c - lists a hostile tree: any number of names, any depth, anything that a name can stand
- * for.
+ * walk.c - lists a hostile tree: any number of names, any depth, any type of file.
  *
- * Memory is bounded by what is asked for, not by what is there: folders yet to be read wait in a
- * list that holds no more of them than names may be told, and nothing is recursive.  A file's
- * content is read once, counted by bytes and not by its size, which can lie (sparse) or change.
+ * Memory is bounded by the request, not by the tree: the list of unread directories holds at most
+ * as many as names may be reported, and nothing is recursive.  A file's content is read once and
+ * counted in bytes read, because its size can be wrong (sparse) or change.
  */
 #include "executor/builder/files/walk.h"
 

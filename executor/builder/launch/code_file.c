@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * code_file.c - what stands in for a driver: the code becomes a file that an interpreter is given.
+ * code_file.c - replaces the driver of languages that have none: writes the code to a file for the
+ * interpreter.
  *
- * It runs with everything in force that holds the program itself, and trusts the executor's frame
- * for no more than its size.
+ * It runs with all layers of the program in force, and trusts only the size in the executor's
+ * frame.
  */
 #include "executor/builder/launch/code_file.h"
 

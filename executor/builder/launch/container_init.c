@@ -3,11 +3,13 @@
  * container_init.c - pid 1 of an OCI container: puts descriptors where a driver expects them, loads
  * the seccomp program of the language, starts the driver, and ends as that ended.
  *
- * It is our own, so that a program in a container is not pid 1, whom the kernel spares signals; and
- * static, since its root is the box's.  It trusts the builder for what is on its descriptors.
+ * It exists so that a program in a container is not pid 1, to which the kernel does not deliver
+ * most signals.  It is linked statically, because its root is the box's.  It trusts the builder for
+ * the contents of its descriptors.
  *
- * init CONTROL EXTENSION ARGUMENT...; CONTROL 3: the control channel is there, and the program on
- * 4; 0: it is descriptor 0, and there is no program.  EXTENSION: "" or as code_file.h has it.
+ * init CONTROL EXTENSION ARGUMENT...; CONTROL 3: descriptor 3 is the control channel and 4 the
+ * seccomp program; 0: descriptor 0 is the channel, and there is no seccomp program.  EXTENSION: ""
+ * or as in code_file.h.
  */
 #include "executor/builder/confine/filter.h"
 #include "executor/builder/launch/code_file.h"

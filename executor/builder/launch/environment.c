@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * environment.c - the environment that a program finds.
+ * environment.c - the environment of a program.
  *
  * A numerical library starts a thread for each processor of the host that it sees.  With a share of
- * one they would wait for each other most of the time, and on a large host they alone would be more
- * than the processes that a run may have: the program would fail at its import of numpy.
+ * one processor they would wait for each other most of the time, and on a large host they would
+ * exceed the process limit of a run: the program would fail at its import of numpy.
  */
 #include "executor/builder/launch/environment.h"
 

@@ -2,12 +2,11 @@
 /*
  * init.c - pid 1 of a box.
  *
- * A process of the builder's that has gone through cage.c, with the guest's uid and without a
- * capability.  It loads no seccomp program of its own: it reads no input, so nobody can make it
- * call anything but what stands below.  It holds no descriptor and no secret, can be neither traced
- * (it is not dumpable) nor killed from inside (pid 1 of its namespace), and says nothing.  It is no
- * part of an interpreter, so that a box can outlive those: one is interrupted, killed, started
- * anew, or branched, and this one stays.
+ * A process of the builder that has passed cage.c, with the guest's uid and no capabilities.  It
+ * loads no seccomp program of its own: it reads no input, so no guest can make it call anything but
+ * the calls below.  It holds no descriptor and no secret, can be neither traced (it is not
+ * dumpable) nor killed from inside (pid 1 of its namespace), and writes nothing.  It is not part of
+ * an interpreter, so that a box outlives interpreters that are killed and started again.
  */
 #include "executor/builder/launch/init.h"
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * zygote_module.c - the part of a zygote that makes processes: an extension module of the
- * interpreter at hand, by the limited API, so that any Python on the host can be a zygote.
+ * zygote_module.c - the part of a zygote that forks: an extension module for Python, with the
+ * limited API, so that any Python on the host can be a zygote.
  *
- * serve() forks on each order of the builder's.  The child is in the box's pid namespace from its
- * first moment; it passes the whole of cage.c before a line of Python runs in it, and then returns
- * from serve() with descriptors 0 to 3 in their places.  The parent never returns.  It is the
- * kernel's parent of what it forks and tells the builder how each ended.
+ * serve() forks for each order of the builder.  The child is in the box's pid namespace from the
+ * beginning; it passes all of cage.c before a line of Python runs in it, and then returns from
+ * serve() with descriptors 0 to 3 in their places.  The parent never returns.  It waits for its
+ * children and reports their statuses to the builder.
  *
- * libc's own fork is used, not clone3: what libraries do around a fork (locks, random states) is
- * done, but for what zygote.py has a better way for.
+ * It uses libc's fork, not clone3, so that the fork handlers of libraries run (locks, random
+ * states), except where zygote.py has a better way.
  *
- * Trusts the builder, whose descriptor is the only one it listens to.
+ * Trusts the builder, whose descriptor is its only input.
  */
 #define Py_LIMITED_API 0x03080000
 #include <Python.h>

@@ -2,8 +2,8 @@
 /*
  * census.c - adds up /proc/PID of a family of processes.
  *
- * Trusts the kernel's files; processes come and go while it counts, and one that is missed is there
- * the next time.
+ * Trusts the kernel's files.  Processes start and end while it counts; a missed one is counted the
+ * next time.
  */
 #include "executor/builder/limits/census.h"
 

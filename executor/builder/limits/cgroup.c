@@ -3,9 +3,9 @@
  * cgroup.c - groups of boxes: <own group>/cloister-<slot>/<number>, in version 2 or in each
  * controller's hierarchy of version 1.
  *
- * Trusts the host's files.  A knob that cannot be set is a layer that is missing, and said so; a
- * group that cannot be made at all is an error.  Where version 1 does not count processor time, an
- * empty version 2 hierarchy beside it still does.
+ * Trusts the host's files.  A limit that cannot be set is reported as a missing layer; a group that
+ * cannot be made is an error.  If version 1 does not count processor time, an empty version 2
+ * hierarchy beside it does.
  */
 #include "executor/builder/limits/cgroup.h"
 

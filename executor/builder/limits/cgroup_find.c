@@ -2,7 +2,7 @@
 /*
  * cgroup_find.c - reads /proc/self/mountinfo and /proc/self/cgroup.
  *
- * Trusts the kernel's files; a mount point with odd characters in its name is passed over.
+ * Trusts the kernel's files; skips mount points with escaped characters in their names.
  */
 #include "executor/builder/limits/cgroup_find.h"
 

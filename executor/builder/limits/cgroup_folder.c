@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cgroup_folder.c - the lock is flock(2) of the folder, which all see who see the cgroups, whatever
- * root, mount or cgroup namespace they are in.
+ * cgroup_folder.c - locks the builder's cgroup directory with flock(2).  All processes that see the
+ * cgroups see that lock, whatever their root, mount or cgroup namespace.
  *
- * Trusts whoever may write to the cgroups.  Nobody else can open the folder, and so lock it.
+ * Trusts all who may write to the cgroups; no others can open the directory and so lock it.
  */
 #include "executor/builder/limits/cgroup_folder.h"
 

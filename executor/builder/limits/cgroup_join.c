@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cgroup_join.c - in the new process; trusts the descriptors that it was given. */
+/* cgroup_join.c - joins the cgroups, in the new process; trusts its descriptors. */
 #include "executor/builder/limits/cgroup.h"
 
 #include <unistd.h>

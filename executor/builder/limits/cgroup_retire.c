@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cgroup_retire.c - the last of a box's group: the kernel may still count a dead process in it for
- * a moment.
+ * cgroup_retire.c - retries to remove a box's cgroup, because the kernel may still count a dead
+ * process in it for a moment.
  */
 #include "executor/builder/limits/cgroup.h"
 

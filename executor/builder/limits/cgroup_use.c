@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cgroup_use.c - reads what a group counts, without a path. */
+/* cgroup_use.c - reads the counters of a cgroup by descriptor. */
 #include "executor/builder/limits/cgroup_use.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * guard.c - ends boxes whose programs hold more memory than they may, files apart (cgroup.h), more
- * locks of files than anybody needs (locks.h), or have used more processor time.
+ * guard.c - kills boxes that exceed their limit of memory without files (cgroup.h), of file locks
+ * (locks.h) or of processor time.
  */
 #include "executor/builder/limits/locks.h"
 

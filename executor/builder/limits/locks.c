@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * locks.c - reads /proc/locks, adds up by box, ends the box that has most.
+ * locks.c - reads /proc/locks, counts by box, kills the box with most locks.
  *
- * Theory of operation.  The list is that of the builder's pid namespace: the locks of all that runs
- * in boxes, and those of nobody else but such as have no owner (OFD), which no box can take.  To
- * read it costs the kernel time that grows with the square of what is read, and holds up whoever
- * locks a file on this host meanwhile; so it is read up to a bound.  What ends before that is few.
- * Else the newest are seen, and the box that has most of them is ended.  It may not have most of
- * all: then the next look finds another.
+ * Theory of operation.  The list is that of the builder's pid namespace: locks of processes in
+ * boxes, and locks without an owner (OFD), which no box can take.  Reading it costs the kernel time
+ * that grows with the square of the amount read, and blocks all processes of the host that lock a
+ * file meanwhile; so it is read up to a bound.  A list that ends before the bound is short enough.
+ * Otherwise only the newest locks are seen, and the box with most of these is killed.  If another
+ * box has more in total, the next check finds it.
  *
- * A lock lives as long as the process that took it, for processes of a box cannot share what they
- * have opened (guest.def: CLONE_FILES); so its owner is found, by its parents.
+ * A lock ends with the process that took it, because processes of a box cannot share open files
+ * (guest.def: CLONE_FILES).  So the owner exists, and its parents lead to the box.
  */
 #include "executor/builder/limits/locks.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pace.c - counts programs from the kill of their process until PACE_US after its end.
+ * pace.c - counts seccomp programs from the kill of their process until PACE_US after its end.
  *
- * A program is freed between the two.  Whatever the time of a killed process to its end, all that
- * were freed in one stretch of PACE_US are counted at the end of that stretch, so PACE_MOST bounds
- * them.  Trusts the caller's clock not to go back.
+ * The kernel frees a program between the two.  However long a killed process takes to end, all
+ * programs freed in an interval of PACE_US are counted at the end of that interval, so PACE_MOST
+ * bounds them.  Trusts the caller's clock to be monotonic.
  */
 #include "executor/builder/limits/pace.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * release.c - forks a process that has a full tmpfs last, and ends: the kernel frees what it held
- * in its name.
+ * release.c - forks a process that closes a full tmpfs last: the kernel frees its contents while
+ * that process exits.
  *
- * Theory of operation.  The fork has a copy of the descriptors, closes all others, and waits until
- * this process has closed its own; what it waits for is a pipe that nobody but this process can
- * write to.  However it ends, it lets go: there is nothing to take back from one that is killed.
- * One that is killed too early leaves this process the last, as where there is no room for another.
+ * Theory of operation.  The fork has copies of the descriptors, closes all others, and waits until
+ * this process has closed its own; it waits on a pipe that only this process can write to.  However
+ * it ends, its descriptors are closed.  If it is killed too early, or cannot be forked, this
+ * process closes the tmpfs last and waits.
  *
- * The fork runs no line but those below, and hears nobody.
+ * The fork runs only the lines below and reads no other input.
  */
 #include "executor/builder/limits/release.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * use.c - what a box has used, for whoever waits for the end of what ran in it.
+ * use.c - resource usage of a box, for answers about the end of a run.
  *
- * A session's box sees many statements: of each is told what was used since the one before it, so
- * that what a thread does in between is the next one's.  Trusts the kernel's counts; what is
- * counted by processes is as late as the last look at them.
+ * A session's box runs many statements.  Each is charged with the usage since the previous one, so
+ * the work of a thread in between counts for the next.  Trusts the kernel's counts; without a
+ * cgroup they are as old as the last sample.
  */
 #include "executor/builder/life.h"
 

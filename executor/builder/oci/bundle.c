@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bundle.c - config.json from a template, with numbers in it, and the root of a box as the
+ * bundle.c - makes a bundle: config.json from a template with numbers, and the box's root as the
  * container's.
  *
- * The words of the operator's runtimes are the only text that is not ours; one that would have to
- * be quoted is refused.  Trusts the mounts of the box, which no guest has changed: it could not.
+ * The commands of the operator's runtimes are the only foreign text; a word that would need quoting
+ * is refused.  Trusts the mounts of the box, because no guest can change them.
  */
 #include "executor/builder/oci/bundle.h"
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dock.c - waits for orders of the builder's, and makes for each a process in the box that starts a
- * container runtime there and ends as that does.
+ * dock.c - the OCI launcher: for each order of the builder it starts a process in the box, which
+ * runs a container runtime there and exits with the runtime's status.
  *
  * Theory of operation.  A box is made as for any program (place.c): cgroups, namespaces, mounts, a
- * pid 1 whose end ends all.  What is started here joins them with root's capabilities, takes a copy
- * of the mounts that nobody else sees, lays a bundle there and runs the runtime in it.  So whatever
- * a runtime makes, processes, mounts or files, ends with the box, and nobody has to clean up.  The
- * runtime's own child becomes the container; it is looked at from here (look.c) before the builder
- * hears that it is closed, and before that the executor hands over no code.
+ * pid 1 whose end ends all.  The process started here joins them with root's capabilities, takes a
+ * private copy of the mounts, makes a bundle there and runs the runtime in it.  So all processes,
+ * mounts and files that a runtime makes end with the box, without any cleanup.  The runtime's child
+ * becomes the container.  Its layers are read back here (look.c) before the builder is told that it
+ * is isolated, and the executor sends no code before that.
  *
- * These processes are the builder's children, so that it learns how they ended.
+ * These processes are children of the builder, so that it gets their statuses.
  *
- * Trusts the builder, and the runtimes not to be on the guest's side; they are no more trusted
- * than the kernel is to hold what they make.
+ * Trusts the builder, and trusts the runtimes not to help the guest.  The box's own layers hold all
+ * that they make.
  */
 #include "executor/builder/oci/dock.h"
 
@@ -84,7 +84,7 @@ dock_add(const char *name, const char *path, struct err *e)
 			starters[c].path = path;
 			return 0;
 		}
-	return err_set(e, ERR_invalid_argument, "container: %.32s is not known", name);
+	return err_set(e, ERR_invalid_argument, "container: %.32s is unknown", name);
 }
 
 static bool

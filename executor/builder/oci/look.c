@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * look.c - reads the layers of a container back from /proc; trusts the kernel, and no word of the
- * runtime's.
+ * look.c - reads the layers of a container back from /proc; trusts the kernel, and no statement of
+ * the runtime.
  *
- * A seccomp program is the last thing that closes both kinds: container_init.c loads the one of the
- * language as pid 1 of the container, runsc's sandbox its own.  Who has one is ready to be read.
+ * In both kinds the seccomp program is loaded last: container_init.c loads the language's as pid 1
+ * of the container, runsc's sandbox loads its own.  A process that has one is ready to be read.
  */
 #include "executor/builder/oci/look.h"
 

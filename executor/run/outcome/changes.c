@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* changes.c - lists a run's workspace before and after; one that is bare needs no listing, which is
- * a process of its own. */
+/* changes.c - lists a run's workspace before and after.  An empty one is not listed, which saves a
+ * file helper process. */
 #include "executor/run/outcome/changes.h"
 
 #include "executor/session/artifact.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * outcome.c - from how a box ended to what the reply says.
+ * outcome.c - converts the end of a run to the reply.
  *
- * Bytes and texts in a box_end are a hostile program's: output is mended to UTF-8 and everything is
- * cut to what a reply holds.
+ * Bytes and texts in a box_end are a hostile program's: output is converted to valid UTF-8, and
+ * everything is truncated to the bounds of a reply.
  */
 #include "executor/run/outcome/outcome.h"
 

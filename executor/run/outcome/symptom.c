@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * symptom.c - why a program failed, by what it says itself: its exception, or the end of its
- * stderr.
+ * symptom.c - diagnosis of a failed program from its own exception, or from the end of its stderr.
  *
- * Trusts nothing of it: who lies here is told the remedy for what it pretended.
+ * Both are hostile input: a program that lies gets the hint for the failure that it pretended.
  */
 #include "executor/run/outcome/symptom.h"
 
@@ -16,7 +15,7 @@ enum {
 	MAX_LINE = 1024, /* of stderr */
 };
 
-/* How one that may have no more processes says so; what counts them does not always tell. */
+/* Did fork fail?  The cgroup does not always count a refused fork. */
 static bool
 cannot_fork(const char *type, const char *text)
 {
@@ -27,7 +26,6 @@ cannot_fork(const char *type, const char *text)
 	return strncmp(text, "spawn", 5) == 0 && strstr(text, " EAGAIN") != NULL;
 }
 
-/* What the program itself says about why. */
 static enum err_code
 code_of_exception(const char *type, const char *text)
 {
@@ -45,7 +43,7 @@ struct line {
 	char text[MAX_LINE];
 };
 
-/* The last that has anything in it, or its end; what is left then is what stands before. */
+/* Cuts the last line that is not empty off *err and returns it, or its end if it is too long. */
 static struct line
 take_line(struct blob *err)
 {
@@ -71,7 +69,7 @@ last_line(const struct blob *err)
 	return take_line(&rest);
 }
 
-/* What has no exceptions to tell of says why on stderr, in the words of its C library. */
+/* A program without exceptions reports the reason on stderr, in the words of the C library. */
 static enum err_code
 code_of_words(const struct blob *err)
 {
@@ -133,10 +131,10 @@ symptom_too_many_files(const struct box_end *end)
 	return strstr(line.text, "Too many open files") != NULL;
 }
 
-/* ---- what bash says of the code itself ---- */
+/* ---- bash's messages about the code itself ---- */
 
 static const struct {
-	const char *start, *end; /* of what it says */
+	const char *start, *end; /* of the message */
 	int exit_code;           /* 0: any */
 	bool unreadable;
 } complaints[] = {
@@ -149,7 +147,7 @@ static const struct {
 	{ "", "", 127, false },
 };
 
-/* The text behind "/tmp/.code: line 4: ", or NULL. */
+/* The text after "/tmp/.code: line 4: ", or NULL. */
 static const char *
 text_of_code(const struct line *line, uint64_t *number)
 {
@@ -163,7 +161,7 @@ text_of_code(const struct line *line, uint64_t *number)
 	return *number > 0 && strncmp(end, ": ", 2) == 0 ? end + 2 : NULL;
 }
 
-/* Which complaint it is that ended the code so; COUNT(complaints): none. */
+/* The index of the complaint that matches; COUNT(complaints): none. */
 static size_t
 complaint_of(const char *text, int exit_code)
 {
@@ -193,7 +191,7 @@ symptom_read(struct box_end *end, struct err *e)
 	struct line line = take_line(&rest);
 	const char *text = text_of_code(&line, &number);
 
-	if (text != NULL && text[0] == '`') { /* what stands in the line; what is wrong is above */
+	if (text != NULL && text[0] == '`') { /* a quote of the code; the message is above it */
 		line = take_line(&rest);
 		text = text_of_code(&line, &number);
 	}
@@ -212,45 +210,46 @@ symptom_read(struct box_end *end, struct err *e)
 /* ---- hints ---- */
 
 #define NOT_HERE \
-	"That module is not here and none can be installed: use the standard library, or what " \
-	"list_runtimes shows."
+	"That module is not installed, and none can be installed. Use the standard library or a " \
+	"module that list_runtimes shows."
 #define NO_FILE \
-	"That file is not in the workspace: send it in files, or pass the session_id of the " \
+	"That file is not in the workspace. Send it in files, or pass the session_id of the " \
 	"session that has it."
-#define NO_NETWORK "There is no network here: bring the data in the code or as files."
+#define NO_NETWORK "The sandbox has no network. Send the data in the code or in files."
 #define NO_SOCKET \
-	"No socket can be made here, not even for a server of the program's own: there is no " \
-	"network; bring the data in the code or as files."
+	"No socket can be made, not even a local one: the sandbox has no network. Send the data " \
+	"in the code or in files."
 #define NO_FILES \
-	"This run had no session and so none of its files: pass session_id, or send the file in " \
-	"files."
+	"This run had no session, so it has no files of one. Pass session_id, or send the file " \
+	"in files."
 #define NO_PLACE \
-	"Nothing of the host is here. Files are in /workspace (also /mnt/data): pass the " \
-	"session_id of the session that has it, or send it in files."
-#define NO_WRITING "Write to /workspace (also /mnt/data) or /tmp: all else can only be read."
+	"Nothing of the host is visible. Files are in /workspace (also /mnt/data): pass the " \
+	"session_id of the session that has the file, or send it in files."
+#define NO_WRITING "Write to /workspace (also /mnt/data) or /tmp: everything else is read-only."
 #define NOT_THERE \
-	"There is no such file in this session: sandbox_list_artifacts lists those that are, " \
-	"sandbox_upload_file brings one."
+	"There is no such file in this session. List its files with sandbox_list_artifacts, or " \
+	"upload one with sandbox_upload_file."
 #define NO_PROGRAM \
-	"That program is not here and none can be installed: use another, or a language's own " \
-	"library."
+	"That program is not here, and none can be installed. Use another program or a library " \
+	"of the language."
 #define NO_FENCE "Send the code without the Markdown fence around it."
 #define NO_DISPLAY \
-	"There is no IPython here: what the last line is worth is shown by itself, tables and " \
-	"pictures too, and open figures of matplotlib; print() the rest."
+	"IPython is not available. The value of the last line is shown automatically, as are " \
+	"tables, pictures and open matplotlib figures; print() the rest."
 #define NO_NOTEBOOK \
-	"This is Python without a notebook's commands: run a program by subprocess, or the call " \
-	"with language shell; nothing can be installed."
+	"Notebook commands are not available. Run programs with subprocess, or pass language " \
+	"shell; nothing can be installed."
 #define NO_BROWSER \
-	"This is Node and no browser: there is no page and nobody to answer; print by " \
-	"console.log(), and write HTML to a file if that is what is wanted."
-#define NO_INPUT       "A program has no input here: put what it would read into the code."
-#define CALLED_PYTHON3 "It is called python3 here."
-#define NO_JSON        "Python has True, False and None for true, false and null; json.loads() reads JSON."
+	"This is Node, no browser: there is no page and no user. Print with console.log(); " \
+	"write HTML to a file."
+#define NO_INPUT       "A program has no input: put the values that it would read into the code."
+#define CALLED_PYTHON3 "Use python3: there is no program python."
+#define NO_JSON \
+	"Python writes True, False and None for true, false and null; json.loads() reads JSON."
 #define OTHER_LANGUAGE \
-	"This looks like code of another language: pass its language, python, node or shell."
+	"This looks like code in another language: set language to python, node or shell."
 #define IN_LOOP \
-	"Code that awaits at its top level runs in an event loop already: await this coroutine, " \
+	"Code that awaits at its top level already runs in an event loop: await this coroutine, " \
 	"too."
 
 enum when {
@@ -259,8 +258,8 @@ enum when {
 	UNREADABLE, /* it did not run */
 };
 
-/* How programs fail that expect another machine than a box; who wrote one would else try the same
- * again in other words. */
+/* Failures of programs that were written for another machine than a box.  Without a hint, models
+ * retry the same in other words. */
 static const struct {
 	const char *words; /* in the exception's text, or at the end of stderr */
 	enum when when;
@@ -333,19 +332,18 @@ static const struct {
 	{ "No such file or directory", IT_RAN, NOT_THERE },
 	{ "ENOENT", IT_RAN, NOT_THERE },
 	{ "'await' outside", UNREADABLE,
-	    "Only async functions and the top level of the code await: make the function around "
+	    "await works only in async functions and at the top level: make the function around "
 	    "this async, and await its calls." },
 	{ "asyncio.run() cannot be called from a running event loop", IT_RAN, IN_LOOP },
 	{ "This event loop is already running", IT_RAN, IN_LOOP },
 	{ "no running event loop", IT_RAN,
-	    "There is an event loop only where the code awaits something at its top level: await "
-	    "this there, or start it from what asyncio.run() runs." },
+	    "There is an event loop only if the code awaits something at its top level: await "
+	    "this there, or start it from a coroutine that asyncio.run() runs." },
 	{ "syntax error: ```", UNREADABLE, NO_FENCE },
 	{ ": `print(", UNREADABLE, OTHER_LANGUAGE },
 	{ ": `console.log(", UNREADABLE, OTHER_LANGUAGE },
 	{ "/.code: line ", UNREADABLE,
-	    "Correct the code at the line given. A shell runs what stands above it before it "
-	    "reads on." },
+	    "Correct the code at the line given. The shell has already run the lines above it." },
 	{ "\n    ```", UNREADABLE, NO_FENCE },
 	{ "\n    !", UNREADABLE, NO_NOTEBOOK },
 	{ "\n    %", UNREADABLE, NO_NOTEBOOK },

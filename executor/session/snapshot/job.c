@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job.c - the life of a job on snapshots; trusts nobody to wait for its end. */
+/* job.c - the steps of a snapshot job; the call or session may end before the job does. */
 #include "executor/session/snapshot/job.h"
 
 #include "executor/options.h"
@@ -62,7 +62,7 @@ cancelled(struct call *call, enum err_code why)
 	struct snapshot_job *job = call->self;
 
 	if (job->over.code == ERR_none)
-		err_set(&job->over, why, "nobody waits for it any more");
+		err_set(&job->over, why, "the caller no longer waits");
 }
 
 static void
@@ -71,7 +71,7 @@ stopped(void *self)
 	struct snapshot_job *job = self;
 
 	if (job->over.code == ERR_none)
-		err_set(&job->over, ERR_cancelled, "the session was ended meanwhile");
+		err_set(&job->over, ERR_cancelled, "the session was ended in the meantime");
 }
 
 static void

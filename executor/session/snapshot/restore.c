@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * restore.c - restore_state_snapshot: a new workspace is filled from the store, then takes
- * the place of the old one at once.
+ * restore.c - restore_state_snapshot: fills a new workspace from the store, then replaces the old
+ * one atomically.
  *
- * Until that moment nothing of the old workspace is touched, so whatever fails, and whoever is
- * killed, leaves it as it was.
+ * The old workspace is not touched before that, so any failure or killed process leaves it as it
+ * was.
  */
 #include "executor/session/artifact.h"
 #include "executor/session/snapshot/job.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* snapshot.c - the calls that snapshotd answers alone; it knows by itself whose a snapshot is. */
+/* snapshot.c - calls that are forwarded to snapshotd, which checks the owner of a snapshot. */
 #include "executor/session/snapshot/snapshot.h"
 
 #include "executor/options.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* snapshot.h - snapshots of a session's workspace, which snapshotd keeps. */
+/* snapshot.h - handlers for snapshots of a session's workspace, which snapshotd stores. */
 #pragma once
 
 #include "executor/session/session.h"

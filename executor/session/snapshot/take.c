@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * take.c - create_state_snapshot: list, offer, send what the store has not, commit.
+ * take.c - create_state_snapshot: list, offer, send contents that the store lacks, commit.
  *
- * The tree is a hostile program's, though none runs now.  A content is sent under the digest that
- * the listing gave, and only if it still has it; otherwise all begins anew, once.
+ * The tree is a hostile program's, although none runs now.  A content is sent with its digest from
+ * the listing, and only if it still matches; otherwise everything is repeated, once.
  */
 #include "executor/session/artifact.h"
 #include "executor/session/snapshot/job.h"
@@ -206,7 +206,8 @@ find_missing(struct take *t, const struct digests *lacks, struct err *e)
 		    bsearch(&key, t->contents, t->ncontents, sizeof key, by_digest);
 
 		if (found == NULL)
-			return err_set(e, ERR_internal, "snapshotd lacks what it was not offered");
+			return err_set(
+			    e, ERR_internal, "snapshotd requested a file that it was not offered");
 		t->missing[t->nmissing++] = *found;
 	}
 	return 0;
