@@ -45,7 +45,7 @@ static struct {
 	const struct host *host;
 	struct life *all[ORDER_MAX_LIVING + 1];
 	bool doomed[ORDER_MAX_LIVING + 1]; /* workspaces to be wiped when nobody works in them */
-	unsigned programs; /* that live, and stewards: each has a seccomp program of its own */
+	unsigned programs; /* that live, and file helpers: each has a seccomp program of its own */
 } lives;
 
 int
@@ -537,7 +537,7 @@ carry_out(const struct order *order, int *fds, size_t nfds, struct err *e)
 		wipe(order->id);
 		return 0;
 	case ORDER_BOX:
-	case ORDER_STEWARD:
+	case ORDER_FILE_HELPER:
 		return begin(order, fds, nfds, e);
 	case ORDER_PROGRAM:
 		return begin_program(order, fds, nfds, e);

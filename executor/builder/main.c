@@ -137,7 +137,7 @@ settle(struct host *host, int *shelf, struct err *e)
 	 * that ran before them could end faster than these can follow (limits/pace.h). */
 	if (getpriority(PRIO_PROCESS, 0) < 0 && setpriority(PRIO_PROCESS, 0, 0) < 0)
 		return err_sys(e, "give up a negative niceness");
-	/* For the stewards, who see no file of the host; nothing is asked of it here. */
+	/* For the file helpers, who see no file of the host; nothing is asked of it here. */
 	media_open();
 	if (slot_take(host, cgroup_open, e) < 0)
 		return -1;

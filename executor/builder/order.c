@@ -42,7 +42,7 @@ static const struct {
 	{ ORDER_WIPE, 0 },
 	{ ORDER_BOX, 0 },
 	{ ORDER_PROGRAM, 3 },
-	{ ORDER_STEWARD, 1 },
+	{ ORDER_FILE_HELPER, 1 },
 	{ ORDER_CLOCK, 0 },
 	{ ORDER_SIGNAL, 0 },
 	{ ORDER_KILL, 0 },
@@ -68,7 +68,7 @@ static const struct bound {
 	BOUND(ORDER_BOX, open_files, 8, 65536),
 	BOUND(ORDER_CLOCK, wall_ms, 0, 1 << 24),
 	BOUND(ORDER_CLOCK, cpu_ms, 0, 1 << 28),
-	BOUND(ORDER_STEWARD, memory_bytes, MIB, 65536ull * MIB),
+	BOUND(ORDER_FILE_HELPER, memory_bytes, MIB, 65536ull * MIB),
 };
 
 static int
@@ -99,7 +99,7 @@ check_program(const struct order *order, struct err *e)
 static int
 check_ids(const struct order *order, struct err *e)
 {
-	bool works_in = order->kind == ORDER_BOX || order->kind == ORDER_STEWARD;
+	bool works_in = order->kind == ORDER_BOX || order->kind == ORDER_FILE_HELPER;
 
 	if (order->kind == ORDER_CLEAR)
 		return 0;

@@ -65,14 +65,14 @@ enum order_kind {
 	ORDER_WORKSPACE = 1, /* id: of the workspace; bytes, files, adopt */
 	ORDER_WIPE,          /* id: of an unused workspace */
 	ORDER_BOX,           /* id, workspace, limits */
-	ORDER_PROGRAM, /* id, box, runtime, zygote, alone; descriptors: stdout, stderr, control.
-	                  The box may still be incomplete. */
-	ORDER_STEWARD, /* id, workspace, limits; descriptor: its channel */
-	ORDER_CLOCK,   /* id: of a box, to be killed wall_ms and a grace from now, or after cpu_ms
-	                  more of processor time; 0 cancels that limit, and the answer is USED */
-	ORDER_SIGNAL,  /* id: of a program; signal */
-	ORDER_KILL,    /* id: of a box or file helper; all programs in it still get ENDED */
-	ORDER_CLEAR,   /* wipes the left workspaces that nobody has adopted */
+	ORDER_PROGRAM,     /* id, box, runtime, zygote, alone; descriptors: stdout, stderr, control.
+	                      The box may still be incomplete. */
+	ORDER_FILE_HELPER, /* id, workspace, limits; descriptor: its channel */
+	ORDER_CLOCK,  /* id: of a box, to be killed wall_ms and a grace from now, or after cpu_ms
+	                 more of processor time; 0 cancels that limit, and the answer is USED */
+	ORDER_SIGNAL, /* id: of a program; signal */
+	ORDER_KILL,   /* id: of a box or file helper; all programs in it still get ENDED */
+	ORDER_CLEAR,  /* wipes the left workspaces that nobody has adopted */
 };
 
 struct order {
@@ -133,6 +133,6 @@ const char *layer_name(enum layer);
 bool layer_needed(enum layer);
 const char *step_name(enum step);
 
-/* The file helper (steward.c): pid 1 of a jail with the box's uid and nothing but /workspace; fd is
- * its end of a SOCK_SEQPACKET pair.  Returns the exit code. */
-int steward_main(int fd);
+/* The file helper (file_helper.c): pid 1 of a jail with the box's uid and nothing but /workspace;
+ * fd is its end of a SOCK_SEQPACKET pair.  Returns the exit code. */
+int file_helper_main(int fd);

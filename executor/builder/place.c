@@ -27,15 +27,16 @@ enum {
 
 static struct {
 	const struct host *host;
-	struct filter steward;
+	struct filter file_helper;
 } place;
 
 int
 place_open(const struct host *host, struct err *e)
 {
 	place.host = host;
-	return nets_open(host, e) < 0 || filter_make(&place.steward, FILTER_STEWARD, e) < 0 ? -1
-	                                                                                    : 0;
+	return nets_open(host, e) < 0 || filter_make(&place.file_helper, FILTER_FILE_HELPER, e) < 0
+	           ? -1
+	           : 0;
 }
 
 /* Returns twice, as fork does. */
@@ -90,7 +91,7 @@ prepare(struct life *life, struct parts *p, struct err *e)
 	struct order room = *o;
 	uint64_t bytes;
 
-	if (o->kind == ORDER_STEWARD)
+	if (o->kind == ORDER_FILE_HELPER)
 		room = (struct order){ .memory_bytes = o->memory_bytes };
 	if (o->container != 0 && dock_check(place.host, o->container, e) < 0)
 		return -1;
@@ -103,7 +104,7 @@ prepare(struct life *life, struct parts *p, struct err *e)
 	p->cage.report = p->report[1];
 	if (o->kind == ORDER_BOX && prepare_box(life, p, e) < 0)
 		return -1;
-	/* A steward's too: files are memory of whoever writes them, and all workspaces together
+	/* A file helper's too: files are memory of whoever writes them, and all workspaces together
 	 * have a bound. */
 	if (cgroup_make(&life->group, &room, bytes, e) < 0)
 		return -1;
@@ -118,18 +119,18 @@ become(const struct cage *cage)
 	cage_enter(cage);
 	if (cage->kind == CAGE_PLACE)
 		init_run();
-	_exit(steward_main(GUEST_CONTROL_FD));
+	_exit(file_helper_main(GUEST_CONTROL_FD));
 }
 
 int
 place_start(struct life *life, const int *fds, size_t nfds, struct err *e)
 {
-	bool steward = life->order.kind == ORDER_STEWARD;
+	bool file_helper = life->order.kind == ORDER_FILE_HELPER;
 	__attribute__((cleanup(parts_close))) struct parts p = {
-		.cage = { .kind = steward ? CAGE_STEWARD : CAGE_PLACE,
+		.cage = { .kind = file_helper ? CAGE_FILE_HELPER : CAGE_PLACE,
 		    .host = place.host,
 		    .order = &life->order,
-		    .filter = steward ? &place.steward : NULL,
+		    .filter = file_helper ? &place.file_helper : NULL,
 		    .spaces = { -1, -1, -1, -1, -1, -1, -1 },
 		    .workspace = -1,
 		    .tmp = -1,

@@ -26,7 +26,7 @@ enum {
 	TURN_US = 200,       /* or fewer, for a program decides how long each takes */
 };
 
-/* A steward, from its start to its end, which may come after the desk's. */
+/* A file helper, from its start to its end, which may come after the desk's. */
 struct visit {
 	struct desk *desk; /* NULL: nobody waits for it any more */
 	struct errand *errand;
@@ -45,7 +45,7 @@ struct desk {
 
 static struct desk *desks;
 
-/* Texts for what a steward says went wrong. */
+/* Texts for what a file helper says went wrong. */
 static const struct {
 	enum err_code code;
 	const char *text;
@@ -61,7 +61,7 @@ static const struct {
 	[SLIP_NO_ROOM] = { ERR_disk_full, "the workspace has no room for more bytes or files" },
 	[SLIP_NO_ACCESS] = { ERR_path_not_allowed, "its permissions do not let its owner do so" },
 	[SLIP_MISPLACED] = { ERR_invalid_argument, "offset: not where the file ends" },
-	[SLIP_FAILED] = { ERR_internal, "the steward of the workspace failed" },
+	[SLIP_FAILED] = { ERR_internal, "the file helper of the workspace failed" },
 };
 
 const char *
@@ -80,7 +80,7 @@ find(const struct workspace *workspace)
 	return d;
 }
 
-/* ---- stewards ---- */
+/* ---- file helpers ---- */
 
 static void
 hang_up(struct visit *v)
@@ -91,7 +91,8 @@ hang_up(struct visit *v)
 	close(take_fd(&v->channel));
 }
 
-/* Lets go of the steward: it ends when its channel does, and at once if it is not to be waited for.
+/* Lets go of the file helper: it ends when its channel does, and at once if it is not to be waited
+ * for.
  */
 static void
 send_home(struct desk *d, bool at_once)
@@ -106,7 +107,7 @@ send_home(struct desk *d, bool at_once)
 		errand_kill(v->errand);
 }
 
-/* A free of its own for the desk; the steward may outlive it. */
+/* A free of its own for the desk; the file helper may outlive it. */
 static void
 close_desk(struct desk *d, bool at_once)
 {
@@ -151,7 +152,7 @@ end_first(struct desk *d, const struct err *e)
 	op->kind->end(op, &why);
 }
 
-/* What a steward was told may be half done: the next operation has another one. */
+/* What a file helper was told may be half done: the next operation has another one. */
 static void
 fail_first(struct desk *d, const struct err *e, bool at_once)
 {
@@ -285,14 +286,14 @@ on_ended(void *self, const struct err *why)
 }
 
 static int
-call_steward(struct desk *d, struct err *e)
+call_file_helper(struct desk *d, struct err *e)
 {
 	struct visit *v = calloc(1, sizeof *v);
 
 	if (v == NULL)
-		return err_sys(e, "steward");
+		return err_sys(e, "file_helper");
 	v->desk = d;
-	v->errand = steward_start(d->workspace, &v->channel, on_ended, v, e);
+	v->errand = file_helper_start(d->workspace, &v->channel, on_ended, v, e);
 	if (v->errand == NULL) {
 		free(v);
 		return -1;
@@ -320,7 +321,7 @@ next_turn(void *self)
 	}
 	if (d->first->refused.code != ERR_none)
 		e = d->first->refused;
-	else if (d->visit != NULL || call_steward(d, &e) == 0) {
+	else if (d->visit != NULL || call_file_helper(d, &e) == 0) {
 		d->begun = true;
 		be_patient(d);
 		go(d);
@@ -387,7 +388,7 @@ desk_send(struct operation *op, const struct slip *p, struct err *e)
 		return 1;
 	/* One that went away may have said why: that is read first. */
 	if (errno != EAGAIN && errno != EPIPE && errno != ECONNRESET)
-		return err_sys(e, "steward");
+		return err_sys(e, "file_helper");
 	v->full = errno == EAGAIN;
 	return 0;
 }

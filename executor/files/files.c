@@ -351,7 +351,7 @@ read_end(struct operation *op, const struct err *e)
 	struct file_operation *o = (struct file_operation *)op;
 	struct err why;
 
-	/* The steward says that, and not how much would do. */
+	/* The file helper says that, and not how much would do. */
 	if (files_failed(e) && e->code == ERR_file_too_large) {
 		err_set(&why, e->code,
 		    "%.120s: over %" PRIu64 " bytes, the most that may be read at once; ask for "

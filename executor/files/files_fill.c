@@ -46,7 +46,7 @@ fill_head(enum phase phase, const struct tree_entry *entry, struct slip_head *he
 		bool now;
 	} orders[][file_type_COUNT] = {
 		[FILES] = { [file_type_regular] = { SLIP_FILE, true },
-		    [file_type_directory] = { SLIP_FOLDER, true } },
+		    [file_type_directory] = { SLIP_MKDIR, true } },
 		[LINKS] = { [file_type_link] = { SLIP_LINK, true } },
 		[STAMPS] = { [file_type_directory] = { SLIP_STAMP, true } },
 	};

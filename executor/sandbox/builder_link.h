@@ -3,7 +3,7 @@
  * builder_link.h - inside the executor: orders to the builder, answers from it (box.c, program.c,
  * workspace.c, files.c).
  *
- * An errand is what the builder keeps and answers for: a box, a program in one, or a steward.
+ * An errand is what the builder keeps and answers for: a box, a program in one, or a file helper.
  * Answers come from the loop, after builder_start().
  */
 #pragma once
@@ -28,7 +28,7 @@ struct errand_events {
 /* Sends *order with id filled in; fds are copied.  NULL with *e; then nothing is called. */
 struct errand *errand_start(struct order *, const int *fds, size_t nfds,
     const struct errand_events *, void *self, struct err *);
-/* Of a box or a steward; its end is still announced.  None of these after ended. */
+/* Of a box or a file helper; its end is still announced.  None of these after ended. */
 void errand_kill(struct errand *);
 /* Of a program. */
 void errand_signal(struct errand *, int signal);
@@ -50,9 +50,9 @@ void workspace_lost(const struct err *);
 int isolation_of(const struct layers *, struct isolation *);
 
 /*
- * Starts a steward on the workspace.  *channel is the caller's end of a SOCK_SEQPACKET pair,
- * O_CLOEXEC and non-blocking; messages of at most 64 KiB.  The steward ends when it is closed.
+ * Starts a file helper on the workspace.  *channel is the caller's end of a SOCK_SEQPACKET pair,
+ * O_CLOEXEC and non-blocking; messages of at most 64 KiB.  The file helper ends when it is closed.
  * ended: exactly once; e NULL if it returned 0.
  */
-struct errand *steward_start(struct workspace *, int *channel,
+struct errand *file_helper_start(struct workspace *, int *channel,
     void (*ended)(void *self, const struct err *e), void *self, struct err *);

@@ -174,7 +174,7 @@ workspace_drop(struct workspace *w)
 {
 	if (w == NULL)
 		return;
-	/* A steward that lingers there is not to be found by what has this address next. */
+	/* A file helper that lingers there is not to be found by what has this address next. */
 	desk_leave(w);
 	/* The last descriptor but the builder's: the memory is free when that has done its part. */
 	close(w->root);

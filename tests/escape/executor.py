@@ -17,7 +17,7 @@ import box as boxes
 import builder as ends
 import cases
 
-WORKSPACE, WIPE, BOX, PROGRAM, STEWARD, CLOCK, SIGNAL, KILL, CLEAR = range(1, 10)
+WORKSPACE, WIPE, BOX, PROGRAM, FILE_HELPER, CLOCK, SIGNAL, KILL, CLEAR = range(1, 10)
 READY, MADE, STARTED, USED, KILLED, ENDED = range(1, 7)
 ORDER = "=IIIIIIIIIIQQQQQQQQQ"  # struct order of executor/builder/order.h
 SIZE = struct.calcsize(ORDER)
@@ -147,7 +147,7 @@ def test_I19_random_orders(box):
             numbers = [rng.choice([0, 1, 2, 5, 4096, 4097, 0xffffffff, rng.getrandbits(32)]) for _ in range(10)]
             sizes = [rng.choice([0, 1, 4096, MIB, 1 << 40, (1 << 64) - 1, rng.getrandbits(64)]) for _ in range(9)]
             # Leaves out the order WORKSPACE: with a plausible size it would succeed.
-            numbers[0] = rng.choice([0, BOX, PROGRAM, STEWARD, SIGNAL, CLEAR + 1, 0xffffffff, rng.getrandbits(32)])
+            numbers[0] = rng.choice([0, BOX, PROGRAM, FILE_HELPER, SIGNAL, CLEAR + 1, 0xffffffff, rng.getrandbits(32)])
             b.send(struct.pack(ORDER, *numbers, *sizes))
             while not b.quiet(0):
                 assert b.answer()[2] != 0
@@ -193,7 +193,7 @@ def test_I18_things_that_are_not_there(box):
         assert b.quiet()
         assert "descriptors" in b.ask(order(BOX, 1, 5), null)[3]
         assert "descriptors" in b.ask(order(PROGRAM, 1, box=1), null[:2])[3]
-        assert "descriptors" in b.ask(order(STEWARD, 1, 5), null)[3]
+        assert "descriptors" in b.ask(order(FILE_HELPER, 1, 5), null)[3]
         assert "descriptors" in b.ask(order(WORKSPACE, 6), null[:1])[3]
         b.send(order(KILL, 9), null + null)
         assert b.quiet()
@@ -288,7 +288,7 @@ def test_I18_programs_join_only_boxes(box):
         assert b.ask(order(BOX, 1, 1))[:3] == (STARTED, 1, 0)
         assert b.ask(order(PROGRAM, 2, box=1), [null[0], null[1], theirs.fileno()])[:3] == (STARTED, 2, 0)
         assert b.ask(order(PROGRAM, 3, box=2), null)[2] != 0
-        b.send(order(STEWARD, 4, 1), [far.fileno()])
+        b.send(order(FILE_HELPER, 4, 1), [far.fileno()])
         b.until(STARTED, 4)
         assert b.ask(order(PROGRAM, 5, box=4), null)[2] != 0
         for name in 1, 2:

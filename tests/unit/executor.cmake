@@ -12,11 +12,11 @@ foreach(test capture frames order path)
 endforeach()
 target_link_options(test_frames PRIVATE LINKER:--wrap=memchr)
 cloister_unit(executor test_program.c played_builder.c)
-foreach(test files_in files_out stewards)
+foreach(test files_in files_out file_helpers)
 	cloister_unit(executor test_${test}.c hired.c)
 	target_link_options(test_${test} PRIVATE LINKER:--wrap=loop_after)
 endforeach()
-target_link_options(test_stewards PRIVATE LINKER:--wrap=loop_now_us)
+target_link_options(test_file_helpers PRIVATE LINKER:--wrap=loop_now_us)
 
 # State that outlives a request.
 foreach(test change consent output task task_file)

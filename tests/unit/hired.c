@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hired.c - stewards as children of a test; trusts that nobody else waits for children. */
+/* hired.c - file helpers as children of a test; trusts that nobody else waits for children. */
 #include "hired.h"
 
 #include "common/base/auto.h"
 #include "common/base/loop.h"
-#include "executor/builder/files/steward.h"
+#include "executor/builder/files/file_helper.h"
 #include "executor/sandbox/builder_link.h"
 
 #include <errno.h>
@@ -47,8 +47,8 @@ on_exit_of(void *self, uint32_t events)
 }
 
 struct errand *
-steward_start(struct workspace *workspace, int *channel, void (*ended)(void *, const struct err *),
-    void *self, struct err *e)
+file_helper_start(struct workspace *workspace, int *channel,
+    void (*ended)(void *, const struct err *), void *self, struct err *e)
 {
 	struct errand *errand = calloc(1, sizeof *errand);
 	int pair[2];
@@ -254,7 +254,7 @@ hired_setup(void **state)
 	strcpy(w->path, "/tmp/cloister-files-XXXXXX");
 	assert_non_null(mkdtemp(w->path));
 	w->root = open(w->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	w->serve = steward_serve;
+	w->serve = file_helper_serve;
 	*state = w;
 	return 0;
 }

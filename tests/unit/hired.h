@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hired.h - the builder's part, played: a workspace is a folder below /tmp, and a steward a plain
- * child of the test.  What holds it is not a jail but that it resolves no name out of its folder.
+ * hired.h - the builder's part, played: a workspace is a folder below /tmp, and a file helper a
+ * plain child of the test.  What holds it is not a jail but that it resolves no name out of its
+ * folder.
  *
  * Operations are waited for.
  */
@@ -28,11 +29,11 @@ struct outcome {
 extern bool hired_hurry;
 /* What the builder says of one that did not end well. */
 extern struct err hired_died;
-/* Stewards that have not ended. */
+/* File helpers that have not ended. */
 extern int hired_living;
 
 int hired_setup(void **state);    /* *state: a new struct workspace */
-int hired_teardown(void **state); /* waits for its stewards */
+int hired_teardown(void **state); /* waits for its file helpers */
 void hired_make_file(struct workspace *, const char *path, const char *text);
 
 struct outcome hired_list(struct workspace *, size_t limit, uint64_t hash_limit);

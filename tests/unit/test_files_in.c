@@ -2,7 +2,7 @@
 /* test_files_in.c - files into a workspace, one by one and whole trees: exactly, or not at all. */
 #include "hired.h"
 
-#include "executor/builder/files/steward.h"
+#include "executor/builder/files/file_helper.h"
 
 #include "common/base/auto.h"
 #include "common/base/hash.h"
@@ -119,9 +119,9 @@ static void
 a_used_up_quota_is_no_room(void **state)
 {
 	(void)state;
-	assert_int_equal(steward_fault(EDQUOT), SLIP_NO_ROOM);
-	assert_int_equal(steward_fault(ENOSPC), SLIP_NO_ROOM);
-	assert_int_equal(steward_fault(ENFILE), SLIP_FAILED);
+	assert_int_equal(file_helper_fault(EDQUOT), SLIP_NO_ROOM);
+	assert_int_equal(file_helper_fault(ENOSPC), SLIP_NO_ROOM);
+	assert_int_equal(file_helper_fault(ENFILE), SLIP_FAILED);
 }
 
 static void

@@ -23,7 +23,7 @@ static const struct order good[] = {
 	    .tmp_bytes = 1 << 20,
 	    .processes = 1,
 	    .open_files = 64 },
-	{ .kind = ORDER_STEWARD, .id = 1, .workspace = 1, .memory_bytes = 64 << 20 },
+	{ .kind = ORDER_FILE_HELPER, .id = 1, .workspace = 1, .memory_bytes = 64 << 20 },
 	{ .kind = ORDER_KILL, .id = 7 },
 	{ .kind = ORDER_PROGRAM, .id = 2, .box = 1, .zygote = 1 },
 	{ .kind = ORDER_CLOCK, .id = 1, .wall_ms = 30000, .cpu_ms = 1000 },

@@ -361,7 +361,7 @@ tells_the_outcome_of_what_cannot_be_listed(void **state)
 	struct err e;
 
 	(void)state;
-	err_set(&e, ERR_internal, "the steward took too long");
+	err_set(&e, ERR_internal, "the file helper took too long");
 	fake.holds_files = true;
 	for (int at = 0; at < 2; at++) {
 		c = start((struct execute_code){ .session_id = id });

@@ -340,7 +340,7 @@ is_given_up_while_it_fills(void **state)
 	fake_forget(c);
 }
 
-/* As where the steward finds no room while the store is asked for the next file. */
+/* As where the file helper finds no room while the store is asked for the next file. */
 static void
 fails_while_a_content_is_on_its_way(void **state)
 {

@@ -78,9 +78,9 @@ miss(struct entry *in, enum layer layer)
 }
 
 static bool
-is_steward(const struct entry *in)
+is_file_helper(const struct entry *in)
 {
-	return in->cage->kind == CAGE_STEWARD;
+	return in->cage->kind == CAGE_FILE_HELPER;
 }
 
 static bool
@@ -153,7 +153,7 @@ make_proc(void)
 static int
 change_proc(struct entry *in, struct err *e)
 {
-	auto_fd int proc = is_steward(in) ? -1 : make_proc();
+	auto_fd int proc = is_file_helper(in) ? -1 : make_proc();
 
 	if (proc < 0)
 		miss(in, LAYER_private_proc);
@@ -194,7 +194,7 @@ fill_mounts(struct entry *in, struct err *e)
 {
 	const struct cage *c = in->cage;
 
-	if (change_proc(in, e) < 0 || (!is_steward(in) && mount_terminals(e) < 0))
+	if (change_proc(in, e) < 0 || (!is_file_helper(in) && mount_terminals(e) < 0))
 		return -1;
 	if (c->tmp >= 0 && move_mount(c->tmp, "", AT_FDCWD, "/tmp", MOVE_MOUNT_F_EMPTY_PATH) < 0)
 		return err_sys(e, "mount /tmp");
@@ -216,7 +216,7 @@ join_mounts(struct entry *in, struct err *e)
 static int
 enter_mounts(struct entry *in, struct err *e)
 {
-	if (!is_steward(in))
+	if (!is_file_helper(in))
 		in->report.layers.wanted |= 1ull << LAYER_private_proc | 1ull << LAYER_private_tmp;
 	if (join(in, HOST_NET, CLONE_NEWNET, e) < 0 ||
 	    (in->cage->kind == CAGE_PROGRAM ? join_mounts(in, e) : fill_mounts(in, e)) < 0)
@@ -304,7 +304,7 @@ enter_landlock(struct entry *in, struct err *e)
 	if (is_place(in))
 		return 0;
 
-	int r = fence_enter(is_steward(in), &scopes, e);
+	int r = fence_enter(is_file_helper(in), &scopes, e);
 
 	if (r < 0) {
 		errno = e->sys;
@@ -405,8 +405,8 @@ look(struct entry *in)
 		in->report.layers.why[LAYER_own_uid] = EPERM;
 }
 
-/* A steward runs no foreign code: it shares the builder's empty network, and its group, which is
- * there for the files that it writes, need not hold it. */
+/* A file helper runs no foreign code: it shares the builder's empty network, and its group, which
+ * is there for the files that it writes, need not hold it. */
 static uint64_t
 wanted(const struct entry *in)
 {
@@ -414,7 +414,7 @@ wanted(const struct entry *in)
 	uint64_t by_group = 1ull << LAYER_memory_limit | 1ull << LAYER_process_limit |
 	                    1ull << LAYER_cpu_limit | 1ull << LAYER_cgroup_namespace;
 
-	if (!is_steward(in))
+	if (!is_file_helper(in))
 		return (all & ~by_group) | in->report.layers.wanted;
 	return all & ~by_group &
 	       ~(1ull << LAYER_network_namespace | 1ull << LAYER_private_proc |

@@ -14,9 +14,10 @@
 #define CAGE_MAX_TERMINALS "32"
 
 enum cage_kind {
-	CAGE_PLACE,   /* pid 1 of a new box: is in new namespaces, and makes the mounts */
-	CAGE_PROGRAM, /* joins the namespaces of a box */
-	CAGE_STEWARD, /* a file helper, in namespaces of its own with nothing but the workspace */
+	CAGE_PLACE,       /* pid 1 of a new box: is in new namespaces, and makes the mounts */
+	CAGE_PROGRAM,     /* joins the namespaces of a box */
+	CAGE_FILE_HELPER, /* a file helper, in namespaces of its own with nothing but the workspace
+	                   */
 };
 
 struct cage {

@@ -63,7 +63,7 @@ add(int ruleset, const struct rule *rule, uint64_t known, struct err *e)
 }
 
 int
-fence_enter(bool steward, bool *scopes, struct err *e)
+fence_enter(bool file_helper, bool *scopes, struct err *e)
 {
 	const struct rule guest[] = {
 		{ "/", look },
@@ -75,7 +75,7 @@ fence_enter(bool steward, bool *scopes, struct err *e)
 		{ "/tmp", own },
 		{ "/workspace", own },
 	};
-	const struct rule *rules = steward ? &guest[COUNT(guest) - 1] : guest;
+	const struct rule *rules = file_helper ? &guest[COUNT(guest) - 1] : guest;
 	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, VERSION);
 	uint64_t known = abi >= 5   ? all
 	                 : abi >= 3 ? all & ~(uint64_t)IOCTL_DEV

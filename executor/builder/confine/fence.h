@@ -11,4 +11,4 @@
  * devices; a file helper may access /workspace only.  *scopes: the domain also bounds signals and
  * abstract sockets.  -1: the kernel has no Landlock, or refused.
  */
-int fence_enter(bool steward, bool *scopes, struct err *);
+int fence_enter(bool file_helper, bool *scopes, struct err *);

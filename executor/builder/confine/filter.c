@@ -61,7 +61,7 @@ struct row {
 #define NODE    FILTER_NODE
 #define SHELL   FILTER_SHELL
 #define GUEST   FILTER_GUEST
-#define STEWARD FILTER_STEWARD
+#define FILE_HELPER FILTER_FILE_HELPER
 #define BUILDER FILTER_BUILDER
 #define COUNTED FILTER_COUNTED
 #define SHARING FILTER_SHARING
@@ -79,7 +79,7 @@ struct row {
 #define KILL(who, call)        { who, SCMP_SYS(call), SCMP_ACT_KILL_PROCESS, 0, { { 0 } } },
 static const struct row rows[] = {
 #include "executor/guest/guest.def"
-#include "executor/builder/files/steward.def"
+#include "executor/builder/files/file_helper.def"
 #include "executor/builder/builder.def"
 };
 /* clang-format on */

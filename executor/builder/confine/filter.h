@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * filter.h - seccomp programs made from tables of calls (guest/guest.def, steward.def,
+ * filter.h - seccomp programs made from tables of calls (guest/guest.def, file_helper.def,
  * builder.def).
  *
  * libseccomp makes them once, when the builder starts; what a box loads is the finished program.
@@ -17,13 +17,13 @@ enum filter_who {
 	FILTER_PYTHON = 1,
 	FILTER_NODE = 2,
 	FILTER_SHELL = 4,
-	FILTER_STEWARD = 8,
+	FILTER_FILE_HELPER = 8,
 	FILTER_BUILDER = 16,
 	FILTER_COUNTED = 32, /* guests whose memory a cgroup counts */
 	FILTER_SHARING = 64, /* guests who have their share of the processors by a cgroup */
 	FILTER_GUEST = FILTER_PYTHON | FILTER_NODE | FILTER_SHELL,
 	FILTER_ALL =
-	    FILTER_GUEST | FILTER_STEWARD | FILTER_BUILDER | FILTER_COUNTED | FILTER_SHARING,
+	    FILTER_GUEST | FILTER_FILE_HELPER | FILTER_BUILDER | FILTER_COUNTED | FILTER_SHARING,
 };
 
 struct filter {

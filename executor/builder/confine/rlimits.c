@@ -36,8 +36,9 @@ room_of(const struct cage *cage, bool alone)
 {
 	uint64_t memory = cage->order->memory_bytes, gib = 1ull << 30;
 
-	if (cage->kind == CAGE_STEWARD) {
-#ifdef SANITIZED /* which reserves terabytes of addresses, and a steward is this very program */
+	if (cage->kind == CAGE_FILE_HELPER) {
+#ifdef SANITIZED /* which reserves terabytes of addresses, and a file helper is this very program \
+                  */
 		return (struct room){ RLIM_INFINITY, RLIM_INFINITY };
 #endif
 		return (struct room){ memory, memory };
@@ -135,12 +136,13 @@ int
 rlimits_enter(const struct cage *cage, struct err *e)
 {
 	const struct order *o = cage->order;
-	bool steward = cage->kind == CAGE_STEWARD, alone = cage->host->limits_by == LIMITS_RLIMIT;
+	bool file_helper = cage->kind == CAGE_FILE_HELPER,
+	     alone = cage->host->limits_by == LIMITS_RLIMIT;
 	struct room room = room_of(cage, alone);
 	/* No order asks for more files than this process may have (options.c).  The cgroup counts
-	 * processes exactly; a uid may have a steward at work beside its box. */
-	uint64_t files = steward ? 256 : o->open_files;
-	uint64_t processes = steward ? 1 : o->processes + (alone ? 1 : 8);
+	 * processes exactly; a uid may have a file helper at work beside its box. */
+	uint64_t files = file_helper ? 256 : o->open_files;
+	uint64_t processes = file_helper ? 1 : o->processes + (alone ? 1 : 8);
 	const struct bound bounds[] = {
 		{ RLIMIT_AS, room.space, room.space, NULL },
 		/* 1 and not 0: with 0 the kernel still starts the host's core_pattern program. */

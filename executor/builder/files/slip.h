@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slip.h - what the executor and a steward say to each other about the files of a workspace.
+ * slip.h - what the executor and a file helper say to each other about the files of a workspace.
  *
  * A slip is one packet: a head, then path_size bytes of a path, then tail_size bytes of content
  * or of a link's target.  Paths are real bytes without a zero byte, relative to the workspace.
  * Both sides are on one machine, so numbers are as the machine has them.
  *
- * The steward has touched what a hostile program left: the executor checks whatever it says.
+ * The file helper has touched what a hostile program left: the executor checks whatever it says.
  */
 #pragma once
 
@@ -22,7 +22,7 @@ enum slip_kind {
 	SLIP_WRITE,    /* path; size bytes of content follow as DATA; overwrite, mode */
 	SLIP_APPEND,   /* path of a file of offset bytes; size more follow as DATA */
 	SLIP_FILE,     /* * the same while a workspace is filled, with mtime_ns */
-	SLIP_FOLDER,   /* * path */
+	SLIP_MKDIR,    /* * path */
 	SLIP_LINK,     /* * path, tail: its target; mtime_ns */
 	SLIP_STAMP,    /* * path of a folder that is complete; mode, mtime_ns */
 	SLIP_SYNC,     /* is all of this done? */
@@ -37,7 +37,7 @@ enum slip_kind {
 
 enum slip_type { SLIP_REGULAR, SLIP_DIRECTORY, SLIP_SYMLINK, SLIP_TYPES };
 
-/* Why not.  A steward sends no text: the executor has one for each. */
+/* Why not.  A file helper sends no text: the executor has one for each. */
 enum slip_fault {
 	SLIP_OK,
 	SLIP_ABSENT,     /* no such name */

@@ -11,7 +11,7 @@
 #include "common/base/auto.h"
 #include "common/base/err.h"
 #include "common/base/hash.h"
-#include "executor/builder/files/steward.h"
+#include "executor/builder/files/file_helper.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -51,7 +51,7 @@ tell(struct walk *w, const char *path, const void *tail, size_t size)
 	}
 	w->names--;
 	must(slip_pack(&w->out, path, tail, size));
-	return steward_tell(w->fd, &w->out);
+	return file_helper_tell(w->fd, &w->out);
 }
 
 static int
@@ -136,11 +136,11 @@ is_hollow(const struct stat *st)
 static int
 list_regular(struct walk *w, int folder, const char *name, const char *path)
 {
-	auto_fd int fd = steward_open(folder, name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	auto_fd int fd = file_helper_open(folder, name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
-		return skip(w, path, steward_fault(errno));
+		return skip(w, path, file_helper_fault(errno));
 	if (!S_ISREG(st.st_mode))
 		return skip(w, path, SLIP_IS_SPECIAL);
 	describe(w, SLIP_REGULAR, &st);
@@ -188,7 +188,7 @@ list_link(struct walk *w, int folder, const char *name, const struct stat *st, c
 	ssize_t n = readlinkat(folder, name, target, sizeof target);
 
 	if (n < 0 || n == sizeof target)
-		return skip(w, path, n < 0 ? steward_fault(errno) : SLIP_TOO_LONG);
+		return skip(w, path, n < 0 ? file_helper_fault(errno) : SLIP_TOO_LONG);
 	describe(w, SLIP_SYMLINK, st);
 	return tell(w, path, target, (size_t)n);
 }
@@ -203,7 +203,7 @@ list_name(struct walk *w, int folder, const char *above, const char *name)
 	if ((size_t)size >= sizeof path)
 		return skip(w, above, SLIP_TOO_LONG);
 	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return skip(w, path, steward_fault(errno));
+		return skip(w, path, file_helper_fault(errno));
 	switch (st.st_mode & S_IFMT) {
 	case S_IFREG:
 		return list_regular(w, folder, name, path);
@@ -219,12 +219,12 @@ list_name(struct walk *w, int folder, const char *above, const char *name)
 static int
 list_names(struct walk *w, int root, const char *path)
 {
-	int fd = steward_open(root, *path != 0 ? path : ".", O_RDONLY | O_DIRECTORY);
+	int fd = file_helper_open(root, *path != 0 ? path : ".", O_RDONLY | O_DIRECTORY);
 	auto_dir DIR *folder = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 
 	if (folder == NULL)
-		return *path == 0 ? -1 : skip(w, path, steward_fault(errno));
+		return *path == 0 ? -1 : skip(w, path, file_helper_fault(errno));
 	while (!w->truncated && (entry = readdir(folder)) != NULL) {
 		const char *name = entry->d_name;
 

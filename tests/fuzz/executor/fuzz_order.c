@@ -28,7 +28,7 @@ check_limits(const struct order *o)
 	if (o->kind == ORDER_WORKSPACE)
 		must(o->bytes >= 4096 && o->bytes <= 1ull << 32 && o->files >= 2 &&
 		     o->files <= 1 << 20);
-	if (o->kind == ORDER_BOX || o->kind == ORDER_STEWARD)
+	if (o->kind == ORDER_BOX || o->kind == ORDER_FILE_HELPER)
 		must(o->memory_bytes >= 1 << 20 && o->memory_bytes <= 1ull << 36);
 	if (o->kind == ORDER_BOX) {
 		must(o->tmp_bytes >= 4096 && o->tmp_bytes <= 1ull << 30);
@@ -43,11 +43,11 @@ static void
 check_taken(const struct order *o, size_t nfds)
 {
 	must(o->kind >= ORDER_WORKSPACE && o->kind <= ORDER_CLEAR);
-	must(nfds == (o->kind == ORDER_PROGRAM ? 3 : o->kind == ORDER_STEWARD ? 1 : 0));
+	must(nfds == (o->kind == ORDER_PROGRAM ? 3 : o->kind == ORDER_FILE_HELPER ? 1 : 0));
 	if (o->kind == ORDER_CLEAR)
 		return;
 	must(is_id(o->id) && o->container < CONTAINER_COUNT && o->adopt <= 1);
-	if (o->kind == ORDER_BOX || o->kind == ORDER_STEWARD)
+	if (o->kind == ORDER_BOX || o->kind == ORDER_FILE_HELPER)
 		must(is_id(o->workspace));
 	if (o->kind == ORDER_PROGRAM)
 		must(is_id(o->box) && o->runtime < ORDER_MAX_RUNTIMES &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_slip.c - what a steward may say that a hostile workspace took over.
+ * fuzz_slip.c - what a file helper may say that a hostile workspace took over.
  *
  * Input: the bytes of a packet.  One that is received has room for what it says it holds, and comes
  * out of a second trip unchanged.

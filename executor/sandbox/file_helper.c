@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steward.c - the builder request for a file helper; trusts nothing that comes through its channel.
+/* file_helper.c - the builder request for a file helper; trusts nothing that comes through its
+ * channel.
  */
 #include "executor/sandbox/builder_link.h"
 
@@ -14,7 +15,7 @@ enum {
 	MEMORY = 1 << 30, /* RLIMIT_AS */
 };
 
-struct steward {
+struct file_helper {
 	void (*ended)(void *self, const struct err *);
 	void *self;
 };
@@ -22,7 +23,7 @@ struct steward {
 static void
 on_ended(void *self, const struct answer *answer)
 {
-	auto_free struct steward *steward = self;
+	auto_free struct file_helper *file_helper = self;
 	struct err e = answer->error;
 
 	if (e.code == ERR_none && WIFSIGNALED(answer->status))
@@ -31,39 +32,40 @@ on_ended(void *self, const struct answer *answer)
 	else if (e.code == ERR_none && WEXITSTATUS(answer->status) != 0)
 		err_set(
 		    &e, ERR_internal, "a file helper exited with %d", WEXITSTATUS(answer->status));
-	steward->ended(steward->self, e.code == ERR_none ? NULL : &e);
+	file_helper->ended(file_helper->self, e.code == ERR_none ? NULL : &e);
 }
 
 struct errand *
-steward_start(struct workspace *workspace, int *channel,
+file_helper_start(struct workspace *workspace, int *channel,
     void (*ended)(void *self, const struct err *e), void *self, struct err *e)
 {
 	static const struct errand_events events = { .ended = on_ended };
 	struct order order = {
-		.kind = ORDER_STEWARD,
+		.kind = ORDER_FILE_HELPER,
 		.workspace = workspace_id(workspace),
 		.memory_bytes = MEMORY,
 	};
 	int pair[2];
-	auto_free struct steward *steward = malloc(sizeof *steward);
+	auto_free struct file_helper *file_helper = malloc(sizeof *file_helper);
 
-	if (steward == NULL || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
-		err_sys(e, "make a steward's channel");
+	if (file_helper == NULL ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
+		err_sys(e, "make a file helper's channel");
 		return NULL;
 	}
 	auto_fd int near = pair[0];
 	auto_fd int far = pair[1];
 
-	*steward = (struct steward){ ended, self };
+	*file_helper = (struct file_helper){ ended, self };
 	if (fcntl(near, F_SETFL, O_NONBLOCK) < 0) {
 		err_sys(e, "fcntl");
 		return NULL;
 	}
-	struct errand *errand = errand_start(&order, &far, 1, &events, steward, e);
+	struct errand *errand = errand_start(&order, &far, 1, &events, file_helper, e);
 
 	if (errand == NULL)
 		return NULL;
-	steward = NULL;
+	file_helper = NULL;
 	*channel = take_fd(&near);
 	return errand;
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * steward.c - the file helper: reads and writes files of one workspace for the executor, in a jail.
+ * file_helper.c - the file helper: reads and writes files of one workspace for the executor, in a
+ * jail.
  *
  * It has the uid of the program that made the files and sees nothing but /workspace, so it need not
  * trust a name, a link or a size there: if deceived, it reaches no more than that program did.
  * Nevertheless it resolves names beneath the workspace and follows no link, so that its reports are
  * correct.  It trusts the executor to request only sizes that the executor can handle.
  */
-#include "executor/builder/files/steward.h"
+#include "executor/builder/files/file_helper.h"
 
 #include "common/base/auto.h"
 #include "common/base/fdio.h"
@@ -33,13 +34,13 @@ struct incoming {
 	size_t made; /* how much of path names the first folder made for it; 0: none was */
 };
 
-struct steward {
+struct file_helper {
 	int fd, root;
 	struct incoming incoming;
 };
 
 int
-steward_open(int dir, const char *path, int flags)
+file_helper_open(int dir, const char *path, int flags)
 {
 	struct err e;
 	int fd = fdio_open_beneath(dir, path, (unsigned)flags, 0, &e);
@@ -50,7 +51,7 @@ steward_open(int dir, const char *path, int flags)
 }
 
 enum slip_fault
-steward_fault(int sys)
+file_helper_fault(int sys)
 {
 	switch (sys) {
 	case ENOENT:
@@ -84,7 +85,7 @@ steward_fault(int sys)
 }
 
 int
-steward_tell(int fd, const struct slip *p)
+file_helper_tell(int fd, const struct slip *p)
 {
 	while (slip_send(fd, p) < 0) {
 		struct pollfd writable = { .fd = fd, .events = POLLOUT };
@@ -97,17 +98,17 @@ steward_tell(int fd, const struct slip *p)
 
 /* One answer for each order; no other word is said of it. */
 static int
-tell_done(struct steward *s, struct slip_head head)
+tell_done(struct file_helper *s, struct slip_head head)
 {
 	static struct slip p;
 
 	p.head = head;
 	p.head.kind = SLIP_DONE;
-	return steward_tell(s->fd, &p);
+	return file_helper_tell(s->fd, &p);
 }
 
 static int
-tell_size(struct steward *s, uint64_t size)
+tell_size(struct file_helper *s, uint64_t size)
 {
 	return tell_done(s, (struct slip_head){ .size = size });
 }
@@ -118,7 +119,7 @@ tell_size(struct steward *s, uint64_t size)
 static int
 open_regular(int root, const char *path, struct stat *st)
 {
-	auto_fd int fd = steward_open(root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	auto_fd int fd = file_helper_open(root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 
 	if (fd < 0 || fstat(fd, st) < 0)
 		return -1;
@@ -131,7 +132,7 @@ open_regular(int root, const char *path, struct stat *st)
 
 /* At most left bytes from there on, as many as there are; how many. */
 static int
-send_bytes(struct steward *s, int fd, uint64_t offset, uint64_t left, uint64_t *sent)
+send_bytes(struct file_helper *s, int fd, uint64_t offset, uint64_t left, uint64_t *sent)
 {
 	static struct slip data;
 	ssize_t n = 1;
@@ -146,14 +147,14 @@ send_bytes(struct steward *s, int fd, uint64_t offset, uint64_t left, uint64_t *
 		if (n <= 0)
 			return (int)n;
 		data.head.tail_size = (uint32_t)n;
-		if (steward_tell(s->fd, &data) < 0)
+		if (file_helper_tell(s->fd, &data) < 0)
 			return -1;
 	}
 	return 0;
 }
 
 static int
-read_file(struct steward *s, struct slip *p, const char *path)
+read_file(struct file_helper *s, struct slip *p, const char *path)
 {
 	uint64_t offset = p->head.offset, limit = p->head.size, length = p->head.limit, sent = 0;
 	struct stat st;
@@ -179,7 +180,7 @@ read_file(struct steward *s, struct slip *p, const char *path)
 
 /* What its first bytes tell; empty where that is not known. */
 static int
-tell_type(struct steward *s, struct slip *p, const char *path)
+tell_type(struct file_helper *s, struct slip *p, const char *path)
 {
 	static struct slip out;
 	static uint8_t start[MEDIA_BYTES];
@@ -195,7 +196,7 @@ tell_type(struct steward *s, struct slip *p, const char *path)
 
 	out.head = (struct slip_head){ .kind = SLIP_DATA };
 	must(slip_pack(&out, NULL, type, strlen(type)));
-	return steward_tell(s->fd, &out) < 0 ? -1 : tell_size(s, (uint64_t)st.st_size);
+	return file_helper_tell(s->fd, &out) < 0 ? -1 : tell_size(s, (uint64_t)st.st_size);
 }
 
 /* ---- files in ---- */
@@ -205,7 +206,7 @@ tell_type(struct steward *s, struct slip *p, const char *path)
 static int
 open_parent(int root, char *path, char **name, size_t *made)
 {
-	auto_fd int at = steward_open(root, ".", O_PATH | O_DIRECTORY);
+	auto_fd int at = file_helper_open(root, ".", O_PATH | O_DIRECTORY);
 	char *part = path;
 
 	for (char *slash; at >= 0 && (slash = strchr(part, '/')) != NULL; part = slash + 1) {
@@ -214,7 +215,7 @@ open_parent(int root, char *path, char **name, size_t *made)
 		if (mkdirat(at, part, 0755) == 0 && fchmodat(at, part, 0755, 0) == 0 && *made == 0)
 			*made = (size_t)(slash - path);
 
-		int inner = steward_open(at, part, O_PATH | O_DIRECTORY);
+		int inner = file_helper_open(at, part, O_PATH | O_DIRECTORY);
 
 		*slash = '/';
 		close(at);
@@ -226,7 +227,7 @@ open_parent(int root, char *path, char **name, size_t *made)
 
 /* Nothing is left of what did not arrive wholly, nor of the folders made for it. */
 static void
-drop_incoming(struct steward *s)
+drop_incoming(struct file_helper *s)
 {
 	struct incoming *in = &s->incoming;
 
@@ -274,7 +275,7 @@ stamp(int fd, const struct slip_head *order)
 }
 
 static int
-finish_file(struct steward *s)
+finish_file(struct file_helper *s)
 {
 	struct incoming *in = &s->incoming;
 	const struct slip_head order = in->order;
@@ -305,7 +306,7 @@ check_place(const struct incoming *in)
 }
 
 static int
-begin_file(struct steward *s, struct slip *p, const char *path)
+begin_file(struct file_helper *s, struct slip *p, const char *path)
 {
 	struct incoming *in = &s->incoming;
 	uint64_t any;
@@ -327,13 +328,14 @@ begin_file(struct steward *s, struct slip *p, const char *path)
 
 /* A file that somebody else names too, or maps, grows for them as well: it is one file. */
 static int
-begin_piece(struct steward *s, struct slip *p, const char *path)
+begin_piece(struct file_helper *s, struct slip *p, const char *path)
 {
 	struct incoming *in = &s->incoming;
 	struct stat st;
 
 	drop_incoming(s);
-	auto_fd int fd = steward_open(s->root, path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_APPEND);
+	auto_fd int fd =
+	    file_helper_open(s->root, path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_APPEND);
 
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -1;
@@ -353,7 +355,7 @@ begin_piece(struct steward *s, struct slip *p, const char *path)
 }
 
 static int
-add_data(struct steward *s, struct slip *p, const char *path)
+add_data(struct file_helper *s, struct slip *p, const char *path)
 {
 	struct incoming *in = &s->incoming;
 	struct err e;
@@ -376,7 +378,7 @@ add_data(struct steward *s, struct slip *p, const char *path)
 /* ---- a workspace that is filled from a snapshot ---- */
 
 static int
-make_folder(struct steward *s, struct slip *p, const char *path)
+make_folder(struct file_helper *s, struct slip *p, const char *path)
 {
 	size_t made = 0;
 	char *name;
@@ -389,7 +391,7 @@ make_folder(struct steward *s, struct slip *p, const char *path)
 }
 
 static int
-make_link(struct steward *s, struct slip *p, const char *path)
+make_link(struct file_helper *s, struct slip *p, const char *path)
 {
 	char target[SLIP_MAX_PATH], *name;
 	struct timespec times[2];
@@ -409,9 +411,9 @@ make_link(struct steward *s, struct slip *p, const char *path)
 }
 
 static int
-stamp_folder(struct steward *s, struct slip *p, const char *path)
+stamp_folder(struct file_helper *s, struct slip *p, const char *path)
 {
-	auto_fd int folder = steward_open(s->root, path, O_RDONLY | O_DIRECTORY);
+	auto_fd int folder = file_helper_open(s->root, path, O_RDONLY | O_DIRECTORY);
 
 	return folder < 0 ? -1 : stamp(folder, &p->head);
 }
@@ -419,7 +421,7 @@ stamp_folder(struct steward *s, struct slip *p, const char *path)
 /* ---- orders ---- */
 
 static int
-list_files(struct steward *s, struct slip *p, const char *path)
+list_files(struct file_helper *s, struct slip *p, const char *path)
 {
 	bool truncated = false;
 
@@ -430,7 +432,7 @@ list_files(struct steward *s, struct slip *p, const char *path)
 }
 
 static int
-sync_orders(struct steward *s, struct slip *p, const char *path)
+sync_orders(struct file_helper *s, struct slip *p, const char *path)
 {
 	(void)p;
 	(void)path;
@@ -438,14 +440,14 @@ sync_orders(struct steward *s, struct slip *p, const char *path)
 }
 
 /* Each answers what it is to answer; -1 with errno where it failed, which is then told. */
-static int (*const orders[SLIP_KINDS])(struct steward *, struct slip *, const char *path) = {
+static int (*const orders[SLIP_KINDS])(struct file_helper *, struct slip *, const char *path) = {
 	[SLIP_LIST] = list_files,
 	[SLIP_READ] = read_file,
 	[SLIP_TYPE] = tell_type,
 	[SLIP_WRITE] = begin_file,
 	[SLIP_APPEND] = begin_piece,
 	[SLIP_FILE] = begin_file,
-	[SLIP_FOLDER] = make_folder,
+	[SLIP_MKDIR] = make_folder,
 	[SLIP_LINK] = make_link,
 	[SLIP_STAMP] = stamp_folder,
 	[SLIP_SYNC] = sync_orders,
@@ -453,7 +455,7 @@ static int (*const orders[SLIP_KINDS])(struct steward *, struct slip *, const ch
 };
 
 static int
-obey(struct steward *s, struct slip *p)
+obey(struct file_helper *s, struct slip *p)
 {
 	char path[SLIP_MAX_PATH];
 
@@ -463,7 +465,7 @@ obey(struct steward *s, struct slip *p)
 	if (orders[p->head.kind](s, p, path) == 0)
 		return 0;
 
-	struct slip_head head = { .fault = steward_fault(errno) };
+	struct slip_head head = { .fault = file_helper_fault(errno) };
 
 	if (head.fault == SLIP_MISPLACED)
 		head.size = p->head.size;
@@ -472,10 +474,10 @@ obey(struct steward *s, struct slip *p)
 }
 
 int
-steward_serve(int fd, int root)
+file_helper_serve(int fd, int root)
 {
 	static struct slip p;
-	struct steward s = { .fd = fd, .root = root, .incoming = { .fd = -1, .folder = -1 } };
+	struct file_helper s = { .fd = fd, .root = root, .incoming = { .fd = -1, .folder = -1 } };
 	int n;
 
 	while ((n = slip_receive(fd, &p)) != 0) {
@@ -493,9 +495,9 @@ steward_serve(int fd, int root)
 }
 
 int
-steward_main(int fd)
+file_helper_main(int fd)
 {
 	auto_fd int root = open("/workspace", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	return root < 0 ? 1 : steward_serve(fd, root);
+	return root < 0 ? 1 : file_helper_serve(fd, root);
 }

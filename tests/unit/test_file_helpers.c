@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_stewards.c - the line before a steward, races against it, and stewards that lie. */
+/* test_file_helpers.c - the line before a file helper, races against it, and file helpers that lie.
+ */
 #include "hired.h"
 #include "late_clock.h"
 
 #include "common/base/auto.h"
 #include "common/base/hash.h"
 #include "common/base/loop.h"
-#include "executor/builder/files/steward.h"
+#include "executor/builder/files/file_helper.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -123,7 +124,7 @@ a_changing_file_is_bounded(void **state)
 	end_racer(pid);
 }
 
-/* ---- stewards ---- */
+/* ---- file helpers ---- */
 
 static unsigned ends;
 
@@ -139,7 +140,7 @@ one_ended(void *self, struct files_tree *tree, const struct err *e)
 }
 
 static void
-operations_wait_in_line_for_one_steward(void **state)
+operations_wait_in_line_for_one_file_helper(void **state)
 {
 	struct workspace *w = *state;
 	struct outcome put_ = { 0 };
@@ -322,7 +323,7 @@ static const struct {
 };
 
 static void
-a_steward_that_lies_is_refused(void **state)
+a_file_helper_that_lies_is_refused(void **state)
 {
 	struct workspace *w = *state;
 	struct blob content;
@@ -350,7 +351,7 @@ a_steward_that_lies_is_refused(void **state)
 		desk_leave(w);
 	}
 	hired_hurry = false;
-	w->serve = steward_serve;
+	w->serve = file_helper_serve;
 	o = hired_list(w, 10, 10);
 	assert_int_equal(o.e.code, ERR_none);
 	files_tree_clear(&o.tree);
@@ -365,7 +366,7 @@ never_begins(int fd, int root)
 
 /* The caller hears that something was short, as where the builder makes any other box. */
 static void
-a_steward_that_could_not_be_made_says_why(void **state)
+a_file_helper_that_could_not_be_made_says_why(void **state)
 {
 	struct workspace *w = *state;
 	const struct err died = hired_died;
@@ -377,7 +378,7 @@ a_steward_that_could_not_be_made_says_why(void **state)
 
 	struct outcome o = hired_list(w, 10, 10);
 
-	hired_expect(&o.e, ERR_internal, "steward of the workspace ended: open: Too many");
+	hired_expect(&o.e, ERR_internal, "file helper of the workspace ended: open: Too many");
 	assert_int_equal(o.e.sys, EMFILE);
 	hired_died = died;
 }
@@ -413,10 +414,10 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		IN_A_PLACE(a_race_wins_nothing),
 		IN_A_PLACE(a_changing_file_is_bounded),
-		IN_A_PLACE(operations_wait_in_line_for_one_steward),
+		IN_A_PLACE(operations_wait_in_line_for_one_file_helper),
 		IN_A_PLACE(a_type_has_the_form_of_one),
-		IN_A_PLACE(a_steward_that_lies_is_refused),
-		IN_A_PLACE(a_steward_that_could_not_be_made_says_why),
+		IN_A_PLACE(a_file_helper_that_lies_is_refused),
+		IN_A_PLACE(a_file_helper_that_could_not_be_made_says_why),
 		IN_A_PLACE(slips_that_take_long_let_others_go_on),
 	};
 	struct err e;
@@ -425,5 +426,5 @@ main(void)
 		fprintf(stderr, "%s\n", e.text);
 		return 1;
 	}
-	return cmocka_run_group_tests_name("stewards", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("file_helpers", tests, NULL, NULL);
 }
