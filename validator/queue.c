@@ -25,7 +25,7 @@ struct job {
 };
 
 /* A worker process and its current job. */
-struct desk {
+struct file_queue {
 	struct worker *worker;
 	struct job *job;
 	bool gone;
@@ -33,7 +33,7 @@ struct desk {
 
 static struct {
 	struct queue_config config;
-	struct desk desks[MAX_WORKERS];
+	struct file_queue file_queues[MAX_WORKERS];
 	size_t count;
 	struct job *waiting;
 	struct job *jobs; /* jobs that are not ended */
@@ -88,7 +88,8 @@ large_may_start(void)
 {
 	size_t large = 0, there = 0;
 
-	for (const struct desk *d = queue.desks; d < queue.desks + queue.count; d++) {
+	for (const struct file_queue *d = queue.file_queues; d < queue.file_queues + queue.count;
+	     d++) {
 		there += !d->gone;
 		large += d->job != NULL && d->job->large;
 	}
@@ -109,13 +110,13 @@ choose(void)
 }
 
 static void
-give(struct desk *desk, struct job *job)
+give(struct file_queue *file_queue, struct job *job)
 {
 	struct err e;
 
-	desk->job = job;
-	if (worker_give(desk->worker, &job->request, &e) < 0)
-		end_job(take_ptr(desk->job), NULL, &e);
+	file_queue->job = job;
+	if (worker_give(file_queue->worker, &job->request, &e) < 0)
+		end_job(take_ptr(file_queue->job), NULL, &e);
 }
 
 static void
@@ -123,7 +124,7 @@ pump(void)
 {
 	struct job *job;
 
-	for (struct desk *d = queue.desks; d < queue.desks + queue.count; d++)
+	for (struct file_queue *d = queue.file_queues; d < queue.file_queues + queue.count; d++)
 		while (!d->gone && d->job == NULL && (job = choose()) != NULL)
 			give(d, job);
 }
@@ -133,22 +134,23 @@ pump(void)
 static void
 checked(void *self, struct validation_report *report, const struct err *e)
 {
-	struct desk *desk = self;
+	struct file_queue *file_queue = self;
 
-	end_job(take_ptr(desk->job), report, e);
+	end_job(take_ptr(file_queue->job), report, e);
 	pump();
 }
 
 static void
 died(void *self)
 {
-	struct desk *desk = self;
+	struct file_queue *file_queue = self;
 	size_t gone = 0;
 	struct err e;
 
-	desk->gone = true;
+	file_queue->gone = true;
 	queue.config.short_of_one();
-	for (const struct desk *d = queue.desks; d < queue.desks + queue.count; d++)
+	for (const struct file_queue *d = queue.file_queues; d < queue.file_queues + queue.count;
+	     d++)
 		gone += d->gone;
 	err_set(&e, ERR_unavailable, "all worker processes have ended");
 	while (gone == queue.count && queue.waiting != NULL) {
@@ -237,7 +239,8 @@ queue_load(struct heartbeat *load)
 {
 	uint64_t running = 0;
 
-	for (const struct desk *d = queue.desks; d < queue.desks + queue.count; d++)
+	for (const struct file_queue *d = queue.file_queues; d < queue.file_queues + queue.count;
+	     d++)
 		running += d->job != NULL;
 	load->running = running;
 	load->queued = queue.open - running;
@@ -267,10 +270,10 @@ queue_open(const struct queue_config *config, struct err *e)
 		count = 2;
 	/* Start all before waiting: each takes time until it is ready. */
 	for (; queue.count < count && queue.count < MAX_WORKERS; queue.count++)
-		if ((queue.desks[queue.count].worker = worker_fork(&config->plan, e)) == NULL)
+		if ((queue.file_queues[queue.count].worker = worker_fork(&config->plan, e)) == NULL)
 			return -1;
 	for (size_t i = 0; i < queue.count; i++)
-		if (worker_meet(queue.desks[i].worker, e) < 0)
+		if (worker_meet(queue.file_queues[i].worker, e) < 0)
 			return -1;
 	return 0;
 }
@@ -278,7 +281,7 @@ queue_open(const struct queue_config *config, struct err *e)
 int
 queue_start(struct err *e)
 {
-	for (struct desk *d = queue.desks; d < queue.desks + queue.count; d++)
+	for (struct file_queue *d = queue.file_queues; d < queue.file_queues + queue.count; d++)
 		if (worker_watch(d->worker, checked, died, d, e) < 0)
 			return -1;
 	return 0;
@@ -294,5 +297,5 @@ queue_stop(void)
 		end_job(queue.jobs, NULL, &e);
 	queue.waiting = NULL;
 	for (; queue.count > 0; queue.count--)
-		worker_free(queue.desks[queue.count - 1].worker);
+		worker_free(queue.file_queues[queue.count - 1].worker);
 }

@@ -26,17 +26,17 @@ enum {
 	FILES_TYPE = 128, /* a media type */
 };
 
-/* Static: a slip is sent as soon as it is packed. */
-static struct slip out;
+/* Static: a file frame is sent as soon as it is packed. */
+static struct file_frame out;
 
 int
-files_send(struct operation *op, struct slip_head head, const char *path, const void *tail,
+files_send(struct operation *op, struct file_frame_head head, const char *path, const void *tail,
     size_t size, struct err *e)
 {
 	out.head = head;
-	if (!slip_pack(&out, path, tail, size))
+	if (!file_frame_pack(&out, path, tail, size))
 		return err_set(e, ERR_path_not_allowed, "the path or target is too long");
-	return desk_send(op, &out, e);
+	return file_queue_send(op, &out, e);
 }
 
 int
@@ -44,8 +44,8 @@ files_send_content(struct operation *op, const struct blob *content, size_t *at,
 {
 	while (*at < content->size) {
 		size_t left = content->size - *at;
-		size_t size = left < SLIP_MAX_REST ? left : SLIP_MAX_REST;
-		int sent = files_send(op, (struct slip_head){ .kind = SLIP_DATA }, NULL,
+		size_t size = left < FILE_FRAME_MAX_REST ? left : FILE_FRAME_MAX_REST;
+		int sent = files_send(op, (struct file_frame_head){ .kind = FILE_FRAME_DATA }, NULL,
 		    (const char *)content->data + *at, size, e);
 
 		if (sent <= 0)
@@ -57,7 +57,8 @@ files_send_content(struct operation *op, const struct blob *content, size_t *at,
 
 /* Sends the one order that the operation consists of, once. */
 static int
-send_once(struct operation *op, bool *asked, struct slip_head head, const char *path, struct err *e)
+send_once(
+    struct operation *op, bool *asked, struct file_frame_head head, const char *path, struct err *e)
 {
 	int sent = *asked ? 1 : files_send(op, head, path, NULL, 0, e);
 
@@ -93,8 +94,8 @@ static int
 list_go(struct operation *op, struct err *e)
 {
 	struct list_operation *o = (struct list_operation *)op;
-	const struct slip_head head = {
-		.kind = SLIP_LIST,
+	const struct file_frame_head head = {
+		.kind = FILE_FRAME_LIST,
 		.limit = o->limit,
 		.size = o->hash_limit,
 	};
@@ -102,9 +103,9 @@ list_go(struct operation *op, struct err *e)
 	return send_once(op, &o->asked, head, NULL, e) < 0 ? -1 : 0;
 }
 
-/* The encoded path of a slip, checked as if a client had sent it; of malloc. */
+/* The encoded path of a file frame, checked as if a client had sent it; of malloc. */
 static char *
-path_of(const struct slip *p, struct err *e)
+path_of(const struct file_frame *p, struct err *e)
 {
 	char *path = path_encode(p->rest, p->head.path_size);
 	auto_free char *real =
@@ -120,19 +121,20 @@ path_of(const struct slip *p, struct err *e)
 }
 
 static int
-take_entry(struct list_operation *o, struct slip *p, struct err *e)
+take_entry(struct list_operation *o, struct file_frame *p, struct err *e)
 {
-	static const enum file_type types[SLIP_TYPES] = {
-		[SLIP_REGULAR] = file_type_regular,
-		[SLIP_DIRECTORY] = file_type_directory,
-		[SLIP_SYMLINK] = file_type_link,
+	static const enum file_type types[FILE_FRAME_TYPES] = {
+		[FILE_FRAME_REGULAR] = file_type_regular,
+		[FILE_FRAME_DIRECTORY] = file_type_directory,
+		[FILE_FRAME_SYMLINK] = file_type_link,
 	};
-	const struct slip_head *head = &p->head;
+	const struct file_frame_head *head = &p->head;
 	struct tree_entry *entry;
 
 	if (o->tree.count == o->limit || head->size > INT64_MAX ||
-	    (head->tail_size > 0) != (head->type == SLIP_SYMLINK) ||
-	    head->tail_size >= SLIP_MAX_PATH || (head->hashed && head->type != SLIP_REGULAR))
+	    (head->tail_size > 0) != (head->type == FILE_FRAME_SYMLINK) ||
+	    head->tail_size >= FILE_FRAME_MAX_PATH ||
+	    (head->hashed && head->type != FILE_FRAME_REGULAR))
 		return files_nonsense(e);
 	/* list_add() sees a LIST; a tree begins like one. */
 	entry = list_add(&o->tree, sizeof *entry);
@@ -144,11 +146,11 @@ take_entry(struct list_operation *o, struct slip *p, struct err *e)
 	entry->size = head->size;
 	if ((entry->path = path_of(p, e)) == NULL)
 		return -1;
-	if (head->type == SLIP_SYMLINK)
-		entry->target = path_encode(slip_tail(p), head->tail_size);
+	if (head->type == FILE_FRAME_SYMLINK)
+		entry->target = path_encode(file_frame_tail(p), head->tail_size);
 	if (head->hashed && (entry->sha256 = malloc(HASH_HEX)) != NULL)
 		sodium_bin2hex(entry->sha256, HASH_HEX, head->digest, sizeof head->digest);
-	if ((head->type == SLIP_SYMLINK && entry->target == NULL) ||
+	if ((head->type == FILE_FRAME_SYMLINK && entry->target == NULL) ||
 	    (head->hashed && entry->sha256 == NULL))
 		return err_sys(e, "list");
 	o->bytes += strlen(entry->path) + (entry->target != NULL ? strlen(entry->target) : 0);
@@ -156,34 +158,34 @@ take_entry(struct list_operation *o, struct slip *p, struct err *e)
 }
 
 static int
-take_skipped(struct list_operation *o, struct slip *p, struct err *e)
+take_skipped(struct list_operation *o, struct file_frame *p, struct err *e)
 {
 	auto_free char *path = path_of(p, e), *text = NULL;
 
 	if (path == NULL)
 		return -1;
-	if (asprintf(&text, "%.3900s: %s", path, desk_fault(p->head.fault)) < 0)
+	if (asprintf(&text, "%.3900s: %s", path, file_queue_fault(p->head.fault)) < 0)
 		return err_sys(e, "list");
 	utf8_tame(text); /* the cut may have gone through a character */
 	if (o->tree.skipped.count < MAX_SKIPPED && texts_add(&o->tree.skipped, text) < 0)
 		return err_sys(e, "list");
-	if (p->head.fault != SLIP_IS_SPECIAL && p->head.fault != SLIP_ABSENT &&
+	if (p->head.fault != FILE_FRAME_IS_SPECIAL && p->head.fault != FILE_FRAME_ABSENT &&
 	    o->tree.lost == NULL)
 		o->tree.lost = take_ptr(text);
 	return 0;
 }
 
 static int
-list_take(struct operation *op, struct slip *p, struct err *e)
+list_take(struct operation *op, struct file_frame *p, struct err *e)
 {
 	struct list_operation *o = (struct list_operation *)op;
 
 	if (o->bytes > MAX_TREE)
 		return err_set(e, ERR_limit_exceeded,
 		    "the names in the workspace have more than %d bytes together", MAX_TREE);
-	if (p->head.kind == SLIP_ENTRY)
+	if (p->head.kind == FILE_FRAME_ENTRY)
 		return take_entry(o, p, e);
-	if (p->head.kind == SLIP_SKIPPED)
+	if (p->head.kind == FILE_FRAME_SKIPPED)
 		return take_skipped(o, p, e);
 	return files_nonsense(e);
 }
@@ -197,7 +199,7 @@ by_path(const void *a, const void *b)
 }
 
 static int
-list_finish(struct operation *op, const struct slip_head *head, struct err *e)
+list_finish(struct operation *op, const struct file_frame_head *head, struct err *e)
 {
 	struct list_operation *o = (struct list_operation *)op;
 	struct files_tree *tree = &o->tree;
@@ -237,7 +239,7 @@ files_list(struct workspace *workspace, size_t limit, uint64_t hash_limit,
 		.done = done,
 		.self = self,
 	};
-	desk_add(workspace, &o->op);
+	file_queue_add(workspace, &o->op);
 }
 
 void
@@ -298,8 +300,8 @@ static int
 read_go(struct operation *op, struct err *e)
 {
 	struct file_operation *o = (struct file_operation *)op;
-	const struct slip_head head = {
-		.kind = SLIP_READ,
+	const struct file_frame_head head = {
+		.kind = FILE_FRAME_READ,
 		.offset = o->piece->offset,
 		.limit = o->piece->length,
 		.size = o->piece->limit,
@@ -310,13 +312,13 @@ read_go(struct operation *op, struct err *e)
 
 /* Room grows with what comes, not with what is said to come. */
 static int
-read_take(struct operation *op, struct slip *p, struct err *e)
+read_take(struct operation *op, struct file_frame *p, struct err *e)
 {
 	struct file_operation *o = (struct file_operation *)op;
 	size_t size = p->head.tail_size;
 	uint64_t most = o->piece->length > 0 ? o->piece->length : o->piece->limit;
 
-	if (p->head.kind != SLIP_DATA || size > most - o->content.size)
+	if (p->head.kind != FILE_FRAME_DATA || size > most - o->content.size)
 		return files_nonsense(e);
 	if (o->content.size + size > o->room) {
 		size_t room = (o->content.size + size) * 2;
@@ -327,13 +329,13 @@ read_take(struct operation *op, struct slip *p, struct err *e)
 		o->content.data = grown;
 		o->room = room;
 	}
-	memcpy((char *)o->content.data + o->content.size, slip_tail(p), size);
+	memcpy((char *)o->content.data + o->content.size, file_frame_tail(p), size);
 	o->content.size += size;
 	return 0;
 }
 
 static int
-read_finish(struct operation *op, const struct slip_head *head, struct err *e)
+read_finish(struct operation *op, const struct file_frame_head *head, struct err *e)
 {
 	struct file_operation *o = (struct file_operation *)op;
 
@@ -374,7 +376,7 @@ files_read(struct workspace *workspace, const char *path, uint64_t limit,
 	o->whole.limit = limit;
 	o->piece = &o->whole;
 	o->was_read = done;
-	desk_add(workspace, &o->op);
+	file_queue_add(workspace, &o->op);
 }
 
 void
@@ -385,7 +387,7 @@ files_read_piece(struct workspace *workspace, const char *path, struct files_pie
 
 	o->piece = piece;
 	o->was_read = done;
-	desk_add(workspace, &o->op);
+	file_queue_add(workspace, &o->op);
 }
 
 /* ---- what a file is ---- */
@@ -395,20 +397,21 @@ type_go(struct operation *op, struct err *e)
 {
 	struct file_operation *o = (struct file_operation *)op;
 
-	return send_once(op, &o->asked, (struct slip_head){ .kind = SLIP_TYPE }, o->real, e) < 0
+	return send_once(op, &o->asked, (struct file_frame_head){ .kind = FILE_FRAME_TYPE },
+		   o->real, e) < 0
 	           ? -1
 	           : 0;
 }
 
 static int
-type_take(struct operation *op, struct slip *p, struct err *e)
+type_take(struct operation *op, struct file_frame *p, struct err *e)
 {
 	struct file_operation *o = (struct file_operation *)op;
 	size_t size = p->head.tail_size;
 
-	if (p->head.kind != SLIP_DATA || size >= sizeof o->type)
+	if (p->head.kind != FILE_FRAME_DATA || size >= sizeof o->type)
 		return files_nonsense(e);
-	memcpy(o->type, slip_tail(p), size);
+	memcpy(o->type, file_frame_tail(p), size);
 	o->type[size] = 0;
 	return size == 0 || media_type_valid(o->type, size) ? 0 : files_nonsense(e);
 }
@@ -431,7 +434,7 @@ files_type(struct workspace *workspace, const char *path,
 	struct file_operation *o = file_new(&type_kind, path, self);
 
 	o->was_told = done;
-	desk_add(workspace, &o->op);
+	file_queue_add(workspace, &o->op);
 }
 
 /* ---- one file, in ---- */
@@ -440,8 +443,8 @@ static int
 write_go(struct operation *op, struct err *e)
 {
 	struct file_operation *o = (struct file_operation *)op;
-	const struct slip_head head = {
-		.kind = o->offset > 0 ? SLIP_APPEND : SLIP_WRITE,
+	const struct file_frame_head head = {
+		.kind = o->offset > 0 ? FILE_FRAME_APPEND : FILE_FRAME_WRITE,
 		.size = o->content.size,
 		.offset = o->offset,
 		.mode = FILE_MODE,
@@ -455,7 +458,7 @@ write_go(struct operation *op, struct err *e)
 }
 
 static int
-write_finish(struct operation *op, const struct slip_head *head, struct err *e)
+write_finish(struct operation *op, const struct file_frame_head *head, struct err *e)
 {
 	struct file_operation *o = (struct file_operation *)op;
 
@@ -484,7 +487,7 @@ files_write(struct workspace *workspace, const char *path, struct blob *content,
 	*content = (struct blob){ 0 };
 	o->overwrite = overwrite;
 	o->was_written = done;
-	desk_add(workspace, &o->op);
+	file_queue_add(workspace, &o->op);
 }
 
 void
@@ -498,5 +501,5 @@ files_append(struct workspace *workspace, const char *path, struct blob *content
 	*content = (struct blob){ 0 };
 	o->offset = offset;
 	o->was_written = done;
-	desk_add(workspace, &o->op);
+	file_queue_add(workspace, &o->op);
 }

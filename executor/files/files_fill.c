@@ -39,19 +39,19 @@ struct fill_operation {
 
 /* Whether the entry has a turn in this phase, and what is told of it. */
 static bool
-fill_head(enum phase phase, const struct tree_entry *entry, struct slip_head *head)
+fill_head(enum phase phase, const struct tree_entry *entry, struct file_frame_head *head)
 {
 	static const struct {
-		enum slip_kind kind;
+		enum file_frame_kind kind;
 		bool now;
 	} orders[][file_type_COUNT] = {
-		[FILES] = { [file_type_regular] = { SLIP_FILE, true },
-		    [file_type_directory] = { SLIP_MKDIR, true } },
-		[LINKS] = { [file_type_link] = { SLIP_LINK, true } },
-		[STAMPS] = { [file_type_directory] = { SLIP_STAMP, true } },
+		[FILES] = { [file_type_regular] = { FILE_FRAME_FILE, true },
+		    [file_type_directory] = { FILE_FRAME_MKDIR, true } },
+		[LINKS] = { [file_type_link] = { FILE_FRAME_LINK, true } },
+		[STAMPS] = { [file_type_directory] = { FILE_FRAME_STAMP, true } },
 	};
 
-	*head = (struct slip_head){
+	*head = (struct file_frame_head){
 		.kind = orders[phase][entry->type].kind,
 		.size = entry->size,
 		.mode = (uint32_t)entry->mode,
@@ -69,7 +69,7 @@ fill_content(struct fill_operation *o, const struct tree_entry *entry)
 		return true;
 	if (!o->wanted) {
 		o->wanted = o->in_want = true;
-		desk_wait(&o->op);
+		file_queue_wait(&o->op);
 		o->want(o->self, o->next);
 		o->in_want = false;
 	}
@@ -80,7 +80,7 @@ fill_content(struct fill_operation *o, const struct tree_entry *entry)
 static int
 fill_entry(struct fill_operation *o, const struct tree_entry *entry, struct err *e)
 {
-	struct slip_head head;
+	struct file_frame_head head;
 	auto_free char *path = NULL, *target = NULL;
 
 	if (!fill_head(o->phase, entry, &head))
@@ -134,7 +134,8 @@ fill_go(struct operation *op, struct err *e)
 	while (told > 0 && o->phase < SYNC)
 		told = fill_phase(o, e);
 	if (told > 0 && o->phase == SYNC) {
-		told = files_send(op, (struct slip_head){ .kind = SLIP_SYNC }, NULL, NULL, 0, e);
+		told = files_send(
+		    op, (struct file_frame_head){ .kind = FILE_FRAME_SYNC }, NULL, NULL, 0, e);
 		if (told > 0)
 			o->phase = SENT;
 	}
@@ -142,7 +143,7 @@ fill_go(struct operation *op, struct err *e)
 }
 
 static int
-fill_finish(struct operation *op, const struct slip_head *head, struct err *e)
+fill_finish(struct operation *op, const struct file_frame_head *head, struct err *e)
 {
 	struct fill_operation *o = (struct fill_operation *)op;
 
@@ -180,13 +181,13 @@ files_fill(struct workspace *workspace, const struct tree_entry *entries, size_t
 		.done = done,
 		.self = self,
 	};
-	desk_add(workspace, &o->op);
+	file_queue_add(workspace, &o->op);
 }
 
 void
 files_give(struct workspace *workspace, struct blob *content, const struct err *why)
 {
-	struct operation *op = desk_current(workspace);
+	struct operation *op = file_queue_current(workspace);
 	struct fill_operation *o = (struct fill_operation *)op;
 
 	/* It may have failed meanwhile. */
@@ -207,5 +208,5 @@ files_give(struct workspace *workspace, struct blob *content, const struct err *
 		*content = (struct blob){ 0 };
 	}
 	if (!o->in_want)
-		desk_resume(op);
+		file_queue_resume(op);
 }

@@ -10,7 +10,7 @@
 #include "common/base/auto.h"
 #include "common/base/log.h"
 #include "common/base/loop.h"
-#include "executor/files/desk.h"
+#include "executor/files/file_queue.h"
 
 #include <sys/vfs.h>
 
@@ -175,7 +175,7 @@ workspace_drop(struct workspace *w)
 	if (w == NULL)
 		return;
 	/* A file helper that lingers there is not to be found by what has this address next. */
-	desk_leave(w);
+	file_queue_leave(w);
 	/* The last descriptor but the builder's: the memory is free when that has done its part. */
 	close(w->root);
 	give_back(w->id);

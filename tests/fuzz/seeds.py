@@ -110,8 +110,8 @@ def order(kind, fds):
     return struct.pack("<B10I9Q", fds, kind, 1, 1, 1, 0, 1, 0, 2, 0, 0, 1 << 20, 100, 1 << 28, 1 << 20, 1000, 64, 256, 1000, 1000)
 
 
-def slip(kind, path, tail):
-    """A struct slip of executor/builder/files/slip.h."""
+def file_frame(kind, path, tail):
+    """A struct file frame of executor/builder/files/file_frame.h."""
     head = (kind, len(path), len(tail), 0, 0o644, 0, 0, 1, 0, 0, len(tail), 10, 1700000000 * 10**9)
     return struct.pack("<10I2Qq32s", *head, b"") + path + tail
 
@@ -161,7 +161,7 @@ def words(value):
 
 
 def main(golden, folder):
-    inputs = {"wire": [], "json": [], "lines": [], "path": [], "guest": [], "slip": [], "chain": [], "code": [],
+    inputs = {"wire": [], "json": [], "lines": [], "path": [], "guest": [], "file_frame": [], "chain": [], "code": [],
               "manifest": [], "methods": [], "token": [], "headers": [], "parcel": []}
     known = set()
     for message, number, body, frames, text in samples(pathlib.Path(golden)):
@@ -192,7 +192,7 @@ def main(golden, folder):
     inputs["path"] = [path.encode() for path in PATHS]
     frames = [kind + len(data).to_bytes(4, "little") + data for kind, data in FRAMES]
     inputs["guest"] = [bytes([31]) + stream for stream in [*frames, b"".join(frames)]]
-    inputs["slip"] = [slip(kind, b"a/b", b"content" * (kind % 3)) for kind in range(1, 13)]
+    inputs["file_frame"] = [file_frame(kind, b"a/b", b"content" * (kind % 3)) for kind in range(1, 13)]
     inputs["code"] = [bytes([first]) + code.encode() for code in CODES for first in (0, 128, 131)]
     inputs["token"] = [bytes([which]) + text.encode() for which, text in TOKENS]
     inputs["settings"] = [text.encode() for text in YAMLS]

@@ -77,7 +77,7 @@ errand_kill(struct errand *errand)
 	kill(errand->pid, SIGKILL);
 }
 
-/* What takes the desk half a minute takes half a second where a test is in a hurry. */
+/* What takes the file queue half a minute takes half a second where a test is in a hurry. */
 bool hired_hurry;
 
 uint64_t __real_loop_after(int64_t ms, void (*fire)(void *self), void *self);
@@ -265,7 +265,7 @@ hired_teardown(void **state)
 	struct workspace *w = *state;
 	pid_t pid;
 
-	desk_leave(w);
+	file_queue_leave(w);
 	while (hired_living > 0) {
 		hired_wait_ms(5);
 	}

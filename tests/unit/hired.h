@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "executor/files/desk.h"
+#include "executor/files/file_queue.h"
 #include "executor/files/files.h"
 
 struct workspace {
@@ -25,7 +25,7 @@ struct outcome {
 	char type[128];
 };
 
-/* Shortens the desk's patience. */
+/* Shortens the file queue's patience. */
 extern bool hired_hurry;
 /* What the builder says of one that did not end well. */
 extern struct err hired_died;

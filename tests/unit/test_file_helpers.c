@@ -166,21 +166,21 @@ operations_wait_in_line_for_one_file_helper(void **state)
 }
 
 static void
-answer(int fd, struct slip_head head, const void *rest)
+answer(int fd, struct file_frame_head head, const void *rest)
 {
-	static struct slip s;
+	static struct file_frame s;
 
 	s.head = head;
 	memcpy(s.rest, rest, head.path_size + head.tail_size);
-	slip_send(fd, &s);
+	file_frame_send(fd, &s);
 }
 
 static int
 wait_for_end(int fd)
 {
-	static struct slip s;
+	static struct file_frame s;
 
-	while (slip_receive(fd, &s) > 0)
+	while (file_frame_receive(fd, &s) > 0)
 		;
 	return 0;
 }
@@ -219,7 +219,7 @@ static int
 climbs_up(int fd, int root)
 {
 	(void)root;
-	answer(fd, (struct slip_head){ .kind = SLIP_ENTRY, .path_size = 4 }, "../x");
+	answer(fd, (struct file_frame_head){ .kind = FILE_FRAME_ENTRY, .path_size = 4 }, "../x");
 	return wait_for_end(fd);
 }
 
@@ -227,23 +227,23 @@ static int
 names_twice(int fd, int root)
 {
 	(void)root;
-	answer(fd, (struct slip_head){ .kind = SLIP_ENTRY, .path_size = 1 }, "x");
-	answer(fd, (struct slip_head){ .kind = SLIP_ENTRY, .path_size = 1 }, "x");
-	answer(fd, (struct slip_head){ .kind = SLIP_DONE }, "");
+	answer(fd, (struct file_frame_head){ .kind = FILE_FRAME_ENTRY, .path_size = 1 }, "x");
+	answer(fd, (struct file_frame_head){ .kind = FILE_FRAME_ENTRY, .path_size = 1 }, "x");
+	answer(fd, (struct file_frame_head){ .kind = FILE_FRAME_DONE }, "");
 	return wait_for_end(fd);
 }
 
 static int
 never_ends(int fd, int root)
 {
-	struct slip_head head = { .kind = SLIP_ENTRY, .path_size = 8 };
+	struct file_frame_head head = { .kind = FILE_FRAME_ENTRY, .path_size = 8 };
 	char name[16];
 
 	(void)root;
 	for (unsigned i = 0; i < 1000000; i++) {
 		snprintf(name, sizeof name, "%08x", i);
 		answer(fd, head, name);
-		head.kind = SLIP_DATA;
+		head.kind = FILE_FRAME_DATA;
 		head.path_size = 0;
 		head.tail_size = 8;
 	}
@@ -255,8 +255,10 @@ lies_about_types(int fd, int root)
 {
 	(void)root;
 	answer(fd,
-	    (struct slip_head){
-		.kind = SLIP_ENTRY, .type = SLIP_DIRECTORY, .hashed = 1, .path_size = 1 },
+	    (struct file_frame_head){ .kind = FILE_FRAME_ENTRY,
+		.type = FILE_FRAME_DIRECTORY,
+		.hashed = 1,
+		.path_size = 1 },
 	    "x");
 	return wait_for_end(fd);
 }
@@ -265,8 +267,8 @@ static int
 is_done_too_soon(int fd, int root)
 {
 	(void)root;
-	answer(fd, (struct slip_head){ .kind = SLIP_DONE }, "");
-	answer(fd, (struct slip_head){ .kind = SLIP_DONE }, "");
+	answer(fd, (struct file_frame_head){ .kind = FILE_FRAME_DONE }, "");
+	answer(fd, (struct file_frame_head){ .kind = FILE_FRAME_DONE }, "");
 	return wait_for_end(fd);
 }
 
@@ -275,11 +277,12 @@ static const char *claimed;
 static int
 claims_a_type(int fd, int root)
 {
-	struct slip_head head = { .kind = SLIP_DATA, .tail_size = (uint32_t)strlen(claimed) };
+	struct file_frame_head head = { .kind = FILE_FRAME_DATA,
+		.tail_size = (uint32_t)strlen(claimed) };
 
 	(void)root;
 	answer(fd, head, claimed);
-	answer(fd, (struct slip_head){ .kind = SLIP_DONE }, "");
+	answer(fd, (struct file_frame_head){ .kind = FILE_FRAME_DONE }, "");
 	return wait_for_end(fd);
 }
 
@@ -336,19 +339,19 @@ a_file_helper_that_lies_is_refused(void **state)
 		files_tree_clear(&o.tree);
 		if (o.e.code != liars[i].list)
 			fail_msg("%s: list: %s %s", liars[i].name, err_name(o.e.code), o.e.text);
-		desk_leave(w);
+		file_queue_leave(w);
 		o = hired_read(w, "x", 100);
 		blob_clear(&o.content);
 		if (o.e.code != liars[i].read)
 			fail_msg("%s: read: %s %s", liars[i].name, err_name(o.e.code), o.e.text);
-		desk_leave(w);
+		file_queue_leave(w);
 		content = (struct blob){ calloc(1, 1 << 20), 1 << 20 };
 		o = (struct outcome){ 0 };
 		files_write(w, "x", &content, true, hired_done, &o);
 		hired_wait();
 		if (o.e.code != liars[i].write && liars[i].write != ERR_none)
 			fail_msg("%s: write: %s %s", liars[i].name, err_name(o.e.code), o.e.text);
-		desk_leave(w);
+		file_queue_leave(w);
 	}
 	hired_hurry = false;
 	w->serve = file_helper_serve;
@@ -385,9 +388,9 @@ a_file_helper_that_could_not_be_made_says_why(void **state)
 
 /* ---- and others ---- */
 
-/* However many slips are there already: a program decides how long each takes. */
+/* However many file frames are there already: a program decides how long each takes. */
 static void
-slips_that_take_long_let_others_go_on(void **state)
+file_frames_that_take_long_let_others_go_on(void **state)
 {
 	struct workspace *w = *state;
 	char name[16];
@@ -418,7 +421,7 @@ main(void)
 		IN_A_PLACE(a_type_has_the_form_of_one),
 		IN_A_PLACE(a_file_helper_that_lies_is_refused),
 		IN_A_PLACE(a_file_helper_that_could_not_be_made_says_why),
-		IN_A_PLACE(slips_that_take_long_let_others_go_on),
+		IN_A_PLACE(file_frames_that_take_long_let_others_go_on),
 	};
 	struct err e;
 

@@ -119,9 +119,9 @@ static void
 a_used_up_quota_is_no_room(void **state)
 {
 	(void)state;
-	assert_int_equal(file_helper_fault(EDQUOT), SLIP_NO_ROOM);
-	assert_int_equal(file_helper_fault(ENOSPC), SLIP_NO_ROOM);
-	assert_int_equal(file_helper_fault(ENFILE), SLIP_FAILED);
+	assert_int_equal(file_helper_fault(EDQUOT), FILE_FRAME_NO_ROOM);
+	assert_int_equal(file_helper_fault(ENOSPC), FILE_FRAME_NO_ROOM);
+	assert_int_equal(file_helper_fault(ENFILE), FILE_FRAME_FAILED);
 }
 
 static void

@@ -22,7 +22,8 @@ finds_messages_by_name(void **state)
 	assert_int_equal(message_find("execute_code "), MSG_none);
 }
 
-/* What is right next to each other in C is so in the table: a slip in it would corrupt memory. */
+/* What is right next to each other in C is so in the table: a file frame in it would corrupt
+ * memory. */
 static void
 fields_lie_in_their_struct(void **state)
 {

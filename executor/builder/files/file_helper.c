@@ -28,7 +28,7 @@
  * end of one that is there. */
 struct incoming {
 	int fd, folder; /* -1: not there yet */
-	struct slip_head order;
+	struct file_frame_head order;
 	char temporary[32], *path, *name; /* "": none; the last part of path */
 	uint64_t left;
 	size_t made; /* how much of path names the first folder made for it; 0: none was */
@@ -50,44 +50,44 @@ file_helper_open(int dir, const char *path, int flags)
 	return fd;
 }
 
-enum slip_fault
+enum file_frame_fault
 file_helper_fault(int sys)
 {
 	switch (sys) {
 	case ENOENT:
-		return SLIP_ABSENT;
+		return FILE_FRAME_ABSENT;
 	case ELOOP:
 	case EXDEV:
-		return SLIP_IS_LINK;
+		return FILE_FRAME_IS_LINK;
 	case EISDIR:
-		return SLIP_IS_FOLDER;
+		return FILE_FRAME_IS_FOLDER;
 	case ENXIO:
-		return SLIP_IS_SPECIAL;
+		return FILE_FRAME_IS_SPECIAL;
 	case ENOTDIR:
-		return SLIP_NOT_FOLDER;
+		return FILE_FRAME_NOT_FOLDER;
 	case EEXIST:
-		return SLIP_EXISTS;
+		return FILE_FRAME_EXISTS;
 	case EFBIG:
-		return SLIP_TOO_LARGE;
+		return FILE_FRAME_TOO_LARGE;
 	case ENAMETOOLONG:
-		return SLIP_TOO_LONG;
+		return FILE_FRAME_TOO_LONG;
 	case ENOSPC:
 	case EDQUOT:
-		return SLIP_NO_ROOM;
+		return FILE_FRAME_NO_ROOM;
 	case EACCES:
 	case EPERM:
-		return SLIP_NO_ACCESS;
+		return FILE_FRAME_NO_ACCESS;
 	case ESPIPE:
-		return SLIP_MISPLACED;
+		return FILE_FRAME_MISPLACED;
 	default:
-		return SLIP_FAILED;
+		return FILE_FRAME_FAILED;
 	}
 }
 
 int
-file_helper_tell(int fd, const struct slip *p)
+file_helper_tell(int fd, const struct file_frame *p)
 {
-	while (slip_send(fd, p) < 0) {
+	while (file_frame_send(fd, p) < 0) {
 		struct pollfd writable = { .fd = fd, .events = POLLOUT };
 
 		if (errno != EAGAIN || (poll(&writable, 1, -1) < 0 && errno != EINTR))
@@ -98,19 +98,19 @@ file_helper_tell(int fd, const struct slip *p)
 
 /* One answer for each order; no other word is said of it. */
 static int
-tell_done(struct file_helper *s, struct slip_head head)
+tell_done(struct file_helper *s, struct file_frame_head head)
 {
-	static struct slip p;
+	static struct file_frame p;
 
 	p.head = head;
-	p.head.kind = SLIP_DONE;
+	p.head.kind = FILE_FRAME_DONE;
 	return file_helper_tell(s->fd, &p);
 }
 
 static int
 tell_size(struct file_helper *s, uint64_t size)
 {
-	return tell_done(s, (struct slip_head){ .size = size });
+	return tell_done(s, (struct file_frame_head){ .size = size });
 }
 
 /* ---- files out ---- */
@@ -134,10 +134,10 @@ open_regular(int root, const char *path, struct stat *st)
 static int
 send_bytes(struct file_helper *s, int fd, uint64_t offset, uint64_t left, uint64_t *sent)
 {
-	static struct slip data;
+	static struct file_frame data;
 	ssize_t n = 1;
 
-	data.head = (struct slip_head){ .kind = SLIP_DATA };
+	data.head = (struct file_frame_head){ .kind = FILE_FRAME_DATA };
 	/* Bytes are counted, for a size can change while it is read. */
 	for (*sent = 0; n > 0 && *sent < left; *sent += (uint64_t)n) {
 		size_t most =
@@ -154,7 +154,7 @@ send_bytes(struct file_helper *s, int fd, uint64_t offset, uint64_t left, uint64
 }
 
 static int
-read_file(struct file_helper *s, struct slip *p, const char *path)
+read_file(struct file_helper *s, struct file_frame *p, const char *path)
 {
 	uint64_t offset = p->head.offset, limit = p->head.size, length = p->head.limit, sent = 0;
 	struct stat st;
@@ -180,9 +180,9 @@ read_file(struct file_helper *s, struct slip *p, const char *path)
 
 /* What its first bytes tell; empty where that is not known. */
 static int
-tell_type(struct file_helper *s, struct slip *p, const char *path)
+tell_type(struct file_helper *s, struct file_frame *p, const char *path)
 {
-	static struct slip out;
+	static struct file_frame out;
 	static uint8_t start[MEDIA_BYTES];
 	struct stat st;
 	auto_fd int fd = open_regular(s->root, path, &st);
@@ -194,8 +194,8 @@ tell_type(struct file_helper *s, struct slip *p, const char *path)
 
 	const char *type = media_type(start, (size_t)n);
 
-	out.head = (struct slip_head){ .kind = SLIP_DATA };
-	must(slip_pack(&out, NULL, type, strlen(type)));
+	out.head = (struct file_frame_head){ .kind = FILE_FRAME_DATA };
+	must(file_frame_pack(&out, NULL, type, strlen(type)));
 	return file_helper_tell(s->fd, &out) < 0 ? -1 : tell_size(s, (uint64_t)st.st_size);
 }
 
@@ -233,7 +233,7 @@ drop_incoming(struct file_helper *s)
 
 	if (in->fd >= 0) {
 		/* What cannot be cut back keeps a few bytes of what its owner sends again. */
-		if (in->order.kind == SLIP_APPEND)
+		if (in->order.kind == FILE_FRAME_APPEND)
 			(void)!ftruncate(in->fd, (off_t)in->order.offset);
 		else
 			unlinkat(in->folder, in->temporary, 0);
@@ -264,23 +264,23 @@ times_of(int64_t mtime_ns, struct timespec times[2])
 }
 
 static int
-stamp(int fd, const struct slip_head *order)
+stamp(int fd, const struct file_frame_head *order)
 {
 	struct timespec times[2];
 
 	if (fchmod(fd, order->mode) < 0)
 		return -1;
 	times_of(order->mtime_ns, times);
-	return order->kind == SLIP_WRITE ? 0 : futimens(fd, times);
+	return order->kind == FILE_FRAME_WRITE ? 0 : futimens(fd, times);
 }
 
 static int
 finish_file(struct file_helper *s)
 {
 	struct incoming *in = &s->incoming;
-	const struct slip_head order = in->order;
+	const struct file_frame_head order = in->order;
 
-	if (order.kind != SLIP_APPEND &&
+	if (order.kind != FILE_FRAME_APPEND &&
 	    (stamp(in->fd, &order) < 0 || renameat2(in->folder, in->temporary, in->folder, in->name,
 					      order.overwrite ? 0 : RENAME_NOREPLACE) < 0))
 		return -1;
@@ -288,7 +288,7 @@ finish_file(struct file_helper *s)
 	close(take_fd(&in->fd));
 	in->made = 0;
 	drop_incoming(s);
-	return order.kind == SLIP_FILE ? 0 : tell_size(s, order.offset + order.size);
+	return order.kind == FILE_FRAME_FILE ? 0 : tell_size(s, order.offset + order.size);
 }
 
 /* Is something in the way?  Asked before the content is sent; the rename asks again. */
@@ -306,7 +306,7 @@ check_place(const struct incoming *in)
 }
 
 static int
-begin_file(struct file_helper *s, struct slip *p, const char *path)
+begin_file(struct file_helper *s, struct file_frame *p, const char *path)
 {
 	struct incoming *in = &s->incoming;
 	uint64_t any;
@@ -328,7 +328,7 @@ begin_file(struct file_helper *s, struct slip *p, const char *path)
 
 /* A file that somebody else names too, or maps, grows for them as well: it is one file. */
 static int
-begin_piece(struct file_helper *s, struct slip *p, const char *path)
+begin_piece(struct file_helper *s, struct file_frame *p, const char *path)
 {
 	struct incoming *in = &s->incoming;
 	struct stat st;
@@ -355,7 +355,7 @@ begin_piece(struct file_helper *s, struct slip *p, const char *path)
 }
 
 static int
-add_data(struct file_helper *s, struct slip *p, const char *path)
+add_data(struct file_helper *s, struct file_frame *p, const char *path)
 {
 	struct incoming *in = &s->incoming;
 	struct err e;
@@ -367,7 +367,7 @@ add_data(struct file_helper *s, struct slip *p, const char *path)
 		errno = EFBIG;
 		return -1;
 	}
-	if (fdio_write(in->fd, slip_tail(p), p->head.tail_size, &e) < 0) {
+	if (fdio_write(in->fd, file_frame_tail(p), p->head.tail_size, &e) < 0) {
 		errno = e.sys;
 		return -1;
 	}
@@ -378,7 +378,7 @@ add_data(struct file_helper *s, struct slip *p, const char *path)
 /* ---- a workspace that is filled from a snapshot ---- */
 
 static int
-make_folder(struct file_helper *s, struct slip *p, const char *path)
+make_folder(struct file_helper *s, struct file_frame *p, const char *path)
 {
 	size_t made = 0;
 	char *name;
@@ -391,9 +391,9 @@ make_folder(struct file_helper *s, struct slip *p, const char *path)
 }
 
 static int
-make_link(struct file_helper *s, struct slip *p, const char *path)
+make_link(struct file_helper *s, struct file_frame *p, const char *path)
 {
-	char target[SLIP_MAX_PATH], *name;
+	char target[FILE_FRAME_MAX_PATH], *name;
 	struct timespec times[2];
 	size_t made = 0;
 	auto_fd int folder = open_parent(s->root, strdupa(path), &name, &made);
@@ -402,7 +402,7 @@ make_link(struct file_helper *s, struct slip *p, const char *path)
 		errno = ENAMETOOLONG;
 		return -1;
 	}
-	memcpy(target, slip_tail(p), p->head.tail_size);
+	memcpy(target, file_frame_tail(p), p->head.tail_size);
 	target[p->head.tail_size] = 0;
 	if (folder < 0 || symlinkat(target, folder, name) < 0)
 		return -1;
@@ -411,7 +411,7 @@ make_link(struct file_helper *s, struct slip *p, const char *path)
 }
 
 static int
-stamp_folder(struct file_helper *s, struct slip *p, const char *path)
+stamp_folder(struct file_helper *s, struct file_frame *p, const char *path)
 {
 	auto_fd int folder = file_helper_open(s->root, path, O_RDONLY | O_DIRECTORY);
 
@@ -421,18 +421,18 @@ stamp_folder(struct file_helper *s, struct slip *p, const char *path)
 /* ---- orders ---- */
 
 static int
-list_files(struct file_helper *s, struct slip *p, const char *path)
+list_files(struct file_helper *s, struct file_frame *p, const char *path)
 {
 	bool truncated = false;
 
 	(void)path;
 	if (walk_list(s->fd, s->root, &p->head, &truncated) < 0)
 		return -1;
-	return tell_done(s, (struct slip_head){ .truncated = truncated });
+	return tell_done(s, (struct file_frame_head){ .truncated = truncated });
 }
 
 static int
-sync_orders(struct file_helper *s, struct slip *p, const char *path)
+sync_orders(struct file_helper *s, struct file_frame *p, const char *path)
 {
 	(void)p;
 	(void)path;
@@ -440,34 +440,35 @@ sync_orders(struct file_helper *s, struct slip *p, const char *path)
 }
 
 /* Each answers what it is to answer; -1 with errno where it failed, which is then told. */
-static int (*const orders[SLIP_KINDS])(struct file_helper *, struct slip *, const char *path) = {
-	[SLIP_LIST] = list_files,
-	[SLIP_READ] = read_file,
-	[SLIP_TYPE] = tell_type,
-	[SLIP_WRITE] = begin_file,
-	[SLIP_APPEND] = begin_piece,
-	[SLIP_FILE] = begin_file,
-	[SLIP_MKDIR] = make_folder,
-	[SLIP_LINK] = make_link,
-	[SLIP_STAMP] = stamp_folder,
-	[SLIP_SYNC] = sync_orders,
-	[SLIP_DATA] = add_data,
+static int (*const orders[FILE_FRAME_KINDS])(
+    struct file_helper *, struct file_frame *, const char *path) = {
+	[FILE_FRAME_LIST] = list_files,
+	[FILE_FRAME_READ] = read_file,
+	[FILE_FRAME_TYPE] = tell_type,
+	[FILE_FRAME_WRITE] = begin_file,
+	[FILE_FRAME_APPEND] = begin_piece,
+	[FILE_FRAME_FILE] = begin_file,
+	[FILE_FRAME_MKDIR] = make_folder,
+	[FILE_FRAME_LINK] = make_link,
+	[FILE_FRAME_STAMP] = stamp_folder,
+	[FILE_FRAME_SYNC] = sync_orders,
+	[FILE_FRAME_DATA] = add_data,
 };
 
 static int
-obey(struct file_helper *s, struct slip *p)
+obey(struct file_helper *s, struct file_frame *p)
 {
-	char path[SLIP_MAX_PATH];
+	char path[FILE_FRAME_MAX_PATH];
 
 	if (orders[p->head.kind] == NULL)
 		return -1;
-	slip_path(p, path);
+	file_frame_path(p, path);
 	if (orders[p->head.kind](s, p, path) == 0)
 		return 0;
 
-	struct slip_head head = { .fault = file_helper_fault(errno) };
+	struct file_frame_head head = { .fault = file_helper_fault(errno) };
 
-	if (head.fault == SLIP_MISPLACED)
+	if (head.fault == FILE_FRAME_MISPLACED)
 		head.size = p->head.size;
 	drop_incoming(s);
 	return tell_done(s, head);
@@ -476,11 +477,11 @@ obey(struct file_helper *s, struct slip *p)
 int
 file_helper_serve(int fd, int root)
 {
-	static struct slip p;
+	static struct file_frame p;
 	struct file_helper s = { .fd = fd, .root = root, .incoming = { .fd = -1, .folder = -1 } };
 	int n;
 
-	while ((n = slip_receive(fd, &p)) != 0) {
+	while ((n = file_frame_receive(fd, &p)) != 0) {
 		struct pollfd readable = { .fd = fd, .events = POLLIN };
 
 		if (n < 0 && errno == EAGAIN) {

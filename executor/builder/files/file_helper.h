@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* file_helper.h - the file helper's parts; the executor knows it by slip.h and order.h alone. */
+/* file_helper.h - the file helper's parts; the executor knows it by file_frame.h and order.h alone.
+ */
 #pragma once
 
-#include "executor/builder/files/slip.h"
+#include "executor/builder/files/file_frame.h"
 
 /* Serves the folder root until fd is closed: 0; 1 if the channel breaks.  file_helper_main() does
  * so with /workspace. */
@@ -10,6 +11,6 @@ int file_helper_serve(int fd, int root);
 
 /* Opens path beneath dir, through no link; -1 with errno. */
 int file_helper_open(int dir, const char *path, int flags);
-enum slip_fault file_helper_fault(int sys);
+enum file_frame_fault file_helper_fault(int sys);
 /* Waits until the executor takes it; -1: it is gone. */
-int file_helper_tell(int fd, const struct slip *);
+int file_helper_tell(int fd, const struct file_frame *);

@@ -39,7 +39,7 @@ struct walk {
 	size_t count, room, bytes;
 	bool truncated;
 	struct linked linked[LINKED]; /* at inode % LINKED */
-	struct slip out;
+	struct file_frame out;
 };
 
 static int
@@ -50,14 +50,14 @@ tell(struct walk *w, const char *path, const void *tail, size_t size)
 		return 0;
 	}
 	w->names--;
-	must(slip_pack(&w->out, path, tail, size));
+	must(file_frame_pack(&w->out, path, tail, size));
 	return file_helper_tell(w->fd, &w->out);
 }
 
 static int
-skip(struct walk *w, const char *path, enum slip_fault why)
+skip(struct walk *w, const char *path, enum file_frame_fault why)
 {
-	w->out.head = (struct slip_head){ .kind = SLIP_SKIPPED, .fault = why };
+	w->out.head = (struct file_frame_head){ .kind = FILE_FRAME_SKIPPED, .fault = why };
 	return tell(w, path, NULL, 0);
 }
 
@@ -72,14 +72,14 @@ nanoseconds(const struct timespec *t)
 }
 
 static void
-describe(struct walk *w, enum slip_type type, const struct stat *st)
+describe(struct walk *w, enum file_frame_type type, const struct stat *st)
 {
-	w->out.head = (struct slip_head){
-		.kind = SLIP_ENTRY,
+	w->out.head = (struct file_frame_head){
+		.kind = FILE_FRAME_ENTRY,
 		.type = type,
 		.mode = st->st_mode & 0777,
 		.mtime_ns = nanoseconds(&st->st_mtim),
-		.size = type == SLIP_REGULAR ? (uint64_t)st->st_size : 0,
+		.size = type == FILE_FRAME_REGULAR ? (uint64_t)st->st_size : 0,
 	};
 }
 
@@ -88,7 +88,7 @@ static bool
 hash_file(struct walk *w, int fd)
 {
 	static uint8_t part[256 << 10];
-	struct slip_head *h = &w->out.head;
+	struct file_frame_head *h = &w->out.head;
 	struct hash hash;
 	uint64_t size = 0;
 	ssize_t n;
@@ -113,7 +113,7 @@ hash_file(struct walk *w, int fd)
 static void
 hash_linked(struct walk *w, int fd, const struct stat *st)
 {
-	struct slip_head *h = &w->out.head;
+	struct file_frame_head *h = &w->out.head;
 	struct linked *known = &w->linked[st->st_ino % LINKED];
 
 	if (known->inode == st->st_ino) {
@@ -142,8 +142,8 @@ list_regular(struct walk *w, int folder, const char *name, const char *path)
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return skip(w, path, file_helper_fault(errno));
 	if (!S_ISREG(st.st_mode))
-		return skip(w, path, SLIP_IS_SPECIAL);
-	describe(w, SLIP_REGULAR, &st);
+		return skip(w, path, FILE_FRAME_IS_SPECIAL);
+	describe(w, FILE_FRAME_REGULAR, &st);
 	if ((uint64_t)st.st_size > w->hash_limit || is_hollow(&st))
 		return tell(w, path, NULL, 0);
 	if (st.st_nlink > 1)
@@ -158,7 +158,7 @@ list_folder(struct walk *w, const struct stat *st, const char *path)
 {
 	size_t size = strlen(path) + 1;
 
-	describe(w, SLIP_DIRECTORY, st);
+	describe(w, FILE_FRAME_DIRECTORY, st);
 	if (tell(w, path, NULL, 0) < 0)
 		return -1;
 	if (w->truncated || w->bytes + size > MAX_WAITING) {
@@ -184,24 +184,24 @@ list_folder(struct walk *w, const struct stat *st, const char *path)
 static int
 list_link(struct walk *w, int folder, const char *name, const struct stat *st, const char *path)
 {
-	char target[SLIP_MAX_PATH];
+	char target[FILE_FRAME_MAX_PATH];
 	ssize_t n = readlinkat(folder, name, target, sizeof target);
 
 	if (n < 0 || n == sizeof target)
-		return skip(w, path, n < 0 ? file_helper_fault(errno) : SLIP_TOO_LONG);
-	describe(w, SLIP_SYMLINK, st);
+		return skip(w, path, n < 0 ? file_helper_fault(errno) : FILE_FRAME_TOO_LONG);
+	describe(w, FILE_FRAME_SYMLINK, st);
 	return tell(w, path, target, (size_t)n);
 }
 
 static int
 list_name(struct walk *w, int folder, const char *above, const char *name)
 {
-	char path[SLIP_MAX_PATH];
+	char path[FILE_FRAME_MAX_PATH];
 	struct stat st;
 	int size = snprintf(path, sizeof path, "%s%s%s", above, *above != 0 ? "/" : "", name);
 
 	if ((size_t)size >= sizeof path)
-		return skip(w, above, SLIP_TOO_LONG);
+		return skip(w, above, FILE_FRAME_TOO_LONG);
 	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return skip(w, path, file_helper_fault(errno));
 	switch (st.st_mode & S_IFMT) {
@@ -212,7 +212,7 @@ list_name(struct walk *w, int folder, const char *above, const char *name)
 	case S_IFLNK:
 		return list_link(w, folder, name, &st, path);
 	default:
-		return skip(w, path, SLIP_IS_SPECIAL);
+		return skip(w, path, FILE_FRAME_IS_SPECIAL);
 	}
 }
 
@@ -248,7 +248,7 @@ bytes_of(int root)
 }
 
 int
-walk_list(int fd, int root, const struct slip_head *order, bool *truncated)
+walk_list(int fd, int root, const struct file_frame_head *order, bool *truncated)
 {
 	static struct walk w;
 	int result = 0;

@@ -2,8 +2,8 @@
 /* walk.h - all names in a workspace, one by one. */
 #pragma once
 
-#include "executor/builder/files/slip.h"
+#include "executor/builder/files/file_frame.h"
 
 /* Tells the executor at fd of everything in the folder root as ENTRY and SKIPPED, parents before
  * children and otherwise in no order, within the bounds of *order.  0, or -1 with errno. */
-int walk_list(int fd, int root, const struct slip_head *order, bool *truncated);
+int walk_list(int fd, int root, const struct file_frame_head *order, bool *truncated);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * desk.c - queues of operations on workspaces, and the start and end of their file helpers.
+ * file_queue.c - queues of operations on workspaces, and the start and end of their file helpers.
  *
  * Trusts no file helper: frames are checked on arrival, and an operation has PATIENCE_MS.
  *
  * end() of an operation may add others, or drop the workspace and so this queue: the queue is not
  * accessed after end() was called.
  */
-#include "executor/files/desk.h"
+#include "executor/files/file_queue.h"
 
 #include "common/base/auto.h"
 #include "common/base/loop.h"
@@ -22,20 +22,20 @@
 enum {
 	PATIENCE_MS = 30000, /* for one operation, or one file of a fill */
 	LINGER_MS = 250,     /* a start costs a millisecond: stay for the next of a series */
-	AT_ONCE = 64,        /* slips read before others have their turn in the loop, */
+	AT_ONCE = 64,        /* file frames read before others have their turn in the loop, */
 	TURN_US = 200,       /* or fewer, for a program decides how long each takes */
 };
 
-/* A file helper, from its start to its end, which may come after the desk's. */
+/* A file helper, from its start to its end, which may come after the file queue's. */
 struct visit {
-	struct desk *desk; /* NULL: nobody waits for it any more */
+	struct file_queue *file_queue; /* NULL: nobody waits for it any more */
 	struct errand *errand;
 	int channel; /* -1: closed */
 	bool full;   /* the channel, when it was last written to */
 };
 
-struct desk {
-	struct desk *next;
+struct file_queue {
+	struct file_queue *next;
 	struct workspace *workspace;
 	struct operation *first, *last;
 	bool begun; /* the first */
@@ -43,37 +43,39 @@ struct desk {
 	uint64_t patience, turn; /* timers */
 };
 
-static struct desk *desks;
+static struct file_queue *file_queues;
 
 /* Texts for what a file helper says went wrong. */
 static const struct {
 	enum err_code code;
 	const char *text;
-} faults[SLIP_FAULTS] = {
-	[SLIP_ABSENT] = { ERR_not_found, "there is no such file" },
-	[SLIP_IS_LINK] = { ERR_path_not_allowed, "a symbolic link, or behind one" },
-	[SLIP_IS_FOLDER] = { ERR_path_not_allowed, "a folder, not a file" },
-	[SLIP_IS_SPECIAL] = { ERR_path_not_allowed, "a FIFO, socket or device, not a file" },
-	[SLIP_NOT_FOLDER] = { ERR_path_not_allowed, "one of its folders is a file" },
-	[SLIP_EXISTS] = { ERR_file_exists, "the file exists" },
-	[SLIP_TOO_LARGE] = { ERR_file_too_large, "larger than may be read" },
-	[SLIP_TOO_LONG] = { ERR_path_not_allowed, "its path is too long" },
-	[SLIP_NO_ROOM] = { ERR_disk_full, "the workspace has no room for more bytes or files" },
-	[SLIP_NO_ACCESS] = { ERR_path_not_allowed, "its permissions do not let its owner do so" },
-	[SLIP_MISPLACED] = { ERR_invalid_argument, "offset: not where the file ends" },
-	[SLIP_FAILED] = { ERR_internal, "the file helper of the workspace failed" },
+} faults[FILE_FRAME_FAULTS] = {
+	[FILE_FRAME_ABSENT] = { ERR_not_found, "there is no such file" },
+	[FILE_FRAME_IS_LINK] = { ERR_path_not_allowed, "a symbolic link, or behind one" },
+	[FILE_FRAME_IS_FOLDER] = { ERR_path_not_allowed, "a folder, not a file" },
+	[FILE_FRAME_IS_SPECIAL] = { ERR_path_not_allowed, "a FIFO, socket or device, not a file" },
+	[FILE_FRAME_NOT_FOLDER] = { ERR_path_not_allowed, "one of its folders is a file" },
+	[FILE_FRAME_EXISTS] = { ERR_file_exists, "the file exists" },
+	[FILE_FRAME_TOO_LARGE] = { ERR_file_too_large, "larger than may be read" },
+	[FILE_FRAME_TOO_LONG] = { ERR_path_not_allowed, "its path is too long" },
+	[FILE_FRAME_NO_ROOM] = { ERR_disk_full,
+	    "the workspace has no room for more bytes or files" },
+	[FILE_FRAME_NO_ACCESS] = { ERR_path_not_allowed,
+	    "its permissions do not let its owner do so" },
+	[FILE_FRAME_MISPLACED] = { ERR_invalid_argument, "offset: not where the file ends" },
+	[FILE_FRAME_FAILED] = { ERR_internal, "the file helper of the workspace failed" },
 };
 
 const char *
-desk_fault(enum slip_fault fault)
+file_queue_fault(enum file_frame_fault fault)
 {
 	return faults[fault].text;
 }
 
-static struct desk *
+static struct file_queue *
 find(const struct workspace *workspace)
 {
-	struct desk *d = desks;
+	struct file_queue *d = file_queues;
 
 	while (d != NULL && d->workspace != workspace)
 		d = d->next;
@@ -95,23 +97,23 @@ hang_up(struct visit *v)
  * for.
  */
 static void
-send_home(struct desk *d, bool at_once)
+send_home(struct file_queue *d, bool at_once)
 {
 	struct visit *v = take_ptr(d->visit);
 
 	if (v == NULL)
 		return;
-	v->desk = NULL;
+	v->file_queue = NULL;
 	hang_up(v);
 	if (at_once)
 		errand_kill(v->errand);
 }
 
-/* A free of its own for the desk; the file helper may outlive it. */
+/* A free of its own for the file queue; the file helper may outlive it. */
 static void
-close_desk(struct desk *d, bool at_once)
+close_file_queue(struct file_queue *d, bool at_once)
 {
-	struct desk **at = &desks;
+	struct file_queue **at = &file_queues;
 
 	must(d->first == NULL);
 	while (*at != d)
@@ -125,10 +127,10 @@ close_desk(struct desk *d, bool at_once)
 static void
 nobody_came(void *self)
 {
-	struct desk *d = self;
+	struct file_queue *d = self;
 
 	d->turn = 0;
-	close_desk(d, false);
+	close_file_queue(d, false);
 }
 
 /* ---- one operation ---- */
@@ -137,7 +139,7 @@ static void next_turn(void *self);
 
 /* Ends the first; e NULL: well. */
 static void
-end_first(struct desk *d, const struct err *e)
+end_first(struct file_queue *d, const struct err *e)
 {
 	static const struct err fine = { .code = ERR_none };
 	struct operation *op = d->first;
@@ -154,7 +156,7 @@ end_first(struct desk *d, const struct err *e)
 
 /* What a file helper was told may be half done: the next operation has another one. */
 static void
-fail_first(struct desk *d, const struct err *e, bool at_once)
+fail_first(struct file_queue *d, const struct err *e, bool at_once)
 {
 	send_home(d, at_once);
 	end_first(d, e);
@@ -163,7 +165,7 @@ fail_first(struct desk *d, const struct err *e, bool at_once)
 static void
 out_of_patience(void *self)
 {
-	struct desk *d = self;
+	struct file_queue *d = self;
 	struct err e;
 
 	d->patience = 0;
@@ -174,14 +176,14 @@ out_of_patience(void *self)
 }
 
 static void
-be_patient(struct desk *d)
+be_patient(struct file_queue *d)
 {
 	loop_unset(d->patience);
 	d->patience = loop_after(PATIENCE_MS, out_of_patience, d);
 }
 
 static void
-go(struct desk *d)
+go(struct file_queue *d)
 {
 	struct visit *v = d->visit;
 	bool was_full = v->full;
@@ -197,16 +199,16 @@ go(struct desk *d)
 }
 
 static void
-on_done(struct desk *d, const struct slip_head *head)
+on_done(struct file_queue *d, const struct file_frame_head *head)
 {
 	struct operation *op = d->first;
 	struct err e = { .code = ERR_none };
 
-	if (head->fault == SLIP_MISPLACED)
+	if (head->fault == FILE_FRAME_MISPLACED)
 		err_set(&e, faults[head->fault].code,
 		    "offset: %.120s has %" PRIu64 " bytes, and the next piece goes there",
 		    op->path != NULL ? op->path : "", head->size);
-	else if (head->fault != SLIP_OK)
+	else if (head->fault != FILE_FRAME_OK)
 		err_set(&e, faults[head->fault].code, "%.120s%s%s",
 		    op->path != NULL ? op->path : "", op->path != NULL ? ": " : "",
 		    faults[head->fault].text);
@@ -217,12 +219,12 @@ on_done(struct desk *d, const struct slip_head *head)
 	fail_first(d, &e, false);
 }
 
-/* True: there may be more.  False: that was all, or the desk may be no more. */
+/* True: there may be more.  False: that was all, or the file queue may be no more. */
 static bool
-receive(struct desk *d)
+receive(struct file_queue *d)
 {
-	static struct slip p;
-	int n = slip_receive(d->visit->channel, &p);
+	static struct file_frame p;
+	int n = file_frame_receive(d->visit->channel, &p);
 	struct err e;
 
 	if (n < 0 && errno == EAGAIN)
@@ -231,7 +233,7 @@ receive(struct desk *d)
 		send_home(d, true); /* it died, or spoke without having been asked */
 		return false;
 	}
-	if (n == 1 && p.head.kind == SLIP_DONE) {
+	if (n == 1 && p.head.kind == FILE_FRAME_DONE) {
 		on_done(d, &p.head);
 		return false;
 	}
@@ -255,12 +257,13 @@ on_channel(void *self, uint32_t events)
 	struct visit *v = self;
 	int64_t until_us = loop_now_us() + TURN_US;
 
-	if ((events & EPOLLOUT) != 0 && v->desk->begun)
-		go(v->desk);
-	/* After go() the desk may be closed, but the visit is not over before the builder says so.
+	if ((events & EPOLLOUT) != 0 && v->file_queue->begun)
+		go(v->file_queue);
+	/* After go() the file queue may be closed, but the visit is not over before the builder
+	 * says so.
 	 */
-	for (int i = 0; i < AT_ONCE && v->desk != NULL && (events & ~EPOLLOUT) != 0; i++)
-		if (!receive(v->desk) || loop_now_us() >= until_us)
+	for (int i = 0; i < AT_ONCE && v->file_queue != NULL && (events & ~EPOLLOUT) != 0; i++)
+		if (!receive(v->file_queue) || loop_now_us() >= until_us)
 			return;
 }
 
@@ -268,7 +271,7 @@ static void
 on_ended(void *self, const struct err *why)
 {
 	struct visit *v = self;
-	struct desk *d = v->desk;
+	struct file_queue *d = v->file_queue;
 	struct err e;
 
 	if (d != NULL) {
@@ -286,13 +289,13 @@ on_ended(void *self, const struct err *why)
 }
 
 static int
-call_file_helper(struct desk *d, struct err *e)
+call_file_helper(struct file_queue *d, struct err *e)
 {
 	struct visit *v = calloc(1, sizeof *v);
 
 	if (v == NULL)
 		return err_sys(e, "file_helper");
-	v->desk = d;
+	v->file_queue = d;
 	v->errand = file_helper_start(d->workspace, &v->channel, on_ended, v, e);
 	if (v->errand == NULL) {
 		free(v);
@@ -311,7 +314,7 @@ call_file_helper(struct desk *d, struct err *e)
 static void
 next_turn(void *self)
 {
-	struct desk *d = self;
+	struct file_queue *d = self;
 	struct err e = { .code = ERR_none };
 
 	d->turn = 0;
@@ -330,26 +333,26 @@ next_turn(void *self)
 	end_first(d, &e);
 }
 
-static struct desk *
-open_desk(struct workspace *workspace)
+static struct file_queue *
+open_file_queue(struct workspace *workspace)
 {
-	struct desk *d = find(workspace);
+	struct file_queue *d = find(workspace);
 
 	if (d == NULL) {
 		d = calloc(1, sizeof *d);
 		must(d != NULL);
-		*d = (struct desk){ .next = desks, .workspace = workspace };
-		desks = d;
+		*d = (struct file_queue){ .next = file_queues, .workspace = workspace };
+		file_queues = d;
 	}
 	return d;
 }
 
 void
-desk_add(struct workspace *workspace, struct operation *op)
+file_queue_add(struct workspace *workspace, struct operation *op)
 {
-	struct desk *d = open_desk(workspace);
+	struct file_queue *d = open_file_queue(workspace);
 
-	op->desk = d;
+	op->file_queue = d;
 	op->next = NULL;
 	if (d->first == NULL)
 		d->first = op;
@@ -363,28 +366,28 @@ desk_add(struct workspace *workspace, struct operation *op)
 }
 
 struct operation *
-desk_current(const struct workspace *workspace)
+file_queue_current(const struct workspace *workspace)
 {
-	struct desk *d = find(workspace);
+	struct file_queue *d = find(workspace);
 
 	return d != NULL && d->begun ? d->first : NULL;
 }
 
 void
-desk_leave(const struct workspace *workspace)
+file_queue_leave(const struct workspace *workspace)
 {
-	struct desk *d = find(workspace);
+	struct file_queue *d = find(workspace);
 
 	if (d != NULL)
-		close_desk(d, true);
+		close_file_queue(d, true);
 }
 
 int
-desk_send(struct operation *op, const struct slip *p, struct err *e)
+file_queue_send(struct operation *op, const struct file_frame *p, struct err *e)
 {
-	struct visit *v = op->desk->visit;
+	struct visit *v = op->file_queue->visit;
 
-	if (slip_send(v->channel, p) > 0)
+	if (file_frame_send(v->channel, p) > 0)
 		return 1;
 	/* One that went away may have said why: that is read first. */
 	if (errno != EAGAIN && errno != EPIPE && errno != ECONNRESET)
@@ -394,21 +397,21 @@ desk_send(struct operation *op, const struct slip *p, struct err *e)
 }
 
 void
-desk_wait(struct operation *op)
+file_queue_wait(struct operation *op)
 {
-	loop_unset(op->desk->patience);
-	op->desk->patience = 0;
+	loop_unset(op->file_queue->patience);
+	op->file_queue->patience = 0;
 }
 
 void
-desk_resume(struct operation *op)
+file_queue_resume(struct operation *op)
 {
-	be_patient(op->desk);
-	go(op->desk);
+	be_patient(op->file_queue);
+	go(op->file_queue);
 }
 
 void
-desk_fail(struct operation *op, const struct err *e)
+file_queue_fail(struct operation *op, const struct err *e)
 {
-	fail_first(op->desk, e, true);
+	fail_first(op->file_queue, e, true);
 }
