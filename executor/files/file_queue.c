@@ -29,7 +29,7 @@ enum {
 /* A file helper, from its start to its end, which may come after the file queue's. */
 struct visit {
 	struct file_queue *file_queue; /* NULL: nobody waits for it any more */
-	struct errand *errand;
+	struct builder_request *builder_request;
 	int channel; /* -1: closed */
 	bool full;   /* the channel, when it was last written to */
 };
@@ -106,7 +106,7 @@ send_home(struct file_queue *d, bool at_once)
 	v->file_queue = NULL;
 	hang_up(v);
 	if (at_once)
-		errand_kill(v->errand);
+		builder_request_kill(v->builder_request);
 }
 
 /* A free of its own for the file queue; the file helper may outlive it. */
@@ -244,7 +244,7 @@ receive(struct file_queue *d)
 		err_set(&e, ERR_internal, "the file helper sent an invalid frame");
 	else { /* why, on_ended() is about to hear, and ends the operation with that */
 		hang_up(d->visit);
-		errand_kill(d->visit->errand);
+		builder_request_kill(d->visit->builder_request);
 		return false;
 	}
 	fail_first(d, &e, true);
@@ -296,8 +296,8 @@ call_file_helper(struct file_queue *d, struct err *e)
 	if (v == NULL)
 		return err_sys(e, "file_helper");
 	v->file_queue = d;
-	v->errand = file_helper_start(d->workspace, &v->channel, on_ended, v, e);
-	if (v->errand == NULL) {
+	v->builder_request = file_helper_start(d->workspace, &v->channel, on_ended, v, e);
+	if (v->builder_request == NULL) {
 		free(v);
 		return -1;
 	}

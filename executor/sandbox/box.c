@@ -102,7 +102,7 @@ on_ended(void *self, const struct answer *answer)
 {
 	struct box *box = self;
 
-	box->errand = NULL;
+	box->builder_request = NULL;
 	box->told = true;
 	loop_unset(box->timer);
 	box->timer = 0;
@@ -112,7 +112,7 @@ on_ended(void *self, const struct answer *answer)
 void
 box_settle(struct box *box)
 {
-	if (box->errand != NULL || box->programs != NULL || box->telling)
+	if (box->builder_request != NULL || box->programs != NULL || box->telling)
 		return;
 	box->ended(box->self, &box->past.error);
 	for (int i = 0; i < CGROUP_USES; i++)
@@ -127,13 +127,13 @@ kill_now(void *self)
 	struct box *box = self;
 
 	box->timer = 0;
-	errand_kill(box->errand);
+	builder_request_kill(box->builder_request);
 }
 
 void
 box_kill(struct box *box)
 {
-	if (box->killed || box->errand == NULL)
+	if (box->killed || box->builder_request == NULL)
 		return;
 	box->killed = true;
 	for (struct program *p = box->programs; p != NULL; p = program_next(p))
@@ -141,20 +141,20 @@ box_kill(struct box *box)
 	if (box->deserted)
 		box->timer = loop_after(LINGER_MS, kill_now, box);
 	else
-		errand_kill(box->errand);
+		builder_request_kill(box->builder_request);
 }
 
 bool
 box_is_ending(const struct box *box)
 {
-	return box->killed || box->errand == NULL;
+	return box->killed || box->builder_request == NULL;
 }
 
 struct box *
 box_make(const struct box_limits *limits, const struct workspace *workspace,
     void (*ended)(void *self, const struct err *e), void *self, struct err *e)
 {
-	static const struct errand_events events = {
+	static const struct builder_request_events events = {
 		.started = on_started,
 		.used = on_used,
 		.killed = on_killed,
@@ -179,8 +179,8 @@ box_make(const struct box_limits *limits, const struct workspace *workspace,
 	*box = (struct box){ .ended = ended, .self = self };
 	for (int i = 0; i < CGROUP_USES; i++)
 		box->use[i] = -1;
-	box->errand = errand_start(&order, NULL, 0, &events, box, e);
-	if (box->errand == NULL) {
+	box->builder_request = builder_request_start(&order, NULL, 0, &events, box, e);
+	if (box->builder_request == NULL) {
 		free(box);
 		return NULL;
 	}

@@ -30,9 +30,9 @@ enum {
 	BATCH = 64, /* answers taken before others have their turn */
 };
 
-struct errand {
+struct builder_request {
 	uint32_t id;
-	struct errand_events events;
+	struct builder_request_events events;
 	void *self;
 };
 
@@ -52,7 +52,7 @@ static struct {
 	struct isolation isolation;
 	int kept[BUILDER_KEPT]; /* ORDER_SHELF and ORDER_SLOT; -1: none */
 	bool goes_on;           /* with those of an earlier builder */
-	struct errand *errands[ORDER_MAX_LIVING + 1];
+	struct builder_request *builder_requests[ORDER_MAX_LIVING + 1];
 	uint32_t last; /* id given last: the next one is looked for behind it */
 	struct waiting *first, **end;
 } line = { .sock = -1, .kept = { -1, -1 } };
@@ -309,34 +309,34 @@ builder_order(const struct order *order, struct err *e)
 	return send_order(order, NULL, 0, e);
 }
 
-struct errand *
-errand_start(struct order *order, const int *fds, size_t nfds, const struct errand_events *events,
-    void *self, struct err *e)
+struct builder_request *
+builder_request_start(struct order *order, const int *fds, size_t nfds,
+    const struct builder_request_events *events, void *self, struct err *e)
 {
 	uint32_t id = line.last, tries = 0;
 
 	do
 		id = id % ORDER_MAX_LIVING + 1;
-	while (line.errands[id] != NULL && ++tries < ORDER_MAX_LIVING);
-	if (line.errands[id] != NULL) {
+	while (line.builder_requests[id] != NULL && ++tries < ORDER_MAX_LIVING);
+	if (line.builder_requests[id] != NULL) {
 		err_set(
 		    e, ERR_unavailable, "%d boxes and programs exist already", ORDER_MAX_LIVING);
 		return NULL;
 	}
-	struct errand *errand = malloc(sizeof *errand);
+	struct builder_request *builder_request = malloc(sizeof *builder_request);
 
-	if (errand == NULL) {
+	if (builder_request == NULL) {
 		err_set(e, ERR_internal, "no memory");
 		return NULL;
 	}
-	*errand = (struct errand){ id, *events, self };
+	*builder_request = (struct builder_request){ id, *events, self };
 	order->id = id;
 	if (send_order(order, fds, nfds, e) < 0) {
-		free(errand);
+		free(builder_request);
 		return NULL;
 	}
 	line.last = id;
-	return line.errands[id] = errand;
+	return line.builder_requests[id] = builder_request;
 }
 
 /* What no answer is waited for; a builder that is gone has ended everything already. */
@@ -353,61 +353,63 @@ tell(struct order order)
 }
 
 void
-errand_kill(struct errand *errand)
+builder_request_kill(struct builder_request *builder_request)
 {
-	tell((struct order){ .kind = ORDER_KILL, .id = errand->id });
+	tell((struct order){ .kind = ORDER_KILL, .id = builder_request->id });
 }
 
 void
-errand_signal(struct errand *errand, int signal)
+builder_request_signal(struct builder_request *builder_request, int signal)
 {
-	tell((struct order){ .kind = ORDER_SIGNAL, .id = errand->id, .signal = (uint32_t)signal });
+	tell((struct order){
+	    .kind = ORDER_SIGNAL, .id = builder_request->id, .signal = (uint32_t)signal });
 }
 
 bool
-errand_clock(struct errand *errand, uint64_t wall_ms, uint64_t cpu_ms)
+builder_request_clock(struct builder_request *builder_request, uint64_t wall_ms, uint64_t cpu_ms)
 {
 	return tell((struct order){
-	    .kind = ORDER_CLOCK, .id = errand->id, .wall_ms = wall_ms, .cpu_ms = cpu_ms });
+	    .kind = ORDER_CLOCK, .id = builder_request->id, .wall_ms = wall_ms, .cpu_ms = cpu_ms });
 }
 
 uint32_t
-errand_id(const struct errand *errand)
+builder_request_id(const struct builder_request *builder_request)
 {
-	return errand->id;
+	return builder_request->id;
 }
 
 /* ---- answers ---- */
 
 static void
-end_errand(uint32_t id, const struct answer *answer)
+end_builder_request(uint32_t id, const struct answer *answer)
 {
-	struct errand *errand = line.errands[id];
+	struct builder_request *builder_request = line.builder_requests[id];
 
-	line.errands[id] = NULL;
-	errand->events.ended(errand->self, answer);
-	free(errand);
+	line.builder_requests[id] = NULL;
+	builder_request->events.ended(builder_request->self, answer);
+	free(builder_request);
 }
 
 static void
 take_answer(const struct answer *answer, int *fds, size_t nfds)
 {
-	struct errand *errand = answer->id <= ORDER_MAX_LIVING ? line.errands[answer->id] : NULL;
+	struct builder_request *builder_request =
+	    answer->id <= ORDER_MAX_LIVING ? line.builder_requests[answer->id] : NULL;
 
 	if (answer->kind == ANSWER_WORKSPACE) {
 		workspace_answered(answer, nfds > 0 ? take_fd(&fds[0]) : -1);
 		return;
 	}
-	if (errand == NULL)
+	if (builder_request == NULL)
 		log_warn("the builder sent an unknown id", LOG_N("id", answer->id));
 	else if (answer->kind == ANSWER_ENDED)
-		end_errand(answer->id, answer);
-	else if (answer->kind == ANSWER_STARTED && errand->events.started != NULL)
-		errand->events.started(errand->self, answer, fds, nfds);
-	else if (answer->kind == ANSWER_USED && errand->events.used != NULL)
-		errand->events.used(errand->self, answer);
-	else if (answer->kind == ANSWER_KILLED && errand->events.killed != NULL)
-		errand->events.killed(errand->self, answer);
+		end_builder_request(answer->id, answer);
+	else if (answer->kind == ANSWER_STARTED && builder_request->events.started != NULL)
+		builder_request->events.started(builder_request->self, answer, fds, nfds);
+	else if (answer->kind == ANSWER_USED && builder_request->events.used != NULL)
+		builder_request->events.used(builder_request->self, answer);
+	else if (answer->kind == ANSWER_KILLED && builder_request->events.killed != NULL)
+		builder_request->events.killed(builder_request->self, answer);
 }
 
 static void
@@ -419,9 +421,9 @@ lose(void)
 	loop_forget(line.sock);
 	err_set(&answer.error, ERR_unavailable, "the builder ended");
 	for (uint32_t id = 1; id <= ORDER_MAX_LIVING; id++)
-		if (line.errands[id] != NULL) {
+		if (line.builder_requests[id] != NULL) {
 			answer.id = id;
-			end_errand(id, &answer);
+			end_builder_request(id, &answer);
 		}
 	workspace_lost(&answer.error);
 	daemon_end("the builder ended");

@@ -35,11 +35,11 @@ on_ended(void *self, const struct answer *answer)
 	file_helper->ended(file_helper->self, e.code == ERR_none ? NULL : &e);
 }
 
-struct errand *
+struct builder_request *
 file_helper_start(struct workspace *workspace, int *channel,
     void (*ended)(void *self, const struct err *e), void *self, struct err *e)
 {
-	static const struct errand_events events = { .ended = on_ended };
+	static const struct builder_request_events events = { .ended = on_ended };
 	struct order order = {
 		.kind = ORDER_FILE_HELPER,
 		.workspace = workspace_id(workspace),
@@ -61,11 +61,12 @@ file_helper_start(struct workspace *workspace, int *channel,
 		err_sys(e, "fcntl");
 		return NULL;
 	}
-	struct errand *errand = errand_start(&order, &far, 1, &events, file_helper, e);
+	struct builder_request *builder_request =
+	    builder_request_start(&order, &far, 1, &events, file_helper, e);
 
-	if (errand == NULL)
+	if (builder_request == NULL)
 		return NULL;
 	file_helper = NULL;
 	*channel = take_fd(&near);
-	return errand;
+	return builder_request;
 }

@@ -6,7 +6,7 @@
 #include "executor/sandbox/builder_link.h"
 
 struct box {
-	struct errand *errand; /* NULL: it is over */
+	struct builder_request *builder_request; /* NULL: it is over */
 	void (*ended)(void *self, const struct err *e);
 	void *self;
 	struct program *programs; /* whose end was not told yet */

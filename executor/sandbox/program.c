@@ -82,7 +82,7 @@ end_run(struct program *p, bool gone)
 static bool
 ask_use(struct program *p)
 {
-	p->asked = !p->box->told && errand_clock(p->box->errand, 0, 0);
+	p->asked = !p->box->told && builder_request_clock(p->box->builder_request, 0, 0);
 	return p->asked;
 }
 
@@ -98,8 +98,9 @@ end_statement(struct program *p)
 	stop_clocks(p);
 	if (!p->asked && box_count(box)) {
 		end_run(p, false);
-		errand_clock(box->errand, 0, 0); /* which counts anew, too; nobody waits for that */
-	} else if (!p->asked && (p->errand == NULL || !ask_use(p))) {
+		builder_request_clock(
+		    box->builder_request, 0, 0); /* which counts anew, too; nobody waits for that */
+	} else if (!p->asked && (p->builder_request == NULL || !ask_use(p))) {
 		end_run(p, false);
 	}
 }
@@ -113,7 +114,7 @@ static void
 interrupt(struct program *p, bool again)
 {
 	p->again = again;
-	errand_signal(p->errand, SIGINT);
+	builder_request_signal(p->builder_request, SIGINT);
 	p->timer = loop_after(INTERRUPT_MS / 2, on_time, p);
 }
 
@@ -175,8 +176,8 @@ set_builders_clock(const struct program *p)
 {
 	uint64_t grace_ms = p->statement ? INTERRUPT_MS : 0;
 
-	if (p->box->errand != NULL)
-		errand_clock(p->box->errand, p->wall_ms + grace_ms, p->cpu_ms);
+	if (p->box->builder_request != NULL)
+		builder_request_clock(p->box->builder_request, p->wall_ms + grace_ms, p->cpu_ms);
 }
 
 static void
@@ -225,7 +226,7 @@ hand_over(struct program *p)
 int
 program_run(struct program *p, const struct program_code *code, struct err *e)
 {
-	if (p->state == RUNS || p->code.data != NULL || p->errand == NULL || p->killed)
+	if (p->state == RUNS || p->code.data != NULL || p->builder_request == NULL || p->killed)
 		return err_set(e, ERR_unavailable, "the interpreter does not accept code");
 	p->code = blob_copy(code->data, code->size);
 	if (p->code.data == NULL)
@@ -277,7 +278,7 @@ program_bridge(struct program *p, const char *key, const struct blob *json, stru
 static bool
 can_take_code(const struct program *p)
 {
-	return p->started.kind == ANSWER_STARTED && p->errand != NULL;
+	return p->started.kind == ANSWER_STARTED && p->builder_request != NULL;
 }
 
 /* It may say so again before its first run: what it took to get there is not that one's. */
@@ -317,8 +318,8 @@ static void
 lose_control(struct program *p)
 {
 	control_close(&p->control);
-	if (!p->alone && p->errand != NULL && (p->state != RUNS || p->statement))
-		errand_signal(p->errand, SIGKILL);
+	if (!p->alone && p->builder_request != NULL && (p->state != RUNS || p->statement))
+		builder_request_signal(p->builder_request, SIGKILL);
 }
 
 static bool
@@ -394,7 +395,7 @@ on_ended(void *self, const struct answer *answer)
 {
 	struct program *p = self;
 
-	p->errand = NULL;
+	p->builder_request = NULL;
 	p->past = *answer;
 	stop_clocks(p);
 	if (p->state == RUNS && !p->finished && !p->over)
@@ -411,7 +412,7 @@ program_box_used(struct program *p)
 	if (!p->asked)
 		return;
 	p->asked = false;
-	if (p->errand == NULL)
+	if (p->builder_request == NULL)
 		conclude(p);
 	else
 		end_run(p, false);
@@ -420,7 +421,7 @@ program_box_used(struct program *p)
 void
 program_box_told(struct program *p)
 {
-	if (p->errand == NULL)
+	if (p->builder_request == NULL)
 		conclude(p);
 	else if (p->state == RUNS && (p->finished || p->over))
 		end_run(p, p->finished);
@@ -429,7 +430,7 @@ program_box_told(struct program *p)
 void
 program_box_killed(struct program *p)
 {
-	if (p->errand == NULL)
+	if (p->builder_request == NULL)
 		return;
 	p->killed = true;
 	if (p->stopped == BOX_EXITED)
@@ -445,13 +446,13 @@ program_next(const struct program *p)
 static void
 kill_it(struct program *p)
 {
-	if (p->killed || p->errand == NULL)
+	if (p->killed || p->builder_request == NULL)
 		return;
 	p->killed = true;
 	if (p->alone)
 		box_kill(p->box);
 	else
-		errand_signal(p->errand, SIGKILL);
+		builder_request_signal(p->builder_request, SIGKILL);
 }
 
 void
@@ -467,7 +468,7 @@ program_interrupt(struct program *p)
 {
 	if (p->stopped != BOX_EXITED || p->over)
 		return;
-	if (p->state != RUNS || !p->statement || p->errand == NULL) {
+	if (p->state != RUNS || !p->statement || p->builder_request == NULL) {
 		program_kill(p);
 		return;
 	}
@@ -500,10 +501,11 @@ tell_wanted(struct program *p, struct err *e)
 static int
 launch(struct program *p, const struct program_spec *spec, struct err *e)
 {
-	static const struct errand_events events = { .started = on_started, .ended = on_ended };
+	static const struct builder_request_events events = { .started = on_started,
+		.ended = on_ended };
 	struct order order = {
 		.kind = ORDER_PROGRAM,
-		.box = errand_id(p->box->errand),
+		.box = builder_request_id(p->box->builder_request),
 		.runtime = spec->language,
 		.zygote = spec->zygote,
 		.alone = spec->alone,
@@ -519,8 +521,8 @@ launch(struct program *p, const struct program_spec *spec, struct err *e)
 
 	if (spec->wanted && spec->zygote != 0 && tell_wanted(p, e) < 0)
 		return -1;
-	p->errand = errand_start(&order, fds, COUNT(fds), &events, p, e);
-	return p->errand == NULL ? -1 : 0;
+	p->builder_request = builder_request_start(&order, fds, COUNT(fds), &events, p, e);
+	return p->builder_request == NULL ? -1 : 0;
 }
 
 static struct program *

@@ -17,7 +17,7 @@ enum stage {
 struct program {
 	struct program *next, **link; /* of its box */
 	struct box *box;
-	struct errand *errand; /* NULL: it ended */
+	struct builder_request *builder_request; /* NULL: it ended */
 	struct program_events events;
 	void *self;
 	bool alone, forked; /* forked: of a zygote */

@@ -5,8 +5,8 @@
  * What is the principal's own is asked of the daemons in its name; where they are away, nothing is
  * suggested rather than waited for.
  */
-#include "gateway/mcp/errand.h"
 #include "gateway/mcp/extra.h"
+#include "gateway/mcp/fan_out.h"
 #include "gateway/mcp/handlers.h"
 #include "gateway/mcp/prompts.h"
 #include "gateway/mcp/resource/resource.h"
@@ -150,7 +150,7 @@ ask(const struct request *r, const struct source *s)
 	}
 	if (needed != NULL)
 		json_object_set(arguments, s->needs, needed);
-	return errand_begin(
+	return fan_out_begin(
 	    r, &(struct want){ s->message, arguments }, 1, compose, json_string(s->argument));
 }
 

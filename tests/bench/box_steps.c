@@ -53,7 +53,7 @@ static const char *const totals[TOTALS] = {
 struct place {
 	struct workspace *workspace;
 	int control;
-	struct errand *errand; /* the box */
+	struct builder_request *builder_request; /* the box */
 	int64_t ordered_us, closed_us, started_us, idle_us, ended_us;
 	struct answer box, program; /* as they were started */
 };
@@ -141,7 +141,7 @@ on_control(void *self, uint32_t events)
 	} else if (n >= (ssize_t)sizeof done &&
 		   memcmp(frames + n - sizeof done, done, sizeof done) == 0) {
 		place->ended_us = loop_now_us();
-		errand_kill(place->errand);
+		builder_request_kill(place->builder_request);
 	}
 }
 
@@ -202,10 +202,10 @@ on_box_ended(void *self, const struct answer *answer)
 		begin(place);
 }
 
-static struct errand *
+static struct builder_request *
 order_box(struct place *place, struct err *e)
 {
-	static const struct errand_events events = { .started = on_box_started,
+	static const struct builder_request_events events = { .started = on_box_started,
 		.ended = on_box_ended };
 	struct order order = {
 		.kind = ORDER_BOX,
@@ -217,13 +217,13 @@ order_box(struct place *place, struct err *e)
 		.open_files = 256,
 	};
 
-	return errand_start(&order, NULL, 0, &events, place, e);
+	return builder_request_start(&order, NULL, 0, &events, place, e);
 }
 
 static void
 begin(struct place *place)
 {
-	static const struct errand_events events = { .started = on_program_started,
+	static const struct builder_request_events events = { .started = on_program_started,
 		.ended = on_program_ended };
 	struct order order = {
 		.kind = ORDER_PROGRAM,
@@ -242,13 +242,13 @@ begin(struct place *place)
 	place->ordered_us = loop_now_us();
 	bench.begun++;
 
-	struct errand *box = order_box(place, &e);
+	struct builder_request *box = order_box(place, &e);
 
-	place->errand = box;
+	place->builder_request = box;
 	if (box != NULL)
-		order.box = errand_id(box);
+		order.box = builder_request_id(box);
 	if (box == NULL || loop_watch(pair[0], EPOLLIN, on_control, place, &e) < 0 ||
-	    errand_start(&order, fds, COUNT(fds), &events, place, &e) == NULL)
+	    builder_request_start(&order, fds, COUNT(fds), &events, place, &e) == NULL)
 		fail("the builder cannot be asked");
 	close(pair[1]);
 }

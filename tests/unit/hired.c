@@ -21,7 +21,7 @@
 
 #include <cmocka.h>
 
-struct errand {
+struct builder_request {
 	pid_t pid;
 	int pidfd;
 	void (*ended)(void *, const struct err *);
@@ -34,47 +34,48 @@ struct err hired_died = { .code = ERR_internal, .text = "killed" };
 static void
 on_exit_of(void *self, uint32_t events)
 {
-	struct errand *errand = self;
+	struct builder_request *builder_request = self;
 	int status;
 
 	(void)events;
-	assert_int_equal(waitpid(errand->pid, &status, 0), errand->pid);
-	loop_forget(errand->pidfd);
-	close(errand->pidfd);
+	assert_int_equal(waitpid(builder_request->pid, &status, 0), builder_request->pid);
+	loop_forget(builder_request->pidfd);
+	close(builder_request->pidfd);
 	hired_living--;
-	errand->ended(errand->self, status == 0 ? NULL : &hired_died);
-	free(errand);
+	builder_request->ended(builder_request->self, status == 0 ? NULL : &hired_died);
+	free(builder_request);
 }
 
-struct errand *
+struct builder_request *
 file_helper_start(struct workspace *workspace, int *channel,
     void (*ended)(void *, const struct err *), void *self, struct err *e)
 {
-	struct errand *errand = calloc(1, sizeof *errand);
+	struct builder_request *builder_request = calloc(1, sizeof *builder_request);
 	int pair[2];
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
-	errand->pid = fork();
-	if (errand->pid == 0) {
+	builder_request->pid = fork();
+	if (builder_request->pid == 0) {
 		close(pair[0]);
 		_exit(workspace->serve(pair[1], workspace->root));
 	}
 	close(pair[1]);
 	assert_int_equal(fcntl(pair[0], F_SETFL, O_NONBLOCK), 0);
 	*channel = pair[0];
-	errand->ended = ended;
-	errand->self = self;
-	errand->pidfd = pidfd_open(errand->pid, 0);
-	assert_int_equal(loop_watch(errand->pidfd, EPOLLIN, on_exit_of, errand, e), 0);
+	builder_request->ended = ended;
+	builder_request->self = self;
+	builder_request->pidfd = pidfd_open(builder_request->pid, 0);
+	assert_int_equal(
+	    loop_watch(builder_request->pidfd, EPOLLIN, on_exit_of, builder_request, e), 0);
 	workspace->starts++;
 	hired_living++;
-	return errand;
+	return builder_request;
 }
 
 void
-errand_kill(struct errand *errand)
+builder_request_kill(struct builder_request *builder_request)
 {
-	kill(errand->pid, SIGKILL);
+	kill(builder_request->pid, SIGKILL);
 }
 
 /* What takes the file queue half a minute takes half a second where a test is in a hurry. */

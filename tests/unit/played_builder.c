@@ -12,41 +12,41 @@
 
 struct played_builder builder;
 
-struct errand *
-errand_start(struct order *order, const int *fds, size_t nfds, const struct errand_events *events,
-    void *self, struct err *e)
+struct builder_request *
+builder_request_start(struct order *order, const int *fds, size_t nfds,
+    const struct builder_request_events *events, void *self, struct err *e)
 {
-	struct errand *errand = malloc(sizeof *errand);
+	struct builder_request *builder_request = malloc(sizeof *builder_request);
 
 	(void)e;
-	assert_non_null(errand);
-	*errand = (struct errand){ order->kind, *events, self };
+	assert_non_null(builder_request);
+	*builder_request = (struct builder_request){ order->kind, *events, self };
 	if (order->kind == ORDER_BOX)
-		return builder.box = errand;
+		return builder.box = builder_request;
 	assert_int_equal(nfds, ORDER_MAX_FDS);
 	builder.control = fcntl(fds[2], F_DUPFD_CLOEXEC, 0);
-	return builder.program = errand;
+	return builder.program = builder_request;
 }
 
 void
-errand_kill(struct errand *errand)
+builder_request_kill(struct builder_request *builder_request)
 {
-	assert_ptr_equal(errand, builder.box);
+	assert_ptr_equal(builder_request, builder.box);
 	builder.kills++;
 }
 
 void
-errand_signal(struct errand *errand, int number)
+builder_request_signal(struct builder_request *builder_request, int number)
 {
-	assert_ptr_equal(errand, builder.program);
+	assert_ptr_equal(builder_request, builder.program);
 	builder.signal = number;
 }
 
 bool
-errand_clock(struct errand *errand, uint64_t wall_ms, uint64_t cpu_ms)
+builder_request_clock(struct builder_request *builder_request, uint64_t wall_ms, uint64_t cpu_ms)
 {
 	(void)cpu_ms;
-	assert_ptr_equal(errand, builder.box);
+	assert_ptr_equal(builder_request, builder.box);
 	if (wall_ms > 0)
 		builder.begun++;
 	else
@@ -55,9 +55,9 @@ errand_clock(struct errand *errand, uint64_t wall_ms, uint64_t cpu_ms)
 }
 
 uint32_t
-errand_id(const struct errand *errand)
+builder_request_id(const struct builder_request *builder_request)
 {
-	return errand->id;
+	return builder_request->id;
 }
 
 uint32_t

@@ -5,16 +5,17 @@
 
 #include "executor/sandbox/builder_link.h"
 
-struct errand {
+struct builder_request {
 	uint32_t id;
-	struct errand_events events;
+	struct builder_request_events events;
 	void *self;
 };
 
 /* What the builder is asked. */
 struct played_builder {
-	struct errand *box, *program; /* the test's to free, when it says that they ended */
-	int control;                  /* the program's end */
+	struct builder_request *box,
+	    *program; /* the test's to free, when it says that they ended */
+	int control;  /* the program's end */
 	unsigned begun, asked, kills;
 	int signal;
 	bool deaf;

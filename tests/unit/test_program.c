@@ -53,9 +53,9 @@ static void
 say_program_ended(int status)
 {
 	const struct answer answer = { .kind = ANSWER_ENDED, .status = status };
-	auto_free struct errand *errand = take_ptr(builder.program);
+	auto_free struct builder_request *builder_request = take_ptr(builder.program);
 
-	errand->events.ended(errand->self, &answer);
+	builder_request->events.ended(builder_request->self, &answer);
 }
 
 static void
@@ -68,9 +68,9 @@ say_box(enum answer_kind kind, uint64_t cpu_us)
 		return;
 	}
 
-	auto_free struct errand *errand = take_ptr(builder.box);
+	auto_free struct builder_request *builder_request = take_ptr(builder.box);
 
-	errand->events.ended(errand->self, &answer);
+	builder_request->events.ended(builder_request->self, &answer);
 }
 
 /* ---- the program ---- */

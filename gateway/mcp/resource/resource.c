@@ -38,8 +38,8 @@ struct resource {
 	struct {
 		enum msg_id message;
 		const char *fixed;
-	} wants[ERRAND_WANTS];
-	errand_compose *compose;                                          /* of the replies */
+	} wants[FAN_OUT_WANTS];
+	fan_out_compose *compose;                                         /* of the replies */
 	json_t *(*read)(const struct request *, const json_t *variables); /* or all by itself */
 };
 
@@ -88,7 +88,7 @@ needed_by(const struct resource *row)
 {
 	unsigned needed = 1U << scope_read;
 
-	for (size_t i = 0; i < ERRAND_WANTS && row->wants[i].message != MSG_none; i++)
+	for (size_t i = 0; i < FAN_OUT_WANTS && row->wants[i].message != MSG_none; i++)
 		needed |= scope_of_tool(row->wants[i].message);
 	return needed;
 }
@@ -182,8 +182,8 @@ is_away(const struct resource *row, size_t i)
 static json_t *
 read_row(const struct request *r, const struct resource *row, json_t *variables)
 {
-	static const struct reply none[ERRAND_WANTS];
-	struct want wants[ERRAND_WANTS];
+	static const struct reply none[FAN_OUT_WANTS];
+	struct want wants[FAN_OUT_WANTS];
 	size_t count = 0;
 
 	if (row->read != NULL) {
@@ -192,14 +192,14 @@ read_row(const struct request *r, const struct resource *row, json_t *variables)
 		json_decref(variables);
 		return answer;
 	}
-	for (; count < ERRAND_WANTS && row->wants[count].message != MSG_none; count++) {
+	for (; count < FAN_OUT_WANTS && row->wants[count].message != MSG_none; count++) {
 		if (is_away(row, count))
 			break;
 		wants[count].message = row->wants[count].message;
 		wants[count].arguments = arguments(row->wants[count].fixed, variables);
 	}
 	if (count > 0)
-		return errand_begin(r, wants, count, row->compose, variables);
+		return fan_out_begin(r, wants, count, row->compose, variables);
 	json_decref(variables);
 	return row->compose(r, none, NULL);
 }
@@ -308,7 +308,7 @@ handle_resources_list(const struct request *r)
 
 	if (!bus_ready(PEER_executor, NULL))
 		return page_answer(r, "resources", fixed_list(r));
-	return errand_begin(r, wants, COUNT(wants), compose_list, NULL);
+	return fan_out_begin(r, wants, COUNT(wants), compose_list, NULL);
 }
 
 json_t *

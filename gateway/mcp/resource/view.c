@@ -62,7 +62,7 @@ view_absent(const struct request *r)
 static json_t *
 fail(const struct request *r, const struct reply *reply)
 {
-	return errand_absent(reply) ? view_absent(r) : errand_fail(r, reply);
+	return fan_out_absent(reply) ? view_absent(r) : fan_out_fail(r, reply);
 }
 
 json_t *
@@ -183,7 +183,8 @@ view_logs(const struct request *r, const struct reply *replies, json_t *context)
 	    json_array_append_new(traces, trace(entry));
 
 	json_t *logs = json_pack("{s:o}", "traces", traces);
-	json_t *message = replies[0].value != NULL ? answer_json(r, logs) : errand_fail(r, replies);
+	json_t *message =
+	    replies[0].value != NULL ? answer_json(r, logs) : fan_out_fail(r, replies);
 
 	json_decref(logs);
 	return message;

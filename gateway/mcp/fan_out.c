@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * errand.c - an errand is the client of the calls it makes; their answers come to its slots.
+ * fan_out.c - an fan-out is the client of the calls it makes; their answers come to its slots.
  *
  * Replies were checked by the bus; what they hold was written by hostile programs.
  */
-#include "gateway/mcp/errand.h"
+#include "gateway/mcp/fan_out.h"
 
 #include "gateway/mcp/calls.h"
 
@@ -19,56 +19,56 @@ struct slot {
 	bool done;
 };
 
-struct errand {
+struct fan_out {
 	struct pending pending; /* of the request, once it is one */
 	struct client client;   /* of the calls */
 	struct request request; /* with references of its own */
-	struct slot slots[ERRAND_WANTS];
+	struct slot slots[FAN_OUT_WANTS];
 	size_t left;
 	bool begun;
-	errand_compose *compose;
+	fan_out_compose *compose;
 	json_t *context;
 };
 
-static struct errand *
-errand_of(struct client *client)
+static struct fan_out *
+fan_out_of(struct client *client)
 {
-	return (struct errand *)((char *)client - offsetof(struct errand, client));
+	return (struct fan_out *)((char *)client - offsetof(struct fan_out, client));
 }
 
 static void
-errand_free(struct errand *errand)
+fan_out_free(struct fan_out *fan_out)
 {
-	for (size_t i = 0; i < ERRAND_WANTS; i++) {
-		json_decref(errand->slots[i].reply.value);
-		json_decref(errand->slots[i].reply.error);
+	for (size_t i = 0; i < FAN_OUT_WANTS; i++) {
+		json_decref(fan_out->slots[i].reply.value);
+		json_decref(fan_out->slots[i].reply.error);
 	}
-	json_decref(errand->request.params);
-	json_decref(errand->request.origin.id);
-	json_decref(errand->context);
-	free(errand);
+	json_decref(fan_out->request.params);
+	json_decref(fan_out->request.origin.id);
+	json_decref(fan_out->context);
+	free(fan_out);
 }
 
 static json_t *
-compose(struct errand *errand)
+compose(struct fan_out *fan_out)
 {
-	struct reply replies[ERRAND_WANTS];
+	struct reply replies[FAN_OUT_WANTS];
 
-	for (size_t i = 0; i < ERRAND_WANTS; i++)
-		replies[i] = errand->slots[i].reply;
-	return errand->compose(&errand->request, replies, errand->context);
+	for (size_t i = 0; i < FAN_OUT_WANTS; i++)
+		replies[i] = fan_out->slots[i].reply;
+	return fan_out->compose(&fan_out->request, replies, fan_out->context);
 }
 
 static void
-take(struct errand *errand, struct slot *slot, const json_t *message)
+take(struct fan_out *fan_out, struct slot *slot, const json_t *message)
 {
 	slot->reply.value = json_incref(json_object_get(message, "result"));
 	slot->reply.error = json_incref(json_object_get(message, "error"));
 	slot->done = true;
-	if (--errand->left > 0 || !errand->begun)
+	if (--fan_out->left > 0 || !fan_out->begun)
 		return;
-	client_end(&errand->pending, errand->pending.silent ? NULL : compose(errand));
-	errand_free(errand);
+	client_end(&fan_out->pending, fan_out->pending.silent ? NULL : compose(fan_out));
+	fan_out_free(fan_out);
 }
 
 /* ---- as the transport of its calls ---- */
@@ -76,7 +76,7 @@ take(struct errand *errand, struct slot *slot, const json_t *message)
 static void
 on_answer(struct client *client, struct exchange *slot, const json_t *message)
 {
-	take(errand_of(client), (struct slot *)slot, message);
+	take(fan_out_of(client), (struct slot *)slot, message);
 }
 
 static void
@@ -95,82 +95,82 @@ is_slow(const struct client *client, const struct exchange *slot)
 	return true;
 }
 
-static const struct transport by_errand = { .send = ignore, .answer = on_answer, .slow = is_slow };
+static const struct transport by_fan_out = { .send = ignore, .answer = on_answer, .slow = is_slow };
 
 /* ---- its life ---- */
 
 static void
 cancel(struct pending *p)
 {
-	client_give_up(&((struct errand *)p)->client, true);
+	client_give_up(&((struct fan_out *)p)->client, true);
 }
 
 static void
-ask(struct errand *errand, size_t i, const struct want *want)
+ask(struct fan_out *fan_out, size_t i, const struct want *want)
 {
 	struct call_in call = {
-		.origin = { .client = &errand->client,
-		    .exchange = (struct exchange *)&errand->slots[i],
+		.origin = { .client = &fan_out->client,
+		    .exchange = (struct exchange *)&fan_out->slots[i],
 		    .era = era_modern(),
 		    .id = json_integer((json_int_t)i) },
 		.tool = want->message,
 		.arguments = want->arguments,
-		.meta = errand->request.meta,
+		.meta = fan_out->request.meta,
 		.as = CALLS_VALUE,
-		.bytes = i == 0 ? errand->request.bytes : 0, /* which the request holds, once */
+		.bytes = i == 0 ? fan_out->request.bytes : 0, /* which the request holds, once */
 	};
 	json_t *answer = calls_begin(&call);
 
 	if (answer != NULL)
-		take(errand, &errand->slots[i], answer);
+		take(fan_out, &fan_out->slots[i], answer);
 	json_decref(answer);
 	json_decref(call.origin.id);
 	json_decref(want->arguments);
 }
 
-static struct errand *
-make(const struct request *r, errand_compose *how, json_t *context)
+static struct fan_out *
+make(const struct request *r, fan_out_compose *how, json_t *context)
 {
-	struct errand *errand = calloc(1, sizeof *errand);
+	struct fan_out *fan_out = calloc(1, sizeof *fan_out);
 
-	if (errand == NULL) {
+	if (fan_out == NULL) {
 		json_decref(context);
 		return NULL;
 	}
-	errand->client = (struct client){ .by = &by_errand,
+	fan_out->client = (struct client){ .by = &by_fan_out,
 		.account = r->origin.client->account,
 		.scopes = r->origin.client->scopes };
-	errand->request = *r;
-	errand->request.params = json_incref(r->params);
-	errand->request.origin.id = json_incref(r->origin.id);
-	errand->request.capabilities = errand->request.inputs = NULL;
-	errand->compose = how;
-	errand->context = context;
-	return errand;
+	fan_out->request = *r;
+	fan_out->request.params = json_incref(r->params);
+	fan_out->request.origin.id = json_incref(r->origin.id);
+	fan_out->request.capabilities = fan_out->request.inputs = NULL;
+	fan_out->compose = how;
+	fan_out->context = context;
+	return fan_out;
 }
 
 json_t *
-errand_begin(const struct request *r, const struct want *wants, size_t count, errand_compose *how,
+fan_out_begin(const struct request *r, const struct want *wants, size_t count, fan_out_compose *how,
     json_t *context)
 {
-	struct errand *errand = make(r, how, context);
+	struct fan_out *fan_out = make(r, how, context);
 
-	must(count <= ERRAND_WANTS);
-	if (errand == NULL) {
+	must(count <= FAN_OUT_WANTS);
+	if (fan_out == NULL) {
 		for (size_t i = 0; i < count; i++)
 			json_decref(wants[i].arguments);
 		return jsonrpc_error(r->origin.id, RPC_INTERNAL, "out of memory");
 	}
-	errand->left = count;
+	fan_out->left = count;
 	for (size_t i = 0; i < count; i++)
-		ask(errand, i, &wants[i]);
-	if (errand->left > 0) {
-		errand->begun = true;
-		client_begin(&errand->pending, &r->origin, cancel);
+		ask(fan_out, i, &wants[i]);
+	if (fan_out->left > 0) {
+		fan_out->begun = true;
+		client_begin(&fan_out->pending, &r->origin, cancel);
 		return NULL;
 	}
-	json_t *answer = compose(errand);
-	errand_free(errand);
+	json_t *answer = compose(fan_out);
+	fan_out_free(fan_out);
 	return answer;
 }
 
@@ -189,7 +189,7 @@ is_code(const struct reply *reply, const char *const *codes)
 }
 
 bool
-errand_absent(const struct reply *reply)
+fan_out_absent(const struct reply *reply)
 {
 	static const char *const codes[] = { "not_found", "session_expired", "path_not_allowed",
 		"invalid_argument", NULL };
@@ -198,7 +198,7 @@ errand_absent(const struct reply *reply)
 }
 
 json_t *
-errand_fail(const struct request *r, const struct reply *reply)
+fan_out_fail(const struct request *r, const struct reply *reply)
 {
 	json_t *error = reply->error;
 	const char *text = json_string_value(json_object_get(error, "message"));
