@@ -182,7 +182,7 @@ is_used(uint32_t workspace)
 	return false;
 }
 
-/* Who works in it ends soon: the executor has sent it home. */
+/* Who works in it ends soon: the executor has sent it sandbox. */
 static void
 wipe(uint32_t workspace)
 {

@@ -97,7 +97,7 @@ hang_up(struct visit *v)
  * for.
  */
 static void
-send_home(struct file_queue *d, bool at_once)
+send_sandbox(struct file_queue *d, bool at_once)
 {
 	struct visit *v = take_ptr(d->visit);
 
@@ -120,7 +120,7 @@ close_file_queue(struct file_queue *d, bool at_once)
 		at = &(*at)->next;
 	*at = d->next;
 	loop_unset(d->turn);
-	send_home(d, at_once);
+	send_sandbox(d, at_once);
 	free(d);
 }
 
@@ -158,7 +158,7 @@ end_first(struct file_queue *d, const struct err *e)
 static void
 fail_first(struct file_queue *d, const struct err *e, bool at_once)
 {
-	send_home(d, at_once);
+	send_sandbox(d, at_once);
 	end_first(d, e);
 }
 
@@ -230,7 +230,7 @@ receive(struct file_queue *d)
 	if (n < 0 && errno == EAGAIN)
 		return false;
 	if (d->first == NULL || !d->begun) {
-		send_home(d, true); /* it died, or spoke without having been asked */
+		send_sandbox(d, true); /* it died, or spoke without having been asked */
 		return false;
 	}
 	if (n == 1 && p.head.kind == FILE_FRAME_DONE) {
@@ -303,7 +303,7 @@ call_file_helper(struct file_queue *d, struct err *e)
 	}
 	d->visit = v;
 	if (loop_watch(v->channel, EPOLLIN, on_channel, v, e) < 0) {
-		send_home(d, true);
+		send_sandbox(d, true);
 		return -1;
 	}
 	return 0;

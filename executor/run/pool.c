@@ -48,12 +48,12 @@ struct berth {
 	struct berth *next;
 	struct line *line;
 	struct workspace *workspace;
-	struct home *home; /* NULL: the workspace is in the making */
+	struct sandbox *sandbox; /* NULL: the workspace is in the making */
 	bool ready;
 };
 
 struct line {
-	enum home_kind kind;
+	enum sandbox_kind kind;
 	unsigned language;
 	uint32_t zygote;
 	struct berth *berths;
@@ -214,11 +214,11 @@ take_out(struct berth *b)
 static void
 give_up(struct berth *b)
 {
-	struct home *home = b->home;
+	struct sandbox *sandbox = b->sandbox;
 	struct workspace *workspace = b->workspace;
 
 	take_out(b);
-	home_wipe(home, workspace);
+	sandbox_wipe(sandbox, workspace);
 }
 
 /* ---- who waits ---- */
@@ -238,13 +238,13 @@ pool_leave(struct pool_wait *wait)
 }
 
 static void
-serve(struct line *line, struct workspace *workspace, struct home *home)
+serve(struct line *line, struct workspace *workspace, struct sandbox *sandbox)
 {
 	struct pool_wait *wait = line->waits;
 
 	must(wait != NULL);
 	pool_leave(wait);
-	wait->come(wait->self, workspace, home);
+	wait->come(wait->self, workspace, sandbox);
 }
 
 /* Nobody waits for more than are in the making. */
@@ -261,12 +261,12 @@ hand_over(struct berth *b)
 {
 	struct line *line = b->line;
 	struct workspace *workspace = b->workspace;
-	struct home *home = b->home;
+	struct sandbox *sandbox = b->sandbox;
 
-	home_watch(home, NULL, NULL);
+	sandbox_watch(sandbox, NULL, NULL);
 	take_out(b);
 	pool.counts.taken++;
-	serve(line, workspace, home);
+	serve(line, workspace, sandbox);
 }
 
 static void
@@ -311,10 +311,10 @@ workspace_ready(void *self, struct workspace *workspace, const struct err *e)
 		fail(b, e);
 		return;
 	}
-	b->home = home_new(b->line->kind, workspace, &limits_default.box);
-	must(b->home != NULL);
-	home_watch(b->home, changed, b);
-	if (home_prepare(b->home, b->line->language, b->line->zygote,
+	b->sandbox = sandbox_new(b->line->kind, workspace, &limits_default.box);
+	must(b->sandbox != NULL);
+	sandbox_watch(b->sandbox, changed, b);
+	if (sandbox_prepare(b->sandbox, b->line->language, b->line->zygote,
 		b->line->waits != NULL || queue_counts()->waiting > 0, &why) < 0)
 		fail(b, &why);
 }
@@ -338,7 +338,7 @@ add_berth(struct line *line)
 static size_t
 least(const struct line *line)
 {
-	size_t all = line->kind == HOME_SESSION ? (options.pool_min + 1) / 2 : options.pool_min;
+	size_t all = line->kind == SANDBOX_SESSION ? (options.pool_min + 1) / 2 : options.pool_min;
 	size_t least = line->zygote == BASIC ? all : line->called_for ? (all + 1) / 2 : 0;
 
 	return least < options.pool_max ? least : options.pool_max;
@@ -408,7 +408,7 @@ tick(void *self)
 /* ---- taking ---- */
 
 static struct line *
-find(enum home_kind kind, unsigned language, uint32_t zygote)
+find(enum sandbox_kind kind, unsigned language, uint32_t zygote)
 {
 	for (struct line *line = pool.lines; line < pool.lines + pool.count; line++)
 		if (line->kind == kind && line->language == language && line->zygote == zygote)
@@ -432,14 +432,14 @@ static struct berth *
 first_ready(const struct line *line)
 {
 	for (struct berth *b = line->berths; b != NULL; b = b->next)
-		if (b->ready && home_is_ready(b->home, line->language))
+		if (b->ready && sandbox_is_ready(b->sandbox, line->language))
 			return b;
 	return NULL;
 }
 
 bool
-pool_take(enum home_kind kind, unsigned language, uint32_t zygote, const struct limits *limits,
-    struct workspace **workspace, struct home **home)
+pool_take(enum sandbox_kind kind, unsigned language, uint32_t zygote, const struct limits *limits,
+    struct workspace **workspace, struct sandbox **sandbox)
 {
 	struct line *line = is_default(limits) ? find(kind, language, zygote) : NULL;
 	struct berth *b;
@@ -458,8 +458,8 @@ pool_take(enum home_kind kind, unsigned language, uint32_t zygote, const struct 
 	}
 	pool.counts.taken++;
 	*workspace = b->workspace;
-	*home = b->home;
-	home_watch(b->home, NULL, NULL);
+	*sandbox = b->sandbox;
+	sandbox_watch(b->sandbox, NULL, NULL);
 	take_out(b);
 	if (line->ready * 4 < line->want)
 		grow(line);
@@ -467,7 +467,7 @@ pool_take(enum home_kind kind, unsigned language, uint32_t zygote, const struct 
 }
 
 bool
-pool_wait(enum home_kind kind, unsigned language, uint32_t zygote, const struct limits *limits,
+pool_wait(enum sandbox_kind kind, unsigned language, uint32_t zygote, const struct limits *limits,
     struct pool_wait *wait)
 {
 	struct line *line = is_default(limits) ? find(kind, language, zygote) : NULL;
@@ -515,7 +515,7 @@ pool_counts(void)
 /* ---- its life ---- */
 
 static void
-add_line(enum home_kind kind, unsigned language, uint32_t zygote)
+add_line(enum sandbox_kind kind, unsigned language, uint32_t zygote)
 {
 	struct line *line = &pool.lines[pool.count++];
 
@@ -525,7 +525,7 @@ add_line(enum home_kind kind, unsigned language, uint32_t zygote)
 }
 
 static void
-add_lines(enum home_kind kind)
+add_lines(enum sandbox_kind kind)
 {
 	add_line(kind, language_python, BASIC);
 	add_line(kind, language_python, SCIENCE);
@@ -541,8 +541,8 @@ pool_start(void)
 	pool.stopped = !options.warm || options.pool_max == 0;
 	if (pool.stopped)
 		return;
-	add_lines(HOME_ALONE);
-	add_lines(HOME_SESSION);
+	add_lines(SANDBOX_ALONE);
+	add_lines(SANDBOX_SESSION);
 	fill(NULL);
 }
 
@@ -558,7 +558,7 @@ pool_stop(void)
 			pool_leave(pool.lines[i].waits);
 		for (struct berth *b = pool.lines[i].berths, *next; b != NULL; b = next) {
 			next = b->next;
-			if (b->home != NULL)
+			if (b->sandbox != NULL)
 				give_up(b);
 		}
 	}

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "executor/run/limits.h"
-#include "executor/sandbox/home.h"
+#include "executor/sandbox/sandbox.h"
 
 /* In open(): appends the builder's arguments for the configured runtimes and for the zygotes. */
 int pool_arguments(struct texts *, struct err *);
@@ -20,14 +20,14 @@ uint32_t pool_zygote(unsigned language, const char *profile);
 void pool_start(void);
 void pool_stop(void);
 
-/* true: both are the caller's, and home_run() finds a waiting program.  false: make both. */
-bool pool_take(enum home_kind, unsigned language, uint32_t zygote, const struct limits *,
-    struct workspace **, struct home **);
+/* true: both are the caller's, and sandbox_run() finds a waiting program.  false: make both. */
+bool pool_take(enum sandbox_kind, unsigned language, uint32_t zygote, const struct limits *,
+    struct workspace **, struct sandbox **);
 
 /* A caller that found no box and waits for one that is being made. */
 struct pool_wait {
-	/* Called once; home NULL: no box comes, make both. */
-	void (*come)(void *self, struct workspace *, struct home *);
+	/* Called once; sandbox NULL: no box comes, make both. */
+	void (*come)(void *self, struct workspace *, struct sandbox *);
 	void *self;
 
 	/* pool.c's own. */
@@ -36,8 +36,8 @@ struct pool_wait {
 };
 
 /* false: all boxes that are being made have a waiting caller already, so make both. */
-bool pool_wait(
-    enum home_kind, unsigned language, uint32_t zygote, const struct limits *, struct pool_wait *);
+bool pool_wait(enum sandbox_kind, unsigned language, uint32_t zygote, const struct limits *,
+    struct pool_wait *);
 /* Stops waiting; does nothing if it does not wait. */
 void pool_leave(struct pool_wait *);
 /* A call was answered: replaces the boxes that were taken. */

@@ -50,11 +50,11 @@ struct run {
 	struct session_use use;      /* of no session where it is stateless */
 	struct pool_wait wait;       /* for a box, if it does */
 	struct workspace *own;       /* where it is, */
-	struct home *home;           /* and what is on it; both NULL in a session */
+	struct sandbox *sandbox;     /* and what is on it; both NULL in a session */
 	struct workspace *workspace; /* the one of both */
 	struct stream stream;
 	uint64_t ask;           /* to the validator, under way */
-	struct home *works;     /* where the code is, under way */
+	struct sandbox *works;  /* where the code is, under way */
 	size_t nwritten;        /* of the plan's files */
 	struct changes changes; /* of the workspace's files */
 	struct execution reply;
@@ -161,7 +161,7 @@ finish(struct run *run, const struct err *e)
 		reply_to(call, &run->reply);
 	else
 		call_fail(call, e);
-	home_wipe(run->home, run->own);
+	sandbox_wipe(run->sandbox, run->own);
 	queue_leave(&run->ticket);
 	free_run(run);
 	pool_refill();
@@ -300,11 +300,11 @@ add_news(struct run *run)
 static void
 run_code(void *self)
 {
-	static const struct home_events seen = { code_output, code_done },
-					unseen = { NULL, code_done };
+	static const struct sandbox_events seen = { code_output, code_done },
+					   unseen = { NULL, code_done };
 	struct run *run = self;
 	const struct plan *plan = &run->plan;
-	struct home_code code = {
+	struct sandbox_code code = {
 		.language = plan->language,
 		.zygote = plan->zygote,
 		.code = {
@@ -317,14 +317,14 @@ run_code(void *self)
 			.output_bytes = plan->limits.box.output_bytes,
 		},
 	};
-	struct home *home;
+	struct sandbox *sandbox;
 	struct err e;
 
 	if (failed(run, NULL))
 		return;
-	home = run->use.session != NULL ? session_home(&run->use) : run->home;
-	if (home == NULL || add_news(run) < 0) {
-		err_sys(&e, "home");
+	sandbox = run->use.session != NULL ? session_sandbox(&run->use) : run->sandbox;
+	if (sandbox == NULL || add_news(run) < 0) {
+		err_sys(&e, "sandbox");
 		finish(run, &e);
 		return;
 	}
@@ -333,8 +333,8 @@ run_code(void *self)
 		return;
 	}
 	stream_progress(&run->stream, "started\n");
-	run->works = home;
-	if (home_run(home, &code, plan->capture ? &seen : &unseen, run, &e) < 0) {
+	run->works = sandbox;
+	if (sandbox_run(sandbox, &code, plan->capture ? &seen : &unseen, run, &e) < 0) {
 		run->works = NULL;
 		finish(run, &e);
 	}
@@ -364,12 +364,12 @@ file_written(void *self, const struct err *e)
 static int
 settle_in(struct run *run, struct err *e)
 {
-	if (run->home != NULL)
+	if (run->sandbox != NULL)
 		return 0;
-	run->home = home_new(HOME_ALONE, run->workspace, &run->plan.limits.box);
-	if (run->home == NULL)
-		return err_sys(e, "home");
-	return home_prepare(run->home, run->plan.language, run->plan.zygote, true, e);
+	run->sandbox = sandbox_new(SANDBOX_ALONE, run->workspace, &run->plan.limits.box);
+	if (run->sandbox == NULL)
+		return err_sys(e, "sandbox");
+	return sandbox_prepare(run->sandbox, run->plan.language, run->plan.zygote, true, e);
 }
 
 static void
@@ -392,12 +392,12 @@ workspace_ready(void *self, struct workspace *workspace, const struct err *e)
 }
 
 static void
-box_came(void *self, struct workspace *workspace, struct home *home)
+box_came(void *self, struct workspace *workspace, struct sandbox *sandbox)
 {
 	struct run *run = self;
 
-	run->home = home;
-	if (home == NULL)
+	run->sandbox = sandbox;
+	if (sandbox == NULL)
 		workspace_make(&run->plan.limits.room, workspace_ready, run);
 	else
 		workspace_ready(run, workspace, NULL);
@@ -418,10 +418,10 @@ prepare(struct run *run)
 	run->recorded = true;
 	if (run->use.session != NULL)
 		session_wait(&run->use);
-	else if (pool_take(HOME_ALONE, plan->language, plan->zygote, &plan->limits, &workspace,
-		     &run->home))
+	else if (pool_take(SANDBOX_ALONE, plan->language, plan->zygote, &plan->limits, &workspace,
+		     &run->sandbox))
 		workspace_ready(run, workspace, NULL);
-	else if (!pool_wait(HOME_ALONE, plan->language, plan->zygote, &plan->limits, &run->wait))
+	else if (!pool_wait(SANDBOX_ALONE, plan->language, plan->zygote, &plan->limits, &run->wait))
 		workspace_make(&plan->limits.room, workspace_ready, run);
 }
 
@@ -502,7 +502,7 @@ give_up(struct run *run, enum err_code code, const char *why)
 	else if (run->ask != 0)
 		bus_cancel(run->ask);
 	else if (run->works != NULL)
-		home_interrupt(run->works);
+		sandbox_interrupt(run->works);
 }
 
 static void
@@ -517,7 +517,7 @@ session_ended(void *self)
 	struct run *run = self;
 
 	if (run->works != NULL)
-		home_kill(run->works);
+		sandbox_kill(run->works);
 	give_up(run, ERR_cancelled, "the session was ended while this ran in it");
 }
 

@@ -117,8 +117,8 @@ struct box_end {
 	bool too_many_processes;   /* the limit was hit */
 	bool program_gone;         /* the program ended, its definitions are lost */
 	bool cold;                 /* the program was started from its file */
-	bool warm;                 /* home.c: not cold, or it waited for its code */
-	bool restarted;            /* home.c: earlier definitions were lost before this run */
+	bool warm;                 /* sandbox.c: not cold, or it waited for its code */
+	bool restarted;            /* sandbox.c: earlier definitions were lost before this run */
 	struct err lost;           /* the end is unknown, because the builder ended */
 	struct blob out, err;      /* bytes as written */
 	uint64_t out_dropped, err_dropped; /* bytes in the middle that were not kept */

@@ -48,37 +48,38 @@ leave_room(void *room)
 
 /* Its programs end; the room they were in is kept until they have. */
 static void
-leave_home(struct session *session)
+leave_sandbox(struct session *session)
 {
-	if (session->home != NULL)
-		home_end(take_ptr(session->home), leave_room, take_ptr(session->home_room));
+	if (session->sandbox != NULL)
+		sandbox_end(
+		    take_ptr(session->sandbox), leave_room, take_ptr(session->sandbox_room));
 }
 
-/* home: taken, on the workspace of that room. */
+/* sandbox: taken, on the workspace of that room. */
 static void
-enter_home(struct session *session, struct home *home, struct room *room)
+enter_sandbox(struct session *session, struct sandbox *sandbox, struct room *room)
 {
-	session->home = home;
-	session->home_room = room_get(room);
-	home_set_bridges(home, &session->bridges);
+	session->sandbox = sandbox;
+	session->sandbox_room = room_get(room);
+	sandbox_set_bridges(sandbox, &session->bridges);
 }
 
-struct home *
-session_home(const struct session_use *use)
+struct sandbox *
+session_sandbox(const struct session_use *use)
 {
 	struct session *session = use->session;
 
-	if (session->home == NULL) {
-		struct home *home =
-		    home_new(HOME_SESSION, use->room->workspace, &session->limits.box);
+	if (session->sandbox == NULL) {
+		struct sandbox *sandbox =
+		    sandbox_new(SANDBOX_SESSION, use->room->workspace, &session->limits.box);
 
-		if (home == NULL)
+		if (sandbox == NULL)
 			return NULL;
-		enter_home(session, home, use->room);
+		enter_sandbox(session, sandbox, use->room);
 	}
 	if (session->record != NULL)
 		session->record->lived = true;
-	return session->home;
+	return session->sandbox;
 }
 
 const char *
@@ -106,21 +107,21 @@ free_session(struct session *session)
 static void settle(struct session *);
 
 static void
-home_gone(void *self)
+sandbox_gone(void *self)
 {
 	struct session *session = self;
 
 	session->pins--;
-	room_put(take_ptr(session->home_room));
+	room_put(take_ptr(session->sandbox_room));
 	settle(session);
 }
 
 static void
 let_go(struct session *session)
 {
-	if (session->home != NULL) {
+	if (session->sandbox != NULL) {
 		session->pins++;
-		home_end(take_ptr(session->home), home_gone, session);
+		sandbox_end(take_ptr(session->sandbox), sandbox_gone, session);
 		return;
 	}
 
@@ -328,14 +329,14 @@ move_in(struct session *session)
 	const char *profile = session->profile != NULL ? session->profile : options.profile;
 	uint32_t zygote = pool_zygote(session->language, profile);
 	struct workspace *workspace;
-	struct home *home;
+	struct sandbox *sandbox;
 
 	if (!pool_take(
-		HOME_SESSION, session->language, zygote, &session->limits, &workspace, &home))
+		SANDBOX_SESSION, session->language, zygote, &session->limits, &workspace, &sandbox))
 		return false;
 	session->room = room_new(workspace, &session->shares[SHARE_WORKSPACES]);
 	must(session->room != NULL);
-	enter_home(session, home, session->room);
+	enter_sandbox(session, sandbox, session->room);
 	session->making = false;
 	session_record_write(session, workspace_id(workspace));
 	return true;
@@ -557,12 +558,12 @@ session_swap(struct session_use *use, struct workspace *fresh, struct share *sha
 	struct room *room = room_new(fresh, share);
 
 	must(use->way == SESSION_HOLD && room != NULL);
-	if (session->home != NULL)
+	if (session->sandbox != NULL)
 		session->news = "The session's files were restored from a snapshot, and its "
 				"interpreters began anew: variables are gone.";
 	if (session->record != NULL)
 		session->record->workspace = workspace_id(fresh);
-	leave_home(session);
+	leave_sandbox(session);
 	room_put(use->room);
 	room_put(session->room);
 	session->room = room;

@@ -12,7 +12,7 @@
 
 #include "executor/event.h"
 #include "executor/run/limits.h"
-#include "executor/sandbox/home.h"
+#include "executor/sandbox/sandbox.h"
 #include "executor/session/record.h"
 #include "executor/session/share.h"
 
@@ -61,11 +61,11 @@ struct session {
 	int64_t expires_ms;
 	struct share shares[SHARES]; /* its box, and the workspace while that is being made */
 	struct room *room;
-	struct home *home;      /* NULL: no program runs or waits */
-	struct room *home_room; /* the workspace of `home` */
-	struct bridges bridges; /* values for its programs */
-	const char *news;       /* a note for the next run, or NULL */
-	struct record *record;  /* survives this process; or NULL */
+	struct sandbox *sandbox;   /* NULL: no program runs or waits */
+	struct room *sandbox_room; /* the workspace of `sandbox` */
+	struct bridges bridges;    /* values for its programs */
+	const char *news;          /* a note for the next run, or NULL */
+	struct record *record;     /* survives this process; or NULL */
 	struct session_use *uses;
 	void (*gone)(void *waiter); /* called when all of it has ended */
 	void *waiter;
@@ -111,7 +111,7 @@ int session_enter(struct session *, enum session_way, struct session_use *, stru
 void session_wait(struct session_use *);
 void session_leave(struct session_use *);
 /* In ready() and after: the sandbox of the session's programs.  NULL: no memory. */
-struct home *session_home(const struct session_use *);
+struct sandbox *session_sandbox(const struct session_use *);
 /* Takes the note for the next run, or NULL. */
 const char *session_news(struct session *);
 /* Replaces the workspace of the session; takes it and its share.  The programs end, and the old

@@ -21,8 +21,8 @@
 static int
 add_variables(struct state *reply, const struct session *session, struct err *e)
 {
-	for (unsigned i = 0; session->home != NULL && i < runtime_count(); i++) {
-		const struct texts *names = home_variables(session->home, i);
+	for (unsigned i = 0; session->sandbox != NULL && i < runtime_count(); i++) {
+		const struct texts *names = sandbox_variables(session->sandbox, i);
 
 		for (size_t n = 0; n < names->count; n++) {
 			auto_free char *name = NULL;

@@ -228,7 +228,9 @@ hand_over(struct session *session, struct bridge_data *ask, struct err *e)
 	if (copy.data == NULL)
 		err_sys(e, "data");
 	else if (bridge_put(&session->bridges, ask->key, &ask->data, e) == 0)
-		status = session->home != NULL ? home_bridge(session->home, ask->key, &copy, e) : 0;
+		status = session->sandbox != NULL
+		             ? sandbox_bridge(session->sandbox, ask->key, &copy, e)
+		             : 0;
 	blob_clear(&copy);
 	return status;
 }

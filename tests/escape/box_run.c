@@ -15,7 +15,7 @@
 #include "common/base/auto.h"
 #include "common/base/loop.h"
 #include "common/base/utf8.h"
-#include "executor/sandbox/home.h"
+#include "executor/sandbox/sandbox.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -32,14 +32,14 @@ enum {
 struct place {
 	char *name; /* NULL: free */
 	struct workspace *workspace;
-	struct home *session; /* NULL: there is none yet */
+	struct sandbox *session; /* NULL: there is none yet */
 };
 
 struct run {
 	struct run *next;
 	json_t *ask;
-	struct home *home;
-	bool keeps_home;       /* it is a session's */
+	struct sandbox *sandbox;
+	bool keeps_sandbox;    /* it is a session's */
 	json_t *reply;         /* that waits for nothing to be left */
 	struct workspace *own; /* goes with it */
 };
@@ -111,12 +111,12 @@ run_gone(void *self)
 static void
 run_over(struct run *run, json_t *reply)
 {
-	struct home *home = run->home;
+	struct sandbox *sandbox = run->sandbox;
 
 	run->reply = reply;
-	run->home = NULL;
-	if (home != NULL && !run->keeps_home)
-		home_end(home, run_gone, run);
+	run->sandbox = NULL;
+	if (sandbox != NULL && !run->keeps_sandbox)
+		sandbox_end(sandbox, run_gone, run);
 	else
 		run_gone(run);
 }
@@ -186,25 +186,25 @@ limits_of(const json_t *ask)
 }
 
 /* The session's of that workspace, or one for this run alone. */
-static struct home *
-home_for(struct run *run, struct place *place, struct workspace *workspace)
+static struct sandbox *
+sandbox_for(struct run *run, struct place *place, struct workspace *workspace)
 {
 	const struct box_limits limits = limits_of(run->ask);
 
-	run->keeps_home = place != NULL && json_is_true(json_object_get(run->ask, "session"));
-	if (!run->keeps_home)
-		return home_new(HOME_ALONE, workspace, &limits);
+	run->keeps_sandbox = place != NULL && json_is_true(json_object_get(run->ask, "session"));
+	if (!run->keeps_sandbox)
+		return sandbox_new(SANDBOX_ALONE, workspace, &limits);
 	if (place->session == NULL)
-		place->session = home_new(HOME_SESSION, workspace, &limits);
+		place->session = sandbox_new(SANDBOX_SESSION, workspace, &limits);
 	return place->session;
 }
 
 static void
 start(struct run *run, struct place *place, struct workspace *workspace)
 {
-	static const struct home_events events = { NULL, on_done };
+	static const struct sandbox_events events = { NULL, on_done };
 	const json_t *code = json_object_get(run->ask, "code"), *ask = run->ask;
-	struct home_code what = {
+	struct sandbox_code what = {
 		.language = (unsigned)number(ask, "language", language_python),
 		.zygote = (uint32_t)number(ask, "zygote", 0),
 		.code = {
@@ -217,10 +217,10 @@ start(struct run *run, struct place *place, struct workspace *workspace)
 	};
 	struct err e;
 
-	run->home = home_for(run, place, workspace);
-	must(run->home != NULL);
-	what.code.statement = run->keeps_home;
-	if (home_run(run->home, &what, &events, run, &e) < 0)
+	run->sandbox = sandbox_for(run, place, workspace);
+	must(run->sandbox != NULL);
+	what.code.statement = run->keeps_sandbox;
+	if (sandbox_run(run->sandbox, &what, &events, run, &e) < 0)
 		refuse(run, &e);
 }
 
@@ -262,7 +262,7 @@ drop(struct place *place)
 {
 	if (place == NULL)
 		return;
-	home_wipe(place->session, place->workspace);
+	sandbox_wipe(place->session, place->workspace);
 	free(place->name);
 	*place = (struct place){ 0 };
 }
@@ -271,8 +271,8 @@ static void
 kill_run(const json_t *id)
 {
 	for (struct run *run = runs; id != NULL && run != NULL; run = run->next)
-		if (run->home != NULL && json_equal(json_object_get(run->ask, "id"), id))
-			home_interrupt(run->home);
+		if (run->sandbox != NULL && json_equal(json_object_get(run->ask, "id"), id))
+			sandbox_interrupt(run->sandbox);
 }
 
 static void

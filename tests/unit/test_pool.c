@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_pool.c - boxes made ahead: how many there are, who gets one, what becomes of those that die;
- * and a home, which makes what the pool did not. */
+ * and a sandbox, which makes what the pool did not. */
 #include "fake.h"
 
 #include "executor/options.h"
@@ -73,20 +73,20 @@ end(void **state)
 
 struct taken {
 	struct workspace *workspace;
-	struct home *home;
+	struct sandbox *sandbox;
 };
 
 static bool
 take(struct taken *taken, unsigned language, uint32_t zygote)
 {
 	return pool_take(
-	    HOME_ALONE, language, zygote, &limits_default, &taken->workspace, &taken->home);
+	    SANDBOX_ALONE, language, zygote, &limits_default, &taken->workspace, &taken->sandbox);
 }
 
 static void
 give_back(struct taken *taken)
 {
-	home_wipe(taken->home, taken->workspace);
+	sandbox_wipe(taken->sandbox, taken->workspace);
 	fake_bury();
 }
 
@@ -102,7 +102,7 @@ gives_what_waits(void **state)
 	assert_true(take(&one, language_python, BASIC));
 	assert_true(take(&two, language_python, BASIC));
 	assert_ptr_not_equal(one.workspace, two.workspace);
-	assert_true(home_is_ready(one.home, language_python));
+	assert_true(sandbox_is_ready(one.sandbox, language_python));
 	assert_false(take(&three, language_python, BASIC));
 	/* None is made before the callers had their answer, or a moment passed. */
 	assert_null(fake_find(FAKE_WORKSPACE));
@@ -119,11 +119,11 @@ keeps_one_for_a_session(void **state)
 	struct taken first, second;
 
 	(void)state;
-	assert_true(pool_take(
-	    HOME_SESSION, language_python, BASIC, &limits_default, &first.workspace, &first.home));
-	assert_true(home_is_ready(first.home, language_python));
-	assert_false(pool_take(HOME_SESSION, language_python, BASIC, &limits_default,
-	    &second.workspace, &second.home));
+	assert_true(pool_take(SANDBOX_SESSION, language_python, BASIC, &limits_default,
+	    &first.workspace, &first.sandbox));
+	assert_true(sandbox_is_ready(first.sandbox, language_python));
+	assert_false(pool_take(SANDBOX_SESSION, language_python, BASIC, &limits_default,
+	    &second.workspace, &second.sandbox));
 	give_back(&first);
 	for (int i = 0; i < RUNS; i++) {
 		assert_true(take(&first, language_python, BASIC));
@@ -141,12 +141,12 @@ keeps_to_the_default_limits(void **state)
 	(void)state;
 	other.box.wall_ms = 1;
 	other.box.output_bytes = 1;
-	assert_true(
-	    pool_take(HOME_ALONE, language_python, BASIC, &other, &taken.workspace, &taken.home));
+	assert_true(pool_take(
+	    SANDBOX_ALONE, language_python, BASIC, &other, &taken.workspace, &taken.sandbox));
 	give_back(&taken);
 	other.box.memory_bytes++;
-	assert_false(
-	    pool_take(HOME_ALONE, language_python, BASIC, &other, &taken.workspace, &taken.home));
+	assert_false(pool_take(
+	    SANDBOX_ALONE, language_python, BASIC, &other, &taken.workspace, &taken.sandbox));
 	/* Nor is one given to who wants it started from its file. */
 	assert_false(take(&taken, language_python, 0));
 }
@@ -161,11 +161,11 @@ grows_in_a_burst_and_shrinks_after(void **state)
 		struct taken taken[4];
 
 		for (size_t k = 0; k < COUNT(taken); k++) {
-			taken[k].home = NULL;
+			taken[k].sandbox = NULL;
 			missed += !take(&taken[k], language_python, BASIC);
 		}
 		for (size_t k = 0; k < COUNT(taken); k++)
-			if (taken[k].home != NULL)
+			if (taken[k].sandbox != NULL)
 				give_back(&taken[k]);
 		pool_refill();
 		make_all();
@@ -267,19 +267,19 @@ struct waiting {
 };
 
 static void
-on_come(void *self, struct workspace *workspace, struct home *home)
+on_come(void *self, struct workspace *workspace, struct sandbox *sandbox)
 {
 	struct waiting *w = self;
 
 	w->times++;
-	w->came = (struct taken){ workspace, home };
+	w->came = (struct taken){ workspace, sandbox };
 }
 
 static bool
 wait_for(struct waiting *w)
 {
 	*w = (struct waiting){ .wait = { .come = on_come, .self = w } };
-	return pool_wait(HOME_ALONE, language_python, BASIC, &limits_default, &w->wait);
+	return pool_wait(SANDBOX_ALONE, language_python, BASIC, &limits_default, &w->wait);
 }
 
 /* None waits any more, and so many are in the making as are wanted then. */
@@ -319,7 +319,7 @@ serves_who_waits_in_turn(void **state)
 	assert_true(fake_ready());
 	assert_int_equal(first.times, 1);
 	assert_int_equal(second.times, 0);
-	assert_true(home_is_ready(first.came.home, language_python));
+	assert_true(sandbox_is_ready(first.came.sandbox, language_python));
 	make_all();
 	assert_int_equal(second.times, 1);
 	assert_ptr_not_equal(first.came.workspace, second.came.workspace);
@@ -357,7 +357,7 @@ turns_away_who_waits_for_what_died(void **state)
 		fake_make(&dead);
 	for (size_t i = 0; i < n; i++) {
 		assert_int_equal(all[i].times, 1);
-		away += all[i].came.home == NULL;
+		away += all[i].came.sandbox == NULL;
 	}
 	assert_int_equal(away, n);
 	fake_pass(1000);
@@ -429,7 +429,7 @@ tells_the_builder_of_its_zygotes(void **state)
 	texts_clear(&texts);
 }
 
-/* ---- homes ---- */
+/* ---- sandboxes ---- */
 
 struct run {
 	unsigned done;
@@ -450,10 +450,10 @@ on_done(void *self, struct box_end *box_end, const struct err *e)
 }
 
 static void
-start(struct home *home, struct run *run)
+start(struct sandbox *sandbox, struct run *run)
 {
-	static const struct home_events events = { NULL, on_done };
-	const struct home_code code = {
+	static const struct sandbox_events events = { NULL, on_done };
+	const struct sandbox_code code = {
 		.language = language_python,
 		.zygote = BASIC,
 		.code = { .data = "1", .size = 1, .wall_ms = 1000, .output_bytes = 1000 },
@@ -461,7 +461,7 @@ start(struct home *home, struct run *run)
 	struct err e;
 
 	*run = (struct run){ 0 };
-	assert_int_equal(home_run(home, &code, &events, run, &e), 0);
+	assert_int_equal(sandbox_run(sandbox, &code, &events, run, &e), 0);
 }
 
 static void
@@ -475,9 +475,9 @@ runs_though_the_box_died_that_it_took(void **state)
 	err_set(&dead, ERR_internal, "it died");
 	assert_true(take(&taken, language_python, BASIC));
 	/* Those in the pool first, then the one that was taken. */
-	while (home_is_ready(taken.home, language_python))
+	while (sandbox_is_ready(taken.sandbox, language_python))
 		assert_true(fake_die(&dead));
-	start(taken.home, &run);
+	start(taken.sandbox, &run);
 	fake_end_run((struct box_end){ .how = BOX_EXITED });
 	assert_int_equal(run.done, 1);
 	assert_true(run.ran);
@@ -511,7 +511,7 @@ tries_once_more_from_the_file(void **state)
 	while (fake.programs > 0)
 		assert_true(fake_die(&dead));
 	forked = fake.forked;
-	start(taken.home, &run);
+	start(taken.sandbox, &run);
 	assert_int_equal(fake.forked, forked + 1);
 	assert_int_equal(fake.wanted, 1); /* by its run */
 	assert_true(fake_die(&dead));
@@ -537,19 +537,19 @@ tells_which_start_it_was(void **state)
 	fake_bury();
 	for (size_t i = 0; i < COUNT(dies); i++) {
 		struct workspace *workspace;
-		struct home *home;
+		struct sandbox *sandbox;
 		struct run run;
 
 		workspace_make(&limits_default.room, take_made, &workspace);
 		fake_make(NULL);
-		home = home_new(HOME_ALONE, workspace, &limits_default.box);
-		start(home, &run);
+		sandbox = sandbox_new(SANDBOX_ALONE, workspace, &limits_default.box);
+		start(sandbox, &run);
 		if (dies[i])
 			assert_true(fake_die(&dead));
 		fake_end_run((struct box_end){ .how = BOX_EXITED });
 		assert_true(run.ran);
 		assert_int_equal(run.warm, !dies[i]);
-		home_wipe(home, workspace);
+		sandbox_wipe(sandbox, workspace);
 		fake_bury();
 	}
 }

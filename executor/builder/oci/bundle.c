@@ -215,7 +215,7 @@ put_on(const char *type, const char *path, unsigned attributes, struct err *e)
 static int
 make_folders(struct err *e)
 {
-	static const char *const folders[] = { BUNDLE_HOME "/dev", "/sys/fs", "/sys/fs/cgroup",
+	static const char *const folders[] = { BUNDLE_SANDBOX "/dev", "/sys/fs", "/sys/fs/cgroup",
 		BUNDLE, BUNDLE_STATE, BUNDLE "/rootfs" };
 
 	for (size_t i = 0; i < COUNT(folders); i++)
@@ -255,13 +255,13 @@ show_devices(struct err *e)
 	char name[64];
 
 	for (size_t i = 0; i < COUNT(devices); i++) {
-		snprintf(name, sizeof name, BUNDLE_HOME "%s", devices[i]);
+		snprintf(name, sizeof name, BUNDLE_SANDBOX "%s", devices[i]);
 		if (show_device(name, devices[i], e) < 0)
 			return -1;
 	}
 
 	auto_fd int all = open_tree(
-	    AT_FDCWD, BUNDLE_HOME "/dev", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+	    AT_FDCWD, BUNDLE_SANDBOX "/dev", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
 
 	if (all < 0 || move_mount(all, "", AT_FDCWD, "/dev", MOVE_MOUNT_F_EMPTY_PATH) < 0)
 		return err_sys(e, "mount /dev");

@@ -7,11 +7,11 @@
 
 #include <stddef.h>
 
-#define BUNDLE_HOME  "/run" /* in the runtime's own mount namespace: all that it writes */
-#define BUNDLE       BUNDLE_HOME "/bundle"
-#define BUNDLE_STATE BUNDLE_HOME "/state"
-#define BUNDLE_LOG   BUNDLE_HOME "/log"
-#define BUNDLE_INIT  "/cloister/init" /* container_init.c, in the root of every box */
+#define BUNDLE_SANDBOX "/run" /* in the runtime's own mount namespace: all that it writes */
+#define BUNDLE         BUNDLE_SANDBOX "/bundle"
+#define BUNDLE_STATE   BUNDLE_SANDBOX "/state"
+#define BUNDLE_LOG     BUNDLE_SANDBOX "/log"
+#define BUNDLE_INIT    "/cloister/init" /* container_init.c, in the root of every box */
 
 struct bundle {
 	const struct host *host;

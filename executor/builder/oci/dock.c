@@ -212,7 +212,8 @@ static void
 exec_runtime(const struct landing *l, const struct starter *r)
 {
 	static const char *const environment[] = { "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
-		"HOME=" BUNDLE_HOME, "TMPDIR=" BUNDLE_HOME, "XDG_RUNTIME_DIR=" BUNDLE_HOME, NULL };
+		"HOME=" BUNDLE_SANDBOX, "TMPDIR=" BUNDLE_SANDBOX, "XDG_RUNTIME_DIR=" BUNDLE_SANDBOX,
+		NULL };
 	const char *argv[MAX_ARGS];
 	uint32_t language = l->order.order.runtime;
 	int filter = dock.filters[language < language_COUNT ? language : language_shell];

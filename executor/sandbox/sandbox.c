@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * home.c - makes the box and program of a run, and makes them again if they died before they got
+ * sandbox.c - makes the box and program of a run, and makes them again if they died before they got
  * the code.
  *
  * Theory of operation.  A run uses an idle program; if there is none, one is started; if there is
@@ -11,7 +11,7 @@
  *
  * Trusts box.h to report each end exactly once.
  */
-#include "executor/sandbox/home.h"
+#include "executor/sandbox/sandbox.h"
 
 #include "executor/builder/order.h"
 
@@ -24,7 +24,7 @@ enum {
 
 /* A program of one language; its place in the table is the language. */
 struct resident {
-	struct home *home;
+	struct sandbox *sandbox;
 	struct program *program; /* NULL: there is none */
 	bool ready;              /* it waited for its first code */
 	bool warm;               /* it waited for the run that it has */
@@ -33,8 +33,8 @@ struct resident {
 	struct texts names;      /* that its last run left */
 };
 
-struct home {
-	enum home_kind kind;
+struct sandbox {
+	enum sandbox_kind kind;
 	const struct workspace *workspace;
 	struct box_limits limits;
 	const struct bridges *bridges; /* NULL: none */
@@ -45,8 +45,8 @@ struct home {
 	void *watcher;
 
 	bool busy; /* with a run */
-	struct home_code code;
-	struct home_events events;
+	struct sandbox_code code;
+	struct sandbox_events events;
 	void *self;
 	struct resident *runner; /* the program that has the code; NULL: none yet */
 	unsigned tries;
@@ -60,7 +60,7 @@ struct home {
 static const struct program_events resident_events;
 
 static void
-settle(struct home *h)
+settle(struct sandbox *h)
 {
 	void (*gone)(void *) = h->gone;
 	void *waiter = h->waiter;
@@ -76,11 +76,11 @@ settle(struct home *h)
 
 /* ---- a run ---- */
 
-/* The home may be ended by who is told. */
+/* The sandbox may be ended by who is told. */
 static void
-end_run(struct home *h, struct box_end *end, const struct err *e)
+end_run(struct sandbox *h, struct box_end *end, const struct err *e)
 {
-	struct home_events events = h->events;
+	struct sandbox_events events = h->events;
 	void *self = h->self;
 
 	h->busy = false;
@@ -93,12 +93,12 @@ end_run(struct home *h, struct box_end *end, const struct err *e)
 static void on_box_ended(void *self, const struct err *);
 
 static int
-start_program(struct home *h, unsigned language, uint32_t zygote, bool wanted, struct err *e)
+start_program(struct sandbox *h, unsigned language, uint32_t zygote, bool wanted, struct err *e)
 {
 	const struct program_spec spec = {
 		.language = language,
 		.zygote = zygote,
-		.alone = h->kind == HOME_ALONE,
+		.alone = h->kind == SANDBOX_ALONE,
 		.wanted = wanted,
 	};
 	struct resident *r = &h->residents[language];
@@ -107,7 +107,7 @@ start_program(struct home *h, unsigned language, uint32_t zygote, bool wanted, s
 	    (h->box = box_make(&h->limits, h->workspace, on_box_ended, h, e)) == NULL)
 		return -1;
 	texts_clear(&r->names);
-	*r = (struct resident){ .home = h, .lost = r->lost };
+	*r = (struct resident){ .sandbox = h, .lost = r->lost };
 	r->program = program_start(h->box, &spec, &resident_events, r, e);
 	if (r->program == NULL)
 		return -1;
@@ -118,7 +118,7 @@ start_program(struct home *h, unsigned language, uint32_t zygote, bool wanted, s
 
 /* 0: it has the code, or a box that is ending is waited for first. */
 static int
-attempt(struct home *h, struct err *e)
+attempt(struct sandbox *h, struct err *e)
 {
 	struct resident *r = &h->residents[h->code.language];
 
@@ -136,7 +136,7 @@ attempt(struct home *h, struct err *e)
 
 /* What had the code to run is gone before it ran. */
 static void
-try_again(struct home *h, const struct err *why)
+try_again(struct sandbox *h, const struct err *why)
 {
 	struct err e;
 
@@ -150,8 +150,8 @@ try_again(struct home *h, const struct err *why)
 }
 
 int
-home_run(struct home *h, const struct home_code *code, const struct home_events *events, void *self,
-    struct err *e)
+sandbox_run(struct sandbox *h, const struct sandbox_code *code, const struct sandbox_events *events,
+    void *self, struct err *e)
 {
 	must(!h->busy && !h->ending && code->language < COUNT(h->residents));
 	struct blob copy = blob_copy(code->code.data, code->code.size);
@@ -181,7 +181,7 @@ home_run(struct home *h, const struct home_code *code, const struct home_events 
 }
 
 void
-home_interrupt(struct home *h)
+sandbox_interrupt(struct sandbox *h)
 {
 	if (!h->busy)
 		return;
@@ -191,7 +191,7 @@ home_interrupt(struct home *h)
 }
 
 void
-home_kill(struct home *h)
+sandbox_kill(struct sandbox *h)
 {
 	h->stopped = true;
 	if (h->box != NULL)
@@ -201,7 +201,7 @@ home_kill(struct home *h)
 /* ---- what becomes of programs and boxes ---- */
 
 static void
-tell_change(struct home *h, const struct err *e)
+tell_change(struct sandbox *h, const struct err *e)
 {
 	if (h->changed != NULL)
 		h->changed(h->watcher, e);
@@ -213,15 +213,15 @@ on_ready(void *self)
 	struct resident *r = self;
 
 	r->ready = true;
-	if (r->home->runner != r)
+	if (r->sandbox->runner != r)
 		r->warm = true;
-	tell_change(r->home, NULL);
+	tell_change(r->sandbox, NULL);
 }
 
 static void
 on_output(void *self, enum channel channel, const void *data, size_t size)
 {
-	struct home *h = ((struct resident *)self)->home;
+	struct sandbox *h = ((struct resident *)self)->sandbox;
 
 	if (h->busy && h->events.output != NULL)
 		h->events.output(h->self, channel, data, size);
@@ -232,7 +232,7 @@ static void
 note_names(struct resident *r, const struct texts *names)
 {
 	texts_clear(&r->names);
-	for (size_t i = 0; r->home->kind == HOME_SESSION && i < names->count; i++)
+	for (size_t i = 0; r->sandbox->kind == SANDBOX_SESSION && i < names->count; i++)
 		if (texts_add(&r->names, names->items[i]) < 0)
 			texts_clear(&r->names);
 }
@@ -249,16 +249,16 @@ on_done(void *self, struct box_end *end)
 	r->ran = !end->program_gone;
 	note_names(r, &end->variables);
 	if (end->lost.code != ERR_none)
-		end_run(r->home, NULL, &end->lost);
+		end_run(r->sandbox, NULL, &end->lost);
 	else
-		end_run(r->home, end, NULL);
+		end_run(r->sandbox, end, NULL);
 }
 
 static void
 on_ended(void *self, const struct err *e)
 {
 	struct resident *r = self;
-	struct home *h = r->home;
+	struct sandbox *h = r->sandbox;
 	bool wanted = h->busy && h->runner == r;
 	struct err why = *e;
 
@@ -278,7 +278,7 @@ static const struct program_events resident_events = { on_ready, on_output, on_d
 static void
 on_box_ended(void *self, const struct err *e)
 {
-	struct home *h = self;
+	struct sandbox *h = self;
 	struct err why = *e;
 
 	h->box = NULL;
@@ -296,38 +296,39 @@ on_box_ended(void *self, const struct err *e)
 
 /* ---- its life ---- */
 
-struct home *
-home_new(enum home_kind kind, const struct workspace *workspace, const struct box_limits *limits)
+struct sandbox *
+sandbox_new(
+    enum sandbox_kind kind, const struct workspace *workspace, const struct box_limits *limits)
 {
-	struct home *h = calloc(1, sizeof *h);
+	struct sandbox *h = calloc(1, sizeof *h);
 
 	if (h != NULL)
-		*h = (struct home){ .kind = kind, .workspace = workspace, .limits = *limits };
+		*h = (struct sandbox){ .kind = kind, .workspace = workspace, .limits = *limits };
 	return h;
 }
 
 int
-home_prepare(struct home *h, unsigned language, uint32_t zygote, bool wanted, struct err *e)
+sandbox_prepare(struct sandbox *h, unsigned language, uint32_t zygote, bool wanted, struct err *e)
 {
 	must(h->box == NULL && language < COUNT(h->residents));
 	return start_program(h, language, zygote, wanted, e);
 }
 
 void
-home_watch(struct home *h, void (*changed)(void *self, const struct err *e), void *self)
+sandbox_watch(struct sandbox *h, void (*changed)(void *self, const struct err *e), void *self)
 {
 	h->changed = changed;
 	h->watcher = self;
 }
 
 bool
-home_is_ready(const struct home *h, unsigned language)
+sandbox_is_ready(const struct sandbox *h, unsigned language)
 {
 	return h->box != NULL && !box_is_ending(h->box) && h->residents[language].ready;
 }
 
 void
-home_end(struct home *h, void (*gone)(void *self), void *self)
+sandbox_end(struct sandbox *h, void (*gone)(void *self), void *self)
 {
 	must(!h->busy);
 	h->ending = true;
@@ -346,29 +347,29 @@ drop(void *workspace)
 }
 
 void
-home_wipe(struct home *h, struct workspace *workspace)
+sandbox_wipe(struct sandbox *h, struct workspace *workspace)
 {
 	if (h != NULL)
-		home_end(h, drop, workspace);
+		sandbox_end(h, drop, workspace);
 	else
 		workspace_drop(workspace);
 }
 
 const struct texts *
-home_variables(const struct home *h, unsigned language)
+sandbox_variables(const struct sandbox *h, unsigned language)
 {
 	must(language < COUNT(h->residents));
 	return &h->residents[language].names;
 }
 
 void
-home_set_bridges(struct home *h, const struct bridges *bridges)
+sandbox_set_bridges(struct sandbox *h, const struct bridges *bridges)
 {
 	h->bridges = bridges;
 }
 
 int
-home_bridge(struct home *h, const char *key, const struct blob *json, struct err *e)
+sandbox_bridge(struct sandbox *h, const char *key, const struct blob *json, struct err *e)
 {
 	int status = 0;
 
