@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "executor/builder/confine/cage.h"
+#include "executor/builder/confine/confine.h"
 
 #include <sys/resource.h>
 

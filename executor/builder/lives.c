@@ -102,7 +102,7 @@ kill_life(void *self)
 
 /* The steps of the builder are known already. */
 static void
-note_ready(struct life *life, const struct cage_report *report)
+note_ready(struct life *life, const struct confine_report *report)
 {
 	struct answer *answer = &life->answer;
 
@@ -114,7 +114,7 @@ note_ready(struct life *life, const struct cage_report *report)
 }
 
 static void
-note_spaces(struct life *life, const struct cage_report *report, const int *fds, size_t nfds)
+note_spaces(struct life *life, const struct confine_report *report, const int *fds, size_t nfds)
 {
 	size_t i = 0;
 
@@ -137,7 +137,7 @@ note_lost(struct life *life)
 static bool
 note_report(struct life *life)
 {
-	struct cage_report report;
+	struct confine_report report;
 	int fds[HOST_NAMESPACES];
 	size_t nfds = COUNT(fds);
 	ssize_t n = fdio_receive(life->report, &report, sizeof report, fds, &nfds, MSG_DONTWAIT);
@@ -146,7 +146,7 @@ note_report(struct life *life)
 		note_lost(life);
 	else if (n != (ssize_t)sizeof report)
 		return false;
-	else if (report.said == CAGE_SPACES)
+	else if (report.said == CONFINE_SPACES)
 		note_spaces(life, &report, fds, nfds);
 	else if (life->answer.kind == 0)
 		note_ready(life, &report);
@@ -491,8 +491,8 @@ kill_all(const struct order *order)
 }
 
 /* An interrupt is for what a program waits for too, as at a terminal: a shell does not hear it
- * before its child has ended.  Its process group is its own (cage.c); kernels before 6.9 reach it
- * by number, which is safe where the program is this process's child and so keeps it. */
+ * before its child has ended.  Its process group is its own (confine.c); kernels before 6.9 reach
+ * it by number, which is safe where the program is this process's child and so keeps it. */
 static void
 interrupt(const struct life *life)
 {

@@ -11,7 +11,7 @@
 #include "common/base/loop.h"
 #include "executor/builder/launch/init.h"
 #include "executor/builder/nets.h"
-#include "executor/builder/oci/dock.h"
+#include "executor/builder/oci/launcher.h"
 #include "executor/builder/shelf.h"
 #include "executor/guest/protocol.h"
 
@@ -58,14 +58,14 @@ clone_life(const struct life *life, int *pidfd)
 
 /* What is opened here for the new process, and closed in this one once that has it. */
 struct parts {
-	struct cage cage;
+	struct confine confine;
 	int report[2];
 };
 
 static void
 parts_close(struct parts *p)
 {
-	int *fds[] = { &p->cage.workspace, &p->cage.tmp, &p->report[0], &p->report[1] };
+	int *fds[] = { &p->confine.workspace, &p->confine.tmp, &p->report[0], &p->report[1] };
 
 	for (size_t i = 0; i < COUNT(fds); i++)
 		if (*fds[i] >= 0)
@@ -77,11 +77,12 @@ prepare_box(struct life *life, struct parts *p, struct err *e)
 {
 	const struct order *o = &life->order;
 
-	life->net = p->cage.spaces[HOST_NET] = nets_take(e);
+	life->net = p->confine.spaces[HOST_NET] = nets_take(e);
 	if (life->net < 0)
 		return -1;
-	p->cage.tmp = shelf_tmpfs(o->tmp_bytes, TMP_FILES, host_uid(place.host, o->workspace), e);
-	return p->cage.tmp < 0 ? -1 : 0;
+	p->confine.tmp =
+	    shelf_tmpfs(o->tmp_bytes, TMP_FILES, host_uid(place.host, o->workspace), e);
+	return p->confine.tmp < 0 ? -1 : 0;
 }
 
 static int
@@ -93,15 +94,15 @@ prepare(struct life *life, struct parts *p, struct err *e)
 
 	if (o->kind == ORDER_FILE_HELPER)
 		room = (struct order){ .memory_bytes = o->memory_bytes };
-	if (o->container != 0 && dock_check(place.host, o->container, e) < 0)
+	if (o->container != 0 && launcher_check(place.host, o->container, e) < 0)
 		return -1;
-	dock_make_room(&room);
-	p->cage.workspace = shelf_lend(o->workspace, &bytes, e);
-	if (p->cage.workspace < 0)
+	launcher_make_room(&room);
+	p->confine.workspace = shelf_lend(o->workspace, &bytes, e);
+	if (p->confine.workspace < 0)
 		return -1;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, p->report) < 0)
 		return err_sys(e, "socketpair");
-	p->cage.report = p->report[1];
+	p->confine.report = p->report[1];
 	if (o->kind == ORDER_BOX && prepare_box(life, p, e) < 0)
 		return -1;
 	/* A file helper's too: files are memory of whoever writes them, and all workspaces together
@@ -109,15 +110,15 @@ prepare(struct life *life, struct parts *p, struct err *e)
 	if (cgroup_make(&life->group, &room, bytes, e) < 0)
 		return -1;
 	life->has_group = true;
-	p->cage.group = &life->group;
+	p->confine.group = &life->group;
 	return cgroup_open_doors(&life->group, true, e);
 }
 
 static void
-become(const struct cage *cage)
+become(const struct confine *confine)
 {
-	cage_enter(cage);
-	if (cage->kind == CAGE_PLACE)
+	confine_enter(confine);
+	if (confine->kind == CONFINE_PLACE)
 		init_run();
 	_exit(file_helper_main(GUEST_CONTROL_FD));
 }
@@ -127,7 +128,7 @@ place_start(struct life *life, const int *fds, size_t nfds, struct err *e)
 {
 	bool file_helper = life->order.kind == ORDER_FILE_HELPER;
 	__attribute__((cleanup(parts_close))) struct parts p = {
-		.cage = { .kind = file_helper ? CAGE_FILE_HELPER : CAGE_PLACE,
+		.confine = { .kind = file_helper ? CONFINE_FILE_HELPER : CONFINE_PLACE,
 		    .host = place.host,
 		    .order = &life->order,
 		    .filter = file_helper ? &place.file_helper : NULL,
@@ -140,7 +141,7 @@ place_start(struct life *life, const int *fds, size_t nfds, struct err *e)
 	int64_t began = loop_now_us(), prepared;
 
 	for (size_t i = 0; i < nfds; i++)
-		p.cage.fds[i] = fds[i];
+		p.confine.fds[i] = fds[i];
 	if (prepare(life, &p, e) < 0)
 		return err_add(e, "%s", step_name(STEP_prepare));
 	prepared = loop_now_us();
@@ -148,11 +149,11 @@ place_start(struct life *life, const int *fds, size_t nfds, struct err *e)
 	if (life->pid < 0)
 		return err_sys(e, "%s", step_name(STEP_clone));
 	if (life->pid == 0)
-		become(&p.cage);
+		become(&p.confine);
 	life->answer.step_us[STEP_prepare] = (uint32_t)(prepared - began);
 	life->answer.step_us[STEP_clone] = (uint32_t)(loop_now_us() - prepared);
 	life->report = take_fd(&p.report[0]);
-	life->tmp = take_fd(&p.cage.tmp);
+	life->tmp = take_fd(&p.confine.tmp);
 	cgroup_settle(&life->group);
 	return 0;
 }

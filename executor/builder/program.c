@@ -20,7 +20,7 @@
 #include "executor/builder/launch/environment.h"
 #include "executor/builder/life.h"
 #include "executor/builder/limits/census.h"
-#include "executor/builder/oci/dock.h"
+#include "executor/builder/oci/launcher.h"
 #include "executor/builder/slot.h"
 #include "executor/builder/zygotes.h"
 
@@ -97,7 +97,7 @@ add_zygote(const char *const *args, size_t n, struct err *e)
 static int
 add_container(const char *const *args, size_t n, struct err *e)
 {
-	return n == 2 ? dock_add(args[0], args[1], e)
+	return n == 2 ? launcher_add(args[0], args[1], e)
 	              : err_set(e, ERR_invalid_argument, "container: its name and path");
 }
 
@@ -176,7 +176,7 @@ program_wants(const char *directory)
 	for (size_t i = 0; i < programs.nruntimes; i++)
 		if (is_in_words(runtimes[i].argv, directory))
 			return true;
-	return dock_is_below(directory);
+	return launcher_is_below(directory);
 }
 
 int
@@ -201,9 +201,9 @@ program_open(const struct host *host, struct err *e)
 		if (filter_make(&programs.guests[l], who[l] | grouped, e) < 0)
 			return -1;
 	zygotes_open(host, &programs.guests[language_python]);
-	if (dock_open(host, programs.guests, &pid, &sock, e) < 0)
+	if (launcher_open(host, programs.guests, &pid, &sock, e) < 0)
 		return -1;
-	zygotes_set_dock(pid, sock);
+	zygotes_set_launcher(pid, sock);
 	return 0;
 }
 
@@ -364,8 +364,8 @@ start(struct life *life, const struct interpreter *r, struct err *e)
 {
 	struct life *box = life->box;
 	uint32_t language = life->order.runtime;
-	struct cage cage = {
-		.kind = CAGE_PROGRAM,
+	struct confine confine = {
+		.kind = CONFINE_PROGRAM,
 		.host = programs.host,
 		.order = &box->order,
 		.group = &box->group,
@@ -376,8 +376,8 @@ start(struct life *life, const struct interpreter *r, struct err *e)
 	};
 	int report[2];
 
-	memcpy(cage.spaces, box->spaces, sizeof cage.spaces);
-	memcpy(cage.fds, life->fds, sizeof cage.fds);
+	memcpy(confine.spaces, box->spaces, sizeof confine.spaces);
+	memcpy(confine.fds, life->fds, sizeof confine.fds);
 	if (cgroup_open_doors(&box->group, true, e) < 0)
 		return -1;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, report) < 0) {
@@ -385,13 +385,13 @@ start(struct life *life, const struct interpreter *r, struct err *e)
 		return err_sys(e, "socketpair");
 	}
 	life->report = report[0];
-	cage.report = report[1];
+	confine.report = report[1];
 
 	int64_t began = loop_now_us();
 
 	life->pid = clone_into(box, &life->pidfd, e);
 	if (life->pid == 0) {
-		cage_enter(&cage);
+		confine_enter(&confine);
 		if (r == NULL)
 			_exit(0);
 		run(r, box->order.cpu_milli);
@@ -438,7 +438,7 @@ program_start(struct life *life)
 {
 	life->answer.cold = life->box->order.container != 0;
 	if (life->box->order.container != 0)
-		life->order.zygote = ZYGOTES_DOCK;
+		life->order.zygote = ZYGOTES_LAUNCHER;
 	if (life->order.zygote == 0 || zygotes_ask(life) < 0)
 		start_from_file(life);
 }

@@ -69,7 +69,7 @@ static const struct {
 	{ "mnt/data", "/workspace" }, { "sandbox/workspace", "/workspace" },
 	{ "dev/fd", "/proc/self/fd" }, { "dev/stdin", "/proc/self/fd/0" },
 	{ "dev/stdout", "/proc/self/fd/1" }, { "dev/stderr", "/proc/self/fd/2" },
-	{ "dev/ptmx", "pts/ptmx" }, /* of the box's own devpts (confine/cage.c) */
+	{ "dev/ptmx", "pts/ptmx" }, /* of the box's own devpts (confine/confine.c) */
 	{ "dev/shm", "/tmp" },      /* so that shared memory counts as files of /tmp do */
 };
 

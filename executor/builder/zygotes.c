@@ -64,7 +64,7 @@ struct zygote {
 static struct {
 	const struct host *host;
 	int start; /* what each reads */
-	struct zygote all[ZYGOTES_DOCK];
+	struct zygote all[ZYGOTES_LAUNCHER];
 	size_t count;
 	uint64_t strays; /* a timer, while there may be any */
 } zygotes = { .start = -1 };
@@ -99,14 +99,14 @@ zygotes_open(const struct host *host, const struct filter *filter)
 }
 
 void
-zygotes_set_dock(pid_t pid, int sock)
+zygotes_set_launcher(pid_t pid, int sock)
 {
-	struct zygote *dock = &zygotes.all[ZYGOTES_DOCK - 1];
+	struct zygote *launcher = &zygotes.all[ZYGOTES_LAUNCHER - 1];
 
-	dock->modules = "of containers";
-	dock->pid = pid;
-	dock->sock = sock;
-	dock->ready = true; /* it has nothing to import */
+	launcher->modules = "of containers";
+	launcher->pid = pid;
+	launcher->sock = sock;
+	launcher->ready = true; /* it has nothing to import */
 }
 
 bool

@@ -5,15 +5,15 @@
 #include "executor/builder/life.h"
 
 enum {
-	ZYGOTES_DOCK = ORDER_MAX_ZYGOTES +
-	               1, /* the OCI launcher (oci/dock.h), which takes the same requests */
+	ZYGOTES_LAUNCHER = ORDER_MAX_ZYGOTES +
+	                   1, /* the OCI launcher (oci/launcher.h), which takes the same requests */
 };
 
 /* Adds a zygote from the command line: its interpreter, and modules as zygote.py takes them. */
 int zygotes_add(const char *python, const char *modules, struct err *);
 void zygotes_open(const struct host *, const struct filter *);
 /* Adds the OCI launcher, which is not restarted. */
-void zygotes_set_dock(pid_t, int sock);
+void zygotes_set_launcher(pid_t, int sock);
 bool zygotes_have(uint32_t number);
 /*
  * Asks the zygote to fork the program, whose descriptors are in life->fds: program_born() is

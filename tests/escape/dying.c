@@ -3,7 +3,7 @@
  * dying.c - a zygote's module for tests alone: linked over the real objects (--wrap), so that it
  * ends, or is short of a descriptor, between a fork and the word of it.  How, is HOW.
  */
-#include "executor/builder/confine/cage.h"
+#include "executor/builder/confine/confine.h"
 #include "executor/builder/launch/zygote.h"
 
 #include <signal.h>
@@ -17,7 +17,7 @@ enum {
 	BLIND, /* it lives, and has no pidfd of its fork */
 };
 
-_Static_assert(sizeof(struct cage_report) != sizeof(struct zygote_word), "told apart by size");
+_Static_assert(sizeof(struct confine_report) != sizeof(struct zygote_word), "told apart by size");
 
 static volatile bool *reported; /* by a fork, for its zygote to see */
 
@@ -51,14 +51,14 @@ __wrap_fdio_send(int sock, const void *data, size_t size, const int *fds, size_t
 	const struct zygote_word *word = data;
 	ssize_t n;
 
-	if (HOW == FIRST && size == sizeof(struct cage_report))
+	if (HOW == FIRST && size == sizeof(struct confine_report))
 		raise(SIGKILL);
 	if (size == sizeof *word && word->said == ZYGOTE_BORN && word->pid > 0) {
 		await(word->pid);
 		nfds = 0;
 	}
 	n = __real_fdio_send(sock, data, size, fds, nfds);
-	if (size == sizeof(struct cage_report))
+	if (size == sizeof(struct confine_report))
 		*reported = true;
 	return n;
 }

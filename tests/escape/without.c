@@ -4,8 +4,8 @@
  * the real objects (--wrap), so that the builder itself has no such switch.  The layer is named by
  * the file `without` beside this program; mutations.py tells which tests must fail then.
  */
-#include "executor/builder/confine/fence.h"
 #include "executor/builder/confine/filter.h"
+#include "executor/builder/confine/guest_landlock.h"
 #include "executor/builder/limits/cgroup.h"
 #include "executor/builder/limits/locks.h"
 
@@ -25,8 +25,8 @@ static char left_out[32];
 
 int __real_filter_load(const struct filter *, struct err *);
 int __wrap_filter_load(const struct filter *, struct err *);
-int __real_fence_enter(bool file_helper, bool *scopes, struct err *);
-int __wrap_fence_enter(bool file_helper, bool *scopes, struct err *);
+int __real_guest_landlock_enter(bool file_helper, bool *scopes, struct err *);
+int __wrap_guest_landlock_enter(bool file_helper, bool *scopes, struct err *);
 int __real_cgroup_join(const struct cgroup *, struct err *);
 int __wrap_cgroup_join(const struct cgroup *, struct err *);
 int __real_cgroup_open_doors(struct cgroup *, bool cloned, struct err *);
@@ -96,10 +96,10 @@ __wrap_setns(int fd, int kind)
 }
 
 int
-__wrap_fence_enter(bool file_helper, bool *scopes, struct err *e)
+__wrap_guest_landlock_enter(bool file_helper, bool *scopes, struct err *e)
 {
 	*scopes = true;
-	return without("landlock") ? 0 : __real_fence_enter(file_helper, scopes, e);
+	return without("landlock") ? 0 : __real_guest_landlock_enter(file_helper, scopes, e);
 }
 
 int

@@ -8,7 +8,7 @@
 #include "executor/builder/confine/rlimits.h"
 
 #include "common/base/auto.h"
-#include "executor/builder/confine/cage.h"
+#include "executor/builder/confine/confine.h"
 #include "executor/builder/limits/cgroup.h"
 
 #include <errno.h>
@@ -32,11 +32,11 @@ struct room {
  * cannot count.  If it cannot sample either, they are the only limits.
  */
 static struct room
-room_of(const struct cage *cage, bool alone)
+room_of(const struct confine *confine, bool alone)
 {
-	uint64_t memory = cage->order->memory_bytes, gib = 1ull << 30;
+	uint64_t memory = confine->order->memory_bytes, gib = 1ull << 30;
 
-	if (cage->kind == CAGE_FILE_HELPER) {
+	if (confine->kind == CONFINE_FILE_HELPER) {
 #ifdef SANITIZED /* which reserves terabytes of addresses, and a file helper is this very program \
                   */
 		return (struct room){ RLIM_INFINITY, RLIM_INFINITY };
@@ -45,7 +45,7 @@ room_of(const struct cage *cage, bool alone)
 	}
 	if (!alone)
 		return (struct room){ RLIM_INFINITY, RLIM_INFINITY };
-	if (cage->host->own_proc)
+	if (confine->host->own_proc)
 		return (struct room){ 16 * gib + memory, gib + 4 * memory };
 	return (struct room){ gib + memory, memory };
 }
@@ -56,9 +56,9 @@ room_of(const struct cage *cage, bool alone)
  * kernel has put it, since that has the least to do.
  */
 static void
-choose_processors(const struct cage *cage, const cpu_set_t *all, cpu_set_t *some)
+choose_processors(const struct confine *confine, const cpu_set_t *all, cpu_set_t *some)
 {
-	uint64_t milli = cage->order->cpu_milli, n = 0;
+	uint64_t milli = confine->order->cpu_milli, n = 0;
 	uint64_t wanted = milli == 0 ? CPU_SETSIZE : (milli + 999) / 1000;
 	int last = CPU_SETSIZE - 1, here = sched_getcpu();
 
@@ -83,7 +83,7 @@ choose_processors(const struct cage *cage, const cpu_set_t *all, cpu_set_t *some
  * everybody else waiting for a minute (escape R-05).  On one processor the weight stays.
  */
 static int
-go_behind(const struct cage *cage, struct err *e)
+go_behind(const struct confine *confine, struct err *e)
 {
 	cpu_set_t all, some;
 
@@ -91,7 +91,7 @@ go_behind(const struct cage *cage, struct err *e)
 		return err_sys(e, "setpriority");
 	if (sched_getaffinity(0, sizeof all, &all) < 0)
 		return 0; /* the kernel's set is longer: so many that there is place */
-	choose_processors(cage, &all, &some);
+	choose_processors(confine, &all, &some);
 	if (sched_setaffinity(0, sizeof some, &some) < 0)
 		return err_sys(e, "sched_setaffinity");
 	return 0;
@@ -99,12 +99,12 @@ go_behind(const struct cage *cage, struct err *e)
 
 /* Is there no cgroup that gives it so much of the processors as it may have? */
 static bool
-has_no_share(const struct cage *cage)
+has_no_share(const struct confine *confine)
 {
-	if (cage->host->limits_by == LIMITS_RLIMIT || cage->group == NULL)
+	if (confine->host->limits_by == LIMITS_RLIMIT || confine->group == NULL)
 		return true;
-	return cage->order->cpu_milli != 0 &&
-	       (cage->group->in_force & 1ull << LAYER_cpu_limit) == 0;
+	return confine->order->cpu_milli != 0 &&
+	       (confine->group->in_force & 1ull << LAYER_cpu_limit) == 0;
 }
 
 struct bound {
@@ -133,12 +133,12 @@ set_bound(const struct bound *bound, struct err *e)
 }
 
 int
-rlimits_enter(const struct cage *cage, struct err *e)
+rlimits_enter(const struct confine *confine, struct err *e)
 {
-	const struct order *o = cage->order;
-	bool file_helper = cage->kind == CAGE_FILE_HELPER,
-	     alone = cage->host->limits_by == LIMITS_RLIMIT;
-	struct room room = room_of(cage, alone);
+	const struct order *o = confine->order;
+	bool file_helper = confine->kind == CONFINE_FILE_HELPER,
+	     alone = confine->host->limits_by == LIMITS_RLIMIT;
+	struct room room = room_of(confine, alone);
 	/* No order asks for more files than this process may have (options.c).  The cgroup counts
 	 * processes exactly; a uid may have a file helper at work beside its box. */
 	uint64_t files = file_helper ? 256 : o->open_files;
@@ -166,5 +166,6 @@ rlimits_enter(const struct cage *cage, struct err *e)
 	for (size_t i = 0; i < COUNT(bounds); i++)
 		if (set_bound(&bounds[i], e) < 0)
 			return -1;
-	return cage->kind == CAGE_PROGRAM && has_no_share(cage) ? go_behind(cage, e) : 0;
+	return confine->kind == CONFINE_PROGRAM && has_no_share(confine) ? go_behind(confine, e)
+	                                                                 : 0;
 }

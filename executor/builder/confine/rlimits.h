@@ -4,8 +4,8 @@
 
 #include "common/base/err.h"
 
-struct cage;
+struct confine;
 
 /* Sets the limits of the calling process and its children for good.  Without a cgroup it also
  * lowers the priority of a program and binds it to whole processors. */
-int rlimits_enter(const struct cage *, struct err *);
+int rlimits_enter(const struct confine *, struct err *);

@@ -2,7 +2,7 @@
 /*
  * init.c - pid 1 of a box.
  *
- * A process of the builder that has passed cage.c, with the guest's uid and no capabilities.  It
+ * A process of the builder that has passed confine.c, with the guest's uid and no capabilities.  It
  * loads no seccomp program of its own: it reads no input, so no guest can make it call anything but
  * the calls below.  It holds no descriptor and no secret, can be neither traced (it is not
  * dumpable) nor killed from inside (pid 1 of its namespace), and writes nothing.  It is not part of

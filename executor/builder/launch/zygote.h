@@ -4,13 +4,13 @@
  * SOCK_SEQPACKET pair.
  *
  * A zygote is an interpreter that has imported what programs will want, and never runs a program:
- * it is forked, with the builder's capabilities, and the fork goes through cage.c before it is
+ * it is forked, with the builder's capabilities, and the fork goes through confine.c before it is
  * anybody's.  The parent holds no order, no name and no descriptor of a box for longer than a fork
  * takes.
  */
 #pragma once
 
-#include "executor/builder/confine/cage.h"
+#include "executor/builder/confine/confine.h"
 
 #include <sys/resource.h>
 
@@ -31,7 +31,7 @@ struct zygote_start {
 struct zygote_order {
 	struct order order; /* the box's, with the program's runtime */
 	struct cgroup group;
-	uint64_t due;    /* of struct cage */
+	uint64_t due;    /* of struct confinement */
 	uint32_t spaces; /* bits: which have come */
 };
 

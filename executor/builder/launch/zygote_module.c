@@ -4,7 +4,7 @@
  * limited API, so that any Python on the host can be a zygote.
  *
  * serve() forks for each order of the builder.  The child is in the box's pid namespace from the
- * beginning; it passes all of cage.c before a line of Python runs in it, and then returns from
+ * beginning; it passes all of confine.c before a line of Python runs in it, and then returns from
  * serve() with descriptors 0 to 3 in their places.  The parent never returns.  It waits for its
  * children and reports their statuses to the builder.
  *
@@ -71,7 +71,7 @@ bury(void)
 
 struct birth {
 	struct zygote_order order;
-	struct cage cage;
+	struct confine confine;
 	int fds[ZYGOTE_MAX_FDS];
 	size_t nfds;
 };
@@ -80,11 +80,11 @@ struct birth {
 static bool
 arrange(struct birth *b)
 {
-	struct cage *c = &b->cage;
+	struct confine *c = &b->confine;
 	size_t n = 0;
 
-	*c = (struct cage){
-		.kind = CAGE_PROGRAM,
+	*c = (struct confine){
+		.kind = CONFINE_PROGRAM,
 		.host = &zygote.start.host,
 		.order = &b->order.order,
 		.group = &b->order.group,
@@ -122,14 +122,14 @@ receive(struct birth *b)
 
 /* A dead box is no place to be born in: then there is no child, and the builder is told. */
 static pid_t
-fork_into(const struct cage *cage)
+fork_into(const struct confine *confine)
 {
 	static const struct sigaction plain = { .sa_handler = SIG_DFL };
 	pid_t pid = -1;
 
 	zygote.forking = true;
 	PyOS_BeforeFork();
-	if (setns(cage->spaces[HOST_PID], CLONE_NEWPID) == 0) {
+	if (setns(confine->spaces[HOST_PID], CLONE_NEWPID) == 0) {
 		pid = fork();
 		if (pid == 0) {
 			sigset_t none;
@@ -137,10 +137,10 @@ fork_into(const struct cage *cage)
 			sigemptyset(&none);
 			sigaction(SIGCHLD, &plain, NULL);
 			sigprocmask(SIG_SETMASK, &none, NULL);
-			cage_enter(cage);
+			confine_enter(confine);
 			PyOS_AfterFork_Child();
 			zygote.forking = false;
-			zygote.cpu_milli = cage->order->cpu_milli;
+			zygote.cpu_milli = confine->order->cpu_milli;
 			return 0;
 		}
 		if (setns(zygote.own_pids, CLONE_NEWPID) < 0)
@@ -161,7 +161,7 @@ give_birth(void)
 
 	if (!receive(&b))
 		_exit(1);
-	word.pid = fork_into(&b.cage);
+	word.pid = fork_into(&b.confine);
 	if (word.pid == 0)
 		return true;
 	word.error = errno;

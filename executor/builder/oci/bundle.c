@@ -10,7 +10,7 @@
 
 #include "common/base/auto.h"
 #include "common/base/fdio.h"
-#include "executor/builder/confine/cage.h"
+#include "executor/builder/confine/confine.h"
 #include "executor/builder/containers.h"
 #include "executor/builder/launch/environment.h"
 
@@ -125,7 +125,7 @@ put_mounts(struct text *t, const struct order *o)
 	put(t,
 	    "{\"destination\":\"/dev/pts\",\"type\":\"devpts\",\"source\":\"devpts\",\"options\":"
 	    "[\"nosuid\",\"noexec\",\"newinstance\",\"ptmxmode=0666\",\"mode=0620\","
-	    "\"max=" CAGE_MAX_TERMINALS "\"]},");
+	    "\"max=" CONFINE_MAX_TERMINALS "\"]},");
 	put(t, binds, "/tmp", "/tmp");
 	put(t, ",");
 	if (o->container == CONTAINER_runsc)

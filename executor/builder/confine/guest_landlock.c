@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fence.c - Landlock, with all restrictions that the running kernel supports; defines constants
- * that are newer than the headers.
+ * guest_landlock.c - Landlock, with all restrictions that the running kernel supports; defines
+ * constants that are newer than the headers.
  *
  * Trusts the mounts that exist when it is called.
  */
-#include "executor/builder/confine/fence.h"
+#include "executor/builder/confine/guest_landlock.h"
 
 #include "common/base/auto.h"
 
@@ -63,7 +63,7 @@ add(int ruleset, const struct rule *rule, uint64_t known, struct err *e)
 }
 
 int
-fence_enter(bool file_helper, bool *scopes, struct err *e)
+guest_landlock_enter(bool file_helper, bool *scopes, struct err *e)
 {
 	const struct rule guest[] = {
 		{ "/", look },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dock.c - the OCI launcher: for each order of the builder it starts a process in the box, which
- * runs a container runtime there and exits with the runtime's status.
+ * launcher.c - the OCI launcher: for each order of the builder it starts a process in the box,
+ * which runs a container runtime there and exits with the runtime's status.
  *
  * Theory of operation.  A box is made as for any program (place.c): cgroups, namespaces, mounts, a
  * pid 1 whose end ends all.  The process started here joins them with root's capabilities, takes a
@@ -15,7 +15,7 @@
  * Trusts the builder, and trusts the runtimes not to help the guest.  The box's own layers hold all
  * that they make.
  */
-#include "executor/builder/oci/dock.h"
+#include "executor/builder/oci/launcher.h"
 
 #include "common/base/auto.h"
 #include "common/base/fdio.h"
@@ -74,10 +74,10 @@ static struct {
 	const struct host *host;
 	int own_pids, own_filters;
 	int filters[language_COUNT]; /* struct filter in a file */
-} dock;
+} launcher;
 
 int
-dock_add(const char *name, const char *path, struct err *e)
+launcher_add(const char *name, const char *path, struct err *e)
 {
 	for (int c = CONTAINER_none + 1; c < CONTAINER_COUNT; c++)
 		if (strcmp(starters[c].name, name) == 0) {
@@ -94,7 +94,7 @@ is_there(uint32_t container)
 }
 
 bool
-dock_is_below(const char *directory)
+launcher_is_below(const char *directory)
 {
 	size_t size = strlen(directory);
 
@@ -107,7 +107,7 @@ dock_is_below(const char *directory)
 
 /* A new /proc, which runtimes must see whole, is not for who has root in a user namespace only. */
 int
-dock_check(const struct host *host, uint32_t container, struct err *e)
+launcher_check(const struct host *host, uint32_t container, struct err *e)
 {
 	if (!is_there(container))
 		return err_set(e, ERR_isolation_unavailable,
@@ -120,7 +120,7 @@ dock_check(const struct host *host, uint32_t container, struct err *e)
 }
 
 void
-dock_make_room(struct order *box)
+launcher_make_room(struct order *box)
 {
 	const struct starter *r = &starters[box->container];
 
@@ -168,7 +168,7 @@ static int
 be_first_to_go(struct err *e)
 {
 	const struct rlimit core = { 1, 1 };
-	auto_fd int file = openat(dock.host->proc, "self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	auto_fd int file = openat(launcher.host->proc, "self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
 	if (file < 0 || write(file, "1000", 4) < 0 || prlimit(0, RLIMIT_CORE, &core, NULL) < 0)
 		return err_sys(e, "write /proc/self/oom_score_adj");
@@ -216,7 +216,7 @@ exec_runtime(const struct landing *l, const struct starter *r)
 		NULL };
 	const char *argv[MAX_ARGS];
 	uint32_t language = l->order.order.runtime;
-	int filter = dock.filters[language < language_COUNT ? language : language_shell];
+	int filter = launcher.filters[language < language_COUNT ? language : language_shell];
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	bool by_stdin = r->control == 0;
 	int fds[] = { by_stdin ? l->program[2] : null, l->program[0], l->program[1], l->program[2],
@@ -236,7 +236,7 @@ static int
 lay_down(const struct landing *l, const struct starter *r, struct err *e)
 {
 	struct bundle bundle = {
-		.host = dock.host,
+		.host = launcher.host,
 		.order = &l->order.order,
 		.control = r->control,
 		.argv = program_command(l->order.order.runtime, &bundle.extension),
@@ -289,8 +289,8 @@ await_closed(
 {
 	const struct timespec pause = { 0, LOOK_NS };
 	auto_fd int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	const struct look look = { dock.host, &l->order.order, &l->order.group, dock.own_filters,
-		{ getpid(), runtime }, proc };
+	const struct look look = { launcher.host, &l->order.order, &l->order.group,
+		launcher.own_filters, { getpid(), runtime }, proc };
 	int status = 0;
 
 	if (proc < 0)
@@ -304,7 +304,7 @@ await_closed(
 			return explain(&starters[l->order.order.container], status, e);
 		nanosleep(&pause, NULL);
 	}
-	layers->limits_by = dock.host->limits_by;
+	layers->limits_by = launcher.host->limits_by;
 	layers->container = l->order.order.container;
 	return check_layers(layers, e);
 }
@@ -350,7 +350,7 @@ static void
 run(const struct landing *l)
 {
 	const struct starter *r = &starters[l->order.order.container];
-	struct cage_report report = { .said = CAGE_READY };
+	struct confine_report report = { .said = CONFINE_READY };
 	struct err *e = &report.error;
 	pid_t runtime = -1, container = 0;
 	int status = 0;
@@ -421,7 +421,7 @@ clone_into(const struct landing *l, int *pidfd)
 
 	pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof args);
 
-	if (pid != 0 && setns(dock.own_pids, CLONE_NEWPID) < 0)
+	if (pid != 0 && setns(launcher.own_pids, CLONE_NEWPID) < 0)
 		_exit(1);
 	return pid;
 }
@@ -455,10 +455,10 @@ static int
 keep_filters(const struct filter *filters, struct err *e)
 {
 	for (int l = 0; l < language_COUNT; l++) {
-		dock.filters[l] = memfd_create("filter", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-		if (dock.filters[l] < 0 ||
-		    fdio_write(dock.filters[l], &filters[l], sizeof *filters, e) < 0 ||
-		    fcntl(dock.filters[l], F_ADD_SEALS,
+		launcher.filters[l] = memfd_create("filter", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+		if (launcher.filters[l] < 0 ||
+		    fdio_write(launcher.filters[l], &filters[l], sizeof *filters, e) < 0 ||
+		    fcntl(launcher.filters[l], F_ADD_SEALS,
 			F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
 			return err_sys(e, "keep a seccomp program");
 	}
@@ -471,7 +471,7 @@ give_up_calls(struct err *e)
 {
 	static const int calls[] = {
 #define DENY(call) SCMP_SYS(call),
-#include "executor/builder/oci/dock.def"
+#include "executor/builder/oci/launcher.def"
 	};
 	scmp_filter_ctx context = seccomp_init(SCMP_ACT_ALLOW);
 	int r = context == NULL ? -ENOMEM : 0;
@@ -503,21 +503,21 @@ settle(const struct host *host, int sock, const struct filter *filters, struct e
 {
 	if (dup2(sock, ZYGOTE_SOCKET) < 0 || fcntl(ZYGOTE_SOCKET, F_SETFD, FD_CLOEXEC) < 0)
 		return err_sys(e, "arrange descriptors");
-	dock.host = host;
-	dock.own_pids = host_space(host, HOST_PID, e);
-	if (dock.own_pids < 0 || keep_filters(filters, e) < 0 ||
+	launcher.host = host;
+	launcher.own_pids = host_space(host, HOST_PID, e);
+	if (launcher.own_pids < 0 || keep_filters(filters, e) < 0 ||
 	    (!host->mapped && drop_the_rest(e) < 0))
 		return -1;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
 		return err_sys(e, "prctl");
 	if (give_up_calls(e) < 0)
 		return -1;
-	dock.own_filters = look_own_filters(host->proc);
+	launcher.own_filters = look_own_filters(host->proc);
 	return 0;
 }
 
 int
-dock_open(
+launcher_open(
     const struct host *host, const struct filter *filters, pid_t *pid, int *sock, struct err *e)
 {
 	int pair[2];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dock.h - a process beside the builder that starts container runtimes in boxes.
+ * launcher.h - a process beside the builder that starts container runtimes in boxes.
  *
  * They need more capabilities and system calls than the builder keeps for itself.  So this one is
  * forked before it gives those up, and speaks to nobody else: no byte of the executor's or of a
@@ -13,12 +13,13 @@
 #include "executor/builder/order.h"
 
 /* One of the settings', by its name and path. */
-int dock_add(const char *name, const char *path, struct err *);
+int launcher_add(const char *name, const char *path, struct err *);
 /* isolation_unavailable: there is no such runtime (enum container), or none can run here. */
 /* Is one of them in this directory? */
-bool dock_is_below(const char *directory);
-int dock_check(const struct host *, uint32_t container, struct err *);
+bool launcher_is_below(const char *directory);
+int launcher_check(const struct host *, uint32_t container, struct err *);
 /* What the runtime of a box takes itself, on top of the box's limits. */
-void dock_make_room(struct order *box);
+void launcher_make_room(struct order *box);
 /* Forks it, if there is any runtime; *sock is -1 else.  The filters are those of the languages. */
-int dock_open(const struct host *, const struct filter *filters, pid_t *, int *sock, struct err *);
+int launcher_open(
+    const struct host *, const struct filter *filters, pid_t *, int *sock, struct err *);

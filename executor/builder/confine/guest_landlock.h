@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fence.h - the Landlock domain of a box. */
+/* guest_landlock.h - the Landlock domain of a box. */
 #pragma once
 
 #include "common/base/err.h"
@@ -11,4 +11,4 @@
  * devices; a file helper may access /workspace only.  *scopes: the domain also bounds signals and
  * abstract sockets.  -1: the kernel has no Landlock, or refused.
  */
-int fence_enter(bool file_helper, bool *scopes, struct err *);
+int guest_landlock_enter(bool file_helper, bool *scopes, struct err *);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cage.c - moves a process of the builder into a box.
+ * confine.c - moves a process of the builder into a box.
  *
- * Theory of operation.  There are two ways in.  The first process of a box (CAGE_PLACE) was cloned
- * into new mount, pid, ipc and uts namespaces, as pid 1, with a copy of the template's mounts
- * (root.c).  It makes the other namespaces and sends descriptors of all of them to the builder.  A
- * program was cloned into that pid namespace, by the builder or as a fork of a zygote, and joins
- * the others.  Both start with the builder's capabilities, and from here on only lose privileges:
+ * Theory of operation.  There are two ways in.  The first process of a box (CONFINE_PLACE) was
+ * cloned into new mount, pid, ipc and uts namespaces, as pid 1, with a copy of the template's
+ * mounts (root.c).  It makes the other namespaces and sends descriptors of all of them to the
+ * builder.  A program was cloned into that pid namespace, by the builder or as a fork of a zygote,
+ * and joins the others.  Both start with the builder's capabilities, and from here on only lose
+ * privileges:
  *
  *   cgroup    joins the groups, then the cgroup namespace, so that it sees only its own; becomes
  *             the first choice of the host's OOM killer
@@ -28,12 +29,12 @@
  * reads no input, so it has no Landlock domain and keeps the builder's seccomp program: that is one
  * program less for the kernel to free (limits/pace.h has the reason).
  */
-#include "executor/builder/confine/cage.h"
+#include "executor/builder/confine/confine.h"
 
 #include "common/base/auto.h"
 #include "common/base/fdio.h"
 #include "executor/builder/confine/caps.h"
-#include "executor/builder/confine/fence.h"
+#include "executor/builder/confine/guest_landlock.h"
 #include "executor/builder/confine/rlimits.h"
 #include "executor/guest/protocol.h"
 
@@ -59,8 +60,8 @@ enum {
 
 /* What is known of the layers so far; errors in it end the box. */
 struct entry {
-	const struct cage *cage;
-	struct cage_report report;
+	const struct confine *confine;
+	struct confine_report report;
 	int null; /* /dev/null */
 	int tell; /* where the report goes */
 };
@@ -80,20 +81,20 @@ miss(struct entry *in, enum layer layer)
 static bool
 is_file_helper(const struct entry *in)
 {
-	return in->cage->kind == CAGE_FILE_HELPER;
+	return in->confine->kind == CONFINE_FILE_HELPER;
 }
 
 static bool
 is_place(const struct entry *in)
 {
-	return in->cage->kind == CAGE_PLACE;
+	return in->confine->kind == CONFINE_PLACE;
 }
 
 /* 0 also where there is none to join. */
 static int
 join(const struct entry *in, enum host_namespace n, int type, struct err *e)
 {
-	int space = in->cage->spaces[n];
+	int space = in->confine->spaces[n];
 
 	return space < 0 || setns(space, type) == 0
 	           ? 0
@@ -115,10 +116,10 @@ write_proc(const struct host *host, const char *name, const char *text, struct e
 static int
 enter_cgroup(struct entry *in, struct err *e)
 {
-	const struct cgroup *group = in->cage->group;
+	const struct cgroup *group = in->confine->group;
 
-	if (write_proc(in->cage->host, "self/oom_score_adj", "1000", e) < 0 ||
-	    write_proc(in->cage->host, "self/coredump_filter", "0", e) < 0)
+	if (write_proc(in->confine->host, "self/oom_score_adj", "1000", e) < 0 ||
+	    write_proc(in->confine->host, "self/coredump_filter", "0", e) < 0)
 		return -1;
 	if (group == NULL)
 		return 0;
@@ -181,7 +182,7 @@ mount_terminals(struct err *e)
 
 	if (context >= 0 && fsconfig(context, FSCONFIG_SET_STRING, "ptmxmode", "0666", 0) == 0 &&
 	    fsconfig(context, FSCONFIG_SET_STRING, "mode", "0620", 0) == 0 &&
-	    fsconfig(context, FSCONFIG_SET_STRING, "max", CAGE_MAX_TERMINALS, 0) == 0 &&
+	    fsconfig(context, FSCONFIG_SET_STRING, "max", CONFINE_MAX_TERMINALS, 0) == 0 &&
 	    fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
 		mount = fsmount(context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
 	if (mount < 0 || move_mount(mount, "", AT_FDCWD, "/dev/pts", MOVE_MOUNT_F_EMPTY_PATH) < 0)
@@ -192,7 +193,7 @@ mount_terminals(struct err *e)
 static int
 fill_mounts(struct entry *in, struct err *e)
 {
-	const struct cage *c = in->cage;
+	const struct confine *c = in->confine;
 
 	if (change_proc(in, e) < 0 || (!is_file_helper(in) && mount_terminals(e) < 0))
 		return -1;
@@ -219,7 +220,7 @@ enter_mounts(struct entry *in, struct err *e)
 	if (!is_file_helper(in))
 		in->report.layers.wanted |= 1ull << LAYER_private_proc | 1ull << LAYER_private_tmp;
 	if (join(in, HOST_NET, CLONE_NEWNET, e) < 0 ||
-	    (in->cage->kind == CAGE_PROGRAM ? join_mounts(in, e) : fill_mounts(in, e)) < 0)
+	    (in->confine->kind == CONFINE_PROGRAM ? join_mounts(in, e) : fill_mounts(in, e)) < 0)
 		return -1;
 	in->null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	return in->null < 0 ? err_sys(e, "open /dev/null") : 0;
@@ -231,7 +232,7 @@ enter_mounts(struct entry *in, struct err *e)
 static int
 take_uid(struct entry *in, struct err *e)
 {
-	uid_t uid = host_uid(in->cage->host, in->cage->order->workspace);
+	uid_t uid = host_uid(in->confine->host, in->confine->order->workspace);
 
 	if (prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP) < 0)
 		return err_sys(e, "set securebits");
@@ -239,9 +240,9 @@ take_uid(struct entry *in, struct err *e)
 		miss(in, LAYER_no_groups);
 	if (setresgid(uid, uid, uid) < 0 || setresuid(uid, uid, uid) < 0)
 		return err_sys(e, "take uid %u", uid);
-	if (in->cage->kind == CAGE_PROGRAM) {
+	if (in->confine->kind == CONFINE_PROGRAM) {
 		errno = ENOENT;
-		if (in->cage->spaces[HOST_USER] < 0)
+		if (in->confine->spaces[HOST_USER] < 0)
 			miss(in, LAYER_user_namespace);
 		return join(in, HOST_USER, CLONE_NEWUSER, e);
 	}
@@ -252,23 +253,23 @@ take_uid(struct entry *in, struct err *e)
 	/* The change of uid took it back. */
 	if (prctl(PR_SET_DUMPABLE, 1) < 0)
 		return err_sys(e, "prctl");
-	return host_map(in->cage->host->proc, HOST_INSIDE_ID, uid, uid, e);
+	return host_map(in->confine->host->proc, HOST_INSIDE_ID, uid, uid, e);
 }
 
 /* While /proc/self is its own: the namespaces go to the builder, for those who join. */
 static int
 hand_out(struct entry *in, struct err *e)
 {
-	struct cage_report report = { .said = CAGE_SPACES };
+	struct confine_report report = { .said = CONFINE_SPACES };
 	int spaces[HOST_NAMESPACES];
 	size_t n = 0;
-	unsigned differ = host_differs(in->cage->host) & ~(1u << HOST_NET);
+	unsigned differ = host_differs(in->confine->host) & ~(1u << HOST_NET);
 	int r = 0;
 
 	for (int h = 0; r == 0 && h < HOST_NAMESPACES; h++) {
 		if ((differ & 1u << h) == 0)
 			continue;
-		spaces[n] = host_space(in->cage->host, (enum host_namespace)h, e);
+		spaces[n] = host_space(in->confine->host, (enum host_namespace)h, e);
 		r = spaces[n] < 0 ? -1 : 0;
 		n += r == 0;
 	}
@@ -289,7 +290,7 @@ enter_user(struct entry *in, struct err *e)
 		return err_sys(e, "prctl");
 	setsid();
 	/* A zygote's fork keeps what its interpreter made of them. */
-	for (int s = 1; !in->cage->forked && s < NSIG; s++)
+	for (int s = 1; !in->confine->forked && s < NSIG; s++)
 		signal(s, SIG_DFL);
 	/* Which nobody else may enter. */
 	return chdir("/workspace") < 0 ? err_sys(e, "enter /workspace") : 0;
@@ -304,7 +305,7 @@ enter_landlock(struct entry *in, struct err *e)
 	if (is_place(in))
 		return 0;
 
-	int r = fence_enter(is_file_helper(in), &scopes, e);
+	int r = guest_landlock_enter(is_file_helper(in), &scopes, e);
 
 	if (r < 0) {
 		errno = e->sys;
@@ -324,11 +325,11 @@ enter_landlock(struct entry *in, struct err *e)
 static int
 enter_limits(struct entry *in, struct err *e)
 {
-	if (rlimits_enter(in->cage, e) < 0)
+	if (rlimits_enter(in->confine, e) < 0)
 		return -1;
 	hold(in, LAYER_rlimits);
 	/* In a user namespace of its own, RLIMIT_NPROC counts this box and nothing else. */
-	if (in->cage->host->limits_by == LIMITS_RLIMIT &&
+	if (in->confine->host->limits_by == LIMITS_RLIMIT &&
 	    in->report.layers.why[LAYER_user_namespace] == 0)
 		hold(in, LAYER_process_limit);
 	umask(022);
@@ -344,8 +345,8 @@ has_own_uid(const struct entry *in)
 	uid_t r, e, s, want = HOST_INSIDE_ID;
 
 	if (in->report.layers.why[LAYER_user_namespace] != 0)
-		want = host_uid(in->cage->host, in->cage->order->workspace);
-	return !in->cage->host->mapped && getresuid(&r, &e, &s) == 0 && r == want && e == want &&
+		want = host_uid(in->confine->host, in->confine->order->workspace);
+	return !in->confine->host->mapped && getresuid(&r, &e, &s) == 0 && r == want && e == want &&
 	       s == want && setresuid(0, 0, 0) < 0 && setresgid(0, 0, 0) < 0;
 }
 
@@ -381,7 +382,7 @@ static const struct {
 static void
 look(struct entry *in)
 {
-	unsigned differ = host_differs(in->cage->host);
+	unsigned differ = host_differs(in->confine->host);
 	const struct {
 		enum layer layer;
 		bool there;
@@ -401,7 +402,7 @@ look(struct entry *in)
 	for (size_t i = 0; i < COUNT(seen); i++)
 		if (seen[i].there)
 			hold(in, seen[i].layer);
-	if (in->cage->host->mapped)
+	if (in->confine->host->mapped)
 		in->report.layers.why[LAYER_own_uid] = EPERM;
 }
 
@@ -433,10 +434,10 @@ verify(struct entry *in, struct err *e)
 		return 0;
 	look(in);
 	layers->wanted = wanted(in);
-	layers->limits_by = in->cage->host->limits_by;
+	layers->limits_by = in->confine->host->limits_by;
 	for (int l = 0; l < LAYER_COUNT; l++) {
 		uint64_t bit = 1ull << l;
-		bool due = (in->cage->due & bit) != 0;
+		bool due = (in->confine->due & bit) != 0;
 
 		if ((layers->wanted & ~layers->in_force & bit) == 0 || l == LAYER_seccomp)
 			continue;
@@ -455,8 +456,8 @@ verify(struct entry *in, struct err *e)
 static int
 arrange(struct entry *in, struct err *e)
 {
-	const struct cage *c = in->cage;
-	bool program = c->kind == CAGE_PROGRAM;
+	const struct confine *c = in->confine;
+	bool program = c->kind == CONFINE_PROGRAM;
 	int control = is_place(in) ? in->null : c->fds[program ? 2 : 0];
 
 	if (dup2(in->null, 0) < 0 || dup2(program ? c->fds[0] : in->null, 1) < 0 ||
@@ -476,13 +477,13 @@ arrange(struct entry *in, struct err *e)
 static int
 enter_seccomp(struct entry *in, struct err *e)
 {
-	if (in->cage->forked && prctl(PR_SET_DUMPABLE, 1) < 0)
+	if (in->confine->forked && prctl(PR_SET_DUMPABLE, 1) < 0)
 		return err_sys(e, "prctl");
 	if (arrange(in, e) < 0)
 		return -1;
 	if (is_place(in))
 		return 0;
-	if (filter_load(in->cage->filter, e) < 0)
+	if (filter_load(in->confine->filter, e) < 0)
 		return -1;
 	/* The builder's own program, which all inherit, allows this; no guest's does. */
 	if (setns(-1, 0) == 0 || errno != EPERM)
@@ -530,9 +531,9 @@ enter(struct entry *in, struct err *e)
 }
 
 void
-cage_enter(const struct cage *c)
+confine_enter(const struct confine *c)
 {
-	struct entry in = { .cage = c, .report = { .said = CAGE_READY }, .tell = c->report };
+	struct entry in = { .confine = c, .report = { .said = CONFINE_READY }, .tell = c->report };
 	struct err e;
 	bool ready = enter(&in, &e) == 0;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cage.h - confines a new process between clone and its program: sets up every layer of a box and
- * reads each back before it is reported as in force.
+ * confine.h - confines a new process between clone and its program: sets up every layer of a box
+ * and reads each back before it is reported as in force.
  */
 #pragma once
 
@@ -11,21 +11,22 @@
 #include "executor/builder/order.h"
 
 /* Most pseudo-terminals of a box; a text for the mount option. */
-#define CAGE_MAX_TERMINALS "32"
+#define CONFINE_MAX_TERMINALS "32"
 
-enum cage_kind {
-	CAGE_PLACE,       /* pid 1 of a new box: is in new namespaces, and makes the mounts */
-	CAGE_PROGRAM,     /* joins the namespaces of a box */
-	CAGE_FILE_HELPER, /* a file helper, in namespaces of its own with nothing but the workspace
-	                   */
+enum confine_kind {
+	CONFINE_PLACE,       /* pid 1 of a new box: is in new namespaces, and makes the mounts */
+	CONFINE_PROGRAM,     /* joins the namespaces of a box */
+	CONFINE_FILE_HELPER, /* a file helper, in namespaces of its own with nothing but the
+	                      * workspace
+	                      */
 };
 
-struct cage {
-	enum cage_kind kind;
+struct confine {
+	enum confine_kind kind;
 	const struct host *host;
 	const struct order *order; /* the box's: its workspace and limits */
 	const struct cgroup *group;
-	const struct filter *filter; /* NULL: keeps the builder's (CAGE_PLACE) */
+	const struct filter *filter; /* NULL: keeps the builder's (CONFINE_PLACE) */
 	int workspace, tmp;          /* of a place: detached mounts; tmp -1: has none */
 	int spaces[HOST_NAMESPACES]; /* of a program: those to join; of a place: its network; -1:
 	                                keeps the builder's */
@@ -36,12 +37,12 @@ struct cage {
 };
 
 /* Reports of a new process to the builder, before any guest code has run. */
-enum cage_said {
-	CAGE_SPACES = 1, /* of a place: spaces, with their descriptors in order */
-	CAGE_READY,      /* layers, steps; or error, and the process ends */
+enum confine_said {
+	CONFINE_SPACES = 1, /* of a place: spaces, with their descriptors in order */
+	CONFINE_READY,      /* layers, steps; or error, and the process ends */
 };
 
-struct cage_report {
+struct confine_report {
 	uint32_t said;
 	uint32_t spaces; /* bits by enum host_namespace */
 	struct err error;
@@ -54,4 +55,4 @@ struct cage_report {
  * a program then has descriptors 0 to 3 in their places and no other open.  Otherwise ends the
  * process.
  */
-void cage_enter(const struct cage *);
+void confine_enter(const struct confine *);
