@@ -35,7 +35,7 @@ int
 content_on_offer(struct call *call, void *request, struct err *e)
 {
 	const struct snapshot_offer *ask = request;
-	struct shelf *shelf = shelf_find(call->principal, call->namespace);
+	struct catalog *catalog = catalog_find(call->principal, call->namespace);
 	struct digests missing = { 0 };
 
 	if (content_check_principal(call, e) < 0)
@@ -49,10 +49,10 @@ content_on_offer(struct call *call, void *request, struct err *e)
 		return err_sys(e, "offer");
 	for (size_t i = 0; i < ask->sha256.count; i++) {
 		char *digest = ask->sha256.items[i];
-		struct content *c = shelf != NULL ? shelf_content(shelf, digest) : NULL;
+		struct content *c = catalog != NULL ? catalog_content(catalog, digest) : NULL;
 
 		if (c != NULL && c->here)
-			shelf_hold(shelf, c);
+			catalog_hold(catalog, c);
 		else
 			missing.sha256.items[missing.sha256.count++] = digest;
 	}
@@ -65,7 +65,7 @@ content_on_offer(struct call *call, void *request, struct err *e)
 struct errand {
 	struct work work;
 	struct call *call;
-	struct shelf *shelf;
+	struct catalog *catalog;
 	struct content *content;
 	struct blob bytes;
 	struct err error;
@@ -82,14 +82,14 @@ give(struct errand *errand, void (*run)(struct work *), void (*done)(struct work
 }
 
 static struct errand *
-errand_new(struct call *call, struct shelf *shelf, struct content *content, struct err *e)
+errand_new(struct call *call, struct catalog *catalog, struct content *content, struct err *e)
 {
 	struct errand *errand = calloc(1, sizeof *errand);
 
 	if (errand == NULL)
 		err_sys(e, "content");
 	else
-		*errand = (struct errand){ .call = call, .shelf = shelf, .content = content };
+		*errand = (struct errand){ .call = call, .catalog = catalog, .content = content };
 	return errand;
 }
 
@@ -100,15 +100,15 @@ put_run(struct work *work)
 {
 	struct errand *p = (struct errand *)work;
 
-	store_put_content(p->shelf->owner, p->content->digest, &p->bytes, &p->error);
+	store_put_content(p->catalog->owner, p->content->digest, &p->bytes, &p->error);
 }
 
 /* A content whose put failed no longer counts. */
 static void
-forget(struct shelf *shelf, struct content *c)
+forget(struct catalog *catalog, struct content *c)
 {
 	if (!c->here && c->idle && c->busy == 0)
-		shelf_remove_content(shelf, c);
+		catalog_remove_content(catalog, c);
 }
 
 static void
@@ -122,11 +122,11 @@ put_done(struct work *work)
 	if (p->error.code == ERR_none) {
 		c->here = true;
 		if (c->size != p->bytes.size)
-			shelf_set_size(p->shelf, c, p->bytes.size);
-		shelf_hold(p->shelf, c);
+			catalog_set_size(p->catalog, c, p->bytes.size);
+		catalog_hold(p->catalog, c);
 		call_reply(p->call, &reply);
 	} else {
-		forget(p->shelf, c);
+		forget(p->catalog, c);
 		call_fail(p->call, &p->error);
 	}
 	blob_clear(&p->bytes);
@@ -152,21 +152,21 @@ int
 content_on_put(struct call *call, void *request, struct err *e)
 {
 	struct snapshot_put *ask = request;
-	struct shelf *shelf;
+	struct catalog *catalog;
 	struct content *c;
 	struct errand *p;
 
 	if (content_check_principal(call, e) < 0 || check_digest("sha256", ask->sha256, e) < 0 ||
 	    check_disk(ask->content.size, e) < 0 ||
-	    (shelf = shelf_make(call->principal, call->namespace, e)) == NULL)
+	    (catalog = catalog_make(call->principal, call->namespace, e)) == NULL)
 		return -1;
-	c = shelf_content(shelf, ask->sha256);
+	c = catalog_content(catalog, ask->sha256);
 	if (c == NULL)
-		c = shelf_add_content(shelf, ask->sha256, ask->content.size, &options, e);
+		c = catalog_add_content(catalog, ask->sha256, ask->content.size, &options, e);
 	if (c == NULL)
 		return -1;
-	if ((p = errand_new(call, shelf, c, e)) == NULL) {
-		forget(shelf, c);
+	if ((p = errand_new(call, catalog, c, e)) == NULL) {
+		forget(catalog, c);
 		return -1;
 	}
 	p->bytes = ask->content;
@@ -182,7 +182,7 @@ get_run(struct work *work)
 	struct errand *g = (struct errand *)work;
 
 	store_get_content(
-	    g->shelf->owner, g->content->digest, g->content->size, &g->bytes, &g->error);
+	    g->catalog->owner, g->content->digest, g->content->size, &g->bytes, &g->error);
 }
 
 static void
@@ -197,7 +197,7 @@ get_done(struct work *work)
 	else
 		call_fail(g->call, &g->error);
 	if (g->error.code == ERR_snapshot_corrupt) {
-		log_error("a content of a snapshot is corrupt", LOG_S("owner", g->shelf->owner),
+		log_error("a content of a snapshot is corrupt", LOG_S("owner", g->catalog->owner),
 		    LOG_S("sha256", g->content->digest), LOG_E(&g->error));
 		/* The next offer of this content reports it missing; a new put repairs every
 		 * snapshot with it. */
@@ -211,20 +211,20 @@ int
 content_on_get(struct call *call, void *request, struct err *e)
 {
 	const struct snapshot_get *ask = request;
-	struct shelf *shelf = shelf_find(call->principal, call->namespace);
+	struct catalog *catalog = catalog_find(call->principal, call->namespace);
 	struct record *record;
 	struct content *c;
 	struct errand *g;
 
 	if (content_check_principal(call, e) < 0 || check_digest("sha256", ask->sha256, e) < 0 ||
-	    (record = shelf_record(shelf, ask->snapshot_id, call->namespace, e)) == NULL)
+	    (record = catalog_record(catalog, ask->snapshot_id, call->namespace, e)) == NULL)
 		return -1;
 	if (record->broken)
 		return err_set(e, ERR_snapshot_corrupt, "the snapshot's manifest is broken");
-	c = shelf_record_content(record, ask->sha256);
+	c = catalog_record_content(record, ask->sha256);
 	if (c == NULL)
 		return err_set(e, ERR_not_found, "sha256: the snapshot has no such content");
-	if ((g = errand_new(call, shelf, c, e)) == NULL)
+	if ((g = errand_new(call, catalog, c, e)) == NULL)
 		return -1;
 	return give(g, get_run, get_done);
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "common/bus/bus.h"
-#include "snapshotd/shelf.h"
+#include "snapshotd/catalog.h"
 
 int content_on_offer(struct call *, void *request, struct err *);
 int content_on_put(struct call *, void *request, struct err *);

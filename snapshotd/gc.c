@@ -8,7 +8,7 @@
 #include "snapshotd/gc.h"
 
 #include "common/base/loop.h"
-#include "snapshotd/shelf.h"
+#include "snapshotd/catalog.h"
 #include "snapshotd/store.h"
 
 enum {
@@ -24,12 +24,12 @@ run(void *self)
 	int left = SLICE;
 
 	(void)self;
-	for (struct shelf *shelf = shelf_first(); shelf != NULL; shelf = shelf->next) {
+	for (struct catalog *catalog = catalog_first(); catalog != NULL; catalog = catalog->next) {
 		struct content *c;
 
-		for (; left > 0 && (c = shelf_expired(shelf)) != NULL; left--) {
-			store_remove_content(shelf->owner, c->digest);
-			shelf_remove_content(shelf, c);
+		for (; left > 0 && (c = catalog_expired(catalog)) != NULL; left--) {
+			store_remove_content(catalog->owner, c->digest);
+			catalog_remove_content(catalog, c);
 		}
 	}
 	timer = loop_after(left > 0 ? PAUSE_MS : 0, run, NULL);

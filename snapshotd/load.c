@@ -4,7 +4,7 @@
 
 #include "common/base/auto.h"
 #include "common/base/log.h"
-#include "snapshotd/shelf.h"
+#include "snapshotd/catalog.h"
 #include "snapshotd/store.h"
 
 #include <string.h>
@@ -12,8 +12,9 @@
 static int
 on_content(const char *owner, const char *digest, uint64_t size, struct err *e)
 {
-	struct shelf *shelf = shelf_of_owner(owner, e);
-	struct content *c = shelf != NULL ? shelf_add_content(shelf, digest, size, NULL, e) : NULL;
+	struct catalog *catalog = catalog_of_owner(owner, e);
+	struct content *c =
+	    catalog != NULL ? catalog_add_content(catalog, digest, size, NULL, e) : NULL;
 
 	if (c == NULL)
 		return -1;
@@ -27,7 +28,7 @@ check_place(const struct manifest *m, const char *owner, const char *id, struct 
 {
 	char whose[HASH_HEX];
 
-	shelf_owner(m->principal, m->space, whose);
+	catalog_owner(m->principal, m->space, whose);
 	if (strcmp(whose, owner) != 0 || strcmp(m->tree.snapshot->snapshot_id, id) != 0)
 		return err_set(
 		    e, ERR_snapshot_corrupt, "the snapshot's manifest belongs to another owner");
@@ -37,16 +38,16 @@ check_place(const struct manifest *m, const char *owner, const char *id, struct 
 static int
 on_manifest(const char *owner, const char *id, const struct blob *file, struct err *e)
 {
-	struct shelf *shelf = shelf_of_owner(owner, e);
+	struct catalog *catalog = catalog_of_owner(owner, e);
 	struct manifest m = { 0 };
 	struct record *r = NULL;
 
-	if (shelf == NULL)
+	if (catalog == NULL)
 		return -1;
 	if (file == NULL)
-		return shelf_add_broken(shelf, id, e) != NULL ? 0 : -1;
+		return catalog_add_broken(catalog, id, e) != NULL ? 0 : -1;
 	if (manifest_read(file, &m, e) == 0 && check_place(&m, owner, id, e) == 0)
-		r = shelf_add_record(shelf, &m, file->size, NULL, e);
+		r = catalog_add_record(catalog, &m, file->size, NULL, e);
 	manifest_clear(&m);
 	for (size_t i = 0; r != NULL && i < r->ncontents; i++)
 		if (!r->contents[i]->here)
@@ -62,7 +63,7 @@ load_store(int state, struct err *e)
 
 	if (store_open(state, &visitor, e) < 0)
 		return -1;
-	for (struct shelf *shelf = shelf_first(); shelf != NULL; shelf = shelf->next)
-		shelf_settle(shelf);
+	for (struct catalog *catalog = catalog_first(); catalog != NULL; catalog = catalog->next)
+		catalog_settle(catalog);
 	return 0;
 }

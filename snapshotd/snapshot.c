@@ -27,7 +27,7 @@
 struct job {
 	struct work work;
 	struct call *call;
-	struct shelf *shelf;
+	struct catalog *catalog;
 	struct record *record;
 	char id[37], digest[HASH_HEX]; /* of the record, and of its file */
 	struct manifest manifest;
@@ -53,7 +53,7 @@ give(struct job *job, void (*run)(struct work *), void (*done)(struct work *))
 }
 
 static struct job *
-job_new(struct call *call, struct shelf *shelf, struct record *record, struct err *e)
+job_new(struct call *call, struct catalog *catalog, struct record *record, struct err *e)
 {
 	struct job *job = calloc(1, sizeof *job);
 
@@ -61,7 +61,7 @@ job_new(struct call *call, struct shelf *shelf, struct record *record, struct er
 		err_sys(e, "snapshot");
 		return NULL;
 	}
-	*job = (struct job){ .call = call, .shelf = shelf, .record = record };
+	*job = (struct job){ .call = call, .catalog = catalog, .record = record };
 	if (record != NULL)
 		memcpy(job->id, record->id, sizeof job->id);
 	return job;
@@ -97,7 +97,7 @@ remove_run(struct work *work)
 {
 	struct job *job = (struct job *)work;
 
-	store_remove_manifest(job->shelf->owner, job->id, &job->error);
+	store_remove_manifest(job->catalog->owner, job->id, &job->error);
 }
 
 static void
@@ -107,7 +107,7 @@ drop_done(struct work *work)
 	struct snapshot_gone reply = { .snapshot_id = job->id, .status = (char[]){ "deleted" } };
 
 	if (job->error.code == ERR_none) {
-		shelf_remove_record(job->shelf, job->record);
+		catalog_remove_record(job->catalog, job->record);
 		gc_run();
 		call_reply(job->call, &reply);
 	} else {
@@ -121,13 +121,13 @@ int
 snapshot_on_drop(struct call *call, void *request, struct err *e)
 {
 	const struct snapshot_drop *ask = request;
-	struct shelf *shelf = shelf_find(call->principal, call->namespace);
+	struct catalog *catalog = catalog_find(call->principal, call->namespace);
 	struct record *record;
 	struct job *job;
 
 	if (content_check_principal(call, e) < 0 ||
-	    (record = shelf_record(shelf, ask->snapshot_id, call->namespace, e)) == NULL ||
-	    (job = job_new(call, shelf, record, e)) == NULL)
+	    (record = catalog_record(catalog, ask->snapshot_id, call->namespace, e)) == NULL ||
+	    (job = job_new(call, catalog, record, e)) == NULL)
 		return -1;
 	if (record_event(job, event_snapshot_deleted, e) < 0) {
 		job_free(job);
@@ -145,7 +145,7 @@ commit_run(struct work *work)
 {
 	struct job *job = (struct job *)work;
 
-	store_put_manifest(job->shelf->owner, job->id, &job->file, &job->error);
+	store_put_manifest(job->catalog->owner, job->id, &job->file, &job->error);
 	hash_hex(job->file.data, job->file.size, job->digest);
 }
 
@@ -155,7 +155,7 @@ undone(struct work *work)
 {
 	struct job *job = (struct job *)work;
 
-	shelf_remove_record(job->shelf, job->record);
+	catalog_remove_record(job->catalog, job->record);
 	gc_run();
 	call_fail(job->call, &job->error);
 	job_free(job);
@@ -167,7 +167,7 @@ undo_run(struct work *work)
 	struct job *job = (struct job *)work;
 	struct err e;
 
-	if (store_remove_manifest(job->shelf->owner, job->id, &e) < 0)
+	if (store_remove_manifest(job->catalog->owner, job->id, &e) < 0)
 		log_error("a snapshot that was not acknowledged could not be removed",
 		    LOG_S("snapshot_id", job->id), LOG_E(&e));
 }
@@ -251,7 +251,7 @@ compose(struct job *job, struct snapshot_commit *ask, uint64_t files, uint64_t b
 }
 
 static int
-check_commit(struct shelf *shelf, const struct snapshot_commit *ask, uint64_t *files,
+check_commit(struct catalog *catalog, const struct snapshot_commit *ask, uint64_t *files,
     uint64_t *bytes, struct err *e)
 {
 	if (tree_check(ask->entries.items, ask->entries.count, files, bytes, e) < 0)
@@ -260,11 +260,11 @@ check_commit(struct shelf *shelf, const struct snapshot_commit *ask, uint64_t *f
 		return err_set(e, ERR_invalid_argument,
 		    "new_bytes: %" PRIu64 ", more than the %" PRIu64 " of all files",
 		    ask->new_bytes, *bytes);
-	if (shelf->nrecords >= options.max_snapshots)
+	if (catalog->nrecords >= options.max_snapshots)
 		return err_set(e, ERR_limit_exceeded,
 		    "you have %zu snapshots, and the setting max_snapshots allows %" PRIu64
 		    "; delete some",
-		    shelf->nrecords, options.max_snapshots);
+		    catalog->nrecords, options.max_snapshots);
 	return 0;
 }
 
@@ -272,18 +272,18 @@ int
 snapshot_on_commit(struct call *call, void *request, struct err *e)
 {
 	struct snapshot_commit *ask = request;
-	struct shelf *shelf;
+	struct catalog *catalog;
 	struct job *job;
 	uint64_t files, bytes;
 
 	if (content_check_principal(call, e) < 0 ||
-	    (shelf = shelf_make(call->principal, call->namespace, e)) == NULL ||
-	    check_commit(shelf, ask, &files, &bytes, e) < 0 ||
-	    (job = job_new(call, shelf, NULL, e)) == NULL)
+	    (catalog = catalog_make(call->principal, call->namespace, e)) == NULL ||
+	    check_commit(catalog, ask, &files, &bytes, e) < 0 ||
+	    (job = job_new(call, catalog, NULL, e)) == NULL)
 		return -1;
 	if (compose(job, ask, files, bytes, e) < 0 ||
-	    (job->record = shelf_add_record(shelf, &job->manifest, job->file.size, &options, e)) ==
-		NULL) {
+	    (job->record = catalog_add_record(
+		 catalog, &job->manifest, job->file.size, &options, e)) == NULL) {
 		job_free(job);
 		return -1;
 	}
@@ -301,7 +301,7 @@ open_run(struct work *work)
 {
 	struct job *job = (struct job *)work;
 
-	if (store_get_manifest(job->shelf->owner, job->id, &job->file, &job->error) == 0)
+	if (store_get_manifest(job->catalog->owner, job->id, &job->file, &job->error) == 0)
 		manifest_read(&job->file, &job->manifest, &job->error);
 }
 
@@ -326,7 +326,7 @@ open_done(struct work *work)
 
 	if (job->error.code == ERR_none && check_owner(job, &job->error) == 0) {
 		call_reply(job->call, &job->manifest.tree);
-	} else if (shelf_record(job->shelf, job->id, job->call->namespace, &gone) == NULL) {
+	} else if (catalog_record(job->catalog, job->id, job->call->namespace, &gone) == NULL) {
 		call_fail(job->call, &gone); /* deleted meanwhile */
 	} else {
 		if (job->error.code == ERR_snapshot_corrupt)
@@ -341,16 +341,16 @@ int
 snapshot_on_open(struct call *call, void *request, struct err *e)
 {
 	const struct snapshot_open *ask = request;
-	struct shelf *shelf = shelf_find(call->principal, call->namespace);
+	struct catalog *catalog = catalog_find(call->principal, call->namespace);
 	struct record *record;
 	struct job *job;
 
 	if (content_check_principal(call, e) < 0 ||
-	    (record = shelf_record(shelf, ask->snapshot_id, call->namespace, e)) == NULL)
+	    (record = catalog_record(catalog, ask->snapshot_id, call->namespace, e)) == NULL)
 		return -1;
 	if (record->broken)
 		return err_set(e, ERR_snapshot_corrupt, "the snapshot's manifest is broken");
-	if ((job = job_new(call, shelf, record, e)) == NULL)
+	if ((job = job_new(call, catalog, record, e)) == NULL)
 		return -1;
 	give(job, open_run, open_done);
 	return 0;
@@ -369,19 +369,19 @@ int
 snapshot_on_query(struct call *call, void *request, struct err *e)
 {
 	const struct snapshot_query *ask = request;
-	const struct shelf *shelf = shelf_find(call->principal, call->namespace);
+	const struct catalog *catalog = catalog_find(call->principal, call->namespace);
 	struct snapshot_list reply = { 0 };
 
 	if (content_check_principal(call, e) < 0)
 		return -1;
 	/* Borrowed from the records. */
 	reply.snapshots.items =
-	    calloc(shelf != NULL ? shelf->nrecords + 1 : 1, sizeof(struct snapshot));
+	    calloc(catalog != NULL ? catalog->nrecords + 1 : 1, sizeof(struct snapshot));
 	if (reply.snapshots.items == NULL)
 		return err_sys(e, "snapshots");
-	for (size_t i = 0; shelf != NULL && i < shelf->nrecords; i++)
-		if (is_asked_for(shelf->records[i], call->namespace, ask->session_id))
-			reply.snapshots.items[reply.snapshots.count++] = shelf->records[i]->about;
+	for (size_t i = 0; catalog != NULL && i < catalog->nrecords; i++)
+		if (is_asked_for(catalog->records[i], call->namespace, ask->session_id))
+			reply.snapshots.items[reply.snapshots.count++] = catalog->records[i]->about;
 	call_reply(call, &reply);
 	free(reply.snapshots.items);
 	return 0;

@@ -239,9 +239,10 @@ static void
 join_kept(struct host *h)
 {
 	struct stat own, other;
-	auto_fd int users = h->shelf_fd < 0 ? -1 : ioctl(h->shelf_fd, NS_GET_USERNS);
+	auto_fd int users =
+	    h->workspace_table_fd < 0 ? -1 : ioctl(h->workspace_table_fd, NS_GET_USERNS);
 
-	if (h->shelf_fd < 0)
+	if (h->workspace_table_fd < 0)
 		return;
 	if (users >= 0 && fstat(users, &other) == 0 && stat("/proc/self/ns/user", &own) == 0) {
 		h->joined = own.st_ino != other.st_ino;
@@ -249,7 +250,7 @@ join_kept(struct host *h)
 			return;
 	}
 	h->joined = false;
-	close(take_fd(&h->shelf_fd));
+	close(take_fd(&h->workspace_table_fd));
 }
 
 static int

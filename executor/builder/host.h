@@ -31,7 +31,8 @@ struct host {
 	uint32_t slot, processors;
 	uid_t first_uid; /* of all slots; 0: the host has too few uids */
 	int slot_fd;     /* the slot is locked as long as a copy of this descriptor is open */
-	int shelf_fd;    /* mount namespace of the workspaces of an earlier builder; -1: none */
+	int workspace_table_fd; /* mount namespace of the workspaces of an earlier builder; -1: none
+	                         */
 	bool own_proc; /* proc shows the builder's pid namespace; otherwise only self/ is usable */
 	int proc;
 	ino_t namespaces[HOST_NAMESPACES];

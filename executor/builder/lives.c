@@ -25,7 +25,7 @@
 #include "executor/builder/limits/pace.h"
 #include "executor/builder/limits/release.h"
 #include "executor/builder/nets.h"
-#include "executor/builder/shelf.h"
+#include "executor/builder/workspace_table.h"
 #include "executor/builder/zygotes.h"
 
 #include <errno.h>
@@ -189,7 +189,7 @@ wipe(uint32_t workspace)
 	struct err e;
 
 	lives.doomed[workspace] = is_used(workspace);
-	if (!lives.doomed[workspace] && shelf_remove(workspace, &e) < 0)
+	if (!lives.doomed[workspace] && workspace_table_remove(workspace, &e) < 0)
 		log_error("a workspace is not wiped", LOG_E(&e));
 }
 
@@ -433,8 +433,8 @@ add_workspace(const struct order *order)
 	uint64_t files = order->files + 1;
 	uid_t owner = host_uid(lives.host, order->id);
 	int fd = order->adopt != 0
-	             ? shelf_adopt(order->id, order->bytes, files, owner, &answer.error)
-	             : shelf_add(order->id, order->bytes, files, owner, &answer.error);
+	             ? workspace_table_adopt(order->id, order->bytes, files, owner, &answer.error)
+	             : workspace_table_add(order->id, order->bytes, files, owner, &answer.error);
 
 	if (!lives_answer(&answer, &fd, fd >= 0 ? 1 : 0))
 		wipe(order->id);
@@ -531,7 +531,7 @@ carry_out(const struct order *order, int *fds, size_t nfds, struct err *e)
 	case ORDER_WORKSPACE:
 		return add_workspace(order);
 	case ORDER_CLEAR:
-		shelf_clear();
+		workspace_table_clear();
 		return 0;
 	case ORDER_WIPE:
 		wipe(order->id);

@@ -20,8 +20,8 @@
 #include "executor/builder/media.h"
 #include "executor/builder/program.h"
 #include "executor/builder/root.h"
-#include "executor/builder/shelf.h"
 #include "executor/builder/slot.h"
+#include "executor/builder/workspace_table.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -106,10 +106,10 @@ take_descriptors(void)
 static void
 take_kept(struct host *host)
 {
-	bool kept = fcntl(ORDER_SHELF, F_SETFD, FD_CLOEXEC) == 0 &&
+	bool kept = fcntl(ORDER_WORKSPACE_TABLE, F_SETFD, FD_CLOEXEC) == 0 &&
 	            fcntl(ORDER_SLOT, F_SETFD, FD_CLOEXEC) == 0;
 
-	host->shelf_fd = kept ? ORDER_SHELF : -1;
+	host->workspace_table_fd = kept ? ORDER_WORKSPACE_TABLE : -1;
 	host->slot_fd = kept ? ORDER_SLOT : -1;
 }
 
@@ -121,7 +121,7 @@ answer_ready(const struct answer *ready, const int *fds, size_t nfds)
 }
 
 static int
-settle(struct host *host, int *shelf, struct err *e)
+settle(struct host *host, int *workspace_table, struct err *e)
 {
 	static const int ignored[] = { SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM };
 	static struct filter filter;
@@ -143,9 +143,10 @@ settle(struct host *host, int *shelf, struct err *e)
 		return -1;
 	host->limits_by = cgroup_limits_by();
 	return host_enter(host, cgroup_close, e) < 0 || root_make(host, e) < 0 ||
-	               (*shelf = shelf_open(host, e)) < 0 || host_note(host, e) < 0 ||
-	               lives_open(host, e) < 0 || filter_make(&filter, FILTER_ALL, e) < 0 ||
-	               loop_open(e) < 0 || host_drop(e) < 0 || filter_load(&filter, e) < 0
+	               (*workspace_table = workspace_table_open(host, e)) < 0 ||
+	               host_note(host, e) < 0 || lives_open(host, e) < 0 ||
+	               filter_make(&filter, FILTER_ALL, e) < 0 || loop_open(e) < 0 ||
+	               host_drop(e) < 0 || filter_load(&filter, e) < 0
 	           ? -1
 	           : 0;
 }
@@ -157,7 +158,7 @@ main(int argc, char **argv)
 	struct answer ready = { .kind = ANSWER_READY };
 	struct stat st;
 	struct err e;
-	int shelf = -1;
+	int workspace_table = -1;
 
 	log_open("builder", LOG_info);
 	if (fstat(ORDER_SOCKET, &st) < 0 || !S_ISSOCK(st.st_mode)) {
@@ -169,11 +170,12 @@ main(int argc, char **argv)
 	int r = program_settings(argc - 1, argv + 1, &ready.error);
 
 	if (r == 0)
-		r = settle(&host, &shelf, &ready.error);
+		r = settle(&host, &workspace_table, &ready.error);
 
 	if (r == 0)
 		r = lives_try(&host, &ready.layers, &ready.error);
-	answer_ready(&ready, (int[]){ shelf, host.slot_fd }, r == 0 && host.shelf_fd < 0 ? 2 : 0);
+	answer_ready(&ready, (int[]){ workspace_table, host.slot_fd },
+	    r == 0 && host.workspace_table_fd < 0 ? 2 : 0);
 	if (r == 0 &&
 	    (loop_watch(ORDER_SOCKET, EPOLLIN, on_order, NULL, &e) < 0 || loop_run(&e) < 0))
 		log_error("the builder ends", LOG_E(&e));

@@ -17,8 +17,8 @@
 
 enum {
 	ORDER_SOCKET = 3, /* the builder's end.  It inherits no other descriptors but 0-2 and, */
-	ORDER_SHELF,      /* if an earlier builder left them, the workspaces' namespace */
-	ORDER_SLOT,       /* and the lock of its slot (host.h) */
+	ORDER_WORKSPACE_TABLE,   /* if an earlier builder left them, the workspaces' namespace */
+	ORDER_SLOT,              /* and the lock of its slot (host.h) */
 	ORDER_MAX_LIVING = 4096, /* boxes, programs and file helpers; and as many workspaces */
 	ORDER_MAX_RUNTIMES = 16,
 	ORDER_MAX_ZYGOTES = 8,

@@ -12,7 +12,7 @@
 #include "executor/builder/launch/init.h"
 #include "executor/builder/nets.h"
 #include "executor/builder/oci/launcher.h"
-#include "executor/builder/shelf.h"
+#include "executor/builder/workspace_table.h"
 #include "executor/guest/protocol.h"
 
 #include <linux/sched.h>
@@ -81,7 +81,7 @@ prepare_box(struct life *life, struct parts *p, struct err *e)
 	if (life->net < 0)
 		return -1;
 	p->confine.tmp =
-	    shelf_tmpfs(o->tmp_bytes, TMP_FILES, host_uid(place.host, o->workspace), e);
+	    workspace_table_tmpfs(o->tmp_bytes, TMP_FILES, host_uid(place.host, o->workspace), e);
 	return p->confine.tmp < 0 ? -1 : 0;
 }
 
@@ -97,7 +97,7 @@ prepare(struct life *life, struct parts *p, struct err *e)
 	if (o->container != 0 && launcher_check(place.host, o->container, e) < 0)
 		return -1;
 	launcher_make_room(&room);
-	p->confine.workspace = shelf_lend(o->workspace, &bytes, e);
+	p->confine.workspace = workspace_table_lend(o->workspace, &bytes, e);
 	if (p->confine.workspace < 0)
 		return -1;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, p->report) < 0)

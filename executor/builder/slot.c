@@ -260,10 +260,10 @@ slot_take(struct host *h, bool (*groups)(uint32_t slot), struct err *e)
 
 	if (folder < 0)
 		return -1;
-	if (h->shelf_fd >= 0 && go_on_with(h, folder, groups) == 0)
+	if (h->workspace_table_fd >= 0 && go_on_with(h, folder, groups) == 0)
 		return 0;
-	if (h->shelf_fd >= 0) {
-		close(take_fd(&h->shelf_fd));
+	if (h->workspace_table_fd >= 0) {
+		close(take_fd(&h->workspace_table_fd));
 		close(take_fd(&h->slot_fd));
 	}
 	return take_slot(h, folder, path, groups, e);

@@ -5,7 +5,7 @@
 
 #include "common/base/auto.h"
 #include "executor/builder/life.h"
-#include "executor/builder/shelf.h"
+#include "executor/builder/workspace_table.h"
 
 #include <poll.h>
 
@@ -70,20 +70,21 @@ lives_try(const struct host *host, struct layers *layers, struct err *e)
 	struct err ignored;
 
 	/* A workspace that an earlier builder left may have any number. */
-	while (order.workspace > 1 && shelf_has(order.workspace))
+	while (order.workspace > 1 && workspace_table_has(order.workspace))
 		order.workspace--;
 
 	struct life *life = life_new(&order);
 
 	if (life == NULL)
 		return err_set(e, ERR_internal, "no memory");
-	int r = shelf_add(order.workspace, 1 << 20, 16, host_uid(host, order.workspace), e);
+	int r =
+	    workspace_table_add(order.workspace, 1 << 20, 16, host_uid(host, order.workspace), e);
 
 	if (r >= 0) {
 		r = try_life(life, layers, e);
 		if (life->has_group)
 			cgroup_end(&life->group);
-		shelf_remove(order.workspace, &ignored);
+		workspace_table_remove(order.workspace, &ignored);
 	}
 	life_free(life);
 	return r < 0 ? -1 : 0;

@@ -50,7 +50,7 @@ static struct {
 	bool hangs;         /* the one that was started */
 	struct err refused; /* ERR_none, or why this host can have no boxes */
 	struct isolation isolation;
-	int kept[BUILDER_KEPT]; /* ORDER_SHELF and ORDER_SLOT; -1: none */
+	int kept[BUILDER_KEPT]; /* ORDER_WORKSPACE_TABLE and ORDER_SLOT; -1: none */
 	bool goes_on;           /* with those of an earlier builder */
 	struct builder_request *builder_requests[ORDER_MAX_LIVING + 1];
 	uint32_t last; /* id given last: the next one is looked for behind it */

@@ -22,13 +22,13 @@
 #include "common/base/log.h"
 #include "common/daemon/starter.h"
 
-/* The shelf last: with it the rest is there. */
-static const char *const names[] = { "sessions", "slot", "shelf" };
+/* The workspace table last: with it the rest is there. */
+static const char *const names[] = { "sessions", "slot", "workspace_table" };
 
 enum {
 	SESSIONS,
 	SLOT,
-	SHELF,
+	WORKSPACE_TABLE,
 };
 
 static struct {
@@ -63,7 +63,8 @@ resume_open(void)
 		close_all();
 	}
 
-	int kept[BUILDER_KEPT] = { take_fd(&resume.fds[SHELF]), take_fd(&resume.fds[SLOT]) };
+	int kept[BUILDER_KEPT] = { take_fd(&resume.fds[WORKSPACE_TABLE]),
+		take_fd(&resume.fds[SLOT]) };
 
 	builder_give(kept);
 }
@@ -74,7 +75,7 @@ resume_prepare(struct err *e)
 	int kept[BUILDER_KEPT];
 
 	resume.goes_on = builder_leave(kept);
-	resume.fds[SHELF] = kept[0];
+	resume.fds[WORKSPACE_TABLE] = kept[0];
 	resume.fds[SLOT] = kept[1];
 	if (resume.fds[SESSIONS] >= 0 || !starter_keeps())
 		return 0;
@@ -111,7 +112,7 @@ void
 resume_start(void)
 {
 	struct err why;
-	bool whole = resume.fds[SHELF] >= 0 && resume.fds[SESSIONS] >= 0;
+	bool whole = resume.fds[WORKSPACE_TABLE] >= 0 && resume.fds[SESSIONS] >= 0;
 
 	resume.keeps = starter_keeps() && whole && (resume.goes_on || keep_anew(&why) == 0);
 	if (starter_keeps() && whole && !resume.keeps)

@@ -4,7 +4,7 @@
 
 #include "common/base/auto.h"
 #include "executor/builder/life.h"
-#include "executor/builder/shelf.h"
+#include "executor/builder/workspace_table.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -116,13 +116,13 @@ host_uid(const struct host *host, uint32_t workspace)
 }
 
 bool
-shelf_has(uint32_t id)
+workspace_table_has(uint32_t id)
 {
 	return id == ORDER_MAX_LIVING;
 }
 
 int
-shelf_add(uint32_t id, uint64_t bytes, uint64_t files, uid_t owner, struct err *e)
+workspace_table_add(uint32_t id, uint64_t bytes, uint64_t files, uid_t owner, struct err *e)
 {
 	(void)bytes, (void)files, (void)owner, (void)e;
 	assert_int_equal(id, ORDER_MAX_LIVING - 1);
@@ -130,7 +130,7 @@ shelf_add(uint32_t id, uint64_t bytes, uint64_t files, uid_t owner, struct err *
 }
 
 int
-shelf_remove(uint32_t id, struct err *e)
+workspace_table_remove(uint32_t id, struct err *e)
 {
 	(void)e;
 	assert_int_equal(id, ORDER_MAX_LIVING - 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shelf.h - the catalog in memory of one principal in one namespace: contents, how many snapshots
+ * catalog.h - the catalog in memory of one principal in one namespace: contents, how many snapshots
  * need each, and the snapshots in order of time.  Only the loop uses it.
  */
 #pragma once
@@ -39,52 +39,53 @@ struct record {
 	size_t ncontents;
 };
 
-struct shelf {
+struct catalog {
 	char owner[HASH_HEX];                /* first: the key of the table */
 	void *contents;                      /* a tree of tsearch(3) */
 	TAILQ_HEAD(idle_list, content) idle; /* by expiry time */
 	struct record **records;             /* by time; broken ones first */
 	size_t nrecords, room;
 	uint64_t bytes; /* bytes that count against the limits */
-	struct shelf *next;
+	struct catalog *next;
 };
 
 /* The owner of a principal and a namespace: 64 digits.  "" is a namespace of its own. */
-void shelf_owner(const char *principal, const char *space, char owner[HASH_HEX]);
-/* shelf_find: NULL if there is none. shelf_make: creates it; NULL with *e. */
-struct shelf *shelf_find(const char *principal, const char *space);
-struct shelf *shelf_make(const char *principal, const char *space, struct err *);
+void catalog_owner(const char *principal, const char *space, char owner[HASH_HEX]);
+/* catalog_find: NULL if there is none. catalog_make: creates it; NULL with *e. */
+struct catalog *catalog_find(const char *principal, const char *space);
+struct catalog *catalog_make(const char *principal, const char *space, struct err *);
 /* At the start: the catalog of an owner found on the disk. */
-struct shelf *shelf_of_owner(const char *owner, struct err *);
-struct shelf *shelf_first(void);
+struct catalog *catalog_of_owner(const char *owner, struct err *);
+struct catalog *catalog_first(void);
 /* After the start has shown everything: holds every content as if it had just been offered, and
  * forever if a broken manifest may have named it. */
-void shelf_settle(struct shelf *);
+void catalog_settle(struct catalog *);
 
-struct content *shelf_content(const struct shelf *, const char *digest);
+struct content *catalog_content(const struct catalog *, const char *digest);
 /* Adds a content that is not on the disk yet, and counts its size. limit_exceeded names the limit;
  * limits NULL: unlimited. */
-struct content *shelf_add_content(
-    struct shelf *, const char *digest, uint64_t size, const struct options *, struct err *);
+struct content *catalog_add_content(
+    struct catalog *, const char *digest, uint64_t size, const struct options *, struct err *);
 /* The content must be idle and not busy. */
-void shelf_remove_content(struct shelf *, struct content *);
+void catalog_remove_content(struct catalog *, struct content *);
 /* For offers and puts: keeps the content for the hold time. */
-void shelf_hold(struct shelf *, struct content *);
+void catalog_hold(struct catalog *, struct content *);
 /* The size that was put differs from the size that was offered. */
-void shelf_set_size(struct shelf *, struct content *, uint64_t size);
+void catalog_set_size(struct catalog *, struct content *, uint64_t size);
 /* The next idle content that may be removed, or NULL. */
-struct content *shelf_expired(const struct shelf *);
+struct content *catalog_expired(const struct catalog *);
 
 /* The visible record of that id in that namespace; NULL with not_found. */
-struct record *shelf_record(const struct shelf *, const char *id, const char *space, struct err *);
+struct record *catalog_record(
+    const struct catalog *, const char *id, const char *space, struct err *);
 /*
  * Adds the record of a manifest and takes its snapshot and names.  Its contents are needed from now
  * on.  With limits: not_found if a content is missing or has another size, limit_exceeded.  Without
  * limits (NULL): a missing content is added, and found broken when it is read.
  */
-struct record *shelf_add_record(struct shelf *, struct manifest *, uint64_t manifest_bytes,
+struct record *catalog_add_record(struct catalog *, struct manifest *, uint64_t manifest_bytes,
     const struct options *, struct err *);
-struct record *shelf_add_broken(struct shelf *, const char *id, struct err *);
-void shelf_remove_record(struct shelf *, struct record *);
+struct record *catalog_add_broken(struct catalog *, const char *id, struct err *);
+void catalog_remove_record(struct catalog *, struct record *);
 /* The content of that digest if the snapshot has it, or NULL. */
-struct content *shelf_record_content(const struct record *, const char *digest);
+struct content *catalog_record_content(const struct record *, const char *digest);

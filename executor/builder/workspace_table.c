@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shelf.c - workspaces in a mount namespace of their own.
+ * workspace_table.c - workspaces in a mount namespace of their own.
  *
  * Trusts ids that order_check() passed.  Of an earlier builder's namespace it trusts that only a
  * builder could mount there, and reads from the kernel what each mount is.
  */
-#include "executor/builder/shelf.h"
+#include "executor/builder/workspace_table.h"
 
 #include "common/base/auto.h"
 #include "common/base/log.h"
@@ -32,10 +32,10 @@ struct place {
 };
 
 static struct {
-	int here, there; /* mount namespaces: the boxes' template, and the shelf */
+	int here, there; /* mount namespaces: the boxes' template, and the workspace table */
 	int folder;      /* in there: its root */
 	struct place places[ORDER_MAX_LIVING + 1];
-} shelf = { .here = -1, .there = -1, .folder = -1 };
+} workspace_table = { .here = -1, .there = -1, .folder = -1 };
 
 static int
 go(int namespace, struct err *e)
@@ -47,7 +47,7 @@ go(int namespace, struct err *e)
 static void
 go_back(void)
 {
-	int r = setns(shelf.here, CLONE_NEWNS);
+	int r = setns(workspace_table.here, CLONE_NEWNS);
 
 	must(r == 0);
 }
@@ -68,26 +68,26 @@ leave_nothing(struct err *e)
 {
 	if (chdir("/workspace") < 0 || syscall(SYS_pivot_root, ".", ".") < 0 ||
 	    umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
-		return err_sys(e, "empty the shelf's mount namespace");
+		return err_sys(e, "empty the workspace table's mount namespace");
 	return 0;
 }
 
 static int
 make(const struct host *h, struct err *e)
 {
-	auto_fd int folder = shelf_tmpfs(4 << 20, ORDER_MAX_LIVING + 2, geteuid(), e);
+	auto_fd int folder = workspace_table_tmpfs(4 << 20, ORDER_MAX_LIVING + 2, geteuid(), e);
 
 	if (folder < 0)
 		return -1;
 	if (unshare(CLONE_NEWNS) < 0)
-		return err_sys(e, "make the shelf's mount namespace");
-	shelf.there = open_namespace(h, e);
-	if (shelf.there < 0)
+		return err_sys(e, "make the workspace table's mount namespace");
+	workspace_table.there = open_namespace(h, e);
+	if (workspace_table.there < 0)
 		return -1;
 	if (move_mount(folder, "", AT_FDCWD, "/workspace", MOVE_MOUNT_F_EMPTY_PATH) < 0)
-		return err_sys(e, "mount the shelf");
-	shelf.folder = take_fd(&folder);
-	return leave_nothing(e) < 0 ? -1 : go(shelf.here, e);
+		return err_sys(e, "mount the workspace table");
+	workspace_table.folder = take_fd(&folder);
+	return leave_nothing(e) < 0 ? -1 : go(workspace_table.here, e);
 }
 
 /* ---- an earlier builder's ---- */
@@ -110,17 +110,18 @@ note_left(const char *name)
 	uint32_t id = id_of(name);
 	struct statx st;
 	struct statfs fs;
-	auto_fd int fd = openat(shelf.folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	auto_fd int fd =
+	    openat(workspace_table.folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 	if (id == 0 || fd < 0 || statx(fd, "", AT_EMPTY_PATH, STATX_UID, &st) < 0 ||
 	    fstatfs(fd, &fs) < 0)
 		return;
 	if ((st.stx_attributes & STATX_ATTR_MOUNT_ROOT) == 0 || fs.f_type != TMPFS_MAGIC ||
 	    ((unsigned long)fs.f_flags & flags) != flags) {
-		unlinkat(shelf.folder, name, AT_REMOVEDIR);
+		unlinkat(workspace_table.folder, name, AT_REMOVEDIR);
 		return;
 	}
-	shelf.places[id] = (struct place){
+	workspace_table.places[id] = (struct place){
 		.fd = take_fd(&fd),
 		.bytes = fs.f_blocks * (uint64_t)fs.f_bsize,
 		.files = fs.f_files,
@@ -139,8 +140,9 @@ enter(int kept)
 
 	if (setns(kept, CLONE_NEWNS) < 0)
 		return -1;
-	shelf.folder = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (shelf.folder >= 0 && fstatfs(shelf.folder, &fs) == 0 && fs.f_type == TMPFS_MAGIC)
+	workspace_table.folder = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (workspace_table.folder >= 0 && fstatfs(workspace_table.folder, &fs) == 0 &&
+	    fs.f_type == TMPFS_MAGIC)
 		dir = opendir("/");
 	while (dir != NULL && (entry = readdir(dir)) != NULL)
 		if (entry->d_name[0] != '.')
@@ -150,22 +152,22 @@ enter(int kept)
 }
 
 int
-shelf_open(struct host *h, struct err *e)
+workspace_table_open(struct host *h, struct err *e)
 {
-	shelf.here = open_namespace(h, e);
-	if (shelf.here < 0)
+	workspace_table.here = open_namespace(h, e);
+	if (workspace_table.here < 0)
 		return -1;
-	if (h->shelf_fd >= 0 && enter(h->shelf_fd) == 0)
-		return shelf.there = h->shelf_fd;
-	if (h->shelf_fd >= 0)
-		close(take_fd(&h->shelf_fd));
-	return make(h, e) < 0 ? -1 : shelf.there;
+	if (h->workspace_table_fd >= 0 && enter(h->workspace_table_fd) == 0)
+		return workspace_table.there = h->workspace_table_fd;
+	if (h->workspace_table_fd >= 0)
+		close(take_fd(&h->workspace_table_fd));
+	return make(h, e) < 0 ? -1 : workspace_table.there;
 }
 
 /* ---- workspaces ---- */
 
 int
-shelf_tmpfs(uint64_t bytes, uint64_t files, uid_t owner, struct err *e)
+workspace_table_tmpfs(uint64_t bytes, uint64_t files, uid_t owner, struct err *e)
 {
 	auto_fd int context = fsopen("tmpfs", FSOPEN_CLOEXEC);
 	char size[24], inodes[24], uid[16];
@@ -192,31 +194,31 @@ hang(uint32_t id, int mount, struct err *e)
 	char name[16];
 
 	snprintf(name, sizeof name, "%u", id);
-	if (mkdirat(shelf.folder, name, 0700) < 0)
-		return err_sys(e, "make a place on the shelf");
-	if (move_mount(mount, "", shelf.folder, name, MOVE_MOUNT_F_EMPTY_PATH) == 0)
+	if (mkdirat(workspace_table.folder, name, 0700) < 0)
+		return err_sys(e, "make a place on the workspace table");
+	if (move_mount(mount, "", workspace_table.folder, name, MOVE_MOUNT_F_EMPTY_PATH) == 0)
 		return 0;
 	err_sys(e, "mount a workspace");
-	unlinkat(shelf.folder, name, AT_REMOVEDIR);
+	unlinkat(workspace_table.folder, name, AT_REMOVEDIR);
 	return -1;
 }
 
 int
-shelf_add(uint32_t id, uint64_t bytes, uint64_t files, uid_t owner, struct err *e)
+workspace_table_add(uint32_t id, uint64_t bytes, uint64_t files, uid_t owner, struct err *e)
 {
-	if (shelf.places[id].fd != 0)
+	if (workspace_table.places[id].fd != 0)
 		return err_set(e, ERR_invalid_argument, "workspace %u exists already", id);
-	auto_fd int mount = shelf_tmpfs(bytes, files, owner, e);
+	auto_fd int mount = workspace_table_tmpfs(bytes, files, owner, e);
 
-	if (mount < 0 || go(shelf.there, e) < 0)
+	if (mount < 0 || go(workspace_table.there, e) < 0)
 		return -1;
 	int r = hang(id, mount, e);
 
 	go_back();
 	if (r < 0)
 		return -1;
-	shelf.places[id] = (struct place){ take_fd(&mount), bytes, files, owner, false };
-	return shelf.places[id].fd;
+	workspace_table.places[id] = (struct place){ take_fd(&mount), bytes, files, owner, false };
+	return workspace_table.places[id].fd;
 }
 
 /* As tmpfs counts: whole pages. */
@@ -229,9 +231,9 @@ pages(uint64_t bytes)
 }
 
 int
-shelf_adopt(uint32_t id, uint64_t bytes, uint64_t files, uid_t owner, struct err *e)
+workspace_table_adopt(uint32_t id, uint64_t bytes, uint64_t files, uid_t owner, struct err *e)
 {
-	struct place *p = &shelf.places[id];
+	struct place *p = &workspace_table.places[id];
 
 	if (p->fd == 0 || !p->left)
 		return err_set(
@@ -245,50 +247,50 @@ shelf_adopt(uint32_t id, uint64_t bytes, uint64_t files, uid_t owner, struct err
 }
 
 void
-shelf_clear(void)
+workspace_table_clear(void)
 {
 	struct err e;
 
 	for (uint32_t id = 1; id <= ORDER_MAX_LIVING; id++)
-		if (shelf.places[id].left && shelf_remove(id, &e) < 0)
+		if (workspace_table.places[id].left && workspace_table_remove(id, &e) < 0)
 			log_error("left workspaces were not wiped", LOG_E(&e));
 }
 
 bool
-shelf_has(uint32_t id)
+workspace_table_has(uint32_t id)
 {
-	return shelf.places[id].fd != 0;
+	return workspace_table.places[id].fd != 0;
 }
 
 int
-shelf_remove(uint32_t id, struct err *e)
+workspace_table_remove(uint32_t id, struct err *e)
 {
 	char path[32];
 	int r = 0;
 
-	if (shelf.places[id].fd == 0)
+	if (workspace_table.places[id].fd == 0)
 		return err_set(e, ERR_invalid_argument, "workspace %u is not there", id);
 	snprintf(path, sizeof path, "/%u", id);
-	if (go(shelf.there, e) < 0)
+	if (go(workspace_table.there, e) < 0)
 		return -1;
 	if (umount2(path, MNT_DETACH) < 0 || rmdir(path) < 0)
 		r = err_sys(e, "remove workspace %u", id);
 	go_back();
-	release_close(&shelf.places[id].fd, 1);
-	shelf.places[id] = (struct place){ 0 };
+	release_close(&workspace_table.places[id].fd, 1);
+	workspace_table.places[id] = (struct place){ 0 };
 	return r;
 }
 
 int
-shelf_lend(uint32_t id, uint64_t *bytes, struct err *e)
+workspace_table_lend(uint32_t id, uint64_t *bytes, struct err *e)
 {
-	if (shelf.places[id].fd == 0)
+	if (workspace_table.places[id].fd == 0)
 		return err_set(e, ERR_invalid_argument, "workspace %u is not there", id);
-	*bytes = shelf.places[id].bytes;
-	if (go(shelf.there, e) < 0)
+	*bytes = workspace_table.places[id].bytes;
+	if (go(workspace_table.there, e) < 0)
 		return -1;
-	int mount =
-	    open_tree(shelf.places[id].fd, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	int mount = open_tree(
+	    workspace_table.places[id].fd, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 
 	if (mount < 0)
 		err_sys(e, "lend workspace %u", id);
