@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum {
-	MAX_WAITING = 256, /* for a server that is not there, of PARCEL_BYTES at most */
+	MAX_WAITING = 256, /* for a server that is not there, of BUS_MESSAGE_BYTES at most */
 	GRACE_MS = 250,    /* for an answer that left the server in time */
 	RETRY_MS = 100,
 };
@@ -201,12 +201,12 @@ check_room(const struct open_ask *a, struct err *e)
 
 	if (waiting[to].count >= MAX_WAITING)
 		return too_many(to, e);
-	if (waiting[to].bytes + a->bytes > PARCEL_BYTES)
+	if (waiting[to].bytes + a->bytes > BUS_MESSAGE_BYTES)
 		err_set(e, ERR_queue_full, "requests of %zu bytes wait for %s, at most %d may",
-		    waiting[to].bytes, edge_peer_name(to), PARCEL_BYTES);
-	else if (all_waiting + a->bytes > PARCEL_UNSENT_BYTES)
+		    waiting[to].bytes, edge_peer_name(to), BUS_MESSAGE_BYTES);
+	else if (all_waiting + a->bytes > BUS_MESSAGE_UNSENT_BYTES)
 		err_set(e, ERR_queue_full, "requests of %zu bytes wait for servers, at most %d may",
-		    all_waiting, PARCEL_UNSENT_BYTES);
+		    all_waiting, BUS_MESSAGE_UNSENT_BYTES);
 	else
 		return 0;
 	e->retry_ms = 10 * RETRY_MS;
@@ -251,7 +251,7 @@ begin(struct open_ask *a, struct link *link, struct err *e)
 		return 0;
 	if (link != NULL && refuse_send(a, errno, e) < 0)
 		return -1;
-	a->bytes = parcel_weigh(&a->content);
+	a->bytes = bus_message_weigh(&a->content);
 	return check_room(a, e) < 0 ? -1 : wait_for(a, e);
 }
 
@@ -403,7 +403,7 @@ ask_lost(struct link *link, const struct err *e, bool tell)
 /* ---- answers ---- */
 
 static void
-on_reply(struct open_ask *a, struct parcel *p)
+on_reply(struct open_ask *a, struct bus_message *p)
 {
 	enum msg_id message = messages[a->ask.message].reply;
 	auto_free void *reply = calloc(1, messages[message].size);
@@ -414,7 +414,7 @@ on_reply(struct open_ask *a, struct parcel *p)
 		finish(a, NULL, &e);
 		return;
 	}
-	if (parcel_decode(p, message, reply, &e) == 0) {
+	if (bus_message_decode(p, message, reply, &e) == 0) {
 		finish(a, reply, NULL);
 		message_clear(message, reply);
 		return;
@@ -426,12 +426,12 @@ on_reply(struct open_ask *a, struct parcel *p)
 }
 
 static void
-on_failure(struct open_ask *a, struct parcel *p)
+on_failure(struct open_ask *a, struct bus_message *p)
 {
 	struct failure f = { 0 };
 	struct err e;
 
-	if (parcel_decode(p, MSG_failure, &f, &e) == 0) {
+	if (bus_message_decode(p, MSG_failure, &f, &e) == 0) {
 		err_set(&e, err_parse(f.code), "%s", f.text);
 		e.retry_ms = (int)f.retry_ms;
 		message_clear(MSG_failure, &f);
@@ -444,12 +444,12 @@ on_failure(struct open_ask *a, struct parcel *p)
 }
 
 static void
-on_part(struct open_ask *a, struct parcel *p)
+on_part(struct open_ask *a, struct bus_message *p)
 {
 	struct stream_part part = { 0 };
 	struct err e;
 
-	if (parcel_decode(p, MSG_stream_part, &part, &e) < 0) {
+	if (bus_message_decode(p, MSG_stream_part, &part, &e) < 0) {
 		bus_malformed(a->ask.to, &e);
 		return;
 	}
@@ -467,7 +467,7 @@ ask_is_open(const struct link *link, uint64_t id)
 }
 
 void
-ask_answer(struct link *link, struct parcel *p)
+ask_answer(struct link *link, struct bus_message *p)
 {
 	struct open_ask *a = find(p->envelope.id);
 	struct err e;

@@ -129,7 +129,7 @@ find_call(struct caller *caller, uint64_t id)
 }
 
 static const struct route *
-find_route(struct caller *caller, const struct parcel *p, struct err *e)
+find_route(struct caller *caller, const struct bus_message *p, struct err *e)
 {
 	const char *name = p->envelope.message == NULL ? "" : p->envelope.message;
 	enum msg_id message = message_find(name);
@@ -164,7 +164,7 @@ check_opened(enum peer peer, size_t bytes, struct err *e)
 }
 
 static int
-check_room(struct caller *caller, const struct parcel *p, struct err *e)
+check_room(struct caller *caller, const struct bus_message *p, struct err *e)
 {
 	if (bus.draining)
 		return err_set(
@@ -182,7 +182,7 @@ or_empty(const char *text)
 }
 
 static struct open_call *
-new_call(struct caller *caller, enum msg_id message, struct parcel *p)
+new_call(struct caller *caller, enum msg_id message, struct bus_message *p)
 {
 	struct open_call *c = calloc(1, sizeof *c);
 	struct calls *calls = server_calls(caller);
@@ -221,10 +221,10 @@ new_call(struct caller *caller, enum msg_id message, struct parcel *p)
 }
 
 static int
-run(const struct route *route, struct caller *caller, struct parcel *p, void *request,
+run(const struct route *route, struct caller *caller, struct bus_message *p, void *request,
     struct err *e)
 {
-	if (parcel_decode(p, route->message, request, e) < 0) {
+	if (bus_message_decode(p, route->message, request, e) < 0) {
 		bus.counts.malformed++;
 		return -1;
 	}
@@ -238,7 +238,7 @@ run(const struct route *route, struct caller *caller, struct parcel *p, void *re
 }
 
 int
-call_begin(struct caller *caller, struct parcel *p, struct err *e)
+call_begin(struct caller *caller, struct bus_message *p, struct err *e)
 {
 	const struct route *route = find_route(caller, p, e);
 

@@ -67,7 +67,7 @@ client_load(struct link *l, int by)
 int
 client_send(struct link *l, struct envelope *envelope, struct packed *content)
 {
-	int rc = parcel_send(&(struct target){ l->socket, NULL, l->to }, envelope, content);
+	int rc = bus_message_send(&(struct target){ l->socket, NULL, l->to }, envelope, content);
 
 	l->stirred = true;
 	if (rc == 0)
@@ -256,12 +256,12 @@ lose(struct link *l, const char *why)
 
 /* One for each of ours: a server that repeats itself would fill the log. */
 static int
-on_hello(struct link *l, struct parcel *p, struct err *e)
+on_hello(struct link *l, struct bus_message *p, struct err *e)
 {
 	struct hello theirs = { 0 };
 	int rc = 0;
 
-	if (parcel_decode(p, MSG_hello, &theirs, e) < 0)
+	if (bus_message_decode(p, MSG_hello, &theirs, e) < 0)
 		return -1;
 	if (strcmp(theirs.daemon, edge_peer_name(l->to)) != 0) {
 		rc = err_set(e, ERR_denied, "%s: hello from %s, expected %s", l->address,
@@ -279,11 +279,11 @@ on_hello(struct link *l, struct parcel *p, struct err *e)
 }
 
 static int
-on_heartbeat(struct link *l, struct parcel *p, struct err *e)
+on_heartbeat(struct link *l, struct bus_message *p, struct err *e)
 {
 	struct heartbeat load = { 0 };
 
-	if (parcel_decode(p, MSG_heartbeat, &load, e) < 0)
+	if (bus_message_decode(p, MSG_heartbeat, &load, e) < 0)
 		return -1;
 	l->load = load;
 	l->busy = (int64_t)(load.running + load.queued);
@@ -292,11 +292,11 @@ on_heartbeat(struct link *l, struct parcel *p, struct err *e)
 
 /* Of something that is no request of ours, as a hello. */
 static int
-on_refusal(struct parcel *p, struct err *e)
+on_refusal(struct bus_message *p, struct err *e)
 {
 	struct failure f = { 0 };
 
-	if (parcel_decode(p, MSG_failure, &f, e) < 0)
+	if (bus_message_decode(p, MSG_failure, &f, e) < 0)
 		return -1;
 	err_set(e, ERR_denied, "refused by the server: %s", f.text);
 	message_clear(MSG_failure, &f);
@@ -304,7 +304,7 @@ on_refusal(struct parcel *p, struct err *e)
 }
 
 static int
-on_parcel(struct link *l, struct parcel *p, struct err *e)
+on_bus_message(struct link *l, struct bus_message *p, struct err *e)
 {
 	switch (p->envelope.frame) {
 	case frame_hello:
@@ -327,20 +327,20 @@ on_parcel(struct link *l, struct parcel *p, struct err *e)
 
 /* Only an answer that is waited for may be large. */
 static size_t
-room(void *self, const struct parcel *p)
+room(void *self, const struct bus_message *p)
 {
 	bool reply = p->envelope.frame == frame_reply && ask_is_open(self, p->envelope.id);
 
-	return reply ? PARCEL_BYTES : PARCEL_SMALL_BYTES;
+	return reply ? BUS_MESSAGE_BYTES : BUS_MESSAGE_SMALL_BYTES;
 }
 
 static bool
 receive(struct link *l)
 {
-	const struct intake in = { .socket = l->socket, .room = room, .self = l };
-	struct parcel p;
+	const struct receiver in = { .socket = l->socket, .room = room, .self = l };
+	struct bus_message p;
 	struct err e;
-	int rc = parcel_receive(&in, &p, &e);
+	int rc = bus_message_receive(&in, &p, &e);
 
 	if (rc == 0)
 		return false;
@@ -349,9 +349,9 @@ receive(struct link *l)
 		return true;
 	}
 	l->heard_ms = loop_now_ms();
-	if (on_parcel(l, &p, &e) < 0)
+	if (on_bus_message(l, &p, &e) < 0)
 		bus_refuse(l->to, &e);
-	parcel_clear(&p);
+	bus_message_clear(&p);
 	return true;
 }
 

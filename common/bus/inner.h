@@ -4,9 +4,9 @@
 
 #include "common/base/loop.h"
 #include "common/bus/bus.h"
+#include "common/bus/bus_message.h"
 #include "common/bus/connection.h"
 #include "common/bus/keys.h"
-#include "common/bus/parcel.h"
 
 enum {
 	BUS_TICK_MS = 500,         /* heartbeats of a server; of a client every second one */
@@ -92,7 +92,7 @@ struct calls { /* of one caller */
 };
 
 /* 0: the request is open or has been answered. -1: send *e to the caller. */
-int call_begin(struct caller *, struct parcel *, struct err *);
+int call_begin(struct caller *, struct bus_message *, struct err *);
 void call_cancel(struct caller *, uint64_t id);
 /* The caller disconnected. */
 void call_orphan(struct caller *);
@@ -129,7 +129,7 @@ uint64_t ask_begin(const struct ask *, struct err *);
 void ask_cancel(uint64_t id);
 const char *ask_instance(uint64_t id);
 void ask_forget(uint64_t id);
-void ask_answer(struct link *, struct parcel *);
+void ask_answer(struct link *, struct bus_message *);
 /* Is this the id of a request that is open at that server? */
 bool ask_is_open(const struct link *, uint64_t id);
 /* Called when a server connects and periodically: retries the requests that wait for it. */

@@ -9,9 +9,9 @@
  */
 #include "common/base/auto.h"
 #include "common/base/log.h"
+#include "common/bus/deferred.h"
 #include "common/bus/endpoint.h"
 #include "common/bus/inner.h"
-#include "common/bus/late.h"
 #include "common/bus/socket.h"
 #include "common/bus/zap.h"
 
@@ -23,7 +23,7 @@
 enum {
 	MAX_CALLERS = 256,  /* connections of one daemon to an endpoint */
 	MAX_STRANGERS = 64, /* connections to an endpoint that have not greeted */
-	LATE_MS = 20,
+	DEFERRED_MS = 20,
 };
 
 struct caller {
@@ -35,7 +35,7 @@ struct caller {
 	int64_t heard_ms;
 	struct build build;
 	struct calls calls;
-	struct lates late; /* answers are not lost, stream parts are */
+	struct deferreds deferred; /* answers are not lost, stream parts are */
 	int fd;
 };
 
@@ -52,7 +52,7 @@ struct server {
 static struct server servers[PEER_COUNT];
 static size_t nservers;
 static int folders[PEER_COUNT];
-static uint64_t late_timer;
+static uint64_t deferred_timer;
 
 struct calls *
 server_calls(struct caller *c)
@@ -88,7 +88,7 @@ transmit(struct server *s, enum peer reader, const struct address *to, struct an
 
 	envelope.message = a->message == MSG_none ? NULL : (char *)messages[a->message].name;
 	s->stirred = true;
-	return parcel_send(&target, &envelope, &a->content);
+	return bus_message_send(&target, &envelope, &a->content);
 }
 
 /* Why transmit() failed. */
@@ -99,27 +99,28 @@ is_full(void)
 }
 
 static void
-send_late(struct caller *c)
+send_deferred(struct caller *c)
 {
-	for (struct answer *a; (a = late_first(&c->late)) != NULL; late_drop(&c->late))
+	for (struct answer *a; (a = deferred_first(&c->deferred)) != NULL;
+	     deferred_drop(&c->deferred))
 		if (transmit(c->server, c->peer, &c->address, a) < 0 && is_full())
 			return;
 }
 
 static void
-send_all_late(void *self)
+send_all_deferred(void *self)
 {
 	bool more = false;
 
 	(void)self;
-	late_timer = 0;
+	deferred_timer = 0;
 	for (struct server *s = servers; s < servers + nservers; s++)
 		for (struct caller *c = s->callers; c != NULL; c = c->next) {
-			send_late(c);
-			more |= late_first(&c->late) != NULL;
+			send_deferred(c);
+			more |= deferred_first(&c->deferred) != NULL;
 		}
 	if (more)
-		late_timer = loop_after(LATE_MS, send_all_late, NULL);
+		deferred_timer = loop_after(DEFERRED_MS, send_all_deferred, NULL);
 }
 
 static struct answer
@@ -130,19 +131,19 @@ failure_of(uint64_t id, const struct err *why)
 
 /* Who asked hears of it in any case: by a failure instead, or by the end of the connection. */
 static int
-keep_late(struct caller *c, struct answer *a)
+keep_deferred(struct caller *c, struct answer *a)
 {
 	struct err e;
 
-	if (late_timer == 0)
-		late_timer = loop_after(LATE_MS, send_all_late, NULL);
-	if (late_add(&c->late, a, &e) == 0)
+	if (deferred_timer == 0)
+		deferred_timer = loop_after(DEFERRED_MS, send_all_deferred, NULL);
+	if (deferred_add(&c->deferred, a, &e) == 0)
 		return 0;
 	bus_refuse(c->peer, &e);
 	packed_clear(&a->content);
 	if (a->frame != frame_failure) {
 		*a = failure_of(a->id, &e);
-		if (late_add(&c->late, a, &e) == 0)
+		if (deferred_add(&c->deferred, a, &e) == 0)
 			return 0;
 		packed_clear(&a->content);
 	}
@@ -157,12 +158,12 @@ server_send(
 	struct answer a = { frame, id, message, *content };
 
 	*content = (struct packed){ 0 };
-	if (late_first(&c->late) != NULL)
+	if (deferred_first(&c->deferred) != NULL)
 		errno = EAGAIN;
 	else if (transmit(c->server, c->peer, &c->address, &a) == 0)
 		return 0;
 	if ((frame == frame_reply || frame == frame_failure) && is_full())
-		return keep_late(c, &a);
+		return keep_deferred(c, &a);
 	packed_clear(&a.content);
 	return -1;
 }
@@ -177,7 +178,7 @@ server_fail(struct caller *c, uint64_t id, const struct err *why)
 
 /* Only who has greeted has a queue: for others it may be lost. */
 static void
-refuse(struct server *s, struct caller *c, const struct parcel *p, const struct err *why)
+refuse(struct server *s, struct caller *c, const struct bus_message *p, const struct err *why)
 {
 	if (c != NULL) {
 		server_fail(c, p->envelope.id, why);
@@ -222,7 +223,7 @@ add_caller(struct server *s, const struct address *from, enum peer peer, struct 
 	}
 	c->server = s;
 	c->address = *from;
-	c->peer = c->late.reader = peer;
+	c->peer = c->deferred.reader = peer;
 	c->next = s->callers;
 	s->callers = c;
 	return c;
@@ -237,7 +238,7 @@ drop_caller(struct caller *c)
 		at = &(*at)->next;
 	*at = c->next;
 	call_orphan(c);
-	late_clear(&c->late);
+	deferred_clear(&c->deferred);
 	free(c);
 }
 
@@ -296,7 +297,7 @@ server_tick(void)
 
 /* A hello is a new beginning on both sides: what the client asked before, it asks no more. */
 static int
-greet(struct server *s, struct caller *c, enum peer from, const struct parcel *p,
+greet(struct server *s, struct caller *c, enum peer from, const struct bus_message *p,
     const struct hello *theirs, struct err *e)
 {
 	struct hello ours = bus_hello();
@@ -325,11 +326,11 @@ greet(struct server *s, struct caller *c, enum peer from, const struct parcel *p
 }
 
 static int
-on_hello(struct server *s, struct caller *c, enum peer from, struct parcel *p, struct err *e)
+on_hello(struct server *s, struct caller *c, enum peer from, struct bus_message *p, struct err *e)
 {
 	struct hello theirs = { 0 };
 
-	if (parcel_decode(p, MSG_hello, &theirs, e) < 0)
+	if (bus_message_decode(p, MSG_hello, &theirs, e) < 0)
 		return -1;
 	int rc = greet(s, c, from, p, &theirs, e);
 	message_clear(MSG_hello, &theirs);
@@ -337,7 +338,8 @@ on_hello(struct server *s, struct caller *c, enum peer from, struct parcel *p, s
 }
 
 static int
-on_parcel(struct server *s, struct caller *c, enum peer from, struct parcel *p, struct err *e)
+on_bus_message(
+    struct server *s, struct caller *c, enum peer from, struct bus_message *p, struct err *e)
 {
 	switch (p->envelope.frame) {
 	case frame_hello:
@@ -360,7 +362,7 @@ on_parcel(struct server *s, struct caller *c, enum peer from, struct parcel *p, 
 
 /* Who sent it, PEER_none: refused. */
 static enum peer
-sender(const struct server *s, const struct caller *c, const struct parcel *p, struct err *e)
+sender(const struct server *s, const struct caller *c, const struct bus_message *p, struct err *e)
 {
 	enum peer from = s->peer != PEER_none ? s->peer : edge_peer_parse(p->user);
 
@@ -372,20 +374,20 @@ sender(const struct server *s, const struct caller *c, const struct parcel *p, s
 
 /* Only a request of who has greeted may be large. */
 static size_t
-room(void *self, const struct parcel *p)
+room(void *self, const struct bus_message *p)
 {
 	bool request = p->envelope.frame == frame_request && find_caller(self, &p->from) != NULL;
 
-	return request ? PARCEL_BYTES : PARCEL_SMALL_BYTES;
+	return request ? BUS_MESSAGE_BYTES : BUS_MESSAGE_SMALL_BYTES;
 }
 
 static bool
 receive(struct server *s)
 {
-	const struct intake in = { .socket = s->socket, .routed = true, .room = room, .self = s };
-	struct parcel p;
+	const struct receiver in = { .socket = s->socket, .routed = true, .room = room, .self = s };
+	struct bus_message p;
 	struct err e;
-	int rc = parcel_receive(&in, &p, &e);
+	int rc = bus_message_receive(&in, &p, &e);
 
 	if (rc == 0)
 		return false;
@@ -401,12 +403,12 @@ receive(struct server *s)
 	} else {
 		if (c != NULL)
 			c->heard_ms = loop_now_ms();
-		if (on_parcel(s, c, from, &p, &e) < 0) {
+		if (on_bus_message(s, c, from, &p, &e) < 0) {
 			bus_refuse(from, &e);
 			refuse(s, c, &p, &e);
 		}
 	}
-	parcel_clear(&p);
+	bus_message_clear(&p);
 	return true;
 }
 
@@ -535,7 +537,7 @@ bind_server(struct server *s, struct err *e)
 static size_t
 largest_part(void)
 {
-	size_t most = PARCEL_SMALL_BYTES;
+	size_t most = BUS_MESSAGE_SMALL_BYTES;
 
 	for (const struct route *r = bus.config.routes; r->message != MSG_none; r++)
 		if (wire_largest(r->message) > most)
@@ -582,8 +584,8 @@ server_stop(void)
 	for (size_t i = 0; i < bus.needs.nfolders; i++)
 		close(folders[i]);
 	zap_close();
-	loop_unset(late_timer);
-	late_timer = 0;
+	loop_unset(deferred_timer);
+	deferred_timer = 0;
 	nservers = 0;
 	bus.needs.nfolders = 0;
 }

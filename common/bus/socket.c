@@ -19,7 +19,7 @@
 
 #include "common/base/auto.h"
 #include "common/base/loop.h"
-#include "common/bus/parcel.h"
+#include "common/bus/bus_message.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@
 #include <zmq.h>
 
 enum {
-	QUEUE = 1000, /* messages per connection that are sent; their bytes: parcel.c */
+	QUEUE = 1000, /* messages per connection that are sent; their bytes: bus_message.c */
 	TAKEN = 8,    /* messages per connection that have come and are not read yet */
 	TAKEN_FEW = 2,
 	TAKEN_BYTES = 512 << 20,
@@ -68,7 +68,7 @@ socket_bound_parts(void *socket, size_t bytes, struct err *e)
 static int
 set_bounds(void *socket, struct err *e)
 {
-	if (socket_bound_parts(socket, PARCEL_PART_BYTES, e) < 0)
+	if (socket_bound_parts(socket, BUS_MESSAGE_PART_BYTES, e) < 0)
 		return -1;
 	if (socket_set_int(socket, ZMQ_SNDHWM, "ZMQ_SNDHWM", QUEUE, e) < 0 ||
 	    socket_set_int(socket, ZMQ_LINGER, "ZMQ_LINGER", LINGER_MS, e) < 0)

@@ -16,7 +16,7 @@
  */
 void *socket_open(void *context, int type, bool *stirred, struct err *);
 /* Limits the size of a part, and the number of queued messages such that they hold at most 512 MB
- * in parts of that size. Default: PARCEL_PART_BYTES. */
+ * in parts of that size. Default: BUS_MESSAGE_PART_BYTES. */
 int socket_bound_parts(void *socket, size_t bytes, struct err *);
 void socket_close(void *socket);
 int socket_set_int(void *socket, int option, const char *name, int value, struct err *);

@@ -3,7 +3,7 @@
  * zap.c - ZeroMQ's authentication protocol (RFC 27) as a socket of our own loop, not a thread.
  *
  * Trusts libzmq, which sends the requests, and the keys. The reply names the daemon; libzmq
- * attaches that name to every message of the connection, where parcel.c reads it.
+ * attaches that name to every message of the connection, where bus_message.c reads it.
  */
 #include "common/bus/zap.h"
 

@@ -162,7 +162,7 @@ def words(value):
 
 def main(golden, folder):
     inputs = {"wire": [], "json": [], "lines": [], "path": [], "guest": [], "file_frame": [], "chain": [], "code": [],
-              "manifest": [], "methods": [], "token": [], "headers": [], "parcel": []}
+              "manifest": [], "methods": [], "token": [], "headers": [], "bus_message": []}
     known = set()
     for message, number, body, frames, text in samples(pathlib.Path(golden)):
         head = bytes([number - 1, len(frames)])
@@ -170,7 +170,7 @@ def main(golden, folder):
         inputs["json"].append(bytes([number - 1]) + text.encode())
         known.update(words(json.loads(text)))
         if message == "envelope":
-            inputs["parcel"] += [bytes([n % 2]) + b"".join(len(part).to_bytes(2, "little") + part for part in parts)
+            inputs["bus_message"] += [bytes([n % 2]) + b"".join(len(part).to_bytes(2, "little") + part for part in parts)
                                  for n, parts in enumerate([[body], [b"me", body, b"b"], [body, b"b", b"", b"c"], [b""]])]
         if message == "audit_event":  # see auditd/record.h
             inputs["chain"].append(bytes([8]) + b"executor" + body)

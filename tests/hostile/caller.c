@@ -28,16 +28,16 @@ static size_t answers;
 static bool
 hear(long wait_ms)
 {
-	const struct intake in = { .socket = line.socket };
+	const struct receiver in = { .socket = line.socket };
 	zmq_pollitem_t item = { line.socket, 0, ZMQ_POLLIN, 0 };
-	struct parcel p;
+	struct bus_message p;
 	struct err e;
 
 	if (zmq_poll(&item, 1, wait_ms) <= 0)
 		return false;
-	while (parcel_receive(&in, &p, &e) == 1) {
+	while (bus_message_receive(&in, &p, &e) == 1) {
 		answers += p.envelope.frame == frame_reply || p.envelope.frame == frame_failure;
-		parcel_clear(&p);
+		bus_message_clear(&p);
 	}
 	return true;
 }

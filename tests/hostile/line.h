@@ -2,7 +2,7 @@
 /* line.h - a ZeroMQ socket by which one daemon's place is taken, and frames that nobody checks. */
 #pragma once
 
-#include "common/bus/parcel.h"
+#include "common/bus/bus_message.h"
 #include "common/table/edges.h"
 
 #include "tests/hostile/forge.h"

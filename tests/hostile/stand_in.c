@@ -54,7 +54,7 @@ beat(struct line *l, const struct address *to, struct dice *d)
 }
 
 static void
-greet(struct line *l, const struct parcel *p)
+greet(struct line *l, const struct bus_message *p)
 {
 	size_t i = 0;
 
@@ -69,7 +69,7 @@ greet(struct line *l, const struct parcel *p)
 }
 
 static void
-answer(struct line *l, const struct parcel *p)
+answer(struct line *l, const struct bus_message *p)
 {
 	enum msg_id message =
 	    p->envelope.message == NULL ? MSG_none : message_find(p->envelope.message);
@@ -91,19 +91,19 @@ answer(struct line *l, const struct parcel *p)
 static void
 receive(struct line *l)
 {
-	struct parcel p;
+	struct bus_message p;
 	struct err e;
 	int rc;
 
-	while ((rc = parcel_receive(
-		    &(struct intake){ .socket = l->socket, .routed = true }, &p, &e)) != 0) {
+	while ((rc = bus_message_receive(
+		    &(struct receiver){ .socket = l->socket, .routed = true }, &p, &e)) != 0) {
 		if (rc < 0)
 			continue;
 		if (p.envelope.frame == frame_hello)
 			greet(l, &p);
 		else if (p.envelope.frame == frame_request)
 			answer(l, &p);
-		parcel_clear(&p);
+		bus_message_clear(&p);
 	}
 }
 

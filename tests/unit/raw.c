@@ -88,19 +88,19 @@ raw_send(struct envelope envelope, enum msg_id message, void *msg)
 	if (message != MSG_none)
 		assert_int_equal(wire_encode(message, msg, &content, &e), 0);
 	assert_int_equal(
-	    parcel_send(&(struct target){ .socket = raw_peer }, &envelope, &content), 0);
+	    bus_message_send(&(struct target){ .socket = raw_peer }, &envelope, &content), 0);
 }
 
 /* The ordinary client is not to be silent meanwhile. */
 static bool
-receive(struct parcel *p)
+receive(struct bus_message *p)
 {
 	zmq_pollitem_t item = { raw_peer, 0, ZMQ_POLLIN, 0 };
 	struct err e;
 
 	if (zmq_poll(&item, 1, WAIT_MS) > 0)
-		return parcel_receive(
-			   &(struct intake){ .socket = raw_peer, .routed = false }, p, &e) == 1;
+		return bus_message_receive(
+			   &(struct receiver){ .socket = raw_peer, .routed = false }, p, &e) == 1;
 	peer_run(1);
 	return false;
 }
@@ -113,13 +113,13 @@ next_failure(uint64_t id)
 	struct err e;
 
 	for (int64_t until = loop_now_ms() + ANSWER_MS; loop_now_ms() < until && f.code == NULL;) {
-		struct parcel p;
+		struct bus_message p;
 
 		if (!receive(&p))
 			continue;
 		if (p.envelope.frame == frame_failure && p.envelope.id == id)
-			assert_int_equal(parcel_decode(&p, MSG_failure, &f, &e), 0);
-		parcel_clear(&p);
+			assert_int_equal(bus_message_decode(&p, MSG_failure, &f, &e), 0);
+		bus_message_clear(&p);
 	}
 	assert_non_null(f.code);
 	return f;
@@ -141,12 +141,12 @@ raw_replied(uint64_t id)
 	bool got = false;
 
 	for (int64_t until = loop_now_ms() + ANSWER_MS; loop_now_ms() < until && !got;) {
-		struct parcel p;
+		struct bus_message p;
 
 		if (!receive(&p))
 			continue;
 		got = p.envelope.frame == frame_reply && p.envelope.id == id;
-		parcel_clear(&p);
+		bus_message_clear(&p);
 	}
 	return got;
 }
@@ -215,16 +215,16 @@ raw_serve(int64_t connect_wait_ms, const char *other)
 struct address
 raw_hear(uint64_t *greeting)
 {
-	struct parcel p;
+	struct bus_message p;
 	struct err e;
 
 	for (int i = 0; i < 50; i++) {
 		peer_run(20);
-		if (parcel_receive(
-			&(struct intake){ .socket = raw_peer, .routed = true }, &p, &e) != 1)
+		if (bus_message_receive(
+			&(struct receiver){ .socket = raw_peer, .routed = true }, &p, &e) != 1)
 			continue;
 		*greeting = p.envelope.id;
-		parcel_clear(&p);
+		bus_message_clear(&p);
 		return p.from;
 	}
 	fail_msg("the client says nothing");
@@ -239,7 +239,8 @@ raw_reply(const struct address *to, struct envelope envelope, enum msg_id messag
 
 	assert_int_equal(wire_encode(message, msg, &content, &e), 0);
 	assert_int_equal(
-	    parcel_send(&(struct target){ .socket = raw_peer, .to = to }, &envelope, &content), 0);
+	    bus_message_send(&(struct target){ .socket = raw_peer, .to = to }, &envelope, &content),
+	    0);
 	peer_run(50);
 }
 

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "common/bus/bus.h"
-#include "common/bus/parcel.h"
+#include "common/bus/bus_message.h"
 
 /* The socket, of raw_socket(). */
 extern void *raw_peer;

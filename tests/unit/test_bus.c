@@ -264,7 +264,7 @@ a_hanging_server_is_missed_and_comes_back(void **state)
 }
 
 static void
-a_server_that_comes_late_is_waited_for(void **state)
+a_server_that_comes_deferred_is_waited_for(void **state)
 {
 	struct outcome o;
 
@@ -579,7 +579,7 @@ main(void)
 		bus_test(a_request_to_one_that_just_went_waits_for_the_next),
 		bus_test(a_restarted_server_is_found_again),
 		bus_test(a_hanging_server_is_missed_and_comes_back),
-		bus_test(a_server_that_comes_late_is_waited_for),
+		bus_test(a_server_that_comes_deferred_is_waited_for),
 		bus_test(waiting_is_bounded),
 		bus_test(the_least_loaded_instance_is_asked),
 		bus_test(a_principal_has_a_home),

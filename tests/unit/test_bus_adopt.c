@@ -62,7 +62,7 @@ an_adopted_request_is_the_servers(void **state)
 static void
 an_adopted_request_can_be_stopped(void **state)
 {
-	struct outcome o, late;
+	struct outcome o, deferred;
 
 	(void)state;
 	pair();
@@ -75,13 +75,13 @@ an_adopted_request_can_be_stopped(void **state)
 	assert_int_equal(peer_note(2000), ERR_cancelled); /* its handler hears of it, */
 	assert_int_equal(peer_note(2000), ERR_cancelled); /* and ends it */
 	/* Its deadline holds. */
-	peer_ask(&late, "hang", NULL, 300);
+	peer_ask(&deferred, "hang", NULL, 300);
 	peer_run(50);
-	adopt(late.id);
-	bus_forget(late.id);
+	adopt(deferred.id);
+	bus_forget(deferred.id);
 	assert_int_equal(peer_note(2000), ERR_deadline_exceeded); /* its outcome, then */
 	assert_int_equal(peer_note(2000), ERR_deadline_exceeded); /* its handler */
-	assert_false(o.ended || late.ended);
+	assert_false(o.ended || deferred.ended);
 }
 
 int

@@ -8,7 +8,7 @@
 
 #include "common/base/auto.h"
 #include "common/base/loop.h"
-#include "common/bus/parcel.h"
+#include "common/bus/bus_message.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>

@@ -34,14 +34,15 @@ static void *others[2]; /* raw peers that an attack left aside */
 
 static bool congested; /* no connection takes a request */
 
-int __real_parcel_send(const struct target *, struct envelope *, struct packed *);
-int __wrap_parcel_send(const struct target *, struct envelope *, struct packed *);
+int __real_bus_message_send(const struct target *, struct envelope *, struct packed *);
+int __wrap_bus_message_send(const struct target *, struct envelope *, struct packed *);
 
 int
-__wrap_parcel_send(const struct target *target, struct envelope *envelope, struct packed *content)
+__wrap_bus_message_send(
+    const struct target *target, struct envelope *envelope, struct packed *content)
 {
 	if (!congested || envelope->frame != frame_request)
-		return __real_parcel_send(target, envelope, content);
+		return __real_bus_message_send(target, envelope, content);
 	errno = EAGAIN;
 	return -1;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* late.h - deferred replies: they wait, in order, for room in the queue of their connection. */
+/* deferred.h - deferred replies: they wait, in order, for room in the queue of their connection. */
 #pragma once
 
 #include "common/codec/wire.h"
@@ -15,12 +15,12 @@ struct answer {
 	struct packed content;
 };
 
-struct late; /* a deferred reply */
+struct deferred; /* a deferred reply */
 
 /* The deferred replies of one connection of that daemon. Empty: reader set, the rest zeroed. */
-struct lates {
+struct deferreds {
 	enum peer reader;
-	struct late *first, **last;
+	struct deferred *first, **last;
 	size_t count;
 };
 
@@ -29,9 +29,9 @@ struct lates {
  * over all its connections, or for all clients. Failures have a higher limit of their own
  * (internal), so that the failure that replaces a refused reply still fits.
  */
-int late_add(struct lates *, struct answer *a, struct err *);
+int deferred_add(struct deferreds *, struct answer *a, struct err *);
 /* The oldest deferred reply; NULL: none. */
-struct answer *late_first(struct lates *);
+struct answer *deferred_first(struct deferreds *);
 /* Frees the oldest deferred reply. */
-void late_drop(struct lates *);
-void late_clear(struct lates *);
+void deferred_drop(struct deferreds *);
+void deferred_clear(struct deferreds *);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * parcel.c - parts of a ZeroMQ message, read and written.
+ * bus_message.c - parts of a ZeroMQ message, read and written.
  *
  * Trusts no peer: the number of parts and their sum are bounded, and the rest of a message that
  * exceeds the bounds is read and dropped, so that the next one starts in sync. libzmq delivers a
  * message when its last part has arrived, so reading never blocks.
  */
-#include "common/bus/parcel.h"
+#include "common/bus/bus_message.h"
 
 #include "common/base/auto.h"
 
@@ -19,7 +19,7 @@
 static atomic_size_t unsent[PEER_COUNT];
 
 void
-parcel_clear(struct parcel *p)
+bus_message_clear(struct bus_message *p)
 {
 	message_clear(MSG_envelope, &p->envelope);
 	zmq_msg_close(&p->body);
@@ -33,7 +33,7 @@ parcel_clear(struct parcel *p)
 /* ---- receiving ---- */
 
 static int
-take_blob(struct parcel *p, zmq_msg_t *part, struct err *e)
+take_blob(struct bus_message *p, zmq_msg_t *part, struct err *e)
 {
 	if (p->count == WIRE_MAX_BLOBS)
 		return err_set(e, ERR_limit_exceeded, "more than %d blobs", WIRE_MAX_BLOBS);
@@ -53,7 +53,7 @@ take_blob(struct parcel *p, zmq_msg_t *part, struct err *e)
 }
 
 static int
-take_envelope(struct parcel *p, zmq_msg_t *part, struct err *e)
+take_envelope(struct bus_message *p, zmq_msg_t *part, struct err *e)
 {
 	const char *user = zmq_msg_gets(part, "User-Id");
 
@@ -69,11 +69,12 @@ take_envelope(struct parcel *p, zmq_msg_t *part, struct err *e)
 }
 
 static int
-take_part(const struct intake *in, struct parcel *p, size_t at, zmq_msg_t *part, struct err *e)
+take_part(
+    const struct receiver *in, struct bus_message *p, size_t at, zmq_msg_t *part, struct err *e)
 {
 	size_t size = zmq_msg_size(part);
-	size_t room = at < 2             ? PARCEL_SMALL_BYTES
-	              : in->room == NULL ? PARCEL_BYTES
+	size_t room = at < 2             ? BUS_MESSAGE_SMALL_BYTES
+	              : in->room == NULL ? BUS_MESSAGE_BYTES
 	                                 : in->room(in->self, p);
 
 	if (p->bytes > room)
@@ -95,13 +96,13 @@ take_part(const struct intake *in, struct parcel *p, size_t at, zmq_msg_t *part,
 }
 
 int
-parcel_receive(const struct intake *in, struct parcel *p, struct err *e)
+bus_message_receive(const struct receiver *in, struct bus_message *p, struct err *e)
 {
 	bool good = true, more = true;
 	zmq_msg_t part;
 	size_t at;
 
-	*p = (struct parcel){ .count = 0 };
+	*p = (struct bus_message){ .count = 0 };
 	zmq_msg_init(&p->body);
 	for (at = in->routed ? 0 : 1; more; at++) {
 		zmq_msg_init(&part);
@@ -118,12 +119,12 @@ parcel_receive(const struct intake *in, struct parcel *p, struct err *e)
 		good = err_set(e, ERR_invalid_argument, "no envelope") == 0;
 	if (good)
 		return 1;
-	parcel_clear(p);
+	bus_message_clear(p);
 	return -1;
 }
 
 int
-parcel_decode(struct parcel *p, enum msg_id id, void *msg, struct err *e)
+bus_message_decode(struct bus_message *p, enum msg_id id, void *msg, struct err *e)
 {
 	struct packed packed = {
 		.body = { zmq_msg_data(&p->body), zmq_msg_size(&p->body) },
@@ -186,7 +187,7 @@ send_address(void *socket, const struct address *to)
 }
 
 size_t
-parcel_weigh(const struct packed *content)
+bus_message_weigh(const struct packed *content)
 {
 	size_t sum = content->body.size;
 
@@ -199,14 +200,15 @@ parcel_weigh(const struct packed *content)
 static bool
 fits(const struct packed *content, enum peer reader)
 {
-	size_t sum = parcel_weigh(content), all = 0, mine = atomic_load(&unsent[reader]);
+	size_t sum = bus_message_weigh(content), all = 0, mine = atomic_load(&unsent[reader]);
 
 	for (enum peer peer = 0; peer < PEER_COUNT; peer++)
 		all += atomic_load(&unsent[peer]);
-	if (sum <= PARCEL_SMALL_BYTES)
-		return mine + sum <= PARCEL_UNSENT_BYTES && all + sum <= PARCEL_UNSENT_BIG;
-	return (mine == 0 || mine + sum <= PARCEL_BYTES) &&
-	       (all == 0 || all + sum <= PARCEL_UNSENT_BYTES);
+	if (sum <= BUS_MESSAGE_SMALL_BYTES)
+		return mine + sum <= BUS_MESSAGE_UNSENT_BYTES &&
+		       all + sum <= BUS_MESSAGE_UNSENT_BIG;
+	return (mine == 0 || mine + sum <= BUS_MESSAGE_BYTES) &&
+	       (all == 0 || all + sum <= BUS_MESSAGE_UNSENT_BYTES);
 }
 
 /*
@@ -215,7 +217,7 @@ fits(const struct packed *content, enum peer reader)
  * too.
  */
 int
-parcel_send(const struct target *t, struct envelope *envelope, struct packed *content)
+bus_message_send(const struct target *t, struct envelope *envelope, struct packed *content)
 {
 	struct packed head = { 0 };
 	bool body = content->body.data != NULL, gone = false;

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * late.c - replies for clients that read more slowly than they send requests.
+ * deferred.c - replies for clients that read more slowly than they send requests.
  *
  * A client may never read. So the waiting bytes are bounded for each daemon, over all its
  * connections, and in total. Failures are small and have a higher bound of their own.
  */
-#include "common/bus/late.h"
+#include "common/bus/deferred.h"
 
 #include "common/bus/inner.h"
 
 #include <stdlib.h>
 
-struct late {
+struct deferred {
 	struct answer answer;
-	struct late *next;
+	struct deferred *next;
 	size_t bytes;
 };
 
 static size_t all_bytes, bytes_of[PEER_COUNT];
 
 static int
-check_room(const struct lates *l, size_t bytes, bool failure, struct err *e)
+check_room(const struct deferreds *l, size_t bytes, bool failure, struct err *e)
 {
 	const char *reader = edge_peer_name(l->reader);
 	size_t mine = bytes_of[l->reader];
@@ -28,32 +28,32 @@ check_room(const struct lates *l, size_t bytes, bool failure, struct err *e)
 	/* An honest client has no more requests open. */
 	if (l->count >= BUS_MAX_ASKS)
 		return err_set(e, ERR_internal, "%zu replies wait for %s", l->count, reader);
-	if (failure && all_bytes + bytes > PARCEL_UNSENT_BIG)
+	if (failure && all_bytes + bytes > BUS_MESSAGE_UNSENT_BIG)
 		return err_set(e, ERR_internal, "replies of %zu bytes wait for clients", all_bytes);
-	if (!failure && mine + bytes > PARCEL_BYTES)
+	if (!failure && mine + bytes > BUS_MESSAGE_BYTES)
 		return err_set(e, ERR_limit_exceeded,
 		    "done, but the reply of %zu bytes is lost: %zu bytes wait for %s, at most %d "
 		    "may",
-		    bytes, mine, reader, PARCEL_BYTES);
-	if (!failure && all_bytes + bytes > PARCEL_UNSENT_BYTES)
+		    bytes, mine, reader, BUS_MESSAGE_BYTES);
+	if (!failure && all_bytes + bytes > BUS_MESSAGE_UNSENT_BYTES)
 		return err_set(e, ERR_limit_exceeded,
 		    "done, but the reply of %zu bytes is lost: %zu bytes wait for clients, at "
 		    "most %d may",
-		    bytes, all_bytes, PARCEL_UNSENT_BYTES);
+		    bytes, all_bytes, BUS_MESSAGE_UNSENT_BYTES);
 	return 0;
 }
 
 int
-late_add(struct lates *l, struct answer *a, struct err *e)
+deferred_add(struct deferreds *l, struct answer *a, struct err *e)
 {
-	size_t bytes = sizeof(struct late) + parcel_weigh(&a->content);
+	size_t bytes = sizeof(struct deferred) + bus_message_weigh(&a->content);
 
 	if (check_room(l, bytes, a->frame == frame_failure, e) < 0)
 		return -1;
-	struct late *new = calloc(1, sizeof *new);
+	struct deferred *new = calloc(1, sizeof *new);
 	if (new == NULL)
 		return err_sys(e, "a reply for %s", edge_peer_name(l->reader));
-	*new = (struct late){ .answer = *a, .bytes = bytes };
+	*new = (struct deferred){ .answer = *a, .bytes = bytes };
 	a->content = (struct packed){ 0 };
 	if (l->first == NULL)
 		l->last = &l->first;
@@ -66,15 +66,15 @@ late_add(struct lates *l, struct answer *a, struct err *e)
 }
 
 struct answer *
-late_first(struct lates *l)
+deferred_first(struct deferreds *l)
 {
 	return l->first == NULL ? NULL : &l->first->answer;
 }
 
 void
-late_drop(struct lates *l)
+deferred_drop(struct deferreds *l)
 {
-	struct late *first = l->first;
+	struct deferred *first = l->first;
 
 	l->first = first->next;
 	l->count--;
@@ -85,8 +85,8 @@ late_drop(struct lates *l)
 }
 
 void
-late_clear(struct lates *l)
+deferred_clear(struct deferreds *l)
 {
 	while (l->first != NULL)
-		late_drop(l);
+		deferred_drop(l);
 }

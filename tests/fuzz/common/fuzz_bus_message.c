@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_parcel.c - parts of a message of the bus, as a compromised peer may send them.
+ * fuzz_bus_message.c - parts of a message of the bus, as a compromised peer may send them.
  *
  * Input: does an address stand before them (1 byte), and each part (size in 2, little endian, and
  * its bytes).  Whatever they are, the message behind them comes as it was sent.
  */
 #include "common/base/auto.h"
-#include "common/bus/parcel.h"
+#include "common/bus/bus_message.h"
 
 #include <signal.h>
 #include <string.h>
@@ -24,7 +24,8 @@ set_up(void)
 	far = zmq_socket(context, ZMQ_PAIR);
 	must(zmq_setsockopt(near, ZMQ_RCVHWM, &(int){ 0 }, sizeof(int)) == 0);
 	must(zmq_setsockopt(far, ZMQ_SNDHWM, &(int){ 0 }, sizeof(int)) == 0);
-	must(zmq_bind(near, "inproc://parcel") == 0 && zmq_connect(far, "inproc://parcel") == 0);
+	must(zmq_bind(near, "inproc://bus_message") == 0 &&
+	     zmq_connect(far, "inproc://bus_message") == 0);
 }
 
 static void
@@ -51,36 +52,36 @@ send_known(bool routed)
 
 	const struct target target = { .socket = far, .to = routed ? &from : NULL };
 
-	must(parcel_send(&target, &envelope, &content) == 0);
+	must(bus_message_send(&target, &envelope, &content) == 0);
 }
 
 static void
 receive_known(bool routed)
 {
-	const struct intake in = { .socket = near, .routed = routed };
-	struct parcel p;
+	const struct receiver in = { .socket = near, .routed = routed };
+	struct bus_message p;
 	struct err e;
 
-	must(parcel_receive(&in, &p, &e) == 1);
+	must(bus_message_receive(&in, &p, &e) == 1);
 	must(p.envelope.id == 7 && p.count == 0 && zmq_msg_size(&p.body) == 1);
 	must(!routed || (p.from.size == 2 && memcmp(p.from.bytes, "me", 2) == 0));
-	parcel_clear(&p);
-	must(parcel_receive(&in, &p, &e) == 0);
+	bus_message_clear(&p);
+	must(bus_message_receive(&in, &p, &e) == 0);
 }
 
 static void
 try(const uint8_t *data, size_t size)
 {
 	struct err e = { 0 };
-	struct parcel p;
+	struct bus_message p;
 	bool routed = data[0] % 2 == 1;
-	const struct intake in = { .socket = near, .routed = routed };
+	const struct receiver in = { .socket = near, .routed = routed };
 
 	send_parts(data + 1, size - 1);
 	send_known(routed);
-	if (parcel_receive(&in, &p, &e) == 1) {
+	if (bus_message_receive(&in, &p, &e) == 1) {
 		must(p.count <= WIRE_MAX_BLOBS && p.bytes < size);
-		parcel_clear(&p);
+		bus_message_clear(&p);
 	} else {
 		must(e.code != ERR_none && *e.text != '\0');
 	}
