@@ -126,7 +126,7 @@ say_error(const struct origin *to, const struct call_out *call, const struct err
 {
 	if (call->as == CALLS_VALUE)
 		return result_rpc_error(to->id, e);
-	return message_of(to, result_of_error(to->era, e));
+	return message_of(to, result_of_error(to->revision, e));
 }
 
 /* ---- a reply, which may be long: then a thread makes JSON of it ---- */
@@ -153,7 +153,7 @@ say_rendered(struct call_out *call, struct rendered rendered)
 	json_t *result = rendered.value;
 
 	if (call->as != CALLS_VALUE)
-		result = result_of_rendered(to->era, call->account, call->tool, rendered);
+		result = result_of_rendered(to->revision, call->account, call->tool, rendered);
 	finish(call, message_of(to, result));
 }
 

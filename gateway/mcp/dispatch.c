@@ -31,21 +31,22 @@ enum {
 
 static bool trimming;
 
-/* In which era, and what the client of it can do; NULL, or the answer to one that is in none. */
+/* In which revision, and what the client of it can do; NULL, or the answer to one that is in none.
+ */
 static json_t *
-find_era(struct request *r)
+find_revision(struct request *r)
 {
 	const struct client *client = r->origin.client;
 	json_t *answer;
 
 	r->meta = json_object_get(r->params, "_meta");
-	r->origin.era = era_claimed(r->origin.id, r->params, &answer);
+	r->origin.revision = revision_claimed(r->origin.id, r->params, &answer);
 	if (answer != NULL)
 		return answer;
-	if (r->origin.era != NULL) {
-		r->capabilities = json_object_get(r->meta, ERA_META "clientCapabilities");
+	if (r->origin.revision != NULL) {
+		r->capabilities = json_object_get(r->meta, REVISION_META "clientCapabilities");
 	} else {
-		r->origin.era = client->era;
+		r->origin.revision = client->revision;
 		r->capabilities = client->capabilities;
 	}
 	return NULL;
@@ -71,16 +72,16 @@ handle_request(struct request *r, const char *name)
 	if (client_find(r->origin.client, r->origin.id) != NULL)
 		return jsonrpc_error(r->origin.id, RPC_INVALID,
 		    "Invalid Request: the id is that of a call under way; choose another");
-	answer = find_era(r);
+	answer = find_revision(r);
 	if (answer != NULL)
 		return answer;
-	r->method = methods_find(name, r->origin.era);
-	if (r->method == NULL && r->origin.era == NULL)
-		return era_unclaimed(r->origin.id);
+	r->method = methods_find(name, r->origin.revision);
+	if (r->method == NULL && r->origin.revision == NULL)
+		return revision_unclaimed(r->origin.id);
 	if (r->method == NULL)
 		return jsonrpc_error(r->origin.id, RPC_METHOD, "Method not found: %.128s", name);
 	answer = check_scopes(r);
-	if (answer == NULL && r->origin.era != NULL)
+	if (answer == NULL && r->origin.revision != NULL)
 		answer = logging_ask(r);
 	if (answer == NULL)
 		answer = elicit_read(r);
@@ -131,7 +132,7 @@ handle_message(const struct origin *to, json_t *message, size_t bytes)
 static const char *
 refuse_batch(const struct client *client, const json_t *messages_)
 {
-	if (client->era == NULL || !client->era->batches)
+	if (client->revision == NULL || !client->revision->batches)
 		return "this protocol version has no batches; send each message by itself";
 	if (json_array_size(messages_) == 0)
 		return "an empty batch";

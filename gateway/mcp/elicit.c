@@ -126,7 +126,7 @@ elicit_read(struct request *r)
 
 	r->inputs = NULL;
 	r->use.id[0] = '\0';
-	if (r->origin.era == NULL || !r->origin.era->modern)
+	if (r->origin.revision == NULL || !r->origin.revision->modern)
 		return NULL;
 	if (state == NULL) {
 		if (json_is_object(json_object_get(r->params, "inputResponses")))
@@ -405,7 +405,7 @@ lacking(const struct request *r, const struct question *q, size_t count)
 static void
 take_early(const struct request *r, const struct question *q, size_t count)
 {
-	if (r->inputs == NULL || !r->origin.era->modern)
+	if (r->inputs == NULL || !r->origin.revision->modern)
 		return;
 	for (size_t i = 0; i < count; i++)
 		if (json_object_get(r->inputs, q[i].key) == NULL)
@@ -426,7 +426,8 @@ ask(const struct request *r, const struct question *q, size_t count, json_t **an
 	if (missing != NULL)
 		*answer = method_lacks(r, missing);
 	else if (answered < count)
-		*answer = (r->origin.era->modern ? ask_by_result : ask_by_request)(r, q, count);
+		*answer =
+		    (r->origin.revision->modern ? ask_by_result : ask_by_request)(r, q, count);
 	for (size_t i = 0; i < count; i++)
 		json_decref(q[i].params);
 	return missing == NULL && answered == count;

@@ -12,11 +12,11 @@
 
 struct extra {
 	/* More of tools, resources, resourceTemplates and prompts; new arrays in the form that the
-	 * era has. */
-	json_t *(*tools)(const struct era *);
-	json_t *(*resources)(const struct era *);
-	json_t *(*templates)(const struct era *);
-	json_t *(*prompts)(const struct era *);
+	 * revision has. */
+	json_t *(*tools)(const struct revision *);
+	json_t *(*resources)(const struct revision *);
+	json_t *(*templates)(const struct revision *);
+	json_t *(*prompts)(const struct revision *);
 	/* arguments: an object, or NULL */
 	bool (*call)(const struct request *, const char *name, json_t *arguments, json_t **answer);
 	bool (*read)(const struct request *, const char *uri, json_t **answer);

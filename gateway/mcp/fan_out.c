@@ -111,7 +111,7 @@ ask(struct fan_out *fan_out, size_t i, const struct want *want)
 	struct call_in call = {
 		.origin = { .client = &fan_out->client,
 		    .exchange = (struct exchange *)&fan_out->slots[i],
-		    .era = era_modern(),
+		    .revision = revision_modern(),
 		    .id = json_integer((json_int_t)i) },
 		.tool = want->message,
 		.arguments = want->arguments,

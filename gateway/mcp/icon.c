@@ -49,11 +49,11 @@ write_uri(char *to, size_t size, const char *shape)
 }
 
 void
-icon_add(json_t *object, const struct era *era, enum icon icon)
+icon_add(json_t *object, const struct revision *revision, enum icon icon)
 {
 	static char uris[ICON_COUNT][2048];
 
-	if (!era->icons)
+	if (!revision->icons)
 		return;
 	if (uris[icon][0] == '\0')
 		write_uri(uris[icon], sizeof uris[icon], shapes[icon]);

@@ -41,14 +41,14 @@ refuse(const struct request *r, const char *name)
 json_t *
 logging_ask(struct request *r)
 {
-	json_t *level = json_object_get(r->meta, ERA_META "logLevel");
+	json_t *level = json_object_get(r->meta, REVISION_META "logLevel");
 
 	r->origin.log_from = r->origin.client->log_from;
-	if (!r->origin.era->modern)
+	if (!r->origin.revision->modern)
 		return NULL;
 	r->origin.log_from = parse(level);
 	return level != NULL && r->origin.log_from == LOGGING_none
-	           ? refuse(r, "_meta[\"" ERA_META "logLevel\"]")
+	           ? refuse(r, "_meta[\"" REVISION_META "logLevel\"]")
 	           : NULL;
 }
 

@@ -17,17 +17,17 @@
 #include <string.h>
 
 json_t *
-method_server_info(const struct era *era)
+method_server_info(const struct revision *revision)
 {
 	json_t *info = json_pack("{s:s, s:s}", "name", "cloister", "version", CLOISTER_VERSION);
 
-	if (era->structured)
+	if (revision->structured)
 		json_object_set_new(info, "title", json_string("cloister"));
-	if (!era->icons)
+	if (!revision->icons)
 		return info;
 	json_object_set_new(info, "description",
 	    json_string("Runs code written by language models in kernel-isolated boxes."));
-	icon_add(info, era, ICON_server);
+	icon_add(info, revision, ICON_server);
 	return info;
 }
 
@@ -36,13 +36,13 @@ method_server_info(const struct era *era)
  * to whoever reads one; it stands where the server describes itself.
  */
 static json_t *
-short_info(const struct era *era)
+short_info(const struct revision *revision)
 {
-	static json_t *made[ERA_BITS];
-	json_t **info = &made[__builtin_ctz(era->bit)];
+	static json_t *made[REVISION_BITS];
+	json_t **info = &made[__builtin_ctz(revision->bit)];
 
 	if (*info == NULL) {
-		*info = method_server_info(era);
+		*info = method_server_info(revision);
 		json_object_del(*info, "icons");
 		write_constant(*info);
 	}
@@ -50,9 +50,9 @@ short_info(const struct era *era)
 }
 
 json_t *
-method_end(const struct era *era, json_t *result, const struct cache *cache)
+method_end(const struct revision *revision, json_t *result, const struct cache *cache)
 {
-	if (!era->modern)
+	if (!revision->modern)
 		return result;
 	if (json_object_get(result, "resultType") == NULL)
 		json_object_set_new(result, "resultType", json_string("complete"));
@@ -65,8 +65,8 @@ method_end(const struct era *era, json_t *result, const struct cache *cache)
 
 	json_t *meta = json_object_get(result, "_meta");
 
-	if (json_object_get(meta, ERA_META "serverInfo") == NULL)
-		json_object_set_new(meta, ERA_META "serverInfo", short_info(era));
+	if (json_object_get(meta, REVISION_META "serverInfo") == NULL)
+		json_object_set_new(meta, REVISION_META "serverInfo", short_info(revision));
 	return result;
 }
 
@@ -92,7 +92,7 @@ answer(const struct request *r, json_t *result)
 json_t *
 method_complete_for(const struct request *r, json_t *result, const struct cache *cache)
 {
-	return answer(r, result == NULL ? NULL : method_end(r->origin.era, result, cache));
+	return answer(r, result == NULL ? NULL : method_end(r->origin.revision, result, cache));
 }
 
 /* What depends on credentials, or may, is for their holder only. */
@@ -103,7 +103,7 @@ method_finish(const struct request *r, json_t *result)
 
 	if (cache.scope != NULL && r->origin.client->scopes != SCOPES_LOCAL)
 		cache.scope = "private";
-	return result == NULL ? NULL : method_end(r->origin.era, result, &cache);
+	return result == NULL ? NULL : method_end(r->origin.revision, result, &cache);
 }
 
 json_t *
@@ -128,7 +128,7 @@ json_t *
 method_lacks(const struct request *r, json_t *capabilities)
 {
 	return jsonrpc_error_data(r->origin.id,
-	    r->origin.era->modern ? RPC_CAPABILITY : RPC_INVALID,
+	    r->origin.revision->modern ? RPC_CAPABILITY : RPC_INVALID,
 	    "Missing required client capability",
 	    json_pack("{s:o}", "requiredCapabilities", capabilities));
 }

@@ -28,7 +28,7 @@ struct cache {
 
 struct method {
 	const char *name;
-	unsigned eras; /* bits of struct era, and ERA_FIRST */
+	unsigned revisions; /* bits of struct revision, and REVISION_FIRST */
 	/* The whole answer, or NULL: it is pending. */
 	json_t *(*handle)(const struct request *);
 	/* Of auth/scope.h: what a request with these params needs. */
@@ -40,12 +40,12 @@ struct method {
 /* Has the client declared it?  As in "elicitation", or "extensions" and the name of one. */
 bool method_declared(const struct request *, const char *capability, const char *extension);
 
-/* Who answers, as that era describes it. */
-json_t *method_server_info(const struct era *);
-/* Takes a result and gives it what every result of that era has; with a cache policy (not NULL) how
- * long it holds, too.  A resultType or _meta that is there already stays. */
-json_t *method_end(const struct era *, json_t *result, const struct cache *);
-/* The result, which is taken, with what era and method add to it. */
+/* Who answers, as that revision describes it. */
+json_t *method_server_info(const struct revision *);
+/* Takes a result and gives it what every result of that revision has; with a cache policy (not
+ * NULL) how long it holds, too.  A resultType or _meta that is there already stays. */
+json_t *method_end(const struct revision *, json_t *result, const struct cache *);
+/* The result, which is taken, with what revision and method add to it. */
 json_t *method_finish(const struct request *, json_t *result);
 /* The answer with it. */
 json_t *method_complete(const struct request *, json_t *result);
@@ -53,7 +53,7 @@ json_t *method_complete(const struct request *, json_t *result);
 json_t *method_complete_for(const struct request *, json_t *result, const struct cache *);
 /* -32602; names the parameter. */
 json_t *method_refuse(const struct request *, const char *fmt, ...) PRINTF(2, 3);
-/* -32021, or in eras without it -32600: capabilities, taken, is what the client would have to
+/* -32021, or in revisions without it -32600: capabilities, taken, is what the client would have to
  * declare. */
 json_t *method_lacks(const struct request *, json_t *capabilities);
 /* params[name] where it is a text without zero byte; else NULL and in *answer a refusal. */

@@ -92,8 +92,8 @@ notice_ignored(struct client *client, const json_t *params)
 #define UNKEPT { 0, NULL }
 
 static const struct method methods[] = {
-#define METHOD(name, eras, handler, scope, member, cache) \
-	{ name, eras, handle_##handler, scopes_##scope, member, cache },
+#define METHOD(name, revisions, handler, scope, member, cache) \
+	{ name, revisions, handle_##handler, scopes_##scope, member, cache },
 #define NOTIFICATION(...)
 #include "gateway/methods.def"
 };
@@ -119,7 +119,7 @@ static const struct {
 	{ "prompts/list",         "prompts",     NULL },
 	{ "completion/complete",  "completions", NULL },
 	{ "tools/call",           "logging",     NULL },
-	{ "tasks/get",            "extensions",  ERA_META "tasks" },
+	{ "tasks/get",            "extensions",  REVISION_META "tasks" },
 };
 /* clang-format on */
 
@@ -133,12 +133,12 @@ find(const char *name)
 }
 
 const struct method *
-methods_find(const char *name, const struct era *era)
+methods_find(const char *name, const struct revision *revision)
 {
-	unsigned bit = era == NULL ? ERA_FIRST : era->bit;
+	unsigned bit = revision == NULL ? REVISION_FIRST : revision->bit;
 	const struct method *m = find(name);
 
-	return m != NULL && (m->eras & bit) != 0 ? m : NULL;
+	return m != NULL && (m->revisions & bit) != 0 ? m : NULL;
 }
 
 unsigned
@@ -199,14 +199,14 @@ add_changes(json_t *capabilities)
 }
 
 json_t *
-methods_capabilities(const struct era *era)
+methods_capabilities(const struct revision *revision)
 {
 	json_t *all = json_object();
 
 	for (size_t i = 0; i < COUNT(offers); i++) {
 		bool extension = strcmp(offers[i].capability, "extensions") == 0;
 
-		if (methods_find(offers[i].method, era) == NULL)
+		if (methods_find(offers[i].method, revision) == NULL)
 			continue;
 		if (json_object_get(all, offers[i].capability) == NULL)
 			json_object_set_new(all, offers[i].capability, json_object());

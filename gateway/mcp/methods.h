@@ -9,8 +9,8 @@
 
 #include "gateway/mcp/method.h"
 
-/* The method of that name in that revision; era NULL: before initialize.  NULL: none. */
-const struct method *methods_find(const char *name, const struct era *);
+/* The method of that name in that revision; revision NULL: before initialize.  NULL: none. */
+const struct method *methods_find(const char *name, const struct revision *);
 /* The scopes that a request of that method needs with these params; 0 for a method that is not
  * served. */
 unsigned methods_scopes(const char *name, const json_t *params);
@@ -24,4 +24,4 @@ bool methods_call_tool(const char *name);
 void methods_notify(struct client *, const char *name, const json_t *params);
 
 /* The "capabilities" of a server of that revision. */
-json_t *methods_capabilities(const struct era *);
+json_t *methods_capabilities(const struct revision *);

@@ -50,7 +50,7 @@ publish(struct progress *p)
 {
 	bool sent = false;
 
-	for (int channel = 0; channel < channel_COUNT && p->origin->era->messages; channel++) {
+	for (int channel = 0; channel < channel_COUNT && p->origin->revision->messages; channel++) {
 		if (p->channels[channel].size == 0)
 			continue;
 		p->value += sent; /* it has to grow */

@@ -128,7 +128,7 @@ prompts_have(const char *prompt, const char *argument)
 /* ---- listing ---- */
 
 static json_t *
-describe(const struct era *era, const struct prompt *p)
+describe(const struct revision *revision, const struct prompt *p)
 {
 	json_t *arguments = json_array();
 	json_t *one = json_pack(
@@ -138,11 +138,11 @@ describe(const struct era *era, const struct prompt *p)
 	     a < p->arguments + MAX_ARGUMENTS && a->name != NULL; a++)
 		json_array_append_new(
 		    arguments, json_pack("{s:s, s:s*, s:s, s:b}", "name", a->name, "title",
-				   era->structured ? a->title : NULL, "description", a->doc,
+				   revision->structured ? a->title : NULL, "description", a->doc,
 				   "required", a->required));
-	if (era->structured)
+	if (revision->structured)
 		json_object_set_new(one, "title", json_string(p->title));
-	icon_add(one, era, ICON_core);
+	icon_add(one, revision, ICON_core);
 	return one;
 }
 
@@ -150,10 +150,11 @@ json_t *
 handle_prompts_list(const struct request *r)
 {
 	json_t *all = json_array();
-	json_t *more = extra_get()->prompts == NULL ? NULL : extra_get()->prompts(r->origin.era);
+	json_t *more =
+	    extra_get()->prompts == NULL ? NULL : extra_get()->prompts(r->origin.revision);
 
 	for (size_t i = 0; i < COUNT(prompts); i++)
-		json_array_append_new(all, describe(r->origin.era, &prompts[i]));
+		json_array_append_new(all, describe(r->origin.revision, &prompts[i]));
 	json_array_extend(all, more);
 	json_decref(more);
 	return page_answer(r, "prompts", all);

@@ -142,14 +142,15 @@ result_render(enum msg_id tool, void *reply)
 }
 
 json_t *
-result_of_reply(const struct era *era, const struct account *who, enum msg_id tool, void *reply)
+result_of_reply(
+    const struct revision *revision, const struct account *who, enum msg_id tool, void *reply)
 {
-	return result_of_rendered(era, who, tool, result_render(tool, reply));
+	return result_of_rendered(revision, who, tool, result_render(tool, reply));
 }
 
 json_t *
-result_of_rendered(
-    const struct era *era, const struct account *who, enum msg_id tool, struct rendered rendered)
+result_of_rendered(const struct revision *revision, const struct account *who, enum msg_id tool,
+    struct rendered rendered)
 {
 	json_t *images = rendered.images, *value = rendered.value;
 
@@ -160,20 +161,20 @@ result_of_rendered(
 	bool failed = json_is_false(json_object_get(value, "success"));
 	json_auto_t *wholes = fit_value(
 	    who, messages[tool].reply, value, failed ? options.error_bytes : options.result_bytes);
-	size_t limit = era->structured && !failed ? TEXT_BYTES : SIZE_MAX;
+	size_t limit = revision->structured && !failed ? TEXT_BYTES : SIZE_MAX;
 	json_t *result = content(text_of(value, limit), failed);
 
 	json_array_extend(json_object_get(result, "content"), images);
-	if (era->structured) { /* where there are links */
+	if (revision->structured) { /* where there are links */
 		json_array_extend(json_object_get(result, "content"), links);
 		json_array_extend(json_object_get(result, "content"), wholes);
 	}
 	json_decref(images);
 	json_decref(links);
-	if (era->structured)
+	if (revision->structured)
 		json_object_set(result, "structuredContent", value);
 	json_decref(value);
-	return result == NULL ? NULL : method_end(era, result, NULL);
+	return result == NULL ? NULL : method_end(revision, result, NULL);
 }
 
 /* {"code", "message", "hint"}, and when to try again. */
@@ -211,12 +212,12 @@ result_rpc_error(json_t *id, const struct err *e)
 }
 
 json_t *
-result_of_error(const struct era *era, const struct err *e)
+result_of_error(const struct revision *revision, const struct err *e)
 {
 	json_t *error = describe(e);
 	json_t *value = json_pack("{s:o}", "error", error);
 	json_t *result = value == NULL ? NULL : content(text_of(value, SIZE_MAX), true);
 
 	json_decref(value);
-	return result == NULL ? NULL : method_end(era, result, NULL);
+	return result == NULL ? NULL : method_end(revision, result, NULL);
 }

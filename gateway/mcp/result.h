@@ -16,7 +16,8 @@
 
 /* Return new results; NULL only without memory.  *reply is messages[tool].reply; its pictures
  * are taken.  Long texts are shortened, and the whole is kept for that account, see fit.h. */
-json_t *result_of_reply(const struct era *, const struct account *, enum msg_id tool, void *reply);
+json_t *result_of_reply(
+    const struct revision *, const struct account *, enum msg_id tool, void *reply);
 /* The same in two steps.  The first takes long for a long reply and may run in any thread. */
 struct rendered {
 	json_t *images, *value; /* value NULL: no memory */
@@ -25,8 +26,8 @@ struct rendered {
 struct rendered result_render(enum msg_id tool, void *reply);
 /* Takes the rendered parts. */
 json_t *result_of_rendered(
-    const struct era *, const struct account *, enum msg_id tool, struct rendered);
-json_t *result_of_error(const struct era *, const struct err *);
+    const struct revision *, const struct account *, enum msg_id tool, struct rendered);
+json_t *result_of_error(const struct revision *, const struct err *);
 /* The same as a JSON-RPC error with {"code", "hint"} as its data, for requests that call no
  * tool. */
 json_t *result_rpc_error(json_t *id, const struct err *);

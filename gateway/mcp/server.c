@@ -18,9 +18,9 @@
 #include <string.h>
 
 static json_t *
-describe(json_t *result, const struct era *era)
+describe(json_t *result, const struct revision *revision)
 {
-	json_object_set_new(result, "capabilities", methods_capabilities(era));
+	json_object_set_new(result, "capabilities", methods_capabilities(revision));
 	if (options.instructions[0] != '\0')
 		json_object_set_new(result, "instructions", json_string(options.instructions));
 	return result;
@@ -29,11 +29,11 @@ describe(json_t *result, const struct era *era)
 static json_t *
 make_discovery(const struct request *r)
 {
-	const struct era *era = r->origin.era;
-	json_t *result = json_pack("{s:o, s:{s:o}}", "supportedVersions", era_supported(), "_meta",
-	    ERA_META "serverInfo", method_server_info(era));
+	const struct revision *revision = r->origin.revision;
+	json_t *result = json_pack("{s:o, s:{s:o}}", "supportedVersions", revision_supported(),
+	    "_meta", REVISION_META "serverInfo", method_server_info(revision));
 
-	return method_finish(r, describe(result, era));
+	return method_finish(r, describe(result, revision));
 }
 
 /* What clients open with: the same as long as the process lives, for all that may share it and all
@@ -85,21 +85,21 @@ handle_initialize(const struct request *r)
 	struct client *client = r->origin.client;
 	json_t *wanted = json_object_get(r->params, "protocolVersion");
 
-	if (client->era != NULL)
+	if (client->revision != NULL)
 		return jsonrpc_error(r->origin.id, RPC_INVALID,
 		    "Invalid Request: initialize was answered before, with protocol version %s",
-		    client->era->version);
+		    client->revision->version);
 	if (r->origin.batch != NULL)
 		return jsonrpc_error(
 		    r->origin.id, RPC_INVALID, "Invalid Request: initialize cannot be in a batch");
 	if (!json_is_string(wanted))
 		return method_refuse(r, "protocolVersion must be a string");
-	client->era = era_agree(json_string_value(wanted));
+	client->revision = revision_agree(json_string_value(wanted));
 	json_decref(client->capabilities);
 	client->capabilities = read_capabilities(json_object_get(r->params, "capabilities"));
 	listen_welcome(client);
-	return jsonrpc_result(
-	    r->origin.id, describe(json_pack("{s:s, s:o}", "protocolVersion", client->era->version,
-				       "serverInfo", method_server_info(client->era)),
-			      client->era));
+	return jsonrpc_result(r->origin.id,
+	    describe(json_pack("{s:s, s:o}", "protocolVersion", client->revision->version,
+			 "serverInfo", method_server_info(client->revision)),
+		client->revision));
 }

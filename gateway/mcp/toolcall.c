@@ -26,15 +26,15 @@
 
 /* A new reference; not to be changed. */
 static json_t *
-all_tools(const struct era *era)
+all_tools(const struct revision *revision)
 {
-	json_t *all = tools_list(era), *more;
+	json_t *all = tools_list(revision), *more;
 
 	if (all == NULL || extra_get()->tools == NULL)
 		return all;
 	more = json_copy(all);
 	json_decref(all);
-	all = extra_get()->tools(era);
+	all = extra_get()->tools(revision);
 	json_array_extend(more, all);
 	json_decref(all);
 	return more;
@@ -64,16 +64,16 @@ permitted(json_t *all, unsigned scopes)
 json_t *
 handle_tools_list(const struct request *r)
 {
-	json_t *all = permitted(all_tools(r->origin.era), r->origin.client->scopes);
+	json_t *all = permitted(all_tools(r->origin.revision), r->origin.client->scopes);
 
 	return all != NULL ? page_answer(r, "tools", all)
 	                   : jsonrpc_error(r->origin.id, RPC_INTERNAL, "out of memory");
 }
 
 json_t *
-toolcall_definition(const struct era *era, const char *name)
+toolcall_definition(const struct revision *revision, const char *name)
 {
-	json_t *all = all_tools(era), *tool, *found = NULL;
+	json_t *all = all_tools(revision), *tool, *found = NULL;
 	size_t i;
 
 	json_array_foreach(all, i, tool)
@@ -96,7 +96,7 @@ say(const struct request *r, enum err_code code, const char *text)
 
 	err_set(&e, code, "%s", text);
 
-	json_t *result = result_of_error(r->origin.era, &e);
+	json_t *result = result_of_error(r->origin.revision, &e);
 
 	return result == NULL ? jsonrpc_error(r->origin.id, RPC_INTERNAL, "out of memory")
 	                      : jsonrpc_result(r->origin.id, result);
@@ -153,7 +153,7 @@ consented(const struct request *r, enum msg_id tool, const json_t *arguments, js
 
 	if (!options.confirm_destructive || (messages[tool].hints & FINAL) == 0)
 		return true;
-	if (!r->origin.era->modern && !method_declared(r, "elicitation", NULL)) {
+	if (!r->origin.revision->modern && !method_declared(r, "elicitation", NULL)) {
 		*answer = say(r, ERR_approval_required,
 		    "the user has to confirm this, and this client cannot ask: it does not declare "
 		    "elicitation");
@@ -199,7 +199,7 @@ handle_tools_call(const struct request *r)
 	    .meta = r->meta,
 	    .bytes = r->bytes,
 	    .as = CALLS_TOOL,
-	    .task = (messages[tool].hints & LONG) != 0 && r->origin.era->modern &&
-	            method_declared(r, "extensions", ERA_META "tasks"),
+	    .task = (messages[tool].hints & LONG) != 0 && r->origin.revision->modern &&
+	            method_declared(r, "extensions", REVISION_META "tasks"),
 	});
 }

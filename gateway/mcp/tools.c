@@ -83,12 +83,12 @@ tools_with(unsigned hint)
 }
 
 static json_t *
-annotations(const struct message *m, const struct era *era)
+annotations(const struct message *m, const struct revision *revision)
 {
-	return json_pack("{s:s*, s:b, s:b, s:b, s:b}", "title", era->structured ? NULL : m->title,
-	    "readOnlyHint", (m->hints & READ_ONLY) != 0, "destructiveHint",
-	    (m->hints & DESTRUCTIVE) != 0, "idempotentHint", (m->hints & IDEMPOTENT) != 0,
-	    "openWorldHint", (m->hints & OPEN_WORLD) != 0);
+	return json_pack("{s:s*, s:b, s:b, s:b, s:b}", "title",
+	    revision->structured ? NULL : m->title, "readOnlyHint", (m->hints & READ_ONLY) != 0,
+	    "destructiveHint", (m->hints & DESTRUCTIVE) != 0, "idempotentHint",
+	    (m->hints & IDEMPOTENT) != 0, "openWorldHint", (m->hints & OPEN_WORLD) != 0);
 }
 
 /* Arguments that a balancer routes by, without a look into bodies: no secret is among them. */
@@ -101,11 +101,11 @@ static const struct {
 
 /* For whoever sends a request over HTTP: which arguments go into Mcp-Param-... headers, too. */
 static json_t *
-input_schema(enum msg_id id, const struct era *era)
+input_schema(enum msg_id id, const struct revision *revision)
 {
 	json_t *schema = jschema_input(id);
 
-	for (size_t i = 0; era->modern && i < COUNT(mirrored); i++) {
+	for (size_t i = 0; revision->modern && i < COUNT(mirrored); i++) {
 		json_t *property =
 		    json_object_get(json_object_get(schema, "properties"), mirrored[i].field);
 
@@ -117,16 +117,16 @@ input_schema(enum msg_id id, const struct era *era)
 }
 
 static json_t *
-tool(enum msg_id id, const struct era *era)
+tool(enum msg_id id, const struct revision *revision)
 {
 	const struct message *m = &messages[id];
 	json_t *one = json_pack("{s:s, s:s, s:o}", "name", m->name, "description", m->doc,
-	    "inputSchema", input_schema(id, era));
+	    "inputSchema", input_schema(id, revision));
 
-	icon_add(one, era, icon_of_toolsets(m->toolsets & chosen));
-	if (era->annotations)
-		json_object_set_new(one, "annotations", annotations(m, era));
-	if (era->structured) {
+	icon_add(one, revision, icon_of_toolsets(m->toolsets & chosen));
+	if (revision->annotations)
+		json_object_set_new(one, "annotations", annotations(m, revision));
+	if (revision->structured) {
 		json_object_set_new(one, "title", json_string(m->title));
 		json_object_set_new(one, "outputSchema", jschema_output(m->reply));
 	}
@@ -134,13 +134,14 @@ tool(enum msg_id id, const struct era *era)
 }
 
 static json_t *
-make_list(const struct era *era)
+make_list(const struct revision *revision)
 {
 	json_t *list = json_array();
 
 	for (int id = MSG_none + 1; id < MSG_COUNT; id++) {
 		if (!offered((enum msg_id)id) ||
-		    json_array_append_new(list, write_constant(tool((enum msg_id)id, era))) == 0)
+		    json_array_append_new(list, write_constant(tool((enum msg_id)id, revision))) ==
+			0)
 			continue;
 		json_decref(list);
 		return NULL;
@@ -149,20 +150,20 @@ make_list(const struct era *era)
 }
 
 json_t *
-tools_list(const struct era *era)
+tools_list(const struct revision *revision)
 {
 	static struct {
-		const struct era *era;
+		const struct revision *revision;
 		json_t *list;
-	} made[8]; /* as many as there are eras, and more */
+	} made[8]; /* as many as there are revisions, and more */
 	size_t i = 0;
 
-	while (made[i].list != NULL && made[i].era != era)
+	while (made[i].list != NULL && made[i].revision != revision)
 		i++;
 	must(i < COUNT(made) - 1);
 	if (made[i].list == NULL) {
-		made[i].era = era;
-		made[i].list = make_list(era);
+		made[i].revision = revision;
+		made[i].list = make_list(revision);
 	}
 	return json_incref(made[i].list);
 }

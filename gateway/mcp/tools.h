@@ -2,7 +2,7 @@
 /* tools.h - the offered tools of the table, and their description in each revision. */
 #pragma once
 
-#include "gateway/mcp/era.h"
+#include "gateway/mcp/revision.h"
 
 #include "common/table/schema.h"
 
@@ -15,6 +15,6 @@ enum msg_id tools_find(const char *name);
 /* The first tool with the hint, offered or not; there is one. */
 enum msg_id tools_with(unsigned hint);
 /* The offered tools in the order of the table: a new reference to an array made once. */
-json_t *tools_list(const struct era *);
+json_t *tools_list(const struct revision *);
 /* The table of all tools as Markdown, for README.md. */
 void tools_describe(FILE *);

@@ -12,7 +12,8 @@
 
 enum {
 	SLOTS = 1024, /* a power of two */
-	MOST = 512,   /* the tools of all eras, and some: half of the slots, so that searches end */
+	MOST =
+	    512, /* the tools of all revisions, and some: half of the slots, so that searches end */
 };
 
 static struct constant slots[SLOTS];

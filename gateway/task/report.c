@@ -57,10 +57,10 @@ result_of(const struct origin *to, const struct account *who, struct task_report
 	else if (decode(r, message, reply, &e) == 0)
 		e.code = ERR_none;
 	if (e.code != ERR_none)
-		return result_of_error(to->era, &e);
+		return result_of_error(to->revision, &e);
 	if (to->client != NULL)
 		links_fill(to, message, reply);
-	result = result_of_reply(to->era, who, tool, reply);
+	result = result_of_reply(to->revision, who, tool, reply);
 	message_clear(message, reply);
 	return result;
 }
@@ -73,7 +73,7 @@ result_of_failure(const struct origin *to, const struct failure *f)
 
 	err_set(&e, err_parse(f->code), "%s", f->text);
 	e.retry_ms = (int)f->retry_ms;
-	return result_of_error(to->era, &e);
+	return result_of_error(to->revision, &e);
 }
 
 json_t *

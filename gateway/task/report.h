@@ -6,6 +6,6 @@
 
 #include "common/table/schema.h"
 
-/* A Task with its result or error.  *origin names the era and, for links, the client; client may be
- * NULL.  The parts of the reply in the report are taken. */
+/* A Task with its result or error.  *origin names the revision and, for links, the client; client
+ * may be NULL.  The parts of the reply in the report are taken. */
 json_t *report_task(const struct origin *, const struct account *, struct task_report *);

@@ -26,7 +26,7 @@ enum {
 json_t *
 task_capability(void)
 {
-	return json_pack("{s:{s:{}}}", "extensions", ERA_META "tasks");
+	return json_pack("{s:{s:{}}}", "extensions", REVISION_META "tasks");
 }
 
 /* Asks the executor that the id names; 0 with *e. */
@@ -79,7 +79,7 @@ cancel_unwanted(const struct task_keeping *k, const char *id)
 static void
 on_kept(void *self, void *reply, const struct err *e)
 {
-	const struct origin nobody = { .era = era_modern() };
+	const struct origin nobody = { .revision = revision_modern() };
 	struct task_keeping *k = self;
 	json_t *result = NULL;
 
@@ -89,7 +89,7 @@ on_kept(void *self, void *reply, const struct err *e)
 	if (reply != NULL && k->done != NULL) {
 		result = report_task(&nobody, NULL, reply);
 		json_object_set_new(result, "resultType", json_string("task"));
-		result = method_end(era_modern(), result, NULL);
+		result = method_end(revision_modern(), result, NULL);
 	}
 	if (k->done != NULL)
 		k->done(k->self, result);
@@ -182,7 +182,7 @@ read_id(const struct request *r, json_t **answer)
 {
 	const char *id;
 
-	if (!method_declared(r, "extensions", ERA_META "tasks")) {
+	if (!method_declared(r, "extensions", REVISION_META "tasks")) {
 		*answer = method_lacks(r, task_capability());
 		return NULL;
 	}
@@ -235,7 +235,7 @@ struct telling {
 static void
 on_report(void *self, void *reply, const struct err *e)
 {
-	const struct origin nobody = { .era = era_modern() };
+	const struct origin nobody = { .revision = revision_modern() };
 	struct telling *t = self;
 
 	(void)e;

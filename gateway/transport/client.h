@@ -18,7 +18,7 @@
  */
 #pragma once
 
-#include "gateway/mcp/era.h"
+#include "gateway/mcp/revision.h"
 #include "gateway/transport/account.h"
 
 struct client;
@@ -43,9 +43,9 @@ struct transport {
 struct client {
 	const struct transport *by;
 	struct account *account;
-	unsigned scopes;         /* scopes (auth/scope.h) of the request now being read */
-	const struct era *era;   /* agreed by initialize; NULL: none yet */
-	struct pending *pending; /* requests that are answered later */
+	unsigned scopes;                 /* scopes (auth/scope.h) of the request now being read */
+	const struct revision *revision; /* agreed by initialize; NULL: none yet */
+	struct pending *pending;         /* requests that are answered later */
 	/* Of revisions before 2026-07-28, where a client is a session: */
 	json_t *capabilities; /* that it declared, an object; NULL: none */
 	int log_from;         /* an enum logging: the level it asked for */
@@ -62,7 +62,7 @@ struct origin {
 	struct client *client;
 	struct exchange *exchange;
 	struct batch *batch; /* NULL: on its own */
-	const struct era *era;
+	const struct revision *revision;
 	json_t *id;   /* borrowed by requests, owned by a pending request */
 	int log_from; /* an enum logging: the level of messages about it */
 };

@@ -15,7 +15,7 @@ Besides the transcript's expectations, every reply is checked against the tool's
 successful call against its inputSchema, and every error against its form.  Progress must grow.  At the end every daemon
 that was not killed must be alive, exit with status 0 and have logged no fault.
 
-Settings: @ eras REVISION...|all     (default: the modern one and the newest before it)
+Settings: @ revisions REVISION...|all     (default: the modern one and the newest before it)
           @ toolsets NAMES           (default: all)
           @ flags DAEMON FLAG...     of a daemon, or of the gateway
           @ capabilities {...}       what the client declares
@@ -110,9 +110,9 @@ class Shared:
 class Run:
     """One transcript in one protocol revision."""
 
-    def __init__(self, transcript, era, options, coverage, log, shared):
+    def __init__(self, transcript, revision, options, coverage, log, shared):
         self.shared = None if options.alone or needs_own_daemons(transcript) else shared
-        self.transcript, self.era, self.bin, self.user = transcript, era, options.bin, options.user
+        self.transcript, self.revision, self.bin, self.user = transcript, revision, options.bin, options.user
         self.coverage, self.log, self.schemas_of_mcp = coverage, log, options.schemas
         self.names, self.waiting, self.last = dict(transcript.texts), {}, None
         self.schemas, self.killed, self.flags, self.toolsets = {}, set(), {}, "all"
@@ -129,7 +129,7 @@ class Run:
             elif key == "needs":
                 for word in words:
                     self._need(word)
-            elif key not in ("eras", "alone"):
+            elif key not in ("revisions", "alone"):
                 raise ValueError(f"there is no setting {key}")
         watch = self.schemas_of_mcp and functools.partial(schemas.Watch, self.schemas_of_mcp)
         self.own = []
@@ -177,7 +177,7 @@ class Run:
         self.before = page[0]["sequence"] if page else 0
 
     def _connect(self):
-        self.client = self.cluster.client(self.era, ["--toolsets=" + self.toolsets, *self.own], self.capabilities)
+        self.client = self.cluster.client(self.revision, ["--toolsets=" + self.toolsets, *self.own], self.capabilities)
         self.heard = 0
 
     def _step(self, step):
@@ -385,7 +385,7 @@ class Run:
     # Every message to and from the client matched the schema of its revision.
     def _held(self, client):
         if client.breaches:
-            raise Mismatch(f"{len(client.breaches)} messages break the schema of MCP {client.era}: " + "\n    ".join(client.breaches[:5]))
+            raise Mismatch(f"{len(client.breaches)} messages break the schema of MCP {client.revision}: " + "\n    ".join(client.breaches[:5]))
 
     def _write(self, kind, words, value):
         text = json.dumps(value, ensure_ascii=False) if value is not None else ""
@@ -408,11 +408,11 @@ def needs_own_daemons(transcript):
     return bool(acts - {"wait"}) or any(key in ("alone", "flags") for key, *_ in transcript.settings)
 
 
-def eras_of(transcript, newest):
+def revisions_of(transcript, newest):
     if newest:
-        return [MODERN] if MODERN in eras_of(transcript, False) else []
+        return [MODERN] if MODERN in revisions_of(transcript, False) else []
     for key, *words in transcript.settings:
-        if key == "eras":
+        if key == "revisions":
             return [MODERN, *LEGACY] if words == ["all"] else words
     return [MODERN, LEGACY[0]]
 
@@ -420,13 +420,13 @@ def eras_of(transcript, newest):
 def play_file(path, options, coverage, tally, shared):
     with open(path, encoding="utf-8") as file:
         transcript = parse(file.read())
-    for era in eras_of(transcript, options.newest):
-        name = f"{os.path.basename(path)[:-4]} {era}"
+    for revision in revisions_of(transcript, options.newest):
+        name = f"{os.path.basename(path)[:-4]} {revision}"
         log_path = os.path.join(options.log, name.replace(" ", ".") + ".log")
         begun = time.monotonic()
         with open(log_path, "w", encoding="utf-8") as log:
             try:
-                Run(transcript, era, options, coverage, log, shared).play()
+                Run(transcript, revision, options, coverage, log, shared).play()
                 verdict, why = "passed", ""
             except LeftOut as error:
                 print(f"left out {name}: {error}")

@@ -51,7 +51,7 @@ def rounds(client):
     yield "resources/list", {}
     for name in COMPLETED:
         yield "completion/complete", {"ref": {"type": "ref/resource", "uri": COMPLETED[name]}, "argument": {"name": name, "value": ""}}
-    if client.era in daemons.LEGACY:
+    if client.revision in daemons.LEGACY:
         yield "resources/subscribe", {"uri": URIS[0]}
 
 
@@ -83,12 +83,12 @@ def play(client):
     assert not client.breaches, client.breaches[:3]
 
 
-def over_stdio(bin, tests, seed, era):
+def over_stdio(bin, tests, seed, revision):
     held = schemas.load_if_npm()
     watch = (lambda revision: schemas.Watch(held, revision)) if held else None
     flags = {"gateway": ["--toolsets=all", f"--call-timeout-ms={TIMEOUT_MS}", "--task-after-ms=100"]}
     with Taken(bin, tests, dict.fromkeys(peers.servers_of("gateway"), ""), seed, flags=flags, watch=watch) as cluster:
-        client = cluster.client(era, capabilities=TASKS if era == daemons.MODERN else None)
+        client = cluster.client(revision, capabilities=TASKS if revision == daemons.MODERN else None)
         play(client)
         well(cluster.log("gateway"), client.process, PEAK_MB, LOG_BYTES)
         assert client.close() == 0
@@ -98,7 +98,7 @@ def test_gateway_over_stdio(bin, tests, seed):
     over_stdio(bin, tests, seed, daemons.MODERN)
 
 
-def test_gateway_over_stdio_of_earlier_eras(bin, tests, seed):
+def test_gateway_over_stdio_of_earlier_revisions(bin, tests, seed):
     over_stdio(bin, tests, seed, "2025-11-25")
     over_stdio(bin, tests, seed + 1, "2024-11-05")
 

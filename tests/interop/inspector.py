@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The official Inspector's command line, in its three eras.  Arguments: the gateway's command, or its URL.
+"""The official Inspector's command line, in its three revisions.  Arguments: the gateway's command, or its URL.
 
 --strict refuses schemas of tools that some client or model could not take.
 """
@@ -27,9 +27,9 @@ def describe(folder, server):
     return path
 
 
-def ask(config, era, method, *more):
+def ask(config, revision, method, *more):
     """What it prints, as JSON."""
-    command = tools.node(PROGRAM, "--cli", "--config", config, "--server", "cloister", "--protocol-era", era, "--format", "json",
+    command = tools.node(PROGRAM, "--cli", "--config", config, "--server", "cloister", "--protocol-revision", revision, "--format", "json",
                          "--method", method, *more)
     ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False,
                          env={**os.environ, "HOME": os.path.dirname(config)})
@@ -60,13 +60,13 @@ def lists_resources_and_prompts(*peer):
 def main(*server):
     with tempfile.TemporaryDirectory() as folder:
         config = describe(folder, server)
-        for era in VERSIONS:
+        for revision in VERSIONS:
             for case in (agrees, lists_tools_strictly, runs_code, lists_resources_and_prompts):
                 try:
-                    case(config, era)
-                    print(f"ok inspector, {era}: {case.__name__}", flush=True)
+                    case(config, revision)
+                    print(f"ok inspector, {revision}: {case.__name__}", flush=True)
                 except Exception as error:  # pylint: disable=broad-except
-                    print(f"not ok inspector, {era}: {case.__name__}: {error}", flush=True)
+                    print(f"not ok inspector, {revision}: {case.__name__}: {error}", flush=True)
 
 
 main(*sys.argv[1:])

@@ -43,8 +43,8 @@ class Gateway:
     def start(self, *flags, **popen):
         return subprocess.Popen(self.command(*flags), **{"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, **popen})
 
-    def client(self, *flags, era=MODERN):
-        return Client(self.command(*flags), era)
+    def client(self, *flags, revision=MODERN):
+        return Client(self.command(*flags), revision)
 
 
 def request(id_, method="server/discover", **params):

@@ -3,14 +3,14 @@
 
     with Cluster("build/bin") as cluster:              # or .start() ... .stop()
         result = cluster.call("execute_code", {"code": "print(1)"})      # a tools/call result
-        client = cluster.client(era="2025-11-25")      # another gateway, another revision; default 2026-07-28
+        client = cluster.client(revision="2025-11-25")      # another gateway, another revision; default 2026-07-28
         waiting = client.begin("tools/call", {"name": "execute_code", "arguments": {"code": "..."}})
         client.notify("notifications/cancelled", {"requestId": waiting.id})
         cluster.kill("executor"); cluster.restart("executor"); print(cluster.log("executor"))
 
 Cluster(bin, env=..., flags={"executor": ["--max-concurrent=4"]}, user=..., servers=("validator",), watch=...): env applies to
 every program; user (a uid) starts everything as that user, which needs root; servers lists the daemons to start, by default
-all; watch(era) makes a schemas.Watch for each client.  If root starts it without user, the daemons switch to their own uids.
+all; watch(revision) makes a schemas.Watch for each client.  If root starts it without user, the daemons switch to their own uids.
 Every process is ended by its pid; no file is left behind unless keep=True.
 A test that cannot run here calls skip("why"), which exits with status 77.
 """
@@ -75,8 +75,8 @@ class Waiting:
 class Client:
     """One MCP client over a gateway's stdin and stdout: line based, any number of concurrent requests."""
 
-    def __init__(self, command, era=MODERN, env=None, stderr=None, capabilities=None, watch=None, **popen):
-        self.era, self.command, self.watch, self.breaches = era, command, watch, []
+    def __init__(self, command, revision=MODERN, env=None, stderr=None, capabilities=None, watch=None, **popen):
+        self.revision, self.command, self.watch, self.breaches = revision, command, watch, []
         self.capabilities = capabilities or {}
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr,
                                         env=env, **popen)
@@ -84,9 +84,9 @@ class Client:
         self._lock, self._next, self._open, self._tokens = threading.Lock(), 0, {}, {}
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
-        if era in LEGACY:
+        if revision in LEGACY:
             self.initialized = self.request("initialize", {
-                "protocolVersion": era, "capabilities": self.capabilities, "clientInfo": {"name": "tests", "version": "1"}})
+                "protocolVersion": revision, "capabilities": self.capabilities, "clientInfo": {"name": "tests", "version": "1"}})
             self.notify("notifications/initialized")
 
     def __enter__(self):
@@ -111,7 +111,7 @@ class Client:
         if progress:
             meta["progressToken"] = f"token-{waiting.id}"
             self._tokens[meta["progressToken"]] = waiting
-        if self.era == MODERN:
+        if self.revision == MODERN:
             meta.setdefault("io.modelcontextprotocol/protocolVersion", MODERN)
             meta.setdefault("io.modelcontextprotocol/clientCapabilities", self.capabilities)
         if meta:
@@ -217,9 +217,9 @@ class Cluster:
         return self
 
     # A separate gateway of that revision; stop() closes it at the latest.
-    def client(self, era=MODERN, flags=(), capabilities=None):
+    def client(self, revision=MODERN, flags=(), capabilities=None):
         with open(os.path.join(self.logs, "gateway"), "ab") as log:
-            client = Client(self.command("gateway") + list(flags), era, self.env, log, capabilities, self.watch and self.watch(era),
+            client = Client(self.command("gateway") + list(flags), revision, self.env, log, capabilities, self.watch and self.watch(revision),
                             **self._identity())
         self._clients.append(client)
         return client

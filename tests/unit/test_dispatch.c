@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_dispatch.c - conversations in every era, without a daemon behind them. */
+/* test_dispatch.c - conversations in every revision, without a daemon behind them. */
 #include "tests/unit/dialog.h"
 
 #include "gateway/mcp/dispatch.h"
@@ -130,15 +130,15 @@ answers_as(void **state)
 		fail_msg("%s does not say %s", text, c->says);
 }
 
-/* ---- eras differ ---- */
+/* ---- revisions differ ---- */
 
 static void
-lists_as_the_era_knows_it(void **state)
+lists_as_the_revision_knows_it(void **state)
 {
 	static const struct {
 		const char *initialize;
 		bool annotations, structured, described;
-	} eras[] = {
+	} revisions[] = {
 		{ INITIALIZE("2024-11-05"), false, false, false },
 		{ INITIALIZE("2025-03-26"), true, false, false },
 		{ INITIALIZE("2025-06-18"), true, true, false },
@@ -146,18 +146,20 @@ lists_as_the_era_knows_it(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(eras); i++) {
-		dialog.client.era = NULL;
-		dialog_say(eras[i].initialize);
+	for (size_t i = 0; i < COUNT(revisions); i++) {
+		dialog.client.revision = NULL;
+		dialog_say(revisions[i].initialize);
 		assert_int_equal(
-		    dialog_at("result.serverInfo.description") != NULL, eras[i].described);
-		assert_int_equal(dialog_at("result.serverInfo.title") != NULL, eras[i].structured);
+		    dialog_at("result.serverInfo.description") != NULL, revisions[i].described);
+		assert_int_equal(
+		    dialog_at("result.serverInfo.title") != NULL, revisions[i].structured);
 		dialog_say(REQUEST("1", "tools/list", ""));
 		assert_int_equal(
-		    dialog_at("result.tools.0.annotations") != NULL, eras[i].annotations);
+		    dialog_at("result.tools.0.annotations") != NULL, revisions[i].annotations);
 		assert_int_equal(
-		    dialog_at("result.tools.0.outputSchema") != NULL, eras[i].structured);
-		assert_int_equal(dialog_at("result.tools.0.title") != NULL, eras[i].structured);
+		    dialog_at("result.tools.0.outputSchema") != NULL, revisions[i].structured);
+		assert_int_equal(
+		    dialog_at("result.tools.0.title") != NULL, revisions[i].structured);
 		assert_null(dialog_at("result.resultType"));
 		assert_null(dialog_at("result.ttlMs"));
 		dialog_forget();
@@ -298,9 +300,9 @@ gives_back_what_a_large_message_took(void **state)
 /* clang-format off */
 static const struct {
 	const char *name;
-	unsigned eras;
+	unsigned revisions;
 } methods[] = {
-#define METHOD(name, eras, ...) { name, eras },
+#define METHOD(name, revisions, ...) { name, revisions },
 #define NOTIFICATION(...)
 #include "gateway/methods.def"
 };
@@ -335,13 +337,13 @@ refuses_what_credentials_do_not_allow(void **state)
 	(void)state;
 	dialog.client.scopes = SCOPES_NONE;
 	for (size_t i = 0; i < COUNT(methods); i++) {
-		bool modern = (methods[i].eras & ERA_MODERN) != 0;
+		bool modern = (methods[i].revisions & REVISION_MODERN) != 0;
 
 		snprintf(line, sizeof line,
 		    "{\"jsonrpc\":\"2.0\",\"id\":%zu,\"method\":\"%s\",\"params\":{\"name\":"
 		    "\"execute_code\",\"uri\":\"sandbox://logs\"%s}}",
 		    i + 1, methods[i].name, modern ? "," META : "");
-		dialog.client.era = modern ? NULL : era_agree("2025-11-25");
+		dialog.client.revision = modern ? NULL : revision_agree("2025-11-25");
 		dialog_forget();
 		dialog_say(line);
 		assert_int_equal(dialog.nsaid, 1);
@@ -374,7 +376,7 @@ int
 main(void)
 {
 	static const struct CMUnitTest others[] = {
-		CASE(lists_as_the_era_knows_it),
+		CASE(lists_as_the_revision_knows_it),
 		CASE(offers_by_toolset),
 		CASE(answers_a_batch_at_once),
 		CASE(a_cancelled_call_ends_its_batch),

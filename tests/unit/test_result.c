@@ -45,7 +45,7 @@ result_in(const char *version, bool success)
 			r->text = blob_text(handed[i].text);
 	}
 
-	json_t *result = result_of_reply(era_agree(version), &who, MSG_execute_code, &run);
+	json_t *result = result_of_reply(revision_agree(version), &who, MSG_execute_code, &run);
 
 	message_clear(MSG_execution, &run);
 	assert_non_null(result);
@@ -120,7 +120,8 @@ long_results_stand_once(void **state)
 	run.stdout = (struct blob){ malloc(3 << 20), 3 << 20 };
 	memset(run.stdout.data, 'x', run.stdout.size);
 
-	json_t *result = result_of_reply(era_agree("2025-11-25"), &who, MSG_execute_code, &run);
+	json_t *result =
+	    result_of_reply(revision_agree("2025-11-25"), &who, MSG_execute_code, &run);
 	const json_t *text =
 	    json_object_get(json_array_get(json_object_get(result, "content"), 0), "text");
 

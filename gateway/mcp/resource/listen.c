@@ -93,14 +93,14 @@ tell_listen(const struct listen *l, const char *method, json_t *params)
 {
 	if (params != NULL)
 		json_object_set_new(params, "_meta",
-		    json_pack("{s:O}", ERA_META "subscriptionId", l->pending.origin.id));
+		    json_pack("{s:O}", REVISION_META "subscriptionId", l->pending.origin.id));
 	client_tell(&l->pending.origin, jsonrpc_notification(method, params));
 }
 
 static void
 tell_session(struct client *client, const char *method, const char *uri)
 {
-	const struct origin to = { .client = client, .era = client->era };
+	const struct origin to = { .client = client, .revision = client->revision };
 
 	client_tell(&to, uri == NULL
 			     ? json_pack("{s:s, s:s}", "jsonrpc", "2.0", "method", method)
@@ -222,10 +222,11 @@ end(struct pending *p)
 		at = &(*at)->next;
 	*at = l->next;
 	p->origin.client->account->listening -= l->bytes;
-	client_end(p, jsonrpc_result(p->origin.id, method_end(p->origin.era,
-						       json_pack("{s:{s:O}}", "_meta",
-							   ERA_META "subscriptionId", p->origin.id),
-						       NULL)));
+	client_end(p,
+	    jsonrpc_result(p->origin.id,
+		method_end(p->origin.revision,
+		    json_pack("{s:{s:O}}", "_meta", REVISION_META "subscriptionId", p->origin.id),
+		    NULL)));
 	json_decref(l->uris);
 	json_decref(l->tasks);
 	free(l);
@@ -310,7 +311,7 @@ refuse_listen(const struct request *r)
 		return method_refuse(
 		    r, "%d listen requests are open, which is the limit", MAX_LISTENS);
 	if (json_object_get(filter, "taskIds") != NULL &&
-	    !method_declared(r, "extensions", ERA_META "tasks"))
+	    !method_declared(r, "extensions", REVISION_META "tasks"))
 		return method_lacks(r, task_capability());
 	return NULL;
 }

@@ -234,7 +234,7 @@ describe(const struct request *r, const char *as, const struct resource *row)
 	json_t *one = json_pack("{s:s, s:s, s:s, s:s*}", as, row->uri, "name", row->name,
 	    "description", row->doc, "mimeType", row->mime_type);
 
-	if (r->origin.era->structured)
+	if (r->origin.revision->structured)
 		json_object_set_new(one, "title", json_string(row->title));
 	return one;
 }
@@ -269,7 +269,7 @@ fixed_list(const struct request *r)
 {
 	json_t *all = json_array();
 	json_t *more =
-	    extra_get()->resources == NULL ? NULL : extra_get()->resources(r->origin.era);
+	    extra_get()->resources == NULL ? NULL : extra_get()->resources(r->origin.revision);
 
 	for (size_t i = 0; i < COUNT(resources); i++)
 		if (!is_template(&resources[i]) && may_read(r, &resources[i]))
@@ -316,7 +316,7 @@ handle_templates_list(const struct request *r)
 {
 	json_t *all = json_array();
 	json_t *more =
-	    extra_get()->templates == NULL ? NULL : extra_get()->templates(r->origin.era);
+	    extra_get()->templates == NULL ? NULL : extra_get()->templates(r->origin.revision);
 
 	for (size_t i = 0; i < COUNT(resources); i++)
 		if (is_template(&resources[i]) && may_read(r, &resources[i]))

@@ -55,8 +55,9 @@ view_absent(const struct request *r)
 {
 	json_t *uri = json_object_get(r->params, "uri");
 
-	return jsonrpc_error_data(r->origin.id, r->origin.era->modern ? RPC_PARAMS : RPC_ABSENT,
-	    "Resource not found", json_pack("{s:O}", "uri", uri));
+	return jsonrpc_error_data(r->origin.id,
+	    r->origin.revision->modern ? RPC_PARAMS : RPC_ABSENT, "Resource not found",
+	    json_pack("{s:O}", "uri", uri));
 }
 
 static json_t *

@@ -156,9 +156,9 @@ exchange_drain(void)
 static bool
 may_come_back(const struct exchange *x)
 {
-	const struct era *era = x->session == NULL ? NULL : x->session->client.era;
+	const struct revision *revision = x->session == NULL ? NULL : x->session->client.revision;
 
-	return era != NULL && strcmp(era->version, "2025-11-25") >= 0;
+	return revision != NULL && strcmp(revision->version, "2025-11-25") >= 0;
 }
 
 static const struct header *
@@ -229,8 +229,8 @@ static void
 send_message(struct client *client, struct exchange *x, const json_t *message)
 {
 	if (x == NULL) {
-		if (client->by == &exchange_transport && client->era != NULL &&
-		    !client->era->modern)
+		if (client->by == &exchange_transport && client->revision != NULL &&
+		    !client->revision->modern)
 			send_general((struct session *)client, message);
 		return;
 	}
@@ -364,7 +364,7 @@ static void
 leave(struct exchange *x)
 {
 	struct session *session = take_ptr(x->session);
-	bool failed = x->introduces && session->client.era == NULL;
+	bool failed = x->introduces && session->client.revision == NULL;
 
 	if (x->request != NULL && session != NULL) {
 		x->request->self = NULL;

@@ -167,10 +167,10 @@ claim_of(const json_t *message)
 
 /* NULL: the headers match the arguments, or the tool does not exist. */
 static json_t *
-check_params(const struct http_request *r, const struct rpc *rpc, const struct era *era)
+check_params(const struct http_request *r, const struct rpc *rpc, const struct revision *revision)
 {
 	const char *name = json_string_value(json_object_get(rpc->params, "name"));
-	json_t *tool = name == NULL ? NULL : toolcall_definition(era, name);
+	json_t *tool = name == NULL ? NULL : toolcall_definition(revision, name);
 	json_t *wrong = headers_params(r, rpc, json_object_get(tool, "inputSchema"));
 
 	json_decref(tool);
@@ -189,14 +189,14 @@ check_head(const struct http_request *r, const struct rpc *rpc)
 	if (claimed != NULL && said != NULL && !headers_is(said, claimed))
 		return headers_version(r, rpc->id, claimed);
 
-	const struct era *era = era_claimed(rpc->id, rpc->params, &wrong);
+	const struct revision *revision = revision_claimed(rpc->id, rpc->params, &wrong);
 
 	if (wrong == NULL && rpc->kind == RPC_request && claimed != NULL)
 		wrong = headers_version(r, rpc->id, claimed);
 	if (wrong == NULL)
 		wrong = headers_method(r, rpc);
-	if (wrong == NULL && era != NULL && methods_call_tool(rpc->method))
-		wrong = check_params(r, rpc, era);
+	if (wrong == NULL && revision != NULL && methods_call_tool(rpc->method))
+		wrong = check_params(r, rpc, revision);
 	return wrong;
 }
 
@@ -219,7 +219,7 @@ post_modern(struct http_request *r, json_t *message)
 static bool
 is_modern(const char *version)
 {
-	json_t *all = era_supported(), *each;
+	json_t *all = revision_supported(), *each;
 	bool found = false;
 	size_t i;
 
@@ -245,7 +245,7 @@ session_of(struct http_request *r)
 		guard_refuse(r, MHD_HTTP_NOT_FOUND, NULL,
 		    "unknown Mcp-Session-Id, it may have expired: send initialize "
 		    "again");
-	else if (version != NULL && strcmp(era_agree(version)->version, version) != 0) {
+	else if (version != NULL && strcmp(revision_agree(version)->version, version) != 0) {
 		guard_refuse(r, MHD_HTTP_BAD_REQUEST, NULL,
 		    "MCP-Protocol-Version is not a version with sessions");
 		return NULL;
@@ -290,7 +290,7 @@ post_legacy(struct http_request *r, json_t *message)
 		if (id == NULL) /* a notification claims no version */
 			post_modern(r, message);
 		else
-			refuse(r, era_unclaimed(id));
+			refuse(r, revision_unclaimed(id));
 		return;
 	}
 

@@ -2,7 +2,7 @@
 /*
  * fuzz_methods.c - every method of MCP, asked by a client that says what it likes.
  *
- * Input: which era is agreed on (1 byte), how daemons answer (1 byte), and lines.  Whatever is
+ * Input: which revision is agreed on (1 byte), how daemons answer (1 byte), and lines.  Whatever is
  * said, each request is answered at most once, by what can be sent, and in the end nothing is left.
  */
 #include "tests/fuzz/gateway/replies.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * era.h - the supported revisions of MCP, and how their messages differ.
+ * revision.h - the supported revisions of MCP, and how their messages differ.
  *
  * The current revision is named in every request.  Earlier ones are agreed on once, by initialize.
  * One process serves all of them at once.
@@ -11,23 +11,24 @@
 
 /* Bits for the revisions that have a feature. */
 enum {
-	ERA_FIRST = 1, /* before initialize, without a revision */
-	ERA_2024_11_05 = 2,
-	ERA_2025_03_26 = 4,
-	ERA_2025_06_18 = 8,
-	ERA_2025_11_25 = 16,
-	ERA_2026_07_28 = 32,
-	ERA_BITS = 6, /* number of bits */
+	REVISION_FIRST = 1, /* before initialize, without a revision */
+	REVISION_2024_11_05 = 2,
+	REVISION_2025_03_26 = 4,
+	REVISION_2025_06_18 = 8,
+	REVISION_2025_11_25 = 16,
+	REVISION_2026_07_28 = 32,
+	REVISION_BITS = 6, /* number of bits */
 
-	ERA_LEGACY = ERA_2024_11_05 | ERA_2025_03_26 | ERA_2025_06_18 | ERA_2025_11_25,
-	ERA_MODERN = ERA_2026_07_28,
-	ERA_ALL = ERA_LEGACY | ERA_MODERN,
+	REVISION_LEGACY =
+	    REVISION_2024_11_05 | REVISION_2025_03_26 | REVISION_2025_06_18 | REVISION_2025_11_25,
+	REVISION_MODERN = REVISION_2026_07_28,
+	REVISION_ALL = REVISION_LEGACY | REVISION_MODERN,
 };
 
 /* The prefix of MCP's own members of _meta. */
-#define ERA_META "io.modelcontextprotocol/"
+#define REVISION_META "io.modelcontextprotocol/"
 
-struct era {
+struct revision {
 	const char *version;
 	unsigned bit;
 	bool modern;      /* stateless: _meta in every request, resultType in every result */
@@ -39,17 +40,17 @@ struct era {
 };
 
 /* What initialize agrees on: the requested version, or the newest that has an initialize. */
-const struct era *era_agree(const char *version);
+const struct revision *revision_agree(const char *version);
 /* The revision that requests name. */
-const struct era *era_modern(void);
+const struct revision *revision_modern(void);
 
 /*
  * The revision that a request claims in its _meta.  NULL with *answer NULL: it claims none.  NULL
  * with an answer: the claim is malformed, or the version is not supported.
  */
-const struct era *era_claimed(json_t *id, json_t *params, json_t **answer);
+const struct revision *revision_claimed(json_t *id, json_t *params, json_t **answer);
 /* The reply to a request that claims none before initialize. */
-json_t *era_unclaimed(json_t *id);
+json_t *revision_unclaimed(json_t *id);
 
 /* The versions that can be claimed, an array. */
-json_t *era_supported(void);
+json_t *revision_supported(void);
