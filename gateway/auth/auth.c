@@ -15,7 +15,7 @@
 #include "gateway/auth/oauth/accepted.h"
 #include "gateway/auth/oauth/claims.h"
 #include "gateway/auth/oauth/jws.h"
-#include "gateway/auth/strikes.h"
+#include "gateway/auth/throttle.h"
 #include "gateway/options.h"
 
 #include "common/base/auto.h"
@@ -274,7 +274,7 @@ check(const char *header, const char *address, struct identity *who, struct err 
 		return -1;
 	if ((known = recall(&bearer, who, e)) != 0)
 		return known < 0 ? -1 : 0;
-	wait_ms = strikes_wait(address, loop_now_ms());
+	wait_ms = throttle_wait(address, loop_now_ms());
 	if (wait_ms > 0) {
 		err_set(e, ERR_rate_limited,
 		    "too many failed attempts from this address; wait %d ms", wait_ms);
@@ -301,7 +301,7 @@ auth_check(const char *authorization, const char *address, struct identity *who,
 	*who = (struct identity){ 0 };
 	if (e->code == ERR_rate_limited || e->code == ERR_unavailable || e->sys == ENOKEY)
 		return -1;
-	strikes_add(address, loop_now_ms());
+	throttle_add(address, loop_now_ms());
 	denial_note(NULL, address, e);
 	return -1;
 }

@@ -5,7 +5,7 @@
 #include "gateway/auth/auth.h"
 #include "gateway/auth/challenge.h"
 #include "gateway/auth/denial.h"
-#include "gateway/auth/strikes.h"
+#include "gateway/auth/throttle.h"
 #include "gateway/options.h"
 
 #include "tests/unit/issuer.h"
@@ -283,7 +283,7 @@ says_what_is_wrong_with_a_header(void **state)
 		char challenge[CHALLENGE_TEXT];
 		struct err e;
 
-		strikes_clear();
+		throttle_clear();
 		assert_int_not_equal(code_of(cases[i].header, "10.0.0.2", &e), ERR_none);
 		challenge_text(&e, 0, challenge);
 		if (challenge_status(&e) != cases[i].status ||
@@ -334,10 +334,10 @@ waits_after_failures(void **state)
 	struct err e;
 
 	(void)state;
-	strikes_clear();
+	throttle_clear();
 	clock_ms += 1000; /* a new second */
 	memset(&recorded, 0, sizeof recorded);
-	for (unsigned i = 0; i < STRIKES_MOST; i++)
+	for (unsigned i = 0; i < THROTTLE_MOST; i++)
 		assert_int_equal(code_of("Bearer cl_wrong", "10.0.0.3", &e), ERR_unauthenticated);
 	assert_int_equal(recorded.count, 10); /* a second's worth */
 	assert_string_equal(recorded.code, "unauthenticated");
@@ -402,16 +402,16 @@ static void
 counts_networks(void **state)
 {
 	(void)state;
-	strikes_clear();
-	for (unsigned i = 0; i < STRIKES_MOST; i++)
-		strikes_add("2001:db8::1", clock_ms);
-	assert_true(strikes_wait("2001:db8::ffff", clock_ms) > 0);
-	assert_int_equal(strikes_wait("2001:db8:0:1::1", clock_ms), 0);
-	for (unsigned i = 0; i < STRIKES_MOST; i++)
-		strikes_add("::ffff:10.1.2.3", clock_ms);
-	assert_true(strikes_wait("10.1.2.3", clock_ms) > 0);
-	assert_int_equal(strikes_wait("10.1.2.4", clock_ms), 0);
-	assert_int_equal(strikes_wait("", clock_ms), 0);
+	throttle_clear();
+	for (unsigned i = 0; i < THROTTLE_MOST; i++)
+		throttle_add("2001:db8::1", clock_ms);
+	assert_true(throttle_wait("2001:db8::ffff", clock_ms) > 0);
+	assert_int_equal(throttle_wait("2001:db8:0:1::1", clock_ms), 0);
+	for (unsigned i = 0; i < THROTTLE_MOST; i++)
+		throttle_add("::ffff:10.1.2.3", clock_ms);
+	assert_true(throttle_wait("10.1.2.3", clock_ms) > 0);
+	assert_int_equal(throttle_wait("10.1.2.4", clock_ms), 0);
+	assert_int_equal(throttle_wait("", clock_ms), 0);
 }
 
 /* A flood from everywhere leaves no room to hide, and takes none. */
@@ -421,15 +421,15 @@ forgets_in_bounded_room(void **state)
 	char address[32];
 
 	(void)state;
-	strikes_clear();
+	throttle_clear();
 	for (unsigned i = 0; i < 100000; i++) {
 		snprintf(address, sizeof address, "10.%u.%u.%u", i >> 16, i >> 8 & 255, i & 255);
-		strikes_add(address, clock_ms);
+		throttle_add(address, clock_ms);
 	}
-	for (unsigned i = 0; i < 2 * STRIKES_MOST; i++)
-		strikes_add("10.9.9.9", clock_ms);
-	assert_true(strikes_wait("10.9.9.9", clock_ms) > 0);
-	assert_int_equal(strikes_wait("10.9.9.9", clock_ms + 2 * STRIKES_MOST * STRIKE_MS), 0);
+	for (unsigned i = 0; i < 2 * THROTTLE_MOST; i++)
+		throttle_add("10.9.9.9", clock_ms);
+	assert_true(throttle_wait("10.9.9.9", clock_ms) > 0);
+	assert_int_equal(throttle_wait("10.9.9.9", clock_ms + 2 * THROTTLE_MOST * STRIKE_MS), 0);
 }
 
 static void
@@ -439,7 +439,7 @@ sees_changes(void **state)
 	struct err e;
 
 	(void)state;
-	strikes_clear();
+	throttle_clear();
 	assert_int_equal(auth_check(bearer, "10.0.0.5", &who, &e), 0);
 	store_token("other", NULL);
 	assert_int_equal(code_of(bearer, "10.0.0.5", &e), ERR_none);
@@ -474,7 +474,7 @@ sees_new_keys(void **state)
 	struct err e;
 
 	(void)state;
-	strikes_clear();
+	throttle_clear();
 	assert_int_equal(auth_check(header, "10.0.0.6", &who, &e), 0);
 	store(AUTH_KEYS, was, 0600);
 	assert_true(auth_valid(&who));

@@ -8,7 +8,7 @@
 #include "executor/run/outcome/outcome.h"
 
 #include "executor/options.h"
-#include "executor/run/outcome/symptom.h"
+#include "executor/run/outcome/diagnosis.h"
 
 #include "common/base/auto.h"
 #include "common/base/utf8.h"
@@ -130,8 +130,8 @@ code_of(const struct box_end *end, const struct workspace_limits *left)
 		return ERR_none;
 	if (end->too_many_processes)
 		return ERR_too_many_processes;
-	code = symptom_code(end);
-	return code == ERR_program_failed && is_full(left) && symptom_may_be_space(end)
+	code = diagnosis_code(end);
+	return code == ERR_program_failed && is_full(left) && diagnosis_may_be_space(end)
 	           ? ERR_disk_full
 	           : code;
 }
@@ -295,14 +295,14 @@ hint_of(enum err_code code, const struct box_end *end, const struct plan *plan,
 	default:
 		break;
 	}
-	if (symptom_too_many_files(end))
+	if (diagnosis_too_many_files(end))
 		return say("It had as many files open as its limit, %" PRIu64
 			   ": close some, or ask for more; resource_limits.max_open_files%s may be "
 			   "%" PRIu64 ".",
 		    plan->limits.box.open_files, where, options.max_open_files);
 
 	const char *known = code == ERR_program_failed || code == ERR_syntax_error
-	                        ? symptom_hint(end, in_session)
+	                        ? diagnosis_hint(end, in_session)
 	                        : NULL;
 
 	if (code == ERR_killed && plan->capture && end->err.size == 0)
@@ -322,7 +322,7 @@ note_processes(struct execution *reply, enum err_code code, const struct box_end
 
 	if (code == ERR_too_many_processes ||
 	    !(end->too_many_processes ||
-		(code == ERR_timeout && symptom_code(end) == ERR_too_many_processes)))
+		(code == ERR_timeout && diagnosis_code(end) == ERR_too_many_processes)))
 		return 0;
 	snprintf(note, sizeof note,
 	    "too_many_processes: it was refused processes or threads over its limit of %" PRIu64
@@ -446,7 +446,7 @@ int
 outcome_fill(struct execution *reply, struct box_end *end, const struct plan *plan,
     const struct workspace_limits *left, struct err *e)
 {
-	if (symptom_read(end, e) < 0 || fill_error(reply, end, plan, left, e) < 0 ||
+	if (diagnosis_read(end, e) < 0 || fill_error(reply, end, plan, left, e) < 0 ||
 	    fill_output(reply, end, plan, e) < 0 || fill_usage(reply, end, e) < 0 ||
 	    fill_state(reply, end, plan, e) < 0 || fill_rich(reply, end, e) < 0)
 		return -1;

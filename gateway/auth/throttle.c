@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* strikes.c - counters of failures by address.  Memory is constant, and no address can choose
+/* throttle.c - counters of failures by address.  Memory is constant, and no address can choose
  * its slot. */
-#include "gateway/auth/strikes.h"
+#include "gateway/auth/throttle.h"
 
 #include "common/base/auto.h"
 
@@ -69,39 +69,39 @@ count(const struct place *place, int64_t now_ms)
 }
 
 unsigned
-strikes_add(const char *address, int64_t now_ms)
+throttle_add(const char *address, int64_t now_ms)
 {
 	struct from from = parse(address);
 	struct place *place = find(&from);
-	unsigned strikes = count(place, now_ms);
+	unsigned throttle = count(place, now_ms);
 
 	if (memcmp(&place->from, &from, sizeof from) != 0) {
-		if (strikes > 1) {
+		if (throttle > 1) {
 			place->clear_ms -= STRIKE_MS; /* so that no address keeps it forever */
 			return 1;
 		}
 		*place = (struct place){ .from = from };
-		strikes = 0;
+		throttle = 0;
 	}
-	if (strikes >= STRIKES_MOST)
-		return strikes;
-	place->clear_ms = (strikes > 0 ? place->clear_ms : now_ms) + STRIKE_MS;
-	return strikes + 1;
+	if (throttle >= THROTTLE_MOST)
+		return throttle;
+	place->clear_ms = (throttle > 0 ? place->clear_ms : now_ms) + STRIKE_MS;
+	return throttle + 1;
 }
 
 int
-strikes_wait(const char *address, int64_t now_ms)
+throttle_wait(const char *address, int64_t now_ms)
 {
 	struct from from = parse(address);
 	const struct place *place = find(&from);
 
-	if (memcmp(&place->from, &from, sizeof from) != 0 || count(place, now_ms) < STRIKES_MOST)
+	if (memcmp(&place->from, &from, sizeof from) != 0 || count(place, now_ms) < THROTTLE_MOST)
 		return 0;
-	return (int)(place->clear_ms - now_ms - (STRIKES_MOST - 1) * STRIKE_MS);
+	return (int)(place->clear_ms - now_ms - (THROTTLE_MOST - 1) * STRIKE_MS);
 }
 
 void
-strikes_clear(void)
+throttle_clear(void)
 {
 	memset(places, 0, sizeof places);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * symptom.c - diagnosis of a failed program from its own exception, or from the end of its stderr.
+ * diagnosis.c - diagnosis of a failed program from its own exception, or from the end of its
+ * stderr.
  *
  * Both are hostile input: a program that lies gets the hint for the failure that it pretended.
  */
-#include "executor/run/outcome/symptom.h"
+#include "executor/run/outcome/diagnosis.h"
 
 #include "common/base/auto.h"
 #include "common/base/utf8.h"
@@ -96,7 +97,7 @@ code_of_words(const struct blob *err)
 }
 
 enum err_code
-symptom_code(const struct box_end *end)
+diagnosis_code(const struct box_end *end)
 {
 	if (end->unreadable)
 		return ERR_syntax_error;
@@ -115,13 +116,13 @@ says_at_its_end(const struct blob *output, const char *words)
 }
 
 bool
-symptom_may_be_space(const struct box_end *end)
+diagnosis_may_be_space(const struct box_end *end)
 {
 	return end->error_type == NULL || says_at_its_end(&end->err, "No space left on device");
 }
 
 bool
-symptom_too_many_files(const struct box_end *end)
+diagnosis_too_many_files(const struct box_end *end)
 {
 	const char *text = end->error_text;
 	const struct line line = last_line(&end->err);
@@ -179,7 +180,7 @@ complaint_of(const char *text, int exit_code)
 }
 
 int
-symptom_read(struct box_end *end, struct err *e)
+diagnosis_read(struct box_end *end, struct err *e)
 {
 	struct blob rest = end->err;
 	uint64_t number = 0;
@@ -372,7 +373,7 @@ may_be(enum when when, const struct box_end *end, bool in_session)
 }
 
 const char *
-symptom_hint(const struct box_end *end, bool in_session)
+diagnosis_hint(const struct box_end *end, bool in_session)
 {
 	for (size_t i = 0; i < COUNT(failures); i++)
 		if (may_be(failures[i].when, end, in_session) &&
