@@ -29,7 +29,7 @@ enum { WITNESSES = 64 };
 
 static struct {
 	struct kept {
-		char text[CHECKPOINT_TEXT], folder[NAME_MAX + 1];
+		char text[CHECKPOINT_TEXT], directory[NAME_MAX + 1];
 		uint64_t number;
 	} kept[WITNESSES];
 	size_t count;
@@ -40,14 +40,14 @@ static struct {
 
 /* "executor" or "executor-2": a daemon that sends events here. */
 static bool
-reports(const char *folder)
+reports(const char *directory)
 {
 	for (const struct edge *edge = edges; edge < edges + edges_count; edge++) {
 		const char *name = edge_peer_name(edge->client);
 		size_t size = strlen(name);
 
-		if (edge->server == PEER_auditd && strncmp(folder, name, size) == 0 &&
-		    (folder[size] == '\0' || folder[size] == '-'))
+		if (edge->server == PEER_auditd && strncmp(directory, name, size) == 0 &&
+		    (directory[size] == '\0' || directory[size] == '-'))
 			return true;
 	}
 	return false;
@@ -55,21 +55,21 @@ reports(const char *folder)
 
 /* An unreadable checkpoint belongs to another uid, if root did not start auditd. */
 static void
-load(int root, const char *folder)
+load(int root, const char *directory)
 {
-	auto_fd int fd = openat(root, folder, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	auto_fd int fd = openat(root, directory, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct kept *to = &witness.kept[witness.count];
 	struct blob text = { 0 };
 	struct err e;
 
 	if (fd < 0 || fdio_load(fd, SPOOL_CHECKPOINT, sizeof to->text - 1, &text, &e) < 0) {
 		if (fd >= 0 && e.sys != ENOENT && e.sys != EACCES)
-			log_warn(
-			    "a kept checkpoint cannot be read", LOG_S("folder", folder), LOG_E(&e));
+			log_warn("a kept checkpoint cannot be read", LOG_S("directory", directory),
+			    LOG_E(&e));
 		return;
 	}
 	memcpy(to->text, text.data, text.size + 1);
-	snprintf(to->folder, sizeof to->folder, "%s", folder);
+	snprintf(to->directory, sizeof to->directory, "%s", directory);
 	witness.count += text.size > 0;
 	blob_clear(&text);
 }
@@ -189,7 +189,7 @@ witness_start(uint64_t accept_loss, uint64_t *lost, struct err *e)
 	for (size_t i = 0; i < witness.count; i++)
 		if (witness_check(witness.kept[i].text, accept_loss, lost, &proven, e) < 0) {
 			log_error("the log lacks records of a daemon's checkpoint",
-			    LOG_S("kept_by", witness.kept[i].folder), LOG_E(e));
+			    LOG_S("kept_by", witness.kept[i].directory), LOG_E(e));
 			return -1;
 		}
 	log_info("the log holds the checkpoints that other daemons keep",

@@ -7,7 +7,7 @@
  * know no tool by name; resources, completions and downloads (mcp/resource/resource.c,
  * mcp/complete.c, transport/http/files.c) name the messages that they read.  It holds what no other
  * daemon must have: who the client is.  Of the machine it can reach its two streams or its
- * listening socket, the endpoints of its edges, and, to read, the folders of credentials and
+ * listening socket, the endpoints of its edges, and, to read, the directories of credentials and
  * certificates, nothing else.
  */
 #include "gateway/mcp/resource/follow.h"

@@ -86,15 +86,15 @@ explain(struct err *e)
 /* ---- directories ---- */
 
 static int
-open_folder(const char *path, struct err *e)
+open_directory(const char *path, struct err *e)
 {
 	return fdio_open_beneath(store_fd, path, O_RDONLY | O_DIRECTORY, 0, e);
 }
 
 static int
-sync_folder(const char *path, struct err *e)
+sync_directory(const char *path, struct err *e)
 {
-	auto_fd int fd = open_folder(path, e);
+	auto_fd int fd = open_directory(path, e);
 
 	if (fd < 0)
 		return -1;
@@ -102,32 +102,32 @@ sync_folder(const char *path, struct err *e)
 }
 
 static int
-make_folder(const char *path, struct err *e)
+make_directory(const char *path, struct err *e)
 {
 	return mkdirat(store_fd, path, 0700) < 0 && errno != EEXIST ? err_sys(e, "mkdir %s", path)
 	                                                            : 0;
 }
 
 static int
-make_folders(const char *owner, struct err *e)
+make_directories(const char *owner, struct err *e)
 {
 	static const char *const parts[] = { "", "/contents", "/snapshots", "/broken" };
 	char path[MAX_PATH];
 
 	for (size_t i = 0; i < COUNT(parts); i++) {
 		snprintf(path, sizeof path, "%s%s", owner, parts[i]);
-		if (make_folder(path, e) < 0)
+		if (make_directory(path, e) < 0)
 			return -1;
 	}
 	for (unsigned i = 0; i < FANOUT; i++) {
 		snprintf(path, sizeof path, "%s/contents/%x", owner, i);
-		if (make_folder(path, e) < 0)
+		if (make_directory(path, e) < 0)
 			return -1;
 	}
 	snprintf(path, sizeof path, "%s/contents", owner);
-	if (sync_folder(path, e) < 0 || sync_folder(owner, e) < 0)
+	if (sync_directory(path, e) < 0 || sync_directory(owner, e) < 0)
 		return -1;
-	return sync_folder(".", e);
+	return sync_directory(".", e);
 }
 
 /* Makes all directories that contents will ever need, so that a thread that writes a content has no
@@ -135,7 +135,7 @@ make_folders(const char *owner, struct err *e)
 int
 store_add_owner(const char *owner, struct err *e)
 {
-	return make_folders(owner, e) < 0 ? explain(e) : 0;
+	return make_directories(owner, e) < 0 ? explain(e) : 0;
 }
 
 static int
@@ -144,24 +144,24 @@ open_contents(const char *owner, const char *digest, struct err *e)
 	char path[MAX_PATH];
 
 	snprintf(path, sizeof path, "%s/contents/%.1s", owner, digest);
-	return open_folder(path, e);
+	return open_directory(path, e);
 }
 
 static int
-open_snapshots(const char *owner, const char *folder, struct err *e)
+open_snapshots(const char *owner, const char *directory, struct err *e)
 {
 	char path[MAX_PATH];
 
-	snprintf(path, sizeof path, "%s/%s", owner, folder);
-	return open_folder(path, e);
+	snprintf(path, sizeof path, "%s/%s", owner, directory);
+	return open_directory(path, e);
 }
 
 /* ---- files ---- */
 
 static int
-put(int folder, const char *name, const struct blob *file, struct err *e)
+put(int directory, const char *name, const struct blob *file, struct err *e)
 {
-	if (folder < 0 || fdio_store(folder, name, file->data, file->size, FILE_MODE, e) < 0)
+	if (directory < 0 || fdio_store(directory, name, file->data, file->size, FILE_MODE, e) < 0)
 		return explain(e);
 	return 0;
 }
@@ -176,21 +176,21 @@ store_put_content(const char *owner, const char *digest, const struct blob *cont
 		return err_set(e, ERR_invalid_argument,
 		    "content: its SHA-256 is %.16s..., not the %.16s... of sha256", now, digest);
 
-	auto_fd int folder = open_contents(owner, digest, e);
+	auto_fd int directory = open_contents(owner, digest, e);
 
-	return put(folder, digest, content, e);
+	return put(directory, digest, content, e);
 }
 
 int
 store_get_content(
     const char *owner, const char *digest, uint64_t size, struct blob *content, struct err *e)
 {
-	auto_fd int folder = open_contents(owner, digest, e);
+	auto_fd int directory = open_contents(owner, digest, e);
 	char now[HASH_HEX];
 
-	if (folder < 0)
+	if (directory < 0)
 		return explain(e);
-	if (fdio_load(folder, digest, MAX_CONTENT, content, e) < 0) {
+	if (fdio_load(directory, digest, MAX_CONTENT, content, e) < 0) {
 		if (e->code != ERR_internal || e->sys == EIO)
 			err_set(e, ERR_snapshot_corrupt,
 			    "content %.16s... of the snapshot cannot be read", digest);
@@ -208,9 +208,9 @@ void
 store_remove_content(const char *owner, const char *digest)
 {
 	struct err e;
-	auto_fd int folder = open_contents(owner, digest, &e);
+	auto_fd int directory = open_contents(owner, digest, &e);
 
-	if (folder >= 0 && unlinkat(folder, digest, 0) < 0 && errno != ENOENT)
+	if (directory >= 0 && unlinkat(directory, digest, 0) < 0 && errno != ENOENT)
 		log_warn("a content could not be removed", LOG_S("sha256", digest),
 		    LOG_N("errno", errno));
 }
@@ -218,19 +218,19 @@ store_remove_content(const char *owner, const char *digest)
 int
 store_put_manifest(const char *owner, const char *id, const struct blob *file, struct err *e)
 {
-	auto_fd int folder = open_snapshots(owner, "snapshots", e);
+	auto_fd int directory = open_snapshots(owner, "snapshots", e);
 
-	return put(folder, id, file, e);
+	return put(directory, id, file, e);
 }
 
 int
 store_get_manifest(const char *owner, const char *id, struct blob *file, struct err *e)
 {
-	auto_fd int folder = open_snapshots(owner, "snapshots", e);
+	auto_fd int directory = open_snapshots(owner, "snapshots", e);
 
-	if (folder < 0)
+	if (directory < 0)
 		return explain(e);
-	if (fdio_load(folder, id, MANIFEST_MAX_BYTES, file, e) == 0)
+	if (fdio_load(directory, id, MANIFEST_MAX_BYTES, file, e) == 0)
 		return 0;
 	if (e->code != ERR_internal || e->sys == EIO)
 		err_set(e, ERR_snapshot_corrupt, "the snapshot's manifest cannot be read");
@@ -240,17 +240,17 @@ store_get_manifest(const char *owner, const char *id, struct blob *file, struct 
 static int
 remove_manifest(const char *owner, const char *id, struct err *e)
 {
-	static const char *const folders[] = { "broken", "snapshots" };
+	static const char *const directories[] = { "broken", "snapshots" };
 
-	for (size_t i = 0; i < COUNT(folders); i++) {
-		auto_fd int folder = open_snapshots(owner, folders[i], e);
+	for (size_t i = 0; i < COUNT(directories); i++) {
+		auto_fd int directory = open_snapshots(owner, directories[i], e);
 
-		if (folder < 0)
+		if (directory < 0)
 			return -1;
-		if (unlinkat(folder, id, 0) < 0) {
+		if (unlinkat(directory, id, 0) < 0) {
 			if (errno != ENOENT)
 				return err_sys(e, "unlink a manifest");
-		} else if (fsync(folder) < 0)
+		} else if (fsync(directory) < 0)
 			return err_sys(e, "fsync a directory of manifests");
 	}
 	return 0;
@@ -278,10 +278,10 @@ store_room(uint64_t *bytes, struct err *e)
 /* Calls visit for each name in a directory, and removes drafts. */
 static int
 each_name(const char *path, const void *self,
-    int (*visit)(const void *self, int folder, const char *path, const char *name, struct err *),
+    int (*visit)(const void *self, int directory, const char *path, const char *name, struct err *),
     struct err *e)
 {
-	int fd = open_folder(path, e);
+	int fd = open_directory(path, e);
 	auto_dir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 
@@ -307,7 +307,7 @@ each_name(const char *path, const void *self,
 static int
 left_alone(const char *path, const char *name)
 {
-	log_warn("the store ignores a file that is not its own", LOG_S("folder", path),
+	log_warn("the store ignores a file that is not its own", LOG_S("directory", path),
 	    LOG_S("name", name));
 	return 0;
 }
@@ -318,13 +318,13 @@ struct scan {
 };
 
 static int
-see_content(const void *self, int folder, const char *path, const char *name, struct err *e)
+see_content(const void *self, int directory, const char *path, const char *name, struct err *e)
 {
 	const struct scan *scan = self;
 	struct stat st;
 
 	if (!hash_is_hex(name) || name[0] != path[strlen(path) - 1] ||
-	    fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
+	    fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
 		return left_alone(path, name);
 	return scan->visitor->content(scan->owner, name, (uint64_t)st.st_size, e);
 }
@@ -344,7 +344,8 @@ is_uuid(const char *text)
 
 /* Kept for the operator, but no longer blocks a start. */
 static int
-set_aside(const struct scan *scan, int folder, const char *id, const struct err *why, struct err *e)
+set_aside(
+    const struct scan *scan, int directory, const char *id, const struct err *why, struct err *e)
 {
 	auto_fd int broken = open_snapshots(scan->owner, "broken", e);
 
@@ -352,15 +353,15 @@ set_aside(const struct scan *scan, int folder, const char *id, const struct err 
 		return -1;
 	log_error("a snapshot's manifest is broken and was set aside", LOG_S("snapshot_id", id),
 	    LOG_S("owner", scan->owner), LOG_E(why));
-	if (renameat(folder, id, broken, id) < 0)
+	if (renameat(directory, id, broken, id) < 0)
 		return err_sys(e, "set a manifest aside");
-	if (fsync(broken) < 0 || fsync(folder) < 0)
+	if (fsync(broken) < 0 || fsync(directory) < 0)
 		return err_sys(e, "fsync");
 	return scan->visitor->manifest(scan->owner, id, NULL, e);
 }
 
 static int
-see_manifest(const void *self, int folder, const char *path, const char *name, struct err *e)
+see_manifest(const void *self, int directory, const char *path, const char *name, struct err *e)
 {
 	const struct scan *scan = self;
 	struct blob file = { 0 };
@@ -369,7 +370,7 @@ see_manifest(const void *self, int folder, const char *path, const char *name, s
 	if (!is_uuid(name))
 		return left_alone(path, name);
 
-	bool good = fdio_load(folder, name, MANIFEST_MAX_BYTES, &file, &why) == 0 &&
+	bool good = fdio_load(directory, name, MANIFEST_MAX_BYTES, &file, &why) == 0 &&
 	            scan->visitor->manifest(scan->owner, name, &file, &why) == 0;
 
 	blob_clear(&file);
@@ -380,27 +381,27 @@ see_manifest(const void *self, int folder, const char *path, const char *name, s
 		*e = why;
 		return -1;
 	}
-	return set_aside(scan, folder, name, &why, e);
+	return set_aside(scan, directory, name, &why, e);
 }
 
 static int
-see_broken(const void *self, int folder, const char *path, const char *name, struct err *e)
+see_broken(const void *self, int directory, const char *path, const char *name, struct err *e)
 {
 	const struct scan *scan = self;
 
-	(void)folder;
+	(void)directory;
 	if (!is_uuid(name))
 		return left_alone(path, name);
 	return scan->visitor->manifest(scan->owner, name, NULL, e);
 }
 
 static int
-see_owner(const void *self, int folder, const char *path, const char *name, struct err *e)
+see_owner(const void *self, int directory, const char *path, const char *name, struct err *e)
 {
 	struct scan scan = { .visitor = self };
 	char inner[MAX_PATH];
 
-	(void)folder;
+	(void)directory;
 	if (!hash_is_hex(name))
 		return left_alone(path, name);
 	memcpy(scan.owner, name, sizeof scan.owner);
@@ -426,7 +427,7 @@ see_owner(const void *self, int folder, const char *path, const char *name, stru
 int
 store_open(int state, const struct store_visitor *visitor, struct err *e)
 {
-	store_fd = fdio_folder(state, "store", 0700, e);
+	store_fd = fdio_directory(state, "store", 0700, e);
 	if (store_fd < 0 || each_name(".", visitor, see_owner, e) < 0)
 		return err_add(e, "store");
 	return 0;

@@ -73,16 +73,16 @@ by_path(const void *key, const void *entry)
 
 /* Is its parent directory an earlier entry? */
 static bool
-has_folder(const struct tree_entry *entries, size_t i)
+has_directory(const struct tree_entry *entries, size_t i)
 {
 	const char *slash = strrchr(entries[i].path, '/');
 
 	if (slash == NULL)
 		return true;
 
-	auto_free char *folder = strndup(entries[i].path, (size_t)(slash - entries[i].path));
+	auto_free char *directory = strndup(entries[i].path, (size_t)(slash - entries[i].path));
 	const struct tree_entry *at =
-	    folder == NULL ? NULL : bsearch(folder, entries, i, sizeof *entries, by_path);
+	    directory == NULL ? NULL : bsearch(directory, entries, i, sizeof *entries, by_path);
 
 	return at != NULL && at->type == file_type_directory;
 }
@@ -96,7 +96,7 @@ what_is_wrong(const struct tree_entry *entries, size_t i)
 		return "is no relative path in its encoded form";
 	if (i > 0 && strcmp(entries[i - 1].path, t->path) >= 0)
 		return "does not come after the path before it";
-	if (!has_folder(entries, i))
+	if (!has_directory(entries, i))
 		return "is in no directory of the tree";
 	if ((t->sha256 != NULL) != (t->type == file_type_regular) ||
 	    (t->sha256 != NULL && !hash_is_hex(t->sha256)))

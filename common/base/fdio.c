@@ -73,7 +73,7 @@ open_failed(const char *path, struct err *e)
 static int
 open_how(int dir, const char *path, const struct open_how *how, struct err *e)
 {
-	/* EAGAIN: a folder on the way was renamed meanwhile; a guest could do so for ever. */
+	/* EAGAIN: a directory on the way was renamed meanwhile; a guest could do so for ever. */
 	for (int i = 0; i < OPEN_RETRIES; i++) {
 		long fd = syscall(SYS_openat2, dir, path, how, sizeof *how);
 
@@ -199,7 +199,7 @@ fdio_same(const struct stat *a, const struct stat *b)
 }
 
 static int
-sync_folder(int dir, struct err *e)
+sync_directory(int dir, struct err *e)
 {
 	/* dir itself may be O_PATH, which cannot be synced. */
 	auto_fd int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -238,7 +238,7 @@ fdio_store(int dir, const char *name, const void *data, size_t size, mode_t mode
 		unlinkat(dir, draft, 0);
 		return err_add(e, "%s", name);
 	}
-	return sync_folder(dir, e) < 0 ? err_add(e, "%s", name) : 0;
+	return sync_directory(dir, e) < 0 ? err_add(e, "%s", name) : 0;
 }
 
 /* Steps into one part of a path, and makes it where it is not there. */
@@ -263,7 +263,7 @@ enter(int dir, const char *part, bool last, mode_t mode, struct err *e)
 }
 
 int
-fdio_folder(int dir, const char *path, mode_t mode, struct err *e)
+fdio_directory(int dir, const char *path, mode_t mode, struct err *e)
 {
 	auto_free char *parts = strdup(path);
 	char *rest = NULL;

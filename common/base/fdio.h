@@ -43,7 +43,7 @@ int fdio_store(int dir, const char *name, const void *data, size_t size, mode_t 
 
 /* Opens a directory below dir (AT_FDCWD: an absolute path). Creates it and missing parents with
  * exactly this mode. The last component must not be a symlink. The caller owns the descriptor. */
-int fdio_folder(int dir, const char *path, mode_t mode, struct err *);
+int fdio_directory(int dir, const char *path, mode_t mode, struct err *);
 
 /*
  * A message with up to 16 descriptors over a unix socket. Received descriptors are O_CLOEXEC and

@@ -291,9 +291,9 @@ bus_stop(void)
 }
 
 int
-bus_keys_make(const char *folder, struct err *e)
+bus_keys_make(const char *directory, struct err *e)
 {
-	return keys_make(folder, e);
+	return keys_make(directory, e);
 }
 
 uint64_t

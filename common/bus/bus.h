@@ -152,7 +152,7 @@ struct bus_config {
 int bus_prepare(const struct bus_config *, struct err *);
 /* What the jail must permit: directories to bind in, and TCP. */
 struct bus_needs {
-	const int *folders;
+	const int *directories;
 	size_t nfolders;
 	bool tcp_connect, tcp_bind;
 };
@@ -168,7 +168,7 @@ void bus_stop(void);
 
 /* Makes a key pair for each daemon that has none in the directory: <daemon>.key (secret) and
  * <daemon>.pub. */
-int bus_keys_make(const char *folder, struct err *);
+int bus_keys_make(const char *directory, struct err *);
 
 /* Counters since the start, for logs and tests. */
 struct bus_counts {

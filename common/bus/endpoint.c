@@ -38,7 +38,7 @@ endpoint_is_name(const char *name)
 	return size > 0 && size <= 64 && *name != '.';
 }
 
-/* ---- folders ---- */
+/* ---- directories ---- */
 
 static int
 open_owned(int dir, const char *path, struct err *e)
@@ -54,7 +54,7 @@ open_owned(int dir, const char *path, struct err *e)
 }
 
 static int
-run_folder(const struct bus_config *c, struct err *e)
+run_directory(const struct bus_config *c, struct err *e)
 {
 	bool made = mkdir(c->run, 0700) == 0;
 
@@ -81,7 +81,7 @@ give_to_pair(int fd, const struct bus_config *c, const struct edge *edge, struct
 	const struct group *group = getgrnam(name);
 	if (group == NULL)
 		return err_set(e, ERR_unavailable, "no group %s; run compose/install-deps", name);
-	/* Sockets get the folder's group by the bit of 02000, without chgrp in the jail. */
+	/* Sockets get the directory's group by the bit of 02000, without chgrp in the jail. */
 	if (fchown(fd, c->uid, group->gr_gid) < 0 || fchmod(fd, 02710) < 0 || fstat(fd, &st) < 0)
 		return err_sys(e, "set the group of %s", edge->name);
 	/* Without a word the kernel leaves the bit out for who may not set it. */
@@ -92,9 +92,9 @@ give_to_pair(int fd, const struct bus_config *c, const struct edge *edge, struct
 }
 
 int
-endpoint_folder(const struct bus_config *c, const struct edge *edge, struct err *e)
+endpoint_directory(const struct bus_config *c, const struct edge *edge, struct err *e)
 {
-	auto_fd int run = run_folder(c, e);
+	auto_fd int run = run_directory(c, e);
 
 	if (run < 0)
 		return -1;

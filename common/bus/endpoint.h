@@ -13,7 +13,7 @@ bool endpoint_is_name(const char *);
 
 /* Makes the directory <run>/<edge>, in which the server binds. The caller owns the descriptor. Call
  * before the jail. */
-int endpoint_folder(const struct bus_config *, const struct edge *, struct err *);
+int endpoint_directory(const struct bus_config *, const struct edge *, struct err *);
 /* The uid of a peer's process. Call before the jail. */
 int endpoint_uid(const struct bus_config *, enum peer, uid_t *, struct err *);
 /* "ipc://<run>/<edge>/<instance>" */

@@ -33,7 +33,7 @@ check_secret(int fd, struct err *e)
 }
 
 static int
-load(int folder, const char *daemon, const char *ending, char text[KEYS_TEXT], struct err *e)
+load(int directory, const char *daemon, const char *ending, char text[KEYS_TEXT], struct err *e)
 {
 	bool secret = strcmp(ending, "key") == 0;
 	char name[64];
@@ -41,7 +41,7 @@ load(int folder, const char *daemon, const char *ending, char text[KEYS_TEXT], s
 	struct blob file = { 0 };
 
 	snprintf(name, sizeof name, "%s.%s", daemon, ending);
-	auto_fd int fd = fdio_open_inside(folder, name, e);
+	auto_fd int fd = fdio_open_inside(directory, name, e);
 	if (fd < 0 || (secret && check_secret(fd, e) < 0) ||
 	    fdio_load_open(fd, name, 128, &file, e) < 0)
 		return err_add(e, "key %s", name);
@@ -57,12 +57,12 @@ load(int folder, const char *daemon, const char *ending, char text[KEYS_TEXT], s
 int
 keys_load(const char *path, enum peer self, struct keys *k, struct err *e)
 {
-	auto_fd int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	auto_fd int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	if (folder < 0)
+	if (directory < 0)
 		return err_sys(e, "keys: open %s", path);
 	*k = (struct keys){ .secret = "" };
-	if (load(folder, edge_peer_name(self), "key", k->secret, e) < 0)
+	if (load(directory, edge_peer_name(self), "key", k->secret, e) < 0)
 		return -1;
 	if (zmq_curve_public(k->public, k->secret) < 0)
 		return err_set(
@@ -70,7 +70,7 @@ keys_load(const char *path, enum peer self, struct keys *k, struct err *e)
 	for (enum peer peer = PEER_FIRST; peer < PEER_COUNT; peer++) {
 		if (edge_find(self, peer) == NULL && edge_find(peer, self) == NULL)
 			continue;
-		if (load(folder, edge_peer_name(peer), "pub", k->peers[peer], e) < 0)
+		if (load(directory, edge_peer_name(peer), "pub", k->peers[peer], e) < 0)
 			return -1;
 	}
 	return 0;
@@ -83,49 +83,49 @@ keys_clear(struct keys *k)
 }
 
 static int
-make_secret(int folder, const char *daemon, struct err *e)
+make_secret(int directory, const char *daemon, struct err *e)
 {
 	char name[64], secret[KEYS_TEXT], public[KEYS_TEXT];
 
 	snprintf(name, sizeof name, "%s.key", daemon);
-	if (faccessat(folder, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+	if (faccessat(directory, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return 0;
 	if (zmq_curve_keypair(public, secret) < 0)
 		return err_set(e, ERR_internal, "make a CURVE key: %s", zmq_strerror(zmq_errno()));
-	int rc = fdio_store(folder, name, secret, strlen(secret), 0600, e);
+	int rc = fdio_store(directory, name, secret, strlen(secret), 0600, e);
 	sodium_memzero(secret, sizeof secret);
 	return rc < 0 ? err_add(e, "key %s", name) : 0;
 }
 
 /* Of the secret that is there: one made earlier may have got none, or follow another. */
 static int
-make_public(int folder, const char *daemon, struct err *e)
+make_public(int directory, const char *daemon, struct err *e)
 {
 	char name[64], secret[KEYS_TEXT], public[KEYS_TEXT], had[KEYS_TEXT];
 	struct err unread;
 
-	if (load(folder, daemon, "key", secret, e) < 0)
+	if (load(directory, daemon, "key", secret, e) < 0)
 		return -1;
 	int rc = zmq_curve_public(public, secret);
 	sodium_memzero(secret, sizeof secret);
 	if (rc < 0)
 		return err_set(e, ERR_invalid_argument, "key of %s: not a CURVE key", daemon);
-	if (load(folder, daemon, "pub", had, &unread) == 0 && strcmp(had, public) == 0)
+	if (load(directory, daemon, "pub", had, &unread) == 0 && strcmp(had, public) == 0)
 		return 0;
 	snprintf(name, sizeof name, "%s.pub", daemon);
-	return fdio_store(folder, name, public, strlen(public), 0644, e);
+	return fdio_store(directory, name, public, strlen(public), 0644, e);
 }
 
 int
 keys_make(const char *path, struct err *e)
 {
-	auto_fd int folder = fdio_folder(AT_FDCWD, path, 0700, e);
+	auto_fd int directory = fdio_directory(AT_FDCWD, path, 0700, e);
 
-	if (folder < 0)
+	if (directory < 0)
 		return -1;
 	for (enum peer peer = PEER_FIRST; peer < PEER_COUNT; peer++)
-		if (make_secret(folder, edge_peer_name(peer), e) < 0 ||
-		    make_public(folder, edge_peer_name(peer), e) < 0)
+		if (make_secret(directory, edge_peer_name(peer), e) < 0 ||
+		    make_public(directory, edge_peer_name(peer), e) < 0)
 			return -1;
 	return 0;
 }

@@ -16,7 +16,7 @@ struct keys {
 };
 
 /* Loads the keys that self needs. Refuses a secret that users other than its owner can read. */
-int keys_load(const char *folder, enum peer self, struct keys *, struct err *);
+int keys_load(const char *directory, enum peer self, struct keys *, struct err *);
 void keys_clear(struct keys *);
 /* Makes the missing keys. A public key always belongs to the secret key in the same directory. */
-int keys_make(const char *folder, struct err *);
+int keys_make(const char *directory, struct err *);

@@ -51,7 +51,7 @@ struct server {
 
 static struct server servers[PEER_COUNT];
 static size_t nservers;
-static int folders[PEER_COUNT];
+static int directories[PEER_COUNT];
 static uint64_t deferred_timer;
 
 struct calls *
@@ -465,10 +465,10 @@ add_edge(const struct edge *edge, struct err *e)
 	if (endpoint_ipc(bus.config.run, edge, bus.config.instance, s->address, e) < 0 ||
 	    endpoint_uid(&bus.config, edge->client, &s->uid, e) < 0)
 		return -1;
-	int fd = endpoint_folder(&bus.config, edge, e);
+	int fd = endpoint_directory(&bus.config, edge, e);
 	if (fd < 0)
 		return -1;
-	folders[nservers++] = fd;
+	directories[nservers++] = fd;
 	bus.needs.nfolders = nservers;
 	return 0;
 }
@@ -476,7 +476,7 @@ add_edge(const struct edge *edge, struct err *e)
 int
 server_prepare(struct err *e)
 {
-	bus.needs.folders = folders;
+	bus.needs.directories = directories;
 	nservers = 0;
 	if (bus.config.routes == NULL)
 		return 0;
@@ -521,7 +521,7 @@ make_ipc(struct server *s, struct err *e)
 static int
 bind_server(struct server *s, struct err *e)
 {
-	/* The folder decides who can come; the socket's group is the folder's. */
+	/* The directory decides who can come; the socket's group is the directory's. */
 	mode_t before = umask(0117);
 	int rc = zmq_bind(s->socket, s->address);
 
@@ -582,7 +582,7 @@ server_stop(void)
 		socket_close_both(take_ptr(s->socket), take_ptr(s->monitor));
 	}
 	for (size_t i = 0; i < bus.needs.nfolders; i++)
-		close(folders[i]);
+		close(directories[i]);
 	zap_close();
 	loop_unset(deferred_timer);
 	deferred_timer = 0;

@@ -253,12 +253,12 @@ make_state(struct err *e)
 	char name[128];
 	bool first = strcmp(self.instance, "1") == 0;
 
-	auto_fd int base = fdio_folder(AT_FDCWD, self.state, self.root ? 0755 : 0700, e);
+	auto_fd int base = fdio_directory(AT_FDCWD, self.state, self.root ? 0755 : 0700, e);
 	if (base < 0)
 		return err_add(e, "state");
 	snprintf(
 	    name, sizeof name, "%s%s%s", self.name, first ? "" : "-", first ? "" : self.instance);
-	self.state_fd = fdio_folder(base, name, 0700, e);
+	self.state_fd = fdio_directory(base, name, 0700, e);
 	if (self.state_fd < 0)
 		return err_add(e, "state");
 	if (fchown(self.state_fd, self.bus.uid, self.bus.gid) < 0 ||
@@ -308,7 +308,7 @@ prepare_bus(struct err *e)
 	if (bus_prepare(c, e) < 0)
 		return -1;
 	for (size_t i = 0; i < bus_needs()->nfolders; i++)
-		daemon_allow(bus_needs()->folders[i], JAIL_BIND);
+		daemon_allow(bus_needs()->directories[i], JAIL_BIND);
 	return 0;
 }
 

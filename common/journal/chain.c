@@ -306,14 +306,14 @@ chain_walk(struct chain_walk *self, struct err *e)
 }
 
 int
-chain_cut(const struct chain_walk *self, int folder, const char *kept, struct err *e)
+chain_cut(const struct chain_walk *self, int directory, const char *kept, struct err *e)
 {
 	auto_free uint8_t *tail = malloc(self->tail + 1);
 	ssize_t n = tail == NULL ? -1 : pread(self->fd, tail, self->tail, (off_t)self->offset);
 
 	if (n < 0)
 		return err_sys(e, "read the torn tail");
-	if (n > 0 && fdio_store(folder, kept, tail, (size_t)n, 0600, e) < 0)
+	if (n > 0 && fdio_store(directory, kept, tail, (size_t)n, 0600, e) < 0)
 		return -1;
 	if (ftruncate(self->fd, (off_t)self->offset) < 0)
 		return err_sys(e, "cut the torn tail");

@@ -78,4 +78,4 @@ struct chain_walk {
 int chain_walk(struct chain_walk *, struct err *);
 /* Truncates the tail and the preallocated space. Stores a copy of the tail in the file `kept` of
  * the directory. */
-int chain_cut(const struct chain_walk *, int folder, const char *kept, struct err *);
+int chain_cut(const struct chain_walk *, int directory, const char *kept, struct err *);

@@ -534,11 +534,11 @@ settings_load(const char *daemon, const char *summary, const struct setting *com
 /* ---- where things are ---- */
 
 static char *
-below(const char *folder, const char *name)
+below(const char *directory, const char *name)
 {
 	char *path;
 
-	must(asprintf(&path, "%s/%s", folder, name) >= 0);
+	must(asprintf(&path, "%s/%s", directory, name) >= 0);
 	return path;
 }
 

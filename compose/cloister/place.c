@@ -162,12 +162,12 @@ place_flags(bool daemon, const char *argv[PLACE_FLAGS])
 	return count;
 }
 
-/* ---- folders and programs ---- */
+/* ---- directories and programs ---- */
 
 static int
 open_own(const char *path, mode_t mode, struct err *e)
 {
-	auto_fd int fd = fdio_folder(AT_FDCWD, path, mode, e);
+	auto_fd int fd = fdio_directory(AT_FDCWD, path, mode, e);
 	struct stat st;
 
 	if (fd < 0)
@@ -183,9 +183,9 @@ open_own(const char *path, mode_t mode, struct err *e)
 	return take_fd(&fd);
 }
 
-/* Daemons with users of their own pass through the folder to theirs. */
+/* Daemons with users of their own pass through the directory to theirs. */
 static mode_t
-folder_mode(void)
+directory_mode(void)
 {
 	return geteuid() == 0 ? 0755 : 0700;
 }
@@ -193,13 +193,13 @@ folder_mode(void)
 int
 place_open_run(struct err *e)
 {
-	return open_own(place.run, folder_mode(), e);
+	return open_own(place.run, directory_mode(), e);
 }
 
 int
 place_open_state(struct err *e)
 {
-	return open_own(place.state, folder_mode(), e);
+	return open_own(place.state, directory_mode(), e);
 }
 
 int
@@ -227,16 +227,16 @@ place_self(char path[PLACE_PATH], struct err *e)
 int
 place_program(const char *name, char path[PLACE_PATH], struct err *e)
 {
-	static const char *const folders[] = { "", "../libexec/cloister/" };
+	static const char *const directories[] = { "", "../libexec/cloister/" };
 	char self[PLACE_PATH];
 
 	if (place_self(self, e) < 0)
 		return -1;
 
-	int folder = (int)(strrchr(self, '/') - self);
+	int directory = (int)(strrchr(self, '/') - self);
 
-	for (size_t i = 0; i < COUNT(folders); i++)
-		if (snprintf(path, PLACE_PATH, "%.*s/%s%s", folder, self, folders[i], name) <
+	for (size_t i = 0; i < COUNT(directories); i++)
+		if (snprintf(path, PLACE_PATH, "%.*s/%s%s", directory, self, directories[i], name) <
 			PLACE_PATH &&
 		    access(path, X_OK) == 0)
 			return 0;

@@ -171,8 +171,8 @@ reach_down(struct err *e)
 static int
 change_streams(struct err *e)
 {
-	auto_fd int folder = place_open_state(e);
-	auto_fd int log = folder < 0 ? -1 : logfile_append(folder, e);
+	auto_fd int directory = place_open_state(e);
+	auto_fd int log = directory < 0 ? -1 : logfile_append(directory, e);
 	auto_fd int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
 	if (log < 0)

@@ -201,8 +201,8 @@ refuse(struct err *e)
 
 /*
  * What the executor started: it waits for the builder's end, however that comes, and then does what
- * is left to do on the host.  It needs nothing for that but to remove folders in cgroups that even
- * root may not write to.
+ * is left to do on the host.  It needs nothing for that but to remove directories in cgroups that
+ * even root may not write to.
  */
 static void
 keep(pid_t builder, const struct host *h, void (*after)(void))

@@ -56,10 +56,10 @@ static const char *const hidden[] = {
 #include "executor/builder/hidden.def"
 };
 
-/* As on the host: links into /usr, or folders of their own. */
+/* As on the host: links into /usr, or directories of their own. */
 static const char *const tops[] = { "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32" };
 
-static const char *const folders[] = { "cloister", "cloister/node", "cloister/python",
+static const char *const directories[] = { "cloister", "cloister/node", "cloister/python",
 	"cloister/shell", "dev", "dev/pts", "etc", "mnt", "proc", "run", "sandbox", "sys", "tmp",
 	"workspace" };
 
@@ -250,9 +250,9 @@ copy_all_beside(int root, struct err *e)
 static int
 fill(int root, struct err *e)
 {
-	for (size_t i = 0; i < COUNT(folders); i++)
-		if (mkdirat(root, folders[i], 0755) < 0)
-			return err_sys(e, "make /%s", folders[i]);
+	for (size_t i = 0; i < COUNT(directories); i++)
+		if (mkdirat(root, directories[i], 0755) < 0)
+			return err_sys(e, "make /%s", directories[i]);
 	for (size_t i = 0; i < COUNT(links); i++)
 		if (symlinkat(links[i].target, root, links[i].path) < 0)
 			return err_sys(e, "make /%s", links[i].path);

@@ -35,13 +35,13 @@ open_slots(const char *path, struct err *e)
 	if (mkdir(path, 0700) < 0 && errno != EEXIST)
 		return err_sys(e, "make %s", path);
 
-	auto_fd int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	auto_fd int directory = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	if (folder < 0 || fstat(folder, &st) < 0)
+	if (directory < 0 || fstat(directory, &st) < 0)
 		return err_sys(e, "open %s", path);
 	if (st.st_uid != geteuid() || (st.st_mode & 077) != 0)
 		return err_set(e, ERR_internal, "other users may access %s", path);
-	return take_fd(&folder);
+	return take_fd(&directory);
 }
 
 void
@@ -61,7 +61,7 @@ find_slots(char path[PATH], struct err *e)
 	char own_run[PATH], tmp[PATH];
 	const char *places[] = { getenv("XDG_RUNTIME_DIR"), own_run, tmp, state };
 	bool root = geteuid() == 0;
-	int folder = -1;
+	int directory = -1;
 
 	snprintf(own_run, sizeof own_run, "/run/user/%u", geteuid());
 	snprintf(tmp, sizeof tmp, "/tmp/cloister-builder-%u", geteuid());
@@ -69,23 +69,23 @@ find_slots(char path[PATH], struct err *e)
 		places[0] = "/run";
 		places[1] = places[3] = NULL;
 	}
-	for (size_t i = 0; folder < 0 && i < COUNT(places); i++) {
+	for (size_t i = 0; directory < 0 && i < COUNT(places); i++) {
 		const char *name = places[i] == tmp ? "" : "/cloister-builder";
 
 		if (places[i] != NULL && places[i][0] == '/' &&
 		    snprintf(path, PATH, "%s%s", places[i], name) < PATH)
-			folder = open_slots(path, e);
+			directory = open_slots(path, e);
 	}
-	return folder;
+	return directory;
 }
 
 static int
-open_slot(int folder, uint32_t slot)
+open_slot(int directory, uint32_t slot)
 {
 	char name[16];
 
 	snprintf(name, sizeof name, "%u", slot);
-	return openat(folder, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	return openat(directory, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
 /* Held by this process and all that come from it, and by nobody else: the lock of the slot itself
@@ -192,14 +192,14 @@ take_groups(uint32_t slot, bool (*groups)(uint32_t slot))
 
 /* -1: it is not there any more, or what comes from its last builder does not end. */
 static int
-go_on_with(struct host *h, int folder, bool (*groups)(uint32_t slot))
+go_on_with(struct host *h, int directory, bool (*groups)(uint32_t slot))
 {
 	struct stat last, st;
 
 	if (fstat(h->slot_fd, &last) < 0)
 		return -1;
 	for (h->slot = 0; h->slot < HOST_SLOTS; h->slot++) {
-		auto_fd int file = open_slot(folder, h->slot);
+		auto_fd int file = open_slot(directory, h->slot);
 
 		if (file < 0 || fstat(file, &st) < 0 || st.st_dev != last.st_dev ||
 		    st.st_ino != last.st_ino)
@@ -221,14 +221,14 @@ go_on_with(struct host *h, int folder, bool (*groups)(uint32_t slot))
 
 static int
 take_slot(
-    struct host *h, int folder, const char *path, bool (*groups)(uint32_t slot), struct err *e)
+    struct host *h, int directory, const char *path, bool (*groups)(uint32_t slot), struct err *e)
 {
 	struct holder holder = { 0 }, lost = { 0 };
 	unsigned nlost = 0;
 
 	for (h->slot = 0; h->slot < HOST_SLOTS; h->slot++) {
-		auto_fd int file = open_slot(folder, h->slot);
-		auto_fd int alive = open_slot(folder, h->slot);
+		auto_fd int file = open_slot(directory, h->slot);
+		auto_fd int alive = open_slot(directory, h->slot);
 
 		if (file < 0 || alive < 0)
 			return err_sys(e, "open %s/%u", path, h->slot);
@@ -256,15 +256,15 @@ int
 slot_take(struct host *h, bool (*groups)(uint32_t slot), struct err *e)
 {
 	char path[PATH];
-	auto_fd int folder = find_slots(path, e);
+	auto_fd int directory = find_slots(path, e);
 
-	if (folder < 0)
+	if (directory < 0)
 		return -1;
-	if (h->workspace_table_fd >= 0 && go_on_with(h, folder, groups) == 0)
+	if (h->workspace_table_fd >= 0 && go_on_with(h, directory, groups) == 0)
 		return 0;
 	if (h->workspace_table_fd >= 0) {
 		close(take_fd(&h->workspace_table_fd));
 		close(take_fd(&h->slot_fd));
 	}
-	return take_slot(h, folder, path, groups, e);
+	return take_slot(h, directory, path, groups, e);
 }

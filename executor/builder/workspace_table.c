@@ -33,9 +33,9 @@ struct place {
 
 static struct {
 	int here, there; /* mount namespaces: the boxes' template, and the workspace table */
-	int folder;      /* in there: its root */
+	int directory;   /* in there: its root */
 	struct place places[ORDER_MAX_LIVING + 1];
-} workspace_table = { .here = -1, .there = -1, .folder = -1 };
+} workspace_table = { .here = -1, .there = -1, .directory = -1 };
 
 static int
 go(int namespace, struct err *e)
@@ -75,18 +75,18 @@ leave_nothing(struct err *e)
 static int
 make(const struct host *h, struct err *e)
 {
-	auto_fd int folder = workspace_table_tmpfs(4 << 20, ORDER_MAX_LIVING + 2, geteuid(), e);
+	auto_fd int directory = workspace_table_tmpfs(4 << 20, ORDER_MAX_LIVING + 2, geteuid(), e);
 
-	if (folder < 0)
+	if (directory < 0)
 		return -1;
 	if (unshare(CLONE_NEWNS) < 0)
 		return err_sys(e, "make the workspace table's mount namespace");
 	workspace_table.there = open_namespace(h, e);
 	if (workspace_table.there < 0)
 		return -1;
-	if (move_mount(folder, "", AT_FDCWD, "/workspace", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+	if (move_mount(directory, "", AT_FDCWD, "/workspace", MOVE_MOUNT_F_EMPTY_PATH) < 0)
 		return err_sys(e, "mount the workspace table");
-	workspace_table.folder = take_fd(&folder);
+	workspace_table.directory = take_fd(&directory);
 	return leave_nothing(e) < 0 ? -1 : go(workspace_table.here, e);
 }
 
@@ -102,7 +102,7 @@ id_of(const char *name)
 	return *end == '\0' && id <= ORDER_MAX_LIVING ? (uint32_t)id : 0;
 }
 
-/* Folders without a mount are of a builder that was ended between two steps. */
+/* Directories without a mount are of a builder that was ended between two steps. */
 static void
 note_left(const char *name)
 {
@@ -111,14 +111,14 @@ note_left(const char *name)
 	struct statx st;
 	struct statfs fs;
 	auto_fd int fd =
-	    openat(workspace_table.folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	    openat(workspace_table.directory, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 	if (id == 0 || fd < 0 || statx(fd, "", AT_EMPTY_PATH, STATX_UID, &st) < 0 ||
 	    fstatfs(fd, &fs) < 0)
 		return;
 	if ((st.stx_attributes & STATX_ATTR_MOUNT_ROOT) == 0 || fs.f_type != TMPFS_MAGIC ||
 	    ((unsigned long)fs.f_flags & flags) != flags) {
-		unlinkat(workspace_table.folder, name, AT_REMOVEDIR);
+		unlinkat(workspace_table.directory, name, AT_REMOVEDIR);
 		return;
 	}
 	workspace_table.places[id] = (struct place){
@@ -140,8 +140,8 @@ enter(int kept)
 
 	if (setns(kept, CLONE_NEWNS) < 0)
 		return -1;
-	workspace_table.folder = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (workspace_table.folder >= 0 && fstatfs(workspace_table.folder, &fs) == 0 &&
+	workspace_table.directory = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (workspace_table.directory >= 0 && fstatfs(workspace_table.directory, &fs) == 0 &&
 	    fs.f_type == TMPFS_MAGIC)
 		dir = opendir("/");
 	while (dir != NULL && (entry = readdir(dir)) != NULL)
@@ -194,12 +194,12 @@ hang(uint32_t id, int mount, struct err *e)
 	char name[16];
 
 	snprintf(name, sizeof name, "%u", id);
-	if (mkdirat(workspace_table.folder, name, 0700) < 0)
+	if (mkdirat(workspace_table.directory, name, 0700) < 0)
 		return err_sys(e, "make a place on the workspace table");
-	if (move_mount(mount, "", workspace_table.folder, name, MOVE_MOUNT_F_EMPTY_PATH) == 0)
+	if (move_mount(mount, "", workspace_table.directory, name, MOVE_MOUNT_F_EMPTY_PATH) == 0)
 		return 0;
 	err_sys(e, "mount a workspace");
-	unlinkat(workspace_table.folder, name, AT_REMOVEDIR);
+	unlinkat(workspace_table.directory, name, AT_REMOVEDIR);
 	return -1;
 }
 

@@ -52,9 +52,9 @@ static const struct {
 } faults[FILE_FRAME_FAULTS] = {
 	[FILE_FRAME_ABSENT] = { ERR_not_found, "there is no such file" },
 	[FILE_FRAME_IS_LINK] = { ERR_path_not_allowed, "a symbolic link, or behind one" },
-	[FILE_FRAME_IS_FOLDER] = { ERR_path_not_allowed, "a folder, not a file" },
+	[FILE_FRAME_IS_DIRECTORY] = { ERR_path_not_allowed, "a directory, not a file" },
 	[FILE_FRAME_IS_SPECIAL] = { ERR_path_not_allowed, "a FIFO, socket or device, not a file" },
-	[FILE_FRAME_NOT_FOLDER] = { ERR_path_not_allowed, "one of its folders is a file" },
+	[FILE_FRAME_NOT_DIRECTORY] = { ERR_path_not_allowed, "one of its directories is a file" },
 	[FILE_FRAME_EXISTS] = { ERR_file_exists, "the file exists" },
 	[FILE_FRAME_TOO_LARGE] = { ERR_file_too_large, "larger than may be read" },
 	[FILE_FRAME_TOO_LONG] = { ERR_path_not_allowed, "its path is too long" },

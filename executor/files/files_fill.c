@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* Links come behind all files, so that none is ever on the way to one; then folders, from the
+/* Links come behind all files, so that none is ever on the way to one; then directories, from the
  * innermost out, get modes that may forbid to write and times that writing in them would change. */
 enum phase {
 	FILES,

@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FOLDER "tasks"
+#define DIRECTORY "tasks"
 
 enum {
 	NAME = 64,
@@ -30,9 +30,9 @@ enum {
 static int base = -1;
 
 void
-task_file_open(int folder)
+task_file_open(int directory)
 {
-	base = folder;
+	base = directory;
 }
 
 /* ---- names ---- */
@@ -63,33 +63,33 @@ file_name(char name[NAME], const char *id, const char *end)
 	snprintf(name, NAME, "%s.%s", id, end);
 }
 
-/* ---- folders ---- */
+/* ---- directories ---- */
 
 /* Of an owner; -1: there is none. */
 static int
-open_folder(const char *owner)
+open_directory(const char *owner)
 {
 	char path[NAME];
 
-	snprintf(path, sizeof path, FOLDER "/%s", owner);
+	snprintf(path, sizeof path, DIRECTORY "/%s", owner);
 	return base < 0 ? -1 : openat(base, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
 static int
-make_folder(const char *owner, struct err *e)
+make_directory(const char *owner, struct err *e)
 {
 	char path[NAME];
 
-	snprintf(path, sizeof path, FOLDER "/%s", owner);
+	snprintf(path, sizeof path, DIRECTORY "/%s", owner);
 	if (base < 0)
 		return err_set(e, ERR_unavailable, "this executor has no directory for tasks");
-	if ((mkdirat(base, FOLDER, 0700) < 0 && errno != EEXIST) ||
+	if ((mkdirat(base, DIRECTORY, 0700) < 0 && errno != EEXIST) ||
 	    (mkdirat(base, path, 0700) < 0 && errno != EEXIST))
 		return err_sys(e, "make %s", path);
 
-	int folder = open_folder(owner);
+	int directory = open_directory(owner);
 
-	return folder < 0 ? err_sys(e, "open %s", path) : folder;
+	return directory < 0 ? err_sys(e, "open %s", path) : directory;
 }
 
 /* ---- one task ---- */
@@ -105,9 +105,9 @@ lock(int fd, int what)
 }
 
 static int
-create(int folder, const char *name, struct err *e)
+create(int directory, const char *name, struct err *e)
 {
-	int fd = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int fd = openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	return fd < 0 ? err_sys(e, "make %s", name) : fd;
 }
@@ -116,19 +116,19 @@ int
 task_file_begin(const char *owner, const char *id, const struct blob *task, struct err *e)
 {
 	char name[NAME];
-	auto_fd int folder = make_folder(owner, e);
+	auto_fd int directory = make_directory(owner, e);
 
-	if (folder < 0)
+	if (directory < 0)
 		return -1;
 	file_name(name, id, "run");
 
-	auto_fd int fd = create(folder, name, e);
+	auto_fd int fd = create(directory, name, e);
 
 	if (fd < 0)
 		return -1;
 	if (lock(fd, F_OFD_SETLK) == 0 && fdio_write(fd, task->data, task->size, e) == 0)
 		return take_fd(&fd);
-	unlinkat(folder, name, 0);
+	unlinkat(directory, name, 0);
 	return err_add(e, "keep a task");
 }
 
@@ -143,24 +143,26 @@ sync_path(const char *path, struct err *e)
 int
 task_file_sync(const char *owner, const char *id, struct err *e)
 {
-	char folder[NAME], file[2 * NAME];
+	char directory[NAME], file[2 * NAME];
 
-	snprintf(folder, sizeof folder, FOLDER "/%s", owner);
-	snprintf(file, sizeof file, "%s/%s.run", folder, id);
-	if (sync_path(file, e) < 0 || sync_path(folder, e) < 0 || sync_path(FOLDER, e) < 0)
+	snprintf(directory, sizeof directory, DIRECTORY "/%s", owner);
+	snprintf(file, sizeof file, "%s/%s.run", directory, id);
+	if (sync_path(file, e) < 0 || sync_path(directory, e) < 0 || sync_path(DIRECTORY, e) < 0)
 		return -1;
 	return sync_path(".", e);
 }
 
 /* Of a draft, under its name. */
 static int
-write_end(int folder, const char *draft, const char *name, const struct blob *task, struct err *e)
+write_end(
+    int directory, const char *draft, const char *name, const struct blob *task, struct err *e)
 {
-	auto_fd int fd = create(folder, draft, e);
+	auto_fd int fd = create(directory, draft, e);
 
 	if (fd < 0 || fdio_write(fd, task->data, task->size, e) < 0)
 		return -1;
-	if (fsync(fd) < 0 || renameat(folder, draft, folder, name) < 0 || fsync(folder) < 0)
+	if (fsync(fd) < 0 || renameat(directory, draft, directory, name) < 0 ||
+	    fsync(directory) < 0)
 		return err_sys(e, "keep the end of a task");
 	return 0;
 }
@@ -169,50 +171,51 @@ int
 task_file_end(const char *owner, const char *id, const struct blob *task, struct err *e)
 {
 	char draft[NAME], name[NAME];
-	auto_fd int folder = open_folder(owner);
+	auto_fd int directory = open_directory(owner);
 
 	file_name(draft, id, "new");
 	file_name(name, id, "end");
-	if (folder < 0)
-		return err_sys(e, "open the folder of tasks");
-	unlinkat(folder, draft, 0);
-	if (write_end(folder, draft, name, task, e) == 0)
+	if (directory < 0)
+		return err_sys(e, "open the directory of tasks");
+	unlinkat(directory, draft, 0);
+	if (write_end(directory, draft, name, task, e) == 0)
 		return 0;
-	unlinkat(folder, draft, 0);
-	unlinkat(folder, name, 0); /* it may not be there after a crash, and was told to nobody */
+	unlinkat(directory, draft, 0);
+	unlinkat(
+	    directory, name, 0); /* it may not be there after a crash, and was told to nobody */
 	return -1;
 }
 
 static int
-load(int folder, const char *id, const char *end, struct blob *task, struct err *e)
+load(int directory, const char *id, const char *end, struct blob *task, struct err *e)
 {
 	char name[NAME];
 
 	file_name(name, id, end);
-	return fdio_load(folder, name, FILE_BYTES, task, e);
+	return fdio_load(directory, name, FILE_BYTES, task, e);
 }
 
 static bool
-runs(int folder, const char *id)
+runs(int directory, const char *id)
 {
 	char name[NAME];
 
 	file_name(name, id, "run");
 
-	auto_fd int fd = openat(folder, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	auto_fd int fd = openat(directory, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 
 	return fd >= 0 && lock(fd, F_OFD_GETLK) == 1;
 }
 
 /* Seconds since the task began; -1: there is none. */
 static int64_t
-age_s(int folder, const char *id)
+age_s(int directory, const char *id)
 {
 	char name[NAME];
 	struct stat is;
 
 	file_name(name, id, "run");
-	if (fstatat(folder, name, &is, AT_SYMLINK_NOFOLLOW) < 0)
+	if (fstatat(directory, name, &is, AT_SYMLINK_NOFOLLOW) < 0)
 		return -1;
 	return is.st_mtime > time(NULL) ? 0 : (int64_t)(time(NULL) - is.st_mtime);
 }
@@ -221,41 +224,41 @@ int
 task_file_read(
     const char *owner, const char *id, int64_t ttl_ms, struct blob *task, bool *lost, struct err *e)
 {
-	auto_fd int folder = is_id(id) ? open_folder(owner) : -1;
-	int64_t age = folder < 0 ? -1 : age_s(folder, id);
+	auto_fd int directory = is_id(id) ? open_directory(owner) : -1;
+	int64_t age = directory < 0 ? -1 : age_s(directory, id);
 
 	*lost = false;
 	if (age < 0 || age > ttl_ms / 1000)
 		return err_set(e, ERR_not_found, "there is no such task, or it has expired");
-	if (!runs(folder, id)) {
-		if (load(folder, id, "end", task, e) == 0)
+	if (!runs(directory, id)) {
+		if (load(directory, id, "end", task, e) == 0)
 			return 0;
 		*lost = true;
 	}
-	return load(folder, id, "run", task, e);
+	return load(directory, id, "run", task, e);
 }
 
 void
 task_file_drop(const char *owner, const char *id)
 {
-	auto_fd int folder = open_folder(owner);
+	auto_fd int directory = open_directory(owner);
 	char name[NAME];
 
 	file_name(name, id, "run");
-	if (folder >= 0)
-		unlinkat(folder, name, 0);
+	if (directory >= 0)
+		unlinkat(directory, name, 0);
 }
 
 /* ---- all of them ---- */
 
-/* Calls each() with the name of every file in the folder, which is taken. */
+/* Calls each() with the name of every file in the directory, which is taken. */
 static void
-walk(int folder, void (*each)(int folder, const char *name, void *self), void *self)
+walk(int directory, void (*each)(int directory, const char *name, void *self), void *self)
 {
-	auto_dir DIR *dir = fdopendir(folder);
+	auto_dir DIR *dir = fdopendir(directory);
 
 	if (dir == NULL) {
-		close(folder);
+		close(directory);
 		return;
 	}
 	for (struct dirent *entry; (entry = readdir(dir)) != NULL;)
@@ -269,12 +272,12 @@ struct taken {
 };
 
 static void
-add_usage(int folder, const char *name, void *self)
+add_usage(int directory, const char *name, void *self)
 {
 	struct taken *all = self;
 	struct stat is;
 
-	if (fstatat(folder, name, &is, AT_SYMLINK_NOFOLLOW) < 0)
+	if (fstatat(directory, name, &is, AT_SYMLINK_NOFOLLOW) < 0)
 		return;
 	all->count += strstr(name, ".run") != NULL;
 	all->bytes += (uint64_t)is.st_size;
@@ -284,16 +287,16 @@ void
 task_file_usage(const char *owner, size_t *count, uint64_t *bytes)
 {
 	struct taken all = { 0 };
-	int folder = open_folder(owner);
+	int directory = open_directory(owner);
 
-	if (folder >= 0)
-		walk(folder, add_usage, &all);
+	if (directory >= 0)
+		walk(directory, add_usage, &all);
 	*count = all.count;
 	*bytes = all.bytes;
 }
 
 static void
-remove_old(int folder, const char *name, void *self)
+remove_old(int directory, const char *name, void *self)
 {
 	static const char *const ends[] = { "end", "new", "run" };
 	const int64_t *before_s = self;
@@ -302,35 +305,36 @@ remove_old(int folder, const char *name, void *self)
 	struct stat is;
 
 	if (strcmp(name + size, ".run") != 0 || size != TASK_FILE_ID - 1 ||
-	    fstatat(folder, name, &is, AT_SYMLINK_NOFOLLOW) < 0 || is.st_mtime >= *before_s)
+	    fstatat(directory, name, &is, AT_SYMLINK_NOFOLLOW) < 0 || is.st_mtime >= *before_s)
 		return;
 	memcpy(id, name, size);
 	id[size] = '\0';
-	for (size_t i = 0; !runs(folder, id) && i < COUNT(ends); i++) {
+	for (size_t i = 0; !runs(directory, id) && i < COUNT(ends); i++) {
 		char each[NAME];
 
 		file_name(each, id, ends[i]);
-		unlinkat(folder, each, 0);
+		unlinkat(directory, each, 0);
 	}
 }
 
 static void
-sweep_owner(int folder, const char *name, void *self)
+sweep_owner(int directory, const char *name, void *self)
 {
-	int below = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int below = openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 	if (below >= 0)
 		walk(below, remove_old, self);
-	unlinkat(folder, name, AT_REMOVEDIR); /* where nothing is left of it */
+	unlinkat(directory, name, AT_REMOVEDIR); /* where nothing is left of it */
 }
 
 void
 task_file_sweep(int64_t age_ms)
 {
 	int64_t before_s = (int64_t)time(NULL) - age_ms / 1000;
-	int folder =
-	    base < 0 ? -1 : openat(base, FOLDER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int directory =
+	    base < 0 ? -1
+		     : openat(base, DIRECTORY, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	if (folder >= 0)
-		walk(folder, sweep_owner, &before_s);
+	if (directory >= 0)
+		walk(directory, sweep_owner, &before_s);
 }

@@ -33,7 +33,7 @@ enum {
 	OFF = CONTAINER_COUNT,
 };
 
-static const char *const folders[] = { "/usr/bin", "/usr/sbin", "/usr/local/bin",
+static const char *const directories[] = { "/usr/bin", "/usr/sbin", "/usr/local/bin",
 	"/usr/local/sbin" };
 
 /* clang-format off */
@@ -55,8 +55,8 @@ static bool as_root; /* at the start; later this process is nobody */
 static void
 find(int c)
 {
-	for (size_t i = 0; i < COUNT(folders); i++) {
-		snprintf(found[c].path, MAX_PATH, "%s/%s", folders[i], names[c]);
+	for (size_t i = 0; i < COUNT(directories); i++) {
+		snprintf(found[c].path, MAX_PATH, "%s/%s", directories[i], names[c]);
 		if (access(found[c].path, X_OK) == 0)
 			return;
 	}

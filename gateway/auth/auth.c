@@ -8,7 +8,7 @@
  */
 #include "gateway/auth/auth.h"
 
-#include "common/credential/folder.h"
+#include "common/credential/directory.h"
 #include "common/credential/tokens.h"
 #include "gateway/auth/challenge.h"
 #include "gateway/auth/denial.h"
@@ -34,21 +34,21 @@ enum { LOOK_MS = 1000 }; /* how soon a changed file is noticed */
 static int read_tokens(const struct blob *, struct err *);
 static int read_keys(const struct blob *, struct err *);
 
-static struct folder_file files[] = {
+static struct directory_file files[] = {
 	{ .name = AUTH_TOKENS, .limit = TOKENS_FILE_MAX, .read = read_tokens },
 	{ .name = AUTH_KEYS, .limit = JWKS_FILE, .read = read_keys },
 };
 
 static struct {
-	struct folder folder;
+	struct directory directory;
 	int64_t looked_ms;
 	unsigned uid; /* of the user that started the gateway */
 	struct tokens tokens;
 	struct jwks keys;
 	uint64_t keys_number; /* incremented when a key is removed */
-} auth = { .folder.fd = -1 };
+} auth = { .directory.fd = -1 };
 
-/* ---- the folder ---- */
+/* ---- the directory ---- */
 
 static int
 read_tokens(const struct blob *file, struct err *e)
@@ -105,22 +105,22 @@ look(void)
 	int64_t now_ms = loop_now_ms();
 	struct err e;
 
-	if (auth.folder.fd < 0 || now_ms - auth.looked_ms < LOOK_MS)
+	if (auth.directory.fd < 0 || now_ms - auth.looked_ms < LOOK_MS)
 		return;
 	auth.looked_ms = now_ms;
-	if (folder_look(&auth.folder, files, COUNT(files), &e) < 0)
+	if (directory_look(&auth.directory, files, COUNT(files), &e) < 0)
 		log_error("credentials unchanged", LOG_E(&e));
 }
 
 /* ---- the life of it ---- */
 
 static int
-open_folder(struct err *e)
+open_directory(struct err *e)
 {
-	if (folder_open(options.credentials, daemon_state_root(), &auth.folder, e) < 0)
+	if (directory_open(options.credentials, daemon_state_root(), &auth.directory, e) < 0)
 		return -1;
-	daemon_allow(auth.folder.fd, JAIL_READ);
-	if (folder_look(&auth.folder, files, COUNT(files), e) < 0)
+	daemon_allow(auth.directory.fd, JAIL_READ);
+	if (directory_look(&auth.directory, files, COUNT(files), e) < 0)
 		return err_add(e, "credentials");
 	auth.looked_ms = loop_now_ms();
 	return 0;
@@ -132,7 +132,7 @@ auth_open(struct err *e)
 	auth.uid = (unsigned)getuid();
 	if (options.issuer[0] != '\0' && jws_load(e) < 0)
 		return -1;
-	if (challenge_open(options.issuer, options.resource, e) < 0 || open_folder(e) < 0)
+	if (challenge_open(options.issuer, options.resource, e) < 0 || open_directory(e) < 0)
 		return -1;
 	if (auth.tokens.count == 0 && options.issuer[0] == '\0' && !options.anonymous)
 		log_warn("all requests will be refused: no tokens, no issuer, and anonymous is off",
@@ -150,8 +150,8 @@ auth_close(void)
 	jwks_clear(&auth.keys);
 	accepted_clear();
 	challenge_close();
-	if (auth.folder.fd >= 0)
-		close(take_fd(&auth.folder.fd));
+	if (auth.directory.fd >= 0)
+		close(take_fd(&auth.directory.fd));
 }
 
 bool

@@ -86,7 +86,7 @@ class Ours:
         self.cluster.__enter__()
         self.stdio = [self.program, *self.cluster.command("gateway")[1:], "--log-level=error"]
         # The port is in the log.
-        self.server = Served([self.program, *self.cluster.command("gateway")[1:]], self.cluster.env, self.cluster.folder)
+        self.server = Served([self.program, *self.cluster.command("gateway")[1:]], self.cluster.env, self.cluster.directory)
         self.process, self.port = self.server.process, self.server.url.split(":")[2].split("/")[0]
         return self
 

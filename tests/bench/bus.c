@@ -23,7 +23,7 @@ enum {
 	MEGABYTE = 1 << 20,
 };
 
-static char folder[] = "/tmp/bench-bus-XXXXXX";
+static char directory[] = "/tmp/bench-bus-XXXXXX";
 
 static struct {
 	size_t in_flight, blob_bytes;
@@ -52,7 +52,7 @@ begin(enum peer self, const struct route *table)
 {
 	struct err e;
 	const struct bus_config config = {
-		.self = self, .run = folder, .connect_wait_ms = 5000, .routes = table
+		.self = self, .run = directory, .connect_wait_ms = 5000, .routes = table
 	};
 
 	if (loop_open(&e) < 0 || bus_prepare(&config, &e) < 0 || bus_start(&e) < 0) {
@@ -159,7 +159,7 @@ main(int argc, char **argv)
 {
 	size_t requests = argc > 1 ? strtoul(argv[1], NULL, 10) : REQUESTS;
 
-	if (requests == 0 || mkdtemp(folder) == NULL)
+	if (requests == 0 || mkdtemp(directory) == NULL)
 		return 1;
 	mallopt(M_ARENA_MAX, 1); /* as daemon_main() does */
 	log_open("bench", LOG_warn);

@@ -46,9 +46,9 @@ def tell_budgets(budgets):
           [[b["what"], f"at {b['kind']} {b['budget']}{b['unit']}", f"{b['measured']:.2f}{b['unit']}", verdict(b)] for b in budgets])
 
 
-def write(folder, name, results):
-    os.makedirs(folder, exist_ok=True)
-    with open(os.path.join(folder, name), "w", encoding="utf-8") as out:
+def write(directory, name, results):
+    os.makedirs(directory, exist_ok=True)
+    with open(os.path.join(directory, name), "w", encoding="utf-8") as out:
         json.dump(results, out, indent=2)
 
 

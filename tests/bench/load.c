@@ -164,12 +164,12 @@ read_thread(DIR *tasks, const struct dirent *task)
 static int64_t
 read_process(long pid)
 {
-	char folder[64];
+	char directory[64];
 	int64_t ns = 0;
 
-	snprintf(folder, sizeof folder, "/proc/%ld/task", pid);
+	snprintf(directory, sizeof directory, "/proc/%ld/task", pid);
 
-	DIR *d = opendir(folder);
+	DIR *d = opendir(directory);
 	struct dirent *entry;
 
 	while (d != NULL && (entry = readdir(d)) != NULL)

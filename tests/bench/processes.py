@@ -97,8 +97,8 @@ def cgroups(pid):
     for line in read(pid, "cgroup").splitlines():
         _, kinds, path = line.split(":", 2)
         for top in {kinds.replace("name=", ""), *kinds.split(","), "unified" if not kinds else "", "" if not kinds else kinds}:
-            folder = os.path.join("/sys/fs/cgroup", top, os.path.dirname(path).strip("/"))
-            if os.path.dirname(path) != "/" and os.path.isdir(folder):
-                total += sum(1 for entry in os.scandir(folder) if entry.is_dir())
+            directory = os.path.join("/sys/fs/cgroup", top, os.path.dirname(path).strip("/"))
+            if os.path.dirname(path) != "/" and os.path.isdir(directory):
+                total += sum(1 for entry in os.scandir(directory) if entry.is_dir())
                 break
     return total

@@ -312,7 +312,7 @@ def rate(peer, at_once, seconds):
 
 
 def own_groups():
-    """Folders of the cgroups that this process is in: of version 1 those of the controllers that a box has, or the one."""
+    """Directories of the cgroups that this process is in: of version 1 those of the controllers that a box has, or the one."""
     for line in processes.read("self", "cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
         wanted = {"cpu", "cpuacct", "memory", "pids"} & set(controllers.split(","))
@@ -334,9 +334,9 @@ def forks(kind, at_once, seconds, modules, code):
 
 
 @contextlib.contextmanager
-def docker(folder):
+def docker(directory):
     """A separate Docker engine with the image imported; yields the command of its client."""
-    root = tempfile.mkdtemp(prefix="docker-", dir=folder)
+    root = tempfile.mkdtemp(prefix="docker-", dir=directory)
     client = ["docker", "-H", f"unix://{root}/socket"]
     with open(os.path.join(root, "log"), "wb") as log:
         engine = subprocess.Popen(
@@ -348,7 +348,7 @@ def docker(folder):
             if subprocess.run(client + ["version"], capture_output=True, check=False).returncode == 0:
                 break
             time.sleep(0.2)
-        subprocess.run(client + ["import", os.path.join(folder, "image.tar"), "bench"], check=True, capture_output=True)
+        subprocess.run(client + ["import", os.path.join(directory, "image.tar"), "bench"], check=True, capture_output=True)
         subprocess.run(client + ["run", "-d", "--network=none", "--name=kept", "bench", "sleep", "86400"], check=True,
                        capture_output=True)
         yield client

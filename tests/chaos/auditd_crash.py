@@ -46,7 +46,7 @@ class OnlyAuditd(daemons.Cluster):
 
     @property
     def said(self):
-        return os.path.join(self.folder, "acknowledged")
+        return os.path.join(self.directory, "acknowledged")
 
     @property
     def file(self):
@@ -138,7 +138,7 @@ def test_a_full_disk_is_answered_and_got_over(bin, appender):
     finally:
         subprocess.run(["umount", cluster.state], check=True)
         os.rmdir(cluster.state)
-        os.rmdir(cluster.folder)
+        os.rmdir(cluster.directory)
 
 
 def test_a_damaged_log_is_not_appended_to(bin, appender):

@@ -89,7 +89,7 @@ def test_a_result_carries_what_openssl_verifies(bin):
     """Parses the note here, according to C2SP signed notes; openssl knows nothing of cloister."""
     if shutil.which("openssl") is None:
         raise cases.Skip("openssl is not installed")
-    with daemons.Cluster(bin) as cluster, tempfile.TemporaryDirectory() as folder:
+    with daemons.Cluster(bin) as cluster, tempfile.TemporaryDirectory() as directory:
         run_and_settle(cluster)
         cluster.restart("auditd")
         checkpoint = run_code(cluster)["audit_checkpoint"]
@@ -104,7 +104,7 @@ def test_a_result_carries_what_openssl_verifies(bin):
         assert abs(int(when.split()[1]) / 1000 - time.time()) < 600
 
         def put(name, data):
-            with open(os.path.join(folder, name), "wb") as file:
+            with open(os.path.join(directory, name), "wb") as file:
                 file.write(data)
             return file.name
 

@@ -49,7 +49,7 @@ def children(pid):
 
 
 def cgroups():
-    return {folder for folder, _, _ in os.walk(CGROUPS) if "cloister" in os.path.basename(folder)}
+    return {directory for directory, _, _ in os.walk(CGROUPS) if "cloister" in os.path.basename(directory)}
 
 
 def builders():
@@ -71,11 +71,11 @@ class Household:
     def __init__(self, bin, user=None):
         self.bin = os.path.abspath(bin)
         self.identity = {} if user is None else {"user": user, "group": pwd.getpwuid(user).pw_gid, "extra_groups": []}
-        self.folder = tempfile.mkdtemp(prefix="cloister-chaos-")
-        os.chmod(self.folder, 0o755)
+        self.directory = tempfile.mkdtemp(prefix="cloister-chaos-")
+        os.chmod(self.directory, 0o755)
         if user is not None:
-            os.chown(self.folder, user, -1)
-        self.run, self.state = os.path.join(self.folder, "run"), os.path.join(self.folder, "state")
+            os.chown(self.directory, user, -1)
+        self.run, self.state = os.path.join(self.directory, "run"), os.path.join(self.directory, "state")
         kept = {k: v for k, v in os.environ.items() if not k.startswith("CLOISTER_")}
         self.env = {**kept, "CLOISTER_RUN": self.run, "CLOISTER_STATE": self.state,
                     "CLOISTER_SUPERVISOR_IDLE_S": str(IDLE_S)}
@@ -86,7 +86,7 @@ class Household:
                               text=True, check=False, timeout=60, **self.identity)
 
     def client(self):
-        with open(os.path.join(self.folder, "gateway.log"), "ab") as log:
+        with open(os.path.join(self.directory, "gateway.log"), "ab") as log:
             return daemons.Client([os.path.join(self.bin, "cloister"), "serve", "--toolsets=all"], env=self.env,
                                   stderr=log, **self.identity)
 
@@ -127,16 +127,16 @@ class Household:
         wait_for(lambda: self.status() is None, "the supervisor's end")
         wait_for(lambda: not self.alive(), lambda: f"the end of {[describe(pid) for pid in self.alive()]}", 10)
         with open("/proc/self/mountinfo", encoding="utf-8") as mounts:
-            left = [line for line in mounts if self.folder in line]
+            left = [line for line in mounts if self.directory in line]
         assert not left, left
         wait_for(lambda: builders() or not cgroups() - self.groups, "the end of control groups", 10)
-        endpoints = [path for folder, _, names in os.walk(self.run) for path in (os.path.join(folder, n) for n in names)
+        endpoints = [path for directory, _, names in os.walk(self.run) for path in (os.path.join(directory, n) for n in names)
                      if "supervisor" in path and not path.endswith(".lock")]
         assert not endpoints, endpoints
 
     def remove(self):
         self.cloister("down")
-        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self.directory, ignore_errors=True)
 
 
 def describe(pid):

@@ -92,9 +92,9 @@ def read(path):
     return records, previous.hex()
 
 
-def spooled(folder):
+def spooled(directory):
     """The events that the daemon of this state directory has not sent yet, or has sent and not yet forgotten."""
-    return [_unpack(body, 0)[0] for name in ("spool.0", "spool.1") for _, body, _ in _links(os.path.join(folder, name))]
+    return [_unpack(body, 0)[0] for name in ("spool.0", "spool.1") for _, body, _ in _links(os.path.join(directory, name))]
 
 
 def cut(path, count):

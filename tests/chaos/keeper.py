@@ -172,8 +172,8 @@ class Keeper(daemons.Cluster):
     def content_file(self, digest, principal="alice"):
         return os.path.join(self.owner(principal), "contents", digest[0], digest)
 
-    def manifest_file(self, snapshot_id, principal="alice", folder="snapshots"):
-        return os.path.join(self.owner(principal), folder, snapshot_id)
+    def manifest_file(self, snapshot_id, principal="alice", directory="snapshots"):
+        return os.path.join(self.owner(principal), directory, snapshot_id)
 
     def contents(self, principal="alice"):
         return {name for _, _, names in os.walk(os.path.join(self.owner(principal), "contents")) for name in names}

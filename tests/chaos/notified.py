@@ -39,7 +39,7 @@ def words(listener, seconds):
 
 def test_ready_is_said_until_it_is_heard(bin):
     cluster = daemons.Cluster(bin, servers=("validator",))
-    path = os.path.join(cluster.folder, "notify")
+    path = os.path.join(cluster.directory, "notify")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
         listener.bind(path)
         os.chmod(path, 0o666)

@@ -28,9 +28,9 @@ AWAY = {"unavailable"}
 
 
 # None: only root may read it for a process that is not dumpable.
-def entries(folder):
+def entries(directory):
     try:
-        return len(os.listdir(folder))
+        return len(os.listdir(directory))
     except PermissionError:
         return None
 
@@ -48,7 +48,7 @@ class House:
 
     def __init__(self, home, asker):
         self.home = home
-        with open(os.path.join(home.folder, "asker.log"), "ab") as log:
+        with open(os.path.join(home.directory, "asker.log"), "ab") as log:
             self.asker = Asker([asker, "--run=" + home.run, "--state=" + home.state, "--connect-wait-ms=20000"], home.env,
                                log, **home.identity)
 
@@ -148,8 +148,8 @@ def settled(there):
 
 def groups(there):
     """The cgroup directories of all its sandboxes, one per hierarchy."""
-    folder = f"/proc/{there.builder()}/fd"
-    links = (os.readlink(os.path.join(folder, fd)) for fd in os.listdir(folder))
+    directory = f"/proc/{there.builder()}/fd"
+    links = (os.readlink(os.path.join(directory, fd)) for fd in os.listdir(directory))
     return {path for path in links if os.path.basename(path).startswith("cloister-")}
 
 

@@ -100,7 +100,7 @@ def test_trees_that_could_not_be_restored_are_refused(bin, asker):
     def file(path, **more):
         return {"path": path, "type": "file", "mode": 0, "mtime_ns": 0, "size": 0, "sha256": sha256(b""), **more}
 
-    def folder(path, **more):
+    def directory(path, **more):
         return {"path": path, "type": "directory", "mode": 0, "mtime_ns": 0, "size": 0, **more}
 
     def link(path, target="x", **more):
@@ -110,13 +110,13 @@ def test_trees_that_could_not_be_restored_are_refused(bin, asker):
         "..", ".", "/etc/passwd", "../x", "a/../b", "x/", "/", "a\nb", "a%2Fb", "%2e%2e", "a%00b", "a%4", "%", "%zz",
         "a" * 256, "%FF" * 256, "a%2E")]
     bad += [[file("f"), file("f")], [file("b"), file("a")], [file("a/b")], [file("a"), file("a/b")],
-            [link("a"), file("a/b")], [folder("a"), link("a/b"), file("a/b/c")], [folder("a"), file("a")],
-            [file("f", sha256=None)], [folder("f", sha256=sha256(b""))], [folder("f", target="x")],
-            [link("f", target=None)], [file("f", target="x")], [folder("f", size=1)], [link("f", size=1)],
+            [link("a"), file("a/b")], [directory("a"), link("a/b"), file("a/b/c")], [directory("a"), file("a")],
+            [file("f", sha256=None)], [directory("f", sha256=sha256(b""))], [directory("f", target="x")],
+            [link("f", target=None)], [file("f", target="x")], [directory("f", size=1)], [link("f", size=1)],
             [file("f", sha256="A" * 64)], [link("f", target="a%00")], [link("f", target="%2")],
-            [folder("a"), *(file("a/" + "b" * n) for n in range(250, 257))]]
-    good = [[folder("a"), file("a-"), file("a/b"), file("ab")], [link("l", "../../etc/%FF")], [file("%FF%25%0A")],
-            [file("...")], [file("-rf *")], [folder("a"), folder("a/b"), link("a/b/c", "/"), file("a/d")]]
+            [directory("a"), *(file("a/" + "b" * n) for n in range(250, 257))]]
+    good = [[directory("a"), file("a-"), file("a/b"), file("ab")], [link("l", "../../etc/%FF")], [file("%FF%25%0A")],
+            [file("...")], [file("-rf *")], [directory("a"), directory("a/b"), link("a/b/c", "/"), file("a/d")]]
     with Keeper(bin, asker) as keeper:
         keeper.ask("snapshot_put", put(b""))
         for entries in bad:
@@ -255,7 +255,7 @@ def test_a_start_sets_broken_manifests_aside(bin, asker):
         for broken in torn, flipped, cut, swapped:
             refused = keeper.refusal("snapshot_open", {"snapshot_id": broken["snapshot_id"]})
             assert refused.code == "snapshot_corrupt", refused
-            assert os.path.exists(keeper.manifest_file(broken["snapshot_id"], folder="broken"))
+            assert os.path.exists(keeper.manifest_file(broken["snapshot_id"], directory="broken"))
         # The contents that broken manifests name are kept while the manifests can still be repaired by hand.
         assert {sha256(b"y%d" % i) for i in range(4)} <= keeper.contents()
         keeper.restart("snapshotd")
@@ -270,7 +270,7 @@ def test_a_start_removes_drafts_and_leaves_strangers(bin, asker):
         keeper.save({"f": b"x"})
         keeper.kill("snapshotd")
         owner = os.stat(keeper.owner())
-        drafts = [os.path.join(keeper.owner(), folder, ".draft-0123456789abcdef") for folder in
+        drafts = [os.path.join(keeper.owner(), directory, ".draft-0123456789abcdef") for directory in
                   ("snapshots", "contents/0", "contents/f")]
         strangers = [os.path.join(keeper.owner(), name) for name in
                      ("snapshots/README", "contents/0/" + "f" * 64, "contents/0/x")]

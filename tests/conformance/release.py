@@ -37,18 +37,18 @@ def test_the_gateway_has_none(build):
 
 
 def test_nothing_installed_has_any(build):
-    with tempfile.TemporaryDirectory() as folder:
-        run("cmake", "--install", build, "--prefix", folder)
-        files = [path for path in glob.glob(folder + "/**", recursive=True) if os.path.isfile(path)]
+    with tempfile.TemporaryDirectory() as directory:
+        run("cmake", "--install", build, "--prefix", directory)
+        files = [path for path in glob.glob(directory + "/**", recursive=True) if os.path.isfile(path)]
         assert any(path.endswith("/cloister-gateway") for path in files), files
         bad = [path for path in files if "fixture" in path or any(mark in read(path) for mark in MARKS)]
         assert not bad, bad
 
 
 def test_a_build_has_none_by_itself(_build):
-    with tempfile.TemporaryDirectory() as folder:
-        run("cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "-DBUILD_TESTING=OFF")
-        targets = run("ninja", "-C", folder, "-t", "targets", "all")
+    with tempfile.TemporaryDirectory() as directory:
+        run("cmake", "-S", ROOT, "-B", directory, "-G", "Ninja", "-DBUILD_TESTING=OFF")
+        targets = run("ninja", "-C", directory, "-t", "targets", "all")
         assert "cloister-gateway:" in targets and "fixture" not in targets
 
 

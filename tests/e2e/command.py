@@ -28,25 +28,25 @@ class Command:
 
     def __init__(self, bin):
         self.program = os.path.join(os.path.abspath(bin), "cloister")
-        self.folder = tempfile.mkdtemp(prefix="cloister-command-")
-        os.chmod(self.folder, 0o755)
+        self.directory = tempfile.mkdtemp(prefix="cloister-command-")
+        os.chmod(self.directory, 0o755)
         kept = {k: v for k, v in os.environ.items() if not k.startswith("CLOISTER_")}
-        self.env = {**kept, "CLOISTER_RUN": os.path.join(self.folder, "run"),
-                    "CLOISTER_STATE": os.path.join(self.folder, "state"), "CLOISTER_SUPERVISOR_IDLE_S": "1"}
+        self.env = {**kept, "CLOISTER_RUN": os.path.join(self.directory, "run"),
+                    "CLOISTER_STATE": os.path.join(self.directory, "state"), "CLOISTER_SUPERVISOR_IDLE_S": "1"}
 
     def __call__(self, *arguments, input=b"", timeout=60):
         return subprocess.run([self.program, *arguments], env=self.env, input=input, capture_output=True, check=False,
                               timeout=timeout)
 
     def program_file(self, text, name="program.py"):
-        path = os.path.join(self.folder, name)
+        path = os.path.join(self.directory, name)
         with open(path, "wb") as file:
             file.write(text if isinstance(text, bytes) else text.encode())
         return path
 
     def close(self):
         self("down")
-        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self.directory, ignore_errors=True)
 
 
 def test_run_gives_what_the_program_gave(cloister):
@@ -63,7 +63,7 @@ def test_run_reads_a_program_from_stdin(cloister):
 
 def test_run_speaks_a_files_language(cloister):
     for name, text in ("a.js", "console.log(42)"), ("a.sh", "echo $((6 * 7))"), ("a.txt", "print(42)"), ("a.b/c", "print(42)"):
-        os.makedirs(os.path.join(cloister.folder, os.path.dirname(name)), exist_ok=True)
+        os.makedirs(os.path.join(cloister.directory, os.path.dirname(name)), exist_ok=True)
         run = cloister("run", cloister.program_file(text, name))
         assert (run.returncode, run.stdout) == (0, b"42\n"), (name, run)
     assert cloister("run", "--language=shell", "-", input=b"echo $0 | wc -l").stdout == b"1\n"
@@ -154,7 +154,7 @@ def test_up_stays_until_down(cloister):
 
 def test_serve_answers_before_any_daemon_is_up(cloister):
     """The daemons are delayed: the program in place of auditd waits; discovery does not."""
-    held = os.path.join(cloister.folder, "bin")
+    held = os.path.join(cloister.directory, "bin")
     shutil.copytree(os.path.dirname(cloister.program), held)
     for name in daemons.SERVERS:
         with open(os.path.join(held, "cloister-" + name), "wb") as program:
@@ -168,13 +168,13 @@ def test_serve_answers_before_any_daemon_is_up(cloister):
 
 
 def test_keys_are_made_once(cloister):
-    folder = os.path.join(cloister.folder, "keys")
-    assert cloister("keys", folder).returncode == 0
-    made = {name: open(os.path.join(folder, name), "rb").read() for name in os.listdir(folder)}
+    directory = os.path.join(cloister.directory, "keys")
+    assert cloister("keys", directory).returncode == 0
+    made = {name: open(os.path.join(directory, name), "rb").read() for name in os.listdir(directory)}
     assert {name for name in made if name.endswith(".key")} == {n + ".key" for n in [*daemons.SERVERS, "gateway"]}
-    assert all(os.stat(os.path.join(folder, n)).st_mode & 0o777 == 0o600 for n in made if n.endswith(".key"))
-    assert cloister("keys", folder).returncode == 0
-    assert made == {name: open(os.path.join(folder, name), "rb").read() for name in os.listdir(folder)}
+    assert all(os.stat(os.path.join(directory, n)).st_mode & 0o777 == 0o600 for n in made if n.endswith(".key"))
+    assert cloister("keys", directory).returncode == 0
+    assert made == {name: open(os.path.join(directory, name), "rb").read() for name in os.listdir(directory)}
 
 
 def test_verify_tells_what_a_run_left(cloister):
@@ -204,7 +204,7 @@ def test_verify_tells_what_a_run_left(cloister):
         bad = verify(content, value, *flags)
         assert bad.returncode == 1 and why in bad.stderr and bad.stderr.count(b"\n") == 1, (value, bad)
     assert cloister("verify", "x").returncode == 2
-    secret = os.path.join(cloister.folder, "state", "executor", "artifact.key")
+    secret = os.path.join(cloister.directory, "state", "executor", "artifact.key")
     assert os.stat(secret).st_mode & 0o777 == 0o600
 
 
@@ -255,12 +255,12 @@ def test_the_operator_may_give_the_key(cloister):
         other.env["CLOISTER_EXECUTOR_ARTIFACT_KEY_FILE"] = other.program_file(base64.b64encode(seed) + b"\n", "seed")
         assert other("up").returncode == 0
         assert json.loads(other("status", "--json").stdout)["artifact_key"] == base64.b64encode(public).decode()
-        assert not os.path.exists(os.path.join(other.folder, "state", "executor", "artifact.key"))
+        assert not os.path.exists(os.path.join(other.directory, "state", "executor", "artifact.key"))
         other("down")
         for text in b"short", base64.b64encode(seed)[:-2], b"":
             path = other.program_file(text, "broken")
-            refused = subprocess.run([os.path.join(os.path.dirname(other.program), "cloister-executor"), "--run=" + other.folder,
-                                      "--state=" + other.folder, "--artifact-key-file=" + path], capture_output=True, check=False)
+            refused = subprocess.run([os.path.join(os.path.dirname(other.program), "cloister-executor"), "--run=" + other.directory,
+                                      "--state=" + other.directory, "--artifact-key-file=" + path], capture_output=True, check=False)
             assert refused.returncode == 1 and path.encode() in refused.stderr and b"32 bytes" in refused.stderr, refused
     finally:
         other.close()

@@ -40,12 +40,12 @@ class Home:
 
     def __init__(self, bin):
         self.program = os.path.realpath(os.path.join(bin, "cloister"))
-        self.folder = os.path.realpath(tempfile.mkdtemp(prefix="cloister-config-"))
-        self.project = os.path.join(self.folder, "project")
-        self.commands = os.path.join(self.folder, "commands")
+        self.directory = os.path.realpath(tempfile.mkdtemp(prefix="cloister-config-"))
+        self.project = os.path.join(self.directory, "project")
+        self.commands = os.path.join(self.directory, "commands")
         os.mkdir(self.project)
         os.mkdir(self.commands)
-        self.env = {"HOME": self.folder, "PATH": f"{self.commands}:/usr/bin:/bin"}
+        self.env = {"HOME": self.directory, "PATH": f"{self.commands}:/usr/bin:/bin"}
 
     def __call__(self, *arguments, status=0, env=None, before=()):
         """No text of an earlier entry or of another server is ever printed."""
@@ -71,7 +71,7 @@ class Home:
             os.remove(os.path.join(self.commands, name))
 
     def path(self, client):
-        return os.path.join(self.folder, FILES[client][0])
+        return os.path.join(self.directory, FILES[client][0])
 
     def put(self, client, text):
         """The client's file, and nothing of what an earlier case left beside it."""
@@ -113,7 +113,7 @@ class Home:
         assert not self.backups(client)
 
     def close(self):
-        shutil.rmtree(self.folder)
+        shutil.rmtree(self.directory)
 
 
 def parse(client, text):
@@ -134,8 +134,8 @@ def test_each_client_has_its_snippet(home):
     for client, (file, section) in FILES.items():
         ran = home(client)
         assert parse(client, ran.stdout) == {section: {"cloister": program_of(home, client)}}, ran.stdout
-        assert os.path.join(home.folder, file) in ran.stderr
-        assert not os.path.exists(os.path.join(home.folder, file))
+        assert os.path.join(home.directory, file) in ran.stderr
+        assert not os.path.exists(os.path.join(home.directory, file))
     with_settings = json.loads(home("cursor", "--", "--toolsets=core,monitor").stdout)
     assert with_settings["mcpServers"]["cloister"]["args"] == ["serve", "--toolsets=core,monitor"]
 
@@ -168,7 +168,7 @@ def test_wrong_lines_are_refused(home):
 def test_files_are_made_where_there_are_none(home):
     for client in EDITED:
         file, section = FILES[client]
-        path = os.path.join(home.folder, file)
+        path = os.path.join(home.directory, file)
         ran = home(client, "--write")
         assert path in ran.stdout and "backup" not in ran.stdout, ran
         assert parse(client, home.get(client)) == {section: {"cloister": program_of(home, client)}}
@@ -177,7 +177,7 @@ def test_files_are_made_where_there_are_none(home):
 
 
 def test_the_environment_says_where_files_are(home):
-    other = os.path.join(home.folder, "else where")
+    other = os.path.join(home.directory, "else where")
     for client, variable, file in [("claude-desktop", "XDG_CONFIG_HOME", "Claude/claude_desktop_config.json"),
                                    ("vscode", "XDG_CONFIG_HOME", "Code/User/mcp.json")]:
         home(client, "--write", env={variable: other})
@@ -333,7 +333,7 @@ def test_a_file_that_changes_meanwhile_is_not_touched(home):
 
 
 def test_links_and_others_files(home):
-    real = os.path.join(home.folder, "dotfiles.json")
+    real = os.path.join(home.directory, "dotfiles.json")
     for path in [home.path("cursor"), *home.backups("cursor")]:
         if os.path.lexists(path):
             os.remove(path)
@@ -363,11 +363,11 @@ QUESTION = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta
 
 
 class Running:
-    """The daemons' folders, and the end of what was started in them."""
+    """The daemons' directories, and the end of what was started in them."""
 
     def __init__(self, home):
         self.home = home
-        self.env = {**home.env, "CLOISTER_RUN": os.path.join(home.folder, "run"), "CLOISTER_STATE": os.path.join(home.folder, "state"),
+        self.env = {**home.env, "CLOISTER_RUN": os.path.join(home.directory, "run"), "CLOISTER_STATE": os.path.join(home.directory, "state"),
                     "CLOISTER_SUPERVISOR_IDLE_S": "1"}
 
     def __enter__(self):

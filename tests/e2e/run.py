@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plays transcripts against all daemons of a build; the last line is "N passed, N failed, N skipped".
 
-    run.py BIN [--log FOLDER] [--user NAME] [--schemas] [--brief] [--alone] [--newest] [transcript.mcp ...]
+    run.py BIN [--log DIRECTORY] [--user NAME] [--schemas] [--brief] [--alone] [--newest] [transcript.mcp ...]
                                      without names: all of them, and then a check of their coverage; --user: starts daemons,
                                      sandboxes and gateway as this user, which needs root; --schemas: checks every message
                                      against the official schema of its revision, from npm and pip; --brief: prints only
@@ -451,9 +451,9 @@ def _reaches(user, bin_):
 
 
 # The programs, in a place that every user can enter.
-def _bring(bin_, folder):
-    os.chmod(folder, 0o755)
-    return shutil.copytree(bin_, os.path.join(folder, "bin"))
+def _bring(bin_, directory):
+    os.chmod(directory, 0o755)
+    return shutil.copytree(bin_, os.path.join(directory, "bin"))
 
 
 def main():
@@ -473,9 +473,9 @@ def main():
         skip("only root starts daemons as another user")
     if options.schemas:
         options.schemas = schemas.load_if_npm()
-    with tempfile.TemporaryDirectory(prefix="cloister-e2e-") as folder:
+    with tempfile.TemporaryDirectory(prefix="cloister-e2e-") as directory:
         if options.user is not None and not _reaches(options.user, options.bin):
-            options.bin = _bring(options.bin, folder)
+            options.bin = _bring(options.bin, directory)
         play_all(options)
 
 

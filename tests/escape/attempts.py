@@ -48,9 +48,9 @@ def able(runtime, action):
 @contextlib.contextmanager
 def host(scratch):
     """The targets of the rows on the host: a canary, a process of another user, a listener."""
-    folder = tempfile.mkdtemp(prefix="cloister-canary-", dir="/var/tmp")
+    directory = tempfile.mkdtemp(prefix="cloister-canary-", dir="/var/tmp")
     name = "escape-" + secrets.token_hex(8)
-    canary = os.path.join(folder, "canary")
+    canary = os.path.join(directory, "canary")
     with open(canary, "w", encoding="ascii") as file:
         file.write("canary")
     with open(f"/etc/{name}", "w", encoding="ascii"), contextlib.ExitStack() as stack:
@@ -62,10 +62,10 @@ def host(scratch):
             listener.bind(address)
             listener.listen()
         try:
-            yield {"canary": canary, "name": name, "sleeper": sleeper.pid, "port": tcp.getsockname()[1], "group": group, "scratch": scratch or folder}
+            yield {"canary": canary, "name": name, "sleeper": sleeper.pid, "port": tcp.getsockname()[1], "group": group, "scratch": scratch or directory}
         finally:
             sleeper.kill()
-            shutil.rmtree(folder)
+            shutil.rmtree(directory)
             for made in f"/{name}", f"/usr/{name}", f"/dev/{name}", f"/etc/{name}", f"/etc/{name}.b", "/etc/" + name:
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(made)
@@ -184,11 +184,11 @@ def test_calls_from_shell(box):
 
 def control(language):
     """The results outside, as root."""
-    with host(None) as things, tempfile.TemporaryDirectory() as folder:
-        with open(os.path.join(folder, "rows"), "w", encoding="ascii") as file:
+    with host(None) as things, tempfile.TemporaryDirectory() as directory:
+        with open(os.path.join(directory, "rows"), "w", encoding="ascii") as file:
             file.write(rows_for(things))
         commands = {"python": [boxes.PYTHON, "-c"], "node": ["node", "-e"], "shell": ["bash", "-c"]}
-        done = subprocess.run([*commands[language], source(language)], cwd=folder, capture_output=True, text=True, check=True,
+        done = subprocess.run([*commands[language], source(language)], cwd=directory, capture_output=True, text=True, check=True,
                               env={"PATH": "/usr/bin:/bin", "CANARY": "canary"}, timeout=60)
     return answers(done.stdout)
 

@@ -63,19 +63,19 @@ class Box:
     """One box_run with its builder; prefix: a command that starts it otherwise than it is started as a rule; arguments:
     the builder's; zygotes: what each has imported."""
 
-    def __init__(self, folder, probe, user=None, prefix=(), arguments=(), zygotes=("", LIBRARIES)):
-        self.user, self.source, self.folder, self.probe, self.start = user, folder, folder, probe, "cold"
+    def __init__(self, directory, probe, user=None, prefix=(), arguments=(), zygotes=("", LIBRARIES)):
+        self.user, self.source, self.directory, self.probe, self.start = user, directory, directory, probe, "cold"
         # The programs of an ordinary user must be where that user can read them.
         if user is not None:
-            self.folder = tempfile.mkdtemp(prefix="cloister-escape-")
+            self.directory = tempfile.mkdtemp(prefix="cloister-escape-")
             for name in "box_run", "cloister-builder", "cloister-init", "_zygote.so":
-                shutil.copy(os.path.join(folder, name), self.folder)
-            os.chmod(self.folder, 0o755)
+                shutil.copy(os.path.join(directory, name), self.directory)
+            os.chmod(self.directory, 0o755)
         as_user = {} if user is None else {"user": user, "group": user, "extra_groups": []}
         self.canary = secrets.token_hex(16)
         clean = {"PATH": "/usr/bin:/bin", "CANARY": self.canary}
         words = [word for modules in zygotes for word in ("zygote", PYTHON, modules, "--")]
-        self.process = subprocess.Popen([*prefix, os.path.join(self.folder, "box_run"), *words, *arguments],
+        self.process = subprocess.Popen([*prefix, os.path.join(self.directory, "box_run"), *words, *arguments],
                                         stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, env=clean, cwd="/", **as_user)
         self.isolation = json.loads(self.process.stdout.readline())["isolation"]
@@ -177,7 +177,7 @@ class Box:
             self.process.wait(timeout=30)
         self.reader.join(timeout=10)
         if self.user is not None:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            shutil.rmtree(self.directory, ignore_errors=True)
 
 
 def environment(processors):

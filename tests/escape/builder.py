@@ -162,7 +162,7 @@ def test_I11_uids_of_other_users(box):
             assert 800000000 <= uid_of(inside[0]) < 801000000, uid_of(inside[0])
             other.stop()
             given.write("w:800000001:1\nw:2010200000:100\n"), given.flush()
-            refused = subprocess.run([*prefix, path, os.path.join(box.folder, "box_run")], stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
+            refused = subprocess.run([*prefix, path, os.path.join(box.directory, "box_run")], stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
             assert f"by {path}: w:2010200000:100".encode() in refused.stderr, refused
 
 

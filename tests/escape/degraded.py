@@ -93,8 +93,8 @@ def test_I10_no_new_privs(box):
 
 def test_I10_no_watches(box):
     """I10: a builder whose user has used up the epoll watches ends the sandbox that it cannot watch, and nothing else."""
-    folder = mutations.made_without(box, "watches")
-    made = boxes.Box(folder, box.probe)
+    directory = mutations.made_without(box, "watches")
+    made = boxes.Box(directory, box.probe)
     try:
         ends = [made.begin("print(1)").end() for _ in range(40)]
         good = [end for end in ends if getattr(end, "out", "") == "1\n"]
@@ -102,7 +102,7 @@ def test_I10_no_watches(box):
         boxes.until(lambda: made.alive() == [])
     finally:
         made.stop()
-        shutil.rmtree(folder)
+        shutil.rmtree(directory)
 
 
 def test_I10_low_hard_limits(box):

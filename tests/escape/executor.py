@@ -43,7 +43,7 @@ class Builder:
                 os.dup2(copy, number)
             os.closerange(3 + len(copies), 256)
         as_user = {} if box.user is None else {"user": box.user, "group": box.user, "extra_groups": []}
-        self.process = subprocess.Popen([os.path.join(box.folder, "cloister-builder")], preexec_fn=hand_over, close_fds=False,
+        self.process = subprocess.Popen([os.path.join(box.directory, "cloister-builder")], preexec_fn=hand_over, close_fds=False,
                                         stderr=subprocess.PIPE, env={}, **as_user)
         far.close()
         self.kept = []
@@ -348,16 +348,16 @@ def test_I18_many_workspaces_and_boxes(box):
         boxes.until(lambda: descriptors() <= before + SPARE)
 
 
-def test_I18_descriptor_of_a_folder(box):
+def test_I18_descriptor_of_a_directory(box):
     """N-07: descriptors that an executor passes are its own; a sandbox with one has this one and no other."""
     with builder(box) as b:
         assert b.ask(order(WORKSPACE, 1))[2] == 0
-        folder = os.open("/usr", os.O_RDONLY | os.O_DIRECTORY)
+        directory = os.open("/usr", os.O_RDONLY | os.O_DIRECTORY)
         # Its driver finds no channel there, and reports that by its exit code.
-        b.start(1, folder, workspace=1)
+        b.start(1, directory, workspace=1)
         assert b.until(ENDED, 1)[0] == 0
         b.send(order(WIPE, 1))
-        os.close(folder)
+        os.close(directory)
 
 
 def ran_ms(pid):
@@ -367,12 +367,12 @@ def ran_ms(pid):
         return int(own.read().split()[0]) / 1e6, int(fields[14]) * 1000 / os.sysconf("SC_CLK_TCK")
 
 
-def as_owner(folder, go):
+def as_owner(directory, go):
     """Runs in a process of the directory's owner: in a user namespace, the host's root has no access."""
     pid = os.fork()
     if pid == 0:
         try:
-            os.setgroups([]), os.setresgid(*[os.fstat(folder).st_gid] * 3), os.setresuid(*[os.fstat(folder).st_uid] * 3)
+            os.setgroups([]), os.setresgid(*[os.fstat(directory).st_gid] * 3), os.setresuid(*[os.fstat(directory).st_uid] * 3)
             go()
         except BaseException:  # pylint: disable=broad-except
             os._exit(1)

@@ -24,9 +24,9 @@ def test_F01_no_canary_is_found(box):
     try:
         out = box.run("""
 found = []
-for top, folders, names in os.walk("/"):
-    folders[:] = [f for f in folders if os.path.join(top, f) != "/usr/share"]
-    for name in names + folders:
+for top, directories, names in os.walk("/"):
+    directories[:] = [f for f in directories if os.path.join(top, f) != "/usr/share"]
+    for name in names + directories:
         if WORD[::-1] in name: found.append(os.path.join(top, name))
     for name in names:
         path = os.path.join(top, name)
@@ -158,8 +158,8 @@ def test_F09_nothing_else_is_writable(box):
     """F-09 (I4, I14): of all directories, only /tmp and the workspace are writable."""
     tries = box.tries("""
 import stat
-for top, folders, _ in os.walk("/"):
-    if top.startswith(("/usr/share/", "/usr/lib/", "/usr/src", "/proc/")): folders[:] = []
+for top, directories, _ in os.walk("/"):
+    if top.startswith(("/usr/share/", "/usr/lib/", "/usr/src", "/proc/")): directories[:] = []
     try: os.close(os.open(os.path.join(top, "cloister-escape"), os.O_CREAT | os.O_WRONLY)); tell(top, "done")
     except OSError as error: tell(top, errno.errorcode[error.errno])
 """, wall_ms=120000)

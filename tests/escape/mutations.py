@@ -37,14 +37,14 @@ TABLE = {
 
 def made_without(box, layer):
     """A directory with box_run and that builder."""
-    folder = tempfile.mkdtemp(prefix="cloister-escape-")
-    os.chmod(folder, 0o755)
+    directory = tempfile.mkdtemp(prefix="cloister-escape-")
+    os.chmod(directory, 0o755)
     for name in "box_run", "cloister-init", "_zygote.so":
-        shutil.copy(os.path.join(box.source, name), folder)
-    shutil.copy(os.path.join(os.path.dirname(box.probe), "cloister-builder-without"), os.path.join(folder, "cloister-builder"))
-    with open(os.path.join(folder, "without"), "w", encoding="ascii") as file:
+        shutil.copy(os.path.join(box.source, name), directory)
+    shutil.copy(os.path.join(os.path.dirname(box.probe), "cloister-builder-without"), os.path.join(directory, "cloister-builder"))
+    with open(os.path.join(directory, "without"), "w", encoding="ascii") as file:
         file.write(layer)
-    return folder
+    return directory
 
 
 def notices(test, box):
@@ -56,8 +56,8 @@ def notices(test, box):
 
 
 def check(box, layer):
-    folder = made_without(box, layer)
-    changed = boxes.Box(folder, box.probe)
+    directory = made_without(box, layer)
+    changed = boxes.Box(directory, box.probe)
     try:
         if TABLE[layer] is REFUSED:
             end = changed.begin("print(1)").end()
@@ -67,7 +67,7 @@ def check(box, layer):
         assert not blind, f"without {layer} these still pass: {blind}"
     finally:
         changed.stop()
-        shutil.rmtree(folder)
+        shutil.rmtree(directory)
 
 
 def test_without_seccomp(box):
@@ -117,15 +117,15 @@ def test_without_capabilities(box):
 
 def test_control(box):
     """With nothing omitted, that builder passes all tests; the shipped builder ignores the file."""
-    folder = made_without(box, "nothing")
-    whole = boxes.Box(folder, box.probe)
+    directory = made_without(box, "nothing")
+    whole = boxes.Box(directory, box.probe)
     try:
         for tests in TABLE.values():
             for test in tests if tests is not REFUSED else ():
                 test(whole)
     finally:
         whole.stop()
-        shutil.rmtree(folder)
+        shutil.rmtree(directory)
     with open(os.path.join(box.source, "cloister-builder"), "rb") as file:
         assert b"/without" not in file.read()
 
@@ -137,8 +137,8 @@ def test_without_the_seccomp_program(box):
 
 def test_a_silent_zygote_is_not_waited_for(box):
     """I20: a zygote that hangs is killed, and its waiting program starts from the file; the limit here is a twentieth."""
-    folder = made_without(box, "patience")
-    hasty = boxes.Box(folder, box.probe)
+    directory = made_without(box, "patience")
+    hasty = boxes.Box(directory, box.probe)
     try:
         hasty.run("pass", start="warm")
         for pid in hasty.zygotes():
@@ -148,13 +148,13 @@ def test_a_silent_zygote_is_not_waited_for(box):
         assert not hasty.zygotes()
     finally:
         hasty.stop()
-        shutil.rmtree(folder)
+        shutil.rmtree(directory)
 
 
 def test_a_silent_zygote_holds_no_box(box):
     """I8, I20: the builder does not wait for it either when its fork has ended; the sandbox ends only after its status is read."""
-    folder = made_without(box, "patience")
-    hasty = boxes.Box(folder, box.probe)
+    directory = made_without(box, "patience")
+    hasty = boxes.Box(directory, box.probe)
     try:
         hasty.run("pass", start="warm")
         alive = hasty.begin("import time; time.sleep(1); print(1)", start="warm", wall_ms=60000)
@@ -165,4 +165,4 @@ def test_a_silent_zygote_holds_no_box(box):
         assert (end.out, end.warm) == ("1\n", True), vars(end)
     finally:
         hasty.stop()
-        shutil.rmtree(folder)
+        shutil.rmtree(directory)

@@ -294,8 +294,8 @@ def remains(contained):
     with open(f"/proc/{contained.builder}/mountinfo", encoding="utf-8") as file:
         mounts = len(file.readlines())
     fds = [len(os.listdir(f"/proc/{pid}/fd")) for pid in [contained.builder, *contained.resident]]
-    folders = sorted(name for path in MINE if os.path.isdir(path) for name in os.listdir(path))
-    return mounts, fds, folders
+    directories = sorted(name for path in MINE if os.path.isdir(path) for name in os.listdir(path))
+    return mounts, fds, directories
 
 
 def groups_of(pid):

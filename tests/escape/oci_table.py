@@ -24,7 +24,7 @@ GVISORS_OWN = {"unshare_user", "unshare_mount", "unshare_time", "clone_NEWNS", "
                # It does nothing for these and says that it did.
                "attach_filter", "mmap_huge", "mmap_huge_1g", "madvise_mergeable", "madvise_unmergeable", "madvise_hwpoison",
                "madvise_soft_offline", "membarrier_global", "membarrier_global_expedited", "membarrier_register_global"}
-# gVisor makes up the folder that this lies in with cgroup 2, and none of those that it lies in with version 1.
+# gVisor makes up the directory that this lies in with cgroup 2, and none of those that it lies in with version 1.
 OF_VERSION_2 = "F-10.cgroup.procs", "/sys/fs/cgroup/cgroup.procs"
 # Test modules of sandboxes, by kind; they accept a Contained too.
 SAME = "kernel", "files", "processes", "resources", "state", "sane"

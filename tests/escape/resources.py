@@ -66,19 +66,19 @@ def test_R01_memory(box):
 def test_R03_disk(box):
     """R-03, R-04 (I6): bytes and names end with ENOSPC, in the workspace and in /tmp; a sparse giant takes nothing."""
     tries = box.tries("""
-def fill(folder):
-    fd = os.open(folder + "/full", os.O_CREAT | os.O_WRONLY)
+def fill(directory):
+    fd = os.open(directory + "/full", os.O_CREAT | os.O_WRONLY)
     n = 0
     try:
         while True: n += os.write(fd, b"x" * (1 << 20))
-    except OSError as error: tell("bytes" + folder, f"{errno.errorcode[error.errno]} {n >> 20}")
-    os.unlink(folder + "/full"); os.close(fd)
-def count(folder):
+    except OSError as error: tell("bytes" + directory, f"{errno.errorcode[error.errno]} {n >> 20}")
+    os.unlink(directory + "/full"); os.close(fd)
+def count(directory):
     n = 0
     try:
-        while True: os.close(os.open(f"{folder}/{n}", os.O_CREAT)); n += 1
-    except OSError as error: tell("names" + folder, f"{errno.errorcode[error.errno]} {n}")
-for folder in "/workspace", "/tmp": fill(folder); count(folder)
+        while True: os.close(os.open(f"{directory}/{n}", os.O_CREAT)); n += 1
+    except OSError as error: tell("names" + directory, f"{errno.errorcode[error.errno]} {n}")
+for directory in "/workspace", "/tmp": fill(directory); count(directory)
 """, disk_mb=24, tmp_mb=8, files=500, wall_ms=60000)
     assert tries["bytes/workspace"] == "ENOSPC 24" and tries["bytes/tmp"] == "ENOSPC 8", tries
     assert tries["names/workspace"] == "ENOSPC 500" and tries["names/tmp"].startswith("ENOSPC "), tries

@@ -53,12 +53,12 @@ def main():
     if sys.argv[1:] == ["--table"]:
         table()
         return
-    kind, folder, probe = sys.argv[1:4]
+    kind, directory, probe = sys.argv[1:4]
     rootless = sys.argv[4:] == ["rootless"]
     if os.geteuid() != 0:
         print("skipped: the escape tests look at boxes from outside, as root")
         sys.exit(77)
-    box = boxes.Box(folder, probe, user=ORDINARY if rootless else None)
+    box = boxes.Box(directory, probe, user=ORDINARY if rootless else None)
     print(f"limits by {box.isolation['limits_by']}; missing: {box.isolation['missing'] or 'nothing'}", flush=True)
     counts = []
     for box.start in ("cold", "warm") if kind in BOTH else ("cold",):

@@ -146,7 +146,7 @@ print(os.cpu_count() >= 1, len(os.sched_getaffinity(0)) >= 1)""", 'True True'),
     "time": (r"""
 import time, datetime
 print(time.tzname[0], datetime.datetime.now().year > 2000)""", 'UTC True'),
-    "folders": (r"""
+    "directories": (r"""
 import os
 print(os.getcwd(), os.path.samefile('/mnt/data', '/workspace'), os.path.samefile('/sandbox/workspace', '.'))""", '/workspace True True'),
 }

@@ -123,7 +123,7 @@ PLANTED = {"sitecustomize.py": "print('EVIL')", "usercustomize.py": "print('EVIL
 
 def test_V04_files_for_the_next_run(box):
     """V-01 to V-04: files that a run leaves in the workspace or home directory run in no later driver of any language, cold or warm."""
-    end = box.run(f"files = {PLANTED!r}\nfor folder in '/workspace', '/tmp':\n  for name, text in files.items():\n    path = os.path.join(folder, name)\n"
+    end = box.run(f"files = {PLANTED!r}\nfor directory in '/workspace', '/tmp':\n  for name, text in files.items():\n    path = os.path.join(directory, name)\n"
                   "    os.makedirs(os.path.dirname(path), exist_ok=True); open(path, 'w').write(text); os.chmod(path, 0o755)", workspace="planted")
     assert end.exit_code == 0, end.err
     for language, code, start in ("python", "print({'a': 1})", "cold"), ("python", "1 / 0", "warm"), ("python", "{'a': [1]}", "warm"), \

@@ -72,10 +72,10 @@ def test_V01_python_is_isolated(box):
     """V-01, V-02, X-12: files that a program leaves do not run at the start of the next one, and replace none of our modules."""
     box.run("""
 import os
-for folder in "/workspace/.local/lib/python3.11/site-packages", "/tmp/.local/lib/python3.11/site-packages":
-    os.makedirs(folder)
-    open(folder + "/evil.pth", "w").write("import os; os.write(1, b'EVIL')\\n")
-    open(folder + "/usercustomize.py", "w").write("import os; os.write(1, b'EVIL')\\n")
+for directory in "/workspace/.local/lib/python3.11/site-packages", "/tmp/.local/lib/python3.11/site-packages":
+    os.makedirs(directory)
+    open(directory + "/evil.pth", "w").write("import os; os.write(1, b'EVIL')\\n")
+    open(directory + "/usercustomize.py", "w").write("import os; os.write(1, b'EVIL')\\n")
 for name in "sitecustomize", "encodings", "json", "traceback", "linecache", "io":
     open(f"/workspace/{name}.py", "w").write("import os; os.write(1, b'EVIL')\\n")
 """, workspace="planted")

@@ -65,9 +65,9 @@ class Sandbox:
         return self.run("""
 import os, hashlib
 found = {}
-for folder, folders, files in os.walk(b".", onerror=print):
-    for name in folders + files:
-        path = os.path.join(folder, name); s = os.lstat(path)
+for directory, directories, files in os.walk(b".", onerror=print):
+    for name in directories + files:
+        path = os.path.join(directory, name); s = os.lstat(path)
         what = os.readlink(path) if os.path.islink(path) else None
         if what is None and os.path.isfile(path):
             what = hashlib.sha256(open(path, "rb").read()).hexdigest()
@@ -90,11 +90,11 @@ def test_H01_links_out_are_not_followed(cluster):
         os.chmod(canary.name, 0o644)
         box = Sandbox(cluster)
         targets = ["/etc/shadow", "/etc/passwd", "/proc/self/environ", "/proc/self/fd/0", "/proc/1/root" + canary.name,
-                   "../" * 20 + canary.name[1:], canary.name, "loop6", "/workspace/folder/file"]
-        ran = box.run(f"import os\nos.mkdir('folder'); open('folder/file', 'w').write('x')\n"
+                   "../" * 20 + canary.name[1:], canary.name, "loop6", "/workspace/directory/file"]
+        ran = box.run(f"import os\nos.mkdir('directory'); open('directory/file', 'w').write('x')\n"
                       f"for i, t in enumerate({targets!r}): os.symlink(t, f'loop{{i}}')\nos.symlink('/etc', 'etc')\n"
-                      f"os.symlink('folder', 'inside')")
-        assert [a["filename"] for a in ran["artifacts"]] == ["folder/file"], ran["artifacts"]
+                      f"os.symlink('directory', 'inside')")
+        assert [a["filename"] for a in ran["artifacts"]] == ["directory/file"], ran["artifacts"]
         for path in [f"loop{i}" for i in range(len(targets))] + ["etc/passwd", "inside/file", "loop4/x"]:
             assert "symbolic link" in box.refused("path_not_allowed", "sandbox_read_artifact", path=path)
         for path in "etc/x", "inside/x":
@@ -102,7 +102,7 @@ def test_H01_links_out_are_not_followed(cluster):
         box.ok("sandbox_upload_file", filename="loop6", content_base64="eA==", overwrite=True)
         assert box.read("loop6") == b"x" and open(canary.name, encoding="ascii").read() == MARK
         listed = box.list()
-        assert sorted(a["filename"] for a in listed["artifacts"]) == ["folder/file", "loop6"]
+        assert sorted(a["filename"] for a in listed["artifacts"]) == ["directory/file", "loop6"]
         before = box.tree()
         taken = box.snapshot()
         box.run("import os\nfor n in os.listdir('.'): os.path.isdir(n) and not os.path.islink(n) or os.remove(n)")
@@ -119,13 +119,13 @@ def test_H02_slashes_do_not_help(cluster):
 
 def test_H04_what_is_no_file_is_skipped_by_name(cluster):
     box = Sandbox(cluster)
-    box.run("import os, socket\nos.mkfifo('pipe')\nopen('file', 'w').write('x')\nos.mkdir('folder')")
+    box.run("import os, socket\nos.mkfifo('pipe')\nopen('file', 'w').write('x')\nos.mkdir('directory')")
     listed = box.list()
     assert [a["filename"] for a in listed["artifacts"]] == ["file"]
     assert any("pipe" in s and "FIFO" in s for s in listed["skipped"]), listed["skipped"]
     began = time.monotonic()
     assert "FIFO" in box.refused("path_not_allowed", "sandbox_read_artifact", path="pipe")
-    assert "folder" in box.refused("path_not_allowed", "sandbox_read_artifact", path="folder")
+    assert "directory" in box.refused("path_not_allowed", "sandbox_read_artifact", path="directory")
     taken = box.snapshot()
     box.restore(taken)
     assert box.names() == ["file"] and time.monotonic() - began < 10
@@ -233,7 +233,7 @@ open('page.png', 'w').write('<html><script>alert(1)</script>')
 open('large.png', 'wb').write(png + bytes(5 << 20))
 open('hollow.png', 'wb').write(png); os.truncate('hollow.png', 200 << 20)
 open('shut.png', 'wb').write(png); os.chmod('shut.png', 0)
-os.symlink({canary.name!r}, 'link.png'); os.mkfifo('pipe.png'); os.mkdir('folder.png')
+os.symlink({canary.name!r}, 'link.png'); os.mkfifo('pipe.png'); os.mkdir('directory.png')
 open(b'name\\n\\xff.png', 'wb').write(png)
 """)
         pictures = [part for part in result["content"] if part["type"] == "image"]
@@ -346,7 +346,7 @@ def test_H14_T11_modes_and_what_may_not_be_read(cluster):
     box.snapshot()
 
 
-def test_T02_a_link_where_a_folder_was(cluster):
+def test_T02_a_link_where_a_directory_was(cluster):
     box = Sandbox(cluster)
     box.run("import os\nos.mkdir('d'); open('d/f', 'w').write('old')")
     taken = box.snapshot()

@@ -297,37 +297,37 @@ with subprocess.Popen(["sleep", "1000"]) as child:
 
 def test_X14_imports_have_signals(box):
     """X-14: a module that starts a process at import and ends it does not block its zygote."""
-    folder = tempfile.mkdtemp(prefix="cloister-escape-")
-    os.chmod(folder, 0o755)
-    with open(os.path.join(folder, "starts_one.py"), "w", encoding="ascii") as file:
+    directory = tempfile.mkdtemp(prefix="cloister-escape-")
+    os.chmod(directory, 0o755)
+    with open(os.path.join(directory, "starts_one.py"), "w", encoding="ascii") as file:
         file.write(STARTS_ONE)
-    put = f'mount --bind {folder} /usr/lib/python3/dist-packages && exec "$@"'
+    put = f'mount --bind {directory} /usr/lib/python3/dist-packages && exec "$@"'
     # Only root can install a module where zygotes see it.
     become = () if box.user is None else ("setpriv", f"--reuid={box.user}", f"--regid={box.user}", "--clear-groups")
-    other = boxes.Box(box.folder, box.probe, prefix=("unshare", "--mount", "sh", "-c", put, "sh", *become), zygotes=["starts_one"])
+    other = boxes.Box(box.directory, box.probe, prefix=("unshare", "--mount", "sh", "-c", put, "sh", *become), zygotes=["starts_one"])
     try:
         assert other.tries("tell('there', 'starts_one' in sys.modules)", start="warm", wall_ms=60000) == {"there": "True"}
     finally:
         other.stop()
-        shutil.rmtree(folder)
+        shutil.rmtree(directory)
 
 
 @contextlib.contextmanager
 def with_module(box, name):
     """Sandboxes whose zygotes use this module of tests/ (dying.c) instead of theirs."""
-    folder = tempfile.mkdtemp(prefix="cloister-escape-")
+    directory = tempfile.mkdtemp(prefix="cloister-escape-")
     other = None
     try:
-        os.chmod(folder, 0o755)
+        os.chmod(directory, 0o755)
         for program in "box_run", "cloister-builder", "cloister-init":
-            shutil.copy(os.path.join(box.source, program), folder)
-        shutil.copy(os.path.join(os.path.dirname(box.probe), name), os.path.join(folder, "_zygote.so"))
-        other = boxes.Box(folder, box.probe, user=box.user)
+            shutil.copy(os.path.join(box.source, program), directory)
+        shutil.copy(os.path.join(os.path.dirname(box.probe), name), os.path.join(directory, "_zygote.so"))
+        other = boxes.Box(directory, box.probe, user=box.user)
         yield other
     finally:
         if other is not None:
             other.stop()
-        shutil.rmtree(folder)
+        shutil.rmtree(directory)
 
 
 def test_X14_zygote_ends_before_it_tells(box):

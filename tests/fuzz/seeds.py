@@ -160,7 +160,7 @@ def words(value):
             yield from words(inner)
 
 
-def main(golden, folder):
+def main(golden, directory):
     inputs = {"wire": [], "json": [], "lines": [], "path": [], "guest": [], "file_frame": [], "chain": [], "code": [],
               "manifest": [], "methods": [], "token": [], "headers": [], "bus_message": []}
     known = set()
@@ -201,12 +201,12 @@ def main(golden, folder):
     inputs["order"] = [order(kind, {4: 3, 5: 1}.get(kind, 0)) for kind in range(1, 10)]
     inputs["headers"] = [bytes([which]) + text.encode() for which, text in HEADERS]
     for name, seeds in inputs.items():
-        where = pathlib.Path(folder, name)
+        where = pathlib.Path(directory, name)
         where.mkdir(parents=True, exist_ok=True)
         for i, seed in enumerate(seeds):
             where.joinpath(f"seed-{i:03}").write_bytes(seed)
     dictionary = "".join(f'"{word}"\n' for word in sorted(known) if word.isidentifier())
-    pathlib.Path(folder, "words.dict").write_text(dictionary)
+    pathlib.Path(directory, "words.dict").write_text(dictionary)
 
 
 if __name__ == "__main__":

@@ -254,8 +254,8 @@ def test_request_that_does_not_end(bin, tests, seed):
 
 def records(cluster):
     """Ids of the executions in the executor's records on the disk."""
-    folder, found = os.path.join(cluster.state, "executor"), set()
-    for where, _, files in os.walk(folder):
+    directory, found = os.path.join(cluster.state, "executor"), set()
+    for where, _, files in os.walk(directory):
         for name in files:
             with open(os.path.join(where, name), "rb") as file:
                 found.update(re.findall(rb"exec_[0-9a-f]{32}", file.read()))
@@ -264,7 +264,7 @@ def records(cluster):
 
 def beside_workspaces(cluster):
     """Files in the daemons' directories, without the ones that each daemon keeps there itself."""
-    return {os.path.relpath(os.path.join(where, name), cluster.folder) for where, _, files in os.walk(cluster.folder)
+    return {os.path.relpath(os.path.join(where, name), cluster.directory) for where, _, files in os.walk(cluster.directory)
             for name in files if not where.startswith(cluster.state + "/")}
 
 

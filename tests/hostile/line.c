@@ -53,11 +53,11 @@ line_prepare(const char *run, const struct edge *edge)
 		config.gid = user->pw_gid;
 	}
 
-	auto_fd int folder = endpoint_folder(&config, edge, &e);
+	auto_fd int directory = endpoint_directory(&config, edge, &e);
 
-	if (folder < 0)
+	if (directory < 0)
 		fprintf(stderr, "%s: %s\n", edge->name, e.text);
-	return folder < 0 ? -1 : 0;
+	return directory < 0 ? -1 : 0;
 }
 
 void
@@ -78,12 +78,12 @@ set_key(void *socket, int option, const char *key)
 }
 
 static int
-use_keys(struct line *l, const char *folder, enum peer self, struct err *e)
+use_keys(struct line *l, const char *directory, enum peer self, struct err *e)
 {
 	int server = 1;
 	struct keys keys;
 
-	if (keys_load(folder, self, &keys, e) < 0)
+	if (keys_load(directory, self, &keys, e) < 0)
 		return -1;
 	if (l->binds)
 		must(zmq_setsockopt(l->socket, ZMQ_CURVE_SERVER, &server, sizeof server) == 0);

@@ -15,11 +15,11 @@ struct line {
 };
 
 /*
- * Where daemons meet is a folder of endpoints, or "tcp://address:port,keys": at that address, under
- * the key that the daemon has in that folder.
+ * Where daemons meet is a directory of endpoints, or "tcp://address:port,keys": at that address,
+ * under the key that the daemon has in that directory.
  */
 bool line_is_far(const char *run);
-/* By root: the folder of an edge, for its server's user.  -1: said why. */
+/* By root: the directory of an edge, for its server's user.  -1: said why. */
 int line_prepare(const char *run, const struct edge *);
 /* Root becomes that daemon's user; but not far away, where the key is who one is. */
 void line_become(const char *run, enum peer self);

@@ -83,7 +83,7 @@ class FarTaken(Taken, far.Far):
 
     def __init__(self, bin, tests, taken, seed, **more):
         super().__init__(bin, tests, taken, seed, **more)
-        self.keys = os.path.join(self.folder, "keys")
+        self.keys = os.path.join(self.directory, "keys")
         subprocess.run([os.path.join(bin, "cloister-keys"), self.keys], check=True, stdout=subprocess.DEVNULL)
         for name, flags in far.flags(self.keys).items():
             self.flags[name] = [*self.flags.get(name, []), *flags]

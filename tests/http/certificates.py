@@ -23,14 +23,14 @@ KEPT = "the TLS certificate that was read before stays in force"
 
 # Paths of a key and its certificate; make() returns the texts of new ones.
 class Pair:
-    def __init__(self, folder, mode=0o644):
-        self.folder, self.mode = folder, mode
-        self.key, self.certificate = os.path.join(folder, "tls.key"), os.path.join(folder, "tls.crt")
+    def __init__(self, directory, mode=0o644):
+        self.directory, self.mode = directory, mode
+        self.key, self.certificate = os.path.join(directory, "tls.key"), os.path.join(directory, "tls.crt")
 
     @staticmethod
     def make(*kind):
-        with tempfile.TemporaryDirectory() as folder:
-            key, certificate = (os.path.join(folder, name) for name in ("key", "certificate"))
+        with tempfile.TemporaryDirectory() as directory:
+            key, certificate = (os.path.join(directory, name) for name in ("key", "certificate"))
             subprocess.run(["openssl", "req", "-x509", "-newkey", *(kind or ("ec", "-pkeyopt", "ec_paramgen_curve:prime256v1")),
                             "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
                             "-keyout", key, "-out", certificate], check=True, capture_output=True)
@@ -53,12 +53,12 @@ class Pair:
 
 
 @contextlib.contextmanager
-def folder_of_pair():
+def directory_of_pair():
     if shutil.which("openssl") is None:
         raise cases.Skip("no openssl to make a certificate with")
-    with tempfile.TemporaryDirectory() as folder:
-        os.chmod(folder, 0o755)  # for the user that root's gateway becomes
-        yield Pair(folder)
+    with tempfile.TemporaryDirectory() as directory:
+        os.chmod(directory, 0o755)  # for the user that root's gateway becomes
+        yield Pair(directory)
 
 
 def whoever():
@@ -94,7 +94,7 @@ def ask(gateway, raw, message=DISCOVER):
 # ---- at the start ----
 
 def test_requests_and_streams_over_https(bin_):
-    with folder_of_pair() as files:
+    with directory_of_pair() as files:
         files.put_both(Pair.make("rsa:2048"))
         with Gateway(bin_, files.flags()) as gateway:
             assert gateway.url.startswith("https://")
@@ -115,7 +115,7 @@ def test_requests_and_streams_over_https(bin_):
 
 
 def test_files_that_are_no_pair_do_not_start(bin_):
-    with folder_of_pair() as files:
+    with directory_of_pair() as files:
         (key, certificate), (other, _) = Pair.make(), Pair.make()
         for key, certificate, why in ((other, certificate, "is not the key of"), (key, "", "tls_certificate"),
                                       ("", certificate, "tls_key"), (key[:90], certificate, "tls_key")):
@@ -130,7 +130,7 @@ def test_files_that_are_no_pair_do_not_start(bin_):
 # ---- renewal ----
 
 def test_a_renewed_certificate_is_served_and_no_connection_ends(bin_):
-    with folder_of_pair() as files:
+    with directory_of_pair() as files:
         old, new = Pair.make(), Pair.make("rsa:2048")
         files.put_both(old)
         with Gateway(bin_, [*files.flags(), "--log-level=debug"]) as gateway, gateway.raw(trust=whoever()) as open_:
@@ -149,7 +149,7 @@ def test_a_renewed_certificate_is_served_and_no_connection_ends(bin_):
 
 
 def test_one_file_after_the_other(bin_):
-    with folder_of_pair() as files:
+    with directory_of_pair() as files:
         old, new = Pair.make(), Pair.make()
         files.put_both(old)
         with Gateway(bin_, files.flags()) as gateway:
@@ -161,7 +161,7 @@ def test_one_file_after_the_other(bin_):
 
 
 def test_a_broken_replacement_keeps_the_old_one(bin_):
-    with folder_of_pair() as files:
+    with directory_of_pair() as files:
         old, new = Pair.make(), Pair.make()
         files.put_both(old)
         with Gateway(bin_, files.flags()) as gateway:
@@ -181,18 +181,18 @@ def test_a_broken_replacement_keeps_the_old_one(bin_):
 
 def test_a_mounted_secret(bin_):
     """The files are symlinks into ..data, which is itself a symlink that is replaced."""
-    with folder_of_pair() as files:
+    with directory_of_pair() as files:
         pairs = [Pair.make() for _ in range(3)]
 
         def mount(number):
-            there = os.path.join(files.folder, f"..{number}")
+            there = os.path.join(files.directory, f"..{number}")
             os.mkdir(there)
             os.chmod(there, 0o755)
             Pair(there).put_both(pairs[number])
-            os.symlink(f"..{number}", os.path.join(files.folder, "..data_tmp"))
-            os.rename(os.path.join(files.folder, "..data_tmp"), os.path.join(files.folder, "..data"))
+            os.symlink(f"..{number}", os.path.join(files.directory, "..data_tmp"))
+            os.rename(os.path.join(files.directory, "..data_tmp"), os.path.join(files.directory, "..data"))
             if number > 0:
-                shutil.rmtree(os.path.join(files.folder, f"..{number - 1}"))
+                shutil.rmtree(os.path.join(files.directory, f"..{number - 1}"))
 
         mount(0)
         for path in (files.key, files.certificate):
@@ -208,7 +208,7 @@ def test_a_mounted_secret(bin_):
 def test_a_handshake_under_way_ends_with_the_key_it_began_with(bin_):
     """With RSA key exchange the client encrypts a secret to the server's key, so the server needs the key after it sent
     the certificate."""
-    with folder_of_pair() as files:
+    with directory_of_pair() as files:
         old, new = Pair.make("rsa:2048"), Pair.make("rsa:2048")
         files.put_both(old)
         trust = whoever()
@@ -242,7 +242,7 @@ def test_a_handshake_under_way_ends_with_the_key_it_began_with(bin_):
 def test_files_that_only_root_can_read_are_told_at_the_start(bin_):
     if os.geteuid() != 0:
         raise cases.Skip("only a gateway of root's becomes another user")
-    with folder_of_pair() as files:
+    with directory_of_pair() as files:
         pair, files.mode = Pair.make(), 0o600
         files.put_both(pair)
         with Gateway(bin_, files.flags()) as gateway:

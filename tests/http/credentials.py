@@ -47,8 +47,8 @@ def plain_signature(der, size):
 class CurveKey:
     """A key on an elliptic curve: its JWK, and signatures with it."""
 
-    def __init__(self, folder, alg, curve, name, size, hash_):
-        self.path, self.size, self.hash = os.path.join(folder, alg), size, hash_
+    def __init__(self, directory, alg, curve, name, size, hash_):
+        self.path, self.size, self.hash = os.path.join(directory, alg), size, hash_
         openssl("ecparam", "-name", name, "-genkey", "-noout", "-out", self.path)
         point = openssl("ec", "-in", self.path, "-pubout", "-outform", "DER")[-2 * size:]
         self.jwk = {"kty": "EC", "crv": curve, "kid": alg, "x": base64url(point[:size]), "y": base64url(point[size:])}
@@ -61,7 +61,7 @@ class Issuer:
     """An authorization server, as far as a resource server uses it: metadata and keys."""
 
     def __init__(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="cloister-issuer-")
+        self.directory = tempfile.TemporaryDirectory(prefix="cloister-issuer-")
         self.documents, self.curves = {}, []
         issuer = self
 
@@ -88,7 +88,7 @@ class Issuer:
         self.documents["/keys?v=1"] = json.dumps({"keys": [self.jwk, *(key.jwk for key in self.curves)]}).encode()
 
     def new_key(self, kid):
-        self.kid, self.path = kid, os.path.join(self.folder.name, kid)
+        self.kid, self.path = kid, os.path.join(self.directory.name, kid)
         subprocess.run(["openssl", "genrsa", "-out", self.path, "2048"], check=True, capture_output=True)
         text = subprocess.run(["openssl", "rsa", "-in", self.path, "-noout", "-modulus"], check=True, capture_output=True)
         self.modulus = bytes.fromhex(text.stdout.decode().strip().partition("=")[2])
@@ -112,9 +112,9 @@ class Door:
 
     def __init__(self, bin, *flags):
         self.bin = bin
-        self.folder = tempfile.TemporaryDirectory(prefix="cloister-credentials-")
-        os.chmod(self.folder.name, 0o755)
-        self.credentials = os.path.join(self.folder.name, "credentials")
+        self.directory = tempfile.TemporaryDirectory(prefix="cloister-credentials-")
+        os.chmod(self.directory.name, 0o755)
+        self.credentials = os.path.join(self.directory.name, "credentials")
         self.gateway = Gateway(bin, [f"--credentials={self.credentials}", *flags], anonymous=False)
         self.tokens = []
 
@@ -221,14 +221,14 @@ def test_a_mounted_secret(door, _):
     with open(path, "rb") as file:
         kept = file.read()
 
-    def mount(folder, text, mode=0o640):
-        os.mkdir(os.path.join(door.credentials, folder), 0o755)
-        file = os.path.join(door.credentials, folder, "tokens")
+    def mount(directory, text, mode=0o640):
+        os.mkdir(os.path.join(door.credentials, directory), 0o755)
+        file = os.path.join(door.credentials, directory, "tokens")
         with open(file, "wb") as target:
             target.write(text)
         os.chown(file, -1, os.stat(path).st_gid)
         os.chmod(file, mode)
-        os.symlink(folder, data + "_tmp")
+        os.symlink(directory, data + "_tmp")
         os.rename(data + "_tmp", data)
 
     try:
@@ -240,7 +240,7 @@ def test_a_mounted_secret(door, _):
         # The next update of the Secret would undo a change, so the command refuses it and prints the alternative.
         for words in (("add", "after"), ("remove", "before")):
             refused = door.command("token", *words, status=1)
-            assert not refused.stdout and "is a link" in refused.stderr and "--credentials=FOLDER" in refused.stderr, refused
+            assert not refused.stdout and "is a link" in refused.stderr and "--credentials=DIRECTORY" in refused.stderr, refused
         assert os.readlink(path) == "..data/tokens" and not [n for n in os.listdir(door.credentials) if n.startswith(".draft")]
         with open(path, "rb") as file:
             assert file.read() == kept
@@ -410,7 +410,7 @@ def test_access_tokens(door, issuer):
 
 # In the jail, where an unexpected system call of a library ends the gateway.
 def test_each_algorithm(door, issuer):
-    issuer.curves = [CurveKey(issuer.folder.name, *row) for row in (
+    issuer.curves = [CurveKey(issuer.directory.name, *row) for row in (
         ("ES256", "P-256", "prime256v1", 32, "sha256"), ("ES384", "P-384", "secp384r1", 48, "sha384"),
         ("ES512", "P-521", "secp521r1", 66, "sha512"))]
     del issuer.jwk["alg"]

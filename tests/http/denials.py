@@ -35,8 +35,8 @@ def recorded(gateway, who):
 
 
 def spool(cluster):
-    folder = os.path.join(cluster.state, "gateway")
-    return sum(os.path.getsize(os.path.join(folder, name)) for name in ("spool.0", "spool.1"))
+    directory = os.path.join(cluster.state, "gateway")
+    return sum(os.path.getsize(os.path.join(directory, name)) for name in ("spool.0", "spool.1"))
 
 
 def test_none_is_lost_while_auditd_is_away(cluster, reader):

@@ -332,7 +332,7 @@ def test_links_end(bin_, cluster):
 
 
 def test_links_of_a_kept_key(bin_, cluster):
-    key = os.path.join(cluster.folder, "key")
+    key = os.path.join(cluster.directory, "key")
     with open(key, "wb") as file:
         file.write(os.urandom(32))
     with Gateway(bin_, ["--link-key=" + key], cluster) as gateway:

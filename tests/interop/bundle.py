@@ -49,12 +49,12 @@ class Bundle:
                               text=True, check=False)
 
     def unpacked(self):
-        """The folder it is unpacked into, once."""
-        folder = os.path.join(self.place, "it")
-        if not os.path.exists(folder):
-            ran = self.official("unpack", self.path, folder)
+        """The directory it is unpacked into, once."""
+        directory = os.path.join(self.place, "it")
+        if not os.path.exists(directory):
+            ran = self.official("unpack", self.path, directory)
             assert ran.returncode == 0, ran.stdout
-        return folder
+        return directory
 
     def command(self, **user_config):
         """What a client would start, with what its user configured, or else the defaults."""
@@ -99,10 +99,10 @@ class Desktop:
     """A client's home, and the bundle's daemons in it; they end when the client has been gone for a second."""
 
     def __init__(self, bundle, **user_config):
-        self.bundle, self.folder = bundle, tempfile.mkdtemp(prefix="cloister-desktop-")
-        os.chmod(self.folder, 0o755)
+        self.bundle, self.directory = bundle, tempfile.mkdtemp(prefix="cloister-desktop-")
+        os.chmod(self.directory, 0o755)
         kept = {key: value for key, value in os.environ.items() if not key.startswith("CLOISTER_")}
-        self.env = {**kept, "CLOISTER_RUN": os.path.join(self.folder, "run"), "CLOISTER_STATE": os.path.join(self.folder, "state"),
+        self.env = {**kept, "CLOISTER_RUN": os.path.join(self.directory, "run"), "CLOISTER_STATE": os.path.join(self.directory, "state"),
                     "CLOISTER_SUPERVISOR_IDLE_S": "1"}
         self.command = bundle.command(**user_config)
 
@@ -113,7 +113,7 @@ class Desktop:
     def __exit__(self, *_):
         self.client.close()
         subprocess.run([self.command[0], "down"], env=self.env, capture_output=True, check=False)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self.directory, ignore_errors=True)
 
 
 def test_it_runs_a_program(bundle):

@@ -18,10 +18,10 @@ VERSIONS = {"modern": "2026-07-28", "auto": "2026-07-28", "legacy": "2025-11-25"
 CODE = {"code": "print(6 * 7)"}
 
 
-def describe(folder, server):
+def describe(directory, server):
     """A file of settings, since options of the server would be taken for the Inspector's own."""
     one = {"type": "streamable-http", "url": server[0]} if server[0].startswith("http") else {"command": server[0], "args": server[1:]}
-    path = os.path.join(folder, "mcp.json")
+    path = os.path.join(directory, "mcp.json")
     with open(path, "w", encoding="utf-8") as file:
         json.dump({"mcpServers": {"cloister": one}}, file)
     return path
@@ -58,8 +58,8 @@ def lists_resources_and_prompts(*peer):
 
 
 def main(*server):
-    with tempfile.TemporaryDirectory() as folder:
-        config = describe(folder, server)
+    with tempfile.TemporaryDirectory() as directory:
+        config = describe(directory, server)
         for revision in VERSIONS:
             for case in (agrees, lists_tools_strictly, runs_code, lists_resources_and_prompts):
                 try:

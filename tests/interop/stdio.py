@@ -30,15 +30,15 @@ MIB = 1 << 20
 
 
 class Gateway:
-    """How to start one: folders of its own, so that no daemon of the machine answers."""
+    """How to start one: directories of its own, so that no daemon of the machine answers."""
 
     def __init__(self, binary):
-        self.binary, self.folder = binary, tempfile.mkdtemp(prefix="cloister-test-")
-        os.chmod(self.folder, 0o755)
-        atexit.register(shutil.rmtree, self.folder, ignore_errors=True)
+        self.binary, self.directory = binary, tempfile.mkdtemp(prefix="cloister-test-")
+        os.chmod(self.directory, 0o755)
+        atexit.register(shutil.rmtree, self.directory, ignore_errors=True)
 
     def command(self, *flags):
-        return [self.binary, f"--run={self.folder}/run", f"--state={self.folder}/state", "--log-level=error", *flags]
+        return [self.binary, f"--run={self.directory}/run", f"--state={self.directory}/state", "--log-level=error", *flags]
 
     def start(self, *flags, **popen):
         return subprocess.Popen(self.command(*flags), **{"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, **popen})
@@ -244,7 +244,7 @@ def test_ends_where_a_client_that_does_not_read_goes(gateway):
 
 def test_a_client_that_reads_slowly_gets_all(gateway):
     """Also where it has closed its side long ago: who takes something now and then is there."""
-    with open(os.path.join(gateway.folder, "requests"), "wb") as file:
+    with open(os.path.join(gateway.directory, "requests"), "wb") as file:
         file.write(b"".join(request(n, "tools/list") for n in range(300)))
     with subprocess.Popen(["/bin/cat", file.name], stdout=subprocess.PIPE) as cat:
         process = gateway.start("--eof-grace-ms=1000", stdin=cat.stdout)

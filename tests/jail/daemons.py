@@ -117,23 +117,23 @@ def test_a_parser_has_one_socket_and_its_parent(cluster, _gateway, _config):
     assert len(set(shared)) == len(shared) == 2, shared
 
 
-def test_a_folder_lets_only_its_pair_in(cluster, _gateway, _config):
+def test_a_directory_lets_only_its_pair_in(cluster, _gateway, _config):
     for name in os.listdir(cluster.run):
         client, _, server = name.partition("-")
-        folder = os.stat(os.path.join(cluster.run, name))
-        assert oct(folder.st_mode) == "0o42710", (name, oct(folder.st_mode))
-        assert folder.st_uid == users.uid("cloister-" + server), name
-        assert folder.st_gid == users.gid(f"cloister-{client}-{server}"), name
+        directory = os.stat(os.path.join(cluster.run, name))
+        assert oct(directory.st_mode) == "0o42710", (name, oct(directory.st_mode))
+        assert directory.st_uid == users.uid("cloister-" + server), name
+        assert directory.st_gid == users.gid(f"cloister-{client}-{server}"), name
         endpoint = os.stat(os.path.join(cluster.run, name, "1"))
         assert oct(endpoint.st_mode) == "0o140660", (name, oct(endpoint.st_mode))
-        assert endpoint.st_gid == folder.st_gid, name
+        assert endpoint.st_gid == directory.st_gid, name
 
 
-def test_a_state_folder_is_its_daemons_alone(cluster, _gateway, _config):
+def test_a_state_directory_is_its_daemons_alone(cluster, _gateway, _config):
     for name in os.listdir(cluster.state):
-        folder = os.stat(os.path.join(cluster.state, name))
-        assert folder.st_uid == users.uid("cloister-" + name), name
-        assert folder.st_mode & 0o7777 == 0o700, (name, oct(folder.st_mode))
+        directory = os.stat(os.path.join(cluster.state, name))
+        assert directory.st_uid == users.uid("cloister-" + name), name
+        assert directory.st_mode & 0o7777 == 0o700, (name, oct(directory.st_mode))
 
 
 # Lines of a server about a client.

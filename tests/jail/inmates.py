@@ -29,12 +29,12 @@ OPTIONS = ("filter", "huge", "mergeable", "owner", "peer")
 
 
 def attempt(build, daemon, what, flags=(), **popen):
-    with tempfile.TemporaryDirectory(prefix="cloister-inmate-") as folder:
-        os.chmod(folder, 0o755)
-        command = [os.path.join(build, "tests", "inmate-" + daemon), "--attempt=" + what, "--run=" + folder + "/run",
-                   "--state=" + folder + "/state", "--drain-ms=0", *flags]
+    with tempfile.TemporaryDirectory(prefix="cloister-inmate-") as directory:
+        os.chmod(directory, 0o755)
+        command = [os.path.join(build, "tests", "inmate-" + daemon), "--attempt=" + what, "--run=" + directory + "/run",
+                   "--state=" + directory + "/state", "--drain-ms=0", *flags]
         if "user" in popen:
-            os.chown(folder, popen["user"], popen["group"])
+            os.chown(directory, popen["user"], popen["group"])
         done = subprocess.run(command, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=20, check=False, **popen)
         return done.returncode, done.stderr.decode()
 
@@ -63,8 +63,8 @@ def test_options_kill_every_daemon(build):
 
 # One that speaks TCP may set options, of which none takes a program.
 def test_options_kill_over_tcp(build):
-    with tempfile.TemporaryDirectory(prefix="cloister-inmate-") as folder:
-        keys = os.path.join(folder, "keys")
+    with tempfile.TemporaryDirectory(prefix="cloister-inmate-") as directory:
+        keys = os.path.join(directory, "keys")
         subprocess.run([os.path.join(build, "bin", "cloister-keys"), keys], check=True, stdout=subprocess.DEVNULL)
         for daemon, flags in over_tcp.flags(keys).items():
             expect(build, "nodelay", 0, (daemon,), flags=flags)
@@ -112,7 +112,7 @@ def test_abstract_sockets_of_others_are_out_of_reach(build):
 def test_an_ordinary_user_is_jailed(build):
     nobody = {"user": users.uid("nobody"), "group": users.gid("nogroup"), "extra_groups": []}
     if not os.access(build, os.X_OK) or subprocess.run(["/usr/bin/test", "-x", build], check=False, **nobody).returncode:
-        raise cases.Skip("the build folder is not open to an ordinary user")
+        raise cases.Skip("the build directory is not open to an ordinary user")
     expect(build, "exec", KILLED, **nobody)
     expect(build, "shadow", errno.EACCES, WITH_STATE, **nobody)
     _, log = attempt(build, "auditd", "thread", **nobody)

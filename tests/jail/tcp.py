@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same daemons when they are on different machines: TCP with CURVE, each in its jail, none with a socket in a folder.
+"""The same daemons when they are on different machines: TCP with CURVE, each in its jail, none with a socket in a directory.
 
 tcp.py BUILD CONFIG
 """
@@ -24,7 +24,7 @@ def test_a_program_runs(_cluster, gateway, _config):
     assert result["structuredContent"]["stdout"] == "42\n", result
 
 
-def test_no_endpoint_is_in_a_folder(cluster, _gateway, _config):
+def test_no_endpoint_is_in_a_directory(cluster, _gateway, _config):
     assert os.listdir(cluster.run) == [], os.listdir(cluster.run)
 
 
@@ -72,8 +72,8 @@ if __name__ == "__main__":
     users.need_root_and_users()
     programs = os.path.join(sys.argv[1], "bin")
     far = over_tcp.Far(programs)
-    subprocess.run([os.path.join(programs, "cloister-keys"), far.folder + "/keys"], check=True,
+    subprocess.run([os.path.join(programs, "cloister-keys"), far.directory + "/keys"], check=True,
                    stdout=subprocess.DEVNULL)
-    far.flags = over_tcp.flags(far.folder + "/keys")
+    far.flags = over_tcp.flags(far.directory + "/keys")
     with far as started:
         cases.run(sys.modules[__name__], started, started.client(), sys.argv[2])

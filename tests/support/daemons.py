@@ -187,10 +187,10 @@ class Cluster:
     def __init__(self, bin, env=None, flags=None, user=None, keep=False, servers=tuple(SERVERS), watch=None):
         self.bin, self.watch = os.path.abspath(bin), watch
         self.flags, self.user, self.keep, self.servers = flags or {}, user, keep, servers
-        self.folder = tempfile.mkdtemp(prefix="cloister-test-")
-        self.run, self.state, self.logs = (os.path.join(self.folder, n) for n in ("run", "state", "logs"))
+        self.directory = tempfile.mkdtemp(prefix="cloister-test-")
+        self.run, self.state, self.logs = (os.path.join(self.directory, n) for n in ("run", "state", "logs"))
         # The uids of the daemons pass through; the directories below are protected by their own modes.
-        os.chmod(self.folder, 0o755)
+        os.chmod(self.directory, 0o755)
         for path in (self.run, self.state, self.logs):
             os.mkdir(path, 0o755)
             if user is not None:
@@ -253,12 +253,12 @@ class Cluster:
         names = [n for n in reversed(SERVERS) if n in self.processes]
         statuses = {name: self.end(self.processes.pop(name), timeout) for name in names}
         if not self.keep:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            shutil.rmtree(self.directory, ignore_errors=True)
         return statuses
 
     # A gateway over HTTP in front of these daemons.
     def served(self, flags=()):
-        return Served(self.command("gateway"), self.env, self.folder, flags)
+        return Served(self.command("gateway"), self.env, self.directory, flags)
 
     # The daemon's stderr so far: JSON lines.
     def log(self, name):
@@ -307,11 +307,11 @@ class Cluster:
 class Served:
     """A gateway over HTTP on a free loopback port, without authentication; url is its endpoint."""
 
-    def __init__(self, command, env=None, folder=None, flags=()):
-        self.folder, self.own = folder or tempfile.mkdtemp(prefix="cloister-test-"), folder is None
-        os.chmod(self.folder, 0o755)
-        self.log_path = os.path.join(self.folder, "served.log")
-        places = [f"--run={self.folder}/run", f"--state={self.folder}/state"] if self.own else []
+    def __init__(self, command, env=None, directory=None, flags=()):
+        self.directory, self.own = directory or tempfile.mkdtemp(prefix="cloister-test-"), directory is None
+        os.chmod(self.directory, 0o755)
+        self.log_path = os.path.join(self.directory, "served.log")
+        places = [f"--run={self.directory}/run", f"--state={self.directory}/state"] if self.own else []
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen([*command, *places, "--transport=http", "--listen=127.0.0.1:0", "--anonymous", *flags], stdin=subprocess.DEVNULL,
                                             stdout=log, stderr=log, env=env, start_new_session=True)
@@ -346,7 +346,7 @@ class Served:
         status = Cluster.end(self.process, timeout)
         log = self.log()
         if self.own:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            shutil.rmtree(self.directory, ignore_errors=True)
         return status, log
 
 

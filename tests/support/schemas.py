@@ -32,7 +32,7 @@ class Breach(Exception):
 
 def load():
     """Each revision with its Schema."""
-    suite = os.path.join(tools.FOLDER, "node_modules/@modelcontextprotocol/conformance/dist/index.js")
+    suite = os.path.join(tools.DIRECTORY, "node_modules/@modelcontextprotocol/conformance/dist/index.js")
     found = json.loads(_printed(tools.node("tests/support/schemas.mjs", suite)))
     oldest = [*tools.python(tools.PYTHONS[1]), os.path.join(HERE, "oldest_schema.py"), tools.python_source(tools.OLDEST_TYPES)]
     found[OLDEST] = json.loads(_printed(oldest))

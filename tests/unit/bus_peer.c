@@ -27,7 +27,7 @@ enum {
 	MAX_SERVERS = 8,
 };
 
-static char folder[64];
+static char directory[64];
 static pid_t servers[MAX_SERVERS];
 static size_t nservers;
 static int notes[2];
@@ -231,7 +231,7 @@ begin(enum peer self, const struct route *table, const struct peer_options *o)
 	struct err e;
 	struct bus_config config = { .self = self,
 		.instance = o->instance,
-		.run = folder,
+		.run = directory,
 		.keys = o->keys,
 		.listen = o->listen,
 		.connect_wait_ms = o->connect_wait_ms == 0 ? 5000 : o->connect_wait_ms,
@@ -287,9 +287,9 @@ peer_setup(void **state)
 {
 	(void)state;
 	log_open("test", LOG_error);
-	snprintf(folder, sizeof folder, "/tmp/test-bus-XXXXXX");
+	snprintf(directory, sizeof directory, "/tmp/test-bus-XXXXXX");
 	nservers = 0;
-	return mkdtemp(folder) != NULL && pipe2(notes, O_CLOEXEC) == 0 ? 0 : -1;
+	return mkdtemp(directory) != NULL && pipe2(notes, O_CLOEXEC) == 0 ? 0 : -1;
 }
 
 static void
@@ -320,14 +320,14 @@ peer_teardown(void **state)
 			peer_kill(servers[i]);
 	close(notes[0]);
 	close(notes[1]);
-	remove_all(folder);
+	remove_all(directory);
 	return 0;
 }
 
 const char *
-peer_folder(void)
+peer_directory(void)
 {
-	return folder;
+	return directory;
 }
 
 void

@@ -26,10 +26,10 @@ struct peer_note {
 	enum err_code cancelled;
 };
 
-/* A folder for each test; what was started is killed at the end. */
+/* A directory for each test; what was started is killed at the end. */
 int peer_setup(void **state);
 int peer_teardown(void **state);
-const char *peer_folder(void);
+const char *peer_directory(void);
 
 pid_t peer_serve(const struct peer_options *);
 /* SIGKILL, and waits. */

@@ -13,5 +13,5 @@ cloister_test(unit test_spool_short.c scarce.c spooled.c)
 target_link_options(test_spool_short PRIVATE ${scarce} LINKER:--wrap=ftruncate)
 
 # Credentials.  The tests make keys and tokens at run time, with the library that checks them.
-cloister_test(unit test_folder.c)
+cloister_test(unit test_directory.c)
 cloister_test(unit test_tokens.c)

@@ -234,7 +234,7 @@ hired_expect(const struct err *e, enum err_code code, const char *says)
 		    "%s: \"%s\", not %s: \"%s\"", err_name(e->code), e->text, err_name(code), says);
 }
 
-/* ---- a folder on the host ---- */
+/* ---- a directory on the host ---- */
 
 void
 hired_make_file(struct workspace *w, const char *path, const char *text)

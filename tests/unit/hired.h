@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hired.h - the builder's part, played: a workspace is a folder below /tmp, and a file helper a
+ * hired.h - the builder's part, played: a workspace is a directory below /tmp, and a file helper a
  * plain child of the test.  What holds it is not a jail but that it resolves no name out of its
- * folder.
+ * directory.
  *
  * Operations are waited for.
  */

@@ -23,7 +23,7 @@
 #include <cmocka.h>
 
 static char path[64];
-int ledger_folder = -1;
+int ledger_directory = -1;
 static uint64_t shown; /* links that journal_open() showed */
 
 static void
@@ -37,7 +37,7 @@ int
 ledger_open(uint64_t *torn, struct err *e)
 {
 	shown = 0;
-	return journal_open(ledger_folder, show, torn, e);
+	return journal_open(ledger_directory, show, torn, e);
 }
 
 void
@@ -95,7 +95,7 @@ ledger_torn(const struct blob *all, size_t from, size_t to)
 struct blob
 ledger_load(void)
 {
-	auto_fd int fd = openat(ledger_folder, "audit.log", O_RDONLY | O_CLOEXEC);
+	auto_fd int fd = openat(ledger_directory, "audit.log", O_RDONLY | O_CLOEXEC);
 	struct stat st;
 	struct blob all;
 
@@ -117,7 +117,7 @@ ledger_load(void)
 void
 ledger_store(const void *data, size_t size)
 {
-	auto_fd int fd = openat(ledger_folder, "audit.log", O_WRONLY | O_TRUNC | O_CLOEXEC);
+	auto_fd int fd = openat(ledger_directory, "audit.log", O_WRONLY | O_TRUNC | O_CLOEXEC);
 
 	assert_int_equal(write(fd, data, size), size);
 }
@@ -146,7 +146,7 @@ ledger_set_up(void **unused)
 	(void)unused;
 	snprintf(path, sizeof(path), "/tmp/test-audit-XXXXXX");
 	assert_non_null(mkdtemp(path));
-	ledger_folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ledger_directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_return_code(ledger_open(&torn, &e), 0);
 	return 0;
 }
@@ -156,11 +156,11 @@ ledger_tear_down(void **unused)
 {
 	(void)unused;
 	journal_close();
-	unlinkat(ledger_folder, "audit.log", 0);
-	unlinkat(ledger_folder, "audit.torn", 0);
-	unlinkat(ledger_folder, "audit.key", 0);
-	unlinkat(ledger_folder, "audit.pub", 0);
-	close(ledger_folder);
+	unlinkat(ledger_directory, "audit.log", 0);
+	unlinkat(ledger_directory, "audit.torn", 0);
+	unlinkat(ledger_directory, "audit.key", 0);
+	unlinkat(ledger_directory, "audit.pub", 0);
+	close(ledger_directory);
 	return rmdir(path);
 }
 
@@ -177,7 +177,7 @@ ledger_sign(const struct checkpoint *c, char text[CHECKPOINT_TEXT])
 	struct blob key = { 0 };
 	struct err e;
 
-	assert_return_code(fdio_load(ledger_folder, "audit.key", SEAL_KEY, &key, &e), 0);
+	assert_return_code(fdio_load(ledger_directory, "audit.key", SEAL_KEY, &key, &e), 0);
 	assert_return_code(seal_decode("key", key.data, seed, sizeof seed, &e), 0);
 	blob_clear(&key);
 	crypto_sign_seed_keypair(public, secret, seed);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ledger.h - an audit log in a folder of the test's, open in the journal and as a file. */
+/* ledger.h - an audit log in a directory of the test's, open in the journal and as a file. */
 #pragma once
 
 #include "common/crypto/checkpoint.h"
 #include "common/journal/chain.h"
 #include "common/table/schema.h"
 
-extern int ledger_folder;
-const char *ledger_path(void); /* of the folder */
+extern int ledger_directory;
+const char *ledger_path(void); /* of the directory */
 
 /* Around each test: an empty log, open. */
 int ledger_set_up(void **state);
@@ -30,7 +30,7 @@ void ledger_store(const void *data, size_t size);
 size_t ledger_place(const struct blob *, uint64_t n);
 /* Of what stands behind the last whole record: zeros at its end are not counted as torn. */
 uint64_t ledger_torn(const struct blob *, size_t from, size_t to);
-/* As auditd would, with the key of the folder. */
+/* As auditd would, with the key of the directory. */
 void ledger_sign(const struct checkpoint *, char text[CHECKPOINT_TEXT]);
 /* An event added to the journal, as auditd/record.h says. */
 void ledger_add_event(const char *daemon, struct audit_event *);

@@ -58,7 +58,7 @@ connect_raw(void)
 {
 	char address[128];
 
-	snprintf(address, sizeof address, "ipc://%s/executor-snapshotd/1", peer_folder());
+	snprintf(address, sizeof address, "ipc://%s/executor-snapshotd/1", peer_directory());
 	assert_int_equal(zmq_connect(raw_peer, address), 0);
 }
 
@@ -205,7 +205,7 @@ raw_serve(int64_t connect_wait_ms, const char *other)
 {
 	char path[128], both[300];
 
-	snprintf(path, sizeof path, "ipc://%s/raw", peer_folder());
+	snprintf(path, sizeof path, "ipc://%s/raw", peer_directory());
 	snprintf(both, sizeof both, "%s%s%s", path, other == NULL ? "" : ",",
 	    other == NULL ? "" : other);
 	assert_int_equal(zmq_bind(raw_socket(ZMQ_ROUTER), path), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scratch.h - a folder of a test's own, and its end; links in it are removed, not followed. */
+/* scratch.h - a directory of a test's own, and its end; links in it are removed, not followed. */
 #pragma once
 
 #include <ftw.h>

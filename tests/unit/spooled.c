@@ -86,7 +86,7 @@ bus_cancel(uint64_t id)
 	(void)id;
 }
 
-char spooled_folder[] = "/tmp/test-spool-XXXXXX";
+char spooled_directory[] = "/tmp/test-spool-XXXXXX";
 int spooled_state = -1;
 
 static void
@@ -172,9 +172,9 @@ spooled_set_up(void **unused)
 	(void)unused;
 	memset(&spooled_auditd, 0, sizeof(spooled_auditd));
 	spooled_auditd.checkpoint = (char *)"-";
-	snprintf(spooled_folder, sizeof(spooled_folder), "/tmp/test-spool-XXXXXX");
-	assert_non_null(mkdtemp(spooled_folder));
-	spooled_state = open(spooled_folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	snprintf(spooled_directory, sizeof(spooled_directory), "/tmp/test-spool-XXXXXX");
+	assert_non_null(mkdtemp(spooled_directory));
+	spooled_state = open(spooled_directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_return_code(loop_open(&e), 0);
 	return 0;
 }
@@ -190,5 +190,5 @@ spooled_tear_down(void **unused)
 	     *name != NULL; name++)
 		unlinkat(spooled_state, *name, 0);
 	close(spooled_state);
-	return rmdir(spooled_folder);
+	return rmdir(spooled_directory);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spooled.h - a spool in a folder of the test's, and in place of the bus an auditd that takes what
- * it is sent. */
+/* spooled.h - a spool in a directory of the test's, and in place of the bus an auditd that takes
+ * what it is sent. */
 #pragma once
 
 #include "common/base/err.h"
@@ -28,10 +28,10 @@ struct spooled_auditd {
 };
 
 extern struct spooled_auditd spooled_auditd;
-extern char spooled_folder[];
-extern int spooled_state; /* the folder */
+extern char spooled_directory[];
+extern int spooled_state; /* the directory */
 
-/* Around each case: an empty folder, an auditd that is there. */
+/* Around each case: an empty directory, an auditd that is there. */
 int spooled_set_up(void **unused);
 int spooled_tear_down(void **unused);
 
@@ -45,5 +45,5 @@ void spooled_turn(int64_t ms);
 void spooled_drain(void);
 /* auditd has these, in order, and no others. */
 void spooled_expect(char uids[][UID], size_t count);
-/* Of a file in the folder; -1: it is not there. */
+/* Of a file in the directory; -1: it is not there. */
 off_t spooled_size(const char *name);

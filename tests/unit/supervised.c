@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* supervised.c - copies of programs in a folder, and a supervisor that starts them. */
+/* supervised.c - copies of programs in a directory, and a supervisor that starts them. */
 #include "supervised.h"
 
 #include "scratch.h"
@@ -39,7 +39,7 @@ const char *const supervised_names[DAEMONS] = {
 };
 /* clang-format on */
 
-static char folder[32], cloister[64], state[64];
+static char directory[32], cloister[64], state[64];
 char run[64];
 
 /* ---- the daemons ---- */
@@ -120,7 +120,7 @@ copy(const char *from, const char *name)
 	auto_fd int in = open(from, O_RDONLY | O_CLOEXEC);
 	struct stat st;
 
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
 
 	auto_fd int out = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
 
@@ -243,8 +243,8 @@ set_up(void **unused)
 	char self[256] = { 0 }, name[64];
 
 	(void)unused;
-	snprintf(folder, sizeof(folder), "/tmp/test-cloister-XXXXXX");
-	assert_non_null(mkdtemp(folder));
+	snprintf(directory, sizeof(directory), "/tmp/test-cloister-XXXXXX");
+	assert_non_null(mkdtemp(directory));
 	assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
 	for (int i = 0; i < DAEMONS; i++) {
 		snprintf(name, sizeof(name), "cloister-%s", supervised_names[i]);
@@ -252,9 +252,9 @@ set_up(void **unused)
 	}
 	copy(self, "cloister-gateway");
 	copy(CLOISTER, "cloister");
-	snprintf(cloister, sizeof(cloister), "%s/cloister", folder);
-	snprintf(run, sizeof(run), "%s/run", folder);
-	snprintf(state, sizeof(state), "%s/state", folder);
+	snprintf(cloister, sizeof(cloister), "%s/cloister", directory);
+	snprintf(run, sizeof(run), "%s/run", directory);
+	snprintf(state, sizeof(state), "%s/state", directory);
 	setenv("CLOISTER_RUN", run, 1);
 	setenv("CLOISTER_STATE", state, 1);
 	setenv("CLOISTER_SUPERVISOR_IDLE_S", "1", 1);
@@ -278,5 +278,5 @@ tear_down(void **unused)
 	status_of(START(NULL, NULL, "down"));
 	if (supervisor > 0) /* it tidies up after its answer */
 		wait_gone(supervisor);
-	return scratch_remove(folder);
+	return scratch_remove(directory);
 }

@@ -4,7 +4,7 @@
  * wants of them.
  *
  * The test's program is also those daemons and the gateway: it is copied beside a copy of cloister
- * under their names.  All of it happens in a folder of its own, and ends by pid.
+ * under their names.  All of it happens in a directory of its own, and ends by pid.
  */
 #pragma once
 

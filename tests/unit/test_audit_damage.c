@@ -195,7 +195,7 @@ something_else_is_not_cut(void **unused)
 	(void)unused;
 	journal_close();
 
-	auto_fd int fd = openat(ledger_folder, "audit.log", O_WRONLY | O_CLOEXEC);
+	auto_fd int fd = openat(ledger_directory, "audit.log", O_WRONLY | O_CLOEXEC);
 
 	assert_return_code(ftruncate(fd, CHAIN_TAIL_MAX + 1), 0);
 	assert_int_equal(ledger_open(&torn, &e), -1);
@@ -210,8 +210,8 @@ a_link_is_not_followed(void **unused)
 
 	(void)unused;
 	journal_close();
-	assert_return_code(unlinkat(ledger_folder, "audit.log", 0), 0);
-	assert_return_code(symlinkat("/dev/null", ledger_folder, "audit.log"), 0);
+	assert_return_code(unlinkat(ledger_directory, "audit.log", 0), 0);
+	assert_return_code(symlinkat("/dev/null", ledger_directory, "audit.log"), 0);
 	assert_int_equal(ledger_open(&torn, &e), -1);
 }
 

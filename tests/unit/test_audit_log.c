@@ -141,22 +141,22 @@ room_made_ahead_is_no_torn_tail(void **unused)
 	(void)unused;
 	ledger_write(1, 2);
 	part = ledger_load();
-	assert_return_code(fstatat(ledger_folder, "audit.log", &before, 0), 0);
+	assert_return_code(fstatat(ledger_directory, "audit.log", &before, 0), 0);
 	assert_true((size_t)before.st_size > part.size);
 	ledger_write(3, 3);
-	assert_return_code(fstatat(ledger_folder, "audit.log", &after, 0), 0);
+	assert_return_code(fstatat(ledger_directory, "audit.log", &after, 0), 0);
 	assert_int_equal(before.st_size, after.st_size);
 	blob_clear(&part);
 	part = ledger_load();
 	ledger_reopen(3, 0); /* cuts it off */
-	assert_return_code(fstatat(ledger_folder, "audit.log", &after, 0), 0);
+	assert_return_code(fstatat(ledger_directory, "audit.log", &after, 0), 0);
 	assert_int_equal(after.st_size, part.size);
 
 	/* As kill -9 leaves it. */
-	killed = openat(ledger_folder, "audit.log", O_WRONLY | O_CLOEXEC);
+	killed = openat(ledger_directory, "audit.log", O_WRONLY | O_CLOEXEC);
 	assert_return_code(ftruncate(killed, before.st_size), 0);
 	ledger_reopen(3, 0);
-	assert_int_equal(faccessat(ledger_folder, "audit.torn", F_OK, 0), -1);
+	assert_int_equal(faccessat(ledger_directory, "audit.torn", F_OK, 0), -1);
 	ledger_write(4, 4);
 	ledger_reopen(4, 0);
 	blob_clear(&part);
@@ -234,7 +234,7 @@ nothing_durable_is_lost_by_kill_9(void **unused)
 		struct err e;
 
 		journal_close();
-		unlinkat(ledger_folder, "audit.log", 0);
+		unlinkat(ledger_directory, "audit.log", 0);
 		assert_return_code(ledger_open(&torn, &e), 0);
 		assert_return_code(pipe(link), 0);
 
@@ -268,7 +268,7 @@ a_file_that_was_removed_takes_nothing(void **unused)
 
 	(void)unused;
 	ledger_write(1, 2);
-	assert_return_code(unlinkat(ledger_folder, "audit.log", 0), errno);
+	assert_return_code(unlinkat(ledger_directory, "audit.log", 0), errno);
 	ledger_add(3);
 	assert_int_equal(journal_write(&wrote, &e), -1);
 	assert_true(wrote); /* so that who writes ends, and starts again */

@@ -159,7 +159,7 @@ verify_tells_whole_from_damaged(void **unused)
 	ledger_store(all.data, all.size);
 	assert_int_equal(verify(), 1);
 	blob_clear(&all);
-	unlinkat(ledger_folder, "audit.log", 0);
+	unlinkat(ledger_directory, "audit.log", 0);
 	assert_int_equal(verify(), 1);
 }
 

@@ -74,31 +74,31 @@ cut(uint64_t records)
 /* ---- what others keep ---- */
 
 static void
-keep(const char *folder, const char *text)
+keep(const char *directory, const char *text)
 {
 	char name[64];
 
-	if (mkdirat(ledger_folder, folder, 0700) < 0)
+	if (mkdirat(ledger_directory, directory, 0700) < 0)
 		assert_int_equal(errno, EEXIST);
-	snprintf(name, sizeof name, "%s/" SPOOL_CHECKPOINT, folder);
+	snprintf(name, sizeof name, "%s/" SPOOL_CHECKPOINT, directory);
 
 	auto_fd int fd =
-	    openat(ledger_folder, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	    openat(ledger_directory, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
 }
 
-static const char *const folders[] = { "executor", "executor-2", "gateway", "validator" };
+static const char *const directories[] = { "executor", "executor-2", "gateway", "validator" };
 
 static void
 forget_all(void)
 {
 	char name[64];
 
-	for (size_t i = 0; i < COUNT(folders); i++) {
-		snprintf(name, sizeof name, "%s/" SPOOL_CHECKPOINT, folders[i]);
-		unlinkat(ledger_folder, name, 0);
-		unlinkat(ledger_folder, folders[i], AT_REMOVEDIR);
+	for (size_t i = 0; i < COUNT(directories); i++) {
+		snprintf(name, sizeof name, "%s/" SPOOL_CHECKPOINT, directories[i]);
+		unlinkat(ledger_directory, name, 0);
+		unlinkat(ledger_directory, directories[i], AT_REMOVEDIR);
 	}
 }
 
@@ -107,7 +107,7 @@ set_up(void **state)
 {
 	struct err e;
 
-	if (ledger_set_up(state) < 0 || key_open(ledger_folder, &e) < 0)
+	if (ledger_set_up(state) < 0 || key_open(ledger_directory, &e) < 0)
 		return -1;
 	write_events(RECORDS);
 	return 0;
@@ -212,8 +212,8 @@ a_new_log_with_a_new_key_is_refused(void **unused)
 	(void)unused;
 	sign_end(text);
 	keep("executor", text);
-	unlinkat(ledger_folder, "audit.key", 0);
-	assert_return_code(key_open(ledger_folder, &e), 0);
+	unlinkat(ledger_directory, "audit.key", 0);
+	assert_return_code(key_open(ledger_directory, &e), 0);
 	assert_starts(); /* the log is the same */
 	rewrite(3);
 	assert_refused("ends at record 3, a checkpoint, signed by another key says 20");
@@ -296,15 +296,15 @@ a_key_is_made_once_and_is_nobody_elses(void **unused)
 
 	(void)unused;
 	memcpy(before, key_public(), sizeof before);
-	assert_return_code(fstatat(ledger_folder, "audit.key", &st, 0), errno);
+	assert_return_code(fstatat(ledger_directory, "audit.key", &st, 0), errno);
 	assert_int_equal(st.st_mode, S_IFREG | 0600);
-	assert_return_code(key_open(ledger_folder, &e), 0);
+	assert_return_code(key_open(ledger_directory, &e), 0);
 	assert_memory_equal(before, key_public(), sizeof before);
 
-	auto_fd int fd = openat(ledger_folder, "audit.key", O_WRONLY | O_TRUNC | O_CLOEXEC);
+	auto_fd int fd = openat(ledger_directory, "audit.key", O_WRONLY | O_TRUNC | O_CLOEXEC);
 
 	assert_int_equal(write(fd, "short", 5), 5);
-	assert_int_equal(key_open(ledger_folder, &e), -1);
+	assert_int_equal(key_open(ledger_directory, &e), -1);
 	assert_non_null(strstr(e.text, "audit.key"));
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_auth.c - from a header to an identity or to the right words, and files that change. */
-#include "common/credential/folder.h"
+#include "common/credential/directory.h"
 #include "common/credential/tokens.h"
 #include "gateway/auth/auth.h"
 #include "gateway/auth/challenge.h"
@@ -33,8 +33,8 @@
 #define ISSUER   "https://id.example"
 #define RESOURCE "https://box.example/mcp"
 
-static char folder[] = "/tmp/auth-XXXXXX";
-static int folder_fd;
+static char directory[] = "/tmp/auth-XXXXXX";
+static int directory_fd;
 static char token[TOKEN_TEXT], bearer[TOKEN_TEXT + 8];
 static json_t *key;
 static int64_t clock_ms = 1000;
@@ -58,7 +58,7 @@ loop_now_ms(void)
 const char *
 daemon_state_root(void)
 {
-	return folder;
+	return directory;
 }
 
 void
@@ -125,7 +125,7 @@ store(const char *name, const char *text, mode_t mode)
 {
 	struct err e;
 
-	assert_int_equal(fdio_store(folder_fd, name, text, strlen(text), mode, &e), 0);
+	assert_int_equal(fdio_store(directory_fd, name, text, strlen(text), mode, &e), 0);
 	clock_ms += 1001;
 }
 
@@ -154,12 +154,12 @@ set_up(void **state)
 	struct err e;
 
 	(void)state;
-	options = (struct options){ .credentials = mkdtemp(folder),
+	options = (struct options){ .credentials = mkdtemp(directory),
 		.issuer = (char *)(uintptr_t)ISSUER,
 		.resource = (char *)(uintptr_t)RESOURCE,
 		.namespace_claim = (char *)(uintptr_t) "org",
 		.leeway_s = 30 };
-	folder_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	directory_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	token_make(token);
 	sprintf(bearer, "Bearer %s", token);
 	key = issuer_key("ES256", "one");
@@ -180,10 +180,10 @@ tear_down(void **state)
 	(void)state;
 	auth_close();
 	json_decref(key);
-	unlinkat(folder_fd, AUTH_KEYS, 0);
-	unlinkat(folder_fd, AUTH_TOKENS, 0);
-	close(folder_fd);
-	return rmdir(folder);
+	unlinkat(directory_fd, AUTH_KEYS, 0);
+	unlinkat(directory_fd, AUTH_TOKENS, 0);
+	close(directory_fd);
+	return rmdir(directory);
 }
 
 static char *
@@ -456,7 +456,7 @@ sees_changes(void **state)
 	assert_true(auth_valid(&who));
 	store(AUTH_TOKENS, "", 0660);
 	assert_true(auth_valid(&who));
-	unlinkat(folder_fd, AUTH_TOKENS, 0);
+	unlinkat(directory_fd, AUTH_TOKENS, 0);
 	clock_ms += 1001;
 	assert_false(auth_valid(&who));
 	assert_int_equal(code_of(bearer, "10.0.0.5", &e), ERR_unauthenticated);
@@ -484,7 +484,7 @@ sees_new_keys(void **state)
 	assert_string_equal(e.text, "the token's kid names none of the issuer's keys");
 	store(AUTH_KEYS, "{\"keys\":[]}", 0600);
 	assert_int_equal(code_of(header, "10.0.0.6", &e), ERR_unauthenticated);
-	unlinkat(folder_fd, AUTH_KEYS, 0);
+	unlinkat(directory_fd, AUTH_KEYS, 0);
 	clock_ms += 1001;
 	assert_int_equal(code_of(header, "10.0.0.6", &e), ERR_unavailable);
 	assert_int_equal(challenge_status(&e), 503);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Python that awaits at its top level, without a box: programs, statements and what these leave running, interrupts.
 
-    test_await.py FOLDER        of the drivers
+    test_await.py DIRECTORY        of the drivers
 """
 
 import os
@@ -15,7 +15,7 @@ from talk import check, interrupted, python, python_both  # noqa: E402
 ECHO = "async def echo(x, s=0.01):\n    await asyncio.sleep(s)\n    return x"
 
 
-def test_programs(folder):
+def test_programs(directory):
     for code, status, out, result in (
             ("import asyncio\nawait asyncio.sleep(0, 7)", 0, "", 7),
             ("import asyncio\nx = await asyncio.sleep(0, 2)\nasync with asyncio.Lock(): print('in')\nx + 1", 0, "in\n", 3),
@@ -28,13 +28,13 @@ def test_programs(folder):
              "        print('cleaned')\ntask = asyncio.create_task(f())\nawait asyncio.sleep(0)\n"
              "asyncio.get_running_loop().run_in_executor(None, lambda: (time.sleep(0.1), print('done')))\n1", 0, "cleaned\ndone\n", 1),
             ("import asyncio\nasync def f(): return 1\nasyncio.run(f())", 0, "", 1)):
-        with python(folder) as talk:
+        with python(directory) as talk:
             reply = talk.program(code)
             assert (reply.status, talk.out(), reply.result, talk.err()) == (status, out, result, ""), (code, reply.status, reply.frames)
 
 
-def test_what_is_left_running_goes_on(folder):
-    for start in python_both(folder):
+def test_what_is_left_running_goes_on(directory):
+    for start in python_both(directory):
         with start() as talk:
             check(talk, [
                 ("import sys; 'asyncio' in sys.modules", 0, "", False), ("import asyncio\n" + ECHO, 0, "", None),
@@ -48,14 +48,14 @@ def test_what_is_left_running_goes_on(folder):
                 ("await echo(10)", 0, "", 10)])
 
 
-def test_context_variables_stay(folder):
-    with python(folder) as talk:
+def test_context_variables_stay(directory):
+    with python(directory) as talk:
         check(talk, [("import contextvars, decimal\nv = contextvars.ContextVar('v')\nasync def f(): v.set(3)\n"
                       "v.set(1); await f()\nv.get()", 0, "", 3), ("v.get()", 0, "", 3), ("v.set(4); await f(); v.get()", 0, "", 3)])
 
 
-def test_exceptions_are_shown_as_without_a_loop(folder):
-    for start in python_both(folder):
+def test_exceptions_are_shown_as_without_a_loop(directory):
+    for start in python_both(directory):
         with start() as talk:
             talk.statement("import asyncio\nasync def f():\n    await asyncio.sleep(0)\n    raise KeyError('k')")
             reply = talk.statement("x = 1\nawait f()")
@@ -69,8 +69,8 @@ def test_exceptions_are_shown_as_without_a_loop(folder):
             check(talk, [("x", 0, "", 1), ("await asyncio.sleep(0, 2)", 0, "", 2)])
 
 
-def test_an_interrupt_ends_what_waits(folder):
-    for start in python_both(folder):
+def test_an_interrupt_ends_what_waits(directory):
+    for start in python_both(directory):
         with start() as talk:
             talk.statement("import asyncio, time\nasync def tidy():\n    try:\n        await asyncio.sleep(60)\n    finally:\n"
                            "        await asyncio.sleep(0)\n        global tidied\n        tidied = True")
@@ -110,9 +110,9 @@ ticker = asyncio.get_event_loop().create_task(tick())
 """
 
 
-def test_an_interrupt_loses_no_step(folder):
+def test_an_interrupt_loses_no_step(directory):
     """Wherever it comes: an exception in the loop's own work would, and what waits for that step would do so for ever."""
-    with python(folder) as talk:
+    with python(directory) as talk:
         assert talk.statement(INTERRUPT_AT).status == 0, talk.err()
         for n in range(1, 161):  # a turn of the loop with two tasks has some 70 lines
             reply = talk.statement(f"interrupt_at({n})\nwhile await asyncio.sleep(0, True): steps += 1")
@@ -122,8 +122,8 @@ def test_an_interrupt_loses_no_step(folder):
         assert end[0] > 40 and end[1] == 0, end
 
 
-def test_who_handles_interrupts_does_so(folder):
-    with python(folder) as talk:
+def test_who_handles_interrupts_does_so(directory):
+    with python(directory) as talk:
         talk.statement("import asyncio, signal\nn = 0\ndef count(*_):\n    global n\n    n += 1\nsignal.signal(signal.SIGINT, count)")
         assert interrupted(talk, "print('on')\nwhile n == 0: await asyncio.sleep(0.01)\nn").result == 1
         talk.statement("signal.signal(signal.SIGINT, signal.default_int_handler)")
@@ -131,24 +131,24 @@ def test_who_handles_interrupts_does_so(folder):
         assert interrupted(talk, code).result == 2
 
 
-def test_an_interrupt_of_another_task(folder):
-    with python(folder) as talk:
+def test_an_interrupt_of_another_task(directory):
+    with python(directory) as talk:
         reply = interrupted(talk, "import asyncio\nasync def busy():\n    print('on')\n    while True: pass\n"
                                   "task = asyncio.create_task(busy())\nawait asyncio.sleep(60)")
         assert reply.status == 1 and reply.error[:2] == ("KeyboardInterrupt", "6"), reply.frames
         check(talk, [("task.done(), await asyncio.sleep(0, 3)", 0, "", [True, 3])])
 
 
-def test_forks_leave_the_loop_alone(folder):
-    with python(folder) as talk:
+def test_forks_leave_the_loop_alone(directory):
+    with python(directory) as talk:
         check(talk, [("import asyncio, os\nasync def wait():\n    try: return await asyncio.sleep(0.05, 5)\n    finally: print('over')\n"
                       "task = asyncio.create_task(wait())\nawait asyncio.sleep(0)\npid = os.fork()", 0, "", None),
                      ("os.waitpid(pid, 0)[1], await task", 0, "over\n", [0, 5])])
 
 
-def test_files_of_the_workspace_do_not_shadow_ours(folder):
+def test_files_of_the_workspace_do_not_shadow_ours(directory):
     traps = {name: "raise SystemExit('shadowed')" for name in ("asyncio.py", "selectors.py", "token.py", "inspect.py", "contextvars.py")}
-    with python(folder, files=traps) as talk:
+    with python(directory, files=traps) as talk:
         reply = talk.program("async def f(): return 1\nawait f()")
         assert (reply.status, reply.result) == (0, 1), (reply.frames, talk.err())
 

@@ -459,7 +459,7 @@ over_tcp_both_sides_need_their_keys(void **state)
 	struct err e;
 
 	(void)state;
-	snprintf(keys, sizeof keys, "%s/keys", peer_folder());
+	snprintf(keys, sizeof keys, "%s/keys", peer_directory());
 	snprintf(listen, sizeof listen, "tcp://127.0.0.1:%d", peer_free_port());
 	assert_int_equal(bus_keys_make(keys, &e), 0);
 	peer_serve(&(struct peer_options){ .listen = listen, .keys = keys });
@@ -481,7 +481,7 @@ over_tcp_an_address_may_be_of_ipv6(void **state)
 		print_message("needs IPv6\n");
 		skip();
 	}
-	snprintf(keys, sizeof keys, "%s/keys", peer_folder());
+	snprintf(keys, sizeof keys, "%s/keys", peer_directory());
 	snprintf(listen, sizeof listen, "tcp://[::1]:%d", peer_free_port());
 	assert_int_equal(bus_keys_make(keys, &e), 0);
 	peer_serve(&(struct peer_options){ .listen = listen, .keys = keys });
@@ -503,12 +503,12 @@ copy_key(const char *from, const char *to, const char *name)
 }
 
 static void
-rename_key(const char *folder, const char *from, const char *to)
+rename_key(const char *directory, const char *from, const char *to)
 {
 	char a[256], b[256];
 
-	snprintf(a, sizeof a, "%s/%s", folder, from);
-	snprintf(b, sizeof b, "%s/%s", folder, to);
+	snprintf(a, sizeof a, "%s/%s", directory, from);
+	snprintf(b, sizeof b, "%s/%s", directory, to);
 	assert_int_equal(rename(a, b), 0);
 }
 
@@ -520,8 +520,8 @@ over_tcp_another_key_gets_nothing(void **state)
 	struct err e;
 
 	(void)state;
-	snprintf(keys, sizeof keys, "%s/keys", peer_folder());
-	snprintf(others, sizeof others, "%s/others", peer_folder());
+	snprintf(keys, sizeof keys, "%s/keys", peer_directory());
+	snprintf(others, sizeof others, "%s/others", peer_directory());
 	snprintf(listen, sizeof listen, "tcp://127.0.0.1:%d", peer_free_port());
 	assert_int_equal(bus_keys_make(keys, &e), 0);
 	assert_int_equal(bus_keys_make(others, &e), 0);
@@ -543,8 +543,8 @@ over_tcp_the_key_of_no_edge_gets_nothing(void **state)
 	struct err e;
 
 	(void)state;
-	snprintf(keys, sizeof keys, "%s/keys", peer_folder());
-	snprintf(others, sizeof others, "%s/others", peer_folder());
+	snprintf(keys, sizeof keys, "%s/keys", peer_directory());
+	snprintf(others, sizeof others, "%s/others", peer_directory());
 	snprintf(listen, sizeof listen, "tcp://127.0.0.1:%d", peer_free_port());
 	assert_int_equal(bus_keys_make(keys, &e), 0);
 	assert_int_equal(bus_keys_make(others, &e), 0);

@@ -100,7 +100,7 @@ a_server_of_the_same_build_is_waited_for(void **state)
 	uint64_t greeting;
 
 	(void)state;
-	snprintf(other, sizeof other, "ipc://%s/executor-snapshotd/1", peer_folder());
+	snprintf(other, sizeof other, "ipc://%s/executor-snapshotd/1", peer_directory());
 	raw_serve(WAIT_MS, other);
 
 	struct address to = raw_hear(&greeting);

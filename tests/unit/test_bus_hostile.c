@@ -311,7 +311,7 @@ random_bytes_on_a_unix_socket(void **state)
 	peer_serve(&plain);
 	peer_client(&plain);
 	assert_true(peer_try("echo").replied);
-	snprintf(to.sun_path, sizeof to.sun_path, "%s/executor-snapshotd/1", peer_folder());
+	snprintf(to.sun_path, sizeof to.sun_path, "%s/executor-snapshotd/1", peer_directory());
 	random_connections((struct sockaddr *)&to, sizeof to);
 	assert_true(peer_counts().refused > ATTACKS / 4);
 }
@@ -326,7 +326,7 @@ random_bytes_and_no_key_over_tcp(void **state)
 
 	(void)state;
 	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	snprintf(keys, sizeof keys, "%s/keys", peer_folder());
+	snprintf(keys, sizeof keys, "%s/keys", peer_directory());
 	snprintf(listen, sizeof listen, "tcp://127.0.0.1:%d", port);
 	assert_int_equal(bus_keys_make(keys, &e), 0);
 	peer_serve(&(struct peer_options){ .listen = listen, .keys = keys });

@@ -42,18 +42,18 @@ open_base(void)
 static void
 test_limits_alone_are_set(void **state)
 {
-	auto_fd int folder = open_base();
+	auto_fd int directory = open_base();
 	char text[8];
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(knobs); i++) {
 		auto_fd int knob =
-		    openat(folder, knobs[i].name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+		    openat(directory, knobs[i].name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 		assert_int_equal(write(knob, "max\n", 4), 4);
 	}
-	assert_int_equal(cgroup_huge_refuse(folder), 4);
+	assert_int_equal(cgroup_huge_refuse(directory), 4);
 	for (size_t i = 0; i < COUNT(knobs); i++) {
-		auto_fd int knob = openat(folder, knobs[i].name, O_RDONLY | O_CLOEXEC);
+		auto_fd int knob = openat(directory, knobs[i].name, O_RDONLY | O_CLOEXEC);
 		ssize_t n = read(knob, text, sizeof text);
 
 		assert_int_equal(n, knobs[i].set ? 1 : 4);
@@ -65,10 +65,10 @@ test_limits_alone_are_set(void **state)
 static void
 test_without_the_controller(void **state)
 {
-	auto_fd int folder = open_base();
+	auto_fd int directory = open_base();
 
 	(void)state;
-	assert_int_equal(cgroup_huge_refuse(folder), 0);
+	assert_int_equal(cgroup_huge_refuse(directory), 0);
 	scratch_remove(base);
 }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Python driver without a box: what a program sees, what is told of it, and what it cannot break for others.
 
-    test_driver.py FOLDER        of the drivers
+    test_driver.py DIRECTORY        of the drivers
 """
 
 import argparse
@@ -24,7 +24,7 @@ import cases  # noqa: E402
 class Ran:
     """One run: exit code, stdout, stderr, and the frames that came, by kind."""
 
-    def __init__(self, folder, code, files=None, env=None, kind=b"C"):
+    def __init__(self, directory, code, files=None, env=None, kind=b"C"):
         self.frames, self._came = {}, bytearray()
         with tempfile.TemporaryDirectory() as workspace:
             for name, content in (files or {}).items():
@@ -35,7 +35,7 @@ class Ran:
             # bash gives it the number 3; there is no simpler way that needs no preexec_fn.
             program = subprocess.Popen(
                 ["/bin/bash", "-c", f'exec 3<&{far.fileno()} {far.fileno()}<&-; exec "$@"', "-", "/usr/bin/python3", "-I", "-B",
-                 os.path.join(folder, "python", "driver.py")],
+                 os.path.join(directory, "python", "driver.py")],
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=workspace,
                 pass_fds=[far.fileno()], env={"PATH": "/usr/bin", "LANG": "C.UTF-8", **(env or {})})
             far.close()
@@ -81,7 +81,7 @@ class Ran:
         return tuple(self.frames.get(b"E", self.frames.get(b"U")).decode().split("\n", 2))
 
 
-def test_results(folder):
+def test_results(directory):
     nan = float("nan")
     for code, result in (
             ("result = 5", 5), ("1 + 1", 2), ("result = 1; 2", 1), ("result = None; 2", None), ("x = 3", None),
@@ -109,37 +109,37 @@ def test_results(folder):
              [{"a": 2, "b": 1}, [1], {"a": 1}, [1]]),
             ("class S(str): pass\nclass L(list): pass\n[S('s'), L([1])]", ["s", [1]]),
             ("{'a': 1}.keys()", ["a"]), ("float('nan')", str(nan))):
-        ran = Ran(folder, code)
+        ran = Ran(directory, code)
         assert ran.exit == 0 and ran.stderr == "", (code, ran.stderr)
         assert ran.result == result and (b"R" in ran.frames) == (result is not None or "result" in code), (
             code, ran.result)
 
 
-def test_a_deep_value_ends(folder):
-    ran = Ran(folder, "x = []\nfor _ in range(900): x = [x]\nx")
+def test_a_deep_value_ends(directory):
+    ran = Ran(directory, "x = []\nfor _ in range(900): x = [x]\nx")
     depth, value = 0, ran.result
     while isinstance(value, list) and value:
         depth, value = depth + 1, value[0]
     assert depth == 64 and isinstance(value, str), depth
 
 
-def test_large_results_are_cut(folder):
+def test_large_results_are_cut(directory):
     for code, kind in (("'x' * (1 << 21)", "str"), ("list(range(10**6))", "list"), ("'\\u20ac' * 500000", "str"),
                        ("{str(i): i for i in range(10**6)}", "dict"), ("[0] * 10**7", "list")):
-        ran = Ran(folder, code)
+        ran = Ran(directory, code)
         assert ran.result.startswith(f"{kind} of more than 1048576 bytes as JSON"), ran.result[:200]
         assert len(ran.frames[b"R"]) < 20000
     fits = "x" * ((1 << 20) - 2)
-    assert Ran(folder, f"'x' * {len(fits)}").result == fits
-    assert len(Ran(folder, "class R:\n    def __repr__(self): return 'r' * 10**8\nR()").result) < 70000
+    assert Ran(directory, f"'x' * {len(fits)}").result == fits
+    assert len(Ran(directory, "class R:\n    def __repr__(self): return 'r' * 10**8\nR()").result) < 70000
 
 
-def test_values_of_numpy_and_pandas(folder):
+def test_values_of_numpy_and_pandas(directory):
     try:
         import numpy  # noqa: F401
     except ImportError:
         raise cases.Skip("numpy is not installed") from None
-    ran = Ran(folder, "import numpy as n\n[n.int64(1), n.float32(0.5), n.bool_(True), n.arange(3), n.eye(2), n.nan,"
+    ran = Ran(directory, "import numpy as n\n[n.int64(1), n.float32(0.5), n.bool_(True), n.arange(3), n.eye(2), n.nan,"
                       " n.longdouble(1), n.array([1+2j]), n.zeros(10**6)]")
     assert ran.result[:6] == [1, 0.5, True, [0, 1, 2], [[1.0, 0.0], [0.0, 1.0]], "nan"], ran.result
     assert ran.result[7] == ["(1+2j)"] and ran.result[8] == "[0. 0. 0. ... 0. 0. 0.]", ran.result[6:]
@@ -147,33 +147,33 @@ def test_values_of_numpy_and_pandas(folder):
         import pandas  # noqa: F401
     except ImportError:
         return
-    ran = Ran(folder, "import pandas as p\nresult = p.DataFrame({'a': range(90000), 'b': 'some text'})")
+    ran = Ran(directory, "import pandas as p\nresult = p.DataFrame({'a': range(90000), 'b': 'some text'})")
     assert ran.result.startswith("DataFrame of more than 1048576 bytes as JSON; write it to a file instead. It begins: \n           a          b\n0")
     assert "89999  some text" in ran.result and len(ran.result) < 1000, ran.result
-    ran = Ran(folder, "import pandas as p\nd = p.DataFrame({'a': [1, 2], 'b': ['x', None]})\n[d, d['a'], d.index]")
+    ran = Ran(directory, "import pandas as p\nd = p.DataFrame({'a': [1, 2], 'b': ['x', None]})\n[d, d['a'], d.index]")
     assert ran.result == [{"index": [0, 1], "columns": ["a", "b"], "data": [[1, "x"], [2, None]]},
                           {"name": "a", "index": [0, 1], "data": [1, 2]}, [0, 1]], ran.result
     # One that is only looked at is cut as it cuts itself; one that is handed over is not.
     table, ends = "import numpy as n, pandas as p\nd = p.DataFrame({'a': range(61)})\n", [0, 1, 2, 3, 4, 56, 57, 58, 59, 60]
-    ran = Ran(folder, table + "[d, d['a'], d[:60], n.arange(1001), n.arange(1000), p.Index(range(1001))]")
+    ran = Ran(directory, table + "[d, d['a'], d[:60], n.arange(1001), n.arange(1000), p.Index(range(1001))]")
     frame, series, short, long_array, array, index = ran.result
     assert frame["index"] == ends and frame["data"] == [[n] for n in ends] and frame["shape"] == [61, 1], frame
     assert series["data"] == ends and series["shape"] == [61] and "first and last 5 rows" in series["note"], series
     assert len(short["data"]) == 60 and "shape" not in short and long_array == "[   0    1    2 ...  998  999 1000]", (short, long_array)
     assert len(array) == 1000 and index.startswith("RangeIndex("), index
-    result = Ran(folder, table + "result = [d, d['a'], n.arange(1001)]").result
+    result = Ran(directory, table + "result = [d, d['a'], n.arange(1001)]").result
     assert [len(result[0]["data"]), len(result[1]["data"]), len(result[2])] == [61, 61, 1001]
 
 
-def test_names(folder):
-    ran = Ran(folder, "import os, sys as system\nfrom math import pi\na = 1\n_b = 2\ndef f(): pass\nclass C: pass\n"
+def test_names(directory):
+    ran = Ran(directory, "import os, sys as system\nfrom math import pi\na = 1\n_b = 2\ndef f(): pass\nclass C: pass\n"
                       "for i in range(2): pass\nwert\u00e4 = 1\nglobals()['no\\nname'] = globals()['a b'] = 1\n"
                       "globals()[5] = 1\nglobals()['x' * 300] = 1")
     assert ran.names == ["pi", "a", "f", "C", "i", "wert\u00e4"], ran.names
-    assert len(Ran(folder, "for i in range(999): globals()[f'v{i}'] = i").names) == 256
+    assert len(Ran(directory, "for i in range(999): globals()[f'v{i}'] = i").names) == 256
 
 
-def test_what_a_program_sees(folder):
+def test_what_a_program_sees(directory):
     code = """
 import sys, os, __main__
 assert __name__ == "__main__" and sys.modules["__main__"].__dict__ is globals()
@@ -196,25 +196,25 @@ except OSError:
     print("no descriptor")
 print(sys.flags.isolated, sys.dont_write_bytecode, sys.stdout.encoding, sys.stdin.read() == "")
 """
-    ran = Ran(folder, code, {"helper.py": "value = 42"})
+    ran = Ran(directory, code, {"helper.py": "value = 42"})
     assert (ran.exit, ran.stdout) == (0, "no input\nno descriptor\n1 True utf-8 True\n"), (ran.stdout, ran.stderr)
     assert set(ran.left) == {"helper.py"}
 
 
-def test_children_do_not_inherit_the_channel(folder):
-    ran = Ran(folder, "import subprocess, sys\n"
+def test_children_do_not_inherit_the_channel(directory):
+    ran = Ran(directory, "import subprocess, sys\n"
                       "print(subprocess.run([sys.executable, '-c', 'import os; os.fstat(3)'], close_fds=False,"
                       " stderr=subprocess.PIPE).returncode)")
     assert ran.stdout == "1\n", (ran.stdout, ran.stderr)
 
 
-def test_output_comes_as_it_is_written(folder):
-    ran = Ran(folder, "import os, sys\nprint('one')\nos.write(1, b'two\\n')\nprint('\\ud800\\u20ac')\nsys.stdout.write('end')"
+def test_output_comes_as_it_is_written(directory):
+    ran = Ran(directory, "import os, sys\nprint('one')\nos.write(1, b'two\\n')\nprint('\\ud800\\u20ac')\nsys.stdout.write('end')"
                       "\nprint('err', file=sys.stderr)")
     assert ran.stdout == "one\ntwo\n\\ud800\u20ac\nend" and ran.stderr == "err\n", ran.stdout
 
 
-def test_exceptions_are_shown_and_told(folder):
+def test_exceptions_are_shown_and_told(directory):
     for code, error, lines in (
             ("def f():\n    raise ValueError('b\u00e4d')\nf()", ("ValueError", "2", "b\u00e4d"),
              ['  File "<code>", line 3, in <module>', "    f()", '  File "<code>", line 2, in f',
@@ -239,7 +239,7 @@ def test_exceptions_are_shown_and_told(folder):
             ("x = '\u2028'\n'a\x0cb'\r\n[][x]\r\n5", ("TypeError", "3", "list indices must be integers or slices, not str"),
              ["    [][x]", "    ~~^^^"]),
             ("f = None\nf.x()", ("AttributeError", "2", "'NoneType' object has no attribute 'x'"), ["    f.x()", "    ^^^"])):
-        ran = Ran(folder, code)
+        ran = Ran(directory, code)
         assert ran.exit == 1 and ran.error == error, (code, ran.error)
         assert (b"U" in ran.frames) == (error[0] in ("SyntaxError", "IndentationError") and "eval" not in code), (code, ran.frames)
         shown = ran.stderr.split("\n")
@@ -248,37 +248,37 @@ def test_exceptions_are_shown_and_told(folder):
         assert "driver" not in ran.stderr and "exec(" not in ran.stderr, ran.stderr
 
 
-def test_what_was_found_before_an_exception_is_told(folder):
-    ran = Ran(folder, "result = [1]\nx = 2\n1/0")
+def test_what_was_found_before_an_exception_is_told(directory):
+    ran = Ran(directory, "result = [1]\nx = 2\n1/0")
     assert ran.result == [1] and ran.names == ["result", "x"] and ran.exit == 1
 
 
-def test_programs_can_show_their_own_lines(folder):
-    ran = Ran(folder, "import traceback\ndef f():\n    1 / 0  # here\ntry:\n    f()\nexcept Exception:\n    traceback.print_exc()")
+def test_programs_can_show_their_own_lines(directory):
+    ran = Ran(directory, "import traceback\ndef f():\n    1 / 0  # here\ntry:\n    f()\nexcept Exception:\n    traceback.print_exc()")
     assert "1 / 0  # here" in ran.stderr and ran.exit == 0
-    ran = Ran(folder, "import sys\nsys.excepthook = lambda t, v, b: print('mine', t.__name__, b.tb_lineno)\n1/0")
+    ran = Ran(directory, "import sys\nsys.excepthook = lambda t, v, b: print('mine', t.__name__, b.tb_lineno)\n1/0")
     assert ran.stdout == "mine ZeroDivisionError 3\n" and ran.error[0] == "ZeroDivisionError"
-    ran = Ran(folder, "import warnings; warnings.warn('careful')")
+    ran = Ran(directory, "import warnings; warnings.warn('careful')")
     assert "<code>:1: UserWarning: careful\n  import warnings" in ran.stderr, ran.stderr
 
 
-def test_exits(folder):
+def test_exits(directory):
     for code, status in (("raise SystemExit", 0), ("import sys; sys.exit(3)", 3), ("import sys; sys.exit('why')", 1),
                          ("import os; os._exit(4)", 4), ("import sys; sys.exit(0)", 0), ("exit()", 0),
                          ("import sys; sys.exit(-1)", 255), ("import os; os.abort()", -6)):
-        ran = Ran(folder, "result = 1\n" + code)
+        ran = Ran(directory, "result = 1\n" + code)
         assert ran.exit == status and b"E" not in ran.frames, (code, ran.exit)
         assert (ran.result == 1) == ("os." not in code)
-    assert Ran(folder, "import sys; sys.exit('why')").stderr == "why\n"
+    assert Ran(directory, "import sys; sys.exit('why')").stderr == "why\n"
 
 
-def test_crashes_tell_where(folder):
-    ran = Ran(folder, "import ctypes, sys\nassert 'faulthandler' not in sys.modules\nsys.stderr = None\nctypes.string_at(0)")
+def test_crashes_tell_where(directory):
+    ran = Ran(directory, "import ctypes, sys\nassert 'faulthandler' not in sys.modules\nsys.stderr = None\nctypes.string_at(0)")
     assert ran.exit == -11 and 'Segmentation fault' in ran.stderr and 'File "<code>", line 4 in <module>' in ran.stderr, ran.stderr
 
 
-def test_the_end_is_an_end(folder):
-    ran = Ran(folder, """
+def test_the_end_is_an_end(directory):
+    ran = Ran(directory, """
 import atexit, threading, time
 file = open("left", "w"); file.write("written")
 atexit.register(print, "at exit")
@@ -288,7 +288,7 @@ print("main")
     assert ran.stdout == "main\nthread\nat exit\n" and ran.left == {"left": b"written"}, (ran.stdout, ran.left)
 
 
-def test_the_program_may_break_everything(folder):
+def test_the_program_may_break_everything(directory):
     for code, expect in (
             ("import os\nos.close(3)\nresult = 1", {}),
             ("import os\nos.closerange(3, 100)\nresult = 1", {}),
@@ -309,7 +309,7 @@ def test_the_program_may_break_everything(folder):
             ("__builtins__ = None\nresult = 1", {b"V", b"R"}),
             ("import gc, sys\nfor o in gc.get_objects():\n    if type(o).__name__ == 'Control': o.owner = 0\nresult = 1",
              None)):
-        ran = Ran(folder, code)
+        ran = Ran(directory, code)
         assert ran.exit in (0, 1, 120), (code, ran.exit, ran.stderr)
         if expect is not None:
             assert set(ran.frames) - {b"E"} == set(expect), (code, ran.frames, ran.stderr)
@@ -319,20 +319,20 @@ def test_the_program_may_break_everything(folder):
             assert ran.left["three"] in (b"x", b""), (code, ran.left)
 
 
-def test_files_of_the_workspace_do_not_shadow_ours(folder):
+def test_files_of_the_workspace_do_not_shadow_ours(directory):
     traps = {name + ".py": "raise SystemExit(99)" for name in
              ("token", "tokenize", "linecache", "traceback", "json", "values", "failure", "re", "codecs", "io",
               "sitecustomize", "usercustomize", "_json", "contextlib", "collections", "textwrap")}
-    ran = Ran(folder, "def f():\n    1/0\nresult = {'a': [1]}\nf()", traps)
+    ran = Ran(directory, "def f():\n    1/0\nresult = {'a': [1]}\nf()", traps)
     assert ran.exit == 1 and ran.result == {"a": [1]} and ran.error[0] == "ZeroDivisionError", (ran.frames, ran.stderr)
     assert "    1/0" in ran.stderr, ran.stderr
     # They are the program's own when it asks for them.
-    assert Ran(folder, "import token", traps).exit == 99
+    assert Ran(directory, "import token", traps).exit == 99
 
 
-def test_the_environment_does_not_lead_it(folder):
+def test_the_environment_does_not_lead_it(directory):
     traps = {"evil.py": "print('evil')", "usercustomize.py": "print('evil')"}
-    ran = Ran(folder, "print('good')", traps, env={"PYTHONSTARTUP": "evil.py", "PYTHONPATH": ".", "PYTHONINSPECT": "1",
+    ran = Ran(directory, "print('good')", traps, env={"PYTHONSTARTUP": "evil.py", "PYTHONPATH": ".", "PYTHONINSPECT": "1",
                                                    "PYTHONWARNINGS": "error", "HOME": "."})
     assert ran.stdout == "good\n" and ran.exit == 0, ran.stdout
 
@@ -344,9 +344,9 @@ PIECES = [
     "''' '''#'''", "\xe9", "x\xa0", "a\0b", "0777", "{", "}", "from __future__ import annotations", "x\ry", "x = y = 3", "d['a'] = 1", "x == (1)"]
 
 
-def test_the_last_line_is_found_as_the_whole_tree_has_it(folder):
+def test_the_last_line_is_found_as_the_whole_tree_has_it(directory):
     """Code and its last expression, of many a text that is no program, are the same the quick way and the long one."""
-    with open(os.path.join(folder, "python", "driver.py"), encoding="utf-8") as file:
+    with open(os.path.join(directory, "python", "driver.py"), encoding="utf-8") as file:
         scope = {"__name__": "driver", "__file__": file.name}
         exec(compile(file.read(), file.name, "exec"), scope)
 
@@ -372,19 +372,19 @@ def test_the_last_line_is_found_as_the_whole_tree_has_it(folder):
     assert scope["Driver"].split(argparse.Namespace(flags=0), "x = 1\nx", "<code>") is not None
 
 
-def test_sources_of_any_form(folder):
-    assert Ran(folder, "\ufeffprint(1)").stdout == "1\n"
-    assert Ran(folder, "print(1)\r\nprint(2)\r\n").stdout == "1\n2\n"
-    assert Ran(folder, "# -*- coding: latin-1 -*-\nprint('\u00e9')").stdout == "\u00e9\n"
-    assert Ran(folder, "from __future__ import annotations\ndef f(x: undefined): pass\nf.__annotations__").result == {
+def test_sources_of_any_form(directory):
+    assert Ran(directory, "\ufeffprint(1)").stdout == "1\n"
+    assert Ran(directory, "print(1)\r\nprint(2)\r\n").stdout == "1\n2\n"
+    assert Ran(directory, "# -*- coding: latin-1 -*-\nprint('\u00e9')").stdout == "\u00e9\n"
+    assert Ran(directory, "from __future__ import annotations\ndef f(x: undefined): pass\nf.__annotations__").result == {
         "x": "undefined"}
-    assert Ran(folder, "x = " + "(" * 150 + "1" + ")" * 150).exit == 0
-    assert Ran(folder, "(" * 10000).error[0] in ("SyntaxError", "MemoryError", "RecursionError")
-    assert Ran(folder, "x = 1\n" * 100000 + "x").result == 1
+    assert Ran(directory, "x = " + "(" * 150 + "1" + ")" * 150).exit == 0
+    assert Ran(directory, "(" * 10000).error[0] in ("SyntaxError", "MemoryError", "RecursionError")
+    assert Ran(directory, "x = 1\n" * 100000 + "x").result == 1
 
 
-def test_a_channel_that_brings_no_program_ends_it(folder):
-    ran = Ran(folder, "print(1)", kind=b"X")
+def test_a_channel_that_brings_no_program_ends_it(directory):
+    ran = Ran(directory, "print(1)", kind=b"X")
     assert ran.exit == 1 and "something else" in ran.stderr and ran.stdout == "" and ran.frames == {}
 
 

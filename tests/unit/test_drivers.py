@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The drivers without a box: statements and what they leave, interrupts, the bridge, and what a program may break.
 
-    test_drivers.py FOLDER        of the drivers
+    test_drivers.py DIRECTORY        of the drivers
 
 test_driver.py has more of Python's programs, test_zygote.py what only forks of a zygote do.
 """
@@ -19,20 +19,20 @@ import cases  # noqa: E402
 from talk import Talk, check, interrupted, python, python_both  # noqa: E402
 
 
-def node(folder, **more):
+def node(directory, **more):
     if shutil.which("node") is None:
         raise cases.Skip("node is not installed")
-    return Talk([shutil.which("node"), "--expose-internals", os.path.join(folder, "node", "driver.js")], **more)
+    return Talk([shutil.which("node"), "--expose-internals", os.path.join(directory, "node", "driver.js")], **more)
 
 
-def shell(folder, **more):
-    return Talk(["/bin/bash", "--noprofile", "--norc", os.path.join(folder, "shell", "driver.sh")], **more)
+def shell(directory, **more):
+    return Talk(["/bin/bash", "--noprofile", "--norc", os.path.join(directory, "shell", "driver.sh")], **more)
 
 
 # ---- Python ----
 
-def test_python_keeps_what_statements_define(folder):
-    for start in python_both(folder):
+def test_python_keeps_what_statements_define(directory):
+    for start in python_both(directory):
         with start() as talk:
             check(talk, [
                 ("x = 1", 0, "", None), ("x + 1", 0, "", 2), ("result = 5", 0, "", 5), ("x = 2", 0, "", None),
@@ -55,8 +55,8 @@ def test_python_keeps_what_statements_define(folder):
             assert talk.ended() == 0
 
 
-def test_python_is_interrupted_and_goes_on(folder):
-    for start in python_both(folder):
+def test_python_is_interrupted_and_goes_on(directory):
+    for start in python_both(directory):
         with start() as talk:
             talk.statement("kept = 1")
             for body in "while True: pass", "import time; time.sleep(60)", "import subprocess as s; s.run(['sleep', '60'])":
@@ -69,8 +69,8 @@ def test_python_is_interrupted_and_goes_on(folder):
             check(talk, [("kept", 0, "", 1)])
 
 
-def test_python_threads_go_on_between_statements(folder):
-    with python(folder) as talk:
+def test_python_threads_go_on_between_statements(directory):
+    with python(directory) as talk:
         talk.statement("import threading, time\ndef work():\n    global n\n    for n in range(5): time.sleep(0.02)\n"
                        "    print('late')\nthread = threading.Thread(target=work)\nthread.start()")
         time.sleep(0.5)
@@ -78,8 +78,8 @@ def test_python_threads_go_on_between_statements(folder):
         assert talk.statement("thread.is_alive(), n").result == [False, 4]
 
 
-def test_python_shows_the_lines_of_what_nobody_catches(folder):
-    for start in python_both(folder):
+def test_python_shows_the_lines_of_what_nobody_catches(directory):
+    for start in python_both(directory):
         with start() as talk:
             talk.statement("import threading, _thread, time, sys\ndef f():\n    1 / 0  # here\nclass C:\n    def __del__(self): f()")
             for code, first in (("t = threading.Thread(target=f, name='mine')\nt.start()\nt.join()", "Exception in thread mine:\n"),
@@ -94,7 +94,7 @@ def test_python_shows_the_lines_of_what_nobody_catches(folder):
             assert talk.err() == ""
 
 
-def test_a_statement_costs_what_the_first_did(folder):
+def test_a_statement_costs_what_the_first_did(directory):
     """In calls of functions, the driver's too, and in memory: what is kept of those before is not gone through."""
     def calls(talk):
         talk.statement("made = 0\ndef count(*_):\n global made\n made += 1\nsys.setprofile(count)")
@@ -104,7 +104,7 @@ def test_a_statement_costs_what_the_first_did(folder):
     def statement(talk):
         talk.statement("x = 1\ndef f(): return x\nf()")
 
-    with python(folder) as talk:
+    with python(directory) as talk:
         talk.statement("import linecache, resource, sys")
         for _ in range(600):
             statement(talk)
@@ -116,13 +116,13 @@ def test_a_statement_costs_what_the_first_did(folder):
         assert talk.statement("sum(name.startswith('<code') for name in linecache.cache)").result <= 513
 
 
-def test_python_forks_of_a_statement_end(folder):
-    with python(folder) as talk:
+def test_python_forks_of_a_statement_end(directory):
+    with python(directory) as talk:
         check(talk, [("import os\npid = os.fork()\nif pid: os.waitpid(pid, 0)\nelse: print('child')", 0, "child\n", None),
                      ("pid > 0", 0, "", True)])
 
 
-def test_a_program_loses_no_file(folder):
+def test_a_program_loses_no_file(directory):
     code = """
 import atexit, gc, gzip, io, csv, helper, threading
 class Keeper:
@@ -142,7 +142,7 @@ loud = Loud()
 """
     expect = {"plain": b"1", "csv": b"1,2\r\n", "helper": b"helper", "late": b"late", "stash": b"stash", "cycle": b"finalised"}
     import gzip
-    for start in python_both(folder):
+    for start in python_both(directory):
         with start(files={"helper.py": ""}) as talk:
             reply = talk.program(code)
             assert reply.status == 0 and talk.out() == "finalised\n", (reply.frames, talk.err(), talk.out())
@@ -152,8 +152,8 @@ loud = Loud()
             assert {name: left[name] for name in expect} == expect, left
 
 
-def test_python_exits_as_the_interpreter(folder):
-    for start in python_both(folder):
+def test_python_exits_as_the_interpreter(directory):
+    for start in python_both(directory):
         for code, status, err in (
                 ("import sys; sys.exit(7)", 7, ""), ("import sys; sys.exit('why')", 1, "why\n"), ("1/0", 1, "ZeroDivisionError"),
                 ("import os; os.kill(os.getpid(), 9)", -9, ""),
@@ -166,16 +166,16 @@ def test_python_exits_as_the_interpreter(folder):
                 assert reply.status == status and err in talk.err(), (code, reply.status, reply.frames, talk.err())
 
 
-def test_files_of_the_workspace_go_before_what_was_imported_ahead(folder):
-    for start in python_both(folder):
+def test_files_of_the_workspace_go_before_what_was_imported_ahead(directory):
+    for start in python_both(directory):
         with start(files={"token.py": "mine = 1"}) as talk:
             check(talk, [("import token; token.mine", 0, "", 1), ("open('json.py', 'w').write('mine = 2')", 0, "", 8),
                          ("import json; json.mine", 0, "", 2), ("{'a': [1]}", 0, "", {"a": [1]})])
 
 
-def test_who_is_waited_for_rehearses_nothing(folder):
+def test_who_is_waited_for_rehearses_nothing(directory):
     faults = {}
-    for start in python_both(folder):
+    for start in python_both(directory):
         for wanted in False, True:
             with start(wanted=wanted) as talk:
                 reply = talk.statement("import resource; resource.getrusage(resource.RUSAGE_SELF).ru_minflt")
@@ -184,21 +184,21 @@ def test_who_is_waited_for_rehearses_nothing(folder):
     assert faults[True] + 20 < faults[False], faults  # of the zygote's forks, which come last
 
 
-def test_a_rehearsal_leaves_nothing(folder):
+def test_a_rehearsal_leaves_nothing(directory):
     """Its text, which the run that comes would have to let go of, and the guard of a profile."""
     own = ("import linecache, sys; [text[0] for name, text in linecache.cache.items() if name[:5] == '<code'], "
            "__builtins__ is sys.modules['builtins']")
-    for start in python_both(folder):
+    for start in python_both(directory):
         for wanted in False, True:
             with start(wanted=wanted) as talk:
                 assert talk.statement(own).result == [[len(own)], True], talk.err()
 
 
-def test_frames_come_together_and_in_pieces(folder):
+def test_frames_come_together_and_in_pieces(directory):
     large = json.dumps("x" * 300000).encode()
     frames = b"".join(kind + len(data).to_bytes(4, "little") + data for kind, data in (
         (b"B", b"a\n1"), (b"B", b"b\n" + large), (b"S", b"bridge['a'] + len(bridge['b'])"), (b"S", b"'second'")))
-    for start in python_both(folder):
+    for start in python_both(directory):
         with start() as talk:
             talk.channel.sendall(frames)
             assert (talk.answer().result, talk.answer().result) == (300001, "second"), talk.err()
@@ -209,13 +209,13 @@ def test_frames_come_together_and_in_pieces(folder):
             assert (talk.answer().result, talk.answer().result) == (300001, "second"), talk.err()
 
 
-def test_pictures_and_tables(folder):
+def test_pictures_and_tables(directory):
     try:
         import matplotlib  # noqa: F401
         import pandas  # noqa: F401
     except ImportError as missing:
         raise cases.Skip(str(missing)) from None
-    with python(folder) as talk:
+    with python(directory) as talk:
         reply = talk.statement("import matplotlib.pyplot as p, pandas\nfor i in range(10): p.figure(i); p.plot([1, 2])\n"
                                "p.show()\npandas.DataFrame({'a': range(1000)})")
         rich = [payload for kind, payload in reply.frames if kind == b"M"]
@@ -231,12 +231,12 @@ def test_pictures_and_tables(folder):
         assert "_repr_html_ is left out: it has 5242880 bytes" in (said := talk.err()) and "ValueError: no" in said, said
 
 
-def test_a_figure_that_was_saved_is_the_file_again(folder):
+def test_a_figure_that_was_saved_is_the_file_again(directory):
     try:
         import matplotlib  # noqa: F401
     except ImportError as missing:
         raise cases.Skip(str(missing)) from None
-    with python(folder) as talk:
+    with python(directory) as talk:
         talk.statement("import matplotlib.pyplot as p")
         for save, kind, name in (("p.savefig('a.png')", b"png", "a.png"), ("p.savefig('a.png', dpi=30)", b"png", "a.png"),
                                  ("p.savefig('a.png', dpi=120, bbox_inches='tight', facecolor='red')", b"png", "a.png"),
@@ -254,7 +254,7 @@ def test_a_figure_that_was_saved_is_the_file_again(folder):
 
 # ---- Node ----
 
-def test_node_programs(folder):
+def test_node_programs(directory):
     for code, status, out, result in (
             ("console.log('a'); 1 + 1", 0, "a\n", 2), ("let result = [1n, 2n ** 64n, new Map([['k', new Set([1])]])]", 0, "",
                                                        [1, str(2 ** 64), {"k": [1]}]),
@@ -270,19 +270,19 @@ def test_node_programs(folder):
              {"x": None, "f": "[Function: f]", "d": "1970-01-01T00:00:00.000Z", "n": "NaN", "b": "<Buffer 61>"}),
             ("x = { y: 1 }; x.z = [x]; x.z.length", 0, "", 1), ("'\\ud800x'", 0, "", "\ufffdx"), ("let v = 1", 0, "", None),
             ("#!/usr/bin/env node\n'use strict'; 5", 0, "", 5), ("console.log('x'.repeat(1 << 20).length); 0", 0, "1048576\n", 0)):
-        with node(folder, files={"mine.js": "module.exports = 1", "mine.mjs": "export default 1"}) as talk:
+        with node(directory, files={"mine.js": "module.exports = 1", "mine.mjs": "export default 1"}) as talk:
             os.makedirs(os.path.join(talk.workspace, "node_modules", "dep"))
             with open(os.path.join(talk.workspace, "node_modules", "dep", "index.js"), "w", encoding="utf-8") as file:
                 file.write("module.exports = 1")
             reply = talk.program(code)
             assert (reply.status, talk.out(), reply.result) == (status, out, result), (code, reply.status, reply.frames, talk.err())
-    with node(folder) as talk:
+    with node(directory) as talk:
         assert talk.program("'x'.repeat(2 << 20)").result.startswith("string of more than 1048576 bytes")
-    with node(folder) as talk:
+    with node(directory) as talk:
         assert talk.program("let a = 1; const { b } = { b: 2 }; class C {} function d() {} var e").names == ["a", "b", "C", "d", "e"]
 
 
-def test_node_says_that_a_program_is_over(folder):
+def test_node_says_that_a_program_is_over(directory):
     """Once, when all that listens has heard of it, with the status that the process then has."""
     for code, status, out in (
             ("process.on('exit', code => { console.log('heard', code); process.exitCode = 6 })", 6, "heard 0\n"),
@@ -290,18 +290,18 @@ def test_node_says_that_a_program_is_over(folder):
             ("process.on('beforeExit', () => console.log('before')); 1", 0, "before\n"), ("process.exitCode = 4", 4, ""),
             ("setTimeout(() => { throw new Error('late') }, 5)", 1, ""), ("process.emit('exit-not-this')", 0, ""),
             ("process.stdout.write('x'.repeat(1 << 20)); process.exit(5)", 5, "x" * (1 << 20))):
-        with node(folder) as talk:
+        with node(directory) as talk:
             reply, wrote = talk.program(code), talk.out()
             said = [payload for kind, payload in reply.frames if kind == b"D"]
             assert (reply.status, wrote, said) == (status, out, [str(status).encode()]), (code, reply.status, said, wrote[:80], talk.err())
             assert reply.frames[-1][0] == b"D", reply.frames
     for code in ("process.on('exit', () => { throw new Error('there') })", "process.on('exit', () => process.exit(7))",
                  "process.kill(process.pid, 'SIGKILL')", "process.reallyExit(1)"):
-        with node(folder) as talk:
+        with node(directory) as talk:
             assert not [1 for kind, _ in talk.program(code).frames if kind == b"D"], code
 
 
-def test_node_errors(folder):
+def test_node_errors(directory):
     for code, error in (
             ("\nfunction f() { throw new TypeError('bad') }\nf()", ("TypeError", "2", "bad")),
             ("JSON.parse('{')", ("SyntaxError", "1", "Expected property name or '}' in JSON at position 1")),
@@ -311,7 +311,7 @@ def test_node_errors(folder):
             ("Promise.reject(new Error('rejected'))", ("Error", "1", "rejected")), ("throw null", ("null", "0", "null")),
             ("throw { toString() { throw 1 } }", None), ("throw Object.create(null)", None),
             ("const e = new Error('a\\nb'); e.name = 'N\\nM'; throw e", ("N M", "1", "a\nb"))):
-        with node(folder) as talk:
+        with node(directory) as talk:
             reply, said = talk.program(code), talk.err()
             assert reply.status == 1 and (error is None or reply.error == error), (code, reply.status, reply.error)
             assert (reply.payload(b"U") is not None) == ("let =" in code or "import {" in code), (code, reply.frames)
@@ -319,18 +319,18 @@ def test_node_errors(folder):
             assert error is None or error[0] == "null" or error[2].split("\n")[0] in said, said
 
 
-def test_node_shows_what_was_written(folder):
-    """Lines as they came, carets below what they mean, no folder of ours, each brace that is closed."""
+def test_node_shows_what_was_written(directory):
+    """Lines as they came, carets below what they mean, no directory of ours, each brace that is closed."""
     missing = "import x from 'absent'"
     for code, error, shown in (
             (f"\n{missing}", ("Error", "2", "Cannot find package 'absent'"),
              f"<code>:2\n{missing}\n\nError [ERR_MODULE_NOT_FOUND]: Cannot find package 'absent' {{\n  code: 'ERR_MODULE_NOT_FOUND'\n}}\n"),
             ("throw new Error('o', { cause: 1 })", ("Error", "1", "o"), "    at <code>:1:7 {\n  [cause]: 1\n}\n"),
             ("require('./absent')", None, "<code>:1\nrequire('./absent')\n\nError: Cannot find module")):
-        with node(folder) as talk:
+        with node(directory) as talk:
             reply, said = talk.program(code), talk.err()
             assert shown in said and (error is None or reply.error == error), (said, reply.error)
-    with node(folder) as talk:
+    with node(directory) as talk:
         line = "let a = 1; const f = () => { throw new Error('f') };"
         talk.statement(f"{line}\nclass C {{ m() {{ null.x }} }}")
         for code, shown in (("f()", f"<code 1>:1\n{line}\n{'^':>{line.index('throw') + 1}}\n"),
@@ -339,17 +339,17 @@ def test_node_shows_what_was_written(folder):
             assert shown in (said := talk.err()), said
 
 
-def test_node_ends_a_program_that_waits_for_nothing(folder):
+def test_node_ends_a_program_that_waits_for_nothing(directory):
     for code, status, error in (
             ("await new Promise(() => {})", 13, ("Error", "0", "nothing is left that could settle what the code awaits")),
             ("new Promise(() => {})", 0, ("",)), ("await new Promise(r => setTimeout(r, 5))", 0, ("",)),
             ("process.on('beforeExit', () => process.exit(0)); await new Promise(() => {})", 0, ("",))):
-        with node(folder) as talk:
+        with node(directory) as talk:
             reply = talk.program(code)
             assert (reply.status, reply.error) == (status, error), (code, reply.status, reply.error)
 
 
-def test_node_tells_values_that_are_hard_to_look_at(folder):
+def test_node_tells_values_that_are_hard_to_look_at(directory):
     """Or nothing of them, where a last line starts something or listens; the program went well all the same."""
     big = "{ s: 'x'.repeat(2 << 20), get constructor() { throw 1 } }"
     for code, result in (
@@ -358,15 +358,15 @@ def test_node_tells_values_that_are_hard_to_look_at(folder):
             ("Object.defineProperty(globalThis, 'result', { get() { throw 1 } }); 1", 1), ("process.on('exit', () => {})", None),
             ("require('child_process').spawn('true')", None), ("setTimeout(() => {}, 1)", None), ("process.stdin.resume()", None)):
         for way in "program", "statement":
-            with node(folder) as talk:
+            with node(directory) as talk:
                 reply = getattr(talk, way)(code)
                 assert (reply.status, reply.result) == (0, result), (way, code, reply.status, reply.frames, talk.err())
-    with node(folder) as talk:
+    with node(directory) as talk:
         assert talk.statement(f"({big})").result.startswith("Object of more than")
 
 
-def test_node_keeps_what_statements_define(folder):
-    with node(folder) as talk:
+def test_node_keeps_what_statements_define(directory):
+    with node(directory) as talk:
         check(talk, [
             ("let a = 1; const b = [2]; class C { m() { return 7 } }; function f() { return a }", 0, "", None),
             ("const a = 5; a + b[0]", 0, "", 7), ("f()", 0, "", 5), ("new C().m()", 0, "", 7),
@@ -388,8 +388,8 @@ def test_node_keeps_what_statements_define(folder):
         assert talk.ended() == 0
 
 
-def test_node_is_interrupted_and_goes_on(folder):
-    with node(folder) as talk:
+def test_node_is_interrupted_and_goes_on(directory):
+    with node(directory) as talk:
         talk.statement("let kept = 1")
         for body in "while (true);", "await new Promise(() => {})", "require('child_process').execSync('sleep 60')":
             reply = interrupted(talk, f"console.log('on'); {body}")
@@ -402,7 +402,7 @@ def test_node_is_interrupted_and_goes_on(folder):
 
 # ---- shell ----
 
-def test_shell_programs(folder):
+def test_shell_programs(directory):
     big = "echo " + "x" * 1000000 + " | wc -c"
     for code, status, out in (
             ("echo hi; exit 3", 3, "hi\n"), ("false", 1, ""), ("x='a\"b'; echo \"$x\" $0 $#", 0, "a\"b bash 0\n"),
@@ -413,16 +413,16 @@ def test_shell_programs(folder):
             ("cat <<'E'\n$x\nE", 0, "$x\n"), ("echo \u00e9 ${#LANG}", 0, "\u00e9 7\n"), ("printf '%s' \"$(seq 3)\" | tail -1", 0, "3"),
             ("\ufeffecho 1", 0, "1\n"), ("for i in 1 2\r\ndo echo $i\r\ndone\r\n\r\necho 'x\r\ny'\r", 0, "1\n2\nx\ny\n"),
             ("cat <<E\na\r\nE\n", 0, "a\r\n"), ("echo '\ufeff```'", 0, "\ufeff```\n"), ("\n ```bash\necho hi\n```", 2, "")):
-        with shell(folder) as talk:
+        with shell(directory) as talk:
             reply = talk.program(code)
             assert (reply.status, talk.out()) == (status, out), (code[:80], reply.status, talk.err())
-    with shell(folder) as talk:
+    with shell(directory) as talk:
         talk.program("true\nnothing_of_that_name")
         assert "/.code: line 2: nothing_of_that_name: command not found" in talk.err()
 
 
-def test_shell_keeps_what_statements_define(folder):
-    with shell(folder) as talk:
+def test_shell_keeps_what_statements_define(directory):
+    with shell(directory) as talk:
         check(talk, [
             ("a=5; declare -A m=([k]='v w'); l=(1 '2 3'); f() { echo f$a; }; cd /tmp; umask 027", 0, "", None),
             ("f; echo ${m[k]} $PWD; false", 1, "f5\nv w /tmp\n", None), ("exit 7", 7, "", None),
@@ -443,8 +443,8 @@ def test_shell_keeps_what_statements_define(folder):
         assert talk.ended() in (0, 143), talk.err()
 
 
-def test_shell_is_interrupted_and_goes_on(folder):
-    with shell(folder) as talk:
+def test_shell_is_interrupted_and_goes_on(directory):
+    with shell(directory) as talk:
         talk.statement("kept=1; f() { sleep 60; }")
         for body in "while :; do :; done", "sleep 60", "f", "bash -c 'while :; do :; done'":
             assert interrupted(talk, f"echo on; {body}").status == 130
@@ -453,8 +453,8 @@ def test_shell_is_interrupted_and_goes_on(folder):
         check(talk, [("echo $kept", 0, "1\n", None)])
 
 
-def test_a_statement_may_trap_its_exit(folder):
-    with shell(folder) as talk:
+def test_a_statement_may_trap_its_exit(directory):
+    with shell(directory) as talk:
         check(talk, [
             ("x=1; trap 'echo bye $x $?' EXIT", 0, "", None), ("exit 3", 3, "bye 1 3\n", None), ("echo $x; exit 4", 4, "1\n", None),
             ("set -eu; trap 'echo over; exit 9' EXIT; false", 9, "over\n", None), ("set +eu; echo $x", 0, "1\n", None),
@@ -471,21 +471,21 @@ def test_a_statement_may_trap_its_exit(folder):
 
 # ---- all of them ----
 
-def each(folder):
-    yield "python", python(folder)
+def each(directory):
+    yield "python", python(directory)
     if shutil.which("node"):
-        yield "node", node(folder)
-    yield "shell", shell(folder)
+        yield "node", node(directory)
+    yield "shell", shell(directory)
 
 
-def test_the_bridge(folder):
+def test_the_bridge(directory):
     value = {"a": [1, 2.5, None, True, "\u00e9\n'\""], "n": {}}
     show = {"python": "print(bridge['k'] == {'a': [1, 2.5, None, True, '\u00e9\\n\\'\"'], 'n': {}}, len(bridge))",
             "node": "console.log(JSON.stringify(bridge.k.a) === JSON.stringify([1, 2.5, null, true, '\u00e9\\n\\'\"']),"
                     "Object.keys(bridge).length)",
             "shell": "[ \"${bridge[k]}\" = \"$BRIDGE_k\" ] && [[ $BRIDGE_k == *2.5* ]] && echo true ${#bridge[@]}"}
     for way in "statement", "program":
-        for language, talk in each(folder):
+        for language, talk in each(directory):
             with talk:
                 talk.send(b"B", "other\n1")
                 talk.send(b"B", "k\n0")
@@ -494,14 +494,14 @@ def test_the_bridge(folder):
                 assert talk.out().lower() == "true 2\n", (language, talk.err())
 
 
-def test_a_program_may_break_its_channel(folder):
+def test_a_program_may_break_its_channel(directory):
     breaks = {"python": ["import os; os.close(3)", "import os; os.write(3, b'R\\xff\\xff\\xff\\xff')",
                          "import os; os.write(3, b'D\\1\\0\\0\\0' + b'0')"],
               "node": ["require('fs').closeSync(3)", "require('fs').writeSync(3, Buffer.from('R\\xff\\xff\\xff\\xff', 'latin1'))"],
               "shell": ["for i in {3..20}; do eval \"exec $i>&-\"; done", "for i in {10..20}; do echo Rxxxx >&$i; done 2>/dev/null"]}
     for language in breaks:
         for code in breaks[language]:
-            for name, talk in each(folder):
+            for name, talk in each(directory):
                 if name != language:
                     talk.__exit__()
                     continue
@@ -514,8 +514,8 @@ def test_a_program_may_break_its_channel(folder):
                     assert talk.ended() in (0, 1), (code, talk.err())
 
 
-def test_what_is_no_code_ends_it(folder):
-    for language, talk in each(folder):
+def test_what_is_no_code_ends_it(directory):
+    for language, talk in each(directory):
         with talk:
             talk.send(b"X", "1")
             reply = talk.finish()

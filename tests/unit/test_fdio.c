@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-static char root[64]; /* of one test: a fresh folder */
+static char root[64]; /* of one test: a fresh directory */
 static int dir;
 
 static int
@@ -107,7 +107,7 @@ a_failed_store_leaves_nothing(void **state)
 	assert_int_equal(mkdirat(dir, "taken", 0700), 0);
 	make_file("taken/inside", "");
 	assert_int_equal(fdio_store(dir, "taken", "x", 1, 0600, &e), -1);
-	assert_int_equal(fdio_store(dir, "no/such/folder", "x", 1, 0600, &e), -1);
+	assert_int_equal(fdio_store(dir, "no/such/directory", "x", 1, 0600, &e), -1);
 	assert_int_equal(e.sys, ENOENT);
 	assert_int_equal(count_drafts(), 0);
 }
@@ -158,19 +158,19 @@ loads_only_regular_files(void **state)
 	make_file("target", "secret");
 	assert_int_equal(symlinkat("target", dir, "link"), 0);
 	assert_int_equal(mkfifoat(dir, "fifo", 0600), 0);
-	assert_int_equal(mkdirat(dir, "folder", 0700), 0);
+	assert_int_equal(mkdirat(dir, "directory", 0700), 0);
 	assert_int_equal(fdio_load(dir, "link", 100, &b, &e), -1);
 	assert_int_equal(e.code, ERR_path_not_allowed);
 	assert_int_equal(fdio_load(dir, "fifo", 100, &b, &e), -1);
 	assert_int_equal(e.code, ERR_path_not_allowed);
-	assert_int_equal(fdio_load(dir, "folder", 100, &b, &e), -1);
+	assert_int_equal(fdio_load(dir, "directory", 100, &b, &e), -1);
 	assert_int_equal(e.code, ERR_path_not_allowed);
 	assert_int_equal(fdio_load(dir, "missing", 100, &b, &e), -1);
 	assert_int_equal(e.code, ERR_not_found);
 	assert_null(b.data);
 }
 
-/* Their size says 0, there and in cgroup folders. */
+/* Their size says 0, there and in cgroup directories. */
 static void
 loads_files_of_proc(void **state)
 {
@@ -230,7 +230,7 @@ paths_stay_beneath(void **state)
 }
 
 static void
-makes_folders(void **state)
+makes_directories(void **state)
 {
 	struct stat st;
 	struct err e;
@@ -240,8 +240,8 @@ makes_folders(void **state)
 	snprintf(path, sizeof path, "%s/x//y/z/", root);
 	umask(077);
 	for (int i = 0; i < 2; i++) {
-		auto_fd int absolute = fdio_folder(AT_FDCWD, path, 02710, &e);
-		auto_fd int relative = fdio_folder(dir, "x/y/z", 0700, &e);
+		auto_fd int absolute = fdio_directory(AT_FDCWD, path, 02710, &e);
+		auto_fd int relative = fdio_directory(dir, "x/y/z", 0700, &e);
 
 		assert_true(absolute >= 0 && relative >= 0);
 		assert_int_equal(fcntl(absolute, F_GETFD), FD_CLOEXEC);
@@ -253,7 +253,7 @@ makes_folders(void **state)
 }
 
 static void
-folders_are_not_links(void **state)
+directories_are_not_links(void **state)
 {
 	struct err e;
 
@@ -261,12 +261,12 @@ folders_are_not_links(void **state)
 	assert_int_equal(mkdirat(dir, "real", 0700), 0);
 	assert_int_equal(symlinkat("real", dir, "link"), 0);
 	make_file("file", "");
-	assert_int_equal(fdio_folder(dir, "link", 0700, &e), -1);
-	assert_int_equal(fdio_folder(dir, "file", 0700, &e), -1);
-	assert_int_equal(fdio_folder(dir, "file/x", 0700, &e), -1);
+	assert_int_equal(fdio_directory(dir, "link", 0700, &e), -1);
+	assert_int_equal(fdio_directory(dir, "file", 0700, &e), -1);
+	assert_int_equal(fdio_directory(dir, "file/x", 0700, &e), -1);
 
 	/* On the way a link is the system's affair, as /var/run is. */
-	auto_fd int inside = fdio_folder(dir, "link/inside", 0700, &e);
+	auto_fd int inside = fdio_directory(dir, "link/inside", 0700, &e);
 
 	assert_true(inside >= 0);
 }
@@ -391,19 +391,19 @@ receives_where_no_descriptor_is_free(void **state)
 int
 main(void)
 {
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define IN_DIRECTORY(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		IN_FOLDER(stores_and_loads),
-		IN_FOLDER(a_failed_store_leaves_nothing),
-		IN_FOLDER(a_killed_store_leaves_a_whole_file),
-		IN_FOLDER(loads_only_regular_files),
-		IN_FOLDER(loads_files_of_proc),
-		IN_FOLDER(paths_stay_beneath),
-		IN_FOLDER(makes_folders),
-		IN_FOLDER(folders_are_not_links),
-		IN_FOLDER(reads_and_writes_all),
-		IN_FOLDER(sends_descriptors),
-		IN_FOLDER(receives_where_no_descriptor_is_free),
+		IN_DIRECTORY(stores_and_loads),
+		IN_DIRECTORY(a_failed_store_leaves_nothing),
+		IN_DIRECTORY(a_killed_store_leaves_a_whole_file),
+		IN_DIRECTORY(loads_only_regular_files),
+		IN_DIRECTORY(loads_files_of_proc),
+		IN_DIRECTORY(paths_stay_beneath),
+		IN_DIRECTORY(makes_directories),
+		IN_DIRECTORY(directories_are_not_links),
+		IN_DIRECTORY(reads_and_writes_all),
+		IN_DIRECTORY(sends_descriptors),
+		IN_DIRECTORY(receives_where_no_descriptor_is_free),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,7 +43,7 @@ end_racer(pid_t pid)
 }
 
 static void
-swap_folder_and_link(struct workspace *w, int i)
+swap_directory_and_link(struct workspace *w, int i)
 {
 	(void)i;
 	renameat2(w->root, "d", w->root, "l", RENAME_EXCHANGE);
@@ -65,7 +65,7 @@ a_race_wins_nothing(void **state)
 	hired_make_file(w, "d/f", "inside");
 	assert_int_equal(symlinkat(outside, w->root, "l"), 0);
 
-	pid_t pid = racer(w, swap_folder_and_link);
+	pid_t pid = racer(w, swap_directory_and_link);
 
 	for (int i = 0; i < 300; i++) {
 		struct outcome r = hired_read(w, "d/f", 100);

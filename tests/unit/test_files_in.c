@@ -44,9 +44,9 @@ a_file_is_there_wholly_or_not(void **state)
 	assert_int_equal(st.st_mode & 07777, 0644);
 
 	e = hired_write(w, "a/b", "x", true);
-	hired_expect(&e, ERR_path_not_allowed, "a folder");
+	hired_expect(&e, ERR_path_not_allowed, "a directory");
 	e = hired_write(w, "a/b/c.txt/d/e", "x", true);
-	hired_expect(&e, ERR_path_not_allowed, "one of its folders is a file");
+	hired_expect(&e, ERR_path_not_allowed, "one of its directories is a file");
 	e = hired_write(w, "empty/file", "", false);
 	assert_int_equal(e.code, ERR_none);
 	struct outcome o = hired_list(w, 100, 100);
@@ -81,7 +81,7 @@ a_file_grows_by_pieces(void **state)
 	hired_expect(&e, ERR_not_found, "none");
 	assert_int_equal(mkdirat(w->root, "d", 0755), 0);
 	e = hired_append(w, "d", "x", 1);
-	hired_expect(&e, ERR_path_not_allowed, "a folder");
+	hired_expect(&e, ERR_path_not_allowed, "a directory");
 	assert_int_equal(symlinkat("f", w->root, "l"), 0);
 	e = hired_append(w, "l", "x", 6);
 	hired_expect(&e, ERR_path_not_allowed, "symbolic link");
@@ -140,7 +140,7 @@ a_full_workspace_stays_as_it_was(void **state)
 	}
 	close(w->root);
 	w->root = open(w->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	files_write(w, "new/folder/big", &content, false, hired_done, &o);
+	files_write(w, "new/directory/big", &content, false, hired_done, &o);
 	hired_wait();
 	hired_expect(&o.e, ERR_disk_full, "no room");
 	o = hired_list(w, 100, 100);
@@ -212,7 +212,7 @@ fill(struct workspace *w, struct tree_entry *entries, size_t count)
 	return o.e;
 }
 
-#define FOLDER(p, m, t) \
+#define DIRECTORY(p, m, t) \
 	{ \
 		.path = (char *)(uintptr_t)(p), .type = file_type_directory, .mode = m, \
 		.mtime_ns = t \
@@ -233,9 +233,9 @@ a_filled_workspace_is_what_was_told(void **state)
 {
 	struct workspace *w = *state;
 	struct tree_entry entries[] = {
-		FOLDER("a", 0500, 1234567890123456789),
+		DIRECTORY("a", 0500, 1234567890123456789),
 		FILE_OF("a/%FF%0A", 0444, -1, 5),
-		FOLDER("a/b", 0, 17),
+		DIRECTORY("a/b", 0, 17),
 		FILE_OF("a/empty", 0600, 0, 0),
 		LINK("a/link", 99, "../../%FFnowhere"),
 		FILE_OF("z", 0, 4000000000000000001, 3),
@@ -287,7 +287,8 @@ a_fill_that_fails_says_why(void **state)
 	hired_expect(&e, ERR_path_not_allowed, "\"..\"");
 	e = fill(w, absolute, 1);
 	hired_expect(&e, ERR_path_not_allowed, "absolute");
-	/* Files come first, so there is no link to go through: l is a folder, and the link fails.
+	/* Files come first, so there is no link to go through: l is a directory, and the link
+	 * fails.
 	 */
 	e = fill(w, through, 2);
 	hired_expect(&e, ERR_file_exists, "");

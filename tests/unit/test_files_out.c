@@ -135,12 +135,12 @@ links_are_not_followed(void **state)
 		"loop", "up" };
 	struct workspace *w = *state;
 
-	assert_int_equal(mkdirat(w->root, "folder", 0755), 0);
-	hired_make_file(w, "folder/file", "inside");
+	assert_int_equal(mkdirat(w->root, "directory", 0755), 0);
+	hired_make_file(w, "directory/file", "inside");
 	assert_int_equal(symlinkat("/etc/shadow", w->root, "artifact.txt"), 0);
 	assert_int_equal(symlinkat("/proc/self/environ", w->root, "self"), 0);
 	assert_int_equal(symlinkat("/etc", w->root, "out"), 0);
-	assert_int_equal(symlinkat("folder", w->root, "in"), 0);
+	assert_int_equal(symlinkat("directory", w->root, "in"), 0);
 	assert_int_equal(symlinkat("loop", w->root, "loop"), 0);
 	assert_int_equal(symlinkat("../../../etc/passwd", w->root, "up"), 0);
 	for (size_t i = 0; i < COUNT(paths); i++) {
@@ -171,15 +171,15 @@ what_cannot_be_read_is_told(void **state)
 	hired_expect(&r.e, ERR_not_found, "absent: there is no such file");
 	hired_make_file(w, "file", "0123456789");
 	r = hired_read(w, "file/below", 10);
-	hired_expect(&r.e, ERR_path_not_allowed, "one of its folders is a file");
+	hired_expect(&r.e, ERR_path_not_allowed, "one of its directories is a file");
 	r = hired_read(w, "file", 9);
 	hired_expect(&r.e, ERR_file_too_large, "file: over 9 bytes");
 	r = hired_read(w, "file", 10);
 	assert_int_equal(r.content.size, 10);
 	blob_clear(&r.content);
-	assert_int_equal(mkdirat(w->root, "folder", 0755), 0);
-	r = hired_read(w, "folder", 10);
-	hired_expect(&r.e, ERR_path_not_allowed, "folder: a folder");
+	assert_int_equal(mkdirat(w->root, "directory", 0755), 0);
+	r = hired_read(w, "directory", 10);
+	hired_expect(&r.e, ERR_path_not_allowed, "directory: a directory");
 	r = hired_read(w, "../etc/passwd", 10);
 	hired_expect(&r.e, ERR_path_not_allowed, "\"..\"");
 }

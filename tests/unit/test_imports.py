@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The guard of imports at run time: which imports of a program it refuses, which it must not be in the way of.
 
-    test_imports.py FOLDER        of the drivers
+    test_imports.py DIRECTORY        of the drivers
 """
 
 import os
@@ -28,8 +28,8 @@ BASIC = "profile basic\ncollections\ndatetime\njson\nmath\nfunctools\nos.path\nu
 
 
 class Guards:
-    def __init__(self, folder):
-        self.file = os.path.join(folder, "python", "imports.py")
+    def __init__(self, directory):
+        self.file = os.path.join(directory, "python", "imports.py")
 
     def run(self, program, payload=BASIC):
         return subprocess.run(["/usr/bin/python3", "-I", "-B", "-c", HARNESS, self.file, payload, program],

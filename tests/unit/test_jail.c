@@ -34,16 +34,16 @@ static const bool confined = false;
 static const bool confined = true;
 #endif
 
-static char folder[64];
+static char directory[64];
 
 static int
 setup(void **state)
 {
 	(void)state;
-	snprintf(folder, sizeof folder, "/tmp/test-jail-XXXXXX");
-	if (mkdtemp(folder) == NULL)
+	snprintf(directory, sizeof directory, "/tmp/test-jail-XXXXXX");
+	if (mkdtemp(directory) == NULL)
 		return -1;
-	return chmod(folder, 0777);
+	return chmod(directory, 0777);
 }
 
 static int
@@ -52,11 +52,11 @@ teardown(void **state)
 	char path[128];
 
 	(void)state;
-	snprintf(path, sizeof path, "%s/socket", folder);
+	snprintf(path, sizeof path, "%s/socket", directory);
 	unlink(path);
-	snprintf(path, sizeof path, "%s/file", folder);
+	snprintf(path, sizeof path, "%s/file", directory);
 	unlink(path);
-	return rmdir(folder);
+	return rmdir(directory);
 }
 
 /* Exit status of check(), in a child. */
@@ -244,7 +244,7 @@ static int
 use_paths(void)
 {
 	struct jail jail = ordinary();
-	auto_fd int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	auto_fd int dir = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct jail_path path = { dir, JAIL_READ | JAIL_WRITE };
 	struct jail_report r;
 	struct err e;
@@ -277,14 +277,14 @@ static int
 talk(unsigned access)
 {
 	struct jail jail = ordinary();
-	auto_fd int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	auto_fd int dir = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct jail_path path = { dir, access };
 	struct jail_report r;
 	char address[128], text[8] = "";
 	void *context = zmq_ctx_new();
 	struct err e;
 
-	snprintf(address, sizeof address, "ipc://%s/socket", folder);
+	snprintf(address, sizeof address, "ipc://%s/socket", directory);
 	jail.paths = &path;
 	jail.npaths = 1;
 	CHECK(jail_enter(&jail, &r, &e) == 0);
@@ -325,7 +325,7 @@ zeromq_lives_in_the_jail(void **state)
 }
 
 static void
-a_folder_that_is_not_given_cannot_be_bound_in(void **state)
+a_directory_that_is_not_given_cannot_be_bound_in(void **state)
 {
 	(void)state;
 	int status = in_child(talk_unbound);
@@ -382,7 +382,7 @@ main(void)
 		jail_test(zeromq_lives_in_the_jail),
 		jail_test(the_whole_file_system_is_not_given),
 		jail_test(only_its_paths_are_left),
-		jail_test(a_folder_that_is_not_given_cannot_be_bound_in),
+		jail_test(a_directory_that_is_not_given_cannot_be_bound_in),
 		jail_test(an_unlisted_call_kills_and_a_refused_one_fails),
 	};
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_keys.c - a folder of keys as an operator may have it, mounted as a Secret or laid open. */
+/* test_keys.c - a directory of keys as an operator may have it, mounted as a Secret or laid open.
+ */
 #include "scratch.h"
 
 #include "common/bus/keys.h"
@@ -18,7 +19,7 @@
 #include <cmocka.h>
 
 static char base[] = "/tmp/keys-XXXXXX";
-static char folder[sizeof base + 5];
+static char directory[sizeof base + 5];
 static int at = -1;
 
 static int
@@ -29,10 +30,10 @@ set_up(void **state)
 	(void)state;
 	if (scratch_make(base) < 0)
 		return -1;
-	snprintf(folder, sizeof folder, "%s/keys", base);
-	if (keys_make(folder, &e) < 0)
+	snprintf(directory, sizeof directory, "%s/keys", base);
+	if (keys_make(directory, &e) < 0)
 		return -1;
-	at = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	at = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return at < 0 ? -1 : 0;
 }
 
@@ -47,12 +48,12 @@ tear_down(void **state)
 static enum err_code
 load(struct keys *k, struct err *e)
 {
-	return keys_load(folder, PEER_executor, k, e) == 0 ? ERR_none : e->code;
+	return keys_load(directory, PEER_executor, k, e) == 0 ? ERR_none : e->code;
 }
 
 /* name -> ..data/name, ..data -> ..1, as the kubelet lays a Secret out. */
 static void
-links_in_the_folder_are_followed(void **state)
+links_in_the_directory_are_followed(void **state)
 {
 	/* clang-format off */
 	static const char *const names[] = { "executor.key",
@@ -135,16 +136,16 @@ pairs_are_completed(void **state)
 	(void)state;
 	assert_int_equal(load(&before, &e), ERR_none);
 	assert_int_equal(unlinkat(at, "gateway.pub", 0), 0);
-	assert_int_equal(keys_make(folder, &e), 0);
+	assert_int_equal(keys_make(directory, &e), 0);
 	assert_int_equal(load(&after, &e), ERR_none);
 	assert_memory_equal(&before, &after, sizeof before);
 	assert_int_equal(unlinkat(at, "gateway.pub", 0), 0);
 	assert_int_equal(fdio_store(at, "gateway.pub", before.public, 40, 0644, &e), 0);
-	assert_int_equal(keys_make(folder, &e), 0);
+	assert_int_equal(keys_make(directory, &e), 0);
 	assert_int_equal(load(&after, &e), ERR_none);
 	assert_memory_equal(&before, &after, sizeof before);
 	assert_int_equal(unlinkat(at, "executor.key", 0), 0);
-	assert_int_equal(keys_make(folder, &e), 0);
+	assert_int_equal(keys_make(directory, &e), 0);
 	assert_int_equal(load(&after, &e), ERR_none);
 	assert_string_not_equal(before.secret, after.secret);
 	assert_string_not_equal(before.public, after.public);
@@ -156,7 +157,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		keys_test(links_in_the_folder_are_followed),
+		keys_test(links_in_the_directory_are_followed),
 		keys_test(links_out_of_it_are_not),
 		keys_test(pairs_are_completed),
 		keys_test(a_secret_is_for_few),

@@ -42,11 +42,11 @@ end(void **state)
 }
 
 static void
-put(const char *folder, const char *text)
+put(const char *directory, const char *text)
 {
 	char path[64];
 
-	snprintf(path, sizeof path, "%s%s/knob", base, folder);
+	snprintf(path, sizeof path, "%s%s/knob", base, directory);
 	auto_fd int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
 	assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));

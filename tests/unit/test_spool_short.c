@@ -103,10 +103,10 @@ a_full_disk_gives_way_when_there_is_room(void **unused)
 	(void)unused;
 	if (geteuid() != 0 || unshare(CLONE_NEWNS) < 0 ||
 	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
-	    mount("tmpfs", spooled_folder, "tmpfs", 0, "size=128k") < 0)
+	    mount("tmpfs", spooled_directory, "tmpfs", 0, "size=128k") < 0)
 		skip();
 	close(spooled_state);
-	spooled_state = open(spooled_folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	spooled_state = open(spooled_directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	int other = openat(spooled_state, "other", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 
@@ -127,8 +127,8 @@ a_full_disk_gives_way_when_there_is_room(void **unused)
 	spooled_expect(uids, count);
 	spool_close();
 	close(spooled_state);
-	assert_return_code(umount(spooled_folder), 0);
-	spooled_state = open(spooled_folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_return_code(umount(spooled_directory), 0);
+	spooled_state = open(spooled_directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
 static bool stuck; /* no file can be cut */

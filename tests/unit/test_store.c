@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_store.c - a folder of the store that cannot be read to its end stops the start: what was not
- * seen would be collected.  And what is used up is named. */
+/* test_store.c - a directory of the store that cannot be read to its end stops the start: what was
+ * not seen would be collected.  And what is used up is named. */
 #include "snapshotd/store.h"
 
 #include "tests/unit/scarce.h"
@@ -82,7 +82,7 @@ open_store(char owner[HASH_HEX], const struct blob *file, char digest[HASH_HEX])
 }
 
 static void
-an_unreadable_folder_is_no_empty_one(void **unused)
+an_unreadable_directory_is_no_empty_one(void **unused)
 {
 	const struct blob file = { (void *)(uintptr_t) "text", 4 };
 	char owner[HASH_HEX], digest[HASH_HEX];
@@ -133,7 +133,7 @@ no_descriptor_is_no_fault_of_a_snapshot(void **unused)
 	expect_no_descriptor(store_get_manifest(owner, ID, &found, &e), &e);
 	expect_no_descriptor(store_remove_manifest(owner, ID, &e), &e);
 	expect_no_descriptor(store_add_owner(digest, &e), &e);
-	close(spare[--n]); /* the folder can be opened, and no file in it */
+	close(spare[--n]); /* the directory can be opened, and no file in it */
 	expect_no_descriptor(store_put_content(owner, digest, &file, &e), &e);
 	expect_no_descriptor(store_get_content(owner, digest, file.size, &found, &e), &e);
 	expect_no_descriptor(store_get_manifest(owner, ID, &found, &e), &e);
@@ -216,7 +216,7 @@ a_store_that_is_away_is_no_fault_of_the_caller(void **unused)
 		{ EACCES, "Permission denied" },
 	};
 	const struct blob file = { (void *)(uintptr_t) "text", 4 };
-	char owner[HASH_HEX], digest[HASH_HEX], folder[128];
+	char owner[HASH_HEX], digest[HASH_HEX], directory[128];
 	auto_fd int state = open_store(owner, &file, digest);
 	struct blob found = { 0 };
 	struct err e;
@@ -232,8 +232,8 @@ a_store_that_is_away_is_no_fault_of_the_caller(void **unused)
 		assert_away(&e, owner, rows[i].why);
 		scarce_over();
 	}
-	snprintf(folder, sizeof folder, "store/%s", owner);
-	assert_int_equal(renameat(state, folder, state, "moved"), 0);
+	snprintf(directory, sizeof directory, "store/%s", owner);
+	assert_int_equal(renameat(state, directory, state, "moved"), 0);
 	assert_int_equal(store_put_manifest(owner, ID, &file, &e), -1);
 	assert_away(&e, owner, "No such file");
 	assert_int_equal(store_put_content(owner, digest, &file, &e), -1);
@@ -271,7 +271,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
-		    an_unreadable_folder_is_no_empty_one, set_up, tear_down),
+		    an_unreadable_directory_is_no_empty_one, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 		    no_descriptor_is_no_fault_of_a_snapshot, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(

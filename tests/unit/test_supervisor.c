@@ -407,7 +407,7 @@ bad_lines_are_refused_and_harm_nobody(void **unused)
 }
 
 static void
-a_folder_of_others_is_not_used(void **unused)
+a_directory_of_others_is_not_used(void **unused)
 {
 	(void)unused;
 	assert_return_code(mkdir(run, 0777), errno);
@@ -445,7 +445,7 @@ main(int argc, char **argv)
 		CASE(many_at_once_get_one_supervisor),
 		CASE(up_makes_it_stay),
 		CASE(bad_lines_are_refused_and_harm_nobody),
-		CASE(a_folder_of_others_is_not_used),
+		CASE(a_directory_of_others_is_not_used),
 		CASE(unknown_words_are_named),
 	};
 

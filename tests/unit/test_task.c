@@ -35,7 +35,7 @@ struct played {
 
 static struct {
 	char path[64], id[128];
-	int folder, disk_errno;
+	int directory, disk_errno;
 	struct played run; /* the request of a program, number 7 */
 	bool run_there, stopped;
 	void (*run_ended)(void *self, struct packed *content, const struct err *e);
@@ -155,13 +155,13 @@ start(void **state)
 	snprintf(self.path, sizeof self.path, "/tmp/cloister-task-XXXXXX");
 	if (mkdtemp(self.path) == NULL)
 		return -1;
-	self.folder = open(self.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	self.directory = open(self.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	self.run = ask_of(MSG_execute_code);
 	self.run_there = true;
 	options.task_ttl_ms = 60000;
 	options.max_tasks = 3;
 	options.task_bytes = 1 << 20;
-	task_open(self.folder);
+	task_open(self.directory);
 	return 0;
 }
 
@@ -172,7 +172,7 @@ stop(void **state)
 
 	(void)state;
 	task_open(-1);
-	close(self.folder);
+	close(self.directory);
 	snprintf(command, sizeof command, "rm -rf '%s'", self.path);
 	return system(command);
 }

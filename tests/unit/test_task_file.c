@@ -19,7 +19,7 @@
 
 static struct {
 	char path[64], owner[TASK_FILE_OWNER], id[TASK_FILE_ID];
-	int folder;
+	int directory;
 	struct blob begun, ended;
 	struct call call;
 } self;
@@ -32,8 +32,8 @@ start(void **state)
 	if (mkdtemp(self.path) == NULL)
 		return -1;
 	self.call = (struct call){ .principal = "local:7", .namespace = "" };
-	self.folder = open(self.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	task_file_open(self.folder);
+	self.directory = open(self.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	task_file_open(self.directory);
 	task_file_owner(&self.call, self.owner);
 	memset(self.id, 'a', sizeof self.id - 1);
 	self.begun = (struct blob){ (char *)"working", 7 };
@@ -47,7 +47,7 @@ stop(void **state)
 	char command[128];
 
 	(void)state;
-	close(self.folder);
+	close(self.directory);
 	task_file_open(-1);
 	snprintf(command, sizeof command, "rm -rf '%s'", self.path);
 	return system(command);
@@ -197,7 +197,7 @@ is_not_read_when_its_time_is_over(void **state)
 }
 
 static void
-does_without_a_folder(void **state)
+does_without_a_directory(void **state)
 {
 	struct err e;
 	size_t count;
@@ -229,7 +229,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(is_removed_when_its_time_is_over, start, stop),
 		cmocka_unit_test_setup_teardown(reads_nothing_by_a_bad_id, start, stop),
 		cmocka_unit_test_setup_teardown(is_not_read_when_its_time_is_over, start, stop),
-		cmocka_unit_test_setup_teardown(does_without_a_folder, start, stop),
+		cmocka_unit_test_setup_teardown(does_without_a_directory, start, stop),
 	};
 
 	return cmocka_run_group_tests_name("task_file", tests, NULL, NULL);

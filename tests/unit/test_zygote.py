@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Python's zygote: what its forks have in common, which is no random number, and what they do ahead.
 
-    test_zygote.py FOLDER        of the drivers
+    test_zygote.py DIRECTORY        of the drivers
 
 test_drivers.py has what a fork and a cold start do alike.
 """
@@ -18,7 +18,7 @@ import cases  # noqa: E402
 from talk import Talk, Zygote  # noqa: E402
 
 
-def test_forks_of_a_zygote_have_nothing_in_common(folder):
+def test_forks_of_a_zygote_have_nothing_in_common(directory):
     try:
         import numpy  # noqa: F401
         modules = "random,uuid,tempfile,secrets,ssl,multiprocessing,logging,nothing_of_that_name,numpy,numpy.random"
@@ -36,7 +36,7 @@ assert sys.argv == ["<code>"] and sys.orig_argv[-1].endswith("driver.py") and sy
 assert __name__ == "__main__" and sys.modules["__main__"].__dict__ is globals()
 told
 """
-    zygote = Zygote(os.path.join(folder, "python"), modules)
+    zygote = Zygote(os.path.join(directory, "python"), modules)
     results = []
     for _ in range(3):
         with Talk(zygote=zygote) as talk:
@@ -55,9 +55,9 @@ told
     assert errors.startswith("zygote: nothing_of_that_name is not imported ahead") and errors.count("\n") == 1, errors
 
 
-def zygote_module(folder):
+def zygote_module(directory):
     """zygote.py as a module, without its main()."""
-    path = os.path.join(folder, "python", "zygote.py")
+    path = os.path.join(directory, "python", "zygote.py")
     scope = {"__name__": "zygote", "__file__": path}
     with open(path, encoding="utf-8") as file:
         exec(compile(file.read().removesuffix("main()\n"), path, "exec"), scope)
@@ -85,7 +85,7 @@ def in_a_fork(call):
         return json.load(answer)
 
 
-def test_every_generator_is_made_anew(folder):
+def test_every_generator_is_made_anew(directory):
     """Of each kind that a module may have made when it was imported; also half of a pair of normal numbers, kept for later."""
     draws = [random.Random(1).gauss, random.Random(1).random]
     try:
@@ -98,7 +98,7 @@ def test_every_generator_is_made_anew(folder):
         draws += [numpy.RandomState(getattr(numpy, kind)(1)).normal for kind in kinds] + [numpy.RandomState(1).normal]
         for sequence in numpy.SeedSequence(0), numpy.SeedSequence([1, 2], pool_size=8), numpy.SeedSequence().spawn(1)[0]:
             draws += [seeds_of(sequence), seeds_of(sequence, spawned=True)]
-    zygote = zygote_module(folder)
+    zygote = zygote_module(directory)
     drawn = [draw_all(draws)]  # of a pair one is left
     zygote["forget"]()
     renewals = zygote["renewals"]()
@@ -108,10 +108,10 @@ def test_every_generator_is_made_anew(folder):
         assert len(set(column)) == 3, drawn
 
 
-def test_a_generator_that_is_written_to_is_held(folder):
+def test_a_generator_that_is_written_to_is_held(directory):
     """It may be garbage of an import, and what is written in each fork would be somebody else's memory."""
     import numpy.random as numpy
-    zygote = zygote_module(folder)
+    zygote = zygote_module(directory)
     for kind in "MT19937", "PCG64":
         bits = getattr(numpy, kind)(1)
         before = sys.getrefcount(bits)
@@ -119,9 +119,9 @@ def test_a_generator_that_is_written_to_is_held(folder):
         assert callable(renewal) and sys.getrefcount(bits) > before, kind
 
 
-def test_no_zygote_without_its_generators(folder):
+def test_no_zygote_without_its_generators(directory):
     """Where they are not found, all forks would draw the same numbers: then none is made."""
-    zygote, ours = zygote_module(folder), sys.modules["random"]
+    zygote, ours = zygote_module(directory), sys.modules["random"]
     sys.modules["random"] = type(sys)("random")
     try:
         zygote["renewals"]()
@@ -138,9 +138,9 @@ def faults_of(pid):
         return int(file.read().rpartition(")")[2].split()[7])
 
 
-def test_a_rehearsed_run_copies_hardly_a_page(folder):
+def test_a_rehearsed_run_copies_hardly_a_page(directory):
     """What only a real run did, its way to the end too, would be copied while somebody waits."""
-    zygote = Zygote(os.path.join(folder, "python"), "json,re,collections")
+    zygote = Zygote(os.path.join(directory, "python"), "json,re,collections")
     counts = []
     for _ in range(5):
         with Talk(zygote=zygote) as talk:
@@ -153,9 +153,9 @@ def test_a_rehearsed_run_copies_hardly_a_page(folder):
     assert zygote.close() == ""
 
 
-def test_a_rehearsal_ends_nothing(folder):
+def test_a_rehearsal_ends_nothing(directory):
     """What a module imported ahead does at the end is done at the program's end, once."""
-    zygote = Zygote(os.path.join(folder, "python"), "json,re,collections,logging,concurrent.futures.thread")
+    zygote = Zygote(os.path.join(directory, "python"), "json,re,collections,logging,concurrent.futures.thread")
     with Talk(zygote=zygote) as talk:
         assert talk.frame() == (b"I", b"")
         reply = talk.program("from concurrent.futures import ThreadPoolExecutor\nimport atexit, logging\n"
@@ -167,9 +167,9 @@ def test_a_rehearsal_ends_nothing(folder):
     assert zygote.close() == ""
 
 
-def test_what_is_kept_back_is_written_at_the_end(folder):
+def test_what_is_kept_back_is_written_at_the_end(directory):
     """By logging, which a zygote takes from the exit functions, and by libc, which it calls without ctypes."""
-    zygote = Zygote(os.path.join(folder, "python"), "json,re,collections,logging,logging.handlers,ctypes")
+    zygote = Zygote(os.path.join(directory, "python"), "json,re,collections,logging,logging.handlers,ctypes")
     with Talk(zygote=zygote) as talk:
         reply = talk.program("import atexit, ctypes, logging.handlers as handlers, sys\n"
                              "keeping = handlers.MemoryHandler(9, target=handlers.logging.StreamHandler(sys.stdout))\n"
@@ -180,9 +180,9 @@ def test_what_is_kept_back_is_written_at_the_end(folder):
     assert zygote.close() == ""
 
 
-def test_nothing_of_the_workspace_is_run_ahead(folder):
+def test_nothing_of_the_workspace_is_run_ahead(directory):
     """A file that comes while an interpreter waits, and rehearses what longer programs use."""
-    zygote = Zygote(os.path.join(folder, "python"), "json,re,collections")
+    zygote = Zygote(os.path.join(directory, "python"), "json,re,collections")
     with Talk(zygote=zygote) as talk:
         with open(os.path.join(talk.workspace, "json.py"), "w", encoding="utf-8") as file:
             file.write("open('ran', 'w').close()\nmine = 1")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""zygote_stand_in.py FOLDER DESCRIPTOR MODULES - runs FOLDER/zygote.py with a _zygote that forks on this test's order.
+"""zygote_stand_in.py DIRECTORY DESCRIPTOR MODULES - runs DIRECTORY/zygote.py with a _zygote that forks on this test's order.
 
-An order is a folder and four descriptors, for 0 to 3; the answer is the fork's process.  "?" asks for the end of the
+An order is a directory and four descriptors, for 0 to 3; the answer is the fork's process.  "?" asks for the end of the
 next child: its process and exit code.
 """
 
@@ -18,16 +18,16 @@ class StandIn:
 
     def serve(self):
         while True:
-            folder, fds, _, _ = socket.recv_fds(self.socket, 4096, 4)
-            if not folder:
+            directory, fds, _, _ = socket.recv_fds(self.socket, 4096, 4)
+            if not directory:
                 os._exit(0)
-            if folder == b"?":
+            if directory == b"?":
                 pid, status = os.wait()
                 self.socket.send(f"{pid} {os.waitstatus_to_exitcode(status)}".encode())
                 continue
             pid = os.fork()
             if pid == 0:
-                return self.born(folder, fds)
+                return self.born(directory, fds)
             for fd in fds:
                 os.close(fd)
             self.socket.send(str(pid).encode())
@@ -58,13 +58,13 @@ class StandIn:
     def calm(ms):
         return not select.select([3], [], [], ms / 1000)[0]
 
-    def born(self, folder, fds):
+    def born(self, directory, fds):
         os.setsid()
         for number, fd in enumerate(fds):
             os.dup2(fd, number)
             os.close(fd)
         self.socket.close()
-        os.chdir(folder)
+        os.chdir(directory)
         return [f"{name}={value}" for name, value in os.environ.items()]
 
 

@@ -3,7 +3,7 @@
  * credentials. */
 #pragma once
 
-#include "common/credential/folder.h"
+#include "common/credential/directory.h"
 
 #include "common/table/settings.h"
 
@@ -29,10 +29,10 @@ extern const struct access_command access_commands[];
 
 /* Opens the directory that the gateway reads; creates it if missing. This process holds an
  * exclusive lock on it until it exits. */
-int access_open(struct folder *, struct err *);
+int access_open(struct directory *, struct err *);
 /* Writes a file in it that only the gateway can read; refused if the name is a symlink. */
 int access_store(
-    const struct folder *, const char *name, const char *text, size_t size, struct err *);
+    const struct directory *, const char *name, const char *text, size_t size, struct err *);
 
 int token_on_add(char *const arguments[ACCESS_ARGUMENTS], struct err *);
 int token_on_list(char *const arguments[ACCESS_ARGUMENTS], struct err *);

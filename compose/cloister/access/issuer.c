@@ -78,20 +78,20 @@ find_keys(const char *issuer, const char *path, char **uri, struct err *e)
 static int
 store(const char *issuer, const struct blob *text, struct err *e)
 {
-	struct folder folder = { .fd = -1 };
+	struct directory directory = { .fd = -1 };
 	struct jwks keys;
 	int failed;
 
 	if (jwks_read(text, &keys, e) < 0)
 		return -1;
-	failed = access_open(&folder, e);
+	failed = access_open(&directory, e);
 	if (failed == 0)
-		failed = access_store(&folder, AUTH_KEYS, text->data, text->size, e);
+		failed = access_store(&directory, AUTH_KEYS, text->data, text->size, e);
 	if (failed == 0)
 		printf("%zu keys of %s\n", keys.count, issuer);
 	jwks_clear(&keys);
-	if (folder.fd >= 0)
-		close(folder.fd);
+	if (directory.fd >= 0)
+		close(directory.fd);
 	return failed;
 }
 

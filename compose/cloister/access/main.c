@@ -41,27 +41,28 @@ const struct access_command access_commands[] = {
 /* clang-format on */
 
 int
-access_open(struct folder *folder, struct err *e)
+access_open(struct directory *directory, struct err *e)
 {
-	if (folder_open(access_options.credentials, access_options.state, folder, e) < 0)
+	if (directory_open(access_options.credentials, access_options.state, directory, e) < 0)
 		return -1;
-	return flock(folder->fd, LOCK_EX) < 0 ? err_sys(e, "lock the directory of credentials") : 0;
+	return flock(directory->fd, LOCK_EX) < 0 ? err_sys(e, "lock the directory of credentials")
+	                                         : 0;
 }
 
 /* Who made a link keeps what it leads to, and would put it back over what was written there. */
 int
-access_store(
-    const struct folder *folder, const char *name, const char *text, size_t size, struct err *e)
+access_store(const struct directory *directory, const char *name, const char *text, size_t size,
+    struct err *e)
 {
 	struct stat st;
 
-	if (fstatat(folder->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode))
+	if (fstatat(directory->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode))
 		return err_set(e, ERR_denied,
 		    "%s is a symlink, as in a mounted Secret; nothing was written. Run this in "
 		    "another directory (--credentials=DIRECTORY) with a copy of the file, then "
 		    "update the Secret; the gateway reloads it",
 		    name);
-	return fdio_store(folder->fd, name, text, size, folder->owner == 0 ? 0640 : 0600, e);
+	return fdio_store(directory->fd, name, text, size, directory->owner == 0 ? 0640 : 0600, e);
 }
 
 static int

@@ -15,7 +15,7 @@
 #include <string.h>
 
 struct book {
-	struct folder folder;
+	struct directory directory;
 	struct blob text;
 	struct tokens tokens;
 };
@@ -24,7 +24,7 @@ struct book {
 static int
 load(struct book *book, struct err *e)
 {
-	auto_fd int fd = fdio_open_inside(book->folder.fd, AUTH_TOKENS, e);
+	auto_fd int fd = fdio_open_inside(book->directory.fd, AUTH_TOKENS, e);
 
 	if (fd >= 0)
 		return fdio_load_open(fd, AUTH_TOKENS, TOKENS_FILE_MAX, &book->text, e);
@@ -37,7 +37,7 @@ load(struct book *book, struct err *e)
 static int
 open_book(struct book *book, struct err *e)
 {
-	if (access_open(&book->folder, e) < 0 || load(book, e) < 0)
+	if (access_open(&book->directory, e) < 0 || load(book, e) < 0)
 		return -1;
 	return tokens_read(&book->text, &book->tokens, e) < 0 ? err_add(e, AUTH_TOKENS) : 0;
 }
@@ -47,8 +47,8 @@ close_book(struct book *book)
 {
 	tokens_clear(&book->tokens);
 	blob_clear(&book->text);
-	if (book->folder.fd >= 0)
-		close(book->folder.fd);
+	if (book->directory.fd >= 0)
+		close(book->directory.fd);
 }
 
 /* ---- add ---- */
@@ -106,7 +106,7 @@ append(const struct book *book, const struct token *entry, struct err *e)
 	if (tokens_read(&(struct blob){ text, (size_t)length }, &tokens, e) < 0)
 		return -1;
 	tokens_clear(&tokens);
-	return access_store(&book->folder, AUTH_TOKENS, text, (size_t)length, e);
+	return access_store(&book->directory, AUTH_TOKENS, text, (size_t)length, e);
 }
 
 static int
@@ -137,7 +137,7 @@ add(const struct book *book, const char *name, struct err *e)
 int
 token_on_add(char *const arguments[ACCESS_ARGUMENTS], struct err *e)
 {
-	struct book book = { .folder.fd = -1 };
+	struct book book = { .directory.fd = -1 };
 	int failed = open_book(&book, e);
 
 	/* Nothing of the secret stays in a buffer of stdio. */
@@ -168,7 +168,7 @@ print(const struct token *token)
 int
 token_on_list(char *const arguments[ACCESS_ARGUMENTS], struct err *e)
 {
-	struct book book = { .folder.fd = -1 };
+	struct book book = { .directory.fd = -1 };
 	int failed = open_book(&book, e);
 
 	(void)arguments;
@@ -205,13 +205,13 @@ cut(const struct book *book, const struct token *out, struct err *e)
 		}
 		at += length;
 	}
-	return access_store(&book->folder, AUTH_TOKENS, left, size, e);
+	return access_store(&book->directory, AUTH_TOKENS, left, size, e);
 }
 
 int
 token_on_remove(char *const arguments[ACCESS_ARGUMENTS], struct err *e)
 {
-	struct book book = { .folder.fd = -1 };
+	struct book book = { .directory.fd = -1 };
 	int failed = open_book(&book, e);
 
 	if (failed == 0) {

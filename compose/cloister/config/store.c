@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store.c - trusts the folder to be its user's.  The client may write the file at any moment; it
+ * store.c - trusts the directory to be its user's.  The client may write the file at any moment; it
  * does not lock it, so all that can be done is to look whether it is still what was read.
  */
 #include "compose/cloister/config/store.h"
@@ -43,38 +43,38 @@ resolve(struct store *s, struct err *e)
 static int
 load(struct store *s, struct err *e)
 {
-	if (fstatat(s->folder, name_of(s), &s->before, AT_SYMLINK_NOFOLLOW) < 0)
+	if (fstatat(s->directory, name_of(s), &s->before, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 0 : err_sys(e, "stat");
 	if (s->before.st_uid != geteuid())
 		return err_set(e, ERR_denied,
 		    "it belongs to another user (uid %u); run this as that one",
 		    (unsigned)s->before.st_uid);
-	return fdio_load(s->folder, name_of(s), FILE_BYTES, &s->text, e);
+	return fdio_load(s->directory, name_of(s), FILE_BYTES, &s->text, e);
 }
 
 int
 store_open(struct store *s, const char *path, struct err *e)
 {
-	*s = (struct store){ .folder = -1, .path = path };
+	*s = (struct store){ .directory = -1, .path = path };
 	if (resolve(s, e) < 0)
 		return -1;
 
-	auto_free char *folder = strndup(s->real, (size_t)(name_of(s) - s->real));
+	auto_free char *directory = strndup(s->real, (size_t)(name_of(s) - s->real));
 
-	s->folder = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (s->folder >= 0)
+	s->directory = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (s->directory >= 0)
 		return load(s, e);
-	return errno == ENOENT ? 0 : err_sys(e, "open its folder");
+	return errno == ENOENT ? 0 : err_sys(e, "open its directory");
 }
 
 static int
-make_folder(struct store *s, struct err *e)
+make_directory(struct store *s, struct err *e)
 {
-	auto_free char *folder = strndup(s->real, (size_t)(name_of(s) - s->real));
+	auto_free char *directory = strndup(s->real, (size_t)(name_of(s) - s->real));
 
-	if (s->folder < 0)
-		s->folder = fdio_folder(AT_FDCWD, folder, 0700, e);
-	return s->folder < 0 ? -1 : 0;
+	if (s->directory < 0)
+		s->directory = fdio_directory(AT_FDCWD, directory, 0700, e);
+	return s->directory < 0 ? -1 : 0;
 }
 
 static int
@@ -82,7 +82,7 @@ check_unchanged(const struct store *s, struct err *e)
 {
 	struct stat now = { .st_size = 0 };
 
-	if (fstatat(s->folder, name_of(s), &now, AT_SYMLINK_NOFOLLOW) < 0 && errno != ENOENT)
+	if (fstatat(s->directory, name_of(s), &now, AT_SYMLINK_NOFOLLOW) < 0 && errno != ENOENT)
 		return err_sys(e, "stat");
 	if (now.st_ino == s->before.st_ino && now.st_size == s->before.st_size &&
 	    now.st_mtim.tv_sec == s->before.st_mtim.tv_sec &&
@@ -97,7 +97,7 @@ exists(const struct store *s, const char *name)
 {
 	struct stat st;
 
-	return fstatat(s->folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+	return fstatat(s->directory, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 /* With the old file's group and mode.  The group comes before its permissions: the file may hold
@@ -105,13 +105,13 @@ exists(const struct store *s, const char *name)
 static int
 put(const struct store *s, const char *name, const void *data, size_t size, struct err *e)
 {
-	if (fdio_store(s->folder, name, data, size, 0600, e) < 0)
+	if (fdio_store(s->directory, name, data, size, 0600, e) < 0)
 		return -1;
 	if (s->before.st_ino == 0)
 		return 0;
-	if (fchownat(s->folder, name, (uid_t)-1, s->before.st_gid, AT_SYMLINK_NOFOLLOW) < 0)
+	if (fchownat(s->directory, name, (uid_t)-1, s->before.st_gid, AT_SYMLINK_NOFOLLOW) < 0)
 		return err_sys(e, "%s: set its group", name);
-	return fchmodat(s->folder, name, s->before.st_mode & 0777, 0) < 0
+	return fchmodat(s->directory, name, s->before.st_mode & 0777, 0) < 0
 	           ? err_sys(e, "%s: set its mode", name)
 	           : 0;
 }
@@ -140,7 +140,7 @@ int
 store_save(struct store *s, const char *text, char **backup, struct err *e)
 {
 	*backup = NULL;
-	if (make_folder(s, e) < 0 || (s->before.st_ino != 0 && keep_old(s, backup, e) < 0) ||
+	if (make_directory(s, e) < 0 || (s->before.st_ino != 0 && keep_old(s, backup, e) < 0) ||
 	    check_unchanged(s, e) < 0)
 		return -1;
 	return put(s, name_of(s), text, strlen(text), e);
@@ -149,8 +149,8 @@ store_save(struct store *s, const char *text, char **backup, struct err *e)
 void
 store_close(struct store *s)
 {
-	if (s->folder >= 0)
-		close(s->folder);
+	if (s->directory >= 0)
+		close(s->directory);
 	free(s->real);
 	blob_clear(&s->text);
 }

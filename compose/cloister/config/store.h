@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 struct store {
-	int folder;       /* that the file is in; -1: neither is there */
+	int directory;    /* that the file is in; -1: neither is there */
 	const char *path; /* as it was asked for */
 	char *real;       /* behind links, of malloc */
 	struct stat before;

@@ -191,13 +191,13 @@ open_all(struct err *e)
 static int
 run(struct err *e)
 {
-	auto_fd int folder = place_open_run(e);
-	auto_fd int state = folder < 0 ? -1 : place_open_state(e);
+	auto_fd int directory = place_open_run(e);
+	auto_fd int state = directory < 0 ? -1 : place_open_state(e);
 
 	if (state < 0)
 		return -1;
 
-	int first = become_the_one(folder, e);
+	int first = become_the_one(directory, e);
 
 	if (first == 0)
 		log_info("a supervisor is already running", LOG_S("run", place.run));

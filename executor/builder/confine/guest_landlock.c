@@ -38,7 +38,7 @@ struct ruleset {
 
 struct beneath {
 	uint64_t allowed;
-	int32_t folder;
+	int32_t directory;
 } __attribute__((packed));
 
 struct rule {
@@ -54,10 +54,10 @@ static const uint64_t own =
 static int
 add(int ruleset, const struct rule *rule, uint64_t known, struct err *e)
 {
-	auto_fd int folder = open(rule->path, O_PATH | O_CLOEXEC);
-	struct beneath beneath = { rule->allowed & known, folder };
+	auto_fd int directory = open(rule->path, O_PATH | O_CLOEXEC);
+	struct beneath beneath = { rule->allowed & known, directory };
 
-	if (folder < 0 || syscall(SYS_landlock_add_rule, ruleset, BENEATH, &beneath, 0) < 0)
+	if (directory < 0 || syscall(SYS_landlock_add_rule, ruleset, BENEATH, &beneath, 0) < 0)
 		return err_sys(e, "landlock %s", rule->path);
 	return 0;
 }

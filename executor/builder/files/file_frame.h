@@ -26,7 +26,7 @@ enum file_frame_kind {
 	FILE_FRAME_FILE,   /* * the same while a workspace is filled, with mtime_ns */
 	FILE_FRAME_MKDIR,  /* * path */
 	FILE_FRAME_LINK,   /* * path, tail: its target; mtime_ns */
-	FILE_FRAME_STAMP,  /* * path of a folder that is complete; mode, mtime_ns */
+	FILE_FRAME_STAMP,  /* * path of a directory that is complete; mode, mtime_ns */
 	FILE_FRAME_SYNC,   /* is all of this done? */
 	/* Both ways */
 	FILE_FRAME_DATA, /* tail: the next bytes of a file */
@@ -47,18 +47,18 @@ enum file_frame_type {
 /* Why not.  A file helper sends no text: the executor has one for each. */
 enum file_frame_fault {
 	FILE_FRAME_OK,
-	FILE_FRAME_ABSENT,     /* no such name */
-	FILE_FRAME_IS_LINK,    /* a symbolic link, there or on the way */
-	FILE_FRAME_IS_FOLDER,  /* where a file is meant */
-	FILE_FRAME_IS_SPECIAL, /* FIFO, socket or device */
-	FILE_FRAME_NOT_FOLDER, /* a file on the way to it */
-	FILE_FRAME_EXISTS,     /* and is not to be overwritten */
-	FILE_FRAME_TOO_LARGE,  /* more bytes than asked for */
-	FILE_FRAME_TOO_LONG,   /* its path, or a name in it */
-	FILE_FRAME_NO_ROOM,    /* bytes or files of the workspace are used up */
-	FILE_FRAME_NO_ACCESS,  /* the program that made it took the permissions away */
-	FILE_FRAME_MISPLACED,  /* the file does not have offset bytes, but size */
-	FILE_FRAME_FAILED,     /* anything else */
+	FILE_FRAME_ABSENT,        /* no such name */
+	FILE_FRAME_IS_LINK,       /* a symbolic link, there or on the way */
+	FILE_FRAME_IS_DIRECTORY,  /* where a file is meant */
+	FILE_FRAME_IS_SPECIAL,    /* FIFO, socket or device */
+	FILE_FRAME_NOT_DIRECTORY, /* a file on the way to it */
+	FILE_FRAME_EXISTS,        /* and is not to be overwritten */
+	FILE_FRAME_TOO_LARGE,     /* more bytes than asked for */
+	FILE_FRAME_TOO_LONG,      /* its path, or a name in it */
+	FILE_FRAME_NO_ROOM,       /* bytes or files of the workspace are used up */
+	FILE_FRAME_NO_ACCESS,     /* the program that made it took the permissions away */
+	FILE_FRAME_MISPLACED,     /* the file does not have offset bytes, but size */
+	FILE_FRAME_FAILED,        /* anything else */
 	FILE_FRAME_FAULTS
 };
 

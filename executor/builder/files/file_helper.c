@@ -27,11 +27,11 @@
 /* A file on its way in: a temporary one beside its place, renamed when it is whole; or bytes at the
  * end of one that is there. */
 struct incoming {
-	int fd, folder; /* -1: not there yet */
+	int fd, directory; /* -1: not there yet */
 	struct file_frame_head order;
 	char temporary[32], *path, *name; /* "": none; the last part of path */
 	uint64_t left;
-	size_t made; /* how much of path names the first folder made for it; 0: none was */
+	size_t made; /* how much of path names the first directory made for it; 0: none was */
 };
 
 struct file_helper {
@@ -60,11 +60,11 @@ file_helper_fault(int sys)
 	case EXDEV:
 		return FILE_FRAME_IS_LINK;
 	case EISDIR:
-		return FILE_FRAME_IS_FOLDER;
+		return FILE_FRAME_IS_DIRECTORY;
 	case ENXIO:
 		return FILE_FRAME_IS_SPECIAL;
 	case ENOTDIR:
-		return FILE_FRAME_NOT_FOLDER;
+		return FILE_FRAME_NOT_DIRECTORY;
 	case EEXIST:
 		return FILE_FRAME_EXISTS;
 	case EFBIG:
@@ -201,8 +201,8 @@ tell_type(struct file_helper *s, struct file_frame *p, const char *path)
 
 /* ---- files in ---- */
 
-/* The folder that path stands in, with those on the way to it; *name is its last part, and *made
- * how much of path names the first folder that had to be made. */
+/* The directory that path stands in, with those on the way to it; *name is its last part, and *made
+ * how much of path names the first directory that had to be made. */
 static int
 open_parent(int root, char *path, char **name, size_t *made)
 {
@@ -225,7 +225,7 @@ open_parent(int root, char *path, char **name, size_t *made)
 	return take_fd(&at);
 }
 
-/* Nothing is left of what did not arrive wholly, nor of the folders made for it. */
+/* Nothing is left of what did not arrive wholly, nor of the directories made for it. */
 static void
 drop_incoming(struct file_helper *s)
 {
@@ -236,11 +236,11 @@ drop_incoming(struct file_helper *s)
 		if (in->order.kind == FILE_FRAME_APPEND)
 			(void)!ftruncate(in->fd, (off_t)in->order.offset);
 		else
-			unlinkat(in->folder, in->temporary, 0);
+			unlinkat(in->directory, in->temporary, 0);
 		close(in->fd);
 	}
-	if (in->folder >= 0)
-		close(in->folder);
+	if (in->directory >= 0)
+		close(in->directory);
 	while (in->made > 0) {
 		char *slash = strrchr(in->path, '/');
 
@@ -250,7 +250,7 @@ drop_incoming(struct file_helper *s)
 			break;
 	}
 	free(in->path);
-	*in = (struct incoming){ .fd = -1, .folder = -1 };
+	*in = (struct incoming){ .fd = -1, .directory = -1 };
 }
 
 /* For utimensat(2): the time of reading is left alone, that of writing is set. */
@@ -281,10 +281,11 @@ finish_file(struct file_helper *s)
 	const struct file_frame_head order = in->order;
 
 	if (order.kind != FILE_FRAME_APPEND &&
-	    (stamp(in->fd, &order) < 0 || renameat2(in->folder, in->temporary, in->folder, in->name,
-					      order.overwrite ? 0 : RENAME_NOREPLACE) < 0))
+	    (stamp(in->fd, &order) < 0 ||
+		renameat2(in->directory, in->temporary, in->directory, in->name,
+		    order.overwrite ? 0 : RENAME_NOREPLACE) < 0))
 		return -1;
-	/* It stays, and so do its folders. */
+	/* It stays, and so do its directories. */
 	close(take_fd(&in->fd));
 	in->made = 0;
 	drop_incoming(s);
@@ -297,7 +298,7 @@ check_place(const struct incoming *in)
 {
 	struct stat st;
 
-	if (fstatat(in->folder, in->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+	if (fstatat(in->directory, in->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 0 : -1;
 	if (!S_ISDIR(st.st_mode) && in->order.overwrite)
 		return 0;
@@ -315,12 +316,12 @@ begin_file(struct file_helper *s, struct file_frame *p, const char *path)
 	in->order = p->head;
 	in->left = p->head.size;
 	if ((in->path = strdup(path)) == NULL ||
-	    (in->folder = open_parent(s->root, in->path, &in->name, &in->made)) < 0 ||
+	    (in->directory = open_parent(s->root, in->path, &in->name, &in->made)) < 0 ||
 	    check_place(in) < 0 || getrandom(&any, sizeof any, 0) != sizeof any)
 		return -1;
 	snprintf(in->temporary, sizeof in->temporary, ".cloister-%016llx", (unsigned long long)any);
-	in->fd = openat(
-	    in->folder, in->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	in->fd = openat(in->directory, in->temporary,
+	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (in->fd < 0)
 		return -1;
 	return in->left == 0 ? finish_file(s) : 0;
@@ -378,16 +379,16 @@ add_data(struct file_helper *s, struct file_frame *p, const char *path)
 /* ---- a workspace that is filled from a snapshot ---- */
 
 static int
-make_folder(struct file_helper *s, struct file_frame *p, const char *path)
+make_directory(struct file_helper *s, struct file_frame *p, const char *path)
 {
 	size_t made = 0;
 	char *name;
 
 	(void)p;
 
-	auto_fd int folder = open_parent(s->root, strdupa(path), &name, &made);
+	auto_fd int directory = open_parent(s->root, strdupa(path), &name, &made);
 
-	return folder < 0 ? -1 : mkdirat(folder, name, 0700);
+	return directory < 0 ? -1 : mkdirat(directory, name, 0700);
 }
 
 static int
@@ -396,7 +397,7 @@ make_link(struct file_helper *s, struct file_frame *p, const char *path)
 	char target[FILE_FRAME_MAX_PATH], *name;
 	struct timespec times[2];
 	size_t made = 0;
-	auto_fd int folder = open_parent(s->root, strdupa(path), &name, &made);
+	auto_fd int directory = open_parent(s->root, strdupa(path), &name, &made);
 
 	if (p->head.tail_size >= sizeof target) {
 		errno = ENAMETOOLONG;
@@ -404,18 +405,18 @@ make_link(struct file_helper *s, struct file_frame *p, const char *path)
 	}
 	memcpy(target, file_frame_tail(p), p->head.tail_size);
 	target[p->head.tail_size] = 0;
-	if (folder < 0 || symlinkat(target, folder, name) < 0)
+	if (directory < 0 || symlinkat(target, directory, name) < 0)
 		return -1;
 	times_of(p->head.mtime_ns, times);
-	return utimensat(folder, name, times, AT_SYMLINK_NOFOLLOW);
+	return utimensat(directory, name, times, AT_SYMLINK_NOFOLLOW);
 }
 
 static int
-stamp_folder(struct file_helper *s, struct file_frame *p, const char *path)
+stamp_directory(struct file_helper *s, struct file_frame *p, const char *path)
 {
-	auto_fd int folder = file_helper_open(s->root, path, O_RDONLY | O_DIRECTORY);
+	auto_fd int directory = file_helper_open(s->root, path, O_RDONLY | O_DIRECTORY);
 
-	return folder < 0 ? -1 : stamp(folder, &p->head);
+	return directory < 0 ? -1 : stamp(directory, &p->head);
 }
 
 /* ---- orders ---- */
@@ -448,9 +449,9 @@ static int (*const orders[FILE_FRAME_KINDS])(
 	[FILE_FRAME_WRITE] = begin_file,
 	[FILE_FRAME_APPEND] = begin_piece,
 	[FILE_FRAME_FILE] = begin_file,
-	[FILE_FRAME_MKDIR] = make_folder,
+	[FILE_FRAME_MKDIR] = make_directory,
 	[FILE_FRAME_LINK] = make_link,
-	[FILE_FRAME_STAMP] = stamp_folder,
+	[FILE_FRAME_STAMP] = stamp_directory,
 	[FILE_FRAME_SYNC] = sync_orders,
 	[FILE_FRAME_DATA] = add_data,
 };
@@ -478,7 +479,9 @@ int
 file_helper_serve(int fd, int root)
 {
 	static struct file_frame p;
-	struct file_helper s = { .fd = fd, .root = root, .incoming = { .fd = -1, .folder = -1 } };
+	struct file_helper s = {
+		.fd = fd, .root = root, .incoming = { .fd = -1, .directory = -1 }
+	};
 	int n;
 
 	while ((n = file_frame_receive(fd, &p)) != 0) {

@@ -5,8 +5,8 @@
 
 #include "executor/builder/files/file_frame.h"
 
-/* Serves the folder root until fd is closed: 0; 1 if the channel breaks.  file_helper_main() does
- * so with /workspace. */
+/* Serves the directory root until fd is closed: 0; 1 if the channel breaks.  file_helper_main()
+ * does so with /workspace. */
 int file_helper_serve(int fd, int root);
 
 /* Opens path beneath dir, through no link; -1 with errno. */

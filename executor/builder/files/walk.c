@@ -21,7 +21,7 @@
 #include <sys/vfs.h>
 
 enum {
-	MAX_WAITING = 64 << 20, /* bytes of the paths of folders yet to be read */
+	MAX_WAITING = 64 << 20, /* bytes of the paths of directories yet to be read */
 	LINKED = 256,           /* digests kept of files with several names */
 	HOLES = 64 << 20,       /* bytes read of files beyond what they take of the workspace */
 };
@@ -35,7 +35,7 @@ struct linked {
 struct walk {
 	int fd;
 	uint64_t names, hash_limit, hash_left; /* how much more is told and read */
-	char **waiting;                        /* paths of folders */
+	char **waiting;                        /* paths of directories */
 	size_t count, room, bytes;
 	bool truncated;
 	struct linked linked[LINKED]; /* at inode % LINKED */
@@ -134,9 +134,9 @@ is_hollow(const struct stat *st)
 }
 
 static int
-list_regular(struct walk *w, int folder, const char *name, const char *path)
+list_regular(struct walk *w, int directory, const char *name, const char *path)
 {
-	auto_fd int fd = file_helper_open(folder, name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	auto_fd int fd = file_helper_open(directory, name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
@@ -154,7 +154,7 @@ list_regular(struct walk *w, int folder, const char *name, const char *path)
 }
 
 static int
-list_folder(struct walk *w, const struct stat *st, const char *path)
+list_directory(struct walk *w, const struct stat *st, const char *path)
 {
 	size_t size = strlen(path) + 1;
 
@@ -182,10 +182,10 @@ list_folder(struct walk *w, const struct stat *st, const char *path)
 }
 
 static int
-list_link(struct walk *w, int folder, const char *name, const struct stat *st, const char *path)
+list_link(struct walk *w, int directory, const char *name, const struct stat *st, const char *path)
 {
 	char target[FILE_FRAME_MAX_PATH];
-	ssize_t n = readlinkat(folder, name, target, sizeof target);
+	ssize_t n = readlinkat(directory, name, target, sizeof target);
 
 	if (n < 0 || n == sizeof target)
 		return skip(w, path, n < 0 ? file_helper_fault(errno) : FILE_FRAME_TOO_LONG);
@@ -194,7 +194,7 @@ list_link(struct walk *w, int folder, const char *name, const struct stat *st, c
 }
 
 static int
-list_name(struct walk *w, int folder, const char *above, const char *name)
+list_name(struct walk *w, int directory, const char *above, const char *name)
 {
 	char path[FILE_FRAME_MAX_PATH];
 	struct stat st;
@@ -202,15 +202,15 @@ list_name(struct walk *w, int folder, const char *above, const char *name)
 
 	if ((size_t)size >= sizeof path)
 		return skip(w, above, FILE_FRAME_TOO_LONG);
-	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+	if (fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return skip(w, path, file_helper_fault(errno));
 	switch (st.st_mode & S_IFMT) {
 	case S_IFREG:
-		return list_regular(w, folder, name, path);
+		return list_regular(w, directory, name, path);
 	case S_IFDIR:
-		return list_folder(w, &st, path);
+		return list_directory(w, &st, path);
 	case S_IFLNK:
-		return list_link(w, folder, name, &st, path);
+		return list_link(w, directory, name, &st, path);
 	default:
 		return skip(w, path, FILE_FRAME_IS_SPECIAL);
 	}
@@ -220,12 +220,12 @@ static int
 list_names(struct walk *w, int root, const char *path)
 {
 	int fd = file_helper_open(root, *path != 0 ? path : ".", O_RDONLY | O_DIRECTORY);
-	auto_dir DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+	auto_dir DIR *directory = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 
-	if (folder == NULL)
+	if (directory == NULL)
 		return *path == 0 ? -1 : skip(w, path, file_helper_fault(errno));
-	while (!w->truncated && (entry = readdir(folder)) != NULL) {
+	while (!w->truncated && (entry = readdir(directory)) != NULL) {
 		const char *name = entry->d_name;
 
 		if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)

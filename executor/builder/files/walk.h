@@ -4,6 +4,6 @@
 
 #include "executor/builder/files/file_frame.h"
 
-/* Tells the executor at fd of everything in the folder root as ENTRY and SKIPPED, parents before
+/* Tells the executor at fd of everything in the directory root as ENTRY and SKIPPED, parents before
  * children and otherwise in no order, within the bounds of *order.  0, or -1 with errno. */
 int walk_list(int fd, int root, const struct file_frame_head *order, bool *truncated);

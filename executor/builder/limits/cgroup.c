@@ -10,8 +10,8 @@
 #include "executor/builder/limits/cgroup.h"
 
 #include "common/base/auto.h"
+#include "executor/builder/limits/cgroup_directory.h"
 #include "executor/builder/limits/cgroup_find.h"
-#include "executor/builder/limits/cgroup_folder.h"
 #include "executor/builder/limits/cgroup_huge.h"
 
 #include <errno.h>
@@ -55,7 +55,7 @@ static struct {
 	bool cpu;   /* version 2: it has that controller, too */
 	bool taken; /* another builder has the slot */
 	char name[32];
-	int above[HIERARCHIES]; /* the folder that ours is in, or -1 */
+	int above[HIERARCHIES]; /* the directory that ours is in, or -1 */
 	int ours[HIERARCHIES];
 	uint32_t numbers;
 } groups = {
@@ -64,17 +64,17 @@ static struct {
 };
 
 static int
-write_knob(int folder, const char *path, const char *value)
+write_knob(int directory, const char *path, const char *value)
 {
-	auto_fd int fd = openat(folder, path, O_WRONLY | O_CLOEXEC);
+	auto_fd int fd = openat(directory, path, O_WRONLY | O_CLOEXEC);
 
 	return fd < 0 || write(fd, value, strlen(value)) < 0 ? -1 : 0;
 }
 
 static int
-read_knob(int folder, const char *path, char *text, size_t size)
+read_knob(int directory, const char *path, char *text, size_t size)
 {
-	auto_fd int fd = openat(folder, path, O_RDONLY | O_CLOEXEC);
+	auto_fd int fd = openat(directory, path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : pread(fd, text, size - 1, 0);
 
 	if (n < 0)
@@ -84,9 +84,9 @@ read_knob(int folder, const char *path, char *text, size_t size)
 }
 
 static uint64_t
-read_number(int folder, const char *path, const char *key)
+read_number(int directory, const char *path, const char *key)
 {
-	auto_fd int fd = openat(folder, path, O_RDONLY | O_CLOEXEC);
+	auto_fd int fd = openat(directory, path, O_RDONLY | O_CLOEXEC);
 
 	return cgroup_use_number(fd, key);
 }
@@ -97,7 +97,7 @@ read_number(int folder, const char *path, const char *key)
 static int
 make_ours(enum hierarchy h, int *above)
 {
-	int ours = cgroup_folder_open(*above, groups.name, &groups.taken);
+	int ours = cgroup_directory_open(*above, groups.name, &groups.taken);
 
 	if (ours < 0)
 		return -1;
@@ -125,7 +125,7 @@ clear_all(void)
 
 	for (int h = 0; h < HIERARCHIES; h++)
 		if (groups.ours[h] >= 0)
-			gone &= cgroup_folder_clear(groups.ours[h]);
+			gone &= cgroup_directory_clear(groups.ours[h]);
 	return gone;
 }
 
@@ -148,50 +148,50 @@ await_clear(void)
  * only the executor and this process (a service of its own, a container), they move one down.
  */
 static void
-move_down(int folder)
+move_down(int directory)
 {
 	char text[4096], line[32];
 	int us = 0, others = 0;
 
-	if (read_knob(folder, "cgroup.procs", text, sizeof text) < 0)
+	if (read_knob(directory, "cgroup.procs", text, sizeof text) < 0)
 		return;
 	for (char *at = text; *at != '\0'; at += strcspn(at, "\n") + 1) {
 		long pid = strtol(at, NULL, 10);
 
 		pid == getpid() || pid == getppid() ? us++ : others++;
 	}
-	if (us != 2 || others != 0 || (mkdirat(folder, "daemon", 0755) < 0 && errno != EEXIST))
+	if (us != 2 || others != 0 || (mkdirat(directory, "daemon", 0755) < 0 && errno != EEXIST))
 		return;
 	snprintf(line, sizeof line, "%d", getppid());
-	write_knob(folder, "daemon/cgroup.procs", line);
-	write_knob(folder, "daemon/cgroup.procs", "0");
+	write_knob(directory, "daemon/cgroup.procs", line);
+	write_knob(directory, "daemon/cgroup.procs", "0");
 }
 
 static int
-delegate(int folder)
+delegate(int directory)
 {
-	if (write_knob(folder, "cgroup.subtree_control", "+memory +pids") < 0)
+	if (write_knob(directory, "cgroup.subtree_control", "+memory +pids") < 0)
 		return -1;
-	groups.cpu = write_knob(folder, "cgroup.subtree_control", "+cpu") == 0;
+	groups.cpu = write_knob(directory, "cgroup.subtree_control", "+cpu") == 0;
 	return 0;
 }
 
 static bool
 open_unified_at(const char *path, bool own)
 {
-	auto_fd int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	auto_fd int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	if (folder < 0)
+	if (directory < 0)
 		return false;
-	if (delegate(folder) < 0) {
+	if (delegate(directory) < 0) {
 		if (!own || errno != EBUSY)
 			return false;
-		move_down(folder);
-		if (delegate(folder) < 0)
+		move_down(directory);
+		if (delegate(directory) < 0)
 			return false;
 	}
-	write_knob(folder, "cgroup.subtree_control", "+hugetlb");
-	if (make_ours(UNIFIED, &folder) < 0)
+	write_knob(directory, "cgroup.subtree_control", "+hugetlb");
+	if (make_ours(UNIFIED, &directory) < 0)
 		return false;
 	if (delegate(groups.ours[UNIFIED]) == 0)
 		return true;
@@ -224,9 +224,9 @@ open_plain(enum hierarchy h)
 
 	if (cgroup_find(controllers[h], path, &root) < 0)
 		return false;
-	auto_fd int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	auto_fd int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	return folder >= 0 && make_ours(h, &folder) == 0;
+	return directory >= 0 && make_ours(h, &directory) == 0;
 }
 
 static bool
@@ -407,7 +407,7 @@ set_limits(struct cgroup *g, const struct order *order, uint64_t workspace_bytes
 }
 
 static int
-make_folders(const struct cgroup *g, struct err *e)
+make_directories(const struct cgroup *g, struct err *e)
 {
 	for (int h = 0; h < HIERARCHIES; h++)
 		if (groups.ours[h] >= 0 && mkdirat(groups.ours[h], path_of(g, "").text, 0755) < 0)
@@ -429,11 +429,11 @@ static const struct {
 };
 
 static int
-open_use(int folder, const char *path, bool resets)
+open_use(int directory, const char *path, bool resets)
 {
-	int fd = resets ? openat(folder, path, O_RDWR | O_CLOEXEC) : -1;
+	int fd = resets ? openat(directory, path, O_RDWR | O_CLOEXEC) : -1;
 
-	return fd >= 0 ? fd : openat(folder, path, O_RDONLY | O_CLOEXEC);
+	return fd >= 0 ? fd : openat(directory, path, O_RDONLY | O_CLOEXEC);
 }
 
 static void
@@ -442,12 +442,12 @@ open_uses(struct cgroup *g)
 	int v = groups.by == LIMITS_CGROUP2;
 
 	for (int i = 0; i < CGROUP_USES; i++) {
-		int folder = groups.ours[uses[i].hierarchies[v]];
+		int directory = groups.ours[uses[i].hierarchies[v]];
 
 		/* One of the two that tell the processor time is enough. */
-		if (folder >= 0 && (i != CGROUP_CPU_NS || g->use[CGROUP_CPU] < 0))
-			g->use[i] =
-			    open_use(folder, path_of(g, uses[i].knobs[v]).text, i == CGROUP_PEAK);
+		if (directory >= 0 && (i != CGROUP_CPU_NS || g->use[CGROUP_CPU] < 0))
+			g->use[i] = open_use(
+			    directory, path_of(g, uses[i].knobs[v]).text, i == CGROUP_PEAK);
 	}
 }
 
@@ -466,7 +466,7 @@ cgroup_make(struct cgroup *g, const struct order *order, uint64_t workspace_byte
 		g->wanted |= 1ull << LAYER_cpu_limit;
 	if (groups.by == LIMITS_RLIMIT)
 		return 0;
-	if (make_folders(g, e) == 0) {
+	if (make_directories(g, e) == 0) {
 		set_limits(g, order, workspace_bytes);
 		open_uses(g);
 		return 0;

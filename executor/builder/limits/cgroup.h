@@ -32,10 +32,10 @@ struct cgroup {
 };
 
 /*
- * As on the host, until it works: finds what is delegated, makes a folder for this slot, clears it
- * of what an earlier life left.  That folder is locked as long as this process lives or one that
- * comes from it: false, and nothing is touched, where it is another builder's, which may be in a
- * root that shares the cgroups and not /run.
+ * As on the host, until it works: finds what is delegated, makes a directory for this slot, clears
+ * it of what an earlier life left.  That directory is locked as long as this process lives or one
+ * that comes from it: false, and nothing is touched, where it is another builder's, which may be in
+ * a root that shares the cgroups and not /run.
  */
 bool cgroup_open(uint32_t slot);
 /* When nothing runs in any of them: removes them all. */

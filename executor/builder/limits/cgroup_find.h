@@ -7,8 +7,8 @@ enum {
 };
 
 /*
- * The folder of this process's own group: of the version 1 hierarchy with that controller, or for
- * NULL of version 2.  0 and its path, and the length of the part that is the mount itself; -1:
+ * The directory of this process's own group: of the version 1 hierarchy with that controller, or
+ * for NULL of version 2.  0 and its path, and the length of the part that is the mount itself; -1:
  * there is none.
  */
 int cgroup_find(const char *controller, char path[CGROUP_PATH], int *mount_length);

@@ -23,9 +23,9 @@ is_limit(const char *name)
 }
 
 size_t
-cgroup_huge_refuse(int folder)
+cgroup_huge_refuse(int directory)
 {
-	int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int again = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	auto_dir DIR *dir = again < 0 ? NULL : fdopendir(again);
 	size_t n = 0;
 
@@ -33,7 +33,7 @@ cgroup_huge_refuse(int folder)
 		if (!is_limit(entry->d_name))
 			continue;
 		auto_fd int knob =
-		    openat(folder, entry->d_name, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_CLOEXEC);
+		    openat(directory, entry->d_name, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_CLOEXEC);
 		n += knob >= 0 && write(knob, "0", 1) == 1;
 	}
 	return n;

@@ -8,4 +8,4 @@
  * Sets each limit and each reservation of huge pages in the group to 0, which holds for all groups
  * below it.  Returns how many it set: 0 where the group has no hugetlb controller.
  */
-size_t cgroup_huge_refuse(int folder);
+size_t cgroup_huge_refuse(int directory);

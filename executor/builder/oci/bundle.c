@@ -213,14 +213,14 @@ put_on(const char *type, const char *path, unsigned attributes, struct err *e)
 }
 
 static int
-make_folders(struct err *e)
+make_directories(struct err *e)
 {
-	static const char *const folders[] = { BUNDLE_SANDBOX "/dev", "/sys/fs", "/sys/fs/cgroup",
-		BUNDLE, BUNDLE_STATE, BUNDLE "/rootfs" };
+	static const char *const directories[] = { BUNDLE_SANDBOX "/dev", "/sys/fs",
+		"/sys/fs/cgroup", BUNDLE, BUNDLE_STATE, BUNDLE "/rootfs" };
 
-	for (size_t i = 0; i < COUNT(folders); i++)
-		if (mkdir(folders[i], 0755) < 0)
-			return err_sys(e, "make %s", folders[i]);
+	for (size_t i = 0; i < COUNT(directories); i++)
+		if (mkdir(directories[i], 0755) < 0)
+			return err_sys(e, "make %s", directories[i]);
 	return 0;
 }
 
@@ -297,7 +297,7 @@ bundle_make(const struct bundle *b, struct err *e)
 	if (root < 0)
 		return err_sys(e, "copy the root");
 	if (put_on("tmpfs", "/run", 0, e) < 0 || put_on("tmpfs", "/sys", 0, e) < 0 ||
-	    put_on("proc", "/proc", MOUNT_ATTR_NOEXEC, e) < 0 || make_folders(e) < 0)
+	    put_on("proc", "/proc", MOUNT_ATTR_NOEXEC, e) < 0 || make_directories(e) < 0)
 		return -1;
 	show_cgroups();
 	return show_devices(e) < 0 || lay_root(root, b->order->container, e) < 0

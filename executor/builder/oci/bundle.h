@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bundle.h - the folder that a container runtime is given. */
+/* bundle.h - the directory that a container runtime is given. */
 #pragma once
 
 #include "executor/builder/host.h"

@@ -153,7 +153,7 @@ function tell_result(value, must) {
 
 /* ---- running ---- */
 
-/* A module of the workspace is found by a file that stands beside a link to its folder of modules. */
+/* A module of the workspace is found by a file that stands beside a link to its directory of modules. */
 let finder;
 async function find_module(specifier, options) {
 	const here = process.cwd();
@@ -163,10 +163,10 @@ async function find_module(specifier, options) {
 	if (/^[a-z]+:/i.test(specifier) || builtinModules.includes(specifier))
 		return import(specifier, options);
 	if (finder === undefined) {
-		const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'node-'));
-		fs.symlinkSync(path.join(here, 'node_modules'), path.join(folder, 'node_modules'));
-		fs.writeFileSync(path.join(folder, 'finder.mjs'), 'export default (s, o) => import(s, o);\n');
-		finder = (await import(pathToFileURL(path.join(folder, 'finder.mjs')).href)).default;
+		const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'node-'));
+		fs.symlinkSync(path.join(here, 'node_modules'), path.join(directory, 'node_modules'));
+		fs.writeFileSync(path.join(directory, 'finder.mjs'), 'export default (s, o) => import(s, o);\n');
+		finder = (await import(pathToFileURL(path.join(directory, 'finder.mjs')).href)).default;
 	}
 	return finder(specifier, options);
 }

@@ -267,7 +267,7 @@ def settle(environment):
 
 
 def become(told, calls, setters):
-    """In the fork, whose signals, descriptors, folder and jail the builder arranged."""
+    """In the fork, whose signals, descriptors, directory and jail the builder arranged."""
     if told is not None:
         os.environ.clear()
         os.environ.update(pair.split("=", 1) for pair in told)

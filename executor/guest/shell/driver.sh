@@ -5,7 +5,7 @@
 # The code runs in this very shell, so nothing here is a wall: it may break all of this, and harms its own result by
 # that and nothing else.  It is read from a file, so that messages name its lines.
 #
-# A program runs as a script would.  A statement leaves variables, functions, options, traps, folder and redirections
+# A program runs as a script would.  A statement leaves variables, functions, options, traps, directory and redirections
 # as it made them.  What would end the shell (exit, set -e, an interrupt) ends the statement: what it has for EXIT is
 # done, then bash is started anew in this process, and told all of the old one's state that can be written down.
 #

@@ -199,7 +199,7 @@ message_of_space(const struct workspace_limits *left, const struct limits *limit
 			   " bytes",
 		    limits->room.bytes);
 	if (left->files == 0)
-		return say("no space left: the workspace has as many files and folders as its "
+		return say("no space left: the workspace has as many files and directories as its "
 			   "limit, %" PRIu64,
 		    limits->room.files);
 	return say("no space left: /tmp and /dev/shm together hold %" PRIu64

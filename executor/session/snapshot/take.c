@@ -275,7 +275,7 @@ take_tree(struct take *t, struct files_tree *tree, struct err *e)
 	*tree = (struct files_tree){ 0 };
 	if (t->tree.truncated)
 		return err_set(e, ERR_limit_exceeded,
-		    "the workspace has more than %d files and folders, which is all a snapshot "
+		    "the workspace has more than %d files and directories, which is all a snapshot "
 		    "holds",
 		    MAX_ENTRIES);
 	if (t->tree.lost != NULL)

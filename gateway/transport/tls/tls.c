@@ -170,9 +170,9 @@ tls_forget(int64_t before_ms)
 
 /* ---- its life ---- */
 
-/* The folder, not the file: another takes its place. */
+/* The directory, not the file: another takes its place. */
 static int
-allow_folder(const char *path, struct err *e)
+allow_directory(const char *path, struct err *e)
 {
 	auto_free char *copy = strdup(path);
 
@@ -182,7 +182,7 @@ allow_folder(const char *path, struct err *e)
 	int fd = open(dirname(copy), O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd < 0)
-		return err_sys(e, "open the folder of %s", path);
+		return err_sys(e, "open the directory of %s", path);
 	daemon_allow(fd, JAIL_READ);
 	return 0;
 }
@@ -194,7 +194,7 @@ allow(const char *path, struct err *e)
 
 	if (real == NULL)
 		return err_sys(e, "%s", path);
-	return allow_folder(path, e) < 0 || allow_folder(real, e) < 0 ? -1 : 0;
+	return allow_directory(path, e) < 0 || allow_directory(real, e) < 0 ? -1 : 0;
 }
 
 int

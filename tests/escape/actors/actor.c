@@ -58,13 +58,13 @@ do_create(char **w)
 static int
 do_list(char **w)
 {
-	DIR *folder = opendir(w[0]);
+	DIR *directory = opendir(w[0]);
 
-	return folder == NULL ? -1 : closedir(folder);
+	return directory == NULL ? -1 : closedir(directory);
 }
 
 static int
-do_folder(char **w)
+do_directory(char **w)
 {
 	return mkdir(w[0], 0755);
 }
@@ -171,7 +171,7 @@ static const struct {
 	{ "write", do_write },
 	{ "create", do_create },
 	{ "list", do_list },
-	{ "folder", do_folder },
+	{ "directory", do_directory },
 	{ "rename", do_rename },
 	{ "link", do_link },
 	{ "via", do_via },

@@ -34,7 +34,7 @@ ACTIONS = {
     "write": lambda path: os.close(os.open(path, os.O_WRONLY)),
     "create": lambda path: os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)),
     "list": os.listdir,
-    "folder": os.mkdir,
+    "directory": os.mkdir,
     "remove": os.unlink,
     "rename": os.rename,
     "link": lambda old, new: os.link(old, new, follow_symlinks=True),

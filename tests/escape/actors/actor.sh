@@ -8,7 +8,7 @@ try_one() {
 	write) : >>"$1" ;;
 	create) (set -C && : >"$1") ;;
 	list) ls -- "$1" >/dev/null ;;
-	folder) mkdir -- "$1" ;;
+	directory) mkdir -- "$1" ;;
 	remove) rm -f -- "$1" ;;
 	rename) mv -T -- "$1" "$2" ;;
 	link) ln -L -- "$1" "$2" ;;

@@ -52,24 +52,24 @@ on_link(const struct chain_link *link)
 		must(link->record[i] == link->number);
 }
 
-/* Below the folder it runs in; a name is used again by each input. */
+/* Below the directory it runs in; a name is used again by each input. */
 static int
-make_folder(void)
+make_directory(void)
 {
-	static int folder = -1;
+	static int directory = -1;
 
-	if (folder < 0) {
+	if (directory < 0) {
 		must(mkdir("journal", 0700) == 0 || access("journal", W_OK) == 0);
-		folder = open("journal", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		directory = open("journal", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	}
-	must(folder >= 0);
-	return folder;
+	must(directory >= 0);
+	return directory;
 }
 
 static size_t
-load(int folder, uint8_t all[MOST])
+load(int directory, uint8_t all[MOST])
 {
-	auto_fd int fd = openat(folder, "audit.log", O_RDONLY | O_CLOEXEC);
+	auto_fd int fd = openat(directory, "audit.log", O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : read(fd, all, MOST);
 
 	must(n >= 0 && n < MOST);
@@ -77,10 +77,10 @@ load(int folder, uint8_t all[MOST])
 }
 
 static void
-store(int folder, const uint8_t *all, size_t size)
+store(int directory, const uint8_t *all, size_t size)
 {
 	auto_fd int fd =
-	    openat(folder, "audit.log", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	    openat(directory, "audit.log", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
 	must(fd >= 0 && write(fd, all, size) == (ssize_t)size);
 }
@@ -109,7 +109,7 @@ make_log(uint8_t all[MOST], size_t count)
 }
 
 static void
-open_again(int folder)
+open_again(int directory)
 {
 	uint64_t before = shown, torn;
 	bool wrote;
@@ -121,7 +121,7 @@ open_again(int folder)
 	journal_settle();
 	journal_close();
 	shown = 0;
-	must(journal_open(folder, on_link, &torn, &e) == 0);
+	must(journal_open(directory, on_link, &torn, &e) == 0);
 	must(torn == 0 && shown == before + 1);
 	journal_close();
 }
@@ -130,7 +130,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static uint8_t all[MOST], after[MOST];
-	int folder = make_folder();
+	int directory = make_directory();
 	uint64_t torn;
 	struct err e = { 0 };
 
@@ -145,14 +145,14 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	made = goes_on ? made : from + size - 4;
 	shown = 0;
 	whole = from / LINK;
-	store(folder, all, made);
-	unlinkat(folder, "audit.torn", 0);
-	if (journal_open(folder, on_link, &torn, &e) == 0) {
+	store(directory, all, made);
+	unlinkat(directory, "audit.torn", 0);
+	if (journal_open(directory, on_link, &torn, &e) == 0) {
 		must(torn <= made);
-		open_again(folder);
+		open_again(directory);
 	} else {
 		must(e.code != ERR_none && *e.text != '\0');
-		must(load(folder, after) == made && memcmp(after, all, made) == 0);
+		must(load(directory, after) == made && memcmp(after, all, made) == 0);
 	}
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * folder.h - operator's files that a jailed process reloads when they change.
+ * directory.h - operator's files that a jailed process reloads when they change.
  *
  * A file must be replaced atomically by rename: of the file, or of a symlink in its path that stays
  * in the directory, as in a mounted Secret. It must belong to root or to the owner of the directory
@@ -20,27 +20,27 @@
 #define AUTH_TOKENS "tokens"
 #define AUTH_KEYS   "issuer.json"
 
-struct folder {
+struct directory {
 	int fd; /* -1: not open */
 	uid_t owner;
 };
 
-struct folder_file {
+struct directory_file {
 	const char *name;
 	size_t limit; /* bytes */
 	/* Called with the new content; file NULL: the file does not exist. -1: keep the previous
 	 * content. */
 	int (*read)(const struct blob *file, struct err *);
 
-	/* used by folder.c: the file's status at the last check. */
+	/* used by directory.c: the file's status at the last check. */
 	struct stat seen;
 };
 
 /* Opens the directory `given`, or "credentials" below state if that is "". Creates it if missing:
  * owned by root and readable by the gateway's group, or owned by this user. The caller owns the
  * descriptor. */
-int folder_open(const char *given, const char *state, struct folder *, struct err *);
+int directory_open(const char *given, const char *state, struct directory *, struct err *);
 
 /* Reads the files that changed since the last call, at first all of them; the blob is wiped. 0: all
  * files are good. -1: *e describes the last bad file; each is reported once while it stays bad. */
-int folder_look(const struct folder *, struct folder_file *, size_t count, struct err *);
+int directory_look(const struct directory *, struct directory_file *, size_t count, struct err *);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* folder.c - checks the owner and mode of files, and detects changes. */
-#include "common/credential/folder.h"
+/* directory.c - checks the owner and mode of files, and detects changes. */
+#include "common/credential/directory.h"
 
 #include "common/base/auto.h"
 #include "common/base/fdio.h"
@@ -29,7 +29,7 @@ own(int fd, struct err *e)
 		    "belongs to uid %u; must belong to root or to this user", (unsigned)st.st_uid);
 	if (fstatvfs(fd, &fs) < 0)
 		return err_sys(e, "statvfs");
-	/* A mounted Secret is a folder of mode 1777 in which nobody can write, and which is
+	/* A mounted Secret is a directory of mode 1777 in which nobody can write, and which is
 	 * nobody's to give. */
 	if ((fs.f_flag & ST_RDONLY) != 0)
 		return 0;
@@ -48,15 +48,15 @@ static int
 make(const char *given, const char *state, struct err *e)
 {
 	if (given[0] != '\0')
-		return fdio_folder(AT_FDCWD, given, 0700, e);
+		return fdio_directory(AT_FDCWD, given, 0700, e);
 
-	auto_fd int base = fdio_folder(AT_FDCWD, state, geteuid() == 0 ? 0755 : 0700, e);
+	auto_fd int base = fdio_directory(AT_FDCWD, state, geteuid() == 0 ? 0755 : 0700, e);
 
-	return base < 0 ? -1 : fdio_folder(base, name, 0700, e);
+	return base < 0 ? -1 : fdio_directory(base, name, 0700, e);
 }
 
 int
-folder_open(const char *given, const char *state, struct folder *folder, struct err *e)
+directory_open(const char *given, const char *state, struct directory *directory, struct err *e)
 {
 	auto_fd int fd = make(given, state, e);
 	struct stat st;
@@ -67,14 +67,14 @@ folder_open(const char *given, const char *state, struct folder *folder, struct 
 		return err_add(e, "credentials: %s", given[0] != '\0' ? given : state);
 	if (fstat(fd, &st) < 0)
 		return err_sys(e, "credentials");
-	*folder = (struct folder){ take_fd(&fd), st.st_uid };
+	*directory = (struct directory){ take_fd(&fd), st.st_uid };
 	return 0;
 }
 
 static int
-check(const struct folder *folder, const char *file, const struct stat *st, struct err *e)
+check(const struct directory *directory, const char *file, const struct stat *st, struct err *e)
 {
-	if (st->st_uid != 0 && st->st_uid != folder->owner)
+	if (st->st_uid != 0 && st->st_uid != directory->owner)
 		return err_set(e, ERR_denied,
 		    "%s: belongs to uid %u, must belong to root or to the directory's owner", file,
 		    (unsigned)st->st_uid);
@@ -86,9 +86,9 @@ check(const struct folder *folder, const char *file, const struct stat *st, stru
 }
 
 static int
-read_file(const struct folder *folder, struct folder_file *file, struct err *e)
+read_file(const struct directory *directory, struct directory_file *file, struct err *e)
 {
-	auto_fd int fd = fdio_open_inside(folder->fd, file->name, e);
+	auto_fd int fd = fdio_open_inside(directory->fd, file->name, e);
 	struct stat st;
 	struct blob text;
 	int failed;
@@ -97,7 +97,7 @@ read_file(const struct folder *folder, struct folder_file *file, struct err *e)
 		return -1;
 	if (fstat(fd, &st) < 0)
 		return err_sys(e, "stat %s", file->name);
-	if (check(folder, file->name, &st, e) < 0 ||
+	if (check(directory, file->name, &st, e) < 0 ||
 	    fdio_load_open(fd, file->name, file->limit, &text, e) < 0)
 		return -1;
 	failed = file->read(&text, e);
@@ -107,12 +107,12 @@ read_file(const struct folder *folder, struct folder_file *file, struct err *e)
 }
 
 static int
-look(const struct folder *folder, struct folder_file *file, struct err *e)
+look(const struct directory *directory, struct directory_file *file, struct err *e)
 {
 	struct stat st;
 
 	/* Of what a link leads to: it changes while the link does not. */
-	if (fstatat(folder->fd, file->name, &st, 0) < 0) {
+	if (fstatat(directory->fd, file->name, &st, 0) < 0) {
 		if (errno != ENOENT)
 			return err_sys(e, "stat %s", file->name);
 		file->seen = (struct stat){ 0 };
@@ -121,16 +121,17 @@ look(const struct folder *folder, struct folder_file *file, struct err *e)
 	if (fdio_same(&st, &file->seen))
 		return 0;
 	file->seen = st;
-	return read_file(folder, file, e);
+	return read_file(directory, file, e);
 }
 
 int
-folder_look(const struct folder *folder, struct folder_file *files, size_t count, struct err *e)
+directory_look(
+    const struct directory *directory, struct directory_file *files, size_t count, struct err *e)
 {
 	int failed = 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (look(folder, &files[i], e) < 0)
+		if (look(directory, &files[i], e) < 0)
 			failed = -1;
 	return failed;
 }

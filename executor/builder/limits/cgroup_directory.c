@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cgroup_folder.c - locks the builder's cgroup directory with flock(2).  All processes that see the
- * cgroups see that lock, whatever their root, mount or cgroup namespace.
+ * cgroup_directory.c - locks the builder's cgroup directory with flock(2).  All processes that see
+ * the cgroups see that lock, whatever their root, mount or cgroup namespace.
  *
  * Trusts all who may write to the cgroups; no others can open the directory and so lock it.
  */
-#include "executor/builder/limits/cgroup_folder.h"
+#include "executor/builder/limits/cgroup_directory.h"
 
 #include "common/base/auto.h"
 
@@ -17,40 +17,40 @@
 
 /* Whoever held it before may have removed it by now; then this is the lock of nothing. */
 static bool
-lock(int above, const char *name, int folder)
+lock(int above, const char *name, int directory)
 {
 	struct stat here, there;
 
-	return flock(folder, LOCK_EX | LOCK_NB) == 0 && fstat(folder, &here) == 0 &&
+	return flock(directory, LOCK_EX | LOCK_NB) == 0 && fstat(directory, &here) == 0 &&
 	       fstatat(above, name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
 	       here.st_ino == there.st_ino;
 }
 
 /* One of that name may be what another user's builder left. */
 int
-cgroup_folder_open(int above, const char *name, bool *taken)
+cgroup_directory_open(int above, const char *name, bool *taken)
 {
-	auto_fd int folder = -1;
+	auto_fd int directory = -1;
 
 	if (mkdirat(above, name, 0700) == 0 || errno == EEXIST)
-		folder = openat(above, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (folder < 0 || faccessat(folder, ".", W_OK, AT_EACCESS) < 0)
+		directory = openat(above, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (directory < 0 || faccessat(directory, ".", W_OK, AT_EACCESS) < 0)
 		return -1;
-	if (lock(above, name, folder))
-		return take_fd(&folder);
+	if (lock(above, name, directory))
+		return take_fd(&directory);
 	*taken = true;
 	return -1;
 }
 
 bool
-cgroup_folder_clear(int folder)
+cgroup_directory_clear(int directory)
 {
-	int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int again = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	auto_dir DIR *dir = again < 0 ? NULL : fdopendir(again);
 	bool gone = true;
 
 	for (struct dirent *entry; dir != NULL && (entry = readdir(dir)) != NULL;)
 		if (entry->d_type == DT_DIR && entry->d_name[0] != '.')
-			gone &= unlinkat(folder, entry->d_name, AT_REMOVEDIR) == 0;
+			gone &= unlinkat(directory, entry->d_name, AT_REMOVEDIR) == 0;
 	return gone;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_folder.c - a folder of credentials that is a mounted Secret: links, and a mode of 1777. */
+/* test_directory.c - a directory of credentials that is a mounted Secret: links, and a mode of
+ * 1777. */
 #include "scratch.h"
 
-#include "common/credential/folder.h"
+#include "common/credential/directory.h"
 
 #include "common/base/auto.h"
 #include "common/base/fdio.h"
@@ -20,7 +21,7 @@
 
 #include <cmocka.h>
 
-static char base[] = "/tmp/folder-XXXXXX";
+static char base[] = "/tmp/directory-XXXXXX";
 static char path[sizeof base + 5];
 static int at = -1;
 static char read_text[16];
@@ -34,7 +35,7 @@ set_up(void **state)
 	if (scratch_make(base) < 0)
 		return -1;
 	snprintf(path, sizeof path, "%s/cred", base);
-	at = fdio_folder(AT_FDCWD, path, 0700, &e);
+	at = fdio_directory(AT_FDCWD, path, 0700, &e);
 	return at < 0 ? -1 : 0;
 }
 
@@ -54,14 +55,14 @@ take(const struct blob *file, struct err *e)
 	return 0;
 }
 
-static struct folder_file tokens = { .name = "tokens", .limit = 100, .read = take };
+static struct directory_file tokens = { .name = "tokens", .limit = 100, .read = take };
 
 static int
 look(struct err *e)
 {
-	const struct folder folder = { at, geteuid() };
+	const struct directory directory = { at, geteuid() };
 
-	return folder_look(&folder, &tokens, 1, e);
+	return directory_look(&directory, &tokens, 1, e);
 }
 
 static void
@@ -121,7 +122,7 @@ follows_no_link_out(void **state)
 static int
 open_mounted(unsigned long flags, uid_t as)
 {
-	struct folder folder;
+	struct directory directory;
 	struct err e;
 
 	if (unshare(CLONE_NEWNS | (geteuid() != 0 ? CLONE_NEWUSER : 0)) < 0 ||
@@ -131,11 +132,11 @@ open_mounted(unsigned long flags, uid_t as)
 		return 77;
 	if (geteuid() == 0 && seteuid(as) < 0)
 		return 77;
-	return folder_open(path, "", &folder, &e) == 0 ? 0 : e.code == ERR_denied ? 1 : 2;
+	return directory_open(path, "", &directory, &e) == 0 ? 0 : e.code == ERR_denied ? 1 : 2;
 }
 
 static void
-a_folder_for_all_to_write_will_do_where_none_can(void **state)
+a_directory_for_all_to_write_will_do_where_none_can(void **state)
 {
 	/* Of root, who would give it to the gateway's group, and of another who may not. */
 	static const struct {
@@ -161,15 +162,15 @@ a_folder_for_all_to_write_will_do_where_none_can(void **state)
 	}
 }
 
-#define folder_test(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define directory_test(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		folder_test(sees_changes_behind_links),
-		folder_test(follows_no_link_out),
-		folder_test(a_folder_for_all_to_write_will_do_where_none_can),
+		directory_test(sees_changes_behind_links),
+		directory_test(follows_no_link_out),
+		directory_test(a_directory_for_all_to_write_will_do_where_none_can),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
