@@ -49,25 +49,25 @@ open_stdio(struct err *e)
 	return stdio_prepare(principal, options.namespace[0] != 0 ? options.namespace : NULL, e);
 }
 
-static const struct way {
+static const struct transport_kind {
 	const char *name;
 	int (*open)(struct err *);
 	int (*start)(struct err *);
 	size_t (*drain)(void);
 	void (*stop)(void);
-} ways[] = {
+} transports[] = {
 	{ "stdio", open_stdio, stdio_start, NULL, stdio_stop },
 	{ "http", http_open, http_start, http_drain, http_stop },
 	{ "sse", http_open, http_start, http_drain, http_stop },
 };
 
-static const struct way *way = ways;
+static const struct transport_kind *transport = transports;
 
 static int
-choose_way(struct err *e)
+choose_transport(struct err *e)
 {
-	for (way = ways; way < ways + COUNT(ways); way++)
-		if (strcmp(way->name, options.transport) == 0)
+	for (transport = transports; transport < transports + COUNT(transports); transport++)
+		if (strcmp(transport->name, options.transport) == 0)
 			return 0;
 	return err_set(e, ERR_invalid_argument, "transport: '%s' is none of stdio, http, sse",
 	    options.transport);
@@ -86,29 +86,29 @@ open_gateway(struct err *e)
 	pieces_open();
 #endif
 	json_object_seed(0); /* opens /dev/urandom, else at the first object, in the jail */
-	if (choose_way(e) < 0 || tools_choose(options.toolsets, e) < 0 || check_lease(e) < 0 ||
-	    sealed_open(options.seal_key, e) < 0)
+	if (choose_transport(e) < 0 || tools_choose(options.toolsets, e) < 0 ||
+	    check_lease(e) < 0 || sealed_open(options.seal_key, e) < 0)
 		return -1;
-	return way->open(e);
+	return transport->open(e);
 }
 
 static int
 start_gateway(struct err *e)
 {
 	follow_start();
-	return way->start(e);
+	return transport->start(e);
 }
 
 static void
 stop_gateway(void)
 {
-	way->stop();
+	transport->stop();
 }
 
 static size_t
 drain_gateway(void)
 {
-	return way->drain == NULL ? 0 : way->drain();
+	return transport->drain == NULL ? 0 : transport->drain();
 }
 
 static const int syscalls[] = {

@@ -44,8 +44,8 @@ enum {
 	OTHER_MB = 12,
 };
 
-struct berth {
-	struct berth *next;
+struct slot {
+	struct slot *next;
 	struct line *line;
 	struct workspace *workspace;
 	struct sandbox *sandbox; /* NULL: the workspace is in the making */
@@ -56,7 +56,7 @@ struct line {
 	enum sandbox_kind kind;
 	unsigned language;
 	uint32_t zygote;
-	struct berth *berths;
+	struct slot *slots;
 	size_t count, ready; /* all of them, and those that wait */
 	size_t want;
 	struct pool_wait *waits; /* for those in the making, the first first */
@@ -165,7 +165,7 @@ stay_awake(void)
 		pool.tick = loop_after(IDLE_MS / 5, tick, NULL);
 }
 
-/* ---- berths ---- */
+/* ---- slots ---- */
 
 static uint64_t
 cost_mb(const struct line *line)
@@ -184,7 +184,7 @@ all_mb(void)
 }
 
 static void
-count(struct line *line, struct berth *b, bool ready)
+count(struct line *line, struct slot *b, bool ready)
 {
 	line->ready += ready;
 	line->ready -= b->ready;
@@ -195,10 +195,10 @@ count(struct line *line, struct berth *b, bool ready)
 
 /* It leaves the line; what it held is the caller's. */
 static void
-take_out(struct berth *b)
+take_out(struct slot *b)
 {
 	struct line *line = b->line;
-	struct berth **at = &line->berths;
+	struct slot **at = &line->slots;
 
 	while (*at != b)
 		at = &(*at)->next;
@@ -212,7 +212,7 @@ take_out(struct berth *b)
 }
 
 static void
-give_up(struct berth *b)
+give_up(struct slot *b)
 {
 	struct sandbox *sandbox = b->sandbox;
 	struct workspace *workspace = b->workspace;
@@ -257,7 +257,7 @@ turn_away(struct line *line)
 
 /* What became ready is the first one's. */
 static void
-hand_over(struct berth *b)
+hand_over(struct slot *b)
 {
 	struct line *line = b->line;
 	struct workspace *workspace = b->workspace;
@@ -270,7 +270,7 @@ hand_over(struct berth *b)
 }
 
 static void
-fail(struct berth *b, const struct err *e)
+fail(struct slot *b, const struct err *e)
 {
 	struct line *line = b->line;
 
@@ -287,7 +287,7 @@ fail(struct berth *b, const struct err *e)
 static void
 changed(void *self, const struct err *e)
 {
-	struct berth *b = self;
+	struct slot *b = self;
 
 	if (e != NULL) {
 		fail(b, e);
@@ -303,7 +303,7 @@ changed(void *self, const struct err *e)
 static void
 workspace_ready(void *self, struct workspace *workspace, const struct err *e)
 {
-	struct berth *b = self;
+	struct slot *b = self;
 	struct err why;
 
 	b->workspace = workspace;
@@ -320,13 +320,13 @@ workspace_ready(void *self, struct workspace *workspace, const struct err *e)
 }
 
 static void
-add_berth(struct line *line)
+add_slot(struct line *line)
 {
-	struct berth *b = calloc(1, sizeof *b);
+	struct slot *b = calloc(1, sizeof *b);
 
 	must(b != NULL);
-	*b = (struct berth){ .next = line->berths, .line = line };
-	line->berths = b;
+	*b = (struct slot){ .next = line->slots, .line = line };
+	line->slots = b;
 	line->count++;
 	pool.counts.making++;
 	workspace_make(&limits_default.room, workspace_ready, b);
@@ -366,7 +366,7 @@ fill(void *self)
 		while (line->count < line->want + line->nwaits && now >= line->resume_ms &&
 		       pool.counts.making < AT_ONCE &&
 		       all_mb() + cost_mb(line) <= options.pool_memory_mb)
-			add_berth(line);
+			add_slot(line);
 	}
 	stay_awake();
 }
@@ -379,7 +379,7 @@ shorten(struct line *line, int64_t now)
 	if (now - line->taken_ms >= FORGET_MS)
 		line->called_for = false;
 	line->want = line->want / 2 > least(line) ? line->want / 2 : least(line);
-	for (struct berth *b = line->berths, *next; b != NULL; b = next) {
+	for (struct slot *b = line->slots, *next; b != NULL; b = next) {
 		next = b->next;
 		if (b->ready && line->count > line->want)
 			give_up(b);
@@ -428,10 +428,10 @@ is_default(const struct limits *limits)
 	return memcmp(&same, &limits_default, sizeof same) == 0;
 }
 
-static struct berth *
+static struct slot *
 first_ready(const struct line *line)
 {
-	for (struct berth *b = line->berths; b != NULL; b = b->next)
+	for (struct slot *b = line->slots; b != NULL; b = b->next)
 		if (b->ready && sandbox_is_ready(b->sandbox, line->language))
 			return b;
 	return NULL;
@@ -442,7 +442,7 @@ pool_take(enum sandbox_kind kind, unsigned language, uint32_t zygote, const stru
     struct workspace **workspace, struct sandbox **sandbox)
 {
 	struct line *line = is_default(limits) ? find(kind, language, zygote) : NULL;
-	struct berth *b;
+	struct slot *b;
 
 	if (line == NULL)
 		return false;
@@ -556,7 +556,7 @@ pool_stop(void)
 	for (size_t i = 0; i < pool.count; i++) {
 		while (pool.lines[i].waits != NULL)
 			pool_leave(pool.lines[i].waits);
-		for (struct berth *b = pool.lines[i].berths, *next; b != NULL; b = next) {
+		for (struct slot *b = pool.lines[i].slots, *next; b != NULL; b = next) {
 			next = b->next;
 			if (b->sandbox != NULL)
 				give_up(b);

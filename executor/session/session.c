@@ -19,8 +19,8 @@
 #include "executor/run/own_limits.h"
 #include "executor/run/pool.h"
 #include "executor/run/queue.h"
-#include "executor/session/room.h"
 #include "executor/session/session_record.h"
+#include "executor/session/workspace_ref.h"
 
 #include "common/base/auto.h"
 #include "common/base/loop.h"
@@ -43,7 +43,7 @@ static struct {
 static void
 leave_room(void *room)
 {
-	room_put(room);
+	workspace_ref_put(room);
 }
 
 /* Its programs end; the room they were in is kept until they have. */
@@ -57,10 +57,10 @@ leave_sandbox(struct session *session)
 
 /* sandbox: taken, on the workspace of that room. */
 static void
-enter_sandbox(struct session *session, struct sandbox *sandbox, struct room *room)
+enter_sandbox(struct session *session, struct sandbox *sandbox, struct workspace_ref *room)
 {
 	session->sandbox = sandbox;
-	session->sandbox_room = room_get(room);
+	session->sandbox_room = workspace_ref_get(room);
 	sandbox_set_bridges(sandbox, &session->bridges);
 }
 
@@ -94,7 +94,7 @@ static void
 free_session(struct session *session)
 {
 	bridge_clear(&session->bridges);
-	room_put(session->room);
+	workspace_ref_put(session->room);
 	share_drop(&session->shares[SHARE_WORKSPACES]);
 	share_drop(&session->shares[SHARE_MEMORY]);
 	owner_clear(&session->owner);
@@ -112,7 +112,7 @@ sandbox_gone(void *self)
 	struct session *session = self;
 
 	session->pins--;
-	room_put(take_ptr(session->sandbox_room));
+	workspace_ref_put(take_ptr(session->sandbox_room));
 	settle(session);
 }
 
@@ -220,7 +220,8 @@ workspace_made(void *self, struct workspace *workspace, const struct err *e)
 		why = *e;
 	else if (session->ended)
 		workspace_drop(workspace);
-	else if ((session->room = room_new(workspace, &session->shares[SHARE_WORKSPACES])) == NULL)
+	else if ((session->room =
+			 workspace_ref_new(workspace, &session->shares[SHARE_WORKSPACES])) == NULL)
 		err_set(&why, ERR_internal, "out of memory");
 	else
 		session_record_write(session, workspace_id(workspace));
@@ -235,7 +236,7 @@ workspace_made(void *self, struct workspace *workspace, const struct err *e)
 		}
 		use->waiting = false;
 		if (session->room != NULL)
-			use->room = room_get(session->room);
+			use->room = workspace_ref_get(session->room);
 		use->ready(use->self, use->room != NULL ? use->room->workspace : NULL,
 		    use->room != NULL ? NULL : &why);
 		use = session->uses; /* the list may be another one now */
@@ -334,7 +335,7 @@ move_in(struct session *session)
 	if (!pool_take(
 		SANDBOX_SESSION, session->language, zygote, &session->limits, &workspace, &sandbox))
 		return false;
-	session->room = room_new(workspace, &session->shares[SHARE_WORKSPACES]);
+	session->room = workspace_ref_new(workspace, &session->shares[SHARE_WORKSPACES]);
 	must(session->room != NULL);
 	enter_sandbox(session, sandbox, session->room);
 	session->making = false;
@@ -519,7 +520,7 @@ session_wait(struct session_use *use)
 		return;
 	}
 	if (session->room != NULL) {
-		use->room = room_get(session->room);
+		use->room = workspace_ref_get(session->room);
 		use->ready(use->self, use->room->workspace, NULL);
 		return;
 	}
@@ -543,7 +544,7 @@ session_leave(struct session_use *use)
 	while (*at != use)
 		at = &(*at)->next;
 	*at = use->next;
-	room_put(use->room);
+	workspace_ref_put(use->room);
 	use->room = NULL;
 	use->session = NULL;
 	session->expires_ms = loop_now_ms() + (int64_t)session->ttl_ms;
@@ -555,7 +556,7 @@ void
 session_swap(struct session_use *use, struct workspace *fresh, struct share *share)
 {
 	struct session *session = use->session;
-	struct room *room = room_new(fresh, share);
+	struct workspace_ref *room = workspace_ref_new(fresh, share);
 
 	must(use->way == SESSION_HOLD && room != NULL);
 	if (session->sandbox != NULL)
@@ -564,10 +565,10 @@ session_swap(struct session_use *use, struct workspace *fresh, struct share *sha
 	if (session->record != NULL)
 		session->record->workspace = workspace_id(fresh);
 	leave_sandbox(session);
-	room_put(use->room);
-	room_put(session->room);
+	workspace_ref_put(use->room);
+	workspace_ref_put(session->room);
 	session->room = room;
-	use->room = room_get(room);
+	use->room = workspace_ref_get(room);
 }
 
 void

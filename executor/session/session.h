@@ -36,9 +36,9 @@ struct session_use {
 	/* session.c's own. */
 	struct session *session;
 	enum session_way way;
-	struct room *room; /* the workspace that it uses */
-	bool waiting;      /* for the workspace */
-	bool told;         /* stop() was called */
+	struct workspace_ref *room; /* the workspace that it uses */
+	bool waiting;               /* for the workspace */
+	bool told;                  /* stop() was called */
 	struct session_use *next;
 };
 
@@ -60,12 +60,12 @@ struct session {
 	uint64_t ttl_ms;
 	int64_t expires_ms;
 	struct share shares[SHARES]; /* its box, and the workspace while that is being made */
-	struct room *room;
-	struct sandbox *sandbox;   /* NULL: no program runs or waits */
-	struct room *sandbox_room; /* the workspace of `sandbox` */
-	struct bridges bridges;    /* values for its programs */
-	const char *news;          /* a note for the next run, or NULL */
-	struct record *record;     /* survives this process; or NULL */
+	struct workspace_ref *room;
+	struct sandbox *sandbox;            /* NULL: no program runs or waits */
+	struct workspace_ref *sandbox_room; /* the workspace of `sandbox` */
+	struct bridges bridges;             /* values for its programs */
+	const char *news;                   /* a note for the next run, or NULL */
+	struct record *record;              /* survives this process; or NULL */
 	struct session_use *uses;
 	void (*gone)(void *waiter); /* called when all of it has ended */
 	void *waiter;

@@ -22,7 +22,7 @@ enum {
 	BEHIND = 10, /* niceness */
 };
 
-struct room {
+struct workspace_ref {
 	uint64_t space, data; /* RLIMIT_AS and RLIMIT_DATA */
 };
 
@@ -31,7 +31,7 @@ struct room {
  * used (census.c), so libraries may reserve far more than they use, and these limits bound what it
  * cannot count.  If it cannot sample either, they are the only limits.
  */
-static struct room
+static struct workspace_ref
 room_of(const struct confine *confine, bool alone)
 {
 	uint64_t memory = confine->order->memory_bytes, gib = 1ull << 30;
@@ -39,15 +39,15 @@ room_of(const struct confine *confine, bool alone)
 	if (confine->kind == CONFINE_FILE_HELPER) {
 #ifdef SANITIZED /* which reserves terabytes of addresses, and a file helper is this very program \
                   */
-		return (struct room){ RLIM_INFINITY, RLIM_INFINITY };
+		return (struct workspace_ref){ RLIM_INFINITY, RLIM_INFINITY };
 #endif
-		return (struct room){ memory, memory };
+		return (struct workspace_ref){ memory, memory };
 	}
 	if (!alone)
-		return (struct room){ RLIM_INFINITY, RLIM_INFINITY };
+		return (struct workspace_ref){ RLIM_INFINITY, RLIM_INFINITY };
 	if (confine->host->own_proc)
-		return (struct room){ 16 * gib + memory, gib + 4 * memory };
-	return (struct room){ gib + memory, memory };
+		return (struct workspace_ref){ 16 * gib + memory, gib + 4 * memory };
+	return (struct workspace_ref){ gib + memory, memory };
 }
 
 /*
@@ -138,7 +138,7 @@ rlimits_enter(const struct confine *confine, struct err *e)
 	const struct order *o = confine->order;
 	bool file_helper = confine->kind == CONFINE_FILE_HELPER,
 	     alone = confine->host->limits_by == LIMITS_RLIMIT;
-	struct room room = room_of(confine, alone);
+	struct workspace_ref room = room_of(confine, alone);
 	/* No order asks for more files than this process may have (options.c).  The cgroup counts
 	 * processes exactly; a uid may have a file helper at work beside its box. */
 	uint64_t files = file_helper ? 256 : o->open_files;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* room.c - counts references to a workspace; trusts its users to release them. */
-#include "executor/session/room.h"
+#include "executor/session/workspace_ref.h"
 
 #include <stdlib.h>
 
@@ -11,28 +11,28 @@ end(struct workspace *workspace, struct share *share)
 	share_drop(share);
 }
 
-struct room *
-room_new(struct workspace *workspace, struct share *share)
+struct workspace_ref *
+workspace_ref_new(struct workspace *workspace, struct share *share)
 {
-	struct room *room = malloc(sizeof *room);
+	struct workspace_ref *room = malloc(sizeof *room);
 
 	if (room == NULL)
 		end(workspace, share);
 	else
-		*room = (struct room){ workspace, *share, 1 };
+		*room = (struct workspace_ref){ workspace, *share, 1 };
 	*share = (struct share){ 0 };
 	return room;
 }
 
-struct room *
-room_get(struct room *room)
+struct workspace_ref *
+workspace_ref_get(struct workspace_ref *room)
 {
 	room->refs++;
 	return room;
 }
 
 void
-room_put(struct room *room)
+workspace_ref_put(struct workspace_ref *room)
 {
 	if (room == NULL || --room->refs > 0)
 		return;

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-struct room {
+struct workspace_ref {
 	struct workspace *workspace;
 	struct share share; /* returned with the workspace at the latest */
 	size_t refs;
@@ -14,7 +14,7 @@ struct room {
 
 /* Takes the workspace and the share; the caller owns the reference.  NULL: no memory; both were
  * released. */
-struct room *room_new(struct workspace *, struct share *);
-struct room *room_get(struct room *);
+struct workspace_ref *workspace_ref_new(struct workspace *, struct share *);
+struct workspace_ref *workspace_ref_get(struct workspace_ref *);
 /* The last reference drops the workspace.  NULL is allowed. */
-void room_put(struct room *);
+void workspace_ref_put(struct workspace_ref *);
