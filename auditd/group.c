@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * group.c - calls wait in a row until their records are durable; a thread keeps the disk busy.
+ * group.c - queues calls until their records are durable; a thread writes them to the disk.
  *
- * The thread takes all records that came while the disk was busy, makes them durable by one write
- * and one fdatasync, and at once takes the next ones, without waiting for the loop, which meanwhile
- * answers and reads.  The two speak by eventfd and, where writing failed, by `failed`.
+ * The thread takes all records that arrived while the disk was busy, writes them with one write and
+ * one fdatasync, and takes the next ones at once.  Meanwhile the loop reads and replies.  The two
+ * sides signal each other by eventfd; `failed` reports a failed write.
  */
 #include "auditd/group.h"
 
@@ -31,24 +31,25 @@
 #include <sys/eventfd.h>
 
 enum {
-	CALLS = 512,            /* that wait */
+	CALLS = 512,            /* waiting */
 	FILLING_MAX = 16 << 20, /* bytes that wait for the disk */
 	FULL_RETRY_MS = 50,
 };
 
-/* What the thread is told; both may be in one number. */
+/* Commands to the thread; one eventfd value can hold both. */
 static const eventfd_t WRITE = 1, END = (eventfd_t)1 << 32;
 
 static struct {
 	struct waiting {
 		struct call *call;
 		uint64_t sequence;
-	} calls[CALLS]; /* a ring, by sequence */
+	} calls[CALLS]; /* a ring, in sequence */
 	size_t first, count, of[PEER_COUNT];
 	int work_fd, done_fd;
 	pthread_t thread;
-	atomic_bool asleep; /* the thread, or it is about to */
-	/* The thread writes nothing while it is set; the rest is the thread's while it is not. */
+	atomic_bool asleep; /* the thread sleeps, or is about to */
+	/* While it is set, the thread writes nothing.  While it is clear, the fields below belong
+	 * to the thread. */
 	atomic_bool failed;
 	bool wrote;
 	struct err error;
@@ -85,14 +86,16 @@ write_parts(void *self)
 		must(eventfd_read(group.work_fd, &told) == 0);
 		group.asleep = false;
 		write_all();
-		/* Said before the last look, so that the loop tells of what this one misses. */
+		/*
+		 * Set before the last check, so that the loop signals whatever this check misses.
+		 */
 		group.asleep = true;
 		write_all();
 	} while (told < END);
 	return NULL;
 }
 
-/* ---- in the loop ---- */
+/* ---- the loop ---- */
 
 static struct call *
 next_call(void)
@@ -105,7 +108,7 @@ next_call(void)
 	return call;
 }
 
-/* What is signed is durable. */
+/* Signs durable records only. */
 static void
 answer_durable(void)
 {
@@ -128,13 +131,13 @@ wake_thread(void)
 		must(eventfd_write(group.work_fd, WRITE) == 0);
 }
 
-/* Nothing since the last durable record counts; whoever sent it will send it again. */
+/* Discards everything after the last durable record; its sender sends it again. */
 static void
 give_up(void)
 {
 	struct err e, cut;
 
-	log_error("the log could not be written; what was not acknowledged is given back",
+	log_error("the log could not be written; unacknowledged events are returned",
 	    LOG_E(&group.error));
 	err_set(&e, ERR_unavailable, "the audit log cannot be written: %s%s",
 	    strerror(group.error.sys), err_shortage(group.error.sys));
@@ -144,7 +147,8 @@ give_up(void)
 
 	while (group.count > 0)
 		call_fail(next_call(), &e);
-	/* After a failed fdatasync nobody knows what is on the disk: only a fresh start can tell.
+	/*
+	 * After a failed fdatasync the state of the disk is unknown; only a restart can find out.
 	 */
 	if (group.wrote)
 		daemon_end("the disk did not take the log; starting again will show what it holds");
@@ -154,7 +158,7 @@ give_up(void)
 		group.failed = false;
 }
 
-/* What was written before a failure is durable all the same. */
+/* Records that were written before a failure are durable nevertheless. */
 static void
 settle(void)
 {
@@ -176,7 +180,7 @@ on_written(void *self, uint32_t events)
 		settle();
 }
 
-/* 0 also where the event stands in the log already. */
+/* Also returns 0 if the log already has the event. */
 static int
 add_packed(const char *daemon, const struct blob *packed, const char *uid, struct err *e)
 {
@@ -194,7 +198,7 @@ add_packed(const char *daemon, const struct blob *packed, const char *uid, struc
 	return 0;
 }
 
-/* Decoded to be checked; what is stored are the bytes that came. */
+/* Decodes the event only to check it; the received bytes are stored. */
 static int
 add_event(const char *daemon, const struct blob *packed, struct err *e)
 {
@@ -209,7 +213,7 @@ add_event(const char *daemon, const struct blob *packed, struct err *e)
 	return status;
 }
 
-/* What was added before one failed stays; sent again, it is known by its uid. */
+/* Keeps the events before a failed one; sent again, they are recognized by their uid. */
 static int
 add_events(const char *daemon, const struct blob *batch, struct err *e)
 {
@@ -261,7 +265,7 @@ add_loss(uint64_t lost, struct err *e)
 	return add_own(event_audit_loss_accepted, detail, e);
 }
 
-/* A log that is proven to lack something takes nothing more from anybody. */
+/* If the log provably lacks records, it accepts nothing more from any daemon. */
 static int
 check_checkpoint(enum peer from, const char *text, struct err *e)
 {
@@ -278,7 +282,7 @@ check_checkpoint(enum peer from, const char *text, struct err *e)
 	return -1;
 }
 
-/* A daemon has one batch under way: who floods finds no room, and takes none of the others'. */
+/* A daemon may have one batch under way, so that one that floods takes no room from the others. */
 static bool
 has_room(enum peer from)
 {
@@ -312,7 +316,7 @@ group_append(struct call *call, void *request, struct err *e)
 	return 0;
 }
 
-/* ---- its life ---- */
+/* ---- start and stop ---- */
 
 int
 group_open(const struct group_start *start, struct err *e)
@@ -321,7 +325,7 @@ group_open(const struct group_start *start, struct err *e)
 
 	if (start->torn > 0)
 		snprintf(detail, sizeof(detail),
-		    "%llu bytes of a torn tail, acknowledged to nobody, were cut",
+		    "%llu bytes of a torn tail, never acknowledged, were cut",
 		    (unsigned long long)start->torn);
 	group.accept_loss = start->accept_loss;
 	group.work_fd = eventfd(0, EFD_CLOEXEC);
@@ -335,11 +339,11 @@ group_open(const struct group_start *start, struct err *e)
 	must(eventfd_write(group.work_fd, WRITE) == 0);
 	errno = pthread_create(&group.thread, NULL, write_parts, NULL);
 	if (errno != 0)
-		return err_sys(e, "thread that writes");
+		return err_sys(e, "start the writer thread");
 	return 0;
 }
 
-/* The thread is done with, and no call waits. */
+/* The thread has ended, and no call waits. */
 static int
 write_rest(struct err *e)
 {

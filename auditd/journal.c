@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * journal.c - the file of the log, what waits to be written to it, and an index into it.
+ * journal.c - the log file, the records that wait to be written, and an index of the file.
  *
- * Trusts the disk for nothing: the whole chain is followed at start, and each link is checked again
- * when it is read.  The file is opened by root before the jail, so the jailed daemon can write to
- * it but not replace it.
+ * Does not trust the disk: the start follows the whole chain, and each link is checked again when
+ * it is read.  Root opens the file before the jail, so the jailed daemon can write to it but cannot
+ * replace it.
  */
 #include "auditd/journal.h"
 
@@ -21,9 +21,9 @@
 
 #define NAME "audit.log"
 
-enum { ROOM = 256 << 10 }; /* made at a time */
+enum { ROOM = 256 << 10 }; /* bytes preallocated at a time */
 
-/* How far the log goes, in links and in bytes. */
+/* A position in the log, as a link and as a byte offset. */
 struct mark {
 	struct chain_end end;
 	uint64_t size;
@@ -31,21 +31,21 @@ struct mark {
 
 static struct {
 	int fd;
-	struct mark durable, last; /* what counts as written, and what was added */
+	struct mark durable, last; /* the durable end, and the end of what was added */
 	/* Under the lock: what waits for the disk, and how far the disk has taken it. */
 	pthread_mutex_t lock;
 	struct chain_buffer filling;
 	struct mark filled, written;
-	/* Of whoever is in journal_write(). */
+	/* Used only inside journal_write(). */
 	struct chain_buffer writing;
-	uint64_t room_end; /* of the file, at least */
-	uint64_t *index;   /* where record 1, 1 + JOURNAL_STEP, 1 + 2 * JOURNAL_STEP... starts */
+	uint64_t room_end; /* the file is at least this long */
+	uint64_t *index;   /* where records 1, 1 + JOURNAL_STEP, 1 + 2 * JOURNAL_STEP... start */
 	size_t index_room;
 	uint8_t *run;
 	void (*each)(const struct chain_link *);
 } journal = { .fd = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* Entries of records that are undone are written again when their numbers are. */
+/* Entries of undone records are overwritten when their numbers are used again. */
 static int
 index_record(uint64_t number, uint64_t offset, struct err *e)
 {
@@ -79,8 +79,8 @@ show_link(void *self, const struct chain_link *link, uint64_t offset, struct err
 }
 
 /*
- * What is read from now on is on the disk.  Who was killed before its fdatasync left records in
- * memory alone; and after one that failed, the kernel shows there what the disk does not have.
+ * Makes what is read from now on durable.  A process that was killed before its fdatasync left
+ * records in memory only.  After a failed fdatasync, the kernel shows data that the disk lacks.
  */
 static int
 forget_memory(uint64_t size, struct err *e)
@@ -89,7 +89,7 @@ forget_memory(uint64_t size, struct err *e)
 
 	if (fdatasync(journal.fd) < 0)
 		return err_sys(e, "fdatasync");
-	/* A file system without such memory knows no better. */
+	/* A file system without a page cache ignores this. */
 	posix_fadvise(journal.fd, (off_t)from, 0, POSIX_FADV_DONTNEED);
 	return 0;
 }
@@ -113,9 +113,9 @@ open_file(int state, struct err *e)
 		return err_sys(e, "lock, is another auditd writing to it?");
 	if (forget_memory((uint64_t)st.st_size, e) < 0)
 		return -1;
-	/* The name must outlast a power loss as the records do. */
+	/* The name must survive a power loss, like the records. */
 	if (fsync(state) < 0)
-		return err_sys(e, "fsync of its folder");
+		return err_sys(e, "fsync of its directory");
 	return 0;
 }
 
@@ -125,8 +125,8 @@ recover(int state, uint64_t *torn, struct err *e)
 	struct chain_walk walk = { .fd = journal.fd, .each = show_link };
 
 	if (chain_walk(&walk, e) < 0) {
-		log_error("the log is damaged and is not appended to; move it away as evidence, "
-			  "then a new one is begun",
+		log_error("the log is damaged and auditd does not append to it; move it away as "
+			  "evidence, then auditd starts a new one",
 		    LOG_S("file", NAME), LOG_E(e));
 		return -1;
 	}
@@ -155,7 +155,7 @@ journal_close(void)
 {
 	if (journal.room_end > journal.durable.size &&
 	    ftruncate(journal.fd, (off_t)journal.durable.size) < 0)
-		log_warn("cut the room off the log", LOG_S("error", strerror(errno)));
+		log_warn("cut the preallocated bytes off the log", LOG_S("error", strerror(errno)));
 	if (journal.fd >= 0)
 		close(journal.fd);
 	chain_buffer_clear(&journal.writing);
@@ -222,7 +222,7 @@ journal_end(void)
 	return &journal.durable.end;
 }
 
-/* What was filled becomes what is written, and is filled anew; where that starts in the file. */
+/* Swaps the two buffers.  Returns the file offset where the new one starts. */
 static uint64_t
 turn(struct mark *filled)
 {
@@ -256,8 +256,8 @@ write_part(uint64_t start, struct err *e)
 }
 
 /*
- * Zeros ahead of what is written: while the file does not grow, fdatasync need not wait for its
- * inode as well, which takes up to half of its time.  A disk without room for them is no failure.
+ * Writes zeros ahead of the records.  While the file does not grow, fdatasync need not write its
+ * inode, which takes up to half of its time.  A disk without room for the zeros is no failure.
  */
 static void
 make_room(uint64_t end)
@@ -272,7 +272,7 @@ make_room(uint64_t end)
 	journal.room_end = end + (n > 0 ? (uint64_t)n : 0);
 }
 
-/* One that was removed goes with its last descriptor, though all of it is on the disk. */
+/* A removed file is lost with its last descriptor, even if all of it is on the disk. */
 static int
 check_name(struct err *e)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * key.c - holds the key of the log's checkpoints; trusts whoever can write the folder of the log.
+ * key.c - holds the signing key of the checkpoints; trusts every uid that can write the log's
+ * directory.
  *
- * It is opened by root before the jail where root starts auditd, so the jailed daemon has it in
+ * If root starts auditd, root opens the key before the jail.  The jailed daemon then has the key in
  * memory and cannot read the file again.
  */
 #include "auditd/key.h"
@@ -21,13 +22,13 @@
 
 #define NAME "audit.key"
 
-enum { ISSUED = 16 }; /* texts that are known again; more than there are peers at a time */
+enum { ISSUED = 16 }; /* recently signed texts; more than there can be peers */
 
 static struct {
 	uint8_t public[CHECKPOINT_PUBLIC], secret[CHECKPOINT_SECRET];
 	char issued[ISSUED][CHECKPOINT_TEXT];
 	size_t last;
-	uint64_t number; /* that issued[last] is of; 0: none */
+	uint64_t number; /* the record of issued[last]; 0: none */
 } key;
 
 static int
@@ -65,7 +66,7 @@ load(int state, struct err *e)
 	return status;
 }
 
-/* For those who verify the log and may not see the other. */
+/* The public key, for users who verify the log and may not read the private key. */
 static int
 publish(int state, struct err *e)
 {
@@ -138,7 +139,7 @@ print(const char *state, const char *instance, struct err *e)
 		first ? "" : instance) < 0)
 		return err_sys(e, "path");
 	if (fdio_load(AT_FDCWD, path, CHECKPOINT_KEY, &text, e) < 0)
-		return err_add(e, "%s, which auditd makes at its first start", path);
+		return err_add(e, "%s, which auditd creates at its first start", path);
 	puts(text.data);
 	blob_clear(&text);
 	return 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * auditd - the append-only, hash-chained record of what was done here.
+ * auditd - the append-only, hash-chained audit log.
  *
- * Trusts nobody: the other daemons may lie about what they do next, but none can change or drop
- * what already stands here, nor speak in another's name: who reports is known from the socket.
- * Holds the log's only descriptor that can write, opened before the jail, and the key that signs
- * how far the log goes.  What it signed is kept by others, so that a log that was cut or rewritten
- * is noticed even where auditd itself was taken over.
+ * Trusts nobody.  Other daemons may lie about what they do next, but none can change or drop what
+ * is recorded, or report under another's name: the socket identifies the reporter. auditd holds the
+ * only writable descriptor of the log, opened before the jail, and the key that signs the state of
+ * the log.  Other daemons keep the signed checkpoints, so that a cut or rewritten log is noticed
+ * even if auditd itself was compromised.
  */
 #include "auditd/group.h"
 #include "auditd/journal.h"
@@ -91,7 +91,7 @@ static const struct daemon self = {
 	.self = PEER_auditd,
 	.summary =
 	    "keeps the hash-chained log; --verify FILE [--since=CHECKPOINT [--key=KEY]] checks "
-	    "one and exits, --public-key prints the key of checkpoints",
+	    "a log and exits, --public-key prints the public key of the checkpoints",
 	.settings = settings,
 	.routes = routes,
 	.memory_bytes = (uint64_t)1 << 30,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * query.c - walks the log backwards in short steps, one a turn of the loop, and keeps what matches.
+ * query.c - walks the log backwards in short steps, one per turn of the loop, and keeps matches.
  *
- * A caller sees the records of the principal and the name space in the call's envelope and no
- * other.  One answer looks at a bounded stretch of the log and then says where to go on, so that a
- * principal with few records in a long log does not hold up the others.  Nor does one with many
- * queries: principals take turns, a step each, and what each asked first is answered first.
+ * A caller sees only the records of the principal and the namespace in the call's envelope.  One
+ * reply covers a bounded stretch of the log and then returns a cursor, so that a principal with few
+ * records in a long log does not delay the others.  Many queries do not help a principal either:
+ * principals take turns, one step each, and each principal's queries run in order of arrival.
  */
 #include "auditd/query.h"
 
@@ -21,11 +21,11 @@
 #include <string.h>
 
 enum {
-	STEP_BYTES = 512 << 10, /* looked at in one turn */
-	LOOK_BYTES = 64 << 20,  /* for one answer */
-	PAGE_BYTES = 512 << 10, /* of records in one answer */
-	QUERIES = 64,           /* at once, */
-	QUERIES_EACH = 16,      /* of one principal */
+	STEP_BYTES = 512 << 10, /* scanned per turn */
+	LOOK_BYTES = 64 << 20,  /* scanned per reply */
+	PAGE_BYTES = 512 << 10, /* of records per reply */
+	QUERIES = 64,           /* at once */
+	QUERIES_EACH = 16,      /* at once, per principal */
 	RETRY_MS = 100,
 };
 
@@ -35,12 +35,12 @@ struct query {
 	struct audit_execution want;
 	struct audit_page page;
 	int event;       /* -1: any */
-	uint64_t before; /* records below this number have not been looked at */
+	uint64_t before; /* records below this number are not yet scanned */
 	uint64_t looked, found_bytes;
 };
 
 static struct query *queries; /* in the order of their turns */
-static uint64_t timer;        /* of the next turn; 0: nobody waits for one */
+static uint64_t timer;        /* of the next turn; 0: no query waits for one */
 
 static void
 query_free(struct query *q)
@@ -83,7 +83,7 @@ leave(struct query *q)
 	timer = 0;
 }
 
-/* All of the principal that had a turn go behind the others, in their order. */
+/* Moves all queries of the principal that had a turn behind the others, in order. */
 static void
 end_turn(const char *principal)
 {
@@ -100,7 +100,7 @@ end_turn(const char *principal)
 	*others = served;
 }
 
-/* ---- what is wanted ---- */
+/* ---- filters ---- */
 
 static bool
 matches(const char *wanted, const char *got)
@@ -119,7 +119,7 @@ is_wanted(const struct query *q, const struct audit_event *event)
 	       (q->event < 0 || q->event == event->event);
 }
 
-/* A record that does not hold these bytes need not be decoded. */
+/* A record that lacks these bytes need not be decoded. */
 static bool
 may_be_wanted(const struct query *q, const struct chain_link *link)
 {
@@ -132,9 +132,9 @@ may_be_wanted(const struct query *q, const struct chain_link *link)
 	return true;
 }
 
-/* ---- looking ---- */
+/* ---- scanning ---- */
 
-/* 1: taken; 0: not wanted. */
+/* 1: kept; 0: no match. */
 static int
 take(struct query *q, const struct chain_link *link, struct err *e)
 {
@@ -164,7 +164,7 @@ is_full(const struct query *q)
 	return q->page.entries.count >= q->want.limit || q->found_bytes >= PAGE_BYTES;
 }
 
-/* The run of records that ends before q->before, from its last to its first. */
+/* The run of records that ends before q->before, from the last to the first. */
 static int
 look_at_run(struct query *q, struct err *e)
 {
@@ -259,7 +259,7 @@ on_cancel(struct call *call, enum err_code why)
 {
 	struct err e;
 
-	err_set(&e, why, "nobody waits for this page of the log");
+	err_set(&e, why, "the caller no longer waits for this page of the log");
 	give_up(call->self, &e);
 }
 
@@ -293,7 +293,8 @@ read_request(struct query *q, struct err *e)
 	q->event = event == NULL ? -1 : word_parse(SET_event, event, strlen(event));
 	if (event != NULL && q->event < 0)
 		return err_set(e, ERR_invalid_argument,
-		    "event: '%.64s' is not an event, as execution.started is one", event);
+		    "event: '%.64s' is not an event; an event is, for example, execution.started",
+		    event);
 	return read_cursor(q->want.cursor, &q->before, e);
 }
 
@@ -313,12 +314,12 @@ check_room(const char *principal, struct err *e)
 		    e, ERR_queue_full, "%u queries of the log are open, as many as may be", all);
 	else
 		err_set(e, ERR_queue_full,
-		    "%u of your queries of the log are open, as many as may be", mine);
+		    "%u of your queries of the log are open, which is the limit", mine);
 	e->retry_ms = RETRY_MS;
 	return -1;
 }
 
-/* Who finds nobody here has the first turn at once. */
+/* If no other query waits, this one has its first turn at once. */
 int
 query_execution(struct call *call, void *request, struct err *e)
 {

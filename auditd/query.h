@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* query.h - the caller's records of the log, newest first. */
+/* query.h - the caller's own records, newest first. */
 #pragma once
 
 #include "common/bus/bus.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record.c - an event and its reporter, to bytes and back.
+ * record.c - encodes and decodes an event and its reporter.
  *
- * Trusts nothing in the bytes: they come from a disk, and are decoded as strictly as from a peer.
+ * Does not trust the bytes: they come from a disk, and are decoded as strictly as a peer's.
  */
 #include "auditd/record.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record.h - what a link of the journal holds: who reported, and what.
+ * record.h - the content of a link of the journal: the reporting daemon and its event.
  *
  * One byte n, the n bytes of the daemon's name, and the event as the msgpack map of schema.def.
  */
@@ -9,8 +9,8 @@
 #include "common/journal/chain.h"
 #include "common/table/schema.h"
 
-/* The record of an event that is packed; its size.  0 with *e: it is too large. */
+/* Packs the record of a packed event; returns its size. 0 with *e: it is too large. */
 size_t record_pack(
     const char *daemon, const struct blob *event, uint8_t record[CHAIN_RECORD_MAX], struct err *);
-/* A link as an entry, which the caller clears (zeroed after an error). */
+/* Decodes a link into an entry, which the caller clears (zeroed after an error). */
 int record_decode(const struct chain_link *, struct audit_entry *, struct err *);

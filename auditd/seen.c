@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * seen.c - a ring of keys in the order they came, and a hash table of places in the ring.
+ * seen.c - a ring of keys in order of arrival, and a hash table of ring positions.
  *
- * A key is 128 bits of keyed SipHash: a peer who does not know the key of this life cannot make a
- * uid that hides another's event.
+ * A key is 128 bits of keyed SipHash.  A peer does not know the key, which each process makes anew,
+ * so it cannot construct a uid that hides another daemon's event.
  */
 #include "auditd/seen.h"
 
@@ -25,7 +25,7 @@ struct key {
 static struct {
 	unsigned char secret[crypto_shorthash_siphashx24_KEYBYTES];
 	struct key ring[RING];
-	uint32_t table[TABLE]; /* place in the ring plus one; 0: empty */
+	uint32_t table[TABLE]; /* ring position plus one; 0: empty */
 	size_t first, count;
 } seen;
 
@@ -50,7 +50,7 @@ same(const struct key *a, const struct key *b)
 	return a->half[0] == b->half[0] && a->half[1] == b->half[1];
 }
 
-/* Where the key stands in the table, or where it would. */
+/* The slot of the key, or the slot where it belongs. */
 static size_t
 slot_of(const struct key *key)
 {
@@ -61,7 +61,7 @@ slot_of(const struct key *key)
 	return slot;
 }
 
-/* Empties a slot and moves back what probed past it. */
+/* Empties a slot and moves back the entries that probed past it. */
 static void
 vacate(size_t hole)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * seen.h - the last 65,536 events by daemon and uid, so that one sent twice is recorded once.
+ * seen.h - the last 65,536 events by daemon and uid, so that an event sent twice is recorded once.
  *
- * A daemon sends a batch again when its acknowledgement was lost; it has one batch under way, so
- * the bound is met unless others record more than that in the meantime.  Then the event stands in
- * the log twice, with the same uid.
+ * A daemon sends a batch again if its acknowledgement was lost.  It has one batch under way, so the
+ * bound suffices unless other daemons record more events than that in the meantime.  In that case
+ * the log has the event twice, with the same uid.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 void seen_open(void);
-/* false: it is there already. */
+/* Returns false if it is there already. */
 bool seen_add(const char *daemon, const char *uid);
-/* Forgets the n that were added last. */
+/* Forgets the n most recent entries. */
 void seen_undo(size_t n);

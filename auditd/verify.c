@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verify.c - the check that anybody can make who may read the file.
+ * verify.c - checks a log file; any user who may read the file can run it.
  *
- * Trusts nothing in it, and of a checkpoint nothing but its signature by the key that it is given.
- * A tail that is not whole is no damage: it is being written at this moment, or a crash tore it and
- * nobody was told that it is durable.
+ * Trusts nothing in the file, and nothing in a checkpoint except its signature by the given key.
+ * An incomplete tail is not damage: it is being written, or a crash tore it before it was
+ * acknowledged.
  */
 #include "auditd/verify.h"
 
@@ -24,12 +24,12 @@
 struct question {
 	const char *path, *since, *key;
 	struct checkpoint checkpoint; /* of since */
-	uint8_t seal[HASH_BYTES];     /* of the record with its number */
+	uint8_t seal[HASH_BYTES];     /* of the checkpoint's record */
 };
 
 /* ---- the checkpoint ---- */
 
-/* The text itself, or what the file behind @ holds; of malloc. */
+/* The text itself, or the content of the file after @; allocated by malloc. */
 static int
 load_text(const char *given, struct blob *text, struct err *e)
 {
@@ -39,7 +39,7 @@ load_text(const char *given, struct blob *text, struct err *e)
 	return text->data == NULL ? err_sys(e, "%s", given) : 0;
 }
 
-/* A shell takes the last line end away. */
+/* A shell strips the last newline. */
 static int
 load_checkpoint(const char *given, char text[CHECKPOINT_TEXT], struct err *e)
 {
@@ -52,7 +52,7 @@ load_checkpoint(const char *given, char text[CHECKPOINT_TEXT], struct err *e)
 	size_t size = strlen(from);
 	bool ended = size > 0 && from[size - 1] == '\n';
 
-	/* What is too long for one is cut, and then is none. */
+	/* A text that is too long is cut, and then is not a checkpoint. */
 	snprintf(text, CHECKPOINT_TEXT, "%s%s", from, ended ? "" : "\n");
 	blob_clear(&loaded);
 	return 0;
@@ -77,7 +77,7 @@ load_key(const struct question *q, uint8_t public[CHECKPOINT_PUBLIC], struct err
 	return status;
 }
 
-/* Who signed it comes first: what an unsigned text says is no reason to look at the log. */
+/* The signature comes first: an unsigned text is no reason to look at the log. */
 static enum verify_verdict
 read_checkpoint(struct question *q, struct err *e)
 {
@@ -165,7 +165,7 @@ verify(struct question *q, struct err *e)
 	return q->since == NULL ? VERDICT_WHOLE : compare(q, walk.end.number, e);
 }
 
-/* false: it is not as it should be. */
+/* Returns false if the file is not as it should be. */
 static bool
 take_arguments(struct question *q, int argc, char **argv)
 {

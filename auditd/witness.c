@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * witness.c - compares the log with checkpoints that are kept elsewhere.
+ * witness.c - compares the log with checkpoints that other daemons keep.
  *
- * Trusts no text: one that is no checkpoint is passed over, for a daemon that lies could as well
- * keep none.  A checkpoint of another key cannot be told from a key that was replaced together with
- * the log, so it is refused like one of ours, unless the log holds what it says.
+ * Does not trust their texts.  A text that is no checkpoint is skipped, because a lying daemon
+ * could as well keep none.  A checkpoint of another key could mean that the key was replaced
+ * together with the log.  It is therefore refused like one of our own key, unless the log holds its
+ * record.
  */
 #include "auditd/witness.h"
 
@@ -32,12 +33,12 @@ static struct {
 		uint64_t number;
 	} kept[WITNESSES];
 	size_t count;
-	uint64_t accepted_ms; /* checkpoints from before are not compared */
+	uint64_t accepted_ms; /* earlier checkpoints are not compared */
 } witness;
 
-/* ---- what is kept below the folder of all state ---- */
+/* ---- checkpoints below the state directory ---- */
 
-/* "executor" or "executor-2": a daemon that reports here. */
+/* "executor" or "executor-2": a daemon that sends events here. */
 static bool
 reports(const char *folder)
 {
@@ -52,7 +53,7 @@ reports(const char *folder)
 	return false;
 }
 
-/* One that may not be read is that of another uid, where auditd was not started by root. */
+/* An unreadable checkpoint belongs to another uid, if root did not start auditd. */
 static void
 load(int root, const char *folder)
 {
@@ -100,7 +101,7 @@ witness_accepted(uint64_t time_ms)
 
 /* ---- comparing ---- */
 
-/* 1: the log holds it; 0: it does not; -1: it could not be read. */
+/* 1: the log holds it; 0: it does not; -1: the log could not be read. */
 static int
 holds(const struct checkpoint *c, struct err *e)
 {
@@ -143,7 +144,7 @@ witness_check(const char *text, uint64_t accept_loss, uint64_t *lost, bool *prov
 		return 0;
 	status = checkpoint_verify(text, key_public(), &c, e);
 	if (status < 0 && e->code != ERR_not_found) {
-		log_warn("a checkpoint is passed over", LOG_E(e));
+		log_warn("a checkpoint is skipped", LOG_E(e));
 		return 0;
 	}
 	*proven = status == 0;
@@ -183,15 +184,15 @@ witness_start(uint64_t accept_loss, uint64_t *lost, struct err *e)
 
 	for (size_t i = 0; i < witness.count; i++)
 		witness.kept[i].number = number_in(witness.kept[i].text);
-	/* The one that says most is the one to name. */
+	/* The error names the checkpoint with the most records. */
 	qsort(witness.kept, witness.count, sizeof witness.kept[0], longest_first);
 	for (size_t i = 0; i < witness.count; i++)
 		if (witness_check(witness.kept[i].text, accept_loss, lost, &proven, e) < 0) {
-			log_error("the log lacks what a daemon's checkpoint says",
+			log_error("the log lacks records of a daemon's checkpoint",
 			    LOG_S("kept_by", witness.kept[i].folder), LOG_E(e));
 			return -1;
 		}
-	log_info("the log holds the checkpoints that others keep",
+	log_info("the log holds the checkpoints that other daemons keep",
 	    LOG_N("checkpoints", witness.count), LOG_N("records", journal_durable()));
 	return 0;
 }

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * witness.h - does the log still hold the checkpoints that others keep of it?
+ * witness.h - does the log still hold the checkpoints that other daemons keep?
  *
- * The daemons that report here each keep the newest checkpoint in their own folders of state, under
- * their own uids (common/journal/spool.h).  Those that can be read are compared at start; every
- * daemon also sends its own with its events, so one on another machine or in another container is
- * heard as well.
+ * Each daemon that sends events here keeps the newest checkpoint in its own state directory, under
+ * its own uid (common/journal/spool.h).  The start compares those that can be read.  Every daemon
+ * also sends its checkpoint with its events, so that daemons on other machines or in other
+ * containers are covered too.
  *
- * A loss is accepted by the setting accept_loss, which names the number of records that the refused
- * checkpoint says.  That leaves a record in the log, and checkpoints that were signed before it are
- * not compared any more.
+ * The setting accept_loss accepts a loss; it names the record count of the refused checkpoint.  The
+ * log then has a record of it, and checkpoints that were signed earlier are no longer compared.
  */
 #pragma once
 
@@ -18,17 +17,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Before the jail: loads what the other daemons keep below the folder of all state. */
+/* Before the jail: loads the checkpoints that other daemons keep below the state directory. */
 int witness_open(const char *state_root, struct err *);
-/* A record of the log that accepted a loss was added at that time. */
+/* The log accepted a loss at that time. */
 void witness_accepted(uint64_t time_ms);
 
 /*
- * Of all that were loaded.  -1: the log does not hold one of them, and *e says what to do.
- * *lost: the number of records of one whose loss is accepted with this start, and has to be
- * recorded; 0: none.
+ * Compares all loaded checkpoints.  -1: the log does not hold one of them, and *e says what to do.
+ * *lost: the record count of a checkpoint whose loss this start accepts and must record; 0: none.
  */
 int witness_start(uint64_t accept_loss, uint64_t *lost, struct err *);
-/* The same of a text that a daemon sent.  *proven: it is signed by the key of this log. */
+/* The same for a text that a daemon sent.  *proven: the key of this log signed it. */
 int witness_check(
     const char *text, uint64_t accept_loss, uint64_t *lost, bool *proven, struct err *);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * content.c - contents in and out; trusts no digest that it has not computed itself.
+ * content.c - stores and returns contents; trusts no digest that it has not computed itself.
  *
- * An offer is answered from what the principal's own snapshots and puts left, and nothing else: it
- * cannot be used to ask whether somebody else has a content.
+ * The reply to an offer depends only on the principal's own snapshots and puts.  It cannot be used
+ * to find out whether another principal has a content.
  */
 #include "snapshotd/content.h"
 
@@ -43,7 +43,7 @@ content_on_offer(struct call *call, void *request, struct err *e)
 	for (size_t i = 0; i < ask->sha256.count; i++)
 		if (check_digest("sha256", ask->sha256.items[i], e) < 0)
 			return -1;
-	/* Lent: the request's own texts, of which there are enough. */
+	/* Borrowed: the request's own texts.  No more can be missing than were offered. */
 	missing.sha256.items = calloc(ask->sha256.count + 1, sizeof(char *));
 	if (missing.sha256.items == NULL)
 		return err_sys(e, "offer");
@@ -103,7 +103,7 @@ put_run(struct work *work)
 	store_put_content(p->shelf->owner, p->content->digest, &p->bytes, &p->error);
 }
 
-/* What nobody has put after all does not count. */
+/* A content whose put failed no longer counts. */
 static void
 forget(struct shelf *shelf, struct content *c)
 {
@@ -197,9 +197,10 @@ get_done(struct work *work)
 	else
 		call_fail(g->call, &g->error);
 	if (g->error.code == ERR_snapshot_corrupt) {
-		log_error("a content of a snapshot is broken", LOG_S("owner", g->shelf->owner),
+		log_error("a content of a snapshot is corrupt", LOG_S("owner", g->shelf->owner),
 		    LOG_S("sha256", g->content->digest), LOG_E(&g->error));
-		/* The next offer of it says that it is missing, which mends all who need it. */
+		/* The next offer of this content reports it missing; a new put repairs every
+		 * snapshot with it. */
 		g->content->here = false;
 	}
 	blob_clear(&reply.content);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* content.h - calls about contents: which are missing, take this one, give me that one. */
+/* content.h - calls on contents: list missing ones, put one, get one. */
 #pragma once
 
 #include "common/bus/bus.h"
@@ -9,6 +9,6 @@ int content_on_offer(struct call *, void *request, struct err *);
 int content_on_put(struct call *, void *request, struct err *);
 int content_on_get(struct call *, void *request, struct err *);
 
-/* Settings; the disk keeps free_bytes for others. */
-/* denied where nobody asks: everything is somebody's. */
+/* The settings; the disk keeps free_bytes for other uses. */
+/* Fails with denied if the call has no principal: everything has an owner. */
 int content_check_principal(const struct call *, struct err *);

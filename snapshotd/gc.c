@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gc.c - the end of contents that were put and never committed, or whose last snapshot is gone.
+ * gc.c - removes contents that were put and never committed, or that no snapshot needs any more.
  *
- * All of it in the loop, so that between the question whether a content may go and its going
- * nobody can have asked for it; in slices, so that others have their turn.
+ * Runs in the loop only, so that no call can ask for a content between the check and the removal.
+ * Runs in slices, so that calls have their turn.
  */
 #include "snapshotd/gc.h"
 
@@ -12,7 +12,7 @@
 #include "snapshotd/store.h"
 
 enum {
-	SLICE = 64, /* removals in one turn of the loop */
+	SLICE = 64, /* removals per turn of the loop */
 	PAUSE_MS = 60 * 1000,
 };
 

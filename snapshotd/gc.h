@@ -2,6 +2,6 @@
 /* gc.h - removes contents that no snapshot needs, a few at a time. */
 #pragma once
 
-/* Looks now, and again every minute. */
+/* Runs now, and again every minute. */
 void gc_run(void);
 void gc_stop(void);

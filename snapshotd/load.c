@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* load.c - from the disk to the shelves; trusts only a manifest that has its digest. */
+/* load.c - fills the catalog from the disk; trusts only a manifest with the right digest. */
 #include "snapshotd/load.h"
 
 #include "common/base/auto.h"
@@ -21,7 +21,7 @@ on_content(const char *owner, const char *digest, uint64_t size, struct err *e)
 	return 0;
 }
 
-/* It lies where its own texts say it belongs. */
+/* Is the file in the place that its own texts name? */
 static int
 check_place(const struct manifest *m, const char *owner, const char *id, struct err *e)
 {
@@ -29,7 +29,8 @@ check_place(const struct manifest *m, const char *owner, const char *id, struct 
 
 	shelf_owner(m->principal, m->space, whose);
 	if (strcmp(whose, owner) != 0 || strcmp(m->tree.snapshot->snapshot_id, id) != 0)
-		return err_set(e, ERR_snapshot_corrupt, "the snapshot's manifest is another's");
+		return err_set(
+		    e, ERR_snapshot_corrupt, "the snapshot's manifest belongs to another owner");
 	return 0;
 }
 
@@ -49,7 +50,7 @@ on_manifest(const char *owner, const char *id, const struct blob *file, struct e
 	manifest_clear(&m);
 	for (size_t i = 0; r != NULL && i < r->ncontents; i++)
 		if (!r->contents[i]->here)
-			log_error("a content of a snapshot is not there", LOG_S("snapshot_id", id),
+			log_error("a content of a snapshot is missing", LOG_S("snapshot_id", id),
 			    LOG_S("owner", owner), LOG_S("sha256", r->contents[i]->digest));
 	return r != NULL ? 0 : -1;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* load.h - the shelves as the disk shows them, at the start. */
+/* load.h - builds the catalog from the disk at the start. */
 #pragma once
 
 #include "common/base/err.h"
 
-/* Opens the store below that folder.  What is broken is set aside and logged. */
+/* Opens the store below that directory.  Sets broken manifests aside and logs them. */
 int load_store(int state, struct err *);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * snapshotd - keeps contents by their SHA-256, and snapshots made of them.
+ * snapshotd - stores contents by their SHA-256, and snapshots made of them.
  *
- * Trusts nobody: whatever it is sent it hashes itself, and whatever it reads back from its disk it
- * hashes again.  Holds the only copy of what people want to come back to, so it answers once that
- * is durable and not before.
+ * Trusts nobody: it hashes everything that it receives, and hashes again what it reads from its
+ * disk.  It has the only copy of the users' snapshots, so it replies only after data is durable.
  */
 #include "common/base/log.h"
 #include "common/base/work.h"

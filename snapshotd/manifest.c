@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * manifest.c - the file of a snapshot: a head, the names of whose it is, and the message that
- * describes it as wire.c packs it.
+ * manifest.c - the file of a snapshot: a head, the names of its owner, and the message that
+ * describes it, packed by wire.c.
  *
- * Trusts no file: the digest finds what the disk or a hand has changed, the decoder and
- * tree_check() refuse what was never right.
+ * Trusts no file: the digest detects changes on the disk, and the decoder and tree_check() refuse
+ * content that was never valid.
  */
 #include "snapshotd/manifest.h"
 
@@ -22,12 +22,12 @@ enum {
 	MAX_NAME = 256,
 };
 
-/* All numbers are little endian.  The digest is over everything but itself. */
+/* All numbers are little endian.  The digest covers everything else. */
 struct head {
 	char magic[8];
 	uint8_t digest[HASH_BYTES];
-	uint32_t version, names[NAMES]; /* bytes of each name; they stand behind this head */
-	uint64_t body;                  /* bytes behind the names */
+	uint32_t version, names[NAMES]; /* bytes of each name; the names follow this head */
+	uint64_t body;                  /* bytes after the names */
 };
 
 static const char magic[8] = { 'c', 'l', 's', 'n', 'a', 'p', '\r', '\n' };
@@ -82,7 +82,7 @@ manifest_write(struct manifest *m, struct blob *file, struct err *e)
 	return file->data != NULL ? 0 : -1;
 }
 
-/* The names, and where the body begins; NULL if the sizes do not add up. */
+/* Returns the names and the start of the body; NULL if the sizes do not add up. */
 static const char *
 split(const struct blob *file, struct manifest *m)
 {
@@ -121,10 +121,10 @@ read_body(const struct blob *file, const char *body, struct manifest *m, struct 
 
 	if (wire_decode(MSG_snapshot_manifest, &packed, &m->tree, e) < 0 ||
 	    tree_check(tree->entries.items, tree->entries.count, &files, &bytes, e) < 0) {
-		/* What is internal is about this process and not about the file. */
+		/* An internal error concerns this process, not the file. */
 		if (e->code != ERR_internal)
 			e->code = ERR_snapshot_corrupt;
-		return err_add(e, "the snapshot's manifest is not understood");
+		return err_add(e, "the snapshot's manifest cannot be decoded");
 	}
 	if (files != tree->snapshot->file_count || bytes != tree->snapshot->total_bytes)
 		return corrupt(e, "counts other files than it has");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* manifest.h - a snapshot as a file: whose it is, what is in it, and a digest over all of that. */
+/* manifest.h - a snapshot as a file: its owner, its entries, and a digest over both. */
 #pragma once
 
 #include "common/base/err.h"
@@ -9,15 +9,17 @@
 
 struct manifest {
 	char *principal, *space, *session_id;
-	struct snapshot_manifest tree; /* snapshot is never NULL in one that was read */
+	struct snapshot_manifest tree; /* snapshot is not NULL after manifest_read() */
 };
 
 enum {
-	MANIFEST_MAX_BYTES = 65 << 20, /* a body of wire.h and what stands before it */
+	MANIFEST_MAX_BYTES = 65 << 20, /* a body of wire.h and the bytes before it */
 };
 
-/* The file's bytes; the manifest stays the caller's. */
+/* Makes the file's bytes; the caller keeps the manifest. */
 int manifest_write(struct manifest *, struct blob *file, struct err *);
-/* Into a zeroed manifest: snapshot_corrupt for anything that manifest_write() did not write. */
+/*
+ * Reads into a zeroed manifest; snapshot_corrupt for anything that manifest_write() did not write.
+ */
 int manifest_read(const struct blob *file, struct manifest *, struct err *);
 void manifest_clear(struct manifest *);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* options.c - the rows of options.def; the operator who sets them is trusted. */
+/* options.c - the rows of options.def; trusts the operator who sets them. */
 #include "snapshotd/options.h"
 
 #include "common/base/work.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shelf.c - tables over the store, so that no call has to search the disk.
+ * shelf.c - the catalog: tables of the store, so that no call has to search the disk.
  *
- * Trusts that store.c shows what is on the disk; promises that a content which a snapshot needs, an
- * offer relies on or a call is busy with is never given as expired.
+ * Trusts store.c to show what is on the disk.  Never returns a content as expired that a snapshot
+ * needs, an offer relies on, or a call uses.
  */
 #include "snapshotd/shelf.h"
 
@@ -17,14 +17,14 @@
 #include <string.h>
 
 enum {
-	BLOCK = 4096, /* what the smallest file costs the disk */
+	BLOCK = 4096, /* disk space of the smallest file */
 };
 
-/* What a broken manifest may have named is of use to who mends it. */
+/* An operator may need the contents of a broken manifest to repair it. */
 static const int64_t FOR_EVER = INT64_MAX;
 
 static struct shelf *shelves;
-static uint64_t store_bytes; /* of all shelves */
+static uint64_t store_bytes; /* of all owners */
 
 static int
 by_name(const void *a, const void *b)
@@ -64,7 +64,7 @@ credit(struct shelf *shelf, uint64_t size)
 	store_bytes -= cost(size);
 }
 
-/* ---- shelves ---- */
+/* ---- owners ---- */
 
 static struct shelf *
 of_owner(const char *owner)
@@ -102,7 +102,7 @@ shelf_owner(const char *principal, const char *space, char owner[HASH_HEX])
 	hash_begin(&hash);
 	hash_add(&hash, principal, strlen(principal));
 	if (*space != '\0') {
-		hash_add(&hash, "", 1); /* no principal has a zero byte in it */
+		hash_add(&hash, "", 1); /* no principal contains a zero byte */
 		hash_add(&hash, space, strlen(space));
 	}
 	hash_end_hex(&hash, owner);
@@ -146,7 +146,7 @@ shelf_content(const struct shelf *shelf, const char *digest)
 	return found != NULL ? *found : NULL;
 }
 
-/* Into its place among the idle: the list is in order of held_until_ms. */
+/* Inserts it into the idle list, which is ordered by held_until_ms. */
 static void
 set_idle(struct shelf *shelf, struct content *c)
 {
@@ -254,14 +254,15 @@ hold_as_offered(const void *node, VISIT visit, void *until)
 		(*c)->held_until_ms = *(const int64_t *)until;
 }
 
-/* Also what a snapshot needs: an offer may count on it, and the snapshot be dropped in between. */
+/* Also holds contents that a snapshot needs: an offer may rely on one whose snapshot is then
+ * dropped. */
 void
 shelf_settle(struct shelf *shelf)
 {
 	bool broken = shelf->nrecords > 0 && shelf->records[0]->broken;
 	int64_t until = broken ? FOR_EVER : held_from_now();
 
-	/* All alike, which is an order. */
+	/* All have the same time, so the list stays in order. */
 	twalk_r(shelf->contents, hold_as_offered, &until);
 }
 
@@ -274,7 +275,7 @@ need(struct shelf *shelf, struct content *c)
 	c->needed++;
 }
 
-/* A drop frees room now, unless somebody else's offer counts on the content. */
+/* Frees room now, unless another offer relies on the content. */
 static void
 need_no_more(struct shelf *shelf, struct content *c)
 {
@@ -322,7 +323,7 @@ make_room(struct shelf *shelf, struct err *e)
 	return 0;
 }
 
-/* By time of making, which is text that sorts; broken ones have none, and go first. */
+/* By creation time, which is text that sorts.  Broken ones have none and come first. */
 static void
 insert(struct shelf *shelf, struct record *r, const char *time)
 {
@@ -346,7 +347,7 @@ by_digest(const void *a, const void *b)
 	return strcmp((*x)->digest, (*y)->digest);
 }
 
-/* What an entry needs; a content that ought to be here and is not is added on a start. */
+/* The content that an entry needs.  At the start, a missing content is added. */
 static struct content *
 content_of(
     struct shelf *shelf, const struct tree_entry *t, const struct options *limits, struct err *e)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shelf.h - what the store holds of one principal in one name space, in memory: contents, how many
- * snapshots need each, and the snapshots in order of time.  Of the loop alone.
+ * shelf.h - the catalog in memory of one principal in one namespace: contents, how many snapshots
+ * need each, and the snapshots in order of time.  Only the loop uses it.
  */
 #pragma once
 
@@ -17,70 +17,70 @@
 struct options;
 
 struct content {
-	char digest[HASH_HEX]; /* first: what it is found by */
+	char digest[HASH_HEX]; /* first: the key of the tree */
 	uint64_t size;
-	bool here;             /* on the disk, and whole as far as is known */
-	bool idle;             /* in the shelf's list: no snapshot needs it */
-	unsigned needed;       /* by so many snapshots */
-	unsigned busy;         /* by so many calls that read or write it just now */
-	int64_t held_until_ms; /* on loop_now_ms()'s clock: an offer relies on it */
+	bool here;             /* on the disk, and intact as far as known */
+	bool idle;             /* in the idle list: no snapshot needs it */
+	unsigned needed;       /* snapshots that need it */
+	unsigned busy;         /* calls that read or write it now */
+	int64_t held_until_ms; /* on the clock of loop_now_ms(): an offer relies on it */
 	TAILQ_ENTRY(content) link;
 };
 
-/* A snapshot, or one whose manifest is broken: then there is nothing but its id. */
+/* A snapshot.  If its manifest is broken, only the id is set. */
 struct record {
 	char id[37];
 	bool broken;
-	bool hidden; /* not yet durable, or on its way out */
+	bool hidden; /* not yet durable, or being removed */
 	char *space, *session_id;
 	struct snapshot about;
 	uint64_t manifest_bytes;
-	struct content **contents; /* by digest, each once */
+	struct content **contents; /* by digest, without duplicates */
 	size_t ncontents;
 };
 
 struct shelf {
-	char owner[HASH_HEX];                /* first: what it is found by */
+	char owner[HASH_HEX];                /* first: the key of the table */
 	void *contents;                      /* a tree of tsearch(3) */
-	TAILQ_HEAD(idle_list, content) idle; /* those that may go first before those held longest */
+	TAILQ_HEAD(idle_list, content) idle; /* by expiry time */
 	struct record **records;             /* by time; broken ones first */
 	size_t nrecords, room;
-	uint64_t bytes; /* what counts against the limits */
+	uint64_t bytes; /* bytes that count against the limits */
 	struct shelf *next;
 };
 
-/* Whose a shelf is: 64 digits of the principal and the name space, "" being one of its own. */
+/* The owner of a principal and a namespace: 64 digits.  "" is a namespace of its own. */
 void shelf_owner(const char *principal, const char *space, char owner[HASH_HEX]);
-/* The owner's, NULL where there is none; and made where there is none, NULL with *e. */
+/* shelf_find: NULL if there is none. shelf_make: creates it; NULL with *e. */
 struct shelf *shelf_find(const char *principal, const char *space);
 struct shelf *shelf_make(const char *principal, const char *space, struct err *);
-/* For the start: the shelf of an owner that the disk shows. */
+/* At the start: the catalog of an owner found on the disk. */
 struct shelf *shelf_of_owner(const char *owner, struct err *);
 struct shelf *shelf_first(void);
-/* After the start has shown all: every content is held as if it had been offered now, and for ever
- * if a manifest is broken that may have named it. */
+/* After the start has shown everything: holds every content as if it had just been offered, and
+ * forever if a broken manifest may have named it. */
 void shelf_settle(struct shelf *);
 
 struct content *shelf_content(const struct shelf *, const char *digest);
-/* Not here yet; its size is counted.  limit_exceeded names the limit; limits NULL: none. */
+/* Adds a content that is not on the disk yet, and counts its size. limit_exceeded names the limit;
+ * limits NULL: unlimited. */
 struct content *shelf_add_content(
     struct shelf *, const char *digest, uint64_t size, const struct options *, struct err *);
-/* It is idle and not busy. */
+/* The content must be idle and not busy. */
 void shelf_remove_content(struct shelf *, struct content *);
-/* For offers and puts: nobody removes it for so long. */
+/* For offers and puts: keeps the content for the hold time. */
 void shelf_hold(struct shelf *, struct content *);
-/* What was put is not what was announced. */
+/* The size that was put differs from the size that was offered. */
 void shelf_set_size(struct shelf *, struct content *, uint64_t size);
-/* The idle content that may go, or NULL. */
+/* The next idle content that may be removed, or NULL. */
 struct content *shelf_expired(const struct shelf *);
 
-/* The one of that id in that name space, NULL with not_found; not one that is hidden.
- */
+/* The visible record of that id in that namespace; NULL with not_found. */
 struct record *shelf_record(const struct shelf *, const char *id, const char *space, struct err *);
 /*
- * The record of a manifest, whose snapshot and names are taken; its contents are needed from now
- * on.  limits: not_found if one is not here with its size, limit_exceeded.  Limits NULL: what is
- * not here is added, and found broken when it is asked for.
+ * Adds the record of a manifest and takes its snapshot and names.  Its contents are needed from now
+ * on.  With limits: not_found if a content is missing or has another size, limit_exceeded.  Without
+ * limits (NULL): a missing content is added, and found broken when it is read.
  */
 struct record *shelf_add_record(struct shelf *, struct manifest *, uint64_t manifest_bytes,
     const struct options *, struct err *);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * snapshot.c - snapshots as a whole.
+ * snapshot.c - calls on whole snapshots.
  *
- * Trusts no tree, and nobody to know an id that is not theirs: a snapshot is its principal's and
- * its name space's, and to others there is none.  One that was answered is durable and stands in
- * the audit log's spool; one that was not, because its call was given up or cannot be recorded, is
- * taken back.
+ * Trusts no tree.  Knowing an id gives no access: a snapshot belongs to its principal and its
+ * namespace, and does not exist for others.  A snapshot that was acknowledged is durable and
+ * recorded in the audit log's spool.  A snapshot that was not acknowledged, because its call was
+ * cancelled or cannot be recorded, is removed again.
  */
 #include "snapshotd/snapshot.h"
 
@@ -23,7 +23,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* A call about one snapshot, for which a thread reads, writes or removes its manifest. */
+/* A call on one snapshot; a thread reads, writes or removes its manifest. */
 struct job {
 	struct work work;
 	struct call *call;
@@ -33,7 +33,7 @@ struct job {
 	struct manifest manifest;
 	struct blob file;
 	struct err error;
-	bool given_up; /* nobody waits for the call any more */
+	bool given_up; /* the call was cancelled */
 };
 
 static void
@@ -67,7 +67,7 @@ job_new(struct call *call, struct shelf *shelf, struct record *record, struct er
 	return job;
 }
 
-/* The texts are lent. */
+/* The texts are borrowed. */
 static int
 record_event(const struct job *job, enum event event, struct err *e)
 {
@@ -149,7 +149,7 @@ commit_run(struct work *work)
 	hash_hex(job->file.data, job->file.size, job->digest);
 }
 
-/* It was durable, and is gone again; *why stands in job->error. */
+/* Removed after it was durable; job->error says why. */
 static void
 undone(struct work *work)
 {
@@ -168,7 +168,7 @@ undo_run(struct work *work)
 	struct err e;
 
 	if (store_remove_manifest(job->shelf->owner, job->id, &e) < 0)
-		log_error("a snapshot that was not acknowledged could not be taken back",
+		log_error("a snapshot that was not acknowledged could not be removed",
 		    LOG_S("snapshot_id", job->id), LOG_E(&e));
 }
 
@@ -183,7 +183,7 @@ commit_done(struct work *work)
 		return;
 	}
 	if (job->given_up)
-		err_set(&job->error, ERR_cancelled, "the snapshot was given up");
+		err_set(&job->error, ERR_cancelled, "the snapshot was cancelled");
 	else
 		record_event(job, event_snapshot_created, &job->error);
 	if (job->error.code != ERR_none) {
@@ -204,7 +204,7 @@ on_cancel(struct call *call, enum err_code why)
 	job->given_up = true;
 }
 
-/* Text that sorts by time; never the same twice. */
+/* Text that sorts by time; never repeats. */
 static char *
 time_text(void)
 {
@@ -219,7 +219,7 @@ time_text(void)
 	return strdup(text);
 }
 
-/* The manifest of what is asked for; takes the request's texts and entries. */
+/* The manifest of the request; takes the request's texts and entries. */
 static int
 compose(struct job *job, struct snapshot_commit *ask, uint64_t files, uint64_t bytes, struct err *e)
 {
@@ -305,7 +305,7 @@ open_run(struct work *work)
 		manifest_read(&job->file, &job->manifest, &job->error);
 }
 
-/* Whose a manifest is stands in it too: a file under another's name is nobody's. */
+/* The manifest names its owner too: a file under another name belongs to no owner. */
 static int
 check_owner(const struct job *job, struct err *e)
 {
@@ -315,7 +315,7 @@ check_owner(const struct job *job, struct err *e)
 	    strcmp(m->space, job->call->namespace) == 0 &&
 	    strcmp(m->tree.snapshot->snapshot_id, job->id) == 0)
 		return 0;
-	return err_set(e, ERR_snapshot_corrupt, "the snapshot's manifest is another's");
+	return err_set(e, ERR_snapshot_corrupt, "the snapshot's manifest belongs to another owner");
 }
 
 static void
@@ -374,7 +374,7 @@ snapshot_on_query(struct call *call, void *request, struct err *e)
 
 	if (content_check_principal(call, e) < 0)
 		return -1;
-	/* Lent by the records, as they are. */
+	/* Borrowed from the records. */
 	reply.snapshots.items =
 	    calloc(shelf != NULL ? shelf->nrecords + 1 : 1, sizeof(struct snapshot));
 	if (reply.snapshots.items == NULL)

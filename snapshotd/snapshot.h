@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* snapshot.h - calls about whole snapshots: make, show, list, delete. */
+/* snapshot.h - calls on whole snapshots: commit, open, query, drop. */
 #pragma once
 
 #include "common/bus/bus.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store.c - the folders of the store:
+ * store.c - the directories of the store:
  *
  *   store/<owner>/contents/<first digit>/<digest>
  *   store/<owner>/snapshots/<id>
- *   store/<owner>/broken/<id>       manifests that could not be read, for an operator to look at
+ *   store/<owner>/broken/<id>       unreadable manifests, kept for the operator
  *
  * Trusts the kernel's rename and fsync, and no name or byte that it finds.
  */
@@ -24,7 +24,7 @@
 #include <sys/vfs.h>
 
 enum {
-	MAX_CONTENT = 256 << 20, /* of schema.def */
+	MAX_CONTENT = 256 << 20, /* as in schema.def */
 	MAX_PATH = 256,
 	FANOUT = 16,
 	FILE_MODE = 0400,
@@ -32,9 +32,9 @@ enum {
 
 static int store_fd = -1;
 
-/* ---- what is used up, or away ---- */
+/* ---- errors of the disk ---- */
 
-/* What a disk says that fails, and what stands in the way of a folder that was here. */
+/* Errors of a failing disk, or of something in place of a directory of the store. */
 static bool
 is_away(const struct err *e)
 {
@@ -47,8 +47,8 @@ is_away(const struct err *e)
 }
 
 /*
- * Nothing of that is the caller's fault, who is told what may help and no name of the store's own:
- * deleting snapshots makes room on a full disk, and descriptors come back.
+ * None of these errors is the caller's fault.  The caller gets the possible remedy and no path of
+ * the store: deleting snapshots makes room on a full disk, and descriptors become free again.
  */
 static int
 explain(struct err *e)
@@ -59,8 +59,8 @@ explain(struct err *e)
 	if (is_away(e)) {
 		log_error("the snapshot store cannot be used", LOG_E(e));
 		return err_set(e, ERR_unavailable,
-		    "the snapshot store cannot be used: %s; its operator must see to its folder "
-		    "or disk",
+		    "the snapshot store cannot be used: %s; its operator must check its "
+		    "directory or disk",
 		    strerrordesc_np(e->sys));
 	}
 	if (e->code != ERR_internal || *remedy == '\0')
@@ -83,7 +83,7 @@ explain(struct err *e)
 	    "the disk of the snapshot store is full; delete snapshots that are not needed");
 }
 
-/* ---- folders ---- */
+/* ---- directories ---- */
 
 static int
 open_folder(const char *path, struct err *e)
@@ -130,7 +130,8 @@ make_folders(const char *owner, struct err *e)
 	return sync_folder(".", e);
 }
 
-/* All folders that contents will ever need: a thread that writes one has no other to sync. */
+/* Makes all directories that contents will ever need, so that a thread that writes a content has no
+ * parent directory to sync. */
 int
 store_add_owner(const char *owner, struct err *e)
 {
@@ -250,7 +251,7 @@ remove_manifest(const char *owner, const char *id, struct err *e)
 			if (errno != ENOENT)
 				return err_sys(e, "unlink a manifest");
 		} else if (fsync(folder) < 0)
-			return err_sys(e, "fsync a folder of manifests");
+			return err_sys(e, "fsync a directory of manifests");
 	}
 	return 0;
 }
@@ -272,9 +273,9 @@ store_room(uint64_t *bytes, struct err *e)
 	return 0;
 }
 
-/* ---- what an earlier life left ---- */
+/* ---- what an earlier process left ---- */
 
-/* Calls visit for each name in a folder, but removes drafts. */
+/* Calls visit for each name in a directory, and removes drafts. */
 static int
 each_name(const char *path, const void *self,
     int (*visit)(const void *self, int folder, const char *path, const char *name, struct err *),
@@ -284,7 +285,7 @@ each_name(const char *path, const void *self,
 	auto_dir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 
-	if (fd < 0) /* for a folder that is not there there was no room, and nothing is in it */
+	if (fd < 0) /* a missing directory: the disk was full, so it has no entries */
 		return e->code == ERR_not_found ? 0 : -1;
 	if (dir == NULL)
 		return err_sys(e, "%s", path);
@@ -299,15 +300,15 @@ each_name(const char *path, const void *self,
 		} else if (visit(self, fd, path, name, e) < 0)
 			return -1;
 	}
-	/* A manifest that was not seen would not keep its contents from being collected. */
-	return errno == 0 ? 0 : err_sys(e, "%s: read the folder", path);
+	/* A manifest that is missed would not protect its contents from collection. */
+	return errno == 0 ? 0 : err_sys(e, "%s: read the directory", path);
 }
 
 static int
 left_alone(const char *path, const char *name)
 {
-	log_warn("the store has something that is not its own, and leaves it alone",
-	    LOG_S("folder", path), LOG_S("name", name));
+	log_warn("the store ignores a file that is not its own", LOG_S("folder", path),
+	    LOG_S("name", name));
 	return 0;
 }
 
@@ -341,7 +342,7 @@ is_uuid(const char *text)
 	return text[36] == 0;
 }
 
-/* Kept, so that an operator can look, but no longer in the way of a start. */
+/* Kept for the operator, but no longer blocks a start. */
 static int
 set_aside(const struct scan *scan, int folder, const char *id, const struct err *why, struct err *e)
 {
@@ -374,7 +375,7 @@ see_manifest(const void *self, int folder, const char *path, const char *name, s
 	blob_clear(&file);
 	if (good)
 		return 0;
-	/* Only what is wrong with the file itself is a reason; memory may be there next time. */
+	/* Only a fault of the file itself is a reason; memory may be available next time. */
 	if (why.code == ERR_internal && why.sys != EIO) {
 		*e = why;
 		return -1;
@@ -403,12 +404,12 @@ see_owner(const void *self, int folder, const char *path, const char *name, stru
 	if (!hash_is_hex(name))
 		return left_alone(path, name);
 	memcpy(scan.owner, name, sizeof scan.owner);
-	/* One whose folders a power loss or a full disk kept from being made is completed.  Not
-	 * while the disk is full: only who has started can delete snapshots. */
+	/* Completes directories that a power loss or a full disk prevented.  Not an error while the
+	 * disk is full: snapshots can only be deleted after the start. */
 	if (store_add_owner(scan.owner, e) < 0) {
 		if (e->code != ERR_limit_exceeded)
 			return -1;
-		log_warn("folders could not be made", LOG_S("owner", scan.owner), LOG_E(e));
+		log_warn("directories could not be made", LOG_S("owner", scan.owner), LOG_E(e));
 	}
 	for (unsigned i = 0; i < FANOUT; i++) {
 		snprintf(inner, sizeof inner, "%s/contents/%x", name, i);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tree.c - the entries of a snapshot, held to what can be restored; trusts none of them. */
+/* tree.c - checks that the entries of a snapshot can be restored; trusts none of them. */
 #include "snapshotd/tree.h"
 
 #include "common/base/auto.h"
@@ -22,7 +22,7 @@ digit(char c)
 	return at != NULL ? (int)(at - digits) : -1;
 }
 
-/* How many real bytes; -1 where %XX stands for what is never written so, and could hide a '/'. */
+/* Returns the number of real bytes; -1 if a %XX is not canonical and could hide a '/'. */
 static ptrdiff_t
 real_size(const char *text, size_t size)
 {
@@ -71,7 +71,7 @@ by_path(const void *key, const void *entry)
 	return strcmp(key, ((const struct tree_entry *)entry)->path);
 }
 
-/* Its folder is an entry before it. */
+/* Is its parent directory an earlier entry? */
 static bool
 has_folder(const struct tree_entry *entries, size_t i)
 {
@@ -97,7 +97,7 @@ what_is_wrong(const struct tree_entry *entries, size_t i)
 	if (i > 0 && strcmp(entries[i - 1].path, t->path) >= 0)
 		return "does not come after the path before it";
 	if (!has_folder(entries, i))
-		return "is in no folder of the tree";
+		return "is in no directory of the tree";
 	if ((t->sha256 != NULL) != (t->type == file_type_regular) ||
 	    (t->sha256 != NULL && !hash_is_hex(t->sha256)))
 		return "has no digest though it is a file, or one though it is none";

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check.c - what is asked, of which language, under which profile.
+ * check.c - checks a request: its profile, its language and its size.
  *
- * Trusts nobody: the code and every argument are a client's.
+ * Trusts nobody: the code and every argument come from a client.
  */
 #include "validator/check.h"
 
@@ -10,7 +10,7 @@
 
 #include <inttypes.h>
 
-/* A language that is checked has a row. */
+/* A language with a checker has a row. */
 static int (*const checkers[language_COUNT])(
     const struct source *, const struct policy *, bool auto_fix, struct report *, struct err *) = {
 	[language_python] = python_check,

@@ -6,9 +6,9 @@
 #include "common/table/schema.h"
 
 /*
- * A report on code that breaks rules, or does not parse, is a success.  An error: the call itself
- * is wrong (invalid_argument), the code too large (code_too_large) or too deep (limit_exceeded), or
- * its language unknown here (runtime_missing).  *report is the caller's to clear, also then.
+ * Code that breaks rules or does not parse is a success with a report.  Errors: the call is wrong
+ * (invalid_argument), the code is too large (code_too_large) or too deeply nested (limit_exceeded),
+ * or the language is unknown (runtime_missing).  The caller clears *report, also after an error.
  */
 int check_code(
     const struct validate_code *, uint64_t max_bytes, struct validation_report *, struct err *);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * validator - checks code against the rules of a profile, by the real parser of its language.
+ * validator - checks code against the rules of a profile, with the real parser of its language.
  *
- * Trusts nobody: what it reads is a model's or an attacker's, and parsers have faults.  So it holds
- * nothing that others must not have: no file, no network, no state, no way to start a program.
- * Parsers are in processes of their own, which have not even the bus and the calls of others; all
- * that one could want to load is loaded before its jail.
+ * Trusts nobody: its input comes from a model or an attacker, and parsers have faults.  It
+ * therefore holds nothing: no file, no network, no state, no way to start a program.  Parsers run
+ * in separate processes, which have no access to the bus and to other calls.  Everything that a
+ * parser may need to load is loaded before its jail.
  */
 #include "validator/python/python.h"
 #include "validator/queue.h"
@@ -21,7 +21,7 @@ static struct {
 } options;
 /* clang-format on */
 
-/* In a process that checks. */
+/* In a worker process. */
 static int
 settle(struct err *e)
 {
@@ -77,7 +77,7 @@ static const struct daemon self = {
 	.routes = routes,
 	.refused = refused,
 	.memory_bytes =
-	    2ULL << 30, /* parsing has a bound of its own; threads reserve more than they use */
+	    2ULL << 30, /* parsing has its own limit; threads reserve more than they use */
 	.open = open_queue,
 	.start = queue_start,
 	.stop = queue_stop,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * policy.c - the profiles that a call asked for, as its check sees them.
+ * policy.c - the requested profiles, as a check sees them.
  *
- * Trusts the tables only: names of profiles and of modules are a client's and a program's.
+ * Trusts only the tables: profile names come from a client, module names from a program.
  */
 #include "validator/policy.h"
 
@@ -11,7 +11,7 @@
 int
 policy_read(const char *profile, const struct texts *only, struct policy *policy, struct err *e)
 {
-	/* An empty list is one: no imports at all. */
+	/* An empty list is a list: it allows no imports. */
 	*policy = (struct policy){ .only = only != NULL && only->items != NULL ? only : NULL };
 	return profile_read(profile != NULL ? profile : "strict", &policy->set, e);
 }

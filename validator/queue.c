@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* queue.c - who is checked next, and by which process; trusts nobody to send little. */
+/* queue.c - schedules checks on the worker processes; trusts no client to send little. */
 #include "validator/queue.h"
 
 #include "common/base/auto.h"
@@ -9,8 +9,8 @@
 
 enum {
 	MAX_WORKERS = 64,
-	SMALL_BYTES = 16 << 10, /* less than 0.2 s, whatever is in it */
-	MAX_PASSED = 8,         /* that come later and go before one */
+	SMALL_BYTES = 16 << 10, /* takes less than 0.2 s, whatever the code */
+	MAX_PASSED = 8,         /* later jobs that may overtake one job */
 	RETRY_MS = 500,
 };
 
@@ -18,13 +18,13 @@ struct job {
 	struct job *next;
 	struct job *next_open, **link;
 	struct call *call;
-	uint64_t turn; /* how many of its principal were open before it */
+	uint64_t turn; /* how many jobs of its principal were open before it */
 	unsigned passed;
 	bool large;
 	struct validate_code request;
 };
 
-/* A process, and what it has under way. */
+/* A worker process and its current job. */
 struct desk {
 	struct worker *worker;
 	struct job *job;
@@ -36,11 +36,11 @@ static struct {
 	struct desk desks[MAX_WORKERS];
 	size_t count;
 	struct job *waiting;
-	struct job *jobs; /* that were taken and not ended, */
-	uint64_t open;    /* and how many */
+	struct job *jobs; /* jobs that are not ended */
+	uint64_t open;    /* their number */
 } queue;
 
-/* ---- an end ---- */
+/* ---- end of a job ---- */
 
 static void
 end_job(struct job *job, struct validation_report *report, const struct err *e)
@@ -57,7 +57,7 @@ end_job(struct job *job, struct validation_report *report, const struct err *e)
 	free(job);
 }
 
-/* ---- who is next ---- */
+/* ---- scheduling ---- */
 
 static bool
 goes_before(const struct job *a, const struct job *b)
@@ -70,7 +70,7 @@ enqueue(struct job *job)
 {
 	struct job **at = &queue.waiting;
 
-	/* Nobody passes one that so many have passed, nor whoever stands before that. */
+	/* No job may overtake one that was overtaken so often, or the jobs before that one. */
 	for (struct job **each = at; *each != NULL; each = &(*each)->next)
 		if ((*each)->passed >= MAX_PASSED)
 			at = &(*each)->next;
@@ -82,7 +82,7 @@ enqueue(struct job *job)
 		behind->passed++;
 }
 
-/* One process is kept for small code, where there is more than one. */
+/* One worker is reserved for small code, if there is more than one. */
 static bool
 large_may_start(void)
 {
@@ -128,7 +128,7 @@ pump(void)
 			give(d, job);
 }
 
-/* ---- what the processes say ---- */
+/* ---- replies of the workers ---- */
 
 static void
 checked(void *self, struct validation_report *report, const struct err *e)
@@ -150,7 +150,7 @@ died(void *self)
 	queue.config.short_of_one();
 	for (const struct desk *d = queue.desks; d < queue.desks + queue.count; d++)
 		gone += d->gone;
-	err_set(&e, ERR_unavailable, "all processes that check have ended");
+	err_set(&e, ERR_unavailable, "all worker processes have ended");
 	while (gone == queue.count && queue.waiting != NULL) {
 		struct job *job = queue.waiting;
 
@@ -159,9 +159,9 @@ died(void *self)
 	}
 }
 
-/* ---- what comes ---- */
+/* ---- new jobs ---- */
 
-/* One that is under way goes on: a parse cannot be interrupted. */
+/* A job under way goes on, because a parse cannot be interrupted. */
 static void
 on_cancel(struct call *call, enum err_code why)
 {
@@ -173,7 +173,7 @@ on_cancel(struct call *call, enum err_code why)
 	if (*at == NULL)
 		return;
 	*at = job->next;
-	err_set(&e, why, "nobody waits for it any more");
+	err_set(&e, why, "the caller no longer waits for it");
 	end_job(job, NULL, &e);
 }
 
@@ -193,10 +193,10 @@ check_room(uint64_t mine, struct err *e)
 	if (queue.open < queue.config.max_waiting && mine < queue.config.max_waiting_each)
 		return 0;
 	if (queue.open >= queue.config.max_waiting)
-		err_set(e, ERR_queue_full, "%u checks wait already, as many as may",
+		err_set(e, ERR_queue_full, "%u checks wait already, which is the limit",
 		    (unsigned)queue.open);
 	else
-		err_set(e, ERR_queue_full, "%u of your checks wait already, as many as may",
+		err_set(e, ERR_queue_full, "%u of your checks wait already, which is the limit",
 		    (unsigned)mine);
 	e->retry_ms = RETRY_MS;
 	return -1;
@@ -244,9 +244,9 @@ queue_load(struct heartbeat *load)
 	load->room = queue.config.max_waiting - queue.open;
 }
 
-/* ---- the beginning and the end ---- */
+/* ---- start and stop ---- */
 
-/* Those this process may use. */
+/* The processors that this process may use. */
 static uint64_t
 processors(void)
 {
@@ -265,7 +265,7 @@ queue_open(const struct queue_config *config, struct err *e)
 	queue.config = *config;
 	if (config->workers == 0 && count < 2)
 		count = 2;
-	/* All at once: each takes its time until it is ready. */
+	/* Start all before waiting: each takes time until it is ready. */
 	for (; queue.count < count && queue.count < MAX_WORKERS; queue.count++)
 		if ((queue.desks[queue.count].worker = worker_fork(&config->plan, e)) == NULL)
 			return -1;
@@ -289,7 +289,7 @@ queue_stop(void)
 {
 	struct err e;
 
-	err_set(&e, ERR_unavailable, "the server stops");
+	err_set(&e, ERR_unavailable, "the server is stopping");
 	while (queue.jobs != NULL)
 		end_job(queue.jobs, NULL, &e);
 	queue.waiting = NULL;

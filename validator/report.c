@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * report.c - findings, edits and advice within the bounds of schema.def, and the verdict on them.
+ * report.c - findings, edits and advice within the limits of schema.def, and the verdict.
  *
- * Trusts nothing: names in the texts are a program's, of any length, so a text that is too long is
- * cut, at a character.
+ * Trusts nothing: names in the texts come from a program and may have any length.  A text that is
+ * too long is cut at a character boundary.
  */
 #include "validator/report.h"
 
@@ -16,12 +16,12 @@
 #include <string.h>
 
 enum {
-	MAX_TEXT = 1024, /* bytes of a message, an advice, a hint */
+	MAX_TEXT = 1024, /* bytes of a message, an advice or a hint */
 	MAX_FINDINGS = 256,
 	MAX_EDITS = 256,
 	MAX_ADVICE = 64,
 	MAX_IMPORTS = 256,
-	MAX_POSITION = 10000000, /* of a line, a column */
+	MAX_POSITION = 10000000, /* largest line or column */
 };
 
 static const struct {
@@ -31,7 +31,7 @@ static const struct {
 #include "validator/rules.def"
 };
 
-/* What vsnprintf() would have written `wanted` bytes of ends with a whole character. */
+/* Makes text of vsnprintf(), which needed `wanted` bytes, end with a whole character. */
 static void
 cut(char text[MAX_TEXT + 1], int wanted)
 {
@@ -131,7 +131,7 @@ report_import(struct report *report, const char *module)
 	for (size_t n = 0; n < imports->count; n++)
 		if (strcmp(imports->items[n], module) == 0)
 			return;
-	/* A name longer than any real module's is a program's own joke. */
+	/* No real module has such a long name. */
 	if (imports->count >= MAX_IMPORTS || strlen(module) > MAX_TEXT)
 		return;
 	if (texts_add(imports, module) != 0)
@@ -149,7 +149,7 @@ report_begin(struct report *report, struct validation_report *out, struct err *e
 	return 0;
 }
 
-/* Findings come nearly in order; insertion keeps those of one place as they came. */
+/* Findings arrive nearly in order.  Insertion keeps the order of those at the same place. */
 static void
 sort_findings(struct finding *items, size_t count)
 {

@@ -2,7 +2,7 @@
 /*
  * source.c - lines and columns as CPython counts them: a line ends with LF, CR LF or CR.
  *
- * Trusts nothing: the text is a program's, and positions may lie outside it.
+ * Trusts nothing: the text comes from a program, and positions may lie outside it.
  */
 #include "validator/source.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first byte behind the end of the line that from is in. */
+/* The first byte after the end of the line that contains `from`. */
 static size_t
 next_line(const struct source *source, size_t from)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker.c - both sides of a process that checks.
+ * worker.c - both sides of a worker process.
  *
- * They have a piece of memory together and a socket pair.  Who has written a message there says so
- * by its size on the socket, and from then on the memory is the other's; so neither ever waits for
- * the other to read.
+ * The two sides share memory and a socket pair.  A side writes a message to the memory and sends
+ * its size on the socket; from then on the memory belongs to the other side.  Neither side ever
+ * waits for the other to read.
  *
- * The parent trusts the worker, which reads what an attacker wrote, for nothing: it takes a copy of
- * what that left, and decodes it as if it came by the bus.  A worker has nothing but this memory,
- * and sees the texts of one check after another; it is given no principal.
+ * The parent does not trust the worker, because the worker reads an attacker's code.  The parent
+ * copies each reply and decodes it like a message from the bus.  A worker has access to this memory
+ * only.  It sees the texts of one check after another, and never a principal.
  */
 #include "validator/worker.h"
 
@@ -32,9 +32,9 @@
 #include <unistd.h>
 
 enum {
-	ROOM_BYTES = 16 << 20, /* of addresses; a page costs memory when it was used */
+	ROOM_BYTES = 16 << 20, /* of address space; a page costs memory only when used */
 	STACK_BYTES = 8 << 20,
-	TRIM_FROM = 64 << 10, /* bytes of code whose tree is worth being given back */
+	TRIM_FROM = 64 << 10, /* bytes of code whose tree is worth returning to the kernel */
 };
 
 struct worker {
@@ -48,9 +48,9 @@ struct worker {
 
 /* ---- messages ---- */
 
-/* Of a message: its parts stand behind one another. */
+/* Head of a message; its parts follow one another. */
 struct head {
-	struct err why; /* ERR_none: there is a message */
+	struct err why; /* ERR_none: a message follows */
 	uint64_t parts, sizes[1 + WIRE_MAX_BLOBS];
 };
 
@@ -69,7 +69,7 @@ put_part(char *room, uint64_t *at, const struct blob *part, struct err *e)
 	return 0;
 }
 
-/* How many bytes it has. */
+/* Returns the size of the message. */
 static int
 put(char *room, const struct packed *packed, uint64_t *size, struct err *e)
 {
@@ -95,7 +95,7 @@ get_part(const char *room, uint64_t size, uint64_t *at, uint64_t length, struct 
 	return part->data != NULL ? 0 : -1;
 }
 
-/* room: the caller's alone, of that size, which is at least a head's. */
+/* room: a copy that only the caller can change, of that size, at least a head's. */
 static int
 get(const char *room, uint64_t size, struct packed *packed, struct err *e)
 {
@@ -140,7 +140,7 @@ get_message(const char *room, uint64_t size, enum msg_id id, void *message, stru
 	return status;
 }
 
-/* ---- the worker ---- */
+/* ---- worker side ---- */
 
 static uint64_t
 check(char *room, uint64_t size, uint64_t max_code_bytes)
@@ -163,13 +163,13 @@ check(char *room, uint64_t size, uint64_t max_code_bytes)
 	}
 	message_clear(MSG_validate_code, &request);
 	message_clear(MSG_validation_report, &report);
-	/* The tree of 1 MiB of code is hundreds of megabytes, which libc would keep. */
+	/* The tree of 1 MiB of code takes hundreds of megabytes, which libc would keep. */
 	if (code >= TRIM_FROM)
 		malloc_trim(0);
 	return size;
 }
 
-/* Until the other end is closed. */
+/* Serves until the other end is closed. */
 static void
 serve(const struct worker *w, uint64_t max_code_bytes)
 {
@@ -183,7 +183,7 @@ serve(const struct worker *w, uint64_t max_code_bytes)
 	}
 }
 
-/* CPython's parser recurses 6,000 deep; 512 KiB were too little. */
+/* CPython's parser recurses 6,000 levels deep; 512 KiB of stack were too little. */
 static int
 have_stack(struct err *e)
 {
@@ -197,7 +197,7 @@ have_stack(struct err *e)
 	return setrlimit(RLIMIT_STACK, &limit) < 0 ? err_sys(e, "setrlimit stack") : 0;
 }
 
-/* No descriptor but its own, and no life beyond its parent's. */
+/* Closes all other descriptors, and dies with its parent. */
 static int
 leave_parent(const struct worker *w, pid_t parent, struct err *e)
 {
@@ -226,7 +226,7 @@ live(const struct worker *w, const struct worker_plan *plan, pid_t parent)
 	_exit(0);
 }
 
-/* ---- the parent ---- */
+/* ---- parent side ---- */
 
 static struct worker *
 make(struct err *e)
@@ -263,7 +263,7 @@ worker_fork(const struct worker_plan *plan, struct err *e)
 	close(ends[pid != 0]);
 	if (pid == 0)
 		live(w, plan, parent);
-	/* The next one does not get this one's memory. */
+	/* The next worker must not inherit this worker's memory. */
 	if (pid > 0 && madvise(w->room, ROOM_BYTES, MADV_DONTFORK) == 0)
 		return w;
 	err_sys(e, "make a process that checks");
@@ -300,7 +300,7 @@ lose(struct worker *w)
 	w->done(w->self, NULL, &e);
 }
 
-/* A copy of what it left, which it can change no more; NULL: it is no message. */
+/* A copy of the reply, which the worker cannot change; NULL: not a message. */
 static char *
 take(const struct worker *w, uint64_t *size)
 {
@@ -365,7 +365,7 @@ worker_give(struct worker *w, struct validate_code *request, struct err *e)
 		return -1;
 	message_clear(MSG_validate_code, request);
 	w->busy = true;
-	/* Of one that died meanwhile the loop hears. */
+	/* If the worker died meanwhile, the loop reports it. */
 	if (fdio_write(w->fd, &size, sizeof size, e) < 0)
 		*e = (struct err){ 0 };
 	return 0;

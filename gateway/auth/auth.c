@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * auth.c - from a header to an identity.
+ * auth.c - from an Authorization header to an identity.
  *
- * Trusts the operator's folder and, through its keys, the issuer; of a request nothing.  Order:
- * what is cheap to check first, so that who is known is never kept out by those who are not, even
- * from the same address; a signature is checked only for an address that has not failed too often.
+ * Trusts the operator's directory and, through its keys, the issuer.  Trusts nothing in a request.
+ * Cheap checks come first, so that failed attempts never keep out a known token, even from the
+ * same address.  A signature is checked only for an address that has not failed too often.
  */
 #include "gateway/auth/auth.h"
 
@@ -29,7 +29,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LOOK_MS = 1000 }; /* how soon a change in the folder is seen */
+enum { LOOK_MS = 1000 }; /* how soon a changed file is noticed */
 
 static int read_tokens(const struct blob *, struct err *);
 static int read_keys(const struct blob *, struct err *);
@@ -42,10 +42,10 @@ static struct folder_file files[] = {
 static struct {
 	struct folder folder;
 	int64_t looked_ms;
-	unsigned uid; /* of who started this */
+	unsigned uid; /* of the user that started the gateway */
 	struct tokens tokens;
 	struct jwks keys;
-	uint64_t keys_number; /* one more whenever a key is not there any more */
+	uint64_t keys_number; /* incremented when a key is removed */
 } auth = { .folder.fd = -1 };
 
 /* ---- the folder ---- */
@@ -95,7 +95,7 @@ read_keys(const struct blob *file, struct err *e)
 	jwks_clear(&auth.keys);
 	accepted_clear();
 	auth.keys = fresh;
-	log_info("keys of the issuer read", LOG_N("keys", fresh.count));
+	log_info("issuer's keys read", LOG_N("keys", fresh.count));
 	return 0;
 }
 
@@ -135,11 +135,11 @@ auth_open(struct err *e)
 	if (challenge_open(options.issuer, options.resource, e) < 0 || open_folder(e) < 0)
 		return -1;
 	if (auth.tokens.count == 0 && options.issuer[0] == '\0' && !options.anonymous)
-		log_warn("nobody can come in: there are no tokens, no issuer, and anonymous is off",
+		log_warn("all requests will be refused: no tokens, no issuer, and anonymous is off",
 		    LOG_S("remedy", "cloister token add NAME"));
 	if (options.issuer[0] != '\0' && auth.keys.count == 0)
-		log_warn(
-		    "no keys of the issuer are here", LOG_S("remedy", "cloister issuer fetch"));
+		log_warn("the issuer's keys have not been fetched",
+		    LOG_S("remedy", "cloister issuer fetch"));
 	return 0;
 }
 
@@ -170,7 +170,7 @@ struct bearer {
 static int
 missing(struct err *e)
 {
-	err_set(e, ERR_unauthenticated, "send Authorization: Bearer and a token");
+	err_set(e, ERR_unauthenticated, "send a token: Authorization: Bearer TOKEN");
 	e->sys = ENOKEY;
 	return -1;
 }
@@ -183,7 +183,7 @@ reject(struct err *e, int sys, const char *why)
 	return -1;
 }
 
-/* b64token of RFC 6750, section 2.1; another scheme is none of ours. */
+/* b64token of RFC 6750, section 2.1.  Any other scheme counts as no credentials. */
 static int
 read_bearer(const char *header, struct bearer *bearer, struct err *e)
 {
@@ -204,7 +204,7 @@ read_bearer(const char *header, struct bearer *bearer, struct err *e)
 	*bearer = (struct bearer){ header, size + strspn(header + size, "=") };
 	if (size == 0 || header[bearer->size] != '\0')
 		return err_set(e, ERR_invalid_argument,
-		    "Authorization: what follows Bearer is no token (RFC 6750, section 2.1)");
+		    "Authorization: malformed token after Bearer (RFC 6750, section 2.1)");
 	return 0;
 }
 
@@ -222,7 +222,7 @@ expired(const struct identity *who)
 	return who->expires_s != 0 && now_s() >= who->expires_s;
 }
 
-/* Known without effort?  1, 0, or -1 for one that was good once. */
+/* Looks for a known token.  1: found, 0: unknown, -1: known but expired. */
 static int
 recall(const struct bearer *bearer, struct identity *who, struct err *e)
 {
@@ -248,11 +248,11 @@ check_signed(const struct bearer *bearer, struct identity *who, struct err *e)
 		.leeway_s = (int64_t)options.leeway_s,
 	};
 
-	/* One without dots is no signed one, whatever its issuer. */
+	/* A token without dots is not signed, whatever its issuer. */
 	if (options.issuer[0] == '\0' || memchr(bearer->text, '.', bearer->size) == NULL)
-		return reject(e, EKEYREJECTED, "the token is not known here");
+		return reject(e, EKEYREJECTED, "unknown token");
 	if (auth.keys.count == 0)
-		return err_set(e, ERR_unavailable, "the keys of the issuer are not here yet");
+		return err_set(e, ERR_unavailable, "the issuer's keys have not been fetched yet");
 
 	json_t *claims = jws_open(bearer->text, bearer->size, &auth.keys, e);
 	int failed = claims == NULL ? -1 : claims_read(claims, &rules, now_s(), who, e);
@@ -318,7 +318,7 @@ auth_valid(const struct identity *who)
 		return false;
 	if (who->source == IDENTITY_LOCAL)
 		return true;
-	if (who->source == IDENTITY_OAUTH) /* whose key may be gone; who comes back shows it */
+	if (who->source == IDENTITY_OAUTH) /* its key may be removed; reconnecting checks it */
 		return strtoull(who->credential, NULL, 10) == auth.keys_number;
 	for (size_t i = 0; now == NULL && i < auth.tokens.count; i++)
 		if (strcmp(auth.tokens.items[i].identity.credential, who->credential) == 0)

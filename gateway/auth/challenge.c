@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* challenge.c - headers and a document, made of what the operator configured and nothing else. */
+/* challenge.c - headers and a document that contain only what the operator configured. */
 #include "gateway/auth/challenge.h"
 
 #include "common/base/auto.h"
@@ -106,7 +106,7 @@ challenge_status(const struct err *e)
 	return 503;
 }
 
-/* RFC 6750, section 3.1; who sent nothing is told of no error. */
+/* RFC 6750, section 3.1.  A request without credentials gets no error code. */
 static const char *
 error_of(const struct err *e)
 {
@@ -117,7 +117,7 @@ error_of(const struct err *e)
 	return e->sys == ENOKEY ? NULL : "invalid_token";
 }
 
-/* A quoted text can hold no quote, backslash or control character. */
+/* A quoted text cannot contain quotes, backslashes or control characters. */
 static void
 add(FILE *to, const char *name, const char *value)
 {
@@ -141,7 +141,7 @@ challenge_text(const struct err *e, unsigned needed, char text[CHALLENGE_TEXT])
 
 	if (to == NULL)
 		return;
-	/* Who comes for the first time asks for what is of use, not for all there is. */
+	/* A new client is advised to request the usual scopes, not all of them. */
 	scope_text(needed != 0 || metadata.url == NULL || e->code != ERR_unauthenticated
 		       ? needed
 		       : SCOPES_USUAL,

@@ -2,8 +2,8 @@
 /*
  * denial.c - auth.denied events on their way to auditd.
  *
- * Of gateways that share a folder one has its spool, and loses none while auditd is away; another,
- * or one without a folder, sends each event once.
+ * If several gateways share a state directory, one of them has its spool and loses no event while
+ * auditd is away.  The others, and a gateway without a state directory, send each event once.
  */
 #include "gateway/auth/denial.h"
 
@@ -59,7 +59,7 @@ ask_once(struct audit_event *event, unsigned count, struct err *e)
 	return status;
 }
 
-/* count: how many denials it tells of. */
+/* count: how many denials the event reports. */
 static void
 record(const struct identity *who, char *detail, const struct err *why, unsigned count)
 {
@@ -89,7 +89,7 @@ denial_start(void)
 	struct err e;
 
 	if (daemon_spool(&e) < 0)
-		log_info("denials are not kept while auditd is away", LOG_E(&e));
+		log_info("without a spool, denials are lost while auditd is away", LOG_E(&e));
 }
 
 void

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * denial.h - what is told of those who were not let in: to the log, and to auditd as auth.denied.
+ * denial.h - records failed authentication: in the log, and with auditd as auth.denied.
  *
- * Never the token.  A flood of failures is told as one: per second at most DENIALS are recorded, in
- * a spool (common/journal/spool.h) that is bounded; the next one that is says how many before it
- * were not.
+ * A token is never recorded.  At most DENIALS events a second are recorded, in a bounded spool
+ * (common/journal/spool.h).  The next recorded event says how many before it were dropped.
  */
 #pragma once
 
@@ -14,7 +13,7 @@
 
 enum { DENIALS = 10 };
 
-/* Sends what an earlier life could not; in the jail. */
+/* Sends events that an earlier process left in the spool.  Call it in the jail. */
 void denial_start(void);
-/* who: NULL where that is not known; address "" likewise. */
+/* who: NULL if unknown; address: "" if unknown. */
 void denial_note(const struct identity *who, const char *address, const struct err *why);

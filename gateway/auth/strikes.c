@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* strikes.c - counters of failures by address; constant memory, and no address can choose its
- * place.
- */
+/* strikes.c - counters of failures by address.  Memory is constant, and no address can choose
+ * its slot. */
 #include "gateway/auth/strikes.h"
 
 #include "common/base/auto.h"
@@ -14,12 +13,12 @@
 enum { PLACES = 4096 };
 
 struct from {
-	uint8_t bytes[9]; /* what it is, and the address or its /64 */
+	uint8_t bytes[9]; /* the kind, and the address or its /64 */
 };
 
 static struct place {
 	struct from from;
-	int64_t clear_ms; /* when the last strike is forgotten */
+	int64_t clear_ms; /* when the last strike expires */
 } places[PLACES];
 
 static uint8_t key[crypto_shorthash_KEYBYTES];
@@ -78,7 +77,7 @@ strikes_add(const char *address, int64_t now_ms)
 
 	if (memcmp(&place->from, &from, sizeof from) != 0) {
 		if (strikes > 1) {
-			place->clear_ms -= STRIKE_MS; /* so that nobody keeps it for ever */
+			place->clear_ms -= STRIKE_MS; /* so that no address keeps it forever */
 			return 1;
 		}
 		*place = (struct place){ .from = from };

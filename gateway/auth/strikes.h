@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * strikes.h - addresses that failed to say who they are, and for how long they are not listened to.
+ * strikes.h - throttles addresses that fail to authenticate.
  *
- * Who has failed STRIKES_MOST times must wait, a strike is forgotten every STRIKE_MS.  The table is
- * of a fixed size: of addresses that share a place the one with more strikes keeps it.
+ * After STRIKES_MOST failures an address must wait; one strike expires every STRIKE_MS.  The table
+ * has a fixed size.  If two addresses share a slot, the one with more strikes keeps it.
  */
 #pragma once
 
@@ -14,9 +14,10 @@ enum {
 	STRIKE_MS = 3000,
 };
 
-/* address: numeric IPv4 or IPv6, of which a /64 counts as one; anything else is one address. */
-/* Counts a failure; how many there are now. */
+/* address: numeric IPv4, or IPv6, where a /64 counts as one address.  All other texts count as
+ * one address. */
+/* Counts a failure and returns the number of current strikes. */
 unsigned strikes_add(const char *address, int64_t now_ms);
-/* 0, or how long this address must wait. */
+/* 0, or how many milliseconds this address must wait. */
 int strikes_wait(const char *address, int64_t now_ms);
 void strikes_clear(void);

@@ -2,8 +2,8 @@
 /*
  * calls.h - tools/call: from JSON to the daemon that serves the tool, and back.
  *
- * A call is answered exactly once: by the daemon, by an error when that is lost or late, or, when
- * the client cancelled it, not at all.
+ * A call is answered exactly once: by the daemon, or by an error if the daemon is lost or late.  A
+ * call that its client cancelled is not answered.
  */
 #pragma once
 
@@ -11,20 +11,20 @@
 
 #include "common/table/schema.h"
 
-/* A call as it was read; all of it is borrowed. */
+/* A call as it was read; all members are borrowed. */
 struct call_in {
 	struct origin origin;
 	enum msg_id tool;
 	json_t *arguments; /* object, or NULL for none */
 	json_t *meta;      /* of the request, or NULL */
-	size_t bytes;      /* that the message it came in takes */
+	size_t bytes;      /* size of the message that contains the call */
 	enum calls_as {
 		CALLS_TOOL,  /* a result of tools/call */
 		CALLS_VALUE, /* the reply's JSON, or a JSON-RPC error with {"code", "hint"} as data
 		              */
 	} as;
-	bool task; /* may go on as a task when it takes long, see task/task.h */
+	bool task; /* may continue as a task if it takes long, see task/task.h */
 };
 
-/* The answer where there is one already, or NULL: it is pending. */
+/* The reply if there is one already, or NULL: the call is pending. */
 json_t *calls_begin(const struct call_in *);

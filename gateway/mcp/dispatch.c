@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dispatch.c - from a message to the method that answers it, and which era it belongs to.
+ * dispatch.c - finds the method and the revision of a message.
  *
- * A request that claims a version is served by that alone (stateless); one that claims none belongs
- * to the era that initialize agreed on.  Nothing a client sends is trusted.
+ * A request that claims a version is served by that version, statelessly.  A request that claims
+ * none belongs to the revision that initialize agreed on.  Nothing a client sends is trusted.
  */
 #include "gateway/mcp/dispatch.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dispatch.h - what a client's message asks for, and who does it. */
+/* dispatch.h - passes a client's message to the method that it names. */
 #pragma once
 
 #include "gateway/transport/client.h"
 
 enum { DISPATCH_BATCH = 256 }; /* messages in a batch, at most */
 
-/* Whatever the line holds is answered as JSON-RPC and MCP ask, now or later; a blank one is not. */
+/* Answers the line as JSON-RPC and MCP require, now or later.  A blank line is not answered. */
 void dispatch_line(struct client *, struct exchange *, const struct line *);
-/* The same for one that is parsed, and stays the caller's; its exchange is answered exactly once,
- * with NULL where the message asks for no answer. */
+/* The same for a parsed message, which stays the caller's.  Its exchange is answered exactly
+ * once, with NULL if the message expects no reply. */
 void dispatch_message(struct client *, struct exchange *, json_t *message, size_t bytes);

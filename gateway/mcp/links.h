@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * links.h - links to files of sessions, for whoever is given one.
+ * links.h - links to files of sessions.
  *
- * A link holds a secret about the file (secretbox.h), until when and in whose name it may be read:
- * it opens that one file, for that time, with no other credential.
+ * A link contains an encrypted statement (secretbox.h) of which file it opens, until when, and in
+ * whose name.  It opens only that file, and needs no other credential.
  */
 #pragma once
 
@@ -11,18 +11,18 @@
 
 #include "common/table/schema.h"
 
-/* In whose name. */
+/* The principal whose file it is. */
 struct link_owner {
 	char principal[129], namespace[65]; /* namespace "": none */
 };
 
-/* Before the jail: the key, from a file or made anew. */
+/* Call before entering the jail: reads the key from a file, or makes a random one. */
 int links_open(struct err *);
-/* "<base>/files/<session>/<path>?t=<sealed>", of malloc; NULL: no memory. */
+/* "<base>/files/<session>/<path>?t=<sealed>", allocated with malloc; NULL: no memory. */
 char *links_make(const char *base, const struct account *, const char *session, const char *path);
-/* denied where it was not made here, for this file, or has expired. */
+/* denied if the link was not made here, is for another file, or has expired. */
 int links_check(
     const char *session, const char *path, const char *sealed, struct link_owner *, struct err *);
-/* Gives each artifact in a message, also in the lists of it, its download_url where the transport
- * serves files, and none elsewhere. */
+/* Adds a download_url to each artifact of a message, also within lists, if the transport serves
+ * files. */
 void links_fill(const struct origin *, enum msg_id, void *message);

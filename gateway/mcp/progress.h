@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * progress.h - what a call says on the way, as notifications/progress.
+ * progress.h - the progress of a call, as notifications/progress.
  *
- * Values grow whatever the server sends, at most ten times a second something goes out for a call
- * (what comes in between is joined), and nothing after progress_close().  A notification's text is
- * of one channel, which its _meta names: "cloister/channel": "stdout".
+ * Progress values always grow.  A call sends at most ten notifications a second, which join the
+ * output between them, and none after progress_close().  The text of a notification comes from one
+ * channel, which its _meta names: "cloister/channel": "stdout".
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 
 struct progress {
 	const struct origin *origin;
-	json_t *token; /* NULL: nobody asked for any */
+	json_t *token; /* NULL: no progress requested */
 	double value;
 	int64_t sent_ms;
 	uint64_t timer;
@@ -24,7 +24,7 @@ struct progress {
 	} channels[channel_COUNT];
 };
 
-/* token: a string or an integer, or anything else for none.  *origin lives as long as *progress. */
+/* token: a string or an integer; anything else requests none.  *origin must outlive *progress. */
 void progress_open(struct progress *, const struct origin *, json_t *token);
 void progress_part(struct progress *, const struct stream_part *);
 void progress_close(struct progress *);

@@ -2,11 +2,11 @@
 /*
  * result.h - replies and errors of daemons as results of tools/call.
  *
- * On success everything stands in structuredContent and, as JSON, in the text; on failure
- * everything a model needs stands in the text, since clients differ in which of the two they show.
+ * On success the whole reply is in structuredContent and, as JSON, in the text.  On failure
+ * everything a model needs is in the text, because clients differ in which of the two they show.
  *
- * Pictures among it (elements of any LIST(rich) whose type clients can show) follow as image
- * content, in order; in the structured form only their types and names stay.
+ * Pictures in the reply (elements of any LIST(rich) with a type that clients can show) follow as
+ * image content, in order.  The structured form keeps only their types and names.
  */
 #pragma once
 
@@ -14,18 +14,19 @@
 
 #include "common/table/schema.h"
 
-/* New results; NULL only when memory ran out.  *reply is messages[tool].reply; its
- * pictures are taken.  Long texts are shortened and kept for that account, see fit.h. */
+/* Return new results; NULL only without memory.  *reply is messages[tool].reply; its pictures
+ * are taken.  Long texts are shortened, and the whole is kept for that account, see fit.h. */
 json_t *result_of_reply(const struct era *, const struct account *, enum msg_id tool, void *reply);
-/* The same in two steps: the first takes long where the reply is, and may be any thread's. */
+/* The same in two steps.  The first takes long for a long reply and may run in any thread. */
 struct rendered {
 	json_t *images, *value; /* value NULL: no memory */
 };
 
 struct rendered result_render(enum msg_id tool, void *reply);
-/* Takes what was rendered. */
+/* Takes the rendered parts. */
 json_t *result_of_rendered(
     const struct era *, const struct account *, enum msg_id tool, struct rendered);
 json_t *result_of_error(const struct era *, const struct err *);
-/* The same as a JSON-RPC error, with {"code", "hint"} as its data: for what is no tool. */
+/* The same as a JSON-RPC error with {"code", "hint"} as its data, for requests that call no
+ * tool. */
 json_t *result_rpc_error(json_t *id, const struct err *);

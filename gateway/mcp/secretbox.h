@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * secretbox.h - values that others keep for us, and cannot read, change or keep for long.
+ * secretbox.h - encrypted values that clients keep for the server, and cannot read, change or keep
+ * for long.
  *
- * A value is encrypted with XChaCha20-Poly1305 (libsodium) together with its expiry, and encoded as
- * base64url. What it is about (a purpose, an owner, a file) is authenticated and not stored: who
- * opens it names the same.
+ * A value is encrypted with XChaCha20-Poly1305 (libsodium) together with its expiry, and encoded
+ * as base64url.  Its context (a purpose, an owner, a file) is authenticated but not stored: the
+ * reader must name the same context.
  */
 #pragma once
 
@@ -15,20 +16,21 @@
 enum {
 	SECRETBOX_KEY = 32,
 	SECRETBOX_NONCE = 24,
-	SECRETBOX_MAX = 65536, /* bytes of text; longer ones are not looked at */
+	SECRETBOX_MAX = 65536, /* bytes of text; longer texts are refused unread */
 };
 
 struct secret {
 	json_t *value; /* the caller's reference */
 	int64_t made_ms, until_ms;
-	unsigned char nonce[SECRETBOX_NONCE]; /* random for each one, so that it identifies it */
+	unsigned char nonce[SECRETBOX_NONCE]; /* random, so that it identifies the value */
 };
 
-/* The clock of expiries, which gateways that share a key share, too. */
+/* The clock of expiries, the same for gateways that share a key. */
 int64_t secretbox_now_ms(void);
-/* Text of malloc; NULL: no memory.  about ends with NULL; the value stays the caller's. */
+/* Allocates the text with malloc; NULL: no memory.  about ends with NULL.  The caller keeps the
+ * value. */
 char *secretbox_make(const unsigned char key[SECRETBOX_KEY], const char *const about[],
     const json_t *value, int64_t life_s);
-/* -1: it was not made with that key about that, or, with *expired, it is too old. */
+/* -1: not made with that key and context, or, with *expired, too old. */
 int secretbox_open(const unsigned char key[SECRETBOX_KEY], const char *const about[],
     const char *text, struct secret *, bool *expired);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tools.h - which tools of the table are offered, and their description in each era. */
+/* tools.h - the offered tools of the table, and their description in each revision. */
 #pragma once
 
 #include "gateway/mcp/era.h"
@@ -8,14 +8,13 @@
 
 #include <stdio.h>
 
-/* Names joined by commas, as in "core,monitor"; once, before all else. */
+/* Sets the offered tools: names joined by commas, e.g. "core,monitor".  Call it once, first. */
 int tools_choose(const char *toolsets, struct err *);
 /* The message of an offered tool, or MSG_none. */
 enum msg_id tools_find(const char *name);
-/* The first tool that has the hint, whether it is offered or not; there is one. */
+/* The first tool with the hint, offered or not; there is one. */
 enum msg_id tools_with(unsigned hint);
-/* The offered tools in the order of the table, an array; a new reference to one that is made once.
- */
+/* The offered tools in the order of the table: a new reference to an array made once. */
 json_t *tools_list(const struct era *);
 /* The table of all tools as Markdown, for README.md. */
 void tools_describe(FILE *);

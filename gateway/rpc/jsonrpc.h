@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jsonrpc.h - JSON-RPC 2.0 as MCP narrows it: what a line says, and messages to answer with.
+ * jsonrpc.h - JSON-RPC 2.0 as MCP restricts it: parsing of lines, and messages to reply with.
  *
- * Lines come from a client that is not trusted.  Integers are kept to the last digit; a key given
- * twice, invalid UTF-8, half a surrogate pair and what is beyond the bounds of scan.h are refused.
+ * Lines come from a client that is not trusted.  Integers keep every digit.  Repeated keys,
+ * invalid UTF-8, half surrogate pairs and values beyond the bounds of scan.h are refused.
  */
 #pragma once
 
@@ -26,28 +26,27 @@ enum {
 enum rpc_kind {
 	RPC_request,
 	RPC_notification,
-	RPC_response, /* to what the client was asked; its id may be anything */
+	RPC_response, /* to a request of ours; its id may be anything */
 };
 
-/* A view of a parsed message: all of it is borrowed from that. */
+/* A view of a parsed message, from which all members are borrowed. */
 struct rpc {
 	enum rpc_kind kind;
-	json_t *id; /* string or integer; NULL where there is none */
+	json_t *id; /* string or integer; NULL: none */
 	const char *method;
 	json_t *params;         /* object, or NULL */
 	json_t *result, *error; /* of a response */
 };
 
-/* The JSON of a line, a new reference; or NULL and in *answer the message that says what is wrong.
- */
+/* The JSON of a line, a new reference; or NULL, and in *answer the error reply. */
 json_t *jsonrpc_parse(const struct line *, json_t **answer);
-/* Reads one message; NULL, or the answer to what is not one (where even that is for a
- * notification, too). */
+/* Reads one message.  Returns NULL, or the error reply to an invalid one (maybe for a
+ * notification). */
 json_t *jsonrpc_read(json_t *message, struct rpc *);
 
 /*
- * New messages; NULL only when memory ran out.  id NULL: the answer to something whose id could not
- * be read, and has none (MCP's schema; null would break it).  result, data and params are taken.
+ * New messages; NULL only without memory.  id NULL: the reply has no id, because the message's id
+ * could not be read (MCP's schema; null would violate it).  result, data and params are taken.
  */
 json_t *jsonrpc_result(json_t *id, json_t *result);
 json_t *jsonrpc_error(json_t *id, int code, const char *fmt, ...) PRINTF(3, 4);

@@ -13,24 +13,24 @@ struct lines {
 	char *data;
 	size_t room, start, looked, used; /* data[start, used) is there, up to looked scanned */
 	bool skipping;
-	bool told; /* scan is of the line that was told last */
+	bool told; /* scan belongs to the line reported last */
 	struct scan scan;
 };
 
 struct line {
 	const char *data; /* as scan until the next lines_ call */
 	size_t size;
-	size_t limit; /* bytes it might have had */
-	bool over;    /* too long; only scan is known of it */
+	size_t limit; /* maximum size of the line */
+	bool over;    /* too long; only scan is valid */
 	const struct scan *scan;
 };
 
-/* Where the next bytes go, and how many may; NULL when memory ran out. */
+/* Where to put the next bytes, and how many may be put there; NULL: no memory. */
 char *lines_room(struct lines *, size_t *room);
-/* That many were put there. */
+/* That many bytes were put there. */
 void lines_filled(struct lines *, size_t size);
-/* The next whole line, without its end; false: there is none yet. */
+/* Returns the next whole line, without its newline; false: none yet. */
 bool lines_next(struct lines *, struct line *);
-/* The stream has ended: what is left is a line; false: nothing is. */
+/* Call at the end of the stream: returns the rest as a line; false: nothing is left. */
 bool lines_last(struct lines *, struct line *);
 void lines_free(struct lines *);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * outbox.h - messages on their way to a client that reads as it likes.
+ * outbox.h - messages to a client that may read slowly.
  *
- * Bounded: a message that would not fit is not taken at all.  Never waits.
+ * Memory is bounded: a message that would not fit is not added at all.  No call blocks.
  */
 #pragma once
 
@@ -21,17 +21,17 @@ struct outbox_block {
 struct outbox {
 	size_t bytes;                      /* waiting */
 	size_t limit;                      /* of the message being added */
-	struct outbox_block *first, *last; /* NULL: nothing waits */
-	/* The first of them while nothing waits before it: most answers are made and gone in it. */
+	struct outbox_block *first, *last; /* NULL: empty */
+	/* The first block while nothing waits before it: most replies need no other. */
 	struct outbox_block own;
 	char room[65536];
 };
 
-/* Adds the message as a line; limit_exceeded where more than limit bytes would wait then. */
+/* Adds the message as a line; limit_exceeded if more than limit bytes would wait then. */
 int outbox_add(struct outbox *, const json_t *message, size_t limit, struct err *);
 /*
- * Writes what the descriptor takes now: write(2), or send(2) for a socket, whose file description
- * need not be non-blocking then.  -1 with errno: the reader is gone.
+ * Writes as much as the descriptor takes now: write(2), or send(2) for a socket, whose file
+ * description then need not be non-blocking.  -1 with errno: the reader is gone.
  */
 int outbox_write(struct outbox *, int fd, bool socket);
 void outbox_clear(struct outbox *);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scan.h - a first look at a message while its bytes arrive, in constant memory.
+ * scan.h - a first pass over a message while its bytes arrive, in constant memory.
  *
- * Bounds what a parser may be asked to build (3 bytes of "[]," cost it 100), and finds the id of a
- * request that is too long, too deep or not JSON, so that even such a one is answered and not left
- * to time out.
+ * It bounds what a parser may have to build (3 bytes of "[]," cost it 100).  It also finds the id
+ * of a request that is too long, too deep or not JSON, so that the request is answered and does
+ * not time out at the client.
  */
 #pragma once
 
@@ -30,10 +30,10 @@ struct scan {
 	char key[4], id[SCAN_MAX_ID]; /* up to their sizes */
 };
 
-/* To the start of a message, where a zeroed one is, too. */
+/* Resets to the start of a message; a zeroed struct is there already. */
 void scan_reset(struct scan *);
 void scan_feed(struct scan *, const char *data, size_t size);
-/* NULL, or what bound the message is over, for an error text. */
+/* NULL, or the bound that the message exceeds, for an error text. */
 const char *scan_refusal(const struct scan *);
-/* The id of the outermost object, a new reference; NULL where it has no string or integer there. */
+/* The id of the outermost object, a new reference; NULL: it has no string or integer there. */
 json_t *scan_id(const struct scan *);

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client.h - who asks, what they wait for, and where answers go.
+ * client.h - clients, their pending requests, and where replies go.
  *
- * A transport owns clients and carries their messages; everything else sees only this.  What a
- * client is depends on how it comes:
+ * A transport owns clients and carries their messages; all other code sees only this.  What a
+ * client is depends on the transport:
  *
- *	stdio                    one client for the life of the process; no exchanges
- *	HTTP, 2026-07-28         a client for each POST, with that one exchange
- *	HTTP, earlier revisions  a client for each session, with an exchange for each POST
+ * 	stdio                    one client for the life of the process; no exchanges
+ * 	HTTP, 2026-07-28         a client for each POST, with one exchange
+ * 	HTTP, earlier revisions  a client for each session, with an exchange for each POST
  *
- * An exchange is where the answer to one POST goes and what is tied to it: progress, log messages
- * and, in earlier revisions, requests to the client.  It lives until it is answered, even where
- * nobody listens to it any more; so whoever has a request under way may always use its exchange.
+ * An exchange is the destination of the reply to one POST and of all that belongs to it: progress,
+ * log messages and, in earlier revisions, requests to the client.  It lives until it is answered,
+ * even if no client listens any more.  So code with a pending request may always use its exchange.
  *
- * The client wants no answer any more when it says notifications/cancelled, and in 2026-07-28 over
- * HTTP when it closes the stream; the transport turns both into the same cancel().
+ * A client cancels a request with notifications/cancelled or, in 2026-07-28 over HTTP, by closing
+ * the stream.  The transport turns both into the same cancel().
  */
 #pragma once
 
@@ -22,86 +22,86 @@
 #include "gateway/transport/account.h"
 
 struct client;
-struct exchange; /* a transport's own; NULL over stdio, and for what belongs to no request */
+struct exchange; /* private to a transport; NULL over stdio, and for messages of no request */
 
 struct transport {
-	/* A notification, or a request to the client, on the stream of that exchange; exchange
-	 * NULL: on the one that the client keeps open for whatever is new.  The message stays the
-	 * caller's. */
+	/* Sends a notification, or a request to the client, on the stream of that exchange;
+	 * exchange NULL: on the client's general stream.  The caller keeps the message. */
 	void (*send)(struct client *, struct exchange *, const json_t *message);
-	/* Exactly once for each exchange, which is gone then; NULL: there is nothing to say. */
+	/* Called exactly once for each exchange, which is freed then; NULL: no reply is due. */
 	void (*answer)(struct client *, struct exchange *, const json_t *message);
-	/* It does not read what it was sent: leave out what can be. */
+	/* The client does not read what it was sent: omit what can be omitted. */
 	bool (*slow)(const struct client *, const struct exchange *);
 	/* Ends the connection of an exchange, which the client resumes by itself (polling, in
-	 * 2025-11-25); NULL or no effect where that cannot be. */
+	 * 2025-11-25).  NULL or no effect if the revision cannot. */
 	void (*pause)(struct client *, struct exchange *);
-	/* Where a file of a session can be fetched by whoever is given the link, of malloc; NULL:
-	 * nowhere. */
+	/* A link to a file of a session, allocated with malloc; NULL: the transport serves no
+	 * files. */
 	char *(*link)(struct client *, struct exchange *, const char *session, const char *path);
 };
 
 struct client {
 	const struct transport *by;
 	struct account *account;
-	unsigned scopes;         /* of auth/scope.h: what the request may do that it says now */
-	const struct era *era;   /* of its initialize; NULL: none came */
+	unsigned scopes;         /* scopes (auth/scope.h) of the request now being read */
+	const struct era *era;   /* agreed by initialize; NULL: none yet */
 	struct pending *pending; /* requests that are answered later */
 	/* Of revisions before 2026-07-28, where a client is a session: */
 	json_t *capabilities; /* that it declared, an object; NULL: none */
-	int log_from;         /* an enum logging: what it wants to be told of */
+	int log_from;         /* an enum logging: the level it asked for */
 	size_t watches;       /* how many it has, see resource/listen.h */
-	/* Before the client is freed; NULL: nobody needs to know. */
+	/* Called before the client is freed; may be NULL. */
 	void (*closed)(struct client *);
 };
 
-/* An array of messages, answered by an array once each of them is. */
+/* A batch, answered by an array once all its messages are answered. */
 struct batch;
 
-/* Where an answer belongs. */
+/* Where a reply belongs. */
 struct origin {
 	struct client *client;
 	struct exchange *exchange;
 	struct batch *batch; /* NULL: on its own */
 	const struct era *era;
-	json_t *id;   /* borrowed by requests, owned by what is pending */
-	int log_from; /* an enum logging: what is to be said about it on the way */
+	json_t *id;   /* borrowed by requests, owned by a pending request */
+	int log_from; /* an enum logging: the level of messages about it */
 };
 
-/* A request that is answered later; a part of its owner's struct. */
+/* A request that is answered later; embedded in its owner's struct. */
 struct pending {
 	struct pending *next;
 	struct origin origin;
-	bool silent;  /* nothing more is said of it: not its answer, no progress */
-	bool endless; /* ends by cancel() only, so at the latest when this process drains */
-	/* Nobody waits: client_end() it soon, or at once.  May end no other one. */
+	bool silent;  /* send nothing more about it: no reply, no progress */
+	bool endless; /* ends by cancel() only, at the latest when the process drains */
+	/* The client waits no longer: call client_end() soon, or at once.  Must not end another
+	 * request. */
 	void (*cancel)(struct pending *);
 };
 
-/* Sends and takes the message; NULL: nothing is to be said, which ends a place in a batch, too. */
+/* Sends and takes the message.  NULL: no reply is due; that too completes a place in a batch. */
 void client_answer(const struct origin *, json_t *message);
-/* A notification about a request, or a request to the client for it; takes the message. */
+/* Sends a notification about a request, or a request to the client for it; takes the message. */
 void client_tell(const struct origin *, json_t *message);
-/* Does the client not keep up, so that what client_tell() would send is better left out? */
+/* Whether the client is slow, so that client_tell() should be omitted. */
 bool client_slow(const struct origin *);
 
-/* From here on it is found by its id; the origin is copied, its batch waits. */
+/* Makes it findable by its id.  The origin is copied, and its batch waits. */
 void client_begin(struct pending *, const struct origin *, void (*cancel)(struct pending *));
-/* Answers and takes the message (NULL: nothing to say); the struct stays its owner's, to free. */
+/* Answers and takes the message (NULL: no reply).  The owner then frees the struct. */
 void client_end(struct pending *, json_t *message);
-/* Nothing is answered yet: *origin is the caller's, with its id and its place in a batch. */
+/* Ends it without a reply: *origin becomes the caller's, with its id and its place in a batch. */
 void client_hand_over(struct pending *, struct origin *origin);
-/* The request of that id; NULL: there is none. */
+/* The request of that id; NULL: none. */
 struct pending *client_find(const struct client *, const json_t *id);
-/* The client wants no answer to it; an unknown id does nothing. */
+/* Cancels the request of that id; an unknown id has no effect. */
 void client_cancel(struct client *, const json_t *id);
-/* For transports.  All of them are given up: without a word where the client has gone. */
+/* For transports: cancels all requests, without a reply if the client is gone. */
 void client_give_up(struct client *, bool gone);
-/* Those without an end of their own are ended, with an answer. */
+/* Ends the endless requests with a reply. */
 void client_drain(struct client *);
-/* For transports, last of all: frees what the client itself owns. */
+/* For transports, last: frees what the client owns. */
 void client_close(struct client *);
 
-/* A batch with one place, that of its reader; each message that will be answered takes one more. */
+/* A batch with one place, for its reader; each message with a reply takes one more. */
 struct batch *client_batch(void);
 void client_batch_hold(struct batch *);

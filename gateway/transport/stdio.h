@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stdio.h - the one client on the standard streams: a message a line.
+ * stdio.h - the single client on the standard streams, one message a line.
  *
- * Reads and writes never wait: streams may be pipes, sockets, terminals or files.  While the client
- * does not read its answers, it is not read from either.
+ * Reads and writes never block; streams may be pipes, sockets, terminals or files.  While the
+ * client does not read its replies, its requests are not read either.
  */
 #pragma once
 
 #include "common/base/err.h"
 
-/* Before the jail: makes both streams non-blocking without touching what others share of them. */
+/* Call before entering the jail.  Makes both streams non-blocking without changing file
+ * descriptions that other processes share. */
 int stdio_prepare(const char *principal, const char *namespace, struct err *);
-/* With the loop: serves until the client has gone, then ends the daemon. */
+/* Serves in the loop until the client is gone, then ends the daemon. */
 int stdio_start(struct err *);
-/* Answers what is still open, as far as the client takes it without waiting. */
+/* Answers open requests, as far as the client reads without blocking. */
 void stdio_stop(void);

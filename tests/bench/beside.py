@@ -23,7 +23,7 @@ DEPTHS = (1, 16)
 
 
 def message(method, **params):
-    """With an id that bench_load fills in."""
+    """A request whose id bench_load fills in."""
     text = json.dumps({"jsonrpc": "2.0", "id": "ID", "method": method, "params": {**params, "_meta": META}}, separators=(",", ":"))
     return text.replace('"ID"', "0000000000")
 
@@ -49,7 +49,7 @@ def read_memory(pid):
 
 
 class Peer:
-    """A server whose command takes "stdio", or "http" and prints its port then."""
+    """A server whose command takes "stdio", or "http" and then prints its port."""
 
     def __init__(self, command):
         self.command, self.stdio = command, command("stdio")
@@ -85,7 +85,7 @@ class Ours:
     def __enter__(self):
         self.cluster.__enter__()
         self.stdio = [self.program, *self.cluster.command("gateway")[1:], "--log-level=error"]
-        # The log has to tell the port.
+        # The port is in the log.
         self.server = Served([self.program, *self.cluster.command("gateway")[1:]], self.cluster.env, self.cluster.folder)
         self.process, self.port = self.server.process, self.server.url.split(":")[2].split("/")[0]
         return self
@@ -110,7 +110,7 @@ def load(program, side, transport, depth, seconds, call):
 
 
 def rates(program, sides, rounds, seconds):
-    """For each row, transport and depth, each side's median rate and latencies of all rounds."""
+    """For each row, transport and depth: each side's median rate and the latencies of all rounds."""
     found = []
     for what, (our, their) in ROWS.items():
         if our[1] == "test_simple_text" and not sides[OURS].program.endswith("fixtures"):

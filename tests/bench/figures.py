@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the programs that time things share: quantiles, tables on stdout, and files of the same beside the build."""
+"""Shared by the benchmarks: quantiles, tables on stdout, and result files beside the build."""
 
 import json
 import os
@@ -14,13 +14,13 @@ def summary(values):
 
 
 def table(head, rows):
-    """In Markdown, so that it can stand in the README as it is."""
+    """In Markdown, so that the README can include it unchanged."""
     for row in (head, ["---"] * len(head), *rows):
         print("| " + " | ".join(str(cell) for cell in row) + " |")
 
 
 def heading(text):
-    """What the table below says, and how busy the machine was: its figures are worth what that is."""
+    """The heading of the table, and the load of the machine, on which its figures depend."""
     print(f"\n{text} (load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors)\n", flush=True)
 
 
@@ -31,7 +31,7 @@ def budget(what, kind, bound, measured, unit="", ceiling=None):
 
 
 def verdict(one):
-    """A budget that even the least misses says nothing of us."""
+    """A budget that even the ceiling misses proves nothing about cloister."""
     if one["met"]:
         return "met"
     if one["ceiling"] is None:
@@ -53,7 +53,7 @@ def write(folder, name, results):
 
 
 def plot(bars, label, path):
-    """Bars of {name: value} on a logarithmic scale; no picture where matplotlib is absent."""
+    """Bars of {name: value} on a logarithmic scale; no picture without matplotlib."""
     try:
         import matplotlib
     except ImportError:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What processes cost, as the kernel says: processor time, memory, descriptors, and what they hold besides.
+"""The cost of processes according to the kernel: processor time, memory, descriptors and other resources.
 
-Processes that end while they are looked at are left out.
+Processes that end during the measurement are skipped.
 """
 
 import glob
@@ -20,7 +20,7 @@ def read(*path):
 
 
 def children(pid):
-    """Those a process has now, and theirs."""
+    """All current descendants of a process."""
     found = []
     for task in glob.glob(f"/proc/{pid}/task/*/children"):
         for child in read(task[len("/proc/"):]).split():
@@ -33,7 +33,7 @@ def name(pid):
 
 
 def cpu_ms(pids):
-    """Processor time of processes and of the children they have buried."""
+    """Processor time of processes and of the children that they have waited for."""
     total = 0
     for pid in pids:
         fields = read(pid, "stat").rpartition(") ")[2].split()
@@ -52,12 +52,12 @@ def rss(pid):
 
 
 def pss(pid):
-    """Memory, with what is shared counted by the number of those who share it."""
+    """Memory, with shared pages divided by the number of processes that share them."""
     return sum(int(line.split()[1]) << 10 for line in read(pid, "smaps_rollup").splitlines() if line.startswith("Pss:"))
 
 
 def own(pid):
-    """Memory that nobody shares."""
+    """Private memory."""
     return sum(int(line.split()[1]) << 10 for line in read(pid, "smaps_rollup").splitlines() if line.startswith("Private_"))
 
 
@@ -92,7 +92,7 @@ def mounts(pid):
 
 
 def cgroups(pid):
-    """Folders beside the groups of this process, in every hierarchy."""
+    """Directories beside the groups of this process, in every hierarchy."""
     total = 0
     for line in read(pid, "cgroup").splitlines():
         _, kinds, path = line.split(":", 2)

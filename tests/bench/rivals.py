@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Those that are timed: cloister, behind its gateway, and what one would run a program with otherwise.
+"""The measured systems: cloister through its gateway, and the alternatives for running a program.
 
-A peer is called to run its program once, checks what that printed, and returns the milliseconds that it took: from the
-write of the request, or the start of the command, to the read of all of the answer. What the client does before and after,
-as making and reading JSON, is in no peer's figure. cpu_ms() is the processor time that it took up to now, or None where that
-cannot be told from outside.
+A peer runs its program once per call, checks the output, and returns the milliseconds from the write of the request, or
+the start of the command, to the end of the reply. The client's own work before and after, such as encoding JSON, is in no
+peer's figure. cpu_ms() is the processor time used so far, or None if it cannot be determined from outside.
 """
 
 import contextlib
@@ -130,7 +129,7 @@ def since(start):
 
 
 class Gateway:
-    """A gateway of a cluster, driven by blocking writes and reads: nothing of the client's threads is in the figure."""
+    """A gateway of a cluster, driven by blocking writes and reads, so that no client thread is in the figure."""
 
     def __init__(self, cluster):
         self.cluster, self.numbers = cluster, itertools.count(1)
@@ -145,14 +144,14 @@ class Gateway:
         self.process.stdin.flush()
 
     def tell(self, line):
-        """Milliseconds of a request that is made already, and its answer."""
+        """Milliseconds of a prepared request, and its reply."""
         start = time.perf_counter()
         self.send(line)
         answer = self.process.stdout.readline()
         return since(start), answer
 
     def result(self, tool, **arguments):
-        """Milliseconds, and what the tool answers."""
+        """Milliseconds, and the tool's result."""
         ms, answer = self.tell(self.line("tools/call", name=tool, arguments=arguments))
         answer = json.loads(answer)
         if "result" not in answer or answer["result"].get("isError"):
@@ -160,12 +159,12 @@ class Gateway:
         return ms, answer["result"]["structuredContent"]
 
     def imported(self, language):
-        """Modules that a program without a profile finds imported."""
+        """Modules that are already imported in a program without a profile."""
         runtime = next(one for one in self.result("list_runtimes")[1]["runtimes"] if one["language"] == language)
         return runtime["modules"][0]["modules"]
 
     def run(self, code, prints, **arguments):
-        """One run: milliseconds, and what it used."""
+        """One run: its milliseconds and its resource usage."""
         ms, done = self.result("execute_code", code=code, **arguments)
         if done["stdout"] != prints:
             sys.exit(f"cloister answered {done}")
@@ -178,12 +177,12 @@ class Gateway:
         return Unseen(self, code, prints, arguments)
 
     def tree(self):
-        """All daemons and what came from them."""
+        """All daemons and their descendants."""
         servers = [process.pid for process in self.cluster.processes.values()]
         return [self.process.pid, *servers, *(child for server in servers for child in processes.children(server))]
 
     def flood(self, good, in_flight, enough, tool="execute_code", **arguments):
-        """Calls, so many at once, until enough(done so far) says so; how many, and the answers without `good` in them."""
+        """Makes concurrent calls until enough(done so far) is true; returns their number, and the replies without `good`."""
         def begin():
             self.send(self.line("tools/call", name=tool, arguments=arguments))
 
@@ -238,14 +237,14 @@ class Program:
 
 
 class Unseen(Program):
-    """The same, each time in a text that was not sent before, so that the validator must read it."""
+    """The same with a new text each time, so that the validator must check it."""
 
     def text(self):
         return f"{self.code}\n# {next(self.gateway.numbers)}"
 
 
 class Forked:
-    """fork+exit of an interpreter that is already up: what a warm start would cost without any isolation."""
+    """fork+exit of a running interpreter: the cost of a warm start without any isolation."""
 
     def __init__(self):
         self.process = subprocess.Popen([PYTHON, "-I", "-c", FORK], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -269,7 +268,7 @@ class Forked:
 
 
 class Command:
-    """A peer that is one command.  Its processor time is that of those it waits for; not counted where others do its work."""
+    """A peer that is one command.  Its processor time is that of its waited-for children; unknown if other processes do its work."""
 
     def __init__(self, argv, prints=b"1\n", counted=True):
         self.path, self.argv, self.prints, self.counted, self.used_ms = shutil.which(argv[0]), argv, prints, counted, 0
@@ -296,7 +295,7 @@ class Command:
 
 
 def rate(peer, at_once, seconds):
-    """Calls a second of a peer that so many call at once."""
+    """Calls per second of a peer with that many concurrent callers."""
     done, until = [0] * at_once, time.perf_counter() + seconds
 
     def work(place):
@@ -336,7 +335,7 @@ def forks(kind, at_once, seconds, modules, code):
 
 @contextlib.contextmanager
 def docker(folder):
-    """A Docker engine of our own with the image imported; yields the command of its client."""
+    """A separate Docker engine with the image imported; yields the command of its client."""
     root = tempfile.mkdtemp(prefix="docker-", dir=folder)
     client = ["docker", "-H", f"unix://{root}/socket"]
     with open(os.path.join(root, "log"), "wb") as log:

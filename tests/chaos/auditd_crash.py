@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""auditd is killed again and again while events come: what it acknowledged is there, once, in a chain that is whole.
+"""Kills auditd repeatedly while events arrive: every acknowledged event is in the log exactly once, in an intact chain.
 
     auditd_crash.py BIN APPENDER
 """
@@ -21,7 +21,7 @@ KILLS = 15
 
 
 class OnlyAuditd(daemons.Cluster):
-    """auditd without the others, and the program that writes to it."""
+    """auditd without the other daemons, and the program that writes to it."""
 
     def __init__(self, bin, appender, **options):
         super().__init__(bin, **options)
@@ -33,7 +33,7 @@ class OnlyAuditd(daemons.Cluster):
         return self
 
     def append(self, *flags):
-        """Starts the writer; what auditd acknowledged to it goes to a file, as a pipe would hold it up when full."""
+        """Starts the writer. The acknowledgements go to a file, because a full pipe would block the writer."""
         with open(self.said, "wb") as said, open(os.path.join(self.logs, "appender"), "ab") as log:
             return subprocess.Popen([self.appender, "--run=" + self.run, "--state=" + self.state, *flags],
                                     stdout=said, stderr=log, env=self.env, **self._identity())
@@ -98,7 +98,7 @@ def test_kill_9_under_load_loses_nothing(bin, appender):
 
 
 def test_acknowledged_comes_after_durable(bin, appender):
-    """With fdatasync held back nothing is acknowledged: strace delays it by more than the test looks."""
+    """While fdatasync is delayed, nothing is acknowledged: strace delays it for longer than the test looks."""
     strace = "/usr/bin/strace"
     if not os.access(strace, os.X_OK):
         raise cases.Skip("strace is not installed")

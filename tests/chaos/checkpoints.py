@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The audit log is cut, rewritten, replaced and restored while checkpoints of it are kept elsewhere.
+"""Cuts, rewrites, replaces and restores the audit log while other daemons keep checkpoints of it.
 
     checkpoints.py BIN
 """
@@ -59,7 +59,7 @@ def wait_for(condition, timeout=20):
 
 
 def run_and_settle(cluster, runs=6):
-    """Runs code until the executor has a checkpoint of all of it, and stops auditd; the checkpoint."""
+    """Runs code until the executor has a checkpoint of all of it, then stops auditd; returns the checkpoint."""
     for _ in range(runs):
         run_code(cluster)
     wait_for(lambda: newest(cluster) is not None and not journal.spooled(os.path.join(cluster.state, "executor")))
@@ -69,7 +69,7 @@ def run_and_settle(cluster, runs=6):
 
 
 def assert_does_not_start(cluster, *says):
-    """Its sockets may be there before it has looked at the log."""
+    """Its sockets may exist before it has checked the log."""
     before = len(cluster.log("auditd"))
     with contextlib.suppress(RuntimeError):
         cluster.restart("auditd", timeout=10)
@@ -80,13 +80,13 @@ def assert_does_not_start(cluster, *says):
 
 @contextlib.contextmanager
 def a_run(bin, **options):
-    """Daemons, and what an executor knew last of their log."""
+    """Daemons, and the executor's last checkpoint of their log."""
     with daemons.Cluster(bin, **options) as cluster:
         yield cluster, run_and_settle(cluster)
 
 
 def test_a_result_carries_what_openssl_verifies(bin):
-    """The note is taken apart here, from what C2SP says of signed notes, and openssl knows nothing of cloister."""
+    """Parses the note here, according to C2SP signed notes; openssl knows nothing of cloister."""
     if shutil.which("openssl") is None:
         raise cases.Skip("openssl is not installed")
     with daemons.Cluster(bin) as cluster, tempfile.TemporaryDirectory() as folder:
@@ -139,7 +139,7 @@ def test_a_cut_log_is_noticed(bin):
 
 
 def test_a_rewritten_log_is_noticed(bin):
-    """One record tells another story, all links behind it are made anew."""
+    """One record is changed, and all links after it are made anew."""
     with a_run(bin) as (cluster, checkpoint):
         changed = []
 
@@ -192,13 +192,13 @@ def test_an_accepted_loss_is_recorded_and_over(bin):
         accepted = [r for r in records if r.event["event"] == "audit.loss_accepted"]
         assert len(accepted) == 1 and accepted[0].daemon == "auditd", accepted
         assert f"{number} records" in accepted[0].event["detail"] and f"had {left}" in accepted[0].event["detail"], accepted
-        # A second loss is one of its own.
+        # A second loss must be accepted separately.
         journal.cut(log_of(cluster), CUT)
         assert_does_not_start(cluster, "--accept-loss=")
 
 
 def test_a_log_on_another_machine_is_noticed_by_its_first_batch(bin):
-    """auditd does not see the executor's state there: the checkpoint comes with the events."""
+    """auditd cannot see the executor's state here: the checkpoint arrives with the events."""
     elsewhere = tempfile.mkdtemp(prefix="cloister-test-")
     os.chmod(elsewhere, 0o755)
     try:
@@ -238,7 +238,7 @@ def test_a_checkpoint_torn_by_a_power_loss_stops_nobody(bin):
 
 
 def test_state_that_was_restored_as_a_whole_starts(bin):
-    """A backup of all state, from before: the checkpoints in it are of the log in it."""
+    """An older backup of the whole state: the checkpoints in it match the log in it."""
     with a_run(bin) as (cluster, _):
         cluster.kill("executor")
         backup = cluster.state + ".backup"

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""SIGHUP is taken as SIGTERM is: what is under way is answered, then all ends in order.  Who started it starts it anew.
+"""SIGHUP acts like SIGTERM: requests under way are answered, then the daemon exits in order.  Its parent starts it again.
 
     hangup.py BIN
 """
@@ -36,7 +36,7 @@ def test_each_daemon_ends_in_order(bin):
                 assert '"draining"' in cluster.log(name) and '"ended"' in cluster.log(name), (name, asked)
 
 
-# Over stdio the client has given up the process: what it asked for is given up, which it is told.
+# Over stdio the client has closed the process, so its requests are cancelled and answered so.
 def test_a_gateway_tells_its_client_before_it_ends(bin):
     for asked in ASKED:
         with Cluster(bin) as cluster:
@@ -72,7 +72,7 @@ def hangups_ignored():
         signal.signal(signal.SIGHUP, before)
 
 
-# As nohup starts a program, which is to outlive its terminal.
+# Like nohup starts a program, which must survive its terminal.
 def test_one_that_was_told_to_ignore_it_goes_on(bin):
     with contextlib.ExitStack() as stack:
         with hangups_ignored():
@@ -96,7 +96,7 @@ def test_a_supervisor_starts_a_daemon_anew(bin):
                              and d, name)
             assert after["last_end"] == "status 0", after
         wait_for(lambda: not client.call("execute_code", {"code": "print(1)"}).get("isError"), "a success")
-        # The supervisor itself ends, and all that it started; so does `cloister serve`.
+        # The supervisor itself ends with all its children; so does `cloister serve`.
         os.kill(home.status()["pid"], signal.SIGHUP)
         wait_for(lambda: home.status() is None and not home.alive(), "the end of all")
         client.process.send_signal(signal.SIGHUP)

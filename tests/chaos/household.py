@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A supervisor and its daemons in folders of their own, and what is seen of them; shared by tests that kill them."""
+"""A supervisor and its daemons in private directories, and their state as seen from outside; shared by tests that kill
+them."""
 
 import contextlib
 import json
@@ -29,7 +30,8 @@ def wait_for(condition, what, timeout=30):
 
 
 def birth(pid):
-    """When a process began, which tells it from a later one of the same pid; None where it is gone or a zombie."""
+    """The start time of a process, which tells it from a later one with the same pid; None if it has ended or is a
+    zombie."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
             fields = stat.read().rsplit(")", 1)[1].split()
@@ -51,7 +53,7 @@ def cgroups():
 
 
 def builders():
-    """All on this machine; another's has control groups of its own."""
+    """All daemons on this machine; another machine has its own control groups."""
     return {int(pid) for pid in filter(str.isdigit, os.listdir("/proc")) if "cloister-build" in name_of(pid) and birth(pid)}
 
 
@@ -64,7 +66,7 @@ def name_of(pid):
 
 
 class Household:
-    """A user's run and state folders, and every process that was seen below their supervisor."""
+    """A user's run and state directories, and every process seen below their supervisor."""
 
     def __init__(self, bin, user=None):
         self.bin = os.path.abspath(bin)
@@ -89,7 +91,7 @@ class Household:
                                   stderr=log, **self.identity)
 
     def status(self):
-        """As the supervisor gives it, None where there is none; notes every process below it."""
+        """The status that the supervisor prints, None if there is no supervisor; notes every process below it."""
         asked = self.cloister("status", "--json")
         if asked.returncode != 0:
             return None
@@ -157,7 +159,7 @@ def household(bin, user=None):
 
 
 def code_of(result):
-    """None for success."""
+    """Returns None on success."""
     if not result.get("isError"):
         return None
     return json.loads(result["content"][0]["text"])["error"]["code"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads auditd's log from what common/journal/chain.h and auditd/record.h say of its form, and nothing else."""
+"""Reads auditd's log by the description in common/journal/chain.h and auditd/record.h only."""
 
 import hashlib
 import os
@@ -22,7 +22,7 @@ class Damaged(Exception):
 
 
 def _unpack(data, at):
-    """A msgpack value and where it ends; the kinds that an event holds."""
+    """A msgpack value and its end; only the kinds that an event contains."""
     kind, at = data[at], at + 1
     if kind < 0x80:
         return kind, at
@@ -63,13 +63,13 @@ def _record(number, time_ms, durable, body):
 
 
 def _links(path):
-    """Head, body and seal of each link of a file, each by its own seal."""
+    """Head, body and seal of each link of a file; checks each seal."""
     with open(path, "rb") as log:
         data = log.read()
     at = 0
     while at < len(data):
         if data[at] == 0 and data.count(0, at) == len(data) - at:
-            return  # room that was made ahead
+            return  # preallocated zeros
         head = HEAD.unpack_from(data, at)
         end = at + HEAD.size + head[1]
         if head[0] != b"CLR1" or end + 32 > len(data):
@@ -82,7 +82,7 @@ def _links(path):
 
 
 def read(path):
-    """All records of a log that is whole and the hash at its head; raises Damaged where the chain is not."""
+    """All records of an intact log and the last seal; raises Damaged if the chain is broken."""
     records, previous = [], bytes(32)
     for (_, _, number, time_ms, durable, before), body, seal in _links(path):
         if number != len(records) + 1 or before != previous or durable >= number:
@@ -93,12 +93,12 @@ def read(path):
 
 
 def spooled(folder):
-    """The events that a daemon with this folder of state has still to send, or has sent and not yet forgotten."""
+    """The events that the daemon of this state directory has not sent yet, or has sent and not yet forgotten."""
     return [_unpack(body, 0)[0] for name in ("spool.0", "spool.1") for _, body, _ in _links(os.path.join(folder, name))]
 
 
 def cut(path, count):
-    """Takes the last records away, as who may write the file can; how many are left."""
+    """Removes the last records, as an attacker who can write the file can; returns how many are left."""
     links = list(_links(path))[:-count]
     with open(path, "r+b") as log:
         log.truncate(sum(HEAD.size + len(body) + len(seal) for _, body, seal in links))
@@ -106,7 +106,8 @@ def cut(path, count):
 
 
 def rewrite(path, change):
-    """change(number, body) makes each record's body another; all links after it are made anew, so that the chain is whole."""
+    """change(number, body) returns a new body for each record. All later links are made anew, so that the chain is
+    intact."""
     out, previous = bytearray(), bytes(32)
     for (magic, _, number, time_ms, durable, _), body, _ in list(_links(path)):
         body = change(number, body)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""snapshotd alone, and somebody under the executor's name who asks it; shared by the tests of it."""
+"""snapshotd alone, and a client that uses the executor's name; shared by the tests of snapshotd."""
 
 import base64
 import hashlib
@@ -20,7 +20,7 @@ def sha256(content):
 
 
 class Refused(Exception):
-    """The answer was an error."""
+    """The reply was an error."""
 
     def __init__(self, error):
         super().__init__(f"{error['code']}: {error['text']}")
@@ -28,7 +28,7 @@ class Refused(Exception):
 
 
 class Asker:
-    """The program asker; any number of questions at once."""
+    """The program asker; any number of concurrent requests."""
 
     def __init__(self, command, env, log, **popen):
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, env=env,
@@ -38,7 +38,7 @@ class Asker:
         self._reader.start()
 
     def begin(self, message, request, principal="alice", namespace=""):
-        """A queue that the answer comes to."""
+        """Returns a queue that receives the reply."""
         answer = queue.Queue()
         with self._lock:
             self._next += 1
@@ -84,7 +84,7 @@ class Keeper(daemons.Cluster):
         self.asker = self.another("1")
         return self
 
-    # Somebody who asks, beside the first.
+    # A second client beside the first.
     def another(self, instance):
         with open(os.path.join(self.logs, "asker"), "ab") as log:
             return Asker([self._program, "--run=" + self.run, "--state=" + self.state, "--instance=" + instance,
@@ -96,21 +96,21 @@ class Keeper(daemons.Cluster):
             self.asker = None
         return super().stop(timeout)
 
-    # It listens before it has read its store: what is answered tells that it has.
+    # It listens before it has read its store; a reply proves that it has read it.
     def restart(self, name, timeout=30):
         super().restart(name, timeout)
         end = time.monotonic() + timeout
         while True:
             try:
                 return self.list()
-            except Refused as refused:  # by the one that is gone
+            except Refused as refused:  # from the process that has ended
                 if refused.code != "unavailable" or time.monotonic() > end:
                     raise
 
     def ask(self, message, request, **who):
         return self.asker.ask(message, request, **who)
 
-    # Offers, puts and commits a tree: path to content, to None for a folder, to ("link", target).
+    # Offers, puts and commits a tree: path to content, to None for a directory, or to ("link", target).
     def save(self, tree, session="s1", description="", parent=None, **who):
         entries, contents = [], {}
         for path in sorted(tree, key=str.encode):
@@ -136,7 +136,7 @@ class Keeper(daemons.Cluster):
             request["parent"] = parent
         return self.ask("snapshot_commit", request, **who)
 
-    # The tree of a snapshot, every content fetched and hashed.
+    # The tree of a snapshot; fetches and hashes every content.
     def restore(self, snapshot_id, **who):
         manifest, tree = self.ask("snapshot_open", {"snapshot_id": snapshot_id}, **who), {}
         for entry in manifest["entries"]:
@@ -180,13 +180,13 @@ class Keeper(daemons.Cluster):
 
 
 def shorten(path, size):
-    """The file without what is behind that; it may not be written to by who is not root."""
+    """Truncates the file. Its mode may forbid writing to other users than root."""
     os.chmod(path, 0o600)
     os.truncate(path, size)
 
 
 def flip(path, at):
-    """One bit of a file."""
+    """Flips one bit of a file."""
     os.chmod(path, 0o600)
     with open(path, "r+b") as file:
         file.seek(at, os.SEEK_END if at < 0 else os.SEEK_SET)

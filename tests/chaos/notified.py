@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whoever starts a daemon is busy at that moment, and its socket for words of readiness full: it hears of it all the same.
+"""The parent of a daemon is busy and its notification socket is full: it receives the readiness notification nevertheless.
 
     notified.py BIN
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Sessions of two principals while the executor and its builder are killed: files stay and stay apart, what ran is gone
-and said to be, and nothing grows.
+"""Sessions of two principals while the executor and its builder are killed: files survive and stay separate, running
+programs are lost and reported as lost, and no resource grows.
 
     sessions.py BIN ASKER
 """
@@ -21,13 +21,13 @@ import users  # noqa: E402
 from household import children, household, wait_for  # noqa: E402
 from keeper import Asker, Refused  # noqa: E402
 
-ROUNDS, ROUNDS_MORE = 20, 5  # the supervisor waits longer and longer before it starts one that keeps ending
+ROUNDS, ROUNDS_MORE = 20, 5  # the supervisor waits longer after each failure of a daemon
 LOST = "interpreters of this session were lost"
-# What a call may be answered with while an executor ends and the next begins.
+# Codes that a call may get while one executor ends and the next starts.
 AWAY = {"unavailable"}
 
 
-# None: of a process that is not dumpable only root may know.
+# None: only root may read it for a process that is not dumpable.
 def entries(folder):
     try:
         return len(os.listdir(folder))
@@ -44,7 +44,7 @@ def lines(path):
 
 
 class House:
-    """Daemons under a supervisor, and somebody under the gateway's name who asks the executor for anybody."""
+    """Daemons under a supervisor, and a client that uses the gateway's name and acts for any principal."""
 
     def __init__(self, home, asker):
         self.home = home
@@ -53,7 +53,7 @@ class House:
                                log, **home.identity)
 
     def ask(self, message, request, principal):
-        """Asked again as long as nobody is there to answer."""
+        """Repeats the request while no executor answers."""
         end = time.monotonic() + 30
         while True:
             try:
@@ -75,18 +75,18 @@ class House:
         raise AssertionError(f"{message} was answered: {reply}")
 
     def layers(self):
-        """Of the box that each builder tries first."""
+        """The sandbox slot that each builder tries first."""
         return self.ask("get_sandbox_info", {"detail": False}, "ann")["isolation"]
 
     def executor(self):
         return self.home.wait_ready() and self.home.daemon("executor")["pid"]
 
     def builder(self):
-        """Below the process that waits for its end."""
+        """The processes below the one that waits for their end."""
         return children(children(self.executor())[0])[0]
 
     def counts(self):
-        """Descriptors of those who hold what is kept, and mounts of who makes them."""
+        """Descriptors of the processes that keep resources, and mounts of the builder."""
         supervisor, executor, builder = self.home.status()["pid"], self.executor(), self.builder()
         return [*(entries(f"/proc/{pid}/fd") for pid in (supervisor, executor, builder)), lines(f"/proc/{builder}/mountinfo")]
 
@@ -113,7 +113,7 @@ def kill_builder(there):
 
 def kill_both(there):
     executor, builder = there.executor(), there.builder()
-    os.kill(executor, signal.SIGSTOP)  # else it may have seen the builder's end, and be gone
+    os.kill(executor, signal.SIGSTOP)  # otherwise it might see the builder's end, and exit first
     os.kill(builder, signal.SIGKILL)
     os.kill(executor, signal.SIGKILL)
 
@@ -136,7 +136,7 @@ def die(there, death):
 
 
 def settled(there):
-    """The counts, when they are the same for a while: boxes made ahead come and go."""
+    """The counts after they are stable for a while: sandboxes made ahead come and go."""
     last, since = there.counts(), time.monotonic()
     while time.monotonic() - since < 0.5:
         time.sleep(0.05)
@@ -147,14 +147,14 @@ def settled(there):
 
 
 def groups(there):
-    """The folders of all its boxes that the builder holds, one in each hierarchy."""
+    """The cgroup directories of all its sandboxes, one per hierarchy."""
     folder = f"/proc/{there.builder()}/fd"
     links = (os.readlink(os.path.join(folder, fd)) for fd in os.listdir(folder))
     return {path for path in links if os.path.basename(path).startswith("cloister-")}
 
 
 def take(path):
-    """As a builder does; a descriptor."""
+    """Takes the lock like a builder; returns the descriptor."""
     os.mkdir(path)
     held = os.open(path, os.O_RDONLY)
     fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -172,7 +172,7 @@ def check_files_stay(bin, asker, user, rounds):
             die(there, DEATHS[turn % len(DEATHS)])
             assert there.layers() == layers, (turn, there.layers(), layers)
             for who, session in sessions.items():
-                # The first program after a restart is told, and has the files but nothing that was defined.
+                # The first program after a restart gets a note. It has the files but no earlier variables.
                 out, notes = there.run("print(open('whose').read()); print('x' in globals())", session, who)
                 assert out == f"{who}\nFalse\n", (turn, out)
                 assert LOST in notes, (turn, notes)
@@ -207,7 +207,8 @@ def test_files_stay_with_an_ordinary_user(bin, asker):
 
 
 def test_files_stay_when_the_groups_are_gone(bin, asker):
-    """Who cannot see the lock of a slot may take its groups between two builders; the next one has others."""
+    """A builder that cannot see the lock of a slot may take its groups between two builders; the next builder uses
+    others."""
     if os.getuid() != 0:
         raise cases.Skip("only root may look at what a builder holds")
     with house(bin, asker) as there:
@@ -231,7 +232,7 @@ def test_files_stay_when_the_groups_are_gone(bin, asker):
 
 
 def test_programs_that_ran_are_gone(bin, asker):
-    """A program that was at work when all were killed does not go on writing beside the next."""
+    """A program that ran when everything was killed does not go on writing beside the next one."""
     with house(bin, asker) as there:
         session = there.ask("create_session", {}, "ann")["session_id"]
         code = ("import subprocess, time\nsubprocess.Popen(['sh', '-c', 'while :; do date +%s%N > beat; done'])\n"
@@ -262,7 +263,7 @@ def test_time_goes_on(bin, asker):
 
 
 def test_without_a_keeper_sessions_end(bin, asker):
-    """When the supervisor is gone so is what it kept, and the next one begins with nothing."""
+    """The supervisor's kept resources end with it; the next supervisor starts with nothing."""
     with house(bin, asker) as there:
         session = there.ask("create_session", {}, "ann")["session_id"]
         supervisor = there.home.status()["pid"]

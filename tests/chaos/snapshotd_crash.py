@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""snapshotd is killed again and again under load, and at each system call that changes its store: what it acknowledged
-comes back byte for byte, what it said is deleted does not, and all of it stands in the audit log.
+"""Kills snapshotd repeatedly under load, and at each system call that changes its store: acknowledged snapshots are
+restored byte for byte, deleted ones stay deleted, and the audit log has a record of each.
 
     snapshotd_crash.py BIN ASKER
 """
@@ -23,12 +23,12 @@ from keeper import Keeper, Refused  # noqa: E402
 KILLS = 12
 WORKERS = 6
 PRINCIPALS = ("alice", "bob")
-# What may be answered while the daemon is away; anything else is a fault.
+# Codes that are allowed while the daemon is down; anything else is a fault.
 AWAY = ("unavailable", "deadline_exceeded", "queue_full")
 
 
 class Ledger:
-    """What was acknowledged, and what was asked for and may or may not have been done."""
+    """What was acknowledged, and requests that may or may not have been done."""
 
     def __init__(self):
         self.lock, self.saved, self.dropping, self.dropped = threading.Lock(), {}, set(), set()
@@ -41,7 +41,7 @@ class Ledger:
 
 
 def random_tree(generator):
-    """Contents of a small set, so that snapshots share them, and some of their own."""
+    """Contents from a small set, so that snapshots share them, and some unique ones."""
     tree = {}
     for i in range(generator.randrange(1, 8)):
         if generator.random() < 0.6:
@@ -82,7 +82,7 @@ def work(keeper, ledger, ending, seed):
         try:
             step(keeper, ledger, generator)
         except Refused as refused:
-            # A content that was put and whose daemon died may have gone; then the save is begun anew.
+            # A content that was put before the daemon died may be lost; then the save starts again.
             if refused.code not in AWAY:
                 ledger.faults.append(str(refused))
         except queue.Empty:
@@ -149,12 +149,12 @@ def test_kill_9_under_load_loses_nothing(bin, asker):
         print(f"{KILLS} kills, {len(ledger.saved)} saved, {len(ledger.dropped)} deleted, {ledger.restored} restored")
 
 
-# The calls by which the store changes; of each, the first, the second, and so on.
+# The calls that change the store; the first, the second and so on of each.
 CALLS = ("openat", "openat2", "mkdirat", "write", "fchmod", "fsync", "renameat", "unlinkat")
 
 
 def script(keeper, ledger, principal):
-    """One of everything, by somebody new; what is acknowledged goes into the ledger."""
+    """One request of each kind, by a new principal; acknowledged ones go into the ledger."""
     def save(tree):
         snapshot = keeper.save(tree, principal=principal)
         ledger.saved[(principal, snapshot["snapshot_id"])] = tree
@@ -181,7 +181,7 @@ def trace(pid, call, number):
 
 
 def statuses(pid):
-    """Of all threads: those of ZeroMQ and of the store are attached to after the first."""
+    """strace attached to all threads: those of ZeroMQ and of the store come after the first."""
     for task in os.listdir(f"/proc/{pid}/task"):
         with open(f"/proc/{pid}/task/{task}/status", encoding="ascii") as file:
             yield file.read()
@@ -197,7 +197,7 @@ def killed_at(keeper, ledger, call, number):
         assert refused.code in AWAY, refused
         return True
     finally:
-        tracer.kill()  # it may wait for ever for a process that it had killed
+        tracer.kill()  # it may wait forever for a process that it killed
         tracer.wait()
         tracer.stderr.close()
 
@@ -205,7 +205,7 @@ def killed_at(keeper, ledger, call, number):
 def test_kill_9_at_each_call_loses_nothing(bin, asker):
     if not os.access("/usr/bin/strace", os.X_OK):
         raise cases.Skip("strace is not installed")
-    # strace counts by thread: with one there is one count.
+    # strace counts by thread; with one thread there is one count.
     with Keeper(bin, asker, flags={"snapshotd": ["--threads=1"]}) as keeper:
         ledger, deaths = Ledger(), {}
         for call in CALLS:

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""What snapshotd keeps, for whom, what it refuses, and what it notices of a store that somebody changed.
+"""What snapshotd keeps for each owner, what it refuses, and which changes of its store it detects.
 
     snapshotd_store.py BIN ASKER
 """
@@ -178,7 +178,7 @@ def test_what_was_offered_stays_for_its_commit(bin, asker):
 
     with Keeper(bin, asker, flags={"snapshotd": ["--hold-seconds=1"]}) as keeper:
         offer_and_drop(keeper, lambda: None)
-        # One that starts anew does not know what its predecessor was asked.
+        # A restarted daemon does not know the offers to its predecessor.
         offer_and_drop(keeper, lambda: keeper.restart("snapshotd"))
 
 
@@ -219,7 +219,7 @@ def test_a_changed_content_is_noticed_and_mended(bin, asker):
         broken(lambda: replace(link="/etc/passwd"))
         broken(lambda: replace(link=other))
         broken(lambda: replace(fifo=True))
-        assert "a content of a snapshot is broken" in keeper.log("snapshotd")
+        assert "a content of a snapshot is corrupt" in keeper.log("snapshotd")
 
 
 def test_a_changed_manifest_is_noticed(bin, asker):
@@ -230,7 +230,7 @@ def test_a_changed_manifest_is_noticed(bin, asker):
             saved = keeper.save({"f": b"x"})
             flip(keeper.manifest_file(saved["snapshot_id"]), at)
             assert keeper.refusal("snapshot_open", {"snapshot_id": saved["snapshot_id"]}).code == "snapshot_corrupt"
-        # Another's manifest in its place has its digest, and yet is not it.
+        # Another snapshot's manifest in its place has a valid digest, but is the wrong one.
         first, second = keeper.save({"f": b"1"}), keeper.save({"f": b"2"})
         paths = [keeper.manifest_file(s["snapshot_id"]) for s in (first, second)]
         os.rename(paths[0], paths[1])
@@ -256,7 +256,7 @@ def test_a_start_sets_broken_manifests_aside(bin, asker):
             refused = keeper.refusal("snapshot_open", {"snapshot_id": broken["snapshot_id"]})
             assert refused.code == "snapshot_corrupt", refused
             assert os.path.exists(keeper.manifest_file(broken["snapshot_id"], folder="broken"))
-        # What they named is not thrown away while they can still be mended by hand.
+        # The contents that broken manifests name are kept while the manifests can still be repaired by hand.
         assert {sha256(b"y%d" % i) for i in range(4)} <= keeper.contents()
         keeper.restart("snapshotd")
         for broken in torn, flipped, cut, swapped:
@@ -307,7 +307,7 @@ def test_a_full_disk_is_answered_and_got_over(bin, asker):
 
 
 def test_a_disk_without_inodes_is_answered_and_got_over(bin, asker):
-    """Also by one that starts while there are none: a principal's folders are half made."""
+    """The same at a start without free descriptors: the directories of a principal are half made."""
     if os.geteuid() != 0:
         raise cases.Skip("only root can mount a small disk")
     keeper = Keeper(bin, asker, flags={"snapshotd": ["--keep-free-bytes=0"]})
@@ -331,7 +331,7 @@ def test_a_disk_without_inodes_is_answered_and_got_over(bin, asker):
 
 
 def test_large_contents_hold_nobody_up(bin, asker):
-    """While a content of 100 MB is hashed and made durable, others are answered."""
+    """Other calls are answered while a content of 100 MB is hashed and made durable."""
     with Keeper(bin, asker) as keeper:
         small = keeper.save({"f": b"small"})
         large, slowest, other = os.urandom(100 << 20), 0, keeper.another("2")

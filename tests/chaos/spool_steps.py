@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Executor and auditd are killed at each step of an event's way: no execution that was answered is without its records.
+"""Kills the executor and auditd at each step of recording an event: every answered execution has its records.
 
     spool_steps.py BIN
 """
@@ -18,7 +18,7 @@ import journal  # noqa: E402
 
 STRACE = "/usr/bin/strace"
 EVENTS = ["execution.started", "execution.completed"]
-# Who is killed as it is about to do what; a time, where it does that more than once for one execution.
+# The daemon to kill, the system call that it is about to make, and which one of these calls per execution.
 STEPS = [
     ("executor", "pwrite64", 1),  # the start, to the spool
     ("executor", "pwrite64", 2),  # the end, before the answer
@@ -46,7 +46,7 @@ def recorded(cluster):
 
 
 def wait_recorded(cluster, executions, timeout=20):
-    """All of these, each its start and then its end, once."""
+    """Each of these has its start and then its end, exactly once."""
     end = time.monotonic() + timeout
     while True:
         try:
@@ -61,7 +61,7 @@ def wait_recorded(cluster, executions, timeout=20):
 
 
 def trace(cluster, name, syscall, what):
-    """The tracer of a daemon, which does that to its system call."""
+    """The tracer of a daemon, which applies that to its system call."""
     if not os.access(STRACE, os.X_OK):
         raise cases.Skip("strace is not installed")
     tracer = subprocess.Popen([STRACE, "-f", "-qq", "-o", "/dev/null", "-e", f"trace={syscall}", "-e",
@@ -102,7 +102,7 @@ def test_what_is_durable_and_not_acknowledged_is_recorded_once(bin):
         tracer = trace(cluster, "auditd", "fdatasync", f"delay_exit={HELD_BACK_S * 1000000}")
         answered.append(run_code(cluster))
         wait_recorded(cluster, answered[:1])
-        time.sleep(HELD_BACK_S / 4)  # auditd has them on the disk and has not learnt it
+        time.sleep(HELD_BACK_S / 4)  # auditd has them on the disk but has not noticed yet
         assert journal.spooled(os.path.join(cluster.state, "executor")), "it was acknowledged"
         cluster.processes["auditd"].kill()
         start_again(cluster, "auditd", tracer)
@@ -110,7 +110,7 @@ def test_what_is_durable_and_not_acknowledged_is_recorded_once(bin):
 
 
 def test_what_no_auditd_took_is_there_after_a_start_of_all(bin):
-    """Answered while auditd is gone, then the executor is killed too: the spool is all that knows of it."""
+    """Answered while auditd is down; then the executor is killed too, so that only the spool has the records."""
     with daemons.Cluster(bin) as cluster:
         cluster.kill("auditd")
         answered = [run_code(cluster) for _ in range(3)]

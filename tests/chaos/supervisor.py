@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Two clients share the daemons while each of these is killed: all is answered, all is recorded, nothing is left.
+"""Two clients share the daemons while each daemon is killed: every call is answered and recorded, and no process is left.
 
     supervisor.py BIN
 """
@@ -20,12 +20,12 @@ from household import children, code_of, household, wait_for  # noqa: E402
 
 IN_FLIGHT = 3
 ROUNDS = 2
-# What a call may be answered with when the daemon that has it is killed.
+# Codes that a call may get if its daemon is killed.
 EXCUSES = {"unavailable", "internal"}
 
 
 class Load:
-    """Calls from several threads of a client until it is told to end; every answer is kept."""
+    """Calls from several threads of a client until it is stopped; keeps every reply."""
 
     # Most are short; some are running at any moment.
     CALLS = [("execute_code", {"code": "print(6 * 7)"}),
@@ -66,7 +66,7 @@ def execution_of(result):
 
 
 def assert_excused(answers):
-    """How often each code was the answer; only those of a daemon that went away are allowed."""
+    """How often each code was the reply; only codes of a killed daemon are allowed."""
     codes = {}
     for *_, result in answers:
         code = code_of(result)
@@ -76,8 +76,8 @@ def assert_excused(answers):
 
 
 def assert_recorded(home, answers):
-    """Whatever was answered with an execution is recorded: its start, then its end, in the log, or in the spool where
-    auditd could not take it before the executor ended, which sends it when it is started again."""
+    """Every answered execution is recorded: its start, then its end. The records are in the log, or in the spool if
+    auditd could not take them before the executor ended; the spool sends them at the next start."""
     records, _ = journal.read(os.path.join(home.state, "auditd", "audit.log"))
     uids = [record.event["uid"] for record in records]
     assert len(uids) == len(set(uids)), "an event stands in the log twice"
@@ -93,7 +93,7 @@ def assert_recorded(home, answers):
 
 
 def kill_in_turn(home, names, answers_so_far):
-    """Each daemon, by SIGKILL; it is back, and calls succeed again, before the next."""
+    """Kills each daemon with SIGKILL. It is restarted, and calls succeed again, before the next one."""
     for name in names:
         before = home.daemon(name)
         os.kill(before["pid"], signal.SIGKILL)
@@ -126,7 +126,7 @@ def test_each_daemon_is_killed_under_load(bin):
 
 
 def test_several_are_killed_at_random(bin):
-    """Faster than they can be started again: calls wait or are refused, none is lost, and at the end all is well."""
+    """Kills faster than the restarts: calls wait or are refused, none is lost, and at the end everything works."""
     with household(bin) as home:
         clients = [home.client(), home.client()]
         home.wait_ready()
@@ -149,7 +149,7 @@ def test_several_are_killed_at_random(bin):
 
 
 def test_the_builder_is_killed(bin):
-    """The executor cannot go on without it: it ends, is started again with a new one, and nothing of a box stays."""
+    """The executor cannot go on without it: it exits, is restarted with a new one, and nothing of a sandbox is left."""
     with household(bin) as home:
         client = home.client()
         home.wait_ready()
@@ -165,7 +165,7 @@ def test_the_builder_is_killed(bin):
 
 
 def test_the_supervisor_is_killed(bin):
-    """The daemons end with it; the next client starts all anew, and one that was there before goes on."""
+    """The daemons end with it. The next client starts new ones, and an older client goes on."""
     with household(bin) as home:
         first = home.client()
         status = home.wait_ready()

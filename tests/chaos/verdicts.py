@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Code that the validator has passed runs again without it, for whom and as what it was passed, and for nobody else; and not
-when it is gone.
+"""Code that the validator has passed runs again without it, for the same principal and the same kind of run only; but not if
+the validator is gone.
 
     verdicts.py BIN ASKER
 
-What checks code is stopped: the validator is there, greets and answers nothing, so a call that asks it is refused, and
-one that does not is not.
+The validator's workers are stopped: the validator is connected but answers no check.  A call that needs a check is
+refused; a call with a cached verdict is not.
 """
 
 import contextlib
@@ -22,19 +22,19 @@ from household import children, wait_for  # noqa: E402
 from keeper import Keeper, Refused  # noqa: E402
 
 CODE = {"code": "import math\nprint(math.floor(2.5))", "profile": "basic"}
-ME = f"local:{os.getuid()}"  # as the gateway calls this user
-OWN = ("uid", "time_ms", "execution_id", "wall_ms")  # of each record
+ME = f"local:{os.getuid()}"  # the gateway's name for this user
+OWN = ("uid", "time_ms", "execution_id", "wall_ms")  # differs in each record
 FLAGS = {"executor": ["--validator-ms=1000", "--connect-wait-ms=500"]}
 
 
 class House(Keeper):
-    """All daemons, a gateway, and somebody under the gateway's name who asks the executor for anybody."""
+    """All daemons, a gateway, and a client that uses the gateway's name and acts for any principal."""
 
     def restart(self, name, timeout=30):
         return daemons.Cluster.restart(self, name, timeout)
 
     def prints(self, changes=None, principal=ME, namespace=""):
-        """What it printed, or the code of why it did not run."""
+        """The output of the program, or the code of its error."""
         try:
             reply = self.ask("execute_code", {**CODE, **(changes or {})}, principal=principal, namespace=namespace)
         except Refused as refused:
@@ -54,7 +54,7 @@ class House(Keeper):
                 os.kill(pid, signal.SIGCONT)
 
     def recorded(self, changes):
-        """What the log says of a run, but for what no two runs share."""
+        """The records of a run, without the members that differ in each run."""
         result = self.call("execute_code", {**CODE, **changes})["structuredContent"]
         assert result["stdout"] == "2\n", result
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""release.py BUILD: what is installed has no fixture of the conformance suite in it, and a build has none unless told to."""
+"""release.py BUILD: the installed programs contain no fixture of the conformance suite, and a build contains them only on request."""
 
 import glob
 import os

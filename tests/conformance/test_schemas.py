@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""That what holds messages to the official schemas does notice: good ones pass, bad ones do not, in every revision."""
+"""Tests the checker of messages against the official schemas: valid messages pass, invalid ones fail, in every revision."""
 
 import os
 import sys

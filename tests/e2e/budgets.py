@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a conversation pays for having this server: instructions and tools, counted as a client gets them.
+"""The tokens that this server costs a conversation: instructions and tools, counted as a client receives them.
 
     budgets.py BIN
 
-Clients cut instructions and descriptions at 2 KB and drop tools with long names; every token here is paid by every conversation.
-No daemon runs for it.  A token is taken to be four characters.
+Clients cut instructions and descriptions at 2 KB and drop tools with long names; every conversation pays for every token.
+No daemon runs for it.  A token counts as four characters.
 """
 
 import json
@@ -18,17 +18,17 @@ import daemons  # noqa: E402
 
 INSTRUCTIONS_BYTES = 2000
 DESCRIPTION_BYTES = 300
-CORE_TOKENS = 8500        # tools/list of the default toolset, output schemas and all
-CORE_INPUT_TOKENS = 4000  # of these what every client shows its model: no output schema
+CORE_TOKENS = 8500        # tools/list of the default toolset, including output schemas
+CORE_INPUT_TOKENS = 4000  # the part that every client shows its model: without output schemas
 TOOL_TOKENS = 2600        # of one tool
-CORE_TOOLS = 20           # some clients refuse more than 40 of all servers together
+CORE_TOOLS = 20           # some clients refuse more than 40 tools over all servers
 NAME_CHARACTERS = 64      # mcp__cloister__NAME
 
 READ, MAKE, SET, WIPE, RUN = "reads", "makes", "sets", "wipes", "runs"
-# readOnlyHint, destructiveHint, idempotentHint; nothing here has a network, so openWorldHint is false.
+# readOnlyHint, destructiveHint, idempotentHint; no tool has a network, so openWorldHint is false.
 HINTS = {READ: (True, False, True), MAKE: (False, False, False), SET: (False, False, True), WIPE: (False, True, True),
          RUN: (False, True, False)}
-# What each tool does to the world; one that may replace or delete something that is there wipes.
+# The effect of each tool. A tool that may replace or delete existing data is WIPE.
 KINDS = {"execute_code": RUN, "run_sandbox_code": RUN, "sandbox_run_python": RUN, "create_session": MAKE, "terminate_session": WIPE,
          "sandbox_close_session": WIPE, "bridge_data": WIPE, "sandbox_upload_file": WIPE, "sandbox_read_artifact": READ,
          "sandbox_list_artifacts": READ, "get_artifacts": READ, "list_runtimes": READ, "get_sandbox_info": READ,
@@ -38,7 +38,7 @@ KINDS = {"execute_code": RUN, "run_sandbox_code": RUN, "sandbox_run_python": RUN
 
 
 class Told:
-    """What a gateway tells before anything is called."""
+    """What a gateway sends before anything is called."""
 
     def __init__(self, cluster, *flags):
         client = cluster.client(flags=flags)
@@ -58,7 +58,7 @@ def tokens(value):
 
 
 def shown(tool, *hidden):
-    """What a client may show its model of a tool; icons are for people."""
+    """The part of a tool that a client may show its model; icons are for people."""
     return {key: value for key, value in tool.items() if key not in ("icons", *hidden)}
 
 
@@ -66,7 +66,7 @@ def test_instructions_are_short(cluster):
     said = Told(cluster).instructions
     assert len(said.encode()) <= INSTRUCTIONS_BYTES, len(said.encode())
     tools = Told(cluster, "--toolsets=all").tools
-    # Which tools are offered is a setting: what is said of all of them may name none.
+    # A setting decides which tools are offered, so the common instructions may name no tool.
     assert not [tool["name"] for tool in tools if tool["name"] in said]
     print(f"  instructions: {len(said.encode())} bytes")
 
@@ -99,7 +99,7 @@ def test_the_default_toolset_costs_little(cluster):
 
 
 def test_what_runs_code_says_what_holds_it(cluster):
-    """Who looks for dangerous tools, a model or a scanner, reads only this."""
+    """A model or a scanner that looks for dangerous tools reads only the description."""
     for tool in Told(cluster, "--toolsets=all").tools:
         if KINDS[tool["name"]] == RUN:
             for fact in ("kernel-isolated", "no network", "30 s", "512 MB"):

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The `cloister` command as its user meets it: run, serve, up, status and down, over real daemons.
+"""The `cloister` command as its user sees it: run, serve, up, status and down, with real daemons.
 
     command.py BIN
 """
@@ -24,7 +24,7 @@ import peers  # noqa: E402
 
 
 class Command:
-    """cloister with folders of its own; idle daemons end after a second."""
+    """cloister with its own directories; idle daemons end after a second."""
 
     def __init__(self, bin):
         self.program = os.path.join(os.path.abspath(bin), "cloister")
@@ -96,7 +96,7 @@ def test_run_refuses_what_it_cannot_run(cloister):
 
 
 def on_terminal(command, env):
-    """What a command shows on a terminal, and when each line was there first."""
+    """What a command shows on a terminal, and when each line first appeared."""
     main, side = pty.openpty()
     process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=side, stderr=side)
     os.close(side)
@@ -104,7 +104,7 @@ def on_terminal(command, env):
     while True:
         try:
             shown += os.read(main, 4096)
-        except OSError:  # nobody has the other side any more
+        except OSError:  # the other side is closed
             break
         for line in shown.splitlines():
             times.setdefault(line, time.monotonic())
@@ -153,7 +153,7 @@ def test_up_stays_until_down(cloister):
 
 
 def test_serve_answers_before_any_daemon_is_up(cloister):
-    """The daemons are held back: the program that would be auditd waits; discovery does not."""
+    """The daemons are delayed: the program in place of auditd waits; discovery does not."""
     held = os.path.join(cloister.folder, "bin")
     shutil.copytree(os.path.dirname(cloister.program), held)
     for name in daemons.SERVERS:
@@ -209,7 +209,7 @@ def test_verify_tells_what_a_run_left(cloister):
 
 
 def test_another_program_verifies_too(cloister):
-    """The statement is made here from what seal.h says of it, and openssl knows nothing of cloister."""
+    """This test builds the statement from the description in seal.h; openssl knows nothing of cloister."""
     if shutil.which("openssl") is None:
         raise cases.Skip("openssl is not installed")
     assert cloister("up").returncode == 0
@@ -227,7 +227,7 @@ def test_another_program_verifies_too(cloister):
 
 
 def test_verify_keeps_a_signed_name_from_the_terminal(cloister):
-    """Who took the executor over signs what it likes: sequences for terminals, and letters in another order."""
+    """An attacker in the executor signs what it likes: terminal escape sequences, and letters in reversed order."""
     if shutil.which("openssl") is None:
         raise cases.Skip("openssl is not installed")
     seed = bytes.fromhex("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60")  # RFC 8032, 7.1, test 1

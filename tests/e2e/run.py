@@ -1,26 +1,27 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Plays transcripts against the whole set of daemons of a build; ends in "N passed, N failed, N skipped".
+"""Plays transcripts against all daemons of a build; the last line is "N passed, N failed, N skipped".
 
     run.py BIN [--log FOLDER] [--user NAME] [--schemas] [--brief] [--alone] [--newest] [transcript.mcp ...]
-                                     without names: all, and what they have to have reached together; --user: daemons,
-                                     boxes and gateway all started as this user, which needs root; --schemas: every
-                                     message is held to the official schema of its revision, which npm and pip bring;
-                                     --brief: only what did not pass is told; --newest: in the modern revision only
+                                     without names: all of them, and then a check of their coverage; --user: starts daemons,
+                                     sandboxes and gateway as this user, which needs root; --schemas: checks every message
+                                     against the official schema of its revision, from npm and pip; --brief: prints only
+                                     what did not pass; --newest: uses the modern revision only
 
-transcript.py has the form of the lines.  Each transcript is played once in each of its eras.  Transcripts without flags
-for daemons, and that neither kill nor restart one, share a set of daemons: each has a namespace of its own there, so
-that nothing of one is seen by the next.  --alone gives each its own set.  Besides what a transcript expects, every reply is held to the tool's outputSchema, what led to a success to its
-inputSchema, every error to its form; progress has to grow; and at the end every daemon that was not killed has to be
-alive, to end with status 0 and to have logged no fault.
+transcript.py describes the form of the lines.  Each transcript runs once per protocol revision.  Transcripts that set no
+flags for daemons, and neither kill nor restart one, share a set of daemons; each has its own namespace, so that the next
+one sees nothing of it.  --alone gives each transcript its own set.
+Besides the transcript's expectations, every reply is checked against the tool's outputSchema, the arguments of every
+successful call against its inputSchema, and every error against its form.  Progress must grow.  At the end every daemon
+that was not killed must be alive, exit with status 0 and have logged no fault.
 
 Settings: @ eras REVISION...|all     (default: the modern one and the newest before it)
           @ toolsets NAMES           (default: all)
           @ flags DAEMON FLAG...     of a daemon, or of the gateway
           @ capabilities {...}       what the client declares
-          @ alone                    daemons of its own, because it counts what they did
-          @ needs root|release       where it cannot be had, the transcript is skipped
-          @ needs MODULE...          of Python, on this host
+          @ alone                    has its own daemons, because it counts what they did
+          @ needs root|release       if it is not available, the transcript is skipped
+          @ needs MODULE...          Python modules of this host
 Actions:  ! kill DAEMON    ! restart DAEMON|gateway    ! crash gateway    ! wait MILLISECONDS    ! spoil GLOB  (flips a bit of each such file of state)
 """
 
@@ -52,14 +53,14 @@ SECONDS = 60
 
 
 class LeftOut(Exception):
-    """Not for this play: another of the same build, or of the release, has it."""
+    """Left out of this run: another run of this build, or of the release build, includes it."""
 
 
 class Skipped(Exception):
     pass
 
 
-# Every play is offered the same: what was found to be a schema is not looked at again.
+# Every transcript gets the same schemas, so each is checked once.
 @functools.cache
 def validator(text):
     schema = json.loads(text)
@@ -68,13 +69,13 @@ def validator(text):
 
 
 class Coverage:
-    """What all transcripts reached together."""
+    """What all transcripts covered together."""
 
     def __init__(self):
         self.offered, self.succeeded, self.codes, self.messages = set(), set(), set(), 0
 
     def missing(self):
-        """Sentences on what should have been reached and was not, or the other way round."""
+        """Sentences on missing and unexpected coverage."""
         with open(os.path.join(HERE, "..", "..", "common", "table", "err.def"), encoding="utf-8") as table:
             known = set(re.findall(r"^ERR\((\w+),", table.read(), re.M))
         with open(os.path.join(HERE, "unreached.txt"), encoding="utf-8") as table:
@@ -87,7 +88,7 @@ class Coverage:
 
 
 class Shared:
-    """A set of daemons for several transcripts, made when one wants it and again after one has failed."""
+    """A set of daemons for several transcripts, started when one needs it and again after a failure."""
 
     def __init__(self, options):
         self.options, self.cluster, self.plays = options, None, 0
@@ -101,13 +102,13 @@ class Shared:
         return self.cluster, f"play-{self.plays}"
 
     def close(self):
-        """The daemons end; their statuses."""
+        """Stops the daemons; returns their exit statuses."""
         cluster, self.cluster = self.cluster, None
         return set(cluster.stop().values()) if cluster else set()
 
 
 class Run:
-    """One transcript in one era."""
+    """One transcript in one protocol revision."""
 
     def __init__(self, transcript, era, options, coverage, log, shared):
         self.shared = None if options.alone or needs_own_daemons(transcript) else shared
@@ -188,7 +189,7 @@ class Run:
         except Exception as error:
             raise RuntimeError(f"line {step.line}: {type(error).__name__}: {error}") from error
 
-    # ---- what is said ----
+    # ---- sending ----
 
     def _send(self, step):
         method, value = step.words[0], fill(step.value, self.names)
@@ -219,7 +220,7 @@ class Run:
             time.sleep(0.005)
         self.last = self._take(self.client.strays[count], None, None)
 
-    # A reply, written down and held to what every reply has to be.
+    # Logs a reply and makes the checks that hold for every reply.
     def _take(self, message, tool, arguments):
         self._write("<", [tool or ""], message)
         result = message.get("result")
@@ -256,7 +257,7 @@ class Run:
             raise Mismatch(f"{tool}: an error needs a code, a message and a hint: {error}")
         self.coverage.codes.add(error["code"])
 
-    # ---- what is expected ----
+    # ---- expectations ----
 
     def _expect(self, step):
         got = self.last
@@ -268,7 +269,7 @@ class Run:
                 raise Mismatch(f"progress does not grow: {steps}")
         match(step.value, got, self.names)
 
-    # The next of that method; what came before it and is of another is left out.
+    # The next message of that method; skips earlier messages of other methods.
     def _hear(self, step):
         end = time.monotonic() + SECONDS
         while True:
@@ -314,7 +315,7 @@ class Run:
                 raise Mismatch(f"no such event; there are {json.dumps(entries)[:1500]}")
             time.sleep(0.02)
 
-    # ---- the world ----
+    # ---- actions ----
 
     def _act(self, step):
         action, *words = step.words
@@ -335,7 +336,7 @@ class Run:
         else:
             raise ValueError(f"there is no action {action}")
 
-    # The gateway is the client's own: another client with another gateway goes on.
+    # Each client has its own gateway: this restarts the client with a new gateway.
     def _restart(self, name):
         if name == "gateway":
             self._held(self.client)
@@ -381,7 +382,7 @@ class Run:
 
     # ---- the log ----
 
-    # Messages to and from the client were as the schema of its revision wants them.
+    # Every message to and from the client matched the schema of its revision.
     def _held(self, client):
         if client.breaches:
             raise Mismatch(f"{len(client.breaches)} messages break the schema of MCP {client.era}: " + "\n    ".join(client.breaches[:5]))
@@ -440,7 +441,7 @@ def play_file(path, options, coverage, tally, shared):
             print(f"{verdict:7} {name} ({time.monotonic() - begun:.1f} s){': ' + why if why else ''}", flush=True)
 
 
-# May that user start the programs?
+# Can that user start the programs?
 def _reaches(user, bin_):
     try:
         subprocess.run([os.path.join(bin_, "cloister-gateway"), "--version"], user=user, stdout=subprocess.DEVNULL, check=True)
@@ -449,7 +450,7 @@ def _reaches(user, bin_):
         return False
 
 
-# The programs at a place that any user may enter.
+# The programs, in a place that every user can enter.
 def _bring(bin_, folder):
     os.chmod(folder, 0o755)
     return shutil.copytree(bin_, os.path.join(folder, "bin"))
@@ -486,7 +487,7 @@ def play_all(options):
     if shared.close() - {0}:
         tally["failed"] += 1
         print("daemons that were shared did not end with status 0")
-    # What needs root is not reached without it.
+    # Without root, the coverage that needs root is missing.
     if not options.transcripts and options.user is None and not tally["skipped"]:
         missing = list(coverage.missing())
         tally["failed" if missing else "passed"] += 1

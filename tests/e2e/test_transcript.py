@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The runner's own test: what has to fail fails."""
+"""Tests the runner itself: transcripts that must fail do fail."""
 
 import unittest
 

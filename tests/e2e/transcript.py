@@ -1,29 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Transcripts: what a client says, what it has to hear, what the audit log has to show.
+"""Transcripts: what a client sends, what it must receive, and what the audit log must contain.
 
     # a comment
-    @ flags executor --max-concurrent=1      a setting, before the first step; see run.py for which there are
-    = program                                a text, of the lines that follow
+    @ flags executor --max-concurrent=1      a setting, before the first step; run.py lists them
+    = program                                a text: the lines that follow
     | print(1)
     > tools/call execute_code {"code": "$program"}
     < {"isError": false, "structuredContent": {"stdout": "1\\n", "execution_id": "$run"}}
     ~ execution.completed {"execution_id": "$run"}
 
-A line that begins with blanks goes on with the one before.  With a label, [slow], a request is not waited for; the
-reply is then expected by the same label.  `% [slow] {...}` expects a progress notification of it.
+A line that begins with blanks continues the line before.  With a label, [slow], the runner does not wait for the
+reply, which is then expected by the same label.  `% [slow] {...}` expects a progress notification of that request.
 `* method {...}` expects a notification of that method, or a request to the client, which `> answer {...}` then answers.
-`> notifications/...` is sent without an id; with `> wrong notifications/...` it is not held to its schema.  `> raw b"..."`
-sends these bytes; its reply has no id.  `! ...` does
-something to the daemons or the world, see run.py.
+`> notifications/...` is sent without an id; `> wrong notifications/...` skips the check against its schema.
+`> raw b"..."` sends these bytes; its reply has no id.  `! ...` is an action on the daemons or their files, see run.py.
 
-In what is sent, "$name" is a variable, "...$(expression)..." the value of a Python expression.
-What is expected is part of what comes: an object may have more members, an array must have just these items, and
-    "/.../"            a text in which this regular expression is found
-    "$name"            the variable; if it is not set, it is set to this
+In a message to send, "$name" is a variable and "...$(expression)..." is the value of a Python expression.
+An expectation is a part of the message: an object may have more members; an array must have exactly these items.
+    "/.../"            a text that this regular expression matches somewhere
+    "$name"            the variable; an unset variable is set to the received value
     null               absent, or null
     {"$any": x}        an array with an item like x          {"$none": x}   one without
-    {"$from": 1, "$to": 2}   a number within these bounds, either of which may be left out
-    {"$length": n}     a text or an array so long
+    {"$from": 1, "$to": 2}   a number within these bounds; either may be omitted
+    {"$length": n}     a text or an array of this length
 """
 
 import ast
@@ -80,7 +79,7 @@ def parse(text):
     return transcript
 
 
-# Lines with their numbers, each with those that go on with it.
+# Lines with their numbers, each joined with its continuation lines.
 def _joined(text):
     found = []
     for number, line in enumerate(text.splitlines(), 1):
@@ -112,7 +111,7 @@ def _step(number, line):
 
 
 def fill(value, names):
-    """The value with variables and expressions replaced."""
+    """Returns the value with variables and expressions replaced."""
     if isinstance(value, dict):
         return {key: fill(item, names) for key, item in value.items()}
     if isinstance(value, list):
@@ -129,7 +128,7 @@ def fill(value, names):
     return VARIABLE.sub(lambda match: str(names.get(match[1], match[0])), value)
 
 
-# Where the first $(...) begins and ends, parentheses within it included.
+# Start and end of the first $(...), including nested parentheses.
 def _expression(value):
     begin, depth = value.find("$("), 0
     if begin < 0:
@@ -142,13 +141,13 @@ def _expression(value):
 
 
 def _evaluate(expression, names):
-    # Transcripts are ours, as the tests are.
+    # Transcripts are part of the tests, so they are trusted.
     return eval(expression, {"b64": lambda data: base64.b64encode(  # pylint: disable=eval-used
         data.encode() if isinstance(data, str) else data).decode()}, dict(names))
 
 
 def match(expected, got, names, path=""):
-    """Raises Mismatch where got is not as expected; sets variables in names."""
+    """Raises Mismatch if got is not as expected; sets variables in names."""
     if isinstance(expected, dict) and any(key.startswith("$") for key in expected):
         for key, value in expected.items():
             _SPECIAL[key](value, got, names, path)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same attempts from every runtime (attempts.txt, by the actors): files, devices, processes, network, variables.
+"""Makes the same attempts from every runtime (attempts.txt, with the actors): files, devices, processes, network, variables.
 
-A row is one attempt; a runtime is one column.  Each is answered in a box as the row says, and outside in another way.
+A row is one attempt; a runtime is one column.  In a sandbox each attempt has the result of its row; outside it has another.
 """
 
 import contextlib
@@ -19,22 +19,22 @@ import box as boxes
 import kernel
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# How code comes to run: language, start, and whether it is one statement of a session.
+# How code is started: language, start, and whether it is one statement of a session.
 RUNTIMES = {
     "python cold": ("python", "cold", False), "python warm": ("python", "warm", False), "python session": ("python", "warm", True),
     "node": ("node", None, False), "node session": ("node", None, True),
     "shell": ("shell", None, False), "shell session": ("shell", None, True), "static C": ("shell", None, False),
 }
 ACTORS = {"python": "actor.py", "node": "actor.js", "shell": "actor.sh"}
-# What the shell's own tools and words cannot do, or say in their own way.
+# Actions that the shell's tools and builtins cannot do or report.
 UNABLE = {"node": {"node"}, "shell": {"unix"}, "c": set()}
-# A program that lies in the workspace is its own to write to, once it does not run.
+# A program in the workspace may write to its own file once it does not run.
 OWN = {("static C", "F-05.itself"): {"ETXTBSY"}}
 NUMBERS = {os.strerror(number).lower(): name for number, name in errno.errorcode.items()}
 
 
 def table():
-    """Rows: name, action, words, and what is expected."""
+    """Rows: name, action, words, and the expected result."""
     with open(os.path.join(HERE, "attempts.txt"), encoding="ascii") as file:
         rows = [re.split(r"\s{2,}", line.strip()) for line in file if line.strip() and line[0] != "#"]
     return [(name, action, words.split(), set(expected.split(","))) for name, action, words, expected in rows]
@@ -47,7 +47,7 @@ def able(runtime, action):
 
 @contextlib.contextmanager
 def host(scratch):
-    """What the rows are about on the host: a canary, a stranger, somebody who listens."""
+    """The targets of the rows on the host: a canary, a process of another user, a listener."""
     folder = tempfile.mkdtemp(prefix="cloister-canary-", dir="/var/tmp")
     name = "escape-" + secrets.token_hex(8)
     canary = os.path.join(folder, "canary")
@@ -78,7 +78,7 @@ def rows_for(things):
 
 
 def answers(text):
-    """By row: the name of an errno; of what a tool said, that of its last words."""
+    """By row: the name of an errno; for a tool's message, the errno of its last words."""
     found = {}
     for line in text.splitlines():
         name, _, said = line.partition(" ")
@@ -93,7 +93,7 @@ def source(language):
 
 
 def run(box, runtime, things):
-    """The answers in a box of its own, with what the actor needs in the workspace."""
+    """The results in a new sandbox with the actor's files in the workspace."""
     language, start, session = RUNTIMES[runtime]
     code = "exec ./actor" if runtime == "static C" else source(language)
     workspace = "attempts " + runtime
@@ -156,11 +156,11 @@ def test_from_shell_session(box):
 
 
 def test_from_static_c(box):
-    """Every row, from a program that has no interpreter and no library."""
+    """Every row, from a static program without interpreter and library."""
     check(box, "static C")
 
 
-# How a program is started from each, in the place of what asked for it; Python's way is kernel.py's.
+# How a program is started in place of its caller, by language; kernel.py has Python's way.
 EXEC = {"node": "require('child_process').spawnSync('./probe', { stdio: 'inherit' })", "shell": "exec ./probe"}
 
 
@@ -173,17 +173,17 @@ def check_calls(box, language):
 
 
 def test_calls_from_node(box):
-    """K-01..K-18: each call of probe.c, by a program that Node starts."""
+    """K-01..K-18: each call of probe.c, in a program that Node starts."""
     check_calls(box, "node")
 
 
 def test_calls_from_shell(box):
-    """K-01..K-18: each call of probe.c, by a program that bash becomes."""
+    """K-01..K-18: each call of probe.c, in a program that replaces bash."""
     check_calls(box, "shell")
 
 
 def control(language):
-    """What is answered outside, as root."""
+    """The results outside, as root."""
     with host(None) as things, tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "rows"), "w", encoding="ascii") as file:
             file.write(rows_for(things))
@@ -194,7 +194,7 @@ def control(language):
 
 
 def test_control(box):
-    """I26: outside, as root, each row is answered in another way, whoever tries it; the shell's where it says so by errno."""
+    """I26: outside, as root, each row has another result with every actor; with the shell's if it reports an errno."""
     void = {}
     for language in ACTORS:
         got = control(language)

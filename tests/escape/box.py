@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs in boxes, by box_run, and what of them can be seen from the host.
+"""Runs programs in sandboxes with box_run, and shows what the host can see of them.
 
     box = Box("build/bin", probe)     # as root; with user=12345 as that user, rootless
-    end = box.run("print(1)")         # .how .exit_code .signal .out .err and so on; nothing of it is left by then
-    box.start = "warm"                # from here on Python is forked from a zygote, not started from its file
+    end = box.run("print(1)")         # .how .exit_code .signal .out .err and so on; its processes have ended
+    box.start = "warm"                # from now on Python is forked from a zygote instead of started from its file
 """
 
 import atexit
@@ -22,7 +22,7 @@ import time
 import types
 import zlib
 
-# What programs of the cases are written with: tells one try a line, by the name of its errno.
+# The helpers of the cases' programs: print one attempt per line, with the name of its errno.
 PRELUDE = """
 import ctypes, errno, os, sys
 def tell(name, what):
@@ -46,7 +46,7 @@ LIBRARIES = "random,secrets,uuid,ssl,tempfile,socket,threading,multiprocessing,n
 
 
 class Waiting:
-    """A program under way."""
+    """A running program."""
 
     def __init__(self, box, number):
         self.box, self.number, self.reply = box, number, queue.Queue()
@@ -65,7 +65,7 @@ class Box:
 
     def __init__(self, folder, probe, user=None, prefix=(), arguments=(), zygotes=("", LIBRARIES)):
         self.user, self.source, self.folder, self.probe, self.start = user, folder, folder, probe, "cold"
-        # What an ordinary user starts must be where that user can read it.
+        # The programs of an ordinary user must be where that user can read them.
         if user is not None:
             self.folder = tempfile.mkdtemp(prefix="cloister-escape-")
             for name in "box_run", "cloister-builder", "cloister-init", "_zygote.so":
@@ -98,7 +98,7 @@ class Box:
         return (children(keepers[0]) or [None])[0] if keepers else None
 
     def begin(self, code, language="python", start=None, **more):
-        """start: "cold", or a zygote of ZYGOTES; None: as box.start has it."""
+        """start: "cold", or a zygote of ZYGOTES; None: as box.start says."""
         number = next(self.numbers)
         waiting = self.waiting[number] = Waiting(self, number)
         if language == "python":
@@ -114,7 +114,7 @@ class Box:
         self.process.stdin.flush()
 
     def run(self, code, **more):
-        """Runs it to its end; then nothing of it may be left."""
+        """Runs it to its end; afterwards nothing of it may be left."""
         end = self.begin(code, **more).end()
         if hasattr(end, "error"):
             raise AssertionError(f"no box: {end.error}: {end.text}")
@@ -144,20 +144,20 @@ class Box:
         assert end.exit_code == 0, end.err
 
     def alive(self):
-        """Processes in boxes, as the host sees them: what descends from the builder, but for its zygotes."""
+        """Processes in sandboxes, as the host sees them: descendants of the builder, without its zygotes."""
         if self.builder is None:
             return []
         own = link(f"/proc/{self.builder}/ns/pid")
         return [pid for pid in descendants(self.builder) if link(f"/proc/{pid}/ns/pid") not in (own, None)]
 
     def zygotes(self):
-        """What the builder forked for itself runs its own program for a moment (release.c, locks.c)."""
+        """A process that the builder forked for itself runs the builder's program for a moment (release.c, locks.c)."""
         own, program = link(f"/proc/{self.builder}/ns/pid"), link(f"/proc/{self.builder}/exe")
         return [pid for pid in children(self.builder)
                 if link(f"/proc/{pid}/ns/pid") == own and link(f"/proc/{pid}/exe") not in (program, None)]
 
     def inmates(self, count=1, timeout=30):
-        """Waits until so many boxes are at work: (pid 1 of the box, its first program) of each."""
+        """Waits until that many sandboxes run: (pid 1 of the sandbox, its first program) of each."""
         until = time.monotonic() + timeout
         while (began := time.monotonic()) < until:
             found = {}
@@ -168,7 +168,7 @@ class Box:
             pairs = [(pids[1], pids[min(pids.keys() - {1})]) for pids in found.values() if 1 in pids and len(pids) > 1]
             if len(pairs) >= count and all(seccomp_filters(program) == 2 for _, program in pairs):
                 return pairs
-            time.sleep(0.01 + time.monotonic() - began)  # to look takes from what is waited for
+            time.sleep(0.01 + time.monotonic() - began)  # looking slows the start that it waits for
         raise AssertionError("no program started")
 
     def stop(self):
@@ -181,7 +181,7 @@ class Box:
 
 
 def environment(processors):
-    """What a program finds, by the table that it is made from."""
+    """The files that a program finds, from the same table that makes them."""
     table = read(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../executor/builder/launch/environment.def"))
     fixed = re.findall(r'^VARIABLE\("(\w+)=(.*?)"\)', table, re.M)
     return {**dict(fixed), **dict.fromkeys(re.findall(r'^THREADS\("(\w+)"\)', table, re.M), str(processors))}
@@ -207,7 +207,7 @@ def link(path):
 
 
 def children(pid):
-    """Of all its threads: a program in Go starts others from any of them."""
+    """Of all its threads: a Go program starts children from any thread."""
     found = []
     try:
         for task in os.listdir(f"/proc/{pid}/task"):
@@ -231,7 +231,7 @@ def status(pid):
 
 
 def inner_pid(pid):
-    """Its number in its own pid namespace."""
+    """Its pid in its own pid namespace."""
     try:
         return int(status(pid)["NSpid"].split()[-1])
     except (OSError, KeyError):
@@ -239,7 +239,7 @@ def inner_pid(pid):
 
 
 def seccomp_filters(pid):
-    """0 as long as it is not wholly in its jail."""
+    """0 until it is completely in its jail."""
     try:
         return int(status(pid)["Seccomp_filters"])
     except (OSError, KeyError):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The end of whoever keeps the boxes (I8, I20): none outlives its builder, nothing is left on the host."""
+"""The end of the processes that keep sandboxes (I8, I20): no sandbox outlives its builder, nothing is left on the host."""
 
 import glob
 import os
@@ -14,7 +14,7 @@ import box as boxes
 import cases
 
 KEPT = int(re.search(r"KEPT = (\d+)", boxes.read(os.path.join(os.path.dirname(__file__), "../../executor/builder/nets.c"))).group(1))
-# Starts what follows where the cgroups are this machine's and /run is not.
+# Starts the following command with this machine's cgroups and a /run of its own.
 ROOT = "unshare", "--mount", "sh", "-c", 'mount -t tmpfs tmpfs /run && exec "$@"', "sh"
 DAEMON = """
 import signal, time
@@ -27,13 +27,13 @@ time.sleep(60)
 
 
 def groups_of(pids):
-    """Folders in cgroup hierarchies that are these boxes' builder's."""
+    """The cgroup directories of this builder's sandboxes."""
     names = {word for pid in pids for word in re.findall(r"cloister-\d+(?=/)", boxes.read(f"/proc/{pid}/cgroup"))}
     return [path for name in names for path in glob.glob(f"/sys/fs/cgroup/**/{name}", recursive=True)]
 
 
 def at_work(box, count=3, prefix=()):
-    """A second set of boxes, beside the one that is tested: its processes, outermost first."""
+    """A second set of sandboxes beside the tested one: its processes, outermost first."""
     other = boxes.Box(box.source, box.probe, user=box.user, prefix=prefix)
     for _ in range(count):
         other.begin(DAEMON)
@@ -49,7 +49,7 @@ def gone(pids):
 
 
 def check_nothing_left(box, other, keeper, inside, groups):
-    """All of it is gone, and soon; what runs beside it is not touched."""
+    """All of its processes and files are gone soon; the other set is not touched."""
     boxes.until(lambda: gone([keeper, other.builder, *inside]))
     boxes.until(lambda: not any(map(os.path.exists, groups)))
     assert box.tries("tell('works', True)") == {"works": "True"}
@@ -60,7 +60,7 @@ def test_I20_builder_killed(box):
     other, keeper, inside, groups = at_work(box)
     os.kill(other.builder, signal.SIGKILL)
     check_nothing_left(box, other, keeper, inside, groups)
-    # Whoever waited was told.
+    # Every waiting request got its reply.
     boxes.until(lambda: not other.waiting)
     other.stop()
 
@@ -74,13 +74,13 @@ def test_I20_executor_killed(box):
 
 
 def test_I20_keeper_killed(box):
-    """I20: kill -9 of the keeper ends the builder with it; what it would have removed goes with the next builder."""
+    """I20: kill -9 of the keeper ends the builder too; the next builder removes what the keeper would have removed."""
     other, keeper, inside, groups = at_work(box)
     os.kill(keeper, signal.SIGKILL)
     boxes.until(lambda: gone([other.builder, *inside]))
     other.process.wait(timeout=10)
     for path in groups:
-        for procs in glob.glob(f"{path}/**/cgroup.procs", recursive=True):  # the kernel counts the dead for a moment
+        for procs in glob.glob(f"{path}/**/cgroup.procs", recursive=True):  # the kernel lists ended processes for a moment
             boxes.until(lambda at=procs: not boxes.read(at).strip())
     again = boxes.Box(box.source, box.probe, user=box.user)
     assert again.tries("tell('works', True)") == {"works": "True"}
@@ -89,7 +89,7 @@ def test_I20_keeper_killed(box):
 
 
 def test_I20_builder_stopped(box):
-    """I20: a builder that hangs takes no box with it into the dark: killed, it ends them."""
+    """I20: a builder that hangs loses no sandbox: killing it ends all of them."""
     other, keeper, inside, groups = at_work(box)
     os.kill(other.builder, signal.SIGSTOP)
     other.process.kill()
@@ -99,8 +99,8 @@ def test_I20_builder_stopped(box):
 
 
 def test_I20_builders_of_two_roots(box):
-    """I20: builders that share the cgroups and not /run have groups of their own: while both work, when one is killed,
-    and when what it left is the next one's."""
+    """I20: builders that share the cgroups and not /run use different groups: while both work, when one is killed,
+    and when the next builder takes over what it left."""
     root = ROOT if box.user is None else ()  # an ordinary user may mount nothing, and has no groups to share
     own, keeper, inside, groups = at_work(box)
     far, far_keeper, far_inside, far_groups = at_work(box, prefix=root)
@@ -124,7 +124,7 @@ def test_I20_builders_of_two_roots(box):
 
 
 def test_I20_groups_that_live(box):
-    """I20: where processes of somebody else live in the groups of a slot, they are let be."""
+    """I20: foreign processes in the groups of a slot are not killed."""
     before, keeper, inside, groups = at_work(box)
     before.process.kill()
     check_nothing_left(box, before, keeper, inside, groups)
@@ -150,7 +150,7 @@ def uid_of(pid):
 
 
 def test_I11_uids_of_other_users(box):
-    """I11: boxes have no uid that the host has given to one of its users; where all are given there are no boxes."""
+    """I11: a sandbox never has the uid of a host user; if all uids are taken, there are no sandboxes."""
     if box.user is not None:
         raise cases.Skip("boxes of an ordinary user have that user's uid")
     with tempfile.NamedTemporaryFile("w") as given:
@@ -166,7 +166,7 @@ def test_I11_uids_of_other_users(box):
             assert f"by {path}: w:2010200000:100".encode() in refused.stderr, refused
 
 
-# Makes the first slot one of a dead process that something holds on to, until the program that follows ends.
+# Marks the first slot as that of a dead process, with its lock still held, until the following program ends.
 DEAD = """
 import fcntl, os, struct, subprocess, sys
 subprocess.run(["mount", "-t", "tmpfs", "tmpfs", "/run"], check=True)
@@ -187,7 +187,7 @@ os.execv(sys.argv[2], sys.argv[2:])
 
 
 def test_I20_a_slot_of_the_dead(box):
-    """I20: a slot that a dead builder cannot give back is passed over, and named; one that is held names its holder."""
+    """I20: a slot that a dead builder cannot release is skipped and logged; for a held slot the log names the holder."""
     if box.user is not None:
         raise cases.Skip("an ordinary user may mount nothing")
     with tempfile.NamedTemporaryFile("r", encoding="utf-8") as log:
@@ -201,7 +201,7 @@ def test_I20_a_slot_of_the_dead(box):
 
 
 def test_I20_a_directory_that_somebody_else_made(box):
-    """I20: who makes the directory of a user's slots in /tmp first keeps nobody from making boxes."""
+    """I20: another user who creates the directory of a user's slots in /tmp first does not prevent sandboxes."""
     if box.user is None:
         raise cases.Skip("root's slots are in /run")
     path = f"/tmp/cloister-builder-{box.user}"
@@ -221,7 +221,7 @@ def test_I20_a_directory_that_somebody_else_made(box):
 
 
 def test_I8_orderly_end(box):
-    """I8: an executor that ends in order leaves no process, cgroup, mount or System V object."""
+    """I8: an executor that exits in order leaves no process, cgroup, mount or System V object."""
     objects = boxes.read("/proc/sysvipc/shm")
     other, keeper, inside, groups = at_work(box)
     other.process.stdin.close()
@@ -234,10 +234,10 @@ def test_I8_orderly_end(box):
 
 
 def test_I6_hundreds_of_boxes(box):
-    """I6, X-14: after hundreds of boxes the builder's memory, descriptors and mounts are what they were; but for the
-    network namespaces that it keeps, so many and no more."""
+    """I6, X-14: after hundreds of boxes the builder's memory, descriptors and mounts are as before, except for
+    the network namespaces that it keeps, whose number is limited."""
     def state():
-        time.sleep(0.3)  # the last workspace is given up after its program's end is told
+        time.sleep(0.3)  # the last workspace is released after the end of its program is reported
         with open(f"/proc/{box.builder}/statm", encoding="ascii") as file:
             resident = int(file.read().split()[1])
         return resident, len(os.listdir(f"/proc/{box.builder}/fd")), boxes.read(f"/proc/{box.builder}/mounts").count("\n")
@@ -254,7 +254,7 @@ def test_I6_hundreds_of_boxes(box):
 
 
 def test_I17_signals_to_the_builder(box):
-    """The builder ends with its executor and not by what a terminal or a service manager sends to all."""
+    """The builder ends with its executor, and not by a signal that a terminal or a service manager sends to all processes."""
     keeper = boxes.children(box.process.pid)[0]
     for number in signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT:
         os.kill(keeper, number)
@@ -263,7 +263,7 @@ def test_I17_signals_to_the_builder(box):
 
 
 def test_A00_builder_started_by_hand(box):
-    """Started by anybody but an executor, the builder says so and ends."""
+    """A builder that was not started by an executor reports that and exits."""
     program = os.path.join(box.source, "cloister-builder")
     run = subprocess.run([program], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=10, check=False)
     assert run.returncode == 2 and "cloister-executor" in run.stderr, run

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hosts that give less (I9, I10): what must be there is refused without, what may be missing is said to be missing."""
+"""Hosts with fewer features (I9, I10): without a required layer nothing runs; a missing optional layer is reported."""
 
 import contextlib
 import shutil
@@ -14,7 +14,7 @@ ALWAYS = ("mount namespace", "pid namespace", "network namespace", "ipc namespac
 
 @contextlib.contextmanager
 def host(box, *prefix, user=ORDINARY):
-    """Boxes on a host that was changed by the command, which gets box_run's path behind its last word."""
+    """Sandboxes on a host that the command has changed; the path of box_run is appended to the command."""
     made = boxes.Box(box.source, box.probe, user=user, prefix=prefix)
     try:
         yield made
@@ -23,7 +23,7 @@ def host(box, *prefix, user=ORDINARY):
 
 
 def as_inner_root(script):
-    """Root of a user namespace of its own: the only way to change a host without changing this one."""
+    """Root of a new user namespace: the only way to change a host's features without changing this host."""
     return "unshare", "-Urm", "sh", "-c", script + '; exec "$0"'
 
 
@@ -43,19 +43,19 @@ def is_refused(made, words):
 
 
 def test_I9_no_user_namespaces(box):
-    """I9: a user who may not make namespaces gets no box at all, and is told which knobs there are."""
+    """I9: a user who may not create namespaces gets no sandbox; the error names the settings that allow it."""
     with host(box, *as_inner_root("echo 0 > /proc/sys/user/max_user_namespaces")) as made:
         is_refused(made, "user.max_user_namespaces")
 
 
 def test_I9_root_without_power(box):
-    """I9: root without a capability to make boxes, nor to be mapped, is told what to do instead."""
+    """I9: root without the capabilities for sandboxes or for a uid map gets an error with the alternative."""
     with host(box, "setpriv", "--bounding-set=-all", "--inh-caps=-all", user=None) as made:
         is_refused(made, "start as an ordinary user")
 
 
 def test_I10_root_without_sys_admin(box):
-    """I10: root as in a plain container makes boxes by a user namespace, and says that they share a uid."""
+    """I10: root in a plain container makes sandboxes with a user namespace, and reports that they share a uid."""
     with host(box, "setpriv", "--bounding-set=-sys_admin", "--inh-caps=-all", user=None) as made:
         lacks(made, {"own uid"})
 
@@ -67,32 +67,32 @@ def test_I10_root_of_few_uids(box):
 
 
 def test_I10_masked_proc(box):
-    """I10: where the host's /proc is masked, as in a container, a box has none; it does not see the host's."""
+    """I10: if the host's /proc is masked, as in a container, a sandbox has no /proc; it never sees the host's."""
     with host(box, *as_inner_root("mount -t tmpfs none /proc/sys")) as made:
         lacks(made, {"own uid", "private /proc"})
         assert made.tries("tell('proc', os.listdir('/proc'))") == {"proc": "[]"}
 
 
 def test_I10_one_user_namespace_only(box):
-    """I10: with one level of user namespaces boxes are without one of their own."""
+    """I10: with one level of user namespaces, sandboxes have no user namespace of their own."""
     with host(box, *as_inner_root("echo 1 > /proc/sys/user/max_user_namespaces")) as made:
         lacks(made, {"own uid", "user namespace"})
 
 
 def test_I11_groups_that_stay(box):
-    """I11: groups that the kernel does not let an ordinary user drop are told of."""
+    """I11: supplementary groups that an ordinary user cannot drop are reported."""
     with host(box, "setpriv", "--reuid=54321", "--regid=54321", "--groups=4,20", user=None) as made:
         lacks(made, {"own uid", "no supplementary groups"})
 
 
 def test_I10_no_new_privs(box):
-    """I10: an executor that was started with no_new_privs, as services are, makes whole boxes."""
+    """I10: an executor started with no_new_privs, like a service, makes complete sandboxes."""
     with host(box, "setpriv", "--no-new-privs") as made:
         lacks(made, {"own uid"})
 
 
 def test_I10_no_watches(box):
-    """I10: a builder that may not watch any more, for the host's user has used that up, ends what it cannot watch and nothing else."""
+    """I10: a builder whose user has used up the epoll watches ends the sandbox that it cannot watch, and nothing else."""
     folder = mutations.made_without(box, "watches")
     made = boxes.Box(folder, box.probe)
     try:
@@ -106,7 +106,7 @@ def test_I10_no_watches(box):
 
 
 def test_I10_low_hard_limits(box):
-    """I10: limits that are stricter than was wanted are left so, for root and others; only that of cores is needed as it is."""
+    """I10: stricter inherited limits stay, for root and others; only the limit of core files is required."""
     low = "--memlock=65536", "--sigpending=500", "--stack=4194304", "--data=4000000000", "--fsize=1000000000", "--nofile=900"
     for user in None, ORDINARY:
         with host(box, "prlimit", *low, user=user) as made:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An executor that was taken over (I18, I19, A-24): what it can get out of the builder is boxes, and nothing worse."""
+"""A compromised executor (I18, I19, A-24): it can get sandboxes from the builder, and nothing worse."""
 
 import array
 import contextlib
@@ -35,7 +35,7 @@ class Builder:
     """cloister-builder with this process as its executor."""
 
     def __init__(self, box, kept=()):
-        """kept: what an earlier one answered with when it was ready, for this one to go on with."""
+        """kept: what an earlier builder sent when it was ready, for this one to continue with."""
         self.near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         def hand_over():
             copies = [fcntl.fcntl(fd, fcntl.F_DUPFD, 16) for fd in (far.fileno(), *kept)]
@@ -74,21 +74,21 @@ class Builder:
         return not select.select([self.near], [], [], seconds)[0]
 
     def start(self, id_, control, **more):
-        """A program alone in box id_, which is ordered with it; its own id is 2000 more."""
+        """Orders sandbox id_ with one program, whose id is id_ + 2000."""
         null = os.open("/dev/null", os.O_RDWR)
         self.send(order(BOX, id_, **more))
         self.send(order(PROGRAM, id_ + 2000, box=id_, alone=1), [null, null, control])
         os.close(null)
 
     def until(self, kind, id_):
-        """Answers come as they like; the code of this one."""
+        """Replies arrive in any order; returns the code of this id's reply."""
         while True:
             got = self.answer()
             if got[:2] == (kind, id_):
                 return got[2:]
 
     def works(self):
-        """A box still comes and goes, with a program in it."""
+        """A sandbox with a program still starts and ends."""
         assert self.ask(order(WORKSPACE, 2000))[2] == 0
         ours, theirs = socket.socketpair()
         code = b"1+1"
@@ -132,7 +132,7 @@ def close(fds):
 
 
 def test_I19_messages_of_any_size(box):
-    """I19: what is not one whole order is not looked at."""
+    """I19: a message that is not exactly one order is rejected unread."""
     with builder(box) as b:
         for size in 1, 4, SIZE - 1, SIZE + 1, 2 * SIZE, 4096, 100000:
             b.send(os.urandom(size))
@@ -140,13 +140,13 @@ def test_I19_messages_of_any_size(box):
 
 
 def test_I19_random_orders(box):
-    """I19: thousands of orders made of random numbers do nothing but be refused."""
+    """I19: thousands of orders of random numbers are all refused, without effect."""
     rng = random.Random(7)
     with builder(box) as b:
         for _ in range(3000):
             numbers = [rng.choice([0, 1, 2, 5, 4096, 4097, 0xffffffff, rng.getrandbits(32)]) for _ in range(10)]
             sizes = [rng.choice([0, 1, 4096, MIB, 1 << 40, (1 << 64) - 1, rng.getrandbits(64)]) for _ in range(9)]
-            # No order that is meant: a workspace of a plausible size would be made.
+            # Leaves out the order WORKSPACE: with a plausible size it would succeed.
             numbers[0] = rng.choice([0, BOX, PROGRAM, STEWARD, SIGNAL, CLEAR + 1, 0xffffffff, rng.getrandbits(32)])
             b.send(struct.pack(ORDER, *numbers, *sizes))
             while not b.quiet(0):
@@ -156,7 +156,7 @@ def test_I19_random_orders(box):
 
 
 def test_I18_numbers_out_of_bounds(box):
-    """I18: no size, count or id beyond its bound is taken, and the answer names it."""
+    """I18: no size, count or id beyond its bound is accepted, and the reply names it."""
     with builder(box) as b:
         assert b.ask(order(WORKSPACE, 1))[2] == 0
         for field, more in {"memory_bytes": {"memory": 1 << 60}, "tmp_bytes": {"tmp": 1 << 60}, "processes": {"processes": 5000},
@@ -178,7 +178,7 @@ def test_I18_numbers_out_of_bounds(box):
 
 
 def test_I18_things_that_are_not_there(box):
-    """I18: an id is good for what was made under it, once; two of one kind never share it."""
+    """I18: an id is valid once, for the object that was made with it; two objects of one kind never share an id."""
     with builder(box) as b:
         null = three()
         assert "not there" in b.ask(order(BOX, 1, 77))[3]
@@ -205,7 +205,7 @@ def test_I18_things_that_are_not_there(box):
 
 
 def test_I18_workspaces_that_were_left(box):
-    """I18, I20: the next builder has what one left, by the number and the sizes it was made with, once; the rest goes."""
+    """I18, I20: the next builder takes over what one left, once, by its number and original sizes; the rest is removed."""
     first = Builder(box)
     assert len(first.kept) == 2
     for number in range(1, 6):
@@ -233,7 +233,7 @@ def test_I18_workspaces_that_were_left(box):
 
 
 def test_I20_groups_that_another_took(box):
-    """I20, I11: a builder does not go on with a slot whose groups another root's builder has taken, and its uids with them."""
+    """I20, I11: a builder does not continue with a slot if another root's builder has taken the slot's groups and uids."""
     first = Builder(box)
     assert first.ask(order(WORKSPACE, 1))[2] == 0 and first.ask(order(BOX, 2, 1))[:3] == (STARTED, 2, 0)
     inside = [pid for pid in boxes.descendants(first.pid) if boxes.inner_pid(pid) == 1]
@@ -266,7 +266,7 @@ def test_I20_groups_that_another_took(box):
 
 
 def test_I20_descriptors_that_are_none_of_a_builders(box):
-    """I20: with any other descriptors than those a builder left, it begins with nothing."""
+    """I20: with any descriptors other than those that a builder left, it starts with nothing."""
     last = Builder(box)
     last.stop()
     with open("/proc/self/ns/mnt", "rb") as own, open("/dev/null", "rb") as null:
@@ -281,7 +281,7 @@ def test_I20_descriptors_that_are_none_of_a_builders(box):
 
 
 def test_I18_programs_join_only_boxes(box):
-    """I18, I12: a program does not get into a steward, into another program, or into a box that has ended."""
+    """I18, I12: a program cannot be put into a file helper, into another program, or into a sandbox that has ended."""
     with builder(box) as b:
         assert b.ask(order(WORKSPACE, 1))[2] == 0
         null, (ours, theirs), (near, far) = three(), socket.socketpair(), socket.socketpair()
@@ -303,7 +303,7 @@ def test_I18_programs_join_only_boxes(box):
 
 
 def test_I18_wipe_waits_for_the_last(box):
-    """I18, X-06: a workspace that somebody works in is wiped when nobody does, and not lent again before."""
+    """I18, X-06: a workspace in use is wiped after its last use, and not assigned again before."""
     with builder(box) as b:
         assert b.ask(order(WORKSPACE, 1))[2] == 0
         ours, theirs = socket.socketpair()
@@ -320,7 +320,7 @@ def test_I18_wipe_waits_for_the_last(box):
 
 
 def test_I18_many_workspaces_and_boxes(box):
-    """I18, R-14: all ids at once; descriptors and memory of the builder are what they were before."""
+    """I18, R-14: all ids at once; afterwards the builder has as many descriptors and as much memory as before."""
     def descriptors():
         return len(os.listdir(f"/proc/{b.pid}/fd"))
     with builder(box) as b:
@@ -333,7 +333,7 @@ def test_I18_many_workspaces_and_boxes(box):
         assert b.quiet()
         for id_ in range(1, 31):
             assert b.ask(order(WORKSPACE, id_))[2] == 0
-        # From here on answers come as they like: some boxes end before others are ordered.
+        # From here on replies arrive in any order: some sandboxes end before others are ordered.
         for id_ in range(1, 31):
             ours, theirs = socket.socketpair()
             b.start(id_, theirs.fileno(), workspace=id_)
@@ -349,11 +349,11 @@ def test_I18_many_workspaces_and_boxes(box):
 
 
 def test_I18_descriptor_of_a_folder(box):
-    """N-07: descriptors that an executor hands over are its own; a box with one has that and no more than it."""
+    """N-07: descriptors that an executor passes are its own; a sandbox with one has this one and no other."""
     with builder(box) as b:
         assert b.ask(order(WORKSPACE, 1))[2] == 0
         folder = os.open("/usr", os.O_RDONLY | os.O_DIRECTORY)
-        # Its driver finds no channel there, and says so by its exit code.
+        # Its driver finds no channel there, and reports that by its exit code.
         b.start(1, folder, workspace=1)
         assert b.until(ENDED, 1)[0] == 0
         b.send(order(WIPE, 1))
@@ -368,7 +368,7 @@ def ran_ms(pid):
 
 
 def as_owner(folder, go):
-    """In a process of the folder's owner; where the folder is in a user namespace, root of the host is nobody there."""
+    """Runs in a process of the directory's owner: in a user namespace, the host's root has no access."""
     pid = os.fork()
     if pid == 0:
         try:
@@ -381,7 +381,7 @@ def as_owner(folder, go):
 
 
 def freed_by_another(b, go):
-    """go leaves something full: the builder, which all others wait for, spends little of the time that it takes to free it."""
+    """go fills something. Freeing it takes time, of which the builder, on which all others wait, spends little."""
     own, others = ran_ms(b.pid)
     go()
     assert b.ask(order(WORKSPACE, 9))[2] == 0  # after that
@@ -392,7 +392,7 @@ def freed_by_another(b, go):
 
 
 def test_R14_full_workspaces(box):
-    """I18, R-14: what is full is freed by a process of its own, a few at once; the builder goes on."""
+    """I18, R-14: a separate process frees a full workspace, a few processes at once; the builder goes on."""
     kept = []
     def fill(number):
         def touch():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program sees and reaches of files (F): its root, its workspace, and nothing of the host."""
+"""The files that a program can see and reach (F): its root and its workspace, and nothing of the host."""
 
 import glob
 import os
@@ -15,7 +15,7 @@ def only(tries, allowed):
 
 
 def test_F01_no_canary_is_found(box):
-    """F-01 (I1): what was hidden on the host is found by no name and in no file, environment or argument."""
+    """F-01 (I1): a canary of the host is not found in any name, file, environment or argument."""
     word = box.canary  # also in the environment that box_run and so the builder were started with
     planted = [f"/root/{word}", f"/tmp/{word}", f"/var/tmp/{word}", f"/etc/{word}"]
     for path in planted:
@@ -44,7 +44,7 @@ print("found", found)
 
 
 def test_F02_host_is_absent(box):
-    """F-02 (I1): the host's secrets, homes, stores and devices are not there at all."""
+    """F-02 (I1): the host's secrets, home directories, stores and devices do not exist."""
     names = ["/etc/shadow", "/etc/gshadow", "/etc/ssh", "/etc/sudoers", "/etc/machine-id", "/etc/fstab", "/root", "/home", "/var",
              "/boot", "/opt", "/srv", "/media", "/lost+found", "/var/lib", "/run/docker.sock", "/var/run/docker.sock",
              "/run/cloister", "/run/cloister-builder", "/var/lib/cloister", "/dev/vda", "/dev/sda", "/dev/mem", "/dev/kmem", "/dev/kvm",
@@ -69,7 +69,7 @@ def test_F02_root_is_what_it_should_be(box):
 
 
 def test_F02_the_sites_own_directories_are_empty(box):
-    """F-02 (I1): of /usr/local and /usr/src, where a site keeps programs and configuration of its own, only the names are there."""
+    """F-02 (I1): /usr/local and /usr/src, where a site keeps its own programs and configuration, exist but are empty."""
     assert os.listdir("/usr/local"), "there is nothing to be hidden"
     tries = box.tries("""
 for d in '/usr/local', '/usr/src': tell(d, os.listdir(d) if os.path.exists(d) else [])
@@ -89,7 +89,7 @@ def test_F02_they_are_shown_where_a_setting_wants_them(box):
 
 
 def test_F03_no_other_root(box):
-    """F-03: every way up and round leads to the box's own root."""
+    """F-03: every path upwards leads to the sandbox's own root."""
     tries = box.tries("""
 root = os.stat("/")
 for path in "/..", "/../../..", "/proc/self/root", "/proc/self/root/..", "/proc/self/cwd/..", "/proc/thread-self/root":
@@ -106,7 +106,7 @@ attempt("chroot", os.chroot, "/workspace")
 
 
 def test_F04_proc_shows_own_processes_only(box):
-    """F-04 (I1, I14): /proc has the box's own processes, not its pid 1, and nothing of the kernel."""
+    """F-04 (I1, I14): /proc shows the sandbox's own processes without its pid 1, and no kernel files."""
     tries = box.tries("""
 names = os.listdir("/proc")
 tell("others", sorted(n for n in names if not n.isdigit() and n not in ("self", "thread-self")))
@@ -134,12 +134,12 @@ attempt("chmod", os.chmod, "/usr/bin/env", 0o777)
 attempt("utime", os.utime, "/usr/bin/env")
 """)
     assert tries.pop("link") in ("EXDEV", "EPERM", "EACCES"), tries
-    # A file that is not there in another version of Python is no proof of anything, and none of these.
+    # A file that is missing in another version of Python would prove nothing; none of these may be missing.
     only(tries, REFUSED | {"EPERM"})
 
 
 def test_F06_descriptors(box):
-    """F-06, P-09, N-07 (I13): 0 to 3 and no other; none of them is a way out."""
+    """F-06, P-09, N-07 (I13): descriptors 0 to 3 and no other; none of them leads out."""
     tries = box.tries("""
 import stat
 for fd in range(1024):
@@ -155,7 +155,7 @@ for fd in range(1024):
 
 
 def test_F09_nothing_else_is_writable(box):
-    """F-09 (I4, I14): of all folders only /tmp and the workspace can be written to."""
+    """F-09 (I4, I14): of all directories, only /tmp and the workspace are writable."""
     tries = box.tries("""
 import stat
 for top, folders, _ in os.walk("/"):
@@ -169,7 +169,7 @@ for top, folders, _ in os.walk("/"):
 
 
 def test_F10_no_cgroup_to_reach(box):
-    """F-10 (I6): no cgroup file system, no release_agent, and its own group is the root it sees."""
+    """F-10 (I6): no cgroup file system, no release_agent; its own group appears as the root."""
     tries = box.tries("""
 tell("groups", sorted({line.rstrip().split(":")[2] for line in open("/proc/self/cgroup")}))
 tell("mounts", [l for l in open("/proc/self/mountinfo") if " - cgroup" in l or " - sysfs" in l])
@@ -180,7 +180,7 @@ for name in "/sys/fs/cgroup", "/sys/fs/cgroup/release_agent", "/sys/fs/cgroup/me
 
 
 def test_F11_devices(box):
-    """F-11: no device node can be made; those that are there are harmless ones, and cannot be changed."""
+    """F-11: no device node can be made; the existing ones are harmless and cannot be changed."""
     tries = box.tries("""
 import stat
 attempt("char", os.mknod, "/workspace/null", stat.S_IFCHR | 0o666, os.makedev(1, 3))
@@ -199,7 +199,7 @@ attempt("null", lambda: os.write(os.open("/dev/null", os.O_WRONLY), b"x"))
 
 
 def test_F11_terminals(box):
-    """F-11 (I5): a box sees its own pseudo-terminals and no other; a bound and a list of requests hold them."""
+    """F-11 (I5): a sandbox sees only its own pseudo-terminals; their number and their ioctls are limited."""
     code = """
 import fcntl, termios
 tell("at_first", os.listdir("/dev/pts"))
@@ -229,7 +229,7 @@ for name, request in {"push": 0x5412, "linux": 0x541c, "console": 0x541d, "disci
 
 
 def test_F14_links_out(box):
-    """F-14, F-15: links lead to what is in the box, or nowhere; a file of the host cannot be linked in."""
+    """F-14, F-15: links lead into the sandbox, or nowhere; a file of the host cannot be linked in."""
     tries = box.tries("""
 os.chdir("/workspace")
 for name, target in {"shadow": "/etc/shadow", "up": "../../../../root", "fd": "/proc/self/fd/0", "loop": "loop", "host": "/proc/1/root/etc"}.items():
@@ -246,7 +246,7 @@ attempt("empty_path", lambda: ctypes.CDLL(None, use_errno=True).linkat(fd, b"", 
 
 
 def test_F18_attributes(box):
-    """F-18: privileged attributes and flags are refused; what is made in the workspace can always be removed."""
+    """F-18: privileged attributes and flags are refused; whatever a program creates in the workspace can be removed."""
     tries = box.tries("""
 os.chdir("/workspace")
 open("f", "w").close()
@@ -264,7 +264,7 @@ os.chdir("/workspace"); os.mkdir("closed"); os.chmod("closed", 0)
 
 
 def test_F22_shared_inodes_carry_no_signals(box):
-    """F-22 (I5): no lock by flock, lease, notification or watch on a file that other boxes see, too."""
+    """F-22 (I5): no lock by flock, lease, notification or watch on a file that other sandboxes see too."""
     tries = box.tries("""
 import fcntl
 fd = os.open("/usr/bin/env", os.O_RDONLY)

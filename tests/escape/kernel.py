@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernel's surface: each call a guest has no use for, and each trick to make one pass for another (K, some of N, P).
+"""The kernel's interface: each call that a guest does not need, and each trick to disguise a call (K, some of N, P).
 
-Verdicts of the whole table are compared at once, so that a call that changes its answer is seen whichever it is.
+The results of the whole table are compared at once, so that any call with a changed result is noticed.
 """
 
 import subprocess
 
 # Everything in probes.def and probe.c that is not named here is refused with EPERM.
 ANSWERS = {
-    # Nothing but an attack calls these.
+    # Only attacks call these.
     "SIGSYS": """acct delete_module finit_module init_module ioperm iopl kexec_file_load kexec_load modify_ldt
         open_by_handle_at pivot_root quotactl reboot swapoff swapon
         int80_getpid int80_socketcall x32_getpid x32_execve""",
-    # Programs ask for these and go another way.
+    # Programs try these and have a fallback.
     "ENOSYS": "clone3_empty execveat io_uring_setup io_uring_enter io_uring_register openat2 statmount listmount",
     # Not done, though it is said so: there is nothing to do for a file in memory.
     "done": "fsync sync_file_range",
 }
-# The kernel itself has no such call, or not on this machine: nothing to compare with outside.
+# The kernel has no such call, or not on this machine, so the result outside proves nothing.
 VOID = "ENOSYS"
 
 
@@ -37,7 +37,7 @@ def wrong(answers):
 
 
 def test_K00_table_of_calls(box):
-    """K-01..K-18, N-08..N-12, P-07, P-09, P-10 (I2, I9): each call, and each trick with its arguments, is refused as meant."""
+    """K-01..K-18, N-08..N-12, P-07, P-09, P-10 (I2, I9): each call, and each trick with its arguments, is refused as intended."""
     box.put(box.probe, "probe")
     inside = verdicts(box.run("os.execv('./probe', ['probe'])", workspace="probe").out)
     assert not wrong(inside), f"(got, expected): {wrong(inside)}"
@@ -45,7 +45,7 @@ def test_K00_table_of_calls(box):
 
 
 def test_K00_control(box):
-    """I26: outside, as root, the same calls get another answer; or the kernel has none of that number."""
+    """I26: outside, as root, the same calls have another result; or the kernel has no such call."""
     outside = verdicts(subprocess.run([box.probe], capture_output=True, text=True, check=True).stdout)
     same = [name for name, got in outside.items() if got == expected(name) and got != VOID]
     assert not {name: got for name, got in wrong(outside).items() if name.startswith("let_")}
@@ -54,7 +54,7 @@ def test_K00_control(box):
 
 
 def test_K06_clone3_any_arguments(box):
-    """K-06: clone3 is ENOSYS whatever its arguments, so that libc takes clone, whose flags are seen."""
+    """K-06: clone3 is ENOSYS whatever its arguments, so that libc uses clone, whose flags the filter can see."""
     tries = box.tries("""
 libc = ctypes.CDLL(None, use_errno=True)
 for size in 0, 64, 88, 4096:
@@ -69,7 +69,7 @@ attempt("fork", lambda: os.waitpid(os.fork() or os._exit(0), 0))
 
 
 def test_N11_every_family(box):
-    """N-11 (I3): no socket of any family can be made, by verdict of the filter and not for want of a module."""
+    """N-11 (I3): no socket of any family can be made, because of the filter and not because a module is missing."""
     tries = box.tries("""
 import socket
 for family in range(64):
@@ -86,7 +86,7 @@ attempt("pair_inet", lambda: socket.socketpair(socket.AF_INET))
 
 
 def test_N05_pairs_have_no_address(box):
-    """N-05 (I3, I5): a socket that can be had cannot be bound, connected, or used to reach a name."""
+    """N-05 (I3, I5): a socket that a program can get cannot be bound, connected, or used to reach a name."""
     tries = box.tries("""
 import socket
 a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -97,14 +97,14 @@ attempt("listen", a.listen)
 attempt("sendto_abstract", a.sendto, b"x", "\\0name")
 attempt("sendto_path", a.sendto, b"x", "/run/s")
 """)
-    # A pair's end is connected already; sendto with a name is looked up, and there is none to find.
+    # The end of a pair is already connected; sendto looks up the name, and there is none.
     assert tries["bind_abstract"] == tries["bind_path"] == tries["connect"] == tries["listen"] == "EPERM", tries
     assert tries["sendto_abstract"] in ("ECONNREFUSED", "EPERM", "EISCONN"), tries
     assert tries["sendto_path"] in ("ENOENT", "EISCONN"), tries
 
 
 def test_K15_own_filter(box):
-    """K-15: a guest adds no filter, not even one that allows everything; ours stays the last word."""
+    """K-15: a guest can add no filter, not even one that allows everything; only our filter decides."""
     tries = box.tries("""
 libc = ctypes.CDLL(None, use_errno=True)
 libc.syscall(317, 0, 0, 0)
@@ -115,7 +115,7 @@ tell("mode", [l.split()[1] for l in open("/proc/self/status") if l.startswith("S
 
 
 def test_K16_no_way_to_privilege(box):
-    """K-16, F-12 (I11): no uid, gid, group or capability is to be had, whatever program is run."""
+    """K-16, F-12 (I11): no program can gain a uid, gid, group or capability."""
     tries = box.tries("""
 import subprocess
 attempt("setuid", os.setuid, 0)
@@ -169,7 +169,7 @@ tell("same", open(path, "rb").read() == before)
 
 
 def test_K21_random_calls(box):
-    """K-21: some seconds of random calls end the program or nothing; the box's walls are the same afterwards."""
+    """K-21: some seconds of random calls at most end the program; the sandbox's isolation is the same afterwards."""
     end = box.run("""
 import random
 libc = ctypes.CDLL(None, use_errno=True)

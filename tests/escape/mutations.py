@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each layer is needed (I26, I27): a builder that leaves it out, and says it did not, fails the tests named here.
+"""Each layer is necessary (I26, I27): a builder that omits one, and denies it, fails the tests named here.
 
-The builder is tests/cloister-builder-without (without.c); the one that is shipped has no such switch.
+The builder is tests/cloister-builder-without (without.c); the shipped builder has no such switch.
 """
 
 import os
@@ -17,7 +17,8 @@ import processes
 import resources
 import session
 
-# Layer left out, and what must notice; REFUSED: no box is made at all, since it is read back from the kernel (I9).
+# The omitted layer, and the tests that must fail; REFUSED: no sandbox is made at all, because the builder reads the layer
+# back from the kernel (I9).
 REFUSED = "isolation_unavailable"
 TABLE = {
     "seccomp": [kernel.test_K00_table_of_calls, kernel.test_N11_every_family, kernel.test_K15_own_filter, kernel.test_K22_handler_of_sigsys],
@@ -26,7 +27,7 @@ TABLE = {
     "user namespace": [posture.test_I12_namespaces, posture.test_I9_isolation_is_told],
     "private proc": [files.test_F04_proc_shows_own_processes_only, files.test_F03_no_other_root],
     "rlimits": [posture.test_I15_surroundings, resources.test_R10_descriptors],
-    # What is started from its file has lost them by exec; its pid 1, which is not, has them.
+    # A program that was started by exec has lost them; its pid 1, which makes no exec, has them.
     "descriptors": [posture.test_I13_descriptors],
     "look at locks": [resources.test_R16_locks_of_files],
     "capabilities": REFUSED,
@@ -35,7 +36,7 @@ TABLE = {
 
 
 def made_without(box, layer):
-    """A folder with box_run beside that builder."""
+    """A directory with box_run and that builder."""
     folder = tempfile.mkdtemp(prefix="cloister-escape-")
     os.chmod(folder, 0o755)
     for name in "box_run", "cloister-init", "_zygote.so":
@@ -105,7 +106,7 @@ def test_without_descriptors(box):
 
 
 def test_without_the_look_at_locks(box):
-    """I26: locks of files that nobody counts are noticed."""
+    """I26: uncounted file locks are noticed."""
     check(box, "look at locks")
 
 
@@ -115,7 +116,7 @@ def test_without_capabilities(box):
 
 
 def test_control(box):
-    """With nothing left out, that builder passes them all; and the one that is shipped knows of no such file."""
+    """With nothing omitted, that builder passes all tests; the shipped builder ignores the file."""
     folder = made_without(box, "nothing")
     whole = boxes.Box(folder, box.probe)
     try:
@@ -130,12 +131,12 @@ def test_control(box):
 
 
 def test_without_the_seccomp_program(box):
-    """I27: nor is a box made where the program that was loaded is not the one in force."""
+    """I27: no sandbox is made if the loaded filter program is not the one in force."""
     check(box, "seccomp program")
 
 
 def test_a_silent_zygote_is_not_waited_for(box):
-    """I20: one that hangs is ended, and who waits for it is started from the file; here a twentieth of its time is over."""
+    """I20: a zygote that hangs is killed, and its waiting program starts from the file; the limit here is a twentieth."""
     folder = made_without(box, "patience")
     hasty = boxes.Box(folder, box.probe)
     try:
@@ -151,7 +152,7 @@ def test_a_silent_zygote_is_not_waited_for(box):
 
 
 def test_a_silent_zygote_holds_no_box(box):
-    """I8, I20: nor is it waited for when a fork of it has ended, whose box is not gone before somebody has asked how."""
+    """I8, I20: the builder does not wait for it either when its fork has ended; the sandbox ends only after its status is read."""
     folder = made_without(box, "patience")
     hasty = boxes.Box(folder, box.probe)
     try:

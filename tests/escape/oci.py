@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same walls around a program in an OCI container (crun, runc, gVisor's runsc), and nothing left of one."""
+"""The same isolation for a program in an OCI container (crun, runc, gVisor's runsc), and nothing left of a container."""
 
 import contextlib
 import os
@@ -16,7 +16,7 @@ from posture import HOST_UIDS, NAMESPACES
 
 RUNTIMES = {"crun": 1, "runc": 2, "runsc": 3}  # as containers.def numbers them
 REFUSED = {"EPERM", "EACCES", "EROFS"}
-GVISORS = ("/sys/fs/cgroup", "/sys/kernel")  # names that it makes up itself
+GVISORS = ("/sys/fs/cgroup", "/sys/kernel")  # names that gVisor invents
 MINE = ("/run/crun", "/run/runc", "/run/runsc", "/var/run/runsc", "/run/bundle", "/run/state")
 
 
@@ -29,7 +29,7 @@ class Contained(boxes.Box):
             raise cases.Skip(f"there is no {runtime} on this host")
         super().__init__(like.source, like.probe, arguments=("container", runtime, path, "--"))
         self.runtime = runtime
-        self.resident = boxes.children(self.builder)  # who starts containers
+        self.resident = boxes.children(self.builder)  # the process that starts containers
         assert len(self.resident) == 1, self.resident
 
     def begin(self, code, **more):
@@ -55,7 +55,7 @@ kept = {}
 
 
 def each(like):
-    """A Contained for each runtime that is there; made once."""
+    """A Contained for each installed runtime; made once."""
     for runtime in RUNTIMES:
         if runtime not in kept:
             try:
@@ -70,20 +70,20 @@ def each(like):
 
 
 def on_host(code):
-    """The same lines outside any box: what fails inside must succeed here, or the case shows nothing."""
+    """The same lines outside any sandbox: what fails inside must succeed here, or the case proves nothing."""
     out = subprocess.run([sys.executable, "-c", boxes.PRELUDE + code], capture_output=True, text=True, check=True).stdout
     return dict(line.split(" ", 1) for line in out.splitlines())
 
 
 def test_refused_rootless(box):
-    """Who is not root gets no container, and no box in its stead."""
+    """Users other than root get no container, and no sandbox instead."""
     like = boxes.Box(box.source, box.probe, user=54321, arguments=("container", "crun", "/usr/bin/crun", "--"))
     end = like.begin("tell('ran', True)", container=1).end()
     assert getattr(end, "error", None) == "isolation_unavailable" and "as root" in end.text, vars(end)
 
 
 def test_unknown_runtime_is_refused(box):
-    """One that the builder was not given at its start cannot be ordered later."""
+    """A runtime that was not configured at the builder's start cannot be ordered later."""
     for number in 1, 2, 3, 4, 1 << 31:
         end = box.begin("tell('ran', True)", container=number).end()
         assert getattr(end, "error", None) in ("isolation_unavailable", "invalid_argument"), vars(end)
@@ -100,7 +100,7 @@ def test_what_holds_is_told(box):
 
 
 def test_network(box):
-    """No way to the host's loopback nor further; the listener hears nobody but the control."""
+    """No way to the host's loopback or beyond; the listener gets no connection except the control's."""
     heard = []
     server = socket.create_server(("127.0.0.1", 0))
     def listen():
@@ -123,7 +123,7 @@ def test_network(box):
 
 
 def test_root_is_read_only(box):
-    """Nothing but /workspace and /tmp can be written to."""
+    """Only /workspace and /tmp are writable."""
     code = """
 for path in '/x', '/usr/x', '/etc/passwd', '/cloister/init', '/cloister/python/driver.py', '/run/x', '/sys/x', '/proc/sys/kernel/hostname', '/proc/sysrq-trigger', '/proc/1/exe':
     attempt(path, lambda: open(path, 'r+b' if os.path.exists(path) else 'wb').write(b'x'))
@@ -140,7 +140,7 @@ attempt('mknod', lambda: os.mknod('/tmp/null', 0o20666, os.makedev(1, 3)))
 
 
 def test_host_is_not_seen(box):
-    """Neither files of the host, nor its processes, nor what the runtime had for itself."""
+    """No files of the host, none of its processes, and no files of the runtime."""
     secret = f"/tmp/cloister-canary-{box.canary}"
     paths = [secret, "/etc/shadow", "/root", "/home", "/var", "/boot", "/sys/fs/cgroup", "/sys/kernel", "/proc/1/root/etc/shadow",
              "/dev/vda", "/dev/mem", "/dev/kvm", *MINE]
@@ -167,7 +167,7 @@ tell('hostname', os.uname().nodename)
             assert seen == [], (contained.runtime, seen)
             assert int(tries["processes"]) <= 3 and tries["canary"] == "False", (contained.runtime, tries)
             assert tries["hostname"] == "cloister", tries
-            # Nothing that was opened on the host's side: a folder left open is the way out of CVE-2024-21626.
+            # Nothing that was opened on the host's side: an inherited directory is the escape of CVE-2024-21626.
             for link in tries["descriptors"].split():
                 assert link in ("-", "/dev/null") or link.startswith(("socket:", "pipe:", "/proc/", "host:")), tries
     finally:
@@ -203,7 +203,7 @@ tell('uid', os.getuid())
 
 
 def test_posture(box):
-    """As the host sees who runs foreign code: a uid that is nobody's, no capability, filters, namespaces."""
+    """The process that runs foreign code, as the host sees it: a uid of no user, no capability, filters, namespaces."""
     host = {name: os.readlink(f"/proc/self/ns/{name}") for name in NAMESPACES}
     for contained in each(box):
         waiting = contained.begin("import time; tell('on', 1); time.sleep(60)")
@@ -222,7 +222,7 @@ def test_posture(box):
 
 
 def test_memory_ends_at_its_limit(box):
-    """A memory bomb ends with the reason, and holds no more than its limit and what the runtime takes."""
+    """A memory bomb ends with its reason, and uses at most its limit and the runtime's own memory."""
     for contained in each(box):
         end = contained.run("l = []\nwhile True: l.append(b'x' * (1 << 20))", memory_mb=64, wall_ms=30000)
         assert end.how == "out_of_memory", (contained.runtime, vars(end))
@@ -239,7 +239,7 @@ def test_processes_end_at_their_limit(box):
 
 
 def test_disk_ends_at_its_limit(box):
-    """The workspace and /tmp say that they are full."""
+    """A full workspace and a full /tmp return ENOSPC."""
     code = """
 def fill(path):
     with open(path, 'wb') as file:
@@ -257,7 +257,7 @@ attempt('dev', lambda: fill('/dev/f'))
 
 
 def test_nobody_survives(box):
-    """Who hides from the clock by fork, session and stop is gone with it; box.run looks."""
+    """Processes that hide from the time limit by fork, session or stop end with the program; box.run checks."""
     code = """
 import signal, time
 for how in 'daemon', 'stopped', 'deaf':
@@ -276,13 +276,13 @@ time.sleep(60)
         began = time.monotonic()
         end = contained.run(code, wall_ms=1500)
         assert end.how == "timed_out" and time.monotonic() - began < 15, (contained.runtime, vars(end))
-        # And the same where the program does not wait for them.
+        # The same if the program does not wait for them.
         end = contained.run(code.rsplit("\n", 2)[0] + "\ntell('left', True)", wall_ms=20000)
         assert end.how == "exited" and end.wall_ms < 15000, (contained.runtime, vars(end))
 
 
 def test_forged_answers_stay_inside(box):
-    """Garbage on the control channel, and none at all, end the program and nobody else."""
+    """Garbage on the control channel, or silence, ends the program and nothing else."""
     for contained in each(box):
         for code in "os.write(3, b'\\xff' * 4096)", "os.close(3)", "for fd in range(64):\n    try: os.close(fd)\n    except OSError: pass":
             end = contained.run(code, wall_ms=20000)
@@ -299,7 +299,7 @@ def remains(contained):
 
 
 def groups_of(pid):
-    """The cgroups of a box's own that a process is in."""
+    """The cgroups of the sandbox that a process is in."""
     with open(f"/proc/{pid}/cgroup", encoding="utf-8") as file:
         lines = [line.rstrip("\n").split(":", 2) for line in file]
     paths = [f"/sys/fs/cgroup/{(names or 'unified').removeprefix('name=')}{path}" for _, names, path in lines if "/cloister-" in path]
@@ -307,10 +307,10 @@ def groups_of(pid):
 
 
 def test_nothing_is_left(box):
-    """Mounts, descriptors, state of runtimes, cgroups: after runs, failures and kills as it was before."""
+    """Mounts, descriptors, state of runtimes, cgroups: the same as before, after runs, failures and kills."""
     for contained in each(box):
         contained.run("pass")
-        time.sleep(0.5)  # workspaces are wiped behind the answer
+        time.sleep(0.5)  # workspaces are wiped after the reply
         before = remains(contained)
         contained.run("pass")
         contained.run("while True: pass", wall_ms=200)
@@ -331,7 +331,7 @@ def test_nothing_is_left(box):
 
 
 def test_builder_dies_with_all(box):
-    """If the builder is killed in the middle, so are runtime, sandbox and program."""
+    """If the builder is killed during a run, the runtime, the sandbox and the program die too."""
     like = next(iter(each(box)))
     for runtime in [r for r in RUNTIMES if kept.get(r)]:
         contained = Contained(like, runtime)

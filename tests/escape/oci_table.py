@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is tried in a box, tried in containers: every row of attempts.txt from every runtime, every call of probe.c, and
-the boxes' own tests but for those that are about how a box is built.
+"""The attempts of a sandbox, made in containers: every row of attempts.txt from every runtime, every call of probe.c, and
+the tests of sandboxes except those on how a sandbox is built.
 
-attempts_oci.txt names the rows that are answered otherwise, and why.
+attempts_oci.txt names the rows with another result, and why.
 """
 
 import importlib
@@ -16,7 +16,7 @@ import kernel
 import oci
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# Debian's gVisor refuses a flag of statx() that ls has: it lists nothing at all, so that would show nothing.
+# Debian's gVisor refuses a flag of statx() that ls has: it lists nothing at all, which would prove nothing.
 UNABLE = {("runsc", "shell"): {"list"}}
 # Calls that gVisor's own kernel carries out: on namespaces, filters and attributes that the host's never hears of.
 GVISORS_OWN = {"unshare_user", "unshare_mount", "unshare_time", "clone_NEWNS", "clone_NEWUSER", "clone_NEWCGROUP", "clone_PARENT",
@@ -26,9 +26,9 @@ GVISORS_OWN = {"unshare_user", "unshare_mount", "unshare_time", "clone_NEWNS", "
                "madvise_soft_offline", "membarrier_global", "membarrier_global_expedited", "membarrier_register_global"}
 # gVisor makes up the folder that this lies in with cgroup 2, and none of those that it lies in with version 1.
 OF_VERSION_2 = "F-10.cgroup.procs", "/sys/fs/cgroup/cgroup.procs"
-# Of the boxes' tests, by kind; they take a Contained as well.
+# Test modules of sandboxes, by kind; they accept a Contained too.
 SAME = "kernel", "files", "processes", "resources", "state", "sane"
-# Those that ask how a box is built or counted, and what shows the same of containers.
+# Tests on how a sandbox is built or counted, and the test that shows the same for containers.
 OTHER = {
     "test_K00_table_of_calls": "test_calls, of each runtime", "test_K00_control": "it needs no container",
     "test_K19_pipes_do_not_write_files": "a file of another user is opened there", "test_F02_host_is_absent": "their /dev is made by the runtime",
@@ -58,7 +58,7 @@ def able(container, runtime, action):
 
 
 def check(contained, runtime, otherwise):
-    """Wrong answers; of otherwise, the rows that were needed are taken out."""
+    """Returns the wrong results; removes from `otherwise` the exceptions that were needed."""
     with attempts.host("/workspace") as things:
         got = attempts.run(contained, runtime, things)
         assert os.path.exists(f"/proc/{things['sleeper']}"), "the stranger was killed"
@@ -74,7 +74,7 @@ def check(contained, runtime, otherwise):
 
 
 def test_attempts(box):
-    """Every row of attempts.txt from every runtime in each container, with no exception that is not needed."""
+    """Every row of attempts.txt from every runtime in each container, with no unnecessary exception."""
     for contained in oci.each(box):
         unused = set(exceptions(contained.runtime))
         assert unused <= {row[0] for row in attempts.table()}
@@ -86,12 +86,12 @@ def test_attempts(box):
 
 
 def test_attempts_control(box):
-    """I26: outside, as root, the same rows are answered otherwise."""
+    """I26: outside, as root, the same rows have other results."""
     attempts.test_control(box)
 
 
 def test_calls(box):
-    """K-01..K-18: each call of probe.c gets a box's verdict, or is gVisor's own affair."""
+    """K-01..K-18: each call of probe.c has the result of a sandbox, or is handled by gVisor itself."""
     for contained in oci.each(box):
         contained.put(contained.probe, "calls")
         got = kernel.verdicts(contained.run("os.execv('./probe', ['probe'])", workspace="calls", wall_ms=60000).out)
@@ -105,14 +105,14 @@ def test_calls(box):
 
 
 def of_boxes():
-    """(name, test): those of SAME that are about containers, too."""
+    """(name, test): the tests of SAME that apply to containers too."""
     tests = [test for kind in SAME for test in inspect.getmembers(importlib.import_module(kind), inspect.isfunction) if test[0].startswith("test_")]
     assert set(OTHER) <= {name for name, _ in tests}, set(OTHER) - {name for name, _ in tests}
     return [test for test in tests if test[0] not in OTHER]
 
 
 def test_of_boxes(box):
-    """The boxes' tests in a container of the first runtime that shares this kernel; crun and runc are told the same."""
+    """The boxes' tests in a container of the first runtime that shares this kernel; crun and runc get the same configuration."""
     contained = next((c for c in oci.each(box) if c.runtime != "runsc"), None)
     if contained is None:
         raise oci.cases.Skip("there is no runtime but gVisor's")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a program's process stands (I11 to I16), read from the host's /proc while it sleeps; and that two stand apart."""
+"""The posture of a program's process (I11 to I16), read from the host's /proc while it sleeps, and the separation of two."""
 
 import contextlib
 import json
@@ -22,7 +22,7 @@ def in_call(pid, number):
 
 @contextlib.contextmanager
 def asleep(box, count=1, **more):
-    """Boxes in which a program sleeps: (pid 1, program) of each, as the host numbers them."""
+    """Sandboxes with a sleeping program: (pid 1, program) of each, as pids of the host."""
     waiting = [box.begin(SLEEP, **more) for _ in range(count)]
     try:
         pairs = sorted(box.inmates(count))
@@ -39,7 +39,7 @@ def namespaces(pid):
 
 
 def test_I11_identity(box):
-    """I11: no capability, no group, no way to more; the filter is on every thread; one uid, which is nobody else's."""
+    """I11: no capability, no group, no way to gain any; the filter is on every thread; a uid that nobody else has."""
     with asleep(box) as pairs:
         for pid, filters in zip(pairs[0], (1, 2)):
             for task in os.listdir(f"/proc/{pid}/task"):
@@ -47,7 +47,7 @@ def test_I11_identity(box):
                 for name in "CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb":
                     assert int(status[name], 16) == 0, (pid, name, status[name])
                 assert status["NoNewPrivs"] == "1" and status["Seccomp"] == "2", status
-                # The builder's list; a program has the guest's on top.  One more would be one more to free.
+                # The builder's filter; a program also has the guest's.  Each further filter would cost time to free.
                 assert int(status["Seccomp_filters"]) == filters, (pid, status["Seccomp_filters"])
                 assert status["Groups"].strip() == "", status["Groups"]
                 assert len(set(status["Uid"].split() + status["Gid"].split())) == 1, status["Uid"]
@@ -75,7 +75,7 @@ def test_I12_namespaces(box):
 
 
 def test_I13_descriptors(box):
-    """I13, I16: the program has 0 to 3; its pid 1 has one, the pipe it reports by."""
+    """I13, I16: the program has descriptors 0 to 3; its pid 1 has one, the pipe for its report."""
     with asleep(box) as pairs:
         init, program = pairs[0]
         kinds = {int(fd): re.sub(r"\[.*", "", os.readlink(f"/proc/{program}/fd/{fd}")) for fd in os.listdir(f"/proc/{program}/fd")}
@@ -85,7 +85,7 @@ def test_I13_descriptors(box):
 
 
 def test_I14_mounts(box):
-    """I14: these mounts and no other, all nosuid, nodev but the devices, read-only but the workspace and /tmp, none shared."""
+    """I14: exactly these mounts: all nosuid, all nodev except the devices, all read-only except the workspace and /tmp, none shared."""
     with asleep(box) as pairs:
         with open(f"/proc/{pairs[0][1]}/mountinfo", encoding="utf-8") as file:
             rows = [line.split() for line in file]
@@ -104,7 +104,7 @@ def test_I14_mounts(box):
 
 
 def test_I15_surroundings(box):
-    """I15: limits, oom score, core filter, mask, signals, environment and session are what they are meant to be."""
+    """I15: limits, oom score, core filter, mask, signals, environment and session are as specified."""
     with asleep(box, open_files=128) as pairs:
         init, program = pairs[0]
         with open(f"/proc/{program}/limits", encoding="ascii") as file:
@@ -127,7 +127,7 @@ def test_I15_surroundings(box):
 
 
 def test_I15_cgroup(box):
-    """I2, I6: every process of a box is in its own groups, in each hierarchy that limits it."""
+    """I2, I6: every process of a sandbox is in the sandbox's groups, in each hierarchy that limits it."""
     with asleep(box) as pairs:
         paths = [open(f"/proc/{pid}/cgroup", encoding="ascii").read() for pid in pairs[0]]
         host = open("/proc/self/cgroup", encoding="ascii").read()
@@ -142,12 +142,12 @@ def test_I15_cgroup(box):
 
 
 def test_I15_builder(box):
-    """The builder itself: six capabilities and no way to more, a filter, no file system of the host, no network."""
+    """The builder itself: six capabilities and no way to gain more, a filter, no file system of the host, no network."""
     status = boxes.status(box.builder)
     kept = sum(1 << bit for bit in (5, 6, 7, 8, 18, 21))  # KILL SETGID SETUID SETPCAP SYS_CHROOT SYS_ADMIN
     assert {int(status[name], 16) for name in ("CapPrm", "CapEff", "CapBnd")} == {kept}, status
     assert status["NoNewPrivs"] == "1" and status["Seccomp"] == "2" and status["Threads"] == "1", status
-    end = time.monotonic() + 5  # it goes to the shelf, another namespace, for as long as it takes to wipe a workspace
+    end = time.monotonic() + 5  # while it wipes a workspace it is in another mount namespace
     while "usr" not in (tops := sorted(os.listdir(f"/proc/{box.builder}/root/"))) and time.monotonic() < end:
         time.sleep(0.001)
     assert tops == sorted(
@@ -159,7 +159,7 @@ def test_I15_builder(box):
 
 
 def test_I9_isolation_is_told(box):
-    """I9, I10: what a result says is in force is what was seen; what is missing is said, with the reason."""
+    """I9, I10: a result reports exactly the layers that were observed, and the missing ones with the reason."""
     end = box.run("pass")
     layers, missing = end.isolation["layers"], end.isolation["missing"]
     for layer in ("mount namespace", "pid namespace", "network namespace", "ipc namespace", "uts namespace", "user namespace",
@@ -174,7 +174,7 @@ def test_I9_isolation_is_told(box):
 
 
 def test_I15_niceness(box):
-    """I20: nothing in a box runs before the kernel's workers, however its server was started."""
+    """I20: nothing in a sandbox has a higher priority than the kernel's workers, however its server was started."""
     favoured = boxes.Box(box.source, box.probe, prefix=("nice", "-n", "-12")) if box.user is None else box
     try:
         with asleep(favoured) as pairs:

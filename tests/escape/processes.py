@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program does with processes (P): none leaves the box, none outlives it, and how it ended is told as it was."""
+"""Processes of a program (P): none leaves the sandbox, none outlives it, and its end is reported correctly."""
 
 import os
 import signal
@@ -8,7 +8,7 @@ import time
 
 
 def test_P01_fork_bomb(box):
-    """P-01 (I6, I8): a fork bomb meets the limit inside, is told so, and is gone with its box."""
+    """P-01 (I6, I8): a fork bomb meets the limit inside, gets EAGAIN, and ends with its sandbox."""
     before = len(os.listdir("/proc"))
     end = box.run("""
 pids = 0
@@ -26,7 +26,7 @@ except OSError as error: print(pids, errno.errorcode[error.errno])
 
 
 def test_P01_fork_bomb_by_shell(box):
-    """P-01: the shell's bomb is ended by the clock, with all that it made."""
+    """P-01: the time limit ends the shell's fork bomb and all its processes."""
     end = box.run("os.system(':(){ :|:& };:'); import time; time.sleep(30)", processes=64, wall_ms=2000)
     assert end.how == "timed_out", end.how
     assert box.tries("attempt('fork', lambda: os.waitpid(os.fork() or os._exit(0), 0))") == {"fork": "done"}
@@ -47,7 +47,7 @@ print(n, flush=True); os._exit(0)
 
 
 def test_P02_double_fork(box):
-    """P-02, F-20 (I8): a daemon with a session of its own, deaf to signals, a folder open, is dead at the end."""
+    """P-02, F-20 (I8): a daemon with its own session, ignored signals and an open directory is dead at the end."""
     end = box.run("""
 import signal, time
 if os.fork() == 0:
@@ -67,7 +67,7 @@ print("left")
 
 
 def test_P03_forking_without_end(box):
-    """P-03 (I8): processes that fork faster than one could kill them are gone when the end is told."""
+    """P-03 (I8): processes that fork faster than anyone could kill them are gone when the end is reported."""
     end = box.run("""
 import time
 def run():
@@ -83,7 +83,7 @@ time.sleep(0.3)
 
 
 def test_P04_stopped(box):
-    """P-04: a program that stops itself, and one that waits in vfork, ends with the clock."""
+    """P-04: a program that stops itself, or waits in vfork, ends at its time limit."""
     for code in "import signal; os.kill(os.getpid(), signal.SIGSTOP)", \
                 "import ctypes; libc = ctypes.CDLL(None); libc.vfork() or libc.pause()":
         began = time.monotonic()
@@ -92,7 +92,7 @@ def test_P04_stopped(box):
 
 
 def test_P05_deaf(box):
-    """P-05: no signal, priority or policy lets a program live longer or run before others."""
+    """P-05: no signal, priority or policy makes a program live longer or run before others."""
     end = box.run("""
 import signal, time
 for s in range(1, 65):
@@ -111,7 +111,7 @@ while True: time.sleep(1)
 
 
 def test_P06_signals_stay_inside(box):
-    """P-06 (I2): signals to every pid there is reach no process of the host, and not the box's own pid 1."""
+    """P-06 (I2): signals to every pid reach no process of the host, and not the sandbox's own pid 1."""
     with subprocess.Popen(["sleep", "60"], **({} if box.user is None else {"user": box.user})) as sleeper:
         tries = box.tries("""
 import signal
@@ -128,13 +128,13 @@ attempt("all", os.kill, -1, signal.SIGKILL)
         alive = sleeper.poll() is None
         sleeper.kill()
     assert alive, "a process of the host was killed"
-    # The kernel takes a SIGKILL for pid 1 from inside and does nothing with it.
+    # The kernel accepts a SIGKILL for pid 1 from inside and ignores it.
     assert tries["reached"] in ("[1]", "[]"), tries
     assert tries["all"] in ("ESRCH", "done"), tries
 
 
 def test_P07_no_tracing(box):
-    """P-07, P-09 (I16): the box's pid 1 cannot be traced, read or written, nor can anything else."""
+    """P-07, P-09 (I16): the box's pid 1 cannot be traced, read or written, nor can any other process."""
     tries = box.tries("""
 libc = ctypes.CDLL(None, use_errno=True)
 child = os.fork()
@@ -154,7 +154,7 @@ os.kill(child, 9)
 
 
 def test_P08_init_cannot_be_killed(box):
-    """P-08: no signal from inside ends, stops or changes the box's pid 1; the program's end is told all the same."""
+    """P-08: no signal from inside ends, stops or changes the box's pid 1; the program's end is reported nevertheless."""
     end = box.run("""
 for s in range(1, 65):
     try: os.kill(1, s)
@@ -178,7 +178,7 @@ for name in "mnt", "pid", "net", "ipc", "uts", "user", "cgroup":
 
 
 def test_P13_other_ways_to_run(box):
-    """P-13: what is run by the loader, from memory or under another name is held by the same walls."""
+    """P-13: code started by the loader, from memory or under another name has the same restrictions."""
     tries = box.tries("""
 import shutil, subprocess
 show = "import os; s = open('/proc/self/status').read(); print([l.split()[1] for l in s.splitlines() if l.startswith(('NoNewPrivs', 'Seccomp:', 'CapEff', 'CapBnd', 'Uid'))])"
@@ -223,7 +223,7 @@ except OSError as error: print(n, errno.errorcode[error.errno])
 
 
 def test_P16_forged_frames(box):
-    """P-16, V-10 (I10): what a program writes to the control channel is a claim about itself and harms nobody else."""
+    """P-16, V-10 (I10): what a program writes to the control channel concerns only itself and harms nobody else."""
     end = box.run("""
 def frame(kind, payload, size=None): os.write(3, kind + (len(payload) if size is None else size).to_bytes(4, "little") + payload)
 frame(b"R", b'"forged"')

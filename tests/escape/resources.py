@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program can use up (R): the box's share, told as what it was, and nothing of the host's or of its neighbours'."""
+"""What a program can use up (R): the sandbox's share, with the correct reason, and nothing of the host or its neighbours."""
 
 import os
 import time
@@ -8,12 +8,12 @@ import box as boxes
 
 
 def has_cgroup(box):
-    """Without one, rlimits bound each process and the builder watches what a box holds; every result says so."""
+    """Without cgroups, rlimits limit each process and the builder watches the sandbox's memory; every result reports that."""
     return box.isolation["limits_by"] != "rlimit"
 
 
 def has_share(box):
-    """Without one there are only whole processors to give."""
+    """Without cgroups only whole processors can be assigned."""
     return not any(layer.startswith("cpu limit") for layer in box.isolation["missing"])
 
 
@@ -54,7 +54,7 @@ def test_R01_memory(box):
             # What the builder cannot count is refused, or bounded by addresses.
             assert end.how == "exited" and end.error_type in ("PermissionError", "OSError"), (name, vars(end))
             continue
-        # The kernel may end the one that was about to have too much.
+        # The kernel may kill the process that was about to exceed the limit.
         only_child = name == "children" or (name == "thread" and has_cgroup(box))
         died_of_it = end.how == "out_of_memory" or (only_child and end.how == "exited")
         assert died_of_it, (name, end.how, end.exit_code, end.err)
@@ -95,7 +95,7 @@ for name, size in {"TiB": 1 << 40, "EiB": (1 << 63) - 1}.items():
 
 
 def spin_in(box, cpu_milli):
-    """What became of two hundred threads that spin, and how long a neighbour took beside them."""
+    """The end of two hundred spinning threads, and the run time of a neighbour meanwhile."""
     hog = box.begin("""
 import threading
 def spin():
@@ -114,7 +114,7 @@ spin()
 
 
 def test_R05_processor(box):
-    """R-05 (I7): two hundred threads that spin get the share they were given, in whatever sessions, and end in time;
+    """R-05 (I7): two hundred spinning threads get their share, in whatever sessions, and end in time;
     a neighbour is served."""
     alone = served_in(box)
     for cpu_milli in 500, 1000 * os.cpu_count():
@@ -127,7 +127,7 @@ def test_R05_processor(box):
 
 
 def test_R06_waits(box):
-    """R-06 (I10): who waits for ever is ended when its time is over, not before, not long after."""
+    """R-06 (I10): a program that waits forever ends at its time limit, not before and not long after."""
     for code in "import time; time.sleep(1000)", "os.read(os.pipe()[0], 1)", "import threading; l = threading.Lock(); l.acquire(); l.acquire()":
         end = box.run(code, wall_ms=800)
         assert end.how == "timed_out" and 800 <= end.wall_ms < 3000, (code, end.how, end.wall_ms)
@@ -136,7 +136,7 @@ def test_R06_waits(box):
 
 
 def test_R07_output(box):
-    """R-07, R-08, H-17 (I6): of a flood the first and the last bytes are kept; whoever writes it, and however it is opened."""
+    """R-07, R-08, H-17 (I6): the first and the last bytes of a flood are kept, whichever process writes it and however it opened the stream."""
     floods = {
         "blocks": "for i in range(3000): os.write(1, b'%08d' % i * 8192)",
         "bytes": "for i in range(200000): os.write(1, b'x')",
@@ -196,12 +196,12 @@ time.sleep(60)
 
 
 def scarce(box, hard):
-    """Boxes of a user who has 1024 descriptors and may have so many."""
+    """Sandboxes of a user with a limit of 1024 descriptors."""
     return boxes.Box(box.source, box.probe, user=box.user, prefix=("prlimit", f"--nofile=1024:{hard}"))
 
 
 def test_R10_in_flight_of_one_user(box):
-    """R-10 (I6): what one program has in flight takes from no other, nor from who makes boxes, though all be of one user."""
+    """R-10 (I6): descriptors in flight of one program take none from others or from the builder, even if all have one uid."""
     made = scarce(box, 8192)
     try:
         hog = made.begin(IN_FLIGHT, open_files=4096, wall_ms=60000)
@@ -216,7 +216,7 @@ def test_R10_in_flight_of_one_user(box):
 
 
 def test_R10_descriptors_of_the_builder(box):
-    """R-10 (I6, I9): many boxes are no more than the builder has descriptors for, and take no layer from the next one."""
+    """R-10 (I6, I9): the builder's descriptors limit the number of sandboxes; many sandboxes cost the next one no layer."""
     made = scarce(box, 8192)
     try:
         waiting = [made.begin("import time; time.sleep(600)", disk_mb=1, tmp_mb=1, processes=2, wall_ms=600000) for _ in range(100)]
@@ -231,7 +231,7 @@ def test_R10_descriptors_of_the_builder(box):
 
 
 def test_R10_builder_without_descriptors(box):
-    """R-10 (I10): where it has none left in the end, each order is refused with that word, and boxes that end make room again."""
+    """R-10 (I10): when the builder has no descriptor left, it refuses each order with that reason; sandboxes that end make room again."""
     made = scarce(box, 1024)
     try:
         code = "import os, time; os.mkdir('on'); time.sleep(600)"
@@ -251,7 +251,7 @@ def test_R10_builder_without_descriptors(box):
 
 
 def test_R10_zygote_of_one_without(box):
-    """R-10 (I6): and no zygote is ended for it, whose forks for others would start from their files."""
+    """R-10 (I6): no zygote is killed for lack of descriptors; otherwise later programs would start from their files."""
     made = scarce(box, 1024)
     try:
         assert made.run("pass", start="warm").warm
@@ -281,7 +281,7 @@ for name, call in {"shm": (29, 0, 4096, 0o1600), "sem": (64, 0, 1, 0o1600), "msg
 
 
 def test_R15_clocks(box):
-    """R-15: clocks cannot be set; the time a program gets is measured outside."""
+    """R-15: clocks cannot be set; the time of a program is measured outside."""
     tries = box.tries("""
 import time
 attempt("settime", time.clock_settime, time.CLOCK_REALTIME, 0)
@@ -291,7 +291,7 @@ attempt("alarm", lambda: __import__("signal").alarm(100))
 
 
 def test_R16_memory_that_swings(box):
-    """R-16 (I7): memory that goes up and down past its limit without end costs the neighbour little."""
+    """R-16 (I7): memory that exceeds its limit again and again costs the neighbour little."""
     alone = served_in(box)
     hog = box.begin("""
 import mmap
@@ -308,7 +308,7 @@ while True:
 
 
 def test_R16_no_flush_of_the_hosts_disk(box):
-    """R-16 (I7): fsync does nothing: a file of the host, opened to read, would have the host's disk flushed."""
+    """R-16 (I7): fsync does nothing: on a host's file, opened for reading, it would flush the host's disk."""
     tries = box.tries("""
 libc = ctypes.CDLL(None, use_errno=True)
 own = os.open("f", os.O_RDWR | os.O_CREAT)
@@ -323,7 +323,7 @@ for name in "fsync", "fdatasync":
 
 
 def test_R16_no_reads_of_the_hosts_disk(box):
-    """R-16 (I7): no file is opened to be read past the host's memory, again and again from its disk."""
+    """R-16 (I7): no file can be opened for reads that bypass the page cache and load the host's disk."""
     tries = box.tries("""
 import fcntl
 path, libc = "/usr/bin/env", ctypes.CDLL(None, use_errno=True)
@@ -340,7 +340,7 @@ attempt("other", fcntl.fcntl, os.open(path, os.O_RDONLY), fcntl.F_SETFL, os.O_NO
 
 
 def test_R16_locks_of_files(box):
-    """R-16 (I6, I7): locks of files, memory of the host that no cgroup counts, have an end; those that a database takes have not."""
+    """R-16 (I6, I7): file locks are kernel memory that no cgroup counts, so their number is limited; a database's few locks are not affected."""
     patient = box.begin("""
 import sqlite3, time
 db = sqlite3.connect("data.db")
@@ -364,7 +364,7 @@ for at in range(0, 1_000_000, 2):
 
 
 def test_R16_no_locks_without_an_owner(box):
-    """R-16 (I7): no lock outlives the process that took it, nor belongs to none: such could not be counted."""
+    """R-16 (I7): no lock outlives its process or belongs to no process, because such locks could not be counted."""
     tries = box.tries("""
 import fcntl, struct
 libc = ctypes.CDLL(None, use_errno=True)

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""run.py KIND BIN PROBE root|rootless: the escape tests of one kind (a file beside this one) against boxes.
-run.py --table: what is attempted, from where, and how often.
+"""run.py KIND BIN PROBE root|rootless: the escape tests of one kind (a file beside this one) against sandboxes.
+run.py --table: a table of attempts by kind and runtime.
 
-Every case has the id of the attack it makes, and in its first line the invariants it is about.  A case passes only if
-the attempt fails for the reason that was meant, and leaves nothing behind on the host.
+Every case has the id of its attack, and in its first line the invariants that it tests.  A case passes only if
+the attempt fails for the intended reason and leaves nothing on the host.
 """
 
 import importlib
@@ -19,9 +19,9 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
 import cases  # noqa: E402
 import box as boxes  # noqa: E402
 
-# What a Python program attempts, it attempts from a bare start and as a fork of a zygote.
+# Kinds that run twice: Python started from its file, and forked from a zygote.
 BOTH = "sane", "kernel", "files", "processes", "resources", "posture", "state"
-ORDINARY = 54321  # a user without a name: nothing of the host is that user's
+ORDINARY = 54321  # a user without a name, who owns nothing on the host
 
 
 KINDS = ("sane", "science", "attempts", "zygote", "session", "kernel", "files", "processes", "resources", "posture", "state", "builder", "executor",
@@ -30,7 +30,7 @@ ONCE = "degraded", "mutations", "oci", "oci_table"  # as root only
 
 
 def table():
-    """Rows are kinds, columns runtimes; one is a test function, a row of attempts.txt or a call of probe.c.  Backend: box."""
+    """Rows are kinds, columns are runtimes; an attempt is a test function, a row of attempts.txt or a call of probe.c."""
     attempts = importlib.import_module("attempts")
     with open(os.path.join(HERE, "probes.def"), encoding="utf-8") as file, open(os.path.join(HERE, "probe.c"), encoding="utf-8") as more:
         calls = sum(line.startswith(("CALL(", "LET(")) for line in file) + sum(line.startswith('\t{ "') for line in more)

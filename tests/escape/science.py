@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Libraries of the profile data_science at work in a box: a number or a picture out of each, checked.
+"""Libraries of the profile data_science in a sandbox: checks a number or a picture from each.
 
-Fonts and caches have to be found though the root is read-only and the box is new each time; threads have to keep to the
-processors of the run.  A library that the host does not have is skipped; compose/install-deps --data-science has all.
+Fonts and caches must be found although the root is read-only and each sandbox is new; threads must keep to the
+processors of the run.  A library that is missing on the host is skipped; compose/install-deps --data-science installs all.
 """
 
 import glob
@@ -157,7 +157,7 @@ tell(sorted({each["num_threads"] for each in threadpoolctl.threadpool_info()}), 
 
 
 def test_threads_keep_to_the_processors(box):
-    """R: a run with a share of the host starts no thread for each of the host's processors."""
+    """R: a run with a share of the host does not start one thread per host processor."""
     assert run(box, "sklearn", THREADS, cpu_milli=1000) == [[1], 1, 1]
     assert run(box, "sklearn", THREADS, cpu_milli=300) == [[1], 1, 1]
     pools, threads, joblib = run(box, "sklearn", THREADS, cpu_milli=2000)
@@ -166,7 +166,8 @@ def test_threads_keep_to_the_processors(box):
 
 
 def test_threads_of_a_fork(box):
-    """A fork, whose libraries were loaded with one thread, computes with as many as a bare start, and no box with a single processor has two."""
+    """A fork computes with as many threads as a cold start although its libraries were loaded with one; a sandbox with a
+    single processor has one."""
     code = "import os, numpy, threadpoolctl\na = numpy.ones((300, 300))\n(a @ a).sum()\n" \
            "tell([each['num_threads'] for each in threadpoolctl.threadpool_info()], len(os.listdir('/proc/self/task')), os.environ['OMP_NUM_THREADS'])"
     for cpu in 1000, 2000, 64000:
@@ -176,7 +177,7 @@ def test_threads_of_a_fork(box):
 
 
 def test_fonts_are_listed_once(box):
-    """The list of fonts that was made at the installation is found, and made where it is not."""
+    """The font list of the installation is found; without it, the list is made."""
     if not glob.glob("/usr/share/cloister/matplotlib-fonts/fontlist-*.json"):
         raise cases.Skip("compose/install-deps --data-science made no list of fonts")
     assert run(box, "matplotlib", r"""

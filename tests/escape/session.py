@@ -6,7 +6,7 @@ import time
 
 import box as boxes
 
-# Of what may be said, again and again: of what may not, the first word would end it.
+# Repeats valid frames only: the first invalid frame would end the program.
 FLOOD = "import os\nframes = (b'I' + bytes(4)) * 200000\nwhile True: os.write(3, frames)"
 
 
@@ -18,7 +18,7 @@ def state(box, code, name="session", **more):
 
 
 def works(box, name="session", language="python"):
-    """The session answers again, be it with a new interpreter, or a few statements after it was told of one that was over."""
+    """The session answers again, with a new interpreter or a few statements after the loss of the old one was reported."""
     code = {"python": "print(6 * 7)", "node": "console.log(6 * 7)", "shell": "echo $((6 * 7))"}[language]
     for _ in range(4):
         end = state(box, code, name, language=language)
@@ -53,7 +53,7 @@ def test_P16_floods_of_the_channel(box):
 
 
 def test_P16_claims_between_statements(box):
-    """P-16 (I6): pictures that threads send while no statement runs are kept nowhere, and the next statement has its own."""
+    """P-16 (I6): pictures that threads send while no statement runs are dropped; the next statement gets its own."""
     with open(f"/proc/{box.process.pid}/statm", encoding="ascii") as file:
         before = int(file.read().split()[1])
     state(box, "import threading, time\ndef go():\n  time.sleep(0.2)\n  for _ in range(8):\n    data = b'image/png\\n' + bytes(4 << 20)\n"
@@ -87,7 +87,7 @@ def test_V08_broken_interpreter(box):
 
 
 def test_P05_deaf_to_interrupts(box):
-    """P-05: a statement that ignores SIGINT is killed 2 seconds after its time, its interpreter with it, and the loss is told."""
+    """P-05: a statement that ignores SIGINT is killed 2 seconds after its time limit together with its interpreter, and the loss is reported."""
     for code, language in ("import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: time.sleep(1)", "python"), \
                           ("process.on('SIGINT', () => {}); for (;;);", "node"), ("trap '' INT; while :; do sleep 1; done", "shell"):
         began = time.monotonic()
@@ -97,7 +97,7 @@ def test_P05_deaf_to_interrupts(box):
 
 
 def test_P04_stopped_and_double_forked(box):
-    """P-02, P-04: a statement that stops itself ends with the clock; what it daemonised goes with the session."""
+    """P-02, P-04: a statement that stops itself ends at its time limit; its daemons end with the session."""
     end = state(box, "import signal; os.kill(os.getpid(), signal.SIGSTOP)", wall_ms=500)
     assert end.how == "timed_out", vars(end)
     state(box, "import time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        while True: time.sleep(1)\n    os._exit(0)\nos.wait()")
@@ -106,7 +106,7 @@ def test_P04_stopped_and_double_forked(box):
 
 
 def test_R07_output_between_statements(box):
-    """R-07: what threads and daemons write between two statements comes with the next one, bounded."""
+    """R-07: output of threads and daemons between two statements comes with the next one, limited in size."""
     state(box, "import threading, time\ndef go():\n    time.sleep(0.3)\n    for _ in range(100000): os.write(1, b'late ' * 200)\n"
                "threading.Thread(target=go, daemon=True).start()", output_bytes=20000)
     time.sleep(0.6)
@@ -122,7 +122,7 @@ PLANTED = {"sitecustomize.py": "print('EVIL')", "usercustomize.py": "print('EVIL
 
 
 def test_V04_files_for_the_next_run(box):
-    """V-01 to V-04: what a run leaves in the workspace, or at home, runs in no later driver of any language, cold or warm."""
+    """V-01 to V-04: files that a run leaves in the workspace or home directory run in no later driver of any language, cold or warm."""
     end = box.run(f"files = {PLANTED!r}\nfor folder in '/workspace', '/tmp':\n  for name, text in files.items():\n    path = os.path.join(folder, name)\n"
                   "    os.makedirs(os.path.dirname(path), exist_ok=True); open(path, 'w').write(text); os.chmod(path, 0o755)", workspace="planted")
     assert end.exit_code == 0, end.err
@@ -150,7 +150,7 @@ def test_I5_two_principals(box):
 
 
 def test_P07_programs_of_one_box(box):
-    """P-07 (I16): two programs of one session share a workspace, and do not see, read or trace each other."""
+    """P-07 (I16): two programs of one session share a workspace, and cannot see, read or trace each other."""
     state(box, "sleep 99 &", "both", language="shell")
     end = state(box, "import time; time.sleep(0.1); print(sorted(int(n) for n in os.listdir('/proc') if n.isdigit()) == [os.getpid()])", "both")
     assert end.out == "True\n", vars(end)
@@ -158,7 +158,7 @@ def test_P07_programs_of_one_box(box):
 
 
 def test_X13_network_that_was_used(box):
-    """X-13, N-04: a network namespace that another box had shows nothing of it: no socket, no counter, no setting to write."""
+    """X-13, N-04: a reused network namespace shows nothing of its earlier sandbox: no socket, no counter, no writable setting."""
     # The kernel counts these for all of the host at once, whoever reads them; of protocols, what the sockets of one hold and whether that is much.
     read = "import hashlib, re\nhosts = re.compile(rb'(alloc|mem|orphan) \\d+|(?<=\\w)( +\\d+ +\\d+) +-?\\d+ +(?:yes|no|NI) ')\n" \
            "for top, _, names in os.walk('/proc/self/net'):\n  for name in set(names) - {'softnet_stat'}:\n" \
@@ -190,7 +190,7 @@ LIMITS = {
                "shell": "while :; do exec {fd}</dev/null || exit 1; done"}, {"open_files": 64}),
     "cpu": ({"python": "while True: pass", "node": "for (;;);", "shell": "while :; do :; done"}, {"cpu_ms": 300}),
 }
-# Who stays within may use all of it; the shell's own descriptors are from 10 on.
+# A program within its limits may use all of them; the shell's own descriptors start at 10.
 WITHIN = {
     "disk": LIMITS["disk"][1] | {"code": "head -c 15M /dev/zero > f"},
     "tmp": LIMITS["tmp"][1] | {"code": "head -c 7M /dev/zero > /tmp/f"},
@@ -201,13 +201,13 @@ WITHIN = {
 
 
 def counts_anew(box):
-    """Can this kernel forget a peak?"""
+    """Can this kernel reset a memory peak?"""
     release = tuple(int(n) for n in os.uname().release.split("-")[0].split(".")[:2])
     return box.isolation["limits_by"] != "cgroup2" or release >= (6, 12)
 
 
 def test_R05_use_of_statements(box):
-    """R-01, R-05: of each statement is told what was used since the one before it: time, memory, refused processes."""
+    """R-01, R-05: each statement reports the use since the one before it: time, memory, refused processes."""
     state(box, "import time", "use", start="warm")
     spins = state(box, "end = time.process_time() + 0.3\nwhile time.process_time() < end: pass", "use")
     waits = state(box, "time.sleep(0.3)", "use")
@@ -226,7 +226,7 @@ def test_R05_use_of_statements(box):
 
 
 def test_R_limits_from_every_language(box):
-    """R-01, R-03, R-05 to R-07 (I6, I7): each limit holds whoever runs into it, and a neighbour answers meanwhile."""
+    """R-01, R-03, R-05 to R-07 (I6, I7): each limit holds in every language, and a neighbour answers meanwhile."""
     for limit, (codes, more) in LIMITS.items():
         for language, code in codes.items():
             for start in ("cold", "warm") if language == "python" else (None,):

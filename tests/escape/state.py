@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stays from one program to the next (X, V): the files of its workspace and nothing else."""
+"""The state that one program leaves to the next (X, V): the files of its workspace and nothing else."""
 
 import concurrent.futures
 import os
@@ -9,7 +9,7 @@ import box as boxes
 
 
 def test_X01_only_the_workspace_stays(box):
-    """X-01, X-02 (I5): of all a program writes, the next one in the same workspace finds what is in that."""
+    """X-01, X-02 (I5): the next program in the same workspace finds only what was written to the workspace."""
     first = box.tries("""
 for path in "/tmp/left", "/dev/shm/left", os.path.expanduser("~/left"), "/workspace/kept", "/mnt/data/kept2", "/sandbox/workspace/kept3":
     attempt(path, lambda: open(path, "w").write("x"))
@@ -36,7 +36,7 @@ tell("zero", m.find(b"\\x43ANARY") < 0 and not any(m[i] for i in range(0, 100 <<
 
 
 def test_X05_names_are_the_same_everywhere(box):
-    """X-05: host name, user and identifiers tell nothing of the host."""
+    """X-05: host name, user and identifiers reveal nothing of the host."""
     tries = box.tries("""
 import socket, getpass
 tell("host", socket.gethostname()); tell("domain", os.uname().version and ctypes.CDLL(None).getdomainname and "x"); tell("user", getpass.getuser())
@@ -63,13 +63,13 @@ def test_X09_nothing_random_repeats(box):
     """X-09: layout, hashes and random numbers differ from program to program."""
     code = "import random, uuid\nprint(hash('abc'), random.random(), uuid.uuid4(), [l.split('-')[0] for l in open('/proc/self/maps') if 'libc.so' in l][0])"
     values = list(zip(*(box.run(code).out.split() for _ in range(4))))
-    # Two forks of one zygote have what was laid out before them in common: hashes of strings, addresses (warm=off is without it).
+    # Two forks of one zygote share the earlier memory layout: string hashes and addresses (not with warm=off).
     differ = values if box.start == "cold" else values[1:3]
     assert all(len(set(column)) == 4 for column in differ), values
 
 
 def test_V01_python_is_isolated(box):
-    """V-01, V-02, X-12: files that a program leaves do not run in the next one's start, nor stand in for modules of ours."""
+    """V-01, V-02, X-12: files that a program leaves do not run at the start of the next one, and replace none of our modules."""
     box.run("""
 import os
 for folder in "/workspace/.local/lib/python3.11/site-packages", "/tmp/.local/lib/python3.11/site-packages":
@@ -86,7 +86,7 @@ for name in "sitecustomize", "encodings", "json", "traceback", "linecache", "io"
 
 
 def test_V03_environment_is_fixed(box):
-    """V-03: nothing of the environment of the daemons arrives, nor any variable that loads code."""
+    """V-03: no variable of the daemons' environment reaches a program, and no variable that loads code."""
     for milli, processors in (1000, 1), (2000, 2):
         tries = box.tries("for pair in os.environ.items(): tell(*pair)", cpu_milli=milli)
         assert tries == boxes.environment(processors), (milli, tries)
@@ -108,7 +108,7 @@ tell("files", open("/tmp/mine").read() + open("/workspace/mine").read())
 
 
 def test_F19_workspaces_go_quickly(box):
-    """F-19: a workspace full of small files, deep folders and closed ones is gone at once when it is dropped."""
+    """F-19: a workspace full of small files, deep and closed directories disappears at once when it is dropped."""
     box.run("""
 for i in range(4000): os.close(os.open(f"/workspace/{i}", os.O_CREAT))
 """, files=4096, workspace="full")

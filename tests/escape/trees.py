@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""What programs leave in a workspace to harm who reads it: the executor's files and snapshots, through all daemons.
+"""Traps that programs leave in a workspace for its readers: the executor's files and snapshots, through all daemons.
 
     trees.py BIN root|rootless
 
@@ -40,7 +40,7 @@ class Sandbox:
         assert not result.get("isError"), (tool, result["content"][0]["text"][:600])
         return result["structuredContent"]
 
-    # The text of the error that it must be.
+    # The expected text of the error.
     def refused(self, code, tool, **arguments):
         result = self.call(tool, **arguments)
         text = result["content"][0]["text"]
@@ -198,7 +198,7 @@ def test_H11_more_files_than_anybody_wants(cluster):
     assert len(listed["artifacts"]) == 10000 and listed["truncated"]
     box.ok("sandbox_upload_file", filename="one/more", content_base64="eA==")
     assert box.read("one/more") == b"x"
-    # A million is more than a workspace takes; what it took is told in time.
+    # A million is more than a workspace takes; the number that it took is returned in time.
     began = time.monotonic()
     full = box.call("execute_code", code="for i in range(1000000): open(f'g{i}', 'w').close()", timeout=120)
     assert full["structuredContent"]["error"]["code"] == "disk_full", full
@@ -281,7 +281,7 @@ def test_H17_fifty_megabytes_in_bounded_memory(cluster):
 
 
 def charged(cluster):
-    """Bytes that the groups of all boxes of this cluster are charged with; None: there are no groups."""
+    """Bytes charged to the cgroups of all sandboxes of this cluster; None: there are no cgroups."""
     keeper = int(daemons_children(cluster.pid("executor"))[0])
     fds = f"/proc/{daemons_children(keeper)[0]}/fd"
     open_there = {(st.st_dev, st.st_ino) for st in (os.stat(f"{fds}/{fd}") for fd in os.listdir(fds))}
@@ -300,14 +300,14 @@ def daemons_children(pid):
 
 
 def test_R03_uploads_count_as_files_of_programs(cluster):
-    """R-03: what is uploaded or restored is memory of the boxes, which have a bound together, and not of the host's rest."""
+    """R-03: uploaded or restored files count as memory of the sandboxes, which has a common limit, and not as other host memory."""
     box, before = Sandbox(cluster, max_disk_mb=200), charged(cluster)
     for i in range(3):
         box.ok("sandbox_upload_file", filename=str(i), content_base64=base64.b64encode(os.urandom(40 << 20)).decode())
     if before is None:
         print("no groups here: not counted")
     else:
-        time.sleep(0.5)  # its steward has gone home, and what it wrote stays counted
+        time.sleep(0.5)  # its file helper has ended, and its files stay charged
         assert charged(cluster) - before > 110 << 20, (before, charged(cluster))
     taken = box.ok("create_state_snapshot")
     restored = box.ok("restore_state_snapshot", snapshot_id=taken["snapshot_id"])["restored"]
@@ -380,7 +380,7 @@ def test_T14_snapshots_are_found_by_their_id_alone(cluster):
     box.refused("not_found", "restore_state_snapshot", snapshot_id=taken)
 
 
-# A program that swaps a folder for a link to the outside as fast as it can, until it finds the file `stop`.
+# Swaps a directory with a symlink to the outside as fast as it can, until it finds the file `stop`.
 SWAP = """
 import ctypes, os
 os.mkdir('d'); open('d/f', 'w').write('inside'); os.symlink(%r, 'l')

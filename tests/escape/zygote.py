@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Forks of a zygote (X-04, X-09): as alone and as closed as what is started from its file; none knows of another."""
+"""Forks of a zygote (X-04, X-09): as isolated as a program started from its file; none knows of another."""
 
 import contextlib
 import os
@@ -12,7 +12,7 @@ import time
 import box as boxes
 import posture
 
-# What a process says of itself that the host cannot see.
+# The part of a process's posture that the host cannot see.
 INSIDE = r"""
 import ctypes, resource, signal
 libc = ctypes.CDLL(None, use_errno=True)
@@ -49,7 +49,7 @@ for name in "environ", "auxv", "maps", "status", "io", "limits", "cmdline":
     attempt("proc_" + name, open, "/proc/self/" + name, "rb")
 attempt("stdout", open, "/dev/stdout", "w")
 """
-# Of status: counters of what has been used, and the numbers of this very process.
+# Lines of /proc/PID/status that differ per process: counters of use, and its own ids.
 OWN_LINES = {"Name", "Tgid", "Pid", "PPid", "NStgid", "NSpid", "NSpgid", "NSsid", "Uid", "Gid", "VmPeak", "VmSize", "VmHWM", "VmRSS", "RssAnon", "RssFile",
              "RssShmem", "VmData", "VmStk", "VmExe", "VmLib", "VmPTE", "FDSize", "SigQ", "voluntary_ctxt_switches", "nonvoluntary_ctxt_switches", "State"}
 FILES = "limits", "oom_score_adj", "coredump_filter", "loginuid", "sessionid", "timerslack_ns", "personality", "uid_map", "gid_map", "setgroups", "timers"
@@ -60,7 +60,7 @@ IMPORTS = {"warm": "", "warm libraries": "try: import numpy\nexcept ImportError:
 
 
 def outside(box, start, imports):
-    """The posture of a sleeping program, by the host's /proc."""
+    """The posture of a sleeping program, from the host's /proc."""
     code = imports + "import time; time.sleep(60)"
     waiting = box.begin(code, start=start, cpu_milli=2000)
     try:
@@ -80,7 +80,7 @@ def outside(box, start, imports):
         seen["shared"] = [line for line in boxes.read(f"/proc/{pid}/maps").splitlines() if line.split()[1][1] == "w" and line.split()[1][3] == "s"]
         seen["writable and executable"] = [line for line in boxes.read(f"/proc/{pid}/maps").splitlines() if line.split()[1].startswith("rwx")]
         seen["locks"] = sum(f" {pid} " in line for line in boxes.read("/proc/locks").splitlines())
-        # Each box has a uid of its own.
+        # Each sandbox has its own uid.
         return {name: re.sub(r"\b9\d{5}\b", "UID", str(value)) for name, value in seen.items()}
     finally:
         waiting.kill()
@@ -91,7 +91,7 @@ def differ(one, other):
 
 
 def test_I15_same_from_outside(box):
-    """I11 to I15: every line of the posture is the same for both ways to start, as the host sees it; no mapping is shared and writable."""
+    """I11 to I15: every line of the posture, as the host sees it, is the same for both ways to start; no mapping is shared and writable."""
     for start, imports in IMPORTS.items():
         cold, warm = (outside(box, how, imports) for how in ("cold", start))
         assert not differ(cold, warm), (start, differ(cold, warm))
@@ -99,7 +99,7 @@ def test_I15_same_from_outside(box):
 
 
 def test_I15_same_from_inside(box):
-    """I11 to I15: and as the program itself sees it: signals, timers, limits, streams, environment, descriptors, what prctl tells."""
+    """I11 to I15: the same as the program sees it: signals, timers, limits, streams, environment, descriptors, prctl."""
     for milli in 1000, 2000:
         cold, warm = (box.tries(INSIDE, start=start, cpu_milli=milli) for start in ("cold", "warm"))
         assert not differ(cold, warm), differ(cold, warm)
@@ -108,7 +108,7 @@ def test_I15_same_from_inside(box):
 
 
 def test_X09_nothing_random_repeats(box):
-    """X-09: what comes from random states differs from fork to fork, by whatever library; what is common is as zygote.py says."""
+    """X-09: random numbers of every library differ from fork to fork; only the values that zygote.py names are common."""
     code = """
 import random, secrets, uuid, tempfile, ssl, os, multiprocessing, hashlib, email.utils
 import numpy
@@ -127,7 +127,7 @@ for name, value in {"random": random.random(), "choice": random.getrandbits(64),
 
 
 def test_X09_its_own_forks_are_made_anew(box):
-    """X-09: what libraries do after a fork is spared a zygote, and not the program: its own forks have other random numbers and one thread."""
+    """X-09: the zygote's forks skip the libraries' fork handlers; the program's own forks run them, with new random numbers and one thread."""
     code = """
 import logging, os, random, threading
 def fork(call):
@@ -148,7 +148,7 @@ threading.Thread(target=hold, daemon=True).start(); held.wait(); tell("lock", fo
         assert box.tries(code, start=start) == {"native": "True", "threads": "1", "random": "True", "lock": "True"}, start
 
 
-# Reads all of its own memory that can be read for words which nothing here has: each byte is one more, in both.
+# Searches its own readable memory for words. Each byte is stored plus one, so that the search does not find itself.
 SCAN = """
 words, more = WORDS, bytes((b + 1) % 256 for b in range(256))
 found, size = [], 0
@@ -177,7 +177,7 @@ def scan(box, words, **more):
 
 
 def test_X04_memory_of_others(box):
-    """X-04, S-09 (I1, I5): what one program held, and what the executor's side was started with, is in no later fork's memory."""
+    """X-04, S-09 (I1, I5): data of one program, and the start environment of the executor, is in no later fork's memory."""
     for start in "warm", "warm libraries":
         secret = "secret-" + os.urandom(12).hex()
         for _ in range(3):
@@ -188,13 +188,13 @@ def test_X04_memory_of_others(box):
         seen = scan(box, [secret, box.canary], start=start)
         assert seen == {"found": "[]", "enough": "True"}, seen
         box.drop("secret"), box.drop("secret session")
-    # The control: it is found by whoever has it.
+    # The control: a program that has the data finds it.
     tries = box.tries(f"kept = {secret!r}\n" + SCAN.replace("WORDS", repr([hidden(secret)])), start="warm", wall_ms=60000)
     assert hidden(secret).decode() in tries["found"], tries
 
 
 def test_X04_memory_of_the_zygote(box):
-    """X-04: neither does the zygote hold any of it, nor a descriptor of a box."""
+    """X-04: the zygote has none of that data either, and no descriptor of a sandbox."""
     secret = "secret-" + os.urandom(12).hex()
     for start in boxes.ZYGOTES:
         box.run(f"kept = {secret!r}\nprint(kept)\nraise ValueError(kept)", start=start)
@@ -216,7 +216,7 @@ def test_X04_memory_of_the_zygote(box):
 
 
 def test_P07_nobody_above_is_there(box):
-    """P-06, P-07 (I16, I18): a fork neither sees nor signals nor traces its zygote, the builder, or pid 1; and killing pid 1 does nothing."""
+    """P-06, P-07 (I16, I18): a fork cannot see, signal or trace its zygote, the builder, or pid 1; killing pid 1 has no effect."""
     box.run("pass", start="warm")
     above = {"zygote": box.zygotes()[0], "builder": box.builder, "keeper": boxes.children(box.process.pid)[0], "executor": box.process.pid}
     for start in "cold", "warm":
@@ -243,7 +243,7 @@ tell("alive", True)
 
 
 def test_R01_exhaustion_leaves_the_zygote(box):
-    """R-01, P-01 (I6, I7): forks that run out of memory or processes take nothing from the zygote; the next fork is as quick."""
+    """R-01, P-01 (I6, I7): forks that run out of memory or processes do not affect the zygote; the next fork is as fast."""
     box.run("pass", start="warm")
     zygotes = box.zygotes()
     for code in "l = []\nwhile True: l.append(b'x' * (1 << 20))", "while True:\n  try: os.fork()\n  except OSError: break", \
@@ -255,7 +255,7 @@ def test_R01_exhaustion_leaves_the_zygote(box):
 
 
 def test_I7_stops_wake_no_zygote(box):
-    """I7: a program that is stopped and goes on makes no work for the zygote, which is outside of its limits."""
+    """I7: a program that stops and continues repeatedly costs no time of the zygote, which is outside of its limits."""
     def wakes():
         return sum(int(re.search(r"^voluntary_ctxt_switches:\s*(\d+)", boxes.read(f"/proc/{pid}/status"), re.M)[1]) for pid in box.zygotes())
     box.run("pass", start="warm")
@@ -273,7 +273,7 @@ tell("child", os.waitpid(child, 0)[1])
 
 
 def test_X14_zygote_killed(box):
-    """X-14, I20: kill -9 of a zygote ends none of its forks, delays none that waits, and there is one again."""
+    """X-14, I20: kill -9 of a zygote ends none of its forks and delays no waiting one; a new zygote is started."""
     box.run("pass", start="warm")
     for _ in range(3):
         alive = box.begin("import time; time.sleep(0.5); print(7)", start="warm")
@@ -296,13 +296,13 @@ with subprocess.Popen(["sleep", "1000"]) as child:
 
 
 def test_X14_imports_have_signals(box):
-    """X-14: a module that starts a process when it is imported, and ends that, does not hold up its zygote."""
+    """X-14: a module that starts a process at import and ends it does not block its zygote."""
     folder = tempfile.mkdtemp(prefix="cloister-escape-")
     os.chmod(folder, 0o755)
     with open(os.path.join(folder, "starts_one.py"), "w", encoding="ascii") as file:
         file.write(STARTS_ONE)
     put = f'mount --bind {folder} /usr/lib/python3/dist-packages && exec "$@"'
-    # Only root puts a module where zygotes see it.
+    # Only root can install a module where zygotes see it.
     become = () if box.user is None else ("setpriv", f"--reuid={box.user}", f"--regid={box.user}", "--clear-groups")
     other = boxes.Box(box.folder, box.probe, prefix=("unshare", "--mount", "sh", "-c", put, "sh", *become), zygotes=["starts_one"])
     try:
@@ -314,7 +314,7 @@ def test_X14_imports_have_signals(box):
 
 @contextlib.contextmanager
 def with_module(box, name):
-    """Boxes whose zygotes have this module of tests/ (dying.c) in the place of theirs."""
+    """Sandboxes whose zygotes use this module of tests/ (dying.c) instead of theirs."""
     folder = tempfile.mkdtemp(prefix="cloister-escape-")
     other = None
     try:
@@ -331,8 +331,8 @@ def with_module(box, name):
 
 
 def test_X14_zygote_ends_before_it_tells(box):
-    """X-14, I20: no second program is started beside a fork that nobody was told of, whose box would take what is said to it for the other's; and
-    what such a fork left holds up no box's end.  LATE: it waits for a program; FIRST: it died; BLIND: its zygote lives, without a descriptor of it."""
+    """X-14, I20: no second program is started beside an unreported fork, because the sandbox would confuse their messages;
+    and the rest of such a fork delays no sandbox's end.  LATE: it waits for a program; FIRST: it died; BLIND: its zygote lives, without a descriptor of it."""
     for how in "LATE", "FIRST", "BLIND":
         with with_module(box, f"zygote_{how}.so") as other:
             began = other.begin("a = 1\na", start="warm", session=True, workspace="told").end()
@@ -347,7 +347,7 @@ def test_X14_zygote_ends_before_it_tells(box):
 
 
 def test_X14_a_terminals_signals_are_not_for_zygotes(box):
-    """X-14: what a terminal sends to all that runs in it ends no zygote, and none of it waits in a fork."""
+    """X-14: signals of a terminal to its processes end no zygote, and none is pending in a fork."""
     box.run("pass", start="warm")
     zygotes = box.zygotes()
     for number in signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP:
@@ -358,7 +358,7 @@ def test_X14_a_terminals_signals_are_not_for_zygotes(box):
 
 
 def test_I6_forks_are_bounded(box):
-    """I6, X-14: after hundreds of forks there are as many zygotes, with as many descriptors and as much memory."""
+    """I6, X-14: after hundreds of forks the number of zygotes, their descriptors and their memory are the same."""
     def state():
         return {pid: (len(os.listdir(f"/proc/{pid}/fd")), int(boxes.read(f"/proc/{pid}/statm").split()[1])) for pid in box.zygotes()}
     def many(count):

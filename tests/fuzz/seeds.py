@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Where the fuzzers start: seeds.py GOLDEN FOLDER writes a folder of inputs for each, and a dictionary of the table's words.
+"""Seeds of the fuzzers: seeds.py GOLDEN DIRECTORY writes a directory of inputs for each, and a dictionary of the table's words.
 
-The samples of golden.txt stand in the order of the table, so the n-th message is number n of enum msg_id.
+The samples of golden.txt are in the order of the table, so the n-th message is number n of enum msg_id.
 """
 import json
 import pathlib
@@ -53,7 +53,7 @@ TREE = {"snapshot": {"snapshot_id": "b9c5cb36", "created_at": "2026-01-02T03:04:
         "entries": [{"path": "a", "type": "directory", **ENTRY},
                     {"path": "a/%FF", "type": "file", **ENTRY, "size": 7, "sha256": "0123456789abcdef" * 4},
                     {"path": "l", "type": "symlink", **ENTRY, "target": "../x"}]}
-# What a driver writes, see executor/guest/protocol.h: kind and payload.
+# Frames of a driver, see executor/guest/protocol.h: kind and payload.
 FRAMES = [(b"R", b'{"a":[1,2.5,null]}'), (b"V", b"x\ny\n"), (b"E", b"ValueError\n3\nno\n"), (b"R", b"")]
 # Which of the five of fuzz_token.c, and its text.  The token and the key are those of RFC 7515, appendix A.3.
 POINT = '"x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU","y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"'
@@ -106,7 +106,7 @@ LOGS = [(0, 0, 0, b""), (3, 400, 0, b""), (3, 150, 1, b"\0"), (5, 544, 0, b"CLR1
 
 
 def order(kind, fds):
-    """A struct order of executor/builder/order.h, behind the number of its descriptors."""
+    """A struct order of executor/builder/order.h, preceded by the number of its descriptors."""
     return struct.pack("<B10I9Q", fds, kind, 1, 1, 1, 0, 1, 0, 2, 0, 0, 1 << 20, 100, 1 << 28, 1 << 20, 1000, 64, 256, 1000, 1000)
 
 

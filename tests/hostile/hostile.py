@@ -43,7 +43,7 @@ def resident_mb(pid):
 
 
 def rounds(client):
-    """Everything that a client may ask for and that a daemon answers, at once."""
+    """Every request of a client that a daemon answers, all at once."""
     for tool, arguments in CALLS.items():
         yield "tools/call", {"name": tool, "arguments": arguments}
     for uri in URIS:
@@ -67,7 +67,7 @@ def follow_task(client, result):
 
 
 def play(client):
-    """Each is answered within its time, exactly once, and progress grows."""
+    """Each request is answered exactly once and in time, and progress grows."""
     for _ in range(ROUNDS):
         for method, params, waiting in [*answered(client)]:
             message = waiting.message(TIMEOUT_MS / 1000 + LATE_S)
@@ -115,7 +115,7 @@ def test_greetings_do_not_fill_the_log(bin, tests, seed):
 # ---- over HTTP, with somebody else's calls beside ----
 
 class Beside:
-    """Another principal's calls to a daemon that was not taken over, one after the other; worst is the slowest's seconds."""
+    """Another principal's calls to a daemon that is not compromised, one after the other; worst: seconds of the slowest."""
 
     def __init__(self, gateway):
         self.gateway, self.stopped, self.worst, self.failed, self.count, self.sizes = gateway, threading.Event(), 0, [], 0, []
@@ -133,7 +133,7 @@ class Beside:
             assert self.worst < BESIDE_S, self.worst
 
     def wanted(self):
-        """It has not seen enough yet."""
+        """Are more calls needed?"""
         return self.count < BESIDE and self.thread.is_alive()
 
     def run(self):
@@ -152,7 +152,7 @@ def message_of(reply):
 
 
 def downloads(gateway, message):
-    """Links in a result are to us, and lead to an answer, whatever that is."""
+    """Links in a result point to this gateway and get a reply, whatever it is."""
     for file in itertools.islice(message.get("result", {}).get("structuredContent", {}).get("artifacts", []), 4):
         url = file.get("download_url", gateway.url + "/")
         assert url.startswith(gateway.url + "/"), file
@@ -196,13 +196,13 @@ def test_download_of_more_than_was_asked_for(bin, tests, seed):
 # ---- below the bus ----
 
 def gives_back(sizes):
-    """What was kept of a message, though it goes on; the last one may not have come to its end."""
+    """The recorded part of each message; the last one may be incomplete."""
     much = next((place for place, size in enumerate(sizes) if size >= AFTER_MB), 0)
     return min(sizes[much:]) < AFTER_MB
 
 
 def over_raw(bin, tests, seed, tricks, most_mb):
-    """One daemon breaks ZeroMQ's own protocol; the others are there, and when it is mended, so is it."""
+    """One daemon violates ZeroMQ's own protocol; the others stay available, and so is this one after its replacement."""
     with Taken(bin, tests, tricks, seed, servers=peers.servers_of("gateway"), raw=True) as cluster:
         with Gateway(bin, ["--toolsets=all", f"--call-timeout-ms={TIMEOUT_MS}"], cluster) as gateway:
             end = time.monotonic() + 5
@@ -236,7 +236,7 @@ def test_broken_protocol(bin, tests, seed):
 # ---- the executor ----
 
 def test_request_that_does_not_end(bin, tests, seed):
-    """Of one gateway; that of the other is served meanwhile, and the memory comes back."""
+    """Tests one gateway; clients of the other one are served meanwhile, and the memory is released."""
     with Taken(bin, tests, {}, seed, servers=("executor",)) as cluster:
         client, pid, sizes = cluster.client(), cluster.pid("executor"), []
         with subprocess.Popen([os.path.join(tests, "raw_peer"), "executor", cluster.run, "endless", "gateway"], start_new_session=True) as raw:
@@ -253,7 +253,7 @@ def test_request_that_does_not_end(bin, tests, seed):
 
 
 def records(cluster):
-    """Ids of executions that the executor's records on the disk tell of."""
+    """Ids of the executions in the executor's records on the disk."""
     folder, found = os.path.join(cluster.state, "executor"), set()
     for where, _, files in os.walk(folder):
         for name in files:
@@ -263,7 +263,7 @@ def records(cluster):
 
 
 def beside_workspaces(cluster):
-    """Files that stand in the daemons' folders, but for those that each keeps in its own."""
+    """Files in the daemons' directories, without the ones that each daemon keeps there itself."""
     return {os.path.relpath(os.path.join(where, name), cluster.folder) for where, _, files in os.walk(cluster.folder)
             for name in files if not where.startswith(cluster.state + "/")}
 
@@ -294,7 +294,7 @@ def test_executor(bin, tests, seed):
 # ---- auditd ----
 
 def works(client, seconds):
-    """Programs and snapshots, for so long; the ids of the runs."""
+    """Runs programs and takes snapshots for that long; returns the ids of the runs."""
     ran, end = set(), time.monotonic() + seconds
     session = client.call("create_session", {})["structuredContent"]["session_id"]
     while time.monotonic() < end or len(ran) < 3:
@@ -310,7 +310,7 @@ def works(client, seconds):
 
 
 def over_auditd(bin, tests, seed, trick, most_mb, raw):
-    """Who reports to it works on, and reports to the one that takes its place."""
+    """The daemons that report to it go on, and report to its replacement."""
     with Taken(bin, tests, {"auditd": trick}, seed, servers=("auditd", "snapshotd", "executor"), raw=raw) as cluster:
         client = cluster.client(flags=["--toolsets=all"])
         works(client, 4)
@@ -345,7 +345,7 @@ CALLED = {"auditd": ("audit_execution", {}), "validator": ("validate_code", {"co
 
 
 def attacked(cluster, client, name, command):
-    """It is there for others, and whole, while that is done to it."""
+    """It stays available to others, and intact, during the attack."""
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True) as attack:
         try:
             end, count = time.monotonic() + 2, 0
@@ -358,7 +358,7 @@ def attacked(cluster, client, name, command):
 
 
 def test_strangers_over_tcp(bin, tests, seed):
-    """From everybody in the network: of no key."""
+    """From any host in the network: without a key."""
     with FarTaken(bin, tests, {}, seed) as cluster:
         client = cluster.client(flags=["--toolsets=all"])
         for name in CALLED:
@@ -369,7 +369,7 @@ def test_strangers_over_tcp(bin, tests, seed):
 
 
 def test_announcements(bin, tests, seed):
-    """The same by one that was taken over on the same machine."""
+    """The same by a compromised daemon on the same machine."""
     with Taken(bin, tests, {}, seed) as cluster:
         client = cluster.client(flags=["--toolsets=all"])
         for name in CALLED:
@@ -378,7 +378,7 @@ def test_announcements(bin, tests, seed):
 
 
 def test_keys_that_were_taken(bin, tests, seed):
-    """By who answers, and by who asks, each under the key of its daemon."""
+    """By a server and by a client, each with the key of its daemon."""
     with FarTaken(bin, tests, {"validator": "", "auditd": ""}, seed, flags={"executor": ["--validator-ms=1000"]}) as cluster:
         client = cluster.client(flags=["--toolsets=all"])
         for name in "executor", "snapshotd":

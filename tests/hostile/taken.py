@@ -45,7 +45,7 @@ COMPLETED = {"session_id": "sandbox://sessions/{session_id}", "snapshot_id": "sa
 
 
 class Taken(daemons.Cluster):
-    """taken: each daemon that was taken over, with the tricks it always plays, or "" for any; raw: below the bus."""
+    """taken: each compromised daemon, with the tricks that it always plays, or "" for any; raw: below the bus."""
 
     def __init__(self, bin, tests, taken, seed, raw=False, **more):
         super().__init__(bin, **more)
@@ -63,7 +63,7 @@ class Taken(daemons.Cluster):
         return [os.path.join(self.tests, "stand_in"), name, self.place(name), str(self.seed), *self.taken[name].split()]
 
     def mend(self, name):
-        """The daemon itself instead, in its place."""
+        """Replaces it with the real daemon."""
         process = self.processes.pop(name)
         os.killpg(process.pid, signal.SIGKILL)  # it has a session of its own; some that are raw are several
         process.wait()
@@ -79,7 +79,7 @@ class Taken(daemons.Cluster):
 
 
 class FarTaken(Taken, far.Far):
-    """The same over TCP: one that was taken over has that one's key."""
+    """The same over TCP: the compromised daemon has the real one's key."""
 
     def __init__(self, bin, tests, taken, seed, **more):
         super().__init__(bin, tests, taken, seed, **more)
@@ -97,13 +97,13 @@ class FarTaken(Taken, far.Far):
 
 
 def peak_mb(pid):
-    """The most memory that a process had."""
+    """The peak memory of a process."""
     with open(f"/proc/{pid}/status", encoding="ascii") as status:
         return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 1024
 
 
 def well(log, process, most_mb, log_bytes):
-    """It runs, no sanitizer complained, and it took neither too much memory nor too much log."""
+    """It runs, no sanitizer reported a fault, and it used neither too much memory nor too much log."""
     assert process.poll() is None, (process.poll(), log[-3000:])
     fault = daemons.FAULTS.search(log) or ("cannot happen" in log and log.index("cannot happen"))
     assert not fault, log[-6000:]

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""HTTPS, and certificates that are renewed while it is served.  certificates.py BIN"""
+"""HTTPS, and renewed certificates while the gateway serves. certificates.py BIN"""
 
 import contextlib
 import json
@@ -21,7 +21,7 @@ DISCOVER = modern("server/discover")
 KEPT = "the TLS certificate that was read before stays in force"
 
 
-# Where a key and its certificate are; make() gives the texts of new ones.
+# Paths of a key and its certificate; make() returns the texts of new ones.
 class Pair:
     def __init__(self, folder, mode=0o644):
         self.folder, self.mode = folder, mode
@@ -37,7 +37,7 @@ class Pair:
             with open(key, encoding="ascii") as k, open(certificate, encoding="ascii") as c:
                 return k.read(), c.read()
 
-    # As whoever renews it does: the new file beside the old one, then over it.
+    # Like a renewal tool: writes a new file beside the old one and renames it over the old one.
     def put(self, path, text):
         with open(path + ".new", "w", encoding="ascii") as file:
             file.write(text)
@@ -57,7 +57,7 @@ def folder_of_pair():
     if shutil.which("openssl") is None:
         raise cases.Skip("no openssl to make a certificate with")
     with tempfile.TemporaryDirectory() as folder:
-        os.chmod(folder, 0o755)  # for the user that a gateway of root's becomes
+        os.chmod(folder, 0o755)  # for the user that root's gateway becomes
         yield Pair(folder)
 
 
@@ -67,13 +67,13 @@ def whoever():
     return trust
 
 
-# Does a new connection see the certificate of that pair?
+# Does a new connection get the certificate of that pair?
 def serves(gateway, pair):
     with gateway.raw(trust=whoever()) as raw:
         return raw.socket.getpeercert(True) == ssl.PEM_cert_to_DER_cert(pair[1])
 
 
-# Each time of looking is a new connection, with which the gateway looks, too.
+# Each check is a new connection, upon which the gateway checks the files too.
 def soon_serves(gateway, pair):
     soon(lambda: serves(gateway, pair), "the renewed certificate is served")
 
@@ -91,7 +91,7 @@ def ask(gateway, raw, message=DISCOVER):
     assert b'"_meta"' in raw.read(b'"_meta"')
 
 
-# ---- as it was at the start ----
+# ---- at the start ----
 
 def test_requests_and_streams_over_https(bin_):
     with folder_of_pair() as files:
@@ -127,7 +127,7 @@ def test_files_that_are_no_pair_do_not_start(bin_):
                 assert why in str(e), (why, e)
 
 
-# ---- renewed ----
+# ---- renewal ----
 
 def test_a_renewed_certificate_is_served_and_no_connection_ends(bin_):
     with folder_of_pair() as files:
@@ -180,7 +180,7 @@ def test_a_broken_replacement_keeps_the_old_one(bin_):
 
 
 def test_a_mounted_secret(bin_):
-    """The files are links into ..data, a link itself, which is replaced."""
+    """The files are symlinks into ..data, which is itself a symlink that is replaced."""
     with folder_of_pair() as files:
         pairs = [Pair.make() for _ in range(3)]
 
@@ -206,7 +206,8 @@ def test_a_mounted_secret(bin_):
 
 
 def test_a_handshake_under_way_ends_with_the_key_it_began_with(bin_):
-    """In one that sends a secret under the server's RSA key, the key is needed after the certificate was sent."""
+    """With RSA key exchange the client encrypts a secret to the server's key, so the server needs the key after it sent
+    the certificate."""
     with folder_of_pair() as files:
         old, new = Pair.make("rsa:2048"), Pair.make("rsa:2048")
         files.put_both(old)
@@ -217,7 +218,7 @@ def test_a_handshake_under_way_ends_with_the_key_it_began_with(bin_):
             come, go = ssl.MemoryBIO(), ssl.MemoryBIO()
             tls = trust.wrap_bio(come, go)
 
-            # Until the client can go on by itself.
+            # Handshakes until the client needs nothing more from the gateway.
             def step(ready=lambda: False):
                 with contextlib.suppress(ssl.SSLWantReadError):
                     tls.do_handshake()

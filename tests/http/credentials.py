@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Who may come in over HTTP, what the others are told, and what each may do.  credentials.py BIN
+"""Authentication and scopes over HTTP, and the errors of rejected requests.  credentials.py BIN
 
-Keys and tokens are made here, for this run; the issuer is a server on loopback.
+Keys and tokens are created for each run; the issuer is a server on loopback.
 """
 
 import base64
@@ -35,7 +35,7 @@ def openssl(*words, text=b""):
     return subprocess.run(["openssl", *words], input=text, check=True, capture_output=True).stdout
 
 
-# Of an ECDSA signature in DER (two integers in a sequence) both, as JWS has them.
+# Both integers of an ECDSA signature, from DER (a sequence of the two) to the form of JWS.
 def plain_signature(der, size):
     at, parts = 3 if der[1] & 0x80 else 2, b""
     for _ in range(2):
@@ -45,7 +45,7 @@ def plain_signature(der, size):
 
 
 class CurveKey:
-    """A key on a curve: its JWK, and signatures by it."""
+    """A key on an elliptic curve: its JWK, and signatures with it."""
 
     def __init__(self, folder, alg, curve, name, size, hash_):
         self.path, self.size, self.hash = os.path.join(folder, alg), size, hash_
@@ -58,7 +58,7 @@ class CurveKey:
 
 
 class Issuer:
-    """An authorization server as far as a resource server sees it: metadata and keys."""
+    """An authorization server, as far as a resource server uses it: metadata and keys."""
 
     def __init__(self):
         self.folder = tempfile.TemporaryDirectory(prefix="cloister-issuer-")
@@ -108,7 +108,7 @@ class Issuer:
 
 
 class Door:
-    """A gateway, its folder of credentials, and the command that writes there."""
+    """A gateway, its credentials directory, and the command that writes there."""
 
     def __init__(self, bin, *flags):
         self.bin = bin
@@ -145,7 +145,7 @@ class Door:
         given = {"Authorization": "Bearer " + token} if token else {}
         return self.gateway.post(message, {**given, **headers})
 
-    # A change in the folder is seen within a second; whoever asks all the while may ask too often.
+    # A change in the directory takes effect within a second. Repeated requests in between may hit the rate limit.
     def becomes(self, status, token):
         time.sleep(1.1)
         reply = self.post(DISCOVER, token)
@@ -214,7 +214,7 @@ def test_a_token_expires(door, _):
     assert "the token has expired" in door.post(DISCOVER, token).headers["WWW-Authenticate"]
 
 
-# As the kubelet lays a Secret out: a name leads to ..data/name, and ..data to a folder that is another after each change.
+# Like the kubelet mounts a Secret: name is a symlink to ..data/name, and each change points ..data to a new directory.
 def test_a_mounted_secret(door, _):
     path, data = (os.path.join(door.credentials, name) for name in ("tokens", "..data"))
     before = door.add("before")
@@ -237,14 +237,14 @@ def test_a_mounted_secret(door, _):
         os.rename(path + "_tmp", path)
         door.becomes(200, before)
         assert "before" in door.command("token", "list").stdout
-        # What would be undone with the next change of the Secret is not begun; it says what to do instead.
+        # The next update of the Secret would undo a change, so the command refuses it and prints the alternative.
         for words in (("add", "after"), ("remove", "before")):
             refused = door.command("token", *words, status=1)
             assert not refused.stdout and "is a link" in refused.stderr and "--credentials=FOLDER" in refused.stderr, refused
         assert os.readlink(path) == "..data/tokens" and not [n for n in os.listdir(door.credentials) if n.startswith(".draft")]
         with open(path, "rb") as file:
             assert file.read() == kept
-        # So it is done: with a copy, in a folder of one's own.
+        # The alternative: a copy in a separate directory.
         with tempfile.TemporaryDirectory(prefix="cloister-credentials-") as own:
             with open(os.path.join(own, "tokens"), "wb") as copy:
                 copy.write(kept)
@@ -255,7 +255,7 @@ def test_a_mounted_secret(door, _):
                 mount("..2", file.read())
         door.becomes(200, after)
         assert door.post(DISCOVER, before).status == 200
-        # What others can read is not believed, by a link or not: what was read before stays.
+        # A file that other users can read is refused, symlink or not; the previous content stays in use.
         mount("..3", kept, 0o644)
         door.becomes(200, after)
         assert "its mode 644 lets others in" in door.gateway.log()
@@ -408,7 +408,7 @@ def test_access_tokens(door, issuer):
     assert door.post(DISCOVER, issuer.token()).status == 200
 
 
-# In the jail, where a library that wants more of the kernel than is allowed ends the gateway.
+# In the jail, where an unexpected system call of a library ends the gateway.
 def test_each_algorithm(door, issuer):
     issuer.curves = [CurveKey(issuer.folder.name, *row) for row in (
         ("ES256", "P-256", "prime256v1", 32, "sha256"), ("ES384", "P-384", "secp384r1", 48, "sha384"),
@@ -424,7 +424,7 @@ def test_each_algorithm(door, issuer):
             assert door.post(DISCOVER, token).status == 200, family + bits
     for key in issuer.curves:
         header = {"alg": key.jwk["kid"], "kid": key.jwk["kid"]}
-        for _ in range(8):  # so that numbers with zeros before them come by
+        for _ in range(8):  # so that integers with leading zeros occur
             assert door.post(DISCOVER, issuer.token(header, key.sign, jti=os.urandom(4).hex())).status == 200, header
 
 

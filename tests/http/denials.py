@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Who was denied something is recorded once, whichever daemon is killed meanwhile.  denials.py BIN"""
+"""A denial is recorded exactly once, whichever daemon is killed meanwhile. denials.py BIN"""
 
 import os
 import subprocess
@@ -27,7 +27,7 @@ def denied(gateway, who, times=1):
         assert gateway.post(call("execute_code", {"code": "1"}), who).status == 403
 
 
-# The details of what auditd has recorded, the latest first.
+# The details that auditd has recorded, the latest first.
 def recorded(gateway, who):
     reply = gateway.post(call("audit_execution", {"event": "auth.denied"}), who)
     result = reply.json["result"]
@@ -62,7 +62,7 @@ def test_none_is_lost_with_the_gateway(cluster, reader):
         assert len(recorded(gateway, reader)) == 5, "each once"
 
 
-# One that shares the folder does without the spool, and has it as soon as it is free.
+# A second gateway on the same directory works without the spool, and takes it once it is free.
 def test_two_gateways(cluster, reader):
     first = serve(cluster).__enter__()
     with serve(cluster) as second:

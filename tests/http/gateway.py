@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A gateway that serves HTTP, and clients of it that may do what no library's client would.
+"""A gateway that serves HTTP, and clients that can do what no library's client does.
 
-    with Gateway(bin, flags=["--rate-per-s=5"]) as gateway:          # cluster=...: with daemons behind it
+    with Gateway(bin, flags=["--rate-per-s=5"]) as gateway:          # cluster=...: with daemons
         reply = gateway.post(modern("tools/list"))                   # Reply: status, headers, body, json, events
         session = gateway.session()                                  # initialized; .post(...), .get(...), .delete()
         with gateway.raw() as raw: raw.send(b"GET ..."); raw.read()
 
-Each message is held to the schema of its revision (held.py), but those that are sent with wrong=True: bad on purpose.
+Each message is checked against the schema of its revision (held.py), except messages sent with wrong=True, which are
+invalid on purpose.
 """
 
 import http.client
@@ -27,7 +28,7 @@ ACCEPT = "application/json, text/event-stream"
 META = {"io.modelcontextprotocol/protocolVersion": MODERN, "io.modelcontextprotocol/clientCapabilities": {}}
 NAMES = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri",
          "tasks/get": "taskId", "tasks/update": "taskId", "tasks/cancel": "taskId"}
-# Arguments that stand in a header, too: x-mcp-header of the tools' schemas.
+# Arguments that are also sent as headers: x-mcp-header of the tools' schemas.
 MIRRORED = {"language": "Language", "session_id": "Session-Id"}
 
 
@@ -40,7 +41,7 @@ def call(tool, arguments=None, id_=1, meta=None):
     return modern("tools/call", {"name": tool, "arguments": arguments or {}}, id_, meta)
 
 
-# The headers that go with a message of 2026-07-28.
+# The headers that belong to a message of 2026-07-28.
 def headers_of(message):
     headers = {"MCP-Protocol-Version": MODERN, "Mcp-Method": message["method"]}
     if message["method"] in NAMES:
@@ -76,13 +77,13 @@ class Reply:
         return f"<{self.status} {dict(self.headers)} {self.body[:300]!r}>"
 
 
-# A response that is read as it comes.
+# A response that is read as it arrives.
 class Stream:
     def __init__(self, connection, response, exchange):
         self.connection, self.response, self.exchange = connection, response, exchange
         self.status, self.headers = response.status, response.headers
 
-    # All of it, as a reply.
+    # Reads all of it, as a reply.
     def reply(self):
         body = self.response.read()
         self.connection.close()
@@ -138,7 +139,7 @@ class Raw:
         self.sent += data
         self.socket.sendall(data)
 
-    # All until the peer closes, or until there is what is asked for; a reset is an end, too.
+    # Reads until the peer closes or `until` arrives; a reset counts as a close.
     def read(self, until=None, timeout=20):
         self.socket.settimeout(timeout)
         got = b""
@@ -166,7 +167,7 @@ class Gateway:
         self.limit = limit
 
     def __enter__(self):
-        # Two of a cluster have one: at its end, so that neither writes over what the other says.
+        # Two gateways of a cluster share one log file. Both append, so that neither overwrites the other.
         open(self.log_path, "wb").close()
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
@@ -212,7 +213,7 @@ class Gateway:
             self.process.wait()
             raise
 
-    # Does it hold no more than that?  A sanitizer keeps what was freed, so there it always does.
+    # Does it use at most that much memory? Always true with a sanitizer, which keeps freed memory.
     def holds(self, most):
         with open(self.command[0], "rb") as program:
             return b"__asan_init" in program.read() or self.rss() <= most
@@ -233,7 +234,7 @@ class Gateway:
     def ask(self, method, path, body=None, headers=None, timeout=30, wrong=False):
         return self.open(method, path, body, headers, timeout, wrong).reply()
 
-    # A message with the headers that go with it; headers: others, where None leaves one out.
+    # The headers that belong to a message; headers: overrides, where None omits one.
     def post_headers(self, message, headers=None):
         all_ = {"Content-Type": "application/json", "Accept": ACCEPT}
         if isinstance(message, dict) and message.get("params", {}).get("_meta", {}).get(
@@ -283,7 +284,7 @@ class Session:
         return self.gateway.ask("DELETE", "/mcp", None, self.headers)
 
 
-# Waits until check() gives something true.
+# Waits until check() returns something true.
 def soon(check, what, seconds=10):
     end = time.monotonic() + seconds
     while not (value := check()):

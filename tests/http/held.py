@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds what goes over HTTP to the official schema of its revision, by what holds transcripts to it (support/schemas.py).
+"""Checks messages over HTTP against the official schema of their revision, with support/schemas.py.
 
-    exchange = Exchange("/mcp", headers, body)     # of a request that goes out; wrong=True: one that is bad on purpose
-    exchange.received(status, headers, body)       # what came, whole
+    exchange = Exchange("/mcp", headers, body)     # of an outgoing request; wrong=True: invalid on purpose
+    exchange.received(status, headers, body)       # the complete response
     exchange.event(name, data)                     # one event of a stream
-    raw(sent, got)                                 # all bytes of one connection, either way
-    check()                                        # raises AssertionError where a message was not as it has to be
+    raw(sent, got)                                 # all bytes of one connection, both directions
+    check()                                        # raises AssertionError if a message was invalid
 
-Whatever the server says is held to it, and all that a test sends but what is wrong on purpose; that must be refused.
-Nothing is looked at before check(), so that what a test times is the gateway.
+All messages of the server are checked, and all messages of a test except those that are invalid on purpose; these must
+be refused.  Nothing is checked before check(), so that a test's timing measures the gateway only.
 """
 
 import atexit
@@ -25,7 +25,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import schemas  # noqa: E402
 
 MODERN = "2026-07-28"
-# Of who says nothing of a revision, and is in no session.
+# The revision of a request that names none and is in no session.
 UNSAID = "2025-11-25"
 ENDPOINTS = ("/mcp", "/sse", "/messages")
 VERSION = "io.modelcontextprotocol/protocolVersion"
@@ -33,7 +33,7 @@ VERSION = "io.modelcontextprotocol/protocolVersion"
 _waiting, _watches, _sessions = collections.deque(), [], {}
 
 
-# Server-sent events as (id, name, data) of a text that is whole.
+# Server-sent events of a complete text, as (id, name, data).
 def parse_events(text):
     events = []
     for block in text.replace("\r\n", "\n").split("\n\n"):
@@ -53,7 +53,7 @@ def _schemas():
 
 
 def absent():
-    """Is there nothing to hold them to?"""
+    """True if there are no schemas to check against."""
     return _schemas() is None
 
 
@@ -70,7 +70,7 @@ def _told():
 atexit.register(_told)
 
 
-# A message or a batch of them.
+# A message, or the messages of a batch.
 def _listed(value):
     return value if isinstance(value, list) else [value]
 
@@ -79,7 +79,7 @@ def _is_request(message):
     return isinstance(message, dict) and isinstance(message.get("method"), str) and "id" in message
 
 
-# The revision that a message says it is of, or would begin a session of.
+# The revision that a message declares, or requests for a new session.
 def _claim(message):
     params = message.get("params") if _is_request(message) else None
     if not isinstance(params, dict):
@@ -90,7 +90,7 @@ def _claim(message):
 
 
 class Exchange:
-    """A request, and what comes in answer to it.  Those of one session are one conversation."""
+    """A request and its response. The exchanges of one session form one conversation."""
 
     def __init__(self, path, headers, body=None, wrong=False):
         self.path, _, query = path.partition("?")
@@ -155,7 +155,7 @@ class Exchange:
 
 
 class _Bytes(io.BytesIO):
-    """Bytes that http.client takes for a connection."""
+    """Bytes that http.client reads like a connection."""
 
     def makefile(self, *_):
         return self

@@ -32,7 +32,7 @@ MARK = "mark" + secrets.token_hex(8)
 
 
 class Person:
-    """A token, and what is said with it."""
+    """A token, and requests with it."""
 
     def __init__(self, world, name, *flags):
         done = subprocess.run([os.path.join(world.bin, "cloister"), "token", "add", name, f"--state={world.cluster.state}",

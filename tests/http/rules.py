@@ -416,7 +416,7 @@ def metric(gateway, name):
 def test_health(gateway):
     expect(gateway.ask("GET", "/healthz"), 200)
     expect(gateway.ask("HEAD", "/healthz"), 200)
-    expect(gateway.ask("GET", "/readyz"), 503, says="is not there")
+    expect(gateway.ask("GET", "/readyz"), 503, says="is not connected")
     expect(gateway.ask("GET", "/nothing"), 404)
 
 

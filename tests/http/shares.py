@@ -169,7 +169,7 @@ def downloads(world):
 
 
 def stream_of(world, who, session=None):
-    """A session where tools were listed over a stream: who may come back to it, and the event before the answer."""
+    """A session that listed tools over a stream: its owner's headers, and the event before the reply."""
     if session is None:
         session = {**who, "Mcp-Session-Id": world.gateway.post(HELLO, who).headers["Mcp-Session-Id"]}
     listed = world.gateway.post({"jsonrpc": "2.0", "id": 7, "method": "tools/list", "params": {}},

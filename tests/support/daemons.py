@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All daemons of a build on private folders, and a small MCP client, for every test that needs the real thing.
+"""All daemons of a build on private directories, and a small MCP client, for tests that need real daemons.
 
     with Cluster("build/bin") as cluster:              # or .start() ... .stop()
         result = cluster.call("execute_code", {"code": "print(1)"})      # a tools/call result
-        client = cluster.client(era="2025-11-25")      # another gateway, another era; default 2026-07-28
+        client = cluster.client(era="2025-11-25")      # another gateway, another revision; default 2026-07-28
         waiting = client.begin("tools/call", {"name": "execute_code", "arguments": {"code": "..."}})
         client.notify("notifications/cancelled", {"requestId": waiting.id})
         cluster.kill("executor"); cluster.restart("executor"); print(cluster.log("executor"))
 
-Cluster(bin, env=..., flags={"executor": ["--max-concurrent=4"]}, user=..., servers=("validator",), watch=...): env is for every
-program; user (a uid) starts all of it as that user, which needs root; servers are those to start, by default all; watch(era)
-makes a schemas.Watch for each client.  Started by root without user, the daemons take uids of their own.
-Every process is ended by its pid; nothing is left in the file system unless keep=True.
-A test that cannot run here ends with skip("why"), status 77.
+Cluster(bin, env=..., flags={"executor": ["--max-concurrent=4"]}, user=..., servers=("validator",), watch=...): env applies to
+every program; user (a uid) starts everything as that user, which needs root; servers lists the daemons to start, by default
+all; watch(era) makes a schemas.Watch for each client.  If root starts it without user, the daemons switch to their own uids.
+Every process is ended by its pid; no file is left behind unless keep=True.
+A test that cannot run here calls skip("why"), which exits with status 77.
 """
 
 import json
@@ -33,9 +33,9 @@ import peers  # noqa: E402
 
 MODERN = "2026-07-28"
 LEGACY = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
-# Each server with an edge it binds once it is ready to be asked; in the order of starting.
+# Each server with an edge that it binds once it is ready; in the order of starting.
 SERVERS = {name: peers.first_edge(name) for name in peers.RESIDENT}
-# What no daemon's log may have in it.
+# Texts that no daemon's log may contain.
 FAULTS = re.compile(r"ERROR: AddressSanitizer|ERROR: LeakSanitizer|runtime error:|Assertion failed|not in syscalls\.def")
 LISTENS = re.compile(r"https?://[\w.]+:[0-9]+")
 
@@ -54,7 +54,7 @@ class RpcError(Exception):
 
 
 class Waiting:
-    """A request under way; result() waits for it, progress is what came before."""
+    """A request under way; result() waits for it; progress holds the notifications before the result."""
 
     def __init__(self, id_):
         self.id, self.reply, self.progress = id_, queue.Queue(), []
@@ -73,7 +73,7 @@ class Waiting:
 
 
 class Client:
-    """One MCP client over a gateway's stdin and stdout: line based, any number of requests at once."""
+    """One MCP client over a gateway's stdin and stdout: line based, any number of concurrent requests."""
 
     def __init__(self, command, era=MODERN, env=None, stderr=None, capabilities=None, watch=None, **popen):
         self.era, self.command, self.watch, self.breaches = era, command, watch, []
@@ -95,11 +95,12 @@ class Client:
     def __exit__(self, *_):
         self.close()
 
-    # A request; raises RpcError.
+    # Sends a request and returns its result; raises RpcError.
     def request(self, method, params=None, timeout=60):
         return self.begin(method, params).result(timeout)
 
-    # The same, not waited for; progress=True asks for notifications, which land in .progress of what it returns.
+    # Sends a request without waiting. progress=True asks for notifications, which are collected in .progress of the
+    # result.
     def begin(self, method, params=None, progress=False, id_=None):
         params = dict(params or {})
         with self._lock:
@@ -118,7 +119,7 @@ class Client:
         self.send({"jsonrpc": "2.0", "id": waiting.id, "method": method, "params": params})
         return waiting
 
-    # tools/call: the result as a dict, isError or not.
+    # tools/call: returns the result as a dict, with isError or without.
     def call(self, tool, arguments=None, timeout=60):
         return self.request("tools/call", {"name": tool, "arguments": arguments or {}}, timeout)
 
@@ -135,7 +136,7 @@ class Client:
             self.process.stdin.write(data)
             self.process.stdin.flush()
 
-    # End of input, as a client that goes away does; the gateway's exit status.
+    # Closes stdin, like a client that exits; returns the gateway's exit status.
     def close(self, timeout=15):
         try:
             self.process.stdin.close()
@@ -157,7 +158,7 @@ class Client:
         for waiting in list(self._open.values()):
             waiting.reply.put({"error": {"code": 0, "message": "the gateway closed its output"}})
 
-    # Holds a message to the schema of its revision (schemas.py); what is wrong is for the test to raise.
+    # Checks a message against the schema of its revision (schemas.py); the test raises the breaches.
     def _look(self, direction, message):
         if self.watch is None:
             return
@@ -188,7 +189,7 @@ class Cluster:
         self.flags, self.user, self.keep, self.servers = flags or {}, user, keep, servers
         self.folder = tempfile.mkdtemp(prefix="cloister-test-")
         self.run, self.state, self.logs = (os.path.join(self.folder, n) for n in ("run", "state", "logs"))
-        # Daemons of several uids pass through; what is in the folders is guarded by them.
+        # The uids of the daemons pass through; the directories below are protected by their own modes.
         os.chmod(self.folder, 0o755)
         for path in (self.run, self.state, self.logs):
             os.mkdir(path, 0o755)
@@ -207,7 +208,7 @@ class Cluster:
     def __exit__(self, *_):
         self.stop()
 
-    # All servers; returns when each can be asked.
+    # Starts all servers; returns when each is ready.
     def start(self, timeout=30):
         for name in self.servers:
             self._spawn(name)
@@ -215,7 +216,7 @@ class Cluster:
             self._wait_ready(name, timeout)
         return self
 
-    # A gateway of its own, in that era; closed by stop() if not before.
+    # A separate gateway of that revision; stop() closes it at the latest.
     def client(self, era=MODERN, flags=(), capabilities=None):
         with open(os.path.join(self.logs, "gateway"), "ab") as log:
             client = Client(self.command("gateway") + list(flags), era, self.env, log, capabilities, self.watch and self.watch(era),
@@ -226,40 +227,40 @@ class Cluster:
     # tools/call through one shared modern client.
     def call(self, tool, arguments=None, timeout=60):
         if self._first is None or self._first.process.poll() is not None:
-            self._first = self.client(flags=["--toolsets=all", "--result-bytes=0"])  # all of it, however long
+            self._first = self.client(flags=["--toolsets=all", "--result-bytes=0"])  # the whole result, however long
         return self._first.call(tool, arguments, timeout)
 
-    # SIGKILL, or another; returns when it is gone.
+    # SIGKILL, or another signal; returns when the process has ended.
     def kill(self, name, signal_=signal.SIGKILL):
         process = self.processes.pop(name)
         process.send_signal(signal_)
         return process.wait(30)
 
-    # Started again with what it left on disk; killed first where it still runs.
+    # Restarts a daemon on its old state; kills it first if it still runs.
     def restart(self, name, timeout=30):
         if name in self.processes:
             self.kill(name)
         self._spawn(name)
         self._wait_ready(name, timeout)
 
-    # Drains and ends all by pid; the exit status of each daemon.
+    # Stops all processes by pid; returns the exit status of each daemon.
     def stop(self, timeout=20):
         for client in self._clients:
             if client.process.poll() is None:
                 client.close()
         self._clients, self._first = [], None
-        # Askers before those they ask, so that none waits for one that is gone.
+        # Clients before their servers, so that none waits for a server that has ended.
         names = [n for n in reversed(SERVERS) if n in self.processes]
         statuses = {name: self.end(self.processes.pop(name), timeout) for name in names}
         if not self.keep:
             shutil.rmtree(self.folder, ignore_errors=True)
         return statuses
 
-    # A gateway over HTTP before these daemons.
+    # A gateway over HTTP in front of these daemons.
     def served(self, flags=()):
         return Served(self.command("gateway"), self.env, self.folder, flags)
 
-    # What a daemon wrote to stderr so far: JSON lines.
+    # The daemon's stderr so far: JSON lines.
     def log(self, name):
         with open(os.path.join(self.logs, name), encoding="utf-8", errors="replace") as log:
             return log.read()
@@ -304,7 +305,7 @@ class Cluster:
 
 
 class Served:
-    """A gateway over HTTP on a free port of loopback, which asks for no credentials; url is its endpoint."""
+    """A gateway over HTTP on a free loopback port, without authentication; url is its endpoint."""
 
     def __init__(self, command, env=None, folder=None, flags=()):
         self.folder, self.own = folder or tempfile.mkdtemp(prefix="cloister-test-"), folder is None
@@ -340,7 +341,7 @@ class Served:
                 raise RuntimeError(f"the gateway does not listen; its status is {self.process.poll()}:\n{self.log()[-2000:]}")
             time.sleep(0.005)
 
-    # As SIGTERM asks; its exit status and its log.
+    # Stops it with SIGTERM; returns its exit status and its log.
     def stop(self, timeout=20):
         status = Cluster.end(self.process, timeout)
         log = self.log()
@@ -349,7 +350,7 @@ class Served:
         return status, log
 
 
-# Does a living process listen there?  A socket that a killed one left behind does not count, and nobody is disturbed.
+# Does a living process listen there? The socket of a killed process does not count. The check opens no connection.
 def _listens(path):
     with open("/proc/net/unix", encoding="utf-8", errors="replace") as table:
         return any(line.split(maxsplit=7)[7:] == [path] and int(line.split()[3], 16) & 0x10000

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The daemons of a build as they are on different machines: TCP with CURVE, on ports of loopback."""
+"""The daemons of a build as if on different machines: TCP with CURVE, on loopback ports."""
 
 import socket
 import time
@@ -18,7 +18,7 @@ def free_ports(count):
     return ports
 
 
-# Every name is looked up before the jail: localhost, which needs /etc/hosts, shows that.
+# Every name is looked up before the jail; localhost, which needs /etc/hosts, proves that.
 def flags(keys):
     ports = dict(zip(daemons.SERVERS, free_ports(len(daemons.SERVERS))))
     made = {name: ["--keys=" + keys, f"--listen=tcp://127.0.0.1:{port}"] for name, port in ports.items()}
@@ -28,7 +28,7 @@ def flags(keys):
     return made
 
 
-# Where a server listens.
+# The address at which a server listens.
 def place(made, name):
     return next(flag.removeprefix("--listen=") for flag in made[name] if flag.startswith("--listen="))
 

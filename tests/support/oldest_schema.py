@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""oldest_schema.py FOLDER: the JSON schema of MCP 2024-11-05, out of the types of the official package of that time.
+"""oldest_schema.py DIRECTORY: makes the JSON schema of MCP 2024-11-05 from the types of the official package of that time.
 
-No package carries the schema of that revision itself.  Runs in a Python that has pydantic.
+No package contains the schema of that revision.  Needs a Python with pydantic.
 """
 
 import importlib.util

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Messages held to the official schema of their revision.
+"""Checks messages against the official schema of their revision.
 
     watch = Watch(load(), "2026-07-28")
     watch.sent(message); watch.received(message)     # raises Breach
-    watch.count                                      # messages that were looked at
+    watch.count                                      # number of checked messages
 
-What the server sends is always held to it.  What a test sends is where the server took it for good: many send what is
-wrong on purpose.  Schemas stand in packages of the registries and are taken out of them at the time of the test.
+Messages of the server are always checked.  Messages of a test are checked if the server accepted them, because many are
+invalid on purpose.  The schemas are in packages of the registries and are extracted when the test runs.
 """
 
 import json
@@ -19,7 +19,7 @@ import jsonschema
 import tools
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# Unions of all, which say less than the one definition that a message is for.
+# Unions of all messages, which are less strict than the definition of one message.
 UNIONS = ("ClientRequest", "ClientNotification", "ClientResult", "ServerRequest", "ServerNotification", "ServerResult")
 OLDEST = "2024-11-05"
 # Results that extensions add to the core's.
@@ -40,7 +40,7 @@ def load():
 
 
 def load_if_npm():
-    """The same; None, and a line that says so, where there is no npm to bring them."""
+    """Like load(); prints a line and returns None if there is no npm."""
     if shutil.which("npm") is None:
         print("messages are not held to the schemas of MCP: there is no npm")
         return None
@@ -64,7 +64,7 @@ class Schema:
     def _index(self, name, definition):
         properties = definition.get("properties", {})
         method = properties.get("method", {}).get("const")
-        # Generic ones of the oldest revision's types stand beside those that are named.
+        # The types of the oldest revision include generic ones beside the named ones.
         if method is not None and name.endswith(("Request", "Notification")):
             self.methods[method] = name
             result = name[:-len("Request")] + "Result"
@@ -79,7 +79,7 @@ class Schema:
         return next(name for name in names if name in self.schema[self.key])
 
     def hold(self, name, value):
-        """Raises where the value is not as that definition wants it.  What was found good is not looked at twice."""
+        """Raises Breach if the value does not match that definition. A value that matched is not checked again."""
         known = hash((name, json.dumps(value)))
         if known in self.good:
             return
@@ -111,7 +111,7 @@ class Watch:
     def __init__(self, schemas, revision):
         self.revision, self.schema, self.count, self.asked, self.asking = revision, schemas[revision], 0, {}, {}
 
-    # good: held to the schema at once, whatever comes in answer.
+    # good: checks the message at once, whatever the reply.
     def sent(self, message, good=False):
         if "method" in message and "id" in message:
             self.asked[json.dumps(message["id"])] = message

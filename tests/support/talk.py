@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Talks to a language's driver (executor/guest/protocol.h) without a box."""
+"""Talks to a language's driver (executor/guest/protocol.h) without a sandbox."""
 
 import json
 import os
@@ -14,7 +14,7 @@ SECONDS = 30
 
 
 class Reply:
-    """What came for one piece of code: frames by kind, and the exit status of the statement or the process."""
+    """The reply to one piece of code: frames by kind, and the exit status of the statement or the process."""
 
     def __init__(self, frames, status):
         self.frames, self.status = frames, status
@@ -36,7 +36,7 @@ class Reply:
 
 
 class Talk:
-    """A driver at work; its stdout and stderr are files, which out() and err() read from where they were read last."""
+    """A running driver. Its stdout and stderr are files; out() and err() return what is new since the last call."""
 
     def __init__(self, argv=None, zygote=None, files=None, wanted=False):
         self.folder = tempfile.TemporaryDirectory()
@@ -61,7 +61,7 @@ class Talk:
         if (idle := self.frame()) != (b"I", b""):
             raise AssertionError(f"instead of saying that it waits: {idle}, {self.err()}")
 
-    # bash gives the channel the number 3; it is the driver's process after exec, in a process group of its own.
+    # bash gives the channel the number 3. After exec it is the driver's process, in its own process group.
     def start(self, argv, far):
         os.set_inheritable(far.fileno(), True)
         return subprocess.Popen(
@@ -105,15 +105,15 @@ class Talk:
         return self.process.wait(SECONDS) if self.process is not None else self.zygote.ended(self.pid)
 
     def finish(self):
-        """All that comes until its end; a driver that says DONE of a program has nothing left to do."""
+        """Reads everything until its end. A driver that reports DONE of a program has nothing left to do."""
         frames = []
         try:
             while (frame := self.frame()) is not None:
                 frames.append(frame)
-                if frame[0] == b"D":  # it waits for that, or to be killed
+                if frame[0] == b"D":  # it waits for that, or for a kill
                     self.channel.shutdown(socket.SHUT_WR)
         except ConnectionResetError:
-            pass  # it ended without having read everything
+            pass  # it ended without reading everything
         return Reply(frames, self.ended())
 
     def hand_over(self, kind, code):
@@ -154,7 +154,7 @@ class Talk:
 
 
 class Zygote:
-    """zygote.py with a stand-in for the part that forks (tests/unit/zygote_stand_in.py)."""
+    """zygote.py, with a stand-in for the part that forks (tests/unit/zygote_stand_in.py)."""
 
     def __init__(self, folder, modules):
         self.socket, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -173,7 +173,7 @@ class Zygote:
         os.close(null)
         return int(self.socket.recv(64))
 
-    # One at a time: what else ends meanwhile is not asked for again.
+    # One at a time: the end of another process meanwhile is not reported again.
     def ended(self, pid):
         self.socket.send(b"?")
         while True:
@@ -199,10 +199,10 @@ def python_both(folder):
     assert errors == "", errors
 
 
-# ---- what tests do with them ----
+# ---- helpers for tests ----
 
 def check(talk, rows):
-    """Each row: a statement, its status, what it writes to stdout, its result."""
+    """Each row: a statement, its status, its stdout, its result."""
     for code, status, out, result in rows:
         reply = talk.statement(code)
         wrote, said = talk.out(), talk.err()
@@ -210,7 +210,7 @@ def check(talk, rows):
 
 
 def interrupted(talk, code, later=0.05):
-    """The status of a statement that is interrupted, so many seconds after it says so."""
+    """The status of a statement that is interrupted `later` seconds after it reports its start."""
     talk.send(b"S", code)
     end = time.monotonic() + 20
     while "on" not in talk.out():

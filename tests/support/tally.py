@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Adds up the cases of ctest's JUnit files: names what failed or was skipped and the ten slowest tests, and
-ends in one line of totals.
+"""Adds up the cases of ctest's JUnit files: prints failed and skipped tests, the ten slowest tests, and
+one line of totals.
 
-A program that counts its own cases says so in its last line ("3 passed, 0 failed, 0 skipped"), or in cmocka's
-words; one that does not is one case.  Exits 1 if anything failed, or if there was nothing at all.
+A program that counts its own cases prints the counts in its last line ("3 passed, 0 failed, 0 skipped"), or in
+cmocka's form.  Any other program is one case.  Exits 1 if anything failed, or if there were no tests.
 """
 
 import os
@@ -17,7 +17,7 @@ CMOCKA = {"passed": r"^\[  PASSED  \] (\d+) test", "failed": r"^\[  FAILED  \] (
 
 
 def cases(output):
-    """What a program says of its cases; None where it says nothing."""
+    """The counts that a program prints; None if it prints none."""
     own = OWN.findall(output)
     if own:
         return [int(n) for n in own[-1]]
@@ -30,7 +30,7 @@ def tally(case):
     status, skipped = case.get("status"), case.find("skipped")
     counts = cases(case.findtext("system-out") or "")
     if skipped is not None or status in ("notrun", "disabled"):
-        # ctest writes the same of a test that says it cannot run here and of one whose program is not there.
+        # ctest reports a test that cannot run here and a test whose program is missing in the same way.
         chosen = skipped is not None and skipped.get("message", "").startswith(("SKIP_", "Disabled"))
         return [0, 0, 1] if chosen or status == "disabled" else [0, 1, 0]
     if case.find("failure") is not None or status == "fail":

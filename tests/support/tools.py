@@ -1,13 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""What tests bring from the registries that npm and pip are set up for: once, into build/tools, and again where a version
-here has changed.
+"""Installs the packages that tests need, with npm and pip: once into build/tools, and again if a version here changed.
 
     tools.py               installs all of it
-    node("tests/x.mjs")    the command that runs a script of this tree, or a program that npm brought, with its modules
+    node("tests/x.mjs")    the command that runs a script of this tree, or a program of an npm package, with its modules
     python("mcp==2.3.0")   a Python that has this package
 
-CLOISTER_TEST_TOOLS names another folder.  Where there is no npm a test is skipped.
+CLOISTER_TEST_TOOLS names another directory.  Without npm, a test is skipped.
 """
 
 import contextlib
@@ -22,7 +21,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 FOLDER = os.environ.get("CLOISTER_TEST_TOOLS", os.path.join(ROOT, "build", "tools"))
 PACKAGES = os.path.join(HERE, "package.json")
 PYTHONS = ("mcp==2.3.0", "mcp==1.30.0")
-# The last package of pip's that has the types of the first revision.
+# The last package of pip's with the types of the first revision.
 OLDEST_TYPES = "mcp==1.6.0"
 
 
@@ -35,7 +34,7 @@ def _alone():
 
 
 def _install(name, wanted, commands, **popen):
-    """Once: what is installed is marked by a file that says what it is."""
+    """Installs it once: a marker file holds what is installed."""
     mark = os.path.join(FOLDER, name + ".installed")
     with _alone():
         if os.path.exists(mark):
@@ -59,7 +58,7 @@ def _npm():
     with open(PACKAGES, encoding="utf-8") as file:
         wanted = file.read()
     os.makedirs(FOLDER, exist_ok=True)
-    # The modules are looked for beside this way into the tree, not beside the tree.
+    # Modules are searched beside this path to the tree, not beside the tree itself.
     tree = os.path.join(FOLDER, "tree")
     if not os.path.islink(tree):
         with contextlib.suppress(FileExistsError):
@@ -74,7 +73,7 @@ def _node_program():
 
 
 def node(script, *arguments):
-    """script: a path within this tree, or one within node_modules that begins with it."""
+    """script: a path in this tree, or a path that starts with node_modules."""
     _npm()
     if script.startswith("node_modules/"):
         return [_node_program(), os.path.join(FOLDER, script), *arguments]
@@ -89,7 +88,7 @@ def python(package):
 
 
 def python_source(package):
-    """The folder with the package's own files, without what it depends on."""
+    """The directory with the package's own files, without its dependencies."""
     folder = os.path.join(FOLDER, package + ".source")
     _install(package + ".source", package, [
         ["rm", "-rf", folder],

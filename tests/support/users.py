@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The users that root's daemons become; made where they are missing, from the same table as in an installation."""
+"""The users that root's daemons switch to; missing users are created from the same table as in an installation."""
 
 import grp
 import os

@@ -1,4 +1,4 @@
-# The builder, piece by piece; included by CMakeLists.txt.
+# The parts of the builder; included by CMakeLists.txt.
 foreach(test census cgroup_huge guard locks memory pace trial)
 	cloister_unit(builder test_${test}.c)
 endforeach()

@@ -1,4 +1,4 @@
-# What every daemon is made of; included by CMakeLists.txt.
+# The common library; included by CMakeLists.txt.
 foreach(test base64 checkpoint err fdio hash jail jschema keys log pidstat owner reserve starter loop profile schema settings timestamp utf8 wire)
 	cloister_test(unit test_${test}.c)
 endforeach()
@@ -12,6 +12,6 @@ cloister_test(unit test_spool.c spooled.c)
 cloister_test(unit test_spool_short.c scarce.c spooled.c)
 target_link_options(test_spool_short PRIVATE ${scarce} LINKER:--wrap=ftruncate)
 
-# Credentials.  Keys and tokens are made as the tests run, by the library that checks them.
+# Credentials.  The tests make keys and tokens at run time, with the library that checks them.
 cloister_test(unit test_folder.c)
 cloister_test(unit test_tokens.c)

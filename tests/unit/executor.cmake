@@ -1,4 +1,4 @@
-# The executor's files on a stage (fake.h) that answers when the test says so; but for the stage, once for all tests.
+# The executor's files with fakes (fake.h) that reply when the test says so; compiled once for all tests.
 add_library(executor_stage OBJECT fake.c fake_box.c)
 cloister_includes(executor_stage tests executor)
 target_link_libraries(executor_stage PRIVATE common PkgConfig::CMOCKA)
@@ -6,7 +6,7 @@ foreach(test artifact collect limits outcome policy pool queue run session sessi
 	cloister_unit(executor test_${test}.c $<TARGET_OBJECTS:executor_stage>)
 endforeach()
 
-# A box, and files of a workspace, with the builder's end played or hired.
+# A sandbox, and files of a workspace, with a fake builder or a fake file helper.
 foreach(test capture frames order path)
 	cloister_unit(executor test_${test}.c)
 endforeach()
@@ -18,7 +18,7 @@ foreach(test files_in files_out stewards)
 endforeach()
 target_link_options(test_stewards PRIVATE LINKER:--wrap=loop_now_us)
 
-# What outlives a request.
+# State that outlives a request.
 foreach(test change consent output task task_file)
 	cloister_unit(executor test_${test}.c)
 endforeach()

@@ -8,7 +8,7 @@ endforeach()
 target_link_options(test_fit PRIVATE LINKER:--wrap=write_json)
 target_link_options(test_parsing PRIVATE LINKER:--wrap=jsonrpc_parse,--wrap=loop_now_us)
 
-# Authentication.  Keys and tokens are made as the tests run, by the library that checks them.
+# Authentication.  The tests make keys and tokens at run time, with the library that checks them.
 cloister_unit(gateway test_auth.c issuer.c)
 cloister_unit(gateway test_claims.c)
 cloister_unit(gateway test_jws.c issuer.c)

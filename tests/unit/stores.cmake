@@ -1,4 +1,4 @@
-# auditd's log and snapshotd's store, with disks that fill up; included by CMakeLists.txt.
+# auditd's log and snapshotd's store, with full disks; included by CMakeLists.txt.
 foreach(test damage group log query record witness)
 	cloister_unit(auditd test_audit_${test}.c ledger.c)
 endforeach()

@@ -481,7 +481,7 @@ sees_new_keys(void **state)
 	store(AUTH_KEYS, set, 0600);
 	assert_false(auth_valid(&who)); /* what it has open ends, too */
 	assert_int_equal(code_of(header, "10.0.0.6", &e), ERR_unauthenticated);
-	assert_string_equal(e.text, "the token's key is none of the issuer's");
+	assert_string_equal(e.text, "the token's kid names none of the issuer's keys");
 	store(AUTH_KEYS, "{\"keys\":[]}", 0600);
 	assert_int_equal(code_of(header, "10.0.0.6", &e), ERR_unauthenticated);
 	unlinkat(folder_fd, AUTH_KEYS, 0);

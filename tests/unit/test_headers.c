@@ -108,13 +108,13 @@ static const struct head {
 	    NULL },
 	{ "no method", "{\"name\":\"x\"}", { "Mcp-Name", "x" }, "Mcp-Method is required" },
 	{ "another method", "{\"name\":\"x\"}", { "Mcp-Method", "tools/list", "Mcp-Name", "x" },
-	    "Mcp-Method does not say" },
+	    "Mcp-Method does not match" },
 	{ "method twice", "{\"name\":\"x\"}",
 	    { "Mcp-Method", "tools/call", "Mcp-Method", "tools/call", "Mcp-Name", "x" },
-	    "Mcp-Method does not say" },
+	    "Mcp-Method does not match" },
 	{ "no name", "{\"name\":\"x\"}", { "Mcp-Method", "tools/call" }, "Mcp-Name is required" },
 	{ "another name", "{\"name\":\"x\"}", { "Mcp-Method", "tools/call", "Mcp-Name", "y" },
-	    "Mcp-Name does not say" },
+	    "Mcp-Name does not match" },
 	{ "no name at all", "{}", { "Mcp-Method", "tools/call" }, NULL },
 };
 

@@ -227,7 +227,7 @@ gives_advice(void **state)
 	assert_string_equal(got.report.recommendations.items[2],
 	    "json is used but not imported; auto_fix adds 'import json'");
 	assert_string_equal(got.report.recommendations.items[3],
-	    "os is used but not imported, and may not be under strict");
+	    "os is used but not imported, and strict does not allow it");
 	checked_clear(&got);
 }
 

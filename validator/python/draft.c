@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * draft.c - what models do to code on its way: fences, typographic characters, indentation.
+ * draft.c - undoes what models do to code: fences, typographic characters, indentation.
  *
- * Works on text that is not Python yet, so it knows of Python only where strings and comments begin
- * and end.  Trusts nothing; whether a draft is any good the parser says.
+ * Works on text that is not Python yet, so it knows only where strings and comments start and end.
+ * Trusts nothing; the parser decides whether a draft is good.
  */
 #include "validator/python/draft.h"
 
@@ -44,14 +44,14 @@ draft_clear(struct draft *draft)
 	*draft = (struct draft){ 0 };
 }
 
-/* ---- where strings and comments are ---- */
+/* ---- strings and comments ---- */
 
 struct scan {
-	char quote; /* of the string that is open, '#' in a comment, 0 outside */
+	char quote; /* of the open string, '#' in a comment, 0 outside */
 	bool triple;
 };
 
-/* How many bytes from `at` belong together, after which the state is as in *scan. */
+/* Returns how many bytes from `at` belong together; *scan is the state after them. */
 static size_t
 step(struct scan *scan, const char *at)
 {
@@ -77,7 +77,7 @@ step(struct scan *scan, const char *at)
 
 /* ---- fences ---- */
 
-/* The fence that a line is, "```" or "~~~", or NULL. */
+/* Returns the fence of a line, "```" or "~~~", or NULL. */
 static const char *
 fence_of(const struct source *source, size_t line)
 {
@@ -125,7 +125,7 @@ draft_unfence(const struct source *source, struct draft *to, struct report *repo
 	for (close = open + 1; close <= source->lines; close++)
 		if (fence_of(source, close) == fence)
 			break;
-	/* A fence that only ends the text: the code stands before it. */
+	/* A fence that only ends the text: the code is before it. */
 	if (is_blank(source, open + 1, close - 1)) {
 		add_lines(to, source, 1, open - 1);
 		report_edit(report, "fence", open, "removed the Markdown fence behind the code");
@@ -134,7 +134,7 @@ draft_unfence(const struct source *source, struct draft *to, struct report *repo
 	add_lines(to, source, open + 1, close - 1);
 	size_t kept = close - open - 1;
 	report_edit(report, "fence", open,
-	    "kept the %zu lines within the Markdown fence, of %zu in all", kept, source->lines);
+	    "kept the %zu lines inside the Markdown fence, of %zu in total", kept, source->lines);
 	return true;
 }
 
@@ -149,7 +149,7 @@ character_at(const char *text)
 	return NULL;
 }
 
-/* The rest of a string that began with a typographic quote, which stands for `quote`. */
+/* The rest of a string that started with a typographic quote; that quote becomes `quote`. */
 static size_t
 copy_quoted(struct draft *to, const char *text, const char *quote)
 {
@@ -212,7 +212,7 @@ draft_characters(const struct source *source, struct draft *to, struct report *r
 
 /* ---- indentation ---- */
 
-/* Where each line of code begins; a line within a string that goes on is none of code. */
+/* Where each line of code starts.  A line inside a multi-line string is not code. */
 static void
 each_line(const struct source *source,
     void (*see)(void *self, size_t line, const char *text, size_t size, bool code), void *self)
@@ -231,10 +231,10 @@ each_line(const struct source *source,
 struct indent {
 	struct draft *to;
 	unsigned width;     /* of a tab */
-	const char *prefix; /* what every line of code begins with, and how long it is */
+	const char *prefix; /* the common prefix of all lines of code, and its length */
 	size_t size;
-	size_t changed, first; /* lines, and which was the first */
-	bool misfit;           /* a line of code does not begin with the prefix */
+	size_t changed, first; /* changed lines, and the first of them */
+	bool misfit;           /* a line of code does not start with the prefix */
 };
 
 static void
@@ -266,7 +266,7 @@ draft_tabs(const struct source *source, unsigned width, struct draft *to, struct
 	each_line(source, expand_line, &indent);
 	if (indent.changed > 0)
 		report_edit(report, "indentation", indent.first,
-		    "replaced tabs by spaces at the beginning of %zu lines, a tab being %u wide",
+		    "replaced tabs by spaces at the start of %zu lines, with a tab width of %u",
 		    indent.changed, width);
 	return indent.changed > 0;
 }
@@ -300,7 +300,7 @@ draft_dedent(const struct source *source, struct draft *to, struct report *repor
 	each_line(source, shift_line, &indent);
 	if (indent.size == 0 || indent.misfit)
 		return false;
-	report_edit(report, "indentation", indent.first,
-	    "removed the indentation that all lines had in common");
+	report_edit(
+	    report, "indentation", indent.first, "removed the common indentation of all lines");
 	return true;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fix.c - tries one kind of mending after the other until the code parses, then adds the imports
- * that are missing.
+ * fix.c - tries one kind of repair after the other until the code parses, then adds missing
+ * imports.
  *
- * Trusts no draft: what is offered was parsed.  Lines in edits are those of the text that the edit
- * was made in.
+ * Trusts no draft: only code that parses is returned.  Line numbers in an edit refer to the text
+ * before that edit.
  */
 #include "validator/python/fix.h"
 
@@ -41,7 +41,7 @@ tabs_of_8(const struct source *source, struct draft *to, struct report *report)
 	return draft_tabs(source, 8, to, report);
 }
 
-/* In this order; the work of one that did not suffice is kept, but for `alone`. */
+/* In this order.  The result of an attempt that did not suffice is kept, except for `alone`. */
 static const struct attempt {
 	bool (*mend)(const struct source *, struct draft *, struct report *);
 	bool alone;
@@ -66,19 +66,19 @@ parses(const struct source *source, bool *good, struct err *e)
 	return 0;
 }
 
-/* Takes the draft; *mended is the caller's, also after an error. */
+/* Takes the draft; the caller closes *mended, also after an error. */
 static int
 read_draft(struct draft *draft, struct source *mended, bool *good, struct err *e)
 {
 	bool failed = draft->failed;
-	int status = failed ? err_set(e, ERR_limit_exceeded, "code: no memory left to mend it")
+	int status = failed ? err_set(e, ERR_limit_exceeded, "code: no memory left to repair it")
 	                    : source_open(mended, draft->text, draft->size, e);
 
 	draft_clear(draft);
 	return status == 0 ? parses(mended, good, e) : -1;
 }
 
-/* Replaces *source by its mended form where that parses or is worth going on with. */
+/* Replaces *source by its repaired form if that parses or is a useful next step. */
 static int
 try_attempt(const struct attempt *attempt, struct source *source, bool *good, struct report *report,
     struct err *e)
@@ -103,7 +103,7 @@ try_attempt(const struct attempt *attempt, struct source *source, bool *good, st
 
 /* ---- imports ---- */
 
-/* The row for a name at its first use; NULL where none is known. */
+/* The row for a name at its first use; NULL if there is none. */
 static const struct missing *
 known_missing(const struct program *program, PyObject *name, PyObject *index)
 {
@@ -137,7 +137,7 @@ fix_advise(const struct program *program, struct report *report)
 			    row->name, row->statement);
 		else
 			report_advice(report,
-			    "%s is used but not imported, and may not be under %s", row->name,
+			    "%s is used but not imported, and %s does not allow it", row->name,
 			    program->policy->set.title);
 	}
 }
@@ -161,8 +161,8 @@ is_future(PyObject *statement)
 	return module != NULL && strcmp(module, "__future__") == 0;
 }
 
-/* The line before which an import may stand, behind comments, docstring and __future__; 0: there is
- * none, as another statement shares a line with them. */
+/* The line before which an import can be added: after comments, docstring and __future__ imports.
+ * 0: no such line, because another statement shares a line with them. */
 static size_t
 import_line(const struct program *program)
 {
@@ -233,7 +233,7 @@ mend_imports(
 	return status;
 }
 
-/* Adds what is missing to *source, which parses. */
+/* Adds missing imports to *source, which parses. */
 static int
 complete(struct source *source, const struct policy *policy, struct report *report, struct err *e)
 {

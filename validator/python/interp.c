@@ -2,8 +2,8 @@
 /*
  * interp.c - CPython as a parser.
  *
- * Trusts CPython to turn any text into a tree or an exception; should it not, the jail is what is
- * left: no file, no network, no exec.  A parse cannot be interrupted, so its size is bounded
+ * Trusts CPython to turn any text into a tree or an exception.  If it does not, the jail remains:
+ * no file, no network, no exec.  A parse cannot be interrupted, so the size of the code is limited
  * before.
  */
 #include "validator/python/interp.h"
@@ -17,14 +17,14 @@
 #include <string.h>
 
 /*
- * An error makes CPython open a file of the source's name, to show the line: this one cannot exist,
- * and in the jail the attempt is answered with ENOENT.
+ * On an error CPython opens a file with the name of the source, to show the line.  This file cannot
+ * exist, and the jail answers the attempt with ENOENT.
  */
 #define SOURCE_NAME "/proc/0/<code>"
 
 static PyObject *builtins;
 
-/* Each kind of text that could make Python load something, once, while it still can. */
+/* One text for each feature that makes Python load a module, parsed once while it still can. */
 static const char *const warm_up[] = {
 	"import a\nx = [b for b in a.c() if 1]\n",
 	"# coding: latin-1\n\xc3\xa4 = '\\N{BULLET}\\d' f'{x!r:>{y}}'\n",
@@ -54,7 +54,7 @@ start_python(uint64_t memory_bytes)
 	config.install_signal_handlers = 0;
 	config.write_bytecode = 0;
 	config.pathconfig_warnings = 0;
-	/* Not whatever python3 stands first in PATH. */
+	/* Not the first python3 in PATH. */
 	PyStatus status = PyConfig_SetBytesString(&config, &config.program_name, PYTHON_PROGRAM);
 	if (!PyStatus_Exception(status))
 		status = PyWideStringList_Append(&config.warnoptions, L"ignore");
@@ -68,7 +68,7 @@ static PyObject *
 run_parser(const char *text, int flags)
 {
 	PyCompilerFlags how = {
-		/* A coding line is not obeyed: the source is UTF-8, here and in a guest. */
+		/* Ignores a coding line: the source is UTF-8, here and in a guest. */
 		.cf_flags = PyCF_IGNORE_COOKIE | flags,
 		.cf_feature_version = PY_MINOR_VERSION,
 	};
@@ -138,7 +138,7 @@ read_fault(PyObject *exception, struct fault *fault)
 	PyErr_Clear();
 }
 
-/* 0 with *fault where Python says what is wrong with the code, -1 where it gave up. */
+/* Returns 0 with *fault if Python finds the code wrong, -1 if Python gave up. */
 static int
 explain(struct fault *fault, struct err *e)
 {
@@ -153,7 +153,7 @@ explain(struct fault *fault, struct err *e)
 	} else if (PyErr_GivenExceptionMatches(type, PyExc_MemoryError) ||
 		   PyErr_GivenExceptionMatches(type, PyExc_RecursionError)) {
 		err_set(e, ERR_limit_exceeded,
-		    "code: nested too deeply or too large to be parsed; nest less, or split it up");
+		    "code: nested too deeply or too large to parse; nest less, or split it up");
 	} else {
 		err_set(e, ERR_internal, "parse the code: %s", ((PyTypeObject *)type)->tp_name);
 	}
@@ -171,7 +171,7 @@ interp_parse(const struct source *source, PyObject **tree, struct fault *fault, 
 	return *tree != NULL ? 0 : explain(fault, e);
 }
 
-/* A guest's top level may await, as the body of an async function may. */
+/* The top level of a guest's program may use await, like the body of an async function. */
 int
 interp_compile(const struct source *source, struct fault *fault, struct err *e)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * measure.c - lines, characters, functions, and McCabe's cyclomatic complexity of the whole.
+ * measure.c - lines, characters, functions, and McCabe's cyclomatic complexity of the program.
  *
  * Trusts nothing and decides nothing.
  */
@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-	MEDIUM_FROM = 11, /* McCabe's bounds */
+	MEDIUM_FROM = 11, /* McCabe's thresholds */
 	HIGH_FROM = 21,
 };
 
@@ -37,7 +37,7 @@ measure_text(const struct source *source, struct analysis *analysis, struct err 
 static uint64_t
 decisions_of(const struct node *node)
 {
-	if (node->kind == NODE_BoolOp) /* a and b and c: two more ways */
+	if (node->kind == NODE_BoolOp) /* a and b and c: two more paths */
 		return tree_length(node->ast, ATTR_values) - 1;
 	if (node->kind == NODE_comprehension)
 		return 1 + tree_length(node->ast, ATTR_ifs);

@@ -4,7 +4,7 @@
 
 #include "validator/python/rules.h"
 
-/* Of the text alone, for code that does not parse. */
+/* Measures the text only, for code that does not parse. */
 int measure_text(const struct source *, struct analysis *, struct err *);
-/* Of the program too. */
+/* Measures the program as well. */
 int measure_program(const struct program *, struct analysis *, struct err *);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory.c - CPython's allocators, counted.
+ * memory.c - counts CPython's allocations.
  *
- * Why not RLIMIT_AS alone: it is the whole process's, which has yet to say that it was too much.  A
- * program of 1 MiB can need 1 GB as a syntax tree.  Small objects come out of arenas, all else out
- * of the raw domain, so counting these two counts everything.
+ * RLIMIT_AS alone does not suffice: it limits the whole process, which must still report that the
+ * code was too much.  A program of 1 MiB can need 1 GB as a syntax tree.  Small objects come from
+ * arenas and everything else from the raw domain, so these two counts cover everything.
  */
 #include "validator/python/memory.h"
 
@@ -13,7 +13,7 @@
 #include <malloc.h>
 #include <stdatomic.h>
 
-static _Atomic uint64_t used; /* the raw domain is also called without the interpreter's lock */
+static _Atomic uint64_t used; /* the raw domain is also used without the GIL */
 static uint64_t bound;
 static PyMemAllocatorEx raw;
 static PyObjectArenaAllocator arenas;
@@ -27,7 +27,7 @@ reserve(size_t size)
 	return -1;
 }
 
-/* What malloc really gave is counted, since that is what free() will say it was. */
+/* Counts the real size of the block, because free() sees only that size. */
 static void *
 settle(void *block, size_t reserved)
 {
@@ -63,7 +63,7 @@ raw_realloc(void *self, void *old, size_t size)
 		return NULL;
 	void *block = raw.realloc(raw.ctx, old, size);
 	if (block == NULL)
-		atomic_fetch_sub(&used, size); /* the old one stays */
+		atomic_fetch_sub(&used, size); /* the old block stays */
 	else
 		atomic_fetch_sub(&used, before);
 	return block != NULL ? settle(block, size) : NULL;
@@ -102,7 +102,7 @@ memory_bound(uint64_t bytes)
 	PyMem_GetAllocator(PYMEM_DOMAIN_RAW, &raw);
 	PyMem_SetAllocator(PYMEM_DOMAIN_RAW, &counted);
 #ifdef SANITIZED
-	/* There all domains are malloc, and none has arenas. */
+	/* In this configuration all domains use malloc, and there are no arenas. */
 	PyMem_SetAllocator(PYMEM_DOMAIN_MEM, &counted);
 	PyMem_SetAllocator(PYMEM_DOMAIN_OBJ, &counted);
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* memory.h - a bound on what the interpreter may allocate. */
+/* memory.h - limits what the interpreter may allocate. */
 #pragma once
 
 #include <stdint.h>
 
 /*
- * Between Py_PreInitialize() and Py_Initialize().  Beyond the bound Python sees MemoryError, which
- * ends the one check; the rest of the process keeps its memory.
+ * Call it between Py_PreInitialize() and Py_Initialize().  Beyond the limit Python gets
+ * MemoryError, which ends this one check; the rest of the process keeps its memory.
  */
 void memory_bound(uint64_t bytes);
-/* Bytes the interpreter has now. */
+/* Bytes that the interpreter holds now. */
 uint64_t memory_used(void);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names.c - names without scopes: bound once is bound everywhere.
+ * names.c - names without scopes: a name that is bound once counts as bound everywhere.
  *
- * Good enough for what is asked of it: whether an import is missing (a name bound in any scope is
- * left alone) and what a name was imported from.  Trusts nothing; the names are a program's.
+ * This suffices for its two uses: whether an import is missing (a name bound in any scope is left
+ * alone), and what a name was imported from.  Trusts nothing; the names come from a program.
  */
 #include "validator/python/names.h"
 
@@ -20,7 +20,7 @@ bind(struct names *names, PyObject *name)
 	return name != NULL && PyUnicode_Check(name) ? PySet_Add(names->bound, name) : 0;
 }
 
-/* Takes both. */
+/* Takes both references. */
 static int
 bind_module(struct names *names, PyObject *name, PyObject *module)
 {
@@ -81,7 +81,7 @@ on_name(struct names *names, PyObject *ast, size_t index)
 
 	if (name == NULL || context == NULL)
 		return 0;
-	/* Stored, or deleted, which needs something that was bound. */
+	/* Stored, or deleted; a deletion needs a bound name. */
 	if (tree_kind(context) != NODE_Load)
 		return bind(names, name);
 	PyObject *at = PyLong_FromSize_t(index);

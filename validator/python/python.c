@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * python.c - a check of Python: parse, measure, rules, what only the compiler knows, and auto_fix.
+ * python.c - a check of Python: parse, measure, rules, compiler errors, auto_fix.
  *
- * What is checked is what runs: the parser is that of the interpreter, and the source is read as
- * UTF-8 whatever a coding line in it says, here and in a guest.
+ * The code that is checked is the code that runs: the parser belongs to the interpreter, and the
+ * source is read as UTF-8 whatever its coding line says, here and in a guest.
  */
 #include "validator/python/python.h"
 
@@ -17,8 +17,8 @@
 
 enum {
 	/*
-	 * Bytes that are also compiled: CPython 3.11 takes quadratic time for many functions that
-	 * are alike, 275 s for 1 MiB of `lambda:a`, and a compilation cannot be interrupted.
+	 * Maximum bytes that are also compiled.  CPython 3.11 takes quadratic time for many similar
+	 * functions (275 s for 1 MiB of `lambda:a`), and a compilation cannot be interrupted.
 	 */
 	MAX_COMPILED = 32 << 10,
 };
@@ -116,7 +116,7 @@ check_text(
 	return status;
 }
 
-/* Does the mended code pass?  Its findings are counted, not told. */
+/* Does the repaired code pass? Its findings are counted, not reported. */
 static int
 judge_fixed(
     const struct source *fixed, const struct policy *policy, struct report *report, struct err *e)

@@ -5,7 +5,7 @@
 #include "validator/report.h"
 #include "validator/source.h"
 
-/* Before the jail; see interp.h.  memory_bytes bounds what parsing may take. */
+/* Before the jail; see interp.h. memory_bytes limits the memory of parsing. */
 int python_open(uint64_t memory_bytes, struct err *);
 
 int python_check(

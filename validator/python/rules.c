@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rules.c - a function per class of node that a rule is about.
+ * rules.c - one function for each class of node that a rule concerns.
  *
- * A courtesy, not a wall: text built at run time reaches what no rule sees here, and the box a
- * program runs in has to hold all the same.
+ * A help for the model, not a security boundary: text built at run time reaches things that no rule
+ * sees here, and the sandbox of the program must hold in any case.
  */
 #include "validator/python/rules.h"
 
@@ -13,8 +13,8 @@
 #include <string.h>
 
 enum {
-	MAX_DOTTED = 512, /* bytes of a module's name; no real one is that long */
-	MAX_CHAIN = 16,   /* attributes looked through for the module at the root */
+	MAX_DOTTED = 512, /* bytes of a module's name; no real one is as long */
+	MAX_CHAIN = 16,   /* attributes searched for the module at the root */
 };
 
 struct check {
@@ -83,7 +83,7 @@ may(const struct check *check, enum power power)
 	return policy_has(check->program->policy, power);
 }
 
-/* Where a node begins. */
+/* Where a node starts. */
 static uint64_t
 line_of(PyObject *ast)
 {
@@ -93,7 +93,7 @@ line_of(PyObject *ast)
 static uint64_t
 column_of(const struct check *check, PyObject *ast)
 {
-	/* A line can be as long as the code: columns are only counted where they are told. */
+	/* A line can be as long as the code, so columns are counted only for reported findings. */
 	if (report_full(check->report))
 		return 0;
 	return source_column(
@@ -104,7 +104,7 @@ column_of(const struct check *check, PyObject *ast)
 	report_finding( \
 	    (check)->report, rule, line_of(ast), column_of(check, ast), hint, __VA_ARGS__)
 
-/* Where the name behind the dot begins. */
+/* Where the name after the dot starts. */
 static uint64_t
 attribute_column(const struct check *check, PyObject *ast, const char *attr)
 {
@@ -133,7 +133,7 @@ forbid_import(struct check *check, PyObject *at, const char *module)
 		snprintf(hint, sizeof hint, "allowed_imports does not name it; add it there.");
 	else if (other != NULL)
 		snprintf(hint, sizeof hint,
-		    "Profile %s allows it; join it to the others by a comma.", other);
+		    "Profile %s allows it; add it to the others, separated by a comma.", other);
 	else
 		snprintf(hint, sizeof hint, "Do without it; no profile but open allows it.");
 	FOUND(check, RULE_forbidden_import, at, hint, "Import '%s' is not allowed", module);
@@ -214,7 +214,7 @@ on_import_from(struct check *check, const struct node *node)
 
 /* ---- attributes ---- */
 
-/* May this attribute be named at all? */
+/* Is this attribute allowed at all? */
 static bool
 allow_attribute(const struct check *check, const char *attr)
 {
@@ -224,7 +224,7 @@ allow_attribute(const struct check *check, const char *attr)
 	       among(harmless, COUNT(harmless), attr);
 }
 
-/* The dotted name that an expression a.b.c stands for, if its root was imported. */
+/* The dotted name of an expression a.b.c, if its root was imported. */
 static bool
 module_of(const struct check *check, PyObject *ast, char dotted[MAX_DOTTED])
 {
@@ -248,7 +248,7 @@ module_of(const struct check *check, PyObject *ast, char dotted[MAX_DOTTED])
 	return true;
 }
 
-/* `import os.path` gives os, of which only path is allowed. */
+/* `import os.path` binds os, of which only path is allowed. */
 static bool
 within_partial(const struct check *check, PyObject *value, const char *dotted)
 {
@@ -295,7 +295,7 @@ on_match_class(struct check *check, const struct node *node)
 	}
 }
 
-/* "{0.__class__}": format() takes attributes by names in the text. */
+/* "{0.__class__}": format() reads attributes that the text names. */
 static void
 on_constant(struct check *check, const struct node *node)
 {
@@ -317,7 +317,7 @@ on_constant(struct check *check, const struct node *node)
 
 /* ---- names ---- */
 
-/* getattr and its like, which may only be called, with a literal name that may be named. */
+/* getattr and similar: they may only be called, with a literal name that is allowed. */
 static void
 on_accessor(struct check *check, const struct node *node, const char *name)
 {
@@ -340,7 +340,7 @@ on_accessor(struct check *check, const struct node *node, const char *name)
 	}
 }
 
-/* True where the name is one of a table, whether it may be used or not. */
+/* Returns true if the name is in a table, whether it is allowed or not. */
 static bool
 on_builtin(struct check *check, const struct node *node, const char *name)
 {
@@ -360,7 +360,9 @@ allow_dunder_name(const struct check *check, PyObject *id, const char *name)
 {
 	if (among(leads, COUNT(leads), name))
 		return may(check, POWER_inspect);
-	/* What the program made itself, as __slots__ in a class, tells it nothing new. */
+	/*
+	 * A name that the program defines itself, like __slots__ in a class, reveals nothing new.
+	 */
 	return may(check, POWER_reflect) || among(harmless, COUNT(harmless), name) ||
 	       PySet_Contains(check->program->names.bound, id) == 1;
 }

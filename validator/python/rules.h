@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rules.h - what rules.def says of a program under a policy. */
+/* rules.h - applies rules.def to a program under a policy. */
 #pragma once
 
 #include "validator/python/names.h"

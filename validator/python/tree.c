@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tree.c - flattens CPython's AST, by the classes' own _fields, without recursion.
+ * tree.c - flattens CPython's AST along the classes' own _fields, without recursion.
  *
- * The tree is as deep and as large as a hostile program could make it; CPython bounds the depth,
- * the size of the source bounds the rest.
+ * A hostile program decides the depth and the size of the tree.  CPython limits the depth; the
+ * limit on the source limits the size.
  */
 #include "validator/python/tree.h"
 
@@ -30,7 +30,7 @@ enum {
 	MAX_CLASSES = 256,
 };
 
-/* Made once and kept for the life of the process. */
+/* Made once; kept for the life of the process. */
 static PyObject *attr_names[ATTR_COUNT];
 static PyObject *numbers; /* class to its index in `known` */
 static struct known {
@@ -113,7 +113,7 @@ tree_kind(PyObject *object)
 	return class != NULL ? class->kind : NODE_other;
 }
 
-/* Nodes still to be visited, the next one last. */
+/* Nodes still to visit, the next one last. */
 struct stack {
 	struct node *items;
 	size_t count, room;
@@ -124,7 +124,7 @@ push(struct stack *stack, PyObject *object, size_t parent)
 {
 	const struct known *class = class_of(object);
 
-	/* Load(), Add() and their like say nothing by themselves; a None is no node. */
+	/* Load(), Add() and similar carry nothing; None is not a node. */
 	if (class == NULL || PyTuple_GET_SIZE(class->fields) == 0)
 		return 0;
 	if (stack->count == stack->room) {
@@ -139,7 +139,7 @@ push(struct stack *stack, PyObject *object, size_t parent)
 	return 0;
 }
 
-/* The value is borrowed: what holds it, the tree, is not changed while it is read. */
+/* The value is borrowed: the tree holds it, and does not change while it is read. */
 static int
 push_value(struct stack *stack, PyObject *value, size_t parent)
 {
@@ -229,7 +229,7 @@ tree_get(PyObject *ast, enum node_attr attr)
 
 	if (value == NULL)
 		PyErr_Clear();
-	Py_XDECREF(value); /* the tree has it too */
+	Py_XDECREF(value); /* the tree holds a reference too */
 	return value != Py_None ? value : NULL;
 }
 

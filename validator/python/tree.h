@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tree.h - a parsed program as an array of nodes, parents before children, in the order of the
- * text. */
+/* tree.h - a parsed program as an array of nodes in order of the text, parents before children. */
 #pragma once
 
 #include <Python.h>
@@ -25,8 +24,8 @@ enum node_attr {
 };
 
 struct node {
-	PyObject *ast;   /* the tree's */
-	uint32_t parent; /* index; the root is its own */
+	PyObject *ast;   /* borrowed from the tree */
+	uint32_t parent; /* index; the root is its own parent */
 	enum node_kind kind;
 };
 
@@ -36,21 +35,21 @@ struct tree {
 	size_t count;
 };
 
-/* Once, before the jail: which classes the AST of this Python has. */
+/* Once, before the jail: looks up the AST classes of this Python. */
 int tree_prepare(struct err *);
-/* Takes root, also where it fails. */
+/* Takes root, also on failure. */
 int tree_open(struct tree *, PyObject *root, struct err *);
 void tree_close(struct tree *);
 
-/* The kind of an object, NODE_other for what is not looked at. */
+/* The kind of an object; NODE_other for classes without a row. */
 enum node_kind tree_kind(PyObject *);
-/* An attribute, borrowed from the tree; NULL where absent or None. */
+/* An attribute, borrowed from the tree; NULL if absent or None. */
 PyObject *tree_get(PyObject *ast, enum node_attr);
-/* The same as text, which lives as long as the tree; NULL where it is none, or cannot be UTF-8. */
+/* The attribute as text that lives as long as the tree; NULL if it is not a str, or not UTF-8. */
 const char *tree_text(PyObject *ast, enum node_attr);
-/* The same as a number, 0 where it is none. */
+/* The attribute as a number; 0 if it is not one. */
 uint64_t tree_number(PyObject *ast, enum node_attr);
-/* How many items a list has, 0 where it is none. */
+/* The number of items of a list; 0 if it is not a list. */
 size_t tree_length(PyObject *ast, enum node_attr);
-/* UTF-8 of a str that lives as long as it; NULL where it is none. */
+/* The UTF-8 of a str, valid as long as the str; NULL if it is not one. */
 const char *tree_string(PyObject *);

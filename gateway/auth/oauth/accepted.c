@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* accepted.c - one place for each first byte of a digest; who comes later takes it. */
+/* accepted.c - one slot for each first byte of a digest; a new token replaces the old one. */
 #include "gateway/auth/oauth/accepted.h"
 
 #include "common/base/hash.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * accepted.h - access tokens whose signature was checked lately, by their SHA-256.
+ * accepted.h - a cache of access tokens whose signature was checked recently, by their SHA-256.
  *
- * To check a signature takes longer than all else that a small request needs.  The table is of a
- * fixed size and only a shortcut: what is not in it is checked again, what has expired is not in
- * it, and it is emptied whenever the issuer's keys are read anew.
+ * Checking a signature takes longer than everything else that a small request needs.  The cache
+ * has a fixed size and is only a shortcut: a token that it lacks is checked again, an expired
+ * token is never found, and reading the issuer's keys again empties it.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 
 #include <stddef.h>
 
-/* Whose the token is, or NULL. */
+/* The token's identity, or NULL. */
 const struct identity *accepted_find(const char *token, size_t size, int64_t now_s);
 void accepted_add(const char *token, size_t size, const struct identity *);
 void accepted_clear(void);

@@ -2,8 +2,9 @@
 /*
  * claims.c - from claims to an identity.
  *
- * Trusts the issuer for who somebody is, and not for the form of what it says.  The order of checks
- * is that of what an operator would want to hear first: another's token, then an old one.
+ * Trusts the issuer for who the user is, but not for the form of its claims.  Checks come in the
+ * order in which an operator wants to see their errors: wrong issuer or audience first, then
+ * expiry.
  */
 #include "gateway/auth/oauth/claims.h"
 
@@ -61,9 +62,9 @@ static int
 check_parties(const json_t *claims, const struct claims_rules *rules, struct err *e)
 {
 	if (!is_text(json_object_get(claims, "iss"), rules->issuer))
-		return reject(e, EKEYREJECTED, "the token is of another issuer");
+		return reject(e, EKEYREJECTED, "the token has another issuer");
 	if (!is_for(json_object_get(claims, "aud"), rules->resource))
-		return reject(e, EKEYREJECTED, "the token is for another audience");
+		return reject(e, EKEYREJECTED, "the token has another audience");
 	return 0;
 }
 
@@ -93,10 +94,10 @@ check_times(const json_t *claims, const struct claims_rules *rules, int64_t now_
 	bool begins, ends, dated;
 
 	if (read_date(claims, "exp", &until, &ends) < 0 || !ends)
-		return reject(e, EKEYREJECTED, "the token has no exp that is a time");
+		return reject(e, EKEYREJECTED, "the token has no valid exp");
 	if (read_date(claims, "nbf", &from, &begins) < 0 ||
 	    read_date(claims, "iat", &issued, &dated) < 0)
-		return reject(e, EKEYREJECTED, "the token's nbf or iat is no time");
+		return reject(e, EKEYREJECTED, "the token's nbf or iat is not a time");
 	if (now_s >= until + rules->leeway_s)
 		return reject(e, EKEYEXPIRED, "the token has expired");
 	if (begins && now_s + rules->leeway_s < from)
@@ -153,12 +154,12 @@ read_namespace(
 	if (text == NULL || *text == '\0' || strlen(text) >= sizeof who->namespace ||
 	    !is_visible(text))
 		return reject(e, EKEYREJECTED,
-		    "the token's name space is not 1 to 64 visible ASCII characters");
+		    "the token's namespace is not 1 to 64 visible ASCII characters");
 	snprintf(who->namespace, sizeof who->namespace, "%s", text);
 	return 0;
 }
 
-/* scope is a text (RFC 8693, section 4.2); scp, of some issuers, a text or an array. */
+/* scope is a string (RFC 8693, section 4.2).  Some issuers use scp, a string or an array. */
 static void
 read_scopes(const json_t *claims, struct identity *who)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * claims.h - what an issuer says of whoever sent a token, as an identity.
+ * claims.h - an issuer's claims about a token's owner, as an identity.
  *
- * For access tokens as of RFC 9068, and those of issuers that came before it.
+ * Reads access tokens as in RFC 9068, and those of older issuers.
  */
 #pragma once
 
@@ -14,18 +14,18 @@
 
 /* What the operator configured. */
 struct claims_rules {
-	const char *issuer;          /* iss, to the last byte */
+	const char *issuer;          /* iss, compared byte by byte */
 	const char *resource;        /* must be in aud (RFC 8707) */
-	const char *namespace_claim; /* whose text is the name space; "": there is none */
-	int64_t leeway_s;            /* how far clocks may differ */
+	const char *namespace_claim; /* the claim with the namespace; "": none */
+	int64_t leeway_s;            /* maximum difference between clocks */
 };
 
 /*
- * The identity of claims that the issuer signed, as of now_s; -1 with unauthenticated.
+ * The identity of claims that the issuer signed, at now_s; -1 with unauthenticated.
  *
- * The principal is "oauth:<iss>#<sub>", in which the first # ends the issuer, since that has none
- * (RFC 8414, section 2); one that would be too long, or a sub that is not visible ASCII, stands as
- * "oauth:sha256:<hash of the same>".  So two people are never one.
+ * The principal is "oauth:<iss>#<sub>".  The first # ends the issuer, which contains none (RFC
+ * 8414, section 2).  If that is too long, or sub is not visible ASCII, the principal is
+ * "oauth:sha256:<hash of it>".  So two users never share a principal.
  */
 int claims_read(const json_t *claims, const struct claims_rules *, int64_t now_s, struct identity *,
     struct err *);

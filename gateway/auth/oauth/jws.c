@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jws.c - taking a token apart, choosing its key, checking its signature; in that order.
+ * jws.c - splits a token, chooses its key and checks its signature, in that order.
  *
- * Everything in a token is a stranger's until jws_open() has returned its claims.  Each part is
- * decoded strictly and bounded before anything looks into it, and JSON that has a name twice is
- * refused, so that no two readers of it can differ in what it says.
+ * Nothing in a token is trusted until jws_open() has returned its claims.  Each part is decoded
+ * strictly and bounded before it is read.  JSON with a repeated name is refused, so that no two
+ * parsers can read it differently.
  */
 #include "gateway/auth/oauth/jws.h"
 
@@ -20,7 +20,7 @@
 
 static typeof(jose_jws_ver) *verify;
 
-/* Its parts, as they stand in it. */
+/* The parts as they are in the token, still encoded. */
 struct parts {
 	struct part {
 		const char *text;
@@ -28,7 +28,7 @@ struct parts {
 	} header, payload, signature;
 };
 
-/* What a header may hold; of these all but alg and kid are of no consequence here. */
+/* Allowed in a header.  All but alg and kid have no effect here. */
 static const char *const harmless[] = { "alg", "kid", "typ", "x5t", "x5t#S256" };
 
 static int
@@ -54,14 +54,14 @@ split(const char *token, size_t size, struct parts *parts, struct err *e)
 		const char *dot = i < 2 ? memchr(at, '.', (size_t)(end - at)) : end;
 
 		if (dot == NULL)
-			return reject(e, "the token is not known here");
+			return reject(e, "unknown token");
 		*part[i] = (struct part){ at, (size_t)(dot - at) };
 		at = dot + 1;
 	}
 	return 0;
 }
 
-/* base64url without padding and without a bit that says nothing (RFC 7515, section 2). */
+/* Decodes base64url without padding and with all unused bits zero (RFC 7515, section 2). */
 static int
 decode(const struct part *part, void *to, size_t room, size_t *size)
 {
@@ -103,12 +103,13 @@ check_names(json_t *header, struct err *e)
 		while (i < COUNT(harmless) && strcmp(harmless[i], name) != 0)
 			i++;
 		if (i == COUNT(harmless))
-			return reject(e, "the token's header holds more than alg, kid and typ");
+			return reject(
+			    e, "the token's header has parameters beside alg, kid and typ");
 	}
 	return 0;
 }
 
-/* Absent, JWT, or that of RFC 9068; what other kinds of tokens say is not for us. */
+/* Accepts no typ, JWT, or that of RFC 9068.  Other kinds of tokens are not access tokens. */
 static bool
 is_access_token(const json_t *typ)
 {
@@ -137,10 +138,10 @@ choose(json_t *header, const struct jwks *keys, struct err *e)
 	else if (!is_access_token(json_object_get(header, "typ")))
 		reject(e, "the token's type is not that of an access token");
 	else if (kid != NULL && (!json_is_string(kid) || json_string_length(kid) >= JWK_ID))
-		reject(e, "the token's kid is no string of at most 255 bytes");
+		reject(e, "the token's kid is not a string of at most 255 bytes");
 	else if ((key = jwks_find(keys, algorithm, json_string_value(kid))) == NULL)
-		reject(e, kid != NULL ? "the token's key is none of the issuer's"
-				      : "the token names no key, and more or fewer than one fit");
+		reject(e, kid != NULL ? "the token's kid names none of the issuer's keys"
+				      : "the token has no kid, and not exactly one key fits");
 	return key;
 }
 
@@ -155,7 +156,7 @@ check(const struct parts *parts, const json_t *jwk)
 		"payload", parts->payload.text, parts->payload.size, "signature", signature);
 	bool good = jws != NULL && signature != NULL && verify(NULL, jws, NULL, jwk, false);
 
-	/* Without it what is left in memory opens nothing. */
+	/* Without its signature, a token left in memory is useless. */
 	if (signature != NULL)
 		sodium_memzero(
 		    (char *)(uintptr_t)json_string_value(signature), parts->signature.size);
@@ -173,13 +174,13 @@ check_token(const struct parts *parts, const struct jwks *keys, struct err *e)
 	size_t size = 0;
 
 	if (decode(&parts->signature, bytes, sizeof bytes, &size) != 0 || size == 0)
-		return reject(e, "the token has no signature in base64url");
+		return reject(e, "the token's signature is not base64url");
 
 	json_t *header = decode_object(&parts->header, JWS_HEADER);
 	const struct jwk *key = NULL;
 
 	if (header == NULL)
-		reject(e, "the token's header is no JSON object with each name once");
+		reject(e, "the token's header is not a JSON object with unique names");
 	else
 		key = choose(header, keys, e);
 	json_decref(header);
@@ -197,7 +198,7 @@ jws_open(const char *token, size_t size, const struct jwks *keys, struct err *e)
 	if (split(token, size, &parts, e) < 0 || check_token(&parts, keys, e) < 0)
 		return NULL;
 	if ((claims = decode_object(&parts.payload, JWS_MAX)) == NULL)
-		reject(e, "the token's claims are no JSON object with each name once");
+		reject(e, "the token's claims are not a JSON object with unique names");
 	return claims;
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exchange.c - where messages for a client go.
+ * exchange.c - replies and events of a POST.
  *
- * An exchange ends with its answer; one whose client has gone first is cancelled where requests
- * stand alone (2026-07-28), and goes on in a session, whose client may come back for the answer.
+ * An exchange ends with its reply.  If the client disconnects first, a stateless request
+ * (2026-07-28) is cancelled.  In a session the exchange continues, because the client may
+ * reconnect for the reply.
  */
 #include "gateway/transport/http/exchange.h"
 
@@ -27,19 +28,19 @@
 #include <string.h>
 
 enum {
-	SLOW_BYTES = 1 << 18, /* waiting: progress is not worth adding */
-	RETRY_MS = 1000,      /* after which a client is to come back */
+	SLOW_BYTES = 1 << 18, /* unread: do not add progress */
+	RETRY_MS = 1000,      /* time until a client should reconnect */
 };
 
 struct exchange {
 	struct exchange *next, **at;
-	struct client own; /* where there is no session */
+	struct client own; /* without a session */
 	struct session *session;
-	struct http_request *request; /* NULL: the client has gone */
-	struct stream *stream;        /* NULL: nothing was said yet; of the session, where one is */
+	struct http_request *request; /* NULL: the client disconnected */
+	struct stream *stream; /* NULL: nothing was sent yet; in a session, the session owns it */
 	struct stream own_stream;
 	struct operation operation;
-	uint64_t timer; /* then it is answered as a stream, which a comment keeps alive */
+	uint64_t timer; /* when it expires the reply becomes a stream; comments keep it alive */
 	bool events, plain, introduces, answered;
 };
 
@@ -64,7 +65,7 @@ free_exchange(struct exchange *x)
 	free(x);
 }
 
-/* The client has what it asked for, or has gone. */
+/* The client has its reply, or has disconnected. */
 static void
 on_gone(struct http_request *r)
 {
@@ -88,8 +89,9 @@ on_long(void *self)
 	start_stream(x);
 }
 
-/* A stream can be begun before there is an answer, by which a client that has gone shows itself.
- * One that takes none cannot be told apart; in a session nothing is cancelled for it. */
+/* A stream can begin before there is a reply; writing to it reveals a client that has
+ * disconnected. A client that accepts no stream cannot be told apart.  In a session nothing is
+ * cancelled for it. */
 static bool
 on_ended(struct http_request *r)
 {
@@ -150,7 +152,7 @@ exchange_drain(void)
 
 /* ---- what is said on the way ---- */
 
-/* From 2025-11-25 on a client knows what an event of no data is for. */
+/* From 2025-11-25 on, clients understand an event without data. */
 static bool
 may_come_back(const struct exchange *x)
 {
@@ -182,7 +184,7 @@ start_stream(struct exchange *x)
 		stream_prime(x->stream, RETRY_MS);
 }
 
-/* A client that does not read loses its connection, and with it, without a session, its request. */
+/* A client that does not read loses its connection and, without a session, its request. */
 static void
 overflow(struct stream *s)
 {
@@ -208,7 +210,7 @@ add(struct session *session, struct stream *s, const json_t *message, size_t lim
 	return failed;
 }
 
-/* What waits for nobody is not worth more than what is kept for somebody who comes back. */
+/* A message that no request waits for may use no more than replay_bytes. */
 static void
 send_general(struct session *session, const json_t *message)
 {
@@ -252,12 +254,12 @@ pause_exchange(struct client *client, struct exchange *x)
 	start_stream(x);
 	if (!may_come_back(x) || x->stream == NULL || x->stream->request == NULL)
 		return;
-	/* What was added is sent first; then the response ends, as if it had been all. */
+	/* Sends the events that were added, then ends the response as if it were complete. */
 	x->stream->paused = true;
 	request_wake(x->stream->request);
 }
 
-/* By the name that the client uses, which was checked. */
+/* Uses the host that the client used, which was checked. */
 static char *
 link_to(struct client *client, struct exchange *x, const char *session, const char *path)
 {
@@ -274,15 +276,15 @@ link_to(struct client *client, struct exchange *x, const char *session, const ch
 
 /* ---- the answer ---- */
 
-/* An error without an id: what came was no message, and so is refused with the status of HTTP
- * (every revision, basic/transports, Sending Messages to the Server). */
+/* An error without an id answers something that was not a message.  It gets the HTTP status of a
+ * refused request (every revision, basic/transports, Sending Messages to the Server). */
 static bool
 is_of_no_request(const json_t *message)
 {
 	return json_is_object(message) && json_object_get(message, "id") == NULL;
 }
 
-/* MCP 2026-07-28, basic/transports/streamable-http: some errors have a status of their own. */
+/* MCP 2026-07-28, basic/transports/streamable-http: some errors have their own status. */
 static unsigned
 status_of(const struct exchange *x, const json_t *message)
 {
@@ -306,14 +308,14 @@ status_of(const struct exchange *x, const json_t *message)
 	return MHD_HTTP_OK;
 }
 
-/* In place of one that does not fit beside all that waits. */
+/* Replaces a reply that does not fit beside all unread ones. */
 static json_t *
 apology(const json_t *message)
 {
 	return jsonrpc_error_data(json_object_get(message, "id"), RPC_INTERNAL,
-	    "the answer does not fit beside what waits to be read (max_output_bytes)",
+	    "the reply does not fit beside unread replies (max_output_bytes)",
 	    json_pack("{s:s, s:s}", "code", err_name(ERR_limit_exceeded), "hint",
-		"Read the answers that wait, then ask again for less at once."));
+		"Read the pending replies, then repeat the request for less data."));
 }
 
 static void
@@ -346,7 +348,7 @@ reply_nothing(struct exchange *x)
 static void
 reply_stream(struct exchange *x, const json_t *message)
 {
-	/* One answer may be as long as any may; it is what was asked for. */
+	/* A single reply may use the full limit, because the client asked for it. */
 	if (add(x->session, x->stream, message, options.max_output_bytes) < 0) {
 		json_t *instead = apology(message);
 
@@ -357,7 +359,7 @@ reply_stream(struct exchange *x, const json_t *message)
 	stream_end(x->stream);
 }
 
-/* The session has the stream now; the request needs nothing but that. */
+/* The session owns the stream now; the request needs nothing else. */
 static void
 leave(struct exchange *x)
 {

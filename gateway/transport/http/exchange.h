@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exchange.h - a POST to /mcp and what comes of it: the transport that struct client names.
+ * exchange.h - a POST to /mcp and its reply: the transport in struct client's terms.
  *
- * The answer is one JSON body where nothing is said before it, and otherwise, where the client
- * takes that, a stream of events of which it is the last.
+ * The reply is a single JSON body if nothing is sent before it.  Otherwise, if the client accepts
+ * that, it is the last event of a stream.
  */
 #pragma once
 
@@ -14,17 +14,17 @@
 struct session;
 
 /*
- * Begins the exchange of a request: with a client of its own (session NULL), or with a session's.
- * NULL: no memory.  dispatch_message() to exchange_client() comes next.
+ * Begins the exchange of a request, with a client of its own (session NULL) or with a session's.
+ * NULL: no memory.  The caller then calls dispatch_message() with exchange_client().
  */
 struct exchange *exchange_open(struct http_request *, struct session *, const struct operation *);
 struct client *exchange_client(struct exchange *);
-/* So many bytes more may wait for a principal. */
+/* How many more unread bytes a principal may have. */
 size_t exchange_room(const struct account *);
-/* It makes the session: its answer tells the id. */
+/* The exchange makes the session: its reply carries the session's id. */
 void exchange_introduces(struct exchange *);
 
 extern const struct transport exchange_transport;
 
-/* Ends what would not end by itself. */
+/* Ends exchanges that do not end by themselves. */
 void exchange_drain(void);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * files.c - downloads, in pieces that the executor is asked for one after the other as the client
- * reads, so that memory is that of one piece however large the file is.  Pieces count as what waits
- * for clients; while much of that does, they are small.
+ * files.c - downloads.
  *
- * The content is of a hostile program: it is served as an attachment that no browser guesses the
- * type of, and that may do nothing where one opens it all the same.
+ * A file is fetched from the executor in pieces, one after the other as the client reads, so that
+ * memory is bounded by one piece.  Pieces count as unread output; while there is much unread
+ * output, pieces are small.
+ *
+ * A hostile program wrote the content.  It is served as an attachment, with a type that no browser
+ * sniffs, and with a policy that lets it do nothing if a browser opens it anyway.
  */
 #include "gateway/transport/http/files.h"
 
@@ -29,19 +31,19 @@
 enum {
 	PIECE_BYTES = 262144,
 	SMALL_BYTES = 16384,
-	BUFFER_BYTES = 32768, /* of the library, for each download */
+	BUFFER_BYTES = 32768, /* of libmicrohttpd, for each download */
 	PIECE_MS = 30000,
 };
 
 struct download {
-	struct http_request *request; /* NULL: it has gone */
+	struct http_request *request; /* NULL: the client disconnected */
 	char *session, *path;
-	struct account *account; /* whose the link is, who pays for what waits */
-	uint64_t ask;            /* under way; 0: none */
-	uint64_t at, end;        /* bytes of the file still to be asked for */
-	uint64_t total;          /* of the file */
-	struct blob piece;       /* of which used bytes are sent */
-	size_t used, held;       /* held: counted for it, from when it is asked for */
+	struct account *account; /* the link's owner, charged for unread bytes */
+	uint64_t ask;            /* the pending request; 0: none */
+	uint64_t at, end;        /* range of the file not requested yet */
+	uint64_t total;          /* size of the file */
+	struct blob piece;       /* used bytes of it were sent */
+	size_t used, held;       /* held: bytes counted, from the request on */
 	bool begun;
 };
 
@@ -49,10 +51,10 @@ struct download {
 
 struct range {
 	bool given, suffix;
-	uint64_t first, last; /* last of the file: UINT64_MAX; suffix: only last bytes, that many */
+	uint64_t first, last; /* last UINT64_MAX: end of file; suffix: only the last bytes */
 };
 
-/* Up to 18 digits, which no overflow comes of; false: there are none, or more. */
+/* Reads up to 18 digits, which cannot overflow; false: none, or more. */
 static bool
 take_number(const char **at, uint64_t *number)
 {
@@ -65,7 +67,8 @@ take_number(const char **at, uint64_t *number)
 	return true;
 }
 
-/* One range of bytes; all else, several ranges too, is as if nothing was asked (RFC 9110, 14.2). */
+/* Reads one range of bytes.  Anything else, also several ranges, counts as no range (RFC 9110,
+ * 14.2). */
 static struct range
 read_range(const char *text)
 {
@@ -85,9 +88,8 @@ read_range(const char *text)
 	return *text != '\0' || (!r.suffix && r.last < r.first) ? none : r;
 }
 
-/* A range is for GET (RFC 9110, 14.2).  What a file holds has no name here, so that it never is
- * what a client has a part of already, as If-Range wants (13.1.5): the file may have been written
- * anew. */
+/* A range applies to GET only (RFC 9110, 14.2).  A file's content has no ETag here, so that an
+ * If-Range never matches (13.1.5): the file may have been rewritten. */
 static struct range
 asked_range(const struct http_request *r)
 {
@@ -139,7 +141,7 @@ on_gone(struct http_request *r)
 
 static int ask_piece(struct download *, size_t size);
 
-/* Half of what may wait is left to answers. */
+/* Leaves half of the limit for unread output to replies. */
 static size_t
 piece_size(const struct download *d)
 {
@@ -176,7 +178,8 @@ read_piece(void *self, uint64_t position, char *to, size_t size)
 
 /* ---- the head of the answer ---- */
 
-/* RFC 8187; a name's own %XX, which stands for a byte, is what is said there, too. */
+/* Names are encoded as in RFC 8187; a %XX in a name, which represents a byte, is decoded there
+ * too. */
 static void
 add_name(struct MHD_Response *response, const char *path)
 {
@@ -222,10 +225,11 @@ refuse_range(struct download *d)
 
 	snprintf(range, sizeof range, "bytes */%" PRIu64, d->total);
 	request_say(d->request, MHD_HTTP_RANGE_NOT_SATISFIABLE, "text/plain",
-	    "the file has no such bytes\n", (struct header[]){ { "Content-Range", range }, { 0 } });
+	    "the range is outside of the file\n",
+	    (struct header[]){ { "Content-Range", range }, { 0 } });
 }
 
-/* With the first piece, which tells how long the file is. */
+/* Runs with the first piece, which has the size of the file. */
 static void
 begin(struct download *d, const struct artifact_content *first)
 {
@@ -265,7 +269,7 @@ fail(struct download *d, const struct err *e)
 	bool range = e->code == ERR_invalid_argument && request_header(d->request, "Range") != NULL;
 
 	if (d->begun) {
-		request_break(d->request); /* a file of that length cannot be sent any more */
+		request_break(d->request); /* the promised size cannot be sent any more */
 		return;
 	}
 	guard_refuse(d->request,
@@ -291,8 +295,9 @@ on_piece(void *self, void *reply, const struct err *e)
 		fail(d, e);
 		return;
 	}
-	if (content->content_base64.size > d->held) { /* and than was counted */
-		err_set(&changed, ERR_internal, "more of the file came than was asked for");
+	if (content->content_base64.size > d->held) { /* more than was counted */
+		err_set(
+		    &changed, ERR_internal, "the executor sent more of the file than requested");
 		fail(d, &changed);
 		return;
 	}
@@ -303,7 +308,7 @@ on_piece(void *self, void *reply, const struct err *e)
 		return;
 	}
 	if (content->total_size != d->total || d->piece.size == 0) {
-		err_set(&changed, ERR_internal, "the file has changed meanwhile");
+		err_set(&changed, ERR_internal, "the file changed during the download");
 		fail(d, &changed);
 		return;
 	}
@@ -369,7 +374,7 @@ make(struct http_request *r, struct link_owner *owner, struct err *e)
 	return NULL;
 }
 
-/* May whoever the link was made for have one more download?  Otherwise it has replied. */
+/* Whether the link's owner may have one more download.  If not, it has replied. */
 static bool
 has_room(struct http_request *r, const struct account *account)
 {
@@ -378,12 +383,12 @@ has_room(struct http_request *r, const struct account *account)
 		return true;
 	guard_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE,
 	    (struct header[]){ { "Retry-After", "5" }, { 0 } },
-	    "%zu bytes of yours wait to be read, no more may (max_output_bytes); read them",
+	    "you have %zu unread bytes, the limit (max_output_bytes); read them first",
 	    account->waiting);
 	return false;
 }
 
-/* Who shows credentials, though none are needed, has to be who the link was made for. */
+/* A link needs no credentials, but credentials that are sent must belong to the link's owner. */
 static int
 check_owner(struct http_request *r, const struct link_owner *owner, struct err *e)
 {
@@ -396,7 +401,7 @@ check_owner(struct http_request *r, const struct link_owner *owner, struct err *
 	if (strcmp(r->identity.principal, owner->principal) == 0 &&
 	    strcmp(r->identity.namespace, owner->namespace) == 0)
 		return 0;
-	return err_set(e, ERR_denied, "this link was made for somebody else");
+	return err_set(e, ERR_denied, "this link belongs to another principal");
 }
 
 void

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* files.h - GET /files/<session>/<path>?t=<seal>: the bytes of a workspace's file, or a range. */
+/* files.h - GET /files/<session>/<path>?t=<seal>: a file of a workspace, or a range of it. */
 #pragma once
 
 #include "gateway/transport/http/request.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guard.c - checks of a request's head, in the order of what they cost. */
+/* guard.c - checks of a request's head, cheapest first. */
 #include "gateway/transport/http/guard.h"
 
 #include "gateway/auth/auth.h"
@@ -63,7 +63,7 @@ guard_busy(struct http_request *r)
 {
 	guard_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE,
 	    (struct header[]){ { "Retry-After", "2" }, { 0 } },
-	    "bodies that arrive now take %zu of %zu bytes (max_bodies_bytes), yours %zu; try again",
+	    "arriving bodies use %zu of %zu bytes (max_bodies_bytes), yours %zu; try again",
 	    web_counts.bodies, (size_t)options.max_bodies_bytes, r->account->bodies);
 }
 
@@ -72,8 +72,8 @@ guard_busy(struct http_request *r)
 struct head {
 	int lengths, codings, hosts;
 	const char *coding;
-	const char *end; /* of the value before, in the library's buffer */
-	bool odd; /* what is no name or value; with a blank behind it a name is one to who trims */
+	const char *end; /* of the previous value, in the library's buffer */
+	bool odd;        /* not a valid name or value; some parsers trim a blank after a name */
 };
 
 static bool
@@ -94,10 +94,11 @@ has_control(const char *value)
 }
 
 /*
- * libmicrohttpd 0.9.75 measures a value by strlen(), also for MHD_get_connection_values_n(): of
- * "41\0" "9" it reads 41.  It parses in place and writes zero bytes over the end of each line, so
- * more than the two of a line's end between a value and what follows means that a zero byte was
- * sent, or that a value was continued on the next line, which RFC 9112 (5.2) refuses as well.
+ * Whether a value was cut.  libmicrohttpd 0.9.75 measures a value by strlen(), also for
+ * MHD_get_connection_values_n(): it reads "41\0" "9" as 41.  It parses in place and overwrites
+ * each line's end with zero bytes.  So more than the two bytes of a line's end between a value and
+ * what follows mean that the client sent a zero byte, or continued the value on the next line,
+ * which RFC 9112 (5.2) refuses as well.
  */
 static bool
 is_cut(const char *end, const char *next, ptrdiff_t most)
@@ -123,16 +124,17 @@ look_at(void *self, enum MHD_ValueKind kind, const char *name, const char *value
 	return MHD_YES;
 }
 
-/* RFC 9112, 3.2, 5.1, 6.1 and 6.3: NULL, or why another may take it for something else. */
+/* RFC 9112, 3.2, 5.1, 6.1 and 6.3: NULL, or why another server could read the request
+ * differently. */
 static const char *
 ambiguity(const struct head *head, bool old)
 {
 	return head->odd           ? "a header is malformed"
-	       : head->lengths > 1 ? "Content-Length is there more than once"
+	       : head->lengths > 1 ? "Content-Length is repeated"
 	       : head->lengths > 0 && head->codings > 0
-	           ? "Content-Length is there beside Transfer-Encoding"
+	           ? "Content-Length and Transfer-Encoding exclude each other"
 	       : head->codings > 0 && old ? "HTTP/1.0 has no Transfer-Encoding"
-	       : head->hosts > 1          ? "Host is there more than once"
+	       : head->hosts > 1          ? "Host is repeated"
 	       : head->hosts == 0 && !old ? "Host is missing"
 	                                  : NULL;
 }
@@ -146,7 +148,7 @@ guard_frames(struct http_request *r, const char *method, const char *version)
 	struct head head = { .end = version + strlen(version) };
 
 	MHD_get_connection_values(r->connection, MHD_HEADER_KIND, look_at, &head);
-	/* The method is the first thing in the buffer, the empty line the last. */
+	/* The buffer begins with the method and ends with the empty line. */
 	head.odd |= size == NULL || is_cut(head.end, method + size->header_size, 4);
 
 	const char *wrong = ambiguity(&head, strcmp(version, "HTTP/1.0") == 0);
@@ -154,14 +156,14 @@ guard_frames(struct http_request *r, const char *method, const char *version)
 	if (wrong != NULL)
 		guard_refuse(r, MHD_HTTP_BAD_REQUEST, closing, "%s", wrong);
 	else if (head.codings > 1 || (head.codings == 1 && strcasecmp(head.coding, "chunked") != 0))
-		guard_refuse(r, MHD_HTTP_NOT_IMPLEMENTED, closing,
-		    "Transfer-Encoding may be chunked, and nothing else");
+		guard_refuse(
+		    r, MHD_HTTP_NOT_IMPLEMENTED, closing, "Transfer-Encoding must be chunked");
 	return !r->replied;
 }
 
 /* ---- Host and Origin ---- */
 
-/* Is it an element of a list joined by commas? */
+/* Whether the name is an element of a list joined by commas. */
 static bool
 listed(const char *list, const char *name, size_t size)
 {
@@ -175,7 +177,7 @@ listed(const char *list, const char *name, size_t size)
 	return false;
 }
 
-/* Without a port behind it; 0: not of the form of a host. */
+/* The length of a host without its port; 0: malformed. */
 static size_t
 host_size(const char *host)
 {
@@ -217,7 +219,7 @@ good_origin(const char *origin)
 	       (n > 0 && is_local(origin + scheme, n));
 }
 
-/* true: it has replied, as the others below. */
+/* true: it has replied.  The functions below return the same. */
 static bool
 from_elsewhere(struct http_request *r)
 {
@@ -225,14 +227,14 @@ from_elsewhere(struct http_request *r)
 
 	if (!good_host(host)) {
 		guard_refuse(r, MHD_HTTP_MISDIRECTED_REQUEST, NULL,
-		    "the Host header names no host that is served here; the operator adds names "
+		    "the Host header names an unknown host; the operator adds hosts "
 		    "with "
 		    "allowed_hosts");
 		return true;
 	}
 	if (origin != NULL && (!good_origin(origin) || request_repeats(r, "Origin"))) {
 		guard_refuse(r, MHD_HTTP_FORBIDDEN, NULL,
-		    "pages of this Origin may not ask; the operator adds origins with "
+		    "this Origin is not allowed; the operator adds origins with "
 		    "allowed_origins");
 		return true;
 	}
@@ -242,7 +244,7 @@ from_elsewhere(struct http_request *r)
 
 /* ---- whose ---- */
 
-/* Replies to who may not come in, or may not do that. */
+/* Replies to an unauthenticated or denied client. */
 static void
 deny(struct http_request *r, const struct err *e, unsigned needed)
 {
@@ -264,7 +266,7 @@ unknown(struct http_request *r)
 	const struct identity *who = &r->identity;
 
 	if (request_repeats(r, "Authorization")) {
-		guard_refuse(r, MHD_HTTP_BAD_REQUEST, NULL, "Authorization is there twice");
+		guard_refuse(r, MHD_HTTP_BAD_REQUEST, NULL, "Authorization is repeated");
 		return true;
 	}
 	if (auth_check(request_header(r, "Authorization"), request_address(r), &r->identity, &e) <
@@ -278,7 +280,7 @@ unknown(struct http_request *r)
 	return r->account == NULL;
 }
 
-/* An idle connection takes a place, too: it is theirs whose request came over it last. */
+/* An idle connection takes a slot too.  It counts against the last principal that used it. */
 bool
 guard_connects(struct http_request *r)
 {
@@ -290,7 +292,7 @@ guard_connects(struct http_request *r)
 		web_counts.connections - 1) == 0) {
 		guard_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE,
 		    (struct header[]){ { "Connection", "close" }, { "Retry-After", "5" }, { 0 } },
-		    "%zu of %llu connections are yours, no more may be (max_connections); close "
+		    "you have %zu of %llu connections, your share (max_connections); close "
 		    "some",
 		    r->account->connections, (unsigned long long)web_counts.connections);
 		return false;
@@ -352,14 +354,15 @@ too_fast(struct http_request *r)
 	snprintf(seconds, sizeof seconds, "%lld", (long long)(wait_ms + 999) / 1000);
 	guard_refuse(r, MHD_HTTP_TOO_MANY_REQUESTS,
 	    (struct header[]){ { "Retry-After", seconds }, { 0 } },
-	    "more requests than %zu in a second (rate_per_s); wait %s s",
-	    (size_t)options.rate_per_s, seconds);
+	    "more than %zu requests a second (rate_per_s); wait %s s", (size_t)options.rate_per_s,
+	    seconds);
 	return true;
 }
 
 /* ---- what ---- */
 
-/* The first of a list, without its parameters: "application/json" of "Application/JSON;q=1, x". */
+/* Compares the first of a list, without its parameters: "application/json" of
+ * "Application/JSON;q=1, x". */
 static bool
 is_type(const char *value, size_t size, const char *type)
 {
@@ -370,15 +373,15 @@ is_type(const char *value, size_t size, const char *type)
 	return n == strlen(type) && strncasecmp(value, type, n) == 0;
 }
 
-/* What Accept says of a type, all its lines together (RFC 9110, 12.5.1). */
+/* What all Accept lines together say about a type (RFC 9110, 12.5.1). */
 struct wish {
 	const char *type;
 	char any[32];
 	bool there, good;
-	int rank; /* of what good is said of: the type, all of its kind, or all */
+	int rank; /* of the best match: type, main type, any */
 };
 
-/* Is it there to say what is not wanted? */
+/* Whether it has q=0. */
 static bool
 is_refused(const char *at, size_t size)
 {
@@ -448,7 +451,8 @@ guard_request(struct http_request *r)
 		return;
 	if (web_state.draining) {
 		guard_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE,
-		    (struct header[]){ { "Retry-After", "5" }, { 0 } }, "the server is ending");
+		    (struct header[]){ { "Retry-After", "5" }, { 0 } },
+		    "the server is shutting down");
 		return;
 	}
 	if (unknown(r) || !guard_connects(r) || too_fast(r) || !r->route->body)
@@ -461,8 +465,8 @@ guard_open(struct err *e)
 {
 	if (web_state.public && auth_anonymous())
 		return err_set(e, ERR_denied,
-		    "listen: %s reaches beyond this machine, where anonymous is not allowed; "
-		    "give out tokens (cloister token add), or listen on 127.0.0.1",
+		    "listen: %s is not loopback, so anonymous is not allowed; "
+		    "create tokens (cloister token add), or listen on 127.0.0.1",
 		    options.listen);
 	return auth_open(e);
 }

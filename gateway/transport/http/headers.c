@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* headers.c - the comparison; both sides come from the client, which is not trusted. */
+/* headers.c - compares headers with the body.  Both come from the client and are not trusted. */
 #include "gateway/transport/http/headers.h"
 
 #include "gateway/mcp/methods.h"
@@ -14,7 +14,7 @@
 
 enum {
 	MAX_NAME = 200,
-	MAX_DEPTH = 16, /* of properties in a schema of ours */
+	MAX_DEPTH = 16, /* of properties in one of our schemas */
 };
 
 static json_t *
@@ -25,7 +25,7 @@ mismatch(json_t *id, const char *name, const char *what)
 
 /* ---- values ---- */
 
-/* Without the blanks around it, which are no part of it. */
+/* Trims blanks, which are not part of a value. */
 static size_t
 trim(const char **value)
 {
@@ -69,7 +69,7 @@ headers_decode(const char *value)
 	return NULL;
 }
 
-/* By value: "7", "7.0" and "07" are the same, as a client's language may write it. */
+/* Compares by value: "7", "7.0" and "07" are the same, because clients' languages differ. */
 static bool
 same_integer(const char *text, json_int_t value)
 {
@@ -109,20 +109,19 @@ headers_says(const char *value, const json_t *member)
 
 /* ---- headers ---- */
 
-/* A header that must say what the body does; member NULL: it may not be there. */
+/* Checks a header that must match the body; member NULL: the header must be absent. */
 static json_t *
 compare(const struct http_request *r, json_t *id, const char *name, const json_t *member)
 {
 	const char *value = request_header(r, name);
 
 	if (value == NULL)
-		return member == NULL ? NULL : mismatch(id, name, "is required and missing");
+		return member == NULL ? NULL : mismatch(id, name, "is required but missing");
 	if (request_repeats(r, name))
-		return mismatch(id, name, "is there more than once");
+		return mismatch(id, name, "is repeated");
 	if (member == NULL)
-		return mismatch(id, name, "is there, and the body has no such value");
-	return headers_says(value, member) ? NULL
-	                                   : mismatch(id, name, "does not say what the body does");
+		return mismatch(id, name, "is present, but the body has no such value");
+	return headers_says(value, member) ? NULL : mismatch(id, name, "does not match the body");
 }
 
 json_t *
@@ -132,9 +131,9 @@ headers_version(const struct http_request *r, json_t *id, const char *version)
 	const char *value = request_header(r, name);
 
 	if (value == NULL)
-		return mismatch(id, name, "is required and missing");
+		return mismatch(id, name, "is required but missing");
 	if (request_repeats(r, name) || !headers_is(value, version))
-		return mismatch(id, name, "does not say what the body does");
+		return mismatch(id, name, "does not match the body");
 	return NULL;
 }
 
@@ -144,14 +143,14 @@ headers_method(const struct http_request *r, const struct rpc *rpc)
 	const char *value = request_header(r, "Mcp-Method");
 
 	if (value == NULL && rpc->kind == RPC_request)
-		return mismatch(rpc->id, "Mcp-Method", "is required and missing");
+		return mismatch(rpc->id, "Mcp-Method", "is required but missing");
 	if (value != NULL && (request_repeats(r, "Mcp-Method") || !headers_is(value, rpc->method)))
-		return mismatch(rpc->id, "Mcp-Method", "does not say what the body does");
+		return mismatch(rpc->id, "Mcp-Method", "does not match the body");
 
 	const char *named = methods_member(rpc->method);
 	json_t *member = named == NULL ? NULL : json_object_get(rpc->params, named);
 
-	/* Without one the method itself says what is missing. */
+	/* If it is absent, the method's own error names it. */
 	return json_is_string(member) ? compare(r, rpc->id, "Mcp-Name", member) : NULL;
 }
 

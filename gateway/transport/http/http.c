@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http.c - the table of what is served, and pages for those who watch over it. */
+/* http.c - the table of routes, and pages for monitoring. */
 #include "gateway/transport/http/http.h"
 
 #include "gateway/auth/auth.h"
@@ -38,7 +38,7 @@ on_healthz(struct http_request *r)
 	request_say(r, MHD_HTTP_OK, "text/plain", "ok\n", NULL);
 }
 
-/* The first daemon that an offered tool needs and that is not there; NULL: all are. */
+/* The first daemon that an offered tool needs and that is not connected; NULL: all are. */
 static const char *
 missing_daemon(void)
 {
@@ -59,7 +59,7 @@ on_readyz(struct http_request *r)
 	if (web_state.draining)
 		n = snprintf(text, sizeof text, "ending\n");
 	else if (missing != NULL)
-		n = snprintf(text, sizeof text, "%s is not there\n", missing);
+		n = snprintf(text, sizeof text, "%s is not connected\n", missing);
 	else
 		n = snprintf(text, sizeof text, "ready\n");
 	request_reply(r,
@@ -67,7 +67,7 @@ on_readyz(struct http_request *r)
 	    "text/plain", strdup(text), (size_t)n, NULL);
 }
 
-/* What all principals do together is not for each of them. */
+/* Totals over all principals need a scope that not every principal has. */
 static void
 on_metrics(struct http_request *r)
 {
@@ -81,7 +81,7 @@ on_metrics(struct http_request *r)
 	request_reply(r, MHD_HTTP_OK, "text/plain; version=0.0.4", text, size, NULL);
 }
 
-/* For clients without credentials, who learn from it where to get some (RFC 9728). */
+/* Served without credentials: clients learn from it where to get a token (RFC 9728). */
 static void
 on_resource(struct http_request *r)
 {
@@ -91,7 +91,7 @@ on_resource(struct http_request *r)
 	    (*r->path == '\0' || strcmp(path + sizeof RESOURCE - 1, r->path - 1) == 0))
 		request_say(r, MHD_HTTP_OK, "application/json", document, NULL);
 	else
-		request_say(r, MHD_HTTP_NOT_FOUND, "text/plain", "nothing is served here\n", NULL);
+		request_say(r, MHD_HTTP_NOT_FOUND, "text/plain", "not found\n", NULL);
 }
 
 static const struct http_route routes[] = {
@@ -109,7 +109,7 @@ static const struct http_route routes[] = {
 	{ "GET", "/metrics", false, false, on_metrics },
 };
 
-/* With transport sse, too. */
+/* Also with transport sse. */
 static const struct http_route old_routes[] = {
 	{ "GET", "/sse", false, false, sse_get },
 	{ "OPTIONS", "/sse", true, false, mcp_options },

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http.h - clients that come over HTTP: what is served where, and its beginning and end. */
+/* http.h - the HTTP transport: what is served where, its start and stop. */
 #pragma once
 
 #include "common/base/err.h"
 
 #include <stddef.h>
 
-/* Before the jail. */
+/* Call before entering the jail. */
 int http_open(struct err *);
 int http_start(struct err *);
-/* The process is to end: what is under way is answered; how much that still is. */
+/* Stops serving: requests in progress are answered.  Returns how many there are still. */
 size_t http_drain(void);
 void http_stop(void);

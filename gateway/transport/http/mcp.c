@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mcp.c - from a request at /mcp to an exchange; nothing in it is trusted. */
+/* mcp.c - from a request at /mcp to an exchange.  Nothing in the request is trusted. */
 #include "gateway/transport/http/mcp.h"
 
 #include "gateway/mcp/dispatch.h"
@@ -28,7 +28,7 @@ is_request(const json_t *message)
 	return json_object_get(message, "method") != NULL && json_object_get(message, "id") != NULL;
 }
 
-/* Is it a request, or a batch with one? */
+/* Whether it is a request, or a batch with one. */
 static bool
 asks(const json_t *message)
 {
@@ -67,7 +67,7 @@ struct body {
 static void
 serve_body(const struct body *body, json_t *message, json_t *answer)
 {
-	request_forget_body(body->request); /* its text is not needed any more, and may be long */
+	request_forget_body(body->request); /* its text is no longer needed and may be long */
 	if (message == NULL)
 		guard_reply_json(body->request, MHD_HTTP_BAD_REQUEST, answer, NULL);
 	else
@@ -151,7 +151,7 @@ begin(struct http_request *r, struct session *session, bool introduces, json_t *
 	}
 	if (introduces)
 		exchange_introduces(x);
-	/* Its requests may come with other credentials of the same principal. */
+	/* Requests of a session may come with different credentials of the same principal. */
 	exchange_client(x)->scopes = r->identity.scopes;
 	dispatch_message(exchange_client(x), x, message, r->size);
 }
@@ -165,7 +165,7 @@ claim_of(const json_t *message)
 	    json_object_get(json_object_get(message, "params"), "_meta"), META_VERSION);
 }
 
-/* NULL: the arguments say nothing wrong about headers, or the tool does not exist. */
+/* NULL: the headers match the arguments, or the tool does not exist. */
 static json_t *
 check_params(const struct http_request *r, const struct rpc *rpc, const struct era *era)
 {
@@ -177,7 +177,7 @@ check_params(const struct http_request *r, const struct rpc *rpc, const struct e
 	return wrong;
 }
 
-/* The answer to what the head says wrong about the body; NULL: nothing. */
+/* The error reply if the headers do not match the body; NULL: they do. */
 static json_t *
 check_head(const struct http_request *r, const struct rpc *rpc)
 {
@@ -239,15 +239,15 @@ session_of(struct http_request *r)
 
 	if (id == NULL)
 		guard_refuse(r, MHD_HTTP_BAD_REQUEST, NULL,
-		    "Mcp-Session-Id is missing: send initialize first, or name a version from "
+		    "Mcp-Session-Id is missing: send initialize first, or claim a version from "
 		    "2026-07-28 on in _meta");
 	else if (session == NULL)
 		guard_refuse(r, MHD_HTTP_NOT_FOUND, NULL,
-		    "no session of that Mcp-Session-Id, it may have expired: send initialize "
+		    "unknown Mcp-Session-Id, it may have expired: send initialize "
 		    "again");
 	else if (version != NULL && strcmp(era_agree(version)->version, version) != 0) {
 		guard_refuse(r, MHD_HTTP_BAD_REQUEST, NULL,
-		    "MCP-Protocol-Version is none of those that sessions are of");
+		    "MCP-Protocol-Version is not a version with sessions");
 		return NULL;
 	}
 	return session;
@@ -267,7 +267,7 @@ post_initialize(struct http_request *r, json_t *message)
 	begin(r, session, true, message);
 }
 
-/* Without a claim, though the head names a version whose requests have one. */
+/* The body claims no version, but the header names a version whose requests must. */
 static bool
 lacks_claim(const struct http_request *r, json_t *message)
 {
@@ -287,7 +287,7 @@ post_legacy(struct http_request *r, json_t *message)
 		return;
 	}
 	if (lacks_claim(r, message)) {
-		if (id == NULL) /* a notification has no claim to make */
+		if (id == NULL) /* a notification claims no version */
 			post_modern(r, message);
 		else
 			refuse(r, era_unclaimed(id));
@@ -318,8 +318,8 @@ serve(struct http_request *r, json_t *message)
 	if (!guard_permits(r, message))
 		return;
 	if (has_claim(message))
-		refuse(r, jsonrpc_error(NULL, RPC_INVALID,
-			      "Invalid Request: requests of 2026-07-28 are not sent in batches"));
+		refuse(r,
+		    jsonrpc_error(NULL, RPC_INVALID, "Invalid Request: 2026-07-28 has no batches"));
 	else if (claim_of(message) != NULL)
 		post_modern(r, message);
 	else
@@ -331,7 +331,7 @@ mcp_post(struct http_request *r)
 {
 	if (!guard_accepts(r, "application/json") && !guard_accepts(r, "text/event-stream")) {
 		guard_refuse(r, MHD_HTTP_NOT_ACCEPTABLE, NULL,
-		    "Accept must name application/json, text/event-stream, or both");
+		    "Accept must allow application/json, text/event-stream, or both");
 		return;
 	}
 	mcp_parse(r, serve);
@@ -342,10 +342,10 @@ refuse_method(struct http_request *r)
 {
 	guard_refuse(r, MHD_HTTP_METHOD_NOT_ALLOWED,
 	    (struct header[]){ { "Allow", "POST" }, { 0 } },
-	    "without the Mcp-Session-Id of a revision before 2026-07-28 only POST is served here");
+	    "only POST is served without the Mcp-Session-Id of a revision before 2026-07-28");
 }
 
-/* Is it of a session at all? */
+/* Whether it belongs to a session. */
 static bool
 in_session(const struct http_request *r)
 {
@@ -378,7 +378,7 @@ mcp_get(struct http_request *r)
 	}
 	if (!guard_accepts(r, "text/event-stream")) {
 		guard_refuse(
-		    r, MHD_HTTP_NOT_ACCEPTABLE, NULL, "Accept must name text/event-stream");
+		    r, MHD_HTTP_NOT_ACCEPTABLE, NULL, "Accept must allow text/event-stream");
 		return;
 	}
 
@@ -386,7 +386,7 @@ mcp_get(struct http_request *r)
 
 	if (session == NULL)
 		return;
-	if (r->head) { /* it reads no stream, and so takes none over */
+	if (r->head) { /* it reads no stream, so it takes over none */
 		request_say(r, MHD_HTTP_OK, "text/event-stream", NULL, NULL);
 		return;
 	}
@@ -395,7 +395,7 @@ mcp_get(struct http_request *r)
 
 	if (stream == NULL) {
 		guard_refuse(r, MHD_HTTP_BAD_REQUEST, NULL,
-		    "Last-Event-ID names no event that is still kept for this session");
+		    "unknown Last-Event-ID: this session no longer keeps that event");
 		return;
 	}
 	take_over(stream);

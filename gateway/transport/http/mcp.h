@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mcp.h - the endpoint /mcp: which revision of MCP a POST is of, and its session where it has one.
+ * mcp.h - the endpoint /mcp: finds the revision of a POST, and its session if it has one.
  *
- * The body decides: who claims a version in _meta is served by that alone; all else belongs to the
- * revisions that began with initialize.
+ * The body decides.  A request that claims a version in _meta is served by that revision, without
+ * a session.  All others belong to the revisions that begin with initialize.
  */
 #pragma once
 
@@ -12,10 +12,10 @@
 void mcp_post(struct http_request *);
 void mcp_get(struct http_request *);
 void mcp_delete(struct http_request *);
-/* What a page may send from elsewhere (CORS); where from was checked before. */
+/* Says what a page of another origin may send (CORS).  Its origin was checked before. */
 void mcp_options(struct http_request *);
 
-/* Of a parsed message, for what is counted; texts of closed sets. */
+/* The operation of a parsed message, for metrics; its texts come from closed sets. */
 struct operation mcp_operation(json_t *message);
-/* Calls serve() with the JSON of a body, now or, where that is long, later; or replies. */
+/* Calls serve() with the body's JSON, now or, if the body is long, later; or replies. */
 void mcp_parse(struct http_request *, void (*serve)(struct http_request *, json_t *message));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* metrics.c - a row for each method, tool and outcome that there was. */
+/* metrics.c - a row for each method, tool and outcome seen so far. */
 #include "gateway/transport/http/metrics.h"
 
 #include "gateway/rpc/jsonrpc.h"
@@ -18,12 +18,12 @@ enum {
 	MAX_ROWS = 512,
 };
 
-/* Seconds; those that OpenTelemetry advises for durations of MCP, and finer ones before them. */
+/* Seconds: OpenTelemetry's advice for durations of MCP, and finer ones below it. */
 static const double bounds[] = { 0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60,
 	120, 300 };
 
 struct row {
-	const char *method, *tool; /* texts that stay, compared by address */
+	const char *method, *tool; /* constants, compared by address */
 	const char *error;         /* "": none */
 	uint64_t count, buckets[COUNT(bounds)];
 	double sum;
@@ -32,7 +32,7 @@ struct row {
 static struct row rows[MAX_ROWS];
 static size_t nrows;
 
-/* error.type: of a closed set. */
+/* error.type: from a closed set. */
 static const char *
 error_of(const struct operation *o, const json_t *message)
 {
@@ -136,7 +136,7 @@ print_value(FILE *to, const char *name, const char *kind, const char *help, uint
 static void
 print_daemons(FILE *to)
 {
-	fputs("# HELP cloister_daemon_ready Whether a daemon that is asked is there.\n"
+	fputs("# HELP cloister_daemon_ready Whether a daemon is connected.\n"
 	      "# TYPE cloister_daemon_ready gauge\n",
 	    to);
 	for (const struct edge *edge = edges; edge < edges + edges_count; edge++)
@@ -153,13 +153,13 @@ metrics_text(size_t *size)
 
 	if (to == NULL)
 		return NULL;
-	fputs("# HELP mcp_server_operation_duration_seconds Time from a request to its answer.\n"
+	fputs("# HELP mcp_server_operation_duration_seconds Time from a request to its reply.\n"
 	      "# TYPE mcp_server_operation_duration_seconds histogram\n",
 	    to);
 	for (size_t i = 0; i < nrows; i++)
 		print_row(to, &rows[i]);
-	print_value(to, "cloister_http_connections", "gauge", "Connections that are open.",
-	    web_counts.connections);
+	print_value(
+	    to, "cloister_http_connections", "gauge", "Open connections.", web_counts.connections);
 	print_value(to, "cloister_http_connections_total", "counter",
 	    "Connections since the start.", web_counts.accepted);
 	print_value(to, "cloister_http_requests_total", "counter", "Requests since the start.",
@@ -167,7 +167,7 @@ metrics_text(size_t *size)
 	print_value(to, "cloister_http_slow_clients_total", "counter",
 	    "Connections ended because a client was too slow.", web_counts.refused_slow);
 	print_value(to, "cloister_http_waiting_bytes", "gauge",
-	    "Answers and events that clients did not read yet.", web_counts.waiting);
+	    "Replies and events that clients have not read yet.", web_counts.waiting);
 	print_value(to, "cloister_http_sessions", "gauge",
 	    "Sessions of revisions before 2026-07-28.", session_count());
 	print_daemons(to);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * metrics.h - what was served, as Prometheus reads it, by the names that OpenTelemetry gives MCP
- * (semantic conventions, gen-ai/mcp): mcp.server.operation.duration.
+ * metrics.h - metrics for Prometheus, with the names of OpenTelemetry's semantic conventions for
+ * MCP (gen-ai/mcp): mcp.server.operation.duration.
  *
- * Labels are of closed sets, so that no client makes the number of series grow.
+ * Labels come from closed sets, so that no client can add series.
  */
 #pragma once
 
@@ -12,15 +12,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is counted about a request. */
+/* An operation to count. */
 struct operation {
-	const char *method, *tool; /* texts that stay; tool NULL: none */
+	const char *method, *tool; /* constants; tool NULL: none */
 	int64_t began_us;
-	bool asks; /* it is answered, unless it is cancelled */
+	bool asks; /* expects a reply, unless it is cancelled */
 };
 
-/* An operation has ended with that message; NULL: without one, as a request does that was
- * cancelled. */
+/* Counts an operation that ended with that message; NULL: it ended without one, as a cancelled
+ * request does. */
 void metrics_count(const struct operation *, const json_t *message);
-/* The whole text, of malloc; NULL: no memory. */
+/* The whole text, allocated with malloc; NULL: no memory. */
 char *metrics_text(size_t *size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* request.c - what was asked, and the ways to answer; what a client sends is not trusted. */
+/* request.c - reading a request and replying to it.  Nothing that a client sends is trusted. */
 #include "gateway/transport/http/request.h"
 
 #include "gateway/options.h"
@@ -16,9 +16,10 @@
 
 enum {
 	FIRST_BODY = 4096,
-	SMALL_BODY = 65536,       /* is taken however many others arrive */
-	DISCARD_BYTES = 64 << 20, /* of a body over the limit, so that its answer is read */
-	UNUSED = 16, /* a buffer that the library has no use for where it sends chunks */
+	SMALL_BODY = 65536, /* always taken, whatever else arrives */
+	DISCARD_BYTES =
+	    64 << 20, /* read of a body over the limit, so that the client reads the reply */
+	UNUSED = 16,  /* the library needs no buffer when it sends chunks */
 };
 
 /* ---- what was asked ---- */
@@ -125,7 +126,7 @@ request_take(struct http_request *r, const char *data, size_t size)
 	r->peer->bytes += size;
 	if ((r->replied || !r->route->body) &&
 	    r->peer->bytes > options.max_message_bytes + DISCARD_BYTES)
-		request_break(r); /* it does not end, and nobody wants it */
+		request_break(r); /* it does not end, and it is not needed */
 	if (r->replied || r->broken || !r->route->body)
 		return REQUEST_taken;
 	if (r->scan == NULL && (r->scan = calloc(1, sizeof *r->scan)) == NULL)
@@ -151,8 +152,8 @@ request_address(const struct http_request *r)
 /* ---- a request that waits ---- */
 
 /*
- * That no more comes from a client is all it tells, be it gone or not (RFC 9112 9.6); what it is
- * sent then is refused, by a reset, where nobody is there any more.
+ * The client has shut down its sending side.  Whether it still reads is unknown (RFC 9112, 9.6).
+ * If it has closed the socket, the next bytes sent to it cause a reset.
  */
 static void
 on_hangup(void *self, uint32_t events)
@@ -181,7 +182,7 @@ request_wait(struct http_request *r)
 	r->suspended = true;
 	MHD_suspend_connection(r->connection);
 	if (loop_watch(r->peer->fd, r->peer->ended ? 0 : EPOLLRDHUP, on_hangup, r, &e) < 0)
-		log_warn("a client's leave will not be noticed", LOG_E(&e));
+		log_warn("a client's disconnect will not be noticed", LOG_E(&e));
 }
 
 void

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * request.h - an HTTP request, and the ways to answer it: now, later, or as a stream.
+ * request.h - an HTTP request, and the ways to reply: at once, later, or with a stream.
  *
- * One lives from its head's end until its answer is sent, or until the client has gone: gone() is
- * told in either case.
+ * A request lives from the end of its head until its reply is sent or the client disconnects.
+ * gone() is called in either case.
  */
 #pragma once
 
@@ -24,41 +24,41 @@ struct http_peer {
 	struct http_peer *next, **at;
 	int fd;
 	bool fresh;  /* it has not sent a request yet */
-	bool looked; /* whether its end came unnoticed */
-	bool ended;  /* it sends no more; whether it reads is not known */
+	bool looked; /* checked for an end that went unnoticed */
+	bool ended;  /* sends no more; whether it reads is unknown */
 	struct http_request *request;
-	struct account *account; /* whose it was last, who has it until it closes */
-	int64_t since_ms;        /* of what it does now */
-	size_t bytes;            /* moved since then */
+	struct account *account; /* the last principal that used it; held until it closes */
+	int64_t since_ms;        /* start of its current state */
+	size_t bytes;            /* transferred since then */
 	char address[INET6_ADDRSTRLEN];
 };
 
-/* What is served where; a table of them ends with a NULL path. */
+/* A route; a table of routes ends with a NULL path. */
 struct http_route {
-	const char *method; /* "GET" is also HEAD */
-	const char *path;   /* one that ends with a slash is for all below it */
-	bool open;          /* no credentials are asked for, and no rate counted */
-	bool body;          /* it has one that is read */
-	/* Once the body is there; it replies, now or later. */
+	const char *method; /* "GET" also means HEAD */
+	const char *path;   /* a path that ends with a slash includes all below it */
+	bool open;          /* needs no credentials and counts against no rate */
+	bool body;          /* has a body to read */
+	/* Called when the body is complete; replies, now or later. */
 	void (*handle)(struct http_request *);
 };
 
 struct http_request {
 	struct MHD_Connection *connection;
 	const struct http_route *route;
-	const char *path; /* as sent, below route->path */
+	const char *path; /* as sent; below route->path */
 	struct identity identity;
 	struct account *account;
-	const char *origin; /* of a page that may ask; NULL: none asks */
+	const char *origin; /* of the web page, if allowed; NULL: no page */
 	char *body;
 	size_t size, room;
-	struct scan *scan;                   /* of the body; NULL: there is none */
+	struct scan *scan;                   /* of the body; NULL: none */
 	void *self;                          /* the handler's */
-	void (*gone)(struct http_request *); /* what it knows of the request is no longer there */
-	/* No more comes from the client, which may still wait; false: it is to be taken for gone.
-	 * NULL: it is waited with. */
+	void (*gone)(struct http_request *); /* frees the handler's state of the request */
+	/* The client shut down its sending side.  Return false to treat it as disconnected; NULL
+	 * keeps the request. */
 	bool (*ended)(struct http_request *);
-	/* of request.c and web.c */
+	/* private to request.c and web.c */
 	struct http_peer *peer;
 	struct stream *stream;
 	struct MHD_Response *reply;
@@ -70,26 +70,26 @@ struct http_request {
 
 /* ---- what was asked; texts live as long as the request ---- */
 
-/* Of a URL that is a path already, or the whole of it, as who asks a proxy sends it (RFC 9112,
- * 3.2.2). */
+/* The path of a URL that is a path already, or absolute, as clients send it to a proxy (RFC
+ * 9112, 3.2.2). */
 const char *request_path(const char *url);
-/* For the library, in place; a text that would end in a zero byte within stays as it was sent, and
- * so is the name of nothing. */
+/* A callback of the library; decodes in place.  A text with an encoded zero byte stays as it was
+ * sent, and so names nothing. */
 size_t request_unescape(void *unused, struct MHD_Connection *, char *text);
 const char *request_header(const struct http_request *, const char *name); /* NULL: none */
 const char *request_query(const struct http_request *, const char *name);
-/* That header is there more than once. */
+/* Whether that header occurs more than once. */
 bool request_repeats(const struct http_request *, const char *name);
-/* More of the body has come. */
+/* Takes more of the body. */
 enum request_taken {
 	REQUEST_taken,
-	REQUEST_too_large, /* over max_message_bytes: it is to be answered with that */
-	REQUEST_no_room,   /* beside the bodies of others: likewise */
-	REQUEST_failed,    /* no memory: the connection cannot go on */
+	REQUEST_too_large, /* over max_message_bytes: the caller replies */
+	REQUEST_no_room,   /* no room beside other bodies: the caller replies */
+	REQUEST_failed,    /* no memory: the connection cannot continue */
 } request_take(struct http_request *, const char *data, size_t size);
-/* Frees the body; its size stays known. */
+/* Frees the body and keeps its size. */
 void request_forget_body(struct http_request *);
-/* Address of the peer, as text. */
+/* The peer's address as text. */
 const char *request_address(const struct http_request *);
 
 /* ---- what is answered: one of these, once ---- */
@@ -98,19 +98,20 @@ struct header {
 	const char *name, *value;
 };
 
-/* A whole body of malloc, taken; type NULL: none.  headers end with a NULL name, or are NULL. */
+/* Replies with a whole body, allocated with malloc, and takes it; type NULL: none.  headers end
+ * with a NULL name, or are NULL. */
 void request_reply(struct http_request *, unsigned status, const char *type, char *text,
     size_t size, const struct header *headers);
-/* The same of a text that stays. */
+/* The same for a constant text. */
 void request_say(struct http_request *, unsigned status, const char *type, const char *text,
     const struct header *headers);
-/* A response that the caller made; taken. */
+/* Replies with the caller's response and takes it. */
 void request_give(struct http_request *, unsigned status, struct MHD_Response *);
-/* Events from now on, until the stream has ended; it stays the caller's. */
+/* Sends events from now on, until the stream ends.  The caller keeps the stream. */
 void request_stream(struct http_request *, struct stream *, const struct header *headers);
-/* More can be sent than when a reader of request_give()'s response gave nothing. */
+/* Resumes a response whose reader in request_give() had no data. */
 void request_wake(struct http_request *);
-/* For such a reader, before it gives 0 bytes. */
+/* Called by such a reader before it returns 0 bytes. */
 void request_wait(struct http_request *);
-/* Ends the connection, soon; gone() is called then. */
+/* Ends the connection soon; gone() is called then. */
 void request_break(struct http_request *);

@@ -16,9 +16,9 @@
 enum {
 	BUCKETS = 1024,
 	ID_BYTES = 16,
-	MAX_STREAMS = 64,  /* of one session that can be resumed */
-	REPLAY_TOTAL = 64, /* times replay_bytes for all sessions */
-	REPLAY_STEP = 8,   /* that part of what one has is freed at once, not for each event anew */
+	MAX_STREAMS = 64,  /* resumable ones of a session */
+	REPLAY_TOTAL = 64, /* times replay_bytes, for all sessions */
+	REPLAY_STEP = 8,   /* fraction freed at once, to avoid work at each event */
 };
 
 static struct {
@@ -34,7 +34,7 @@ bucket_of(const char *id)
 
 /* ---- the end ---- */
 
-/* No request reads from it any more. */
+/* Disconnects the request that reads from it. */
 static void
 close_stream(struct stream *s)
 {
@@ -43,7 +43,7 @@ close_stream(struct stream *s)
 	if (r != NULL) {
 		s->request = NULL;
 		r->stream = NULL;
-		r->gone = NULL; /* whom it would tell of the end is the one who ends */
+		r->gone = NULL; /* the caller is the request that ends */
 		request_break(r);
 	}
 	stream_clear(s);
@@ -85,7 +85,7 @@ session_end(struct session *s)
 	table.count--;
 	s->client.account->sessions--;
 	s->ended = true;
-	s->exchanges++; /* it must not go while what is under way ends */
+	s->exchanges++; /* keeps the session while its exchanges end */
 	client_give_up(&s->client, true);
 	client_close(&s->client);
 	session_leave(s);
@@ -135,7 +135,8 @@ each_session(void (*act)(struct session *))
 static void
 drain(struct session *s)
 {
-	bool answers = s->general.tag == 0 && s->exchanges > 0; /* of SSE, which has no other */
+	bool answers =
+	    s->general.tag == 0 && s->exchanges > 0; /* SSE: replies have no other stream */
 
 	client_drain(&s->client);
 	if (!answers)
@@ -162,7 +163,7 @@ session_count(void)
 
 /* ---- the beginning ---- */
 
-/* The idlest of a principal's own, or of those that have more than it. */
+/* The longest idle session of this principal, or of those with more sessions. */
 static struct session *
 idlest(const struct account *account, bool own)
 {
@@ -189,7 +190,7 @@ make_room(const struct account *account, struct err *e)
 		victim = idlest(account, false);
 	if (victim == NULL)
 		return err_set(e, ERR_queue_full,
-		    "%zu sessions are open, %zu of them yours, as many as may be "
+		    "%zu sessions are open, %zu of them yours, which is your share "
 		    "(max_http_sessions); end one",
 		    table.count, account->sessions);
 	session_end(victim);
@@ -269,7 +270,7 @@ session_resume(struct session *s, const char *event)
 
 	struct http_request *before = found->request;
 
-	if (before != NULL) { /* its client lost it without a word */
+	if (before != NULL) { /* its client lost it without notice */
 		stream_detach(found);
 		before->stream = NULL;
 		request_break(before);
@@ -277,7 +278,7 @@ session_resume(struct session *s, const char *event)
 	return stream_rewind(found, number) ? found : NULL;
 }
 
-/* Frees one that is over, and that nobody could want to read again. */
+/* Frees a stream that has ended and that no client can resume. */
 static void
 forget_stream(struct stream **at)
 {
@@ -288,7 +289,7 @@ forget_stream(struct stream **at)
 	free(gone);
 }
 
-/* Frees the oldest events that were sent, as many as make up `over` bytes. */
+/* Frees the oldest sent events, at least `over` bytes. */
 static void
 forget_sent(struct session *s, size_t over)
 {
@@ -316,7 +317,7 @@ bytes_of(const struct session *s, size_t *streams)
 	return bytes;
 }
 
-/* Of one session: the oldest of it go. */
+/* Applies a session's own bound, oldest events first. */
 static void
 trim_one(struct session *s)
 {
@@ -340,7 +341,7 @@ trim_one(struct session *s)
 	}
 }
 
-/* Who has most of what is kept for all. */
+/* The principal with the most kept bytes. */
 static struct account *
 fullest(void)
 {
@@ -353,8 +354,8 @@ fullest(void)
 	return found;
 }
 
-/* An eighth of what it has, the most even: no session of it keeps more than its part of the rest.
- */
+/* Takes an eighth of the principal's events, evenly: each session keeps at most its part of the
+ * rest. */
 static void
 take_from(const struct account *account)
 {
@@ -373,7 +374,8 @@ take_from(const struct account *account)
 		}
 }
 
-/* Of all: who has most of it loses some, which is nobody who has less than an equal share. */
+/* Applies the bound of all sessions.  The principal with the most loses some; a principal with
+ * less than an equal share never does. */
 static void
 trim_all(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sse.c - a client for as long as its stream is open; over it all answers go. */
+/* sse.c - a client that lives as long as its stream, which carries all replies. */
 #include "gateway/transport/http/sse.h"
 
 #include "gateway/mcp/dispatch.h"
@@ -15,8 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A message that was posted; the exchange of its requests.  Nothing of it is needed but to count.
- */
+/* The exchange of a posted message; needed only for counting. */
 struct posted {
 	struct operation operation;
 };
@@ -31,7 +30,7 @@ send_message(struct client *client, struct exchange *unused, const json_t *messa
 	(void)unused;
 	if (message == NULL || s->request == NULL)
 		return;
-	/* One answer may be as long as any, more may not wait. */
+	/* A single reply may use the full limit; further ones must fit within the rest. */
 	size_t limit = s->waiting == 0 ? options.max_output_bytes : options.max_stream_bytes;
 	size_t most = exchange_room(s->account) + s->waiting;
 
@@ -39,7 +38,7 @@ send_message(struct client *client, struct exchange *unused, const json_t *messa
 		request_break(s->request);
 }
 
-/* Each message that came is answered once, be it by nothing: so long the session stays. */
+/* Each posted message is answered once, maybe with nothing.  The session stays until then. */
 static void
 answer(struct client *client, struct exchange *exchange, const json_t *message)
 {
@@ -96,7 +95,7 @@ sse_get(struct http_request *r)
 		    (struct header[]){ { "Retry-After", "5" }, { 0 } }, "%s", e.text);
 		return;
 	}
-	session->general.tag = 0; /* nobody comes back to it */
+	session->general.tag = 0; /* it cannot be resumed */
 	r->self = session;
 	r->gone = on_gone;
 	request_stream(r, &session->general, NULL);
@@ -129,12 +128,12 @@ session_of(struct http_request *r)
 	struct session *session = id == NULL ? NULL : session_find(id, r->account, &by_sse);
 
 	if (session == NULL)
-		guard_refuse(r, MHD_HTTP_NOT_FOUND, NULL,
-		    "session_id is none of a stream that is open: GET /sse first");
+		guard_refuse(
+		    r, MHD_HTTP_NOT_FOUND, NULL, "session_id names no open stream: GET /sse first");
 	return session;
 }
 
-/* Its stream may have ended since. */
+/* Its stream may have ended in the meantime. */
 static void
 serve(struct http_request *r, json_t *message)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sse.h - HTTP with SSE as in 2024-11-05: GET /sse opens a session's only stream, whose first event
- * names where messages are posted; everything else goes on that stream.
+ * sse.h - HTTP with SSE as in 2024-11-05.  GET /sse opens a session's only stream.  Its first
+ * event has the address to post messages to; all replies go to the stream.
  */
 #pragma once
 

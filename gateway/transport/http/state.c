@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* state.c - the one server of this process. */
+/* state.c - the process's one HTTP server. */
 #include "gateway/transport/http/state.h"
 
 struct web_counts web_counts;

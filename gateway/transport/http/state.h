@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* state.h - what the files of the HTTP server know of it as a whole; web.c says what holds. */
+/* state.h - state of the HTTP server that its files share; web.c maintains it. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,15 +8,15 @@
 
 struct web_counts {
 	uint64_t connections, accepted, requests, refused_slow;
-	size_t waiting; /* bytes of answers and events that clients did not read yet */
-	size_t bodies;  /* bytes of memory for requests' bodies that arrive */
-	size_t kept;    /* bytes of events that were sent, for clients that come back */
+	size_t waiting; /* bytes of replies and events not read yet */
+	size_t bodies;  /* bytes of memory for arriving bodies */
+	size_t kept;    /* bytes of sent events, for clients that reconnect */
 };
 
 extern struct web_counts web_counts;
 
 extern struct web_state {
-	bool woken;    /* there is something for the library to do */
-	bool draining; /* no more connections and sessions */
-	bool public;   /* the address listened on reaches beyond this machine */
+	bool woken;    /* the library has work to do */
+	bool draining; /* accept no connections and sessions */
+	bool public;   /* the listening address is not loopback */
 } web_state;

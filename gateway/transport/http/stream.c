@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream.c - a list of events as they go out.
+ * stream.c - a list of events in the order they are sent.
  *
- * Trusts its callers; the ids that come back are of clients, and are parsed as such.
+ * Trusts its callers.  Event ids that come back from clients are parsed as untrusted input.
  */
 #include "gateway/transport/http/stream.h"
 
@@ -20,7 +20,7 @@
 
 struct sse_event {
 	struct sse_event *next;
-	uint64_t number; /* 0: not one to come back to */
+	uint64_t number; /* 0: cannot be resumed from */
 	size_t size;
 	char text[];
 };
@@ -43,7 +43,7 @@ count_sent(struct stream *s, size_t size)
 		s->account->waiting -= size;
 }
 
-/* An event that was sent to its end stays. */
+/* An event that was sent completely is kept. */
 static void
 count_kept(struct stream *s, size_t size)
 {
@@ -53,7 +53,7 @@ count_kept(struct stream *s, size_t size)
 		s->account->kept += size;
 }
 
-/* It does not stay, or waits again. */
+/* It is freed, or is unsent again. */
 static void
 count_lost(struct stream *s, size_t size)
 {
@@ -71,7 +71,7 @@ append_text(struct growing *t, const char *text)
 	return growing_add(text, strlen(text), t);
 }
 
-/* The struct is written first, then the text behind it, all in one piece of memory. */
+/* One allocation holds the struct and the text after it. */
 static int
 open_event(struct growing *t, const struct stream *s)
 {

@@ -2,11 +2,11 @@
 /*
  * web.c - libmicrohttpd driven by the loop.
  *
- * Theory of operation: the library has its own epoll descriptor, which the loop watches; turn()
- * lets it work, also when something was woken.  A request whose answer comes later, or whose stream
- * has nothing to say, is suspended: the library then forgets its socket, which is watched here
- * instead, so that it is noticed when the client goes.  Deadlines are looked at once a second: of
- * the library's connections one can be ended only by shutting down its socket.
+ * The library has its own epoll descriptor, which the loop watches.  turn() runs the library, also
+ * when a request was resumed.  A request that waits for its reply, or whose stream has nothing to
+ * send, is suspended.  The library then ignores its socket, so web.c watches it to notice when the
+ * client disconnects.  Deadlines are checked once a second.  A connection of the library can be
+ * ended only by shutting down its socket.
  */
 #include "gateway/transport/http/web.h"
 
@@ -31,9 +31,9 @@
 
 enum {
 	SWEEP_MS = 1000,
-	CHECK_MS = 5000, /* after which credentials of who reads a stream are looked at again */
+	CHECK_MS = 5000, /* between checks of a stream reader's credentials */
 	BACKLOG = 1024,
-	READ_BYTES = 1024, /* what a connection's buffer starts with, and grows by */
+	READ_BYTES = 1024, /* initial size and growth of a connection's buffer */
 };
 
 static struct {
@@ -68,7 +68,7 @@ is_at(const struct http_route *route, const char *path)
 	                                 : strcmp(path, route->path) == 0;
 }
 
-/* Fills in the route; false: it has replied. */
+/* Sets the route; false: it has replied. */
 static bool
 find_route(struct http_request *r, const char *path, const char *method)
 {
@@ -91,11 +91,10 @@ find_route(struct http_request *r, const char *path, const char *method)
 		return true;
 	}
 	if (*allowed != '\0')
-		request_say(r, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain",
-		    "this method is not served here\n",
+		request_say(r, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain", "method not allowed\n",
 		    (struct header[]){ { "Allow", allowed }, { 0 } });
 	else
-		request_say(r, MHD_HTTP_NOT_FOUND, "text/plain", "nothing is served here\n", NULL);
+		request_say(r, MHD_HTTP_NOT_FOUND, "text/plain", "not found\n", NULL);
 	return false;
 }
 
@@ -122,7 +121,7 @@ begin(struct MHD_Connection *connection, const char *path, const char *method, c
 	return r;
 }
 
-/* More of a body has come. */
+/* Takes more of a body. */
 static enum MHD_Result
 take(struct http_request *r, const char *data, size_t size)
 {
@@ -293,8 +292,8 @@ is_late(const struct http_peer *p, int64_t now)
 }
 
 /*
- * The library asks for edges, and one that tells of both bytes and their end is lost to it once it
- * has the bytes: such a connection would stay until its deadline.
+ * The library uses edge-triggered epoll.  If one edge reports both bytes and their end, it forgets
+ * the end when it has read the bytes.  Such a connection would stay until its deadline.
  */
 static void
 look_for_end(struct http_peer *p, int64_t now)
@@ -376,7 +375,7 @@ turn(void *unused)
 	MHD_run(web.daemon);
 	if (MHD_get_timeout(web.daemon, &wait_ms) == MHD_YES && wait_ms == 0)
 		web_state.woken = true;
-	/* Full, the library stops listening; it begins anew only as it is run once more. */
+	/* When full, the library stops listening; it resumes only at its next run. */
 	if (web_counts.connections < before)
 		web_state.woken = true;
 	return true;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * web.h - HTTP over libmicrohttpd, in the process's one loop.
+ * web.h - HTTP with libmicrohttpd, in the process's one loop.
  *
- * The library parses and frames; here is what it does not do: deadlines that a trickle of bytes
- * does not move, answers that come later, streams, and noticing that who waits has gone.  Nothing a
- * client sends is trusted.
+ * The library parses and frames.  This adds what it lacks: deadlines that a trickle of bytes does
+ * not extend, later replies, streams, and noticing a disconnected client.  Nothing a client sends
+ * is trusted.
  */
 #pragma once
 
 #include "gateway/transport/http/request.h"
 
-/* Before the jail: listens, reads the certificate.  Then within it. */
+/* web_open() listens and reads the certificate before the jail.  The others run inside it. */
 int web_open(struct err *);
 int web_start(const struct http_route *, struct err *);
 void web_stop(void);
-/* No more connections and sessions; how many requests are still under way. */
+/* Refuses new connections and sessions; returns how many requests are in progress. */
 size_t web_drain(void);
-/* "http://127.0.0.1:8765", as listened on. */
+/* The listening address, e.g. "http://127.0.0.1:8765". */
 const char *web_url(void);

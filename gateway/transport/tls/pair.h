@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pair.h - a chain of certificates and its private key, as a handshake takes them. */
+/* pair.h - a certificate chain and its private key, as GnuTLS needs them. */
 #pragma once
 
 #include "common/base/err.h"
@@ -13,10 +13,10 @@ struct pair {
 	gnutls_privkey_t key;
 	int64_t until_s; /* when the first of the chain expires */
 	struct pair *next;
-	int64_t replaced_ms; /* both are tls.c's */
+	int64_t replaced_ms; /* next and this are private to tls.c */
 };
 
-/* Both PEM.  NULL: *e says which of the two is broken, or that they do not belong together. */
+/* Both are PEM.  NULL: *e says which of the two is broken, or that they do not match. */
 struct pair *pair_read(const struct blob *certificate, const struct blob *key, struct err *);
 /* Wipes the key. */
 void pair_free(struct pair *);

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs CPython's own regression tests in boxes, through all daemons; ends in "N passed, N failed, N skipped".
+"""Runs CPython's own regression tests in sandboxes, through all daemons; the last line is "N passed, N failed, N skipped".
 
     run.py BIN [SUITE...]            without names: those of listed.txt
 
@@ -60,7 +60,7 @@ class Listed:
 
 
 class Suite:
-    """What came of one: outcome by test, how many passed (None: it did not end), how long it took."""
+    """The result of one suite: outcome by test, number of passed tests (None: it did not end), duration."""
 
     def __init__(self, name, reply, seconds):
         self.name, self.seconds, self.passed, self.failed, self.skipped = name, seconds, None, {}, set()
@@ -74,7 +74,7 @@ class Suite:
                 self.skipped.add(row["test"])
         self.ran = set(self.stderr.splitlines())
 
-    # Sentences on what is not as listed.txt has it.
+    # Sentences on differences from listed.txt.
     def breaches(self, listed):
         if self.passed is None:
             yield f"did not end within {SECONDS} s: {self.error}\n{self.stderr[-2000:]}"
@@ -99,7 +99,7 @@ def play(client, listed, name):
     return Suite(name, reply.get("structuredContent") or json.loads(reply["content"][0]["text"]), time.monotonic() - begun)
 
 
-# Listed tests that no suite has any more.
+# Listed tests that no longer exist.
 def strangers(listed, suites):
     known = set().union(*(suite.ran | suite.failed.keys() | suite.skipped for suite in suites))
     names = {suite.name for suite in suites}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs one of CPython's regression tests inside a box, as: suite.py NAME SECONDS.
+"""Runs one of CPython's regression tests inside a sandbox: suite.py NAME SECONDS.
 
 Writes to the file results a line of JSON for each test that failed or was skipped, and one of totals at the end; the name of
-each test goes to stderr before it runs.  After SECONDS the stack of each thread follows, so that a test that hangs has a name.
+each test goes to stderr before it runs.  After SECONDS it prints the stack of each thread, which names a test that hangs.
 The tests whose names are in the file left_out are not run.
 """
 
@@ -25,7 +25,7 @@ class Result(unittest.TestResult):
 
     def startTest(self, test):
         super().startTest(test)
-        # A child that a test forked and that went on as its parent is an error of the test: it goes no further.
+        # A forked child that continues like its parent is a fault of the test; it stops here.
         if os.getpid() != self.pid:
             os._exit(99)
         os.write(2, f"{test.id()}\n".encode())
@@ -60,7 +60,7 @@ class Result(unittest.TestResult):
 
 
 def prune(tests, names):
-    """The same suite without those."""
+    """The suite without the tests in left_out."""
     return type(tests)(prune(test, names) if isinstance(test, unittest.TestSuite) else test
                        for test in tests if isinstance(test, unittest.TestSuite) or test.id() not in names)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does what each line of the file `rows` says (name, action, words, with tabs between) and prints name and errno."""
+"""Performs each line of the file `rows` (name, action, words, separated by tabs) and prints its name and errno."""
 import errno
 import os
 import socket
