@@ -302,7 +302,7 @@ a_type_has_the_form_of_one(void **state)
 	for (size_t i = 0; i < COUNT(claims); i++) {
 		claimed = claims[i];
 		struct outcome o = hired_type(w, "x");
-		hired_expect(&o.e, ERR_internal, "no sense");
+		hired_expect(&o.e, ERR_internal, "invalid answers");
 	}
 	claimed = "image/svg+xml";
 	assert_string_equal(hired_type(w, "x").type, claimed);
@@ -381,7 +381,7 @@ a_file_helper_that_could_not_be_made_says_why(void **state)
 
 	struct outcome o = hired_list(w, 10, 10);
 
-	hired_expect(&o.e, ERR_internal, "file helper of the workspace ended: open: Too many");
+	hired_expect(&o.e, ERR_internal, "file helper ended: open: Too many");
 	assert_int_equal(o.e.sys, EMFILE);
 	hired_died = died;
 }

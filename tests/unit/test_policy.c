@@ -137,7 +137,7 @@ holds_imports_to_the_operators(void **state)
 	assert_int_equal(policy_read(&policy, &ask, language_python, NULL, &e), 0);
 	policy_clear(&policy);
 	assert_int_equal(texts_add(&ask.allowed_imports, "oserror"), 0);
-	refuse(&ask, language_python, ERR_denied, "allowed_imports[0]: oserror is not among");
+	refuse(&ask, language_python, ERR_denied, "allowed_imports[0]: oserror is not an allowed");
 	texts_clear(&ask.allowed_imports);
 }
 

@@ -221,8 +221,8 @@ diagnosis_read(struct box_end *end, struct err *e)
 	"No socket can be made, not even a local one: the sandbox has no network. Send the data " \
 	"in the code or in files."
 #define NO_FILES \
-	"This run had no session, so it has no files of one. Pass session_id, or send the file " \
-	"in files."
+	"This run had no session, so no session's files: pass session_id, or send the file in " \
+	"files."
 #define NO_PLACE \
 	"Nothing of the host is visible. Files are in /workspace (also /mnt/data): pass the " \
 	"session_id of the session that has the file, or send it in files."
