@@ -373,12 +373,19 @@ class Run:
             self._tell_logs()
             self._stop()
             raise Mismatch(f"dead at the end: {dead}; faults: {FAULTS.findall(logs)}")
+        if self.shared:
+            self._reset()
         self.coverage.messages += sum(client.watch.count for client in (self.client, self.auditor) if client.watch)
         statuses = {self.client.close(), self.auditor.close()}
         if not self.shared:
             statuses |= self._stop()
         if statuses != {0}:
             raise Mismatch(f"daemons ended with status {statuses}")
+
+    # The limit of sessions is the principal's, over all namespaces.
+    def _reset(self):
+        for session in self.auditor.call("sandbox_stats", {})["structuredContent"]["sessions"]:
+            self.auditor.call("terminate_session", {"session_id": session["session_id"]})
 
     # ---- the log ----
 
