@@ -52,7 +52,7 @@ class Client:
         self.requests = 0
 
     def ask(self, method, **params):
-        """Sends a request, prints the progress that comes before its answer, returns its result."""
+        """Sends a request, prints its progress, returns its result."""
         self.requests += 1
         meta = dict(META, progressToken=self.requests)
         message = {"jsonrpc": "2.0", "id": self.requests, "method": method, "params": dict(params, _meta=meta)}
@@ -84,7 +84,7 @@ class Client:
 
 
 def show_isolation(isolation):
-    """Prints each layer in force, and each that this host could not give."""
+    """Prints each layer in force, and each that this host could not provide."""
     print(f"\nIsolation in force ({isolation['backend']}, limits by {isolation['limits_by']}):")
     for layer in isolation["layers"]:
         print("  +", layer)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* auto.h - scope-bound ownership: what a local owns ends with its scope unless it is taken. */
+/* auto.h - scope-bound ownership: a local variable releases its resource at the end of its scope
+ * unless the resource is taken. */
 #pragma once
 
 #include <dirent.h>
@@ -39,7 +40,7 @@ take_fd(int *fd)
 	return got;
 }
 
-/* take_ptr(p) gives p away: its value, and p is NULL afterwards. */
+/* take_ptr(p) transfers ownership: it returns the value of p and sets p to NULL. */
 #define take_ptr(p) \
 	({ \
 		typeof(p) got_ = (p); \

@@ -5,6 +5,6 @@
 #include <stddef.h>
 
 struct blob {
-	void *data; /* of malloc; NULL where absent */
+	void *data; /* from malloc; NULL if absent */
 	size_t size;
 };

@@ -2,7 +2,8 @@
 /*
  * err.c - the only ways to fail; allocates nothing.
  *
- * A text may quote what a peer sent, and goes into logs and replies: it is made printable here.
+ * An error text may quote bytes from a peer, and it goes into logs and replies. So it is made
+ * printable here.
  */
 #include "common/base/err.h"
 

@@ -2,8 +2,9 @@
 /*
  * fdio.c - descriptors: whole reads and writes, atomic files, paths that cannot leave.
  *
- * File names may be a guest's and folders may change under our feet; what must stay inside is
- * resolved by the kernel in one call, never checked first and opened after.
+ * File names may come from a guest, and directories may change concurrently. So a path that must
+ * stay inside a directory is resolved by the kernel in one call, never checked first and opened
+ * later.
  */
 #include "common/base/fdio.h"
 
@@ -35,8 +36,8 @@ fdio_read(int fd, void *data, size_t size, struct err *e)
 		if (n < 0)
 			return err_sys(e, "read");
 		if (n == 0)
-			return err_set(
-			    e, ERR_internal, "read: it ends after %zu of %zu bytes", done, size);
+			return err_set(e, ERR_internal, "read: end of file after %zu of %zu bytes",
+			    done, size);
 		done += (size_t)n;
 	}
 	return 0;
@@ -204,8 +205,8 @@ sync_folder(int dir, struct err *e)
 	auto_fd int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd < 0)
-		return err_sys(e, "open folder");
-	return fsync(fd) < 0 ? err_sys(e, "fsync folder") : 0;
+		return err_sys(e, "open directory");
+	return fsync(fd) < 0 ? err_sys(e, "fsync directory") : 0;
 }
 
 static int
@@ -273,7 +274,7 @@ fdio_folder(int dir, const char *path, mode_t mode, struct err *e)
 	auto_fd int at = openat(dir, *path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	if (at < 0)
-		return err_sys(e, "open the folder of %s", path);
+		return err_sys(e, "open the directory of %s", path);
 	for (char *part = strtok_r(parts, "/", &rest), *next; part != NULL; part = next) {
 		next = strtok_r(NULL, "/", &rest);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hash.h - SHA-256 by Nettle, which uses the processor's own instructions for it (four times as
- * fast as libsodium's); names made of random bits, hexadecimal, by libsodium.
+ * hash.h - SHA-256 by Nettle, which uses the CPU's SHA instructions (four times as fast as
+ * libsodium). Random hexadecimal names by libsodium.
  */
 #pragma once
 
@@ -26,8 +26,8 @@ void hash_hex(const void *data, size_t size, char hex[HASH_HEX]);
 /* Is it 64 lower-case hexadecimal digits? */
 int hash_is_hex(const char *text);
 
-/* size - 1 random hexadecimal digits and a zero byte; size is odd.  From getrandom(2) by libsodium.
- */
+/* Writes size - 1 random hexadecimal digits and a zero byte; size is odd. The bits come from
+ * getrandom(2) through libsodium. */
 void hash_random_hex(char *text, size_t size);
 /* A version 4 UUID (RFC 9562), lower case. */
 void hash_uuid(char text[37]);

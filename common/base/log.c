@@ -3,8 +3,8 @@
  * log.c - one JSON object per line, one write(2) per object, so that lines of several daemons on
  * one descriptor do not mix.
  *
- * Trusts no text: what is not UTF-8, or would end the line or the string, is escaped.  Allocates
- * nothing; a line that cannot be written is lost.
+ * Trusts no text: bytes that are not UTF-8, or that would end the line or the string, are escaped.
+ * Allocates nothing. A line that cannot be written is lost.
  */
 #include "common/base/log.h"
 

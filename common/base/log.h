@@ -2,7 +2,8 @@
 /*
  * log.h - one JSON object per line on stderr: time, level, daemon, text, named values.
  *
- * For operators; may be lost.  Never a program's source, output, environment or a token.
+ * The log is for operators; lines may be lost. Never a program's source, output, environment or a
+ * token.
  *   log_info("listening", LOG_S("endpoint", path), LOG_N("backlog", 128));
  */
 #pragma once
@@ -18,7 +19,7 @@ enum log_level {
 
 struct log_value {
 	const char *name;
-	const char *text; /* or, where NULL, the number */
+	const char *text; /* NULL: use number */
 	int64_t number;
 };
 
@@ -33,9 +34,9 @@ struct log_value {
 #define log_line(level, message, ...) \
 	log_write(level, message, (const struct log_value[]){ __VA_ARGS__ __VA_OPT__(, ){ 0 } })
 
-/* Before the first line: who speaks, and from which level on. */
+/* Call before the first line. Sets the name of the daemon and the lowest level that is logged. */
 void log_open(const char *daemon, enum log_level);
-/* Texts are escaped and cut at 1024 bytes; one write(2) a line; values end with a NULL name. */
+/* Texts are escaped and cut at 1024 bytes. One write(2) per line. A NULL name ends the values. */
 void log_write(enum log_level, const char *text, const struct log_value *);
-/* -1 where it is not one of debug, info, warn, error. */
+/* -1 if level is not one of debug, info, warn, error. */
 int log_parse(const char *level);

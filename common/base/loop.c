@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loop.c - epoll, a heap of timers, and the sources that want a word before a sleep.
+ * loop.c - epoll, a heap of timers, and the hooks that run before a wait.
  *
- * Trusts its callers, who are in this process.  Promises that a callback may forget, close and
- * watch descriptors, and set and unset timers, at any moment: an event of a descriptor that was
- * forgotten in the same batch is dropped, by a number that each watch has for itself.
+ * Trusts its callers, which are in this process. A callback may forget, close and watch
+ * descriptors, and set and unset timers, at any time. Each watch has a unique number, so an event
+ * of a descriptor that was forgotten in the same batch is dropped.
  */
 #include "common/base/loop.h"
 

@@ -23,7 +23,7 @@ static const struct {
 	{ 'D', "in the kernel, cannot be killed" },
 	{ 'T', "stopped by a signal" },
 	{ 't', "stopped by a debugger" },
-	{ 'Z', "ended, not waited for" },
+	{ 'Z', "zombie" },
 };
 
 static bool
@@ -74,7 +74,7 @@ meaning_of(char state)
 	for (size_t i = 0; i < COUNT(states); i++)
 		if (states[i].state == state)
 			return states[i].means;
-	return "of another kind";
+	return "unknown";
 }
 
 void

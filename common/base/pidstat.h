@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pidstat.h - what the kernel says of a process that does not do what it should. */
+/* pidstat.h - why a process does not react, as the kernel reports it. */
 #pragma once
 
 #include <sys/types.h>
@@ -7,8 +7,8 @@
 enum { PIDSTAT_TEXT = 160 };
 
 /*
- * "state S (sleeping)", or "state D (in the kernel, cannot be killed) in bpf_prog_pack_alloc".  If
- * one of its descendants is in state D, that one: it holds up the others.  For a process that is
- * gone: "no such process".
+ * "state S (sleeping)", or "state D (in the kernel, cannot be killed) in bpf_prog_pack_alloc". If a
+ * descendant is in state D, describes that one, because it blocks the others. For a process that
+ * does not exist: "no such process".
  */
 void pidstat_text(pid_t, char text[PIDSTAT_TEXT]);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reserve.c - who holds bytes, and who waits for some, in the order in which they came.
+ * reserve.c - reservations that are held, and a queue of those that wait, in order of arrival.
  *
- * A waiting principal that has its share is passed over, so it delays only itself.  One that has
- * not is never passed over: the next bytes are kept for it.
+ * A waiting principal that already holds its share is skipped, so it delays only itself. A
+ * principal below its share is never skipped: the next free bytes are kept for it.
  */
 #include "common/base/reserve.h"
 

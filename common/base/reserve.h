@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reserve.h - memory that large replies take, reserved before it is used.
+ * reserve.h - memory reservations for large replies.
  *
- * A request for many bytes is begun only when they are reserved; until then it waits in a queue, as
- * the request that it is.  The bytes of one principal in a namespace are bounded, and those of all.
+ * A request for many bytes starts only when they are reserved. Until then the request itself waits
+ * in a queue, without the bytes. Reservations are bounded for each principal in a namespace, and in
+ * total.
  */
 #pragma once
 
@@ -11,11 +12,12 @@
 #include <stddef.h>
 
 enum {
-	RESERVE_EACH = 64 << 20, /* of one principal in a namespace: one file of the largest size */
+	RESERVE_EACH =
+	    64 << 20, /* for one principal in a namespace: one file of the maximum size */
 	RESERVE_ALL = 2 * RESERVE_EACH,
 };
 
-/* From { 0 }; the texts are borrowed until it is released. */
+/* Initialized with { 0 }. The texts are borrowed until the reservation is released. */
 struct reservation {
 	const char *principal, *namespace; /* namespace NULL: none */
 	size_t bytes;                      /* more than RESERVE_EACH counts as that many */
@@ -31,7 +33,7 @@ struct reservation {
 
 /* true: the bytes are reserved.  false: granted() is called later, from the loop. */
 bool reserve_take(struct reservation *);
-/* For bytes that are there already: at once, past the queue, or not at all. */
+/* For bytes that are in memory already: bypasses the queue and succeeds or fails at once. */
 bool reserve_try(struct reservation *);
-/* Gives the bytes back, or leaves the queue; nothing where it has neither. */
+/* Returns the bytes or leaves the queue; otherwise does nothing. */
 void reserve_release(struct reservation *);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timestamp.c - written without strftime(3), which looks for the time zone each time, where a jail
- * hides it.
+ * timestamp.c - formatted without strftime(3), which looks up the time zone each time; the jail
+ * hides its file.
  */
 #include "common/base/timestamp.h"
 

@@ -12,5 +12,5 @@ enum {
 struct timespec timestamp_now(void);
 /* Milliseconds since 1970. */
 uint64_t timestamp_ms(void);
-/* "2026-01-31T12:00:00.123Z", with so many digits behind the point; 0: and no point. */
+/* "2026-01-31T12:00:00.123Z" with that many fractional digits; 0: no decimal point. */
 void timestamp_text(struct timespec at, int digits, char text[TIMESTAMP_TEXT]);

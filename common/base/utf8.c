@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * utf8.c - the one place that says what is text.  Trusts nothing it is given.
+ * utf8.c - UTF-8 validation and repair. Trusts no input.
  *
- * Of the libraries linked here only Jansson can tell, and it must copy the text into a value to do
- * so; multi-byte functions of libc depend on the locale.
+ * Of the linked libraries only Jansson can validate UTF-8, and only by copying the text into a
+ * value. The multi-byte functions of libc depend on the locale.
  */
 #include "common/base/utf8.h"
 

@@ -8,21 +8,21 @@
 #include <stddef.h>
 
 bool utf8_valid(const void *data, size_t size);
-/* A copy in which U+FFFD stands for each byte that is not part of UTF-8, and for each zero byte;
- * with a zero byte behind it, not counted.  Never over three times as long; data NULL on ENOMEM. */
+/* Returns a copy with U+FFFD in place of each byte that is not valid UTF-8 and of each zero byte,
+ * followed by a zero byte that is not counted. At most three times as long; data is NULL on ENOMEM.
+ */
 struct blob utf8_mend(const void *data, size_t size);
-/* The same, of no more than `most` bytes: where that is too much, *cut, the gap stands for the
- * middle.  Of what is left out at most as much is looked at as is returned. */
+/* The same, limited to `most` bytes. If the text is longer, *cut is set and `gap` replaces the
+ * middle. Reads at most as many of the omitted bytes as it returns. */
 struct blob utf8_fit(const void *data, size_t size, size_t most, const char *gap, bool *cut);
-/* Is there a byte within a character, rather than a first one? */
+/* Is the byte at `at` a continuation byte of a character? */
 bool utf8_inside(const void *data, size_t at, size_t size);
-/* Bytes of it without a last character, or a part of one, that is longer than a byte: what was cut
- * anywhere ends well then. */
+/* Size without a final multi-byte character, whole or partial: text that was cut at any byte then
+ * ends at a character boundary. */
 size_t utf8_whole(const void *data, size_t size);
-/* Bytes of the character at the front that may stand in a line which somebody reads; 0 where there
- * is none, or one that a terminal obeys (C0 and C1 controls), ends the line at, or that turns
- * around the order of those beside it. */
+/* Size of the first character if it is safe to display in one line. 0 if there is none, or if it is
+ * a control (C0, C1), ends the line, or changes the text direction. */
 size_t utf8_shown(const void *data, size_t size);
-/* In place, for one line of a log or an error: a byte that is not UTF-8, and a character that is
- * not to be shown, becomes '?'. */
+/* For one line of a log or an error, in place: replaces each invalid byte and each character that
+ * is not safe to display by '?'. */
 void utf8_tame(char *text);

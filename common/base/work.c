@@ -146,7 +146,7 @@ work_do(struct work *w)
 	struct err e;
 
 	if (work.nthreads == 0 && !work.ending && work_open(FEW, &e) < 0) {
-		log_warn("the loop itself does what takes long", LOG_E(&e));
+		log_warn("no worker threads: slow work runs in the event loop", LOG_E(&e));
 		work_close();
 	}
 	if (work.nthreads > 0)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ask.c - requests of ours, from bus_ask() to the one call of done().
+ * ask.c - requests of this process, from bus_ask() to the single call of done().
  *
- * Trusts no server to answer: each request has an end of its own, by its deadline, by the loss of
- * its server, or by the time one waits for a server to appear.  The low bits of an id say where in
- * the table its request stands, the others which of the many that stood there it is.
+ * Trusts no server to reply: each request ends at the latest by its deadline, by the loss of its
+ * server, or when the wait for a server times out. The low bits of an id are the slot of the
+ * request in the table; the others are a generation number of the slot.
  */
 #include "common/base/auto.h"
 #include "common/bus/inner.h"
@@ -116,7 +116,7 @@ pass_deadline(void *self)
 
 	a->timer = 0;
 	send_cancel(a);
-	err_set(&e, ERR_deadline_exceeded, "%s: no answer of %s within %lld ms",
+	err_set(&e, ERR_deadline_exceeded, "%s: no reply from %s within %lld ms",
 	    messages[a->ask.message].name, edge_peer_name(a->ask.to), (long long)a->ask.timeout_ms);
 	finish(a, NULL, &e);
 }
@@ -124,7 +124,8 @@ pass_deadline(void *self)
 static int
 takes_no_more(const struct open_ask *a, struct err *e)
 {
-	err_set(e, ERR_queue_full, "%s takes no more at the moment", edge_peer_name(a->ask.to));
+	err_set(e, ERR_queue_full, "%s accepts no more requests at the moment",
+	    edge_peer_name(a->ask.to));
 	e->retry_ms = RETRY_MS;
 	return -1;
 }
@@ -261,7 +262,8 @@ admit(const struct ask *ask, struct link **link, struct err *e)
 	must(edge_find(bus.config.self, ask->to) != NULL &&
 	     messages[ask->message].reply != MSG_none);
 	if (bus.stopped)
-		return err_set(e, ERR_unavailable, "%s is ending", edge_peer_name(bus.config.self));
+		return err_set(
+		    e, ERR_unavailable, "%s is shutting down", edge_peer_name(bus.config.self));
 	*link = client_choose(ask, e);
 	if (*link == NULL && !client_expects(ask))
 		return -1;
@@ -471,7 +473,7 @@ ask_answer(struct link *link, struct parcel *p)
 	struct err e;
 
 	if (!ask_is_open(link, p->envelope.id)) {
-		err_set(&e, ERR_not_found, "an answer of %s to request %llu, which is not open",
+		err_set(&e, ERR_not_found, "reply from %s to request %llu, which is not open",
 		    client_name(link), (unsigned long long)p->envelope.id);
 		bus_refuse(PEER_none, &e);
 	} else if (p->envelope.frame == frame_reply) {

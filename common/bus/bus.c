@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bus.c - the life of a process's bus, in front of its two sides.
+ * bus.c - start, loop and end of the bus of a process; server.c and client.c are its two sides.
  *
- * Trusts the configuration.  The ZeroMQ context is made before the jail, since making it opens
- * files; its threads come with the first socket and so are in the jail.  Everything else happens
- * in the thread of the loop: before each sleep the sockets are read until nothing is left, as the
- * descriptors that ZeroMQ offers only tell of changes.
+ * Trusts the configuration. The ZeroMQ context is made before the jail, since making it opens
+ * files; its threads start with the first socket and so are in the jail. Everything else runs in
+ * the thread of the loop. Before each wait the sockets are read until empty, because ZeroMQ's
+ * descriptors are edge-triggered.
  */
 #include "common/bus/bus.h"
 
@@ -112,7 +112,7 @@ bus_compare(const struct hello *theirs, struct build *build)
 	for (enum msg_id m = MSG_none + 1; m < MSG_COUNT; m++)
 		same += !build->differs[m];
 	if (same < MSG_COUNT - 1)
-		log_warn("a build that differs: messages it describes otherwise are refused",
+		log_warn("peer of another build: messages with different descriptions are refused",
 		    LOG_S("peer", theirs->daemon), LOG_S("instance", theirs->instance),
 		    LOG_S("its_version", theirs->version), LOG_S("our_version", CLOISTER_VERSION),
 		    LOG_N("differ", MSG_COUNT - 1 - same));
@@ -183,9 +183,9 @@ check_config(struct err *e)
 		return err_set(e, ERR_invalid_argument,
 		    "instance '%.64s': letters, digits, '_', '-' and '.' are allowed", c->instance);
 	if (*c->listen != '\0' && strncmp(c->listen, "tcp://", 6) != 0)
-		return err_set(e, ERR_invalid_argument, "listen: tcp://address:port is needed");
+		return err_set(e, ERR_invalid_argument, "listen: tcp://address:port required");
 	if (uses_tcp() && (c->keys == NULL || *c->keys == '\0'))
-		return err_set(e, ERR_invalid_argument, "keys: needed with tcp endpoints");
+		return err_set(e, ERR_invalid_argument, "keys: required for tcp endpoints");
 	return 0;
 }
 
@@ -281,7 +281,7 @@ bus_stop(void)
 	if (bus.context == NULL)
 		return;
 	bus.draining = bus.stopped = true;
-	err_set(&e, ERR_unavailable, "%s is ending", edge_peer_name(bus.config.self));
+	err_set(&e, ERR_unavailable, "%s is shutting down", edge_peer_name(bus.config.self));
 	ask_lost(NULL, &e, false);
 	server_stop();
 	client_stop();

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * call.c - a request from its arrival to its one answer.
+ * call.c - a request from its arrival to its single reply.
  *
- * Trusts no client.  A call belongs to its handler from the moment the handler returned 0; the
- * connection it came by may go before, and then nobody listens to what the handler has to say.
+ * Trusts no client. A call belongs to its handler from the moment the handler returned 0; its
+ * connection may close before the handler ends the call; then the reply is discarded.
  *
- * A daemon is who its endpoint or its key says, whatever instance it calls itself: so what it has
- * open is counted over all its connections, and those that are gone, too: many connections give it
- * no more than one does.
+ * The endpoint or the key identifies a daemon; its instance name is only a claim. So open calls are
+ * counted per daemon over all its connections, including closed ones: more connections give it no
+ * more calls.
  */
 #include "common/base/auto.h"
 #include "common/base/log.h"
@@ -111,7 +111,7 @@ pass_deadline(void *self)
 	struct err e;
 
 	c->timer = 0;
-	err_set(&e, ERR_deadline_exceeded, "%s: not done in the %llu ms it was given",
+	err_set(&e, ERR_deadline_exceeded, "%s: not done within its deadline of %llu ms",
 	    messages[c->call.message].name, (unsigned long long)c->envelope.deadline_ms);
 	deliver(c, NULL, &e);
 	tell(c, ERR_deadline_exceeded);
@@ -136,9 +136,9 @@ find_route(struct caller *caller, const struct parcel *p, struct err *e)
 	const struct route *route = bus.routes[message];
 
 	if (message == MSG_none) {
-		err_set(e, ERR_invalid_argument, "no message is called '%s'", name);
+		err_set(e, ERR_invalid_argument, "unknown message '%s'", name);
 	} else if (route == NULL || (route->from & 1u << server_peer(caller)) == 0) {
-		err_set(e, ERR_denied, "%s may not ask %s for %s",
+		err_set(e, ERR_denied, "%s may not send to %s: %s",
 		    edge_peer_name(server_peer(caller)), edge_peer_name(bus.config.self), name);
 	} else if (server_build(caller)->differs[message]) {
 		bus_refuse_build(
@@ -167,7 +167,8 @@ static int
 check_room(struct caller *caller, const struct parcel *p, struct err *e)
 {
 	if (bus.draining)
-		return err_set(e, ERR_unavailable, "%s is ending", edge_peer_name(bus.config.self));
+		return err_set(
+		    e, ERR_unavailable, "%s is shutting down", edge_peer_name(bus.config.self));
 	if (find_call(caller, p->envelope.id) != NULL)
 		return err_set(e, ERR_invalid_argument, "id %llu is in use",
 		    (unsigned long long)p->envelope.id);

@@ -2,12 +2,12 @@
 /*
  * client.c - the side of an edge that connects: one connection per instance of a server.
  *
- * A server is trusted as far as its edge goes: its folder or its key says that it is that daemon.
- * What it sends is decoded strictly all the same.  ZeroMQ tells when a connection breaks, so a
- * server that was killed is missed at once; one that hangs, after two seconds of silence.
+ * A server is trusted as far as its edge goes: its directory or its key identifies the daemon. Its
+ * messages are still decoded strictly. ZeroMQ reports broken connections, so a killed server is
+ * noticed at once; a hung server is declared lost after two seconds of silence.
  *
- * ZMQ_IMMEDIATE makes a queue live as long as its connection: what a lost server has not read is
- * not read by the next one, whose asker has been told otherwise.
+ * ZMQ_IMMEDIATE ties a queue to its connection: requests that a lost server has not read are not
+ * sent to its successor, because their clients have already received a failure.
  */
 #include "common/base/auto.h"
 #include "common/base/fdio.h"
@@ -117,10 +117,10 @@ say_none(enum peer to, struct err *e)
 	if (bus.config.run_fd >= 0 &&
 	    fdio_load(bus.config.run_fd, file, FAILED_BYTES, &why, &ignored) == 0) {
 		utf8_tame(why.data);
-		err_set(e, ERR_unavailable, "no %s is there: %s", edge_peer_name(to),
+		err_set(e, ERR_unavailable, "no %s is connected: %s", edge_peer_name(to),
 		    (const char *)why.data);
 	} else {
-		err_set(e, ERR_unavailable, "no %s is there", edge_peer_name(to));
+		err_set(e, ERR_unavailable, "no %s is connected", edge_peer_name(to));
 	}
 	blob_clear(&why);
 	return -1;
@@ -133,7 +133,7 @@ say_why_none(const struct ask *ask, const struct link *differing, struct err *e)
 		return bus_refuse_build(
 		    ask->message, ask->to, differing->instance, &differing->build, e);
 	if (ask->instance != NULL && !client_expects(ask))
-		return err_set(e, ERR_not_found, "no %s is called '%s'", edge_peer_name(ask->to),
+		return err_set(e, ERR_not_found, "no %s has the name '%s'", edge_peer_name(ask->to),
 		    ask->instance);
 	return say_none(ask->to, e);
 }
@@ -247,9 +247,9 @@ lose(struct link *l, const char *why)
 	l->ready = false;
 	l->busy = 0;
 	bus.counts.lost[l->to]++;
-	log_warn("server is lost", LOG_S("peer", edge_peer_name(l->to)),
+	log_warn("server lost", LOG_S("peer", edge_peer_name(l->to)),
 	    LOG_S("instance", l->instance), LOG_S("why", why));
-	err_set(&e, ERR_unavailable, "%s %s was lost on the way: %s", edge_peer_name(l->to),
+	err_set(&e, ERR_unavailable, "%s %s was lost during the request: %s", edge_peer_name(l->to),
 	    l->instance, why);
 	ask_lost(l, &e, l->connected);
 }
@@ -264,12 +264,12 @@ on_hello(struct link *l, struct parcel *p, struct err *e)
 	if (parcel_decode(p, MSG_hello, &theirs, e) < 0)
 		return -1;
 	if (strcmp(theirs.daemon, edge_peer_name(l->to)) != 0) {
-		rc = err_set(e, ERR_denied, "%s: a hello of %s, %s is expected", l->address,
+		rc = err_set(e, ERR_denied, "%s: hello from %s, expected %s", l->address,
 		    theirs.daemon, edge_peer_name(l->to));
 	} else {
 		snprintf(l->instance, sizeof l->instance, "%s", theirs.instance);
 		bus_compare(&theirs, &l->build);
-		log_info("server has greeted", LOG_S("peer", theirs.daemon),
+		log_info("server connected", LOG_S("peer", theirs.daemon),
 		    LOG_S("instance", theirs.instance), LOG_S("version", theirs.version));
 		l->ready = true;
 		ask_flush(l->to);
@@ -298,7 +298,7 @@ on_refusal(struct parcel *p, struct err *e)
 
 	if (parcel_decode(p, MSG_failure, &f, e) < 0)
 		return -1;
-	err_set(e, ERR_denied, "it refuses us: %s", f.text);
+	err_set(e, ERR_denied, "refused by the server: %s", f.text);
 	message_clear(MSG_failure, &f);
 	return -1;
 }
@@ -320,7 +320,7 @@ on_parcel(struct link *l, struct parcel *p, struct err *e)
 		ask_answer(l, p);
 		return 0;
 	default:
-		return err_set(e, ERR_denied, "a server does not send a frame '%s'",
+		return err_set(e, ERR_denied, "unexpected frame '%s' from a server",
 		    word_text(SET_frame, p->envelope.frame));
 	}
 }
@@ -470,7 +470,7 @@ client_tick(void)
 		if (now - l->heard_ms > BUS_SERVER_LOST_MS)
 			renew(l);
 		if (l->ready && stale(l))
-			lose(l, "this process was too busy to speak");
+			lose(l, "this process was too busy to send heartbeats");
 		if (l->connected && !l->ready)
 			say_hello(l);
 		else if (l->ready && odd_tick)

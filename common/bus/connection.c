@@ -2,8 +2,8 @@
 /*
  * connection.c - a list by descriptor.
  *
- * The descriptors are libzmq's, whose thread closes them; so one is only touched where it still is
- * the socket that it was, as the kernel's cookie for it tells.
+ * The descriptors belong to libzmq, whose thread closes them. So one is only used if it is still
+ * the same socket, identified by the kernel's socket cookie.
  */
 #include "common/bus/connection.h"
 

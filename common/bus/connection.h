@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * connection.h - the connections below a ZeroMQ socket, as its monitor tells of them, so that one
- * from which nothing comes can be ended.
+ * connection.h - the connections below a ZeroMQ socket, as reported by its monitor, so that a
+ * silent one can be shut down.
  *
- * libzmq keeps all that it has of a message until its last part is there; there may be any number
- * of parts, and nobody can look into it.  Who sends them for ever is silent, and when that
- * connection breaks, what there is of the message goes with it.  It must break as by the peer:
- * where a socket is closed in the middle of a message, libzmq 4.3 never frees that.
+ * libzmq keeps all parts of a message until the last one arrives. The number of parts is unlimited,
+ * and the application cannot see them. A peer that sends parts without end therefore appears
+ * silent. When its connection breaks, libzmq frees the unfinished message. The break must look as
+ * if the peer caused it: if a socket is closed in the middle of a message, libzmq 4.3 never frees
+ * the message.
  *
- * It also takes memory for a whole part as soon as its size is announced, before anybody knows who
- * announces it; so there are never many connections of which that is not known.
+ * libzmq also allocates a whole part as soon as its size is announced, before the peer is known. So
+ * the number of connections with an unknown peer is limited.
  */
 #pragma once
 
@@ -19,17 +20,19 @@
 
 struct connection;
 
-/* The monitor must be read to its end each time, or else a descriptor may be another's. */
+/* The monitor must be read until it is empty each time; otherwise a descriptor may belong to
+ * another connection. */
 void connection_add(struct connection **all, int fd);
 void connection_remove(struct connection **all, int fd);
-/* A message came by it; known: of one that has greeted. */
+/* A message arrived on it; known: from a peer that has sent its hello. */
 void connection_heard(struct connection *all, int fd, bool known);
-/* Ends each that was silent for longer. */
+/* Shuts down each connection that was silent for longer. */
 void connection_end_silent(struct connection *all, int64_t ms);
-/* Ends the oldest of those that are not known, where they are more than that. */
+/* Shuts down the oldest connection with an unknown peer if there are more than `most`. */
 void connection_end_stranger(struct connection *all, size_t most);
-/* Ends that one. */
+/* Shuts down that connection. */
 void connection_end(struct connection *all, int fd);
-/* Some time later, when libzmq's thread has freed what those held: gives it back to the system. */
+/* Returns free memory to the system some time later, when libzmq's thread has freed what those
+ * connections held. */
 void connection_give_back(void);
 void connection_clear(struct connection **all);

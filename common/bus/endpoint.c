@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * endpoint.c - one folder per edge, which the mode of the folder lets exactly that pair enter.
+ * endpoint.c - one directory per edge; its mode lets exactly that pair enter.
  *
- * Trusts what root, or the user himself, has put where the run folder is; a folder that others
- * can write to, or a link in its place, is refused.  All of this is done before the jail, in which
- * there is no name service and no open(2).
+ * Trusts the path to the run directory, which root or the user made. A directory that others can
+ * write to, or a symlink in its place, is refused. All of this runs before the jail, which permits
+ * neither name service nor open(2).
  */
 #include "common/bus/endpoint.h"
 
@@ -83,11 +83,11 @@ give_to_pair(int fd, const struct bus_config *c, const struct edge *edge, struct
 		return err_set(e, ERR_unavailable, "no group %s; run compose/install-deps", name);
 	/* Sockets get the folder's group by the bit of 02000, without chgrp in the jail. */
 	if (fchown(fd, c->uid, group->gr_gid) < 0 || fchmod(fd, 02710) < 0 || fstat(fd, &st) < 0)
-		return err_sys(e, "give %s to its pair", edge->name);
+		return err_sys(e, "set the group of %s", edge->name);
 	/* Without a word the kernel leaves the bit out for who may not set it. */
 	if ((st.st_mode & S_ISGID) == 0)
 		return err_set(
-		    e, ERR_unavailable, "give %s to its pair: needs CAP_FSETID", edge->name);
+		    e, ERR_unavailable, "set the group of %s: needs CAP_FSETID", edge->name);
 	return 0;
 }
 
@@ -131,7 +131,8 @@ endpoint_ipc(const char *run, const struct edge *edge, const char *instance,
 	if (n >= ENDPOINT_BYTES ||
 	    (size_t)n - strlen("ipc://") >= sizeof(((struct sockaddr_un *)0)->sun_path))
 		return err_set(e, ERR_invalid_argument,
-		    "%s/%s/%s: over 107 bytes, too long for a socket", run, edge->name, instance);
+		    "%s/%s/%s: over 107 bytes, too long for a unix socket", run, edge->name,
+		    instance);
 	return 0;
 }
 
@@ -159,7 +160,7 @@ add_address(const struct addrinfo *a, struct texts *out, struct err *e)
 
 	if (getnameinfo(a->ai_addr, a->ai_addrlen, host, sizeof host, port, sizeof port,
 		NI_NUMERICHOST | NI_NUMERICSERV) != 0)
-		return err_set(e, ERR_internal, "an address that has no text");
+		return err_set(e, ERR_internal, "cannot format an address");
 	snprintf(
 	    text, sizeof text, strchr(host, ':') ? "tcp://[%s]:%s" : "tcp://%s:%s", host, port);
 	for (size_t i = 0; i < out->count; i++)
@@ -178,7 +179,7 @@ add_tcp(const struct bus_config *c, const char *text, struct texts *out, struct 
 	int rc = 0;
 
 	if (port == NULL || port == text)
-		return err_set(e, ERR_invalid_argument, "tcp://%s: host:port is needed", text);
+		return err_set(e, ERR_invalid_argument, "tcp://%s: host:port required", text);
 	bool bracket = *text == '[' && port[-1] == ']';
 	snprintf(host, sizeof host, "%.*s", (int)(port - text) - 2 * bracket, text + bracket);
 	if (look_up(host, port + 1, c->connect_wait_ms, &found, e) < 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inner.h - what the files of the bus share; nobody else includes it. */
+/* inner.h - declarations shared by the files of the bus; no other file includes it. */
 #pragma once
 
 #include "common/base/loop.h"
@@ -10,12 +10,13 @@
 
 enum {
 	BUS_TICK_MS = 500,         /* heartbeats of a server; of a client every second one */
-	BUS_SERVER_LOST_MS = 2000, /* silence after which a server is taken for lost */
+	BUS_SERVER_LOST_MS = 2000, /* silence after which a server is declared lost */
 	BUS_CLIENT_LOST_MS = 5000,
-	BUS_CLIENT_STALE_MS = 4000, /* it knows of itself that it is about to be */
-	BUS_MAX_ASKS = 4096,        /* open ones; ids below are of hellos */
-	BUS_BATCH = 64,             /* messages of one socket before others have their turn, */
-	BUS_TURN_US = 1000,         /* or fewer, where it takes long to handle them */
+	BUS_CLIENT_STALE_MS =
+	    4000, /* a client without a heartbeat for so long expects to be declared lost */
+	BUS_MAX_ASKS = 4096, /* open ones; ids below are of hellos */
+	BUS_BATCH = 64,      /* messages of one socket before the others are read, */
+	BUS_TURN_US = 1000,  /* or fewer if handling them takes longer than this */
 };
 
 struct bus {
@@ -30,25 +31,26 @@ struct bus {
 
 extern struct bus bus;
 
-/* Counts and logs, a few lines a second, what was refused or could not be read. */
+/* Count refused and malformed messages and log them, at most a few lines per second. */
 void bus_refuse(enum peer from, const struct err *);
 void bus_malformed(enum peer from, const struct err *);
 
-/* The hello of this process; its texts are not the caller's. */
+/* The hello of this process. Its texts do not belong to the caller. */
 struct hello bus_hello(void);
-/* A peer's build: its version, and which messages it describes otherwise than this one. */
+/* A peer's build: its version, and the messages that it describes differently. */
 struct build {
 	char version[33];
 	bool differs[MSG_COUNT];
 };
 
-/* From the hello of an instance, whose differences are logged. */
+/* Fills in *build from the hello of an instance and logs the differences. */
 void bus_compare(const struct hello *, struct build *);
-/* Why a message is not exchanged with a peer whose build differs in it.  -1. */
+/* Returns -1 with the reason why this message is not exchanged with a peer of another build. */
 int bus_refuse_build(
     enum msg_id, enum peer, const char *instance, const struct build *, struct err *);
 
-/* Messages of one socket, from { 0 }: may one more be taken before others have their turn? */
+/* Counts messages of one socket; initialized with { 0 }. bus_goes_on(): may one more be read before
+ * the other sockets? */
 struct bus_turn {
 	int messages;
 	int64_t until_us;
@@ -56,10 +58,10 @@ struct bus_turn {
 
 bool bus_goes_on(struct bus_turn *);
 
-/* Packs a message of the bus itself, which fits its bounds by construction. */
+/* Packs a message of the bus itself; it is within its bounds by construction. */
 struct packed bus_pack(enum msg_id, void *msg);
-/* Descriptors and memory come back: to be short of them is said to be no fault, and how to mend it.
- */
+/* Packs a failure. A shortage of descriptors or memory is temporary, so it is reported as such,
+ * with its remedy, not as a fault. */
 struct packed bus_pack_failure(const struct err *why);
 
 /* ---- server.c: endpoints and the clients that have greeted ---- */
@@ -68,19 +70,19 @@ struct caller;
 
 int server_prepare(struct err *);
 int server_start(struct err *);
-/* Reads what is stirred, or all; true: there may be more. */
+/* Reads the sockets that are marked readable, or all. true: there may be more. */
 bool server_pump(bool all);
 void server_tick(void);
 struct heartbeat server_load(void);
 void server_stop(void);
 /*
- * Takes *content.  -1: dropped, because nobody is there or it is too slow.  An answer is not: there
- * is a failure in its place, or the connection is ended.
+ * Takes *content. -1: dropped, because the client disconnected or is too slow. A reply is never
+ * dropped silently: a failure replaces it, or the connection is shut down.
  */
 int server_send(struct caller *, enum frame, uint64_t id, enum msg_id, struct packed *content);
 void server_fail(struct caller *, uint64_t id, const struct err *why);
 
-/* ---- call.c: requests under way ---- */
+/* ---- call.c: open requests of clients ---- */
 
 struct open_call;
 
@@ -89,13 +91,13 @@ struct calls { /* of one caller */
 	size_t count;
 };
 
-/* 0: the request is under way, or has been answered.  -1: the caller is to be told *e. */
+/* 0: the request is open or has been answered. -1: send *e to the caller. */
 int call_begin(struct caller *, struct parcel *, struct err *);
 void call_cancel(struct caller *, uint64_t id);
-/* The caller is gone. */
+/* The caller disconnected. */
 void call_orphan(struct caller *);
 size_t call_count(void);
-/* Where a caller keeps its calls, and what call.c must know of it. */
+/* The calls of a caller, and other facts about it for call.c. */
 struct calls *server_calls(struct caller *);
 enum peer server_peer(const struct caller *);
 const char *server_instance(const struct caller *);
@@ -112,25 +114,26 @@ void client_tick(void);
 void client_stop(void);
 bool client_ready(enum peer, struct heartbeat *load);
 size_t client_instances(enum peer, const char **names, size_t room);
-/* Whom to ask that, of those who are there and have that message; NULL with *e: nobody. */
+/* Chooses a connected server that supports the message; NULL with *e: none. */
 struct link *client_choose(const struct ask *, struct err *);
-/* Could such a one still come? */
+/* Can such a server still connect? */
 bool client_expects(const struct ask *);
 int client_send(struct link *, struct envelope *, struct packed *content);
-/* One more, or one less, request is under way there. */
+/* Changes the number of open requests at that server by 1 or -1. */
 void client_load(struct link *, int by);
 const char *client_name(const struct link *);
 
-/* ---- ask.c: requests of ours ---- */
+/* ---- ask.c: requests of this process ---- */
 
 uint64_t ask_begin(const struct ask *, struct err *);
 void ask_cancel(uint64_t id);
 const char *ask_instance(uint64_t id);
 void ask_forget(uint64_t id);
 void ask_answer(struct link *, struct parcel *);
-/* Is this the number of a request that is open there? */
+/* Is this the id of a request that is open at that server? */
 bool ask_is_open(const struct link *, uint64_t id);
-/* A server has greeted, or some time has passed: what waited for it is tried again. */
+/* Called when a server connects and periodically: retries the requests that wait for it. */
 void ask_flush(enum peer);
-/* The server of a link is lost; NULL: all of them.  tell: send cancels, it may only be slow. */
+/* The server of a link is lost; NULL: all servers. tell: send cancels, because the server may only
+ * be slow. */
 void ask_lost(struct link *, const struct err *, bool tell);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keys.c - who a daemon is when it is not on the same machine.
+ * keys.c - CURVE keys, which identify daemons on other machines.
  *
- * Trusts the folder, which the operator made, with links that stay in it; refuses secrets that
+ * Trusts the directory, which the operator made; symlinks must stay in it. Refuses secrets that
  * others can read.
  */
 #include "common/bus/keys.h"
@@ -28,7 +28,7 @@ check_secret(int fd, struct err *e)
 		return err_sys(e, "stat");
 	if ((st.st_mode & (st.st_uid == 0 ? 037 : 077)) != 0)
 		return err_set(e, ERR_denied,
-		    "others can read it; must be a file of mode 0600, or 0640 if it is root's");
+		    "readable by others; the mode must be 0600, or 0640 if root owns it");
 	return 0;
 }
 

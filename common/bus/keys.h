@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* keys.h - CURVE keys in a folder: <daemon>.key, secret, and <daemon>.pub for each; Z85, a line. */
+/* keys.h - CURVE keys in a directory: <daemon>.key (secret) and <daemon>.pub for each; one line of
+ * Z85. */
 #pragma once
 
 #include "common/base/err.h"
@@ -11,11 +12,11 @@ enum {
 
 struct keys {
 	char secret[KEYS_TEXT], public[KEYS_TEXT];
-	char peers[PEER_COUNT][KEYS_TEXT]; /* "" where there is no edge to it */
+	char peers[PEER_COUNT][KEYS_TEXT]; /* "" if there is no edge to it */
 };
 
-/* The keys that self needs; refuses a secret that others than its owner can read. */
+/* Loads the keys that self needs. Refuses a secret that users other than its owner can read. */
 int keys_load(const char *folder, enum peer self, struct keys *, struct err *);
 void keys_clear(struct keys *);
-/* Makes those that are missing; a public half is always that of the secret beside it. */
+/* Makes the missing keys. A public key always belongs to the secret key in the same directory. */
 int keys_make(const char *folder, struct err *);

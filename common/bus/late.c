@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * late.c - what waits for clients that do not read as fast as they ask.
+ * late.c - replies for clients that read more slowly than they send requests.
  *
- * Trusts no client to read at all: the bytes that wait for a daemon are bounded, over all its
- * connections, and those for all of them.  Failures are small and fit where replies do not, up to a
- * bound of their own.
+ * A client may never read. So the waiting bytes are bounded for each daemon, over all its
+ * connections, and in total. Failures are small and have a higher bound of their own.
  */
 #include "common/bus/late.h"
 
@@ -28,17 +27,17 @@ check_room(const struct lates *l, size_t bytes, bool failure, struct err *e)
 
 	/* An honest client has no more requests open. */
 	if (l->count >= BUS_MAX_ASKS)
-		return err_set(e, ERR_internal, "%zu answers wait for %s", l->count, reader);
+		return err_set(e, ERR_internal, "%zu replies wait for %s", l->count, reader);
 	if (failure && all_bytes + bytes > PARCEL_UNSENT_BIG)
-		return err_set(e, ERR_internal, "answers of %zu bytes wait for clients", all_bytes);
+		return err_set(e, ERR_internal, "replies of %zu bytes wait for clients", all_bytes);
 	if (!failure && mine + bytes > PARCEL_BYTES)
 		return err_set(e, ERR_limit_exceeded,
-		    "done, but the answer of %zu bytes is lost: %zu bytes wait for %s, at most %d "
+		    "done, but the reply of %zu bytes is lost: %zu bytes wait for %s, at most %d "
 		    "may",
 		    bytes, mine, reader, PARCEL_BYTES);
 	if (!failure && all_bytes + bytes > PARCEL_UNSENT_BYTES)
 		return err_set(e, ERR_limit_exceeded,
-		    "done, but the answer of %zu bytes is lost: %zu bytes wait for clients, at "
+		    "done, but the reply of %zu bytes is lost: %zu bytes wait for clients, at "
 		    "most %d may",
 		    bytes, all_bytes, PARCEL_UNSENT_BYTES);
 	return 0;
@@ -53,7 +52,7 @@ late_add(struct lates *l, struct answer *a, struct err *e)
 		return -1;
 	struct late *new = calloc(1, sizeof *new);
 	if (new == NULL)
-		return err_sys(e, "an answer for %s", edge_peer_name(l->reader));
+		return err_sys(e, "a reply for %s", edge_peer_name(l->reader));
 	*new = (struct late){ .answer = *a, .bytes = bytes };
 	a->content = (struct packed){ 0 };
 	if (l->first == NULL)

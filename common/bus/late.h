@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* late.h - answers that wait for room in the queue of their connection, in their order. */
+/* late.h - deferred replies: they wait, in order, for room in the queue of their connection. */
 #pragma once
 
 #include "common/codec/wire.h"
@@ -15,9 +15,9 @@ struct answer {
 	struct packed content;
 };
 
-struct late; /* an answer that waits */
+struct late; /* a deferred reply */
 
-/* Of one connection of that daemon; otherwise zeroed: none. */
+/* The deferred replies of one connection of that daemon. Empty: reader set, the rest zeroed. */
 struct lates {
 	enum peer reader;
 	struct late *first, **last;
@@ -25,13 +25,13 @@ struct lates {
 };
 
 /*
- * Takes the content of *a when it returns 0.  limit_exceeded: too many bytes wait for the reader,
- * over all its connections, or for clients altogether.  A failure is refused later than others, and
- * with internal: what tells of a reply that found no room has some.
+ * Takes the content of *a when it returns 0. limit_exceeded: too many bytes wait for the reader
+ * over all its connections, or for all clients. Failures have a higher limit of their own
+ * (internal), so that the failure that replaces a refused reply still fits.
  */
 int late_add(struct lates *, struct answer *a, struct err *);
-/* The one that has waited longest; NULL: none waits. */
+/* The oldest deferred reply; NULL: none. */
 struct answer *late_first(struct lates *);
-/* Frees that one. */
+/* Frees the oldest deferred reply. */
 void late_drop(struct lates *);
 void late_clear(struct lates *);

@@ -2,9 +2,9 @@
 /*
  * parcel.c - parts of a ZeroMQ message, read and written.
  *
- * Trusts no peer: the number of parts and their sum are bounded, and of a message that breaks the
- * bounds the rest is read and dropped, so that the next one begins where it should.  libzmq hands
- * a message over when its last part is there, so none of this waits.
+ * Trusts no peer: the number of parts and their sum are bounded, and the rest of a message that
+ * exceeds the bounds is read and dropped, so that the next one starts in sync. libzmq delivers a
+ * message when its last part has arrived, so reading never blocks.
  */
 #include "common/bus/parcel.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parcel.h - a message of the bus as it travels: envelope, body, blobs; each part bounded, and all
- * of them together. */
+/* parcel.h - a message of the bus on the wire: envelope, body, blobs. Each part and their sum are
+ * bounded. */
 #pragma once
 
 #include "common/base/err.h"
@@ -14,44 +14,46 @@
 enum {
 	PARCEL_PART_BYTES = 256 << 20, /* the largest blob of schema.def */
 	PARCEL_BYTES = PARCEL_PART_BYTES + WIRE_MAX_BODY,
-	PARCEL_SMALL_BYTES = 1 << 17,    /* more than any message without a blob of its own has */
-	PARCEL_UNSENT_BYTES = 512 << 20, /* waiting in ZeroMQ's queues, of the whole process */
-	PARCEL_UNSENT_BIG = 1 << 30,     /* of the same: small ones find room where others do not */
+	PARCEL_SMALL_BYTES = 1 << 17,    /* more than any message without a blob */
+	PARCEL_UNSENT_BYTES = 512 << 20, /* bytes in ZeroMQ's queues, for the whole process */
+	PARCEL_UNSENT_BIG =
+	    1 << 30, /* the same for small messages, which still fit when others do not */
 };
 
-/* What a ROUTER calls a connection. */
+/* The routing id that a ROUTER gives a connection. */
 struct address {
 	uint8_t size, bytes[255];
 };
 
 struct parcel {
-	struct address from; /* if it came to a ROUTER */
-	char user[32];       /* whom ZAP said it is from; "" on ipc */
-	int fd;              /* of its connection */
+	struct address from; /* if received by a ROUTER */
+	char user[32];       /* sender as ZAP identified it; "" on ipc */
+	int fd;              /* descriptor of its connection */
 	struct envelope envelope;
 	zmq_msg_t body;
 	struct blob *blobs;
 	size_t count, bytes;
 };
 
-/* Where parcels come from.  Of one whose envelope has been read, room() says how many bytes there
- * may be in all: what nobody waits for is dropped uncopied, and so faster than it can come. */
+/* A source of messages. When the envelope has been read, room() returns the maximum size of the
+ * whole message. A message that is not expected is dropped without a copy, faster than it can
+ * arrive. */
 struct intake {
 	void *socket;
-	bool routed;                                       /* a ROUTER's */
+	bool routed;                                       /* socket is a ROUTER */
 	size_t (*room)(void *self, const struct parcel *); /* NULL: PARCEL_BYTES */
 	void *self;
 };
 
-/* Where one goes: whose connection it is, and which. */
+/* A destination: the connection, and the daemon at its other end. */
 struct target {
 	void *socket;
-	const struct address *to; /* NULL: there is only one */
-	enum peer reader;         /* PEER_none: it has not greeted */
+	const struct address *to; /* NULL: the only connection */
+	enum peer reader;         /* PEER_none: no hello yet */
 };
 
-/* 1: *p is the caller's to clear.  0: nothing came.  -1: what came is no message of ours and is
- * gone; p->from is set.  But for 0, p->bytes says how much it was. */
+/* 1: received; the caller clears *p. 0: nothing to receive. -1: an invalid message, dropped;
+ * p->from is set. For 1 and -1, p->bytes is its size. */
 int parcel_receive(const struct intake *, struct parcel *p, struct err *);
 void parcel_clear(struct parcel *);
 /* wire_decode() of its body and blobs. */
@@ -60,7 +62,7 @@ int parcel_decode(struct parcel *, enum msg_id, void *msg, struct err *);
 /* Bytes of its body and blobs. */
 size_t parcel_weigh(const struct packed *);
 
-/* Takes *content when it returns 0.  -1 with errno: EAGAIN, the connection is full or has just
- * gone; ENOBUFS, too much waits for that daemon or of this process; EHOSTUNREACH, nobody there;
- * EMSGSIZE, the envelope breaks its bounds. */
+/* Takes *content when it returns 0. -1 with errno: EAGAIN, the queue of the connection is full or
+ * it has just closed; ENOBUFS, too many bytes wait for that daemon or in this process;
+ * EHOSTUNREACH, no such connection; EMSGSIZE, the envelope exceeds its bounds. */
 int parcel_send(const struct target *, struct envelope *, struct packed *content);

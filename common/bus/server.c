@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * server.c - the side of an edge that binds: its endpoints, and the clients that have greeted.
+ * server.c - the side of an edge that binds: its endpoints and its connected clients.
  *
- * Trusts the kernel and CURVE for who a client is: an ipc endpoint belongs to one edge, and on TCP
- * each message bears the name that the key stands for.  A routing id only tells connections of the
- * same peer apart.  ZeroMQ does not say when a client goes: it is missed when a heartbeat cannot
- * be sent, or when it has been silent for five seconds.
+ * Trusts the kernel and CURVE to identify a client: an ipc endpoint belongs to one edge, and on TCP
+ * each message carries the name that ZAP assigned to the key. A routing id only distinguishes
+ * connections of the same peer. ZeroMQ does not report that a client disconnected: it is declared
+ * lost when a heartbeat cannot be sent, or after five seconds of silence.
  */
 #include "common/base/auto.h"
 #include "common/base/log.h"
@@ -244,7 +244,7 @@ drop_caller(struct caller *c)
 static void
 lose_caller(struct caller *c, const char *why)
 {
-	log_info("client is gone", LOG_S("peer", edge_peer_name(c->peer)),
+	log_info("client disconnected", LOG_S("peer", edge_peer_name(c->peer)),
 	    LOG_S("instance", c->instance), LOG_S("why", why), LOG_N("open", c->calls.count));
 	bus.counts.lost[c->peer]++;
 	drop_caller(c);
@@ -304,7 +304,7 @@ greet(struct server *s, struct caller *c, enum peer from, const struct parcel *p
 
 	if (strcmp(theirs->daemon, edge_peer_name(from)) != 0) {
 		packed_clear(&content);
-		return err_set(e, ERR_denied, "a hello of %s on the edge of %s", theirs->daemon,
+		return err_set(e, ERR_denied, "hello from %s on the edge of %s", theirs->daemon,
 		    edge_peer_name(from));
 	}
 	if (c == NULL && (c = add_caller(s, &p->from, from, e)) == NULL) {
@@ -317,7 +317,7 @@ greet(struct server *s, struct caller *c, enum peer from, const struct parcel *p
 	c->heard_ms = loop_now_ms();
 	snprintf(c->instance, sizeof c->instance, "%s", theirs->instance);
 	bus_compare(theirs, &c->build);
-	log_info("client has greeted", LOG_S("peer", theirs->daemon),
+	log_info("client connected", LOG_S("peer", theirs->daemon),
 	    LOG_S("instance", theirs->instance), LOG_S("version", theirs->version));
 	if (server_send(c, frame_hello, p->envelope.id, MSG_hello, &content) == 0)
 		send_heartbeat(c);
@@ -353,7 +353,7 @@ on_parcel(struct server *s, struct caller *c, enum peer from, struct parcel *p, 
 			call_cancel(c, p->envelope.id);
 		return 0;
 	default:
-		return err_set(e, ERR_denied, "a client does not send a frame '%s'",
+		return err_set(e, ERR_denied, "unexpected frame '%s' from a client",
 		    word_text(SET_frame, p->envelope.frame));
 	}
 }
@@ -366,7 +366,7 @@ sender(const struct server *s, const struct caller *c, const struct parcel *p, s
 
 	if (edge_find(from, bus.config.self) != NULL && (c == NULL || c->peer == from))
 		return from;
-	err_set(e, ERR_denied, "a message of nobody's key");
+	err_set(e, ERR_denied, "message with an unknown key");
 	return PEER_none;
 }
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * socket.c - how a ZeroMQ socket is made here.
+ * socket.c - creates ZeroMQ sockets with common options.
  *
- * Trusts libzmq.  ZMQ_FD tells only that something happened since it was last asked, and a send may
- * have asked, so the descriptor in the loop is no more than an alarm clock: after it, and after a
- * send, what there is to do on that socket is found before the next sleep.  On that one alone,
- * since each look at a socket costs two system calls.
+ * Trusts libzmq. ZMQ_FD only reports that something happened since the last query, and a send is
+ * also a query. So the descriptor is only a hint: after an event on it, and after a send, the
+ * socket is checked before the next wait. Only that socket is checked, because a check costs two
+ * system calls.
  *
  * What libzmq 4.3.4 does with the bounds (measured with a ROUTER that does not read, over ipc):
- * ZMQ_RCVHWM counts whole messages of any size.  When that many wait, its thread stops reading the
- * connection and holds one message more; the rest stays in the kernel and with the sender.  With
- * 1,000 of 1 MB it took as many as came, with 8 it took 9.  ZMQ_MAXMSGSIZE bounds a part, before
- * memory is taken for it.  The number of parts has no bound, and the parts of a message that is not
- * whole are not counted: connection.c ends such a connection by its silence.  ZMQ_SNDHWM stays
- * high: a full queue tells of its room only at the next look.
+ * ZMQ_RCVHWM counts whole messages of any size. When that many wait, its thread stops reading the
+ * connection and holds one more message; the rest stays in the kernel and with the sender. With a
+ * limit of 1,000 it accepted every message of 1 MB, with 8 it accepted 9. ZMQ_MAXMSGSIZE bounds a
+ * part before memory is allocated for it. The number of parts is not bounded, and the parts of an
+ * unfinished message are not counted: connection.c shuts down such a connection because it is
+ * silent. ZMQ_SNDHWM stays high: a full queue reports room only at the next check.
  */
 #include "common/bus/socket.h"
 
@@ -140,7 +140,7 @@ socket_monitor(void *context, void *socket, int events, void (*happened)(void *s
 	snprintf(name, sizeof name, "inproc://monitor.%u", ++count);
 	if (pair == NULL || socket_set_int(pair, ZMQ_RCVHWM, "ZMQ_RCVHWM", 0, e) < 0 ||
 	    zmq_socket_monitor(socket, name, events) < 0 || zmq_connect(pair, name) < 0) {
-		zmq_err(e, "watch a socket");
+		zmq_err(e, "monitor a socket");
 	} else if (watch(pair, happened, self, e) == 0) {
 		/* Only a reader that has once found nothing is woken by what comes next. */
 		must(socket_event(pair, &(int){ 0 }) == 0);

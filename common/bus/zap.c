@@ -2,8 +2,8 @@
 /*
  * zap.c - ZeroMQ's authentication protocol (RFC 27) as a socket of our own loop, not a thread.
  *
- * Trusts libzmq, which asks, and the keys.  The answer names the daemon; libzmq puts that name on
- * every message of the connection, where parcel.c finds it.
+ * Trusts libzmq, which sends the requests, and the keys. The reply names the daemon; libzmq
+ * attaches that name to every message of the connection, where parcel.c reads it.
  */
 #include "common/bus/zap.h"
 

@@ -2,8 +2,8 @@
 /*
  * field.c - the checks that all codecs share.
  *
- * Values come from peers and clients and are trusted in nothing; what is quoted from them is cut
- * short, and made printable by err_set().
+ * Values come from peers and clients and are not trusted. Quotes from them are shortened, and
+ * err_set() makes them printable.
  */
 #include "common/codec/field.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * field.h - what every codec asks of a field, and how an error names it.
+ * field.h - checks of a field for all codecs, and its name in errors.
  *
- * Each check returns 0, or -1 with a text that begins with the field's name and holds the value and
- * the limit: limit_exceeded over the high bound, invalid_argument for everything else.
+ * Each check returns 0, or -1 with a text that begins with the field's name and contains the value
+ * and the limit: limit_exceeded above the high bound, otherwise invalid_argument.
  */
 #pragma once
 
@@ -14,12 +14,11 @@ enum {
 	FIELD_TEXTS_ITEM = 4096, /* bytes of each of TEXTS */
 };
 
-/* A number, flag or word: it always has a value. */
+/* A number, flag or word, which always has a value. */
 bool field_is_number(const struct field *);
-/* Is there a value?  Numbers, flags and words always have one, and so have lists that are needed.
- */
+/* Is there a value? Numbers, flags, words and required lists always have one. */
 bool field_given(const struct field *, const void *slot);
-/* Gives an absent field what it is taken to be, or refuses, because it is needed. */
+/* Sets an absent field to its default; an error if the field is required. */
 int field_absent(const struct field *, void *slot, struct err *);
 
 int field_uint(const struct field *, uint64_t value, struct err *);
@@ -31,17 +30,17 @@ int field_items(const struct field *, size_t count, struct err *);
 int field_text(const struct field *, const char *text, size_t size, struct err *);
 /* One of TEXTS. */
 int field_texts_item(const struct field *, size_t i, const char *text, size_t size, struct err *);
-/* The number of the word into *word. */
+/* Stores the number of the word in *word. */
 int field_word(const struct field *, const char *text, size_t size, int *word, struct err *);
 
-/* Puts what the field is part of in front of the text: "files[2].filename: missing". */
+/* Prepends the enclosing field to the text: "files[2].filename: missing". */
 int field_within(const struct field *, struct err *);
 int field_within_item(const struct field *, size_t i, struct err *);
 
-/* The one of that name, the first looked at the one at `next`; NULL: there is none. */
+/* The field of that name, or NULL; the search starts at index `next`. */
 const struct field *field_find(const struct message *, size_t next, const char *name, size_t size);
 
-/* For a key that the message has not: names it and those it has. */
+/* For an unknown key: names it and the known ones. */
 int field_unknown(enum msg_id, const char *key, size_t size, struct err *);
-/* For a value of another type: what came, what is needed. */
+/* For a value of another type: names the actual and the expected type. */
 int field_mistyped(const struct field *, const char *came, struct err *);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jschema.c - the table as JSON Schema 2020-12, which is what MCP takes a schema without "$schema"
- * to be.  Sees nothing from outside.
+ * jschema.c - the table as JSON Schema 2020-12, the default dialect of MCP for a schema without
+ * "$schema". Handles no external data.
  */
 #include "common/codec/jschema.h"
 
 #include "common/codec/field.h"
 
-/* What is read may leave out what has a default; what is written always has its numbers. */
+/* Input may omit fields that have a default; output always contains its numbers. */
 enum way {
 	INPUT,
 	OUTPUT,

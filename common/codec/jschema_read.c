@@ -2,8 +2,8 @@
 /*
  * jschema_read.c - JSON to structs.
  *
- * What is read was written by a model and is trusted in nothing; the text of an error goes back to
- * it, and should let it do better.
+ * The input was written by a model and is not trusted. Error texts go back to the model and should
+ * let it correct the input.
  */
 #include "common/base/auto.h"
 #include "common/codec/base64.h"
@@ -65,7 +65,7 @@ read_blob(const struct field *f, const json_t *from, void *slot, struct err *e)
 		return err_sys(e, "%s", f->name);
 	if (base64_read(data, &got, text, size) < 0)
 		return err_set(e, ERR_invalid_argument,
-		    "%s: not base64 (padding needed, no line breaks)", f->name);
+		    "%s: not base64 (padding required, no line breaks)", f->name);
 	if (field_bytes(f, got, e) < 0)
 		return -1;
 	data[got] = 0;

@@ -2,8 +2,8 @@
 /*
  * jschema_write.c - structs to JSON.
  *
- * What is written came from a hostile guest through daemons that may be compromised: it is not
- * trusted to be short, shallow, or text.
+ * The data comes from a hostile guest through daemons that may be compromised. It may be long,
+ * deeply nested or not text.
  */
 #include "common/base/auto.h"
 #include "common/base/utf8.h"
@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* Decoders refuse what is not UTF-8, but what is written may never have met one. */
+/* Decoders refuse invalid UTF-8, but this data may not have passed a decoder. */
 static json_t *
 string_of(const void *text, size_t size)
 {

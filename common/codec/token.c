@@ -2,8 +2,7 @@
 /* token.c - a reader of msgpack (its specification, "formats") that trusts no byte of it. */
 #include "common/codec/token.h"
 
-/* What the first byte says: the type, and either the number in it or how many bytes it has behind.
- */
+/* The first byte: the type, and either the number itself or the number of bytes that follow. */
 static struct token
 head(uint8_t first, size_t *behind)
 {

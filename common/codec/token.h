@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * token.h - msgpack, one token after the other.
+ * token.h - a msgpack reader, one token at a time.
  *
- * Nothing is allocated or copied, and no length is believed before the bytes are there; of an array
- * or map only how many entries it announces is known, and that may be a lie.
+ * Nothing is allocated or copied, and each length is checked against the available bytes. Of an
+ * array or map only the announced number of entries is known, which may be false.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 enum token_type {
-	TOKEN_OTHER, /* nil, bin, ext, float32: the schema has no use for them */
+	TOKEN_OTHER, /* nil, bin, ext, float32: not used by the schema */
 	TOKEN_UINT,
 	TOKEN_INT, /* below zero */
 	TOKEN_REAL,
@@ -25,14 +25,15 @@ enum token_type {
 
 struct token {
 	enum token_type type;
-	/* The number, as bits; of a string its bytes; of an array or a map its entries. */
+	/* A number as its bits; the size of a string; the number of entries of an array or a map.
+	 */
 	uint64_t n;
-	const char *text; /* of a string, in the source, without a zero byte */
+	const char *text; /* of a string: in the source, without a terminating zero byte */
 };
 
 struct token_source {
 	const uint8_t *at, *end;
 };
 
-/* Reads one and moves on; -1 with *e if it ends early. */
+/* Reads one token and advances; -1 with *e if the input ends early. */
 int token_read(struct token_source *, struct token *, struct err *);

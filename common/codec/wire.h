@@ -2,10 +2,10 @@
 /*
  * wire.h - messages to msgpack maps and back, driven by schema.def.
  *
- * Both ways keep the same rules, so what one build sends another of the same tables takes.  TEXT
- * and PAGE are UTF-8 without zero bytes: whoever has raw bytes (the output of a program) mends them
- * first, with utf8_mend().  ANY is not looked into, only its size is checked.  A list that is
- * absent has items NULL after decoding, one that is given and empty has not.
+ * Encoding and decoding apply the same rules, so a build accepts everything that another build with
+ * the same tables sends. TEXT and PAGE are UTF-8 without zero bytes; convert raw bytes (the output
+ * of a program) with utf8_mend() first. Of ANY only the size is checked. After decoding, an absent
+ * list has items NULL; an empty list has not.
  */
 #pragma once
 
@@ -13,12 +13,12 @@
 #include "common/table/schema.h"
 
 enum {
-	WIRE_MAX_BLOBS = 1024,    /* frames behind a body */
+	WIRE_MAX_BLOBS = 1024,    /* frames after a body */
 	WIRE_MAX_BODY = 64 << 20, /* bytes of a body */
-	WIRE_MAX_FIELDS = 64,     /* of a message */
+	WIRE_MAX_FIELDS = 64,     /* fields of a message */
 };
 
-/* A message on the bus: a msgpack map, and the raw frames it refers to by number. */
+/* A message on the bus: a msgpack map, and the raw frames that it refers to by number. */
 struct packed {
 	struct blob body;
 	struct blob *blobs;
@@ -26,26 +26,25 @@ struct packed {
 };
 
 /*
- * Packs *msg.  Its PAGE, BLOB and ANY fields are taken: they move into
- * out->blobs and are empty in *msg afterwards.  The caller owns *out, also
- * after an error (then *out is empty and *msg keeps what it has).
- * invalid_argument, limit_exceeded: *msg breaks the schema's bounds.
+ * Packs *msg. Its PAGE, BLOB and ANY fields are taken: they move into out->blobs and are empty in
+ * *msg afterwards. The caller owns *out, also after an error; then *out is empty and *msg is
+ * unchanged. invalid_argument, limit_exceeded: *msg exceeds the schema's bounds.
  */
 int wire_encode(enum msg_id, void *msg, struct packed *out, struct err *);
 
 /*
- * Reads a message into the zeroed *msg, which the caller clears.  Strict: an unknown
- * key, a key twice, a missing key, a wrong type, a value out of bounds, text that is
- * not UTF-8 or has a zero byte, a blob not referred to exactly once, or bytes after
- * the map are refused.  The body is only read; blobs that are taken become empty where they were.
- * After an error *msg is zeroed.  Texts name the field by its path: "files[2].filename".
+ * Reads a message into the zeroed *msg, which the caller clears. Strict: an unknown key, a key
+ * twice, a missing key, a wrong type, a value out of bounds, text that is not UTF-8 or has a zero
+ * byte, a blob not referred to exactly once, or bytes after the map are refused. The body is not
+ * changed; blobs that are taken become empty in the source. After an error *msg is zeroed. Texts
+ * name the field by its path: "files[2].filename".
  */
 int wire_decode(enum msg_id, const struct packed *, void *msg, struct err *);
 
-/* One line for a log: names and numbers; of texts, pages and blobs only the length. */
+/* Formats one line for a log: names and numbers; only the length of texts, pages and blobs. */
 void wire_describe(enum msg_id, const void *msg, char *line, size_t size);
 
-/* Bytes of the largest part, body or blob, that any such message has, or a few more. */
+/* Upper bound of the size of any part, body or blob, of such a message. */
 size_t wire_largest(enum msg_id);
 
 void packed_clear(struct packed *);

@@ -2,10 +2,11 @@
 /*
  * wire_decode.c - msgpack maps to structs, driven by schema.def.
  *
- * The bytes come from a peer that may be compromised.  msgpack-c packs for us; but its decoder
- * builds a tree first, of 24 bytes and more for each byte, and takes the room for an array when it
- * is announced.  So the tokens (token.h) go straight into the struct that the table describes:
- * depth is that of the table, and nothing is allocated on the word of a count that no bytes back.
+ * The bytes come from a peer that may be compromised. msgpack-c is used only for encoding: its
+ * decoder builds a tree of 24 bytes and more per input byte and allocates an array when its size is
+ * announced. So the tokens (token.h) are stored directly in the struct that the table describes.
+ * The depth is that of the table, and nothing is allocated for an announced count without the bytes
+ * for it.
  */
 #include "common/base/auto.h"
 #include "common/codec/field.h"
@@ -43,11 +44,10 @@ unpack_frame(
 	struct blob *b = slot;
 
 	if (t->n >= u->count)
-		return err_set(
-		    e, ERR_invalid_argument, "%s: there is no blob %" PRIu64, f->name, t->n);
+		return err_set(e, ERR_invalid_argument, "%s: no blob %" PRIu64, f->name, t->n);
 	if (u->used[t->n])
 		return err_set(
-		    e, ERR_invalid_argument, "%s: blob %" PRIu64 " is used already", f->name, t->n);
+		    e, ERR_invalid_argument, "%s: blob %" PRIu64 " is used twice", f->name, t->n);
 
 	struct blob *frame = &u->blobs[t->n];
 
@@ -281,7 +281,7 @@ unpack_body(struct unpacker *u, enum msg_id id, void *msg, struct err *e)
 		return -1;
 	if (u->from.at < u->from.end)
 		return err_set(
-		    e, ERR_invalid_argument, "%td bytes behind the body", u->from.end - u->from.at);
+		    e, ERR_invalid_argument, "%td bytes after the body", u->from.end - u->from.at);
 	for (size_t i = 0; i < u->count; i++)
 		if (!u->used[i])
 			return err_set(e, ERR_invalid_argument, "blob %zu is not used", i);

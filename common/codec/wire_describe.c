@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wire_describe.c - a message as a line of a log, which may show sizes but nobody's content. */
+/* wire_describe.c - a message as a line of a log, with sizes but without content. */
 #include "common/codec/field.h"
 #include "common/codec/wire.h"
 

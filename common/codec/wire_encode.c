@@ -2,8 +2,8 @@
 /*
  * wire_encode.c - structs to msgpack maps, by msgpack-c, driven by schema.def.
  *
- * Trusts the caller's struct to be well formed, not to keep the bounds: what a peer would refuse is
- * refused here, where the fault is.
+ * Trusts the caller's struct to be well formed, but checks its bounds: a message that the peer
+ * would refuse is refused here, where the fault is.
  */
 #include "common/base/auto.h"
 #include "common/codec/field.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* folder.c - who may have written a file, and has it changed? */
+/* folder.c - checks the owner and mode of files, and detects changes. */
 #include "common/credential/folder.h"
 
 #include "common/base/auto.h"
@@ -14,7 +14,7 @@
 
 static const char name[] = "credentials", reader[] = "cloister-gateway";
 
-/* A folder that was made before keeps its owner and mode, as far as these will do. */
+/* An existing directory keeps its owner and mode if they are acceptable. */
 static int
 own(int fd, struct err *e)
 {
@@ -25,8 +25,8 @@ own(int fd, struct err *e)
 	if (fstat(fd, &st) < 0)
 		return err_sys(e, "stat");
 	if (st.st_uid != 0 && st.st_uid != geteuid())
-		return err_set(e, ERR_denied, "belongs to uid %u, neither root nor this one",
-		    (unsigned)st.st_uid);
+		return err_set(e, ERR_denied,
+		    "belongs to uid %u; must belong to root or to this user", (unsigned)st.st_uid);
 	if (fstatvfs(fd, &fs) < 0)
 		return err_sys(e, "statvfs");
 	/* A mounted Secret is a folder of mode 1777 in which nobody can write, and which is
@@ -34,12 +34,12 @@ own(int fd, struct err *e)
 	if ((fs.f_flag & ST_RDONLY) != 0)
 		return 0;
 	if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-		return err_set(e, ERR_denied, "its mode %03o lets others write; make it 750",
+		return err_set(e, ERR_denied, "mode %03o permits others to write; make it 750",
 		    (unsigned)st.st_mode & 0777);
 	/* Files that are made in it are the group's, too. */
 	if (group != NULL && st.st_uid == 0 && st.st_gid != group->gr_gid &&
 	    (fchown(fd, 0, group->gr_gid) < 0 || fchmod(fd, S_ISGID | 0750) < 0))
-		return err_sys(e, "give to group %s", reader);
+		return err_sys(e, "chown to group %s", reader);
 	return 0;
 }
 
@@ -76,11 +76,11 @@ check(const struct folder *folder, const char *file, const struct stat *st, stru
 {
 	if (st->st_uid != 0 && st->st_uid != folder->owner)
 		return err_set(e, ERR_denied,
-		    "%s: belongs to uid %u, neither root nor the folder's owner", file,
+		    "%s: belongs to uid %u, must belong to root or to the directory's owner", file,
 		    (unsigned)st->st_uid);
 	if ((st->st_mode & (S_IRWXO | S_IWGRP)) != 0)
 		return err_set(e, ERR_denied,
-		    "%s: its mode %03o lets others in; make it 640 or 600", file,
+		    "%s: mode %03o permits access by others; make it 640 or 600", file,
 		    (unsigned)st->st_mode & 0777);
 	return 0;
 }

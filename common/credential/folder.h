@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * folder.h - files of an operator that are read again when they change, by a process in its jail.
+ * folder.h - operator's files that a jailed process reloads when they change.
  *
- * A file is replaced as a whole, by rename: of itself, or of a link on the way to it that stays in
- * the folder, as in a mounted Secret.  It must belong to root or to the folder's owner, who is root
- * or who opened it, and be neither readable nor writable by others, nor writable by a group:
- * whoever can write it decides who may come in.  While a file that changed cannot be read or
- * understood, what was read before stays in force and the log says so; a file that is gone means
- * that there is nothing.
+ * A file must be replaced atomically by rename: of the file, or of a symlink in its path that stays
+ * in the directory, as in a mounted Secret. It must belong to root or to the owner of the directory
+ * (root or the user of this process). It must not be readable or writable by others, nor writable
+ * by a group, because a user who can write it controls access. If a changed file cannot be read or
+ * parsed, the previous content stays in force and a line is logged. A missing file means no
+ * entries.
  */
 #pragma once
 
@@ -16,7 +16,7 @@
 
 #include <sys/stat.h>
 
-/* What is in the folder. */
+/* The files in the directory. */
 #define AUTH_TOKENS "tokens"
 #define AUTH_KEYS   "issuer.json"
 
@@ -28,17 +28,19 @@ struct folder {
 struct folder_file {
 	const char *name;
 	size_t limit; /* bytes */
-	/* What it holds now; file NULL: it is not there.  -1: as it was before. */
+	/* Called with the new content; file NULL: the file does not exist. -1: keep the previous
+	 * content. */
 	int (*read)(const struct blob *file, struct err *);
 
-	/* folder.c's own: what the file was when it was last looked at. */
+	/* used by folder.c: the file's status at the last check. */
 	struct stat seen;
 };
 
-/* The folder that is given, or where that is "" "credentials" below state; made where it is not
- * there: root's, for the gateway's group to read, or one's own.  The descriptor is the caller's. */
+/* Opens the directory `given`, or "credentials" below state if that is "". Creates it if missing:
+ * owned by root and readable by the gateway's group, or owned by this user. The caller owns the
+ * descriptor. */
 int folder_open(const char *given, const char *state, struct folder *, struct err *);
 
-/* Reads those that changed since the last time, at first all of them; the blob is wiped.  0: all is
- * as it should be.  -1: *e says of the last one that is not, named only once while it stays so. */
+/* Reads the files that changed since the last call, at first all of them; the blob is wiped. 0: all
+ * files are good. -1: *e describes the last bad file; each is reported once while it stays bad. */
 int folder_look(const struct folder *, struct folder_file *, size_t count, struct err *);

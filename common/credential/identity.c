@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* identity.c - who asks, as a value. */
+/* identity.c - identities as values. */
 #include "common/credential/identity.h"
 
 #include "common/credential/scope.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * identity.h - of whom a request is, and what that one may do.
+ * identity.h - the principal of a request and its permissions.
  *
  * A value without pointers: it may be copied, kept with a session or a task, and compared.
  */
@@ -15,9 +15,9 @@ enum {
 	IDENTITY_CREDENTIAL = 33,
 };
 
-/* Who says so. */
+/* Who authenticated it. */
 enum identity_source {
-	IDENTITY_LOCAL, /* the kernel: whoever started this process */
+	IDENTITY_LOCAL, /* the kernel: the user of this process */
 	IDENTITY_TOKEN, /* the operator's file of tokens */
 	IDENTITY_OAUTH, /* the issuer's signature */
 };
@@ -25,15 +25,15 @@ enum identity_source {
 struct identity {
 	enum identity_source source;
 	char principal[IDENTITY_PRINCIPAL]; /* "local:1000", "token:ci", "oauth:<iss>#<sub>" */
-	char namespace[IDENTITY_NAMESPACE]; /* "": none, which is a name space of its own, too */
+	char namespace[IDENTITY_NAMESPACE]; /* "": none, which is a namespace of its own */
 	unsigned scopes;                    /* bits of scope.h */
 	int64_t expires_s;                  /* seconds since 1970; 0: never */
-	/* For auth_valid().  Of a token: which; the first half of its hash, no secret.  Of an
-	 * issuer's: which of its sets of keys it was checked with. */
+	/* For auth_valid(). A static token: the first half of its hash, which is not secret. An
+	 * issuer's token: the set of keys that verified it. */
 	char credential[IDENTITY_CREDENTIAL];
 };
 
-/* Whoever started the gateway: every scope, no end. */
+/* The user who started the gateway: every scope, no expiry. */
 void identity_local(struct identity *, unsigned uid);
-/* The same principal in the same name space: only then is what one has the other's. */
+/* The same principal and namespace? Only then do both own the same objects. */
 bool identity_same(const struct identity *, const struct identity *);

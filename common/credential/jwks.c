@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* jwks.c - which of an issuer's keys are good for what; takes from each only its public numbers. */
+/* jwks.c - reads an issuer's keys and their permitted algorithms; uses only the public numbers of
+ * each. */
 #include "common/credential/jwks.h"
 
 #include "common/base/auto.h"
@@ -99,7 +100,7 @@ refusal(const json_t *jwk)
 	if (!is_for_checking(jwk))
 		return "use or key_ops: not for checking signatures";
 	if (algorithms_of(jwk) == 0)
-		return "kty, crv and alg: of no algorithm that is accepted here";
+		return "kty, crv and alg: no accepted algorithm";
 	if (!is_text(jwk, "kty", "RSA"))
 		return number_size(jwk, "x", POINT_MOST) > 0 &&
 		               number_size(jwk, "y", POINT_MOST) > 0
@@ -149,7 +150,7 @@ add(struct jwks *keys, const json_t *set, struct err *e)
 	}
 	return keys->count > 0 ? 0
 	                       : err_set(e, ERR_invalid_argument,
-				     "keys: none of %zu can check a signature that is accepted "
+				     "keys: none of %zu can verify an accepted signature "
 				     "here",
 				     json_array_size(set));
 }

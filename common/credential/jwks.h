@@ -2,9 +2,9 @@
 /*
  * jwks.h - the issuer's public keys: a JWK set (RFC 7517, section 5) from a file.
  *
- * The file is the operator's, its content the issuer's: keys that can do harm or are of no use here
- * are left out, with a word in the log, as the RFC asks for what is not understood; a set of which
- * nothing is left is refused.
+ * The file belongs to the operator, its content comes from the issuer. Harmful and unusable keys
+ * are skipped and logged, as the RFC requires for unknown ones. A set without a usable key is
+ * refused.
  */
 #pragma once
 
@@ -28,7 +28,7 @@ enum algorithm {
 
 struct jwk {
 	char id[JWK_ID];     /* "": none */
-	unsigned algorithms; /* that it may check */
+	unsigned algorithms; /* that it may verify */
 	json_t *json;        /* kty and the public numbers, nothing else */
 };
 
@@ -40,10 +40,10 @@ struct jwks {
 int jwks_read(const struct blob *file, struct jwks *, struct err *);
 void jwks_clear(struct jwks *);
 
-/* ALGORITHM_COUNT for what is not accepted, whatever it is. */
+/* ALGORITHM_COUNT: not accepted. */
 enum algorithm algorithm_parse(const char *name);
 /*
- * The key for a signature: the one of that id that may check that algorithm; without an id, the
- * only one that may.  NULL: none, or several.  The id is compared and used for nothing else.
+ * The key for a signature: the key with that id and algorithm; without an id, the only key for that
+ * algorithm. NULL: none, or several. The id is only compared.
  */
 const struct jwk *jwks_find(const struct jwks *, enum algorithm, const char *id);

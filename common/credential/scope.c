@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scope.c - which scopes there are, and which of them a tool needs: a table, walked. */
+/* scope.c - the table of scopes, and the scopes that a tool needs. */
 #include "common/credential/scope.h"
 
 #include "common/base/auto.h"

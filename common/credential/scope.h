@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scope.h - scopes: bits of an identity, and which of them a tool needs.
+ * scope.h - scopes: bits of an identity, and the scopes that a tool needs.
  *
- * From scopes.def and the toolsets and hints of schema.def; no tool is known here by name.
+ * Derived from scopes.def and the toolsets and hints of schema.def; no tool is named here.
  */
 #pragma once
 
@@ -17,7 +17,7 @@ enum scope {
 enum {
 	SCOPES_NONE = 0,
 	SCOPES_ALL = (1 << SCOPE_COUNT) - 1,
-	SCOPES_LOCAL = 1 << SCOPE_COUNT | SCOPES_ALL, /* of who started this: no credential's */
+	SCOPES_LOCAL = 1 << SCOPE_COUNT | SCOPES_ALL, /* the local user; no credential has it */
 	SCOPES_USUAL = 1 << scope_read | 1 << scope_run | 1 << scope_monitor,
 	SCOPES_TEXT = 32 * SCOPE_COUNT, /* room for scope_text() */
 };
@@ -27,8 +27,8 @@ unsigned scope_of_tool(enum msg_id);
 
 /* Names joined by blanks, as in "cloister:read cloister:run"; "" for none. */
 void scope_text(unsigned scopes, char text[SCOPES_TEXT]);
-/* The bit of a name, with or without "cloister:"; 0 for what is none of ours. */
+/* The bit of a name, with or without "cloister:"; 0: unknown. */
 unsigned scope_parse(const char *name, size_t size);
-/* Of an issuer's text of names and blanks: those with "cloister:" that are ours; others are for
- * somebody else. */
+/* The scopes in an issuer's list of names separated by blanks. Only known names with "cloister:"
+ * count; others are for other services. */
 unsigned scope_parse_all(const char *names);

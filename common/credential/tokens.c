@@ -2,8 +2,8 @@
 /*
  * tokens.c - the file of tokens: read as a whole, compared in constant time, written line by line.
  *
- * Trusts its text no further than who may write the file; a line that is not understood refuses all
- * of it, since the half that is could let somebody in who was to be shut out.
+ * Only the operator can write the file; its text is still checked. One invalid line refuses the
+ * whole file, because a part of it could admit a client that the operator meant to exclude.
  */
 #include "common/credential/tokens.h"
 
@@ -134,7 +134,7 @@ read_scopes(const json_t *line, struct token *token, struct err *e)
 		unsigned scope = name != NULL ? scope_parse(name, strlen(name)) : 0;
 
 		if (scope == 0)
-			return refuse("scopes", "one of them is no scope of this server", e);
+			return refuse("scopes", "unknown scope", e);
 		token->identity.scopes |= scope;
 	}
 	return 0;
@@ -222,9 +222,9 @@ add_line(struct tokens *tokens, const char *text, size_t size, struct err *e)
 	if (tokens->count == TOKENS_MAX)
 		return err_set(e, ERR_limit_exceeded, "more than %d tokens", TOKENS_MAX);
 	if (tokens_by_name(tokens, token.name) != NULL)
-		return refuse("name", "another line has it", e);
+		return refuse("name", "used by another line", e);
 	if (has_digest(tokens, token.digest))
-		return refuse("sha256", "another line has it", e);
+		return refuse("sha256", "used by another line", e);
 
 	struct token *slot = list_add(tokens, sizeof token);
 

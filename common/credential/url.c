@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* url.c - as little of RFC 3986 as is needed to be sure of what a text is. */
+/* url.c - the minimal part of RFC 3986 that identifies a URL. */
 #include "common/credential/url.h"
 
 #include "common/base/auto.h"
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* http is for a machine that talks to itself. */
+/* http is only for connections within one machine. */
 static bool
 is_loopback(const char *rest)
 {

@@ -4,8 +4,8 @@
 
 #include "common/base/err.h"
 
-/* Has it a scheme and a host that will do? */
+/* Checks the scheme and the host. */
 int url_check(const char *name, const char *url, struct err *);
-/* Where its path begins, in url itself; NULL with *e, which calls it by that name, where it has a
- * query or a fragment, too. */
+/* Checks it likewise and refuses a query or a fragment. Returns the start of the path within url;
+ * NULL with *e, which contains `name`. */
 const char *url_path(const char *name, const char *url, struct err *);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * checkpoint.c - the text of a checkpoint, made and checked.
+ * checkpoint.c - formats and verifies checkpoints.
  *
- * Trusts no byte of a text: what it says is written again from the numbers read, and has to be the
- * same, so that one statement has one form.
+ * Trusts no byte of a text: the parsed values are formatted again and must give the same text, so
+ * each statement has exactly one form.
  */
 #include "common/crypto/checkpoint.h"
 
@@ -89,7 +89,7 @@ checkpoint_key_read(const char *text, uint8_t public[CHECKPOINT_PUBLIC], struct 
 		}
 	}
 	return err_set(
-	    e, ERR_invalid_argument, "not a key as cloister-auditd --public-key prints it");
+	    e, ERR_invalid_argument, "not a key in the format of cloister-auditd --public-key");
 }
 
 /* ---- making ---- */
@@ -224,8 +224,8 @@ checkpoint_verify(
 	key_hash(origin, public, hash);
 	if (strcmp(origin, c->origin) != 0 ||
 	    !find_signature(text + size + 1, origin, hash, signature))
-		return err_set(e, ERR_not_found, "another key than %s signed the checkpoint: %s",
-		    origin, c->origin);
+		return err_set(e, ERR_not_found,
+		    "the checkpoint is not signed by key %s, but by %s", origin, c->origin);
 	if (crypto_sign_verify_detached(
 		signature + KEY_HASH, (const uint8_t *)text, size, public) != 0)
 		return err_set(e, ERR_denied, "the signature of the checkpoint is not valid");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * checkpoint.h - a signed statement of how far an audit log goes, as text.
+ * checkpoint.h - signed checkpoints of an audit log, as text.
  *
  * The form is that of a C2SP signed note with the lines of a tlog-checkpoint:
  *
@@ -12,8 +12,8 @@
  *	— <the first line again> <base64 of 4 bytes of key hash and the 64 of Ed25519>
  *
  * The seal is that of a record in a chain (common/journal/chain.h): SHA-256 over the record and the
- * seal before it.  It is no Merkle root, so there are no proofs of inclusion: whoever wants to know
- * whether a log holds a checkpoint follows the whole chain.
+ * seal before it. It is not a Merkle root, so there are no inclusion proofs: to check that a log
+ * contains a checkpoint, verify the whole chain.
  */
 #pragma once
 
@@ -30,22 +30,22 @@ enum {
 
 struct checkpoint {
 	char origin[CHECKPOINT_ORIGIN];
-	uint64_t number; /* of the last record, and so of records */
+	uint64_t number; /* of the last record, and so the number of records */
 	uint8_t seal[HASH_BYTES];
 	uint64_t time_ms;
 };
 
 /* The public key in the form of a note's verifier key: name+hash+base64. */
 void checkpoint_key_text(const uint8_t public[CHECKPOINT_PUBLIC], char text[CHECKPOINT_KEY]);
-/* invalid_argument: it is no such text, or its name or hash are not of that key. */
+/* invalid_argument: malformed, or its name or hash does not match the key. */
 int checkpoint_key_read(const char *text, uint8_t public[CHECKPOINT_PUBLIC], struct err *);
 
-/* The text; c->origin is not read, for it follows from the key. */
+/* Writes the text. c->origin is ignored, because it follows from the key. */
 void checkpoint_sign(
     const struct checkpoint *, const uint8_t secret[CHECKPOINT_SECRET], char text[CHECKPOINT_TEXT]);
-/* What it says, whoever signed it.  invalid_argument: it is no checkpoint. */
+/* Parses a checkpoint without verifying its signature. invalid_argument: not a checkpoint. */
 int checkpoint_read(const char *text, struct checkpoint *, struct err *);
-/* The same, and who signed it.  not_found: not that key; denied: the signature does not fit; after
- * either *c says what the text says. */
+/* Parses and verifies. not_found: signed by another key; denied: invalid signature. After either
+ * error *c contains the parsed text. */
 int checkpoint_verify(
     const char *text, const uint8_t public[CHECKPOINT_PUBLIC], struct checkpoint *c, struct err *);

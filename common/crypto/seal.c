@@ -68,13 +68,14 @@ seal_verify(const struct artifact *a, const char *public_key, struct err *e)
 	if (statement == NULL || seal_decode("key", public_key, key, sizeof key, e) < 0)
 		return -1;
 	if (a->signature == NULL)
-		return err_set(e, ERR_invalid_argument, "signature: there is none");
+		return err_set(e, ERR_invalid_argument, "signature: missing");
 	if (seal_decode("signature", a->signature, signature, sizeof signature, e) < 0)
 		return -1;
 	if (crypto_sign_verify_detached(
 		signature, (const uint8_t *)statement, strlen(statement), key) != 0)
 		return err_set(e, ERR_denied,
-		    "the signature is not that key's over this run, name, size, digest, type and "
+		    "the key does not verify the signature of this run, name, size, digest, type "
+		    "and "
 		    "time");
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * seal.h - what an executor says by signing an artifact, and whether it did.
+ * seal.h - the signed statement about an artifact, and its verification.
  *
  * The statement is these lines of UTF-8, each ended by one newline, and nothing else; the signature
  * is Ed25519 (RFC 8032, pure) over them:
@@ -13,9 +13,9 @@
  *	type <mime_type>
  *	time <signed_at>
  *
- * The values are those of the artifact's JSON, letter by letter.  None can hold a newline: a
- * filename has its control characters as %XX.  The first line is what keeps the key's signatures
- * apart from any other that it may be used for.
+ * The values are those of the artifact's JSON, character by character. None can contain a newline:
+ * control characters in a filename are written as %XX. The first line separates these signatures
+ * from any other use of the key.
  */
 #pragma once
 
@@ -29,9 +29,9 @@ enum {
 	SEAL_SIGNATURE = 89, /* a signature likewise */
 };
 
-/* The statement, of malloc.  invalid_argument names what the artifact lacks. */
+/* The statement, from malloc. invalid_argument names the missing field. */
 char *seal_statement(const struct artifact *, struct err *);
-/* 0: whoever has the secret of that public key signed it. */
+/* 0: the signature is valid for that public key. */
 int seal_verify(const struct artifact *, const char *public_key, struct err *);
-/* Strict base64 of exactly size bytes; a line end behind it is no part of it. */
+/* Strict base64 of exactly size bytes; a final newline is ignored. */
 int seal_decode(const char *name, const char *text, void *bytes, size_t size, struct err *);

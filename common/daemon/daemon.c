@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * daemon.c - the one way a daemon starts, lives and ends.
+ * daemon.c - start, main loop and shutdown of every daemon.
  *
- * Trusts whoever starts it: arguments, environment, configuration.  Promises that nothing from a
- * peer is read before the jail is closed, and that what the log says of the jail was read back
- * from the kernel.
+ * Trusts the user who starts it: arguments, environment, configuration. Nothing from a peer is read
+ * before the process is in its jail. The log reports the layers of the jail as read back from the
+ * kernel.
  */
 #include "common/daemon/daemon.h"
 
@@ -265,7 +265,7 @@ make_state(struct err *e)
 	    fchmod(self.state_fd, 0700) < 0)
 		return err_sys(e, "own %s/%s", self.state, name);
 	if (self.keeps != SHARED_STATE && flock(self.state_fd, LOCK_EX | LOCK_NB) < 0)
-		return err_sys(e, "%s/%s: is another %s at work?", self.state, name, self.name);
+		return err_sys(e, "%s/%s: is another %s running?", self.state, name, self.name);
 	daemon_allow(self.state_fd, JAIL_READ | JAIL_WRITE);
 	return 0;
 }
@@ -277,7 +277,7 @@ have_state(struct err *e)
 		return 0;
 	if (self.keeps != SHARED_STATE)
 		return -1;
-	log_info("does without a folder", LOG_E(e));
+	log_info("continuing without a directory", LOG_E(e));
 	if (self.state_fd >= 0)
 		close(self.state_fd);
 	self.state_fd = -1;
@@ -355,7 +355,7 @@ daemon_confine(struct err *e)
 
 	if (jail_enter(&jail, &r, e) < 0)
 		return -1;
-	tell_jail("jail of a process beside", &r);
+	tell_jail("jail of a helper process", &r);
 	return 0;
 }
 
@@ -399,8 +399,8 @@ record(enum event event)
 	snprintf(
 	    detail, sizeof detail, "%s %s, version %s", self.name, self.instance, CLOISTER_VERSION);
 	if (spool_record(&happened, &e) < 0)
-		log_error(
-		    "not recorded", LOG_S("event", word_text(SET_event, (int)event)), LOG_E(&e));
+		log_error("event not recorded", LOG_S("event", word_text(SET_event, (int)event)),
+		    LOG_E(&e));
 	happened.detail = NULL; /* ours; uid and time are the event's */
 	message_clear(MSG_audit_event, &happened);
 }
@@ -411,7 +411,7 @@ daemon_spool(struct err *e)
 	if (self.spools)
 		return 0;
 	if (self.state_fd < 0)
-		return err_set(e, ERR_unavailable, "there is no folder to keep events in");
+		return err_set(e, ERR_unavailable, "no state directory for the spool");
 	if (spool_open(self.state_fd, self.spool_bytes, e) < 0)
 		return -1;
 	self.spools = true;

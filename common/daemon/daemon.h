@@ -11,12 +11,12 @@ struct daemon {
 	const char *summary;            /* for --help; NULL: the doc of peers.def */
 	const struct setting *settings; /* its own: its options.def; NULL: none */
 	const struct route *routes;     /* ends with MSG_none; NULL: serves nobody */
-	const int *syscalls;            /* beside common/jail/syscalls.def; ends with -1 */
+	const int *syscalls;            /* in addition to common/jail/syscalls.def; ends with -1 */
 	const int *refused;             /* see struct jail; may be NULL */
 	uint64_t memory_bytes;          /* RLIMIT_AS; 0: none */
-	bool stateless;                 /* even where peers.def gives its peer a directory */
+	bool stateless;                 /* true: no state directory, even if peers.def has one */
 	int (*open)(struct err *);  /* outside the jail: paths, children, warm-up; may be NULL */
-	int (*start)(struct err *); /* inside it, loop and bus are there; may be NULL */
+	int (*start)(struct err *); /* inside it, with loop and bus; may be NULL */
 	void (*stop)(void);         /* after the last call has ended; may be NULL */
 	void (*load)(struct heartbeat *);                        /* NULL: counts open calls */
 	void (*replies)(const struct call *, const void *reply); /* see bus.h; NULL: nobody looks */
@@ -27,28 +27,29 @@ struct daemon {
 
 /*
  * log, settings, signals, umask, close_range, open(), bus_prepare(), jail_enter(), bus_start(),
- * start(), loop until a signal of loop_ends() comes, drain for at most drain_ms, stop().  0: ended
- * as asked; 1: could not start, said on stderr; 2: settings.
+ * start(), loop until a signal of loop_ends() comes, drain for at most drain_ms, stop(). Exit
+ * status: 0 after a signal; 1: could not start, reason on stderr; 2: wrong settings.
  */
 int daemon_main(int argc, char **argv, const struct daemon *);
 
-/* For open() and later: common settings and what daemon_main made of them. */
-const char *daemon_run(void); /* folder of endpoints */
+/* For open() and later: common settings, as resolved by daemon_main. */
+const char *daemon_run(void); /* directory of endpoints */
 const char *daemon_instance(void);
-const char *daemon_state_root(void); /* the setting `state`, below which all daemons have theirs */
+const char *daemon_state_root(
+    void);              /* the setting `state`, which contains the directories of all daemons */
 int daemon_state(void); /* descriptor of <state>/<daemon>, or -1; open for reading, writing below it
                            is allowed */
-/* open() may ask for a path to be kept reachable in the jail; the descriptor must live on. */
+/* Called by open(): keeps a path accessible in the jail. The descriptor must stay open. */
 void daemon_allow(int fd, unsigned jail_access);
-/* In a process that open() has made: a jail as this daemon's, with no group, no path, none of the
- * daemon's own system calls, and no socket but what it has. */
+/* Called in a process that open() forked. Enters a jail like this daemon's, but without groups,
+ * paths, the daemon's own system calls, and new sockets. */
 int daemon_confine(struct err *);
-/* open() may ask for room for more descriptors than a daemon needs otherwise. */
+/* Called by open(): raises the limit of open files by `more`. */
 void daemon_files(uint64_t more);
 /*
- * In start() and later, for a shared daemon: opens the spool of its folder, where it is not open;
- * any other daemon that auditd serves has its own open before start().  -1: there is no folder, or
- * another of its kind has the spool, and may leave it.
+ * For daemons with shared state, in start() and later: opens the spool in the state directory
+ * unless it is open. Any other client of auditd has its spool open before start(). -1: no state
+ * directory, or another process of this daemon has the spool; a later call may succeed.
  */
 int daemon_spool(struct err *);
 /* Ends the loop as if SIGTERM had come; status 1 and a log line if why is not NULL. */

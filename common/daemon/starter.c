@@ -2,8 +2,8 @@
 /*
  * starter.c - datagrams to NOTIFY_SOCKET, descriptors from LISTEN_FDS.
  *
- * Trusts whoever starts this process, as everything here does; so not what a descriptor is, which
- * is for its user to check: a starter may have got it from another version of this program.
+ * Trusts the process that started this one, but not the type of a descriptor, which its user must
+ * check: the starter may have got it from another version of this program.
  */
 #include "common/daemon/starter.h"
 
@@ -135,7 +135,8 @@ void
 starter_tell(const char *text)
 {
 	if (starter.sock >= 0 && send(starter.sock, text, strlen(text), MSG_NOSIGNAL) < 0)
-		log_debug("not told", LOG_S("text", text), LOG_S("error", strerror(errno)));
+		log_debug(
+		    "notification not sent", LOG_S("text", text), LOG_S("error", strerror(errno)));
 }
 
 bool
@@ -159,7 +160,7 @@ ask(const char *verb, const char *name, const int *fd, struct err *e)
 	ssize_t n;
 
 	if (!starter_keeps())
-		return err_set(e, ERR_unavailable, "nobody keeps descriptors");
+		return err_set(e, ERR_unavailable, "no supervisor stores descriptors");
 	snprintf(text, sizeof text, "%s=1\nFDNAME=%s", verb, name);
 	do
 		n = fdio_send(starter.sock, text, strlen(text), fd, fd != NULL ? 1 : 0);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * starter.h - what a process has of whoever started it, and a word with that, systemd or
- * `cloister`, in the protocol of sd_notify(3): how it does, and descriptors that are to outlive it.
+ * starter.h - the process that started this one, systemd or `cloister`: what is inherited from it,
+ * and status and stored descriptors by the protocol of sd_notify(3).
  *
- * A starter that keeps descriptors says so by FDSTORE, and hands them to the next life of this
- * daemon as LISTEN_FDS.  Nobody to be told is no failure.
+ * A starter that stores descriptors sets FDSTORE and passes them to the next process of this daemon
+ * as LISTEN_FDS. It is not an error if there is no such starter.
  */
 #pragma once
 
@@ -17,22 +17,25 @@ enum {
 };
 
 /*
- * First of all: descriptors 0 to 2 are open, on /dev/null where they were not, for else the next
- * file would be one of them; no signal is blocked; and none is ignored but those by which nohup(1)
- * and a shell's & speak, for who ignores SIGCHLD never hears how its children ended.
+ * Call first. Opens descriptors 0 to 2 on /dev/null if they are closed; otherwise the next file
+ * would become one of them. Unblocks all signals. Resets ignored signals, except those that
+ * nohup(1) and a shell's & ignore: a process that ignores SIGCHLD cannot get the exit status of its
+ * children.
  */
 void starter_settle(void);
-/* Before descriptors are closed: takes those that were handed over; how many, from 3 on. */
+/* Call before descriptors are closed. Takes the inherited descriptors; returns their number, from 3
+ * on. */
 unsigned starter_inherit(void);
-/* Before the jail, which has no way to it. */
+/* Call before the jail, which does not permit it. */
 void starter_connect(void);
 void starter_tell(const char *text);
 bool starter_listens(void);
 
-/* May descriptors be kept? */
+/* Does the starter store descriptors? */
 bool starter_keeps(void);
-/* What an earlier life of this daemon had kept under that name, the caller's; -1: nothing. */
+/* The descriptor that an earlier process of this daemon stored under that name; the caller owns it.
+ * -1: none. */
 int starter_kept(const char *name);
-/* Keeps a copy from now on, until starter_drop(). */
+/* Stores a copy until starter_drop(). */
 int starter_keep(const char *name, int fd, struct err *);
 int starter_drop(const char *name, struct err *);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jail.c - gives privileges up in the order in which the kernel lets them go, and reads back that
- * they are gone.
+ * jail.c - drops privileges in the order that the kernel requires, and verifies that they are gone.
  *
- * Trusts the kernel's answers, not the return values of its own calls: what the report says is in
- * force was read from the process after the last step.
+ * Trusts the kernel's state, not the return values of its own calls: the report was read from the
+ * process after the last step.
  */
 #include "common/jail/jail.h"
 
@@ -86,7 +85,7 @@ static int
 check_ids(const struct jail *j, struct err *e)
 {
 	if (setresuid(0, 0, 0) == 0 || seteuid(0) == 0 || setresgid(0, 0, 0) == 0)
-		return err_set(e, ERR_internal, "root could be regained");
+		return err_set(e, ERR_internal, "root privileges could be regained");
 	if (read_ids(j, e) < 0)
 		return -1;
 	if (getgroups(0, NULL) != (int)j->ngroups)
@@ -114,7 +113,7 @@ drop_root(const struct jail *j, struct err *e)
 	pid_t parent = getppid();
 
 	if (j->uid == 0 || j->gid == 0)
-		return err_set(e, ERR_internal, "a daemon does not run as root");
+		return err_set(e, ERR_internal, "a daemon must not run as root");
 	if (prctl(PR_GET_PDEATHSIG, &signal, 0, 0, 0) < 0)
 		return err_sys(e, "read the signal for the parent's death");
 	if (empty_bounding_set(e) < 0 || change_ids(j, e) < 0)
@@ -203,7 +202,7 @@ read_back(int status, bool was_root, struct jail_report *r, struct err *e)
 	r->no_new_privs = is(text, "\nNoNewPrivs:\t", 10, 1);
 	r->seccomp = is(text, "\nSeccomp:\t", 10, 2);
 	if (!r->capabilities || !r->no_new_privs)
-		return err_set(e, ERR_internal, "the kernel shows privileges that were given up");
+		return err_set(e, ERR_internal, "the kernel reports privileges that were dropped");
 	return 0;
 }
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jail.h - what a daemon gives up before it reads a byte from outside, and proof that it did.
+ * jail.h - drops a daemon's privileges before it reads external data, and verifies that they are
+ * gone.
  *
- * Order: one thread only; bounding set, which needs a capability to empty; groups, gid, uid, tried
- * to regain and read back; all other capabilities; no_new_privs; not dumpable; Landlock; rlimits;
- * seccomp last, which is inherited by every ZeroMQ thread made later.
+ * Order: one thread only; bounding set (emptying it needs a capability); groups, gid and uid, then
+ * an attempt to regain them and a read back; all other capabilities; no_new_privs; not dumpable;
+ * Landlock; rlimits; seccomp last, which is inherited by every ZeroMQ thread made later.
  */
 #pragma once
 
@@ -15,33 +16,34 @@
 #include <sys/types.h>
 
 enum jail_access {
-	JAIL_READ = 1,  /* read files and folders below */
-	JAIL_WRITE = 2, /* make, write, rename, remove files and folders below */
+	JAIL_READ = 1,  /* read files and directories below */
+	JAIL_WRITE = 2, /* make, write, rename, remove files and directories below */
 	JAIL_BIND = 4,  /* make and remove sockets in it */
 };
 
 struct jail_path {
-	int fd; /* O_PATH or ordinary, of a file or folder; stays the caller's */
+	int fd; /* O_PATH or ordinary, of a file or directory; owned by the caller */
 	unsigned access;
 };
 
 struct jail {
-	uid_t uid; /* of the daemon; the process's own where it is not root */
+	uid_t uid; /* of the daemon; that of the process if it is not root */
 	gid_t gid;
-	const gid_t *groups; /* edges it is a client of */
+	const gid_t *groups; /* groups of the edges of which it is the client */
 	size_t ngroups;
-	const struct jail_path *paths; /* Landlock: nothing else of the file system */
+	const struct jail_path *paths; /* the only paths that Landlock permits */
 	size_t npaths;
 	bool tcp_connect, tcp_bind; /* otherwise Landlock and seccomp refuse both */
 	bool confined;              /* without a bus: no BUS rows of syscalls.def, no socket(2) */
 	bool files;                 /* has paths to write: FILES rows of syscalls.def */
-	const int *syscalls;        /* beside the common list; ends with -1 */
-	const int *refused;    /* answered with ENOENT instead of death; ends with -1; or NULL */
+	const int *syscalls;        /* in addition to the common list; ends with -1 */
+	const int
+	    *refused; /* fail with ENOENT instead of killing the process; ends with -1; or NULL */
 	uint64_t memory_bytes; /* RLIMIT_AS, 0: none */
 	uint64_t open_files;   /* RLIMIT_NOFILE */
 };
 
-/* Layers that are truly in force, read back from the kernel. */
+/* The layers in force, read back from the kernel. */
 struct jail_report {
 	bool uid, capabilities, no_new_privs, landlock, seccomp;
 };

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * landlock.c - denies every right that the running kernel knows, then gives back those of the
- * jail's paths.
+ * landlock.c - denies every right that the running kernel supports, then permits the jail's paths.
  *
- * Trusts nothing.  Landlock does not govern connect(2) to a socket in the file system: who may
- * enter an edge's folder is a matter of its mode.  The kernel's headers of the build may be older
- * than the kernel it runs on, so the rights that came after Linux 6.1 are spelled out here.
+ * Trusts nothing. Landlock does not control connect(2) to a socket in the file system; the mode of
+ * an edge's directory does. The kernel headers of the build may be older than the running kernel,
+ * so the rights added after Linux 6.1 are defined here.
  */
 #include "common/jail/landlock.h"
 
@@ -109,7 +108,7 @@ prove(struct err *e)
 
 	return root < 0 && errno == EACCES
 	           ? 0
-	           : err_set(e, ERR_internal, "Landlock is entered and / can still be read");
+	           : err_set(e, ERR_internal, "Landlock is in force, but / can still be read");
 }
 
 int
@@ -125,7 +124,7 @@ landlock_enter(const struct jail *j, bool *in_force, struct err *e)
 	if (abi < 1)
 		return 0;
 	if (allows_root(j))
-		return err_set(e, ERR_internal, "a daemon is not given the whole file system");
+		return err_set(e, ERR_internal, "a daemon must not get the whole file system");
 	struct ruleset handled = rights_of((int)abi, j, &size);
 	auto_fd int ruleset = (int)syscall(SYS_landlock_create_ruleset, &handled, size, 0);
 	if (ruleset < 0)

@@ -3,8 +3,8 @@
  * seccomp.c - the allow list of a daemon: common/jail/syscalls.def and its own rows; a call that is
  * not listed kills the process.
  *
- * Trusts nothing.  Built with CLOISTER_SECCOMP_TRAP, such a call fails and is named on stderr, to
- * complete a list from a whole run at once.
+ * Trusts nothing. Built with CLOISTER_SECCOMP_TRAP, such a call fails and its name is printed on
+ * stderr, so that one run shows all missing calls.
  */
 #include "common/jail/seccomp.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* batch.c - packs events and finds them again; trusts no size that it reads. */
+/* batch.c - packs and unpacks events; trusts no size that it reads. */
 #include "common/journal/batch.h"
 
 #include "common/base/auto.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chain.c - links of sealed records: made, read, followed from the start of a file to its end.
+ * chain.c - writes, parses and verifies chained records.
  *
- * Trusts no byte of a file: every link is checked before it is shown to anybody.
+ * Trusts no byte of a file: every link is checked before it is passed to the caller.
  */
 #include "common/journal/chain.h"
 
@@ -153,7 +153,7 @@ fill(struct window *w, uint64_t offset, uint64_t need, struct err *e)
 		if (n < 0)
 			return err_sys(e, "read at byte %" PRIu64, offset + w->have);
 		if (n == 0)
-			return err_set(e, ERR_internal, "the file became shorter");
+			return err_set(e, ERR_internal, "the file was truncated");
 		w->have += (uint64_t)n;
 	}
 	return 0;
@@ -219,7 +219,7 @@ find_proof(struct window *w, uint64_t offset, uint64_t number, struct err *e)
 		if (chain_parse(data, have, &link) > 0 && link.durable >= number)
 			return err_set(e, ERR_internal,
 			    "record %" PRIu64 " is damaged; record %" PRIu64
-			    " behind it, at byte %" PRIu64 ", says that it was durable",
+			    " after it, at byte %" PRIu64 ", shows that it was durable",
 			    number, link.number, offset);
 	}
 }
@@ -277,7 +277,7 @@ walk_window(struct chain_walk *walk, struct window *w, struct err *e)
 	if (w->file_size - walk->offset > CHAIN_TAIL_MAX)
 		return err_set(e, ERR_internal,
 		    "%" PRIu64 " bytes from byte %" PRIu64
-		    " on are no records; too many for a torn tail",
+		    " on are not records; too many for a torn tail",
 		    w->file_size - walk->offset, walk->offset);
 	if (measure_tail(walk, w, e) < 0)
 		return -1;

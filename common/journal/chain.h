@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chain.h - records in an append-only file, each sealed to the one before it by SHA-256.
+ * chain.h - records in an append-only file, each chained to the previous one by SHA-256.
  *
  * A link of the chain, numbers little-endian:
  *
@@ -13,9 +13,9 @@
  *	64   n  the record
  *	64+n 32 seal: SHA-256 over all of the above
  *
- * A crash leaves whole links and perhaps a torn tail that nobody was told is durable; a later link
- * that claims the bad one was durable tells damage from such a tail.  Zeros behind the last link
- * are room that a writer made ahead.
+ * A crash leaves whole links and perhaps a torn tail, which was never acknowledged as durable. If a
+ * later link states that the bad link was durable, the file is damaged, not torn. Zeros after the
+ * last link are preallocated space.
  */
 #pragma once
 
@@ -29,51 +29,53 @@
 enum {
 	CHAIN_RECORD_MAX = 16 << 10,
 	CHAIN_LINK_MAX = CHAIN_RECORD_MAX + 64 + HASH_BYTES,
-	CHAIN_TAIL_MAX = 64 << 20, /* what is longer was not left by one unfinished write */
+	CHAIN_TAIL_MAX = 64 << 20, /* a longer tail cannot come from one unfinished write */
 };
 
-/* What the next link is tied to. */
+/* The end of a chain, which the next link refers to. */
 struct chain_end {
 	uint64_t number;
 	uint8_t seal[HASH_BYTES];
 };
 
-/* A link as it lies in memory; points into that. */
+/* A parsed link; points into the data. */
 struct chain_link {
 	uint64_t number, time_ms, durable;
 	const uint8_t *previous, *seal, *record;
 	size_t size; /* of the record */
 };
 
-/* Links ready to be written, in one piece. */
+/* Links to be written with one write. */
 struct chain_buffer {
 	uint8_t *data;
 	size_t size, room;
 };
 
-/* Puts a link for the record behind what the buffer holds and moves *end to it. */
+/* Appends a link for the record to the buffer and advances *end. */
 int chain_add(struct chain_buffer *, struct chain_end *, uint64_t durable, const void *record,
     size_t size, struct err *);
 void chain_buffer_clear(struct chain_buffer *);
 
-/* The link at the start of data, by its own seal.  Its bytes; 0: cut short; -1: not a link. */
+/* Parses the link at the start of data and checks its seal. Returns its size; 0: incomplete; -1:
+ * not a link. */
 ssize_t chain_parse(const uint8_t *data, size_t size, struct chain_link *);
-/* Does it follow that end? */
+/* Does the link follow that end? */
 bool chain_follows(const struct chain_end *, const struct chain_link *);
 
 struct chain_walk {
 	int fd;
-	bool from_middle; /* the first link may follow one that is not in this file */
+	bool from_middle; /* the first link may refer to one outside this file */
 	int (*each)(void *self, const struct chain_link *, uint64_t offset, struct err *);
 	void *self;
-	/* Found: */
+	/* Results: */
 	struct chain_end end;
-	uint64_t offset; /* behind the last whole link */
-	uint64_t tail;   /* bytes from there to the last one that is not zero */
+	uint64_t offset; /* end of the last whole link */
+	uint64_t tail;   /* bytes from there to the last non-zero byte */
 };
 
-/* From the start to the end or a torn tail.  -1: damage before that, a failed read, or each() said
- * so. */
+/* Walks from the start to the end or a torn tail. -1: damage before that, a failed read, or an
+ * error from each(). */
 int chain_walk(struct chain_walk *, struct err *);
-/* Cuts off tail and room; a copy of the tail is kept in the file `kept` of the folder. */
+/* Truncates the tail and the preallocated space. Stores a copy of the tail in the file `kept` of
+ * the directory. */
 int chain_cut(const struct chain_walk *, int folder, const char *kept, struct err *);

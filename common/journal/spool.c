@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spool.c - two files of sealed records that take turns, and the batches sent from them.
+ * spool.c - two files of chained records in alternation, and the batches sent from them.
  *
  * One file is written while the other is read out; a file whose records auditd has acknowledged is
- * emptied, so the disk holds what auditd lacks and at most one file's worth more.  A batch that
- * fails is sent again, the same, until it is acknowledged: nothing is ever dropped here.
+ * emptied, so the disk holds the events that auditd lacks and at most one file more. A failed batch
+ * is sent again unchanged until it is acknowledged: no event is dropped.
  *
- * A short file is emptied a second late, for the first write into an empty one has ext4 find a page
- * and a block while a call waits, several times as long.
+ * A short file is emptied after a delay of one second, because the first write to an empty file
+ * makes ext4 allocate a page and a block while a call waits, which takes several times as long.
  */
 #include "common/journal/spool.h"
 
@@ -92,8 +92,8 @@ lock(int fd, struct err *e)
 	if (fcntl(fd, F_OFD_SETLK, &whole) == 0)
 		return 0;
 	if (errno == EAGAIN || errno == EACCES)
-		return err_set(e, ERR_unavailable,
-		    "another process of this daemon and state folder is running");
+		return err_set(
+		    e, ERR_unavailable, "another process of this daemon uses the state directory");
 	return err_sys(e, "lock");
 }
 
@@ -114,8 +114,8 @@ open_file(int state, const char *name, struct file *file, struct chain_end *end,
 		/* Of each file apart: both may end so, and what is kept is events that nobody has.
 		 */
 		snprintf(kept, sizeof(kept), "%s.torn", name);
-		log_warn("the spool ends in what is no record; it is kept", LOG_S("file", name),
-		    LOG_S("kept", kept), LOG_N("bytes", walk.tail));
+		log_warn("the spool has bytes after its last record; file kept",
+		    LOG_S("file", name), LOG_S("kept", kept), LOG_N("bytes", walk.tail));
 		if (chain_cut(&walk, state, kept, e) < 0)
 			return err_add(e, "%s", name);
 	}
@@ -142,7 +142,7 @@ open_checkpoint(int state, struct err *e)
 		return err_sys(e, "open " SPOOL_CHECKPOINT);
 	spool.checkpoint[n] = '\0';
 	if (n > 0 && checkpoint_read(spool.checkpoint, &ignored, &why) < 0) {
-		log_warn("the checkpoint that was kept cannot be read", LOG_E(&why));
+		log_warn("cannot read the stored checkpoint", LOG_E(&why));
 		spool.checkpoint[0] = '\0';
 	}
 	return 0;
@@ -184,7 +184,7 @@ spool_open(int state, uint64_t limit_bytes, struct err *e)
 	spool.reading = spool.files[!spool.writing].size > 0 ? !spool.writing : spool.writing;
 	if (spool.waiting > 0) {
 		log_info(
-		    "events of an earlier life wait for auditd", LOG_N("events", spool.waiting));
+		    "events of an earlier process wait for auditd", LOG_N("events", spool.waiting));
 		send_after(SEND_DELAY_MS);
 	}
 	return 0;
@@ -334,7 +334,7 @@ append(const void *record, size_t size, uint64_t limit, struct err *e)
 		return -1;
 	if (file->size + other->size + spool.link.size > limit)
 		return err_set(e, ERR_unavailable,
-		    "auditd has not taken %zu events and the spool is full (%" PRIu64 " bytes)",
+		    "auditd has not accepted %zu events and the spool is full (%" PRIu64 " bytes)",
 		    spool.waiting, limit);
 	if (write_link(file, e) < 0)
 		return -1;
@@ -353,7 +353,7 @@ complain(const struct err *e)
 	if (now < spool.complain_ms)
 		return;
 	spool.complain_ms = now + COMPLAIN_MS;
-	log_error("events find no room; calls are refused", LOG_E(e));
+	log_error("the spool is full; calls are refused", LOG_E(e));
 }
 
 int
@@ -381,7 +381,7 @@ static void
 retry(const char *why)
 {
 	if (spool.retry_ms == 0)
-		log_warn("auditd did not take events; they are kept and sent again",
+		log_warn("auditd did not accept events; they are kept and sent again",
 		    LOG_S("error", why), LOG_N("events", spool.waiting));
 	spool.retry_ms = spool.retry_ms == 0 ? RETRY_MIN_MS : spool.retry_ms * 2;
 	if (spool.retry_ms > RETRY_MAX_MS)
@@ -416,7 +416,7 @@ on_acknowledged(void *self, void *reply, const struct err *e)
 		return;
 	}
 	if (spool.retry_ms > 0)
-		log_info("auditd takes events again", LOG_N("events", spool.waiting));
+		log_info("auditd accepts events again", LOG_N("events", spool.waiting));
 	spool.retry_ms = 0;
 	keep_checkpoint(((struct audit_mark *)reply)->checkpoint);
 	advance();

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spool.h - events on their way to auditd, none lost once recorded here.
+ * spool.h - a persistent queue of audit events for auditd; a recorded event is never lost.
  *
- * spool_record() returns after write(2) to a file below the daemon's state folder, so the event
- * survives kill -9 of any daemon; it is then sent to auditd in batches and dropped when auditd says
- * it is durable. Sent again after a restart; auditd knows an event by its uid and records it once.
+ * spool_record() returns after write(2) to a file in the daemon's state directory, so the event
+ * survives kill -9 of any daemon. Events are sent to auditd in batches and dropped when auditd
+ * acknowledges them as durable. After a restart they are sent again; auditd identifies an event by
+ * its uid and records it once.
  *
- * With each acknowledgement comes auditd's newest checkpoint.  It is kept in the same folder, where
- * auditd cannot write, and sent along with the next events: an auditd whose log does not hold it
+ * Each acknowledgement contains auditd's newest checkpoint. It is stored in the same directory,
+ * where auditd cannot write, and sent with the next events: an auditd whose log does not contain it
  * refuses them.
  */
 #pragma once
@@ -17,14 +18,14 @@
 
 #define SPOOL_CHECKPOINT "audit.checkpoint" /* the file's name */
 
-/* In start(): reads what an earlier life left.  state: daemon_state().  Refuses beyond limit_bytes,
- * of which the last quarter is not for the start of an execution. */
+/* Called in start(). Reads the events of an earlier process. state: daemon_state(). Events beyond
+ * limit_bytes are refused; the last quarter is not available to the start of an execution. */
 int spool_open(int state, uint64_t limit_bytes, struct err *);
-/* Fills in uid and time_ms where they are not set.  *event stays the caller's.  unavailable: the
- * spool is full. */
+/* Records an event; sets uid and time_ms if they are not set. The caller keeps *event. unavailable:
+ * the spool is full. */
 int spool_record(struct audit_event *event, struct err *);
 /* Events that auditd has not acknowledged yet. */
 size_t spool_waiting(void);
-/* The newest checkpoint of auditd's log that came here; "": none. */
+/* The newest checkpoint received from auditd; "": none. */
 const char *spool_checkpoint(void);
 void spool_close(void);

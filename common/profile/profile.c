@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* profile.c - profiles.def as tables, and what sets of profiles mean. */
+/* profile.c - profiles.def as tables, and sets of profiles. */
 #include "common/profile/profile.h"
 
 #include "common/base/auto.h"
@@ -66,7 +66,7 @@ add_profile(struct profile_set *set, const char *name, size_t size, struct err *
 		return 0;
 	}
 	list_names(known, sizeof known);
-	return err_set(e, ERR_invalid_argument, "profile: there is no \"%.*s\"; known are %s",
+	return err_set(e, ERR_invalid_argument, "profile: unknown profile \"%.*s\"; known: %s",
 	    (int)(size < 48 ? size : 48), name, known);
 }
 

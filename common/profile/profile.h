@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile.h - profiles as calls, sessions and settings name them, and the modules that they allow.
+ * profile.h - profiles in calls, sessions and settings, and the modules that they allow.
  *
- * A second line and a courtesy, never the reason a thing is safe.  Trusts the tables only: names of
- * profiles and of modules are a client's and a program's.
+ * Profiles are a second line of defence and a help for authors; the security of a box never depends
+ * on them. Trusts only the tables: names of profiles and modules come from clients and programs.
  */
 #pragma once
 
@@ -41,8 +41,8 @@ struct profile_set {
 };
 
 const char *profile_name(enum profile);
-/* Several are separated by commas.  An unknown one is invalid_argument that names the known ones,
- * and so is open beside others. */
+/* Several names are separated by commas. invalid_argument: an unknown name (the text lists the
+ * known ones), or open together with others. */
 int profile_read(const char *names, struct profile_set *, struct err *);
 /* Any module, any power? */
 bool profile_is_open(const struct profile_set *);
@@ -52,15 +52,15 @@ bool profile_has(const struct profile_set *, enum power);
  */
 bool profile_within(const char *dotted, const char *entry);
 /*
- * `only` narrows: beside what the profiles allow, a module must be within one of these; NULL: not
- * narrowed.  An empty list is one: no imports at all.
+ * Is the module allowed? `only` restricts further: the module must also be within one of these;
+ * NULL: no restriction. An empty list permits no imports.
  */
 bool profile_module(const struct profile_set *, const struct texts *only, const char *dotted);
-/* Does an allowed module lie below it, as os.path below os? */
+/* Is a module below it allowed, as os.path below os? */
 bool profile_leads(const struct profile_set *, const struct texts *only, const char *dotted);
-/* The first profile, but for open, that allows the module; NULL where none does. */
+/* The first profile except open that allows the module, or NULL. */
 const char *profile_suggest(const char *dotted);
-/* Adds the names of what is allowed: they and what is below them.  Not of open that is not
- * narrowed, which allows any. */
+/* Adds the names of the allowed modules, each of which includes the modules below it. Adds nothing
+ * for open without restriction, which allows any. */
 int profile_modules(
     const struct profile_set *, const struct texts *only, struct texts *names, struct err *);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* edges.c - look-ups in the tables of daemons and edges; trusts nothing, allocates nothing. */
+/* edges.c - lookups in the tables of daemons and edges; trusts no input, allocates nothing. */
 #include "common/table/edges.h"
 
 #include "common/base/auto.h"

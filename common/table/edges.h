@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* edges.h - the daemons, and who may talk to whom: peers.def and edges.def as data. */
+/* edges.h - the daemons and the permitted connections between them: peers.def and edges.def as
+ * data. */
 #pragma once
 
 #include <stddef.h>
@@ -18,7 +19,7 @@ enum edge_state {
 	SHARED_STATE,
 };
 
-/* What a daemon needs of its row of peers.def. */
+/* The columns of peers.def that a daemon needs. */
 struct edge_peer {
 	const char *name;
 	enum edge_state state;
@@ -30,15 +31,15 @@ extern const struct edge_peer edge_peers[PEER_COUNT];
 
 struct edge {
 	enum peer client, server;
-	const char *name; /* "gateway-executor": folder of its endpoints, group of its sockets */
+	const char *name; /* "gateway-executor": directory of its endpoints, group of its sockets */
 	const char *doc;
 };
 
 extern const struct edge edges[];
 extern const size_t edges_count;
 
-/* The edge of that pair, or NULL where there is none. */
+/* The edge of that pair, or NULL. */
 const struct edge *edge_find(enum peer client, enum peer server);
-/* "gateway", and back; "none" and PEER_none for what is not one. */
+/* "gateway", and the inverse; "none" and PEER_none for anything else. */
 const char *edge_peer_name(enum peer);
 enum peer edge_peer_parse(const char *name);

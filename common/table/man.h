@@ -8,7 +8,7 @@
 void man_daemon(const char *daemon, const char *summary, const struct setting *common,
     const struct setting *own);
 
-/* The parts of a page.  Text is escaped: it cannot hold macros. */
+/* The parts of a page. Text is escaped and cannot contain macros. */
 void man_begin(const char *name, const char *section, const char *summary);
 void man_heading(const char *title);
 void man_text(const char *text);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * schema.c - the tables out of schema.def and words.def, and what holds for every message.
+ * schema.c - the tables generated from schema.def and words.def, and operations on every message.
  *
- * Every codec is a loop over these tables.  Trusts its callers: it never sees a byte from outside.
+ * Every codec is a loop over these tables. Trusts its callers: it never handles external bytes.
  */
 #include "common/table/schema.h"
 

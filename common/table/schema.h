@@ -2,8 +2,8 @@
 /*
  * schema.h - the messages of schema.def, as C types and as data.
  *
- * A message owns what it points to: every text, blob, item and list in it came
- * from malloc, and message_clear() frees them all.  A zeroed message is empty.
+ * A message owns everything it points to: each text, blob, item and list comes from malloc, and
+ * message_clear() frees them. A zeroed message is empty.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ struct texts {
 	size_t count;
 };
 
-/* What a walker sees of any LIST(m); a list that is absent has no items, an empty one may. */
+/* Any LIST(m), for generic code. items is NULL for an absent list; an empty list may have items. */
 struct list {
 	void *items;
 	size_t count;
@@ -85,7 +85,7 @@ enum kind {
 	KIND_LIST,
 };
 
-/* Toolsets: which of them show a tool. */
+/* Toolsets, as bits: those that contain a tool. */
 enum toolset {
 	CORE = 1,
 	MONITOR = 2,
@@ -95,29 +95,29 @@ enum toolset {
 	CODE_SANDBOX = 32,
 };
 
-/* MCP tool annotations (ToolAnnotations of the specification), and what the gateway goes by. */
+/* MCP tool annotations (ToolAnnotations in the specification), and hints for the gateway. */
 enum hint {
 	READ_ONLY = 1,
 	DESTRUCTIVE = 2,
 	IDEMPOTENT = 4,
 	OPEN_WORLD = 8,
-	LONG = 16,     /* takes as long as a program does: may be answered by a task */
+	LONG = 16,     /* runs a program: may be answered by a task */
 	FINAL = 32,    /* what it takes away does not come back: with confirm_destructive a user is
 	                  asked */
-	ANYWHERE = 64, /* without a session it may be served by any of several executors */
-	MAKES_SESSION = 128, /* its reply names a session that nobody knew before */
-	ENDS_SESSION = 256,  /* the one that ends such a session, one tool only */
+	ANYWHERE = 64, /* without a session, any executor may serve it */
+	MAKES_SESSION = 128, /* its reply names a new session */
+	ENDS_SESSION = 256,  /* ends such a session; exactly one tool */
 };
 
 struct field {
 	const char *name;
-	size_t name_size; /* so that who looks for one need not read them all */
+	size_t name_size; /* speeds up searches by name */
 	enum kind kind;
 	enum msg_id of;    /* of an ITEM or LIST */
 	enum word_set set; /* of a WORD */
 	size_t offset;
 	bool needed;
-	int64_t fallback; /* what an absent optional number, flag or word is taken to be */
+	int64_t fallback; /* value of an absent optional number, flag or word */
 	int64_t low, high;
 	const char *doc;
 };
@@ -140,16 +140,16 @@ extern const struct message messages[MSG_COUNT];
 enum msg_id message_find(const char *name);
 /* Frees what *msg owns and zeroes it. */
 void message_clear(enum msg_id, void *msg);
-/* Over name, reply and fields, nested messages too; two builds whose hashes differ do not exchange
- * it. */
+/* Covers name, reply and fields, including nested messages. Builds whose hashes differ do not
+ * exchange the message. */
 uint64_t message_hash(enum msg_id);
 
-/* The text of a word, NULL where there is none; and back, from another name of it too, -1 where
- * there is none. */
+/* The text of a word, or NULL. word_parse() is the inverse and also accepts aliases; -1: no such
+ * word. */
 const char *word_text(enum word_set, int word);
 int word_parse(enum word_set, const char *text, size_t size);
 
-/* What a walker sees of an ITEM(m): its struct, NULL where absent. */
+/* An ITEM(m), for generic code: its struct, or NULL if absent. */
 static inline void *
 item_of(const void *slot)
 {
@@ -159,8 +159,8 @@ item_of(const void *slot)
 	return item;
 }
 
-/* A copy of size bytes, and of a C string, with a zero byte behind it that is not counted; data is
- * NULL on ENOMEM only. */
+/* Copies of size bytes and of a C string, followed by a zero byte that is not counted. data is NULL
+ * only on ENOMEM. */
 struct blob blob_copy(const void *data, size_t size);
 struct blob blob_text(const char *text);
 void blob_clear(struct blob *);
@@ -168,6 +168,6 @@ void blob_clear(struct blob *);
 int texts_add(struct texts *, const char *text);
 int texts_add_bytes(struct texts *, const char *text, size_t size);
 void texts_clear(struct texts *);
-/* Room for one more zeroed element of size bytes at the end of a LIST; NULL with ENOMEM.  This and
- * texts_add grow only what they made from empty, or what a decoder made. */
+/* Appends a zeroed element of size bytes to a LIST; NULL with ENOMEM. list_add() and texts_add()
+ * grow only lists that they or a decoder created. */
 void *list_add(void *list, size_t size);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * settings.c - rows of a table, filled from four sources; and the table as --help and YAML.
+ * settings.c - reads the rows of a table from four sources; prints the table as --help and YAML.
  *
- * Trusts nothing about the sources but who may write them: the operator.  Whatever is not in the
- * table, or out of its bounds, is refused by name, since a limit that is silently not set is worse
- * than a daemon that does not start.
+ * The sources belong to the operator; their content is checked. An unknown or out-of-range setting
+ * is refused by name: a limit that is silently ignored is worse than a daemon that does not start.
  */
 #include "common/table/settings.h"
 
@@ -202,7 +201,7 @@ scalar(yaml_document_t *doc, int index, const char *file, struct err *e)
 
 	if (node->type == YAML_SCALAR_NODE && strlen(text) == node->data.scalar.length)
 		return text;
-	err_set(e, ERR_invalid_argument, "%s:%zu: a single value is needed here", file,
+	err_set(e, ERR_invalid_argument, "%s:%zu: single value required", file,
 	    node->start_mark.line + 1);
 	return NULL;
 }
@@ -413,7 +412,7 @@ read_flags(const struct tables *t, const char *only, int argc, char **argv, stru
 			return err_set(e, ERR_invalid_argument,
 			    "unknown flag '%.64s'; --help lists them", flag);
 		if (value == NULL && (value = argv[++i]) == NULL)
-			return err_set(e, ERR_invalid_argument, "%s: a value is needed", flag);
+			return err_set(e, ERR_invalid_argument, "%s: value required", flag);
 		if (only != NULL && strcmp(only, row->name) != 0)
 			continue;
 		if (set(row, flag, value, e) < 0)

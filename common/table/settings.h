@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * settings.h - one table per daemon; default, YAML file, environment, flags, later wins.
+ * settings.h - settings from one table per daemon. Sources: default, YAML file, environment, flags;
+ * the later wins.
  *
  * YAML: one mapping per daemon ("executor:\n  max_concurrent: 4"); environment:
  * CLOISTER_EXECUTOR_MAX_CONCURRENT and the names in `also`; flags: --max-concurrent=4 or
@@ -17,14 +18,14 @@ struct setting {
 	void *to;
 	const char *fallback;
 	int64_t low, high; /* of the value, or of the bytes of a TEXT */
-	const char *also;  /* old names in the environment, separated by blanks, or NULL */
+	const char *also;  /* further environment variables, separated by blanks, or NULL */
 	const char *doc;
 };
 
 /*
- * Reads all sources into the rows of both tables (NULL-name ended; common may be NULL).  Prints and
- * exits 0 for --help, --print-settings, --version; exits 2 naming what is unknown or out of bounds
- * and the range allowed. Texts are of malloc and live as long as the process.
+ * Reads all sources into the rows of both tables (NULL-name ended; common may be NULL). Prints and
+ * exits 0 for --help, --print-settings, --version; exits 2 and names an unknown or out-of-range
+ * setting and the allowed range. Texts come from malloc and live as long as the process.
  */
 void settings_load(const char *daemon, const char *summary, const struct setting *common,
     const struct setting *own, int argc, char **argv);
@@ -33,8 +34,8 @@ int settings_read(const char *daemon, const struct setting *common, const struct
     int argc, char **argv, struct err *);
 
 /*
- * What every program of cloister is told of its place, by the same names: the first rows of a
- * table.  run and state are what they are for this user if nobody says otherwise.
+ * The settings that every program of cloister has: the first rows of a table. run and state default
+ * to the directories of this user.
  */
 enum { SETTINGS_SHARED = 4 };
 void settings_shared(struct setting rows[SETTINGS_SHARED], char **run, char **state, char **config,

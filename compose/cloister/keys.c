@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keys.c - cloister-keys: a CURVE key pair for each daemon, what `cloister keys` becomes.
+ * keys.c - cloister-keys: makes a CURVE key pair for each daemon; executed by `cloister keys`.
  *
- * A program of its own because it needs ZeroMQ, which takes longer to load than all else that
- * `cloister serve` does before it is the gateway.  Trusts who runs it; overwrites nothing.
+ * A separate program because it needs ZeroMQ, which takes longer to load than everything else that
+ * `cloister serve` does before it executes the gateway. Trusts the user who runs it; overwrites
+ * nothing.
  */
 #include "common/bus/bus.h"
 
@@ -15,13 +16,13 @@ main(int argc, char **argv)
 	struct err e;
 
 	if (argc != 2 || argv[1][0] == '-') {
-		fputs("usage: cloister keys FOLDER\n", stderr);
+		fputs("usage: cloister keys DIRECTORY\n", stderr);
 		return 2;
 	}
 	if (bus_keys_make(argv[1], &e) < 0) {
 		fprintf(stderr, "cloister: keys: %s\n", e.text);
 		return 1;
 	}
-	printf("a daemon needs its own .key and the .pub of each peer, from %s\n", argv[1]);
+	printf("each daemon needs its own .key and the .pub of each peer, from %s\n", argv[1]);
 	return 0;
 }

@@ -2,8 +2,7 @@
 /*
  * cloister - the command: an MCP server for a desktop client, and the daemons behind it.
  *
- * Trusts the user who runs it and whom the kernel names as that user; holds nothing that they do
- * not have.
+ * Trusts the user who runs it, as identified by the kernel, and has no other privileges.
  */
 #include "compose/cloister/config/config.h"
 #include "compose/cloister/place.h"
@@ -55,7 +54,7 @@ static const struct {
 	{ "issuer", "fetch URL", "Fetch the keys of the OAuth issuer whose tokens HTTP accepts.",
 	    run_access },
 	{ "verify", "[--key=BASE64] FILE ARTIFACT.json|-",
-	    "Check that a downloaded file is what a run left, by the artifact in its result. "
+	    "Check a downloaded file against the signed artifact in the run's result. "
 	    "--key: the public key of the signer; default: this machine's.",
 	    verify_file },
 	{ "man", "[yaml]", "Print the manual page of this command, or of the settings file.",

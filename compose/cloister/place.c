@@ -2,8 +2,8 @@
 /*
  * place.c - settings of the command, and paths made of them.
  *
- * Trusts the user who runs it, and nobody else's folders: what is below /tmp may have been put
- * there by another.
+ * Trusts the user who runs it, but no directory of other users: a directory below /tmp may have
+ * been made by one.
  */
 #include "compose/cloister/place.h"
 
@@ -31,7 +31,7 @@ static struct setting table[] = {
 
 /* ---- settings ---- */
 
-/* A supervisor that is detached has another current folder. */
+/* A supervisor that is detached has another current directory. */
 static int
 make_absolute(char **text, struct err *e)
 {
@@ -40,7 +40,7 @@ make_absolute(char **text, struct err *e)
 	if (**text == '/' || **text == '\0')
 		return 0;
 	if (getcwd(here, sizeof(here)) == NULL || asprintf(&whole, "%s/%s", here, *text) < 0)
-		return err_sys(e, "current folder");
+		return err_sys(e, "current directory");
 	free(*text);
 	*text = whole;
 	return 0;
@@ -175,8 +175,8 @@ open_own(const char *path, mode_t mode, struct err *e)
 	if (fstat(fd, &st) < 0)
 		return err_sys(e, "stat %s", path);
 	if (st.st_uid != geteuid())
-		return err_set(e, ERR_denied, "%s belongs to uid %u; name another folder", path,
-		    (unsigned)st.st_uid);
+		return err_set(e, ERR_denied, "%s belongs to uid %u; choose another directory",
+		    path, (unsigned)st.st_uid);
 	if ((st.st_mode & 022) != 0)
 		return err_set(e, ERR_denied, "%s can be written by others; make it mode %o", path,
 		    (unsigned)mode);
@@ -240,6 +240,6 @@ place_program(const char *name, char path[PLACE_PATH], struct err *e)
 			PLACE_PATH &&
 		    access(path, X_OK) == 0)
 			return 0;
-	return err_set(
-	    e, ERR_not_found, "%s is not beside %s, nor in ../libexec/cloister", name, self);
+	return err_set(e, ERR_not_found,
+	    "%s is neither in the directory of %s nor in ../libexec/cloister", name, self);
 }

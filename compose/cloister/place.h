@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * place.h - where a user's supervisor is found, and what it was told: the settings of `cloister`.
+ * place.h - the settings of `cloister`, and the location of a user's supervisor.
  */
 #pragma once
 
@@ -22,27 +22,29 @@ extern struct place place;
 /* From the environment and the flags; exits as settings_load() does. */
 void place_load(const char *summary, int argc, char **argv);
 /*
- * The same of a line whose other flags are somebody else's: argv keeps those, and those that both
- * know (run, state, config, log_level).  The new argc.
+ * The same for a command line with flags of another program: argv keeps those, and those that both
+ * have (run, state, config, log_level). Returns the new argc.
  */
 int place_split(const char *summary, int argc, char **argv);
 
-/* What a process started from here is told, as flags of malloc: a supervisor everything, a daemon
- * what it knows too.  How many. */
+/* The flags for a child process, from malloc: all settings for a supervisor, the common ones for a
+ * daemon. Returns their number. */
 enum { PLACE_FLAGS = 8 };
 size_t place_flags(bool daemon, const char *argv[PLACE_FLAGS]);
 
-/* The folder of endpoints, made if need be, of this user and no other; the caller's. */
+/* Opens the directory of endpoints; creates it if missing. It must belong to this user alone. The
+ * caller owns the descriptor. */
 int place_open_run(struct err *);
-/* The folder of state, likewise. */
+/* Opens the state directory, likewise. */
 int place_open_state(struct err *);
 
-/* <run>/supervisor.sock and the like; -1 with *e where it is too long for a socket. */
+/* The path <run>/<name>, such as supervisor.sock; -1 with *e if it is too long for a socket. */
 enum { PLACE_SOCKET = 108 };
 int place_socket(const char *name, char path[PLACE_SOCKET], struct err *);
 
-/* Of cloister-<name>: beside this program, or where cmake --install puts it. */
+/* The path of cloister-<name>: in the directory of this program, or where cmake --install puts it.
+ */
 enum { PLACE_PATH = 4096 };
 int place_program(const char *name, char path[PLACE_PATH], struct err *);
-/* Of this one. */
+/* The path of this program. */
 int place_self(char path[PLACE_PATH], struct err *);

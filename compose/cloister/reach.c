@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reach.c - connects to a user's supervisor, or makes one.
+ * reach.c - connects to a user's supervisor, or starts one.
  *
- * Trusts whoever listens only after the kernel says that it is this user (or root): the folder may
- * be below /tmp.  Waits a bounded time for anything.
+ * Trusts a listener only if the kernel reports this user (or root) as its peer, because the
+ * directory may be below /tmp. Every wait is bounded.
  */
 #include "compose/cloister/reach.h"
 
@@ -47,7 +47,7 @@ connect_to(const char *path, struct err *e)
 		return -1;
 	}
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) < 0)
-		return err_sys(e, "who listens at %s", path);
+		return err_sys(e, "get the peer of %s", path);
 	if (who.uid != geteuid() && who.uid != 0)
 		return err_set(e, ERR_denied, "%s is served by uid %u, not by this user", path,
 		    (unsigned)who.uid);
@@ -95,7 +95,7 @@ read_answer(int fd, struct err *e)
 		}
 	}
 	/* One that is about to end shuts its door on whoever has just come. */
-	err_set(e, ERR_not_found, "the supervisor did not answer");
+	err_set(e, ERR_not_found, "the supervisor did not reply");
 	return NULL;
 }
 
@@ -104,7 +104,7 @@ static char *
 ask(int fd, const char *line, int given, struct err *e)
 {
 	if (fdio_send(fd, line, strlen(line), &given, given >= 0) < 0) {
-		err_sys(e, "ask the supervisor");
+		err_sys(e, "send to the supervisor");
 		e->code = ERR_not_found;
 		return NULL;
 	}
@@ -178,11 +178,11 @@ change_streams(struct err *e)
 	if (log < 0)
 		return -1;
 	if (null < 0 || dup2(null, 0) < 0 || dup2(log, 1) < 0 || dup2(log, 2) < 0 || chdir("/") < 0)
-		return err_sys(e, "leave the caller's streams");
+		return err_sys(e, "redirect the standard streams");
 	return 0;
 }
 
-/* Descriptor 3 is the lease, and nothing else of the caller's stays open. */
+/* The lease becomes descriptor 3; all other descriptors of the caller are closed. */
 static int
 keep_lease(int lease)
 {

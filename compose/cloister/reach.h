@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reach.h - a client's side of the supervisor's socket, and how one is started. */
+/* reach.h - the client side of the supervisor's socket; starts a supervisor. */
 #pragma once
 
 #include "common/base/err.h"
 
 #include <stdbool.h>
 
-/* A lease, held until the descriptor is closed.  not_found: no supervisor is there. */
+/* Takes a lease, held until the descriptor is closed. not_found: no supervisor runs. */
 int reach_lease(struct err *);
-/* Hands a lease to the supervisor that is there. */
+/* Passes a lease to the running supervisor. */
 int reach_give(int lease, struct err *);
 int reach_stay(struct err *);
-/* One line of JSON, of malloc. */
+/* One line of JSON, from malloc. */
 char *reach_status(struct err *);
-/* Returns when all has stopped. */
+/* Returns when all daemons have stopped. */
 int reach_down(struct err *);
 
-/* Starts a supervisor that does not belong to this process.  lease: its first, or -1; then it ends
- * when nobody has needed it for a while, otherwise it stays. */
+/* Starts a detached supervisor. lease: its first lease; it stops when idle. -1: it has no lease and
+ * runs until `cloister down`. */
 int reach_start(int lease, struct err *);
-/* Has somebody else started the daemons? */
+/* Do daemons run that this user's supervisor did not start? */
 bool reach_daemons_run(void);

@@ -3,8 +3,8 @@
  * run.c - an MCP client of one call: starts `cloister serve`, calls execute_code, prints the
  * result.
  *
- * On a terminal output is shown as it comes, by progress notifications, which may leave some out;
- * elsewhere it is printed from the result, whole.
+ * On a terminal, output is shown as it arrives in progress notifications, which may omit some of
+ * it. Otherwise the whole output is printed from the result.
  */
 #include "compose/cloister/run.h"
 
@@ -177,7 +177,7 @@ await_reply(struct server *server, struct shown *shown, struct err *e)
 		json_t *message = json_loadb(line, (size_t)size, JSON_ALLOW_NUL, NULL);
 
 		if (message == NULL) {
-			err_set(e, ERR_internal, "cloister serve said what is not JSON");
+			err_set(e, ERR_internal, "cloister serve sent invalid JSON");
 			return NULL;
 		}
 		if (json_object_get(message, "id") != NULL)
@@ -185,7 +185,7 @@ await_reply(struct server *server, struct shown *shown, struct err *e)
 		show_progress(message, shown);
 		json_decref(message);
 	}
-	err_set(e, ERR_unavailable, "cloister serve ended without an answer");
+	err_set(e, ERR_unavailable, "cloister serve exited without a reply");
 	return NULL;
 }
 
@@ -240,7 +240,7 @@ print_rest(const struct stream *stream, const char *whole, size_t size)
 	bool begins = stream->size <= size && memcmp(whole, stream->shown ?: "", stream->size) == 0;
 
 	if (!begins)
-		fprintf(stderr, "\ncloister: some of %s was not shown; all of it:\n", stream->name);
+		fprintf(stderr, "\ncloister: %s was shortened; all of it:\n", stream->name);
 	print(stream->to, whole + (begins ? stream->size : 0), size - (begins ? stream->size : 0));
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * serve.c - takes a lease on the user's daemons and becomes the gateway.
+ * serve.c - takes a lease on the user's daemons and executes the gateway.
  *
- * Waits for no daemon: where none runs, the supervisor that is started gets one end of a socket
- * pair as its first lease, and the gateway answers server/discover while the others come up.
+ * Waits for no daemon. If none run, it starts a supervisor with one end of a socket pair as its
+ * first lease; the gateway replies to server/discover while the other daemons start.
  */
 #include "compose/cloister/serve.h"
 
@@ -63,7 +63,7 @@ become_gateway(int argc, char **argv, int lease, struct err *e)
 		line[argc] = "--lease=3";
 		line[argc + 1] = "--keep-fds=1";
 		if (lease != 3 ? dup2(lease, 3) < 0 : fcntl(3, F_SETFD, 0) < 0)
-			return err_sys(e, "hand over the lease");
+			return err_sys(e, "pass the lease");
 	}
 	execv(path, (char *const *)line);
 	return err_sys(e, "start %s", path);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* status.c - asks the supervisor, and prints for people or as JSON; trusts what it answers. */
+/* status.c - sends requests to the supervisor and prints the replies as text or JSON; trusts the
+ * replies. */
 #include "compose/cloister/status.h"
 
 #include "compose/cloister/place.h"
@@ -29,7 +30,7 @@ ask_status(struct err *e)
 	json_t *status = text == NULL ? NULL : json_loads(text, 0, NULL);
 
 	if (text != NULL && status == NULL)
-		err_set(e, ERR_internal, "the supervisor's answer is not JSON");
+		err_set(e, ERR_internal, "the supervisor sent invalid JSON");
 	return status;
 }
 
@@ -59,7 +60,7 @@ print_daemon(const json_t *d)
 		    (long long)number(load, "running"), (long long)number(load, "queued"),
 		    (long long)number(load, "room"));
 	if (last != NULL)
-		printf(" (ended before: %s)", last);
+		printf(" (last exit: %s)", last);
 	putchar('\n');
 	if (why != NULL)
 		printf("%-10s %s\n", "", why);
@@ -74,8 +75,8 @@ print_status(const json_t *status)
 	printf("supervisor %lld, up %.1f s, %lld client%s, %s", (long long)number(status, "pid"),
 	    (double)number(status, "uptime_ms") / 1000, (long long)number(status, "leases"),
 	    number(status, "leases") == 1 ? "" : "s",
-	    json_is_true(json_object_get(status, "stays")) ? "stays until told to stop\n"
-							   : "ends when idle");
+	    json_is_true(json_object_get(status, "stays")) ? "runs until `cloister down`\n"
+							   : "stops when idle");
 	if (!json_is_true(json_object_get(status, "stays")))
 		printf(" for %lld s\n", (long long)number(status, "idle_s"));
 	printf(
@@ -105,7 +106,7 @@ static int
 complain(const struct err *e)
 {
 	if (e->code == ERR_not_found) {
-		fprintf(stderr, "cloister: nothing is running for %s\n", place.run);
+		fprintf(stderr, "cloister: no daemons run for %s\n", place.run);
 		return NOT_RUNNING;
 	}
 	fprintf(stderr, "cloister: %s\n", e->text);

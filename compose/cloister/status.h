@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* status.h - `cloister up`, `status` and `down`: a word with the supervisor. */
+/* status.h - `cloister up`, `status` and `down`: requests to the supervisor. */
 #pragma once
 
 int status_up(int argc, char **argv);

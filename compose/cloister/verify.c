@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verify.c - is this file what a run left?  Trusts the key it is given, or the one in this
- * machine's state folder; neither the file nor the JSON that comes with it.
+ * verify.c - verifies that a file matches the signed artifact of a run. Trusts the given key or the
+ * one in this machine's state directory, but neither the file nor the JSON.
  */
 #include "compose/cloister/verify.h"
 
@@ -113,8 +113,8 @@ check(const struct question *q, json_t *json, struct artifact *artifact, struct 
 	if (jschema_read(MSG_artifact, found, artifact, e) < 0)
 		return err_add(e, "%s", q->json);
 	if (artifact->size != size)
-		return err_set(
-		    e, ERR_denied, "the artifact has another size than these %zu bytes", size);
+		return err_set(e, ERR_denied,
+		    "the file has %zu bytes, which is not the size of the artifact", size);
 	return seal_verify(artifact, q->key, e);
 }
 
@@ -128,7 +128,7 @@ load_key(struct question *q, struct err *e)
 	if (asprintf(&path, "%s/executor/artifact.pub", place.state) < 0)
 		return err_sys(e, "path");
 	if (fdio_load(AT_FDCWD, path, SEAL_KEY, &text, e) < 0)
-		return err_add(e, "no --key is given, and there is none here: %s", path);
+		return err_add(e, "no --key given, and no key at %s", path);
 	snprintf(q->key, sizeof q->key, "%s", (const char *)text.data);
 	blob_clear(&text);
 	return 0;
@@ -194,7 +194,7 @@ verify_file(int argc, char **argv)
 	struct err e;
 	bool whole = take_arguments(&q, &argc, argv);
 
-	place_load("check a file that was downloaded against its artifact", argc, argv);
+	place_load("check a downloaded file against its artifact", argc, argv);
 	if (!whole) {
 		fputs("usage: cloister verify [--key=BASE64] FILE ARTIFACT.json|-\n", stderr);
 		return 2;

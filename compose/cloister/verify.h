@@ -2,5 +2,6 @@
 /* verify.h - the command `cloister verify`. */
 #pragma once
 
-/* 0: the file is what a run left; 1: it is not, or that cannot be said; 2: wrong arguments. */
+/* 0: the file matches the signed artifact; 1: it does not, or that cannot be verified; 2: wrong
+ * arguments. */
 int verify_file(int argc, char **argv);

@@ -111,9 +111,9 @@ def test_what_was_refused_is_asked_again(house):
 
 def test_nothing_outlives_the_validator(house):
     assert house.prints() == "2\n"
-    losses = house.log("executor").count("server is lost")
+    losses = house.log("executor").count("server lost")
     house.kill("validator")
-    wait_for(lambda: house.log("executor").count("server is lost") > losses, "the news of that")
+    wait_for(lambda: house.log("executor").count("server lost") > losses, "the news of that")
     assert house.prints() == "unavailable"
     house.restart("validator")
     with house.unchecked():

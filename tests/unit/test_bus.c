@@ -433,7 +433,7 @@ a_draining_server_says_so(void **state)
 	assert_string_equal(peer_try("drain").text, "draining");
 	struct outcome o = peer_try("echo");
 	assert_int_equal(o.e.code, ERR_unavailable);
-	assert_non_null(strstr(o.e.text, "is ending"));
+	assert_non_null(strstr(o.e.text, "is shutting down"));
 }
 
 static void

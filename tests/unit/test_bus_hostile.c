@@ -77,7 +77,7 @@ a_hello_of_another_daemon(void **state)
 	(void)state;
 	pair();
 	raw_hello("gateway", MSG_none);
-	raw_expect_failure(0, ERR_denied, "hello of gateway on the edge of executor");
+	raw_expect_failure(0, ERR_denied, "hello from gateway on the edge of executor");
 	raw_get(7, "echo");
 	raw_expect_failure(7, ERR_unavailable, "before a hello");
 }
@@ -94,10 +94,10 @@ a_message_of_another_edge(void **state)
 	pair();
 	raw_hello("executor", MSG_none);
 	raw_send(envelope, MSG_snapshot_drop, &drop);
-	raw_expect_failure(7, ERR_denied, "executor may not ask snapshotd for snapshot_drop");
+	raw_expect_failure(7, ERR_denied, "executor may not send to snapshotd: snapshot_drop");
 	envelope.message = (char *)"audit_append"; /* which this server has no route for */
 	raw_send(envelope, MSG_snapshot_drop, &drop);
-	raw_expect_failure(7, ERR_denied, "executor may not ask snapshotd for audit_append");
+	raw_expect_failure(7, ERR_denied, "executor may not send to snapshotd: audit_append");
 	assert_int_equal(peer_counts().refused, 2);
 }
 
@@ -111,10 +111,10 @@ a_message_that_is_none(void **state)
 	pair();
 	raw_hello("executor", MSG_none);
 	raw_send(envelope, MSG_nothing, &nothing);
-	raw_expect_failure(7, ERR_invalid_argument, "no message is called 'rm'");
+	raw_expect_failure(7, ERR_invalid_argument, "unknown message 'rm'");
 	envelope.message = NULL;
 	raw_send(envelope, MSG_nothing, &nothing);
-	raw_expect_failure(7, ERR_invalid_argument, "no message is called ''");
+	raw_expect_failure(7, ERR_invalid_argument, "unknown message ''");
 }
 
 static void
@@ -152,7 +152,7 @@ a_frame_that_only_servers_send(void **state)
 	pair();
 	raw_hello("executor", MSG_none);
 	raw_send((struct envelope){ .frame = frame_reply, .id = 7 }, MSG_nothing, &nothing);
-	raw_expect_failure(7, ERR_denied, "does not send a frame 'reply'");
+	raw_expect_failure(7, ERR_denied, "unexpected frame 'reply' from a client");
 }
 
 /* The rest of a message that is too long is dropped, the next one is read. */

@@ -165,7 +165,7 @@ no_refusal_is_lost(void **state)
 		    MSG_nothing, &nothing);
 	assert_true(peer_try("echo").replied);
 	for (uint64_t id = 1; id <= many; id++)
-		raw_expect_failure(id, ERR_invalid_argument, "no message is called 'rm'");
+		raw_expect_failure(id, ERR_invalid_argument, "unknown message 'rm'");
 }
 
 static void
@@ -238,7 +238,7 @@ request_for_a_full_connection_is_told_so(void **state)
 	assert_true(peer_wait(&o, 3000));
 	congested = false;
 	assert_int_equal(o.e.code, ERR_queue_full);
-	assert_non_null(strstr(o.e.text, "waited 300 ms: snapshotd takes no more"));
+	assert_non_null(strstr(o.e.text, "waited 300 ms: snapshotd accepts no more"));
 	assert_true(o.e.retry_ms > 0);
 	assert_true(peer_try("echo").replied);
 }

@@ -295,7 +295,7 @@ reads_and_writes_all(void **state)
 	assert_int_equal(fdio_read(ends[0], back, SIZE, &e), 0);
 	assert_memory_equal(data, back, SIZE);
 	assert_int_equal(fdio_read(ends[0], back, 1, &e), -1);
-	assert_string_equal(e.text, "read: it ends after 0 of 1 bytes");
+	assert_string_equal(e.text, "read: end of file after 0 of 1 bytes");
 	assert_int_equal(waitpid(child, NULL, 0), child);
 	close(ends[0]);
 	assert_int_equal(fdio_read(ends[0], back, 1, &e), -1);

@@ -126,7 +126,7 @@ as_root(void)
 	struct err e;
 
 	CHECK(jail_enter(&jail, &r, &e) == -1);
-	CHECK(strstr(e.text, "does not run as root") != NULL);
+	CHECK(strstr(e.text, "must not run as root") != NULL);
 	return 0;
 }
 
@@ -201,7 +201,7 @@ with_all_files(void)
 	jail.paths = &root;
 	jail.npaths = 1;
 	CHECK(jail_enter(&jail, &r, &e) == -1);
-	CHECK(strstr(e.text, "not given the whole file system") != NULL);
+	CHECK(strstr(e.text, "must not get the whole file system") != NULL);
 	return 0;
 }
 

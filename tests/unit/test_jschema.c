@@ -53,7 +53,7 @@ static const struct {
 	{ MSG_execute_code, "{\"code\":\"x\",\"allowed_imports\":\"os\"}", ERR_invalid_argument,
 	    "allowed_imports: a string where a list of texts is needed" },
 	{ MSG_sandbox_upload_file, "{\"filename\":\"a\",\"content_base64\":\"YQ\"}",
-	    ERR_invalid_argument, "content_base64: not base64 (padding needed, no line breaks)" },
+	    ERR_invalid_argument, "content_base64: not base64 (padding required, no line breaks)" },
 	{ MSG_audit_execution, "{\"limit\":0}", ERR_invalid_argument,
 	    "limit: 0 is under the minimum of 1" },
 	{ MSG_audit_execution, "{\"limit\":9223372036854775808.0}", ERR_limit_exceeded,
@@ -316,12 +316,11 @@ static const struct {
 	    "\"code\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":1048576,"
 	    "\"description\":\"The program.\"},"
 	    "\"timeout_sec\":{\"type\":\"number\",\"minimum\":0,\"maximum\":3600,"
-	    "\"description\":\"Wall clock limit in seconds; absent: the server's "
-	    "default.\"}},"
+	    "\"description\":\"Wall clock limit in seconds. Default: the server's.\"}},"
 	    "\"required\":[\"code\"],\"additionalProperties\":false}" },
 	{ MSG_get_sandbox_info, jschema_input,
 	    "{\"type\":\"object\",\"properties\":{\"detail\":{\"type\":\"boolean\","
-	    "\"default\":true,\"description\":\"With module lists.\"}},"
+	    "\"default\":true,\"description\":\"Include lists of modules.\"}},"
 	    "\"required\":[],\"additionalProperties\":false}" },
 	{ MSG_bridge_data, jschema_input,
 	    "{\"type\":\"object\",\"properties\":{"
@@ -337,27 +336,27 @@ static const struct {
 	{ MSG_finding, jschema_output,
 	    "{\"type\":\"object\",\"properties\":{"
 	    "\"line\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":10000000,"
-	    "\"description\":\"From 1; 0 where it is about the whole.\"},"
+	    "\"description\":\"From 1. 0: concerns all of the code.\"},"
 	    "\"column\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":10000000,"
 	    "\"description\":\"From 1, in characters.\"},"
 	    "\"rule\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":64,"
 	    "\"description\":\"Name of the rule.\"},"
 	    "\"message\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":1024,"
-	    "\"description\":\"What was found.\"},"
+	    "\"description\":\"Description of the finding.\"},"
 	    "\"hint\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":1024,"
-	    "\"description\":\"What to do instead.\"}},"
+	    "\"description\":\"How to correct it.\"}},"
 	    "\"required\":[\"line\",\"column\",\"rule\",\"message\"],"
 	    "\"additionalProperties\":false}" },
 	{ MSG_snapshot_put, jschema_output,
 	    "{\"type\":\"object\",\"properties\":{"
 	    "\"sha256\":{\"type\":\"string\",\"minLength\":16,\"maxLength\":64,"
-	    "\"description\":\"What the sender thinks it is; checked.\"},"
+	    "\"description\":\"Digest that the sender claims; snapshotd checks it.\"},"
 	    "\"content\":{\"type\":\"string\",\"contentEncoding\":\"base64\","
 	    "\"maxLength\":357913944,\"description\":\"The bytes.\"}},"
 	    "\"required\":[\"sha256\",\"content\"],\"additionalProperties\":false}" },
 	{ MSG_get_sandbox_info, jschema_output,
 	    "{\"type\":\"object\",\"properties\":{\"detail\":{\"type\":\"boolean\","
-	    "\"description\":\"With module lists.\"}},"
+	    "\"description\":\"Include lists of modules.\"}},"
 	    "\"required\":[\"detail\"],\"additionalProperties\":false}" },
 };
 

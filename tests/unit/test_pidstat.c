@@ -43,7 +43,7 @@ tells_the_state(void **unused)
 	assert_return_code(kill(pid, SIGSTOP), 0);
 	assert_seen(pid, "state T (stopped by a signal)");
 	assert_return_code(kill(pid, SIGKILL), 0);
-	assert_seen(pid, "state Z (ended, not waited for)");
+	assert_seen(pid, "state Z (zombie)");
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	assert_seen(pid, "no such process");
 }

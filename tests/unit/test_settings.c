@@ -176,7 +176,7 @@ static const struct {
 	{ "--", "unknown flag" },
 	{ "-n", "unexpected argument '-n'" },
 	{ "stray", "unexpected argument 'stray'" },
-	{ "--name", "--name: a value is needed" },
+	{ "--name", "--name: value required" },
 	{ "--config=/nonexistent/file", "config" },
 };
 
@@ -211,15 +211,15 @@ static const struct {
 	{ "executer:\n  max_open: 1\n", "unknown daemon 'executer'" },
 	{ "executor:\n  max_open: 1\n  max_open: 2\n", "max_open given twice" },
 	{ "executor:\n  max_open: 1000\n", "allowed is a number from 1 to 100" },
-	{ "executor:\n  max_open: [1, 2]\n", "a single value is needed" },
-	{ "executor:\n  max_open: {a: 1}\n", "a single value is needed" },
+	{ "executor:\n  max_open: [1, 2]\n", "single value required" },
+	{ "executor:\n  max_open: {a: 1}\n", "single value required" },
 	{ "executor: 5\n", "executor: not a mapping" },
 	{ "executor:\n  config: /other\n", "unknown setting 'config'" },
 	{ "- executor\n", "not a mapping of daemons" },
 	{ "executor: {\n", ":2:" },
 	{ "executor:\n\tmax_open: 1\n", ":2:" },
-	{ "executor:\n  name: \"a\\0b\"\n", "a single value is needed" },
-	{ "? [a]\n: b\n", "a single value is needed" },
+	{ "executor:\n  name: \"a\\0b\"\n", "single value required" },
+	{ "? [a]\n: b\n", "single value required" },
 };
 
 static void

@@ -395,7 +395,7 @@ bad_lines_are_refused_and_harm_nobody(void **unused)
 	assert_answer("\n", "unknown");
 	assert_answer("lease \n", "unknown");
 	assert_answer("status\nstatus\n", "unknown");
-	assert_answer("adopt\n", "no descriptor");
+	assert_answer("adopt\n", "exactly one descriptor");
 	assert_answer(long_line, "");
 	/* More than it serves at once, none of which says a word. */
 	for (size_t i = 0; i < COUNT(silent); i++)

@@ -29,14 +29,14 @@ static const struct refusal {
 	{ "a zero byte", BYTES("x = 1\n\0y"), NULL, ERR_invalid_argument, "code: byte 7 is zero" },
 	{ "not UTF-8", BYTES("x = '\xff'"), NULL, ERR_invalid_argument, "code: is not UTF-8" },
 	{ "an unknown profile", BYTES("x"), "lax", ERR_invalid_argument,
-	    "profile: there is no \"lax\"; known are strict, basic, data_science, network, "
+	    "profile: unknown profile \"lax\"; known: strict, basic, data_science, network, "
 	    "filesystem, "
 	    "open" },
 	{ "one unknown profile of several", BYTES("x"), "strict,,basic", ERR_invalid_argument,
-	    "there is no \"\"" },
+	    "unknown profile \"\"" },
 	{ "open and another", BYTES("x"), "open,basic", ERR_invalid_argument, "cannot be joined" },
 	{ "an empty profile at the end", BYTES("x"), "strict,", ERR_invalid_argument,
-	    "there is no \"\"" },
+	    "unknown profile \"\"" },
 };
 
 static void

@@ -303,9 +303,9 @@ static const struct attempt attempts[] = {
 	{ "an empty word",   KIND(WORD), BYTES("\xa0"), .says = " is not one of " },
 	{ "frame too long",  FRAMES, .make = over_frame, .says = " are over the limit of ", .code = ERR_limit_exceeded },
 	{ "frame too short", FRAMES, .make = under_frame, .says = " under the minimum of " },
-	{ "no such frame",   FRAMES, .make = no_such_frame, .says = "there is no blob " },
-	{ "huge frame",      FRAMES, BYTES("\xcf\xff\xff\xff\xff\xff\xff\xff\xff"), .says = "there is no blob " },
-	{ "frame used",      FRAMES, .make = frame_of_another, .says = "is used already" },
+	{ "no such frame",   FRAMES, .make = no_such_frame, .says = "no blob " },
+	{ "huge frame",      FRAMES, BYTES("\xcf\xff\xff\xff\xff\xff\xff\xff\xff"), .says = "no blob " },
+	{ "frame used",      FRAMES, .make = frame_of_another, .says = "is used twice" },
 	{ "zero in page",    KIND(PAGE), .make = zero_in_frame, .says = "has a zero byte" },
 	{ "UTF-8 in page",   KIND(PAGE), .make = bad_utf8_in_frame, .says = "not UTF-8" },
 	{ "too many",        COUNTED, .make = over_items, .says = " are over the limit of ", .code = ERR_limit_exceeded },
@@ -497,7 +497,7 @@ bytes_behind(void **state)
 	struct blob longer = blob_copy(p.body.data, p.body.size);
 
 	longer.size++; /* blob_copy puts a zero byte behind: a valid token */
-	check_refused(&t, "a byte more", longer.data, longer.size, &p, "1 bytes behind the body",
+	check_refused(&t, "a byte more", longer.data, longer.size, &p, "1 bytes after the body",
 	    ERR_invalid_argument);
 	blob_clear(&longer);
 	packed_clear(&p);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* access.h - what `cloister token` and `cloister issuer` share: settings, and the folder. */
+/* access.h - shared by `cloister token` and `cloister issuer`: settings and the directory of
+ * credentials. */
 #pragma once
 
 #include "common/credential/folder.h"
@@ -18,18 +19,18 @@ enum { ACCESS_ARGUMENTS = 2 };
 
 struct access_command {
 	const char *noun, *verb;
-	int arguments; /* that it wants */
+	int arguments; /* number of arguments */
 	const char *usage;
 	int (*run)(char *const arguments[ACCESS_ARGUMENTS], struct err *);
 };
 
-/* Of both; ends with a NULL noun. */
+/* The commands of both; ends with a NULL noun. */
 extern const struct access_command access_commands[];
 
-/* The folder that the gateway reads, made if need be, and held by this process alone until it ends.
- */
+/* Opens the directory that the gateway reads; creates it if missing. This process holds an
+ * exclusive lock on it until it exits. */
 int access_open(struct folder *, struct err *);
-/* A file there, for the gateway to read and nobody else; refused where its name is a link. */
+/* Writes a file in it that only the gateway can read; refused if the name is a symlink. */
 int access_store(
     const struct folder *, const char *name, const char *text, size_t size, struct err *);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fetch.c - libcurl, with everything off that a GET of a known URL does not need. */
+/* fetch.c - one GET by libcurl, with every other feature off. */
 #include "compose/cloister/access/fetch.h"
 
 #include "common/base/auto.h"

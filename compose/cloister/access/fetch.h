@@ -2,7 +2,7 @@
 /*
  * fetch.h - a document by HTTPS: one GET, no redirects, bounded in bytes and time.
  *
- * Plain HTTP only where challenge.h allows it, too: for a machine that talks to itself.
+ * Plain HTTP only to loopback.
  */
 #pragma once
 
@@ -10,10 +10,10 @@
 #include "common/table/schema.h"
 
 enum {
-	FETCH_MAX = 256 << 10, /* bytes of the answer */
+	FETCH_MAX = 256 << 10, /* bytes of the response */
 	FETCH_SECONDS = 10,
 };
 
-/* ca: a PEM file to trust instead of the system's authorities, or "".  *to has a zero byte behind
- * it that is not counted.  not_found: another status than 200. */
+/* ca: a PEM file to trust instead of the system's certificate authorities, or "". *to is followed
+ * by a zero byte that is not counted. not_found: the status is not 200. */
 int fetch(const char *url, const char *ca, struct blob *to, struct err *);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * issuer.c - an issuer's keys, from where its metadata says to where the gateway reads them.
+ * issuer.c - fetches an issuer's keys from the URL in its metadata and stores them for the gateway.
  *
- * The metadata must be that of the issuer asked for, to the letter (RFC 8414, section 3.3), or its
- * keys would vouch for another's tokens.  A set that holds nothing of use is not stored.
+ * The issuer in the metadata must be identical to the requested one (RFC 8414, section 3.3);
+ * otherwise its keys would verify tokens of another issuer. A set without a usable key is not
+ * stored.
  */
 #include "compose/cloister/access/access.h"
 
@@ -38,10 +39,10 @@ read_metadata(const struct blob *text, const char *issuer, struct err *e)
 	char *uri = NULL;
 
 	if (named == NULL || strcmp(named, issuer) != 0)
-		err_set(e, ERR_denied, "the metadata is of issuer '%.100s', not of '%.100s'",
+		err_set(e, ERR_denied, "the metadata is from issuer '%.100s', expected '%.100s'",
 		    named != NULL ? named : "", issuer);
 	else if (keys == NULL)
-		err_set(e, ERR_not_found, "the metadata names no jwks_uri");
+		err_set(e, ERR_not_found, "the metadata has no jwks_uri");
 	else if (url_check("jwks_uri", keys, e) == 0)
 		uri = strdup(keys);
 	json_decref(root);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c - cloister-access: who may come in by HTTP; what `cloister token` and `cloister issuer`
- * become.
+ * main.c - cloister-access: credentials for HTTP; executed by `cloister token` and `cloister
+ * issuer`.
  *
- * A program of its own because it fetches from the network and writes what the gateway only reads:
- * the gateway itself asks nobody on the network, and can write nothing.  Trusts who runs it; of an
- * issuer it believes what TLS vouches for, within bounds.
+ * A separate program because it connects to the network and writes files that the gateway only
+ * reads. The gateway itself opens no connections and cannot write them. Trusts the user who runs
+ * it, and an issuer as authenticated by TLS, within bounds.
  */
 #include "compose/cloister/access/access.h"
 
@@ -45,7 +45,7 @@ access_open(struct folder *folder, struct err *e)
 {
 	if (folder_open(access_options.credentials, access_options.state, folder, e) < 0)
 		return -1;
-	return flock(folder->fd, LOCK_EX) < 0 ? err_sys(e, "lock the folder of credentials") : 0;
+	return flock(folder->fd, LOCK_EX) < 0 ? err_sys(e, "lock the directory of credentials") : 0;
 }
 
 /* Who made a link keeps what it leads to, and would put it back over what was written there. */
@@ -57,11 +57,9 @@ access_store(
 
 	if (fstatat(folder->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode))
 		return err_set(e, ERR_denied,
-		    "%s is a link there, as in a mounted Secret, and nothing was written; do this "
-		    "in "
-		    "another folder (--credentials=FOLDER) with a copy of the file, then put that "
-		    "in "
-		    "the Secret, which the gateway follows",
+		    "%s is a symlink, as in a mounted Secret; nothing was written. Run this in "
+		    "another directory (--credentials=DIRECTORY) with a copy of the file, then "
+		    "update the Secret; the gateway reloads it",
 		    name);
 	return fdio_store(folder->fd, name, text, size, folder->owner == 0 ? 0640 : 0600, e);
 }
@@ -116,7 +114,7 @@ main(int argc, char **argv)
 
 	settings_shared(table, &access_options.run, &access_options.state, &access_options.config,
 	    &access_options.log_level);
-	settings_load("access", "who may come in by HTTP", NULL, table, argc, argv);
+	settings_load("access", "credentials for HTTP", NULL, table, argc, argv);
 	if (command == NULL)
 		return show_usage(noun);
 	if (command->run(words + 1, &e) == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* token.c - the file of tokens: a line more, a line less; comments and order stay. */
+/* token.c - adds and removes lines of the file of tokens; comments and order are preserved. */
 #include "compose/cloister/access/access.h"
 
 #include "common/credential/scope.h"
@@ -62,7 +62,7 @@ read_scopes(unsigned *scopes, struct err *e)
 
 		if (scope == 0)
 			return err_set(e, ERR_invalid_argument,
-			    "scopes: '%.*s' is none of read, run, monitor",
+			    "scopes: '%.*s' is not one of read, run, monitor",
 			    (int)(size < 64 ? size : 64), at);
 		*scopes |= scope;
 		at += size + strspn(at + size, ", ");
@@ -119,15 +119,14 @@ add(const struct book *book, const char *name, struct err *e)
 		return -1;
 	if (tokens_by_name(&book->tokens, entry.name) != NULL)
 		return err_set(e, ERR_invalid_argument,
-		    "there is a token named %s; choose another name, or remove it first",
-		    entry.name);
+		    "token %s exists; choose another name, or remove it first", entry.name);
 	token_make(secret);
 	token_digest(secret, sizeof secret - 1, entry.digest);
 
 	int failed = append(book, &entry, e);
 
 	if (failed == 0) {
-		fprintf(stderr, "The token of %s, which is shown this once:\n", entry.name);
+		fprintf(stderr, "Token %s (shown only once):\n", entry.name);
 		puts(secret);
 		fflush(stdout);
 	}
@@ -221,7 +220,7 @@ token_on_remove(char *const arguments[ACCESS_ARGUMENTS], struct err *e)
 		failed = out != NULL
 		             ? cut(&book, out, e)
 		             : err_set(e, ERR_not_found,
-				   "no token is named %.64s; `cloister token list` shows them",
+				   "no token has the name %.64s; `cloister token list` lists them",
 				   arguments[0]);
 	}
 	close_book(&book);

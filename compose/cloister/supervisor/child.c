@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * child.c - a table of daemons, a process for each, and patience that grows when one keeps ending.
+ * child.c - a table of daemons with one process each, and a growing restart delay.
  *
- * The first restart is immediate, for a crash must cost its callers as little as can be; who ends
- * again and again waits up to five seconds.  A child is told by the kernel when the supervisor
- * dies, so that nothing is left of either.
+ * The first restart is immediate, so that a crash costs clients as little as possible; the delay of
+ * a daemon that exits repeatedly grows up to five seconds. The kernel signals the children when the
+ * supervisor dies, so that none is left.
  *
- * A daemon that does not become ready, time after time, is given up: each start costs the host
- * something, and processes that hang in the kernel cannot be killed and stay.  So is one that
- * becomes ready and ends at once, after more tries.  Who asks for the daemons again by `cloister
- * up` has it tried again.  What was seen of it stands in the log, in the status and in the file
- * NAME.failed of the run directory, where clients of the daemon find it.
+ * A daemon that repeatedly fails to become ready is given up: each start has a cost, and processes
+ * that hang in the kernel cannot be killed and accumulate. A daemon that becomes ready and exits at
+ * once is given up after more attempts. `cloister up` retries it. The reason is in the log, in the
+ * status and in the file NAME.failed in the run directory, where clients of the daemon read it.
  */
 #include "compose/cloister/supervisor/child.h"
 
@@ -128,7 +127,7 @@ note_failure(struct child *c)
 	if (c->status[0] != '\0')
 		snprintf(c->why, sizeof(c->why), "%.140s (%s)", c->status, c->last_end);
 	else if (c->why[0] == '\0' || c->start_timer != 0)
-		snprintf(c->why, sizeof(c->why), "it ended before it was ready: %s", c->last_end);
+		snprintf(c->why, sizeof(c->why), "it exited before it was ready: %s", c->last_end);
 }
 
 static void
@@ -136,10 +135,10 @@ give_up(struct child *c)
 {
 	c->given_up = true;
 	if (c->why[0] == '\0')
-		snprintf(c->why, sizeof(c->why), "it keeps ending: %s", c->last_end);
-	log_error("a daemon is not started again; mend it, then call: cloister up",
-	    LOG_S("name", c->name), LOG_N("failed_starts", c->failed_starts),
-	    LOG_N("early_ends", c->early_ends), LOG_S("why", c->why));
+		snprintf(c->why, sizeof(c->why), "it exits repeatedly: %s", c->last_end);
+	log_error("daemon given up; fix it, then run: cloister up", LOG_S("name", c->name),
+	    LOG_N("failed_starts", c->failed_starts), LOG_N("early_ends", c->early_ends),
+	    LOG_S("why", c->why));
 	failed_tell(c->name, c->why);
 }
 
@@ -168,8 +167,8 @@ on_end(void *self, uint32_t events)
 		return;
 	}
 	c->restarts++;
-	log_warn("a daemon ended and is started again", LOG_S("name", c->name),
-	    LOG_S("end", c->last_end), LOG_N("restarts", c->restarts), LOG_N("delay_ms", delay));
+	log_warn("daemon exited; restarting", LOG_S("name", c->name), LOG_S("end", c->last_end),
+	    LOG_N("restarts", c->restarts), LOG_N("delay_ms", delay));
 	c->timer = loop_after(delay, start, c);
 }
 
@@ -250,8 +249,8 @@ on_hang(void *self)
 	pidstat_text(c->pid, seen);
 	snprintf(c->why, sizeof(c->why), "it was not ready after %" PRIu64 " s: %s", place.start_s,
 	    seen);
-	log_error("a daemon hangs as it starts, and is killed", LOG_S("name", c->name),
-	    LOG_N("pid", c->pid), LOG_S("why", c->why));
+	log_error("daemon hung at start; killing it", LOG_S("name", c->name), LOG_N("pid", c->pid),
+	    LOG_S("why", c->why));
 	failed_tell(c->name, c->why);
 	kill(c->pid, SIGKILL);
 }
@@ -267,7 +266,7 @@ start(void *self)
 		c->start_timer = loop_after((int64_t)place.start_s * 1000, on_hang, c);
 		return;
 	}
-	log_error("a daemon could not be started", LOG_S("name", c->name), LOG_E(&e));
+	log_error("cannot start daemon", LOG_S("name", c->name), LOG_E(&e));
 	snprintf(c->last_end, sizeof(c->last_end), "not started");
 	c->timer = loop_after(DELAY_MAX_MS, start, c);
 }
@@ -296,7 +295,7 @@ child_retry(void)
 	for (struct child *c = children; c < children + COUNT(children); c++) {
 		if (!c->given_up || stopping)
 			continue;
-		log_info("a daemon that was given up is tried again", LOG_S("name", c->name));
+		log_info("retrying a daemon that was given up", LOG_S("name", c->name));
 		c->given_up = false;
 		c->failed_starts = c->early_ends = 0;
 		start(c);
@@ -311,7 +310,7 @@ kill_rest(void *self)
 	(void)self;
 	for (struct child *c = children; c < children + COUNT(children); c++)
 		if (c->pid != 0) {
-			log_warn("a daemon did not stop and is killed", LOG_S("name", c->name));
+			log_warn("daemon did not stop; killing it", LOG_S("name", c->name));
 			c->told_to_stop = true;
 			kill(c->pid, SIGKILL);
 		}

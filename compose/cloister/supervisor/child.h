@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* child.h - the daemons as children of the supervisor: started, watched, started again, stopped. */
+/* child.h - the daemons as children of the supervisor: start, watch, restart, stop. */
 #pragma once
 
 #include "common/base/err.h"
@@ -9,18 +9,18 @@
 
 struct kept;
 
-/* Starts them all, and from now on each again that ends. */
+/* Starts all daemons, and from now on restarts each that exits. */
 int child_start_all(struct err *);
-/* Those that were given up are tried again. */
+/* Retries the daemons that were given up. */
 void child_retry(void);
-/* SIGTERM to one after the other, askers before those they ask; SIGKILL to what is left after a
- * while; then done(). */
+/* Sends SIGTERM to one after the other, clients before their servers; SIGKILL to those left after
+ * stop_s; then calls done(). */
 void child_stop_all(void (*done)(void));
-/* What the daemon of that pid says of itself; pids of others are ignored. */
+/* Status reported by the daemon with that pid; other pids are ignored. */
 void child_says(pid_t, bool ready, const char *status);
-/* What is kept for the daemon of that pid; NULL: nothing is. */
+/* The descriptors stored for the daemon with that pid; NULL: no such daemon. */
 struct kept *child_kept(pid_t);
-/* Is each of them up and ready? */
+/* Are all daemons ready? */
 bool child_all_ready(void);
-/* One object for each, for `cloister status`. */
+/* One object per daemon, for `cloister status`. */
 json_t *child_describe(void);

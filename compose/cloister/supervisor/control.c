@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * control.c - connections of one user's clients, who ask for a line each.
+ * control.c - connections of one user's clients, each with one request of one line.
  *
- * Trusts the kernel for who is there: another user is cut before a byte is read.  A client may be
- * slow, silent or gone; each has a bounded line and a bounded time to say it.
+ * Trusts the kernel to identify the peer: a connection of another user is closed before a byte is
+ * read. A client may be slow, silent or disconnected; its line and its time are bounded.
  */
 #include "compose/cloister/supervisor/control.h"
 
@@ -103,7 +103,7 @@ answer(struct visitor *p, const char *text)
 	size_t size = strlen(text);
 
 	if (send(p->fd, text, size, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)size)
-		log_debug("an answer was not taken", LOG_N("bytes", size));
+		log_debug("a reply could not be sent", LOG_N("bytes", size));
 }
 
 static void
@@ -129,7 +129,7 @@ on_adopt(struct visitor *p)
 	int given = take_fd(&p->given);
 
 	if (given < 0 || control_hold(given, &e) < 0)
-		answer(p, "no descriptor, or too many\n");
+		answer(p, "exactly one descriptor required\n");
 	else
 		answer(p, "ok\n");
 	drop(p);
@@ -184,7 +184,7 @@ dispatch(struct visitor *p)
 			commands[i].handle(p);
 			return;
 		}
-	answer(p, "unknown; known is lease, adopt, stay, status, down\n");
+	answer(p, "unknown command; known: lease, adopt, stay, status, down\n");
 	drop(p);
 }
 

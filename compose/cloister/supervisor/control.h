@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * control.h - the supervisor's socket: one line asks, one line answers.
+ * control.h - the supervisor's socket: one line is a request, one line is the reply.
  *
  *	lease    "ok"; held until the connection ends
  *	adopt    with a descriptor, which is the lease instead of the connection; "ok"
@@ -18,18 +18,18 @@
 
 struct control {
 	void (*leases_changed)(void);
-	json_t *(*status)(void); /* the caller's */
+	json_t *(*status)(void); /* the caller owns the reference */
 	void (*stay)(void);
 	void (*down)(void);
 };
 
 int control_open(const struct control *, struct err *);
-/* A lease is held as long as the other end of fd, which is taken, is open. */
+/* Takes fd. The lease lasts until the other end of fd is closed. */
 int control_hold(int fd, struct err *);
 size_t control_leases(void);
-/* Is somebody connected who has not said yet what for? */
+/* Is a client connected that has not sent a request yet? */
 bool control_is_asked(void);
-/* No more connections: from now on a client finds nobody, and starts anew. */
+/* Closes the socket: a new client finds no supervisor and starts another one. */
 void control_shut(void);
-/* Answers those who asked for the end, and closes all. */
+/* Replies to the clients that requested the shutdown, and closes all connections. */
 void control_close(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * failed.c - writes and removes the files NAME.failed; trusts nothing in the run directory, so a
- * file is a new one each time.
+ * failed.c - writes and removes the files NAME.failed; trusts nothing in the run directory, so it
+ * writes a new file each time.
  */
 #include "compose/cloister/supervisor/failed.h"
 
@@ -41,7 +41,7 @@ failed_tell(const char *name, const char *why)
 
 	snprintf(file, sizeof file, "%s" BUS_FAILED, name);
 	if (run < 0 || replace(run, file, why) < 0)
-		log_warn("what failed cannot be written", LOG_S("file", file),
+		log_warn("cannot write the reason of a failure", LOG_S("file", file),
 		    LOG_S("error", strerror(errno)));
 }
 
@@ -54,6 +54,6 @@ failed_forget(const char *name)
 
 	snprintf(file, sizeof file, "%s" BUS_FAILED, name);
 	if (run >= 0 && unlinkat(run, file, 0) < 0 && errno != ENOENT)
-		log_warn("what failed cannot be removed", LOG_S("file", file),
+		log_warn("cannot remove the reason of a failure", LOG_S("file", file),
 		    LOG_S("error", strerror(errno)));
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * failed.h - why a daemon is not there, for those who want something of it: NAME.failed in the run
- * directory, one line.  The bus puts it behind "no NAME is there".
+ * failed.h - why a daemon does not run: one line in the file NAME.failed in the run directory. The
+ * bus appends it to its error "no NAME is connected".
  */
 #pragma once
 
 enum { FAILED_TEXT = 200 };
 
-/* One that cannot be written or removed is only logged. */
+/* A failure to write or remove the file is only logged. */
 void failed_tell(const char *name, const char *why);
 void failed_forget(const char *name);

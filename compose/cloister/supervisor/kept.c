@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kept.c - keeps what a daemon's next life is to have, and hands it over as LISTEN_FDS.
+ * kept.c - stores descriptors for the next process of a daemon and passes them as LISTEN_FDS.
  *
- * Trusts nothing of what comes: a name is checked, the number is bounded, and a descriptor is only
- * held, never used.
+ * Trusts no input: names are checked, the number is bounded, and a descriptor is only stored, never
+ * used.
  */
 #include "compose/cloister/supervisor/kept.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kept.h - descriptors that a daemon wants to find again when it is started anew: the file
- * descriptor store of sd_notify(3).
+ * kept.h - descriptors stored for the next process of a daemon: the file descriptor store of
+ * sd_notify(3).
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 enum {
-	KEPT_MAX = 4, /* of one daemon */
+	KEPT_MAX = 4, /* per daemon */
 	KEPT_NAME = 32,
 };
 
@@ -22,16 +22,15 @@ struct kept {
 	} all[KEPT_MAX];
 };
 
-/* Takes the descriptor: keeps it, or closes it where there is no room or no such name is allowed.
- */
+/* Takes the descriptor: stores it, or closes it if the store is full or the name is not allowed. */
 void kept_add(struct kept *, const char *name, int fd);
-/* All of that name. */
+/* Removes all descriptors of that name. */
 void kept_remove(struct kept *, const char *name);
 void kept_clear(struct kept *);
 
-/* Once, before children are made: the variables by which they are told of it. */
+/* Call once, before children are started: sets the environment variables of the protocol. */
 void kept_announce(void);
-/* Before the fork: what they say to the next child. */
+/* Call before the fork: sets the values of these variables for the next child. */
 void kept_describe(const struct kept *, size_t max);
-/* Between fork and exec: from descriptor 3 on. */
+/* Call between fork and exec: places the descriptors from 3 on. */
 int kept_hand_over(const struct kept *);

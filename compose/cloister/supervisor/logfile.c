@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * logfile.c - one file that the supervisor and its daemons append to; the older half is kept once.
+ * logfile.c - one log file for the supervisor and its daemons, and one older copy.
  *
- * All of them write with O_APPEND to one open file, so it is copied and emptied rather than
- * renamed: nobody has to open anything again.  A line written in between may be lost.
+ * All of them write with O_APPEND to one open file. So the file is copied and truncated, not
+ * renamed, and no process has to open it again. A line written in between may be lost.
  */
 #include "compose/cloister/supervisor/logfile.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * notify.c - datagrams "READY=1", "STATUS=..." and descriptors to be kept, from the daemons.
+ * notify.c - receives datagrams "READY=1", "STATUS=..." and descriptors to store from the daemons.
  *
- * Trusts a sender for nothing but what is said of itself: the kernel tells its pid.  Text that is
- * not plain is dropped, and so is every descriptor that is not to be kept.
+ * A sender can only report about itself: the kernel supplies its pid. Text with unprintable
+ * characters is dropped, and so is every descriptor that is not to be stored.
  */
 #include "compose/cloister/supervisor/notify.h"
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * supervisor.c - one per run folder: starts the daemons, counts who needs them, and ends with them.
+ * supervisor.c - one per run directory: starts the daemons, counts leases, and exits with the
+ * daemons.
  *
- * Theory of operation.  A lock in the run folder makes it the only one.  Each client holds a lease,
- * which is an open connection and so ends with the client by whatever road.  One that was started
- * on demand ends when there has been no lease for idle_s; it first takes its socket away, so that a
- * client who comes then starts another one, which waits for the lock.  Of two that are started at
- * once, the one without the lock hands its lease to the other.
+ * Theory of operation. A lock in the run directory ensures that there is only one supervisor. Each
+ * client holds a lease, which is an open connection, so it ends with the client in any case. A
+ * supervisor that was started on demand exits when there has been no lease for idle_s. It removes
+ * its socket first, so that a new client starts another supervisor, which waits for the lock. If
+ * two start at once, the one without the lock passes its lease to the other.
  */
 #include "compose/cloister/supervisor/supervisor.h"
 
@@ -74,7 +75,7 @@ on_idle(void *self)
 		idle_timer = loop_after(ASKED_RETRY_MS, on_idle, NULL);
 		return;
 	}
-	log_info("nobody has needed the daemons for a while", LOG_N("idle_s", place.idle_s));
+	log_info("no clients; stopping the daemons", LOG_N("idle_s", place.idle_s));
 	end();
 }
 
@@ -152,7 +153,7 @@ become_the_one(int run, struct err *e)
 			return 0;
 		if (loop_now_ms() > give_up)
 			return err_set(e, ERR_unavailable,
-			    "another supervisor holds the lock and does not answer");
+			    "another supervisor holds the lock and does not reply");
 		usleep(LOCK_RETRY_MS * 1000);
 	}
 	return 1;
@@ -199,10 +200,10 @@ run(struct err *e)
 	int first = become_the_one(folder, e);
 
 	if (first == 0)
-		log_info("a supervisor is running already", LOG_S("run", place.run));
+		log_info("a supervisor is already running", LOG_S("run", place.run));
 	if (first <= 0)
 		return first;
-	log_info("the supervisor has started", LOG_S("run", place.run), LOG_N("pid", getpid()));
+	log_info("supervisor started", LOG_S("run", place.run), LOG_N("pid", getpid()));
 
 	int status = open_all(e) < 0 ? -1 : loop_run(e);
 
@@ -224,6 +225,6 @@ supervisor_run(void)
 		place.lease = 0;
 	if (run(&e) == 0)
 		return 0;
-	log_error("the supervisor cannot go on", LOG_E(&e));
+	log_error("the supervisor cannot continue", LOG_E(&e));
 	return 1;
 }

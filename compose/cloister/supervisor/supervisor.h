@@ -2,5 +2,5 @@
 /* supervisor.h - the process that all clients of a user share: it keeps the daemons running. */
 #pragma once
 
-/* Until it is told to end, or idle; the exit status. */
+/* Runs until it is stopped or idle. Returns the exit status. */
 int supervisor_run(void);
