@@ -20,7 +20,7 @@ enum {
 /* The cgroup of a box. */
 struct cgroup {
 	uint32_t number;
-	unsigned tries;            /* attempts to remove it; belongs to the user of this struct */
+	unsigned tries;            /* attempts to remove it (cgroup_retire.c) */
 	int join[CGROUP_MAX_JOIN]; /* a single-threaded process of the box writes itself into each
 	                            */
 	size_t njoin;
@@ -71,6 +71,7 @@ void cgroup_read(const struct cgroup *, struct cgroup_use *);
 void cgroup_forget_peak(const struct cgroup *);
 /* False: the kernel still counts something in it.  Try again. */
 bool cgroup_remove(struct cgroup *);
-/* Removes a copy of the cgroup from the event loop, with retries; or here, with waiting. */
+/* The same with retries until it works.  cgroup_retire() works on a copy, from the event loop;
+ * cgroup_end() waits. */
 void cgroup_retire(const struct cgroup *);
 void cgroup_end(struct cgroup *);
