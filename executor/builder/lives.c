@@ -44,8 +44,7 @@ enum {
 static struct {
 	const struct host *host;
 	struct life *all[ORDER_MAX_LIVING + 1];
-	bool doomed[ORDER_MAX_LIVING +
-		    1];    /* workspaces that are wiped when they are no longer in use */
+	bool doomed[ORDER_MAX_LIVING + 1]; /* workspaces to wipe when unused */
 	unsigned programs; /* number of live programs and file helpers: each has its own seccomp
 	                      program */
 } lives;
