@@ -22,7 +22,7 @@ enum {
 struct table {
 	char magic[16];
 	uint32_t layout, size;
-	_Atomic uint32_t used[RECORDS]; /* apart: what is unused costs no memory */
+	_Atomic uint32_t used[RECORDS]; /* separate: unused records need no memory */
 	struct record records[RECORDS];
 };
 

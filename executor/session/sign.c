@@ -71,7 +71,8 @@ make(struct err *e)
 	return status;
 }
 
-/* For `cloister status` and `cloister verify`, who may not see the other. */
+/* Publishes the key for `cloister status` and `cloister verify`, which cannot read the private
+ * one. */
 static int
 publish(struct err *e)
 {
