@@ -34,7 +34,7 @@ struct program {
 	int64_t began_us, ended_us; /* the run */
 	bool over;                  /* the statement has ended, but its usage is not known yet */
 	bool asked;                 /* the builder was asked for the usage */
-	enum box_how stopped;       /* BOX_EXITED: nobody stopped it */
+	enum box_how stopped;       /* BOX_EXITED: not stopped */
 	bool again;                 /* interrupt once more before killing */
 
 	bool finished; /* the driver reported the end; only the exit is missing */

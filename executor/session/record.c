@@ -16,7 +16,7 @@
 
 enum {
 	RECORDS = 1024, /* max_sessions is less */
-	LAYOUT = 1,     /* of struct record; its size is checked besides */
+	LAYOUT = 1,     /* of struct record; its size is checked, too */
 };
 
 struct table {

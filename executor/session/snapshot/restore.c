@@ -16,7 +16,7 @@
 
 enum {
 	MAX_ENTRIES = 100000, /* of schema.def */
-	MAX_NAMES = 100,      /* likewise */
+	MAX_NAMES = 100,      /* of schema.def */
 };
 
 struct restore {

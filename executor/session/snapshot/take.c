@@ -17,7 +17,7 @@
 
 enum {
 	MAX_ENTRIES = 100000,     /* of schema.def */
-	MAX_CONTENT = 256 << 20,  /* likewise */
+	MAX_CONTENT = 256 << 20,  /* of schema.def */
 	MAX_PUTS = 16,            /* pending puts, so that the store can sync many at once */
 	MAX_PUT_BYTES = 32 << 20, /* their bytes, except for a single larger one */
 };
