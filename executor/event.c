@@ -9,8 +9,8 @@
 
 #include <stdlib.h>
 
-/* An absent text is NULL in a message, and a message owns what it points to; this one does not, and
- * is never cleared. */
+/* A message owns its texts and has NULL for an absent one.  This record only borrows them and is
+ * never cleared. */
 static char *
 borrow(const char *text)
 {
@@ -26,7 +26,7 @@ event_record(const struct event_owner *of, struct audit_event event, struct err 
 
 	int status = spool_record(&event, e);
 
-	free(event.uid); /* which spool_record() made */
+	free(event.uid); /* made by spool_record() */
 	if (status == 0)
 		change_of_event(of->owner.principal, of->owner.namespace, &event);
 	return status;

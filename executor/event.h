@@ -13,5 +13,5 @@ struct event_owner {
 /* Records the event for that owner; the caller keeps its texts.  -1 with unavailable: the event is
  * not recorded, and the announced action must not be done. */
 int event_record(const struct event_owner *, struct audit_event, struct err *);
-/* The same for an action that has happened already: a failure is logged. */
+/* The same for an action that has already happened: a failure is logged. */
 void event_note(const struct event_owner *, struct audit_event);

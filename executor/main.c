@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * executor - runs code: queues runs, applies rules and limits, assigns workspaces, returns results.
+ * executor - runs code: queues runs, applies rules and limits, assigns workspaces, returns
+ * results.
  *
  * It trusts the gateway only for the identity of the caller, the builder to carry out its orders,
- * the validator and snapshotd only for their answers.  It trusts nothing that comes out of a box:
- * output, results, names and contents of files are a hostile program's.  It holds what others must
- * not have: the queue, the sessions, and the connection to the builder, the only process that can
- * make a box and that is therefore outside this jail.
+ * and the validator and snapshotd only for their answers.  It trusts nothing that comes out of a
+ * box: output, results, names and contents of files come from a hostile program.  It holds what no
+ * other daemon may have: the queue, the sessions, and the connection to the builder.  The builder
+ * is the only process that can make a box, and therefore runs outside this jail.
  */
 #include "executor/builder/order.h"
 #include "executor/kept/change.h"
@@ -48,7 +49,7 @@ open_builder(const struct texts *arguments, struct err *e)
 	return builder_open(arguments, e) < 0 ? -1 : resume_prepare(e);
 }
 
-/* Where the builder may note its slot (builder/slot.h). */
+/* The directory where the builder may record its slot (builder/slot.h). */
 static int
 state_argument(struct texts *arguments, struct err *e)
 {
@@ -66,7 +67,8 @@ open_all(struct err *e)
 	struct texts arguments = { 0 };
 	int status = -1;
 
-	/* Where programs are of this user, theirs under way count as its own: it may have more. */
+	/* If programs run as this user, descriptors that they have in flight count towards this
+	 * process's limit, so that is higher. */
 	daemon_files(options.max_open_files + options.max_sessions * CGROUP_USES);
 
 	if (options_check(e) == 0 && limits_settle(e) == 0 && share_settle(e) == 0 &&
@@ -138,7 +140,7 @@ static const struct route routes[] = {
 	{ 0 },
 };
 
-/* Nobody waits for changes of a daemon that ends. */
+/* Ends the waiting requests for changes, which do not delay the exit. */
 static size_t
 drain(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* media_type.c - see media_type.h; trusts no byte of the text, which may hold zeros. */
+/* media_type.c - see media_type.h; trusts no byte of the text, which may contain zero bytes. */
 #include "executor/media_type.h"
 
 #include <string.h>

@@ -31,7 +31,8 @@ const struct setting options_table[] = {
 	{ 0 },
 };
 
-/* Those this process may use, which a container's limit makes fewer than the machine has. */
+/* The processors that this process may use; in a container there may be fewer than in the
+ * machine. */
 static uint64_t
 processors(void)
 {
@@ -41,8 +42,8 @@ processors(void)
 	return sched_getaffinity(0, sizeof set, &set) == 0 ? (uint64_t)CPU_COUNT(&set) : 1;
 }
 
-/* As much as all boxes may have (builder/limits/cgroup.c), and on the smallest machine enough for
- * somebody to have one workspace, and others, too. */
+/* The bound for all boxes (builder/limits/cgroup.c).  Even on the smallest machine it suffices
+ * for one principal to have a workspace, and for others, too. */
 static uint64_t
 all_workspaces_mb(void)
 {
@@ -112,7 +113,7 @@ work_out(void)
 		options.max_cpu_cores = (double)n;
 	if (options.cpu_cores == 0)
 		options.cpu_cores = options.max_cpu_cores;
-	/* Where there is a cap, there is a limit. */
+	/* If there is a cap, there is a limit. */
 	if (options.cpu_seconds == 0)
 		options.cpu_seconds = options.max_cpu_seconds;
 	if (options.max_concurrent == 0)
@@ -125,7 +126,8 @@ work_out(void)
 		options.session_ttl = options.session_ttl_minutes * 60;
 }
 
-/* No program can have more files open than this process may: better said here than by each call. */
+/* No program can have more open files than this process may.  Reporting that at the start is
+ * better than failing each call. */
 static void
 fit_files(void)
 {

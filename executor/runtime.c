@@ -74,7 +74,7 @@ check_extension(const char *extension, struct err *e)
 	return 0;
 }
 
-/* A shell that is given the words of a check must find nothing in them to interpret. */
+/* A shell gets the words of a check, so they must contain nothing that it would interpret. */
 static int
 check_words(const char *const *words, size_t n, const char *what, struct err *e)
 {
@@ -99,7 +99,7 @@ check_words(const char *const *words, size_t n, const char *what, struct err *e)
 	return 0;
 }
 
-/* sh -c SCRIPT NAME file: the check speaks only where it fails, and then nothing else is run. */
+/* sh -c SCRIPT NAME file: the check prints only if it fails, and then the program is not run. */
 static int
 add_check(struct row *r, size_t run, const char *const *check, size_t n, struct err *e)
 {
@@ -224,7 +224,7 @@ runtime_at(size_t number)
 	return &table[number].row;
 }
 
-/* What models call our languages, too; a row of the settings may have the name for itself. */
+/* Other names by which models call our languages; a row of the settings may take such a name. */
 static const char *
 own_name(const char *name)
 {

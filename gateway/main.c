@@ -2,13 +2,13 @@
 /*
  * main.c - cloister-gateway: MCP on one side, messages to the daemons on the other.
  *
- * It trusts nobody: its input is a client that passes on what a model wrote, and replies that hold
- * what hostile programs wrote.  What it offers and whom it asks stands in schema.def, and calls
- * know no tool by name; resources, completions and downloads (mcp/resource/resource.c,
- * mcp/complete.c, transport/http/files.c) name the messages that they read.  It holds what no other
- * daemon must have: who the client is.  Of the machine it can reach its two streams or its
- * listening socket, the endpoints of its edges, and, to read, the directories of credentials and
- * certificates, nothing else.
+ * It trusts nobody.  Its input is a client that passes on what a model wrote, and replies that
+ * contain the output of hostile programs.  schema.def defines the tools that it offers and the
+ * daemon that serves each, and calls.c knows no tool by name.  Resources, completions and downloads
+ * (mcp/resource/resource.c, mcp/complete.c, transport/http/files.c) name the messages that they
+ * read.  Only the gateway determines who the client is. Of the machine it can reach its two streams
+ * or its listening socket and the endpoints of its edges.  It can also read the directories of
+ * credentials and certificates.  It can reach nothing else.
  */
 #include "gateway/mcp/resource/follow.h"
 #include "gateway/mcp/sealed.h"
@@ -41,7 +41,7 @@ check_lease(struct err *e)
 	return err_sys(e, "lease: descriptor %d", (int)options.lease);
 }
 
-/* Over stdio whoever started the gateway is who asks. */
+/* Over stdio the principal is the user that started the gateway. */
 static int
 open_stdio(struct err *e)
 {
@@ -80,12 +80,14 @@ open_gateway(struct err *e)
 		tools_describe(stdout);
 		exit(fflush(stdout) == 0 ? 0 : 1);
 	}
-	/* What a large message took is given back, as glibc's own, growing threshold would not. */
+	/* Returns the memory of a large message to the kernel.  glibc's own threshold grows and
+	 * would not. */
 	mallopt(M_TRIM_THRESHOLD, 1 << 20);
-#ifndef SANITIZED /* where whatever is gone has to be gone */
+#ifndef SANITIZED /* sanitizers have to see each free() */
 	pieces_open();
 #endif
-	json_object_seed(0); /* opens /dev/urandom, else at the first object, in the jail */
+	/* Opens /dev/urandom.  Without this, the first object would open it, in the jail. */
+	json_object_seed(0);
 	if (choose_transport(e) < 0 || tools_choose(options.toolsets, e) < 0 ||
 	    check_lease(e) < 0 || sealed_open(options.seal_key, e) < 0)
 		return -1;

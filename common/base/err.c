@@ -36,7 +36,7 @@ err_set(struct err *e, enum err_code code, const char *fmt, ...)
 	return -1;
 }
 
-/* What does not fit is left out. */
+/* Text that does not fit is cut off. */
 static void
 append(struct err *e, const char *text)
 {
@@ -46,7 +46,7 @@ append(struct err *e, const char *text)
 	e->text[used + n] = 0;
 }
 
-/* Some that kernels and file systems give have no words (524, which is ENOTSUPP). */
+/* strerror() has no text for some errors of kernels and file systems, such as 524 (ENOTSUPP). */
 static void
 append_sys(struct err *e, int sys)
 {
@@ -104,7 +104,7 @@ err_remedy(enum err_code code)
 enum err_code
 err_parse(const char *name)
 {
-	/* Not "none": who says that something failed means an error. */
+	/* Not "none": a failure always has a code. */
 	for (int code = ERR_none + 1; code < ERR_COUNT; code++)
 		if (strcmp(codes[code].name, name) == 0)
 			return (enum err_code)code;

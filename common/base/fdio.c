@@ -58,7 +58,7 @@ fdio_write(int fd, const void *data, size_t size, struct err *e)
 	return 0;
 }
 
-/* What a path is to blame for gets a code that says so. */
+/* Errors that are caused by the path itself get a specific code. */
 static int
 open_failed(const char *path, struct err *e)
 {
@@ -73,7 +73,8 @@ open_failed(const char *path, struct err *e)
 static int
 open_how(int dir, const char *path, const struct open_how *how, struct err *e)
 {
-	/* EAGAIN: a directory on the way was renamed meanwhile; a guest could do so for ever. */
+	/* EAGAIN: a directory on the way was renamed meanwhile. A guest could cause that for
+	 * ever. */
 	for (int i = 0; i < OPEN_RETRIES; i++) {
 		long fd = syscall(SYS_openat2, dir, path, how, sizeof *how);
 
@@ -109,7 +110,8 @@ fdio_open_inside(int dir, const char *path, struct err *e)
 	return open_how(dir, path, &how, e);
 }
 
-/* Up to the end, which fstat does not tell for the files of proc and cgroup. */
+/* Reads up to the end of the file, because fstat(2) reports no size for files of proc and
+ * cgroup. */
 static int
 load(int fd, size_t room, size_t limit, struct blob *to, struct err *e)
 {
@@ -157,7 +159,8 @@ fdio_load_open(int fd, const char *name, size_t limit, struct blob *to, struct e
 	if (st.st_size > 0 && (uint64_t)st.st_size > limit)
 		return err_set(
 		    e, ERR_limit_exceeded, "%s: over the limit of %zu bytes", name, limit);
-	/* One byte more than it has: the read that finds the end then needs no more room. */
+	/* One byte more than the file has, so that the read that finds the end needs no more
+	 * memory. */
 	if (load(fd, st.st_size > 0 ? (size_t)st.st_size + 1 : 4096, limit, to, e) < 0)
 		return err_add(e, "%s", name);
 	return 0;
@@ -241,7 +244,7 @@ fdio_store(int dir, const char *name, const void *data, size_t size, mode_t mode
 	return sync_directory(dir, e) < 0 ? err_add(e, "%s", name) : 0;
 }
 
-/* Steps into one part of a path, and makes it where it is not there. */
+/* Opens one component of a path, and creates it if it is missing. */
 static int
 enter(int dir, const char *part, bool last, mode_t mode, struct err *e)
 {
@@ -250,13 +253,14 @@ enter(int dir, const char *part, bool last, mode_t mode, struct err *e)
 	if (!made && errno != EEXIST)
 		return err_sys(e, "mkdir %s", part);
 
-	/* A link on the way may be the system's (/var/run); at the end it would be a trap. */
+	/* A symlink on the way may be the system's (/var/run). As the last component it would be
+	 * a trap. */
 	auto_fd int fd =
 	    openat(dir, part, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (last ? O_NOFOLLOW : 0));
 
 	if (fd < 0)
 		return err_sys(e, "open %s", part);
-	/* Past the umask, and with a setgid bit that mkdir drops. */
+	/* Independent of the umask, and with a setgid bit, which mkdir drops. */
 	if (made && fchmod(fd, mode) < 0)
 		return err_sys(e, "chmod %s", part);
 	return take_fd(&fd);
@@ -288,7 +292,7 @@ fdio_directory(int dir, const char *path, mode_t mode, struct err *e)
 	return take_fd(&at);
 }
 
-/* Room and alignment for the descriptors of one message. */
+/* Memory and alignment for the descriptors of one message. */
 union control {
 	struct cmsghdr head;
 	char room[CMSG_SPACE(MAX_FDS * sizeof(int))];
@@ -317,7 +321,7 @@ fdio_send(int sock, const void *data, size_t size, const int *fds, size_t nfds)
 	return n;
 }
 
-/* Those that there is room for; the rest is closed, and counted all the same. */
+/* Stores the descriptors that fit. Closes the rest, but counts them, too. */
 static size_t
 take_descriptors(struct msghdr *msg, int *fds, size_t room)
 {

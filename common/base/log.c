@@ -50,7 +50,7 @@ add_text(struct line *l, const char *text)
 	add(l, text, strlen(text));
 }
 
-/* What is not to be shown as it is; its bytes.  No character over U+FFFF is among that. */
+/* Escapes the character at the start and returns its size. No character over U+FFFF needs that. */
 static size_t
 add_escaped(struct line *l, const char *text, size_t size)
 {
@@ -104,7 +104,7 @@ add_value(struct line *l, const struct log_value *v)
 		snprintf(number, sizeof number, "%lld", (long long)v->number);
 		add_text(l, number);
 	}
-	if (l->full) /* whole or not at all: the line stays JSON */
+	if (l->full) /* all or nothing: the line stays JSON */
 		l->size = before;
 }
 
@@ -122,7 +122,7 @@ add_time(struct line *l)
 void
 log_open(const char *daemon, enum log_level from)
 {
-	tzset(); /* reads /etc/localtime, which the jail will not let it do later */
+	tzset(); /* reads /etc/localtime, which the jail does not permit later */
 	who = daemon;
 	least = from;
 }

@@ -32,8 +32,8 @@ struct timer {
 	void (*fire)(void *self); /* NULL: free */
 	void *self;
 	int64_t due_us;
-	uint64_t order; /* counts up; also tells a slot's timers apart */
-	size_t at;      /* in heap; of a free one the next free slot */
+	uint64_t order; /* increases; distinguishes timers that use the same slot */
+	size_t at;      /* in heap; of a free slot: the next free slot */
 };
 
 static struct {
@@ -43,7 +43,7 @@ static struct {
 	size_t nwatches;
 	uint32_t numbers;
 	struct timer *timers;
-	size_t ntimers, free; /* free: first free slot, ntimers where none is */
+	size_t ntimers, free; /* free: first free slot; ntimers if there is none */
 	size_t *heap, pending;
 	uint64_t orders;
 	struct {
@@ -211,7 +211,7 @@ more_timers(void)
 	loop.ntimers = want;
 }
 
-/* An id is the order above the slot: 2^24 timers at once, 2^40 in a life. */
+/* An id is the order above the slot: 2^24 timers at once, 2^40 in the life of the process. */
 uint64_t
 loop_after(int64_t ms, void (*fire)(void *self), void *self)
 {
@@ -253,7 +253,7 @@ loop_unset(uint64_t id)
 		remove_timer(slot);
 }
 
-/* Those set by a timer that fires now wait for the next turn, so that no turn is without end. */
+/* A timer that is set by a timer that fires now waits for the next turn, so every turn ends. */
 static void
 fire_due(void)
 {
@@ -308,7 +308,8 @@ wait_ms(void)
 	return left_us > 3600000000 ? 3600000 : (int)((left_us + 999) / 1000);
 }
 
-/* Timers before sources: what a timer sends may take an edge that only a drain would notice. */
+/* Timers before sources: a send by a timer may consume an edge, and only a drain would notice
+ * that. */
 int
 loop_run(struct err *e)
 {
@@ -342,7 +343,7 @@ loop_ends(struct err *e)
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGTERM);
 	sigaddset(&ends, SIGINT);
-	/* One that is blocked comes even where it is ignored. */
+	/* A blocked signal is delivered to the descriptor even if it is ignored. */
 	if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
 		sigaddset(&ends, SIGHUP);
 	if (sigprocmask(SIG_BLOCK, &ends, NULL) < 0)

@@ -40,7 +40,7 @@ read_line(pid_t pid, const char *name, char line[LINE])
 	return n > 0;
 }
 
-/* Behind the name, which may hold anything; '\0': it is gone. */
+/* The state follows the name, which may contain any byte; '\0': no such process. */
 static char
 state_of(pid_t pid)
 {
@@ -50,7 +50,7 @@ state_of(pid_t pid)
 	return end != NULL && end[1] == ' ' ? end[2] : '\0';
 }
 
-/* The process itself or the first below it that cannot be killed; 0: none. */
+/* The process itself or its first descendant that cannot be killed; 0: none. */
 static pid_t
 find_stuck(pid_t pid, int depth)
 {
@@ -88,7 +88,7 @@ pidstat_text(pid_t pid, char text[PIDSTAT_TEXT])
 		snprintf(text, PIDSTAT_TEXT, "no such process");
 		return;
 	}
-	/* "0" where it does not wait, or where this process may not know. */
+	/* "0" if it does not wait, or if this process may not read that. */
 	if (!read_line(seen, "wchan", where) || strcmp(where, "0") == 0)
 		where[0] = '\0';
 	if (seen != pid)

@@ -21,7 +21,7 @@ is_same(const char *one, const char *other)
 	return one == NULL || other == NULL ? one == other : strcmp(one, other) == 0;
 }
 
-/* Has its principal room for it? */
+/* Is there room in the share of its principal? */
 static bool
 is_in_share(const struct reservation *r)
 {
@@ -51,7 +51,7 @@ hold(struct reservation *r)
 	held_bytes += r->bytes;
 }
 
-/* The first in the queue that may go on; NULL: none may. */
+/* The first in the queue that may continue; NULL: none. */
 static struct reservation *
 find_next(void)
 {
@@ -104,7 +104,7 @@ reserve_try(struct reservation *r)
 	return true;
 }
 
-/* Whoever waits is told from the loop, not from within the end of another request. */
+/* granted() is called from the loop, not while another request ends. */
 void
 reserve_release(struct reservation *r)
 {

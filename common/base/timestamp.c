@@ -29,7 +29,7 @@ timestamp_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* The last so many digits of a number, and what stands behind them. */
+/* Writes the last digits of a number, followed by the given text. */
 static char *
 put(char *to, long value, int digits, char behind)
 {
@@ -42,7 +42,7 @@ put(char *to, long value, int digits, char behind)
 void
 timestamp_text(struct timespec at, int digits, char text[TIMESTAMP_TEXT])
 {
-	struct tm tm = { 0 }; /* and so it stays, where no year is that late */
+	struct tm tm = { 0 }; /* it stays zeroed if gmtime_r(3) has no such year */
 	long fraction = at.tv_nsec;
 
 	must(digits >= 0 && digits <= MAX_DIGITS);

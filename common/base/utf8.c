@@ -14,24 +14,24 @@
 #include <string.h>
 
 /*
- * What a character may be made of is a machine: a byte leads from each state to the next.  All of a
- * byte's steps stand in one row, six bits each, and a state is known by where its step stands, so
- * that a step is a shift: everybody waits while a program's megabytes are looked at.  Source: "A
- * shift-based DFA", Per Vognsen.
+ * A state machine validates the bytes. Each byte has one row with its transitions, six bits each.
+ * A state is the bit position of its transitions, so a step is one shift. This must be fast,
+ * because all other requests wait while megabytes of output are checked. Source: "A shift-based
+ * DFA", Per Vognsen.
  */
 enum {
 	BEGIN = 0, /* all characters are whole */
-	BAD = 6,   /* and it stays so */
-	ONE = 12,  /* so many plain continuations to come */
+	BAD = 6,   /* final */
+	ONE = 12,  /* so many plain continuation bytes follow */
 	TWO = 18,
 	THREE = 24,
-	AFTER_E0 = 30, /* a continuation to come that makes it no overlong form, */
-	AFTER_ED = 36, /* no surrogate, */
+	AFTER_E0 = 30, /* the next continuation byte must exclude an overlong form, */
+	AFTER_ED = 36, /* a surrogate, */
 	AFTER_F0 = 42,
-	AFTER_F4 = 48, /* and nothing over U+10FFFF */
-	STATE = 63,    /* the bits of one */
+	AFTER_F4 = 48, /* a character over U+10FFFF */
+	STATE = 63,    /* bits of a state */
 
-	BLOCK = 32, /* bytes looked at before anybody asks what was found */
+	BLOCK = 32, /* bytes per check of the state */
 };
 
 #define STEP(from, to) ((uint64_t)(to) << (from))
@@ -68,7 +68,7 @@ walk(uint64_t state, const unsigned char *s, size_t size)
 	return state & STATE;
 }
 
-/* Bytes of the character at the front, 0 where there is none. */
+/* Bytes of the character at the start; 0: no character. */
 static size_t
 front(const unsigned char *s, size_t size)
 {
@@ -82,7 +82,7 @@ front(const unsigned char *s, size_t size)
 	return 0;
 }
 
-/* Most text is ASCII, and eight bytes of that are seen at once. */
+/* Most text is ASCII, so eight bytes are checked at once. */
 static bool
 are_ascii(const unsigned char *s)
 {
@@ -104,7 +104,7 @@ walk_text(uint64_t state, const unsigned char *s, size_t size)
 	return walk(state, s, size < BLOCK ? size : 0);
 }
 
-/* Of two texts as many blocks as both have; returns how many bytes of each were walked. */
+/* Walks as many blocks as both texts have. Returns the number of bytes walked in each. */
 static size_t
 walk_both(const unsigned char *s[2], uint64_t state[2], size_t size)
 {
@@ -125,8 +125,8 @@ walk_both(const unsigned char *s[2], uint64_t state[2], size_t size)
 	return at;
 }
 
-/* A step waits for the one before it, but not for those in another part of the text: so its halves
- * are walked side by side. */
+/* A step depends on the step before it, but not on steps in another part of the text. So the two
+ * halves are walked side by side. */
 bool
 utf8_valid(const void *data, size_t size)
 {
@@ -146,8 +146,7 @@ utf8_valid(const void *data, size_t size)
 	       walk_text(state[1], s[1] + both, size - half - both) == BEGIN;
 }
 
-/* Eight bytes of ASCII without a zero byte: from each of those one can be taken without borrowing.
- */
+/* Eight bytes of ASCII without a zero byte: 1 can be subtracted from each without a borrow. */
 static bool
 are_printed(const unsigned char *s)
 {
@@ -167,7 +166,7 @@ printed(const unsigned char *s, size_t size)
 	return n;
 }
 
-/* Bytes of those blocks at the front that are text, up to the last character that is whole. */
+/* Bytes of the leading blocks that are text, up to the end of the last whole character. */
 static size_t
 kept_blocks(const unsigned char *s, size_t size)
 {
@@ -188,7 +187,7 @@ kept_blocks(const unsigned char *s, size_t size)
 	return at;
 }
 
-/* Bytes at the front that stay as they are. */
+/* Bytes at the start that stay unchanged. */
 static size_t
 kept(const unsigned char *s, size_t size)
 {
@@ -208,7 +207,8 @@ static const char replacement[4] = "\xef\xbf\xbd";
 
 enum {
 	REPLACEMENT = sizeof replacement - 1,
-	SPARE = sizeof replacement, /* bytes behind the room of mend_into() that it may write to */
+	SPARE = sizeof replacement, /* bytes after the end of the buffer of mend_into() that it may
+	                               write to */
 };
 
 static bool
@@ -217,7 +217,7 @@ is_printed(unsigned char c)
 	return c - 1u < 0x7f;
 }
 
-/* Is it worth a look at how much can be copied at once? */
+/* Is it worth counting how much can be copied at once? */
 static bool
 begins_text(const unsigned char *s, size_t size)
 {
@@ -230,8 +230,9 @@ kept_if_any(const unsigned char *s, size_t size)
 	return begins_text(s, size) ? kept(s, size) : 0;
 }
 
-/* As many whole characters as have room; how many bytes they take, and from how many, *from.  In
- * what is no text at all nobody can guess the next byte's kind: so none has a branch of its own. */
+/* Mends as many whole characters as fit. Returns the number of bytes written; *from is the
+ * number of bytes read. In data that is not text the kind of the next byte is unpredictable, so
+ * no kind has a branch of its own. */
 static size_t
 mend_into(char *to, size_t room, const unsigned char *s, size_t size, size_t *from)
 {
@@ -248,7 +249,7 @@ mend_into(char *to, size_t room, const unsigned char *s, size_t size, size_t *fr
 			*from += n;
 			continue;
 		}
-		/* What is a character is only too long for the room. */
+		/* A character that does not fit is not malformed. */
 		if (left < (good ? 1 : REPLACEMENT) || (begins && !good))
 			break;
 		memcpy(at, replacement, sizeof replacement);
@@ -259,7 +260,7 @@ mend_into(char *to, size_t room, const unsigned char *s, size_t size, size_t *fr
 	return (size_t)(at - to);
 }
 
-/* A program writes by the megabyte, and everybody waits meanwhile. */
+/* A program writes megabytes, and all other requests wait meanwhile. */
 struct blob
 utf8_mend(const void *data, size_t size)
 {
@@ -279,7 +280,7 @@ utf8_mend(const void *data, size_t size)
 	return (struct blob){ mended, room };
 }
 
-/* Bytes of the character that ends there; 0: the last byte is part of none. */
+/* Bytes of the character that ends there; 0: the last byte belongs to no character. */
 static size_t
 back(const unsigned char *s, size_t end)
 {
@@ -292,7 +293,7 @@ back(const unsigned char *s, size_t end)
 	return front(s + end - n, n) == n ? n : 0;
 }
 
-/* Where its last whole characters begin that take no more than so many bytes when mended. */
+/* The start of the last whole characters that take at most so many bytes when mended. */
 static size_t
 last_within(const unsigned char *s, size_t size, size_t most)
 {
@@ -315,7 +316,7 @@ last_within(const unsigned char *s, size_t size, size_t most)
 	return at;
 }
 
-/* What the front's text is too long for is not looked at, but for what the end is made of. */
+/* The part of the front that does not fit is only read as far as the tail needs it. */
 struct blob
 utf8_fit(const void *data, size_t size, size_t most, const char *gap, bool *cut)
 {
@@ -390,7 +391,7 @@ utf8_tame(char *text)
 		}
 		n = front((const unsigned char *)text, left);
 		n = n > 0 ? n : 1;
-		*to++ = '?'; /* which may be where the character stood */
+		*to++ = '?'; /* may overwrite the start of that character */
 	}
 	*to = '\0';
 }

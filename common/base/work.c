@@ -12,8 +12,8 @@
 #include <sys/eventfd.h>
 
 enum {
-	FEW = 4,        /* threads; what several wait for, the disk does together */
-	TURN_US = 1000, /* of handing back; then others go on */
+	FEW = 4,        /* threads; jobs that wait together are flushed together by the disk */
+	TURN_US = 1000, /* for done() callbacks, before other events are handled */
 };
 
 struct queue {
@@ -48,7 +48,7 @@ first_of(struct queue *q)
 	return w;
 }
 
-/* NULL: there is none left, and none will come. */
+/* NULL: no job is left, and none will be added. */
 static struct work *
 next_todo(void)
 {
@@ -74,7 +74,7 @@ labour(void *self)
 	return self;
 }
 
-/* false: there is none. */
+/* false: no job is done. */
 static bool
 hand_back_one(void)
 {
@@ -88,7 +88,7 @@ hand_back_one(void)
 	return w != NULL;
 }
 
-/* Who was given a message or a file may have much to do with it: others have their turn then. */
+/* done() may take long for a message or a file, so other events get their turn in between. */
 static void
 on_done(void *self, uint32_t events)
 {

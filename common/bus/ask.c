@@ -13,8 +13,8 @@
 #include <string.h>
 
 enum {
-	MAX_WAITING = 256, /* for a server that is not there, of BUS_MESSAGE_BYTES at most */
-	GRACE_MS = 250,    /* for an answer that left the server in time */
+	MAX_WAITING = 256, /* for a server that is not connected, of BUS_MESSAGE_BYTES at most */
+	GRACE_MS = 250,    /* for a reply that left the server in time */
 	RETRY_MS = 100,
 };
 
@@ -22,11 +22,11 @@ struct open_ask {
 	struct ask ask;
 	uint64_t id, timer;
 	int64_t deadline_ms;
-	struct link *link; /* NULL: waits for one */
+	struct link *link; /* NULL: waits for a server */
 	struct open_ask *next_waiting;
 	/* While it waits: */
 	struct packed content;
-	size_t bytes; /* of that */
+	size_t bytes; /* bytes of content */
 	char *instance, *principal, *namespace, *trace;
 	uint64_t wait_timer;
 };
@@ -87,7 +87,7 @@ forget(struct open_ask *a)
 	free(a);
 }
 
-/* The table is as it will be when done() is called, which may ask again. */
+/* done() may call bus_ask(), so the table is updated before. */
 static void
 finish(struct open_ask *a, void *reply, const struct err *e)
 {
@@ -130,7 +130,7 @@ takes_no_more(const struct open_ask *a, struct err *e)
 	return -1;
 }
 
-/* Its server may have been there all the time, and its connection full. */
+/* The server may have been connected all the time, with a full connection. */
 static void
 pass_wait(void *self)
 {
@@ -171,7 +171,8 @@ transmit(struct open_ask *a, struct link *link)
 	return 0;
 }
 
-/* 0: it has to wait, as the connection is full, or gone and the news of that still on its way. */
+/* 0: the request must wait, because the connection is full, or closed and not yet reported as
+ * closed. */
 static int
 refuse_send(const struct open_ask *a, int why, struct err *e)
 {
@@ -193,7 +194,7 @@ too_many(enum peer to, struct err *e)
 	return -1;
 }
 
-/* Each alone has room, however large. */
+/* A single request always has room, however large it is. */
 static int
 check_room(const struct open_ask *a, struct err *e)
 {
@@ -243,7 +244,7 @@ wait_for(struct open_ask *a, struct err *e)
 	return 0;
 }
 
-/* Sent, or in the queue. */
+/* Sends it or puts it into the queue. */
 static int
 begin(struct open_ask *a, struct link *link, struct err *e)
 {
@@ -255,7 +256,7 @@ begin(struct open_ask *a, struct link *link, struct err *e)
 	return check_room(a, e) < 0 ? -1 : wait_for(a, e);
 }
 
-/* May it be asked at all, now?  *link: of whom; NULL: it has to wait. */
+/* Is this request permitted now? *link: its server; NULL: it must wait. */
 static int
 admit(const struct ask *ask, struct link **link, struct err *e)
 {
@@ -272,7 +273,7 @@ admit(const struct ask *ask, struct link **link, struct err *e)
 	return too_many(ask->to, e);
 }
 
-/* A call has "" where it was given none, and may be asked on with that. */
+/* A call has "" for a text that was not given; such a text may be passed on. */
 static const char *
 given(const char *text)
 {
@@ -321,7 +322,7 @@ ask_begin(const struct ask *ask, struct err *e)
 	return a->id;
 }
 
-/* false: it waits on. */
+/* false: it still waits. */
 static bool
 try_again(struct open_ask *a, struct err *e)
 {

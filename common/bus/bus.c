@@ -19,7 +19,7 @@
 #include <string.h>
 
 enum {
-	LINES = 5, /* about refusals of a peer, a second */
+	LINES = 5, /* log lines about refusals of a peer, per second */
 	DEFAULT_CALLS = 1024,
 };
 
@@ -30,7 +30,7 @@ static uint64_t tick_timer;
 
 /* ---- refusals ---- */
 
-/* Of each peer: a flood by one hides nothing of another. */
+/* Counted for each peer, so a flood by one does not hide refusals of another. */
 static void
 note(const char *text, enum peer from, const struct err *e)
 {
@@ -144,7 +144,8 @@ bus_pack_failure(const struct err *why)
 {
 	bool shortage = why->sys == EMFILE || why->sys == ENFILE || why->sys == ENOMEM;
 	bool passes = why->code == ERR_internal && shortage;
-	char text[sizeof why->text]; /* the message's bound; what is cut is of the remedy */
+	char text[sizeof why->text]; /* limited to the bound of the message; only the remedy can be
+	                                cut off */
 	struct failure f = {
 		.code = (char *)err_name(passes ? ERR_unavailable : why->code),
 		.text = text,
@@ -212,7 +213,7 @@ bus_needs(void)
 	return &bus.needs;
 }
 
-/* The first is taken in any case, and begins the turn. */
+/* The first message is always read, and starts the turn. */
 bool
 bus_goes_on(struct bus_turn *t)
 {
@@ -223,7 +224,7 @@ bus_goes_on(struct bus_turn *t)
 	return t->messages <= BUS_BATCH && now_us < t->until_us;
 }
 
-/* Every source has its turn, whatever the first ones found. */
+/* Every source is read in each round, whatever the first ones contained. */
 static bool
 pump_sockets(bool all)
 {
@@ -243,7 +244,7 @@ pump(void *self)
 	return pump_sockets(false);
 }
 
-/* What has come is read first: it was not their fault if this process was busy. */
+/* Pending messages are read first: peers are not to blame if this process was busy. */
 static void
 tick(void *self)
 {

@@ -45,7 +45,7 @@ call_owner(const struct call *call)
 
 struct route {
 	enum msg_id message;
-	unsigned from; /* FROM(gateway) | FROM(executor) */
+	unsigned from; /* permitted clients: FROM(gateway) | FROM(executor) */
 	/*
 	 * Handles a decoded request, which the bus clears afterwards; take_ptr what must be kept.
 	 * Return -1 with *e: the bus sends the error and frees the call. Return 0: the handler has
@@ -80,9 +80,9 @@ void call_stop(struct call *);
 
 struct ask {
 	enum peer to;
-	const char *instance; /* name of the instance, as in its hello; NULL: the least loaded, */
-	bool home; /* or the one that is always this principal's in this name space, while it is
-	              there */
+	const char *instance; /* its name, as in its hello; NULL: the least loaded one, */
+	bool home;            /* or the fixed instance of this principal and namespace while it is
+	                         connected */
 	enum msg_id message;
 	void *request;                             /* its blobs are taken, the rest stays */
 	const char *principal, *namespace, *trace; /* NULL or "": none */

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of bodies and blobs: for each daemon, over all its connections. */
+/* Bytes of bodies and blobs, for each daemon over all its connections. */
 static atomic_size_t unsent[PEER_COUNT];
 
 void
@@ -37,7 +37,7 @@ take_blob(struct bus_message *p, zmq_msg_t *part, struct err *e)
 {
 	if (p->count == WIRE_MAX_BLOBS)
 		return err_set(e, ERR_limit_exceeded, "more than %d blobs", WIRE_MAX_BLOBS);
-	if ((p->count & (p->count - 1)) == 0) { /* full: room doubles */
+	if ((p->count & (p->count - 1)) == 0) { /* full: double the capacity */
 		size_t room = p->count == 0 ? 1 : p->count * 2;
 		struct blob *grown = reallocarray(p->blobs, room, sizeof *grown);
 
@@ -137,10 +137,10 @@ bus_message_decode(struct bus_message *p, enum msg_id id, void *msg, struct err 
 
 /* ---- sending ---- */
 
-/* What release() is told of a part: its size, and for whom it was. */
+/* The note for release() about a part: its size, and the daemon it is sent to. */
 _Static_assert(PEER_COUNT <= 16, "the note has four bits for it");
 
-/* On ZeroMQ's thread, when it has written the part or given it up. */
+/* Called on ZeroMQ's thread when it has written or discarded the part. */
 static void
 release(void *data, void *note)
 {
@@ -196,7 +196,7 @@ bus_message_weigh(const struct packed *content)
 	return sum;
 }
 
-/* One daemon that does not read is not to keep the answers of others from being sent. */
+/* A daemon that does not read must not keep replies to others from being sent. */
 static bool
 fits(const struct packed *content, enum peer reader)
 {
@@ -212,8 +212,8 @@ fits(const struct packed *content, enum peer reader)
 }
 
 /*
- * Only the first part can be refused.  When a later one is, its connection went away between the
- * two; libzmq then drops what was sent of the message and must be given the rest of it to drop,
+ * Only the first part can be refused. If a later one is, the connection closed between the two.
+ * libzmq then drops the sent parts of the message, and must be given the remaining parts to drop,
  * too.
  */
 int

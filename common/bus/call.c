@@ -22,12 +22,12 @@ enum {
 
 struct open_call {
 	struct call call;               /* first: what handlers see */
-	struct open_call *next, **link; /* among those of its caller */
-	struct caller *caller;          /* NULL: gone */
+	struct open_call *next, **link; /* in the list of its caller */
+	struct caller *caller;          /* NULL: disconnected */
 	uint64_t id, timer;
 	size_t bytes;
-	bool told; /* on_cancel was called: nobody waits */
-	/* Of an adopted one, until it has ended. */
+	bool told; /* on_cancel was called: no client waits */
+	/* Of an adopted call, until it has ended. */
 	void (*ended)(void *self, struct packed *content, const struct err *e);
 	void *self;
 	struct envelope envelope;
@@ -89,7 +89,7 @@ tell(struct open_call *c, enum err_code why)
 		c->call.on_cancel(&c->call, why);
 }
 
-/* To whoever waits for it; content NULL: it failed. */
+/* Passes the result to the client or to ended(). content NULL: the call failed. */
 static void
 deliver(struct open_call *c, struct packed *content, const struct err *e)
 {
@@ -149,7 +149,7 @@ find_route(struct caller *caller, const struct bus_message *p, struct err *e)
 	return NULL;
 }
 
-/* May there be one more of so many bytes? */
+/* Is one more request of so many bytes permitted? */
 static int
 check_opened(enum peer peer, size_t bytes, struct err *e)
 {
@@ -277,7 +277,7 @@ call_fail(struct call *call, const struct err *e)
 {
 	struct open_call *c = of(call);
 
-	if (e->code == ERR_internal) /* whoever asked is told that the log has the details */
+	if (e->code == ERR_internal) /* the client gets only a reference to the log */
 		log_error(
 		    "a call failed", LOG_S("message", messages[call->message].name), LOG_E(e));
 	deliver(c, NULL, e);

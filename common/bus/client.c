@@ -37,13 +37,13 @@ struct link {
 	struct connection *connection;
 	bool stirred;      /* as socket.h says */
 	bool connected;    /* as ZeroMQ says */
-	bool ready;        /* greeted, and not silent */
-	uint64_t greeting; /* number of our last hello: only its answer counts */
+	bool ready;        /* hello received, and not silent */
+	uint64_t greeting; /* number of our last hello; other replies to hellos are ignored */
 	int64_t heard_ms, spoke_ms;
 	char instance[65];
 	struct build build;
 	struct heartbeat load;
-	int64_t busy; /* requests there, by its last heartbeat and what we did since */
+	int64_t busy; /* open requests there: its last heartbeat and our changes since */
 };
 
 static struct link *links;
@@ -75,7 +75,8 @@ client_send(struct link *l, struct envelope *envelope, struct packed *content)
 	return rc;
 }
 
-/* This process was busy for so long that the server may have given it up, and its requests. */
+/* This process was busy for so long that the server may have declared it lost, with its
+ * requests. */
 static bool
 stale(const struct link *l)
 {
@@ -91,8 +92,8 @@ matches(const struct link *l, const struct ask *ask)
 	       (ask->instance == NULL || strcmp(ask->instance, l->instance) == 0);
 }
 
-/* Not when all are there and none is it: an id that was made up, or a message that their builds
- * describe otherwise, need not be waited for. */
+/* false if all servers are connected and none of them fits. A made-up id, or a message that
+ * their builds describe differently, need not wait. */
 bool
 client_expects(const struct ask *ask)
 {
@@ -105,7 +106,7 @@ client_expects(const struct ask *ask)
 	return false;
 }
 
-/* What its supervisor saw, where there is one and it gave up. */
+/* Appends the supervisor's reason if the supervisor gave up the daemon. */
 static int
 say_none(enum peer to, struct err *e)
 {
@@ -145,8 +146,8 @@ mix(crypto_generichash_state *state, const char *text)
 	    text != NULL ? strlen(text) + 1 : 1);
 }
 
-/* Rendezvous hashing (Thaler and Ravishankar, 1998): whoever asks finds the same one, and where one
- * goes or comes, only its own principals move. */
+/* Rendezvous hashing (Thaler and Ravishankar, 1998): every client computes the same instance,
+ * and if an instance comes or goes, only its own principals move. */
 static uint64_t
 claim(const struct link *l, const struct ask *ask)
 {
@@ -254,7 +255,7 @@ lose(struct link *l, const char *why)
 	ask_lost(l, &e, l->connected);
 }
 
-/* One for each of ours: a server that repeats itself would fill the log. */
+/* One reply for each hello of ours: a server that repeats itself would fill the log. */
 static int
 on_hello(struct link *l, struct bus_message *p, struct err *e)
 {
@@ -290,7 +291,7 @@ on_heartbeat(struct link *l, struct bus_message *p, struct err *e)
 	return 0;
 }
 
-/* Of something that is no request of ours, as a hello. */
+/* Refusal of something that is not a request of ours, such as a hello. */
 static int
 on_refusal(struct bus_message *p, struct err *e)
 {
@@ -325,7 +326,7 @@ on_bus_message(struct link *l, struct bus_message *p, struct err *e)
 	}
 }
 
-/* Only an answer that is waited for may be large. */
+/* Only an expected reply may be large. */
 static size_t
 room(void *self, const struct bus_message *p)
 {
@@ -355,7 +356,8 @@ receive(struct link *l)
 	return true;
 }
 
-/* What a server sent before it went still counts, so that is read first. */
+/* Messages that a server sent before it closed the connection are still valid, so they are read
+ * first. */
 static void
 see_events(void *self, uint32_t unused)
 {
@@ -441,8 +443,8 @@ open_link(struct link *l, struct err *e)
 	return 0;
 }
 
-/* A server that is silent is connected to anew.  So is one that broke ZeroMQ's protocol, of which
- * libzmq never tries again by itself. */
+/* Reconnects to a silent server, and to one that broke ZeroMQ's protocol, because libzmq never
+ * retries that by itself. */
 static void
 renew(struct link *l)
 {

@@ -24,7 +24,7 @@ struct connection {
 
 static bool ended;
 
-/* 0: it is no socket, or none any more. */
+/* 0: not a socket, or closed. */
 static uint64_t
 cookie_of(int fd)
 {
@@ -102,7 +102,7 @@ connection_end_stranger(struct connection *all, size_t most)
 
 	for (struct connection *c = all; c != NULL; c = c->next)
 		if (!c->known && !c->ending) {
-			oldest = c; /* the newest are first */
+			oldest = c; /* new connections are at the front */
 			count++;
 		}
 	if (count > most)

@@ -25,7 +25,7 @@ check_room(const struct deferreds *l, size_t bytes, bool failure, struct err *e)
 	const char *reader = edge_peer_name(l->reader);
 	size_t mine = bytes_of[l->reader];
 
-	/* An honest client has no more requests open. */
+	/* An honest client has no more open requests. */
 	if (l->count >= BUS_MAX_ASKS)
 		return err_set(e, ERR_internal, "%zu replies wait for %s", l->count, reader);
 	if (failure && all_bytes + bytes > BUS_MESSAGE_UNSENT_BIG)

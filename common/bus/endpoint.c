@@ -81,10 +81,10 @@ give_to_pair(int fd, const struct bus_config *c, const struct edge *edge, struct
 	const struct group *group = getgrnam(name);
 	if (group == NULL)
 		return err_set(e, ERR_unavailable, "no group %s; run compose/install-deps", name);
-	/* Sockets get the directory's group by the bit of 02000, without chgrp in the jail. */
+	/* The setgid bit gives sockets the directory's group, so the jail needs no chgrp. */
 	if (fchown(fd, c->uid, group->gr_gid) < 0 || fchmod(fd, 02710) < 0 || fstat(fd, &st) < 0)
 		return err_sys(e, "set the group of %s", edge->name);
-	/* Without a word the kernel leaves the bit out for who may not set it. */
+	/* The kernel drops the bit silently if the process may not set it. */
 	if ((st.st_mode & S_ISGID) == 0)
 		return err_set(
 		    e, ERR_unavailable, "set the group of %s: needs CAP_FSETID", edge->name);
@@ -145,7 +145,8 @@ look_up(const char *host, const char *port, int64_t wait_ms, struct addrinfo **f
 	int64_t until = loop_now_ms() + wait_ms;
 	int rc;
 
-	/* Containers of a set start in any order, and a name is there when its container is. */
+	/* Containers of a set start in any order, and a name can be resolved only when its
+	 * container runs. */
 	while ((rc = getaddrinfo(host, port, &hints, found)) != 0 && loop_now_ms() < until)
 		nanosleep(&(struct timespec){ .tv_nsec = RESOLVE_EACH_MS * 1000000L }, NULL);
 	if (rc == 0)
@@ -169,7 +170,7 @@ add_address(const struct addrinfo *a, struct texts *out, struct err *e)
 	return texts_add(out, text) < 0 ? err_sys(e, "endpoints") : 0;
 }
 
-/* A name that stands for several addresses, as of a headless service, is several instances. */
+/* A name with several addresses, such as a headless service, means several instances. */
 static int
 add_tcp(const struct bus_config *c, const char *text, struct texts *out, struct err *e)
 {

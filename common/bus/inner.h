@@ -13,8 +13,8 @@ enum {
 	BUS_SERVER_LOST_MS = 2000, /* silence after which a server is declared lost */
 	BUS_CLIENT_LOST_MS = 5000,
 	BUS_CLIENT_STALE_MS =
-	    4000, /* a client without a heartbeat for so long expects to be declared lost */
-	BUS_MAX_ASKS = 4096, /* open ones; ids below are of hellos */
+	    4000, /* a client that sent no heartbeat for so long must expect to be declared lost */
+	BUS_MAX_ASKS = 4096, /* open requests; ids below this are those of hellos */
 	BUS_BATCH = 64,      /* messages of one socket before the others are read, */
 	BUS_TURN_US = 1000,  /* or fewer if handling them takes longer than this */
 };

@@ -17,8 +17,8 @@
 #include <sys/stat.h>
 #include <zmq.h>
 
-/* root's may be read by a group: a mounted Secret gives its files to that of who is to have them.
- */
+/* A file of root may be readable by a group: a mounted Secret gives its files to the group of
+ * the reading process. */
 static int
 check_secret(int fd, struct err *e)
 {
@@ -97,7 +97,8 @@ make_secret(int directory, const char *daemon, struct err *e)
 	return rc < 0 ? err_add(e, "key %s", name) : 0;
 }
 
-/* Of the secret that is there: one made earlier may have got none, or follow another. */
+/* Derives the public key from the existing secret key. An earlier run may have written no public
+ * key, or that of another secret key. */
 static int
 make_public(int directory, const char *daemon, struct err *e)
 {

@@ -22,7 +22,7 @@
 
 enum {
 	MAX_CALLERS = 256,  /* connections of one daemon to an endpoint */
-	MAX_STRANGERS = 64, /* connections to an endpoint that have not greeted */
+	MAX_STRANGERS = 64, /* connections to an endpoint that have sent no hello */
 	DEFERRED_MS = 20,
 };
 
@@ -35,7 +35,7 @@ struct caller {
 	int64_t heard_ms;
 	struct build build;
 	struct calls calls;
-	struct deferreds deferred; /* answers are not lost, stream parts are */
+	struct deferreds deferred; /* replies only: stream parts are dropped instead */
 	int fd;
 };
 
@@ -91,7 +91,7 @@ transmit(struct server *s, enum peer reader, const struct address *to, struct an
 	return bus_message_send(&target, &envelope, &a->content);
 }
 
-/* Why transmit() failed. */
+/* The reason why transmit() failed. */
 static bool
 is_full(void)
 {
@@ -129,7 +129,8 @@ failure_of(uint64_t id, const struct err *why)
 	return (struct answer){ frame_failure, id, MSG_failure, bus_pack_failure(why) };
 }
 
-/* Who asked hears of it in any case: by a failure instead, or by the end of the connection. */
+/* The client always learns the outcome: through a failure instead of the reply, or through the
+ * end of the connection. */
 static int
 keep_deferred(struct caller *c, struct answer *a)
 {
@@ -176,7 +177,7 @@ server_fail(struct caller *c, uint64_t id, const struct err *why)
 	server_send(c, a.frame, a.id, a.message, &a.content);
 }
 
-/* Only who has greeted has a queue: for others it may be lost. */
+/* Only a client that sent a hello has a queue; for others the refusal may be lost. */
 static void
 refuse(struct server *s, struct caller *c, const struct bus_message *p, const struct err *why)
 {
@@ -295,7 +296,7 @@ server_tick(void)
 
 /* ---- receiving ---- */
 
-/* A hello is a new beginning on both sides: what the client asked before, it asks no more. */
+/* A hello starts both sides anew: the earlier requests of the client are cancelled. */
 static int
 greet(struct server *s, struct caller *c, enum peer from, const struct bus_message *p,
     const struct hello *theirs, struct err *e)
@@ -360,7 +361,7 @@ on_bus_message(
 	}
 }
 
-/* Who sent it, PEER_none: refused. */
+/* The peer that sent it; PEER_none: refused. */
 static enum peer
 sender(const struct server *s, const struct caller *c, const struct bus_message *p, struct err *e)
 {
@@ -372,7 +373,7 @@ sender(const struct server *s, const struct caller *c, const struct bus_message 
 	return PEER_none;
 }
 
-/* Only a request of who has greeted may be large. */
+/* Only a client that sent a hello may send a large request. */
 static size_t
 room(void *self, const struct bus_message *p)
 {
@@ -521,7 +522,7 @@ make_ipc(struct server *s, struct err *e)
 static int
 bind_server(struct server *s, struct err *e)
 {
-	/* The directory decides who can come; the socket's group is the directory's. */
+	/* The mode of the directory controls access; the socket gets the directory's group. */
 	mode_t before = umask(0117);
 	int rc = zmq_bind(s->socket, s->address);
 
@@ -533,7 +534,7 @@ bind_server(struct server *s, struct err *e)
 	return rc;
 }
 
-/* Nobody need announce more than what is asked for here can have. */
+/* A part cannot be larger than the largest request that this process accepts. */
 static size_t
 largest_part(void)
 {

@@ -28,8 +28,8 @@
 #include <zmq.h>
 
 enum {
-	QUEUE = 1000, /* messages per connection that are sent; their bytes: bus_message.c */
-	TAKEN = 8,    /* messages per connection that have come and are not read yet */
+	QUEUE = 1000, /* sent messages per connection; their bytes: bus_message.c */
+	TAKEN = 8,    /* received messages per connection that are not read yet */
 	TAKEN_FEW = 2,
 	TAKEN_BYTES = 512 << 20,
 	LINGER_MS = 200,
@@ -126,8 +126,9 @@ socket_close(void *socket)
 }
 
 /*
- * No bound on its queue: libzmq's io thread would wait for room in it, and all peers with it.
- * Nothing is ever sent on it that could take the edge of its descriptor, so the loop suffices.
+ * Its queue is unbounded: otherwise libzmq's io thread, and all peers with it, would wait for
+ * room. Nothing is ever sent on this socket, so no send can consume the edge of its descriptor,
+ * and the loop suffices.
  */
 void *
 socket_monitor(void *context, void *socket, int events, void (*happened)(void *self, uint32_t),
@@ -142,7 +143,8 @@ socket_monitor(void *context, void *socket, int events, void (*happened)(void *s
 	    zmq_socket_monitor(socket, name, events) < 0 || zmq_connect(pair, name) < 0) {
 		zmq_err(e, "monitor a socket");
 	} else if (watch(pair, happened, self, e) == 0) {
-		/* Only a reader that has once found nothing is woken by what comes next. */
+		/* A reader is only notified of new messages after it found the socket empty
+		 * once. */
 		must(socket_event(pair, &(int){ 0 }) == 0);
 		return pair;
 	}
@@ -151,8 +153,7 @@ socket_monitor(void *context, void *socket, int events, void (*happened)(void *s
 	return NULL;
 }
 
-/* An event that finds its monitor gone is lost by libzmq, memory and all; so they are stopped
- * first. */
+/* libzmq leaks an event whose monitor is closed, so events are stopped first. */
 void
 socket_close_both(void *socket, void *monitor)
 {
@@ -162,7 +163,7 @@ socket_close_both(void *socket, void *monitor)
 	socket_close(monitor);
 }
 
-/* Two parts: number and value of the event, and the address. */
+/* Two parts: number and value of the event; the address. */
 int
 socket_event(void *monitor, int *fd)
 {

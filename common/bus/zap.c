@@ -90,7 +90,7 @@ answer(zmq_msg_t *request, enum peer peer)
 		    zap.socket, texts[i], strlen(texts[i]), i + 1 < COUNT(texts) ? ZMQ_SNDMORE : 0);
 }
 
-/* One question; false: there is none. */
+/* Answers one request; false: there is none. */
 static bool
 serve(void)
 {

@@ -16,7 +16,7 @@
 static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 enum {
-	NONE = 0xff, /* of no letter the value */
+	NONE = 0xff, /* value of a character that is not in the alphabet */
 };
 
 size_t
@@ -39,7 +39,7 @@ base64_most(size_t n)
 	return n / 4 * 3;
 }
 
-/* Over 24 bits: one of them is no letter. */
+/* A value over 24 bits: one of the characters is not in the alphabet. */
 static uint32_t
 value_of(const uint8_t values[256], const char *four)
 {
@@ -58,7 +58,7 @@ put(uint8_t *to, uint32_t bits)
 	return to + 3;
 }
 
-/* Those that may end with padding. */
+/* Decodes the last four characters, which may contain padding. */
 static uint8_t *
 read_last(uint8_t *to, const uint8_t values[256], const char *text)
 {

@@ -15,7 +15,7 @@
 #include <string.h>
 
 enum {
-	QUOTE = 48, /* bytes of a foreign text that an error repeats */
+	QUOTE = 48, /* bytes of a peer's text that an error quotes */
 };
 
 bool
@@ -156,7 +156,7 @@ field_texts_item(const struct field *f, size_t i, const char *text, size_t size,
 	return field_text(&item, text, size, e);
 }
 
-/* Appends to a list of names; what does not fit is left out, and dots say so. */
+/* Appends to a list of names. If a name does not fit, "..." replaces it. */
 static void
 name_add(char *names, size_t size, const char *name)
 {
@@ -183,7 +183,7 @@ field_word(const struct field *f, const char *text, size_t size, int *word, stru
 	    (int)(size < QUOTE ? size : QUOTE), text, known);
 }
 
-/* Puts it in front; the end of a text that gets too long is cut off. */
+/* Prepends a prefix; a text that becomes too long is cut off at its end. */
 static int
 prefix(struct err *e, const char *front)
 {

@@ -21,7 +21,8 @@ whole(int64_t n)
 	return json_integer((json_int_t)n);
 }
 
-/* Bounds of bytes, said of characters: the schema may be looser than we are, never stricter. */
+/* Bounds of bytes, expressed in characters: the schema may be looser than the check, never
+ * stricter. */
 static void
 schema_of_text(const struct field *f, enum way way, json_t *to)
 {

@@ -58,7 +58,7 @@ read_blob(const struct field *f, const json_t *from, void *slot, struct err *e)
 	size_t size = json_string_length(from), got;
 	auto_free char *data = NULL;
 
-	/* Too long even if two characters of it are padding: said before it is decoded. */
+	/* Too long even if two characters are padding: refused before decoding. */
 	if (base64_most(size) > (uint64_t)f->high + 2 && field_bytes(f, base64_most(size), e) < 0)
 		return -1;
 	if ((data = malloc(base64_most(size) + 1)) == NULL)
@@ -89,7 +89,7 @@ read_any(const struct field *f, const json_t *from, void *slot, struct err *e)
 	return 0;
 }
 
-/* A client that counts in doubles writes 5.0, or 5e0, for 5. */
+/* A client whose numbers are doubles may write 5.0 or 5e0 for 5. */
 static int
 read_whole(const struct field *f, const json_t *from, int64_t *n, struct err *e)
 {
@@ -226,8 +226,8 @@ read_field(const struct field *f, const json_t *from, void *slot, struct err *e)
 	return kinds[f->kind].read(f, from, slot, e);
 }
 
-/* The value of each field, NULL where there is none.  An unknown key is told of first: it is often
- * why another one is missing. */
+/* Finds the value of each field; NULL if absent.  An unknown key is reported first, because it
+ * is often the reason why another key is missing. */
 static int
 find_values(enum msg_id id, const json_t *from, const json_t **values, struct err *e)
 {

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* Decoders refuse invalid UTF-8, but this data may not have passed a decoder. */
+/* Decoders refuse invalid UTF-8, but this data may not have passed through a decoder. */
 static json_t *
 string_of(const void *text, size_t size)
 {
@@ -59,8 +59,8 @@ write_blob(const struct field *f, const void *slot)
 }
 
 /*
- * Is it cheap to parse?  A parsed [] takes a hundred times its two bytes, and a client's parser may
- * not stand a depth that ours does.  A zero byte Jansson would take for the end.
+ * Is it cheap to parse?  A parsed [] takes a hundred times its two bytes, and a client's parser
+ * may not support a depth that ours does.  Jansson would take a zero byte for the end.
  */
 static bool
 modest(const struct blob *b)
@@ -88,7 +88,7 @@ modest(const struct blob *b)
 	return true;
 }
 
-/* A key that stands twice would lose a value: that too is better shown as it came. */
+/* A duplicate key would lose a value, so such text is also written as a string. */
 static json_t *
 write_any(const struct field *f, const void *slot)
 {

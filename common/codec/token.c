@@ -2,7 +2,8 @@
 /* token.c - a reader of msgpack (its specification, "formats") that trusts no byte of it. */
 #include "common/codec/token.h"
 
-/* The first byte: the type, and either the number itself or the number of bytes that follow. */
+/* Decodes the first byte: the type, and either the number itself or the number of bytes that
+ * follow. */
 static struct token
 head(uint8_t first, size_t *behind)
 {
@@ -55,7 +56,7 @@ token_read(struct token_source *s, struct token *t, struct err *e)
 	if (behind > (size_t)(s->end - s->at))
 		return err_set(e, ERR_invalid_argument, "the body ends early");
 	if (behind > 0) {
-		/* Of a signed number the first bit counts for all before it. */
+		/* Sign extension: the first bit of a signed number fills all higher bits. */
 		t->n = t->type == TOKEN_INT && *s->at >= 0x80 ? UINT64_MAX : 0;
 		while (behind-- > 0)
 			t->n = t->n << 8 | *s->at++;

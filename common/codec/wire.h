@@ -49,7 +49,7 @@ size_t wire_largest(enum msg_id);
 
 void packed_clear(struct packed *);
 
-/* The body and all frames in one piece, for a file; and back, strictly: invalid_argument for what
- * was not made so.  *bytes and *packed are the caller's. */
+/* Stores the body and all frames in one buffer, for a file.  wire_raise() is strict: it returns
+ * invalid_argument for any other data.  The caller owns *bytes and *packed. */
 int wire_flatten(const struct packed *, struct blob *bytes, struct err *);
 int wire_raise(const struct blob *bytes, struct packed *, struct err *);

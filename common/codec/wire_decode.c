@@ -177,7 +177,7 @@ unpack_list(
 	return 0;
 }
 
-/* The tokens that a kind may be made of. */
+/* The tokens that each kind accepts. */
 static const unsigned tokens[] = {
 	[KIND_TEXT] = 1u << TOKEN_STR,
 	[KIND_PAGE] = 1u << TOKEN_UINT,
@@ -246,7 +246,7 @@ unpack_message(
 			return err_add(e, "?");
 		if (key.type != TOKEN_STR)
 			return err_set(e, ERR_invalid_argument, "?: a key is not text");
-		/* Our own packer sends them in order. */
+		/* Our own encoder sends the keys in order. */
 		if ((f = field_find(m, next, key.text, key.n)) == NULL)
 			return field_unknown(id, key.text, key.n, e);
 		next = (size_t)(f - m->fields);

@@ -18,7 +18,8 @@ struct packer {
 	struct blob body;
 	size_t room;
 	bool full; /* the body did not fit, or memory ran out: nothing more is written */
-	struct blob *frames[WIRE_MAX_BLOBS]; /* where the blobs are, until all is well */
+	struct blob *frames[WIRE_MAX_BLOBS]; /* the blobs, which stay in the message until the
+	                                        encoding succeeded */
 	size_t count;
 };
 
@@ -231,7 +232,7 @@ take_frames(struct packer *p, struct packed *out, struct err *e)
 int
 wire_encode(enum msg_id id, void *msg, struct packed *out, struct err *e)
 {
-	struct packer p; /* what its frames are need not be wiped first */
+	struct packer p; /* the frames need not be initialized */
 
 	p.body = (struct blob){ 0 };
 	p.room = p.count = 0;
@@ -267,7 +268,7 @@ packed_clear(struct packed *p)
 
 enum {
 	FIELD_BYTES = 80, /* a key, a number, a word, the length of what follows */
-	LENGTH_BYTES = 5, /* of one text of many */
+	LENGTH_BYTES = 5, /* the length of one text in a list */
 };
 
 static void

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire_flat.c - a packed message as a file: the number of its frames, their sizes, their bytes; all
- * numbers are 64 bits of this machine.  What is read back may be anything.
+ * wire_flat.c - a packed message as a file: the number of its frames, their sizes, their bytes.
+ *
+ * All numbers have 64 bits in the byte order of this machine. A file that is read is not trusted.
  */
 #include "common/codec/wire.h"
 
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the body, or a frame. */
+/* Part i: the body, or a frame. */
 static const struct blob *
 part(const struct packed *p, size_t i)
 {

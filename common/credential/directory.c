@@ -29,21 +29,21 @@ own(int fd, struct err *e)
 		    "belongs to uid %u; must belong to root or to this user", (unsigned)st.st_uid);
 	if (fstatvfs(fd, &fs) < 0)
 		return err_sys(e, "statvfs");
-	/* A mounted Secret is a directory of mode 1777 in which nobody can write, and which is
-	 * nobody's to give. */
+	/* A mounted Secret is a directory of mode 1777 in which no user can write, and its owner
+	 * cannot be changed. */
 	if ((fs.f_flag & ST_RDONLY) != 0)
 		return 0;
 	if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0)
 		return err_set(e, ERR_denied, "mode %03o permits others to write; make it 750",
 		    (unsigned)st.st_mode & 0777);
-	/* Files that are made in it are the group's, too. */
+	/* New files in it inherit the group. */
 	if (group != NULL && st.st_uid == 0 && st.st_gid != group->gr_gid &&
 	    (fchown(fd, 0, group->gr_gid) < 0 || fchmod(fd, S_ISGID | 0750) < 0))
 		return err_sys(e, "chown to group %s", reader);
 	return 0;
 }
 
-/* Others have their state below state, too, and look there as who they are. */
+/* Other daemons have their state below `state`, too, and enter it with their own uids. */
 static int
 make(const char *given, const char *state, struct err *e)
 {
@@ -111,7 +111,7 @@ look(const struct directory *directory, struct directory_file *file, struct err 
 {
 	struct stat st;
 
-	/* Of what a link leads to: it changes while the link does not. */
+	/* Follows symlinks: the target changes while the link does not. */
 	if (fstatat(directory->fd, file->name, &st, 0) < 0) {
 		if (errno != ENOENT)
 			return err_sys(e, "stat %s", file->name);

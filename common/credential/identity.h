@@ -15,7 +15,7 @@ enum {
 	IDENTITY_CREDENTIAL = 33,
 };
 
-/* Who authenticated it. */
+/* The authenticator. */
 enum identity_source {
 	IDENTITY_LOCAL, /* the kernel: the user of this process */
 	IDENTITY_TOKEN, /* the operator's file of tokens */

@@ -12,7 +12,7 @@
 
 enum {
 	RSA_LEAST = 2048 / 8, /* RFC 7518, section 3.3 */
-	RSA_MOST = 8192 / 8,  /* to check with a longer one takes too long */
+	RSA_MOST = 8192 / 8,  /* verification with a longer key takes too long */
 	EXPONENT_MOST = 4,
 	POINT_MOST = 66, /* P-521 */
 };
@@ -36,7 +36,7 @@ algorithm_parse(const char *name)
 
 /* ---- one key ---- */
 
-/* Bytes of a number in base64url, or 0 for what is none or is too long. */
+/* Bytes of a base64url number; 0: malformed or too long. */
 static size_t
 number_size(const json_t *jwk, const char *field, size_t most)
 {
@@ -58,7 +58,7 @@ is_text(const json_t *jwk, const char *field, const char *wanted)
 	return text != NULL && strcmp(text, wanted) == 0;
 }
 
-/* Is it for checking signatures, as far as it says? (RFC 7517, sections 4.2 and 4.3) */
+/* May the key verify signatures, as far as it states its use? (RFC 7517, sections 4.2 and 4.3) */
 static bool
 is_for_checking(const json_t *jwk)
 {
@@ -89,7 +89,7 @@ algorithms_of(const json_t *jwk)
 	return set;
 }
 
-/* Why it is of no use, or NULL. */
+/* The reason why the key is unusable, or NULL. */
 static const char *
 refusal(const json_t *jwk)
 {

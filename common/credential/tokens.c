@@ -17,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-/* By which people and scanners of source know one where it should not be. */
+/* People and scanners of source code recognize a leaked token by this prefix. */
 static const char prefix[] = "cl_";
 
 static const char *const known[] = { "name", "principal", "namespace", "scopes", "expires",
@@ -34,7 +34,7 @@ is_name(const char *text)
 	return size > 0 && size < TOKEN_NAME && text[size] == '\0';
 }
 
-/* What can stand in an envelope, a log and a file name's neighbourhood without a second thought. */
+/* Only characters that are safe in an envelope, a log and a file name. */
 static bool
 is_visible(const char *text, size_t room)
 {
@@ -51,7 +51,7 @@ refuse(const char *field, const char *what, struct err *e)
 	return err_set(e, ERR_invalid_argument, "%s: %s", field, what);
 }
 
-/* A text that may be absent: then *got is NULL. */
+/* An optional text; *got is NULL if it is absent. */
 static int
 read_text(const json_t *line, const char *field, const char **got, struct err *e)
 {
@@ -88,7 +88,7 @@ read_digest(const json_t *line, struct token *token, struct err *e)
 	return 0;
 }
 
-/* An issuer's principals are its own to give. */
+/* Only an issuer may assign principals of the form oauth:.... */
 static int
 read_principal(const json_t *line, struct token *token, struct err *e)
 {
@@ -275,8 +275,8 @@ token_digest(const char *text, size_t size, uint8_t digest[HASH_BYTES])
 	sodium_memzero(&hash, sizeof hash);
 }
 
-/* No branch on what they hold; libsodium's own goes byte by byte, which thousands of tokens feel.
- */
+/* Constant time. libsodium's own function compares byte by byte, which is slow for thousands of
+ * tokens. */
 static bool
 same(const uint8_t a[HASH_BYTES], const uint8_t b[HASH_BYTES])
 {

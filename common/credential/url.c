@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* http is only for connections within one machine. */
+/* Plain http is only permitted within one machine. */
 static bool
 is_loopback(const char *rest)
 {
@@ -25,7 +25,7 @@ is_loopback(const char *rest)
 
 static const char secure[] = "https://", plain[] = "http://";
 
-/* Behind the scheme; NULL where it is not one of these. */
+/* The text after the scheme; NULL: another scheme. */
 static const char *
 host_of(const char *url)
 {

@@ -18,7 +18,7 @@
 #define DASH   "\xe2\x80\x94 " /* U+2014 and a space open a signature line */
 
 enum {
-	KIND_ED25519 = 1, /* as the form of notes numbers it */
+	KIND_ED25519 = 1, /* the number of Ed25519 in signed notes */
 	KEY_HASH = 4,
 	SEAL_TEXT = 45,
 	SIGNATURE = KEY_HASH + crypto_sign_BYTES,
@@ -76,7 +76,7 @@ checkpoint_key_read(const char *text, uint8_t public[CHECKPOINT_PUBLIC], struct 
 	char again[CHECKPOINT_KEY];
 	size_t size = strcspn(text, "\r\n"), got;
 
-	/* The base64 may hold '+' as well: its length is known. */
+	/* The base64 may also contain '+', so it is found by its length. */
 	base64 = size > SEAL_TEXT - 1 ? text + size - (SEAL_TEXT - 1) : NULL;
 	if (last != NULL && base64 != NULL &&
 	    sodium_base642bin(key, sizeof key, base64, SEAL_TEXT - 1, NULL, &got, NULL,
@@ -94,7 +94,7 @@ checkpoint_key_read(const char *text, uint8_t public[CHECKPOINT_PUBLIC], struct 
 
 /* ---- making ---- */
 
-/* What is signed; its length. */
+/* Writes the signed part; returns its length. */
 static size_t
 write_body(const struct checkpoint *c, const char *origin, char text[CHECKPOINT_TEXT])
 {
@@ -110,7 +110,7 @@ void
 checkpoint_sign(
     const struct checkpoint *c, const uint8_t secret[CHECKPOINT_SECRET], char text[CHECKPOINT_TEXT])
 {
-	/* libsodium keeps the public half behind the seed. */
+	/* libsodium stores the public key after the seed. */
 	const uint8_t *public = secret + CHECKPOINT_SECRET - CHECKPOINT_PUBLIC;
 	char origin[CHECKPOINT_ORIGIN], base64[SIGNATURE_TEXT];
 	uint8_t signature[SIGNATURE];
@@ -128,7 +128,7 @@ checkpoint_sign(
 
 /* ---- checking ---- */
 
-/* The line's end is passed; false: there is none, or it is too long. */
+/* Copies a line and skips its newline; false: there is none, or the line is too long. */
 static bool
 take_line(const char **text, char *line, size_t room)
 {
@@ -142,14 +142,14 @@ take_line(const char **text, char *line, size_t room)
 	return true;
 }
 
-/* strtoull() takes more than digits; what it takes too much differs when it is written again. */
+/* strtoull() accepts more than digits, but such a number differs when it is formatted again. */
 static uint64_t
 number_of(const char *text)
 {
 	return strtoull(text, NULL, 10);
 }
 
-/* *size: of what is signed. */
+/* size: bytes of the signed part. */
 static bool
 read_body(const char *text, struct checkpoint *c, size_t *size)
 {
@@ -189,7 +189,7 @@ checkpoint_read(const char *text, struct checkpoint *c, struct err *e)
 	return read_text(text, c, &size, e);
 }
 
-/* The signature on a line of that name and key; others may have signed as well. */
+/* Finds the signature of that name and key; other signatures may be present. */
 static bool
 find_signature(
     const char *lines, const char *name, const uint8_t hash[KEY_HASH], uint8_t signature[SIGNATURE])

@@ -48,7 +48,7 @@ static struct {
 	char *connect[PEER_COUNT];
 	struct setting table[MAX_SETTINGS];
 	size_t nsettings;
-	/* made of them */
+	/* derived from them */
 	bool root, spools, ending, failed;
 	struct bus_config bus;
 	gid_t groups[PEER_COUNT];
@@ -128,7 +128,7 @@ add_common(void)
 
 	settings_shared(self.table, &self.run, &self.state, &self.config, &self.log_level);
 	self.nsettings = SETTINGS_SHARED;
-	/* A daemon that serves nobody on the bus may have a setting "listen" of another kind. */
+	/* A daemon that serves no client on the bus may have another kind of setting "listen". */
 	for (size_t i = 0; i < COUNT(rows); i++)
 		if (self.d->routes != NULL || rows[i].to != &self.listen)
 			add_setting(&rows[i]);
@@ -171,7 +171,7 @@ read_settings(int argc, char **argv)
 
 /* ---- to whoever started it ---- */
 
-/* Each word is dropped that finds no room, so the one that must be heard is said again. */
+/* A status message is dropped if there is no room for it, so the important one is repeated. */
 static void
 tell_load(void *unused)
 {
@@ -246,7 +246,7 @@ find_user(struct err *e)
 	return find_groups(e);
 }
 
-/* <state>/<daemon>, with the instance behind it where that is not "1". */
+/* <state>/<daemon>, followed by the instance unless that is "1". */
 static int
 make_state(struct err *e)
 {
@@ -301,7 +301,7 @@ prepare_bus(struct err *e)
 	c->routes = self.d->routes;
 	c->load = self.d->load;
 	c->replies = self.d->replies;
-	/* The jail of one without a state directory lets it open no file. */
+	/* The jail of a daemon without a state directory permits it to open no file. */
 	c->run_fd = self.keeps != NO_STATE ? open(self.run, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 	if (c->run_fd >= 0)
 		daemon_allow(c->run_fd, JAIL_READ);
@@ -401,7 +401,7 @@ record(enum event event)
 	if (spool_record(&happened, &e) < 0)
 		log_error("event not recorded", LOG_S("event", word_text(SET_event, (int)event)),
 		    LOG_E(&e));
-	happened.detail = NULL; /* ours; uid and time are the event's */
+	happened.detail = NULL; /* detail is ours; uid and time belong to the event */
 	message_clear(MSG_audit_event, &happened);
 }
 
@@ -429,7 +429,7 @@ open_spool(struct err *e)
 static void
 end_when_idle(void *unused)
 {
-	/* What was recorded last can still be sent, to an auditd that is there to take it. */
+	/* The last recorded events can still be sent if auditd is connected. */
 	bool sending = self.spools && spool_waiting() > 0 && bus_ready(PEER_auditd, NULL);
 
 	size_t open = bus_drain() + (self.d->drain == NULL ? 0 : self.d->drain());
@@ -509,8 +509,9 @@ daemon_main(int argc, char **argv, const struct daemon *d)
 	struct err e;
 
 	starter_settle();
-	/* The heap of a thread shrinks only after a look at /proc/sys/vm, for which the jail would
-	 * kill: ZeroMQ's threads share that of the first one, as small as it is. */
+	/* The heap of a thread shrinks only after a read of /proc/sys/vm, for which the jail
+	 * would kill the process. So ZeroMQ's threads share the arena of the first thread; they
+	 * need little. */
 	mallopt(M_ARENA_MAX, 1);
 	self.d = d;
 	self.peer = &edge_peers[d->self];

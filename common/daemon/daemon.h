@@ -9,7 +9,7 @@
 struct daemon {
 	enum peer self;
 	const char *summary;            /* for --help; NULL: the doc of peers.def */
-	const struct setting *settings; /* its own: its options.def; NULL: none */
+	const struct setting *settings; /* its options.def, besides the common ones; NULL: none */
 	const struct route *routes;     /* ends with MSG_none; NULL: serves nobody */
 	const int *syscalls;            /* in addition to common/jail/syscalls.def; ends with -1 */
 	const int *refused;             /* see struct jail; may be NULL */
@@ -19,9 +19,9 @@ struct daemon {
 	int (*start)(struct err *); /* inside it, with loop and bus; may be NULL */
 	void (*stop)(void);         /* after the last call has ended; may be NULL */
 	void (*load)(struct heartbeat *);                        /* NULL: counts open calls */
-	void (*replies)(const struct call *, const void *reply); /* see bus.h; NULL: nobody looks */
-	/* Where it is asked to end, called again and again until drain_ms have passed: what is
-	 * under way beside calls of the bus; NULL: nothing. */
+	void (*replies)(const struct call *, const void *reply); /* see bus.h; may be NULL */
+	/* Called repeatedly after the request to stop, until drain_ms have passed: the number of
+	 * operations under way besides calls of the bus. NULL: none. */
 	size_t (*drain)(void);
 };
 

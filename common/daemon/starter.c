@@ -24,7 +24,7 @@
 
 enum {
 	FIRST = 3,
-	WAIT_MS = 1000, /* for room before who listens */
+	WAIT_MS = 1000, /* for room in the socket's queue */
 	NAME = 32,
 };
 
@@ -66,7 +66,7 @@ number_in(const char *variable)
 	return text == NULL ? 0 : strtoul(text, NULL, 10);
 }
 
-/* "shelf:slot" */
+/* Parses names such as "shelf:slot". */
 static void
 note_names(const char *names)
 {
@@ -88,7 +88,7 @@ starter_inherit(void)
 	const char *names = getenv("LISTEN_FDNAMES");
 
 	starter.keeps = number_in("FDSTORE") >= STARTER_MAX_KEPT;
-	if (count > STARTER_MAX_KEPT) /* not by this program */
+	if (count > STARTER_MAX_KEPT) /* stored by another program */
 		count = 0;
 	for (; starter.count < count; starter.count++) {
 		int fd = FIRST + (int)starter.count;
@@ -123,7 +123,7 @@ starter_connect(void)
 	if (size == 0 || size >= sizeof to.sun_path)
 		return;
 	memcpy(to.sun_path, path, size);
-	if (*path == '@') /* a name without a file */
+	if (*path == '@') /* an abstract socket address */
 		to.sun_path[0] = '\0';
 	starter.sock = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (starter.sock < 0 || connect(starter.sock, (struct sockaddr *)&to,
@@ -151,7 +151,7 @@ starter_keeps(void)
 	return starter.keeps && starter.sock >= 0;
 }
 
-/* What is kept must not be lost among words that may be. */
+/* A request to store a descriptor must not be dropped, unlike status messages. */
 static int
 ask(const char *verb, const char *name, const int *fd, struct err *e)
 {

@@ -23,10 +23,10 @@
 #include <sys/syscall.h>
 
 enum {
-	MAX_STATUS = 1 << 20, /* bytes: a user may be in 65536 groups, all of which it lists */
+	MAX_STATUS = 1 << 20, /* bytes: lists all groups of the user, at most 65536 */
 };
 
-/* A thread made before would be outside: credentials and filters are per thread. */
+/* Credentials and filters are per thread, so a thread made earlier would be outside the jail. */
 static int
 alone(struct err *e)
 {
@@ -46,7 +46,8 @@ empty_bounding_set(struct err *e)
 	for (unsigned long cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
 		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0)
 			return err_sys(e, "drop capability %lu of the bounding set", cap);
-	/* No uid, not even 0, brings a capability again; changing it still takes them away. */
+	/* With these bits no uid, not even 0, gains a capability again. A change from uid 0
+	 * still drops them. */
 	if (prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NO_CAP_AMBIENT_RAISE | SECURE_ALL_LOCKS,
 		0, 0, 0) < 0)
 		return err_sys(e, "set securebits");
@@ -65,7 +66,7 @@ change_ids(const struct jail *j, struct err *e)
 	return 0;
 }
 
-/* Effective is not enough: another of the three is a way back. */
+/* All three ids are checked, because a real or saved id would permit a way back. */
 static int
 read_ids(const struct jail *j, struct err *e)
 {
@@ -93,7 +94,7 @@ check_ids(const struct jail *j, struct err *e)
 	return 0;
 }
 
-/* The kernel forgets the signal for a parent's death when ids change; a supervisor relies on it. */
+/* The kernel clears the parent-death signal when ids change, and a supervisor relies on it. */
 static int
 keep_death_signal(int number, pid_t parent, struct err *e)
 {
@@ -139,14 +140,14 @@ close_doors(struct err *e)
 {
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return err_sys(e, "set no_new_privs");
-#ifndef SANITIZED /* whose leak check attaches to its own process */
+#ifndef SANITIZED /* its leak check attaches to its own process */
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
 		return err_sys(e, "set dumpable");
 #endif
 	return 0;
 }
 
-/* At most what the hard limit allows: an ordinary user cannot raise it. */
+/* At most the hard limit, which an ordinary user cannot raise. */
 static int
 limit(int resource, const char *name, uint64_t value, struct err *e)
 {
@@ -167,14 +168,14 @@ set_limits(const struct jail *j, struct err *e)
 	if (limit(RLIMIT_CORE, "core", 0, e) < 0 ||
 	    limit(RLIMIT_NOFILE, "nofile", j->open_files, e) < 0)
 		return -1;
-#ifndef SANITIZED /* which reserves terabytes of addresses */
+#ifndef SANITIZED /* it reserves terabytes of addresses */
 	if (j->memory_bytes != 0)
 		return limit(RLIMIT_AS, "as", j->memory_bytes, e);
 #endif
 	return 0;
 }
 
-/* The number behind "\nName:\t". */
+/* Compares the number after "\nName:\t". */
 static bool
 is(const char *status, const char *name, int base, unsigned long long value)
 {

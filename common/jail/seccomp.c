@@ -22,7 +22,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
-/* Of clone(2): a thread may be made, a process or a namespace may not. */
+/* clone(2) may make a thread, but not a process or a namespace. */
 #define CLONE_NEW \
 	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | \
 	    CLONE_NEWPID | CLONE_NEWNET)
@@ -32,7 +32,7 @@ enum use {
 	BUS_USERS,
 	FILE_USERS,
 	TCP_USERS,
-	OWNERS, /* daemons that list it as their own */
+	OWNERS, /* daemons that list the call as their own */
 };
 
 struct row {
@@ -68,7 +68,7 @@ auto_filter_(scmp_filter_ctx *filter)
 
 #define auto_filter __attribute__((cleanup(auto_filter_)))
 
-/* -1 with *e; a row that the list has twice, or that this architecture lacks, is no error. */
+/* -1 with *e. A duplicate row, or a call that this architecture lacks, is not an error. */
 static int
 added(int rc, int call, struct err *e)
 {
@@ -86,7 +86,8 @@ add_row(scmp_filter_ctx filter, const struct row *row, struct err *e)
 	    row->call, e);
 }
 
-/* A daemon that lists a call of common/syscalls.def gets it with the tests that stand there. */
+/* A call of common/jail/syscalls.def that a daemon lists as its own gets the conditions in that
+ * file. */
 static int
 add_own(scmp_filter_ctx filter, int call, struct err *e)
 {
@@ -150,7 +151,8 @@ add_all(scmp_filter_ctx filter, const struct jail *j, struct err *e)
 	for (const int *call = j->refused; call != NULL && *call != -1; call++)
 		if (add_refusal(filter, *call, ENOENT, e) < 0)
 			return -1;
-	/* Its flags are in memory, which a filter cannot read; libc then uses clone(2). */
+	/* The flags of clone3 are in memory, which a filter cannot read. libc falls back to
+	 * clone(2). */
 	if (add_refusal(filter, SCMP_SYS(clone3), ENOSYS, e) < 0)
 		return -1;
 	return add_sockets(filter, j, e);

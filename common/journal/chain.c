@@ -29,7 +29,7 @@ static const char magic[4] = "CLR1";
 
 enum { WINDOW = 1 << 20 };
 
-/* A part of a file in memory; as much as a link can be long, wherever it starts. */
+/* A part of a file in memory, as large as the largest link, at any offset. */
 struct window {
 	int fd;
 	uint8_t *data;
@@ -159,7 +159,7 @@ fill(struct window *w, uint64_t offset, uint64_t need, struct err *e)
 	return 0;
 }
 
-/* What lies at offset: *have bytes, CHAIN_LINK_MAX or more unless the file ends; NULL with *e. */
+/* The data at offset: *have bytes, CHAIN_LINK_MAX or more unless the file ends; NULL with *e. */
 static const uint8_t *
 look_at(struct window *w, uint64_t offset, size_t *have, struct err *e)
 {
@@ -173,7 +173,8 @@ look_at(struct window *w, uint64_t offset, size_t *have, struct err *e)
 	return w->data + (offset - w->start);
 }
 
-/* The next place from offset on where a link may start; the end of the file where there is none. */
+/* The next offset, from *offset on, at which a link may start; the end of the file if there is
+ * none. */
 static int
 find_magic(struct window *w, uint64_t *offset, struct err *e)
 {
@@ -189,16 +190,16 @@ find_magic(struct window *w, uint64_t *offset, struct err *e)
 			*offset += (uint64_t)(found - data);
 			return 0;
 		}
-		/* It may lie across the end of what was looked at. */
+		/* The magic may cross the end of this window. */
 		*offset += have < sizeof(magic) ? have : have - sizeof(magic) + 1;
 	}
 	return 0;
 }
 
 /*
- * After a power loss any page of what was last written may be missing while a later one is there,
- * so whole links may stand behind a bad place.  Only one that was added when record `number` was
- * durable proves that the bad place is no torn tail.
+ * After a power loss any recently written page may be missing while a later page is present, so
+ * whole links may follow a bad place.  A bad place is a torn tail unless a later link proves
+ * otherwise: one that was added when record `number` was durable.
  */
 static int
 find_proof(struct window *w, uint64_t offset, uint64_t number, struct err *e)
@@ -224,7 +225,7 @@ find_proof(struct window *w, uint64_t offset, uint64_t number, struct err *e)
 	}
 }
 
-/* Shows the links one after the other, as far as they are whole and follow. */
+/* Passes the links to each(), as long as they are whole and follow each other. */
 static int
 follow(struct chain_walk *walk, struct window *w, struct err *e)
 {

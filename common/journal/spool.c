@@ -29,17 +29,18 @@
 #include <string.h>
 
 enum {
-	TURN_BYTES = 1 << 20,  /* a file this long lets the other have its turn */
-	KEEP_BYTES = 16 << 10, /* a shorter one is not emptied at once */
+	TURN_BYTES = 1 << 20,  /* when a file is this long, the other one is written */
+	KEEP_BYTES = 16 << 10, /* a shorter file is not emptied at once */
 	REST_MS = 1000,
 	BATCH_EVENTS = 256,
 	BATCH_BYTES = 256 << 10,
-	/* A short run's start and end travel together, and neither competes with it for a core. */
+	/* A delay sends the start and the end of a short run together, and keeps the sender from
+	 * competing with the run for a core. */
 	SEND_DELAY_MS = 10,
 	RETRY_MIN_MS = 100,
 	RETRY_MAX_MS = 2000,
 	REPLY_TIMEOUT_MS = 15000,
-	COMPLAIN_MS = 10000, /* between two lines of the log about events that find no room */
+	COMPLAIN_MS = 10000, /* between two log lines about refused events */
 };
 
 struct file {
@@ -55,12 +56,12 @@ static struct {
 	struct chain_end end;
 	struct chain_buffer link; /* kept for its memory */
 	size_t waiting;
-	/* The batch under way, and where it starts in the file that is read. */
+	/* The batch in transit, and its offset in the file that is read. */
 	uint64_t offset, batch_bytes;
 	size_t batch_events;
 	uint64_t ask, timer, rest;
 	int64_t retry_ms;
-	int64_t complain_ms; /* not before */
+	int64_t complain_ms; /* time of the next permitted log line */
 	int checkpoint_fd;
 	char checkpoint[CHECKPOINT_TEXT];
 } spool;
@@ -111,8 +112,8 @@ open_file(int state, const char *name, struct file *file, struct chain_end *end,
 	if (lock(file->fd, e) < 0 || chain_walk(&walk, e) < 0)
 		return err_add(e, "%s", name);
 	if (walk.tail > 0) {
-		/* Of each file apart: both may end so, and what is kept is events that nobody has.
-		 */
+		/* One file for each: both may be torn, and the tail may contain events that
+		 * exist nowhere else. */
 		snprintf(kept, sizeof(kept), "%s.torn", name);
 		log_warn("the spool has bytes after its last record; file kept",
 		    LOG_S("file", name), LOG_S("kept", kept), LOG_N("bytes", walk.tail));
@@ -124,7 +125,7 @@ open_file(int state, const char *name, struct file *file, struct chain_end *end,
 	return 0;
 }
 
-/* One that was torn by a power loss is none: auditd would find nothing in it to compare. */
+/* A checkpoint torn by a power loss is ignored, because auditd could not compare it. */
 static int
 open_checkpoint(int state, struct err *e)
 {
@@ -148,7 +149,7 @@ open_checkpoint(int state, struct err *e)
 	return 0;
 }
 
-/* Without fsync: an older one that a power loss leaves is still true. */
+/* No fsync: if a power loss leaves an older checkpoint, that one is still valid. */
 static void
 keep_checkpoint(const char *text)
 {
@@ -178,7 +179,7 @@ spool_open(int state, uint64_t limit_bytes, struct err *e)
 		spool_close();
 		return -1;
 	}
-	/* The higher numbers were written last; an empty file has none. */
+	/* The file with the higher numbers was written last; an empty file has none. */
 	spool.writing = ends[1].number > ends[0].number;
 	spool.end = ends[spool.writing];
 	spool.reading = spool.files[!spool.writing].size > 0 ? !spool.writing : spool.writing;
@@ -190,7 +191,8 @@ spool_open(int state, uint64_t limit_bytes, struct err *e)
 	return 0;
 }
 
-/* What stays where this fails is sent again after a restart, and auditd knows it by its uid. */
+/* If this fails, the events are sent again after a restart, and auditd recognizes them by their
+ * uids. */
 static void
 empty(struct file *file)
 {
@@ -271,7 +273,7 @@ complete(struct audit_event *event, struct err *e)
 	return 0;
 }
 
-/* All of the link or nothing of it. */
+/* Writes the whole link or nothing. */
 static int
 write_link(struct file *file, struct err *e)
 {
@@ -297,7 +299,7 @@ write_link(struct file *file, struct err *e)
 	return 0;
 }
 
-/* What begins is refused first: what ends has happened, and its record must find room. */
+/* Starts are refused first: an end has already happened, so its record must find room. */
 static uint64_t
 limit_for(const struct audit_event *event)
 {
@@ -305,8 +307,8 @@ limit_for(const struct audit_event *event)
 	                                               : spool.limit;
 }
 
-/* What was acknowledged and could not be emptied then is emptied now: with one file alone the disk
- * holds all that comes before auditd has taken the last of it. */
+/* A file that was acknowledged but could not be emptied then is emptied now. With only one file,
+ * the disk would hold all new events until auditd has acknowledged the last of them. */
 static void
 take_turns(void)
 {
@@ -343,8 +345,7 @@ append(const void *record, size_t size, uint64_t limit, struct err *e)
 	return 0;
 }
 
-/* Whoever asked for what is refused now is told each time; the operator, who can make room, here.
- */
+/* The client gets the error each time; the operator, who can make room, gets this line. */
 static void
 complain(const struct err *e)
 {
@@ -424,7 +425,8 @@ on_acknowledged(void *self, void *reply, const struct err *e)
 		send_after(SEND_DELAY_MS);
 }
 
-/* Events from where the reading stands; each link is checked again, for the disk is not trusted. */
+/* Packs events from the read offset on. Each link is checked again, because the disk is not
+ * trusted. */
 static int
 pack_links(const uint8_t *data, size_t have, struct blob *batch, struct err *e)
 {
@@ -460,7 +462,7 @@ read_batch(struct blob *batch, struct err *e)
 
 	if (have < 0)
 		return err_sys(e, "read the spool");
-	/* In a batch each event takes less than as a link. */
+	/* An event takes less space in a batch than as a link. */
 	batch->data = malloc((size_t)have + 1);
 	if (batch->data == NULL)
 		return err_sys(e, "audit batch");

@@ -169,7 +169,8 @@ int
 profile_modules(
     const struct profile_set *set, const struct texts *only, struct texts *names, struct err *e)
 {
-	/* Of two that overlap, as urllib and urllib.parse, the narrower is what is allowed. */
+	/* If an entry of the profile and one of `only` overlap, such as urllib and urllib.parse,
+	 * the narrower one is permitted. */
 	for (size_t n = 0; set->lists != ALL && n < COUNT(modules); n++)
 		if ((modules[n].list & set->lists) != 0 && within_any(only, modules[n].name) &&
 		    texts_add(names, modules[n].name) < 0)

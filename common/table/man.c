@@ -25,7 +25,7 @@ man_heading(const char *title)
 	printf(".Sh %s\n", title);
 }
 
-/* A sentence is a line, as mdoc wants it. */
+/* One line per sentence, as mdoc requires. */
 void
 man_text(const char *text)
 {
@@ -67,13 +67,13 @@ man_list_end(void)
 }
 
 enum {
-	SHORT = 200, /* a longer default is read by --help */
+	SHORT = 200, /* a longer default is only in --help */
 };
 
 static void
 print_bounds(const struct setting *row)
 {
-	/* A path depends on the user. */
+	/* The path depends on the user. */
 	bool known = row->fallback[0] != '\0' && row->fallback[0] != '/';
 
 	if (row->kind == KIND_FLAG)

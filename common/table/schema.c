@@ -149,7 +149,7 @@ hash_text(struct hash *h, const char *text)
 	hash_add(h, text, strlen(text) + 1);
 }
 
-/* Names, not numbers, of messages and words: those move when a row is added to the table. */
+/* Hashes names of messages and words, not their numbers, which change when a row is added. */
 static void
 hash_message(struct hash *h, enum msg_id id)
 {
@@ -236,9 +236,8 @@ blob_clear(struct blob *b)
 }
 
 /*
- * Room for element number `count`.  The room there is follows from the count: it is doubled
- * whenever the count reaches a power of two, so that n elements cost n and no capacity has to be
- * kept.
+ * Memory for element number `count`.  The capacity follows from the count: it doubles when the
+ * count reaches a power of two. So n elements cost O(n), and no capacity is stored.
  */
 static void *
 grow(void *items, size_t count, size_t size)

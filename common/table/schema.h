@@ -101,10 +101,9 @@ enum hint {
 	DESTRUCTIVE = 2,
 	IDEMPOTENT = 4,
 	OPEN_WORLD = 8,
-	LONG = 16,     /* runs a program: may be answered by a task */
-	FINAL = 32,    /* what it takes away does not come back: with confirm_destructive a user is
-	                  asked */
-	ANYWHERE = 64, /* without a session, any executor may serve it */
+	LONG = 16,           /* runs a program: may be answered by a task */
+	FINAL = 32,          /* irreversible: with confirm_destructive the user must confirm */
+	ANYWHERE = 64,       /* without a session, any executor may serve it */
 	MAKES_SESSION = 128, /* its reply names a new session */
 	ENDS_SESSION = 256,  /* ends such a session; exactly one tool */
 };

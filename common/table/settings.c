@@ -31,7 +31,7 @@ struct tables {
 	const struct setting *table[2]; /* common, own */
 };
 
-/* Row i of both tables together, NULL behind the last. */
+/* Row i of both tables in sequence; NULL after the last one. */
 static const struct setting *
 row_at(const struct tables *t, size_t i)
 {
@@ -142,7 +142,7 @@ set(const struct setting *s, const char *from, const char *text, struct err *e)
 	}
 }
 
-/* A scalar of YAML: in single quotes a line break would be read as a blank. */
+/* Prints a YAML scalar. In single quotes a line break would be read as a space. */
 static void
 print_text(const char *text, FILE *to)
 {
@@ -304,7 +304,7 @@ prefix(const char *daemon, char out[NAME_BYTES])
 	return (size_t)n;
 }
 
-/* The first of the old names that is set. */
+/* The first of the old variables that is set. */
 static const char *
 old_name(const struct setting *s, char out[NAME_BYTES])
 {
@@ -337,7 +337,7 @@ read_old_names(const struct tables *t, const char *only, struct err *e)
 	return 0;
 }
 
-/* name: what stands behind the prefix, with value behind its '='. */
+/* name: the part after the prefix; value: the part after '='. */
 static int
 read_variable(const struct tables *t, const char *name, const char *only, struct err *e)
 {
@@ -356,7 +356,7 @@ read_variable(const struct tables *t, const char *name, const char *only, struct
 	return set(row, "environment", value, e);
 }
 
-/* only: that row and no complaint about others; NULL: all. */
+/* only: reads that row alone and reports no other errors; NULL: all rows. */
 static int
 read_environment(const struct tables *t, const char *only, struct err *e)
 {
@@ -372,7 +372,7 @@ read_environment(const struct tables *t, const char *only, struct err *e)
 	return 0;
 }
 
-/* "max-open" or "no-max-open" to the row; *value as given or implied, NULL: the next argument. */
+/* The row of "max-open" or "no-max-open". *value: as given or implied; NULL: the next argument. */
 static const struct setting *
 find_flag(const struct tables *t, const char *flag, const char **value)
 {
@@ -488,7 +488,7 @@ print_settings(const struct tables *t)
 	}
 }
 
-/* Takes a word out of the arguments; was it there? */
+/* Removes a word from the arguments; true: it was present. */
 static bool
 take_word(int *argc, char **argv, const char *word)
 {

@@ -63,7 +63,7 @@ static const struct {
 	{ "help", "", "Print this. A command's --help prints its settings.", show_help },
 };
 
-/* argv[0] is the command's name, by which a program knows which of its commands it is. */
+/* argv[0] is the command's name, from which the program knows its command. */
 static int
 become(const char *program, char **argv)
 {

@@ -31,7 +31,7 @@ static struct setting table[] = {
 
 /* ---- settings ---- */
 
-/* A supervisor that is detached has another current directory. */
+/* A detached supervisor has another current directory. */
 static int
 make_absolute(char **text, struct err *e)
 {
@@ -46,7 +46,7 @@ make_absolute(char **text, struct err *e)
 	return 0;
 }
 
-/* Before its names are looked at. */
+/* Must be called before a name in the table is used. */
 static void
 fill_table(void)
 {
@@ -75,7 +75,7 @@ place_load(const char *summary, int argc, char **argv)
 	exit(1);
 }
 
-/* Which setting is "--idle-s=5" or "--idle-s"?  NULL: none of the command's. */
+/* The setting of "--idle-s=5" or "--idle-s"; NULL: not a setting of this command. */
 static const struct setting *
 row_of(const char *argument)
 {
@@ -129,7 +129,7 @@ place_split(const char *summary, int argc, char **argv)
 	return rest;
 }
 
-/* What is for the moment rather than for the place. */
+/* Does the setting belong to one invocation only, not to the location of the supervisor? */
 static bool
 is_momentary(const struct setting *row)
 {
@@ -183,7 +183,7 @@ open_own(const char *path, mode_t mode, struct err *e)
 	return take_fd(&fd);
 }
 
-/* Daemons with users of their own pass through the directory to theirs. */
+/* Daemons with users of their own pass through this directory to their own ones. */
 static mode_t
 directory_mode(void)
 {
@@ -223,7 +223,7 @@ place_self(char path[PLACE_PATH], struct err *e)
 	return 0;
 }
 
-/* In the build all programs lie together; installed, the daemons are in libexec. */
+/* A build has all programs in one directory; an installation has the daemons in libexec. */
 int
 place_program(const char *name, char path[PLACE_PATH], struct err *e)
 {

@@ -70,7 +70,7 @@ reach(int patience_s, struct err *e)
 	return fd;
 }
 
-/* One line, without its end, of malloc. */
+/* One line without its newline, from malloc. */
 static char *
 read_answer(int fd, struct err *e)
 {
@@ -94,12 +94,13 @@ read_answer(int fd, struct err *e)
 			return take_ptr(text);
 		}
 	}
-	/* One that is about to end shuts its door on whoever has just come. */
+	/* A supervisor that is about to exit closes its socket, also to clients that have just
+	 * connected. */
 	err_set(e, ERR_not_found, "the supervisor did not reply");
 	return NULL;
 }
 
-/* given: a descriptor to hand over, or -1. */
+/* given: a descriptor to pass, or -1. */
 static char *
 ask(int fd, const char *line, int given, struct err *e)
 {
@@ -167,7 +168,7 @@ reach_down(struct err *e)
 
 /* ---- starting one ---- */
 
-/* The log instead of the caller's streams. */
+/* Replaces the caller's standard streams by the log. */
 static int
 change_streams(struct err *e)
 {

@@ -25,7 +25,7 @@
 
 enum {
 	CODE_BYTES = 1 << 20,
-	/* As of docker run and timeout(1). */
+	/* The same as docker run and timeout(1). */
 	EXIT_TIMEOUT = 124,
 	EXIT_CLOISTER = 125,
 	EXIT_SIGNAL = 128,
@@ -44,7 +44,7 @@ struct server {
 struct stream {
 	const char *name;
 	FILE *to;
-	char *shown; /* before the result came */
+	char *shown; /* printed before the result arrived */
 	size_t size;
 };
 
@@ -81,13 +81,13 @@ become_server(int in, int out, int argc, char **argv)
 	    dup2(out, STDOUT_FILENO) < 0)
 		_exit(EXIT_CLOISTER);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	/* What it does is of interest only when it fails. */
+	/* Its log is only of interest if the call fails. */
 	setenv("CLOISTER_GATEWAY_LOG_LEVEL", "warn", 0);
 	line[0] = self;
 	line[1] = "serve";
 	for (int i = 1; i < argc; i++)
 		line[i + 1] = argv[i];
-	/* People get all of the output; a model would be shown a part. */
+	/* A person gets the whole output; a model would get a part. */
 	line[argc + 1] = "--result-bytes=0";
 	line[argc + 2] = "--error-bytes=0";
 	execv(self, (char *const *)line);
@@ -146,7 +146,7 @@ send_call(struct server *server, const struct blob *code, const char *language, 
 	return 0;
 }
 
-/* Shows what a program says, as it says it, where that goes to a terminal. */
+/* Prints output as it arrives if it goes to a terminal. */
 static void
 show_progress(const json_t *message, struct shown *shown)
 {
@@ -165,7 +165,7 @@ show_progress(const json_t *message, struct shown *shown)
 	}
 }
 
-/* The reply, the caller's. */
+/* The reply; the caller owns it. */
 static json_t *
 await_reply(struct server *server, struct shown *shown, struct err *e)
 {
@@ -224,7 +224,7 @@ print_problem(const json_t *error)
 	const char *code = json_string_value(json_object_get(error, "code"));
 	const char *hint = json_string_value(json_object_get(error, "hint"));
 
-	/* What the program said of its own failure stands in its stderr. */
+	/* The program's own description of its failure is in its stderr. */
 	if (code == NULL || strcmp(code, "program_failed") == 0)
 		return;
 	fprintf(stderr, "cloister: %s: %s\n", code,
@@ -233,7 +233,8 @@ print_problem(const json_t *error)
 		fprintf(stderr, "cloister: %s\n", hint);
 }
 
-/* What was not shown yet.  Progress may leave some out, and does in the middle of much output. */
+/* Prints the part that was not shown yet.  Progress may omit parts, and does if there is much
+ * output. */
 static void
 print_rest(const struct stream *stream, const char *whole, size_t size)
 {
@@ -256,7 +257,7 @@ print_output(const json_t *run, const struct shown *shown)
 	}
 }
 
-/* The value that says how it went: of a run that failed it stands in the text only. */
+/* The value with the outcome. For a failed run it is only in the text. */
 static json_t *
 content_of(const json_t *result)
 {
@@ -323,7 +324,7 @@ load_code(const char *file, struct blob *code, struct err *e)
 	return 0;
 }
 
-/* As a file's name says, "a.js"; Python where it does not. */
+/* From the file name, such as "a.js"; otherwise Python. */
 static const char *
 language_of(const char *file)
 {
@@ -333,7 +334,7 @@ language_of(const char *file)
 	return word_text(SET_language, known < 0 ? language_python : known);
 }
 
-/* Takes the file and what is said of it out of the line; what is left are settings. */
+/* Removes the file and its options from the command line; the rest are settings. */
 static struct request
 take_request(int *argc, char **argv)
 {

@@ -31,7 +31,7 @@ start_with_lease(struct err *e)
 	return reach_start(theirs, e) < 0 ? -1 : take_fd(&mine);
 }
 
-/* The lease; 0: none is needed; -1: *e. */
+/* Returns the lease; 0: none is needed; -1: *e. */
 static int
 take_lease(struct err *e)
 {

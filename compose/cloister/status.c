@@ -20,7 +20,7 @@ enum {
 	NOT_RUNNING = 3, /* as the status of an init script */
 	READY_MS = 20000,
 	READY_RETRY_US = 20000,
-	KEY_BYTES = 64, /* a public key in base64, and some */
+	KEY_BYTES = 64, /* a public key in base64, with a margin */
 };
 
 static json_t *
@@ -87,7 +87,7 @@ print_status(const json_t *status)
 		    json_string_value(json_object_get(status, "artifact_key")));
 }
 
-/* The executor's public key, where it has made one and this user may see it. */
+/* Adds the executor's public key if one exists and this user may read it. */
 static void
 add_key(json_t *status)
 {
@@ -113,7 +113,7 @@ complain(const struct err *e)
 	return 1;
 }
 
-/* Takes a flag that is not a setting out of the line. */
+/* Removes a flag that is not a setting from the command line. */
 static bool
 take_flag(int *argc, char **argv, const char *flag)
 {
@@ -177,7 +177,7 @@ is_given_up(const json_t *status)
 	return given_up;
 }
 
-/* Until each daemon is ready or one is given up; the last status, or NULL with *e. */
+/* Waits until each daemon is ready or one is given up. Returns the last status, or NULL with *e. */
 static json_t *
 wait_until_ready(struct err *e)
 {

@@ -21,7 +21,7 @@
 enum {
 	JSON_BYTES = 64 << 20,
 	READ_BYTES = 64 << 10,
-	ARTIFACT_DEPTH = 8, /* objects around an artifact: those of a reply, and some */
+	ARTIFACT_DEPTH = 8, /* nesting depth of an artifact: that of a reply, with a margin */
 };
 
 struct question {
@@ -48,7 +48,7 @@ hash_file(const char *path, char hex[HASH_HEX], uint64_t *size, struct err *e)
 	return 0;
 }
 
-/* The artifact of that digest, wherever it stands: alone, or in the reply that it came with. */
+/* The artifact with that digest at any depth: alone, or in a reply. */
 static const json_t *
 find(json_t *in, const char *sha256, int depth)
 {
@@ -75,7 +75,7 @@ find(json_t *in, const char *sha256, int depth)
 	return found;
 }
 
-/* "-": from stdin. */
+/* "-": stdin. */
 static json_t *
 load_json(const char *path, struct err *e)
 {
@@ -118,7 +118,7 @@ check(const struct question *q, json_t *json, struct artifact *artifact, struct 
 	return seal_verify(artifact, q->key, e);
 }
 
-/* The executor's, of this machine. */
+/* The executor's key on this machine. */
 static int
 load_key(struct question *q, struct err *e)
 {
@@ -134,7 +134,7 @@ load_key(struct question *q, struct err *e)
 	return 0;
 }
 
-/* Whoever has the key may have signed any name, and this goes to an operator's terminal. */
+/* The holder of the key may have signed any name, and it is printed to an operator's terminal. */
 static void
 show(const struct question *q, struct artifact *artifact)
 {
@@ -163,7 +163,7 @@ verify(struct question *q, struct err *e)
 	return status;
 }
 
-/* Takes what is not a setting out of the line; false: it is not as it should be. */
+/* Removes the arguments that are not settings from the command line; false: wrong arguments. */
 static bool
 take_arguments(struct question *q, int *argc, char **argv)
 {

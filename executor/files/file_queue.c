@@ -4,8 +4,8 @@
  *
  * Trusts no file helper: frames are checked on arrival, and an operation has PATIENCE_MS.
  *
- * end() of an operation may add others, or drop the workspace and so this queue: the queue is not
- * accessed after end() was called.
+ * end() of an operation may add others, or drop the workspace and with it this queue.  So the
+ * queue is not accessed after end() was called.
  */
 #include "executor/files/file_queue.h"
 
@@ -21,31 +21,31 @@
 
 enum {
 	PATIENCE_MS = 30000, /* for one operation, or one file of a fill */
-	LINGER_MS = 250,     /* a start costs a millisecond: stay for the next of a series */
-	AT_ONCE = 64,        /* file frames read before others have their turn in the loop, */
-	TURN_US = 200,       /* or fewer, for a program decides how long each takes */
+	LINGER_MS = 250,     /* a start costs a millisecond, so wait for the next one of a series */
+	AT_ONCE = 64,        /* file frames read before other events are handled, */
+	TURN_US = 200,       /* or fewer: a program decides how long each takes */
 };
 
-/* A file helper, from its start to its end, which may come after the file queue's. */
+/* A file helper, from its start to its end.  It may end after its file queue. */
 struct visit {
-	struct file_queue *file_queue; /* NULL: nobody waits for it any more */
+	struct file_queue *file_queue; /* NULL: the file queue no longer uses it */
 	struct builder_request *builder_request;
 	int channel; /* -1: closed */
-	bool full;   /* the channel, when it was last written to */
+	bool full;   /* the channel had no room at the last write */
 };
 
 struct file_queue {
 	struct file_queue *next;
 	struct workspace *workspace;
 	struct operation *first, *last;
-	bool begun; /* the first */
+	bool begun; /* the first operation */
 	struct visit *visit;
 	uint64_t patience, turn; /* timers */
 };
 
 static struct file_queue *file_queues;
 
-/* Texts for what a file helper says went wrong. */
+/* Error texts for the faults that a file helper reports. */
 static const struct {
 	enum err_code code;
 	const char *text;
@@ -93,9 +93,8 @@ hang_up(struct visit *v)
 	close(take_fd(&v->channel));
 }
 
-/* Lets go of the file helper: it ends when its channel does, and at once if it is not to be waited
- * for.
- */
+/* Detaches the file helper: it ends when its channel is closed, or is killed immediately if
+ * at_once. */
 static void
 send_sandbox(struct file_queue *d, bool at_once)
 {
@@ -109,7 +108,7 @@ send_sandbox(struct file_queue *d, bool at_once)
 		builder_request_kill(v->builder_request);
 }
 
-/* A free of its own for the file queue; the file helper may outlive it. */
+/* Frees the file queue only; the file helper may outlive it. */
 static void
 close_file_queue(struct file_queue *d, bool at_once)
 {
@@ -137,7 +136,7 @@ nobody_came(void *self)
 
 static void next_turn(void *self);
 
-/* Ends the first; e NULL: well. */
+/* Ends the first operation; e NULL: success. */
 static void
 end_first(struct file_queue *d, const struct err *e)
 {
@@ -154,7 +153,7 @@ end_first(struct file_queue *d, const struct err *e)
 	op->kind->end(op, &why);
 }
 
-/* What a file helper was told may be half done: the next operation has another one. */
+/* The file helper may have half executed its commands, so the next operation gets a new one. */
 static void
 fail_first(struct file_queue *d, const struct err *e, bool at_once)
 {
@@ -190,7 +189,7 @@ go(struct file_queue *d)
 	struct err e;
 
 	if (v->channel < 0)
-		return; /* what goes on may resume it before on_ended() hears */
+		return; /* the continuation may resume it before on_ended() is called */
 	v->full = false;
 	if (d->first->kind->go(d->first, &e) < 0 ||
 	    (v->full != was_full &&
@@ -219,7 +218,7 @@ on_done(struct file_queue *d, const struct file_frame_head *head)
 	fail_first(d, &e, false);
 }
 
-/* True: there may be more.  False: that was all, or the file queue may be no more. */
+/* true: more may follow.  false: nothing is left, or the file queue may be freed. */
 static bool
 receive(struct file_queue *d)
 {
@@ -230,7 +229,7 @@ receive(struct file_queue *d)
 	if (n < 0 && errno == EAGAIN)
 		return false;
 	if (d->first == NULL || !d->begun) {
-		send_sandbox(d, true); /* it died, or spoke without having been asked */
+		send_sandbox(d, true); /* it died, or sent a frame without a request */
 		return false;
 	}
 	if (n == 1 && p.head.kind == FILE_FRAME_DONE) {
@@ -242,7 +241,7 @@ receive(struct file_queue *d)
 			return true;
 	} else if (n == 1 || errno == EBADMSG)
 		err_set(&e, ERR_internal, "the file helper sent an invalid frame");
-	else { /* why, on_ended() is about to hear, and ends the operation with that */
+	else { /* on_ended() is called soon with the reason, and ends the operation with it */
 		hang_up(d->visit);
 		builder_request_kill(d->visit->builder_request);
 		return false;
@@ -259,9 +258,7 @@ on_channel(void *self, uint32_t events)
 
 	if ((events & EPOLLOUT) != 0 && v->file_queue->begun)
 		go(v->file_queue);
-	/* After go() the file queue may be closed, but the visit is not over before the builder
-	 * says so.
-	 */
+	/* go() may close the file queue, but `v` stays valid until the builder reports its end. */
 	for (int i = 0; i < AT_ONCE && v->file_queue != NULL && (events & ~EPOLLOUT) != 0; i++)
 		if (!receive(v->file_queue) || loop_now_us() >= until_us)
 			return;
@@ -389,7 +386,7 @@ file_queue_send(struct operation *op, const struct file_frame *p, struct err *e)
 
 	if (file_frame_send(v->channel, p) > 0)
 		return 1;
-	/* One that went away may have said why: that is read first. */
+	/* A file helper that has exited may have sent the reason: read that first. */
 	if (errno != EAGAIN && errno != EPIPE && errno != ECONNRESET)
 		return err_sys(e, "file_helper");
 	v->full = errno == EAGAIN;

@@ -45,7 +45,7 @@ struct operation *file_queue_current(const struct workspace *);
 
 /* In go(): 1: sent; 0: no room now, go() is called again; -1 with *e. */
 int file_queue_send(struct operation *, const struct file_frame *, struct err *);
-/* In go(): the operation waits for another party, without a time limit. */
+/* In go(): the operation waits for another component, without a time limit. */
 void file_queue_wait(struct operation *);
 /* Ends the wait: go() is called, or the operation fails. */
 void file_queue_resume(struct operation *);

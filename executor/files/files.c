@@ -55,7 +55,7 @@ files_send_content(struct operation *op, const struct blob *content, size_t *at,
 	return 1;
 }
 
-/* Sends the one order that the operation consists of, once. */
+/* Sends the operation's only command, once. */
 static int
 send_once(
     struct operation *op, bool *asked, struct file_frame_head head, const char *path, struct err *e)
@@ -103,7 +103,7 @@ list_go(struct operation *op, struct err *e)
 	return send_once(op, &o->asked, head, NULL, e) < 0 ? -1 : 0;
 }
 
-/* The encoded path of a file frame, checked as if a client had sent it; of malloc. */
+/* The encoded path of a file frame, checked as if a client had sent it; allocated with malloc. */
 static char *
 path_of(const struct file_frame *p, struct err *e)
 {
@@ -136,7 +136,7 @@ take_entry(struct list_operation *o, struct file_frame *p, struct err *e)
 	    head->tail_size >= FILE_FRAME_MAX_PATH ||
 	    (head->hashed && head->type != FILE_FRAME_REGULAR))
 		return files_nonsense(e);
-	/* list_add() sees a LIST; a tree begins like one. */
+	/* list_add() expects a LIST; a tree has the same first members. */
 	entry = list_add(&o->tree, sizeof *entry);
 	if (entry == NULL)
 		return err_sys(e, "list");
@@ -166,7 +166,7 @@ take_skipped(struct list_operation *o, struct file_frame *p, struct err *e)
 		return -1;
 	if (asprintf(&text, "%.3900s: %s", path, file_queue_fault(p->head.fault)) < 0)
 		return err_sys(e, "list");
-	utf8_tame(text); /* the cut may have gone through a character */
+	utf8_tame(text); /* the cut may have split a character */
 	if (o->tree.skipped.count < MAX_SKIPPED && texts_add(&o->tree.skipped, text) < 0)
 		return err_sys(e, "list");
 	if (p->head.fault != FILE_FRAME_IS_SPECIAL && p->head.fault != FILE_FRAME_ABSENT &&
@@ -259,10 +259,9 @@ struct file_operation {
 	struct operation op;
 	char *path, *real;
 	struct blob content;
-	size_t at, room; /* sent of content; allocated for it */
+	size_t at, room; /* bytes of content: sent; allocated */
 	uint64_t offset;
-	struct files_piece whole,
-	    *piece; /* to be read; piece points to whole, or is the caller's */
+	struct files_piece whole, *piece; /* piece: &whole or the caller's */
 	char type[FILES_TYPE];
 	bool overwrite, asked;
 	void (*was_told)(void *, const char *, const struct err *);
@@ -280,7 +279,7 @@ file_free(struct file_operation *o)
 	free(o);
 }
 
-/* NULL never; a path that is not one is told by the operation's end. */
+/* Never NULL; an invalid path is reported at the operation's end. */
 static struct file_operation *
 file_new(const struct operation_kind *kind, const char *path, void *self)
 {
@@ -310,7 +309,7 @@ read_go(struct operation *op, struct err *e)
 	return send_once(op, &o->asked, head, o->real, e) < 0 ? -1 : 0;
 }
 
-/* Room grows with what comes, not with what is said to come. */
+/* The buffer grows with the received bytes, not with the announced size. */
 static int
 read_take(struct operation *op, struct file_frame *p, struct err *e)
 {
@@ -353,7 +352,7 @@ read_end(struct operation *op, const struct err *e)
 	struct file_operation *o = (struct file_operation *)op;
 	struct err why;
 
-	/* The file helper says that, and not how much would do. */
+	/* The file helper reports only the fault, not a limit that would suffice. */
 	if (files_failed(e) && e->code == ERR_file_too_large) {
 		err_set(&why, e->code,
 		    "%.120s: over %" PRIu64 " bytes, the most that may be read at once; ask for "
@@ -390,7 +389,7 @@ files_read_piece(struct workspace *workspace, const char *path, struct files_pie
 	file_queue_add(workspace, &o->op);
 }
 
-/* ---- what a file is ---- */
+/* ---- types of files ---- */
 
 static int
 type_go(struct operation *op, struct err *e)

@@ -12,8 +12,9 @@
 
 #include <string.h>
 
-/* Links come behind all files, so that none is ever on the way to one; then directories, from the
- * innermost out, get modes that may forbid to write and times that writing in them would change. */
+/* Links follow all files, so that no link is ever part of the path of a file.  Directories get
+ * their modes and times last, from the innermost outwards, because a mode may forbid writing,
+ * and writing changes the times. */
 enum phase {
 	FILES,
 	LINKS,
@@ -27,8 +28,8 @@ struct fill_operation {
 	const struct tree_entry *entries;
 	size_t count, next;
 	enum phase phase;
-	bool named;           /* the head of entry next is sent, its content not wholly */
-	bool wanted, in_want; /* the content was asked for and is not here yet; just now */
+	bool named;           /* the head of entry next was sent, its content not completely */
+	bool wanted, in_want; /* requested but missing; want() is active */
 	struct blob content;
 	size_t at;
 	struct err failed;
@@ -37,7 +38,7 @@ struct fill_operation {
 	void *self;
 };
 
-/* Whether the entry has a turn in this phase, and what is told of it. */
+/* Does the entry have a turn in this phase?  Fills in the command for it. */
 static bool
 fill_head(enum phase phase, const struct tree_entry *entry, struct file_frame_head *head)
 {
@@ -60,7 +61,7 @@ fill_head(enum phase phase, const struct tree_entry *entry, struct file_frame_he
 	return orders[phase][entry->type].now;
 }
 
-/* Asks for the content of a file: true: it is here, false: it will be. */
+/* Requests the content of a file.  true: it is here; false: it will follow. */
 static bool
 fill_content(struct fill_operation *o, const struct tree_entry *entry)
 {
@@ -76,7 +77,7 @@ fill_content(struct fill_operation *o, const struct tree_entry *entry)
 	return !o->wanted;
 }
 
-/* One entry: 1 it is told, 0 not yet, -1. */
+/* Sends one entry.  1: sent; 0: not yet; -1. */
 static int
 fill_entry(struct fill_operation *o, const struct tree_entry *entry, struct err *e)
 {
@@ -190,7 +191,7 @@ files_give(struct workspace *workspace, struct blob *content, const struct err *
 	struct operation *op = file_queue_current(workspace);
 	struct fill_operation *o = (struct fill_operation *)op;
 
-	/* It may have failed meanwhile. */
+	/* The operation may have failed meanwhile. */
 	if (op == NULL || op->kind != &fill_kind || !o->wanted) {
 		if (content != NULL)
 			blob_clear(content);

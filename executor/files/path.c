@@ -8,18 +8,17 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Where a program finds its workspace: a client may name a file by any of them. */
+/* The paths by which programs find the workspace; clients may use each of them. */
 static const char *const roots[] = { "/workspace", "/mnt/data", "/sandbox/workspace" };
 
-/* How many bytes from here on are one character that can be shown; 0: this byte is to be escaped.
- */
+/* The length of the character that begins here, if it can be shown; 0: escape this byte. */
 static size_t
 plain(const unsigned char *at, size_t size)
 {
 	return *at == '%' ? 0 : utf8_shown(at, size);
 }
 
-/* A program makes thousands of names and targets of nothing but such bytes. */
+/* The fast path: a program makes thousands of names and targets that need no escape. */
 static char *
 escape(char *to, unsigned char byte)
 {
@@ -55,8 +54,8 @@ digit(char c)
 	return !isxdigit((unsigned char)c) ? -1 : c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10;
 }
 
-/* Real bytes; a zero byte among them is refused, and so is an escaped slash, which
- * would be no separator to one reader and one to the next. */
+/* Decodes to real bytes.  Refuses zero bytes, and escaped slashes, because not all readers would
+ * treat them as separators. */
 static char *
 unescape(const char *field, const char *text, struct err *e)
 {
@@ -155,7 +154,7 @@ path_decode_target(const char *field, const char *encoded, struct err *e)
 	return take_ptr(real);
 }
 
-/* What stands behind the workspace's own name, or all of it. */
+/* Returns the part after the workspace's own name, or the whole path. */
 static const char *
 below_root(const char *path)
 {

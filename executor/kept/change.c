@@ -10,11 +10,11 @@
 #include <string.h>
 
 enum {
-	FORGET_MS = 150000, /* after which nobody listens any more who does not ask again */
-	TOGETHER_MS = 10,   /* changes that come so close go out in one reply */
+	FORGET_MS = 150000, /* a gateway that does not ask for so long no longer listens */
+	TOGETHER_MS = 10,   /* changes within this time go out in one reply */
 	KEPT = 1024,        /* changes */
-	AT_ONCE = 256,      /* in a reply, as schema.def says */
-	MAX_WAITING = 256,  /* requests, at most one of each connection is meant to be */
+	AT_ONCE = 256,      /* in a reply; of schema.def */
+	MAX_WAITING = 256,  /* waiting requests; each connection should have at most one */
 };
 
 struct waiter {
@@ -26,7 +26,7 @@ struct waiter {
 static struct {
 	struct changed kept[KEPT]; /* number n is at n % KEPT */
 	uint64_t epoch, last;
-	int64_t asked_ms; /* when somebody did last; 0: never */
+	int64_t asked_ms; /* time of the last request; 0: never */
 	struct waiter *waiters;
 	size_t nwaiters;
 	bool telling; /* a timer is set */
@@ -56,7 +56,7 @@ copy(const char *text)
 	return own;
 }
 
-/* Those after that number; a number of another numbering is one that missed all. */
+/* Replies with the changes after that number.  A number of another numbering has missed all. */
 static void
 reply(struct call *call, uint64_t after, bool missed)
 {
@@ -90,7 +90,7 @@ take_first(void)
 	return w;
 }
 
-/* What happened in one turn of the loop goes out together. */
+/* Changes of one turn of the loop go out together. */
 static void
 tell_all(void *none)
 {
@@ -100,7 +100,7 @@ tell_all(void *none)
 		reply(w->call, w->after, false);
 }
 
-/* Changes that nobody asks for are not kept; who asks again has missed some. */
+/* Without requests changes are not kept; a gateway that asks later has missed some. */
 static bool
 is_followed(void)
 {
@@ -193,7 +193,7 @@ change_on_await_changes(struct call *call, void *request, struct err *e)
 	return 0;
 }
 
-/* ---- what changes ---- */
+/* ---- detecting changes ---- */
 
 void
 change_of_event(const char *principal, const char *namespace, const struct audit_event *event)
@@ -236,7 +236,7 @@ text(enum msg_id id, const void *msg, const char *name)
 	return slot == NULL ? NULL : *(char *const *)slot;
 }
 
-/* Those that the reply lists or names, or, where it says nothing of files, any. */
+/* Adds the files that the reply lists or names; if it names none, a change of any file. */
 static void
 add_files(const struct call *call, enum msg_id id, const void *reply, const char *session)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * consent.c - lists by owner, some 3 KB each, freed with the last use that has not expired.
+ * consent.c - a list for each owner, some 3 KB, freed with the last use that has not expired.
  *
- * The gateway is trusted for what it says of a seal: it opened under the key that gateways share.
+ * Trusts the gateway's statement about a seal: it opened under the key that gateways share.
  */
 #include "executor/kept/consent.h"
 
@@ -26,7 +26,7 @@ struct use {
 struct spender {
 	struct spender *next;
 	unsigned char who[WHO];
-	int64_t void_ms; /* what expires until then is void */
+	int64_t void_ms; /* consents that expire no later than this are void */
 	size_t count;
 	struct use uses[CONSENT_USES];
 };
@@ -34,7 +34,7 @@ struct spender {
 static struct spender *spenders;
 static size_t count;
 
-static int64_t since_ms; /* nothing is known of what was used before */
+static int64_t since_ms; /* uses before this time are unknown */
 
 static int64_t
 clock_ms(void)
@@ -55,7 +55,7 @@ name(const struct call *call, unsigned char who[WHO])
 {
 	crypto_generichash_state h;
 
-	/* Each text with its end, so that none runs into the other. */
+	/* Each text is hashed with its zero byte, so that the boundaries are unambiguous. */
 	crypto_generichash_init(&h, NULL, 0, WHO);
 	crypto_generichash_update(
 	    &h, (const unsigned char *)call->principal, strlen(call->principal) + 1);
@@ -92,7 +92,7 @@ sweep(int64_t now_ms)
 	}
 }
 
-/* NULL: none, and there is no room for one more. */
+/* NULL: there is none, and no room for a new one. */
 static struct spender *
 spender_of(const struct call *call)
 {
@@ -123,7 +123,7 @@ was_used(const struct spender *o, const char *id)
 	return false;
 }
 
-/* The one that goes first, with all that expire no later. */
+/* Removes the use that expires first, and voids all consents that expire no later. */
 static void
 give_up_one(struct spender *o)
 {
@@ -162,7 +162,7 @@ note(struct spender *o, const char *id, int64_t until_ms)
 	if (o->count == CONSENT_USES)
 		give_up_one(o);
 	if (until_ms <= o->void_ms)
-		return; /* it is void from now on, without a place in the list */
+		return; /* it is void from now on and needs no place in the list */
 	o->uses[o->count] = (struct use){ .until_ms = until_ms };
 	memcpy(o->uses[o->count++].id, id, ID);
 }

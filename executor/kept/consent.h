@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * consent.h - the replay cache: which consents of users were used, of all gateways.
+ * consent.h - the replay cache: which users' consents were used, through any gateway.
  *
- * A consent travels sealed with the client, and any gateway that shares the key can open it; here
- * it is used once.  Each owner has a bounded list, of which nothing is forgotten before it has
- * expired: where the list is full the use that would expire first goes, and with it every consent
- * of that owner that expires no later, used or not.  So an owner that floods its list makes only
- * its own open questions void, and brings none back.  A consent from before the executor's start
- * is not used at all.
+ * A consent is stored, sealed, by the client, and every gateway that shares the key can open it.
+ * The executor makes sure that it is used only once.  Each owner has a bounded list of uses.  A
+ * use is not forgotten before it has expired.  If the list is full, the use that expires first is
+ * removed, and every consent of that owner that expires no later becomes void, used or not.  So an
+ * owner that floods its list voids only its own open questions and makes no used consent valid
+ * again.  Consents from before the executor's start are refused.
  */
 #pragma once
 
 #include "common/bus/bus.h"
 
 enum {
-	CONSENT_USES = 128,   /* of one owner, that have not expired */
-	CONSENT_OWNERS = 1024 /* that have any */
+	CONSENT_USES = 128,   /* uses of one owner that have not expired */
+	CONSENT_OWNERS = 1024 /* owners with at least one such use */
 };
 
 /* In start(). */
 void consent_open(void);
-/* invalid_argument: it was used before; queue_full: nothing can be noted, and so nothing be used.
- */
+/* invalid_argument: it was used before; queue_full: the use cannot be recorded, so it is
+ * refused. */
 int consent_on_spend_consent(struct call *, void *request, struct err *);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* output.c - a table of texts; what a request brings is moved into it, not copied. */
+/* output.c - a table of texts; the text of a request is moved into it, not copied. */
 #include "executor/kept/output.h"
 
 #include "executor/options.h"
@@ -14,7 +14,7 @@ enum {
 };
 
 struct output {
-	uint64_t number; /* the oldest has the least; 0: free */
+	uint64_t number; /* the oldest has the lowest; 0: free */
 	char *id, *name, *principal, *namespace;
 	struct blob text;
 };
@@ -42,7 +42,7 @@ is_of(const struct output *o, const struct call *call)
 	       strcmp(o->namespace, call->namespace) == 0;
 }
 
-/* Of that owner; NULL: of all. */
+/* The oldest of that owner; NULL: of all. */
 static struct output *
 oldest(const struct call *owner)
 {
@@ -55,7 +55,7 @@ oldest(const struct call *owner)
 	return found;
 }
 
-/* Would the owner have more than half of what is kept? */
+/* Would the owner hold more than half of the limit? */
 static bool
 has_most(const struct call *owner, size_t size)
 {
@@ -69,7 +69,7 @@ has_most(const struct call *owner, size_t size)
 	return count > 1 && (size > options.kept_bytes / 2 || count > SLOTS / 2);
 }
 
-/* A free place. */
+/* Finds a free entry. */
 static struct output *
 make_room(const struct call *owner, size_t size)
 {
@@ -104,7 +104,7 @@ output_on_keep_output(struct call *call, void *request, struct err *e)
 		return err_set(e, ERR_limit_exceeded, "text: %zu bytes are over the limit of %llu",
 		    ask->text.size, (unsigned long long)options.kept_bytes);
 	if (o != NULL)
-		drop(o); /* its id is made of its content: this is the same, and younger */
+		drop(o); /* the id is derived from the content: the same text */
 	o = make_room(call, ask->text.size);
 	*o = (struct output){ .number = ++last,
 		.id = take_ptr(ask->output_id),
@@ -119,8 +119,8 @@ output_on_keep_output(struct call *call, void *request, struct err *e)
 	return 0;
 }
 
-/* From that byte on, whole characters: both ends go forward, so that pieces in a row have every
- * character once. */
+/* A piece from that byte on, in whole characters.  Both ends are moved forward, so that
+ * consecutive pieces contain each character exactly once. */
 static struct blob
 piece(const struct blob *text, size_t from, size_t most)
 {

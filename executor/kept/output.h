@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * output.h - whole texts that a result showed only a part of, for a while, for any gateway to read.
+ * output.h - full texts of truncated results, kept for a while so that any gateway can read them.
  *
- * A text is kept under the id that the gateway told its client, and is given to nobody but the
- * principal and namespace that it is kept for.  All texts together are bounded by the setting
- * kept_bytes; the oldest go first, and an owner of half of them loses texts of its own.
+ * A text is kept under the id that the gateway gave its client.  It is returned only to the
+ * principal and namespace that it is kept for.  All texts together are limited by the setting
+ * kept_bytes.  The oldest are dropped first; an owner that holds half of them loses its own.
  */
 #pragma once
 

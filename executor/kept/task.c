@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * task.c - tasks that run here, and what is told of any.
+ * task.c - tasks that run here, and reports on all tasks.
  *
- * Theory of operation: the request itself knows nothing of its task.  It was adopted (bus.h), so
- * its reply comes here, encoded, and is stored as it is; a gateway decodes it when it is fetched.
- * Until the end is on the disk the task counts as running, and whoever asks for it waits.
+ * Theory of operation.  The request does not know its task.  It was adopted (bus.h), so its reply
+ * arrives here, encoded, and is stored unchanged; a gateway decodes it when it is fetched.  Until
+ * the end is on the disk the task counts as running, and requests for its outcome wait.
  */
 #include "executor/kept/task.h"
 
@@ -31,7 +31,7 @@ enum {
 
 static const char prefix[] = "task_";
 
-/* A request about a task whose end is being stored; it is answered when that is done. */
+/* A request about a task whose end is being stored; it is answered after that. */
 struct waiter {
 	struct waiter *next;
 	struct call *call;
@@ -44,7 +44,7 @@ struct task {
 	char owner[TASK_FILE_OWNER], name[TASK_FILE_ID], id[ID];
 	char *principal, *namespace;
 	char created[TIMESTAMP_TEXT], updated[TIMESTAMP_TEXT];
-	int fd; /* held until its end is stored */
+	int fd; /* held until the end is stored */
 	bool ended, stored;
 	struct waiter *waiters;
 	size_t nwaiters;
@@ -69,7 +69,7 @@ now(char text[TIMESTAMP_TEXT])
 
 /* ---- ids ---- */
 
-/* The part of an id that names the file; "": it is no id of this executor's. */
+/* The part of an id that names the file; "": the id is not one of this executor. */
 static const char *
 name_of(const char *id)
 {
@@ -143,7 +143,7 @@ add_failure(struct task_report *r, const struct err *e)
 	must(r->failure->code != NULL && r->failure->text != NULL);
 }
 
-/* Takes what is in the report. */
+/* Encodes the report, and frees its contents in any case. */
 static int
 encode(struct task_report *r, struct blob *bytes, struct err *e)
 {
@@ -157,7 +157,7 @@ encode(struct task_report *r, struct blob *bytes, struct err *e)
 	return failed;
 }
 
-/* Of the beginning, whose size is known. */
+/* Encodes the beginning, whose size is known. */
 static int
 encode_beginning(const struct task *t, struct blob *bytes, struct err *e)
 {
@@ -188,7 +188,7 @@ say_lost(struct task_report *r)
 	add_failure(r, &e);
 }
 
-/* What is on the disk. */
+/* Reads what is on the disk. */
 static int
 read_stored(struct call *call, const char *id, struct task_report *r, struct err *e)
 {
@@ -233,7 +233,7 @@ drop(struct task *t)
 	free(t);
 }
 
-/* What a call about the task gets once its end is stored: a report, or that it is done. */
+/* Answers a call about the task once its end is stored: with a report, or with success. */
 static void
 answer_waiter(struct waiter *w, const struct task *t)
 {
@@ -299,7 +299,7 @@ on_stored(struct work *work)
 	drop_if_over(t);
 }
 
-/* Takes what is in the report. */
+/* Ends the task; takes the contents of the report. */
 static void
 finish(struct task *t, struct task_report *r)
 {
@@ -354,7 +354,7 @@ cancel(struct task *t)
 	finish(t, &r);
 }
 
-/* Without an end on the disk, they have failed. */
+/* Tasks without an end on the disk count as failed. */
 void
 task_close(void)
 {
@@ -416,7 +416,7 @@ begin(struct task *t, struct err *e)
 
 struct beginning {
 	struct work work;
-	struct call *call; /* keep_task */
+	struct call *call; /* the keep_task call */
 	uint64_t request;
 	struct task *task;
 	char owner[TASK_FILE_OWNER], name[TASK_FILE_ID];
@@ -432,7 +432,7 @@ sync_it(struct work *work)
 	it->failed = task_file_sync(it->owner, it->name, &it->error) < 0;
 }
 
-/* Only a request of the same owner, of a kind that takes long. */
+/* Finds only a request of the same owner, and of a kind that can become a task. */
 static struct call *
 find_request(const struct call *call, uint64_t id)
 {
@@ -451,7 +451,7 @@ say_gone(struct err *e)
 	return err_set(e, ERR_not_found, "request: no such request is under way");
 }
 
-/* The request may have ended meanwhile; then nobody needs the task. */
+/* The request may have ended meanwhile; then the task is not needed. */
 static void
 on_synced(struct work *work)
 {
@@ -511,7 +511,7 @@ task_on_keep_task(struct call *call, void *request, struct err *e)
 
 /* ---- asking ---- */
 
-/* Until the end of the task is stored. */
+/* Waits until the end of the task is stored. */
 static int
 wait_for_end(struct task *t, struct call *call, struct err *e)
 {

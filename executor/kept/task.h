@@ -2,17 +2,17 @@
 /*
  * task.h - requests whose reply is fetched later, through any gateway.
  *
- * A gateway makes a task of a request that is under way (keep_task).  From then on the request is
- * the executor's: it runs on if the gateway dies, and its outcome is on the disk before anybody can
- * read it.  The id names the executor, so that every gateway knows which one to ask.  A task
- * belongs to its principal in its namespace; to anybody else it does not exist.  A task whose
- * executor ended while it ran has failed.
+ * A gateway turns a request that is being processed into a task (keep_task).  From then on the
+ * executor owns the request: it continues if the gateway dies, and its outcome is on the disk
+ * before anybody can read it.  The id names the executor, so that every gateway knows which one to
+ * ask.  A task belongs to its principal in its namespace; for all others it does not exist.  If
+ * the executor ends while a task runs, the task has failed.
  */
 #pragma once
 
 #include "common/bus/bus.h"
 
-/* Before the jail, with the directory of the state; -1: none, then no task is made. */
+/* Before the jail, with the state directory; -1: there is none, and no task can be made. */
 void task_open(int state);
 /* The executor ends: running tasks have failed. */
 void task_close(void);

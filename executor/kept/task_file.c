@@ -2,8 +2,8 @@
 /*
  * task_file.c - files of tasks; names are made here, never taken from a client unchecked.
  *
- * A lock of an open file description ends with the process, however that ends: a later process
- * sees by it that nobody runs the task any more.
+ * A lock of an open file description ends with the process, however the process ends.  A later
+ * process sees from the missing lock that the task no longer runs.
  */
 #include "executor/kept/task_file.h"
 
@@ -65,7 +65,7 @@ file_name(char name[NAME], const char *id, const char *end)
 
 /* ---- directories ---- */
 
-/* Of an owner; -1: there is none. */
+/* Opens an owner's directory; -1: there is none. */
 static int
 open_directory(const char *owner)
 {
@@ -101,7 +101,7 @@ lock(int fd, int what)
 
 	if (fcntl(fd, what, &whole) < 0)
 		return -1;
-	return what == F_OFD_GETLK && whole.l_type != F_UNLCK; /* 1: somebody holds it */
+	return what == F_OFD_GETLK && whole.l_type != F_UNLCK; /* 1: a process holds the lock */
 }
 
 static int
@@ -152,7 +152,7 @@ task_file_sync(const char *owner, const char *id, struct err *e)
 	return sync_path(".", e);
 }
 
-/* Of a draft, under its name. */
+/* Writes a draft and renames it. */
 static int
 write_end(
     int directory, const char *draft, const char *name, const struct blob *task, struct err *e)
@@ -181,8 +181,7 @@ task_file_end(const char *owner, const char *id, const struct blob *task, struct
 	if (write_end(directory, draft, name, task, e) == 0)
 		return 0;
 	unlinkat(directory, draft, 0);
-	unlinkat(
-	    directory, name, 0); /* it may not be there after a crash, and was told to nobody */
+	unlinkat(directory, name, 0); /* it may be lost in a crash; no client knows its id */
 	return -1;
 }
 
@@ -251,7 +250,7 @@ task_file_drop(const char *owner, const char *id)
 
 /* ---- all of them ---- */
 
-/* Calls each() with the name of every file in the directory, which is taken. */
+/* Calls each() with the name of every file in the directory; closes the directory. */
 static void
 walk(int directory, void (*each)(int directory, const char *name, void *self), void *self)
 {
@@ -324,7 +323,7 @@ sweep_owner(int directory, const char *name, void *self)
 
 	if (below >= 0)
 		walk(below, remove_old, self);
-	unlinkat(directory, name, AT_REMOVEDIR); /* where nothing is left of it */
+	unlinkat(directory, name, AT_REMOVEDIR); /* succeeds only if it is empty */
 }
 
 void

@@ -2,9 +2,10 @@
 /*
  * task_file.h - tasks on the disk: <state>/tasks/<owner>/<id>.run and <id>.end.
  *
- * .run exists from the beginning, and is locked while the process that runs the task lives and the
- * task has not ended.  .end appears whole when the task ends, and counts once the lock is given up.
- * Both survive a crash of any daemon, and a crash of the machine once they are synced.
+ * .run exists from the beginning.  It is locked while the process that runs the task lives and the
+ * task has not ended.  .end appears atomically when the task ends, and is valid once the lock is
+ * released.  Both survive a crash of any daemon, and, once they are synced, a crash of the
+ * machine.
  */
 #pragma once
 
@@ -15,28 +16,28 @@
 #include <stdint.h>
 
 enum {
-	TASK_FILE_OWNER = 33, /* made of instance, principal and namespace; with its zero byte */
-	TASK_FILE_ID = 33,    /* 32 hexadecimal digits, zero byte */
+	TASK_FILE_OWNER = 33, /* hash of instance, principal, namespace; with the zero byte */
+	TASK_FILE_ID = 33,    /* 32 hexadecimal digits and a zero byte */
 };
 
-/* The directory that all of it is below; -1: none, then nothing is kept. */
+/* The directory for all tasks; -1: there is none, and nothing is kept. */
 void task_file_open(int directory);
-/* The name of the directory of the principal and namespace of the call. */
+/* The name of the directory for the call's principal and namespace. */
 void task_file_owner(const struct call *, char owner[TASK_FILE_OWNER]);
 
-/* A descriptor to hold open while the task runs. */
+/* Returns a descriptor, to be held open while the task runs. */
 int task_file_begin(const char *owner, const char *id, const struct blob *task, struct err *);
-/* Syncs what task_file_begin() made, and its name; may take long, in any thread. */
+/* Syncs the file that task_file_begin() made, and its directory; may take long; in any thread. */
 int task_file_sync(const char *owner, const char *id, struct err *);
-/* Stores and syncs the end; likewise. */
+/* Stores and syncs the end; may take long; in any thread. */
 int task_file_end(const char *owner, const char *id, const struct blob *task, struct err *);
-/* Removes a task that nobody knows of. */
+/* Removes a task whose id no client knows. */
 void task_file_drop(const char *owner, const char *id);
-/* What was stored last; not_found: no such task, or it began longer ago.  *lost: it has no end, and
- * no process runs it. */
+/* Reads what was stored last; not_found: no such task, or it is too old.  *lost: it has no end,
+ * and no process runs it. */
 int task_file_read(
     const char *owner, const char *id, int64_t ttl_ms, struct blob *task, bool *lost, struct err *);
-/* The number of tasks of that owner, and their bytes. */
+/* The number of tasks of that owner, and their total size. */
 void task_file_usage(const char *owner, size_t *count, uint64_t *bytes);
-/* Removes the tasks that began longer ago and do not run. */
+/* Removes the tasks that began more than age_ms ago and do not run. */
 void task_file_sweep(int64_t age_ms);

@@ -45,10 +45,10 @@ static const char *const names[CONTAINER_COUNT] = {
 /* clang-format on */
 
 static struct found {
-	char path[MAX_PATH]; /* "": it is not there */
+	char path[MAX_PATH]; /* "": not installed */
 } found[CONTAINER_COUNT];
 
-static bool as_root; /* at the start; later this process is nobody */
+static bool as_root; /* at the start; later this process has no privileges */
 
 /* ---- looking ---- */
 
@@ -81,7 +81,7 @@ start(char *path, int out)
 	return pid;
 }
 
-/* "crun version 1.8.1" is crun 1.8.1. */
+/* Converts "crun version 1.8.1" to "crun 1.8.1". */
 static void
 take_version(int c, char *line)
 {
@@ -123,7 +123,7 @@ ask(int c)
 
 /* ---- choosing ---- */
 
-/* Of containers.def, CONTAINER_none for auto, OFF; -1. */
+/* The row of containers.def; CONTAINER_none for auto, OFF; -1: unknown. */
 static int
 number_of(const char *word)
 {
@@ -183,7 +183,7 @@ container_open(struct err *e)
 		    options.container_runtime);
 	for (int c = CONTAINER_none + 1; c < CONTAINER_COUNT; c++) {
 		if (number_of(options.container_runtime) == OFF || !as_root)
-			break; /* the builder refuses who is not root */
+			break; /* the builder refuses users other than root */
 		find(c);
 		if (found[c].path[0] != '\0')
 			ask(c);

@@ -18,12 +18,12 @@
 #include <string.h>
 #include <strings.h>
 
-/* A number that is asked for: where it stands, where it goes, in units of how much. */
+/* A requested number: its field, its destination, and its unit. */
 static const struct rule {
 	const char *field;
 	size_t asked, to;
 	uint64_t unit, low;
-	const uint64_t *cap; /* in units */
+	const uint64_t *cap; /* in multiples of unit */
 } rules[] = {
 #define RULE(f, target, unit, low, cap) \
 	{ \

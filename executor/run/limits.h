@@ -11,7 +11,7 @@ struct limits {
 
 enum {
 	LIMITS_MIB = 1 << 20,
-	LIMITS_MIN_MEMORY = 16 << 20, /* an interpreter needs as much */
+	LIMITS_MIN_MEMORY = 16 << 20, /* an interpreter needs at least this */
 };
 
 /* The limits of a run that asks for no others. */

@@ -14,7 +14,7 @@ enum {
 	MAX_PRINCIPALS = 1024,
 };
 
-/* The last used is first. */
+/* The most recently used entry is first. */
 static struct own {
 	struct own *next;
 	struct owner owner;

@@ -44,7 +44,7 @@ read_language(struct plan *plan, const char *asked, const struct session *sessio
 	return 0;
 }
 
-/* A session's programs live in one box, and that is made once. */
+/* All programs of a session share one box, whose limits cannot be changed. */
 static int
 refuse_other_box(const struct plan *plan, const struct execute_code *ask,
     const struct session *session, struct err *e)
@@ -84,7 +84,7 @@ read_limits(struct plan *plan, const struct execute_code *ask, const struct limi
 	if (ask->use_container && plan->limits.box.container == CONTAINER_none &&
 	    container_choose(&plan->limits.box.container, e) < 0)
 		return -1;
-	/* What has a field of its own goes before what stands in resource_limits. */
+	/* A field of its own overrides the same limit in resource_limits. */
 	if (limits_ask(&plan->limits, "resource_limits.", asked, e) < 0 ||
 	    limits_ask_memory(&plan->limits, "memory_limit", ask->memory_limit, e) < 0)
 		return -1;

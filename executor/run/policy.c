@@ -17,10 +17,10 @@
 #include <string.h>
 
 enum {
-	MAX_NOTES = 32, /* findings told of beside the first */
+	MAX_NOTES = 32, /* findings reported in addition to the first */
 };
 
-/* What the operator can switch off. */
+/* The profiles that the operator can disable. */
 static const bool *const switches[PROFILE_COUNT] = {
 	[PROFILE_data_science] = &options.enable_data_science,
 	[PROFILE_network] = &options.enable_network,
@@ -55,8 +55,8 @@ name_of(unsigned language)
 	return runtime_at(language)->name;
 }
 
-/* The rules are about Python's syntax tree and its imports.  What cannot be held to them does not
- * run under them: to leave them out in silence would be to promise what is not kept. */
+/* The rules concern Python's syntax tree and its imports.  Code to which they cannot be applied
+ * does not run under them: to ignore the rules silently would be a false promise. */
 static int
 check_language(const struct profile_set *set, unsigned language, struct err *e)
 {
@@ -91,7 +91,7 @@ policy_check_profile(const char *names, unsigned language, struct err *e)
 	return read_profile(names, language, &set, e);
 }
 
-/* A module, or one below a module, that the operator allows. */
+/* Does the operator allow this module, or a package that contains it? */
 static bool
 allowed(const char *module)
 {
@@ -109,7 +109,7 @@ read_imports(struct policy *policy, struct texts *asked, struct err *e)
 			return err_set(e, ERR_denied,
 			    "allowed_imports[%zu]: %.64s is not an allowed module of this server",
 			    i, asked->items[i]);
-	/* An empty list is one: no imports at all. */
+	/* An empty list is a list, too: no imports at all. */
 	if (asked->items != NULL) {
 		policy->imports = *asked;
 		*asked = (struct texts){ 0 };

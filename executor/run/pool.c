@@ -34,12 +34,12 @@ enum {
 	SCIENCE = 2,
 	AT_ONCE = 4,        /* made at the same time */
 	LATER_MS = 3,       /* after one was taken, if its call is not answered before */
-	SOON_MS = 1,        /* after that: the answer goes through three more hands */
-	IDLE_MS = 5000,     /* without anybody: a line is made shorter */
-	FORGET_MS = 300000, /* without anybody: a line that nobody called for is empty */
-	BACK_OFF_MS = 100,  /* after one died; doubled each time */
+	SOON_MS = 1,        /* after that: the answer still passes through three processes */
+	IDLE_MS = 5000,     /* without a call: a line is made shorter */
+	FORGET_MS = 300000, /* without a call: a line is emptied */
+	BACK_OFF_MS = 100,  /* after a box died; doubled each time */
 	MAX_BACK_OFF = 8,   /* times */
-	FORK_MB = 6,        /* what one that waits takes: the fork of a zygote, */
+	FORK_MB = 6,        /* memory of a waiting program: the fork of a zygote, */
 	NODE_MB = 48,
 	OTHER_MB = 12,
 };
@@ -48,7 +48,7 @@ struct slot {
 	struct slot *next;
 	struct line *line;
 	struct workspace *workspace;
-	struct sandbox *sandbox; /* NULL: the workspace is in the making */
+	struct sandbox *sandbox; /* NULL: the workspace is being made */
 	bool ready;
 };
 
@@ -57,14 +57,14 @@ struct line {
 	unsigned language;
 	uint32_t zygote;
 	struct slot *slots;
-	size_t count, ready; /* all of them, and those that wait */
+	size_t count, ready; /* all boxes, and those that are ready */
 	size_t want;
-	struct pool_wait *waits; /* for those in the making, the first first */
+	struct pool_wait *waits; /* callers that wait for boxes in the making, oldest first */
 	size_t nwaits;
 	bool called_for;
-	int64_t taken_ms; /* when somebody came last */
+	int64_t taken_ms; /* when a call last asked for a box */
 	unsigned failures;
-	int64_t resume_ms; /* none is made before that */
+	int64_t resume_ms; /* no box is made before that */
 };
 
 static struct {
@@ -78,7 +78,7 @@ static struct {
 static void fill(void *);
 static void tick(void *);
 
-/* ---- what the builder is told ---- */
+/* ---- the arguments of the builder ---- */
 
 static int
 add_all(struct texts *texts, const char *const *items, struct err *e)
@@ -193,7 +193,7 @@ count(struct line *line, struct slot *b, bool ready)
 	b->ready = ready;
 }
 
-/* It leaves the line; what it held is the caller's. */
+/* Removes the slot from its line; the caller owns what it held. */
 static void
 take_out(struct slot *b)
 {
@@ -221,7 +221,7 @@ give_up(struct slot *b)
 	sandbox_wipe(sandbox, workspace);
 }
 
-/* ---- who waits ---- */
+/* ---- waiting callers ---- */
 
 void
 pool_leave(struct pool_wait *wait)
@@ -247,7 +247,7 @@ serve(struct line *line, struct workspace *workspace, struct sandbox *sandbox)
 	wait->come(wait->self, workspace, sandbox);
 }
 
-/* Nobody waits for more than are in the making. */
+/* Turns callers away that exceed the number of boxes in the making. */
 static void
 turn_away(struct line *line)
 {
@@ -255,7 +255,7 @@ turn_away(struct line *line)
 		serve(line, NULL, NULL);
 }
 
-/* What became ready is the first one's. */
+/* A box that became ready goes to the first waiting caller. */
 static void
 hand_over(struct slot *b)
 {
@@ -334,7 +334,7 @@ add_slot(struct line *line)
 
 /* ---- how many ---- */
 
-/* With nobody there.  A session is made seldom, and then has many runs. */
+/* The size of a line without calls.  A session is made seldom, and then has many runs. */
 static size_t
 least(const struct line *line)
 {
@@ -386,7 +386,7 @@ shorten(struct line *line, int64_t now)
 	}
 }
 
-/* Sleeps when nothing is to be done before somebody comes. */
+/* Stops itself when nothing is to be done before the next call. */
 static void
 tick(void *self)
 {
@@ -416,7 +416,7 @@ find(enum sandbox_kind kind, unsigned language, uint32_t zygote)
 	return NULL;
 }
 
-/* Are they what all boxes here are made with?  Time and output are a run's. */
+/* Are these the limits of the prepared boxes?  Time and output belong to the run, not the box. */
 static bool
 is_default(const struct limits *limits)
 {

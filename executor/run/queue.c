@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queue.c - who runs next.
+ * queue.c - decides which call runs next.
  *
- * Theory of operation.  A principal that has anything here is a party: it knows how many of its
- * tickets run, and has a lane for each name space in which some wait.  Parties stand in the order
- * of their turns, and so do the lanes of each: who was served goes behind the others.  A ticket
- * waits only where all places are taken, or all that its party may have; so a newcomer who finds
- * neither passes nobody.
+ * Theory of operation.  A principal with waiting or running tickets is a party.  A party counts
+ * its running tickets and has a lane for each namespace with waiting tickets.  Parties are kept in
+ * the order of their turns, and so are the lanes of each party; a party or lane that was served
+ * goes to the end.  A ticket waits only if all places are taken, or all that its party may have.
+ * So a new ticket that finds neither does not overtake a waiting one.
  *
- * A turn may be long: while there are other principals, who runs something does not get the last
- * place, or its programs of ten minutes would be what everybody waits for.
+ * A turn may be long.  Therefore, while there are other principals, a principal that already runs
+ * something does not get the last place.  Otherwise everybody would have to wait for its programs
+ * of ten minutes.
  *
- * A ticket also waits where its box does not fit into its principal's share of the memory.  Those
- * behind it in its lane then wait, too, even if theirs would fit, so that it is not passed forever.
+ * A ticket also waits while its box does not fit into its principal's share of the memory.  Later
+ * tickets of its lane then wait, too, even if theirs would fit, so that it is not overtaken
+ * forever.
  *
- * Trusts nobody not to flood it: a principal has a share of the waiting places and of the places to
- * run, and what waits is bounded in number and in bytes.
+ * Trusts no principal not to flood the queue: each has a share of the waiting places and of the
+ * places to run, and waiting tickets are bounded in number and in bytes.
  */
 #include "executor/run/queue.h"
 
@@ -30,11 +32,11 @@
 #include <string.h>
 
 enum {
-	FAVOURS = 4,         /* in a session, one after another, while others could run */
-	SHARED_MS = 3600000, /* so long after one principal came upon another there are others */
+	FAVOURS = 4,         /* runs in a session, in a row, while others could run */
+	SHARED_MS = 3600000, /* others are expected this long after a second principal came */
 };
 
-/* The tickets of a name space that wait; exists while there are any. */
+/* The waiting tickets of a namespace; exists while there are any. */
 struct lane {
 	struct lane *next;
 	char *space;
@@ -43,22 +45,22 @@ struct lane {
 	} waits[QUEUE_CLASSES];
 };
 
-/* Exists while anything of it waits or runs. */
+/* A principal; exists while any of its tickets waits or runs. */
 struct party {
 	struct party *next;
 	char *principal;
-	struct lane *lanes; /* the first is next */
+	struct lane *lanes; /* the first has the next turn */
 	uint64_t waiting, running;
-	bool pressed; /* it was said that its share is used up */
+	bool pressed; /* it was reported that its share is used up */
 };
 
 static struct {
-	struct party *parties; /* the first is next */
+	struct party *parties; /* the first has the next turn */
 	struct queue_counts counts;
-	uint64_t bytes; /* of all that wait */
-	double run_ms;  /* how long a run takes, of late */
-	char *pressed;  /* to whom it was said that the queue is full; NULL: it is not */
-	char *latest;   /* who came last */
+	uint64_t bytes; /* of all waiting tickets */
+	double run_ms;  /* average time of recent runs */
+	char *pressed;  /* the principal for which a full queue was reported; NULL: none */
+	char *latest;   /* the principal that came last */
 	int64_t shared_until_ms;
 	unsigned favours;
 	bool pumping;
@@ -139,7 +141,7 @@ settle_lane(struct party *party, struct lane *lane)
 	free(lane);
 }
 
-/* Who was served goes behind all others. */
+/* The party and the lane that were served go to the end. */
 static void
 end_turn(struct party *party, struct lane *lane)
 {
@@ -168,7 +170,7 @@ tell_pressure(const char *principal, const char *text)
 		.event = event_queue_backpressure, .detail = (char *)(uintptr_t)text });
 }
 
-/* Half of what was too much is gone. */
+/* Reports when half of the overload has been worked off. */
 static void
 relieve(struct party *party)
 {
@@ -184,7 +186,7 @@ relieve(struct party *party)
 	}
 }
 
-/* Until half of those who wait have run, at least. */
+/* An estimate of the time until half of the waiting calls have run. */
 static int
 retry_ms(void)
 {
@@ -250,7 +252,7 @@ wait_in(struct party *party, struct lane *lane, struct ticket *ticket)
 	queue.bytes += ticket->bytes;
 }
 
-/* It waits no longer; its party stays. */
+/* The ticket waits no longer; its party stays. */
 static void
 unlink_ticket(struct ticket *ticket)
 {
@@ -280,7 +282,7 @@ note_principal(const char *principal)
 	if (queue.latest != NULL)
 		queue.shared_until_ms = loop_now_ms() + SHARED_MS;
 	free(queue.latest);
-	queue.latest = strdup(principal); /* without memory the next counts as the first */
+	queue.latest = strdup(principal); /* without memory: as if it were the first */
 }
 
 static bool
@@ -312,7 +314,7 @@ run(struct party *party, struct ticket *ticket)
 	ticket->start(ticket->self);
 }
 
-/* Of those of that class who could run: the one whose turn it is, or NULL. */
+/* The ticket of that class whose turn it is, of those that could run; or NULL. */
 static struct ticket *first_of(enum queue_class class)
 {
 	for (struct party *party = queue.parties; party != NULL; party = party->next) {
@@ -341,8 +343,8 @@ choose(void)
 	return other;
 }
 
-/* A start that fails at once leaves again from within; it must not start the next one inside
- * itself, or a full queue of such would be that many calls deep. */
+/* A start that fails at once calls queue_leave() from within.  That must not start the next
+ * ticket recursively: a full queue of such tickets would be a recursion of that depth. */
 void
 queue_pump(void)
 {
@@ -432,7 +434,7 @@ queue_leave(struct ticket *ticket)
 	queue_pump();
 }
 
-/* ---- what others see ---- */
+/* ---- state for others ---- */
 
 const struct queue_counts *
 queue_counts(void)

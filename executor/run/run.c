@@ -4,15 +4,17 @@
  *
  * Theory of operation.  A run has steps; each starts an operation and continues in its callback:
  *
- *	waiting   for a turn in the queue; from here on it holds its session
- *	checking  the validator reads the code, unless a verdict is cached or the profile has no
- *rules preparing records the start; makes the workspace, writes files to it and lists them running
- *runs the code, in a box of the pool or in the session's telling   converts the output to text, in
- *a thread if it is long ending    lists the files that the program left
+ * 	waiting   for a turn in the queue; from here on it holds its session
+ * 	checking  the validator reads the code, unless a verdict is cached or the profile has no
+ * 	          rules
+ * 	preparing records the start; makes the workspace, writes files to it and lists them
+ * 	running   runs the code, in a box of the pool or in the session's
+ * 	telling   converts the output to text, in a thread if it is long
+ * 	ending    lists the files that the program left
  *
- * and it ends in exactly one place, finish().  It can be stopped at any moment: the caller cancels,
+ * It ends in exactly one place, finish().  It can be stopped at any moment: the caller cancels,
  * the deadline passes, the session ends.  Then `over` has the reason, the current operation is
- *asked to stop, and its callback finishes the run.  Nothing is freed before.
+ * asked to stop, and its callback finishes the run.  Nothing is freed before.
  */
 #include "executor/run/run.h"
 
@@ -41,30 +43,30 @@
 #include <string.h>
 
 struct run {
-	struct work work;         /* what came of it is worked out */
+	struct work work;         /* fills the reply */
 	struct run *next, **link; /* all runs */
 	struct call *call;
 	char id[5 + 32 + 1];
 	struct plan plan;
 	struct ticket ticket;
-	struct session_use use;      /* of no session where it is stateless */
-	struct pool_wait wait;       /* for a box, if it does */
-	struct workspace *own;       /* where it is, */
-	struct sandbox *sandbox;     /* and what is on it; both NULL in a session */
-	struct workspace *workspace; /* the one of both */
+	struct session_use use;      /* in no session if the run is stateless */
+	struct pool_wait wait;       /* for a box, while it waits for one */
+	struct workspace *own;       /* its workspace, */
+	struct sandbox *sandbox;     /* and its sandbox; both NULL in a session */
+	struct workspace *workspace; /* of the run or of the session */
 	struct stream stream;
-	uint64_t ask;           /* to the validator, under way */
-	struct sandbox *works;  /* where the code is, under way */
-	size_t nwritten;        /* of the plan's files */
+	uint64_t ask;           /* pending request to the validator; 0: none */
+	struct sandbox *works;  /* the sandbox that runs the code now, or NULL */
+	size_t nwritten;        /* files of the plan that were written */
 	struct changes changes; /* of the workspace's files */
 	struct execution reply;
 	struct box_end end;
-	struct workspace_limits left; /* then */
-	struct err why;               /* that failed */
-	struct collection collection; /* of what it left */
-	struct err over;              /* why nobody wants it any more */
-	bool recorded;                /* its start */
-	int64_t began_us;             /* the call came */
+	struct workspace_limits left; /* free space after the run */
+	struct err why;               /* why a step failed */
+	struct collection collection; /* of the files that it left */
+	struct err over;              /* why the run was stopped */
+	bool recorded;                /* the start was recorded */
+	int64_t began_us;             /* when the call arrived */
 	double queue_ms;
 };
 
@@ -99,7 +101,7 @@ event_of_end(const struct run *run, const struct err *e)
 	return run->over.code != ERR_none ? event_execution_cancelled : event_execution_failed;
 }
 
-/* Sizes and codes, never what was written. */
+/* Records sizes and codes, never output. */
 static void
 record_end(struct run *run, const struct err *e)
 {
@@ -136,7 +138,7 @@ free_run(struct run *run)
 	free(run);
 }
 
-/* What auditd signed last stands in each result, so that it is known outside of this machine. */
+/* Each result has auditd's latest signed head, so that copies of it exist outside this machine. */
 static void
 reply_to(struct call *call, struct execution *reply)
 {
@@ -145,9 +147,9 @@ reply_to(struct call *call, struct execution *reply)
 	call_reply(call, reply);
 }
 
-/* The only end of a run that has begun; e NULL: the reply is ready.  The session is let go before
- * the caller hears, who may use it next; a box and a workspace of its own, and the place in the
- * queue, after: what becomes of those does not concern this caller. */
+/* The only end of a run that has begun; e NULL: the reply is ready.  The session is released
+ * before the reply, because the caller may use it next.  The run's own box and workspace, and
+ * its place in the queue, are released after the reply: the caller does not wait for them. */
 static void
 finish(struct run *run, const struct err *e)
 {
@@ -167,7 +169,7 @@ finish(struct run *run, const struct err *e)
 	pool_refill();
 }
 
-/* To be called by each step first: true if the run is over, and finished by this. */
+/* Each step calls this first.  true: the run is over, and this call has finished it. */
 static bool
 failed(struct run *run, const struct err *e)
 {
@@ -238,7 +240,7 @@ collect(void *self)
 		collect_start(&run->collection);
 }
 
-/* In a thread; nobody else touches the run meanwhile. */
+/* Runs in a thread; nothing else accesses the run meanwhile. */
 static void
 fill_reply(struct work *work)
 {
@@ -360,7 +362,7 @@ file_written(void *self, const struct err *e)
 	    run->plan.limits.room.files, run_code, run);
 }
 
-/* Of a run without a session: the interpreter starts while files are written. */
+/* For a run without a session: the interpreter starts while files are written. */
 static int
 settle_in(struct run *run, struct err *e)
 {
@@ -490,7 +492,7 @@ place_found(void *self)
 		finish(run, &e);
 }
 
-/* Ends what is under way; its callback finishes the run. */
+/* Stops the current operation; its callback finishes the run. */
 static void
 give_up(struct run *run, enum err_code code, const char *why)
 {

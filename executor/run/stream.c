@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Each byte that is not UTF-8 becomes three, and a part has its bound. */
+/* Each invalid byte becomes three bytes, and a part has a size limit. */
 _Static_assert(STREAM_PIECE * 3 <= 65536, "a mended piece fits into a part");
 
 void
@@ -34,7 +34,7 @@ stream_progress(struct stream *stream, const char *text)
 	blob_clear(&part.text);
 }
 
-/* How many bytes at the end are the beginning of a character whose rest may yet come. */
+/* The number of bytes at the end that begin a character whose rest may follow. */
 static size_t
 unfinished(const char *data, size_t size)
 {

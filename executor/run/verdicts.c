@@ -15,15 +15,15 @@
 
 static struct passed {
 	uint8_t key[HASH_BYTES];
-	uint8_t whose[HASH_BYTES]; /* the principal alone */
-	int64_t until_ms;          /* over, or 0: free */
-	uint64_t used;             /* the higher, the later */
+	uint8_t whose[HASH_BYTES]; /* hash of the principal alone */
+	int64_t until_ms;          /* end of validity, or 0: free */
+	uint64_t used;             /* higher: used more recently */
 } table[VERDICTS];
 
 static uint64_t uses;
-static uint64_t lost; /* validators, when the first of these was kept */
+static uint64_t lost; /* number of lost validators when these entries were added */
 
-/* ---- what one is found by ---- */
+/* ---- keys ---- */
 
 static void
 add_number(struct hash *h, uint64_t number)
@@ -31,7 +31,7 @@ add_number(struct hash *h, uint64_t number)
 	hash_add(h, &number, sizeof number);
 }
 
-/* Its length goes before it: no two lists of parts are the same bytes, cut elsewhere. */
+/* The length precedes the text, so that different lists never give the same bytes. */
 static void
 add_text(struct hash *h, const char *text)
 {
@@ -41,7 +41,7 @@ add_text(struct hash *h, const char *text)
 	hash_add(h, text, size);
 }
 
-/* No list allows any import, an empty one none. */
+/* No list allows all imports; an empty list allows none. */
 static void
 add_imports(struct hash *h, const struct texts *imports)
 {
@@ -153,6 +153,7 @@ verdicts_keep(const struct call *call, const struct plan *plan)
 	forget_after_loss();
 	make_key(call, plan, new.key);
 	make_owner(call, new.whose);
-	/* Of two calls at once both have asked, and this is kept twice, until the older goes. */
+	/* Two simultaneous calls may both have asked.  Then there are two entries until the
+	 * older is removed. */
 	*make_room(new.whose) = new;
 }

@@ -12,8 +12,8 @@
 #include "common/base/loop.h"
 
 enum {
-	OURS = 1,      /* of a box's processes: its first */
-	LINGER_MS = 1, /* while the answer is on its way, which a death beside it would hold up */
+	OURS = 1,      /* the processes of a box that are ours: its init */
+	LINGER_MS = 1, /* time for the reply to be sent, which the death of a box would delay */
 };
 
 static void
@@ -33,7 +33,7 @@ box_is_counted(const struct box *box)
 	return box->use[CGROUP_PROCESSES] >= 0;
 }
 
-/* The number of processes and threads that are in it; 0: it cannot be seen. */
+/* The number of processes and threads in the box; 0: it cannot be read. */
 static uint64_t
 count(struct box *box)
 {
@@ -65,7 +65,7 @@ box_is_deserted(struct box *box)
 	return box->deserted;
 }
 
-/* A program that hears of it may be freed by that, and only that one. */
+/* The callback may free its program, but no other one. */
 static void
 tell_programs(struct box *box, const struct answer *answer, void (*tell)(struct program *))
 {

@@ -79,10 +79,12 @@ struct box_limits {
 	                          half from the end */
 };
 
-/* Makes a box on a workspace.  Programs may be started in it immediately.
- * ended: exactly once, when the box is gone and the ends of its programs were reported; *e:
- * ERR_none, or why it could not be made.  NULL with *e if the request cannot be sent; then ended is
- * not called. */
+/*
+ * Makes a box on a workspace.  Programs may be started in it immediately.
+ * ended: exactly once, when the box has ended and the ends of its programs were reported; *e:
+ * ERR_none, or why it could not be made.  NULL with *e if the request cannot be sent; then ended
+ * is not called.
+ */
 struct box *box_make(const struct box_limits *, const struct workspace *,
     void (*ended)(void *self, const struct err *e), void *self, struct err *);
 /* Kills the box and all programs in it; every end is still reported. */
@@ -149,7 +151,7 @@ struct program_events {
 	/* Once for each run that began: the statement or the program has ended, and with a program
 	 * that is alone also its box. */
 	void (*done)(void *self, struct box_end *end);
-	/* Exactly once, last: the program is gone.  *e: ERR_none, or why it never was ready. */
+	/* Exactly once, last: the program has ended.  *e: ERR_none, or why it never was ready. */
 	void (*ended)(void *self, const struct err *e);
 };
 

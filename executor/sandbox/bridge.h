@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bridge.h - JSON values that a session was given by name, for all programs in it. */
+/* bridge.h - the JSON values that a session was given by name, for all its programs. */
 #pragma once
 
 #include "executor/sandbox/box.h"
@@ -12,8 +12,8 @@ struct bridges {
 	size_t count, bytes;
 };
 
-/* Takes *json; a value of that name is replaced.  limit_exceeded. */
+/* Takes *json and replaces a value of the same name.  limit_exceeded. */
 int bridge_put(struct bridges *, const char *key, struct blob *json, struct err *);
-/* All of them, to a program that has just been started. */
+/* Sends all values to a program that has just been started. */
 void bridge_send(const struct bridges *, struct program *);
 void bridge_clear(struct bridges *);

@@ -27,7 +27,7 @@
 enum {
 	READY_MS = 20000,
 	END_MS = 3000,
-	BATCH = 64, /* answers taken before others have their turn */
+	BATCH = 64, /* answers read before other events are handled */
 };
 
 struct builder_request {
@@ -47,19 +47,19 @@ struct waiting {
 static struct {
 	int sock;
 	bool gone;
-	bool hangs;         /* the one that was started */
+	bool hangs;         /* the builder that was started hangs */
 	struct err refused; /* ERR_none, or why this host can have no boxes */
 	struct isolation isolation;
 	int kept[BUILDER_KEPT]; /* ORDER_WORKSPACE_TABLE and ORDER_SLOT; -1: none */
-	bool goes_on;           /* with those of an earlier builder */
+	bool goes_on;           /* the builder continues with those of an earlier one */
 	struct builder_request *builder_requests[ORDER_MAX_LIVING + 1];
-	uint32_t last; /* id given last: the next one is looked for behind it */
+	uint32_t last; /* the last id given; the search for the next one starts after it */
 	struct waiting *first, **end;
 } line = { .sock = -1, .kept = { -1, -1 } };
 
 /* ---- starting it ---- */
 
-/* Descriptors are out of the way of the numbers that they are to have. */
+/* The descriptors have numbers above those that they will get here. */
 static void
 become_builder(const int fds[1 + BUILDER_KEPT], char **argv)
 {
@@ -105,7 +105,7 @@ find_builder(char path[4096], struct err *e)
 	return access(path, X_OK) < 0 ? err_sys(e, "%s", path) : 0;
 }
 
-/* Where it hangs is all that an operator will learn: it is the kernel that holds it. */
+/* Where the builder hangs is all that an operator can learn, because the kernel holds it. */
 static int
 refuse_hang(pid_t keeper, struct err *e)
 {
@@ -144,7 +144,7 @@ await_ready(pid_t keeper, struct answer *answer, struct err *e)
 	return 0;
 }
 
-/* Before the fork: between that and the exec nothing is allocated. */
+/* Called before the fork: nothing is allocated between fork and exec. */
 static char **
 make_argv(char *path, const struct texts *arguments)
 {
@@ -174,8 +174,8 @@ start_and_wait(char **argv, struct answer *answer, struct err *e)
 	return keeper < 0 ? err_sys(e, "fork") : await_ready(keeper, answer, e);
 }
 
-/* Nobody needs what is kept as much as a builder that starts.  One that hangs would not be the
- * last: the kernel holds it, not what is kept. */
+/* A builder that starts is more important than the kept state.  After a hang there is no second
+ * attempt: the cause is the kernel, not the kept state, so the next builder would hang, too. */
 static int
 start_without_kept(char **argv, struct answer *answer, struct err *e)
 {
@@ -339,7 +339,8 @@ builder_request_start(struct order *order, const int *fds, size_t nfds,
 	return line.builder_requests[id] = builder_request;
 }
 
-/* What no answer is waited for; a builder that is gone has ended everything already. */
+/* Sends an order that gets no reply; if the builder has ended, everything in it has ended
+ * already. */
 static bool
 tell(struct order order)
 {
@@ -464,7 +465,7 @@ builder_start(struct err *e)
 	return loop_watch(line.sock, EPOLLIN, on_socket, NULL, e);
 }
 
-/* So that nothing is left of any box when this daemon is gone; the socket ends with the last. */
+/* Waits until no box is left when this daemon ends: the socket is closed with the last one. */
 static void
 await_end(void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * capture.c - keeps bytes as they come up to the limit; from then on the back half is a ring.
+ * capture.c - stores bytes up to the limit; after that, the second half of the buffer is a ring.
  *
- * The stream may have any length: memory is bounded by the limit, work is linear in the input.
+ * The stream may have any length: memory is bounded by the limit, and work is linear in the input.
  */
 #include "executor/sandbox/capture.h"
 
@@ -42,7 +42,7 @@ grow(struct capture *c, size_t need)
 	return 0;
 }
 
-/* Only the last bytes can stay; those before them would be written over. */
+/* Only the last bytes are kept; earlier ones would be overwritten. */
 static void
 add_to_ring(struct capture *c, const uint8_t *data, size_t size)
 {

@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 
 enum {
-	OUTGOING_BYTES = 32 << 20, /* that a program did not read yet */
+	OUTGOING_BYTES = 32 << 20, /* that a program has not read yet */
 };
 
 int

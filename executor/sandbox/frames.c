@@ -25,7 +25,7 @@ enum {
 	MAX_STATUS = 3, /* digits */
 };
 
-/* By kind; what has no row is not the protocol. */
+/* By kind; a kind without a row is not part of the protocol. */
 static const struct bound {
 	uint8_t kind;
 	uint32_t most; /* bytes */
@@ -48,7 +48,7 @@ bound_of(uint8_t kind)
 	return NULL;
 }
 
-/* A copy, or NULL: it is not text, or there is no memory for it. */
+/* Copies the payload; NULL: it is not valid text, or there is no memory. */
 static char *
 copy_text(const char *text, size_t size)
 {
@@ -57,7 +57,7 @@ copy_text(const char *text, size_t size)
 	return strndup(text, size);
 }
 
-/* The start of a longer one, not ending within a character. */
+/* The first bytes of a longer text, cut between characters. */
 static char *
 copy_start(const char *text, size_t size, size_t most)
 {
@@ -77,8 +77,8 @@ take_result(struct frames *f)
 	f->result = (struct blob){ take_ptr(f->payload), f->size };
 }
 
-/* Lines beyond the bound are not looked at: a program can send thousands of such frames a second,
- * and each would be the wait of everybody else. */
+/* Lines beyond the bound are not parsed: a program can send thousands of such frames a second,
+ * and each would delay all other clients. */
 static void
 take_variables(struct frames *f)
 {
@@ -143,7 +143,7 @@ take_rich(struct frames *f)
 	blob_clear(&rich->data);
 }
 
-/* Decimal digits; whatever else stands there says that it failed. */
+/* Decimal digits; any other content means that the program failed. */
 static void
 take_done(struct frames *f)
 {

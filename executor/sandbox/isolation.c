@@ -36,7 +36,7 @@ isolation_title(uint32_t container)
 	return container < CONTAINER_COUNT ? titles[container] : titles[CONTAINER_none];
 }
 
-/* What there is instead of a cgroup. */
+/* The names of the layers that replace a cgroup. */
 static const char *const alone[LAYER_COUNT] = {
 	[LAYER_memory_limit] =
 	    "no cgroup is delegated to this user; the builder watches it instead",

@@ -23,7 +23,7 @@
 
 enum {
 	PART = 65536,    /* bytes of one read */
-	PARTS = 4,       /* reads before others have their turn */
+	PARTS = 4,       /* reads before other events are handled */
 	PIPE_PARTS = 17, /* reads that empty the largest pipe a guest can make */
 };
 
@@ -35,7 +35,7 @@ unwatch(struct output *o)
 	o->watched = false;
 }
 
-/* false: nothing more is there yet. */
+/* false: no more data is available now. */
 static bool
 read_part(struct output *o)
 {
@@ -74,8 +74,8 @@ output_open(struct output *o, int *far, struct err *e)
 		return err_sys(e, "pipe");
 	o->fd = pair[0];
 	*far = pair[1];
-	/* The near end does not block, the far one does: it is a plain pipe to the program, which
-	 * is another user, and may open it again as /dev/stdout. */
+	/* Our end is non-blocking; the program's end blocks.  To the program, which is another
+	 * user, it is an ordinary pipe, and it may open the pipe again as /dev/stdout. */
 	if (fcntl(o->fd, F_SETFL, O_NONBLOCK) < 0 || fchmod(*far, 0622) < 0)
 		return err_sys(e, "set up a pipe");
 	return 0;
@@ -99,7 +99,7 @@ output_watch(struct output *o)
 		log_error("output cannot be watched", LOG_E(&e));
 }
 
-/* What was written before now is in the pipe, and no pipe holds more than this reads. */
+/* All bytes written before now are in the pipe, and no pipe holds more than is read here. */
 uint64_t
 output_end(struct output *o, struct blob *out)
 {

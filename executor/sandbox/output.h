@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* output.h - stdout or stderr of a program, run by run. */
+/* output.h - stdout or stderr of a program, separated by run. */
 #pragma once
 
 #include "common/base/err.h"
@@ -12,17 +12,20 @@ struct output {
 	void *self;
 
 	/* output.c's own. */
-	int fd; /* -1: it ended */
+	int fd; /* -1: closed */
 	bool watched;
 	struct capture kept;
 };
 
-/* Makes the pipe, whose other end is *far; channel, seen and self are set, fd is -1. */
+/* Makes the pipe, whose other end is *far; the caller has set channel, seen and self, and fd to
+ * -1. */
 int output_open(struct output *, int *far, struct err *);
-/* A run begins: what came since the last one is its first output; so much is kept. */
+/* A run begins: bytes since the last run count as its first output; at most limit bytes are
+ * kept. */
 void output_begin(struct output *, uint64_t limit);
-/* The run lasts: what it writes is read as it comes, until its end. */
+/* The run lasts: from now on its output is read as it arrives, until the run's end. */
 void output_watch(struct output *);
-/* A run is over: all it wrote, in order; how many bytes in the middle are missing. */
+/* The run has ended: moves all its output to the blob, in order; returns how many bytes in the
+ * middle were dropped. */
 uint64_t output_end(struct output *, struct blob *);
 void output_close(struct output *);

@@ -1,38 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* place.h - what a box and the programs in it know of each other (box.c, program.c). */
+/* place.h - the shared state of a box and the programs in it (box.c, program.c). */
 #pragma once
 
 #include "executor/builder/limits/cgroup_use.h"
 #include "executor/sandbox/builder_link.h"
 
 struct box {
-	struct builder_request *builder_request; /* NULL: it is over */
+	struct builder_request *builder_request; /* NULL: the box has ended */
 	void (*ended)(void *self, const struct err *e);
 	void *self;
-	struct program *programs; /* whose end was not told yet */
+	struct program *programs; /* whose end was not reported yet */
 	bool killed;
-	bool told;                      /* that all in it were sent SIGKILL, or that it is over */
-	bool telling;                   /* its programs of that; they may go meanwhile */
-	bool deserted;                  /* by all but a program that is done */
-	uint64_t timer;                 /* until such a one is killed */
-	struct answer past;             /* what was used since it was told before */
-	int use[CGROUP_USES];           /* what its group counts, or -1 */
-	uint64_t told_us, told_refused; /* of that: what was told before */
+	bool told;            /* SIGKILL was sent to all processes, or the box has ended */
+	bool telling;         /* the programs are being notified; they may be freed meanwhile */
+	bool deserted;        /* all processes but a finished program have ended */
+	uint64_t timer;       /* until a deserted box is killed */
+	struct answer past;   /* usage since the last report */
+	int use[CGROUP_USES]; /* files with the cgroup's counters, or -1 */
+	uint64_t told_us, told_refused; /* counters at the last report */
 };
 
-/* Its box is killed, which is so not the program's doing. */
+/* The box is being killed, so the program is not the cause of its own end. */
 void program_box_killed(struct program *);
-/* What the box has used is known. */
+/* The usage of the box is known. */
 void program_box_used(struct program *);
-/* Its box is told: what it was used for and whether that was too much is known. */
+/* Everything about the end of the box is known: its usage, and whether that exceeded a limit. */
 void program_box_told(struct program *);
-/* Can be seen here what is in it, and what that uses? */
+/* Can this process read the number of processes and the usage of the box? */
 bool box_is_counted(const struct box *);
-/* Past is what was used up to now.  false: it cannot be seen here. */
+/* Writes the usage up to now to `past`.  false: it cannot be read here. */
 bool box_count(struct box *);
-/* The same of one where what is left is ours, and a program without a second thread.  false: there
- * is more, or it cannot be seen. */
+/* True if at most our own process and a program with a single thread are left in the box.
+ * false: there are more, or it cannot be seen. */
 bool box_is_deserted(struct box *);
 struct program *program_next(const struct program *);
-/* A program of it is gone, or its own end came: tells of it, and frees it, if that was the last. */
+/* A program has left the box, or the box has ended: reports what is due, and frees the box after
+ * the last program. */
 void box_settle(struct box *);

@@ -37,12 +37,11 @@
 
 enum {
 	PART = 16384,           /* bytes of one read */
-	TURN_US = 200,          /* of reading what may be meant to take long; then others go on */
+	TURN_US = 200,          /* of reading what may be made to take long; then other events */
 	LAST_PARTS = 64,        /* reads */
-	LATE_MS = 1,            /* a run that is over by then needs no clock but the one here,
-	                           and nobody to read what it writes before its end */
-	INTERRUPT_MS = 2000,    /* for a statement to end by itself */
-	UNREAD_BYTES = 8 << 20, /* for a program that reads nothing between its statements */
+	LATE_MS = 1,            /* an earlier end needs no clock but ours, nor reads before it */
+	INTERRUPT_MS = 2000,    /* time for a statement to end by itself */
+	UNREAD_BYTES = 8 << 20, /* bytes a program may leave unread between its statements */
 };
 
 static void kill_it(struct program *);
@@ -78,7 +77,7 @@ end_run(struct program *p, bool gone)
 	box_end_clear(&end);
 }
 
-/* false: nobody will say. */
+/* false: the usage cannot be requested. */
 static bool
 ask_use(struct program *p)
 {
@@ -98,8 +97,7 @@ end_statement(struct program *p)
 	stop_clocks(p);
 	if (!p->asked && box_count(box)) {
 		end_run(p, false);
-		builder_request_clock(
-		    box->builder_request, 0, 0); /* which counts anew, too; nobody waits for that */
+		builder_request_clock(box->builder_request, 0, 0); /* restarts the count */
 	} else if (!p->asked && (p->builder_request == NULL || !ask_use(p))) {
 		end_run(p, false);
 	}
@@ -109,7 +107,8 @@ end_statement(struct program *p)
 
 static void on_time(void *self);
 
-/* Twice, as a user would: asyncio.run() takes the first for its tasks to hear of when they wait. */
+/* The signal is sent twice, as a user would press the key twice: asyncio.run() uses the first
+ * one to cancel its tasks when they next wait. */
 static void
 interrupt(struct program *p, bool again)
 {
@@ -138,7 +137,7 @@ on_time(void *self)
 	kill_it(p);
 }
 
-/* To what it says of the run that begins, and to nothing that came before. */
+/* Clears all earlier frames: from now on they belong to the run that begins. */
 static void
 listen_again(struct program *p)
 {
@@ -163,7 +162,7 @@ add_guard(struct program *p, struct err *e)
 	return 0;
 }
 
-/* An interpreter that imported nothing ahead looks at them by itself. */
+/* An interpreter that was not forked from a zygote finds the files by itself. */
 static int
 add_files(struct program *p, struct err *e)
 {
@@ -243,7 +242,8 @@ program_run(struct program *p, const struct program_code *code, struct err *e)
 	p->output_bytes = code->output_bytes;
 	p->stopped = BOX_EXITED;
 	p->again = false;
-	/* One that does not listen any more is about to end, and says so with the code in hand. */
+	/* A program that has closed the channel is about to end; its end is then reported for
+	 * this code. */
 	if (p->state == IDLE && p->control.fd >= 0)
 		hand_over(p);
 	return 0;
@@ -271,17 +271,18 @@ program_bridge(struct program *p, const char *key, const struct blob *json, stru
 	return 0;
 }
 
-/* ---- what the program says ---- */
+/* ---- frames from the program ---- */
 
-/* The builder's word on it and the program's own come by two roads: no code goes to one that was
- * not found closed, nor to one that has ended. */
+/* The builder's answer and the program's frame arrive on different sockets.  No code is sent to
+ * a program whose jail is not known to be closed, nor to one that has ended. */
 static bool
 can_take_code(const struct program *p)
 {
 	return p->started.kind == ANSWER_STARTED && p->builder_request != NULL;
 }
 
-/* It may say so again before its first run: what it took to get there is not that one's. */
+/* The program may report idle again before its first run.  The usage up to now is not counted in
+ * that run. */
 static void
 take_idleness(struct program *p)
 {
@@ -313,7 +314,8 @@ take_news(struct program *p)
 	}
 }
 
-/* A statement's end cannot be told any more.  If it is for its memory, its box says so. */
+/* The end of a statement can no longer be reported, so the program is killed.  If memory was the
+ * cause, the box reports it. */
 static void
 lose_control(struct program *p)
 {
@@ -368,14 +370,15 @@ program_free(struct program *p)
 	free(p);
 }
 
-/* All is known that will be. */
+/* Everything about the end is known: reports it and frees the program. */
 static void
 conclude(struct program *p)
 {
 	struct box *box = p->box;
 	struct err e = { .code = ERR_none };
 
-	/* Its last words: nothing of it writes more than the channel holds. */
+	/* Read the last frames: the program has ended, so there is no more than the channel
+	 * holds. */
 	for (int i = 0; i < LAST_PARTS && p->control.fd >= 0 && read_control(p); i++)
 		;
 	if (p->state == RUNS)
@@ -401,7 +404,7 @@ on_ended(void *self, const struct answer *answer)
 	if (p->state == RUNS && !p->finished && !p->over)
 		p->ended_us = loop_now_us();
 	if (!p->box->told && (p->alone || program_is_unexplained(p)))
-		box_kill(p->box); /* and that says the rest */
+		box_kill(p->box); /* the end of the box shows the reason */
 	else if (p->state != RUNS || !(p->asked || ask_use(p)))
 		conclude(p);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* program.h - a program in a box, for those who run it (program.c) and tell of its end
- * (program_end.c). */
+/* program.h - a program in a box, shared by program.c, which runs it, and program_end.c, which
+ * reports its end. */
 #pragma once
 
 #include "executor/sandbox/control.h"
@@ -15,40 +15,40 @@ enum stage {
 };
 
 struct program {
-	struct program *next, **link; /* of its box */
+	struct program *next, **link; /* programs of the same box */
 	struct box *box;
-	struct builder_request *builder_request; /* NULL: it ended */
+	struct builder_request *builder_request; /* NULL: it has ended */
 	struct program_events events;
 	void *self;
-	bool alone, forked; /* forked: of a zygote */
+	bool alone, forked; /* forked: from a zygote */
 	enum stage state;
 	struct output out, err;
 	struct control control;
 	struct frames frames;
 
-	/* Of the run, or the one to come. */
-	struct blob code, guard; /* that wait for the program to be idle */
+	/* Of the current run, or of the next one. */
+	struct blob code, guard; /* they wait until the program is idle */
 	bool statement, files;
 	uint64_t wall_ms, cpu_ms, output_bytes;
-	uint64_t timer, late;       /* late: when it has lasted for a moment */
-	int64_t began_us, ended_us; /* of the run */
-	bool over;                  /* the statement, but what it has used is not known yet */
-	bool asked;                 /* the builder, for that */
-	enum box_how stopped;       /* BOX_EXITED: nobody did */
-	bool again;                 /* it is interrupted once more before it is killed */
+	uint64_t timer, late;       /* late: when the run has lasted for a moment */
+	int64_t began_us, ended_us; /* the run */
+	bool over;                  /* the statement has ended, but its usage is not known yet */
+	bool asked;                 /* the builder was asked for the usage */
+	enum box_how stopped;       /* BOX_EXITED: not stopped */
+	bool again;                 /* interrupt once more before killing */
 
-	bool finished; /* its driver says that it has ended but for its exit */
-	bool killed;   /* by this process */
+	bool finished; /* the driver reported the end; only the exit is missing */
+	bool killed;   /* killed by this process */
 	struct answer started, past;
 };
 
 enum {
-	PROGRAM_MAKING_MS = 30000, /* one that is not ready by then is given up */
+	PROGRAM_MAKING_MS = 30000, /* a program that is not ready by then is killed */
 };
 
-/* How its run ended; gone: with it. */
+/* Reports how the run ended; gone: the program has ended, too. */
 void program_tell(const struct program *, bool gone, struct box_end *);
-/* Why it ended without any. */
+/* Why the program ended without a run. */
 struct err program_why_not(const struct program *);
-/* It was killed, and nobody here did that. */
+/* The program was killed, but not by this executor. */
 bool program_is_unexplained(const struct program *);

@@ -10,7 +10,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-/* Of a statement the driver says how it went; a claim like all else. */
+/* The driver reports how a statement ended; this is a claim like all its frames. */
 static void
 tell_how_statement(const struct program *p, struct box_end *end)
 {
@@ -70,11 +70,11 @@ program_tell(const struct program *p, bool gone, struct box_end *end)
 	tell_use(p, end);
 }
 
-/* The builder knows only that it ended early; why is known here. */
+/* The builder knows only that the program ended early; the reason is known here. */
 struct err
 program_why_not(const struct program *p)
 {
-	/* Of one whose box never was, the builder says only that. */
+	/* If the box was never made, the builder's answer about the box has the reason. */
 	struct err e = p->box->past.error.code != ERR_none ? p->box->past.error : p->past.error;
 
 	if (p->stopped == BOX_KILLED)

@@ -22,15 +22,15 @@ enum {
 	TRIES = 2,
 };
 
-/* A program of one language; its place in the table is the language. */
+/* The program of one language; the index in the table is the language. */
 struct resident {
 	struct sandbox *sandbox;
 	struct program *program; /* NULL: there is none */
-	bool ready;              /* it waited for its first code */
-	bool warm;               /* it waited for the run that it has */
-	bool ran;                /* it has what a statement defined */
-	bool lost;               /* that is gone, and nobody was told */
-	struct texts names;      /* that its last run left */
+	bool ready;              /* it was idle before its first code */
+	bool warm;               /* it was idle before the current run */
+	bool ran;                /* it has definitions of a statement */
+	bool lost;               /* definitions were lost, and that was not reported yet */
+	struct texts names;      /* names after its last run */
 };
 
 struct sandbox {
@@ -48,9 +48,9 @@ struct sandbox {
 	struct sandbox_code code;
 	struct sandbox_events events;
 	void *self;
-	struct resident *runner; /* the program that has the code; NULL: none yet */
+	struct resident *runner; /* the program that got the code; NULL: none yet */
 	unsigned tries;
-	bool stopped; /* nobody wants it any more */
+	bool stopped; /* the result is no longer wanted */
 
 	bool ending;
 	void (*gone)(void *waiter);
@@ -76,7 +76,7 @@ settle(struct sandbox *h)
 
 /* ---- a run ---- */
 
-/* The sandbox may be ended by who is told. */
+/* The callback may end the sandbox. */
 static void
 end_run(struct sandbox *h, struct box_end *end, const struct err *e)
 {
@@ -116,7 +116,7 @@ start_program(struct sandbox *h, unsigned language, uint32_t zygote, bool wanted
 	return 0;
 }
 
-/* 0: it has the code, or a box that is ending is waited for first. */
+/* 0: a program has the code, or a box that is ending delays the run. */
 static int
 attempt(struct sandbox *h, struct err *e)
 {
@@ -134,7 +134,7 @@ attempt(struct sandbox *h, struct err *e)
 	return 0;
 }
 
-/* What had the code to run is gone before it ran. */
+/* The program that was to run the code ended before it ran. */
 static void
 try_again(struct sandbox *h, const struct err *why)
 {
@@ -198,7 +198,7 @@ sandbox_kill(struct sandbox *h)
 		box_kill(h->box);
 }
 
-/* ---- what becomes of programs and boxes ---- */
+/* ---- events of programs and boxes ---- */
 
 static void
 tell_change(struct sandbox *h, const struct err *e)
@@ -227,7 +227,7 @@ on_output(void *self, enum channel channel, const void *data, size_t size)
 		h->events.output(h->self, channel, data, size);
 }
 
-/* Who cannot remember them knows of none. */
+/* Without memory the names count as unknown. */
 static void
 note_names(struct resident *r, const struct texts *names)
 {
@@ -244,7 +244,7 @@ on_done(void *self, struct box_end *end)
 
 	end->warm = r->warm || !end->cold;
 	end->restarted = r->lost;
-	r->warm = true; /* the next statement finds it there */
+	r->warm = true; /* the next statement finds it running */
 	r->lost = false;
 	r->ran = !end->program_gone;
 	note_names(r, &end->variables);

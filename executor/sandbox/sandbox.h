@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sandbox.h - where code of one run or of one session lives: a box on a workspace, and in it at
- * most one program of each language.
+ * sandbox.h - the place where the code of one run or of one session is executed: a box on a
+ * workspace, and in the box at most one program of each language.
  *
- * What is missing is made when it is wanted, and made again after it died.  A box is never used by
- * another: a sandbox belongs to one principal, or to nobody yet (pool.h).
+ * Box and programs are made on demand, and made again after they died.  Principals never share a
+ * box: a sandbox belongs to one principal, or to none yet (pool.h).
  */
 #pragma once
 
@@ -13,51 +13,52 @@
 
 struct sandbox;
 
-/* What becomes of the code that is run in one. */
+/* Callbacks of a run. */
 struct sandbox_events {
-	/* As of program_events; may be NULL. */
+	/* As in program_events; may be NULL. */
 	void (*output)(void *self, enum channel, const void *data, size_t size);
-	/* Exactly once.  end NULL: it never ran, *e says why. */
+	/* Exactly once.  end NULL: the code never ran, *e says why. */
 	void (*done)(void *self, struct box_end *end, const struct err *e);
 };
 
 struct sandbox_code {
 	unsigned language;
-	uint32_t zygote; /* of a program that has to be started for it */
+	uint32_t zygote; /* used if a program has to be started */
 	struct program_code code;
 };
 
-/* A run for itself: its program is alone in its box.  Else a session's. */
+/* SANDBOX_ALONE serves one run, and its program is alone in its box. */
 enum sandbox_kind {
 	SANDBOX_ALONE,
 	SANDBOX_SESSION,
 };
 
-/* The workspace must outlive it.  Nothing is started yet.  NULL: no memory. */
+/* The workspace must outlive the sandbox.  Starts nothing yet.  NULL: no memory. */
 struct sandbox *sandbox_new(enum sandbox_kind, const struct workspace *, const struct box_limits *);
-/* Starts a program ahead of its code, so that it waits for that; wanted: somebody waits for it. */
+/* Starts a program ahead of its code.  wanted: a call already waits for the program. */
 int sandbox_prepare(
     struct sandbox *, unsigned language, uint32_t zygote, bool wanted, struct err *);
-/* changed: a program waits now for its first code, or *e says why it does not (any more).  NULL:
- * nobody wants to know. */
+/* changed: a program now waits for its first code, or *e says why none does (any longer).  NULL:
+ * stop watching. */
 void sandbox_watch(struct sandbox *, void (*changed)(void *self, const struct err *e), void *self);
-/* Is there a program that waits for code of that language? */
+/* Does a program of that language wait for code? */
 bool sandbox_is_ready(const struct sandbox *, unsigned language);
-/* Runs it, when what it needs is there; one at a time.  The code is copied. */
+/* Runs the code as soon as box and program exist; one run at a time.  The code is copied. */
 int sandbox_run(struct sandbox *, const struct sandbox_code *, const struct sandbox_events *,
     void *self, struct err *);
-/* Ends what runs, by an interrupt where that leaves the program alive; done still comes. */
+/* Stops the current run, with an interrupt if the program can survive that; done is still
+ * called. */
 void sandbox_interrupt(struct sandbox *);
-/* Ends the box and all in it; done still comes, and what is run next is run in a new one. */
+/* Kills the box and everything in it; done is still called, and the next run gets a new box. */
 void sandbox_kill(struct sandbox *);
-/* Kills it, and frees it when nothing of it is left, which may be at once: then gone is called.
- * Nothing may run in it that somebody still waits for. */
+/* Kills the box, frees the sandbox when nothing of it is left, and then calls gone, possibly
+ * before returning.  No caller may still wait for a run in it. */
 void sandbox_end(struct sandbox *, void (*gone)(void *self), void *self);
 /* The same, and then drops the workspace; either may be NULL. */
 void sandbox_wipe(struct sandbox *, struct workspace *);
-/* What the programs that are started in it are to be given; outlives it. */
+/* The values for programs that are started later; they must outlive the sandbox. */
 void sandbox_set_bridges(struct sandbox *, const struct bridges *);
-/* Gives one to those that live.  limit_exceeded. */
+/* Sends one value to the running programs.  limit_exceeded. */
 int sandbox_bridge(struct sandbox *, const char *key, const struct blob *json, struct err *);
-/* Names that are defined in its program of that language, as that claimed; until the next run. */
+/* The names that its program of that language claims to have defined; valid until the next run. */
 const struct texts *sandbox_variables(const struct sandbox *, unsigned language);

@@ -16,7 +16,7 @@
 
 struct workspace {
 	uint32_t id;
-	int root; /* O_PATH; -1: not there yet */
+	int root; /* O_PATH; -1: not made yet */
 	void (*done)(void *self, struct workspace *, const struct err *);
 	void *self;
 	struct err refused;
@@ -44,7 +44,7 @@ refuse_later(void *self)
 	free(w);
 }
 
-/* A number that nothing has, and that nothing had just now. */
+/* Chooses a number that is unused and was not used recently. */
 static int
 take_id(struct workspace *w, struct err *e)
 {
@@ -59,7 +59,7 @@ take_id(struct workspace *w, struct err *e)
 	return 0;
 }
 
-/* id: the one to be adopted, or 0. */
+/* id: the workspace to adopt, or 0. */
 static int
 order_one(struct workspace *w, uint32_t id, const struct workspace_limits *limits)
 {
@@ -174,9 +174,10 @@ workspace_drop(struct workspace *w)
 {
 	if (w == NULL)
 		return;
-	/* A file helper that lingers there is not to be found by what has this address next. */
+	/* A lingering file helper must not be found for the next object at this address. */
 	file_queue_leave(w);
-	/* The last descriptor but the builder's: the memory is free when that has done its part. */
+	/* This is the last descriptor besides the builder's; the memory is free after the
+	 * builder's part. */
 	close(w->root);
 	give_back(w->id);
 	workspaces.all[w->id] = NULL;
@@ -191,7 +192,7 @@ workspace_left(const struct workspace *w, struct workspace_limits *left, bool *b
 	if (fstatfs(w->root, &fs) < 0)
 		return err_sys(e, "ask a workspace what it has room for");
 	*left = (struct workspace_limits){ fs.f_bfree * (uint64_t)fs.f_bsize, fs.f_ffree };
-	*bare = fs.f_files - fs.f_ffree <= 1; /* its root */
+	*bare = fs.f_files - fs.f_ffree <= 1; /* only the root */
 	return 0;
 }
 

@@ -25,7 +25,7 @@ enum {
 	MAX_SHOWN = 4000,
 };
 
-/* ---- what a run left ---- */
+/* ---- files of a run ---- */
 
 char *
 artifact_path(const char *filename)
@@ -62,8 +62,8 @@ add_artifact(void *list, const struct tree_entry *entry, struct err *e)
 	return 0;
 }
 
-/* Written since?  The digest tells a change that hides its time, the time one that leaves the
- * content as it was. */
+/* Was it written since?  The digest reveals a change that preserves the time; the time reveals a
+ * write that preserves the content. */
 static bool
 differs(const struct tree_entry *old, const struct tree_entry *now)
 {
@@ -111,7 +111,7 @@ artifact_changes(const struct files_tree *before, const struct files_tree *after
 /* ---- calls about a file of a session ---- */
 
 struct file_call {
-	struct work work; /* its digest is worked out */
+	struct work work; /* computes the digest */
 	struct call *call;
 	struct session_use use;
 	struct workspace *workspace;
@@ -119,12 +119,12 @@ struct file_call {
 	struct blob content;
 	uint64_t size, offset;
 	struct files_piece piece;
-	struct reservation reservation; /* for what is read */
+	struct reservation reservation; /* memory for the content */
 	char digest[HASH_HEX];
 	bool overwrite;
 };
 
-/* Leaves the session before the caller hears, who may close it next. */
+/* Leaves the session before the reply, because the caller may close the session next. */
 static void
 end_call(struct file_call *f, void *reply, const struct err *e)
 {
@@ -167,7 +167,7 @@ hash_content(struct work *work)
 	hash_hex(f->content.data, f->content.size, f->digest);
 }
 
-/* 50 MB of it would be the wait of everybody else. */
+/* Hashes in a thread: 50 MB would delay all other clients. */
 static void
 hash_and(struct file_call *f, void (*then)(struct work *))
 {
@@ -302,7 +302,7 @@ start_reading(struct reservation *r)
 	files_type(f->workspace, f->path, type_told, f);
 }
 
-/* Nothing is under way for it yet. */
+/* No operation has been started for this call yet. */
 static void
 cancel_read(struct call *call, enum err_code why)
 {

@@ -20,14 +20,14 @@
 #include <string.h>
 
 enum {
-	MAX_EVENTS = 32,         /* of artifacts by name; one more stands for the rest */
+	MAX_EVENTS = 32,         /* events for single artifacts; one more covers the rest */
 	MAX_NAME = 4096,         /* of schema.def */
-	MENDED_BYTES = 64 << 10, /* of a text: what is longer is UTF-8 or left out */
+	MENDED_BYTES = 64 << 10, /* a longer text is valid UTF-8 or dropped */
 };
 
 static void step(struct collection *);
 
-/* ---- what the program handed over ---- */
+/* ---- rich results ---- */
 
 static int
 note(struct execution *reply, const char *text, struct err *e)
@@ -35,8 +35,8 @@ note(struct execution *reply, const char *text, struct err *e)
 	return texts_add(&reply->notes, text) < 0 ? err_sys(e, "notes") : 0;
 }
 
-/* Text is told as text.  One that is long and none is left out: a driver writes UTF-8, and what a
- * program writes in its place would be mended by the megabyte, while everybody waits. */
+/* Text must be valid UTF-8.  A long text that is not is dropped: a driver writes UTF-8, and to
+ * convert megabytes that a program wrote instead would delay all other clients. */
 static bool
 settle_text(struct rich *r)
 {
@@ -82,7 +82,7 @@ collect_settle(struct collection *c, struct err *e)
 	for (size_t i = 0; i < reply->rich.count; i++) {
 		struct rich r = reply->rich.items[i];
 
-		/* What has no room is not looked at. */
+		/* A result that does not fit is not inspected. */
 		if (kept < COLLECT_RICH && fits(c, &r) && settle_text(&r) && fits(c, &r)) {
 			count(c, &r);
 			reply->rich.items[kept++] = r;
@@ -151,7 +151,8 @@ sign_and_go_on(struct collection *c)
 		step(c);
 }
 
-/* A figure that the program saved and left open; a model pays for each picture that it is shown. */
+/* Finds a figure that the program both saved and left open.  A model pays for each picture that
+ * it gets, so one of the two is enough. */
 static struct rich *
 shown_already(const struct execution *reply, const struct blob *content)
 {

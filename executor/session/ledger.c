@@ -24,7 +24,7 @@ free_page(struct page *page)
 	free(page);
 }
 
-/* Drops what is over the bounds: of the principal who has just written, and of all. */
+/* Drops runs over the bounds: those of the principal that just added one, and those of all. */
 static void
 trim(const char *principal)
 {
@@ -47,7 +47,7 @@ trim(const char *principal)
 	}
 }
 
-/* An artifact is texts and numbers. */
+/* An artifact has only texts and numbers. */
 static void
 copy_artifact(struct artifact *to, const struct artifact *from, size_t *bytes)
 {

@@ -16,13 +16,13 @@
 
 enum {
 	RECORDS = 1024, /* max_sessions is less */
-	LAYOUT = 1,     /* of struct record; its size is checked besides */
+	LAYOUT = 1,     /* of struct record; its size is checked, too */
 };
 
 struct table {
 	char magic[16];
 	uint32_t layout, size;
-	_Atomic uint32_t used[RECORDS]; /* apart: what is unused costs no memory */
+	_Atomic uint32_t used[RECORDS]; /* separate: unused records need no memory */
 	struct record records[RECORDS];
 };
 

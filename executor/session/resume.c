@@ -22,7 +22,7 @@
 #include "common/base/log.h"
 #include "common/daemon/starter.h"
 
-/* The workspace table last: with it the rest is there. */
+/* The workspace table is stored last: if it exists, the other two do. */
 static const char *const names[] = { "sessions", "slot", "workspace_table" };
 
 enum {
@@ -83,7 +83,7 @@ resume_prepare(struct err *e)
 	return resume.fds[SESSIONS] < 0 ? -1 : 0;
 }
 
-/* What an earlier life had kept is of no use to anybody. */
+/* The state of an earlier process is unusable: stores new descriptors. */
 static int
 keep_anew(struct err *e)
 {

@@ -46,7 +46,7 @@ leave_room(void *room)
 	workspace_ref_put(room);
 }
 
-/* Its programs end; the room they were in is kept until they have. */
+/* Ends the programs; their workspace is kept until they have ended. */
 static void
 leave_sandbox(struct session *session)
 {
@@ -55,7 +55,7 @@ leave_sandbox(struct session *session)
 		    take_ptr(session->sandbox), leave_room, take_ptr(session->sandbox_room));
 }
 
-/* sandbox: taken, on the workspace of that room. */
+/* Takes the sandbox, which uses the workspace of that room. */
 static void
 enter_sandbox(struct session *session, struct sandbox *sandbox, struct workspace_ref *room)
 {
@@ -133,8 +133,8 @@ let_go(struct session *session)
 		gone(waiter);
 }
 
-/* Frees it when nothing of it is left.  The builder is told to kill what is left before it can be
- * told to make more, so runs that wait for memory start last. */
+/* Frees the session when nothing of it is left.  The builder gets the order to kill before any
+ * order to make a box, so runs that wait for memory are started last. */
 static void
 settle(struct session *session)
 {
@@ -147,7 +147,7 @@ settle(struct session *session)
 	queue_pump();
 }
 
-/* Takes it out of the table and tells those in it. */
+/* Removes it from the table and stops its operations. */
 static void
 close_down(struct session *session, enum event event, const char *detail)
 {
@@ -171,7 +171,7 @@ close_down(struct session *session, enum event event, const char *detail)
 		}
 		use->told = true;
 		use->stop(use->self);
-		use = session->uses; /* the list may be another one now */
+		use = session->uses; /* the list may have changed */
 	}
 	session->pins--;
 }
@@ -239,7 +239,7 @@ workspace_made(void *self, struct workspace *workspace, const struct err *e)
 			use->room = workspace_ref_get(session->room);
 		use->ready(use->self, use->room != NULL ? use->room->workspace : NULL,
 		    use->room != NULL ? NULL : &why);
-		use = session->uses; /* the list may be another one now */
+		use = session->uses; /* the list may have changed */
 	}
 	session->pins--;
 	settle(session);
@@ -251,7 +251,7 @@ is_principals(const struct session *session, const struct call *call)
 	return strcmp(session->owner.principal, call->principal) == 0;
 }
 
-/* The caller's own that was not used for longest; nobody's session is ended for another's. */
+/* Ends the caller's own least recently used session; no session is ended for another principal. */
 static bool
 evict(const struct call *call)
 {
@@ -295,7 +295,7 @@ count_check(const struct call *call, struct err *e)
 	return 0;
 }
 
-/* With session_evict, as many of the caller's old sessions are ended as it takes. */
+/* With session_evict, ends as many of the caller's old sessions as necessary. */
 static int
 take_shares(struct share shares[SHARES], const struct call *call, const struct limits *limits,
     struct err *e)
@@ -323,7 +323,7 @@ enlist(struct session *session)
 	session->making = true;
 }
 
-/* true: into what the pool had ready, workspace and program. */
+/* true: the session uses a ready workspace and program of the pool. */
 static bool
 move_in(struct session *session)
 {
@@ -465,7 +465,7 @@ session_of(const struct call *call, const char *id, bool *made, struct err *e)
 static const char *
 in_the_way(const struct session *session, enum session_way way)
 {
-	/* What may not stand beside what. */
+	/* For each way, the ways that it excludes. */
 	static const unsigned refuses[] = {
 		[SESSION_READ] = 0,
 		[SESSION_WRITE] = 1u << SESSION_HOLD,

@@ -36,7 +36,7 @@ struct session_use {
 	/* session.c's own. */
 	struct session *session;
 	enum session_way way;
-	struct workspace_ref *room; /* the workspace that it uses */
+	struct workspace_ref *room; /* the workspace that the operation uses */
 	bool waiting;               /* for the workspace */
 	bool told;                  /* stop() was called */
 	struct session_use *next;
@@ -56,7 +56,7 @@ struct session {
 	bool main;   /* used by calls without an id */
 	bool making; /* its workspace is being made */
 	bool ended;
-	unsigned pins; /* loops that are at this session */
+	unsigned pins; /* iterations that still need this session */
 	uint64_t ttl_ms;
 	int64_t expires_ms;
 	struct share shares[SHARES]; /* its box, and the workspace while that is being made */

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Not one whose owner would be cut short. */
+/* false: a text does not fit.  It is not truncated, because it could then name another owner. */
 static bool
 write_texts(struct record *r, const struct session *session)
 {
@@ -79,7 +79,7 @@ session_record_read(struct record *r, struct err *e)
 		.record = r,
 	};
 	snprintf(session->id, sizeof session->id, "%s", r->id);
-	if (session->expires_ms == 0) /* it was in use */
+	if (session->expires_ms == 0) /* the session was in use */
 		session->expires_ms = loop_now_ms() + (int64_t)session->ttl_ms;
 	return session;
 }

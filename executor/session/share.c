@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * share.c - one rule on two levels: all together have a limit, and of what is left of it nobody
- * gets more than stays for all others, so that whoever comes later finds something.
+ * share.c - the same rule for both kinds: all principals together have a limit.  Of what remains,
+ * no principal gets more than is left for all others, so that a later principal finds something.
  *
- * The memory of boxes is not limited for a principal that has been alone since the start, since it
- * can only hurt itself.  Once there is another, the first one counts with what the rule would have
- * given it at most, so that the other finds something.
+ * The memory of boxes is not limited for a principal that has been alone since the start, because
+ * it can only hurt itself.  Once there is another one, the first counts with at most what the rule
+ * would have given it, so that the other finds something.
  *
- * Trusts nobody to end what is not used; pools are nobody's, empty, and bounded by themselves.
+ * Does not rely on principals to end what they no longer use.  Prepared boxes of the pool are not
+ * counted here: they are empty, belong to no principal, and are bounded by the pool.
  */
 #include "executor/session/share.h"
 #include "executor/run/limits.h"
@@ -21,7 +22,7 @@
 #include <string.h>
 
 enum {
-	/* A file without a byte takes this of the kernel's memory: an inode and a name. */
+	/* Kernel memory of an empty file: an inode and a name. */
 	FILE_BYTES = 1024,
 };
 
@@ -37,7 +38,7 @@ static const struct row {
 	    "all_memory_mb", "max_ram_mb", true, true },
 };
 
-/* A principal; exists while it has anything. */
+/* A principal; exists while it holds anything. */
 struct holder {
 	struct holder *next;
 	char *principal;
@@ -47,7 +48,7 @@ struct holder {
 static struct {
 	struct holder *holders;
 	char *first; /* the principal that came first */
-	bool shared; /* another one came */
+	bool shared; /* a second one came */
 } shares;
 
 static struct holder **
@@ -74,15 +75,15 @@ share_of_workspace(const struct workspace_limits *limits)
 	return limits->bytes + limits->files * FILE_BYTES;
 }
 
-/* As the builder limits its group (builder/limits/cgroup.c). */
+/* The limit that the builder sets for the box's cgroup (builder/limits/cgroup.c). */
 uint64_t
 share_of_box(const struct limits *limits)
 {
 	return limits->box.memory_bytes + limits->box.tmp_bytes + limits->room.bytes;
 }
 
-/* As much as the builder's bound, or as this daemon's own cgroups leave; on the smallest machine
- * two boxes for one principal and two for all others. */
+/* The builder's bound, or what this daemon's own cgroups leave.  On the smallest machine: two
+ * boxes for one principal and two for all others. */
 int
 share_settle(struct err *e)
 {
@@ -102,7 +103,7 @@ share_settle(struct err *e)
 	    each);
 }
 
-/* ---- who is there ---- */
+/* ---- principals ---- */
 
 static void
 note_principal(const char *principal)
@@ -142,7 +143,7 @@ held_by_others(enum share_kind kind, const char *principal)
 	return bytes;
 }
 
-/* Of one that has `mine`, where the others have `others`. */
+/* The most that a principal may hold if it holds `mine` and the others hold `others`. */
 static uint64_t
 most(enum share_kind kind, uint64_t mine, uint64_t others)
 {
@@ -166,7 +167,7 @@ most_for_session(enum share_kind kind, uint64_t mine, uint64_t others)
 	return bytes > spare ? bytes - spare : 0;
 }
 
-/* More than there would be if its sessions ended is another fault. */
+/* If it would not fit even without the caller's sessions, that is another error. */
 static int
 refuse(enum share_kind kind, uint64_t mine, uint64_t others, uint64_t bytes, struct err *e)
 {
@@ -218,7 +219,7 @@ share_fits(enum share_kind kind, const char *principal, uint64_t bytes)
 	return mine + bytes <= most(kind, mine, held_by_others(kind, principal));
 }
 
-/* ---- what is held ---- */
+/* ---- usage ---- */
 
 void
 share_keep(struct share *share, enum share_kind kind, const char *principal, uint64_t bytes)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sign.c - holds the signing key; trusts all who may write the state directory or the key file. */
+/* sign.c - holds the signing key; trusts every user that can write the state directory or the
+ * key file. */
 #include "executor/session/sign.h"
 
 #include "executor/options.h"
@@ -71,7 +72,8 @@ make(struct err *e)
 	return status;
 }
 
-/* For `cloister status` and `cloister verify`, who may not see the other. */
+/* Publishes the key for `cloister status` and `cloister verify`, which cannot read the private
+ * one. */
 static int
 publish(struct err *e)
 {

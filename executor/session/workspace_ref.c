@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* room.c - counts references to a workspace; trusts its users to release them. */
+/* workspace_ref.c - counts references to a workspace; trusts its users to release them. */
 #include "executor/session/workspace_ref.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* room.h - a counted reference to a session's workspace. */
+/* workspace_ref.h - a counted reference to a session's workspace. */
 #pragma once
 
 #include "executor/session/share.h"

@@ -40,19 +40,19 @@
 enum {
 	MAX_ANSWER = 32768,
 	PYTHON_LINES = 4, /* of the answer below */
-	ANSWER_MS = 5000, /* for all of them together */
+	ANSWER_MS = 5000, /* for all languages together */
 };
 
-/* What a language's program says of itself. */
+/* The answer of a language's program about itself. */
 static struct inquiry {
-	pid_t pid; /* 0: it was not asked */
+	pid_t pid; /* 0: it was not started */
 	int out;
 	size_t size;
-	char text[MAX_ANSWER]; /* its version; of Python, three lines of modules behind it */
+	char text[MAX_ANSWER]; /* its version; for Python, three lines of modules follow */
 } inquiries[ORDER_MAX_RUNTIMES];
 
-/* The version, then of each argument those modules that are there, then all that are installed.
- * Not one of them is imported. */
+/* Prints the version, then for each argument those of its modules that exist, then all installed
+ * modules.  None of them is imported. */
 static char ask_python[] = "import pkgutil, sys\n"
 			   "from importlib import metadata, util\n"
 			   "print('Python', sys.version.split()[0])\n"
@@ -85,7 +85,7 @@ ask(struct inquiry *q, size_t number, struct err *e)
 	posix_spawn_file_actions_t actions;
 	int ends[2];
 
-	/* Of one with a check, the shell comes first. */
+	/* If the language has a check, the program is preceded by the shell. */
 	if (!runtime_at(number)->driver)
 		plain[0] = (char *)(uintptr_t)runtime_at(number)->program;
 	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
@@ -116,7 +116,7 @@ shut(struct inquiry *q)
 	q->out = -1;
 }
 
-/* false: nothing more will come. */
+/* false: no more data will come. */
 static bool
 hear(struct inquiry *q)
 {
@@ -147,7 +147,7 @@ hear_all(int64_t until_ms)
 	}
 }
 
-/* Blank lines before the version go: perl begins with one. */
+/* Skips blank lines before the version: perl prints one. */
 static void
 close_inquiry(struct inquiry *q, const char *name)
 {
@@ -181,7 +181,7 @@ info_open(struct err *e)
 	return 0;
 }
 
-/* One line of the inquiry, its words apart. */
+/* Splits one line of the answer into words. */
 static int
 add_modules(struct runtime *runtime, const char *profile, const char *line, struct err *e)
 {
@@ -259,7 +259,7 @@ info_on_list_runtimes(struct call *call, void *request, struct err *e)
 	if (wish->language != NULL && only < 0 && e->code == ERR_invalid_argument)
 		return -1;
 
-	/* One that is known and not here: none. */
+	/* A known language that is not installed has none. */
 	int status =
 	    wish->language != NULL && only < 0 ? 0 : info_runtimes(&reply.runtimes, only, e);
 

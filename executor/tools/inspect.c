@@ -17,7 +17,7 @@
 
 #include <stdio.h>
 
-/* Those of another language than the session's have that before them. */
+/* Variables of languages other than the session's have the language as a prefix. */
 static int
 add_variables(struct state *reply, const struct session *session, struct err *e)
 {
@@ -63,7 +63,7 @@ inspect_on_inspect_state(struct call *call, void *request, struct err *e)
 	struct session *session = session_of(call, ask->session_id, NULL, e);
 	int status;
 
-	/* Who has no default session sees what there is besides. */
+	/* A caller without a default session gets the parts that need none. */
 	if (session == NULL && ask->session_id != NULL)
 		return -1;
 	status = fill(&reply, call, session, ask->namespace, e);

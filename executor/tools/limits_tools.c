@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Its box and its workspace are made once. */
+/* The box and the workspace of a session cannot be changed. */
 static int
 set_in_session(struct session *session, const struct resource_limits *asked, struct limits *limits,
     struct err *e)

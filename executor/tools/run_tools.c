@@ -15,7 +15,7 @@ run_tools_on_execute_code(struct call *call, void *request, struct err *e)
 	return run_begin(call, ask, session, false, e);
 }
 
-/* In the caller's default session, which is the workspace that snapshots are taken of. */
+/* Uses the caller's default session, whose workspace snapshots are taken of. */
 static int
 begin_in_session(struct call *call, struct execute_code *ask, const char *session_id, struct err *e)
 {
@@ -37,7 +37,7 @@ run_tools_on_run_sandbox_code(struct call *call, void *request, struct err *e)
 		.capture_output = true };
 	int status = begin_in_session(call, &all, NULL, e);
 
-	ask->code = all.code; /* where it was not taken */
+	ask->code = all.code; /* unless it was taken */
 	return status;
 }
 

@@ -29,7 +29,7 @@ add_modules(struct texts *to, struct err *e)
 	return 0;
 }
 
-/* Where each profile stands in the answer. */
+/* The member of the reply for each profile. */
 static const size_t places[PROFILE_COUNT] = {
 /* clang-format off */
 #define PROFILE(name, ...) [PROFILE_##name] = offsetof(struct profile_infos, name),

@@ -164,7 +164,7 @@ new_ending(struct call *call, const char *status, const char *id, struct err *e)
 	return ending;
 }
 
-/* One that is gone already is as gone as the caller wants it. */
+/* A session that has already ended satisfies the caller's request. */
 static int
 end_for(struct call *call, const char *id, const char *status, struct err *e)
 {
@@ -205,7 +205,7 @@ session_tools_on_sandbox_close_session(struct call *call, void *request, struct 
 
 /* ---- bridge_data ---- */
 
-/* As a name in each of the languages. */
+/* A key must be a valid name in each of the languages. */
 static int
 check_key(const char *key, struct err *e)
 {
@@ -218,7 +218,7 @@ check_key(const char *key, struct err *e)
 	    "key: \"%.64s\" is not made of letters, digits and _, a digit not first", key);
 }
 
-/* For programs in the session now, and for those that are started in it later. */
+/* Gives the value to the running programs of the session, and stores it for later ones. */
 static int
 hand_over(struct session *session, struct bridge_data *ask, struct err *e)
 {

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* arguments.h - what the gateway itself reads of a call: where it goes, and how large it is. */
+/* arguments.h - the parts of a call that the gateway itself reads: its destination and its size. */
 #pragma once
 
 #include "common/table/schema.h"
 
 #include <jansson.h>
 
-/* A text field of a message, borrowed; NULL: it has no such field, or nothing was given. */
+/* A text field of a message, borrowed; NULL: the message has no such field, or it is not set. */
 const char *arguments_text(enum msg_id, const char *message, const char *name);
-/* Where it is in the message; NULL: there is no such field. */
+/* The address of a text field in the message; NULL: there is no such field. */
 const char **arguments_slot(enum msg_id, void *message, const char *name);
-/* Which executor has what that id names: "<prefix><instance>_<32 digits>"; false: none is named. */
+/* The executor instance that an id names: "<prefix><instance>_<32 digits>"; false: it names
+ * none. */
 bool arguments_instance(const char *prefix, const char *id, char *instance, size_t size);
-/* W3C Trace Context, version 00, of the request's metadata; "" for anything else, as it asks. */
+/* The W3C Trace Context, version 00, of the request's metadata; "" for anything else, as the
+ * specification requires. */
 void arguments_trace(const json_t *meta, char trace[56]);
-/* Bytes of the file that a call asks for: of a tool that says by `length` how many are wanted. What
- * is no number there is refused when the request is read.  0: it asks for none. */
+/* Bytes of the file that a call requests, for a tool whose `length` argument limits them.  A
+ * `length` that is not a number is refused when the request is decoded.  0: it requests none. */
 size_t arguments_file_bytes(enum msg_id tool, const json_t *arguments);
-/* Bytes of the texts and blobs of a message. */
+/* Total bytes of the texts and blobs of a message. */
 size_t arguments_bytes(enum msg_id, const void *message);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * calls.c - calls under way.
+ * calls.c - calls in progress.
  *
- * Trusts the bus to end each request once.  Arguments come from a model, replies were checked by
- * the bus.  What is kept for a call is bounded: their number, and the bytes of their messages.
+ * Trusts the bus to end each request exactly once.  Arguments come from a model, and the bus has
+ * validated the replies.  The state of calls is bounded: their number, and the bytes of their
+ * messages.
  *
- * Large replies are bounded by bytes (reserve.h) until they are text, which the transport bounds.
- * A read of a file reserves its bytes before it is sent.  Where it is not answered soon, it gives
- * them back, and its reply needs room when it comes.
+ * Large replies are bounded by bytes (reserve.h) until they are converted to text, which the
+ * transport bounds.  A read of a file reserves its bytes before it is sent.  If no reply comes
+ * soon, it releases them, and its reply must reserve again when it arrives.
  */
 #include "gateway/mcp/calls.h"
 
@@ -31,13 +32,13 @@
 #include <string.h>
 
 enum {
-	RETRY_MS = 250,              /* when a client that is over its bounds may try again */
-	LEFT_MS = 60000,             /* to end a session that nobody was told of */
-	REPEAT_BYTES = 12 * 1048576, /* arguments kept for a second try */
-	LAPSE_MS = 1000,             /* bytes are reserved so long for a reply that does not come */
+	RETRY_MS = 250,              /* when a client that is over its limits may retry */
+	LEFT_MS = 60000,             /* to end a session whose client never learned its id */
+	REPEAT_BYTES = 12 * 1048576, /* arguments kept for a retry */
+	LAPSE_MS = 1000, /* how long bytes stay reserved for a reply that does not come */
 };
 
-/* It may be asked again. */
+/* A call with both hints may be repeated safely. */
 static const unsigned repeatable = READ_ONLY | IDEMPOTENT;
 
 struct call_out {
@@ -47,16 +48,16 @@ struct call_out {
 	enum msg_id tool;
 	enum calls_as as;
 	uint64_t ask, long_timer;
-	struct task_keeping *keeping; /* NULL: no task is being made of it */
+	struct task_keeping *keeping; /* NULL: it is not being made a task */
 	int64_t begun_ms, due_ms;
 	size_t bytes;
-	json_t *arguments; /* for a second try, or the first; NULL: there is none */
-	bool once;         /* for the first only */
+	json_t *arguments; /* for a retry, or the first attempt; NULL: none */
+	bool once;         /* for the first attempt only */
 	struct reservation reservation;
 	uint64_t lapse;          /* a timer */
 	struct telling *telling; /* a large reply */
 	char trace[56];
-	/* Of one that was left: nothing above but ask is there any more. */
+	/* For a call whose client has left: of the members above, only ask is still valid. */
 	bool left;
 	char *principal, *namespace;
 };
@@ -90,7 +91,7 @@ holder_of(struct reservation *r)
 
 /* ---- the end of a call ---- */
 
-/* Before it is answered, since its client may be gone afterwards. */
+/* Call before the answer, because the client may be freed by it. */
 static void
 settle(struct call_out *call)
 {
@@ -112,7 +113,7 @@ finish(struct call_out *call, json_t *message)
 	free(call);
 }
 
-/* Takes the result; NULL: no memory. */
+/* Takes the result; NULL: memory is exhausted. */
 static json_t *
 message_of(const struct origin *to, json_t *result)
 {
@@ -176,7 +177,7 @@ on_run(struct work *work)
 	say_rendered(t.call, t.rendered);
 }
 
-/* It is soon answered. */
+/* The reply is about to be sent. */
 static void
 cancel_nothing(struct pending *unused)
 {
@@ -189,7 +190,7 @@ on_room(struct reservation *r)
 	work_do(&holder_of(r)->telling->work);
 }
 
-/* Takes what is in the reply. */
+/* Takes the contents of the reply. */
 static void
 prepare_telling(struct call_out *call, void *reply)
 {
@@ -208,7 +209,7 @@ prepare_telling(struct call_out *call, void *reply)
 	loop_unset(call->long_timer);
 }
 
-/* A reply that could be asked for again is not worth the memory to wait in. */
+/* A reply that the client can request again may not wait in memory. */
 static bool
 refuse_reply(const struct call_out *call, size_t bytes, struct err *e)
 {
@@ -255,7 +256,7 @@ say(struct call_out *call, void *reply)
 		say_rendered(call, render(call, reply));
 }
 
-/* To the client that asked to be told. */
+/* Logs the outcome to a client that requested log messages. */
 static void
 tell(const struct call_out *call, const void *reply, const struct err *e)
 {
@@ -280,7 +281,7 @@ on_ended(void *self, void *reply, const struct err *e)
 		log_warn("a session that nobody was told of could not be ended", LOG_E(e));
 }
 
-/* Only the answer would have named the session. */
+/* Only the lost answer would have named the session. */
 static void
 end_session(const struct call_out *call, const char *session)
 {
@@ -315,7 +316,7 @@ on_left_done(struct call_out *call, void *reply)
 	free(call);
 }
 
-/* False: no memory.  It is over for whoever asked, and goes on here. */
+/* Ends the request for the client, while the call continues here.  False: no memory. */
 static bool
 leave(struct call_out *call)
 {
@@ -341,7 +342,7 @@ leave(struct call_out *call)
 
 static int ask(struct call_out *, json_t *arguments, struct err *);
 
-/* A daemon that was lost took the call with it; one that changes nothing may be asked once more. */
+/* Repeats a call that was lost with its daemon, once, if it changes nothing. */
 static bool
 again(struct call_out *call, const struct err *e)
 {
@@ -456,7 +457,7 @@ on_reserved(struct reservation *reservation)
 	json_decref(arguments);
 }
 
-/* Sends it, now or when its bytes are reserved. */
+/* Sends the call, now or when its bytes are reserved. */
 static int
 ask_in_turn(struct call_out *call, json_t *arguments, struct err *e)
 {
@@ -511,7 +512,8 @@ make_call(const struct call_in *in, struct err *e)
 	arguments_trace(in->meta, call->trace);
 	progress_open(
 	    &call->progress, &call->pending.origin, json_object_get(in->meta, "progressToken"));
-	/* Only where it was there to be lost: one that never came has been waited for already. */
+	/* Only if the daemon is connected now: if it never was, the call has already waited for
+	 * it. */
 	if ((messages[in->tool].hints & repeatable) == repeatable && in->bytes <= REPEAT_BYTES &&
 	    bus_ready(messages[in->tool].server, NULL))
 		call->arguments = json_incref(in->arguments);
@@ -525,7 +527,7 @@ cancel_call(struct pending *p)
 {
 	struct call_out *call = (struct call_out *)p;
 
-	if (call->reservation.state == RESERVE_WAITS) { /* it was not asked yet */
+	if (call->reservation.state == RESERVE_WAITS) { /* not sent yet */
 		struct err e;
 
 		err_set(&e, ERR_cancelled, "%s was cancelled", messages[call->tool].name);
@@ -533,12 +535,13 @@ cancel_call(struct pending *p)
 		on_done(call, NULL, &e);
 		return;
 	}
-	/* What it makes is there as soon as it is asked for, and a cancel comes too late. */
+	/* Such a call makes its session as soon as it is sent, so a cancel would come too late. */
 	if ((messages[call->tool].hints & MAKES_SESSION) == 0 || !leave(call))
 		bus_cancel(call->ask);
 }
 
-/* The request is the executor's from now on; result NULL: it is not, and goes on here. */
+/* From now on the executor owns the request.  result NULL: it does not, and the call continues
+ * here. */
 static void
 on_task(void *self, json_t *result)
 {
@@ -551,7 +554,7 @@ on_task(void *self, json_t *result)
 	finish(call, message_of(&call->pending.origin, result));
 }
 
-/* It takes long: the client gets a task, whose result it fetches later. */
+/* The call takes long: the client gets a task, and fetches its result later. */
 static void
 on_long(void *self)
 {

@@ -11,7 +11,7 @@
 
 #include "common/table/schema.h"
 
-/* A call as it was read; all members are borrowed. */
+/* A call as read from the client; all members are borrowed. */
 struct call_in {
 	struct origin origin;
 	enum msg_id tool;
@@ -26,5 +26,5 @@ struct call_in {
 	bool task; /* may continue as a task if it takes long, see task/task.h */
 };
 
-/* The reply if there is one already, or NULL: the call is pending. */
+/* The reply if it is available at once, or NULL: the call is pending. */
 json_t *calls_begin(const struct call_in *);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * complete.c - values of an argument that begin as the user began (utilities/completion).
+ * complete.c - values of an argument that start with what the user typed (utilities/completion).
  *
- * What is the principal's own is asked of the daemons in its name; where they are away, nothing is
- * suggested rather than waited for.
+ * Daemons are asked in the name of the principal for what it owns.  If a daemon is not connected,
+ * completion suggests nothing instead of waiting.
  */
 #include "gateway/mcp/extra.h"
 #include "gateway/mcp/fan_out.h"
@@ -22,13 +22,13 @@ enum {
 	MAX_VALUES = 100,
 };
 
-/* Where values of an argument of that name come from. */
+/* The source of values for an argument of that name. */
 struct source {
 	const char *argument;
-	enum msg_id message;       /* MSG_none: a list of our own */
-	const char *list, *member; /* of the reply; in the item, or in "event" of it */
+	enum msg_id message;       /* MSG_none: a list of the gateway */
+	const char *list, *member; /* a member of the reply; of an item, or of its "event" */
 	const char *fixed;         /* arguments, as JSON */
-	const char *needs;         /* an argument that must be known already */
+	const char *needs;         /* an argument that must already be known */
 	json_t *(*values)(void);
 };
 
@@ -73,7 +73,7 @@ find(const char *argument)
 	return NULL;
 }
 
-/* Has the template a variable of that name? */
+/* Whether the template has a variable of that name. */
 static bool
 has_variable(const char *template, const char *name)
 {
@@ -90,7 +90,7 @@ has_variable(const char *template, const char *name)
 
 /* ---- the answer ---- */
 
-/* Of all values, taken, those that begin as the argument does; each once. */
+/* Takes all values, and returns those that start with the argument's value, each once. */
 static json_t *
 answer(const struct request *r, json_t *all)
 {
@@ -156,7 +156,7 @@ ask(const struct request *r, const struct source *s)
 
 /* ---- the request ---- */
 
-/* What is referred to: a prompt's name or a template; NULL with *refusal. */
+/* The name of the prompt or the template that is referred to; NULL with *refusal. */
 static const char *
 read_ref(const struct request *r, const char *argument, json_t **refusal)
 {
@@ -178,7 +178,7 @@ read_ref(const struct request *r, const char *argument, json_t **refusal)
 	return NULL;
 }
 
-/* Values of what is no own prompt or template; NULL: there are none. */
+/* Values from extra.h; NULL: it has none. */
 static json_t *
 extra_values(const struct request *r, const char *argument, const char *value)
 {

@@ -3,7 +3,7 @@
  * dispatch.c - finds the method and the revision of a message.
  *
  * A request that claims a version is served by that version, statelessly.  A request that claims
- * none belongs to the revision that initialize agreed on.  Nothing a client sends is trusted.
+ * none belongs to the revision that initialize agreed on.  Nothing that a client sends is trusted.
  */
 #include "gateway/mcp/dispatch.h"
 
@@ -20,10 +20,11 @@
 #include <string.h>
 
 enum {
-	LARGE_BYTES = 1 << 18, /* of a message, which as values takes many times as much */
-	TRIM_MS = 200,         /* after one, the heap is given back */
-	LIGHT_BYTES = 4096,    /* up to here nobody minds how many values it is */
-	/* What jansson and the heap take for a value, one of an array, one of an object. */
+	LARGE_BYTES = 1 << 18, /* bytes of a message whose parsed values take many times as much */
+	TRIM_MS = 200,         /* after such a message, the heap is trimmed */
+	LIGHT_BYTES = 4096,    /* up to here the number of values does not matter */
+	/* Bytes that jansson and the heap use for a value, for an item of an array, for a member
+	 * of an object. */
 	VALUE_COST = 48,
 	ITEM_COST = 8,
 	MEMBER_COST = 96,
@@ -31,8 +32,8 @@ enum {
 
 static bool trimming;
 
-/* In which revision, and what the client of it can do; NULL, or the answer to one that is in none.
- */
+/* Sets the revision and the client's capabilities; NULL, or the answer to a request of no
+ * supported revision. */
 static json_t *
 find_revision(struct request *r)
 {
@@ -52,7 +53,7 @@ find_revision(struct request *r)
 	return NULL;
 }
 
-/* NULL, or a refusal.  A transport refuses in its own way first; here nothing goes past it. */
+/* NULL, or a refusal.  A transport refuses earlier and in its own way; this check is the last. */
 static json_t *
 check_scopes(const struct request *r)
 {
@@ -91,7 +92,7 @@ handle_request(struct request *r, const char *name)
 	return answer;
 }
 
-/* What values take while somebody holds them.  They are as deep as scan.c lets them be. */
+/* Estimates the memory of parsed values.  scan.c bounds their depth. */
 static size_t
 weigh(const json_t *value)
 {
@@ -105,7 +106,7 @@ weigh(const json_t *value)
 	return sum;
 }
 
-/* What is pending holds its place in a batch by itself. */
+/* A pending request holds its own place in a batch. */
 static void
 handle_message(const struct origin *to, json_t *message, size_t bytes)
 {
@@ -168,7 +169,8 @@ is_blank(const struct line *line)
 	return !line->over && i == line->size;
 }
 
-/* Of a message of many values: whatever small came in between would hold the heap under it. */
+/* Trims the heap after a message of many values, later: a small allocation made in between may
+ * still hold the top of the heap. */
 static void
 give_back(void *unused)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * elicit.c - questions to a client, and the way back to the handler that had them.
+ * elicit.c - questions to a client, and the way back to the handler that asked them.
  *
- * Answers, and whatever a client says it was asked, are not trusted: they are taken for what the
- * user at that client said, and only for keys that were asked.
+ * Neither answers nor what a client claims to have been asked are trusted.  Answers are treated as
+ * what the user at that client said, and only for keys that were asked.
  */
 #include "gateway/mcp/elicit.h"
 
@@ -22,7 +22,7 @@ enum {
 	STATE_S = 900,
 	MAX_WAITING = 4096, /* requests of earlier revisions that wait for a user */
 	ID_HEX = 33,
-	ANSWER_BYTES = 32768, /* of one, as JSON: it has to fit into a state */
+	ANSWER_BYTES = 32768, /* of one answer as JSON: it must fit into a state */
 };
 
 /* ---- what a state is bound to ---- */
@@ -34,7 +34,7 @@ add_bytes(const char *data, size_t size, void *hash)
 	return 0;
 }
 
-/* The method and its parameters but those that change with each round. */
+/* The method and its parameters, without those that change with each round. */
 static void
 purpose(const struct request *r, char text[128])
 {
@@ -54,7 +54,7 @@ purpose(const struct request *r, char text[128])
 
 /* ---- answers ---- */
 
-/* Is it what a client answers to that method? */
+/* Whether the value is a valid answer to that method. */
 static bool
 fits(const char *method, const json_t *result)
 {
@@ -99,7 +99,7 @@ elicit_content(const struct request *r, const char *key)
 	                                                                                  : NULL;
 }
 
-/* inputs: {key: {"method": what was asked, "result": the answer, where there is one}} */
+/* inputs: {key: {"method": the method asked, "result": the answer, if there is one}} */
 static void
 add_answers(json_t *inputs, const json_t *given)
 {
@@ -146,7 +146,7 @@ elicit_read(struct request *r)
 
 /* ---- 2026-07-28: the client asks again ---- */
 
-/* What was asked so far, and what is asked now. */
+/* The questions so far, and the new ones. */
 static json_t *
 next_inputs(const struct request *r, const struct question *q, size_t count)
 {
@@ -187,8 +187,8 @@ struct elicitation {
 	struct pending pending;
 	struct request request; /* with references of its own */
 	uint64_t timer;
-	struct account *account; /* that it counts for; NULL: not any more */
-	char id[ID_HEX];         /* the key follows it, in what the client is sent */
+	struct account *account; /* that it counts for; NULL: no longer counted */
+	char id[ID_HEX];         /* the question's key follows it in the id that is sent */
 };
 
 static struct {
@@ -196,7 +196,7 @@ static struct {
 	size_t count;
 } waiting;
 
-/* It is bounded as a call under way, and counted as one. */
+/* A waiting request is bounded and counted as a call in progress. */
 static bool
 has_room(const struct request *r)
 {
@@ -247,7 +247,7 @@ cancel(struct pending *p)
 	struct elicitation *it =
 	    (struct elicitation *)((char *)p - offsetof(struct elicitation, pending));
 
-	uncount(it); /* its client may be gone with the answer */
+	uncount(it); /* before the answer, which may free the client */
 	client_end(p, jsonrpc_error(p->origin.id, RPC_INTERNAL, "the server ends"));
 	forget(it);
 }
@@ -312,7 +312,7 @@ ask_by_request(const struct request *r, const struct question *q, size_t count)
 	return NULL;
 }
 
-/* All that was asked is there: the handler begins anew. */
+/* All answers have arrived: runs the handler again from its beginning. */
 static void
 resume(struct elicitation *it)
 {
@@ -326,7 +326,7 @@ resume(struct elicitation *it)
 	json_t *answer = r.method->handle(&r);
 
 	forget(it);
-	/* Where it is pending once more it holds a place of its own in a batch. */
+	/* If it is pending again, it holds its own place in a batch. */
 	if (answer != NULL || origin.batch != NULL)
 		client_answer(&origin, answer);
 	json_decref(origin.id);
@@ -343,7 +343,7 @@ complete(const json_t *inputs)
 	return true;
 }
 
-/* A client that refuses the request itself, by an error, has not accepted. */
+/* A client that answers the request itself with an error has not accepted. */
 static void
 add_response(json_t *inputs, const char *key, const struct rpc *rpc)
 {
@@ -376,7 +376,7 @@ elicit_response(struct client *client, const struct rpc *rpc)
 
 /* ---- asking ---- */
 
-/* What the client would have to have declared, and has not; NULL: it has all of it. */
+/* The capabilities that the client must declare and has not; NULL: it has declared all. */
 static json_t *
 lacking(const struct request *r, const struct question *q, size_t count)
 {
@@ -401,7 +401,7 @@ lacking(const struct request *r, const struct question *q, size_t count)
 	return missing;
 }
 
-/* A client may answer before it is asked: what it tells is worth no more after a round trip. */
+/* Accepts answers that come before the question: a round trip would not make them more reliable. */
 static void
 take_early(const struct request *r, const struct question *q, size_t count)
 {
@@ -454,7 +454,8 @@ elicit_consent(const struct request *r, const char *message, bool *yes, json_t *
 	    "Do it, for good.", "default", 0, "required", "confirm");
 	const struct question q = { "confirm", "elicitation/create", elicit_form(message, schema) };
 
-	/* Nobody consents to what they were not shown, so that nothing is taken early here. */
+	/* No user can consent to a question that was not shown, so no early answer is accepted
+	 * here. */
 	if (!ask(r, &q, 1, answer))
 		return false;
 	*yes = json_is_true(json_object_get(elicit_content(r, q.key), q.key));

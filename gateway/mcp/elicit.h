@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * elicit.h - asking the client for something while one of its requests is under way.
+ * elicit.h - asks the client for something while one of its requests is in progress.
  *
- * A handler asks as though the answers were there already:
+ * A handler asks as if the answers had already arrived:
  *
- *	json_t *answer, *name = NULL;
- *	const struct question q = { "user_name", "elicitation/create", params };
+ * 	json_t *answer, *name = NULL;
+ * 	const struct question q = { "user_name", "elicitation/create", params };
  *
- *	if (!elicit(r, &q, 1, &answer))
- *		return answer;
- *	name = elicit_content(r, "user_name");
+ * 	if (!elicit(r, &q, 1, &answer))
+ * 		return answer;
+ * 	name = elicit_content(r, "user_name");
  *
- * Where they are not, the request ends here and the handler is run once more, from its beginning,
- * when they are.  In 2026-07-28 that is by the client's retry (basic/patterns/mrtr): what was
- * answered so far travels in a requestState that only this server can make, bound to principal,
- * method and parameters, for a quarter of an hour and one retry.  In earlier revisions the client
- *is sent a request on the stream of its own, and the handler is run again with the response.
+ * If they have not, the handler returns, and runs again from its beginning when they arrive.  In
+ * 2026-07-28 the client retries the request (basic/patterns/mrtr).  The answers so far travel in a
+ * requestState that only this server can make.  It is bound to principal, method and parameters,
+ * and is valid for a quarter of an hour and one retry.  In earlier revisions the gateway sends the
+ * client a request on the stream of the client's own request, and runs the handler again with the
+ * response.
  *
  * Only tools/call, prompts/get and resources/read may ask.
  */
@@ -24,31 +25,33 @@
 #include "gateway/mcp/method.h"
 
 struct question {
-	const char *key;    /* of our choice, unique within the request */
+	const char *key;    /* chosen by the handler, unique within the request */
 	const char *method; /* elicitation/create, sampling/createMessage or roots/list */
 	json_t *params;     /* taken; NULL: none */
 };
 
 /*
- * true: all answers are there, see below.  false: *answer is what the handler returns; it is a
- * refusal where the client has not declared that it can be asked.  The params of all questions are
- * taken.
+ * true: all answers have arrived; the functions below read them.  false: *answer is what the
+ * handler returns.  It is a refusal if the client has not declared the capability.  The params of
+ * all questions are taken.
  */
 bool elicit(const struct request *, const struct question *, size_t count, json_t **answer);
 
-/* What the client answered to that key: the result of the request, an object; borrowed. */
+/* The client's answer to that key: the result of the request, an object; borrowed. */
 json_t *elicit_result(const struct request *, const char *key);
-/* Of a form: its content, an object, if the user accepted; NULL: declined or cancelled. */
+/* The content of a form, an object, if the user accepted; NULL: declined or cancelled. */
 json_t *elicit_content(const struct request *, const char *key);
 
-/* A form's params: message, and a requestedSchema (taken). */
+/* The params of a form: message, and a requestedSchema (taken). */
 json_t *elicit_form(const char *message, json_t *schema);
-/* Asks for a yes or no, and takes none that comes unasked.  true: *yes is what the user said. */
+/* Asks for a yes or no, and ignores an answer that was sent before the question.  true: *yes is
+ * the user's answer. */
 bool elicit_consent(const struct request *, const char *message, bool *yes, json_t **answer);
 
 /* ---- for the dispatcher ---- */
 
-/* Reads inputResponses and requestState; NULL, or a refusal of a state that is not ours. */
+/* Reads inputResponses and requestState; NULL, or a refusal of a state that this server did not
+ * make. */
 json_t *elicit_read(struct request *);
-/* A response of the client; one that nobody waits for is ignored. */
+/* Handles a response of the client; a response that no request waits for is ignored. */
 void elicit_response(struct client *, const struct rpc *);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* extra.c - what a gateway offers beside schema.def. */
+/* extra.c - what a gateway offers in addition to schema.def. */
 #include "gateway/mcp/extra.h"
 
 static const struct extra none, *extra = &none;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fan_out.c - an fan-out is the client of the calls it makes; their answers come to its slots.
+ * fan_out.c - a fan-out acts as the client of the calls that it makes; its slots receive their
+ * answers.
  *
- * Replies were checked by the bus; what they hold was written by hostile programs.
+ * The bus has validated the replies; their contents come from hostile programs.
  */
 #include "gateway/mcp/fan_out.h"
 
@@ -13,14 +14,14 @@
 #include <stddef.h>
 #include <string.h>
 
-/* What calls.h knows as an exchange: where the answer to one call goes. */
+/* The struct exchange of calls.h: the destination of the answer to one call. */
 struct slot {
 	struct reply reply;
 	bool done;
 };
 
 struct fan_out {
-	struct pending pending; /* of the request, once it is one */
+	struct pending pending; /* of the request, once it is pending */
 	struct client client;   /* of the calls */
 	struct request request; /* with references of its own */
 	struct slot slots[FAN_OUT_WANTS];
@@ -117,7 +118,7 @@ ask(struct fan_out *fan_out, size_t i, const struct want *want)
 		.arguments = want->arguments,
 		.meta = fan_out->request.meta,
 		.as = CALLS_VALUE,
-		.bytes = i == 0 ? fan_out->request.bytes : 0, /* which the request holds, once */
+		.bytes = i == 0 ? fan_out->request.bytes : 0, /* counted once */
 	};
 	json_t *answer = calls_begin(&call);
 

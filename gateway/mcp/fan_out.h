@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fan_out.h - a request that several daemons are asked for, whose replies are put together.
+ * fan_out.h - a client's request that sends messages to several daemons and combines their
+ * replies.
  *
- * They are asked at once and in the name of whoever asks here: each finds only what is that
- * principal's own.  Bounds, deadlines and cancellation are those of calls.h.
+ * The messages are sent in parallel in the name of the client's principal, so each daemon returns
+ * only what that principal owns.  Bounds, deadlines and cancellation are those of calls.h.
  */
 #pragma once
 
@@ -21,19 +22,20 @@ struct want {
 };
 
 struct reply {
-	json_t *value; /* the reply's JSON; NULL: there is none, because of ... */
+	json_t *value; /* the reply's JSON; NULL: there is no reply, see error */
 	json_t *error; /* {"code": a number of JSON-RPC, "message", "data": {"code", "hint"}} */
 };
 
-/* The whole answer; replies are in the order of the wants, context is what fan_out_begin() got. All
- * of it is borrowed. */
+/* Returns the whole answer.  The replies are in the order of the wants, and context is the one
+ * given to fan_out_begin().  All of it is borrowed. */
 typedef json_t *fan_out_compose(const struct request *, const struct reply *, json_t *context);
 
 /* The answer, or NULL: it is pending.  Takes context, which may be NULL. */
 json_t *fan_out_begin(
     const struct request *, const struct want *, size_t count, fan_out_compose *, json_t *context);
 
-/* Is that the error of what is not there, or not that principal's, which is the same? */
+/* Whether the error says that the object does not exist.  Another principal's object gives the
+ * same error. */
 bool fan_out_absent(const struct reply *);
 /* The answer that passes such an error on. */
 json_t *fan_out_fail(const struct request *, const struct reply *);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* handlers.h - one function a method; each gives the whole answer, or NULL where it is pending. */
+/* handlers.h - one function per method; each returns the whole answer, or NULL if it is pending. */
 #pragma once
 
 #include "gateway/mcp/method.h"

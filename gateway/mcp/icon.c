@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * icon.c - SVG drawings as data: URIs, so that showing one asks nothing of any network.
+ * icon.c - SVG drawings as data: URIs, so that a client needs no network to show them.
  *
- * Shapes are strokes of the text's colour on no ground: they fit light and dark themes.
+ * Shapes are strokes in the colour of the text on a transparent ground, so they fit light and dark
+ * themes.
  */
 #include "gateway/mcp/icon.h"
 
@@ -23,7 +24,7 @@ static const char *const shapes[ICON_COUNT] = {
 	[ICON_monitor] = "<path d='M3 17a9 9 0 1 1 18 0M12 17l5-6'/>",
 };
 
-/* Percent-encoded: what a URI may not hold of it are these. */
+/* Percent-encodes the characters of the drawing that a URI may not contain. */
 static void
 write_uri(char *to, size_t size, const char *shape)
 {

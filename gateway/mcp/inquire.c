@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inquire.c - the request waits as a pending one; replies were checked by the bus. */
+/* inquire.c - the request waits as a pending one; the bus has validated the replies. */
 #include "gateway/mcp/inquire.h"
 
 #include "gateway/options.h"
@@ -44,7 +44,7 @@ on_done(void *self, void *reply, const struct err *e)
 	client_hand_over(&it->pending, &origin);
 	it->request.origin = origin;
 	answer = it->answer(&it->request, reply, e);
-	/* Where it is pending once more it holds a place of its own in a batch. */
+	/* If it is pending again, it holds its own place in a batch. */
 	if (answer != NULL || origin.batch != NULL)
 		client_answer(&origin, answer);
 	json_decref(origin.id);

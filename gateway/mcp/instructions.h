@@ -3,8 +3,8 @@
  * instructions.h - the server's instructions, which a model reads before it calls anything.
  *
  * Clients cut them at 2 KB, and every conversation pays for them.  They name no tool, because the
- * operator chooses the tools that are offered.  They say what the description of a single tool
- * cannot, and what models have been seen to get wrong.
+ * operator chooses which tools are offered.  They say what the description of a single tool
+ * cannot, and what models have been observed to get wrong.
  */
 #pragma once
 

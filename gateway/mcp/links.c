@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* links.c - making and checking links; a link can come from anybody. */
+/* links.c - makes and checks links; anyone may present a link. */
 #include "gateway/mcp/links.h"
 
 #include "gateway/mcp/resource/uri.h"
@@ -53,7 +53,7 @@ links_open(struct err *e)
 
 /* ---- a link ---- */
 
-/* What it is for, so that it opens nothing else; of malloc. */
+/* The context of the link, so that it opens nothing else; allocated with malloc. */
 static char *
 purpose(const char *session, const char *path)
 {
@@ -127,7 +127,7 @@ links_check(const char *session, const char *path, const char *text, struct link
 
 /* ---- in replies ---- */
 
-/* Where a file can be had is for us alone to say. */
+/* Only the gateway decides where a file can be downloaded: a daemon's value is not used. */
 static void
 fill_artifact(const struct origin *origin, const char *session, struct artifact *a)
 {

@@ -2,8 +2,8 @@
 /*
  * links.h - links to files of sessions.
  *
- * A link contains an encrypted statement (secretbox.h) of which file it opens, until when, and in
- * whose name.  It opens only that file, and needs no other credential.
+ * A link contains an encrypted statement (secretbox.h): the file that it opens, its expiry, and
+ * the principal.  It opens only that file, and needs no other credential.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 
 #include "common/table/schema.h"
 
-/* The principal whose file it is. */
+/* The principal that owns the file. */
 struct link_owner {
 	char principal[129], namespace[65]; /* namespace "": none */
 };
@@ -20,9 +20,9 @@ struct link_owner {
 int links_open(struct err *);
 /* "<base>/files/<session>/<path>?t=<sealed>", allocated with malloc; NULL: no memory. */
 char *links_make(const char *base, const struct account *, const char *session, const char *path);
-/* denied if the link was not made here, is for another file, or has expired. */
+/* Fails with denied if the link was not made with this key, is for another file, or has expired. */
 int links_check(
     const char *session, const char *path, const char *sealed, struct link_owner *, struct err *);
-/* Adds a download_url to each artifact of a message, also within lists, if the transport serves
- * files. */
+/* Adds a download_url to each artifact of a message, including those in lists, if the transport
+ * serves files. */
 void links_fill(const struct origin *, enum msg_id, void *message);

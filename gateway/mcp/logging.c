@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* logging.c - levels, and who wants to hear from which on (2026-07-28, utilities/logging). */
+/* logging.c - log levels, and the level that each client set (2026-07-28, utilities/logging). */
 #include "gateway/mcp/logging.h"
 
 #include "gateway/mcp/handlers.h"
@@ -18,7 +18,7 @@ static const char *const names[LOGGING_COUNT] = {
 	[LOGGING_emergency] = "emergency",
 };
 
-/* LOGGING_none where it is no level. */
+/* LOGGING_none if the text is not a level. */
 static enum logging
 parse(const json_t *level)
 {

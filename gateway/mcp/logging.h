@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * logging.h - notifications/message: what happened, for those who asked to be told.
+ * logging.h - notifications/message: events, sent to the clients that requested them.
  *
- * In 2026-07-28 a request asks by a level in its _meta, and what is said goes with its answer; in
- * earlier revisions logging/setLevel asks for a whole session.  Never source, output or a secret.
+ * In 2026-07-28 a request sets a level in its _meta, and the messages travel on the stream of its
+ * answer.  In earlier revisions logging/setLevel sets the level of a whole session.  A message
+ * never contains source code, output or a secret.
  */
 #pragma once
 
 #include "gateway/mcp/method.h"
 
-/* The eight of RFC 5424, least first; LOGGING_none is what nobody asked for. */
+/* The eight levels of RFC 5424, least severe first; LOGGING_none: no messages were requested. */
 enum logging {
 	LOGGING_none,
 	LOGGING_debug,
@@ -23,8 +24,9 @@ enum logging {
 	LOGGING_COUNT
 };
 
-/* Sets origin.log_from to what the request asks for; NULL, or a refusal of an unknown level. */
+/* Sets origin.log_from to the level that the request sets; NULL, or a refusal of an unknown
+ * level. */
 json_t *logging_ask(struct request *);
-/* About the request of that origin; takes data, any value.  Nothing is sent that was not asked for,
- * nor to a client that does not read. */
+/* Logs about the request of that origin; takes data, which may be any value.  Sends only
+ * what the client's level includes, and nothing to a client that does not read. */
 void logging_say(const struct origin *, enum logging, const char *logger, json_t *data);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * method.c - what handlers answer with; nothing in a request is trusted.
+ * method.c - builds the answers of handlers; trusts nothing in a request.
  */
 #include "gateway/mcp/method.h"
 
@@ -32,8 +32,8 @@ method_server_info(const struct revision *revision)
 }
 
 /*
- * In each result: made once, and shared by all, since nobody writes to it.  The icon says nothing
- * to whoever reads one; it stands where the server describes itself.
+ * Part of each result: made once and shared by all, because nothing modifies it.  The icon is left
+ * out: readers of a result have no use for it, and the server's own description has it.
  */
 static json_t *
 short_info(const struct revision *revision)
@@ -95,7 +95,7 @@ method_complete_for(const struct request *r, json_t *result, const struct cache 
 	return answer(r, result == NULL ? NULL : method_end(r->origin.revision, result, cache));
 }
 
-/* What depends on credentials, or may, is for their holder only. */
+/* Results that depend on credentials, or may, are private to their holder. */
 json_t *
 method_finish(const struct request *r, json_t *result)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * methods.c - the table of methods, and what is read from it; params come from clients and are not
+ * methods.c - the table of methods, and look-ups in it; params come from clients and are not
  * trusted.
  *
  * Sources: the message unions of each revision's schema; server/discover, basic/lifecycle.
@@ -18,8 +18,8 @@
 #include <string.h>
 
 enum {
-	FIXED_MS = 300000, /* what changes only when the gateway is started anew */
-	MOVING_MS = 1000,  /* what changes with every call */
+	FIXED_MS = 300000, /* for results that change only when the gateway restarts */
+	MOVING_MS = 1000,  /* for results that change with every call */
 };
 
 /* ---- the column "scope" ---- */
@@ -51,7 +51,7 @@ scopes_run(const json_t *params)
 	return 1U << scope_run;
 }
 
-/* A tool that is not offered is refused by its name, whatever the credentials are. */
+/* A tool that is not offered is refused by name, whatever the credentials. */
 static unsigned
 scopes_tool(const json_t *params)
 {
@@ -107,7 +107,7 @@ static const struct {
 #include "gateway/methods.def"
 };
 
-/* What is said to be there where that method is. */
+/* The capability that is announced if the revision has the method. */
 static const struct {
 	const char *method, *capability, *flag;
 } offers[] = {
@@ -186,7 +186,7 @@ methods_notify(struct client *client, const char *name, const json_t *params)
 
 /* ---- capabilities ---- */
 
-/* Tools and prompts of a release stay what they are as long as it runs. */
+/* In a release, tools and prompts do not change while it runs. */
 static void
 add_changes(json_t *capabilities)
 {

@@ -3,7 +3,7 @@
  * methods.h - the table of methods, gateway/methods.def, and look-ups in it.
  *
  * The scope of a method is a column without a default, and a method without a row is not served.
- * So no method can be reached whose scope was forgotten.
+ * So no method is reachable whose scope was forgotten.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* page.c - a cursor is the sealed number of items that came before; it lasts a day. */
+/* page.c - a cursor is the sealed number of the items before it, and is valid for a day. */
 #include "gateway/mcp/page.h"
 
 #include "gateway/mcp/sealed.h"
@@ -20,7 +20,7 @@ purpose(char text[64], const char *member)
 	snprintf(text, 64, "cursor %s", member);
 }
 
-/* Where the page begins; NULL, or a refusal. */
+/* Sets where the page begins; NULL, or a refusal. */
 static json_t *
 read_cursor(const struct request *r, const char *member, size_t *start)
 {

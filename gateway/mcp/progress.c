@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * progress.c - stream parts joined into notifications.
+ * progress.c - joins stream parts into notifications.
  *
- * Parts carry the output of a hostile program, so their number and size are its choice: both are
- * bounded here.  What is left out is not lost, it stands in the result.
+ * Parts carry the output of a hostile program, which chooses their number and size, so both are
+ * bounded here.  Output that is left out here is still in the result.
  */
 #include "gateway/mcp/progress.h"
 
@@ -17,7 +17,7 @@ enum {
 	TEXT_BYTES = 65536,
 };
 
-static const double FAR = 1e15; /* from where on one more would soon be no more, of a double */
+static const double FAR = 1e15; /* from about here on, adding one to a double may change nothing */
 
 void
 progress_open(struct progress *p, const struct origin *origin, json_t *token)
@@ -27,7 +27,7 @@ progress_open(struct progress *p, const struct origin *origin, json_t *token)
 		p->token = json_incref(token);
 }
 
-/* channel: whose text goes with it; -1: none. */
+/* channel: the channel whose text is sent; -1: none. */
 static void
 notify(struct progress *p, int channel)
 {
@@ -53,7 +53,7 @@ publish(struct progress *p)
 	for (int channel = 0; channel < channel_COUNT && p->origin->revision->messages; channel++) {
 		if (p->channels[channel].size == 0)
 			continue;
-		p->value += sent; /* it has to grow */
+		p->value += sent; /* the value must grow */
 		notify(p, channel);
 		sent = true;
 	}

@@ -2,9 +2,9 @@
 /*
  * progress.h - the progress of a call, as notifications/progress.
  *
- * Progress values always grow.  A call sends at most ten notifications a second, which join the
- * output between them, and none after progress_close().  The text of a notification comes from one
- * channel, which its _meta names: "cloister/channel": "stdout".
+ * Progress values always grow.  A call sends at most ten notifications a second, each with the
+ * output since the previous one, and none after progress_close().  The text of a notification
+ * comes from one channel, which its _meta names: "cloister/channel": "stdout".
  */
 #pragma once
 
@@ -24,7 +24,8 @@ struct progress {
 	} channels[channel_COUNT];
 };
 
-/* token: a string or an integer; anything else requests none.  *origin must outlive *progress. */
+/* token: a string or an integer; any other value requests no progress.  *origin must outlive
+ * *progress. */
 void progress_open(struct progress *, const struct origin *, json_t *token);
 void progress_part(struct progress *, const struct stream_part *);
 void progress_close(struct progress *);

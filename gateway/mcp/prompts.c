@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * prompts.c - one row a prompt: its arguments, and the text that they are put into.
+ * prompts.c - one row per prompt: its arguments, and the text that contains them.
  *
- * Arguments come from a user or a model and go back to it: they are only ever quoted in text.
+ * Arguments come from a user or a model and return to it: they are only ever quoted in text.
  */
 #include "gateway/mcp/prompts.h"
 
@@ -27,7 +27,7 @@ struct argument {
 	bool required;
 };
 
-/* values: of the arguments in their order, "" where absent. */
+/* values: the arguments in their order, "" for one that is absent. */
 struct prompt {
 	const char *name, *title, *doc;
 	struct argument arguments[MAX_ARGUMENTS];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* result.c - rendering; replies were checked by the bus, their texts come from hostile programs. */
+/* result.c - renders results; the bus has validated the replies, their texts come from hostile
+ * programs. */
 #include "gateway/mcp/result.h"
 
 #include "gateway/mcp/method.h"
@@ -17,11 +18,12 @@
 #include <string.h>
 
 enum {
-	/* No model reads more; a file of 50 MB would else stand twice in one message. */
+	/* No model reads more, and a file of 50 MB would otherwise appear twice in one message. */
 	TEXT_BYTES = 1 << 20,
 };
 
-/* The JSON of *value as a JSON string; a remark instead where it is long and stands elsewhere. */
+/* The JSON of *value as a JSON string; if it is long and elsewhere in the message too, a remark
+ * instead. */
 static json_t *
 text_of(const json_t *value, size_t limit)
 {
@@ -42,7 +44,8 @@ content(json_t *text, bool failed)
 
 /* ---- pictures ---- */
 
-/* What every client that shows images can show; a vector image is a document, and stays text. */
+/* Whether every client that shows images can show it.  A vector image is a document and stays
+ * text. */
 static bool
 is_picture(const struct rich *r)
 {
@@ -69,7 +72,7 @@ add_picture(json_t *images, struct rich *r)
 	    json_pack("{s:s, s:o, s:s}", "type", "image", "data", data, "mimeType", r->mime_type));
 }
 
-/* Image content of all pictures in *reply, which are taken out of it; NULL: no memory. */
+/* Image content of all pictures in *reply, which are removed from it; NULL: no memory. */
 static json_t *
 take_pictures(enum msg_id id, void *reply)
 {
@@ -94,7 +97,7 @@ take_pictures(enum msg_id id, void *reply)
 /* ---- files ---- */
 
 enum {
-	LINKS = 16, /* of a result; more files than that have their URIs in the JSON alone */
+	LINKS = 16, /* in a result; further files have their URIs in the JSON only */
 };
 
 static void
@@ -106,7 +109,7 @@ add_link(json_t *links, const json_t *file, const char *uri)
 		       json_object_get(file, "mime_type"), "size", json_object_get(file, "size")));
 }
 
-/* Files that a session has get the URI they can be read at; new links to them. */
+/* Adds to the files of a session the URIs to read them at; returns new links to them. */
 static json_t *
 name_files(json_t *value)
 {
@@ -165,7 +168,7 @@ result_of_rendered(const struct revision *revision, const struct account *who, e
 	json_t *result = content(text_of(value, limit), failed);
 
 	json_array_extend(json_object_get(result, "content"), images);
-	if (revision->structured) { /* where there are links */
+	if (revision->structured) { /* revisions that have resource links */
 		json_array_extend(json_object_get(result, "content"), links);
 		json_array_extend(json_object_get(result, "content"), wholes);
 	}
@@ -177,7 +180,7 @@ result_of_rendered(const struct revision *revision, const struct account *who, e
 	return result == NULL ? NULL : method_end(revision, result, NULL);
 }
 
-/* {"code", "message", "hint"}, and when to try again. */
+/* {"code", "message", "hint"}, and the delay before a retry. */
 static json_t *
 describe(const struct err *e)
 {

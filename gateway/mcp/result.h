@@ -14,11 +14,12 @@
 
 #include "common/table/schema.h"
 
-/* Return new results; NULL only without memory.  *reply is messages[tool].reply; its pictures
- * are taken.  Long texts are shortened, and the whole is kept for that account, see fit.h. */
+/* Return new results; NULL only if memory is exhausted.  *reply is messages[tool].reply, and its
+ * pictures are taken.  Long texts are shortened, and their full text is kept for that account;
+ * see fit.h. */
 json_t *result_of_reply(
     const struct revision *, const struct account *, enum msg_id tool, void *reply);
-/* The same in two steps.  The first takes long for a long reply and may run in any thread. */
+/* The same in two steps.  The first step is slow for a long reply and may run in any thread. */
 struct rendered {
 	json_t *images, *value; /* value NULL: no memory */
 };

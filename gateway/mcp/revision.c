@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* revision.c - one row a revision; trusts nothing that a client claims beyond what it can answer.
- */
+/* revision.c - one row per revision; trusts no claim of a client beyond which revision to answer
+ * in. */
 #include "gateway/mcp/revision.h"
 
 #include "common/base/auto.h"
@@ -9,7 +9,7 @@
 
 #define META REVISION_META
 
-/* Newest first, the only modern one at the top. */
+/* Newest first; the first is the only modern one. */
 static const struct revision revisions[] = {
 	{ "2026-07-28", REVISION_2026_07_28, true, false, true, true, true, true },
 	{ "2025-11-25", REVISION_2025_11_25, false, false, true, true, true, true },

@@ -2,8 +2,8 @@
 /*
  * revision.h - the supported revisions of MCP, and how their messages differ.
  *
- * The current revision is named in every request.  Earlier ones are agreed on once, by initialize.
- * One process serves all of them at once.
+ * Every request names the current revision.  An earlier revision is agreed on once, by initialize.
+ * One process serves all of them at the same time.
  */
 #pragma once
 
@@ -39,9 +39,10 @@ struct revision {
 	bool messages;    /* in progress notifications */
 };
 
-/* What initialize agrees on: the requested version, or the newest that has an initialize. */
+/* The version that initialize agrees on: the requested one, or the newest that has an
+ * initialize. */
 const struct revision *revision_agree(const char *version);
-/* The revision that requests name. */
+/* The revision that requests name in _meta. */
 const struct revision *revision_modern(void);
 
 /*
@@ -49,8 +50,8 @@ const struct revision *revision_modern(void);
  * with an answer: the claim is malformed, or the version is not supported.
  */
 const struct revision *revision_claimed(json_t *id, json_t *params, json_t **answer);
-/* The reply to a request that claims none before initialize. */
+/* The reply to a request that claims no revision and arrives before initialize. */
 json_t *revision_unclaimed(json_t *id);
 
-/* The versions that can be claimed, an array. */
+/* An array of the versions that a request may claim. */
 json_t *revision_supported(void);

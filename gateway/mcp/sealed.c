@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sealed.c - secrets about a purpose and an owner; texts come from clients and are not trusted.
+ * sealed.c - secrets with a purpose and an owner; texts come from clients and are not trusted.
  */
 #include "gateway/mcp/sealed.h"
 

@@ -2,7 +2,7 @@
 /*
  * secretbox.c - [made, until, value] under an AEAD; nonce and box, base64url.
  *
- * Texts come from clients and are not trusted: only what opens under the key is parsed.
+ * Texts come from clients and are not trusted: only a text that opens under the key is parsed.
  */
 #include "gateway/mcp/secretbox.h"
 
@@ -29,7 +29,7 @@ secretbox_now_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Each text with its end, so that none runs into another. */
+/* Each text with its terminating zero byte, so that adjacent texts cannot be confused. */
 static unsigned char *
 join(const char *const texts[], size_t *size)
 {
@@ -44,7 +44,7 @@ join(const char *const texts[], size_t *size)
 	return (unsigned char *)joined;
 }
 
-/* Nonce and box, of malloc. */
+/* Nonce and box, allocated with malloc. */
 static unsigned char *
 lock(const unsigned char *key, const char *const about[], const char *plain, size_t *size)
 {
@@ -81,7 +81,8 @@ secretbox_make(const unsigned char key[SECRETBOX_KEY], const char *const about[]
 	return text;
 }
 
-/* The plain text, with a zero byte, of malloc; NULL: it is not of this key, about this. */
+/* The plain text with a zero byte, allocated with malloc; NULL: it was not made with this key
+ * and context. */
 static char *
 unlock(const unsigned char *key, const char *const about[], const char *text, struct secret *s)
 {

@@ -25,12 +25,12 @@ struct secret {
 	unsigned char nonce[SECRETBOX_NONCE]; /* random, so that it identifies the value */
 };
 
-/* The clock of expiries, the same for gateways that share a key. */
+/* The clock that expiries are measured by, the same for gateways that share a key. */
 int64_t secretbox_now_ms(void);
 /* Allocates the text with malloc; NULL: no memory.  about ends with NULL.  The caller keeps the
  * value. */
 char *secretbox_make(const unsigned char key[SECRETBOX_KEY], const char *const about[],
     const json_t *value, int64_t life_s);
-/* -1: not made with that key and context, or, with *expired, too old. */
+/* -1: the text was not made with that key and context, or, with *expired set, is too old. */
 int secretbox_open(const unsigned char key[SECRETBOX_KEY], const char *const about[],
     const char *text, struct secret *, bool *expired);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * server.c - what the server says of itself, and the handshake of earlier revisions.
+ * server.c - the server's description of itself, and the handshake of earlier revisions.
  *
  * Sources: 2026-07-28 server/discover; 2025-11-25 basic/lifecycle.
  */
@@ -36,8 +36,8 @@ make_discovery(const struct request *r)
 	return method_finish(r, describe(result, revision));
 }
 
-/* What clients open with: the same as long as the process lives, for all that may share it and all
- * that may not. */
+/* The first request of clients.  There are two results, one for shared and one for private caches,
+ * and neither changes while the process lives. */
 json_t *
 handle_discover(const struct request *r)
 {
@@ -55,7 +55,8 @@ handle_ping(const struct request *r)
 	return jsonrpc_result(r->origin.id, json_object());
 }
 
-/* Only what is ever asked about: the rest is as large as a client likes. */
+/* Keeps only the capabilities that the gateway looks up: the client chooses the size of the
+ * rest. */
 static json_t *
 read_capabilities(const json_t *declared)
 {

@@ -2,8 +2,9 @@
 /*
  * toolcall.c - tools/list and tools/call.
  *
- * What a tool is and who serves it stands in schema.def.  Before a call that takes away for good
- * the user may have to be asked: that is decided here, and only the user's own yes lets it through.
+ * schema.def defines each tool and the daemon that serves it.  Before a call that destroys data
+ * for good, the user may have to be asked.  That is decided here, and only the user's own yes lets
+ * the call proceed.
  */
 #include "gateway/mcp/toolcall.h"
 
@@ -24,7 +25,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A new reference; not to be changed. */
+/* A new reference; the caller must not modify it. */
 static json_t *
 all_tools(const struct revision *revision)
 {
@@ -40,7 +41,7 @@ all_tools(const struct revision *revision)
 	return more;
 }
 
-/* Takes the list; what is left of it are the tools that can be called with these scopes. */
+/* Takes the list, and returns the tools that may be called with these scopes. */
 static json_t *
 permitted(json_t *all, unsigned scopes)
 {
@@ -102,7 +103,7 @@ say(const struct request *r, enum err_code code, const char *text)
 	                      : jsonrpc_result(r->origin.id, result);
 }
 
-/* What the user is asked: the tool, and the arguments as they are, which a model chose. */
+/* The question to the user: the tool, and its arguments unchanged, which a model chose. */
 static void
 question(char text[512], enum msg_id tool, const json_t *arguments)
 {
@@ -113,7 +114,8 @@ question(char text[512], enum msg_id tool, const json_t *arguments)
 	    messages[tool].name, shown == NULL ? "{}" : shown);
 }
 
-/* The consent, or the refusal, is not heard a second time through any gateway: then go on. */
+/* The executor has recorded the use of the consent or the refusal, so no gateway accepts it
+ * again: continue. */
 static json_t *
 on_spent(const struct request *r, void *reply, const struct err *e)
 {
@@ -144,7 +146,7 @@ spend(const struct request *r)
 	    on_spent);
 }
 
-/* true: go on.  false: *answer says why not, or NULL: it is being asked. */
+/* true: continue.  false: *answer is the refusal, or NULL while the question is open. */
 static bool
 consented(const struct request *r, enum msg_id tool, const json_t *arguments, json_t **answer)
 {

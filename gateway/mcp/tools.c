@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tools.c - tools/list out of schema.def; knows no tool by name. */
+/* tools.c - builds tools/list from schema.def; knows no tool by name. */
 #include "gateway/mcp/tools.h"
 
 #include "gateway/mcp/icon.h"
@@ -91,7 +91,7 @@ annotations(const struct message *m, const struct revision *revision)
 	    (m->hints & IDEMPOTENT) != 0, "openWorldHint", (m->hints & OPEN_WORLD) != 0);
 }
 
-/* Arguments that a balancer routes by, without a look into bodies: no secret is among them. */
+/* Arguments that a load balancer routes by without reading bodies; none of them is a secret. */
 static const struct {
 	const char *field, *header;
 } mirrored[] = {
@@ -99,7 +99,7 @@ static const struct {
 	{ "session_id", "Session-Id" },
 };
 
-/* For whoever sends a request over HTTP: which arguments go into Mcp-Param-... headers, too. */
+/* Tells a client over HTTP which arguments to repeat in Mcp-Param-... headers. */
 static json_t *
 input_schema(enum msg_id id, const struct revision *revision)
 {
@@ -155,7 +155,7 @@ tools_list(const struct revision *revision)
 	static struct {
 		const struct revision *revision;
 		json_t *list;
-	} made[8]; /* as many as there are revisions, and more */
+	} made[8]; /* more than the number of revisions */
 	size_t i = 0;
 
 	while (made[i].list != NULL && made[i].revision != revision)

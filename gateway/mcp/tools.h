@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tools.h - the offered tools of the table, and their description in each revision. */
+/* tools.h - the offered tools of schema.def, and their description in each revision. */
 #pragma once
 
 #include "gateway/mcp/revision.h"
@@ -12,9 +12,9 @@
 int tools_choose(const char *toolsets, struct err *);
 /* The message of an offered tool, or MSG_none. */
 enum msg_id tools_find(const char *name);
-/* The first tool with the hint, offered or not; there is one. */
+/* The first tool with the hint, offered or not; at least one exists. */
 enum msg_id tools_with(unsigned hint);
-/* The offered tools in the order of the table: a new reference to an array made once. */
+/* The offered tools in the order of the table: a new reference to an array that is built once. */
 json_t *tools_list(const struct revision *);
 /* The table of all tools as Markdown, for README.md. */
 void tools_describe(FILE *);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * constant.c - a table by address.  An address stands for its value, as none is ever freed.
+ * constant.c - a table by address.  An address identifies its value, because no value is ever
+ * freed.
  *
- * Trusts who adds one to leave it as it is.
+ * Trusts the caller that adds a value not to change it.
  */
 #include "gateway/rpc/constant.h"
 
@@ -13,13 +14,13 @@
 enum {
 	SLOTS = 1024, /* a power of two */
 	MOST =
-	    512, /* the tools of all revisions, and some: half of the slots, so that searches end */
+	    512, /* the tools of all revisions and more: half of the slots, so that searches end */
 };
 
 static struct constant slots[SLOTS];
 static size_t used;
 
-/* Its own, or the free one where it would be. */
+/* The value's slot, or the free slot for it. */
 static struct constant *
 slot_of(const json_t *value)
 {

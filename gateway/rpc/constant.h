@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * constant.h - values that are the same in answer after answer, with their text.
+ * constant.h - values that recur in many answers, stored with their JSON text.
  *
- * What a server says of itself and of its tools is most of what it writes, and never changes.
+ * Most of what a server writes describes itself and its tools, and never changes.
  */
 #pragma once
 
@@ -11,14 +11,14 @@
 
 struct constant {
 	json_t *value;
-	char *text; /* as write.h writes it, no zero byte at its end */
+	char *text; /* as write.h writes it, without a zero byte at its end */
 	size_t size;
 };
 
-/* Is there room for it, and is it not there yet? */
+/* Whether there is room for the value and it is not stored yet. */
 bool constant_wanted(const json_t *);
-/* One that is wanted, which is not changed any more, nor freed as long as the process lives.  Takes
- * its text, of malloc. */
+/* Adds a value for which constant_wanted() is true.  The value must not change any more, nor be
+ * freed while the process lives.  Takes its text, allocated with malloc. */
 void constant_add(json_t *, char *text, size_t size);
-/* NULL: it is none. */
+/* NULL: the value is not a stored constant. */
 const struct constant *constant_find(const json_t *);

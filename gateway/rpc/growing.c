@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* growing.c - grows by half, so that a text of many pieces is not copied for each. */
+/* growing.c - grows by half, so that a text of many pieces is not copied for each piece. */
 #include "gateway/rpc/growing.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* jsonrpc.c - parsing with every strictness Jansson has; trusts nothing. */
+/* jsonrpc.c - parses with all of Jansson's strict flags; trusts nothing. */
 #include "gateway/rpc/jsonrpc.h"
 
 #include "common/base/auto.h"
@@ -19,7 +19,7 @@ refuse(const struct line *line, int code, const char *text)
 	return answer;
 }
 
-/* What is JSON, but more than is taken here: Jansson names no bound. */
+/* Valid JSON that exceeds a limit of the gateway; Jansson's own texts name no limit. */
 static const struct {
 	enum json_error_code code;
 	const char *text;
@@ -58,7 +58,7 @@ jsonrpc_parse(const struct line *line, json_t **answer)
 		*answer = refuse(line, RPC_INVALID, text);
 		return NULL;
 	}
-	/* A zero byte in a text is valid JSON: the field that may not have it is named later. */
+	/* A zero byte in a text is valid JSON: the field that may not contain it is named later. */
 	const size_t strict = JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY;
 	json_t *message = json_loadb(line->data, line->size, strict, &error);
 
@@ -94,7 +94,7 @@ read_members(json_t *message, struct rpc *rpc)
 	const char *version = json_string_value(json_object_get(message, "jsonrpc"));
 	json_t *method = json_object_get(message, "method");
 
-	/* Before all else, so that an error is never the answer to an error. */
+	/* Checked first, so that an error reply is never the answer to an error. */
 	rpc->result = json_object_get(message, "result");
 	rpc->error = json_object_get(message, "error");
 	if (method == NULL && (rpc->result != NULL || rpc->error != NULL)) {
@@ -171,7 +171,7 @@ jsonrpc_error(json_t *id, int code, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	utf8_tame(text); /* what a client sent may have been cut within a character */
+	utf8_tame(text); /* the text may cut a character of the client's input */
 	return jsonrpc_error_data(id, code, text, NULL);
 }
 

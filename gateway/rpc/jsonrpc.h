@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jsonrpc.h - JSON-RPC 2.0 as MCP restricts it: parsing of lines, and messages to reply with.
+ * jsonrpc.h - JSON-RPC 2.0 as MCP restricts it: parsing of lines, and construction of replies.
  *
- * Lines come from a client that is not trusted.  Integers keep every digit.  Repeated keys,
- * invalid UTF-8, half surrogate pairs and values beyond the bounds of scan.h are refused.
+ * Lines come from an untrusted client.  Integers keep every digit.  Repeated keys, invalid UTF-8,
+ * half surrogate pairs and values beyond the bounds of scan.h are refused.
  */
 #pragma once
 
@@ -17,7 +17,7 @@ enum {
 	RPC_METHOD = -32601,
 	RPC_PARAMS = -32602,
 	RPC_INTERNAL = -32603,
-	/* of MCP */
+	/* codes of MCP */
 	RPC_CAPABILITY = -32021, /* MissingRequiredClientCapability */
 	RPC_VERSION = -32022,    /* UnsupportedProtocolVersion */
 	RPC_ABSENT = -32002,     /* resource not found, before 2026-07-28 */
@@ -26,7 +26,7 @@ enum {
 enum rpc_kind {
 	RPC_request,
 	RPC_notification,
-	RPC_response, /* to a request of ours; its id may be anything */
+	RPC_response, /* to a request of the gateway; its id may be anything */
 };
 
 /* A view of a parsed message, from which all members are borrowed. */
@@ -38,15 +38,16 @@ struct rpc {
 	json_t *result, *error; /* of a response */
 };
 
-/* The JSON of a line, a new reference; or NULL, and in *answer the error reply. */
+/* The JSON of a line, a new reference; or NULL, and *answer is the error reply. */
 json_t *jsonrpc_parse(const struct line *, json_t **answer);
-/* Reads one message.  Returns NULL, or the error reply to an invalid one (maybe for a
- * notification). */
+/* Reads one message.  Returns NULL, or the error reply to an invalid message, which may be a
+ * notification. */
 json_t *jsonrpc_read(json_t *message, struct rpc *);
 
 /*
- * New messages; NULL only without memory.  id NULL: the reply has no id, because the message's id
- * could not be read (MCP's schema; null would violate it).  result, data and params are taken.
+ * New messages; NULL only if memory is exhausted.  id NULL: the reply has no id, because the
+ * message's id could not be read (MCP's schema; null would violate it).  result, data and params
+ * are taken.
  */
 json_t *jsonrpc_result(json_t *id, json_t *result);
 json_t *jsonrpc_error(json_t *id, int code, const char *fmt, ...) PRINTF(3, 4);

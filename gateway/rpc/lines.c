@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lines.c - cutting at newlines; trusts nothing, holds at most one line and one read. */
+/* lines.c - splits at newlines; trusts nothing, and buffers at most one line and one read. */
 #include "gateway/rpc/lines.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-	READ_BYTES = 65536,  /* offered to each read */
-	KEEP_BYTES = 262144, /* a larger buffer is given back once it is empty */
+	READ_BYTES = 65536,  /* space for each read */
+	KEEP_BYTES = 262144, /* a larger buffer is freed once it is empty */
 };
 
 static bool
@@ -46,7 +46,7 @@ lines_room(struct lines *l, size_t *room)
 	if (l->room - l->used < READ_BYTES / 2 && l->room < l->limit + READ_BYTES && !grow(l)) {
 		if (l->room == 0)
 			return NULL;
-		skip(l); /* no memory for a line of this length: one too long, as far as we go */
+		skip(l); /* no memory for a line of this length: treat it as too long */
 	}
 	*room = l->room - l->used;
 	return l->data + l->used;
@@ -58,7 +58,7 @@ lines_filled(struct lines *l, size_t size)
 	l->used += size;
 }
 
-/* The line is data[start, end); the next one begins behind the newline, if there is one. */
+/* The line is data[start, end); the next one begins after the newline, if there is one. */
 static void
 cut(struct lines *l, size_t end, struct line *line)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * outbox.c - a list of blocks that messages are written into as JSON text, with no copy in between.
+ * outbox.c - a list of blocks into which messages are written as JSON text, without a copy.
  *
- * Small messages share a block and so a write(2); a large one never needs memory in one piece.
+ * Small messages share a block and so a write(2); a large message never needs contiguous memory.
  */
 #include "gateway/rpc/outbox.h"
 
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 enum {
-	MORE_BYTES = 1048576 - 64, /* mapped by itself, so that it is truly given back */
+	MORE_BYTES = 1048576 - 64, /* mapped on its own, so that free() returns it to the kernel */
 };
 
 static struct outbox_block *
@@ -70,7 +70,7 @@ free_blocks(struct outbox *box, struct outbox_block *block)
 	}
 }
 
-/* Back to what it was when `last` ended at `end`: half a message is worse than none. */
+/* Restores the state in which `last` ended at `end`: no part of a message may stay. */
 static void
 roll_back(struct outbox *box, struct outbox_block *last, size_t end, size_t bytes)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parsing.c - a job for a thread, which sees nothing but the message; trusts it as jsonrpc.c does.
- */
+/* parsing.c - a job for a thread, which has access to the message only; trusts it no more than
+ * jsonrpc.c does. */
 #include "gateway/rpc/parsing.h"
 
 #include "common/base/err.h"
@@ -10,7 +10,7 @@
 
 struct parsing {
 	struct work work;
-	struct parsing_spec spec; /* done NULL: nobody waits */
+	struct parsing_spec spec; /* done NULL: the caller has left */
 	json_t *message, *answer;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * parsing.h - messages of which one takes long to parse: a thread does so, while others are served.
+ * parsing.h - parses a message in a thread if parsing takes long, while the loop serves others.
  */
 #pragma once
 
@@ -9,16 +9,17 @@
 struct parsing;
 
 struct parsing_spec {
-	char *data; /* of malloc, as is *scan; both are taken */
+	char *data; /* allocated with malloc, like *scan; both are taken */
 	size_t size, limit;
 	struct scan *scan;
-	/* Later, or at once: as jsonrpc_parse(); both are the callee's. */
+	/* Called later, or at once, with the results of jsonrpc_parse(); the function takes
+	 * both. */
 	void (*done)(void *self, json_t *message, json_t *answer);
 	void *self;
 };
 
 struct parsing *parsing_new(const struct parsing_spec *);
-/* From here on it frees itself. */
+/* Frees itself after this call. */
 void parsing_start(struct parsing *);
-/* Nobody waits any more; done() is not called. */
+/* The caller no longer waits; done() is not called. */
 void parsing_leave(struct parsing *);

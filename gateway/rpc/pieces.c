@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pieces.c - the small pieces that JSON values are made of, kept for the next message.
+ * pieces.c - keeps the small allocations of JSON values for the next message.
  *
- * A call takes two hundred of them, and all are gone when it is answered.  malloc has seven of a
- * size at hand, and goes the long way for each of the others.  Those that are kept are malloc's
- * own, in lists by what fits into them; how many is bounded.  One thread keeps them, the loop's:
- * what others made it may free, and what they free is malloc's, for they end.
+ * A call needs two hundred of them, and frees them all when it is answered.  malloc caches seven
+ * of a size, and takes its slow path for all others.  The pieces kept here come from malloc, and
+ * are in lists by usable size; their number is bounded.  Only one thread, that of the loop, keeps
+ * pieces.  It may free pieces that other threads made.  Pieces that other threads free go back to
+ * malloc, because those threads end.
  */
 #include "gateway/rpc/pieces.h"
 
@@ -15,8 +16,8 @@
 #include <stdlib.h>
 
 enum {
-	LEAST = 24, /* bytes of the smallest piece that glibc makes */
-	STEP = 16,  /* between one size of glibc's and the next */
+	LEAST = 24, /* bytes of glibc's smallest allocation */
+	STEP = 16,  /* between adjacent sizes of glibc */
 	SIZES = 8,
 	KEPT = 256, /* of a size */
 };
@@ -25,7 +26,7 @@ struct piece {
 	struct piece *next;
 };
 
-/* At each place pieces of at least LEAST + place * STEP bytes. */
+/* Entry `at` holds pieces of at least LEAST + at * STEP bytes. */
 static struct {
 	struct piece *first;
 	size_t count;
@@ -45,7 +46,8 @@ take(size_t size)
 
 	kept[at].first = piece->next;
 	kept[at].count--;
-	/* After a pause it is in no cache any more; by the time that it is taken it is. */
+	/* After a pause the next piece is in no CPU cache; the prefetch loads it before it is
+	 * taken. */
 	__builtin_prefetch(kept[at].first, 1);
 	return piece;
 }

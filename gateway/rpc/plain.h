@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plain.h - how far a text goes on with what JSON writes as it is, eight bytes at a step.
+ * plain.h - finds how much of a text JSON writes unescaped, eight bytes at a time.
  *
- * Most bytes of messages are of this kind: what programs printed, files, descriptions.
+ * Most bytes of messages need no escape: program output, files, descriptions.
  */
 #pragma once
 
@@ -12,12 +12,12 @@
 #include <stdint.h>
 #include <string.h>
 
-#define PLAIN_EACH (~UINT64_C(0) / 255) /* one in each of eight bytes */
+#define PLAIN_EACH (~UINT64_C(0) / 255) /* 0x01 in each of eight bytes */
 
 /*
- * How many of eight bytes, as they lie in memory, stand before the first control character, quote
- * or backslash.  Of what is found the lowest bit is exact; those above it may be borrowed. Source:
- * "Determine if a word has a byte less than n", Anderson, Bit Twiddling Hacks.
+ * How many of eight bytes, in memory order, precede the first control character, quote or
+ * backslash.  The lowest bit found is exact; a borrow may set those above it.  Source: "Determine
+ * if a word has a byte less than n", Anderson, Bit Twiddling Hacks.
  */
 static inline int
 plain_of(uint64_t bytes)
@@ -39,7 +39,7 @@ plain_is(char c)
 	return (unsigned char)c >= ' ' && c != '"' && c != '\\';
 }
 
-/* Up to the first byte of [text, end) that stands for more than itself, or end. */
+/* The first byte of [text, end) that needs an escape, or end. */
 static inline const char *
 plain_end(const char *text, const char *end)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scan.c - a tokenizer just good enough to count, and to find the outermost "id".
+ * scan.c - a tokenizer that is just sufficient to count values and to find the outermost "id".
  *
- * Trusts nothing: any bytes leave it in some state, and it never reads back.  What it takes for an
- * id is parsed strictly before it is used.
+ * Trusts nothing: any bytes leave it in a valid state, and it never reads back.  What it finds as
+ * an id is parsed strictly before it is used.
  */
 #include "gateway/rpc/scan.h"
 
@@ -17,7 +17,7 @@ keep(char *to, size_t room, size_t *size, char c)
 	if (*size < room)
 		to[*size] = c;
 	if (*size <= room)
-		(*size)++; /* one more than fits: too long */
+		(*size)++; /* one more than fits marks it as too long */
 }
 
 static void
@@ -118,7 +118,8 @@ plain_byte(struct scan *s, char c)
 	}
 }
 
-/* The inside of a long string, where nothing is kept: most bytes of a message with a file in it. */
+/* Skips the inside of a long string that is not copied: most bytes of a message with a file in
+ * it. */
 static const char *
 skip_text(const struct scan *s, const char *at, const char *end)
 {

@@ -2,7 +2,7 @@
 /*
  * write.c - walks a value and writes it; trusts Jansson that texts are UTF-8 and numbers finite.
  *
- * Recursion is as deep as the value, which parsers of this program bound.
+ * The recursion is as deep as the value, whose depth the parsers of this program bound.
  */
 #include "gateway/rpc/write.h"
 
@@ -19,7 +19,7 @@
 
 enum {
 	MILLION = 1000000,
-	SHORT_BYTES = 256, /* a text under it is written as soon as looked up */
+	SHORT_BYTES = 256, /* a shorter text is written as fast as it is looked up */
 };
 
 struct writer {
@@ -27,7 +27,7 @@ struct writer {
 	void *self;
 	bool failed;
 	size_t used;
-	char held[4096]; /* on its way to put() */
+	char held[4096]; /* not yet passed to put() */
 };
 
 static void
@@ -38,7 +38,7 @@ flush(struct writer *w)
 	w->used = 0;
 }
 
-/* Of a few bytes. */
+/* For a few bytes. */
 static inline void
 add(struct writer *w, const char *data, size_t size)
 {
@@ -56,7 +56,7 @@ add_byte(struct writer *w, char c)
 	w->held[w->used++] = c;
 }
 
-/* Of any size. */
+/* For any number of bytes. */
 static void
 add_text(struct writer *w, const char *text, size_t size)
 {
@@ -89,7 +89,7 @@ add_escape(struct writer *w, char c)
 	add_byte(w, form);
 }
 
-/* What is plain at the front, as far as there is room; where that ends. */
+/* Copies the unescaped bytes at the front, as far as there is room; returns where they end. */
 static const char *
 add_plain(struct writer *w, const char *text, const char *end)
 {
@@ -123,7 +123,7 @@ add_string(struct writer *w, const char *text, size_t size)
 	add_byte(w, '"');
 }
 
-/* At least so many digits. */
+/* Writes at least that many digits. */
 static void
 add_digits(struct writer *w, uint64_t n, int least)
 {
@@ -135,8 +135,8 @@ add_digits(struct writer *w, uint64_t n, int least)
 }
 
 /*
- * Nearly all are times, in millionths: a number of at most 15 digits is what is nearest to it, and
- * so is the quotient.  false: it is none.
+ * Most reals are times in millionths.  A number of at most 15 digits is the decimal nearest to its
+ * double, and so is the quotient.  false: the value is not such a number.
  */
 static bool
 add_millionths(struct writer *w, double value)
@@ -157,7 +157,7 @@ add_millionths(struct writer *w, double value)
 	return true;
 }
 
-/* As few digits as are read back as the same number; a real stays one (2.0, not 2). */
+/* The fewest digits that read back as the same number; a real stays a real (2.0, not 2). */
 static void
 add_real(struct writer *w, double value)
 {
@@ -221,7 +221,7 @@ add_object(struct writer *w, json_t *object)
 	add_byte(w, '}');
 }
 
-/* false: it is none, or too short to be looked for. */
+/* false: the value is not stored, or too short to be looked up. */
 static bool
 add_constant(struct writer *w, const json_t *value)
 {
@@ -269,7 +269,7 @@ add_value(struct writer *w, const json_t *value)
 int
 write_json(const json_t *value, int (*put)(const char *data, size_t size, void *self), void *self)
 {
-	struct writer w; /* what it holds need not be wiped first */
+	struct writer w; /* its buffer needs no initialization */
 
 	w.put = put;
 	w.self = self;

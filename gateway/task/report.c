@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report.c - a report as JSON; the reply in it was written by hostile programs, and is decoded as
- * strictly as one that comes by the bus. */
+/* report.c - converts a report to JSON.  The reply in it was written by hostile programs, and is
+ * decoded as strictly as one that arrives on the bus. */
 #include "gateway/task/report.h"
 
 #include "gateway/mcp/links.h"
@@ -65,7 +65,7 @@ result_of(const struct origin *to, const struct account *who, struct task_report
 	return result;
 }
 
-/* What a daemon answered in place of a reply is the result of the tool, too. */
+/* An error of a daemon in place of a reply is a result of the tool, too. */
 static json_t *
 result_of_failure(const struct origin *to, const struct failure *f)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * task.c - questions to executors about tasks, and their answers.
+ * task.c - requests to executors about tasks, and their answers.
  *
- * Trusts no id: it only says which executor to ask, which looks whose the task is.
+ * Trusts no id: an id only selects the executor, which checks the owner of the task.
  * Source: the extension's specification (SEP-2663), with its states and errors.
  */
 #include "gateway/task/task.h"
@@ -29,7 +29,7 @@ task_capability(void)
 	return json_pack("{s:{s:{}}}", "extensions", REVISION_META "tasks");
 }
 
-/* Asks the executor that the id names; 0 with *e. */
+/* Sends the message to the executor that the id names; 0 with *e. */
 static uint64_t
 ask(const struct account *who, enum msg_id message, const char *id, struct ask more, struct err *e)
 {
@@ -55,7 +55,7 @@ ask(const struct account *who, enum msg_id message, const char *id, struct ask m
 
 struct task_keeping {
 	char *principal, *namespace;
-	void (*done)(void *self, json_t *result); /* NULL: nobody waits */
+	void (*done)(void *self, json_t *result); /* NULL: the caller has left */
 	void *self;
 };
 
@@ -176,7 +176,7 @@ inquire_about(const struct request *r, enum msg_id message, const char *id)
 
 /* ---- methods ---- */
 
-/* The id that the request names; NULL, with the answer: refused, or it is a fixture's. */
+/* The id that the request names; NULL, with the answer: refused, or the task is a fixture's. */
 static const char *
 read_id(const struct request *r, json_t **answer)
 {
@@ -201,7 +201,7 @@ handle_tasks_get(const struct request *r)
 	return id == NULL ? answer : inquire_about(r, MSG_get_task, id);
 }
 
-/* No program asks for anything while it runs, so that there is nothing to hand on. */
+/* A running program never asks for input, so there is nothing to pass on. */
 json_t *
 handle_tasks_update(const struct request *r)
 {
@@ -272,12 +272,13 @@ task_look(const struct account *who, const char *id,
 
 /* ---- which of them are there ---- */
 
-/* One after the other, so that a long list takes no more of the bus than one request. */
+/* Queries one task after the other, so that a long list uses no more of the bus than one
+ * request. */
 struct filter {
 	struct pending pending;
 	struct request request; /* with references of its own */
 	struct account *account;
-	json_t *ids; /* those up to `left` are not known yet */
+	json_t *ids; /* the first `left` are not checked yet */
 	size_t left;
 	uint64_t ask;
 	json_t *(*then)(const struct request *, json_t *ids);

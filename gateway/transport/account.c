@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * account.c - a table by principal and name space.
+ * account.c - a table by principal and namespace.
  *
- * It is as long as the principals that were let in lately are many; nobody who was refused gets a
- * place in it.
+ * It has a row for each principal that was admitted recently.  A refused principal gets no row.
  */
 #include "gateway/transport/account.h"
 
@@ -19,10 +18,10 @@ enum {
 };
 
 struct row {
-	struct account account; /* first: what others see of it */
+	struct account account; /* first: the part that other files see */
 	struct row *next;
 	size_t holders;
-	double tokens; /* of the bucket that is filled rate_per_s times a second */
+	double tokens; /* of the bucket, which is refilled at rate_per_s */
 	int64_t filled_ms;
 };
 
@@ -146,7 +145,7 @@ account_room(size_t mine, size_t limit, size_t used)
 	return left > mine ? (left - mine + 1) / 2 : 0;
 }
 
-/* Does it have anything still? */
+/* Whether it still owns anything. */
 static bool
 is_used(const struct row *row)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* client.c - answers on their way out, alone or gathered into a batch. */
+/* client.c - sends answers, one by one or collected into a batch. */
 #include "gateway/transport/client.h"
 
 #include "common/base/auto.h"
@@ -38,7 +38,7 @@ answer(const struct origin *to, const json_t *message)
 	to->client->by->answer(to->client, to->exchange, message);
 }
 
-/* A batch of notifications only is answered by nothing at all. */
+/* A batch of only notifications gets no reply. */
 static void
 add_to_batch(const struct origin *to, json_t *message)
 {

@@ -28,12 +28,12 @@ struct transport {
 	/* Sends a notification, or a request to the client, on the stream of that exchange;
 	 * exchange NULL: on the client's general stream.  The caller keeps the message. */
 	void (*send)(struct client *, struct exchange *, const json_t *message);
-	/* Called exactly once for each exchange, which is freed then; NULL: no reply is due. */
+	/* Called exactly once for each exchange, and frees it; NULL: no reply is due. */
 	void (*answer)(struct client *, struct exchange *, const json_t *message);
-	/* The client does not read what it was sent: omit what can be omitted. */
+	/* The client does not read what it was sent: omit what is optional. */
 	bool (*slow)(const struct client *, const struct exchange *);
-	/* Ends the connection of an exchange, which the client resumes by itself (polling, in
-	 * 2025-11-25).  NULL or no effect if the revision cannot. */
+	/* Ends the connection of an exchange, which the client then resumes (polling, in
+	 * 2025-11-25).  NULL or no effect if the revision has no polling. */
 	void (*pause)(struct client *, struct exchange *);
 	/* A link to a file of a session, allocated with malloc; NULL: the transport serves no
 	 * files. */
@@ -46,10 +46,10 @@ struct client {
 	unsigned scopes;                 /* scopes (auth/scope.h) of the request now being read */
 	const struct revision *revision; /* agreed by initialize; NULL: none yet */
 	struct pending *pending;         /* requests that are answered later */
-	/* Of revisions before 2026-07-28, where a client is a session: */
+	/* For revisions before 2026-07-28, where a client is a session: */
 	json_t *capabilities; /* that it declared, an object; NULL: none */
-	int log_from;         /* an enum logging: the level it asked for */
-	size_t watches;       /* how many it has, see resource/listen.h */
+	int log_from;         /* an enum logging: the level that the client set */
+	size_t watches;       /* number of its subscriptions, see resource/listen.h */
 	/* Called before the client is freed; may be NULL. */
 	void (*closed)(struct client *);
 };
@@ -57,7 +57,7 @@ struct client {
 /* A batch, answered by an array once all its messages are answered. */
 struct batch;
 
-/* Where a reply belongs. */
+/* The destination of a reply. */
 struct origin {
 	struct client *client;
 	struct exchange *exchange;
@@ -72,30 +72,32 @@ struct pending {
 	struct pending *next;
 	struct origin origin;
 	bool silent;  /* send nothing more about it: no reply, no progress */
-	bool endless; /* ends by cancel() only, at the latest when the process drains */
-	/* The client waits no longer: call client_end() soon, or at once.  Must not end another
+	bool endless; /* ended only by cancel(), at the latest when the process drains */
+	/* The client no longer waits: call client_end() soon, or at once.  Must not end another
 	 * request. */
 	void (*cancel)(struct pending *);
 };
 
-/* Sends and takes the message.  NULL: no reply is due; that too completes a place in a batch. */
+/* Sends and takes the message.  NULL: no reply is due; that also completes a place in a batch. */
 void client_answer(const struct origin *, json_t *message);
-/* Sends a notification about a request, or a request to the client for it; takes the message. */
+/* Sends a notification about a request, or a request to the client on its behalf; takes the
+ * message. */
 void client_tell(const struct origin *, json_t *message);
 /* Whether the client is slow, so that client_tell() should be omitted. */
 bool client_slow(const struct origin *);
 
-/* Makes it findable by its id.  The origin is copied, and its batch waits. */
+/* Registers the request under its id.  The origin is copied, and its batch waits. */
 void client_begin(struct pending *, const struct origin *, void (*cancel)(struct pending *));
 /* Answers and takes the message (NULL: no reply).  The owner then frees the struct. */
 void client_end(struct pending *, json_t *message);
-/* Ends it without a reply: *origin becomes the caller's, with its id and its place in a batch. */
+/* Ends the request without a reply: *origin becomes the caller's, with its id and its place in a
+ * batch. */
 void client_hand_over(struct pending *, struct origin *origin);
-/* The request of that id; NULL: none. */
+/* The pending request with that id; NULL: none. */
 struct pending *client_find(const struct client *, const json_t *id);
-/* Cancels the request of that id; an unknown id has no effect. */
+/* Cancels the request with that id; an unknown id has no effect. */
 void client_cancel(struct client *, const json_t *id);
-/* For transports: cancels all requests, without a reply if the client is gone. */
+/* For transports: cancels all requests, without a reply if the client has disconnected. */
 void client_give_up(struct client *, bool gone);
 /* Ends the endless requests with a reply. */
 void client_drain(struct client *);

@@ -2,10 +2,11 @@
 /*
  * stdio.c - standard input and output, driven by the loop.
  *
- * Theory of operation: turn() runs before each wait of the loop.  It writes what waits, goes on
- * with lines that were read while the client did not read, and decides what is watched next.  When
- * the client closes its side, calls have a moment to end; when it stops reading for good, none. One
- * that does not read is not read from, and so is watched for having closed its side meanwhile.
+ * Theory of operation: turn() runs before each wait of the loop.  It writes queued output,
+ * continues with lines that were read while the client did not read, and decides what to watch
+ * next.  When the client closes its side, calls get a grace period to end.  If it stops reading
+ * for good, they get none.  The gateway does not read from a client that does not read, so it
+ * watches such a client for a hang-up.
  */
 #include "gateway/transport/stdio.h"
 
@@ -28,19 +29,19 @@
 #include <sys/stat.h>
 
 enum {
-	PAUSE_BYTES = 1 << 20, /* of answers waiting: the client is not read from */
-	SLOW_BYTES = 1 << 18,  /* of answers waiting: progress is not worth adding */
-	SPARE_BYTES = 1 << 20, /* beyond max_output_bytes, for answers that say so */
+	PAUSE_BYTES = 1 << 20, /* of queued answers: the gateway stops reading */
+	SLOW_BYTES = 1 << 18,  /* of queued answers: progress is omitted */
+	SPARE_BYTES = 1 << 20, /* beyond max_output_bytes, for error replies that say so */
 
 	EARLY_BYTES = 2048, /* and so many lines: their answers are not held back until all that */
 	EARLY_LINES = 3, /* was read is answered; a write for each would cost more than it gains */
-	FLUSH_MS = 200,  /* for the last answers, when calls were given up */
+	FLUSH_MS = 200,  /* for the last answers, after calls were cancelled */
 };
 
 enum stream {
 	STREAM_polled,
 	STREAM_socket,
-	STREAM_plain, /* epoll refuses it, since it never makes one wait: a file, /dev/null */
+	STREAM_plain, /* epoll refuses it, because it never blocks: a file, /dev/null */
 };
 
 static struct {
@@ -49,18 +50,19 @@ static struct {
 	struct lines in;
 	struct outbox out;
 	enum stream from, to;
-	uint32_t watched; /* what stdin is watched for */
+	uint32_t watched; /* events that stdin is watched for */
 	bool writing;     /* stdout is watched for room */
-	bool ended, gone; /* stdin has ended; nobody reads stdout */
-	bool hung_up;     /* stdin will end behind what is not read yet */
-	bool took;        /* the client did take something of late */
+	bool ended, gone; /* stdin has ended; stdout has no reader */
+	bool hung_up;     /* the client closed stdin; unread data may remain */
+	bool took;        /* the client read something recently */
 } io;
 
 /* ---- the streams ---- */
 
 /*
- * O_NONBLOCK belongs to the open file, which the parent and its shell may share; so it is set on
- * one opened anew, and only where that is refused (a pipe of another user) on the shared one.
+ * O_NONBLOCK belongs to the open file, which the parent and its shell may share.  So it is set on
+ * a newly opened one.  Only if the open is refused (a pipe of another user) is it set on the
+ * shared one.
  */
 static int
 prepare(int fd, int mode, enum stream *kind, struct err *e)
@@ -110,7 +112,7 @@ gone(const char *how, int sys)
 	daemon_end(NULL);
 }
 
-/* In place of an answer that does not fit, one that says so, for the same request. */
+/* Replaces an answer that does not fit by an error that says so, for the same request. */
 static json_t *
 apology(const json_t *message, const struct err *e)
 {
@@ -179,7 +181,8 @@ on_grace_over(void *self)
 	loop_after(FLUSH_MS, on_late, NULL);
 }
 
-/* Its end cannot be read, nor what stands before it, until it takes some of what waits for it. */
+/* The end of stdin, and the data before it, cannot be read until the client reads some of its
+ * queued output. */
 static void
 on_hung_up(void *self)
 {
@@ -214,7 +217,7 @@ may_read(void)
 	return !io.ended && io.out.bytes <= PAUSE_BYTES;
 }
 
-/* false: there is no more now. */
+/* false: no more data now. */
 static bool
 read_once(void)
 {
@@ -230,7 +233,7 @@ read_once(void)
 		lines_filled(&io.in, (size_t)n);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
-	if (n <= 0) /* a terminal that hung up, or a socket that was reset, has ended, too */
+	if (n <= 0) /* a terminal after a hang-up and a socket after a reset have ended, too */
 		end_of_input();
 	return n > 0;
 }
@@ -245,7 +248,7 @@ flush(void)
 	io.took |= io.out.bytes < before;
 }
 
-/* true: there were some. */
+/* true: there were lines. */
 static bool
 take_lines(void)
 {
@@ -269,7 +272,8 @@ static void
 on_readable(void *self, uint32_t events)
 {
 	if (may_read()) {
-		/* Behind the end all lines are taken at once, however much waits by then. */
+		/* After the end all lines are handled at once, however much output is queued by
+		 * then. */
 		take_lines();
 		if (may_read() && read_once())
 			take_lines();
@@ -289,7 +293,7 @@ on_writable(void *self, uint32_t events)
 		flush();
 }
 
-/* A peer that hung up would be reported without end. */
+/* After a hang-up, epoll would report the peer without end. */
 static uint32_t
 wanted(void)
 {
@@ -330,7 +334,8 @@ watch_output(void)
 	io.writing = want;
 }
 
-/* true: do not sleep, there is more to read, here or behind what was sent on the bus. */
+/* true: do not sleep, because more input is ready here, or more follows what was sent on the
+ * bus. */
 static bool
 turn(void *self)
 {

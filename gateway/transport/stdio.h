@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stdio.h - the single client on the standard streams, one message a line.
+ * stdio.h - the single client on the standard streams, one message per line.
  *
  * Reads and writes never block; streams may be pipes, sockets, terminals or files.  While the
  * client does not read its replies, its requests are not read either.
@@ -12,7 +12,7 @@
 /* Call before entering the jail.  Makes both streams non-blocking without changing file
  * descriptions that other processes share. */
 int stdio_prepare(const char *principal, const char *namespace, struct err *);
-/* Serves in the loop until the client is gone, then ends the daemon. */
+/* Serves in the loop until the client disconnects, then ends the daemon. */
 int stdio_start(struct err *);
 /* Answers open requests, as far as the client reads without blocking. */
 void stdio_stop(void);

@@ -148,8 +148,10 @@ def settled(there):
 
 def groups(there):
     """The cgroup directories of all its sandboxes, one per hierarchy."""
-    directory = f"/proc/{there.builder()}/fd"
-    links = (os.readlink(os.path.join(directory, fd)) for fd in os.listdir(directory))
+    directory, links = f"/proc/{there.builder()}/fd", []
+    for fd in os.listdir(directory):
+        with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+            links.append(os.readlink(os.path.join(directory, fd)))
     return {path for path in links if os.path.basename(path).startswith("cloister-")}
 
 

@@ -190,7 +190,7 @@ def test_download_of_more_than_was_asked_for(bin, tests, seed):
                 content = message_of(gateway.post(call("execute_code", {"code": "1"})))["result"]["structuredContent"]
                 urls = [f["download_url"] for f in content["artifacts"] if "download_url" in f]
             reply = gateway.ask("GET", urls[0][len(gateway.url):])
-            assert reply.status == 503 and b"more of the file came" in reply.body, reply
+            assert reply.status == 503 and b"sent more of the file than requested" in reply.body, reply
 
 
 # ---- below the bus ----

@@ -67,7 +67,7 @@ def whoever():
     return trust
 
 
-# Does a new connection get the certificate of that pair?
+# Does a new connection get that pair's certificate?
 def serves(gateway, pair):
     with gateway.raw(trust=whoever()) as raw:
         return raw.socket.getpeercert(True) == ssl.PEM_cert_to_DER_cert(pair[1])
@@ -175,7 +175,7 @@ def test_a_broken_replacement_keeps_the_old_one(bin_):
             said = gateway.log().count(KEPT)
             files.put_both(new)
             soon_serves(gateway, new)
-            assert said <= gateway.log().count(KEPT) <= said + 1  # once each, but for a look between the two files
+            assert said <= gateway.log().count(KEPT) <= said + 1  # once each, unless a check falls between the two files
             assert "PRIVATE" not in gateway.log()
 
 

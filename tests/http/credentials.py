@@ -240,7 +240,7 @@ def test_a_mounted_secret(door, _):
         # The next update of the Secret would undo a change, so the command refuses it and prints the alternative.
         for words in (("add", "after"), ("remove", "before")):
             refused = door.command("token", *words, status=1)
-            assert not refused.stdout and "is a link" in refused.stderr and "--credentials=DIRECTORY" in refused.stderr, refused
+            assert not refused.stdout and "is a symlink" in refused.stderr and "--credentials=DIRECTORY" in refused.stderr, refused
         assert os.readlink(path) == "..data/tokens" and not [n for n in os.listdir(door.credentials) if n.startswith(".draft")]
         with open(path, "rb") as file:
             assert file.read() == kept
@@ -280,7 +280,7 @@ def test_a_header_twice(door, _):
 def test_a_name_twice(door, _):
     door.add("once")
     refused = door.command("token", "add", "once", status=1)
-    assert not refused.stdout and "named once; choose another name" in refused.stderr, refused
+    assert not refused.stdout and "once exists; choose another name" in refused.stderr, refused
 
 
 # ---- scopes ----
@@ -372,7 +372,7 @@ def test_keys_are_fetched(door, issuer):
 def test_keys_are_the_issuers_own(door, issuer):
     issuer.publish(issuer="https://evil.example")
     done = door.command("issuer", "fetch", issuer.url, status=1)
-    assert "is of issuer 'https://evil.example'" in done.stderr, done
+    assert "is from issuer 'https://evil.example'" in done.stderr, done
     issuer.publish(jwks_uri="http://198.51.100.1/keys")
     done = door.command("issuer", "fetch", issuer.url, status=1)
     assert "jwks_uri" in done.stderr, done

@@ -164,7 +164,7 @@ class _Bytes(io.BytesIO):
         pass
 
 
-# The answers that came whole, each as status, headers and body.
+# The complete responses, each as status, headers and body.
 def _answers(got):
     file = _Bytes(got)
     try:
@@ -173,10 +173,10 @@ def _answers(got):
             answer.begin()
             yield answer.status, answer.headers, answer.read()
     except (http.client.HTTPException, ValueError):
-        pass  # cut off, or no HTTP
+        pass  # truncated, or not HTTP
 
 
-# The requests in what was sent: what stands after a head, as far as it is one.
+# The requests in the sent bytes: the body after each valid head.
 def _requests(sent):
     for part in sent.split(b"\r\n\r\n")[1:]:
         try:

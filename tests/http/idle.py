@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Idle streams: what each costs in memory, and what others feel of them.  idle.py BIN [STREAMS]
+"""Idle streams: the memory of each, and their effect on other requests.  idle.py BIN [STREAMS]
 
-The streams are GET /mcp of sessions (2025-11-25), all of one process that is not the gateway.  Ends in failure where a
-stream costs more than 24 KiB, or where requests beside them are answered ten times as slowly."""
+The streams are GET /mcp of sessions (2025-11-25), all from one client process.  The test fails if a stream costs more
+than 24 KiB, or if other requests become ten times as slow."""
 
 import os
 import resource
@@ -16,7 +16,7 @@ from gateway import Gateway, modern  # noqa: E402
 MAX_BYTES = 24 * 1024
 
 
-# At least as many descriptors as that; how many there are.
+# Raises the limit of descriptors to at least that many; returns the limit.
 def descriptors(wanted):
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     try:
@@ -40,7 +40,7 @@ def open_stream(gateway, address):
     return raw
 
 
-# Microseconds of a request by itself, the median.
+# Median time of a single request, in microseconds.
 def request_us(gateway, times=300):
     import json
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Many reads of large files at once: memory of both daemons stays bounded, other principals are served.  large.py BIN"""
+"""Many concurrent reads of large files: both daemons' memory stays bounded, and other principals are served.  large.py BIN"""
 
 import json
 import os
@@ -18,9 +18,9 @@ from shares import World  # noqa: E402
 MB = 1 << 20
 READS = 64
 FILE = 50 * MB
-# Unread text: max_output_bytes, 256 MB.  Being written: a file of 50 MB, its base64 twice, its text.  The rest is for the allocator.
+# Unread text: max_output_bytes, 256 MB.  A write in progress: a file of 50 MB, its base64 twice, its text.  Rest: the allocator.
 GATEWAY_MB = 550
-# Two files that are read, and what ZeroMQ still holds of them.
+# Two files that are read, and their parts in ZeroMQ's queues.
 EXECUTOR_MB = 250
 BESIDE_S = 5
 
@@ -48,7 +48,7 @@ def begin_reads(world, who, session):
     return asked
 
 
-# Calls of another principal one after the other, as long as wanted; the slowest took so long.
+# Makes sequential calls of another principal as long as required; returns the time of the slowest.
 def beside(world, seconds):
     slowest, end, count = 0, time.monotonic() + seconds, 0
     while time.monotonic() < end or count < 10:
@@ -61,7 +61,7 @@ def beside(world, seconds):
     return slowest
 
 
-# The first bytes of an answer are not there before all of it is text.
+# The first bytes of a reply arrive only when all of it has been encoded.
 def answered(raw):
     raw.socket.setblocking(False)
     try:
@@ -92,7 +92,7 @@ def test_reads_that_are_not_read(bin):
         assert not reply.json["result"]["isError"], reply
 
 
-# What waits for a session keeps no memory from others, and comes all at once in the end.
+# Requests that wait for a session hold no memory; all of them are served in the end.
 def test_reads_of_a_busy_session(bin):
     with Cluster(bin) as cluster, World(bin, cluster=cluster) as world:
         soon(lambda: world.gateway.ask("GET", "/readyz").status == 200, "readyz")
@@ -114,7 +114,7 @@ def test_reads_of_a_busy_session(bin):
             raw.close()
 
 
-# Who reads what was asked for gets all of it, or is told that it may ask again.
+# A client that reads its reply gets all of it, or an error that permits a retry.
 def test_reads_that_are_read(bin):
     with Cluster(bin) as cluster, World(bin, cluster=cluster) as world:
         soon(lambda: world.gateway.ask("GET", "/readyz").status == 200, "readyz")
@@ -133,7 +133,7 @@ def test_reads_that_are_read(bin):
         for body in got:
             reply = json.loads(body)
             whole += len(body) > FILE
-            # On a machine that is busy, one that took more than a second finds no room.
+            # On a busy machine a request that waited more than a second finds no room.
             assert len(body) > FILE or b"max_output_bytes" in body or b"queue_full" in body, reply
         assert len(got) == 4 and whole >= 1, (len(got), whole)
         bounded(world, cluster)

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""What one principal has, no other reaches by any id, nor the same principal in another name space.  principals.py BIN
+"""No other principal can reach an object by any id, nor can its owner from another namespace.  principals.py BIN
 
-The owner makes one of everything.  Each stranger then sends each id of it to each tool, resource, template, prompt,
-completion, task, session, stream and link there is: every answer must be what the same question gets with an id that
-never was, and hold nothing of the owner's.  What is asked comes from the server's own lists, so that what is added
-there is tried, too.  At the end all of it is as it was.
+The owner creates one object of each kind.  Each stranger then sends each of its ids to each tool, resource, template,
+prompt, completion, task, session, stream and link.  Every reply must be the same as for an id that never existed, and
+contain no data of the owner.  The requests are derived from the server's own lists, so that additions there are tested,
+too.  At the end all objects must be unchanged.
 """
 
 import base64
@@ -48,7 +48,7 @@ class Person:
     def try_call(self, tool, arguments=None, meta=None):
         return self.ask("tools/call", {"name": tool, "arguments": arguments or {}}, meta)
 
-    # The result, which is no error.
+    # Returns the result; it must not be an error.
     def call(self, tool, meta=None, **arguments):
         reply = self.try_call(tool, arguments, meta)
         assert reply.status == 200 and "result" in reply.json, (tool, reply)
@@ -69,7 +69,7 @@ class World:
         self.gateway = Gateway(self.bin, ["--toolsets=all", "--confirm-destructive", "--task-after-ms=100", "--page-size=3"],
                                cluster=self.cluster, anonymous=False)
         self.owner = Person(self, "ann", "--principal=ann")
-        # Another principal; the same one elsewhere; names that only seem to be the owner's.
+        # Another principal; the same principal in another namespace; names that resemble the owner's.
         self.strangers = {
             "bob": Person(self, "bob"),
             "ann in blue": Person(self, "ann-blue", "--principal=ann", "--namespace=blue"),
@@ -91,10 +91,10 @@ class World:
         finally:
             self.cluster.stop()
 
-    # One of everything.
+    # Creates one object of each kind.
     def make(self):
         ann = self.owner
-        # Arguments that stand in a header, too.
+        # Arguments that are also sent as headers.
         self.mirrored = {tool["name"]: {field: schema["x-mcp-header"] for field, schema in
                                         tool["inputSchema"]["properties"].items() if "x-mcp-header" in schema}
                          for tool in all_pages(ann, "tools/list", "tools")}
@@ -124,14 +124,14 @@ class World:
                     "request_id": self.execution, "path": self.file, "filename": self.file, "key": MARK}
         self.secrets = [MARK, self.output, self.session, self.snapshot, self.execution, self.task, self.connection]
 
-    # Ids of the same form that never were.
+    # Ids of the same form that never existed.
     def others(self):
         return {"session_id": re.sub("[0-9a-f]{32}$", lambda _: secrets.token_hex(16), self.session),
                 "snapshot_id": str(uuid.uuid4()), "execution_id": "exec_" + secrets.token_hex(16),
                 "request_id": "exec_" + secrets.token_hex(16)}
 
 
-# Answers to two questions that differ in ids only: they may differ in nothing else.
+# Replies to two requests that differ only in ids must also differ only in these.
 def same(world, theirs, none, sent, instead, what):
     text, other = theirs.body.decode(), none.body.decode()
     for mine, its in zip(sent, instead):
@@ -142,7 +142,7 @@ def same(world, theirs, none, sent, instead, what):
     assert (theirs.status, text) == (none.status, other), (what, theirs, none)
 
 
-# What an argument of that schema could be.
+# Possible values of an argument with that schema.
 def filler(schema):
     if "enum" in schema:
         return schema["enum"][0]
@@ -164,7 +164,7 @@ def test_each_tool_with_each_id(world):
     for (name, stranger), tool in itertools.product(world.strangers.items(), all_pages(world.owner, "tools/list", "tools")):
         schema = tool["inputSchema"]
         ids = [field for field in schema["properties"] if field in world.ids and field in world.others()]
-        # Each of them alone where it may stand alone, and all together.
+        # Each alone if that is permitted, and all together.
         for some in [[field] for field in ids] + ([ids] if len(ids) > 1 else []):
             rest = {field: filler(schema["properties"][field]) for field in schema.get("required", []) if field not in some}
             if tool["name"] in ("execute_code", "sandbox_run_python"):
@@ -192,7 +192,7 @@ def test_each_tool_with_each_id(world):
     assert tried > 15 * len(world.strangers), tried
 
 
-# Says yes where the user is asked.
+# Confirms when the user is asked.
 def confirm(person, tool, arguments):
     params = {"name": tool, "arguments": arguments}
     asked = person.ask("tools/call", params, TASKS).json["result"]
@@ -208,7 +208,7 @@ def test_each_tool_without_ids(world):
         reply = stranger.try_call(tool["name"])
         for secret in world.secrets:
             assert secret not in reply.body.decode(), (name, tool["name"], reply)
-    # Nor by what the owner called it: a label opens nothing.
+    # The owner's label must not give access either.
     for stranger in world.strangers.values():
         for tool in ("sandbox_stats", "inspect_state", "audit_execution"):
             reply = stranger.try_call(tool, {"namespace": MARK})
@@ -320,7 +320,7 @@ def test_links(world):
         confirm(stranger, "terminate_session", {"session_id": elsewhere})
 
 
-# What the owner does is heard by the owner alone.
+# Only the owner is notified of its own actions.
 def test_streams(world):
     wanted = {"notifications": {"resourcesListChanged": True, "taskIds": [world.task], "resourceSubscriptions": [
         f"sandbox://artifacts/{world.session}/{world.file}", f"sandbox://artifacts/{world.session}",
@@ -333,7 +333,7 @@ def test_streams(world):
         try:
             while (message := stream.message()) is not None:
                 heard[name].append(message)
-        except (OSError, AttributeError):  # closed in another thread; http.client then trips over itself
+        except (OSError, AttributeError):  # closed in another thread, which http.client cannot handle
             pass
 
     people = {"ann": world.owner, **world.strangers}
@@ -353,7 +353,7 @@ def test_streams(world):
         assert world.task not in json.dumps(heard[name]), heard[name]
 
 
-# An id that is somebody's takes as long to refuse as one that is nobody's.
+# The refusal of an existing id takes as long as that of an unknown id.
 def test_time_tells_nothing(world):
     questions = {
         "session": lambda ids: ("inspect_state", {"session_id": ids["session_id"]}),
@@ -376,21 +376,21 @@ def test_time_tells_nothing(world):
 
 
 def test_what_is_the_same_principals_stays_apart_by_name(world):
-    # The same names in both name spaces, each with its own content.
+    # The same names in both namespaces, each with its own content.
     world.blue.call("sandbox_upload_file", filename=world.file, content_base64="Ymx1ZQ==")
     assert world.blue.call("sandbox_read_artifact", path=world.file)["content_base64"] == "Ymx1ZQ=="
     read = world.owner.call("sandbox_read_artifact", path=world.file)["content_base64"]
     assert base64.b64decode(read) == MARK.encode()
-    # Limits that were set in one are not those of the other.
+    # Limits set in one do not apply in the other.
     limits = world.blue.call("set_resource_limits", resource_limits={})
     assert limits["max_ram_mb"] != 77 and world.owner.call("set_resource_limits", resource_limits={})["max_ram_mb"] == 77
-    # Contents are stored anew: the count of new bytes says nothing of what another has.
+    # Contents are not shared: the number of new bytes must not reveal what another principal has.
     session = world.blue.call("create_session")["session_id"]
     world.blue.call("sandbox_upload_file", session_id=session, filename="copy", content_base64=base64.b64encode(MARK.encode()).decode())
     assert world.blue.call("create_state_snapshot", session_id=session)["new_bytes"] == len(MARK)
 
 
-# Who was denied something reads so in the log, in the name space it was denied in; strangers do not.
+# A principal can read its own denials in the log, in the namespace of the request; strangers cannot.
 def test_denials_are_recorded(world):
     reader = Person(world, "reader", "--principal=carol", "--namespace=green", "--scopes=read,monitor")
     time.sleep(1.1)
@@ -415,7 +415,7 @@ def test_all_of_it_is_as_it_was(world):
     assert ann.ask("tasks/cancel", {"taskId": world.task}, TASKS).status == 200
 
 
-# That a session is gone is told to whom it was given, and to nobody else.
+# Only the client that received a session learns that it has ended.
 def test_after_a_restart(world):
     world.cluster.restart("executor")
     soon(lambda: not world.owner.try_call("list_runtimes").json["result"]["isError"], "the executor is back")

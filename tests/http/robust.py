@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Clients that are slow, rude or many: bounded memory, bounded time, the right answer.  robust.py BIN"""
+"""Clients that are slow, rude or many: bounded memory, bounded time, the right reply.  robust.py BIN"""
 
 import json
 import os
@@ -19,7 +19,7 @@ DISCOVER = modern("server/discover")
 MB = 1 << 20
 
 
-# The bytes of a POST; length: what its head says of its body.
+# The bytes of a POST; length: the Content-Length in its head.
 def post(gateway, message, more="", length=None):
     body = message if isinstance(message, bytes) else json.dumps(message).encode()
     head = gateway.post_headers(message) if isinstance(message, dict) else gateway.post_headers({})
@@ -37,7 +37,7 @@ def brief(bin_, *flags):
                           "--min-bytes-per-s=100000", *flags])
 
 
-# How long the peer keeps it open while something is done to it now and then.
+# How long the peer keeps the connection open while the client acts on it periodically.
 def lasts(raw, drip, seconds=8):
     began = time.monotonic()
     while time.monotonic() - began < seconds:
@@ -91,7 +91,7 @@ def test_an_answer_that_is_not_read(bin_):
         request = post(gateway, modern("tools/list"))
         sock.setblocking(False)
         try:
-            while True:  # until neither side takes more
+            while True:  # until neither side accepts more
                 sock.send(request)
         except BlockingIOError:
             pass
@@ -103,7 +103,7 @@ def test_an_answer_that_is_not_read(bin_):
         alive(gateway)
 
 
-# Does the gateway have an established connection with that port of ours?
+# Does the gateway have an established connection with that local port?
 def any_open(gateway, port):
     with open("/proc/net/tcp", encoding="ascii") as table:
         rows = [line.split() for line in list(table)[1:]]
@@ -255,7 +255,7 @@ def test_what_is_not_http(bin_):
         alive(gateway)
 
 
-# A proxy that reads such a head in another way would take what stands behind it for another's request.
+# A proxy that parses such a head differently would treat the bytes after it as another client's request.
 def test_where_a_request_ends(bin_):
     with Gateway(bin_) as gateway:
         body = json.dumps(DISCOVER).encode()
@@ -279,7 +279,7 @@ def test_where_a_request_ends(bin_):
                 raw.send(head + lines + b"\r\n" + rest + (b"" if status == 200 else b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"))
                 got = raw.read(b"supportedVersions" if status == 200 else None)
                 assert got.startswith(b"HTTP/1.1 %d " % status) and got.count(b"HTTP/1.1") == 1, (lines, got)
-        # The library's own refusal, whose body is a second head, cut to the size of what should be there; nothing behind it is served.
+        # The library's own refusal: its body is a second head, cut to the expected size; no bytes after it are served.
         for status, value in ((400, b"+%d"), (400, b"-%d"), (400, b"0x%x"), (400, b"%d,5"), (400, b"%d 5"), (400, b"%d "), (400, b""),
                               (413, b"9999999999999999999%d")):
             with gateway.raw() as raw:

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""What MCP's revisions ask of HTTP, request by request; no daemon is needed for it.  rules.py BIN"""
+"""The requirements of MCP's revisions on HTTP, request by request, without daemons.  rules.py BIN"""
 
 import json
 import os
@@ -175,7 +175,7 @@ def test_a_body_of_many_lines(gateway):
     expect(gateway.ask("POST", "/mcp", body, gateway.post_headers(DISCOVER)), 200)
 
 
-# ---- from where ----
+# ---- origin and host ----
 
 def test_hosts(gateway):
     port = gateway.address[1]
@@ -226,7 +226,7 @@ def test_names_of_the_operator(gateway):
         expect(mine.post(DISCOVER, {"Origin": "http://chat.example.com"}), 403)
 
 
-# ---- whose ----
+# ---- authentication ----
 
 def test_nobody_comes_in_without_credentials(gateway):
     with Gateway(os.path.dirname(gateway.command[0]), anonymous=False) as closed:
@@ -406,7 +406,7 @@ def test_sse_only_where_asked_for(gateway):
     expect(gateway.ask("GET", "/sse"), 404)
 
 
-# ---- for who watches ----
+# ---- monitoring ----
 
 def metric(gateway, name):
     lines = gateway.ask("GET", "/metrics").body.decode().splitlines()
@@ -430,7 +430,7 @@ def test_metrics(gateway):
         assert line.startswith("# ") or len(line.rsplit(" ", 1)) == 2 and float(line.rsplit(" ", 1)[1]) >= 0, line
 
 
-# What nothing answers has not been cancelled: notifications, alone or in a batch, and answers to the server.
+# Messages without a reply do not count as cancelled: notifications, alone or in a batch, and replies to the server.
 def test_metrics_of_what_is_not_answered(gateway):
     def counted(method, labels=""):
         lines = gateway.ask("GET", "/metrics").body.decode().splitlines()

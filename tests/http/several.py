@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Several gateways before one executor, and a client whose requests go to any of them.  several.py BIN"""
+"""Several gateways with one executor, and a client whose requests go to any of them.  several.py BIN"""
 
 import base64
 import os
@@ -33,7 +33,7 @@ def ended(gateway, id_):
     return (found := task(gateway, "get", id_))["status"] != "working" and found
 
 
-# A task that is made through one gateway is read through a second and cancelled through a third.
+# A task created through one gateway is read through a second and cancelled through a third.
 def test_tasks_go_round(bin):
     with Cluster(bin) as cluster, Gateway(bin, FLAGS, cluster) as a, Gateway(bin, FLAGS, cluster) as b, \
             Gateway(bin, FLAGS, cluster) as c:
@@ -50,7 +50,7 @@ def test_tasks_go_round(bin):
             assert task(gateway, "get", endless)["status"] == "cancelled"
 
 
-# The gateway that a task was made through is killed: its program runs on, and another gateway has its result.
+# The gateway that created a task is killed: the program continues, and another gateway returns its result.
 def test_tasks_outlive_their_gateway(bin):
     with Cluster(bin) as cluster, Gateway(bin, FLAGS, cluster) as b:
         a = Gateway(bin, FLAGS, cluster).__enter__()
@@ -62,7 +62,7 @@ def test_tasks_outlive_their_gateway(bin):
         assert found["result"]["structuredContent"]["stdout"] == "still here\n", found
 
 
-# Who listens at one gateway hears of the end of a task that was made, and is cancelled, through another.
+# A listener at one gateway is notified of the end of a task that was created and cancelled through another.
 def test_ends_are_heard_everywhere(bin):
     with Cluster(bin) as cluster, Gateway(bin, FLAGS, cluster) as a, Gateway(bin, FLAGS, cluster) as b:
         made = execute(a, "import time\ntime.sleep(600)")["taskId"]
@@ -76,7 +76,7 @@ def test_ends_are_heard_everywhere(bin):
         listening.close()
 
 
-# What a result of one gateway left out is read, whole and in pieces, through another, which runs no other principal's.
+# Output omitted from a result of one gateway is read through another, whole and in pieces, but not by other principals.
 def test_outputs_are_read_everywhere(bin):
     with Cluster(bin) as cluster, Gateway(bin, FLAGS, cluster) as a, Gateway(bin, FLAGS, cluster) as b:
         result = a.post(call("execute_code", {"code": "print('x' * 100000 + 'end')"})).json["result"]
@@ -93,7 +93,7 @@ def confirmed(gateway, session, **more):
     return reply.json.get("result") or reply.json["error"]
 
 
-# A consent that was used, or refused, through one gateway is refused by another that has the same key.
+# A consent that was used or refused at one gateway is refused by another one with the same key.
 def test_a_consent_is_used_once(bin):
     with Cluster(bin) as cluster, tempfile.NamedTemporaryFile("w") as key:
         key.write(base64.b64encode(os.urandom(32)).decode())
@@ -110,16 +110,16 @@ def test_a_consent_is_used_once(bin):
                 for gateway in (b, a):
                     again = confirmed(gateway, session, **more)
                     assert again.get("code") == -32602 and "used before" in again["message"], again
-            # One that was asked for at the one can be given to the other.
+            # A consent requested by one gateway can be given to the other.
             session = b.post(call("create_session")).json["result"]["structuredContent"]["session_id"]
             more["requestState"] = confirmed(a, session)["requestState"]
             assert confirmed(b, session, **more)["structuredContent"]["status"] == "terminated"
 
 
-# Who listens at one gateway hears what was changed through another, and what no call changed: a session that expires.
+# A listener at one gateway is notified of changes through another, and of a change without a call: a session that expires.
 def test_changes_are_heard_everywhere(bin):
     with Cluster(bin) as cluster, Gateway(bin, FLAGS, cluster) as a, Gateway(bin, FLAGS, cluster) as b:
-        b.post(call("list_runtimes"))  # its executor is there: it need not tell that it may have missed something
+        b.post(call("list_runtimes"))  # its executor is connected, so it need not report that changes may have been missed
         session = a.post(call("create_session", {"ttl": 5})).json["result"]["structuredContent"]["session_id"]
         file = f"sandbox://artifacts/{session}/new.txt"
         listening = b.post_open(modern("subscriptions/listen", {"notifications": {

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""What all principals share is never one's alone: greedy takes what it can get, and modest is served.  shares.py BIN"""
+"""No principal can exhaust a shared resource: greedy takes all it can get, and modest is still served.  shares.py BIN"""
 
 import json
 import os
@@ -58,7 +58,7 @@ def test_sessions(bin):
             streams.append(world.gateway.open("GET", "/mcp", None, headers))
         refused(reply, "max_http_sessions")
         assert 6 <= len(streams) <= 8, len(streams)
-        # Not one of another's was ended for that, though they were idle; and there is room for more.
+        # No session of another principal was ended for that, although they were idle; and there is room for more.
         kept += [world.gateway.post(HELLO, world.modest).headers["Mcp-Session-Id"] for _ in range(2)]
         for session in kept:
             ping = {"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {}}
@@ -85,7 +85,7 @@ def test_connections(bin):
         for raw in kept[-6:]:
             raw.send(world.bytes_of(DISCOVER, world.modest))
             assert b" 200 " in raw.read(b"}}")
-        # A connection is theirs who used it last, as a proxy's is.
+        # A connection counts for the principal that used it last, as behind a proxy.
         statuses = []
         for raw in kept[:3]:
             raw.send(world.bytes_of(DISCOVER, world.modest))
@@ -112,7 +112,7 @@ def test_bodies(bin):
         soon(lambda: world.gateway.post(large, world.greedy).status == 200, "it has it again")
 
 
-# Where no credentials are asked for, no body is wanted, and none is kept.
+# Paths that require no credentials need no body, so none is stored.
 def test_bodies_of_nobody(bin):
     large = modern("tools/call", {"name": "nobody", "arguments": {"code": "x" * 4_000_000}})
     with World(bin, "--max-bodies-bytes=20000000") as world:
@@ -150,7 +150,7 @@ def test_answers_that_wait(bin):
         downloads(world)
 
 
-# What a link lets anybody read is of whom it was made for.
+# A read through a link counts for the principal the link was made for.
 def downloads(world):
     session = world.gateway.post(call("create_session"), world.greedy).json["result"]["structuredContent"]["session_id"]
     made = world.gateway.post(call("execute_code", {"session_id": session, "code": "open('g', 'wb').write(bytes(6_000_000))"}), world.greedy)
@@ -182,7 +182,7 @@ def comes_back(world, session, event):
     return reply.status == 200 and reply.messages[-1]["id"] == 7
 
 
-# What is kept for clients that come back: who floods it loses events of their own.
+# Events stored for clients that reconnect: a principal that floods the store loses its own events.
 def test_events_that_are_kept(bin):
     with World(bin, "--replay-bytes=65536") as world:
         session, event, size = stream_of(world, world.modest)
@@ -190,7 +190,7 @@ def test_events_that_are_kept(bin):
         before = world.gateway.rss()
         floods = [stream_of(world, world.greedy)[:2] for _ in range(3 * 64 * 65536 // size)]
         assert world.gateway.holds(before + 2 * 64 * 65536), world.gateway.rss() - before
-        # Something is added to its session, and to a new one, which have to find room beside the flood.
+        # Adds events to its session and to a new one; both need room despite the flood.
         ping = {"jsonrpc": "2.0", "id": 8, "method": "ping", "params": {}}
         assert world.gateway.post(ping, {**session, "Accept": "text/event-stream"}).status == 200
         mine = [(session, event)] + [stream_of(world, world.modest)[:2] for _ in range(8)]

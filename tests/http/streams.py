@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Streams of events with real calls behind them: progress, coming back, leaving, files.  streams.py BIN"""
+"""Event streams of real calls: progress, resumption, disconnects, files.  streams.py BIN"""
 
 import hashlib
 import json
@@ -87,7 +87,7 @@ def cancelled(gateway):
                if "duration_seconds_count" in line and 'error_type="cancelled"' in line)
 
 
-# The bytes of a whole POST.
+# The bytes of a complete POST.
 def whole(gateway, message, headers=None):
     body = json.dumps(message).encode()
     head = "".join(f"{k}: {v}\r\n" for k, v in gateway.post_headers(message, headers).items())
@@ -134,7 +134,7 @@ def test_half_closed_and_then_gone(bin_, cluster):
         soon(lambda: cancelled(gateway) == 1, "the call is cancelled", 5)
 
 
-# It can be sent nothing before its answer by which it would show that it is there.
+# Nothing can be sent to it before its reply that would show whether it is still connected.
 def test_half_closed_without_a_stream_is_gone(gateway):
     before = cancelled(gateway)
     with gateway.raw() as raw:
@@ -164,7 +164,7 @@ def test_leaving_a_session_does_not_cancel(gateway):
         messages.append(json.loads(event[2]))
     assert messages[-1]["id"] == "a" and "tick 7" in messages[-1]["result"]["structuredContent"]["stdout"]
     assert messages[0]["method"] == "notifications/progress"
-    # Once more, after all of it was sent.
+    # Again, after all of it was sent.
     replayed = session.get(id_)
     assert [replayed.message() for _ in messages] == messages and replayed.event() is None
 
@@ -197,7 +197,7 @@ def test_cancelling_in_a_session(gateway):
     assert all("method" in message for message in left), "a cancelled request is not answered"
 
 
-# What became a task is answered once the disk has it: then its client may be gone, not what is known of it.
+# The reply that creates a task is sent when the task is on the disk: a lost client then loses no state.
 def test_leaving_sse_while_a_task_begins(bin_, cluster):
     with Gateway(bin_, ["--task-after-ms=0"], cluster, transport="sse") as old:
         tasks = {"io.modelcontextprotocol/clientCapabilities": {"extensions": {"io.modelcontextprotocol/tasks": {}}}}

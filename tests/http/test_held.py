@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""That what holds messages over HTTP to their schemas does notice, whichever way they come."""
+"""Tests that held.py finds invalid messages, however they are transferred."""
 
 import json
 import os

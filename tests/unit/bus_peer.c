@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bus_peer.c - servers that do what tests tell them, and a client that notes what came of it. */
+/* bus_peer.c - servers that do what a test's request asks, and a client that records the
+ * results. */
 #include "tests/unit/bus_peer.h"
 
 #include "common/base/auto.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bus_peer.h - two ends of a bus for tests: servers in processes of their own (snapshotd, whose
- * handlers do what a request tells them to), the client (executor) in the test's.
+ * bus_peer.h - two ends of a bus for tests. The servers (snapshotd) run in child processes, and
+ * their handlers do what a request asks. The client (executor) runs in the test's process.
  */
 #pragma once
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* checked.h - one check of Python for a test: the report, and what was found in short. */
+/* checked.h - checks one Python program for a test: returns the report, and the findings in
+ * short form. */
 #pragma once
 
 #include "common/base/err.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dialog.c - both sides of the dispatcher, played: what a client hears, and what the bus is asked.
- */
+/* dialog.c - plays both sides of the dispatcher: records what the client receives and what the
+ * bus is asked. */
 #include "tests/unit/dialog.h"
 
 #include "common/credential/scope.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dialog.h - a client and a bus for tests of the dispatcher: no daemon is behind it.
+ * dialog.h - a client and a bus for tests of the dispatcher, without daemons.
  *
- * bus_ask() keeps what was asked, and a test answers when it likes, by dialog.bus.ask.done or by
- * one of the functions below.
+ * bus_ask() stores the request. A test answers it at any time, through dialog.bus.ask.done or one
+ * of the functions below.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fake.c - the stage that fake.h describes. */
+/* fake.c - implements fake.h. */
 #include "fake.h"
 
 #include "executor/options.h"

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fake.h - what the executor's files stand on, played by a script: the clock, threads, the bus, the
- * spool, workspaces, boxes, programs and files.  Nothing is answered before the test says so; what
- * was killed while it had nothing to run ends with the next step of the script.
+ * fake.h - scripted replacements of what the executor's files depend on: the clock, threads, the
+ * bus, the spool, workspaces, boxes, programs and files.
  *
- * Texts and lists in a fake are the test's; a reply is kept as it came.
+ * Nothing is answered before the test says so. A process that was killed while it had nothing to
+ * run ends with the next step of the script. The test owns the texts and lists in a fake; a reply
+ * is stored as it was received.
  */
 #pragma once
 

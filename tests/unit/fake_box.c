@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fake_box.c - boxes and programs as fake.h describes them. */
+/* fake_box.c - the boxes and programs of fake.h. */
 #include "fake.h"
 
 #include "common/base/auto.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hired.c - file helpers as children of a test; trusts that nobody else waits for children. */
+/* hired.c - file helpers as children of a test; trusts that no other code waits for children. */
 #include "hired.h"
 
 #include "common/base/auto.h"

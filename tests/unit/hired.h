@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hired.h - the builder's part, played: a workspace is a directory below /tmp, and a file helper a
- * plain child of the test.  What holds it is not a jail but that it resolves no name out of its
- * directory.
+ * hired.h - plays the builder: a workspace is a directory below /tmp, and a file helper is a plain
+ * child of the test.
  *
- * Operations are waited for.
+ * There is no jail: the file helper is only confined by its own resolution of names below its
+ * directory. Operations are synchronous.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* issuer.c - signs what it is told, as no issuer should. */
+/* issuer.c - signs any token that a test requests, as no real issuer should. */
 #include "tests/unit/issuer.h"
 
 #include "common/base/auto.h"

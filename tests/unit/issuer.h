@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* issuer.h - an OAuth issuer for tests: keys made for each run, and tokens of any shape. */
+/* issuer.h - an OAuth issuer for tests: creates keys for each run, and tokens with any content. */
 #pragma once
 
 #include "common/credential/jwks.h"

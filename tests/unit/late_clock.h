@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* late_clock.h - time that passes as fast as a test says, and how often the loop came round; for
- * programs linked with the wrap of loop_now_us(). */
+/* late_clock.h - a clock that a test advances, and a count of the loop's turns; for programs
+ * linked with the wrap of loop_now_us(). */
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ledger.c - writes the audit log of a test, record by record, and changes what lies on the disk.
- */
+/* ledger.c - writes a test's audit log record by record, and changes its file on the disk. */
 #include "tests/unit/ledger.h"
 
 #include "auditd/journal.h"

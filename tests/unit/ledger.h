@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ledger.h - an audit log in a directory of the test's, open in the journal and as a file. */
+/* ledger.h - an audit log in a directory of the test, open in the journal and as a file. */
 #pragma once
 
 #include "common/crypto/checkpoint.h"

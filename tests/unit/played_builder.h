@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* played_builder.h - in place of the builder and its workspaces: notes what it is asked, and leaves
- * it to the test what it says. */
+/* played_builder.h - replaces the builder and its workspaces: records the requests, and leaves
+ * the replies to the test. */
 #pragma once
 
 #include "executor/sandbox/builder_link.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* program_rest.c - what program.c calls to start a program, which its test of their ends does not.
- */
+/* program_rest.c - stubs of the functions that program.c calls to start a program, for the test
+ * of program ends. */
 #include <stdlib.h>
 
 #define UNPLAYED(name) \

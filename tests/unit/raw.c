@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* raw.c - a ZeroMQ socket of the test's own, by which it speaks the bus's protocol, or breaks it.
- */
+/* raw.c - a raw ZeroMQ socket of the test, which can follow the bus's protocol or violate it. */
 #include "tests/unit/raw.h"
 
 #include "tests/unit/bus_peer.h"

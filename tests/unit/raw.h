@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * raw.h - a peer that is made of a socket and says what a test wants said, byte by byte if need be:
- * as a client beside an ordinary one, or as the server of an ordinary one.
+ * raw.h - a peer made of a raw socket that sends what a test wants, byte by byte if necessary: a
+ * client beside an ordinary one, or the server of an ordinary client.
  */
 #pragma once
 

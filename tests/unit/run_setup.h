@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_setup.h - what the tests of executions share: an executor without boxes, and a call that runs
- * code. */
+/* run_setup.h - shared by the tests of executions: an executor without boxes, and a call that
+ * runs code. */
 #pragma once
 
 #include "fake.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scarce.c - write(2), pwrite(2) and openat(2) as they are when something is used up. */
+/* scarce.c - write(2), pwrite(2) and openat(2) with simulated shortages. */
 #include "tests/unit/scarce.h"
 
 #include <errno.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scarce.h - a disk, a quota, a table of files that is used up, where a test wants it to be.
+ * scarce.h - simulates a full disk, an exceeded quota, and a full table of files at the points
+ * that a test selects.
  *
- * For programs linked with the wraps of `scarce` in CMakeLists.txt; what goes to the standard
- * streams is let be.
+ * For programs linked with the wraps of `scarce` in CMakeLists.txt. The standard streams are not
+ * affected.
  */
 #pragma once
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scratch.h - a directory of a test's own, and its end; links in it are removed, not followed. */
+/* scratch.h - a temporary directory of a test, and its removal; symlinks in it are removed, not
+ * followed. */
 #pragma once
 
 #include <ftw.h>

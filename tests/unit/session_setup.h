@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* session_setup.h - what the tests of sessions share: an executor without boxes, and sessions by
- * the tool. */
+/* session_setup.h - shared by the tests of sessions: an executor without boxes, and sessions
+ * created through the tool. */
 #pragma once
 
 #include "fake.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spooled.c - bus_ask() of an auditd that is the test's, and what is recorded for it. */
+/* spooled.c - implements bus_ask() with an auditd played by the test, and records events for it. */
 #include "tests/unit/spooled.h"
 
 #include "common/base/auto.h"

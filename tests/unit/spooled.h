@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spooled.h - a spool in a directory of the test's, and in place of the bus an auditd that takes
- * what it is sent. */
+/* spooled.h - a spool in a directory of the test, and instead of the bus an auditd that accepts
+ * what it receives. */
 #pragma once
 
 #include "common/base/err.h"

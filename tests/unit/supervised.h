@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * supervised.h - a stage for tests of `cloister up`: the real one, over daemons that do what a case
- * wants of them.
+ * supervised.h - an environment for tests of `cloister up`: the real supervisor, with daemons that
+ * do what a case requires.
  *
- * The test's program is also those daemons and the gateway: it is copied beside a copy of cloister
- * under their names.  All of it happens in a directory of its own, and ends by pid.
+ * The test's program also plays those daemons and the gateway: it is copied beside a copy of
+ * cloister under their names. All files are in a directory of the test, and processes are ended by
+ * pid.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_artifact.c - what a run changed, and what a file is taken for. */
+/* test_artifact.c - which files a run changed, and the types assigned to them. */
 #include "tests/unit/fake.h"
 
 #include "executor/session/artifact.h"

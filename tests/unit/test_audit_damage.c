@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_audit_damage.c - ways to harm the file of the audit log, each done to a real one: what
- * nobody was told is durable is cut, and anything else is noticed and left as it is.
+ * test_audit_damage.c - damages the file of a real audit log in many ways. An unacknowledged tail
+ * is cut off; any other damage is reported and left unchanged.
  */
 #include "tests/unit/ledger.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_audit_group.c - who sends more than the disk takes holds up nobody else.
+ * test_audit_group.c - a daemon that sends more than the disk can write does not delay the others.
  *
  * The journal is real, but its disk waits for the test; call_reply() and call_fail() are the
  * test's.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_audit_log.c - the file of the audit log: what is durable stays, in order.
+ * test_audit_log.c - the file of the audit log: durable records survive, in order.
  *
- * A crash is a process killed while it writes.
+ * A crash is simulated by killing a process while it writes.
  */
 #include "tests/unit/ledger.h"
 

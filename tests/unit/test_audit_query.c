@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_audit_query.c - what a caller sees of the log: its own records, all of them, newest first.
+ * test_audit_query.c - a caller sees its own records of the log, all of them, newest first.
  *
  * The journal is real; call_reply() and call_fail() are the test's.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_audit_record.c - what a record says, that it is taken once, and that the log can be
- * verified. */
+/* test_audit_record.c - the content of a record, deduplication of events, and verification of
+ * the log. */
 #include "tests/unit/ledger.h"
 
 #include "auditd/journal.h"

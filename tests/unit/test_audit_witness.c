@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_audit_witness.c - what was signed once is looked for in the log: at start, and by verify. */
+/* test_audit_witness.c - signed checkpoints are searched in the log: at start, and by verify. */
 #include "tests/unit/ledger.h"
 
 #include "auditd/journal.h"

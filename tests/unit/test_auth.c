@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_auth.c - from a header to an identity or to the right words, and files that change. */
+/* test_auth.c - from a header to an identity or the right error, and reloads of changed files. */
 #include "common/credential/directory.h"
 #include "common/credential/tokens.h"
 #include "gateway/auth/auth.h"

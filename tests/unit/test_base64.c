@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_base64.c - text of bytes and back, as the library that takes its time does it. */
+/* test_base64.c - encodes and decodes bytes, and compares with libsodium's slower code. */
 #include "common/codec/base64.h"
 
 #include "common/base/auto.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_bus.c - what the bus promises to those who keep to its rules, and to those whose peers die.
- */
+/* test_bus.c - guarantees of the bus for peers that follow its rules, and for peers whose server
+ * or client dies. */
 #include "tests/unit/bus_peer.h"
 
 #include "common/base/auto.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_bus_adopt.c - a request that its server adopts, so that it no longer depends on its asker.
- */
+/* test_bus_adopt.c - a request that its server adopts, so that it no longer depends on its
+ * client. */
 #include "tests/unit/bus_peer.h"
 
 #include "common/base/auto.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_bus_builds.c - two builds that describe a message differently, as in a rolling upgrade:
- * that message is refused at once, by its name, and all others go on.
+ * test_bus_builds.c - two builds that describe a message differently, as in a rolling upgrade.
+ * That message is refused at once, by its name; all others are exchanged.
  */
 #include "tests/unit/bus_peer.h"
 #include "tests/unit/raw.h"

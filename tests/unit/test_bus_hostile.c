@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_bus_hostile.c - peers that keep to no rule: whatever they send is refused, counted, and
- * ends nothing but itself.  After each attack an ordinary client must be served.
+ * test_bus_hostile.c - peers that violate the rules. Whatever they send is refused and counted,
+ * and ends only their own connection. After each attack an ordinary client must be served.
  */
 #include "tests/unit/bus_peer.h"
 #include "tests/unit/raw.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_bus_room.c - what waits in a process for a peer is bounded by bytes, and who asked hears of
- * it where there is no room: answers to a client that does not read, and requests for a server that
- * is not there.  What a client has open is bounded whatever connections it makes, and so is what is
- * handled before others have their turn.
+ * test_bus_room.c - the bytes that wait in a process for a peer are bounded, and the client is
+ * notified if there is no room. This covers replies to a client that does not read, and requests
+ * for a server that is not connected. The open requests of a client are bounded over all its
+ * connections, and so is the work done before other sockets get their turn.
  */
 #include "tests/unit/bus_peer.h"
 #include "tests/unit/late_clock.h"

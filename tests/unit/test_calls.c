@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_calls.c - calls of tools, from the client's line to its answer, with progress on the way. */
+/* test_calls.c - tool calls from the client's line to its reply, with progress in between. */
 #include "tests/unit/dialog.h"
 
 #include "gateway/mcp/calls.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_capture.c - the first and the last bytes of a stream, against a plain copy of all of it. */
+/* test_capture.c - the first and the last bytes of a stream, compared with a full copy. */
 #include "executor/sandbox/capture.h"
 
 #include "common/base/auto.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_catalog.c - which contents may go, when, and what counts against the limits. */
+/* test_catalog.c - which contents may be collected, when, and what counts towards the limits. */
 #include "snapshotd/catalog.h"
 
 #include "common/base/auto.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_census.c - whatever way a program makes its processes, they are counted as its own. */
+/* test_census.c - all processes of a program are counted as its own, however it creates them. */
 #include "executor/builder/limits/census.h"
 
 #include "common/base/auto.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_cgroup_huge.c - of a group's knobs, those that limit huge pages are set to 0 and no other.
- */
+/* test_cgroup_huge.c - sets to 0 the cgroup files that limit huge pages, and no others. */
 #include "executor/builder/limits/cgroup_huge.h"
 
 #include "common/base/auto.h"

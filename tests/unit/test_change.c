@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_change.c - what gateways hear of changes, when they ask in time, late, or not at all. */
+/* test_change.c - changes are reported to gateways that ask in time, late, or not at all. */
 #include "executor/kept/change.h"
 
 #include "common/base/auto.h"

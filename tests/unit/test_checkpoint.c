@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_checkpoint.c - one statement has one form, and a signature fits nothing else. */
+/* test_checkpoint.c - a statement has exactly one form, and a signature fits no other text. */
 #include "common/crypto/checkpoint.h"
 
 #include "common/base/auto.h"

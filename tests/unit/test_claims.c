@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_claims.c - what an issuer may say, and for whom, and when. */
+/* test_claims.c - which claims an issuer may make, for which audience, and when. */
 #include "common/credential/scope.h"
 #include "gateway/auth/oauth/claims.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_collect.c - types, pictures and signatures of what a run left, and what is kept of it. */
+/* test_collect.c - types, pictures and signatures of a run's files, and which of them are
+ * stored. */
 #include "fake.h"
 
 #include "executor/session/collect.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_consent.c - nothing is used twice, whoever floods the lists. */
+/* test_consent.c - no consent is used twice, even if the lists are flooded. */
 #include "executor/kept/consent.h"
 
 #include "common/base/auto.h"

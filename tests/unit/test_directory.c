@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_directory.c - a directory of credentials that is a mounted Secret: links, and a mode of
+/* test_directory.c - a directory of credentials that is a mounted Secret: symlinks, and mode
  * 1777. */
 #include "scratch.h"
 

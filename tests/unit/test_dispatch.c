@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_dispatch.c - conversations in every revision, without a daemon behind them. */
+/* test_dispatch.c - conversations in every revision, without daemons. */
 #include "tests/unit/dialog.h"
 
 #include "gateway/mcp/dispatch.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_elicit.c - a tool that asks its client three things in two rounds, in both revisions. */
+/* test_elicit.c - a tool that asks its client three questions in two rounds, in both revisions. */
 #include "tests/unit/dialog.h"
 
 #include "gateway/mcp/elicit.h"

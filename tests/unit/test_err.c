@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_err.c - codes, texts that fit, and texts that quote what is not text. */
+/* test_err.c - codes, texts that are cut to fit, and texts that quote unprintable bytes. */
 #include "common/base/auto.h"
 #include "common/base/err.h"
 #include "common/base/utf8.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_fdio.c - files that appear whole, paths that stay inside, descriptors that arrive. */
+/* test_fdio.c - files that are written atomically, paths that stay inside a directory, and
+ * descriptors passed over a socket. */
 #include "common/base/auto.h"
 #include "common/base/fdio.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_file_helpers.c - the line before a file helper, races against it, and file helpers that lie.
- */
+/* test_file_helpers.c - the queue of a file helper, races against it, and file helpers that lie. */
 #include "hired.h"
 #include "late_clock.h"
 

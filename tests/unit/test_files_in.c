@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_files_in.c - files into a workspace, one by one and whole trees: exactly, or not at all. */
+/* test_files_in.c - files and whole trees are written to a workspace exactly, or not at all. */
 #include "hired.h"
 
 #include "executor/builder/files/file_helper.h"

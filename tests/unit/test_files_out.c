@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_files_out.c - what a hostile tree looks like from outside, and what of it can be read. */
+/* test_files_out.c - how a hostile tree appears from outside, and which parts can be read. */
 #include "hired.h"
 
 #include "common/base/auto.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_fit.c - results are as long as they may be, and whole characters stay. */
+/* test_fit.c - results use the permitted size, and characters are not split. */
 #include "gateway/mcp/resource/fit.h"
 #include "gateway/mcp/resource/keep.h"
 #include "gateway/options.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_frames.c - what a guest claims on its control channel: what is taken, what is dropped, what
- * ends the reading. */
+/* test_frames.c - which of a guest's messages on its control channel are accepted, which are
+ * dropped, and which end the reading. */
 #include "executor/sandbox/frames.h"
 
 #include "common/base/auto.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_guard.c - boxes are looked at whatever else begins, and no more often than that is worth. */
+/* test_guard.c - boxes are checked even under load, but not more often than useful. */
 #include "executor/builder/limits/locks.h"
 
 #include "common/base/auto.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_headers.c - headers beside a body that has to say the same. */
+/* test_headers.c - headers must agree with the body. */
 #include "gateway/transport/http/headers.h"
 
 #include "common/base/auto.h"

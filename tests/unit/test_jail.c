@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_jail.c - entering the jail in a process of its own: what is refused before, what is left
- * after, and that ZeroMQ can live in it.
+ * test_jail.c - enters the jail in a child process: what is refused before, what remains after,
+ * and that ZeroMQ works in it.
  */
 #include "common/base/auto.h"
 #include "common/jail/jail.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_jschema.c - what a model reads when it was wrong, and what it gets of a hostile guest.
+ * test_jschema.c - the errors that a model reads after a mistake, and the output of a hostile
+ * guest.
  *
- * tests/wire goes through every field of every message; here are the words and the corners.
+ * tests/wire covers every field of every message; this file covers error texts and corner cases.
  */
 #include "common/base/auto.h"
 #include "common/base/utf8.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_jsonrpc.c - hostile lines: what each is answered with, and that its id is found. */
+/* test_jsonrpc.c - replies to hostile lines, and that the id is found. */
 #include "gateway/rpc/jsonrpc.h"
 
 #include "common/base/auto.h"

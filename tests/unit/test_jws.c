@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_jws.c - tokens that are good, and every known way to make one that only looks so. */
+/* test_jws.c - valid tokens, and every known way to forge one. */
 #include "gateway/auth/oauth/jws.h"
 
 #include "tests/unit/issuer.h"

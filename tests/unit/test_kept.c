@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_kept.c - descriptors that the supervisor keeps for a daemon's next life, and those it does
- * not. */
+/* test_kept.c - which descriptors the supervisor stores for a daemon's next process, and which
+ * it does not. */
 #include "supervised.h"
 
 #include "common/base/auto.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_keys.c - a directory of keys as an operator may have it, mounted as a Secret or laid open.
- */
+/* test_keys.c - a directory of keys as operators have it: a mounted Secret or ordinary files. */
 #include "scratch.h"
 
 #include "common/bus/keys.h"

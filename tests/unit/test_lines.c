@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_lines.c - lines come out the same however reads cut them, and long ones cost no memory. */
+/* test_lines.c - lines do not depend on how reads split them, and long ones do not use memory. */
 #include "gateway/rpc/lines.h"
 
 #include "common/base/auto.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_links.c - links to files: whom they open what for, and until when. */
+/* test_links.c - links to files: for which client they open which file, and until when. */
 #include "gateway/mcp/links.h"
 #include "gateway/options.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_listen.c - who is told of a change, and who is not. */
+/* test_listen.c - which clients are notified of a change, and which are not. */
 #include "tests/unit/dialog.h"
 
 #include "gateway/mcp/resource/listen.h"

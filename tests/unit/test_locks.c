@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_locks.c - who takes locks of files without end is found, whichever process has them. */
+/* test_locks.c - a program that takes file locks without end is found, whichever of its
+ * processes holds them. */
 #include "executor/builder/limits/locks.h"
 
 #include "common/base/auto.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_log.c - whatever the texts are, a line is one line and is JSON. */
+/* test_log.c - a log line is one line of JSON, whatever the texts contain. */
 #include "common/base/auto.h"
 #include "common/base/err.h"
 #include "common/base/log.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_loop.c - timers in their order, descriptors that come and go within a turn, sources. */
+/* test_loop.c - the order of timers, descriptors that come and go within a turn, and sources. */
 #include "common/base/auto.h"
 #include "common/base/loop.h"
 

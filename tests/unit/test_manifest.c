@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_manifest.c - the file of a snapshot: whole, or refused whatever bit of it has changed. */
+/* test_manifest.c - the file of a snapshot is intact, or refused if any bit has changed. */
 #include "snapshotd/manifest.h"
 
 #include "common/base/auto.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_memory.c - the least limit of a group and of those above it. */
+/* test_memory.c - the lowest limit of a cgroup and its ancestors. */
 #include "scratch.h"
 
 #include "executor/builder/limits/memory.h"

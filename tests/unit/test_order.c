@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_order.c - the builder believes no number of an order; and layers as clients read them. */
+/* test_order.c - the builder trusts no number of an order; layers in the form that clients read. */
 #include "executor/sandbox/builder_link.h"
 
 #include "common/base/auto.h"

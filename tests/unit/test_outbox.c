@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_outbox.c - a reader that stops: writes never wait, nothing is lost, nothing grows. */
+/* test_outbox.c - a reader that stops: writes never block, nothing is lost, and memory does not
+ * grow. */
 #include "gateway/rpc/outbox.h"
 
 #include "common/base/auto.h"

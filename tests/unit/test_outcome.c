@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_outcome.c - what is told of a program that failed, or met a limit. */
+/* test_outcome.c - the report about a program that failed or exceeded a limit. */
 #include "run_setup.h"
 
 #include <math.h>

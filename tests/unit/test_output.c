@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_output.c - texts that results left out: who reads them, which go first, whole characters. */
+/* test_output.c - texts omitted from results: who may read them, which expire first, and whole
+ * characters. */
 #include "executor/kept/output.h"
 #include "executor/options.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_pace.c - however boxes end, few of their seccomp programs are freed at once. */
+/* test_pace.c - however boxes end, only a few of their seccomp programs are freed at once. */
 #include "executor/builder/limits/pace.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_parsing.c - what a thread parses is what the loop would have, and nobody waits for it who
- * does not want it. */
+/* test_parsing.c - a thread parses the same value as the loop would, and other clients do not
+ * wait for it. */
 #include "gateway/rpc/parsing.h"
 #include "gateway/rpc/pieces.h"
 #include "tests/unit/late_clock.h"

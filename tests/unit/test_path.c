@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_path.c - names of files: what is refused before any system call, and that nothing is lost.
- */
+/* test_path.c - file names: which are refused before any system call, and that none is lost. */
 #include "executor/files/path.h"
 
 #include "common/base/auto.h"

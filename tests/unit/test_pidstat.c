@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_pidstat.c - what is seen of processes that run, stop, end and are gone. */
+/* test_pidstat.c - descriptions of processes that run, are stopped, have ended, or do not exist. */
 #include "common/base/pidstat.h"
 
 #include "common/base/auto.h"

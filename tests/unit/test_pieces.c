@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_pieces.c - values made of kept pieces: none shares memory with another, and what is kept is
- * little. */
+/* test_pieces.c - values built from stored pieces share no memory, and little is stored. */
 #include "gateway/rpc/pieces.h"
 
 #include "common/base/auto.h"

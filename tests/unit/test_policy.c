@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_policy.c - the profile of a run: whose it is, what the operator allows, what a driver hears
- * of it. */
+/* test_policy.c - the profile of a run: who chose it, what the operator permits, and what a
+ * driver receives. */
 #include "fake.h"
 
 #include "executor/options.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_pool.c - boxes made ahead: how many there are, who gets one, what becomes of those that die;
- * and a sandbox, which makes what the pool did not. */
+/* test_pool.c - boxes made in advance: how many exist, who gets one, and what happens to those
+ * that die; and a sandbox that makes one if the pool is empty. */
 #include "fake.h"
 
 #include "executor/options.h"

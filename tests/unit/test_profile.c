@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_profile.c - which modules and powers a profile has, alone and joined to others. */
+/* test_profile.c - the modules and powers of a profile, alone and joined with others. */
 #include "common/base/auto.h"
 #include "common/profile/profile.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_program.c - when a run is over and what it has used, by a program's and the builder's words;
- * both are played by the test.
+ * test_program.c - when a run is over and what it has used, according to messages of the program
+ * and the builder; the test plays both.
  */
 #include "played_builder.h"
 

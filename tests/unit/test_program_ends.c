@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_program_ends.c - the end of a program is told once, whoever was its parent. */
+/* test_program_ends.c - the end of a program is reported once, whichever process was its parent. */
 #include "executor/builder/life.h"
 
 #include "common/base/auto.h"

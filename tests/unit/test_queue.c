@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_queue.c - turns, bounds, and places given back. */
+/* test_queue.c - turns, bounds, and the return of places. */
 #include "fake.h"
 
 #include "executor/options.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_reserve.c - bytes of one principal and of all are bounded, and each has its turn. */
+/* test_reserve.c - bytes are bounded for each principal and in total, and each principal gets
+ * its turn. */
 #include "common/base/auto.h"
 #include "common/base/loop.h"
 #include "common/base/reserve.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_result.c - replies as results: what is shown as a picture, and what as text. */
+/* test_result.c - replies as results: what is shown as an image, and what as text. */
 #include "gateway/mcp/result.h"
 
 #include "common/base/auto.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_run.c - an execution through all its steps, and given up at each of them. */
+/* test_run.c - an execution through all its steps, and abandoned at each of them. */
 #include "run_setup.h"
 
 #include "executor/run/stream.h"

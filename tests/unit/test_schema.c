@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_schema.c - the tables hold together, and what holds for every message. */
+/* test_schema.c - the tables are consistent, and properties that hold for every message. */
 #include "common/base/auto.h"
 #include "common/codec/wire.h"
 #include "common/table/schema.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_sealed.c - what opens a seal, and that nothing else does. */
+/* test_sealed.c - a seal opens only with the right key and context. */
 #include "gateway/mcp/sealed.h"
 #include "gateway/mcp/secretbox.h"
 

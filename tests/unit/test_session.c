@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_session.c - whose a session is, who may work in it, and how it ends. */
+/* test_session.c - who owns a session, who may work in it, and how it ends. */
 #include "executor/tools/limits_tools.h"
 #include "session_setup.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_session_record.c - what is left of sessions when the executor is killed, and what the next
- * makes of it. */
+/* test_session_record.c - the records that remain when the executor is killed, and what the next
+ * executor does with them. */
 #include "session_setup.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_settings.c - each source, which of them wins, and what is refused by which words. */
+/* test_settings.c - each source, their precedence, and the error texts of refused settings. */
 #include "common/base/auto.h"
 #include "common/base/fdio.h"
 #include "common/table/settings.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_share.c - what the workspaces and the boxes of one principal, and of all, may hold together;
- * a workspace here has 256 MiB and as many KiB as makes 16 MiB more, and a box on it has 512 MiB of
+ * test_share.c - limits of the workspaces and boxes of one principal, and of all together.
+ *
+ * A workspace here has 256 MiB and as many KiB as makes 16 MiB more. A box on it has 512 MiB of
  * memory, 64 of /tmp and 256 of the workspace.
  */
 #include "run_setup.h"

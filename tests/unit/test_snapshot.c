@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_snapshot.c - what is sent to the store and what comes back, and every way that goes wrong.
- */
+/* test_snapshot.c - data sent to the store and received from it, and all failures of both. */
 #include "fake.h"
 
 #include "executor/options.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_spool.c - the spool against an auditd of our own: acknowledged or sent again, never lost.
+ * test_spool.c - the spool with an auditd of the test: events are acknowledged or sent again,
+ * never lost.
  *
- * The files, the loop and the processes that are killed are real.
+ * The files, the loop and the killed processes are real.
  */
 #include "common/journal/spool.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_spool_short.c - a spool for which something of the system is used up says what, and loses
- * nothing. */
+/* test_spool_short.c - a spool that lacks a system resource names it, and loses nothing. */
 #include "common/journal/spool.h"
 
 #include "tests/unit/scarce.h"

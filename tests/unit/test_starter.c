@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_starter.c - whatever a process was started with, it can work with what it has then. */
+/* test_starter.c - a process works with whatever descriptors and signals it was started with. */
 #include "common/daemon/starter.h"
 
 #include "common/base/auto.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_statements.c - what stays between the calls of a session, and what is said of it when it
+/* test_statements.c - what persists between the calls of a session, and what is reported if it
  * does not. */
 #include "fake.h"
 

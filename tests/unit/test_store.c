@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_store.c - a directory of the store that cannot be read to its end stops the start: what was
- * not seen would be collected.  And what is used up is named. */
+/* test_store.c - a directory of the store that cannot be read completely prevents the start,
+ * because unseen contents would be collected. An exhausted resource is named. */
 #include "snapshotd/store.h"
 
 #include "tests/unit/scarce.h"

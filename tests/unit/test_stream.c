@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_stream.c - events of a stream: what a reader gets, what is kept, and coming back. */
+/* test_stream.c - events of a stream: what a reader receives, what is stored, and resumption. */
 #include "gateway/transport/client.h"
 #include "gateway/transport/http/state.h"
 #include "gateway/transport/http/stream.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_supervisor.c - who is started, who shares it, and how it ends. */
+/* test_supervisor.c - which processes are started, which clients share them, and how they end. */
 #include "supervised.h"
 
 #include "common/base/auto.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_task.c - a task of a request from its making to its end, against the files on the disk; the
- * bus, and when a thread has done its work, are played.
+ * test_task.c - a task from creation to end, with real files; the bus and the completion of thread
+ * work are played.
  */
 #include "executor/kept/change.h"
 #include "executor/kept/task.h"

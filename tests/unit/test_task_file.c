@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_task_file.c - tasks on the disk, and tasks whose process is gone. */
+/* test_task_file.c - tasks on the disk, and tasks whose process no longer exists. */
 #include "executor/kept/task_file.h"
 
 #include "common/base/auto.h"

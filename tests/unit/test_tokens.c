@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_tokens.c - the file of tokens: what is taken, what is refused, and that it is found again.
- */
+/* test_tokens.c - the file of tokens: which lines are accepted, which are refused, and lookups. */
 #include "common/credential/scope.h"
 #include "common/credential/tokens.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_trial.c - a builder whose first box dies on the way says so, instead of waiting for it. */
+/* test_trial.c - a builder whose first box dies early reports that, and does not wait for it. */
 #include "executor/builder/lives.h"
 
 #include "common/base/auto.h"

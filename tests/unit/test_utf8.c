@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_utf8.c - what is text, and how what is not becomes it. */
+/* test_utf8.c - which bytes are valid text, and how other bytes are mended. */
 #include "common/base/auto.h"
 #include "common/table/schema.h"
 

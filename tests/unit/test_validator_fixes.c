@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_validator_fixes.c - what auto_fix makes of code, what it records, and what it leaves alone.
+ * test_validator_fixes.c - what auto_fix changes in code, what it records, and what it leaves
+ * unchanged.
  */
 #include "checked.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_validator_limits.c - hostile code and wrong calls: an error that says what to do, never a
- * crash, and nothing left behind.
+ * test_validator_limits.c - hostile code and wrong calls cause an error with a remedy, never a
+ * crash, and leave nothing behind.
  */
 #include "checked.h"
 

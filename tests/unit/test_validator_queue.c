@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_validator_queue.c - whose check is next, by which process, and who is told that there is no
- * place.  The check itself stands here, and runs in those processes: what its code begins with says
- * what becomes of it.
+ * test_validator_queue.c - which check is next, which process runs it, and which client is refused
+ * for lack of room.
+ *
+ * The check itself is in this file and runs in those processes; the first characters of its code
+ * determine the outcome.
  */
 #include "validator/check.h"
 #include "validator/queue.h"

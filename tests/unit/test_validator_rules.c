@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_validator_rules.c - what is found in Python under each profile, where, and what is not.
+ * test_validator_rules.c - the findings in Python code under each profile, their positions, and
+ * what is not a finding.
  */
 #include "checked.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_verdicts.c - what is remembered of the validator's verdicts: whose, of what, for how long.
- */
+/* test_verdicts.c - which of the validator's verdicts are cached: for which principal, for which
+ * code, for how long. */
 #include "fake.h"
 
 #include "executor/options.h"

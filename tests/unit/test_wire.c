@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_wire.c - corners of packing and unpacking that follow from no row of the table.
+ * test_wire.c - corner cases of encoding and decoding that follow from no row of the table.
  *
- * tests/wire goes through every message; here are limits of a whole message, what a sender is kept
- * from sending, and the forms of a number that our own packer does not use.
+ * tests/wire covers every message. This file covers limits of a whole message, what a sender must
+ * not send, and the forms of a number that our own encoder does not use.
  */
 #include "common/base/auto.h"
 #include "common/codec/wire.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_write.c - what is written is read back as what it was, and is as short as it can be. */
+/* test_write.c - written values are read back unchanged, and the text is as short as possible. */
 #include "gateway/rpc/constant.h"
 #include "gateway/rpc/plain.h"
 #include "gateway/rpc/write.h"

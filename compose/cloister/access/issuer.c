@@ -18,8 +18,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Where metadata may stand, in the order of MCP 2026-07-28: with the path behind (RFC 8414), and
- * before it (OpenID Connect Discovery). */
+/* URLs that may have the metadata, in the order of MCP 2026-07-28: with the path at the end (RFC
+ * 8414), and at the start (OpenID Connect Discovery). */
 static const struct {
 	const char *name;
 	bool behind;
@@ -29,7 +29,7 @@ static const struct {
 	{ "/.well-known/openid-configuration", false },
 };
 
-/* The address of the keys, of malloc, or NULL. */
+/* The URL of the keys, from malloc, or NULL. */
 static char *
 read_metadata(const struct blob *text, const char *issuer, struct err *e)
 {

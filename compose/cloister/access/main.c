@@ -49,7 +49,8 @@ access_open(struct directory *directory, struct err *e)
 	                                         : 0;
 }
 
-/* Who made a link keeps what it leads to, and would put it back over what was written there. */
+/* Refused, because the program that made the symlink maintains its target and would overwrite
+ * our change. */
 int
 access_store(const struct directory *directory, const char *name, const char *text, size_t size,
     struct err *e)
@@ -74,7 +75,7 @@ show_usage(const char *noun)
 	return 2;
 }
 
-/* Takes the verb and its arguments out of the line; -1: there are too many. */
+/* Removes the verb and its arguments from the command line; -1: too many words. */
 static int
 take_words(int *argc, char **argv, char *words[1 + ACCESS_ARGUMENTS])
 {

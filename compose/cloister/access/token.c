@@ -20,7 +20,7 @@ struct book {
 	struct tokens tokens;
 };
 
-/* By a link, too, as the gateway reads it.  None yet is an empty one. */
+/* Follows a symlink, as the gateway does.  A missing file counts as empty. */
 static int
 load(struct book *book, struct err *e)
 {
@@ -85,7 +85,7 @@ describe(const char *name, struct token *entry, struct err *e)
 	return read_scopes(&who->scopes, e);
 }
 
-/* The new text is read as the gateway will, before it is there to be read. */
+/* Parses the new text as the gateway will, before the file is written. */
 static int
 append(const struct book *book, const struct token *entry, struct err *e)
 {
@@ -140,7 +140,7 @@ token_on_add(char *const arguments[ACCESS_ARGUMENTS], struct err *e)
 	struct book book = { .directory.fd = -1 };
 	int failed = open_book(&book, e);
 
-	/* Nothing of the secret stays in a buffer of stdio. */
+	/* The secret must not stay in a buffer of stdio. */
 	setvbuf(stdout, NULL, _IONBF, 0);
 	if (failed == 0)
 		failed = add(&book, arguments[0], e);
@@ -183,7 +183,7 @@ token_on_list(char *const arguments[ACCESS_ARGUMENTS], struct err *e)
 
 /* ---- remove ---- */
 
-/* Each line that is an entry stands for the next of the tokens. */
+/* Each line that is an entry corresponds to the next token. */
 static int
 cut(const struct book *book, const struct token *out, struct err *e)
 {

@@ -183,7 +183,8 @@ print_toml(const struct client *c, const cJSON *entry, FILE *to)
 	fprintf(to, "[%s.cloister]\n", c->section);
 	cJSON_ArrayForEach(value, entry)
 	{
-		/* Without control characters, strings and arrays of them are the same in TOML. */
+		/* Strings without control characters, and arrays of them, are the same in JSON
+		 * and TOML. */
 		auto_free char *text = cJSON_PrintUnformatted(value);
 
 		must(text != NULL);

@@ -30,7 +30,7 @@ struct client {
 	bool programs_only; /* its file cannot name a server by URL */
 	/* Builds the line that adds the entry; NULL: the client has no such command. */
 	void (*command)(const cJSON *entry, const struct reach_by *, bool project, struct line *);
-	const char *hint;  /* what to try if that command fails */
+	const char *hint;  /* what to try if the client's command fails */
 	const char *after; /* what its user does next */
 };
 

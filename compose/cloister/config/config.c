@@ -79,7 +79,7 @@ take_option(struct wish *w, int option)
 	}
 }
 
-/* -1: the line is not as it should be; 1: only help is wanted. */
+/* -1: wrong arguments; 1: only help was requested. */
 static int
 read_line(struct wish *w, int argc, char **argv)
 {
@@ -94,7 +94,8 @@ read_line(struct wish *w, int argc, char **argv)
 	const char *name = NULL;
 	int option;
 
-	/* "-": what is no option comes as one, in its place; what stands behind "--" stays. */
+	/* "-": arguments that are not options are returned in their order; arguments after "--"
+	 * are not parsed. */
 	while ((option = getopt_long(argc, argv, "-", options, NULL)) != -1) {
 		if (option == 'h')
 			return 1;
@@ -226,7 +227,8 @@ add_to_file(const struct wish *w)
 
 	bool refused = e.code == ERR_invalid_argument;
 
-	/* The path stays outside of the error, in which a long one would leave no room. */
+	/* The path is not part of the error, because a long path would leave no room for the
+	 * text. */
 	fprintf(stderr, "cloister: config: %s: %s%s\n", w->path, e.text,
 	    refused ? "; nothing was written, add this by hand:" : "");
 	if (refused)

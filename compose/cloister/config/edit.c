@@ -18,7 +18,7 @@
  * not have. */
 static const char *const reach[] = { "type", "command", "args", "url", "headers" };
 
-/* Spaces alone are what some clients leave in a new file. */
+/* Some clients create a file with only white space. */
 static bool
 is_empty(const struct blob *document)
 {
@@ -32,7 +32,7 @@ parse_strictly(const char *text, size_t size, struct err *e)
 	json_error_t error;
 	json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
 
-	/* Jansson's own text would quote the file. */
+	/* The text of Jansson's error would quote the file. */
 	if (root == NULL)
 		err_set(e, ERR_invalid_argument,
 		    "line %d is not strict JSON (a comment, a comma too many, a key twice?)",

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store.c - trusts the directory to be its user's.  The client may write the file at any moment; it
- * does not lock it, so all that can be done is to look whether it is still what was read.
+ * store.c - a client's file; trusts its directory to belong to the user.
+ *
+ * The client may write the file at any moment and does not lock it. So the only possible check is
+ * whether the file is still the one that was read.
  */
 #include "compose/cloister/config/store.h"
 
@@ -23,7 +25,7 @@ name_of(const struct store *s)
 	return strrchr(s->real, '/') + 1;
 }
 
-/* A link is followed once, here, so that what is replaced is the file and not the link. */
+/* A symlink is followed once, here, so that its target is replaced and not the link. */
 static int
 resolve(struct store *s, struct err *e)
 {
@@ -100,8 +102,8 @@ exists(const struct store *s, const char *name)
 	return fstatat(s->directory, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* With the old file's group and mode.  The group comes before its permissions: the file may hold
- * secrets. */
+/* Keeps the group and mode of the old file.  The group is set before its permissions, because
+ * the file may hold secrets. */
 static int
 put(const struct store *s, const char *name, const void *data, size_t size, struct err *e)
 {
@@ -116,7 +118,8 @@ put(const struct store *s, const char *name, const void *data, size_t size, stru
 	           : 0;
 }
 
-/* mcp.json.20261121T150405Z.backup; where that is there, .2 and so on before the last part. */
+/* Names the copy mcp.json.20261121T150405Z.backup; if that exists, with .2 and so on before the
+ * last part. */
 static int
 keep_old(struct store *s, char **backup, struct err *e)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store.h - a client's file: read, and written anew with a copy of the old one beside it. */
+/* store.h - a client's file: reads it, and replaces it after making a copy of the old one. */
 #pragma once
 
 #include "common/base/err.h"
@@ -8,15 +8,15 @@
 #include <sys/stat.h>
 
 struct store {
-	int directory;    /* that the file is in; -1: neither is there */
-	const char *path; /* as it was asked for */
-	char *real;       /* behind links, of malloc */
+	int directory;    /* of the file; -1: the directory does not exist */
+	const char *path; /* as requested */
+	char *real;       /* with symlinks resolved; from malloc */
 	struct stat before;
-	struct blob text; /* with a zero byte behind it; empty: there is no file */
+	struct blob text; /* followed by a zero byte; empty: no file exists */
 };
 
-/* Reads what is there; -1 with *e for what is not a regular file of this user.  The path stays the
- * caller's.  Whatever comes of it, store_close(). */
+/* Reads the file; -1 with *e if it is not a regular file of this user.  The caller keeps the
+ * path, and calls store_close() in any case. */
 int store_open(struct store *, const char *path, struct err *);
 /* Replaces the text in one step and keeps mode and group.  The old text is kept in *backup, for
  * free(), or NULL if there was none.  Refused if the file changed in between. */

@@ -34,11 +34,11 @@
 #include <sys/wait.h>
 
 enum {
-	STEADY_MS = 10000, /* who lived as long is no longer one that keeps ending */
+	STEADY_MS = 10000, /* after this uptime an exit is no longer a repeated one */
 	DELAY_MIN_MS = 100,
 	DELAY_MAX_MS = 5000,
 	FAILED_STARTS_MAX = 5, /* in a row */
-	EARLY_ENDS_MAX = 30,   /* in a row, of one that had been ready */
+	EARLY_ENDS_MAX = 30,   /* in a row, of a daemon that became ready */
 };
 
 struct child {
@@ -49,14 +49,14 @@ struct child {
 	uint64_t restarts, early_ends, timer;
 	uint64_t failed_starts, start_timer;
 	bool ready, told_to_stop, given_up;
-	size_t keeps; /* descriptors that are kept for its next life, at most */
+	size_t keeps; /* maximum number of descriptors stored for its next process */
 	struct kept kept;
 	char status[256], last_end[48];
-	char why[FAILED_TEXT]; /* it did not become ready, as far as is known; "": it did */
+	char why[FAILED_TEXT]; /* why it did not become ready, if known; "": it became ready */
 };
 
 /* clang-format off */
-/* Servers before their clients, as peers.def has them. */
+/* Servers before their clients, as in peers.def. */
 static struct child children[] = {
 #define CHILD_RESIDENT(...) { __VA_ARGS__ },
 #define CHILD_PER_CLIENT(...)
@@ -114,7 +114,7 @@ forget(struct child *c)
 	c->status[0] = '\0';
 }
 
-/* What it said last of its failing start is more than how it ended. */
+/* The last status message of a failed start is more useful than its exit status. */
 static void
 note_failure(struct child *c)
 {
@@ -174,7 +174,7 @@ on_end(void *self, uint32_t events)
 
 /* ---- the start of one ---- */
 
-/* Between fork and exec: only what is safe there, and nothing that ends in this process. */
+/* Called between fork and exec: makes only calls that are safe there, and never returns. */
 static void
 become(const struct child *c, char *const argv[], pid_t parent)
 {
@@ -182,7 +182,7 @@ become(const struct child *c, char *const argv[], pid_t parent)
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	sigemptyset(&none);
-	/* The terminal's signals are the supervisor's; it decides who stops when. */
+	/* The supervisor receives the terminal's signals and decides the order of the shutdown. */
 	setsid();
 	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0 ||
 	    sigprocmask(SIG_SETMASK, &none, NULL) < 0 || prctl(PR_SET_PDEATHSIG, SIGTERM) < 0)
@@ -238,7 +238,7 @@ try_start(struct child *c, struct err *e)
 	return status;
 }
 
-/* One that SIGKILL does not end is never started again: on_end() does not come. */
+/* A process that SIGKILL does not end is never started again, because on_end() is not called. */
 static void
 on_hang(void *self)
 {
@@ -383,7 +383,7 @@ child_all_ready(void)
 	return true;
 }
 
-/* Of "3 running, 0 queued, room for 13", as common/daemon/daemon.c says it. */
+/* Parses "3 running, 0 queued, room for 13", the format of common/daemon/daemon.c. */
 static json_int_t
 number_behind(const char *text, const char *words)
 {

@@ -30,14 +30,14 @@ enum {
 
 enum stage {
 	FREE,
-	ASKS,  /* its line is not whole yet */
-	HOLDS, /* a lease */
-	WAITS, /* for the end */
+	ASKS,  /* its line is incomplete */
+	HOLDS, /* it has a lease */
+	WAITS, /* for the shutdown */
 };
 
 struct visitor {
 	enum stage stage;
-	int fd, given; /* given: came with the line, or -1 */
+	int fd, given; /* given: the descriptor sent with the line, or -1 */
 	char line[LINE_BYTES];
 	size_t have;
 	uint64_t timer;
@@ -96,7 +96,8 @@ on_late(void *self)
 	drop(p);
 }
 
-/* Small answers into an empty buffer: what does not fit at once has a client that does not read. */
+/* A short reply always fits into an empty socket buffer. If it does not, the client does not
+ * read. */
 static void
 answer(struct visitor *p, const char *text)
 {
@@ -221,14 +222,15 @@ on_readable(void *self, uint32_t events)
 	struct visitor *p = self;
 
 	(void)events;
-	/* Who holds or waits has nothing more to say: this is the end of it. */
+	/* A client that has a lease or waits has no more requests, so this is the end of its
+	 * connection. */
 	if (p->stage == ASKS)
 		read_line(p);
 	else
 		drop(p);
 }
 
-/* Takes fd, also when it fails. */
+/* Takes fd, even if it fails. */
 static struct visitor *
 visitor_new(int fd, struct err *e)
 {
@@ -299,7 +301,7 @@ control_open(const struct control *with, struct err *e)
 		return -1;
 	memcpy(address.sun_path, path, sizeof(path));
 	listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	/* One that was killed left its socket; that none lives is known from the lock. */
+	/* A killed supervisor leaves its socket. The lock proves that none is alive. */
 	unlink(path);
 	if (listener < 0 || bind(listener, (struct sockaddr *)&address, sizeof(address)) < 0 ||
 	    chmod(path, 0600) < 0 || listen(listener, 64) < 0)

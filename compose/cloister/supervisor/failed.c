@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* 0644: daemons have uids of their own; it holds what the log holds, and no secret. */
+/* 0644: daemons have uids of their own. The file contains what the log contains, and no secret. */
 static int
 replace(int run, const char *file, const char *why)
 {

@@ -103,7 +103,7 @@ kept_hand_over(const struct kept *s)
 {
 	int fds[KEPT_MAX];
 
-	/* First out of the way of the numbers that others are to have. */
+	/* First moves them away from the numbers that other descriptors need. */
 	for (size_t i = 0; i < s->count; i++)
 		if ((fds[i] = fcntl(s->all[i].fd, F_DUPFD_CLOEXEC, FIRST + KEPT_MAX)) < 0)
 			return -1;

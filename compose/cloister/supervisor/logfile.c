@@ -60,7 +60,7 @@ look(void *self)
 	loop_after(LOOK_MS, look, NULL);
 }
 
-/* A file that somebody else gave as stderr is somebody else's to keep small. */
+/* If the caller supplied another file as stderr, its size is the caller's responsibility. */
 static bool
 is_ours(void)
 {

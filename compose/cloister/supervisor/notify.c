@@ -35,9 +35,9 @@ union control {
 	char room[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(MESSAGE_FDS * sizeof(int))];
 };
 
-/* What came in one message. */
+/* The content of one message. */
 struct notice {
-	pid_t pid; /* 0: the kernel did not say */
+	pid_t pid; /* 0: the kernel supplied none */
 	char text[MESSAGE_BYTES];
 	size_t nfds;
 	int fds[MESSAGE_FDS];
@@ -73,7 +73,7 @@ is_plain(const char *text)
 	return true;
 }
 
-/* The descriptors are taken. */
+/* Takes the descriptors. */
 static void
 keep(struct notice *m, const char *name)
 {

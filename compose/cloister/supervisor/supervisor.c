@@ -32,10 +32,10 @@
 #include <sys/signalfd.h>
 
 enum {
-	LOCK_WAIT_MS = 30000, /* longer than one that ends needs to stop its daemons */
+	LOCK_WAIT_MS = 30000, /* longer than an ending supervisor needs to stop its daemons */
 	LOCK_RETRY_MS = 20,
 	ASKED_RETRY_MS = 1000,
-	/* The gateway of whoever wanted daemons starts at this moment, and is to answer first. */
+	/* The client's gateway starts at this moment, and must reply first. */
 	YIELD_MS = 10,
 };
 
@@ -136,7 +136,7 @@ watch_signals(struct err *e)
 	return loop_watch(signal_fd, EPOLLIN, on_signal, NULL, e);
 }
 
-/* 1: this is the one; 0: another is, and has the lease; -1: *e. */
+/* 1: this process is the supervisor; 0: another one is, and has the lease; -1: *e. */
 static int
 become_the_one(int run, struct err *e)
 {

@@ -259,8 +259,8 @@ enum when {
 	UNREADABLE, /* it did not run */
 };
 
-/* Failures of programs that were written for another machine than a box.  Without a hint, models
- * retry the same in other words. */
+/* Failures of programs that were written for an ordinary machine, not a box.  Without a hint,
+ * models retry the same in other words. */
 static const struct {
 	const char *words; /* in the exception's text, or at the end of stderr */
 	enum when when;

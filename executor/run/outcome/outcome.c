@@ -28,10 +28,10 @@ enum {
 
 /* ---- output ---- */
 
-/* Stands where bytes are missing, so that nobody takes the halves for one text. */
+/* Marks the place of missing bytes, so that the halves are not read as one text. */
 static const char gap[] = "[... the middle was left out ...]";
 
-/* The box left the middle out: half of what there is comes from the front. */
+/* The box dropped the middle: half of the kept bytes are from the front. */
 static struct blob
 mark(const struct blob *from)
 {
@@ -47,7 +47,8 @@ mark(const struct blob *from)
 	return both;
 }
 
-/* Mending makes up to three bytes of one; more of the middle goes where that is too much. */
+/* Conversion to UTF-8 may turn one byte into three; if the page gets too long, more of the
+ * middle is dropped. */
 static int
 fill_page(struct blob *page, const struct blob *from, bool *truncated, struct err *e)
 {
@@ -89,7 +90,7 @@ fill_output(
 
 /* ---- why it failed ---- */
 
-/* A copy of at most max bytes, whole characters. */
+/* A copy of at most max bytes, cut between characters. */
 static char *
 copy_cut(const char *text, size_t max)
 {
@@ -101,7 +102,7 @@ copy_cut(const char *text, size_t max)
 	return strndup(text, size);
 }
 
-/* A page of a tmpfs is the least that it can give. */
+/* A tmpfs allocates at least one page. */
 static bool
 is_full(const struct workspace_limits *left)
 {
@@ -175,7 +176,7 @@ message_of_time(const struct box_end *end, const struct limits *limits)
 static char *
 message_of_memory(const struct box_end *end, const struct limits *limits)
 {
-	/* An interpreter that is refused what it asks for has none of it. */
+	/* An interpreter whose request for memory is refused has not used that memory. */
 	const char *did = end->how == BOX_EXITED ? "asked for" : "used";
 	char most[64] = "";
 
@@ -190,7 +191,8 @@ message_of_memory(const struct box_end *end, const struct limits *limits)
 	    limits->box.memory_bytes, most);
 }
 
-/* What is not the workspace is in memory of its own, as far as a program can write at all. */
+/* Files outside the workspace are in memory of their own, as far as a program can write there at
+ * all. */
 static char *
 message_of_space(const struct workspace_limits *left, const struct limits *limits)
 {
@@ -209,7 +211,7 @@ message_of_space(const struct workspace_limits *left, const struct limits *limit
 	    left->files);
 }
 
-/* Of one of the limits, which it was; NULL: of none. */
+/* The text for the limit that was hit; NULL: none was. */
 static char *
 message_of_limit(enum err_code code, const struct box_end *end, const struct plan *plan,
     const struct workspace_limits *left)
@@ -249,7 +251,7 @@ message_of(enum err_code code, const struct box_end *end, const struct plan *pla
 	    end->signal == SIGSYS ? ": it made a system call that is not allowed here" : "");
 }
 
-/* Of a program that failed as none does of which more is known. */
+/* For a failed program about which nothing else is known. */
 static const char *
 hint_of_failure(const struct box_end *end, const struct plan *plan)
 {
@@ -261,7 +263,7 @@ hint_of_failure(const struct box_end *end, const struct plan *plan)
 	       "none, as where grep finds nothing, let the program end with 0.";
 }
 
-/* What to do next, and how far a call may go; a session's box is made once. */
+/* What to do next, and up to which cap; the box of a session cannot be changed. */
 static char *
 hint_of(enum err_code code, const struct box_end *end, const struct plan *plan,
     const struct workspace_limits *left, bool in_session)
@@ -313,7 +315,7 @@ hint_of(enum err_code code, const struct box_end *end, const struct plan *plan,
 						   : remedy);
 }
 
-/* It was refused processes, and that is not what it is said to have ended for. */
+/* The program was refused processes, but that is not the reported reason of its end. */
 static int
 note_processes(struct execution *reply, enum err_code code, const struct box_end *end,
     const struct plan *plan, struct err *e)
@@ -332,7 +334,7 @@ note_processes(struct execution *reply, enum err_code code, const struct box_end
 	return texts_add(&reply->notes, note) < 0 ? err_sys(e, "notes") : 0;
 }
 
-/* It went well or failed of something else, and the next run may fail of this. */
+/* The run succeeded or failed for another reason, but the next run may fail because of this. */
 static int
 note_full(struct execution *reply, const struct plan *plan, struct err *e)
 {
@@ -395,7 +397,7 @@ fill_usage(struct execution *reply, const struct box_end *end, struct err *e)
 	return 0;
 }
 
-/* What became of a session's variables. */
+/* Reports what happened to a session's variables. */
 static int
 fill_state(
     struct execution *reply, const struct box_end *end, const struct plan *plan, struct err *e)
@@ -450,7 +452,7 @@ outcome_fill(struct execution *reply, struct box_end *end, const struct plan *pl
 	    fill_output(reply, end, plan, e) < 0 || fill_usage(reply, end, e) < 0 ||
 	    fill_state(reply, end, plan, e) < 0 || fill_rich(reply, end, e) < 0)
 		return -1;
-	reply->execution_time = rint(end->wall_ms * 1000) / 1e6; /* no digits but those it has */
+	reply->execution_time = rint(end->wall_ms * 1000) / 1e6; /* rounded to microseconds */
 	reply->result = end->result;
 	reply->variables = end->variables;
 	*reply->isolation = end->isolation;

@@ -34,7 +34,7 @@ snapshot_job_end(struct snapshot_job *job, void *reply)
 	struct call *call = job->call;
 
 	must(job->pending == 0);
-	/* Before the caller hears, who may use the session next. */
+	/* Before the reply, because the caller may use the session next. */
 	session_leave(&job->use);
 	call_reply(call, reply);
 	free_job(job);
@@ -110,7 +110,7 @@ snapshot_job_step(struct snapshot_job *job)
 	job->pending++;
 }
 
-/* A question that the bus did not take. */
+/* A request that the bus refused. */
 struct refusal {
 	void (*done)(void *self, void *reply, const struct err *e);
 	void *self;
@@ -148,7 +148,8 @@ snapshot_job_ask(struct snapshot_job *job, enum msg_id message, void *request,
 		free(refusal);
 		return;
 	}
-	/* From the loop, as an answer would: the caller is in the middle of something. */
+	/* Reported from the loop, like a reply, because the caller is not ready for a callback
+	 * now. */
 	refusal->done = done;
 	refusal->self = self;
 	loop_after(0, refuse, refusal);

@@ -16,7 +16,7 @@
 
 enum {
 	MAX_ENTRIES = 100000, /* of schema.def */
-	MAX_NAMES = 100,      /* likewise */
+	MAX_NAMES = 100,      /* of schema.def */
 };
 
 struct restore {
@@ -24,7 +24,7 @@ struct restore {
 	char *snapshot_id;
 	struct files_tree old;
 	struct snapshot_manifest manifest;
-	struct share share; /* of the new workspace: for a while there are both */
+	struct share share; /* of the new workspace; for some time both exist */
 	struct workspace *fresh;
 	bool filling;
 };
@@ -41,7 +41,7 @@ clear(struct snapshot_job *job)
 	share_drop(&r->share);
 }
 
-/* ---- what has changed ---- */
+/* ---- changes ---- */
 
 struct name {
 	const struct tree_entry *entry;
@@ -55,7 +55,7 @@ by_path(const void *a, const void *b)
 	return strcmp(x->entry->path, y->entry->path);
 }
 
-/* Files and links of a tree, by path; *count of them. */
+/* Files and links of a tree, sorted by path; *count is their number. */
 static struct name *
 names_of(const struct tree_entry *items, size_t n, size_t *count)
 {
@@ -160,8 +160,8 @@ filled(void *self, const struct err *e)
 
 /* ---- filling ---- */
 
-/* The content of an entry came, or why not.  The fill may have ended meanwhile, which was not well:
- * then the job waits for nothing but this; otherwise the fill ends with it, and that step fails. */
+/* The content of an entry arrived, or the reason why not.  If the fill has failed meanwhile, the
+ * job waits only for this step.  Otherwise an error ends the fill, and the fill's step fails. */
 static void
 came(void *self, void *reply, const struct err *e)
 {
@@ -206,7 +206,7 @@ fresh_made(void *self, struct workspace *workspace, const struct err *e)
 	files_fill(r->fresh, r->manifest.entries.items, r->manifest.entries.count, want, filled, r);
 }
 
-/* ---- what there was, and what there is to be ---- */
+/* ---- listing both trees ---- */
 
 static void
 both_known(struct restore *r)

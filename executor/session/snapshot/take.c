@@ -16,13 +16,13 @@
 #include <string.h>
 
 enum {
-	MAX_ENTRIES = 100000,    /* of schema.def */
-	MAX_CONTENT = 256 << 20, /* likewise */
-	MAX_PUTS = 16,           /* on their way, so that the store can make many durable at once */
-	MAX_PUT_BYTES = 32 << 20, /* of these, but for a single larger one */
+	MAX_ENTRIES = 100000,     /* of schema.def */
+	MAX_CONTENT = 256 << 20,  /* of schema.def */
+	MAX_PUTS = 16,            /* pending puts, so that the store can sync many at once */
+	MAX_PUT_BYTES = 32 << 20, /* their bytes, except for a single larger one */
 };
 
-/* A file, in a list that is sorted. */
+/* A file, in a sorted list. */
 struct content {
 	const struct tree_entry *file;
 };
@@ -31,9 +31,9 @@ struct take {
 	struct snapshot_job job;
 	char *description;
 	struct files_tree tree;
-	struct content *contents; /* a file for each digest, by digest */
+	struct content *contents; /* one file for each digest, sorted by digest */
 	size_t ncontents;
-	struct content *missing; /* of these, what the store has not */
+	struct content *missing; /* those that the store lacks */
 	size_t nmissing, next;
 	const struct tree_entry *reading; /* NULL: nothing is being read */
 	unsigned puts;
@@ -85,7 +85,7 @@ commit(struct take *t)
 	snapshot_job_ask(&t->job, MSG_snapshot_commit, &request, committed, t);
 }
 
-/* ---- send what is missing ---- */
+/* ---- send missing contents ---- */
 
 static void put_more(struct take *);
 
@@ -131,7 +131,7 @@ was_read(void *self, struct blob *content, const struct err *e)
 	char now[HASH_HEX];
 
 	t->reading = NULL;
-	/* Gone or grown since it was listed is as good as changed. */
+	/* If it was removed or has grown since the listing, it counts as changed. */
 	if (content == NULL && (e->code == ERR_not_found || e->code == ERR_file_too_large))
 		t->changed = true;
 	if (snapshot_job_failed(&t->job, content == NULL && !t->changed ? e : NULL))
@@ -146,7 +146,7 @@ was_read(void *self, struct blob *content, const struct err *e)
 	put_more(t);
 }
 
-/* All puts have come back and something was not as listed. */
+/* All puts have returned, and a file did not match the listing: starts again, once. */
 static void
 begin_anew(struct take *t)
 {
@@ -192,7 +192,7 @@ by_digest(const void *a, const void *b)
 	return strcmp(x->file->sha256, y->file->sha256);
 }
 
-/* What the store says it lacks is believed only where it was offered. */
+/* The store's list of missing digests is accepted only for digests that were offered. */
 static int
 find_missing(struct take *t, const struct digests *lacks, struct err *e)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* change.c - a row for each subject: which URIs it has. */
+/* change.c - one row per subject, with its URIs. */
 #include "gateway/mcp/resource/change.h"
 
 #include "gateway/mcp/resource/listen.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fit.c - measures, shares what room there is among the long texts, and cuts.
+ * fit.c - measures texts, divides the available room among the long ones, and cuts them.
  *
- * A text counts as long as its JSON is, escapes and all, since that is what a model is given.
+ * The length of a text is that of its JSON, including escapes, because that is what a model
+ * receives.
  */
 #include "gateway/mcp/resource/fit.h"
 
@@ -16,23 +17,23 @@
 #include <string.h>
 
 enum {
-	TEXTS = 64,      /* texts that are looked at; no reply has more long ones */
-	SHORT = 1024,    /* texts up to this are left alone */
-	ROOM_MIN = 4096, /* for all of them together, however long the rest is */
-	GAP_MAX = 256,   /* what stands for what was left out */
-	BYTE_MAX = 6,    /* what one byte costs at most */
+	TEXTS = 64,      /* texts that are considered; no reply has more long ones */
+	SHORT = 1024,    /* texts up to this length stay unchanged */
+	ROOM_MIN = 4096, /* for all texts together, however long the rest is */
+	GAP_MAX = 256,   /* the note in place of the text that was removed */
+	BYTE_MAX = 6,    /* the largest cost of one byte */
 };
 
 struct text {
-	json_t *holder; /* the object it is a member of */
-	enum msg_id of; /* which message that is */
+	json_t *holder; /* the object that contains it */
+	enum msg_id of; /* the message of that object */
 	const struct field *field;
 	size_t cost;
 };
 
 struct texts_found {
 	struct text items[TEXTS];
-	size_t count, most; /* most: nobody asks what costs more than that */
+	size_t count, most; /* most: costs above it are not measured exactly */
 };
 
 /* ---- measuring ---- */
@@ -51,8 +52,8 @@ count(const char *data, size_t size, void *self)
 	return c->bytes <= c->most ? 0 : -1;
 }
 
-/* Of what costs more than that, only that it does: a program writes by the megabyte, and everybody
- * waits meanwhile. */
+/* Stops at `most`: a program may print megabytes, and measuring blocks the loop for every
+ * client. */
 static size_t
 cost_of(const json_t *value, size_t most)
 {
@@ -98,8 +99,8 @@ field_of(enum msg_id id, enum kind kind, const char *name)
 	return NULL;
 }
 
-/* A list may only be cut where the reply can say so, and has nothing in it that can be cut itself.
- */
+/* A list may only be cut if the reply has a field to say so, and nothing in it can itself be
+ * cut. */
 static bool
 may_cut_list(enum msg_id id, const struct field *f)
 {
@@ -131,7 +132,7 @@ find(struct texts_found *found, enum msg_id id, json_t *value)
 	}
 }
 
-/* What the value costs without those texts. */
+/* The cost of the value without those texts. */
 static size_t
 cost_of_rest(const struct texts_found *found, const json_t *value)
 {
@@ -150,8 +151,8 @@ cost_of_rest(const struct texts_found *found, const json_t *value)
 	return cost > nulls ? cost - nulls : 0;
 }
 
-/* How long each may be so that all take no more than room: short ones leave theirs to the others.
- */
+/* The length for each text so that all fit into room: short texts leave their share to the
+ * others. */
 static size_t
 share_of(const struct texts_found *found, size_t room)
 {
@@ -174,7 +175,7 @@ share_of(const struct texts_found *found, size_t room)
 
 /* ---- cutting ---- */
 
-/* The middle of text goes; what is left costs about share bytes. */
+/* Removes the middle of text; the rest costs about share bytes. */
 static json_t *
 cut(const json_t *text, size_t share, const char *uri)
 {
@@ -198,7 +199,7 @@ cut(const json_t *text, size_t share, const char *uri)
 	    (int)head, bytes, tail - head, uri, bytes + tail);
 }
 
-/* The whole, as a text; for JSON its own. */
+/* The whole as a text; for JSON, its JSON text. */
 static json_t *
 whole_of(const struct text *t)
 {
@@ -241,7 +242,7 @@ flag(const struct text *t)
 		json_object_set_new(t->holder, "truncated", json_true());
 }
 
-/* A text says in its middle what is missing, a list beside it. */
+/* A text has the note in its middle, a list has it in a field beside it. */
 static int
 note(const struct text *t, size_t all, size_t left, const char *uri)
 {
@@ -269,7 +270,7 @@ link_to(const struct text *t, const json_t *whole, const char *uri)
 	    (json_int_t)json_string_length(whole));
 }
 
-/* What cannot be read again says so instead. */
+/* The note of a text that cannot be read again says so. */
 static int
 shorten(const struct account *who, const struct text *t, size_t share, json_t *links)
 {
@@ -298,7 +299,7 @@ fit_value(const struct account *who, enum msg_id reply, json_t *value, size_t li
 
 	if (limit > 0)
 		find(&found, reply, value);
-	/* Only now, for what cannot be cut may be very long. */
+	/* Measured only now, because what cannot be cut may be very long. */
 	if (found.count == 0 || cost_of(value, limit) <= limit)
 		return links;
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fit.h - results no longer than clients show them to their models.
+ * fit.h - shortens results to the length that clients show to their models.
  *
- * A client that is handed more cuts it at the end, where an error and the hint at what to do stand,
- * or puts it into a file that the model must go and read.  So the middle of the longest texts (PAGE
- * and ANY fields, wherever in the reply) goes here, and what stands for it says where the whole can
- * be read.  So does the end of long lists, where the reply has a field that can say so.  Small
- * texts and everything else stay as they are.
+ * A client cuts a longer result at its end, where the error and its hint are, or writes it to a
+ * file that the model must open and read.  So the gateway removes the middle of the longest texts
+ * (PAGE and ANY fields, anywhere in the reply) and puts a note in its place that says where the
+ * whole text can be read.  It also removes the end of long lists, if the reply has a field for
+ * such a note.  Small texts and everything else stay unchanged.
  */
 #pragma once
 
@@ -15,7 +15,7 @@
 #include "common/table/schema.h"
 
 /*
- * Shortens *value, a reply of that kind as JSON, to about limit bytes; 0: it may be any length.
- * Links to what was left out, a new array of contents; NULL: no memory.
+ * Shortens *value, a reply of that kind as JSON, to about limit bytes; 0: no limit.  Returns links
+ * to what was left out, a new array of contents; NULL: no memory.
  */
 json_t *fit_value(const struct account *, enum msg_id reply, json_t *value, size_t limit);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * follow.c - one open request at each executor, which is answered with what changed.
+ * follow.c - keeps one open request at each executor, which is answered with what changed.
  *
- * Nothing is kept here but the number of the last change that is known.  Where changes were missed
- * (an executor came late or restarted, or this process was slow) the clients are told that all they
- * listen for has changed, so that they look.
+ * The only state is the number of the last known change.  If changes were missed (an executor
+ * connected late or restarted, or this process was slow), the clients are notified that everything
+ * they listen for has changed, so that they read it again.
  */
 #include "gateway/mcp/resource/follow.h"
 
@@ -20,15 +20,15 @@
 
 enum {
 	MAX_EXECUTORS = 256,
-	LOOK_MS = 500,   /* for executors that are new, or there again */
+	LOOK_MS = 500,   /* for executors that are new or have reconnected */
 	WAIT_MS = 60000, /* of one request */
 };
 
 struct followed {
 	char instance[65];
-	uint64_t epoch, last; /* epoch 0: nothing came yet */
+	uint64_t epoch, last; /* epoch 0: no reply has arrived yet */
 	bool asked;
-	bool late; /* it was not there yet when the first client began to listen */
+	bool late; /* it was not connected when the first client began to listen */
 };
 
 static struct followed executors[MAX_EXECUTORS];
@@ -72,7 +72,7 @@ ask(struct followed *f)
 	struct err e;
 
 	if (listen_is_idle())
-		f->epoch = 0; /* what happens until somebody listens again is nobody's */
+		f->epoch = 0; /* without listeners, changes are skipped */
 	else
 		f->asked = bus_ask(&it, &e) != 0;
 }

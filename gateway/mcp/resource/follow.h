@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * follow.h - hears from every executor what changed, through whichever gateway, while some client
- * of this one listens.
+ * follow.h - receives from every executor what changed, by whichever gateway, while any client of
+ * this gateway listens.
  */
 #pragma once
 
-/* Before clients come. */
+/* Call before clients connect. */
 void follow_start(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keep.c - the id of a text is made of its content: kept twice it is one, and the client can be
- * told before the executor has it.
+ * keep.c - the id of a text is derived from its content.  So a text that is kept twice has one id,
+ * and the client can get the URI before the executor has the text.
  */
 #include "gateway/mcp/resource/keep.h"
 
@@ -16,7 +16,7 @@
 
 enum {
 	KEEP_MS = 60000,
-	TEXT_BYTES = 67108864, /* as schema.def bounds it */
+	TEXT_BYTES = 67108864, /* the bound of schema.def */
 	ID = 33,
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keep.h - whole texts that a result shows only a part of.
+ * keep.h - keeps the full texts of which a result shows only a part.
  *
- * They are kept, for a while, by the executor that is the principal's own of several, so that any
+ * Of several executors, the one assigned to the principal keeps them for a while, so that any
  * gateway can read them (output.h).
  */
 #pragma once
@@ -15,6 +15,6 @@ enum {
 	KEEP_URI_MAX = 128,
 };
 
-/* Hands a text, a JSON string, to the executor; the URI it can be read at.  -1: nobody is there to
- * keep it, or it is too long. */
+/* Sends a text, a JSON string, to the executor.  uri receives the URI to read it at.  -1: no
+ * executor is available, or the text is too long. */
 int keep_text(const struct account *, const char *name, const json_t *text, char uri[KEEP_URI_MAX]);

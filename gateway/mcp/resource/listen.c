@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * listen.c - two lists: requests that listen, and what sessions of earlier revisions subscribed to.
+ * listen.c - two lists: requests that listen, and the subscriptions of sessions of earlier
+ * revisions.
  *
- * What clients ask for is bounded in number and size.  Executors say what changed (follow.h).
+ * The number and size of what clients request is bounded.  Executors report what changed
+ * (follow.h).
  */
 #include "gateway/mcp/resource/listen.h"
 
@@ -20,8 +22,8 @@
 enum {
 	MAX_LISTENS = 256,   /* of one principal */
 	MAX_NAMES = 256,     /* URIs of one request or session, and ids of tasks */
-	MAX_BYTES = 4 << 20, /* of one principal: all such names, */
-	BESIDE = 64,         /* each with what it takes beside */
+	MAX_BYTES = 4 << 20, /* all such names of one principal, */
+	BESIDE = 64,         /* each with this overhead */
 };
 
 struct listen {
@@ -29,10 +31,10 @@ struct listen {
 	struct listen *next;
 	unsigned lists;
 	json_t *uris, *tasks; /* arrays of texts */
-	size_t bytes;         /* that these count for */
+	size_t bytes;         /* counted for the two arrays */
 };
 
-/* Of a session; "" stands for lists. */
+/* A subscription of a session; uri "": changes of lists. */
 struct watch {
 	struct watch *next; /* of all sessions */
 	struct client *client;
@@ -258,7 +260,7 @@ read_names(const struct request *r, const char *name, json_t **answer)
 	return json_copy(given);
 }
 
-/* Those of the lists asked for that can change at all. */
+/* Those of the requested lists that can change at all. */
 static unsigned
 read_lists(const struct request *r)
 {
@@ -299,7 +301,7 @@ too_many(const struct account *account)
 	return count >= MAX_LISTENS;
 }
 
-/* NULL, or why not. */
+/* NULL, or a refusal. */
 static json_t *
 refuse_listen(const struct request *r)
 {
@@ -327,7 +329,7 @@ bytes_of(const json_t *names)
 	return bytes;
 }
 
-/* NULL, with the answer; the lists are taken. */
+/* NULL, with the answer; takes the lists. */
 static struct listen *
 make(const struct request *r, json_t *uris, json_t *tasks, json_t **answer)
 {
@@ -351,7 +353,7 @@ make(const struct request *r, json_t *uris, json_t *tasks, json_t **answer)
 	return l;
 }
 
-/* tasks: ids of the caller's own, taken. */
+/* tasks: ids of the caller's own tasks, taken. */
 static json_t *
 begin(const struct request *r, json_t *tasks)
 {

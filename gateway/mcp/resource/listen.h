@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * listen.h - who wants to hear of changes, and telling them.
+ * listen.h - subscriptions to changes, and their notifications.
  *
- * In 2026-07-28 subscriptions/listen is a request that stays open (basic/patterns/subscriptions);
- * in earlier revisions resources/subscribe holds for a session, and changes of lists are told to
- * every session.  A change is only ever told to the principal whose it is.
+ * In 2026-07-28 subscriptions/listen is a request that stays open (basic/patterns/subscriptions).
+ * In earlier revisions resources/subscribe holds for a session, and changes of lists go to every
+ * session.  A change is only sent to the principal that owns the object.
  */
 #pragma once
 
@@ -18,21 +18,21 @@ enum {
 	LISTEN_RESOURCES = 4,
 };
 
-/* begun() is called each time that a client begins to listen. */
+/* begun() is called each time a client begins to listen. */
 void listen_open(void (*begun)(void));
 
-/* Those lists changed for that principal; NULL: for everybody. */
+/* Those lists changed for that principal; NULL: for all principals. */
 void listen_changed(const struct account *, unsigned lists);
-/* The resource changed; below: and whatever is below it. */
+/* The resource changed; below: so did all resources below it. */
 void listen_updated(const struct account *, const char *uri, bool below);
-/* What tasks/get would say of the task now. */
+/* Sends what tasks/get would return for the task now. */
 void listen_task(const struct account *, const char *task_id, const json_t *task);
-/* Does any client of that principal listen for the task? */
+/* Whether any client of that principal listens for the task. */
 bool listen_hears_task(const struct account *, const char *task_id);
-/* Changes were missed: all clients are told that what they listen for has changed. */
+/* Changes were missed: notifies all clients that everything they listen for has changed. */
 void listen_missed(void);
-/* Nobody listens. */
+/* Whether no client listens. */
 bool listen_is_idle(void);
 
-/* The session of an earlier revision begins: from now on it hears of lists, until it is closed. */
+/* A session of an earlier revision begins: it receives changes of lists until it is closed. */
 void listen_welcome(struct client *);

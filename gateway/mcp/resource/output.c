@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* output.c - reads of texts that an executor keeps. */
+/* output.c - reads texts that an executor keeps. */
 #include "gateway/mcp/resource/output.h"
 
 #include "gateway/mcp/inquire.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum {
-	PIECE = 40000, /* bytes of a piece that is asked for by its offset */
+	PIECE = 40000, /* bytes of a piece that is requested by its offset */
 };
 
 static json_t *

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * resource.c - one row a resource or template: what it is called, and which messages serve it.
+ * resource.c - one row per resource or template: its names, and the messages that serve it.
  *
- * The messages are those that tools use too, asked in the name of the principal: whose a session,
- * a file, a snapshot or a record is, is decided by the daemon that has it.
- * Source: 2026-07-28 server/resources; a resource that is not there and one of somebody else are
- * the same.
+ * Tools use the same messages.  They are sent in the name of the principal, and the daemon that
+ * holds a session, file, snapshot or record checks its owner.
+ * Source: 2026-07-28 server/resources.  A resource that does not exist and one of another
+ * principal get the same error.
  */
 #include "gateway/mcp/resource/resource.h"
 
@@ -33,14 +33,14 @@
 struct resource {
 	const char *uri; /* or a template */
 	const char *name, *title, *doc, *mime_type;
-	/* Asked in parallel; what stands in variables of the URI is passed by the same names, and
-	 * fixed, as JSON, beside it. */
+	/* Sent in parallel.  The values of the URI's variables are passed under the same names,
+	 * together with the JSON of fixed. */
 	struct {
 		enum msg_id message;
 		const char *fixed;
 	} wants[FAN_OUT_WANTS];
-	fan_out_compose *compose;                                         /* of the replies */
-	json_t *(*read)(const struct request *, const json_t *variables); /* or all by itself */
+	fan_out_compose *compose; /* builds the answer from the replies */
+	json_t *(*read)(const struct request *, const json_t *variables); /* or without messages */
 };
 
 static json_t *read_schemas(const struct request *, const json_t *variables);
@@ -158,20 +158,20 @@ read_schema(const struct request *r, const json_t *variables)
 
 /* ---- reading ---- */
 
-/* The arguments of a want; NULL where none are needed. */
+/* The arguments of a want; NULL if it needs none. */
 static json_t *
 arguments(const char *fixed, const json_t *variables)
 {
 	json_t *all =
 	    fixed == NULL || fixed[0] == '\0' ? json_object() : json_loads(fixed, 0, NULL);
 
-	/* "": the reply is searched instead. */
+	/* "": the variables are searched for in the reply instead. */
 	if (fixed == NULL || fixed[0] != '\0')
 		json_object_update(all, (json_t *)(uintptr_t)variables);
 	return all;
 }
 
-/* Of several that are asked for one picture, those that are not there are not waited for. */
+/* If several daemons contribute to one result, those that are not connected are not waited for. */
 static bool
 is_away(const struct resource *row, size_t i)
 {
@@ -239,7 +239,8 @@ describe(const struct request *r, const char *as, const struct resource *row)
 	return one;
 }
 
-/* A session or a snapshot; what its id stands behind, and in what words. */
+/* Adds sessions or snapshots.  before: the prefix of the URI; name, words: the members with the
+ * id and the description. */
 static void
 add_items(json_t *all, const json_t *items, const char *before, const char *name, const char *words)
 {
@@ -298,8 +299,8 @@ compose_list(const struct request *r, const struct reply *replies, json_t *conte
 	return page_answer(r, "resources", all);
 }
 
-/* Clients ask at their start, when the daemons may just be starting, too: those are not waited for,
- * who listens is told when there is more. */
+/* Clients call this when they start, when the daemons may be starting too.  Those are not waited
+ * for: a client that listens is notified when the list grows. */
 json_t *
 handle_resources_list(const struct request *r)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resource.h - the resources of the server, and templates of the principal's own. */
+/* resource.h - the resources of the server, and the templates of a principal's resources. */
 #pragma once
 
-/* The scopes that reading it needs: those of the tools that tell the same. */
+/* The scopes that reading it needs: those of the tools that return the same data. */
 unsigned resource_scopes(const char *uri);
 
-/* Templates that completion knows; NULL behind the last.  See resource.c. */
+/* The templates that completion supports; NULL after the last.  See resource.c. */
 const char *resource_template(unsigned index);

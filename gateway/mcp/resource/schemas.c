@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schemas.c - JSON Schema 2020-12, as texts, since that is what is asked for. */
+/* schemas.c - JSON Schema 2020-12, stored as texts, because clients read them as texts. */
 #include "gateway/mcp/resource/schemas.h"
 
 #include <stddef.h>

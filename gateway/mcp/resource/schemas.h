@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schemas.h - JSON Schemas that have a name here: config, user, dataset. */
+/* schemas.h - JSON Schemas that tools may name: config, user, dataset. */
 #pragma once
 
 struct schema {
@@ -8,5 +8,5 @@ struct schema {
 
 /* Ends with a NULL name. */
 extern const struct schema schemas[];
-/* NULL: there is none of that name. */
+/* NULL: there is no schema of that name. */
 const struct schema *schemas_find(const char *name);

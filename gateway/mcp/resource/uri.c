@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* uri.c - matching by hand; URIs come from clients, templates from our own tables. */
+/* uri.c - matches without a library; URIs come from clients, templates from the gateway's own
+ * tables. */
 #include "gateway/mcp/resource/uri.h"
 
 #include "common/base/auto.h"
@@ -18,7 +19,7 @@ digit(char c)
 	return at == NULL ? -1 : (int)(at - digits);
 }
 
-/* A text of what size bytes stand for; NULL: they are no URI's, or stand for no text. */
+/* Decodes size bytes of a URI; NULL: they are not valid in a URI, or do not decode to a text. */
 static json_t *
 unescape(const char *from, size_t size)
 {
@@ -41,7 +42,7 @@ unescape(const char *from, size_t size)
 	return text == NULL ? NULL : json_stringn(text, used); /* checks that it is UTF-8 */
 }
 
-/* How much of the URI a variable stands for, which ends with the template or before a slash. */
+/* How many bytes a variable matches: the rest of the URI, or those before a slash, '?' or '#'. */
 static size_t
 span(const char *uri, bool all)
 {

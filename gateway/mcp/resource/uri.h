@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * uri.h - URIs of resources, and templates of them (RFC 6570: {name} and {+name} only).
+ * uri.h - URIs of resources, and their templates (RFC 6570: {name} and {+name} only).
  *
- * {name} stands for one part of a path, {+name} for all that is left of it.
+ * {name} matches one segment of a path.  {+name} matches the rest of the path.
  */
 #pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
 
-#define URI_PATH "-._~/" /* for uri_escape(): text is a path, */
-#define URI_PART "-._~"  /* or a part of one */
+#define URI_PATH "-._~/" /* for uri_escape(): the text is a path, */
+#define URI_PART "-._~"  /* or a segment of one */
 
 enum {
 	URI_MAX = 49152, /* bytes of one: a path of 16384 with each byte escaped */
@@ -24,11 +24,12 @@ enum {
 #define URI_SNAPSHOTS "sandbox://snapshots/"
 #define URI_AUDIT     "sandbox://audit/"
 
-/* What the variables stand for, {name: text}, a new reference; NULL: the URI is none of the
- * template's.  A template without variables matches itself. */
+/* The values of the variables, {name: text}, a new reference; NULL: the URI does not match the
+ * template.  A template without variables matches only itself. */
 json_t *uri_match(const char *template, const char *uri);
-/* The text with %XX for each byte that is no letter, no digit and not in `also`; of malloc, NULL:
- * no memory. */
+/* The text with %XX for each byte that is not a letter, a digit or in `also`; allocated with
+ * malloc, NULL: no memory. */
 char *uri_escape(const char *text, const char *also);
-/* Of a file, by its relative name or where a program finds it; of malloc, NULL: no memory. */
+/* The URI of a file, given by its relative name or by the path at which a program sees it;
+ * allocated with malloc, NULL: no memory. */
 char *uri_of_file(const char *session, const char *path);

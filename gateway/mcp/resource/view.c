@@ -2,8 +2,8 @@
 /*
  * view.c - contents of resources.
  *
- * Files were written by hostile programs: they are passed on as text only where they are UTF-8 and
- * of a type that is text, and as base64 else.  Nothing here interprets them.
+ * Files were written by hostile programs.  A file is returned as text only if it is UTF-8 and its
+ * type is a text type; otherwise as base64.  Nothing here interprets it.
  */
 #include "gateway/mcp/resource/view.h"
 
@@ -18,7 +18,7 @@
 #include <string.h>
 
 enum {
-	STATUS_MS = 1000, /* how long what changes with every call may be kept */
+	STATUS_MS = 1000, /* how long a value that changes with every call may be cached */
 };
 
 static const struct cache moving = { STATUS_MS, "private" };
@@ -94,7 +94,7 @@ part(const struct reply *reply, const char *name)
 	return json_object_get(reply->value, name);
 }
 
-/* Replies: sandbox_info, stats, snapshot_list; each is left out where no daemon gave it. */
+/* Replies: sandbox_info, stats, snapshot_list; a reply that no daemon gave is left out. */
 json_t *
 view_status(const struct request *r, const struct reply *replies, json_t *context)
 {
@@ -205,7 +205,7 @@ is_text(const char *mime_type)
 	return false;
 }
 
-/* The text that the base64 stands for; NULL: it is not UTF-8. */
+/* The decoded text; NULL: it is not UTF-8. */
 static json_t *
 decode(const json_t *base64)
 {

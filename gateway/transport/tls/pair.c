@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pair.c - what two files hold, and whether the key is the certificate's; the operator is trusted.
- */
+/* pair.c - parses two files, and checks that the key belongs to the certificate; the operator is
+ * trusted. */
 #include "gateway/transport/tls/pair.h"
 
 #include "common/base/auto.h"
@@ -22,7 +22,7 @@ failed(struct err *e, const char *setting, int status)
 	    gnutls_strerror(status));
 }
 
-/* In the order in which clients want them, whatever order they stand in. */
+/* Sorts the chain as clients require, whatever the order in the file. */
 static int
 read_chain(struct pair *pair, const struct blob *certificate, struct err *e)
 {
@@ -60,7 +60,7 @@ read_key(struct pair *pair, const struct blob *key, struct err *e)
 	return status < 0 ? failed(e, "tls_key", status) : 0;
 }
 
-/* As a client will find out: what the key signs, the certificate confirms. */
+/* Checks as a client would: the certificate verifies a signature of the key. */
 static int
 check(const struct pair *pair, struct err *e)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tls.c - which pair a handshake gets.
+ * tls.c - selects the pair of a handshake.
  *
- * GnuTLS borrows the pair until the handshake's end, and an old cipher decrypts with the key only
- * then: so a pair that was replaced waits behind the one in force until tls_forget().
+ * GnuTLS borrows the pair until the end of the handshake, and an old cipher decrypts with the key
+ * only then.  So a replaced pair stays in the list behind the current one until tls_forget().
  */
 #include "gateway/transport/tls/tls.h"
 
@@ -31,10 +31,10 @@ enum {
 };
 
 static struct {
-	struct pair *pairs; /* the one in force first */
+	struct pair *pairs; /* the current one first */
 	struct stat seen[2];
 	int64_t looked_ms;
-	char why[sizeof((struct err *)NULL)->text]; /* the last attempt failed; "": it did not */
+	char why[sizeof((struct err *)NULL)->text]; /* the last failure; "": none */
 } tls;
 
 bool
@@ -70,11 +70,11 @@ read_pair(struct err *e)
 		pair = pair_read(&certificate, &key, e);
 		wipe(&key);
 	}
-	wipe(&certificate); /* one file may hold both */
+	wipe(&certificate); /* one file may contain both */
 	return pair;
 }
 
-/* A file that is not there is as one that has changed. */
+/* Whether a file has changed.  A missing file compares as all zeros. */
 static bool
 changed(void)
 {
@@ -122,8 +122,8 @@ renew(void)
 	}
 }
 
-/* What failed is tried again without a change: there may have been no descriptor, and a file that
- * is written within one tick of the clock looks the same. */
+/* A failed read is tried again without a change of the files: descriptors may have been
+ * exhausted, and a file that is written again within one tick of the clock looks unchanged. */
 static void
 look(void)
 {
@@ -170,7 +170,7 @@ tls_forget(int64_t before_ms)
 
 /* ---- its life ---- */
 
-/* The directory, not the file: another takes its place. */
+/* Allows the directory, not the file, because another file replaces it. */
 static int
 allow_directory(const char *path, struct err *e)
 {
