@@ -159,7 +159,7 @@ def downloads(gateway, message):
         try:
             assert gateway.ask("GET", url[len(gateway.url):], headers={"Range": "bytes=0-99999"}, timeout=5).status in (200, 206, 403, 404, 416, 503)
         except (OSError, EOFError, ValueError, http.client.HTTPException):
-            pass  # the connection was closed in the middle, as it should be
+            pass  # closed in the middle, which is the only way to report an error then
 
 
 def test_gateway_over_http(bin, tests, seed):
@@ -181,7 +181,7 @@ def test_gateway_over_http(bin, tests, seed):
             well(gateway.log(), gateway.process, PEAK_MB, LOG_BYTES)
 
 
-# It requested a small piece, which was reserved.
+# The gateway requested a small piece, and reserved memory for no more.
 def test_download_of_more_than_was_asked_for(bin, tests, seed):
     with Taken(bin, tests, {"executor": "plain sandbox_read_artifact=large"}, seed, servers=("executor",)) as cluster:
         with Gateway(bin, ["--result-bytes=0"], cluster) as gateway:
