@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* containers.h - numbers of the supported container runtimes; 0 is none. */
+/* containers.h - numbers of the supported container runtimes.  0 means none. */
 #pragma once
 
 /* clang-format off */

@@ -2,9 +2,9 @@
 /*
  * host.c - turns a child of the executor into pid 1 of its own namespaces.
  *
- * Trusts only the host it was started on.  As root every workspace has a host uid of its own, from
- * a range that only this builder uses while it runs.  As an ordinary user there is one uid, and
- * namespaces, seccomp and Landlock separate boxes from each other.
+ * Trusts only the host it was started on.  If started as root, every workspace has a host uid of
+ * its own, from a range that only this builder uses while it runs.  If started as an ordinary
+ * user, there is one uid, and namespaces, seccomp and Landlock separate boxes from each other.
  */
 #include "executor/builder/host.h"
 
@@ -37,12 +37,12 @@ enum {
 };
 
 /*
- * Where the uids of boxes may begin.  Debian gives subordinate uids up to 600100000 (login.defs); a
+ * Possible first uids of boxes.  Debian assigns subordinate uids up to 600100000 (login.defs).  A
  * container that has a billion uids has the first two of these.
  */
 static const uid_t first_uids[] = { 700000000, 800000000, 2010000000 };
 
-/* Files of ranges that belong to users of the host. */
+/* Files with uid ranges that belong to users of the host. */
 static const char *const subordinate[] = { "/etc/subuid", "/etc/subgid" };
 
 static const char *const namespaces[HOST_NAMESPACES] = {
@@ -55,7 +55,7 @@ static const char *const namespaces[HOST_NAMESPACES] = {
 	[HOST_CGROUP] = "self/ns/cgroup",
 };
 
-/* CHROOT: to change mount namespaces; SETPCAP: to empty a box's bounding set. */
+/* CHROOT: needed to change mount namespaces; SETPCAP: to empty a box's bounding set. */
 static const int kept[] = { CAP_SYS_ADMIN, CAP_SYS_CHROOT, CAP_SETUID, CAP_SETGID, CAP_SETPCAP,
 	CAP_KILL };
 
@@ -75,7 +75,7 @@ has_capabilities(void)
 	return true;
 }
 
-/* A root within a user namespace may have few uids, or one. */
+/* Root in a user namespace may have few uids, or one. */
 static bool
 has_uids(uid_t first_uid)
 {
@@ -95,7 +95,7 @@ has_uids(uid_t first_uid)
 	return has;
 }
 
-/* USER:FIRST:COUNT; what is anything else gives nobody a uid. */
+/* Format: USER:FIRST:COUNT.  A line in any other format assigns no uid. */
 static bool
 overlaps(const char *line, uid_t first_uid)
 {
@@ -111,7 +111,8 @@ overlaps(const char *line, uid_t first_uid)
 	       (count > UINT64_MAX - first || first + count > first_uid);
 }
 
-/* Does a user of the host have any of them?  Then the line that says so is in *e. */
+/* Checks whether a user of the host has any of these uids.  If so, *e quotes the line that
+ * assigns them. */
 static bool
 are_given(uid_t first_uid, struct err *e)
 {
@@ -134,8 +135,8 @@ are_given(uid_t first_uid, struct err *e)
 	return given;
 }
 
-/* -1: some could be had, and all of those are somebody's.  0 with first_uid 0: there are too few.
- */
+/* -1: the host has enough uids, but every range belongs to a user.  0 with first_uid 0: there
+ * are too few. */
 static int
 choose_uids(struct host *h, struct err *e)
 {
@@ -200,9 +201,9 @@ refuse(struct err *e)
 }
 
 /*
- * What the executor started: it waits for the builder's end, however that comes, and then does what
- * is left to do on the host.  It needs nothing for that but to remove directories in cgroups that
- * even root may not write to.
+ * The process that the executor started.  It waits for the builder's end, whatever the cause, and
+ * then does the remaining cleanup on the host.  It needs privileges only to remove directories in
+ * cgroups that even root may not write to.
  */
 static void
 keep(pid_t builder, const struct host *h, void (*after)(void))
@@ -221,7 +222,7 @@ keep(pid_t builder, const struct host *h, void (*after)(void))
 	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 }
 
-/* The kernel maps a root only by who has CAP_SETFCAP, and nobody who AppArmor says may not. */
+/* The kernel allows mapping root only with CAP_SETFCAP, and AppArmor may refuse it. */
 static int
 refuse_map(uid_t uid, struct err *e)
 {
@@ -232,8 +233,9 @@ refuse_map(uid_t uid, struct err *e)
 }
 
 /*
- * Mounts of an earlier builder belong to its user namespace, which this one joins; whoever made it
- * may.  What that lets it do is dropped where it stays behind as the keeper.
+ * Mounts of an earlier builder belong to its user namespace, which this process joins.  The owner
+ * of that namespace may do so.  The keeper, which stays behind in it, drops the privileges that
+ * this gives.
  */
 static void
 join_kept(struct host *h)
@@ -278,7 +280,7 @@ enter_namespaces(struct host *h, void (*after)(void), struct err *e)
 		return refuse(e);
 	if (child > 0)
 		keep(child, h, after);
-	/* If that process is killed, nobody would clean up: so this one is killed, too. */
+	/* If that process is killed, nothing would clean up.  So this process is killed too. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
 		return err_sys(e, "prctl");
 	h->proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

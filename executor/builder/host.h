@@ -10,7 +10,7 @@
 
 enum {
 	HOST_INSIDE_ID = 1000, /* uid and gid of every program inside its box */
-	HOST_SLOTS = 64,       /* most builders of one host */
+	HOST_SLOTS = 64,       /* maximum number of builders on one host */
 };
 
 enum host_namespace {
@@ -45,18 +45,20 @@ struct host {
  * exits.
  */
 int host_enter(struct host *, void (*after)(void), struct err *);
-/* When /proc is in its final place: notes the namespaces that no box may share. */
+/* Call when /proc is in its final place.  Records the namespaces that no box may share. */
 int host_note(struct host *, struct err *);
-/* The namespaces of the calling process that differ from these: bits by enum host_namespace. */
+/* The namespaces of the calling process that differ from the recorded ones: bits by enum
+ * host_namespace. */
 unsigned host_differs(const struct host *);
 /* A descriptor of one of the calling process's namespaces. */
 int host_space(const struct host *, enum host_namespace, struct err *);
 /* The uid and gid of programs in that workspace. */
 uid_t host_uid(const struct host *, uint32_t workspace);
-/* A uid that owns no files and no program has; not valid if only one uid is mapped. */
+/* A uid that owns no files and that no program runs as.  Not valid if only one uid is mapped. */
 uid_t host_nobody(const struct host *);
-/* After the setup: keeps only the capabilities needed to make boxes, and can never gain others. */
+/* After the setup: keeps only the capabilities needed to make boxes.  The process can never gain
+ * others. */
 int host_drop(struct err *);
-/* Writes setgroups, uid_map and gid_map of the calling process, below proc; the outside ids are
+/* Writes setgroups, uid_map and gid_map of the calling process, below proc.  The outside ids are
  * those of the parent namespace. */
 int host_map(int proc, uid_t inside, uid_t outside_uid, gid_t outside_gid, struct err *);

@@ -20,13 +20,13 @@
 #include <unistd.h>
 
 enum {
-	KILL_MS = 5000,   /* that the kernel has to end what was killed */
-	OF_CONTAINER = 4, /* programs of a container's runtime, init and guest */
+	KILL_MS = 5000,   /* time for the kernel to end a killed process */
+	OF_CONTAINER = 4, /* seccomp programs of a container: of its runtime, init and guest */
 };
 
 static struct {
 	struct pace pace;
-	struct life *first, **last; /* who waits */
+	struct life *first, **last; /* queue of objects that wait */
 	uint64_t timer;
 } kills = { .last = &kills.first };
 
@@ -112,7 +112,7 @@ life_kill(struct life *life)
 	wait_for_turn();
 }
 
-/* A program that its box took with it was counted with the box. */
+/* A program that ended with its box was counted with the box. */
 void
 life_kill_over(struct life *life)
 {
@@ -141,7 +141,7 @@ life_kill_await(const struct life *life)
 	return n == 1;
 }
 
-/* Those that were killed end first, as far as they do. */
+/* Waits for the ends of killed processes, and then until another kill is allowed. */
 static void
 make_room(void)
 {

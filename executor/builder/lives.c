@@ -8,9 +8,9 @@
  * process.  When the pidfd is readable, all processes of the box's pid namespace are dead, because
  * the kernel does not allow waiting for a namespace's pid 1 earlier.  Then the usage is read and
  * the last answer is sent.  The cgroups are removed after the answer, because a caller waits for
- * that.
+ * the answer.
  *
- * Programs (program.c) are started when their box is ready, and wait until then.  A program that is
+ * Programs (program.c) wait until their box is ready and are started then.  A program that is
  * alone ends its box.
  *
  * Trusts reports, because they are written before any guest code runs.
@@ -38,14 +38,15 @@
 #include <time.h>
 
 enum {
-	GRACE_MS = 5000, /* that the executor's clock has before this one ends a box */
+	GRACE_MS = 5000, /* time that the executor's clock has before this one ends a box */
 };
 
 static struct {
 	const struct host *host;
 	struct life *all[ORDER_MAX_LIVING + 1];
-	bool doomed[ORDER_MAX_LIVING + 1]; /* workspaces to be wiped when nobody works in them */
-	unsigned programs; /* that live, and file helpers: each has a seccomp program of its own */
+	bool doomed[ORDER_MAX_LIVING + 1]; /* workspaces to wipe when unused */
+	unsigned programs; /* number of live programs and file helpers: each has its own seccomp
+	                      program */
 } lives;
 
 int
@@ -124,7 +125,7 @@ note_spaces(struct life *life, const struct confine_report *report, const int *f
 	life->spaces[HOST_NET] = life->net;
 }
 
-/* Nothing can be started in a box whose namespaces are lost. */
+/* No program can be started in a box whose namespaces are lost. */
 static void
 note_lost(struct life *life)
 {
@@ -133,7 +134,7 @@ note_lost(struct life *life)
 	life_kill(life);
 }
 
-/* false: there is no more to read yet. */
+/* False: nothing more can be read yet. */
 static bool
 note_report(struct life *life)
 {
@@ -153,7 +154,7 @@ note_report(struct life *life)
 	return true;
 }
 
-/* Its first process is a zombie; all others are gone. */
+/* The first process is a zombie.  All others have ended. */
 void
 life_note_end(struct life *life)
 {
@@ -167,7 +168,7 @@ life_note_end(struct life *life)
 		err_set(&answer->error, ERR_internal, "a box ended while it was made (status %d)",
 		    status);
 	use_add(life, &usage);
-	/* What it has used since it was killed is not the program's. */
+	/* Usage since the kill is not the program's. */
 	if (!life->told || cgroup_limits_by() == LIMITS_RLIMIT)
 		use_note(life, answer);
 	answer->status = status;
@@ -182,7 +183,7 @@ is_used(uint32_t workspace)
 	return false;
 }
 
-/* Who works in it ends soon: the executor has sent it sandbox. */
+/* Processes that use it end soon: the executor has ordered it. */
 static void
 wipe(uint32_t workspace)
 {
@@ -193,7 +194,7 @@ wipe(uint32_t workspace)
 		log_error("a workspace is not wiped", LOG_E(&e));
 }
 
-/* Behind the answer: it holds nothing any more. */
+/* Runs after the last answer, when the object holds nothing any more. */
 static void
 bury(struct life *life)
 {
@@ -282,9 +283,9 @@ on_report(void *self, uint32_t events)
 		loop_forget(life->report);
 }
 
-/* What cannot be watched is not kept: a program of the same user may have used up what the kernel
- * lets that user watch.  What does not end when it is killed must not be lost sight of; all boxes
- * die with this process. */
+/* A process that cannot be watched is not kept: a program of the same user may have used up the
+ * kernel's limit of watches for that user.  If it does not end when it is killed, it must not be
+ * lost: all boxes die with this process. */
 void
 life_watch(struct life *life, void (*on_end)(void *self, uint32_t events))
 {
@@ -399,7 +400,7 @@ begin(const struct order *order, int *fds, size_t nfds, struct err *e)
 	return 0;
 }
 
-/* Takes the descriptors. */
+/* Takes ownership of the descriptors. */
 static int
 begin_program(const struct order *order, int *fds, size_t nfds, struct err *e)
 {
@@ -429,7 +430,7 @@ static int
 add_workspace(const struct order *order)
 {
 	struct answer answer = { .kind = ANSWER_WORKSPACE, .id = order->id };
-	/* Its root is a file, too. */
+	/* The root directory counts as a file too. */
 	uint64_t files = order->files + 1;
 	uid_t owner = host_uid(lives.host, order->id);
 	int fd = order->adopt != 0
@@ -446,7 +447,7 @@ set_clock(const struct order *order)
 {
 	struct life *box = life_of(order->id);
 
-	/* One that is dead waits for nothing but its programs' last words. */
+	/* A dead box waits only for the last answers of its programs. */
 	if (box == NULL || box->dead || box->order.kind != ORDER_BOX)
 		return 0;
 	loop_unset(box->timer);
@@ -461,7 +462,7 @@ set_clock(const struct order *order)
 	return 0;
 }
 
-/* Whoever waits for the end of a run need not wait for the kernel to take its memory apart. */
+/* A caller that waits for the end of a run need not wait until the kernel has freed the memory. */
 void
 life_tell_killed(struct life *life)
 {
@@ -490,9 +491,10 @@ kill_all(const struct order *order)
 	return 0;
 }
 
-/* An interrupt is for what a program waits for too, as at a terminal: a shell does not hear it
- * before its child has ended.  Its process group is its own (confine.c); kernels before 6.9 reach
- * it by number, which is safe where the program is this process's child and so keeps it. */
+/* An interrupt is also for the processes that a program waits for, as at a terminal: a shell
+ * does not handle it before its child has ended.  The program has its own process group
+ * (confine.c).  On kernels before 6.9 the group is signalled by number, which is safe if the
+ * program is this process's child and so keeps the number in use. */
 static void
 interrupt(const struct life *life)
 {
@@ -520,7 +522,7 @@ send_signal(const struct order *order)
 	else if (life->pidfd >= 0)
 		syscall(SYS_pidfd_send_signal, life->pidfd, (int)order->signal, NULL, 0);
 	if (order->signal == SIGKILL && life->box != NULL && life->box->order.container != 0)
-		life_kill(life->box); /* the other processes of a container end by that only */
+		life_kill(life->box); /* only this ends the other processes of a container */
 	return 0;
 }
 
@@ -564,7 +566,7 @@ lives_order(const struct order *order, int *fds, size_t nfds)
 
 /* ---- the last ---- */
 
-/* What a zygote left is this process's to bury, or its box could not end. */
+/* This process must reap what a zygote left, otherwise its box could not end. */
 void
 lives_end(void)
 {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cloister-builder - makes boxes; the only process of cloister that keeps power over the host.
+ * cloister-builder - makes boxes.  It is the only process of cloister that keeps power over the
+ * host.
  *
- * It trusts the host it is started on.  It trusts the executor only to pass descriptors of its own:
- * an order is a fixed-size struct whose every number is checked, and workspaces and boxes are named
- * by small numbers.  The builder speaks no protocol, parses no text from other processes and opens
- * no socket.  It holds what others must not have: the capabilities to make namespaces and to assign
- * uids, and the mounts of all workspaces.
+ * It trusts the host it is started on.  It trusts the executor only to pass descriptors of its
+ * own: an order is a fixed-size struct whose every number is checked, and workspaces and boxes are
+ * named by small numbers.  The builder speaks no protocol, parses no text from other processes and
+ * opens no socket.  It holds what others must not have: the capabilities to make namespaces and to
+ * assign uids, and the mounts of all workspaces.
  *
- * It is pid 1 of a pid namespace above all boxes, so the kernel kills them when it ends in any way.
+ * It is pid 1 of a pid namespace above all boxes, so the kernel kills them if it ends in any way.
  */
 #include "common/base/auto.h"
 #include "common/base/fdio.h"
@@ -32,7 +33,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-/* Where all boxes are of one user of the host, a program can have so many descriptors under way
+/* If all boxes belong to one user of the host, a program can have so many descriptors in flight
  * between its own processes that the kernel passes none of this process's. */
 static ssize_t
 answer_without(struct answer answer)
@@ -52,7 +53,7 @@ lives_answer(const struct answer *answer, const int *fds, size_t nfds)
 
 	if (!whole)
 		n = answer_without(*answer);
-	/* Who does not hear that a box ended has itself ended. */
+	/* If the executor cannot be told that a box ended, it has itself ended. */
 	if (n != (ssize_t)sizeof *answer)
 		loop_stop();
 	return whole;
@@ -89,8 +90,9 @@ on_order(void *self, uint32_t events)
 		lives_refuse(&order, &e);
 }
 
-/* A box takes about twenty.  And who passes one on is refused where more of its user are under way
- * than it may have itself: so this process is to have more than any program. */
+/* A box takes about twenty descriptors.  The kernel refuses to pass a descriptor if more
+ * descriptors of the sender's user are in flight than the sender may have open.  So this process
+ * must have a higher limit than any program. */
 static void
 take_descriptors(void)
 {
@@ -102,7 +104,7 @@ take_descriptors(void)
 	setrlimit(RLIMIT_NOFILE, &files);
 }
 
-/* What the executor had kept for this builder. */
+/* Takes the descriptors that the executor kept for this builder. */
 static void
 take_kept(struct host *host)
 {
@@ -113,7 +115,8 @@ take_kept(struct host *host)
 	host->slot_fd = kept ? ORDER_SLOT : -1;
 }
 
-/* fds: what this builder is to leave to the next; none where it has just that from the last. */
+/* fds: what this builder leaves to the next one; none if it inherited exactly that from the
+ * previous one. */
 static void
 answer_ready(const struct answer *ready, const int *fds, size_t nfds)
 {
@@ -129,15 +132,17 @@ settle(struct host *host, int *workspace_table, struct err *e)
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	/* It ends with the executor, who decides what a signal to both of them means. */
+	/* The builder ends with the executor, which decides the meaning of a signal to both of
+	 * them. */
 	for (size_t i = 0; i < COUNT(ignored); i++)
 		signal(ignored[i], SIG_IGN);
 	umask(022);
-	/* What is freed with a box, workers of the kernel free, which have the niceness 0: boxes
-	 * that ran before them could end faster than these can follow (limits/pace.h). */
+	/* Kernel workers with niceness 0 free what a box held.  Boxes that ran with a higher
+	 * priority could end faster than these workers can follow (limits/pace.h). */
 	if (getpriority(PRIO_PROCESS, 0) < 0 && setpriority(PRIO_PROCESS, 0, 0) < 0)
 		return err_sys(e, "give up a negative niceness");
-	/* For the file helpers, who see no file of the host; nothing is asked of it here. */
+	/* For the file helpers, which see no file of the host.  The builder itself does not
+	 * query it. */
 	media_open();
 	if (slot_take(host, cgroup_open, e) < 0)
 		return -1;

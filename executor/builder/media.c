@@ -3,7 +3,7 @@
  * media.c - libmagic without its expensive and deep parsers: nothing is decompressed, no ELF, tar,
  * CDF or JSON is parsed, and each loop that the bytes control is bounded.
  *
- * Trusts the database, which is the distribution's; the bytes are hostile.
+ * Trusts the database, which is the distribution's.  The bytes are hostile.
  */
 #include "executor/builder/media.h"
 
@@ -16,7 +16,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The compiled form, by name: a text beside it would be parsed, and one in a home be anybody's. */
+/* The compiled form, by name: a text file beside it would be parsed, and a file in a home
+ * directory could be anybody's. */
 static const char database[] = "/usr/share/misc/magic.mgc";
 
 static magic_t cookie;
@@ -54,9 +55,10 @@ media_open(void)
 }
 
 /*
- * Text without a mark that a viewer or an interpreter would follow.  Most of what programs leave is
- * such, and libmagic has to read its eight megabytes of rules to say so, which takes a fresh
- * process three milliseconds.  (Rules read ahead by the builder would be copied for each box.)
+ * True for text without a mark that a viewer or an interpreter would act on.  Most files that
+ * programs leave are such text.  libmagic has to read eight megabytes of rules to find that out,
+ * which takes a fresh process three milliseconds.  (Rules read ahead by the builder would be
+ * copied for each box.)
  */
 static bool
 is_plain(const uint8_t *data, size_t size)

@@ -11,8 +11,8 @@
 #include <stddef.h>
 
 enum {
-	MEDIA_BYTES = 8 << 10, /* of a file that are read */
-	MEDIA_TYPE = 128,      /* a type, with its zero byte */
+	MEDIA_BYTES = 8 << 10, /* bytes of a file that are read */
+	MEDIA_TYPE = 128,      /* size of a type, with its zero byte */
 };
 
 /* If the host has no database, this is logged and no type is known. */

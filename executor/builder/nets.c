@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nets.c - makes and caches network namespaces; trusts its caller to use each for one box only. */
+/* nets.c - makes and caches network namespaces.  Trusts its caller to use each for one box only. */
 #include "executor/builder/nets.h"
 
 #include "common/base/auto.h"
@@ -7,7 +7,7 @@
 #include <sched.h>
 
 enum {
-	KEPT = 128, /* about 50 kB of the kernel's memory each */
+	KEPT = 128, /* each takes about 50 kB of kernel memory */
 };
 
 static struct {

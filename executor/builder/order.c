@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * order.c - bounds of orders, and names of layers and steps; the same in the executor and in the
- * builder.
+ * order.c - bounds of orders, and names of layers and steps.  They are the same in the executor
+ * and in the builder.
  *
- * Trusts nothing in an order, because the builder gets it from a process that talks to the outside.
+ * Trusts nothing in an order, because the builder gets it from a process that communicates with
+ * the outside.
  */
 #include "executor/builder/order.h"
 

@@ -2,10 +2,10 @@
 /*
  * order.h - all requests of the executor to the builder, and all answers.
  *
- * One struct is one message over a SOCK_SEQPACKET pair; sizes are fixed, so there is nothing to
- * parse.  The builder checks every number in an order (order_check), because the executor talks to
- * the outside and may be compromised.  The executor chooses the ids, which are unique among the
- * objects that exist.
+ * One struct is one message over a SOCK_SEQPACKET pair.  Sizes are fixed, so nothing has to be
+ * parsed.  The builder checks every number in an order (order_check), because the executor
+ * communicates with the outside and may be compromised.  The executor chooses the ids, which are
+ * unique among the existing objects.
  */
 #pragma once
 
@@ -16,10 +16,10 @@
 #include <stdint.h>
 
 enum {
-	ORDER_SOCKET = 3, /* the builder's end.  It inherits no other descriptors but 0-2 and, */
+	ORDER_SOCKET = 3, /* the builder's end; it inherits no other descriptors but 0-2 and, */
 	ORDER_WORKSPACE_TABLE,   /* if an earlier builder left them, the workspaces' namespace */
 	ORDER_SLOT,              /* and the lock of its slot (host.h) */
-	ORDER_MAX_LIVING = 4096, /* boxes, programs and file helpers; and as many workspaces */
+	ORDER_MAX_LIVING = 4096, /* boxes, programs and file helpers; also maximum of workspaces */
 	ORDER_MAX_RUNTIMES = 16,
 	ORDER_MAX_ZYGOTES = 8,
 	ORDER_MAX_FDS = 3,
@@ -58,8 +58,8 @@ enum cgroup_uses {
 
 /*
  * A box consists of namespaces, mounts, cgroups, and a pid 1 that only reaps.  Any number of
- * programs are started in it, one after another or at the same time; each enters the whole jail by
- * itself before it runs.
+ * programs are started in it, one after another or at the same time.  Each of them enters all
+ * layers itself before it runs.
  */
 enum order_kind {
 	ORDER_WORKSPACE = 1, /* id: of the workspace; bytes, files, adopt */
@@ -68,22 +68,22 @@ enum order_kind {
 	ORDER_PROGRAM,     /* id, box, runtime, zygote, alone; descriptors: stdout, stderr, control.
 	                      The box may still be incomplete. */
 	ORDER_FILE_HELPER, /* id, workspace, limits; descriptor: its channel */
-	ORDER_CLOCK,  /* id: of a box, to be killed wall_ms and a grace from now, or after cpu_ms
-	                 more of processor time; 0 cancels that limit, and the answer is USED */
+	ORDER_CLOCK,  /* id: of a box, killed wall_ms and a grace period from now, or after cpu_ms
+	                 more  of processor time; 0 cancels that limit, and the answer is USED */
 	ORDER_SIGNAL, /* id: of a program; signal */
 	ORDER_KILL,   /* id: of a box or file helper; all programs in it still get ENDED */
-	ORDER_CLEAR,  /* wipes the left workspaces that nobody has adopted */
+	ORDER_CLEAR,  /* wipes workspaces of an earlier builder that were not adopted */
 };
 
 struct order {
 	uint32_t kind, id, workspace;
 	uint32_t box;     /* of a program: its box */
-	uint32_t runtime; /* enum language; from language_COUNT on, those of the settings */
-	uint32_t zygote;  /* 0: start it from its file; else fork that zygote, from 1 */
+	uint32_t runtime; /* enum language; runtimes of the settings start at language_COUNT */
+	uint32_t zygote;  /* 0: start it from its file; otherwise the zygote to fork, from 1 */
 	uint32_t alone;   /* 1: the box ends with this program */
 	uint32_t signal;
 	uint32_t container;    /* of a box: enum container: the runtime of its programs */
-	uint32_t adopt;        /* of a workspace: 1: take one that an earlier builder left */
+	uint32_t adopt;        /* of a workspace: 1: take over one that an earlier builder left */
 	uint64_t bytes, files; /* of a workspace */
 	uint64_t memory_bytes, tmp_bytes, cpu_milli, processes, open_files;
 	uint64_t wall_ms, cpu_ms;
@@ -91,48 +91,50 @@ struct order {
 
 enum answer_kind {
 	ANSWER_READY = 1, /* the builder is up; id 0, layers of a trial box.  Descriptors: the
-	                     workspaces' namespace and its slot, unless it uses inherited ones */
+	                     workspaces' namespace and its slot, unless inherited ones are in use */
 	ANSWER_WORKSPACE, /* the workspace exists, with an O_PATH descriptor of its root; or error
 	                   */
 	ANSWER_STARTED,   /* of a box: it is isolated; with descriptors of its counters (uses); of a
 	                     program: it is isolated and starts now; layers, step_us */
-	ANSWER_USED,      /* of a living box, to ORDER_CLOCK without a time: what it has used */
-	ANSWER_KILLED, /* of a box, to ORDER_KILL: all in it were sent SIGKILL; what it has used */
-	ANSWER_ENDED,  /* the object is gone; error: it never started */
+	ANSWER_USED,      /* of a living box, reply to ORDER_CLOCK without a time: its usage */
+	ANSWER_KILLED,    /* of a box, reply to ORDER_KILL: all its processes were sent SIGKILL; its
+	                     usage */
+	ANSWER_ENDED,     /* the object no longer exists; error: it never started */
 };
 
-/* The layers of a box: bits by enum layer; why[]: errno of layers wanted and not in force. */
+/* The layers of a box: bits by enum layer; why[]: errno of layers that are wanted but not in
+ * force. */
 struct layers {
 	uint64_t in_force, wanted;
 	uint8_t why[LAYER_COUNT];
 	uint32_t limits_by;
-	uint32_t container; /* enum container: what made them */
+	uint32_t container; /* enum container: the runtime that made them */
 };
 
 struct answer {
 	uint32_t kind, id;
-	struct err error; /* ERR_none: it worked */
+	struct err error; /* ERR_none: success */
 	struct layers layers;
 	uint32_t step_us[STEP_COUNT]; /* STARTED: duration of each step */
-	uint32_t uses; /* STARTED, of a box: bits by enum cgroup_uses: descriptors sent along */
+	uint32_t uses; /* STARTED, of a box: descriptors sent along: bits by enum cgroup_uses */
 	bool cold; /* STARTED, of a program: started from its file, even if a zygote was asked */
 	int32_t status; /* ENDED, of a program or file helper: as of wait(2) */
 	/* USED, KILLED, ENDED, of a box: since the previous USED, or since it was made */
 	bool out_of_memory, out_of_cpu, too_many_processes; /* a limit was hit */
 	uint32_t
-	    locks; /* number of file locks that it was killed for, with out_of_memory; else 0 */
-	uint64_t cpu_us, max_memory_bytes; /* 0: the host cannot tell */
+	    locks; /* number of file locks that caused the kill, with out_of_memory; otherwise 0 */
+	uint64_t cpu_us, max_memory_bytes; /* 0: the host does not report it */
 	uint32_t remove_us; /* of a box: from the end of its last process to complete removal */
 };
 
-/* Checks the bounds, the same on both sides: 0, or -1 naming the field.  nfds: number of
- * descriptors that came with the order. */
+/* Checks the bounds, the same on both sides: 0, or -1 with an error that names the field.  nfds:
+ * number of descriptors that came with the order. */
 int order_check(const struct order *, size_t nfds, struct err *);
-/* "memory limit" and so on. */
+/* Returns "memory limit" and so on. */
 const char *layer_name(enum layer);
 bool layer_needed(enum layer);
 const char *step_name(enum step);
 
-/* The file helper (file_helper.c): pid 1 of a jail with the box's uid and nothing but /workspace;
- * fd is its end of a SOCK_SEQPACKET pair.  Returns the exit code. */
+/* Runs the file helper (file_helper.c): pid 1 of a sandbox with the box's uid and only
+ * /workspace.  fd is its end of a SOCK_SEQPACKET pair.  Returns the exit code. */
 int file_helper_main(int fd);

@@ -39,7 +39,7 @@ place_open(const struct host *host, struct err *e)
 	           : 0;
 }
 
-/* Returns twice, as fork does. */
+/* Returns twice, like fork. */
 static pid_t
 clone_life(const struct life *life, int *pidfd)
 {
@@ -56,7 +56,8 @@ clone_life(const struct life *life, int *pidfd)
 	return (pid_t)syscall(SYS_clone3, &args, sizeof args);
 }
 
-/* What is opened here for the new process, and closed in this one once that has it. */
+/* Descriptors opened here for the new process.  They are closed in this process once the new one
+ * has them. */
 struct parts {
 	struct confine confine;
 	int report[2];
@@ -105,8 +106,8 @@ prepare(struct life *life, struct parts *p, struct err *e)
 	p->confine.report = p->report[1];
 	if (o->kind == ORDER_BOX && prepare_box(life, p, e) < 0)
 		return -1;
-	/* A file helper's too: files are memory of whoever writes them, and all workspaces together
-	 * have a bound. */
+	/* A file helper has a cgroup too: files are charged to the process that writes them, and
+	 * all workspaces together have a limit. */
 	if (cgroup_make(&life->group, &room, bytes, e) < 0)
 		return -1;
 	life->has_group = true;

@@ -36,11 +36,11 @@
 
 enum {
 	MAX_ARGS = 16,
-	MAX_COUNTED = 64, /* programs of a box */
+	MAX_COUNTED = 64, /* programs of a box that are counted */
 };
 
 struct interpreter {
-	const char *argv[MAX_ARGS + 2]; /* room for the file, and the end */
+	const char *argv[MAX_ARGS + 2]; /* with room for the file, and the end */
 	const char *extension;          /* NULL: it has a driver */
 };
 
@@ -55,7 +55,7 @@ static struct {
 	const struct host *host;
 	struct filter guests[language_COUNT];
 	int own_pids; /* the builder's pid namespace */
-	uint64_t due; /* layers that the first program had */
+	uint64_t due; /* layers in force in the first program */
 	size_t nruntimes;
 	const char *shown; /* NULL: nothing of hidden.def */
 } programs = { .nruntimes = language_COUNT };
@@ -155,7 +155,7 @@ program_settings(int argc, char **argv, struct err *e)
 	return 0;
 }
 
-/* Also in a word that a shell gets. */
+/* Also searches a word that is passed to a shell. */
 static bool
 is_in_words(const char *const *words, const char *directory)
 {
@@ -230,7 +230,7 @@ program_check(const struct order *order, struct err *e)
 
 /* ---- the end ---- */
 
-/* What joins a box that dies under it cannot say so. */
+/* A process that joins a box cannot report if the box dies meanwhile. */
 static void
 finish(struct life *life)
 {
@@ -251,7 +251,8 @@ note_status(struct life *life, int status, const struct rusage *usage)
 		finish(life);
 }
 
-/* A zygote's child is not ours to ask; the zygote tells, unless it ended before it came to that. */
+/* A zygote's child is not this process's to wait for.  The zygote reports it, unless the zygote
+ * ended before. */
 static void
 ask_status(struct life *life)
 {
@@ -301,7 +302,7 @@ program_reaped_by(uint32_t zygote, pid_t pid, int status, const struct rusage *u
 		}
 }
 
-/* What it has started is this process's now, and none of the next zygote's in its place. */
+/* Processes that it started are now this process's children, and not those of its replacement. */
 void
 program_zygote_ended(uint32_t zygote)
 {
@@ -334,7 +335,7 @@ run(const struct interpreter *r, uint64_t cpu_milli)
 	_exit(127);
 }
 
-/* Into the box's pid namespace, which a process enters only by birth. */
+/* Forks into the box's pid namespace, because a process can only enter one when it is created. */
 static pid_t
 clone_into(const struct life *box, int *pidfd, struct err *e)
 {
@@ -358,7 +359,7 @@ clone_into(const struct life *box, int *pidfd, struct err *e)
 	return pid < 0 ? err_sys(e, "clone") : pid;
 }
 
-/* r NULL: it ends as soon as all is in force. */
+/* r NULL: the process ends as soon as all layers are in force. */
 static int
 start(struct life *life, const struct interpreter *r, struct err *e)
 {

@@ -70,14 +70,14 @@ static const struct {
 	{ "dev/fd", "/proc/self/fd" }, { "dev/stdin", "/proc/self/fd/0" },
 	{ "dev/stdout", "/proc/self/fd/1" }, { "dev/stderr", "/proc/self/fd/2" },
 	{ "dev/ptmx", "pts/ptmx" }, /* of the box's own devpts (confine/confine.c) */
-	{ "dev/shm", "/tmp" },      /* so that shared memory counts as files of /tmp do */
+	{ "dev/shm", "/tmp" },      /* so that shared memory counts as files of /tmp */
 };
 
 static const struct {
-	const char *path, *text, *end; /* end NULL: at the zero byte */
+	const char *path, *text, *end; /* end NULL: the text ends at its zero byte */
 } files[] = {
-	/* Nobody can become root.  Files of the host belong to nobody, as its ids are not mapped.
-	 */
+	/* No process can become root.  Files of the host belong to nobody, because the host's
+	 * ids are not mapped. */
 	{ "etc/passwd",
 	    "root:x:0:0:root:/root:/bin/sh\n"
 	    "sandbox:x:1000:1000:sandbox:/tmp:/bin/sh\n"
@@ -172,7 +172,7 @@ bind_all(int root, struct err *e)
 	return 0;
 }
 
-/* Whatever is mounted below it is hidden with it. */
+/* Everything mounted below it is hidden with it. */
 static int
 hide(int root, const char *path, struct err *e)
 {
@@ -203,7 +203,7 @@ hide_all(int root, struct err *e)
 	return 0;
 }
 
-/* A copy: the host's would be another file after each ldconfig. */
+/* Makes a copy, because ldconfig replaces the host's file each time. */
 static int
 copy_library_cache(int root, struct err *e)
 {
@@ -218,8 +218,8 @@ copy_library_cache(int root, struct err *e)
 	return r;
 }
 
-/* What is machine code for boxes lies beside this program: a part of zygotes, and the first process
- * of a container. */
+/* Machine code for boxes is beside this program: a part of zygotes, and the first process of a
+ * container. */
 static int
 copy_beside(int root, const char *file, const char *to, mode_t mode, struct err *e)
 {
@@ -267,9 +267,9 @@ fill(int root, struct err *e)
 }
 
 /*
- * The kernel lets a process without root mount a new /proc only where it sees a whole one already;
- * boxes drop this one as they mount theirs.  Where the host's is masked (a container), boxes have
- * none, and the builder goes on with the host's through a descriptor.
+ * The kernel allows a process without root to mount a new /proc only if it already sees a complete
+ * one.  Boxes drop this one when they mount their own.  If the host's /proc is masked (a
+ * container), boxes have none, and the builder continues to use the host's through a descriptor.
  */
 static int
 mount_proc(struct host *h, int root, struct err *e)
@@ -290,7 +290,7 @@ mount_proc(struct host *h, int root, struct err *e)
 	return h->proc < 0 ? err_sys(e, "open /proc") : 0;
 }
 
-/* Both roots are "." for a moment, the old one above: pivot_root(2) explains it. */
+/* Both roots are "." for a moment, with the old one on top: see pivot_root(2). */
 static int
 enter(int root, struct err *e)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slot.c - a directory of numbered files that all builders of a host lock, one each.
+ * slot.c - a directory of numbered files.  Every builder of a host locks one of them.
  *
- * Trusts the contents of a directory that belongs to its own user and that no other may enter.  A
- * slot's file names the process that holds it, to distinguish a slot of a dead builder from one in
- * use.
+ * Trusts the contents of a directory that belongs to its own user and that no other user may
+ * enter.  A slot's file names the process that holds it, to distinguish a slot of a dead builder
+ * from one in use.
  */
 #include "executor/builder/slot.h"
 
@@ -22,10 +22,10 @@
 enum {
 	PATH = 256,
 	ALIVE_TRIES = 1000, /* of 5 ms, */
-	GROUPS_TRIES = 20,  /* and these */
+	GROUPS_TRIES = 20,  /* likewise */
 };
 
-static const char *state; /* NULL: none is known */
+static const char *state; /* NULL: unknown */
 
 static int
 open_slots(const char *path, struct err *e)
@@ -51,9 +51,9 @@ slot_set_state(const char *path)
 }
 
 /*
- * The first that can be had.  The root of a container within a user's may have no /run of its own.
- * In /tmp anybody may have made that name before.  The directory of the server alone is the last:
- * what the slots of an ordinary user number are cgroups, which are locked themselves, and not uids.
+ * Opens the first usable directory.  Root in a container of a user may have no /run of its own.
+ * In /tmp another user may have made that name before.  The server's own directory is last: the
+ * slots of an ordinary user number cgroups, which are locked themselves, and not uids.
  */
 static int
 find_slots(char path[PATH], struct err *e)
@@ -88,8 +88,8 @@ open_slot(int directory, uint32_t slot)
 	return openat(directory, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
-/* Held by this process and all that come from it, and by nobody else: the lock of the slot itself
- * is kept for builders to come. */
+/* Held by this process and all its descendants, and by no other: the lock of the slot itself is
+ * kept for later builders. */
 static bool
 hold_alive(int file)
 {
@@ -101,11 +101,11 @@ hold_alive(int file)
 /* ---- who holds a slot ---- */
 
 struct holder {
-	int pid; /* of the process that a builder leaves on the host; 0: nobody's */
+	int pid; /* of the process that a builder leaves on the host; 0: none */
 	unsigned long long started;
 };
 
-/* When a process was started, in ticks; 0: there is none of that number. */
+/* The start time of a process in ticks.  0: there is no process with that pid. */
 static unsigned long long
 started(int pid)
 {
@@ -121,7 +121,7 @@ started(int pid)
 		return 0;
 	line[n] = '\0';
 
-	/* Behind the name, which may have any character in it: the state, then 18 numbers. */
+	/* After the name, which may contain any character: the state, then 18 numbers. */
 	const char *at = strrchr(line, ')');
 
 	for (int field = 2; at != NULL && field < 22; field++)
@@ -137,7 +137,7 @@ write_holder(int file)
 	char text[64];
 	int n = snprintf(text, sizeof text, "%d %llu\n", getpid(), started(getpid()));
 
-	/* Without it nobody can tell whose the slot is, and it is as good. */
+	/* Without this text the owner of the slot is unknown, but the slot works. */
 	if (ftruncate(file, 0) < 0 || pwrite(file, text, (size_t)n, 0) < 0)
 		log_warn("the holder of a slot was not recorded", LOG_N("errno", errno));
 }
@@ -157,8 +157,8 @@ read_holder(int file)
 	return holder;
 }
 
-/* Its builder is dead, and something that came from it is not: as a rule a process that the kernel
- * does not let end (state D).  The slot is free again when that has ended. */
+/* True if its builder is dead and one of its descendants is not: usually a process that the
+ * kernel does not end (state D).  The slot is free again when that process has ended. */
 static bool
 is_lost(int alive, struct holder *holder)
 {
@@ -177,8 +177,8 @@ wait_a_little(void)
 	nanosleep(&pause, NULL);
 }
 
-/* Its last builder lets go of all that it holds within a moment.  Where another root's builder has
- * taken the groups since, it has taken the uids of this slot with them. */
+/* The slot's last builder releases everything it holds within a moment.  If a builder in another
+ * root has taken the cgroups meanwhile, it has taken the uids of this slot with them. */
 static int
 take_groups(uint32_t slot, bool (*groups)(uint32_t slot))
 {
@@ -190,7 +190,7 @@ take_groups(uint32_t slot, bool (*groups)(uint32_t slot))
 	return -1;
 }
 
-/* -1: it is not there any more, or what comes from its last builder does not end. */
+/* -1: the slot no longer exists, or a descendant of its last builder does not end. */
 static int
 go_on_with(struct host *h, int directory, bool (*groups)(uint32_t slot))
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trial.c - the first box of a builder: it runs no code, and shows the layers that this host has.
- */
+/* trial.c - the first box of a builder.  It runs no code and shows which layers this host has. */
 #include "executor/builder/lives.h"
 
 #include "common/base/auto.h"
@@ -13,7 +12,7 @@ enum {
 	TRY_MS = 10000,
 };
 
-/* Who was killed says nothing, and its end of the socket is closed behind what it had said. */
+/* A killed process reports nothing, and its end of the socket is closed after its last report. */
 int
 trial_await(struct life *life, struct err *e)
 {
@@ -31,7 +30,7 @@ trial_await(struct life *life, struct err *e)
 	return e->code == ERR_none ? 0 : -1;
 }
 
-/* A box is made, and a program tried in it that runs nothing. */
+/* Makes a box, and tries a program in it that runs no code. */
 static int
 try_life(struct life *box, struct layers *layers, struct err *e)
 {

@@ -25,15 +25,15 @@
 #include <sys/vfs.h>
 
 struct place {
-	int fd; /* of its root; 0: there is none, as descriptor 0 is never one */
+	int fd; /* of its root; 0: none, because descriptor 0 is never one */
 	uint64_t bytes, files;
 	uid_t owner;
-	bool left; /* by an earlier builder; nobody has adopted it */
+	bool left; /* left by an earlier builder and not adopted */
 };
 
 static struct {
 	int here, there; /* mount namespaces: the boxes' template, and the workspace table */
-	int directory;   /* in there: its root */
+	int directory;   /* the root of the workspace table's namespace */
 	struct place places[ORDER_MAX_LIVING + 1];
 } workspace_table = { .here = -1, .there = -1, .directory = -1 };
 
@@ -43,7 +43,7 @@ go(int namespace, struct err *e)
 	return setns(namespace, CLONE_NEWNS) < 0 ? err_sys(e, "change the mount namespace") : 0;
 }
 
-/* Or every order after this would be done at the wrong place. */
+/* Otherwise every later order would be executed in the wrong namespace. */
 static void
 go_back(void)
 {
@@ -62,7 +62,7 @@ open_namespace(const struct host *h, struct err *e)
 
 /* ---- a new one ---- */
 
-/* A namespace begins as a copy of the boxes' template, of which nothing is to stay. */
+/* A new namespace is a copy of the boxes' template.  Nothing of that may remain. */
 static int
 leave_nothing(struct err *e)
 {
@@ -92,7 +92,7 @@ make(const struct host *h, struct err *e)
 
 /* ---- an earlier builder's ---- */
 
-/* The number that is the name, or 0. */
+/* The number in the name, or 0. */
 static uint32_t
 id_of(const char *name)
 {
@@ -102,7 +102,7 @@ id_of(const char *name)
 	return *end == '\0' && id <= ORDER_MAX_LIVING ? (uint32_t)id : 0;
 }
 
-/* Directories without a mount are of a builder that was ended between two steps. */
+/* A directory without a mount was left by a builder that was killed between two steps. */
 static void
 note_left(const char *name)
 {
@@ -130,7 +130,7 @@ note_left(const char *name)
 	};
 }
 
-/* -1: it is none of ours. */
+/* -1: it is not a namespace of ours. */
 static int
 enter(int kept)
 {
@@ -221,7 +221,7 @@ workspace_table_add(uint32_t id, uint64_t bytes, uint64_t files, uid_t owner, st
 	return workspace_table.places[id].fd;
 }
 
-/* As tmpfs counts: whole pages. */
+/* Counts whole pages, as tmpfs does. */
 static uint64_t
 pages(uint64_t bytes)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * workspace_table.h - the table of workspaces: one tmpfs each, mounted where no box sees it, and
- * lent to one box at a time.
+ * workspace_table.h - the table of workspaces.  Each is one tmpfs, mounted where no box sees it,
+ * and lent to one box at a time.
  *
- * They are mounted in a mount namespace of their own: only a mounted tmpfs can be cloned for a box,
- * and mounts in the boxes' template would be visible in every box.  That namespace has nothing
- * else.  A descriptor of it keeps all workspaces alive, and the next builder continues with it.
+ * They are mounted in a mount namespace of their own: only a mounted tmpfs can be cloned for a
+ * box, and mounts in the boxes' template would be visible in every box.  That namespace contains
+ * nothing else.  A descriptor of it keeps all workspaces alive, and the next builder continues
+ * with it.
  */
 #pragma once
 
@@ -14,22 +15,23 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Opens the namespace of an earlier builder if host->workspace_table_fd can be entered; else makes
- * a new one and sets host->workspace_table_fd to -1.  Returns a descriptor of it, owned by
- * workspace_table.c. */
+/* Opens the namespace of an earlier builder if host->workspace_table_fd can be entered.
+ * Otherwise makes a new one and sets host->workspace_table_fd to -1.  Returns a descriptor of it
+ * that workspace_table.c owns. */
 int workspace_table_open(struct host *, struct err *);
-/* Makes a workspace with these limits, its root owned by that uid.  Returns a descriptor of its
- * root, owned by workspace_table.c, of which the executor gets a copy. */
+/* Makes a workspace with these limits.  Its root is owned by that uid.  Returns a descriptor of
+ * its root that workspace_table.c owns.  The executor gets a copy of it. */
 int workspace_table_add(uint32_t id, uint64_t bytes, uint64_t files, uid_t owner, struct err *);
-/* Takes over a workspace of an earlier builder, if it equals what workspace_table_add() would make.
- */
+/* Takes over a workspace of an earlier builder if it equals what workspace_table_add() would
+ * make. */
 int workspace_table_adopt(uint32_t id, uint64_t bytes, uint64_t files, uid_t owner, struct err *);
-/* Removes the workspaces that nobody has adopted. */
+/* Removes the workspaces of an earlier builder that were not adopted. */
 void workspace_table_clear(void);
 bool workspace_table_has(uint32_t id);
 int workspace_table_remove(uint32_t id, struct err *);
-/* A detached mount of a workspace, owned by the caller, to be moved into a box; and its size. */
+/* Returns a detached mount of a workspace, which the caller owns and moves into a box, and its
+ * size. */
 int workspace_table_lend(uint32_t id, uint64_t *bytes, struct err *);
 
-/* A detached tmpfs, owned by the caller; also for /tmp of a box. */
+/* Returns a detached tmpfs that the caller owns.  Also used for /tmp of a box. */
 int workspace_table_tmpfs(uint64_t bytes, uint64_t files, uid_t owner, struct err *);

@@ -3,10 +3,11 @@
  * zygotes.c - starts zygotes and sends them requests to fork.
  *
  * Theory of operation.  A zygote is started by exec with this process's capabilities made ambient,
- * inside the template of all boxes.  It is our own program (guest/python/zygote.py), and no byte of
- * a guest ever reaches it.  It answers orders in sequence.  Few are pending at once, because the
- * kernel limits descriptors in flight.  If a zygote dies, waiting programs are started from their
- * file, its children are reparented to this process, and the next order starts another zygote.
+ * inside the template of all boxes.  It is our own program (guest/python/zygote.py), and no byte
+ * of a guest ever reaches it.  It answers orders in sequence.  Few are pending at once, because
+ * the kernel limits descriptors in flight.  If a zygote dies, waiting programs are started from
+ * their file, its children are reparented to this process, and the next order starts another
+ * zygote.
  *
  * Between a fork and its report there may be a child whose pid is unknown, with a program's
  * descriptors.  No second process may use these, so the box of that program is killed.  A box ends
@@ -40,33 +41,34 @@
 
 enum {
 	UNDER_WAY = 6,
-	/* What libraries mix into their random states is the process's number: no program in a box
-	   has one like these. */
+	/* Libraries use the pid to seed their random states.  No program in a box has a pid in
+	 * this range. */
 	FIRST_PID = 20000,
-	PAUSE_MS = 1000,       /* before one that died is started again, */
-	LONG_PAUSE_MS = 60000, /* or one that had to be ended */
-	SILENT_MS = 20000,     /* it is ended; who waits is not given up before, box/program.h */
-	STRAYS_MS = 20,        /* between two looks for children that nobody told of */
+	PAUSE_MS = 1000,       /* before one that died is restarted, */
+	LONG_PAUSE_MS = 60000, /* or one that had to be killed */
+	SILENT_MS = 20000,     /* until it is killed; no waiting program is given up before, see
+	                          box/program.h */
+	STRAYS_MS = 20,        /* interval between two searches for unreported children */
 };
 
 struct zygote {
 	const char *python, *modules;
 	pid_t pid;
-	int sock; /* -1: it is not there */
+	int sock; /* -1: it is not running */
 	bool watched, ready;
 	int64_t not_before_ms;
 	unsigned starts, under_way;
-	uint64_t patience; /* a timer, while it has something to say */
-	struct life *first,
-	    **last; /* who waits to be born, oldest first; under_way of them asked */
+	uint64_t patience;          /* a timer, while a message is expected from it */
+	struct life *first, **last; /* programs that wait for a fork, oldest first; under_way of
+	                               them were requested */
 };
 
 static struct {
 	const struct host *host;
-	int start; /* what each reads */
+	int start; /* a file that each zygote reads */
 	struct zygote all[ZYGOTES_LAUNCHER];
 	size_t count;
-	uint64_t strays; /* a timer, while there may be any */
+	uint64_t strays; /* a timer, while there may be unreported children */
 } zygotes = { .start = -1 };
 
 int
@@ -117,7 +119,8 @@ zygotes_have(uint32_t number)
 
 /* ---- starting one ---- */
 
-/* Of its own: libraries want a place to write to while they are imported, as matplotlib does. */
+/* A zygote has its own /tmp, because libraries such as matplotlib write files while they are
+ * imported. */
 static int
 mount_tmp(void)
 {
@@ -135,9 +138,9 @@ mount_tmp(void)
 }
 
 /*
- * Its forks are to find them as a process that has just been started does, and so is its
- * interpreter, which remembers what it found, and whatever an import starts and ends; but what a
- * terminal sends to all of us is not for it.
+ * The forks must find the signal handlers of a newly started process, and so must the interpreter,
+ * which remembers what it found, and all processes that an import starts.  But signals that a
+ * terminal sends to the whole group are not for the zygote.
  */
 static void
 take_plain_signals(void)
@@ -158,7 +161,7 @@ become(const struct zygote *z, int sock)
 		z->modules, NULL };
 	if (mount_tmp() < 0)
 		_exit(126);
-	/* First out of the way of each other, then into their places. */
+	/* First moves the descriptors out of each other's way, then to their places. */
 	int from[] = { open("/dev/null", O_RDWR), 2, sock, zygotes.start, zygotes.host->proc };
 	const int to[] = { 0, 2, ZYGOTE_SOCKET, ZYGOTE_START, ZYGOTE_PROC };
 
@@ -176,7 +179,8 @@ become(const struct zygote *z, int sock)
 	_exit(127);
 }
 
-/* With a number that is not in use; the plain way where the kernel does not let it be chosen. */
+/* Forks with a pid that is not in use, or in the normal way if the kernel does not allow
+ * choosing the pid. */
 static pid_t
 clone_zygote(const struct zygote *z)
 {
@@ -195,7 +199,7 @@ clone_zygote(const struct zygote *z)
 	return (pid_t)syscall(SYS_clone3, &args, sizeof args);
 }
 
-/* It hangs in an import, or was stopped: as one that died. */
+/* It hangs in an import, or was stopped.  It is treated like one that died. */
 static void
 on_silence(void *self)
 {
@@ -207,7 +211,7 @@ on_silence(void *self)
 	kill(z->pid, SIGKILL);
 }
 
-/* As long as it imports, or is to fork, from its last word on. */
+/* Applies while it imports or has forks to do, from its last message on. */
 static void
 be_patient(struct zygote *z)
 {
@@ -309,8 +313,8 @@ take_first(struct zygote *z)
 	return take_at(z, &z->first);
 }
 
-/* One that cannot be asked is none of the zygote's fault, as a rule: this process has no descriptor
- * left, or the kernel passes none.  If it has died, that is heard of soon. */
+/* A failure to send is usually not the zygote's fault: this process has no descriptor left, or
+ * the kernel passes none.  If the zygote has died, that is noticed soon. */
 static void
 send_orders(struct zygote *z)
 {
@@ -387,7 +391,8 @@ may_have_strays(void)
 	return false;
 }
 
-/* One that is known is waited for by who knows it, soon; what is behind it, at the next look. */
+/* A known child is soon waited for by its owner.  Children after it are found by the next
+ * search. */
 static void
 bury_strays(void *self)
 {
@@ -402,7 +407,8 @@ bury_strays(void *self)
 	zygotes.strays = may_have_strays() ? loop_after(STRAYS_MS, bury_strays, NULL) : 0;
 }
 
-/* Does a fork have what it was sent, or did one speak?  The zygote and its socket are gone. */
+/* True if a fork has received its descriptors, or has reported.  The zygote and its socket no
+ * longer exist. */
 static bool
 is_held(const struct life *program)
 {
@@ -411,7 +417,7 @@ is_held(const struct life *program)
 	return recv(program->report, &said, sizeof said, MSG_PEEK | MSG_DONTWAIT) != 0;
 }
 
-/* It was asked for, and nobody will say whether it is there. */
+/* The fork was requested, and no report about it will come. */
 static void
 give_up(struct zygote *z)
 {
@@ -457,7 +463,7 @@ on_word(void *self, uint32_t events)
 	(void)events;
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	/* EMFILE: the word has come, and what it was sent with is lost. */
+	/* EMFILE: the message was received, and the descriptors that came with it are lost. */
 	if (n != (ssize_t)sizeof word && (n >= 0 || errno != EMFILE)) {
 		lose(z);
 		return;
@@ -483,8 +489,8 @@ zygotes_expect(uint32_t number)
 void
 zygotes_kill(void)
 {
-	/* Of a builder that did not come far there are none, and their number 0 is its own group.
-	 */
+	/* A builder that failed early has none, and kill() with pid 0 would signal its own
+	 * process group. */
 	for (size_t i = 0; i < COUNT(zygotes.all); i++)
 		if (zygotes.all[i].pid > 0 && zygotes.all[i].sock >= 0)
 			kill(zygotes.all[i].pid, SIGKILL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* caps.c - uses the system calls directly (capabilities(7)); trusts only what it reads back. */
+/* caps.c - uses the system calls directly (capabilities(7)).  Trusts only what it reads back. */
 #include "executor/builder/confine/caps.h"
 
 #include "common/base/auto.h"
@@ -27,7 +27,7 @@ caps_keep(const int *caps, size_t n, struct err *e)
 	return syscall(SYS_capset, &head, data) < 0 ? err_sys(e, "capset") : 0;
 }
 
-/* exec keeps of them what is ambient; root would keep them anyway. */
+/* exec keeps only ambient capabilities.  Root would keep all of them anyway. */
 int
 caps_pass_on(void)
 {

@@ -11,7 +11,7 @@
 int caps_keep(const int *caps, size_t n, struct err *);
 /* Keeps the current capabilities across exec, for any user; -1 with errno. */
 int caps_pass_on(void);
-/* Drops all for good; no exec can regain any. */
+/* Drops all capabilities permanently.  No exec can regain any. */
 int caps_drop_all(struct err *);
-/* Reads the sets back: are all empty? */
+/* Reads the sets back.  True if all are empty. */
 bool caps_none(void);

@@ -58,12 +58,12 @@ enum {
 	REPORT = GUEST_CONTROL_FD + 1,
 };
 
-/* What is known of the layers so far; errors in it end the box. */
+/* What is known of the layers so far.  Errors in this struct end the box. */
 struct entry {
 	const struct confine *confine;
 	struct confine_report report;
 	int null; /* /dev/null */
-	int tell; /* where the report goes */
+	int tell; /* socket for the report */
 };
 
 static void
@@ -90,7 +90,7 @@ is_place(const struct entry *in)
 	return in->confine->kind == CONFINE_PLACE;
 }
 
-/* 0 also where there is none to join. */
+/* Returns 0 also if there is no namespace to join. */
 static int
 join(const struct entry *in, enum host_namespace n, int type, struct err *e)
 {
@@ -137,7 +137,8 @@ enter_cgroup(struct entry *in, struct err *e)
 
 /* ---- mounts ---- */
 
-/* Only what is below /proc/PID, and of that only what it could trace. */
+/* Shows only what is below /proc/PID, and of that only the processes that the reader could
+ * trace. */
 static int
 make_proc(void)
 {
@@ -170,9 +171,9 @@ change_proc(struct entry *in, struct err *e)
 }
 
 /*
- * Each mount of devpts is an instance of its own.  The bound is there because the kernel counts
- * pseudo-terminals for the whole machine (kernel.pty.max).  The device nodes work, so it cannot be
- * mounted with nodev.
+ * Each mount of devpts is an instance of its own.  The limit is needed because the kernel counts
+ * pseudo-terminals for the whole machine (kernel.pty.max).  The device nodes must work, so it
+ * cannot be mounted with nodev.
  */
 static int
 mount_terminals(struct err *e)
@@ -204,7 +205,7 @@ fill_mounts(struct entry *in, struct err *e)
 	return sethostname("cloister", strlen("cloister")) < 0 ? err_sys(e, "sethostname") : 0;
 }
 
-/* The last one changes the root, too. */
+/* The last of these joins also changes the root. */
 static int
 join_mounts(struct entry *in, struct err *e)
 {
@@ -228,7 +229,8 @@ enter_mounts(struct entry *in, struct err *e)
 
 /* ---- user ---- */
 
-/* Without SETUID_FIXUP the capabilities stay, for a user namespace may be for root only to make. */
+/* Without SETUID_FIXUP the capabilities stay.  They are still needed, because only root may be
+ * allowed to make a user namespace. */
 static int
 take_uid(struct entry *in, struct err *e)
 {
@@ -250,13 +252,14 @@ take_uid(struct entry *in, struct err *e)
 		miss(in, LAYER_user_namespace);
 		return 0;
 	}
-	/* The change of uid took it back. */
+	/* The change of uid reset it. */
 	if (prctl(PR_SET_DUMPABLE, 1) < 0)
 		return err_sys(e, "prctl");
 	return host_map(in->confine->host->proc, HOST_INSIDE_ID, uid, uid, e);
 }
 
-/* While /proc/self is its own: the namespaces go to the builder, for those who join. */
+/* Done while /proc/self is this process's own: sends the namespaces to the builder, for
+ * processes that join. */
 static int
 hand_out(struct entry *in, struct err *e)
 {
@@ -289,10 +292,10 @@ enter_user(struct entry *in, struct err *e)
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0)
 		return err_sys(e, "prctl");
 	setsid();
-	/* A zygote's fork keeps what its interpreter made of them. */
+	/* A zygote's fork keeps the handlers that its interpreter set. */
 	for (int s = 1; !in->confine->forked && s < NSIG; s++)
 		signal(s, SIG_DFL);
-	/* Which nobody else may enter. */
+	/* No other uid may enter it. */
 	return chdir("/workspace") < 0 ? err_sys(e, "enter /workspace") : 0;
 }
 
@@ -321,14 +324,15 @@ enter_landlock(struct entry *in, struct err *e)
 
 /* ---- limits ---- */
 
-/* In the new user namespace: one that is made under a limit holds its maker's whole user to it. */
+/* Done in the new user namespace: a user namespace that is made under a limit applies the limit
+ * to all processes of its maker's user. */
 static int
 enter_limits(struct entry *in, struct err *e)
 {
 	if (rlimits_enter(in->confine, e) < 0)
 		return -1;
 	hold(in, LAYER_rlimits);
-	/* In a user namespace of its own, RLIMIT_NPROC counts this box and nothing else. */
+	/* In its own user namespace, RLIMIT_NPROC counts only this box. */
 	if (in->confine->host->limits_by == LIMITS_RLIMIT &&
 	    in->report.layers.why[LAYER_user_namespace] == 0)
 		hold(in, LAYER_process_limit);
@@ -338,7 +342,7 @@ enter_limits(struct entry *in, struct err *e)
 
 /* ---- verify ---- */
 
-/* Not the host's: neither now nor by trying. */
+/* True if the process does not have the host's uid and cannot get it. */
 static bool
 has_own_uid(const struct entry *in)
 {
@@ -406,8 +410,8 @@ look(struct entry *in)
 		in->report.layers.why[LAYER_own_uid] = EPERM;
 }
 
-/* A file helper runs no foreign code: it shares the builder's empty network, and its group, which
- * is there for the files that it writes, need not hold it. */
+/* A file helper runs no foreign code.  So it shares the builder's empty network.  It need not be
+ * inside its cgroup, which only accounts for the files that it writes. */
 static uint64_t
 wanted(const struct entry *in)
 {
@@ -422,7 +426,8 @@ wanted(const struct entry *in)
 		   1ull << LAYER_private_tmp);
 }
 
-/* A layer that the host has is missing only when something ran short, and by who made it so. */
+/* A layer that the host has can be missing only because a resource ran out, and a guest may have
+ * caused that. */
 static int
 verify(struct entry *in, struct err *e)
 {
@@ -451,8 +456,8 @@ verify(struct entry *in, struct err *e)
 
 /* ---- seccomp ---- */
 
-/* Targets are below all that was opened since the builder started; so none is lost before it is
- * copied. */
+/* The targets are below all descriptors opened since the builder started.  So none is
+ * overwritten before it is copied. */
 static int
 arrange(struct entry *in, struct err *e)
 {
@@ -469,10 +474,10 @@ arrange(struct entry *in, struct err *e)
 }
 
 /*
- * A program may read its own files in /proc, so it is dumpable: exec makes it so, and a fork is
- * made so here.  So no layer says otherwise.  Another program of the same session has the same uid.
- * It cannot trace this one: it has neither ptrace(2) nor a /proc to write to, and where the kernel
- * has Landlock, each program has a domain of its own.
+ * A program may read its own files in /proc, so it must be dumpable: exec makes it dumpable, and a
+ * fork is made so here.  So no layer reports otherwise.  Another program of the same session has
+ * the same uid.  It cannot trace this one: it has neither ptrace(2) nor a writable /proc, and if
+ * the kernel has Landlock, each program has its own domain.
  */
 static int
 enter_seccomp(struct entry *in, struct err *e)
@@ -485,7 +490,8 @@ enter_seccomp(struct entry *in, struct err *e)
 		return 0;
 	if (filter_load(in->confine->filter, e) < 0)
 		return -1;
-	/* The builder's own program, which all inherit, allows this; no guest's does. */
+	/* The builder's own program, which all processes inherit, allows this call; no guest's
+	 * program does. */
 	if (setns(-1, 0) == 0 || errno != EPERM)
 		return err_set(e, ERR_isolation_unavailable, "no seccomp program is in force");
 	hold(in, LAYER_seccomp);
@@ -518,7 +524,7 @@ enter(struct entry *in, struct err *e)
 {
 	int64_t before = now_us(), after;
 
-	/* Its files in /proc are its own only while it is dumpable, which its parent is not. */
+	/* Its files in /proc belong to it only while it is dumpable, and its parent is not. */
 	if (prctl(PR_SET_DUMPABLE, 1) < 0)
 		return err_sys(e, "prctl");
 	for (int s = STEP_cgroup; s < STEP_COUNT; s++, before = after) {

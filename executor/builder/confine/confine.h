@@ -10,15 +10,13 @@
 #include "executor/builder/limits/cgroup.h"
 #include "executor/builder/order.h"
 
-/* Most pseudo-terminals of a box; a text for the mount option. */
+/* Maximum number of pseudo-terminals of a box, as text for the mount option. */
 #define CONFINE_MAX_TERMINALS "32"
 
 enum confine_kind {
-	CONFINE_PLACE,       /* pid 1 of a new box: is in new namespaces, and makes the mounts */
-	CONFINE_PROGRAM,     /* joins the namespaces of a box */
-	CONFINE_FILE_HELPER, /* a file helper, in namespaces of its own with nothing but the
-	                      * workspace
-	                      */
+	CONFINE_PLACE,       /* pid 1 of a new box: is in new namespaces and makes the mounts */
+	CONFINE_PROGRAM,     /* joins the namespaces of an existing box */
+	CONFINE_FILE_HELPER, /* a file helper, in its own namespaces, with only the workspace */
 };
 
 struct confine {
@@ -26,20 +24,20 @@ struct confine {
 	const struct host *host;
 	const struct order *order; /* the box's: its workspace and limits */
 	const struct cgroup *group;
-	const struct filter *filter; /* NULL: keeps the builder's (CONFINE_PLACE) */
-	int workspace, tmp;          /* of a place: detached mounts; tmp -1: has none */
-	int spaces[HOST_NAMESPACES]; /* of a program: those to join; of a place: its network; -1:
-	                                keeps the builder's */
+	const struct filter *filter; /* NULL: keeps the builder's program (CONFINE_PLACE) */
+	int workspace, tmp;          /* of a place: detached mounts; tmp -1: no /tmp */
+	int spaces[HOST_NAMESPACES]; /* of a program: the namespaces to join; of a place: its
+	                                network; -1: keeps the builder's */
 	int fds[ORDER_MAX_FDS];      /* descriptors of the order */
 	int report;                  /* a SOCK_SEQPACKET socket */
-	uint64_t due;                /* of a program: bits by enum layer that are required */
-	bool forked; /* no exec follows, which would make it dumpable to processes of its uid */
+	uint64_t due;                /* of a program: required layers, bits by enum layer */
+	bool forked; /* no exec follows; exec would make it dumpable to processes of its uid */
 };
 
-/* Reports of a new process to the builder, before any guest code has run. */
+/* Reports of a new process to the builder.  They are sent before any guest code has run. */
 enum confine_said {
-	CONFINE_SPACES = 1, /* of a place: spaces, with their descriptors in order */
-	CONFINE_READY,      /* layers, steps; or error, and the process ends */
+	CONFINE_SPACES = 1, /* of a place: its namespaces, with their descriptors in order */
+	CONFINE_READY,      /* layers, steps; or an error, and then the process ends */
 };
 
 struct confine_report {
@@ -51,8 +49,8 @@ struct confine_report {
 };
 
 /*
- * Runs in the new process.  Returns when all layers are in force and were reported to the builder;
- * a program then has descriptors 0 to 3 in their places and no other open.  Otherwise ends the
- * process.
+ * Runs in the new process.  Returns when all layers are in force and have been reported to the
+ * builder.  A program then has descriptors 0 to 3 in their places and no other open descriptor.  On
+ * failure it ends the process.
  */
 void confine_enter(const struct confine *);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * filter.c - tables of calls as seccomp programs.
+ * filter.c - compiles tables of system calls to seccomp programs.
  *
- * Trusts the tables.  Promises that a call which no row names is refused, whatever its number, and
- * that no argument's upper half opens what its lower half closes.
+ * Trusts the tables.  Promises that a call that no row names is refused, whatever its number, and
+ * that the upper half of an argument never allows what a test on its lower half refuses.
  */
 #include "executor/builder/confine/filter.h"
 
@@ -43,14 +43,14 @@
 #define SEND_FLAGS (MSG_DONTWAIT | MSG_EOR | MSG_MORE | MSG_NOSIGNAL)
 
 enum {
-	FILTER_NEWEST = 450, /* the youngest call that the tables were written with in view */
-	FILTER_YOUNGER = 30, /* so many after it are answered as by a kernel that lacks them */
-	BINARY_TREE = 2,     /* in words of libseccomp; loads in half the time of a list */
+	FILTER_NEWEST = 450, /* the newest call that the tables were written for */
+	FILTER_YOUNGER = 30, /* so many calls after it are answered as by a kernel without them */
+	BINARY_TREE = 2, /* value for libseccomp; such a program loads in half the time of a list */
 };
 
 struct row {
 	unsigned who;
-	int call; /* negative: this architecture has none of that name, libseccomp skips it */
+	int call; /* negative: this architecture has no call of that name, libseccomp skips it */
 	uint32_t verdict;
 	unsigned ntests;
 	struct scmp_arg_cmp tests[2];
@@ -90,7 +90,8 @@ auto_context_(scmp_filter_ctx *context)
 	seccomp_release(*context);
 }
 
-/* Is the call done without any test by somebody of these?  Then their other rows say nothing. */
+/* True if one of these processes may make the call without any test.  Then their other rows have
+ * no effect. */
 static bool
 is_open(int call, unsigned who)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* filter_load.c - a finished program into the kernel; apart, for a zygote has no libseccomp. */
+/* filter_load.c - loads a finished program into the kernel.  In a file of its own, because a
+ * zygote has no libseccomp. */
 #include "executor/builder/confine/filter.h"
 
 #include <linux/seccomp.h>

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 
 /*
- * Enters it.  A guest may read and execute all in its root, and write to /workspace, /tmp and the
- * devices; a file helper may access /workspace only.  *scopes: the domain also bounds signals and
- * abstract sockets.  -1: the kernel has no Landlock, or refused.
+ * Enters the domain.  A guest may read and execute everything in its root, and write to
+ * /workspace, /tmp and the devices.  A file helper may access /workspace only.  *scopes: the
+ * domain also restricts signals and abstract sockets.  -1: the kernel has no Landlock, or refused.
  */
 int guest_landlock_enter(bool file_helper, bool *scopes, struct err *);

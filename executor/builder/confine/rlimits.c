@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rlimits.c - limits of a process that need no cgroup; without a cgroup also its priority and
+ * rlimits.c - limits of a process that need no cgroup.  Without a cgroup also its priority and
  * processors.
  *
  * Trusts the order, which order.c has checked.
@@ -27,9 +27,9 @@ struct workspace_ref {
 };
 
 /*
- * With a cgroup no such limit is needed.  Without one the builder samples the memory that is really
- * used (census.c), so libraries may reserve far more than they use, and these limits bound what it
- * cannot count.  If it cannot sample either, they are the only limits.
+ * With a cgroup no such limit is needed.  Without one the builder samples the memory that is
+ * really used (census.c).  So libraries may reserve far more than they use, and these limits bound
+ * what sampling cannot count.  If the builder cannot sample either, they are the only limits.
  */
 static struct workspace_ref
 room_of(const struct confine *confine, bool alone)
@@ -37,8 +37,7 @@ room_of(const struct confine *confine, bool alone)
 	uint64_t memory = confine->order->memory_bytes, gib = 1ull << 30;
 
 	if (confine->kind == CONFINE_FILE_HELPER) {
-#ifdef SANITIZED /* which reserves terabytes of addresses, and a file helper is this very program \
-                  */
+#ifdef SANITIZED /* it reserves terabytes of addresses, and a file helper is this very program */
 		return (struct workspace_ref){ RLIM_INFINITY, RLIM_INFINITY };
 #endif
 		return (struct workspace_ref){ memory, memory };
@@ -51,9 +50,10 @@ room_of(const struct confine *confine, bool alone)
 }
 
 /*
- * Of the processors that the builder may use those that a program gets: as many whole ones as its
- * limit says, if it has one, but where that is more than one not the last.  The first is where the
- * kernel has put it, since that has the least to do.
+ * Chooses the processors of a program among those that the builder may use: as many whole ones as
+ * its limit allows, if it has one.  If these are more than one, the builder's last processor is
+ * left free.  The first one is where the kernel placed the process, because that has the least
+ * load.
  */
 static void
 choose_processors(const struct confine *confine, const cpu_set_t *all, cpu_set_t *some)
@@ -76,11 +76,12 @@ choose_processors(const struct confine *confine, const cpu_set_t *all, cpu_set_t
 }
 
 /*
- * Where no cgroup shares out the processors: who has to end programs goes before them, and has a
- * place to go.  Niceness alone is not enough where the kernel weighs sessions (autogroup,
- * sched(7)). It weighs one that is on several processors anew whenever a thread of it sleeps or
- * wakes, and Linux 6.18 rounds that to its advantage: twenty threads that wait for one lock kept
- * everybody else waiting for a minute (escape R-05).  On one processor the weight stays.
+ * Used if no cgroup divides the processors: the processes that end programs have a higher priority
+ * and a processor of their own.  Niceness alone is not enough on kernels that weigh sessions
+ * (autogroup, sched(7)).  The kernel recalculates the weight of a session that is on several
+ * processors whenever one of its threads sleeps or wakes, and Linux 6.18 rounds the result in the
+ * session's favor: twenty threads that waited for one lock blocked all other processes for a
+ * minute (escape R-05).  On one processor the weight is constant.
  */
 static int
 go_behind(const struct confine *confine, struct err *e)
@@ -90,14 +91,14 @@ go_behind(const struct confine *confine, struct err *e)
 	if (setpriority(PRIO_PROCESS, 0, BEHIND) < 0)
 		return err_sys(e, "setpriority");
 	if (sched_getaffinity(0, sizeof all, &all) < 0)
-		return 0; /* the kernel's set is longer: so many that there is place */
+		return 0; /* the kernel's set is larger: so many processors that one is free */
 	choose_processors(confine, &all, &some);
 	if (sched_setaffinity(0, sizeof some, &some) < 0)
 		return err_sys(e, "sched_setaffinity");
 	return 0;
 }
 
-/* Is there no cgroup that gives it so much of the processors as it may have? */
+/* True if no cgroup gives it the share of the processors that it may have. */
 static bool
 has_no_share(const struct confine *confine)
 {
@@ -110,7 +111,7 @@ has_no_share(const struct confine *confine)
 struct bound {
 	int which;
 	uint64_t soft, hard;
-	const char *exact; /* its name, where a stricter one will not do */
+	const char *exact; /* its name, if a stricter limit is not acceptable */
 };
 
 static int
@@ -139,15 +140,16 @@ rlimits_enter(const struct confine *confine, struct err *e)
 	bool file_helper = confine->kind == CONFINE_FILE_HELPER,
 	     alone = confine->host->limits_by == LIMITS_RLIMIT;
 	struct workspace_ref room = room_of(confine, alone);
-	/* No order asks for more files than this process may have (options.c).  The cgroup counts
-	 * processes exactly; a uid may have a file helper at work beside its box. */
+	/* No order requests more files than this process may have (options.c).  The cgroup
+	 * counts processes exactly; a uid may have a running file helper beside its box. */
 	uint64_t files = file_helper ? 256 : o->open_files;
 	uint64_t processes = file_helper ? 1 : o->processes + (alone ? 1 : 8);
 	const struct bound bounds[] = {
 		{ RLIMIT_AS, room.space, room.space, NULL },
 		/* 1 and not 0: with 0 the kernel still starts the host's core_pattern program. */
 		{ RLIMIT_CORE, 1, 1, "RLIMIT_CORE" },
-		/* How long a program may run is known when it runs: the clocks are outside. */
+		/* The run time of a program is known only when it runs, so the clocks are
+		 * outside. */
 		{ RLIMIT_CPU, RLIM_INFINITY, RLIM_INFINITY, NULL },
 		{ RLIMIT_DATA, room.data, room.data, NULL },
 		{ RLIMIT_FSIZE, 65536ull * MIB, 65536ull * MIB, NULL },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* file_frame.c - sends and receives file frames; trusts no number in a received one. */
+/* file_frame.c - sends and receives file frames.  Trusts no number in a received one. */
 #include "executor/builder/files/file_frame.h"
 
 #include <errno.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * file_helper.c - the file helper: reads and writes files of one workspace for the executor, in a
- * jail.
+ * sandbox.
  *
- * It has the uid of the program that made the files and sees nothing but /workspace, so it need not
- * trust a name, a link or a size there: if deceived, it reaches no more than that program did.
- * Nevertheless it resolves names beneath the workspace and follows no link, so that its reports are
- * correct.  It trusts the executor to request only sizes that the executor can handle.
+ * It has the uid of the program that made the files and sees only /workspace, so it need not trust
+ * a name, a link or a size there: if deceived, it can access no more than that program could.
+ * Nevertheless it resolves names beneath the workspace and follows no link, so that its reports
+ * are correct.  It trusts the executor to request only sizes that the executor can handle.
  */
 #include "executor/builder/files/file_helper.h"
 
@@ -24,14 +24,15 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
-/* A file on its way in: a temporary one beside its place, renamed when it is whole; or bytes at the
- * end of one that is there. */
+/* A file that is being received.  It is written to a temporary file in the same directory, which
+ * is renamed when it is complete, or appended to an existing file. */
 struct incoming {
-	int fd, directory; /* -1: not there yet */
+	int fd, directory; /* -1: not open yet */
 	struct file_frame_head order;
-	char temporary[32], *path, *name; /* "": none; the last part of path */
+	char temporary[32], *path, *name; /* temporary "": none; name: the last part of path */
 	uint64_t left;
-	size_t made; /* how much of path names the first directory made for it; 0: none was */
+	size_t made; /* length of the part of path that names the first directory made for it; 0:
+	                none was made */
 };
 
 struct file_helper {
@@ -96,7 +97,7 @@ file_helper_tell(int fd, const struct file_frame *p)
 	return 0;
 }
 
-/* One answer for each order; no other word is said of it. */
+/* Sends the one answer to each order.  Nothing else is sent for it. */
 static int
 tell_done(struct file_helper *s, struct file_frame_head head)
 {
@@ -115,7 +116,7 @@ tell_size(struct file_helper *s, uint64_t size)
 
 /* ---- files out ---- */
 
-/* A regular file to read; what else is there is not waited for, nor read. */
+/* Opens a regular file for reading.  Other file types are neither waited for nor read. */
 static int
 open_regular(int root, const char *path, struct stat *st)
 {
@@ -130,7 +131,7 @@ open_regular(int root, const char *path, struct stat *st)
 	return take_fd(&fd);
 }
 
-/* At most left bytes from there on, as many as there are; how many. */
+/* Sends at most left bytes from that offset, or as many as there are, and counts them. */
 static int
 send_bytes(struct file_helper *s, int fd, uint64_t offset, uint64_t left, uint64_t *sent)
 {
@@ -138,7 +139,7 @@ send_bytes(struct file_helper *s, int fd, uint64_t offset, uint64_t left, uint64
 	ssize_t n = 1;
 
 	data.head = (struct file_frame_head){ .kind = FILE_FRAME_DATA };
-	/* Bytes are counted, for a size can change while it is read. */
+	/* Counts the bytes, because the size can change while the file is read. */
 	for (*sent = 0; n > 0 && *sent < left; *sent += (uint64_t)n) {
 		size_t most =
 		    left - *sent < sizeof data.rest ? (size_t)(left - *sent) : sizeof data.rest;
@@ -169,7 +170,7 @@ read_file(struct file_helper *s, struct file_frame *p, const char *path)
 	if (rest > 0 && (length > 0 || rest <= limit) &&
 	    send_bytes(s, fd, offset, length > 0 ? length : limit, &sent) < 0)
 		return -1;
-	/* It may have grown since. */
+	/* The file may have grown in the meantime. */
 	if (length == 0 &&
 	    (rest > limit || (sent == limit && pread(fd, &more, 1, (off_t)(offset + sent)) > 0))) {
 		errno = EFBIG;
@@ -178,7 +179,7 @@ read_file(struct file_helper *s, struct file_frame *p, const char *path)
 	return tell_size(s, size);
 }
 
-/* What its first bytes tell; empty where that is not known. */
+/* Sends the type that the first bytes show, or an empty one if it is unknown. */
 static int
 tell_type(struct file_helper *s, struct file_frame *p, const char *path)
 {
@@ -201,8 +202,9 @@ tell_type(struct file_helper *s, struct file_frame *p, const char *path)
 
 /* ---- files in ---- */
 
-/* The directory that path stands in, with those on the way to it; *name is its last part, and *made
- * how much of path names the first directory that had to be made. */
+/* Opens the directory that contains path, and makes missing directories on the way.  *name is
+ * the last part of path.  *made is the length of the part that names the first directory that
+ * had to be made. */
 static int
 open_parent(int root, char *path, char **name, size_t *made)
 {
@@ -211,7 +213,8 @@ open_parent(int root, char *path, char **name, size_t *made)
 
 	for (char *slash; at >= 0 && (slash = strchr(part, '/')) != NULL; part = slash + 1) {
 		*slash = 0;
-		/* Past a umask, which is another process's and may be any. */
+		/* Sets the mode explicitly: the umask was set by another process and can have
+		 * any value. */
 		if (mkdirat(at, part, 0755) == 0 && fchmodat(at, part, 0755, 0) == 0 && *made == 0)
 			*made = (size_t)(slash - path);
 
@@ -225,14 +228,15 @@ open_parent(int root, char *path, char **name, size_t *made)
 	return take_fd(&at);
 }
 
-/* Nothing is left of what did not arrive wholly, nor of the directories made for it. */
+/* Removes an incomplete file and the directories made for it. */
 static void
 drop_incoming(struct file_helper *s)
 {
 	struct incoming *in = &s->incoming;
 
 	if (in->fd >= 0) {
-		/* What cannot be cut back keeps a few bytes of what its owner sends again. */
+		/* If the file cannot be truncated, it keeps a few bytes, which its owner sends
+		 * again. */
 		if (in->order.kind == FILE_FRAME_APPEND)
 			(void)!ftruncate(in->fd, (off_t)in->order.offset);
 		else
@@ -253,7 +257,7 @@ drop_incoming(struct file_helper *s)
 	*in = (struct incoming){ .fd = -1, .directory = -1 };
 }
 
-/* For utimensat(2): the time of reading is left alone, that of writing is set. */
+/* For utimensat(2): leaves the access time unchanged and sets the modification time. */
 static void
 times_of(int64_t mtime_ns, struct timespec times[2])
 {
@@ -285,14 +289,15 @@ finish_file(struct file_helper *s)
 		renameat2(in->directory, in->temporary, in->directory, in->name,
 		    order.overwrite ? 0 : RENAME_NOREPLACE) < 0))
 		return -1;
-	/* It stays, and so do its directories. */
+	/* The file and its directories are kept. */
 	close(take_fd(&in->fd));
 	in->made = 0;
 	drop_incoming(s);
 	return order.kind == FILE_FRAME_FILE ? 0 : tell_size(s, order.offset + order.size);
 }
 
-/* Is something in the way?  Asked before the content is sent; the rename asks again. */
+/* Checks whether something is in the way.  This is checked before the content is sent; the
+ * rename checks again. */
 static int
 check_place(const struct incoming *in)
 {
@@ -327,7 +332,8 @@ begin_file(struct file_helper *s, struct file_frame *p, const char *path)
 	return in->left == 0 ? finish_file(s) : 0;
 }
 
-/* A file that somebody else names too, or maps, grows for them as well: it is one file. */
+/* A file that has another name, or that a process has mapped, grows for those too: it is one
+ * file. */
 static int
 begin_piece(struct file_helper *s, struct file_frame *p, const char *path)
 {
@@ -345,7 +351,7 @@ begin_piece(struct file_helper *s, struct file_frame *p, const char *path)
 		return -1;
 	}
 	if ((uint64_t)st.st_size != p->head.offset) {
-		p->head.size = (uint64_t)st.st_size; /* for the answer */
+		p->head.size = (uint64_t)st.st_size; /* for the reply */
 		errno = ESPIPE;
 		return -1;
 	}
@@ -363,7 +369,7 @@ add_data(struct file_helper *s, struct file_frame *p, const char *path)
 
 	(void)path;
 	if (in->fd < 0)
-		return 0; /* the rest of a file that failed, and was said to */
+		return 0; /* the rest of a file that failed, which was reported */
 	if (p->head.tail_size > in->left) {
 		errno = EFBIG;
 		return -1;
@@ -440,7 +446,8 @@ sync_orders(struct file_helper *s, struct file_frame *p, const char *path)
 	return tell_size(s, 0);
 }
 
-/* Each answers what it is to answer; -1 with errno where it failed, which is then told. */
+/* Each function sends its own reply.  It returns -1 with errno if it failed, and then the
+ * failure is sent. */
 static int (*const orders[FILE_FRAME_KINDS])(
     struct file_helper *, struct file_frame *, const char *path) = {
 	[FILE_FRAME_LIST] = list_files,

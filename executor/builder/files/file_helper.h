@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* file_helper.h - the file helper's parts; the executor knows it by file_frame.h and order.h alone.
- */
+/* file_helper.h - the file helper's parts.  The executor includes only file_frame.h and order.h. */
 #pragma once
 
 #include "executor/builder/files/file_frame.h"
@@ -9,8 +8,8 @@
  * does so with /workspace. */
 int file_helper_serve(int fd, int root);
 
-/* Opens path beneath dir, through no link; -1 with errno. */
+/* Opens path beneath dir without following any link; -1 with errno. */
 int file_helper_open(int dir, const char *path, int flags);
 enum file_frame_fault file_helper_fault(int sys);
-/* Waits until the executor takes it; -1: it is gone. */
+/* Waits until the executor accepts the frame; -1: the executor has closed the channel. */
 int file_helper_tell(int fd, const struct file_frame *);

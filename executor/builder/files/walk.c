@@ -21,9 +21,9 @@
 #include <sys/vfs.h>
 
 enum {
-	MAX_WAITING = 64 << 20, /* bytes of the paths of directories yet to be read */
-	LINKED = 256,           /* digests kept of files with several names */
-	HOLES = 64 << 20,       /* bytes read of files beyond what they take of the workspace */
+	MAX_WAITING = 64 << 20, /* bytes of the paths of unread directories */
+	LINKED = 256,           /* cached digests of files with several names */
+	HOLES = 64 << 20,       /* bytes read of files beyond the space that they occupy */
 };
 
 struct linked {
@@ -34,7 +34,7 @@ struct linked {
 
 struct walk {
 	int fd;
-	uint64_t names, hash_limit, hash_left; /* how much more is told and read */
+	uint64_t names, hash_limit, hash_left; /* how much more is reported and read */
 	char **waiting;                        /* paths of directories */
 	size_t count, room, bytes;
 	bool truncated;
@@ -61,7 +61,7 @@ skip(struct walk *w, const char *path, enum file_frame_fault why)
 	return tell(w, path, NULL, 0);
 }
 
-/* Clamped: some file systems keep seconds that have no place in 64 bits of nanoseconds. */
+/* Clamped: some file systems store seconds that do not fit in 64 bits of nanoseconds. */
 static int64_t
 nanoseconds(const struct timespec *t)
 {
@@ -83,7 +83,8 @@ describe(struct walk *w, enum file_frame_type type, const struct stat *st)
 	};
 }
 
-/* The digest of what is read, and its size; false where that is over a limit or cannot be read. */
+/* The digest of the bytes read, and their number.  False if that exceeds a limit or the file
+ * cannot be read. */
 static bool
 hash_file(struct walk *w, int fd)
 {
@@ -109,7 +110,7 @@ hash_file(struct walk *w, int fd)
 	return true;
 }
 
-/* A file of many names is read once for all of them. */
+/* A file with several names is read once for all of them. */
 static void
 hash_linked(struct walk *w, int fd, const struct stat *st)
 {
@@ -126,7 +127,8 @@ hash_linked(struct walk *w, int fd, const struct stat *st)
 	}
 }
 
-/* Is it mostly holes?  One that is costs its owner nothing and whoever reads it all of its size. */
+/* True if the file consists mostly of holes.  Such a file costs its owner nothing and its reader
+ * its full size. */
 static bool
 is_hollow(const struct stat *st)
 {
@@ -236,7 +238,7 @@ list_names(struct walk *w, int root, const char *path)
 	return 0;
 }
 
-/* What is stored is what there is to read; more is holes, which add up to anything. */
+/* Only stored bytes count.  The rest is holes, which can add up to any size. */
 static uint64_t
 bytes_of(int root)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* code_file.h - a program for a runtime that has no driver. */
+/* code_file.h - receives the code of a program whose runtime has no driver. */
 #pragma once
 
-/* Says that it is idle, waits for a CODE frame on the control channel, puts it into a file of /tmp
- * with that extension, and closes the channel.  Its path; NULL with errno if there is none. */
+/* Reports that it is idle, waits for a CODE frame on the control channel, writes the code to a
+ * file in /tmp with that extension, and closes the channel.  Returns the file's path, or NULL
+ * with errno if no code was received. */
 const char *code_file_await(const char *extension);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * container_init.c - pid 1 of an OCI container: puts descriptors where a driver expects them, loads
- * the seccomp program of the language, starts the driver, and ends as that ended.
+ * container_init.c - pid 1 of an OCI container: puts descriptors where a driver expects them,
+ * loads the seccomp program of the language, starts the driver, and exits with the driver's
+ * status.
  *
  * It exists so that a program in a container is not pid 1, to which the kernel does not deliver
- * most signals.  It is linked statically, because its root is the box's.  It trusts the builder for
- * the contents of its descriptors.
+ * most signals.  It is linked statically, because its root is the box's.  It trusts the builder
+ * for the contents of its descriptors.
  *
  * init CONTROL EXTENSION ARGUMENT...; CONTROL 3: descriptor 3 is the control channel and 4 the
  * seccomp program; 0: descriptor 0 is the channel, and there is no seccomp program.  EXTENSION: ""

@@ -2,9 +2,9 @@
 /*
  * environment.c - the environment of a program.
  *
- * A numerical library starts a thread for each processor of the host that it sees.  With a share of
- * one processor they would wait for each other most of the time, and on a large host they would
- * exceed the process limit of a run: the program would fail at its import of numpy.
+ * A numerical library starts one thread for each processor of the host that it sees.  With a share
+ * of one processor the threads would wait for each other most of the time.  On a large host they
+ * would exceed the process limit of a run, and the program would fail when it imports numpy.
  */
 #include "executor/builder/launch/environment.h"
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* environment.h - environment.def for one box. */
+/* environment.h - the environment of environment.def for one box. */
 #pragma once
 
 #include <stdint.h>
 
-/* As execve() takes it; static, for a process that is about to become a program.  cpu_milli: what
- * the program may use of processors, in thousandths; 0: of one. */
+/* Returns the environment for execve().  It is static, for a process that is about to become a
+ * program. cpu_milli: the processor time that the program may use, in thousandths of a
+ * processor; 0: one processor. */
 const char *const *environment_make(uint64_t cpu_milli);

@@ -2,11 +2,12 @@
 /*
  * init.c - pid 1 of a box.
  *
- * A process of the builder that has passed confine.c, with the guest's uid and no capabilities.  It
- * loads no seccomp program of its own: it reads no input, so no guest can make it call anything but
- * the calls below.  It holds no descriptor and no secret, can be neither traced (it is not
- * dumpable) nor killed from inside (pid 1 of its namespace), and writes nothing.  It is not part of
- * an interpreter, so that a box outlives interpreters that are killed and started again.
+ * It is a process of the builder that has passed through confine.c, with the guest's uid and no
+ * capabilities.  It loads no seccomp program of its own: it reads no input, so no guest can make
+ * it call anything but the calls below.  It holds no descriptor and no secret, can be neither
+ * traced (it is not dumpable) nor killed from inside (it is pid 1 of its namespace), and writes
+ * nothing.  It is separate from the interpreters, so that a box outlives interpreters that are
+ * killed and started again.
  */
 #include "executor/builder/launch/init.h"
 

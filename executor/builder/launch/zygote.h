@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * zygote.h - what the builder and a zygote say to each other: fixed-size structs over a
+ * zygote.h - the protocol between the builder and a zygote: fixed-size structs over a
  * SOCK_SEQPACKET pair.
  *
- * A zygote is an interpreter that has imported what programs will want, and never runs a program:
- * it is forked, with the builder's capabilities, and the fork goes through confine.c before it is
- * anybody's.  The parent holds no order, no name and no descriptor of a box for longer than a fork
+ * A zygote is an interpreter that has imported modules in advance and never runs a program.  It is
+ * forked with the builder's capabilities.  The fork passes through confine.c before any guest code
+ * runs in it.  The parent holds no order, name or descriptor of a box for longer than a fork
  * takes.
  */
 #pragma once
@@ -26,18 +26,18 @@ struct zygote_start {
 	struct filter filter;
 };
 
-/* Fork one.  Descriptors: stdout, stderr, control, report; the namespaces, by enum
+/* Requests one fork.  Descriptors: stdout, stderr, control, report; the namespaces, by enum
  * host_namespace; the cgroups to join. */
 struct zygote_order {
 	struct order order; /* the box's, with the program's runtime */
 	struct cgroup group;
 	uint64_t due;    /* of struct confinement */
-	uint32_t spaces; /* bits: which have come */
+	uint32_t spaces; /* bits: the namespaces whose descriptors were sent */
 };
 
 enum zygote_said {
-	ZYGOTE_READY = 1, /* it has imported all */
-	ZYGOTE_BORN,      /* answers the oldest order: pid, with a pidfd; pid -1: error */
+	ZYGOTE_READY = 1, /* all modules are imported */
+	ZYGOTE_BORN,      /* reply to the oldest order: pid, with a pidfd; pid -1: error */
 	ZYGOTE_REAPED,    /* pid, status, usage */
 };
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * zygote_module.c - the part of a zygote that forks: an extension module for Python, with the
+ * zygote_module.c - the part of a zygote that forks: an extension module for Python.  It uses the
  * limited API, so that any Python on the host can be a zygote.
  *
  * serve() forks for each order of the builder.  The child is in the box's pid namespace from the
- * beginning; it passes all of confine.c before a line of Python runs in it, and then returns from
- * serve() with descriptors 0 to 3 in their places.  The parent never returns.  It waits for its
- * children and reports their statuses to the builder.
+ * beginning.  It passes through all of confine.c before any Python code runs in it, and then
+ * returns from serve() with descriptors 0 to 3 in their places.  The parent never returns.  It
+ * waits for its children and reports their statuses to the builder.
  *
  * It uses libc's fork, not clone3, so that the fork handlers of libraries run (locks, random
  * states), except where zygote.py has a better way.
@@ -40,14 +40,14 @@
 static struct {
 	struct zygote_start start;
 	uint64_t cpu_milli; /* of a fork's box */
-	int children;       /* readable when one has ended */
+	int children;       /* readable when a child has ended */
 	int own_pids;
 	bool forking;
-	char *arena; /* where the next of the interpreter's lies; NULL: where mmap says */
+	char *arena; /* address of the interpreter's next arena; NULL: mmap chooses */
 	char *arenas_end;
 } zygote;
 
-/* Whom nobody listens to has nothing to do. */
+/* If the builder no longer reads, the zygote has nothing left to do. */
 static void
 say(const struct zygote_word *word, int fd)
 {
@@ -76,7 +76,7 @@ struct birth {
 	size_t nfds;
 };
 
-/* The descriptors get their meaning; false: they are too few. */
+/* Assigns the received descriptors.  False: too few were sent. */
 static bool
 arrange(struct birth *b)
 {
@@ -120,7 +120,8 @@ receive(struct birth *b)
 	       arrange(b);
 }
 
-/* A dead box is no place to be born in: then there is no child, and the builder is told. */
+/* A process cannot be forked into a dead box: then there is no child, and the builder gets an
+ * error. */
 static pid_t
 fork_into(const struct confine *confine)
 {
@@ -151,7 +152,7 @@ fork_into(const struct confine *confine)
 	return pid;
 }
 
-/* true: this is the child. */
+/* Returns true in the child. */
 static bool
 give_birth(void)
 {
@@ -219,8 +220,8 @@ give_arena(void *context, void *at, size_t size)
 }
 
 /*
- * The interpreter takes memory for small objects by the megabyte, and mmap puts most of these
- * between libraries, where no huge page has room.  From here on they lie one behind the other.
+ * The interpreter allocates memory for small objects in arenas of a megabyte, and mmap puts most
+ * of these between libraries, where no huge page fits.  From here on arenas are contiguous.
  */
 static PyObject *
 line_up(PyObject *self, PyObject *arguments)
@@ -240,7 +241,8 @@ line_up(PyObject *self, PyObject *arguments)
 	Py_RETURN_NONE;
 }
 
-/* What the zygote did not need is not for its forks to find, nor to be counted as theirs. */
+/* Removes memory that the zygote did not need, so that it is neither visible to its forks nor
+ * charged to them. */
 static void
 end_line(void)
 {
@@ -252,14 +254,15 @@ end_line(void)
 }
 
 /*
- * A fork copies a page table entry for each page that was written before it, and its end drops
- * each: where these are gathered in huge pages it is one of 512.  What a fork then writes is still
- * copied by the page.  A kernel that has none, or no memory in one piece, leaves all as it is.
+ * A fork copies a page table entry for each page written before it, and the end of the fork drops
+ * each entry.  If these pages are gathered in huge pages, there is one entry for 512 pages.  Pages
+ * that a fork then writes are still copied one by one.  If the kernel has no huge pages, or no
+ * contiguous memory, nothing changes.
  */
 static void
 gather(void)
 {
-	char line[4352]; /* with a path */
+	char line[4352]; /* one line, with a path */
 	FILE *maps = fopen("/proc/self/maps", "re");
 
 	while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
@@ -278,8 +281,8 @@ gather(void)
 
 /* ---- the module ---- */
 
-/* A program that is stopped and goes on, thousands of times a second, is no news to its parent; and
- * no signal is, from here on. */
+/* A program can be stopped and continued thousands of times a second, so its parent is not
+ * notified of this.  From here on no signal is delivered either. */
 static bool
 open_all(void)
 {
@@ -290,7 +293,7 @@ open_all(void)
 	sigfillset(&all);
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
-	/* Its place in the file is shared with other zygotes. */
+	/* Uses pread because the zygotes share the file offset. */
 	if (pread(ZYGOTE_START, &zygote.start, sizeof zygote.start, 0) !=
 		(ssize_t)sizeof zygote.start ||
 	    sigaction(SIGCHLD, &ends_only, NULL) < 0 || sigprocmask(SIG_BLOCK, &all, NULL) < 0)
@@ -311,8 +314,8 @@ is_in_place(const char *text)
 	return false;
 }
 
-/* The environment that a start from the file would find, as a list of texts; None where it is the
- * one that the zygote has. */
+/* Returns the environment that a start from the file would have, as a list of strings, or None
+ * if it equals the zygote's. */
 static PyObject *
 surroundings(void)
 {
@@ -360,7 +363,7 @@ serve(PyObject *self, PyObject *arguments)
 	}
 }
 
-/* The executor says it at once or never. */
+/* The executor sends this at once or never. */
 static PyObject *
 wanted(PyObject *self, PyObject *arguments)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * census.c - adds up /proc/PID of a family of processes.
+ * census.c - adds up /proc/PID of a process and its descendants.
  *
- * Trusts the kernel's files.  Processes start and end while it counts; a missed one is counted the
- * next time.
+ * Trusts the kernel's files.  Processes start and end while it counts.  A missed one is counted
+ * the next time.
  */
 #include "executor/builder/limits/census.h"
 
@@ -19,9 +19,9 @@
 #include <unistd.h>
 
 enum {
-	MOST = 8192, /* processes of a family; its limit is below */
+	MOST = 8192, /* processes of a family; the process limit is lower */
 	TEXT = 4096,
-	NUMBER = 8, /* bytes of a process's number in a list */
+	NUMBER = 8, /* bytes of a pid in a list */
 };
 
 struct family {
@@ -29,7 +29,7 @@ struct family {
 	size_t count;
 };
 
-/* The kernel hands out no more than a page at once. */
+/* The kernel returns at most one page at once. */
 static bool
 read_text(int proc, const char *path, char *text, size_t size)
 {
@@ -43,7 +43,7 @@ read_text(int proc, const char *path, char *text, size_t size)
 	return have > 0;
 }
 
-/* The number behind a word at a line's beginning, in kilobytes. */
+/* The number after a word at the beginning of a line, in kilobytes. */
 static uint64_t
 kilobytes(const char *text, const char *word)
 {
@@ -70,7 +70,7 @@ add_children_of(struct family *f, int tasks, const char *thread)
 	}
 }
 
-/* A child is that of the thread that made it, and of no other. */
+/* The kernel lists a child only for the thread that made it. */
 static void
 add_children(struct family *f, int proc, pid_t pid)
 {
@@ -99,14 +99,14 @@ held_by(int proc, pid_t pid, const char *name, const char *own, const char *shar
 	return (kilobytes(text, own) + kilobytes(text, shared)) << 10;
 }
 
-/* Here a page that a fork shares counts for both. */
+/* This counts a page that a fork shares for both processes. */
 static uint64_t
 at_most(int proc, pid_t pid)
 {
 	return held_by(proc, pid, "status", "\nRssAnon:", "\nRssShmem:");
 }
 
-/* A process can see to it that only who may trace it reads this of it: then all of it counts. */
+/* A process can restrict this file to processes that may trace it.  Then all its memory counts. */
 static uint64_t
 exactly(int proc, pid_t pid)
 {
@@ -125,8 +125,8 @@ add_up(const struct family *f, int proc, uint64_t (*held)(int proc, pid_t pid))
 	return all;
 }
 
-/* Its own, and that of its children that were waited for: the 12th word behind its name, which may
- * have any bytes in it, and three more. */
+/* The time of the process and of its children that were waited for: the 12th word after its
+ * name, which may contain any bytes, and the next three. */
 static uint64_t
 ticks(int proc, pid_t pid)
 {

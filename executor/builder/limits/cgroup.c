@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cgroup.c - groups of boxes: <own group>/cloister-<slot>/<number>, in version 2 or in each
+ * cgroup.c - cgroups of boxes: <own group>/cloister-<slot>/<number>, in version 2 or in each
  * controller's hierarchy of version 1.
  *
- * Trusts the host's files.  A limit that cannot be set is reported as a missing layer; a group that
- * cannot be made is an error.  If version 1 does not count processor time, an empty version 2
- * hierarchy beside it does.
+ * Trusts the host's files.  A limit that cannot be set is reported as a missing layer.  A cgroup
+ * that cannot be made is an error.  If version 1 does not count processor time, an empty version 2
+ * hierarchy beside it is used for that.
  */
 #include "executor/builder/limits/cgroup.h"
 
@@ -38,7 +38,7 @@ enum {
 	MIB = 1 << 20,
 	PERIOD_US = 100000,
 	MAX_PROCESSES = 16384, /* of all boxes together */
-	MAX_WEIGHT = 100,      /* times that of one process: the kernel's bound */
+	MAX_WEIGHT = 100,      /* times the weight of one process: the kernel's bound */
 	CLEAR_TRIES = 50,      /* of 10 ms */
 };
 
@@ -52,10 +52,10 @@ static const char *const controllers[HIERARCHIES] = {
 
 static struct {
 	enum limits_by by;
-	bool cpu;   /* version 2: it has that controller, too */
+	bool cpu;   /* version 2: it has the cpu controller too */
 	bool taken; /* another builder has the slot */
 	char name[32];
-	int above[HIERARCHIES]; /* the directory that ours is in, or -1 */
+	int above[HIERARCHIES]; /* the directory that contains ours, or -1 */
 	int ours[HIERARCHIES];
 	uint32_t numbers;
 } groups = {
@@ -93,7 +93,7 @@ read_number(int directory, const char *path, const char *key)
 
 /* ---- finding a place ---- */
 
-/* Takes *above if it works. */
+/* Takes ownership of *above if it succeeds. */
 static int
 make_ours(enum hierarchy h, int *above)
 {
@@ -111,7 +111,7 @@ give_up(enum hierarchy h)
 {
 	if (groups.ours[h] < 0)
 		return;
-	/* As long as the lock is held: afterwards it may be another's. */
+	/* Done while the lock is held: afterwards the directory may belong to another builder. */
 	unlinkat(groups.above[h], groups.name, AT_REMOVEDIR);
 	close(groups.ours[h]);
 	close(groups.above[h]);
@@ -129,7 +129,8 @@ clear_all(void)
 	return gone;
 }
 
-/* What a killed builder left dies with it, if not at once; what goes on living is none of it. */
+/* Processes that a killed builder left die with it, but not always at once.  A process that
+ * stays alive was not left by it. */
 static bool
 await_clear(void)
 {
@@ -144,8 +145,9 @@ await_clear(void)
 }
 
 /*
- * A group of version 2 that has processes gives no controllers to groups in it.  Where those are
- * only the executor and this process (a service of its own, a container), they move one down.
+ * A version 2 cgroup that contains processes cannot give controllers to cgroups in it.  If its
+ * only processes are the executor and this process (a service of its own, a container), they move
+ * one level down.
  */
 static void
 move_down(int directory)
@@ -199,7 +201,7 @@ open_unified_at(const char *path, bool own)
 	return false;
 }
 
-/* The own group or the nearest above it that gives its groups memory and pids. */
+/* Finds the own cgroup or the nearest one above it that gives its children memory and pids. */
 static bool
 open_unified(void)
 {
@@ -253,7 +255,7 @@ set_whole(enum hierarchy h, const char *knob, uint64_t value)
 		write_knob(groups.ours[h], knob, text);
 }
 
-/* That this process, and so any box, may use. */
+/* The number of processors that this process, and therefore any box, may use. */
 static uint64_t
 processors(void)
 {
@@ -265,10 +267,11 @@ processors(void)
 }
 
 /*
- * Of a period: a twentieth of every processor is left for who has to end boxes.  The kernel weighs
- * a group that is on several processors anew whenever a thread of it sleeps or wakes, and
- * Linux 6.18 rounds that to its advantage, so that one with many such threads keeps everybody else
- * waiting for seconds; what it has used up it cannot run with (escape R-05).
+ * The share of a period that boxes may use: a twentieth of every processor is reserved for the
+ * processes that end boxes.  The kernel recalculates the weight of a cgroup that is on several
+ * processors whenever one of its threads sleeps or wakes, and Linux 6.18 rounds the result in the
+ * cgroup's favor.  So a cgroup with many such threads blocks all other processes for seconds.
+ * Once its quota is used up it cannot run (escape R-05).
  */
 static uint64_t
 whole_quota_us(void)
@@ -277,10 +280,10 @@ whole_quota_us(void)
 }
 
 /*
- * All boxes together, with every file in a workspace and /tmp: so that the host itself has room
- * left whatever they do, and each of them what it was promised.  Where processors are short, they
- * weigh as much as one process for each processor; as a single group they would weigh as one
- * process.
+ * Limits all boxes together, with every file in a workspace and /tmp, so that the host itself
+ * always has room left and each box gets what it was promised.  If processors are short, the boxes
+ * weigh as much as one process for each processor.  As a single cgroup they would weigh as much as
+ * one process.
  */
 static void
 bound_all(void)
@@ -374,7 +377,8 @@ set(struct cgroup *g, enum hierarchy h, const char *knob, uint64_t value, enum l
 		g->why[layer] = (uint8_t)(groups.ours[h] >= 0 ? errno : ENOENT);
 }
 
-/* Courtesy of the kernel where it has them: without swap, the limit is an end and no slow-down. */
+/* Optional, because not all kernels have these files: without swap, a program that reaches the
+ * limit is killed instead of slowed down. */
 static void
 set_swapless(const struct cgroup *g, uint64_t memory)
 {
@@ -399,7 +403,7 @@ set_limits(struct cgroup *g, const struct order *order, uint64_t workspace_bytes
 	set(g, v2 ? UNIFIED : MEMORY, v2 ? "memory.max" : "memory.limit_in_bytes", memory,
 	    LAYER_memory_limit);
 	set_swapless(g, memory);
-	/* Its first process is ours. */
+	/* The first process is the builder's. */
 	set(g, v2 ? UNIFIED : PIDS, "pids.max", order->processes + 1, LAYER_process_limit);
 	if (order->cpu_milli != 0)
 		set(g, v2 ? UNIFIED : CPU, v2 ? "cpu.max" : "cpu.cfs_quota_us",
@@ -415,7 +419,7 @@ make_directories(const struct cgroup *g, struct err *e)
 	return 0;
 }
 
-/* What a box has used is asked for when somebody waits for it: so these are open before. */
+/* The usage of a box is read when a caller waits for it, so these files are opened in advance. */
 static const struct {
 	enum hierarchy hierarchies[2]; /* of version 1, of version 2 */
 	const char *knobs[2];
@@ -444,7 +448,7 @@ open_uses(struct cgroup *g)
 	for (int i = 0; i < CGROUP_USES; i++) {
 		int directory = groups.ours[uses[i].hierarchies[v]];
 
-		/* One of the two that tell the processor time is enough. */
+		/* One of the two files with processor time is enough. */
 		if (directory >= 0 && (i != CGROUP_CPU_NS || g->use[CGROUP_CPU] < 0))
 			g->use[i] = open_use(
 			    directory, path_of(g, uses[i].knobs[v]).text, i == CGROUP_PEAK);
@@ -476,10 +480,11 @@ cgroup_make(struct cgroup *g, const struct order *order, uint64_t workspace_byte
 }
 
 /*
- * By cgroup.procs a process comes with all its threads, for which the kernel (cgroup_attach_lock)
- * waits for a grace period of RCU if nobody did so just before: 8 ms, in which no other group can
- * be made or removed, and so nothing else is done for anybody.  A thread that brings itself alone,
- * to `tasks`, waits for nothing (since Linux 5.5); version 2 has that for threaded groups only.
+ * If a process joins through cgroup.procs, it comes with all its threads.  For that the kernel
+ * (cgroup_attach_lock) waits for an RCU grace period unless another process just did so: 8 ms, in
+ * which no other cgroup can be made or removed, so the builder serves no other request.  A single
+ * thread that writes itself to `tasks` does not wait (since Linux 5.5).  Version 2 has that only
+ * for threaded cgroups.
  */
 static int
 open_door(struct cgroup *g, enum hierarchy h, struct err *e)
@@ -546,12 +551,13 @@ cgroup_read(const struct cgroup *g, struct cgroup_use *use)
 	cgroup_use_read(g->use, use);
 }
 
-/* Both versions take this; of version 2 it is for this descriptor. */
+/* Both versions accept this.  In version 2 it applies to this descriptor only. */
 void
 cgroup_forget_peak(const struct cgroup *g)
 {
 	if (g->use[CGROUP_PEAK] >= 0 && write(g->use[CGROUP_PEAK], "0", 1) < 0)
-		return; /* it stays that of all its life, as usage.max_memory_bytes says */
+		return; /* the peak remains that of the box's whole life, as usage.max_memory_bytes
+		           documents */
 }
 
 bool

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cgroup.h - a group for each box, in the hierarchy that this host delegates: cgroup 2 with its
- * controllers, else version 1's, else none (rlimits remain).
+ * cgroup.h - a cgroup for each box, in the hierarchy that this host delegates: version 2 with its
+ * controllers, otherwise version 1, otherwise none (rlimits remain).
  *
- * A box's group is named by a number; its knobs are reached by descriptors that were opened before
- * the builder left the host's file system.
+ * The cgroup of a box is named by a number.  Its control files are accessed through descriptors
+ * that were opened before the builder left the host's file system.
  */
 #pragma once
 
@@ -14,61 +14,64 @@
 #include <sys/types.h>
 
 enum {
-	CGROUP_MAX_JOIN = 5, /* one of its hierarchies counts processor time, not two */
+	CGROUP_MAX_JOIN = 5, /* of the two hierarchies for processor time only one is used */
 };
 
-/* A box's. */
+/* The cgroup of a box. */
 struct cgroup {
 	uint32_t number;
-	unsigned tries;            /* its user's: to remove it */
-	int join[CGROUP_MAX_JOIN]; /* a process of the box, of one thread, writes itself into each
+	unsigned tries;            /* attempts to remove it (cgroup_retire.c) */
+	int join[CGROUP_MAX_JOIN]; /* a single-threaded process of the box writes itself into each
 	                            */
 	size_t njoin;
 	int into;                  /* for CLONE_INTO_CGROUP, or -1 */
-	int use[CGROUP_USES];      /* open for reading, or -1; until it is removed */
-	uint64_t memory_bytes;     /* what its programs may hold beside files */
+	int use[CGROUP_USES];      /* open for reading, or -1; valid until the cgroup is removed */
+	uint64_t memory_bytes;     /* the memory that its programs may hold in addition to files */
 	uint64_t in_force, wanted; /* bits by enum layer */
 	uint8_t why[LAYER_COUNT];
 };
 
 /*
- * As on the host, until it works: finds what is delegated, makes a directory for this slot, clears
- * it of what an earlier life left.  That directory is locked as long as this process lives or one
- * that comes from it: false, and nothing is touched, where it is another builder's, which may be in
- * a root that shares the cgroups and not /run.
+ * Call it in the host's file system, and repeat it until it succeeds.  Finds the delegated
+ * cgroups, makes a directory for this slot, and removes what an earlier builder left in it.  The
+ * directory stays locked as long as this process or one of its descendants lives.  Returns false,
+ * and changes nothing, if another builder holds the directory.  That builder may have a root that
+ * shares the cgroups but not /run.
  */
 bool cgroup_open(uint32_t slot);
-/* When nothing runs in any of them: removes them all. */
+/* Removes all cgroups.  Call when no process runs in any of them. */
 void cgroup_close(void);
 enum limits_by cgroup_limits_by(void);
-/* Is there a controller of processors? */
+/* True if there is a controller for processor time. */
 bool cgroup_shares_processors(void);
 
 /*
- * A group with the limits of *order.  Which layers it gives stands in *group; without cgroups:
- * none.
+ * Makes a cgroup with the limits of *order.  The layers that it provides are written to *group;
+ * without cgroups: none.
  *
- * Files in a tmpfs are memory, too, charged to who first touches them; a program that fills its
- * workspace shall be told that it is full, not be killed.  So the kernel's limit is the sum of all,
- * and whoever has the group asks now and then whether what is not files is within its own.  (The
- * thresholds of version 1 would tell, but to set one takes the kernel ten milliseconds.)
+ * Files in a tmpfs are memory too, charged to the process that first touches them.  A program that
+ * fills its workspace must get an error that it is full, and must not be killed.  So the kernel's
+ * limit is the sum of memory and files, and the owner of the group periodically checks that the
+ * memory without files is within its own limit.  (The thresholds of version 1 would report this,
+ * but setting one takes the kernel ten milliseconds.)
  */
 int cgroup_make(struct cgroup *, const struct order *, uint64_t workspace_bytes, struct err *);
 /*
- * The descriptors by which one more process gets in; closed by cgroup_settle().  cloned: version 2
- * takes it as it is cloned (into), otherwise it joins by itself, as in the hierarchies of version
- * 1.
+ * Opens the descriptors through which one more process joins.  cgroup_settle() closes them.
+ * cloned: in version 2 the process is cloned into the cgroup (into).  Otherwise it joins by
+ * itself, as in the hierarchies of version 1.
  */
 int cgroup_open_doors(struct cgroup *, bool cloned, struct err *);
 void cgroup_settle(struct cgroup *);
-/* In that process. */
+/* Joins the cgroup.  Runs in the new process. */
 int cgroup_join(const struct cgroup *, struct err *);
 bool cgroup_is_over(const struct cgroup *);
 void cgroup_read(const struct cgroup *, struct cgroup_use *);
-/* The most memory is counted anew; kernels before 6.12 cannot in version 2. */
+/* Resets the memory peak.  In version 2, kernels before 6.12 cannot do this. */
 void cgroup_forget_peak(const struct cgroup *);
-/* false: the kernel still counts something in it; try again. */
+/* False: the kernel still counts something in it.  Try again. */
 bool cgroup_remove(struct cgroup *);
-/* The same until it works, a copy of the group, from the loop; and here, waiting. */
+/* The same with retries until it works.  cgroup_retire() works on a copy, from the event loop;
+ * cgroup_end() waits. */
 void cgroup_retire(const struct cgroup *);
 void cgroup_end(struct cgroup *);

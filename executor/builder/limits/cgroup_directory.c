@@ -3,7 +3,8 @@
  * cgroup_directory.c - locks the builder's cgroup directory with flock(2).  All processes that see
  * the cgroups see that lock, whatever their root, mount or cgroup namespace.
  *
- * Trusts all who may write to the cgroups; no others can open the directory and so lock it.
+ * Trusts all processes that may write to the cgroups.  Others cannot open the directory and so
+ * cannot lock it.
  */
 #include "executor/builder/limits/cgroup_directory.h"
 
@@ -15,7 +16,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-/* Whoever held it before may have removed it by now; then this is the lock of nothing. */
+/* The previous holder may have removed the directory meanwhile.  Then this lock has no effect. */
 static bool
 lock(int above, const char *name, int directory)
 {
@@ -26,7 +27,7 @@ lock(int above, const char *name, int directory)
 	       here.st_ino == there.st_ino;
 }
 
-/* One of that name may be what another user's builder left. */
+/* A directory of that name may have been left by another user's builder. */
 int
 cgroup_directory_open(int above, const char *name, bool *taken)
 {

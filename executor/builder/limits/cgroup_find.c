@@ -14,7 +14,7 @@ struct mount {
 	char root[CGROUP_PATH], point[CGROUP_PATH], type[32], options[CGROUP_PATH];
 };
 
-/* Is word one of the list, which commas part? */
+/* True if word is in the comma-separated list. */
 static bool
 has_word(const char *list, const char *word)
 {
@@ -89,8 +89,8 @@ cgroup_find(const char *controller, char path[CGROUP_PATH], int *mount_length)
 
 	if (find_mount(controller, &m) < 0 || find_own(controller, own) < 0)
 		return -1;
-	/* A container may see its own group as the mount's root: then the path has that in front.
-	 */
+	/* A container may see its own cgroup as the mount's root.  Then the path begins with
+	 * that root. */
 	size_t skip = strcmp(m.root, "/") == 0 ? 0 : strlen(m.root);
 	const char *below = strncmp(own, m.root, skip) == 0 ? own + skip : "";
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cgroup_huge.c - finds the knobs by their names, for the sizes of pages differ by machine:
- * hugetlb.2MB.max and hugetlb.2MB.rsvd.max in version 2, hugetlb.2MB.limit_in_bytes in version 1.
+ * cgroup_huge.c - finds the control files by their names, because page sizes differ between
+ * machines: hugetlb.2MB.max and hugetlb.2MB.rsvd.max in version 2, hugetlb.2MB.limit_in_bytes in
+ * version 1.
  *
- * It is a second wall: the system calls that take such pages are refused to programs (guest.def).
+ * It is a second barrier: programs are refused the system calls that allocate such pages
+ * (guest.def).
  */
 #include "executor/builder/limits/cgroup_huge.h"
 

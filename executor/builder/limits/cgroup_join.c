@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cgroup_join.c - joins the cgroups, in the new process; trusts its descriptors. */
+/* cgroup_join.c - joins the cgroups in the new process.  Trusts its descriptors. */
 #include "executor/builder/limits/cgroup.h"
 
 #include <unistd.h>

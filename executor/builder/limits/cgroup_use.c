@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cgroup_use.c - reads the counters of a cgroup by descriptor. */
+/* cgroup_use.c - reads the counters of a cgroup through descriptors. */
 #include "executor/builder/limits/cgroup_use.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* The same in both versions; NULL: a file of one number. */
+/* The same in both versions.  NULL: the file contains a single number. */
 static const char *const keys[CGROUP_USES] = {
 	[CGROUP_OOM] = "oom_kill",
 	[CGROUP_FULL] = "max",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cgroup_use.h - what the group of a box counts, by descriptors that are open: the builder opens
- * them as it makes the group, and the executor has copies, so that who waits for the end of a run
- * need not wait for the builder to be asked.
+ * cgroup_use.h - reads the counters of a box's cgroup through open descriptors.  The builder opens
+ * them when it makes the cgroup, and the executor has copies.  So a caller that waits for the end
+ * of a run need not wait for a reply of the builder.
  *
  * Trusts the kernel's counts.
  */
@@ -12,12 +12,13 @@
 
 struct cgroup_use {
 	bool out_of_memory;
-	uint64_t refused;                  /* processes and threads, for there were too many */
-	uint64_t processes;                /* and threads that are in it now, ours among them */
-	uint64_t cpu_us, max_memory_bytes; /* 0: cannot tell */
+	uint64_t refused; /* processes and threads that were refused because there were too many */
+	uint64_t processes; /* processes and threads in it now, including the builder's own */
+	uint64_t cpu_us, max_memory_bytes; /* 0: the kernel does not report it */
 };
 
-/* -1 among the descriptors: that is not counted, and told as zero. */
+/* A descriptor of -1 means that the value is not counted.  It is reported as zero. */
 void cgroup_use_read(const int fds[CGROUP_USES], struct cgroup_use *);
-/* The number behind the key of a line, or of a file of one number for NULL; 0: there is none. */
+/* Returns the number after the key of a line.  key NULL: the file contains a single number.  0:
+ * there is none. */
 uint64_t cgroup_use_number(int fd, const char *key);

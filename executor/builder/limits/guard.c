@@ -9,13 +9,13 @@
 
 enum {
 	CENSUS_MS = 50,
-	GUARD_MS = 10, /* between two looks at what boxes hold */
+	GUARD_MS = 10, /* interval between two samples of boxes */
 };
 
 static struct {
 	const struct host *host;
 	uint64_t timer;
-	int64_t due_ms, last_ms; /* the next look, and the one before */
+	int64_t due_ms, last_ms; /* times of the next sample and the previous one */
 } guard;
 
 static bool
@@ -34,7 +34,8 @@ count_memory(struct life *life)
 	return held;
 }
 
-/* Where no cgroup counts it, the processes are counted, which costs more and so is done less. */
+/* If no cgroup counts the memory, the processes are counted.  This costs more and is done less
+ * often. */
 static bool
 holds_too_much(struct life *life)
 {
@@ -71,7 +72,8 @@ between_looks(void)
 
 static void look_at_all(void *self);
 
-/* Never later than it was to be: where code begins to run all the time, nobody would look. */
+/* Never moves the sample to a later time: otherwise no sample would be taken while code starts
+ * to run continuously. */
 static void
 look_by(int64_t due_ms)
 {
@@ -82,7 +84,7 @@ look_by(int64_t due_ms)
 	guard.timer = loop_after(due_ms - loop_now_ms(), look_at_all, NULL);
 }
 
-/* Of all boxes in which code has run; less often where none is known to run now. */
+/* Samples all boxes in which code has run, and less often if no code is known to run now. */
 static void
 look_at_all(void *self)
 {

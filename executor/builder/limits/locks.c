@@ -3,11 +3,11 @@
  * locks.c - reads /proc/locks, counts by box, kills the box with most locks.
  *
  * Theory of operation.  The list is that of the builder's pid namespace: locks of processes in
- * boxes, and locks without an owner (OFD), which no box can take.  Reading it costs the kernel time
- * that grows with the square of the amount read, and blocks all processes of the host that lock a
- * file meanwhile; so it is read up to a bound.  A list that ends before the bound is short enough.
- * Otherwise only the newest locks are seen, and the box with most of these is killed.  If another
- * box has more in total, the next check finds it.
+ * boxes, and locks without an owner (OFD), which no box can take.  Reading it costs the kernel
+ * time that grows with the square of the amount read, and meanwhile blocks all processes of the
+ * host that lock a file.  So it is read up to a bound.  A list that ends before the bound is short
+ * enough.  Otherwise only the newest locks are seen, and the box with most of these is killed.  If
+ * another box has more in total, the next check finds it.
  *
  * A lock ends with the process that took it, because processes of a box cannot share open files
  * (guest.def: CLONE_FILES).  So the owner exists, and its parents lead to the box.
@@ -33,15 +33,15 @@
 
 enum {
 	LOOK_MS = 500,
-	MOST_BYTES = 1 << 20, /* that are read: 16,000 locks and more */
-	WORTH = 100,          /* who has fewer is not ended, whatever the others have */
-	KNOWN = 1024,         /* processes whose box is known, by their number */
+	MOST_BYTES = 1 << 20, /* read from the list: 16,000 locks and more */
+	WORTH = 100,          /* a box with fewer locks is not killed, whatever the others have */
+	KNOWN = 1024,         /* processes whose box is cached, by pid */
 	MOST_PARENTS = 4096,
 };
 
 struct known {
 	pid_t pid;
-	const struct locks_owner *owner; /* NULL: of no box */
+	const struct locks_owner *owner; /* NULL: belongs to no box */
 };
 
 struct count {
@@ -49,16 +49,16 @@ struct count {
 	const struct locks_owner *owners;
 	size_t n;
 	struct known known[KNOWN];
-	uint32_t locks[ORDER_MAX_LIVING + 1]; /* by box */
+	uint32_t locks[ORDER_MAX_LIVING + 1]; /* per box */
 };
 
 static struct {
-	pid_t pid; /* of the process that looks; 0: there is none */
+	pid_t pid; /* of the process that reads the list; 0: none */
 	int pidfd, said;
-	int64_t due_ms; /* not before */
+	int64_t due_ms; /* not before this time */
 } look;
 
-/* The second word behind the name, which may have any bytes in it; 0: there is none. */
+/* The second word after the name, which may contain any bytes.  0: there is none. */
 static pid_t
 parent_of(int proc, pid_t pid)
 {
@@ -97,7 +97,8 @@ owner_of(struct count *c, pid_t pid)
 	return known->owner;
 }
 
-/* "7: -> POSIX  ADVISORY  WRITE 4711 00:1c:1234 5 5", proc_locks(5): the third word from there. */
+/* "7: -> POSIX  ADVISORY  WRITE 4711 00:1c:1234 5 5", proc_locks(5).  The pid is the third word
+ * from there. */
 static void
 count_line(struct count *c, const char *line)
 {
@@ -145,7 +146,7 @@ locks_count(int proc, const struct locks_owner *owners, size_t n)
 	size_t have = 0;
 	ssize_t got;
 
-	/* A page at once. */
+	/* One page at once. */
 	while (file >= 0 && have < MOST_BYTES &&
 	       (got = read(file, text + have, MOST_BYTES - have)) > 0)
 		have += (size_t)got;
@@ -156,7 +157,7 @@ locks_count(int proc, const struct locks_owner *owners, size_t n)
 	return most_of(&count);
 }
 
-/* In the fork; nothing of a box stays open in it while it waits. */
+/* Runs in the fork.  No descriptor of a box stays open in it while it waits. */
 static void
 say_who(int proc, int to, const struct locks_owner *owners, size_t n)
 {
@@ -169,7 +170,7 @@ say_who(int proc, int to, const struct locks_owner *owners, size_t n)
 	_exit(write(1, &most, sizeof most) == (ssize_t)sizeof most ? 0 : 1);
 }
 
-/* It may have ended meanwhile, and another have its number. */
+/* The box may have ended meanwhile, and another box may have its number. */
 static void
 end(const struct locks_most *most)
 {
@@ -179,7 +180,7 @@ end(const struct locks_most *most)
 		return;
 	life->over = true;
 	life->locks = most->locks;
-	look.due_ms = 0; /* there may be more of them */
+	look.due_ms = 0; /* there may be more such boxes */
 	life_kill(life);
 }
 
@@ -207,7 +208,7 @@ on_end(void *self, uint32_t events)
 		end(&most);
 }
 
-/* A box is its first process, and whatever was started in it from outside. */
+/* A box consists of its first process and all processes that were started in it from outside. */
 static size_t
 gather(struct locks_owner *owners)
 {
@@ -223,7 +224,7 @@ gather(struct locks_owner *owners)
 	return n;
 }
 
-/* 0 in the fork. */
+/* Returns 0 in the fork. */
 static pid_t
 fork_off(void)
 {

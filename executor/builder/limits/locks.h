@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * locks.h - how many locks of files (fcntl(2), F_SETLK) the programs of boxes hold.
+ * locks.h - counts the file locks (fcntl(2), F_SETLK) that the programs of boxes hold.
  *
- * They are memory of the kernel that no cgroup counts and no rlimit bounds, 200 bytes each, and a
- * program takes 100,000 a second: so whoever has most is ended when all have more than are worth
- * it.
+ * Locks are kernel memory that no cgroup counts and no rlimit bounds: 200 bytes each, and a
+ * program takes 100,000 a second.  So the box with the most locks is killed when all boxes
+ * together hold too many.
  */
 #pragma once
 
 #include "executor/builder/life.h"
 
 struct locks_owner {
-	pid_t first; /* all that come from this process are of the box */
+	pid_t first; /* all descendants of this process belong to the box */
 	uint32_t box;
 };
 
@@ -21,9 +21,10 @@ struct locks_most {
 	pid_t first;
 };
 
-/* Of the boxes below ORDER_MAX_LIVING, who has most in proc's list, as far as it is read.  None
- * where all have few, or the list cannot be read. */
+/* Returns the box (ids below ORDER_MAX_LIVING) with the most locks in the part of proc's list
+ * that is read.  None if all boxes have few locks, or if the list cannot be read. */
 struct locks_most locks_count(int proc, const struct locks_owner *owners, size_t n);
-/* Looks in a process of its own, for the kernel lets whoever asks wait some 8 ms: not while one
- * does, and not more often than is needed.  A box that has too many is killed: `over`, `locks`. */
+/* Counts in a process of its own, because the kernel blocks the reader for some 8 ms.  Starts
+ * none while one runs, and none more often than needed.  A box that has too many locks is
+ * killed: `over`, `locks`. */
 void locks_look(const struct host *);

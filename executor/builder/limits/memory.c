@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* memory.c - reads the limits of cgroups; trusts the host's files.  A knob that cannot be read, or
- * that holds no number ("max"), is no limit. */
+/* memory.c - reads the limits of cgroups.  Trusts the host's files.  A control file that cannot
+ * be read, or that contains no number ("max"), means no limit. */
 #include "executor/builder/limits/memory.h"
 
 #include "common/base/auto.h"
@@ -26,7 +26,7 @@ memory_least(char *path, int root, const char *knob, uint64_t most)
 			most = limit;
 		if ((int)strlen(path) <= root)
 			return most;
-		*strrchr(path, '/') = '\0'; /* a mount point begins with one */
+		*strrchr(path, '/') = '\0'; /* a mount point begins with a slash */
 	}
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* memory.h - how much memory this process and its group may use. */
+/* memory.h - the memory limit of this process and its cgroup. */
 #pragma once
 
 #include <stdint.h>
 
-/* The machine's bytes, or the least limit of this process's group and of those above it. */
+/* Returns the machine's memory in bytes, or the lowest limit of this process's cgroup and those
+ * above it. */
 uint64_t memory_most(void);
-/* The least of `most` and of the limits in the knobs from path up to its first `root` bytes; writes
- * to path. */
+/* Returns the lowest of `most` and the limits in the knobs from path up to its first `root`
+ * bytes.  Modifies path. */
 uint64_t memory_least(char *path, int root, const char *knob, uint64_t most);

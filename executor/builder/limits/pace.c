@@ -11,7 +11,7 @@
 #include "common/base/must.h"
 
 enum {
-	STUCK_US = 10000, /* until the next look where nothing that was killed has ended */
+	STUCK_US = 10000, /* until the next check if no killed process has ended */
 };
 
 static void
@@ -33,7 +33,7 @@ pace_begin(struct pace *p, unsigned n, int64_t now_us)
 	return true;
 }
 
-/* Those that end of themselves may be more than there is room for; the oldest are forgotten. */
+/* More processes can end by themselves than there is room for.  Then the oldest are dropped. */
 static void
 note(struct pace *p, int64_t until_us)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * release.c - forks a process that closes a full tmpfs last: the kernel frees its contents while
- * that process exits.
+ * release.c - forks a process that closes a full tmpfs last, so that the kernel frees its contents
+ * while that process exits.
  *
  * Theory of operation.  The fork has copies of the descriptors, closes all others, and waits until
- * this process has closed its own; it waits on a pipe that only this process can write to.  However
- * it ends, its descriptors are closed.  If it is killed too early, or cannot be forked, this
- * process closes the tmpfs last and waits.
+ * this process has closed its own.  It waits on a pipe that only this process can write to.
+ * However the fork ends, its descriptors are closed.  If it is killed too early, or the fork
+ * fails, this process closes the tmpfs last and waits.
  *
  * The fork runs only the lines below and reads no other input.
  */
@@ -28,21 +28,21 @@
 #include <sys/wait.h>
 
 enum {
-	MOST = 8,             /* at once */
-	FEW_FILES = 200,      /* that take less time than a fork */
+	MOST = 8,             /* processes at once */
+	FEW_FILES = 200,      /* take less time than a fork */
 	FEW_BYTES = 4 << 20,  /* likewise */
-	MOST_BYTES = 1 << 30, /* not free yet, of all but one */
+	MOST_BYTES = 1 << 30, /* not freed yet, of all but one */
 };
 
 struct release {
-	pid_t pid; /* 0: there is none */
+	pid_t pid; /* 0: none */
 	int pidfd;
 	uint64_t bytes;
 };
 
 static struct release releases[MOST];
 
-/* As much as is worth a process; and how many bytes. */
+/* True if it contains enough to be worth a process.  Also returns the number of bytes. */
 static bool
 is_much(int root, uint64_t *bytes)
 {
@@ -54,7 +54,7 @@ is_much(int root, uint64_t *bytes)
 	return fs.f_files - fs.f_ffree > FEW_FILES || *bytes > FEW_BYTES;
 }
 
-/* Whoever gives memory out counts this as free already. */
+/* Memory accounting treats this as free already. */
 static struct release *
 find(uint64_t bytes)
 {
@@ -70,8 +70,8 @@ find(uint64_t bytes)
 	return all == 0 || all + bytes <= MOST_BYTES ? room : NULL;
 }
 
-/* A box's way in has all of the builder's descriptors for a moment, too; but these would be closed
- * behind what takes long, and a program's end be heard as late. */
+/* A new process of a box has all of the builder's descriptors for a moment too.  But there these
+ * would be closed only after slow work, and the end of a program would be noticed as late. */
 static void
 hold(const int *fds, size_t n, int closed)
 {
@@ -107,7 +107,7 @@ on_end(void *self, uint32_t events)
 	bury(r);
 }
 
-/* With its pid in *r; false: there is none. */
+/* Writes the pid to *r.  False: there is no process. */
 static bool
 begin(struct release *r, const int *fds, size_t n, int closed)
 {

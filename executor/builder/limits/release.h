@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * release.h - lets go of what a guest has filled.
+ * release.h - frees tmpfs contents without blocking.
  *
- * Whoever closes the last descriptor of a tmpfs frees all that is in it before the call returns:
- * 100 ms of 60,000 empty files.  So that nobody else waits, a process of its own is the last that
- * has one which is full.
+ * The process that closes the last descriptor of a tmpfs frees all its contents before the call
+ * returns: 100 ms for 60,000 empty files.  So that no other work waits for this, a separate
+ * process holds the last descriptor of a full tmpfs.
  */
 #pragma once
 
@@ -14,6 +14,7 @@ enum {
 	RELEASE_FDS = 2,
 };
 
-/* Closes them; those that are -1 are none.  The first is of the tmpfs that goes with the last of
- * them.  What is not free yet when this returns has a bound. */
+/* Closes the descriptors.  A descriptor of -1 is skipped.  The first one belongs to the tmpfs
+ * that is freed when the last of them is closed.  The amount not yet freed when this returns is
+ * bounded. */
 void release_close(const int *fds, size_t n);

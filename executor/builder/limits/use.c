@@ -3,8 +3,8 @@
  * use.c - resource usage of a box, for answers about the end of a run.
  *
  * A session's box runs many statements.  Each is charged with the usage since the previous one, so
- * the work of a thread in between counts for the next.  Trusts the kernel's counts; without a
- * cgroup they are as old as the last sample.
+ * the work of a thread between two statements is charged to the next.  Trusts the kernel's counts.
+ * Without a cgroup they are as old as the last sample.
  */
 #include "executor/builder/life.h"
 

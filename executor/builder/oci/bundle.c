@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bundle.c - makes a bundle: config.json from a template with numbers, and the box's root as the
- * container's.
+ * bundle.c - makes a bundle: config.json from a template with numbers, and a root for the
+ * container that is the box's root.
  *
- * The commands of the operator's runtimes are the only foreign text; a word that would need quoting
- * is refused.  Trusts the mounts of the box, because no guest can change them.
+ * The commands of the operator's runtimes are the only foreign text; a word that would need
+ * quoting is refused.  Trusts the mounts of the box, because no guest can change them.
  */
 #include "executor/builder/oci/bundle.h"
 
@@ -35,7 +35,7 @@ enum {
 struct text {
 	char data[MAX_CONFIG];
 	size_t size;
-	bool bad; /* it did not fit, or would have had to be quoted */
+	bool bad; /* the text did not fit, or needed quoting */
 };
 
 static void __attribute__((format(printf, 2, 3))) put(struct text *t, const char *format, ...)
@@ -81,7 +81,7 @@ put_process(struct text *t, const struct bundle *b)
 	       "\"effective\":[],\"permitted\":[],\"inheritable\":[],\"ambient\":[]},");
 }
 
-/* As rlimits.c sets them. */
+/* The same limits as in rlimits.c. */
 static void
 put_rlimits(struct text *t, const struct order *o)
 {
@@ -107,7 +107,7 @@ put_rlimits(struct text *t, const struct order *o)
 	put(t, "]},");
 }
 
-/* runsc makes a /dev of its own, and no bind on it is seen there. */
+/* runsc makes its own /dev, and a bind mount on it is not visible there. */
 static void
 put_mounts(struct text *t, const struct order *o)
 {
@@ -151,7 +151,7 @@ put_map(struct text *t, const char *name, const struct bundle *b)
 	    host_uid(b->host, b->order->workspace));
 }
 
-/* No namespace for the network: that of the box is its own, and empty. */
+/* No network namespace: the box already has its own empty one. */
 static void
 put_linux(struct text *t, const struct bundle *b)
 {
@@ -177,7 +177,7 @@ put_linux(struct text *t, const struct bundle *b)
 static int
 write_config(const struct bundle *b, struct err *e)
 {
-	static struct text t; /* of a process that runs once */
+	static struct text t; /* static, because the process runs this once */
 	auto_fd int file =
 	    open(BUNDLE "/config.json", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
@@ -224,7 +224,7 @@ make_directories(struct err *e)
 	return 0;
 }
 
-/* runc does not start where it sees no cgroups; this hierarchy it may look at and not write to. */
+/* runc does not start if it sees no cgroups.  It can read this hierarchy and cannot write to it. */
 static void
 show_cgroups(void)
 {
@@ -233,7 +233,7 @@ show_cgroups(void)
 	put_on("cgroup2", "/sys/fs/cgroup", MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, &ignored);
 }
 
-/* On a file that is made for it. */
+/* Mounts it on a file that is made for it. */
 static int
 show_device(const char *name, const char *device, struct err *e)
 {
@@ -246,7 +246,7 @@ show_device(const char *name, const char *device, struct err *e)
 	return 0;
 }
 
-/* What the specification lists, which runtimes bind. */
+/* The devices that the specification lists and that runtimes bind. */
 static int
 show_devices(struct err *e)
 {
@@ -269,9 +269,9 @@ show_devices(struct err *e)
 }
 
 /*
- * The box's root, before anything lies over it.  runsc makes it read-only once more and would lose
- * nosuid and nodev by that, which the kernel does not let who is in a user namespace; programs in
- * gVisor never see this mount.
+ * The box's root, before anything is mounted over it.  runsc remounts it read-only and would drop
+ * nosuid and nodev, which the kernel does not allow in a user namespace.  Programs in gVisor never
+ * see this mount.
  */
 static int
 lay_root(int root, uint32_t container, struct err *e)

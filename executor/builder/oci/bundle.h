@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bundle.h - the directory that a container runtime is given. */
+/* bundle.h - the bundle directory that is passed to a container runtime. */
 #pragma once
 
 #include "executor/builder/host.h"
@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#define BUNDLE_SANDBOX "/run" /* in the runtime's own mount namespace: all that it writes */
+#define BUNDLE_SANDBOX "/run" /* everything the runtime writes, in its mount namespace */
 #define BUNDLE         BUNDLE_SANDBOX "/bundle"
 #define BUNDLE_STATE   BUNDLE_SANDBOX "/state"
 #define BUNDLE_LOG     BUNDLE_SANDBOX "/log"
@@ -16,13 +16,13 @@
 struct bundle {
 	const struct host *host;
 	const struct order *order; /* the box's */
-	int control;               /* the program's, as containers.def has it */
-	const char *extension;     /* of a runtime without a driver; else NULL */
+	int control;               /* the program's control descriptor, as in containers.def */
+	const char *extension;     /* of a runtime without a driver; otherwise NULL */
 	const char *const *argv;
 };
 
 /*
- * In a mount namespace that is the calling process's alone, a copy of a box's: what a runtime wants
- * of a host (a whole /proc, a /run, cgroups to look at), and the bundle.
+ * Makes the bundle, and what a runtime expects of a host: a complete /proc, a /run, and visible
+ * cgroups.  The calling process must be alone in its mount namespace, which is a copy of a box's.
  */
 int bundle_make(const struct bundle *, struct err *);

@@ -4,16 +4,16 @@
  * which runs a container runtime there and exits with the runtime's status.
  *
  * Theory of operation.  A box is made as for any program (place.c): cgroups, namespaces, mounts, a
- * pid 1 whose end ends all.  The process started here joins them with root's capabilities, takes a
- * private copy of the mounts, makes a bundle there and runs the runtime in it.  So all processes,
- * mounts and files that a runtime makes end with the box, without any cleanup.  The runtime's child
- * becomes the container.  Its layers are read back here (look.c) before the builder is told that it
- * is isolated, and the executor sends no code before that.
+ * pid 1 whose end ends all processes.  The process started here joins them with root's
+ * capabilities, takes a private copy of the mounts, makes a bundle there and runs the runtime in
+ * it.  So all processes, mounts and files that a runtime makes end with the box, without any
+ * cleanup.  The runtime's child becomes the container.  Its layers are read back here (look.c)
+ * before it is reported to the builder as isolated, and the executor sends no code before that.
  *
  * These processes are children of the builder, so that it gets their statuses.
  *
- * Trusts the builder, and trusts the runtimes not to help the guest.  The box's own layers hold all
- * that they make.
+ * Trusts the builder, and trusts the runtimes not to help the guest.  The box's own layers confine
+ * everything that they make.
  */
 #include "executor/builder/oci/launcher.h"
 
@@ -46,7 +46,7 @@
 
 enum {
 	MAX_ARGS = 24,
-	LOOK_NS = 1000000, /* between two looks at a container in the making */
+	LOOK_NS = 1000000, /* interval between two checks of a container that is being made */
 	LOG_BYTES = 400,
 };
 
@@ -65,7 +65,8 @@ static struct starter {
 };
 /* clang-format on */
 
-/* What a root of a container needs while it is made; all of it ends with no program. */
+/* Capabilities that the root of a container needs while it is made.  A program ends up with none.
+ */
 static const int kept[] = { CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER, CAP_KILL,
 	CAP_MKNOD, CAP_NET_ADMIN, CAP_SETFCAP, CAP_SETGID, CAP_SETPCAP, CAP_SETUID, CAP_SYS_ADMIN,
 	CAP_SYS_CHROOT, CAP_SYS_PTRACE, CAP_SYS_RESOURCE };
@@ -73,7 +74,7 @@ static const int kept[] = { CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CA
 static struct {
 	const struct host *host;
 	int own_pids, own_filters;
-	int filters[language_COUNT]; /* struct filter in a file */
+	int filters[language_COUNT]; /* struct filter, each in a file */
 } launcher;
 
 int
@@ -105,7 +106,8 @@ launcher_is_below(const char *directory)
 	return false;
 }
 
-/* A new /proc, which runtimes must see whole, is not for who has root in a user namespace only. */
+/* Runtimes must see a complete /proc.  A process that is root only in a user namespace cannot
+ * mount a new one. */
 int
 launcher_check(const struct host *host, uint32_t container, struct err *e)
 {
@@ -132,7 +134,7 @@ launcher_make_room(struct order *box)
 
 /* ---- in the box ---- */
 
-/* What came with an order. */
+/* What was received with an order. */
 struct landing {
 	struct zygote_order order;
 	int fds[ZYGOTE_MAX_FDS];
@@ -196,7 +198,7 @@ make_argv(const char *argv[MAX_ARGS], const struct starter *r)
 	argv[n] = NULL;
 }
 
-/* First out of the way of each other, then into their places, and no other. */
+/* First moves the descriptors out of each other's way, then to their places.  Closes all others. */
 static int
 place(int *fds, size_t n)
 {
@@ -245,7 +247,8 @@ lay_down(const struct landing *l, const struct starter *r, struct err *e)
 	return be_first_to_go(e) < 0 || join(l, e) < 0 || bundle_make(&bundle, e) < 0 ? -1 : 0;
 }
 
-/* What a runtime has to say of its failure, for the operator's log and not for the caller. */
+/* Reads the runtime's message about its failure.  It is for the operator's log and not for the
+ * caller. */
 static int
 explain(const struct starter *r, int status, struct err *e)
 {
@@ -282,7 +285,8 @@ check_layers(const struct layers *layers, struct err *e)
 	return 0;
 }
 
-/* Until it is closed.  A runtime that ends before, and leaves nothing, has failed. */
+/* Waits until the container is closed.  A runtime that ends before that and leaves no process
+ * has failed. */
 static int
 await_closed(
     const struct landing *l, pid_t runtime, pid_t *container, struct layers *layers, struct err *e)
@@ -309,7 +313,7 @@ await_closed(
 	return check_layers(layers, e);
 }
 
-static pid_t interrupted; /* who gets what this process gets */
+static pid_t interrupted; /* receives the signals that this process receives */
 
 static void
 pass_on(int signal)
@@ -317,7 +321,7 @@ pass_on(int signal)
 	kill(interrupted, signal);
 }
 
-/* As the program itself would have ended; container_init.c tells a signal as a shell does. */
+/* Ends in the same way as the program.  container_init.c reports a signal as a shell does. */
 static void
 end_as(int status)
 {
@@ -335,7 +339,7 @@ start(const struct landing *l, const struct starter *r, pid_t *runtime, struct e
 {
 	if (lay_down(l, r, e) < 0)
 		return -1;
-	/* What a detached container leaves behind is this process's child then. */
+	/* Processes that a detached container leaves become children of this process. */
 	if (r->detached && prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
 		return err_sys(e, "prctl");
 	*runtime = fork();
@@ -344,8 +348,8 @@ start(const struct landing *l, const struct starter *r, pid_t *runtime, struct e
 	return *runtime < 0 ? err_sys(e, "fork") : 0;
 }
 
-/* The control channel stays open until this process ends: that it is closed tells the executor that
- * the program is over, and this is the program as the builder knows it. */
+/* The control channel stays open until this process ends.  Its end tells the executor that the
+ * program is over, and the builder knows this process as the program. */
 static void
 run(const struct landing *l)
 {
@@ -355,7 +359,7 @@ run(const struct landing *l)
 	pid_t runtime = -1, container = 0;
 	int status = 0;
 
-	/* An interrupt goes to the whole of a process group; the runtime has another one. */
+	/* An interrupt goes to a whole process group.  The runtime has a separate one. */
 	setsid();
 	if (start(l, r, &runtime, e) == 0 &&
 	    await_closed(l, runtime, &container, &report.layers, e) == 0)
@@ -368,7 +372,7 @@ run(const struct landing *l)
 	    e->code != ERR_none)
 		_exit(1);
 	close(l->report);
-	/* The last to end is the container, or the runtime that waited for it. */
+	/* The last process to end is the container, or the runtime that waited for it. */
 	while (waitpid(-1, &status, 0) > 0 || errno == EINTR)
 		;
 	end_as(status);
@@ -407,7 +411,7 @@ receive(struct landing *l)
 	       arrange(l);
 }
 
-/* In the box's pid namespace, and the builder's child. */
+/* The new process is in the box's pid namespace and is the builder's child. */
 static pid_t
 clone_into(const struct landing *l, int *pidfd)
 {
@@ -465,7 +469,8 @@ keep_filters(const struct filter *filters, struct err *e)
 	return 0;
 }
 
-/* What nobody needs to start a container, though with these capabilities it might be done. */
+/* Gives up calls that are not needed to start a container, although these capabilities would
+ * allow them. */
 static int
 give_up_calls(struct err *e)
 {
@@ -485,7 +490,8 @@ give_up_calls(struct err *e)
 	return r < 0 ? err_sys(e, "load a seccomp program") : 0;
 }
 
-/* Of these what it has: a root of a container's has not all, and a runtime may go without some. */
+/* Keeps those of the listed capabilities that it has: the root of a container does not have all,
+ * and a runtime may work without some. */
 static int
 drop_the_rest(struct err *e)
 {

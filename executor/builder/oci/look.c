@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * look.c - reads the layers of a container back from /proc; trusts the kernel, and no statement of
- * the runtime.
+ * look.c - reads the layers of a container back from /proc.  Trusts the kernel, and no statement
+ * of the runtime.
  *
  * In both kinds the seccomp program is loaded last: container_init.c loads the language's as pid 1
  * of the container, runsc's sandbox loads its own.  A process that has one is ready to be read.
@@ -30,7 +30,7 @@ struct file {
 	char text[MAX_FILE];
 };
 
-/* What lies within the first bytes; empty if it cannot be read. */
+/* Reads the first bytes of a file.  The text is empty if the file cannot be read. */
 static bool
 load(int proc, const char *pid, const char *name, struct file *file)
 {
@@ -46,7 +46,7 @@ load(int proc, const char *pid, const char *name, struct file *file)
 	return size > 0;
 }
 
-/* What stands behind the name in a status file, "" if nothing does. */
+/* Returns the value of a field in a status file, or "" if it has none. */
 static const char *
 value(const struct file *status, const char *name)
 {
@@ -79,7 +79,7 @@ has_no_capabilities(const struct file *status)
 	return true;
 }
 
-/* Where a line's field begins, counted from 0. */
+/* Returns the beginning of a field in a line, counted from 0. */
 static const char *
 field(const char *line, unsigned number)
 {
@@ -90,7 +90,7 @@ field(const char *line, unsigned number)
 	return line;
 }
 
-/* Of the last mount on that path; "" if there is none. */
+/* Options of the last mount on that path, or "" if there is none. */
 static const char *
 mount_options(const struct file *mounts, const char *path)
 {
@@ -123,7 +123,7 @@ look_own_filters(int proc)
 	return load(proc, "self", "status", &status) ? count_filters(&status) : 0;
 }
 
-/* Its number in the innermost pid namespace is 1, and it is not the box's. */
+/* True if its pid in the innermost namespace is 1, and that namespace is not the box's. */
 static bool
 is_container(const struct file *status)
 {
@@ -236,7 +236,8 @@ user_of(const struct look *look, const struct file *status)
 	return layers;
 }
 
-/* Of gVisor's process on the host; the guest's own root, user and limits are kept by gVisor. */
+/* The layers of gVisor's process on the host.  gVisor itself enforces the guest's own root, user
+ * and limits. */
 static uint64_t
 wanted(const struct look *look)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* look.h - what holds a container, as the kernel tells it from outside. */
+/* look.h - the layers of a container, read from outside through the kernel. */
 #pragma once
 
 #include "executor/builder/host.h"
@@ -10,15 +10,15 @@ struct look {
 	const struct host *host;
 	const struct order *order; /* the box's */
 	const struct cgroup *group;
-	int own_filters;  /* seccomp programs that the calling process has */
-	pid_t parents[2]; /* whose child it may be: in a session's box there may be others */
-	int proc;         /* of the box's pid namespace, whole */
+	int own_filters;  /* number of seccomp programs of the calling process */
+	pid_t parents[2]; /* its possible parents: the box of a session may have other processes */
+	int proc;         /* a complete /proc of the box's pid namespace */
 };
 
-/* Seccomp programs of the calling process. */
+/* Returns the number of seccomp programs of the calling process. */
 int look_own_filters(int proc);
 /*
- * The layers around the process that runs foreign code, and which that is: the container's first,
- * or runsc's sandbox.  0: it is not there yet, or not closed yet.
+ * Finds the process that runs foreign code, and the layers around it.  The process is the first
+ * one of the container, or runsc's sandbox.  0: it does not exist yet, or is not closed yet.
  */
 pid_t look_at(const struct look *, struct layers *);
