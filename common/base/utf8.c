@@ -316,7 +316,7 @@ last_within(const unsigned char *s, size_t size, size_t most)
 	return at;
 }
 
-/* The part of the front that does not fit is only read as far as the tail needs it. */
+/* The middle that does not fit is not read. */
 struct blob
 utf8_fit(const void *data, size_t size, size_t most, const char *gap, bool *cut)
 {

@@ -91,7 +91,7 @@ transmit(struct server *s, enum peer reader, const struct address *to, struct an
 	return bus_message_send(&target, &envelope, &a->content);
 }
 
-/* The reason why transmit() failed. */
+/* Did transmit() fail because there is no room? */
 static bool
 is_full(void)
 {

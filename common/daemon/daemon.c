@@ -169,7 +169,7 @@ read_settings(int argc, char **argv)
 	log_open(self.name, (enum log_level)level);
 }
 
-/* ---- to whoever started it ---- */
+/* ---- messages to the starter ---- */
 
 /* A status message is dropped if there is no room for it, so the important one is repeated. */
 static void

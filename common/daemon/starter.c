@@ -111,7 +111,7 @@ starter_kept(const char *name)
 	return -1;
 }
 
-/* ---- what it is told ---- */
+/* ---- messages to the starter ---- */
 
 void
 starter_connect(void)

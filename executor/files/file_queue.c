@@ -96,7 +96,7 @@ hang_up(struct visit *v)
 /* Detaches the file helper: it ends when its channel is closed, or is killed immediately if
  * at_once. */
 static void
-send_sandbox(struct file_queue *d, bool at_once)
+dismiss_helper(struct file_queue *d, bool at_once)
 {
 	struct visit *v = take_ptr(d->visit);
 
@@ -119,7 +119,7 @@ close_file_queue(struct file_queue *d, bool at_once)
 		at = &(*at)->next;
 	*at = d->next;
 	loop_unset(d->turn);
-	send_sandbox(d, at_once);
+	dismiss_helper(d, at_once);
 	free(d);
 }
 
@@ -157,7 +157,7 @@ end_first(struct file_queue *d, const struct err *e)
 static void
 fail_first(struct file_queue *d, const struct err *e, bool at_once)
 {
-	send_sandbox(d, at_once);
+	dismiss_helper(d, at_once);
 	end_first(d, e);
 }
 
@@ -229,7 +229,7 @@ receive(struct file_queue *d)
 	if (n < 0 && errno == EAGAIN)
 		return false;
 	if (d->first == NULL || !d->begun) {
-		send_sandbox(d, true); /* it died, or sent a frame without a request */
+		dismiss_helper(d, true); /* it died, or sent a frame without a request */
 		return false;
 	}
 	if (n == 1 && p.head.kind == FILE_FRAME_DONE) {
@@ -300,7 +300,7 @@ call_file_helper(struct file_queue *d, struct err *e)
 	}
 	d->visit = v;
 	if (loop_watch(v->channel, EPOLLIN, on_channel, v, e) < 0) {
-		send_sandbox(d, true);
+		dismiss_helper(d, true);
 		return -1;
 	}
 	return 0;

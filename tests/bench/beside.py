@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The gateway beside the official TypeScript server, in turn and in one run: from the start to the first answer, memory,
-and calls that touch no box, over stdio and HTTP, by a client in C. An echo that understands nothing stands beside both: no
-server can be faster than it.
+"""The gateway compared with the official TypeScript server, alternating in one run: time from start to first reply, memory,
+and calls that use no box, over stdio and HTTP, by a client in C. An echo server that parses nothing is the upper bound: no
+server can be faster.
 """
 
 import json
@@ -18,12 +18,12 @@ META = {"io.modelcontextprotocol/protocolVersion": MODERN, "io.modelcontextproto
 SERVER = "tests/bench/typescript_server.mjs"
 OURS, THEIRS, ECHOES = "cloister", "TypeScript", "echo"
 TIMES, BUDGET_MS, BUDGET_MB = 5, 10, 15
-# Requests under way at once: one after the other, and enough that the server always has one to read.
+# Concurrent requests: one, and enough that the server always has one to read.
 DEPTHS = (1, 16)
 
 
 def message(method, **params):
-    """A request whose id bench_load fills in."""
+    """A request in which bench_load fills in the id."""
     text = json.dumps({"jsonrpc": "2.0", "id": "ID", "method": method, "params": {**params, "_meta": META}}, separators=(",", ":"))
     return text.replace('"ID"', "0000000000")
 
@@ -33,13 +33,13 @@ def tool(name, **arguments):
 
 
 ECHO = tool("echo", text="hello")
-# What of ours stands beside what of theirs: nothing but the protocol, a tool of the server itself, one that a daemon serves.
+# The compared calls of ours and theirs: only the protocol, a tool of the server itself, and a tool served by a daemon.
 ROWS = {
     "server/discover": (("server/discover", None, message("server/discover")), ("server/discover", None, message("server/discover"))),
     "tools/call of the server's own": (tool("test_simple_text"), ECHO),
     "tools/call of a daemon's": (tool("list_runtimes"), ECHO),
 }
-# Its answer comes from another process over the bus, while what stands beside it never leaves its own.
+# Our reply comes from another process over the bus; theirs comes from the server's own process.
 UNEQUAL = ("tools/call of a daemon's",)
 
 
@@ -54,7 +54,7 @@ class Peer:
     def __init__(self, command):
         self.command, self.stdio = command, command("stdio")
 
-    # Whose processor time a call costs, beside that of what bench_load starts.
+    # The processes whose processor time counts, besides those that bench_load starts.
     def pids(self, transport):
         return str(self.process.pid) if transport == "http" else ""
 
@@ -70,7 +70,7 @@ class Peer:
 
 
 class Ours:
-    """All daemons, and gateways before them: the one with the suite's fixtures has a tool that asks nobody."""
+    """All daemons and gateways; the gateway with the suite's fixtures has a tool that needs no daemon."""
 
     def __init__(self, build):
         self.cluster = Cluster(os.path.join(build, "bin"))
@@ -85,7 +85,7 @@ class Ours:
     def __enter__(self):
         self.cluster.__enter__()
         self.stdio = [self.program, *self.cluster.command("gateway")[1:], "--log-level=error"]
-        # The port is in the log.
+        # Reads the port from the log.
         self.server = Served([self.program, *self.cluster.command("gateway")[1:]], self.cluster.env, self.cluster.directory)
         self.process, self.port = self.server.process, self.server.url.split(":")[2].split("/")[0]
         return self
@@ -110,7 +110,7 @@ def load(program, side, transport, depth, seconds, call):
 
 
 def rates(program, sides, rounds, seconds):
-    """For each row, transport and depth: each side's median rate and the latencies of all rounds."""
+    """For each row, transport and depth: the median rate of each side and the latencies of all rounds."""
     found = []
     for what, (our, their) in ROWS.items():
         if our[1] == "test_simple_text" and not sides[OURS].program.endswith("fixtures"):
@@ -129,7 +129,7 @@ def rates(program, sides, rounds, seconds):
 
 
 def starts(side, count):
-    """Milliseconds from the start over stdio to the answer to server/discover, and MB resident then."""
+    """Milliseconds from the start over stdio to the reply to server/discover, and resident MB at that time."""
     ask = message("server/discover").replace("0000000000", "1").encode() + b"\n"
     times, sizes = [], []
     for _ in range(count):

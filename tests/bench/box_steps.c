@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * box_steps.c - how long each step of a box and of the program in it takes, from the order to
- * nothing left: p50 and p99 over many boxes, one after another or several at once.
+ * box_steps.c - measures each step of a box and of the program in it, from the order to the end of
+ * the cleanup: p50 and p99 over many boxes, sequentially or several at once.
  *
- * Goes to the builder as the executor does; the steps are timed where they are done.  The program
- * is Python with nothing to do: the fork of a zygote that has imported the modules, or with - for
- * them one that is started from its file.
+ * Connects to the builder like the executor; each step is timed by the process that performs it.
+ * The Python program does nothing. It is forked from a zygote that has imported the modules, or,
+ * if modules is -, started from its file.
  *
  *   box_steps [boxes [at once [modules]]]
  */
@@ -49,13 +49,13 @@ static const char *const totals[TOTALS] = {
 	[CPU] = "processor time in the box",
 };
 
-/* One box at a time in each. */
+/* Each place has one box at a time. */
 struct place {
 	struct workspace *workspace;
 	int control;
 	struct builder_request *builder_request; /* the box */
 	int64_t ordered_us, closed_us, started_us, idle_us, ended_us;
-	struct answer box, program; /* as they were started */
+	struct answer box, program; /* replies to their starts */
 };
 
 static struct {
@@ -121,7 +121,8 @@ on_program_started(void *self, const struct answer *answer, int *fds, size_t nfd
 	place->program = *answer;
 }
 
-/* The program says that it is idle, and gets nothing to do; when it has done that, it is killed. */
+/* When the program reports that it is idle, it gets a task that does nothing. When that is done,
+ * it is killed. */
 static void
 on_control(void *self, uint32_t events)
 {

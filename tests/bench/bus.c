@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bus.c - what a request costs between two processes on the bus: envelope, body, routing and both
- * codecs included.  Trusts the machine to be idle.
+ * bus.c - the cost of a request between two processes on the bus, including envelope, body,
+ * routing and both codecs.  Trusts the machine to be idle.
  *
  *   bench_bus [requests]
  */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * echo.c - answers bench_load at once and understands nothing: what the machine, its kernel and
- * that client take, and so the most that any server can reach beside them.
+ * echo.c - replies to bench_load at once without parsing the request. It measures the cost of the
+ * machine, its kernel and that client, and so the maximum that any server can reach.
  *
- *	bench_echo stdio
- *	bench_echo http      prints its port
+ * 	bench_echo stdio
+ * 	bench_echo http      prints its port
  *
- * It trusts its client: a request is a line with "id":N, or comes by one read of its connection.
+ * It trusts its client: a request is a line with "id":N, or arrives in one read of its connection.
  */
 #include "common/base/auto.h"
 #include "common/base/fdio.h"
@@ -23,7 +23,7 @@
 
 enum {
 	IN_BYTES = 1 << 17,
-	ANSWER_BYTES = 64, /* at most; no request is shorter */
+	ANSWER_BYTES = 64, /* maximum; no request is shorter */
 };
 
 static char in[IN_BYTES], out[IN_BYTES];
@@ -55,7 +55,7 @@ write_all(int fd, const char *data, size_t size)
 
 /* ---- stdio ---- */
 
-/* Answers all whole lines of in[0, used); what is left of one is moved to the front. */
+/* Answers all whole lines of in[0, used); moves an incomplete line to the front. */
 static size_t
 answer_lines(size_t used)
 {

@@ -25,7 +25,7 @@ def heading(text):
 
 
 def budget(what, kind, bound, measured, unit="", ceiling=None):
-    """kind: "most" or "least" that the measured may be; ceiling: who does the least that it takes, and reaches what."""
+    """kind: "most" or "least" that the measured value may be; ceiling: the peer that does the minimum, and its value."""
     met = measured <= bound if kind == "most" else measured >= bound
     return {"what": what, "kind": kind, "budget": bound, "measured": measured, "unit": unit, "ceiling": ceiling, "met": met}
 

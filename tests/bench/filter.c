@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* filter.c - prints the seccomp program that a Python program of a box loads, in hexadecimal
- * digits. */
+/* filter.c - prints, in hexadecimal digits, the seccomp program that a Python program in a box
+ * loads. */
 #include "executor/builder/confine/filter.h"
 
 #include <stdio.h>

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * load.c - asks an MCP server the same thing again and again, and says how long each answer took.
+ * load.c - sends the same request to an MCP server repeatedly, and prints the latency of the
+ * replies.
  *
- *	bench_load stdio DEPTH SECONDS PIDS REQUEST COMMAND [ARGUMENT ...]
- *	bench_load http CONNECTIONS SECONDS PIDS REQUEST PORT HEADERS
+ * 	bench_load stdio DEPTH SECONDS PIDS REQUEST COMMAND [ARGUMENT ...]
+ * 	bench_load http CONNECTIONS SECONDS PIDS REQUEST PORT HEADERS
  *
- * REQUEST is a message with ten zeroes, 0000000000, where its id stands; HEADERS are lines that end
- * with "\r\n".  Over stdio DEPTH requests are under way at once, over HTTP one on each connection,
- * which stays open.  What answers that came together make room for is written together.  The first
- * tenth of the time is not counted.  Processor time is that of the PIDS, joined by commas, and of
- * the command.  Prints one object of JSON.  A client in a language of scripts would be what is
- * measured.  It trusts the server to answer in order on a connection; an answer without a result
- * ends it.
+ * REQUEST is a message with ten zeroes, 0000000000, in place of its id; HEADERS are lines that end
+ * with "\r\n".  Over stdio DEPTH requests are open at once; over HTTP one on each connection,
+ * which stays open.  New requests for replies that arrived together are written together.  The
+ * first tenth of the time is not counted.  Processor time is that of the PIDS, separated by
+ * commas, and of the command.  Prints one JSON object.
+ *
+ * It is written in C because a client in a scripting language would dominate the measurement.  It
+ * trusts the server to reply in order on a connection; a reply without a result ends it.
  */
 #include "common/base/auto.h"
 
@@ -39,7 +41,7 @@ enum {
 	ROOM = 1 << 20,
 };
 
-/* One request at a time; of stdio all lanes share their descriptors and their input. */
+/* One request at a time; over stdio all lanes share their descriptors and their input. */
 struct lane {
 	int in, out;
 	uint64_t id;
@@ -55,9 +57,9 @@ static struct {
 	size_t size, id_at;
 	char *out; /* requests of all lanes, over stdio */
 	size_t waiting;
-	uint32_t *took; /* microseconds times ten */
+	uint32_t *took; /* tenths of a microsecond */
 	uint64_t next_id;
-	int64_t begin_ns, end_ns, cpu_ns; /* of what is counted */
+	int64_t begin_ns, end_ns, cpu_ns; /* of the counted period */
 	const char *pids;
 	pid_t server; /* over stdio */
 	struct lane lane[MAX_LANES];
@@ -127,7 +129,7 @@ send_request(struct lane *lane)
 {
 	char digits[ID_DIGITS + 1];
 
-	/* It may begin with no zero, or it were no number. */
+	/* The id must not begin with a zero, or it would not be a number. */
 	lane->id = 1000000000 + load.next_id++;
 	snprintf(digits, sizeof digits, "%010llu", (unsigned long long)lane->id);
 	memcpy(load.request + load.id_at, digits, ID_DIGITS);
@@ -241,7 +243,7 @@ take_line(const char *line, size_t size)
 		}
 }
 
-/* Over stdio the first lane has the input of all. */
+/* Over stdio the first lane has the input of all lanes. */
 static void
 take_lines(struct lane *first)
 {
@@ -256,7 +258,7 @@ take_lines(struct lane *first)
 	write_waiting();
 }
 
-/* One answer at a time is on its way, so that it has ended where its own length says so. */
+/* Only one reply at a time is in transit, so it ends where its Content-Length says. */
 static void
 take_http(struct lane *lane)
 {
@@ -374,7 +376,7 @@ run(int64_t seconds)
 	for (size_t i = 0; i < load.lanes; i++)
 		send_request(&load.lane[i]);
 	write_waiting();
-	alarm((unsigned)seconds + 30); /* a server that does not answer ends it */
+	alarm((unsigned)seconds + 30); /* ends the program if the server does not reply */
 	while (count_open() > 0)
 		if (load.http)
 			wait_for_http();

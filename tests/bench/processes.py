@@ -42,7 +42,7 @@ def cpu_ms(pids):
 
 
 def page_faults():
-    """Of the whole machine since it started: pages that were written for the first time, copied after a fork, or mapped."""
+    """Page faults of the whole machine since boot: pages written for the first time, copied after a fork, or mapped."""
     with open("/proc/vmstat", encoding="ascii") as counters:
         return next(int(line.split()[1]) for line in counters if line.startswith("pgfault "))
 
@@ -76,7 +76,7 @@ def namespace(pid, kind):
 
 
 def network_namespaces(pids):
-    """Those that any of them is in or holds a descriptor of."""
+    """The namespaces that any of the processes is in or has a descriptor of."""
     held = {namespace(pid, "net") for pid in pids}
     for pid in pids:
         for fd in descriptors(pid):
@@ -92,7 +92,7 @@ def mounts(pid):
 
 
 def cgroups(pid):
-    """Directories beside the groups of this process, in every hierarchy."""
+    """Directories next to the cgroups of this process, in every hierarchy."""
     total = 0
     for line in read(pid, "cgroup").splitlines():
         _, kinds, path = line.split(":", 2)

@@ -39,7 +39,7 @@ for line in sys.stdin:
     os.waitpid(pid, 0)
 """
 
-# As many as it can in so many seconds, by itself: no client, and only what is asked for of isolation.
+# As many forks as possible in that time, without a client, and with only the requested isolation.
 FORK_ON = """
 import ctypes, gc, os, sys, time
 flags, seconds, wanted, modules, code, *groups = sys.argv[1:]
@@ -111,10 +111,10 @@ if again:
     remove()
 print(count / float(seconds))
 """
-NAMESPACES = 0x20000 | 0x2000000 | 0x4000000 | 0x8000000 | 0x20000000  # mount, cgroup, uts, ipc, pid; ours use empty networks again
+NAMESPACES = 0x20000 | 0x2000000 | 0x4000000 | 0x8000000 | 0x20000000  # mount, cgroup, uts, ipc, pid; cloister reuses empty network namespaces
 USER = 0x10000000
 LEAST = "the same, with the modules imported and the seccomp program loaded that ours has"
-# Of each what it is made in, and how; the last has the least of all that a box must have.
+# The isolation and the method of each; the last one has the minimum of a box.
 FORKS = {"a warm interpreter's forks": (0, ""),
          "a warm interpreter's forks, each in new namespaces and nothing else": (NAMESPACES, ""),
          "the same, each with cgroups of its own, a /proc and a /tmp": (NAMESPACES, "anew"),
@@ -182,7 +182,7 @@ class Gateway:
         return [self.process.pid, *servers, *(child for server in servers for child in processes.children(server))]
 
     def flood(self, good, in_flight, enough, tool="execute_code", **arguments):
-        """Makes concurrent calls until enough(done so far) is true; returns their number, and the replies without `good`."""
+        """Makes concurrent calls until enough(number done) is true; returns the number, and the replies without `good`."""
         def begin():
             self.send(self.line("tools/call", name=tool, arguments=arguments))
 
@@ -200,7 +200,7 @@ class Gateway:
         return done, bad
 
     def rush(self, seconds, in_flight, good=PRINTED, **call):
-        """As many calls as can be, of programs that print 1: a second, and of each its processor time and the machine's page faults."""
+        """As many calls as possible of programs that print 1: calls per second, processor time and the machine's page faults per call."""
         before, faults, began = processes.cpu_ms(self.tree()), processes.page_faults(), time.perf_counter()
         done, bad = self.flood(good, in_flight, lambda _: time.perf_counter() > began + seconds, **call)
         took = time.perf_counter() - began
@@ -217,7 +217,7 @@ class Gateway:
 class Program:
     """A program in a fresh box, or a session's.
 
-    Its processor time is that of all daemons and whatever came from them, dead or alive: boxes are made ahead of the calls.
+    Its processor time is that of all daemons and their descendants, dead or alive, because boxes are made in advance.
     """
 
     def __init__(self, gateway, code, prints, arguments):
@@ -312,7 +312,7 @@ def rate(peer, at_once, seconds):
 
 
 def own_groups():
-    """Directories of the cgroups that this process is in: of version 1 those of the controllers that a box has, or the one."""
+    """Directories of this process's cgroups: for version 1 one for each controller of a box, otherwise the single one."""
     for line in processes.read("self", "cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
         wanted = {"cpu", "cpuacct", "memory", "pids"} & set(controllers.split(","))
@@ -321,9 +321,9 @@ def own_groups():
 
 
 def forks(kind, at_once, seconds, modules, code):
-    """Runs a second of so many interpreters that fork: no sandbox that forks one for each run can do more.
+    """Runs per second of that many forking interpreters: the upper bound for a sandbox that forks for each run.
 
-    modules and code: of our own zygotes, and our own seccomp program's, for those that have these.
+    modules, code: the modules of our zygotes and our seccomp program, for the peers that use them.
     """
     flags, how = FORKS[kind]
     theirs = [",".join(modules), code] if "ours" in how else ["", ALLOW_ALL]

@@ -197,7 +197,7 @@ def test_I20_a_slot_of_the_dead(box):
         held = [name for name in os.listdir(run) if name != "0" and boxes.read(f"{run}/{name}").startswith(f"{keeper} ")]
         other.stop()
         assert len(held) == 1, held
-        assert "held by what a dead builder left" in log.read()
+        assert "a slot is held by processes of a dead builder" in log.read()
 
 
 def test_I20_a_directory_that_somebody_else_made(box):

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * caller.c - a daemon that was taken over and asks another what it likes.
+ * caller.c - a compromised daemon that sends arbitrary requests to another one.
  *
  *     caller GATEWAY EXECUTOR RUN SEED COUNT
  *
- * Most of it are requests that are allowed, of the least expected content; the rest breaks a rule.
- * Waits until most are answered, and ends with a line that says how many came back.
+ * Most are permitted requests with the least expected content; the others break a rule. Waits
+ * until most have been answered, and prints a line with the number of replies.
  */
 #include "tests/hostile/line.h"
 
@@ -16,7 +16,7 @@
 #include <string.h>
 
 enum {
-	OPEN = 64, /* requests that are not answered yet */
+	OPEN = 64, /* requests without a reply */
 	LULL_MS = 3000,
 };
 
@@ -24,7 +24,7 @@ static struct line line;
 static enum peer server;
 static size_t answers;
 
-/* What came back; false: nothing did for so long. */
+/* Receives replies; false: none arrived for so long. */
 static bool
 hear(long wait_ms)
 {
@@ -42,7 +42,7 @@ hear(long wait_ms)
 	return true;
 }
 
-/* A message that this server knows, mostly; else any. */
+/* Usually a message that this server supports; otherwise any. */
 static enum msg_id
 choose(struct dice *d)
 {
@@ -78,7 +78,7 @@ ask(struct dice *d, uint64_t id)
 	line_send(&line, NULL, envelope, &content);
 }
 
-/* Frames that a client does not send, or not then, or that are none. */
+/* Sends frames that a client does not send, or not at that time, or that are invalid. */
 static void
 disturb(struct dice *d, uint64_t id)
 {

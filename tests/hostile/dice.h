@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dice.h - choices that a seed makes, so that whatever they led to can be had again (splitmix64).
- */
+/* dice.h - choices derived from a seed, so that every result can be reproduced (splitmix64). */
 #pragma once
 
 #include <stdbool.h>
@@ -27,7 +26,7 @@ dice_below(struct dice *d, size_t sides)
 	return (size_t)(dice_roll(d) % sides);
 }
 
-/* Once in so many. */
+/* True once in so many calls. */
 static inline bool
 dice_once(struct dice *d, size_t in)
 {

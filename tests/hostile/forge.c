@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* forge.c - a packer that walks the table as wire_encode() does, and keeps no rule that it is not
- * told to keep.  Runs in tests only. */
+/* forge.c - an encoder that walks the table like wire_encode() but follows only the rules that
+ * it is given.  Runs in tests only. */
 #include "tests/hostile/forge.h"
 
 #include "common/base/auto.h"
@@ -94,7 +94,7 @@ put_text(struct forger *f, const char *text, size_t size)
 	msgpack_pack_str_body(&f->pk, text, size);
 }
 
-/* A value of no kind that the field could have. */
+/* A value of a type that the field cannot have. */
 static void
 put_nonsense(struct forger *f)
 {
@@ -127,7 +127,7 @@ put_nonsense(struct forger *f)
 
 /* ---- texts and bytes ---- */
 
-/* How many bytes, within the bounds and what is left of the budget. */
+/* Number of bytes, within the bounds and the rest of the budget. */
 static size_t
 length(struct forger *f, const struct field *field)
 {
@@ -165,7 +165,7 @@ make_text(struct forger *f, const struct field *field, size_t *size)
 	return text;
 }
 
-/* Once in a while what no text may be. */
+/* Sometimes adds bytes that no text may contain. */
 static void
 spoil(struct forger *f, const struct field *field, char **text, size_t *size)
 {
@@ -221,7 +221,7 @@ forge_frame(struct forger *f, const struct field *field, bool broken)
 	struct packed *out = f->out;
 	size_t size;
 
-	if (broken && dice_once(f->dice, 2)) { /* none, another's, or nobody's */
+	if (broken && dice_once(f->dice, 2)) { /* none, another field's, or an unknown name */
 		msgpack_pack_uint64(&f->pk, dice_roll(f->dice) % (out->count + 3));
 		return;
 	}

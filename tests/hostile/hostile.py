@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Daemons that were taken over, and what those that were not must still be: up, in bounds, and there for everybody else.
+"""Compromised daemons. The other daemons must stay up, stay within their bounds, and serve all other clients.
 
     hostile.py BIN TESTS [SEED]
 
-A seed that found something finds it again, as far as requests come in the same order; it is in the name of each test.
+A seed reproduces a failure if requests come in the same order; it is in the name of each test.
 """
 
 import http.client
@@ -30,10 +30,10 @@ from taken import CALLS, COMPLETED, URIS, FarTaken, Taken, peak_mb, well  # noqa
 
 TASKS = {"extensions": {"io.modelcontextprotocol/tasks": {}}}
 TIMEOUT_MS, ROUNDS = 1000, 4
-# What an honest daemon's largest answers may take; and what two seconds of a message that does not end may.
+# Memory for an honest daemon's largest replies, and for two seconds of an endless message.
 PEAK_MB, ENDLESS_MB, AFTER_MB, LOG_BYTES = 1500, 3000, 200, 200_000
-# How long another daemon's answers may take while one misbehaves, which it does until there were some; for one that is held up
-# there are none before that ends.  However busy the machine is, no answer is that late.
+# Maximum time of other daemons' replies during an attack, which lasts until some have arrived; a blocked daemon replies to
+# none before it ends.  Even on a busy machine no reply takes that long.
 BESIDE_S, BESIDE, LATE_S, WELL_S = 30, 12, 30, 60
 
 
@@ -43,7 +43,7 @@ def resident_mb(pid):
 
 
 def rounds(client):
-    """Every request of a client that a daemon answers, all at once."""
+    """All requests of a client that a daemon answers, at once."""
     for tool, arguments in CALLS.items():
         yield "tools/call", {"name": tool, "arguments": arguments}
     for uri in URIS:
@@ -103,7 +103,7 @@ def test_gateway_over_stdio_of_earlier_revisions(bin, tests, seed):
     over_stdio(bin, tests, seed + 1, "2024-11-05")
 
 
-# Where one floods it with greetings, the log says it once for each of ours.
+# A flood of hellos is logged once for each of our hellos.
 def test_greetings_do_not_fill_the_log(bin, tests, seed):
     with Taken(bin, tests, {"executor": "greetings"}, seed, servers=("executor",)) as cluster:
         client = cluster.client()
@@ -112,7 +112,7 @@ def test_greetings_do_not_fill_the_log(bin, tests, seed):
         assert cluster.log("gateway").count("server connected") < 5
 
 
-# ---- over HTTP, with somebody else's calls beside ----
+# ---- over HTTP, with calls of another principal ----
 
 class Beside:
     """Another principal's calls to a daemon that is not compromised, one after the other; worst: seconds of the slowest."""
@@ -159,7 +159,7 @@ def downloads(gateway, message):
         try:
             assert gateway.ask("GET", url[len(gateway.url):], headers={"Range": "bytes=0-99999"}, timeout=5).status in (200, 206, 403, 404, 416, 503)
         except (OSError, EOFError, ValueError, http.client.HTTPException):
-            pass  # it was broken off in the middle, which is what there is to say then
+            pass  # closed in the middle, which is the only way to report an error then
 
 
 def test_gateway_over_http(bin, tests, seed):
@@ -181,12 +181,12 @@ def test_gateway_over_http(bin, tests, seed):
             well(gateway.log(), gateway.process, PEAK_MB, LOG_BYTES)
 
 
-# It asked for a small piece, which it had counted as held.
+# The gateway requested a small piece, and reserved memory for no more.
 def test_download_of_more_than_was_asked_for(bin, tests, seed):
     with Taken(bin, tests, {"executor": "plain sandbox_read_artifact=large"}, seed, servers=("executor",)) as cluster:
         with Gateway(bin, ["--result-bytes=0"], cluster) as gateway:
             urls = []
-            while not urls:  # of such an answer some have no files
+            while not urls:  # some of these replies contain no files
                 content = message_of(gateway.post(call("execute_code", {"code": "1"})))["result"]["structuredContent"]
                 urls = [f["download_url"] for f in content["artifacts"] if "download_url" in f]
             reply = gateway.ask("GET", urls[0][len(gateway.url):])
@@ -268,7 +268,7 @@ def beside_workspaces(cluster):
             for name in files if not where.startswith(cluster.state + "/")}
 
 
-# All that it asks, and who asks it, were taken over.  What runs is on record first, and what is beside is served.
+# Its servers and its clients are compromised.  Runs are recorded before they start, and other requests are served.
 def test_executor(bin, tests, seed):
     users.need_root_and_users()
     with Taken(bin, tests, {**dict.fromkeys(peers.servers_of("executor"), ""), "auditd": "never"}, seed,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* line.c - by the bus's own endpoints and envelopes, without its rules.  Runs in tests only. */
+/* line.c - uses the bus's endpoints and envelopes without its rules.  Runs in tests only. */
 #include "tests/hostile/line.h"
 
 #include "common/base/auto.h"
@@ -18,7 +18,7 @@ enum {
 	QUEUE = 4000,
 };
 
-/* The user that this daemon has where root started it; NULL: that of whoever started it. */
+/* The user of this daemon if root started it; NULL: the user of this process. */
 static const struct passwd *
 user_of(enum peer self)
 {

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * raw_peer.c - a daemon that was taken over, and speaks ZeroMQ's protocol (ZMTP 3.0) by hand, to
- * do what libzmq does not.
+ * raw_peer.c - a compromised daemon that implements ZeroMQ's protocol (ZMTP 3.0) itself, to do
+ * what libzmq does not.
  *
  *     raw_peer EXECUTOR RUN TRICK [GATEWAY]
  *
- * drip: a byte at a time; endless: greets, and then one message whose parts do not end; oversized:
- * greets, and then a part of 2^62 bytes; bulky: greets, and then answers to nothing, of 200 MB
- * each; silent: accepts and says nothing; mute: greets, and then says nothing.
+ * drip: sends a byte at a time; endless: sends a hello, and then one message whose parts do not
+ * end; oversized: sends a hello, and then a part of 2^62 bytes; bulky: sends a hello, and then
+ * replies to no request, of 200 MB each; silent: accepts and sends nothing; mute: sends a hello,
+ * and then nothing.
  *
- * Of a GATEWAY, RUN may be tcp://127.0.0.1:port, where it has no key, and all that comes after the
- * first 64 bytes breaks the handshake: announce: many connections, each with the size of a part
- * that does not come; noise: random bytes.
+ * With a GATEWAY, RUN may be tcp://127.0.0.1:port, for which it has no key, so that everything
+ * after the first 64 bytes breaks the handshake: announce: many connections, each with the size of
+ * a part that does not follow; noise: random bytes.
  */
 #include "tests/hostile/line.h"
 
@@ -37,15 +38,16 @@ enum {
 	FLAG_COMMAND = 4,
 	PART = 1 << 20,
 	BULK = 200 << 20,
-	PAUSE_US = 3000, /* between parts: what runs the test must not run out of memory either */
-	GREETINGS = 8,   /* of which one is the number that the other side expects */
+	PAUSE_US = 3000, /* between parts, so that the process of the test does not run out of
+	                    memory either */
+	GREETINGS = 8,   /* one of them has the number that the other side expects */
 };
 
 struct raw_trick {
 	const char *name;
-	int connections; /* at once, of one that calls */
+	int connections; /* concurrent connections of a client */
 	bool greets, drips;
-	void (*begin)(int fd); /* NULL: says nothing */
+	void (*begin)(int fd); /* NULL: sends nothing */
 	void (*go_on)(int fd);
 };
 
@@ -63,7 +65,7 @@ put(int fd, const void *data, size_t size)
 		ssize_t sent = send(fd, at, n, MSG_NOSIGNAL);
 
 		if (sent <= 0 && trick->connections > 1)
-			return; /* others are there */
+			return; /* other connections remain */
 		if (sent <= 0)
 			_exit(0);
 		at += sent;
@@ -104,7 +106,7 @@ shake_hands(int fd)
 		put_frame(fd, FLAG_COMMAND, ready, sizeof ready - 1);
 }
 
-/* Only once the other side has greeted is an answer to that taken. */
+/* The reply to a hello is only accepted after the other side's hello. */
 static void
 greet(int fd)
 {
@@ -135,7 +137,7 @@ be_endless(int fd)
 	}
 }
 
-/* Whole messages that nobody asked for, as large as there may be, one after the other. */
+/* Unrequested complete messages of the maximum size, one after the other. */
 static void
 be_bulky(int fd)
 {
@@ -156,7 +158,7 @@ be_oversized(int fd)
 	put_head(fd, 0, UINT64_C(1) << 62);
 }
 
-/* From large to small: what the large ones leave of the other's memory, the small ones take. */
+/* From large to small: the small ones take the memory that the large ones leave. */
 static void
 announce(int fd)
 {
@@ -291,7 +293,7 @@ play_all(const char *run, const struct edge *edge)
 	_exit(0);
 }
 
-/* Again and again, as each is ended. */
+/* Reconnects whenever a connection is closed. */
 static _Noreturn void
 call(const char *run, const struct edge *edge)
 {

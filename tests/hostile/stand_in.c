@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stand_in.c - a daemon that was taken over: it has that one's place, its user and its endpoints,
- * and answers whoever asks it as tricks.c likes.
+ * stand_in.c - a compromised daemon. It has the place, user and endpoints of the real one, and
+ * answers each client with the tricks of tricks.c.
  *
  *     stand_in EXECUTOR RUN SEED [[MESSAGE=]TRICK]...
  *
- * The seed and the order of requests decide what is done; with TRICK it is always that, or that for
- * requests of one message.  Each
- * answer is a line of stdout: the message, which of its kind, and the trick.
+ * The seed and the order of requests determine the tricks. With TRICK that one is always used, or
+ * only for requests of one message.  For each reply it prints a line: the message, its number
+ * among those of the same kind, and the trick.
  */
 #include "tests/hostile/tricks.h"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Daemons of a build, some of which were taken over (stand_in.c, raw_peer.c), and what the others must be all the same."""
+"""Daemons of a build, some of which are compromised (stand_in.c, raw_peer.c), and requirements on the others."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ import far  # noqa: E402
 
 SESSION = "sess_1_0123456789abcdef0123456789abcdef"
 SNAPSHOT = "01234567-89ab-4def-8123-456789abcdef"
-# Every tool that is offered, with arguments that the gateway takes.
+# Every tool in the list, with arguments that the gateway accepts.
 CALLS = {
     "execute_code": {"code": "print(1)", "language": "python"},
     "run_sandbox_code": {"code": "print(1)"},
@@ -39,7 +39,7 @@ CALLS = {
 }
 URIS = ("sandbox://status", "sandbox://logs", f"sandbox://artifacts/{SESSION}/a.txt", f"sandbox://artifacts/{SESSION}",
         f"sandbox://sessions/{SESSION}", f"sandbox://snapshots/{SNAPSHOT}", "sandbox://audit/exec_1")
-# Arguments with values to suggest, and the templates that they are of.
+# Arguments with completions, and their templates.
 COMPLETED = {"session_id": "sandbox://sessions/{session_id}", "snapshot_id": "sandbox://snapshots/{snapshot_id}",
              "execution_id": "sandbox://audit/{execution_id}"}
 
@@ -51,7 +51,7 @@ class Taken(daemons.Cluster):
         super().__init__(bin, **more)
         self.tests, self.taken, self.seed, self.raw = tests, dict(taken), seed, raw
 
-    # Where others meet that daemon, as line.h says.
+    # The place of that daemon's endpoints, in the form of line.h.
     def place(self, _name):
         return self.run
 
@@ -65,7 +65,7 @@ class Taken(daemons.Cluster):
     def mend(self, name):
         """Replaces it with the real daemon."""
         process = self.processes.pop(name)
-        os.killpg(process.pid, signal.SIGKILL)  # it has a session of its own; some that are raw are several
+        os.killpg(process.pid, signal.SIGKILL)  # it has its own session; some raw peers have several processes
         process.wait()
         del self.taken[name]
         self.restart(name)

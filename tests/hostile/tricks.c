@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tricks.c - each breaks one promise of an honest server, or keeps it in the worst way.  Runs in
- * tests only. */
+/* tricks.c - each trick breaks one promise of an honest server, or keeps it in the worst way.
+ * Runs in tests only. */
 #include "tests/hostile/tricks.h"
 
 #include "common/base/auto.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-	FLOOD = 1500, /* parts; more than a connection holds */
+	FLOOD = 1500, /* parts; more than the queue of a connection holds */
 	RECENT = 16,
 };
 
@@ -117,7 +117,7 @@ failure(struct dice *d, const struct asked *a)
 	say(a, frame_failure, a->id, MSG_failure, &content);
 }
 
-/* Truncated, longer than it is, or with bits that flipped. */
+/* Truncated, too long, or with flipped bits. */
 static void
 noise(struct dice *d, const struct asked *a)
 {
@@ -138,7 +138,7 @@ noise(struct dice *d, const struct asked *a)
 
 /* ---- frames ---- */
 
-/* Empty ones, none, too many, or an envelope that is none. */
+/* Empty frames, none, too many, or an invalid envelope. */
 static void
 frames(struct dice *d, const struct asked *a)
 {
@@ -159,7 +159,7 @@ frames(struct dice *d, const struct asked *a)
 	packed_clear(&head);
 }
 
-/* Blobs that nothing refers to, or a frame too few. */
+/* Blobs without a reference, or a missing frame. */
 static void
 blobs(struct dice *d, const struct asked *a)
 {
@@ -174,7 +174,7 @@ blobs(struct dice *d, const struct asked *a)
 	say(a, frame_reply, a->id, reply_to(a), &content);
 }
 
-/* What only the other side sends, what nobody sends here, and numbers that cannot be. */
+/* Frames that only the other side sends, unknown frames, and invalid numbers. */
 static void
 roles(struct dice *d, const struct asked *a)
 {
@@ -194,7 +194,7 @@ roles(struct dice *d, const struct asked *a)
 	edge(d, a);
 }
 
-/* Greets again under other names, of which some are those of others. */
+/* Sends further hellos with other names, some of which belong to others. */
 static void
 greetings(struct dice *d, const struct asked *a)
 {
@@ -231,7 +231,7 @@ unasked(struct dice *d, const struct asked *a)
 	plain(d, a);
 }
 
-/* An answer to another request, of which that one's client hears. */
+/* A reply to another request, which that request's client receives. */
 static void
 crossed(struct dice *d, const struct asked *a)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tricks.h - what a daemon that was taken over may do instead of answering. */
+/* tricks.h - what a compromised daemon may do instead of replying. */
 #pragma once
 
 #include "tests/hostile/line.h"
 
-/* A request that came to it. */
+/* A request that it received. */
 struct asked {
 	struct line *line;
 	struct address from;
@@ -14,13 +14,13 @@ struct asked {
 
 struct trick {
 	const char *name;
-	unsigned weight; /* 0: only when it is asked for by name */
+	unsigned weight; /* 0: only if requested by name */
 	void (*play)(struct dice *, const struct asked *);
 };
 
 extern const struct trick tricks[];
-/* NULL: there is none of that name. */
+/* NULL: no trick has that name. */
 const struct trick *trick_find(const char *name);
 const struct trick *trick_choose(struct dice *);
-/* So that an answer may go to another than who asked; before it is played on. */
+/* Call before the trick, so that a reply may go to another client than the one of the request. */
 void trick_remember(const struct asked *);

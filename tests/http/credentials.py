@@ -258,7 +258,7 @@ def test_a_mounted_secret(door, _):
         # A file that other users can read is refused, symlink or not; the previous content stays in use.
         mount("..3", kept, 0o644)
         door.becomes(200, after)
-        assert "its mode 644 lets others in" in door.gateway.log()
+        assert "mode 644 permits access by others" in door.gateway.log()
     finally:
         for name in ("tokens", "..data"):
             if os.path.islink(os.path.join(door.credentials, name)):

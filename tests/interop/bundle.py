@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""bundle.py BUILD WORK: the MCP bundle and the registry's server.json of this build, as clients and the registry take them.
+"""bundle.py BUILD WORK: the MCP bundle and the registry's server.json of this build, as clients and the registry use them.
 
-The official tool checks and unpacks the bundle; what is in it is started as its manifest says, and runs a program.
+The official tool checks and unpacks the bundle. Its server is started as the manifest says, and runs a program.
 """
 
 import hashlib
@@ -40,7 +40,7 @@ class Bundle:
             self.server = json.load(file)
         with zipfile.ZipFile(self.path) as file:
             self.manifest = json.loads(file.read("manifest.json"))
-        # Where clients put it there may be blanks.
+        # Clients may install it in a path with spaces.
         self.place = tempfile.mkdtemp(prefix="cloister bundle ")
         os.chmod(self.place, 0o755)
 
@@ -49,7 +49,7 @@ class Bundle:
                               text=True, check=False)
 
     def unpacked(self):
-        """The directory it is unpacked into, once."""
+        """Unpacks the bundle, once; returns the directory."""
         directory = os.path.join(self.place, "it")
         if not os.path.exists(directory):
             ran = self.official("unpack", self.path, directory)
@@ -57,7 +57,7 @@ class Bundle:
         return directory
 
     def command(self, **user_config):
-        """What a client would start, with what its user configured, or else the defaults."""
+        """The command that a client would start, with its user's configuration or else the defaults."""
         words = {"__dirname": self.unpacked()}
         for name, option in self.manifest["user_config"].items():
             words["user_config." + name] = user_config.get(name, option["default"])
@@ -96,7 +96,7 @@ def test_versions_agree(bundle):
 
 
 class Desktop:
-    """A client's home, and the bundle's daemons in it; they end when the client has been gone for a second."""
+    """A client's home directory, and the bundle's daemons in it; they end one second after the client."""
 
     def __init__(self, bundle, **user_config):
         self.bundle, self.directory = bundle, tempfile.mkdtemp(prefix="cloister-desktop-")

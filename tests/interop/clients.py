@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """clients.py BIN python|typescript|inspector: the official clients of MCP against all daemons, over stdio and HTTP.
 
-Each client is a script that gets either the gateway's command or a URL, and says "ok ..." or "not ok ..." of each case.
+Each client is a script that gets either the gateway's command or a URL, and prints "ok ..." or "not ok ..." for each case.
 """
 
 import os

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The official Inspector's command line, in its three revisions.  Arguments: the gateway's command, or its URL.
 
---strict refuses schemas of tools that some client or model could not take.
+--strict refuses tool schemas that some client or model could not process.
 """
 
 import json
@@ -19,7 +19,7 @@ CODE = {"code": "print(6 * 7)"}
 
 
 def describe(directory, server):
-    """A file of settings, since options of the server would be taken for the Inspector's own."""
+    """Writes a settings file, because the Inspector would parse the server's options as its own."""
     one = {"type": "streamable-http", "url": server[0]} if server[0].startswith("http") else {"command": server[0], "args": server[1:]}
     path = os.path.join(directory, "mcp.json")
     with open(path, "w", encoding="utf-8") as file:
@@ -28,7 +28,7 @@ def describe(directory, server):
 
 
 def ask(config, revision, method, *more):
-    """What it prints, as JSON."""
+    """Its output, parsed as JSON."""
     command = tools.node(PROGRAM, "--cli", "--config", config, "--server", "cloister", "--protocol-revision", revision, "--format", "json",
                          "--method", method, *more)
     ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False,

@@ -44,7 +44,7 @@ async def main(*server):
         agreed = await session.initialize()
         assert agreed.protocolVersion == "2025-11-25" and agreed.serverInfo.name == "cloister", agreed
         await session.send_ping()
-        # This client has no way to say that it gave a call up.
+        # This client cannot notify the server that it abandoned a call.
         await scenario.run(Peer(session), "python 1", canceller=False)
 
 

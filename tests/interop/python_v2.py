@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The official Python client, version 2: found out, pinned, and legacy.  Arguments: the gateway's command, or its URL."""
+"""The official Python client, version 2: with a negotiated, a pinned, and a legacy revision.  Arguments: the gateway's command, or its URL."""
 
 import asyncio
 import sys

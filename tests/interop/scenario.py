@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every client does, in the words of Python; scenario.mjs says the same in those of JavaScript.
+"""The cases of every client, in Python; scenario.mjs is the same in JavaScript.
 
 A case gets a connected peer: .version, await .tools() -> list of dicts, await .call(name, arguments, on_progress) -> dict of
-the result as on the wire, await .abandon(name, arguments) which calls and gives up while it runs; a refused request raises
-Refused.
+the result as on the wire, await .abandon(name, arguments), which calls and cancels while the call runs.  A refused request
+raises Refused.
 """
 
 import asyncio

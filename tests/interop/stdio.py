@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The gateway's process as a client sees it: streams of every kind, hostile lines, slow readers, ends.
+"""The gateway's process from a client's view: streams of every kind, hostile lines, slow readers, shutdown.
 
-stdio.py BIN: needs no other daemon, which is part of what it shows.
+stdio.py BIN: runs without other daemons, which is part of the test.
 """
 
 import atexit
@@ -30,7 +30,7 @@ MIB = 1 << 20
 
 
 class Gateway:
-    """How to start one: directories of its own, so that no daemon of the machine answers."""
+    """Its command line: with separate directories, so that no other daemon on the machine answers."""
 
     def __init__(self, binary):
         self.binary, self.directory = binary, tempfile.mkdtemp(prefix="cloister-test-")
@@ -123,7 +123,7 @@ def test_speaks_over_a_socket(gateway):
 
 
 def test_leaves_a_terminal_as_it_was(gateway):
-    """The parent shell shares the open file: non-blocking for us must not be non-blocking for it."""
+    """The parent shell shares the open file, which must not become non-blocking for it."""
     ours, theirs = pty.openpty()
     mode = termios.tcgetattr(theirs)
     mode[3] &= ~(termios.ECHO | termios.ICANON)
@@ -149,7 +149,7 @@ def test_lives_through_hostile_lines(gateway):
         for line in hostile:
             client.send_raw(line + b"\n")
             assert client.request("server/discover")["resultType"] == "complete"
-        # Two are blank; each other one is answered, and none of these answers is a result.
+        # Two are blank; each of the others gets a reply, and none of these is a result.
         assert len(client.strays) == len(hostile) - 2, client.strays
         assert {m["error"]["code"] for m in client.strays} <= {-32700, -32600}
 
@@ -183,7 +183,7 @@ def test_a_line_at_the_limit_is_read(gateway):
 
 
 def test_bounds_what_json_may_build(gateway):
-    """36 million values in 72 MB would be gigabytes in any parser."""
+    """36 million values in 72 MB would need gigabytes in any parser."""
     with gateway.client() as client:
         client.request("server/discover")
         client.send_raw(b'{"jsonrpc":"2.0","id":5,"method":"ping","params":{"x":[' + b"[]," * (20 * MIB) + b"[]]}}\n")
@@ -193,7 +193,7 @@ def test_bounds_what_json_may_build(gateway):
 
 
 def test_waits_for_a_client_that_does_not_read(gateway):
-    """Neither memory nor requests are lost: the gateway stops reading, and goes on where it was."""
+    """Memory stays bounded and no request is lost: the gateway stops reading, and continues later."""
     process = gateway.start()
     os.set_blocking(process.stdin.fileno(), False)
     sent, pending, stuck_since = 0, b"", None
@@ -221,7 +221,7 @@ def test_waits_for_a_client_that_does_not_read(gateway):
 
 
 def test_ends_where_a_client_that_does_not_read_goes(gateway):
-    """It has closed its side, behind requests that are not read before it reads."""
+    """The client has closed its side after requests that the gateway reads only when the client reads replies."""
     near, far = socket.socketpair()
     for stdin, close in ((subprocess.PIPE, lambda process: process.stdin.close()), (far, lambda _: near.shutdown(socket.SHUT_WR))):
         process = gateway.start("--eof-grace-ms=300", stdin=stdin)
@@ -243,7 +243,7 @@ def test_ends_where_a_client_that_does_not_read_goes(gateway):
 
 
 def test_a_client_that_reads_slowly_gets_all(gateway):
-    """Also where it has closed its side long ago: who takes something now and then is there."""
+    """A client that reads occasionally counts as connected, even long after it closed its side."""
     with open(os.path.join(gateway.directory, "requests"), "wb") as file:
         file.write(b"".join(request(n, "tools/list") for n in range(300)))
     with subprocess.Popen(["/bin/cat", file.name], stdout=subprocess.PIPE) as cat:

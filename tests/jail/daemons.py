@@ -18,7 +18,7 @@ import peers  # noqa: E402
 import users  # noqa: E402
 
 
-# Connections with random bytes, some behind a true greeting; run as somebody.
+# Connections with random bytes, some after a valid greeting; run as a given user.
 NOISE = """
 import random, socket, sys
 random.seed(7)
@@ -44,14 +44,14 @@ def status(path):
         return dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
 
 
-# The processes in which the validator has its parsers.
+# The validator's parser processes.
 def parsers(cluster):
     pid = cluster.processes["validator"].pid
     with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
         return list(map(int, file.read().split()))
 
 
-# Of every thread, ZeroMQ's and those that parse too: name of the daemon, thread id, what /proc says.
+# For every thread, including ZeroMQ's and the parsers': name of the daemon, thread id, and its status in /proc.
 def threads(cluster, gateway):
     pids = [(name, process.pid) for name, process in cluster.processes.items()]
     pids += [("gateway", gateway.process.pid)] + [("validator", pid) for pid in parsers(cluster)]
@@ -103,7 +103,7 @@ def test_seccomp_filters_every_thread(cluster, gateway, config):
         assert shown["Seccomp"] == "2", (name, task)
 
 
-# Beside stdin, stdout and stderr; and no memory in which it could write to another of its kind.
+# Besides stdin, stdout and stderr; and no writable memory is shared with another parser process.
 def test_a_parser_has_one_socket_and_its_parent(cluster, _gateway, _config):
     found = parsers(cluster)
     assert len(found) == 2, found
@@ -136,7 +136,7 @@ def test_a_state_directory_is_its_daemons_alone(cluster, _gateway, _config):
         assert directory.st_mode & 0o7777 == 0o700, (name, oct(directory.st_mode))
 
 
-# Lines of a server about a client.
+# Log lines of a server about a client.
 def refusals(cluster, server, client):
     return len(re.findall(rf'"text":"(?:refused|could not be read)","peer":"{client}"', cluster.log(server)))
 
@@ -148,7 +148,7 @@ def wait_for_more(cluster, server, client, before):
         time.sleep(0.01)
 
 
-# From the one who may come there, from another daemon, from root: nothing is harmed, it is counted and logged.
+# From the permitted client, from another daemon, and from root: no harm, but the messages are counted and logged.
 def test_noise_on_every_endpoint(cluster, gateway, _):
     for edge in os.listdir(cluster.run):
         client, _dash, server = edge.partition("-")
@@ -163,7 +163,7 @@ def test_noise_on_every_endpoint(cluster, gateway, _):
     assert not gateway.call("execute_code", {"code": "print(1)"})["isError"]
 
 
-# All of the above was so while they did what they are for.
+# All of the above held while the daemons served requests.
 def test_they_work_in_there(cluster, gateway, _):
     result = gateway.call("validate_code", {"code": "print(1)", "language": "python"})
     assert not result.get("isError"), result
@@ -171,7 +171,7 @@ def test_they_work_in_there(cluster, gateway, _):
         assert cluster.processes[name].poll() is None, cluster.log(name)
 
 
-# Nobody in the jail can make another: who starts daemons does, and a restart is.
+# No process in the jail can start a daemon. The starter does, and the new one is in its jail.
 def test_a_parser_that_dies_takes_the_validator_along(cluster, gateway, _config):
     one, other = parsers(cluster)
     os.kill(one, signal.SIGKILL)

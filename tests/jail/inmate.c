@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * inmate.c - a daemon with the jail of a real one (its peer and its list of system calls come from
- * the build) that tries one forbidden thing once it is inside.
+ * the build) that tries one forbidden operation in the jail.
  *
- * Trusts the test that starts it.  Ends with 0 if the attempt succeeded, with the errno if it was
- * refused; what it prints names the attempt.  Most attempts must not come back at all.
+ * Trusts the test that starts it.  Exits with 0 if the attempt succeeded, with the errno if it was
+ * refused; it prints the name of the attempt.  Most attempts must kill the process.
  */
 #include "common/base/auto.h"
 #include "common/base/log.h"
@@ -138,7 +138,7 @@ try_bpf(void)
 	return syscall(SYS_bpf, 0, NULL, 0);
 }
 
-/* One program of one instruction, never more. */
+/* A program of exactly one instruction. */
 static long
 try_filter(void)
 {
@@ -179,7 +179,7 @@ try_owner(void)
 	return fcntl(STDERR_FILENO, F_SETOWN, getpid());
 }
 
-/* What ZeroMQ and libmicrohttpd set on a connection. */
+/* An option that ZeroMQ and libmicrohttpd set on a connection. */
 static long
 try_nodelay(void)
 {
@@ -242,7 +242,7 @@ try_out_of_state(void)
 	return openat(daemon_state(), "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* The test listens there, outside. */
+/* The test listens there, outside the jail. */
 static long
 try_abstract(void)
 {
@@ -305,7 +305,8 @@ make_attempt(struct err *e)
 	return *attempt == '\0' ? 0 : err_set(e, ERR_invalid_argument, "no attempt %s", attempt);
 }
 
-/* By a process beside the daemon, whose end is then this one's. */
+/* Forks a process beside the daemon, which tries the attempt; its exit status becomes this
+ * one's. */
 static int
 open_beside(struct err *e)
 {
@@ -342,7 +343,7 @@ static const struct setting settings[] = {
 	{ 0 },
 };
 
-/* A server of all its edges, that knows no message. */
+/* Serves all its edges, but supports no message. */
 static const struct route routes[] = {
 	{ MSG_none, 0, NULL },
 };

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an inmate gets for each thing that no daemon may do: death, or an error of the expected kind.
+"""The result of each operation that no daemon may perform: the process is killed, or gets the expected error.
 
 inmates.py BUILD CONFIG
 """
@@ -21,10 +21,10 @@ import users  # noqa: E402
 
 DAEMONS, WITH_STATE = tuple(peers.PEERS), tuple(peers.WITH_STATE)
 KILLED = -signal.SIGSYS
-# No list has these.
+# In no daemon's list.
 ALWAYS = ("bpf", "datagram", "dumpable", "exec", "fork", "inet", "io_uring", "keyctl", "mount", "namespace", "packet",
           "ptrace", "realtime", "root", "thread_exec")
-# Options of calls that they have; the gateway has setsockopt.
+# Options of permitted calls; the gateway may call setsockopt.
 OPTIONS = ("filter", "huge", "mergeable", "owner", "peer")
 
 
@@ -39,7 +39,7 @@ def attempt(build, daemon, what, flags=(), **popen):
         return done.returncode, done.stderr.decode()
 
 
-# Each daemon's attempts, and what must come of each.
+# Each daemon's attempts, and the expected results.
 def expect(build, what, wanted, daemons=DAEMONS, **popen):
     wrong = []
     for daemon in daemons:
@@ -61,7 +61,7 @@ def test_options_kill_every_daemon(build):
         expect(build, what, KILLED)
 
 
-# One that speaks TCP may set options, of which none takes a program.
+# A daemon with TCP may set socket options, but none that takes a program.
 def test_options_kill_over_tcp(build):
     with tempfile.TemporaryDirectory(prefix="cloister-inmate-") as directory:
         keys = os.path.join(directory, "keys")
@@ -95,7 +95,7 @@ def test_the_validator_finds_no_file(build):
         expect(build, what, errno.ENOENT, ("validator",), flags=("--confined",))
 
 
-# Beside what kills every daemon, it has not even the sockets of the bus.
+# Besides the calls that kill every daemon: it may not even open the bus's sockets.
 def test_what_kills_a_parser(build):
     for what in (*ALWAYS, "abstract"):
         expect(build, what, KILLED, ("validator",), flags=("--confined",))
@@ -108,7 +108,7 @@ def test_abstract_sockets_of_others_are_out_of_reach(build):
         expect(build, "abstract", errno.EPERM)
 
 
-# The layers that need no root hold for an ordinary user, too; the others are said not to be in force.
+# An ordinary user gets the layers that do not need root; the others are reported as not in force.
 def test_an_ordinary_user_is_jailed(build):
     nobody = {"user": users.uid("nobody"), "group": users.gid("nogroup"), "extra_groups": []}
     if not os.access(build, os.X_OK) or subprocess.run(["/usr/bin/test", "-x", build], check=False, **nobody).returncode:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same daemons when they are on different machines: TCP with CURVE, each in its jail, none with a socket in a directory.
+"""The same daemons on different machines: TCP with CURVE, each in its jail, none with a socket in a directory.
 
 tcp.py BUILD CONFIG
 """
@@ -37,7 +37,7 @@ def test_every_thread_is_filtered(cluster, gateway, config):
                 assert "\nSeccomp:\t2\n" in status.read(), (process.args, task)
 
 
-# From everybody in the network.
+# From any host in the network.
 def test_noise_on_every_port(cluster, gateway, _config):
     for name, process in cluster.processes.items():
         listen = next(flag for flag in cluster.flags[name] if flag.startswith("--listen="))
@@ -62,7 +62,7 @@ def test_a_daemon_that_was_killed_is_found_again(cluster, gateway, _config):
     assert not result["isError"], result
 
 
-# Interfaces are listed and options are set by one who binds; one who only connects has less.
+# A daemon that binds lists interfaces and sets options; one that only connects has fewer permissions.
 def test_all_end_when_asked(cluster, _gateway, _config):
     statuses = cluster.stop()
     assert set(statuses.values()) == {0}, statuses

@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 enum {
-	PEER_HEAP = 200 << 20, /* two of them are more than may wait for one connection */
+	PEER_HEAP = 200 << 20, /* two of them exceed the bytes that may wait for one connection */
 	PEER_BUSY_S = 3,
 };
 
@@ -21,18 +21,18 @@ struct peer_options {
 	int64_t connect_wait_ms; /* 0: 5000 */
 };
 
-/* What a server tells its test, over a pipe: why on_cancel() was called. */
+/* Sent by a server to its test over a pipe: why on_cancel() was called. */
 struct peer_note {
 	enum err_code cancelled;
 };
 
-/* A directory for each test; what was started is killed at the end. */
+/* Creates a directory for each test; the teardown kills all processes. */
 int peer_setup(void **state);
 int peer_teardown(void **state);
 const char *peer_directory(void);
 
 pid_t peer_serve(const struct peer_options *);
-/* SIGKILL, and waits. */
+/* Sends SIGKILL, and waits. */
 void peer_kill(pid_t);
 void peer_client(const struct peer_options *);
 /* A TCP port that nobody listens on. */
@@ -40,7 +40,7 @@ int peer_free_port(void);
 /* The next note of a server; ERR_none after ms. */
 enum err_code peer_note(int ms);
 
-/* What came of a request. */
+/* The result of a request. */
 struct outcome {
 	uint64_t id;
 	bool ended, replied;
@@ -59,16 +59,16 @@ struct outcome {
  * for a reply; "stop", "finish": the adopted one is stopped or replied to.
  */
 void peer_ask(struct outcome *, const char *what, const char *instance, int64_t timeout_ms);
-/* The same of the one that is the principal's home. */
+/* The same for the principal's home instance. */
 void peer_ask_home(struct outcome *, const char *what, const char *principal);
-/* snapshot_put with so many bytes. */
+/* Sends a snapshot_put with so many bytes. */
 void peer_put(struct outcome *, size_t bytes);
-/* The same with PEER_HEAP bytes, of any daemon that the executor may ask. */
+/* The same with PEER_HEAP bytes, to any daemon that the executor may ask. */
 void peer_put_heap(struct outcome *, enum peer to);
-/* Runs the loop until it has ended, or for ms; has it? */
+/* Runs the loop until the request has ended, or for ms; returns whether it has ended. */
 bool peer_wait(const struct outcome *, int ms);
 void peer_run(int ms);
 /* Asks and waits. */
 struct outcome peer_try(const char *what);
-/* What snapshotd has counted. */
+/* The counters of snapshotd. */
 struct bus_counts peer_counts(void);

@@ -13,8 +13,7 @@ struct checked {
 	char found[4096]; /* "1:8 forbidden-import, 2:1 forbidden-call" */
 };
 
-/* Python is started by the first, with this bound on its memory, and lives as long as the process.
- */
+/* The first call starts Python with this memory limit; it lives as long as the process. */
 void checked_start(uint64_t memory_bytes);
 /* profile NULL: the default; imports: separated by blanks, NULL: none given. */
 void checked_run(struct checked *, const char *code, size_t size, const char *profile,

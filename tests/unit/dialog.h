@@ -16,7 +16,7 @@
 struct dialog {
 	struct account account;
 	struct client client;
-	json_t *said[16]; /* to the client, since dialog_forget() */
+	json_t *said[16]; /* messages to the client since dialog_forget() */
 	size_t nsaid;
 	struct {
 		struct ask ask; /* the last one */
@@ -33,13 +33,13 @@ extern struct dialog dialog;
 int dialog_start(void **state);
 int dialog_stop(void **state);
 
-/* A line of the client. */
+/* Sends a line as the client. */
 void dialog_say(const char *line);
-/* "error.code" in the last message to it; NULL where there is none. */
+/* The value at a path such as "error.code" in the last message to the client; NULL if absent. */
 json_t *dialog_at(const char *path);
 void dialog_forget(void);
 
-/* What was asked last fails, or is answered with one runtime. */
+/* Fails the last request, or answers it with one runtime. */
 void dialog_fail_call(enum err_code, const char *text);
 void dialog_reply_listing(void);
 

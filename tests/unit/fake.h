@@ -34,7 +34,7 @@ struct fake_call {
 		struct bridged bridged;
 		struct resource_limits limits;
 	} reply;
-	size_t parts; /* of its stream */
+	size_t parts; /* parts of its stream */
 };
 
 struct fake_ask {
@@ -43,7 +43,7 @@ struct fake_ask {
 	bool done;
 };
 
-/* Something that waits to be answered. */
+/* An operation that waits for its reply. */
 enum fake_kind {
 	FAKE_WORKSPACE,
 	FAKE_LIST,
@@ -51,8 +51,8 @@ enum fake_kind {
 	FAKE_TYPE,
 	FAKE_WRITE,
 	FAKE_FILL,
-	FAKE_RUN,    /* code that a program has */
-	FAKE_THREAD, /* what a thread was given */
+	FAKE_RUN,    /* code given to a program */
+	FAKE_THREAD, /* work given to a thread */
 };
 
 struct fake_work {
@@ -74,14 +74,14 @@ extern struct fake {
 	size_t nwork;
 	int events[FAKE_MAX]; /* as recorded */
 	size_t nevents;
-	bool spool_full, holds_files; /* what workspace_left() tells */
-	bool full;                    /* a workspace has room for no file more */
-	int workspaces;               /* that live */
-	uint32_t workspace, adopted;  /* the last one's number, and the one asked for last */
-	int boxes, programs;          /* likewise */
+	bool spool_full, holds_files; /* what workspace_left() returns */
+	bool full;                    /* a workspace has no room for another file */
+	int workspaces;               /* existing workspaces */
+	uint32_t workspace, adopted;  /* number of the last one, and the one last requested */
+	int boxes, programs;          /* existing ones */
 	size_t forked, started;       /* programs: from a zygote, or from a file */
-	size_t wanted;                /* of these: somebody waited for them already */
-	size_t bridged;               /* values that were handed to programs */
+	size_t wanted;                /* of the started ones: those that a request waited for */
+	size_t bridged;               /* values passed to programs */
 	size_t given;                 /* contents, by files_give() */
 	char stream[65536];           /* output as it was streamed */
 } fake;
@@ -89,46 +89,47 @@ extern struct fake {
 void fake_reset(void);
 /* The executor's options: defaults, then the environment.  -1 with *e as options_check() says. */
 int fake_options(struct err *e);
-/* Time passes; how many timers fired. */
+/* Advances the clock; returns the number of timers that fired. */
 size_t fake_pass(int64_t ms);
-/* How many records of that event there are. */
+/* The number of recorded events of that kind. */
 size_t fake_count(enum event);
 
 struct fake_call *fake_call(enum msg_id, const char *principal);
 /* Frees it and its reply; it must have ended exactly once. */
 void fake_forget(struct fake_call *);
 
-/* For what plays a part of its own: something waits to be answered; the first of a kind is. */
+/* Called by the fakes: adds an operation that waits for its reply; the first one of a kind is
+ * answered first. */
 struct fake_work *fake_add(enum fake_kind, void *done, void *self);
 struct fake_work *fake_over(enum fake_kind);
-/* Of workspaces: a box is on it, or not any more. */
+/* Sets whether a box uses the workspace. */
 void fake_occupy(struct workspace *, int boxes);
-/* The first open piece of work of that kind, or NULL. */
+/* The first open operation of that kind, or NULL. */
 struct fake_work *fake_find(enum fake_kind);
-/* A thread has done its part. */
+/* Completes a thread's work. */
 void fake_thread(void);
-/* Each ends it; e NULL: well. */
+/* Each ends the operation; e NULL: success. */
 void fake_make(const struct err *e);
 void fake_list(struct tree_entry *items, size_t count, const struct err *e);
 void fake_read(const char *content, const struct err *e);
-/* What the bytes of the file tell. */
+/* Sets the type detected from the file's bytes. */
 void fake_type(const char *type, const struct err *e);
 void fake_write(const struct err *e);
 void fake_fill(const struct err *e);
-/* The first program that was started and is not ready is so; false: there is none. */
+/* Makes the first started program ready; false: there is none. */
 bool fake_ready(void);
-/* It dies instead, or while it waits; false: there is none. */
+/* Kills it instead, or while it waits; false: there is none. */
 bool fake_die(const struct err *e);
-/* Ends what was killed. */
+/* Ends the processes that were killed. */
 void fake_bury(void);
-/* The code that runs, as text; NULL: none does. */
+/* The running code as text; NULL: none. */
 const char *fake_code(void);
-/* The program that runs writes to stdout. */
+/* The running program writes to stdout. */
 void fake_output(const char *text);
-/* The first run is over, its program made ready if need be; the layers are filled in.  The program
- * is gone too where it was alone, where it was killed and where the end says so. */
+/* Ends the first run, after making its program ready if necessary; the layers are filled in.
+ * The program ends, too, if it was alone, if it was killed, and if the end says so. */
 void fake_end_run(struct box_end);
-/* The latest open question for that message; NULL. */
+/* The latest open request for that message; NULL: none. */
 struct fake_ask *fake_asked(enum msg_id);
-/* Answers it; reply NULL: with *e. */
+/* Answers it; reply NULL: it fails with *e. */
 void fake_answer(enum msg_id, void *reply, const struct err *e);

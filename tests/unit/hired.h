@@ -25,9 +25,9 @@ struct outcome {
 	char type[128];
 };
 
-/* Shortens the file queue's patience. */
+/* Shortens the timeouts of the file queue. */
 extern bool hired_hurry;
-/* What the builder says of one that did not end well. */
+/* The builder's error for a file helper that failed. */
 extern struct err hired_died;
 /* File helpers that have not ended. */
 extern int hired_living;
@@ -38,12 +38,12 @@ void hired_make_file(struct workspace *, const char *path, const char *text);
 
 struct outcome hired_list(struct workspace *, size_t limit, uint64_t hash_limit);
 struct outcome hired_read(struct workspace *, const char *path, uint64_t limit);
-/* *piece gets the total. */
+/* The total size is stored in piece. */
 struct outcome hired_read_piece(struct workspace *, const char *path, struct files_piece *piece);
 struct outcome hired_type(struct workspace *, const char *path);
 struct err hired_append(struct workspace *, const char *path, const char *text, uint64_t offset);
 struct err hired_write(struct workspace *, const char *path, const char *text, bool overwrite);
-/* For other operations: their callback, and what waits until it was called.  self: an outcome. */
+/* For other operations: the callback, and a wait until it was called.  self: an outcome. */
 void hired_done(void *self, const struct err *);
 void hired_wait(void);
 void hired_wait_ms(int64_t ms);

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-static int64_t late_us; /* that each look at the clock makes it */
+static int64_t late_us; /* added at each read of the clock */
 static unsigned turns;
 
 int64_t __real_loop_now_us(void);

@@ -11,11 +11,10 @@ struct builder_request {
 	void *self;
 };
 
-/* What the builder is asked. */
+/* The requests to the builder. */
 struct played_builder {
-	struct builder_request *box,
-	    *program; /* the test's to free, when it says that they ended */
-	int control;  /* the program's end */
+	struct builder_request *box, *program; /* freed by the test when it reports their end */
+	int control;                           /* the program's end of the channel */
 	unsigned begun, asked, kills;
 	int signal;
 	bool deaf;

@@ -11,7 +11,7 @@
 /* The socket, of raw_socket(). */
 extern void *raw_peer;
 
-/* As peer_setup() and peer_teardown(), which they call. */
+/* Like peer_setup() and peer_teardown(), which they call. */
 int raw_setup(void **state);
 int raw_teardown(void **state);
 void *raw_socket(int type);
@@ -19,28 +19,29 @@ void *raw_socket(int type);
 /* ---- as a client of snapshotd ---- */
 
 void raw_client(void);
-/* The same, but what it has not read stays with the server, but for a message or two. */
+/* The same, but all except a message or two of what it has not read stays with the server. */
 void raw_slow_client(void);
 /* Takes no part of *msg; MSG_none: an envelope alone. */
 void raw_send(struct envelope, enum msg_id, void *msg);
-/* A hello; differing: of a build that describes this message otherwise. */
+/* Sends a hello; differing: of a build that describes this message differently. */
 void raw_hello(const char *daemon, enum msg_id differing);
-/* As an ordinary client does each second: one that is silent for five is given up. */
+/* Sends a heartbeat, as an ordinary client does each second: a client silent for five is
+ * declared lost. */
 void raw_beat(void *socket);
 void raw_get(uint64_t id, const char *what);
-/* The next failure that is about this id has the code, and says that. */
+/* The next failure for this id must have the code and contain the text. */
 void raw_expect_failure(uint64_t id, enum err_code, const char *says);
-/* Is it answered with a reply? */
+/* Has a reply arrived? */
 bool raw_replied(uint64_t id);
 
 /* ---- as the server of an ordinary client ---- */
 
-/* Binds, and makes the client, which waits so long for servers: this one, and `other` if not NULL.
- */
+/* Binds, and creates the client, which waits so long for servers: this one, and `other` if not
+ * NULL. */
 void raw_serve(int64_t connect_wait_ms, const char *other);
-/* Lets the client run until it has said hello; its address, and the number of its hello. */
+/* Runs the client until it has sent its hello; returns its address and the number of the hello. */
 struct address raw_hear(uint64_t *greeting);
 void raw_reply(const struct address *to, struct envelope, enum msg_id, void *msg);
-/* Answers that hello as a snapshotd of version 0.0.9 that describes all as this build does, but
- * one. */
+/* Replies to that hello like a snapshotd of version 0.0.9 that describes all messages but one as
+ * this build does. */
 void raw_greet(const struct address *to, uint64_t greeting, enum msg_id differing);

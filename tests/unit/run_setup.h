@@ -31,7 +31,7 @@ begin(void **state)
 	if (fake_options(&e) < 0 || runtime_open(&e) < 0)
 		return -1;
 	options.max_concurrent = 1;
-	fake.counts.lost[PEER_validator] = ++validators; /* another, that was asked nothing */
+	fake.counts.lost[PEER_validator] = ++validators; /* another process, without requests */
 	return session_id_open(&e);
 }
 
@@ -49,7 +49,7 @@ end(void **state)
 	return 0;
 }
 
-/* Starts one; *ask gets its code here and is cleared. */
+/* Starts an execution; *ask is its code and is cleared. */
 static struct fake_call *
 start(struct execute_code ask)
 {

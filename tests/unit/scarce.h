@@ -10,9 +10,10 @@
 
 #include <stddef.h>
 
-/* So many bytes more are written to files; of what does not fit as much as does, then sys. */
+/* So many more bytes can be written to files. A larger write is cut short; the next one fails
+ * with sys. */
 void scarce_room(size_t bytes, int sys);
-/* No file can be made or opened: sys. */
+/* No file can be created or opened; the error is sys. */
 void scarce_files(int sys);
-/* There is enough of everything again. */
+/* Ends all shortages. */
 void scarce_over(void);

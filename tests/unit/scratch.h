@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* base: ends with six letters, which are new each time.  -1: there is none. */
+/* base: ends with six letters, which are replaced each time.  -1: it could not be created. */
 static inline int
 scratch_make(char *base)
 {

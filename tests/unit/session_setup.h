@@ -20,7 +20,7 @@
 
 #include <cmocka.h>
 
-/* A session by the tool, made; its id into id. */
+/* Creates a session through the tool; stores its id in id. */
 static void
 create(const char *principal, uint64_t ttl, char id[SESSION_ID])
 {

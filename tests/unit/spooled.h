@@ -15,14 +15,14 @@ enum {
 };
 
 struct spooled_auditd {
-	bool away;     /* answers unavailable */
-	bool silent;   /* does not answer at all */
+	bool away;     /* replies unavailable */
+	bool silent;   /* does not reply */
 	uint64_t asks; /* also the last id */
 	char got[MANY + 64][UID];
 	size_t count;
 	size_t largest;   /* batch */
-	char *checkpoint; /* that it answers with */
-	char sent[512];   /* the one that came with the last batch; "": none */
+	char *checkpoint; /* sent with its replies */
+	char sent[512];   /* received with the last batch; "": none */
 	void (*done)(void *self, void *reply, const struct err *e);
 	void *self;
 };
@@ -31,19 +31,20 @@ extern struct spooled_auditd spooled_auditd;
 extern char spooled_directory[];
 extern int spooled_state; /* the directory */
 
-/* Around each case: an empty directory, an auditd that is there. */
+/* Setup and teardown of each case: an empty directory, and an auditd that is connected. */
 int spooled_set_up(void **unused);
 int spooled_tear_down(void **unused);
 
 void spooled_open(uint64_t limit);
 /* uid: that of the event, or NULL. */
 int spooled_record_as(enum event, const char *detail, char uid[UID], struct err *);
-int spooled_record(const char *detail, char uid[UID], struct err *); /* of a run that begins */
+int spooled_record(
+    const char *detail, char uid[UID], struct err *); /* an event that starts a run */
 void spooled_record_all(char uids[][UID], size_t count, const char *detail);
 void spooled_turn(int64_t ms);
-/* Until nothing waits. */
+/* Runs until no event waits. */
 void spooled_drain(void);
-/* auditd has these, in order, and no others. */
+/* auditd must have these, in order, and no others. */
 void spooled_expect(char uids[][UID], size_t count);
-/* Of a file in the directory; -1: it is not there. */
+/* The size of a file in the directory; -1: it does not exist. */
 off_t spooled_size(const char *name);

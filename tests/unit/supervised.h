@@ -25,8 +25,8 @@ enum {
 
 extern const char *const supervised_names[DAEMONS];
 
-/* Who this program is by its name: returns for the test alone.  more: what a daemon does before it
- * is ready, or NULL.  DEAF=validator: that one does not hear SIGTERM. */
+/* Plays the daemon that this program's name selects; returns only in the test.  more: called
+ * before the daemon is ready, or NULL.  DEAF=validator: that daemon ignores SIGTERM. */
 void supervised_play(int argc, char **argv, void (*more)(const char *name));
 
 extern char run[64];
@@ -35,16 +35,17 @@ extern char run[64];
 int set_up(void **unused);
 int tear_down(void **unused);
 
-/* cloister with these arguments; *out, where not NULL, reads its stdout, *in writes its stdin. */
+/* Starts cloister with these arguments; *out, if not NULL, reads its stdout, *in writes its
+ * stdin. */
 pid_t start(int *in, int *out, const char *const *arguments);
 #define START(in, out, ...) start(in, out, (const char *const[]){ __VA_ARGS__, NULL })
 int status_of(pid_t);
-/* What `cloister status --json` says, the caller's; NULL where nothing runs. */
+/* The output of `cloister status --json`, which the caller owns; NULL if no supervisor runs. */
 json_t *ask(void);
 json_t *daemon_of(const json_t *status, int i);
 int64_t number(const json_t *object, const char *key);
 
-/* Until all are ready; their pids; the supervisor's. */
+/* Waits until all are ready; stores their pids, and returns that of the supervisor. */
 pid_t wait_ready(pid_t pids[DAEMONS]);
 void go_up(pid_t pids[DAEMONS]);
 void wait_gone(pid_t);

@@ -182,7 +182,7 @@ filters_join(void **unused)
 	assert_int_equal(ASK("local:1", .execution_id = (char[]){ "exec_2" }), 1);
 }
 
-/* The name space of the call binds, whatever is asked for and whatever a record was called. */
+/* Only the namespace of the call counts, whatever the query and the records contain. */
 static void
 each_name_space_sees_its_own(void **unused)
 {

@@ -32,7 +32,7 @@ asks_and_answers(void **state)
 	assert_int_equal(dialog.bus.ask.to, PEER_executor);
 	assert_int_equal(dialog.bus.ask.message, MSG_create_session);
 	assert_string_equal(dialog.bus.principal, "local:7");
-	/* A label for the log; the name space is that of the credentials. */
+	/* A label for the log; the namespace is that of the credentials. */
 	assert_string_equal(dialog.bus.namespace, "-");
 	assert_string_equal(dialog.bus.instance, "-");
 	assert_string_equal(

@@ -280,7 +280,7 @@ orphans_of_a_start(void **state)
 	assert_null(catalog_expired(bad));
 }
 
-/* Not even whether a content is there can be seen from another name space. */
+/* Not even the existence of a content is visible from another namespace. */
 static void
 each_name_space_has_its_own(void **state)
 {

@@ -262,7 +262,7 @@ has_one_default_for_each(void **state)
 	assert_ptr_equal(session_main(&ann->call, &made, &e), session);
 	assert_false(made);
 	assert_null(session_main(&bob->call, NULL, &e));
-	/* The same principal in another name space is another. */
+	/* The same principal in another namespace is another owner. */
 	ann->call.namespace = "other";
 	assert_null(session_main(&ann->call, NULL, &e));
 	ann->call.namespace = "";
@@ -405,7 +405,7 @@ has_limits_of_its_owner(void **state)
 	    ERR_not_found);
 	assert_int_equal(set_limits("ann", NULL, (struct resource_limits){ .max_ram_mb = 9000 }),
 	    ERR_limit_exceeded);
-	/* What is set in one name space is not set in another. */
+	/* Limits set in one namespace do not apply in another. */
 	struct call elsewhere = { .principal = "ann", .namespace = "team" };
 
 	assert_int_equal(own_limits_of(&elsewhere)->box.memory_bytes, 512 << 20);
