@@ -21,7 +21,7 @@
 
 enum {
 	PATH = 256,
-	ALIVE_TRIES = 1000, /* of 5 ms, */
+	ALIVE_TRIES = 1000, /* of 5 ms */
 	GROUPS_TRIES = 20,  /* likewise */
 };
 
