@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * driver.js - runs JavaScript inside a box and tells the executor what became of it (guest/protocol.h).
+ * driver.js - runs JavaScript inside a box and reports the outcome to the executor (guest/protocol.h).
  *
- * It shares a process with the program, so nothing here is a wall: the program may close, forge or break all of it,
- * and harms its own result by that and nothing else.
+ * It shares a process with the program, so nothing here is a security boundary: the program may close, forge or break
+ * all of it, and harms only its own result.
  *
  * A program runs as node would run a file: until nothing is left to wait for.  Statements run one after another in
- * one global scope; what one declares, by `let`, `const` or `class` too, stays, and may be declared again.  A
- * statement is over when its code has run and a promise that is its value has settled; timers go on behind it.
- * process.exit() ends a program; in a statement it ends that statement with its code and no more.
+ * one global scope.  Their declarations, including `let`, `const` and `class`, persist and may be repeated.  A
+ * statement is over when its code has run and, if its value is a promise, the promise has settled.  Timers continue
+ * after it.  process.exit() ends a program.  In a statement it ends only that statement, with its code.
  */
 'use strict';
 
@@ -34,7 +34,7 @@ const real_exit = process.exit.bind(process);
 
 let rehearsing = true; /* nothing is sent */
 
-/* It does not block, and there is nothing else to do than to wait until it is read. */
+/* The channel is non-blocking.  The driver has nothing else to do, so it waits until the frame is read. */
 function send(kind, payload) {
 	const body = Buffer.from(payload), head = Buffer.alloc(5);
 	head.write(kind, 0, 'latin1');
@@ -52,15 +52,15 @@ function send(kind, payload) {
 	}
 }
 
-/* ---- what is told ---- */
+/* ---- reports ---- */
 
 const MAX_SOURCES = 100;
-const sources = new Map(); /* by file, of the last statements, as they came */
-let current = null; /* { text, file } of what runs */
+const sources = new Map(); /* original text of the last statements, by file */
+let current = null; /* { text, file } of the running code */
 let unreadable; /* the error of code that is not JavaScript */
 
-/* Without the frames that are ours, or of the loader; what stood behind one, as the brace before an error's own
- * properties, is the next one's. */
+/* Removes the frames of the driver and the loader.  Text after a removed frame, such as the brace before an error's
+ * own properties, is appended to the previous kept line. */
 function own_frames(text) {
 	const kept = [];
 	for (const line of text.replace(/^node:internal.*\n.*\n *\^\n\n/, '').split('\n'))
@@ -71,7 +71,7 @@ function own_frames(text) {
 	return kept.join('\n');
 }
 
-/* V8 shows the line that it was given; what a rewritten one looked like before is in sources. */
+/* V8 shows the rewritten line.  This restores the original line from sources. */
 function own_line(text) {
 	return text.replace(/^(<code[^>]*>):(\d+)\n(.*)\n( *\^+\n)?/, (all, file, line, shown, mark = '') => {
 		const wrote = sources.get(file)?.split('\n')[line - 1];
@@ -79,7 +79,7 @@ function own_line(text) {
 	});
 }
 
-/* As the interpreter itself prints it. */
+/* Prints an error as the interpreter does. */
 function print_error(error, source, line) {
 	let text = typeof error === 'object' && error !== null ? inspect(error) : `Uncaught ${inspect(error)}`;
 	text = own_line(own_frames(text));
@@ -107,7 +107,7 @@ function tell_error(error, source) {
 		type = error instanceof Error ? String(error.name || error.constructor.name) : error === null ? 'null' : typeof error;
 		text = error instanceof Error ? String(error.message) : inspect(error);
 	} catch {
-		/* it is made to be looked at by nobody */
+		/* the value cannot be inspected */
 	}
 	try {
 		print_error(error, source, line);
@@ -136,12 +136,12 @@ function tell_names() {
 	send('V', names.slice(0, MAX_NAMES).map(n => n + '\n').join(''));
 }
 
-/* What a last line leaves that starts something or listens to it: nobody meant that as a value, and some have kilobytes. */
+/* True for objects of servers, timers and the like in a last line: they are not meant as values, and some have kilobytes. */
 function is_handle(value) {
 	try {
 		return value instanceof Stream ||
 			/^(ChildProcess|Immediate|Interface|Server|Timeout|Worker|process)$/.test(value?.constructor?.name);
-	} catch { /* it is made to be looked at by nobody */
+	} catch { /* the value cannot be inspected */
 		return false;
 	}
 }
@@ -153,7 +153,7 @@ function tell_result(value, must) {
 
 /* ---- running ---- */
 
-/* A module of the workspace is found by a file that stands beside a link to its directory of modules. */
+/* Modules of the workspace are imported by a file that is in the same directory as a link to node_modules. */
 let finder;
 async function find_module(specifier, options) {
 	const here = process.cwd();
@@ -171,7 +171,7 @@ async function find_module(specifier, options) {
 	return finder(specifier, options);
 }
 
-/* Who asked is known before the first wait only, and what is not there was asked for by the code, not by us. */
+/* The caller is known only before the first await.  A missing module is an error of the code, not of the driver. */
 async function import_module(specifier, options) {
 	const asked = new Error().stack;
 	try {
@@ -187,7 +187,7 @@ async function import_module(specifier, options) {
 	}
 }
 
-/* V8 is who decides what is an error; its texts are for scripts, though, and mislead about modules. */
+/* V8 decides what is an error.  Its messages are for scripts, however, and are misleading about modules. */
 function read(source, statement) {
 	try {
 		return rewrite(source.text, statement);
@@ -206,7 +206,7 @@ function read(source, statement) {
 	}
 }
 
-/* Globals that cannot be written to give way to a declaration of that name. */
+/* Makes read-only globals writable if the code declares their names. */
 function give_way(names) {
 	for (const name of names) {
 		const there = Object.getOwnPropertyDescriptor(globalThis, name);
@@ -226,7 +226,7 @@ function compile(source, statement) {
 	}
 }
 
-/* { value, waits, names }; the value is a promise where the code waits. */
+/* Returns { value, waits, names }.  The value is a promise if the code awaits. */
 function run(source, statement) {
 	sources.set(source.file, source.text);
 	if (sources.size > MAX_SOURCES)
@@ -242,8 +242,8 @@ function run(source, statement) {
 
 /* ---- a program ---- */
 
-/* When all that listens for its end has heard of it, nothing is left but to take the process apart, which nobody needs to
- * wait for.  Both a program's exit() and its end by itself come by here. */
+/* Sends DONE after all listeners for the end have run: only the process's cleanup is left then, and the caller need not
+ * wait for it.  This covers both exit() and a program that ends by itself. */
 function tell_end() {
 	const emit = process.emit;
 	process.emit = function (event, ...rest) {
@@ -254,7 +254,7 @@ function tell_end() {
 	};
 }
 
-/* A program that waits for what nothing can bring about any more has not done all it says; node's own status for that. */
+/* A program that awaits something that can no longer happen is incomplete.  Node has its own exit status for that. */
 function tell_unsettled(source) {
 	const error = new Error('nothing is left that could settle what the code awaits');
 	error.stack = `Error: ${error.message}`;
@@ -285,7 +285,7 @@ function program(text) {
 	socket.unref();
 	const ran = run(source, false);
 	waits = ran.waits;
-	if (types.isPromise(ran.value)) /* one that is rejected ends the program as it would have without this */
+	if (types.isPromise(ran.value)) /* a rejected promise still ends the program as usual */
 		ran.value.then(settled => {
 			value = settled;
 			waits = false;
@@ -314,7 +314,7 @@ function exit_of_statement(code) {
 	const status = Number(code ?? process.exitCode ?? 0) & 0xff;
 	process.exitCode = undefined;
 	const exit = new Exit(status);
-	interrupt?.(exit); /* also where a callback calls it */
+	interrupt?.(exit); /* also if a callback calls it */
 	throw exit;
 }
 
@@ -327,7 +327,7 @@ function status_of(error) {
 	return 1;
 }
 
-/* What is behind a promise is written by then, but a pipe may be full. */
+/* Earlier output has been passed to the stream by then, but a pipe may be full. */
 function flushed(stream) {
 	return new Promise(resolve => {
 		if (stream.destroyed || stream.writableLength === 0)
@@ -346,7 +346,7 @@ async function statement(text) {
 	try {
 		const ran = run(source, true);
 		names = ran.names;
-		const promise = types.isPromise(ran.value); /* to ask another whether it is one may fail */
+		const promise = types.isPromise(ran.value); /* reading `then` of another value may throw */
 		const settled = await Promise.race([promise ? ran.value : undefined, stop]);
 		value = promise ? settled : ran.value;
 	} catch (error) {
@@ -355,7 +355,7 @@ async function statement(text) {
 	interrupt = null;
 	tell_names();
 	const result = lookup('result');
-	/* Where it failed, what has not changed may be of another statement. */
+	/* If the statement failed, an unchanged `result` may belong to another statement. */
 	const assigned = result !== before || names.includes('result') ||
 		(status === 0 && result !== undefined && /\bresult\s*=[^=>]/.test(text));
 	tell_result(assigned ? result : value, assigned && result !== undefined);
@@ -363,7 +363,7 @@ async function statement(text) {
 	send('D', String(status));
 }
 
-/* What fails behind a statement is shown, and ends nothing. */
+/* Errors after the end of a statement are printed and end nothing. */
 function serve_statements() {
 	process.exit = exit_of_statement;
 	process.on('uncaughtException', error => {
@@ -372,9 +372,9 @@ function serve_statements() {
 	});
 }
 
-/* ---- all of it ---- */
+/* ---- main ---- */
 
-/* Node finds processors in a file that a box's /proc has not; who starts as many workers as there are would start none. */
+/* Node reads processors from a file that a box's /proc lacks.  A program that starts one worker for each would start none. */
 function count_processors() {
 	if (os.cpus().length > 0)
 		return;
@@ -399,7 +399,7 @@ function prepare() {
 	delete require.cache[__filename];
 }
 
-/* What node loads, compiles and opens at the first use is there before anybody waits for it; nothing of it is seen. */
+/* Makes node load, compile and open in advance what it needs at first use.  This produces no output. */
 function rehearse() {
 	const nowhere = new console.Console({ stdout: Object.assign(new EventEmitter(), { write() {} }) });
 	for (const statement of [false, true])
@@ -407,7 +407,7 @@ function rehearse() {
 	run({ text: '[1, "b"].map(n => `${n}`)', file: '<code>' }, false);
 	nowhere.log('%s', 'a', 1, { b: [1] });
 	process.stdout.write('');
-	process.stdout._handle?.setBlocking(true); /* or who writes to descriptor 1, a child too, is told EAGAIN */
+	process.stdout._handle?.setBlocking(true); /* otherwise writers to descriptor 1, including children, get EAGAIN */
 	tell_names();
 	tell_result({ a: [1, 'b', null] }, true);
 	lookup('result');
@@ -439,7 +439,7 @@ function take(kind, payload) {
 const socket = new net.Socket({ fd: CONTROL, readable: true, writable: false });
 let came = [], size = 0;
 
-/* Frames in the order they came, each when the one before it is done. */
+/* Handles frames in their order, each after the previous one is done. */
 socket.on('data', data => {
 	came.push(data);
 	size += data.length;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * rewrite.js - makes code that V8 takes as one script of many: `await` and `import` at its top work, and what a
- * statement declares there can be declared once more by a later one.
+ * rewrite.js - rewrites code so that V8 accepts it as one script of many: `await` and `import` work at its top level,
+ * and a later statement can repeat the top-level declarations of an earlier one.
  *
- * Node's own parser says where the declarations are; edits are made in the text, so that lines stay where they were.
+ * Node's own parser finds the declarations.  The edits are made in the text, so that line numbers do not change.
  */
 'use strict';
 
@@ -26,7 +26,7 @@ function parse(source) {
 /* Each node that runs as part of the code itself, not of a function in it. */
 function* inside(node) {
 	yield node;
-	if (/Function|StaticBlock/.test(node.type)) /* new.target is in one; so MetaProperty here is import.meta */
+	if (/Function|StaticBlock/.test(node.type)) /* new.target occurs only in these, so a MetaProperty here is import.meta */
 		return;
 	for (const [key, value] of Object.entries(node)) {
 		const skip = node.type === 'PropertyDefinition' && key === 'value';
@@ -36,7 +36,7 @@ function* inside(node) {
 	}
 }
 
-/* Each node there is. */
+/* Each node of the tree. */
 function* all(node) {
 	yield node;
 	for (const value of Object.values(node))
@@ -82,7 +82,7 @@ class Text {
 		this.edits = [];
 	}
 
-	/* Line feeds that are replaced are put back, so that all below keeps its line. */
+	/* Puts back replaced line feeds, so that line numbers below do not change. */
 	replace(start, end, text) {
 		const lines = this.source.slice(start, end).split('\n').length - text.split('\n').length;
 		this.edits.push([start, end, text + '\n'.repeat(Math.max(0, lines))]);
@@ -138,7 +138,7 @@ function export_as_code(text, node) {
 	return assign(text, inner);
 }
 
-/* V8 asks the embedder for modules, and node that of a script only by flags that warn; driver.js has its own way. */
+/* V8 asks the embedder for modules.  Node resolves a script's modules only with flags that warn, so driver.js does it. */
 function imports_by_us(source, tree) {
 	const text = new Text(source);
 	if (/\bimport\b/.test(source))
@@ -177,7 +177,7 @@ function as_async(source, tree, last) {
 	return `${declare}(async () => {${strict}${hoist}${hash_bang}${text.done()}\n})()`;
 }
 
-/* Top declarations as `var`: globals, which a later statement may declare again, of whatever kind. */
+/* Turns top-level declarations into `var`: globals, which a later statement may declare again with any kind. */
 function as_globals(source, tree) {
 	const text = imports_by_us(source, tree);
 	for (const node of tree.body) {
@@ -194,7 +194,7 @@ function as_globals(source, tree) {
 	return text.done();
 }
 
-/* { text, waits: it gives a promise, tail: its value is that of an expression, names: declared at its top } */
+/* { text, waits: its value is a promise, tail: its value is that of an expression, names: declared at its top level } */
 function rewrite(source, statement) {
 	const tree = parse(source);
 	const names = tree.body.flatMap(declared), end = tree.body.at(-1);

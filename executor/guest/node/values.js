@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * values.js - any JavaScript value as JSON text of bounded size, by the same rules as the Python driver's values.py:
- * what JSON has no form for stands as what console.log would show.
+ * values.js - converts any JavaScript value to JSON text of bounded size, by the same rules as the Python driver's
+ * values.py.  A value that has no JSON form is represented by the text that console.log would show.
  */
 'use strict';
 
@@ -97,7 +97,7 @@ class Writer {
 		this.put(']');
 	}
 
-	/* Keys that JSON would make equal, as 1 and "1", leave a list of pairs. */
+	/* If JSON would make keys equal, such as 1 and "1", the result is a list of pairs. */
 	map(pairs) {
 		const keys = pairs.map(([key]) => typeof key === 'object' && key !== null ? shown(key) : String(key));
 		if (new Set(keys).size < keys.length)
@@ -128,7 +128,7 @@ function kind(value) {
 	}
 }
 
-/* JSON text of at most limit bytes; where it would be larger, a string that says so and how it begins. */
+/* JSON text of at most limit bytes.  A larger value is replaced by a string that says so and has its beginning. */
 function as_json(value, limit) {
 	const writer = new Writer(limit);
 	try {

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""driver.py - runs Python inside a box and tells the executor what became of it (guest/protocol.h).
+"""driver.py - runs Python inside a box and reports the outcome to the executor (guest/protocol.h).
 
-It shares a process with the program, so nothing here is a wall: the program may close, forge or break all of it, and
-harms its own result by that and nothing else. What it promises: a program sees what it would see as a script, and
-whatever that does to its streams, modules or descriptors, no file of its own is written to from here.
+It shares a process with the program, so nothing here is a security boundary: the program may close, forge or break all
+of it, and harms only its own result. The driver promises that a program sees what it would see as a script, and that
+the driver writes to no file of the program, whatever the program does to its streams, modules or descriptors.
 
-It is started from its file, or lies in a zygote and goes on in a fork of that. A start from the file pays for what
-stands here, the compiler included. So it imports only what a bare interpreter has loaded already, and what few
-programs need stands beside it: values.py tells a result, failure.py an exception, rich.py pictures, loop.py awaits.
+It is started from its file, or is part of a zygote and continues in a fork of it. A start from the file pays for all
+code here, including its compilation. So the driver imports only what a bare interpreter has loaded already. Code that
+few programs need is in separate files: values.py for results, failure.py for exceptions, rich.py for pictures, loop.py
+for code that awaits.
 """
 
 import _ast
@@ -21,18 +22,18 @@ import os
 import sys
 
 CONTROL = 3
-FILE = "<code>"  # a statement's has its number in it, so that each traceback finds its own lines
-FUTURE = 0x1FE0000  # the bits of co_flags that stand for "from __future__ import ..."
-COROUTINE = 0x80  # and that for code which awaits
+FILE = "<code>"  # a statement's name contains its number, so that each traceback finds its own lines
+FUTURE = 0x1FE0000  # the bits of co_flags for "from __future__ import ..."
+COROUTINE = 0x80  # the bit of co_flags for code that awaits
 MAX_RESULT, MAX_NAMES, MAX_NAME = 1 << 20, 256, 256
 FORMS = "_repr_png_", "_repr_svg_", "_repr_html_"
-PART = 4096  # bytes of a read
-CALM_MS = 50  # without a program
-WARM_UPS = 16  # a function's code is made faster from its 8th call on, and some parts later
+PART = 4096  # bytes per read
+CALM_MS = 50  # time without a program before the next rehearsal
+WARM_UPS = 16  # the interpreter optimizes a function from its 8th call on, and some parts later
 MAX_SOURCES, MAX_SOURCE_BYTES = 512, 8 << 20  # of earlier statements, for their tracebacks
 
 beside_files = {}  # by name; a zygote has read them all before it forks
-flushes = {}  # by library; to look for a symbol in all libraries of numpy's takes 0.3 ms
+flushes = {}  # by library; searching all of numpy's libraries for a symbol takes 0.3 ms
 
 
 def frame(kind, payload):
@@ -40,7 +41,7 @@ def frame(kind, payload):
 
 
 class Control:
-    """Descriptor 3, for as long as it is the one that this process was started with."""
+    """Descriptor 3, as long as it is the one that this process was started with."""
 
     def __init__(self, number=CONTROL):
         os.set_inheritable(number, False)
@@ -52,7 +53,7 @@ class Control:
         return status.st_ino, status.st_dev
 
     def receive(self):
-        """Kind and payload of a frame; None when there will be no more."""
+        """Returns kind and payload of a frame; None at the end of the channel."""
         end = 5
         while len(self.come) < end or len(self.come) < (end := 5 + int.from_bytes(self.come[1:5], "little")):
             part = os.read(self.number, max(end - len(self.come), PART))
@@ -63,12 +64,12 @@ class Control:
         del self.come[:end]
         return kind, payload
 
-    # A fork of the program comes by here too, and a file that it opened may have become descriptor 3.
+    # A fork of the program also runs this, and a file that it opened may have become descriptor 3.
     def intact(self):
         return os.getpid() == self.owner and self.identity(self.number) == self.file
 
     def wait(self):
-        """Until the other end is closed; there is nothing more to come."""
+        """Waits until the other end is closed. No more frames are expected."""
         try:
             while os.read(self.number, 4096):
                 pass
@@ -76,7 +77,7 @@ class Control:
             pass
 
     def send(self, kind, payload):
-        """Was it sent?"""
+        """Returns whether the frame was sent."""
         if not self.intact():
             return False
         data = memoryview(frame(kind, payload))
@@ -86,7 +87,7 @@ class Control:
 
 
 class Interrupts:
-    """SIGINT as the program wants it, while it runs; between its statements, and within a frame, it does nothing."""
+    """SIGINT: handled as the program wants it while it runs; ignored between its statements and while a frame is sent."""
 
     def __init__(self):
         self.theirs, self.off = _signal.default_int_handler, True
@@ -107,12 +108,12 @@ class Interrupts:
             try:
                 was = _signal.signal(_signal.SIGINT, self.nothing)
                 self.theirs, self.off = _signal.SIG_DFL if was is None else was, True
-            except BaseException:  # one that came just before
+            except BaseException:  # an interrupt that arrived just before
                 pass
 
 
 class Arrivals:
-    """Does something to a module once it is there, whoever imports it: to do so here would cost each start milliseconds."""
+    """Runs a hook on a module once it is imported: importing it here would cost each start milliseconds."""
 
     def __init__(self, calls):
         self.calls = calls
@@ -136,7 +137,7 @@ class Arrivals:
 
 
 class Sources:
-    """The program's lines, for linecache to find."""
+    """The program's source lines, for linecache."""
 
     def __init__(self):
         self.texts, self.bytes = {}, 0
@@ -151,17 +152,17 @@ class Sources:
             cache.pop(oldest, None)
 
     def clear(self):
-        """What is not there need not be let go of in a fork, line by line, each on a page of its own."""
+        """Drops all lines, because a fork would otherwise free them one by one, each on its own page."""
         cache = getattr(sys.modules.get("linecache"), "cache", {})
         for file in self.texts:
             cache.pop(file, None)
         self.texts, self.bytes = {}, 0
 
     def entry(self, file):
-        """Lines as the compiler counts them, each with its end, without which traceback marks other columns."""
+        """Lines as the compiler counts them, with their ends. Without the ends traceback marks wrong columns."""
         text = self.texts[file] + "\n"
         lines = text.splitlines(True)
-        if len(lines) > text.count("\n"):  # at U+2028 and others like it none begins
+        if len(lines) > text.count("\n"):  # U+2028 and similar characters do not begin a line for the compiler
             lines = [f"{line}\n" for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
         return len(self.texts[file]), None, lines, file
 
@@ -170,7 +171,7 @@ class Sources:
 
 
 class OwnPath:
-    """Imports of ours do not see the workspace: a token.py there is the program's, not the library's."""
+    """Hides the workspace from the driver's own imports: a token.py there is the program's, not the library's."""
 
     path = sys.path
 
@@ -182,7 +183,7 @@ class OwnPath:
 
 
 def beside(name):
-    """The names of the file of that name beside this one."""
+    """The namespace of the file with that name in this directory."""
     if name not in beside_files:
         file = os.path.join(os.path.dirname(__file__), name)
         scope = {"__name__": name, "__file__": file}
@@ -206,7 +207,7 @@ def assigns_result(tree):
 
 
 def names(scope):
-    """What the program defined, without its modules, as a VARIABLES frame has it; None: nothing."""
+    """The payload of a VARIABLES frame: what the program defined, without modules; None: nothing."""
     mine = [f"{name}\n" for name, value in list(scope.items())
             if isinstance(name, str) and name[:1] != "_" and name.isidentifier() and len(name) <= MAX_NAME
             and not isinstance(value, type(sys))]
@@ -227,7 +228,7 @@ class Driver:
         self.ahead = frozenset(ahead)
         self.shadows = beside("shadows.py")["Shadows"](ahead) if ahead else None
         self.profile, self.guard, self.held = None, None, False
-        # One that has more than the standard library imported serves programs that use it.
+        # A zygote that has imported more than the standard library serves programs that use it.
         self.libraries = sorted(name for name in ahead if "." not in name and name not in sys.stdlib_module_names
                                 and hasattr(sys.modules[name], "__path__"))
         names = "".join(f"{name}\n" for name in sys.modules if "." not in name)
@@ -237,21 +238,21 @@ class Driver:
         self.begin()
 
     def prepare(self):
-        """The process as a script finds it, but for what no collector would look at if it was there before a fork."""
+        """Sets up the process as a script finds it, except for what the collector would not see if made before a fork."""
         builtins.bridge = self.bridge = {}
         sys.argv, sys.path = [FILE], [os.getcwd(), *sys.path]
         arrivals = {"linecache": self.sources.fill, "threading": show_threads, "matplotlib": lend_fonts,
                     "matplotlib.figure": lambda module: beside("rich.py")["note_saves"](module)}
         sys.meta_path.insert(0, Arrivals(arrivals))
         sys.unraisablehook = lambda raised: beside("failure.py")["show_unraisable"](raised)
-        # What is written is seen at once, and text that has no UTF-8 form does not end a program.
+        # Output is visible at once, and text that has no UTF-8 form does not end a program.
         for stream in sys.stdout, sys.stderr:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
         self.interrupts.arm()
         tell_crashes()
 
     def rehearse(self, source):
-        """What a run writes to in a fork is copied page by page: here, and not while somebody waits for it."""
+        """Runs source in advance: a fork copies each page that a run writes to, and no caller waits for that here."""
         nowhere, stdout = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC), os.dup(1)
         near, far = os.pipe()
         os.write(far, frame(b"C", "".join(f"import {name}\n" for name in self.libraries).encode() + source))
@@ -267,12 +268,12 @@ class Driver:
         os.dup2(stdout, 1)
         for number in nowhere, stdout, near, far:
             os.close(number)
-        gc.freeze()  # the run's collections look at nothing of this; at its own module they have to
+        gc.freeze()  # the run's collections skip all of this; only its own module must be scanned
         self.begin()
-        self.guard_imports()  # without a profile, as most runs are
+        self.guard_imports()  # without a profile, like most runs
 
     def warm_up(self):
-        """In a zygote: what the interpreter does for code that runs often is done once, and not in each fork."""
+        """Runs in a zygote, so that the interpreter optimizes frequent code once and not in each fork."""
         for _ in range(WARM_UPS):
             for source in self.rehearsals:
                 self.rehearse(source)
@@ -290,7 +291,7 @@ class Driver:
         for source in itertools.islice(rehearsals, 1):
             self.rehearse(source)
         self.control.send(b"I", b"")
-        for source in rehearsals:  # who waits so long may as well rehearse what longer programs use
+        for source in rehearsals:  # a fork that waits this long can also rehearse what longer programs use
             if zygote.calm(CALM_MS):
                 self.rehearse(source)
                 self.control.send(b"I", b"")
@@ -307,7 +308,7 @@ class Driver:
                 self.statement(payload.decode().removeprefix("\ufeff"))
             elif kind == b"C":
                 self.program(payload)
-            elif kind != b"W":  # whoever waits has waited long enough
+            elif kind != b"W":  # WANTED came too late to skip a rehearsal
                 sys.exit("the control channel brought something else than a program")
         if self.statements == 0:
             sys.exit("the control channel ended before the program came")
@@ -332,19 +333,19 @@ class Driver:
         try:
             self.interrupts.allow()
             status = self.run(source, f"<code {self.statements}>")
-            if getattr(sys.stdin, "closed", False):  # by exit()
+            if getattr(sys.stdin, "closed", False):  # exit() closed it
                 sys.stdin = _io.open(0, encoding="utf-8", closefd=False)
             self.flush()
             flush_native()
         except KeyboardInterrupt:
-            pass  # it came when all was over
+            pass  # it arrived after the end of the statement
         self.interrupts.forbid()
-        if os.getpid() != self.control.owner:  # a fork of the program that came out of it
+        if os.getpid() != self.control.owner:  # a fork of the program that returned from it
             self.end(status)
         self.tell(b"D", lambda: str(status).encode())
 
     def run(self, source, file):
-        """Runs it and tells what came of it; the exit status."""
+        """Runs the source, sends the results, and returns the exit status."""
         status, value, assigned, before, read = 0, None, False, self.scope.get("result"), False
         self.guard_imports()
         self.sources.add(file, source)
@@ -355,7 +356,7 @@ class Driver:
         except SystemExit as stop:
             status = self.status(stop.code)
         except BaseException as error:
-            status, assigned = 1, False  # what `result` is may be of another statement
+            status, assigned = 1, False  # `result` may belong to another statement
             unreadable = isinstance(error, SyntaxError) and not read
             self.tell(b"U" if unreadable else b"E", lambda: beside("failure.py")["failure"](error, self.hook, __file__, file))
         self.tell(b"V", lambda: names(self.scope))
@@ -367,7 +368,7 @@ class Driver:
         return status
 
     def execute(self, body, tail):
-        """The value of the last expression, or None."""
+        """Returns the value of the last expression, or None."""
         if (body and body.co_flags & COROUTINE) or (tail and tail.co_flags & COROUTINE):
             if self.loop is None:
                 with OwnPath():
@@ -378,7 +379,7 @@ class Driver:
         return eval(tail, self.scope) if tail else None
 
     def parse(self, source, file):
-        """The code, or None; that of its last statement by itself, where that is an expression; whether it assigns `result`."""
+        """Returns the code or None; the last statement's code if it is an expression; whether `result` is assigned."""
         if "result" not in source and "__future__" not in source and (parts := self.split(source, file)):
             return *parts, False
         tree = compile(source, file, "exec", _ast.PyCF_ONLY_AST | self.flags, True)
@@ -394,8 +395,9 @@ class Driver:
 
     def split(self, source, file):
         """
-        The same two without a tree of Python objects, each kind of which costs a fork a page: where the last line is an
-        expression, and what stands above it a program, that line is its last statement. None: it is not so simple.
+        Returns the same two without a tree of Python objects, because each kind of object costs a fork a page. If the
+        last line is an expression and the lines above it are a program, that line is its last statement. None: the
+        code is not that simple.
         """
         above, end, last = source.rstrip(" \t\n").rpartition("\n")
         if not last or last[0] in " \t\f#" or "=" in last.partition("(")[0] or "\r" in source or above.endswith("\\"):
@@ -408,7 +410,7 @@ class Driver:
 
     @staticmethod
     def status(code):
-        """Of sys.exit(code), as the interpreter has it."""
+        """Returns the exit status of sys.exit(code), as the interpreter computes it."""
         if code is None or isinstance(code, int):
             return (code or 0) & 0xff
         complain(code)
@@ -416,8 +418,8 @@ class Driver:
 
     def tell(self, kind, payload):
         """
-        Sends a frame, unless there is nothing to tell; was it sent?  What a program broke about it (a __repr__ that
-        raises, a closed descriptor) costs just that.
+        Sends a frame unless its payload is None. Returns whether it was sent. If the program broke something that it
+        needs (a __repr__ that raises, a closed descriptor), only this frame is lost.
         """
         off, sent = self.interrupts.off, False
         try:
@@ -444,7 +446,7 @@ class Driver:
 
     @staticmethod
     def flush():
-        """True: what was written is out of this process."""
+        """Returns True if all output has left this process."""
         done = True
         for stream in sys.stdout, sys.stderr:
             try:
@@ -455,11 +457,11 @@ class Driver:
         return done
 
     def loaded(self):
-        """The modules that the program loaded. In a fork, to look at each of the others costs a copy of its page."""
+        """The modules that the program loaded. In a fork, reading each of the others costs a copy of its page."""
         return list(itertools.takewhile(lambda name: name != self.last, reversed(sys.modules)))
 
     def loaded_native(self):
-        """Did the program load libraries that may have something to do when exit(3) is called?"""
+        """True if the program loaded libraries that may have exit(3) handlers."""
         loaded = self.loaded()
         if "ctypes" in loaded:
             return True
@@ -468,8 +470,8 @@ class Driver:
 
     def end(self, status, rehearsed=False):
         """
-        The interpreter's own end as far as anybody can see it: threads are waited for, exit functions run, objects
-        are finalised, open files written out. What it does besides, to take each module apart, takes milliseconds.
+        Performs the visible part of the interpreter's own shutdown: waits for threads, runs exit functions, finalises
+        objects, writes out open files. The rest, which takes each module apart, takes milliseconds and is skipped.
         """
         try:
             if self.loop is not None and os.getpid() == self.control.owner:
@@ -478,20 +480,20 @@ class Driver:
                 sys.modules["threading"]._shutdown()
         except BaseException as error:
             sys.excepthook(type(error), error, error.__traceback__)
-        if not rehearsed or atexit._ncallbacks() == 0:  # there is a page in it
+        if not rehearsed or atexit._ncallbacks() == 0:  # the call costs a page
             atexit._run_exitfuncs()
         close_logs()
         status, told = self.end_program(status)
-        if told:  # nor for a processor that this one would take to do so: it is killed
+        if told:  # so that no processor is used for the exit: the executor kills this process
             self.control.wait()
         if not rehearsed:
             os._exit(status)
 
     def end_program(self, status):
-        """All but the exit; the status that it is to have, and whether the executor knows that it is over."""
+        """Does all but the exit. Returns the exit status, and whether the executor was informed of the end."""
         self.flush()
         native = self.loaded_native()
-        held = open_files()  # else the collector would close them in any order, the lower ones of a pile first
+        held = open_files()  # otherwise the collector would close them in any order, lower layers of a stack first
         self.forget()
         save_files(held + open_files(_io._IOBase))
         done = self.flush()
@@ -502,11 +504,11 @@ class Driver:
         status = status if done else 120
         if not self.whole:
             return status, False
-        self.interrupts.forbid()  # whoever waits for it need not wait for the kernel to take this process apart
+        self.interrupts.forbid()  # so that the caller need not wait until the kernel has freed this process
         return status, self.tell(b"D", lambda: str(status).encode())
 
     def forget(self):
-        """Lets go of the program's names and of its own modules'."""
+        """Drops the program's names and those of its own modules."""
         here = sys.path[0] if sys.path and isinstance(sys.path[0], str) else "/"
         for name in self.loaded():
             if str(getattr(sys.modules[name], "__file__", "")).startswith(here + "/"):
@@ -517,12 +519,12 @@ class Driver:
 
 
 def show_threads(threading):
-    """What the interpreter prints itself has no lines of code that is in no file."""
+    """Replaces the interpreter's own output, which lacks the lines of code that is in no file."""
     threading.excepthook = lambda raised: beside("failure.py")["show_thread"](raised)
 
 
 def tell_crashes():
-    """What ends by a signal of the processor's or abort() says where it was; the program itself has not imported this."""
+    """Prints a traceback on a processor signal or abort(). For the program, faulthandler is not imported."""
     import faulthandler
     faulthandler.enable(2)
     del sys.modules["faulthandler"]
@@ -533,19 +535,19 @@ def lend_fonts(matplotlib):
 
 
 def close_logs():
-    """What logging does at exit, and was told not to in a zygote: each page that it looks at costs a fork."""
+    """Does logging's exit work, which a zygote unregistered: each page that it reads costs a fork."""
     logging = sys.modules.get("logging")
-    if logging and len(logging._handlerList) > 1:  # there is always one, which keeps nothing
+    if logging and len(logging._handlerList) > 1:  # there is always one, which buffers nothing
         logging.shutdown()
 
 
 def awaits_threads():
-    """Are there threads whose end is the program's, or has something to be done before they are waited for?"""
+    """True if the program must wait for threads, or something must be done before it waits for them."""
     threading = sys.modules.get("threading")
     try:
         return threading is not None and bool(
             threading._threading_atexits or threading._shutdown_locks - {threading._main_thread._tstate_lock})
-    except AttributeError:  # of another version
+    except AttributeError:  # another version of threading
         return True
 
 
@@ -555,7 +557,7 @@ def has_figures():
 
 
 def flush_native():
-    """Where ctypes is, there may be code in C or Fortran with buffers of its own."""
+    """If ctypes is loaded, there may be C or Fortran code with buffers of its own."""
     if "ctypes" not in sys.modules:
         return
     for library, flush in (None, "fflush"), ("libgfortran.so.5", "_gfortran_flush_i4"):
@@ -569,14 +571,14 @@ def flush_native():
 
 
 def open_files(kinds=(_io._BufferedIOBase, _io._TextIOBase)):
-    """Those that something holds; without an argument, those of the interpreter's own types."""
+    """The files that are still referenced; without an argument, those of the interpreter's own types."""
     own = kinds is not _io._IOBase
     return [thing for thing in gc.get_objects() if issubclass(type(thing), kinds)
             and (not own or type(thing).__module__ == "_io")]
 
 
 def save_files(files):
-    """Writes them out, those on top of others first."""
+    """Writes the files out, upper layers first."""
     for file in sorted(files, key=lambda file: 0 if hasattr(type(file), "buffer") else 1 + (type(file).__module__ == "_io")):
         try:
             file.flush() if type(file).__module__ == "_io" else file.close()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""failure.py - an exception that a program did not catch: printed as the interpreter would, with the lines of code that
-is in no file, and told in a frame unless it was a thread's or one of those that nobody can catch.
+"""failure.py - reports an exception that a program did not catch. It is printed as by the interpreter, with the lines of
+code that is in no file. It is also sent in a frame, unless it belongs to a thread or cannot be caught.
 
-Read by driver.py when there is one.
+driver.py loads this file when there is such an exception.
 """
 
 import sys
@@ -11,7 +11,7 @@ MAX_TYPE, MAX_TEXT = 256, 4096  # bytes
 
 
 def _steps(trace, driver, file):
-    """The traceback without the frames of the driver and what is beside it, and the innermost line of the code in it, or 0."""
+    """Returns the traceback without the frames of the driver's files, and the innermost line of the code in it, or 0."""
     ours = driver.rpartition("/")[0] + "/"
     while trace is not None and trace.tb_frame.f_code.co_filename.startswith(ours):
         trace = trace.tb_next
@@ -24,7 +24,7 @@ def _steps(trace, driver, file):
 
 
 def _fill_in(error):
-    """The line of an error that the compiler found and not the parser, which looks for it in a file."""
+    """Adds the source line of an error that the compiler found. The parser adds it itself, from a file."""
     from linecache import getline
     error.text = getline(error.filename, error.lineno or 0) or None
 
@@ -40,7 +40,7 @@ def _show(error, hook):
 
 
 def _show_raised(head, raised, otherwise):
-    """An exception that is nobody's to catch; what the interpreter says of it must do where this cannot."""
+    """Prints an exception that cannot be caught. If that fails, the interpreter's own output has to suffice."""
     try:
         from traceback import format_exception
         sys.stderr.write(head + "".join(format_exception(raised.exc_type, raised.exc_value, raised.exc_traceback)))
@@ -72,7 +72,7 @@ def _cut(text, most):
 
 
 def failure(error, hook, driver, file):
-    """Prints it; the payload of an ERROR frame.  hook: sys.excepthook as it was before; file: the code's name."""
+    """Prints the error and returns the payload of an ERROR frame.  hook: the original sys.excepthook; file: the code's name."""
     error.__traceback__, line = _steps(error.__traceback__, driver, file)
     unread = isinstance(error, SyntaxError) and error.filename == file
     if unread and error.text is None:

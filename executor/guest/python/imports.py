@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""imports.py - refuses, while a program runs, imports that its profile does not allow and that no reading of the code
-could see: of a computed name, of text that is executed, through importlib.
+"""imports.py - refuses, while a program runs, imports that its profile does not allow and that a check of the source
+cannot find: of a computed name, in text that is executed, through importlib.
 
-A courtesy and not a wall: the guard lives in the program's own process, and a program that wants around it finds a way
-(sys.modules, the real builtins behind print.__self__, a function of a library that imports what it is told). What
-keeps a program in is the box. So nothing here costs libraries anything or gets between them and what they need: pandas
-imports os, subprocess and socket whatever the profile. What is judged is what the program's own code asks for, and
-that is told by its builtins: code of the program, and code that it executes, finds a copy of them in which __import__
-is the guard's; code of libraries has the real ones.
+This is a courtesy and not a security boundary: the guard is in the program's own process, and a program can bypass it
+(sys.modules, the real builtins behind print.__self__, a function of a library that imports a given name). The box
+confines a program. So the guard costs libraries nothing and does not restrict them: pandas imports os, subprocess and
+socket whatever the profile. Only imports of the program's own code are checked. That code is recognized by its
+builtins: code of the program, and code that it executes, has a copy of them in which __import__ is the guard's; code of
+libraries has the real ones.
 
-Read by driver.py where there is a PROFILE frame (guest/protocol.h).
+driver.py loads this file if there is a PROFILE frame (guest/protocol.h).
 """
 
 import builtins
@@ -21,17 +21,17 @@ IMPORTLIB = frozenset(("importlib", "importlib._bootstrap", "_frozen_importlib")
 
 
 class Guard:
-    """One for a process, for as long as that lives: what a statement defined keeps its builtins in those after it."""
+    """One for the life of a process: what a statement defined keeps its builtins in later statements."""
 
     def __init__(self):
-        self.payload = None  # a PROFILE frame's; None: any module
+        self.payload = None  # of a PROFILE frame; None: any module is allowed
         self.view = type(sys)("builtins")
         vars(self.view).update(vars(builtins), __import__=self.load)
         self.get = machinery._gcd_import
 
     def hold(self, scope, payload):
-        """Code that is run in scope from now on is held to the payload of a PROFILE frame."""
-        self.payload = payload  # it stays as it came: a search in it costs less than to take it apart
+        """Applies the payload of a PROFILE frame to code that runs in scope from now on."""
+        self.payload = payload  # kept as received: a search in it costs less than parsing it
         machinery._gcd_import = self.get_for
         scope["__builtins__"] = self.view
 
@@ -40,7 +40,7 @@ class Guard:
         scope["__builtins__"] = builtins
 
     def lists(self, name, end="\n"):
-        """Is there a name that begins, and ends, so?  The phrase before the first one ends in a line feed, too."""
+        """True if the payload has a name of this form.  The phrase before the first name also ends in a line feed."""
         return f"\n{name}{end}".encode("utf-8", "replace") in self.payload
 
     def allows(self, name):
@@ -49,9 +49,9 @@ class Guard:
             name = name.rpartition(".")[0]
         return bool(name)
 
-    # What `from package import name` asks for is the name: of os, os.path alone may be allowed.
+    # `from package import name` requests the name: of os, only os.path may be allowed.
     def refused(self, name, fromlist=None):
-        """The name that is not allowed, or None."""
+        """Returns the name that is not allowed, or None."""
         if self.allows(name):
             return None
         if not fromlist or not self.lists(name, "."):
@@ -64,8 +64,8 @@ class Guard:
         return ImportError(f"Import '{name}' is not allowed by {by}: do without it, or run this with a profile "
                            "that allows it", name=name)
 
-    # PyImport_Import() finds this too, when a function in C (as datetime's strptime) imports what it needs while the
-    # program's frame is the innermost: it is known by its empty list, where a statement has None or a tuple.
+    # PyImport_Import() also calls this, when a C function (such as datetime's strptime) imports what it needs while the
+    # program's frame is the innermost. It is recognized by its empty list; an import statement passes None or a tuple.
     def load(self, name, globals=None, locals=None, fromlist=(), level=0):
         """__import__() of the program."""
         in_c = type(fromlist) is list and not fromlist
@@ -75,7 +75,7 @@ class Guard:
         return builtins.__import__(name, globals, locals, fromlist, level)
 
     def get_for(self, name, package=None, level=0):
-        """What importlib.import_module() and importlib.__import__() come by, whoever calls them."""
+        """Called by importlib.import_module() and importlib.__import__(), for any caller of these."""
         frame = sys._getframe(1)
         while frame is not None and frame.f_globals.get("__name__") in IMPORTLIB:
             frame = frame.f_back

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""loop.py - runs code that awaits at its top level, in an event loop that is kept: what such code leaves running goes
-on while later code waits for something.
+"""loop.py - runs code that awaits at its top level, in an event loop that persists: tasks that such code leaves running
+continue while later code awaits.
 
-Read by driver.py when there is such code, and only then is asyncio imported.
+driver.py loads this file when there is such code. asyncio is imported only then.
 """
 
 import asyncio
@@ -18,8 +18,8 @@ ASYNCIO = os.path.dirname(asyncio.__file__) + "/"
 
 class Interrupt:
     """
-    SIGINT while a task runs: where it comes between two steps, in the loop's own work, the task is cancelled, for an
-    exception there may lose a step that is never made then. A program that has a handler of its own keeps that.
+    SIGINT while a task runs. If it arrives between two steps, in the loop's own code, the task is cancelled, because an
+    exception there could lose a step permanently. A program that has its own handler keeps it.
     """
 
     def __init__(self, loop, task):
@@ -53,7 +53,7 @@ class Interrupt:
 
     @classmethod
     def hide(cls, error):
-        """take() is no step of the code's."""
+        """Removes the frame of take(), which is not part of the code."""
         last, trace = None, error.__traceback__
         while trace is not None and trace.tb_next is not None:
             last, trace = trace, trace.tb_next
@@ -66,7 +66,7 @@ class Loop:
         self.loop = self.context = None
 
     def current(self):
-        """That which the program has set, or else ours: asyncio.run() leaves none set."""
+        """The loop that the program has set, otherwise ours: asyncio.run() leaves none set."""
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -81,8 +81,8 @@ class Loop:
 
     async def play(self, parts, scope):
         """
-        The last part's value, and None; or None, and what the code raised. That is not raised from here: a SystemExit
-        would leave the loop in the middle of its work, and any other come with the loop's frames.
+        Returns the last part's value and None; or None and the exception of the code. It is not raised here: a SystemExit
+        would leave the loop in the middle of its work, and any other exception would contain the loop's frames.
         """
         value = None
         try:
@@ -98,7 +98,7 @@ class Loop:
             self.context = contextvars.copy_context()
 
     def outcome(self, parts, scope):
-        """What play() says. Whatever else ends the loop, as an interrupt of another task, ends the code where it waits."""
+        """Returns play()'s result. If anything else ends the loop, such as another task's interrupt, the code ends too."""
         loop, self.context, reason = self.current(), {}, None
         task = loop.create_task(self.play(parts, scope))
         with Interrupt(loop, task) as interrupt:
@@ -114,7 +114,7 @@ class Loop:
         return value, error
 
     def cancel(self, task):
-        """What play() says in the end, or would have if it had begun."""
+        """Returns play()'s result after the cancellation, or its equivalent if play() has not begun."""
         task.cancel()
         try:
             return self.loop.run_until_complete(task)
@@ -122,7 +122,7 @@ class Loop:
             return None, error
 
     def run(self, parts, scope):
-        """The last part's value."""
+        """Returns the last part's value."""
         value, error = self.outcome(parts, scope)
         self.keep_context()
         try:
@@ -130,15 +130,15 @@ class Loop:
                 raise error
             return value
         finally:
-            del error  # whose traceback has this frame in it
+            del error  # its traceback refers to this frame
 
     def keep_context(self):
-        """A task has a copy of all context variables; what the code set is there for the code after it."""
+        """A task has a copy of all context variables. This passes the values that the code set to later code."""
         for variable, value in self.context.items():
             variable.set(value)
 
     def close(self):
-        """As asyncio.run() ends."""
+        """Shuts the loop down as asyncio.run() does."""
         loop = self.loop
         if loop.is_closed():
             return

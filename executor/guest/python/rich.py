@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""rich.py - pictures and tables of a run: open figures of matplotlib, and what a value shows itself as.
+"""rich.py - pictures and tables of a run: open figures of matplotlib, and rich forms of a value.
 
-Read by driver.py when matplotlib is imported or the value has such a form. Everything is bounded: a picture that is
-too large is drawn with fewer dots, and what still is too large is left out with a line on stderr.
+driver.py loads this file when matplotlib is imported or the value has such a form. Everything is bounded: a picture
+that is too large is drawn with fewer dots. If it is still too large, it is left out with a line on stderr.
 
-A file that is a picture is shown by the executor, and a figure with the same bytes not once more. So what was saved and
-left open is drawn again as it was saved, with its dots, its format and its frame.
+The executor shows picture files, and does not show a figure with the same bytes again. So a figure that was saved and
+left open is drawn again as it was saved, with the same resolution, format and frame.
 """
 
 import os
@@ -20,8 +20,9 @@ FONTS, LENT = "/usr/share/cloister/matplotlib-fonts", "/tmp/.cache/matplotlib"
 
 def lend_fonts():
     """
-    Once matplotlib is imported, and before it looks for fonts: the list of them that compose/install-deps made. To make
-    it takes 0.1 s and, where there are thousands, several of each run. It has to lie where matplotlib can write to.
+    Called when matplotlib is imported, before it searches for fonts: copies the font list that compose/install-deps
+    made. Making the list takes 0.1 s in each run, and several seconds if there are thousands of fonts. It must be in a
+    place that matplotlib can write to.
     """
     try:
         lists = os.listdir(FONTS)
@@ -30,7 +31,7 @@ def lend_fonts():
             with open(f"{FONTS}/{each}", "rb") as source, open(f"{LENT}/{each}", "xb") as copy:
                 copy.write(source.read())
     except OSError:
-        pass  # there is none, or the program made one
+        pass  # there is no list, or the program made one
 
 
 def _note(text):
@@ -38,7 +39,7 @@ def _note(text):
 
 
 def note_saves(figures):
-    """matplotlib.figure, once it is imported."""
+    """Hooks matplotlib.figure after its import, to note how figures are saved."""
     from functools import wraps
     save = figures.Figure.savefig
 
@@ -54,7 +55,7 @@ def note_saves(figures):
 
 
 def _as_saved(figure):
-    """Type and bytes of a figure that looks as in the file that it was saved to, or None."""
+    """Returns type and bytes of a figure that equals the file it was saved to, or None."""
     from io import BytesIO
     path, kind, how = getattr(figure, "_saved_last", (None, None, None))
     if kind not in SAVED or not os.path.isfile(path) or os.path.getsize(path) > MAX_BYTES - 64:
@@ -69,7 +70,7 @@ def _as_saved(figure):
 
 
 def _figure(figure):
-    """The figure as PNG, with as many dots as fit; None: it cannot be made to fit."""
+    """Returns the figure as PNG with as many dots as fit; None: it does not fit with any."""
     from io import BytesIO
     width, height = figure.get_size_inches()
     dpi = min(figure.dpi, (MAX_DOTS / max(width * height, 1e-9)) ** 0.5)
@@ -116,7 +117,7 @@ def _forms(value):
 
 
 def rich(value):
-    """Payloads of RICH frames, figures first."""
+    """Returns payloads of RICH frames, figures first."""
     parts = list(_forms(value))
     if "matplotlib.pyplot" in sys.modules:
         parts[:0] = _figures(sys.modules["matplotlib.pyplot"])

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""shadows.py - files of the workspace before modules that were imported ahead of the program; read by driver.py in a zygote."""
+"""shadows.py - lets files of the workspace replace modules that a zygote imported in advance; loaded by driver.py there."""
 
 import os
 import sys
 
 
 class Shadows:
-    """A module that a zygote imported ahead gives way to a file of its name in the workspace, as at a cold start."""
+    """Drops a preimported module if the workspace has a file of its name, so that the file is found, as at a cold start."""
 
     def __init__(self, ahead):
         self.ahead, self.seen = ahead, None

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""values.py - any Python value as JSON text of bounded size; read by driver.py when there is a result to tell, or a value
-for the bridge.
+"""values.py - converts any Python value to JSON text of bounded size. driver.py loads this file when there is a result
+to send, or a value for the bridge.
 
-Nothing is imported for a type's sake: an object of a module's type is the proof that the module is loaded, so types
-are known by name.  What JSON has no form for stands as its repr.
+No module is imported to recognize a type: if an object of a module's type exists, the module is loaded, so types are
+recognized by name.  A value that has no JSON form is represented by its repr.
 """
 
 from _json import encode_basestring
@@ -11,7 +11,7 @@ from _json import encode_basestring
 MAX_DEPTH = 64
 MAX_REPR = 65536
 MAX_CELLS = 200000
-# Of what is only looked at, as pandas and numpy show it themselves.
+# Limits for values that are only displayed; pandas and numpy use the same.
 MAX_ROWS, END_ROWS, MAX_SHOWN = 60, 5, 1000
 
 
@@ -20,7 +20,7 @@ class TooLarge(Exception):
 
 
 def _rows(table, shown):
-    """The rows of it that are told, and what is to be said of that."""
+    """Returns the rows that are sent, and a note about those that are not."""
     if not shown or len(table) <= MAX_ROWS:
         return table, {}
     note = f"its first and last {END_ROWS} rows; all of it as the value of `result`, or in a file"
@@ -42,14 +42,14 @@ def _array(value, shown):
     return value.tolist() if value.size <= (MAX_SHOWN if shown else MAX_CELLS) else str(value)
 
 
-# The same as FORMS, for those of which less is told where the value is no more than shown.
+# The same as FORMS, for types of which less is sent if the value is only displayed.
 TABLES = {
     "numpy.ndarray": _array,
     "pandas.core.frame.DataFrame": _frame,
     "pandas.core.indexes.base.Index": _array,
     "pandas.core.series.Series": _series,
 }
-# A type's name, or that of a type it is made from, to what is told in its place.
+# The name of a type or a base type, and what replaces its values.
 FORMS = {
     "builtins.mappingproxy": dict,
     "builtins.dict_keys": list,
@@ -69,7 +69,7 @@ FORMS = {
 
 
 class Writer:
-    """Writes a value piece by piece, so that one which is too large ends early and not in all memory there is."""
+    """Writes a value piece by piece, so that a value that is too large fails early and does not use up the memory."""
 
     def __init__(self, limit, shown):
         self.parts, self.room, self.open, self.shown = [], limit, set(), shown
@@ -97,7 +97,7 @@ class Writer:
         else:
             self.nested(value)
 
-    # A form that gives the value back, as numpy's long double does, is none.
+    # A form that returns a value of the same type, as for numpy's long double, is not used.
     def form(self, value):
         for kind in type(value).__mro__:
             name = f"{kind.__module__}.{kind.__qualname__}"
@@ -109,7 +109,7 @@ class Writer:
                 return True
         return False
 
-    # Readers of JSON lose digits of whole numbers beyond 64 bits, or refuse them.
+    # JSON readers lose digits of integers beyond 64 bits, or refuse them.
     def integer(self, value):
         if -1 << 63 <= value < 1 << 63:
             self.put(int.__repr__(value))
@@ -143,7 +143,7 @@ class Writer:
             self.value(item)
         self.put("]")
 
-    # Keys that JSON would make equal, as 1 and "1", leave a list of pairs.
+    # If JSON would make keys equal, such as 1 and "1", the result is a list of pairs.
     def mapping(self, items):
         items = list(items)
         keys = [key_text(key) for key, _ in items]
@@ -183,14 +183,14 @@ def key_text(key):
 def utf8(text):
     try:
         return text.encode()
-    except UnicodeEncodeError:  # a surrogate without its other half
+    except UnicodeEncodeError:  # an unpaired surrogate
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
 
 
 def as_json(value, limit, shown=False):
     """
-    JSON text in UTF-8 of at most limit bytes; where it would be larger, a string that says so and how it begins.  Of a
-    long table that is just shown, as the value of a last expression is, its ends are told.
+    Returns JSON text in UTF-8 of at most limit bytes. A larger value is replaced by a string that says so and has its
+    beginning.  Of a long table that is only displayed, such as the value of a last expression, both ends are sent.
     """
     writer = Writer(limit, shown)
     try:
@@ -205,7 +205,7 @@ def as_json(value, limit, shown=False):
 
 
 def start(value, parts):
-    """A table's own text has its first rows and its last, where its JSON begins with a list of their numbers."""
+    """Prefers a table's own text, which has its first and last rows; its JSON begins with a list of row numbers."""
     try:
         table = type(value).__module__.partition(".")[0] == "pandas"
         return f"\n{value}" if table else "".join(parts)
@@ -214,7 +214,7 @@ def start(value, parts):
 
 
 def parse_json(text):
-    """The way back, without the module of that name, which may be the program's own by now."""
+    """Parses JSON without the json module, which the program may have replaced."""
     from _json import make_scanner
 
     class Context:

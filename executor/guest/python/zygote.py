@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """zygote.py MODULE,MODULE,... - a Python interpreter that has imported these modules, and forks.
 
-It runs no guest's code and holds nothing of any guest: it imports, waits in _zygote.serve() for the builder's orders,
-and each fork goes on as if it had been started by itself. What two forks would have in common though it should be
-their own is made new in each: random numbers, keys, streams, what was told by the clock. What stays common is where
-things lie in memory and the hashes of strings; warm=off is for those whom that troubles.
+It runs no code of a guest and holds no data of a guest. It imports the modules and waits in _zygote.serve() for the
+builder's orders. Each fork continues as if it had been started separately. State that two forks must not share is
+renewed in each: random numbers, keys, streams, values derived from the clock. Memory addresses and the hashes of
+strings remain shared. If that matters, set warm=off.
 """
 
 import atexit
@@ -12,13 +12,13 @@ import gc
 import os
 import sys
 
-# Without these a library's threads would be here, which no fork has.
+# Without these a library would start threads here, which a fork does not inherit.
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-# What tells a library that was loaded with these how many threads it may have after all.
+# Functions that tell a library that was loaded with these how many threads it may use after the fork.
 SET_THREADS = ("openblas_set_num_threads", "openblas_set_num_threads64_", "scipy_openblas_set_num_threads", "scipy_openblas_set_num_threads64_",
                "omp_set_num_threads", "MKL_Set_Num_Threads", "bli_thread_set_num_threads")
-# What a fork runs before it is given a program.  What a module imports itself would go before the program's own files,
-# so the longer one is for those who have all that it needs.
+# Code that a fork runs before it is given a program.  Modules that it imports would take precedence over the program's
+# own files, so the longer one runs only in zygotes that have already imported all that it needs.
 SHORT = b"import sys, os\nprint(1)\nname = [str(n) for n in range(2)]\nname\n"
 LONG_NEEDS = {"json", "re", "collections"}
 LONG = b"""
@@ -43,15 +43,15 @@ while len(all) > 4 and not all[0].number % 2:
 result = tuple(zip(all, enumerate("abc")))
 result
 """
-# What these do after a fork is for locks that other threads held, and a zygote has one thread; and for random's numbers,
-# which renewals() has.  A program's own forks need it.
+# After a fork these modules reset locks that other threads held, but a zygote has only one thread; and reseed random,
+# which renewals() does.  A program's own forks need these hooks.
 SPARED = {"threading", "logging", "random", "concurrent.futures.thread"}
 TWISTER = 624 * 4  # bytes of a Mersenne Twister's state
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def load(name):
-    """A file beside this one, as a module."""
+    """Loads a file in this directory as a module."""
     module = type(sys)(name)
     module.__file__ = os.path.join(HERE, name + ".py")
     with open(module.__file__, encoding="utf-8") as source:
@@ -65,12 +65,12 @@ def load_extension(name):
     spec = ModuleSpec(name, ExtensionFileLoader(name, path), origin=path)
     module = spec.loader.create_module(spec)
     spec.loader.exec_module(module)
-    sys.modules.pop(name, None)  # no program is to find it there
+    sys.modules.pop(name, None)  # programs must not find it there
     return module
 
 
 def sparing(register, spared):
-    """os.register_at_fork() while there are imports: what modules of SPARED do at a fork costs each run some 100 pages."""
+    """Replaces os.register_at_fork() during imports: the fork hooks of modules in SPARED cost each run some 100 pages."""
     def record(**hooks):
         if sys._getframe(1).f_globals.get("__name__") in SPARED:
             hooks = {when: spared(hook) for when, hook in hooks.items()}
@@ -82,19 +82,19 @@ def import_all(names):
     for name in filter(None, names):
         try:
             __import__(name)
-        except Exception as error:  # not installed, or broken: as the guest will see
+        except Exception as error:  # not installed, or broken: the guest will get the same error
             print(f"zygote: {name} is not imported ahead: {type(error).__name__}: {error}"[:500], file=sys.stderr)
             drop(name.partition(".")[0])
 
 
 def drop(top):
-    """Half a package would not be made whole by another import."""
+    """Removes a partly imported package, because another import would not complete it."""
     for name in [m for m in sys.modules if m == top or m.startswith(top + ".")]:
         del sys.modules[name]
 
 
 def rehearse(driver):
-    """All that the driver needs for a run, an exception, a result is read and imported here, and not in each fork."""
+    """Reads and imports here, and not in each fork, all that the driver needs for a run, an exception, a result."""
     import io
     for name in "values.py", "failure.py", "rich.py", "imports.py", "shadows.py":
         driver.beside(name)
@@ -107,7 +107,7 @@ def rehearse(driver):
         sys.stderr = stderr
     driver.flush_native()
     driver.beside("values.py")["as_json"]({"a": [1, 2.5, "b", None]}, 1000)
-    if "matplotlib.pyplot" in sys.modules:  # fonts are found once
+    if "matplotlib.pyplot" in sys.modules:  # so that fonts are searched once
         from io import BytesIO
         pyplot = sys.modules["matplotlib.pyplot"]
         pyplot.figure().add_subplot().set_title("a")
@@ -117,7 +117,7 @@ def rehearse(driver):
 
 
 def drop_exits():
-    """At exit these free memory, which the kernel does anyway; a fork pays for each page that they look at."""
+    """Unregisters exit functions that only free memory, which the kernel does anyway: a fork pays for each page they read."""
     for module, path in ("PIL._imaging", "clear_cache"), ("matplotlib._pylab_helpers", "Gcf.destroy_all"), ("logging", "shutdown"):
         thing = sys.modules.get(module)
         for name in path.split("."):
@@ -127,14 +127,14 @@ def drop_exits():
 
 
 def call_directly(functions, direct):
-    """Functions of C of one pointer, NULL here: ctypes looks at more pages than they do."""
+    """Replaces ctypes for C functions of one pointer argument, NULL here: ctypes reads more pages than they do."""
     for name, function in functions.items():
         import ctypes
         functions[name] = direct(ctypes.cast(function, ctypes.c_void_p).value)
 
 
 def thread_setters():
-    """Those of SET_THREADS that are there.  Such a library has many names, so what is loaded is looked through."""
+    """Returns the existing functions of SET_THREADS.  Such a library has many names, so the loaded ones are searched."""
     if "numpy" not in sys.modules:
         return []
     import ctypes
@@ -150,7 +150,7 @@ def thread_setters():
 
 
 def check_descriptors(known):
-    """A fork closes all but its own: what a library holds open would be another file there, or none."""
+    """Reports descriptors that libraries hold open: a fork closes all but its own, so they would be invalid or another file."""
     gc.collect()
     left = [f"{number} {os.readlink(f'/proc/self/fd/{number}')}" for number in os.listdir("/proc/self/fd")
             if int(number) not in known and os.path.exists(f"/proc/self/fd/{number}")]
@@ -159,13 +159,13 @@ def check_descriptors(known):
 
 
 def generators(module, kind):
-    """Those of a kind of random numbers' generators that imports made."""
+    """Returns the random number generators of a kind that imports made."""
     kind, stateless = getattr(sys.modules.get(module), kind, ()), getattr(sys.modules.get("random"), "SystemRandom", ())
     return [thing for thing in gc.get_objects() if issubclass(type(thing), kind) and not issubclass(type(thing), stateless)]
 
 
 def words_of(twister):
-    """The state of a Mersenne Twister of numpy's as writable bytes, or None where it does not lie so."""
+    """Returns the state of a Mersenne Twister of numpy as writable bytes, or None if its layout differs."""
     import ctypes
     numpy, words, others = sys.modules["numpy"], os.urandom(TWISTER), os.urandom(TWISTER)
     try:  # 624: all words are used up
@@ -175,19 +175,19 @@ def words_of(twister):
             return None
         memory[:] = others
         return memory if twister.state["state"]["key"].tobytes() == others else None
-    except (AttributeError, KeyError, TypeError, ValueError):  # it is no twister, or of another numpy
+    except (AttributeError, KeyError, TypeError, ValueError):  # it is no Mersenne Twister, or numpy's version differs
         return None
 
 
 def numpy_renewal(bits):
-    """A twister, of which there is always one, has its words written: to seed it by its method costs a fork 100 pages."""
-    if words := words_of(bits):  # which are its memory for as long as somebody holds it
+    """Writes the words of a Mersenne Twister (there is always one): its seed method would cost a fork 100 pages."""
+    if words := words_of(bits):  # its memory, valid as long as bits is referenced
         return lambda held=bits: words.__setitem__(slice(None), os.urandom(TWISTER))
     return lambda: setattr(bits, "state", type(bits)().state)
 
 
 def sequence_renewal(sequence):
-    """What a generator was seeded with, which seeds those that are spawned from it, lies in words that a fork writes."""
+    """Moves a generator's seed, which also seeds generators spawned from it, to words that a fork overwrites."""
     import numpy
     words = numpy.frombuffer(bytearray(16 + sequence.pool.nbytes), numpy.uint32)
     entropy, pool = words[:4], words[4:]
@@ -199,14 +199,14 @@ def sequence_renewal(sequence):
 
 
 def python_renewal(state):
-    """Random's own seed() is that of its base with some Python around it; a library's class may have another."""
+    """Calls the base class's seed(), around which Random's is a thin wrapper; a library's class may have another."""
     if type(state).seed is not sys.modules["random"].Random.seed:
         return state.seed
     return lambda seed=sys.modules["_random"].Random.seed: seed(state)
 
 
 def streams():
-    """As the interpreter makes them at its start."""
+    """Makes the standard streams as the interpreter does at its start."""
     import io
     for name, fd, mode in ("stdin", 0, "r"), ("stdout", 1, "w"), ("stderr", 2, "w"):
         raw = io.FileIO(fd, mode, closefd=False)
@@ -220,7 +220,7 @@ def streams():
 
 
 def forget():
-    """What was drawn from the system's random numbers, and is drawn again by whoever needs it."""
+    """Drops values drawn from the system's random numbers. They are drawn again when needed."""
     if uuid := sys.modules.get("uuid"):
         uuid._node = uuid._last_timestamp = None
     if tempfile := sys.modules.get("tempfile"):
@@ -231,18 +231,18 @@ def forget():
         state.set_state({**state.get_state(legacy=False), "has_gauss": 0})
 
 
-# Modules, kinds of what they made, and what makes it anew.
+# Modules, kinds of the objects that they made, and functions that renew these.
 RENEWED = (("numpy.random", "BitGenerator", numpy_renewal), ("numpy.random.bit_generator", "SeedSequence", sequence_renewal),
            ("random", "Random", python_renewal))
 
 
 def renewals():
-    """What each fork calls: what came from the system's random numbers or clock before comes from them once more."""
+    """Returns functions that each fork calls, to renew values that came from the system's random numbers or clock."""
     modules = sys.modules
     calls = []
     for module, kind, renewal in RENEWED:
         made = generators(module, kind)
-        if module in modules and not made:  # then another version has them elsewhere, and there had better be no zygote
+        if module in modules and not made:  # another version keeps them elsewhere; a zygote would be unsafe
             raise LookupError(f"no {kind} of {module} is found, of which there is always one")
         calls += map(renewal, made)
     if set_native_id := getattr(getattr(modules.get("threading"), "_main_thread", None), "_set_native_id", None):
@@ -259,7 +259,7 @@ def renewals():
 
 
 def settle(environment):
-    """As a start from the file would find it; whatever can be done before the fork need not be done in each."""
+    """Sets up what a start from the file would find, as far as it can be done before the fork."""
     os.environ.clear()
     os.environ.update(environment)
     streams()
@@ -267,7 +267,7 @@ def settle(environment):
 
 
 def become(told, calls, setters):
-    """In the fork, whose signals, descriptors, directory and jail the builder arranged."""
+    """Runs in the fork. The builder has set up its signals, descriptors, directory and sandbox."""
     if told is not None:
         os.environ.clear()
         os.environ.update(pair.split("=", 1) for pair in told)
@@ -302,7 +302,7 @@ def main():
     waiting.warm_up()
     check_descriptors(descriptors)
     gc.freeze()
-    gc.enable()  # there is nothing here that it would look at
+    gc.enable()  # all objects are frozen, so it scans none of them
     become(zygote.serve(), calls, setters)
     waiting.serve(zygote)
 

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# driver.sh - runs bash code inside a box and tells the executor what became of it (guest/protocol.h).
+# driver.sh - runs bash code inside a box and reports the outcome to the executor (guest/protocol.h).
 #
-# The code runs in this very shell, so nothing here is a wall: it may break all of this, and harms its own result by
-# that and nothing else.  It is read from a file, so that messages name its lines.
+# The code runs in this very shell, so nothing here is a security boundary: it may break all of this, and harms only its
+# own result.  It is read from a file, so that messages name its lines.
 #
-# A program runs as a script would.  A statement leaves variables, functions, options, traps, directory and redirections
-# as it made them.  What would end the shell (exit, set -e, an interrupt) ends the statement: what it has for EXIT is
-# done, then bash is started anew in this process, and told all of the old one's state that can be written down.
+# A program runs as a script would.  A statement's variables, functions, options, traps, directory and redirections
+# persist.  Anything that would end the shell (exit, set -e, an interrupt) ends the statement: its EXIT trap runs, then
+# bash is started again in this process, with all state of the old one that can be written as text.
 #
 #     driver.sh [DESCRIPTOR-OF-THE-CHANNEL DESCRIPTOR-OF-THE-STATE]
 
-# shellcheck disable=SC1090,SC2016,SC2034,SC2064 # what it reads and what it is read by is not here
+# shellcheck disable=SC1090,SC2016,SC2034,SC2064 # the files that it reads, and those that read it, are not here
 
-# kind, payload
+# Arguments: kind, payload.
 _cloister_send() {
 	local LC_ALL=C
 	local _cloister_head='' _cloister_n=${#2} _cloister_i
@@ -24,7 +24,7 @@ _cloister_send() {
 	printf "%s$_cloister_head%s" "$1" "$2" >&"${_cloister[channel]}"
 }
 
-# A zero byte reads as nothing.
+# A zero byte is read as an empty string.
 _cloister_receive() {
 	local LC_ALL=C
 	local _cloister_byte _cloister_i _cloister_n=0
@@ -38,7 +38,7 @@ _cloister_receive() {
 	[ "$_cloister_n" = 0 ] || IFS= read -r -N "$_cloister_n" -u "${_cloister[channel]}" "_cloister[payload]"
 }
 
-# key, JSON.  As a part of the environment a large one would keep every program from being started.
+# Arguments: key, JSON.  A large value in the environment would prevent every program from being started.
 _cloister_bridge() {
 	bridge[$1]=$2
 	[[ ${#2} -gt 65536 || ! $1 =~ ^[A-Za-z_][A-Za-z0-9_]*$ ]] || export "BRIDGE_$1=$2"
@@ -61,7 +61,7 @@ _cloister_state() {
 	builtin trap -p
 }
 
-# Code comes as editors of other systems write it, too, and as a chat shows it: of a fence bash would make a command.
+# Code may have the line ends of other systems, or a chat's code fence, which bash would run as a command.
 _cloister_mend() {
 	local LC_ALL=C
 	[ "${_cloister[payload]:0:3}" != $'\xef\xbb\xbf' ] || _cloister[payload]=${_cloister[payload]:3}
@@ -70,7 +70,8 @@ _cloister_mend() {
 		_cloister[payload]='echo "${BASH_SOURCE[0]}: line $LINENO: syntax error: \`\`\`" >&2; (exit 2)'
 }
 
-# If all end in CR and LF; what a program writes may have such in it.  By line: to replace in a long text takes seconds.
+# Converts only if all lines end in CR and LF, because the code may contain such data.  Works by line, because replacing
+# in a long text takes seconds.
 _cloister_mend_lines() {
 	local IFS=$'\n' _cloister_lines _cloister_text
 	mapfile -t _cloister_lines <<<"${_cloister[payload]}" || return
@@ -78,8 +79,9 @@ _cloister_mend_lines() {
 	((${#_cloister[payload]} - ${#_cloister_text} < ${#_cloister_lines[@]} - 1)) || _cloister[payload]=$_cloister_text
 }
 
-# As the builtin, for statements: a statement's end goes by EXIT and INT, so what it has for EXIT waits for that, and
-# whoever gives INT up gives it back.  What is said of a function's own traps would be said of this one's: then it is none.
+# Replaces the builtin for statements: the driver ends a statement through EXIT and INT.  So a statement's own EXIT trap
+# is stored until then, and if a statement resets INT, the driver's trap is set again.  RETURN, DEBUG and ERR traps would
+# apply to this function instead of the caller, so code that names these gets the builtin.
 _cloister_traps() {
 	[[ ${_cloister[payload]} == *trap* ]] || return
 	case " ${_cloister[payload]} " in
@@ -104,20 +106,20 @@ _cloister_reclaim() {
 	[ -n "$(builtin trap -p INT)" ] || builtin trap _cloister_interrupt INT
 }
 
-# Leaves the shell with options that this file can work with.
+# Sets shell options that this file can work with.
 _cloister_over() {
 	_cloister[options]=${-//[!aefuvxC]/}
 	set +aefnuvxC
 	_cloister[running]=''
 }
 
-# status
+# Argument: status.
 _cloister_done() {
 	_cloister_over
 	_cloister_send D "$1"
 }
 
-# status.  Nobody hears that the statement is over before the new shell is as deaf to interrupts as this one.
+# Argument: status.  The end of the statement is reported only when the new shell ignores interrupts as this one does.
 _cloister_exit() {
 	[ -n "${_cloister[running]}" ] || exit "$1"
 	_cloister_over
@@ -143,14 +145,14 @@ if [ $# = 2 ]; then
 	_cloister_send D "${_cloister[status]}"
 else
 	declare -A bridge _cloister=([bash]=$BASH [driver]=${BASH_SOURCE[0]} [file]=${TMPDIR:-/tmp}/.code [running]='' [options]='' [exit]='')
-	exec {_cloister_fd}<&3 3<&- # not 3, which scripts like to use
+	exec {_cloister_fd}<&3 3<&- # not 3, which scripts often use
 	_cloister[channel]=$_cloister_fd
 	trap '_cloister_exit $?' EXIT
 	trap _cloister_interrupt INT
 	_cloister_send I ''
 fi
 
-# A statement may have left the one before by `continue`.
+# A `continue` in the previous statement may have skipped its DONE.
 while { [ -z "${_cloister[running]}" ] || _cloister_done 0; } 2>/dev/null && _cloister_receive; do
 	case ${_cloister[kind]} in
 	B) _cloister_bridge "${_cloister[payload]%%$'\n'*}" "${_cloister[payload]#*$'\n'}" ;;
@@ -177,7 +179,7 @@ while { [ -z "${_cloister[running]}" ] || _cloister_done 0; } 2>/dev/null && _cl
 	esac
 done
 
-# What is left of the loop by `break` or at the channel's end goes the way of _cloister_exit.
+# If the loop ended because of the code's `break` or the end of the channel, the EXIT trap runs _cloister_exit.
 if [ -z "${_cloister[running]}" ] && [ "${_cloister[kind]}" = C ]; then
 	trap - EXIT INT
 	_cloister_fd=${_cloister[channel]}
