@@ -160,7 +160,7 @@ dispatch(const struct epoll_event *event)
 		w.ready(w.self, event->events);
 }
 
-/* ---- timers: a binary heap of slots, each of which knows its place in it ---- */
+/* ---- timers: a binary heap of slots; each slot has its index in the heap ---- */
 
 static bool
 earlier(size_t a, size_t b)

@@ -144,7 +144,7 @@ pass_wait(void *self)
 	finish(a, NULL, &e);
 }
 
-/* ---- beginning ---- */
+/* ---- starting ---- */
 
 static int
 transmit(struct open_ask *a, struct link *link)
@@ -401,7 +401,7 @@ ask_lost(struct link *link, const struct err *e, bool tell)
 	}
 }
 
-/* ---- answers ---- */
+/* ---- replies ---- */
 
 static void
 on_reply(struct open_ask *a, struct bus_message *p)

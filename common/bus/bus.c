@@ -156,7 +156,7 @@ bus_pack_failure(const struct err *why)
 	return bus_pack(MSG_failure, &f);
 }
 
-/* ---- life ---- */
+/* ---- start and end ---- */
 
 static bool
 uses_tcp(void)

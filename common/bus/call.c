@@ -117,7 +117,7 @@ pass_deadline(void *self)
 	tell(c, ERR_deadline_exceeded);
 }
 
-/* ---- beginning ---- */
+/* ---- starting ---- */
 
 static struct open_call *
 find_call(struct caller *caller, uint64_t id)
@@ -270,7 +270,7 @@ call_orphan(struct caller *caller)
 	}
 }
 
-/* ---- answering ---- */
+/* ---- replying ---- */
 
 void
 call_fail(struct call *call, const struct err *e)

@@ -83,7 +83,7 @@ stale(const struct link *l)
 	return loop_now_ms() - l->spoke_ms > BUS_CLIENT_STALE_MS;
 }
 
-/* ---- which one ---- */
+/* ---- choice of a server ---- */
 
 static bool
 matches(const struct link *l, const struct ask *ask)
@@ -212,7 +212,7 @@ client_instances(enum peer to, const char **names, size_t room)
 	return count;
 }
 
-/* ---- greeting and losing ---- */
+/* ---- hellos and lost servers ---- */
 
 static void
 say_hello(struct link *l)
@@ -482,7 +482,7 @@ client_tick(void)
 	}
 }
 
-/* ---- life ---- */
+/* ---- start and end ---- */
 
 static int
 add_links(enum peer to, struct err *e)

@@ -64,7 +64,7 @@ struct packed bus_pack(enum msg_id, void *msg);
  * with its remedy, not as a fault. */
 struct packed bus_pack_failure(const struct err *why);
 
-/* ---- server.c: endpoints and the clients that have greeted ---- */
+/* ---- server.c: endpoints and the clients that have sent a hello ---- */
 
 struct caller;
 

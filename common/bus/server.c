@@ -455,7 +455,7 @@ server_pump(bool all)
 	return more;
 }
 
-/* ---- life ---- */
+/* ---- start and end ---- */
 
 static int
 add_edge(const struct edge *edge, struct err *e)

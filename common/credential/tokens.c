@@ -310,7 +310,7 @@ tokens_by_name(const struct tokens *tokens, const char *name)
 	return NULL;
 }
 
-/* ---- a new one ---- */
+/* ---- a new token ---- */
 
 void
 token_make(char text[TOKEN_TEXT])

@@ -92,7 +92,7 @@ checkpoint_key_read(const char *text, uint8_t public[CHECKPOINT_PUBLIC], struct 
 	    e, ERR_invalid_argument, "not a key in the format of cloister-auditd --public-key");
 }
 
-/* ---- making ---- */
+/* ---- signing ---- */
 
 /* Writes the signed part; returns its length. */
 static size_t
@@ -126,7 +126,7 @@ checkpoint_sign(
 	snprintf(text + size, CHECKPOINT_TEXT - size, "\n" DASH "%s %s\n", origin, base64);
 }
 
-/* ---- checking ---- */
+/* ---- verification ---- */
 
 /* Copies a line and skips its newline; false: there is none, or the line is too long. */
 static bool

@@ -385,7 +385,7 @@ enter_jail(struct err *e)
 	return 0;
 }
 
-/* ---- in it ---- */
+/* ---- in the jail ---- */
 
 static void
 record(enum event event)

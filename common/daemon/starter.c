@@ -56,7 +56,7 @@ starter_settle(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* ---- what was handed over ---- */
+/* ---- inherited descriptors ---- */
 
 static unsigned long
 number_in(const char *variable)

@@ -36,7 +36,7 @@ struct window {
 	uint64_t start, have, file_size;
 };
 
-/* ---- making ---- */
+/* ---- writing ---- */
 
 static int
 make_room(struct chain_buffer *buffer, size_t more, struct err *e)

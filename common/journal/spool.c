@@ -75,7 +75,7 @@ send_after(int64_t ms)
 		spool.timer = loop_after(ms, send_batch, NULL);
 }
 
-/* ---- what an earlier life left ---- */
+/* ---- records of an earlier process ---- */
 
 static int
 count_link(void *self, const struct chain_link *link, uint64_t offset, struct err *e)

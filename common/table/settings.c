@@ -442,7 +442,7 @@ settings_read(const char *daemon, const struct setting *common, const struct set
 	return read_environment(&t, NULL, e) < 0 ? -1 : read_flags(&t, NULL, argc, argv, e);
 }
 
-/* ---- to be read ---- */
+/* ---- printing ---- */
 
 static void
 print_help(const struct tables *t, const char *summary)
@@ -531,7 +531,7 @@ settings_load(const char *daemon, const char *summary, const struct setting *com
 	exit(0);
 }
 
-/* ---- where things are ---- */
+/* ---- default directories ---- */
 
 static char *
 below(const char *directory, const char *name)

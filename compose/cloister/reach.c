@@ -166,7 +166,7 @@ reach_down(struct err *e)
 	return fd < 0 ? -1 : expect_ok(fd, "down\n", -1, e);
 }
 
-/* ---- starting one ---- */
+/* ---- starting a supervisor ---- */
 
 /* Replaces the caller's standard streams by the log. */
 static int

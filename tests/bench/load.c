@@ -193,7 +193,7 @@ read_cpu(void)
 	return ns;
 }
 
-/* ---- answers ---- */
+/* ---- replies ---- */
 
 static void
 keep_time(int64_t sent_ns)
@@ -384,7 +384,7 @@ run(int64_t seconds)
 			receive(&load.lane[0]);
 }
 
-/* ---- what came out ---- */
+/* ---- output ---- */
 
 static int
 compare(const void *a, const void *b)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The official TypeScript server, version 2, as its own documentation writes one, with one tool that touches nothing.
+// The official TypeScript server, version 2, written as in its documentation, with one tool that has no effects.
 //
 //	typescript_server.mjs stdio
 //	typescript_server.mjs http      prints its port

@@ -206,7 +206,7 @@ greetings(struct dice *d, const struct asked *a)
 	plain(d, a);
 }
 
-/* ---- when and how often ---- */
+/* ---- order and number of replies ---- */
 
 static void
 twice(struct dice *d, const struct asked *a)

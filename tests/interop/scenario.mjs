@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every client does, in the words of JavaScript; scenario.py says the same in those of Python.
+// The cases of every client, in JavaScript; scenario.py is the same in Python.
 //
-// A case gets a connected peer: tools(), call(name, args, onProgress), abandon(name, args), which calls and gives up while
-// it runs.  A refused request throws an error with the code of JSON-RPC.
+// A case gets a connected peer: tools(), call(name, args, onProgress), abandon(name, args), which calls and cancels while
+// the call runs.  A refused request throws an error with the code of JSON-RPC.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -79,7 +79,7 @@ export async function run(peer, name) {
 	}
 }
 
-// Both generations of the client have these in common.
+// Shared by both versions of the client.
 export const peerOf = (client, callTool) => ({
 	tools: async () => (await client.listTools()).tools,
 	call: (name, args, onProgress) => callTool({ name, arguments: args }, onProgress ? { onprogress: onProgress } : {}),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The official TypeScript client, version 2: found out, pinned, and legacy.  Arguments: the gateway's command, or its URL.
+// The official TypeScript client, version 2: with a negotiated, a pinned, and a legacy revision.  Arguments: the gateway's command, or its URL.
 import assert from "node:assert/strict";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";

@@ -56,7 +56,7 @@ clients_list(FILE *to)
 		fprintf(to, "%s%s", c == clients ? "" : ", ", c->name);
 }
 
-/* ---- its file ---- */
+/* ---- the client's file ---- */
 
 static const char *
 home(struct err *e)

@@ -41,7 +41,7 @@ struct wish {
 	struct line command; /* empty if the client has none */
 };
 
-/* ---- the line ---- */
+/* ---- the command line ---- */
 
 static int
 show_usage(FILE *to, int status)
@@ -174,7 +174,7 @@ check(const struct wish *w, struct err *e)
 			 "the path of this program is not UTF-8 or has a control character in it");
 }
 
-/* ---- what it does ---- */
+/* ---- actions ---- */
 
 static void
 print(const struct wish *w)

@@ -76,7 +76,7 @@ static void (*stopped)(void);
 static void start(void *self);
 static void stop_next(void);
 
-/* ---- the end of one ---- */
+/* ---- the end of a daemon ---- */
 
 static void
 describe_end(struct child *c, int status)
@@ -172,7 +172,7 @@ on_end(void *self, uint32_t events)
 	c->timer = loop_after(delay, start, c);
 }
 
-/* ---- the start of one ---- */
+/* ---- the start of a daemon ---- */
 
 /* Called between fork and exec: makes only calls that are safe there, and never returns. */
 static void
@@ -341,7 +341,7 @@ child_stop_all(void (*done)(void))
 	stop_next();
 }
 
-/* ---- what is known of them ---- */
+/* ---- status ---- */
 
 static void
 became_ready(struct child *c)

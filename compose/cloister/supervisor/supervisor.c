@@ -98,7 +98,7 @@ on_signal(void *self, uint32_t events)
 		end();
 }
 
-/* ---- what clients ask ---- */
+/* ---- requests of clients ---- */
 
 static void
 on_stay(void)
