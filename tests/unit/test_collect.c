@@ -22,6 +22,7 @@ static char digest[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
 
 static struct execution run;
 static struct collection collection;
+static char ann[] = "ann", none[] = "";
 static unsigned ended;
 
 static int
@@ -82,7 +83,7 @@ start(void)
 
 	collection = (struct collection){
 		.reply = &run,
-		.owner = { { (char[]){ "ann" }, (char[]){ "" } }, NULL },
+		.owner = { { ann, none }, NULL },
 		.done = collected,
 	};
 	assert_int_equal(collect_settle(&collection, &e), 0);
