@@ -22,7 +22,7 @@ static char digest[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
 
 static struct execution run;
 static struct collection collection;
-static char ann[] = "ann", none[] = "";
+static char owner_name[] = "ann", owner_namespace[] = "";
 static unsigned ended;
 
 static int
@@ -83,7 +83,7 @@ start(void)
 
 	collection = (struct collection){
 		.reply = &run,
-		.owner = { { ann, none }, NULL },
+		.owner = { { owner_name, owner_namespace }, NULL },
 		.done = collected,
 	};
 	assert_int_equal(collect_settle(&collection, &e), 0);
