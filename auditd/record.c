@@ -22,9 +22,8 @@ record_pack(
 		err_set(e, ERR_limit_exceeded, "an event of %zu bytes", event->size);
 		return 0;
 	}
-	record[0] = (uint8_t)name;
-	memcpy(record + 1, daemon, name);
-	memcpy(record + 1 + name, event->data, event->size);
+	record[0] = (uint8_t)name; /* not zero-terminated */
+	memcpy(mempcpy(record + 1, daemon, name), event->data, event->size);
 	return 1 + name + event->size;
 }
 

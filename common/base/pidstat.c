@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -47,7 +48,7 @@ state_of(pid_t pid)
 	char line[LINE];
 	const char *end = read_line(pid, "stat", line) ? strrchr(line, ')') : NULL;
 
-	return end != NULL && end[1] == ' ' ? end[2] : '\0';
+	return (char)(end != NULL && end[1] == ' ' ? end[2] : '\0');
 }
 
 /* The process itself or its first descendant that cannot be killed; 0: none. */
@@ -64,7 +65,7 @@ find_stuck(pid_t pid, int depth)
 		return 0;
 	for (char *one = strtok_r(line, " \n", &rest); one != NULL && found == 0;
 	     one = strtok_r(NULL, " \n", &rest))
-		found = find_stuck((pid_t)atoi(one), depth - 1);
+		found = find_stuck((pid_t)strtol(one, NULL, 10), depth - 1);
 	return found;
 }
 
