@@ -149,7 +149,7 @@ int
 key_print(int argc, char **argv)
 {
 	static char *run, *state, *config, *log_level, *instance;
-	struct setting rows[SETTINGS_SHARED + 2] = { 0 };
+	static struct setting rows[SETTINGS_SHARED + 2];
 	struct err e;
 
 	settings_shared(rows, &run, &state, &config, &log_level);

@@ -67,7 +67,7 @@ secretbox_make(const unsigned char key[SECRETBOX_KEY], const char *const about[]
 {
 	int64_t now_ms = secretbox_now_ms();
 	json_t *whole = json_pack("[I, I, O]", (json_int_t)now_ms,
-	    (json_int_t)(now_ms + life_s * 1000), (json_t *)(uintptr_t)value);
+	    (json_int_t)now_ms + (json_int_t)life_s * 1000, (json_t *)(uintptr_t)value);
 	auto_free char *plain = json_dumps(whole, JSON_COMPACT);
 	size_t size = 0;
 

@@ -280,7 +280,7 @@ def test_a_start_removes_drafts_and_leaves_strangers(bin, asker):
             os.chown(path, owner.st_uid, owner.st_gid)
         keeper.restart("snapshotd")
         assert not any(map(os.path.exists, drafts)) and all(map(os.path.exists, strangers))
-        assert keeper.log("snapshotd").count("leaves it alone") == 3
+        assert keeper.log("snapshotd").count("the store ignores a file that is not its own") == 3
         assert len(keeper.list()) == 1
 
 

@@ -25,8 +25,8 @@ enum {
 };
 
 struct followed {
-	char instance[65];
 	uint64_t epoch, last; /* epoch 0: no reply has arrived yet */
+	char instance[65];
 	bool asked;
 	bool late; /* it was not connected when the first client began to listen */
 };
