@@ -29,7 +29,7 @@ def describe(directory, server):
 
 def ask(config, revision, method, *more):
     """Its output, parsed as JSON."""
-    command = tools.node(PROGRAM, "--cli", "--config", config, "--server", "cloister", "--protocol-revision", revision, "--format", "json",
+    command = tools.node(PROGRAM, "--cli", "--config", config, "--server", "cloister", "--protocol-era", revision, "--format", "json",
                          "--method", method, *more)
     ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False,
                          env={**os.environ, "HOME": os.path.dirname(config)})
