@@ -219,8 +219,8 @@ def test_I18_workspaces_that_were_left(box):
         assert "already" in b.ask(order(WORKSPACE, 1, files=65))[3]
         assert b.ask(order(WORKSPACE, 1, adopt=1, files=65))[:3] == (MADE, 1, 0)
         assert "was left by an earlier" in b.ask(order(WORKSPACE, 1, adopt=1, files=65))[3]
-        assert "not what it was made as" in b.ask(order(WORKSPACE, 2, adopt=1, files=65))[3]
-        assert "not what it was made as" in b.ask(order(WORKSPACE, 2, adopt=1, files=66, size=2 * MIB))[3]
+        assert "is not as it was made" in b.ask(order(WORKSPACE, 2, adopt=1, files=65))[3]
+        assert "is not as it was made" in b.ask(order(WORKSPACE, 2, adopt=1, files=66, size=2 * MIB))[3]
         for number in 5, 77:
             assert "was left by an earlier" in b.ask(order(WORKSPACE, number, adopt=1, files=69))[3]
         assert "adopt" in b.ask(order(WORKSPACE, 2, adopt=2, files=66))[3]
