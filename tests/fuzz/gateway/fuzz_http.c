@@ -13,6 +13,7 @@
 #include "gateway/options.h"
 #include "gateway/transport/http/http.h"
 #include "gateway/transport/http/session.h"
+#include "gateway/transport/http/state.h"
 #include "gateway/transport/http/web.h"
 
 #include "common/base/auto.h"
