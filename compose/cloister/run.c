@@ -241,7 +241,9 @@ print_rest(const struct stream *stream, const char *whole, size_t size)
 	bool begins = stream->size <= size && memcmp(whole, stream->shown ?: "", stream->size) == 0;
 
 	if (!begins)
-		fprintf(stderr, "\ncloister: %s was shortened; all of it:\n", stream->name);
+		fprintf(stderr,
+		    "\ncloister: the text above omits parts of %s; the whole follows:\n",
+		    stream->name);
 	print(stream->to, whole + (begins ? stream->size : 0), size - (begins ? stream->size : 0));
 }
 
