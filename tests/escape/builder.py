@@ -27,9 +27,9 @@ time.sleep(60)
 
 
 def groups_of(pids):
-    """The cgroup directories of this builder's sandboxes."""
-    names = {word for pid in pids for word in re.findall(r"cloister-\d+(?=/)", boxes.read(f"/proc/{pid}/cgroup"))}
-    return [path for name in names for path in glob.glob(f"/sys/fs/cgroup/**/{name}", recursive=True)]
+    """The cgroup directories of this builder's sandboxes, in one hierarchy or, with cgroup 1, in several."""
+    names = {word for pid in pids for word in re.findall(r"(/\S*cloister-\d+)/", boxes.read(f"/proc/{pid}/cgroup"))}
+    return [path for name in names for at in ("/sys/fs/cgroup", "/sys/fs/cgroup/*") for path in glob.glob(at + name)]
 
 
 def at_work(box, count=3, prefix=()):
