@@ -179,6 +179,12 @@ class Box:
         if self.user is not None:
             shutil.rmtree(self.directory, ignore_errors=True)
 
+    def kill(self):
+        """Ends it without waiting for what runs."""
+        self.process.kill()
+        self.process.wait()
+        self.stop()
+
 
 def environment(processors):
     """The files that a program finds, from the same table that makes them."""

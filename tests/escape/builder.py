@@ -160,7 +160,7 @@ def test_I11_uids_of_other_users(box):
             given.write("u:100000:65536\nv:699999999:2\n"), given.flush()
             other, _, inside, _ = at_work(box, count=1, prefix=(*prefix, path))
             assert 800000000 <= uid_of(inside[0]) < 801000000, uid_of(inside[0])
-            other.stop()
+            other.kill()
             given.write("w:800000001:1\nw:2010200000:100\n"), given.flush()
             refused = subprocess.run([*prefix, path, os.path.join(box.directory, "box_run")], stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
             assert f"by {path}: w:2010200000:100".encode() in refused.stderr, refused
@@ -195,7 +195,7 @@ def test_I20_a_slot_of_the_dead(box):
         other, keeper, _, _ = at_work(box, count=1, prefix=prefix)
         run = f"/proc/{other.process.pid}/root/run/cloister-builder"
         held = [name for name in os.listdir(run) if name != "0" and boxes.read(f"{run}/{name}").startswith(f"{keeper} ")]
-        other.stop()
+        other.kill()
         assert len(held) == 1, held
         assert "a slot is held by processes of a dead builder" in log.read()
 
