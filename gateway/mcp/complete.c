@@ -5,9 +5,9 @@
  * Daemons are asked in the name of the principal for what it owns.  If a daemon is not connected,
  * completion suggests nothing instead of waiting.
  */
-#include "gateway/mcp/extra.h"
+#include "gateway/mcp/complete.h"
+
 #include "gateway/mcp/fan_out.h"
-#include "gateway/mcp/handlers.h"
 #include "gateway/mcp/prompts.h"
 #include "gateway/mcp/resource/resource.h"
 #include "gateway/mcp/resource/schemas.h"
@@ -156,64 +156,53 @@ ask(const struct request *r, const struct source *s)
 
 /* ---- the request ---- */
 
-/* The name of the prompt or the template that is referred to; NULL with *refusal. */
-static const char *
-read_ref(const struct request *r, const char *argument, json_t **refusal)
-{
-	json_t *ref = json_object_get(r->params, "ref");
-	const char *type = json_string_value(json_object_get(ref, "type"));
-	const char *prompt = json_string_value(json_object_get(ref, "name"));
-	const char *uri = json_string_value(json_object_get(ref, "uri")), *known;
-
-	if (type != NULL && strcmp(type, "ref/prompt") == 0 && prompt != NULL &&
-	    prompts_have(prompt, NULL))
-		return prompts_have(prompt, argument) ? prompt : "";
-	for (unsigned i = 0; type != NULL && strcmp(type, "ref/resource") == 0 && uri != NULL &&
-			     (known = resource_template(i)) != NULL;
-	     i++)
-		if (strcmp(known, uri) == 0 &&
-		    (resource_scopes(known) & ~r->origin.client->scopes) == 0)
-			return has_variable(known, argument) ? known : "";
-	*refusal = method_refuse(r, "ref names no prompt and no resource template of this server");
-	return NULL;
-}
-
-/* Values from extra.h; NULL: it has none. */
+/* has: whether the prompt or the template has the argument. */
 static json_t *
-extra_values(const struct request *r, const char *argument, const char *value)
+suggest(const struct request *r, const char *argument, bool has)
 {
-	json_t *ref = json_object_get(r->params, "ref");
-	const char *name = json_string_value(json_object_get(ref, "name"));
-	const char *uri = json_string_value(json_object_get(ref, "uri"));
+	const struct source *s = find(argument);
 
-	if (extra_get()->complete == NULL || (name == NULL && uri == NULL))
-		return NULL;
-	return extra_get()->complete(name != NULL ? name : uri, argument, value);
-}
-
-json_t *
-handle_complete(const struct request *r)
-{
-	json_t *argument = json_object_get(r->params, "argument"), *refusal = NULL;
-	const char *name = json_string_value(json_object_get(argument, "name"));
-	const char *value = json_string_value(json_object_get(argument, "value"));
-
-	if (name == NULL || value == NULL)
-		return method_refuse(r, "argument must have a name and a value, both strings");
-
-	json_t *more = extra_values(r, name, value);
-
-	if (more != NULL)
-		return answer(r, more);
-
-	const char *ref = read_ref(r, name, &refusal);
-	const struct source *s = ref == NULL ? NULL : find(name);
-
-	if (ref == NULL)
-		return refusal;
-	if (ref[0] == '\0')
-		return method_refuse(r, "what ref names has no argument %.64s", name);
+	if (!has)
+		return method_refuse(r, "what ref names has no argument %.64s", argument);
 	if (s == NULL)
 		return answer(r, json_array());
 	return s->message == MSG_none ? answer(r, s->values()) : ask(r, s);
 }
+
+static const char *
+argument_of(const struct request *r)
+{
+	return json_string_value(json_object_get(json_object_get(r->params, "argument"), "name"));
+}
+
+static bool
+complete_prompt(const struct request *r, const char *prompt, json_t **result)
+{
+	const char *argument = argument_of(r);
+
+	if (!prompts_have(prompt, NULL))
+		return false;
+	*result = suggest(r, argument, prompts_have(prompt, argument));
+	return true;
+}
+
+static bool
+complete_template(const struct request *r, const char *template, json_t **result)
+{
+	const char *argument = argument_of(r), *known;
+
+	for (unsigned i = 0; (known = resource_template(i)) != NULL; i++)
+		if (strcmp(known, template) == 0 &&
+		    (resource_scopes(known) & ~r->origin.client->scopes) == 0) {
+			*result = suggest(r, argument, has_variable(known, argument));
+			return true;
+		}
+	return false;
+}
+
+const struct provider complete_provider = {
+	.requests = {
+		[PROVIDER_complete_prompt] = complete_prompt,
+		[PROVIDER_complete_template] = complete_template,
+	},
+};

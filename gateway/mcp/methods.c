@@ -7,8 +7,8 @@
  */
 #include "gateway/mcp/methods.h"
 
-#include "gateway/mcp/extra.h"
 #include "gateway/mcp/handlers.h"
+#include "gateway/mcp/providers.h"
 #include "gateway/mcp/resource/resource.h"
 #include "gateway/mcp/tools.h"
 
@@ -186,16 +186,21 @@ methods_notify(struct client *client, const char *name, const json_t *params)
 
 /* ---- capabilities ---- */
 
-/* In a release, tools and prompts do not change while it runs. */
 static void
 add_changes(json_t *capabilities)
 {
-	if (extra_get()->tools != NULL)
-		json_object_set_new(
-		    json_object_get(capabilities, "tools"), "listChanged", json_true());
-	if (extra_get()->prompts != NULL)
-		json_object_set_new(
-		    json_object_get(capabilities, "prompts"), "listChanged", json_true());
+	static const struct {
+		const char *capability;
+		enum provider_list list;
+	} rows[] = {
+		{ "tools", PROVIDER_tools },
+		{ "prompts", PROVIDER_prompts },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++)
+		if (providers_change(rows[i].list))
+			json_object_set_new(json_object_get(capabilities, rows[i].capability),
+			    "listChanged", json_true());
 }
 
 json_t *

@@ -6,10 +6,7 @@
  */
 #include "gateway/mcp/prompts.h"
 
-#include "gateway/mcp/extra.h"
-#include "gateway/mcp/handlers.h"
 #include "gateway/mcp/icon.h"
-#include "gateway/mcp/page.h"
 #include "gateway/mcp/resource/schemas.h"
 
 #include "common/base/auto.h"
@@ -146,18 +143,15 @@ describe(const struct revision *revision, const struct prompt *p)
 	return one;
 }
 
-json_t *
-handle_prompts_list(const struct request *r)
+static json_t *
+list(const struct revision *revision, unsigned scopes)
 {
 	json_t *all = json_array();
-	json_t *more =
-	    extra_get()->prompts == NULL ? NULL : extra_get()->prompts(r->origin.revision);
 
+	(void)scopes;
 	for (size_t i = 0; i < COUNT(prompts); i++)
-		json_array_append_new(all, describe(r->origin.revision, &prompts[i]));
-	json_array_extend(all, more);
-	json_decref(more);
-	return page_answer(r, "prompts", all);
+		json_array_append_new(all, describe(revision, &prompts[i]));
+	return all;
 }
 
 /* ---- getting ---- */
@@ -199,24 +193,23 @@ render(const struct request *r, const struct prompt *p, const char *const values
 		   "role", "user", "content", "type", "text", "text", text));
 }
 
-json_t *
-handle_prompts_get(const struct request *r)
+static bool
+get(const struct request *r, const char *name, json_t **answer)
 {
-	json_t *answer = NULL, *arguments = json_object_get(r->params, "arguments");
-	const char *name = method_text(r, "name", &answer), *values[MAX_ARGUMENTS] = { "", "", "" };
-
-	if (name == NULL)
-		return answer;
-	if (arguments != NULL && !json_is_object(arguments))
-		return method_refuse(r, "arguments must be an object");
-	if (extra_get()->prompt != NULL && extra_get()->prompt(r, name, arguments, &answer))
-		return answer;
-
+	const char *values[MAX_ARGUMENTS] = { "", "", "" };
 	const struct prompt *p = find(name);
 
 	if (p == NULL)
-		return method_refuse(r, "unknown prompt: %.128s", name);
-	for (size_t i = 0; i < MAX_ARGUMENTS && p->arguments[i].name != NULL && answer == NULL; i++)
-		answer = read_argument(r, &p->arguments[i], &values[i]);
-	return answer != NULL ? answer : render(r, p, values);
+		return false;
+	for (size_t i = 0; i < MAX_ARGUMENTS && p->arguments[i].name != NULL && *answer == NULL;
+	     i++)
+		*answer = read_argument(r, &p->arguments[i], &values[i]);
+	if (*answer == NULL)
+		*answer = render(r, p, values);
+	return true;
 }
+
+const struct provider prompts_provider = {
+	.lists = { [PROVIDER_prompts] = list },
+	.requests = { [PROVIDER_get] = get },
+};

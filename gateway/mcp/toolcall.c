@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * toolcall.c - tools/list and tools/call.
+ * toolcall.c - the provider of the tools of schema.def.
  *
  * schema.def defines each tool and the daemon that serves it.  Before a call that destroys data
  * for good, the user may have to be asked.  That is decided here, and only the user's own yes lets
@@ -9,10 +9,7 @@
 #include "gateway/mcp/toolcall.h"
 
 #include "gateway/mcp/elicit.h"
-#include "gateway/mcp/extra.h"
-#include "gateway/mcp/handlers.h"
 #include "gateway/mcp/inquire.h"
-#include "gateway/mcp/page.h"
 
 #include "common/credential/scope.h"
 #include "gateway/mcp/calls.h"
@@ -25,27 +22,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A new reference; the caller must not modify it. */
-static json_t *
-all_tools(const struct revision *revision)
-{
-	json_t *all = tools_list(revision), *more;
+static bool call(const struct request *, const char *name, json_t **answer);
 
-	if (all == NULL || extra_get()->tools == NULL)
-		return all;
-	more = json_copy(all);
-	json_decref(all);
-	all = extra_get()->tools(revision);
-	json_array_extend(more, all);
-	json_decref(all);
-	return more;
-}
-
-/* Takes the list, and returns the tools that may be called with these scopes. */
+/* Those that may be called with these scopes. */
 static json_t *
-permitted(json_t *all, unsigned scopes)
+list(const struct revision *revision, unsigned scopes)
 {
-	json_t *some, *tool;
+	json_t *all = tools_list(revision), *some, *tool;
 	size_t i;
 
 	if ((scopes & SCOPES_ALL) == SCOPES_ALL || all == NULL)
@@ -55,37 +38,11 @@ permitted(json_t *all, unsigned scopes)
 	{
 		enum msg_id id = tools_find(json_string_value(json_object_get(tool, "name")));
 
-		if (id == MSG_none || (scope_of_tool(id) & ~scopes) == 0)
+		if ((scope_of_tool(id) & ~scopes) == 0)
 			json_array_append(some, tool);
 	}
 	json_decref(all);
 	return some;
-}
-
-json_t *
-handle_tools_list(const struct request *r)
-{
-	json_t *all = permitted(all_tools(r->origin.revision), r->origin.client->scopes);
-
-	return all != NULL ? page_answer(r, "tools", all)
-	                   : jsonrpc_error(r->origin.id, RPC_INTERNAL, "out of memory");
-}
-
-json_t *
-toolcall_definition(const struct revision *revision, const char *name)
-{
-	json_t *all = all_tools(revision), *tool, *found = NULL;
-	size_t i;
-
-	json_array_foreach(all, i, tool)
-	{
-		const char *its = json_string_value(json_object_get(tool, "name"));
-
-		if (its != NULL && strcmp(its, name) == 0)
-			found = json_incref(tool);
-	}
-	json_decref(all);
-	return found;
 }
 
 /* ---- consent ---- */
@@ -120,13 +77,15 @@ static json_t *
 on_spent(const struct request *r, void *reply, const struct err *e)
 {
 	struct request spent = *r;
+	json_t *answer = NULL;
 
 	if (reply == NULL && e->code == ERR_invalid_argument)
 		return method_refuse(r, "requestState: %s", e->text);
 	if (reply == NULL)
 		return result_rpc_error(r->origin.id, e);
 	spent.use.id[0] = '\0';
-	return handle_tools_call(&spent);
+	call(&spent, json_string_value(json_object_get(r->params, "name")), &answer);
+	return answer;
 }
 
 static json_t *
@@ -175,26 +134,17 @@ consented(const struct request *r, enum msg_id tool, const json_t *arguments, js
 
 /* ---- calls ---- */
 
-json_t *
-handle_tools_call(const struct request *r)
+static bool
+call(const struct request *r, const char *name, json_t **answer)
 {
-	json_t *arguments = json_object_get(r->params, "arguments"), *answer = NULL;
-	const char *name = method_text(r, "name", &answer);
-
-	if (name == NULL)
-		return answer;
-	if (arguments != NULL && !json_is_object(arguments))
-		return method_refuse(r, "arguments must be an object");
-	if (extra_get()->call != NULL && extra_get()->call(r, name, arguments, &answer))
-		return answer;
-
+	json_t *arguments = json_object_get(r->params, "arguments");
 	enum msg_id tool = tools_find(name);
 
 	if (tool == MSG_none)
-		return jsonrpc_error(r->origin.id, RPC_PARAMS, "Unknown tool: %.128s", name);
-	if (!consented(r, tool, arguments, &answer))
-		return answer;
-	return calls_begin(&(struct call_in){
+		return false;
+	if (!consented(r, tool, arguments, answer))
+		return true;
+	*answer = calls_begin(&(struct call_in){
 	    .origin = r->origin,
 	    .tool = tool,
 	    .arguments = arguments,
@@ -204,4 +154,10 @@ handle_tools_call(const struct request *r)
 	    .task = (messages[tool].hints & LONG) != 0 && r->origin.revision->modern &&
 	            method_declared(r, "extensions", REVISION_META "tasks"),
 	});
+	return true;
 }
+
+const struct provider toolcall_provider = {
+	.lists = { [PROVIDER_tools] = list },
+	.requests = { [PROVIDER_call] = call },
+};

@@ -8,9 +8,8 @@
 #include "gateway/task/task.h"
 
 #include "gateway/mcp/arguments.h"
-#include "gateway/mcp/extra.h"
-#include "gateway/mcp/handlers.h"
 #include "gateway/mcp/inquire.h"
+#include "gateway/mcp/provider.h"
 #include "gateway/mcp/result.h"
 #include "gateway/task/report.h"
 
@@ -140,8 +139,8 @@ task_leave(struct task_keeping *k)
 
 /* ---- a request that waits for an executor ---- */
 
-static json_t *
-say_absent(const struct request *r)
+json_t *
+task_absent(const struct request *r)
 {
 	return method_refuse(r, "taskId: there is no such task, or it has expired");
 }
@@ -150,7 +149,7 @@ static json_t *
 answer(const struct request *r, void *reply, const struct err *e)
 {
 	if (reply == NULL && (e->code == ERR_not_found || e->code == ERR_invalid_argument))
-		return say_absent(r);
+		return task_absent(r);
 	if (reply == NULL)
 		return result_rpc_error(r->origin.id, e);
 	if (strcmp(r->method->name, "tasks/get") != 0)
@@ -158,71 +157,46 @@ answer(const struct request *r, void *reply, const struct err *e)
 	return method_complete(r, report_task(&r->origin, r->origin.client->account, reply));
 }
 
-static json_t *
-inquire_about(const struct request *r, enum msg_id message, const char *id)
+static bool
+inquire_about(const struct request *r, enum msg_id message, const char *id, json_t **result)
 {
 	char instance[65];
 	struct get_task request = { .task_id = (char *)(uintptr_t)id };
 
 	if (!arguments_instance("task_", id, instance, sizeof instance))
-		return say_absent(r);
-	return inquire(r,
+		return false;
+	*result = inquire(r,
 	    (struct ask){ .to = PEER_executor,
 		.instance = instance,
 		.message = message,
 		.request = &request },
 	    answer);
+	return true;
 }
 
-/* ---- methods ---- */
+/* ---- the provider ---- */
 
-/* The id that the request names; NULL, with the answer: refused, or the task is a fixture's. */
-static const char *
-read_id(const struct request *r, json_t **answer)
+/* Serves tasks/update too: a running program never asks for input, so there is nothing to pass
+ * on. */
+static bool
+get(const struct request *r, const char *id, json_t **result)
 {
-	const char *id;
-
-	if (!method_declared(r, "extensions", REVISION_META "tasks")) {
-		*answer = method_lacks(r, task_capability());
-		return NULL;
-	}
-	id = method_text(r, "taskId", answer);
-	if (id != NULL && extra_get()->task != NULL && extra_get()->task(r, id, answer))
-		return NULL;
-	return id;
+	return inquire_about(r, MSG_get_task, id, result);
 }
 
-json_t *
-handle_tasks_get(const struct request *r)
+static bool
+cancel(const struct request *r, const char *id, json_t **result)
 {
-	json_t *answer = NULL;
-	const char *id = read_id(r, &answer);
-
-	return id == NULL ? answer : inquire_about(r, MSG_get_task, id);
+	return inquire_about(r, MSG_cancel_task, id, result);
 }
 
-/* A running program never asks for input, so there is nothing to pass on. */
-json_t *
-handle_tasks_update(const struct request *r)
-{
-	json_t *answer = NULL;
-	const char *id = read_id(r, &answer);
-
-	if (id == NULL)
-		return answer;
-	if (!json_is_object(json_object_get(r->params, "inputResponses")))
-		return method_refuse(r, "inputResponses must be an object");
-	return inquire_about(r, MSG_get_task, id);
-}
-
-json_t *
-handle_tasks_cancel(const struct request *r)
-{
-	json_t *answer = NULL;
-	const char *id = read_id(r, &answer);
-
-	return id == NULL ? answer : inquire_about(r, MSG_cancel_task, id);
-}
+const struct provider task_provider = {
+	.requests = {
+		[PROVIDER_get_task] = get,
+		[PROVIDER_update_task] = get,
+		[PROVIDER_cancel_task] = cancel,
+	},
+};
 
 /* ---- telling ---- */
 
@@ -281,6 +255,7 @@ struct filter {
 	json_t *ids; /* the first `left` are not checked yet */
 	size_t left;
 	uint64_t ask;
+	bool (*known)(const struct account *, const char *id);
 	json_t *(*then)(const struct request *, json_t *ids);
 };
 
@@ -337,7 +312,7 @@ filter_next(struct filter *f)
 	while (f->left > 0 && !f->pending.silent) {
 		const char *id = json_string_value(json_array_get(f->ids, --f->left));
 
-		if (extra_get()->has_task != NULL && extra_get()->has_task(f->account, id))
+		if (f->known(f->account, id))
 			continue;
 		f->ask = ask(
 		    f->account, MSG_get_task, id, (struct ask){ .self = f, .done = on_known }, &e);
@@ -358,8 +333,9 @@ cancel_filter(struct pending *p)
 }
 
 json_t *
-task_filter(
-    const struct request *r, json_t *ids, json_t *(*then)(const struct request *, json_t *ids))
+task_filter(const struct request *r, json_t *ids,
+    bool (*known)(const struct account *, const char *id),
+    json_t *(*then)(const struct request *, json_t *ids))
 {
 	struct filter *f;
 
@@ -371,6 +347,7 @@ task_filter(
 		.account = r->origin.client->account,
 		.ids = ids,
 		.left = json_array_size(ids),
+		.known = known,
 		.then = then };
 	json_incref(f->request.params);
 	json_incref(f->request.capabilities);

@@ -4,7 +4,7 @@
  *
  * The executor that runs the program owns the task.  The task's id names that executor, so that
  * any gateway can query or cancel it, and may restart in between.  The gateway keeps no state of a
- * task.  Tasks of fixtures (mcp/extra.h) belong to the fixtures.
+ * task.
  */
 #pragma once
 
@@ -12,7 +12,13 @@
 
 #include "common/table/schema.h"
 
+struct provider;
 struct request;
+
+/* The tasks of executors. */
+extern const struct provider task_provider;
+/* The refusal for an id that is no task of the caller. */
+json_t *task_absent(const struct request *);
 
 /*
  * Asks the executor to make a task of the request with the number that bus_ask() returned.  done:
@@ -33,12 +39,14 @@ void task_look(const struct account *, const char *id,
     void (*told)(const struct account *, const char *id, const json_t *task));
 
 /*
- * Takes ids, an array, and removes those that are not tasks of the account.  Then calls then()
- * with a copy of the request, unless the request was cancelled, and answers the request with the
- * value that it returns.  Returns the answer, or NULL: it is pending.
+ * Takes ids, an array, and removes those that are not tasks of the account: neither known() nor
+ * an executor has them.  Then calls then() with a copy of the request, unless the request was
+ * cancelled, and answers the request with the value that it returns.  Returns the answer, or NULL:
+ * it is pending.
  */
-json_t *task_filter(
-    const struct request *, json_t *ids, json_t *(*then)(const struct request *, json_t *ids));
+json_t *task_filter(const struct request *, json_t *ids,
+    bool (*known)(const struct account *, const char *id),
+    json_t *(*then)(const struct request *, json_t *ids));
 
 /* {"extensions": {...}}: the capability that a client must declare. */
 json_t *task_capability(void);

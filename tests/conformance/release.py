@@ -45,11 +45,16 @@ def test_nothing_installed_has_any(build):
         assert not bad, bad
 
 
+def targets(directory, *settings):
+    run("cmake", "-S", ROOT, "-B", directory, "-G", "Ninja", *settings)
+    return run("ninja", "-C", directory, "-t", "targets", "all")
+
+
 def test_a_build_has_none_by_itself(_build):
     with tempfile.TemporaryDirectory() as directory:
-        run("cmake", "-S", ROOT, "-B", directory, "-G", "Ninja", "-DBUILD_TESTING=OFF")
-        targets = run("ninja", "-C", directory, "-t", "targets", "all")
-        assert "cloister-gateway:" in targets and "fixture" not in targets
+        by_itself = targets(directory)
+        assert "cloister-gateway:" in by_itself and "fixtures" not in by_itself
+        assert "cloister-gateway-fixtures:" in targets(directory, "-DCLOISTER_FIXTURES=ON")
 
 
 cases.run(sys.modules[__name__], os.path.abspath(sys.argv[1]))

@@ -2,7 +2,7 @@
 foreach(test fit headers jsonrpc lines links outbox parsing pieces result sealed stream uri write)
 	cloister_unit(gateway test_${test}.c)
 endforeach()
-foreach(test calls dispatch elicit listen)
+foreach(test calls dispatch elicit listen providers)
 	cloister_unit(gateway test_${test}.c dialog.c)
 endforeach()
 target_link_options(test_fit PRIVATE LINKER:--wrap=write_json)

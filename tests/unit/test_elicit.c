@@ -3,7 +3,7 @@
 #include "tests/unit/dialog.h"
 
 #include "gateway/mcp/elicit.h"
-#include "gateway/mcp/extra.h"
+#include "gateway/mcp/providers.h"
 #include "gateway/options.h"
 
 #include "common/base/auto.h"
@@ -53,11 +53,8 @@ confirm(const struct request *r, json_t **answer)
 }
 
 static bool
-call(const struct request *r, const char *name, json_t *arguments, json_t **answer)
+call(const struct request *r, const char *name, json_t **answer)
 {
-	(void)arguments;
-	if (strcmp(name, "terminate_session") == 0)
-		return false;
 	runs++;
 	return strcmp(name, "ask") == 0 ? ask(r, answer) : confirm(r, answer);
 }
@@ -65,9 +62,6 @@ call(const struct request *r, const char *name, json_t *arguments, json_t **answ
 static int
 start(void **state)
 {
-	static const struct extra more = { .call = call };
-
-	extra_set(&more);
 	runs = 0;
 	return dialog_start(state);
 }
@@ -474,6 +468,7 @@ answers_in_its_batch(void **state)
 int
 main(void)
 {
+	static const struct provider asking = { .requests = { [PROVIDER_call] = call } };
 	static const struct CMUnitTest tests[] = {
 		CASE(asks_in_rounds),
 		CASE(keeps_the_first_answer),
@@ -491,5 +486,6 @@ main(void)
 		CASE(answers_in_its_batch),
 	};
 
+	providers_add(&asking);
 	return cmocka_run_group_tests_name("elicit", tests, NULL, NULL);
 }

@@ -44,14 +44,14 @@ tells_the_owner_only(void **state)
 	assert_int_equal(heard("notifications/subscriptions/acknowledged"), 1);
 	listen_updated(&others, "sandbox://artifacts/s/a", false);
 	listen_updated(&elsewhere, "sandbox://artifacts/s/a", false);
-	listen_changed(&others, LISTEN_RESOURCES);
-	listen_changed(&elsewhere, LISTEN_RESOURCES);
+	listen_changed(&others, PROVIDER_resources);
+	listen_changed(&elsewhere, PROVIDER_resources);
 	assert_int_equal(dialog.nsaid, 0);
 	listen_updated(&mine, "sandbox://artifacts/s/a", false);
 	assert_int_equal(heard("notifications/resources/updated"), 1);
-	listen_changed(&mine, LISTEN_RESOURCES);
+	listen_changed(&mine, PROVIDER_resources);
 	assert_int_equal(heard("notifications/resources/list_changed"), 1);
-	listen_changed(NULL, LISTEN_RESOURCES);
+	listen_changed(NULL, PROVIDER_resources);
 	assert_int_equal(heard("notifications/resources/list_changed"), 1);
 }
 
@@ -63,7 +63,8 @@ tells_what_was_asked_for_only(void **state)
 	dialog_forget();
 	listen_updated(&mine, "sandbox://artifacts/s/b", false);
 	listen_updated(&mine, "sandbox://artifacts/s", false);
-	listen_changed(&mine, LISTEN_RESOURCES | LISTEN_TOOLS | LISTEN_PROMPTS);
+	for (int list = PROVIDER_tools; list <= PROVIDER_resources; list++)
+		listen_changed(&mine, (enum provider_list)list);
 	assert_int_equal(dialog.nsaid, 0); /* a release's tools never change, so it did not agree */
 	listen_updated(&mine, "sandbox://artifacts/s", true); /* and not those of "sx" */
 	assert_int_equal(heard("notifications/resources/updated"), 1);
@@ -104,18 +105,18 @@ tells_sessions_of_earlier_revisions(void **state)
 	dialog_say(REQUEST("2", "resources/subscribe", "\"uri\":\"sandbox://logs\""));
 	dialog_forget();
 	listen_updated(&others, "sandbox://logs", false);
-	listen_changed(&others, LISTEN_RESOURCES);
+	listen_changed(&others, PROVIDER_resources);
 	assert_int_equal(dialog.nsaid, 0);
 	listen_updated(&mine, "sandbox://logs", false);
 	assert_int_equal(heard("notifications/resources/updated"), 1);
-	listen_changed(&mine, LISTEN_RESOURCES);
+	listen_changed(&mine, PROVIDER_resources);
 	assert_int_equal(heard("notifications/resources/list_changed"), 1);
 	dialog_say(REQUEST("3", "resources/unsubscribe", "\"uri\":\"sandbox://logs\""));
 	dialog_forget();
 	listen_updated(&mine, "sandbox://logs", false);
 	assert_int_equal(dialog.nsaid, 0);
 	client_close(&dialog.client);
-	listen_changed(&mine, LISTEN_RESOURCES);
+	listen_changed(&mine, PROVIDER_resources);
 	assert_int_equal(dialog.nsaid, 0);
 }
 

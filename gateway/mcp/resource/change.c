@@ -67,7 +67,7 @@ static void
 tell_list(const struct account *who, const struct changed *unused)
 {
 	(void)unused;
-	listen_changed(who, LISTEN_RESOURCES);
+	listen_changed(who, PROVIDER_resources);
 	listen_updated(who, URI_LOGS, false);
 }
 

@@ -8,8 +8,8 @@
  */
 #include "gateway/mcp/resource/listen.h"
 
-#include "gateway/mcp/extra.h"
 #include "gateway/mcp/handlers.h"
+#include "gateway/mcp/providers.h"
 #include "gateway/mcp/resource/uri.h"
 #include "gateway/task/task.h"
 #include "gateway/transport/account.h"
@@ -29,9 +29,9 @@ enum {
 struct listen {
 	struct pending pending;
 	struct listen *next;
-	unsigned lists;
-	json_t *uris, *tasks; /* arrays of texts */
-	size_t bytes;         /* counted for the two arrays */
+	bool lists[PROVIDER_LISTS]; /* that it listens for */
+	json_t *uris, *tasks;       /* arrays of texts */
+	size_t bytes;               /* counted for the two arrays */
 };
 
 /* A subscription of a session; uri "": changes of lists. */
@@ -109,29 +109,25 @@ tell_session(struct client *client, const char *method, const char *uri)
 			     : jsonrpc_notification(method, json_pack("{s:s}", "uri", uri)));
 }
 
+/* Indexed by enum provider_list; a change of templates has no notification. */
 static const struct {
-	unsigned list;
 	const char *wanted, *method;
 } lists[] = {
-	{ LISTEN_TOOLS, "toolsListChanged", "notifications/tools/list_changed" },
-	{ LISTEN_PROMPTS, "promptsListChanged", "notifications/prompts/list_changed" },
-	{ LISTEN_RESOURCES, "resourcesListChanged", "notifications/resources/list_changed" },
+	[PROVIDER_tools] = { "toolsListChanged", "notifications/tools/list_changed" },
+	[PROVIDER_prompts] = { "promptsListChanged", "notifications/prompts/list_changed" },
+	[PROVIDER_resources] = { "resourcesListChanged", "notifications/resources/list_changed" },
 };
 
 void
-listen_changed(const struct account *who, unsigned which)
+listen_changed(const struct account *who, enum provider_list list)
 {
-	for (size_t i = 0; i < COUNT(lists); i++) {
-		if ((which & lists[i].list) == 0)
-			continue;
-		for (struct listen *l = listens; l != NULL; l = l->next)
-			if ((l->lists & lists[i].list) != 0 &&
-			    (who == NULL || same(who, l->pending.origin.client->account)))
-				tell_listen(l, lists[i].method, json_object());
-		for (struct watch *w = watches; w != NULL; w = w->next)
-			if (w->uri[0] == '\0' && (who == NULL || same(who, w->client->account)))
-				tell_session(w->client, lists[i].method, NULL);
-	}
+	must(list < COUNT(lists));
+	for (struct listen *l = listens; l != NULL; l = l->next)
+		if (l->lists[list] && (who == NULL || same(who, l->pending.origin.client->account)))
+			tell_listen(l, lists[list].method, json_object());
+	for (struct watch *w = watches; w != NULL; w = w->next)
+		if (w->uri[0] == '\0' && (who == NULL || same(who, w->client->account)))
+			tell_session(w->client, lists[list].method, NULL);
 }
 
 void
@@ -192,7 +188,7 @@ listen_missed(void)
 	json_t *wanted;
 	size_t i;
 
-	listen_changed(NULL, LISTEN_RESOURCES);
+	listen_changed(NULL, PROVIDER_resources);
 	for (struct listen *l = listens; l != NULL; l = l->next) {
 		const struct account *who = l->pending.origin.client->account;
 
@@ -260,19 +256,15 @@ read_names(const struct request *r, const char *name, json_t **answer)
 	return json_copy(given);
 }
 
-/* Those of the requested lists that can change at all. */
-static unsigned
-read_lists(const struct request *r)
+/* Sets those of the requested lists that can change at all. */
+static void
+read_lists(const struct request *r, bool wanted[PROVIDER_LISTS])
 {
 	json_t *filter = json_object_get(r->params, "notifications");
-	unsigned can = LISTEN_RESOURCES, wanted = 0;
 
-	can |= extra_get()->tools != NULL ? LISTEN_TOOLS : 0;
-	can |= extra_get()->prompts != NULL ? LISTEN_PROMPTS : 0;
 	for (size_t i = 0; i < COUNT(lists); i++)
-		if (json_is_true(json_object_get(filter, lists[i].wanted)))
-			wanted |= lists[i].list;
-	return wanted & can;
+		wanted[i] = json_is_true(json_object_get(filter, lists[i].wanted)) &&
+		            providers_change((enum provider_list)i);
 }
 
 static void
@@ -281,7 +273,7 @@ acknowledge(const struct listen *l)
 	json_t *agreed = json_object();
 
 	for (size_t i = 0; i < COUNT(lists); i++)
-		if ((l->lists & lists[i].list) != 0)
+		if (l->lists[i])
 			json_object_set_new(agreed, lists[i].wanted, json_true());
 	if (json_array_size(l->uris) > 0)
 		json_object_set(agreed, "resourceSubscriptions", l->uris);
@@ -345,11 +337,8 @@ make(const struct request *r, json_t *uris, json_t *tasks, json_t **answer)
 		json_decref(tasks);
 		return NULL;
 	}
-	*l = (struct listen){ .next = listens,
-		.lists = read_lists(r),
-		.uris = uris,
-		.tasks = tasks,
-		.bytes = bytes };
+	*l = (struct listen){ .next = listens, .uris = uris, .tasks = tasks, .bytes = bytes };
+	read_lists(r, l->lists);
 	return l;
 }
 
@@ -377,7 +366,7 @@ handle_listen(const struct request *r)
 	json_t *answer = refuse_listen(r);
 	json_t *tasks = answer == NULL ? read_names(r, "taskIds", &answer) : NULL;
 
-	return tasks == NULL ? answer : task_filter(r, tasks, begin);
+	return tasks == NULL ? answer : task_filter(r, tasks, providers_have_task, begin);
 }
 
 /* ---- earlier revisions ---- */

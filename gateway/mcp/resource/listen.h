@@ -8,21 +8,15 @@
  */
 #pragma once
 
-#include "gateway/transport/client.h"
+#include "gateway/mcp/provider.h"
 
 #include <stdbool.h>
-
-enum {
-	LISTEN_TOOLS = 1,
-	LISTEN_PROMPTS = 2,
-	LISTEN_RESOURCES = 4,
-};
 
 /* begun() is called each time a client begins to listen. */
 void listen_open(void (*begun)(void));
 
-/* Those lists changed for that principal; NULL: for all principals. */
-void listen_changed(const struct account *, unsigned lists);
+/* That list changed for that principal; NULL: for all principals. */
+void listen_changed(const struct account *, enum provider_list);
 /* The resource changed; below: so did all resources below it. */
 void listen_updated(const struct account *, const char *uri, bool below);
 /* Sends what tasks/get would return for the task now. */

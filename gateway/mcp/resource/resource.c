@@ -9,8 +9,6 @@
  */
 #include "gateway/mcp/resource/resource.h"
 
-#include "gateway/mcp/extra.h"
-#include "gateway/mcp/handlers.h"
 #include "gateway/mcp/icon.h"
 #include "gateway/mcp/page.h"
 #include "gateway/mcp/resource/keep.h"
@@ -204,40 +202,74 @@ read_row(const struct request *r, const struct resource *row, json_t *variables)
 	return row->compose(r, none, NULL);
 }
 
-json_t *
-handle_resources_read(const struct request *r)
+static bool
+read_uri(const struct request *r, const char *uri, json_t **answer)
 {
-	json_t *answer = NULL;
-	const char *uri = method_text(r, "uri", &answer);
-
-	if (uri == NULL)
-		return answer;
-	if (strlen(uri) > URI_MAX)
-		return method_refuse(
-		    r, "uri has %zu bytes; at most %d may be", strlen(uri), URI_MAX);
-	if (extra_get()->read != NULL && extra_get()->read(r, uri, &answer))
-		return answer;
 	for (size_t i = 0; i < COUNT(resources); i++) {
 		json_t *variables = uri_match(resources[i].uri, uri);
 
-		if (variables != NULL)
-			return read_row(r, &resources[i], variables);
+		if (variables == NULL)
+			continue;
+		*answer = read_row(r, &resources[i], variables);
+		return true;
 	}
-	return view_absent(r);
+	return false;
 }
 
 /* ---- listing ---- */
 
 static json_t *
-describe(const struct request *r, const char *as, const struct resource *row)
+describe(const struct revision *revision, const char *as, const struct resource *row)
 {
 	json_t *one = json_pack("{s:s, s:s, s:s, s:s*}", as, row->uri, "name", row->name,
 	    "description", row->doc, "mimeType", row->mime_type);
 
-	if (r->origin.revision->structured)
+	if (revision->structured)
 		json_object_set_new(one, "title", json_string(row->title));
 	return one;
 }
+
+static json_t *
+list_rows(const struct revision *revision, unsigned scopes, bool templates)
+{
+	json_t *all = json_array();
+
+	for (const struct resource *row = resources; row < resources + COUNT(resources); row++)
+		if (is_template(row) == templates && (needed_by(row) & ~scopes) == 0)
+			json_array_append_new(
+			    all, describe(revision, templates ? "uriTemplate" : "uri", row));
+	return all;
+}
+
+static json_t *
+list_templates(const struct revision *revision, unsigned scopes)
+{
+	return list_rows(revision, scopes, true);
+}
+
+static json_t *
+list_resources(const struct revision *revision, unsigned scopes)
+{
+	json_t *all = list_rows(revision, scopes, false);
+
+	for (const struct schema *s = schemas; s->name != NULL; s++)
+		json_array_append_new(
+		    all, json_pack("{s:o, s:s, s:s, s:s}", "uri",
+			     json_sprintf(URI_SCHEMAS "/%s", s->name), "name", s->name,
+			     "description", s->title, "mimeType", "application/schema+json"));
+	return all;
+}
+
+const struct provider resource_provider = {
+	.lists = {
+		[PROVIDER_resources] = list_resources,
+		[PROVIDER_templates] = list_templates,
+	},
+	.changes = { [PROVIDER_resources] = true },
+	.requests = { [PROVIDER_read] = read_uri },
+};
+
+/* ---- the resources that daemons have ---- */
 
 /* Adds sessions or snapshots.  before: the prefix of the URI; name, words: the members with the
  * id and the description. */
@@ -259,39 +291,12 @@ add_items(json_t *all, const json_t *items, const char *before, const char *name
 	}
 }
 
-static bool
-may_read(const struct request *r, const struct resource *row)
-{
-	return (needed_by(row) & ~r->origin.client->scopes) == 0;
-}
-
-static json_t *
-fixed_list(const struct request *r)
-{
-	json_t *all = json_array();
-	json_t *more =
-	    extra_get()->resources == NULL ? NULL : extra_get()->resources(r->origin.revision);
-
-	for (size_t i = 0; i < COUNT(resources); i++)
-		if (!is_template(&resources[i]) && may_read(r, &resources[i]))
-			json_array_append_new(all, describe(r, "uri", &resources[i]));
-	for (const struct schema *s = schemas; s->name != NULL; s++)
-		json_array_append_new(
-		    all, json_pack("{s:o, s:s, s:s, s:s}", "uri",
-			     json_sprintf(URI_SCHEMAS "/%s", s->name), "name", s->name,
-			     "description", s->title, "mimeType", "application/schema+json"));
-	json_array_extend(all, more);
-	json_decref(more);
-	return all;
-}
-
-/* Replies: stats, snapshot_list. */
+/* Replies: stats, snapshot_list; context: the other resources. */
 static json_t *
 compose_list(const struct request *r, const struct reply *replies, json_t *context)
 {
-	json_t *all = fixed_list(r);
+	json_t *all = json_copy(context);
 
-	(void)context;
 	add_items(all, json_object_get(replies[0].value, "sessions"), URI_SESSIONS, "session_id",
 	    "language");
 	add_items(all, json_object_get(replies[1].value, "snapshots"), URI_SNAPSHOTS, "snapshot_id",
@@ -302,27 +307,12 @@ compose_list(const struct request *r, const struct reply *replies, json_t *conte
 /* Clients call this when they start, when the daemons may be starting too.  Those are not waited
  * for: a client that listens is notified when the list grows. */
 json_t *
-handle_resources_list(const struct request *r)
+resource_answer_list(const struct request *r, json_t *all)
 {
 	static const struct want wants[] = { { MSG_sandbox_stats, NULL },
 		{ MSG_list_state_snapshots, NULL } };
 
 	if (!bus_ready(PEER_executor, NULL))
-		return page_answer(r, "resources", fixed_list(r));
-	return fan_out_begin(r, wants, COUNT(wants), compose_list, NULL);
-}
-
-json_t *
-handle_templates_list(const struct request *r)
-{
-	json_t *all = json_array();
-	json_t *more =
-	    extra_get()->templates == NULL ? NULL : extra_get()->templates(r->origin.revision);
-
-	for (size_t i = 0; i < COUNT(resources); i++)
-		if (is_template(&resources[i]) && may_read(r, &resources[i]))
-			json_array_append_new(all, describe(r, "uriTemplate", &resources[i]));
-	json_array_extend(all, more);
-	json_decref(more);
-	return page_answer(r, "resourceTemplates", all);
+		return page_answer(r, "resources", all);
+	return fan_out_begin(r, wants, COUNT(wants), compose_list, all);
 }

@@ -4,7 +4,7 @@
 
 #include "gateway/mcp/dispatch.h"
 #include "gateway/mcp/methods.h"
-#include "gateway/mcp/toolcall.h"
+#include "gateway/mcp/providers.h"
 #include "gateway/mcp/tools.h"
 #include "gateway/options.h"
 #include "gateway/rpc/parsing.h"
@@ -170,7 +170,7 @@ static json_t *
 check_params(const struct http_request *r, const struct rpc *rpc, const struct revision *revision)
 {
 	const char *name = json_string_value(json_object_get(rpc->params, "name"));
-	json_t *tool = name == NULL ? NULL : toolcall_definition(revision, name);
+	json_t *tool = name == NULL ? NULL : providers_tool(revision, name);
 	json_t *wrong = headers_params(r, rpc, json_object_get(tool, "inputSchema"));
 
 	json_decref(tool);
