@@ -160,12 +160,12 @@ container_choose(uint64_t *container, struct err *e)
 		}
 	if (wish == OFF)
 		return err_set(e, ERR_isolation_unavailable,
-		    "use_container: this server runs no containers (container_runtime=off); leave "
-		    "it out to run in a box");
+		    "use_container: containers are disabled on this server "
+		    "(container_runtime=off); leave it out to run in a box");
 	if (!as_root)
 		return err_set(e, ERR_isolation_unavailable,
-		    "use_container: containers are for a server that was started as root; leave "
-		    "it out to run in a box");
+		    "use_container: containers require a server that was started as root; leave it "
+		    "out to run in a box");
 	return err_set(e, ERR_isolation_unavailable,
 	    "use_container: this host has no %s; install it, or leave use_container out to run in "
 	    "a "
@@ -179,7 +179,7 @@ container_open(struct err *e)
 	as_root = geteuid() == 0;
 	if (number_of(options.container_runtime) < 0)
 		return err_set(e, ERR_invalid_argument,
-		    "container_runtime: \"%.32s\" is none of auto, crun, runc, runsc, off",
+		    "container_runtime: must be auto, crun, runc, runsc or off, not \"%.32s\"",
 		    options.container_runtime);
 	for (int c = CONTAINER_none + 1; c < CONTAINER_COUNT; c++) {
 		if (number_of(options.container_runtime) == OFF || !as_root)

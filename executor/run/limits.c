@@ -52,7 +52,7 @@ ask_number(
 		    asked, *r->cap);
 	if (asked < r->low)
 		return err_set(e, ERR_invalid_argument,
-		    "%s%s: %" PRIu64 " is under the least, %" PRIu64, prefix, r->field, asked,
+		    "%s%s: %" PRIu64 " is below the minimum of %" PRIu64, prefix, r->field, asked,
 		    r->low);
 	*(uint64_t *)((char *)limits + r->to) = asked * r->unit;
 	return 0;
@@ -69,7 +69,7 @@ ask_cores(struct limits *limits, const char *prefix, double cores, struct err *e
 		    options.max_cpu_cores);
 	if (cores < 0.01)
 		return err_set(e, ERR_invalid_argument,
-		    "%smax_cpu_cores: %g is under the least, 0.01", prefix, cores);
+		    "%smax_cpu_cores: %g is below the minimum of 0.01", prefix, cores);
 	limits->box.cpu_milli = (uint64_t)(cores * 1000 + 0.5);
 	return 0;
 }
@@ -80,8 +80,8 @@ ask_processor_time(struct limits *limits, const char *prefix, double seconds, st
 	if (seconds == 0)
 		return 0;
 	if (!(seconds > 0))
-		return err_set(e, ERR_invalid_argument, "%smax_cpu_seconds: %g is not a time",
-		    prefix, seconds);
+		return err_set(e, ERR_invalid_argument,
+		    "%smax_cpu_seconds: must be positive, not %g", prefix, seconds);
 	if (options.max_cpu_seconds > 0 && seconds > options.max_cpu_seconds)
 		return err_set(e, ERR_limit_exceeded,
 		    "%smax_cpu_seconds: %g s is over this server's limit of %g s", prefix, seconds,
@@ -99,7 +99,8 @@ limits_ask_seconds(struct limits *limits, const char *field, double seconds, str
 	if (seconds == 0)
 		return 0;
 	if (!(seconds > 0))
-		return err_set(e, ERR_invalid_argument, "%s: %g is not a time", field, seconds);
+		return err_set(
+		    e, ERR_invalid_argument, "%s: must be positive, not %g", field, seconds);
 	if (seconds > options.max_timeout)
 		return err_set(e, ERR_limit_exceeded,
 		    "%s: %g s is over this server's limit of %g s", field, seconds,
@@ -130,7 +131,8 @@ limits_bytes(const char *field, const char *text, uint64_t *bytes, struct err *e
 		return 0;
 	}
 	return err_set(e, ERR_invalid_argument,
-	    "%s: write a number with k, m or g behind it, as in 512m, not \"%.16s\"", field, text);
+	    "%s: must be a number with an optional unit k, m or g, such as 512m, not \"%.16s\"",
+	    field, text);
 }
 
 int
@@ -147,8 +149,8 @@ limits_ask_memory(struct limits *limits, const char *field, const char *text, st
 		    "%s: %.16s is over this server's limit of %" PRIu64 "m", field, text,
 		    options.max_memory_mb);
 	if (bytes < LIMITS_MIN_MEMORY)
-		return err_set(e, ERR_invalid_argument, "%s: %.16s is under the least, %dm", field,
-		    text, LIMITS_MIN_MEMORY / LIMITS_MIB);
+		return err_set(e, ERR_invalid_argument, "%s: %.16s is below the minimum of %dm",
+		    field, text, LIMITS_MIN_MEMORY / LIMITS_MIB);
 	limits->box.memory_bytes = bytes;
 	return 0;
 }
@@ -208,7 +210,7 @@ limits_settle(struct err *e)
 		.room = { options.workspace_mb * LIMITS_MIB, options.workspace_files },
 	};
 	if (limits_ask_memory(limits, "memory_limit", memory, e) < 0 ||
-	    limits_ask(limits, "default as ", &cores, e) < 0)
+	    limits_ask(limits, "default ", &cores, e) < 0)
 		return -1;
 	return limits_ask_seconds(limits, "default_timeout", options.default_timeout, e);
 }

@@ -25,11 +25,11 @@ refuse_missing(const struct execute_code *ask, struct err *e)
 {
 	if (ask->allowed_domains.count > 0)
 		return err_set(e, ERR_egress_denied,
-		    "allowed_domains: %.64s cannot be reached, programs have no network",
+		    "allowed_domains: %.64s is not reachable, because programs have no network",
 		    ask->allowed_domains.items[0]);
 	if (ask->env_secrets.count > 0)
-		return err_set(e, ERR_secret_not_found, "env_secrets: there is no secret %.64s",
-		    ask->env_secrets.items[0]);
+		return err_set(e, ERR_secret_not_found,
+		    "env_secrets: this server has no secret %.64s", ask->env_secrets.items[0]);
 	return 0;
 }
 
@@ -65,8 +65,8 @@ refuse_other_box(const struct plan *plan, const struct execute_code *ask,
 	if (field == NULL)
 		return 0;
 	return err_set(e, ERR_invalid_argument,
-	    "%s: is fixed when a session is made, by create_session; run it without session_id, or "
-	    "in a session made so",
+	    "%s: cannot change in an existing session; set it in create_session, or run without "
+	    "session_id",
 	    field);
 }
 
@@ -79,7 +79,8 @@ read_limits(struct plan *plan, const struct execute_code *ask, const struct limi
 	plan->limits = *limits;
 	if (session != NULL && asked != NULL && (asked->max_disk_mb != 0 || asked->max_files != 0))
 		return err_set(e, ERR_invalid_argument,
-		    "resource_limits.%s: is fixed when a session is made, by create_session",
+		    "resource_limits.%s: cannot change in an existing session; set it in "
+		    "create_session",
 		    asked->max_disk_mb != 0 ? "max_disk_mb" : "max_files");
 	if (ask->use_container && plan->limits.box.container == CONTAINER_none &&
 	    container_choose(&plan->limits.box.container, e) < 0)
@@ -97,8 +98,9 @@ static int
 read_code(struct plan *plan, struct execute_code *ask, struct err *e)
 {
 	if (ask->code.size > options.max_code_bytes)
-		return err_set(e, ERR_code_too_large, "code: %zu bytes, at most %" PRIu64,
-		    ask->code.size, options.max_code_bytes);
+		return err_set(e, ERR_code_too_large,
+		    "code: %zu bytes exceed this server's limit of %" PRIu64, ask->code.size,
+		    options.max_code_bytes);
 	if (memchr(ask->code.data, 0, ask->code.size) != NULL)
 		return err_set(e, ERR_invalid_argument, "code: has a zero byte");
 	hash_hex(ask->code.data, ask->code.size, plan->digest);
@@ -121,8 +123,8 @@ read_file(struct plan_file *file, size_t i, struct input_file *from, struct err 
 		    "files[%zu]: give either content or content_base64", i);
 	if (content->size > options.max_upload_bytes)
 		return err_set(e, ERR_file_too_large,
-		    "files[%zu]: %zu bytes, this server takes %" PRIu64, i, content->size,
-		    options.max_upload_bytes);
+		    "files[%zu]: %zu bytes exceed this server's limit of %" PRIu64, i,
+		    content->size, options.max_upload_bytes);
 	if ((file->path = path_check(field, from->filename, e)) == NULL)
 		return -1;
 	file->content = *content;
@@ -146,7 +148,7 @@ read_files(struct plan *plan, struct execute_code *ask, struct err *e)
 	}
 	if (plan->bytes - plan->code.size > plan->limits.room.bytes)
 		return err_set(e, ERR_disk_full,
-		    "files: %" PRIu64 " bytes together, the workspace holds %" PRIu64,
+		    "files: %" PRIu64 " bytes in total exceed the workspace's limit of %" PRIu64,
 		    plan->bytes - plan->code.size, plan->limits.room.bytes);
 	return 0;
 }

@@ -45,7 +45,7 @@ refuse_profile(enum profile refused, struct err *e)
 			used += (size_t)snprintf(enabled + used, sizeof enabled - used, "%s%s",
 			    used == 0 ? "" : ", ", profile_name(profile));
 	return err_set(e, ERR_denied,
-	    "profile: %s is not enabled on this server; use %s, or ask its operator for enable_%s",
+	    "profile: %s is not enabled on this server; use %s, or have the operator set enable_%s",
 	    profile_name(refused), enabled, profile_name(refused));
 }
 
@@ -64,11 +64,11 @@ check_language(const struct profile_set *set, unsigned language, struct err *e)
 		return 0;
 	if (policy_is_enabled(PROFILE_open))
 		return err_set(e, ERR_invalid_argument,
-		    "profile: %s has rules for python only; run %s with profile open", set->title,
+		    "profile: %s applies to python only; run %s with profile open", set->title,
 		    name_of(language));
 	return err_set(e, ERR_denied,
-	    "profile: %s has rules for python only, and %s needs open, which is not enabled on "
-	    "this server; use python",
+	    "profile: %s applies to python only, and %s needs profile open, which this server does "
+	    "not enable; use python",
 	    set->title, name_of(language));
 }
 
@@ -107,8 +107,8 @@ read_imports(struct policy *policy, struct texts *asked, struct err *e)
 	for (size_t i = 0; i < asked->count; i++)
 		if (!allowed(asked->items[i]))
 			return err_set(e, ERR_denied,
-			    "allowed_imports[%zu]: %.64s is not an allowed module of this server",
-			    i, asked->items[i]);
+			    "allowed_imports[%zu]: this server does not allow the module %.64s", i,
+			    asked->items[i]);
 	/* An empty list is a list, too: no imports at all. */
 	if (asked->items != NULL) {
 		policy->imports = *asked;
@@ -128,12 +128,12 @@ check_imports(const struct texts *asked, unsigned language, struct err *e)
 		return 0;
 	if (asked->items != NULL)
 		return err_set(e, ERR_invalid_argument,
-		    "allowed_imports: modules of python; leave it out to run %s",
+		    "allowed_imports: applies to python only; leave it out to run %s",
 		    name_of(language));
 	if (options.imports.count > 0)
 		return err_set(e, ERR_denied,
-		    "language: this server allows listed modules of python only, and %s is not "
-		    "held to them; use python",
+		    "language: this server restricts code to listed modules of python, which "
+		    "cannot be enforced for %s; use python",
 		    name_of(language));
 	return 0;
 }

@@ -176,13 +176,13 @@ relieve(struct party *party)
 {
 	if (party->pressed && party->waiting * 2 <= options.max_waiting_each) {
 		party->pressed = false;
-		tell_pressure(party->principal, "relieved: you have places to wait again");
+		tell_pressure(party->principal, "relieved: your share of the queue has room again");
 	}
 	if (queue.pressed != NULL && queue.counts.waiting * 2 <= options.max_waiting &&
 	    queue.bytes * 2 <= options.max_waiting_bytes) {
 		auto_free char *principal = take_ptr(queue.pressed);
 
-		tell_pressure(principal, "relieved: there are places to wait again");
+		tell_pressure(principal, "relieved: the queue has room again");
 	}
 }
 
@@ -199,8 +199,9 @@ retry_ms(void)
 static int
 full(const char *what, uint64_t limit, struct err *e)
 {
-	err_set(e, ERR_queue_full, "%s (limit %" PRIu64 "), %" PRIu64 " run and %" PRIu64 " wait",
-	    what, limit, queue.counts.running, queue.counts.waiting);
+	err_set(e, ERR_queue_full,
+	    "%s (limit %" PRIu64 "); %" PRIu64 " calls are running, %" PRIu64 " are waiting", what,
+	    limit, queue.counts.running, queue.counts.waiting);
 	e->retry_ms = retry_ms();
 	return -1;
 }
@@ -209,9 +210,10 @@ static int
 check_all(const struct ticket *ticket, struct err *e)
 {
 	if (queue.counts.waiting >= options.max_waiting)
-		full("all places to wait are taken", options.max_waiting, e);
+		full("the queue is full", options.max_waiting, e);
 	else if (queue.bytes + ticket->bytes > options.max_waiting_bytes)
-		full("what waits holds too many bytes", options.max_waiting_bytes, e);
+		full("the code and files of waiting calls have too many bytes",
+		    options.max_waiting_bytes, e);
 	else
 		return 0;
 	if (queue.pressed == NULL && (queue.pressed = strdup(ticket->principal)) != NULL)
@@ -224,7 +226,7 @@ check_share(struct party *party, struct err *e)
 {
 	if (party->waiting < options.max_waiting_each)
 		return 0;
-	full("your places to wait are taken", options.max_waiting_each, e);
+	full("your share of the queue is full", options.max_waiting_each, e);
 	if (!party->pressed)
 		tell_pressure(party->principal, e->text);
 	party->pressed = true;

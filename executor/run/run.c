@@ -199,8 +199,8 @@ static int
 fill_artifacts(struct run *run, struct err *e)
 {
 	static const char gone[] =
-	    "This run had no session: its files are gone. Pass session_id to "
-	    "keep them, and to read them with sandbox_read_artifact.";
+	    "This run had no session, so its files are deleted. Pass session_id to keep them, and "
+	    "to read them with sandbox_read_artifact.";
 	struct execution *reply = &run->reply;
 
 	if (changes_tell(&run->changes, reply, e) < 0)
@@ -510,7 +510,7 @@ give_up(struct run *run, enum err_code code, const char *why)
 static void
 call_cancelled(struct call *call, enum err_code why)
 {
-	give_up(call->self, why, "nobody waits for it any more");
+	give_up(call->self, why, "the caller no longer waits for it");
 }
 
 static void
@@ -520,7 +520,7 @@ session_ended(void *self)
 
 	if (run->works != NULL)
 		sandbox_kill(run->works);
-	give_up(run, ERR_cancelled, "the session was ended while this ran in it");
+	give_up(run, ERR_cancelled, "the session was ended during this run");
 }
 
 /* ---- beginning ---- */
@@ -572,14 +572,15 @@ run_begin(
     struct call *call, struct execute_code *ask, struct session *session, bool fresh, struct err *e)
 {
 	if (call->principal[0] == 0)
-		return err_set(e, ERR_unauthenticated, "running code needs a principal");
+		return err_set(e, ERR_unauthenticated, "only an authenticated caller can run code");
 
 	struct run *run = new_run(call, ask, session, e);
 
 	if (run == NULL)
 		return -1;
 	if (fresh)
-		must(texts_add(&run->reply.notes, "A new default session was made for this.") == 0);
+		must(texts_add(&run->reply.notes,
+			 "A new default session was created for this run.") == 0);
 	if (session != NULL && session_enter(session, SESSION_RUN, &run->use, e) < 0) {
 		free_run(run);
 		return -1;

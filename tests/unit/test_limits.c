@@ -90,7 +90,7 @@ keeps_to_the_caps(void **state)
 		{ { .max_ram_mb = 256 }, NULL, ERR_none },
 		{ { .max_ram_mb = 8193 }, "r.max_ram_mb: 8193 is over this server's limit of 8192",
 		    ERR_limit_exceeded },
-		{ { .max_ram_mb = 1 }, "r.max_ram_mb: 1 is under the least, 16",
+		{ { .max_ram_mb = 1 }, "r.max_ram_mb: 1 is below the minimum of 16",
 		    ERR_invalid_argument },
 		{ { .max_processes = 1025 }, "r.max_processes", ERR_limit_exceeded },
 		{ { .max_open_files = 3 }, "r.max_open_files", ERR_invalid_argument },

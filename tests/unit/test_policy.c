@@ -55,7 +55,7 @@ keeps_to_the_operators(void **state)
 		const char *names, *text;
 	} cases[] = {
 		{ "network", "profile: network is not enabled on this server; use strict, basic, "
-			     "data_science, or ask its operator for enable_network" },
+			     "data_science, or have the operator set enable_network" },
 		{ "basic, filesystem", "profile: filesystem is not enabled" },
 		{ "open", "profile: open is not enabled" },
 		{ "data_science,strict", NULL },
@@ -104,7 +104,7 @@ refuses_other_languages(void **state)
 	node.profile = basic;
 	refuse(&node, language_node, ERR_invalid_argument, "run node with profile open");
 	options.enable_open = false;
-	refuse(&node, language_node, ERR_denied, "open, which is not enabled");
+	refuse(&node, language_node, ERR_denied, "profile open, which this server does not enable");
 	options.enable_open = true;
 	node.profile = NULL;
 	node.allowed_imports = (struct texts){ imports, 1 };
@@ -137,7 +137,8 @@ holds_imports_to_the_operators(void **state)
 	assert_int_equal(policy_read(&policy, &ask, language_python, NULL, &e), 0);
 	policy_clear(&policy);
 	assert_int_equal(texts_add(&ask.allowed_imports, "oserror"), 0);
-	refuse(&ask, language_python, ERR_denied, "allowed_imports[0]: oserror is not an allowed");
+	refuse(&ask, language_python, ERR_denied,
+	    "allowed_imports[0]: this server does not allow the module oserror");
 	texts_clear(&ask.allowed_imports);
 }
 

@@ -160,7 +160,7 @@ moves_in_where_one_waits(void **state)
 	empty_pool();
 	assert_int_equal(fake.boxes, 1);
 	assert_true(fake_die(&fine));
-	pass("warm", "had ended since");
+	pass("warm", "had ended, and a new one");
 }
 
 /* Nothing was in it, so nothing was lost. */
@@ -207,7 +207,7 @@ starts_another_where_one_ended(void **state)
 	c = start((struct execute_code){ 0 });
 	fake_end_run((struct box_end){ .exit_code = 3, .program_gone = true });
 	assert_int_equal(c->reply.execution.exit_code, 3);
-	assert_true(has_note(c, "variables and imports are gone"));
+	assert_true(has_note(c, "variables and imports are lost"));
 	fake_forget(c);
 	/* It was said already. */
 	pass("warm", NULL);
@@ -223,7 +223,7 @@ says_that_one_died_between_calls(void **state)
 	(void)state;
 	pass("warm", NULL);
 	assert_true(fake_die(&fine));
-	pass("warm", "had ended since");
+	pass("warm", "had ended, and a new one");
 	pass("warm", NULL);
 }
 
@@ -248,7 +248,7 @@ makes_another_box_after_memory_ran_out(void **state)
 	/* The shell had no part in it and lost its state. */
 	c = start((struct execute_code){ .language = shell });
 	fake_end_run(well());
-	assert_true(has_note(c, "had ended since"));
+	assert_true(has_note(c, "had ended, and a new one"));
 	fake_forget(c);
 }
 
@@ -282,7 +282,7 @@ refuses_another_box_by_name(void **state)
 
 	(void)state;
 	assert_int_equal(c->why.code, ERR_invalid_argument);
-	assert_non_null(strstr(c->why.text, "memory_limit: is fixed"));
+	assert_non_null(strstr(c->why.text, "memory_limit: cannot change in an existing session"));
 	fake_forget(c);
 	c = start((struct execute_code){ .resource_limits = &cores });
 	assert_non_null(strstr(c->why.text, "max_cpu_cores"));

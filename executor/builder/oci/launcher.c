@@ -116,7 +116,7 @@ launcher_check(const struct host *host, uint32_t container, struct err *e)
 		    "use_container: the server found no such runtime when it started");
 	if (host->mapped)
 		return err_set(e, ERR_isolation_unavailable,
-		    "use_container: containers are for a server that was started as root; leave it "
+		    "use_container: containers require a server that was started as root; leave it "
 		    "out to run in a box");
 	return 0;
 }

@@ -221,8 +221,8 @@ diagnosis_read(struct box_end *end, struct err *e)
 	"No socket can be made, not even a local one: the sandbox has no network. Send the data " \
 	"in the code or in files."
 #define NO_FILES \
-	"This run had no session, so no session's files: pass session_id, or send the file in " \
-	"files."
+	"This run had no session, so it saw no session's files: pass session_id, or send the " \
+	"file in files."
 #define NO_PLACE \
 	"Nothing of the host is visible. Files are in /workspace (also /mnt/data): pass the " \
 	"session_id of the session that has the file, or send it in files."
@@ -231,8 +231,8 @@ diagnosis_read(struct box_end *end, struct err *e)
 	"There is no such file in this session. List its files with sandbox_list_artifacts, or " \
 	"upload one with sandbox_upload_file."
 #define NO_PROGRAM \
-	"That program is not here, and none can be installed. Use another program or a library " \
-	"of the language."
+	"That program is not installed, and none can be installed. Use another program or a " \
+	"library of the language."
 #define NO_FENCE "Send the code without the Markdown fence around it."
 #define NO_DISPLAY \
 	"IPython is not available. The value of the last line is shown automatically, as are " \
@@ -241,9 +241,9 @@ diagnosis_read(struct box_end *end, struct err *e)
 	"Notebook commands are not available. Run programs with subprocess, or pass language " \
 	"shell; nothing can be installed."
 #define NO_BROWSER \
-	"This is Node, no browser: there is no page and no user. Print with console.log(); " \
+	"This is Node, not a browser: there is no page and no user. Print with console.log(); " \
 	"write HTML to a file."
-#define NO_INPUT       "A program has no input: put the values that it would read into the code."
+#define NO_INPUT       "Programs have no input: put the values that they would read into the code."
 #define CALLED_PYTHON3 "Use python3: there is no program python."
 #define NO_JSON \
 	"Python writes True, False and None for true, false and null; json.loads() reads JSON."
@@ -333,13 +333,13 @@ static const struct {
 	{ "No such file or directory", IT_RAN, NOT_THERE },
 	{ "ENOENT", IT_RAN, NOT_THERE },
 	{ "'await' outside", UNREADABLE,
-	    "await works only in async functions and at the top level: make the function around "
-	    "this async, and await its calls." },
+	    "await works only in async functions and at the top level: make the enclosing function "
+	    "async, and await its calls." },
 	{ "asyncio.run() cannot be called from a running event loop", IT_RAN, IN_LOOP },
 	{ "This event loop is already running", IT_RAN, IN_LOOP },
 	{ "no running event loop", IT_RAN,
-	    "There is an event loop only if the code awaits something at its top level: await "
-	    "this there, or start it from a coroutine that asyncio.run() runs." },
+	    "An event loop exists only if the code awaits something at its top level: await this "
+	    "there, or start it from a coroutine that asyncio.run() runs." },
 	{ "syntax error: ```", UNREADABLE, NO_FENCE },
 	{ ": `print(", UNREADABLE, OTHER_LANGUAGE },
 	{ ": `console.log(", UNREADABLE, OTHER_LANGUAGE },

@@ -78,9 +78,10 @@ fill_output(
 		char note[512];
 
 		snprintf(note, sizeof note,
-		    "output_truncated: the middle of what is over %" PRIu64
-		    " bytes was left out, %" PRIu64 " bytes of stdout and %" PRIu64
-		    " of stderr. %s resource_limits.max_output_bytes may be %" PRIu64 ".",
+		    "output_truncated: output over %" PRIu64
+		    " bytes was cut in the middle; %" PRIu64 " bytes of stdout and %" PRIu64
+		    " of stderr are missing. %s resource_limits.max_output_bytes may be at most "
+		    "%" PRIu64 ".",
 		    plan->limits.box.output_bytes, end->out_dropped, end->err_dropped,
 		    err_remedy(ERR_output_truncated), options.max_output_bytes);
 		return texts_add(&reply->notes, note) < 0 ? err_sys(e, "notes") : 0;
@@ -168,26 +169,27 @@ static char *
 message_of_time(const struct box_end *end, const struct limits *limits)
 {
 	if (end->how == BOX_OUT_OF_CPU)
-		return say("stopped after %g s of processor time, its limit",
+		return say("stopped at its limit of %g s of processor time",
 		    (double)limits->box.cpu_ms / 1000);
-	return say("stopped after %g s, its limit", (double)limits->box.wall_ms / 1000);
+	return say("stopped at its time limit of %g s", (double)limits->box.wall_ms / 1000);
 }
 
 static char *
 message_of_memory(const struct box_end *end, const struct limits *limits)
 {
 	/* An interpreter whose request for memory is refused has not used that memory. */
-	const char *did = end->how == BOX_EXITED ? "asked for" : "used";
+	const char *did = end->how == BOX_EXITED ? "requested" : "used";
 	char most[64] = "";
 
 	if (end->how == BOX_OUT_OF_MEMORY && end->locks > 0)
-		return say("it held more locks of files (fcntl, lockf) than all programs together "
-			   "may, %" PRIu32 " at least: they are memory of the host",
+		return say("the program held at least %" PRIu32
+			   " file locks (fcntl, lockf), more than all programs together may hold; "
+			   "locks use the host's memory",
 		    end->locks);
 	if (end->max_memory_bytes > 0)
-		snprintf(most, sizeof most, "; it had %" PRIu64 ", with its files",
+		snprintf(most, sizeof most, "; its peak was %" PRIu64 ", including its files",
 		    end->max_memory_bytes);
-	return say("it %s more memory than its limit of %" PRIu64 " bytes%s", did,
+	return say("the program %s more memory than its limit of %" PRIu64 " bytes%s", did,
 	    limits->box.memory_bytes, most);
 }
 
@@ -197,18 +199,18 @@ static char *
 message_of_space(const struct workspace_limits *left, const struct limits *limits)
 {
 	if (left->bytes < 4096)
-		return say("no space left: the workspace is full with its limit of %" PRIu64
+		return say("no space left: the workspace has reached its limit of %" PRIu64
 			   " bytes",
 		    limits->room.bytes);
 	if (left->files == 0)
-		return say("no space left: the workspace has as many files and directories as its "
-			   "limit, %" PRIu64,
+		return say("no space left: the workspace has reached its limit of %" PRIu64
+			   " files and directories",
 		    limits->room.files);
-	return say("no space left: /tmp and /dev/shm together hold %" PRIu64
-		   " bytes, their limit; of the workspace's %" PRIu64 " bytes and %" PRIu64
-		   " files %" PRIu64 " and %" PRIu64 " are left",
-	    limits->box.tmp_bytes, limits->room.bytes, limits->room.files, left->bytes,
-	    left->files);
+	return say("no space left: /tmp and /dev/shm together have reached their limit of %" PRIu64
+		   " bytes; the workspace has %" PRIu64 " of %" PRIu64 " bytes and %" PRIu64
+		   " of %" PRIu64 " files left",
+	    limits->box.tmp_bytes, left->bytes, limits->room.bytes, left->files,
+	    limits->room.files);
 }
 
 /* The text for the limit that was hit; NULL: none was. */
@@ -224,7 +226,8 @@ message_of_limit(enum err_code code, const struct box_end *end, const struct pla
 	case ERR_out_of_memory:
 		return message_of_memory(end, limits);
 	case ERR_too_many_processes:
-		return say("it started more processes or threads than its limit of %" PRIu64,
+		return say(
+		    "the program started more processes or threads than its limit of %" PRIu64,
 		    limits->box.processes);
 	case ERR_disk_full:
 		return message_of_space(left, limits);
@@ -246,7 +249,7 @@ message_of(enum err_code code, const struct box_end *end, const struct plan *pla
 	if (end->how == BOX_EXITED)
 		return say("ended with exit code %d", end->exit_code);
 	if (code == ERR_cancelled)
-		return say("stopped before it ended");
+		return say("stopped before it finished");
 	return say("ended by signal %d (%s)%s", end->signal, sigdescr_np(end->signal),
 	    end->signal == SIGSYS ? ": it made a system call that is not allowed here" : "");
 }
@@ -256,11 +259,13 @@ static const char *
 hint_of_failure(const struct box_end *end, const struct plan *plan)
 {
 	if (!plan->capture)
-		return "Correct the program and run it again; capture_output shows what it says.";
+		return "Correct the program and run it again with capture_output=true, which "
+		       "returns its output.";
 	if (end->err.size > 0 || end->error_type != NULL)
 		return err_remedy(ERR_program_failed);
-	return "It wrote nothing to stderr. Any exit code but 0 counts as a failure: if it is "
-	       "none, as where grep finds nothing, let the program end with 0.";
+	return "The program wrote nothing to stderr. Any exit code other than 0 counts as a "
+	       "failure. If it is not a failure, as when grep finds no match, end the program with "
+	       "exit code 0.";
 }
 
 /* What to do next, and up to which cap; the box of a session cannot be changed. */
@@ -272,35 +277,34 @@ hint_of(enum err_code code, const struct box_end *end, const struct plan *plan,
 	const char *where = plan->statement ? " of create_session" : "";
 
 	if (end->how == BOX_OUT_OF_MEMORY && end->locks > 0)
-		return say("Lock whole files or long ranges instead of single bytes, and unlock "
-			   "what is done with.");
+		return say("Lock whole files or long ranges instead of single bytes, and release "
+			   "locks that are no longer needed.");
 	if (end->how == BOX_OUT_OF_CPU)
-		return say("Make the program faster, or ask for more processor time by "
+		return say("Make the program faster, or request more processor time with "
 			   "resource_limits.max_cpu_seconds.");
 	switch (code) {
 	case ERR_timeout:
-		return say("%s timeout may be %g.", remedy, options.max_timeout);
+		return say("%s timeout may be at most %g.", remedy, options.max_timeout);
 	case ERR_out_of_memory:
-		return say("%s resource_limits.max_ram_mb%s may be %" PRIu64 ".", remedy, where,
-		    options.max_memory_mb);
+		return say("%s resource_limits.max_ram_mb%s may be at most %" PRIu64 ".", remedy,
+		    where, options.max_memory_mb);
 	case ERR_too_many_processes:
-		return say("%s resource_limits.max_processes%s may be %" PRIu64 ".", remedy, where,
-		    options.max_processes);
+		return say("%s resource_limits.max_processes%s may be at most %" PRIu64 ".", remedy,
+		    where, options.max_processes);
 	case ERR_disk_full:
 		if (!is_full(left))
-			return say(
-			    "Write large files to /workspace, or delete those in /tmp and "
-			    "/dev/shm; what these hold is the operator's setting tmp_bytes.");
-		return say("%s resource_limits.max_disk_mb%s may be %" PRIu64 ", max_files %" PRIu64
-			   ".",
+			return say("Write large files to /workspace, or delete files in /tmp and "
+				   "/dev/shm. The operator's setting tmp_bytes limits these two.");
+		return say("%s resource_limits.max_disk_mb%s may be at most %" PRIu64
+			   ", max_files %" PRIu64 ".",
 		    remedy, where, options.max_workspace_mb, options.max_workspace_files);
 	default:
 		break;
 	}
 	if (diagnosis_too_many_files(end))
-		return say("It had as many files open as its limit, %" PRIu64
-			   ": close some, or ask for more; resource_limits.max_open_files%s may be "
-			   "%" PRIu64 ".",
+		return say("The program reached its limit of %" PRIu64
+			   " open files. Close some, or request more: "
+			   "resource_limits.max_open_files%s may be at most %" PRIu64 ".",
 		    plan->limits.box.open_files, where, options.max_open_files);
 
 	const char *known = code == ERR_program_failed || code == ERR_syntax_error
@@ -308,8 +312,8 @@ hint_of(enum err_code code, const struct box_end *end, const struct plan *plan,
 	                        : NULL;
 
 	if (code == ERR_killed && plan->capture && end->err.size == 0)
-		remedy = "It wrote nothing to stderr: let it print what it is about to do, to see "
-			 "how far it comes.";
+		remedy = "The program wrote nothing to stderr. Print its progress to see where it "
+			 "is killed.";
 	return strdup(known != NULL                ? known
 		      : code == ERR_program_failed ? hint_of_failure(end, plan)
 						   : remedy);
@@ -327,8 +331,8 @@ note_processes(struct execution *reply, enum err_code code, const struct box_end
 		(code == ERR_timeout && diagnosis_code(end) == ERR_too_many_processes)))
 		return 0;
 	snprintf(note, sizeof note,
-	    "too_many_processes: it was refused processes or threads over its limit of %" PRIu64
-	    ". %s resource_limits.max_processes%s may be %" PRIu64 ".",
+	    "too_many_processes: the program was refused processes or threads over its limit of "
+	    "%" PRIu64 ". %s resource_limits.max_processes%s may be at most %" PRIu64 ".",
 	    plan->limits.box.processes, err_remedy(ERR_too_many_processes),
 	    plan->statement ? " of create_session" : "", options.max_processes);
 	return texts_add(&reply->notes, note) < 0 ? err_sys(e, "notes") : 0;
@@ -341,8 +345,8 @@ note_full(struct execution *reply, const struct plan *plan, struct err *e)
 	char note[256];
 
 	snprintf(note, sizeof note,
-	    "disk_full: nothing more can be written to the workspace; it holds %" PRIu64
-	    " bytes in %" PRIu64 " files at most.",
+	    "disk_full: the workspace is full; its limits are %" PRIu64 " bytes and %" PRIu64
+	    " files.",
 	    plan->limits.room.bytes, plan->limits.room.files);
 	return texts_add(&reply->notes, note) < 0 ? err_sys(e, "notes") : 0;
 }
@@ -402,12 +406,14 @@ static int
 fill_state(
     struct execution *reply, const struct box_end *end, const struct plan *plan, struct err *e)
 {
-	static const char lost[] = "The interpreter of this session had ended since its last call, "
-				   "and a new one was started for this: variables and imports of "
-				   "before are gone, files are kept.";
-	static const char gone[] = "The interpreter ended with this, and the next call starts a "
-				   "new one: variables and imports are gone, files are kept.";
-	static const char kept[] = "It was interrupted; variables, imports and files are kept.";
+	static const char lost[] =
+	    "The interpreter of this session had ended, and a new one ran this code: earlier "
+	    "variables and imports are lost, files are kept.";
+	static const char gone[] =
+	    "The interpreter of this session ended, and the next call starts a new one: variables "
+	    "and imports are lost, files are kept.";
+	static const char kept[] =
+	    "The code was interrupted; variables, imports and files are kept.";
 	const char *now = end->program_gone ? gone : end->how != BOX_EXITED ? kept : NULL;
 
 	if (!plan->statement)
