@@ -139,9 +139,10 @@ fit_files(void)
 	for (size_t i = 0; i < COUNT(files); i++) {
 		if (*files[i] <= own.rlim_max)
 			continue;
-		log_warn(i == 0
-			     ? "max_open_files is over this daemon's own hard limit (LimitNOFILE)"
-			     : "open_files is over this daemon's own hard limit (LimitNOFILE)",
+		log_warn(i == 0 ? "max_open_files is reduced to this daemon's hard limit of open "
+				  "files (LimitNOFILE)"
+				: "open_files is reduced to this daemon's hard limit of open files "
+				  "(LimitNOFILE)",
 		    LOG_N("asked", (int64_t)*files[i]), LOG_N("limit", (int64_t)own.rlim_max));
 		*files[i] = own.rlim_max;
 	}

@@ -51,11 +51,13 @@ check_name(const char *name, struct err *e)
 	if (!islower((unsigned char)name[0]) || strlen(name) > MAX_NAME ||
 	    name[strspn(name, allowed)] != 0)
 		return err_set(e, ERR_invalid_argument,
-		    "\"%.32s\" is no name: 1 to %d of a-z, 0-9, _ + -, a letter first", name,
-		    MAX_NAME);
+		    "the name \"%.32s\" is invalid: use 1 to %d characters of a-z 0-9 _ + -, "
+		    "beginning with a letter",
+		    name, MAX_NAME);
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(table[i].row.name, name) == 0)
-			return err_set(e, ERR_invalid_argument, "\"%s\" is there already", name);
+			return err_set(
+			    e, ERR_invalid_argument, "the language \"%s\" exists already", name);
 	return 0;
 }
 
@@ -69,8 +71,8 @@ check_extension(const char *extension, struct err *e)
 			size = 0;
 	if (size < 2 || size > MAX_EXTENSION || extension[0] != '.')
 		return err_set(e, ERR_invalid_argument,
-		    "\"%.32s\" is no extension: a dot, then 1 to %d letters or digits", extension,
-		    MAX_EXTENSION - 1);
+		    "the extension \"%.32s\" is invalid: use a dot and 1 to %d letters or digits",
+		    extension, MAX_EXTENSION - 1);
 	return 0;
 }
 
@@ -82,19 +84,20 @@ check_words(const char *const *words, size_t n, const char *what, struct err *e)
 	bool seen = false;
 
 	if (n == 0)
-		return err_set(e, ERR_invalid_argument, "it has no %s", what);
+		return err_set(e, ERR_invalid_argument, "the %s is missing", what);
 	for (size_t i = 0; i < COUNT(visible); i++)
 		seen |= strncmp(words[0], visible[i], strlen(visible[i])) == 0;
 	if (!seen)
 		return err_set(e, ERR_invalid_argument,
-		    "%.128s: boxes see /usr, /bin and /sbin of this host; give the %s's whole path "
-		    "there",
+		    "%.128s: the %s must be an absolute path below /usr, /bin or /sbin, because "
+		    "boxes see only these",
 		    words[0], what);
 	for (size_t i = 0; i < n; i++)
 		for (const char *c = words[i]; *c != 0; c++)
 			if (!isalnum((unsigned char)*c) && strchr("_./+=:,@%-", *c) == NULL)
 				return err_set(e, ERR_invalid_argument,
-				    "%.128s: letters, digits and _ . / + = : , @ %% - only",
+				    "%.128s: only letters, digits and _ . / + = : , @ %% - are "
+				    "allowed",
 				    words[i]);
 	return 0;
 }
@@ -114,7 +117,8 @@ add_check(struct row *r, size_t run, const char *const *check, size_t n, struct 
 	for (size_t i = 0; i < run && at < end; i++)
 		at += snprintf(at, (size_t)(end - at), "%s ", r->words[i + 2]);
 	if (at >= end)
-		return err_set(e, ERR_invalid_argument, "it is too long");
+		return err_set(
+		    e, ERR_invalid_argument, "the check and the program are too long together");
 	memcpy(at, "\"$1\"", sizeof "\"$1\"");
 
 	const char *argv[] = { "/bin/sh", "-c", strdup(script), r->words[0], NULL };
@@ -130,8 +134,8 @@ add_row(struct row *r, size_t n, struct err *e)
 	size_t run = 0;
 
 	if (n < 3)
-		return err_set(e, ERR_invalid_argument,
-		    "it takes a name, an extension, a program and its arguments");
+		return err_set(
+		    e, ERR_invalid_argument, "a name, an extension and a program are required");
 	while (2 + run < n && strcmp(r->words[2 + run], "--") != 0)
 		run++;
 
@@ -142,7 +146,8 @@ add_row(struct row *r, size_t n, struct err *e)
 	    check_words(r->words + 2, run, "program", e) < 0)
 		return -1;
 	if (run > MAX_WORDS)
-		return err_set(e, ERR_invalid_argument, "it has more than %d words", MAX_WORDS);
+		return err_set(
+		    e, ERR_invalid_argument, "the program has more than %d words", MAX_WORDS);
 	memcpy(r->argv, r->words + 2, run * sizeof *r->argv);
 	if (2 + run < n &&
 	    (check_words(check, ncheck, "check", e) < 0 || add_check(r, run, check, ncheck, e) < 0))
@@ -173,7 +178,7 @@ read_row(char *text, size_t number, struct err *e)
 			r->words[n++] = word;
 	if (n == COUNT(r->words))
 		return err_set(
-		    e, ERR_invalid_argument, "runtimes, row %zu: it has too many words", number);
+		    e, ERR_invalid_argument, "runtimes, row %zu: too many words", number);
 	if (n > 0 && add_row(r, n, e) < 0)
 		return err_add(e, "runtimes, row %zu", number);
 	return 0;
@@ -252,8 +257,7 @@ runtime_find(const char *asked, struct err *e)
 			return (int)i;
 		if (strcmp(row->name, name) == 0)
 			return err_set(e, ERR_runtime_missing,
-			    "language: %s cannot be run on this server, which has no program for "
-			    "it",
+			    "language: the program that runs %s is not installed on this server",
 			    name);
 		size += (size_t)snprintf(
 		    names + size, sizeof names - size, "%s%s", i > 0 ? ", " : "", row->name);

@@ -129,7 +129,8 @@ are_given(uid_t first_uid, struct err *e)
 		line[strcspn(line, "\n")] = '\0';
 		if (given)
 			err_set(e, ERR_isolation_unavailable,
-			    "uids %u to %u, which boxes would have, are another user's by %s: %s",
+			    "uids %u to %u, which boxes need, belong to another user according to "
+			    "%s: %s",
 			    first_uid, first_uid + UIDS - 1, subordinate[i], line);
 	}
 	return given;
@@ -149,7 +150,7 @@ choose_uids(struct host *h, struct err *e)
 		if (!are_given(first_uids[i], e))
 			h->first_uid = first_uids[i];
 		else
-			log_warn("boxes have other uids", LOG_E(e));
+			log_warn("another range of uids is tried for boxes", LOG_E(e));
 	}
 	return any && h->first_uid == 0 ? -1 : 0;
 }
@@ -194,9 +195,9 @@ static int
 refuse(struct err *e)
 {
 	return err_set(e, ERR_isolation_unavailable,
-	    "this user may not make namespaces (%s); open user namespaces "
-	    "(user.max_user_namespaces, "
-	    "kernel.unprivileged_userns_clone, AppArmor) or start as root",
+	    "this user may not create namespaces (%s); allow user namespaces "
+	    "(user.max_user_namespaces, kernel.unprivileged_userns_clone, AppArmor) or start as "
+	    "root",
 	    strerrordesc_np(errno));
 }
 
@@ -228,8 +229,8 @@ refuse_map(uid_t uid, struct err *e)
 {
 	return err_set(e, ERR_isolation_unavailable,
 	    "uid %u may not be mapped into a user namespace (%s); %s", uid, strerrordesc_np(e->sys),
-	    uid == 0 ? "this root has too few capabilities: start as an ordinary user"
-		     : "let AppArmor give this program \"userns\", or start as root");
+	    uid == 0 ? "root has too few capabilities here: start as an ordinary user"
+		     : "allow \"userns\" for this program in AppArmor, or start as root");
 }
 
 /*

@@ -41,7 +41,7 @@ answer_without(struct answer answer)
 	answer.uses = 0;
 	if (answer.kind == ANSWER_WORKSPACE)
 		err_set(&answer.error, ERR_unavailable,
-		    "the kernel passes no more descriptors of this user at once");
+		    "this user has too many descriptors in transit between processes");
 	return fdio_send(ORDER_SOCKET, &answer, sizeof answer, NULL, 0);
 }
 
@@ -167,7 +167,8 @@ main(int argc, char **argv)
 
 	log_open("builder", LOG_info);
 	if (fstat(ORDER_SOCKET, &st) < 0 || !S_ISSOCK(st.st_mode)) {
-		log_error("cloister-builder is started by cloister-executor", LOG_N("status", 2));
+		log_error(
+		    "cloister-builder must be started by cloister-executor", LOG_N("status", 2));
 		return 2;
 	}
 	take_kept(&host);
@@ -183,7 +184,7 @@ main(int argc, char **argv)
 	    r == 0 && host.workspace_table_fd < 0 ? 2 : 0);
 	if (r == 0 &&
 	    (loop_watch(ORDER_SOCKET, EPOLLIN, on_order, NULL, &e) < 0 || loop_run(&e) < 0))
-		log_error("the builder ends", LOG_E(&e));
+		log_error("the builder exits", LOG_E(&e));
 	lives_end();
 	_exit(r == 0 ? 0 : 1);
 }

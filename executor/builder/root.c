@@ -197,7 +197,8 @@ hide_all(int root, struct err *e)
 {
 	for (size_t i = 0; i < COUNT(hidden); i++)
 		if (program_wants(hidden[i]))
-			log_info("boxes see a directory of the site's", LOG_S("path", hidden[i]));
+			log_info(
+			    "boxes see a local directory of this host", LOG_S("path", hidden[i]));
 		else if (hide(root, hidden[i], e) < 0)
 			return -1;
 	return 0;
@@ -229,7 +230,7 @@ copy_beside(int root, const char *file, const char *to, mode_t mode, struct err 
 	char *name = n > 0 && n < (ssize_t)sizeof path ? memrchr(path, '/', (size_t)n) : NULL;
 
 	if (name == NULL || name + 1 + strlen(file) >= path + sizeof path)
-		return err_set(e, ERR_internal, "this program's path makes no sense");
+		return err_set(e, ERR_internal, "the path of this program is invalid");
 	memcpy(name + 1, file, strlen(file) + 1);
 	int r = fdio_load(AT_FDCWD, path, 4 << 20, &code, e);
 

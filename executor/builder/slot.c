@@ -247,8 +247,8 @@ take_slot(
 	if (nlost == 0)
 		return err_set(e, ERR_internal, "%d builders are running already", HOST_SLOTS);
 	return err_set(e, ERR_internal,
-	    "all %d slots in %s are held, %u of them by processes that do not end and whose "
-	    "builder is dead (one was process %d)",
+	    "all %d slots in %s are in use, %u of them by processes that do not exit although "
+	    "their builder is dead (for example of builder process %d)",
 	    HOST_SLOTS, path, nlost, lost.pid);
 }
 

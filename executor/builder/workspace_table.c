@@ -195,7 +195,7 @@ hang(uint32_t id, int mount, struct err *e)
 
 	snprintf(name, sizeof name, "%u", id);
 	if (mkdirat(workspace_table.directory, name, 0700) < 0)
-		return err_sys(e, "make a place on the workspace table");
+		return err_sys(e, "make a mount point for a workspace");
 	if (move_mount(mount, "", workspace_table.directory, name, MOVE_MOUNT_F_EMPTY_PATH) == 0)
 		return 0;
 	err_sys(e, "mount a workspace");
@@ -237,11 +237,11 @@ workspace_table_adopt(uint32_t id, uint64_t bytes, uint64_t files, uid_t owner, 
 
 	if (p->fd == 0 || !p->left)
 		return err_set(
-		    e, ERR_invalid_argument, "no workspace %u was left by an earlier builder", id);
+		    e, ERR_invalid_argument, "an earlier builder left no workspace %u", id);
 	if (pages(p->bytes) != pages(bytes) || p->files != files || p->owner != owner)
 		return err_set(e, ERR_invalid_argument,
-		    "workspace %u is not as it was made (%llu bytes, %llu files, uid %u)", id,
-		    (unsigned long long)p->bytes, (unsigned long long)p->files, p->owner);
+		    "workspace %u was made with other parameters (%llu bytes, %llu files, uid %u)",
+		    id, (unsigned long long)p->bytes, (unsigned long long)p->files, p->owner);
 	p->left = false;
 	return p->fd;
 }
@@ -253,7 +253,7 @@ workspace_table_clear(void)
 
 	for (uint32_t id = 1; id <= ORDER_MAX_LIVING; id++)
 		if (workspace_table.places[id].left && workspace_table_remove(id, &e) < 0)
-			log_error("left workspaces were not wiped", LOG_E(&e));
+			log_error("the workspaces of an earlier builder were not wiped", LOG_E(&e));
 }
 
 bool
@@ -269,7 +269,7 @@ workspace_table_remove(uint32_t id, struct err *e)
 	int r = 0;
 
 	if (workspace_table.places[id].fd == 0)
-		return err_set(e, ERR_invalid_argument, "workspace %u is not there", id);
+		return err_set(e, ERR_invalid_argument, "workspace %u does not exist", id);
 	snprintf(path, sizeof path, "/%u", id);
 	if (go(workspace_table.there, e) < 0)
 		return -1;
@@ -285,7 +285,7 @@ int
 workspace_table_lend(uint32_t id, uint64_t *bytes, struct err *e)
 {
 	if (workspace_table.places[id].fd == 0)
-		return err_set(e, ERR_invalid_argument, "workspace %u is not there", id);
+		return err_set(e, ERR_invalid_argument, "workspace %u does not exist", id);
 	*bytes = workspace_table.places[id].bytes;
 	if (go(workspace_table.there, e) < 0)
 		return -1;
@@ -293,7 +293,7 @@ workspace_table_lend(uint32_t id, uint64_t *bytes, struct err *e)
 	    workspace_table.places[id].fd, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 
 	if (mount < 0)
-		err_sys(e, "lend workspace %u", id);
+		err_sys(e, "clone the mount of workspace %u", id);
 	go_back();
 	return mount;
 }

@@ -51,18 +51,18 @@ static const struct {
 	const char *text;
 } faults[FILE_FRAME_FAULTS] = {
 	[FILE_FRAME_ABSENT] = { ERR_not_found, "there is no such file" },
-	[FILE_FRAME_IS_LINK] = { ERR_path_not_allowed, "a symbolic link, or behind one" },
-	[FILE_FRAME_IS_DIRECTORY] = { ERR_path_not_allowed, "a directory, not a file" },
-	[FILE_FRAME_IS_SPECIAL] = { ERR_path_not_allowed, "a FIFO, socket or device, not a file" },
-	[FILE_FRAME_NOT_DIRECTORY] = { ERR_path_not_allowed, "one of its directories is a file" },
-	[FILE_FRAME_EXISTS] = { ERR_file_exists, "the file exists" },
-	[FILE_FRAME_TOO_LARGE] = { ERR_file_too_large, "larger than may be read" },
+	[FILE_FRAME_IS_LINK] = { ERR_path_not_allowed,
+	    "is a symbolic link, or its path contains one" },
+	[FILE_FRAME_IS_DIRECTORY] = { ERR_path_not_allowed, "is a directory" },
+	[FILE_FRAME_IS_SPECIAL] = { ERR_path_not_allowed, "is a FIFO, socket or device" },
+	[FILE_FRAME_NOT_DIRECTORY] = { ERR_path_not_allowed, "part of its path is a file" },
+	[FILE_FRAME_EXISTS] = { ERR_file_exists, "the file exists already" },
+	[FILE_FRAME_TOO_LARGE] = { ERR_file_too_large, "is too large to read" },
 	[FILE_FRAME_TOO_LONG] = { ERR_path_not_allowed, "its path is too long" },
 	[FILE_FRAME_NO_ROOM] = { ERR_disk_full,
-	    "the workspace has no room for more bytes or files" },
-	[FILE_FRAME_NO_ACCESS] = { ERR_path_not_allowed,
-	    "its permissions do not let its owner do so" },
-	[FILE_FRAME_MISPLACED] = { ERR_invalid_argument, "offset: not where the file ends" },
+	    "the workspace has reached its limit of bytes or files" },
+	[FILE_FRAME_NO_ACCESS] = { ERR_path_not_allowed, "its permissions deny access" },
+	[FILE_FRAME_MISPLACED] = { ERR_invalid_argument, "offset: is not the end of the file" },
 	[FILE_FRAME_FAILED] = { ERR_internal, "the file helper of the workspace failed" },
 };
 
@@ -205,7 +205,7 @@ on_done(struct file_queue *d, const struct file_frame_head *head)
 
 	if (head->fault == FILE_FRAME_MISPLACED)
 		err_set(&e, faults[head->fault].code,
-		    "offset: %.120s has %" PRIu64 " bytes, and the next piece goes there",
+		    "offset: %.120s has %" PRIu64 " bytes; the next piece must begin there",
 		    op->path != NULL ? op->path : "", head->size);
 	else if (head->fault != FILE_FRAME_OK)
 		err_set(&e, faults[head->fault].code, "%.120s%s%s",
@@ -277,7 +277,7 @@ on_ended(void *self, const struct err *why)
 		if (why != NULL)
 			e = *why;
 		else
-			err_set(&e, ERR_internal, "it gave no reason");
+			err_set(&e, ERR_internal, "unknown reason");
 		err_add(&e, "the file helper ended");
 	}
 	free(v);

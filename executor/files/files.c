@@ -182,7 +182,7 @@ list_take(struct operation *op, struct file_frame *p, struct err *e)
 
 	if (o->bytes > MAX_TREE)
 		return err_set(e, ERR_limit_exceeded,
-		    "the names in the workspace have more than %d bytes together", MAX_TREE);
+		    "the names in the workspace have more than %d bytes in total", MAX_TREE);
 	if (p->head.kind == FILE_FRAME_ENTRY)
 		return take_entry(o, p, e);
 	if (p->head.kind == FILE_FRAME_SKIPPED)
@@ -355,8 +355,8 @@ read_end(struct operation *op, const struct err *e)
 	/* The file helper reports only the fault, not a limit that would suffice. */
 	if (files_failed(e) && e->code == ERR_file_too_large) {
 		err_set(&why, e->code,
-		    "%.120s: over %" PRIu64 " bytes, the most that may be read at once; ask for "
-		    "pieces by offset and length",
+		    "%.120s: larger than %" PRIu64
+		    " bytes, the limit of one read; read it in pieces with offset and length",
 		    op->path, o->piece->limit);
 		e = &why;
 	}

@@ -201,8 +201,9 @@ files_give(struct workspace *workspace, struct blob *content, const struct err *
 	if (content == NULL)
 		o->failed = *why;
 	else if (content->size != o->entries[o->next].size) {
-		err_set(&o->failed, ERR_snapshot_corrupt, "%.120s: %zu bytes came instead of %zu",
-		    o->entries[o->next].path, content->size, (size_t)o->entries[o->next].size);
+		err_set(&o->failed, ERR_snapshot_corrupt,
+		    "%.120s: received %zu bytes instead of %zu", o->entries[o->next].path,
+		    content->size, (size_t)o->entries[o->next].size);
 		blob_clear(content);
 	} else {
 		o->content = *content;

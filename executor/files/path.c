@@ -94,17 +94,17 @@ check_part(const char *field, const char *part, size_t size, struct err *e)
 {
 	if (size == 0)
 		return err_set(e, ERR_path_not_allowed,
-		    "%s: empty, or has an empty part; write it without a slash at either end or "
-		    "two in a row",
+		    "%s: is empty or has an empty component; remove leading, trailing and double "
+		    "slashes",
 		    field);
 	if (size <= 2 && strncmp(part, "..", size) == 0)
 		return err_set(e, ERR_path_not_allowed,
-		    "%s: \".\" and \"..\" are not allowed as parts; name the file from the "
-		    "workspace down",
+		    "%s: the components \".\" and \"..\" are not allowed; give the path relative "
+		    "to /workspace",
 		    field);
 	if (size > FILES_MAX_NAME)
 		return err_set(e, ERR_path_not_allowed,
-		    "%s: a part has %zu bytes; at most %d are allowed", field, size,
+		    "%s: a component has %zu bytes; at most %d are allowed", field, size,
 		    FILES_MAX_NAME);
 	return 0;
 }
@@ -116,8 +116,8 @@ check_parts(const char *field, const char *real, struct err *e)
 		return err_set(e, ERR_path_not_allowed, "%s: %zu bytes; at most %d are allowed",
 		    field, strlen(real), FILES_MAX_PATH - 1);
 	if (*real == '/')
-		return err_set(e, ERR_path_not_allowed,
-		    "%s: absolute; only paths below /workspace are files of the workspace", field);
+		return err_set(
+		    e, ERR_path_not_allowed, "%s: is an absolute path outside /workspace", field);
 	for (;;) {
 		size_t size = strcspn(real, "/");
 
@@ -173,8 +173,8 @@ path_check(const char *field, const char *path, struct err *e)
 	for (const char *at = path; *at != 0; at++)
 		if ((unsigned char)*at < 0x20 || *at == 0x7f) {
 			err_set(e, ERR_path_not_allowed,
-			    "%s: byte %zu is a control character; in the name of a file that "
-			    "exists it is written as %%%02X",
+			    "%s: byte %zu is a control character; write it as %%%02X to name an "
+			    "existing file",
 			    field, (size_t)(at - path), (unsigned)*at);
 			return NULL;
 		}

@@ -161,7 +161,7 @@ cancelled(struct call *call, enum err_code why)
 	*at = w->next;
 	self.nwaiters--;
 	free(w);
-	err_set(&e, why, "nobody waits for changes any more");
+	err_set(&e, why, "the caller no longer waits for changes");
 	call_fail(call, &e);
 }
 
@@ -184,7 +184,8 @@ change_on_await_changes(struct call *call, void *request, struct err *e)
 	struct waiter *w = self.nwaiters < MAX_WAITING ? calloc(1, sizeof *w) : NULL;
 
 	if (w == NULL)
-		return err_set(e, ERR_queue_full, "%zu requests wait for changes", self.nwaiters);
+		return err_set(e, ERR_queue_full,
+		    "%zu requests wait for changes already, which is the limit", self.nwaiters);
 	*w = (struct waiter){ .next = self.waiters, .call = call, .after = ask->after };
 	self.waiters = w;
 	self.nwaiters++;

@@ -142,16 +142,18 @@ check(const struct spender *o, const struct spend_consent *s, struct err *e)
 {
 	if (o == NULL)
 		return err_set(e, ERR_queue_full,
-		    "too many principals use some at this time, so that it cannot be noted that "
-		    "this one is; it was not used, try again in some minutes");
+		    "it was not used, because too many principals have recently used consents; try "
+		    "again in some minutes");
 	if (was_used(o, s->id))
-		return err_set(e, ERR_invalid_argument, "it was used before; begin anew");
+		return err_set(
+		    e, ERR_invalid_argument, "it was used before; call again without it");
 	if ((int64_t)s->made_ms < since_ms)
 		return err_set(e, ERR_invalid_argument,
-		    "it is from before this executor's start, and may have been used; begin anew");
+		    "it was made before the executor started, so it may have been used; call "
+		    "again without it");
 	if ((int64_t)s->until_ms <= o->void_ms)
 		return err_set(e, ERR_invalid_argument,
-		    "%d younger ones were used since, more than are told apart; begin anew",
+		    "it is older than the %d most recently used; call again without it",
 		    CONSENT_USES);
 	return 0;
 }

@@ -144,7 +144,8 @@ output_on_get_output(struct call *call, void *request, struct err *e)
 	struct output_piece reply = { 0 };
 
 	if (o == NULL)
-		return err_set(e, ERR_not_found, "output_id: there is no such text any more");
+		return err_set(
+		    e, ERR_not_found, "output_id: the text does not exist or was dropped");
 	reply.text = piece(&o->text, (size_t)ask->offset, (size_t)ask->size);
 	if (reply.text.data == NULL)
 		return err_sys(e, "read an output");

@@ -183,7 +183,7 @@ say_lost(struct task_report *r)
 {
 	struct err e;
 
-	err_set(&e, ERR_internal, "the executor ended while this ran; call again");
+	err_set(&e, ERR_internal, "the executor exited during this call; call again");
 	r->state = task_state_failed;
 	add_failure(r, &e);
 }
@@ -290,7 +290,7 @@ on_stored(struct work *work)
 
 	if (it->failed)
 		log_error(
-		    "the end of a task was not stored", LOG_S("task", t->id), LOG_E(&it->error));
+		    "the result of a task was not stored", LOG_S("task", t->id), LOG_E(&it->error));
 	t->stored = true;
 	close(take_fd(&t->fd));
 	change_add(t->principal, t->namespace, subject_task, t->id);
@@ -370,7 +370,8 @@ check_room(const char *owner, struct err *e)
 	uint64_t bytes;
 
 	if (!open_for_tasks)
-		return err_set(e, ERR_unavailable, "this executor has no directory for tasks");
+		return err_set(
+		    e, ERR_unavailable, "the executor could not open its directory for tasks");
 	if (swept_ms == 0 || loop_now_ms() - swept_ms > SWEEP_MS) {
 		swept_ms = loop_now_ms();
 		task_file_sweep((int64_t)options.task_ttl_ms);
@@ -378,7 +379,8 @@ check_room(const char *owner, struct err *e)
 	task_file_usage(owner, &count, &bytes);
 	if (count < options.max_tasks && bytes < options.task_bytes)
 		return 0;
-	return err_set(e, ERR_limit_exceeded, "%zu tasks with %llu bytes are kept", count,
+	return err_set(e, ERR_limit_exceeded,
+	    "%zu tasks with %llu bytes are kept, which is the limit", count,
 	    (unsigned long long)bytes);
 }
 
@@ -448,7 +450,7 @@ find_request(const struct call *call, uint64_t id)
 static int
 say_gone(struct err *e)
 {
-	return err_set(e, ERR_not_found, "request: no such request is under way");
+	return err_set(e, ERR_not_found, "request: no such request is running");
 }
 
 /* The request may have ended meanwhile; then the task is not needed. */
@@ -518,7 +520,8 @@ wait_for_end(struct task *t, struct call *call, struct err *e)
 	struct waiter *w = t->nwaiters < MAX_WAITERS ? calloc(1, sizeof *w) : NULL;
 
 	if (w == NULL)
-		return err_set(e, ERR_queue_full, "%zu requests wait for this task", t->nwaiters);
+		return err_set(e, ERR_queue_full,
+		    "%zu requests wait for this task already, which is the limit", t->nwaiters);
 	*w = (struct waiter){ .next = t->waiters, .call = call };
 	t->waiters = w;
 	t->nwaiters++;

@@ -82,7 +82,8 @@ make_directory(const char *owner, struct err *e)
 
 	snprintf(path, sizeof path, DIRECTORY "/%s", owner);
 	if (base < 0)
-		return err_set(e, ERR_unavailable, "this executor has no directory for tasks");
+		return err_set(
+		    e, ERR_unavailable, "the executor could not open its directory for tasks");
 	if ((mkdirat(base, DIRECTORY, 0700) < 0 && errno != EEXIST) ||
 	    (mkdirat(base, path, 0700) < 0 && errno != EEXIST))
 		return err_sys(e, "make %s", path);
@@ -129,7 +130,7 @@ task_file_begin(const char *owner, const char *id, const struct blob *task, stru
 	if (lock(fd, F_OFD_SETLK) == 0 && fdio_write(fd, task->data, task->size, e) == 0)
 		return take_fd(&fd);
 	unlinkat(directory, name, 0);
-	return err_add(e, "keep a task");
+	return err_add(e, "store a task");
 }
 
 static int
@@ -163,7 +164,7 @@ write_end(
 		return -1;
 	if (fsync(fd) < 0 || renameat(directory, draft, directory, name) < 0 ||
 	    fsync(directory) < 0)
-		return err_sys(e, "keep the end of a task");
+		return err_sys(e, "store the result of a task");
 	return 0;
 }
 

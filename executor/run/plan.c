@@ -99,7 +99,7 @@ read_code(struct plan *plan, struct execute_code *ask, struct err *e)
 {
 	if (ask->code.size > options.max_code_bytes)
 		return err_set(e, ERR_code_too_large,
-		    "code: %zu bytes exceed this server's limit of %" PRIu64, ask->code.size,
+		    "code: %zu bytes are over this server's limit of %" PRIu64, ask->code.size,
 		    options.max_code_bytes);
 	if (memchr(ask->code.data, 0, ask->code.size) != NULL)
 		return err_set(e, ERR_invalid_argument, "code: has a zero byte");
@@ -123,7 +123,7 @@ read_file(struct plan_file *file, size_t i, struct input_file *from, struct err 
 		    "files[%zu]: give either content or content_base64", i);
 	if (content->size > options.max_upload_bytes)
 		return err_set(e, ERR_file_too_large,
-		    "files[%zu]: %zu bytes exceed this server's limit of %" PRIu64, i,
+		    "files[%zu]: %zu bytes are over this server's limit of %" PRIu64, i,
 		    content->size, options.max_upload_bytes);
 	if ((file->path = path_check(field, from->filename, e)) == NULL)
 		return -1;
@@ -148,7 +148,7 @@ read_files(struct plan *plan, struct execute_code *ask, struct err *e)
 	}
 	if (plan->bytes - plan->code.size > plan->limits.room.bytes)
 		return err_set(e, ERR_disk_full,
-		    "files: %" PRIu64 " bytes in total exceed the workspace's limit of %" PRIu64,
+		    "files: %" PRIu64 " bytes in total are over the workspace's limit of %" PRIu64,
 		    plan->bytes - plan->code.size, plan->limits.room.bytes);
 	return 0;
 }

@@ -579,8 +579,7 @@ run_begin(
 	if (run == NULL)
 		return -1;
 	if (fresh)
-		must(texts_add(&run->reply.notes,
-			 "A new default session was created for this run.") == 0);
+		must(texts_add(&run->reply.notes, "A new default session was created.") == 0);
 	if (session != NULL && session_enter(session, SESSION_RUN, &run->use, e) < 0) {
 		free_run(run);
 		return -1;

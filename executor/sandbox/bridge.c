@@ -48,12 +48,13 @@ bridge_put(struct bridges *b, const char *key, struct blob *json, struct err *e)
 
 	if (bridge == NULL && b->count == MAX_KEYS)
 		return err_set(e, ERR_limit_exceeded,
-		    "key: the session has %d names already; give one of them another value",
+		    "key: the session has %d keys already, which is the limit; overwrite one of "
+		    "them",
 		    MAX_KEYS);
 	if (b->bytes - old + json->size > MAX_BYTES)
 		return err_set(e, ERR_limit_exceeded,
-		    "data: %zu bytes with what the session has, at most %d", b->bytes + json->size,
-		    MAX_BYTES);
+		    "data: %zu bytes with the session's other data are over the limit of %d",
+		    b->bytes + json->size, MAX_BYTES);
 	if (bridge == NULL && (bridge = add(b, key, e)) == NULL)
 		return -1;
 	b->bytes += json->size - old;
@@ -70,7 +71,7 @@ bridge_send(const struct bridges *b, struct program *program)
 
 	for (size_t i = 0; i < b->count; i++)
 		if (program_bridge(program, b->items[i].key, &b->items[i].json, &e) < 0)
-			log_warn("data is not sent to a program", LOG_E(&e));
+			log_warn("bridged data was not sent to a program", LOG_E(&e));
 }
 
 void

@@ -181,7 +181,9 @@ start_without_kept(char **argv, struct answer *answer, struct err *e)
 {
 	if (line.kept[0] < 0 || line.hangs)
 		return -1;
-	log_error("no builder starts with the workspaces of an earlier one", LOG_E(e));
+	log_error(
+	    "the builder did not start with the workspaces of an earlier one; they are dropped",
+	    LOG_E(e));
 	close(take_fd(&line.sock));
 	for (size_t i = 0; i < COUNT(line.kept); i++)
 		close(take_fd(&line.kept[i]));
@@ -282,7 +284,8 @@ send_order(const struct order *order, const int *fds, size_t nfds, struct err *e
 		return queue(order, fds, nfds, e);
 	if (fdio_send(line.sock, order, sizeof *order, fds, nfds) >= 0)
 		return 0;
-	return errno == EAGAIN ? queue(order, fds, nfds, e) : err_sys(e, "ask the builder");
+	return errno == EAGAIN ? queue(order, fds, nfds, e)
+	                       : err_sys(e, "send an order to the builder");
 }
 
 static void
@@ -319,8 +322,8 @@ builder_request_start(struct order *order, const int *fds, size_t nfds,
 		id = id % ORDER_MAX_LIVING + 1;
 	while (line.builder_requests[id] != NULL && ++tries < ORDER_MAX_LIVING);
 	if (line.builder_requests[id] != NULL) {
-		err_set(
-		    e, ERR_unavailable, "%d boxes and programs exist already", ORDER_MAX_LIVING);
+		err_set(e, ERR_unavailable,
+		    "%d boxes and programs exist already, which is the limit", ORDER_MAX_LIVING);
 		return NULL;
 	}
 	struct builder_request *builder_request = malloc(sizeof *builder_request);

@@ -27,11 +27,11 @@ on_ended(void *self, const struct answer *answer)
 	struct err e = answer->error;
 
 	if (e.code == ERR_none && WIFSIGNALED(answer->status))
-		err_set(&e, ERR_internal, "a file helper ended by signal %d (%s)",
+		err_set(&e, ERR_internal, "a file helper was killed by signal %d (%s)",
 		    WTERMSIG(answer->status), sigdescr_np(WTERMSIG(answer->status)));
 	else if (e.code == ERR_none && WEXITSTATUS(answer->status) != 0)
-		err_set(
-		    &e, ERR_internal, "a file helper exited with %d", WEXITSTATUS(answer->status));
+		err_set(&e, ERR_internal, "a file helper exited with status %d",
+		    WEXITSTATUS(answer->status));
 	file_helper->ended(file_helper->self, e.code == ERR_none ? NULL : &e);
 }
 

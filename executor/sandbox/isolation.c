@@ -39,20 +39,20 @@ isolation_title(uint32_t container)
 /* The names of the layers that replace a cgroup. */
 static const char *const alone[LAYER_COUNT] = {
 	[LAYER_memory_limit] =
-	    "no cgroup is delegated to this user; the builder watches it instead",
+	    "no cgroup is delegated to this user; the builder polls the usage and kills",
 	[LAYER_process_limit] = "no cgroup is delegated to this user",
-	[LAYER_cpu_limit] = "no cgroup for it is delegated; whole processors are given instead",
+	[LAYER_cpu_limit] = "no cpu cgroup is delegated; programs are bound to whole processors",
 };
 
 static const char *
 reason(const struct layers *layers, enum layer layer)
 {
 	if (layer == LAYER_own_uid)
-		return "not started as root, so all boxes have this user's";
+		return "not started as root, so all boxes have the uid of this user";
 	if (alone[layer] != NULL &&
 	    (layers->limits_by == LIMITS_RLIMIT || layers->why[layer] == ENOENT))
 		return alone[layer];
-	return layers->why[layer] != 0 ? strerrordesc_np(layers->why[layer]) : "not seen in force";
+	return layers->why[layer] != 0 ? strerrordesc_np(layers->why[layer]) : "not verified";
 }
 
 static int

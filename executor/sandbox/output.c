@@ -49,7 +49,7 @@ read_part(struct output *o)
 		return false;
 	}
 	if (capture_add(&o->kept, part, (size_t)n) < 0)
-		log_warn("output is lost: out of memory", LOG_N("bytes", n));
+		log_warn("output was lost: out of memory", LOG_N("bytes", n));
 	if (o->seen != NULL)
 		o->seen(o->self, o->channel, part, (size_t)n);
 	return true;

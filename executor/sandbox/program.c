@@ -256,8 +256,8 @@ program_bridge(struct program *p, const char *key, const struct blob *json, stru
 
 	if (p->control.outgoing.size > UNREAD_BYTES)
 		return err_set(e, ERR_limit_exceeded,
-		    "data: the session's interpreter has %d MB of it to read yet; give more when "
-		    "its statement has ended",
+		    "data: the session's interpreter has %d MB of data still to read; send more "
+		    "after the running code has ended",
 		    UNREAD_BYTES >> 20);
 
 	uint8_t *to = control_add(&p->control, GUEST_BRIDGE, length + 1 + json->size, e);

@@ -54,7 +54,8 @@ take_id(struct workspace *w, struct err *e)
 		id = id % ORDER_MAX_LIVING + 1;
 	while (workspaces.all[id] != NULL && ++tries < ORDER_MAX_LIVING);
 	if (workspaces.all[id] != NULL)
-		return err_set(e, ERR_unavailable, "%d workspaces are in use", ORDER_MAX_LIVING);
+		return err_set(e, ERR_unavailable, "%d workspaces are in use, which is the limit",
+		    ORDER_MAX_LIVING);
 	workspaces.last = w->id = id;
 	return 0;
 }
@@ -122,7 +123,7 @@ workspace_clear(void)
 	struct err e;
 
 	if (builder_order(&order, &e) < 0 && e.code != ERR_isolation_unavailable)
-		log_error("left workspaces were not wiped", LOG_E(&e));
+		log_error("the workspaces of an earlier builder were not wiped", LOG_E(&e));
 }
 
 static void
@@ -190,7 +191,7 @@ workspace_left(const struct workspace *w, struct workspace_limits *left, bool *b
 	struct statfs fs;
 
 	if (fstatfs(w->root, &fs) < 0)
-		return err_sys(e, "ask a workspace what it has room for");
+		return err_sys(e, "query the free space of a workspace");
 	*left = (struct workspace_limits){ fs.f_bfree * (uint64_t)fs.f_bsize, fs.f_ffree };
 	*bare = fs.f_files - fs.f_ffree <= 1; /* only the root */
 	return 0;

@@ -221,8 +221,8 @@ artifact_on_sandbox_upload_file(struct call *call, void *request, struct err *e)
 
 	if (ask->content_base64.size > options.max_upload_bytes)
 		return err_set(e, ERR_file_too_large,
-		    "content_base64: %zu bytes, this server takes %" PRIu64
-		    " at once; send pieces by offset",
+		    "content_base64: %zu bytes are over this server's limit of %" PRIu64
+		    " for one call; send the file in pieces with offset",
 		    ask->content_base64.size, options.max_upload_bytes);
 
 	auto_free char *path = path_check("filename", ask->filename, e);
@@ -309,7 +309,7 @@ cancel_read(struct call *call, enum err_code why)
 	struct file_call *f = call->self;
 	struct err e;
 
-	err_set(&e, why, "waited for memory to read %s", f->path);
+	err_set(&e, why, "the call ended while it waited for memory to read %s", f->path);
 	end_call(f, NULL, &e);
 }
 
@@ -344,8 +344,9 @@ artifact_on_sandbox_read_artifact(struct call *call, void *request, struct err *
 
 	if (ask->length > options.max_upload_bytes)
 		return err_set(e, ERR_file_too_large,
-		    "length: %" PRIu64 " bytes, this server reads %" PRIu64 " at once", ask->length,
-		    options.max_upload_bytes);
+		    "length: %" PRIu64 " bytes are over this server's limit of %" PRIu64
+		    " for one call",
+		    ask->length, options.max_upload_bytes);
 
 	auto_free char *path = path_check("path", ask->path, e);
 	struct file_call *f =

@@ -95,8 +95,8 @@ collect_settle(struct collection *c, struct err *e)
 	reply->rich.count = kept;
 	return dropped == 0 ? 0
 	                    : note(reply,
-				  "Some pictures or tables were too many or too large, and "
-				  "left out; write them to files.",
+				  "Some pictures or tables were left out, because there were too "
+				  "many or they were too large. Write them to files.",
 				  e);
 }
 

@@ -127,8 +127,8 @@ ledger_on_get_artifacts(struct call *call, void *request, struct err *e)
 
 	if (page == NULL)
 		return err_set(e, ERR_not_found,
-		    "request_id: none of your last %d runs that left files is %.64s", LEDGER_RUNS,
-		    ask->request_id);
+		    "request_id: %.64s is not among your last %d runs that left files",
+		    ask->request_id, LEDGER_RUNS);
 	reply.session_id = page->list.session_id != NULL ? strdup(page->list.session_id) : NULL;
 	copy_list(&reply, page->list.artifacts.items, page->list.artifacts.count, &bytes);
 	call_reply(call, &reply);

@@ -102,9 +102,10 @@ lose(struct record *r)
 	struct event_owner owner = { { r->principal, r->space },
 		r->label[0] != 0 ? r->label : NULL };
 
-	event_note(&owner, (struct audit_event){ .event = event_session_killed,
-			       .session_id = r->id,
-			       .detail = (char *)(uintptr_t) "its files were lost in a restart" });
+	event_note(&owner,
+	    (struct audit_event){ .event = event_session_killed,
+		.session_id = r->id,
+		.detail = (char *)(uintptr_t) "the session's files were lost in a restart" });
 	record_free(r);
 }
 
@@ -116,7 +117,7 @@ resume_start(void)
 
 	resume.keeps = starter_keeps() && whole && (resume.goes_on || keep_anew(&why) == 0);
 	if (starter_keeps() && whole && !resume.keeps)
-		log_warn("sessions end with this process", LOG_E(&why));
+		log_warn("sessions will not survive a restart of this process", LOG_E(&why));
 	for (struct record *r = NULL; (r = record_next(r)) != NULL;)
 		if (!resume.goes_on || session_resume(r, &why) < 0)
 			lose(r);

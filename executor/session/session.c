@@ -192,7 +192,7 @@ sweep(void *self)
 	for (struct session *session = table.first, *next; session != NULL; session = next) {
 		next = session->next;
 		if (session->uses == NULL && !session->making && session->expires_ms <= now)
-			session_end(session, event_session_expired, "not used");
+			session_end(session, event_session_expired, "idle for its ttl");
 	}
 	table.timer = table.first != NULL ? loop_after(SWEEP_MS, sweep, NULL) : 0;
 }
@@ -203,7 +203,7 @@ session_end_all(void)
 	loop_unset(table.timer);
 	table.timer = 0;
 	while (table.first != NULL)
-		session_end(table.first, event_session_killed, "the server stops");
+		session_end(table.first, event_session_killed, "the server is shutting down");
 }
 
 /* ---- the beginning ---- */
@@ -226,9 +226,10 @@ workspace_made(void *self, struct workspace *workspace, const struct err *e)
 	else
 		session_record_write(session, workspace_id(workspace));
 	if (session->ended && why.code == ERR_none)
-		err_set(&why, ERR_session_expired, "session_id: %s was ended", session->id);
+		err_set(&why, ERR_session_expired, "session_id: %s has ended", session->id);
 	if (session->room == NULL && !session->ended)
-		close_down(session, event_session_killed, "its workspace could not be made");
+		close_down(
+		    session, event_session_killed, "the session's workspace could not be created");
 	for (struct session_use *use = session->uses; use != NULL;) {
 		if (!use->waiting) {
 			use = use->next;
@@ -267,7 +268,7 @@ evict(const struct call *call)
 		oldest_ms = used_ms;
 	}
 	if (oldest != NULL)
-		session_end(oldest, event_session_expired, "made room for a new one");
+		session_end(oldest, event_session_expired, "ended to make room for a new session");
 	return oldest != NULL;
 }
 
@@ -277,7 +278,8 @@ count_check(const struct call *call, struct err *e)
 	uint64_t mine = 0;
 
 	if (call->principal[0] == 0)
-		return err_set(e, ERR_unauthenticated, "a session needs a principal");
+		return err_set(
+		    e, ERR_unauthenticated, "only an authenticated caller can have sessions");
 	for (struct session *s = table.first; s != NULL; s = s->next)
 		mine += is_principals(s, call);
 	if (options.session_evict &&
@@ -286,11 +288,11 @@ count_check(const struct call *call, struct err *e)
 		return 0;
 	if (mine >= options.max_sessions_each)
 		return err_set(e, ERR_session_limit,
-		    "you have %" PRIu64 " sessions, the most is %" PRIu64, mine,
+		    "you have %" PRIu64 " sessions, the limit is %" PRIu64, mine,
 		    options.max_sessions_each);
 	if (table.count >= options.max_sessions)
 		return err_set(e, ERR_session_limit,
-		    "this server has %zu sessions, the most is %" PRIu64, table.count,
+		    "this server has %zu sessions, the limit is %" PRIu64, table.count,
 		    options.max_sessions);
 	return 0;
 }
@@ -527,7 +529,7 @@ session_wait(struct session_use *use)
 
 	struct err e;
 
-	err_set(&e, ERR_unavailable, "session %s could not be made", session->id);
+	err_set(&e, ERR_unavailable, "session %s could not be created", session->id);
 	use->ready(use->self, NULL, &e);
 }
 
@@ -561,7 +563,7 @@ session_swap(struct session_use *use, struct workspace *fresh, struct share *sha
 	must(use->way == SESSION_HOLD && room != NULL);
 	if (session->sandbox != NULL)
 		session->news = "The session's files were restored from a snapshot, and its "
-				"interpreters began anew: variables are gone.";
+				"interpreters were restarted: variables are lost.";
 	if (session->record != NULL)
 		session->record->workspace = workspace_id(fresh);
 	leave_sandbox(session);

@@ -47,7 +47,8 @@ session_id_open(struct err *e)
 		memcpy(secret, key.data, KEY_BYTES);
 	sodium_memzero(key.data, key.size);
 	blob_clear(&key);
-	return whole ? 0 : err_set(e, ERR_internal, "%s: not %d bytes", key_file, KEY_BYTES);
+	return whole ? 0
+	             : err_set(e, ERR_internal, "%s: size is not %d bytes", key_file, KEY_BYTES);
 }
 
 static void

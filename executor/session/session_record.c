@@ -56,9 +56,9 @@ copy_or_null(const char *text)
 struct session *
 session_record_read(struct record *r, struct err *e)
 {
-	static const char lost[] = "The interpreters of this session were lost when the executor "
-				   "restarted: variables, imports and bridged data are gone, files "
-				   "are kept.";
+	static const char lost[] =
+	    "The interpreters of this session were lost when the executor restarted: variables, "
+	    "imports and bridged data are lost, files are kept.";
 	int language = runtime_find(r->language, e);
 	struct session *session = language < 0 ? NULL : calloc(1, sizeof *session);
 

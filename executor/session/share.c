@@ -97,8 +97,8 @@ share_settle(struct err *e)
 	if (box <= each)
 		return 0;
 	return err_set(e, ERR_invalid_argument,
-	    "memory_mb, tmp_bytes and workspace_mb together: %" PRIu64
-	    " is over %s, which is %" PRIu64,
+	    "memory_mb, tmp_bytes and workspace_mb together need %" PRIu64
+	    " MiB, which is over %s (%" PRIu64 ")",
 	    box, options.all_memory_mb_each != 0 ? "all_memory_mb_each" : "half of all_memory_mb",
 	    each);
 }

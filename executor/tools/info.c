@@ -162,7 +162,7 @@ close_inquiry(struct inquiry *q, const char *name)
 	if (!utf8_valid(q->text, strlen(q->text)))
 		q->text[0] = 0;
 	if (q->text[0] == 0 && q->pid > 0)
-		log_warn("the program of a language prints no version", LOG_S("language", name));
+		log_warn("the program of a language printed no version", LOG_S("language", name));
 }
 
 int

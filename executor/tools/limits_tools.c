@@ -23,8 +23,8 @@ set_in_session(struct session *session, const struct resource_limits *asked, str
 	same.box.output_bytes = session->limits.box.output_bytes;
 	if (memcmp(&same, &session->limits, sizeof same) != 0)
 		return err_set(e, ERR_invalid_argument,
-		    "resource_limits: of a session only timeout_seconds, max_cpu_seconds and "
-		    "max_output_bytes change; the others are fixed by create_session");
+		    "resource_limits: only timeout_seconds, max_cpu_seconds and max_output_bytes "
+		    "can change in an existing session; set the others in create_session");
 	session->limits = *limits;
 	return 0;
 }
@@ -39,7 +39,8 @@ limits_tools_on_set_resource_limits(struct call *call, void *request, struct err
 	int status;
 
 	if (call->principal[0] == 0)
-		return err_set(e, ERR_unauthenticated, "limits need a principal");
+		return err_set(
+		    e, ERR_unauthenticated, "only an authenticated caller can set limits");
 	if (ask->session_id != NULL && (session = session_find(call, ask->session_id, e)) == NULL)
 		return -1;
 	if (session != NULL)

@@ -215,7 +215,9 @@ check_key(const char *key, struct err *e)
 	if (strspn(key, letters) > 0 && key[strspn(key, all)] == 0)
 		return 0;
 	return err_set(e, ERR_invalid_argument,
-	    "key: \"%.64s\" is not made of letters, digits and _, a digit not first", key);
+	    "key: \"%.64s\" is not a valid name; use letters, digits and _, and begin with a "
+	    "letter or _",
+	    key);
 }
 
 /* Gives the value to the running programs of the session, and stores it for later ones. */

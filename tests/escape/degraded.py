@@ -116,4 +116,4 @@ for name in "MEMLOCK", "SIGPENDING", "STACK", "FSIZE", "CORE": tell(name, resour
 """) == {"MEMLOCK": "(65536, 65536)", "SIGPENDING": "(500, 500)", "STACK": "(4194304, 4194304)", "FSIZE": "(1000000000, 1000000000)",
          "CORE": "(1, 1)"}
         with host(box, "prlimit", "--core=0", user=user) as made:
-            is_refused(made, "RLIMIT_CORE cannot be 1: Operation not permitted; whoever starts this daemon must have as high a hard limit")
+            is_refused(made, "RLIMIT_CORE cannot be set to 1: Operation not permitted; start this daemon with a hard limit at least as high")

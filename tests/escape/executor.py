@@ -218,15 +218,15 @@ def test_I18_workspaces_that_were_left(box):
         assert b.kept == []  # it is the same that is to be kept
         assert "already" in b.ask(order(WORKSPACE, 1, files=65))[3]
         assert b.ask(order(WORKSPACE, 1, adopt=1, files=65))[:3] == (MADE, 1, 0)
-        assert "was left by an earlier" in b.ask(order(WORKSPACE, 1, adopt=1, files=65))[3]
-        assert "is not as it was made" in b.ask(order(WORKSPACE, 2, adopt=1, files=65))[3]
-        assert "is not as it was made" in b.ask(order(WORKSPACE, 2, adopt=1, files=66, size=2 * MIB))[3]
+        assert "an earlier builder left no workspace" in b.ask(order(WORKSPACE, 1, adopt=1, files=65))[3]
+        assert "was made with other parameters" in b.ask(order(WORKSPACE, 2, adopt=1, files=65))[3]
+        assert "was made with other parameters" in b.ask(order(WORKSPACE, 2, adopt=1, files=66, size=2 * MIB))[3]
         for number in 5, 77:
-            assert "was left by an earlier" in b.ask(order(WORKSPACE, number, adopt=1, files=69))[3]
+            assert "an earlier builder left no workspace" in b.ask(order(WORKSPACE, number, adopt=1, files=69))[3]
         assert "adopt" in b.ask(order(WORKSPACE, 2, adopt=2, files=66))[3]
         assert b.ask(order(BOX, 1, 1))[:3] == (STARTED, 1, 0)
         b.send(order(CLEAR, 0))
-        assert "was left by an earlier" in b.ask(order(WORKSPACE, 2, adopt=1, files=66))[3]
+        assert "an earlier builder left no workspace" in b.ask(order(WORKSPACE, 2, adopt=1, files=66))[3]
         assert b.ask(order(WORKSPACE, 2))[:3] == (MADE, 2, 0)
         b.send(order(KILL, 1)), b.until(ENDED, 1)
     close(first.kept)
@@ -253,7 +253,7 @@ def test_I20_groups_that_another_took(box):
             fcntl.flock(locks[-1], fcntl.LOCK_EX | fcntl.LOCK_NB)
         with builder(box, first.kept) as b:
             assert len(b.kept) == 2  # it begins with nothing
-            assert "was left by an earlier" in b.ask(order(WORKSPACE, 1, adopt=1))[3]
+            assert "an earlier builder left no workspace" in b.ask(order(WORKSPACE, 1, adopt=1))[3]
             assert b.ask(order(WORKSPACE, 1))[2] == 0 and b.ask(order(BOX, 2, 1))[:3] == (STARTED, 2, 0)
             again = [pid for pid in boxes.descendants(b.pid) if boxes.inner_pid(pid) == 1]
             assert not uids & {boxes.status(pid)["Uid"] for pid in again}
@@ -274,7 +274,7 @@ def test_I20_descriptors_that_are_none_of_a_builders(box):
         for kept in (host, nothing), (nothing, nothing), (nothing, host), (host, last.kept[1]), (nothing, last.kept[1]):
             with builder(box, kept) as b:
                 assert len(b.kept) == 2
-                assert "was left by an earlier" in b.ask(order(WORKSPACE, 1, adopt=1))[3]
+                assert "an earlier builder left no workspace" in b.ask(order(WORKSPACE, 1, adopt=1))[3]
                 assert b.ask(order(WORKSPACE, 1))[:3] == (MADE, 1, 0)
                 close(b.kept)
     close(last.kept)

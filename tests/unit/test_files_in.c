@@ -46,7 +46,7 @@ a_file_is_there_wholly_or_not(void **state)
 	e = hired_write(w, "a/b", "x", true);
 	hired_expect(&e, ERR_path_not_allowed, "a directory");
 	e = hired_write(w, "a/b/c.txt/d/e", "x", true);
-	hired_expect(&e, ERR_path_not_allowed, "one of its directories is a file");
+	hired_expect(&e, ERR_path_not_allowed, "part of its path is a file");
 	e = hired_write(w, "empty/file", "", false);
 	assert_int_equal(e.code, ERR_none);
 	struct outcome o = hired_list(w, 100, 100);
@@ -142,14 +142,14 @@ a_full_workspace_stays_as_it_was(void **state)
 	w->root = open(w->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	files_write(w, "new/directory/big", &content, false, hired_done, &o);
 	hired_wait();
-	hired_expect(&o.e, ERR_disk_full, "no room");
+	hired_expect(&o.e, ERR_disk_full, "limit of bytes or files");
 	o = hired_list(w, 100, 100);
 	assert_int_equal(o.tree.count, 0);
 	hired_make_file(w, "piece", "0123");
 	content = (struct blob){ calloc(1, 3 << 20), 3 << 20 };
 	files_append(w, "piece", &content, 4, hired_done, &o);
 	hired_wait();
-	hired_expect(&o.e, ERR_disk_full, "no room");
+	hired_expect(&o.e, ERR_disk_full, "limit of bytes or files");
 	o = hired_read(w, "piece", 10);
 	assert_int_equal(o.content.size, 4);
 	blob_clear(&o.content);
@@ -164,7 +164,7 @@ a_full_workspace_stays_as_it_was(void **state)
 		hired_make_file(w, name, "x");
 	}
 	struct err e = hired_write(w, "f0", "y", true);
-	hired_expect(&e, ERR_disk_full, "no room");
+	hired_expect(&e, ERR_disk_full, "limit of bytes or files");
 	o = hired_read(w, "f0", 10);
 	assert_memory_equal(o.content.data, "x", 1);
 	blob_clear(&o.content);
@@ -299,7 +299,7 @@ a_fill_that_fails_says_why(void **state)
 		source.later = round == 1;
 		source.refuse = false;
 		e = fill(w, wrong, 1);
-		hired_expect(&e, ERR_snapshot_corrupt, "y: 5 bytes came instead of 4");
+		hired_expect(&e, ERR_snapshot_corrupt, "y: received 5 bytes instead of 4");
 		source.refuse = true;
 		e = fill(w, wrong, 1);
 		hired_expect(&e, ERR_snapshot_corrupt, "its content is broken");

@@ -123,9 +123,9 @@ what_is_no_file_is_named_and_left(void **state)
 	files_tree_clear(&o.tree);
 
 	struct outcome r = hired_read(w, "pipe", 1000);
-	hired_expect(&r.e, ERR_path_not_allowed, "pipe: a FIFO");
+	hired_expect(&r.e, ERR_path_not_allowed, "pipe: is a FIFO");
 	r = hired_read(w, "socket", 1000);
-	hired_expect(&r.e, ERR_path_not_allowed, "socket: a FIFO");
+	hired_expect(&r.e, ERR_path_not_allowed, "socket: is a FIFO");
 }
 
 static void
@@ -171,15 +171,15 @@ what_cannot_be_read_is_told(void **state)
 	hired_expect(&r.e, ERR_not_found, "absent: there is no such file");
 	hired_make_file(w, "file", "0123456789");
 	r = hired_read(w, "file/below", 10);
-	hired_expect(&r.e, ERR_path_not_allowed, "one of its directories is a file");
+	hired_expect(&r.e, ERR_path_not_allowed, "part of its path is a file");
 	r = hired_read(w, "file", 9);
-	hired_expect(&r.e, ERR_file_too_large, "file: over 9 bytes");
+	hired_expect(&r.e, ERR_file_too_large, "file: larger than 9 bytes");
 	r = hired_read(w, "file", 10);
 	assert_int_equal(r.content.size, 10);
 	blob_clear(&r.content);
 	assert_int_equal(mkdirat(w->root, "directory", 0755), 0);
 	r = hired_read(w, "directory", 10);
-	hired_expect(&r.e, ERR_path_not_allowed, "directory: a directory");
+	hired_expect(&r.e, ERR_path_not_allowed, "directory: is a directory");
 	r = hired_read(w, "../etc/passwd", 10);
 	hired_expect(&r.e, ERR_path_not_allowed, "\"..\"");
 }

@@ -223,7 +223,7 @@ shares_memory_on_small_machines(void **state)
 	status = read_defaults(too_little, &e);
 	unsetenv("CLOISTER_EXECUTOR_ALL_MEMORY_MB");
 	assert_int_equal(status, -1);
-	assert_non_null(strstr(e.text, "832 is over half of all_memory_mb, which is 831"));
+	assert_non_null(strstr(e.text, "832 MiB, which is over half of all_memory_mb (831)"));
 }
 
 /* The last: what is lowered stays so. */

@@ -163,7 +163,7 @@ isolation_says_what_is_missing_and_why(void **state)
 	assert_true(is_in(&isolation.missing, "landlock: Operation not supported"));
 	assert_true(is_in(&isolation.missing, "memory limit: no cgroup"));
 	assert_true(is_in(&isolation.missing, "own uid: not started as root"));
-	assert_true(is_in(&isolation.missing, "private /proc: not seen in force"));
+	assert_true(is_in(&isolation.missing, "private /proc: not verified"));
 	message_clear(MSG_isolation, &isolation);
 }
 

@@ -241,7 +241,7 @@ take_uid(struct entry *in, struct err *e)
 	if (setgroups(0, NULL) < 0)
 		miss(in, LAYER_no_groups);
 	if (setresgid(uid, uid, uid) < 0 || setresuid(uid, uid, uid) < 0)
-		return err_sys(e, "take uid %u", uid);
+		return err_sys(e, "change to uid %u", uid);
 	if (in->confine->kind == CONFINE_PROGRAM) {
 		errno = ENOENT;
 		if (in->confine->spaces[HOST_USER] < 0)
@@ -278,7 +278,7 @@ hand_out(struct entry *in, struct err *e)
 	}
 	report.spaces = differ;
 	if (r == 0 && fdio_send(in->tell, &report, sizeof report, spaces, n) < 0)
-		r = err_sys(e, "hand out namespaces");
+		r = err_sys(e, "send the namespaces");
 	while (n > 0)
 		close(spaces[--n]);
 	return r;
@@ -434,7 +434,8 @@ verify(struct entry *in, struct err *e)
 	struct layers *layers = &in->report.layers;
 
 	if (prctl(PR_GET_DUMPABLE) != 0)
-		return err_set(e, ERR_isolation_unavailable, "it can be traced as it is made");
+		return err_set(e, ERR_isolation_unavailable,
+		    "the new process is dumpable, so it could be traced");
 	if (is_place(in))
 		return 0;
 	look(in);

@@ -128,8 +128,8 @@ set_bound(const struct bound *bound, struct err *e)
 	if (bound->exact == NULL)
 		return err_sys(e, "rlimit %d", bound->which);
 	return err_set(e, ERR_isolation_unavailable,
-	    "%s cannot be %" PRIu64 ": %s; whoever starts this daemon must have as high a hard "
-	    "limit",
+	    "%s cannot be set to %" PRIu64
+	    ": %s; start this daemon with a hard limit at least as high",
 	    bound->exact, bound->hard, strerrordesc_np(errno));
 }
 

@@ -345,7 +345,7 @@ serve(PyObject *self, PyObject *arguments)
 
 	(void)self, (void)arguments;
 	if (!open_all()) {
-		PyErr_SetString(PyExc_OSError, "this is no zygote of the builder's");
+		PyErr_SetString(PyExc_OSError, "this process is not a zygote of the builder");
 		return NULL;
 	}
 	end_line();
@@ -427,14 +427,16 @@ direct(PyObject *self, PyObject *address)
 
 static PyMethodDef methods[] = {
 	{ "line_up", line_up, METH_NOARGS,
-	    "To be called before what is to lie in huge pages is there." },
+	    "Makes the arenas that the interpreter allocates from now on contiguous." },
 	{ "serve", serve, METH_NOARGS,
-	    "Forks on the builder's orders; returns in each fork: its environment if it is another "
-	    "one." },
-	{ "wanted", wanted, METH_NOARGS, "In a fork: does somebody wait for it already?" },
-	{ "calm", calm, METH_O, "In a fork: does nothing come for so many milliseconds?" },
-	{ "spared", spared, METH_O, "A hook that does nothing when it is the zygote that forks." },
-	{ "direct", direct, METH_O, "The function of C at an address, to be called with NULL." },
+	    "Forks when the builder orders it; returns in each fork, with its environment if that "
+	    "differs." },
+	{ "wanted", wanted, METH_NOARGS, "In a fork: true if a caller is already waiting for it." },
+	{ "calm", calm, METH_O,
+	    "In a fork: true if no input arrives for this number of milliseconds." },
+	{ "spared", spared, METH_O,
+	    "Wraps a fork hook so that it does nothing when the zygote forks." },
+	{ "direct", direct, METH_O, "The C function at this address, which is called with NULL." },
 	{ NULL, NULL, 0, NULL },
 };
 

@@ -113,7 +113,7 @@ launcher_check(const struct host *host, uint32_t container, struct err *e)
 {
 	if (!is_there(container))
 		return err_set(e, ERR_isolation_unavailable,
-		    "use_container: the server found no such runtime when it started");
+		    "use_container: this runtime was not installed when the server started");
 	if (host->mapped)
 		return err_set(e, ERR_isolation_unavailable,
 		    "use_container: containers require a server that was started as root; leave it "
@@ -268,9 +268,8 @@ explain(const struct starter *r, int status, struct err *e)
 	log_warn("a container was not started", LOG_S("runtime", r->name),
 	    LOG_N("status", (uint64_t)status), LOG_S("log", text));
 	return err_set(e, ERR_isolation_unavailable,
-	    "use_container: %s did not start a container on this host (status %d); its words are "
-	    "in "
-	    "the server's log",
+	    "use_container: %s did not start a container on this host (status %d); its messages "
+	    "are in the server's log",
 	    r->name, status);
 }
 
@@ -281,7 +280,8 @@ check_layers(const struct layers *layers, struct err *e)
 		if ((layers->wanted & ~layers->in_force & 1ull << l) != 0 &&
 		    layer_needed((enum layer)l))
 			return err_set(e, ERR_isolation_unavailable,
-			    "use_container: the container has not: %s", layer_name((enum layer)l));
+			    "use_container: the container lacks a required layer: %s",
+			    layer_name((enum layer)l));
 	return 0;
 }
 

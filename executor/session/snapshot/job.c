@@ -71,7 +71,7 @@ stopped(void *self)
 	struct snapshot_job *job = self;
 
 	if (job->over.code == ERR_none)
-		err_set(&job->over, ERR_cancelled, "the session was ended in the meantime");
+		err_set(&job->over, ERR_cancelled, "the session ended in the meantime");
 }
 
 static void

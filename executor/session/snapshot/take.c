@@ -241,8 +241,8 @@ find_contents(struct take *t, struct err *e)
 			continue;
 		if (entry->sha256 == NULL || entry->size > MAX_CONTENT)
 			return err_set(e, ERR_file_too_large,
-			    "%.100s: %" PRIu64 " bytes, a snapshot takes files of up to %d that "
-			    "are not mostly holes",
+			    "%.100s: %" PRIu64 " bytes; a snapshot holds only files of up to %d "
+			    "bytes that are not mostly holes",
 			    entry->path, entry->size, MAX_CONTENT);
 		t->contents[n++].file = entry;
 	}
@@ -275,12 +275,11 @@ take_tree(struct take *t, struct files_tree *tree, struct err *e)
 	*tree = (struct files_tree){ 0 };
 	if (t->tree.truncated)
 		return err_set(e, ERR_limit_exceeded,
-		    "the workspace has more than %d files and directories, which is all a snapshot "
-		    "holds",
+		    "the workspace has more than %d files and directories, the limit of a snapshot",
 		    MAX_ENTRIES);
 	if (t->tree.lost != NULL)
 		return err_set(e, ERR_path_not_allowed,
-		    "a snapshot would lose %.140s; change that or delete it first", t->tree.lost);
+		    "a snapshot cannot hold %.140s; change or delete that first", t->tree.lost);
 	return find_contents(t, e);
 }
 
