@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * manifest.c - the file of a snapshot: a head, the names of its owner, and the message that
- * describes it, packed by wire.c.
+ * describes it, packed by wire_encode.c.
  *
  * Trusts no file: the digest detects changes on the disk, and the decoder and tree_check() refuse
  * content that was never valid.

@@ -15,7 +15,8 @@ struct keys {
 	char peers[PEER_COUNT][KEYS_TEXT]; /* "" if there is no edge to it */
 };
 
-/* Loads the keys that self needs. Refuses a secret that users other than its owner can read. */
+/* Loads the keys that self needs. Refuses a secret that others can read: its mode must be 0600, or
+ * 0640 if root owns it. */
 int keys_load(const char *directory, enum peer self, struct keys *, struct err *);
 void keys_clear(struct keys *);
 /* Makes the missing keys. A public key always belongs to the secret key in the same directory. */

@@ -3,8 +3,8 @@
  * spool.c - two files of chained records in alternation, and the batches sent from them.
  *
  * One file is written while the other is read out; a file whose records auditd has acknowledged is
- * emptied, so the disk holds the events that auditd lacks and at most one file more. A failed batch
- * is sent again unchanged until it is acknowledged: no event is dropped.
+ * emptied, so the disk holds the events that auditd lacks and at most one file more. The
+ * events of a failed batch are sent again until they are acknowledged: no event is dropped.
  *
  * A short file is emptied after a delay of one second, because the first write to an empty file
  * makes ext4 allocate a page and a block while a call waits, which takes several times as long.

@@ -13,7 +13,7 @@
  *           WWW-Authenticate
  * Then, if methods_scopes() names more scopes than who.scopes has, reply with 403 and
  * challenge_text(&e, lacking), where auth_require() has set e.  A stream that stays open calls
- * auth_valid() from time to time, e.g. once a minute.
+ * auth_valid() every few seconds (CHECK_MS in transport/http/web.c).
  */
 #pragma once
 
