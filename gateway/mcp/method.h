@@ -36,6 +36,7 @@ struct method {
 	unsigned (*scopes)(const json_t *params);
 	const char *member; /* the member of params that the header Mcp-Name repeats; NULL: none */
 	struct cache cache;
+	const char *capability, *flag; /* that a server with this method announces; NULL: none */
 };
 
 /* Whether the client has declared a capability, e.g. "elicitation", or "extensions" and the name

@@ -92,8 +92,8 @@ notice_ignored(struct client *client, const json_t *params)
 #define UNKEPT { 0, NULL }
 
 static const struct method methods[] = {
-#define METHOD(name, revisions, handler, scope, member, cache) \
-	{ name, revisions, handle_##handler, scopes_##scope, member, cache },
+#define METHOD(name, revisions, handler, scope, member, cache, capability, flag) \
+	{ name, revisions, handle_##handler, scopes_##scope, member, cache, capability, flag },
 #define NOTIFICATION(...)
 #include "gateway/methods.def"
 };
@@ -105,21 +105,6 @@ static const struct {
 #define METHOD(...)
 #define NOTIFICATION(name, handler) { name, notice_##handler },
 #include "gateway/methods.def"
-};
-
-/* The capability that is announced if the revision has the method. */
-static const struct {
-	const char *method, *capability, *flag;
-} offers[] = {
-	{ "tools/list",           "tools",       NULL },
-	{ "resources/list",       "resources",   NULL },
-	{ "resources/list",       "resources",   "listChanged" },
-	{ "resources/subscribe",  "resources",   "subscribe" },
-	{ "subscriptions/listen", "resources",   "subscribe" },
-	{ "prompts/list",         "prompts",     NULL },
-	{ "completion/complete",  "completions", NULL },
-	{ "tools/call",           "logging",     NULL },
-	{ "tasks/get",            "extensions",  REVISION_META "tasks" },
 };
 /* clang-format on */
 
@@ -186,21 +171,34 @@ methods_notify(struct client *client, const char *name, const json_t *params)
 
 /* ---- capabilities ---- */
 
-static void
-add_changes(json_t *capabilities)
+static bool
+changes(const char *capability)
 {
-	static const struct {
-		const char *capability;
-		enum provider_list list;
-	} rows[] = {
-		{ "tools", PROVIDER_tools },
-		{ "prompts", PROVIDER_prompts },
+	static const char *const lists[] = {
+		[PROVIDER_tools] = "tools",
+		[PROVIDER_prompts] = "prompts",
+		[PROVIDER_resources] = "resources",
 	};
+	size_t i = 0;
 
-	for (size_t i = 0; i < COUNT(rows); i++)
-		if (providers_change(rows[i].list))
-			json_object_set_new(json_object_get(capabilities, rows[i].capability),
-			    "listChanged", json_true());
+	while (i < COUNT(lists) && strcmp(lists[i], capability) != 0)
+		i++;
+	return i < COUNT(lists) && providers_change((enum provider_list)i);
+}
+
+/* The capability of that name, which is added to all if it is not there; borrowed. */
+static json_t *
+capability_of(json_t *all, const char *name)
+{
+	json_t *one = json_object_get(all, name);
+
+	if (one != NULL)
+		return one;
+	one = json_object();
+	json_object_set_new(all, name, one);
+	if (changes(name))
+		json_object_set_new(one, "listChanged", json_true());
+	return one;
 }
 
 json_t *
@@ -208,17 +206,15 @@ methods_capabilities(const struct revision *revision)
 {
 	json_t *all = json_object();
 
-	for (size_t i = 0; i < COUNT(offers); i++) {
-		bool extension = strcmp(offers[i].capability, "extensions") == 0;
-
-		if (methods_find(offers[i].method, revision) == NULL)
+	for (const struct method *m = methods; m < methods + COUNT(methods); m++) {
+		if (m->capability == NULL || (m->revisions & revision->bit) == 0)
 			continue;
-		if (json_object_get(all, offers[i].capability) == NULL)
-			json_object_set_new(all, offers[i].capability, json_object());
-		if (offers[i].flag != NULL)
-			json_object_set_new(json_object_get(all, offers[i].capability),
-			    offers[i].flag, extension ? json_object() : json_true());
+
+		json_t *one = capability_of(all, m->capability);
+		bool extension = strcmp(m->capability, "extensions") == 0;
+
+		if (m->flag != NULL)
+			json_object_set_new(one, m->flag, extension ? json_object() : json_true());
 	}
-	add_changes(all);
 	return all;
 }

@@ -64,7 +64,7 @@ static const struct answer {
 	{ "discover tells of tasks", NULL, REQUEST("1", "server/discover", META), 0,
 	    "\"extensions\":{\"io.modelcontextprotocol/tasks\":{}}" },
 	{ "initialize tells of no tasks", NULL, INITIALIZE("2025-11-25"), 0,
-	    "\"logging\":{}},\"instructions\"" },
+	    "\"logging\":{},\"tools\":{}},\"instructions\"" },
 	{ "cursor nobody gave", NULL, REQUEST("1", "tools/list", "\"cursor\":\"x\"," META),
 	    RPC_PARAMS, "cursor" },
 	{ "tool nobody knows", NULL, REQUEST("1", "tools/call", "\"name\":\"rm\"," META),
