@@ -55,7 +55,7 @@ query_free(struct query *q)
 static bool
 is_of(const struct query *q, const char *principal)
 {
-	return strcmp(q->call->principal, principal) == 0;
+	return strcmp(q->call->owner.principal, principal) == 0;
 }
 
 static void
@@ -111,8 +111,9 @@ matches(const char *wanted, const char *got)
 static bool
 is_wanted(const struct query *q, const struct audit_event *event)
 {
-	return event->principal != NULL && strcmp(event->principal, q->call->principal) == 0 &&
-	       strcmp(event->space != NULL ? event->space : "", q->call->namespace) == 0 &&
+	return event->principal != NULL &&
+	       strcmp(event->principal, q->call->owner.principal) == 0 &&
+	       strcmp(event->space != NULL ? event->space : "", q->call->owner.namespace) == 0 &&
 	       matches(q->want.namespace, event->namespace) &&
 	       matches(q->want.execution_id, event->execution_id) &&
 	       matches(q->want.session_id, event->session_id) &&
@@ -123,7 +124,8 @@ is_wanted(const struct query *q, const struct audit_event *event)
 static bool
 may_be_wanted(const struct query *q, const struct chain_link *link)
 {
-	const char *needles[] = { q->call->principal, q->want.execution_id, q->want.session_id };
+	const char *needles[] = { q->call->owner.principal, q->want.execution_id,
+		q->want.session_id };
 
 	for (size_t i = 0; i < COUNT(needles); i++)
 		if (needles[i] != NULL &&
@@ -237,7 +239,7 @@ go_on(struct query *q)
 	struct err e;
 	int status = look(q, &e);
 
-	end_turn(q->call->principal);
+	end_turn(q->call->owner.principal);
 	if (status == 0 && q->before > 1 && !is_full(q) && q->looked < LOOK_BYTES)
 		return;
 	if (status < 0 || finish(q, &e) < 0)
@@ -288,7 +290,7 @@ read_request(struct query *q, struct err *e)
 {
 	const char *event = q->want.event;
 
-	if (*q->call->principal == '\0')
+	if (*q->call->owner.principal == '\0')
 		return err_set(e, ERR_denied, "only an authenticated caller has records");
 	q->event = event == NULL ? -1 : word_parse(SET_event, event, strlen(event));
 	if (event != NULL && q->event < 0)
@@ -323,7 +325,7 @@ check_room(const char *principal, struct err *e)
 int
 query_execution(struct call *call, void *request, struct err *e)
 {
-	if (check_room(call->principal, e) < 0)
+	if (check_room(call->owner.principal, e) < 0)
 		return -1;
 	struct query *q = calloc(1, sizeof *q);
 	if (q == NULL)

@@ -20,15 +20,15 @@ borrow(const char *text)
 int
 event_record(const struct event_owner *of, struct audit_event event, struct err *e)
 {
-	event.principal = borrow(of->owner.principal);
-	event.space = borrow(of->owner.namespace);
-	event.namespace = borrow(of->label != NULL ? of->label : of->owner.namespace);
+	event.principal = borrow(of->owner->principal);
+	event.space = borrow(of->owner->namespace);
+	event.namespace = borrow(of->label != NULL ? of->label : of->owner->namespace);
 
 	int status = spool_record(&event, e);
 
 	free(event.uid); /* made by spool_record() */
 	if (status == 0)
-		change_of_event(of->owner.principal, of->owner.namespace, &event);
+		change_of_event(of->owner, &event);
 	return status;
 }
 

@@ -6,7 +6,7 @@
 
 /* The owner of an event; points into a call or a session. */
 struct event_owner {
-	struct owner owner;
+	const struct owner *owner;
 	const char *label; /* namespace that the caller gave, for the log only; NULL: none */
 };
 

@@ -19,6 +19,7 @@
 #include "gateway/transport/stdio.h"
 
 #include "common/base/auto.h"
+#include "common/credential/identity.h"
 #include "common/daemon/daemon.h"
 
 #include <jansson.h>
@@ -30,8 +31,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static char principal[32];
 
 static int
 check_lease(struct err *e)
@@ -45,8 +44,12 @@ check_lease(struct err *e)
 static int
 open_stdio(struct err *e)
 {
-	snprintf(principal, sizeof principal, "local:%u", (unsigned)getuid());
-	return stdio_prepare(principal, options.namespace[0] != 0 ? options.namespace : NULL, e);
+	struct identity user;
+	struct owner owner;
+
+	identity_local(&user, (unsigned)getuid());
+	must(owner_set(&owner, user.owner.principal, options.namespace));
+	return stdio_prepare(&owner, e);
 }
 
 static const struct transport_kind {

@@ -19,8 +19,9 @@
 int
 content_check_principal(const struct call *call, struct err *e)
 {
-	return *call->principal != 0 ? 0
-	                             : err_set(e, ERR_denied, "snapshots belong to a principal");
+	return *call->owner.principal != 0
+	           ? 0
+	           : err_set(e, ERR_denied, "snapshots belong to a principal");
 }
 
 static int
@@ -35,7 +36,7 @@ int
 content_on_offer(struct call *call, void *request, struct err *e)
 {
 	const struct snapshot_offer *ask = request;
-	struct catalog *catalog = catalog_find(call->principal, call->namespace);
+	struct catalog *catalog = catalog_find(call->owner.principal, call->owner.namespace);
 	struct digests missing = { 0 };
 
 	if (content_check_principal(call, e) < 0)
@@ -158,7 +159,7 @@ content_on_put(struct call *call, void *request, struct err *e)
 
 	if (content_check_principal(call, e) < 0 || check_digest("sha256", ask->sha256, e) < 0 ||
 	    check_disk(ask->content.size, e) < 0 ||
-	    (catalog = catalog_make(call->principal, call->namespace, e)) == NULL)
+	    (catalog = catalog_make(call->owner.principal, call->owner.namespace, e)) == NULL)
 		return -1;
 	c = catalog_content(catalog, ask->sha256);
 	if (c == NULL)
@@ -211,13 +212,13 @@ int
 content_on_get(struct call *call, void *request, struct err *e)
 {
 	const struct snapshot_get *ask = request;
-	struct catalog *catalog = catalog_find(call->principal, call->namespace);
+	struct catalog *catalog = catalog_find(call->owner.principal, call->owner.namespace);
 	struct record *record;
 	struct content *c;
 	struct errand *g;
 
 	if (content_check_principal(call, e) < 0 || check_digest("sha256", ask->sha256, e) < 0 ||
-	    (record = catalog_record(catalog, ask->snapshot_id, call->namespace, e)) == NULL)
+	    (record = catalog_record(catalog, ask->snapshot_id, call->owner.namespace, e)) == NULL)
 		return -1;
 	if (record->broken)
 		return err_set(e, ERR_snapshot_corrupt, "the snapshot's manifest is broken");

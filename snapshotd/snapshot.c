@@ -74,11 +74,13 @@ record_event(const struct job *job, enum event event, struct err *e)
 	const struct record *r = job->record;
 	struct audit_event what = {
 		.event = (int)event,
-		.principal = (char *)(uintptr_t)job->call->principal,
-		.namespace =
-		    *job->call->namespace != 0 ? (char *)(uintptr_t)job->call->namespace : NULL,
-		.space =
-		    *job->call->namespace != 0 ? (char *)(uintptr_t)job->call->namespace : NULL,
+		.principal = (char *)(uintptr_t)job->call->owner.principal,
+		.namespace = *job->call->owner.namespace != 0
+		                 ? (char *)(uintptr_t)job->call->owner.namespace
+		                 : NULL,
+		.space = *job->call->owner.namespace != 0
+		             ? (char *)(uintptr_t)job->call->owner.namespace
+		             : NULL,
 		.session_id = r->session_id,
 		.sha256 = *job->digest != 0 ? (char *)(uintptr_t)job->digest : NULL,
 		.size = r->about.total_bytes,
@@ -121,12 +123,13 @@ int
 snapshot_on_drop(struct call *call, void *request, struct err *e)
 {
 	const struct snapshot_drop *ask = request;
-	struct catalog *catalog = catalog_find(call->principal, call->namespace);
+	struct catalog *catalog = catalog_find(call->owner.principal, call->owner.namespace);
 	struct record *record;
 	struct job *job;
 
 	if (content_check_principal(call, e) < 0 ||
-	    (record = catalog_record(catalog, ask->snapshot_id, call->namespace, e)) == NULL ||
+	    (record = catalog_record(catalog, ask->snapshot_id, call->owner.namespace, e)) ==
+		NULL ||
 	    (job = job_new(call, catalog, record, e)) == NULL)
 		return -1;
 	if (record_event(job, event_snapshot_deleted, e) < 0) {
@@ -227,8 +230,8 @@ compose(struct job *job, struct snapshot_commit *ask, uint64_t files, uint64_t b
 	struct manifest *m = &job->manifest;
 
 	m->tree.snapshot = s;
-	m->principal = strdup(job->call->principal);
-	m->space = strdup(job->call->namespace);
+	m->principal = strdup(job->call->owner.principal);
+	m->space = strdup(job->call->owner.namespace);
 	m->session_id = take_ptr(ask->session_id);
 	m->tree.entries.items = take_ptr(ask->entries.items);
 	m->tree.entries.count = ask->entries.count;
@@ -277,7 +280,7 @@ snapshot_on_commit(struct call *call, void *request, struct err *e)
 	uint64_t files, bytes;
 
 	if (content_check_principal(call, e) < 0 ||
-	    (catalog = catalog_make(call->principal, call->namespace, e)) == NULL ||
+	    (catalog = catalog_make(call->owner.principal, call->owner.namespace, e)) == NULL ||
 	    check_commit(catalog, ask, &files, &bytes, e) < 0 ||
 	    (job = job_new(call, catalog, NULL, e)) == NULL)
 		return -1;
@@ -311,8 +314,8 @@ check_owner(const struct job *job, struct err *e)
 {
 	const struct manifest *m = &job->manifest;
 
-	if (strcmp(m->principal, job->call->principal) == 0 &&
-	    strcmp(m->space, job->call->namespace) == 0 &&
+	if (strcmp(m->principal, job->call->owner.principal) == 0 &&
+	    strcmp(m->space, job->call->owner.namespace) == 0 &&
 	    strcmp(m->tree.snapshot->snapshot_id, job->id) == 0)
 		return 0;
 	return err_set(e, ERR_snapshot_corrupt, "the snapshot's manifest belongs to another owner");
@@ -326,7 +329,8 @@ open_done(struct work *work)
 
 	if (job->error.code == ERR_none && check_owner(job, &job->error) == 0) {
 		call_reply(job->call, &job->manifest.tree);
-	} else if (catalog_record(job->catalog, job->id, job->call->namespace, &gone) == NULL) {
+	} else if (catalog_record(job->catalog, job->id, job->call->owner.namespace, &gone) ==
+		   NULL) {
 		call_fail(job->call, &gone); /* deleted meanwhile */
 	} else {
 		if (job->error.code == ERR_snapshot_corrupt)
@@ -341,12 +345,12 @@ int
 snapshot_on_open(struct call *call, void *request, struct err *e)
 {
 	const struct snapshot_open *ask = request;
-	struct catalog *catalog = catalog_find(call->principal, call->namespace);
+	struct catalog *catalog = catalog_find(call->owner.principal, call->owner.namespace);
 	struct record *record;
 	struct job *job;
 
 	if (content_check_principal(call, e) < 0 ||
-	    (record = catalog_record(catalog, ask->snapshot_id, call->namespace, e)) == NULL)
+	    (record = catalog_record(catalog, ask->snapshot_id, call->owner.namespace, e)) == NULL)
 		return -1;
 	if (record->broken)
 		return err_set(e, ERR_snapshot_corrupt, "the snapshot's manifest is broken");
@@ -369,7 +373,7 @@ int
 snapshot_on_query(struct call *call, void *request, struct err *e)
 {
 	const struct snapshot_query *ask = request;
-	const struct catalog *catalog = catalog_find(call->principal, call->namespace);
+	const struct catalog *catalog = catalog_find(call->owner.principal, call->owner.namespace);
 	struct snapshot_list reply = { 0 };
 
 	if (content_check_principal(call, e) < 0)
@@ -380,7 +384,7 @@ snapshot_on_query(struct call *call, void *request, struct err *e)
 	if (reply.snapshots.items == NULL)
 		return err_sys(e, "snapshots");
 	for (size_t i = 0; catalog != NULL && i < catalog->nrecords; i++)
-		if (is_asked_for(catalog->records[i], call->namespace, ask->session_id))
+		if (is_asked_for(catalog->records[i], call->owner.namespace, ask->session_id))
 			reply.snapshots.items[reply.snapshots.count++] = catalog->records[i]->about;
 	call_reply(call, &reply);
 	free(reply.snapshots.items);

@@ -185,7 +185,7 @@ open_of(const char *principal)
 	uint64_t n = 0;
 
 	for (const struct job *job = queue.jobs; job != NULL; job = job->next_open)
-		n += strcmp(job->call->principal, principal) == 0;
+		n += strcmp(job->call->owner.principal, principal) == 0;
 	return n;
 }
 
@@ -207,7 +207,7 @@ check_room(uint64_t mine, struct err *e)
 int
 queue_submit(struct call *call, struct validate_code *request, struct err *e)
 {
-	uint64_t mine = open_of(call->principal);
+	uint64_t mine = open_of(call->owner.principal);
 
 	if (check_room(mine, e) < 0)
 		return -1;

@@ -2,34 +2,25 @@
 /*
  * reserve.c - reservations that are held, and a queue of those that wait, in order of arrival.
  *
- * A waiting principal that already holds its share is skipped, so it delays only itself. A
- * principal below its share is never skipped: the next free bytes are kept for it.
+ * A waiting owner that already holds its share is skipped, so it delays only itself. An owner below
+ * its share is never skipped: the next free bytes are kept for it.
  */
 #include "common/base/reserve.h"
 
 #include "common/base/loop.h"
 
-#include <string.h>
-
 static struct reservation *held, *waiting;
 static size_t held_bytes;
 static uint64_t timer;
 
-static bool
-is_same(const char *one, const char *other)
-{
-	return one == NULL || other == NULL ? one == other : strcmp(one, other) == 0;
-}
-
-/* Is there room in the share of its principal? */
+/* Is there room in the share of its owner? */
 static bool
 is_in_share(const struct reservation *r)
 {
 	size_t sum = r->bytes;
 
 	for (const struct reservation *other = held; other != NULL; other = other->next)
-		if (is_same(other->principal, r->principal) &&
-		    is_same(other->namespace, r->namespace))
+		if (owner_equal(other->owner, r->owner))
 			sum += other->bytes;
 	return sum <= RESERVE_EACH;
 }

@@ -3,24 +3,24 @@
  * reserve.h - memory reservations for large replies.
  *
  * A request for many bytes starts only when they are reserved. Until then the request itself waits
- * in a queue, without the bytes. Reservations are bounded for each principal in a namespace, and in
- * total.
+ * in a queue, without the bytes. Reservations are bounded for each owner, and in total.
  */
 #pragma once
+
+#include "common/base/owner.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 enum {
-	RESERVE_EACH =
-	    64 << 20, /* for one principal in a namespace: one file of the maximum size */
+	RESERVE_EACH = 64 << 20, /* for one owner: one file of the maximum size */
 	RESERVE_ALL = 2 * RESERVE_EACH,
 };
 
-/* Initialized with { 0 }. The texts are borrowed until the reservation is released. */
+/* Initialized with { 0 }. The owner is borrowed until the reservation is released. */
 struct reservation {
-	const char *principal, *namespace; /* namespace NULL: none */
-	size_t bytes;                      /* more than RESERVE_EACH counts as that many */
+	const struct owner *owner;
+	size_t bytes; /* more than RESERVE_EACH counts as that many */
 	void (*granted)(struct reservation *);
 	/* of reserve.c */
 	struct reservation *next;

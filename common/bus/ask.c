@@ -20,6 +20,7 @@ enum {
 
 struct open_ask {
 	struct ask ask;
+	struct owner owner; /* of the request; ask.owner points to it */
 	uint64_t id, timer;
 	int64_t deadline_ms;
 	struct link *link; /* NULL: waits for a server */
@@ -27,7 +28,7 @@ struct open_ask {
 	/* While it waits: */
 	struct packed content;
 	size_t bytes; /* bytes of content */
-	char *instance, *principal, *namespace, *trace;
+	char *instance, *trace;
 	uint64_t wait_timer;
 };
 
@@ -79,8 +80,6 @@ forget(struct open_ask *a)
 	loop_unset(a->wait_timer);
 	packed_clear(&a->content);
 	free(a->instance);
-	free(a->principal);
-	free(a->namespace);
 	free(a->trace);
 	asks[a->id % BUS_MAX_ASKS] = NULL;
 	open_asks--;
@@ -146,6 +145,13 @@ pass_wait(void *self)
 
 /* ---- starting ---- */
 
+/* An envelope omits a text that was not given. */
+static char *
+given(const char *text)
+{
+	return text != NULL && text[0] != 0 ? (char *)(uintptr_t)text : NULL;
+}
+
 static int
 transmit(struct open_ask *a, struct link *link)
 {
@@ -153,9 +159,9 @@ transmit(struct open_ask *a, struct link *link)
 		.frame = frame_request,
 		.id = a->id,
 		.message = (char *)messages[a->ask.message].name,
-		.principal = (char *)a->ask.principal,
-		.namespace = (char *)a->ask.namespace,
-		.trace = (char *)a->ask.trace,
+		.principal = given(a->owner.principal),
+		.namespace = given(a->owner.namespace),
+		.trace = given(a->ask.trace),
 		.quiet = a->ask.part == NULL,
 	};
 
@@ -226,12 +232,9 @@ wait_for(struct open_ask *a, struct err *e)
 {
 	typeof(waiting[0]) *queue = &waiting[a->ask.to];
 
-	if (keep(a->ask.instance, &a->instance) < 0 || keep(a->ask.principal, &a->principal) < 0 ||
-	    keep(a->ask.namespace, &a->namespace) < 0 || keep(a->ask.trace, &a->trace) < 0)
+	if (keep(a->ask.instance, &a->instance) < 0 || keep(a->ask.trace, &a->trace) < 0)
 		return err_sys(e, "%s", messages[a->ask.message].name);
 	a->ask.instance = a->instance;
-	a->ask.principal = a->principal;
-	a->ask.namespace = a->namespace;
 	a->ask.trace = a->trace;
 	if (queue->first == NULL)
 		queue->last = &queue->first;
@@ -273,13 +276,6 @@ admit(const struct ask *ask, struct link **link, struct err *e)
 	return too_many(ask->to, e);
 }
 
-/* A call has "" for a text that was not given; such a text may be passed on. */
-static const char *
-given(const char *text)
-{
-	return text != NULL && text[0] != 0 ? text : NULL;
-}
-
 static struct open_ask *
 new_ask(const struct ask *ask)
 {
@@ -291,9 +287,9 @@ new_ask(const struct ask *ask)
 		last_slot = (last_slot + 1) % BUS_MAX_ASKS;
 	while (asks[last_slot] != NULL);
 	a->ask = *ask;
-	a->ask.principal = given(ask->principal);
-	a->ask.namespace = given(ask->namespace);
-	a->ask.trace = given(ask->trace);
+	if (ask->owner != NULL)
+		a->owner = *ask->owner;
+	a->ask.owner = &a->owner;
 	a->id = ++generation * BUS_MAX_ASKS + last_slot;
 	a->deadline_ms = ask->timeout_ms > 0 ? loop_now_ms() + ask->timeout_ms : INT64_MAX;
 	asks[last_slot] = a;

@@ -9,8 +9,8 @@
 #pragma once
 
 #include "common/base/err.h"
+#include "common/base/owner.h"
 #include "common/codec/wire.h"
-#include "common/owner.h"
 #include "common/table/edges.h"
 #include "common/table/schema.h"
 
@@ -22,8 +22,9 @@
 struct call {
 	enum peer from;
 	enum msg_id message;
-	const char *principal, *namespace, *trace; /* "" if not given */
-	int64_t deadline_ms;                       /* on loop_now_ms()'s clock; INT64_MAX: none */
+	struct owner owner;  /* its texts are "" if not given */
+	const char *trace;   /* "" if not given */
+	int64_t deadline_ms; /* on loop_now_ms()'s clock; INT64_MAX: none */
 	void *self;
 	/*
 	 * Called once when the client no longer waits: it cancelled (cancelled), the deadline
@@ -32,14 +33,6 @@ struct call {
 	 */
 	void (*on_cancel)(struct call *, enum err_code why);
 };
-
-/* The owner of the call; points into it. */
-static inline struct owner
-call_owner(const struct call *call)
-{
-	return (
-	    struct owner){ (char *)(uintptr_t)call->principal, (char *)(uintptr_t)call->namespace };
-}
 
 #define FROM(peer) (1u << PEER_##peer)
 
@@ -81,12 +74,12 @@ void call_stop(struct call *);
 struct ask {
 	enum peer to;
 	const char *instance; /* its name, as in its hello; NULL: the least loaded one, */
-	bool home;            /* or the fixed instance of this principal and namespace while it is
-	                         connected */
+	bool home;            /* or the fixed instance of this owner while it is connected */
 	enum msg_id message;
-	void *request;                             /* its blobs are taken, the rest stays */
-	const char *principal, *namespace, *trace; /* NULL or "": none */
-	int64_t timeout_ms;                        /* 0: none */
+	void *request;             /* its blobs are taken, the rest stays */
+	const struct owner *owner; /* in whose name; copied; NULL: nobody's */
+	const char *trace;         /* NULL or "": none */
+	int64_t timeout_ms;        /* 0: none */
 	void *self;
 	void (*part)(void *self, const struct stream_part *); /* NULL: none are sent */
 	/*

@@ -197,11 +197,10 @@ new_call(struct caller *caller, enum msg_id message, struct bus_message *p)
 	c->call = (struct call){
 		.from = server_peer(caller),
 		.message = message,
-		.principal = or_empty(c->envelope.principal),
-		.namespace = or_empty(c->envelope.namespace),
 		.trace = or_empty(c->envelope.trace),
 		.deadline_ms = INT64_MAX,
 	};
+	must(owner_set(&c->call.owner, c->envelope.principal, c->envelope.namespace));
 	c->next = calls->first;
 	c->link = &calls->first;
 	if (c->next != NULL)

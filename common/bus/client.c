@@ -139,25 +139,20 @@ say_why_none(const struct ask *ask, const struct link *differing, struct err *e)
 	return say_none(ask->to, e);
 }
 
-static void
-mix(crypto_generichash_state *state, const char *text)
-{
-	crypto_generichash_update(state, (const uint8_t *)(text != NULL ? text : ""),
-	    text != NULL ? strlen(text) + 1 : 1);
-}
-
 /* Rendezvous hashing (Thaler and Ravishankar, 1998): every client computes the same instance,
- * and if an instance comes or goes, only its own principals move. */
+ * and if an instance comes or goes, only the owners assigned to it move. */
 static uint64_t
 claim(const struct link *l, const struct ask *ask)
 {
+	static const struct owner nobody;
 	crypto_generichash_state state;
+	char key[OWNER_KEY];
+	size_t size = owner_key(ask->owner != NULL ? ask->owner : &nobody, key);
 	uint64_t hash[crypto_generichash_BYTES_MIN / sizeof(uint64_t)];
 
 	crypto_generichash_init(&state, NULL, 0, sizeof hash);
-	mix(&state, ask->principal);
-	mix(&state, ask->namespace);
-	mix(&state, l->instance);
+	crypto_generichash_update(&state, (const uint8_t *)key, size);
+	crypto_generichash_update(&state, (const uint8_t *)l->instance, strlen(l->instance) + 1);
 	crypto_generichash_final(&state, (uint8_t *)hash, sizeof hash);
 	return hash[0];
 }

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * identity.h - the principal of a request and its permissions.
+ * identity.h - the owner in whose name a request is made, and its permissions.
  *
  * A value without pointers: it may be copied, kept with a session or a task, and compared.
  */
 #pragma once
 
-#include <stdbool.h>
+#include "common/base/owner.h"
+
 #include <stdint.h>
 
 enum {
-	IDENTITY_PRINCIPAL = 129, /* bytes with the zero byte, as envelope.principal allows */
-	IDENTITY_NAMESPACE = 65,
 	IDENTITY_CREDENTIAL = 33,
 };
 
@@ -24,10 +23,9 @@ enum identity_source {
 
 struct identity {
 	enum identity_source source;
-	char principal[IDENTITY_PRINCIPAL]; /* "local:1000", "token:ci", "oauth:<iss>#<sub>" */
-	char namespace[IDENTITY_NAMESPACE]; /* "": none, which is a namespace of its own */
-	unsigned scopes;                    /* bits of scope.h */
-	int64_t expires_s;                  /* seconds since 1970; 0: never */
+	struct owner owner;
+	unsigned scopes;   /* bits of scope.h */
+	int64_t expires_s; /* seconds since 1970; 0: never */
 	/* For auth_valid(). A static token: the first half of its hash, which is not secret. An
 	 * issuer's token: the set of keys that verified it. */
 	char credential[IDENTITY_CREDENTIAL];
@@ -35,5 +33,3 @@ struct identity {
 
 /* The user who started the gateway: every scope, no expiry. */
 void identity_local(struct identity *, unsigned uid);
-/* The same principal and namespace? Only then do both own the same objects. */
-bool identity_same(const struct identity *, const struct identity *);

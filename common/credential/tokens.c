@@ -97,11 +97,11 @@ read_principal(const json_t *line, struct token *token, struct err *e)
 
 	if (read_text(line, "principal", &given, e) < 0)
 		return -1;
-	if (given != NULL && !is_visible(given, sizeof who->principal))
+	if (given != NULL && !is_visible(given, sizeof who->owner.principal))
 		return refuse("principal", "must be 1 to 128 visible ASCII characters", e);
 	if (given != NULL && strncmp(given, "oauth:", 6) == 0)
 		return refuse("principal", "must not begin with oauth:", e);
-	snprintf(who->principal, sizeof who->principal, "%s%s",
+	snprintf(who->owner.principal, sizeof who->owner.principal, "%s%s",
 	    given != NULL ? "" : "token:", given != NULL ? given : token->name);
 	return 0;
 }
@@ -114,9 +114,10 @@ read_namespace(const json_t *line, struct token *token, struct err *e)
 
 	if (read_text(line, "namespace", &given, e) < 0)
 		return -1;
-	if (given != NULL && !is_visible(given, sizeof who->namespace))
+	if (given != NULL && !is_visible(given, sizeof who->owner.namespace))
 		return refuse("namespace", "must be 1 to 64 visible ASCII characters", e);
-	snprintf(who->namespace, sizeof who->namespace, "%s", given != NULL ? given : "");
+	snprintf(
+	    who->owner.namespace, sizeof who->owner.namespace, "%s", given != NULL ? given : "");
 	return 0;
 }
 
@@ -345,10 +346,10 @@ token_line(const struct token *token, const char *expires)
 
 	sodium_bin2hex(hex, sizeof hex, token->digest, HASH_BYTES);
 
-	json_t *line =
-	    json_pack("{s:s, s:s, s:s*, s:o, s:s*, s:s}", "name", token->name, "principal",
-		who->principal, "namespace", who->namespace[0] != '\0' ? who->namespace : NULL,
-		"scopes", scope_names(who->scopes), "expires", expires, "sha256", hex);
+	json_t *line = json_pack("{s:s, s:s, s:s*, s:o, s:s*, s:s}", "name", token->name,
+	    "principal", who->owner.principal, "namespace",
+	    who->owner.namespace[0] != '\0' ? who->owner.namespace : NULL, "scopes",
+	    scope_names(who->scopes), "expires", expires, "sha256", hex);
 	char *text = line == NULL ? NULL : json_dumps(line, JSON_COMPACT);
 
 	json_decref(line);

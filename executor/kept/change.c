@@ -113,16 +113,16 @@ is_followed(void)
 }
 
 static void
-add(const char *principal, const char *namespace, enum subject what, const char *id,
-    const char *path)
+add(const struct owner *owner, enum subject what, const char *id, const char *path)
 {
 	struct changed *c;
 
-	if (principal[0] == '\0' || !is_followed())
+	if (owner->principal[0] == '\0' || !is_followed())
 		return;
 	c = &self.kept[++self.last % KEPT];
 	message_clear(MSG_changed, c);
-	*c = (struct changed){ copy(principal), copy(namespace), (int)what, copy(id), copy(path) };
+	*c = (struct changed){ copy(owner->principal), copy(owner->namespace), (int)what, copy(id),
+		copy(path) };
 	if (self.waiters == NULL || self.telling)
 		return;
 	self.telling = true;
@@ -130,9 +130,9 @@ add(const char *principal, const char *namespace, enum subject what, const char 
 }
 
 void
-change_add(const char *principal, const char *namespace, enum subject what, const char *id)
+change_add(const struct owner *owner, enum subject what, const char *id)
 {
-	add(principal, namespace, what, id, NULL);
+	add(owner, what, id, NULL);
 }
 
 void
@@ -197,21 +197,21 @@ change_on_await_changes(struct call *call, void *request, struct err *e)
 /* ---- detecting changes ---- */
 
 void
-change_of_event(const char *principal, const char *namespace, const struct audit_event *event)
+change_of_event(const struct owner *owner, const struct audit_event *event)
 {
 	switch (event->event) {
 	case event_session_created:
 	case event_session_resumed:
 	case event_session_killed:
 	case event_session_expired:
-		add(principal, namespace, subject_session, event->session_id, NULL);
-		add(principal, namespace, subject_list, NULL, NULL);
+		add(owner, subject_session, event->session_id, NULL);
+		add(owner, subject_list, NULL, NULL);
 		break;
 	case event_execution_completed:
 	case event_execution_failed:
 	case event_execution_timeout:
 	case event_execution_cancelled:
-		add(principal, namespace, subject_execution, event->execution_id, NULL);
+		add(owner, subject_execution, event->execution_id, NULL);
 		break;
 	default:
 		break;
@@ -245,12 +245,12 @@ add_files(const struct call *call, enum msg_id id, const void *reply, const char
 	const char *path = text(id, reply, "path");
 
 	for (size_t i = 0; list != NULL && i < list->count; i++)
-		add(call->principal, call->namespace, subject_file, session,
+		add(&call->owner, subject_file, session,
 		    ((const struct artifact *)list->items)[i].filename);
 	if (path != NULL)
-		add(call->principal, call->namespace, subject_file, session, path);
+		add(&call->owner, subject_file, session, path);
 	if (list == NULL && path == NULL)
-		add(call->principal, call->namespace, subject_files, session, NULL);
+		add(&call->owner, subject_files, session, NULL);
 }
 
 void
@@ -264,11 +264,11 @@ change_of_reply(const struct call *call, const void *reply)
 	    (messages[call->message].hints & READ_ONLY) != 0 || !is_followed())
 		return;
 	if (snapshot != NULL)
-		add(call->principal, call->namespace, subject_snapshot, snapshot, NULL);
+		add(&call->owner, subject_snapshot, snapshot, NULL);
 	if (id == MSG_snapshot || id == MSG_snapshot_gone)
-		add(call->principal, call->namespace, subject_list, NULL, NULL);
+		add(&call->owner, subject_list, NULL, NULL);
 	if (session == NULL)
 		return;
-	add(call->principal, call->namespace, subject_session, session, NULL);
+	add(&call->owner, subject_session, session, NULL);
 	add_files(call, id, reply, session);
 }

@@ -16,9 +16,9 @@
 
 /* In start(). */
 void change_open(void);
-/* Records a change of something that the caller owns; id NULL: none. */
-void change_add(const char *principal, const char *namespace, enum subject, const char *id);
-void change_of_event(const char *principal, const char *namespace, const struct audit_event *);
+/* Records a change of something that this owner has; id NULL: none. */
+void change_add(const struct owner *, enum subject, const char *id);
+void change_of_event(const struct owner *, const struct audit_event *);
 void change_of_reply(const struct call *, const void *reply);
 /* The executor ends: answers all waiting requests. */
 void change_close(void);

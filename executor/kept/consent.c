@@ -9,12 +9,10 @@
 #include "common/base/auto.h"
 #include "common/base/timestamp.h"
 
-#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-	WHO = crypto_generichash_BYTES_MIN,
 	ID = 32, /* digits */
 };
 
@@ -25,7 +23,7 @@ struct use {
 
 struct spender {
 	struct spender *next;
-	unsigned char who[WHO];
+	struct owner owner;
 	int64_t void_ms; /* consents that expire no later than this are void */
 	size_t count;
 	struct use uses[CONSENT_USES];
@@ -48,20 +46,6 @@ void
 consent_open(void)
 {
 	since_ms = clock_ms();
-}
-
-static void
-name(const struct call *call, unsigned char who[WHO])
-{
-	crypto_generichash_state h;
-
-	/* Each text is hashed with its zero byte, so that the boundaries are unambiguous. */
-	crypto_generichash_init(&h, NULL, 0, WHO);
-	crypto_generichash_update(
-	    &h, (const unsigned char *)call->principal, strlen(call->principal) + 1);
-	crypto_generichash_update(
-	    &h, (const unsigned char *)call->namespace, strlen(call->namespace) + 1);
-	crypto_generichash_final(&h, who, WHO);
 }
 
 static void
@@ -94,20 +78,18 @@ sweep(int64_t now_ms)
 
 /* NULL: there is none, and no room for a new one. */
 static struct spender *
-spender_of(const struct call *call)
+spender_of(const struct owner *owner)
 {
-	unsigned char who[WHO];
 	struct spender *o = spenders;
 
-	name(call, who);
-	while (o != NULL && memcmp(o->who, who, WHO) != 0)
+	while (o != NULL && !owner_equal(&o->owner, owner))
 		o = o->next;
 	if (o != NULL || count >= CONSENT_OWNERS)
 		return o;
 	o = calloc(1, sizeof *o);
 	if (o == NULL)
 		return NULL;
-	memcpy(o->who, who, WHO);
+	o->owner = *owner;
 	o->next = spenders;
 	spenders = o;
 	count++;
@@ -177,7 +159,7 @@ consent_on_spend_consent(struct call *call, void *request, struct err *e)
 	struct spender *o;
 
 	sweep(clock_ms());
-	o = spender_of(call);
+	o = spender_of(&call->owner);
 	if (check(o, ask, e) < 0)
 		return -1;
 	note(o, ask->id, (int64_t)ask->until_ms);

@@ -15,7 +15,8 @@ enum {
 
 struct output {
 	uint64_t number; /* the oldest has the lowest; 0: free */
-	char *id, *name, *principal, *namespace;
+	char *id, *name;
+	struct owner owner;
 	struct blob text;
 };
 
@@ -29,22 +30,19 @@ drop(struct output *o)
 	held -= o->text.size;
 	free(o->id);
 	free(o->name);
-	free(o->principal);
-	free(o->namespace);
 	blob_clear(&o->text);
 	*o = (struct output){ 0 };
 }
 
 static bool
-is_of(const struct output *o, const struct call *call)
+is_of(const struct output *o, const struct owner *owner)
 {
-	return o->number != 0 && strcmp(o->principal, call->principal) == 0 &&
-	       strcmp(o->namespace, call->namespace) == 0;
+	return o->number != 0 && owner_equal(&o->owner, owner);
 }
 
 /* The oldest of that owner; NULL: of all. */
 static struct output *
-oldest(const struct call *owner)
+oldest(const struct owner *owner)
 {
 	struct output *found = NULL;
 
@@ -57,7 +55,7 @@ oldest(const struct call *owner)
 
 /* Would the owner hold more than half of the limit? */
 static bool
-has_most(const struct call *owner, size_t size)
+has_most(const struct owner *owner, size_t size)
 {
 	size_t count = 1;
 
@@ -71,7 +69,7 @@ has_most(const struct call *owner, size_t size)
 
 /* Finds a free entry. */
 static struct output *
-make_room(const struct call *owner, size_t size)
+make_room(const struct owner *owner, size_t size)
 {
 	for (;;) {
 		struct output *o = table;
@@ -85,10 +83,10 @@ make_room(const struct call *owner, size_t size)
 }
 
 static struct output *
-find(const struct call *call, const char *id, const char *name)
+find(const struct owner *owner, const char *id, const char *name)
 {
 	for (struct output *o = table; o < table + SLOTS; o++)
-		if (is_of(o, call) && strcmp(o->id, id) == 0 && strcmp(o->name, name) == 0)
+		if (is_of(o, owner) && strcmp(o->id, id) == 0 && strcmp(o->name, name) == 0)
 			return o;
 	return NULL;
 }
@@ -97,7 +95,7 @@ int
 output_on_keep_output(struct call *call, void *request, struct err *e)
 {
 	struct keep_output *ask = request;
-	struct output *o = find(call, ask->output_id, ask->name);
+	struct output *o = find(&call->owner, ask->output_id, ask->name);
 	struct nothing done = { .ok = true };
 
 	if (ask->text.size > options.kept_bytes)
@@ -105,15 +103,13 @@ output_on_keep_output(struct call *call, void *request, struct err *e)
 		    ask->text.size, (unsigned long long)options.kept_bytes);
 	if (o != NULL)
 		drop(o); /* the id is derived from the content: the same text */
-	o = make_room(call, ask->text.size);
+	o = make_room(&call->owner, ask->text.size);
 	*o = (struct output){ .number = ++last,
 		.id = take_ptr(ask->output_id),
 		.name = take_ptr(ask->name),
-		.principal = strdup(call->principal),
-		.namespace = strdup(call->namespace),
+		.owner = call->owner,
 		.text = ask->text };
 	ask->text = (struct blob){ 0 };
-	must(o->principal != NULL && o->namespace != NULL);
 	held += o->text.size;
 	call_reply(call, &done);
 	return 0;
@@ -140,7 +136,7 @@ int
 output_on_get_output(struct call *call, void *request, struct err *e)
 {
 	const struct get_output *ask = request;
-	const struct output *o = find(call, ask->output_id, ask->name);
+	const struct output *o = find(&call->owner, ask->output_id, ask->name);
 	struct output_piece reply = { 0 };
 
 	if (o == NULL)

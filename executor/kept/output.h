@@ -3,7 +3,7 @@
  * output.h - full texts of truncated results, kept for a while so that any gateway can read them.
  *
  * A text is kept under the id that the gateway gave its client.  It is returned only to the
- * principal and namespace that it is kept for.  All texts together are limited by the setting
+ * owner that it is kept for.  All texts together are limited by the setting
  * kept_bytes.  The oldest are dropped first; an owner that holds half of them loses its own.
  */
 #pragma once

@@ -41,8 +41,8 @@ struct task {
 	struct task *next;
 	struct call *run; /* the request; NULL: it has ended */
 	enum msg_id message;
-	char owner[TASK_FILE_OWNER], name[TASK_FILE_ID], id[ID];
-	char *principal, *namespace;
+	struct owner owner;
+	char name[TASK_FILE_ID], id[ID];
 	char created[TIMESTAMP_TEXT], updated[TIMESTAMP_TEXT];
 	int fd; /* held until the end is stored */
 	bool ended, stored;
@@ -84,11 +84,9 @@ name_of(const char *id)
 static struct task *
 find(const struct call *call, const char *id)
 {
-	char owner[TASK_FILE_OWNER];
 	struct task *t = tasks;
 
-	task_file_owner(call, owner);
-	while (t != NULL && (strcmp(t->id, id) != 0 || strcmp(t->owner, owner) != 0))
+	while (t != NULL && (strcmp(t->id, id) != 0 || !owner_equal(&t->owner, &call->owner)))
 		t = t->next;
 	return t;
 }
@@ -193,11 +191,10 @@ static int
 read_stored(struct call *call, const char *id, struct task_report *r, struct err *e)
 {
 	struct blob bytes = { 0 };
-	char owner[TASK_FILE_OWNER];
 	bool lost;
 
-	task_file_owner(call, owner);
-	if (task_file_read(owner, name_of(id), (int64_t)options.task_ttl_ms, &bytes, &lost, e) < 0)
+	if (task_file_read(
+		&call->owner, name_of(id), (int64_t)options.task_ttl_ms, &bytes, &lost, e) < 0)
 		return -1;
 
 	int failed = decode(&bytes, r, e);
@@ -228,8 +225,6 @@ drop(struct task *t)
 		*at = t->next;
 	if (t->fd >= 0)
 		close(t->fd);
-	free(t->principal);
-	free(t->namespace);
 	free(t);
 }
 
@@ -267,7 +262,8 @@ drop_if_over(struct task *t)
 struct ending {
 	struct work work;
 	struct task *task;
-	char owner[TASK_FILE_OWNER], name[TASK_FILE_ID];
+	struct owner owner;
+	char name[TASK_FILE_ID];
 	struct blob bytes;
 	bool failed;
 	struct err error;
@@ -278,7 +274,7 @@ store(struct work *work)
 {
 	struct ending *it = (struct ending *)work;
 
-	it->failed = task_file_end(it->owner, it->name, &it->bytes, &it->error) < 0;
+	it->failed = task_file_end(&it->owner, it->name, &it->bytes, &it->error) < 0;
 }
 
 /* A task whose end could not be stored has failed. */
@@ -293,7 +289,7 @@ on_stored(struct work *work)
 		    "the result of a task was not stored", LOG_S("task", t->id), LOG_E(&it->error));
 	t->stored = true;
 	close(take_fd(&t->fd));
-	change_add(t->principal, t->namespace, subject_task, t->id);
+	change_add(&t->owner, subject_task, t->id);
 	blob_clear(&it->bytes);
 	free(it);
 	drop_if_over(t);
@@ -307,7 +303,7 @@ finish(struct task *t, struct task_report *r)
 
 	must(it != NULL);
 	*it = (struct ending){ .work = { .run = store, .done = on_stored }, .task = t };
-	memcpy(it->owner, t->owner, sizeof it->owner);
+	it->owner = t->owner;
 	memcpy(it->name, t->name, sizeof it->name);
 	if (encode(r, &it->bytes, &it->error) < 0) {
 		it->failed = true;
@@ -364,7 +360,7 @@ task_close(void)
 /* ---- the beginning ---- */
 
 static int
-check_room(const char *owner, struct err *e)
+check_room(const struct owner *owner, struct err *e)
 {
 	size_t count;
 	uint64_t bytes;
@@ -391,12 +387,7 @@ make(const struct call *call, enum msg_id message)
 
 	if (t == NULL)
 		return NULL;
-	*t = (struct task){ .fd = -1,
-		.message = message,
-		.principal = strdup(call->principal),
-		.namespace = strdup(call->namespace) };
-	must(t->principal != NULL && t->namespace != NULL);
-	task_file_owner(call, t->owner);
+	*t = (struct task){ .fd = -1, .message = message, .owner = call->owner };
 	hash_random_hex(t->name, sizeof t->name);
 	snprintf(t->id, sizeof t->id, "%s%s_%s", prefix, daemon_instance(), t->name);
 	now(t->created);
@@ -411,7 +402,7 @@ begin(struct task *t, struct err *e)
 
 	if (encode_beginning(t, &bytes, e) < 0)
 		return -1;
-	t->fd = task_file_begin(t->owner, t->name, &bytes, e);
+	t->fd = task_file_begin(&t->owner, t->name, &bytes, e);
 	blob_clear(&bytes);
 	return t->fd < 0 ? -1 : 0;
 }
@@ -421,7 +412,8 @@ struct beginning {
 	struct call *call; /* the keep_task call */
 	uint64_t request;
 	struct task *task;
-	char owner[TASK_FILE_OWNER], name[TASK_FILE_ID];
+	struct owner owner;
+	char name[TASK_FILE_ID];
 	bool failed;
 	struct err error;
 };
@@ -431,7 +423,7 @@ sync_it(struct work *work)
 {
 	struct beginning *it = (struct beginning *)work;
 
-	it->failed = task_file_sync(it->owner, it->name, &it->error) < 0;
+	it->failed = task_file_sync(&it->owner, it->name, &it->error) < 0;
 }
 
 /* Finds only a request of the same owner, and of a kind that can become a task. */
@@ -441,8 +433,7 @@ find_request(const struct call *call, uint64_t id)
 	struct call *run = call_beside(call, id);
 
 	if (run == NULL || (messages[run->message].hints & LONG) == 0 ||
-	    strcmp(run->principal, call->principal) != 0 ||
-	    strcmp(run->namespace, call->namespace) != 0)
+	    !owner_equal(&run->owner, &call->owner))
 		return NULL;
 	return run;
 }
@@ -464,7 +455,7 @@ on_synced(struct work *work)
 	if (run == NULL) {
 		if (!it->failed)
 			say_gone(&it->error);
-		task_file_drop(t->owner, t->name);
+		task_file_drop(&t->owner, t->name);
 		drop(t);
 		call_fail(it->call, &it->error);
 		return;
@@ -484,12 +475,10 @@ task_on_keep_task(struct call *call, void *request, struct err *e)
 {
 	const struct keep_task *ask = request;
 	const struct call *run = find_request(call, ask->request);
-	char owner[TASK_FILE_OWNER];
 
-	task_file_owner(call, owner);
 	if (run == NULL)
 		return say_gone(e);
-	if (check_room(owner, e) < 0)
+	if (check_room(&call->owner, e) < 0)
 		return -1;
 
 	struct task *t = make(call, run->message);
@@ -505,7 +494,7 @@ task_on_keep_task(struct call *call, void *request, struct err *e)
 		.call = call,
 		.request = ask->request,
 		.task = t };
-	memcpy(it->owner, t->owner, sizeof it->owner);
+	it->owner = t->owner;
 	memcpy(it->name, t->name, sizeof it->name);
 	work_do(&it->work);
 	return 0;

@@ -37,18 +37,20 @@ task_file_open(int directory)
 
 /* ---- names ---- */
 
-void
-task_file_owner(const struct call *call, char owner[TASK_FILE_OWNER])
+/* The path of an owner's directory. */
+static void
+make_path(const struct owner *owner, char path[NAME])
 {
-	const char *parts[] = { daemon_instance(), call->principal, call->namespace };
+	const char *instance = daemon_instance();
+	char key[OWNER_KEY], hex[HASH_HEX];
+	size_t size = owner_key(owner, key);
 	struct hash h;
-	char hex[HASH_HEX];
 
 	hash_begin(&h);
-	for (size_t i = 0; i < COUNT(parts); i++)
-		hash_add(&h, parts[i], strlen(parts[i]) + 1);
+	hash_add(&h, instance, strlen(instance) + 1);
+	hash_add(&h, key, size);
 	hash_end_hex(&h, hex);
-	snprintf(owner, TASK_FILE_OWNER, "%.32s", hex);
+	snprintf(path, NAME, DIRECTORY "/%.32s", hex);
 }
 
 static bool
@@ -67,20 +69,20 @@ file_name(char name[NAME], const char *id, const char *end)
 
 /* Opens an owner's directory; -1: there is none. */
 static int
-open_directory(const char *owner)
+open_directory(const struct owner *owner)
 {
 	char path[NAME];
 
-	snprintf(path, sizeof path, DIRECTORY "/%s", owner);
+	make_path(owner, path);
 	return base < 0 ? -1 : openat(base, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
 static int
-make_directory(const char *owner, struct err *e)
+make_directory(const struct owner *owner, struct err *e)
 {
 	char path[NAME];
 
-	snprintf(path, sizeof path, DIRECTORY "/%s", owner);
+	make_path(owner, path);
 	if (base < 0)
 		return err_set(
 		    e, ERR_unavailable, "the executor could not open its directory for tasks");
@@ -114,7 +116,7 @@ create(int directory, const char *name, struct err *e)
 }
 
 int
-task_file_begin(const char *owner, const char *id, const struct blob *task, struct err *e)
+task_file_begin(const struct owner *owner, const char *id, const struct blob *task, struct err *e)
 {
 	char name[NAME];
 	auto_fd int directory = make_directory(owner, e);
@@ -142,11 +144,11 @@ sync_path(const char *path, struct err *e)
 }
 
 int
-task_file_sync(const char *owner, const char *id, struct err *e)
+task_file_sync(const struct owner *owner, const char *id, struct err *e)
 {
 	char directory[NAME], file[2 * NAME];
 
-	snprintf(directory, sizeof directory, DIRECTORY "/%s", owner);
+	make_path(owner, directory);
 	snprintf(file, sizeof file, "%s/%s.run", directory, id);
 	if (sync_path(file, e) < 0 || sync_path(directory, e) < 0 || sync_path(DIRECTORY, e) < 0)
 		return -1;
@@ -169,7 +171,7 @@ write_end(
 }
 
 int
-task_file_end(const char *owner, const char *id, const struct blob *task, struct err *e)
+task_file_end(const struct owner *owner, const char *id, const struct blob *task, struct err *e)
 {
 	char draft[NAME], name[NAME];
 	auto_fd int directory = open_directory(owner);
@@ -221,8 +223,8 @@ age_s(int directory, const char *id)
 }
 
 int
-task_file_read(
-    const char *owner, const char *id, int64_t ttl_ms, struct blob *task, bool *lost, struct err *e)
+task_file_read(const struct owner *owner, const char *id, int64_t ttl_ms, struct blob *task,
+    bool *lost, struct err *e)
 {
 	auto_fd int directory = is_id(id) ? open_directory(owner) : -1;
 	int64_t age = directory < 0 ? -1 : age_s(directory, id);
@@ -239,7 +241,7 @@ task_file_read(
 }
 
 void
-task_file_drop(const char *owner, const char *id)
+task_file_drop(const struct owner *owner, const char *id)
 {
 	auto_fd int directory = open_directory(owner);
 	char name[NAME];
@@ -284,7 +286,7 @@ add_usage(int directory, const char *name, void *self)
 }
 
 void
-task_file_usage(const char *owner, size_t *count, uint64_t *bytes)
+task_file_usage(const struct owner *owner, size_t *count, uint64_t *bytes)
 {
 	struct taken all = { 0 };
 	int directory = open_directory(owner);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * own_limits.c - default limits set by principals, kept while this process runs.
+ * own_limits.c - default limits set by owners, kept while this process runs.
  *
  * The table is bounded: the least recently used entry is replaced.
  */
@@ -22,12 +22,10 @@ static struct own {
 } * all;
 
 static struct own *
-find(const struct call *call)
+find(const struct owner *owner)
 {
-	const struct owner asker = call_owner(call);
-
 	for (struct own **at = &all, *own; (own = *at) != NULL; at = &own->next) {
-		if (!owner_equal(&own->owner, &asker))
+		if (!owner_equal(&own->owner, owner))
 			continue;
 		*at = own->next;
 		own->next = all;
@@ -43,19 +41,17 @@ drop_from(struct own **at)
 		struct own *own = *at;
 
 		*at = own->next;
-		owner_clear(&own->owner);
 		free(own);
 	}
 }
 
 int
-own_limits_keep(const struct call *call, const struct limits *limits, struct err *e)
+own_limits_keep(const struct owner *owner, const struct limits *limits, struct err *e)
 {
-	const struct owner asker = call_owner(call);
-	struct own *own = find(call), **at = &all;
+	struct own *own = find(owner), **at = &all;
 
 	if (own == NULL && (own = calloc(1, sizeof *own)) != NULL) {
-		own->owner = owner_copy(&asker);
+		own->owner = *owner;
 		own->next = all;
 		all = own;
 	}
@@ -69,9 +65,9 @@ own_limits_keep(const struct call *call, const struct limits *limits, struct err
 }
 
 const struct limits *
-own_limits_of(const struct call *call)
+own_limits_of(const struct owner *owner)
 {
-	const struct own *own = find(call);
+	const struct own *own = find(owner);
 
 	return own != NULL ? &own->limits : &limits_default;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* own_limits.h - limits that a caller set for its later runs, by principal or by session. */
+/* own_limits.h - limits that a caller set for its later runs, by owner or by session. */
 #pragma once
 
 #include "common/bus/bus.h"
 
 #include "executor/run/limits.h"
 
-/* The limits of runs that name no others: the principal's own, or else the server's. */
-const struct limits *own_limits_of(const struct call *);
-/* Sets the principal's own limits. */
-int own_limits_keep(const struct call *, const struct limits *, struct err *);
+/* The limits of runs that name no others: the owner's own, or else the server's. */
+const struct limits *own_limits_of(const struct owner *);
+/* Sets the owner's own limits. */
+int own_limits_keep(const struct owner *, const struct limits *, struct err *);
 /* Frees all of them, in stop(). */
 void own_limits_forget(void);

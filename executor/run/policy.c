@@ -228,7 +228,7 @@ policy_ask(const struct policy *policy, unsigned language, const struct blob *co
 		.to = PEER_validator,
 		.message = MSG_validate_code,
 		.request = &request,
-		.principal = policy->principal,
+		.owner = policy->owner,
 		.timeout_ms = (int64_t)options.validator_ms,
 		.self = self,
 		.done = done,

@@ -7,13 +7,14 @@
  */
 #pragma once
 
+#include "common/base/owner.h"
 #include "common/profile/profile.h"
 
 struct policy {
-	char *profile;          /* as requested */
-	struct profile_set set; /* the parsed profile */
-	struct texts imports;   /* modules that code may import; items NULL: any */
-	const char *principal;  /* of the call; borrowed, for policy_ask() */
+	char *profile;             /* as requested */
+	struct profile_set set;    /* the parsed profile */
+	struct texts imports;      /* modules that code may import; items NULL: any */
+	const struct owner *owner; /* of the call; borrowed, for policy_ask() */
 };
 
 /* May calls choose this profile? */

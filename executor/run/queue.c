@@ -29,6 +29,7 @@
 #include "common/base/loop.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -39,7 +40,7 @@ enum {
 /* The waiting tickets of a namespace; exists while there are any. */
 struct lane {
 	struct lane *next;
-	char *space;
+	char namespace[OWNER_NAMESPACE];
 	struct {
 		struct ticket *first, *last;
 	} waits[QUEUE_CLASSES];
@@ -48,7 +49,7 @@ struct lane {
 /* A principal; exists while any of its tickets waits or runs. */
 struct party {
 	struct party *next;
-	char *principal;
+	char principal[OWNER_PRINCIPAL];
 	struct lane *lanes; /* the first has the next turn */
 	uint64_t waiting, running;
 	bool pressed; /* it was reported that its share is used up */
@@ -57,10 +58,10 @@ struct party {
 static struct {
 	struct party *parties; /* the first has the next turn */
 	struct queue_counts counts;
-	uint64_t bytes; /* of all waiting tickets */
-	double run_ms;  /* average time of recent runs */
-	char *pressed;  /* the principal for which a full queue was reported; NULL: none */
-	char *latest;   /* the principal that came last */
+	uint64_t bytes;                /* of all waiting tickets */
+	double run_ms;                 /* average time of recent runs */
+	char pressed[OWNER_PRINCIPAL]; /* for which a full queue was reported; "": none */
+	char latest[OWNER_PRINCIPAL];  /* that came last */
 	int64_t shared_until_ms;
 	unsigned favours;
 	bool pumping;
@@ -86,11 +87,11 @@ need_party(const char *principal, struct err *e)
 	if (party != NULL)
 		return party;
 	party = calloc(1, sizeof *party);
-	if (party == NULL || (party->principal = strdup(principal)) == NULL) {
-		free(party);
+	if (party == NULL) {
 		err_sys(e, "queue");
 		return NULL;
 	}
+	snprintf(party->principal, sizeof party->principal, "%s", principal);
 	return *at = party;
 }
 
@@ -100,33 +101,32 @@ settle_party(struct party *party)
 	if (party->waiting > 0 || party->running > 0)
 		return;
 	*find_party(party->principal) = party->next;
-	free(party->principal);
 	free(party);
 }
 
 static struct lane **
-find_lane(struct party *party, const char *space)
+find_lane(struct party *party, const char *namespace)
 {
 	struct lane **at = &party->lanes;
 
-	while (*at != NULL && strcmp((*at)->space, space) != 0)
+	while (*at != NULL && strcmp((*at)->namespace, namespace) != 0)
 		at = &(*at)->next;
 	return at;
 }
 
 static struct lane *
-need_lane(struct party *party, const char *space, struct err *e)
+need_lane(struct party *party, const char *namespace, struct err *e)
 {
-	struct lane **at = find_lane(party, space), *lane = *at;
+	struct lane **at = find_lane(party, namespace), *lane = *at;
 
 	if (lane != NULL)
 		return lane;
 	lane = calloc(1, sizeof *lane);
-	if (lane == NULL || (lane->space = strdup(space)) == NULL) {
-		free(lane);
+	if (lane == NULL) {
 		err_sys(e, "queue");
 		return NULL;
 	}
+	snprintf(lane->namespace, sizeof lane->namespace, "%s", namespace);
 	return *at = lane;
 }
 
@@ -136,8 +136,7 @@ settle_lane(struct party *party, struct lane *lane)
 	for (int class = 0; class < QUEUE_CLASSES; class ++)
 		if (lane->waits[class].first != NULL)
 			return;
-	*find_lane(party, lane->space) = lane->next;
-	free(lane->space);
+	*find_lane(party, lane->namespace) = lane->next;
 	free(lane);
 }
 
@@ -146,7 +145,7 @@ static void
 end_turn(struct party *party, struct lane *lane)
 {
 	struct party **last = find_party(party->principal);
-	struct lane **end = find_lane(party, lane->space);
+	struct lane **end = find_lane(party, lane->namespace);
 
 	for (*last = party->next; *last != NULL;)
 		last = &(*last)->next;
@@ -163,9 +162,12 @@ end_turn(struct party *party, struct lane *lane)
 static void
 tell_pressure(const char *principal, const char *text)
 {
+	struct owner owner;
+
+	must(owner_set(&owner, principal, NULL));
 	log_warn(
 	    text, LOG_N("running", queue.counts.running), LOG_N("waiting", queue.counts.waiting));
-	event_note(&(struct event_owner){ .owner.principal = (char *)(uintptr_t)principal },
+	event_note(&(struct event_owner){ .owner = &owner },
 	    (struct audit_event){
 		.event = event_queue_backpressure, .detail = (char *)(uintptr_t)text });
 }
@@ -178,11 +180,10 @@ relieve(struct party *party)
 		party->pressed = false;
 		tell_pressure(party->principal, "relieved: your share of the queue has room again");
 	}
-	if (queue.pressed != NULL && queue.counts.waiting * 2 <= options.max_waiting &&
+	if (queue.pressed[0] != 0 && queue.counts.waiting * 2 <= options.max_waiting &&
 	    queue.bytes * 2 <= options.max_waiting_bytes) {
-		auto_free char *principal = take_ptr(queue.pressed);
-
-		tell_pressure(principal, "relieved: the queue has room again");
+		tell_pressure(queue.pressed, "relieved: the queue has room again");
+		queue.pressed[0] = 0;
 	}
 }
 
@@ -216,8 +217,10 @@ check_all(const struct ticket *ticket, struct err *e)
 		    options.max_waiting_bytes, e);
 	else
 		return 0;
-	if (queue.pressed == NULL && (queue.pressed = strdup(ticket->principal)) != NULL)
-		tell_pressure(ticket->principal, e->text);
+	if (queue.pressed[0] == 0) {
+		snprintf(queue.pressed, sizeof queue.pressed, "%s", ticket->owner->principal);
+		tell_pressure(queue.pressed, e->text);
+	}
 	return -1;
 }
 
@@ -279,12 +282,11 @@ unlink_ticket(struct ticket *ticket)
 static void
 note_principal(const char *principal)
 {
-	if (queue.latest != NULL && strcmp(queue.latest, principal) == 0)
+	if (strcmp(queue.latest, principal) == 0)
 		return;
-	if (queue.latest != NULL)
+	if (queue.latest[0] != 0)
 		queue.shared_until_ms = loop_now_ms() + SHARED_MS;
-	free(queue.latest);
-	queue.latest = strdup(principal); /* without memory: as if it were the first */
+	snprintf(queue.latest, sizeof queue.latest, "%s", principal);
 }
 
 static bool
@@ -366,7 +368,8 @@ queue_pump(void)
 static bool
 has_others_before(struct party *party, const struct ticket *ticket)
 {
-	const struct lane *lane = party != NULL ? *find_lane(party, ticket->space) : NULL;
+	const struct lane *lane =
+	    party != NULL ? *find_lane(party, ticket->owner->namespace) : NULL;
 
 	return lane != NULL && lane->waits[ticket->class].first != NULL;
 }
@@ -374,10 +377,10 @@ has_others_before(struct party *party, const struct ticket *ticket)
 bool
 queue_is_busy(const struct ticket *ticket)
 {
-	struct party *party = *find_party(ticket->principal);
+	struct party *party = *find_party(ticket->owner->principal);
 
 	return queue.counts.running >= options.max_concurrent || !has_place(party) ||
-	       has_others_before(party, ticket) || !has_memory(ticket->principal, ticket);
+	       has_others_before(party, ticket) || !has_memory(ticket->owner->principal, ticket);
 }
 
 int
@@ -385,15 +388,15 @@ queue_enter(struct ticket *ticket, struct err *e)
 {
 	must(ticket->state == TICKET_OUT);
 	if (ticket->box_bytes > 0 &&
-	    share_check(SHARE_MEMORY, ticket->principal, ticket->box_bytes, e) < 0)
+	    share_check(SHARE_MEMORY, ticket->owner->principal, ticket->box_bytes, e) < 0)
 		return -1;
-	note_principal(ticket->principal);
+	note_principal(ticket->owner->principal);
 	bool busy = queue_is_busy(ticket);
 
 	if (busy && check_all(ticket, e) < 0)
 		return -1;
 
-	struct party *party = need_party(ticket->principal, e);
+	struct party *party = need_party(ticket->owner->principal, e);
 
 	if (party == NULL)
 		return -1;
@@ -402,7 +405,8 @@ queue_enter(struct ticket *ticket, struct err *e)
 		return 0;
 	}
 
-	struct lane *lane = check_share(party, e) < 0 ? NULL : need_lane(party, ticket->space, e);
+	struct lane *lane =
+	    check_share(party, e) < 0 ? NULL : need_lane(party, ticket->owner->namespace, e);
 
 	if (lane != NULL)
 		wait_in(party, lane, ticket);

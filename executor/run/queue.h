@@ -21,7 +21,7 @@ enum queue_class {
 
 /* A call's place in the queue; embedded in the run's own struct. */
 struct ticket {
-	const char *principal, *space; /* only read by queue_enter() and queue_is_busy() */
+	const struct owner *owner; /* only read by queue_enter() and queue_is_busy() */
 	enum queue_class class;
 	uint64_t bytes;            /* memory that the call holds while it waits */
 	uint64_t box_bytes;        /* limit of its box; 0: the box is counted elsewhere */

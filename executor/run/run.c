@@ -77,7 +77,7 @@ static struct run *runs;
 static struct event_owner
 owner_of(const struct run *run)
 {
-	return (struct event_owner){ call_owner(run->call), run->plan.label };
+	return (struct event_owner){ &run->call->owner, run->plan.label };
 }
 
 static struct audit_event
@@ -217,7 +217,7 @@ collected(void *self, const struct err *e)
 
 	if (failed(run, e))
 		return;
-	ledger_keep(run->call, &run->reply);
+	ledger_keep(&run->call->owner, &run->reply);
 	finish(run, NULL);
 }
 
@@ -468,7 +468,7 @@ checked(void *self, void *reply, const struct err *e)
 		refuse(run, report);
 		return;
 	}
-	verdicts_keep(run->call, &run->plan);
+	verdicts_keep(&run->call->owner, &run->plan);
 	prepare(run);
 }
 
@@ -481,11 +481,11 @@ place_found(void *self)
 	struct err e;
 
 	run->queue_ms = (double)(loop_now_us() - run->began_us) / 1000;
-	if (!policy_restricts(&run->plan.policy) || verdicts_has(run->call, &run->plan)) {
+	if (!policy_restricts(&run->plan.policy) || verdicts_has(&run->call->owner, &run->plan)) {
 		prepare(run);
 		return;
 	}
-	run->plan.policy.principal = run->call->principal;
+	run->plan.policy.owner = &run->call->owner;
 	run->ask =
 	    policy_ask(&run->plan.policy, run->plan.language, &run->plan.code, checked, run, &e);
 	if (run->ask == 0)
@@ -534,7 +534,8 @@ new_run(struct call *call, struct execute_code *ask, struct session *session, st
 		err_sys(e, "run");
 		return NULL;
 	}
-	const struct limits *limits = session != NULL ? &session->limits : own_limits_of(call);
+	const struct limits *limits =
+	    session != NULL ? &session->limits : own_limits_of(&call->owner);
 
 	if (plan_read(&run->plan, ask, limits, session, e) < 0) {
 		free(run);
@@ -545,8 +546,7 @@ new_run(struct call *call, struct execute_code *ask, struct session *session, st
 	memcpy(run->id, "exec_", 5);
 	hash_random_hex(run->id + 5, sizeof run->id - 5);
 	run->ticket = (struct ticket){
-		.principal = call->principal,
-		.space = call->namespace,
+		.owner = &call->owner,
 		.class = session != NULL ? QUEUE_SESSION : QUEUE_STATELESS,
 		.bytes = run->plan.bytes,
 		.box_bytes = session == NULL ? share_of_box(&run->plan.limits) : 0,
@@ -571,7 +571,7 @@ int
 run_begin(
     struct call *call, struct execute_code *ask, struct session *session, bool fresh, struct err *e)
 {
-	if (call->principal[0] == 0)
+	if (call->owner.principal[0] == 0)
 		return err_set(e, ERR_unauthenticated, "only an authenticated caller can run code");
 
 	struct run *run = new_run(call, ask, session, e);

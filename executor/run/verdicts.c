@@ -55,13 +55,13 @@ add_imports(struct hash *h, const struct texts *imports)
 }
 
 static void
-make_key(const struct call *call, const struct plan *plan, uint8_t key[HASH_BYTES])
+make_key(const struct owner *owner, const struct plan *plan, uint8_t key[HASH_BYTES])
 {
 	struct hash h;
 
 	hash_begin(&h);
-	add_text(&h, call->principal);
-	add_text(&h, call->namespace);
+	add_text(&h, owner->principal);
+	add_text(&h, owner->namespace);
 	add_number(&h, plan->language);
 	add_text(&h, plan->policy.profile);
 	add_imports(&h, &plan->policy.imports);
@@ -70,12 +70,12 @@ make_key(const struct call *call, const struct plan *plan, uint8_t key[HASH_BYTE
 }
 
 static void
-make_owner(const struct call *call, uint8_t whose[HASH_BYTES])
+hash_principal(const char *principal, uint8_t whose[HASH_BYTES])
 {
 	struct hash h;
 
 	hash_begin(&h);
-	add_text(&h, call->principal);
+	add_text(&h, principal);
 	hash_end(&h, whose);
 }
 
@@ -125,14 +125,14 @@ make_room(const uint8_t whose[HASH_BYTES])
 }
 
 bool
-verdicts_has(const struct call *call, const struct plan *plan)
+verdicts_has(const struct owner *owner, const struct plan *plan)
 {
 	uint8_t key[HASH_BYTES];
 
 	if (options.verdict_seconds == 0)
 		return false;
 	forget_after_loss();
-	make_key(call, plan, key);
+	make_key(owner, plan, key);
 
 	struct passed *p = find(key);
 
@@ -143,7 +143,7 @@ verdicts_has(const struct call *call, const struct plan *plan)
 }
 
 void
-verdicts_keep(const struct call *call, const struct plan *plan)
+verdicts_keep(const struct owner *owner, const struct plan *plan)
 {
 	struct passed new = {
 		.until_ms = loop_now_ms() + (int64_t)options.verdict_seconds * 1000,
@@ -151,8 +151,8 @@ verdicts_keep(const struct call *call, const struct plan *plan)
 	};
 
 	forget_after_loss();
-	make_key(call, plan, new.key);
-	make_owner(call, new.whose);
+	make_key(owner, plan, new.key);
+	hash_principal(owner->principal, new.whose);
 	/* Two simultaneous calls may both have asked.  Then there are two entries until the
 	 * older is removed. */
 	*make_room(new.whose) = new;

@@ -8,7 +8,7 @@
  * other rules: while there is no validator, code with a verdict is refused like all other code.  A
  * bad verdict is not cached, because only the validator can give its findings.
  *
- * A verdict is valid for one principal in one namespace, so that nobody learns from the time of a
+ * A verdict is valid for one owner, so that nobody learns from the time of a
  * call what others have run.
  *
  * The cache has a fixed size.  When it is full, the least recently used verdict is replaced; a
@@ -28,6 +28,6 @@ enum {
 };
 
 /* Is there a valid verdict for this code?  Counts as a use of it. */
-bool verdicts_has(const struct call *, const struct plan *);
+bool verdicts_has(const struct owner *, const struct plan *);
 /* Adds the verdict: the code passed now. */
-void verdicts_keep(const struct call *, const struct plan *);
+void verdicts_keep(const struct owner *, const struct plan *);

@@ -324,8 +324,7 @@ read_file(void *self, struct workspace *workspace, const struct err *e)
 		return;
 	}
 	f->reservation = (struct reservation){
-		.principal = f->call->principal,
-		.namespace = f->call->namespace,
+		.owner = &f->call->owner,
 		.bytes = f->piece.length > 0 ? f->piece.length : f->piece.limit,
 		.granted = start_reading,
 	};

@@ -19,7 +19,6 @@ static struct page *newest;
 static void
 free_page(struct page *page)
 {
-	owner_clear(&page->owner);
 	message_clear(MSG_artifact_list, &page->list);
 	free(page);
 }
@@ -78,13 +77,12 @@ copy_list(struct artifact_list *to, const struct artifact *from, size_t count, s
 }
 
 static struct page *
-new_page(const struct call *call, const struct execution *run)
+new_page(const struct owner *owner, const struct execution *run)
 {
-	const struct owner asker = call_owner(call);
 	struct page *page = calloc(1, sizeof *page);
 
 	must(page != NULL);
-	page->owner = owner_copy(&asker);
+	page->owner = *owner;
 	page->list.session_id = run->session_id != NULL ? strdup(run->session_id) : NULL;
 	must(run->session_id == NULL || page->list.session_id != NULL);
 	strncpy(page->execution_id, run->execution_id, sizeof page->execution_id - 1);
@@ -92,27 +90,25 @@ new_page(const struct call *call, const struct execution *run)
 }
 
 void
-ledger_keep(const struct call *call, const struct execution *run)
+ledger_keep(const struct owner *owner, const struct execution *run)
 {
 	struct page *page;
 
 	if (run->artifacts.count == 0)
 		return;
-	page = new_page(call, run);
+	page = new_page(owner, run);
 	copy_list(&page->list, run->artifacts.items, run->artifacts.count, &page->bytes);
 	page->next = newest;
 	newest = page;
-	trim(call->principal);
+	trim(owner->principal);
 }
 
 static const struct page *
-find(const struct call *call, const char *execution_id)
+find(const struct owner *owner, const char *execution_id)
 {
-	const struct owner asker = call_owner(call);
-
 	for (const struct page *page = newest; page != NULL; page = page->next)
 		if (strcmp(page->execution_id, execution_id) == 0 &&
-		    owner_equal(&page->owner, &asker))
+		    owner_equal(&page->owner, owner))
 			return page;
 	return NULL;
 }
@@ -121,7 +117,7 @@ int
 ledger_on_get_artifacts(struct call *call, void *request, struct err *e)
 {
 	const struct get_artifacts *ask = request;
-	const struct page *page = find(call, ask->request_id);
+	const struct page *page = find(&call->owner, ask->request_id);
 	struct artifact_list reply = { 0 };
 	size_t bytes = 0;
 

@@ -16,6 +16,6 @@ enum {
 };
 
 /* Adds the artifacts of a run; copies what it needs. */
-void ledger_keep(const struct call *, const struct execution *);
+void ledger_keep(const struct owner *, const struct execution *);
 
 int ledger_on_get_artifacts(struct call *, void *request, struct err *);

@@ -13,8 +13,12 @@
 #include "executor/run/limits.h"
 #include "executor/session/session_id.h"
 
+#include "common/base/owner.h"
+
 struct record {
-	char id[SESSION_ID], principal[129], space[65], label[65], profile[129], language[17];
+	char id[SESSION_ID];
+	struct owner owner;
+	char label[65], profile[129], language[17];
 	char parent[65]; /* "" where the session has none, as for label and profile */
 	struct limits limits;
 	uint64_t ttl_ms;

@@ -97,7 +97,6 @@ free_session(struct session *session)
 	workspace_ref_put(session->room);
 	share_drop(&session->shares[SHARE_WORKSPACES]);
 	share_drop(&session->shares[SHARE_MEMORY]);
-	owner_clear(&session->owner);
 	free(session->label);
 	free(session->profile);
 	free(session->parent);
@@ -249,7 +248,7 @@ workspace_made(void *self, struct workspace *workspace, const struct err *e)
 static bool
 is_principals(const struct session *session, const struct call *call)
 {
-	return strcmp(session->owner.principal, call->principal) == 0;
+	return strcmp(session->owner.principal, call->owner.principal) == 0;
 }
 
 /* Ends the caller's own least recently used session; no session is ended for another principal. */
@@ -277,7 +276,7 @@ count_check(const struct call *call, struct err *e)
 {
 	uint64_t mine = 0;
 
-	if (call->principal[0] == 0)
+	if (call->owner.principal[0] == 0)
 		return err_set(
 		    e, ERR_unauthenticated, "only an authenticated caller can have sessions");
 	for (struct session *s = table.first; s != NULL; s = s->next)
@@ -302,7 +301,7 @@ static int
 take_shares(struct share shares[SHARES], const struct call *call, const struct limits *limits,
     struct err *e)
 {
-	while (share_take_session(shares, call->principal, limits, e) < 0)
+	while (share_take_session(shares, call->owner.principal, limits, e) < 0)
 		if (!options.session_evict || e->code != ERR_session_limit || !evict(call))
 			return -1;
 	return 0;
@@ -348,7 +347,6 @@ move_in(struct session *session)
 struct session *
 session_new(const struct call *call, const struct session_wish *wish, struct err *e)
 {
-	const struct owner asker = call_owner(call);
 	struct share shares[SHARES] = { 0 };
 	struct session *session;
 
@@ -357,8 +355,8 @@ session_new(const struct call *call, const struct session_wish *wish, struct err
 	session = calloc(1, sizeof *session);
 	must(session != NULL);
 	memcpy(session->shares, shares, sizeof shares);
-	session_id_make(call, session->id);
-	session->owner = owner_copy(&asker);
+	session_id_make(&call->owner, session->id);
+	session->owner = call->owner;
 	session->label = copy_or_null(wish->label);
 	session->profile = copy_or_null(wish->profile);
 	session->language = wish->language;
@@ -403,9 +401,7 @@ session_resume(struct record *r, struct err *e)
 bool
 session_is_of(const struct session *session, const struct call *call)
 {
-	const struct owner asker = call_owner(call);
-
-	return owner_equal(&session->owner, &asker);
+	return owner_equal(&session->owner, &call->owner);
 }
 
 struct session *
@@ -420,7 +416,7 @@ session_find(const struct call *call, const char *id, struct err *e)
 	if (!session_id_formed(id))
 		err_set(e, ERR_invalid_argument,
 		    "session_id: \"%.64s\" is not an id returned by create_session", id);
-	else if (session == NULL && session_id_given(call, id))
+	else if (session == NULL && session_id_given(&call->owner, id))
 		err_set(e, ERR_session_expired,
 		    "session_id: %.64s has ended: it was closed, it expired, or the "
 		    "server restarted",
@@ -434,7 +430,7 @@ struct session *
 session_main(const struct call *call, bool *made, struct err *e)
 {
 	const struct session_wish wish = {
-		.ttl_s = options.session_ttl, .limits = *own_limits_of(call), .main = true
+		.ttl_s = options.session_ttl, .limits = *own_limits_of(&call->owner), .main = true
 	};
 
 	if (made != NULL)
@@ -591,5 +587,5 @@ session_first(void)
 struct event_owner
 session_owner(const struct session *session)
 {
-	return (struct event_owner){ session->owner, session->label };
+	return (struct event_owner){ &session->owner, session->label };
 }

@@ -52,22 +52,24 @@ session_id_open(struct err *e)
 }
 
 static void
-make_code(const struct call *owner, const char *nonce, char code[CODE_HEX + 1])
+make_code(const struct owner *owner, const char *nonce, char code[CODE_HEX + 1])
 {
-	const char *parts[] = { daemon_instance(), owner->principal, owner->namespace };
+	const char *instance = daemon_instance();
+	char key[OWNER_KEY];
+	size_t size = owner_key(owner, key);
 	crypto_generichash_state state;
 	uint8_t digest[crypto_generichash_BYTES];
 
 	crypto_generichash_init(&state, secret, sizeof secret, sizeof digest);
-	for (size_t i = 0; i < COUNT(parts); i++)
-		crypto_generichash_update(&state, (const uint8_t *)parts[i], strlen(parts[i]) + 1);
+	crypto_generichash_update(&state, (const uint8_t *)instance, strlen(instance) + 1);
+	crypto_generichash_update(&state, (const uint8_t *)key, size);
 	crypto_generichash_update(&state, (const uint8_t *)nonce, NONCE_HEX);
 	crypto_generichash_final(&state, digest, sizeof digest);
 	sodium_bin2hex(code, CODE_HEX + 1, digest, CODE_HEX / 2);
 }
 
 void
-session_id_make(const struct call *owner, char id[SESSION_ID])
+session_id_make(const struct owner *owner, char id[SESSION_ID])
 {
 	char nonce[NONCE_HEX + 1], code[CODE_HEX + 1];
 
@@ -95,7 +97,7 @@ session_id_formed(const char *id)
 }
 
 bool
-session_id_given(const struct call *owner, const char *id)
+session_id_given(const struct owner *owner, const char *id)
 {
 	const char *instance = id + sizeof prefix - 1, *tail = tail_of(id);
 	char code[CODE_HEX + 1];

@@ -16,8 +16,8 @@ enum {
 
 /* In start(): reads the key or makes one. */
 int session_id_open(struct err *);
-void session_id_make(const struct call *owner, char id[SESSION_ID]);
+void session_id_make(const struct owner *, char id[SESSION_ID]);
 /* Does it have that form? */
 bool session_id_formed(const char *id);
 /* Was it issued to this owner, by this process or an earlier one? */
-bool session_id_given(const struct call *owner, const char *id);
+bool session_id_given(const struct owner *, const char *id);

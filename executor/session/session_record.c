@@ -10,13 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* false: a text does not fit.  It is not truncated, because it could then name another owner. */
+/* false: a text does not fit.  It is not truncated, because it could then mean something else. */
 static bool
 write_texts(struct record *r, const struct session *session)
 {
 	return record_text(r->id, sizeof r->id, session->id) &&
-	       record_text(r->principal, sizeof r->principal, session->owner.principal) &&
-	       record_text(r->space, sizeof r->space, session->owner.namespace) &&
 	       record_text(r->label, sizeof r->label, session->label) &&
 	       record_text(r->profile, sizeof r->profile, session->profile) &&
 	       record_text(r->language, sizeof r->language, runtime_at(session->language)->name);
@@ -29,6 +27,7 @@ session_record_write(struct session *session, uint32_t workspace)
 
 	if (r == NULL || !write_texts(r, session))
 		return;
+	r->owner = session->owner;
 	r->limits = session->limits;
 	r->ttl_ms = session->ttl_ms;
 	r->expires_ms = session->uses != NULL ? 0 : session->expires_ms;
@@ -66,7 +65,7 @@ session_record_read(struct record *r, struct err *e)
 		return NULL;
 	must(session != NULL);
 	*session = (struct session){
-		.owner = owner_copy(&(struct owner){ r->principal, r->space }),
+		.owner = r->owner,
 		.label = copy_or_null(r->label),
 		.profile = copy_or_null(r->profile),
 		.parent = copy_or_null(r->parent),

@@ -325,7 +325,7 @@ info_on_sandbox_stats(struct call *call, void *request, struct err *e)
 	else
 		status = session_tools_report(call, ask->namespace, &reply.sessions, e);
 	if (reply.workspaces != NULL)
-		*reply.workspaces = share_of(SHARE_WORKSPACES, call->principal);
+		*reply.workspaces = share_of(SHARE_WORKSPACES, call->owner.principal);
 	if (status == 0)
 		call_reply(call, &reply);
 	message_clear(MSG_stats, &reply);

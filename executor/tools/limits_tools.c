@@ -34,11 +34,11 @@ limits_tools_on_set_resource_limits(struct call *call, void *request, struct err
 {
 	const struct set_resource_limits *ask = request;
 	struct session *session = NULL;
-	struct limits limits = *own_limits_of(call);
+	struct limits limits = *own_limits_of(&call->owner);
 	struct resource_limits reply;
 	int status;
 
-	if (call->principal[0] == 0)
+	if (call->owner.principal[0] == 0)
 		return err_set(
 		    e, ERR_unauthenticated, "only an authenticated caller can set limits");
 	if (ask->session_id != NULL && (session = session_find(call, ask->session_id, e)) == NULL)
@@ -46,7 +46,7 @@ limits_tools_on_set_resource_limits(struct call *call, void *request, struct err
 	if (session != NULL)
 		status = set_in_session(session, ask->resource_limits, &limits, e);
 	else if ((status = limits_ask(&limits, "resource_limits.", ask->resource_limits, e)) == 0)
-		status = own_limits_keep(call, &limits, e);
+		status = own_limits_keep(&call->owner, &limits, e);
 	if (status < 0)
 		return -1;
 	limits_tell(&limits, &reply);

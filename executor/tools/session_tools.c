@@ -95,7 +95,7 @@ read_wish(const struct call *call, const struct create_session *ask, struct sess
 		.profile = ask->profile,
 		.language = language_python,
 		.ttl_s = ask->ttl != 0 ? ask->ttl : options.session_ttl,
-		.limits = *own_limits_of(call),
+		.limits = *own_limits_of(&call->owner),
 	};
 	if (wish->ttl_s > options.max_session_ttl)
 		return err_set(e, ERR_limit_exceeded,

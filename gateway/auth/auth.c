@@ -323,7 +323,7 @@ auth_valid(const struct identity *who)
 	for (size_t i = 0; now == NULL && i < auth.tokens.count; i++)
 		if (strcmp(auth.tokens.items[i].identity.credential, who->credential) == 0)
 			now = &auth.tokens.items[i].identity;
-	return now != NULL && identity_same(now, who) && now->scopes == who->scopes &&
+	return now != NULL && owner_equal(&now->owner, &who->owner) && now->scopes == who->scopes &&
 	       !expired(now);
 }
 

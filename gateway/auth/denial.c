@@ -64,13 +64,14 @@ static void
 record(const struct identity *who, char *detail, const struct err *why, unsigned count)
 {
 	char uid[37];
-	char *namespace =
-	    who != NULL && who->namespace[0] != '\0' ? (char *)(uintptr_t)who->namespace : NULL;
+	char *namespace = who != NULL && who->owner.namespace[0] != '\0'
+	                      ? (char *)(uintptr_t)who->owner.namespace
+	                      : NULL;
 	struct audit_event event = {
 		.uid = uid,
 		.time_ms = timestamp_ms(),
 		.event = event_auth_denied,
-		.principal = who != NULL ? (char *)(uintptr_t)who->principal : NULL,
+		.principal = who != NULL ? (char *)(uintptr_t)who->owner.principal : NULL,
 		.namespace = namespace,
 		.space = namespace,
 		.code = (char *)(uintptr_t)err_name(why->code),
@@ -111,7 +112,7 @@ denial_note(const struct identity *who, const char *address, const struct err *w
 	    address[0] != '\0' ? address : "an unknown address", before);
 	lately.told++;
 	lately.untold = 0;
-	log_warn("denied", LOG_S("principal", who != NULL ? who->principal : ""),
+	log_warn("denied", LOG_S("principal", who != NULL ? who->owner.principal : ""),
 	    LOG_S("address", address), LOG_S("detail", detail));
 	record(who, detail, why, before + 1);
 }

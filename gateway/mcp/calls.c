@@ -59,7 +59,7 @@ struct call_out {
 	char trace[56];
 	/* For a call whose client has left: of the members above, only ask is still valid. */
 	bool left;
-	char *principal, *namespace;
+	struct owner owner;
 };
 
 /* ---- bytes that are reserved ---- */
@@ -77,10 +77,9 @@ give_back(void *self)
 static struct reservation
 reservation_of(const struct call_out *call, size_t bytes, void (*granted)(struct reservation *))
 {
-	return (struct reservation){ .principal = call->account->principal,
-		.namespace = call->account->namespace,
-		.bytes = bytes,
-		.granted = granted };
+	return (struct reservation){
+		.owner = &call->account->owner, .bytes = bytes, .granted = granted
+	};
 }
 
 static struct call_out *
@@ -295,8 +294,7 @@ end_session(const struct call_out *call, const char *session)
 		.home = !routed,
 		.message = tool,
 		.request = request,
-		.principal = call->principal,
-		.namespace = call->namespace,
+		.owner = &call->owner,
 		.timeout_ms = LEFT_MS,
 		.done = on_ended };
 
@@ -311,24 +309,16 @@ on_left_done(struct call_out *call, void *reply)
 {
 	if (reply != NULL)
 		end_session(call, arguments_text(messages[call->tool].reply, reply, "session_id"));
-	free(call->principal);
-	free(call->namespace);
 	free(call);
 }
 
-/* Ends the request for the client, while the call continues here.  False: no memory. */
-static bool
+/* Ends the request for the client, while the call continues here. */
+static void
 leave(struct call_out *call)
 {
-	const char *space = call->account->namespace;
 	struct err e;
 
-	call->principal = strdup(call->account->principal);
-	call->namespace = space != NULL ? strdup(space) : NULL;
-	if (call->principal == NULL || (space != NULL && call->namespace == NULL)) {
-		free(call->principal);
-		return false;
-	}
+	call->owner = call->account->owner;
 	err_set(&e, ERR_cancelled, "%s was cancelled", messages[call->tool].name);
 	tell(call, NULL, &e);
 
@@ -337,7 +327,6 @@ leave(struct call_out *call)
 	call->left = true;
 	settle(call);
 	client_end(&call->pending, says);
-	return true;
 }
 
 static int ask(struct call_out *, json_t *arguments, struct err *);
@@ -408,8 +397,7 @@ send_request(struct call_out *call, void *request, struct err *e)
 		.home = (m->hints & ANYWHERE) == 0,
 		.message = call->tool,
 		.request = request,
-		.principal = call->account->principal,
-		.namespace = call->account->namespace,
+		.owner = &call->account->owner,
 		.trace = call->trace[0] != '\0' ? call->trace : NULL,
 		.timeout_ms = left_ms > 0 ? left_ms : 1,
 		.self = call,
@@ -536,7 +524,9 @@ cancel_call(struct pending *p)
 		return;
 	}
 	/* Such a call makes its session as soon as it is sent, so a cancel would come too late. */
-	if ((messages[call->tool].hints & MAKES_SESSION) == 0 || !leave(call))
+	if ((messages[call->tool].hints & MAKES_SESSION) != 0)
+		leave(call);
+	else
 		bus_cancel(call->ask);
 }
 

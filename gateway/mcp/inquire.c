@@ -77,8 +77,7 @@ inquire(const struct request *r, struct ask ask, inquire_answer *answer)
 
 	if (it == NULL)
 		return jsonrpc_error(r->origin.id, RPC_INTERNAL, "too many calls are under way");
-	ask.principal = it->account->principal;
-	ask.namespace = it->account->namespace;
+	ask.owner = &it->account->owner;
 	ask.timeout_ms = INQUIRE_MS;
 	ask.self = it;
 	ask.done = on_done;

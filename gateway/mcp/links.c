@@ -63,23 +63,22 @@ purpose(const char *session, const char *path)
 }
 
 static char *
-seal(const struct account *account, const char *purpose_)
+seal(const struct owner *owner, const char *purpose_)
 {
-	json_t *owner = json_pack(
-	    "[s, s]", account->principal, account->namespace == NULL ? "" : account->namespace);
+	json_t *value = json_pack("[s, s]", owner->principal, owner->namespace);
 	char *text = secretbox_make(
-	    key, (const char *const[]){ purpose_, NULL }, owner, (int64_t)options.link_ttl_s);
+	    key, (const char *const[]){ purpose_, NULL }, value, (int64_t)options.link_ttl_s);
 
-	json_decref(owner);
+	json_decref(value);
 	return text;
 }
 
 char *
-links_make(const char *base, const struct account *account, const char *session, const char *path)
+links_make(const char *base, const struct owner *owner, const char *session, const char *path)
 {
 	auto_free char *for_what = purpose(session, path);
 	auto_free char *escaped = uri_escape(path, URI_PATH);
-	auto_free char *sealed = for_what == NULL ? NULL : seal(account, for_what);
+	auto_free char *sealed = for_what == NULL ? NULL : seal(owner, for_what);
 	char *link;
 
 	if (escaped == NULL || sealed == NULL)
@@ -90,23 +89,19 @@ links_make(const char *base, const struct account *account, const char *session,
 }
 
 static int
-read_owner(const json_t *value, struct link_owner *owner, struct err *e)
+read_owner(const json_t *value, struct owner *owner, struct err *e)
 {
 	const char *principal = json_string_value(json_array_get(value, 0));
 	const char *namespace = json_string_value(json_array_get(value, 1));
 
-	if (principal == NULL || namespace == NULL ||
-	    strlen(principal) >= sizeof owner->principal ||
-	    strlen(namespace) >= sizeof owner->namespace)
+	if (principal == NULL || namespace == NULL || !owner_set(owner, principal, namespace))
 		return err_set(e, ERR_denied, "this link is not valid");
-	snprintf(owner->principal, sizeof owner->principal, "%s", principal);
-	snprintf(owner->namespace, sizeof owner->namespace, "%s", namespace);
 	return 0;
 }
 
 int
-links_check(const char *session, const char *path, const char *text, struct link_owner *owner,
-    struct err *e)
+links_check(
+    const char *session, const char *path, const char *text, struct owner *owner, struct err *e)
 {
 	auto_free char *for_what = purpose(session, path);
 	struct secret s;

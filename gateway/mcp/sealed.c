@@ -47,8 +47,7 @@ sealed_open(const char *path, struct err *e)
 }
 
 #define ABOUT(purpose, who) \
-	((const char *const[]){ \
-	    purpose, (who)->principal, (who)->namespace != NULL ? (who)->namespace : "", NULL })
+	((const char *const[]){ purpose, (who)->owner.principal, (who)->owner.namespace, NULL })
 
 char *
 sealed_make(const char *purpose, const struct account *who, const json_t *value, int64_t life_s)

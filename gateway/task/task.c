@@ -44,8 +44,7 @@ ask(const struct account *who, enum msg_id message, const char *id, struct ask m
 	more.instance = instance;
 	more.message = message;
 	more.request = &request;
-	more.principal = who->principal;
-	more.namespace = who->namespace;
+	more.owner = &who->owner;
 	more.timeout_ms = ASK_MS;
 	return bus_ask(&more, e);
 }
@@ -53,7 +52,7 @@ ask(const struct account *who, enum msg_id message, const char *id, struct ask m
 /* ---- making one ---- */
 
 struct task_keeping {
-	char *principal, *namespace;
+	struct owner owner;
 	void (*done)(void *self, json_t *result); /* NULL: the caller has left */
 	void *self;
 };
@@ -69,7 +68,7 @@ on_left(void *self, void *reply, const struct err *e)
 static void
 cancel_unwanted(const struct task_keeping *k, const char *id)
 {
-	const struct account who = { .principal = k->principal, .namespace = k->namespace };
+	const struct account who = { .owner = k->owner };
 	struct err e;
 
 	ask(&who, MSG_cancel_task, id, (struct ask){ .done = on_left }, &e);
@@ -92,8 +91,6 @@ on_kept(void *self, void *reply, const struct err *e)
 	}
 	if (k->done != NULL)
 		k->done(k->self, result);
-	free(k->principal);
-	free(k->namespace);
 	free(k);
 }
 
@@ -106,26 +103,19 @@ task_keep(const struct account *who, uint64_t request, void (*done)(void *self, 
 	struct err e;
 
 	must(k != NULL);
-	*k = (struct task_keeping){ .principal = strdup(who->principal),
-		.namespace = who->namespace == NULL ? NULL : strdup(who->namespace),
-		.done = done,
-		.self = self };
-	must(k->principal != NULL && (who->namespace == NULL || k->namespace != NULL));
+	*k = (struct task_keeping){ .owner = who->owner, .done = done, .self = self };
 
 	const struct ask it = { .to = PEER_executor,
 		.instance = bus_asked(request),
 		.message = MSG_keep_task,
 		.request = &keep,
-		.principal = who->principal,
-		.namespace = who->namespace,
+		.owner = &who->owner,
 		.timeout_ms = ASK_MS,
 		.self = k,
 		.done = on_kept };
 
 	if (it.instance[0] != '\0' && bus_ask(&it, &e) != 0)
 		return k;
-	free(k->principal);
-	free(k->namespace);
 	free(k);
 	return NULL;
 }
@@ -203,7 +193,6 @@ const struct provider task_provider = {
 struct telling {
 	struct account who;
 	void (*told)(const struct account *, const char *id, const json_t *task);
-	char *principal, *namespace;
 };
 
 static void
@@ -222,8 +211,6 @@ on_report(void *self, void *reply, const struct err *e)
 		t->told(&t->who, id, value);
 		json_decref(value);
 	}
-	free(t->principal);
-	free(t->namespace);
 	free(t);
 }
 
@@ -236,10 +223,7 @@ task_look(const struct account *who, const char *id,
 
 	must(t != NULL);
 	t->told = told;
-	t->principal = strdup(who->principal);
-	t->namespace = who->namespace == NULL ? NULL : strdup(who->namespace);
-	must(t->principal != NULL && (who->namespace == NULL || t->namespace != NULL));
-	t->who = (struct account){ .principal = t->principal, .namespace = t->namespace };
+	t->who = (struct account){ .owner = who->owner };
 	if (ask(&t->who, MSG_get_task, id, (struct ask){ .self = t, .done = on_report }, &e) == 0)
 		on_report(t, NULL, &e);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * account.c - a table by principal and namespace.
+ * account.c - a table by owner.
  *
- * It has a row for each principal that was admitted recently.  A refused principal gets no row.
+ * It has a row for each owner that was admitted recently.  A refused principal gets no row.
  */
 #include "gateway/transport/account.h"
 
@@ -37,49 +37,28 @@ bucket_of(const char *principal)
 	return hash % BUCKETS;
 }
 
-static void
-free_row(struct row *row)
-{
-	free((char *)row->account.principal);
-	free((char *)row->account.namespace);
-	free(row);
-}
-
 static struct row *
-make(const char *principal, const char *namespace)
+make(const struct owner *owner)
 {
 	struct row *row = calloc(1, sizeof *row);
 
 	if (row == NULL)
 		return NULL;
-	*row = (struct row){ .account = { .principal = strdup(principal),
-				 .namespace = namespace == NULL ? NULL : strdup(namespace) },
+	*row = (struct row){ .account = { .owner = *owner },
 		.tokens = (double)options.rate_burst,
 		.filled_ms = loop_now_ms() };
-	if (row->account.principal != NULL && (namespace == NULL || row->account.namespace != NULL))
-		return row;
-	free_row(row);
-	return NULL;
-}
-
-bool
-account_is(const struct account *account, const char *principal, const char *namespace)
-{
-	const char *its = account->namespace;
-
-	return strcmp(account->principal, principal) == 0 &&
-	       (its == NULL || namespace == NULL ? its == namespace : strcmp(its, namespace) == 0);
+	return row;
 }
 
 struct account *
-account_hold(const char *principal, const char *namespace)
+account_hold(const struct owner *owner)
 {
-	struct row **first = &table[bucket_of(principal)], *row = *first;
+	struct row **first = &table[bucket_of(owner->principal)], *row = *first;
 
-	while (row != NULL && !account_is(&row->account, principal, namespace))
+	while (row != NULL && !owner_equal(&row->account.owner, owner))
 		row = row->next;
 	if (row == NULL) {
-		row = make(principal, namespace);
+		row = make(owner);
 		if (row == NULL)
 			return NULL;
 		row->next = *first;
@@ -169,6 +148,6 @@ account_sweep(int64_t now_ms)
 				continue;
 			}
 			*at = row->next;
-			free_row(row);
+			free(row);
 		}
 }

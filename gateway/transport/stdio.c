@@ -357,9 +357,9 @@ turn(void *self)
 }
 
 int
-stdio_prepare(const char *principal, const char *namespace, struct err *e)
+stdio_prepare(const struct owner *owner, struct err *e)
 {
-	io.account = (struct account){ .principal = principal, .namespace = namespace };
+	io.account = (struct account){ .owner = *owner };
 	io.client =
 	    (struct client){ .by = &by_stdio, .account = &io.account, .scopes = SCOPES_LOCAL };
 	io.in.limit = options.max_message_bytes;

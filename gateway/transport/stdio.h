@@ -8,10 +8,11 @@
 #pragma once
 
 #include "common/base/err.h"
+#include "common/base/owner.h"
 
-/* Call before entering the jail.  Makes both streams non-blocking without changing file
- * descriptions that other processes share. */
-int stdio_prepare(const char *principal, const char *namespace, struct err *);
+/* Call before entering the jail; the client is that owner.  Makes both streams non-blocking without
+ * changing file descriptions that other processes share. */
+int stdio_prepare(const struct owner *, struct err *);
 /* Serves in the loop until the client disconnects, then ends the daemon. */
 int stdio_start(struct err *);
 /* Answers open requests, as far as the client reads without blocking. */

@@ -113,7 +113,7 @@ ask_next(void)
 		.to = PEER_snapshotd,
 		.message = MSG_snapshot_put,
 		.request = &put,
-		.principal = "local:0",
+		.owner = &(struct owner){ "local:0", "" },
 		.timeout_ms = 10000,
 		.self = (void *)(uintptr_t)i,
 		.done = on_done,

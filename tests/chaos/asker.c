@@ -80,8 +80,11 @@ ask(const json_t *line, struct question *q, struct err *e)
 	const char *name = text_of(line, "message");
 	enum msg_id message = name != NULL ? message_find(name) : MSG_none;
 	auto_free void *request = calloc(1, messages[message].size + 1);
+	struct owner owner;
 
 	must(request != NULL);
+	if (!owner_set(&owner, text_of(line, "principal"), text_of(line, "namespace")))
+		return err_set(e, ERR_invalid_argument, "principal or namespace: too long");
 	if (message == MSG_none)
 		return err_set(e, ERR_invalid_argument, "message: unknown");
 	if (jschema_read(message, json_object_get(line, "request"), request, e) < 0)
@@ -93,8 +96,7 @@ ask(const json_t *line, struct question *q, struct err *e)
 		.to = ASK_OF,
 		.message = message,
 		.request = request,
-		.principal = text_of(line, "principal"),
-		.namespace = text_of(line, "namespace"),
+		.owner = &owner,
 		.timeout_ms = (int64_t)timeout_ms,
 		.self = q,
 		.done = on_done,

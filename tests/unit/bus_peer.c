@@ -67,7 +67,8 @@ do_echo(struct call *call)
 {
 	char text[256];
 
-	snprintf(text, sizeof text, "%s %s %s", call->principal, call->namespace, call->trace);
+	snprintf(text, sizeof text, "%s %s %s", call->owner.principal, call->owner.namespace,
+	    call->trace);
 	reply_text(call, text);
 }
 
@@ -426,8 +427,7 @@ peer_ask(struct outcome *o, const char *what, const char *instance, int64_t time
 	struct ask ask = { .instance = instance,
 		.message = MSG_snapshot_get,
 		.request = &get,
-		.principal = "local:7",
-		.namespace = "here",
+		.owner = &(struct owner){ "local:7", "here" },
 		.trace = "00-trace",
 		.timeout_ms = timeout_ms,
 		.part = on_part,
@@ -440,12 +440,14 @@ void
 peer_ask_home(struct outcome *o, const char *what, const char *principal)
 {
 	struct snapshot_get get = { .snapshot_id = (char *)what, .sha256 = digest };
+	struct owner owner;
 	struct ask ask = { .home = true,
 		.message = MSG_snapshot_get,
 		.request = &get,
-		.principal = principal,
+		.owner = &owner,
 		.done = on_content };
 
+	assert_true(owner_set(&owner, principal, NULL));
 	start(o, &ask);
 }
 

@@ -37,8 +37,7 @@ bus_ask(const struct ask *ask, struct err *e)
 		return 0;
 	}
 	dialog.bus.ask = *ask;
-	keep(dialog.bus.principal, ask->principal);
-	keep(dialog.bus.namespace, ask->namespace);
+	dialog.bus.owner = ask->owner != NULL ? *ask->owner : (struct owner){ 0 };
 	keep(dialog.bus.instance, ask->instance);
 	keep(dialog.bus.trace, ask->trace);
 	dialog.bus.asked++;
@@ -171,7 +170,7 @@ dialog_start(void **state)
 	(void)state;
 	memset(&dialog.bus, 0, sizeof dialog.bus);
 	dialog.bus.there = true;
-	dialog.account = (struct account){ .principal = "local:7" };
+	dialog.account = (struct account){ .owner = { "local:7", "" } };
 	dialog.client =
 	    (struct client){ .by = &by_test, .account = &dialog.account, .scopes = SCOPES_LOCAL };
 	options.max_in_flight = 2;

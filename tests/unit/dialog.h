@@ -20,7 +20,8 @@ struct dialog {
 	size_t nsaid;
 	struct {
 		struct ask ask; /* the last one */
-		char principal[64], namespace[64], instance[64], trace[64];
+		struct owner owner;
+		char instance[64], trace[64];
 		uint64_t id, cancelled, forgotten;
 		int asked;
 		bool there, refuse;

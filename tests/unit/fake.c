@@ -200,11 +200,10 @@ fake_call(enum msg_id message, const char *principal)
 	c->call = (struct call){
 		.from = PEER_gateway,
 		.message = message,
-		.principal = principal,
-		.namespace = "",
 		.trace = "",
 		.deadline_ms = INT64_MAX,
 	};
+	assert_true(owner_set(&c->call.owner, principal, NULL));
 	return c;
 }
 

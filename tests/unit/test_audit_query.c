@@ -33,7 +33,8 @@ static struct {
 void
 call_reply(struct call *call, void *reply)
 {
-	answer.order[strlen(answer.order)] = call->principal[strlen(call->principal) - 1];
+	answer.order[strlen(answer.order)] =
+	    call->owner.principal[strlen(call->owner.principal) - 1];
 	answer.replied = true;
 	message_clear(MSG_audit_page, &answer.page);
 	answer.page = *(struct audit_page *)reply;
@@ -92,7 +93,8 @@ ask(const char *principal, const char *namespace, struct audit_execution want)
 	struct err e;
 
 	forget();
-	call = (struct call){ .principal = principal, .namespace = namespace, .trace = "" };
+	call = (struct call){ .trace = "" };
+	assert_true(owner_set(&call.owner, principal, namespace));
 	request.namespace = want.namespace == NULL ? NULL : strdup(want.namespace);
 	request.execution_id = want.execution_id == NULL ? NULL : strdup(want.execution_id);
 	request.event = want.event == NULL ? NULL : strdup(want.event);
@@ -288,7 +290,7 @@ a_query_that_is_cancelled_ends(void **unused)
 	for (int i = 0; i < 20000; i++)
 		append("local:1", NULL, NULL, event_session_created);
 	ledger_commit();
-	call = (struct call){ .principal = "local:2", .namespace = "", .trace = "" };
+	call = (struct call){ .owner = { "local:2", "" }, .trace = "" };
 	assert_return_code(query_execution(&call, &request, &e), 0);
 	assert_false(answer.replied);
 	call.on_cancel(&call, ERR_cancelled);
@@ -303,7 +305,8 @@ begin(struct call *call, const char *principal)
 	struct audit_execution request = { .limit = 1 };
 	struct err e;
 
-	*call = (struct call){ .principal = principal, .namespace = "", .trace = "" };
+	*call = (struct call){ .trace = "" };
+	assert_true(owner_set(&call->owner, principal, NULL));
 	assert_return_code(query_execution(call, &request, &e), 0);
 }
 
@@ -337,7 +340,7 @@ principals_take_turns(void **unused)
 static void
 a_principal_has_a_share(void **unused)
 {
-	struct call calls[64], one_more = { .principal = "local:1", .namespace = "" };
+	struct call calls[64], one_more = { .owner = { "local:1", "" } };
 	struct audit_execution request = { .limit = 1 };
 	struct err e;
 	size_t n = 0;
@@ -348,14 +351,14 @@ a_principal_has_a_share(void **unused)
 	ledger_commit();
 	for (; n < 16; n++)
 		begin(&calls[n], "local:a");
-	one_more.principal = "local:a";
+	one_more.owner = (struct owner){ "local:a", "" };
 	assert_int_equal(query_execution(&one_more, &request, &e), -1);
 	assert_int_equal(e.code, ERR_queue_full);
 	assert_non_null(strstr(e.text, "16 of your queries"));
 	assert_true(e.retry_ms > 0);
 	for (; n < 64; n++)
 		begin(&calls[n], n < 32 ? "local:b" : n < 48 ? "local:c" : "local:d");
-	one_more.principal = "local:e";
+	one_more.owner = (struct owner){ "local:e", "" };
 	assert_int_equal(query_execution(&one_more, &request, &e), -1);
 	assert_int_equal(e.code, ERR_queue_full);
 	assert_non_null(strstr(e.text, "64 queries"));

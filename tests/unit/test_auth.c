@@ -135,7 +135,8 @@ line_of(const char *name, const char *expires)
 	struct token entry = { .identity.scopes = SCOPES_USUAL };
 
 	strcpy(entry.name, name);
-	snprintf(entry.identity.principal, sizeof entry.identity.principal, "token:%s", name);
+	snprintf(entry.identity.owner.principal, sizeof entry.identity.owner.principal, "token:%s",
+	    name);
 	token_digest(token, strlen(token), entry.digest);
 	return token_line(&entry, expires);
 }
@@ -207,7 +208,7 @@ code_of(const char *header, const char *address, struct err *e)
 
 	if (auth_check(header, address, &who, e) == 0)
 		return ERR_none;
-	assert_string_equal(who.principal, "");
+	assert_string_equal(who.owner.principal, "");
 	assert_int_equal(who.scopes, 0);
 	assert_null(strstr(e->text, token));
 	return e->code;
@@ -223,7 +224,7 @@ knows_its_tokens(void **state)
 
 	(void)state;
 	assert_int_equal(auth_check(bearer, "10.0.0.1", &who, &e), 0);
-	assert_string_equal(who.principal, "token:ci");
+	assert_string_equal(who.owner.principal, "token:ci");
 	assert_int_equal(who.scopes, SCOPES_USUAL);
 	assert_true(auth_valid(&who));
 	memcpy(bearer, "bEARER ", 7);
@@ -243,8 +244,8 @@ knows_the_issuers(void **state)
 	assert_int_equal(auth_check(header, "10.0.0.1", &first, &e), 0);
 	assert_int_equal(auth_check(header, "10.0.0.1", &second, &e), 0); /* without libjose */
 	assert_memory_equal(&first, &second, sizeof first);
-	assert_string_equal(first.principal, "oauth:" ISSUER "#ann");
-	assert_string_equal(first.namespace, "blue");
+	assert_string_equal(first.owner.principal, "oauth:" ISSUER "#ann");
+	assert_string_equal(first.owner.namespace, "blue");
 	assert_int_equal(first.scopes, 1 << scope_read);
 	assert_int_equal(auth_require(&first, 1 << scope_read, &e), 0);
 	assert_int_equal(auth_require(&first, 1 << scope_run | 1 << scope_read, &e), -1);
@@ -503,7 +504,7 @@ serves_the_anonymous_only_if_told(void **state)
 	assert_false(auth_anonymous());
 	options.anonymous = true;
 	assert_int_equal(auth_check(NULL, "127.0.0.1", &who, &e), 0);
-	assert_true(strncmp(who.principal, "local:", 6) == 0);
+	assert_true(strncmp(who.owner.principal, "local:", 6) == 0);
 	assert_int_equal(who.scopes, SCOPES_LOCAL);
 	assert_int_equal(code_of("Bearer cl_wrong", "127.0.0.1", &e), ERR_unauthenticated);
 	options.anonymous = false;

@@ -31,9 +31,9 @@ asks_and_answers(void **state)
 	assert_int_equal(dialog.nsaid, 0);
 	assert_int_equal(dialog.bus.ask.to, PEER_executor);
 	assert_int_equal(dialog.bus.ask.message, MSG_create_session);
-	assert_string_equal(dialog.bus.principal, "local:7");
+	assert_string_equal(dialog.bus.owner.principal, "local:7");
 	/* A label for the log; the namespace is that of the credentials. */
-	assert_string_equal(dialog.bus.namespace, "-");
+	assert_string_equal(dialog.bus.owner.namespace, "");
 	assert_string_equal(dialog.bus.instance, "-");
 	assert_string_equal(
 	    dialog.bus.trace, "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01");
@@ -57,18 +57,18 @@ asks_and_answers(void **state)
 }
 
 static void
-asks_in_the_name_space_of_the_credentials(void **state)
+asks_in_the_namespace_of_the_credentials(void **state)
 {
 	(void)state;
-	dialog.account.namespace = "blue";
+	strcpy(dialog.account.owner.namespace, "blue");
 	dialog_say(REQUEST("1", "tools/call",
 	    "\"name\":\"create_session\",\"arguments\":{\"namespace\":\"red\"},"
 	    "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
 	    "\"io.modelcontextprotocol/clientCapabilities\":{}}"));
-	assert_string_equal(dialog.bus.namespace, "blue");
+	assert_string_equal(dialog.bus.owner.namespace, "blue");
 	/* One that was cancelled would be waited for still. */
 	dialog_fail_call(ERR_session_limit, "no more");
-	dialog.account.namespace = NULL;
+	dialog.account.owner.namespace[0] = 0;
 }
 
 static void
@@ -272,7 +272,7 @@ ends_a_session_that_nobody_waits_for(void **state)
 	struct session_status ended = { .session_id = (char *)(uintptr_t)id };
 
 	(void)state;
-	dialog.account.namespace = "blue";
+	strcpy(dialog.account.owner.namespace, "blue");
 	for (int fails = 0; fails < 2; fails++) {
 		dialog_say(REQUEST("\"c\"", "tools/call", "\"name\":\"create_session\"," META));
 		dialog_say("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
@@ -295,11 +295,11 @@ ends_a_session_that_nobody_waits_for(void **state)
 	dialog.bus.ask.done(dialog.bus.ask.self, &made, NULL);
 	assert_int_equal(dialog.bus.ask.message, MSG_terminate_session);
 	assert_string_equal(dialog.bus.instance, "7");
-	assert_string_equal(dialog.bus.principal, "local:7");
-	assert_string_equal(dialog.bus.namespace, "blue");
+	assert_string_equal(dialog.bus.owner.principal, "local:7");
+	assert_string_equal(dialog.bus.owner.namespace, "blue");
 	dialog.bus.ask.done(dialog.bus.ask.self, &ended, NULL);
 	assert_int_equal(dialog.nsaid, 0);
-	dialog.account.namespace = NULL;
+	dialog.account.owner.namespace[0] = 0;
 }
 
 /* Only what needs nothing of the principal's may be served by any of several executors. */
@@ -555,7 +555,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(asks_and_answers),
-		CASE(asks_in_the_name_space_of_the_credentials),
+		CASE(asks_in_the_namespace_of_the_credentials),
 		CASE(ignores_what_is_no_trace),
 		CASE(finds_the_executor_of_a_session),
 		CASE(fails_with_a_remedy),

@@ -113,8 +113,8 @@ tells_what_comes_together_at_once(void **state)
 
 	ask(p, p->reply.epoch, p->reply.last);
 	assert_int_equal(p->ended, 0);
-	change_add("a", "", subject_task, "t1");
-	change_add("b", "n", subject_list, NULL);
+	change_add(&(struct owner){ "a", "" }, subject_task, "t1");
+	change_add(&(struct owner){ "b", "n" }, subject_list, NULL);
 	assert_int_equal(p->ended, 0);
 	time_passes();
 	assert_int_equal(p->ended, 1);
@@ -134,7 +134,7 @@ tells_what_came_since(void **state)
 	struct played *p = *state;
 
 	for (unsigned i = 0; i < 300; i++)
-		change_add("a", "", subject_list, NULL);
+		change_add(&(struct owner){ "a", "" }, subject_list, NULL);
 	ask(p, p->reply.epoch, p->reply.last);
 	assert_int_equal(p->ended, 1);
 	assert_int_equal(p->reply.items.count, 256);
@@ -152,7 +152,7 @@ tells_the_slow_that_they_missed_some(void **state)
 	uint64_t epoch = p->reply.epoch, last = p->reply.last;
 
 	for (unsigned i = 0; i < 1025; i++)
-		change_add("a", "", subject_list, NULL);
+		change_add(&(struct owner){ "a", "" }, subject_list, NULL);
 	ask(p, epoch, last);
 	assert_true(p->reply.missed);
 	assert_int_equal(p->reply.items.count, 0);
@@ -169,7 +169,7 @@ keeps_none_that_nobody_asks_for(void **state)
 	uint64_t epoch = p->reply.epoch, last = p->reply.last;
 
 	now_ms += 3600000;
-	change_add("a", "", subject_list, NULL);
+	change_add(&(struct owner){ "a", "" }, subject_list, NULL);
 	ask(p, epoch, last);
 	assert_int_equal(p->ended, 1);
 	assert_true(p->reply.missed);
@@ -220,16 +220,16 @@ sees_changes_in_events_and_replies(void **state)
 	struct execution run = { .session_id = session, .artifacts = { &file, 1 } };
 	struct restored restored = { .session_id = session, .snapshot_id = snapshot };
 	struct audit_event event = { .event = event_session_expired, .session_id = session };
-	struct call call = { .message = MSG_execute_code, .principal = "a", .namespace = "" };
+	struct call call = { .message = MSG_execute_code, .owner = { "a", "" } };
 
 	ask(p, p->reply.epoch, p->reply.last);
-	change_of_event("a", "", &event);
+	change_of_event(&(struct owner){ "a", "" }, &event);
 	expect(p, "session:s: list:: ");
 	event = (struct audit_event){ .event = event_execution_failed, .execution_id = execution };
-	change_of_event("a", "", &event);
+	change_of_event(&(struct owner){ "a", "" }, &event);
 	expect(p, "execution:x: ");
 	event.event = event_execution_started;
-	change_of_event("a", "", &event);
+	change_of_event(&(struct owner){ "a", "" }, &event);
 	change_of_reply(&call, &run);
 	expect(p, "session:s: file:s:f.txt ");
 	call.message = MSG_restore_state_snapshot;

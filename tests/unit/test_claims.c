@@ -104,8 +104,8 @@ names_who_it_is(void **state)
 
 	(void)state;
 	assert_int_equal(read_text("{" ISS AUD EXP "\"org\":\"blue\"," SUB "}", &who, &e), 0);
-	assert_string_equal(who.principal, "oauth:https://id.example#ann");
-	assert_string_equal(who.namespace, "blue");
+	assert_string_equal(who.owner.principal, "oauth:https://id.example#ann");
+	assert_string_equal(who.owner.namespace, "blue");
 	assert_int_equal(who.source, IDENTITY_OAUTH);
 	assert_int_equal(who.expires_s, 2030);
 	assert_int_equal(who.scopes, 0);
@@ -130,12 +130,12 @@ keeps_subjects_apart(void **state)
 			at = (char *)memset(at, 'x', 200) + 200;
 		strcpy(at, "\"}");
 		assert_int_equal(read_text(texts[i], &who[i], &e), 0);
-		assert_true(strncmp(who[i].principal, "oauth:", 6) == 0);
+		assert_true(strncmp(who[i].owner.principal, "oauth:", 6) == 0);
 		for (size_t j = 0; j < i; j++)
-			assert_false(identity_same(&who[i], &who[j]));
+			assert_false(owner_equal(&who[i].owner, &who[j].owner));
 	}
-	assert_true(strncmp(who[3].principal, "oauth:sha256:", 13) == 0);
-	assert_true(strncmp(who[5].principal, "oauth:sha256:", 13) == 0);
+	assert_true(strncmp(who[3].owner.principal, "oauth:sha256:", 13) == 0);
+	assert_true(strncmp(who[5].owner.principal, "oauth:sha256:", 13) == 0);
 }
 
 static void

@@ -22,7 +22,7 @@ static char digest[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
 
 static struct execution run;
 static struct collection collection;
-static char owner_name[] = "ann", owner_namespace[] = "";
+static const struct owner owner = { "ann", "" };
 static unsigned ended;
 
 static int
@@ -83,7 +83,7 @@ start(void)
 
 	collection = (struct collection){
 		.reply = &run,
-		.owner = { { owner_name, owner_namespace }, NULL },
+		.owner = { &owner, NULL },
 		.done = collected,
 	};
 	assert_int_equal(collect_settle(&collection, &e), 0);
@@ -307,14 +307,14 @@ many_files_do_not_keep_it(void **state)
 /* ---- get_artifacts ---- */
 
 static size_t
-files_of(const char *principal, const char *space, char *execution_id, enum err_code *code)
+files_of(const char *principal, const char *namespace, char *execution_id, enum err_code *code)
 {
 	struct fake_call *c = fake_call(MSG_get_artifacts, principal);
 	struct get_artifacts ask = { .request_id = execution_id };
 	size_t count = 0;
 	struct err e = { 0 };
 
-	c->call.namespace = space;
+	assert_true(owner_set(&c->call.owner, principal, namespace));
 	if (ledger_on_get_artifacts(&c->call, &ask, &e) < 0)
 		call_fail(&c->call, &e);
 	else
@@ -327,7 +327,7 @@ files_of(const char *principal, const char *space, char *execution_id, enum err_
 static void
 earlier_runs_are_kept(void **state)
 {
-	struct call ann = { .principal = "ann", .namespace = "x" };
+	const struct owner ann = { "ann", "x" };
 	enum err_code code;
 
 	(void)state;
@@ -347,8 +347,8 @@ static void
 of_each_the_last_only(void **state)
 {
 	static char first[] = "exec_first", last[] = "exec_last", other[] = "exec_other";
-	struct call ann = { .principal = "ann", .namespace = "" };
-	struct call bob = { .principal = "bob", .namespace = "" };
+	const struct owner ann = { "ann", "" };
+	const struct owner bob = { "bob", "" };
 	char *own = run.execution_id;
 	enum err_code code;
 
@@ -371,7 +371,7 @@ not_more_bytes_than_allowed(void **state)
 {
 	static char long_name[16001];
 	static char big[] = "exec_big", small[] = "exec_small";
-	struct call ann = { .principal = "ann", .namespace = "" };
+	const struct owner ann = { "ann", "" };
 	char *own = run.execution_id;
 	enum err_code code;
 

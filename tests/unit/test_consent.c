@@ -50,11 +50,12 @@ static int
 use(const char *principal, const char *namespace, unsigned number, int64_t age_ms)
 {
 	char id[33];
-	struct call call = { .principal = principal, .namespace = namespace };
+	struct call call = { 0 };
 	struct spend_consent request = { id, (uint64_t)(now_ms - age_ms),
 		(uint64_t)(now_ms - age_ms + LIFE_MS) };
 	struct err e = { 0 };
 
+	assert_true(owner_set(&call.owner, principal, namespace));
 	snprintf(id, sizeof id, "%032u", number);
 	replied = false;
 

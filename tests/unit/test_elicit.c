@@ -292,7 +292,7 @@ static void
 takes_no_state_of_others(void **state)
 {
 	auto_free char *one = first_round();
-	struct account other = { .principal = "local:8" };
+	struct account other = { .owner = { "local:8", "" } };
 
 	(void)state;
 	retry("AAAA", NAME);

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-static const struct account me = { .principal = "me" };
+static const struct account me = { .owner = { "me", "" } };
 
 static size_t
 length(const json_t *value)

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-static const struct account someone = { .principal = "token:ci", .namespace = "build" };
+static const struct owner someone = { "token:ci", "build" };
 
 static int
 start(void **state)
@@ -36,7 +36,7 @@ seal_of(const char *link)
 static void
 opens_what_it_is_for(void **state)
 {
-	struct link_owner owner;
+	struct owner owner;
 	struct err e;
 	auto_free char *link = links_make("http://h:1", &someone, "sess_1", "a/b c%20ä.txt");
 
@@ -51,7 +51,7 @@ opens_what_it_is_for(void **state)
 static void
 opens_nothing_else(void **state)
 {
-	struct link_owner owner;
+	struct owner owner;
 	struct err e;
 	auto_free char *link = links_make("", &someone, "sess_1", "a");
 	auto_free char *seal = strdup(seal_of(link));
@@ -77,7 +77,7 @@ opens_nothing_else(void **state)
 static void
 ends(void **state)
 {
-	struct link_owner owner;
+	struct owner owner;
 	struct err e;
 
 	(void)state;

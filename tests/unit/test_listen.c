@@ -13,8 +13,9 @@
 
 #include <cmocka.h>
 
-static const struct account mine = { .principal = "local:7" }, others = { .principal = "local:8" },
-			    elsewhere = { .principal = "local:7", .namespace = "n" };
+static const struct account mine = { .owner = { "local:7", "" } },
+			    others = { .owner = { "local:8", "" } },
+			    elsewhere = { .owner = { "local:7", "n" } };
 
 #define LISTEN(id, filter) \
 	REQUEST(id, "subscriptions/listen", "\"notifications\":{" filter "}," META)

@@ -18,9 +18,8 @@
 
 struct options options;
 
-static const struct call me = { .principal = "me", .namespace = "" },
-			 other = { .principal = "other", .namespace = "" },
-			 elsewhere = { .principal = "me", .namespace = "n" };
+static const struct call me = { .owner = { "me", "" } }, other = { .owner = { "other", "" } },
+			 elsewhere = { .owner = { "me", "n" } };
 static struct output_piece got;
 
 void

@@ -17,6 +17,7 @@
 static char order[FAKE_MAX];
 
 struct job {
+	struct owner owner;
 	struct ticket ticket;
 	char name;
 	bool fails; /* leaves again at once */
@@ -32,13 +33,19 @@ started(void *self)
 		queue_leave(&job->ticket);
 }
 
+static const struct owner *
+owner_of(struct job *job, const char *principal, const char *namespace)
+{
+	assert_true(owner_set(&job->owner, principal, namespace));
+	return &job->owner;
+}
+
 static int
-enter_as(struct job *job, const char *principal, const char *space, enum queue_class class,
+enter_as(struct job *job, const char *principal, const char *namespace, enum queue_class class,
     struct err *e)
 {
 	job->ticket = (struct ticket){
-		.principal = principal,
-		.space = space,
+		.owner = owner_of(job, principal, namespace),
 		.class = class,
 		.bytes = 10,
 		.start = started,
@@ -65,11 +72,11 @@ serve(struct job *jobs, size_t count)
 
 /* With a box of so many MiB. */
 static int
-enter_with(struct job *job, const char *principal, const char *space, uint64_t mib, struct err *e)
+enter_with(
+    struct job *job, const char *principal, const char *namespace, uint64_t mib, struct err *e)
 {
 	job->ticket = (struct ticket){
-		.principal = principal,
-		.space = space,
+		.owner = owner_of(job, principal, namespace),
 		.class = QUEUE_STATELESS,
 		.box_bytes = mib * LIMITS_MIB,
 		.start = started,
@@ -112,10 +119,10 @@ principals_take_turns(void **state)
 }
 
 static void
-name_spaces_take_turns(void **state)
+namespaces_take_turns(void **state)
 {
 	static const struct {
-		const char *who, *space;
+		const char *who, *namespace;
 	} from[] = { { "a", "x" }, { "a", "x" }, { "a", "x" }, { "a", "x" }, { "a", "y" },
 		{ "b", "x" }, { "b", "x" } };
 	struct job jobs[COUNT(from)] = { 0 };
@@ -125,7 +132,7 @@ name_spaces_take_turns(void **state)
 	for (size_t i = 0; i < COUNT(from); i++) {
 		jobs[i].name = (char)('1' + i);
 		assert_int_equal(
-		    enter_as(&jobs[i], from[i].who, from[i].space, QUEUE_STATELESS, &e), 0);
+		    enter_as(&jobs[i], from[i].who, from[i].namespace, QUEUE_STATELESS, &e), 0);
 	}
 	serve(jobs, COUNT(from));
 	assert_string_equal(order, "1265734");
@@ -166,7 +173,7 @@ nobody_takes_all_places(void **state)
 	assert_string_equal(order, "12");
 	/* Another does not stand behind those who wait for their own. */
 	jobs[4].name = '5';
-	assert_false(queue_is_busy(&(struct ticket){ .principal = "b" }));
+	assert_false(queue_is_busy(&(struct ticket){ .owner = &(struct owner){ "b", "" } }));
 	assert_int_equal(enter(&jobs[4], "b", &e), 0);
 	assert_string_equal(order, "125");
 	queue_leave(&jobs[4].ticket);
@@ -203,11 +210,11 @@ the_last_place_is_for_others(void **state)
 	assert_string_equal(order, "1234");
 	queue_leave(&jobs[1].ticket);
 	/* Who runs something waits, though there is a place. */
-	assert_true(queue_is_busy(&(struct ticket){ .principal = "a" }));
+	assert_true(queue_is_busy(&(struct ticket){ .owner = &(struct owner){ "a", "" } }));
 	assert_int_equal(enter(&jobs[4], "a", &e), 0);
 	assert_int_equal(enter(&jobs[5], "b", &e), 0);
 	assert_string_equal(order, "1234");
-	assert_false(queue_is_busy(&(struct ticket){ .principal = "c" }));
+	assert_false(queue_is_busy(&(struct ticket){ .owner = &(struct owner){ "c", "" } }));
 	assert_int_equal(enter(&jobs[6], "c", &e), 0);
 	assert_string_equal(order, "12347");
 	queue_leave(&jobs[6].ticket);
@@ -356,7 +363,7 @@ static void
 waits_for_memory(void **state)
 {
 	static const struct {
-		const char *who, *space;
+		const char *who, *namespace;
 		uint64_t mib;
 	} from[] = { { "b", "", 100 }, { "a", "", 300 }, { "a", "", 100 }, { "a", "", 10 },
 		{ "a", "y", 10 }, { "b", "", 100 }, { "b", "", 120 } };
@@ -369,7 +376,7 @@ waits_for_memory(void **state)
 	for (size_t i = 0; i < COUNT(from); i++) {
 		jobs[i].name = (char)('1' + i);
 		assert_int_equal(
-		    enter_with(&jobs[i], from[i].who, from[i].space, from[i].mib, &e), 0);
+		    enter_with(&jobs[i], from[i].who, from[i].namespace, from[i].mib, &e), 0);
 	}
 	/* a may have 350: 3 waits, and 4 behind it, which would fit; 5 and b's do. */
 	assert_string_equal(order, "1256");
@@ -410,7 +417,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(principals_take_turns, begin),
-		cmocka_unit_test_setup(name_spaces_take_turns, begin),
+		cmocka_unit_test_setup(namespaces_take_turns, begin),
 		cmocka_unit_test_setup(sessions_go_first_and_starve_nobody, begin),
 		cmocka_unit_test_setup(nobody_takes_all_places, begin),
 		cmocka_unit_test_setup(the_last_place_is_for_others, begin),

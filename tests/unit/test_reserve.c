@@ -32,7 +32,10 @@ note(struct reservation *r)
 static bool
 take(size_t i, const char *principal, size_t bytes)
 {
-	all[i] = (struct reservation){ .principal = principal, .bytes = bytes, .granted = note };
+	static struct owner owners[COUNT(all)];
+
+	assert_true(owner_set(&owners[i], principal, NULL));
+	all[i] = (struct reservation){ .owner = &owners[i], .bytes = bytes, .granted = note };
 	return reserve_take(&all[i]);
 }
 
@@ -82,7 +85,7 @@ one_principal_has_its_share(void **state)
 	assert_true(take(1, "a", HALF));
 	assert_false(take(2, "a", 1));
 	assert_true(take(3, "b", WHOLE));
-	all[4] = (struct reservation){ .principal = "a", .bytes = 1 };
+	all[4] = (struct reservation){ .owner = &(struct owner){ "a", "" }, .bytes = 1 };
 	assert_false(reserve_try(&all[4]));
 	run();
 	assert_int_equal(ngranted, 0);
@@ -98,7 +101,7 @@ namespaces_are_apart(void **state)
 {
 	(void)state;
 	assert_true(take(0, "a", WHOLE));
-	all[1] = (struct reservation){ .principal = "a", .namespace = "n", .bytes = WHOLE };
+	all[1] = (struct reservation){ .owner = &(struct owner){ "a", "n" }, .bytes = WHOLE };
 	assert_true(reserve_take(&all[1]));
 }
 

@@ -23,7 +23,7 @@ static const struct {
 	{ "application/x-other", NULL, "\xff", NULL },
 };
 
-static const struct account who = { .principal = "somebody" };
+static const struct account who = { .owner = { "somebody", "" } };
 
 static json_t *
 result_in(const char *version, bool success)

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 static json_t *value;
-static const struct account someone = { .principal = "q" };
+static const struct account someone = { .owner = { "q", "" } };
 
 static int
 start(void **state)
@@ -39,8 +39,10 @@ stop(void **state)
 static bool
 opens(const char *purpose, const char *principal, const char *text)
 {
-	const struct account who = { .principal = principal };
+	struct account who = { 0 };
 	struct err e = { 0 };
+
+	assert_true(owner_set(&who.owner, principal, NULL));
 	json_t *got = sealed_read(purpose, &who, text, NULL, &e);
 	bool same = json_equal(got, value);
 
@@ -52,8 +54,8 @@ opens(const char *purpose, const char *principal, const char *text)
 static void
 opens_for_whom_and_what_it_was_made(void **state)
 {
-	const struct account who = { .principal = "local:7" },
-			     elsewhere = { .principal = "local:7", .namespace = "n" };
+	const struct account who = { .owner = { "local:7", "" } },
+			     elsewhere = { .owner = { "local:7", "n" } };
 	auto_free char *text = sealed_make("tools/call 12", &who, value, 60);
 	auto_free char *apart = sealed_make("tools/call 12", &elsewhere, value, 60);
 

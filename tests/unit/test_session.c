@@ -60,7 +60,7 @@ belongs_to_its_owner(void **state)
 }
 
 static void
-stays_in_its_name_space(void **state)
+stays_in_its_namespace(void **state)
 {
 	struct fake_call *c = fake_call(MSG_create_session, "ann");
 	struct create_session ask = { 0 };
@@ -68,7 +68,7 @@ stays_in_its_name_space(void **state)
 	struct err e;
 
 	(void)state;
-	c->call.namespace = "team";
+	strcpy(c->call.owner.namespace, "team");
 	assert_int_equal(session_tools_on_create_session(&c->call, &ask, &e), 0);
 	fake_make(NULL);
 	session = session_find(&c->call, c->reply.session_created.session_id, &e);
@@ -78,14 +78,14 @@ stays_in_its_name_space(void **state)
 
 	strcpy(id, session->id);
 	for (size_t i = 0; i < COUNT(others); i++) {
-		c->call.namespace = others[i];
+		strcpy(c->call.owner.namespace, others[i]);
 		assert_null(session_find(&c->call, id, &e));
 		assert_int_equal(e.code, ERR_not_found);
 	}
 	session_end_all(); /* nor can be seen that there was one */
 	assert_null(session_find(&c->call, id, &e));
 	assert_int_equal(e.code, ERR_not_found);
-	c->call.namespace = "team";
+	strcpy(c->call.owner.namespace, "team");
 	assert_null(session_find(&c->call, id, &e));
 	assert_int_equal(e.code, ERR_session_expired);
 	fake_forget(c);
@@ -263,9 +263,9 @@ has_one_default_for_each(void **state)
 	assert_false(made);
 	assert_null(session_main(&bob->call, NULL, &e));
 	/* The same principal in another namespace is another owner. */
-	ann->call.namespace = "other";
+	strcpy(ann->call.owner.namespace, "other");
 	assert_null(session_main(&ann->call, NULL, &e));
-	ann->call.namespace = "";
+	strcpy(ann->call.owner.namespace, "");
 	/* It can be closed while it is being made. */
 	ann->call.message = MSG_sandbox_close_session;
 	assert_int_equal(session_tools_on_sandbox_close_session(&ann->call, &ask, &e), 0);
@@ -406,9 +406,9 @@ has_limits_of_its_owner(void **state)
 	assert_int_equal(set_limits("ann", NULL, (struct resource_limits){ .max_ram_mb = 9000 }),
 	    ERR_limit_exceeded);
 	/* Limits set in one namespace do not apply in another. */
-	struct call elsewhere = { .principal = "ann", .namespace = "team" };
+	struct call elsewhere = { .owner = { "ann", "team" } };
 
-	assert_int_equal(own_limits_of(&elsewhere)->box.memory_bytes, 512 << 20);
+	assert_int_equal(own_limits_of(&elsewhere.owner)->box.memory_bytes, 512 << 20);
 	/* However many set some, few are kept: those that were used last. */
 	for (int n = 0; n < 1024; n++) {
 		char name[16];
@@ -428,7 +428,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(belongs_to_its_owner, begin, end),
-		cmocka_unit_test_setup_teardown(stays_in_its_name_space, begin, end),
+		cmocka_unit_test_setup_teardown(stays_in_its_namespace, begin, end),
 		cmocka_unit_test_setup_teardown(knows_ids_of_an_earlier_life, begin, end),
 		cmocka_unit_test_setup_teardown(refuses_what_is_no_id, begin, end),
 		cmocka_unit_test_setup_teardown(lets_in_who_may_be_together, begin, end),

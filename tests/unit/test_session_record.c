@@ -190,22 +190,27 @@ believes_no_other_table(void **state)
 	assert_int_equal(record_take(file, &e), -1);
 	assert_int_equal(ftruncate(good, 0), -1);
 	/* A record that no build of this writes. */
-	*r = (struct record){
-		.id = "sess_1_0123456789abcdef0123456789abcdef", .principal = "ann", .workspace = 1
-	};
+	*r = (struct record){ .id = "sess_1_0123456789abcdef0123456789abcdef",
+		.owner = { "ann", "" },
+		.workspace = 1 };
 	record_commit(r);
 	assert_int_equal(record_take(good, &e), 0);
 	r = record_next(NULL);
-	memset(r->principal, 'a', sizeof r->principal);
+	memset(r->owner.principal, 'a', sizeof r->owner.principal);
+	assert_int_equal(record_take(good, &e), -1);
+	r->owner = (struct owner){ "ann", "" };
+	assert_int_equal(record_take(good, &e), 0);
+	r = record_next(NULL);
+	memset(r->owner.namespace, 'a', sizeof r->owner.namespace);
 	assert_int_equal(record_take(good, &e), -1);
 	close(record_make(&e));
 	/* Nor are texts cut short. */
 	r = record_new();
-	assert_false(record_text(r->space, sizeof r->space,
+	assert_false(record_text(r->label, sizeof r->label,
 	    "0123456789012345678901234567890123456789012345678901234567890123456789"));
-	assert_true(record_text(r->space, sizeof r->space, "abc"));
-	assert_true(record_text(r->space, sizeof r->space, NULL));
-	assert_string_equal(r->space, "");
+	assert_true(record_text(r->label, sizeof r->label, "abc"));
+	assert_true(record_text(r->label, sizeof r->label, NULL));
+	assert_string_equal(r->label, "");
 }
 
 int

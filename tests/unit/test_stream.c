@@ -130,7 +130,7 @@ sends_anew_what_was_cut(void **state)
 static void
 counts_what_is_kept(void **state)
 {
-	struct account account = { .principal = "p" };
+	struct account account = { .owner = { "p", "" } };
 	struct stream s = { .tag = 3, .account = &account }, once = { .account = &account };
 	char some[64];
 

@@ -74,10 +74,10 @@ work_do(struct work *work)
 }
 
 void
-change_add(const char *principal, const char *namespace, enum subject what, const char *id)
+change_add(const struct owner *owner, enum subject what, const char *id)
 {
-	assert_string_equal(principal, "local:7");
-	assert_string_equal(namespace, "");
+	assert_string_equal(owner->principal, "local:7");
+	assert_string_equal(owner->namespace, "");
 	assert_int_equal(what, subject_task);
 	assert_string_equal(id, self.id);
 	self.changes++;
@@ -133,8 +133,7 @@ call_fail(struct call *call, const struct err *e)
 static struct played
 ask_of(enum msg_id message)
 {
-	return (struct played){ .call = {
-				    .message = message, .principal = "local:7", .namespace = "" } };
+	return (struct played){ .call = { .message = message, .owner = { "local:7", "" } } };
 }
 
 static void
@@ -308,9 +307,7 @@ is_cancelled(void **state)
 static void
 is_its_owners_only(void **state)
 {
-	static const struct {
-		const char *principal, *namespace;
-	} others[] = { { "local:8", "" }, { "local:7", "n" } };
+	static const struct owner others[] = { { "local:8", "" }, { "local:7", "n" } };
 
 	(void)state;
 	make();
@@ -320,8 +317,7 @@ is_its_owners_only(void **state)
 			struct cancel_task request = { .task_id = self.id };
 			struct err e;
 
-			asked.call.principal = others[i].principal;
-			asked.call.namespace = others[i].namespace;
+			asked.call.owner = others[i];
 			assert_int_equal(get(&asked, &e), -1);
 			assert_int_equal(e.code, ERR_not_found);
 			assert_int_equal(task_on_cancel_task(&asked.call, &request, &e), -1);
@@ -341,17 +337,17 @@ is_made_of_the_callers_own_request_only(void **state)
 {
 	static const struct {
 		enum msg_id message;
-		const char *principal, *namespace;
-	} others[] = { { MSG_execute_code, "local:8", "" }, { MSG_execute_code, "local:7", "n" },
-		{ MSG_create_session, "local:7", "" } };
+		struct owner owner;
+	} others[] = { { MSG_execute_code, { "local:8", "" } },
+		{ MSG_execute_code, { "local:7", "n" } },
+		{ MSG_create_session, { "local:7", "" } } };
 	struct played asked;
 	struct err e;
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(others); i++) {
 		self.run.call.message = others[i].message;
-		self.run.call.principal = others[i].principal;
-		self.run.call.namespace = others[i].namespace;
+		self.run.call.owner = others[i].owner;
 		assert_int_equal(keep(&asked, &e), -1);
 		assert_int_equal(e.code, ERR_not_found);
 	}

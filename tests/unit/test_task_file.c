@@ -18,10 +18,10 @@
 #include <cmocka.h>
 
 static struct {
-	char path[64], owner[TASK_FILE_OWNER], id[TASK_FILE_ID];
+	char path[64], id[TASK_FILE_ID];
+	struct owner owner;
 	int directory;
 	struct blob begun, ended;
-	struct call call;
 } self;
 
 static int
@@ -31,10 +31,9 @@ start(void **state)
 	snprintf(self.path, sizeof self.path, "/tmp/cloister-task-file-XXXXXX");
 	if (mkdtemp(self.path) == NULL)
 		return -1;
-	self.call = (struct call){ .principal = "local:7", .namespace = "" };
+	self.owner = (struct owner){ "local:7", "" };
 	self.directory = open(self.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	task_file_open(self.directory);
-	task_file_owner(&self.call, self.owner);
 	memset(self.id, 'a', sizeof self.id - 1);
 	self.begun = (struct blob){ (char *)"working", 7 };
 	self.ended = (struct blob){ (char *)"completed", 9 };
@@ -54,7 +53,7 @@ stop(void **state)
 }
 
 static void
-expect(const char *owner, const char *text, bool lost)
+expect(const struct owner *owner, const char *text, bool lost)
 {
 	struct blob found = { 0 };
 	struct err e;
@@ -72,34 +71,31 @@ static void
 is_kept_from_beginning_to_end(void **state)
 {
 	struct err e;
-	char other[TASK_FILE_OWNER];
-	auto_fd int fd = task_file_begin(self.owner, self.id, &self.begun, &e);
+	auto_fd int fd = task_file_begin(&self.owner, self.id, &self.begun, &e);
 
 	(void)state;
 	assert_true(fd >= 0);
-	expect(self.owner, "working", false);
-	task_file_owner(&(struct call){ .principal = "local:8", .namespace = "" }, other);
-	expect(other, NULL, false);
-	task_file_owner(&(struct call){ .principal = "local:7", .namespace = "n" }, other);
-	expect(other, NULL, false);
-	assert_int_equal(task_file_end(self.owner, self.id, &self.ended, &e), 0);
-	expect(self.owner, "working", false); /* its end counts when it is let go */
+	expect(&self.owner, "working", false);
+	expect(&(struct owner){ "local:8", "" }, NULL, false);
+	expect(&(struct owner){ "local:7", "n" }, NULL, false);
+	assert_int_equal(task_file_end(&self.owner, self.id, &self.ended, &e), 0);
+	expect(&self.owner, "working", false); /* its end counts when it is let go */
 	close(take_fd(&fd));
-	expect(self.owner, "completed", false);
-	assert_int_equal(task_file_begin(self.owner, self.id, &self.begun, &e), -1);
+	expect(&self.owner, "completed", false);
+	assert_int_equal(task_file_begin(&self.owner, self.id, &self.begun, &e), -1);
 }
 
 static void
 is_lost_with_who_ran_it(void **state)
 {
 	struct err e;
-	int fd = task_file_begin(self.owner, self.id, &self.begun, &e);
+	int fd = task_file_begin(&self.owner, self.id, &self.begun, &e);
 
 	(void)state;
 	close(fd);
-	expect(self.owner, "working", true);
-	assert_int_equal(task_file_end(self.owner, self.id, &self.ended, &e), 0);
-	expect(self.owner, "completed", false);
+	expect(&self.owner, "working", true);
+	assert_int_equal(task_file_end(&self.owner, self.id, &self.ended, &e), 0);
+	expect(&self.owner, "completed", false);
 }
 
 static void
@@ -116,19 +112,19 @@ runs_as_long_as_another_process_lives(void **state)
 	if (pid == 0) {
 		struct err e;
 
-		if (task_file_begin(self.owner, self.id, &self.begun, &e) < 0 ||
+		if (task_file_begin(&self.owner, self.id, &self.begun, &e) < 0 ||
 		    write(ready[1], &byte, 1) != 1 || read(end[0], &byte, 1) != 1)
 			_exit(1);
 		_exit(0);
 	}
 	assert_int_equal(read(ready[0], &byte, 1), 1);
-	expect(self.owner, "working", false);
+	expect(&self.owner, "working", false);
 	task_file_sweep(-2000);
-	expect(self.owner, "working", false);
+	expect(&self.owner, "working", false);
 	assert_int_equal(write(end[1], &byte, 1), 1);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
-	expect(self.owner, "working", true);
+	expect(&self.owner, "working", true);
 	for (size_t i = 0; i < 2; i++) {
 		close(ready[i]);
 		close(end[i]);
@@ -141,21 +137,21 @@ is_removed_when_its_time_is_over(void **state)
 	struct err e;
 	size_t count;
 	uint64_t bytes;
-	int fd = task_file_begin(self.owner, self.id, &self.begun, &e);
+	int fd = task_file_begin(&self.owner, self.id, &self.begun, &e);
 
 	(void)state;
-	assert_int_equal(task_file_end(self.owner, self.id, &self.ended, &e), 0);
-	task_file_usage(self.owner, &count, &bytes);
+	assert_int_equal(task_file_end(&self.owner, self.id, &self.ended, &e), 0);
+	task_file_usage(&self.owner, &count, &bytes);
 	assert_int_equal(count, 1);
 	assert_true(bytes == 16);
 	task_file_sweep(-2000); /* all that began until two seconds from now; this one still runs */
-	expect(self.owner, "working", false);
+	expect(&self.owner, "working", false);
 	close(fd);
 	task_file_sweep(60000);
-	expect(self.owner, "completed", false);
+	expect(&self.owner, "completed", false);
 	task_file_sweep(-2000);
-	expect(self.owner, NULL, false);
-	task_file_usage(self.owner, &count, &bytes);
+	expect(&self.owner, NULL, false);
+	task_file_usage(&self.owner, &count, &bytes);
 	assert_int_equal(count + bytes, 0);
 }
 
@@ -168,11 +164,11 @@ reads_nothing_by_a_bad_id(void **state)
 	struct blob found = { 0 };
 	struct err e;
 	bool lost;
-	int fd = task_file_begin(self.owner, self.id, &self.begun, &e);
+	int fd = task_file_begin(&self.owner, self.id, &self.begun, &e);
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(ids); i++) {
-		assert_int_equal(task_file_read(self.owner, ids[i], 60000, &found, &lost, &e), -1);
+		assert_int_equal(task_file_read(&self.owner, ids[i], 60000, &found, &lost, &e), -1);
 		assert_int_equal(e.code, ERR_not_found);
 	}
 	close(fd);
@@ -184,15 +180,15 @@ is_not_read_when_its_time_is_over(void **state)
 	struct blob found = { 0 };
 	struct err e;
 	bool lost;
-	int fd = task_file_begin(self.owner, self.id, &self.begun, &e);
+	int fd = task_file_begin(&self.owner, self.id, &self.begun, &e);
 
 	(void)state;
 	usleep(1100000); /* times of files are compared by the second */
-	assert_int_equal(task_file_read(self.owner, self.id, 0, &found, &lost, &e), -1);
+	assert_int_equal(task_file_read(&self.owner, self.id, 0, &found, &lost, &e), -1);
 	assert_int_equal(e.code, ERR_not_found);
-	expect(self.owner, "working", false);
-	task_file_drop(self.owner, self.id);
-	expect(self.owner, NULL, false);
+	expect(&self.owner, "working", false);
+	task_file_drop(&self.owner, self.id);
+	expect(&self.owner, NULL, false);
 	close(fd);
 }
 
@@ -205,10 +201,10 @@ does_without_a_directory(void **state)
 
 	(void)state;
 	task_file_open(-1);
-	assert_int_equal(task_file_begin(self.owner, self.id, &self.begun, &e), -1);
+	assert_int_equal(task_file_begin(&self.owner, self.id, &self.begun, &e), -1);
 	assert_int_equal(e.code, ERR_unavailable);
-	expect(self.owner, NULL, false);
-	task_file_usage(self.owner, &count, &bytes);
+	expect(&self.owner, NULL, false);
+	task_file_usage(&self.owner, &count, &bytes);
 	task_file_sweep(0);
 	assert_int_equal(count, 0);
 }

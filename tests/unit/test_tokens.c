@@ -96,13 +96,13 @@ reads_all_of_a_line(void **state)
 	const struct token *ci = tokens_by_name(&tokens, "ci");
 	const struct token *bare = tokens_by_name(&tokens, "bare");
 
-	assert_string_equal(ci->identity.principal, "team");
-	assert_string_equal(ci->identity.namespace, "blue");
+	assert_string_equal(ci->identity.owner.principal, "team");
+	assert_string_equal(ci->identity.owner.namespace, "blue");
 	assert_int_equal(ci->identity.scopes, 1 << scope_run | 1 << scope_read);
 	assert_int_equal(ci->identity.expires_s, 1801396800);
 	assert_string_equal(ci->identity.credential, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
-	assert_string_equal(bare->identity.principal, "token:bare");
-	assert_string_equal(bare->identity.namespace, "");
+	assert_string_equal(bare->identity.owner.principal, "token:bare");
+	assert_string_equal(bare->identity.owner.namespace, "");
 	assert_int_equal(bare->identity.scopes, 0);
 	assert_int_equal(bare->identity.expires_s, 0);
 	assert_null(tokens_by_name(&tokens, "c"));
@@ -123,7 +123,7 @@ finds_what_it_made(void **state)
 	assert_int_equal(strlen(text), TOKEN_TEXT - 1);
 	assert_string_not_equal(text, other);
 	token_digest(text, strlen(text), token.digest);
-	strcpy(token.identity.principal, "team");
+	strcpy(token.identity.owner.principal, "team");
 
 	auto_free char *line = token_line(&token, "2027-01-31");
 

@@ -173,7 +173,8 @@ submit(size_t at, const char *principal, char name, size_t size, struct err *e)
 
 	struct validate_code request = { .code = blob_copy(code, size) };
 
-	calls[at] = (struct call){ .principal = principal, .namespace = "", .trace = "" };
+	calls[at] = (struct call){ .trace = "" };
+	assert_true(owner_set(&calls[at].owner, principal, NULL));
 	int r = queue_submit(&calls[at], &request, e);
 
 	message_clear(MSG_validate_code, &request);

@@ -39,7 +39,7 @@ static const struct asked first = {
 };
 
 /* What both functions get of it. */
-static struct call call;
+static struct owner owner;
 static struct plan plan;
 
 static void
@@ -47,8 +47,7 @@ pose(const struct asked *a)
 {
 	static char *items[2];
 
-	call.principal = a->principal;
-	call.namespace = a->namespace;
+	assert_true(owner_set(&owner, a->principal, a->namespace));
 	plan = (struct plan){
 		.language = a->language,
 		.policy.profile = (char *)(uintptr_t)a->profile,
@@ -65,14 +64,14 @@ static bool
 has(const struct asked *a)
 {
 	pose(a);
-	return verdicts_has(&call, &plan);
+	return verdicts_has(&owner, &plan);
 }
 
 static void
 keep(const struct asked *a)
 {
 	pose(a);
-	verdicts_keep(&call, &plan);
+	verdicts_keep(&owner, &plan);
 }
 
 /* The same run of another's other code. */

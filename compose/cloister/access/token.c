@@ -79,9 +79,9 @@ describe(const char *name, struct token *entry, struct err *e)
 	if (strlen(name) >= TOKEN_NAME)
 		return err_set(e, ERR_invalid_argument, "NAME: over %d bytes", TOKEN_NAME - 1);
 	snprintf(entry->name, sizeof entry->name, "%s", name);
-	snprintf(who->principal, sizeof who->principal, "%s%s",
+	snprintf(who->owner.principal, sizeof who->owner.principal, "%s%s",
 	    principal[0] != '\0' ? "" : "token:", principal[0] != '\0' ? principal : name);
-	snprintf(who->namespace, sizeof who->namespace, "%s", access_options.namespace);
+	snprintf(who->owner.namespace, sizeof who->owner.namespace, "%s", access_options.namespace);
 	return read_scopes(&who->scopes, e);
 }
 
@@ -160,9 +160,10 @@ print(const struct token *token)
 	if (ends.tv_sec != 0)
 		timestamp_text(ends, 0, expires);
 	scope_text(who->scopes, scopes);
-	printf("%s\t%s\t%s\t%s\t%s%s\n", token->name, who->principal,
-	    who->namespace[0] != '\0' ? who->namespace : "-", scopes[0] != '\0' ? scopes : "-",
-	    expires, ends.tv_sec != 0 && ends.tv_sec <= time(NULL) ? " (expired)" : "");
+	printf("%s\t%s\t%s\t%s\t%s%s\n", token->name, who->owner.principal,
+	    who->owner.namespace[0] != '\0' ? who->owner.namespace : "-",
+	    scopes[0] != '\0' ? scopes : "-", expires,
+	    ends.tv_sec != 0 && ends.tv_sec <= time(NULL) ? " (expired)" : "");
 }
 
 int

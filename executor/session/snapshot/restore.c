@@ -217,7 +217,7 @@ both_known(struct restore *r)
 	if (r->job.pending > 0)
 		return;
 	snapshot_job_step(&r->job);
-	if (share_take(&r->share, SHARE_WORKSPACES, r->job.call->principal,
+	if (share_take(&r->share, SHARE_WORKSPACES, r->job.call->owner.principal,
 		share_of_workspace(limits), &e) == 0)
 		workspace_make(limits, fresh_made, r);
 	else

@@ -31,7 +31,7 @@ accepted_find(const char *token, size_t size, int64_t now_s)
 	uint8_t digest[HASH_BYTES];
 	struct place *place = place_of(token, size, digest);
 
-	if (place->who.principal[0] == '\0' ||
+	if (place->who.owner.principal[0] == '\0' ||
 	    sodium_memcmp(place->digest, digest, HASH_BYTES) != 0)
 		return NULL;
 	if (now_s < place->who.expires_s)

@@ -131,13 +131,13 @@ read_subject(
 	size = asprintf(&name, "%s#%s", rules->issuer, sub);
 	if (size < 0)
 		return err_sys(e, "principal");
-	if (is_visible(sub) && (size_t)size + sizeof "oauth:" <= sizeof who->principal) {
-		snprintf(who->principal, sizeof who->principal, "oauth:%s", name);
+	if (is_visible(sub) && (size_t)size + sizeof "oauth:" <= sizeof who->owner.principal) {
+		snprintf(who->owner.principal, sizeof who->owner.principal, "oauth:%s", name);
 	} else {
 		char hex[HASH_HEX];
 
 		hash_hex(name, (size_t)size, hex);
-		snprintf(who->principal, sizeof who->principal, "oauth:sha256:%s", hex);
+		snprintf(who->owner.principal, sizeof who->owner.principal, "oauth:sha256:%s", hex);
 	}
 	return 0;
 }
@@ -151,11 +151,11 @@ read_namespace(
 
 	if (value == NULL || rules->namespace_claim[0] == '\0')
 		return 0;
-	if (text == NULL || *text == '\0' || strlen(text) >= sizeof who->namespace ||
+	if (text == NULL || *text == '\0' || strlen(text) >= sizeof who->owner.namespace ||
 	    !is_visible(text))
 		return reject(e, EKEYREJECTED,
 		    "the token's namespace is not 1 to 64 visible ASCII characters");
-	snprintf(who->namespace, sizeof who->namespace, "%s", text);
+	snprintf(who->owner.namespace, sizeof who->owner.namespace, "%s", text);
 	return 0;
 }
 

@@ -83,8 +83,9 @@ change_tell(const struct changed *c)
 		[subject_files] = tell_files,
 		[subject_list] = tell_list,
 	};
-	const struct account who = { .principal = c->principal, .namespace = c->namespace };
+	struct account who = { 0 };
 
+	must(owner_set(&who.owner, c->principal, c->namespace));
 	if (c->id != NULL || c->what == subject_list)
 		rows[c->what](&who, c);
 }

@@ -49,8 +49,7 @@ keep_text(const struct account *who, const char *name, const json_t *text, char 
 		.home = true,
 		.message = MSG_keep_output,
 		.request = &request,
-		.principal = who->principal,
-		.namespace = who->namespace,
+		.owner = &who->owner,
 		.timeout_ms = KEEP_MS,
 		.done = on_kept };
 	char id[ID];

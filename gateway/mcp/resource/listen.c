@@ -61,7 +61,7 @@ tell_begun(void)
 static bool
 same(const struct account *a, const struct account *b)
 {
-	return a == b || account_is(a, b->principal, b->namespace);
+	return a == b || owner_equal(&a->owner, &b->owner);
 }
 
 static bool

@@ -269,9 +269,9 @@ link_to(struct client *client, struct exchange *x, const char *session, const ch
 
 	if (*options.public_url != '\0' || host == NULL || strlen(host) > sizeof base - 16)
 		return links_make(*options.public_url != '\0' ? options.public_url : web_url(),
-		    client->account, session, path);
+		    &client->account->owner, session, path);
 	snprintf(base, sizeof base, "http%s://%s", tls_on() ? "s" : "", host);
-	return links_make(base, client->account, session, path);
+	return links_make(base, &client->account->owner, session, path);
 }
 
 /* ---- the answer ---- */

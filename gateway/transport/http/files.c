@@ -332,8 +332,7 @@ ask_piece(struct download *d, size_t size)
 		.instance = routed ? instance : NULL,
 		.message = MSG_sandbox_read_artifact,
 		.request = &request,
-		.principal = d->account->principal,
-		.namespace = d->account->namespace,
+		.owner = &d->account->owner,
 		.timeout_ms = PIECE_MS,
 		.self = d,
 		.done = on_piece };
@@ -350,7 +349,7 @@ ask_piece(struct download *d, size_t size)
 /* ---- requests ---- */
 
 static struct download *
-make(struct http_request *r, struct link_owner *owner, struct err *e)
+make(struct http_request *r, struct owner *owner, struct err *e)
 {
 	const char *slash = strchr(r->path, '/'), *seal = request_query(r, "t");
 	struct download *d = calloc(1, sizeof *d);
@@ -364,8 +363,7 @@ make(struct http_request *r, struct link_owner *owner, struct err *e)
 	d->path = strdup(slash + 1);
 	if (d->session != NULL && d->path != NULL &&
 	    links_check(d->session, d->path, seal, owner, e) == 0) {
-		d->account = account_hold(
-		    owner->principal, *owner->namespace == '\0' ? NULL : owner->namespace);
+		d->account = account_hold(owner);
 		if (d->account != NULL)
 			return d;
 		err_set(e, ERR_internal, "out of memory");
@@ -390,7 +388,7 @@ has_room(struct http_request *r, const struct account *account)
 
 /* A link needs no credentials, but credentials that are sent must belong to the link's owner. */
 static int
-check_owner(struct http_request *r, const struct link_owner *owner, struct err *e)
+check_owner(struct http_request *r, const struct owner *owner, struct err *e)
 {
 	const char *shown = request_header(r, "Authorization");
 
@@ -398,8 +396,7 @@ check_owner(struct http_request *r, const struct link_owner *owner, struct err *
 		return 0;
 	if (auth_check(shown, request_address(r), &r->identity, e) < 0)
 		return -1;
-	if (strcmp(r->identity.principal, owner->principal) == 0 &&
-	    strcmp(r->identity.namespace, owner->namespace) == 0)
+	if (owner_equal(&r->identity.owner, owner))
 		return 0;
 	return err_set(e, ERR_denied, "this link belongs to another principal");
 }
@@ -408,7 +405,7 @@ void
 files_get(struct http_request *r)
 {
 	struct range range = asked_range(r);
-	struct link_owner owner;
+	struct owner owner;
 	struct err e = { 0 };
 	struct download *d = make(r, &owner, &e);
 

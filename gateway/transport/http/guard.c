@@ -274,7 +274,7 @@ unknown(struct http_request *r)
 		deny(r, &e, 0);
 		return true;
 	}
-	r->account = account_hold(who->principal, *who->namespace == '\0' ? NULL : who->namespace);
+	r->account = account_hold(&who->owner);
 	if (r->account == NULL)
 		guard_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE, NULL, "out of memory");
 	return r->account == NULL;

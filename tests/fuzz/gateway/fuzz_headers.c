@@ -80,7 +80,7 @@ look_at_id(const char *text)
 static void
 look_at_seal(const char *text)
 {
-	struct link_owner owner;
+	struct owner owner;
 	struct err e;
 
 	must(links_check("sess", "file", text, &owner, &e) < 0);

@@ -109,7 +109,7 @@ set_up(void)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct account account = { .principal = "local:7" };
+	struct account account = { .owner = { "local:7", "" } };
 	struct client client = { .by = &by_fuzz, .account = &account, .scopes = SCOPES_LOCAL };
 
 	set_up();

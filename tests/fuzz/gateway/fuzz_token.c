@@ -85,9 +85,9 @@ try_claims(const char *text, size_t size)
 	if (claims == NULL)
 		return;
 	if (claims_read(claims, &rules, 1000, &who, &e) == 0) {
-		must(strncmp(who.principal, "oauth:https://i#", 16) == 0 ||
-		     strncmp(who.principal, "oauth:sha256:", 13) == 0);
-		must(visible(who.principal) && visible(who.namespace));
+		must(strncmp(who.owner.principal, "oauth:https://i#", 16) == 0 ||
+		     strncmp(who.owner.principal, "oauth:sha256:", 13) == 0);
+		must(visible(who.owner.principal) && visible(who.owner.namespace));
 		must(who.expires_s > 1000 && (who.scopes & ~(unsigned)SCOPES_ALL) == 0);
 	} else {
 		check_refused(&e);
@@ -125,8 +125,9 @@ try_file(const char *text, size_t size)
 	for (size_t i = 0; i < tokens.count; i++) {
 		const struct token *token = &tokens.items[i];
 
-		must(visible(token->identity.principal) && visible(token->identity.namespace));
-		must(strncmp(token->identity.principal, "oauth:", 6) != 0);
+		must(visible(token->identity.owner.principal) &&
+		     visible(token->identity.owner.namespace));
+		must(strncmp(token->identity.owner.principal, "oauth:", 6) != 0);
 		must(tokens_by_name(&tokens, token->name) == token);
 	}
 	must(tokens_find(&tokens, text, size) == NULL);
