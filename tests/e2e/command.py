@@ -85,6 +85,14 @@ def test_run_tells_exceptions_and_signals(cloister):
     assert run.returncode == 128 + 9 and b"killed" in run.stderr, run
 
 
+def test_run_works_at_the_lowest_priority(cloister):
+    """ZeroMQ gives its threads the scheduling policy of their parent, so the jail must allow it."""
+    for policy in "--idle", "--batch":
+        command = ["chrt", policy, "0", cloister.program, "run", cloister.program_file("print('idle')\n")]
+        run = subprocess.run(command, env=cloister.env, capture_output=True, timeout=120, check=False)
+        assert (run.returncode, run.stdout) == (0, b"idle\n"), run
+
+
 def test_run_refuses_what_it_cannot_run(cloister):
     for arguments, why in [(["/no/such/file.py"], b"No such file"),
                            ([cloister.program_file(b"print('\xff')\n", "bytes.py")], b"UTF-8"),
