@@ -60,6 +60,15 @@ bus_malformed(enum peer from, const struct err *e)
 	note("could not be read", from, e);
 }
 
+void
+bus_endless(enum peer from)
+{
+	struct err e;
+
+	err_set(&e, ERR_limit_exceeded, "a message larger than any that is allowed");
+	bus_malformed(from, &e);
+}
+
 const struct bus_counts *
 bus_counts(void)
 {

@@ -9,6 +9,7 @@
 #include "common/bus/bus_message.h"
 
 #include "common/base/auto.h"
+#include "common/bus/recv.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -57,7 +58,6 @@ take_envelope(struct bus_message *p, zmq_msg_t *part, struct err *e)
 {
 	const char *user = zmq_msg_gets(part, "User-Id");
 
-	p->fd = zmq_msg_get(part, ZMQ_SRCFD);
 	if (user != NULL)
 		snprintf(p->user, sizeof p->user, "%s", user);
 
@@ -102,7 +102,7 @@ bus_message_receive(const struct receiver *in, struct bus_message *p, struct err
 	zmq_msg_t part;
 	size_t at;
 
-	*p = (struct bus_message){ .count = 0 };
+	*p = (struct bus_message){ .fd = -1 };
 	zmq_msg_init(&p->body);
 	for (at = in->routed ? 0 : 1; more; at++) {
 		zmq_msg_init(&part);
@@ -112,9 +112,12 @@ bus_message_receive(const struct receiver *in, struct bus_message *p, struct err
 		}
 		more = zmq_msg_more(&part) != 0;
 		p->bytes += zmq_msg_size(&part);
+		if (at == 1)
+			p->fd = zmq_msg_get(&part, ZMQ_SRCFD);
 		good = good && take_part(in, p, at, &part, e) == 0;
 		zmq_msg_close(&part);
 	}
+	recv_heard(p->fd);
 	if (good && at < 2)
 		good = err_set(e, ERR_invalid_argument, "no envelope") == 0;
 	if (good)

@@ -36,6 +36,7 @@ struct link {
 	void *socket, *monitor;
 	struct connection *connection;
 	bool stirred;      /* as socket.h says */
+	size_t most;       /* bytes of the connection, as recv.h counts */
 	bool connected;    /* as ZeroMQ says */
 	bool ready;        /* hello received, and not silent */
 	uint64_t greeting; /* number of our last hello; other replies to hellos are ignored */
@@ -361,13 +362,14 @@ see_events(void *self, uint32_t unused)
 	(void)unused;
 	for (int event, fd; (event = socket_event(l->monitor, &fd)) != 0;) {
 		if (event == ZMQ_EVENT_CONNECTED) {
-			connection_add(&l->connection, fd);
+			connection_add(&l->connection, fd, l->most);
 		} else if (event == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
 			l->connected = true;
 			l->heard_ms = loop_now_ms();
 			say_hello(l);
 		} else if (event == ZMQ_EVENT_DISCONNECTED) {
-			connection_clear(&l->connection);
+			if (connection_remove(&l->connection, fd))
+				bus_endless(l->to);
 			while (receive(l))
 				;
 			l->connected = false;
@@ -417,12 +419,15 @@ make_tcp(struct link *l, struct err *e)
 static int
 open_link(struct link *l, struct err *e)
 {
+	const struct wire_bounds reply = { BUS_MESSAGE_PART_BYTES, WIRE_MAX_BLOBS };
 	const int events = ZMQ_EVENT_CONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED |
 	                   ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
 
 	l->heard_ms = loop_now_ms();
 	if ((l->socket = socket_open(bus.context, ZMQ_DEALER, &l->stirred, e)) == NULL ||
 	    (l->monitor = socket_monitor(bus.context, l->socket, events, see_events, l, e)) == NULL)
+		return -1;
+	if (socket_bound_parts(l->socket, &reply, &l->most, e) < 0)
 		return -1;
 	if (socket_set_int(l->socket, ZMQ_IMMEDIATE, "ZMQ_IMMEDIATE", 1, e) < 0 ||
 	    socket_set_int(l->socket, ZMQ_RECONNECT_IVL, "ZMQ_RECONNECT_IVL", RECONNECT_MS, e) < 0)

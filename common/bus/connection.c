@@ -9,6 +9,7 @@
 
 #include "common/base/auto.h"
 #include "common/base/loop.h"
+#include "common/bus/recv.h"
 
 #include <malloc.h>
 #include <stdbool.h>
@@ -35,10 +36,11 @@ cookie_of(int fd)
 }
 
 void
-connection_add(struct connection **all, int fd)
+connection_add(struct connection **all, int fd, size_t most)
 {
 	struct connection *c = calloc(1, sizeof *c);
 
+	recv_bound(fd, most);
 	if (c == NULL)
 		return;
 	*c = (struct connection){
@@ -47,17 +49,21 @@ connection_add(struct connection **all, int fd)
 	*all = c;
 }
 
-void
+bool
 connection_remove(struct connection **all, int fd)
 {
 	struct connection **at = all, *c;
+	bool exceeded = recv_exceeded(fd);
 
+	recv_bound(fd, 0);
+	ended |= exceeded;
 	while ((c = *at) != NULL && c->fd != fd)
 		at = &c->next;
 	if (c == NULL)
-		return;
+		return exceeded;
 	*at = c->next;
 	free(c);
+	return exceeded;
 }
 
 void
@@ -120,6 +126,6 @@ connection_give_back(void)
 void
 connection_clear(struct connection **all)
 {
-	for (struct connection *c; (c = *all) != NULL; free(c))
-		*all = c->next;
+	while (*all != NULL)
+		connection_remove(all, (*all)->fd);
 }

@@ -3,11 +3,10 @@
  * connection.h - the connections below a ZeroMQ socket, as reported by its monitor, so that a
  * silent one can be shut down.
  *
- * libzmq keeps all parts of a message until the last one arrives. The number of parts is unlimited,
- * and the application cannot see them. A peer that sends parts without end therefore appears
- * silent. When its connection breaks, libzmq frees the unfinished message. The break must look as
- * if the peer caused it: if a socket is closed in the middle of a message, libzmq 4.3 never frees
- * the message.
+ * libzmq keeps all parts of a message until the last one arrives, and the application cannot see
+ * them. recv.h bounds them. A peer that never finishes a message appears silent. When its
+ * connection breaks, libzmq frees the unfinished message. The break must look as if the peer caused
+ * it: if a socket is closed in the middle of a message, libzmq 4.3 never frees the message.
  *
  * libzmq also allocates a whole part as soon as its size is announced, before the peer is known. So
  * the number of connections with an unknown peer is limited.
@@ -21,9 +20,10 @@
 struct connection;
 
 /* The monitor must be read until it is empty each time; otherwise a descriptor may belong to
- * another connection. */
-void connection_add(struct connection **all, int fd);
-void connection_remove(struct connection **all, int fd);
+ * another connection. most: as for recv_bound(). */
+void connection_add(struct connection **all, int fd, size_t most);
+/* Returns whether it ended because it exceeded its bound. */
+bool connection_remove(struct connection **all, int fd);
 /* A message arrived on it; known: from a peer that has sent its hello. */
 void connection_heard(struct connection *all, int fd, bool known);
 /* Shuts down each connection that was silent for longer. */

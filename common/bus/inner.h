@@ -34,6 +34,8 @@ extern struct bus bus;
 /* Count refused and malformed messages and log them, at most a few lines per second. */
 void bus_refuse(enum peer from, const struct err *);
 void bus_malformed(enum peer from, const struct err *);
+/* The same for a connection that exceeded its bound (recv.h). */
+void bus_endless(enum peer from);
 
 /* The hello of this process. Its texts do not belong to the caller. */
 struct hello bus_hello(void);

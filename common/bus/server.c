@@ -12,6 +12,7 @@
 #include "common/bus/deferred.h"
 #include "common/bus/endpoint.h"
 #include "common/bus/inner.h"
+#include "common/bus/recv.h"
 #include "common/bus/socket.h"
 #include "common/bus/zap.h"
 
@@ -21,8 +22,9 @@
 #include <sys/stat.h>
 
 enum {
-	MAX_CALLERS = 256,  /* connections of one daemon to an endpoint */
-	MAX_STRANGERS = 64, /* connections to an endpoint that have sent no hello */
+	MAX_CALLERS = 256,        /* connections of one daemon to an endpoint */
+	MAX_STRANGERS = 64,       /* connections to an endpoint that have sent no hello */
+	STRANGER_BYTES = 8 << 20, /* as recv.h counts: a hello is 200 KB */
 	DEFERRED_MS = 20,
 };
 
@@ -46,6 +48,7 @@ struct server {
 	void *socket, *monitor;
 	struct connection *connections;
 	bool stirred; /* as socket.h says */
+	size_t most;  /* bytes of a connection that has greeted, as recv.h counts */
 	struct caller *callers;
 };
 
@@ -316,6 +319,7 @@ greet(struct server *s, struct caller *c, enum peer from, const struct bus_messa
 	call_orphan(c);
 	c->fd = p->fd;
 	connection_heard(s->connections, p->fd, true);
+	recv_widen(p->fd, s->most);
 	c->heard_ms = loop_now_ms();
 	snprintf(c->instance, sizeof c->instance, "%s", theirs->instance);
 	bus_compare(theirs, &c->build);
@@ -422,12 +426,13 @@ see_events(void *self, uint32_t unused)
 	(void)unused;
 	for (int event, fd; (event = socket_event(s->monitor, &fd)) != 0;) {
 		if (event == ZMQ_EVENT_ACCEPTED) {
-			connection_add(&s->connections, fd);
+			connection_add(&s->connections, fd, STRANGER_BYTES);
 			connection_end_stranger(s->connections, MAX_STRANGERS);
 			continue;
 		}
 		if (event == ZMQ_EVENT_DISCONNECTED) {
-			connection_remove(&s->connections, fd);
+			if (connection_remove(&s->connections, fd))
+				bus_endless(s->peer);
 			continue;
 		}
 		err_set(&e, ERR_denied, "%s",
@@ -534,16 +539,15 @@ bind_server(struct server *s, struct err *e)
 	return rc;
 }
 
-/* A part cannot be larger than the largest request that this process accepts. */
-static size_t
-largest_part(void)
+/* What no request that this process accepts exceeds. */
+static int
+bound_parts(struct server *s, struct err *e)
 {
-	size_t most = BUS_MESSAGE_SMALL_BYTES;
+	struct wire_bounds most = { .part = BUS_MESSAGE_SMALL_BYTES };
 
 	for (const struct route *r = bus.config.routes; r->message != MSG_none; r++)
-		if (wire_largest(r->message) > most)
-			most = wire_largest(r->message);
-	return most;
+		wire_widen(&most, r->message);
+	return socket_bound_parts(s->socket, &most, &s->most, e);
 }
 
 static int
@@ -556,7 +560,7 @@ open_server(struct server *s, struct err *e)
 	if ((s->socket = socket_open(bus.context, ZMQ_ROUTER, &s->stirred, e)) == NULL ||
 	    (s->monitor = socket_monitor(bus.context, s->socket, events, see_events, s, e)) ==
 		NULL ||
-	    socket_bound_parts(s->socket, largest_part(), e) < 0 ||
+	    bound_parts(s, e) < 0 ||
 	    socket_set_int(s->socket, ZMQ_ROUTER_MANDATORY, "ZMQ_ROUTER_MANDATORY", 1, e) < 0)
 		return -1;
 	if ((s->peer == PEER_none ? make_tcp(s, e) : make_ipc(s, e)) < 0)

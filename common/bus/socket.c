@@ -12,14 +12,15 @@
  * connection and holds one more message; the rest stays in the kernel and with the sender. With a
  * limit of 1,000 it accepted every message of 1 MB, with 8 it accepted 9. ZMQ_MAXMSGSIZE bounds a
  * part before memory is allocated for it. The number of parts is not bounded, and the parts of an
- * unfinished message are not counted: connection.c shuts down such a connection because it is
- * silent. ZMQ_SNDHWM stays high: a full queue reports room only at the next check.
+ * unfinished message are not counted: recv.c does both. ZMQ_SNDHWM stays high: a full queue reports
+ * room only at the next check.
  */
 #include "common/bus/socket.h"
 
 #include "common/base/auto.h"
 #include "common/base/loop.h"
 #include "common/bus/bus_message.h"
+#include "common/bus/recv.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -31,6 +32,7 @@ enum {
 	QUEUE = 1000, /* sent messages per connection; their bytes: bus_message.c */
 	TAKEN = 8,    /* received messages per connection that are not read yet */
 	TAKEN_FEW = 2,
+	HEADS = 2, /* parts before the blobs: envelope, body */
 	TAKEN_BYTES = 512 << 20,
 	LINGER_MS = 200,
 	HANDSHAKE_MS = 1000,
@@ -55,12 +57,16 @@ socket_set_text(void *socket, int option, const char *name, const char *value, s
 }
 
 int
-socket_bound_parts(void *socket, size_t bytes, struct err *e)
+socket_bound_parts(void *socket, const struct wire_bounds *bounds, size_t *most, struct err *e)
 {
-	int64_t most = (int64_t)bytes;
-	int taken = TAKEN * bytes <= TAKEN_BYTES ? TAKEN : TAKEN_FEW;
+	int64_t part = (int64_t)bounds->part;
+	size_t parts = HEADS + bounds->blobs, bytes = parts * bounds->part;
+	int taken;
 
-	if (zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &most, sizeof most) < 0)
+	bytes = bytes < BUS_MESSAGE_BYTES ? bytes : BUS_MESSAGE_BYTES;
+	taken = TAKEN * bytes <= TAKEN_BYTES ? TAKEN : TAKEN_FEW;
+	*most = recv_cost((size_t)taken, bytes, parts);
+	if (zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &part, sizeof part) < 0)
 		return zmq_err(e, "ZMQ_MAXMSGSIZE");
 	return socket_set_int(socket, ZMQ_RCVHWM, "ZMQ_RCVHWM", taken, e);
 }
@@ -68,8 +74,6 @@ socket_bound_parts(void *socket, size_t bytes, struct err *e)
 static int
 set_bounds(void *socket, struct err *e)
 {
-	if (socket_bound_parts(socket, BUS_MESSAGE_PART_BYTES, e) < 0)
-		return -1;
 	if (socket_set_int(socket, ZMQ_SNDHWM, "ZMQ_SNDHWM", QUEUE, e) < 0 ||
 	    socket_set_int(socket, ZMQ_LINGER, "ZMQ_LINGER", LINGER_MS, e) < 0)
 		return -1;

@@ -3,21 +3,22 @@
 #pragma once
 
 #include "common/base/err.h"
+#include "common/codec/wire.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /*
- * Opens a socket with bounded queues, message size and handshake time, and adds it to the loop;
+ * Opens a socket with a bounded queue of sent messages and handshake time, and adds it to the loop;
  * NULL with *e. *stirred is set when its descriptor reports that there may be something to read.
  * The owner must also set it after a send, which may consume that report, and clear it when the
  * socket has been read until empty.
  */
 void *socket_open(void *context, int type, bool *stirred, struct err *);
-/* Limits the size of a part, and the number of queued messages such that they hold at most 512 MB
- * in parts of that size. Default: BUS_MESSAGE_PART_BYTES. */
-int socket_bound_parts(void *socket, size_t bytes, struct err *);
+/* Limits the size of a part, and the number of queued messages: 8 if they hold at most 512 MB,
+ * otherwise 2. *most is the bound of a connection with such messages (recv.h). */
+int socket_bound_parts(void *socket, const struct wire_bounds *, size_t *most, struct err *);
 void socket_close(void *socket);
 int socket_set_int(void *socket, int option, const char *name, int value, struct err *);
 int socket_set_text(void *socket, int option, const char *name, const char *value, struct err *);

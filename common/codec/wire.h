@@ -44,8 +44,13 @@ int wire_decode(enum msg_id, const struct packed *, void *msg, struct err *);
 /* Formats one line for a log: names and numbers; only the length of texts, pages and blobs. */
 void wire_describe(enum msg_id, const void *msg, char *line, size_t size);
 
-/* Upper bound of the size of any part, body or blob, of such a message. */
-size_t wire_largest(enum msg_id);
+/* Upper bounds of such a message: the size of any part, body or blob; the number of blobs. */
+struct wire_bounds {
+	uint64_t part, blobs;
+};
+struct wire_bounds wire_bounds(enum msg_id);
+/* Makes them those of that message, too. */
+void wire_widen(struct wire_bounds *, enum msg_id);
 
 void packed_clear(struct packed *);
 

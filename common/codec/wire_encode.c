@@ -272,7 +272,17 @@ enum {
 };
 
 static void
-add_largest(enum msg_id id, uint64_t times, uint64_t *body, uint64_t *blob)
+add_blobs(const struct field *f, uint64_t times, struct wire_bounds *most)
+{
+	uint64_t blobs = most->blobs + times;
+
+	most->blobs = blobs < WIRE_MAX_BLOBS ? blobs : WIRE_MAX_BLOBS;
+	if ((uint64_t)f->high > most->part)
+		most->part = (uint64_t)f->high;
+}
+
+static void
+add_largest(enum msg_id id, uint64_t times, uint64_t *body, struct wire_bounds *most)
 {
 	const struct message *m = &messages[id];
 
@@ -286,21 +296,33 @@ add_largest(enum msg_id id, uint64_t times, uint64_t *body, uint64_t *blob)
 		else if (f->kind == KIND_TEXTS)
 			*body += all * (FIELD_TEXTS_ITEM + LENGTH_BYTES);
 		else if (f->kind == KIND_ITEM)
-			add_largest(f->of, times, body, blob);
+			add_largest(f->of, times, body, most);
 		else if (f->kind == KIND_LIST)
-			add_largest(f->of, all, body, blob);
+			add_largest(f->of, all, body, most);
 		else if (f->kind == KIND_PAGE || f->kind == KIND_BLOB || f->kind == KIND_ANY)
-			*blob = *blob > (uint64_t)f->high ? *blob : (uint64_t)f->high;
+			add_blobs(f, times, most);
 	}
 }
 
-size_t
-wire_largest(enum msg_id id)
+struct wire_bounds
+wire_bounds(enum msg_id id)
 {
-	uint64_t body = FIELD_BYTES, blob = 0;
+	struct wire_bounds most = { 0 };
+	uint64_t body = FIELD_BYTES;
 
-	add_largest(id, 1, &body, &blob);
+	add_largest(id, 1, &body, &most);
 	if (body > WIRE_MAX_BODY)
 		body = WIRE_MAX_BODY;
-	return body > blob ? body : blob;
+	if (body > most.part)
+		most.part = body;
+	return most;
+}
+
+void
+wire_widen(struct wire_bounds *most, enum msg_id id)
+{
+	struct wire_bounds bounds = wire_bounds(id);
+
+	most->part = bounds.part > most->part ? bounds.part : most->part;
+	most->blobs = bounds.blobs > most->blobs ? bounds.blobs : most->blobs;
 }

@@ -4,6 +4,7 @@ foreach(test base64 checkpoint err fdio hash jail jschema keys log pidstat owner
 endforeach()
 cloister_test(unit test_bus.c bus_peer.c)
 cloister_test(unit test_bus_adopt.c bus_peer.c)
+cloister_test(unit test_bus_endless.c bus_peer.c)
 foreach(test bus_builds bus_hostile bus_room)
 	cloister_test(unit test_${test}.c bus_peer.c raw.c)
 endforeach()
