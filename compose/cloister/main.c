@@ -16,6 +16,7 @@
 #include "common/table/man.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,6 +29,7 @@ static int run_access(int argc, char **argv);
 static int show_help(int argc, char **argv);
 static int show_man(int argc, char **argv);
 static int show_version(int argc, char **argv);
+static int verify(int argc, char **argv);
 
 static const struct {
 	const char *name, *arguments, *doc;
@@ -56,7 +58,11 @@ static const struct {
 	{ "verify", "[--key=BASE64] FILE ARTIFACT.json|-",
 	    "Check a downloaded file against the signed artifact in the run's result. "
 	    "--key: the public key of the signer; default: this machine's.",
-	    verify_file },
+	    verify },
+	{ "verify", "LOG --since=CHECKPOINT|@FILE [--key=KEY|@FILE]",
+	    "Check that an audit log still holds the records of a checkpoint, such as a result's "
+	    "audit_checkpoint. --key: the public key of auditd; default: audit.pub beside the log.",
+	    verify },
 	{ "man", "[yaml]", "Print the manual page of this command, or of the settings file.",
 	    show_man },
 	{ "version", "", "Print the version.", show_version },
@@ -90,6 +96,31 @@ run_access(int argc, char **argv)
 {
 	(void)argc;
 	return become("cloister-access", argv);
+}
+
+/* auditd knows the form of its log. */
+static int
+verify_log(int argc, char **argv)
+{
+	auto_free char **all = calloc((size_t)argc + 2, sizeof *all);
+
+	if (all == NULL) {
+		fputs("cloister: out of memory\n", stderr);
+		return 1;
+	}
+	all[0] = argv[0];
+	all[1] = (char[]){ "--verify" };
+	memcpy(all + 2, argv + 1, ((size_t)argc - 1) * sizeof *all);
+	return become("cloister-auditd", all);
+}
+
+static int
+verify(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (strncmp(argv[i], "--since=", strlen("--since=")) == 0)
+			return verify_log(argc, argv);
+	return verify_file(argc, argv);
 }
 
 static int

@@ -216,6 +216,24 @@ def test_verify_tells_what_a_run_left(cloister):
     assert os.stat(secret).st_mode & 0o777 == 0o600
 
 
+def test_verify_shows_whether_a_log_holds_a_checkpoint(cloister):
+    assert cloister("up").returncode == 0
+    told = json.loads(cloister("run", "--json", cloister.program_file("print(1)\n")).stdout)
+    log = os.path.join(cloister.directory, "state", "auditd", "audit.log")
+    checkpoint = told["audit_checkpoint"]
+    number = checkpoint.splitlines()[1]
+    note = cloister.program_file(checkpoint, "checkpoint")
+    for since in checkpoint, "@" + note:
+        good = cloister("verify", log, "--since=" + since)
+        assert good.returncode == 0 and f"since {number} holds".encode() in good.stdout, good
+    cut = cloister.program_file(open(log, "rb").read()[:4], "cut")
+    key = "--key=@" + os.path.join(os.path.dirname(log), "audit.pub")
+    bad = cloister("verify", "--since=" + checkpoint, cut, key)
+    assert bad.returncode == 3 and b"truncated" in bad.stderr, bad  # VERDICT_TRUNCATED
+    assert cloister("verify", "--since=" + checkpoint.replace(number, number + "1"), log).returncode == 6
+    assert cloister("verify", "--since=" + checkpoint).returncode == 2
+
+
 def test_another_program_verifies_too(cloister):
     """This test builds the statement from the description in seal.h; openssl knows nothing of cloister."""
     if shutil.which("openssl") is None:
