@@ -346,6 +346,18 @@ def test_links_of_a_kept_key(bin_, cluster):
         assert gateway.ask("GET", path).status == 403
 
 
+def test_links_of_gateways_behind_a_balancer(bin_, cluster):
+    with open(os.path.join(cluster.directory, "key"), "wb") as file:
+        file.write(os.urandom(32))
+    flags = ["--link-key=" + file.name]
+    with Gateway(bin_, flags, cluster) as a, Gateway(bin_, flags, cluster) as b, Gateway(bin_, (), cluster) as other:
+        for gateway in a, b, other:
+            soon(lambda: gateway.ask("GET", "/readyz").status == 200, "readyz")  # pylint: disable=cell-var-from-loop
+        url, content = made_file(a, 10)
+        assert b.ask("GET", path_of(a, url)).body == content
+        assert other.ask("GET", path_of(a, url)).status == 403
+
+
 # ---- the end ----
 
 def test_a_daemon_that_is_lost(gateway, cluster):
