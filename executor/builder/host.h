@@ -36,6 +36,7 @@ struct host {
 	bool own_proc; /* proc shows the builder's pid namespace; otherwise only self/ is usable */
 	int proc;
 	ino_t namespaces[HOST_NAMESPACES];
+	uint64_t due; /* layers that every program must have (trial.h): bits by enum layer */
 };
 
 /*

@@ -15,14 +15,19 @@
 #include "common/base/fdio.h"
 #include "common/base/log.h"
 #include "common/base/loop.h"
+#include "executor/builder/answer.h"
+#include "executor/builder/arguments.h"
 #include "executor/builder/confine/filter.h"
 #include "executor/builder/limits/cgroup.h"
-#include "executor/builder/lives.h"
 #include "executor/builder/media.h"
-#include "executor/builder/program.h"
+#include "executor/builder/orders.h"
+#include "executor/builder/process.h"
+#include "executor/builder/processes.h"
 #include "executor/builder/root.h"
 #include "executor/builder/slot.h"
+#include "executor/builder/trial.h"
 #include "executor/builder/workspace_table.h"
+#include "executor/builder/zygotes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,32 +37,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-
-/* If all boxes belong to one user of the host, a program can have so many descriptors in flight
- * between its own processes that the kernel passes none of this process's. */
-static ssize_t
-answer_without(struct answer answer)
-{
-	answer.uses = 0;
-	if (answer.kind == ANSWER_WORKSPACE)
-		err_set(&answer.error, ERR_unavailable,
-		    "this user has too many descriptors in transit between processes");
-	return fdio_send(ORDER_SOCKET, &answer, sizeof answer, NULL, 0);
-}
-
-bool
-lives_answer(const struct answer *answer, const int *fds, size_t nfds)
-{
-	ssize_t n = fdio_send(ORDER_SOCKET, answer, sizeof *answer, fds, nfds);
-	bool whole = n >= 0 || errno != ETOOMANYREFS;
-
-	if (!whole)
-		n = answer_without(*answer);
-	/* If the executor cannot be told that a box ended, it has itself ended. */
-	if (n != (ssize_t)sizeof *answer)
-		loop_stop();
-	return whole;
-}
+#include <sys/wait.h>
 
 static void
 on_order(void *self, uint32_t events)
@@ -71,7 +51,7 @@ on_order(void *self, uint32_t events)
 	(void)self, (void)events;
 	if (n < 0 && errno == EMFILE) {
 		err_set(&e, ERR_unavailable, "the builder has no free descriptor");
-		lives_refuse(&order, &e);
+		answer_refuse(&order, &e);
 		return;
 	}
 	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EMSGSIZE)) {
@@ -81,13 +61,13 @@ on_order(void *self, uint32_t events)
 	if (n < 0)
 		return;
 	if (n == (ssize_t)sizeof order && order_check(&order, nfds, &e) == 0) {
-		lives_order(&order, fds, nfds);
+		orders_execute(&order, fds, nfds);
 		return;
 	}
 	while (nfds > 0)
 		close(fds[--nfds]);
 	if (n == (ssize_t)sizeof order)
-		lives_refuse(&order, &e);
+		answer_refuse(&order, &e);
 }
 
 /* A box takes about twenty descriptors.  The kernel refuses to pass a descriptor if more
@@ -149,11 +129,26 @@ settle(struct host *host, int *workspace_table, struct err *e)
 	host->limits_by = cgroup_limits_by();
 	return host_enter(host, cgroup_close, e) < 0 || root_make(host, e) < 0 ||
 	               (*workspace_table = workspace_table_open(host, e)) < 0 ||
-	               host_note(host, e) < 0 || lives_open(host, e) < 0 ||
+	               host_note(host, e) < 0 || orders_open(host, e) < 0 ||
 	               filter_make(&filter, FILTER_ALL, e) < 0 || loop_open(e) < 0 ||
 	               host_drop(e) < 0 || filter_load(&filter, e) < 0
 	           ? -1
 	           : 0;
+}
+
+/* This process must reap what a zygote left, otherwise its box could not end. */
+static void
+end_all(void)
+{
+	struct process *p;
+
+	process_kill_all();
+	zygotes_kill();
+	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
+		;
+	for (uint32_t id = 0; (p = processes_next(&id)) != NULL;)
+		if (p->has_group)
+			cgroup_end(&p->group);
 }
 
 int
@@ -173,18 +168,18 @@ main(int argc, char **argv)
 	}
 	take_kept(&host);
 	take_descriptors();
-	int r = program_settings(argc - 1, argv + 1, &ready.error);
+	int r = arguments_read(argc - 1, argv + 1, &ready.error);
 
 	if (r == 0)
 		r = settle(&host, &workspace_table, &ready.error);
 
 	if (r == 0)
-		r = lives_try(&host, &ready.layers, &ready.error);
+		r = trial_run(&host, &ready.layers, &ready.error);
 	answer_ready(&ready, (int[]){ workspace_table, host.slot_fd },
 	    r == 0 && host.workspace_table_fd < 0 ? 2 : 0);
 	if (r == 0 &&
 	    (loop_watch(ORDER_SOCKET, EPOLLIN, on_order, NULL, &e) < 0 || loop_run(&e) < 0))
 		log_error("the builder exits", LOG_E(&e));
-	lives_end();
+	end_all();
 	_exit(r == 0 ? 0 : 1);
 }

@@ -1,28 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * program.c - programs in boxes: processes that join an existing box, from start to exit status.
+ * program.c - programs in boxes, from start to exit status.
  *
  * Theory of operation.  A program is a child of this process, or a fork of a zygote that sends its
  * pidfd.  In both cases it is in the box's pid namespace from the beginning and so ends with the
  * box.  Its pidfd signals its end.  Its status is read by its parent: this process, or the zygote,
  * which reports it.  The box cannot end before that was done.
  *
- * Trusts the command line, which is the operator's, and zygotes.
+ * A program whose order says so ends its box with it.
+ *
+ * Trusts zygotes.
  */
 #include "executor/builder/program.h"
 
 #include "common/base/auto.h"
-#include "common/base/fdio.h"
-#include "common/base/log.h"
 #include "common/base/loop.h"
 #include "common/table/schema.h"
 #include "executor/builder/launch/code_file.h"
 #include "executor/builder/launch/environment.h"
-#include "executor/builder/life.h"
-#include "executor/builder/limits/census.h"
-#include "executor/builder/oci/launcher.h"
-#include "executor/builder/slot.h"
-#include "executor/builder/zygotes.h"
+#include "executor/builder/processes.h"
+#include "executor/builder/runtimes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,153 +31,15 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-enum {
-	MAX_ARGS = 16,
-	MAX_COUNTED = 64, /* programs of a box that are counted */
-};
-
-struct interpreter {
-	const char *argv[MAX_ARGS + 2]; /* with room for the file, and the end */
-	const char *extension;          /* NULL: it has a driver */
-};
-
-/* clang-format off */
-static struct interpreter runtimes[ORDER_MAX_RUNTIMES] = {
-#define RUNTIME(language, ...) [language_##language] = { { __VA_ARGS__ }, NULL },
-#include "executor/builder/runtimes.def"
-};
-/* clang-format on */
-
 static struct {
 	const struct host *host;
-	struct filter guests[language_COUNT];
+	const struct program_forker *forker;
+	struct filter filters[language_COUNT];
 	int own_pids; /* the builder's pid namespace */
-	uint64_t due; /* layers in force in the first program */
-	size_t nruntimes;
-	const char *shown; /* NULL: nothing of hidden.def */
-} programs = { .nruntimes = language_COUNT };
-
-/* ---- the command line ---- */
-
-static int
-add_runtime(const char *const *args, size_t n, struct err *e)
-{
-	struct interpreter *r = &runtimes[programs.nruntimes];
-
-	if (n < 3 || n > MAX_ARGS || programs.nruntimes == ORDER_MAX_RUNTIMES)
-		return err_set(e, ERR_invalid_argument,
-		    "runtime: name, extension, and 1 to %d "
-		    "arguments; %d of them at most",
-		    MAX_ARGS - 2, ORDER_MAX_RUNTIMES - (int)language_COUNT);
-	r->extension = args[1];
-	memcpy(r->argv, args + 2, (n - 2) * sizeof *args);
-	programs.nruntimes++;
-	return 0;
-}
-
-static int
-set_python(const char *const *args, size_t n, struct err *e)
-{
-	if (n != 1)
-		return err_set(e, ERR_invalid_argument, "python: one path");
-	runtimes[language_python].argv[0] = args[0];
-	return 0;
-}
-
-static int
-add_zygote(const char *const *args, size_t n, struct err *e)
-{
-	return n == 2 ? zygotes_add(args[0], args[1], e)
-	              : err_set(e, ERR_invalid_argument, "zygote: its interpreter and modules");
-}
-
-static int
-add_container(const char *const *args, size_t n, struct err *e)
-{
-	return n == 2 ? launcher_add(args[0], args[1], e)
-	              : err_set(e, ERR_invalid_argument, "container: its name and path");
-}
-
-static int
-add_shown(const char *const *args, size_t n, struct err *e)
-{
-	if (n != 1 || programs.shown != NULL)
-		return err_set(e, ERR_invalid_argument, "show: one path");
-	programs.shown = args[0];
-	return 0;
-}
-
-static int
-set_state(const char *const *args, size_t n, struct err *e)
-{
-	if (n != 1)
-		return err_set(e, ERR_invalid_argument, "state: one path");
-	slot_set_state(args[0]);
-	return 0;
-}
-
-static const struct {
-	const char *word;
-	int (*take)(const char *const *args, size_t n, struct err *);
-} groups[] = {
-	{ "runtime", add_runtime },
-	{ "python", set_python },
-	{ "zygote", add_zygote },
-	{ "container", add_container },
-	{ "show", add_shown },
-	{ "state", set_state },
-};
-
-static int
-take_group(const char *word, const char *const *args, size_t n, struct err *e)
-{
-	for (size_t i = 0; i < COUNT(groups); i++)
-		if (strcmp(groups[i].word, word) == 0)
-			return groups[i].take(args, n, e);
-	return err_set(e, ERR_invalid_argument, "%.32s: not known", word);
-}
+} programs;
 
 int
-program_settings(int argc, char **argv, struct err *e)
-{
-	const char *const *args = (const char *const *)argv;
-	int end;
-
-	for (int at = 0; at < argc; at = end + 1) {
-		for (end = at; end < argc && strcmp(args[end], "--") != 0; end++)
-			;
-		if (end == at || take_group(args[at], args + at + 1, (size_t)(end - at - 1), e) < 0)
-			return err_add(e, "the builder's command line");
-	}
-	return 0;
-}
-
-/* Also searches a word that is passed to a shell. */
-static bool
-is_in_words(const char *const *words, const char *directory)
-{
-	size_t size = strlen(directory);
-
-	for (; *words != NULL; words++)
-		for (const char *at = *words; (at = strstr(at, directory)) != NULL; at += size)
-			if (at[size] == '/')
-				return true;
-	return false;
-}
-
-bool
-program_wants(const char *directory)
-{
-	if (programs.shown != NULL && strcmp(programs.shown, directory) == 0)
-		return true;
-	for (size_t i = 0; i < programs.nruntimes; i++)
-		if (is_in_words(runtimes[i].argv, directory))
-			return true;
-	return launcher_is_below(directory);
-}
-
-int
-program_open(const struct host *host, struct err *e)
+program_open(const struct host *host, const struct program_forker *forker, struct err *e)
 {
 	static const unsigned who[language_COUNT] = {
 		[language_python] = FILTER_PYTHON,
@@ -191,113 +50,112 @@ program_open(const struct host *host, struct err *e)
 	                   (cgroup_shares_processors() ? FILTER_SHARING : 0);
 
 	programs.host = host;
+	programs.forker = forker;
 	programs.own_pids = host_space(host, HOST_PID, e);
-	pid_t pid = -1;
-	int sock;
-
 	if (programs.own_pids < 0)
 		return -1;
 	for (int l = 0; l < language_COUNT; l++)
-		if (filter_make(&programs.guests[l], who[l] | grouped, e) < 0)
+		if (filter_make(&programs.filters[l], who[l] | grouped, e) < 0)
 			return -1;
-	zygotes_open(host, &programs.guests[language_python]);
-	if (launcher_open(host, programs.guests, &pid, &sock, e) < 0)
-		return -1;
-	zygotes_set_launcher(pid, sock);
 	return 0;
 }
 
-const char *const *
-program_command(uint32_t runtime, const char **extension)
+const struct filter *
+program_filters(void)
 {
-	*extension = runtimes[runtime].extension;
-	return runtimes[runtime].argv;
+	return programs.filters;
 }
 
-int
-program_check(const struct order *order, struct err *e)
+struct program *
+program_of(struct process *p)
 {
-	if (order->runtime >= programs.nruntimes || !zygotes_have(order->zygote))
-		return err_set(e, ERR_invalid_argument, "runtime or zygote: there is no such");
-
-	const char *path = runtimes[order->runtime].argv[0];
-
-	if (path == NULL || access(path, X_OK) < 0)
-		return err_set(e, ERR_runtime_missing, "this host has no program for it: %s",
-		    path != NULL ? path : "none is known");
-	return 0;
+	must(p->kind == &program_kind);
+	return (struct program *)p;
 }
 
 /* ---- the end ---- */
 
+static void
+close_fds(struct process *p)
+{
+	struct program *program = program_of(p);
+
+	for (size_t i = 0; i < COUNT(program->fds); i++)
+		if (program->fds[i] >= 0)
+			close(take_fd(&program->fds[i]));
+}
+
 /* A process that joins a box cannot report if the box dies meanwhile. */
 static void
-finish(struct life *life)
+finish(struct process *p)
 {
-	if (life->answer.kind == 0)
-		err_set(&life->answer.error, ERR_unavailable,
-		    "the box ended before the program was started (status %d)",
-		    life->answer.status);
-	life_end(life);
+	if (p->answer.kind == 0)
+		err_set(&p->answer.error, ERR_unavailable,
+		    "the box ended before the program was started (status %d)", p->answer.status);
+	process_end(p);
 }
 
 static void
-note_status(struct life *life, int status, const struct rusage *usage)
+note_status(struct program *program, int status, const struct rusage *usage)
 {
-	life->answer.status = status;
-	life->reaped = true;
-	use_add(life->box, usage);
-	if (life->zombie)
-		finish(life);
+	struct process *p = &program->process;
+
+	p->answer.status = status;
+	program->reaped = true;
+	use_add(&p->box->use, usage);
+	if (program->zombie)
+		finish(p);
 }
 
 /* A zygote's child is not this process's to wait for.  The zygote reports it, unless the zygote
  * ended before. */
 static void
-ask_status(struct life *life)
+ask_status(struct program *program)
 {
+	struct process *p = &program->process;
 	struct rusage usage;
 	int status;
 
-	if (life->reaped) {
-		finish(life);
-	} else if (wait4(life->pid, &status, WNOHANG, &usage) == life->pid) {
-		note_status(life, status, &usage);
-	} else if (life->order.zygote == 0) {
-		err_set(&life->answer.error, ERR_internal,
+	if (program->reaped) {
+		finish(p);
+	} else if (wait4(p->pid, &status, WNOHANG, &usage) == p->pid) {
+		note_status(program, status, &usage);
+	} else if (p->order.zygote == 0) {
+		err_set(&p->answer.error, ERR_internal,
 		    "how it ended is not known, for its zygote ended with it");
-		finish(life);
+		finish(p);
 	} else {
-		zygotes_expect(life->order.zygote);
+		programs.forker->expect(p->order.zygote);
 	}
 }
 
 static void
-on_end(void *self, uint32_t events)
+ended(struct process *p)
 {
-	struct life *life = self;
+	struct program *program = program_of(p);
 
-	(void)events;
-	life_listen(life);
-	life_forget(life);
-	life->zombie = true;
-	if (life->order.alone != 0)
-		life_kill(life->box);
-	ask_status(life);
+	process_listen(p);
+	process_forget(p);
+	program->zombie = true;
+	if (p->order.alone != 0)
+		process_kill(p->box);
+	ask_status(program);
 }
 
 static bool
-is_of(const struct life *life, uint32_t zygote)
+is_of(const struct process *p, uint32_t zygote)
 {
-	return life != NULL && life->order.kind == ORDER_PROGRAM && life->order.zygote == zygote;
+	return p->kind == &program_kind && p->order.zygote == zygote && p->pid > 0;
 }
 
 void
 program_reaped_by(uint32_t zygote, pid_t pid, int status, const struct rusage *usage)
 {
-	for (uint32_t id = 1; id <= ORDER_MAX_LIVING; id++)
-		if (is_of(life_of(id), zygote) && life_of(id)->pid == pid && !life_of(id)->reaped) {
-			note_status(life_of(id), status, usage);
+	struct process *p;
+
+	for (uint32_t id = 0; (p = processes_next(&id)) != NULL;)
+		if (is_of(p, zygote) && p->pid == pid && !program_of(p)->reaped) {
+			note_status(program_of(p), status, usage);
 			return;
 		}
 }
@@ -306,38 +164,79 @@ program_reaped_by(uint32_t zygote, pid_t pid, int status, const struct rusage *u
 void
 program_zygote_ended(uint32_t zygote)
 {
-	for (uint32_t id = 1; id <= ORDER_MAX_LIVING; id++) {
-		struct life *life = life_of(id);
+	struct process *p;
 
-		if (!is_of(life, zygote) || life->pid <= 0)
+	for (uint32_t id = 0; (p = processes_next(&id)) != NULL;) {
+		if (!is_of(p, zygote))
 			continue;
-		life->order.zygote = 0;
-		if (life->zombie)
-			ask_status(life);
+		p->order.zygote = 0;
+		if (program_of(p)->zombie)
+			ask_status(program_of(p));
 	}
 }
 
-/* ---- the beginning ---- */
+/* ---- signals ---- */
+
+/* An interrupt is also for the processes that a program waits for, as at a terminal: a shell
+ * does not handle it before its child has ended.  The program has its own process group
+ * (confine.c).  On kernels before 6.9 the group is signalled by number, which is safe if the
+ * program is this process's child and so keeps the number in use. */
+static void
+interrupt(const struct program *program)
+{
+	const unsigned process_group = 1 << 2; /* PIDFD_SIGNAL_PROCESS_GROUP */
+	const struct process *p = &program->process;
+
+	if (syscall(SYS_pidfd_send_signal, p->pidfd, SIGINT, NULL, process_group) == 0)
+		return;
+	if (p->order.zygote == 0 && !program->reaped && p->pid > 1 && kill(-p->pid, SIGINT) == 0)
+		return;
+	syscall(SYS_pidfd_send_signal, p->pidfd, SIGINT, NULL, 0);
+}
+
+void
+program_signal(struct program *program, int signal)
+{
+	struct process *p = &program->process;
+
+	if (signal == SIGINT && p->pidfd >= 0)
+		interrupt(program);
+	if (signal != SIGKILL)
+		return;
+	process_kill(p);
+	if (p->box->order.container != 0)
+		process_kill(p->box); /* only this ends the other processes of a container */
+}
+
+/* ---- from its file ---- */
 
 static void
-run(const struct interpreter *r, uint64_t cpu_milli)
+run(const struct program *program)
 {
-	const char *argv[MAX_ARGS + 2] = { 0 };
+	const char *argv[RUNTIMES_MAX_ARGS + 2] = { 0 }, *extension;
+	const char *const *command = runtimes_command(program->process.order.runtime, &extension);
 	size_t n = 0;
 
-	for (; r->argv[n] != NULL; n++)
-		argv[n] = r->argv[n];
-	if (r->extension != NULL && (argv[n] = code_file_await(r->extension)) == NULL)
+	for (; command[n] != NULL; n++)
+		argv[n] = command[n];
+	if (extension != NULL && (argv[n] = code_file_await(extension)) == NULL)
 		_exit(126);
 	must(argv[0] != NULL);
 	execve(argv[0], (char *const *)(uintptr_t)argv,
-	    (char *const *)(uintptr_t)environment_make(cpu_milli));
+	    (char *const *)(uintptr_t)environment_make(program->process.box->order.cpu_milli));
 	_exit(127);
+}
+
+static void
+run_nothing(const struct program *program)
+{
+	(void)program;
+	_exit(0);
 }
 
 /* Forks into the box's pid namespace, because a process can only enter one when it is created. */
 static pid_t
-clone_into(const struct life *box, int *pidfd, struct err *e)
+clone_into(const struct box *box, int *pidfd, struct err *e)
 {
 	struct clone_args args = {
 		.flags = CLONE_PIDFD,
@@ -345,9 +244,9 @@ clone_into(const struct life *box, int *pidfd, struct err *e)
 		.exit_signal = SIGCHLD,
 	};
 
-	if (box->group.into >= 0) {
+	if (box->process.group.into >= 0) {
 		args.flags |= CLONE_INTO_CGROUP;
-		args.cgroup = (uint64_t)box->group.into;
+		args.cgroup = (uint64_t)box->process.group.into;
 	}
 	if (setns(box->spaces[HOST_PID], CLONE_NEWPID) < 0)
 		return err_sys(e, "enter the box's pid namespace");
@@ -359,177 +258,170 @@ clone_into(const struct life *box, int *pidfd, struct err *e)
 	return pid < 0 ? err_sys(e, "clone") : pid;
 }
 
-/* r NULL: the process ends as soon as all layers are in force. */
-static int
-start(struct life *life, const struct interpreter *r, struct err *e)
+static struct confine
+confine_of(const struct program *program, const struct box *box)
 {
-	struct life *box = life->box;
-	uint32_t language = life->order.runtime;
+	uint32_t language = program->process.order.runtime;
 	struct confine confine = {
 		.kind = CONFINE_PROGRAM,
 		.host = programs.host,
-		.order = &box->order,
-		.group = &box->group,
-		.filter = &programs.guests[language < language_COUNT ? language : language_shell],
+		.order = &box->process.order,
+		.group = &box->process.group,
+		.filter = &programs.filters[language < language_COUNT ? language : language_shell],
 		.workspace = -1,
 		.tmp = -1,
-		.due = programs.due,
+		.due = programs.host->due,
 	};
-	int report[2];
 
 	memcpy(confine.spaces, box->spaces, sizeof confine.spaces);
-	memcpy(confine.fds, life->fds, sizeof confine.fds);
-	if (cgroup_open_doors(&box->group, true, e) < 0)
+	memcpy(confine.fds, program->fds, sizeof confine.fds);
+	return confine;
+}
+
+static int
+start(struct program *program, void (*then)(const struct program *), struct err *e)
+{
+	struct process *p = &program->process;
+	struct confine confine = confine_of(program, box_of(p->box));
+	int report[2];
+
+	if (cgroup_open_doors(&p->box->group, true, e) < 0)
 		return -1;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, report) < 0) {
-		cgroup_settle(&box->group);
+		cgroup_settle(&p->box->group);
 		return err_sys(e, "socketpair");
 	}
-	life->report = report[0];
+	p->report = report[0];
 	confine.report = report[1];
 
 	int64_t began = loop_now_us();
 
-	life->pid = clone_into(box, &life->pidfd, e);
-	if (life->pid == 0) {
+	p->pid = clone_into(box_of(p->box), &p->pidfd, e);
+	if (p->pid == 0) {
 		confine_enter(&confine);
-		if (r == NULL)
-			_exit(0);
-		run(r, box->order.cpu_milli);
+		then(program);
 	}
-	life->answer.step_us[STEP_clone] = (uint32_t)(loop_now_us() - began);
+	p->answer.step_us[STEP_clone] = (uint32_t)(loop_now_us() - began);
 	close(report[1]);
-	cgroup_settle(&box->group);
-	return life->pid < 0 ? -1 : 0;
+	cgroup_settle(&p->box->group);
+	return p->pid < 0 ? -1 : 0;
 }
 
 static void
-close_fds(struct life *life)
+start_from_file(struct program *program)
 {
-	for (size_t i = 0; i < COUNT(life->fds); i++)
-		if (life->fds[i] >= 0)
-			close(take_fd(&life->fds[i]));
-}
-
-static void
-start_from_file(struct life *life)
-{
+	struct process *p = &program->process;
 	struct err e;
-	bool contained = life->box->order.container != 0;
 	int r;
 
-	life->answer.cold = true;
-	if (contained)
+	p->answer.cold = true;
+	if (p->box->order.container != 0)
 		r = err_set(&e, ERR_isolation_unavailable,
 		    "use_container: containers cannot be started any more");
 	else
-		r = start(life, &runtimes[life->order.runtime], &e);
+		r = start(program, run, &e);
 	if (r < 0) {
-		if (life->order.alone != 0)
-			life_kill(life->box);
-		life_fail(life, &e);
+		if (p->order.alone != 0)
+			process_kill(p->box);
+		process_fail(p, &e);
 		return;
 	}
-	close_fds(life);
-	life_watch(life, on_end);
+	close_fds(p);
+	process_watch(p);
+}
+
+/* ---- by a fork ---- */
+
+static void
+begin(struct process *p)
+{
+	bool forks = p->order.zygote != 0 || p->box->order.container != 0;
+
+	p->answer.cold = p->box->order.container != 0;
+	if (!forks || programs.forker->fork(program_of(p)) < 0)
+		start_from_file(program_of(p));
 }
 
 void
-program_start(struct life *life)
+program_forked(struct program *program, pid_t pid, int pidfd)
 {
-	life->answer.cold = life->box->order.container != 0;
-	if (life->box->order.container != 0)
-		life->order.zygote = ZYGOTES_LAUNCHER;
-	if (life->order.zygote == 0 || zygotes_ask(life) < 0)
-		start_from_file(life);
-}
+	struct process *p = &program->process;
 
-void
-program_born(struct life *life, pid_t pid, int pidfd)
-{
 	if (pid < 0) {
-		if (life->report >= 0)
-			close(take_fd(&life->report));
-		life->order.zygote = 0;
-		start_from_file(life);
+		if (p->report >= 0)
+			close(take_fd(&p->report));
+		p->order.zygote = 0;
+		start_from_file(program);
 		return;
 	}
-	life->pid = pid;
-	life->pidfd = pidfd;
-	close_fds(life);
-	life_watch(life, on_end);
+	p->pid = pid;
+	p->pidfd = pidfd;
+	close_fds(p);
+	process_watch(p);
 }
 
 void
-program_lost(struct life *life)
+program_lost(struct program *program)
 {
-	life->answer.status = SIGKILL;
-	life_kill(life->box);
-	life_end(life);
+	struct process *p = &program->process;
+
+	p->answer.status = SIGKILL;
+	process_kill(p->box);
+	process_end(p);
 }
 
-uint64_t
-program_due(void)
+/* ---- orders ---- */
+
+static struct program *
+new_program(const struct order *order, struct err *e)
 {
-	return programs.due;
+	struct program *program = (struct program *)process_new(&program_kind, order, e);
+
+	for (size_t i = 0; program != NULL && i < COUNT(program->fds); i++)
+		program->fds[i] = -1;
+	return program;
 }
-
-/* ---- a box as a whole ---- */
-
-static bool
-is_in(const struct life *life, const struct life *box)
-{
-	return life != NULL && life->order.kind == ORDER_PROGRAM && life->box == box;
-}
-
-static size_t
-first_processes(const struct life *box, pid_t pids[MAX_COUNTED])
-{
-	size_t n = 1;
-
-	pids[0] = box->pid;
-	for (uint32_t id = 1; id <= ORDER_MAX_LIVING && n < MAX_COUNTED; id++)
-		if (is_in(life_of(id), box) && life_of(id)->pid > 0)
-			pids[n++] = life_of(id)->pid;
-	return n;
-}
-
-uint64_t
-program_memory(const struct life *box, uint64_t enough)
-{
-	pid_t pids[MAX_COUNTED];
-	size_t n = first_processes(box, pids);
-
-	return census_memory(programs.host->proc, pids, n, enough);
-}
-
-uint64_t
-program_cpu_us(const struct life *box)
-{
-	pid_t pids[MAX_COUNTED];
-	size_t n = first_processes(box, pids);
-
-	return box->used_us + census_cpu_us(programs.host->proc, pids, n);
-}
-
-/* ---- the first ---- */
 
 int
-program_try(struct life *life, struct layers *layers, struct err *e)
+program_order(const struct order *order, int *fds, size_t nfds, struct err *e)
 {
-	auto_fd int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	int r;
+	struct box *box = box_of(processes_find(order->box));
+	struct program *program;
 
-	for (size_t i = 0; i < COUNT(life->fds); i++)
-		life->fds[i] = fcntl(null, F_DUPFD_CLOEXEC, 0);
-	if (start(life, NULL, e) < 0)
+	if (box == NULL || box->process.dead)
+		return err_set(e, ERR_unavailable, "box: %u is gone", order->box);
+	if (runtimes_check(order->runtime, e) < 0 || (program = new_program(order, e)) == NULL)
 		return -1;
-	r = trial_await(life, e);
-	*layers = life->answer.layers;
-	if (r == 0)
-		programs.due = layers->in_force;
-	life_kill(life);
-	while (waitpid(life->pid, NULL, 0) < 0 && errno == EINTR)
-		;
-	return r;
+	for (size_t i = 0; i < nfds; i++)
+		program->fds[i] = take_fd(&fds[i]);
+	if (box_join(box, &program->process))
+		begin(&program->process);
+	return 0;
 }
+
+struct program *
+program_probe(struct box *box, struct err *e)
+{
+	const struct order order = { .kind = ORDER_PROGRAM, .box = box->process.order.id };
+	auto_fd int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	struct program *program = new_program(&order, e);
+
+	if (program == NULL)
+		return NULL;
+	program->process.box = &box->process;
+	for (size_t i = 0; i < COUNT(program->fds); i++)
+		program->fds[i] = fcntl(null, F_DUPFD_CLOEXEC, 0);
+	if (start(program, run_nothing, e) == 0)
+		return program;
+	process_free(&program->process);
+	return NULL;
+}
+
+const struct process_kind program_kind = {
+	.size = sizeof(struct program),
+	.filters = 1,
+	.begin = begin,
+	.started = process_tell_started,
+	.ended = ended,
+	.close = close_fds,
+};

@@ -11,7 +11,7 @@
 #include "common/base/auto.h"
 #include "common/base/fdio.h"
 #include "common/base/log.h"
-#include "executor/builder/program.h"
+#include "executor/builder/arguments.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -196,7 +196,7 @@ static int
 hide_all(int root, struct err *e)
 {
 	for (size_t i = 0; i < COUNT(hidden); i++)
-		if (program_wants(hidden[i]))
+		if (arguments_show(hidden[i]))
 			log_info(
 			    "boxes see a local directory of this host", LOG_S("path", hidden[i]));
 		else if (hide(root, hidden[i], e) < 0)

@@ -35,6 +35,8 @@ static struct {
 	int here, there; /* mount namespaces: the boxes' template, and the workspace table */
 	int directory;   /* the root of the workspace table's namespace */
 	struct place places[ORDER_MAX_LIVING + 1];
+	unsigned users[ORDER_MAX_LIVING + 1];
+	bool doomed[ORDER_MAX_LIVING + 1]; /* to wipe when unused */
 } workspace_table = { .here = -1, .there = -1, .directory = -1 };
 
 static int
@@ -296,4 +298,37 @@ workspace_table_lend(uint32_t id, uint64_t *bytes, struct err *e)
 		err_sys(e, "clone the mount of workspace %u", id);
 	go_back();
 	return mount;
+}
+
+/* ---- its users ---- */
+
+void
+workspace_table_use(uint32_t id)
+{
+	workspace_table.users[id]++;
+}
+
+void
+workspace_table_release(uint32_t id)
+{
+	must(workspace_table.users[id] > 0);
+	workspace_table.users[id]--;
+	if (workspace_table.doomed[id])
+		workspace_table_wipe(id);
+}
+
+void
+workspace_table_wipe(uint32_t id)
+{
+	struct err e;
+
+	workspace_table.doomed[id] = workspace_table.users[id] > 0;
+	if (!workspace_table.doomed[id] && workspace_table_remove(id, &e) < 0)
+		log_error("a workspace is not wiped", LOG_E(&e));
+}
+
+bool
+workspace_table_is_doomed(uint32_t id)
+{
+	return workspace_table.doomed[id];
 }

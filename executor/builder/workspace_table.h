@@ -35,3 +35,11 @@ int workspace_table_lend(uint32_t id, uint64_t *bytes, struct err *);
 
 /* Returns a detached tmpfs that the caller owns.  Also used for /tmp of a box. */
 int workspace_table_tmpfs(uint64_t bytes, uint64_t files, uid_t owner, struct err *);
+
+/* A process uses it; the process has ended. */
+void workspace_table_use(uint32_t id);
+void workspace_table_release(uint32_t id);
+/* Removes it as soon as no process uses it, which is soon: the executor has ordered their ends. */
+void workspace_table_wipe(uint32_t id);
+/* It will be removed, and no process may use it any more. */
+bool workspace_table_is_doomed(uint32_t id);

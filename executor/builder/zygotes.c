@@ -24,6 +24,7 @@
 #include "executor/builder/confine/caps.h"
 #include "executor/builder/launch/environment.h"
 #include "executor/builder/launch/zygote.h"
+#include "executor/builder/processes.h"
 #include "executor/builder/program.h"
 
 #include <errno.h>
@@ -58,9 +59,9 @@ struct zygote {
 	bool watched, ready;
 	int64_t not_before_ms;
 	unsigned starts, under_way;
-	uint64_t patience;          /* a timer, while a message is expected from it */
-	struct life *first, **last; /* programs that wait for a fork, oldest first; under_way of
-	                               them were requested */
+	uint64_t patience;             /* a timer, while a message is expected from it */
+	struct process *first, **last; /* programs that wait for a fork, oldest first; under_way
+	                                  of them were requested */
 };
 
 static struct {
@@ -261,13 +262,32 @@ attend(struct zygote *z, struct err *e)
 
 /* ---- asking it ---- */
 
-static int
-ask(const struct zygote *z, struct life *program, struct err *e)
+/* Fills in the descriptors of a request, in the order of zygote.h.  Returns their number. */
+static size_t
+gather_fds(struct zygote_order *order, const struct program *program, int report, int *fds)
 {
-	struct life *box = program->box;
-	struct zygote_order order = { .order = box->order, .due = program_due() };
-	int fds[ZYGOTE_MAX_FDS], report[2];
+	const struct box *box = box_of(program->process.box);
 	size_t n = 0;
+
+	for (size_t i = 0; i < ORDER_MAX_FDS; i++)
+		fds[n++] = program->fds[i];
+	fds[n++] = report;
+	for (int h = 0; h < HOST_NAMESPACES; h++)
+		if (box->spaces[h] >= 0) {
+			order->spaces |= 1u << h;
+			fds[n++] = box->spaces[h];
+		}
+	for (size_t i = 0; i < box->process.group.njoin; i++)
+		fds[n++] = box->process.group.join[i];
+	return n;
+}
+
+static int
+ask(const struct zygote *z, struct program *program, struct err *e)
+{
+	struct process *box = program->process.box;
+	struct zygote_order order = { .order = box->order, .due = zygotes.host->due };
+	int fds[ZYGOTE_MAX_FDS], report[2];
 
 	if (cgroup_open_doors(&box->group, false, e) < 0)
 		return -1;
@@ -276,38 +296,29 @@ ask(const struct zygote *z, struct life *program, struct err *e)
 		return err_sys(e, "socketpair");
 	}
 	order.group = box->group;
-	order.order.runtime = program->order.runtime;
-	for (size_t i = 0; i < ORDER_MAX_FDS; i++)
-		fds[n++] = program->fds[i];
-	fds[n++] = report[1];
-	for (int h = 0; h < HOST_NAMESPACES; h++)
-		if (box->spaces[h] >= 0) {
-			order.spaces |= 1u << h;
-			fds[n++] = box->spaces[h];
-		}
-	for (size_t i = 0; i < box->group.njoin; i++)
-		fds[n++] = box->group.join[i];
+	order.order.runtime = program->process.order.runtime;
 
+	size_t n = gather_fds(&order, program, report[1], fds);
 	ssize_t sent = fdio_send(z->sock, &order, sizeof order, fds, n);
 
 	cgroup_settle(&box->group);
 	close(report[1]);
-	program->report = report[0];
+	program->process.report = report[0];
 	return sent < 0 ? err_sys(e, "ask a zygote") : 0;
 }
 
-static struct life *
-take_at(struct zygote *z, struct life **at)
+static struct program *
+take_at(struct zygote *z, struct process **at)
 {
-	struct life *program = *at;
+	struct process *p = *at;
 
-	*at = take_ptr(program->next);
+	*at = take_ptr(p->next);
 	if (*at == NULL)
 		z->last = at;
-	return program;
+	return program_of(p);
 }
 
-static struct life *
+static struct program *
 take_first(struct zygote *z)
 {
 	return take_at(z, &z->first);
@@ -321,15 +332,15 @@ send_orders(struct zygote *z)
 	struct err e;
 
 	while (z->under_way < UNDER_WAY) {
-		struct life **at = &z->first;
+		struct process **at = &z->first;
 
 		for (unsigned i = 0; i < z->under_way && *at != NULL; i++)
 			at = &(*at)->next;
 		if (*at == NULL)
 			return;
-		if (ask(z, *at, &e) < 0) {
+		if (ask(z, program_of(*at), &e) < 0) {
 			log_warn("a request to a zygote was not sent", LOG_E(&e));
-			program_born(take_at(z, at), -1, -1);
+			program_forked(take_at(z, at), -1, -1);
 			continue;
 		}
 		z->under_way++;
@@ -338,17 +349,22 @@ send_orders(struct zygote *z)
 	}
 }
 
-int
-zygotes_ask(struct life *program)
+static int
+fork_program(struct program *program)
 {
-	struct zygote *z = &zygotes.all[program->order.zygote - 1];
+	struct process *p = &program->process;
 	struct err e;
+
+	if (p->box->order.container != 0)
+		p->order.zygote = ZYGOTES_LAUNCHER;
+
+	struct zygote *z = &zygotes.all[p->order.zygote - 1];
 
 	if (attend(z, &e) < 0)
 		return -1;
-	program->next = NULL;
-	*z->last = program;
-	z->last = &program->next;
+	p->next = NULL;
+	*z->last = p;
+	z->last = &p->next;
 	send_orders(z);
 	return 0;
 }
@@ -364,7 +380,7 @@ on_born(struct zygote *z, const struct zygote_word *word, int pidfd)
 	if (word->pid > 0 && pidfd < 0)
 		program_lost(take_first(z));
 	else
-		program_born(take_first(z), word->pid, pidfd);
+		program_forked(take_first(z), word->pid, pidfd);
 	send_orders(z);
 }
 
@@ -373,11 +389,13 @@ on_born(struct zygote *z, const struct zygote_word *word, int pidfd)
 static bool
 is_known(pid_t pid)
 {
+	struct process *p;
+
 	for (size_t i = 0; i < COUNT(zygotes.all); i++)
 		if (zygotes.all[i].sock >= 0 && zygotes.all[i].pid == pid)
 			return true;
-	for (uint32_t id = 1; id <= ORDER_MAX_LIVING; id++)
-		if (life_of(id) != NULL && life_of(id)->pid == pid)
+	for (uint32_t id = 0; (p = processes_next(&id)) != NULL;)
+		if (p->pid == pid)
 			return true;
 	return false;
 }
@@ -385,8 +403,10 @@ is_known(pid_t pid)
 static bool
 may_have_strays(void)
 {
-	for (uint32_t id = 1; id <= ORDER_MAX_LIVING; id++)
-		if (life_of(id) != NULL && life_of(id)->strays)
+	struct process *p;
+
+	for (uint32_t id = 0; (p = processes_next(&id)) != NULL;)
+		if (box_of(p) != NULL && box_of(p)->strays)
 			return true;
 	return false;
 }
@@ -410,23 +430,23 @@ bury_strays(void *self)
 /* True if a fork has received its descriptors, or has reported.  The zygote and its socket no
  * longer exist. */
 static bool
-is_held(const struct life *program)
+is_held(const struct program *program)
 {
 	char said;
 
-	return recv(program->report, &said, sizeof said, MSG_PEEK | MSG_DONTWAIT) != 0;
+	return recv(program->process.report, &said, sizeof said, MSG_PEEK | MSG_DONTWAIT) != 0;
 }
 
 /* The fork was requested, and no report about it will come. */
 static void
 give_up(struct zygote *z)
 {
-	struct life *program = take_first(z);
+	struct program *program = take_first(z);
 
-	program->box->strays = true;
+	box_of(program->process.box)->strays = true;
 	if (zygotes.strays == 0)
 		zygotes.strays = loop_after(0, bury_strays, NULL);
-	is_held(program) ? program_lost(program) : program_born(program, -1, -1);
+	is_held(program) ? program_lost(program) : program_forked(program, -1, -1);
 }
 
 static void
@@ -448,7 +468,7 @@ lose(struct zygote *z)
 	for (; asked > 0; asked--)
 		give_up(z);
 	while (z->first != NULL)
-		program_born(take_first(z), -1, -1);
+		program_forked(take_first(z), -1, -1);
 }
 
 static void
@@ -477,8 +497,8 @@ on_word(void *self, uint32_t events)
 	be_patient(z);
 }
 
-void
-zygotes_expect(uint32_t number)
+static void
+expect(uint32_t number)
 {
 	struct zygote *z = &zygotes.all[number - 1];
 
@@ -495,3 +515,5 @@ zygotes_kill(void)
 		if (zygotes.all[i].pid > 0 && zygotes.all[i].sock >= 0)
 			kill(zygotes.all[i].pid, SIGKILL);
 }
+
+const struct program_forker zygotes_forker = { fork_program, expect };

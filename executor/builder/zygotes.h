@@ -2,12 +2,15 @@
 /* zygotes.h - the builder's zygotes.  Each is started at its first use, and again if it dies. */
 #pragma once
 
-#include "executor/builder/life.h"
+#include "executor/builder/program.h"
 
 enum {
 	ZYGOTES_LAUNCHER = ORDER_MAX_ZYGOTES +
 	                   1, /* the OCI launcher (oci/launcher.h), which takes the same requests */
 };
+
+/* Forks programs: of a box with containers by the launcher. */
+extern const struct program_forker zygotes_forker;
 
 /* Adds a zygote from the command line: its interpreter, and its modules in the format of
  * zygote.py. */
@@ -16,13 +19,5 @@ void zygotes_open(const struct host *, const struct filter *);
 /* Adds the OCI launcher, which is not restarted. */
 void zygotes_set_launcher(pid_t, int sock);
 bool zygotes_have(uint32_t number);
-/*
- * Asks the zygote to fork the program, whose descriptors are in life->fds.  Then program_born() is
- * called, and later program_reaped().  -1: the zygote is not available, and neither is called.
- */
-int zygotes_ask(struct life *program);
-/* Call when a child of that zygote has ended.  Bounds the wait for the zygote's report of its
- * status. */
-void zygotes_expect(uint32_t number);
 /* At shutdown: kills all zygotes.  The caller waits for them. */
 void zygotes_kill(void);

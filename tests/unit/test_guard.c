@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_guard.c - boxes are checked even under load, but not more often than useful. */
-#include "executor/builder/limits/locks.h"
+#include "executor/builder/limits/guard.h"
 
 #include "common/base/auto.h"
 #include "common/base/loop.h"
+#include "executor/builder/limits/locks.h"
+#include "executor/builder/processes.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,22 +20,28 @@ enum {
 };
 
 static struct host host;
-static struct life boxes[2];
+static struct box boxes[2];
 static enum limits_by limits_by;
 static uint64_t used_us, memory_bytes;
 static size_t looks, lock_looks, begun;
-static struct life *killed;
+static struct process *killed;
 
-struct life *
-life_of(uint32_t id)
+struct process *
+processes_next(uint32_t *id)
 {
-	return id >= 1 && id <= COUNT(boxes) ? &boxes[id - 1] : NULL;
+	return ++*id <= COUNT(boxes) ? &boxes[*id - 1].process : NULL;
+}
+
+struct box *
+box_of(struct process *p)
+{
+	return (struct box *)p;
 }
 
 void
-life_kill(struct life *life)
+process_kill(struct process *p)
 {
-	killed = life;
+	killed = p;
 	loop_stop();
 }
 
@@ -46,14 +54,14 @@ cgroup_limits_by(void)
 bool
 cgroup_is_over(const struct cgroup *group)
 {
-	looks += group == &boxes[0].group;
+	looks += group == &boxes[0].process.group;
 	return false;
 }
 
 void
 cgroup_read(const struct cgroup *group, struct cgroup_use *use)
 {
-	*use = (struct cgroup_use){ .cpu_us = group == &boxes[0].group ? used_us : 0 };
+	*use = (struct cgroup_use){ .cpu_us = group == &boxes[0].process.group ? used_us : 0 };
 }
 
 void
@@ -63,15 +71,14 @@ locks_look(const struct host *of)
 }
 
 uint64_t
-program_memory(const struct life *box, uint64_t enough)
+box_sample_memory(struct box *box)
 {
-	(void)enough;
 	looks += box == &boxes[0];
 	return box == &boxes[0] ? memory_bytes : 0;
 }
 
 uint64_t
-program_cpu_us(const struct life *box)
+box_sample_cpu_us(struct box *box)
 {
 	return box == &boxes[0] ? used_us : 0;
 }
@@ -94,7 +101,8 @@ setup(void **state)
 	(void)state;
 	host = (struct host){ .own_proc = true };
 	for (size_t i = 0; i < COUNT(boxes); i++)
-		boxes[i] = (struct life){ .used = true, .order.memory_bytes = 1000, .timer = 1 };
+		boxes[i] =
+		    (struct box){ .used = true, .process.order.memory_bytes = 1000, .timer = 1 };
 	limits_by = LIMITS_CGROUP2;
 	used_us = memory_bytes = looks = lock_looks = begun = 0;
 	killed = NULL;
@@ -136,8 +144,8 @@ processor_time_ends_though_others_begin(void **state)
 	guard_begin(&host, &boxes[0], 1);
 	used_us = 1001;
 	go_on();
-	assert_ptr_equal(killed, &boxes[0]);
-	assert_true(boxes[0].late);
+	assert_ptr_equal(killed, &boxes[0].process);
+	assert_true(boxes[0].process.use.late);
 }
 
 static void
@@ -148,8 +156,8 @@ memory_ends_though_others_begin(void **state)
 	memory_bytes = 1001;
 	guard_begin(&host, &boxes[0], 0);
 	go_on();
-	assert_ptr_equal(killed, &boxes[0]);
-	assert_true(boxes[0].over);
+	assert_ptr_equal(killed, &boxes[0].process);
+	assert_true(boxes[0].process.use.over);
 }
 
 static void

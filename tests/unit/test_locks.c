@@ -5,6 +5,8 @@
 
 #include "common/base/auto.h"
 #include "common/base/loop.h"
+#include "executor/builder/box.h"
+#include "executor/builder/processes.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -29,19 +31,34 @@ enum {
 
 static int ready[2];
 static pid_t small, large; /* first processes */
-static struct life boxes[LARGE + 1];
-static struct life *killed;
+static struct box boxes[LARGE + 1];
+static struct process *killed;
 
-struct life *
-life_of(uint32_t id)
+struct process *
+processes_find(uint32_t id)
 {
-	return id <= LARGE && boxes[id].pid > 0 ? &boxes[id] : NULL;
+	return id <= LARGE && boxes[id].process.pid > 0 ? &boxes[id].process : NULL;
+}
+
+struct process *
+processes_next(uint32_t *id)
+{
+	while (++*id <= LARGE)
+		if (processes_find(*id) != NULL)
+			return processes_find(*id);
+	return NULL;
+}
+
+struct box *
+box_of(struct process *p)
+{
+	return (struct box *)p;
 }
 
 void
-life_kill(struct life *life)
+process_kill(struct process *p)
 {
-	killed = life;
+	killed = p;
 	loop_stop();
 }
 
@@ -106,7 +123,8 @@ setup(void **state)
 {
 	(void)state;
 	killed = NULL;
-	boxes[SMALL] = boxes[LARGE] = (struct life){ .used = true };
+	boxes[SMALL] = (struct box){ .used = true, .process.order.id = SMALL };
+	boxes[LARGE] = (struct box){ .used = true, .process.order.id = LARGE };
 	return pipe2(ready, O_CLOEXEC);
 }
 
@@ -202,21 +220,20 @@ look_until_killed(int64_t patience_ms)
 static void
 its_box_is_killed(void **state)
 {
-	struct life program = { .box = &boxes[LARGE] };
+	struct box program = { .process.box = &boxes[LARGE].process };
 
 	(void)state;
-	boxes[LARGE].order.id = LARGE;
-	boxes[LARGE].pid = holder(1, false);
+	boxes[LARGE].process.pid = holder(1, false);
 	large = holder(MANY, true);
-	program.pid = large;
+	program.process.pid = large;
 	boxes[1] = program;
-	boxes[SMALL].pid = small = holder(SOME, false);
+	boxes[SMALL].process.pid = small = holder(SOME, false);
 	look_until_killed(PATIENCE_MS);
-	assert_ptr_equal(killed, &boxes[LARGE]);
-	assert_true(boxes[LARGE].over);
-	assert_true(boxes[LARGE].locks > SOME);
-	end(&boxes[LARGE].pid);
-	boxes[1] = (struct life){ 0 };
+	assert_ptr_equal(killed, &boxes[LARGE].process);
+	assert_true(boxes[LARGE].process.use.over);
+	assert_true(boxes[LARGE].process.use.locks > SOME);
+	end(&boxes[LARGE].process.pid);
+	boxes[1] = (struct box){ 0 };
 }
 
 /* What it held is not the neighbours' fault. */
@@ -224,9 +241,9 @@ static void
 while_one_is_dying_no_other_is_ended(void **state)
 {
 	(void)state;
-	boxes[LARGE].over = true;
-	boxes[LARGE].pid = large = holder(MANY, false);
-	boxes[SMALL].pid = small = holder(SOME, false);
+	boxes[LARGE].process.use.over = true;
+	boxes[LARGE].process.pid = large = holder(MANY, false);
+	boxes[SMALL].process.pid = small = holder(SOME, false);
 	look_until_killed(1200);
 	assert_null(killed);
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_program_ends.c - the end of a program is reported once, whichever process was its parent. */
-#include "executor/builder/life.h"
+#include "executor/builder/program.h"
 
 #include "common/base/auto.h"
-#include "executor/builder/program.h"
-#include "executor/builder/zygotes.h"
+#include "executor/builder/processes.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -19,60 +18,91 @@ enum {
 	STATUS = 5, /* exit code */
 };
 
-static struct life box, life;
+static struct host host;
+static struct box box;
+static struct program program;
 static size_t ends;
-static void (*on_end)(void *self, uint32_t events);
+static bool watched;
 
-struct life *
-life_of(uint32_t id)
+struct process *
+processes_next(uint32_t *id)
 {
-	return id == ID && ends == 0 ? &life : NULL;
+	bool is_next = *id < ID && ends == 0;
+
+	*id = ID;
+	return is_next ? &program.process : NULL;
 }
 
 void
-life_watch(struct life *watched, void (*end)(void *self, uint32_t events))
+process_watch(struct process *p)
 {
-	assert_ptr_equal(watched, &life);
-	on_end = end;
+	assert_ptr_equal(p, &program.process);
+	watched = true;
 }
 
 void
-life_listen(struct life *listened)
+process_listen(struct process *p)
 {
-	listened->answer.kind = ANSWER_STARTED;
+	p->answer.kind = ANSWER_STARTED;
 }
 
 void
-life_forget(struct life *forgotten)
+process_forget(struct process *p)
 {
-	(void)forgotten;
+	(void)p;
 }
 
 void
-life_kill(struct life *killed)
+process_kill(struct process *p)
 {
-	(void)killed;
+	(void)p;
 	fail();
 }
 
 void
-use_add(struct life *of, const struct rusage *usage)
+use_add(struct use *use, const struct rusage *usage)
 {
 	(void)usage;
-	assert_ptr_equal(of, &box);
+	assert_ptr_equal(use, &box.process.use);
 }
 
-void
-zygotes_expect(uint32_t zygote)
+static void
+expect(uint32_t zygote)
 {
 	assert_int_equal(zygote, ZYGOTE);
 }
 
 void
-life_end(struct life *ended)
+process_end(struct process *p)
 {
-	assert_ptr_equal(ended, &life);
+	assert_ptr_equal(p, &program.process);
 	ends++;
+}
+
+int
+host_space(const struct host *of, enum host_namespace which, struct err *e)
+{
+	(void)of, (void)which, (void)e;
+	return 0;
+}
+
+int
+filter_make(struct filter *filter, unsigned who, struct err *e)
+{
+	(void)filter, (void)who, (void)e;
+	return 0;
+}
+
+enum limits_by
+cgroup_limits_by(void)
+{
+	return LIMITS_RLIMIT;
+}
+
+bool
+cgroup_shares_processors(void)
+{
+	return false;
 }
 
 /* A child of this process's that has ended; waited: by somebody else, so to say. */
@@ -117,7 +147,7 @@ hear(enum news news, pid_t pid)
 	static const struct rusage usage;
 
 	if (news == END)
-		on_end(&life, 0);
+		program_kind.ended(&program.process);
 	else if (news == STATE)
 		program_reaped_by(ZYGOTE, pid, STATUS << 8, &usage);
 	else if (news == ZYGOTES)
@@ -129,15 +159,21 @@ ends_once(void **state)
 {
 	const struct story *story = *state;
 	pid_t pid = dead_child(story->waited);
+	const struct program_forker forker = { .expect = expect };
 	size_t last = 0;
+	struct err e;
 
 	ends = 0;
-	life = (struct life){
-		.order = { .kind = ORDER_PROGRAM, .id = ID, .zygote = ZYGOTE },
-		.box = &box,
+	watched = false;
+	program = (struct program){
+		.process = { .kind = &program_kind,
+		    .order = { .kind = ORDER_PROGRAM, .id = ID, .zygote = ZYGOTE },
+		    .box = &box.process },
 		.fds = { -1, -1, -1 },
 	};
-	program_born(&life, pid, -1);
+	assert_int_equal(program_open(&host, &forker, &e), 0);
+	program_forked(&program, pid, -1);
+	assert_true(watched);
 	for (size_t i = 0; i < COUNT(story->news); i++)
 		if (story->news[i] != NONE)
 			last = i;
@@ -146,8 +182,8 @@ ends_once(void **state)
 		hear(story->news[i], pid);
 	}
 	assert_int_equal(ends, 1);
-	assert_int_equal(life.answer.error.code, story->known ? ERR_none : ERR_internal);
-	assert_int_equal(life.answer.status, story->known ? STATUS << 8 : 0);
+	assert_int_equal(program.process.answer.error.code, story->known ? ERR_none : ERR_internal);
+	assert_int_equal(program.process.answer.status, story->known ? STATUS << 8 : 0);
 	/* Another of that number is none of this zygote's. */
 	hear(STATE, pid);
 	assert_int_equal(ends, 1);

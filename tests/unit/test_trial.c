@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_trial.c - a builder whose first box dies early reports that, and does not wait for it. */
-#include "executor/builder/lives.h"
+#include "executor/builder/trial.h"
 
 #include "common/base/auto.h"
-#include "executor/builder/life.h"
+#include "executor/builder/program.h"
 #include "executor/builder/workspace_table.h"
 
 #include <setjmp.h>
@@ -26,58 +26,65 @@ enum fate {
 };
 
 static enum fate fates[2];
-static size_t looks, nlives;
+static size_t looks, living;
 
-struct life *
-life_new(const struct order *order)
+static void *
+make(size_t size, const struct order *order)
 {
-	struct life *life = calloc(1, sizeof *life);
+	struct process *p = calloc(1, size);
 
-	assert_non_null(life);
-	*life = (struct life){ .order = *order, .report = -1, .pidfd = -1 };
-	nlives++;
-	return life;
+	assert_non_null(p);
+	*p = (struct process){ .order = *order, .report = -1, .pidfd = -1 };
+	living++;
+	return p;
+}
+
+struct box *
+box_new(const struct order *order, struct err *e)
+{
+	(void)e;
+	return make(sizeof(struct box), order);
 }
 
 void
-life_free(struct life *life)
+process_free(struct process *p)
 {
-	if (life->report >= 0)
-		close(life->report);
-	free(life);
-	nlives--;
+	if (p->report >= 0)
+		close(p->report);
+	free(p);
+	living--;
 }
 
 void
-life_kill(struct life *life)
+process_kill(struct process *p)
 {
-	life->doomed = true;
+	p->doomed = true;
 }
 
 void
-life_note_end(struct life *life)
+process_reap(struct process *p)
 {
-	assert_true(life->doomed);
+	assert_true(p->doomed);
 }
 
 struct err
-life_note(struct life *life)
+process_note(struct process *p)
 {
 	uint32_t said;
 
 	assert_true(++looks <= LOOKS);
-	if (recv(life->report, &said, sizeof said, MSG_DONTWAIT) == sizeof said) {
-		life->answer.kind = said;
-		life->answer.layers.in_force = LAYERS;
+	if (recv(p->report, &said, sizeof said, MSG_DONTWAIT) == sizeof said) {
+		p->answer.kind = said;
+		p->answer.layers.in_force = LAYERS;
 		if (said == ANSWER_ENDED)
-			err_set(&life->answer.error, ERR_isolation_unavailable, "no layers");
+			err_set(&p->answer.error, ERR_isolation_unavailable, "no layers");
 	}
-	return life->answer.error;
+	return p->answer.error;
 }
 
 /* What it says, and that it ends. */
-static int
-play(struct life *life, enum fate fate)
+static void
+play(struct process *p, enum fate fate)
 {
 	static const uint32_t words[] = { [FAILS] = ANSWER_ENDED, [STARTS] = ANSWER_STARTED };
 	int pair[2];
@@ -86,26 +93,25 @@ play(struct life *life, enum fate fate)
 	if (fate != KILLED)
 		assert_int_equal(write(pair[1], &words[fate], sizeof words[fate]), 4);
 	close(pair[1]);
-	life->report = pair[0];
+	p->report = pair[0];
+}
+
+int
+box_start(struct box *box, struct err *e)
+{
+	(void)e;
+	play(&box->process, fates[0]);
 	return 0;
 }
 
-int
-place_start(struct life *life, const int *fds, size_t nfds, struct err *e)
+struct program *
+program_probe(struct box *box, struct err *e)
 {
-	(void)fds, (void)nfds, (void)e;
-	return play(life, fates[0]);
-}
+	struct program *program = make(sizeof *program, &box->process.order);
 
-int
-program_try(struct life *life, struct layers *layers, struct err *e)
-{
-	play(life, fates[1]);
-
-	int r = trial_await(life, e);
-
-	*layers = life->answer.layers;
-	return r;
+	(void)e;
+	play(&program->process, fates[1]);
+	return program;
 }
 
 uid_t
@@ -161,14 +167,16 @@ ends_as_told(void **state)
 {
 	const struct ending *ending = *state;
 	struct layers layers = { 0 };
+	struct host host = { 0 };
 	struct err e = { 0 };
 
 	memcpy(fates, ending->fates, sizeof fates);
 	looks = 0;
-	assert_int_equal(lives_try(NULL, &layers, &e), ending->code == ERR_none ? 0 : -1);
+	assert_int_equal(trial_run(&host, &layers, &e), ending->code == ERR_none ? 0 : -1);
 	assert_int_equal(e.code, ending->code);
 	assert_int_equal(layers.in_force, ending->fates[1] == KILLED ? 0 : LAYERS);
-	assert_int_equal(nlives, 0);
+	assert_int_equal(host.due, ending->code == ERR_none ? LAYERS : 0);
+	assert_int_equal(living, 0);
 }
 
 int

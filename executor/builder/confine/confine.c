@@ -2,7 +2,7 @@
 /*
  * confine.c - moves a process of the builder into a box.
  *
- * Theory of operation.  There are two ways in.  The first process of a box (CONFINE_PLACE) was
+ * Theory of operation.  There are two ways in.  The first process of a box (CONFINE_BOX) was
  * cloned into new mount, pid, ipc and uts namespaces, as pid 1, with a copy of the template's
  * mounts (root.c).  It makes the other namespaces and sends descriptors of all of them to the
  * builder.  A program was cloned into that pid namespace, by the builder or as a fork of a zygote,
@@ -11,7 +11,7 @@
  *
  *   cgroup    joins the groups, then the cgroup namespace, so that it sees only its own; becomes
  *             the first choice of the host's OOM killer
- *   mounts    a place: replaces the builder's /proc by its own, mounts a devpts, moves /tmp and
+ *   mounts    a box: replaces the builder's /proc by its own, mounts a devpts, moves /tmp and
  *             /workspace in
  *   user      changes to the workspace's uid on the host, then to a user namespace that maps it to
  *             1000; that namespace owns none of the others, so nothing can be mounted or set up
@@ -25,9 +25,9 @@
  *
  * A layer that fails is noted with its errno; at the end layers.def decides whether the program may
  * run without it.  A step that fails as a whole ends the process.  The process is single-threaded
- * from clone on, so a layer cannot be missing on another thread.  A place runs only init.c, which
- * reads no input, so it has no Landlock domain and keeps the builder's seccomp program: that is one
- * program less for the kernel to free (limits/pace.h has the reason).
+ * from clone on, so a layer cannot be missing on another thread.  Pid 1 of a box runs only init.c,
+ * which reads no input, so it has no Landlock domain and keeps the builder's seccomp program: that
+ * is one program less for the kernel to free (limits/pace.h has the reason).
  */
 #include "executor/builder/confine/confine.h"
 
@@ -85,9 +85,9 @@ is_file_helper(const struct entry *in)
 }
 
 static bool
-is_place(const struct entry *in)
+is_box(const struct entry *in)
 {
-	return in->confine->kind == CONFINE_PLACE;
+	return in->confine->kind == CONFINE_BOX;
 }
 
 /* Returns 0 also if there is no namespace to join. */
@@ -128,7 +128,7 @@ enter_cgroup(struct entry *in, struct err *e)
 	in->report.layers.in_force |= group->in_force;
 	in->report.layers.wanted |= group->wanted | 1ull << LAYER_cgroup_namespace;
 	memcpy(in->report.layers.why, group->why, sizeof group->why);
-	if (!is_place(in))
+	if (!is_box(in))
 		return join(in, HOST_CGROUP, CLONE_NEWCGROUP, e);
 	if (unshare(CLONE_NEWCGROUP) < 0)
 		miss(in, LAYER_cgroup_namespace);
@@ -287,7 +287,7 @@ hand_out(struct entry *in, struct err *e)
 static int
 enter_user(struct entry *in, struct err *e)
 {
-	if (take_uid(in, e) < 0 || (is_place(in) && hand_out(in, e) < 0) || caps_drop_all(e) < 0)
+	if (take_uid(in, e) < 0 || (is_box(in) && hand_out(in, e) < 0) || caps_drop_all(e) < 0)
 		return -1;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0)
 		return err_sys(e, "prctl");
@@ -305,7 +305,7 @@ static int
 enter_landlock(struct entry *in, struct err *e)
 {
 	bool scopes = false;
-	if (is_place(in))
+	if (is_box(in))
 		return 0;
 
 	int r = guest_landlock_enter(is_file_helper(in), &scopes, e);
@@ -436,7 +436,7 @@ verify(struct entry *in, struct err *e)
 	if (prctl(PR_GET_DUMPABLE) != 0)
 		return err_set(e, ERR_isolation_unavailable,
 		    "the new process is dumpable, so it could be traced");
-	if (is_place(in))
+	if (is_box(in))
 		return 0;
 	look(in);
 	layers->wanted = wanted(in);
@@ -464,7 +464,7 @@ arrange(struct entry *in, struct err *e)
 {
 	const struct confine *c = in->confine;
 	bool program = c->kind == CONFINE_PROGRAM;
-	int control = is_place(in) ? in->null : c->fds[program ? 2 : 0];
+	int control = is_box(in) ? in->null : c->fds[program ? 2 : 0];
 
 	if (dup2(in->null, 0) < 0 || dup2(program ? c->fds[0] : in->null, 1) < 0 ||
 	    dup2(program ? c->fds[1] : in->null, 2) < 0 || dup2(control, GUEST_CONTROL_FD) < 0 ||
@@ -487,7 +487,7 @@ enter_seccomp(struct entry *in, struct err *e)
 		return err_sys(e, "prctl");
 	if (arrange(in, e) < 0)
 		return -1;
-	if (is_place(in))
+	if (is_box(in))
 		return 0;
 	if (filter_load(in->confine->filter, e) < 0)
 		return -1;

@@ -14,7 +14,7 @@
 #define CONFINE_MAX_TERMINALS "32"
 
 enum confine_kind {
-	CONFINE_PLACE,       /* pid 1 of a new box: is in new namespaces and makes the mounts */
+	CONFINE_BOX,         /* pid 1 of a new box: is in new namespaces and makes the mounts */
 	CONFINE_PROGRAM,     /* joins the namespaces of an existing box */
 	CONFINE_FILE_HELPER, /* a file helper, in its own namespaces, with only the workspace */
 };
@@ -24,9 +24,9 @@ struct confine {
 	const struct host *host;
 	const struct order *order; /* the box's: its workspace and limits */
 	const struct cgroup *group;
-	const struct filter *filter; /* NULL: keeps the builder's program (CONFINE_PLACE) */
-	int workspace, tmp;          /* of a place: detached mounts; tmp -1: no /tmp */
-	int spaces[HOST_NAMESPACES]; /* of a program: the namespaces to join; of a place: its
+	const struct filter *filter; /* NULL: keeps the builder's program (CONFINE_BOX) */
+	int workspace, tmp;          /* of a box: detached mounts; tmp -1: no /tmp   */
+	int spaces[HOST_NAMESPACES]; /* of a program: the namespaces to join; of a box: its
 	                                network; -1: keeps the builder's */
 	int fds[ORDER_MAX_FDS];      /* descriptors of the order */
 	int report;                  /* a SOCK_SEQPACKET socket */
@@ -36,7 +36,7 @@ struct confine {
 
 /* Reports of a new process to the builder.  They are sent before any guest code has run. */
 enum confine_said {
-	CONFINE_SPACES = 1, /* of a place: its namespaces, with their descriptors in order */
+	CONFINE_SPACES = 1, /* of a box: its namespaces, with their descriptors in order */
 	CONFINE_READY,      /* layers, steps; or an error, and then the process ends */
 };
 

@@ -3,9 +3,11 @@
  * guard.c - kills boxes that exceed their limit of memory without files (cgroup.h), of file locks
  * (locks.h) or of processor time.
  */
-#include "executor/builder/limits/locks.h"
+#include "executor/builder/limits/guard.h"
 
 #include "common/base/loop.h"
+#include "executor/builder/limits/locks.h"
+#include "executor/builder/processes.h"
 
 enum {
 	CENSUS_MS = 50,
@@ -18,50 +20,36 @@ static struct {
 	int64_t due_ms, last_ms; /* times of the next sample and the previous one */
 } guard;
 
-static bool
-counts_processes(void)
-{
-	return cgroup_limits_by() == LIMITS_RLIMIT && guard.host != NULL && guard.host->own_proc;
-}
-
-static uint64_t
-count_memory(struct life *life)
-{
-	uint64_t held = program_memory(life, life->order.memory_bytes);
-
-	if (life->held < held)
-		life->held = held;
-	return held;
-}
-
 /* If no cgroup counts the memory, the processes are counted.  This costs more and is done less
  * often. */
 static bool
-holds_too_much(struct life *life)
+holds_too_much(struct box *box)
 {
 	if (cgroup_limits_by() != LIMITS_RLIMIT)
-		return cgroup_is_over(&life->group);
-	return counts_processes() && count_memory(life) > life->order.memory_bytes;
+		return cgroup_is_over(&box->process.group);
+	return box_sample_memory(box) > box->process.order.memory_bytes;
 }
 
 static uint64_t
-used_us(const struct life *life)
+used_us(struct box *box)
 {
 	struct cgroup_use use;
 
 	if (cgroup_limits_by() == LIMITS_RLIMIT)
-		return counts_processes() ? program_cpu_us(life) : 0;
-	cgroup_read(&life->group, &use);
+		return box_sample_cpu_us(box);
+	cgroup_read(&box->process.group, &use);
 	return use.cpu_us;
 }
 
 static void
-look_at(struct life *life)
+look_at(struct box *box)
 {
-	life->over = holds_too_much(life);
-	life->late = life->last_us != 0 && used_us(life) > life->last_us;
-	if (life->over || life->late)
-		life_kill(life);
+	struct use *use = &box->process.use;
+
+	use->over = holds_too_much(box);
+	use->late = box->last_us != 0 && used_us(box) > box->last_us;
+	if (use->over || use->late)
+		process_kill(&box->process);
 }
 
 static int64_t
@@ -89,20 +77,21 @@ static void
 look_at_all(void *self)
 {
 	int64_t pause = between_looks() * 10;
+	struct process *p;
 	size_t boxes = 0;
 
 	(void)self;
 	guard.timer = 0;
-	for (uint32_t i = 1; i <= ORDER_MAX_LIVING; i++) {
-		struct life *life = life_of(i);
+	for (uint32_t id = 0; (p = processes_next(&id)) != NULL;) {
+		struct box *box = box_of(p);
 
-		if (life == NULL || !life->used)
+		if (box == NULL || !box->used)
 			continue;
 		boxes++;
-		if (life->timer != 0)
+		if (box->timer != 0)
 			pause = between_looks();
-		if (!life->over && !life->late)
-			look_at(life);
+		if (!p->use.over && !p->use.late)
+			look_at(box);
 	}
 	guard.last_ms = loop_now_ms();
 	if (boxes == 0)
@@ -112,16 +101,7 @@ look_at_all(void *self)
 }
 
 void
-guard_count(struct life *life)
-{
-	if (!counts_processes() || !life->used || life->dead)
-		return;
-	count_memory(life);
-	life->spent_us = program_cpu_us(life);
-}
-
-void
-guard_begin(const struct host *host, struct life *box, uint64_t cpu_ms)
+guard_begin(const struct host *host, struct box *box, uint64_t cpu_ms)
 {
 	int64_t soon = loop_now_ms() + GUARD_MS, next = guard.last_ms + between_looks();
 

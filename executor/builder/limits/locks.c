@@ -14,10 +14,10 @@
  */
 #include "executor/builder/limits/locks.h"
 
-#include "executor/builder/lives.h"
-
 #include "common/base/auto.h"
 #include "common/base/loop.h"
+#include "executor/builder/box.h"
+#include "executor/builder/processes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -166,7 +166,7 @@ say_who(int proc, int to, const struct locks_owner *owners, size_t n)
 	if (dup2(proc, 0) == 0 && dup2(to, 1) == 1 && close_range(2, ~0u, 0) == 0)
 		most = locks_count(0, owners, n);
 	if (most.box != 0)
-		most.first = life_of(most.box)->pid;
+		most.first = processes_find(most.box)->pid;
 	_exit(write(1, &most, sizeof most) == (ssize_t)sizeof most ? 0 : 1);
 }
 
@@ -174,14 +174,14 @@ say_who(int proc, int to, const struct locks_owner *owners, size_t n)
 static void
 end(const struct locks_most *most)
 {
-	struct life *life = life_of(most->box);
+	struct process *box = processes_find(most->box);
 
-	if (life == NULL || life->pid != most->first || life->over)
+	if (box == NULL || box->pid != most->first || box->use.over)
 		return;
-	life->over = true;
-	life->locks = most->locks;
+	box->use.over = true;
+	box->use.locks = most->locks;
 	look.due_ms = 0; /* there may be more such boxes */
-	life_kill(life);
+	process_kill(box);
 }
 
 static void
@@ -212,14 +212,14 @@ on_end(void *self, uint32_t events)
 static size_t
 gather(struct locks_owner *owners)
 {
+	struct process *p;
 	size_t n = 0;
 
-	for (uint32_t i = 1; i <= ORDER_MAX_LIVING; i++) {
-		const struct life *life = life_of(i);
+	for (uint32_t id = 0; (p = processes_next(&id)) != NULL;) {
+		struct box *box = box_of(p->box != NULL ? p->box : p);
 
-		if (life != NULL && life->pid > 0 && (life->used || life->box != NULL))
-			owners[n++] = (struct locks_owner){ life->pid,
-				life->box != NULL ? life->box->order.id : i };
+		if (box != NULL && p->pid > 0 && (box->used || p->box != NULL))
+			owners[n++] = (struct locks_owner){ p->pid, box->process.order.id };
 	}
 	return n;
 }

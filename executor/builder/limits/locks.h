@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "executor/builder/life.h"
+#include "executor/builder/host.h"
 
 struct locks_owner {
 	pid_t first; /* all descendants of this process belong to the box */

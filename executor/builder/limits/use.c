@@ -1,88 +1,63 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * use.c - resource usage of a box, for answers about the end of a run.
- *
- * A session's box runs many statements.  Each is charged with the usage since the previous one, so
- * the work of a thread between two statements is charged to the next.  Trusts the kernel's counts.
+ * use.c - what the cgroup has counted, or else the sum of samples.  Trusts the kernel's counts.
  * Without a cgroup they are as old as the last sample.
  */
-#include "executor/builder/life.h"
-
-#include "executor/builder/lives.h"
+#include "executor/builder/limits/use.h"
 
 void
-use_add(struct life *box, const struct rusage *usage)
+use_add(struct use *use, const struct rusage *usage)
 {
 	uint64_t held = (uint64_t)usage->ru_maxrss * 1024;
 
-	box->used_us += (uint64_t)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000000 +
+	use->used_us += (uint64_t)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000000 +
 	                (uint64_t)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
-	if (box->held < held)
-		box->held = held;
-}
-
-void
-use_offer(struct life *box)
-{
-	int fds[CGROUP_USES];
-	size_t n = 0;
-
-	for (int i = 0; i < CGROUP_USES && box->has_group && box->order.kind == ORDER_BOX; i++)
-		if (box->group.use[i] >= 0) {
-			box->answer.uses |= 1u << i;
-			fds[n++] = box->group.use[i];
-		}
-	lives_answer(&box->answer, fds, n);
-	box->answer.uses = 0;
+	if (use->held < held)
+		use->held = held;
 }
 
 static struct cgroup_use
-use_of(const struct life *life)
+counted(const struct use *use, const struct cgroup *group)
 {
-	struct cgroup_use use = { 0 };
+	struct cgroup_use count = { 0 };
 
-	if (life->has_group)
-		cgroup_read(&life->group, &use);
-	if (cgroup_limits_by() == LIMITS_RLIMIT && life->order.kind == ORDER_BOX) {
-		use.cpu_us = life->used_us > life->spent_us ? life->used_us : life->spent_us;
-		use.max_memory_bytes = life->held;
+	if (group != NULL)
+		cgroup_read(group, &count);
+	if (cgroup_limits_by() == LIMITS_RLIMIT) {
+		count.cpu_us = use->used_us > use->spent_us ? use->used_us : use->spent_us;
+		count.max_memory_bytes = use->held;
 	}
-	return use;
+	return count;
 }
 
 static void
-fill(struct answer *answer, const struct life *life, const struct cgroup_use *use)
+fill(struct answer *answer, const struct use *use, const struct cgroup_use *count)
 {
-	answer->out_of_memory = use->out_of_memory || life->over;
-	answer->locks = life->locks;
-	answer->out_of_cpu = life->late;
-	answer->too_many_processes = use->refused > life->told_refused;
-	answer->max_memory_bytes = use->max_memory_bytes;
-	answer->cpu_us = use->cpu_us > life->told_us ? use->cpu_us - life->told_us : 0;
+	answer->out_of_memory = count->out_of_memory || use->over;
+	answer->locks = use->locks;
+	answer->out_of_cpu = use->late;
+	answer->too_many_processes = count->refused > use->told_refused;
+	answer->max_memory_bytes = count->max_memory_bytes;
+	answer->cpu_us = count->cpu_us > use->told_us ? count->cpu_us - use->told_us : 0;
 }
 
 void
-use_note(const struct life *life, struct answer *answer)
+use_note(const struct use *use, const struct cgroup *group, struct answer *answer)
 {
-	const struct cgroup_use use = use_of(life);
+	const struct cgroup_use count = counted(use, group);
 
-	fill(answer, life, &use);
+	fill(answer, use, &count);
 }
 
 void
-use_tell(struct life *box)
+use_take(struct use *use, const struct cgroup *group, struct answer *answer)
 {
-	struct answer answer = { .kind = ANSWER_USED, .id = box->order.id };
+	const struct cgroup_use count = counted(use, group);
 
-	guard_count(box);
-
-	const struct cgroup_use use = use_of(box);
-
-	fill(&answer, box, &use);
-	lives_answer(&answer, NULL, 0);
-	box->told_us = use.cpu_us;
-	box->told_refused = use.refused;
-	box->held = 0;
-	if (box->has_group)
-		cgroup_forget_peak(&box->group);
+	fill(answer, use, &count);
+	use->told_us = count.cpu_us;
+	use->told_refused = count.refused;
+	use->held = 0;
+	if (group != NULL)
+		cgroup_forget_peak(group);
 }

@@ -3,7 +3,7 @@
  * launcher.c - the OCI launcher: for each order of the builder it starts a process in the box,
  * which runs a container runtime there and exits with the runtime's status.
  *
- * Theory of operation.  A box is made as for any program (place.c): cgroups, namespaces, mounts, a
+ * Theory of operation.  A box is made as for any program (spawn.c): cgroups, namespaces, mounts, a
  * pid 1 whose end ends all processes.  The process started here joins them with root's
  * capabilities, takes a private copy of the mounts, makes a bundle there and runs the runtime in
  * it.  So all processes, mounts and files that a runtime makes end with the box, without any
@@ -25,7 +25,7 @@
 #include "executor/builder/launch/zygote.h"
 #include "executor/builder/oci/bundle.h"
 #include "executor/builder/oci/look.h"
-#include "executor/builder/program.h"
+#include "executor/builder/runtimes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -241,7 +241,7 @@ lay_down(const struct landing *l, const struct starter *r, struct err *e)
 		.host = launcher.host,
 		.order = &l->order.order,
 		.control = r->control,
-		.argv = program_command(l->order.order.runtime, &bundle.extension),
+		.argv = runtimes_command(l->order.order.runtime, &bundle.extension),
 	};
 
 	return be_first_to_go(e) < 0 || join(l, e) < 0 || bundle_make(&bundle, e) < 0 ? -1 : 0;

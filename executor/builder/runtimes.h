@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* runtimes.h - the table of programs that execute code: those of runtimes.def, and those of the
+ * settings. */
+#pragma once
+
+#include "common/base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	RUNTIMES_MAX_ARGS = 16,
+};
+
+/* Adds one without a driver: its name, its extension, and the command.  Numbers begin with
+ * language_COUNT.  Keeps the pointers. */
+int runtimes_add(const char *const *args, size_t n, struct err *);
+/* Replaces the path of runtimes.def. */
+void runtimes_set_python(const char *path);
+bool runtimes_have(uint32_t number);
+/* Fails with runtime_missing if the host does not have its program. */
+int runtimes_check(uint32_t number, struct err *);
+/* Returns the command of at most RUNTIMES_MAX_ARGS words, terminated by NULL.  *extension NULL: it
+ * has a driver. */
+const char *const *runtimes_command(uint32_t number, const char **extension);
+/* True if a command names a file below this directory. */
+bool runtimes_name(const char *directory);
