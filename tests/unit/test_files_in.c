@@ -2,7 +2,7 @@
 /* test_files_in.c - files and whole trees are written to a workspace exactly, or not at all. */
 #include "hired.h"
 
-#include "executor/builder/files/file_helper.h"
+#include "executor/builder/files/file_helper_io.h"
 
 #include "common/base/auto.h"
 #include "common/base/hash.h"

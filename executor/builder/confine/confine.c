@@ -329,12 +329,15 @@ enter_landlock(struct entry *in, struct err *e)
 static int
 enter_limits(struct entry *in, struct err *e)
 {
-	if (rlimits_enter(in->confine, e) < 0)
+	const struct confine *c = in->confine;
+
+	if (rlimits_enter(c->host, c->order, is_file_helper(in), e) < 0)
+		return -1;
+	if (c->kind == CONFINE_PROGRAM && rlimits_share(c->host, c->order, c->group, e) < 0)
 		return -1;
 	hold(in, LAYER_rlimits);
 	/* In its own user namespace, RLIMIT_NPROC counts only this box. */
-	if (in->confine->host->limits_by == LIMITS_RLIMIT &&
-	    in->report.layers.why[LAYER_user_namespace] == 0)
+	if (c->host->limits_by == LIMITS_RLIMIT && in->report.layers.why[LAYER_user_namespace] == 0)
 		hold(in, LAYER_process_limit);
 	umask(022);
 	return 0;

@@ -8,7 +8,6 @@
 #include "executor/builder/confine/rlimits.h"
 
 #include "common/base/auto.h"
-#include "executor/builder/confine/confine.h"
 #include "executor/builder/limits/cgroup.h"
 
 #include <errno.h>
@@ -22,7 +21,7 @@ enum {
 	BEHIND = 10, /* niceness */
 };
 
-struct workspace_ref {
+struct address_room {
 	uint64_t space, data; /* RLIMIT_AS and RLIMIT_DATA */
 };
 
@@ -31,22 +30,22 @@ struct workspace_ref {
  * really used (census.c).  So libraries may reserve far more than they use, and these limits bound
  * what sampling cannot count.  If the builder cannot sample either, they are the only limits.
  */
-static struct workspace_ref
-room_of(const struct confine *confine, bool alone)
+static struct address_room
+room_of(const struct host *host, const struct order *order, bool file_helper)
 {
-	uint64_t memory = confine->order->memory_bytes, gib = 1ull << 30;
+	uint64_t memory = order->memory_bytes, gib = 1ull << 30;
 
-	if (confine->kind == CONFINE_FILE_HELPER) {
+	if (file_helper) {
 #ifdef SANITIZED /* it reserves terabytes of addresses, and a file helper is this very program */
-		return (struct workspace_ref){ RLIM_INFINITY, RLIM_INFINITY };
+		return (struct address_room){ RLIM_INFINITY, RLIM_INFINITY };
 #endif
-		return (struct workspace_ref){ memory, memory };
+		return (struct address_room){ memory, memory };
 	}
-	if (!alone)
-		return (struct workspace_ref){ RLIM_INFINITY, RLIM_INFINITY };
-	if (confine->host->own_proc)
-		return (struct workspace_ref){ 16 * gib + memory, gib + 4 * memory };
-	return (struct workspace_ref){ gib + memory, memory };
+	if (host->limits_by != LIMITS_RLIMIT)
+		return (struct address_room){ RLIM_INFINITY, RLIM_INFINITY };
+	if (host->own_proc)
+		return (struct address_room){ 16 * gib + memory, gib + 4 * memory };
+	return (struct address_room){ gib + memory, memory };
 }
 
 /*
@@ -56,9 +55,9 @@ room_of(const struct confine *confine, bool alone)
  * load.
  */
 static void
-choose_processors(const struct confine *confine, const cpu_set_t *all, cpu_set_t *some)
+choose_processors(const struct order *order, const cpu_set_t *all, cpu_set_t *some)
 {
-	uint64_t milli = confine->order->cpu_milli, n = 0;
+	uint64_t milli = order->cpu_milli, n = 0;
 	uint64_t wanted = milli == 0 ? CPU_SETSIZE : (milli + 999) / 1000;
 	int last = CPU_SETSIZE - 1, here = sched_getcpu();
 
@@ -84,7 +83,7 @@ choose_processors(const struct confine *confine, const cpu_set_t *all, cpu_set_t
  * minute (escape R-05).  On one processor the weight is constant.
  */
 static int
-go_behind(const struct confine *confine, struct err *e)
+go_behind(const struct order *order, struct err *e)
 {
 	cpu_set_t all, some;
 
@@ -92,7 +91,7 @@ go_behind(const struct confine *confine, struct err *e)
 		return err_sys(e, "setpriority");
 	if (sched_getaffinity(0, sizeof all, &all) < 0)
 		return 0; /* the kernel's set is larger: so many processors that one is free */
-	choose_processors(confine, &all, &some);
+	choose_processors(order, &all, &some);
 	if (sched_setaffinity(0, sizeof some, &some) < 0)
 		return err_sys(e, "sched_setaffinity");
 	return 0;
@@ -100,12 +99,18 @@ go_behind(const struct confine *confine, struct err *e)
 
 /* True if no cgroup gives it the share of the processors that it may have. */
 static bool
-has_no_share(const struct confine *confine)
+has_no_share(const struct host *host, const struct order *order, const struct cgroup *group)
 {
-	if (confine->host->limits_by == LIMITS_RLIMIT || confine->group == NULL)
+	if (host->limits_by == LIMITS_RLIMIT || group == NULL)
 		return true;
-	return confine->order->cpu_milli != 0 &&
-	       (confine->group->in_force & 1ull << LAYER_cpu_limit) == 0;
+	return order->cpu_milli != 0 && (group->in_force & 1ull << LAYER_cpu_limit) == 0;
+}
+
+int
+rlimits_share(
+    const struct host *host, const struct order *order, const struct cgroup *group, struct err *e)
+{
+	return has_no_share(host, order, group) ? go_behind(order, e) : 0;
 }
 
 struct bound {
@@ -134,12 +139,10 @@ set_bound(const struct bound *bound, struct err *e)
 }
 
 int
-rlimits_enter(const struct confine *confine, struct err *e)
+rlimits_enter(const struct host *host, const struct order *o, bool file_helper, struct err *e)
 {
-	const struct order *o = confine->order;
-	bool file_helper = confine->kind == CONFINE_FILE_HELPER,
-	     alone = confine->host->limits_by == LIMITS_RLIMIT;
-	struct workspace_ref room = room_of(confine, alone);
+	bool alone = host->limits_by == LIMITS_RLIMIT;
+	struct address_room room = room_of(host, o, file_helper);
 	/* No order requests more files than this process may have (options.c).  The cgroup
 	 * counts processes exactly; a uid may have a running file helper beside its box. */
 	uint64_t files = file_helper ? 256 : o->open_files;
@@ -168,6 +171,5 @@ rlimits_enter(const struct confine *confine, struct err *e)
 	for (size_t i = 0; i < COUNT(bounds); i++)
 		if (set_bound(&bounds[i], e) < 0)
 			return -1;
-	return confine->kind == CONFINE_PROGRAM && has_no_share(confine) ? go_behind(confine, e)
-	                                                                 : 0;
+	return 0;
 }

@@ -11,7 +11,7 @@
 #include "common/base/auto.h"
 #include "common/base/err.h"
 #include "common/base/hash.h"
-#include "executor/builder/files/file_helper.h"
+#include "executor/builder/files/file_helper_io.h"
 
 #include <errno.h>
 #include <fcntl.h>
