@@ -181,7 +181,7 @@ def test_I18_things_that_are_not_there(box):
     """I18: an id is valid once, for the object that was made with it; two objects of one kind never share an id."""
     with builder(box) as b:
         null = three()
-        assert "not there" in b.ask(order(BOX, 1, 77))[3]
+        assert "does not exist" in b.ask(order(BOX, 1, 77))[3]
         assert b.ask(order(PROGRAM, 1, box=77), null)[2] != 0
         assert b.ask(order(WORKSPACE, 5))[2] == 0
         assert "already" in b.ask(order(WORKSPACE, 5))[3]
