@@ -2,13 +2,13 @@
 /*
  * main.c - cloister-gateway: MCP on one side, messages to the daemons on the other.
  *
- * It trusts nobody.  Its input is a client that passes on what a model wrote, and replies that
- * contain the output of hostile programs.  schema.def defines the tools that it offers and the
- * daemon that serves each, and calls.c knows no tool by name.  Resources, completions and downloads
- * (mcp/resource/resource.c, mcp/complete.c, transport/http/files.c) name the messages that they
- * read.  Only the gateway determines who the client is. Of the machine it can reach its two streams
- * or its listening socket and the endpoints of its edges.  It can also read the directories of
- * credentials and certificates.  It can reach nothing else.
+ * It trusts nothing that it reads: its client passes on what a model wrote, and replies contain the
+ * output of hostile programs.  Only the gateway determines who the client is.  schema.def defines
+ * the tools and the daemon that serves each, and calls.c knows no tool by name.  Resources,
+ * completions and downloads (mcp/resource/resource.c, mcp/complete.c, transport/http/files.c) name
+ * the messages that they read.  On the machine it can reach only its two streams or its listening
+ * socket, the endpoints of its edges, and, to read, the directories of credentials and
+ * certificates.
  */
 #include "gateway/mcp/resource/follow.h"
 #include "gateway/mcp/sealed.h"
@@ -72,7 +72,7 @@ choose_transport(struct err *e)
 	for (transport = transports; transport < transports + COUNT(transports); transport++)
 		if (strcmp(transport->name, options.transport) == 0)
 			return 0;
-	return err_set(e, ERR_invalid_argument, "transport: '%s' is none of stdio, http, sse",
+	return err_set(e, ERR_invalid_argument, "transport: '%s' is not one of stdio, http, sse",
 	    options.transport);
 }
 

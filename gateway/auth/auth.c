@@ -112,7 +112,7 @@ look(void)
 		log_error("credentials unchanged", LOG_E(&e));
 }
 
-/* ---- the life of it ---- */
+/* ---- start and stop ---- */
 
 static int
 open_directory(struct err *e)
@@ -160,7 +160,7 @@ auth_anonymous(void)
 	return options.anonymous;
 }
 
-/* ---- a header ---- */
+/* ---- the Authorization header ---- */
 
 struct bearer {
 	const char *text;
@@ -208,7 +208,7 @@ read_bearer(const char *header, struct bearer *bearer, struct err *e)
 	return 0;
 }
 
-/* ---- a token ---- */
+/* ---- tokens ---- */
 
 static int64_t
 now_s(void)
@@ -306,7 +306,7 @@ auth_check(const char *authorization, const char *address, struct identity *who,
 	return -1;
 }
 
-/* ---- later ---- */
+/* ---- after authentication ---- */
 
 bool
 auth_valid(const struct identity *who)

@@ -32,7 +32,7 @@ static void
 lose(unsigned count, const struct err *e)
 {
 	lately.untold += count;
-	log_warn("not recorded", LOG_S("event", "auth.denied"), LOG_E(e));
+	log_warn("denials not recorded", LOG_S("event", "auth.denied"), LOG_E(e));
 }
 
 static void
@@ -90,7 +90,7 @@ denial_start(void)
 	struct err e;
 
 	if (daemon_spool(&e) < 0)
-		log_info("without a spool, denials are lost while auditd is away", LOG_E(&e));
+		log_info("no spool: denials are lost while auditd is unreachable", LOG_E(&e));
 }
 
 void
@@ -108,7 +108,7 @@ denial_note(const struct identity *who, const char *address, const struct err *w
 		lately.untold++;
 		return;
 	}
-	snprintf(detail, sizeof detail, "%s; from %s; %u before it were not recorded", why->text,
+	snprintf(detail, sizeof detail, "%s; from %s; %u earlier denials not recorded", why->text,
 	    address[0] != '\0' ? address : "an unknown address", before);
 	lately.told++;
 	lately.untold = 0;

@@ -25,9 +25,9 @@ static const struct {
 	const char *text;
 } bounds[] = {
 	{ json_error_numeric_overflow,
-	    "; whole numbers go from -9223372036854775808 to 9223372036854775807 and others to "
-	    "1.79e308, send what is beyond as a string" },
-	{ json_error_null_byte_in_key, "; leave the zero byte out of the name" },
+	    "; integers must be within -9223372036854775808 and 9223372036854775807, other numbers "
+	    "within 1.79e308; send larger ones as strings" },
+	{ json_error_null_byte_in_key, "; a name must not contain a zero byte" },
 };
 
 static const char *
@@ -50,8 +50,8 @@ jsonrpc_parse(const struct line *line, json_t **answer)
 	if (line->over || refusal != NULL) {
 		if (line->over)
 			snprintf(text, sizeof text,
-			    "Invalid Request: message is longer than max_message_bytes, which is "
-			    "%zu; send less in one",
+			    "Invalid Request: the message is over the limit of %zu bytes "
+			    "(max_message_bytes); send less, or split it",
 			    line->limit);
 		else
 			snprintf(text, sizeof text, "Invalid Request: %s", refusal);
@@ -80,7 +80,7 @@ read_id(json_t *message, struct rpc *rpc)
 	if (!json_is_string(id) && !json_is_integer(id))
 		return "id must be a string or an integer";
 	if (json_string_length(id) > SCAN_MAX_ID)
-		return "id is longer than 1024 bytes";
+		return "id is over the limit of 1024 bytes";
 	rpc->id = id;
 	return NULL;
 }
@@ -89,7 +89,7 @@ static const char *
 read_members(json_t *message, struct rpc *rpc)
 {
 	if (!json_is_object(message))
-		return "a message is an object";
+		return "a message must be an object";
 
 	const char *version = json_string_value(json_object_get(message, "jsonrpc"));
 	json_t *method = json_object_get(message, "method");

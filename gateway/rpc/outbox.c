@@ -96,7 +96,7 @@ outbox_add(struct outbox *box, const json_t *message, size_t limit, struct err *
 		return 0;
 	roll_back(box, last, end, bytes);
 	return err_set(e, ERR_limit_exceeded,
-	    "the answer does not fit beside %zu bytes that wait to be read; the limit is %zu",
+	    "the reply does not fit: %zu bytes are unread, the limit is %zu (max_output_bytes)",
 	    bytes, limit);
 }
 

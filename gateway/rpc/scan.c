@@ -152,9 +152,9 @@ const char *
 scan_refusal(const struct scan *s)
 {
 	if (s->deepest > SCAN_MAX_DEPTH)
-		return "arrays and objects within each other are over the limit of 256 levels";
+		return "nested arrays and objects are over the limit of 256 levels";
 	if (s->values > SCAN_MAX_VALUES)
-		return "values in one message are over the limit of 2000000";
+		return "the number of values in the message is over the limit of 2000000";
 	return NULL;
 }
 

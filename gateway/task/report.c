@@ -53,7 +53,7 @@ result_of(const struct origin *to, const struct account *who, struct task_report
 
 	must(reply != NULL);
 	if (tool == MSG_none || messages[tool].title == NULL)
-		err_set(&e, ERR_internal, "this task is of no tool that is known here");
+		err_set(&e, ERR_internal, "this server does not know the task's tool");
 	else if (decode(r, message, reply, &e) == 0)
 		e.code = ERR_none;
 	if (e.code != ERR_none)
@@ -79,7 +79,7 @@ result_of_failure(const struct origin *to, const struct failure *f)
 json_t *
 report_task(const struct origin *to, const struct account *who, struct task_report *r)
 {
-	const char *why = r->failure != NULL ? r->failure->text : "it failed";
+	const char *why = r->failure != NULL ? r->failure->text : "the task failed";
 	json_t *value;
 
 	switch (r->state) {
@@ -94,7 +94,7 @@ report_task(const struct origin *to, const struct account *who, struct task_repo
 		    value, "error", json_pack("{s:i, s:s}", "code", RPC_INTERNAL, "message", why));
 		return value;
 	case task_state_cancelled:
-		return describe(r, "cancelled as asked");
+		return describe(r, "cancelled by request");
 	default:
 		return describe(r, NULL);
 	}

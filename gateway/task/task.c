@@ -35,9 +35,9 @@ ask(const struct account *who, enum msg_id message, const char *id, struct ask m
 	char instance[65];
 	struct get_task request = { .task_id = (char *)(uintptr_t)id };
 
-	_Static_assert(sizeof request == sizeof(struct cancel_task), "both have an id only");
+	_Static_assert(sizeof request == sizeof(struct cancel_task), "both have only an id");
 	if (!arguments_instance("task_", id, instance, sizeof instance)) {
-		err_set(e, ERR_not_found, "this is no id of a task");
+		err_set(e, ERR_not_found, "taskId: not the id of a task");
 		return 0;
 	}
 	more.to = PEER_executor;
@@ -49,7 +49,7 @@ ask(const struct account *who, enum msg_id message, const char *id, struct ask m
 	return bus_ask(&more, e);
 }
 
-/* ---- making one ---- */
+/* ---- creating a task ---- */
 
 struct task_keeping {
 	struct owner owner;
@@ -127,12 +127,12 @@ task_leave(struct task_keeping *k)
 		k->done = NULL;
 }
 
-/* ---- a request that waits for an executor ---- */
+/* ---- pending requests to executors ---- */
 
 json_t *
 task_absent(const struct request *r)
 {
-	return method_refuse(r, "taskId: there is no such task, or it has expired");
+	return method_refuse(r, "taskId: no such task, or it has expired");
 }
 
 static json_t *
@@ -188,7 +188,7 @@ const struct provider task_provider = {
 	},
 };
 
-/* ---- telling ---- */
+/* ---- notifications ---- */
 
 struct telling {
 	struct account who;
@@ -228,7 +228,7 @@ task_look(const struct account *who, const char *id,
 		on_report(t, NULL, &e);
 }
 
-/* ---- which of them are there ---- */
+/* ---- which tasks exist ---- */
 
 /* Queries one task after the other, so that a long list uses no more of the bus than one
  * request. */

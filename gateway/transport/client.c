@@ -80,7 +80,7 @@ client_slow(const struct origin *to)
 	return to->client->by->slow(to->client, to->exchange);
 }
 
-/* ---- what is pending ---- */
+/* ---- pending requests ---- */
 
 void
 client_begin(struct pending *p, const struct origin *origin, void (*cancel)(struct pending *))

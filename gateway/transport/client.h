@@ -30,7 +30,7 @@ struct transport {
 	void (*send)(struct client *, struct exchange *, const json_t *message);
 	/* Called exactly once for each exchange, and frees it; NULL: no reply is due. */
 	void (*answer)(struct client *, struct exchange *, const json_t *message);
-	/* The client does not read what it was sent: omit what is optional. */
+	/* Whether the client is slow to read: then omit optional messages. */
 	bool (*slow)(const struct client *, const struct exchange *);
 	/* Ends the connection of an exchange, which the client then resumes (polling, in
 	 * 2025-11-25).  NULL or no effect if the revision has no polling. */

@@ -29,13 +29,15 @@
 #include <sys/stat.h>
 
 enum {
-	PAUSE_BYTES = 1 << 20, /* of queued answers: the gateway stops reading */
-	SLOW_BYTES = 1 << 18,  /* of queued answers: progress is omitted */
+	PAUSE_BYTES = 1 << 20, /* of queued replies: the gateway stops reading */
+	SLOW_BYTES = 1 << 18,  /* of queued replies: progress is omitted */
 	SPARE_BYTES = 1 << 20, /* beyond max_output_bytes, for error replies that say so */
 
-	EARLY_BYTES = 2048, /* and so many lines: their answers are not held back until all that */
-	EARLY_LINES = 3, /* was read is answered; a write for each would cost more than it gains */
-	FLUSH_MS = 200,  /* for the last answers, after calls were cancelled */
+	/* Replies are written before all lines are handled, once so many bytes are queued and so
+	 * many lines were handled.  A write for each reply would cost more than it gains. */
+	EARLY_BYTES = 2048,
+	EARLY_LINES = 3,
+	FLUSH_MS = 200, /* for the last replies, after calls were cancelled */
 };
 
 enum stream {
@@ -102,7 +104,7 @@ gone(const char *how, int sys)
 {
 	if (io.gone)
 		return;
-	log_info("client is gone", LOG_S("how", how), LOG_N("errno", sys));
+	log_info("client disconnected", LOG_S("how", how), LOG_N("errno", sys));
 	io.gone = io.ended = true;
 	io.watched = 0;
 	outbox_clear(&io.out);
@@ -112,7 +114,7 @@ gone(const char *how, int sys)
 	daemon_end(NULL);
 }
 
-/* Replaces an answer that does not fit by an error that says so, for the same request. */
+/* Replaces a reply that does not fit by an error that says so, for the same request. */
 static json_t *
 apology(const json_t *message, const struct err *e)
 {
@@ -128,7 +130,7 @@ apology(const json_t *message, const struct err *e)
 	}
 	return jsonrpc_error_data(id, RPC_INTERNAL, e->text,
 	    json_pack("{s:s, s:s}", "code", err_name(e->code), "hint",
-		"Read the answers that wait, then ask again for less at once."));
+		"Read the pending replies, then repeat the request for less data."));
 }
 
 static void
@@ -141,14 +143,14 @@ send_message(struct client *client, struct exchange *none, const json_t *message
 	if (message == NULL || io.gone ||
 	    outbox_add(&io.out, message, options.max_output_bytes, &e) == 0)
 		return;
-	log_warn("an answer was not kept", LOG_E(&e));
+	log_warn("message to the client dropped", LOG_E(&e));
 	if (json_object_get(message, "method") != NULL)
 		return; /* progress */
 
 	json_t *instead = apology(message, &e);
 
 	if (outbox_add(&io.out, instead, options.max_output_bytes + SPARE_BYTES, &e) < 0)
-		log_error("an answer was lost", LOG_E(&e));
+		log_error("error reply to the client dropped", LOG_E(&e));
 	json_decref(instead);
 }
 
@@ -225,7 +227,7 @@ read_once(void)
 	char *to = lines_room(&io.in, &room);
 
 	if (to == NULL) {
-		log_error("no memory to read with");
+		log_error("out of memory, cannot read from the client");
 		return false;
 	}
 	ssize_t n = read_some(to, room);
@@ -288,7 +290,7 @@ on_writable(void *self, uint32_t events)
 {
 	(void)self;
 	if ((events & (EPOLLERR | EPOLLHUP)) != 0)
-		gone("closed its input", 0);
+		gone("stdout has no reader", 0);
 	else
 		flush();
 }

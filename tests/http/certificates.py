@@ -18,7 +18,7 @@ import held  # noqa: E402
 from gateway import Gateway, modern, soon  # noqa: E402
 
 DISCOVER = modern("server/discover")
-KEPT = "the TLS certificate that was read before stays in force"
+KEPT = "new TLS certificate not accepted, the previous one stays in use"
 
 
 # Paths of a key and its certificate; make() returns the texts of new ones.
@@ -144,7 +144,7 @@ def test_a_renewed_certificate_is_served_and_no_connection_ends(bin_):
             files.put_both(old)
             soon_serves(gateway, old)
             ask(gateway, open_)
-            soon(lambda: gateway.log().count("a TLS key that was replaced is wiped") == 3, "old keys are wiped")
+            soon(lambda: gateway.log().count("replaced TLS key wiped") == 3, "old keys are wiped")
             ask(gateway, open_)
 
 

@@ -353,7 +353,7 @@ waits_after_failures(void **state)
 	clock_ms += STRIKE_MS;
 	assert_int_equal(code_of(good, "10.0.0.3", &e), ERR_none);
 	assert_int_equal(code_of("Bearer cl_wrong", "10.0.0.3", &e), ERR_unauthenticated);
-	assert_non_null(strstr(recorded.detail, "; 11 before it were not recorded"));
+	assert_non_null(strstr(recorded.detail, "; 11 earlier denials not recorded"));
 	assert_int_equal(code_of("Bearer cl_wrong", "10.0.0.3", &e), ERR_rate_limited);
 	assert_int_equal(code_of(good, "10.0.0.3", &e), ERR_none); /* it is known by now */
 }
@@ -385,18 +385,18 @@ counts_what_was_not_recorded(void **state)
 	spool.full = false;
 	deny();
 	assert_int_equal(recorded.count, 1);
-	assert_non_null(strstr(recorded.detail, "; 3 before it were not recorded"));
+	assert_non_null(strstr(recorded.detail, "; 3 earlier denials not recorded"));
 	deny();
-	assert_non_null(strstr(recorded.detail, "; 0 before it were not recorded"));
+	assert_non_null(strstr(recorded.detail, "; 0 earlier denials not recorded"));
 	spool.there = false;
 	for (unsigned i = 0; i < 2; i++) {
 		deny();
 		assert_int_equal(recorded.count, 1);
 		spool.asked.done(spool.asked.self, NULL, &gone);
 	}
-	assert_non_null(strstr(recorded.detail, "; 1 before it were not recorded"));
+	assert_non_null(strstr(recorded.detail, "; 1 earlier denials not recorded"));
 	deny();
-	assert_non_null(strstr(recorded.detail, "; 2 before it were not recorded"));
+	assert_non_null(strstr(recorded.detail, "; 2 earlier denials not recorded"));
 }
 
 static void
@@ -482,7 +482,7 @@ sees_new_keys(void **state)
 	store(AUTH_KEYS, set, 0600);
 	assert_false(auth_valid(&who)); /* what it has open ends, too */
 	assert_int_equal(code_of(header, "10.0.0.6", &e), ERR_unauthenticated);
-	assert_string_equal(e.text, "the token's kid names none of the issuer's keys");
+	assert_string_equal(e.text, "the token's kid matches none of the issuer's keys");
 	store(AUTH_KEYS, "{\"keys\":[]}", 0600);
 	assert_int_equal(code_of(header, "10.0.0.6", &e), ERR_unauthenticated);
 	unlinkat(directory_fd, AUTH_KEYS, 0);

@@ -34,7 +34,7 @@ reject(struct err *e, int sys, const char *why)
 	return -1;
 }
 
-/* ---- whose token, for whom ---- */
+/* ---- issuer and audience ---- */
 
 static bool
 is_text(const json_t *value, const char *wanted)
@@ -62,13 +62,14 @@ static int
 check_parties(const json_t *claims, const struct claims_rules *rules, struct err *e)
 {
 	if (!is_text(json_object_get(claims, "iss"), rules->issuer))
-		return reject(e, EKEYREJECTED, "the token has another issuer");
+		return reject(e, EKEYREJECTED, "the token's iss is not this server's issuer");
 	if (!is_for(json_object_get(claims, "aud"), rules->resource))
-		return reject(e, EKEYREJECTED, "the token has another audience");
+		return reject(
+		    e, EKEYREJECTED, "the token's aud does not contain this server's resource");
 	return 0;
 }
 
-/* ---- when ---- */
+/* ---- times ---- */
 
 /* NumericDate (RFC 7519, section 2), rounded down; -1 where it is not one. */
 static int
@@ -94,21 +95,21 @@ check_times(const json_t *claims, const struct claims_rules *rules, int64_t now_
 	bool begins, ends, dated;
 
 	if (read_date(claims, "exp", &until, &ends) < 0 || !ends)
-		return reject(e, EKEYREJECTED, "the token has no valid exp");
+		return reject(e, EKEYREJECTED, "the token's exp is missing or not a valid time");
 	if (read_date(claims, "nbf", &from, &begins) < 0 ||
 	    read_date(claims, "iat", &issued, &dated) < 0)
-		return reject(e, EKEYREJECTED, "the token's nbf or iat is not a time");
+		return reject(e, EKEYREJECTED, "the token's nbf or iat is not a valid time");
 	if (now_s >= until + rules->leeway_s)
 		return reject(e, EKEYEXPIRED, "the token has expired");
 	if (begins && now_s + rules->leeway_s < from)
-		return reject(e, EKEYREJECTED, "the token is not valid yet");
+		return reject(e, EKEYREJECTED, "the token is not yet valid (nbf)");
 	if (dated && now_s + rules->leeway_s < issued)
-		return reject(e, EKEYREJECTED, "the token was issued in the future");
+		return reject(e, EKEYREJECTED, "the token's iat is in the future");
 	who->expires_s = until + rules->leeway_s;
 	return 0;
 }
 
-/* ---- who ---- */
+/* ---- principal and scopes ---- */
 
 static bool
 is_visible(const char *text)
@@ -127,7 +128,7 @@ read_subject(
 	int size;
 
 	if (sub == NULL || *sub == '\0' || strlen(sub) > SUBJECT)
-		return reject(e, EKEYREJECTED, "the token has no sub of 1 to 255 bytes");
+		return reject(e, EKEYREJECTED, "the token's sub is missing or not 1 to 255 bytes");
 	size = asprintf(&name, "%s#%s", rules->issuer, sub);
 	if (size < 0)
 		return err_sys(e, "principal");

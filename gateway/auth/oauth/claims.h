@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * claims.h - an issuer's claims about a token's owner, as an identity.
+ * claims.h - derives an identity from an issuer's claims about a token's owner.
  *
  * Reads access tokens as in RFC 9068, and those of older issuers.
  */

@@ -49,7 +49,7 @@ split(const char *token, size_t size, struct parts *parts, struct err *e)
 
 	if (size > JWS_MAX)
 		return err_set(e, ERR_invalid_argument,
-		    "the token: %zu bytes are over the limit of %d", size, JWS_MAX);
+		    "the token has %zu bytes, over the limit of %d", size, JWS_MAX);
 	for (size_t i = 0; i < COUNT(part); i++) {
 		const char *dot = i < 2 ? memchr(at, '.', (size_t)(end - at)) : end;
 
@@ -104,7 +104,7 @@ check_names(json_t *header, struct err *e)
 			i++;
 		if (i == COUNT(harmless))
 			return reject(
-			    e, "the token's header has parameters beside alg, kid and typ");
+			    e, "the token's header has parameters other than alg, kid and typ");
 	}
 	return 0;
 }
@@ -134,14 +134,14 @@ choose(json_t *header, const struct jwks *keys, struct err *e)
 	if (check_names(header, e) < 0)
 		return NULL;
 	if (algorithm == ALGORITHM_COUNT)
-		reject(e, "the token's algorithm is not accepted");
+		reject(e, "the token's alg is not accepted");
 	else if (!is_access_token(json_object_get(header, "typ")))
-		reject(e, "the token's type is not that of an access token");
+		reject(e, "the token's typ is not at+jwt or JWT");
 	else if (kid != NULL && (!json_is_string(kid) || json_string_length(kid) >= JWK_ID))
 		reject(e, "the token's kid is not a string of at most 255 bytes");
 	else if ((key = jwks_find(keys, algorithm, json_string_value(kid))) == NULL)
-		reject(e, kid != NULL ? "the token's kid names none of the issuer's keys"
-				      : "the token has no kid, and not exactly one key fits");
+		reject(e, kid != NULL ? "the token's kid matches none of the issuer's keys"
+				      : "the token has no kid, and not exactly one key matches");
 	return key;
 }
 
@@ -165,7 +165,7 @@ check(const struct parts *parts, const json_t *jwk)
 	return good;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole token ---- */
 
 static int
 check_token(const struct parts *parts, const struct jwks *keys, struct err *e)
@@ -186,7 +186,7 @@ check_token(const struct parts *parts, const struct jwks *keys, struct err *e)
 	json_decref(header);
 	if (key == NULL)
 		return -1;
-	return check(parts, key->json) ? 0 : reject(e, "the token's signature is wrong");
+	return check(parts, key->json) ? 0 : reject(e, "the token's signature is not valid");
 }
 
 json_t *

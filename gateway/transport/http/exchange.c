@@ -46,7 +46,7 @@ struct exchange {
 
 static struct exchange *all;
 
-/* ---- its life ---- */
+/* ---- lifetime ---- */
 
 struct client *
 exchange_client(struct exchange *x)
@@ -150,7 +150,7 @@ exchange_drain(void)
 	}
 }
 
-/* ---- what is said on the way ---- */
+/* ---- before the reply ---- */
 
 /* From 2025-11-25 on, clients understand an event without data. */
 static bool
@@ -274,7 +274,7 @@ link_to(struct client *client, struct exchange *x, const char *session, const ch
 	return links_make(base, &client->account->owner, session, path);
 }
 
-/* ---- the answer ---- */
+/* ---- the reply ---- */
 
 /* An error without an id answers something that was not a message.  It gets the HTTP status of a
  * refused request (every revision, basic/transports, Sending Messages to the Server). */

@@ -47,7 +47,7 @@ struct download {
 	bool begun;
 };
 
-/* ---- the range ---- */
+/* ---- ranges ---- */
 
 struct range {
 	bool given, suffix;
@@ -98,7 +98,7 @@ asked_range(const struct http_request *r)
 	return read_range(none ? NULL : request_header(r, "Range"));
 }
 
-/* ---- its life ---- */
+/* ---- lifetime ---- */
 
 static void
 hold(struct download *d, size_t size)
@@ -176,7 +176,7 @@ read_piece(void *self, uint64_t position, char *to, size_t size)
 	return 0;
 }
 
-/* ---- the head of the answer ---- */
+/* ---- the reply's headers ---- */
 
 /* Names are encoded as in RFC 8187; a %XX in a name, which represents a byte, is decoded there
  * too. */
@@ -225,7 +225,7 @@ refuse_range(struct download *d)
 
 	snprintf(range, sizeof range, "bytes */%" PRIu64, d->total);
 	request_say(d->request, MHD_HTTP_RANGE_NOT_SATISFIABLE, "text/plain",
-	    "the range is outside of the file\n",
+	    "the range is outside the file\n",
 	    (struct header[]){ { "Content-Range", range }, { 0 } });
 }
 
@@ -356,7 +356,7 @@ make(struct http_request *r, struct owner *owner, struct err *e)
 
 	if (d == NULL || slash == NULL || seal == NULL) {
 		free(d);
-		err_set(e, ERR_denied, "a link to a file is /files/<session>/<path>?t=<seal>");
+		err_set(e, ERR_denied, "expected /files/<session>/<path>?t=<seal>");
 		return NULL;
 	}
 	d->session = strndup(r->path, (size_t)(slash - r->path));

@@ -63,11 +63,11 @@ guard_busy(struct http_request *r)
 {
 	guard_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE,
 	    (struct header[]){ { "Retry-After", "2" }, { 0 } },
-	    "arriving bodies use %zu of %zu bytes (max_bodies_bytes), yours %zu; try again",
+	    "request bodies use %zu of %zu bytes (max_bodies_bytes), yours %zu; try again",
 	    web_counts.bodies, (size_t)options.max_bodies_bytes, r->account->bodies);
 }
 
-/* ---- where a request ends ---- */
+/* ---- message framing ---- */
 
 struct head {
 	int lengths, codings, hosts;
@@ -132,7 +132,7 @@ ambiguity(const struct head *head, bool old)
 	return head->odd           ? "a header is malformed"
 	       : head->lengths > 1 ? "Content-Length is repeated"
 	       : head->lengths > 0 && head->codings > 0
-	           ? "Content-Length and Transfer-Encoding exclude each other"
+	           ? "Content-Length and Transfer-Encoding must not both be present"
 	       : head->codings > 0 && old ? "HTTP/1.0 has no Transfer-Encoding"
 	       : head->hosts > 1          ? "Host is repeated"
 	       : head->hosts == 0 && !old ? "Host is missing"
@@ -227,14 +227,13 @@ from_elsewhere(struct http_request *r)
 
 	if (!good_host(host)) {
 		guard_refuse(r, MHD_HTTP_MISDIRECTED_REQUEST, NULL,
-		    "the Host header names an unknown host; the operator adds hosts "
-		    "with "
+		    "the Host header names an unknown host; the operator can add hosts with "
 		    "allowed_hosts");
 		return true;
 	}
 	if (origin != NULL && (!good_origin(origin) || request_repeats(r, "Origin"))) {
 		guard_refuse(r, MHD_HTTP_FORBIDDEN, NULL,
-		    "this Origin is not allowed; the operator adds origins with "
+		    "this Origin is not allowed; the operator can add origins with "
 		    "allowed_origins");
 		return true;
 	}
@@ -242,7 +241,7 @@ from_elsewhere(struct http_request *r)
 	return false;
 }
 
-/* ---- whose ---- */
+/* ---- credentials and rates ---- */
 
 /* Replies to an unauthenticated or denied client. */
 static void
@@ -354,12 +353,12 @@ too_fast(struct http_request *r)
 	snprintf(seconds, sizeof seconds, "%lld", (long long)(wait_ms + 999) / 1000);
 	guard_refuse(r, MHD_HTTP_TOO_MANY_REQUESTS,
 	    (struct header[]){ { "Retry-After", seconds }, { 0 } },
-	    "more than %zu requests a second (rate_per_s); wait %s s", (size_t)options.rate_per_s,
-	    seconds);
+	    "over the limit of %zu requests per second (rate_per_s); wait %s s",
+	    (size_t)options.rate_per_s, seconds);
 	return true;
 }
 
-/* ---- what ---- */
+/* ---- media types ---- */
 
 /* Compares the first of a list, without its parameters: "application/json" of
  * "Application/JSON;q=1, x". */

@@ -120,7 +120,7 @@ compare(const struct http_request *r, json_t *id, const char *name, const json_t
 	if (request_repeats(r, name))
 		return mismatch(id, name, "is repeated");
 	if (member == NULL)
-		return mismatch(id, name, "is present, but the body has no such value");
+		return mismatch(id, name, "must be absent: the body has no such value");
 	return headers_says(value, member) ? NULL : mismatch(id, name, "does not match the body");
 }
 

@@ -20,7 +20,7 @@
 
 #define META_VERSION "io.modelcontextprotocol/protocolVersion"
 
-/* ---- what is said of it ---- */
+/* ---- reading a message ---- */
 
 static bool
 is_request(const json_t *message)
@@ -239,15 +239,14 @@ session_of(struct http_request *r)
 
 	if (id == NULL)
 		guard_refuse(r, MHD_HTTP_BAD_REQUEST, NULL,
-		    "Mcp-Session-Id is missing: send initialize first, or claim a version from "
-		    "2026-07-28 on in _meta");
+		    "Mcp-Session-Id is missing: send initialize first, or name version 2026-07-28 "
+		    "in _meta");
 	else if (session == NULL)
 		guard_refuse(r, MHD_HTTP_NOT_FOUND, NULL,
-		    "unknown Mcp-Session-Id, it may have expired: send initialize "
-		    "again");
+		    "Mcp-Session-Id is unknown or expired: send initialize again");
 	else if (version != NULL && strcmp(revision_agree(version)->version, version) != 0) {
 		guard_refuse(r, MHD_HTTP_BAD_REQUEST, NULL,
-		    "MCP-Protocol-Version is not a version with sessions");
+		    "MCP-Protocol-Version names a version without sessions");
 		return NULL;
 	}
 	return session;
@@ -300,7 +299,7 @@ post_legacy(struct http_request *r, json_t *message)
 		begin(r, session, false, message);
 }
 
-/* ---- the methods of HTTP ---- */
+/* ---- HTTP methods ---- */
 
 static bool
 has_claim(const json_t *batch)
@@ -318,8 +317,9 @@ serve(struct http_request *r, json_t *message)
 	if (!guard_permits(r, message))
 		return;
 	if (has_claim(message))
-		refuse(r,
-		    jsonrpc_error(NULL, RPC_INVALID, "Invalid Request: 2026-07-28 has no batches"));
+		refuse(r, jsonrpc_error(NULL, RPC_INVALID,
+			      "Invalid Request: protocol version 2026-07-28 has no batches; send "
+			      "each message separately"));
 	else if (claim_of(message) != NULL)
 		post_modern(r, message);
 	else
@@ -342,7 +342,7 @@ refuse_method(struct http_request *r)
 {
 	guard_refuse(r, MHD_HTTP_METHOD_NOT_ALLOWED,
 	    (struct header[]){ { "Allow", "POST" }, { 0 } },
-	    "only POST is served without the Mcp-Session-Id of a revision before 2026-07-28");
+	    "GET and DELETE need the Mcp-Session-Id of a session (versions before 2026-07-28)");
 }
 
 /* Whether it belongs to a session. */

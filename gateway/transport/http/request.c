@@ -22,7 +22,7 @@ enum {
 	UNUSED = 16,  /* the library needs no buffer when it sends chunks */
 };
 
-/* ---- what was asked ---- */
+/* ---- the request ---- */
 
 size_t
 request_unescape(void *unused, struct MHD_Connection *connection, char *text)
@@ -149,7 +149,7 @@ request_address(const struct http_request *r)
 	return r->peer->address;
 }
 
-/* ---- a request that waits ---- */
+/* ---- suspended requests ---- */
 
 /*
  * The client has shut down its sending side.  Whether it still reads is unknown (RFC 9112, 9.6).
@@ -205,7 +205,7 @@ request_break(struct http_request *r)
 	web_state.woken = true;
 }
 
-/* ---- what is answered ---- */
+/* ---- the reply ---- */
 
 static void
 add_headers(struct MHD_Response *response, const struct header *headers)

@@ -68,7 +68,7 @@ struct http_request {
 	bool suspended, replied, broken, head;
 };
 
-/* ---- what was asked; texts live as long as the request ---- */
+/* ---- the request; texts live as long as it ---- */
 
 /* The path of a URL that is a path already, or absolute, as clients send it to a proxy (RFC
  * 9112, 3.2.2). */
@@ -92,7 +92,7 @@ void request_forget_body(struct http_request *);
 /* The peer's address as text. */
 const char *request_address(const struct http_request *);
 
-/* ---- what is answered: one of these, once ---- */
+/* ---- the reply: one of these, once ---- */
 
 struct header {
 	const char *name, *value;

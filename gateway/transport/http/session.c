@@ -32,7 +32,7 @@ bucket_of(const char *id)
 	return &table.buckets[(unsigned)(id[0] * 256 + id[1] * 64 + id[2] * 16 + id[3]) % BUCKETS];
 }
 
-/* ---- the end ---- */
+/* ---- ending a session ---- */
 
 /* Disconnects the request that reads from it. */
 static void
@@ -161,7 +161,7 @@ session_count(void)
 	return table.count;
 }
 
-/* ---- the beginning ---- */
+/* ---- creating a session ---- */
 
 /* The longest idle session of this principal, or of those with more sessions. */
 static struct session *

@@ -63,7 +63,7 @@ count_lost(struct stream *s, size_t size)
 		s->account->kept -= size;
 }
 
-/* ---- making one ---- */
+/* ---- adding events ---- */
 
 static int
 append_text(struct growing *t, const char *text)
@@ -241,7 +241,7 @@ stream_detach(struct stream *s)
 	s->comment = s->paused = false;
 }
 
-/* ---- coming back ---- */
+/* ---- resumption ---- */
 
 void
 stream_trim(struct stream *s, size_t keep)

@@ -25,7 +25,7 @@ struct stream {
 	uint64_t tag, number;                /* for ids of events; tag 0: not resumable */
 	struct account *account;             /* lives as long as the owner */
 	struct http_request *request;        /* the reader; NULL: none */
-	void (*wake)(struct http_request *); /* tells the reader of new data */
+	void (*wake)(struct http_request *); /* notifies the reader of new data */
 	int64_t spoke_ms, read_ms;           /* of the last event added, and the last read */
 	bool comment;                        /* send a comment when nothing else waits */
 	bool paused;                         /* end the response once all is sent */

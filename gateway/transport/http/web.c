@@ -286,7 +286,7 @@ is_late(const struct http_peer *p, int64_t now)
 		return r->stream->waiting > 0 &&
 		       now - r->stream->read_ms > (int64_t)options.stall_timeout_ms;
 	if (r->suspended)
-		return false; /* we are who is waited for */
+		return false; /* the client waits for our reply */
 	return spent >
 	       (int64_t)(options.stall_timeout_ms + p->bytes * 1000 / options.min_bytes_per_s);
 }
@@ -333,7 +333,7 @@ sweep(void *unused)
 	for (struct http_peer *p = web.peers; p != NULL; p = next) {
 		next = p->next;
 		if (p->fresh && p->request == NULL && p->since_ms < handshake)
-			handshake = p->since_ms; /* or its end; a request tells */
+			handshake = p->since_ms; /* maybe done, but no request shows it yet */
 		if (is_late(p, now)) {
 			web_counts.refused_slow++;
 			if (p->request != NULL)
@@ -381,7 +381,7 @@ turn(void *unused)
 	return true;
 }
 
-/* ---- its life ---- */
+/* ---- start and stop ---- */
 
 static int
 set_address(const char *host, uint16_t port, struct sockaddr_storage *to, socklen_t *size)

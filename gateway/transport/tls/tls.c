@@ -92,7 +92,7 @@ changed(void)
 	return any;
 }
 
-/* ---- the pair in force ---- */
+/* ---- the current pair ---- */
 
 static void
 put_in_force(struct pair *pair)
@@ -117,8 +117,10 @@ renew(void)
 		put_in_force(pair);
 	} else if (strcmp(tls.why, e.text) != 0) {
 		snprintf(tls.why, sizeof tls.why, "%s", e.text);
-		log_warn("the TLS certificate that was read before stays in force", LOG_E(&e),
-		    LOG_S("remedy", "both files: a pair, and readable as the user of this daemon"));
+		log_warn("new TLS certificate not accepted, the previous one stays in use",
+		    LOG_E(&e),
+		    LOG_S("remedy", "tls_certificate and tls_key must match and be readable by "
+				    "this daemon's user"));
 	}
 }
 
@@ -161,14 +163,14 @@ tls_forget(int64_t before_ms)
 		if (old->replaced_ms < before_ms) {
 			*at = old->next;
 			pair_free(old);
-			log_debug("a TLS key that was replaced is wiped");
+			log_debug("replaced TLS key wiped");
 		} else {
 			at = &old->next;
 		}
 	}
 }
 
-/* ---- its life ---- */
+/* ---- start and stop ---- */
 
 /* Allows the directory, not the file, because another file replaces it. */
 static int
@@ -201,8 +203,8 @@ int
 tls_open(struct err *e)
 {
 	if (tls_on() != (*options.tls_key != '\0'))
-		return err_set(e, ERR_invalid_argument,
-		    "tls_certificate and tls_key: one is given without the other");
+		return err_set(
+		    e, ERR_invalid_argument, "tls_certificate and tls_key: set both or neither");
 	if (!tls_on())
 		return 0;
 	if (MHD_is_feature_supported(MHD_FEATURE_HTTPS_CERT_CALLBACK) != MHD_YES)
