@@ -24,7 +24,7 @@
 	"- Compute in the program and return the answer, not the data. The middle of long " \
 	"output is left out, with a note where to read the whole. Write large results to a file " \
 	"and return only the part that matters.\n" \
-	"- A call is normally limited to 30 seconds, 512 MB of memory, one core, 64 processes " \
+	"- A call is normally limited to 30 seconds, 512 MB of memory, one core, 512 processes " \
 	"and 256 MB of files; request more if the work needs it. After a timeout most variables " \
 	"of a session remain; `notes` lists what was lost.\n" \
 	"- When a call fails, its text has error.code, what happened, and a hint at what to do " \
