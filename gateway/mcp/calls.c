@@ -62,7 +62,7 @@ struct call_out {
 	struct owner owner;
 };
 
-/* ---- bytes that are reserved ---- */
+/* ---- reserved bytes ---- */
 
 static void
 give_back(void *self)
@@ -129,7 +129,7 @@ say_error(const struct origin *to, const struct call_out *call, const struct err
 	return message_of(to, result_of_error(to->revision, e));
 }
 
-/* ---- a reply, which may be long: then a thread makes JSON of it ---- */
+/* ---- the reply; a thread converts a long one to JSON ---- */
 
 struct telling {
 	struct work work;
@@ -215,8 +215,8 @@ refuse_reply(const struct call_out *call, size_t bytes, struct err *e)
 	if ((messages[call->tool].hints & repeatable) != repeatable)
 		return false;
 	err_set(e, ERR_queue_full,
-	    "the answer has %zu bytes, and answers that are being written take %d bytes or nearly; "
-	    "ask again",
+	    "no memory for the reply of %zu bytes: large replies use all of their %d bytes, or "
+	    "nearly; call again",
 	    bytes, RESERVE_EACH);
 	e->retry_ms = RETRY_MS;
 	return true;
@@ -270,14 +270,14 @@ tell(const struct call_out *call, const void *reply, const struct err *e)
 			(json_int_t)(loop_now_ms() - call->begun_ms)));
 }
 
-/* ---- one whose caller has left ---- */
+/* ---- a call whose client has left ---- */
 
 static void
 on_ended(void *self, void *reply, const struct err *e)
 {
 	(void)self;
 	if (reply == NULL)
-		log_warn("a session that nobody was told of could not be ended", LOG_E(e));
+		log_warn("cannot end the session of a cancelled call", LOG_E(e));
 }
 
 /* Only the lost answer would have named the session. */
@@ -382,7 +382,7 @@ on_part(void *self, const struct stream_part *part)
 		progress_part(&call->progress, part);
 }
 
-/* ---- its beginning ---- */
+/* ---- beginning a call ---- */
 
 static int
 send_request(struct call_out *call, void *request, struct err *e)
@@ -468,11 +468,11 @@ admit(const struct call_in *in, struct err *e)
 	const struct account *account = in->origin.client->account;
 
 	if (account->count >= options.max_in_flight)
-		err_set(e, ERR_queue_full, "%zu calls are under way, which is the limit",
+		err_set(e, ERR_queue_full, "%zu calls are in progress, the limit (max_in_flight)",
 		    account->count);
 	else if (account->count > 0 && account->held + in->bytes > 2 * options.max_message_bytes)
 		err_set(e, ERR_queue_full,
-		    "messages of calls under way take %zu bytes; with %zu more they are over the "
+		    "messages of calls in progress have %zu bytes; with %zu more they are over the "
 		    "limit of %zu",
 		    account->held, in->bytes, 2 * (size_t)options.max_message_bytes);
 	else

@@ -61,7 +61,7 @@ check_scopes(const struct request *r)
 
 	if ((r->method->scopes(r->params) & ~r->origin.client->scopes) == 0)
 		return NULL;
-	err_set(&e, ERR_denied, "the credentials lack a scope that %s needs", r->method->name);
+	err_set(&e, ERR_denied, "the credentials lack the scope for %s", r->method->name);
 	return result_rpc_error(r->origin.id, &e);
 }
 
@@ -72,7 +72,7 @@ handle_request(struct request *r, const char *name)
 
 	if (client_find(r->origin.client, r->origin.id) != NULL)
 		return jsonrpc_error(r->origin.id, RPC_INVALID,
-		    "Invalid Request: the id is that of a call under way; choose another");
+		    "Invalid Request: the id is that of a request in progress; choose another");
 	answer = find_revision(r);
 	if (answer != NULL)
 		return answer;
@@ -134,11 +134,11 @@ static const char *
 refuse_batch(const struct client *client, const json_t *messages_)
 {
 	if (client->revision == NULL || !client->revision->batches)
-		return "this protocol version has no batches; send each message by itself";
+		return "this protocol version has no batches; send each message separately";
 	if (json_array_size(messages_) == 0)
-		return "an empty batch";
+		return "the batch is empty";
 	if (json_array_size(messages_) > DISPATCH_BATCH)
-		return "a batch of more than 256 messages";
+		return "the batch is over the limit of 256 messages";
 	return NULL;
 }
 

@@ -25,7 +25,7 @@ enum {
 	ANSWER_BYTES = 32768, /* of one answer as JSON: it must fit into a state */
 };
 
-/* ---- what a state is bound to ---- */
+/* ---- the binding of a state ---- */
 
 static int
 add_bytes(const char *data, size_t size, void *hash)
@@ -144,7 +144,7 @@ elicit_read(struct request *r)
 	return NULL;
 }
 
-/* ---- 2026-07-28: the client asks again ---- */
+/* ---- 2026-07-28: the client retries ---- */
 
 /* The questions so far, and the new ones. */
 static json_t *
@@ -180,7 +180,7 @@ ask_by_result(const struct request *r, const struct question *q, size_t count)
 	    NULL);
 }
 
-/* ---- before: the client is sent requests ---- */
+/* ---- earlier revisions: requests to the client ---- */
 
 struct elicitation {
 	struct elicitation *next;
@@ -248,7 +248,7 @@ cancel(struct pending *p)
 	    (struct elicitation *)((char *)p - offsetof(struct elicitation, pending));
 
 	uncount(it); /* before the answer, which may free the client */
-	client_end(p, jsonrpc_error(p->origin.id, RPC_INTERNAL, "the server ends"));
+	client_end(p, jsonrpc_error(p->origin.id, RPC_INTERNAL, "the server is shutting down"));
 	forget(it);
 }
 
@@ -259,10 +259,10 @@ on_timer(void *self)
 
 	it->timer = 0;
 	uncount(it);
-	client_end(
-	    &it->pending, jsonrpc_error(it->pending.origin.id, RPC_INTERNAL,
-			      "the client was asked for something and did not answer within %u s",
-			      (unsigned)(options.elicit_timeout_ms / 1000)));
+	client_end(&it->pending,
+	    jsonrpc_error(it->pending.origin.id, RPC_INTERNAL,
+		"the client did not answer the server's request within %u s (elicit_timeout_ms)",
+		(unsigned)(options.elicit_timeout_ms / 1000)));
 	forget(it);
 }
 
@@ -298,7 +298,7 @@ ask_by_request(const struct request *r, const struct question *q, size_t count)
 
 	if (it == NULL)
 		return jsonrpc_error(
-		    r->origin.id, RPC_INTERNAL, "too many requests wait for their users");
+		    r->origin.id, RPC_INTERNAL, "too many requests wait for an answer of a user");
 	for (size_t i = 0; i < count; i++) {
 		char id[ID_HEX + 80];
 
@@ -451,7 +451,7 @@ elicit_consent(const struct request *r, const char *message, bool *yes, json_t *
 {
 	json_t *schema = json_pack("{s:s, s:{s:{s:s, s:s, s:s, s:b}}, s:[s]}", "type", "object",
 	    "properties", "confirm", "type", "boolean", "title", "Confirm", "description",
-	    "Do it, for good.", "default", 0, "required", "confirm");
+	    "Proceed. This cannot be undone.", "default", 0, "required", "confirm");
 	const struct question q = { "confirm", "elicitation/create", elicit_form(message, schema) };
 
 	/* No user can consent to a question that was not shown, so no early answer is accepted

@@ -98,7 +98,7 @@ is_slow(const struct client *client, const struct exchange *slot)
 
 static const struct transport by_fan_out = { .send = ignore, .answer = on_answer, .slow = is_slow };
 
-/* ---- its life ---- */
+/* ---- lifetime ---- */
 
 static void
 cancel(struct pending *p)
@@ -206,5 +206,5 @@ fan_out_fail(const struct request *r, const struct reply *reply)
 
 	return jsonrpc_error_data(r->origin.id,
 	    (int)json_integer_value(json_object_get(error, "code")),
-	    text != NULL ? text : "no reply came", json_incref(json_object_get(error, "data")));
+	    text != NULL ? text : "no reply", json_incref(json_object_get(error, "data")));
 }

@@ -76,7 +76,7 @@ inquire(const struct request *r, struct ask ask, inquire_answer *answer)
 	struct err e;
 
 	if (it == NULL)
-		return jsonrpc_error(r->origin.id, RPC_INTERNAL, "too many calls are under way");
+		return jsonrpc_error(r->origin.id, RPC_INTERNAL, "too many calls are in progress");
 	ask.owner = &it->account->owner;
 	ask.timeout_ms = INQUIRE_MS;
 	ask.self = it;

@@ -32,7 +32,7 @@ read_key(struct err *e)
 	fclose(from);
 	if (size < SECRETBOX_KEY)
 		return err_set(e, ERR_invalid_argument,
-		    "link_key: %s holds %zu bytes; %d or more are needed", options.link_key, size,
+		    "link_key: %s has %zu bytes, under the minimum of %d", options.link_key, size,
 		    SECRETBOX_KEY);
 	crypto_generichash(
 	    key, sizeof key, file, size, (const unsigned char *)"cloister links", 14);
@@ -44,7 +44,7 @@ int
 links_open(struct err *e)
 {
 	if (sodium_init() < 0)
-		return err_set(e, ERR_internal, "libsodium does not start");
+		return err_set(e, ERR_internal, "libsodium: initialization failed");
 	if (*options.link_key != '\0')
 		return read_key(e);
 	randombytes_buf(key, sizeof key);
@@ -111,7 +111,7 @@ links_check(
 		return err_sys(e, "look at a link");
 	if (secretbox_open(key, (const char *const[]){ for_what, NULL }, text, &s, &expired) < 0)
 		return err_set(e, ERR_denied, "%s",
-		    expired ? "this link has expired; ask for the file again"
+		    expired ? "this link has expired; list the files again for a new one"
 			    : "this link is not valid");
 
 	int failed = read_owner(s.value, owner, e);

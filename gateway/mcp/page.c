@@ -39,7 +39,7 @@ read_cursor(const struct request *r, const char *member, size_t *start)
 	    sealed_read(about, r->origin.client->account, json_string_value(cursor), NULL, &e);
 
 	if (at == NULL)
-		return method_refuse(r, "unknown cursor: %s", e.text);
+		return method_refuse(r, "cursor: %s", e.text);
 	*start = (size_t)json_integer_value(at);
 	json_decref(at);
 	return NULL;

@@ -30,9 +30,9 @@ text_of(const json_t *value, size_t limit)
 	size_t size;
 	auto_free char *text = write_whole(value, limit, &size);
 
-	return text == NULL ? json_string("{\"note\":\"too long to stand here, too; see "
-					  "structuredContent\"}")
-	                    : json_stringn_nocheck(text, size);
+	return text == NULL
+	           ? json_string("{\"note\":\"too long to repeat here; see structuredContent\"}")
+	           : json_stringn_nocheck(text, size);
 }
 
 static json_t *

@@ -30,7 +30,7 @@ sealed_open(const char *path, struct err *e)
 	struct blob text;
 
 	if (sodium_init() < 0)
-		return err_set(e, ERR_internal, "libsodium does not start");
+		return err_set(e, ERR_internal, "libsodium: initialization failed");
 	self.made = true;
 	if (path[0] == '\0') {
 		randombytes_buf(self.key, sizeof self.key);
@@ -66,8 +66,8 @@ open_seal(const char *purpose, const struct account *who, const char *text, stru
 	if (secretbox_open(self.key, ABOUT(purpose, who), text, s, &expired) == 0)
 		return 0;
 	return err_set(e, ERR_invalid_argument, "%s",
-	    expired ? "it has expired; begin anew"
-		    : "it was not given out by this server for this request");
+	    expired ? "expired; start again without it"
+		    : "not given out by this server for this request");
 }
 
 json_t *

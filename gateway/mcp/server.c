@@ -88,11 +88,11 @@ handle_initialize(const struct request *r)
 
 	if (client->revision != NULL)
 		return jsonrpc_error(r->origin.id, RPC_INVALID,
-		    "Invalid Request: initialize was answered before, with protocol version %s",
+		    "Invalid Request: already initialized, with protocol version %s",
 		    client->revision->version);
 	if (r->origin.batch != NULL)
-		return jsonrpc_error(
-		    r->origin.id, RPC_INVALID, "Invalid Request: initialize cannot be in a batch");
+		return jsonrpc_error(r->origin.id, RPC_INVALID,
+		    "Invalid Request: initialize must not be in a batch");
 	if (!json_is_string(wanted))
 		return method_refuse(r, "protocolVersion must be a string");
 	client->revision = revision_agree(json_string_value(wanted));

@@ -45,7 +45,7 @@ tools_choose(const char *toolsets, struct err *e)
 
 		if (set == 0)
 			return err_set(e, ERR_invalid_argument,
-			    "toolsets: '%.*s' is none of core, monitor, all, "
+			    "toolsets: '%.*s' is not one of core, monitor, all, "
 			    "mcp-secure-sandbox, python-sandbox, sandboxmcp, mcp-code-sandbox",
 			    (int)(size < 64 ? size : 64), at);
 		all |= set;

@@ -192,7 +192,7 @@ offers_by_toolset(void **state)
 	}
 	assert_int_equal(tools_choose("core,,monitor", &e), -1);
 	assert_int_equal(tools_choose("cores", &e), -1);
-	assert_non_null(strstr(e.text, "'cores' is none of"));
+	assert_non_null(strstr(e.text, "'cores' is not one of"));
 }
 
 /* ---- batches ---- */

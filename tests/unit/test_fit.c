@@ -259,7 +259,7 @@ the_end_of_a_list_goes(void **state)
 
 	(void)state;
 	assert_in_range(length(run), 8000, 9000);
-	snprintf(said, sizeof said, "the first %zu of 1000 are here", json_array_size(left));
+	snprintf(said, sizeof said, "only the first %zu of 1000;", json_array_size(left));
 	assert_non_null(
 	    strstr(json_string_value(json_array_get(json_object_get(run, "notes"), 0)), said));
 	assert_string_equal(text_of(json_array_get(left, 0), "filename"), "file-0");

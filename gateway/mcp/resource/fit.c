@@ -195,7 +195,7 @@ cut(const json_t *text, size_t share, const char *uri)
 		head--;
 	while (utf8_inside(bytes, tail, size))
 		tail++;
-	return json_sprintf("%.*s\n[... %zu bytes left out here; the whole is %s ...]\n%s",
+	return json_sprintf("%.*s\n[... %zu bytes left out here; whole text: %s ...]\n%s",
 	    (int)head, bytes, tail - head, uri, bytes + tail);
 }
 
@@ -253,8 +253,8 @@ note(const struct text *t, size_t all, size_t left, const char *uri)
 	if (notes == NULL && json_object_set_new(t->holder, "notes", notes = json_array()) < 0)
 		return -1;
 	return json_array_append_new(
-	    notes, json_sprintf("%s: the first %zu of %zu are here; the whole list is %s",
-		       t->field->name, left, all, uri));
+	    notes, json_sprintf("%s: only the first %zu of %zu; whole list: %s", t->field->name,
+		       left, all, uri));
 }
 
 static json_t *
@@ -265,7 +265,8 @@ link_to(const struct text *t, const json_t *whole, const char *uri)
 
 	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:I}", "type", "resource_link", "uri", uri,
 	    "name", t->field->name, "description",
-	    "The whole of it, for a while; /OFFSET behind the URI gives 40,000 bytes from there.",
+	    "The whole text, kept for a limited time. URI/OFFSET returns 40,000 bytes from that "
+	    "byte on.",
 	    "mimeType", json ? "application/json" : "text/plain", "size",
 	    (json_int_t)json_string_length(whole));
 }

@@ -25,7 +25,7 @@ on_kept(void *self, void *reply, const struct err *e)
 {
 	(void)self;
 	if (reply == NULL)
-		log_warn("a text that a result left out was not kept", LOG_E(e));
+		log_warn("text that a result contains only in part not stored", LOG_E(e));
 }
 
 static void

@@ -39,7 +39,7 @@ output_read(const struct request *r, const json_t *variables)
 		.name = (char *)(uintptr_t)name };
 
 	if (offset != NULL && (strlen(offset) > 18 || offset[strspn(offset, "0123456789")] != '\0'))
-		return method_refuse(r, "uri: '%.20s' is no offset in bytes", offset);
+		return method_refuse(r, "uri: '%.20s' is not an offset in bytes", offset);
 	if (offset != NULL) {
 		request.offset = strtoull(offset, NULL, 10);
 		request.size = PIECE;
