@@ -123,8 +123,7 @@ pass_deadline(void *self)
 static int
 takes_no_more(const struct open_ask *a, struct err *e)
 {
-	err_set(e, ERR_queue_full, "%s accepts no more requests at the moment",
-	    edge_peer_name(a->ask.to));
+	err_set(e, ERR_queue_full, "%s accepts no more requests now", edge_peer_name(a->ask.to));
 	e->retry_ms = RETRY_MS;
 	return -1;
 }
@@ -186,7 +185,7 @@ refuse_send(const struct open_ask *a, int why, struct err *e)
 		return 0;
 	if (why == EMSGSIZE)
 		return err_set(e, ERR_invalid_argument,
-		    "%s: principal, namespace, trace or timeout is out of bounds",
+		    "%s: principal, namespace, trace or timeout is out of range",
 		    messages[a->ask.message].name);
 	return takes_no_more(a, e);
 }
@@ -209,11 +208,12 @@ check_room(const struct open_ask *a, struct err *e)
 	if (waiting[to].count >= MAX_WAITING)
 		return too_many(to, e);
 	if (waiting[to].bytes + a->bytes > BUS_MESSAGE_BYTES)
-		err_set(e, ERR_queue_full, "requests of %zu bytes wait for %s, at most %d may",
+		err_set(e, ERR_queue_full, "requests of %zu bytes wait for %s; the limit is %d",
 		    waiting[to].bytes, edge_peer_name(to), BUS_MESSAGE_BYTES);
 	else if (all_waiting + a->bytes > BUS_MESSAGE_UNSENT_BYTES)
-		err_set(e, ERR_queue_full, "requests of %zu bytes wait for servers, at most %d may",
-		    all_waiting, BUS_MESSAGE_UNSENT_BYTES);
+		err_set(e, ERR_queue_full,
+		    "requests of %zu bytes wait for servers; the limit is %d", all_waiting,
+		    BUS_MESSAGE_UNSENT_BYTES);
 	else
 		return 0;
 	e->retry_ms = 10 * RETRY_MS;
@@ -417,8 +417,8 @@ on_reply(struct open_ask *a, struct bus_message *p)
 		return;
 	}
 	bus_malformed(a->ask.to, &e);
-	err_set(&e, ERR_internal, "%s: %s sent a reply that could not be read",
-	    messages[a->ask.message].name, edge_peer_name(a->ask.to));
+	err_set(&e, ERR_internal, "%s: malformed reply from %s", messages[a->ask.message].name,
+	    edge_peer_name(a->ask.to));
 	finish(a, NULL, &e);
 }
 
@@ -434,7 +434,7 @@ on_failure(struct open_ask *a, struct bus_message *p)
 		message_clear(MSG_failure, &f);
 	} else {
 		bus_malformed(a->ask.to, &e);
-		err_set(&e, ERR_internal, "%s: %s sent a failure that could not be read",
+		err_set(&e, ERR_internal, "%s: malformed failure from %s",
 		    messages[a->ask.message].name, edge_peer_name(a->ask.to));
 	}
 	finish(a, NULL, &e);

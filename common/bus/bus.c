@@ -57,7 +57,7 @@ bus_malformed(enum peer from, const struct err *e)
 {
 	bus.counts.malformed++;
 	bus.counts.refused++;
-	note("could not be read", from, e);
+	note("malformed", from, e);
 }
 
 void

@@ -157,7 +157,7 @@ check_opened(enum peer peer, size_t bytes, struct err *e)
 
 	if (count < bus.config.max_calls && (count == 0 || sum + bytes <= PEER_BYTES))
 		return 0;
-	err_set(e, ERR_queue_full, "%zu requests of %s with %zu bytes are open", count,
+	err_set(e, ERR_queue_full, "%zu requests of %s with %zu bytes are open, the limit", count,
 	    edge_peer_name(peer), sum);
 	e->retry_ms = RETRY_MS;
 	return -1;
@@ -277,8 +277,7 @@ call_fail(struct call *call, const struct err *e)
 	struct open_call *c = of(call);
 
 	if (e->code == ERR_internal) /* the client gets only a reference to the log */
-		log_error(
-		    "a call failed", LOG_S("message", messages[call->message].name), LOG_E(e));
+		log_error("call failed", LOG_S("message", messages[call->message].name), LOG_E(e));
 	deliver(c, NULL, e);
 	end(c);
 }
@@ -294,9 +293,9 @@ call_reply(struct call *call, void *reply)
 	if (bus.config.replies != NULL)
 		bus.config.replies(call, reply);
 	if (wire_encode(message, reply, &content, &e) < 0) {
-		log_error("a reply breaks its schema", LOG_S("message", messages[message].name),
+		log_error("reply violates its schema", LOG_S("message", messages[message].name),
 		    LOG_E(&e));
-		err_set(&e, ERR_internal, "%s: the reply could not be written",
+		err_set(&e, ERR_internal, "%s: the reply could not be encoded",
 		    messages[call->message].name);
 		call_fail(call, &e);
 		return;

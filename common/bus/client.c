@@ -375,7 +375,8 @@ see_events(void *self, uint32_t unused)
 			l->connected = false;
 			lose(l, "connection closed");
 		} else if (event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) {
-			log_warn("server refuses our key", LOG_S("endpoint", l->address));
+			log_warn("the server does not accept this daemon's key",
+			    LOG_S("endpoint", l->address));
 		}
 	}
 }

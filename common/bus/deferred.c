@@ -32,13 +32,13 @@ check_room(const struct deferreds *l, size_t bytes, bool failure, struct err *e)
 		return err_set(e, ERR_internal, "replies of %zu bytes wait for clients", all_bytes);
 	if (!failure && mine + bytes > BUS_MESSAGE_BYTES)
 		return err_set(e, ERR_limit_exceeded,
-		    "done, but the reply of %zu bytes is lost: %zu bytes wait for %s, at most %d "
-		    "may",
+		    "done, but the reply of %zu bytes is lost: %zu bytes wait for %s, the limit is "
+		    "%d",
 		    bytes, mine, reader, BUS_MESSAGE_BYTES);
 	if (!failure && all_bytes + bytes > BUS_MESSAGE_UNSENT_BYTES)
 		return err_set(e, ERR_limit_exceeded,
-		    "done, but the reply of %zu bytes is lost: %zu bytes wait for clients, at "
-		    "most %d may",
+		    "done, but the reply of %zu bytes is lost: %zu bytes wait for clients, the "
+		    "limit is %d",
 		    bytes, all_bytes, BUS_MESSAGE_UNSENT_BYTES);
 	return 0;
 }

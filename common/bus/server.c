@@ -438,7 +438,7 @@ see_events(void *self, uint32_t unused)
 		err_set(&e, ERR_denied, "%s",
 		    event == ZMQ_EVENT_ACCEPT_FAILED
 			? "a connection of another user, or no descriptor was free"
-			: "a connection that could not greet");
+			: "a connection that failed its handshake");
 		bus_refuse(s->peer, &e);
 	}
 }
@@ -503,7 +503,7 @@ make_tcp(struct server *s, struct err *e)
 	int n = snprintf(s->address, sizeof s->address, "%s", bus.config.listen);
 
 	if ((size_t)n >= sizeof s->address)
-		return err_set(e, ERR_invalid_argument, "listen: too long");
+		return err_set(e, ERR_invalid_argument, "listen: the address is too long");
 	if (strchr(s->address, '[') != NULL &&
 	    socket_set_int(s->socket, ZMQ_IPV6, "ZMQ_IPV6", 1, e) < 0)
 		return -1;

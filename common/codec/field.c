@@ -234,7 +234,7 @@ field_unknown(enum msg_id id, const char *key, size_t size, struct err *e)
 
 	for (size_t i = 0; i < m->nfields; i++)
 		name_add(known, sizeof known, m->fields[i].name);
-	return err_set(e, ERR_invalid_argument, "%.*s: unknown argument; known are %s",
+	return err_set(e, ERR_invalid_argument, "%.*s: unknown argument; known: %s",
 	    (int)(size < QUOTE ? size : QUOTE), key, known);
 }
 
@@ -242,20 +242,20 @@ int
 field_mistyped(const struct field *f, const char *came, struct err *e)
 {
 	static const char *const needed[] = {
-		[KIND_TEXT] = "text",
-		[KIND_PAGE] = "text",
+		[KIND_TEXT] = "a string",
+		[KIND_PAGE] = "a string",
 		[KIND_BLOB] = "bytes",
 		[KIND_ANY] = "a value",
-		[KIND_UINT] = "a whole number",
-		[KIND_INT] = "a whole number",
+		[KIND_UINT] = "an integer",
+		[KIND_INT] = "an integer",
 		[KIND_REAL] = "a number",
 		[KIND_FLAG] = "true or false",
 		[KIND_WORD] = "a word",
-		[KIND_TEXTS] = "a list of texts",
+		[KIND_TEXTS] = "an array of strings",
 		[KIND_ITEM] = "an object",
-		[KIND_LIST] = "a list of objects",
+		[KIND_LIST] = "an array of objects",
 	};
 
 	return err_set(
-	    e, ERR_invalid_argument, "%s: %s where %s is needed", f->name, came, needed[f->kind]);
+	    e, ERR_invalid_argument, "%s: expected %s, got %s", f->name, needed[f->kind], came);
 }

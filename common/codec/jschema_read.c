@@ -102,7 +102,7 @@ read_whole(const struct field *f, const json_t *from, int64_t *n, struct err *e)
 		return -1;
 	if (value >= 0x1p63 || value != floor(value))
 		return err_set(
-		    e, ERR_invalid_argument, "%s: %.15g is not a whole number", f->name, value);
+		    e, ERR_invalid_argument, "%s: %.15g is not an integer", f->name, value);
 	*n = (int64_t)value;
 	return field_int(f, *n, e);
 }
@@ -151,8 +151,9 @@ read_texts(const struct field *f, const json_t *from, void *slot, struct err *e)
 		const char *text = json_string_value(item);
 
 		if (text == NULL)
-			return err_set(e, ERR_invalid_argument, "%s[%zu]: %s where text is needed",
-			    f->name, i, type_names[json_typeof(item)]);
+			return err_set(e, ERR_invalid_argument,
+			    "%s[%zu]: expected a string, got %s", f->name, i,
+			    type_names[json_typeof(item)]);
 		if (field_texts_item(f, i, text, json_string_length(item), e) < 0)
 			return -1;
 		if (texts_add(texts, text) < 0)
@@ -187,7 +188,7 @@ read_list(const struct field *f, const json_t *from, void *slot, struct err *e)
 	{
 		if (!json_is_object(object))
 			return err_set(e, ERR_invalid_argument,
-			    "%s[%zu]: %s where an object is needed", f->name, i,
+			    "%s[%zu]: expected an object, got %s", f->name, i,
 			    type_names[json_typeof(object)]);
 
 		void *item = list_add(list, messages[f->of].size);

@@ -128,7 +128,8 @@ unpack_texts(
 		if (token_read(&u->from, &item, e) < 0)
 			return err_add(e, "%s[%zu]", f->name, i);
 		if (item.type != TOKEN_STR)
-			return err_set(e, ERR_invalid_argument, "%s[%zu]: not a text", f->name, i);
+			return err_set(
+			    e, ERR_invalid_argument, "%s[%zu]: not a string", f->name, i);
 		if (field_texts_item(f, i, item.text, item.n, e) < 0)
 			return -1;
 		if (texts_add_bytes(texts, item.text, item.n) < 0)
@@ -213,11 +214,11 @@ unpack_field(struct unpacker *u, const struct field *f, void *slot, struct err *
 	};
 	static const char *const names[] = {
 		[TOKEN_OTHER] = "another type",
-		[TOKEN_UINT] = "a whole number",
-		[TOKEN_INT] = "a whole number below zero",
+		[TOKEN_UINT] = "an integer",
+		[TOKEN_INT] = "a negative integer",
 		[TOKEN_REAL] = "a real number",
 		[TOKEN_FLAG] = "a flag",
-		[TOKEN_STR] = "text",
+		[TOKEN_STR] = "a string",
 		[TOKEN_ARRAY] = "an array",
 		[TOKEN_MAP] = "a map",
 	};
@@ -245,13 +246,13 @@ unpack_message(
 		if (token_read(&u->from, &key, e) < 0)
 			return err_add(e, "?");
 		if (key.type != TOKEN_STR)
-			return err_set(e, ERR_invalid_argument, "?: a key is not text");
+			return err_set(e, ERR_invalid_argument, "?: a key is not a string");
 		/* Our own encoder sends the keys in order. */
 		if ((f = field_find(m, next, key.text, key.n)) == NULL)
 			return field_unknown(id, key.text, key.n, e);
 		next = (size_t)(f - m->fields);
 		if (seen[next])
-			return err_set(e, ERR_invalid_argument, "%s: given twice", f->name);
+			return err_set(e, ERR_invalid_argument, "%s: repeated", f->name);
 		seen[next++] = true;
 		if (unpack_field(u, f, (char *)msg + f->offset, e) < 0)
 			return -1;

@@ -136,8 +136,8 @@ pack_word(struct packer *p, const struct field *f, void *slot, struct err *e)
 	const char *text = word_text(f->set, *(int *)slot);
 
 	if (text == NULL)
-		return err_set(
-		    e, ERR_invalid_argument, "%s: there is no word %d", f->name, *(int *)slot);
+		return err_set(e, ERR_invalid_argument, "%s: no word has the number %d", f->name,
+		    *(int *)slot);
 	pack_string(p, text, strlen(text));
 	return 0;
 }

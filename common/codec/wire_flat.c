@@ -49,7 +49,7 @@ struct rest {
 static int
 malformed(struct err *e)
 {
-	return err_set(e, ERR_invalid_argument, "this is no flattened message");
+	return err_set(e, ERR_invalid_argument, "not a flattened message");
 }
 
 static int

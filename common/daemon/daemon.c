@@ -355,7 +355,7 @@ daemon_confine(struct err *e)
 
 	if (jail_enter(&jail, &r, e) < 0)
 		return -1;
-	tell_jail("jail of a helper process", &r);
+	tell_jail("jail of helper process", &r);
 	return 0;
 }
 

@@ -10,7 +10,7 @@ struct daemon {
 	enum peer self;
 	const char *summary;            /* for --help; NULL: the doc of peers.def */
 	const struct setting *settings; /* its options.def, besides the common ones; NULL: none */
-	const struct route *routes;     /* ends with MSG_none; NULL: serves nobody */
+	const struct route *routes;     /* ends with MSG_none; NULL: serves no client */
 	const int *syscalls;            /* in addition to common/jail/syscalls.def; ends with -1 */
 	const int *refused;             /* see struct jail; may be NULL */
 	uint64_t memory_bytes;          /* RLIMIT_AS; 0: none */
@@ -21,7 +21,7 @@ struct daemon {
 	void (*load)(struct heartbeat *);                        /* NULL: counts open calls */
 	void (*replies)(const struct call *, const void *reply); /* see bus.h; may be NULL */
 	/* Called repeatedly after the request to stop, until drain_ms have passed: the number of
-	 * operations under way besides calls of the bus. NULL: none. */
+	 * operations in progress besides calls of the bus. NULL: none. */
 	size_t (*drain)(void);
 };
 

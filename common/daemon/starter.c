@@ -66,7 +66,7 @@ number_in(const char *variable)
 	return text == NULL ? 0 : strtoul(text, NULL, 10);
 }
 
-/* Parses names such as "shelf:slot". */
+/* Parses LISTEN_FDNAMES: names separated by colons. */
 static void
 note_names(const char *names)
 {

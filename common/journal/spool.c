@@ -354,7 +354,7 @@ complain(const struct err *e)
 	if (now < spool.complain_ms)
 		return;
 	spool.complain_ms = now + COMPLAIN_MS;
-	log_error("the spool is full; calls are refused", LOG_E(e));
+	log_error("the audit spool cannot take events; calls are refused", LOG_E(e));
 }
 
 int
@@ -445,7 +445,7 @@ pack_links(const uint8_t *data, size_t have, struct blob *batch, struct err *e)
 	}
 	if (spool.batch_events == 0)
 		return err_set(
-		    e, ERR_internal, "the spool ends at byte %" PRIu64 ", too early", spool.offset);
+		    e, ERR_internal, "the spool is truncated at byte %" PRIu64, spool.offset);
 	return 0;
 }
 

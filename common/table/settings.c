@@ -137,7 +137,7 @@ set(const struct setting *s, const char *from, const char *text, struct err *e)
 	case KIND_FLAG:
 		return set_flag(s, from, text, e);
 	default:
-		must(!"a kind that a setting cannot have");
+		must(!"not a kind of setting");
 		return -1;
 	}
 }

@@ -24,8 +24,9 @@ struct setting {
 
 /*
  * Reads all sources into the rows of both tables (NULL-name ended; common may be NULL). Prints and
- * exits 0 for --help, --print-settings, --version; exits 2 and names an unknown or out-of-range
- * setting and the allowed range. Texts come from malloc and live as long as the process.
+ * exits 0 for --help, --print-settings, --man and --version; exits 2 and names an unknown or
+ * out-of-range setting and the allowed range. Texts come from malloc and live as long as the
+ * process.
  */
 void settings_load(const char *daemon, const char *summary, const struct setting *common,
     const struct setting *own, int argc, char **argv);

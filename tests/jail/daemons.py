@@ -138,7 +138,7 @@ def test_a_state_directory_is_its_daemons_alone(cluster, _gateway, _config):
 
 # Log lines of a server about a client.
 def refusals(cluster, server, client):
-    return len(re.findall(rf'"text":"(?:refused|could not be read)","peer":"{client}"', cluster.log(server)))
+    return len(re.findall(rf'"text":"(?:refused|malformed)","peer":"{client}"', cluster.log(server)))
 
 
 def wait_for_more(cluster, server, client, before):

@@ -28,15 +28,15 @@ static const struct {
 	    "timeout: -0.5 is under the minimum of 0" },
 	{ MSG_execute_code, "{}", ERR_invalid_argument, "code: missing" },
 	{ MSG_execute_code, "{\"code\":null}", ERR_invalid_argument,
-	    "code: null where text is needed" },
+	    "code: expected a string, got null" },
 	{ MSG_execute_code, "{\"code\":\"\"}", ERR_invalid_argument,
 	    "code: 0 bytes are under the minimum of 1" },
 	{ MSG_execute_code, "{\"code\":\"a\\u0000b\"}", ERR_invalid_argument,
 	    "code: has a zero byte" },
 	{ MSG_run_sandbox_code, "{\"foo\":1}", ERR_invalid_argument,
-	    "foo: unknown argument; known are code, timeout_sec" },
+	    "foo: unknown argument; known: code, timeout_sec" },
 	{ MSG_execute_code, "{\"cod\":\"x\"}", ERR_invalid_argument,
-	    "cod: unknown argument; known are code, language, timeout, capture_output, "
+	    "cod: unknown argument; known: code, language, timeout, capture_output, "
 	    "allowed_imports, use_container, memory_limit, session_id, namespace, "
 	    "allowed_domains, profile, files, ..." },
 	{ MSG_validate_code, "{\"code\":\"x\",\"language\":\"ruby\"}", ERR_invalid_argument,
@@ -44,15 +44,15 @@ static const struct {
 	{ MSG_execute_code, "{\"code\":\"x\",\"files\":[{\"filename\":\"a\"},{}]}",
 	    ERR_invalid_argument, "files[1].filename: missing" },
 	{ MSG_execute_code, "{\"code\":\"x\",\"files\":[{\"filename\":\"a\"},7]}",
-	    ERR_invalid_argument, "files[1]: a number where an object is needed" },
+	    ERR_invalid_argument, "files[1]: expected an object, got a number" },
 	{ MSG_execute_code, "{\"code\":\"x\",\"resource_limits\":{\"max_ram_mb\":1e6}}",
 	    ERR_limit_exceeded, "resource_limits.max_ram_mb: 1000000 is over the limit of 8192" },
 	{ MSG_execute_code, "{\"code\":\"x\",\"resource_limits\":{\"max_ram_mb\":1.5}}",
-	    ERR_invalid_argument, "resource_limits.max_ram_mb: 1.5 is not a whole number" },
+	    ERR_invalid_argument, "resource_limits.max_ram_mb: 1.5 is not an integer" },
 	{ MSG_execute_code, "{\"code\":\"x\",\"allowed_imports\":[\"os\",5]}", ERR_invalid_argument,
-	    "allowed_imports[1]: a number where text is needed" },
+	    "allowed_imports[1]: expected a string, got a number" },
 	{ MSG_execute_code, "{\"code\":\"x\",\"allowed_imports\":\"os\"}", ERR_invalid_argument,
-	    "allowed_imports: a string where a list of texts is needed" },
+	    "allowed_imports: expected an array of strings, got a string" },
 	{ MSG_sandbox_upload_file, "{\"filename\":\"a\",\"content_base64\":\"YQ\"}",
 	    ERR_invalid_argument, "content_base64: not base64 (padding required, no line breaks)" },
 	{ MSG_audit_execution, "{\"limit\":0}", ERR_invalid_argument,
@@ -60,7 +60,7 @@ static const struct {
 	{ MSG_audit_execution, "{\"limit\":9223372036854775808.0}", ERR_limit_exceeded,
 	    "limit: 9.22337203685478e+18 is over the limit of 1000" },
 	{ MSG_usage, "{\"wall_ms\":0,\"max_memory_bytes\":9223372036854775808.0}",
-	    ERR_invalid_argument, "max_memory_bytes: 9.22337203685478e+18 is not a whole number" },
+	    ERR_invalid_argument, "max_memory_bytes: 9.22337203685478e+18 is not an integer" },
 };
 
 static void
@@ -91,7 +91,7 @@ quotes_keys_with_care(void **state)
 	(void)state;
 	assert_int_equal(jschema_read(MSG_run_sandbox_code, json, &msg, &e), -1);
 	assert_string_equal(
-	    e.text, "?[31m?\xe2\x82\xac: unknown argument; known are code, timeout_sec");
+	    e.text, "?[31m?\xe2\x82\xac: unknown argument; known: code, timeout_sec");
 	json_decref(json);
 
 	/* 48 bytes are shown; here they end within a character. */
@@ -101,7 +101,7 @@ quotes_keys_with_care(void **state)
 	    0, NULL);
 	assert_int_equal(jschema_read(MSG_run_sandbox_code, json, &msg, &e), -1);
 	assert_true(utf8_valid(e.text, strlen(e.text)));
-	assert_non_null(strstr(e.text, ": unknown argument; known are code, timeout_sec"));
+	assert_non_null(strstr(e.text, ": unknown argument; known: code, timeout_sec"));
 	json_decref(json);
 }
 

@@ -80,7 +80,7 @@ a_used_up_disk_or_quota_is_named_and_got_over(void **unused)
 		}
 		scarce_over();
 	}
-	assert_int_equal(log_end("the spool is full; calls are refused"), 1);
+	assert_int_equal(log_end("the audit spool cannot take events; calls are refused"), 1);
 	spooled_record_all(uids + count++, 1, "after");
 	spool_close(); /* what an earlier life left is whole, too */
 	spooled_open(LIMIT);

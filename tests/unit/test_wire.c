@@ -193,7 +193,7 @@ keeps_what_a_peer_would_refuse(void **state)
 
 	(void)state;
 	check_not_sent(
-	    MSG_stream_part, &nothing, ERR_invalid_argument, "channel: there is no word 3");
+	    MSG_stream_part, &nothing, ERR_invalid_argument, "channel: no word has the number 3");
 	check_not_sent(MSG_stream_part, &negative, ERR_invalid_argument,
 	    "progress: -1 is under the minimum of 0");
 	check_not_sent(

@@ -107,15 +107,15 @@ under_items(const struct field *f)
 
 /* clang-format off */
 static const struct attempt attempts[] = {
-	{ "true",            TYPED & ~KIND(FLAG), "true", .says = ": true where " },
-	{ "a number",        TYPED & ~NUMBERS, "1", .says = ": a number where " },
-	{ "a fraction",      TYPED & ~NUMBERS, "0.5", .says = ": a number with a fraction where " },
-	{ "not whole",       WHOLE, "1.5", .says = ": 1.5 is not a whole number" },
+	{ "true",            TYPED & ~KIND(FLAG), "true", .says = ", got true" },
+	{ "a number",        TYPED & ~NUMBERS, "1", .says = ", got a number" },
+	{ "a fraction",      TYPED & ~NUMBERS, "0.5", .says = ", got a number with a fraction" },
+	{ "not whole",       WHOLE, "1.5", .says = ": 1.5 is not an integer" },
 	{ "far out",         NUMBERS, "1e300", .says = ": 1e+300 is over the limit of ", .code = ERR_limit_exceeded },
 	{ "far below",       NUMBERS, "-1e300", .says = ": -1e+300 is under the minimum of " },
-	{ "text",            TYPED & ~STRINGS, "\"1\"", .says = ": a string where " },
-	{ "an array",        TYPED & ~COUNTED, "[]", .says = ": an array where " },
-	{ "an object",       TYPED & ~KIND(ITEM), "{}", .says = ": an object where " },
+	{ "text",            TYPED & ~STRINGS, "\"1\"", .says = ", got a string" },
+	{ "an array",        TYPED & ~COUNTED, "[]", .says = ", got an array" },
+	{ "an object",       TYPED & ~KIND(ITEM), "{}", .says = ", got an object" },
 	{ "over the limit",  NUMBERS, .make = over_value, .says = " is over the limit of ", .code = ERR_limit_exceeded },
 	{ "under the limit", NUMBERS, .make = under_value, .says = " is under the minimum of " },
 	{ "too long",        KIND(TEXT) | KIND(PAGE), .make = over_text, .says = " over the limit of ", .code = ERR_limit_exceeded },
@@ -131,8 +131,8 @@ static const struct attempt attempts[] = {
 	{ "for web sites",   KIND(BLOB), "\"-_-_\"", .says = ": not base64" },
 	{ "too many",        COUNTED, .make = over_items, .says = " are over the limit of ", .code = ERR_limit_exceeded },
 	{ "too few",         COUNTED, .make = under_items, .says = " under the minimum of " },
-	{ "items: numbers",  COUNTED, "[1]", .says = "[0]: a number where " },
-	{ "items: null",     COUNTED, "[null]", .says = "[0]: null where " },
+	{ "items: numbers",  COUNTED, "[1]", .says = ", got a number" },
+	{ "items: null",     COUNTED, "[null]", .says = ", got null" },
 	{ "items: zero",     KIND(TEXTS), "[\"a\\u0000\"]", .says = "[0]: has a zero byte" },
 };
 /* clang-format on */
@@ -184,7 +184,7 @@ spoil(const struct place *p, const struct field *f)
 	}
 	if (f->needed && f->kind != KIND_ANY) {
 		json_object_set_new(p->holder, f->name, json_null());
-		check_refused(p, f->name, "null", ": null where ", ERR_invalid_argument);
+		check_refused(p, f->name, "null", ", got null", ERR_invalid_argument);
 	}
 	json_object_set_new(p->holder, f->name, good);
 }
@@ -196,7 +196,7 @@ spoil_all(const struct place *p, enum msg_id holder)
 
 	json_object_set_new(p->holder, "unheard", json_true());
 	check_refused(
-	    p, "unheard", "an unknown key", ": unknown argument; known are ", ERR_invalid_argument);
+	    p, "unheard", "an unknown key", ": unknown argument; known: ", ERR_invalid_argument);
 	json_object_del(p->holder, "unheard");
 	for (const struct field *f = m->fields; f < m->fields + m->nfields; f++) {
 		json_t *value = json_object_get(p->holder, f->name);

@@ -271,18 +271,18 @@ deep_maps(struct attack *a, const struct target *t)
 
 /* clang-format off */
 static const struct attempt attempts[] = {
-	{ "nil",             EVERY, BYTES("\xc0"), .says = " is needed" },
-	{ "the byte unused", EVERY, BYTES("\xc1"), .says = " is needed" },
-	{ "a flag",          EVERY & ~KIND(FLAG), BYTES("\xc3"), .says = " is needed" },
-	{ "a number",        EVERY & ~WHOLE & ~FRAMES, BYTES("\x01"), .says = " is needed" },
-	{ "below zero",      EVERY & ~WHOLE, BYTES("\xff"), .says = " is needed" },
-	{ "a double",        EVERY & ~KIND(REAL), BYTES("\xcb\0\0\0\0\0\0\0\0"), .says = " is needed" },
-	{ "a float",         EVERY, BYTES("\xca\0\0\0\0"), .says = " is needed" },
-	{ "text",            EVERY & ~KIND(TEXT) & ~KIND(WORD), BYTES("\xa1" "1"), .says = " is needed" },
-	{ "bin",             EVERY, BYTES("\xc4\x01" "1"), .says = " is needed" },
-	{ "ext",             EVERY, BYTES("\xd4\x01" "1"), .says = " is needed" },
-	{ "an array",        EVERY & ~COUNTED, BYTES("\x90"), .says = " is needed" },
-	{ "a map",           EVERY & ~KIND(ITEM), BYTES("\x80"), .says = " is needed" },
+	{ "nil",             EVERY, BYTES("\xc0"), .says = ": expected " },
+	{ "the byte unused", EVERY, BYTES("\xc1"), .says = ": expected " },
+	{ "a flag",          EVERY & ~KIND(FLAG), BYTES("\xc3"), .says = ": expected " },
+	{ "a number",        EVERY & ~WHOLE & ~FRAMES, BYTES("\x01"), .says = ": expected " },
+	{ "below zero",      EVERY & ~WHOLE, BYTES("\xff"), .says = ": expected " },
+	{ "a double",        EVERY & ~KIND(REAL), BYTES("\xcb\0\0\0\0\0\0\0\0"), .says = ": expected " },
+	{ "a float",         EVERY, BYTES("\xca\0\0\0\0"), .says = ": expected " },
+	{ "text",            EVERY & ~KIND(TEXT) & ~KIND(WORD), BYTES("\xa1" "1"), .says = ": expected " },
+	{ "bin",             EVERY, BYTES("\xc4\x01" "1"), .says = ": expected " },
+	{ "ext",             EVERY, BYTES("\xd4\x01" "1"), .says = ": expected " },
+	{ "an array",        EVERY & ~COUNTED, BYTES("\x90"), .says = ": expected " },
+	{ "a map",           EVERY & ~KIND(ITEM), BYTES("\x80"), .says = ": expected " },
 	{ "deep arrays",     EVERY, .make = deep_arrays, .says = "", .cut = true },
 	{ "deep maps",       EVERY, .make = deep_maps, .says = "", .cut = true },
 	{ "nothing",         EVERY, BYTES(""), .says = "the body ends early", .cut = true },
@@ -396,7 +396,7 @@ keys_twice(void **state)
 	struct target t;
 
 	for (size_t n = 0; target_open(&t, each_id(state), CHANGE_DOUBLE, n); n++) {
-		check_refused(&t, "twice", t.p.body.data, t.p.body.size, &t.p, ": given twice",
+		check_refused(&t, "twice", t.p.body.data, t.p.body.size, &t.p, ": repeated",
 		    ERR_invalid_argument);
 		packed_clear(&t.p);
 	}
@@ -431,19 +431,19 @@ keys_unknown(void **state)
 	} keys[] = {
 		{ BYTES("\xa7"
 			"unheard"),
-		    "unheard: unknown argument; known are " },
-		{ BYTES("\xa0"), ": unknown argument; known are " },
+		    "unheard: unknown argument; known: " },
+		{ BYTES("\xa0"), ": unknown argument; known: " },
 		{ BYTES("\xa4"
 			"a\n\xff"
 			"b"),
-		    "a??b: unknown argument; known are " },
+		    "a??b: unknown argument; known: " },
 		{ BYTES("\xd9\x40" TARGET_MARK TARGET_MARK TARGET_MARK "0"),
 		    TARGET_MARK TARGET_MARK "<the: unknown" },
-		{ BYTES("\x01"), "?: a key is not text" },
-		{ BYTES("\xc0"), "?: a key is not text" },
+		{ BYTES("\x01"), "?: a key is not a string" },
+		{ BYTES("\xc0"), "?: a key is not a string" },
 		{ BYTES("\x91\xa1"
 			"a"),
-		    "?: a key is not text" },
+		    "?: a key is not a string" },
 	};
 	struct target t;
 
