@@ -163,7 +163,7 @@ suggest(const struct request *r, const char *argument, bool has)
 	const struct source *s = find(argument);
 
 	if (!has)
-		return method_refuse(r, "what ref names has no argument %.64s", argument);
+		return method_refuse(r, "argument.name: ref has no argument %.64s", argument);
 	if (s == NULL)
 		return answer(r, json_array());
 	return s->message == MSG_none ? answer(r, s->values()) : ask(r, s);

@@ -42,7 +42,7 @@ write_script(FILE *to, const char *const v[MAX_ARGUMENTS])
 {
 	fprintf(to,
 	    "Write a complete program in %s for this task:\n\n%s\n\n"
-	    "It will run in a kernel-isolated box under the profile \"%s\". Keep to these rules:\n"
+	    "It will run in a kernel-isolated box under the profile \"%s\". Follow these rules:\n"
 	    "- No network, no subprocesses, no access to the host; the system is read-only.\n"
 	    "- Read and write files only by relative paths, in the workspace (/workspace).\n",
 	    or_else(v[1], "python"), v[0], or_else(v[2], "strict"));
@@ -58,7 +58,7 @@ write_script(FILE *to, const char *const v[MAX_ARGUMENTS])
 	fputs(
 	    "- Bound loops and sizes; handle missing or malformed input; write large results to a "
 	    "file.\n\n"
-	    "Check the program with the server's code check first, mend what it finds, then run "
+	    "Check the program with the server's code check first, fix what it finds, then run "
 	    "it. Answer with the program alone in one code block.",
 	    to);
 }
@@ -69,8 +69,8 @@ write_diagnosis(FILE *to, const char *const v[MAX_ARGUMENTS])
 	const struct schema *schema = schemas_find(v[2]);
 
 	fprintf(to,
-	    "This JSON does not keep to its schema.\n\nData:\n```json\n%s\n```\n\nWhat the check "
-	    "said:\n```\n%s\n```\n\n",
+	    "This JSON does not conform to its schema.\n\nData:\n```json\n%s\n```\n\nOutput of "
+	    "the check:\n```\n%s\n```\n\n",
 	    v[0], v[1]);
 	if (schema != NULL)
 		fprintf(to, "Schema \"%s\":\n```json\n%s\n```\n\n", schema->name, schema->text);
@@ -78,8 +78,8 @@ write_diagnosis(FILE *to, const char *const v[MAX_ARGUMENTS])
 		fprintf(to, "Schema:\n```json\n%s\n```\n\n", v[2]);
 	fputs(
 	    "For each error say in one line what is wrong at which JSON pointer and why the schema "
-	    "refuses it. Then give the whole corrected JSON in one code block: change only what "
-	    "has to be changed, invent no values, and where a value cannot be known say so and "
+	    "rejects it. Then give the whole corrected JSON in one code block: change only what "
+	    "has to be changed, invent no values, and if a value cannot be known, say so and "
 	    "ask for it.",
 	    to);
 }
@@ -87,16 +87,16 @@ write_diagnosis(FILE *to, const char *const v[MAX_ARGUMENTS])
 /* clang-format off */
 static const struct prompt prompts[] = {
 	{ "diagnose_validation_error", "Diagnose a validation error",
-	  "Explain why JSON breaks its schema, and correct it.",
-	  { { "data", "Data", "The JSON that was refused.", true },
-	    { "errors", "Errors", "What the check said.", true },
+	  "Explain why JSON violates its schema, and correct it.",
+	  { { "data", "Data", "The rejected JSON.", true },
+	    { "errors", "Errors", "Output of the check.", true },
 	    { "schema_name", "Schema", "config, dataset, user, or a JSON Schema.", false } },
 	  write_diagnosis },
 	{ "generate_secure_script", "Write a script for the sandbox",
-	  "Write a program that keeps to the rules of the sandbox and of a profile.",
-	  { { "task", "Task", "What the program shall do.", true },
+	  "Write a program that follows the rules of the sandbox and of a profile.",
+	  { { "task", "Task", "What the program must do.", true },
 	    { "language", "Language", "python, node or shell; default python.", false },
-	    { "profile", "Profile", "Rules it is checked by; default strict.", false } },
+	    { "profile", "Profile", "Profile with the rules; default strict.", false } },
 	  write_script },
 };
 /* clang-format on */
@@ -164,13 +164,13 @@ read_argument(const struct request *r, const struct argument *a, const char **va
 
 	*value = "";
 	if (given == NULL && a->required)
-		return method_refuse(r, "the argument %s is required: %s", a->name, a->doc);
+		return method_refuse(r, "arguments.%s is required: %s", a->name, a->doc);
 	if (given == NULL)
 		return NULL;
 	if (!json_is_string(given))
-		return method_refuse(r, "the argument %s must be a string", a->name);
+		return method_refuse(r, "arguments.%s must be a string", a->name);
 	if (json_string_length(given) > ARGUMENT_BYTES)
-		return method_refuse(r, "the argument %s has %zu bytes; at most %d may be", a->name,
+		return method_refuse(r, "arguments.%s: %zu bytes are over the limit of %d", a->name,
 		    json_string_length(given), ARGUMENT_BYTES);
 	*value = json_string_value(given);
 	return NULL;

@@ -214,7 +214,7 @@ handle_resources_read(const struct request *r)
 		return answer;
 	if (strlen(uri) > URI_MAX)
 		return method_refuse(
-		    r, "uri has %zu bytes; at most %d may be", strlen(uri), URI_MAX);
+		    r, "uri: %zu bytes are over the limit of %d", strlen(uri), URI_MAX);
 	return ask(r, PROVIDER_read, uri, &answer) ? answer : view_absent(r);
 }
 
@@ -250,10 +250,10 @@ handle_complete(const struct request *r)
 
 	if (!json_is_string(json_object_get(argument, "name")) ||
 	    !json_is_string(json_object_get(argument, "value")))
-		return method_refuse(r, "argument must have a name and a value, both strings");
+		return method_refuse(r, "argument.name and argument.value must be strings");
 	if (ref != NULL && ask(r, what, ref, &answer))
 		return answer;
-	return method_refuse(r, "ref names no prompt and no resource template of this server");
+	return method_refuse(r, "ref: not a prompt or resource template of this server");
 }
 
 /* ---- tasks ---- */

@@ -116,7 +116,7 @@ consented(const struct request *r, enum msg_id tool, const json_t *arguments, js
 		return true;
 	if (!r->origin.revision->modern && !method_declared(r, "elicitation", NULL)) {
 		*answer = say(r, ERR_approval_required,
-		    "the user has to confirm this, and this client cannot ask: it does not declare "
+		    "the user must confirm this, but the client cannot ask: it does not declare "
 		    "elicitation");
 		return false;
 	}

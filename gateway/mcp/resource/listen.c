@@ -83,8 +83,7 @@ static json_t *
 refuse_bytes(const struct request *r)
 {
 	return method_refuse(r,
-	    "names of what is listened for take over %d bytes, those of all requests and sessions "
-	    "together; listen for less",
+	    "the names in all your subscriptions are over the limit of %d bytes; subscribe to less",
 	    MAX_BYTES);
 }
 
@@ -302,8 +301,7 @@ refuse_listen(const struct request *r)
 	if (!json_is_object(filter))
 		return method_refuse(r, "notifications must be an object");
 	if (too_many(r->origin.client->account))
-		return method_refuse(
-		    r, "%d listen requests are open, which is the limit", MAX_LISTENS);
+		return method_refuse(r, "%d listen requests are open, the limit", MAX_LISTENS);
 	if (json_object_get(filter, "taskIds") != NULL &&
 	    !method_declared(r, "extensions", REVISION_META "tasks"))
 		return method_lacks(r, task_capability());
@@ -433,11 +431,10 @@ handle_subscribe(const struct request *r)
 	if (uri == NULL)
 		return answer;
 	if (uri[0] == '\0' || strlen(uri) > URI_MAX)
-		return method_refuse(r, "uri has %zu bytes; 1 to %d may be", strlen(uri), URI_MAX);
+		return method_refuse(r, "uri: %zu bytes; must be 1 to %d", strlen(uri), URI_MAX);
 	drop_watches(client, uri);
 	if (client->watches > MAX_NAMES)
-		return method_refuse(
-		    r, "%d resources are subscribed to, which is the limit", MAX_NAMES);
+		return method_refuse(r, "%d resources are subscribed to, the limit", MAX_NAMES);
 	if (!fits(client->account, strlen(uri) + BESIDE))
 		return refuse_bytes(r);
 	if (add_watch(client, uri) < 0)
