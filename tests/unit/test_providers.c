@@ -195,11 +195,9 @@ static const struct {
 	{ PROVIDER_read, READ("more://x"), READ("rm://x"), "Resource not found" },
 	{ PROVIDER_complete_prompt, PROMPT("more"), PROMPT("rm"), "ref: not a prompt" },
 	{ PROVIDER_complete_template, TEMPLATE("more"), TEMPLATE("rm"), "ref: not a prompt" },
-	{ PROVIDER_get_task, TASK("get", "more"), TASK("get", "rm"), "there is no such task" },
-	{ PROVIDER_update_task, TASK("update", "more"), TASK("update", "rm"),
-	    "there is no such task" },
-	{ PROVIDER_cancel_task, TASK("cancel", "more"), TASK("cancel", "rm"),
-	    "there is no such task" },
+	{ PROVIDER_get_task, TASK("get", "more"), TASK("get", "rm"), "no such task" },
+	{ PROVIDER_update_task, TASK("update", "more"), TASK("update", "rm"), "no such task" },
+	{ PROVIDER_cancel_task, TASK("cancel", "more"), TASK("cancel", "rm"), "no such task" },
 };
 
 static void
