@@ -151,7 +151,8 @@ give_up(void)
 	 * After a failed fdatasync the state of the disk is unknown; only a restart can find out.
 	 */
 	if (group.wrote)
-		daemon_end("the disk did not take the log; starting again will show what it holds");
+		daemon_end(
+		    "the log could not be synced to the disk; the next start checks what it holds");
 	else if (status < 0)
 		daemon_end(cut.text);
 	else
@@ -260,7 +261,7 @@ add_loss(uint64_t lost, struct err *e)
 	char detail[128];
 
 	snprintf(detail, sizeof(detail),
-	    "a checkpoint of %llu records is not of this log, which had %llu",
+	    "a checkpoint of %llu records does not match this log, which had %llu",
 	    (unsigned long long)lost, (unsigned long long)journal_durable());
 	return add_own(event_audit_loss_accepted, detail, e);
 }
@@ -296,7 +297,7 @@ group_append(struct call *call, void *request, struct err *e)
 	struct audit_append *batch = request;
 
 	if (!has_room(call->from)) {
-		err_set(e, ERR_queue_full, "the disk is slower than the events come");
+		err_set(e, ERR_queue_full, "events arrive faster than the disk writes them");
 		e->retry_ms = FULL_RETRY_MS;
 		return -1;
 	}
@@ -325,7 +326,7 @@ group_open(const struct group_start *start, struct err *e)
 
 	if (start->torn > 0)
 		snprintf(detail, sizeof(detail),
-		    "%llu bytes of a torn tail, never acknowledged, were cut",
+		    "a torn tail of %llu bytes, never acknowledged, was cut off",
 		    (unsigned long long)start->torn);
 	group.accept_loss = start->accept_loss;
 	group.work_fd = eventfd(0, EFD_CLOEXEC);

@@ -105,7 +105,8 @@ open_file(int state, struct err *e)
 	if (fstat(journal.fd, &st) < 0)
 		return err_sys(e, "stat");
 	if (!S_ISREG(st.st_mode) || st.st_nlink != 1)
-		return err_set(e, ERR_internal, "not a regular file of one name");
+		return err_set(
+		    e, ERR_internal, "not a regular file, or has more than one hard link");
 
 	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 
@@ -324,7 +325,7 @@ journal_undo(struct err *e)
 	pthread_mutex_unlock(&journal.lock);
 	journal.room_end = journal.durable.size;
 	if (ftruncate(journal.fd, (off_t)journal.durable.size) < 0)
-		return err_sys(e, "cut what could not be written");
+		return err_sys(e, "truncate the log to its durable size");
 	return 0;
 }
 

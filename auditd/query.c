@@ -313,7 +313,7 @@ check_room(const char *principal, struct err *e)
 		return 0;
 	if (all >= QUERIES)
 		err_set(
-		    e, ERR_queue_full, "%u queries of the log are open, as many as may be", all);
+		    e, ERR_queue_full, "%u queries of the log are open, which is the limit", all);
 	else
 		err_set(e, ERR_queue_full,
 		    "%u of your queries of the log are open, which is the limit", mine);

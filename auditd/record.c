@@ -19,7 +19,7 @@ record_pack(
 
 	must(name <= UINT8_MAX);
 	if (event->size > CHAIN_RECORD_MAX - 1 - name) {
-		err_set(e, ERR_limit_exceeded, "an event of %zu bytes", event->size);
+		err_set(e, ERR_limit_exceeded, "an event of %zu bytes is too large", event->size);
 		return 0;
 	}
 	record[0] = (uint8_t)name; /* not zero-terminated */

@@ -2,8 +2,8 @@
 /*
  * seen.c - a ring of keys in order of arrival, and a hash table of ring positions.
  *
- * A key is 128 bits of keyed SipHash.  A peer does not know the key, which each process makes anew,
- * so it cannot construct a uid that hides another daemon's event.
+ * A key is 128 bits of keyed SipHash.  Each process creates its own key at the start, and no peer
+ * knows it, so none can construct a uid that hides another daemon's event.
  */
 #include "auditd/seen.h"
 

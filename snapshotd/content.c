@@ -21,7 +21,7 @@ content_check_principal(const struct call *call, struct err *e)
 {
 	return *call->owner.principal != 0
 	           ? 0
-	           : err_set(e, ERR_denied, "snapshots belong to a principal");
+	           : err_set(e, ERR_denied, "only an authenticated caller can have snapshots");
 }
 
 static int

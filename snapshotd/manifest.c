@@ -127,7 +127,7 @@ read_body(const struct blob *file, const char *body, struct manifest *m, struct 
 		return err_add(e, "the snapshot's manifest cannot be decoded");
 	}
 	if (files != tree->snapshot->file_count || bytes != tree->snapshot->total_bytes)
-		return corrupt(e, "counts other files than it has");
+		return corrupt(e, "has other counts of files or bytes than its entries");
 	return 0;
 }
 
@@ -140,12 +140,12 @@ manifest_read(const struct blob *file, struct manifest *m, struct err *e)
 	int result;
 
 	if (file->size < sizeof *head || memcmp(head->magic, magic, sizeof magic) != 0)
-		return corrupt(e, "is none, or torn");
+		return corrupt(e, "has no valid header");
 	digest(file, now);
 	if (memcmp(now, head->digest, sizeof now) != 0)
-		return corrupt(e, "does not have its digest");
+		return corrupt(e, "does not match its digest");
 	if (le32toh(head->version) != VERSION)
-		return corrupt(e, "has a version that is not known here");
+		return corrupt(e, "has an unknown version");
 	body = split(file, m);
 	result = body != NULL ? read_body(file, body, m, e) : corrupt(e, "has wrong sizes");
 	if (result < 0)

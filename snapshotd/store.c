@@ -67,7 +67,7 @@ explain(struct err *e)
 		return -1;
 	if (e->sys == EMFILE || e->sys == ENFILE)
 		return err_set(e, ERR_unavailable,
-		    "the snapshot store could open no file: %s%s, or call again in a moment",
+		    "the snapshot store cannot open a file: %s%s, or call again in a moment",
 		    strerrordesc_np(e->sys), remedy);
 	if (e->sys == EDQUOT)
 		return err_set(e, ERR_limit_exceeded,
@@ -200,8 +200,8 @@ store_get_content(
 	if (content->size == size && strcmp(now, digest) == 0)
 		return 0;
 	blob_clear(content);
-	return err_set(
-	    e, ERR_snapshot_corrupt, "content %.16s... of the snapshot is not what it was", digest);
+	return err_set(e, ERR_snapshot_corrupt,
+	    "content %.16s... of the snapshot does not match its digest", digest);
 }
 
 void

@@ -93,24 +93,23 @@ what_is_wrong(const struct tree_entry *entries, size_t i)
 	const struct tree_entry *t = &entries[i];
 
 	if (!is_path(t->path))
-		return "is no relative path in its encoded form";
+		return "is not an encoded relative path";
 	if (i > 0 && strcmp(entries[i - 1].path, t->path) >= 0)
-		return "does not come after the path before it";
+		return "is not sorted after the path before it";
 	if (!has_directory(entries, i))
 		return "is in no directory of the tree";
 	if ((t->sha256 != NULL) != (t->type == file_type_regular) ||
 	    (t->sha256 != NULL && !hash_is_hex(t->sha256)))
-		return "has no digest though it is a file, or one though it is none";
+		return "is a file without a digest, or has a digest and is not a file";
 	if ((t->target != NULL) != (t->type == file_type_link))
-		return "has no target though it is a link, or one though it is none";
+		return "is a link without a target, or has a target and is not a link";
 	if (t->target != NULL) {
 		ptrdiff_t size = real_size(t->target, strlen(t->target));
 
 		if (size < 1 || size > MAX_PATH)
-			return "has a target that is not in its encoded form";
+			return "has a target that is not encoded";
 	}
-	return t->size != 0 && t->type != file_type_regular ? "has a size though it is no file"
-	                                                    : NULL;
+	return t->size != 0 && t->type != file_type_regular ? "has a size and is not a file" : NULL;
 }
 
 int

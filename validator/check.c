@@ -42,7 +42,7 @@ check_code(const struct validate_code *ask, uint64_t max_bytes, struct validatio
 
 	if (checkers[ask->language] == NULL)
 		return err_set(e, ERR_runtime_missing,
-		    "language: %s cannot be checked by this server, only python can",
+		    "language: this server checks only python, not %s",
 		    word_text(SET_language, ask->language));
 	if (ask->code.size > max_bytes)
 		return err_set(e, ERR_code_too_large,

@@ -31,7 +31,7 @@ settle(struct err *e)
 static void
 short_of_one(void)
 {
-	daemon_end("a process that checks has ended");
+	daemon_end("a worker process has ended");
 }
 
 static int

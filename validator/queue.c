@@ -163,7 +163,7 @@ died(void *self)
 
 /* ---- new jobs ---- */
 
-/* A job under way goes on, because a parse cannot be interrupted. */
+/* A running job is not stopped, because a parse cannot be interrupted. */
 static void
 on_cancel(struct call *call, enum err_code why)
 {

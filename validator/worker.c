@@ -60,8 +60,7 @@ put_part(char *room, uint64_t *at, const struct blob *part, struct err *e)
 	struct head *head = (struct head *)room;
 
 	if (part->size > ROOM_BYTES - *at)
-		return err_set(
-		    e, ERR_limit_exceeded, "code: what there is to say of it is too long");
+		return err_set(e, ERR_limit_exceeded, "code: the report on it is too long");
 	if (part->size > 0)
 		memcpy(room + *at, part->data, part->size);
 	head->sizes[head->parts++] = part->size;
@@ -266,7 +265,7 @@ worker_fork(const struct worker_plan *plan, struct err *e)
 	/* The next worker must not inherit this worker's memory. */
 	if (pid > 0 && madvise(w->room, ROOM_BYTES, MADV_DONTFORK) == 0)
 		return w;
-	err_sys(e, "make a process that checks");
+	err_sys(e, "start a worker process");
 	worker_free(w);
 	return NULL;
 }
@@ -296,7 +295,7 @@ lose(struct worker *w)
 	if (!w->busy)
 		return;
 	w->busy = false;
-	err_set(&e, ERR_unavailable, "the process that checked this has ended");
+	err_set(&e, ERR_unavailable, "the worker process that checked this code has ended");
 	w->done(w->self, NULL, &e);
 }
 
@@ -360,7 +359,7 @@ worker_give(struct worker *w, struct validate_code *request, struct err *e)
 
 	must(!w->busy);
 	if (w->fd < 0)
-		return err_set(e, ERR_unavailable, "the process that checks has ended");
+		return err_set(e, ERR_unavailable, "the worker process has ended");
 	if (put_message(w->room, MSG_validate_code, request, &size, e) < 0)
 		return -1;
 	message_clear(MSG_validate_code, request);

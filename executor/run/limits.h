@@ -14,7 +14,7 @@ enum {
 	LIMITS_MIN_MEMORY = 16 << 20, /* an interpreter needs at least this */
 };
 
-/* The limits of a run that asks for no others. */
+/* The limits of a run that requests no others. */
 extern struct limits limits_default;
 /* Sets it from the checked options; fails with the name of a default that exceeds its cap. */
 int limits_settle(struct err *);

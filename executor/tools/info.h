@@ -11,7 +11,7 @@ int info_open(struct err *);
 const char *info_modules(void);
 /* Appends the installed languages to a LIST(runtime); only < 0: all. */
 int info_runtimes(void *list, int only, struct err *);
-/* The limits of a run that asks for no others, allocated with malloc; NULL with ENOMEM. */
+/* The limits of a run that requests no others, allocated with malloc; NULL with ENOMEM. */
 struct limit_info *info_limits(void);
 
 int info_on_list_runtimes(struct call *, void *request, struct err *);

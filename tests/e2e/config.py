@@ -247,7 +247,7 @@ def test_a_command_that_is_missing_is_printed(home):
             ran = home(client, *flags, "--", *ODD, status=status)
             assert entry_of(client, ran.stdout) == {**program_of(home, client), "args": ["serve", *ODD]}, ran
             assert home.path(client) in ran.stderr and ran.stderr.count("\n") == 1, ran
-            lines.append(re.search(r"(?:runs|it is): (.*?)(?:; or add this to .*)?\n", ran.stderr)[1])
+            lines.append(re.search(r"(?:runs|is installed): (.*?)(?:; or add this to .*)?\n", ran.stderr)[1])
         assert "is not in PATH" in ran.stderr and lines[0] == lines[1], lines
         home.fake(name)
         home(client, "--write", "--", *ODD)

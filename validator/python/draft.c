@@ -128,7 +128,7 @@ draft_unfence(const struct source *source, struct draft *to, struct report *repo
 	/* A fence that only ends the text: the code is before it. */
 	if (is_blank(source, open + 1, close - 1)) {
 		add_lines(to, source, 1, open - 1);
-		report_edit(report, "fence", open, "removed the Markdown fence behind the code");
+		report_edit(report, "fence", open, "removed the Markdown fence after the code");
 		return true;
 	}
 	add_lines(to, source, open + 1, close - 1);

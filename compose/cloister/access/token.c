@@ -77,7 +77,7 @@ describe(const char *name, struct token *entry, struct err *e)
 	const char *principal = access_options.principal;
 
 	if (strlen(name) >= TOKEN_NAME)
-		return err_set(e, ERR_invalid_argument, "NAME: over %d bytes", TOKEN_NAME - 1);
+		return err_set(e, ERR_invalid_argument, "NAME: more than %d bytes", TOKEN_NAME - 1);
 	snprintf(entry->name, sizeof entry->name, "%s", name);
 	snprintf(who->owner.principal, sizeof who->owner.principal, "%s%s",
 	    principal[0] != '\0' ? "" : "token:", principal[0] != '\0' ? principal : name);
@@ -102,7 +102,7 @@ append(const struct book *book, const struct token *entry, struct err *e)
 		return err_sys(e, "tokens");
 	if (length > TOKENS_FILE_MAX)
 		return err_set(e, ERR_limit_exceeded,
-		    "the file would be over %d bytes; remove some", TOKENS_FILE_MAX);
+		    "the file would exceed %d bytes; remove a token first", TOKENS_FILE_MAX);
 	if (tokens_read(&(struct blob){ text, (size_t)length }, &tokens, e) < 0)
 		return -1;
 	tokens_clear(&tokens);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * config.c - `cloister config`: prints the entry by which a client finds this server, or adds it.
+ * config.c - `cloister config`: prints or writes the entry that a client needs.
  *
  * Trusts the user who runs it.  --write runs the client's own command if there is one, or else
  * edits one file, the client's own.
@@ -21,16 +21,14 @@
 #include <string.h>
 
 static const char usage[] =
-    "usage: cloister config CLIENT [--write] [--project] [-- SETTING...]\n"
-    "       cloister config CLIENT --http URL [--token-env NAME] [--write] [--project]\n"
-    "Prints the entry by which a client finds this server; CLIENT is one of\n"
-    "%s.\n"
-    "  --write           add it: by the client's own command (claude, codex), or to its file,\n"
-    "                    of which a backup is kept\n"
-    "  --project         for the project in the current directory, not for the user\n"
-    "  --http URL        for a server that runs there, as in http://127.0.0.1:8765/mcp\n"
-    "  --token-env NAME  of the environment variable that holds the bearer token\n"
-    "  -- SETTING...     settings of `cloister serve`, as in -- --toolsets=core,monitor\n";
+    "usage: cloister config CLIENT [--write] [--project] [-- SETTING...]\n       cloister config "
+    "CLIENT --http URL [--token-env NAME] [--write] [--project]\nPrints the entry that a client "
+    "needs to use this server. CLIENT is one of\n%s.\n  --write           add it: by the client's "
+    "own command (claude, codex), or to its file,\n                    after a backup\n  --project "
+    "        for the project in the current directory, not for the user\n  --http URL        URL "
+    "of a running server, such as http://127.0.0.1:8765/mcp\n  --token-env NAME  environment "
+    "variable that holds the bearer token\n  -- SETTING...     settings of `cloister serve`, such "
+    "as -- --toolsets=core,monitor\n";
 
 struct wish {
 	const struct client *client;
@@ -152,18 +150,18 @@ check(const struct wish *w, struct err *e)
 
 	if (by->url != NULL && !is_url(by->url))
 		return err_set(e, ERR_invalid_argument,
-		    "--http: '%.100s' is no URL as in https://host/mcp", by->url);
+		    "--http: '%.100s' is not a URL such as https://host/mcp", by->url);
 	if (by->token_variable != NULL && by->url == NULL)
-		return err_set(e, ERR_invalid_argument, "--token-env is for --http");
+		return err_set(e, ERR_invalid_argument, "--token-env requires --http");
 	if (by->token_variable != NULL && !is_variable(by->token_variable))
 		return err_set(e, ERR_invalid_argument,
-		    "--token-env: '%.64s' is no name of a variable; the token itself does not "
-		    "belong "
-		    "here",
+		    "--token-env: '%.64s' is not the name of an environment variable; do not pass "
+		    "the token itself",
 		    by->token_variable);
 	if (by->url != NULL && by->arguments[0] != NULL)
 		return err_set(e, ERR_invalid_argument,
-		    "settings behind -- are for a program that the client starts, not for --http");
+		    "settings after -- apply to a program that the client starts; they cannot be "
+		    "used with --http");
 	for (char *const *argument = by->arguments; *argument != NULL; argument++)
 		if (!is_text(*argument))
 			return err_set(e, ERR_invalid_argument,
@@ -254,7 +252,7 @@ add_by_command(const struct wish *w)
 		fprintf(stderr, "%s\n", w->client->hint);
 		return 1;
 	}
-	fputs("run this where it is: ", stderr);
+	fputs("run this where the client is installed: ", stderr);
 	line_print(&w->command, stderr);
 	fprintf(stderr, "; or add this to %s:\n", w->path);
 	clients_print(w->client, w->entry, stdout);

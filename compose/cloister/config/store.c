@@ -33,7 +33,7 @@ resolve(struct store *s, struct err *e)
 
 	s->real = realpath(s->path, NULL);
 	if (s->real == NULL && errno == ENOENT && lstat(s->path, &link) == 0)
-		return err_set(e, ERR_not_found, "it is a link to nothing; remove it first");
+		return err_set(e, ERR_not_found, "it is a dangling symbolic link; remove it first");
 	if (s->real == NULL && errno != ENOENT)
 		return err_sys(e, "resolve");
 	if (s->real == NULL)
@@ -49,7 +49,7 @@ load(struct store *s, struct err *e)
 		return errno == ENOENT ? 0 : err_sys(e, "stat");
 	if (s->before.st_uid != geteuid())
 		return err_set(e, ERR_denied,
-		    "it belongs to another user (uid %u); run this as that one",
+		    "it belongs to another user (uid %u); run this as that user",
 		    (unsigned)s->before.st_uid);
 	return fdio_load(s->directory, name_of(s), FILE_BYTES, &s->text, e);
 }

@@ -44,7 +44,7 @@
 
 enum {
 	FILTER_NEWEST = 450, /* the newest call that the tables were written for */
-	FILTER_YOUNGER = 30, /* so many calls after it are answered as by a kernel without them */
+	FILTER_YOUNGER = 30, /* the calls after it that fail with ENOSYS */
 	BINARY_TREE = 2, /* value for libseccomp; such a program loads in half the time of a list */
 };
 

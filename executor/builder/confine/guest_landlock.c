@@ -28,7 +28,7 @@ enum {
 	NET_TCP = 3,                 /* 4: bind, connect */
 	SCOPES = 3,                  /* 6: abstract sockets, signals */
 	SCOPES_ABI = 6,
-	VERSION = 1, /* flag: asks for the ABI */
+	VERSION = 1, /* flag: returns the ABI version */
 	BENEATH = 1, /* kind of rule */
 };
 
