@@ -4,7 +4,11 @@
  *
  * Trusts the user who runs it, as identified by the kernel, and has no other privileges.
  */
+#include "compose/cloister/call.h"
+#include "compose/cloister/commands.h"
+#include "compose/cloister/completion.h"
 #include "compose/cloister/config/config.h"
+#include "compose/cloister/effective.h"
 #include "compose/cloister/place.h"
 #include "compose/cloister/run.h"
 #include "compose/cloister/serve.h"
@@ -24,6 +28,11 @@
 #define SUMMARY \
 	"cloister runs code that a language model wrote, so that it cannot harm this machine"
 
+#define EXIT_CODES \
+	"Exit codes of commands that call a tool: 0 success, 1 the tool failed, 2 wrong usage, " \
+	"125 cloister failed. `cloister run` exits with the code of the program."
+
+static int config_or_settings(int argc, char **argv);
 static int make_keys(int argc, char **argv);
 static int run_access(int argc, char **argv);
 static int show_help(int argc, char **argv);
@@ -31,43 +40,16 @@ static int show_man(int argc, char **argv);
 static int show_version(int argc, char **argv);
 static int verify(int argc, char **argv);
 
-static const struct {
-	const char *name, *arguments, *doc;
-	int (*run)(int argc, char **argv);
-} commands[] = {
-	{ "serve", "[setting...]",
-	    "MCP server on stdin and stdout for one client, or with --transport=http for many. "
-	    "Starts the daemons if none run. Settings are those of cloister-gateway.",
-	    serve_run },
-	{ "run", "[--json] [--language=NAME] FILE|-",
-	    "Run a program in a box, in Python or the language of the file's extension. Exits with "
-	    "the program's exit code.",
-	    run_file },
-	{ "up", "[--foreground]", "Start the daemons and keep them running.", status_up },
-	{ "status", "[--json]", "Show the daemons. Exits 3 if none run.", status_show },
-	{ "down", "", "Stop the daemons.", status_down },
-	{ "config", "CLIENT [--write]",
-	    "Print or write the entry that a client needs to use this server: claude-desktop, "
-	    "claude-code, cursor, vscode or codex. --help has details.",
-	    config_run },
-	{ "keys", "DIRECTORY", "Make a key pair for each daemon, for TCP endpoints.", make_keys },
-	{ "token", "add NAME|list|remove NAME",
-	    "Bearer tokens for HTTP. A new token is printed once and kept as a hash.", run_access },
-	{ "issuer", "fetch URL", "Fetch the keys of the OAuth issuer whose tokens HTTP accepts.",
-	    run_access },
-	{ "verify", "[--key=BASE64] FILE ARTIFACT.json|-",
-	    "Check a downloaded file against the signed artifact in the run's result. "
-	    "--key: the public key of the signer; default: this machine's.",
-	    verify },
-	{ "verify", "LOG --since=CHECKPOINT|@FILE [--key=KEY|@FILE]",
-	    "Check that an audit log still holds the records of a checkpoint, such as a result's "
-	    "audit_checkpoint. --key: the public key of auditd; default: audit.pub beside the log.",
-	    verify },
-	{ "man", "[yaml]", "Print the manual page of this command, or of the settings file.",
-	    show_man },
-	{ "version", "", "Print the version.", show_version },
-	{ "help", "", "Print this. A command's --help prints its settings.", show_help },
+/* clang-format off */
+/* NULL: call_command(). */
+static int (*const functions[COMMAND_COUNT])(int argc, char **argv) = {
+#define COMMAND(id, words, function, ...) [COMMAND_##id] = function,
+#define PART(...)
+#define END(id)
+#define ABSENT(...)
+#include "compose/cloister/commands.def"
 };
+/* clang-format on */
 
 /* argv[0] is the command's name, from which the program knows its command. */
 static int
@@ -82,6 +64,12 @@ become(const char *program, char **argv)
 	}
 	fprintf(stderr, "cloister: %s\n", e.text);
 	return 1;
+}
+
+static int
+config_or_settings(int argc, char **argv)
+{
+	return argc > 1 ? config_run(argc, argv) : effective_print(argc, argv);
 }
 
 static int
@@ -136,9 +124,12 @@ show_help(int argc, char **argv)
 {
 	(void)argc, (void)argv;
 	puts(SUMMARY ".\n");
-	for (size_t i = 0; i < COUNT(commands); i++)
-		printf("  cloister %s %s\n        %s\n", commands[i].name, commands[i].arguments,
-		    commands[i].doc);
+	for (size_t i = 0; i < COMMAND_COUNT; i++) {
+		fputs("  cloister ", stdout);
+		commands_print_usage(&commands[i], stdout);
+		printf("\n        %s\n", commands[i].doc);
+	}
+	puts("\n" EXIT_CODES);
 	return 0;
 }
 
@@ -157,11 +148,24 @@ man_settings_file(void)
 	     "core,monitor\n.Ed");
 }
 
+/* mdoc: the usage is printed as it is, so it must not begin with a dot or an apostrophe. */
+static void
+man_command(const struct command *c)
+{
+	fputs(".It Sy cloister ", stdout);
+	commands_print_usage(c, stdout);
+	putchar('\n');
+	man_text(c->doc);
+	for (const struct part *part = c->parts; part->name != NULL; part++)
+		if (part->kind != PART_SET) {
+			printf(".Pp\n.Sy %s %s\n", part->name, part->value);
+			man_text(part->doc);
+		}
+}
+
 static int
 show_man(int argc, char **argv)
 {
-	char tag[160];
-
 	if (argc > 1 && strcmp(argv[1], "yaml") == 0) {
 		man_settings_file();
 		return 0;
@@ -169,31 +173,42 @@ show_man(int argc, char **argv)
 	man_begin("cloister", "1", SUMMARY);
 	man_heading("COMMANDS");
 	man_list();
-	for (size_t i = 0; i < COUNT(commands); i++) {
-		snprintf(
-		    tag, sizeof tag, "cloister %s %s", commands[i].name, commands[i].arguments);
-		man_item(tag);
-		man_text(commands[i].doc);
-	}
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		man_command(&commands[i]);
 	man_list_end();
+	man_heading("EXIT STATUS");
+	man_text(EXIT_CODES);
 	puts(
 	    ".Sh SEE ALSO\n.Xr cloister-gateway 8 , .Xr cloister-executor 8 , .Xr cloister.yaml 5");
 	return 0;
 }
 
+static int
+run_command(const struct command *c, int argc, char **argv)
+{
+	size_t id = (size_t)(c - commands);
+
+	return functions[id] != NULL ? functions[id](argc, argv) : call_command(c, argc, argv);
+}
+
 int
 main(int argc, char **argv)
 {
-	const char *name = argc < 2 ? "help" : argv[1];
+	char help[] = "help", *none[] = { help, NULL };
+	char **words = argc < 2 ? none : argv + 1;
+	int nwords, count = argc < 2 ? 1 : argc - 1;
+	struct err e;
 
 	starter_settle();
 	umask(077);
-	if (strcmp(name, "--help") == 0 || strcmp(name, "--version") == 0 ||
-	    strcmp(name, "--man") == 0)
-		name += 2;
-	for (size_t i = 0; i < COUNT(commands); i++)
-		if (strcmp(commands[i].name, name) == 0)
-			return commands[i].run(argc - (argc > 1), argv + (argc > 1));
-	fprintf(stderr, "cloister: unknown command '%.64s'; `cloister help` lists them\n", name);
+	if (strcmp(words[0], "--help") == 0 || strcmp(words[0], "--version") == 0 ||
+	    strcmp(words[0], "--man") == 0)
+		words[0] += 2;
+
+	const struct command *c = commands_find(count, words, &nwords, &e);
+
+	if (c != NULL)
+		return run_command(c, count - nwords + 1, words + nwords - 1);
+	fprintf(stderr, "cloister: %s\n", e.text);
 	return 2;
 }

@@ -14,6 +14,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 
 enum { MAX_ARGUMENTS = 64 };
@@ -69,11 +70,34 @@ become_gateway(int argc, char **argv, int lease, struct err *e)
 	return err_sys(e, "start %s", path);
 }
 
+/* "--port=8080" and "--port 8080" are --listen=127.0.0.1:8080. */
+static void
+take_port(int *argc, char **argv)
+{
+	static char listen[64];
+	int rest = 1;
+
+	for (int i = 1; i < *argc; i++) {
+		const char *port = NULL;
+
+		if (strncmp(argv[i], "--port=", 7) == 0)
+			port = argv[i] + 7;
+		else if (strcmp(argv[i], "--port") == 0 && i + 1 < *argc)
+			port = argv[++i];
+		if (port != NULL)
+			snprintf(listen, sizeof listen, "--listen=127.0.0.1:%s", port);
+		argv[rest++] = port != NULL ? listen : argv[i];
+	}
+	argv[rest] = NULL;
+	*argc = rest;
+}
+
 int
 serve_run(int argc, char **argv)
 {
 	struct err e;
 
+	take_port(&argc, argv);
 	argc = place_split("serve", argc, argv);
 
 	int lease = take_lease(&e);

@@ -14,39 +14,13 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import cases  # noqa: E402
+from commands import Command  # noqa: E402
 import daemons  # noqa: E402
 import peers  # noqa: E402
-
-
-class Command:
-    """cloister with its own directories; idle daemons end after a second."""
-
-    def __init__(self, bin):
-        self.program = os.path.join(os.path.abspath(bin), "cloister")
-        self.directory = tempfile.mkdtemp(prefix="cloister-command-")
-        os.chmod(self.directory, 0o755)
-        kept = {k: v for k, v in os.environ.items() if not k.startswith("CLOISTER_")}
-        self.env = {**kept, "CLOISTER_RUN": os.path.join(self.directory, "run"),
-                    "CLOISTER_STATE": os.path.join(self.directory, "state"), "CLOISTER_SUPERVISOR_IDLE_S": "1"}
-
-    def __call__(self, *arguments, input=b"", timeout=60):
-        return subprocess.run([self.program, *arguments], env=self.env, input=input, capture_output=True, check=False,
-                              timeout=timeout)
-
-    def program_file(self, text, name="program.py"):
-        path = os.path.join(self.directory, name)
-        with open(path, "wb") as file:
-            file.write(text if isinstance(text, bytes) else text.encode())
-        return path
-
-    def close(self):
-        self("down")
-        shutil.rmtree(self.directory, ignore_errors=True)
 
 
 def test_run_gives_what_the_program_gave(cloister):
@@ -306,7 +280,7 @@ def test_manual_pages_list_what_help_lists(cloister):
         assert not re.search(r"^[.'][^A-Z]", page, re.M), "a sentence begins with what a formatter would obey"
     commands = re.findall(r"^  cloister ([a-z]+)", cloister("help").stdout.decode(), re.M)
     page = cloister("man").stdout.decode()
-    assert commands and all(f".It Sy cloister {command}" in page for command in commands), page
+    assert commands and all(f".It Sy cloister {name}" in page for name in commands), page
     assert "executor:" in cloister("man", "yaml").stdout.decode()
 
 

@@ -154,7 +154,7 @@ def test_each_client_has_its_snippet_for_http(home):
 
 def test_wrong_lines_are_refused(home):
     for line, status, why in [
-            ([], 2, "usage"), (["emacs"], 2, "emacs"), (["cursor", "--wriet"], 2, "wriet"), (["cursor", "vscode"], 2, "usage"),
+            (["emacs"], 2, "emacs"), (["cursor", "--wriet"], 2, "wriet"), (["cursor", "vscode"], 2, "usage"),
             (["cursor", "--http", "ftp://x"], 1, "URL"), (["cursor", "--http", "http://"], 1, "URL"),
             (["cursor", "--http", "http://a b"], 1, "URL"), (["cursor", "--http", 'http://a"'], 1, "URL"),
             (["cursor", "--token-env", "X"], 1, "--http"), (["cursor", "--http", URL, "--token-env", "se-cret"], 1, "variable"),

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * argument.c - converts the user's text to the JSON of an argument.
+ *
+ * The user is trusted; the server checks bounds. Only what JSON cannot express is refused here, and
+ * names that the tool does not know, because a person misspells them.
+ */
+#include "compose/cloister/argument.h"
+
+#include "compose/cloister/nearest.h"
+
+#include "common/base/auto.h"
+
+#include <string.h>
+
+static const struct field *
+find(enum msg_id tool, const char *name, size_t size)
+{
+	const struct message *m = &messages[tool];
+
+	for (size_t i = 0; i < m->nfields; i++)
+		if (m->fields[i].name_size == size && memcmp(m->fields[i].name, name, size) == 0)
+			return &m->fields[i];
+	return NULL;
+}
+
+static int
+unknown(enum msg_id tool, const char *name, size_t size, struct err *e)
+{
+	char wanted[64];
+	struct nearest near = { .wanted = wanted };
+
+	snprintf(wanted, sizeof wanted, "%.*s", (int)size, name);
+	for (size_t i = 0; i < messages[tool].nfields; i++)
+		nearest_offer(&near, messages[tool].fields[i].name);
+	return err_set(e, ERR_invalid_argument, "%s has no argument '%s'%s%s%s",
+	    messages[tool].name, wanted, near.name != NULL ? "; did you mean '" : "",
+	    near.name != NULL ? near.name : "", near.name != NULL ? "'?" : "");
+}
+
+/* ---- one value ---- */
+
+static json_t *
+as_text(const char *text)
+{
+	return json_string(text);
+}
+
+static json_t *
+as_json(const char *text)
+{
+	return json_loads(text, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
+}
+
+static json_t *
+as_any(const char *text)
+{
+	json_t *value = as_json(text);
+
+	return value != NULL ? value : json_string(text);
+}
+
+/* A JSON array, or texts separated by commas. */
+static json_t *
+as_texts(const char *text)
+{
+	json_t *list = text[0] == '[' ? as_json(text) : json_array();
+
+	if (text[0] == '[')
+		return list;
+	while (*text != '\0') {
+		size_t size = strcspn(text, ",");
+
+		if (json_array_append_new(list, json_stringn(text, size)) < 0) {
+			json_decref(list);
+			return NULL;
+		}
+		text += size + (text[size] == ',');
+	}
+	return list;
+}
+
+static const struct {
+	json_t *(*read)(const char *text);
+	const char *what;
+} readers[] = {
+	[KIND_TEXT] = { as_text, "UTF-8" },
+	[KIND_PAGE] = { as_text, "UTF-8" },
+	[KIND_BLOB] = { as_text, "UTF-8" },
+	[KIND_ANY] = { as_any, "UTF-8" },
+	[KIND_UINT] = { as_json, "a number" },
+	[KIND_INT] = { as_json, "a number" },
+	[KIND_REAL] = { as_json, "a number" },
+	[KIND_FLAG] = { as_json, "true or false" },
+	[KIND_WORD] = { as_text, "UTF-8" },
+	[KIND_TEXTS] = { as_texts, "a JSON array" },
+	[KIND_ITEM] = { as_json, "a JSON object" },
+	[KIND_LIST] = { as_json, "a JSON array" },
+};
+
+static int
+set(json_t *in, const char *name, enum kind kind, const char *text, struct err *e)
+{
+	json_t *value = readers[kind].read(text);
+
+	if (value == NULL)
+		return err_set(e, ERR_invalid_argument, "%s: '%.64s' is not %s", name, text,
+		    readers[kind].what);
+	if (json_object_set_new(in, name, value) < 0)
+		return err_set(e, ERR_invalid_argument, "%s: the name is not UTF-8", name);
+	return 0;
+}
+
+/* The object of that name in `in`, which is made if it is missing. */
+static json_t *
+member(json_t *in, const char *name)
+{
+	json_t *object = json_object_get(in, name);
+
+	if (!json_is_object(object)) {
+		object = json_object();
+		must(json_object_set_new(in, name, object) == 0);
+	}
+	return object;
+}
+
+int
+argument_set(json_t *arguments, enum msg_id tool, const char *path, const char *text, struct err *e)
+{
+	if (tool == MSG_none)
+		return set(arguments, path, KIND_ANY, text, e);
+
+	size_t size = strcspn(path, ".");
+	const struct field *field = find(tool, path, size);
+
+	if (field == NULL)
+		return unknown(tool, path, size, e);
+	if (path[size] == '\0')
+		return set(arguments, field->name, field->kind, text, e);
+	if (field->kind != KIND_ITEM)
+		return err_set(e, ERR_invalid_argument, "%s has no members", field->name);
+	return argument_set(member(arguments, field->name), field->of, path + size + 1, text, e);
+}
+
+int
+argument_set_text(json_t *arguments, const char *name, const struct blob *text, struct err *e)
+{
+	json_t *value = json_stringn(text->data, text->size);
+
+	if (value == NULL)
+		return err_set(e, ERR_invalid_argument, "the program is not UTF-8");
+	must(json_object_set_new(arguments, name, value) == 0);
+	return 0;
+}

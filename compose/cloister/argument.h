@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* argument.h - arguments of a tool, from text: each gets the type that schema.def gives it. */
+#pragma once
+
+#include "common/base/err.h"
+#include "common/table/schema.h"
+
+#include <jansson.h>
+
+/*
+ * Sets the argument in `arguments`; "limits.max_ram_mb" is a member of the object "limits". A tool
+ * that is not in schema.def (MSG_none) takes JSON or else a text. -1: no such argument (*e names
+ * the nearest), or text is not of its type.
+ */
+int argument_set(
+    json_t *arguments, enum msg_id tool, const char *path, const char *text, struct err *e);
+/* The same for bytes that may include zero bytes, for an argument that is a text. */
+int argument_set_text(json_t *arguments, const char *name, const struct blob *text, struct err *e);

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* client.h - an MCP client of one call: starts `cloister serve` and calls one tool. */
+#pragma once
+
+#include "common/base/err.h"
+
+#include <jansson.h>
+
+/* 125 is the same as in docker run: the command failed, not the program. */
+enum { CLIENT_FAILED = 125, CLIENT_USAGE = 2 };
+
+/* Text of the running program, as it arrives. */
+typedef void client_progress(void *state, const char *channel, const json_t *text);
+
+struct client_call {
+	const char *tool;
+	json_t *arguments;         /* borrowed */
+	client_progress *progress; /* NULL: not asked for */
+	void *state;
+	int argc; /* settings of cloister serve, from argv[1] on */
+	char **argv;
+};
+
+/*
+ * Returns the JSON-RPC reply, which the caller owns. NULL: *e, and *status is the exit code of the
+ * command: CLIENT_USAGE if the server refused its settings, otherwise CLIENT_FAILED.
+ */
+json_t *client_ask(const struct client_call *, int *status, struct err *e);
+/*
+ * The value in the reply's result: structured content, or the JSON or else the text of its first
+ * block. The caller owns it. NULL: the reply is an error.
+ */
+json_t *client_value(const json_t *reply);

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * words.c - the arguments of a tool from a command line, by the rows of commands.def.
+ *
+ * The user is trusted. A flag that is not in the table is a setting of cloister serve, which checks
+ * it.
+ */
+#include "compose/cloister/words.h"
+
+#include "compose/cloister/argument.h"
+#include "compose/cloister/client.h"
+
+#include "common/base/auto.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CODE_BYTES = 1 << 20 };
+
+struct reading {
+	const struct command *command;
+	enum msg_id tool;
+	json_t *arguments;
+	unsigned long given; /* bit i: part i was given */
+};
+
+/* ---- a program ---- */
+
+static int
+load_code(const char *file, struct blob *code, struct err *e)
+{
+	if (strcmp(file, "-") == 0)
+		file = "/dev/stdin";
+
+	auto_fd int fd = open(file, O_RDONLY | O_CLOEXEC);
+	size_t have = 0;
+	ssize_t n = 1;
+
+	if (fd < 0)
+		return err_sys(e, "open %s", file);
+	code->data = malloc(CODE_BYTES + 1);
+	if (code->data == NULL)
+		return err_sys(e, "%s", file);
+	for (; n > 0 && have <= CODE_BYTES; have += (size_t)n) {
+		n = read(fd, (char *)code->data + have, CODE_BYTES + 1 - have);
+		if (n < 0)
+			return err_sys(e, "read %s", file);
+	}
+	if (have > CODE_BYTES)
+		return err_set(
+		    e, ERR_code_too_large, "%s is over the limit of %d bytes", file, CODE_BYTES);
+	code->size = have;
+	return 0;
+}
+
+/* From the file name, such as "a.js"; otherwise Python. */
+static const char *
+language_of(const char *file)
+{
+	const char *dot = strrchr(file, '.');
+	int known = dot == NULL ? -1 : word_parse(SET_language, dot + 1, strlen(dot + 1));
+
+	return word_text(SET_language, known < 0 ? language_python : known);
+}
+
+static int
+take_file(struct reading *r, const struct part *part, const char *file, struct err *e)
+{
+	struct blob code = { 0 };
+	int status = load_code(file, &code, e);
+
+	if (status == 0)
+		status = argument_set_text(r->arguments, part->to, &code, e);
+	blob_clear(&code);
+	if (status == 0 && json_object_get(r->arguments, "language") == NULL)
+		status = argument_set(r->arguments, r->tool, "language", language_of(file), e);
+	return status;
+}
+
+/* ---- one part ---- */
+
+/* to: "x" takes the value, "x=y" has its own. */
+static int
+apply(struct reading *r, const struct part *part, const char *value, struct err *e)
+{
+	char path[64];
+
+	if (part->kind == PART_FILE)
+		return take_file(r, part, value, e);
+	if (part->kind == PART_OPTIONAL && strcmp(value, "default") == 0)
+		return 0;
+	snprintf(path, sizeof path, "%.*s", (int)strcspn(part->to, "="), part->to);
+	if (strchr(part->to, '=') != NULL)
+		value = strchr(part->to, '=') + 1;
+	if (argument_set(r->arguments, r->tool, path, value, e) < 0)
+		return err_add(e, "%s", part->name);
+	return 0;
+}
+
+static void
+mark(struct reading *r, const struct part *part)
+{
+	r->given |= 1UL << (part - r->command->parts);
+}
+
+static bool
+is_marked(const struct reading *r, const struct part *part)
+{
+	return (r->given >> (part - r->command->parts) & 1) != 0;
+}
+
+/* The row of a flag; of several choices the one with this value. */
+static const struct part *
+find_flag(const struct reading *r, const char *argument, const char *value)
+{
+	size_t size = strcspn(argument, "=");
+
+	for (const struct part *part = r->command->parts; part->name != NULL; part++)
+		if (strlen(part->name) == size && memcmp(part->name, argument, size) == 0 &&
+		    (part->kind != PART_CHOICE || value == NULL || strcmp(part->value, value) == 0))
+			return part;
+	return NULL;
+}
+
+static int
+refuse_choice(const struct part *part, const char *value, struct err *e)
+{
+	char known[128] = "";
+
+	for (const struct part *p = part; p->name != NULL && strcmp(p->name, part->name) == 0; p++)
+		snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s",
+		    p == part ? "" : ", ", p->value);
+	return err_set(
+	    e, ERR_invalid_argument, "%s: '%.64s' is none of %s", part->name, value, known);
+}
+
+/* Returns the number of arguments that the flag takes; 0: it is a setting. */
+static int
+take_flag(struct reading *r, char **argv, struct err *e)
+{
+	const struct part *part = find_flag(r, argv[0], NULL);
+	const char *value = strchr(argv[0], '=');
+	int taken = 1;
+
+	if (part == NULL)
+		return 0;
+	mark(r, part);
+	if (part->kind == PART_SWITCH)
+		return value != NULL
+		           ? err_set(e, ERR_invalid_argument, "%s takes no value", part->name)
+		           : (apply(r, part, "", e) < 0 ? -1 : 1);
+	if (value == NULL) {
+		value = argv[taken++];
+		if (value == NULL)
+			return err_set(e, ERR_invalid_argument, "%s: value required", part->name);
+	} else {
+		value++;
+	}
+
+	const struct part *chosen = find_flag(r, argv[0], value);
+
+	if (chosen == NULL)
+		return refuse_choice(part, value, e);
+	return apply(r, chosen, value, e) < 0 ? -1 : taken;
+}
+
+static int
+take_positional(struct reading *r, const char *value, struct err *e)
+{
+	for (const struct part *part = r->command->parts; part->name != NULL; part++) {
+		if (part->kind == PART_SET || commands_is_flag(part) || is_marked(r, part))
+			continue;
+		mark(r, part);
+		return apply(r, part, value, e);
+	}
+	return err_set(e, ERR_invalid_argument, "unexpected argument '%.64s'", value);
+}
+
+/* ---- the line ---- */
+
+static int
+begin(struct reading *r, struct err *e)
+{
+	for (const struct part *part = r->command->parts; part->name != NULL; part++)
+		if (part->kind == PART_SET && apply(r, part, "", e) < 0)
+			return -1;
+	return 0;
+}
+
+static int
+finish(const struct reading *r, struct err *e)
+{
+	for (const struct part *part = r->command->parts; part->name != NULL; part++)
+		if ((part->kind == PART_NEEDED || part->kind == PART_FILE) && !is_marked(r, part))
+			return err_set(e, ERR_invalid_argument, "%s required", part->name);
+	return 0;
+}
+
+/* "-" is stdin, "-5" a value. */
+static bool
+is_flag(const char *argument)
+{
+	return argument[0] == '-' && argument[1] != '\0' && !isdigit((unsigned char)argument[1]);
+}
+
+static int
+read_all(struct reading *r, int *argc, char **argv, bool *as_json, struct err *e)
+{
+	int rest = 1, taken = 1;
+
+	for (int i = 1; i < *argc; i += taken) {
+		taken = 1;
+		if (strcmp(argv[i], "--json") == 0) {
+			*as_json = true;
+		} else if (!is_flag(argv[i])) {
+			if (take_positional(r, argv[i], e) < 0)
+				return -1;
+		} else {
+			taken = take_flag(r, argv + i, e);
+			if (taken < 0)
+				return -1;
+			if (taken == 0) {
+				argv[rest++] = argv[i];
+				taken = 1;
+			}
+		}
+	}
+	argv[rest] = NULL;
+	*argc = rest;
+	return 0;
+}
+
+int
+words_read(const struct command *c, int *argc, char **argv, struct words *out, struct err *e)
+{
+	struct reading r = { c, message_find(c->tool), json_object(), 0 };
+
+	must(r.arguments != NULL && r.tool != MSG_none);
+	*out = (struct words){ .as_json = false };
+	if (begin(&r, e) < 0 || read_all(&r, argc, argv, &out->as_json, e) < 0 ||
+	    finish(&r, e) < 0) {
+		json_decref(r.arguments);
+		return -1;
+	}
+	out->arguments = r.arguments;
+	return 0;
+}
+
+int
+words_fail(const struct command *c, const struct err *e)
+{
+	fprintf(stderr, "cloister: %s\n", e->text);
+	if (e->code != ERR_invalid_argument)
+		return CLIENT_FAILED;
+	fputs("usage: cloister ", stderr);
+	commands_print_usage(c, stderr);
+	fputc('\n', stderr);
+	return CLIENT_USAGE;
+}
+
+bool
+words_help(const struct command *c, int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--help") == 0) {
+			commands_print_help(c, stdout);
+			return true;
+		}
+	return false;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* words.h - reads a command line by the parts of its command. */
+#pragma once
+
+#include "compose/cloister/commands.h"
+
+#include <jansson.h>
+
+struct words {
+	json_t *arguments; /* of the tool */
+	bool as_json;
+};
+
+/*
+ * Removes from the command line what the parts describe; the rest are settings of cloister serve.
+ * An optional value `default` is the same as none. The caller owns out->arguments.
+ * -1: *e; invalid_argument if the command line is wrong.
+ */
+int words_read(const struct command *, int *argc, char **argv, struct words *out, struct err *e);
+/* Prints *e, and for a wrong command line the usage; returns the exit code. */
+int words_fail(const struct command *, const struct err *e);
+/* Prints the help and returns true if one of the arguments is --help. */
+bool words_help(const struct command *, int argc, char **argv);
