@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs untrusted code in cloister's kernel-isolated boxes.
+
+    from cloister_sandbox import Sandbox
+
+    with Sandbox() as sandbox:
+        print(sandbox.run("print(6 * 7)").stdout)
+"""
+
+from .aio import AsyncSandbox, AsyncSession
+from .errors import (Closed, ConnectionLost, ExecutionError, HttpError, NotSupported, ProtocolError, RequestTimeout, RpcError,
+                     SandboxError, StartError, ToolError)
+from .result import Artifact, Failure, Finding, Image, Result, Runtime, Snapshot, Validation
+from .sandbox import Sandbox, Session
+from .server import Server
+
+__version__ = "0.1.0"
+__all__ = [
+    "Artifact", "AsyncSandbox", "AsyncSession", "Closed", "ConnectionLost", "ExecutionError", "Failure", "Finding", "HttpError",
+    "Image", "NotSupported", "ProtocolError", "RequestTimeout", "Result", "RpcError", "Runtime", "Sandbox", "SandboxError",
+    "Server", "Session", "Snapshot", "StartError", "ToolError", "Validation",
+]

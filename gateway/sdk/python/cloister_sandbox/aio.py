@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The asynchronous API.  An AsyncSandbox belongs to the event loop that first uses it."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+from types import TracebackType
+from typing import Any, Callable, Dict, Generator, List, Mapping, Optional, Type, Union
+
+from .errors import Closed, ProtocolError, RpcError, ToolError
+from .lacking import lacking
+from .mcp import Client, Progress
+from .result import Artifact, Result, Runtime, Snapshot, Validation, decode
+from .server import Server
+from .values import Object, objects, optional, required, without_none
+
+Content = Union[bytes, str]
+# Called with each piece of output as it arrives: "stdout" or "stderr", and its text.
+OnOutput = Callable[[str, str], None]
+INVALID_PARAMS = -32602
+# Files travel in pieces: the server takes 50 MB at once.
+PIECE = 32 * 1024 * 1024
+MAX_PAGES = 100
+
+
+def _bytes(content: Content) -> bytes:
+    return content.encode() if isinstance(content, str) else bytes(content)
+
+
+def _encode(content: bytes) -> str:
+    return base64.b64encode(content).decode()
+
+
+class AsyncSandbox:
+    """A connection to a server.  It is made at the first call, and again after it was lost.
+
+    Every call ends: with a result, or with an exception of errors.py within `deadline` seconds, plus the timeout that a
+    run asks for.
+    """
+
+    def __init__(self, server: Optional[Server] = None, *, deadline: float = 120.0) -> None:
+        self._server, self._deadline = server or Server(), deadline
+        self._client: Optional[Client] = None
+        self._closed, self._opening = False, None  # type: bool, Optional[asyncio.Lock]
+
+    async def __aenter__(self) -> "AsyncSandbox":
+        await self._connected()
+        return self
+
+    async def __aexit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
+                        traceback: Optional[TracebackType]) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Ends the connection, and the server if this object started it.  Sessions stay until they expire."""
+        self._closed = True
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+    async def _connected(self) -> Client:
+        self._opening = self._opening or asyncio.Lock()
+        async with self._opening:
+            if self._closed:
+                raise Closed("the sandbox is closed")
+            if self._client is not None and self._client.end is not None:
+                lost, self._client = self._client, None
+                await lost.close()
+            if self._client is None:
+                client = Client(self._server.transport())
+                await client.open(self._deadline)
+                self._client = client
+            return self._client
+
+    # ---- any tool ----
+
+    async def call(self, tool: str, **arguments: Any) -> Object:
+        """The structured result of a tool; {"text": ...} if it has none.  Raises ToolError where it is refused."""
+        return self._structured(await self._call(tool, arguments))
+
+    async def _call(self, tool: str, arguments: Object, seconds: float = 0.0, progress: Optional[Progress] = None) -> Object:
+        client = await self._connected()
+        params = {"name": tool, "arguments": arguments}
+        try:
+            return await client.request("tools/call", params, self._deadline + seconds, progress)
+        except RpcError as error:
+            if error.code == INVALID_PARAMS and tool in error.message and tool not in await self.tools():
+                raise lacking(tool) from error
+            raise
+
+    def _structured(self, reply: Object) -> Object:
+        content = optional(reply, "structuredContent", dict)
+        if content is not None and (not reply.get("isError") or "success" in content):
+            return content
+        text = "".join(str(one.get("text", "")) for one in objects(reply, "content") if one.get("type") == "text")
+        if reply.get("isError"):
+            raise self._refusal(content, text)
+        return {"text": text}
+
+    @staticmethod
+    def _refusal(content: Optional[Object], text: str) -> ToolError:
+        try:
+            error = (content or json.loads(text))["error"]
+            return ToolError(str(error["code"]), str(error["message"]), error.get("hint"))
+        except (ValueError, TypeError, KeyError, AttributeError):
+            return ToolError("unknown", text or "the server refused the call without a reason")
+
+    async def tools(self) -> List[str]:
+        """The names of the server's tools."""
+        client, names, cursor = await self._connected(), [], None  # type: Client, List[str], Optional[str]
+        for _ in range(MAX_PAGES):
+            page = await client.request("tools/list", without_none(cursor=cursor), self._deadline)
+            names += [required(tool, "name", str) for tool in objects(page, "tools")]
+            cursor = optional(page, "nextCursor", str)
+            if cursor is None:
+                return names
+        raise ProtocolError(f"the server's list of tools has more than {MAX_PAGES} pages")
+
+    # ---- programs ----
+
+    async def run(self, code: str, *, language: Optional[str] = None, timeout: Optional[float] = None,
+                  session: Optional[str] = None, files: Optional[Mapping[str, Content]] = None, profile: Optional[str] = None,
+                  limits: Optional[Mapping[str, float]] = None, on_output: Optional[OnOutput] = None, **more: Any) -> Result:
+        """Runs a program.  Without a session it runs in a fresh box, and its files are gone afterwards.
+
+        files: contents by name, put into the workspace first.  limits: as in set_limits().  more: other arguments of
+        the tool execute_code.
+        """
+        arguments = without_none(
+            code=code, language=language, timeout=timeout, session_id=session, profile=profile,
+            files=[{"filename": name, "content_base64": _encode(_bytes(content))} for name, content in (files or {}).items()] or None,
+            resource_limits=dict(limits) if limits else None, **more)
+        # The server knows how long a program without a timeout may run; a caller who wants more says so.
+        reply = await self._call("execute_code", arguments, timeout or (limits or {}).get("timeout_seconds", 0.0),
+                                 None if on_output is None else _output_to(on_output))
+        return Result.of(self._structured(reply), objects(reply, "content"))
+
+    async def validate(self, code: str, *, language: str = "python", profile: Optional[str] = None,
+                       auto_fix: bool = False) -> Validation:
+        """Checks source without running it."""
+        return Validation.of(await self.call("validate_code", **without_none(
+            code=code, language=language, profile=profile, auto_fix=auto_fix)))
+
+    def session(self, id: Optional[str] = None, *, language: Optional[str] = None, ttl: Optional[int] = None,
+                profile: Optional[str] = None, limits: Optional[Mapping[str, float]] = None) -> "AsyncSession":
+        """`async with sandbox.session() as session` or `session = await sandbox.session()`.  id: an existing one, which is
+        not ended by the context manager."""
+        return AsyncSession(self, id, without_none(language=language, ttl=ttl, profile=profile,
+                                                   resource_limits=dict(limits) if limits else None))
+
+    # ---- files; without a session: those of the principal's default session ----
+
+    async def upload(self, filename: str, content: Content, *, session: Optional[str] = None, overwrite: bool = True) -> str:
+        """Writes a file of any size; returns the id of its session."""
+        data = _bytes(content)
+        for offset in range(0, max(len(data), 1), PIECE):
+            reply = await self.call("sandbox_upload_file", **without_none(
+                filename=filename, content_base64=_encode(data[offset:offset + PIECE]), session_id=session,
+                overwrite=overwrite, offset=offset or None))
+            session = required(reply, "session_id", str)
+        return session or ""
+
+    async def read(self, path: str, *, session: Optional[str] = None) -> bytes:
+        """The whole content of a file."""
+        data = bytearray()
+        while True:
+            reply = await self.call("sandbox_read_artifact", **without_none(
+                path=path, session_id=session, offset=len(data) or None, length=PIECE))
+            piece = decode(required(reply, "content_base64", str))
+            data += piece
+            if not piece or len(data) >= (optional(reply, "total_size", int) or 0):
+                return bytes(data)
+
+    async def list(self, *, session: Optional[str] = None) -> List[Artifact]:
+        reply = await self.call("sandbox_list_artifacts", **without_none(session_id=session))
+        return [Artifact.of(one, optional(reply, "session_id", str)) for one in objects(reply, "artifacts")]
+
+    async def artifacts(self, execution_id: str) -> List[Artifact]:
+        """The files that a run created or changed."""
+        reply = await self.call("get_artifacts", request_id=execution_id)
+        return [Artifact.of(one, optional(reply, "session_id", str)) for one in objects(reply, "artifacts")]
+
+    # ---- snapshots ----
+
+    async def snapshot(self, description: Optional[str] = None, *, session: Optional[str] = None) -> Snapshot:
+        return Snapshot.of(await self.call("create_state_snapshot", **without_none(description=description, session_id=session)))
+
+    async def restore(self, snapshot: Union[Snapshot, str], *, session: Optional[str] = None) -> Object:
+        id_ = snapshot.id if isinstance(snapshot, Snapshot) else snapshot
+        return await self.call("restore_state_snapshot", **without_none(snapshot_id=id_, session_id=session))
+
+    async def snapshots(self) -> List[Snapshot]:
+        return [Snapshot.of(one) for one in objects(await self.call("list_state_snapshots"), "snapshots")]
+
+    async def delete_snapshot(self, snapshot: Union[Snapshot, str]) -> None:
+        await self.call("delete_state_snapshot", snapshot_id=snapshot.id if isinstance(snapshot, Snapshot) else snapshot)
+
+    # ---- the server ----
+
+    async def runtimes(self) -> List[Runtime]:
+        return [Runtime.of(one) for one in objects(await self.call("list_runtimes"), "runtimes")]
+
+    async def set_limits(self, **limits: float) -> Object:
+        """Sets default limits for later runs: max_ram_mb, max_cpu_cores, timeout_seconds, ...; returns all of them."""
+        return await self.call("set_resource_limits", resource_limits=limits)
+
+    async def stats(self) -> Object:
+        return await self.call("sandbox_stats")
+
+    async def info(self) -> Object:
+        return await self.call("get_sandbox_info")
+
+    async def audit(self, limit: int = 50, **filters: str) -> List[Object]:
+        """The newest records of the audit log.  filters: event, execution_id, session_id, namespace."""
+        return objects(await self.call("audit_execution", limit=limit, **filters), "entries")
+
+
+def _output_to(on_output: OnOutput) -> Progress:
+    def take(params: Object) -> None:
+        channel = (optional(params, "_meta", dict) or {}).get("cloister/channel")
+        if channel in ("stdout", "stderr"):
+            on_output(str(channel), str(params.get("message", "")))
+    return take
+
+
+class AsyncSession:
+    """A session: its variables, imports and files stay between runs."""
+
+    def __init__(self, sandbox: AsyncSandbox, id_: Optional[str], arguments: Object) -> None:
+        self._sandbox, self._id, self._arguments = sandbox, id_, arguments
+        self._own = id_ is None
+
+    @property
+    def id(self) -> str:
+        if self._id is None:
+            raise Closed("the session is not open: use `async with`, or await it")
+        return self._id
+
+    async def open(self) -> "AsyncSession":
+        if self._id is None:
+            self._id = required(await self._sandbox.call("create_session", **self._arguments), "session_id", str)
+        return self
+
+    def __await__(self) -> Generator[Any, None, "AsyncSession"]:
+        return self.open().__await__()
+
+    async def __aenter__(self) -> "AsyncSession":
+        return await self.open()
+
+    async def __aexit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
+                        traceback: Optional[TracebackType]) -> None:
+        if self._own and self._id is not None:
+            await self._leave(error)
+
+    # A session that has ended is no fault; nor may this hide the exception of the block.
+    async def _leave(self, error: Optional[BaseException]) -> None:
+        try:
+            await self.close()
+        except Exception as failed:
+            if error is None and not (isinstance(failed, ToolError) and failed.code in ("not_found", "session_expired")):
+                raise
+
+    async def close(self) -> None:
+        """Ends the session and deletes its files."""
+        id_, self._id = self.id, None
+        await self._sandbox.call("terminate_session", session_id=id_)
+
+    async def run(self, code: str, **more: Any) -> Result:
+        """As AsyncSandbox.run()."""
+        return await self._sandbox.run(code, session=self.id, **more)
+
+    async def upload(self, filename: str, content: Content, *, overwrite: bool = True) -> None:
+        await self._sandbox.upload(filename, content, session=self.id, overwrite=overwrite)
+
+    async def read(self, path: str) -> bytes:
+        return await self._sandbox.read(path, session=self.id)
+
+    async def list(self) -> List[Artifact]:
+        return await self._sandbox.list(session=self.id)
+
+    async def snapshot(self, description: Optional[str] = None) -> Snapshot:
+        return await self._sandbox.snapshot(description, session=self.id)
+
+    async def restore(self, snapshot: Union[Snapshot, str]) -> Object:
+        return await self._sandbox.restore(snapshot, session=self.id)
+
+    async def bridge(self, key: str, data: Any) -> None:
+        """Hands a JSON value to the session's programs, which read it from `bridge`."""
+        await self._sandbox.call("bridge_data", session_id=self.id, key=key, data=data)
+
+    async def state(self) -> Dict[str, Any]:
+        """Variables and environment."""
+        return await self._sandbox.call("inspect_state", session_id=self.id)

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What this server may lack, and what to do instead: one sentence for each."""
+
+from __future__ import annotations
+
+from typing import Dict
+
+from .errors import NotSupported
+
+_HOST = "cloister gives programs and clients no access to the host: upload the files that a program needs"
+_WEB = "cloister has no network tools: fetch the page in your own program, and pass its text as a file"
+_VAULT = "this server stores no secrets: pass what a program may know as a file or by bridge()"
+
+SENTENCES: Dict[str, str] = {
+    "browser_fetch": _WEB,
+    "env_secrets": _VAULT,
+    "fetch_webpage": _WEB,
+    "host_exec": _HOST,
+    "host_file_copy": _HOST,
+    "host_file_list": _HOST,
+    "host_file_read": _HOST,
+    "host_file_write": _HOST,
+    "install_package": "this server installs no packages: ask the operator to install them, or use those of runtimes()",
+    "list_host_access": _HOST,
+    "redact_pii": "this server does not redact output: do so where you show it",
+    "request_egress": "programs have no network: pass the data as files",
+    "request_host_access": _HOST,
+    "validate_code": "this server checks Python only: run the program to see its errors",
+    "vault": _VAULT,
+    "web_search": _WEB,
+}
+
+
+def lacking(what: str) -> NotSupported:
+    return NotSupported(f"{what}: {SENTENCES.get(what, 'the server has no such tool; tools() returns those that it has')}")

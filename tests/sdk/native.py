@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: Apache-2.0
+"""native.py BIN: the SDK's own API against the real programs, over stdio and HTTP, synchronous and asynchronous.
+
+Run by an interpreter that has the SDK's wheel installed.
+"""
+
+import asyncio
+import os
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import cases  # noqa: E402
+from daemons import Cluster  # noqa: E402
+
+from cloister_sandbox import AsyncSandbox, NotSupported, RequestTimeout, Sandbox, Server, ToolError  # noqa: E402
+from cloister_sandbox import Closed, ExecutionError  # noqa: E402
+
+FLAGS = ["--toolsets=core,monitor", "--result-bytes=0"]
+COVERED = set()
+
+
+def raises(kind, function, *words):
+    try:
+        function()
+    except kind as error:
+        assert all(word in str(error) for word in words), (words, error)
+        return error
+    raise AssertionError(f"no {kind.__name__}")
+
+
+def soon(check, what, seconds=10):
+    end = time.monotonic() + seconds
+    while not check():
+        assert time.monotonic() < end, what
+        time.sleep(0.05)
+
+
+def test_a_program(sandbox):
+    result = sandbox.run("print('out')\nimport sys; print('err', file=sys.stderr)\n{'answer': 6 * 7}")
+    assert result.success and result.exit_code == 0 and result.error is None and result.check() is result
+    assert (result.stdout, result.stderr, result.result) == ("out\n", "err\n", {"answer": 42}), result
+    assert result.language == "python" and result.execution_id.startswith("exec_") and result.seconds > 0
+    assert "seccomp" in result.isolation["layers"] and result.raw["success"] is True
+
+
+def test_each_language(sandbox):
+    assert sandbox.run("console.log(1 + 1)", language="node").stdout == "2\n"
+    assert sandbox.run("echo $((2 + 2))", language="shell").stdout == "4\n"
+    assert {"python", "node", "shell"} <= {runtime.language for runtime in sandbox.runtimes()}
+
+
+def test_a_program_that_fails_is_a_result(sandbox):
+    result = sandbox.run("1 / 0")
+    assert not result.success and result.exit_code == 1 and "ZeroDivisionError" in result.stderr
+    assert (result.error.code, result.error.message, result.error.line) == ("program_failed", "division by zero", 1)
+    raises(ExecutionError, result.check, "division by zero")
+    assert sandbox.run("x =").error.code == "syntax_error"
+
+
+def test_long_output(sandbox):
+    result = sandbox.run("print('x' * 300_000)")
+    assert len(result.stdout) == 300_001 and not result.stdout_truncated
+    assert sandbox.run("print('x' * 5000)", limits={"max_output_bytes": 1000}).stdout_truncated
+
+
+def test_a_program_that_runs_too_long(sandbox):
+    result = sandbox.run("print('begun', flush=True)\nwhile True: pass", timeout=0.3)
+    assert result.timed_out and result.error.code == "timeout" and result.stdout == "begun\n", result
+    assert sandbox.run("while True: pass", limits={"timeout_seconds": 0.3}).timed_out
+
+
+def test_limits(sandbox):
+    result = sandbox.run("bytearray(400 << 20)", limits={"max_ram_mb": 100})
+    assert not result.success and result.error.code == "out_of_memory", result
+    refusal = raises(ToolError, lambda: sandbox.run("1", limits={"max_ram_mb": 99999}), "limit_exceeded", "max_ram_mb")
+    assert refusal.code == "limit_exceeded" and refusal.hint
+    raises(ToolError, lambda: sandbox.run("1", no_such="x"), "invalid_argument", "no_such")
+
+
+def test_files_go_in_with_the_program(sandbox):
+    result = sandbox.run("open('out.bin', 'wb').write(open('in/a', 'rb').read() * 2)", files={"in/a": b"\0\xff"})
+    assert [(one.filename, one.size) for one in result.artifacts] == [("out.bin", 4)], result
+    assert result.artifacts[0].signature and result.artifacts[0].path == "/workspace/out.bin"
+    assert [one.sha256 for one in sandbox.artifacts(result.execution_id)] == [result.artifacts[0].sha256]
+
+
+def test_output_as_it_arrives(sandbox):
+    pieces = []
+    code = "import sys, time\nprint('one', flush=True); time.sleep(0.3)\nprint('two', file=sys.stderr, flush=True); time.sleep(0.3)"
+    sandbox.run(code, on_output=lambda channel, text: pieces.append((channel, text)))
+    assert pieces == [("stdout", "one\n"), ("stderr", "two\n")], pieces
+
+
+def test_pictures(sandbox):
+    png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
+    result = sandbox.run(f"import base64; open('dot.png', 'wb').write(base64.b64decode('{png}'))")
+    assert [(image.mime_type, image.data[:4]) for image in result.images] == [("image/png", b"\x89PNG")], result
+
+
+def test_a_session(sandbox):
+    with sandbox.session() as session:
+        session.run("x = 41").check()
+        assert session.run("x + 1").result == 42
+        session.upload("a.txt", "text")
+        assert session.run("open('a.txt').read()").result == "text"
+        assert session.read("a.txt") == b"text" and [one.filename for one in session.list()] == ["a.txt"]
+        raises(ToolError, lambda: session.upload("a.txt", "", overwrite=False), "file_exists")
+        session.bridge("key", {"a": [1]})
+        assert session.run("bridge['key']['a']").result == [1]
+        assert "x" in str(session.state()["variables"])
+        with sandbox.session(session.id) as again:
+            assert again.run("x").result == 41
+        assert session.run("x").result == 41, "a session that was joined is not ended"
+    refusal = raises(ToolError, lambda: sandbox.run("1", session=again.id))
+    assert refusal.code in ("not_found", "session_expired"), refusal
+    raises(Closed, lambda: session.run("1"))
+
+
+def test_a_session_that_ended_before(sandbox):
+    with sandbox.session(language="shell", ttl=60) as session:
+        assert session.run("echo $0 >/dev/null; pwd").stdout == "/workspace\n"
+        sandbox.call("terminate_session", session_id=session.id)
+
+
+def test_large_files(sandbox):
+    content = os.urandom(70_000_000)
+    with sandbox.session() as session:
+        session.upload("large", content)
+        assert session.read("large") == content
+
+
+def test_snapshots(sandbox):
+    with sandbox.session() as session:
+        session.upload("keep", "1")
+        snapshot = session.snapshot("before")
+        assert (snapshot.description, snapshot.files, snapshot.bytes) == ("before", 1, 1)
+        session.run("import os; os.remove('keep'); open('new', 'w').close()").check()
+        assert session.restore(snapshot)["recreated"] == ["keep"]
+        assert [one.filename for one in session.list()] == ["keep"]
+        assert snapshot.id in [one.id for one in sandbox.snapshots()]
+        sandbox.delete_snapshot(snapshot)
+        assert snapshot.id not in [one.id for one in sandbox.snapshots()]
+
+
+def test_the_default_session(sandbox):
+    session = sandbox.upload("mine", b"1")
+    assert sandbox.read("mine") == b"1" and "mine" in [one.filename for one in sandbox.list()]
+    assert sandbox.restore(sandbox.snapshot())["restored"] >= 1
+    assert sandbox.call("sandbox_close_session")["session_id"] == session
+
+
+def test_validation(sandbox):
+    refused = sandbox.validate("import os")
+    assert not refused.valid and refused.findings[0].line == 1 and "os" in refused.findings[0].message
+    assert sandbox.validate("import os", profile="open").valid
+    assert sandbox.validate("x = np.zeros(3)", profile="open", auto_fix=True).fixed_code.startswith("import numpy as np")
+
+
+def test_the_server_itself(sandbox):
+    assert sandbox.stats()["queue"]["max_concurrent"] > 0
+    assert sandbox.info()["success"] is True
+    assert sandbox.set_limits(max_output_bytes=500_000)["max_output_bytes"] == 500_000
+    run = sandbox.run("1")
+    soon(lambda: len(sandbox.audit(execution_id=run.execution_id)) == 2, "the records of a run")
+    assert {one["event"]["event"] for one in sandbox.audit(execution_id=run.execution_id)} == {"execution.started", "execution.completed"}
+
+
+def test_what_the_server_lacks(sandbox):
+    raises(NotSupported, lambda: sandbox.call("host_exec", command="id"), "host_exec", "upload the files")
+    raises(NotSupported, lambda: sandbox.call("no_such_tool"), "no_such_tool", "tools()")
+
+
+def test_many_threads(sandbox):
+    results = [None] * 12
+
+    def work(i):
+        results[i] = sandbox.run(f"{i} * 2").result
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(len(results))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [2 * i for i in range(len(results))], results
+
+
+# A notebook has a running loop; the synchronous API works in it.
+def test_within_a_running_loop(sandbox):
+    async def cell():
+        return sandbox.run("40 + 2").result
+    assert asyncio.run(cell()) == 42
+
+
+def test_a_deadline_cancels_at_the_server(sandbox, server):
+    with Sandbox(server, deadline=0.5) as hasty:
+        raises(RequestTimeout, lambda: hasty.run("import time; time.sleep(60)"), "0.5 s")
+        soon(lambda: sandbox.stats()["queue"]["running"] == 0, "the program still runs")
+        assert hasty.run("1 + 1").result == 2, "the connection stays usable"
+
+
+def test_asynchronous(server):
+    async def work():
+        async with AsyncSandbox(server) as sandbox:
+            results = await asyncio.gather(*(sandbox.run(f"{i} * 3") for i in range(8)))
+            assert [result.result for result in results] == [3 * i for i in range(8)]
+            async with sandbox.session() as session:
+                await session.run("y = 1")
+                await session.upload("f", "x")
+                assert (await session.run("y")).result == 1 and await session.read("f") == b"x"
+                assert [one.filename for one in await session.list()] == ["f"]
+                await session.restore(await session.snapshot())
+            other = await sandbox.session()
+            await other.close()
+    asyncio.run(work())
+
+
+def test_cancellation(sandbox, server):
+    async def work():
+        async with AsyncSandbox(server) as own:
+            task = asyncio.ensure_future(own.run("import time; time.sleep(60)"))
+            while (await own.stats())["queue"]["running"] == 0:
+                await asyncio.sleep(0.02)
+            task.cancel()
+            try:
+                await task
+            except asyncio.CancelledError:
+                pass
+            else:
+                raise AssertionError("it was not cancelled")
+            assert (await own.run("1")).result == 1
+    asyncio.run(work())
+    soon(lambda: sandbox.stats()["queue"]["running"] == 0, "the program still runs")
+
+
+def test_after_the_end(server):
+    sandbox = Sandbox(server)
+    assert sandbox.run("1").result == 1
+    sandbox.close()
+    sandbox.close()
+    raises(Closed, lambda: sandbox.run("1"))
+
+
+# The last test: the others used every tool of the toolset `core`.
+def test_every_tool_was_called(sandbox):
+    missing = set(sandbox.tools()) - COVERED
+    assert not missing, missing
+
+
+def watch():
+    """Notes the tools that are called."""
+    call = AsyncSandbox._call
+
+    async def noted(self, tool, *more, **named):
+        COVERED.add(tool)
+        return await call(self, tool, *more, **named)
+    AsyncSandbox._call = noted
+
+
+def play(server, label):
+    before = len(os.listdir("/proc/self/fd"))
+    with Sandbox(server) as sandbox:
+        counts = cases.play(sys.modules[__name__], label=label, named={"sandbox": sandbox, "server": server})
+    left = len(os.listdir("/proc/self/fd")) - before
+    if left > 0 or threading.active_count() != 1:
+        print(f"failed: {left} descriptors and {threading.active_count() - 1} threads are left")
+        counts["failed"] += 1
+    return counts
+
+
+def main(binaries):
+    watch()
+    with Cluster(binaries) as cluster, cluster.served(FLAGS) as served:
+        over_stdio = play(Server([*cluster.command("gateway"), *FLAGS]), " over stdio")
+        COVERED.clear()
+        over_http = play(Server(url=served.url), " over HTTP")
+    cases.end(over_stdio, over_http)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
