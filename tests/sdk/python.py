@@ -41,7 +41,7 @@ def main(binaries, work):
             sums[2] += 1
             continue
         python = wheels.environment(os.path.join(work, version), found[version], made)
-        for test in ("native.py", *([SLOW] if version in (min(found, key=_number), max(found, key=_number)) else [])):
+        for test in ("native.py", "shim.py", *([SLOW] if version in (min(found, key=_number), max(found, key=_number)) else [])):
             print(f"--- Python {version}, {test}", flush=True)
             sums = [old + new for old, new in zip(sums, play(python, binaries, test))]
     print("{} passed, {} failed, {} skipped".format(*sums))

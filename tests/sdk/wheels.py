@@ -13,6 +13,7 @@ import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 SOURCE = os.path.join(ROOT, "gateway", "sdk", "python")
+SHIM = os.path.join(SOURCE, "shim")
 VERSIONS = ("3.9", "3.10", "3.11", "3.12", "3.13")
 
 
@@ -25,12 +26,12 @@ def run(*command, **more):
 
 
 def build(directory, *sources):
-    """Builds a wheel from each source, by default the SDK's own; from a copy, because setuptools writes beside the sources."""
+    """Builds a wheel from each source, by default the SDK and its shim; from a copy, because setuptools writes beside the sources."""
     shutil.rmtree(directory, ignore_errors=True)
     os.makedirs(directory)
     venv = os.path.join(directory, "builder")
     run(sys.executable, "-m", "venv", venv)
-    for i, source in enumerate(sources or (SOURCE,)):
+    for i, source in enumerate(sources or (SOURCE, SHIM)):
         copy = os.path.join(directory, f"source{i}")
         shutil.copytree(source, copy, ignore=shutil.ignore_patterns("__pycache__", "build", "*.egg-info"))
         run(os.path.join(venv, "bin", "pip"), "wheel", "--quiet", "--no-deps", "--wheel-dir", os.path.join(directory, "dist"), copy)

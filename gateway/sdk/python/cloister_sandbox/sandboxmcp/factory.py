@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""sandboxmcp's SandboxFactory: its settings, of which cloister takes what it has; each other one gets a warning."""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from typing import Any, Dict, Optional
+
+from ..lacking import lacking
+from ..server import Server
+from . import flat_yaml
+from .models import ResourceLimits
+from .pipeline import SandboxPipeline
+
+# Settings without effect: the values that need no warning, and why it has none.
+_ISOLATED = "cloister isolates each run itself, without Docker"
+_NETWORK = "programs in cloister have no network"
+_HOST = "cloister gives no access to the host"
+IGNORED: Dict[str, Any] = {
+    "default_backend": (("process",), _ISOLATED),
+    "enable_network": ((False,), _NETWORK),
+    "allowed_domains": ((None, []), _NETWORK),
+    "enable_host_access": ((False,), _HOST),
+    "host_auto_approve": ((False,), _HOST),
+    "host_allowed_commands": ((None, []), _HOST),
+    "host_blocked_commands": ((None, []), _HOST),
+    "vault": (("memory",), "this server stores no secrets"),
+    # cloister's log is durable and needs no file here.
+    "audit": (("memory", "sqlite"), "cloister has a log of its own"),
+    "sqlite_path": (("sandboxmcp.db", ":memory:"), "cloister has a log of its own"),
+    "namespace": (("default",), "pass it with each request"),
+    "image": ((None,), _ISOLATED), "cpu_period": ((), _ISOLATED), "cpu_quota": ((), _ISOLATED), "hardened": ((True,), _ISOLATED),
+    "network_mode": (("none",), _NETWORK), "workspace_path": ((None,), "upload the files"),
+}
+LIMITS = ("max_ram_mb", "max_cpu_cores", "timeout_seconds", "max_processes")
+SERVER = ("command", "url", "token", "env")
+# Environment variables of sandboxmcp: the setting, and its kind.
+ENVIRONMENT = {
+    "SANDBOXMCP_BACKEND": ("default_backend", str), "SANDBOXMCP_MAX_CONCURRENT": ("max_concurrent_jobs", int),
+    "SANDBOXMCP_NETWORK": ("enable_network", bool), "SANDBOXMCP_HOST_ACCESS": ("enable_host_access", bool),
+    "SANDBOXMCP_HOST_AUTO_APPROVE": ("host_auto_approve", bool), "SANDBOXMCP_VAULT": ("vault", str),
+    "SANDBOXMCP_AUDIT": ("audit", str), "SANDBOXMCP_MAX_RAM_MB": ("max_ram_mb", int), "SANDBOXMCP_TIMEOUT": ("timeout_seconds", int),
+    "SANDBOXMCP_SQLITE_PATH": ("sqlite_path", str), "SANDBOXMCP_IMAGE": ("image", str),
+}
+
+
+def _megabytes(text: str) -> int:
+    match = re.fullmatch(r"(\d+)([kmg]?)b?", text.strip().lower())
+    if match is None:
+        raise ValueError(f"memory_limit: {text!r} is not a size such as 256m")
+    return max(1, int(match.group(1)) * {"": 1, "k": 1024, "m": 1024 ** 2, "g": 1024 ** 3}[match.group(2)] // 1024 ** 2)
+
+
+def _warn(settings: Dict[str, Any]) -> None:
+    for name, value in settings.items():
+        silent, reason = IGNORED.get(name, ((), "cloister does not know it"))
+        if value not in silent:
+            warnings.warn(f"{name}={value!r} has no effect: {reason}", UserWarning, stacklevel=4)
+
+
+class SandboxFactory:
+    @classmethod
+    def default(cls) -> SandboxPipeline:
+        return SandboxPipeline()
+
+    @classmethod
+    def create(cls, **settings: Any) -> SandboxPipeline:
+        """The settings of sandboxmcp; and command or url, token and env of cloister_sandbox.Server."""
+        if settings.pop("redact_pii", False):
+            raise lacking("redact_pii")
+        limits = {"max_ram_mb": 512, **{name: settings.pop(name) for name in LIMITS if name in settings}}
+        memory: Optional[str] = settings.pop("memory_limit", None)
+        if memory is not None:
+            limits["max_ram_mb"] = _megabytes(str(memory))
+        jobs = int(settings.pop("max_concurrent_jobs", 4))
+        if jobs < 1:
+            raise ValueError("max_concurrent_jobs: must be positive")
+        server = Server(**{name: settings.pop(name) for name in SERVER if name in settings})
+        _warn(settings)
+        return SandboxPipeline(server, resource_limits=ResourceLimits(**limits), max_concurrent_jobs=jobs)
+
+    @classmethod
+    def from_env(cls) -> SandboxPipeline:
+        settings: Dict[str, Any] = {}
+        for name, (setting, kind) in ENVIRONMENT.items():
+            text = os.environ.get(name)
+            if text:
+                settings[setting] = text.lower() == "true" if kind is bool else kind(text)
+        if any(name.startswith("SANDBOXMCP_SECRET_") for name in os.environ):
+            warnings.warn("SANDBOXMCP_SECRET_… has no effect: this server stores no secrets", UserWarning, stacklevel=2)
+        return cls.create(**settings)
+
+    @classmethod
+    def from_yaml(cls, path: str) -> SandboxPipeline:
+        with open(path, encoding="utf-8") as file:
+            return cls.create(**flat_yaml.read(file.read(), path))
