@@ -15,7 +15,8 @@
 #include <string.h>
 
 enum {
-	QUOTE = 48, /* bytes of a peer's text that an error quotes */
+	QUOTE = 48,          /* bytes of a peer's text that an error quotes */
+	NAME_MAX_BYTES = 48, /* of a name that may be near another */
 };
 
 bool
@@ -226,14 +227,66 @@ field_find(const struct message *m, size_t next, const char *name, size_t size)
 	return NULL;
 }
 
+/* Number of letters to change, insert or delete; names are short, longer keys are like none. */
+static size_t
+distance(const char *name, const char *key, size_t size)
+{
+	size_t row[NAME_MAX_BYTES + 1], n = strlen(name);
+
+	if (n > NAME_MAX_BYTES || size > NAME_MAX_BYTES)
+		return SIZE_MAX;
+	for (size_t i = 0; i <= n; i++)
+		row[i] = i;
+	for (size_t k = 0; k < size; k++) {
+		size_t corner = row[0];
+
+		row[0] = k + 1;
+		for (size_t i = 1; i <= n; i++) {
+			size_t least = corner + (name[i - 1] != key[k]);
+
+			corner = row[i];
+			least = row[i - 1] + 1 < least ? row[i - 1] + 1 : least;
+			row[i] = corner + 1 < least ? corner + 1 : least;
+		}
+	}
+	return row[n];
+}
+
+/* The name that begins like the key, or else differs in at most a third of its letters; NULL: none
+ * is near. */
+static const char *
+nearest(const struct message *m, const char *key, size_t size)
+{
+	const char *found = NULL;
+	size_t least = SIZE_MAX;
+
+	for (const struct field *f = m->fields; f < m->fields + m->nfields; f++) {
+		size_t shorter = f->name_size < size ? f->name_size : size;
+		bool begins = shorter >= 3 && memcmp(f->name, key, shorter) == 0;
+		size_t far = begins ? 1 : distance(f->name, key, size);
+
+		if (f->own || far >= least || far > (size > 3 ? size / 3 : 1))
+			continue;
+		least = far;
+		found = f->name;
+	}
+	return found;
+}
+
 int
 field_unknown(enum msg_id id, const char *key, size_t size, struct err *e)
 {
 	const struct message *m = &messages[id];
+	const char *near = nearest(m, key, size);
 	char known[160] = "";
 
+	if (near != NULL)
+		return err_set(e, ERR_invalid_argument, "%.*s: unknown argument; the nearest is %s",
+		    (int)(size < QUOTE ? size : QUOTE), key, near);
+
 	for (size_t i = 0; i < m->nfields; i++)
-		name_add(known, sizeof known, m->fields[i].name);
+		if (!m->fields[i].own)
+			name_add(known, sizeof known, m->fields[i].name);
 	return err_set(e, ERR_invalid_argument, "%.*s: unknown argument; known: %s",
 	    (int)(size < QUOTE ? size : QUOTE), key, known);
 }

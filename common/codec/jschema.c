@@ -140,6 +140,9 @@ describe(enum msg_id id, enum way way)
 	json_t *properties = json_object(), *required = json_array();
 
 	for (const struct field *f = m->fields; f < m->fields + m->nfields; f++) {
+		if (f->own)
+			continue;
+
 		json_t *property = json_object();
 
 		schema_of[f->kind](f, way, property);

@@ -24,6 +24,8 @@ json_t *jschema_output(enum msg_id);
  * was given: "timeout: 7200 is over the limit of 3600".
  */
 int jschema_read(enum msg_id, const json_t *from, void *msg, struct err *);
+/* The same for arguments that the gateway wrote: also accepts the fields that are its own. */
+int jschema_read_own(enum msg_id, const json_t *from, void *msg, struct err *);
 
 /*
  * The JSON form of *msg; NULL if memory runs out. Absent optional fields are left out. ANY contains

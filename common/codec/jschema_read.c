@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-static int read_message(enum msg_id, const json_t *from, void *msg, struct err *);
+static int read_message(enum msg_id, const json_t *from, bool own, void *msg, struct err *);
 
 static const char *const type_names[] = {
 	[JSON_OBJECT] = "an object",
@@ -170,7 +170,7 @@ read_item(const struct field *f, const json_t *from, void *slot, struct err *e)
 	if (item == NULL)
 		return err_sys(e, "%s", f->name);
 	memcpy(slot, &item, sizeof item);
-	return read_message(f->of, from, item, e) < 0 ? field_within(f, e) : 0;
+	return read_message(f->of, from, true, item, e) < 0 ? field_within(f, e) : 0;
 }
 
 static int
@@ -195,7 +195,7 @@ read_list(const struct field *f, const json_t *from, void *slot, struct err *e)
 
 		if (item == NULL)
 			return err_sys(e, "%s", f->name);
-		if (read_message(f->of, object, item, e) < 0)
+		if (read_message(f->of, object, true, item, e) < 0)
 			return field_within_item(f, i, e);
 	}
 	return 0;
@@ -227,10 +227,11 @@ read_field(const struct field *f, const json_t *from, void *slot, struct err *e)
 	return kinds[f->kind].read(f, from, slot, e);
 }
 
-/* Finds the value of each field; NULL if absent.  An unknown key is reported first, because it
+/* own: such fields are accepted.  No message in a request of a client has them (.ci/check-defs).
+ * Finds the value of each field; NULL if absent.  An unknown key is reported first, because it
  * is often the reason why another key is missing. */
 static int
-find_values(enum msg_id id, const json_t *from, const json_t **values, struct err *e)
+find_values(enum msg_id id, const json_t *from, bool own, const json_t **values, struct err *e)
 {
 	const struct message *m = &messages[id];
 
@@ -240,7 +241,7 @@ find_values(enum msg_id id, const json_t *from, const json_t **values, struct er
 		size_t size = json_object_iter_key_len(at);
 		const struct field *f = field_find(m, 0, key, size);
 
-		if (f == NULL)
+		if (f == NULL || (f->own && !own))
 			return field_unknown(id, key, size, e);
 		values[f - m->fields] = json_object_iter_value(at);
 	}
@@ -248,12 +249,12 @@ find_values(enum msg_id id, const json_t *from, const json_t **values, struct er
 }
 
 static int
-read_message(enum msg_id id, const json_t *from, void *msg, struct err *e)
+read_message(enum msg_id id, const json_t *from, bool own, void *msg, struct err *e)
 {
 	const struct message *m = &messages[id];
 	const json_t *values[WIRE_MAX_FIELDS] = { NULL };
 
-	if (find_values(id, from, values, e) < 0)
+	if (find_values(id, from, own, values, e) < 0)
 		return -1;
 	for (const struct field *f = m->fields; f < m->fields + m->nfields; f++) {
 		const json_t *value = values[f - m->fields];
@@ -269,13 +270,25 @@ read_message(enum msg_id id, const json_t *from, void *msg, struct err *e)
 	return 0;
 }
 
-int
-jschema_read(enum msg_id id, const json_t *from, void *msg, struct err *e)
+static int
+read_arguments(enum msg_id id, const json_t *from, bool own, void *msg, struct err *e)
 {
 	if (!json_is_object(from))
 		return err_set(e, ERR_invalid_argument, "arguments: not an object");
-	if (read_message(id, from, msg, e) == 0)
+	if (read_message(id, from, own, msg, e) == 0)
 		return 0;
 	message_clear(id, msg);
 	return -1;
+}
+
+int
+jschema_read(enum msg_id id, const json_t *from, void *msg, struct err *e)
+{
+	return read_arguments(id, from, false, msg, e);
+}
+
+int
+jschema_read_own(enum msg_id id, const json_t *from, void *msg, struct err *e)
+{
+	return read_arguments(id, from, true, msg, e);
 }

@@ -25,8 +25,9 @@
 #define K_ITEM(m)  KIND_ITEM,  MSG_##m,  SET_none
 #define K_LIST(m)  KIND_LIST,  MSG_##m,  SET_none
 
-#define NEED                   true, 0
-#define OPT(value)             false, (value)
+#define NEED                   true, false, 0
+#define OPT(value)             false, false, (value)
+#define OWN(value)             false, true, (value)
 #define MESSAGE(m, ...)        static const struct field m##_fields[] = {
 #define FIELD(m, f, kind, presence, low, high, doc) \
 	{ #f, sizeof #f - 1, K_##kind, offsetof(struct m, f), presence, low, high, doc },

@@ -116,6 +116,7 @@ struct field {
 	enum word_set set; /* of a WORD */
 	size_t offset;
 	bool needed;
+	bool own;         /* set by the gateway only; clients neither see nor send it */
 	int64_t fallback; /* value of an absent optional number, flag or word */
 	int64_t low, high;
 	const char *doc;

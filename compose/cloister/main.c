@@ -201,6 +201,8 @@ main(int argc, char **argv)
 
 	starter_settle();
 	umask(077);
+	if (serve_is_system(argc, argv))
+		return serve_as_system(argc, argv);
 	if (strcmp(words[0], "--help") == 0 || strcmp(words[0], "--version") == 0 ||
 	    strcmp(words[0], "--man") == 0)
 		words[0] += 2;

@@ -70,6 +70,44 @@ become_gateway(int argc, char **argv, int lease, struct err *e)
 	return err_sys(e, "start %s", path);
 }
 
+/* clang-format off */
+static const char *const systems[] = {
+#define SYSTEM(system, toolset, ...) toolset,
+#include "common/table/compat.def"
+};
+/* clang-format on */
+
+static const char *
+system_of(const char *program)
+{
+	const char *slash = strrchr(program, '/'), *name = slash != NULL ? slash + 1 : program;
+
+	for (size_t i = 0; i < COUNT(systems); i++)
+		if (strcmp(systems[i], name) == 0)
+			return systems[i];
+	return NULL;
+}
+
+bool
+serve_is_system(int argc, char **argv)
+{
+	return argc > 0 && system_of(argv[0]) != NULL &&
+	       (argc == 1 || strcmp(argv[1], "serve") == 0);
+}
+
+/* The user's own --toolsets comes later and so takes precedence. */
+int
+serve_as_system(int argc, char **argv)
+{
+	char toolsets[64], serve[] = "serve", *line[MAX_ARGUMENTS + 3] = { serve, toolsets };
+	int n = 2;
+
+	snprintf(toolsets, sizeof toolsets, "--toolsets=%s", system_of(argv[0]));
+	for (int i = 2; i < argc && n < MAX_ARGUMENTS + 1; i++)
+		line[n++] = argv[i];
+	return serve_run(n, line);
+}
+
 /* "--port=8080" and "--port 8080" are --listen=127.0.0.1:8080. */
 static void
 take_port(int *argc, char **argv)

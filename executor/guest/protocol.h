@@ -25,9 +25,11 @@ enum guest_frame {
 	                          absent: all modules may be imported */
 	GUEST_FILES = 'F', /* empty: for the next CODE or STATEMENT the workspace may contain files,
 	                      and therefore modules; to forks of a zygote */
-	GUEST_WANTED = 'W', /* empty: a caller is already waiting, so the driver skips optional
-	                       preparation; to forks of a zygote */
-	GUEST_BRIDGE = 'B', /* key, line feed, JSON text: for the program's `bridge` */
+	GUEST_MANNERS = 'A', /* digits: a sum of enum guest_manner, for the next CODE or
+	                        STATEMENT; only to the driver of Python */
+	GUEST_WANTED = 'W',  /* empty: a caller is already waiting, so the driver skips optional
+	                        preparation; to forks of a zygote */
+	GUEST_BRIDGE = 'B',  /* key, line feed, JSON text: for the program's `bridge` */
 	/* driver to executor */
 	GUEST_IDLE =
 	    'I', /* empty: it waits for code; sent again before that, when it has prepared more */
@@ -40,6 +42,13 @@ enum guest_frame {
 	GUEST_RICH = 'M',       /* MIME type, line feed, bytes; at most 4 MiB, at most 8 per run */
 	GUEST_DONE = 'D',       /* exit status in decimal, 0: success; the statement is over and its
 	                           output is written */
+};
+
+/* What the replaced systems do with code, and a plain interpreter does not. */
+enum guest_manner {
+	GUEST_ECHO_EACH = 1, /* print each expression that stands alone in a line and is no call */
+	GUEST_ECHO_LAST = 2, /* write the value of the last expression, as repr() */
+	GUEST_FENCE = 4,     /* open() of a file outside of the workspace raises PermissionError */
 };
 
 enum {

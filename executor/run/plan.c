@@ -9,6 +9,7 @@
 
 #include "executor/builder/containers.h"
 #include "executor/files/files.h"
+#include "executor/guest/protocol.h"
 #include "executor/options.h"
 #include "executor/run/container.h"
 #include "executor/run/pool.h"
@@ -153,6 +154,16 @@ read_files(struct plan *plan, struct execute_code *ask, struct err *e)
 	return 0;
 }
 
+/* Only the driver of Python has them. */
+static unsigned
+read_manners(const struct plan *plan, const struct execute_code *ask)
+{
+	if (plan->language != language_python)
+		return 0;
+	return (ask->echo == echo_each ? GUEST_ECHO_EACH : 0) |
+	       (ask->echo == echo_last ? GUEST_ECHO_LAST : 0) | (ask->fence ? GUEST_FENCE : 0);
+}
+
 int
 plan_read(struct plan *plan, struct execute_code *ask, const struct limits *limits,
     const struct session *session, struct err *e)
@@ -164,6 +175,8 @@ plan_read(struct plan *plan, struct execute_code *ask, const struct limits *limi
 
 	*plan = (struct plan){
 		.capture = ask->capture_output,
+		.contents = ask->contents,
+		.fresh = ask->fresh,
 		.label = label != NULL ? strdup(label) : NULL,
 	};
 	if (read_language(plan, ask->language, session, e) == 0 && refuse_missing(ask, e) == 0 &&
@@ -171,6 +184,7 @@ plan_read(struct plan *plan, struct execute_code *ask, const struct limits *limi
 	    policy_read(&plan->policy, ask, plan->language, profile, e) == 0 &&
 	    read_code(plan, ask, e) == 0 && read_files(plan, ask, e) == 0) {
 		plan->statement = session != NULL && runtime_at(plan->language)->driver;
+		plan->manners = read_manners(plan, ask);
 		plan->zygote = pool_zygote(plan->language, plan->policy.profile);
 		return 0;
 	}

@@ -16,6 +16,9 @@ struct plan_file {
 struct plan {
 	unsigned language; /* of runtime.h */
 	bool statement;    /* its definitions stay in the session */
+	unsigned manners;  /* enum guest_manner */
+	bool fresh;        /* in a session: in a new interpreter */
+	bool contents;     /* its new files are returned with their content */
 	uint32_t zygote;   /* 0: none */
 	struct blob code;
 	char digest[HASH_HEX]; /* of the code */

@@ -230,10 +230,7 @@ collect(void *self)
 	if (failed(run, NULL))
 		return;
 	run->reply.usage->queue_ms = run->queue_ms;
-	run->collection.workspace = run->workspace;
 	run->collection.owner = owner_of(run);
-	run->collection.done = collected;
-	run->collection.self = run;
 	if (fill_artifacts(run, &e) < 0)
 		finish(run, &e);
 	else
@@ -275,7 +272,8 @@ code_done(void *self, struct box_end *end, const struct err *e)
 	}
 	run->end = *end;
 	*end = (struct box_end){ 0 };
-	run->collection.reply = &run->reply;
+	run->collection = (struct collection){ run->workspace, &run->reply, .done = collected,
+		.contents = run->plan.contents, .self = run };
 	run->work = (struct work){ .run = fill_reply, .done = reply_filled };
 	work_over(&run->work, outcome_bytes(&run->end));
 }
@@ -313,6 +311,7 @@ run_code(void *self)
 			.data = plan->code.data,
 			.size = plan->code.size,
 			.statement = plan->statement,
+			.manners = plan->manners,
 			.files = !run->changes.bare,
 			.wall_ms = plan->limits.box.wall_ms,
 			.cpu_ms = plan->limits.box.cpu_ms,
@@ -324,7 +323,7 @@ run_code(void *self)
 
 	if (failed(run, NULL))
 		return;
-	sandbox = run->use.session != NULL ? session_sandbox(&run->use) : run->sandbox;
+	sandbox = run->use.session != NULL ? session_sandbox(&run->use, plan->fresh) : run->sandbox;
 	if (sandbox == NULL || add_news(run) < 0) {
 		err_sys(&e, "sandbox");
 		finish(run, &e);

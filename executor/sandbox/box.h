@@ -165,6 +165,7 @@ struct program_code {
 	struct blob guard; /* a PROFILE frame's payload; data NULL: none */
 	bool statement;    /* definitions stay for the next one; else the program ends after it */
 	bool files;        /* the workspace may have files */
+	unsigned manners;  /* enum guest_manner */
 	uint64_t wall_ms, cpu_ms, output_bytes;
 };
 

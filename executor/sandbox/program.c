@@ -170,6 +170,16 @@ add_files(struct program *p, struct err *e)
 	                                                                                    : 0;
 }
 
+static int
+add_manners(struct program *p, struct err *e)
+{
+	uint8_t *to = p->manners == 0 ? NULL : control_add(&p->control, GUEST_MANNERS, 1, e);
+
+	if (to != NULL)
+		*to = (uint8_t)('0' + p->manners);
+	return to == NULL && p->manners != 0 ? -1 : 0;
+}
+
 static void
 set_builders_clock(const struct program *p)
 {
@@ -198,7 +208,7 @@ hand_over(struct program *p)
 	struct err e;
 	uint8_t *to = NULL;
 
-	if (add_guard(p, &e) == 0 && add_files(p, &e) == 0)
+	if (add_guard(p, &e) == 0 && add_manners(p, &e) == 0 && add_files(p, &e) == 0)
 		to =
 		    control_add(&p->control, p->statement ? GUEST_STATEMENT : GUEST_CODE, size, &e);
 	if (to == NULL) {
@@ -237,6 +247,7 @@ program_run(struct program *p, const struct program_code *code, struct err *e)
 	}
 	p->statement = code->statement;
 	p->files = code->files;
+	p->manners = code->manners;
 	p->wall_ms = code->wall_ms;
 	p->cpu_ms = code->cpu_ms;
 	p->output_bytes = code->output_bytes;

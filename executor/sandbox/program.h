@@ -29,6 +29,7 @@ struct program {
 	/* Of the current run, or of the next one. */
 	struct blob code, guard; /* they wait until the program is idle */
 	bool statement, files;
+	unsigned manners; /* of the code */
 	uint64_t wall_ms, cpu_ms, output_bytes;
 	uint64_t timer, late;       /* late: when the run has lasted for a moment */
 	int64_t began_us, ended_us; /* the run */

@@ -196,6 +196,28 @@ picture_read(void *self, struct blob *content, const struct err *e)
 	sign_and_go_on(c);
 }
 
+/* A file that cannot be read is returned without content. */
+static void
+content_read(void *self, struct blob *content, const struct err *e)
+{
+	struct collection *c = self;
+
+	(void)e;
+	if (content != NULL) {
+		c->content_bytes += content->size;
+		current(c)->content_base64 = *content;
+		*content = (struct blob){ 0 };
+	}
+	sign_and_go_on(c);
+}
+
+static bool
+is_returned(const struct collection *c, const struct artifact *a)
+{
+	return c->contents && a->size <= COLLECT_CONTENT_BYTES &&
+	       c->content_bytes + a->size <= COLLECT_CONTENTS_BYTES;
+}
+
 static bool
 is_wanted(const struct collection *c, const struct artifact *a)
 {
@@ -219,7 +241,9 @@ type_told(void *self, const char *type, const struct err *e)
 		free(a->mime_type);
 		a->mime_type = told;
 	}
-	if (type != NULL && type[0] != 0 && is_wanted(c, a))
+	if (is_returned(c, a))
+		files_read(c->workspace, a->filename, COLLECT_CONTENT_BYTES, content_read, c);
+	else if (type != NULL && type[0] != 0 && is_wanted(c, a))
 		files_read(c->workspace, a->filename, COLLECT_PICTURE_BYTES, picture_read, c);
 	else
 		sign_and_go_on(c);

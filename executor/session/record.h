@@ -19,6 +19,7 @@ struct record {
 	char id[SESSION_ID];
 	struct owner owner;
 	char label[65], profile[129], language[17];
+	char name[SESSION_NAME];
 	char parent[65]; /* "" where the session has none, as for label and profile */
 	struct limits limits;
 	uint64_t ttl_ms;

@@ -65,10 +65,13 @@ enter_sandbox(struct session *session, struct sandbox *sandbox, struct workspace
 }
 
 struct sandbox *
-session_sandbox(const struct session_use *use)
+session_sandbox(const struct session_use *use, bool fresh)
 {
 	struct session *session = use->session;
 
+	if (fresh && session->ran)
+		leave_sandbox(session);
+	session->ran = true;
 	if (session->sandbox == NULL) {
 		struct sandbox *sandbox =
 		    sandbox_new(SANDBOX_SESSION, use->room->workspace, &session->limits.box);
@@ -98,6 +101,7 @@ free_session(struct session *session)
 	share_drop(&session->shares[SHARE_WORKSPACES]);
 	share_drop(&session->shares[SHARE_MEMORY]);
 	free(session->label);
+	free(session->name);
 	free(session->profile);
 	free(session->parent);
 	free(session);
@@ -358,6 +362,7 @@ session_new(const struct call *call, const struct session_wish *wish, struct err
 	session_id_make(&call->owner, session->id);
 	session->owner = call->owner;
 	session->label = copy_or_null(wish->label);
+	session->name = copy_or_null(wish->name);
 	session->profile = copy_or_null(wish->profile);
 	session->language = wish->language;
 	session->limits = wish->limits;
@@ -394,68 +399,6 @@ session_resume(struct record *r, struct err *e)
 	share_keep_session(session->shares, session->owner.principal, &session->limits);
 	workspace_adopt(r->workspace, &session->limits.room, workspace_made, session);
 	return 0;
-}
-
-/* ---- looking one up ---- */
-
-bool
-session_is_of(const struct session *session, const struct call *call)
-{
-	return owner_equal(&session->owner, &call->owner);
-}
-
-struct session *
-session_find(const struct call *call, const char *id, struct err *e)
-{
-	struct session *session = table.first;
-
-	while (session != NULL && strcmp(session->id, id) != 0)
-		session = session->next;
-	if (session != NULL && session_is_of(session, call))
-		return session;
-	if (!session_id_formed(id))
-		err_set(e, ERR_invalid_argument,
-		    "session_id: \"%.64s\" is not an id returned by create_session", id);
-	else if (session == NULL && session_id_given(&call->owner, id))
-		err_set(e, ERR_session_expired,
-		    "session_id: %.64s has ended: it was closed, it expired, or the "
-		    "server restarted",
-		    id);
-	else
-		err_set(e, ERR_not_found, "session_id: you have no session %.64s", id);
-	return NULL;
-}
-
-struct session *
-session_main(const struct call *call, bool *made, struct err *e)
-{
-	const struct session_wish wish = {
-		.ttl_s = options.session_ttl, .limits = *own_limits_of(&call->owner), .main = true
-	};
-
-	if (made != NULL)
-		*made = false;
-	for (struct session *s = table.first; s != NULL; s = s->next)
-		if (s->main && session_is_of(s, call))
-			return s;
-	if (made == NULL) {
-		err_set(e, ERR_not_found,
-		    "session_id: you have no default session; upload a file or run code "
-		    "first");
-		return NULL;
-	}
-	*made = true;
-	return session_new(call, &wish, e);
-}
-
-struct session *
-session_of(const struct call *call, const char *id, bool *made, struct err *e)
-{
-	if (id == NULL)
-		return session_main(call, made, e);
-	if (made != NULL)
-		*made = false;
-	return session_find(call, id, e);
 }
 
 /* ---- working in one ---- */

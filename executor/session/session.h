@@ -47,6 +47,7 @@ struct session {
 	char id[SESSION_ID];
 	struct owner owner;
 	char *label;       /* NULL: none */
+	char *name;        /* that the client chose; NULL: none */
 	char *profile;     /* NULL: the server's default */
 	unsigned language; /* of calls that name none; see runtime.h */
 	struct limits limits;
@@ -56,6 +57,7 @@ struct session {
 	bool main;   /* used by calls without an id */
 	bool making; /* its workspace is being made */
 	bool ended;
+	bool ran;      /* code has run in its sandbox, or in an earlier one */
 	unsigned pins; /* iterations that still need this session */
 	uint64_t ttl_ms;
 	int64_t expires_ms;
@@ -74,7 +76,7 @@ struct session {
 
 /* The parameters of a new session; texts are copied. */
 struct session_wish {
-	const char *label, *profile; /* may be NULL */
+	const char *label, *profile, *name; /* may be NULL */
 	unsigned language;
 	uint64_t ttl_s;
 	struct limits limits;
@@ -92,12 +94,14 @@ void session_end(struct session *, enum event, const char *detail);
 /* In stop(). */
 void session_end_all(void);
 
-/* The caller's session of that id.  invalid_argument, not_found, session_expired. */
+/* The caller's session of that id, or of the name in "name:NAME".  invalid_argument, not_found,
+ * session_expired. */
 struct session *session_find(const struct call *, const char *id, struct err *);
 /* The session of a caller that names none.  If there is none yet, makes it and sets *made; made
  * NULL: not_found. */
 struct session *session_main(const struct call *, bool *made, struct err *);
-/* session_find(), or session_main() if id is NULL. */
+/* session_find(), or session_main() if id is NULL.  With made, also makes a session of a new
+ * name. */
 struct session *session_of(const struct call *, const char *id, bool *made, struct err *);
 bool session_is_of(const struct session *, const struct call *);
 /* The first of all sessions; follow next. */
@@ -110,8 +114,9 @@ int session_enter(struct session *, enum session_way, struct session_use *, stru
 /* Calls ready, immediately if the workspace exists. */
 void session_wait(struct session_use *);
 void session_leave(struct session_use *);
-/* In ready() and after: the sandbox of the session's programs.  NULL: no memory. */
-struct sandbox *session_sandbox(const struct session_use *);
+/* In ready() and after: the sandbox of the session's programs.  fresh: one in which nothing has
+ * run; programs of an earlier one end.  NULL: no memory. */
+struct sandbox *session_sandbox(const struct session_use *, bool fresh);
 /* Takes the note for the next run, or NULL. */
 const char *session_news(struct session *);
 /* Replaces the workspace of the session; takes it and its share.  The programs end, and the old

@@ -96,6 +96,27 @@ session_id_formed(const char *id)
 	return tail_of(id) != NULL;
 }
 
+const char *
+session_id_name(const char *id)
+{
+	static const char form[] = "name:";
+
+	return strncmp(id, form, sizeof form - 1) == 0 ? id + sizeof form - 1 : NULL;
+}
+
+int
+session_id_check_name(const char *name, struct err *e)
+{
+	static const char all[] =
+	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+	size_t size = strlen(name);
+
+	if (size > 0 && size < SESSION_NAME && strspn(name, all) == size)
+		return 0;
+	return err_set(e, ERR_invalid_argument,
+	    "session_id: \"%.64s\" is not 1 to 64 letters, digits, _ and -", name);
+}
+
 bool
 session_id_given(const struct owner *owner, const char *id)
 {

@@ -16,6 +16,7 @@ write_texts(struct record *r, const struct session *session)
 {
 	return record_text(r->id, sizeof r->id, session->id) &&
 	       record_text(r->label, sizeof r->label, session->label) &&
+	       record_text(r->name, sizeof r->name, session->name) &&
 	       record_text(r->profile, sizeof r->profile, session->profile) &&
 	       record_text(r->language, sizeof r->language, runtime_at(session->language)->name);
 }
@@ -67,6 +68,7 @@ session_record_read(struct record *r, struct err *e)
 	*session = (struct session){
 		.owner = r->owner,
 		.label = copy_or_null(r->label),
+		.name = copy_or_null(r->name),
 		.profile = copy_or_null(r->profile),
 		.parent = copy_or_null(r->parent),
 		.language = (unsigned)language,

@@ -22,7 +22,7 @@ begin_in_session(struct call *call, struct execute_code *ask, const char *sessio
 	bool fresh;
 	struct session *session = session_of(call, session_id, &fresh, e);
 
-	return session != NULL ? run_begin(call, ask, session, fresh, e) : -1;
+	return session != NULL ? run_begin(call, ask, session, fresh && session_id == NULL, e) : -1;
 }
 
 int
@@ -32,6 +32,8 @@ run_tools_on_run_sandbox_code(struct call *call, void *request, struct err *e)
 	struct run_sandbox_code *ask = request;
 	struct execute_code all = { .code = ask->code,
 		.timeout = ask->timeout_sec,
+		.fresh = ask->fresh,
+		.fence = ask->fence,
 		.profile = strict,
 		.language = python,
 		.capture_output = true };
@@ -48,6 +50,7 @@ run_tools_on_sandbox_run_python(struct call *call, void *request, struct err *e)
 	struct sandbox_run_python *ask = request;
 	struct execute_code all = { .code = ask->code,
 		.timeout = ask->timeout_s,
+		.fresh = ask->fresh,
 		.language = python,
 		.capture_output = true };
 	int status = begin_in_session(call, &all, ask->session_id, e);

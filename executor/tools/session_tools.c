@@ -63,6 +63,7 @@ session_tools_report(const struct call *call, const char *label, void *list, str
 
 struct opening {
 	struct call *call;
+	bool limits; /* wanted in the reply */
 	struct session_use use;
 };
 
@@ -77,6 +78,11 @@ opened(void *self, struct workspace *workspace, const struct err *e)
 		reply.language = strdup(runtime_at(session->language)->name);
 		reply.session_id = strdup(session->id);
 		reply.expires_at = expires_at(session);
+	}
+	if (workspace != NULL && opening->limits) {
+		reply.resource_limits = calloc(1, sizeof *reply.resource_limits);
+		must(reply.resource_limits != NULL);
+		limits_tell(&session->limits, reply.resource_limits);
 	}
 	session_leave(&opening->use);
 	if (workspace != NULL)
@@ -126,7 +132,11 @@ session_tools_on_create_session(struct call *call, void *request, struct err *e)
 		free(opening);
 		return -1;
 	}
-	*opening = (struct opening){ call, { .ready = opened, .self = opening } };
+	*opening = (struct opening){
+		.call = call,
+		.limits = ((struct create_session *)request)->limits,
+		.use = { .ready = opened, .self = opening },
+	};
 	must(session_enter(session, SESSION_READ, &opening->use, e) == 0);
 	session_wait(&opening->use);
 	return 0;
@@ -222,18 +232,37 @@ check_key(const char *key, struct err *e)
 
 /* Gives the value to the running programs of the session, and stores it for later ones. */
 static int
-hand_over(struct session *session, struct bridge_data *ask, struct err *e)
+hand_over(struct session *session, const char *key, struct blob *data, struct err *e)
 {
-	struct blob copy = blob_copy(ask->data.data, ask->data.size);
+	struct blob copy = blob_copy(data->data, data->size);
 	int status = -1;
 
 	if (copy.data == NULL)
 		err_sys(e, "data");
-	else if (bridge_put(&session->bridges, ask->key, &ask->data, e) == 0)
-		status = session->sandbox != NULL
-		             ? sandbox_bridge(session->sandbox, ask->key, &copy, e)
-		             : 0;
+	else if (bridge_put(&session->bridges, key, data, e) == 0)
+		status =
+		    session->sandbox != NULL ? sandbox_bridge(session->sandbox, key, &copy, e) : 0;
 	blob_clear(&copy);
+	return status;
+}
+
+static int
+check_keys(const struct bridge_data *ask, struct err *e)
+{
+	int status = check_key(ask->key, e);
+
+	for (size_t i = 0; status == 0 && i < ask->more.count; i++)
+		status = check_key(ask->more.items[i].key, e);
+	return status;
+}
+
+static int
+hand_over_all(struct session *session, struct bridge_data *ask, struct err *e)
+{
+	int status = hand_over(session, ask->key, &ask->data, e);
+
+	for (size_t i = 0; status == 0 && i < ask->more.count; i++)
+		status = hand_over(session, ask->more.items[i].key, &ask->more.items[i].data, e);
 	return status;
 }
 
@@ -246,10 +275,10 @@ session_tools_on_bridge_data(struct call *call, void *request, struct err *e)
 	struct bridged reply = { 0 };
 	int status;
 
-	if (session == NULL || check_key(ask->key, e) < 0 ||
+	if (session == NULL || check_keys(ask, e) < 0 ||
 	    session_enter(session, SESSION_READ, &use, e) < 0)
 		return -1;
-	status = hand_over(session, ask, e);
+	status = hand_over_all(session, ask, e);
 	if (status == 0)
 		reply =
 		    (struct bridged){ strdup("bridged"), strdup(session->id), strdup(ask->key) };

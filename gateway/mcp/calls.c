@@ -13,6 +13,7 @@
 #include "gateway/mcp/calls.h"
 
 #include "gateway/mcp/arguments.h"
+#include "gateway/mcp/compat/compat.h"
 #include "gateway/mcp/links.h"
 #include "gateway/mcp/logging.h"
 #include "gateway/mcp/progress.h"
@@ -32,7 +33,6 @@
 #include <string.h>
 
 enum {
-	RETRY_MS = 250,              /* when a client that is over its limits may retry */
 	LEFT_MS = 60000,             /* to end a session whose client never learned its id */
 	REPEAT_BYTES = 12 * 1048576, /* arguments kept for a retry */
 	LAPSE_MS = 1000, /* how long bytes stay reserved for a reply that does not come */
@@ -47,6 +47,7 @@ struct call_out {
 	struct account *account;
 	enum msg_id tool;
 	enum calls_as as;
+	struct compat_call *compat; /* NULL: the call is in the form of core */
 	uint64_t ask, long_timer;
 	struct task_keeping *keeping; /* NULL: it is not being made a task */
 	int64_t begun_ms, due_ms;
@@ -101,6 +102,7 @@ settle(struct call_out *call)
 	task_leave(take_ptr(call->keeping));
 	progress_close(&call->progress);
 	json_decref(call->arguments);
+	compat_close(take_ptr(call->compat));
 }
 
 /* Takes the message. */
@@ -126,6 +128,8 @@ say_error(const struct origin *to, const struct call_out *call, const struct err
 {
 	if (call->as == CALLS_VALUE)
 		return result_rpc_error(to->id, e);
+	if (call->compat != NULL)
+		return message_of(to, compat_error(call->compat, to->revision, e));
 	return message_of(to, result_of_error(to->revision, e));
 }
 
@@ -152,7 +156,9 @@ say_rendered(struct call_out *call, struct rendered rendered)
 	const struct origin *to = &call->pending.origin;
 	json_t *result = rendered.value;
 
-	if (call->as != CALLS_VALUE)
+	if (call->compat != NULL)
+		result = compat_result(call->compat, to->revision, rendered);
+	else if (call->as != CALLS_VALUE)
 		result = result_of_rendered(to->revision, call->account, call->tool, rendered);
 	finish(call, message_of(to, result));
 }
@@ -218,7 +224,7 @@ refuse_reply(const struct call_out *call, size_t bytes, struct err *e)
 	    "no memory for the reply of %zu bytes: large replies use all of their %d bytes, or "
 	    "nearly; call again",
 	    bytes, RESERVE_EACH);
-	e->retry_ms = RETRY_MS;
+	e->retry_ms = ACCOUNT_RETRY_MS;
 	return true;
 }
 
@@ -416,7 +422,8 @@ ask(struct call_out *call, json_t *arguments, struct err *e)
 	if (request == NULL)
 		return err_sys(e, "make a request");
 
-	int failed = jschema_read(call->tool, arguments, request, e);
+	int failed = call->compat != NULL ? jschema_read_own(call->tool, arguments, request, e)
+	                                  : jschema_read(call->tool, arguments, request, e);
 
 	if (failed == 0)
 		failed = send_request(call, request, e);
@@ -462,25 +469,6 @@ ask_in_turn(struct call_out *call, json_t *arguments, struct err *e)
 	return 0;
 }
 
-static int
-admit(const struct call_in *in, struct err *e)
-{
-	const struct account *account = in->origin.client->account;
-
-	if (account->count >= options.max_in_flight)
-		err_set(e, ERR_queue_full, "%zu calls are in progress, the limit (max_in_flight)",
-		    account->count);
-	else if (account->count > 0 && account->held + in->bytes > 2 * options.max_message_bytes)
-		err_set(e, ERR_queue_full,
-		    "messages of calls in progress have %zu bytes; with %zu more they are over the "
-		    "limit of %zu",
-		    account->held, in->bytes, 2 * (size_t)options.max_message_bytes);
-	else
-		return 0;
-	e->retry_ms = RETRY_MS;
-	return -1;
-}
-
 static struct call_out *
 make_call(const struct call_in *in, struct err *e)
 {
@@ -494,6 +482,7 @@ make_call(const struct call_in *in, struct err *e)
 	*call = (struct call_out){ .account = account,
 		.tool = in->tool,
 		.as = in->as,
+		.compat = in->compat,
 		.begun_ms = loop_now_ms(),
 		.due_ms = loop_now_ms() + (int64_t)options.call_timeout_ms,
 		.bytes = in->bytes };
@@ -566,10 +555,13 @@ calls_begin(const struct call_in *in)
 		arguments = none = json_object();
 	whole.arguments = arguments;
 
-	struct call_out *call = admit(in, &e) < 0 ? NULL : make_call(&whole, &e);
+	struct call_out *call = account_admit(in->origin.client->account, in->bytes, &e) < 0
+	                            ? NULL
+	                            : make_call(&whole, &e);
 	int failed = call == NULL ? -1 : ask_in_turn(call, arguments, &e);
 
 	if (call != NULL && failed < 0) {
+		call->compat = NULL;
 		settle(call);
 		free(call);
 	}
@@ -581,5 +573,9 @@ calls_begin(const struct call_in *in)
 			    loop_after((int64_t)options.task_after_ms, on_long, call);
 		return NULL;
 	}
-	return say_error(&in->origin, &(struct call_out){ .tool = in->tool, .as = in->as }, &e);
+
+	auto_compat struct compat_call *compat = in->compat;
+
+	return say_error(&in->origin,
+	    &(struct call_out){ .tool = in->tool, .as = in->as, .compat = compat }, &e);
 }

@@ -11,13 +11,16 @@
 
 #include "common/table/schema.h"
 
-/* A call as read from the client; all members are borrowed. */
+struct compat_call;
+
+/* A call as read from the client; all members but compat are borrowed. */
 struct call_in {
 	struct origin origin;
 	enum msg_id tool;
-	json_t *arguments; /* object, or NULL for none */
-	json_t *meta;      /* of the request, or NULL */
-	size_t bytes;      /* size of the message that contains the call */
+	json_t *arguments;          /* object, or NULL for none */
+	json_t *meta;               /* of the request, or NULL */
+	struct compat_call *compat; /* taken; NULL: the call is in the form of core */
+	size_t bytes;               /* size of the message that contains the call */
 	enum calls_as {
 		CALLS_TOOL,  /* a result of tools/call */
 		CALLS_VALUE, /* the reply's JSON, or a JSON-RPC error with {"code", "hint"} as data

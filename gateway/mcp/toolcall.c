@@ -13,6 +13,7 @@
 
 #include "common/credential/scope.h"
 #include "gateway/mcp/calls.h"
+#include "gateway/mcp/compat/compat.h"
 #include "gateway/mcp/result.h"
 #include "gateway/mcp/tools.h"
 #include "gateway/options.h"
@@ -139,21 +140,30 @@ call(const struct request *r, const char *name, json_t **answer)
 {
 	json_t *arguments = json_object_get(r->params, "arguments");
 	enum msg_id tool = tools_find(name);
+	auto_compat struct compat_call *compat = NULL;
 
+	if (compat_on() && compat_open(r, name, arguments, &compat, answer))
+		return true;
 	if (tool == MSG_none)
 		return false;
 	if (!consented(r, tool, arguments, answer))
 		return true;
-	*answer = calls_begin(&(struct call_in){
-	    .origin = r->origin,
-	    .tool = tool,
-	    .arguments = arguments,
-	    .meta = r->meta,
-	    .bytes = r->bytes,
-	    .as = CALLS_TOOL,
-	    .task = (messages[tool].hints & LONG) != 0 && r->origin.revision->modern &&
-	            method_declared(r, "extensions", REVISION_META "tasks"),
-	});
+
+	const struct call_in in = {
+		.origin = r->origin,
+		.tool = tool,
+		.arguments = compat != NULL ? compat->ours : arguments,
+		.compat = compat,
+		.meta = r->meta,
+		.bytes = r->bytes,
+		.as = CALLS_TOOL,
+		.task = compat == NULL && (messages[tool].hints & LONG) != 0 &&
+		        r->origin.revision->modern &&
+		        method_declared(r, "extensions", REVISION_META "tasks"),
+	};
+
+	compat = NULL; /* taken */
+	*answer = calls_begin(&in);
 	return true;
 }
 

@@ -2,6 +2,8 @@
 /* tools.c - builds tools/list from schema.def; knows no tool by name. */
 #include "gateway/mcp/tools.h"
 
+#include "gateway/mcp/compat/compat.h"
+#include "gateway/mcp/compat/offer.h"
 #include "gateway/mcp/icon.h"
 #include "gateway/rpc/write.h"
 
@@ -54,6 +56,7 @@ tools_choose(const char *toolsets, struct err *e)
 			break;
 	}
 	chosen = all;
+	compat_choose(toolsets);
 	return 0;
 }
 
@@ -66,6 +69,11 @@ offered(enum msg_id id)
 enum msg_id
 tools_find(const char *name)
 {
+	const struct rows_offer *offer = compat_on() ? offer_find(compat_system(), name) : NULL;
+
+	if (compat_on())
+		return offer != NULL ? offer->ours : MSG_none;
+
 	enum msg_id id = message_find(name);
 
 	return id != MSG_none && offered(id) ? id : MSG_none;
@@ -136,6 +144,9 @@ tool(enum msg_id id, const struct revision *revision)
 static json_t *
 make_list(const struct revision *revision)
 {
+	if (compat_on())
+		return offer_list(compat_system(), revision);
+
 	json_t *list = json_array();
 
 	for (int id = MSG_none + 1; id < MSG_COUNT; id++) {

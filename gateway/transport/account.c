@@ -114,6 +114,23 @@ account_charge(struct account *account, size_t requests, int64_t now_ms)
 	row->tokens -= (double)requests;
 }
 
+int
+account_admit(const struct account *account, size_t bytes, struct err *e)
+{
+	if (account->count >= options.max_in_flight)
+		err_set(e, ERR_queue_full, "%zu calls are in progress, the limit (max_in_flight)",
+		    account->count);
+	else if (account->count > 0 && account->held + bytes > 2 * options.max_message_bytes)
+		err_set(e, ERR_queue_full,
+		    "messages of calls in progress have %zu bytes; with %zu more they are over the "
+		    "limit of %zu",
+		    account->held, bytes, 2 * (size_t)options.max_message_bytes);
+	else
+		return 0;
+	e->retry_ms = ACCOUNT_RETRY_MS;
+	return -1;
+}
+
 size_t
 account_room(size_t mine, size_t limit, size_t used)
 {

@@ -2,10 +2,15 @@
 /* account.h - the work that each owner has in progress and, over HTTP, its request rate. */
 #pragma once
 
+#include "common/base/err.h"
 #include "common/base/owner.h"
 
 #include <stddef.h>
 #include <stdint.h>
+
+enum {
+	ACCOUNT_RETRY_MS = 250, /* when a client that is over its limits may retry */
+};
 
 /* What all clients of one owner have in progress together. */
 struct account {
@@ -26,6 +31,8 @@ void account_release(struct account *);
 int64_t account_wait_ms(struct account *, int64_t now_ms);
 /* Charges further requests that are served at once; later requests wait for them. */
 void account_charge(struct account *, size_t requests, int64_t now_ms);
+/* Whether one more call, whose message has that size, may begin.  queue_full. */
+int account_admit(const struct account *, size_t bytes, struct err *);
 /* How much more of a shared limit an owner that holds `mine` may take, if `used` is taken in
  * total.  It never gets more than what then remains for all others, so that no owner takes
  * everything.  With anonymous access all clients are one owner, which may take all that

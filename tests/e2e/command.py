@@ -30,6 +30,17 @@ def test_run_gives_what_the_program_gave(cloister):
     assert cloister("run", cloister.program_file("print('fine')\n")).returncode == 0
 
 
+def test_a_link_named_after_a_system_serves_its_tools(cloister):
+    asked = b'{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{' \
+            b'"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}\n'
+    for name, arguments, tool in (("sandboxmcp", ["serve"], "bridge_data"), ("mcp-code-sandbox", [], "sandbox_run_python")):
+        link = os.path.join(cloister.directory, name)
+        os.symlink(cloister.program, link)
+        ran = subprocess.run([link, *arguments], env=cloister.env, input=asked, capture_output=True, check=False, timeout=60)
+        tools = {one["name"] for one in json.loads(ran.stdout.splitlines()[0])["result"]["tools"]}
+        assert tool in tools and "create_state_snapshot" not in tools, (name, tools)
+
+
 def test_run_reads_a_program_from_stdin(cloister):
     run = cloister("run", "-", input="print('grüße')\n".encode())
     assert (run.returncode, run.stdout) == (0, "grüße\n".encode()), run

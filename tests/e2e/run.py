@@ -50,6 +50,8 @@ from daemons import FAULTS, LEGACY, MODERN, SERVERS, Cluster, skip  # noqa: E402
 from transcript import Mismatch, fill, match, parse  # noqa: E402
 
 SECONDS = 60
+# Toolsets whose results have forms of their own (common/table/compat.def).
+SYSTEMS = ("mcp-code-sandbox", "mcp-secure-sandbox", "python-sandbox", "sandboxmcp")
 
 
 class LeftOut(Exception):
@@ -235,6 +237,8 @@ class Run:
         texts = [part["text"] for part in result.get("content", []) if part["type"] == "text"]
         if not isinstance(failed, bool) or not texts:
             raise Mismatch(f"{tool}: the result lacks isError or a text")
+        if self.toolsets in SYSTEMS:  # their results have forms of their own
+            return
         said = json.loads(texts[0])
         if not failed:
             self.coverage.succeeded.add(tool)

@@ -80,10 +80,11 @@ def node(script, *arguments):
     return [_node_program(), "--preserve-symlinks", "--preserve-symlinks-main", os.path.join(DIRECTORY, "tree", script), *arguments]
 
 
-def python(package):
-    directory = os.path.join(DIRECTORY, package)
-    _install(package, package, [[sys.executable, "-m", "venv", "--clear", directory],
-                                [f"{directory}/bin/pip", "install", "--quiet", package]])
+def python(package, *more):
+    """more: further requirements, for a package that does not state its own."""
+    directory, wanted = os.path.join(DIRECTORY, package), [package, *more]
+    _install(package, " ".join(wanted), [[sys.executable, "-m", "venv", "--clear", directory],
+                                         [f"{directory}/bin/pip", "install", "--quiet", *wanted]])
     return [f"{directory}/bin/python"]
 
 

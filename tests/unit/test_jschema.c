@@ -36,7 +36,11 @@ static const struct {
 	{ MSG_run_sandbox_code, "{\"foo\":1}", ERR_invalid_argument,
 	    "foo: unknown argument; known: code, timeout_sec" },
 	{ MSG_execute_code, "{\"cod\":\"x\"}", ERR_invalid_argument,
-	    "cod: unknown argument; known: code, language, timeout, capture_output, "
+	    "cod: unknown argument; the nearest is code" },
+	{ MSG_execute_code, "{\"code\":\"x\",\"time_out\":1}", ERR_invalid_argument,
+	    "time_out: unknown argument; the nearest is timeout" },
+	{ MSG_execute_code, "{\"code\":\"x\",\"echo\":\"last\"}", ERR_invalid_argument,
+	    "echo: unknown argument; known: code, language, timeout, capture_output, "
 	    "allowed_imports, use_container, memory_limit, session_id, namespace, "
 	    "allowed_domains, profile, files, ..." },
 	{ MSG_validate_code, "{\"code\":\"x\",\"language\":\"ruby\"}", ERR_invalid_argument,

@@ -132,7 +132,11 @@ on_box_ended(void *self, const struct err *e)
 static void
 run(bool statement, uint64_t wall_ms)
 {
-	const struct program_code code = { "x", 1, { 0 }, statement, false, wall_ms, 0, 1024 };
+	const struct program_code code = { .data = "x",
+		.size = 1,
+		.statement = statement,
+		.wall_ms = wall_ms,
+		.output_bytes = 1024 };
 	struct err e;
 
 	assert_int_equal(program_run(program, &code, &e), 0);

@@ -82,7 +82,7 @@ three_sessions(char (*ids)[SESSION_ID])
 	create("bob", 0, ids[1]);
 	create("carol", 0, ids[2]);
 	enter(&use, find("ann", ids[0], &code), SESSION_RUN);
-	must(session_sandbox(&use) != NULL);
+	must(session_sandbox(&use, false) != NULL);
 	session_leave(&use);
 	must(session_tools_on_terminate_session(&c->call, &ask, &e) == 0);
 }

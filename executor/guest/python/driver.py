@@ -227,7 +227,7 @@ class Driver:
         self.control, self.interrupts, self.sources, self.loop = None, Interrupts(), Sources(), None
         self.ahead = frozenset(ahead)
         self.shadows = beside("shadows.py")["Shadows"](ahead) if ahead else None
-        self.profile, self.guard, self.held = None, None, False
+        self.profile, self.guard, self.held, self.manners = None, None, False, 0
         # A zygote that has imported more than the standard library serves programs that use it.
         self.libraries = sorted(name for name in ahead if "." not in name and name not in sys.stdlib_module_names
                                 and hasattr(sys.modules[name], "__path__"))
@@ -302,6 +302,8 @@ class Driver:
                 self.bridge[key] = beside("values.py")["parse_json"](text)
             elif kind == b"P":
                 self.profile = payload
+            elif kind == b"A":
+                self.manners = int(payload)
             elif kind == b"F":
                 self.shadows.look()
             elif kind == b"S":
@@ -350,9 +352,13 @@ class Driver:
         self.guard_imports()
         self.sources.add(file, source)
         try:
+            if self.manners:
+                source = beside("manners.py")["apply"](self.manners, source, self.flags)
             body, tail, assigned = self.parse(source, file)
             read = True
             value = self.execute(body, tail)
+            if self.manners:
+                beside("manners.py")["show"](self.manners, value)
         except SystemExit as stop:
             status = self.status(stop.code)
         except BaseException as error:

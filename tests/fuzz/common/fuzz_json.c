@@ -21,7 +21,7 @@ pack(enum msg_id id, const json_t *json)
 	struct packed p;
 	struct err e;
 
-	must(jschema_read(id, json, msg, &e) == 0);
+	must(jschema_read_own(id, json, msg, &e) == 0);
 	must(wire_encode(id, msg, &p, &e) == 0);
 	message_clear(id, msg);
 	return p;
@@ -67,7 +67,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (json == NULL)
 		return 0;
-	if (jschema_read(id, json, msg, &e) == 0)
+	if (jschema_read_own(id, json, msg, &e) == 0)
 		check_taken(id, json, msg);
 	else
 		check_refused(id, msg, &e);

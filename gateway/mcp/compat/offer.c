@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* offer.c - JSON Schema of TAKE rows, and its check; arguments come from a model. */
+#include "gateway/mcp/compat/offer.h"
+
+#include "gateway/rpc/write.h"
+
+#include "common/base/auto.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const struct rows_offer *
+offer_find(enum rows_system system, const char *tool)
+{
+	for (const struct rows_offer *o = rows_offers; o->tool != NULL; o++)
+		if (o->system == system && strcmp(o->tool, tool) == 0)
+			return o;
+	return NULL;
+}
+
+static bool
+is_of(const struct rows_take *row, const struct rows_offer *offer)
+{
+	return row->system == offer->system && strcmp(row->tool, offer->tool) == 0;
+}
+
+/* ---- the schema ---- */
+
+static json_t *
+words_of(const char *type)
+{
+	json_t *words = json_array();
+
+	for (size_t size; *type != '\0'; type += size + (type[size] == '|')) {
+		size = strcspn(type, "|");
+		json_array_append_new(words, json_stringn(type, size));
+	}
+	return words;
+}
+
+static json_t *
+schema_of(const struct rows_take *row)
+{
+	json_t *schema;
+
+	if (strchr(row->type, '|') != NULL)
+		schema = json_pack("{s:s, s:o}", "type", "string", "enum", words_of(row->type));
+	else if (strcmp(row->type, "strings") == 0)
+		schema = json_pack("{s:s, s:{s:s}}", "type", "array", "items", "type", "string");
+	else if (strcmp(row->type, "string?") == 0)
+		schema = json_pack("{s:[{s:s}, {s:s}]}", "anyOf", "type", "string", "type", "null");
+	else
+		schema = json_pack("{s:s}", "type", row->type);
+	json_object_set_new(schema, "description", json_string(row->doc));
+	if (row->fallback != NULL && row->fallback != rows_needed)
+		json_object_set_new(
+		    schema, "default", json_loads(row->fallback, JSON_DECODE_ANY, NULL));
+	return schema;
+}
+
+static json_t *
+input_schema(const struct rows_offer *offer)
+{
+	json_t *properties = json_object(), *required = json_array();
+
+	for (const struct rows_take *row = rows_takes; row->tool != NULL; row++) {
+		if (!is_of(row, offer))
+			continue;
+		json_object_set_new(properties, row->name, schema_of(row));
+		if (row->fallback == rows_needed)
+			json_array_append_new(required, json_string(row->name));
+	}
+	return json_pack(
+	    "{s:s, s:o, s:o}", "type", "object", "properties", properties, "required", required);
+}
+
+json_t *
+offer_list(enum rows_system system, const struct revision *revision)
+{
+	json_t *list = json_array();
+
+	for (const struct rows_offer *o = rows_offers; o->tool != NULL; o++) {
+		unsigned hints = messages[o->ours].hints;
+		json_t *tool;
+
+		if (o->system != system)
+			continue;
+		tool = json_pack("{s:s, s:s, s:o}", "name", o->tool, "description", o->doc,
+		    "inputSchema", input_schema(o));
+		if (revision->annotations)
+			json_object_set_new(tool, "annotations",
+			    json_pack("{s:b, s:b}", "readOnlyHint",
+				o->ours == MSG_none || (hints & READ_ONLY) != 0, "destructiveHint",
+				(hints & DESTRUCTIVE) != 0));
+		json_array_append_new(list, write_constant(tool));
+	}
+	return list;
+}
+
+/* ---- the check ---- */
+
+static bool
+is_strings(const json_t *value)
+{
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(value, i, item) if (!json_is_string(item)) return false;
+	return json_is_array(value);
+}
+
+static bool
+fits(const char *type, const json_t *value)
+{
+	if (strcmp(type, "strings") == 0)
+		return is_strings(value);
+	if (strcmp(type, "integer") == 0)
+		return json_is_integer(value) ||
+		       (json_is_real(value) &&
+			   json_real_value(value) == (double)(int64_t)json_real_value(value));
+	if (strcmp(type, "number") == 0)
+		return json_is_number(value);
+	if (strcmp(type, "boolean") == 0)
+		return json_is_boolean(value);
+	if (strcmp(type, "object") == 0)
+		return json_is_object(value);
+	return json_is_string(value);
+}
+
+static bool
+is_word(const char *type, const json_t *value)
+{
+	json_auto_t *words = strchr(type, '|') != NULL ? words_of(type) : NULL;
+	json_t *word;
+	size_t i;
+
+	json_array_foreach(words, i, word) if (json_equal(word, value)) return true;
+	return words == NULL;
+}
+
+/* At most 100 bytes of it, as JSON. */
+static char *
+refusal(const struct rows_take *row, const json_t *value)
+{
+	auto_free char *shown =
+	    json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_ENSURE_ASCII);
+	const char *type = strcmp(row->type, "strings") == 0 ? "array" : row->type;
+	char *text = NULL;
+	bool words = strchr(row->type, '|') != NULL;
+
+	if (asprintf(&text, "%s: %.100s is not %s '%s'", row->name, shown != NULL ? shown : "",
+		words ? "one of" : "of type", words ? row->type : type) < 0)
+		return NULL;
+	return text;
+}
+
+char *
+offer_refuse(const struct rows_offer *offer, const json_t *arguments)
+{
+	char *text = NULL;
+
+	for (const struct rows_take *row = rows_takes; row->tool != NULL; row++) {
+		const json_t *value = json_object_get(arguments, row->name);
+
+		if (!is_of(row, offer))
+			continue;
+		if (value == NULL || json_is_null(value)) {
+			if (row->fallback != rows_needed)
+				continue;
+			if (asprintf(&text, "'%s' is a required property", row->name) < 0)
+				return NULL;
+			return text;
+		}
+		if (!fits(row->type, value) || !is_word(row->type, value))
+			return refusal(row, value);
+	}
+	return NULL;
+}

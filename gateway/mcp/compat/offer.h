@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* offer.h - the tools of a replaced system, with the schemas of its own arguments. */
+#pragma once
+
+#include "gateway/mcp/compat/rows.h"
+#include "gateway/mcp/revision.h"
+
+/* The tool of that name, or NULL. */
+const struct rows_offer *offer_find(enum rows_system, const char *tool);
+/* A new array, for tools/list. */
+json_t *offer_list(enum rows_system, const struct revision *);
+/* Refuses arguments that the schema does not allow, in the words of Python's jsonschema: the new
+ * text, or NULL. */
+char *offer_refuse(const struct rows_offer *, const json_t *arguments);
