@@ -95,39 +95,39 @@ catalog_of_owner(const char *owner, struct err *e)
 }
 
 void
-catalog_owner(const char *principal, const char *space, char owner[HASH_HEX])
+catalog_name(const struct owner *owner, char name[HASH_HEX])
 {
 	struct hash hash;
 
 	hash_begin(&hash);
-	hash_add(&hash, principal, strlen(principal));
-	if (*space != '\0') {
+	hash_add(&hash, owner->principal, strlen(owner->principal));
+	if (*owner->namespace != '\0') {
 		hash_add(&hash, "", 1); /* no principal contains a zero byte */
-		hash_add(&hash, space, strlen(space));
+		hash_add(&hash, owner->namespace, strlen(owner->namespace));
 	}
-	hash_end_hex(&hash, owner);
+	hash_end_hex(&hash, name);
 }
 
 struct catalog *
-catalog_find(const char *principal, const char *space)
+catalog_find(const struct owner *owner)
 {
-	char owner[HASH_HEX];
+	char name[HASH_HEX];
 
-	catalog_owner(principal, space, owner);
-	return of_owner(owner);
+	catalog_name(owner, name);
+	return of_owner(name);
 }
 
 struct catalog *
-catalog_make(const char *principal, const char *space, struct err *e)
+catalog_make(const struct owner *owner, struct err *e)
 {
-	char owner[HASH_HEX];
+	char name[HASH_HEX];
 	struct catalog *catalog;
 
-	catalog_owner(principal, space, owner);
-	catalog = of_owner(owner);
+	catalog_name(owner, name);
+	catalog = of_owner(name);
 	if (catalog != NULL)
 		return catalog;
-	return store_add_owner(owner, e) < 0 ? NULL : catalog_of_owner(owner, e);
+	return store_add_owner(name, e) < 0 ? NULL : catalog_of_owner(name, e);
 }
 
 struct catalog *
@@ -284,13 +284,12 @@ need_no_more(struct catalog *catalog, struct content *c)
 }
 
 struct record *
-catalog_record(const struct catalog *catalog, const char *id, const char *space, struct err *e)
+catalog_record(const struct catalog *catalog, const char *id, struct err *e)
 {
 	for (size_t i = 0; catalog != NULL && i < catalog->nrecords; i++) {
 		struct record *r = catalog->records[i];
 
-		if (strcmp(r->id, id) == 0 && !r->hidden &&
-		    (r->broken || strcmp(r->space, space) == 0))
+		if (strcmp(r->id, id) == 0 && !r->hidden)
 			return r;
 	}
 	err_set(e, ERR_not_found, "snapshot_id: you have no such snapshot");
@@ -301,7 +300,6 @@ static void
 free_record(struct record *r)
 {
 	message_clear(MSG_snapshot, &r->about);
-	free(r->space);
 	free(r->session_id);
 	free(r->contents);
 	free(r);
@@ -407,7 +405,6 @@ catalog_add_record(struct catalog *catalog, struct manifest *m, uint64_t manifes
 	}
 	for (size_t i = 0; i < r->ncontents; i++)
 		need(catalog, r->contents[i]);
-	r->space = take_ptr(m->space);
 	r->session_id = take_ptr(m->session_id);
 	r->about = *m->tree.snapshot;
 	*m->tree.snapshot = (struct snapshot){ 0 };

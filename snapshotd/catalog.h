@@ -32,7 +32,7 @@ struct record {
 	char id[37];
 	bool broken;
 	bool hidden; /* not yet durable, or being removed */
-	char *space, *session_id;
+	char *session_id;
 	struct snapshot about;
 	uint64_t manifest_bytes;
 	struct content **contents; /* by digest, without duplicates */
@@ -49,11 +49,11 @@ struct catalog {
 	struct catalog *next;
 };
 
-/* The owner of a principal and a namespace: 64 digits.  "" is a namespace of its own. */
-void catalog_owner(const char *principal, const char *space, char owner[HASH_HEX]);
+/* The name of an owner's directory: 64 digits. It never changes, because it is on the disk. */
+void catalog_name(const struct owner *, char name[HASH_HEX]);
 /* catalog_find: NULL if there is none. catalog_make: creates it; NULL with *e. */
-struct catalog *catalog_find(const char *principal, const char *space);
-struct catalog *catalog_make(const char *principal, const char *space, struct err *);
+struct catalog *catalog_find(const struct owner *);
+struct catalog *catalog_make(const struct owner *, struct err *);
 /* At the start: the catalog of an owner found on the disk. */
 struct catalog *catalog_of_owner(const char *owner, struct err *);
 struct catalog *catalog_first(void);
@@ -75,9 +75,8 @@ void catalog_set_size(struct catalog *, struct content *, uint64_t size);
 /* The next idle content that may be removed, or NULL. */
 struct content *catalog_expired(const struct catalog *);
 
-/* The visible record of that id in that namespace; NULL with not_found. */
-struct record *catalog_record(
-    const struct catalog *, const char *id, const char *space, struct err *);
+/* The visible record of that id; NULL with not_found. */
+struct record *catalog_record(const struct catalog *, const char *id, struct err *);
 /*
  * Adds the record of a manifest and takes its snapshot and names.  Its contents are needed from now
  * on.  With limits: not_found if a content is missing or has another size, limit_exceeded.  Without

@@ -36,7 +36,7 @@ int
 content_on_offer(struct call *call, void *request, struct err *e)
 {
 	const struct snapshot_offer *ask = request;
-	struct catalog *catalog = catalog_find(call->owner.principal, call->owner.namespace);
+	struct catalog *catalog = catalog_find(&call->owner);
 	struct digests missing = { 0 };
 
 	if (content_check_principal(call, e) < 0)
@@ -159,7 +159,7 @@ content_on_put(struct call *call, void *request, struct err *e)
 
 	if (content_check_principal(call, e) < 0 || check_digest("sha256", ask->sha256, e) < 0 ||
 	    check_disk(ask->content.size, e) < 0 ||
-	    (catalog = catalog_make(call->owner.principal, call->owner.namespace, e)) == NULL)
+	    (catalog = catalog_make(&call->owner, e)) == NULL)
 		return -1;
 	c = catalog_content(catalog, ask->sha256);
 	if (c == NULL)
@@ -212,13 +212,13 @@ int
 content_on_get(struct call *call, void *request, struct err *e)
 {
 	const struct snapshot_get *ask = request;
-	struct catalog *catalog = catalog_find(call->owner.principal, call->owner.namespace);
+	struct catalog *catalog = catalog_find(&call->owner);
 	struct record *record;
 	struct content *c;
 	struct errand *g;
 
 	if (content_check_principal(call, e) < 0 || check_digest("sha256", ask->sha256, e) < 0 ||
-	    (record = catalog_record(catalog, ask->snapshot_id, call->owner.namespace, e)) == NULL)
+	    (record = catalog_record(catalog, ask->snapshot_id, e)) == NULL)
 		return -1;
 	if (record->broken)
 		return err_set(e, ERR_snapshot_corrupt, "the snapshot's manifest is broken");

@@ -26,10 +26,10 @@ on_content(const char *owner, const char *digest, uint64_t size, struct err *e)
 static int
 check_place(const struct manifest *m, const char *owner, const char *id, struct err *e)
 {
-	char whose[HASH_HEX];
+	char name[HASH_HEX];
 
-	catalog_owner(m->principal, m->space, whose);
-	if (strcmp(whose, owner) != 0 || strcmp(m->tree.snapshot->snapshot_id, id) != 0)
+	catalog_name(&m->owner, name);
+	if (strcmp(name, owner) != 0 || strcmp(m->tree.snapshot->snapshot_id, id) != 0)
 		return err_set(
 		    e, ERR_snapshot_corrupt, "the snapshot's manifest belongs to another owner");
 	return 0;

@@ -18,7 +18,7 @@
 
 enum {
 	VERSION = 1,
-	NAMES = 3, /* principal, space, session_id */
+	NAMES = 3, /* principal, namespace, session_id */
 	MAX_NAME = 256,
 };
 
@@ -48,7 +48,7 @@ digest(const struct blob *file, uint8_t to[HASH_BYTES])
 static void
 assemble(const struct manifest *m, const struct blob *body, struct blob *file)
 {
-	const char *const names[NAMES] = { m->principal, m->space, m->session_id };
+	const char *const names[NAMES] = { m->owner.principal, m->owner.namespace, m->session_id };
 	struct head *head = file->data;
 	char *at = (char *)(head + 1);
 
@@ -71,7 +71,7 @@ manifest_write(struct manifest *m, struct blob *file, struct err *e)
 
 	if (wire_encode(MSG_snapshot_manifest, &m->tree, &packed, e) < 0)
 		return -1;
-	file->size = sizeof(struct head) + strlen(m->principal) + strlen(m->space) +
+	file->size = sizeof(struct head) + strlen(m->owner.principal) + strlen(m->owner.namespace) +
 	             strlen(m->session_id) + packed.body.size;
 	file->data = malloc(file->size);
 	if (file->data == NULL)
@@ -87,7 +87,8 @@ static const char *
 split(const struct blob *file, struct manifest *m)
 {
 	const struct head *head = file->data;
-	char **const names[NAMES] = { &m->principal, &m->space, &m->session_id };
+	auto_free char *principal = NULL, *namespace = NULL;
+	char **const names[NAMES] = { &principal, &namespace, &m->session_id };
 	const char *at = (const char *)(head + 1);
 	size_t left = file->size - sizeof *head;
 
@@ -100,7 +101,8 @@ split(const struct blob *file, struct manifest *m)
 		at += size;
 		left -= size;
 	}
-	return le64toh(head->body) == left ? at : NULL;
+	return owner_set(&m->owner, principal, namespace) && le64toh(head->body) == left ? at
+	                                                                                 : NULL;
 }
 
 static int
@@ -156,8 +158,6 @@ manifest_read(const struct blob *file, struct manifest *m, struct err *e)
 void
 manifest_clear(struct manifest *m)
 {
-	free(m->principal);
-	free(m->space);
 	free(m->session_id);
 	message_clear(MSG_snapshot_manifest, &m->tree);
 	*m = (struct manifest){ 0 };

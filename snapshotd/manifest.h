@@ -3,12 +3,14 @@
 #pragma once
 
 #include "common/base/err.h"
+#include "common/base/owner.h"
 #include "common/table/schema.h"
 
 #include <stddef.h>
 
 struct manifest {
-	char *principal, *space, *session_id;
+	struct owner owner;
+	char *session_id;
 	struct snapshot_manifest tree; /* snapshot is not NULL after manifest_read() */
 };
 

@@ -123,13 +123,12 @@ int
 snapshot_on_drop(struct call *call, void *request, struct err *e)
 {
 	const struct snapshot_drop *ask = request;
-	struct catalog *catalog = catalog_find(call->owner.principal, call->owner.namespace);
+	struct catalog *catalog = catalog_find(&call->owner);
 	struct record *record;
 	struct job *job;
 
 	if (content_check_principal(call, e) < 0 ||
-	    (record = catalog_record(catalog, ask->snapshot_id, call->owner.namespace, e)) ==
-		NULL ||
+	    (record = catalog_record(catalog, ask->snapshot_id, e)) == NULL ||
 	    (job = job_new(call, catalog, record, e)) == NULL)
 		return -1;
 	if (record_event(job, event_snapshot_deleted, e) < 0) {
@@ -230,13 +229,12 @@ compose(struct job *job, struct snapshot_commit *ask, uint64_t files, uint64_t b
 	struct manifest *m = &job->manifest;
 
 	m->tree.snapshot = s;
-	m->principal = strdup(job->call->owner.principal);
-	m->space = strdup(job->call->owner.namespace);
+	m->owner = job->call->owner;
 	m->session_id = take_ptr(ask->session_id);
 	m->tree.entries.items = take_ptr(ask->entries.items);
 	m->tree.entries.count = ask->entries.count;
 	ask->entries.count = 0;
-	if (s == NULL || m->principal == NULL || m->space == NULL)
+	if (s == NULL)
 		return err_sys(e, "snapshot");
 	hash_uuid(job->id);
 	*s = (struct snapshot){
@@ -280,7 +278,7 @@ snapshot_on_commit(struct call *call, void *request, struct err *e)
 	uint64_t files, bytes;
 
 	if (content_check_principal(call, e) < 0 ||
-	    (catalog = catalog_make(call->owner.principal, call->owner.namespace, e)) == NULL ||
+	    (catalog = catalog_make(&call->owner, e)) == NULL ||
 	    check_commit(catalog, ask, &files, &bytes, e) < 0 ||
 	    (job = job_new(call, catalog, NULL, e)) == NULL)
 		return -1;
@@ -314,8 +312,7 @@ check_owner(const struct job *job, struct err *e)
 {
 	const struct manifest *m = &job->manifest;
 
-	if (strcmp(m->principal, job->call->owner.principal) == 0 &&
-	    strcmp(m->space, job->call->owner.namespace) == 0 &&
+	if (owner_equal(&m->owner, &job->call->owner) &&
 	    strcmp(m->tree.snapshot->snapshot_id, job->id) == 0)
 		return 0;
 	return err_set(e, ERR_snapshot_corrupt, "the snapshot's manifest belongs to another owner");
@@ -329,8 +326,7 @@ open_done(struct work *work)
 
 	if (job->error.code == ERR_none && check_owner(job, &job->error) == 0) {
 		call_reply(job->call, &job->manifest.tree);
-	} else if (catalog_record(job->catalog, job->id, job->call->owner.namespace, &gone) ==
-		   NULL) {
+	} else if (catalog_record(job->catalog, job->id, &gone) == NULL) {
 		call_fail(job->call, &gone); /* deleted meanwhile */
 	} else {
 		if (job->error.code == ERR_snapshot_corrupt)
@@ -345,12 +341,12 @@ int
 snapshot_on_open(struct call *call, void *request, struct err *e)
 {
 	const struct snapshot_open *ask = request;
-	struct catalog *catalog = catalog_find(call->owner.principal, call->owner.namespace);
+	struct catalog *catalog = catalog_find(&call->owner);
 	struct record *record;
 	struct job *job;
 
 	if (content_check_principal(call, e) < 0 ||
-	    (record = catalog_record(catalog, ask->snapshot_id, call->owner.namespace, e)) == NULL)
+	    (record = catalog_record(catalog, ask->snapshot_id, e)) == NULL)
 		return -1;
 	if (record->broken)
 		return err_set(e, ERR_snapshot_corrupt, "the snapshot's manifest is broken");
@@ -363,9 +359,9 @@ snapshot_on_open(struct call *call, void *request, struct err *e)
 /* ---- query ---- */
 
 static bool
-is_asked_for(const struct record *r, const char *space, const char *session_id)
+is_asked_for(const struct record *r, const char *session_id)
 {
-	return !r->broken && !r->hidden && strcmp(r->space, space) == 0 &&
+	return !r->broken && !r->hidden &&
 	       (session_id == NULL || strcmp(r->session_id, session_id) == 0);
 }
 
@@ -373,7 +369,7 @@ int
 snapshot_on_query(struct call *call, void *request, struct err *e)
 {
 	const struct snapshot_query *ask = request;
-	const struct catalog *catalog = catalog_find(call->owner.principal, call->owner.namespace);
+	const struct catalog *catalog = catalog_find(&call->owner);
 	struct snapshot_list reply = { 0 };
 
 	if (content_check_principal(call, e) < 0)
@@ -384,7 +380,7 @@ snapshot_on_query(struct call *call, void *request, struct err *e)
 	if (reply.snapshots.items == NULL)
 		return err_sys(e, "snapshots");
 	for (size_t i = 0; catalog != NULL && i < catalog->nrecords; i++)
-		if (is_asked_for(catalog->records[i], call->owner.namespace, ask->session_id))
+		if (is_asked_for(catalog->records[i], ask->session_id))
 			reply.snapshots.items[reply.snapshots.count++] = catalog->records[i]->about;
 	call_reply(call, &reply);
 	free(reply.snapshots.items);

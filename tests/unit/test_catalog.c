@@ -45,13 +45,13 @@ static unsigned principals, snapshots;
 static struct catalog *
 new_catalog(void)
 {
-	char name[32];
+	struct owner owner = { 0 };
 	struct err e;
 
-	snprintf(name, sizeof name, "somebody %u", principals++);
-	assert_null(catalog_find(name, ""));
-	struct catalog *catalog = catalog_make(name, "", &e);
-	assert_ptr_equal(catalog_find(name, ""), catalog);
+	snprintf(owner.principal, sizeof owner.principal, "somebody %u", principals++);
+	assert_null(catalog_find(&owner));
+	struct catalog *catalog = catalog_make(&owner, &e);
+	assert_ptr_equal(catalog_find(&owner), catalog);
 	return catalog;
 }
 
@@ -71,7 +71,7 @@ put(struct catalog *catalog, const char *text)
 static struct record *
 commit_at(struct catalog *catalog, const char *time, const char *const *texts, struct err *e)
 {
-	struct manifest m = { .space = strdup("ns"), .session_id = strdup("s") };
+	struct manifest m = { .session_id = strdup("s") };
 	char id[37], path[24];
 	struct record *r;
 
@@ -216,19 +216,19 @@ records_are_in_order_of_time(void **state)
 }
 
 static void
-a_record_is_its_name_spaces(void **state)
+a_record_is_found_by_its_id(void **state)
 {
 	struct catalog *catalog = new_catalog();
 	struct record *r = commit(catalog, (const char *[]){ NULL });
 	struct err e;
 
 	(void)state;
-	assert_ptr_equal(catalog_record(catalog, r->id, "ns", &e), r);
-	assert_null(catalog_record(catalog, r->id, "", &e));
+	assert_ptr_equal(catalog_record(catalog, r->id, &e), r);
+	assert_null(catalog_record(new_catalog(), r->id, &e));
 	assert_int_equal(e.code, ERR_not_found);
-	assert_null(catalog_record(NULL, r->id, "ns", &e));
+	assert_null(catalog_record(NULL, r->id, &e));
 	r->hidden = true;
-	assert_null(catalog_record(catalog, r->id, "ns", &e));
+	assert_null(catalog_record(catalog, r->id, &e));
 }
 
 static void
@@ -282,17 +282,17 @@ orphans_of_a_start(void **state)
 
 /* Not even the existence of a content is visible from another namespace. */
 static void
-each_name_space_has_its_own(void **state)
+each_namespace_has_its_own(void **state)
 {
-	const char *const names[][2] = { { "ann", "" }, { "ann", "x" }, { "ann", "y" },
+	const struct owner owners[] = { { "ann", "" }, { "ann", "x" }, { "ann", "y" },
 		{ "annx", "" }, { "an", "nx" } };
 	struct err e;
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(names); i++) {
-		assert_null(catalog_find(names[i][0], names[i][1]));
+	for (size_t i = 0; i < COUNT(owners); i++) {
+		assert_null(catalog_find(&owners[i]));
 
-		struct catalog *catalog = catalog_make(names[i][0], names[i][1], &e);
+		struct catalog *catalog = catalog_make(&owners[i], &e);
 		char digest[HASH_HEX];
 
 		hash_hex("text", 4, digest);
@@ -310,10 +310,10 @@ main(void)
 		cmocka_unit_test(a_drop_respects_an_offer),
 		cmocka_unit_test(a_commit_needs_all_of_it_here),
 		cmocka_unit_test(records_are_in_order_of_time),
-		cmocka_unit_test(a_record_is_its_name_spaces),
+		cmocka_unit_test(a_record_is_found_by_its_id),
 		cmocka_unit_test(limits_count_what_the_disk_gives),
 		cmocka_unit_test(orphans_of_a_start),
-		cmocka_unit_test(each_name_space_has_its_own),
+		cmocka_unit_test(each_namespace_has_its_own),
 	};
 
 	options.hold_seconds = HOLD_MS / 1000;

@@ -37,8 +37,7 @@ sample(struct snapshot *about)
 		.new_bytes = 7,
 	};
 	return (struct manifest){
-		.principal = TEXT("local:1000"),
-		.space = TEXT(""),
+		.owner = { .principal = "local:1000" },
 		.session_id = TEXT("sess_1"),
 		.tree = { .snapshot = about, .entries = { entries, COUNT(entries) } },
 	};
@@ -65,8 +64,8 @@ what_is_written_is_read(void **state)
 
 	(void)state;
 	assert_int_equal(manifest_read(&file, &m, &e), 0);
-	assert_string_equal(m.principal, "local:1000");
-	assert_string_equal(m.space, "");
+	assert_string_equal(m.owner.principal, "local:1000");
+	assert_string_equal(m.owner.namespace, "");
 	assert_string_equal(m.session_id, "sess_1");
 	assert_string_equal(m.tree.snapshot->description, "a \xe2\x82\xac");
 	assert_int_equal(m.tree.entries.count, COUNT(entries));
@@ -86,7 +85,7 @@ expect_corrupt(const struct blob *file)
 
 	assert_int_equal(manifest_read(file, &m, &e), -1);
 	assert_int_equal(e.code, ERR_snapshot_corrupt);
-	assert_null(m.principal);
+	assert_string_equal(m.owner.principal, "");
 	assert_null(m.tree.snapshot);
 }
 
