@@ -19,8 +19,10 @@
 #include "gateway/transport/stdio.h"
 
 #include "common/base/auto.h"
+#include "common/base/log.h"
 #include "common/credential/identity.h"
 #include "common/daemon/daemon.h"
+#include "common/table/replaced.h"
 
 #include <jansson.h>
 #include <seccomp.h>
@@ -76,6 +78,13 @@ choose_transport(struct err *e)
 	    options.transport);
 }
 
+static void
+warn_of(const char *name, const char *instead)
+{
+	log_warn("a setting of another system has no effect", LOG_S("setting", name),
+	    LOG_S("instead", instead));
+}
+
 static int
 open_gateway(struct err *e)
 {
@@ -83,6 +92,7 @@ open_gateway(struct err *e)
 		tools_describe(stdout);
 		exit(fflush(stdout) == 0 ? 0 : 1);
 	}
+	replaced_report(warn_of);
 	/* Returns the memory of a large message to the kernel.  glibc's own threshold grows and
 	 * would not. */
 	mallopt(M_TRIM_THRESHOLD, 1 << 20);

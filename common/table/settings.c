@@ -10,6 +10,7 @@
 #include "common/base/auto.h"
 #include "common/base/fdio.h"
 #include "common/table/man.h"
+#include "common/table/replaced.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -232,6 +233,27 @@ read_mapping(const struct tables *t, yaml_document_t *doc, const yaml_node_t *ma
 	return 0;
 }
 
+/* A key of a flat file of a replaced system. */
+static int
+read_old_key(const struct tables *t, const struct replaced_key *key, yaml_document_t *doc,
+    int index, const char *file, struct err *e)
+{
+	char name[REPLACED_BYTES], ours[REPLACED_BYTES];
+
+	if (key->setting == NULL) {
+		replaced_note(key);
+		return 0;
+	}
+
+	const char *value = scalar(doc, index, file, e);
+
+	if (value == NULL || strcmp(key->daemon, t->daemon) != 0)
+		return value == NULL ? -1 : 0;
+	replaced_name(key->setting, name);
+	must(find(t, name) != NULL);
+	return set(find(t, name), file, replaced_value(key->setting, value, ours), e);
+}
+
 static int
 read_document(const struct tables *t, yaml_document_t *doc, const char *file, struct err *e)
 {
@@ -248,6 +270,11 @@ read_document(const struct tables *t, yaml_document_t *doc, const char *file, st
 
 		if (name == NULL)
 			return -1;
+		if (replaced_key(name) != NULL) {
+			if (read_old_key(t, replaced_key(name), doc, p->value, file, e) < 0)
+				return -1;
+			continue;
+		}
 		if (edge_peer_parse(name) == PEER_none && strcmp(name, "supervisor") != 0 &&
 		    strcmp(name, t->daemon) != 0)
 			return err_set(
@@ -304,16 +331,15 @@ prefix(const char *daemon, char out[NAME_BYTES])
 	return (size_t)n;
 }
 
-/* The first of the old variables that is set. */
+/* The value of the first of the old variables that is set. */
 static const char *
-old_name(const struct setting *s, char out[NAME_BYTES])
+old_value(const struct setting *s, char name[REPLACED_BYTES], char ours[REPLACED_BYTES])
 {
 	for (const char *at = s->also == NULL ? "" : s->also; *at != '\0';) {
-		size_t n = strcspn(at, " ");
+		size_t n = replaced_name(at, name);
 
-		snprintf(out, NAME_BYTES, "%.*s", (int)n, at);
-		if (getenv(out) != NULL)
-			return getenv(out);
+		if (getenv(name) != NULL)
+			return replaced_value(at, getenv(name), ours);
 		at += n + strspn(at + n, " ");
 	}
 	return NULL;
@@ -322,12 +348,12 @@ old_name(const struct setting *s, char out[NAME_BYTES])
 static int
 read_old_names(const struct tables *t, const char *only, struct err *e)
 {
-	char name[NAME_BYTES];
+	char name[REPLACED_BYTES], ours[REPLACED_BYTES];
 
 	const struct setting *row;
 
 	for (size_t i = 0; (row = row_at(t, i)) != NULL; i++) {
-		const char *value = old_name(row, name);
+		const char *value = old_value(row, name, ours);
 
 		if (value == NULL || (only != NULL && strcmp(only, row->name) != 0))
 			continue;
@@ -529,56 +555,4 @@ settings_load(const char *daemon, const char *summary, const struct setting *com
 		return;
 	print_settings(&t);
 	exit(0);
-}
-
-/* ---- default directories ---- */
-
-static char *
-below(const char *directory, const char *name)
-{
-	char *path;
-
-	must(asprintf(&path, "%s/%s", directory, name) >= 0);
-	return path;
-}
-
-static char *
-default_run(void)
-{
-	const char *runtime = getenv("XDG_RUNTIME_DIR");
-	char name[32];
-
-	if (geteuid() == 0)
-		return below("/run", "cloister");
-	if (runtime != NULL && *runtime == '/')
-		return below(runtime, "cloister");
-	snprintf(name, sizeof name, "cloister-%u", (unsigned)geteuid());
-	return below("/tmp", name);
-}
-
-static char *
-default_state(void)
-{
-	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-
-	if (geteuid() == 0)
-		return below("/var/lib", "cloister");
-	if (state != NULL && *state == '/')
-		return below(state, "cloister");
-	return below(home == NULL ? "" : home, ".local/state/cloister");
-}
-
-void
-settings_shared(
-    struct setting rows[SETTINGS_SHARED], char **run, char **state, char **config, char **log_level)
-{
-	/* clang-format off */
-	const struct setting shared[SETTINGS_SHARED] = {
-#define SETTING(name, kind, fallback, low, high, also, doc) \
-		{ #name, KIND_##kind, name, fallback, low, high, also, doc },
-#include "common/table/options.def"
-	};
-	/* clang-format on */
-
-	memcpy(rows, shared, sizeof shared);
 }

@@ -108,23 +108,38 @@ serve_as_system(int argc, char **argv)
 	return serve_run(n, line);
 }
 
-/* "--port=8080" and "--port 8080" are --listen=127.0.0.1:8080. */
-static void
-take_port(int *argc, char **argv)
+/* The value of "--port=8080" or "--port 8080", at argv[*i]; NULL: another argument. */
+static const char *
+value_of(const char *flag, char **argv, int *i)
 {
-	static char listen[64];
+	size_t size = strlen(flag);
+
+	if (strncmp(argv[*i], flag, size) != 0)
+		return NULL;
+	if (argv[*i][size] == '=')
+		return argv[*i] + size + 1;
+	return argv[*i][size] == '\0' && argv[*i + 1] != NULL ? argv[++*i] : NULL;
+}
+
+/* --host and --port of the replaced systems are the setting listen. The line does not grow. */
+static void
+take_address(int *argc, char **argv)
+{
+	static char listen[160];
+	const char *host = NULL, *port = NULL, *value;
 	int rest = 1;
 
-	for (int i = 1; i < *argc; i++) {
-		const char *port = NULL;
-
-		if (strncmp(argv[i], "--port=", 7) == 0)
-			port = argv[i] + 7;
-		else if (strcmp(argv[i], "--port") == 0 && i + 1 < *argc)
-			port = argv[++i];
-		if (port != NULL)
-			snprintf(listen, sizeof listen, "--listen=127.0.0.1:%s", port);
-		argv[rest++] = port != NULL ? listen : argv[i];
+	for (int i = 1; i < *argc; i++)
+		if ((value = value_of("--host", argv, &i)) != NULL)
+			host = value;
+		else if ((value = value_of("--port", argv, &i)) != NULL)
+			port = value;
+		else
+			argv[rest++] = argv[i];
+	if (host != NULL || port != NULL) {
+		snprintf(
+		    listen, sizeof listen, "--listen=%s:%s", host ?: "127.0.0.1", port ?: "8765");
+		argv[rest++] = listen;
 	}
 	argv[rest] = NULL;
 	*argc = rest;
@@ -135,7 +150,7 @@ serve_run(int argc, char **argv)
 {
 	struct err e;
 
-	take_port(&argc, argv);
+	take_address(&argc, argv);
 	argc = place_split("serve", argc, argv);
 
 	int lease = take_lease(&e);

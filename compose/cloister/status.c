@@ -10,6 +10,7 @@
 #include "common/base/auto.h"
 #include "common/base/fdio.h"
 #include "common/base/loop.h"
+#include "common/table/replaced.h"
 
 #include <fcntl.h>
 #include <jansson.h>
@@ -207,12 +208,21 @@ go_up(struct err *e)
 	return e->code != ERR_not_found ? -1 : reach_start(-1, e);
 }
 
+static void
+warn_of(const char *name, const char *instead)
+{
+	fprintf(stderr, "cloister: %s has no effect; use instead: %s\n", name, instead);
+}
+
 int
 status_up(int argc, char **argv)
 {
 	struct err e;
 
 	place_load("start the daemons and keep them running", argc, argv);
+	/* On demand: the gateway has reported them to its client. */
+	if (!place.on_demand)
+		replaced_report(warn_of);
 	if (place.foreground)
 		return supervisor_run();
 

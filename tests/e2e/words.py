@@ -191,11 +191,11 @@ def test_config_shows_the_settings(cloister):
         assert line in shown.splitlines(), (line, shown)
 
 
-def test_serve_takes_transport_and_port(cloister):
+def test_serve_takes_transport_host_and_port(cloister):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    served = subprocess.Popen([cloister.program, "serve", "--transport", "sse", "--port", str(port), "--anonymous"],
+    served = subprocess.Popen([cloister.program, "serve", "--transport", "sse", "--host=127.0.0.1", "--port", str(port), "--anonymous"],
                               env=cloister.env, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         end, kind = time.monotonic() + 30, None
