@@ -238,6 +238,8 @@ class Run:
         if not isinstance(failed, bool) or not texts:
             raise Mismatch(f"{tool}: the result lacks isError or a text")
         if self.toolsets in SYSTEMS:  # their results have forms of their own
+            if not failed:
+                self.coverage.succeeded.add(tool)
             return
         said = json.loads(texts[0])
         if not failed:
