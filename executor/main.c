@@ -46,7 +46,7 @@ static int
 open_builder(const struct texts *arguments, struct err *e)
 {
 	resume_open();
-	return builder_open(arguments, e) < 0 ? -1 : resume_prepare(e);
+	return builder_open(arguments, options.builder_ms, e) < 0 ? -1 : resume_prepare(e);
 }
 
 /* The directory where the builder may record its slot (builder/slot.h). */

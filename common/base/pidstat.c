@@ -51,14 +51,15 @@ state_of(pid_t pid)
 	return (char)(end != NULL && end[1] == ' ' ? end[2] : '\0');
 }
 
-/* The process itself or its first descendant that cannot be killed; 0: none. */
+/* The process itself or its first descendant that is in the kernel or stopped; 0: none. */
 static pid_t
 find_stuck(pid_t pid, int depth)
 {
 	char name[64], line[LINE], *rest;
+	char state = state_of(pid);
 	pid_t found = 0;
 
-	if (state_of(pid) == 'D')
+	if (state == 'D' || state == 'T' || state == 't')
 		return pid;
 	snprintf(name, sizeof name, "task/%d/children", (int)pid);
 	if (depth == 0 || !read_line(pid, name, line))

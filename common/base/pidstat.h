@@ -8,7 +8,7 @@ enum { PIDSTAT_TEXT = 160 };
 
 /*
  * "state S (sleeping)", or "state D (in the kernel, cannot be killed) in bpf_prog_pack_alloc". If a
- * descendant is in state D, describes that one, because it blocks the others. For a process that
- * does not exist: "no such process".
+ * descendant is in the kernel or stopped, describes that one, because it blocks the others. For a
+ * process that does not exist: "no such process".
  */
 void pidstat_text(pid_t, char text[PIDSTAT_TEXT]);

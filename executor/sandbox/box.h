@@ -21,8 +21,9 @@ struct workspace;
 /* ---- the builder ---- */
 
 /* In open(), before the jail: starts cloister-builder with these arguments (NULL: none).  The
- * builder tries every layer once and reports. */
-int builder_open(const struct texts *arguments, struct err *);
+ * builder tries every layer once and reports.  A builder that has not reported after ready_ms is
+ * killed, and *e says where it hangs. */
+int builder_open(const struct texts *arguments, uint64_t ready_ms, struct err *);
 /* Workspaces outlive a builder if another process keeps these descriptors, which are useless to a
  * process that may not mount.  builder_give() passes them to the next builder, before
  * builder_open(); builder_leave() returns those to keep. */

@@ -17,6 +17,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,7 +26,6 @@
 #include <sys/socket.h>
 
 enum {
-	READY_MS = 20000,
 	END_MS = 3000,
 	BATCH = 64, /* answers read before other events are handled */
 };
@@ -47,6 +47,7 @@ struct waiting {
 static struct {
 	int sock;
 	bool gone;
+	uint64_t ready_ms;  /* time limit for the start of the builder */
 	bool hangs;         /* the builder that was started hangs */
 	struct err refused; /* ERR_none, or why this host can have no boxes */
 	struct isolation isolation;
@@ -114,8 +115,9 @@ refuse_hang(pid_t keeper, struct err *e)
 	line.hangs = true;
 	pidstat_text(keeper, seen);
 	kill(keeper, SIGKILL);
-	return err_set(
-	    e, ERR_internal, "the builder did not answer within %d ms: %s", READY_MS, seen);
+	return err_set(e, ERR_internal,
+	    "the builder (pid %d) did not answer within %" PRIu64 " ms: %s", (int)keeper,
+	    line.ready_ms, seen);
 }
 
 static int
@@ -126,7 +128,7 @@ await_ready(pid_t keeper, struct answer *answer, struct err *e)
 	size_t nfds = COUNT(fds);
 
 	do
-		n = poll(&readable, 1, READY_MS);
+		n = poll(&readable, 1, (int)line.ready_ms);
 	while (n < 0 && errno == EINTR);
 	if (n <= 0)
 		return refuse_hang(keeper, e);
@@ -191,7 +193,7 @@ start_without_kept(char **argv, struct answer *answer, struct err *e)
 }
 
 int
-builder_open(const struct texts *arguments, struct err *e)
+builder_open(const struct texts *arguments, uint64_t ready_ms, struct err *e)
 {
 	char path[4096];
 	struct answer answer;
@@ -203,6 +205,7 @@ builder_open(const struct texts *arguments, struct err *e)
 
 	if (argv == NULL)
 		return err_sys(e, "arguments of the builder");
+	line.ready_ms = ready_ms;
 	if (start_and_wait(argv, &answer, e) < 0 && start_without_kept(argv, &answer, e) < 0)
 		return -1;
 	line.refused = answer.error;

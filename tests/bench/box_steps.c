@@ -24,6 +24,7 @@
 enum {
 	MOST = 5000,
 	MOST_AT_ONCE = 64,
+	READY_MS = 20000, /* of the builder */
 };
 
 enum total {
@@ -281,7 +282,7 @@ run(char *modules, struct err *e)
 	char *group[] = { zygote, python, modules, end };
 	const struct texts arguments = { group, bench.zygote != 0 ? COUNT(group) : 0 };
 
-	if (builder_open(&arguments, e) < 0 || loop_open(e) < 0 || builder_start(e) < 0)
+	if (builder_open(&arguments, READY_MS, e) < 0 || loop_open(e) < 0 || builder_start(e) < 0)
 		return -1;
 	for (size_t i = 0; i < bench.at_once; i++)
 		workspace_make(&limits, on_workspace, &bench.places[i]);

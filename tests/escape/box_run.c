@@ -27,6 +27,7 @@
 enum {
 	MAX_LINE = 8 << 20,
 	MAX_WORKSPACES = 256,
+	READY_MS = 20000, /* of the builder */
 };
 
 struct place {
@@ -349,7 +350,7 @@ main(int argc, char **argv)
 	struct err e;
 
 	input = malloc(MAX_LINE);
-	if (input == NULL || builder_open(&arguments, &e) < 0 || loop_open(&e) < 0 ||
+	if (input == NULL || builder_open(&arguments, READY_MS, &e) < 0 || loop_open(&e) < 0 ||
 	    builder_start(&e) < 0 || loop_watch(STDIN_FILENO, EPOLLIN, on_input, NULL, &e) < 0) {
 		fprintf(stderr, "box_run: %s\n", input == NULL ? "no memory" : e.text);
 		return 1;

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include <cmocka.h>
@@ -76,12 +77,40 @@ names_the_descendant_that_cannot_be_killed(void **unused)
 	waitpid(parent, NULL, 0);
 }
 
+/* The parent only waits, as the process that the executor starts waits for the builder. */
+static void
+names_the_descendant_that_is_stopped(void **unused)
+{
+	pid_t parent = fork();
+	char text[PIDSTAT_TEXT];
+
+	(void)unused;
+	if (parent == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* also if this case fails */
+		pid_t child = fork();
+
+		if (child == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			raise(SIGSTOP);
+			_exit(0);
+		}
+		waitpid(child, NULL, 0);
+		_exit(0);
+	}
+	assert_seen(parent, "process ");
+	pidstat_text(parent, text);
+	assert_non_null(strstr(text, " below it: state T (stopped by a signal)"));
+	assert_return_code(kill(parent, SIGKILL), 0);
+	waitpid(parent, NULL, 0);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest cases[] = {
 		cmocka_unit_test(tells_the_state),
 		cmocka_unit_test(names_the_descendant_that_cannot_be_killed),
+		cmocka_unit_test(names_the_descendant_that_is_stopped),
 	};
 
 	return cmocka_run_group_tests(cases, NULL, NULL);

@@ -125,7 +125,7 @@ note_failure(struct child *c)
 	}
 	c->failed_starts++;
 	if (c->status[0] != '\0')
-		snprintf(c->why, sizeof(c->why), "%.140s (%s)", c->status, c->last_end);
+		snprintf(c->why, sizeof(c->why), "%.200s (%s)", c->status, c->last_end);
 	else if (c->why[0] == '\0' || c->start_timer != 0)
 		snprintf(c->why, sizeof(c->why), "it exited before it was ready: %s", c->last_end);
 }

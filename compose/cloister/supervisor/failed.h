@@ -5,7 +5,7 @@
  */
 #pragma once
 
-enum { FAILED_TEXT = 200 };
+enum { FAILED_TEXT = 256 };
 
 /* A failure to write or remove the file is only logged. */
 void failed_tell(const char *name, const char *why);
