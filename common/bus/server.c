@@ -297,6 +297,8 @@ server_tick(void)
 		connection_end_silent(s->connections, BUS_CLIENT_LOST_MS);
 }
 
+static void see_events(void *self, uint32_t unused);
+
 /* ---- receiving ---- */
 
 /* A hello starts both sides anew: the earlier requests of the client are cancelled. */
@@ -318,6 +320,7 @@ greet(struct server *s, struct caller *c, enum peer from, const struct bus_messa
 	}
 	call_orphan(c);
 	c->fd = p->fd;
+	see_events(s, 0); /* its own event is there, and would otherwise bound it as a stranger's */
 	connection_heard(s->connections, p->fd, true);
 	recv_widen(p->fd, s->most);
 	c->heard_ms = loop_now_ms();

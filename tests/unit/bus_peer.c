@@ -6,6 +6,7 @@
 #include "common/base/auto.h"
 #include "common/base/log.h"
 #include "common/base/loop.h"
+#include "common/bus/inner.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -123,6 +124,15 @@ do_busy(struct call *call)
 	reply_text(call, "done");
 }
 
+/* Messages are read before the loop sees an event. */
+static void
+do_late(struct call *call)
+{
+	sleep(PEER_LATE_S);
+	server_pump(true);
+	reply_text(call, "done");
+}
+
 static void
 do_drain(struct call *call)
 {
@@ -183,6 +193,7 @@ static const struct {
 	{ "stop", do_stop },
 	{ "finish", do_finish },
 	{ "busy", do_busy },
+	{ "late", do_late },
 };
 
 static int

@@ -13,6 +13,7 @@
 enum {
 	PEER_HEAP = 200 << 20, /* two of them exceed the bytes that may wait for one connection */
 	PEER_BUSY_S = 3,
+	PEER_LATE_S = 1, /* less than the silence that ends a connection */
 };
 
 struct peer_options {
@@ -55,7 +56,8 @@ struct outcome {
  * struct bus_counts; "instance"; "fault": an internal error, anything unknown a corrupt snapshot;
  * "stream": two parts, then a reply; "hang": nothing until on_cancel(), which is noted; "heap":
  * PEER_HEAP bytes; "drain": echo, and from then on no more; "busy": an answer after PEER_BUSY_S, in
- * which nothing is read; "adopt ID": that request is adopted, and its outcome noted, file_exists
+ * which nothing is read; "late": after PEER_LATE_S, messages are read before events of connections;
+ * "adopt ID": that request is adopted, and its outcome noted, file_exists
  * for a reply; "stop", "finish": the adopted one is stopped or replied to.
  */
 void peer_ask(struct outcome *, const char *what, const char *instance, int64_t timeout_ms);

@@ -35,6 +35,8 @@ enum {
 	EVENT_MS = 20000,
 	RUN_MS = 20,
 	RUNS = 1000,
+	LARGE = 40 << 20, /* more than a stranger may send */
+	CLIENTS = 4,
 	FLAG_MORE = 1,
 	FLAG_LONG = 2,
 };
@@ -239,6 +241,48 @@ a_stranger_without_end_is_shut_out(void **state)
 	assert_true(peer_try("echo").replied);
 }
 
+/* In a process of its own: connects and sends a large request while the server's loop is busy. */
+static pid_t
+ask_during(int delay_ms)
+{
+	static const struct peer_options other = { .instance = "2" };
+	struct outcome o;
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid != 0)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	poll(NULL, 0, delay_ms);
+	peer_client(&other);
+	peer_put(&o, LARGE);
+	_exit(peer_wait(&o, EVENT_MS) && o.replied ? 0 : 1);
+}
+
+/* The server reads their hellos before it is notified of their connections. */
+static void
+a_client_may_send_much_at_once(void **state)
+{
+	static const struct peer_options plain;
+	struct outcome late;
+	pid_t clients[CLIENTS];
+	int status;
+
+	(void)state;
+	peer_serve(&plain);
+	for (size_t i = 0; i < CLIENTS; i++)
+		clients[i] = ask_during(PEER_LATE_S * 500);
+	peer_client(&plain);
+	assert_true(peer_try("echo").replied);
+	peer_ask(&late, "late", NULL, 0);
+	assert_true(peer_wait(&late, EVENT_MS) && late.replied);
+	for (size_t i = 0; i < CLIENTS; i++) {
+		assert_int_equal(waitpid(clients[i], &status, 0), clients[i]);
+		assert_int_equal(status, 0);
+	}
+	assert_int_equal(peer_counts().malformed, 0);
+}
+
 #define endless_test(f) cmocka_unit_test_setup_teardown(f, peer_setup, peer_teardown)
 
 int
@@ -247,6 +291,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		endless_test(the_count_covers_what_libzmq_holds),
 		endless_test(a_stranger_without_end_is_shut_out),
+		endless_test(a_client_may_send_much_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
