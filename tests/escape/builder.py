@@ -163,7 +163,7 @@ def test_I11_uids_of_other_users(box):
             other.kill()
             given.write("w:800000001:1\nw:2010200000:100\n"), given.flush()
             refused = subprocess.run([*prefix, path, os.path.join(box.directory, "box_run")], stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
-            assert f"by {path}: w:2010200000:100".encode() in refused.stderr, refused
+            assert f"to {path}: w:2010200000:100".encode() in refused.stderr, refused
 
 
 # Marks the first slot as that of a dead process, with its lock still held, until the following program ends.

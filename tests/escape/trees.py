@@ -184,7 +184,7 @@ def test_H10_deeper_than_a_path(cluster):
     listed = box.list()
     assert [a["filename"] for a in listed["artifacts"]] == ["top"]
     assert any("too long" in s for s in listed["skipped"]), listed["skipped"]
-    assert "lose" in box.refused("path_not_allowed", "create_state_snapshot")
+    assert "cannot hold" in box.refused("path_not_allowed", "create_state_snapshot")
     box.refused("limit_exceeded", "sandbox_upload_file", filename="d/" * 2500 + "x", content_base64="eA==")
     box.refused("path_not_allowed", "sandbox_upload_file", filename="d/" * 2047 + "xx", content_base64="eA==")
     box.ok("sandbox_close_session")
