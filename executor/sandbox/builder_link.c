@@ -69,7 +69,7 @@ become_builder(const int fds[1 + BUILDER_KEPT], char **argv)
 	for (int i = 0; i < 1 + BUILDER_KEPT && fds[i] >= 0; i++)
 		if (dup2(fds[i], last = ORDER_SOCKET + i) < 0)
 			_exit(1);
-	if (close_range((unsigned)last + 1, ~0u, 0) < 0)
+	if (close_range((unsigned)last + 1, ~0u, 0) < 0 || setpgid(0, 0) < 0)
 		_exit(1);
 	execv(argv[0], argv);
 	_exit(127);
@@ -114,6 +114,8 @@ refuse_hang(pid_t keeper, struct err *e)
 
 	line.hangs = true;
 	pidstat_text(keeper, seen);
+	/* Its group first: the process that it cloned dies with it only after prctl(2). */
+	kill(-keeper, SIGKILL);
 	kill(keeper, SIGKILL);
 	return err_set(e, ERR_internal,
 	    "the builder (pid %d) did not answer within %" PRIu64 " ms: %s", (int)keeper,
