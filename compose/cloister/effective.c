@@ -23,7 +23,6 @@ print_daemon(const char *name, struct err *e)
 	int status;
 
 	snprintf(program, sizeof program, "cloister-%s", name);
-	place_flags(true, argv + 2);
 	if (place_program(program, path, e) < 0)
 		return -1;
 
@@ -32,6 +31,7 @@ print_daemon(const char *name, struct err *e)
 	if (pid < 0)
 		return err_sys(e, "fork");
 	if (pid == 0) {
+		place_flags(true, argv + 2);
 		execv(path, (char *const *)argv);
 		_exit(127);
 	}
