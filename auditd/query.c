@@ -111,9 +111,10 @@ matches(const char *wanted, const char *got)
 static bool
 is_wanted(const struct query *q, const struct audit_event *event)
 {
-	return event->principal != NULL &&
-	       strcmp(event->principal, q->call->owner.principal) == 0 &&
-	       strcmp(event->space != NULL ? event->space : "", q->call->owner.namespace) == 0 &&
+	struct owner owner;
+
+	return owner_set(&owner, event->principal, event->space) &&
+	       owner_equal(&owner, &q->call->owner) &&
 	       matches(q->want.namespace, event->namespace) &&
 	       matches(q->want.execution_id, event->execution_id) &&
 	       matches(q->want.session_id, event->session_id) &&

@@ -454,8 +454,10 @@ CONVERT(memory)
 {
 	struct mallinfo2 info = mallinfo2();
 
-	return json_pack("{s:I, s:I}", "heap_bytes", (json_int_t)(info.arena + info.hblkhd),
-	    "used_bytes", (json_int_t)(info.uordblks + info.hblkhd));
+	const size_t heap = info.arena + info.hblkhd, used = info.uordblks + info.hblkhd;
+
+	return json_pack(
+	    "{s:I, s:I}", "heap_bytes", (json_int_t)heap, "used_bytes", (json_int_t)used);
 }
 
 CONVERT(cpu)
