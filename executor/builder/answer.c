@@ -27,7 +27,7 @@ answer_send(const struct answer *answer, const int *fds, size_t nfds)
 
 	if (!whole)
 		n = send_without(*answer);
-	/* If the executor cannot be told that a box ended, it has itself ended. */
+	/* If the report that a box ended cannot be sent, the executor has ended. */
 	if (n != (ssize_t)sizeof *answer)
 		loop_stop();
 	return whole;
