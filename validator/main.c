@@ -7,6 +7,7 @@
  * in separate processes, which have no access to the bus and to other calls.  Everything that a
  * parser may need to load is loaded before its jail.
  */
+#include "validator/check.h"
 #include "validator/python/python.h"
 #include "validator/queue.h"
 
@@ -28,6 +29,18 @@ settle(struct err *e)
 	return python_open(options.max_memory_mb << 20, e) < 0 ? -1 : daemon_confine(e);
 }
 
+/* In a worker process. */
+static int
+check_validate_code(void *request, void *reply, struct err *e)
+{
+	return check_code(request, options.max_code_bytes, reply, e);
+}
+
+static const struct checker checkers[] = {
+	{ MSG_validate_code, check_validate_code },
+	{ 0 },
+};
+
 static void
 short_of_one(void)
 {
@@ -37,7 +50,7 @@ short_of_one(void)
 static int
 open_queue(struct err *e)
 {
-	return queue_open(&(struct queue_config){ .plan = { options.max_code_bytes, settle },
+	return queue_open(&(struct queue_config){ .plan = { checkers, settle },
 			      .max_waiting = options.max_waiting,
 			      .max_waiting_each = options.max_waiting_each,
 			      .workers = options.workers,
@@ -48,7 +61,7 @@ open_queue(struct err *e)
 static int
 on_validate_code(struct call *call, void *request, struct err *e)
 {
-	return queue_submit(call, request, e);
+	return queue_submit(call, request, ((struct validate_code *)request)->code.size, e);
 }
 
 /* clang-format off */

@@ -20,8 +20,8 @@ struct job {
 	struct call *call;
 	uint64_t turn; /* how many jobs of its principal were open before it */
 	unsigned passed;
-	bool large;
-	struct validate_code request;
+	uint64_t bytes;
+	void *request; /* messages[call->message] */
 };
 
 /* A worker process and its current job. */
@@ -43,26 +43,35 @@ static struct {
 /* ---- end of a job ---- */
 
 static void
-end_job(struct job *job, struct validation_report *report, const struct err *e)
+end_job(struct job *job, void *reply, const struct err *e)
 {
-	if (report != NULL)
-		call_reply(job->call, report);
+	enum msg_id id = job->call->message;
+
+	if (reply != NULL)
+		call_reply(job->call, reply);
 	else
 		call_fail(job->call, e);
 	queue.open--;
 	*job->link = job->next_open;
 	if (job->next_open != NULL)
 		job->next_open->link = job->link;
-	message_clear(MSG_validate_code, &job->request);
+	message_clear(id, job->request);
+	free(job->request);
 	free(job);
 }
 
 /* ---- scheduling ---- */
 
 static bool
+is_large(const struct job *job)
+{
+	return job->bytes > SMALL_BYTES;
+}
+
+static bool
 goes_before(const struct job *a, const struct job *b)
 {
-	return a->turn != b->turn ? a->turn < b->turn : a->request.code.size < b->request.code.size;
+	return a->turn != b->turn ? a->turn < b->turn : a->bytes < b->bytes;
 }
 
 static void
@@ -91,7 +100,7 @@ large_may_start(void)
 	for (const struct file_queue *d = queue.file_queues; d < queue.file_queues + queue.count;
 	     d++) {
 		there += !d->gone;
-		large += d->job != NULL && d->job->large;
+		large += d->job != NULL && is_large(d->job);
 	}
 	return large == 0 || large + 1 < there;
 }
@@ -102,7 +111,7 @@ choose(void)
 	bool any = large_may_start();
 
 	for (struct job **at = &queue.waiting, *job; (job = *at) != NULL; at = &job->next)
-		if (any || !job->large) {
+		if (any || !is_large(job)) {
 			*at = job->next;
 			return job;
 		}
@@ -115,7 +124,7 @@ give(struct file_queue *file_queue, struct job *job)
 	struct err e;
 
 	file_queue->job = job;
-	if (worker_give(file_queue->worker, &job->request, &e) < 0)
+	if (worker_give(file_queue->worker, job->call->message, job->request, &e) < 0)
 		end_job(take_ptr(file_queue->job), NULL, &e);
 }
 
@@ -132,11 +141,11 @@ pump(void)
 /* ---- replies of the workers ---- */
 
 static void
-checked(void *self, struct validation_report *report, const struct err *e)
+checked(void *self, void *reply, const struct err *e)
 {
 	struct file_queue *file_queue = self;
 
-	end_job(take_ptr(file_queue->job), report, e);
+	end_job(take_ptr(file_queue->job), reply, e);
 	pump();
 }
 
@@ -205,20 +214,23 @@ check_room(uint64_t mine, struct err *e)
 }
 
 int
-queue_submit(struct call *call, struct validate_code *request, struct err *e)
+queue_submit(struct call *call, void *request, uint64_t bytes, struct err *e)
 {
 	uint64_t mine = open_of(call->owner.principal);
 
 	if (check_room(mine, e) < 0)
 		return -1;
 	struct job *job = calloc(1, sizeof *job);
-	if (job == NULL)
-		return err_sys(e, "queue a check");
+	size_t size = messages[call->message].size;
+	void *copy = malloc(size);
+	must(job != NULL && copy != NULL);
+	memcpy(copy, request, size);
+	memset(request, 0, size);
 	*job = (struct job){
 		.call = call,
 		.turn = mine,
-		.large = request->code.size > SMALL_BYTES,
-		.request = *request,
+		.bytes = bytes,
+		.request = copy,
 		.next_open = queue.jobs,
 		.link = &queue.jobs,
 	};
@@ -226,7 +238,6 @@ queue_submit(struct call *call, struct validate_code *request, struct err *e)
 		queue.jobs->link = &job->next_open;
 	queue.jobs = job;
 	queue.open++;
-	*request = (struct validate_code){ 0 };
 	call->self = job;
 	call->on_cancel = on_cancel;
 	enqueue(job);

@@ -27,6 +27,9 @@ int queue_open(const struct queue_config *, struct err *);
 int queue_start(struct err *);
 /* Does not wait: checks under way end with this process. */
 void queue_stop(void);
-/* Takes the request and ends the call later, or fails with queue_full. */
-int queue_submit(struct call *, struct validate_code *request, struct err *);
+/*
+ * Takes the request, whose message has a checker, and ends the call later, or fails with
+ * queue_full. bytes: the size of what is checked.
+ */
+int queue_submit(struct call *, void *request, uint64_t bytes, struct err *);
 void queue_load(struct heartbeat *);

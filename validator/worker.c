@@ -12,8 +12,6 @@
  */
 #include "validator/worker.h"
 
-#include "validator/check.h"
-
 #include "common/base/auto.h"
 #include "common/base/fdio.h"
 #include "common/base/loop.h"
@@ -34,15 +32,16 @@
 enum {
 	ROOM_BYTES = 16 << 20, /* of address space; a page costs memory only when used */
 	STACK_BYTES = 8 << 20,
-	TRIM_FROM = 64 << 10, /* bytes of code whose tree is worth returning to the kernel */
+	TRIM_FROM = 64 << 10, /* bytes of a request whose memory is worth returning */
 };
 
 struct worker {
 	int fd;
 	char *room;
-	void (*done)(void *self, struct validation_report *, const struct err *);
+	void (*done)(void *self, void *reply, const struct err *);
 	void (*died)(void *self);
 	void *self;
+	enum msg_id message; /* that is being checked */
 	bool busy;
 };
 
@@ -51,6 +50,7 @@ struct worker {
 /* Head of a message; its parts follow one another. */
 struct head {
 	struct err why; /* ERR_none: a message follows */
+	enum msg_id message;
 	uint64_t parts, sizes[1 + WIRE_MAX_BLOBS];
 };
 
@@ -60,7 +60,7 @@ put_part(char *room, uint64_t *at, const struct blob *part, struct err *e)
 	struct head *head = (struct head *)room;
 
 	if (part->size > ROOM_BYTES - *at)
-		return err_set(e, ERR_limit_exceeded, "code: the report on it is too long");
+		return err_set(e, ERR_limit_exceeded, "the report is too long");
 	if (part->size > 0)
 		memcpy(room + *at, part->data, part->size);
 	head->sizes[head->parts++] = part->size;
@@ -70,13 +70,14 @@ put_part(char *room, uint64_t *at, const struct blob *part, struct err *e)
 
 /* Returns the size of the message. */
 static int
-put(char *room, const struct packed *packed, uint64_t *size, struct err *e)
+put(char *room, enum msg_id id, const struct packed *packed, uint64_t *size, struct err *e)
 {
 	struct head *head = (struct head *)room;
 	int status;
 
 	*size = sizeof *head;
 	head->why = (struct err){ 0 };
+	head->message = id;
 	head->parts = 0;
 	status = put_part(room, size, &packed->body, e);
 	for (size_t i = 0; i < packed->count && status == 0; i++)
@@ -121,7 +122,7 @@ put_message(char *room, enum msg_id id, void *message, uint64_t *size, struct er
 	int status = wire_encode(id, message, &packed, e);
 
 	if (status == 0) {
-		status = put(room, &packed, size, e);
+		status = put(room, id, &packed, size, e);
 		packed_clear(&packed);
 	}
 	return status;
@@ -141,42 +142,61 @@ get_message(const char *room, uint64_t size, enum msg_id id, void *message, stru
 
 /* ---- worker side ---- */
 
-static uint64_t
-check(char *room, uint64_t size, uint64_t max_code_bytes)
+static const struct checker *
+find_checker(const struct checker *row, enum msg_id message)
 {
-	struct validate_code request = { 0 };
-	struct validation_report report = { 0 };
-	struct err e;
-	size_t code = 0;
-	int status = get_message(room, size, MSG_validate_code, &request, &e);
+	while (row->check != NULL && row->message != message)
+		row++;
+	return row->check != NULL ? row : NULL;
+}
 
-	if (status == 0) {
-		code = request.code.size;
-		status = check_code(&request, max_code_bytes, &report, &e);
-	}
+static int
+check(const struct checker *checker, char *room, uint64_t *size, struct err *e)
+{
+	enum msg_id id = checker->message, reply_id = messages[id].reply;
+	auto_free void *request = calloc(1, messages[id].size);
+	auto_free void *reply = calloc(1, messages[reply_id].size);
+
+	must(request != NULL && reply != NULL);
+	int status = get_message(room, *size, id, request, e);
 	if (status == 0)
-		status = put_message(room, MSG_validation_report, &report, &size, &e);
+		status = checker->check(request, reply, e);
+	if (status == 0)
+		status = put_message(room, reply_id, reply, size, e);
+	message_clear(id, request);
+	message_clear(reply_id, reply);
+	return status;
+}
+
+/* Returns the size of the reply. */
+static uint64_t
+handle(char *room, uint64_t size, const struct checker *checkers)
+{
+	const struct checker *checker = find_checker(checkers, ((struct head *)room)->message);
+	bool large = size >= TRIM_FROM;
+	struct err e;
+	int status = checker != NULL ? check(checker, room, &size, &e)
+	                             : err_set(&e, ERR_internal, "a message without a checker");
+
 	if (status < 0) {
 		((struct head *)room)->why = e;
 		size = sizeof(struct head);
 	}
-	message_clear(MSG_validate_code, &request);
-	message_clear(MSG_validation_report, &report);
 	/* The tree of 1 MiB of code takes hundreds of megabytes, which libc would keep. */
-	if (code >= TRIM_FROM)
+	if (large)
 		malloc_trim(0);
 	return size;
 }
 
 /* Serves until the other end is closed. */
 static void
-serve(const struct worker *w, uint64_t max_code_bytes)
+serve(const struct worker *w, const struct checker *checkers)
 {
 	struct err e;
 	uint64_t size;
 
 	while (fdio_read(w->fd, &size, sizeof size, &e) == 0) {
-		size = check(w->room, size, max_code_bytes);
+		size = handle(w->room, size, checkers);
 		if (fdio_write(w->fd, &size, sizeof size, &e) < 0)
 			return;
 	}
@@ -221,7 +241,7 @@ live(const struct worker *w, const struct worker_plan *plan, pid_t parent)
 	if (status == 0)
 		e = (struct err){ 0 };
 	if (fdio_write(w->fd, &e, sizeof e, &(struct err){ 0 }) == 0 && status == 0)
-		serve(w, plan->max_code_bytes);
+		serve(w, plan->checkers);
 	_exit(0);
 }
 
@@ -295,7 +315,7 @@ lose(struct worker *w)
 	if (!w->busy)
 		return;
 	w->busy = false;
-	err_set(&e, ERR_unavailable, "the worker process that checked this code has ended");
+	err_set(&e, ERR_unavailable, "the worker process that handled this check has ended");
 	w->done(w->self, NULL, &e);
 }
 
@@ -314,34 +334,41 @@ take(const struct worker *w, uint64_t *size)
 	return copy;
 }
 
+/* Decodes the copy of a reply. */
+static int
+read_reply(const char *room, uint64_t size, enum msg_id id, void *reply, struct err *e)
+{
+	*e = ((const struct head *)room)->why;
+	if (e->code >= ERR_COUNT)
+		e->code = ERR_internal;
+	e->text[sizeof e->text - 1] = 0;
+	return e->code == ERR_none ? get_message(room, size, id, reply, e) : -1;
+}
+
 static void
 answered(void *self, uint32_t events)
 {
 	struct worker *w = self;
-	struct validation_report report = { 0 };
-	struct err e = { 0 };
+	enum msg_id id = messages[w->message].reply;
 	uint64_t size;
 	auto_free char *room = take(w, &size);
+	struct err e;
 
 	(void)events;
 	if (room == NULL) {
 		lose(w);
 		return;
 	}
-	e = ((const struct head *)room)->why;
-	if (e.code >= ERR_COUNT)
-		e.code = ERR_internal;
-	e.text[sizeof e.text - 1] = 0;
-	if (e.code == ERR_none)
-		get_message(room, size, MSG_validation_report, &report, &e);
+	auto_free void *reply = calloc(1, messages[id].size);
+	must(reply != NULL);
+	int status = read_reply(room, size, id, reply, &e);
 	w->busy = false;
-	w->done(w->self, e.code == ERR_none ? &report : NULL, &e);
-	message_clear(MSG_validation_report, &report);
+	w->done(w->self, status == 0 ? reply : NULL, &e);
+	message_clear(id, reply);
 }
 
 int
-worker_watch(struct worker *w,
-    void (*done)(void *self, struct validation_report *, const struct err *),
+worker_watch(struct worker *w, void (*done)(void *self, void *reply, const struct err *),
     void (*died)(void *self), void *self, struct err *e)
 {
 	w->done = done;
@@ -353,16 +380,17 @@ worker_watch(struct worker *w,
 }
 
 int
-worker_give(struct worker *w, struct validate_code *request, struct err *e)
+worker_give(struct worker *w, enum msg_id id, void *request, struct err *e)
 {
 	uint64_t size;
 
 	must(!w->busy);
 	if (w->fd < 0)
 		return err_set(e, ERR_unavailable, "the worker process has ended");
-	if (put_message(w->room, MSG_validate_code, request, &size, e) < 0)
+	if (put_message(w->room, id, request, &size, e) < 0)
 		return -1;
-	message_clear(MSG_validate_code, request);
+	message_clear(id, request);
+	w->message = id;
 	w->busy = true;
 	/* If the worker died meanwhile, the loop reports it. */
 	if (fdio_write(w->fd, &size, sizeof size, e) < 0)

@@ -14,8 +14,15 @@
 
 struct worker;
 
+/* A message that workers handle. */
+struct checker {
+	enum msg_id message;
+	/* The caller clears both messages, also after an error. */
+	int (*check)(void *request, void *reply, struct err *);
+};
+
 struct worker_plan {
-	uint64_t max_code_bytes;
+	const struct checker *checkers; /* ends with a row of zeros */
 	/* In the new process, before it reads anything: opens the parsers, then enters the jail. */
 	int (*settle)(struct err *);
 };
@@ -25,14 +32,13 @@ struct worker *worker_fork(const struct worker_plan *, struct err *);
 /* Waits until it is ready for its first text, or returns the error of its start. */
 int worker_meet(struct worker *, struct err *);
 /*
- * After the loop exists. done: called once for each text; report is NULL with *e if the check
- * failed; the report is cleared afterwards. died: called at most once, before done() for the
- * current text.
+ * After the loop exists. done: called once for each request; reply is NULL with *e if the check
+ * failed; the reply is cleared afterwards. died: called at most once, before done() for the
+ * current request.
  */
-int worker_watch(struct worker *,
-    void (*done)(void *self, struct validation_report *, const struct err *),
+int worker_watch(struct worker *, void (*done)(void *self, void *reply, const struct err *),
     void (*died)(void *self), void *self, struct err *);
-/* Gives a text to an idle worker; the request is empty afterwards. */
-int worker_give(struct worker *, struct validate_code *, struct err *);
+/* Gives a request, a message with a checker, to an idle worker; it is empty afterwards. */
+int worker_give(struct worker *, enum msg_id, void *request, struct err *);
 /* Releases the worker: it ends when it is idle, or with this process. */
 void worker_free(struct worker *);

@@ -6,7 +6,6 @@
  * The check itself is in this file and runs in those processes; the first characters of its code
  * determine the outcome.
  */
-#include "validator/check.h"
 #include "validator/queue.h"
 
 #include "common/base/auto.h"
@@ -55,13 +54,13 @@ say(uint64_t size)
 	pause();
 }
 
-int
-check_code(const struct validate_code *request, uint64_t max_bytes,
-    struct validation_report *report, struct err *e)
+static int
+check(void *message, void *reply, struct err *e)
 {
+	const struct validate_code *request = message;
+	struct validation_report *report = reply;
 	char name = *(const char *)request->code.data;
 
-	(void)max_bytes;
 	if (name == '!')
 		_exit(1);
 	if (name == '0')
@@ -124,7 +123,8 @@ short_of_one(void)
 static int
 begin(uint64_t workers)
 {
-	const struct queue_config config = { { 1 << 20, settle }, PLACES, EACH, workers,
+	static const struct checker checkers[] = { { MSG_validate_code, check }, { 0 } };
+	const struct queue_config config = { { checkers, settle }, PLACES, EACH, workers,
 		short_of_one };
 	struct err e;
 
@@ -173,9 +173,9 @@ submit(size_t at, const char *principal, char name, size_t size, struct err *e)
 
 	struct validate_code request = { .code = blob_copy(code, size) };
 
-	calls[at] = (struct call){ .trace = "" };
+	calls[at] = (struct call){ .message = MSG_validate_code, .trace = "" };
 	assert_true(owner_set(&calls[at].owner, principal, NULL));
-	int r = queue_submit(&calls[at], &request, e);
+	int r = queue_submit(&calls[at], &request, size, e);
 
 	message_clear(MSG_validate_code, &request);
 	return r;
