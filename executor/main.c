@@ -46,7 +46,10 @@ static int
 open_builder(const struct texts *arguments, struct err *e)
 {
 	resume_open();
-	return builder_open(arguments, options.builder_ms, e) < 0 ? -1 : resume_prepare(e);
+	return builder_open(arguments, options.builder_ms, e) < 0 ||
+	               builder_require(options.require_layers, e) < 0 || resume_prepare(e) < 0
+	           ? -1
+	           : 0;
 }
 
 /* The directory where the builder may record its slot (builder/slot.h). */
@@ -57,6 +60,16 @@ state_argument(struct texts *arguments, struct err *e)
 
 	if (state != NULL && (texts_add(arguments, "state") < 0 ||
 				 texts_add(arguments, state) < 0 || texts_add(arguments, "--") < 0))
+		return err_sys(e, "arguments of the builder");
+	return 0;
+}
+
+static int
+cgroup_argument(struct texts *arguments, struct err *e)
+{
+	if (options.own_cgroup &&
+	    (texts_add(arguments, "cgroup") < 0 || texts_add(arguments, "own") < 0 ||
+		texts_add(arguments, "--") < 0))
 		return err_sys(e, "arguments of the builder");
 	return 0;
 }
@@ -75,7 +88,8 @@ open_all(struct err *e)
 	    policy_check_profile(options.profile, language_python, e) == 0 &&
 	    runtime_open(e) == 0 && info_open(e) == 0 && sign_open(e) == 0 &&
 	    container_open(e) == 0 && pool_arguments(&arguments, e) == 0 &&
-	    container_arguments(&arguments, e) == 0 && state_argument(&arguments, e) == 0)
+	    container_arguments(&arguments, e) == 0 && state_argument(&arguments, e) == 0 &&
+	    cgroup_argument(&arguments, e) == 0)
 		status = open_builder(&arguments, e);
 	texts_clear(&arguments);
 	return status;

@@ -7,14 +7,15 @@
  */
 #include "executor/options.h"
 
+#include "executor/builder/limits/memory.h"
+#include "executor/builder/limits/processors.h"
+
 #include "common/base/auto.h"
 #include "common/base/log.h"
 
 #include <inttypes.h>
-#include <sched.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 enum {
 	MIB = 1 << 20,
@@ -31,24 +32,12 @@ const struct setting options_table[] = {
 	{ 0 },
 };
 
-/* The processors that this process may use; in a container there may be fewer than in the
- * machine. */
-static uint64_t
-processors(void)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	return sched_getaffinity(0, sizeof set, &set) == 0 ? (uint64_t)CPU_COUNT(&set) : 1;
-}
-
 /* The bound for all boxes (builder/limits/cgroup.c).  Even on the smallest machine it suffices
  * for one principal to have a workspace, and for others, too. */
 static uint64_t
 all_workspaces_mb(void)
 {
-	uint64_t bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-	uint64_t most = bytes / 4 * 3 / MIB, least = 4 * options.workspace_mb;
+	uint64_t most = memory_most() / 4 * 3 / MIB, least = 4 * options.workspace_mb;
 
 	return most > least ? most : least;
 }
@@ -107,7 +96,7 @@ check_pairs(struct err *e)
 static void
 work_out(void)
 {
-	uint64_t n = processors();
+	uint64_t n = processors_whole();
 
 	if (options.max_cpu_cores == 0)
 		options.max_cpu_cores = (double)n;

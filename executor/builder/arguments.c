@@ -4,6 +4,7 @@
 #include "executor/builder/arguments.h"
 
 #include "common/base/auto.h"
+#include "executor/builder/limits/cgroup.h"
 #include "executor/builder/oci/launcher.h"
 #include "executor/builder/runtimes.h"
 #include "executor/builder/slot.h"
@@ -54,6 +55,15 @@ set_state(const char *const *args, size_t n, struct err *e)
 	return 0;
 }
 
+static int
+own_cgroup(const char *const *args, size_t n, struct err *e)
+{
+	if (n != 1 || strcmp(args[0], "own") != 0)
+		return err_set(e, ERR_invalid_argument, "cgroup: own");
+	cgroup_take_own();
+	return 0;
+}
+
 static const struct {
 	const char *word;
 	int (*take)(const char *const *args, size_t n, struct err *);
@@ -64,6 +74,7 @@ static const struct {
 	{ "container", add_container },
 	{ "show", set_shown },
 	{ "state", set_state },
+	{ "cgroup", own_cgroup },
 };
 
 static int

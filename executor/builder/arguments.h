@@ -15,6 +15,7 @@
  *   container NAME PATH                       of containers.def
  *   show PATH                                 of hidden.def
  *   state PATH                                this server's own directory (host.h)
+ *   cgroup own                                cgroup_take_own()
  */
 int arguments_read(int argc, char **argv, struct err *);
 /* True if the command line names a program below this directory, or has a "show" for it. */

@@ -24,6 +24,9 @@ struct workspace;
  * builder tries every layer once and reports.  A builder that has not reported after ready_ms is
  * killed, and *e says where it hangs. */
 int builder_open(const struct texts *arguments, uint64_t ready_ms, struct err *);
+/* After it: fails if no box can be made, or lacks a layer that the text names, in the form of the
+ * setting require_layers; an empty one requires nothing. */
+int builder_require(const char *layers, struct err *);
 /* Workspaces outlive a builder if another process keeps these descriptors, which are useless to a
  * process that may not mount.  builder_give() passes them to the next builder, before
  * builder_open(); builder_leave() returns those to keep. */

@@ -218,6 +218,16 @@ builder_open(const struct texts *arguments, uint64_t ready_ms, struct err *e)
 	           : 0;
 }
 
+int
+builder_require(const char *wanted, struct err *e)
+{
+	if (*wanted != '\0' && line.refused.code != ERR_none) {
+		*e = line.refused;
+		return err_add(e, "require_layers");
+	}
+	return isolation_require(&line.isolation, wanted, e);
+}
+
 void
 builder_give(int kept[BUILDER_KEPT])
 {

@@ -89,3 +89,70 @@ isolation_of(const struct layers *layers, struct isolation *out)
 	}
 	return out->backend == NULL || out->limits_by == NULL ? -1 : 0;
 }
+
+/* ---- the setting require_layers ---- */
+
+static const char *const ids[LAYER_COUNT] = {
+/* clang-format off */
+#define LAYER(id, ...) [LAYER_##id] = #id,
+#include "executor/builder/layers.def"
+	/* clang-format on */
+};
+
+/* The bit of a layer, or those of all; 0: not known. */
+static uint64_t
+bits_of(const char *word)
+{
+	if (strcmp(word, "all") == 0)
+		return ~0ull;
+	for (int l = 0; l < LAYER_COUNT; l++)
+		if (strcmp(ids[l], word) == 0)
+			return 1ull << l;
+	return 0;
+}
+
+/* A later word changes what an earlier one set. */
+static int
+read_words(const char *text, uint64_t *required, struct err *e)
+{
+	auto_free char *copy = strdup(text);
+	char *rest = copy, *word;
+
+	if (copy == NULL)
+		return err_sys(e, "require_layers");
+	while ((word = strsep(&rest, ", ")) != NULL) {
+		bool except = *word == '-';
+		uint64_t bits = bits_of(word + except);
+
+		if (*word == '\0')
+			continue;
+		if (bits == 0)
+			return err_set(e, ERR_invalid_argument,
+			    "require_layers: \"%.32s\" is not a layer; landlock_scopes is one, for "
+			    "example",
+			    word + except);
+		*required = except ? *required & ~bits : *required | bits;
+	}
+	return 0;
+}
+
+int
+isolation_require(const struct isolation *in, const char *layers, struct err *e)
+{
+	uint64_t required = 0;
+
+	if (read_words(layers, &required, e) < 0)
+		return -1;
+	for (int l = 0; l < LAYER_COUNT; l++) {
+		const char *name = layer_name((enum layer)l);
+		size_t size = strlen(name);
+
+		for (size_t i = 0; (required >> l & 1) != 0 && i < in->missing.count; i++)
+			if (strncmp(in->missing.items[i], name, size) == 0 &&
+			    in->missing.items[i][size] == ':')
+				return err_set(e, ERR_isolation_unavailable,
+				    "require_layers: this host cannot provide %s",
+				    in->missing.items[i]);
+	}
+	return 0;
+}

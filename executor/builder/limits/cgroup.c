@@ -10,14 +10,17 @@
 #include "executor/builder/limits/cgroup.h"
 
 #include "common/base/auto.h"
+#include "common/base/log.h"
 #include "executor/builder/limits/cgroup_directory.h"
 #include "executor/builder/limits/cgroup_find.h"
 #include "executor/builder/limits/cgroup_huge.h"
+#include "executor/builder/limits/cgroup_mount.h"
+#include "executor/builder/limits/memory.h"
+#include "executor/builder/limits/processors.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -54,6 +57,7 @@ static struct {
 	enum limits_by by;
 	bool cpu;   /* version 2: it has the cpu controller too */
 	bool taken; /* another builder has the slot */
+	bool alone; /* no other service has processes in the own cgroup */
 	char name[32];
 	int above[HIERARCHIES]; /* the directory that contains ours, or -1 */
 	int ours[HIERARCHIES];
@@ -144,15 +148,26 @@ await_clear(void)
 	return false;
 }
 
+static void
+move_processes(int directory, const char *text)
+{
+	char line[32];
+
+	for (const char *at = text; *at != '\0'; at += strcspn(at, "\n"), at += *at == '\n') {
+		snprintf(line, sizeof line, "%ld", strtol(at, NULL, 10));
+		write_knob(directory, "daemon/cgroup.procs", line);
+	}
+}
+
 /*
  * A version 2 cgroup that contains processes cannot give controllers to cgroups in it.  If its
- * only processes are the executor and this process (a service of its own, a container), they move
- * one level down.
+ * only processes are the executor and this process (a service of its own), or the operator says
+ * that no other service is in it, they move one level down.
  */
 static void
 move_down(int directory)
 {
-	char text[4096], line[32];
+	char text[4096];
 	int us = 0, others = 0;
 
 	if (read_knob(directory, "cgroup.procs", text, sizeof text) < 0)
@@ -162,11 +177,10 @@ move_down(int directory)
 
 		pid == getpid() || pid == getppid() ? us++ : others++;
 	}
-	if (us != 2 || others != 0 || (mkdirat(directory, "daemon", 0755) < 0 && errno != EEXIST))
+	if ((!groups.alone && (us != 2 || others != 0)) ||
+	    (mkdirat(directory, "daemon", 0755) < 0 && errno != EEXIST))
 		return;
-	snprintf(line, sizeof line, "%d", getppid());
-	write_knob(directory, "daemon/cgroup.procs", line);
-	write_knob(directory, "daemon/cgroup.procs", "0");
+	move_processes(directory, text);
 }
 
 static int
@@ -255,17 +269,6 @@ set_whole(enum hierarchy h, const char *knob, uint64_t value)
 		write_knob(groups.ours[h], knob, text);
 }
 
-/* The number of processors that this process, and therefore any box, may use. */
-static uint64_t
-processors(void)
-{
-	cpu_set_t all;
-
-	if (sched_getaffinity(0, sizeof all, &all) == 0)
-		return (uint64_t)CPU_COUNT(&all);
-	return (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
-}
-
 /*
  * The share of a period that boxes may use: a twentieth of every processor is reserved for the
  * processes that end boxes.  The kernel recalculates the weight of a cgroup that is on several
@@ -276,7 +279,7 @@ processors(void)
 static uint64_t
 whole_quota_us(void)
 {
-	return processors() * PERIOD_US / 20 * 19;
+	return processors_milli() * (PERIOD_US / 1000) / 20 * 19;
 }
 
 /*
@@ -289,9 +292,8 @@ static void
 bound_all(void)
 {
 	bool v2 = groups.by == LIMITS_CGROUP2;
-	uint64_t memory =
-	    (uint64_t)sysconf(_SC_PHYS_PAGES) / 4 * 3 * (uint64_t)sysconf(_SC_PAGESIZE);
-	uint64_t weight = processors() < MAX_WEIGHT ? processors() : MAX_WEIGHT;
+	uint64_t memory = memory_most() / 4 * 3, whole = processors_whole();
+	uint64_t weight = whole < MAX_WEIGHT ? whole : MAX_WEIGHT;
 
 	set_whole(v2 ? UNIFIED : MEMORY, v2 ? "memory.max" : "memory.limit_in_bytes", memory);
 	set_whole(v2 ? UNIFIED : PIDS, "pids.max", MAX_PROCESSES);
@@ -307,6 +309,16 @@ give_up_all(void)
 	for (int h = 0; h < HIERARCHIES; h++)
 		give_up((enum hierarchy)h);
 	groups.by = LIMITS_RLIMIT;
+}
+
+void
+cgroup_take_own(void)
+{
+	struct err e;
+
+	groups.alone = true;
+	if (cgroup_mount_writable(&e) < 0)
+		log_warn("cgroups may be read-only", LOG_E(&e));
 }
 
 bool

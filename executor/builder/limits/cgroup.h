@@ -39,6 +39,9 @@ struct cgroup {
  * shares the cgroups but not /run.
  */
 bool cgroup_open(uint32_t slot);
+/* Before cgroup_open(): no other service is in this process's cgroup, so read-only mounts become
+ * writable for this process, and its cgroup's processes move one level down. */
+void cgroup_take_own(void);
 /* Removes all cgroups.  Call when no process runs in any of them. */
 void cgroup_close(void);
 enum limits_by cgroup_limits_by(void);
