@@ -12,6 +12,7 @@
 #include "common/base/auto.h"
 #include "common/base/log.h"
 #include "common/bus/inner.h"
+#include "common/metric/shared.h"
 
 #include <string.h>
 
@@ -25,6 +26,7 @@ struct open_call {
 	struct open_call *next, **link; /* in the list of its caller */
 	struct caller *caller;          /* NULL: disconnected */
 	uint64_t id, timer;
+	int64_t began_us; /* 0: its end was counted */
 	size_t bytes;
 	bool told; /* on_cancel was called: no client waits */
 	/* Of an adopted call, until it has ended. */
@@ -89,12 +91,28 @@ tell(struct open_call *c, enum err_code why)
 		c->call.on_cancel(&c->call, why);
 }
 
+/* The first end counts: the reply to the client. */
+static void
+count_end(struct open_call *c, enum err_code code)
+{
+	unsigned message = c->call.message;
+
+	if (c->began_us == 0)
+		return;
+	metric_time(&shared_rows[SHARED_request_seconds], METRIC_AT(message, code != ERR_none),
+	    loop_now_us() - c->began_us);
+	if (code != ERR_none)
+		metric_add(&shared_rows[SHARED_request_failures], METRIC_AT(message, code), 1);
+	c->began_us = 0;
+}
+
 /* Passes the result to the client or to ended(). content NULL: the call failed. */
 static void
 deliver(struct open_call *c, struct packed *content, const struct err *e)
 {
 	void (*ended)(void *, struct packed *, const struct err *) = take_ptr(c->ended);
 
+	count_end(c, content != NULL ? ERR_none : e->code);
 	if (ended != NULL)
 		ended(c->self, content, e);
 	else if (c->caller != NULL && !c->told && content != NULL)
@@ -193,6 +211,8 @@ new_call(struct caller *caller, enum msg_id message, struct bus_message *p)
 	p->envelope = (struct envelope){ .id = c->envelope.id };
 	c->id = c->envelope.id;
 	c->bytes = p->bytes;
+	c->began_us = loop_now_us();
+	metric_add(&shared_rows[SHARED_request_bytes], METRIC_AT(message), p->bytes);
 	c->caller = caller;
 	c->call = (struct call){
 		.from = server_peer(caller),

@@ -12,6 +12,8 @@
 #include "common/base/fdio.h"
 #include "common/base/log.h"
 #include "common/base/loop.h"
+#include "common/daemon/measure.h"
+#include "common/daemon/monitor.h"
 #include "common/daemon/starter.h"
 #include "common/journal/spool.h"
 
@@ -169,6 +171,55 @@ read_settings(int argc, char **argv)
 	log_open(self.name, (enum log_level)level);
 }
 
+/* ---- metrics ---- */
+
+/* Why this daemon is not ready, or NULL. */
+static const char *
+find_missing(void)
+{
+	return self.ending ? "ending" : measure_missing();
+}
+
+static struct monitor
+monitor_of(void)
+{
+	return (struct monitor){
+		.where = self.metrics,
+		.name = self.name,
+		.instance = self.instance,
+		.uid = self.bus.uid,
+		.measure = measure_all,
+		.missing = find_missing,
+	};
+}
+
+/* Each client has a gateway of its own, and only the first can listen. */
+static int
+open_monitor(struct err *e)
+{
+	const struct monitor place = monitor_of();
+
+	if (monitor_open(&place, e) == 0)
+		return 0;
+	if (self.keeps != SHARED_STATE || e->sys != EADDRINUSE)
+		return -1;
+	log_info("continuing without metrics", LOG_E(e));
+	return 0;
+}
+
+/* Another process asks the daemon that has these settings. */
+static int
+ask_health(void)
+{
+	const struct monitor place = monitor_of();
+	struct err e;
+
+	if (monitor_ask(&place, &e) == 0)
+		return 0;
+	fprintf(stderr, "%s: %s\n", self.name, e.text);
+	return 1;
+}
+
 /* ---- messages to the starter ---- */
 
 /* A status message is dropped if there is no room for it, so the important one is repeated. */
@@ -316,6 +367,8 @@ static int
 prepare(struct err *e)
 {
 	if (close_doors(e) < 0 || find_user(e) < 0 || (self.keeps != NO_STATE && have_state(e) < 0))
+		return -1;
+	if (measure_open(self.d, e) < 0 || open_monitor(e) < 0)
 		return -1;
 	starter_connect();
 	if (self.d->open != NULL && self.d->open(e) < 0)
@@ -482,6 +535,8 @@ start(struct err *e)
 	    loop_watch(self.signal_fd, EPOLLIN, on_signal, NULL, e) < 0)
 		return -1;
 	record(event_daemon_started);
+	if (monitor_start(e) < 0)
+		return -1;
 	if (self.d->start != NULL && self.d->start(e) < 0)
 		return -1;
 	starter_tell("READY=1");
@@ -495,11 +550,13 @@ static void
 stop(void)
 {
 	bus_stop();
+	monitor_stop();
 	if (self.d->stop != NULL)
 		self.d->stop();
 	if (self.spools)
 		spool_close();
 	loop_close();
+	metric_close();
 	log_info("ended");
 }
 
@@ -519,6 +576,8 @@ daemon_main(int argc, char **argv, const struct daemon *d)
 	self.keeps = d->stateless ? NO_STATE : self.peer->state;
 	log_open(self.name, LOG_info);
 	read_settings(argc, argv);
+	if (self.healthy)
+		return ask_health();
 	if (prepare(&e) < 0 || start(&e) < 0) {
 		log_error("could not start", LOG_E(&e));
 		tell_failure(&e);

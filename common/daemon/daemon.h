@@ -4,6 +4,7 @@
 
 #include "common/bus/bus.h"
 #include "common/jail/jail.h"
+#include "common/metric/metric.h"
 #include "common/table/settings.h"
 
 struct daemon {
@@ -23,6 +24,9 @@ struct daemon {
 	/* Called repeatedly after the request to stop, until drain_ms have passed: the number of
 	 * operations in progress besides calls of the bus. NULL: none. */
 	size_t (*drain)(void);
+	struct metric *metrics; /* its metrics.def, besides the common ones; NULL: none */
+	size_t nmetrics;
+	void (*measure)(void); /* sets its gauges before they are read; may be NULL */
 };
 
 /*

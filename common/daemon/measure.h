@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* measure.h - sets the gauges that every daemon has (common/metric/metrics.def). */
+#pragma once
+
+#include "common/daemon/daemon.h"
+
+/* Makes the cells of all metrics of this daemon. */
+int measure_open(const struct daemon *, struct err *);
+/* Sets all gauges, the daemon's own too. */
+void measure_all(void);
+/* Which server of this daemon is not connected; NULL: all are. */
+const char *measure_missing(void);

@@ -1,0 +1,114 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a monitoring system sees of real daemons: /metrics, /healthz, /readyz and --healthy of each.
+
+    monitoring.py BIN
+"""
+
+import os
+import socket
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import cases  # noqa: E402
+import daemons  # noqa: E402
+import openmetrics  # noqa: E402
+import peers  # noqa: E402
+
+
+class Watched(daemons.Cluster):
+    """Daemons that serve their metrics in a directory."""
+
+    def __init__(self, bin):
+        super().__init__(bin)
+        self.env["CLOISTER_METRICS"] = os.path.join(self.directory, "metrics") + "/"
+
+    def socket(self, name):
+        return self.env["CLOISTER_METRICS"] + name + ".sock"
+
+    def samples(self, name):
+        status, text = openmetrics.ask(self.socket(name), "/metrics")
+        assert status == 200, text
+        return openmetrics.read(text)
+
+    def healthy(self, name):
+        return subprocess.run([*self.command(name), "--healthy"], env=self.env, capture_output=True, check=False, timeout=30)
+
+
+def test_each_daemon_says_that_it_lives(cluster):
+    cluster.call("list_runtimes")
+    for name in peers.PEERS:
+        assert openmetrics.ask(cluster.socket(name), "/healthz") == (200, "ok\n"), name
+        assert openmetrics.ask(cluster.socket(name), "/readyz") == (200, "ready\n"), name
+        assert openmetrics.ask(cluster.socket(name), "/nothing")[0] == 404, name
+        asked = cluster.healthy(name)
+        assert (asked.returncode, asked.stderr) == (0, b""), (name, asked)
+        assert "cloister_process_start_seconds" in cluster.samples(name), name
+
+
+def test_a_call_is_counted_once(cluster):
+    before = cluster.samples("executor")
+    cluster.call("list_runtimes", {"language": "python"})
+    cluster.call("list_runtimes", {"language": "cobol"})
+    after = cluster.samples("executor")
+    for result in "ok", "error":
+        labels = ('message="list_runtimes"', f'result="{result}"')
+        assert openmetrics.total(after, "cloister_request_seconds_count", *labels) == \
+            openmetrics.total(before, "cloister_request_seconds_count", *labels) + 1, after
+    assert openmetrics.total(after, "cloister_request_failures_total", 'code="invalid_argument"') == 1
+    assert openmetrics.total(after, "cloister_peer_ready", 'daemon="auditd"') == 1
+
+
+def test_what_is_no_request_is_closed(cluster):
+    for bytes_ in b"\0" * 100, b"GET /metrics HTTP/1.1\r\n" + b"x: y\r\n" * 1000, b"POST /metrics HTTP/1.1\r\n\r\n":
+        with socket.socket(socket.AF_UNIX) as s:
+            s.settimeout(10)
+            s.connect(cluster.socket("executor"))
+            s.sendall(bytes_)
+            try:
+                assert s.recv(4096)[:12] in (b"", b"HTTP/1.1 404"), bytes_
+            except ConnectionResetError:
+                pass
+    silent = [socket.socket(socket.AF_UNIX) for _ in range(12)]
+    for s in silent:
+        s.connect(cluster.socket("executor"))
+    silent[-1].settimeout(10)
+    assert silent[-1].recv(1) == b"", "more connections than it keeps are closed at once"
+    for s in silent:
+        s.close()
+    assert openmetrics.ask(cluster.socket("executor"), "/healthz")[0] == 200
+
+
+def test_a_daemon_that_is_away_is_noticed(cluster):
+    cluster.kill("validator")
+    asked = cluster.healthy("validator")
+    assert asked.returncode == 1 and b"connect to" in asked.stderr, asked
+    while openmetrics.ask(cluster.socket("executor"), "/readyz")[0] == 200:
+        pass
+    assert openmetrics.ask(cluster.socket("executor"), "/readyz") == (503, "validator is not connected\n")
+    cluster.restart("validator")  # on the socket that the killed process left
+    assert cluster.healthy("validator").returncode == 0
+
+
+def test_a_loopback_port_serves_only_requests_to_loopback(cluster):
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+    cluster.kill("validator")
+    cluster.flags["validator"] = [f"--metrics=127.0.0.1:{port}"]
+    cluster.restart("validator")
+    assert cluster.healthy("validator").returncode == 0
+    for host, status in ("localhost", b"200"), ("127.0.0.1:1", b"200"), ("evil.example", b"421"), ("localhost.evil.example", b"421"):
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as s:
+            s.sendall(f"GET /metrics HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+            assert s.recv(4096).split()[1] == status, host
+    for where in "0.0.0.0:9464", "10.0.0.1:9464", "localhost:9464", "70000", "relative/path", ":":
+        refused = subprocess.run([*cluster.command("validator"), "--metrics=" + where], capture_output=True, check=False, timeout=30)
+        assert refused.returncode == 1 and b"neither an absolute path" in refused.stderr, (where, refused)
+
+
+if __name__ == "__main__":
+    with Watched(sys.argv[1]) as cluster:
+        counts = cases.play(sys.modules[__name__], cluster)
+    cases.end(counts)
