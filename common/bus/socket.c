@@ -12,8 +12,10 @@
  * connection and holds one more message; the rest stays in the kernel and with the sender. With a
  * limit of 1,000 it accepted every message of 1 MB, with 8 it accepted 9. ZMQ_MAXMSGSIZE bounds a
  * part before memory is allocated for it. The number of parts is not bounded, and the parts of an
- * unfinished message are not counted: recv.c does both. ZMQ_SNDHWM stays high: a full queue reports
- * room only at the next check.
+ * unfinished message are not counted: recv.c does both, and bounds the bytes of all that wait.
+ * After each half of ZMQ_RCVHWM messages a reader wakes libzmq's thread, with 2 after each message:
+ * that cost 70 us a call (tests/bench/compare). ZMQ_SNDHWM stays high: a full queue reports room
+ * only at the next check.
  */
 #include "common/bus/socket.h"
 
@@ -31,9 +33,9 @@
 enum {
 	QUEUE = 1000, /* sent messages per connection; their bytes: bus_message.c */
 	TAKEN = 8,    /* received messages per connection that are not read yet */
-	TAKEN_FEW = 2,
-	HEADS = 2, /* parts before the blobs: envelope, body */
+	TAKEN_LARGE = 2, /* of them, as large as a message can be, if TAKEN such are too many bytes */
 	TAKEN_BYTES = 512 << 20,
+	HEADS = 2, /* parts before the blobs: envelope, body */
 	LINGER_MS = 200,
 	HANDSHAKE_MS = 1000,
 };
@@ -61,14 +63,12 @@ socket_bound_parts(void *socket, const struct wire_bounds *bounds, size_t *most,
 {
 	int64_t part = (int64_t)bounds->part;
 	size_t parts = HEADS + bounds->blobs, bytes = parts * bounds->part;
-	int taken;
 
 	bytes = bytes < BUS_MESSAGE_BYTES ? bytes : BUS_MESSAGE_BYTES;
-	taken = TAKEN * bytes <= TAKEN_BYTES ? TAKEN : TAKEN_FEW;
-	*most = recv_cost((size_t)taken, bytes, parts);
+	*most = recv_cost(TAKEN * bytes <= TAKEN_BYTES ? TAKEN : TAKEN_LARGE, bytes, parts);
 	if (zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &part, sizeof part) < 0)
 		return zmq_err(e, "ZMQ_MAXMSGSIZE");
-	return socket_set_int(socket, ZMQ_RCVHWM, "ZMQ_RCVHWM", taken, e);
+	return socket_set_int(socket, ZMQ_RCVHWM, "ZMQ_RCVHWM", TAKEN, e);
 }
 
 static int
