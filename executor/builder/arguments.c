@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+static bool loopback;
 static const char *shown; /* NULL: nothing of hidden.def */
 
 static int
@@ -64,6 +65,16 @@ own_cgroup(const char *const *args, size_t n, struct err *e)
 	return 0;
 }
 
+static int
+set_loopback(const char *const *args, size_t n, struct err *e)
+{
+	(void)args;
+	if (n != 0)
+		return err_set(e, ERR_invalid_argument, "loopback: no word");
+	loopback = true;
+	return 0;
+}
+
 static const struct {
 	const char *word;
 	int (*take)(const char *const *args, size_t n, struct err *);
@@ -75,6 +86,7 @@ static const struct {
 	{ "show", set_shown },
 	{ "state", set_state },
 	{ "cgroup", own_cgroup },
+	{ "loopback", set_loopback },
 };
 
 static int
@@ -106,4 +118,10 @@ arguments_show(const char *directory)
 {
 	return (shown != NULL && strcmp(shown, directory) == 0) || runtimes_name(directory) ||
 	       launcher_is_below(directory);
+}
+
+bool
+arguments_loopback(void)
+{
+	return loopback;
 }

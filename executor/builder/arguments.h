@@ -16,7 +16,10 @@
  *   show PATH                                 of hidden.def
  *   state PATH                                this server's own directory (host.h)
  *   cgroup own                                cgroup_take_own()
+ *   loopback                                  boxes have a loopback and may make sockets
  */
 int arguments_read(int argc, char **argv, struct err *);
 /* True if the command line names a program below this directory, or has a "show" for it. */
 bool arguments_show(const char *directory);
+/* True if the command line has "loopback". */
+bool arguments_loopback(void);

@@ -31,11 +31,10 @@ enum {
 
 static const struct host *host;
 
-int
-box_open(const struct host *h, struct err *e)
+void
+box_open(const struct host *h)
 {
 	host = h;
-	return nets_open(h, e);
 }
 
 struct box *

@@ -19,7 +19,7 @@ struct box {
 
 extern const struct process_kind box_kind;
 
-int box_open(const struct host *, struct err *);
+void box_open(const struct host *);
 /* NULL: it is not a box. */
 struct box *box_of(struct process *);
 

@@ -59,18 +59,21 @@ static const char *const namespaces[HOST_NAMESPACES] = {
 static const int kept[] = { CAP_SYS_ADMIN, CAP_SYS_CHROOT, CAP_SETUID, CAP_SETGID, CAP_SETPCAP,
 	CAP_KILL };
 
+/* Boxes have a loopback only if the builder has this one, too. */
+static const int network[] = { CAP_NET_ADMIN };
+
 /* ---- namespaces ---- */
 
 static bool
-has_capabilities(void)
+has_capabilities(const int *caps, size_t n)
 {
 	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
 	struct __user_cap_data_struct data[2] = { 0 };
 
 	if (syscall(SYS_capget, &head, data) < 0)
 		return false;
-	for (size_t i = 0; i < COUNT(kept); i++)
-		if ((data[kept[i] / 32].effective & 1u << kept[i] % 32) == 0)
+	for (size_t i = 0; i < n; i++)
+		if ((data[caps[i] / 32].effective & 1u << caps[i] % 32) == 0)
 			return false;
 	return true;
 }
@@ -263,7 +266,7 @@ enter_namespaces(struct host *h, void (*after)(void), struct err *e)
 	gid_t gid = getegid();
 	pid_t child = -1;
 
-	h->mapped = uid != 0 || !has_capabilities();
+	h->mapped = uid != 0 || !has_capabilities(kept, COUNT(kept));
 	if (!h->mapped && choose_uids(h, e) < 0)
 		return -1;
 	h->mapped = h->mapped || h->first_uid == 0;
@@ -355,9 +358,17 @@ host_nobody(const struct host *h)
 /* ---- less power ---- */
 
 int
-host_drop(struct err *e)
+host_drop(const struct host *h, struct err *e)
 {
-	if (caps_keep(kept, COUNT(kept), e) < 0)
+	int caps[COUNT(kept) + COUNT(network)];
+	size_t n = COUNT(kept);
+
+	memcpy(caps, kept, sizeof kept);
+	if (h->loopback && has_capabilities(network, COUNT(network))) {
+		memcpy(caps + n, network, sizeof network);
+		n += COUNT(network);
+	}
+	if (caps_keep(caps, n, e) < 0)
 		return -1;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0)
 		return err_sys(e, "prctl");

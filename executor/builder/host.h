@@ -36,6 +36,8 @@ struct host {
 	bool own_proc; /* proc shows the builder's pid namespace; otherwise only self/ is usable */
 	int proc;
 	ino_t namespaces[HOST_NAMESPACES];
+	bool loopback;          /* boxes have one, unless */
+	uint8_t loopback_errno; /* says why it cannot be brought up */
 	uint64_t due; /* layers that every program must have (trial.h): bits by enum layer */
 };
 
@@ -59,7 +61,7 @@ uid_t host_uid(const struct host *, uint32_t workspace);
 uid_t host_nobody(const struct host *);
 /* After the setup: keeps only the capabilities needed to make boxes.  The process can never gain
  * others. */
-int host_drop(struct err *);
+int host_drop(const struct host *, struct err *);
 /* Writes setgroups, uid_map and gid_map of the calling process, below proc.  The outside ids are
  * those of the parent namespace. */
 int host_map(int proc, uid_t inside, uid_t outside_uid, gid_t outside_gid, struct err *);

@@ -20,6 +20,7 @@
 #include "executor/builder/confine/filter.h"
 #include "executor/builder/limits/cgroup.h"
 #include "executor/builder/media.h"
+#include "executor/builder/nets.h"
 #include "executor/builder/orders.h"
 #include "executor/builder/process.h"
 #include "executor/builder/processes.h"
@@ -127,11 +128,12 @@ settle(struct host *host, int *workspace_table, struct err *e)
 	if (slot_take(host, cgroup_open, e) < 0)
 		return -1;
 	host->limits_by = cgroup_limits_by();
+	host->loopback = arguments_loopback();
 	return host_enter(host, cgroup_close, e) < 0 || root_make(host, e) < 0 ||
 	               (*workspace_table = workspace_table_open(host, e)) < 0 ||
-	               host_note(host, e) < 0 || orders_open(host, e) < 0 ||
-	               filter_make(&filter, FILTER_ALL, e) < 0 || loop_open(e) < 0 ||
-	               host_drop(e) < 0 || filter_load(&filter, e) < 0
+	               host_note(host, e) < 0 || nets_open(host, e) < 0 ||
+	               orders_open(host, e) < 0 || filter_make(&filter, FILTER_ALL, e) < 0 ||
+	               loop_open(e) < 0 || host_drop(host, e) < 0 || filter_load(&filter, e) < 0
 	           ? -1
 	           : 0;
 }

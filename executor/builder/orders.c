@@ -27,8 +27,8 @@ orders_open(const struct host *h, struct err *e)
 	int sock;
 
 	host = h;
-	if (box_open(h, e) < 0 || file_helper_process_open(h, e) < 0 ||
-	    program_open(h, &zygotes_forker, e) < 0)
+	box_open(h);
+	if (file_helper_process_open(h, e) < 0 || program_open(h, &zygotes_forker, e) < 0)
 		return -1;
 	zygotes_open(h, &program_filters()[language_python]);
 	if (launcher_open(h, program_filters(), &pid, &sock, e) < 0)

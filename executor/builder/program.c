@@ -47,7 +47,8 @@ program_open(const struct host *host, const struct program_forker *forker, struc
 		[language_shell] = FILTER_SHELL,
 	};
 	unsigned grouped = (cgroup_limits_by() == LIMITS_RLIMIT ? 0 : FILTER_COUNTED) |
-	                   (cgroup_shares_processors() ? FILTER_SHARING : 0);
+	                   (cgroup_shares_processors() ? FILTER_SHARING : 0) |
+	                   (host->loopback ? FILTER_LOOPBACK : 0);
 
 	programs.host = host;
 	programs.forker = forker;

@@ -63,7 +63,7 @@ class Box:
     """One box_run with its builder; prefix: a command that starts it otherwise than it is started as a rule; arguments:
     the builder's; zygotes: what each has imported."""
 
-    def __init__(self, directory, probe, user=None, prefix=(), arguments=(), zygotes=("", LIBRARIES)):
+    def __init__(self, directory, probe, user=None, prefix=(), arguments=(), zygotes=("", LIBRARIES), loopback=True):
         self.user, self.source, self.directory, self.probe, self.start = user, directory, directory, probe, "cold"
         # The programs of an ordinary user must be where that user can read them.
         if user is not None:
@@ -75,6 +75,7 @@ class Box:
         self.canary = secrets.token_hex(16)
         clean = {"PATH": "/usr/bin:/bin", "CANARY": self.canary}
         words = [word for modules in zygotes for word in ("zygote", PYTHON, modules, "--")]
+        words += ["loopback", "--"] if loopback else []
         self.process = subprocess.Popen([*prefix, os.path.join(self.directory, "box_run"), *words, *arguments],
                                         stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, env=clean, cwd="/", **as_user)

@@ -142,9 +142,9 @@ def test_I15_cgroup(box):
 
 
 def test_I15_builder(box):
-    """The builder itself: six capabilities and no way to gain more, a filter, no file system of the host, no network."""
+    """The builder itself: seven capabilities and no way to gain more, a filter, no file system of the host, no network."""
     status = boxes.status(box.builder)
-    kept = sum(1 << bit for bit in (5, 6, 7, 8, 18, 21))  # KILL SETGID SETUID SETPCAP SYS_CHROOT SYS_ADMIN
+    kept = sum(1 << bit for bit in (5, 6, 7, 8, 12, 18, 21))  # KILL SETGID SETUID SETPCAP NET_ADMIN SYS_CHROOT SYS_ADMIN
     assert {int(status[name], 16) for name in ("CapPrm", "CapEff", "CapBnd")} == {kept}, status
     assert status["NoNewPrivs"] == "1" and status["Seccomp"] == "2" and status["Threads"] == "1", status
     end = time.monotonic() + 5  # while it wipes a workspace it is in another mount namespace
@@ -162,7 +162,7 @@ def test_I9_isolation_is_told(box):
     """I9, I10: a result reports exactly the layers that were observed, and the missing ones with the reason."""
     end = box.run("pass")
     layers, missing = end.isolation["layers"], end.isolation["missing"]
-    for layer in ("mount namespace", "pid namespace", "network namespace", "ipc namespace", "uts namespace", "user namespace",
+    for layer in ("mount namespace", "pid namespace", "network namespace", "own loopback", "ipc namespace", "uts namespace", "user namespace",
                   "read-only root", "private /tmp", "private /proc", "rlimits", "no supplementary groups", "no capabilities",
                   "no_new_privs", "landlock", "seccomp"):
         assert layer in layers, (layer, layers)
@@ -188,7 +188,7 @@ def test_I15_niceness(box):
 # What a program can see of its layers, by itself; prints the names of those that it finds.  {host}: the host's namespaces;
 # {uids}: which it may have outside.
 FIND_LAYERS = r"""
-import ctypes, errno, fcntl, json, os, resource, termios
+import ctypes, errno, fcntl, json, os, resource, socket, termios
 libc, host, subject = ctypes.CDLL(None, use_errno=True), {host}, {subject}
 status = dict(line.rstrip("\n").split(":\t", 1) for line in open("/proc/self/status") if ":\t" in line)
 mounts = {{line.split()[4]: line for line in open("/proc/self/mountinfo")}}
@@ -196,6 +196,8 @@ def fails(wanted, call, *words):
     try: call(*words)
     except OSError as error: return error.errno == wanted
     return False
+def talks_to_itself():
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname(), 5): return True
 def is_read_only(path): return bool(os.statvfs(path).f_flag & os.ST_RDONLY)
 zero = os.open("/dev/zero", os.O_RDWR)
 found = {{name: os.readlink("/proc/self/ns/" + short) != host[short] for name, short in [("mount namespace", "mnt"), ("pid namespace", "pid"),
@@ -210,6 +212,7 @@ found.update({{
     "no capabilities": all(int(status["Cap" + which], 16) == 0 for which in ("Inh", "Prm", "Eff", "Bnd", "Amb")),
     "no_new_privs": status["NoNewPrivs"] == "1",
     "not dumpable": os.stat(f"/proc/{{subject}}/environ").st_uid != os.getuid() or subject == os.getpid() and libc.prctl(3, 0, 0, 0, 0) == 0,
+    "own loopback": talks_to_itself() and fails(errno.ENETUNREACH, socket.create_connection, ("192.0.2.1", 80), 5),
     "landlock": fails(errno.EACCES, fcntl.ioctl, zero, termios.TCGETS, bytes(64)),  # a call that its device rule refuses
     "landlock scopes": fails(errno.EPERM, os.kill, 1, 0),
     "seccomp": status["Seccomp"] == "2",

@@ -25,8 +25,8 @@ static char left_out[32];
 
 int __real_filter_load(const struct filter *, struct err *);
 int __wrap_filter_load(const struct filter *, struct err *);
-int __real_guest_landlock_enter(bool file_helper, bool *scopes, struct err *);
-int __wrap_guest_landlock_enter(bool file_helper, bool *scopes, struct err *);
+int __real_guest_landlock_enter(bool file_helper, bool sockets, bool *scopes, struct err *);
+int __wrap_guest_landlock_enter(bool file_helper, bool sockets, bool *scopes, struct err *);
 int __real_cgroup_join(const struct cgroup *, struct err *);
 int __wrap_cgroup_join(const struct cgroup *, struct err *);
 int __real_cgroup_open_doors(struct cgroup *, bool cloned, struct err *);
@@ -96,10 +96,11 @@ __wrap_setns(int fd, int kind)
 }
 
 int
-__wrap_guest_landlock_enter(bool file_helper, bool *scopes, struct err *e)
+__wrap_guest_landlock_enter(bool file_helper, bool sockets, bool *scopes, struct err *e)
 {
 	*scopes = true;
-	return without("landlock") ? 0 : __real_guest_landlock_enter(file_helper, scopes, e);
+	return without("landlock") ? 0
+	                           : __real_guest_landlock_enter(file_helper, sockets, scopes, e);
 }
 
 int

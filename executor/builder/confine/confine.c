@@ -308,7 +308,8 @@ enter_landlock(struct entry *in, struct err *e)
 	if (is_box(in))
 		return 0;
 
-	int r = guest_landlock_enter(is_file_helper(in), &scopes, e);
+	bool helper = is_file_helper(in);
+	int r = guest_landlock_enter(helper, in->confine->host->loopback && !helper, &scopes, e);
 
 	if (r < 0) {
 		errno = e->sys;
@@ -411,6 +412,9 @@ look(struct entry *in)
 			hold(in, seen[i].layer);
 	if (in->confine->host->mapped)
 		in->report.layers.why[LAYER_own_uid] = EPERM;
+	if (in->confine->host->loopback && in->confine->host->loopback_errno == 0)
+		hold(in, LAYER_own_loopback);
+	in->report.layers.why[LAYER_own_loopback] = in->confine->host->loopback_errno;
 }
 
 /* A file helper runs no foreign code.  So it shares the builder's empty network.  It need not be
@@ -422,6 +426,8 @@ wanted(const struct entry *in)
 	uint64_t by_group = 1ull << LAYER_memory_limit | 1ull << LAYER_process_limit |
 	                    1ull << LAYER_cpu_limit | 1ull << LAYER_cgroup_namespace;
 
+	if (is_file_helper(in) || !in->confine->host->loopback)
+		all &= ~(1ull << LAYER_own_loopback);
 	if (!is_file_helper(in))
 		return (all & ~by_group) | in->report.layers.wanted;
 	return all & ~by_group &

@@ -15,7 +15,9 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <linux/membarrier.h>
+#include <linux/netlink.h>
 #include <linux/seccomp.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sched.h>
@@ -53,7 +55,7 @@ struct row {
 	int call; /* negative: this architecture has no call of that name, libseccomp skips it */
 	uint32_t verdict;
 	unsigned ntests;
-	struct scmp_arg_cmp tests[2];
+	struct scmp_arg_cmp tests[3];
 };
 
 /* clang-format off */
@@ -65,6 +67,7 @@ struct row {
 #define BUILDER FILTER_BUILDER
 #define COUNTED FILTER_COUNTED
 #define SHARING FILTER_SHARING
+#define LOOPBACK FILTER_LOOPBACK
 #define BITS(arg, mask, value) { arg, SCMP_CMP_MASKED_EQ, (uint32_t)(mask), (uint32_t)(value) }
 #define EQ(arg, value)         BITS(arg, UINT32_MAX, value)
 #define CLEAR(arg, bits)       BITS(arg, bits, 0)
@@ -72,6 +75,10 @@ struct row {
 #define ALLOW(who, call)       { who, SCMP_SYS(call), SCMP_ACT_ALLOW, 0, { { 0 } } },
 #define ONLY(who, call, test)  { who, SCMP_SYS(call), SCMP_ACT_ALLOW, 1, { test } },
 #define BOTH(who, call, a, b)  { who, SCMP_SYS(call), SCMP_ACT_ALLOW, 2, { a, b } },
+#define THREE(who, call, a, b, c) { who, SCMP_SYS(call), SCMP_ACT_ALLOW, 3, { a, b, c } },
+#define SOCKET(who, family, type, protocol) \
+	THREE(who, socket, EQ(0, family), BITS(1, ~(SOCK_CLOEXEC | SOCK_NONBLOCK), type), \
+	    EQ(2, protocol))
 #define READS(who, level, name)  BOTH(who, getsockopt, EQ(1, level), EQ(2, name))
 #define OPTION(who, level, name) \
 	READS(who, level, name) BOTH(who, setsockopt, EQ(1, level), EQ(2, name))

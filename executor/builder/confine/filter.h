@@ -19,11 +19,12 @@ enum filter_who {
 	FILTER_SHELL = 4,
 	FILTER_FILE_HELPER = 8,
 	FILTER_BUILDER = 16,
-	FILTER_COUNTED = 32, /* guests whose memory is counted by a cgroup */
-	FILTER_SHARING = 64, /* guests whose share of the processors is set by a cgroup */
+	FILTER_COUNTED = 32,   /* guests whose memory is counted by a cgroup */
+	FILTER_SHARING = 64,   /* guests whose share of the processors is set by a cgroup */
+	FILTER_LOOPBACK = 128, /* guests that have a loopback */
 	FILTER_GUEST = FILTER_PYTHON | FILTER_NODE | FILTER_SHELL,
-	FILTER_ALL =
-	    FILTER_GUEST | FILTER_FILE_HELPER | FILTER_BUILDER | FILTER_COUNTED | FILTER_SHARING,
+	FILTER_ALL = FILTER_GUEST | FILTER_FILE_HELPER | FILTER_BUILDER | FILTER_COUNTED |
+	             FILTER_SHARING | FILTER_LOOPBACK,
 };
 
 struct filter {

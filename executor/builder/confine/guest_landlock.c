@@ -63,8 +63,9 @@ add(int ruleset, const struct rule *rule, uint64_t known, struct err *e)
 }
 
 int
-guest_landlock_enter(bool file_helper, bool *scopes, struct err *e)
+guest_landlock_enter(bool file_helper, bool sockets, bool *scopes, struct err *e)
 {
+	const uint64_t writable = own | (sockets ? MAKE_SOCK : 0);
 	const struct rule guest[] = {
 		{ "/", look },
 		{ "/dev", READ_FILE | WRITE_FILE },
@@ -72,8 +73,8 @@ guest_landlock_enter(bool file_helper, bool *scopes, struct err *e)
 		    READ_FILE | WRITE_FILE | IOCTL_DEV }, /* isatty: ENOTTY, not EACCES */
 		{ "/dev/pts", READ_FILE | WRITE_FILE | IOCTL_DEV },
 		{ "/dev/tty", READ_FILE | WRITE_FILE | IOCTL_DEV },
-		{ "/tmp", own },
-		{ "/workspace", own },
+		{ "/tmp", writable },
+		{ "/workspace", writable },
 	};
 	const struct rule *rules = file_helper ? &guest[COUNT(guest) - 1] : guest;
 	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, VERSION);
@@ -81,7 +82,9 @@ guest_landlock_enter(bool file_helper, bool *scopes, struct err *e)
 	                 : abi >= 3 ? all & ~(uint64_t)IOCTL_DEV
 	                 : abi == 2 ? FILE_RIGHTS | REFER
 	                            : FILE_RIGHTS;
-	struct ruleset set = { known, abi >= 4 ? NET_TCP : 0, abi >= SCOPES_ABI ? SCOPES : 0 };
+	/* Its rules name single ports, so they cannot allow all of a box's own. */
+	struct ruleset set = { known, abi >= 4 && !sockets ? NET_TCP : 0,
+		abi >= SCOPES_ABI ? SCOPES : 0 };
 
 	if (abi < 1)
 		return err_sys(e, "landlock");

@@ -26,6 +26,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#define BUFFERS "67108864" /* bytes of TCP sockets of a box */
+
 enum hierarchy {
 	UNIFIED,
 	MEMORY,
@@ -405,6 +407,16 @@ set_swapless(const struct cgroup *g, uint64_t memory)
 		write_knob(groups.ours[MEMORY], path_of(g, "memory.swappiness").text, "0");
 }
 
+/* Version 2 counts them with the other memory; version 1 apart, and only in a group with a limit.
+ * Without it a box could take the buffers of all TCP connections of the host. */
+static void
+set_buffers(const struct cgroup *g)
+{
+	if (groups.by == LIMITS_CGROUP1)
+		write_knob(groups.ours[MEMORY], path_of(g, "memory.kmem.tcp.limit_in_bytes").text,
+		    BUFFERS);
+}
+
 static void
 set_limits(struct cgroup *g, const struct order *order, uint64_t workspace_bytes)
 {
@@ -415,6 +427,7 @@ set_limits(struct cgroup *g, const struct order *order, uint64_t workspace_bytes
 	set(g, v2 ? UNIFIED : MEMORY, v2 ? "memory.max" : "memory.limit_in_bytes", memory,
 	    LAYER_memory_limit);
 	set_swapless(g, memory);
+	set_buffers(g);
 	/* The first process is the builder's. */
 	set(g, v2 ? UNIFIED : PIDS, "pids.max", order->processes + 1, LAYER_process_limit);
 	if (order->cpu_milli != 0)

@@ -247,7 +247,8 @@ wanted(const struct look *look)
 		spaces |= 1ull << namespaces[i].layer;
 	guests = 1ull << LAYER_read_only_root | 1ull << LAYER_private_tmp |
 	         1ull << LAYER_private_proc | 1ull << LAYER_rlimits | 1ull << LAYER_own_uid |
-	         1ull << LAYER_no_groups | 1ull << LAYER_no_capabilities;
+	         1ull << LAYER_no_groups | 1ull << LAYER_no_capabilities |
+	         (look->host->loopback ? 1ull << LAYER_own_loopback : 0);
 	return spaces | 1ull << LAYER_seccomp | 1ull << LAYER_no_new_privs | look->group->wanted |
 	       (look->order->container == CONTAINER_runsc ? 0 : guests);
 }
@@ -272,11 +273,14 @@ look_at(const struct look *look, struct layers *layers)
 		layers->wanted = wanted(look);
 		layers->in_force = (look->group->in_force | namespaces_of(look, entry->d_name) |
 				       mounts_of(look, entry->d_name) | user_of(look, &status) |
-				       1ull << LAYER_seccomp) &
+				       1ull << LAYER_own_loopback | 1ull << LAYER_seccomp) &
 		                   layers->wanted;
 		if (has_rlimits(look, entry->d_name))
 			layers->in_force |= 1ull << LAYER_rlimits & layers->wanted;
+		if (look->host->loopback_errno != 0)
+			layers->in_force &= ~(1ull << LAYER_own_loopback);
 		memcpy(layers->why, look->group->why, sizeof layers->why);
+		layers->why[LAYER_own_loopback] = look->host->loopback_errno;
 	}
 	closedir(all);
 	return pid;
