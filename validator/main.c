@@ -8,6 +8,7 @@
  * parser may need to load is loaded before its jail.
  */
 #include "validator/check.h"
+#include "validator/csv/csv.h"
 #include "validator/python/python.h"
 #include "validator/queue.h"
 
@@ -36,8 +37,15 @@ check_validate_code(void *request, void *reply, struct err *e)
 	return check_code(request, options.max_code_bytes, reply, e);
 }
 
+static int
+check_validate_csv_data(void *request, void *reply, struct err *e)
+{
+	return csv_check(request, reply, e);
+}
+
 static const struct checker checkers[] = {
 	{ MSG_validate_code, check_validate_code },
+	{ MSG_validate_csv_data, check_validate_csv_data },
 	{ 0 },
 };
 
@@ -64,6 +72,14 @@ on_validate_code(struct call *call, void *request, struct err *e)
 	return queue_submit(call, request, ((struct validate_code *)request)->code.size, e);
 }
 
+static int
+on_validate_csv_data(struct call *call, void *request, struct err *e)
+{
+	const struct validate_csv_data *ask = request;
+
+	return queue_submit(call, request, ask->csv_content.size + ask->csv_base64.size, e);
+}
+
 /* clang-format off */
 static const struct setting settings[] = {
 #define SETTING(name, kind, fallback, low, high, also, doc) \
@@ -75,6 +91,7 @@ static const struct setting settings[] = {
 
 static const struct route routes[] = {
 	{ MSG_validate_code, FROM(gateway) | FROM(executor), on_validate_code },
+	{ MSG_validate_csv_data, FROM(gateway), on_validate_csv_data },
 	{ 0 },
 };
 

@@ -35,6 +35,7 @@ CALLS = {
     "list_state_snapshots": {},
     "delete_state_snapshot": {"snapshot_id": SNAPSHOT},
     "validate_code": {"code": "import os"},
+    "validate_csv_data": {"csv_content": "a,b\n1,2\n"},
     "audit_execution": {"limit": 5},
 }
 URIS = ("sandbox://status", "sandbox://logs", f"sandbox://artifacts/{SESSION}/a.txt", f"sandbox://artifacts/{SESSION}",

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cell.c - one function for each rule of a column; trusts nothing. */
+#include "validator/csv/cell.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+struct cell {
+	const char *data;
+	size_t size;
+	/* The same without surrounding blanks, terminated; "" with long true: longer than a type.
+	 */
+	char text[VALUE_MAX];
+	bool is_long;
+};
+
+static void
+trim(struct cell *cell)
+{
+	const char *data = cell->data;
+	size_t size = cell->size;
+
+	while (size > 0 && (data[size - 1] == ' ' || data[size - 1] == '\t'))
+		size--;
+	while (size > 0 && (*data == ' ' || *data == '\t')) {
+		data++;
+		size--;
+	}
+	cell->is_long = size >= sizeof cell->text;
+	if (cell->is_long)
+		size = 0;
+	memcpy(cell->text, data, size);
+	cell->text[size] = '\0';
+}
+
+static bool
+contains(const struct texts *texts, const struct cell *cell)
+{
+	size_t low = 0, high = texts->count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		int order = strncmp(cell->data, texts->items[middle], cell->size);
+		if (order == 0 && texts->items[middle][cell->size] != '\0')
+			order = -1;
+		if (order == 0)
+			return true;
+		if (order < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return false;
+}
+
+static bool
+is_null(const struct constraint *rule, const struct cell *cell)
+{
+	for (size_t i = 0; i < rule->nulls.count; i++)
+		if (strcmp(rule->nulls.items[i], cell->text) == 0)
+			return true;
+	return cell->text[0] == '\0' && !cell->is_long;
+}
+
+static void
+check_bounds(struct table *t, const struct constraint *rule, long double number, struct fault fault)
+{
+	if (rule->has_min && number < rule->min) {
+		fault.rule = "min";
+		table_report(t, &fault, "is less than %s", rule->min_text);
+	}
+	if (rule->has_max && number > rule->max) {
+		fault.rule = "max";
+		table_report(t, &fault, "is greater than %s", rule->max_text);
+	}
+}
+
+static void
+check_type(
+    struct table *t, const struct constraint *rule, const struct cell *cell, struct fault fault)
+{
+	long double number = 0;
+
+	if (rule->type == VALUE_string)
+		return;
+	if (!cell->is_long && value_read(rule->type, cell->text, &rule->formats, &number)) {
+		check_bounds(t, rule, number, fault);
+		return;
+	}
+	fault.rule = rule->formats.count > 0 ? "format" : "type";
+	if (rule->formats.count > 0)
+		table_report(t, &fault, "is no %s in the format %s", value_name(rule->type),
+		    rule->formats.items[0]);
+	else
+		table_report(t, &fault, "expected %s", value_expected(rule->type));
+}
+
+static void
+check_length(
+    struct table *t, const struct constraint *rule, const struct cell *cell, struct fault fault)
+{
+	uint64_t length = 0;
+
+	for (size_t i = 0; rule->has_length && i < cell->size; i++)
+		length += ((unsigned char)cell->data[i] & 0xc0) != 0x80;
+	fault.rule = "length";
+	if (length < rule->min_length)
+		table_report(t, &fault, "has %" PRIu64 " characters, the minimum is %" PRIu64,
+		    length, rule->min_length);
+	else if (length > rule->max_length)
+		table_report(t, &fault, "has %" PRIu64 " characters, the maximum is %" PRIu64,
+		    length, rule->max_length);
+}
+
+static void
+check_pattern(
+    struct table *t, const struct constraint *rule, const struct cell *cell, struct fault fault)
+{
+	if (rule->pattern == NULL)
+		return;
+	int r = pcre2_match(rule->pattern, (PCRE2_SPTR)cell->data, cell->size, 0,
+	    PCRE2_NO_UTF_CHECK, rule->match, t->match);
+	fault.rule = "pattern";
+	if (r == PCRE2_ERROR_NOMATCH)
+		table_report(t, &fault, "does not match %s", rule->pattern_text);
+	else if (r < 0)
+		table_report(t, &fault, "matching %s took too many steps: simplify the expression",
+		    rule->pattern_text);
+}
+
+static int
+check_unique(struct table *t, struct table_column *field, const struct cell *cell,
+    struct fault fault, struct err *e)
+{
+	uint64_t first = 0;
+
+	if (!field->rule.unique)
+		return 0;
+	switch (distinct_add(&field->unique, &t->budget, cell->data, cell->size, t->row, &first)) {
+	case DISTINCT_KNOWN:
+		fault.rule = "unique";
+		table_report(t, &fault, "is already in row %" PRIu64, first);
+		return 0;
+	case DISTINCT_FULL:
+		return err_set(e, ERR_limit_exceeded,
+		    "type_constraints: over %d distinct values in all unique columns",
+		    TABLE_MAX_DISTINCT);
+	default:
+		return 0;
+	}
+}
+
+int
+cell_check(
+    struct table *t, struct table_column *column, const char *data, size_t size, struct err *e)
+{
+	const struct constraint *rule = &column->rule;
+	struct fault fault = { NULL, column->name, data, size };
+	struct cell cell = { .data = data, .size = size };
+
+	trim(&cell);
+	if (is_null(rule, &cell)) {
+		fault.rule = "nullable";
+		if (!rule->nullable)
+			table_report(
+			    t, &fault, "is empty; expected %s", value_expected(rule->type));
+		return 0;
+	}
+	check_type(t, rule, &cell, fault);
+	check_length(t, rule, &cell, fault);
+	check_pattern(t, rule, &cell, fault);
+	fault.rule = "enum";
+	if (rule->words.count > 0 && !contains(&rule->words, &cell))
+		table_report(t, &fault,
+		    "is not one of the %zu allowed values, of which the first is %.60s",
+		    rule->words.count, rule->words.items[0]);
+	return check_unique(t, column, &cell, fault, e);
+}

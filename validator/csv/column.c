@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* column.c - statistics in constant memory for each column; trusts nothing. */
+#include "validator/csv/column.h"
+
+#include "common/base/auto.h"
+#include "common/base/utf8.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Texts that programs write for "no value"; inference ignores them as it does empty cells. */
+static const char *const nulls[] = { "NA", "N/A", "null", "NULL", "None", "NaN", "nan" };
+
+static const struct texts iso = { 0 };
+
+void
+column_begin(struct column *c)
+{
+	*c = (struct column){ .types = (1U << VALUE_COUNT) - 1, .min_length = UINT64_MAX };
+}
+
+void
+column_skip(struct column *c)
+{
+	c->nulls++;
+}
+
+static bool
+is_null(const char *data, size_t size)
+{
+	for (size_t i = 0; size <= 4 && i < COUNT(nulls); i++)
+		if (strlen(nulls[i]) == size && memcmp(nulls[i], data, size) == 0)
+			return true;
+	return size == 0;
+}
+
+static uint64_t
+characters(const char *data, size_t size)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < size; i++)
+		n += ((unsigned char)data[i] & 0xc0) != 0x80;
+	return n;
+}
+
+static void
+keep(struct column_text *text, const char *data, size_t size)
+{
+	text->size = size <= COLUMN_SHOWN ? size : utf8_whole(data, COLUMN_SHOWN);
+	memcpy(text->bytes, data, text->size);
+}
+
+static int
+compare(const struct column_text *text, const char *data, size_t size)
+{
+	size_t common = size < text->size ? size : text->size;
+	int order = memcmp(data, text->bytes, common);
+
+	return order != 0 ? order : (size > text->size) - (size < text->size);
+}
+
+static void
+add_number(struct column *c, long double number, const char *data, size_t size)
+{
+	if (c->count == 0 || number < c->min) {
+		c->min = number;
+		keep(&c->lowest, data, size);
+	}
+	if (c->count == 0 || number > c->max) {
+		c->max = number;
+		keep(&c->highest, data, size);
+	}
+	c->sum += number;
+}
+
+/* Drops the types that do not fit. The first that fits and is ordered gives the number. */
+static void
+infer(struct column *c, const char *data, size_t size)
+{
+	char text[VALUE_MAX];
+	long double number;
+	bool known = false;
+
+	if (c->types == 1U << VALUE_string)
+		return;
+	if (size >= sizeof text) {
+		c->types = 1U << VALUE_string;
+		return;
+	}
+	memcpy(text, data, size);
+	text[size] = '\0';
+	for (unsigned type = 0; type < VALUE_string; type++) {
+		if ((c->types & 1U << type) == 0)
+			continue;
+		/* 0 and 1 are numbers, and so is a word of one letter text. */
+		bool fits =
+		    (type != VALUE_bool || size > 1) && value_read(type, text, &iso, &number);
+		if (!fits)
+			c->types &= ~(1U << type);
+		else if (!known && value_is_ordered(type)) {
+			known = true;
+			add_number(c, number, data, size);
+		}
+	}
+}
+
+static void
+count_distinct(struct column *c, struct distinct_budget *budget, const char *data, size_t size)
+{
+	uint64_t first;
+
+	if (c->seen.count >= COLUMN_DISTINCT || c->more)
+		return;
+	if (distinct_add(&c->seen, budget, data, size, 0, &first) == DISTINCT_FULL)
+		c->more = true;
+}
+
+void
+column_add(struct column *c, struct distinct_budget *budget, const char *data, size_t size)
+{
+	uint64_t length;
+
+	if (is_null(data, size)) {
+		c->nulls++;
+		return;
+	}
+	infer(c, data, size);
+	length = characters(data, size);
+	if (length < c->min_length)
+		c->min_length = length;
+	if (length > c->max_length)
+		c->max_length = length;
+	if (c->count == 0 || compare(&c->least, data, size) < 0)
+		keep(&c->least, data, size);
+	if (c->count == 0 || compare(&c->greatest, data, size) > 0)
+		keep(&c->greatest, data, size);
+	c->count++;
+	count_distinct(c, budget, data, size);
+}
+
+static enum value_type
+type_of(const struct column *c)
+{
+	unsigned type = 0;
+
+	while (c->count > 0 && type < VALUE_string && (c->types & 1U << type) == 0)
+		type++;
+	return c->count > 0 ? (enum value_type)type : VALUE_string;
+}
+
+int
+column_report(const struct column *c, struct csv_column *out, struct err *e)
+{
+	enum value_type type = type_of(c);
+	char mean[64];
+	bool numeric = type == VALUE_int || type == VALUE_float;
+	bool ordered = value_is_ordered(type);
+	const struct column_text *low = ordered ? &c->lowest : &c->least;
+	const struct column_text *high = ordered ? &c->highest : &c->greatest;
+
+	out->type = strdup(value_name(type));
+	out->count = c->count;
+	out->null_count = c->nulls;
+	out->unique_count = c->seen.count;
+	out->unique_exact = !c->more && c->seen.count < COLUMN_DISTINCT;
+	if (c->count > 0) {
+		out->min = strndup(low->bytes, low->size);
+		out->max = strndup(high->bytes, high->size);
+		out->min_length = c->min_length;
+		out->max_length = c->max_length;
+	}
+	if (numeric) {
+		snprintf(mean, sizeof mean, "%.15Lg", c->sum / (long double)c->count);
+		out->mean = strdup(mean);
+	}
+	if (out->type == NULL || (c->count > 0 && (out->min == NULL || out->max == NULL)) ||
+	    (numeric && out->mean == NULL))
+		return err_sys(e, "report a column");
+	return 0;
+}
+
+void
+column_close(struct column *c)
+{
+	distinct_close(&c->seen);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dialect.c - tries each delimiter on the start of a text.
+ *
+ * A delimiter is good if most rows have as many cells as the first row, and more than one. Equally
+ * good ones are compared by the number of cells; then the order below decides.
+ */
+#include "validator/csv/dialect.h"
+
+#include "validator/csv/scan.h"
+
+#include "common/base/auto.h"
+
+static const char delimiters[] = { ',', ';', '\t', '|' };
+
+struct tally {
+	size_t first, rows, same;
+};
+
+static int
+count_cell(void *self, const struct scan_cell *cell, struct err *e)
+{
+	(void)self;
+	(void)cell;
+	(void)e;
+	return 0;
+}
+
+static int
+count_row(void *self, size_t cells, uint64_t line, struct err *e)
+{
+	struct tally *tally = self;
+
+	(void)line;
+	(void)e;
+	if (tally->rows++ == 0)
+		tally->first = cells;
+	tally->same += cells == tally->first;
+	return 0;
+}
+
+/* The last row may be cut off and is left out, if there is another one. */
+static struct tally
+try(char delimiter, const char *text, size_t size)
+{
+	struct tally tally = { 0 };
+	struct scan scan = { .delimiter = delimiter,
+		.quote = '"',
+		.cell = count_cell,
+		.row = count_row,
+		.self = &tally };
+	struct err e;
+
+	if (scan_feed(&scan, text, size, &e) == 0 && tally.rows == 0)
+		scan_finish(&scan, &e);
+	scan_close(&scan);
+	return tally;
+}
+
+static bool
+is_better(const struct tally *a, const struct tally *b)
+{
+	if (a->first < 2 || b->first < 2)
+		return a->first >= 2;
+	/* Fractions are compared crosswise. */
+	size_t mine = a->same * b->rows, others = b->same * a->rows;
+	return mine != others ? mine > others : a->first > b->first;
+}
+
+char
+dialect_detect(const char *text, size_t size)
+{
+	struct tally best = { 0 };
+	char delimiter = delimiters[0];
+
+	for (size_t i = 0; i < COUNT(delimiters); i++) {
+		struct tally tally = try(delimiters[i], text, size);
+
+		if (is_better(&tally, &best)) {
+			best = tally;
+			delimiter = delimiters[i];
+		}
+	}
+	return delimiter;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * distinct.c - a hash table with open addressing.
+ *
+ * The key is random, so that no text can be made whose cells collide.
+ */
+#include "validator/csv/distinct.h"
+
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct distinct_entry {
+	uint64_t hash[2]; /* zeros: empty */
+	uint64_t at;
+};
+
+_Static_assert(sizeof(((struct distinct_entry *)0)->hash) == crypto_shorthash_siphashx24_BYTES, "");
+
+void
+distinct_begin(struct distinct_budget *budget, size_t entries)
+{
+	budget->left = entries;
+	randombytes_buf(budget->key, sizeof budget->key);
+}
+
+static struct distinct_entry *
+find(struct distinct_entry *entries, size_t room, const uint64_t hash[2])
+{
+	size_t at = (size_t)hash[0] & (room - 1);
+
+	while ((entries[at].hash[0] | entries[at].hash[1]) != 0 &&
+	       memcmp(entries[at].hash, hash, sizeof entries[at].hash) != 0)
+		at = (at + 1) & (room - 1);
+	return &entries[at];
+}
+
+static int
+grow(struct distinct *set)
+{
+	size_t room = set->room > 0 ? set->room * 2 : 16;
+	struct distinct_entry *entries = calloc(room, sizeof *entries);
+
+	if (entries == NULL)
+		return -1;
+	for (size_t i = 0; i < set->room; i++)
+		if ((set->entries[i].hash[0] | set->entries[i].hash[1]) != 0)
+			*find(entries, room, set->entries[i].hash) = set->entries[i];
+	free(set->entries);
+	set->entries = entries;
+	set->room = room;
+	return 0;
+}
+
+enum distinct_result
+distinct_add(struct distinct *set, struct distinct_budget *budget, const void *data, size_t size,
+    uint64_t at, uint64_t *first)
+{
+	uint64_t hash[2];
+
+	if (set->count * 2 >= set->room && grow(set) < 0)
+		return DISTINCT_FULL;
+	crypto_shorthash_siphashx24((unsigned char *)hash, data, size, budget->key);
+	struct distinct_entry *entry = find(set->entries, set->room, hash);
+	if ((entry->hash[0] | entry->hash[1]) != 0) {
+		*first = entry->at;
+		return DISTINCT_KNOWN;
+	}
+	if (budget->left == 0)
+		return DISTINCT_FULL;
+	budget->left--;
+	set->count++;
+	*entry = (struct distinct_entry){ { hash[0], hash[1] }, at };
+	return DISTINCT_NEW;
+}
+
+void
+distinct_close(struct distinct *set)
+{
+	free(set->entries);
+	*set = (struct distinct){ 0 };
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* distinct.h - sets of cells, by a keyed hash of 128 bits. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bounds all sets of a check together. */
+struct distinct_budget {
+	size_t left; /* entries */
+	uint8_t key[16];
+};
+
+struct distinct {
+	struct distinct_entry *entries;
+	size_t count, room;
+};
+
+enum distinct_result {
+	DISTINCT_NEW,
+	DISTINCT_KNOWN,
+	DISTINCT_FULL, /* the budget is used up or memory is short */
+};
+
+void distinct_begin(struct distinct_budget *, size_t entries);
+/* *first: where a known value was first added; at: where this one is. */
+enum distinct_result distinct_add(struct distinct *, struct distinct_budget *, const void *data,
+    size_t size, uint64_t at, uint64_t *first);
+void distinct_close(struct distinct *);

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* encoding.h - which encoding bytes are in, and the same as UTF-8. */
+#pragma once
+
+#include "common/base/blob.h"
+#include "common/base/err.h"
+
+/*
+ * Replaces *bytes by UTF-8 without byte order mark, and returns the name of the encoding that they
+ * were in: by the byte order mark; else UTF-8, if they are; else UTF-16, if every other byte of the
+ * start is zero; else windows-1252. NULL with *e: zero bytes or broken UTF-16.
+ */
+const char *encoding_convert(struct blob *bytes, struct err *);

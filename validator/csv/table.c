@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * table.c - checks a table row by row as the parser delivers its cells.
+ *
+ * Trusts nothing. Memory is bounded by the header, one cell, the listed errors and the budget of
+ * distinct values; time by TABLE_MAX_MS.
+ */
+#include "validator/csv/table.h"
+
+#include "validator/csv/cell.h"
+
+#include "common/base/auto.h"
+#include "common/base/loop.h"
+#include "common/base/utf8.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	MAX_VALUE = 256, /* bytes of a cell in an error */
+	MAX_TEXT = 320,  /* bytes of an error's message */
+	MAX_NAME = 256,  /* bytes of a column's name */
+};
+
+void
+table_report(struct table *t, const struct fault *fault, const char *fmt, ...)
+{
+	char text[MAX_TEXT];
+	va_list ap;
+
+	if (t->out->error_count++ >= t->ask->max_errors)
+		return;
+	struct csv_error *error = list_add(&t->out->errors, sizeof *error);
+	if (error == NULL) {
+		t->failed = true;
+		return;
+	}
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	size_t size = fault->size <= MAX_VALUE ? fault->size : utf8_whole(fault->value, MAX_VALUE);
+	*error = (struct csv_error){
+		.row = t->row,
+		.line = t->line,
+		.column = fault->column != NULL ? strdup(fault->column) : NULL,
+		.value = fault->value != NULL ? strndup(fault->value, size) : NULL,
+		.rule = strdup(fault->rule),
+		/* A name may be cut within a character. */
+		.message = utf8_mend(text, strlen(text)).data,
+	};
+	t->failed |= error->rule == NULL || error->message == NULL;
+}
+
+/* ---- the header ---- */
+
+static int
+add_field(struct table *t, const char *name, size_t size, struct err *e)
+{
+	struct table_column *field = &t->fields[t->count];
+	char made[32];
+
+	if (size == 0) {
+		size = (size_t)snprintf(made, sizeof made, "column_%zu", t->count + 1);
+		name = made;
+	}
+	field->name = strndup(name, size <= MAX_NAME ? size : utf8_whole(name, MAX_NAME));
+	if (field->name == NULL)
+		return err_sys(e, "keep a header");
+	column_begin(&field->column);
+	t->count++;
+	json_t *rule = t->rules != NULL ? json_object_get(t->rules, field->name) : NULL;
+	field->has_rule = rule != NULL;
+	return rule != NULL ? constraint_read(&field->rule, field->name, rule, e) : 0;
+}
+
+static const struct table_column *
+find_field(const struct table *t, const char *name, int (*differ)(const char *, const char *))
+{
+	for (size_t i = 0; i < t->count; i++)
+		if (differ(t->fields[i].name, name) == 0)
+			return &t->fields[i];
+	return NULL;
+}
+
+static void
+report_missing(struct table *t, const char *name)
+{
+	const struct table_column *close = find_field(t, name, strcasecmp);
+	struct fault fault = { "header", name, NULL, 0 };
+
+	if (close != NULL)
+		table_report(t, &fault, "column '%.60s' is missing; '%.60s' differs in case", name,
+		    close->name);
+	else
+		table_report(t, &fault, "column '%.60s' is missing", name);
+}
+
+static void
+check_duplicates(struct table *t)
+{
+	struct distinct names = { 0 };
+	uint64_t first;
+
+	for (size_t i = 0; i < t->count; i++) {
+		const char *name = t->fields[i].name;
+		struct fault fault = { "header", name, NULL, 0 };
+
+		if (distinct_add(&names, &t->budget, name, strlen(name), i + 1, &first) ==
+		    DISTINCT_KNOWN)
+			table_report(
+			    t, &fault, "column %zu has the name of column %" PRIu64, i + 1, first);
+	}
+	distinct_close(&names);
+}
+
+/* Rules of columns that are not there: they are read, so that their errors are seen. */
+static int
+check_absent_rules(struct table *t, struct err *e)
+{
+	const char *name;
+	json_t *json;
+
+	json_object_foreach(t->rules, name, json)
+	{
+		struct constraint rule;
+
+		if (find_field(t, name, strcmp) != NULL)
+			continue;
+		int status = constraint_read(&rule, name, json, e);
+		bool optional = rule.optional;
+		constraint_clear(&rule);
+		if (status < 0)
+			return -1;
+		if (!optional)
+			report_missing(t, name);
+	}
+	return 0;
+}
+
+static int
+check_header(struct table *t, struct err *e)
+{
+	const struct texts *wanted = &t->ask->required_headers;
+
+	t->has_header = true;
+	t->row = 0;
+	check_duplicates(t);
+	for (size_t i = 0; i < wanted->count; i++)
+		if (find_field(t, wanted->items[i], strcmp) == NULL &&
+		    (t->rules == NULL || json_object_get(t->rules, wanted->items[i]) == NULL))
+			report_missing(t, wanted->items[i]);
+	return t->rules != NULL ? check_absent_rules(t, e) : 0;
+}
+
+/* ---- rows ---- */
+
+static void
+check_quotes(struct table *t, const struct scan_cell *cell)
+{
+	const struct table_column *field = cell->index < t->count ? &t->fields[cell->index] : NULL;
+	struct fault fault = { "quote", field != NULL ? field->name : NULL, cell->text,
+		cell->size };
+
+	t->line = cell->line;
+	if (cell->unclosed)
+		table_report(t, &fault, "the quote that opens in line %" PRIu64 " is not closed",
+		    cell->line);
+	else if (cell->stray)
+		table_report(
+		    t, &fault, "text follows the closing quote; double a quote within quotes");
+}
+
+static int
+on_cell(void *self, const struct scan_cell *cell, struct err *e)
+{
+	struct table *t = self;
+
+	if (cell->index == 0)
+		t->row = t->has_header || !t->ask->has_header ? t->out->row_count + 1 : 0;
+	if (cell->unclosed || cell->stray)
+		check_quotes(t, cell);
+	if (!t->has_header && t->ask->has_header)
+		return add_field(t, cell->text, cell->size, e);
+	if (!t->has_header && add_field(t, "", 0, e) < 0)
+		return -1;
+	if (cell->index >= t->count)
+		return 0;
+	t->line = cell->line;
+	struct table_column *field = &t->fields[cell->index];
+	column_add(&field->column, &t->budget, cell->text, cell->size);
+	if (!field->has_rule)
+		return 0;
+	return cell_check(t, field, cell->text, cell->size, e);
+}
+
+static int
+on_row(void *self, size_t cells, uint64_t line, struct err *e)
+{
+	struct table *t = self;
+	struct fault fault = { "columns", NULL, NULL, 0 };
+
+	t->line = line;
+	if (!t->has_header) {
+		if (check_header(t, e) < 0)
+			return -1;
+		if (t->ask->has_header)
+			return 0;
+	}
+	t->row = ++t->out->row_count;
+	if (cells != t->count)
+		table_report(t, &fault, "the row has %zu cells, expected %zu", cells, t->count);
+	for (size_t i = cells; i < t->count; i++)
+		column_skip(&t->fields[i].column);
+	if (loop_now_ms() > t->until_ms)
+		return err_set(e, ERR_limit_exceeded,
+		    "csv_content: the check of %" PRIu64
+		    " rows took %d s; send fewer rows or simpler patterns",
+		    t->out->row_count, TABLE_MAX_MS / 1000);
+	return t->failed ? err_set(e, ERR_limit_exceeded, "csv_content: no memory left") : 0;
+}
+
+int
+table_check(struct table *t, const struct blob *text, char delimiter, struct err *e)
+{
+	struct scan scan = {
+		.delimiter = delimiter, .quote = '"', .cell = on_cell, .row = on_row, .self = t
+	};
+	struct fault fault = { "header", NULL, NULL, 0 };
+	int status = scan_feed(&scan, text->data, text->size, e);
+
+	if (status == 0)
+		status = scan_finish(&scan, e);
+	scan_close(&scan);
+	if (status == 0 && !t->has_header) {
+		table_report(t, &fault, "there is no row");
+		status = check_header(t, e);
+	}
+	return status;
+}
