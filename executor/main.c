@@ -14,6 +14,7 @@
 #include "executor/kept/consent.h"
 #include "executor/kept/output.h"
 #include "executor/kept/task.h"
+#include "executor/metrics.h"
 #include "executor/options.h"
 #include "executor/run/container.h"
 #include "executor/run/limits.h"
@@ -188,6 +189,9 @@ static const struct daemon self = {
 	.drain = drain,
 	.load = queue_load,
 	.replies = change_of_reply,
+	.metrics = metrics_rows,
+	.nmetrics = METRICS_COUNT,
+	.measure = metrics_measure,
 };
 
 int

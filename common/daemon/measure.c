@@ -39,11 +39,14 @@ void
 measure_all(void)
 {
 	const struct mallinfo2 heap = mallinfo2();
+	const struct heartbeat load = bus_load();
 	const struct {
 		enum shared_metric metric;
 		uint64_t value;
 	} values[] = {
-		{ SHARED_requests_open, bus_load().running },
+		{ SHARED_work_running, load.running },
+		{ SHARED_work_waiting, load.queued },
+		{ SHARED_work_room, load.room },
 		{ SHARED_bus_refused, bus_counts()->refused },
 		{ SHARED_bus_malformed, bus_counts()->malformed },
 		{ SHARED_audit_lag_events, spool_waiting() },

@@ -116,6 +116,7 @@ struct answer {
 	struct err error; /* ERR_none: success */
 	struct layers layers;
 	uint32_t step_us[STEP_COUNT]; /* STARTED: duration of each step */
+	uint32_t step;                /* ENDED, with an error: enum step; the one that failed */
 	uint32_t uses; /* STARTED, of a box: descriptors sent along: bits by enum cgroup_uses */
 	bool cold; /* STARTED, of a program: started from its file, even if a zygote was asked */
 	int32_t status; /* ENDED, of a program or file helper: as of wait(2) */

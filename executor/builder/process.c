@@ -146,6 +146,7 @@ note_ready(struct process *p, const struct confine_report *report)
 
 	answer->error = report->error;
 	answer->layers = report->layers;
+	answer->step = report->step;
 	for (int s = STEP_cgroup; s < STEP_COUNT; s++)
 		answer->step_us[s] = report->step_us[s];
 	answer->kind = report->error.code == ERR_none ? ANSWER_STARTED : ANSWER_ENDED;

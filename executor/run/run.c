@@ -19,6 +19,7 @@
 #include "executor/run/run.h"
 
 #include "executor/event.h"
+#include "executor/metrics.h"
 #include "executor/options.h"
 #include "executor/run/outcome/changes.h"
 #include "executor/run/outcome/outcome.h"
@@ -68,6 +69,7 @@ struct run {
 	bool recorded;                /* the start was recorded */
 	int64_t began_us;             /* when the call arrived */
 	double queue_ms;
+	enum metrics_start start; /* where its box came from */
 };
 
 static struct run *runs;
@@ -157,6 +159,9 @@ finish(struct run *run, const struct err *e)
 
 	if (run->recorded || run->over.code != ERR_none)
 		record_end(run, e);
+	metrics_note_run(&run->reply,
+	    (const unsigned[METRIC_LABELS]){ run->plan.language, event_of_end(run, e), run->start },
+	    loop_now_us() - run->began_us);
 	stream_close(&run->stream);
 	session_leave(&run->use);
 	if (e == NULL)
@@ -195,21 +200,6 @@ run_end_all(void)
 
 /* ---- ending ---- */
 
-static int
-fill_artifacts(struct run *run, struct err *e)
-{
-	static const char gone[] =
-	    "This run had no session, so its files are deleted. Pass session_id to keep them, and "
-	    "to read them with sandbox_read_artifact.";
-	struct execution *reply = &run->reply;
-
-	if (changes_tell(&run->changes, reply, e) < 0)
-		return -1;
-	if (run->own != NULL && reply->artifacts.count > 0 && texts_add(&reply->notes, gone) < 0)
-		return err_sys(e, "notes");
-	return 0;
-}
-
 static void
 collected(void *self, const struct err *e)
 {
@@ -231,7 +221,7 @@ collect(void *self)
 		return;
 	run->reply.usage->queue_ms = run->queue_ms;
 	run->collection.owner = owner_of(run);
-	if (fill_artifacts(run, &e) < 0)
+	if (changes_tell(&run->changes, &run->reply, run->own != NULL, &e) < 0)
 		finish(run, &e);
 	else
 		collect_start(&run->collection);
@@ -393,13 +383,20 @@ workspace_ready(void *self, struct workspace *workspace, const struct err *e)
 }
 
 static void
+make_own(struct run *run)
+{
+	run->start = METRICS_START_made;
+	workspace_make(&run->plan.limits.room, workspace_ready, run);
+}
+
+static void
 box_came(void *self, struct workspace *workspace, struct sandbox *sandbox)
 {
 	struct run *run = self;
 
 	run->sandbox = sandbox;
 	if (sandbox == NULL)
-		workspace_make(&run->plan.limits.room, workspace_ready, run);
+		make_own(run);
 	else
 		workspace_ready(run, workspace, NULL);
 }
@@ -417,13 +414,14 @@ prepare(struct run *run)
 		return;
 	}
 	run->recorded = true;
+	run->start = run->use.session != NULL ? METRICS_START_session : METRICS_START_pool;
 	if (run->use.session != NULL)
 		session_wait(&run->use);
 	else if (pool_take(SANDBOX_ALONE, plan->language, plan->zygote, &plan->limits, &workspace,
 		     &run->sandbox))
 		workspace_ready(run, workspace, NULL);
 	else if (!pool_wait(SANDBOX_ALONE, plan->language, plan->zygote, &plan->limits, &run->wait))
-		workspace_make(&plan->limits.room, workspace_ready, run);
+		make_own(run);
 }
 
 /* ---- checking ---- */
@@ -477,9 +475,12 @@ static void
 place_found(void *self)
 {
 	struct run *run = self;
+	int64_t waited_us = loop_now_us() - run->began_us;
 	struct err e;
 
-	run->queue_ms = (double)(loop_now_us() - run->began_us) / 1000;
+	run->queue_ms = (double)waited_us / 1000;
+	metric_time(
+	    &metrics_rows[METRICS_run_queue_seconds], METRIC_AT(run->plan.language), waited_us);
 	if (!policy_restricts(&run->plan.policy) || verdicts_has(&run->call->owner, &run->plan)) {
 		prepare(run);
 		return;

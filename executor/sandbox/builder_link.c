@@ -8,6 +8,8 @@
  */
 #include "executor/sandbox/builder_link.h"
 
+#include "executor/metrics.h"
+
 #include "common/base/auto.h"
 #include "common/base/fdio.h"
 #include "common/base/log.h"
@@ -419,6 +421,7 @@ take_answer(const struct answer *answer, int *fds, size_t nfds)
 		workspace_answered(answer, nfds > 0 ? take_fd(&fds[0]) : -1);
 		return;
 	}
+	metrics_note_answer(answer);
 	if (builder_request == NULL)
 		log_warn("the builder sent an unknown id", LOG_N("id", answer->id));
 	else if (answer->kind == ANSWER_ENDED)

@@ -38,6 +38,12 @@ static struct {
 	uint64_t timer;
 } table;
 
+size_t
+session_count(void)
+{
+	return table.count;
+}
+
 /* ---- programs ---- */
 
 static void

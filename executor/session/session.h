@@ -122,5 +122,7 @@ const char *session_news(struct session *);
 /* Replaces the workspace of the session; takes it and its share.  The programs end, and the old
  * workspace is dropped when nobody reads it. */
 void session_swap(struct session_use *, struct workspace *fresh, struct share *);
+/* The number of all sessions. */
+size_t session_count(void);
 /* Sets the snapshot that the workspace now equals. */
 void session_set_parent(struct session *, const char *snapshot_id);

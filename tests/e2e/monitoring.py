@@ -5,7 +5,10 @@
     monitoring.py BIN
 """
 
+import json
 import os
+import pathlib
+import re
 import socket
 import subprocess
 import sys
@@ -15,6 +18,10 @@ import cases  # noqa: E402
 import daemons  # noqa: E402
 import openmetrics  # noqa: E402
 import peers  # noqa: E402
+
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+FILES = ROOT / "compose" / "monitoring"
 
 
 class Watched(daemons.Cluster):
@@ -31,6 +38,9 @@ class Watched(daemons.Cluster):
         status, text = openmetrics.ask(self.socket(name), "/metrics")
         assert status == 200, text
         return openmetrics.read(text)
+
+    def session(self, language):
+        return self.call("create_session", {"language": language})["structuredContent"]["session_id"]
 
     def healthy(self, name):
         return subprocess.run([*self.command(name), "--healthy"], env=self.env, capture_output=True, check=False, timeout=30)
@@ -60,6 +70,22 @@ def test_a_call_is_counted_once(cluster):
     assert openmetrics.total(after, "cloister_peer_ready", 'daemon="auditd"') == 1
 
 
+def test_runs_are_counted_by_what_came_of_them(cluster):
+    cluster.call("execute_code", {"code": "print('twelve bytes')"})
+    cluster.call("execute_code", {"code": "1 / 0"})
+    cluster.call("execute_code", {"code": "echo x", "language": "shell", "session_id": cluster.session("shell")})
+    samples = cluster.samples("executor")
+    runs = "cloister_run_seconds_count"
+    assert openmetrics.total(samples, runs, 'language="python"', 'outcome="completed"') == 1, samples[runs]
+    assert openmetrics.total(samples, runs, 'language="python"', 'outcome="failed"') == 1, samples[runs]
+    assert openmetrics.total(samples, runs, 'language="shell"', 'outcome="completed"', 'start="session"') == 1, samples[runs]
+    assert openmetrics.total(samples, "cloister_run_queue_seconds_count") == 3
+    assert openmetrics.total(samples, "cloister_run_output_bytes_total", 'channel="stdout"') >= len("twelve bytes\n")
+    assert openmetrics.total(samples, "cloister_box_step_seconds_count", 'step="mounts"') >= 1
+    assert openmetrics.total(samples, "cloister_sessions") == 1
+    assert openmetrics.total(samples, "cloister_box_failures_total") == 0
+
+
 def test_what_is_no_request_is_closed(cluster):
     for bytes_ in b"\0" * 100, b"GET /metrics HTTP/1.1\r\n" + b"x: y\r\n" * 1000, b"POST /metrics HTTP/1.1\r\n\r\n":
         with socket.socket(socket.AF_UNIX) as s:
@@ -78,6 +104,29 @@ def test_what_is_no_request_is_closed(cluster):
     for s in silent:
         s.close()
     assert openmetrics.ask(cluster.socket("executor"), "/healthz")[0] == 200
+
+
+# Dashboards and alerts name metrics that exist.
+def test_the_files_for_operators_fit(cluster):
+    kinds = {}
+    for table in ROOT.glob("*/metrics.def"), ROOT.glob("common/metric/metrics.def"):
+        for path in table:
+            for name, kind in re.findall(r"^METRIC\((\w+), (\w+),", path.read_text(), re.M):
+                kinds["cloister_" + name] = kind
+    suffixes = {"COUNTER": {"_total"}, "GAUGE": {""}, "SECONDS": {"_bucket", "_sum", "_count"}}
+    known = {name + suffix for name, kind in kinds.items() for suffix in suffixes[kind]}
+    dashboard = json.loads((FILES / "dashboard.json").read_text())
+    queries = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
+    queries += re.findall(r"expr: (?:\|\n)?(.*(?:\n {10,}.*)*)", (FILES / "alerts.yaml").read_text())
+    used = {name for query in queries for name in re.findall(r"cloister_\w+", query)}
+    assert used and used <= known, used - known
+    told = subprocess.run(["promtool", "test", "rules", "alerts_test.yaml"], cwd=FILES, capture_output=True, check=False, timeout=60)
+    assert told.returncode == 0, told
+    rules = [{"record": f"q{i}", "expr": query.replace("$__rate_interval", "5m")} for i, query in enumerate(queries)]
+    path = os.path.join(cluster.directory, "queries.yaml")
+    pathlib.Path(path).write_text(json.dumps({"groups": [{"name": "queries", "rules": rules}]}))
+    told = subprocess.run(["promtool", "check", "rules", path], capture_output=True, check=False, timeout=60)
+    assert told.returncode == 0, told
 
 
 def test_a_daemon_that_is_away_is_noticed(cluster):

@@ -538,6 +538,7 @@ enter(struct entry *in, struct err *e)
 	if (prctl(PR_SET_DUMPABLE, 1) < 0)
 		return err_sys(e, "prctl");
 	for (int s = STEP_cgroup; s < STEP_COUNT; s++, before = after) {
+		in->report.step = (uint32_t)s;
 		if (steps[s](in, e) < 0)
 			return err_add(e, "%s", step_name((enum step)s));
 		after = now_us();

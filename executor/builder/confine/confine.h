@@ -46,6 +46,7 @@ struct confine_report {
 	struct err error;
 	struct layers layers;
 	uint32_t step_us[STEP_COUNT];
+	uint32_t step; /* with an error: enum step; the one that failed */
 };
 
 /*

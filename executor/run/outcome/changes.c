@@ -54,8 +54,8 @@ changes_after(
 	list_files(changes, workspace, limit);
 }
 
-int
-changes_tell(const struct changes *changes, struct execution *reply, struct err *e)
+static int
+tell_names(const struct changes *changes, struct execution *reply, struct err *e)
 {
 	char note[512];
 
@@ -63,6 +63,20 @@ changes_tell(const struct changes *changes, struct execution *reply, struct err 
 		return artifact_changes(&changes->before, &changes->after, reply, e);
 	snprintf(note, sizeof note, "New files are not listed: %s", changes->unlisted.text);
 	return texts_add(&reply->notes, note) < 0 ? err_sys(e, "notes") : 0;
+}
+
+int
+changes_tell(const struct changes *changes, struct execution *reply, bool gone, struct err *e)
+{
+	static const char deleted[] =
+	    "This run had no session, so its files are deleted. Pass session_id to keep them, and "
+	    "to read them with sandbox_read_artifact.";
+
+	if (tell_names(changes, reply, e) < 0)
+		return -1;
+	if (gone && reply->artifacts.count > 0 && texts_add(&reply->notes, deleted) < 0)
+		return err_sys(e, "notes");
+	return 0;
 }
 
 void

@@ -27,6 +27,7 @@ void changes_before(struct changes *, struct workspace *, bool fresh, size_t lim
     void (*done)(void *self), void *self);
 /* The same after the run; the caller has set `bare`. */
 void changes_after(struct changes *, struct workspace *, size_t limit, void (*done)(void *self));
-/* Adds the changed files to the reply's artifacts, or a note that says why they are unknown. */
-int changes_tell(const struct changes *, struct execution *reply, struct err *);
+/* Adds the changed files to the reply's artifacts, or a note that says why they are unknown.  gone:
+ * the run's workspace ends with it, and a note says so. */
+int changes_tell(const struct changes *, struct execution *reply, bool gone, struct err *);
 void changes_clear(struct changes *);

@@ -78,7 +78,8 @@ on_metrics(struct http_request *r)
 
 	char *text = metrics_text(&size);
 
-	request_reply(r, MHD_HTTP_OK, "text/plain; version=0.0.4", text, size, NULL);
+	request_reply(r, MHD_HTTP_OK, "application/openmetrics-text; version=1.0.0; charset=utf-8",
+	    text, size, NULL);
 }
 
 /* Served without credentials: clients learn from it where to get a token (RFC 9728). */

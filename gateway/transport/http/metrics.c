@@ -8,7 +8,7 @@
 
 #include "common/base/auto.h"
 #include "common/base/loop.h"
-#include "common/bus/bus.h"
+#include "common/daemon/monitor.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -129,20 +129,8 @@ print_row(FILE *to, const struct row *row)
 static void
 print_value(FILE *to, const char *name, const char *kind, const char *help, uint64_t value)
 {
-	fprintf(to, "# HELP %s %s\n# TYPE %s %s\n%s %" PRIu64 "\n", name, help, name, kind, name,
-	    value);
-}
-
-static void
-print_daemons(FILE *to)
-{
-	fputs("# HELP cloister_daemon_ready Whether a daemon is connected.\n"
-	      "# TYPE cloister_daemon_ready gauge\n",
-	    to);
-	for (const struct edge *edge = edges; edge < edges + edges_count; edge++)
-		if (edge->client == PEER_gateway)
-			fprintf(to, "cloister_daemon_ready{daemon=\"%s\"} %d\n",
-			    edge_peer_name(edge->server), bus_ready(edge->server, NULL));
+	fprintf(to, "# HELP %s %s\n# TYPE %s %s\n%s%s %" PRIu64 "\n", name, help, name, kind, name,
+	    strcmp(kind, "counter") == 0 ? "_total" : "", value);
 }
 
 char *
@@ -160,16 +148,16 @@ metrics_text(size_t *size)
 		print_row(to, &rows[i]);
 	print_value(
 	    to, "cloister_http_connections", "gauge", "Open connections.", web_counts.connections);
-	print_value(to, "cloister_http_connections_total", "counter",
-	    "Connections since the start.", web_counts.accepted);
-	print_value(to, "cloister_http_requests_total", "counter", "Requests since the start.",
+	print_value(to, "cloister_http_accepted", "counter", "Connections since the start.",
+	    web_counts.accepted);
+	print_value(to, "cloister_http_requests", "counter", "Requests since the start.",
 	    web_counts.requests);
-	print_value(to, "cloister_http_slow_clients_total", "counter",
+	print_value(to, "cloister_http_slow_clients", "counter",
 	    "Connections ended because a client was too slow.", web_counts.refused_slow);
 	print_value(to, "cloister_http_waiting_bytes", "gauge",
 	    "Replies and events that clients have not read yet.", web_counts.waiting);
 	print_value(to, "cloister_http_sessions", "gauge",
 	    "Sessions of revisions before 2026-07-28.", session_count());
-	print_daemons(to);
+	monitor_write(to);
 	return fclose(to) == 0 ? text : NULL;
 }

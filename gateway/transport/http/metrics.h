@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * metrics.h - metrics for Prometheus, with the names of OpenTelemetry's semantic conventions for
- * MCP (gen-ai/mcp): mcp.server.operation.duration.
+ * metrics.h - metrics in the form of OpenMetrics, with the names of OpenTelemetry's semantic
+ * conventions for MCP (gen-ai/mcp): mcp.server.operation.duration.
  *
  * Labels come from closed sets, so that no client can add series.
  */
