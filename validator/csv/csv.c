@@ -42,7 +42,10 @@ read_delimiter(
 		    "delimiter: must be one ASCII character other than a quote and the end of a "
 		    "line, or tab, comma, semicolon, pipe or space");
 	size_t sample = text->size < SAMPLE ? text->size : SAMPLE;
-	*delimiter = given != NULL ? *given : dialect_detect(text->data, sample);
+	if (given != NULL)
+		*delimiter = *given;
+	else
+		*delimiter = dialect_detect(text->data, sample);
 	return 0;
 }
 
