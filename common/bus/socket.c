@@ -33,7 +33,8 @@
 enum {
 	QUEUE = 1000, /* sent messages per connection; their bytes: bus_message.c */
 	TAKEN = 8,    /* received messages per connection that are not read yet */
-	TAKEN_LARGE = 2, /* of them, as large as a message can be, if TAKEN such are too many bytes */
+	TAKEN_LARGE =
+	    2, /* of them, as large as a message can be, if TAKEN such are too many bytes */
 	TAKEN_BYTES = 512 << 20,
 	HEADS = 2, /* parts before the blobs: envelope, body */
 	LINGER_MS = 200,
