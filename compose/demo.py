@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Shows cloister at work: an MCP client over stdio that uploads a CSV, runs a program on it and reads what it wrote.
+"""Shows cloister at work: an MCP client that uploads a CSV, runs a program on it and reads what it wrote.
 
-    demo.py PATH-OF-CLOISTER
+    demo.py PATH-OF-CLOISTER     over stdio
+    demo.py URL TOKEN-FILE       over HTTP
 
 Exits 0 only if every answer was what the program must give; says in one line what was not.
 """
@@ -12,6 +13,8 @@ import json
 import os
 import subprocess
 import sys
+import urllib.error
+import urllib.request
 
 CSV = "city,celsius\n" + "".join(
     f"{city},{celsius}\n" for city, celsius in
@@ -45,23 +48,20 @@ def fail(why):
 
 
 class Client:
-    """One `cloister serve` and the requests sent to it."""
+    """Requests to a server, whose answers are the lines that send() yields."""
 
-    def __init__(self, cloister):
-        self.server = subprocess.Popen([cloister, "serve", "--log-level=warn"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.requests = 0
+    requests = 0
+
+    def send(self, message):
+        """Yields lines of JSON; the last one is the answer."""
+        raise NotImplementedError
 
     def ask(self, method, **params):
         """Sends a request, prints its progress, returns its result."""
         self.requests += 1
         meta = dict(META, progressToken=self.requests)
         message = {"jsonrpc": "2.0", "id": self.requests, "method": method, "params": dict(params, _meta=meta)}
-        self.server.stdin.write(json.dumps(message).encode() + b"\n")
-        self.server.stdin.flush()
-        while True:
-            line = self.server.stdout.readline()
-            if not line:
-                fail(f"cloister serve ended with status {self.server.wait()} before it answered {method}")
+        for line in self.send(message):
             answer = json.loads(line)
             if answer.get("method") == "notifications/progress":
                 print("   ", answer["params"].get("message", "").rstrip())
@@ -69,6 +69,7 @@ class Client:
                 if "error" in answer:
                     fail(f"{method}: {answer['error']['message']}")
                 return answer["result"]
+        fail(f"the server sent no answer to {method}")
 
     def call(self, tool, **arguments):
         """Calls a tool and returns its structured result."""
@@ -77,10 +78,59 @@ class Client:
             fail(f"{tool}: {result['content'][0]['text']}")
         return result["structuredContent"]
 
+
+class StdioClient(Client):
+    """One `cloister serve`."""
+
+    place = "stdio"
+
+    def __init__(self, cloister):
+        self.server = subprocess.Popen([cloister, "serve", "--log-level=warn"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def send(self, message):
+        self.server.stdin.write(json.dumps(message).encode() + b"\n")
+        self.server.stdin.flush()
+        while True:
+            line = self.server.stdout.readline()
+            if not line:
+                fail(f"cloister serve ended with status {self.server.wait()} before it answered {message['method']}")
+            yield line
+
     def close(self):
         """Ends the server as a client does: by closing its stdin."""
         self.server.stdin.close()
-        return self.server.wait(timeout=30)
+        if self.server.wait(timeout=30) != 0:
+            fail("cloister serve did not end with status 0")
+
+
+class HttpClient(Client):
+    """A server that runs already."""
+
+    def __init__(self, url, token_file):
+        self.url = self.place = url
+        with open(token_file, encoding="ascii") as file:
+            self.token = file.read().strip()
+
+    def send(self, message):
+        headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+                   "Authorization": "Bearer " + self.token, "Mcp-Method": message["method"],
+                   "MCP-Protocol-Version": META["io.modelcontextprotocol/protocolVersion"]}
+        if "name" in message["params"]:
+            headers["Mcp-Name"] = message["params"]["name"]
+        if "session_id" in message["params"].get("arguments", {}):
+            headers["Mcp-Param-Session-Id"] = message["params"]["arguments"]["session_id"]
+        try:
+            with urllib.request.urlopen(urllib.request.Request(self.url, json.dumps(message).encode(), headers), timeout=60) as reply:
+                for line in reply:
+                    if line.startswith((b"{", b"data: {")):
+                        yield line.removeprefix(b"data: ")
+        except urllib.error.HTTPError as error:
+            fail(f"{self.url}: {error}: {error.read(500).decode(errors='replace')}")
+        except OSError as error:
+            fail(f"{self.url}: {error}")
+
+    def close(self):
+        """Nothing is left open."""
 
 
 def show_isolation(isolation):
@@ -101,10 +151,9 @@ def show_snippets(cloister):
 
 
 def main():
-    cloister = os.path.abspath(sys.argv[1])
-    client = Client(cloister)
+    client = HttpClient(*sys.argv[1:]) if len(sys.argv) == 3 else StdioClient(os.path.abspath(sys.argv[1]))
     server = client.ask("server/discover")["_meta"]["io.modelcontextprotocol/serverInfo"]
-    print(f"\nConnected to {server['name']} {server['version']} over MCP stdio.")
+    print(f"\nConnected to {server['name']} {server['version']} over MCP ({client.place}).")
     uploaded = client.call("sandbox_upload_file", filename="data/cities.csv", overwrite=True,
                            content_base64=base64.b64encode(CSV.encode()).decode())
     session = uploaded["session_id"]
@@ -121,9 +170,9 @@ def main():
     print(base64.b64decode(report["content_base64"]).decode())
     show_isolation(run["isolation"])
     client.call("sandbox_close_session", session_id=session)
-    if client.close() != 0:
-        fail("cloister serve did not end with status 0")
-    show_snippets(cloister)
+    client.close()
+    if len(sys.argv) == 2:
+        show_snippets(os.path.abspath(sys.argv[1]))
 
 
 main()

@@ -12,6 +12,7 @@
 #include "common/base/fdio.h"
 #include "common/base/log.h"
 #include "common/base/loop.h"
+#include "common/daemon/instance.h"
 #include "common/daemon/measure.h"
 #include "common/daemon/monitor.h"
 #include "common/daemon/starter.h"
@@ -576,6 +577,10 @@ daemon_main(int argc, char **argv, const struct daemon *d)
 	self.keeps = d->stateless ? NO_STATE : self.peer->state;
 	log_open(self.name, LOG_info);
 	read_settings(argc, argv);
+	if (instance_settle(&self.instance, &e) < 0) {
+		log_error("could not start", LOG_E(&e));
+		return 1;
+	}
 	if (self.healthy)
 		return ask_health();
 	if (prepare(&e) < 0 || start(&e) < 0) {

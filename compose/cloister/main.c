@@ -17,6 +17,7 @@
 
 #include "common/base/auto.h"
 #include "common/daemon/starter.h"
+#include "common/table/edges.h"
 #include "common/table/man.h"
 
 #include <stdio.h>
@@ -38,6 +39,7 @@ static int run_access(int argc, char **argv);
 static int show_help(int argc, char **argv);
 static int show_man(int argc, char **argv);
 static int show_version(int argc, char **argv);
+static int start_daemon(int argc, char **argv);
 static int verify(int argc, char **argv);
 
 /* clang-format off */
@@ -84,6 +86,26 @@ run_access(int argc, char **argv)
 {
 	(void)argc;
 	return become("cloister-access", argv);
+}
+
+/* Only names of the table, so that no other program can be started. */
+static int
+start_daemon(int argc, char **argv)
+{
+	char program[64];
+
+	for (enum peer peer = PEER_FIRST; argc > 1 && peer < PEER_COUNT; peer++) {
+		if (strcmp(edge_peer_name(peer), argv[1]) != 0)
+			continue;
+		snprintf(program, sizeof program, "cloister-%s", argv[1]);
+		argv[1] = program;
+		return become(program, argv + 1);
+	}
+	fputs("usage: cloister daemon NAME [setting...]; NAME is one of", stderr);
+	for (enum peer peer = PEER_FIRST; peer < PEER_COUNT; peer++)
+		fprintf(stderr, " %s", edge_peer_name(peer));
+	fputs("\n", stderr);
+	return 2;
 }
 
 /* auditd knows the form of its log. */

@@ -151,14 +151,11 @@ await_clear(void)
 }
 
 static void
-move_processes(int directory, const char *text)
+move_processes(int directory, char *text)
 {
-	char line[32];
-
-	for (const char *at = text; *at != '\0'; at += strcspn(at, "\n"), at += *at == '\n') {
-		snprintf(line, sizeof line, "%ld", strtol(at, NULL, 10));
-		write_knob(directory, "daemon/cgroup.procs", line);
-	}
+	for (char *line; (line = strsep(&text, "\n")) != NULL;)
+		if (*line != '\0')
+			write_knob(directory, "daemon/cgroup.procs", line);
 }
 
 /*
