@@ -31,6 +31,7 @@
 #include "executor/session/share.h"
 #include "executor/session/sign.h"
 #include "executor/session/snapshot/snapshot.h"
+#include "executor/tools/check_tools.h"
 #include "executor/tools/info.h"
 #include "executor/tools/inspect.h"
 #include "executor/tools/limits_tools.h"
@@ -153,6 +154,7 @@ static const struct route routes[] = {
 	{ MSG_get_sandbox_info, FROM(gateway), sandbox_info_on_get_sandbox_info },
 	{ MSG_sandbox_stats, FROM(gateway), info_on_sandbox_stats },
 	{ MSG_inspect_state, FROM(gateway), inspect_on_inspect_state },
+	{ MSG_validate_code, FROM(gateway), check_tools_on_validate_code },
 	{ MSG_set_resource_limits, FROM(gateway), limits_tools_on_set_resource_limits },
 	{ MSG_await_changes, FROM(gateway), change_on_await_changes },
 	{ MSG_cancel_task, FROM(gateway), task_on_cancel_task },

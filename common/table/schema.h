@@ -106,6 +106,7 @@ enum hint {
 	ANYWHERE = 64,       /* without a session, any executor may serve it */
 	MAKES_SESSION = 128, /* its reply names a new session */
 	ENDS_SESSION = 256,  /* ends such a session; exactly one tool */
+	IN_BOX = 512,        /* of languages other than Python, the executor serves it, in a box */
 };
 
 struct field {

@@ -27,6 +27,12 @@
 	__asm__(".pushsection .rodata\n" #symbol ": .incbin \"" CLOISTER_GUEST "/" path "\"\n" \
 		#symbol "_end: .byte 0\n.popsection\n"); \
 	extern const char symbol[], symbol##_end[];
+EMBED(guest_check_javascript, "check/javascript.js")
+EMBED(guest_check_main,     "check/main.js")
+EMBED(guest_check_report,   "check/report.js")
+EMBED(guest_check_rules,    "check/rules.js")
+EMBED(guest_check_shell,    "check/shell.js")
+EMBED(guest_check_text,     "check/text.js")
 EMBED(guest_node_driver,    "node/driver.js")
 EMBED(guest_node_rewrite,   "node/rewrite.js")
 EMBED(guest_node_values,    "node/values.js")
@@ -60,9 +66,9 @@ static const char *const hidden[] = {
 /* As on the host: links into /usr, or directories of their own. */
 static const char *const tops[] = { "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32" };
 
-static const char *const directories[] = { "cloister", "cloister/node", "cloister/python",
-	"cloister/shell", "dev", "dev/pts", "etc", "mnt", "proc", "run", "sandbox", "sys", "tmp",
-	"workspace" };
+static const char *const directories[] = { "cloister", "cloister/check", "cloister/node",
+	"cloister/python", "cloister/shell", "dev", "dev/pts", "etc", "mnt", "proc", "run",
+	"sandbox", "sys", "tmp", "workspace" };
 
 static const struct {
 	const char *path, *target;
@@ -87,6 +93,12 @@ static const struct {
 	{ "etc/group", "root:x:0:\nsandbox:x:1000:\nnogroup:x:65534:\n", NULL },
 	{ "etc/hosts", "127.0.0.1 localhost\n", NULL },
 	{ "etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n", NULL },
+	{ "cloister/check/javascript.js", guest_check_javascript, guest_check_javascript_end },
+	{ "cloister/check/main.js", guest_check_main, guest_check_main_end },
+	{ "cloister/check/report.js", guest_check_report, guest_check_report_end },
+	{ "cloister/check/rules.js", guest_check_rules, guest_check_rules_end },
+	{ "cloister/check/shell.js", guest_check_shell, guest_check_shell_end },
+	{ "cloister/check/text.js", guest_check_text, guest_check_text_end },
 	{ "cloister/node/driver.js", guest_node_driver, guest_node_driver_end },
 	{ "cloister/node/rewrite.js", guest_node_rewrite, guest_node_rewrite_end },
 	{ "cloister/node/values.js", guest_node_values, guest_node_values_end },

@@ -28,6 +28,18 @@ arguments_text(enum msg_id id, const char *message, const char *name)
 	return slot == NULL ? NULL : *slot;
 }
 
+enum peer
+arguments_server(enum msg_id tool, const void *request)
+{
+	const struct message *m = &messages[tool];
+
+	for (const struct field *f = m->fields; f < m->fields + m->nfields; f++)
+		if ((m->hints & IN_BOX) != 0 && f->kind == KIND_WORD && f->set == SET_language &&
+		    *(const int *)((const char *)request + f->offset) != language_python)
+			return PEER_executor;
+	return m->server;
+}
+
 bool
 arguments_instance(const char *prefix, const char *id, char *instance, size_t size)
 {

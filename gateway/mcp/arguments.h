@@ -10,6 +10,8 @@
 const char *arguments_text(enum msg_id, const char *message, const char *name);
 /* The address of a text field in the message; NULL: there is no such field. */
 const char **arguments_slot(enum msg_id, void *message, const char *name);
+/* The daemon that serves the call. */
+enum peer arguments_server(enum msg_id tool, const void *request);
 /* The executor instance that an id names: "<prefix><instance>_<32 digits>"; false: it names
  * none. */
 bool arguments_instance(const char *prefix, const char *id, char *instance, size_t size);

@@ -398,7 +398,7 @@ send_request(struct call_out *call, void *request, struct err *e)
 	const char *session = arguments_text(call->tool, request, "session_id");
 	char instance[64];
 	bool routed = arguments_instance("sess_", session, instance, sizeof instance);
-	struct ask it = { .to = m->server,
+	struct ask it = { .to = arguments_server(call->tool, request),
 		.instance = routed ? instance : NULL,
 		.home = (m->hints & ANYWHERE) == 0,
 		.message = call->tool,

@@ -33,6 +33,7 @@ struct fake_call {
 		struct stats stats;
 		struct bridged bridged;
 		struct resource_limits limits;
+		struct validation_report report;
 	} reply;
 	size_t parts; /* parts of its stream */
 };

@@ -205,4 +205,4 @@ function rewrite(source, statement) {
 	return { text: statement ? as_globals(source, tree) : imports_by_us(source, tree).done(), waits: false, tail, names };
 }
 
-module.exports = { rewrite };
+module.exports = { all, parse, rewrite };

@@ -25,7 +25,7 @@ SENTENCES: Dict[str, str] = {
     "redact_pii": "this server does not redact output: do so where you show it",
     "request_egress": "programs have no network: pass the data as files",
     "request_host_access": _HOST,
-    "validate_code": "this server checks Python only: run the program to see its errors",
+    "validate_code": "this server cannot check that language: run the program to see its errors",
     "vault": _VAULT,
     "web_search": _WEB,
 }

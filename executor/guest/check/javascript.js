@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * javascript.js - checks JavaScript: V8 and the driver's own parser say whether it is JavaScript, the tree says what it does.
+ *
+ * Rules hold for what is written, not for what a program computes.  So every read of a global of this Node must be allowed by
+ * name, and a property with a computed name needs the power `reflect`, unless the name is certainly a number.
+ */
+'use strict';
+
+const vm = require('vm');
+
+const { all, parse, rewrite } = require('../node/rewrite.js');
+const { suggest } = require('./main.js');
+const { shown } = require('./report.js');
+const { CHARACTERS, column_of_unit, line_at, retype, unfence } = require('./text.js');
+const { MODULES, GLOBALS, NETWORK_GLOBALS, POWERS_OF_GLOBALS, MEMBERS } = require('./rules.js');
+
+const MAX_REPAIRS = 100;
+const POWER_HINT = 'Do without it; no profile but open allows it.';
+
+/* First match; for errors of V8 and of the parser. */
+const HINTS = [
+	[/code fence/, 'Send the code without the fence; auto_fix removes it.'],
+	[/Invalid or unexpected token|Unexpected character/, 'Use the ASCII character instead, or close the string; auto_fix replaces typographic quotes.'],
+	[/Unterminated|missing \/|unterminated/, 'Close the string, template or comment.'],
+	[/Unexpected end of input/, 'Close every bracket and brace.'],
+	[/missing \) after/, 'Put a comma between the arguments, or close the bracket.'],
+	[/has already been declared/, 'Declare the name once, or choose another one.'],
+	[/Illegal return|'return' outside/, 'Put the code into a function, or leave the value as the last expression.'],
+	[/await/, 'Make the enclosing function async.'],
+	[/Unexpected token ':'|Unexpected identifier/, 'Correct the code at this place. Remove type annotations: TypeScript is not JavaScript.'],
+];
+
+const DECISIONS = new Set(['IfStatement', 'ConditionalExpression', 'LogicalExpression', 'ForStatement', 'ForInStatement', 'ForOfStatement',
+	'WhileStatement', 'DoWhileStatement', 'CatchClause']);
+
+/* ---- syntax ---- */
+
+/* What V8 says of a script, with the place that it marks; null: it accepts it. */
+function fault_of_script(text) {
+	try {
+		new vm.Script(text, { filename: '<check>' });
+		return null;
+	} catch (error) {
+		const [, line, , mark] = /^<check>:(\d+)\n(.*)\n( *)\^/.exec(error.stack) ?? [];
+		return { message: error.message, line: Number(line ?? 1), unit: mark?.length ?? 0 };
+	}
+}
+
+/* { tree } or { fault }, and neither if V8 knows syntax that the parser does not. */
+function read(code) {
+	let error;
+	try {
+		const tree = parse(code);
+		const fault = fault_of_script(rewrite(code, false).text);
+		return fault === null ? { tree } : { fault };
+	} catch (thrown) {
+		if (!(thrown instanceof SyntaxError))
+			throw thrown;
+		error = thrown;
+	}
+	const fault = fault_of_script(code);
+	if (fault === null)
+		return {};
+	if (/import|export|await/.test(fault.message))
+		return { fault: { message: error.message.replace(/ \(\d+:\d+\)$/, ''), line: error.loc.line, unit: error.loc.column } };
+	return { fault: { ...fault, offset: error.pos } };
+}
+
+function report_fault(code, fault, report) {
+	const line = code.split('\n')[fault.line - 1] ?? '';
+	const hint = HINTS.find(([pattern]) => pattern.test(fault.message))?.[1] ?? 'Correct the code at this place.';
+	report.finding('syntax-error', fault.line, column_of_unit(line, fault.unit), fault.message, hint);
+}
+
+/* ---- values that the text gives away ---- */
+
+/* The text of an expression of literals; undefined: it has none that is known. */
+function constant(node) {
+	if (node?.type === 'Literal' && typeof node.value !== 'object')
+		return String(node.value);
+	if (node?.type === 'TemplateLiteral') {
+		const parts = node.expressions.map(constant);
+		return parts.includes(undefined) ? undefined : node.quasis.map((q, i) => q.value.cooked + (parts[i] ?? '')).join('');
+	}
+	if (node?.type === 'BinaryExpression' && node.operator === '+') {
+		const left = constant(node.left), right = constant(node.right);
+		return left === undefined || right === undefined ? undefined : left + right;
+	}
+	return undefined;
+}
+
+/* The names that a target of an assignment, or a parameter, binds.  A member of an object is no variable. */
+function* bound(node) {
+	switch (node?.type) {
+	case 'Identifier': yield node.name; break;
+	case 'ObjectPattern': for (const p of node.properties) yield* bound(p.value ?? p.argument); break;
+	case 'ArrayPattern': for (const p of node.elements) yield* bound(p); break;
+	case 'AssignmentPattern': yield* bound(node.left); break;
+	case 'RestElement': yield* bound(node.argument); break;
+	case 'VariableDeclaration': for (const d of node.declarations) yield* bound(d.id); break;
+	}
+}
+
+/* The variables of the program that hold numbers only: each assignment to that name, in any scope, is a number. */
+function number_variables(tree) {
+	const known = new Map(), never = new Set();
+	const exclude = nodes => nodes.forEach(n => [...bound(n)].forEach(name => never.add(name)));
+	const assign = (target, value) => {
+		if (target.type !== 'Identifier')
+			exclude([target]);
+		else
+			known.set(target.name, [...(known.get(target.name) ?? []), value]);
+	};
+	for (const node of all(tree)) {
+		if (node.type === 'VariableDeclarator' && (node.init !== null || node.id.type !== 'Identifier'))
+			assign(node.id, node.init);
+		else if (node.type === 'AssignmentExpression')
+			assign(node.left, /^([&|?]{2})?=$/.test(node.operator) ? node.right : { ...node, type: 'Update' });
+		else if (/^For(In|Of)Statement$/.test(node.type))
+			exclude([node.left]);
+		else if (/Function|CatchClause|Class|^Import/.test(node.type))
+			exclude([node.id, node.local, node.param, ...(node.params ?? [])]);
+	}
+	return settle_numbers(known, never);
+}
+
+function settle_numbers(known, never) {
+	const numbers = new Set([...known.keys()].filter(name => !never.has(name)));
+	for (let before = -1; before !== numbers.size;) {
+		before = numbers.size;
+		for (const name of numbers)
+			if (!known.get(name).every(value => is_number(value, numbers)))
+				numbers.delete(name);
+	}
+	return numbers;
+}
+
+/* The operators other than + give a number or fail, whatever they get. */
+function is_number(node, numbers) {
+	switch (node?.type) {
+	case 'Literal': return typeof node.value === 'number';
+	case 'Identifier': return numbers.has(node.name);
+	case 'UpdateExpression': return true;
+	case 'UnaryExpression': return /^[-+~]$/.test(node.operator);
+	case 'ConditionalExpression': return is_number(node.consequent, numbers) && is_number(node.alternate, numbers);
+	case 'AssignmentExpression': return node.operator === '=' && is_number(node.right, numbers);
+	case 'Update':
+		return node.operator !== '+=' || (is_number(node.left, numbers) && is_number(node.right, numbers));
+	case 'BinaryExpression':
+		if (node.operator === '+')
+			return is_number(node.left, numbers) && is_number(node.right, numbers);
+		return /^([-*/%&|^]|\*\*|<<|>>>?)$/.test(node.operator);
+	default: return false;
+	}
+}
+
+/* ---- rules ---- */
+
+class Walk {
+	constructor(code, tree, policy, report) {
+		this.lines = code.split('\n');
+		this.starts = [0];
+		for (const line of this.lines)
+			this.starts.push(this.starts.at(-1) + line.length + 1);
+		this.policy = policy;
+		this.report = report;
+		this.numbers = policy.has('reflect') ? new Set() : number_variables(tree);
+		this.globals = new Set([...Object.getOwnPropertyNames(globalThis), 'require', 'module', 'import_module']);
+		/* A function or class at the top replaces the global of its name, for the whole program. */
+		this.own = new Set(tree.body.map(n => n.declaration ?? n).filter(n => /^(Function|Class)Declaration$/.test(n.type) && n.id)
+			.map(n => n.id.name));
+	}
+
+	finding(rule, node, message, hint) {
+		let low = 0, high = this.lines.length - 1;
+		while (low < high) {
+			const middle = (low + high + 1) >> 1;
+			if (this.starts[middle] <= node.start)
+				low = middle;
+			else
+				high = middle - 1;
+		}
+		this.report.finding(rule, low + 1, column_of_unit(this.lines[low], node.start - this.starts[low]), message, hint);
+	}
+
+	/* ---- imports ---- */
+
+	import(node, source) {
+		const asked = constant(source), name = asked?.replace(/^node:/, '');
+		if (name === undefined) {
+			if (!this.policy.has('imports'))
+				this.finding('computed-import', node, 'The name of an import must be a literal', 'Write the name of the module as a literal string.');
+			return;
+		}
+		this.report.import(name);
+		if (/^[./]|^[a-z]+:/i.test(name) && !this.policy.has('imports'))
+			this.finding('relative-import', source, `Import '${shown(name)}' is a file`, 'Only modules by their name can be imported.');
+		else if (!this.policy.lists_name(MODULES, name) && !this.policy.open)
+			this.finding('forbidden-import', source, `Import '${shown(name)}' is not allowed`, suggest(MODULES, name, this.policy));
+		else if (this.policy.only !== null && !this.policy.only.some(n => name === n || name.startsWith(n + '/')))
+			this.finding('forbidden-import', source, `Import '${shown(name)}' is not allowed`, 'It is not in allowed_imports.');
+	}
+
+	/* ---- names ---- */
+
+	global(node) {
+		const name = node.name;
+		const [power, hint] = Object.hasOwn(POWERS_OF_GLOBALS, name) ? POWERS_OF_GLOBALS[name] : ['namespace', POWER_HINT];
+		if (GLOBALS.has(name) || this.own.has(name) || !this.globals.has(name) || this.policy.has(power))
+			return;
+		if (NETWORK_GLOBALS.includes(name)) {
+			if (!this.policy.lists.includes('network'))
+				this.finding('forbidden-global', node, `'${name}' is not allowed`, 'Profile network allows it; add it to the others, separated by a comma.');
+			return;
+		}
+		const rule = power === 'evaluate' ? 'forbidden-call' : 'forbidden-global';
+		this.finding(rule, node, `'${name}' is not allowed`, `${hint} Rename a variable of your own that has this name.`);
+	}
+
+	member(node, name) {
+		const power = Object.hasOwn(MEMBERS, name) ? MEMBERS[name] : undefined;
+		if (power !== undefined && !this.policy.has(power))
+			this.finding('forbidden-member', node, `Property '${name}' is not allowed`,
+				power === 'reflect' ? 'Name the property itself, or keep values in a Map.' : POWER_HINT);
+	}
+
+	/* A name within brackets. */
+	computed(node) {
+		const name = constant(node);
+		if (name !== undefined)
+			this.member(node, name);
+		else if (!this.policy.has('reflect') && !is_number(node, this.numbers) && !this.is_symbol(node))
+			this.finding('computed-name', node, 'A computed property name is not allowed',
+				'Write a[+i] for a number, or use a Map, at(), Object.entries() or a literal name.');
+	}
+
+	is_symbol(node) {
+		return node.type === 'MemberExpression' && !node.computed && node.object.type === 'Identifier' &&
+			node.object.name === 'Symbol' && !this.own.has('Symbol');
+	}
+
+	/* The global object, unless a class or strict mode says otherwise. */
+	this_of(node, parent, strict) {
+		if (strict || this.policy.has('namespace'))
+			return;
+		if (parent.type === 'MemberExpression' && parent.object === node && !parent.computed) {
+			if (parent.property.type === 'Identifier')
+				this.global(parent.property);
+			return;
+		}
+		this.finding('forbidden-global', node, "'this' can be the global object here", "Use 'this' in the methods of a class, or name the object.");
+	}
+
+	/* ---- the tree ---- */
+
+	node(node, parent, strict) {
+		switch (node.type) {
+		case 'ImportDeclaration':
+		case 'ExportAllDeclaration':
+		case 'ImportExpression':
+			this.import(node, node.source);
+			break;
+		case 'ExportNamedDeclaration':
+			if (node.source)
+				this.import(node, node.source);
+			break;
+		case 'MemberExpression':
+			if (node.computed)
+				this.computed(node.property);
+			else if (node.property.type === 'Identifier')
+				this.member(node.property, node.property.name);
+			break;
+		case 'ObjectPattern':
+			for (const p of node.properties.filter(p => p.type === 'Property'))
+				if (p.computed)
+					this.computed(p.key);
+				else
+					this.member(p.key, p.key.name ?? String(p.key.value));
+			break;
+		case 'ThisExpression':
+			this.this_of(node, parent, strict);
+			break;
+		case 'WithStatement':
+			if (!this.policy.has('namespace'))
+				this.finding('forbidden-global', node, "'with' is not allowed", 'Name the object.');
+			break;
+		case 'Identifier':
+			this.identifier(node, parent);
+			break;
+		}
+	}
+
+	identifier(node, parent) {
+		if ((parent.type === 'MemberExpression' && parent.property === node && !parent.computed) ||
+			(/^(Property|MethodDefinition|PropertyDefinition)$/.test(parent.type) && parent.key === node && !parent.computed && !parent.shorthand) ||
+			/^(LabeledStatement|BreakStatement|ContinueStatement|MetaProperty|ImportSpecifier|ExportSpecifier)$/.test(parent.type))
+			return;
+		if (node.name !== 'require')
+			this.global(node);
+		else if (parent.type === 'CallExpression' && parent.callee === node)
+			this.import(parent, parent.arguments[0]);
+		else if (!this.policy.has('imports'))
+			this.finding('computed-import', node, "'require' must be called with a literal name", 'Write require("name").');
+	}
+
+	/* strict: `this` is not the global object.  A function of its own has its own `this`, an arrow has not. */
+	walk(node, parent, strict, strict_code) {
+		let here = strict, code = strict_code;
+		if (/^Class/.test(node.type))
+			code = true;
+		if (/^Function/.test(node.type)) {
+			code ||= node.body.body?.some(n => n.directive === 'use strict') ?? false;
+			here = code;
+		}
+		if (node.type === 'StaticBlock')
+			here = true;
+		this.node(node, parent, here);
+		for (const [key, value] of Object.entries(node))
+			for (const child of Array.isArray(value) ? value : [value])
+				if (child !== null && typeof child === 'object' && typeof child.type === 'string')
+					this.walk(child, node, here || (node.type === 'PropertyDefinition' && key === 'value'), code);
+	}
+}
+
+function measure(code, tree, report) {
+	let decisions = 0, functions = 0;
+	for (const node of all(tree)) {
+		decisions += DECISIONS.has(node.type) || (node.type === 'SwitchCase' && node.test !== null) ? 1 : 0;
+		functions += /Function/.test(node.type) ? 1 : 0;
+	}
+	report.measure(code, decisions, functions);
+}
+
+/* ---- repairs ---- */
+
+function repair(code, report) {
+	let text = unfence(code, report) ?? code;
+	for (let i = 0; i < MAX_REPAIRS; i++) {
+		const { fault } = read(text);
+		if (fault === undefined)
+			return text;
+		const offset = fault.offset ?? text.split('\n').slice(0, fault.line - 1).join('\n').length + (fault.line > 1 ? 1 : 0) + fault.unit;
+		const next = retype(text, offset, report);
+		if (next === undefined)
+			break;
+		text = next;
+	}
+	report.advise('auto_fix found nothing that makes the code parse');
+	return undefined;
+}
+
+/* An empty template before another one is JavaScript, but at the start of a line it is a code fence of a chat. */
+function fence_of(code, tree) {
+	const at = code.search(/^[ \t]*```/m), offset = at + code.slice(at).search(/`/);
+	if (at < 0 || (tree !== undefined && ![...all(tree)].some(n => n.type === 'TemplateLiteral' && n.start === offset)))
+		return undefined;
+	return { line: line_at(code, at), unit: offset - at, message: 'Unexpected code fence' };
+}
+
+function check(code, policy, auto_fix, report) {
+	const text = code.replace(/^\ufeff/, ''), { tree, fault: own } = read(text), fault = fence_of(text, tree) ?? own;
+	let fixed;
+	report.measure(text);
+	if (fault !== undefined) {
+		report_fault(text, fault, report);
+		fixed = auto_fix ? repair(text, report) : undefined;
+		if (!auto_fix && [...CHARACTERS.keys()].some(c => text.includes(c)))
+			report.advise('auto_fix replaces typographic characters');
+	} else if (tree !== undefined) {
+		measure(text, tree, report);
+		const strict = tree.sourceType === 'module' || tree.body[0]?.directive === 'use strict';
+		new Walk(text, tree, policy, report).walk(tree, tree, false, strict);
+	} else if (!policy.open) {
+		report.finding('unsupported-syntax', 1, 1, 'The code uses syntax that this check does not know', 'Use older syntax, or the profile open.');
+	}
+	return fixed;
+}
+
+module.exports = { check };

@@ -1,0 +1,154 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""The checkers of JavaScript and shell without a box: what each profile refuses, and what it does not.
+
+    test_checkers.py DIRECTORY        of the guests
+
+A case of REFUSED is a program that reaches what the profile forbids, so a check that passes it has a hole.  ALLOWED are ordinary
+programs, so a finding in one is a false alarm.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import cases  # noqa: E402
+
+# Runs all cases in one process; prints the rules that each breaks.
+HARNESS = r"""
+const { Report } = require(process.argv[1] + '/check/report.js');
+class Policy {
+	constructor(profile) {
+		this.open = profile === 'open';
+		this.lists = profile === 'filesystem' ? ['basic', 'filesystem'] : ['basic'];
+		this.powers = new Set(profile === 'strict' ? ['files'] : profile === 'basic' ? ['reflect'] : ['reflect', 'files']);
+		this.only = null;
+	}
+	has(power) { return this.open || this.powers.has(power); }
+	lists_name(table, name) { return this.open || this.lists.some(list => table[list]?.includes(name)); }
+}
+(async () => {
+	const all = JSON.parse(require('fs').readFileSync(0)), out = [];
+	for (const [language, profile, code] of all) {
+		const report = new Report();
+		let fixed;
+		try {
+			fixed = await require(`${process.argv[1]}/check/${language}.js`).check(code, new Policy(profile), profile === 'open', report);
+			out.push([report.findings.map(f => f.rule), fixed ?? null]);
+		} catch (error) {
+			out.push([[error.constructor.name], null]);
+		}
+	}
+	console.log(JSON.stringify(out));
+})();
+"""
+
+
+def run(directory, programs):
+    if shutil.which("node") is None:
+        raise cases.Skip("node is not installed")
+    done = subprocess.run(["node", "--expose-internals", "-e", HARNESS, directory], input=json.dumps(programs), text=True,
+                          capture_output=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+REFUSED = [
+    "require('fs')", "require(`child_${'process'}`)", "require('node:' + 'vm')", "import('fs')", "import x from 'module'",
+    "export * from 'fs'", "export { readFileSync as x } from 'fs'", "const r = require; r('fs')", "(require)['main']", "require.main",
+    "[require][0]('fs')", "({ require }).require('fs')", "import_module('fs')", "module.require('fs')", "import(name)", "require('./x')",
+    "process.exit()", "const { exit } = process", "let p = [process]", "typeof process.binding", "globalThis.process",
+    "global['pro' + 'cess']", "this.process", "const { process: p } = this", "(function () { return this })().process",
+    "(() => this)()", "({ f() { return this } }).f", "this[x]", "'use strict'; this.process",
+    "eval('1')", "(0, eval)('1')", "const e = eval", "new Function('return 1')", "Function.call(null, '1')", "new WebAssembly.Module(b)",
+    "(() => {}).constructor('return 1')()", "(() => {})['constructor']", "(() => {})['con' + 'structor']", "(() => {})[`constructor`]",
+    "(() => {})[`con${'struct'}or`]", "const { constructor: F } = () => {}", "const { ['constructor']: F } = () => {}",
+    "const { ['con' + s]: F } = () => {}", "(({ constructor: c }) => c)(() => {})", "[].map.constructor", "''['\\x63onstructor']",
+    "(async () => {}).\\u0063onstructor", "k = 'constructor'; f[k]", "for (const k in o) f[k]", "function g(k) { return f[k] }",
+    "let i = 0; i = 'constructor'; f[i]", "let i = 0; [i] = ['constructor']; f[i]", "let i = 0; for (i of names) f[i]",
+    "let i = 0; i += 'constructor'; f[i]", "let i = 0; i ||= 'constructor'; f[i]", "let i = 0; try { throw 'constructor' } catch (i) { f[i] }",
+    "let i = 0; ({ i } = { i: 'constructor' }); f[i]", "var i = 1; function h(i) { return f[i] }", "f[a ? 'constructor' : 0]",
+    "Reflect.get(f, 'constructor')", "Object.getPrototypeOf(f)", "Object.getOwnPropertyDescriptors(p)", "const { getPrototypeOf } = Object",
+    "f.__proto__", "f['__pro' + 'to__']", "f.__lookupGetter__('x')", "arguments.callee.caller", "Error.prepareStackTrace = f",
+    "with (f) constructor", "var process; process.exit()", "console._stdout", "fetch('http://a')", "require('crypto').setEngine('/x')",
+    "class A { [this.process] }", "class A extends eval {}", "x = { get: eval }", "`${process}`", "label: process", "f(...process)",
+    "function f(a = process) { var process }", "constructor.constructor('1')", "toString.constructor",
+]
+
+ALLOWED = [
+    "const { inspect } = require('util'); console.log(inspect({ a: 1 }))", "import { join } from 'node:path'; join('a', 'b')",
+    "for (let i = 0; i < 3; i++) console.log([1, 2, 3][i])", "const a = [3, 1]; for (let i = a.length - 1; i >= 0; i--) a[i] *= 2",
+    "let a = [1, 2]; let i = 0, j = 1; [a[i], a[j]] = [a[j], a[i]]", "class P { constructor(x) { this.x = x } get() { return this.x } }\nnew P(1).get()",
+    "class Q extends Array { constructor() { super(); this.n = 0 } }", "const m = new Map([['a', 1]]); [...m].map(([k, v]) => `${k}${v}`)",
+    "async function f() { await new Promise(r => setTimeout(r, 1)); return 1 }\nawait f()", "JSON.parse('{\"a\": 1}').a",
+    "const g = { a: 1, 'b-c': 2, process: 3 }; g.process + g['b-c']", "function process(x) { return x }\nprocess(1)",
+    "const s = 'abc'; s[s.length - 1] + s[0]", "a: for (const x of [1]) { break a }", "const { a, ...rest } = { a: 1, b: 2 }; rest",
+    "o = { [Symbol.iterator]: function* () { yield 1 } }; o[Symbol.iterator]()", "let n = 5, f = 1; while (n > 1) f *= n--; f",
+    "const grid = [[1]]; for (let y = 0; y < 1; y++) for (let x = 0; x < 1; x++) grid[y][x] += 1",
+    "require('crypto').createHash('sha256').update('a').digest('hex')", "switch (1) { case 1: break; default: }", "Buffer.from('a').toString('hex')",
+]
+
+SHELL_REFUSED = [
+    "eval \"$x\"", "$x", "\"$(echo ls)\"", "\\eval x", "'eval' x", "e''val x", "command eval x", "builtin source f", ". ./f", "bash -c ls", "env ls",
+    "exec ls", "xargs ls", "/bin/ls", "curl a", "trap 'ls' EXIT", "find . -exec ls {} +", "PATH=/tmp:$PATH", "LD_PRELOAD=x sort", "export PATH=/x",
+    "read PATH", "printf -v PATH x", "declare -n p=x", "echo ${!x}", "echo ${x@P}", "echo > /dev/tcp/a/1", "cat < /dev/udp/a/1", "sed s/a/b/e",
+    "sort -o x y", "$(curl a)", "echo `curl a`", "cat <(curl a)", "f() { curl a; }", "if curl a; then :; fi", "a=$(curl a)", "echo \"${x:-$(curl a)}\"",
+    "cat <<E\n$(curl a)\nE", "coproc curl a", "time curl a", "! curl a", "[[ $(curl a) ]]", "echo $((1 + $(curl a)))", "for x in $(curl a); do :; done",
+    "alias ls=curl", "enable -f x y", "python3 -c 1", "awk 'BEGIN{system(\"ls\")}'", ": ${PATH:=/x}", "for PATH in /x; do :; done",
+]
+
+SHELL_ALLOWED = [
+    "for i in 1 2 3; do echo \"$i\"; done | sort -n", "f() { local a=$1; echo \"$a\"; }\nf x", "x=$((1 + 2)); echo $x", "echo hi > out; cat < out",
+    "while IFS= read -r line; do printf '%s\\n' \"$line\"; done <<< 'a'", "sed --sandbox 's/a/b/' <<< a", "cat <<'E'\n$(curl a)\nE", "exec 3>&1; echo x >&3",
+    "declare -A m=([a]=1); for k in \"${!m[@]}\"; do echo \"${m[$k]}\"; done", "command -v ls", "trap - EXIT", "case x in a) :;; *) echo;; esac",
+    "a=(1 2); echo \"${#a[@]}\" \"${a[0]}\" \"${x@Q}\"", "[[ a == a* ]] && echo yes || echo no", "grep -q a 2>/dev/null <<< a",
+]
+
+
+def test_javascript_that_reaches_out_is_refused(directory):
+    for program, (rules, _) in zip(REFUSED, run(directory, [["javascript", "strict", p] for p in REFUSED])):
+        assert rules and "syntax-error" not in rules, f"{program}: {rules}"
+
+
+def test_ordinary_javascript_passes(directory):
+    for program, (rules, fixed) in zip(ALLOWED, run(directory, [["javascript", "strict", p] for p in ALLOWED])):
+        assert not rules and fixed in (None, program), f"{program}: {rules}, {fixed}"
+
+
+def test_shell_that_reaches_out_is_refused(directory):
+    for program, (rules, _) in zip(SHELL_REFUSED, run(directory, [["shell", "strict", p] for p in SHELL_REFUSED])):
+        assert rules and "syntax-error" not in rules and "unsupported-syntax" not in rules, f"{program}: {rules}"
+
+
+def test_ordinary_shell_passes(directory):
+    for program, (rules, _) in zip(SHELL_ALLOWED, run(directory, [["shell", "strict", p] for p in SHELL_ALLOWED])):
+        assert not rules, f"{program}: {rules}"
+
+
+def test_profiles_differ(directory):
+    programs = [["javascript", "basic", "f[k]"], ["javascript", "filesystem", "require('fs/promises')"], ["javascript", "basic", "require('fs')"],
+                ["shell", "filesystem", "ls > a"], ["shell", "basic", "echo > a"], ["javascript", "open", "eval(process)"], ["shell", "open", "eval $x"]]
+    got = [rules for rules, _ in run(directory, programs)]
+    assert got == [[], [], ["forbidden-import"], [], ["forbidden-redirection"], [], []], got
+
+
+def test_repairs_parse_or_are_not_made(directory):
+    programs = [["javascript", "open", "console.log(“a”)"], ["javascript", "open", "f((1"], ["shell", "open", "echo $1"], ["shell", "open", "if x"],
+                ["javascript", "open", "x = '“'"], ["shell", "open", "echo a\r\necho b\r\n"]]
+    fixed = [text for _, text in run(directory, programs)]
+    assert fixed == ['console.log("a")', None, 'echo "$1"', None, None, "echo a\necho b\n"], fixed
+
+
+def test_deep_nesting_is_reported(directory):
+    (rules, _), (shell, _) = run(directory, [["javascript", "strict", "(" * 200000], ["shell", "strict", "#" * 200000]])
+    assert rules == ["RangeError"] and shell == ["RangeError"], (rules, shell)
+
+
+def main():
+    cases.run(sys.modules[__name__], os.path.abspath(sys.argv[1]))
+
+
+main()
