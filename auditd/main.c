@@ -82,7 +82,8 @@ static const struct setting settings[] = {
 /* clang-format on */
 
 static const struct route routes[] = {
-	{ MSG_audit_append, FROM(gateway) | FROM(executor) | FROM(snapshotd), group_append },
+	{ MSG_audit_append, FROM(gateway) | FROM(executor) | FROM(snapshotd) | FROM(vault),
+	    group_append },
 	{ MSG_audit_execution, FROM(gateway), query_execution },
 	{ 0 },
 };

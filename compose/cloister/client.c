@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client.c - starts `cloister serve` as a child, writes one tools/call and reads until its reply.
+ * client.c - starts `cloister serve` as a child, writes one request and reads until its reply.
  *
  * Trusts the server, which is this program. What the reply contains comes from programs in boxes
  * and is not interpreted here.
@@ -89,19 +89,29 @@ end_server(struct server *server)
 
 /* ---- the call ---- */
 
+static json_t *
+make_request(const struct client_call *call)
+{
+	json_t *meta = json_pack("{s:s, s:{}, s:i}", "io.modelcontextprotocol/protocolVersion",
+	    "2026-07-28", "io.modelcontextprotocol/clientCapabilities", "progressToken", 1);
+	json_t *params = call->method != NULL ? json_copy(call->arguments)
+	                                      : json_pack("{s:s, s:O}", "name", call->tool,
+						    "arguments", call->arguments);
+
+	if (call->progress == NULL)
+		json_object_del(meta, "progressToken");
+	json_object_set_new(params, "_meta", meta);
+	return json_pack("{s:s, s:i, s:s, s:o}", "jsonrpc", "2.0", "id", 1, "method",
+	    call->method != NULL ? call->method : "tools/call", "params", params);
+}
+
 static int
 send_call(struct server *server, const struct client_call *call, struct err *e)
 {
-	json_t *request = json_pack("{s:s, s:i, s:s, s:{s:s, s:O, s:{s:s, s:{}, s:i}}}", "jsonrpc",
-	    "2.0", "id", 1, "method", "tools/call", "params", "name", call->tool, "arguments",
-	    call->arguments, "_meta", "io.modelcontextprotocol/protocolVersion", "2026-07-28",
-	    "io.modelcontextprotocol/clientCapabilities", "progressToken", 1);
+	json_t *request = make_request(call);
 
 	if (request == NULL)
 		return err_set(e, ERR_invalid_argument, "the name of the tool is not UTF-8");
-	if (call->progress == NULL)
-		json_object_del(
-		    json_object_get(json_object_get(request, "params"), "_meta"), "progressToken");
 
 	int status = json_dumpf(request, server->in, JSON_COMPACT);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* client.h - an MCP client of one call: starts `cloister serve` and calls one tool. */
+/* client.h - an MCP client of one call: starts `cloister serve` and calls one tool or
+ * one method. */
 #pragma once
 
 #include "common/base/err.h"
@@ -14,7 +15,8 @@ typedef void client_progress(void *state, const char *channel, const json_t *tex
 
 struct client_call {
 	const char *tool;
-	json_t *arguments;         /* borrowed */
+	const char *method; /* called instead of a tool, with the arguments as params; or NULL */
+	json_t *arguments;  /* borrowed */
 	client_progress *progress; /* NULL: not asked for */
 	void *state;
 	int argc; /* settings of cloister serve, from argv[1] on */

@@ -40,6 +40,7 @@ EMBED(guest_python_driver,  "python/driver.py")
 EMBED(guest_python_failure, "python/failure.py")
 EMBED(guest_python_imports, "python/imports.py")
 EMBED(guest_python_loop,    "python/loop.py")
+EMBED(guest_python_lent,    "python/lent.py")
 EMBED(guest_python_manners, "python/manners.py")
 EMBED(guest_python_rich,    "python/rich.py")
 EMBED(guest_python_shadows, "python/shadows.py")
@@ -107,6 +108,7 @@ static const struct {
 	{ "cloister/python/failure.py", guest_python_failure, guest_python_failure_end },
 	{ "cloister/python/imports.py", guest_python_imports, guest_python_imports_end },
 	{ "cloister/python/loop.py", guest_python_loop, guest_python_loop_end },
+	{ "cloister/python/lent.py", guest_python_lent, guest_python_lent_end },
 	{ "cloister/python/manners.py", guest_python_manners, guest_python_manners_end },
 	{ "cloister/python/rich.py", guest_python_rich, guest_python_rich_end },
 	{ "cloister/python/shadows.py", guest_python_shadows, guest_python_shadows_end },

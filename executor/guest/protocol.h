@@ -29,6 +29,8 @@ enum guest_frame {
 	                        STATEMENT; only to the driver of Python */
 	GUEST_WANTED = 'W',  /* empty: a caller is already waiting, so the driver skips optional
 	                        preparation; to forks of a zygote */
+	GUEST_SECRET = 'N',  /* name, line feed, value: a variable of the environment for the next
+	                        CODE  or STATEMENT only */
 	GUEST_BRIDGE = 'B',  /* key, line feed, JSON text: for the program's `bridge` */
 	/* driver to executor */
 	GUEST_IDLE =

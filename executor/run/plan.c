@@ -28,9 +28,19 @@ refuse_missing(const struct execute_code *ask, struct err *e)
 		return err_set(e, ERR_egress_denied,
 		    "allowed_domains: %.64s is not reachable, because programs have no network",
 		    ask->allowed_domains.items[0]);
-	if (ask->env_secrets.count > 0)
-		return err_set(e, ERR_secret_not_found,
-		    "env_secrets: this server has no secret %.64s", ask->env_secrets.items[0]);
+	return 0;
+}
+
+/* The driver sets the variables; the vault checks the names. */
+static int
+read_secrets(struct plan *plan, struct execute_code *ask, struct err *e)
+{
+	if (ask->env_secrets.count > 0 && !runtime_at(plan->language)->driver)
+		return err_set(e, ERR_invalid_argument,
+		    "env_secrets: programs in %s cannot get secrets here",
+		    runtime_at(plan->language)->name);
+	plan->secrets = ask->env_secrets;
+	ask->env_secrets = (struct texts){ 0 };
 	return 0;
 }
 
@@ -182,7 +192,8 @@ plan_read(struct plan *plan, struct execute_code *ask, const struct limits *limi
 	if (read_language(plan, ask->language, session, e) == 0 && refuse_missing(ask, e) == 0 &&
 	    read_limits(plan, ask, limits, session, e) == 0 &&
 	    policy_read(&plan->policy, ask, plan->language, profile, e) == 0 &&
-	    read_code(plan, ask, e) == 0 && read_files(plan, ask, e) == 0) {
+	    read_code(plan, ask, e) == 0 && read_files(plan, ask, e) == 0 &&
+	    read_secrets(plan, ask, e) == 0) {
 		plan->statement = session != NULL && runtime_at(plan->language)->driver;
 		plan->manners = read_manners(plan, ask);
 		plan->zygote = pool_zygote(plan->language, plan->policy.profile);
@@ -198,6 +209,7 @@ plan_clear(struct plan *plan)
 	blob_clear(&plan->code);
 	policy_clear(&plan->policy);
 	free(plan->label);
+	texts_clear(&plan->secrets);
 	for (size_t i = 0; i < plan->nfiles; i++) {
 		free(plan->files[i].path);
 		blob_clear(&plan->files[i].content);

@@ -26,7 +26,8 @@ struct plan {
 	struct limits limits;
 	struct policy policy;
 	bool capture;
-	char *label; /* the caller's namespace, for the log; or NULL */
+	char *label;          /* the caller's namespace, for the log; or NULL */
+	struct texts secrets; /* names */
 	struct plan_file *files;
 	size_t nfiles;
 };

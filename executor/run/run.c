@@ -8,6 +8,7 @@
  * 	checking  the validator reads the code, unless a verdict is cached or the profile has no
  * 	          rules
  * 	preparing records the start; makes the workspace, writes files to it and lists them
+ * 	lending   gets the secrets that the run names from the vault
  * 	running   runs the code, in a box of the pool or in the session's
  * 	telling   converts the output to text, in a thread if it is long
  * 	ending    lists the files that the program left
@@ -18,19 +19,14 @@
  */
 #include "executor/run/run.h"
 
-#include "executor/event.h"
 #include "executor/metrics.h"
 #include "executor/options.h"
-#include "executor/run/outcome/changes.h"
 #include "executor/run/outcome/outcome.h"
 #include "executor/run/own_limits.h"
-#include "executor/run/plan.h"
-#include "executor/run/pool.h"
-#include "executor/run/queue.h"
-#include "executor/run/stream.h"
+#include "executor/run/run_inner.h"
+#include "executor/run/secrets.h"
 #include "executor/run/verdicts.h"
 #include "executor/runtime.h"
-#include "executor/session/collect.h"
 #include "executor/session/ledger.h"
 
 #include "common/base/auto.h"
@@ -43,89 +39,15 @@
 #include <stdio.h>
 #include <string.h>
 
-struct run {
-	struct work work;         /* fills the reply */
-	struct run *next, **link; /* all runs */
-	struct call *call;
-	char id[5 + 32 + 1];
-	struct plan plan;
-	struct ticket ticket;
-	struct session_use use;      /* in no session if the run is stateless */
-	struct pool_wait wait;       /* for a box, while it waits for one */
-	struct workspace *own;       /* its workspace, */
-	struct sandbox *sandbox;     /* and its sandbox; both NULL in a session */
-	struct workspace *workspace; /* of the run or of the session */
-	struct stream stream;
-	uint64_t ask;           /* pending request to the validator; 0: none */
-	struct sandbox *works;  /* the sandbox that runs the code now, or NULL */
-	size_t nwritten;        /* files of the plan that were written */
-	struct changes changes; /* of the workspace's files */
-	struct execution reply;
-	struct box_end end;
-	struct workspace_limits left; /* free space after the run */
-	struct err why;               /* why a step failed */
-	struct collection collection; /* of the files that it left */
-	struct err over;              /* why the run was stopped */
-	bool recorded;                /* the start was recorded */
-	int64_t began_us;             /* when the call arrived */
-	double queue_ms;
-	enum metrics_start start; /* where its box came from */
-};
-
 static struct run *runs;
 
+static struct known *
+known_of(struct run *run)
+{
+	return run->use.session != NULL ? &run->use.session->known : &run->own_known;
+}
+
 /* ---- the end ---- */
-
-static struct event_owner
-owner_of(const struct run *run)
-{
-	return (struct event_owner){ &run->call->owner, run->plan.label };
-}
-
-static struct audit_event
-event_of(struct run *run, enum event what)
-{
-	return (struct audit_event){
-		.event = (int)what,
-		.execution_id = run->id,
-		.session_id = run->use.session != NULL ? run->use.session->id : NULL,
-		.language = (char *)(uintptr_t)runtime_at(run->plan.language)->name,
-		.sha256 = run->plan.digest,
-		.size = run->plan.code.size,
-	};
-}
-
-static enum event
-event_of_end(const struct run *run, const struct err *e)
-{
-	if (e == NULL)
-		return outcome_event(&run->reply);
-	return run->over.code != ERR_none ? event_execution_cancelled : event_execution_failed;
-}
-
-/* Records sizes and codes, never output. */
-static void
-record_end(struct run *run, const struct err *e)
-{
-	const struct execution *reply = &run->reply;
-	struct event_owner owner = owner_of(run);
-	struct audit_event event = event_of(run, event_of_end(run, e));
-	char detail[128];
-
-	snprintf(detail, sizeof detail, "stdout %zu, stderr %zu, artifacts %zu", reply->stdout.size,
-	    reply->stderr.size, reply->artifacts.count);
-	event.wall_ms = reply->execution_time * 1000;
-	event.detail = detail;
-	if (e != NULL)
-		event.code = (char *)(uintptr_t)err_name(e->code);
-	else if (reply->error != NULL)
-		event.code = reply->error->code;
-	event_note(&owner, event);
-	if (e == NULL && outcome_exceeded(reply)) {
-		event.event = event_resource_exceeded;
-		event_note(&owner, event);
-	}
-}
 
 static void
 free_run(struct run *run)
@@ -136,6 +58,8 @@ free_run(struct run *run)
 		run->next->link = run->link;
 	changes_clear(&run->changes);
 	message_clear(MSG_execution, &run->reply);
+	known_wipe(&run->lent);
+	known_clear(&run->own_known);
 	plan_clear(&run->plan);
 	free(run);
 }
@@ -158,9 +82,10 @@ finish(struct run *run, const struct err *e)
 	struct call *call = run->call;
 
 	if (run->recorded || run->over.code != ERR_none)
-		record_end(run, e);
+		run_record_end(run, e);
 	metrics_note_run(&run->reply,
-	    (const unsigned[METRIC_LABELS]){ run->plan.language, event_of_end(run, e), run->start },
+	    (const unsigned[METRIC_LABELS]){
+		run->plan.language, run_event_of_end(run, e), run->start },
 	    loop_now_us() - run->began_us);
 	stream_close(&run->stream);
 	session_leave(&run->use);
@@ -194,7 +119,7 @@ run_end_all(void)
 	for (struct run *run = runs; run != NULL; run = run->next) {
 		err_set(&run->over, ERR_cancelled, "the server is shutting down");
 		if (run->recorded)
-			record_end(run, &run->over);
+			run_record_end(run, &run->over);
 	}
 }
 
@@ -220,8 +145,9 @@ collect(void *self)
 	if (failed(run, NULL))
 		return;
 	run->reply.usage->queue_ms = run->queue_ms;
-	run->collection.owner = owner_of(run);
-	if (changes_tell(&run->changes, &run->reply, run->own != NULL, &e) < 0)
+	run->collection.owner = run_owner(run);
+	if (changes_tell(&run->changes, &run->reply, run->own != NULL, &e) < 0 ||
+	    secrets_hide_names(known_of(run)->redact, &run->reply, &e) < 0)
 		finish(run, &e);
 	else
 		collect_start(&run->collection);
@@ -306,6 +232,8 @@ run_code(void *self)
 			.wall_ms = plan->limits.box.wall_ms,
 			.cpu_ms = plan->limits.box.cpu_ms,
 			.output_bytes = plan->limits.box.output_bytes,
+			.secrets = &run->lent,
+			.redact = known_of(run)->redact,
 		},
 	};
 	struct sandbox *sandbox;
@@ -402,18 +330,11 @@ box_came(void *self, struct workspace *workspace, struct sandbox *sandbox)
 }
 
 static void
-prepare(struct run *run)
+take_box(struct run *run)
 {
 	const struct plan *plan = &run->plan;
-	struct event_owner owner = owner_of(run);
 	struct workspace *workspace;
-	struct err e;
 
-	if (event_record(&owner, event_of(run, event_execution_started), &e) < 0) {
-		finish(run, &e);
-		return;
-	}
-	run->recorded = true;
 	run->start = run->use.session != NULL ? METRICS_START_session : METRICS_START_pool;
 	if (run->use.session != NULL)
 		session_wait(&run->use);
@@ -424,12 +345,59 @@ prepare(struct run *run)
 		make_own(run);
 }
 
+/* ---- lending ---- */
+
+static void
+revealed(void *self, void *reply, const struct err *e)
+{
+	struct run *run = self;
+	struct err why;
+
+	run->ask = 0;
+	if (failed(run, reply == NULL ? e : NULL))
+		return;
+	if (secrets_take(&run->plan.secrets, reply, &run->lent, &why) < 0 ||
+	    known_add(known_of(run), &run->lent, &why) < 0)
+		finish(run, &why);
+	else
+		take_box(run);
+}
+
+static void
+lend(struct run *run)
+{
+	const struct session *session = run->use.session;
+	struct err e;
+
+	run->ask = secrets_ask(&run->call->owner, run->id, session != NULL ? session->id : NULL,
+	    &run->plan, revealed, run, &e);
+	if (run->ask == 0)
+		finish(run, &e);
+}
+
+static void
+prepare(struct run *run)
+{
+	struct event_owner owner = run_owner(run);
+	struct err e;
+
+	if (event_record(&owner, run_event(run, event_execution_started), &e) < 0) {
+		finish(run, &e);
+		return;
+	}
+	run->recorded = true;
+	if (run->plan.secrets.count > 0)
+		lend(run);
+	else
+		take_box(run);
+}
+
 /* ---- checking ---- */
 
 static void
 refuse(struct run *run, const struct validation_report *report)
 {
-	struct event_owner owner = owner_of(run);
+	struct event_owner owner = run_owner(run);
 	struct err e;
 
 	if (policy_explain(report, &run->reply, &e) < 0) {
@@ -439,7 +407,7 @@ refuse(struct run *run, const struct validation_report *report)
 
 	bool policy = strcmp(run->reply.error->code, err_name(ERR_policy_violation)) == 0;
 	struct audit_event event =
-	    event_of(run, policy ? event_policy_violation : event_execution_failed);
+	    run_event(run, policy ? event_policy_violation : event_execution_failed);
 
 	event.code = run->reply.error->code;
 	event_note(&owner, event);

@@ -10,6 +10,7 @@
 
 #include "common/base/err.h"
 #include "common/table/schema.h"
+#include "executor/redact/redact.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -171,6 +172,10 @@ struct program_code {
 	bool files;        /* the workspace may have files */
 	unsigned manners;  /* enum guest_manner */
 	uint64_t wall_ms, cpu_ms, output_bytes;
+	/* Variables of its environment, and the redaction of all that it says; both may be NULL,
+	 * and live until the run's end. */
+	const struct vault_values *secrets;
+	const struct redact *redact;
 };
 
 /* Sends the code when the program is idle; then the run begins.  One run at a time. */

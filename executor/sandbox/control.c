@@ -7,12 +7,24 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sodium.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
 enum {
 	OUTGOING_BYTES = 32 << 20, /* that a program has not read yet */
 };
+
+static void
+clear(struct control *c)
+{
+	if (c->secret && c->outgoing.data != NULL)
+		sodium_memzero(c->outgoing.data, c->outgoing.size);
+	blob_clear(&c->outgoing);
+	c->secret = false;
+	c->sent = 0;
+}
 
 int
 control_open(struct control *c, int *far, void (*ready)(void *self, uint32_t events), void *self,
@@ -32,8 +44,7 @@ control_open(struct control *c, int *far, void (*ready)(void *self, uint32_t eve
 void
 control_close(struct control *c)
 {
-	blob_clear(&c->outgoing);
-	c->sent = 0;
+	clear(c);
 	if (c->fd < 0)
 		return;
 	loop_forget(c->fd);
@@ -65,9 +76,25 @@ control_send(struct control *c)
 			break;
 		c->sent += (size_t)n;
 	}
-	blob_clear(&c->outgoing);
-	c->sent = 0;
+	clear(c);
 	want_room(c, false);
+}
+
+/* realloc(3) would leave a copy of secrets behind. */
+static uint8_t *
+grow(struct control *c, size_t size)
+{
+	uint8_t *grown;
+
+	if (!c->secret)
+		return realloc(c->outgoing.data, size);
+	grown = malloc(size);
+	if (grown == NULL || c->outgoing.data == NULL)
+		return grown;
+	memcpy(grown, c->outgoing.data, c->outgoing.size);
+	sodium_memzero(c->outgoing.data, c->outgoing.size);
+	free(c->outgoing.data);
+	return grown;
 }
 
 uint8_t *
@@ -77,7 +104,7 @@ control_add(struct control *c, enum guest_frame kind, size_t size, struct err *e
 	uint8_t *grown = NULL;
 
 	if (have + size <= OUTGOING_BYTES)
-		grown = realloc(c->outgoing.data, have + 5 + size);
+		grown = grow(c, have + 5 + size);
 	if (grown == NULL) {
 		err_set(e, ERR_limit_exceeded, "the interpreter does not read its input");
 		return NULL;
@@ -87,4 +114,24 @@ control_add(struct control *c, enum guest_frame kind, size_t size, struct err *e
 	for (int i = 0; i < 4; i++)
 		grown[have + 1 + (size_t)i] = (uint8_t)(size >> 8 * i);
 	return grown + have + 5;
+}
+
+int
+control_add_secrets(struct control *c, const struct vault_values *secrets, struct err *e)
+{
+	size_t count = secrets != NULL ? secrets->values.count : 0;
+
+	c->secret = c->secret || count > 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct secret_value *s = &secrets->values.items[i];
+		size_t length = strlen(s->name);
+		uint8_t *to = control_add(c, GUEST_SECRET, length + 1 + s->value.size, e);
+
+		if (to == NULL)
+			return -1;
+		to = mempcpy(to, s->name, length);
+		*to = '\n';
+		memcpy(to + 1, s->value.data, s->value.size);
+	}
+	return 0;
 }

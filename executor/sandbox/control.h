@@ -11,6 +11,7 @@ struct control {
 	struct blob outgoing; /* frames to the program */
 	size_t sent;          /* of outgoing */
 	bool full;            /* the channel had no room at the last write */
+	bool secret;          /* outgoing has secrets: it is overwritten before it is freed */
 };
 
 /* *far is the program's end, owned by the caller; ready: as in loop_watch(). */
@@ -20,5 +21,7 @@ int control_open(struct control *, int *far, void (*ready)(void *self, uint32_t 
 void control_close(struct control *);
 /* Reserves room for a frame after the unsent ones and writes its head.  limit_exceeded. */
 uint8_t *control_add(struct control *, enum guest_frame, size_t, struct err *);
+/* Adds a frame for each secret; NULL: none.  The frames are overwritten after they were sent. */
+int control_add_secrets(struct control *, const struct vault_values *, struct err *);
 /* Sends what the channel has room for now, and the rest when it is writable again. */
 void control_send(struct control *);

@@ -35,6 +35,33 @@ unwatch(struct output *o)
 	o->watched = false;
 }
 
+static void
+pass_on(struct output *o, const void *data, size_t size)
+{
+	if (size == 0)
+		return;
+	if (capture_add(&o->kept, data, size) < 0)
+		log_warn("output was lost: out of memory", LOG_N("bytes", size));
+	if (o->seen != NULL)
+		o->seen(o->self, o->channel, data, size);
+}
+
+/* Redacts a part; data NULL: the end, which releases what was held back.  Without memory the output
+ * is lost, not shown. */
+static void
+redact_part(struct output *o, const void *data, size_t size)
+{
+	struct blob clean = { 0 };
+	int status = data != NULL ? redact_feed(&o->clean, data, size, &clean)
+	                          : redact_end(&o->clean, &clean);
+
+	if (status < 0)
+		log_warn("output was lost: out of memory", LOG_N("bytes", size));
+	else
+		pass_on(o, clean.data, clean.size);
+	blob_clear(&clean);
+}
+
 /* false: no more data is available now. */
 static bool
 read_part(struct output *o)
@@ -48,10 +75,10 @@ read_part(struct output *o)
 		output_close(o);
 		return false;
 	}
-	if (capture_add(&o->kept, part, (size_t)n) < 0)
-		log_warn("output was lost: out of memory", LOG_N("bytes", n));
-	if (o->seen != NULL)
-		o->seen(o->self, o->channel, part, (size_t)n);
+	if (o->clean.of == NULL)
+		pass_on(o, part, (size_t)n);
+	else
+		redact_part(o, part, (size_t)n);
 	return true;
 }
 
@@ -82,9 +109,10 @@ output_open(struct output *o, int *far, struct err *e)
 }
 
 void
-output_begin(struct output *o, uint64_t limit)
+output_begin(struct output *o, uint64_t limit, const struct redact *redact)
 {
 	o->kept.limit = limit;
+	o->clean.of = redact;
 }
 
 void
@@ -106,6 +134,8 @@ output_end(struct output *o, struct blob *out)
 	for (int i = 0; i < PIPE_PARTS && o->fd >= 0 && read_part(o); i++)
 		;
 	unwatch(o);
+	if (o->clean.of != NULL)
+		redact_part(o, NULL, 0);
 	return capture_take(&o->kept, out);
 }
 

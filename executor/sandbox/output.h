@@ -3,6 +3,7 @@
 #pragma once
 
 #include "common/base/err.h"
+#include "executor/redact/redact.h"
 #include "executor/sandbox/capture.h"
 
 struct output {
@@ -15,14 +16,16 @@ struct output {
 	int fd; /* -1: closed */
 	bool watched;
 	struct capture kept;
+	struct redact_stream clean;
 };
 
 /* Makes the pipe, whose other end is *far; the caller has set channel, seen and self, and fd to
  * -1. */
 int output_open(struct output *, int *far, struct err *);
 /* A run begins: bytes since the last run count as its first output; at most limit bytes are
- * kept. */
-void output_begin(struct output *, uint64_t limit);
+ * kept.  redact, which must live until the run's end, comes before all else; NULL: nothing is
+ * redacted. */
+void output_begin(struct output *, uint64_t limit, const struct redact *);
 /* The run lasts: from now on its output is read as it arrives, until the run's end. */
 void output_watch(struct output *);
 /* The run has ended: moves all its output to the blob, in order; returns how many bytes in the

@@ -69,6 +69,7 @@ end_run(struct program *p, bool gone)
 	end.out_dropped = output_end(&p->out, &end.out);
 	end.err_dropped = output_end(&p->err, &end.err);
 	frames_take(&p->frames, &end);
+	program_redact(p, &end);
 	frames_mute(&p->frames, true);
 	must(isolation_of(&p->started.layers, &end.isolation) == 0);
 	p->state = IDLE;
@@ -208,7 +209,8 @@ hand_over(struct program *p)
 	struct err e;
 	uint8_t *to = NULL;
 
-	if (add_guard(p, &e) == 0 && add_manners(p, &e) == 0 && add_files(p, &e) == 0)
+	if (add_guard(p, &e) == 0 && add_manners(p, &e) == 0 && add_files(p, &e) == 0 &&
+	    control_add_secrets(&p->control, p->secrets, &e) == 0)
 		to =
 		    control_add(&p->control, p->statement ? GUEST_STATEMENT : GUEST_CODE, size, &e);
 	if (to == NULL) {
@@ -220,8 +222,8 @@ hand_over(struct program *p)
 	blob_clear(&p->code);
 	blob_clear(&p->guard);
 	listen_again(p);
-	output_begin(&p->out, p->output_bytes);
-	output_begin(&p->err, p->output_bytes);
+	output_begin(&p->out, p->output_bytes, p->redact);
+	output_begin(&p->err, p->output_bytes, p->redact);
 	p->state = RUNS;
 	p->began_us = loop_now_us();
 	loop_unset(p->timer);
@@ -251,6 +253,8 @@ program_run(struct program *p, const struct program_code *code, struct err *e)
 	p->wall_ms = code->wall_ms;
 	p->cpu_ms = code->cpu_ms;
 	p->output_bytes = code->output_bytes;
+	p->secrets = code->secrets;
+	p->redact = code->redact;
 	p->stopped = BOX_EXITED;
 	p->again = false;
 	/* A program that has closed the channel is about to end; its end is then reported for

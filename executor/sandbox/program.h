@@ -31,12 +31,14 @@ struct program {
 	bool statement, files;
 	unsigned manners; /* of the code */
 	uint64_t wall_ms, cpu_ms, output_bytes;
-	uint64_t timer, late;       /* late: when the run has lasted for a moment */
-	int64_t began_us, ended_us; /* the run */
-	bool over;                  /* the statement has ended, but its usage is not known yet */
-	bool asked;                 /* the builder was asked for the usage */
-	enum box_how stopped;       /* BOX_EXITED: not stopped */
-	bool again;                 /* interrupt once more before killing */
+	const struct vault_values *secrets; /* or NULL */
+	const struct redact *redact;        /* or NULL */
+	uint64_t timer, late;               /* late: when the run has lasted for a moment */
+	int64_t began_us, ended_us;         /* the run */
+	bool over;            /* the statement has ended, but its usage is not known yet */
+	bool asked;           /* the builder was asked for the usage */
+	enum box_how stopped; /* BOX_EXITED: not stopped */
+	bool again;           /* interrupt once more before killing */
 
 	bool finished; /* the driver reported the end; only the exit is missing */
 	bool killed;   /* killed by this process */
@@ -49,6 +51,8 @@ enum {
 
 /* Reports how the run ended; gone: the program has ended, too. */
 void program_tell(const struct program *, bool gone, struct box_end *);
+/* Redacts what the driver claimed, and forgets the secrets of the run. */
+void program_redact(struct program *, struct box_end *);
 /* Why the program ended without a run. */
 struct err program_why_not(const struct program *);
 /* The program was killed, but not by this executor. */

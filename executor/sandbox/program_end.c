@@ -93,3 +93,24 @@ program_is_unexplained(const struct program *p)
 	return p->past.error.code == ERR_none && !p->killed && WIFSIGNALED(p->past.status) &&
 	       WTERMSIG(p->past.status) == SIGKILL;
 }
+
+/* What the driver claims comes from the program, too. */
+void
+program_redact(struct program *p, struct box_end *end)
+{
+	const struct redact *r = p->redact;
+
+	p->redact = NULL;
+	p->secrets = NULL;
+	if (r == NULL)
+		return;
+	redact_blob(r, &end->result);
+	redact_text(r, &end->error_type);
+	redact_text(r, &end->error_text);
+	for (size_t i = 0; i < end->variables.count; i++)
+		redact_text(r, &end->variables.items[i]);
+	for (size_t i = 0; i < end->nrich; i++) {
+		redact_text(r, &end->rich[i].mime_type);
+		redact_blob(r, &end->rich[i].data);
+	}
+}

@@ -103,6 +103,7 @@ static void
 free_session(struct session *session)
 {
 	bridge_clear(&session->bridges);
+	known_clear(&session->known);
 	workspace_ref_put(session->room);
 	share_drop(&session->shares[SHARE_WORKSPACES]);
 	share_drop(&session->shares[SHARE_MEMORY]);

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "executor/event.h"
+#include "executor/redact/known.h"
 #include "executor/run/limits.h"
 #include "executor/sandbox/sandbox.h"
 #include "executor/session/record.h"
@@ -65,6 +66,7 @@ struct session {
 	struct workspace_ref *room;
 	struct sandbox *sandbox;            /* NULL: no program runs or waits */
 	struct workspace_ref *sandbox_room; /* the workspace of `sandbox` */
+	struct known known;                 /* secrets that its programs got */
 	struct bridges bridges;             /* values for its programs */
 	const char *news;                   /* a note for the next run, or NULL */
 	struct record *record;              /* survives this process; or NULL */

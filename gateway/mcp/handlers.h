@@ -26,3 +26,5 @@ json_t *handle_tools_list(const struct request *);
 json_t *handle_discover(const struct request *);
 json_t *handle_initialize(const struct request *);
 json_t *handle_ping(const struct request *);
+/* vault.c */
+json_t *handle_vault(const struct request *);

@@ -51,6 +51,13 @@ scopes_run(const json_t *params)
 	return 1U << scope_run;
 }
 
+static unsigned
+scopes_vault(const json_t *params)
+{
+	(void)params;
+	return 1U << scope_vault;
+}
+
 /* A tool that is not offered is refused by name, whatever the credentials. */
 static unsigned
 scopes_tool(const json_t *params)

@@ -156,7 +156,7 @@ def test_wrong_lines_are_refused(cloister):
             (["call", "execute_code", "{]"], 2, "JSON"), (["call", "execute_cod", "code=1"], 1, "did you mean 'execute_code'"),
             (["call", "execute_code"], 1, "code"), (["session", "kill"], 2, "--id required"),
             (["session"], 2, "session kill"), (["sesion", "list"], 2, "`cloister session`"), (["stat"], 2, "cloister stats"),
-            (["xyzzy"], 2, "cloister help"), (["vault", "add", "A", "b"], 2, "secrets"), (["host", "exec", "ls"], 2, "host"),
+            (["xyzzy"], 2, "cloister help"), (["vault", "list", "A"], 2, "one word too many"), (["host", "exec", "ls"], 2, "host"),
             (["web", "fetch", "x"], 2, "web"), (["egress", "a.example"], 2, "network"), (["stats", "x"], 2, "unexpected"),
             (["stats", "--bogus=1"], 2, "--bogus"), (["validate", "/no/such"], 125, "No such file")]:
         done = cloister(*arguments)

@@ -411,9 +411,9 @@ mends_output(void **state)
 static void
 refuses_by_name(void **state)
 {
-	static char domain[] = "example.org", secret[] = "KEY", big[] = "9g", id[] = "x",
-		    profile[] = "odd", up[] = "../x", cobol[] = "cobol";
-	char *domains[] = { domain }, *secrets[] = { secret };
+	static char domain[] = "example.org", big[] = "9g", id[] = "x", profile[] = "odd",
+		    up[] = "../x", cobol[] = "cobol";
+	char *domains[] = { domain };
 	struct input_file escape = { .filename = up, .content = { up, 1 } };
 	const struct {
 		struct execute_code ask;
@@ -423,7 +423,6 @@ refuses_by_name(void **state)
 		{ { .language = cobol }, ERR_invalid_argument, "language" },
 		{ { .use_container = true }, ERR_isolation_unavailable, "use_container" },
 		{ { .allowed_domains = { domains, 1 } }, ERR_egress_denied, "allowed_domains" },
-		{ { .env_secrets = { secrets, 1 } }, ERR_secret_not_found, "env_secrets" },
 		{ { .memory_limit = big }, ERR_limit_exceeded, "memory_limit" },
 		{ { .timeout = 3601 }, ERR_limit_exceeded, "timeout" },
 		{ { .session_id = id }, ERR_invalid_argument, "session_id" },

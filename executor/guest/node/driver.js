@@ -337,6 +337,24 @@ function flushed(stream) {
 	});
 }
 
+const lent = new Map(); /* by name: what the environment had before */
+
+function lend(name, value) {
+	if (!lent.has(name))
+		lent.set(name, process.env[name]);
+	process.env[name] = value;
+}
+
+/* Restores the environment after a statement that got secrets. */
+function take_back() {
+	for (const [name, before] of lent)
+		if (before === undefined)
+			delete process.env[name];
+		else
+			process.env[name] = before;
+	lent.clear();
+}
+
 async function statement(text) {
 	const source = current = { text, file: `<code ${++count}>` };
 	const stop = new Promise((_, reject) => { interrupt = reject; });
@@ -360,6 +378,7 @@ async function statement(text) {
 		(status === 0 && result !== undefined && /\bresult\s*=[^=>]/.test(text));
 	tell_result(assigned ? result : value, assigned && result !== undefined);
 	await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
+	take_back();
 	send('D', String(status));
 }
 
@@ -422,6 +441,11 @@ function take(kind, payload) {
 	case 'B': {
 		const at = text.indexOf('\n');
 		globalThis.bridge[text.slice(0, at)] = JSON.parse(text.slice(at + 1));
+		break;
+	}
+	case 'N': {
+		const at = text.indexOf('\n');
+		lend(text.slice(0, at), text.slice(at + 1));
 		break;
 	}
 	case 'S':

@@ -227,7 +227,7 @@ class Driver:
         self.control, self.interrupts, self.sources, self.loop = None, Interrupts(), Sources(), None
         self.ahead = frozenset(ahead)
         self.shadows = beside("shadows.py")["Shadows"](ahead) if ahead else None
-        self.profile, self.guard, self.held, self.manners = None, None, False, 0
+        self.profile, self.guard, self.held, self.manners, self.lent = None, None, False, 0, {}
         # A zygote that has imported more than the standard library serves programs that use it.
         self.libraries = sorted(name for name in ahead if "." not in name and name not in sys.stdlib_module_names
                                 and hasattr(sys.modules[name], "__path__"))
@@ -300,6 +300,8 @@ class Driver:
             if kind == b"B":
                 key, _, text = payload.decode("utf-8", "replace").partition("\n")
                 self.bridge[key] = beside("values.py")["parse_json"](text)
+            elif kind == b"N":
+                beside("lent.py")["lend"](self.lent, bytes(payload))
             elif kind == b"P":
                 self.profile = payload
             elif kind == b"A":
@@ -344,7 +346,7 @@ class Driver:
         self.interrupts.forbid()
         if os.getpid() != self.control.owner:  # a fork of the program that returned from it
             self.end(status)
-        self.tell(b"D", lambda: str(status).encode())
+        self.tell(b"D", lambda: beside("lent.py")["done"](self.lent, status) if self.lent else str(status).encode())
 
     def run(self, source, file):
         """Runs the source, sends the results, and returns the exit status."""
@@ -475,10 +477,8 @@ class Driver:
         return any(str(file).endswith(".so") and "/lib-dynload/" not in str(file) for file in files)
 
     def end(self, status, rehearsed=False):
-        """
-        Performs the visible part of the interpreter's own shutdown: waits for threads, runs exit functions, finalises
-        objects, writes out open files. The rest, which takes each module apart, takes milliseconds and is skipped.
-        """
+        """Performs the visible part of the interpreter's own shutdown: waits for threads, runs exit functions, finalises
+        objects, writes out open files. The rest, which takes each module apart, takes milliseconds and is skipped."""
         try:
             if self.loop is not None and os.getpid() == self.control.owner:
                 self.loop.close()

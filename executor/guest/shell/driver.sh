@@ -44,6 +44,18 @@ _cloister_bridge() {
 	[[ ${#2} -gt 65536 || ! $1 =~ ^[A-Za-z_][A-Za-z0-9_]*$ ]] || export "BRIDGE_$1=$2"
 }
 
+# Arguments: name, value.  The variable exists until the end of the program or statement.
+_cloister_lend() {
+	export "$1=$2"
+	_cloister[lent]+=" $1"
+}
+
+_cloister_take_back() {
+	local IFS=' '
+	[ -z "${_cloister[lent]}" ] || unset ${_cloister[lent]}
+	_cloister[lent]=''
+}
+
 _cloister_state() {
 	local _cloister_n
 	eval "set -- $(printf '"${!%s@}" ' {a..z} {A..Z} _)"
@@ -116,6 +128,7 @@ _cloister_over() {
 # Argument: status.
 _cloister_done() {
 	_cloister_over
+	_cloister_take_back
 	_cloister_send D "$1"
 }
 
@@ -129,6 +142,7 @@ _cloister_exit() {
 		_cloister[status]=$?
 		_cloister[exit]=''
 	fi
+	_cloister_take_back
 	exec {_cloister_fd}<<<"$(_cloister_state 2>/dev/null)"
 	exec "${_cloister[bash]}" --noprofile --norc "${_cloister[driver]}" "${_cloister[channel]}" "$_cloister_fd"
 }
@@ -144,7 +158,7 @@ if [ $# = 2 ]; then
 	exec {_cloister_fd}<&-
 	_cloister_send D "${_cloister[status]}"
 else
-	declare -A bridge _cloister=([bash]=$BASH [driver]=${BASH_SOURCE[0]} [file]=${TMPDIR:-/tmp}/.code [running]='' [options]='' [exit]='')
+	declare -A bridge _cloister=([bash]=$BASH [driver]=${BASH_SOURCE[0]} [file]=${TMPDIR:-/tmp}/.code [running]='' [options]='' [exit]='' [lent]='')
 	exec {_cloister_fd}<&3 3<&- # not 3, which scripts often use
 	_cloister[channel]=$_cloister_fd
 	trap '_cloister_exit $?' EXIT
@@ -156,6 +170,7 @@ fi
 while { [ -z "${_cloister[running]}" ] || _cloister_done 0; } 2>/dev/null && _cloister_receive; do
 	case ${_cloister[kind]} in
 	B) _cloister_bridge "${_cloister[payload]%%$'\n'*}" "${_cloister[payload]#*$'\n'}" ;;
+	N) _cloister_lend "${_cloister[payload]%%$'\n'*}" "${_cloister[payload]#*$'\n'}" ;;
 	S)
 		_cloister_mend
 		_cloister_traps
@@ -185,6 +200,6 @@ if [ -z "${_cloister[running]}" ] && [ "${_cloister[kind]}" = C ]; then
 	_cloister_fd=${_cloister[channel]}
 	exec {_cloister_fd}<&-
 	printf %s "${_cloister[payload]}" >"${_cloister[file]}" || exit 1
-	eval "unset _cloister _cloister_fd; unset -f _cloister_{send,receive,bridge,state,mend,mend_lines,traps,reclaim,over,done,exit,interrupt}
+	eval "unset _cloister _cloister_fd; unset -f _cloister_{send,receive,bridge,lend,take_back,state,mend,mend_lines,traps,reclaim,over,done,exit,interrupt}
 		. ${_cloister[file]@Q}; exit"
 fi

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* known.c - collects secrets; the values come from the vault. */
+#include "executor/redact/known.h"
+
+#include "common/base/auto.h"
+
+#include <sodium.h>
+#include <string.h>
+
+static void
+wipe(struct blob *blob)
+{
+	if (blob->data != NULL)
+		sodium_memzero(blob->data, blob->size);
+	blob_clear(blob);
+}
+
+static bool
+has(const struct known *k, const struct blob *value)
+{
+	for (size_t i = 0; i < k->count; i++)
+		if (k->items[i].size == value->size &&
+		    memcmp(k->items[i].data, value->data, value->size) == 0)
+			return true;
+	return false;
+}
+
+static void
+shrink(struct known *k, size_t count)
+{
+	while (k->count > count)
+		wipe(&k->items[--k->count]);
+}
+
+int
+known_add(struct known *k, const struct vault_values *values, struct err *e)
+{
+	size_t was = k->count;
+	int status = 0;
+
+	for (size_t i = 0; i < values->values.count && status == 0; i++) {
+		const struct blob *value = &values->values.items[i].value;
+		struct blob *item = has(k, value) ? NULL : list_add(&k->items, sizeof *item);
+
+		if (item != NULL)
+			*item = blob_copy(value->data, value->size);
+		if (item != NULL ? item->data == NULL : !has(k, value))
+			status = err_sys(e, "secrets");
+	}
+
+	struct redact *made =
+	    status == 0 && k->count > was ? redact_new(k->items, k->count, e) : NULL;
+
+	if (status < 0 || (k->count > was && made == NULL)) {
+		shrink(k, was);
+		return -1;
+	}
+	if (made != NULL) {
+		redact_free(k->redact);
+		k->redact = made;
+	}
+	return 0;
+}
+
+void
+known_clear(struct known *k)
+{
+	shrink(k, 0);
+	free(k->items);
+	redact_free(k->redact);
+	*k = (struct known){ 0 };
+}
+
+void
+known_wipe(struct vault_values *values)
+{
+	for (size_t i = 0; i < values->values.count; i++)
+		wipe(&values->values.items[i].value);
+	message_clear(MSG_vault_values, values);
+}
