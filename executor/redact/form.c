@@ -191,10 +191,12 @@ static int
 add_base64(struct forms *to, const uint8_t *data, size_t size, int variant, struct err *e)
 {
 	size_t room = sodium_base64_ENCODED_LEN(size + 2, variant);
-	uint8_t *shifted = calloc(1, size + 2);
-	char *text = malloc(room);
-	int status = shifted != NULL && text != NULL ? 0 : err_sys(e, "forms of a secret");
+	auto_free uint8_t *shifted = calloc(1, size + 2);
+	auto_free char *text = malloc(room);
+	int status = 0;
 
+	if (shifted == NULL || text == NULL)
+		return err_sys(e, "forms of a secret");
 	for (size_t ahead = 0; ahead < 3 && status == 0; ahead++) {
 		size_t from = (8 * ahead + 5) / 6, until = 8 * (ahead + size) / 6;
 
@@ -203,11 +205,9 @@ add_base64(struct forms *to, const uint8_t *data, size_t size, int variant, stru
 		status = add(to, text + from, until - from, e);
 		if (status == 0 && ahead == 0)
 			status = add_wrapped(to, text, until, e);
-		memset(shifted, 0, size + 2);
+		sodium_memzero(shifted, size + 2);
 		sodium_memzero(text, room);
 	}
-	free(shifted);
-	free(text);
 	return status;
 }
 

@@ -63,6 +63,15 @@ known_add(struct known *k, const struct vault_values *values, struct err *e)
 }
 
 void
+known_hide(const struct known *k, struct texts *texts)
+{
+	for (size_t i = 0; k->redact != NULL && i < texts->count; i++) {
+		redact_text(k->redact, &texts->items[i]);
+		must(texts->items[i] != NULL);
+	}
+}
+
+void
 known_clear(struct known *k)
 {
 	shrink(k, 0);

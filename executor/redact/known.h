@@ -19,6 +19,8 @@ struct known {
 /* Copies what is new among the values.  After an error nothing has changed.  No output may be in
  * the middle of being redacted. */
 int known_add(struct known *, const struct vault_values *, struct err *);
+/* Redacts each text, such as names of files. */
+void known_hide(const struct known *, struct texts *);
 /* Overwrites and frees. */
 void known_clear(struct known *);
 /* The same for values that the vault sent. */

@@ -147,7 +147,7 @@ collect(void *self)
 	run->reply.usage->queue_ms = run->queue_ms;
 	run->collection.owner = run_owner(run);
 	if (changes_tell(&run->changes, &run->reply, run->own != NULL, &e) < 0 ||
-	    secrets_hide_names(known_of(run)->redact, &run->reply, &e) < 0)
+	    secrets_hide_names(known_of(run), &run->reply, &e) < 0)
 		finish(run, &e);
 	else
 		collect_start(&run->collection);
@@ -367,10 +367,15 @@ static void
 lend(struct run *run)
 {
 	const struct session *session = run->use.session;
+	struct vault_reveal request = {
+		.execution_id = run->id,
+		.session_id = session != NULL ? (char *)(uintptr_t)session->id : NULL,
+		.namespace = run->plan.label,
+		.names = run->plan.secrets,
+	};
 	struct err e;
 
-	run->ask = secrets_ask(&run->call->owner, run->id, session != NULL ? session->id : NULL,
-	    &run->plan, revealed, run, &e);
+	run->ask = secrets_ask(&run->call->owner, &request, revealed, run, &e);
 	if (run->ask == 0)
 		finish(run, &e);
 }

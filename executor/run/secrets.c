@@ -17,22 +17,14 @@
 enum { VAULT_MS = 15000 };
 
 uint64_t
-secrets_ask(const struct owner *owner, const char *execution_id, const char *session_id,
-    const struct plan *plan, void (*done)(void *self, void *reply, const struct err *), void *self,
-    struct err *e)
+secrets_ask(const struct owner *owner, struct vault_reveal *request,
+    void (*done)(void *self, void *reply, const struct err *), void *self, struct err *e)
 {
-	struct vault_reveal request = {
-		.execution_id = (char *)(uintptr_t)execution_id,
-		.session_id = (char *)(uintptr_t)session_id,
-		.namespace = plan->label,
-		.names = plan->secrets,
-	};
-
 	return bus_ask(
 	    &(struct ask){
 		.to = PEER_vault,
 		.message = MSG_vault_reveal,
-		.request = &request,
+		.request = request,
 		.owner = owner,
 		.timeout_ms = VAULT_MS,
 		.self = self,
@@ -73,15 +65,16 @@ secrets_take(
 }
 
 int
-secrets_hide_names(const struct redact *redact, struct execution *reply, struct err *e)
+secrets_hide_names(const struct known *known, struct execution *reply, struct err *e)
 {
 	size_t kept = 0, count = reply->artifacts.count;
 	char note[160];
 
+	known_hide(known, &reply->notes);
 	for (size_t i = 0; i < count; i++) {
 		struct artifact *a = &reply->artifacts.items[i];
 
-		if (redact_finds(redact, a->filename))
+		if (redact_finds(known->redact, a->filename))
 			message_clear(MSG_artifact, a);
 		else if (i == kept++)
 			continue;

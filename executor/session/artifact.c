@@ -385,15 +385,20 @@ skip(struct artifact_list *reply, const char *name, const char *why, struct err 
 }
 
 static int
-fill_list(struct artifact_list *reply, const struct files_tree *tree, struct err *e)
+fill_list(struct artifact_list *reply, const struct files_tree *tree, const struct redact *redact,
+    struct err *e)
 {
 	reply->truncated = tree->truncated;
 	for (size_t i = 0; i < tree->skipped.count && i < MAX_SKIPPED; i++)
-		if (texts_add(&reply->skipped, tree->skipped.items[i]) < 0)
+		if (!redact_finds(redact, tree->skipped.items[i]) &&
+		    texts_add(&reply->skipped, tree->skipped.items[i]) < 0)
 			return err_sys(e, "skipped");
 	for (size_t i = 0; i < tree->count; i++) {
 		const struct tree_entry *entry = &tree->items[i];
 
+		/* A name that a program made of a secret. */
+		if (redact_finds(redact, entry->path))
+			continue;
 		if (entry->type == file_type_link &&
 		    skip(reply, entry->path, "symbolic link", e) < 0)
 			return -1;
@@ -416,7 +421,9 @@ listed(void *self, struct files_tree *tree, const struct err *e)
 		return;
 	}
 	reply.session_id = strdup(f->use.session->id);
-	end_call(f, fill_list(&reply, tree, &why) == 0 ? &reply : NULL, &why);
+	const struct redact *redact = f->use.session->known.redact;
+
+	end_call(f, fill_list(&reply, tree, redact, &why) == 0 ? &reply : NULL, &why);
 	message_clear(MSG_artifact_list, &reply);
 }
 

@@ -63,6 +63,7 @@ label_of(struct label *l, const struct vault_record *r)
 static bool
 same(const char *a, const char *b)
 {
+	must(b != NULL);
 	return strcmp(a != NULL ? a : "", b) == 0;
 }
 

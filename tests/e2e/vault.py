@@ -142,7 +142,9 @@ def test_memory_is_locked_and_not_dumpable(bin):
         assert os.stat(proc + "/environ").st_uid == 0 or os.getuid() != 0, "it is dumpable"
         with open(proc + "/status", encoding="ascii") as file:
             status = dict(line.split(":\t", 1) for line in file if ":\t" in line)
-        assert int(status["CapEff"], 16) == 0 and status["VmLck"].split()[0] != "0", status["VmLck"]
+        assert int(status["CapEff"], 16) == 0
+        if '"seccomp":"in force"' in cluster.log("vault"):  # a sanitizer ignores mlock(2)
+            assert status["VmLck"].split()[0] != "0", status["VmLck"]
 
 
 def test_killed_at_any_moment(bin):

@@ -115,6 +115,9 @@ compare(const struct restore *r, struct restored *reply)
 	}
 	for (k = 0; k < nnow; k++)
 		reply->restored += now[k].entry->type == file_type_regular;
+	known_hide(&r->job.use.session->known, &reply->deleted);
+	known_hide(&r->job.use.session->known, &reply->rewritten);
+	known_hide(&r->job.use.session->known, &reply->recreated);
 }
 
 /* ---- the last step ---- */
