@@ -39,7 +39,7 @@ struct check {
 	struct sandbox *sandbox;
 	bool runs;
 	struct err over; /* why it was cancelled */
-	void (*done)(void *self, struct validation_report *, const struct err *);
+	void (*done)(void *self, void *report, const struct err *);
 	void *self;
 };
 

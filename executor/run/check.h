@@ -18,9 +18,9 @@ struct check_ask {
 	const struct profile_set *set;
 	const struct texts *only; /* allowed imports; items NULL: any */
 	bool auto_fix;
-	/* Exactly once, never before check_begin() returns.  The report is freed afterwards unless
-	 * the receiver took it and zeroed it.  report NULL: *e says why there is none. */
-	void (*done)(void *self, struct validation_report *report, const struct err *e);
+	/* Exactly once, never before check_begin() returns.  A struct validation_report, which is
+	 * freed afterwards unless the receiver took it and zeroed it.  NULL: *e says why. */
+	void (*done)(void *self, void *report, const struct err *e);
 	void *self;
 };
 

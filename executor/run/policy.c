@@ -7,6 +7,7 @@
 #include "executor/run/policy.h"
 
 #include "executor/options.h"
+#include "executor/run/check.h"
 #include "executor/runtime.h"
 
 #include "common/base/auto.h"
@@ -55,20 +56,26 @@ name_of(unsigned language)
 	return runtime_at(language)->name;
 }
 
-/* The rules concern Python's syntax tree and its imports.  Code to which they cannot be applied
- * does not run under them: to ignore the rules silently would be a false promise. */
+static bool
+is_checked(unsigned language)
+{
+	return language == language_python || check_knows(language);
+}
+
+/* The rules concern syntax trees, and not every language has a checker.  Code to which they cannot
+ * be applied does not run under them: to ignore the rules silently would be a false promise. */
 static int
 check_language(const struct profile_set *set, unsigned language, struct err *e)
 {
-	if (language == language_python || profile_is_open(set))
+	if (is_checked(language) || profile_is_open(set))
 		return 0;
 	if (policy_is_enabled(PROFILE_open))
 		return err_set(e, ERR_invalid_argument,
-		    "profile: %s applies to python only; run %s with profile open", set->title,
+		    "profile: %s does not apply to %s; run it with profile open", set->title,
 		    name_of(language));
 	return err_set(e, ERR_denied,
-	    "profile: %s applies to python only, and %s needs profile open, which this server does "
-	    "not enable; use python",
+	    "profile: %s does not apply to %s, and this server does not enable profile open; use "
+	    "python",
 	    set->title, name_of(language));
 }
 
@@ -124,12 +131,11 @@ read_imports(struct policy *policy, struct texts *asked, struct err *e)
 static int
 check_imports(const struct texts *asked, unsigned language, struct err *e)
 {
-	if (language == language_python)
+	if (language == language_python || (check_knows(language) && options.imports.count == 0))
 		return 0;
-	if (asked->items != NULL)
+	if (asked->items != NULL && !check_knows(language))
 		return err_set(e, ERR_invalid_argument,
-		    "allowed_imports: applies to python only; leave it out to run %s",
-		    name_of(language));
+		    "allowed_imports: does not apply to %s; leave it out", name_of(language));
 	if (options.imports.count > 0)
 		return err_set(e, ERR_denied,
 		    "language: this server restricts code to listed modules of python, which "
@@ -146,6 +152,7 @@ policy_read(struct policy *policy, struct execute_code *ask, unsigned language,
 	                   : session_profile != NULL ? session_profile
 	                                             : options.profile;
 
+	policy->language = language;
 	if (read_profile(name, language, &policy->set, e) < 0 ||
 	    check_imports(&ask->allowed_imports, language, e) < 0 ||
 	    read_imports(policy, &ask->allowed_imports, e) < 0)
@@ -185,7 +192,7 @@ policy_guard(const struct policy *policy, struct blob *guard, struct err *e)
 	char by[PROFILE_TITLE + 32];
 
 	*guard = (struct blob){ 0 };
-	if (!policy_restricts(policy))
+	if (!policy_restricts(policy) || policy->language != language_python)
 		return 0;
 	snprintf(by, sizeof by, "%s%s%s%s", open ? "" : "profile ", open ? "" : policy->set.title,
 	    !open && narrowed ? " with " : "", narrowed ? "allowed_imports" : "");
@@ -207,23 +214,40 @@ policy_guard(const struct policy *policy, struct blob *guard, struct err *e)
 	return status;
 }
 
-uint64_t
-policy_ask(const struct policy *policy, unsigned language, const struct blob *code,
+static int
+ask_box(const struct policy *policy, const struct blob *code, struct policy_question *question,
     void (*done)(void *self, void *report, const struct err *e), void *self, struct err *e)
 {
+	question->check = check_begin(
+	    &(struct check_ask){
+		.language = policy->language,
+		.code = *code,
+		.set = &policy->set,
+		.only = &policy->imports,
+		.done = done,
+		.self = self,
+	    },
+	    e);
+	return question->check != NULL ? 0 : -1;
+}
+
+int
+policy_ask(const struct policy *policy, const struct blob *code, struct policy_question *question,
+    void (*done)(void *self, void *report, const struct err *e), void *self, struct err *e)
+{
+	if (policy->language != language_python)
+		return ask_box(policy, code, question, done, self, e);
+
 	struct validate_code request = {
 		.code = blob_copy(code->data, code->size),
-		.language = (int)language,
+		.language = (int)policy->language,
 		.allowed_imports = policy->imports,
 		.profile = policy->profile,
 	};
 
-	if (request.code.data == NULL) {
-		err_sys(e, "code");
-		return 0;
-	}
-
-	uint64_t id = bus_ask(
+	if (request.code.data == NULL)
+		return err_sys(e, "code");
+	question->ask = bus_ask(
 	    &(struct ask){
 		.to = PEER_validator,
 		.message = MSG_validate_code,
@@ -234,9 +258,17 @@ policy_ask(const struct policy *policy, unsigned language, const struct blob *co
 		.done = done,
 	    },
 	    e);
-
 	blob_clear(&request.code);
-	return id;
+	return question->ask != 0 ? 0 : -1;
+}
+
+void
+policy_drop(const struct policy_question *question)
+{
+	if (question->ask != 0)
+		bus_cancel(question->ask);
+	if (question->check != NULL)
+		check_cancel(question->check);
 }
 
 /* ---- the verdict ---- */

@@ -10,7 +10,10 @@
 #include "common/base/owner.h"
 #include "common/profile/profile.h"
 
+struct check;
+
 struct policy {
+	unsigned language;         /* of the code */
 	char *profile;             /* as requested */
 	struct profile_set set;    /* the parsed profile */
 	struct texts imports;      /* modules that code may import; items NULL: any */
@@ -31,16 +34,24 @@ void policy_clear(struct policy *);
 bool policy_restricts(const struct policy *);
 /*
  * The import guard for a driver: it refuses imports that the validator cannot see (computed names,
- * executed text) while the program runs.  The first line says which rule forbids other modules, the
- * other lines are the names of allowed modules.  Data NULL: no guard.
+ * executed text) while the program runs; only that of Python can.  The first line says which rule
+ * forbids other modules, the other lines are the names of allowed modules.  Data NULL: no guard.
  */
 int policy_guard(const struct policy *, struct blob *guard, struct err *);
 
+/* A question that is open; zeroed: none. */
+struct policy_question {
+	uint64_t ask;        /* to the validator, which checks Python */
+	struct check *check; /* in a box, for other languages */
+};
+
 /*
- * Asks the validator; the caller keeps the code.  report NULL: *e says why there is no verdict, and
- * the code must not run.  Returns the id of the request for bus_cancel(), or 0 with *e.
+ * Asks for a verdict; the caller keeps the code.  report NULL: *e says why there is none, and the
+ * code must not run.  The receiver zeroes *question.
  */
-uint64_t policy_ask(const struct policy *, unsigned language, const struct blob *code,
+int policy_ask(const struct policy *, const struct blob *code, struct policy_question *question,
     void (*done)(void *self, void *report, const struct err *e), void *self, struct err *);
+/* The question is dropped; its receiver is still called. */
+void policy_drop(const struct policy_question *);
 /* Writes the findings about refused code to the reply. */
 int policy_explain(const struct validation_report *, struct execution *reply, struct err *);

@@ -426,7 +426,7 @@ checked(void *self, void *reply, const struct err *e)
 	const struct validation_report *report = reply;
 	struct err late;
 
-	run->ask = 0;
+	run->question = (struct policy_question){ 0 };
 	if (report == NULL && e->code == ERR_deadline_exceeded) {
 		err_set(&late, ERR_unavailable, "the validator did not answer in time");
 		e = &late;
@@ -459,9 +459,7 @@ place_found(void *self)
 		return;
 	}
 	run->plan.policy.owner = &run->call->owner;
-	run->ask =
-	    policy_ask(&run->plan.policy, run->plan.language, &run->plan.code, checked, run, &e);
-	if (run->ask == 0)
+	if (policy_ask(&run->plan.policy, &run->plan.code, &run->question, checked, run, &e) < 0)
 		finish(run, &e);
 }
 
@@ -478,6 +476,8 @@ give_up(struct run *run, enum err_code code, const char *why)
 		bus_cancel(run->ask);
 	else if (run->works != NULL)
 		sandbox_interrupt(run->works);
+	else
+		policy_drop(&run->question);
 }
 
 static void

@@ -28,12 +28,13 @@ struct run {
 	struct sandbox *sandbox;     /* and its sandbox; both NULL in a session */
 	struct workspace *workspace; /* of the run or of the session */
 	struct stream stream;
-	uint64_t ask;             /* pending request to the validator or the vault; 0: none */
-	struct vault_values lent; /* secrets of this run */
-	struct known own_known;   /* the same, of a run without a session */
-	struct sandbox *works;    /* the sandbox that runs the code now, or NULL */
-	size_t nwritten;          /* files of the plan that were written */
-	struct changes changes;   /* of the workspace's files */
+	uint64_t ask;                    /* pending request to the vault; 0: none */
+	struct policy_question question; /* about the code */
+	struct vault_values lent;        /* secrets of this run */
+	struct known own_known;          /* the same, of a run without a session */
+	struct sandbox *works;           /* the sandbox that runs the code now, or NULL */
+	size_t nwritten;                 /* files of the plan that were written */
+	struct changes changes;          /* of the workspace's files */
 	struct execution reply;
 	struct box_end end;
 	struct workspace_limits left; /* free space after the run */

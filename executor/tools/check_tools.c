@@ -36,7 +36,7 @@ free_wish(struct wish *wish)
 }
 
 static void
-checked(void *self, struct validation_report *report, const struct err *e)
+checked(void *self, void *report, const struct err *e)
 {
 	struct wish *wish = self;
 

@@ -26,6 +26,23 @@ defaults(void **state)
 	return fake_options(&e);
 }
 
+/* Also a language that has no checker. */
+static int
+with_perl(void **state)
+{
+	struct err e;
+
+	(void)state;
+	setenv("CLOISTER_EXECUTOR_RUNTIMES", "perl .pl /usr/bin/perl", 1);
+
+	int status = fake_options(&e);
+
+	unsetenv("CLOISTER_EXECUTOR_RUNTIMES");
+	if (status < 0)
+		print_error("%s\n", e.text);
+	return status;
+}
+
 static void
 takes_the_nearest(void **state)
 {
@@ -89,11 +106,12 @@ refuse(struct execute_code *ask, unsigned language, enum err_code code, const ch
 	policy_clear(&policy);
 }
 
-/* Rules are of Python; what cannot be held to them does not run under them. */
+/* What has no checker does not run under rules. */
 static void
 refuses_other_languages(void **state)
 {
 	char basic[] = "basic", math[] = "math", *imports[] = { math };
+	const unsigned perl = language_COUNT;
 	struct execute_code node = { 0 };
 	struct policy policy = { 0 };
 	struct err e;
@@ -102,13 +120,13 @@ refuses_other_languages(void **state)
 	assert_int_equal(policy_read(&policy, &node, language_node, NULL, &e), 0);
 	policy_clear(&policy);
 	node.profile = basic;
-	refuse(&node, language_node, ERR_invalid_argument, "run node with profile open");
+	refuse(&node, perl, ERR_invalid_argument, "basic does not apply to perl; run it with");
 	options.enable_open = false;
-	refuse(&node, language_node, ERR_denied, "profile open, which this server does not enable");
+	refuse(&node, perl, ERR_denied, "and this server does not enable profile open");
 	options.enable_open = true;
 	node.profile = NULL;
 	node.allowed_imports = (struct texts){ imports, 1 };
-	refuse(&node, language_node, ERR_invalid_argument, "allowed_imports");
+	refuse(&node, perl, ERR_invalid_argument, "allowed_imports");
 	node.allowed_imports = (struct texts){ 0 };
 	assert_int_equal(texts_add(&options.imports, "math"), 0);
 	refuse(&node, language_node, ERR_denied, "use python");
@@ -186,7 +204,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(takes_the_nearest, defaults),
 		cmocka_unit_test_setup(keeps_to_the_operators, defaults),
-		cmocka_unit_test_setup(refuses_other_languages, defaults),
+		cmocka_unit_test_setup(refuses_other_languages, with_perl),
 		cmocka_unit_test_setup(holds_imports_to_the_operators, defaults),
 		cmocka_unit_test_setup(tells_drivers, defaults),
 	};
