@@ -60,9 +60,11 @@ static void
 fill_blob(const struct field *f, enum sample how, void *slot)
 {
 	static const char bytes[] = "\0\xff\x80not text";
+	char longer[64] = { 0 };
 
 	(void)how;
-	*(struct blob *)slot = blob_copy(bytes, between(f, sizeof bytes - 1));
+	memcpy(longer, bytes, sizeof bytes - 1);
+	*(struct blob *)slot = blob_copy(longer, between(f, sizeof bytes - 1));
 }
 
 static void
