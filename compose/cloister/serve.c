@@ -88,11 +88,20 @@ system_of(const char *program)
 	return NULL;
 }
 
+/* A flag in place of a command is one of serve: those systems have no commands, or start without
+ * one. */
+static bool
+is_flag_of_serve(const char *word)
+{
+	return strncmp(word, "--", 2) == 0 && strcmp(word, "--help") != 0 &&
+	       strcmp(word, "--version") != 0;
+}
+
 bool
 serve_is_system(int argc, char **argv)
 {
 	return argc > 0 && system_of(argv[0]) != NULL &&
-	       (argc == 1 || strcmp(argv[1], "serve") == 0);
+	       (argc == 1 || strcmp(argv[1], "serve") == 0 || is_flag_of_serve(argv[1]));
 }
 
 /* The user's own --toolsets comes later and so takes precedence. */
@@ -100,10 +109,10 @@ int
 serve_as_system(int argc, char **argv)
 {
 	char toolsets[64], serve[] = "serve", *line[MAX_ARGUMENTS + 3] = { serve, toolsets };
-	int n = 2;
+	int n = 2, first = argc > 1 && strcmp(argv[1], "serve") == 0 ? 2 : 1;
 
 	snprintf(toolsets, sizeof toolsets, "--toolsets=%s", system_of(argv[0]));
-	for (int i = 2; i < argc && n < MAX_ARGUMENTS + 1; i++)
+	for (int i = first; i < argc && n < MAX_ARGUMENTS + 1; i++)
 		line[n++] = argv[i];
 	return serve_run(n, line);
 }

@@ -6,6 +6,7 @@
 
 int serve_run(int argc, char **argv);
 /* Whether the command was started by the name of a replaced system, as a link to it, and serves:
- * without a command, or with `serve`.  serve_as_system() then serves with its toolset. */
+ * without a command, with flags only, or with `serve`.  serve_as_system() then serves with its
+ * toolset. */
 bool serve_is_system(int argc, char **argv);
 int serve_as_system(int argc, char **argv);

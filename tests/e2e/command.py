@@ -33,7 +33,8 @@ def test_run_gives_what_the_program_gave(cloister):
 def test_a_link_named_after_a_system_serves_its_tools(cloister):
     asked = b'{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{' \
             b'"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}\n'
-    for name, arguments, tool in (("sandboxmcp", ["serve"], "bridge_data"), ("mcp-code-sandbox", [], "sandbox_run_python")):
+    for name, arguments, tool in (("sandboxmcp", ["serve"], "bridge_data"), ("mcp-code-sandbox", [], "sandbox_run_python"),
+                                  ("python-sandbox", ["--transport", "stdio"], "get_sandbox_info")):
         link = os.path.join(cloister.directory, name)
         os.symlink(cloister.program, link)
         ran = subprocess.run([link, *arguments], env=cloister.env, input=asked, capture_output=True, check=False, timeout=60)
