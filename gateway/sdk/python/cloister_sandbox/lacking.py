@@ -9,11 +9,10 @@ from .errors import NotSupported
 
 _HOST = "cloister gives programs and clients no access to the host: upload the files that a program needs"
 _WEB = "cloister has no network tools: fetch the page in your own program, and pass its text as a file"
-_VAULT = "this server stores no secrets: pass what a program may know as a file or by bridge()"
+_VAULT = "a person stores secrets, with `cloister vault add`; programs name them in env_secrets"
 
 SENTENCES: Dict[str, str] = {
     "browser_fetch": _WEB,
-    "env_secrets": _VAULT,
     "fetch_webpage": _WEB,
     "host_exec": _HOST,
     "host_file_copy": _HOST,

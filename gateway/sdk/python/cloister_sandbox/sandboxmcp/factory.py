@@ -26,7 +26,7 @@ IGNORED: Dict[str, Any] = {
     "host_auto_approve": ((False,), _HOST),
     "host_allowed_commands": ((None, []), _HOST),
     "host_blocked_commands": ((None, []), _HOST),
-    "vault": (("memory",), "this server stores no secrets"),
+    "vault": (("memory",), "the operator of the server chooses it"),
     # cloister's log is durable and needs no file here.
     "audit": (("memory", "sqlite"), "cloister has a log of its own"),
     "sqlite_path": (("sandboxmcp.db", ":memory:"), "cloister has a log of its own"),
@@ -89,7 +89,7 @@ class SandboxFactory:
             if text:
                 settings[setting] = text.lower() == "true" if kind is bool else kind(text)
         if any(name.startswith("SANDBOXMCP_SECRET_") for name in os.environ):
-            warnings.warn("SANDBOXMCP_SECRET_… has no effect: this server stores no secrets", UserWarning, stacklevel=2)
+            warnings.warn("SANDBOXMCP_SECRET_… has no effect here: set it where the server starts", UserWarning, stacklevel=2)
         return cls.create(**settings)
 
     @classmethod
