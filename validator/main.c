@@ -11,6 +11,7 @@
 #include "validator/csv/csv.h"
 #include "validator/python/python.h"
 #include "validator/queue.h"
+#include "validator/schema/validate.h"
 
 #include "common/daemon/daemon.h"
 
@@ -43,9 +44,17 @@ check_validate_csv_data(void *request, void *reply, struct err *e)
 	return csv_check(request, reply, e);
 }
 
+/* In a worker process. */
+static int
+check_validate_json_data(void *request, void *reply, struct err *e)
+{
+	return validate_json(request, reply, e);
+}
+
 static const struct checker checkers[] = {
 	{ MSG_validate_code, check_validate_code },
 	{ MSG_validate_csv_data, check_validate_csv_data },
+	{ MSG_validate_json_data, check_validate_json_data },
 	{ 0 },
 };
 
@@ -80,6 +89,15 @@ on_validate_csv_data(struct call *call, void *request, struct err *e)
 	return queue_submit(call, request, ask->csv_content.size + ask->csv_base64.size, e);
 }
 
+static int
+on_validate_json_data(struct call *call, void *request, struct err *e)
+{
+	const struct validate_json_data *ask = request;
+
+	return queue_submit(
+	    call, request, ask->data.size + ask->schema_name_or_dict.size + ask->documents.size, e);
+}
+
 /* clang-format off */
 static const struct setting settings[] = {
 #define SETTING(name, kind, fallback, low, high, also, doc) \
@@ -92,6 +110,7 @@ static const struct setting settings[] = {
 static const struct route routes[] = {
 	{ MSG_validate_code, FROM(gateway) | FROM(executor), on_validate_code },
 	{ MSG_validate_csv_data, FROM(gateway), on_validate_csv_data },
+	{ MSG_validate_json_data, FROM(gateway), on_validate_json_data },
 	{ 0 },
 };
 

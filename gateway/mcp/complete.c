@@ -10,11 +10,11 @@
 #include "gateway/mcp/fan_out.h"
 #include "gateway/mcp/prompts.h"
 #include "gateway/mcp/resource/resource.h"
-#include "gateway/mcp/resource/schemas.h"
 
 #include "common/base/auto.h"
 #include "common/bus/bus.h"
 #include "common/profile/profile.h"
+#include "common/table/schemas.h"
 
 #include <string.h>
 

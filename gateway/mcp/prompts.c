@@ -7,9 +7,9 @@
 #include "gateway/mcp/prompts.h"
 
 #include "gateway/mcp/icon.h"
-#include "gateway/mcp/resource/schemas.h"
 
 #include "common/base/auto.h"
+#include "common/table/schemas.h"
 
 #include <stdio.h>
 #include <string.h>

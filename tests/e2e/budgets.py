@@ -34,7 +34,7 @@ KINDS = {"execute_code": RUN, "run_sandbox_code": RUN, "sandbox_run_python": RUN
          "sandbox_list_artifacts": READ, "get_artifacts": READ, "list_runtimes": READ, "get_sandbox_info": READ,
          "set_resource_limits": SET, "sandbox_stats": READ, "inspect_state": READ, "create_state_snapshot": MAKE,
          "restore_state_snapshot": WIPE, "list_state_snapshots": READ, "delete_state_snapshot": WIPE, "validate_code": READ,
-         "validate_csv_data": READ,
+         "validate_csv_data": READ, "validate_json_data": READ,
          "audit_execution": READ}
 
 

@@ -5,6 +5,7 @@
     tools.py               installs all of it
     node("tests/x.mjs")    the command that runs a script of this tree, or a program of an npm package, with its modules
     python("mcp==2.3.0")   a Python that has this package
+    source_part("jsonschema==4.26.0", "json")   a directory of a package's source archive
 
 CLOISTER_TEST_TOOLS names another directory.  Without npm, a test is skipped.
 """
@@ -23,6 +24,8 @@ PACKAGES = os.path.join(HERE, "package.json")
 PYTHONS = ("mcp==2.3.0", "mcp==1.30.0")
 # The last package of pip's with the types of the first revision.
 OLDEST_TYPES = "mcp==1.6.0"
+# The official test suite of JSON Schema, as a directory in the source archive of a package.
+SUITE = ("jsonschema==4.26.0", "json")
 
 
 @contextlib.contextmanager
@@ -97,11 +100,22 @@ def python_source(package):
     return directory
 
 
+def source_part(package, part):
+    """A directory of the package's source archive."""
+    directory = os.path.join(DIRECTORY, package + ".archive")
+    _install(package + ".archive", package + "/" + part, [
+        [sys.executable, "-m", "venv", "--clear", directory],
+        [f"{directory}/bin/pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:", "--dest", directory, package],
+        ["sh", "-c", f'cd "$1" && tar -xzf *.tar.gz --strip-components=1 --wildcards "*/{part}"', "sh", directory]])
+    return os.path.join(directory, part)
+
+
 def main():
     _npm()
     for package in PYTHONS:
         python(package)
     python_source(OLDEST_TYPES)
+    source_part(*SUITE)
     print("1 passed, 0 failed, 0 skipped")
 
 

@@ -47,6 +47,8 @@ schema_of(const struct rows_take *row)
 		schema = json_pack("{s:s, s:o}", "type", "string", "enum", words_of(row->type));
 	else if (strcmp(row->type, "strings") == 0)
 		schema = json_pack("{s:s, s:{s:s}}", "type", "array", "items", "type", "string");
+	else if (strcmp(row->type, "any") == 0)
+		schema = json_object();
 	else if (strcmp(row->type, "string?") == 0)
 		schema = json_pack("{s:[{s:s}, {s:s}]}", "anyOf", "type", "string", "type", "null");
 	else
@@ -112,6 +114,8 @@ is_strings(const json_t *value)
 static bool
 fits(const char *type, const json_t *value)
 {
+	if (strcmp(type, "any") == 0)
+		return true;
 	if (strcmp(type, "strings") == 0)
 		return is_strings(value);
 	if (strcmp(type, "integer") == 0)

@@ -13,7 +13,6 @@
 #include "gateway/mcp/page.h"
 #include "gateway/mcp/resource/keep.h"
 #include "gateway/mcp/resource/output.h"
-#include "gateway/mcp/resource/schemas.h"
 #include "gateway/mcp/resource/uri.h"
 #include "gateway/mcp/resource/view.h"
 
@@ -21,6 +20,7 @@
 
 #include "common/base/auto.h"
 #include "common/bus/bus.h"
+#include "common/table/schemas.h"
 
 #include <stdio.h>
 #include <string.h>

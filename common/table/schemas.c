@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* schemas.c - JSON Schema 2020-12, stored as texts, because clients read them as texts. */
-#include "gateway/mcp/resource/schemas.h"
+#include "common/table/schemas.h"
 
 #include <stddef.h>
 #include <string.h>

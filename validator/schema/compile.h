@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* compile.h - what plan.c and compile.c share while a plan is made. */
+#pragma once
+
+#include "validator/schema/plan.h"
+
+struct plan_regex {
+	struct regex *regex;
+	struct plan_regex *next;
+};
+
+struct build {
+	struct plan *plan;
+	struct map nodes;   /* by schema */
+	struct node *queue; /* to be compiled */
+	size_t count, regexes;
+};
+
+/* A keyword of a node. */
+struct keyword_use {
+	struct build *build;
+	struct node *node;
+	const struct keyword_row *row;
+	json_t *value;
+	const char *pointer; /* of the value */
+};
+
+/* Adds its rules to the node; schema_invalid or limit_exceeded. */
+int compile_keyword(const struct keyword_use *, struct err *);
+/* The node of a schema, which is compiled later; NULL with *e. */
+const struct node *plan_node(struct build *, const struct location *, struct err *);

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* format.c - the table of formats, and those that belong nowhere else. */
+#include "validator/schema/format.h"
+
+#include "validator/schema/regex.h"
+
+#include "common/base/auto.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static bool
+format_uuid(const char *text, size_t size)
+{
+	static const char form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+
+	for (size_t i = 0; i < sizeof form - 1; i++)
+		if (i >= size ||
+		    (form[i] == '-' ? text[i] != '-' : !isxdigit((unsigned char)text[i])))
+			return false;
+	return size == sizeof form - 1;
+}
+
+static bool
+format_regex(const char *text, size_t size)
+{
+	struct err e;
+	struct regex *regex = regex_new(text, size, &e);
+
+	regex_free(regex);
+	return regex != NULL;
+}
+
+/* clang-format off */
+static const struct format formats[] = {
+#define FORMAT(name, check, example) { name, check, example },
+#include "validator/schema/formats.def"
+};
+/* clang-format on */
+
+const struct format *
+format_find(const char *name)
+{
+	for (const struct format *f = formats; f < formats + COUNT(formats); f++)
+		if (strcmp(f->name, name) == 0)
+			return f;
+	return NULL;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hint.c - guesses at what was meant: a similar name, a value in quotes; trusts no text's length.
+ */
+#include "validator/schema/hint.h"
+
+#include "validator/schema/run.h"
+
+#include "common/base/auto.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	LONGEST = 64,     /* bytes of names that are compared */
+	MOST_NAMES = 256, /* of which so many */
+};
+
+/* ---- similar names ---- */
+
+static char
+folded(char c)
+{
+	return c == '-' || c == ' ' ? '_' : (char)tolower((unsigned char)c);
+}
+
+/* How many letters differ (Levenshtein), without regard to case and hyphens. */
+static size_t
+distance(const char *a, const char *b)
+{
+	size_t n = strlen(a), m = strlen(b), row[LONGEST + 1];
+
+	if (n > LONGEST || m > LONGEST)
+		return LONGEST;
+	for (size_t j = 0; j <= m; j++)
+		row[j] = j;
+	for (size_t i = 1; i <= n; i++) {
+		size_t corner = row[0];
+
+		row[0] = i;
+		for (size_t j = 1; j <= m; j++) {
+			size_t change = corner + (folded(a[i - 1]) != folded(b[j - 1]));
+			size_t least = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
+
+			corner = row[j];
+			row[j] = change < least ? change : least;
+		}
+	}
+	return row[m];
+}
+
+struct nearest {
+	const char *name, *best;
+	size_t distance;
+};
+
+static void
+consider(struct nearest *nearest, const char *name)
+{
+	size_t found = distance(nearest->name, name);
+
+	if (found < nearest->distance) {
+		nearest->distance = found;
+		nearest->best = name;
+	}
+}
+
+static struct nearest
+nearest_to(const char *name)
+{
+	return (struct nearest){ .name = name, .distance = (strlen(name) + 1) / 3 + 1 };
+}
+
+/* ---- the hints ---- */
+
+/* The schema describes a property with a similar name. */
+static bool
+hint_additional(const struct problem_facts *facts, char *text, size_t size)
+{
+	struct nearest nearest = nearest_to(facts->place->key);
+	json_t *described = json_object_get(facts->node->schema, "properties");
+	const char *key;
+	json_t *schema;
+	size_t n = 0;
+
+	json_object_foreach(described, key, schema) if (n++ < MOST_NAMES) consider(&nearest, key);
+	if (nearest.best != NULL)
+		snprintf(text, size, "Did you mean \"%.64s\"?", nearest.best);
+	else
+		snprintf(text, size, "Remove it.");
+	return true;
+}
+
+/* The value has a property with a similar name, which the schema does not describe. */
+static bool
+hint_required(const struct problem_facts *facts, char *text, size_t size)
+{
+	const char *key, *open = strchr(facts->expected, '"');
+	char name[LONGEST + 1];
+	json_t *value;
+	size_t n = 0;
+
+	if (open == NULL || strlen(open) > LONGEST + 1)
+		return false;
+	snprintf(name, sizeof name, "%.*s", (int)strlen(open) - 2, open + 1);
+	struct nearest nearest = nearest_to(name);
+	json_t *described = json_object_get(facts->node->schema, "properties");
+	json_object_foreach((json_t *)(uintptr_t)facts->value, key,
+	    value) if (n++ < MOST_NAMES && json_object_get(described, key) == NULL)
+	    consider(&nearest, key);
+	if (nearest.best == NULL)
+		return false;
+	snprintf(text, size, "Rename \"%.64s\" to \"%s\".", nearest.best, name);
+	return true;
+}
+
+static bool
+hint_choice(const struct problem_facts *facts, char *text, size_t size)
+{
+	const json_t *choices = json_object_get(facts->node->schema, "enum");
+	json_t *choice;
+	size_t i;
+
+	if (!json_is_string(facts->value))
+		return false;
+	struct nearest nearest = nearest_to(json_string_value(facts->value));
+	json_array_foreach(
+	    (json_t *)(uintptr_t)choices, i, choice) if (json_is_string(choice) && i < MOST_NAMES)
+	    consider(&nearest, json_string_value(choice));
+	if (nearest.best == NULL)
+		return false;
+	snprintf(text, size, "Did you mean \"%.64s\"?", nearest.best);
+	return true;
+}
+
+/* A value that was put into quotes, or that lacks them. */
+static bool
+hint_type(const struct problem_facts *facts, char *text, size_t size)
+{
+	unsigned types = facts->node->types;
+	char shown[64];
+
+	value_print(facts->value, shown, sizeof shown);
+	if (json_is_string(facts->value)) {
+		json_error_t error;
+		json_t *inner =
+		    json_loadb(json_string_value(facts->value), json_string_length(facts->value),
+			JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &error);
+		bool fits = inner != NULL && (value_types(inner, false) & types) != 0;
+		bool json = facts->place == NULL && (types & (VALUE_object | VALUE_array)) != 0;
+
+		json_decref(inner);
+		if (fits)
+			snprintf(text, size, "Write the value itself, without quotes around it.");
+		else if (json)
+			snprintf(text, size, "The text is not JSON: %.100s, line %d, column %d.",
+			    error.text, error.line, error.column);
+		return fits || json;
+	}
+	if ((types & VALUE_string) != 0 &&
+	    (json_is_number(facts->value) || json_is_boolean(facts->value))) {
+		snprintf(text, size, "Put it into quotes: \"%s\".", shown);
+		return true;
+	}
+	if ((types & VALUE_array) != 0 && !json_is_null(facts->value) &&
+	    !json_is_object(facts->value)) {
+		snprintf(text, size, "Put it into brackets: [%s].", shown);
+		return true;
+	}
+	return false;
+}
+
+bool
+hint_write(const struct problem_facts *facts, char *text, size_t size)
+{
+	switch (facts->keyword) {
+	case KEYWORD_type:
+		return hint_type(facts, text, size);
+	case KEYWORD_enum:
+		return hint_choice(facts, text, size);
+	case KEYWORD_required:
+	case KEYWORD_required_4:
+		return hint_required(facts, text, size);
+	case KEYWORD_additional:
+	case KEYWORD_additional_4:
+	case KEYWORD_unevaluated_properties:
+		return hint_additional(facts, text, size);
+	default:
+		return false;
+	}
+}

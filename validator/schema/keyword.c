@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* keyword.c - keywords.def, and a map of it for each draft. */
+#include "validator/schema/keyword.h"
+
+#include "validator/schema/map.h"
+
+#include "common/base/auto.h"
+
+#include <stdint.h>
+#include <string.h>
+
+/* clang-format off */
+const struct keyword_row keyword_rows[KEYWORD_COUNT] = {
+#define KEYWORD(id, name, vocabulary, first, last, form, rule) \
+	[KEYWORD_##id] = { KEYWORD_##id, name, VOCABULARY_##vocabulary, DRAFT_##first, \
+			   DRAFT_##last, FORM_##form },
+#include "validator/schema/keywords.def"
+};
+/* clang-format on */
+
+static struct {
+	enum draft draft;
+	struct map keywords;
+} drafts[] = { { DRAFT_2020, { 0 } }, { DRAFT_2019, { 0 } }, { DRAFT_7, { 0 } }, { DRAFT_6, { 0 } },
+	{ DRAFT_4, { 0 } } };
+
+static void
+fill(void)
+{
+	static struct arena arena;
+
+	for (size_t d = 0; d < COUNT(drafts); d++)
+		for (const struct keyword_row *row = keyword_rows;
+		     row < keyword_rows + KEYWORD_COUNT; row++)
+			if (row->first <= drafts[d].draft && drafts[d].draft <= row->last)
+				map_put(&drafts[d].keywords, &arena, row->name, strlen(row->name),
+				    (void *)(uintptr_t)row);
+}
+
+const struct keyword_row *
+keyword_find(enum draft draft, const char *name, size_t size)
+{
+	size_t d = 0;
+
+	if (drafts[0].keywords.count == 0)
+		fill();
+	while (drafts[d].draft != draft)
+		d++;
+	return map_get(&drafts[d].keywords, name, size);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* number.c - the keywords for numbers. */
+#include "validator/schema/run.h"
+
+enum {
+	SHOWN = 64,
+};
+
+static bool
+fail(struct run *run, const struct node *node, enum keyword keyword, const struct place *place,
+    const json_t *value, const char *what, const json_t *bound)
+{
+	char text[SHOWN];
+
+	if (run->problems == NULL)
+		return false;
+	value_print(bound, text, sizeof text);
+	return run_fail(run, node, keyword, place, value, "a number %s %s", what, text);
+}
+
+bool
+number_check(
+    struct run *run, const struct node *node, const json_t *value, const struct place *place)
+{
+	const struct number_rule *rule = node->number;
+	bool ok = true;
+
+	if (rule->minimum != NULL &&
+	    value_compare(value, rule->minimum) < (rule->open_minimum ? 1 : 0))
+		ok = fail(run, node, KEYWORD_minimum, place, value,
+		    rule->open_minimum ? "greater than" : "of at least", rule->minimum);
+	if (rule->maximum != NULL &&
+	    value_compare(value, rule->maximum) > (rule->open_maximum ? -1 : 0))
+		ok = fail(run, node, KEYWORD_maximum, place, value,
+		    rule->open_maximum ? "less than" : "of at most", rule->maximum);
+	if (rule->above != NULL && value_compare(value, rule->above) <= 0)
+		ok = fail(run, node, KEYWORD_above, place, value, "greater than", rule->above);
+	if (rule->below != NULL && value_compare(value, rule->below) >= 0)
+		ok = fail(run, node, KEYWORD_below, place, value, "less than", rule->below);
+	if (rule->multiple != NULL && !value_multiple(value, rule->multiple))
+		ok = fail(run, node, KEYWORD_multiple, place, value, "that is a multiple of",
+		    rule->multiple);
+	return ok;
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run.c - walks a plan and a value together.
+ *
+ * Trusts neither: a schema of a few lines can ask for exponential work, or refer to itself without
+ * end.  Steps, time and depth are therefore bounded, and each bound has an error of its own.
+ */
+#include "validator/schema/run.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+	MAX_DEPTH = 1500, /* calls of run_visit() within one another; each needs some 600 bytes */
+	CLOCK_STEPS = 256,
+	TEXT_BYTES = 512,
+};
+
+static int64_t
+now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+bool
+run_stop(struct run *run)
+{
+	run->stopped = true;
+	return false;
+}
+
+bool
+run_spend(struct run *run, uint64_t steps)
+{
+	uint64_t before = run->steps;
+
+	run->steps += steps;
+	if (run->stopped || before / CLOCK_STEPS == run->steps / CLOCK_STEPS)
+		return !run->stopped;
+	if (run->steps > run->limits.max_steps) {
+		err_set(run->e, ERR_limit_exceeded,
+		    "the check takes more than %" PRIu64
+		    " steps; simplify nested anyOf, oneOf and $ref of the schema",
+		    run->limits.max_steps);
+		return run_stop(run);
+	}
+	if (now_ms() <= run->end_ms)
+		return true;
+	err_set(run->e, ERR_limit_exceeded,
+	    "the check takes more than %" PRIu64
+	    " ms; simplify the schema or check less data at a time",
+	    run->limits.max_ms);
+	return run_stop(run);
+}
+
+bool
+run_fail(struct run *run, const struct node *node, enum keyword keyword, const struct place *place,
+    const json_t *value, const char *fmt, ...)
+{
+	char expected[TEXT_BYTES];
+	va_list ap;
+
+	if (run->problems == NULL || run->stopped)
+		return false;
+	va_start(ap, fmt);
+	vsnprintf(expected, sizeof expected, fmt, ap);
+	va_end(ap);
+	problem_add(
+	    run->problems, &(struct problem_facts){ node, keyword, place, value, expected });
+	return false;
+}
+
+/* "a string or null" */
+static bool
+fail_type(struct run *run, const struct node *node, const json_t *value, const struct place *place)
+{
+	char text[128] = "";
+	unsigned left = node->types;
+
+	if ((left & VALUE_number) != 0)
+		left &= ~(unsigned)VALUE_integer;
+	while (left != 0) {
+		unsigned one = left & -left;
+		size_t used = strlen(text);
+
+		left &= left - 1;
+		snprintf(text + used, sizeof text - used, "%s%s",
+		    used == 0   ? ""
+		    : left == 0 ? " or "
+				: ", ",
+		    value_type_name(one));
+	}
+	return run_fail(run, node, KEYWORD_type, place, value, "%s", text);
+}
+
+/* ---- seen ---- */
+
+void
+seen_open(struct seen *seen, const json_t *value)
+{
+	*seen = (struct seen){ .count = json_is_object(value) ? json_object_size(value)
+		                                              : json_array_size(value) };
+	seen->bits = seen->few;
+	if (seen->count > 64 * sizeof seen->few / sizeof seen->few[0]) {
+		seen->bits = calloc(seen->count / 64 + 1, sizeof *seen->bits);
+		must(seen->bits != NULL);
+	}
+}
+
+void
+seen_close(struct seen *seen)
+{
+	if (seen->bits != seen->few)
+		free(seen->bits);
+}
+
+void
+seen_all(struct seen *seen)
+{
+	if (seen != NULL)
+		memset(seen->bits, 0xff, (seen->count + 63) / 64 * sizeof *seen->bits);
+}
+
+void
+seen_join(struct seen *seen, const struct seen *more)
+{
+	if (seen == NULL)
+		return;
+	for (size_t i = 0; i < (seen->count + 63) / 64; i++)
+		seen->bits[i] |= more->bits[i];
+}
+
+/* ---- the walk ---- */
+
+static bool
+check_rules(struct run *run, const struct node *node, const json_t *value,
+    const struct place *place, struct seen *seen)
+{
+	switch (json_typeof(value)) {
+	case JSON_OBJECT:
+		return node->object == NULL || object_check(run, node, value, place, seen);
+	case JSON_ARRAY:
+		return node->array == NULL || array_check(run, node, value, place, seen);
+	case JSON_STRING:
+		return node->string == NULL || string_check(run, node, value, place);
+	case JSON_INTEGER:
+	case JSON_REAL:
+		return node->number == NULL || number_check(run, node, value, place);
+	default:
+		return true;
+	}
+}
+
+static bool
+check_own(struct run *run, const struct node *node, const json_t *value, const struct place *place,
+    struct seen *seen)
+{
+	bool ok = (node->types & value_types(value, node->strict)) != 0 ||
+	          fail_type(run, node, value, place);
+
+	if (ok || run->problems != NULL)
+		ok &= check_rules(run, node, value, place, seen);
+	if (node->logic != NULL && (ok || run->problems != NULL))
+		ok &= logic_check(run, node, value, place, seen);
+	return ok;
+}
+
+/* unevaluatedItems and unevaluatedProperties see what this schema evaluated, and nothing outside.
+ */
+static bool
+check_with_rest(struct run *run, const struct node *node, const json_t *value,
+    const struct place *place, struct seen *seen)
+{
+	struct seen own;
+
+	seen_open(&own, value);
+	bool ok = check_own(run, node, value, place, &own);
+	if (ok && node->rest_members != NULL && json_is_object(value))
+		ok = object_check_rest(run, node, value, place, &own);
+	if (ok && node->rest_items != NULL && json_is_array(value))
+		ok = array_check_rest(run, node, value, place, &own);
+	seen_join(seen, &own);
+	seen_close(&own);
+	return ok;
+}
+
+static bool
+too_deep(struct run *run, const struct node *node)
+{
+	err_set(run->e, ERR_limit_exceeded,
+	    "schema: more than %d schemas apply within one another at %.100s; is it a $ref to "
+	    "itself?",
+	    MAX_DEPTH, node->where);
+	return run_stop(run);
+}
+
+static bool
+enter(struct run *run, const struct node *node, const json_t *value, const struct place *place,
+    struct seen *seen)
+{
+	bool rest = node->rest_members != NULL || node->rest_items != NULL;
+
+	if (run->depth >= MAX_DEPTH)
+		return too_deep(run, node);
+	run->depth++;
+	bool ok = rest && (json_is_object(value) || json_is_array(value))
+	              ? check_with_rest(run, node, value, place, seen)
+	              : check_own(run, node, value, place, seen);
+	run->depth--;
+	return ok;
+}
+
+bool
+run_visit(struct run *run, const struct node *node, const json_t *value, const struct place *place,
+    struct seen *seen)
+{
+	const struct scope *outer = run->scope;
+	const struct scope inner = { outer, node->resource };
+
+	if (!run_spend(run, 1))
+		return false;
+	if (node->deny)
+		return run_fail(run, node, KEYWORD_COUNT, place, value, "nothing here");
+	if (!run->plan->dynamic || (outer != NULL && outer->resource == node->resource))
+		return enter(run, node, value, place, seen);
+	run->scope = &inner;
+	bool ok = enter(run, node, value, place, seen);
+	run->scope = outer;
+	return ok;
+}
+
+int
+run_check(const struct plan *plan, const json_t *value, const struct run_limits *limits,
+    struct problems *problems, struct err *e)
+{
+	struct run run = { .plan = plan,
+		.limits = *limits,
+		.end_ms = now_ms() + (int64_t)limits->max_ms,
+		.problems = problems,
+		.e = e };
+	bool ok = run_visit(&run, plan->root, value, NULL, NULL);
+
+	return run.stopped ? -1 : ok;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run.h - one check of a value by a plan, and what its parts share. */
+#pragma once
+
+#include "validator/schema/plan.h"
+#include "validator/schema/problem.h"
+
+/* A value within the checked one; the parts of a path, from the inside to the outside. */
+struct place {
+	const struct place *up; /* NULL: the whole value */
+	const char *key;        /* NULL: an item */
+	size_t index;           /* of the item, or the size of the key */
+};
+
+/* Which members or items of a value some keyword has evaluated. */
+struct seen {
+	uint64_t *bits, few[4];
+	size_t count;
+};
+
+/* The resources that were entered, from the inside to the outside. */
+struct scope {
+	const struct scope *up;
+	const struct resource *resource;
+};
+
+struct run_limits {
+	uint64_t max_steps;
+	uint64_t max_ms;
+};
+
+struct run {
+	const struct plan *plan;
+	struct run_limits limits;
+	const struct scope *scope;
+	uint64_t steps;
+	int64_t end_ms;
+	unsigned depth;
+	struct problems *problems; /* NULL: stop at the first */
+	bool stopped;              /* by a limit, in *e */
+	struct err *e;
+};
+
+/* Is the value valid?  1, 0, or -1 with limit_exceeded.  problems: NULL, or empty. */
+int run_check(const struct plan *, const json_t *value, const struct run_limits *,
+    struct problems *, struct err *);
+
+/* For the rules: checks a value by a node; seen: what the caller wants to know, or NULL. */
+bool run_visit(
+    struct run *, const struct node *, const json_t *value, const struct place *, struct seen *);
+/* Reports a problem, if the caller wants problems; returns false. */
+bool run_fail(struct run *, const struct node *, enum keyword, const struct place *,
+    const json_t *value, const char *fmt, ...) PRINTF(6, 7);
+/* Accounts for work that is no visit; false: too much. */
+bool run_spend(struct run *, uint64_t steps);
+/* Ends the check with the error in run->e; returns false. */
+bool run_stop(struct run *);
+
+void seen_open(struct seen *, const json_t *value);
+void seen_close(struct seen *);
+void seen_all(struct seen *);
+void seen_join(struct seen *, const struct seen *more);
+
+static inline void
+seen_set(struct seen *seen, size_t i)
+{
+	if (seen != NULL)
+		seen->bits[i / 64] |= 1ULL << i % 64;
+}
+
+static inline bool
+seen_has(const struct seen *seen, size_t i)
+{
+	return (seen->bits[i / 64] >> i % 64 & 1) != 0;
+}
+
+/* The rules, by file. */
+bool number_check(struct run *, const struct node *, const json_t *, const struct place *);
+bool string_check(struct run *, const struct node *, const json_t *, const struct place *);
+bool array_check(
+    struct run *, const struct node *, const json_t *, const struct place *, struct seen *);
+bool array_check_rest(
+    struct run *, const struct node *, const json_t *, const struct place *, struct seen *);
+bool object_check(
+    struct run *, const struct node *, const json_t *, const struct place *, struct seen *);
+bool object_check_rest(
+    struct run *, const struct node *, const json_t *, const struct place *, struct seen *);
+bool logic_check(
+    struct run *, const struct node *, const json_t *, const struct place *, struct seen *);

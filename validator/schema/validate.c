@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * validate.c - a check of JSON: the schema's plan, the verdict, and then, if it is bad, the errors.
+ *
+ * Trusts nobody: data and schema come from a client.
+ */
+#include "validator/schema/validate.h"
+
+#include "validator/schema/cache.h"
+#include "validator/schema/run.h"
+
+#include "common/table/schemas.h"
+
+#include "common/base/auto.h"
+#include "common/base/utf8.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum {
+	MAX_STEPS = 20000000,
+	MAX_MS = 2000,
+	MESSAGE_BYTES = 4096,
+};
+
+static const enum draft drafts[json_draft_COUNT] = {
+	[json_draft_2020_12] = DRAFT_2020,
+	[json_draft_2019_09] = DRAFT_2019,
+	[json_draft_07] = DRAFT_7,
+	[json_draft_06] = DRAFT_6,
+	[json_draft_04] = DRAFT_4,
+};
+
+static int
+word_of(enum draft draft)
+{
+	int word = 0;
+
+	while (drafts[word] != draft)
+		word++;
+	return word;
+}
+
+/* ---- the schema ---- */
+
+/* The text of a named schema, or the text that is one. */
+static int
+read_name(const json_t *name, struct blob *text, struct err *e)
+{
+	const char *said = json_string_value(name);
+	const struct schema *found = schemas_find(said);
+
+	*text = (struct blob){ (void *)(uintptr_t)said, json_string_length(name) };
+	if (said[strspn(said, " \t\r\n")] == '{')
+		return 0;
+	if (found == NULL)
+		return err_set(e, ERR_not_found,
+		    "schema_name_or_dict: no schema has the name %.80s; there are config, dataset "
+		    "and user, or give a schema as an object",
+		    said);
+	*text = (struct blob){ (void *)(uintptr_t)found->text, strlen(found->text) };
+	return 0;
+}
+
+/* *text: borrowed from the table, the request, or *name, which the caller releases. */
+static int
+read_schema(const struct blob *given, json_t **name, struct blob *text, struct err *e)
+{
+	*text = *given;
+	*name = NULL;
+	if (given->size == 0 || *(const char *)given->data != '"')
+		return 0;
+	*name = cache_parse("schema_name_or_dict", given->data, given->size, e);
+	return *name != NULL ? read_name(*name, text, e) : -1;
+}
+
+static const struct plan *
+plan_of(const struct validate_json_data *ask, struct err *e)
+{
+	const struct plan *plan = NULL;
+	struct blob schema;
+	json_t *name;
+
+	if (read_schema(&ask->schema_name_or_dict, &name, &schema, e) == 0)
+		plan = cache_plan(&(struct cache_key){ .schema = &schema,
+				      .documents = &ask->documents,
+				      .draft = drafts[ask->draft],
+				      .formats = ask->check_formats },
+		    e);
+	json_decref(name);
+	if (plan == NULL)
+		utf8_tame(e->text);
+	return plan;
+}
+
+/* ---- the verdict ---- */
+
+static const struct run_limits limits = { MAX_STEPS, MAX_MS };
+
+/* A model often sends the text of an object for the object. */
+static int
+check(const struct plan *plan, json_t **value, struct schema_report *out, struct err *e)
+{
+	int got = run_check(plan, *value, &limits, NULL, e);
+	struct err ignored;
+
+	if (got != 0 || !json_is_string(*value))
+		return got;
+	json_t *inner =
+	    cache_parse("data", json_string_value(*value), json_string_length(*value), &ignored);
+	if (!json_is_object(inner) && !json_is_array(inner)) {
+		json_decref(inner);
+		return 0;
+	}
+	json_decref(*value);
+	*value = inner;
+	out->parsed_text = true;
+	return run_check(plan, *value, &limits, NULL, e);
+}
+
+/* A limit ends the search for further errors, but not the report of those that were found. */
+static void
+collect(const struct plan *plan, const json_t *value, const struct validate_json_data *ask,
+    struct schema_report *out)
+{
+	struct problems problems = { .most = ask->max_errors,
+		.detailed = ask->output == schema_output_detailed };
+	struct err ignored;
+
+	run_check(plan, value, &limits, &problems, &ignored);
+	out->errors.items = problems.items;
+	out->errors.count = problems.count;
+	out->error_count = problems.total > 0 ? problems.total : 1;
+}
+
+static int
+summarize(struct schema_report *out, struct err *e)
+{
+	char text[MESSAGE_BYTES];
+	bool cut;
+
+	if (out->valid)
+		snprintf(text, sizeof text, "The data conforms to the schema.");
+	else if (out->errors.count == 0)
+		snprintf(text, sizeof text, "The data does not conform to the schema.");
+	else
+		snprintf(text, sizeof text, "%" PRIu64 " error%s; the first: %s", out->error_count,
+		    out->error_count == 1 ? "" : "s", out->errors.items[0].message);
+	out->message = utf8_fit(text, strlen(text), sizeof text - 1, "...", &cut).data;
+	return out->message != NULL ? 0 : err_sys(e, "write the report");
+}
+
+int
+validate_json(const struct validate_json_data *ask, struct schema_report *out, struct err *e)
+{
+	const struct plan *plan = plan_of(ask, e);
+
+	if (plan == NULL)
+		return -1;
+	json_t *value = cache_parse("data", ask->data.data, ask->data.size, e);
+	if (value == NULL)
+		return -1;
+	int got = check(plan, &value, out, e);
+	out->valid = got > 0;
+	out->draft = word_of(plan->root->resource->draft);
+	if (got == 0 && ask->output != schema_output_flag)
+		collect(plan, value, ask, out);
+	json_decref(value);
+	if (got < 0) {
+		utf8_tame(e->text);
+		return -1;
+	}
+	return summarize(out, e);
+}
