@@ -21,7 +21,12 @@ from cloister_sandbox.sandboxmcp import flat_yaml  # noqa: E402
 from sandboxmcp import ExecutionRequest, ExecutionResult, Language, ResourceLimits, SandboxFactory, SandboxResult  # noqa: E402
 from sandboxmcp.core.models import AuditAction, SessionStatus  # noqa: E402
 from sandboxmcp.events import SandboxEventType, sandbox_event_bus  # noqa: E402
+from cloister_sandbox import NotSupported  # noqa: E402
 from sandboxmcp.security.crypto import ArtifactSigner  # noqa: E402
+from sandboxmcp.security.egress import NetworkGuard  # noqa: E402
+from sandboxmcp.security.resource import ResourceGuard  # noqa: E402
+from sandboxmcp.security.validator import CodeValidator  # noqa: E402
+from sandboxmcp.security.vault import InMemoryVault  # noqa: E402
 
 KEYS = {"request_id", "success", "exit_code", "stdout", "stderr", "duration_ms", "language", "artifacts", "resource_usage",
         "namespace", "metadata"}
@@ -137,6 +142,14 @@ def test_validation():
     assert not bad.valid and bad.verdict == "reject" and bad.issues[0].line == 1 and bad.summary() == "[REJECT] 1 issue(s)"
     fixed = asyncio.run(SANDBOX[0].validate_code("x = np.zeros(1)", Language.python))
     assert fixed.valid and fixed.was_fixed and fixed.fixed_code.startswith("import numpy as np")
+
+
+def test_parts_of_its_implementation():
+    bad = asyncio.run(CodeValidator().validate("f((1", Language.node))
+    assert not bad.valid and bad.issues[0].line == 1, bad
+    assert asyncio.run(CodeValidator().validate("echo 1", Language.shell)).valid
+    for guard, word in (NetworkGuard, "reach"), (ResourceGuard, "ResourceLimits"), (InMemoryVault, "secrets"):
+        raises(NotSupported, guard, guard.__name__, word)
 
 
 def test_events():

@@ -12,6 +12,9 @@ _WEB = "cloister has no network tools: fetch the page in your own program, and p
 _VAULT = "a person stores secrets, with `cloister vault add`; programs name them in env_secrets"
 
 SENTENCES: Dict[str, str] = {
+    "InMemoryVault": "secrets are kept by the server, not in this process: a person adds them with `cloister vault`",
+    "NetworkGuard": "the server decides what programs reach, and this process cannot: ask its operator",
+    "ResourceGuard": "the server enforces limits: pass ResourceLimits with a request, or to SandboxFactory.create()",
     "browser_fetch": _WEB,
     "fetch_webpage": _WEB,
     "host_exec": _HOST,

@@ -3,6 +3,7 @@
 
 from .events import SandboxEvent, SandboxEventBus, SandboxEventType, sandbox_event_bus
 from .factory import SandboxFactory
+from .guards import CodeValidator, InMemoryVault, NetworkGuard, ResourceGuard
 from .models import (Artifact, AuditAction, AuditEntry, BackendType, ExecutionRequest, ExecutionResult, Language, ResourceLimits,
                      SandboxResult, Session, SessionStatus, SyntaxIssue, ValidationResult, ValidationSeverity,
                      ValidationVerdict)
@@ -10,8 +11,8 @@ from .pipeline import SandboxPipeline
 from .signer import ArtifactSigner
 
 __all__ = [
-    "Artifact", "ArtifactSigner", "AuditAction", "AuditEntry", "BackendType", "ExecutionRequest", "ExecutionResult", "Language",
-    "ResourceLimits", "SandboxEvent", "SandboxEventBus", "SandboxEventType", "SandboxFactory", "SandboxPipeline",
+    "Artifact", "ArtifactSigner", "AuditAction", "AuditEntry", "BackendType", "CodeValidator", "ExecutionRequest",
+    "ExecutionResult", "InMemoryVault", "Language", "NetworkGuard", "ResourceGuard", "ResourceLimits", "SandboxEvent", "SandboxEventBus", "SandboxEventType", "SandboxFactory", "SandboxPipeline",
     "SandboxResult", "Session", "SessionStatus", "SyntaxIssue", "ValidationResult", "ValidationSeverity", "ValidationVerdict",
     "sandbox_event_bus",
 ]
