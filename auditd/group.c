@@ -8,6 +8,7 @@
  */
 #include "auditd/group.h"
 
+#include "auditd/follow.h"
 #include "auditd/journal.h"
 #include "auditd/key.h"
 #include "auditd/record.h"
@@ -166,6 +167,7 @@ settle(void)
 	bool failed = group.failed;
 
 	journal_settle();
+	follow_wake();
 	answer_durable();
 	if (failed)
 		give_up();

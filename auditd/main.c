@@ -8,6 +8,7 @@
  * the log.  Other daemons keep the signed checkpoints, so that a cut or rewritten log is noticed
  * even if auditd itself was compromised.
  */
+#include "auditd/follow.h"
 #include "auditd/group.h"
 #include "auditd/journal.h"
 #include "auditd/key.h"
@@ -64,6 +65,14 @@ start(struct err *e)
 	return group_open(&found, e);
 }
 
+/* Ends the waiting requests for events, which do not delay the exit. */
+static size_t
+drain(void)
+{
+	follow_close();
+	return 0;
+}
+
 static void
 stop(void)
 {
@@ -85,6 +94,7 @@ static const struct route routes[] = {
 	{ MSG_audit_append, FROM(gateway) | FROM(executor) | FROM(snapshotd) | FROM(vault),
 	    group_append },
 	{ MSG_audit_execution, FROM(gateway), query_execution },
+	{ MSG_follow_events, FROM(gateway), follow_events },
 	{ 0 },
 };
 
@@ -99,6 +109,7 @@ static const struct daemon self = {
 	.open = open_journal,
 	.start = start,
 	.stop = stop,
+	.drain = drain,
 };
 
 int

@@ -9,8 +9,8 @@
  */
 #include "auditd/query.h"
 
+#include "auditd/filter.h"
 #include "auditd/journal.h"
-#include "auditd/record.h"
 
 #include "common/base/auto.h"
 #include "common/base/loop.h"
@@ -34,7 +34,7 @@ struct query {
 	struct call *call;
 	struct audit_execution want;
 	struct audit_page page;
-	int event;       /* -1: any */
+	struct filter filter;
 	uint64_t before; /* records below this number are not yet scanned */
 	uint64_t looked, found_bytes;
 };
@@ -100,41 +100,6 @@ end_turn(const char *principal)
 	*others = served;
 }
 
-/* ---- filters ---- */
-
-static bool
-matches(const char *wanted, const char *got)
-{
-	return wanted == NULL || *wanted == '\0' || (got != NULL && strcmp(wanted, got) == 0);
-}
-
-static bool
-is_wanted(const struct query *q, const struct audit_event *event)
-{
-	struct owner owner;
-
-	return owner_set(&owner, event->principal, event->space) &&
-	       owner_equal(&owner, &q->call->owner) &&
-	       matches(q->want.namespace, event->namespace) &&
-	       matches(q->want.execution_id, event->execution_id) &&
-	       matches(q->want.session_id, event->session_id) &&
-	       (q->event < 0 || q->event == event->event);
-}
-
-/* A record that lacks these bytes need not be decoded. */
-static bool
-may_be_wanted(const struct query *q, const struct chain_link *link)
-{
-	const char *needles[] = { q->call->owner.principal, q->want.execution_id,
-		q->want.session_id };
-
-	for (size_t i = 0; i < COUNT(needles); i++)
-		if (needles[i] != NULL &&
-		    memmem(link->record, link->size, needles[i], strlen(needles[i])) == NULL)
-			return false;
-	return true;
-}
-
 /* ---- scanning ---- */
 
 /* 1: kept; 0: no match. */
@@ -142,15 +107,10 @@ static int
 take(struct query *q, const struct chain_link *link, struct err *e)
 {
 	struct audit_entry entry = { 0 }, *slot;
+	int wanted = filter_take(&q->filter, link, &entry, e);
 
-	if (!may_be_wanted(q, link))
-		return 0;
-	if (record_decode(link, &entry, e) < 0)
-		return -1;
-	if (!is_wanted(q, entry.event)) {
-		message_clear(MSG_audit_entry, &entry);
-		return 0;
-	}
+	if (wanted <= 0)
+		return wanted;
 	slot = list_add(&q->page.entries, sizeof(*slot));
 	if (slot == NULL) {
 		message_clear(MSG_audit_entry, &entry);
@@ -289,15 +249,14 @@ read_cursor(const char *cursor, uint64_t *before, struct err *e)
 static int
 read_request(struct query *q, struct err *e)
 {
-	const char *event = q->want.event;
-
-	if (*q->call->owner.principal == '\0')
-		return err_set(e, ERR_denied, "only an authenticated caller has records");
-	q->event = event == NULL ? -1 : word_parse(SET_event, event, strlen(event));
-	if (event != NULL && q->event < 0)
-		return err_set(e, ERR_invalid_argument,
-		    "event: '%.64s' is not an event; an event is, for example, execution.started",
-		    event);
+	q->filter = (struct filter){
+		.owner = &q->call->owner,
+		.namespace = q->want.namespace,
+		.execution_id = q->want.execution_id,
+		.session_id = q->want.session_id,
+	};
+	if (filter_settle(&q->filter, q->want.event, e) < 0)
+		return -1;
 	return read_cursor(q->want.cursor, &q->before, e);
 }
 

@@ -8,6 +8,7 @@
 #include "gateway/mcp/links.h"
 #include "gateway/mcp/tools.h"
 #include "gateway/options.h"
+#include "gateway/transport/http/events.h"
 #include "gateway/transport/http/files.h"
 #include "gateway/transport/http/guard.h"
 #include "gateway/transport/http/mcp.h"
@@ -105,6 +106,7 @@ static const struct http_route routes[] = {
 	{ "DELETE", "/mcp", false, false, mcp_delete },
 	{ "OPTIONS", "/mcp", true, false, mcp_options },
 	{ "GET", "/files/", true, false, files_get },
+	{ "GET", "/events", false, false, events_get },
 	{ "GET", "/healthz", true, false, on_healthz },
 	{ "GET", "/readyz", true, false, on_readyz },
 	{ "GET", "/metrics", false, false, on_metrics },
@@ -151,6 +153,7 @@ size_t
 http_drain(void)
 {
 	exchange_drain();
+	events_drain();
 	session_drain();
 	return web_drain();
 }

@@ -138,9 +138,17 @@ stream_add(struct stream *s, const json_t *message, size_t limit)
 int
 stream_add_text(struct stream *s, const char *name, const char *text)
 {
+	return stream_add_named(s, NULL, name, text);
+}
+
+int
+stream_add_named(struct stream *s, const char *id, const char *name, const char *text)
+{
 	struct growing t = { .limit = 65536 };
 	int failed = open_event(&t, s);
 
+	if (failed == 0 && id != NULL)
+		failed = append_text(&t, "id: ") + append_text(&t, id) + append_text(&t, "\n");
 	if (failed == 0 && name != NULL)
 		failed = append_text(&t, "event: ") + append_text(&t, name) + append_text(&t, "\n");
 	if (failed == 0)

@@ -37,6 +37,8 @@ struct stream {
 int stream_add(struct stream *, const json_t *message, size_t limit);
 /* Adds an event of another kind; name NULL: the default. */
 int stream_add_text(struct stream *, const char *name, const char *text);
+/* The same with an id of the caller, for a stream that is not resumable here; NULL: none. */
+int stream_add_named(struct stream *, const char *id, const char *name, const char *text);
 /* Tells the client when to reconnect: an event without data. */
 int stream_prime(struct stream *, int retry_ms);
 /* A comment, which only keeps the connection alive. */
