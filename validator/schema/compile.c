@@ -95,7 +95,7 @@ child_list(const struct keyword_use *use, const struct node ***nodes, size_t *co
 	if (!json_is_array(use->value))
 		return misformed(use, e);
 	*count = json_array_size(use->value);
-	*nodes = arena_take(arena, (*count + 1) * sizeof **nodes);
+	*nodes = arena_take(arena, (*count + 1) * sizeof(void *));
 	json_array_foreach(use->value, i, schema)
 	{
 		(*nodes)[i] = child(use, schema, arena_print(arena, "%s/%zu", use->pointer, i), e);

@@ -390,12 +390,9 @@ library_find(struct library *library, struct resource *from, const char *referen
 }
 
 int
-library_open(struct library *library, struct arena *arena, const json_t *schema, json_t *documents,
-    enum draft draft, struct location *whole, struct err *e)
+library_open(struct library *library, const json_t *schema, struct location *whole, struct err *e)
 {
-	*library = (struct library){
-		.arena = arena, .documents = documents, .made = json_array(), .draft = draft
-	};
+	library->made = json_array();
 	must(library->made != NULL);
 	struct resource *r = add_document(library, schema, "", "", e);
 	if (r == NULL)

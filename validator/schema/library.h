@@ -42,9 +42,9 @@ struct library {
 	unsigned depth;
 };
 
-/* The location of the whole schema, which is borrowed; schema_invalid with *e. */
-int library_open(struct library *, struct arena *, const json_t *schema, json_t *documents,
-    enum draft, struct location *, struct err *);
+/* Arena, documents and draft are set, the rest is zero.  The location of the whole schema, which is
+ * borrowed; schema_invalid with *e. */
+int library_open(struct library *, const json_t *schema, struct location *, struct err *);
 void library_close(struct library *);
 /* What a reference within that resource names; schema_invalid with *e. */
 int library_find(

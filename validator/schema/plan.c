@@ -133,8 +133,10 @@ compile_all(struct plan *plan, const struct plan_spec *spec, struct err *e)
 	struct location whole;
 	const struct resource *newest;
 
-	if (library_open(&plan->library, &plan->arena, spec->schema, spec->documents, spec->draft,
-		&whole, e) < 0)
+	plan->library.arena = &plan->arena;
+	plan->library.documents = spec->documents;
+	plan->library.draft = spec->draft;
+	if (library_open(&plan->library, spec->schema, &whole, e) < 0)
 		return -1;
 	plan->root = plan_node(&build, &whole, e);
 	if (plan->root == NULL || compile_queue(&build, e) < 0)
