@@ -216,10 +216,13 @@ diagnosis_read(struct box_end *end, struct err *e)
 #define NO_FILE \
 	"That file is not in the workspace. Send it in files, or pass the session_id of the " \
 	"session that has it."
-#define NO_NETWORK "The sandbox has no network. Send the data in the code or in files."
+#define NO_NETWORK \
+	"This run reached no network but its own loopback. Send the data in the code or in " \
+	"files, " \
+	"or name the domains that it needs in allowed_domains."
 #define NO_SOCKET \
-	"No socket can be made, not even a local one: the sandbox has no network. Send the data " \
-	"in the code or in files."
+	"That socket cannot be made: a sandbox has TCP, UDP and Unix sockets, and none if the " \
+	"operator closed its loopback. Send the data in the code or in files."
 #define NO_FILES \
 	"This run had no session, so it saw no session's files: pass session_id, or send the " \
 	"file in files."
@@ -282,6 +285,7 @@ static const struct {
 	{ "getaddrinfo", IT_RAN, NO_NETWORK },
 	{ "Could not resolve host", IT_RAN, NO_NETWORK },
 	{ "Network is unreachable", IT_RAN, NO_NETWORK },
+	{ "connect ENETUNREACH", IT_RAN, NO_NETWORK },
 	{ "_socket.socket.__init__", IT_RAN, NO_SOCKET },
 	{ "urlopen error [Errno 1]", IT_RAN, NO_SOCKET },
 	{ "connect EPERM", IT_RAN, NO_SOCKET },
