@@ -8,6 +8,7 @@
 #include "validator/python/names.h"
 
 #include "validator/python/interp.h"
+#include "validator/python/members.h"
 
 static const enum node_attr binds[NODE_COUNT] = {
 #define NODE(class, binds, decisions) [NODE_##class] = ATTR_##binds,
@@ -20,11 +21,26 @@ bind(struct names *names, PyObject *name)
 	return name != NULL && PyUnicode_Check(name) ? PySet_Add(names->bound, name) : 0;
 }
 
-/* Takes both references. */
+/* An earlier import bound the name to something else, and one of the two is a module. */
 static int
-bind_module(struct names *names, PyObject *name, PyObject *module)
+mix(struct names *names, PyObject *name, PyObject *module, bool whole)
 {
-	int status = name == NULL || module == NULL || bind(names, name) != 0 ||
+	PyObject *before = PyDict_GetItemWithError(names->modules, name);
+
+	if (before != NULL && PyUnicode_Compare(before, module) != 0 &&
+	    (whole || PySet_Contains(names->whole, name) == 1) &&
+	    PySet_Add(names->mixed, name) != 0)
+		return -1;
+	return whole ? PySet_Add(names->whole, name) : 0;
+}
+
+/* Takes both references. whole: the import statement binds a module. */
+static int
+bind_module(struct names *names, PyObject *name, PyObject *module, bool whole)
+{
+	const char *dotted = module != NULL ? tree_string(module) : NULL;
+	int status = name == NULL || dotted == NULL || bind(names, name) != 0 ||
+	                     mix(names, name, module, whole || members_module(dotted)) != 0 ||
 	                     PyDict_SetItem(names->modules, name, module) != 0
 	                 ? -1
 	                 : 0;
@@ -43,7 +59,7 @@ on_import(struct names *names, PyObject *alias)
 	if (dotted == NULL)
 		return 0;
 	if (as != NULL)
-		return bind_module(names, Py_NewRef(as), Py_NewRef(dotted));
+		return bind_module(names, Py_NewRef(as), Py_NewRef(dotted), true);
 	Py_ssize_t size = PyUnicode_GET_LENGTH(dotted);
 	Py_ssize_t dot = PyUnicode_FindChar(dotted, '.', 0, size, 1);
 	PyObject *root = PyUnicode_Substring(dotted, 0, dot >= 0 ? dot : size);
@@ -51,7 +67,7 @@ on_import(struct names *names, PyObject *alias)
 		Py_XDECREF(root);
 		return -1;
 	}
-	return bind_module(names, root, Py_NewRef(root));
+	return bind_module(names, root, Py_NewRef(root), true);
 }
 
 /* `from a import b` binds b, which may be the module a.b. */
@@ -69,8 +85,8 @@ on_import_from(struct names *names, PyObject *from, PyObject *alias)
 	}
 	if (module == NULL)
 		return bind(names, as != NULL ? as : name);
-	return bind_module(
-	    names, Py_NewRef(as != NULL ? as : name), PyUnicode_FromFormat("%U.%U", module, name));
+	return bind_module(names, Py_NewRef(as != NULL ? as : name),
+	    PyUnicode_FromFormat("%U.%U", module, name), false);
 }
 
 static int
@@ -101,11 +117,63 @@ on_global(struct names *names, PyObject *ast)
 	return status;
 }
 
+/* Of a name that is stored: is it by `name = "text"`? */
+static bool
+stores_text(PyObject *parent)
+{
+	PyObject *value = tree_kind(parent) == NODE_Assign ? tree_get(parent, ATTR_value) : NULL;
+
+	return value != NULL && tree_kind(value) == NODE_Constant &&
+	       tree_text(value, ATTR_value) != NULL;
+}
+
+static int
+vary(struct names *names, PyObject *name)
+{
+	return name != NULL && PyUnicode_Check(name) ? PySet_Add(names->varied, name) : 0;
+}
+
+static int
+note_class(struct names *names, PyObject *ast)
+{
+	PyObject *name = tree_get(ast, ATTR_name);
+
+	if (name == NULL || PyDict_Contains(names->classes, name) != 0)
+		return vary(names, name);
+	return PyDict_SetItem(names->classes, name, ast);
+}
+
+/* What a name is bound to. */
+static int
+note_binding(struct names *names, const struct node *node, PyObject *parent)
+{
+	PyObject *as, *context;
+
+	switch (node->kind) {
+	case NODE_Name:
+		context = tree_get(node->ast, ATTR_ctx);
+		return context == NULL || tree_kind(context) == NODE_Load || stores_text(parent)
+		           ? 0
+		           : vary(names, tree_get(node->ast, ATTR_id));
+	case NODE_ClassDef:
+		return note_class(names, node->ast);
+	case NODE_alias:
+		as = tree_get(node->ast, ATTR_asname);
+		return vary(names, as != NULL ? as : tree_get(node->ast, ATTR_name));
+	default:
+		return binds[node->kind] != ATTR_none
+		           ? vary(names, tree_get(node->ast, binds[node->kind]))
+		           : 0;
+	}
+}
+
 static int
 note(struct names *names, const struct tree *tree, size_t index)
 {
 	const struct node *node = &tree->nodes[index], *parent = &tree->nodes[node->parent];
 
+	if (note_binding(names, node, parent->ast) != 0)
+		return -1;
 	switch (node->kind) {
 	case NODE_Name:
 		return on_name(names, node->ast, index);
@@ -129,9 +197,14 @@ names_open(struct names *names, const struct tree *tree, struct err *e)
 		.used = PyDict_New(),
 		.modules = PyDict_New(),
 		.partial = PySet_New(NULL),
+		.whole = PySet_New(NULL),
+		.mixed = PySet_New(NULL),
+		.varied = PySet_New(NULL),
+		.classes = PyDict_New(),
 	};
 	int status = names->bound != NULL && names->used != NULL && names->modules != NULL &&
-	                     names->partial != NULL
+	                     names->partial != NULL && names->whole != NULL &&
+	                     names->mixed != NULL && names->varied != NULL && names->classes != NULL
 	                 ? 0
 	                 : -1;
 	for (size_t n = 0; n < tree->count && status == 0; n++)
@@ -150,6 +223,10 @@ names_close(struct names *names)
 	Py_CLEAR(names->used);
 	Py_CLEAR(names->modules);
 	Py_CLEAR(names->partial);
+	Py_CLEAR(names->whole);
+	Py_CLEAR(names->mixed);
+	Py_CLEAR(names->varied);
+	Py_CLEAR(names->classes);
 }
 
 const char *
@@ -162,6 +239,34 @@ bool
 names_partial(const struct names *names, PyObject *name)
 {
 	return PySet_Contains(names->partial, name) == 1;
+}
+
+bool
+names_whole(const struct names *names, PyObject *name)
+{
+	return PySet_Contains(names->whole, name) == 1;
+}
+
+bool
+names_literal(const struct names *names, PyObject *name)
+{
+	return PySet_Contains(names->bound, name) == 1 &&
+	       PySet_Contains(names->varied, name) == 0 &&
+	       PyDict_Contains(names->classes, name) == 0;
+}
+
+PyObject *
+names_class(const struct names *names, PyObject *name)
+{
+	return PySet_Contains(names->varied, name) == 0
+	           ? PyDict_GetItemWithError(names->classes, name)
+	           : NULL;
+}
+
+bool
+names_mixed(const struct names *names, PyObject *name)
+{
+	return PySet_Contains(names->mixed, name) == 1;
 }
 
 bool

@@ -9,6 +9,11 @@ struct names {
 	PyObject *used;    /* dict, in order of the text: name to the index of its first use */
 	PyObject *modules; /* dict: bound name to the dotted name of its import */
 	PyObject *partial; /* set: names bound by `import a.b`, which binds a */
+	PyObject *whole;   /* set: names bound to modules */
+	PyObject *mixed; /* set: names bound to a module and to something else that was imported */
+	PyObject
+	    *varied; /* set: names bound by anything but `name = "text"` and a class statement */
+	PyObject *classes; /* dict: name to the class statement that binds it */
 	bool star;         /* a star import binds unknown names */
 };
 
@@ -18,5 +23,11 @@ void names_close(struct names *);
 /* The dotted name that a bound name was imported from, borrowed; NULL if it was not imported. */
 const char *names_module(const struct names *, PyObject *name);
 bool names_partial(const struct names *, PyObject *name);
+bool names_whole(const struct names *, PyObject *name);
+/* Is it bound, and only to literal text? */
+bool names_literal(const struct names *, PyObject *name);
+/* The only class statement that binds it, borrowed; NULL: anything else does. */
+PyObject *names_class(const struct names *, PyObject *name);
+bool names_mixed(const struct names *, PyObject *name);
 /* Used, bound nowhere, and not a built-in. */
 bool names_missing(const struct names *, PyObject *name);

@@ -5,7 +5,9 @@
  * A help for the model, not a security boundary: text built at run time reaches things that no rule
  * sees here, and the sandbox of the program must hold in any case.
  */
-#include "validator/python/rules.h"
+#include "validator/python/finding.h"
+#include "validator/python/members.h"
+#include "validator/python/protocols.h"
 
 #include "common/base/auto.h"
 
@@ -13,13 +15,7 @@
 #include <string.h>
 
 enum {
-	MAX_DOTTED = 512, /* bytes of a module's name; no real one is as long */
-	MAX_CHAIN = 16,   /* attributes searched for the module at the root */
-};
-
-struct check {
-	const struct program *program;
-	struct report *report;
+	MAX_CHAIN = 16, /* attributes searched for the module at the root */
 };
 
 static const struct builtin {
@@ -55,6 +51,22 @@ static const char *const harmless[] = {
 #include "validator/rules.def"
 };
 
+static const char *const reflects[] = {
+#define REFLECTS(name) #name,
+#include "validator/rules.def"
+};
+
+static const char *const defines[] = {
+#define DEFINES(name) #name,
+#include "validator/rules.def"
+};
+
+/* Of a module. */
+static const char *const described[] = { "__name__", "__doc__", "__version__", "__all__" };
+
+/* Members with an underscore that named tuples have and code uses. */
+static const char *const named[] = { "_replace", "_asdict", "_fields", "_make", "_field_defaults" };
+
 static const char *const hidden[] = {
 #define HIDDEN(module) #module,
 #include "validator/rules.def"
@@ -69,40 +81,35 @@ among(const char *const *list, size_t count, const char *name)
 	return false;
 }
 
-static bool
-is_dunder(const char *name)
+bool
+rules_dunder(const char *name)
 {
 	size_t size = strlen(name);
 
 	return size > 4 && memcmp(name, "__", 2) == 0 && memcmp(name + size - 2, "__", 2) == 0;
 }
 
-static bool
-may(const struct check *check, enum power power)
+bool
+rules_may(const struct check *check, enum power power)
 {
 	return policy_has(check->program->policy, power);
 }
 
-/* Where a node starts. */
-static uint64_t
-line_of(PyObject *ast)
+uint64_t
+rules_line(PyObject *ast)
 {
 	return tree_number(ast, ATTR_lineno);
 }
 
-static uint64_t
-column_of(const struct check *check, PyObject *ast)
+uint64_t
+rules_column(const struct check *check, PyObject *ast)
 {
 	/* A line can be as long as the code, so columns are counted only for reported findings. */
 	if (report_full(check->report))
 		return 0;
 	return source_column(
-	    check->program->source, line_of(ast), tree_number(ast, ATTR_col_offset));
+	    check->program->source, rules_line(ast), tree_number(ast, ATTR_col_offset));
 }
-
-#define FOUND(check, rule, ast, hint, ...) \
-	report_finding( \
-	    (check)->report, rule, line_of(ast), column_of(check, ast), hint, __VA_ARGS__)
 
 /* Where the name after the dot starts. */
 static uint64_t
@@ -139,20 +146,52 @@ forbid_import(struct check *check, PyObject *at, const char *module)
 	FOUND(check, RULE_forbidden_import, at, hint, "Import '%s' is not allowed", module);
 }
 
+/* Of any module: what the table has, or, without a table, no private name and no hidden module. */
+static bool
+is_public(const struct check *check, const char *module, const char *name)
+{
+	char dotted[2 * RULES_DOTTED];
+
+	snprintf(dotted, sizeof dotted, "%s.%s", module, name);
+	if (rules_dunder(name))
+		return among(described, COUNT(described), name);
+	if (members_module(module))
+		return members_public(dotted) ||
+		       (members_module(dotted) && policy_module(check->program->policy, dotted));
+	const char *bare = name + strspn(name, "_");
+	if (among(hidden, COUNT(hidden), bare) && !policy_module(check->program->policy, bare))
+		return false;
+	return name[0] != '_' || among(named, COUNT(named), name);
+}
+
 static bool
 allow_member(struct check *check, const char *module, const char *name, const char **hint)
 {
-	const char *bare = name + strspn(name, "_");
-
 	*hint = NULL;
 	for (const struct member *row = members; row < members + COUNT(members); row++)
 		if (strcmp(row->module, module) == 0 && strcmp(row->name, name) == 0 &&
-		    !may(check, row->power)) {
+		    !rules_may(check, row->power)) {
 			*hint = row->hint;
 			return false;
 		}
-	return may(check, POWER_imports) || !among(hidden, COUNT(hidden), bare) ||
-	       policy_module(check->program->policy, bare);
+	return rules_may(check, POWER_imports) || is_public(check, module, name);
+}
+
+/* There the module becomes an attribute of the class. */
+static void
+forbid_in_class(struct check *check, const struct node *node, PyObject *at)
+{
+	const struct node *nodes = check->program->tree.nodes;
+
+	while (node->kind != NODE_Module && node->kind != NODE_FunctionDef &&
+	       node->kind != NODE_AsyncFunctionDef) {
+		if (node->kind == NODE_ClassDef && !rules_may(check, POWER_imports)) {
+			FOUND(check, RULE_class_import, at, NULL,
+			    "Import of a module in a class is not allowed");
+			return;
+		}
+		node = &nodes[node->parent];
+	}
 }
 
 static void
@@ -168,15 +207,17 @@ on_import(struct check *check, const struct node *node)
 		report_import(check->report, module);
 		if (!policy_module(check->program->policy, module))
 			forbid_import(check, alias, module);
+		else
+			forbid_in_class(check, node, alias);
 	}
 }
 
 /* One name of `from module import name`. */
 static void
-on_imported_name(struct check *check, PyObject *alias, const char *module)
+on_imported_name(struct check *check, const struct node *node, PyObject *alias, const char *module)
 {
 	const char *name = tree_text(alias, ATTR_name), *hint;
-	char dotted[MAX_DOTTED];
+	char dotted[RULES_DOTTED];
 
 	if (name == NULL)
 		return;
@@ -185,12 +226,14 @@ on_imported_name(struct check *check, PyObject *alias, const char *module)
 	if (!policy_module(check->program->policy, dotted))
 		forbid_import(
 		    check, alias, policy_leads(check->program->policy, module) ? dotted : module);
-	else if (star && !may(check, POWER_imports))
+	else if (star && !rules_may(check, POWER_imports))
 		FOUND(check, RULE_star_import, alias, NULL, "Star import from '%s' is not allowed",
 		    module);
 	else if (!allow_member(check, module, name, &hint))
 		FOUND(check, RULE_module_attribute, alias, hint, "Import '%s' is not allowed",
 		    dotted);
+	else if (members_module(dotted))
+		forbid_in_class(check, node, alias);
 }
 
 static void
@@ -200,7 +243,7 @@ on_import_from(struct check *check, const struct node *node)
 	const char *module = tree_text(node->ast, ATTR_module);
 
 	if (tree_number(node->ast, ATTR_level) > 0) {
-		if (!may(check, POWER_imports))
+		if (!rules_may(check, POWER_imports))
 			FOUND(check, RULE_relative_import, node->ast, NULL,
 			    "Relative import is not allowed");
 		return;
@@ -209,24 +252,25 @@ on_import_from(struct check *check, const struct node *node)
 		return;
 	report_import(check->report, module);
 	for (size_t n = 0; n < tree_length(node->ast, ATTR_names); n++)
-		on_imported_name(check, PyList_GET_ITEM(aliases, (Py_ssize_t)n), module);
+		on_imported_name(check, node, PyList_GET_ITEM(aliases, (Py_ssize_t)n), module);
 }
 
 /* ---- attributes ---- */
 
-/* Is this attribute allowed at all? */
-static bool
-allow_attribute(const struct check *check, const char *attr)
+bool
+rules_attribute(const struct check *check, const char *attr)
 {
 	if (among(leads, COUNT(leads), attr))
-		return may(check, POWER_inspect);
-	return !is_dunder(attr) || may(check, POWER_reflect) ||
-	       among(harmless, COUNT(harmless), attr);
+		return rules_may(check, POWER_inspect);
+	if (!rules_dunder(attr) || among(harmless, COUNT(harmless), attr))
+		return true;
+	return rules_may(check, POWER_reflect) &&
+	       (rules_may(check, POWER_compute) || among(reflects, COUNT(reflects), attr));
 }
 
 /* The dotted name of an expression a.b.c, if its root was imported. */
-static bool
-module_of(const struct check *check, PyObject *ast, char dotted[MAX_DOTTED])
+bool
+rules_module_of(const struct check *check, PyObject *ast, char dotted[RULES_DOTTED])
 {
 	const char *chain[MAX_CHAIN];
 	size_t count = 0;
@@ -237,13 +281,17 @@ module_of(const struct check *check, PyObject *ast, char dotted[MAX_DOTTED])
 	}
 	PyObject *root = ast != NULL && tree_kind(ast) == NODE_Name ? tree_get(ast, ATTR_id) : NULL;
 	const char *module = root != NULL ? names_module(&check->program->names, root) : NULL;
-	if (module == NULL)
+	/* An earlier statement of a session may have imported it. */
+	if (module == NULL && root != NULL && names_missing(&check->program->names, root))
+		module = tree_string(root);
+	if (module == NULL ||
+	    (!members_module(module) && names_missing(&check->program->names, root)))
 		return false;
-	size_t used = (size_t)snprintf(dotted, MAX_DOTTED, "%s", module);
-	while (count > 0 && used < MAX_DOTTED) {
+	size_t used = (size_t)snprintf(dotted, RULES_DOTTED, "%s", module);
+	while (count > 0 && used < RULES_DOTTED) {
 		const char *attr = chain[--count];
 		used += (size_t)snprintf(
-		    dotted + used, MAX_DOTTED - used, ".%s", attr != NULL ? attr : "");
+		    dotted + used, RULES_DOTTED - used, ".%s", attr != NULL ? attr : "");
 	}
 	return true;
 }
@@ -265,21 +313,33 @@ on_attribute(struct check *check, const struct node *node)
 {
 	const char *attr = tree_text(node->ast, ATTR_attr), *hint = NULL;
 	PyObject *value = tree_get(node->ast, ATTR_value);
-	char module[MAX_DOTTED], dotted[2 * MAX_DOTTED];
+	char module[RULES_DOTTED], dotted[2 * RULES_DOTTED];
 
 	if (attr == NULL || value == NULL)
 		return;
-	if (!allow_attribute(check, attr)) {
+	if (!rules_attribute(check, attr)) {
 		FOUND_ATTR(check, RULE_dunder_attribute, node->ast, attr, NULL,
 		    "Attribute '%s' is not allowed", attr);
 		return;
 	}
-	if (!module_of(check, value, module))
+	protocols_attribute(check, node, attr);
+	if (!rules_module_of(check, value, module))
 		return;
 	snprintf(dotted, sizeof dotted, "%s.%s", module, attr);
 	if (!within_partial(check, value, dotted) || !allow_member(check, module, attr, &hint))
 		FOUND_ATTR(check, RULE_module_attribute, node->ast, attr, hint,
 		    "'%s' is not allowed", dotted);
+	else
+		protocols_import(check, node, dotted);
+}
+
+/* An attribute that a pattern or getattr() names. */
+static bool
+allow_named(const struct check *check, const char *attr)
+{
+	bool formats = strcmp(attr, "format") == 0 || strcmp(attr, "format_map") == 0;
+
+	return rules_attribute(check, attr) && (!formats || rules_may(check, POWER_compute));
 }
 
 static void
@@ -287,12 +347,34 @@ on_match_class(struct check *check, const struct node *node)
 {
 	PyObject *attrs = tree_get(node->ast, ATTR_kwd_attrs);
 
+	protocols_pattern(check, node);
 	for (size_t n = 0; n < tree_length(node->ast, ATTR_kwd_attrs); n++) {
 		const char *attr = tree_string(PyList_GET_ITEM(attrs, (Py_ssize_t)n));
-		if (attr != NULL && !allow_attribute(check, attr))
+		if (attr != NULL && !allow_named(check, attr))
 			FOUND(check, RULE_dunder_attribute, node->ast, NULL,
 			    "Attribute '%s' is not allowed", attr);
 	}
+}
+
+/* Is a part of a field such as {0.a.b[c]} an attribute that is not allowed? */
+static bool
+leads_away(const struct check *check, const char *field, size_t size)
+{
+	char part[RULES_DOTTED];
+	size_t used;
+
+	for (size_t n = strcspn(field, ".["); n < size; n += used) {
+		used = strcspn(field + ++n, ".[]{}!:");
+		if (used >= sizeof part || n + used > size)
+			return false;
+		memcpy(part, field + n, used);
+		part[used] = '\0';
+		if (!rules_attribute(check, part) || strncmp(part, "__", 2) == 0)
+			return true;
+		if (strchr("{}!:", field[n + used]) != NULL)
+			return false;
+	}
+	return false;
 }
 
 /* "{0.__class__}": format() reads attributes that the text names. */
@@ -300,18 +382,16 @@ static void
 on_constant(struct check *check, const struct node *node)
 {
 	const char *text = tree_text(node->ast, ATTR_value);
-	const char *at = text != NULL && !may(check, POWER_reflect) ? strchr(text, '{') : NULL;
+	const char *at =
+	    text != NULL && !rules_may(check, POWER_compute) ? strchr(text, '{') : NULL;
 
 	for (; at != NULL; at = strchr(at, '{')) {
 		size_t size = strcspn(++at, "{}");
-		for (size_t n = 0; n + 2 < size; n++)
-			if ((at[n] == '.' || at[n] == '[') && at[n + 1] == '_' &&
-			    at[n + 2] == '_') {
-				FOUND(check, RULE_format_attribute, node->ast, NULL,
-				    "Text that makes format() read a dunder attribute is not "
-				    "allowed");
-				return;
-			}
+		if (leads_away(check, at, size)) {
+			FOUND(check, RULE_format_attribute, node->ast, NULL,
+			    "Text that makes format() read a dunder attribute is not allowed");
+			return;
+		}
 	}
 }
 
@@ -331,10 +411,10 @@ on_accessor(struct check *check, const struct node *node, const char *name)
 	                       : NULL;
 
 	if (attr == NULL) {
-		if (!may(check, POWER_reflect))
+		if (!rules_may(check, POWER_compute))
 			FOUND(check, RULE_computed_name, node->ast, NULL,
 			    "'%s' is only allowed with a literal name", name);
-	} else if (!allow_attribute(check, attr)) {
+	} else if (!allow_named(check, attr)) {
 		FOUND(check, RULE_dunder_attribute, second, NULL, "Attribute '%s' is not allowed",
 		    attr);
 	}
@@ -347,7 +427,7 @@ on_builtin(struct check *check, const struct node *node, const char *name)
 	for (const struct builtin *row = builtins; row < builtins + COUNT(builtins); row++) {
 		if (strcmp(row->name, name) != 0)
 			continue;
-		if (!may(check, row->power))
+		if (!rules_may(check, row->power))
 			FOUND(check, RULE_forbidden_call, node->ast, row->hint,
 			    "'%s' is not allowed", name);
 		return true;
@@ -355,23 +435,49 @@ on_builtin(struct check *check, const struct node *node, const char *name)
 	return false;
 }
 
-static bool
-allow_dunder_name(const struct check *check, PyObject *id, const char *name)
+bool
+rules_dunder_name(const struct check *check, PyObject *id, const char *name)
 {
 	if (among(leads, COUNT(leads), name))
-		return may(check, POWER_inspect);
-	/*
-	 * A name that the program defines itself, like __slots__ in a class, reveals nothing new.
-	 */
-	return may(check, POWER_reflect) || among(harmless, COUNT(harmless), name) ||
-	       PySet_Contains(check->program->names.bound, id) == 1;
+		return rules_may(check, POWER_inspect);
+	if (among(harmless, COUNT(harmless), name) || rules_may(check, POWER_compute))
+		return rules_may(check, POWER_reflect) || among(harmless, COUNT(harmless), name) ||
+		       PySet_Contains(check->program->names.bound, id) == 1;
+	return among(defines, COUNT(defines), name) ||
+	       (rules_may(check, POWER_reflect) && among(reflects, COUNT(reflects), name));
+}
+
+/* Code may not use a module but with a dot. Returns true if the name is a module. */
+static bool
+on_module(struct check *check, const struct node *node, PyObject *id, const char *name)
+{
+	const struct node *parent = &check->program->tree.nodes[node->parent];
+	const struct names *names = &check->program->names;
+	char module[RULES_DOTTED];
+
+	if (names_mixed(names, id)) {
+		FOUND(check, RULE_module_attribute, node->ast,
+		    "Give each import a name of its own.", "'%s' is imported from several modules",
+		    name);
+		return true;
+	}
+	if (!rules_module_of(check, node->ast, module))
+		return false;
+	if (!names_whole(names, id) && !names_missing(names, id)) {
+		protocols_import(check, node, module);
+		return true;
+	}
+	if (parent->kind != NODE_Attribute)
+		FOUND(check, RULE_module_attribute, node->ast,
+		    "Name its member, as in module.member; another variable needs another name.",
+		    "Module '%s' is not allowed as a value", name);
+	return true;
 }
 
 static void
 on_name(struct check *check, const struct node *node)
 {
 	PyObject *id = tree_get(node->ast, ATTR_id), *context = tree_get(node->ast, ATTR_ctx);
-	const struct node *parent = &check->program->tree.nodes[node->parent];
 	const char *name = tree_string(id);
 
 	if (name == NULL || context == NULL)
@@ -379,23 +485,29 @@ on_name(struct check *check, const struct node *node)
 	bool load = tree_kind(context) == NODE_Load;
 	if (load && on_builtin(check, node, name))
 		return;
-	if (is_dunder(name) && !allow_dunder_name(check, id, name))
+	if (load && !rules_may(check, POWER_imports) && on_module(check, node, id, name))
+		return;
+	if (protocols_match_args(check, node, name))
+		return;
+	protocols_name(check, node, name);
+	if (rules_dunder(name) && !rules_dunder_name(check, id, name))
 		FOUND(check, RULE_dunder_name, node->ast, NULL, "Name '%s' is not allowed", name);
 	else if (load && among(accessors, COUNT(accessors), name))
 		on_accessor(check, node, name);
-	else if (load && names_partial(&check->program->names, id) &&
-		 parent->kind != NODE_Attribute && !policy_module(check->program->policy, name))
-		FOUND(check, RULE_module_attribute, node->ast, NULL,
-		    "Module '%s' is not allowed as a whole", name);
 }
 
 static void (*const on_node[NODE_COUNT])(struct check *, const struct node *) = {
 	[NODE_Attribute] = on_attribute,
+	[NODE_AsyncFunctionDef] = protocols_definition,
+	[NODE_ClassDef] = protocols_definition,
 	[NODE_Constant] = on_constant,
+	[NODE_FunctionDef] = protocols_definition,
 	[NODE_Import] = on_import,
 	[NODE_ImportFrom] = on_import_from,
 	[NODE_MatchClass] = on_match_class,
 	[NODE_Name] = on_name,
+	[NODE_keyword] = protocols_definition,
+	[NODE_arg] = protocols_definition,
 };
 
 void

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rule_findings.c - checks programs, for test_rules.py.
+ *
+ * Reads programs that end with a zero byte. Prints the findings of each under the profile in one
+ * line, "1:8 forbidden-import, ...", empty if there is none.
+ */
+#include "checked.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int
+main(int argc, char **argv)
+{
+	static struct checked got;
+	char *text = NULL;
+	size_t room = 0;
+	ssize_t size;
+
+	if (argc < 2)
+		return 2;
+	checked_start(512 << 20);
+	while ((size = getdelim(&text, &room, 0, stdin)) > 0) {
+		size -= text[size - 1] == 0;
+		checked_run(&got, text, (size_t)size, argv[1], NULL, false);
+		puts(got.status == 0 ? got.found : got.error.text);
+		checked_clear(&got);
+	}
+	free(text);
+	return 0;
+}

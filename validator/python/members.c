@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* members.c - looks names up in the table that members.py made. */
+#include "validator/python/members.h"
+
+#include "common/base/auto.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MEMBERS_OF(name)
+#define PUBLIC(name)
+
+/* clang-format off */
+static const char *const modules[] = {
+#undef MEMBERS_OF
+#define MEMBERS_OF(name) name,
+#include "members_made.def"
+};
+
+static const char *const public_names[] = {
+#undef MEMBERS_OF
+#define MEMBERS_OF(name)
+#undef PUBLIC
+#define PUBLIC(name) name,
+#include "members_made.def"
+};
+/* clang-format on */
+
+static int
+compare(const void *name, const void *row)
+{
+	return strcmp(name, *(const char *const *)row);
+}
+
+bool
+members_module(const char *dotted)
+{
+	return bsearch(dotted, modules, COUNT(modules), sizeof *modules, compare) != NULL;
+}
+
+bool
+members_public(const char *dotted)
+{
+	return bsearch(dotted, public_names, COUNT(public_names), sizeof *public_names, compare) !=
+	       NULL;
+}
