@@ -426,6 +426,7 @@ enter_jail(struct err *e)
 		.npaths = self.npaths,
 		.tcp_connect = bus_needs()->tcp_connect,
 		.tcp_bind = bus_needs()->tcp_bind,
+		.outside = self.d->outside,
 		.files = self.keeps != NO_STATE,
 		.syscalls = self.d->syscalls,
 		.refused = self.d->refused,

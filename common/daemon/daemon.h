@@ -15,6 +15,7 @@ struct daemon {
 	const int *syscalls;            /* in addition to common/jail/syscalls.def; ends with -1 */
 	const int *refused;             /* see struct jail; may be NULL */
 	uint64_t memory_bytes;          /* RLIMIT_AS; 0: none */
+	bool outside;                   /* may connect to other machines */
 	bool stateless;                 /* true: no state directory, even if peers.def has one */
 	int (*open)(struct err *);  /* outside the jail: paths, children, warm-up; may be NULL */
 	int (*start)(struct err *); /* inside it, with loop and bus; may be NULL */

@@ -34,6 +34,7 @@ struct jail {
 	const struct jail_path *paths; /* the only paths that Landlock permits */
 	size_t npaths;
 	bool tcp_connect, tcp_bind; /* otherwise Landlock and seccomp refuse both */
+	bool outside;               /* TCP to other machines, and UDP */
 	bool confined;              /* without a bus: no BUS rows of syscalls.def, no socket(2) */
 	bool files;                 /* has paths to write: FILES rows of syscalls.def */
 	const int *syscalls;        /* in addition to the common list; ends with -1 */

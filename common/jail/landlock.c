@@ -61,8 +61,8 @@ rights_of(int abi, const struct jail *j, size_t *size)
 	if (abi >= ABI_IOCTL)
 		r.fs |= ioctl_right;
 	if (abi >= ABI_NET) {
-		r.net =
-		    (j->tcp_bind ? 0 : tcp_bind_right) | (j->tcp_connect ? 0 : tcp_connect_right);
+		r.net = (j->tcp_bind ? 0 : tcp_bind_right) |
+		        (j->tcp_connect || j->outside ? 0 : tcp_connect_right);
 		*size = offsetof(struct ruleset, scoped);
 	}
 	if (abi >= ABI_SCOPES) {

@@ -121,7 +121,10 @@ add_sockets(scmp_filter_ctx filter, const struct jail *j, struct err *e)
 		return 0;
 	if (add_socket(filter, AF_UNIX, SOCK_STREAM, e) < 0)
 		return -1;
-	if ((j->tcp_connect || j->tcp_bind) &&
+	if (j->outside && (add_socket(filter, AF_INET, SOCK_DGRAM, e) < 0 ||
+			      add_socket(filter, AF_INET6, SOCK_DGRAM, e) < 0))
+		return -1;
+	if ((j->tcp_connect || j->tcp_bind || j->outside) &&
 	    (add_socket(filter, AF_INET, SOCK_STREAM, e) < 0 ||
 		add_socket(filter, AF_INET6, SOCK_STREAM, e) < 0))
 		return -1;

@@ -59,8 +59,8 @@ static const char *const namespaces[HOST_NAMESPACES] = {
 static const int kept[] = { CAP_SYS_ADMIN, CAP_SYS_CHROOT, CAP_SETUID, CAP_SETGID, CAP_SETPCAP,
 	CAP_KILL };
 
-/* Boxes have a loopback only if the builder has this one, too. */
-static const int network[] = { CAP_NET_ADMIN };
+/* Boxes have a loopback and a network only if the builder has these, too. */
+static const int network[] = { CAP_NET_ADMIN, CAP_NET_BIND_SERVICE };
 
 /* ---- namespaces ---- */
 

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "executor/builder/host.h"
+#include "executor/builder/order.h"
 
 /* With host->loopback: tries it, and sets loopback_errno. */
 int nets_open(struct host *, struct err *);
@@ -17,3 +18,5 @@ int nets_open(struct host *, struct err *);
  * box have ended. */
 int nets_take(struct err *);
 void nets_give(int net);
+/* Makes the sockets of ORDER_LISTEN in that namespace and sends the answers. */
+int nets_listen(int net, const struct order *, struct err *);

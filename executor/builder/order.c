@@ -47,6 +47,7 @@ static const struct {
 	{ ORDER_CLOCK, 0 },
 	{ ORDER_SIGNAL, 0 },
 	{ ORDER_KILL, 0 },
+	{ ORDER_LISTEN, 0 },
 	{ ORDER_CLEAR, 0 },
 };
 
@@ -86,8 +87,6 @@ check_bound(const struct order *order, const struct bound *b, struct err *e)
 static int
 check_program(const struct order *order, struct err *e)
 {
-	if (order->box < 1 || order->box > ORDER_MAX_LIVING)
-		return err_set(e, ERR_invalid_argument, "box: %u is none", order->box);
 	if (order->runtime >= ORDER_MAX_RUNTIMES)
 		return err_set(e, ERR_invalid_argument, "runtime: %u is none", order->runtime);
 	if (order->zygote > ORDER_MAX_ZYGOTES)
@@ -95,6 +94,14 @@ check_program(const struct order *order, struct err *e)
 	if (order->alone > 1)
 		return err_set(e, ERR_invalid_argument, "alone: %u is neither", order->alone);
 	return 0;
+}
+
+static int
+check_box(const struct order *order, struct err *e)
+{
+	if (order->box < 1 || order->box > ORDER_MAX_LIVING)
+		return err_set(e, ERR_invalid_argument, "box: %u is none", order->box);
+	return order->kind == ORDER_PROGRAM ? check_program(order, e) : 0;
 }
 
 static int
@@ -112,8 +119,8 @@ check_ids(const struct order *order, struct err *e)
 		return err_set(e, ERR_invalid_argument, "adopt: %u is neither", order->adopt);
 	if (order->container >= CONTAINER_COUNT)
 		return err_set(e, ERR_invalid_argument, "container: %u is none", order->container);
-	if (order->kind == ORDER_PROGRAM)
-		return check_program(order, e);
+	if (order->kind == ORDER_PROGRAM || order->kind == ORDER_LISTEN)
+		return check_box(order, e);
 	if (order->kind == ORDER_SIGNAL && order->signal != SIGINT && order->signal != SIGKILL)
 		return err_set(e, ERR_invalid_argument, "signal: %u is not sent", order->signal);
 	return 0;

@@ -23,6 +23,7 @@ enum {
 	ORDER_MAX_RUNTIMES = 16,
 	ORDER_MAX_ZYGOTES = 8,
 	ORDER_MAX_FDS = 3,
+	ORDER_MAX_PORTS = 8,
 };
 
 /* clang-format off */
@@ -72,6 +73,8 @@ enum order_kind {
 	                 more  of processor time; 0 cancels that limit, and the answer is USED */
 	ORDER_SIGNAL, /* id: of a program; signal */
 	ORDER_KILL,   /* id: of a box or file helper; all programs in it still get ENDED */
+	ORDER_LISTEN, /* id; box: makes the sockets of a network in its network namespace.  Answers:
+	                 STARTED with a socket for DNS and one for each of ports, then ENDED */
 	ORDER_CLEAR,  /* wipes workspaces of an earlier builder that were not adopted */
 };
 
@@ -82,7 +85,8 @@ struct order {
 	uint32_t zygote;  /* 0: start it from its file; otherwise the zygote to fork, from 1 */
 	uint32_t alone;   /* 1: the box ends with this program */
 	uint32_t signal;
-	uint32_t container;    /* of a box: enum container: the runtime of its programs */
+	uint32_t container;              /* of a box: enum container: the runtime of its programs */
+	uint16_t ports[ORDER_MAX_PORTS]; /* ends with 0, or is full */
 	uint32_t adopt;        /* of a workspace: 1: take over one that an earlier builder left */
 	uint64_t bytes, files; /* of a workspace */
 	uint64_t memory_bytes, tmp_bytes, cpu_milli, processes, open_files;

@@ -10,6 +10,7 @@
 #include "executor/builder/answer.h"
 #include "executor/builder/files/file_helper_process.h"
 #include "executor/builder/limits/guard.h"
+#include "executor/builder/nets.h"
 #include "executor/builder/oci/launcher.h"
 #include "executor/builder/processes.h"
 #include "executor/builder/runtimes.h"
@@ -128,6 +129,17 @@ kill_process(const struct order *order, int *fds, size_t nfds, struct err *e)
 	return 0;
 }
 
+static int
+listen_in_box(const struct order *order, int *fds, size_t nfds, struct err *e)
+{
+	struct box *box = box_of(processes_find(order->box));
+
+	(void)fds, (void)nfds;
+	if (box == NULL || box->process.dead)
+		return err_set(e, ERR_unavailable, "box: %u is gone", order->box);
+	return nets_listen(box->net, order, e);
+}
+
 static int (*const handlers[])(const struct order *, int *fds, size_t nfds, struct err *) = {
 	[ORDER_WORKSPACE] = add_workspace,
 	[ORDER_WIPE] = wipe,
@@ -137,6 +149,7 @@ static int (*const handlers[])(const struct order *, int *fds, size_t nfds, stru
 	[ORDER_CLOCK] = set_clock,
 	[ORDER_SIGNAL] = send_signal,
 	[ORDER_KILL] = kill_process,
+	[ORDER_LISTEN] = listen_in_box,
 	[ORDER_CLEAR] = clear,
 };
 

@@ -12,6 +12,7 @@
 #include "executor/guest/protocol.h"
 #include "executor/options.h"
 #include "executor/run/container.h"
+#include "executor/run/network.h"
 #include "executor/run/pool.h"
 #include "executor/runtime.h"
 
@@ -20,16 +21,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-static int
-refuse_missing(const struct execute_code *ask, struct err *e)
-{
-	if (ask->allowed_domains.count > 0)
-		return err_set(e, ERR_egress_denied,
-		    "allowed_domains: %.64s is not reachable, because programs have no network",
-		    ask->allowed_domains.items[0]);
-	return 0;
-}
 
 /* The driver sets the variables; the vault checks the names. */
 static int
@@ -105,6 +96,20 @@ read_limits(struct plan *plan, const struct execute_code *ask, const struct limi
 	return limits_ask_seconds(&plan->limits, "timeout", ask->timeout, e);
 }
 
+/* A container has the box's network, and not always its resolver. */
+static int
+read_domains(
+    struct plan *plan, const struct owner *owner, const struct execute_code *ask, struct err *e)
+{
+	if (network_domains(owner, ask, &plan->domains, e) < 0)
+		return -1;
+	if (plan->domains.count > 0 && plan->limits.box.container != CONTAINER_none)
+		return err_set(e, ERR_invalid_argument,
+		    "enable_network: programs in containers have no network; run without "
+		    "use_container");
+	return 0;
+}
+
 static int
 read_code(struct plan *plan, struct execute_code *ask, struct err *e)
 {
@@ -175,8 +180,8 @@ read_manners(const struct plan *plan, const struct execute_code *ask)
 }
 
 int
-plan_read(struct plan *plan, struct execute_code *ask, const struct limits *limits,
-    const struct session *session, struct err *e)
+plan_read(struct plan *plan, const struct owner *owner, struct execute_code *ask,
+    const struct limits *limits, const struct session *session, struct err *e)
 {
 	const char *profile = session != NULL ? session->profile : NULL;
 	const char *label = ask->namespace != NULL ? ask->namespace
@@ -189,8 +194,9 @@ plan_read(struct plan *plan, struct execute_code *ask, const struct limits *limi
 		.fresh = ask->fresh,
 		.label = label != NULL ? strdup(label) : NULL,
 	};
-	if (read_language(plan, ask->language, session, e) == 0 && refuse_missing(ask, e) == 0 &&
+	if (read_language(plan, ask->language, session, e) == 0 &&
 	    read_limits(plan, ask, limits, session, e) == 0 &&
+	    read_domains(plan, owner, ask, e) == 0 &&
 	    policy_read(&plan->policy, ask, plan->language, profile, e) == 0 &&
 	    read_code(plan, ask, e) == 0 && read_files(plan, ask, e) == 0 &&
 	    read_secrets(plan, ask, e) == 0) {
@@ -210,6 +216,7 @@ plan_clear(struct plan *plan)
 	policy_clear(&plan->policy);
 	free(plan->label);
 	texts_clear(&plan->secrets);
+	texts_clear(&plan->domains);
 	for (size_t i = 0; i < plan->nfiles; i++) {
 		free(plan->files[i].path);
 		blob_clear(&plan->files[i].content);

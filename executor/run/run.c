@@ -32,7 +32,6 @@
 #include "common/base/auto.h"
 #include "common/base/log.h"
 #include "common/base/loop.h"
-#include "common/base/work.h"
 #include "common/journal/spool.h"
 
 #include <inttypes.h>
@@ -40,12 +39,6 @@
 #include <string.h>
 
 static struct run *runs;
-
-static struct known *
-known_of(struct run *run)
-{
-	return run->use.session != NULL ? &run->use.session->known : &run->own_known;
-}
 
 /* ---- the end ---- */
 
@@ -56,6 +49,7 @@ free_run(struct run *run)
 	*run->link = run->next;
 	if (run->next != NULL)
 		run->next->link = run->link;
+	network_drop(&run->network);
 	changes_clear(&run->changes);
 	message_clear(MSG_execution, &run->reply);
 	known_wipe(&run->lent);
@@ -147,7 +141,7 @@ collect(void *self)
 	run->reply.usage->queue_ms = run->queue_ms;
 	run->collection.owner = run_owner(run);
 	if (changes_tell(&run->changes, &run->reply, run->own != NULL, &e) < 0 ||
-	    secrets_hide_names(known_of(run), &run->reply, &e) < 0)
+	    secrets_hide_names(run_known(run), &run->reply, &e) < 0)
 		finish(run, &e);
 	else
 		collect_start(&run->collection);
@@ -167,10 +161,26 @@ static void
 reply_filled(struct work *work)
 {
 	struct run *run = (struct run *)work;
+	struct event_owner owner = run_owner(run);
 
 	box_end_clear(&run->end);
+	if (run->why.code == ERR_none)
+		network_tell(&run->network, &owner, &run->reply, &run->why);
 	if (!failed(run, &run->why))
 		changes_after(&run->changes, run->workspace, run->plan.limits.room.files, collect);
+}
+
+static void
+network_ended(void *self, const struct err *e)
+{
+	struct run *run = self;
+
+	if (failed(run, e))
+		return;
+	run->collection = (struct collection){ run->workspace, &run->reply, .done = collected,
+		.contents = run->plan.contents, .self = run };
+	run->work = (struct work){ .run = fill_reply, .done = reply_filled };
+	work_over(&run->work, outcome_bytes(&run->end));
 }
 
 static void
@@ -188,10 +198,7 @@ code_done(void *self, struct box_end *end, const struct err *e)
 	}
 	run->end = *end;
 	*end = (struct box_end){ 0 };
-	run->collection = (struct collection){ run->workspace, &run->reply, .done = collected,
-		.contents = run->plan.contents, .self = run };
-	run->work = (struct work){ .run = fill_reply, .done = reply_filled };
-	work_over(&run->work, outcome_bytes(&run->end));
+	network_end(&run->network, network_ended, run);
 }
 
 /* ---- running ---- */
@@ -213,8 +220,9 @@ add_news(struct run *run)
 	return news != NULL ? texts_add(&run->reply.notes, news) : 0;
 }
 
+/* With a network, if the run has one. */
 static void
-run_code(void *self)
+run_code(void *self, const struct err *why)
 {
 	static const struct sandbox_events seen = { code_output, code_done },
 					   unseen = { NULL, code_done };
@@ -233,31 +241,47 @@ run_code(void *self)
 			.cpu_ms = plan->limits.box.cpu_ms,
 			.output_bytes = plan->limits.box.output_bytes,
 			.secrets = &run->lent,
-			.redact = known_of(run)->redact,
+			.redact = run_known(run)->redact,
 		},
 	};
-	struct sandbox *sandbox;
 	struct err e;
 
-	if (failed(run, NULL))
+	if (failed(run, why))
 		return;
-	sandbox = run->use.session != NULL ? session_sandbox(&run->use, plan->fresh) : run->sandbox;
-	if (sandbox == NULL || add_news(run) < 0) {
-		err_sys(&e, "sandbox");
-		finish(run, &e);
-		return;
-	}
 	if (policy_guard(&plan->policy, &code.code.guard, &e) < 0) {
 		finish(run, &e);
 		return;
 	}
 	stream_progress(&run->stream, "started\n");
-	run->works = sandbox;
-	if (sandbox_run(sandbox, &code, plan->capture ? &seen : &unseen, run, &e) < 0) {
+	run->works = run->place;
+	if (sandbox_run(run->place, &code, plan->capture ? &seen : &unseen, run, &e) < 0) {
 		run->works = NULL;
 		finish(run, &e);
 	}
 	blob_clear(&code.code.guard);
+}
+
+static void
+find_place(void *self)
+{
+	struct run *run = self;
+	struct err e;
+
+	if (failed(run, NULL))
+		return;
+	run->place =
+	    run->use.session != NULL ? session_sandbox(&run->use, run->plan.fresh) : run->sandbox;
+	if (run->place == NULL || add_news(run) < 0) {
+		err_sys(&e, "sandbox");
+		finish(run, &e);
+	} else if (run->plan.domains.count == 0) {
+		run_code(run, NULL);
+	} else {
+		run->network.id = run->id, run->network.owner = &run->call->owner;
+		run->network.domains = &run->plan.domains;
+		if (network_begin(&run->network, run->place, run_code, run, &e) < 0)
+			finish(run, &e);
+	}
 }
 
 /* ---- preparing ---- */
@@ -276,7 +300,7 @@ file_written(void *self, const struct err *e)
 		return;
 	}
 	changes_before(&run->changes, run->workspace, run->own != NULL && run->nwritten == 0,
-	    run->plan.limits.room.files, run_code, run);
+	    run->plan.limits.room.files, find_place, run);
 }
 
 /* For a run without a session: the interpreter starts while files are written. */
@@ -357,7 +381,7 @@ revealed(void *self, void *reply, const struct err *e)
 	if (failed(run, reply == NULL ? e : NULL))
 		return;
 	if (secrets_take(&run->plan.secrets, reply, &run->lent, &why) < 0 ||
-	    known_add(known_of(run), &run->lent, &why) < 0)
+	    known_add(run_known(run), &run->lent, &why) < 0)
 		finish(run, &why);
 	else
 		take_box(run);
@@ -510,7 +534,7 @@ new_run(struct call *call, struct execute_code *ask, struct session *session, st
 	const struct limits *limits =
 	    session != NULL ? &session->limits : own_limits_of(&call->owner);
 
-	if (plan_read(&run->plan, ask, limits, session, e) < 0) {
+	if (plan_read(&run->plan, &call->owner, ask, limits, session, e) < 0) {
 		free(run);
 		return NULL;
 	}

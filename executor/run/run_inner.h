@@ -6,6 +6,7 @@
 #include "executor/event.h"
 #include "executor/metrics.h"
 #include "executor/redact/known.h"
+#include "executor/run/network.h"
 #include "executor/run/outcome/changes.h"
 #include "executor/run/plan.h"
 #include "executor/run/pool.h"
@@ -32,6 +33,8 @@ struct run {
 	struct policy_question question; /* about the code */
 	struct vault_values lent;        /* secrets of this run */
 	struct known own_known;          /* the same, of a run without a session */
+	struct sandbox *place;           /* where the code will run */
+	struct network network;          /* of the run, if its plan names domains */
 	struct sandbox *works;           /* the sandbox that runs the code now, or NULL */
 	size_t nwritten;                 /* files of the plan that were written */
 	struct changes changes;          /* of the workspace's files */
@@ -47,6 +50,8 @@ struct run {
 	enum metrics_start start; /* where its box came from */
 };
 
+/* The secrets that are masked in its output. */
+struct known *run_known(struct run *);
 struct event_owner run_owner(const struct run *);
 struct audit_event run_event(struct run *, enum event);
 /* The event of its end; e NULL: the reply is ready. */

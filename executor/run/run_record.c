@@ -56,3 +56,9 @@ run_record_end(struct run *run, const struct err *e)
 		event_note(&owner, event);
 	}
 }
+
+struct known *
+run_known(struct run *run)
+{
+	return run->use.session != NULL ? &run->use.session->known : &run->own_known;
+}

@@ -94,6 +94,15 @@ struct box *box_make(const struct box_limits *, const struct workspace *,
     void (*ended)(void *self, const struct err *e), void *self, struct err *);
 /* Kills the box and all programs in it; every end is still reported. */
 void box_kill(struct box *);
+/* Makes the sockets of a network in the box: one for DNS, and one for each port (at most
+ * BOX_PORTS; they end with 0).  done: exactly once, with their descriptors, which it may take, or
+ * with *e. */
+enum {
+	BOX_PORTS = 8,
+	BOX_SOCKETS = 1 + BOX_PORTS,
+};
+int box_listen(struct box *, const uint16_t ports[BOX_PORTS],
+    void (*done)(void *self, int *fds, size_t nfds, const struct err *e), void *self, struct err *);
 /* Is the box ending, so that no program can be started in it? */
 bool box_is_ending(const struct box *);
 

@@ -29,7 +29,8 @@
 
 enum {
 	END_MS = 3000,
-	BATCH = 64, /* answers read before other events are handled */
+	BATCH = 64,                     /* answers read before other events are handled */
+	MOST_FDS = 1 + ORDER_MAX_PORTS, /* of an answer; more than CGROUP_USES */
 };
 
 struct builder_request {
@@ -460,7 +461,7 @@ on_socket(void *self, uint32_t events)
 	if ((events & EPOLLOUT) != 0)
 		send_waiting();
 	for (int i = 0; i < BATCH && !line.gone; i++) {
-		int fds[CGROUP_USES];
+		int fds[MOST_FDS];
 		size_t nfds = COUNT(fds);
 		ssize_t n = fdio_receive(line.sock, &answer, sizeof answer, fds, &nfds, 0);
 

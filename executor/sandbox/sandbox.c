@@ -93,6 +93,14 @@ end_run(struct sandbox *h, struct box_end *end, const struct err *e)
 static void on_box_ended(void *self, const struct err *);
 
 static int
+make_box(struct sandbox *h, struct err *e)
+{
+	if (h->box == NULL)
+		h->box = box_make(&h->limits, h->workspace, on_box_ended, h, e);
+	return h->box == NULL ? -1 : 0;
+}
+
+static int
 start_program(struct sandbox *h, unsigned language, uint32_t zygote, bool wanted, struct err *e)
 {
 	const struct program_spec spec = {
@@ -103,8 +111,7 @@ start_program(struct sandbox *h, unsigned language, uint32_t zygote, bool wanted
 	};
 	struct resident *r = &h->residents[language];
 
-	if (h->box == NULL &&
-	    (h->box = box_make(&h->limits, h->workspace, on_box_ended, h, e)) == NULL)
+	if (make_box(h, e) < 0)
 		return -1;
 	texts_clear(&r->names);
 	*r = (struct resident){ .sandbox = h, .lost = r->lost };
@@ -378,4 +385,15 @@ sandbox_bridge(struct sandbox *h, const char *key, const struct blob *json, stru
 		    program_bridge(h->residents[i].program, key, json, e) < 0)
 			status = -1;
 	return status;
+}
+
+int
+sandbox_listen(struct sandbox *h, const uint16_t ports[BOX_PORTS],
+    void (*done)(void *self, int *fds, size_t nfds, const struct err *e), void *self, struct err *e)
+{
+	if (make_box(h, e) < 0)
+		return -1;
+	if (box_is_ending(h->box))
+		return err_set(e, ERR_unavailable, "the box is ending; call again");
+	return box_listen(h->box, ports, done, self, e);
 }

@@ -46,6 +46,9 @@ bool sandbox_is_ready(const struct sandbox *, unsigned language);
 /* Runs the code as soon as box and program exist; one run at a time.  The code is copied. */
 int sandbox_run(struct sandbox *, const struct sandbox_code *, const struct sandbox_events *,
     void *self, struct err *);
+/* box_listen() in its box, which is made if there is none.  unavailable: the box is ending. */
+int sandbox_listen(struct sandbox *, const uint16_t ports[BOX_PORTS],
+    void (*done)(void *self, int *fds, size_t nfds, const struct err *e), void *self, struct err *);
 /* Stops the current run, with an interrupt if the program can survive that; done is still
  * called. */
 void sandbox_interrupt(struct sandbox *);

@@ -377,6 +377,7 @@ static const struct daemon self = {
 	.settings = settings,
 	.routes = routes,
 	.syscalls = syscalls,
+	.outside = INMATE_PEER == PEER_egress,
 	.refused = refused,
 	.open = open_beside,
 	.start = start,

@@ -53,7 +53,11 @@ def expect(build, what, wanted, daemons=DAEMONS, **popen):
 
 def test_what_kills_every_daemon(build):
     for what in ALWAYS:
-        expect(build, what, KILLED)
+        expect(build, what, KILLED, [name for name in DAEMONS if (name, what) != ("egress", "inet")])
+
+
+def test_only_egress_may_leave_this_machine(build):
+    expect(build, "inet", 0, ("egress",))
 
 
 def test_options_kill_every_daemon(build):

@@ -68,7 +68,7 @@ static const struct {
 	const char *says;
 } bad[] = {
 	BAD(0, kind, 0, "kind"),
-	BAD(0, kind, 10, "kind"),
+	BAD(0, kind, 11, "kind"),
 	BAD(0, kind, UINT32_MAX, "kind"),
 	BAD(0, id, 0, "id"),
 	BAD(0, id, ORDER_MAX_LIVING + 1, "id"),

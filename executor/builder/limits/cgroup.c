@@ -26,7 +26,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define BUFFERS "67108864" /* bytes of TCP sockets of a box */
+#define TCP_LIMIT "memory.kmem.tcp.limit_in_bytes"
 
 enum hierarchy {
 	UNIFIED,
@@ -404,14 +404,12 @@ set_swapless(const struct cgroup *g, uint64_t memory)
 		write_knob(groups.ours[MEMORY], path_of(g, "memory.swappiness").text, "0");
 }
 
-/* Version 2 counts them with the other memory; version 1 apart, and only in a group with a limit.
- * Without it a box could take the buffers of all TCP connections of the host. */
+/* Version 1 counts them only in a group with a limit. */
 static void
 set_buffers(const struct cgroup *g)
 {
 	if (groups.by == LIMITS_CGROUP1)
-		write_knob(groups.ours[MEMORY], path_of(g, "memory.kmem.tcp.limit_in_bytes").text,
-		    BUFFERS);
+		write_knob(groups.ours[MEMORY], path_of(g, TCP_LIMIT).text, "67108864");
 }
 
 static void

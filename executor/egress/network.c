@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * network.c - answers the box's DNS questions and accepts its connections.
+ *
+ * Theory of operation.  The builder made the sockets in the box's network namespace, where every
+ * address of 198.18.0.0/15 is local.  An allowed name gets one of these addresses, which stands for
+ * the name in this run only.  The address to which a program connected is therefore the name that
+ * it asked for.  The name is checked again then, with the port, and relay.c resolves it anew.
+ *
+ * Trusts no packet and no connection: they come from a hostile program.  Trusts the executor for
+ * the list of names of a run.
+ */
+#include "executor/egress/network.h"
+
+#include "common/base/auto.h"
+#include "common/base/log.h"
+#include "common/base/loop.h"
+#include "common/daemon/handover.h"
+#include "executor/egress/dns.h"
+#include "executor/egress/options.h"
+#include "executor/egress/relay.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+enum {
+	BATCH = 16, /* packets or connections handled before other events */
+	MADE_UP = 198u << 24 | 18u << 16,
+};
+
+static struct {
+	struct network *first;
+	int listener;
+} networks = { .listener = -1 };
+
+/* ---- what is reported ---- */
+
+struct attempt *
+network_attempt(struct network *network, const char *name, uint16_t port)
+{
+	struct attempt *attempt;
+
+	for (size_t i = 0; i < network->nattempts; i++) {
+		attempt = &network->attempts[i];
+		if (attempt->port == port && strcmp(attempt->name, name) == 0)
+			return attempt;
+	}
+	if (network->nattempts == NETWORK_ATTEMPTS)
+		return NULL;
+	attempt = &network->attempts[network->nattempts++];
+	*attempt = (struct attempt){ .port = port };
+	memcpy(attempt->name, name, strlen(name) + 1);
+	return attempt;
+}
+
+void
+network_refuse(struct network *network, const char *name, uint16_t port, const char *why)
+{
+	struct attempt *attempt = network_attempt(network, name, port);
+
+	if (attempt != NULL && attempt->refused == NULL)
+		attempt->refused = why;
+}
+
+/* ---- names ---- */
+
+static const struct in_addr *
+stand_in(struct network *network, const char *name, struct in_addr *address)
+{
+	size_t i = 0;
+
+	while (i < network->nnames && strcmp(network->names[i], name) != 0)
+		i++;
+	if (i == NETWORK_NAMES)
+		return NULL;
+	if (i == network->nnames)
+		memcpy(network->names[network->nnames++], name, strlen(name) + 1);
+	address->s_addr = htonl(MADE_UP + 1 + (uint32_t)i);
+	return address;
+}
+
+static size_t
+answer(
+    struct network *network, unsigned char message[DNS_BYTES], const struct dns_question *question)
+{
+	struct in_addr address;
+	const struct in_addr *made;
+
+	if (!domain_permits(&network->domains, question->name, 0)) {
+		network_refuse(network, question->name, 0, "not allowed");
+		return dns_answer(message, question, DNS_NO_NAME, NULL);
+	}
+	if (question->type != DNS_A)
+		return dns_answer(message, question, DNS_OK, NULL);
+	made = stand_in(network, question->name, &address);
+	return dns_answer(message, question, made != NULL ? DNS_OK : DNS_FAILED, made);
+}
+
+static void
+on_questions(void *self, uint32_t events)
+{
+	struct network *network = self;
+	unsigned char message[DNS_BYTES];
+	struct dns_question question;
+
+	(void)events;
+	for (int i = 0; i < BATCH; i++) {
+		union address from;
+		socklen_t size = sizeof from;
+		/* Room for one record behind the question. */
+		ssize_t n = recvfrom(
+		    network->fds[0], message, sizeof message - 16, MSG_DONTWAIT, &from.any, &size);
+
+		if (n < 0)
+			return;
+		if (dns_read_question(message, (size_t)n, &question) < 0)
+			continue;
+		sendto(network->fds[0], message, answer(network, message, &question), MSG_DONTWAIT,
+		    &from.any, size);
+	}
+}
+
+/* ---- connections ---- */
+
+/* The name and port that a connection was made to.  false: that address stands for none. */
+static bool
+meant(const struct network *network, int sock, const char **name, uint16_t *port)
+{
+	union address to = { 0 };
+	socklen_t size = sizeof to;
+
+	if (getsockname(sock, &to.any, &size) < 0 || to.any.sa_family != AF_INET)
+		return false;
+
+	uint32_t at = ntohl(to.v4.sin_addr.s_addr) - MADE_UP - 1;
+
+	*port = ntohs(to.v4.sin_port);
+	if (at >= network->nnames)
+		return false;
+	*name = network->names[at];
+	return true;
+}
+
+static void
+take_connection(struct network *network, int accepted)
+{
+	auto_fd int sock = accepted;
+	const char *name;
+	uint16_t port;
+
+	if (!meant(network, sock, &name, &port))
+		return;
+	if (!domain_permits(&network->domains, name, port))
+		network_refuse(network, name, port, "not allowed at this port");
+	else if (network->open >= options.max_connections)
+		network_refuse(network, name, port, "too many connections at once");
+	else
+		relay_begin(network, take_fd(&sock), name, port);
+}
+
+static void
+on_connections(void *self, uint32_t events)
+{
+	struct network *network = self;
+
+	(void)events;
+	for (size_t i = 1; i < network->nfds; i++)
+		for (int n = 0, sock; n < BATCH; n++) {
+			sock = accept4(network->fds[i], NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+			if (sock < 0)
+				break;
+			take_connection(network, sock);
+		}
+}
+
+/* ---- begin and end ---- */
+
+static void
+free_network(struct network *network)
+{
+	struct network **link = &networks.first;
+
+	while (*link != NULL && *link != network)
+		link = &(*link)->next;
+	if (*link == network)
+		*link = network->next;
+	relay_end_all(network);
+	while (network->nfds > 0) {
+		loop_forget(network->fds[--network->nfds]);
+		close(network->fds[network->nfds]);
+	}
+	texts_clear(&network->domains);
+	free(network->id);
+	free(network);
+}
+
+static struct network *
+find(const char *id)
+{
+	struct network *network = networks.first;
+
+	while (network != NULL && strcmp(network->id, id) != 0)
+		network = network->next;
+	return network;
+}
+
+static int
+fill_attempts(const struct network *network, struct network_report *report)
+{
+	report->attempts.items = calloc(network->nattempts + 1, sizeof *report->attempts.items);
+	if (report->attempts.items == NULL)
+		return -1;
+	for (size_t i = 0; i < network->nattempts; i++) {
+		const struct attempt *attempt = &network->attempts[i];
+		struct network_attempt *out = &report->attempts.items[report->attempts.count++];
+
+		*out = (struct network_attempt){
+			.name = strdup(attempt->name),
+			.port = attempt->port,
+			.refused = attempt->refused != NULL ? strdup(attempt->refused) : NULL,
+			.connections = attempt->connections,
+			.bytes_in = attempt->bytes_in,
+			.bytes_out = attempt->bytes_out,
+		};
+		if (out->name == NULL || (attempt->refused != NULL && out->refused == NULL))
+			return -1;
+	}
+	return 0;
+}
+
+static void
+report_and_free(struct network *network)
+{
+	struct network_report report;
+	struct call *call = network->call;
+	struct err e;
+
+	relay_end_all(network);
+	report = (struct network_report){ .connections = network->connections,
+		.bytes_in = network->bytes_in,
+		.bytes_out = network->bytes_out };
+
+	int r = fill_attempts(network, &report);
+
+	free_network(network);
+	if (r == 0) {
+		call_reply(call, &report);
+	} else {
+		err_set(&e, ERR_internal, "no memory for a report");
+		call_fail(call, &e);
+	}
+	message_clear(MSG_network_report, &report);
+}
+
+/* The executor has ended, or no longer waits. */
+static void
+cancelled(struct call *call, enum err_code why)
+{
+	(void)why;
+	report_and_free(call->self);
+}
+
+static int
+watch(struct network *network, struct err *e)
+{
+	for (size_t i = 0; i < network->nfds; i++)
+		if (loop_watch(network->fds[i], EPOLLIN, i == 0 ? on_questions : on_connections,
+			network, e) < 0)
+			return -1;
+	return 0;
+}
+
+/* Takes all that were passed; those of a run that never asked are closed. */
+static void
+take_sockets(struct network *network)
+{
+	struct handover handover;
+
+	while (handover_take(networks.listener, &handover)) {
+		if (strcmp(handover.name, network->id) == 0 && network->nfds == 0) {
+			memcpy(network->fds, handover.fds, sizeof network->fds);
+			network->nfds = handover.nfds;
+			handover.nfds = 0;
+		}
+		handover_clear(&handover);
+	}
+}
+
+int
+network_on_serve_network(struct call *call, void *body, struct err *e)
+{
+	struct serve_network *request = body;
+	struct network *network;
+
+	if (find(request->network) != NULL)
+		return err_set(e, ERR_invalid_argument, "network: %s exists", request->network);
+	network = calloc(1, sizeof *network);
+	if (network == NULL)
+		return err_sys(e, "network");
+	network->id = take_ptr(request->network);
+	network->domains = request->domains;
+	request->domains = (struct texts){ 0 };
+	network->next = networks.first;
+	networks.first = network;
+	take_sockets(network);
+	if (network->nfds < 2 || watch(network, e) < 0) {
+		if (network->nfds < 2)
+			err_set(e, ERR_invalid_argument, "network: no sockets were passed");
+		free_network(network);
+		return -1;
+	}
+	network->call = call;
+	call->self = network;
+	call->on_cancel = cancelled;
+	return 0;
+}
+
+int
+network_on_end_network(struct call *call, void *body, struct err *e)
+{
+	const struct end_network *request = body;
+	struct network *network = find(request->network);
+	struct nothing nothing = { 0 };
+
+	if (network == NULL)
+		return err_set(e, ERR_not_found, "network: %s is not served", request->network);
+	report_and_free(network);
+	call_reply(call, &nothing);
+	return 0;
+}
+
+int
+network_open(struct err *e)
+{
+	networks.listener = handover_open(PEER_executor, PEER_egress, e);
+	return networks.listener < 0 ? -1 : 0;
+}
+
+void
+network_close(void)
+{
+	while (networks.first != NULL)
+		report_and_free(networks.first);
+	if (networks.listener >= 0)
+		close(take_fd(&networks.listener));
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * network.c - decides which names a run may reach, and has egress serve them.
+ *
+ * Theory of operation.  The builder makes listening sockets in the box's network namespace.  Their
+ * descriptors are passed on to egress, together with the names.  egress answers when the network
+ * ends, which this process requests at the end of the run.  If egress dies, the sockets are closed
+ * with it: the program loses its network and nothing else.
+ *
+ * Trusts the operator's list.  Trusts egress only for what it reports.
+ */
+#include "executor/run/network.h"
+
+#include "executor/event.h"
+#include "executor/options.h"
+
+#include "common/base/auto.h"
+#include "common/base/domain.h"
+#include "common/base/log.h"
+#include "common/daemon/handover.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	END_MS = 2000,
+	MOST_DOMAINS = 256,
+};
+
+static struct texts allowed; /* by the operator */
+
+/* ---- names ---- */
+
+int
+network_settle(struct err *e)
+{
+	auto_free char *copy = strdup(options.egress_domains);
+	char *rest = copy, *word;
+	struct domain domain;
+
+	if (copy == NULL)
+		return err_sys(e, "egress_domains");
+	while ((word = strsep(&rest, ", ")) != NULL) {
+		if (*word == '\0')
+			continue;
+		if (domain_read(word, &domain, e) < 0)
+			return err_add(e, "egress_domains");
+		if (allowed.count == MOST_DOMAINS)
+			return err_set(e, ERR_invalid_argument,
+			    "egress_domains: more than %d domains", MOST_DOMAINS);
+		if (texts_add(&allowed, word) < 0)
+			return err_sys(e, "egress_domains");
+	}
+	return 0;
+}
+
+static bool
+operator_allows(const struct domain *asked)
+{
+	struct domain entry;
+	struct err ignored;
+
+	for (size_t i = 0; i < allowed.count; i++)
+		if (domain_read(allowed.items[i], &entry, &ignored) == 0 &&
+		    domain_covers(&entry, asked))
+			return true;
+	return false;
+}
+
+static int
+refuse(const char *domain, struct err *e)
+{
+	if (allowed.count == 0)
+		return err_set(e, ERR_egress_denied,
+		    "allowed_domains: %.64s is not reachable, because programs have no network",
+		    domain);
+	return err_set(e, ERR_egress_denied,
+	    "allowed_domains: %.64s is not among the domains that the operator of this server "
+	    "allows",
+	    domain);
+}
+
+static int
+add_asked(const struct texts *asked, struct texts *out, struct err *e)
+{
+	struct domain domain;
+
+	for (size_t i = 0; i < asked->count; i++) {
+		if (domain_read(asked->items[i], &domain, e) < 0)
+			return err_add(e, "allowed_domains[%zu]", i);
+		if (!operator_allows(&domain))
+			return refuse(asked->items[i], e);
+		if (texts_add(out, asked->items[i]) < 0)
+			return err_sys(e, "allowed_domains");
+	}
+	return 0;
+}
+
+int
+network_domains(
+    const struct owner *owner, const struct execute_code *ask, struct texts *out, struct err *e)
+{
+	(void)owner;
+	*out = (struct texts){ 0 };
+	if (ask->allowed_domains.count > 0)
+		return add_asked(&ask->allowed_domains, out, e);
+	if (!ask->enable_network)
+		return 0;
+	if (allowed.count == 0)
+		return err_set(e, ERR_egress_denied,
+		    "enable_network: the operator of this server allows no domain");
+	return add_asked(&allowed, out, e);
+}
+
+/* The ports that programs may connect to. */
+static int
+ports_of(const struct texts *domains, uint16_t ports[BOX_PORTS], struct err *e)
+{
+	struct domain domain;
+	size_t n = 2;
+
+	memset(ports, 0, BOX_PORTS * sizeof *ports);
+	ports[0] = 80;
+	ports[1] = 443;
+	for (size_t i = 0, k; i < domains->count; i++) {
+		if (domain_read(domains->items[i], &domain, e) < 0)
+			return -1;
+		for (k = 0; k < n && ports[k] != domain.port; k++)
+			;
+		if (domain.port == 0 || k < n)
+			continue;
+		if (n == BOX_PORTS)
+			return err_set(e, ERR_invalid_argument,
+			    "allowed_domains: more than %d different ports", BOX_PORTS);
+		ports[n++] = domain.port;
+	}
+	return 0;
+}
+
+/* ---- begin ---- */
+
+/* The report comes when the network ends, or when egress is lost. */
+static void
+served(void *self, void *reply, const struct err *e)
+{
+	struct network *network = self;
+	void (*then)(void *, const struct err *) = network->then;
+
+	network->asked = 0;
+	if (reply != NULL) {
+		network->report = *(struct network_report *)reply;
+		*(struct network_report *)reply = (struct network_report){ 0 };
+	} else if (e->code != ERR_cancelled) {
+		log_warn("the network of a run was lost", LOG_E(e));
+	}
+	network->then = NULL;
+	if (then != NULL)
+		then(network->self, NULL);
+}
+
+static int
+pass_on(struct network *network, int *fds, size_t nfds, struct err *e)
+{
+	struct handover handover = { .nfds = nfds };
+	const char *instance;
+	struct serve_network request = { .network = strdup(network->id) };
+
+	if (request.network == NULL)
+		return err_sys(e, "network");
+	snprintf(handover.name, sizeof handover.name, "%s", network->id);
+	memcpy(handover.fds, fds, nfds * sizeof *fds);
+	if (bus_instances(PEER_egress, &instance, 1) == 0)
+		err_set(e, ERR_unavailable, "egress is not running, so there is no network");
+	else if (handover_give(PEER_executor, PEER_egress, instance, &handover, e) == 0) {
+		request.domains = *network->domains;
+		network->asked = bus_ask(&(struct ask){ .to = PEER_egress,
+					     .instance = instance,
+					     .message = MSG_serve_network,
+					     .request = &request,
+					     .owner = network->owner,
+					     .self = network,
+					     .done = served },
+		    e);
+	}
+	free(request.network);
+	return network->asked != 0 ? 0 : -1;
+}
+
+static void
+listening(void *self, int *fds, size_t nfds, const struct err *why)
+{
+	struct network *network = self;
+	void (*then)(void *, const struct err *) = take_ptr(network->then);
+	struct err e = why != NULL ? *why : (struct err){ 0 };
+
+	if (why == NULL && pass_on(network, fds, nfds, &e) == 0)
+		network->up = true;
+	then(network->self, network->up ? NULL : &e);
+}
+
+int
+network_begin(struct network *network, struct sandbox *sandbox,
+    void (*then)(void *, const struct err *), void *self, struct err *e)
+{
+	uint16_t ports[BOX_PORTS];
+
+	if (!bus_ready(PEER_egress, NULL))
+		return err_set(e, ERR_unavailable, "egress is not running, so there is no network");
+	if (ports_of(network->domains, ports, e) < 0)
+		return -1;
+	network->then = then;
+	network->self = self;
+	return sandbox_listen(sandbox, ports, listening, network, e);
+}
+
+/* ---- end ---- */
+
+/* egress does not answer. */
+static void
+end_answered(void *self, void *reply, const struct err *e)
+{
+	uint64_t asked = (uint64_t)(uintptr_t)self;
+
+	(void)e;
+	if (reply == NULL)
+		bus_cancel(asked);
+}
+
+static void
+ask_to_end(const struct network *network)
+{
+	struct end_network request = { .network = (char *)(uintptr_t)network->id };
+	struct err e;
+
+	if (bus_ask(&(struct ask){ .to = PEER_egress,
+			.message = MSG_end_network,
+			.request = &request,
+			.timeout_ms = END_MS,
+			.self = (void *)(uintptr_t)network->asked,
+			.done = end_answered },
+		&e) == 0)
+		bus_cancel(network->asked);
+}
+
+void
+network_end(struct network *network, void (*then)(void *, const struct err *), void *self)
+{
+	if (network->asked == 0) {
+		then(self, NULL);
+		return;
+	}
+	network->then = then;
+	network->self = self;
+	ask_to_end(network);
+}
+
+void
+network_drop(struct network *network)
+{
+	network->then = NULL;
+	if (network->asked != 0)
+		bus_cancel(network->asked);
+	message_clear(MSG_network_report, &network->report);
+}
+
+/* ---- what came of it ---- */
+
+static void
+note_attempt(const struct network *network, const struct event_owner *owner,
+    const struct network_attempt *attempt)
+{
+	char detail[400];
+	struct audit_event event = {
+		.event = attempt->refused != NULL ? event_network_refused : event_network_used,
+		.execution_id = (char *)(uintptr_t)network->id,
+		.detail = detail,
+	};
+
+	if (attempt->refused != NULL)
+		event.code = (char *)(uintptr_t)err_name(ERR_egress_denied);
+	snprintf(detail, sizeof detail,
+	    "%.253s:%" PRIu64 " connections %" PRIu64 ", bytes in %" PRIu64 ", bytes out %" PRIu64
+	    "%s%.64s",
+	    attempt->name, attempt->port, attempt->connections, attempt->bytes_in,
+	    attempt->bytes_out, attempt->refused != NULL ? ": " : "",
+	    attempt->refused != NULL ? attempt->refused : "");
+	event_note(owner, event);
+}
+
+static int
+tell_hint(const struct network_attempt *attempt, struct problem *problem, struct err *e)
+{
+	char hint[512];
+
+	if (attempt->port == 0)
+		snprintf(hint, sizeof hint,
+		    "%.253s is not among the domains of this run. Add it to allowed_domains, if "
+		    "the operator of this server allows it.",
+		    attempt->name);
+	else
+		snprintf(hint, sizeof hint, "The network refused %.253s:%" PRIu64 ": %.64s.",
+		    attempt->name, attempt->port, attempt->refused);
+	free(problem->hint);
+	problem->hint = strdup(hint);
+	return problem->hint != NULL ? 0 : err_sys(e, "hint");
+}
+
+static int
+tell_usage(const struct network *network, struct usage *usage, struct err *e)
+{
+	usage->network = calloc(1, sizeof *usage->network);
+	if (usage->network == NULL)
+		return err_sys(e, "usage");
+	*usage->network = (struct network_usage){
+		.connections = network->report.connections,
+		.bytes_in = network->report.bytes_in,
+		.bytes_out = network->report.bytes_out,
+	};
+	return 0;
+}
+
+int
+network_tell(const struct network *network, const struct event_owner *owner,
+    struct execution *reply, struct err *e)
+{
+	bool told = false;
+
+	if (!network->up)
+		return 0;
+	for (size_t i = 0; i < network->report.attempts.count; i++) {
+		const struct network_attempt *attempt = &network->report.attempts.items[i];
+
+		note_attempt(network, owner, attempt);
+		if (attempt->refused == NULL || reply->error == NULL || told)
+			continue;
+		if (tell_hint(attempt, reply->error, e) < 0)
+			return -1;
+		told = true;
+	}
+	return reply->usage != NULL ? tell_usage(network, reply->usage, e) : 0;
+}

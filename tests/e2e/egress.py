@@ -1,0 +1,200 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Programs reach other machines by name, and only the names that they may: DNS, HTTP and TLS servers of this test on its
+loopback, which the operator's settings permit.
+
+    egress.py BIN
+"""
+
+import hashlib
+import os
+import socket
+import socketserver
+import ssl
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import cases  # noqa: E402
+import daemons  # noqa: E402
+
+HOST = "127.77.53.1"
+PAYLOAD = os.urandom(1 << 20) * 3
+# The addresses of each name; each question takes the next one, and the last one stays.
+NAMES = {"web.test": [HOST], "other.test": [HOST], "a.wild.test": [HOST], "far.test": ["169.254.169.254"], "private.test": ["10.0.0.1"],
+         "mapped.test": ["0.0.0.0"], "rebind.test": [HOST, "169.254.169.254"]}
+ALLOWED = "web.test,*.wild.test,far.test,private.test,mapped.test,rebind.test,web.test:8080,fronted.test"
+
+
+class Dns(socketserver.BaseRequestHandler):
+    asked = []
+
+    def handle(self):
+        data, sock = self.request
+        at, labels = 12, []
+        while data[at]:
+            labels.append(data[at + 1:at + 1 + data[at]].decode())
+            at += 1 + data[at]
+        name, kind, question = ".".join(labels), data[at + 2], data[12:at + 5]
+        addresses = NAMES.get(name, [])
+        Dns.asked.append((name, kind))
+        answer = b""
+        if kind == 1 and addresses:
+            answer = b"\xc0\x0c\0\1\0\1\0\0\0\0\0\4" + socket.inet_aton(addresses[0])
+            if len(addresses) > 1:
+                addresses.pop(0)
+        sock.sendto(data[:2] + b"\x81\x80\0\1\0" + bytes([1 if answer else 0]) + b"\0\0\0\0" + question + answer, self.client_address)
+
+
+class Web(socketserver.BaseRequestHandler):
+    def handle(self):
+        head = b""
+        while b"\r\n\r\n" not in head and (more := self.request.recv(4096)):
+            head += more
+        body = PAYLOAD if b" /big " in head else b"hello over " + str(self.server.server_address[1]).encode()
+        self.request.sendall(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+
+
+class Tls(Web):
+    context = None
+
+    def setup(self):
+        self.request = Tls.context.wrap_socket(self.request, server_side=True)
+
+    def finish(self):
+        self.request.close()
+
+
+class Server(socketserver.ThreadingTCPServer):
+    allow_reuse_address = daemon_threads = True
+
+    def handle_error(self, request, client_address):
+        pass
+
+
+def serve(directory):
+    key = os.path.join(directory, "key")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key, "-out", key + ".crt",
+                    "-subj", "/CN=web.test", "-days", "1"], check=True, capture_output=True)
+    Tls.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    Tls.context.load_cert_chain(key + ".crt", key)
+    servers = [socketserver.ThreadingUDPServer((HOST, 5353), Dns), Server((HOST, 80), Web), Server((HOST, 443), Tls), Server((HOST, 8080), Web)]
+    for server in servers:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+
+
+GET = """
+import hashlib, ssl, urllib.request, socket
+context = ssl._create_unverified_context()
+def get(url, **headers):
+    body = urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=10, context=context if url[4] == "s" else None).read()
+    return body.decode() if len(body) < 99 else hashlib.sha256(body).hexdigest()
+"""
+
+
+def run(cluster, code, *domains, **more):
+    if domains:
+        more["allowed_domains"] = list(domains)
+    return cluster.call("execute_code", {"code": GET + code, **more})["structuredContent"]
+
+
+def test_names_are_reached(cluster):
+    end = run(cluster, "print(get('http://web.test/'), get('https://web.test/'), get('http://web.test:8080/'), get('http://a.wild.test/'))",
+              "web.test", "web.test:8080", "*.wild.test")
+    assert end["stdout"] == "hello over 80 hello over 443 hello over 8080 hello over 80\n", end
+    assert end["usage"]["network"]["connections"] == 4 and end["usage"]["network"]["bytes_in"] > 0, end["usage"]
+
+
+def test_all_that_the_operator_allows(cluster):
+    end = run(cluster, "print(get('http://web.test/big'))", enable_network=True)
+    assert end["stdout"].strip() == hashlib.sha256(PAYLOAD).hexdigest(), end
+    assert end["usage"]["network"]["bytes_in"] > len(PAYLOAD), end["usage"]
+
+
+def test_without_the_argument_there_is_none(cluster):
+    end = run(cluster, "get('http://web.test/')")
+    assert "name resolution" in end["stderr"] and "network" not in end["usage"], end
+
+
+def test_other_names_do_not_exist(cluster):
+    before = len(Dns.asked)
+    end = run(cluster, "get('http://other.test/')", "web.test")
+    assert "not known" in end["stderr"] and "other.test is not among the domains" in end["error"]["hint"], end
+    assert len(Dns.asked) == before, "a refused name left this machine"
+    for asked in ["other.test"], ["*.test"], ["wild.test"], ["web.test:9"]:
+        refused = cluster.call("execute_code", {"code": "1", "allowed_domains": asked})
+        assert refused["isError"] and "egress_denied" in refused["content"][0]["text"], refused
+    for wrong in "127.0.0.1", "[::1]", "http://web.test", "b\u00fccher.test", "*":
+        refused = cluster.call("execute_code", {"code": "1", "allowed_domains": [wrong]})
+        assert refused["isError"] and "invalid_argument" in refused["content"][0]["text"], (wrong, refused)
+
+
+def test_addresses_that_are_not_public(cluster):
+    for name in "far.test", "private.test", "mapped.test":
+        end = run(cluster, f"get('http://{name}/')", name)
+        assert not end["success"] and f"refused {name}:80: its address is not public" in end["error"]["hint"], end
+    end = run(cluster, "socket.create_connection(('169.254.169.254', 80), 5)", "web.test")
+    assert "Network is unreachable" in end["stderr"], end
+    end = run(cluster, "socket.create_connection(('198.18.0.9', 80), 5).recv(1) == b'' and print('closed')", "web.test")
+    assert end["stdout"] == "closed\n" or "reset" in end["stderr"], end
+
+
+def test_an_answer_that_changes(cluster):
+    end = run(cluster, "print(get('http://rebind.test/'))\nget('http://rebind.test/')", "rebind.test")
+    assert end["stdout"] == "hello over 80\n" and "its address is not public" in end["error"]["hint"], end
+    assert Dns.asked.count(("rebind.test", 1)) == 2, "one question for each connection"
+
+
+def test_fronting(cluster):
+    end = run(cluster, "get('http://web.test/', Host='fronted.test')", "web.test", "fronted.test")
+    assert not end["success"] and "Host of the request is another one" in end["error"]["hint"], end
+    end = run(cluster, "context.wrap_socket(socket.create_connection(('web.test', 443)), server_hostname='fronted.test')", "web.test", "fronted.test")
+    assert not end["success"] and "TLS server name is another one" in end["error"]["hint"], end
+    end = run(cluster, "socket.create_connection(('web.test', 443)).sendall(b'GET / HTTP/1.1\\r\\n\\r\\n'); raise SystemExit(1)", "web.test")
+    assert end["usage"]["network"]["connections"] == 0, end
+
+
+def test_a_session(cluster):
+    session = cluster.call("create_session")["structuredContent"]["session_id"]
+    for _ in range(2):
+        end = run(cluster, "print(get('http://web.test/'))", "web.test", session_id=session)
+        assert end["stdout"] == "hello over 80\n", end
+    end = run(cluster, "get('http://web.test/')", session_id=session)
+    assert not end["success"] and "network" not in end["usage"], end
+
+
+def test_attempts_are_in_the_log(cluster):
+    end = run(cluster, "get('http://web.test/')\nget('http://other.test/')", "web.test")
+    wanted, seen, until = {("network.used", "web.test:80"), ("network.refused", "other.test:0")}, set(), time.monotonic() + 10
+    while seen != wanted and time.monotonic() < until:  # the log is written later
+        entries = cluster.call("audit_execution", {"limit": 50})["structuredContent"]["entries"]
+        events = [entry["event"] for entry in entries if entry["event"].get("execution_id") == end["execution_id"]]
+        seen = {(event["event"], event["detail"].split(" ")[0]) for event in events if event["event"].startswith("network.")}
+    assert seen == wanted, events
+
+
+def test_without_egress(cluster):
+    cluster.kill("egress")
+    assert cluster.call("execute_code", {"code": "print(1)"})["structuredContent"]["stdout"] == "1\n"
+    refused = cluster.call("execute_code", {"code": "1", "allowed_domains": ["web.test"]})
+    assert refused["isError"] and "egress is not running" in refused["content"][0]["text"], refused
+    cluster.restart("egress")
+    until = time.monotonic() + 10
+    while refused["isError"] and time.monotonic() < until:  # the executor connects again
+        refused = cluster.call("execute_code", {"code": GET + "print(get('http://web.test/'))", "allowed_domains": ["web.test"]})
+    assert refused["structuredContent"]["stdout"] == "hello over 80\n", refused
+
+
+if __name__ == "__main__":
+    if os.geteuid() != 0:
+        daemons.skip("servers at ports 80 and 443 need root")
+    with tempfile.TemporaryDirectory() as keys:
+        serve(keys)
+        flags = {"executor": ["--egress-domains=" + ALLOWED],
+                 "egress": [f"--resolver={HOST}:5353", f"--allowed-networks={HOST}/32", "--connect-ms=3000"]}
+        with daemons.Cluster(sys.argv[1], flags=flags) as cluster:
+            counts = cases.play(sys.modules[__name__], cluster)
+    cases.end(counts)
