@@ -21,7 +21,7 @@ enum {
 static char
 folded(char c)
 {
-	return c == '-' || c == ' ' ? '_' : (char)tolower((unsigned char)c);
+	return (char)(c == '-' || c == ' ' ? '_' : tolower((unsigned char)c));
 }
 
 /* How many letters differ (Levenshtein), without regard to case and hyphens. */

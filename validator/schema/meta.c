@@ -67,23 +67,23 @@ static const char *const forms[FORM_COUNT_OF] = {
 	[FORM_LIST] = "{\"type\":\"array\"}",
 	[FORM_STRINGS] =
 	    "{\"type\":\"array\",\"items\":{\"type\":\"string\"},\"uniqueItems\":true}",
-	[FORM_SOME_STRINGS] = "{\"type\":\"array\",\"minItems\":1,\"items\":{\"type\":\"string\"},"
-			      "\"uniqueItems\":true}",
-	[FORM_TYPES] = "{\"anyOf\":[{\"$ref\":\"#/definitions/simpleTypes\"},{\"type\":\"array\","
-		       "\"items\":{\"$ref\":\"#/definitions/simpleTypes\"},\"minItems\":1,"
-		       "\"uniqueItems\":true}]}",
+	[FORM_SOME_STRINGS] = ("{\"type\":\"array\",\"minItems\":1,\"items\":{\"type\":\"string\"},"
+			       "\"uniqueItems\":true}"),
+	[FORM_TYPES] = ("{\"anyOf\":[{\"$ref\":\"#/definitions/simpleTypes\"},{\"type\":\"array\","
+			"\"items\":{\"$ref\":\"#/definitions/simpleTypes\"},\"minItems\":1,"
+			"\"uniqueItems\":true}]}"),
 	[FORM_FLAG_MAP] = "{\"type\":\"object\",\"additionalProperties\":{\"type\":\"boolean\"}}",
-	[FORM_STRINGS_MAP] = "{\"type\":\"object\",\"additionalProperties\":{\"type\":\"array\","
-			     "\"items\":{\"type\":\"string\"},\"uniqueItems\":true}}",
+	[FORM_STRINGS_MAP] = ("{\"type\":\"object\",\"additionalProperties\":{\"type\":\"array\","
+			      "\"items\":{\"type\":\"string\"},\"uniqueItems\":true}}"),
 	[FORM_SCHEMA] = "@",
 	[FORM_SCHEMA_OR_FLAG] = "{\"anyOf\":[{\"type\":\"boolean\"},@]}",
 	[FORM_SCHEMAS] = "{\"type\":\"array\",\"minItems\":1,\"items\":@}",
 	[FORM_ITEMS] = "{\"anyOf\":[@,{\"type\":\"array\",\"minItems\":1,\"items\":@}]}",
 	[FORM_SCHEMA_MAP] = "{\"type\":\"object\",\"additionalProperties\":@}",
 	[FORM_PATTERN_MAP] = "{\"type\":\"object\",\"additionalProperties\":@}",
-	[FORM_DEPENDENCIES] = "{\"type\":\"object\",\"additionalProperties\":{\"anyOf\":[@,{"
-			      "\"type\":\"array\",\"items\":{\"type\":\"string\"},"
-			      "\"uniqueItems\":true}]}}",
+	[FORM_DEPENDENCIES] = ("{\"type\":\"object\",\"additionalProperties\":{\"anyOf\":[@,{"
+			       "\"type\":\"array\",\"items\":{\"type\":\"string\"},"
+			       "\"uniqueItems\":true}]}}"),
 };
 
 /* Named parts that published schemas refer to. */

@@ -6,16 +6,21 @@ enum {
 	SHOWN = 64,
 };
 
+struct bound {
+	const char *what;
+	const json_t *number;
+};
+
 static bool
 fail(struct run *run, const struct node *node, enum keyword keyword, const struct place *place,
-    const json_t *value, const char *what, const json_t *bound)
+    const json_t *value, struct bound bound)
 {
 	char text[SHOWN];
 
 	if (run->problems == NULL)
 		return false;
-	value_print(bound, text, sizeof text);
-	return run_fail(run, node, keyword, place, value, "a number %s %s", what, text);
+	value_print(bound.number, text, sizeof text);
+	return run_fail(run, node, keyword, place, value, "a number %s %s", bound.what, text);
 }
 
 bool
@@ -28,17 +33,21 @@ number_check(
 	if (rule->minimum != NULL &&
 	    value_compare(value, rule->minimum) < (rule->open_minimum ? 1 : 0))
 		ok = fail(run, node, KEYWORD_minimum, place, value,
-		    rule->open_minimum ? "greater than" : "of at least", rule->minimum);
+		    (struct bound){
+			rule->open_minimum ? "greater than" : "of at least", rule->minimum });
 	if (rule->maximum != NULL &&
 	    value_compare(value, rule->maximum) > (rule->open_maximum ? -1 : 0))
 		ok = fail(run, node, KEYWORD_maximum, place, value,
-		    rule->open_maximum ? "less than" : "of at most", rule->maximum);
+		    (struct bound){
+			rule->open_maximum ? "less than" : "of at most", rule->maximum });
 	if (rule->above != NULL && value_compare(value, rule->above) <= 0)
-		ok = fail(run, node, KEYWORD_above, place, value, "greater than", rule->above);
+		ok = fail(run, node, KEYWORD_above, place, value,
+		    (struct bound){ "greater than", rule->above });
 	if (rule->below != NULL && value_compare(value, rule->below) >= 0)
-		ok = fail(run, node, KEYWORD_below, place, value, "less than", rule->below);
+		ok = fail(run, node, KEYWORD_below, place, value,
+		    (struct bound){ "less than", rule->below });
 	if (rule->multiple != NULL && !value_multiple(value, rule->multiple))
-		ok = fail(run, node, KEYWORD_multiple, place, value, "that is a multiple of",
-		    rule->multiple);
+		ok = fail(run, node, KEYWORD_multiple, place, value,
+		    (struct bound){ "that is a multiple of", rule->multiple });
 	return ok;
 }

@@ -140,7 +140,7 @@ uri_split(struct arena *arena, char *uri)
 	*hash = '\0';
 	char *fragment = arena_text(arena, hash + 1, strlen(hash + 1)), *to = fragment;
 	for (const char *from = fragment; *from != '\0'; from++) {
-		char digits[3] = { from[0] == '%' ? from[1] : '\0' };
+		char digits[3] = { (char)(from[0] == '%' ? from[1] : '\0') };
 
 		if (digits[0] != '\0')
 			digits[1] = from[2];
@@ -163,7 +163,7 @@ uri_unescape(char *token)
 	for (const char *from = token; *from != '\0'; from++) {
 		bool escaped = from[0] == '~' && (from[1] == '0' || from[1] == '1');
 
-		*to++ = !escaped ? *from : from[1] == '0' ? '~' : '/';
+		*to++ = (char)(!escaped ? *from : from[1] == '0' ? '~' : '/');
 		from += escaped;
 	}
 	*to = '\0';
@@ -173,14 +173,14 @@ char *
 uri_append(struct arena *arena, const char *pointer, const char *key)
 {
 	size_t size = strlen(pointer);
-	char *text = arena_take(arena, size + 2 * strlen(key) + 2), *at = text + size;
+	char *text = arena_take(arena, size + 2 * strlen(key) + 2);
+	char *at = append(text, pointer, size);
 
-	memcpy(text, pointer, size);
 	*at++ = '/';
 	for (; *key != '\0'; key++)
 		if (*key == '~' || *key == '/') {
 			*at++ = '~';
-			*at++ = *key == '~' ? '0' : '1';
+			*at++ = (char)(*key == '~' ? '0' : '1');
 		} else {
 			*at++ = *key;
 		}
