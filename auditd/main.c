@@ -91,7 +91,8 @@ static const struct setting settings[] = {
 /* clang-format on */
 
 static const struct route routes[] = {
-	{ MSG_audit_append, FROM(gateway) | FROM(executor) | FROM(snapshotd) | FROM(vault),
+	{ MSG_audit_append,
+	    FROM(gateway) | FROM(executor) | FROM(snapshotd) | FROM(vault) | FROM(approvald),
 	    group_append },
 	{ MSG_audit_execution, FROM(gateway), query_execution },
 	{ MSG_follow_events, FROM(gateway), follow_events },

@@ -107,6 +107,7 @@ enum hint {
 	MAKES_SESSION = 128, /* its reply names a new session */
 	ENDS_SESSION = 256,  /* ends such a session; exactly one tool */
 	IN_BOX = 512,        /* of languages other than Python, the executor serves it, in a box */
+	ASKS_PERSON = 1024,  /* a person answers; its reply is an approval_report */
 };
 
 struct field {

@@ -440,6 +440,12 @@ elicit(const struct request *r, const struct question *q, size_t count, json_t *
 	return ask(r, q, count, answer);
 }
 
+bool
+elicit_shown(const struct request *r, const struct question *q, json_t **answer)
+{
+	return ask(r, q, 1, answer);
+}
+
 json_t *
 elicit_form(const char *message, json_t *schema)
 {
@@ -454,9 +460,7 @@ elicit_consent(const struct request *r, const char *message, bool *yes, json_t *
 	    "Proceed. This cannot be undone.", "default", 0, "required", "confirm");
 	const struct question q = { "confirm", "elicitation/create", elicit_form(message, schema) };
 
-	/* No user can consent to a question that was not shown, so no early answer is accepted
-	 * here. */
-	if (!ask(r, &q, 1, answer))
+	if (!elicit_shown(r, &q, answer))
 		return false;
 	*yes = json_is_true(json_object_get(elicit_content(r, q.key), q.key));
 	return true;

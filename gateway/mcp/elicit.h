@@ -44,6 +44,9 @@ json_t *elicit_content(const struct request *, const char *key);
 
 /* The params of a form: message, and a requestedSchema (taken). */
 json_t *elicit_form(const char *message, json_t *schema);
+/* The same as elicit() for one question, but ignores an answer that was sent before the question:
+ * no user can decide on what was not shown. */
+bool elicit_shown(const struct request *, const struct question *, json_t **answer);
 /* Asks for a yes or no, and ignores an answer that was sent before the question.  true: *yes is
  * the user's answer. */
 bool elicit_consent(const struct request *, const char *message, bool *yes, json_t **answer);

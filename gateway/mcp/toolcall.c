@@ -8,6 +8,7 @@
  */
 #include "gateway/mcp/toolcall.h"
 
+#include "gateway/mcp/approval.h"
 #include "gateway/mcp/elicit.h"
 #include "gateway/mcp/inquire.h"
 
@@ -32,7 +33,7 @@ list(const struct revision *revision, unsigned scopes)
 	json_t *all = tools_list(revision), *some, *tool;
 	size_t i;
 
-	if ((scopes & SCOPES_ALL) == SCOPES_ALL || all == NULL)
+	if ((scopes & SCOPES_USUAL) == SCOPES_USUAL || all == NULL)
 		return all;
 	some = json_array();
 	json_array_foreach(all, i, tool)
@@ -146,6 +147,10 @@ call(const struct request *r, const char *name, json_t **answer)
 		return true;
 	if (tool == MSG_none)
 		return false;
+	if ((messages[tool].hints & ASKS_PERSON) != 0) {
+		*answer = approval_call(r, tool, compat != NULL ? compat->ours : arguments);
+		return true;
+	}
 	if (!consented(r, tool, arguments, answer))
 		return true;
 

@@ -149,6 +149,34 @@ def test_call_takes_any_tool(cloister):
     assert failed.returncode == 1 and b"ZeroDivisionError" in failed.stdout, failed
 
 
+def test_a_person_answers_at_a_terminal(cloister):
+    """Only the command answers a request; the call that asks cannot (seed 002: cloister egress DOMAIN --namespace default)."""
+    def ask(domain, *more):
+        return json.loads(cloister("call", "request_egress", "domain=" + domain, *more, "--json").stdout)
+
+    def listed():
+        return {one["request_id"]: one for one in value(cloister, "egress", "list")["approvals"]}
+
+    asked = [re.search(r"approve ([0-9a-f]{16})`", ask(name)["error"]["message"])[1] for name in ("a.example", "b.example")]
+    assert [listed()[one]["state"] for one in asked] == ["pending"] * 2, listed()
+    refused = cloister("egress", "approve", asked[0], "--session")
+    assert refused.returncode == 1 and b"names no session" in refused.stderr, refused
+    assert "a.example" in text(cloister("egress", "approve", asked[0]))
+    assert ask("a.example")["approved"] and ask("a.example")["duration"] == "once"
+    cloister("egress", "deny", asked[1])
+    assert ask("b.example")["error"]["code"] == "approval_denied"
+    for verb, why in ("approve", b"denied already"), ("revoke", b"denied already"):
+        again = cloister("egress", verb, asked[1])
+        assert again.returncode == 1 and why in again.stderr, again
+    cloister("egress", "revoke", asked[0])
+    assert ask("a.example")["error"]["code"] == "approval_required" and listed()[asked[0]]["state"] == "revoked"
+    made = value(cloister, "egress", "api.example.com", "--namespace", "default")["approvals"][0]
+    assert made["state"] == "approved" and made["duration"] == "namespace" and made["subject"] == "api.example.com", made
+    assert ask("API.example.com")["approved"]
+    for flag, why in ("--until=2027-02-30", b"not a day"), ("--until=1999-01-01", b"is over"), ("--bogus=1", b"--bogus"):
+        assert why in cloister("egress", "c.example", flag).stderr, flag
+
+
 def test_wrong_lines_are_refused(cloister):
     for arguments, status, why in [
             (["call"], 2, "TOOL required"), (["call", "execute_code", "kode=1"], 2, "did you mean 'code'"),
@@ -157,7 +185,8 @@ def test_wrong_lines_are_refused(cloister):
             (["call", "execute_code"], 1, "code"), (["session", "kill"], 2, "--id required"),
             (["session"], 2, "session kill"), (["sesion", "list"], 2, "`cloister session`"), (["stat"], 2, "cloister stats"),
             (["xyzzy"], 2, "cloister help"), (["vault", "list", "A"], 2, "one word too many"), (["host", "exec", "ls"], 2, "host"),
-            (["web", "fetch", "x"], 2, "web"), (["egress", "a.example"], 2, "network"), (["stats", "x"], 2, "unexpected"),
+            (["web", "fetch", "x"], 2, "web"), (["egress", "localhost"], 1, "one label"), (["egress", "approve"], 2, "ID required"),
+            (["stats", "x"], 2, "unexpected"),
             (["stats", "--bogus=1"], 2, "--bogus"), (["validate", "/no/such"], 125, "No such file")]:
         done = cloister(*arguments)
         assert done.returncode == status and why in done.stderr.decode(), (arguments, done)

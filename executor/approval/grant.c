@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* grant.c - approvals in force; trusts the executor for the owner of a run. */
+#include "executor/approval/grant.h"
+
+#include "common/base/auto.h"
+#include "common/base/log.h"
+#include "common/base/timestamp.h"
+#include "executor/approval/request.h"
+#include "executor/approval/store.h"
+
+#include <string.h>
+
+enum {
+	MOST = 64, /* of the schema */
+};
+
+static bool
+equal(const char *a, const char *b)
+{
+	return strcmp(a != NULL ? a : "", b != NULL ? b : "") == 0;
+}
+
+bool
+grant_covers(const struct approval *a, const struct run *run)
+{
+	bool owned =
+	    a->granted ? equal(a->principal, run->owner->principal) : store_owned(a, run->owner);
+
+	if (!owned || a->kind != run->kind || !equal(a->namespace, run->namespace))
+		return false;
+	if (a->duration == approval_duration_namespace)
+		return true;
+	return a->session_id == NULL ? a->duration == approval_duration_once
+	                             : equal(a->session_id, run->session);
+}
+
+static bool
+lists(const struct approval_list *list, const char *subject)
+{
+	for (size_t i = 0; i < list->approvals.count; i++)
+		if (strcmp(list->approvals.items[i].subject, subject) == 0)
+			return true;
+	return false;
+}
+
+/* Whether the run may have it: false if its use cannot be stored. */
+static bool
+use(struct approval *a)
+{
+	struct approval next = *a;
+	struct err e;
+
+	next.state = approval_state_used;
+	if (store_change(a, &next, &e) == 0)
+		return true;
+	log_error("an approval is not used, because that cannot be stored",
+	    LOG_S("request", a->request_id), LOG_E(&e));
+	return false;
+}
+
+/* A run takes no single use of what it has anyway. */
+static void
+collect(const struct run *run, bool once, struct approval_list *list)
+{
+	struct approval *a;
+
+	for (size_t i = 0; (a = store_at(i)) != NULL && list->approvals.count < MOST; i++) {
+		if (a->state != approval_state_approved || !grant_covers(a, run) ||
+		    (a->duration == approval_duration_once) != once || lists(list, a->subject))
+			continue;
+
+		if (!once || use(a))
+			list->approvals.items[list->approvals.count++] = *a;
+	}
+}
+
+int
+grant_on_grants(struct call *call, void *request, struct err *e)
+{
+	const struct approval_grants *r = request;
+	const struct run run = { r->kind, &call->owner,
+		request_namespace(r->namespace, &call->owner), r->session_id };
+	struct approval items[MOST];
+	struct approval_list list = { .approvals = { items, 0 } };
+
+	(void)e;
+	request_sweep(timestamp_ms());
+	collect(&run, false, &list);
+	collect(&run, true, &list);
+	call_reply(call, &list);
+	return 0;
+}
