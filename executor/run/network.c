@@ -24,6 +24,7 @@
 #include <string.h>
 
 enum {
+	GRANTS_MS = 5000, /* approvald reads its memory */
 	END_MS = 2000,
 	MOST_DOMAINS = 256,
 };
@@ -71,13 +72,8 @@ operator_allows(const struct domain *asked)
 static int
 refuse(const char *domain, struct err *e)
 {
-	if (allowed.count == 0)
-		return err_set(e, ERR_egress_denied,
-		    "allowed_domains: %.64s is not reachable, because programs have no network",
-		    domain);
 	return err_set(e, ERR_egress_denied,
-	    "allowed_domains: %.64s is not among the domains that the operator of this server "
-	    "allows",
+	    "allowed_domains: neither the operator of this server nor an approval allows %.64s",
 	    domain);
 }
 
@@ -89,7 +85,7 @@ add_asked(const struct texts *asked, struct texts *out, struct err *e)
 	for (size_t i = 0; i < asked->count; i++) {
 		if (domain_read(asked->items[i], &domain, e) < 0)
 			return err_add(e, "allowed_domains[%zu]", i);
-		if (!operator_allows(&domain))
+		if (!operator_allows(&domain) && !bus_ready(PEER_approvald, NULL))
 			return refuse(asked->items[i], e);
 		if (texts_add(out, asked->items[i]) < 0)
 			return err_sys(e, "allowed_domains");
@@ -98,10 +94,8 @@ add_asked(const struct texts *asked, struct texts *out, struct err *e)
 }
 
 int
-network_domains(
-    const struct owner *owner, const struct execute_code *ask, struct texts *out, struct err *e)
+network_domains(const struct execute_code *ask, struct texts *out, struct err *e)
 {
-	(void)owner;
 	*out = (struct texts){ 0 };
 	if (ask->allowed_domains.count > 0)
 		return add_asked(&ask->allowed_domains, out, e);
@@ -111,6 +105,57 @@ network_domains(
 		return err_set(e, ERR_egress_denied,
 		    "enable_network: the operator of this server allows no domain");
 	return add_asked(&allowed, out, e);
+}
+
+/* Entries are those that network_domains() has read. */
+static bool
+is_allowed(const char *asked, const struct approval_list *grants)
+{
+	struct domain domain, entry;
+	struct err ignored;
+
+	if (domain_read(asked, &domain, &ignored) < 0)
+		return false;
+	if (operator_allows(&domain))
+		return true;
+	for (size_t i = 0; i < grants->approvals.count; i++)
+		if (domain_read(grants->approvals.items[i].subject, &entry, &ignored) == 0 &&
+		    domain_covers(&entry, &domain))
+			return true;
+	return false;
+}
+
+int
+network_permit(const struct texts *domains, const struct approval_list *grants, struct err *e)
+{
+	for (size_t i = 0; i < domains->count; i++)
+		if (!is_allowed(domains->items[i], grants))
+			return refuse(domains->items[i], e);
+	return 0;
+}
+
+bool
+network_needs_grants(const struct texts *domains)
+{
+	const struct approval_list none = { 0 };
+	struct err ignored;
+
+	return network_permit(domains, &none, &ignored) < 0;
+}
+
+uint64_t
+network_ask_grants(const struct owner *owner, struct approval_grants *request,
+    void (*done)(void *self, void *reply, const struct err *), void *self, struct err *e)
+{
+	request->kind = approval_kind_egress;
+	return bus_ask(&(struct ask){ .to = PEER_approvald,
+			   .message = MSG_approval_grants,
+			   .request = request,
+			   .owner = owner,
+			   .timeout_ms = GRANTS_MS,
+			   .self = self,
+			   .done = done },
+	    e);
 }
 
 /* The ports that programs may connect to. */

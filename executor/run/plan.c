@@ -98,10 +98,9 @@ read_limits(struct plan *plan, const struct execute_code *ask, const struct limi
 
 /* A container has the box's network, and not always its resolver. */
 static int
-read_domains(
-    struct plan *plan, const struct owner *owner, const struct execute_code *ask, struct err *e)
+read_domains(struct plan *plan, const struct execute_code *ask, struct err *e)
 {
-	if (network_domains(owner, ask, &plan->domains, e) < 0)
+	if (network_domains(ask, &plan->domains, e) < 0)
 		return -1;
 	if (plan->domains.count > 0 && plan->limits.box.container != CONTAINER_none)
 		return err_set(e, ERR_invalid_argument,
@@ -180,8 +179,8 @@ read_manners(const struct plan *plan, const struct execute_code *ask)
 }
 
 int
-plan_read(struct plan *plan, const struct owner *owner, struct execute_code *ask,
-    const struct limits *limits, const struct session *session, struct err *e)
+plan_read(struct plan *plan, struct execute_code *ask, const struct limits *limits,
+    const struct session *session, struct err *e)
 {
 	const char *profile = session != NULL ? session->profile : NULL;
 	const char *label = ask->namespace != NULL ? ask->namespace
@@ -195,8 +194,7 @@ plan_read(struct plan *plan, const struct owner *owner, struct execute_code *ask
 		.label = label != NULL ? strdup(label) : NULL,
 	};
 	if (read_language(plan, ask->language, session, e) == 0 &&
-	    read_limits(plan, ask, limits, session, e) == 0 &&
-	    read_domains(plan, owner, ask, e) == 0 &&
+	    read_limits(plan, ask, limits, session, e) == 0 && read_domains(plan, ask, e) == 0 &&
 	    policy_read(&plan->policy, ask, plan->language, profile, e) == 0 &&
 	    read_code(plan, ask, e) == 0 && read_files(plan, ask, e) == 0 &&
 	    read_secrets(plan, ask, e) == 0) {

@@ -35,6 +35,6 @@ struct plan {
 
 /* Takes what it needs from *ask, which may request other limits.  session NULL: the run gets a
  * workspace of its own.  Error texts name the field.  After an error *plan is empty. */
-int plan_read(struct plan *, const struct owner *, struct execute_code *ask, const struct limits *,
+int plan_read(struct plan *, struct execute_code *ask, const struct limits *,
     const struct session *, struct err *);
 void plan_clear(struct plan *);

@@ -405,6 +405,46 @@ lend(struct run *run)
 }
 
 static void
+borrow(struct run *run)
+{
+	if (run->plan.secrets.count > 0)
+		lend(run);
+	else
+		take_box(run);
+}
+
+static void
+granted(void *self, void *reply, const struct err *e)
+{
+	struct run *run = self;
+	struct err why;
+
+	run->ask = 0;
+	if (failed(run, reply == NULL ? e : NULL))
+		return;
+	if (network_permit(&run->plan.domains, reply, &why) < 0)
+		finish(run, &why);
+	else
+		borrow(run);
+}
+
+/* The operator does not allow a domain of the run: a person may have. */
+static void
+seek_grants(struct run *run)
+{
+	const struct session *session = run->use.session;
+	struct approval_grants request = {
+		.namespace = run->plan.label,
+		.session_id = session != NULL ? (char *)(uintptr_t)session->id : NULL,
+	};
+	struct err e;
+
+	run->ask = network_ask_grants(&run->call->owner, &request, granted, run, &e);
+	if (run->ask == 0)
+		finish(run, &e);
+}
+
+static void
 prepare(struct run *run)
 {
 	struct event_owner owner = run_owner(run);
@@ -415,10 +455,10 @@ prepare(struct run *run)
 		return;
 	}
 	run->recorded = true;
-	if (run->plan.secrets.count > 0)
-		lend(run);
+	if (network_needs_grants(&run->plan.domains))
+		seek_grants(run);
 	else
-		take_box(run);
+		borrow(run);
 }
 
 /* ---- checking ---- */
@@ -534,7 +574,7 @@ new_run(struct call *call, struct execute_code *ask, struct session *session, st
 	const struct limits *limits =
 	    session != NULL ? &session->limits : own_limits_of(&call->owner);
 
-	if (plan_read(&run->plan, &call->owner, ask, limits, session, e) < 0) {
+	if (plan_read(&run->plan, ask, limits, session, e) < 0) {
 		free(run);
 		return NULL;
 	}
