@@ -49,6 +49,10 @@ handover_open(enum peer client, enum peer self, struct err *e)
 	int r = bind(sock, (struct sockaddr *)&address, sizeof address);
 
 	umask(before);
+	if (r < 0 && errno == ENOENT)
+		return err_set(e, ERR_not_found,
+		    "descriptors cannot be passed over TCP: %s needs %s on its own host",
+		    edge_peer_name(self), edge_peer_name(client));
 	if (r < 0 || listen(sock, BACKLOG) < 0)
 		return err_sys(e, "listen on %s", address.sun_path);
 	return take_fd(&sock);

@@ -334,7 +334,10 @@ int
 network_open(struct err *e)
 {
 	networks.listener = handover_open(PEER_executor, PEER_egress, e);
-	return networks.listener < 0 ? -1 : 0;
+	if (networks.listener >= 0 || e->code != ERR_not_found)
+		return networks.listener < 0 ? -1 : 0;
+	log_warn("no network can be served", LOG_E(e));
+	return 0;
 }
 
 void

@@ -369,79 +369,11 @@ take_box(struct run *run)
 		make_own(run);
 }
 
-/* ---- lending ---- */
-
 static void
-revealed(void *self, void *reply, const struct err *e)
+borrowed(struct run *run, const struct err *e)
 {
-	struct run *run = self;
-	struct err why;
-
-	run->ask = 0;
-	if (failed(run, reply == NULL ? e : NULL))
-		return;
-	if (secrets_take(&run->plan.secrets, reply, &run->lent, &why) < 0 ||
-	    known_add(run_known(run), &run->lent, &why) < 0)
-		finish(run, &why);
-	else
+	if (!failed(run, e))
 		take_box(run);
-}
-
-static void
-lend(struct run *run)
-{
-	const struct session *session = run->use.session;
-	struct vault_reveal request = {
-		.execution_id = run->id,
-		.session_id = session != NULL ? (char *)(uintptr_t)session->id : NULL,
-		.namespace = run->plan.label,
-		.names = run->plan.secrets,
-	};
-	struct err e;
-
-	run->ask = secrets_ask(&run->call->owner, &request, revealed, run, &e);
-	if (run->ask == 0)
-		finish(run, &e);
-}
-
-static void
-borrow(struct run *run)
-{
-	if (run->plan.secrets.count > 0)
-		lend(run);
-	else
-		take_box(run);
-}
-
-static void
-granted(void *self, void *reply, const struct err *e)
-{
-	struct run *run = self;
-	struct err why;
-
-	run->ask = 0;
-	if (failed(run, reply == NULL ? e : NULL))
-		return;
-	if (network_permit(&run->plan.domains, reply, &why) < 0)
-		finish(run, &why);
-	else
-		borrow(run);
-}
-
-/* The operator does not allow a domain of the run: a person may have. */
-static void
-seek_grants(struct run *run)
-{
-	const struct session *session = run->use.session;
-	struct approval_grants request = {
-		.namespace = run->plan.label,
-		.session_id = session != NULL ? (char *)(uintptr_t)session->id : NULL,
-	};
-	struct err e;
-
-	run->ask = network_ask_grants(&run->call->owner, &request, granted, run, &e);
-	if (run->ask == 0)
-		finish(run, &e);
 }
 
 static void
@@ -455,10 +387,7 @@ prepare(struct run *run)
 		return;
 	}
 	run->recorded = true;
-	if (network_needs_grants(&run->plan.domains))
-		seek_grants(run);
-	else
-		borrow(run);
+	run_borrow(run, borrowed);
 }
 
 /* ---- checking ---- */

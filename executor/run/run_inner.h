@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_inner.h - an execution, shared by run.c, which drives it, and run_record.c, which records it;
- * for no other file. */
+/* run_inner.h - an execution, shared by run.c, which drives it, run_borrow.c, which asks other
+ * daemons for what it needs, and run_record.c, which records it; for no other file. */
 #pragma once
 
 #include "executor/event.h"
@@ -29,7 +29,8 @@ struct run {
 	struct sandbox *sandbox;     /* and its sandbox; both NULL in a session */
 	struct workspace *workspace; /* of the run or of the session */
 	struct stream stream;
-	uint64_t ask;                    /* pending request to the vault; 0: none */
+	uint64_t ask; /* pending request to approvald or the vault; 0: none */
+	void (*borrowed)(struct run *, const struct err *);
 	struct policy_question question; /* about the code */
 	struct vault_values lent;        /* secrets of this run */
 	struct known own_known;          /* the same, of a run without a session */
@@ -58,3 +59,6 @@ struct audit_event run_event(struct run *, enum event);
 enum event run_event_of_end(const struct run *, const struct err *e);
 /* Records sizes and codes, never output.  e NULL: the reply is ready. */
 void run_record_end(struct run *, const struct err *e);
+/* Asks for the approvals and the secrets that its plan needs.  then: once, also from within, with
+ * why it cannot have them. */
+void run_borrow(struct run *, void (*then)(struct run *, const struct err *));

@@ -117,8 +117,17 @@ def test_a_parser_has_one_socket_and_its_parent(cluster, _gateway, _config):
     assert len(set(shared)) == len(shared) == 2, shared
 
 
+def edges_of(cluster):
+    return [name for name in os.listdir(cluster.run) if os.path.isdir(os.path.join(cluster.run, name))]
+
+
+def test_the_terminals_socket_is_its_users_alone(cluster, _gateway, _config):
+    socket = os.stat(os.path.join(cluster.run, "approve.sock"))
+    assert oct(socket.st_mode) == "0o140600", oct(socket.st_mode)
+
+
 def test_a_directory_lets_only_its_pair_in(cluster, _gateway, _config):
-    for name in os.listdir(cluster.run):
+    for name in edges_of(cluster):
         client, _, server = name.partition("-")
         directory = os.stat(os.path.join(cluster.run, name))
         assert oct(directory.st_mode) == "0o42710", (name, oct(directory.st_mode))
@@ -150,7 +159,7 @@ def wait_for_more(cluster, server, client, before):
 
 # From the permitted client, from another daemon, and from root: no harm, but the messages are counted and logged.
 def test_noise_on_every_endpoint(cluster, gateway, _):
-    for edge in os.listdir(cluster.run):
+    for edge in edges_of(cluster):
         client, _dash, server = edge.partition("-")
         endpoint, before = os.path.join(cluster.run, edge, "1"), refusals(cluster, server, client)
         done = make_noise(endpoint, client, [f"cloister-{edge}"])

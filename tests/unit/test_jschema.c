@@ -42,7 +42,7 @@ static const struct {
 	{ MSG_execute_code, "{\"code\":\"x\",\"echo\":\"last\"}", ERR_invalid_argument,
 	    "echo: unknown argument; known: code, language, timeout, capture_output, "
 	    "allowed_imports, use_container, memory_limit, session_id, namespace, "
-	    "allowed_domains, profile, files, ..." },
+	    "enable_network, allowed_domains, profile, ..." },
 	{ MSG_validate_code, "{\"code\":\"x\",\"language\":\"ruby\"}", ERR_invalid_argument,
 	    "language: 'ruby' is not one of python, node, shell" },
 	{ MSG_execute_code, "{\"code\":\"x\",\"files\":[{\"filename\":\"a\"},{}]}",

@@ -408,10 +408,31 @@ mends_output(void **state)
 	fake_forget(c);
 }
 
+/* The operator allows none: a person must have, and for that very name. */
+static void
+reaches_what_a_person_allowed(void **state)
+{
+	static char domain[] = "example.org", other[] = "example.com";
+	char *domains[] = { domain };
+	struct approval item = { .subject = other };
+	struct approval_list grants = { .approvals = { &item, 1 } };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct fake_call *c =
+		    start((struct execute_code){ .allowed_domains = { domains, 1 } });
+
+		fake_answer(MSG_approval_grants, &grants, NULL);
+		assert_int_equal(c->why.code, item.subject == other ? ERR_egress_denied : ERR_none);
+		item.subject = domain;
+		fake_forget(c);
+	}
+}
+
 static void
 refuses_by_name(void **state)
 {
-	static char domain[] = "example.org", big[] = "9g", id[] = "x", profile[] = "odd",
+	static char domain[] = "192.0.2.1", big[] = "9g", id[] = "x", profile[] = "odd",
 		    up[] = "../x", cobol[] = "cobol";
 	char *domains[] = { domain };
 	struct input_file escape = { .filename = up, .content = { up, 1 } };
@@ -422,7 +443,7 @@ refuses_by_name(void **state)
 	} cases[] = {
 		{ { .language = cobol }, ERR_invalid_argument, "language" },
 		{ { .use_container = true }, ERR_isolation_unavailable, "use_container" },
-		{ { .allowed_domains = { domains, 1 } }, ERR_egress_denied, "allowed_domains" },
+		{ { .allowed_domains = { domains, 1 } }, ERR_invalid_argument, "allowed_domains" },
 		{ { .memory_limit = big }, ERR_limit_exceeded, "memory_limit" },
 		{ { .timeout = 3601 }, ERR_limit_exceeded, "timeout" },
 		{ { .session_id = id }, ERR_invalid_argument, "session_id" },
@@ -510,6 +531,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(
 		    tells_the_outcome_of_what_cannot_be_listed, begin, end),
 		cmocka_unit_test_setup_teardown(mends_output, begin, end),
+		cmocka_unit_test_setup_teardown(reaches_what_a_person_allowed, begin, end),
 		cmocka_unit_test_setup_teardown(refuses_by_name, begin, end),
 		cmocka_unit_test_setup_teardown(streams_what_takes_long, begin, end),
 		cmocka_unit_test_setup_teardown(streams_a_flood_in_drops, begin, end),

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run_borrow.c - what a run needs of other daemons before it takes a box: approvals of its domains,
+ * and secrets.  Trusts approvald for what a person allowed, and the vault for the values. */
+#include "executor/run/run_inner.h"
+
+#include "executor/run/secrets.h"
+
+/* Borrowed for a request. */
+static char *
+session_id(const struct run *run)
+{
+	return run->use.session != NULL ? (char *)(uintptr_t)run->use.session->id : NULL;
+}
+
+static void
+revealed(void *self, void *reply, const struct err *e)
+{
+	struct run *run = self;
+	struct err why;
+
+	run->ask = 0;
+	if (reply != NULL && secrets_take(&run->plan.secrets, reply, &run->lent, &why) == 0 &&
+	    known_add(run_known(run), &run->lent, &why) == 0)
+		run->borrowed(run, NULL);
+	else
+		run->borrowed(run, reply != NULL ? &why : e);
+}
+
+static void
+lend(struct run *run)
+{
+	struct vault_reveal request = {
+		.execution_id = run->id,
+		.session_id = session_id(run),
+		.namespace = run->plan.label,
+		.names = run->plan.secrets,
+	};
+	struct err e;
+
+	if (run->plan.secrets.count == 0) {
+		run->borrowed(run, NULL);
+		return;
+	}
+	run->ask = secrets_ask(&run->call->owner, &request, revealed, run, &e);
+	if (run->ask == 0)
+		run->borrowed(run, &e);
+}
+
+static void
+granted(void *self, void *reply, const struct err *e)
+{
+	struct run *run = self;
+	struct err why;
+
+	run->ask = 0;
+	if (reply != NULL && network_permit(&run->plan.domains, reply, &why) == 0)
+		lend(run);
+	else
+		run->borrowed(run, reply != NULL ? &why : e);
+}
+
+void
+run_borrow(struct run *run, void (*then)(struct run *, const struct err *))
+{
+	struct approval_grants request = {
+		.namespace = run->plan.label,
+		.session_id = session_id(run),
+	};
+	struct err e;
+
+	run->borrowed = then;
+	if (!network_needs_grants(&run->plan.domains)) {
+		lend(run);
+		return;
+	}
+	run->ask = network_ask_grants(&run->call->owner, &request, granted, run, &e);
+	if (run->ask == 0)
+		then(run, &e);
+}
