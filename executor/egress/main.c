@@ -30,6 +30,14 @@ static const struct route routes[] = {
 
 static const int syscalls[] = {
 #define ALLOW(name) SCMP_SYS(name),
+#define REFUSE(name)
+#include "executor/egress/syscalls.def"
+	-1,
+};
+
+static const int refused[] = {
+#define ALLOW(name)
+#define REFUSE(name) SCMP_SYS(name),
 #include "executor/egress/syscalls.def"
 	-1,
 };
@@ -39,6 +47,7 @@ static const struct daemon self = {
 	.settings = options_table,
 	.routes = routes,
 	.syscalls = syscalls,
+	.refused = refused,
 	.outside = true,
 	.memory_bytes = (uint64_t)2 << 30,
 	.open = open_all,

@@ -25,7 +25,7 @@ def test_a_program_runs(_cluster, gateway, _config):
 
 
 def test_no_endpoint_is_in_a_directory(cluster, _gateway, _config):
-    assert os.listdir(cluster.run) == [], os.listdir(cluster.run)
+    assert os.listdir(cluster.run) == ["approve.sock"], os.listdir(cluster.run)
 
 
 def test_every_thread_is_filtered(cluster, gateway, config):

@@ -105,7 +105,7 @@ def source_part(package, part):
     directory = os.path.join(DIRECTORY, package + ".archive")
     _install(package + ".archive", package + "/" + part, [
         [sys.executable, "-m", "venv", "--clear", directory],
-        [f"{directory}/bin/pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:", "--dest", directory, package],
+        [f"{directory}/bin/pip", "download", "--quiet", "--no-deps", "--no-binary", package.partition("==")[0], "--dest", directory, package],
         ["sh", "-c", f'cd "$1" && tar -xzf *.tar.gz --strip-components=1 --wildcards "*/{part}"', "sh", directory]])
     return os.path.join(directory, part)
 
