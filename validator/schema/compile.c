@@ -19,17 +19,15 @@ enum {
 	MANY_CHOICES = 8, /* from so many, enum looks hashes up */
 };
 
-static int
-misformed(const struct keyword_use *use, struct err *e)
+int
+compile_misformed(const struct keyword_use *use, struct err *e)
 {
 	return err_set(
 	    e, ERR_schema_invalid, "schema: %.150s has a value of the wrong form", use->pointer);
 }
 
-#define OWN(use, kind) own(use, (void **)&(use)->node->kind, sizeof *(use)->node->kind)
-
-static void *
-own(const struct keyword_use *use, void **rule, size_t size)
+void *
+compile_own(const struct keyword_use *use, void **rule, size_t size)
 {
 	if (*rule == NULL)
 		*rule = arena_take(&use->build->plan->arena, size);
@@ -93,7 +91,7 @@ child_list(const struct keyword_use *use, const struct node ***nodes, size_t *co
 	size_t i;
 
 	if (!json_is_array(use->value))
-		return misformed(use, e);
+		return compile_misformed(use, e);
 	*count = json_array_size(use->value);
 	*nodes = arena_take(arena, (*count + 1) * sizeof(void *));
 	json_array_foreach(use->value, i, schema)
@@ -101,71 +99,6 @@ child_list(const struct keyword_use *use, const struct node ***nodes, size_t *co
 		(*nodes)[i] = child(use, schema, arena_print(arena, "%s/%zu", use->pointer, i), e);
 		if ((*nodes)[i] == NULL)
 			return -1;
-	}
-	return 0;
-}
-
-/* ---- references ---- */
-
-static const struct node *
-refer(const struct keyword_use *use, struct location *found, struct err *e)
-{
-	if (!json_is_string(use->value)) {
-		misformed(use, e);
-		return NULL;
-	}
-	if (library_find(&use->build->plan->library,
-		(struct resource *)(uintptr_t)use->node->resource, json_string_value(use->value),
-		found, e) < 0)
-		return NULL;
-	return plan_node(use->build, found, e);
-}
-
-static int
-compile_ref(const struct keyword_use *use, struct err *e)
-{
-	struct location found;
-	struct logic_rule *rule = OWN(use, logic);
-
-	rule->ref = refer(use, &found, e);
-	return rule->ref != NULL ? 0 : -1;
-}
-
-/* Like $ref, but if it names a dynamic anchor, the outermost one of that name counts. */
-static int
-compile_dynamic_ref(const struct keyword_use *use, struct err *e)
-{
-	struct logic_rule *rule = OWN(use, logic);
-	struct location found;
-	const char *hash, *text = json_string_value(use->value);
-	const struct location *anchor;
-
-	rule->dynamic = refer(use, &found, e);
-	if (rule->dynamic == NULL)
-		return -1;
-	hash = strchr(text, '#');
-	if (hash == NULL || hash[1] == '/' || hash[1] == '\0')
-		return 0;
-	anchor = map_get(&found.resource->dynamic_anchors, hash + 1, strlen(hash + 1));
-	if (anchor == NULL || anchor->schema != found.schema)
-		return 0;
-	rule->dynamic_name = hash + 1;
-	use->build->plan->dynamic = true;
-	return 0;
-}
-
-static int
-compile_recursive_ref(const struct keyword_use *use, struct err *e)
-{
-	struct logic_rule *rule = OWN(use, logic);
-	struct location found;
-
-	rule->dynamic = refer(use, &found, e);
-	if (rule->dynamic == NULL)
-		return -1;
-	if (found.resource->recursive && found.resource->root == found.schema) {
-		rule->dynamic_name = "";
-		use->build->plan->dynamic = true;
 	}
 	return 0;
 }
@@ -185,12 +118,12 @@ compile_type(const struct keyword_use *use, struct err *e)
 		if (json_is_array(use->value))
 			one = json_array_get(use->value, i);
 		if (!json_is_string(one))
-			return misformed(use, e);
+			return compile_misformed(use, e);
 		while (bit <= VALUE_object &&
 		       strcmp(value_type_name(bit), json_string_value(one)) != 0)
 			bit <<= 1;
 		if (bit > VALUE_object)
-			return misformed(use, e);
+			return compile_misformed(use, e);
 		allowed |= bit;
 	}
 	use->node->types = allowed;
@@ -217,7 +150,7 @@ compile_enum(const struct keyword_use *use, struct err *e)
 		return 0;
 	}
 	if (!json_is_array(use->value))
-		return misformed(use, e);
+		return compile_misformed(use, e);
 	rule->choices = use->value;
 	if (n < MANY_CHOICES)
 		return 0;
@@ -279,7 +212,7 @@ compile_bound(const struct keyword_use *use, struct err *e)
 
 	if (!json_is_number(use->value) ||
 	    (use->row->id == KEYWORD_multiple && json_number_value(use->value) <= 0))
-		return misformed(use, e);
+		return compile_misformed(use, e);
 	if (use->row->id == KEYWORD_minimum)
 		rule->minimum = use->value;
 	else if (use->row->id == KEYWORD_maximum)
@@ -299,7 +232,7 @@ compile_open_bound(const struct keyword_use *use, struct err *e)
 	struct number_rule *rule = OWN(use, number);
 
 	if (!json_is_boolean(use->value))
-		return misformed(use, e);
+		return compile_misformed(use, e);
 	if (use->row->id == KEYWORD_above_4)
 		rule->open_minimum = json_is_true(use->value);
 	else
@@ -314,7 +247,7 @@ read_count(const struct keyword_use *use, size_t *count, struct err *e)
 	double real = json_number_value(use->value);
 
 	if ((value_types(use->value, false) & VALUE_integer) == 0 || real < 0)
-		return misformed(use, e);
+		return compile_misformed(use, e);
 	*count = real < 1e15 ? (size_t)real : SIZE_MAX;
 	return 0;
 }
@@ -356,7 +289,7 @@ compile_pattern(const struct keyword_use *use, struct err *e)
 	struct string_rule *rule = string_rule(use);
 
 	if (!json_is_string(use->value))
-		return misformed(use, e);
+		return compile_misformed(use, e);
 	rule->pattern = use->value;
 	rule->regex =
 	    compile_regex(use, json_string_value(use->value), json_string_length(use->value), e);
@@ -367,7 +300,7 @@ static int
 compile_format(const struct keyword_use *use, struct err *e)
 {
 	if (!json_is_string(use->value))
-		return misformed(use, e);
+		return compile_misformed(use, e);
 	if (use->build->plan->formats || use->node->resource->assert_format)
 		string_rule(use)->format = format_find(json_string_value(use->value));
 	return 0;
@@ -380,7 +313,7 @@ compile_content(const struct keyword_use *use, struct err *e)
 	const char *text = json_string_value(use->value);
 
 	if (text == NULL)
-		return misformed(use, e);
+		return compile_misformed(use, e);
 	if (!use->build->plan->formats || use->node->resource->draft != DRAFT_7)
 		return 0;
 	if (use->row->id == KEYWORD_content_type)
@@ -413,7 +346,7 @@ static int
 compile_unique(const struct keyword_use *use, struct err *e)
 {
 	if (!json_is_boolean(use->value))
-		return misformed(use, e);
+		return compile_misformed(use, e);
 	array_rule(use)->unique = json_is_true(use->value);
 	return 0;
 }
@@ -495,7 +428,7 @@ compile_properties(const struct keyword_use *use, struct err *e)
 	size_t size;
 
 	if (!json_is_object(use->value))
-		return misformed(use, e);
+		return compile_misformed(use, e);
 	object_rule(use)->walk = true;
 	json_object_keylen_foreach(use->value, name, size, schema)
 	{
@@ -516,12 +449,12 @@ compile_required(const struct keyword_use *use, struct err *e)
 	size_t i;
 
 	if (!json_is_array(use->value))
-		return misformed(use, e);
+		return compile_misformed(use, e);
 	object_rule(use)->required = use->value;
 	json_array_foreach(use->value, i, name)
 	{
 		if (!json_is_string(name))
-			return misformed(use, e);
+			return compile_misformed(use, e);
 		struct member *member =
 		    member_of(use, json_string_value(name), json_string_length(name));
 		if (member->bit == 0)
@@ -539,7 +472,7 @@ compile_patterns(const struct keyword_use *use, struct err *e)
 	size_t size;
 
 	if (!json_is_object(use->value))
-		return misformed(use, e);
+		return compile_misformed(use, e);
 	rule->walk = true;
 	json_object_keylen_foreach(use->value, pattern, size, schema)
 	{
@@ -584,7 +517,7 @@ compile_dependencies(const struct keyword_use *use, struct err *e)
 	size_t size;
 
 	if (!json_is_object(use->value))
-		return misformed(use, e);
+		return compile_misformed(use, e);
 	json_object_keylen_foreach(use->value, key, size, value)
 	{
 		struct dependency *one = arena_take(&use->build->plan->arena, sizeof *one);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compile.h - what plan.c and compile.c share while a plan is made. */
+/* compile.h - what plan.c, compile.c and compile_ref.c share while a plan is made. */
 #pragma once
 
 #include "validator/schema/plan.h"
@@ -29,3 +29,14 @@ struct keyword_use {
 int compile_keyword(const struct keyword_use *, struct err *);
 /* The node of a schema, which is compiled later; NULL with *e. */
 const struct node *plan_node(struct build *, const struct location *, struct err *);
+
+/* Sets *e; returns -1. */
+int compile_misformed(const struct keyword_use *, struct err *);
+/* The rule of a node, made if it has none; the plan owns it.  For OWN() only. */
+void *compile_own(const struct keyword_use *, void **rule, size_t size);
+#define OWN(use, kind) compile_own(use, (void **)&(use)->node->kind, sizeof *(use)->node->kind)
+
+/* $ref, $dynamicRef, $recursiveRef: rows of keywords.def. */
+int compile_ref(const struct keyword_use *, struct err *);
+int compile_dynamic_ref(const struct keyword_use *, struct err *);
+int compile_recursive_ref(const struct keyword_use *, struct err *);
