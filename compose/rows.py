@@ -14,9 +14,14 @@ def _rows(file, macro):
             yield [column.strip(' "') for column in re.findall(r'"[^"]*"|[^,\s][^,]*', row)]
 
 
-PEERS = {row[0]: dict(zip(("directory", "life", "state", "open_files", "kept_files", "doc"), row[1:]))
-         for row in _rows("peers.def", "PEER")}
-EDGES = [(client, server) for client, server, _ in _rows("edges.def", "EDGE")]
+# Daemons without a container, and why; each README of a deployment says so.
+NOT_DEPLOYED = {"egress": "it needs the run directory of its executor; boxes of these deployments have no network"}
+ALL_PEERS = {row[0]: dict(zip(("directory", "life", "state", "open_files", "kept_files", "doc"), row[1:]))
+             for row in _rows("peers.def", "PEER")}
+PEERS = {name: peer for name, peer in ALL_PEERS.items() if name not in NOT_DEPLOYED}
+# A daemon that starts as root wants a group for each of its edges, whether or not the server is there.
+ALL_EDGES = [(client, server) for client, server, _ in _rows("edges.def", "EDGE")]
+EDGES = [edge for edge in ALL_EDGES if not NOT_DEPLOYED.keys() & set(edge)]
 # The daemon whose image has interpreters, and the only one that is privileged.
 GUESTS = ["executor"]
 WITHOUT_GUESTS = [name for name in PEERS if name not in GUESTS]
