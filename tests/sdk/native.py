@@ -241,6 +241,13 @@ def test_after_the_end(server):
     raises(Closed, lambda: sandbox.run("1"))
 
 
+def test_tools_without_a_method_of_their_own(sandbox):
+    assert sandbox.call("validate_json_data", data={"a": 1}, schema_name_or_dict={"required": ["b"]})["valid"] is False
+    assert sandbox.call("validate_csv_data", csv_content="a,b\n1,2\n")["row_count"] == 1
+    assert "events" in sandbox.call("follow_events")
+    raises(ToolError, lambda: sandbox.call("request_egress", domain="192.0.2.1"), "domain")
+
+
 # The last test: the others used every tool of the toolset `core`.
 def test_every_tool_was_called(sandbox):
     missing = set(sandbox.tools()) - COVERED
