@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 import urllib.parse
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
@@ -32,10 +33,11 @@ class Stream:
     def __exit__(self, *_):
         self.connection.close()
 
-    # The next event: id, type and data.
+    # The next event: id, type and data.  Comments keep the connection alive, so the time is bounded here.
     def next(self):
-        event = {}
+        event, end = {}, time.monotonic() + 10
         while True:
+            assert time.monotonic() < end, "no event"
             line = self.reply.readline().decode()
             assert line, "the stream ended"
             if line == "\n" and "data" in event:
