@@ -85,7 +85,8 @@ domain_check(const char *text, char *canonical, struct err *e)
 	if (size >= sizeof name)
 		return refuse(text, "is over 253 bytes", e);
 	for (size_t i = 0; i <= size; i++)
-		name[i] = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] + 'a' - 'A') : text[i];
+		name[i] =
+		    (char)(text[i] >= 'A' && text[i] <= 'Z' ? text[i] + ('a' - 'A') : text[i]);
 	if (take_port(name, text, &port, e) < 0)
 		return -1;
 	size = strlen(name);

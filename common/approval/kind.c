@@ -29,7 +29,7 @@ static void
 copy_printable(char *to, const char *from)
 {
 	for (; *from != '\0'; from++)
-		*to++ = (unsigned char)*from < 0x20 || *from == 0x7f ? ' ' : *from;
+		*to++ = (char)((unsigned char)*from < 0x20 || *from == 0x7f ? ' ' : *from);
 	*to = '\0';
 }
 

@@ -185,8 +185,7 @@ note_of(const struct approval *a)
 {
 	static const char *const notes[approval_state_COUNT] = {
 		[approval_state_approved] =
-		    "A person approved it, and the approval is kept. Boxes of this version have no "
-		    "network, so programs cannot use it yet.",
+		    "A person approved it: name it in allowed_domains of a run.",
 		[approval_state_denied] = "A person refused. Do not ask again.",
 		[approval_state_expired] = "Nobody answered in time, or the approval is over.",
 		[approval_state_used] = "The approval was for one run and is used.",

@@ -57,7 +57,7 @@ write_file(const struct approval *a, struct err *e)
 	packed_clear(&packed);
 	if (status == 0 && (bytes = malloc(body.size + HASH_BYTES)) == NULL)
 		status = err_sys(e, "record");
-	if (status == 0) {
+	if (bytes != NULL) {
 		memcpy(bytes, body.data, body.size);
 		hash_begin(&h);
 		hash_add(&h, body.data, body.size);
@@ -98,7 +98,8 @@ decode(const char *name, struct blob *bytes, struct approval *a, struct err *e)
 static int
 append(struct approval *a, struct err *e)
 {
-	struct approval **more = realloc(store.items, (store.count + 1) * sizeof *more);
+	struct approval **more =
+	    realloc(store.items, (store.count + 1) * sizeof(struct approval *));
 
 	if (more == NULL)
 		return err_sys(e, "records");
@@ -156,7 +157,7 @@ load_all(DIR *all, struct err *e)
 		else if (is_id(entry->d_name) && load(entry->d_name, e) < 0)
 			return -1;
 	if (store.count > 0)
-		qsort(store.items, store.count, sizeof *store.items, by_creation);
+		qsort(store.items, store.count, sizeof(struct approval *), by_creation);
 	return 0;
 }
 
@@ -234,7 +235,8 @@ remove_at(size_t i)
 		log_warn("a record cannot be removed", LOG_S("record", store.items[i]->request_id));
 	record_free(store.items[i]);
 	store.count--;
-	memmove(store.items + i, store.items + i + 1, (store.count - i) * sizeof *store.items);
+	memmove(
+	    store.items + i, store.items + i + 1, (store.count - i) * sizeof(struct approval *));
 }
 
 /* Removes the oldest record that has no effect, of this principal or (NULL) of any. */

@@ -15,13 +15,10 @@ static int
 read_day(const char *day, uint64_t *begin_ms, struct err *e)
 {
 	struct tm at = { 0 }, back;
-	int n = 0;
+	const char *end = strspn(day, "0123456789-") == 10 ? strptime(day, "%Y-%m-%d", &at) : NULL;
 
-	if (strlen(day) != 10 || strspn(day, "0123456789-") != 10 ||
-	    sscanf(day, "%4d-%2d-%2d%n", &at.tm_year, &at.tm_mon, &at.tm_mday, &n) != 3 || n != 10)
+	if (end != day + 10 || *end != '\0')
 		return err_set(e, ERR_invalid_argument, "until: '%.10s' is not YYYY-MM-DD", day);
-	at.tm_year -= 1900;
-	at.tm_mon -= 1;
 
 	struct tm given = at;
 	time_t s = timegm(&at);

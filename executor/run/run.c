@@ -51,6 +51,7 @@ free_run(struct run *run)
 		run->next->link = run->link;
 	network_drop(&run->network);
 	changes_clear(&run->changes);
+	box_end_clear(&run->end);
 	message_clear(MSG_execution, &run->reply);
 	known_wipe(&run->lent);
 	known_clear(&run->own_known);
