@@ -265,10 +265,13 @@ policy_ask(const struct policy *policy, const struct blob *code, struct policy_q
 void
 policy_drop(const struct policy_question *question)
 {
-	if (question->ask != 0)
-		bus_cancel(question->ask);
-	if (question->check != NULL)
-		check_cancel(question->check);
+	/* The callback frees the question. */
+	const struct policy_question open = *question;
+
+	if (open.ask != 0)
+		bus_cancel(open.ask);
+	else if (open.check != NULL)
+		check_cancel(open.check);
 }
 
 /* ---- the verdict ---- */

@@ -162,7 +162,8 @@ def words(value):
 
 def main(golden, directory):
     inputs = {"wire": [], "json": [], "lines": [], "path": [], "guest": [], "file_frame": [], "chain": [], "code": [],
-              "manifest": [], "methods": [], "token": [], "headers": [], "bus_message": []}
+              "manifest": [], "methods": [], "token": [], "headers": [], "bus_message": [],
+              "csv": [b"a,b\r\n1,\"x \"\"y\"\"\"\r\n", b"\xef\xbb\xbfa;b\n2026-01-31;1.5\n", b"\"a\nb\"\t1\r2\t3"]}
     known = set()
     for message, number, body, frames, text in samples(pathlib.Path(golden)):
         head = bytes([number - 1, len(frames)])
