@@ -119,7 +119,7 @@ def test_R05_processor(box):
     alone = served_in(box)
     for cpu_milli in 500, 1000 * os.cpu_count():
         end, served = spin_in(box, cpu_milli)
-        assert end.how == "timed_out" and end.wall_ms < 4000, (cpu_milli, end.how, end.wall_ms)
+        assert end.how == "timed_out" and end.wall_ms < 6000, (cpu_milli, end.how, end.wall_ms)
         # Of all of them a part is kept in any case.
         share = min(cpu_milli / 1000, 0.95 * os.cpu_count()) if has_share(box) else max(1, min(cpu_milli // 1000, os.cpu_count() - 1))
         assert end.cpu_ms < share * end.wall_ms + 300, (cpu_milli, end.cpu_ms, end.wall_ms)

@@ -204,22 +204,6 @@ program_interrupt(struct program *p)
 		program_kill(p);
 }
 
-void
-box_end_clear(struct box_end *end)
-{
-	message_clear(MSG_isolation, &end->isolation);
-	blob_clear(&end->out);
-	blob_clear(&end->err);
-	blob_clear(&end->result);
-	texts_clear(&end->variables);
-	free(end->error_type);
-	free(end->error_text);
-	for (size_t i = 0; i < end->nrich; i++) {
-		free(end->rich[i].mime_type);
-		blob_clear(&end->rich[i].data);
-	}
-}
-
 /* ---- the script ---- */
 
 static void
