@@ -26,5 +26,6 @@ json_t *handle_tools_list(const struct request *);
 json_t *handle_discover(const struct request *);
 json_t *handle_initialize(const struct request *);
 json_t *handle_ping(const struct request *);
-/* vault.c */
+/* direct.c */
+json_t *handle_approval(const struct request *);
 json_t *handle_vault(const struct request *);

@@ -58,6 +58,13 @@ scopes_vault(const json_t *params)
 	return 1U << scope_vault;
 }
 
+static unsigned
+scopes_approve(const json_t *params)
+{
+	(void)params;
+	return 1U << scope_approve;
+}
+
 /* A tool that is not offered is refused by name, whatever the credentials. */
 static unsigned
 scopes_tool(const json_t *params)
