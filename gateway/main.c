@@ -16,6 +16,7 @@
 #include "gateway/options.h"
 #include "gateway/rpc/pieces.h"
 #include "gateway/transport/http/http.h"
+#include "gateway/transport/http/rest.h"
 #include "gateway/transport/stdio.h"
 
 #include "common/base/auto.h"
@@ -90,6 +91,7 @@ open_gateway(struct err *e)
 {
 	if (options.describe) {
 		tools_describe(stdout);
+		rest_describe(stdout);
 		exit(fflush(stdout) == 0 ? 0 : 1);
 	}
 	replaced_report(warn_of);
@@ -101,7 +103,7 @@ open_gateway(struct err *e)
 #endif
 	/* Opens /dev/urandom.  Without this, the first object would open it, in the jail. */
 	json_object_seed(0);
-	if (choose_transport(e) < 0 || tools_choose(options.toolsets, e) < 0 ||
+	if (choose_transport(e) < 0 || tools_choose(options.toolsets, e) < 0 || rest_open(e) < 0 ||
 	    check_lease(e) < 0 || sealed_open(options.seal_key, e) < 0)
 		return -1;
 	return transport->open(e);

@@ -40,6 +40,7 @@ struct exchange {
 	struct stream *stream; /* NULL: nothing was sent yet; in a session, the session owns it */
 	struct stream own_stream;
 	struct operation operation;
+	exchange_show *show; /* NULL: the body is the message */
 	uint64_t timer; /* when it expires the reply becomes a stream; comments keep it alive */
 	bool events, plain, introduces, answered;
 };
@@ -136,6 +137,16 @@ void
 exchange_introduces(struct exchange *x)
 {
 	x->introduces = true;
+}
+
+void
+exchange_shows(struct exchange *x, exchange_show *show)
+{
+	x->show = show;
+	x->plain = true;
+	x->events = false;
+	loop_unset(x->timer);
+	x->timer = 0;
 }
 
 void
@@ -318,18 +329,27 @@ apology(const json_t *message)
 		"Read the pending replies, then repeat the request for less data."));
 }
 
+static char *
+text_of(struct exchange *x, const json_t *message, size_t limit, unsigned *status, size_t *size)
+{
+	if (x->show != NULL)
+		return x->show(x->request, message, limit, status, size);
+	*status = status_of(x, message);
+	return write_whole(message, limit, size);
+}
+
 static void
 reply_plain(struct exchange *x, const json_t *message)
 {
 	struct header headers[2];
 	size_t size = 0;
-	unsigned status = status_of(x, message);
-	char *text = write_whole(message, exchange_room(x->request->account), &size);
+	unsigned status;
+	char *text = text_of(x, message, exchange_room(x->request->account), &status, &size);
 
 	if (text == NULL) {
 		json_t *instead = apology(message);
 
-		text = write_whole(instead, SIZE_MAX, &size);
+		text = text_of(x, instead, SIZE_MAX, &status, &size);
 		json_decref(instead);
 	}
 	request_reply(x->request, status, "application/json", text, size,

@@ -21,6 +21,13 @@ struct exchange *exchange_open(struct http_request *, struct session *, const st
 struct client *exchange_client(struct exchange *);
 /* How many more unread bytes a principal may have. */
 size_t exchange_room(const struct account *);
+/*
+ * Its reply is one body, which the function writes: the text, allocated with malloc, its size and
+ * the HTTP status; NULL: over the limit.
+ */
+typedef char *exchange_show(
+    struct http_request *, const json_t *message, size_t limit, unsigned *status, size_t *size);
+void exchange_shows(struct exchange *, exchange_show *);
 /* The exchange makes the session: its reply carries the session's id. */
 void exchange_introduces(struct exchange *);
 

@@ -22,6 +22,10 @@
 #include <stdio.h>
 #include <string.h>
 
+enum {
+	KEY_BYTES = 4096, /* a longer key is cut, and so is not valid */
+};
+
 /* ---- refusals ---- */
 
 void
@@ -33,6 +37,16 @@ guard_reply_json(
 
 	json_decref(message);
 	request_reply(r, status, "application/json", text, size, headers);
+}
+
+/* The REST API has an error of its own form, also for a path that is none. */
+static json_t *
+refusal(const struct http_request *r, const char *text)
+{
+	bool rest = r->route != NULL ? r->route->rest != NULL : options.rest;
+
+	return rest ? json_pack("{s:s}", "detail", text)
+	            : jsonrpc_error(NULL, RPC_INVALID, "%s", text);
 }
 
 void
@@ -47,7 +61,7 @@ guard_refuse(
 	va_end(arguments);
 	log_debug("refused", LOG_N("status", status), LOG_S("why", text),
 	    LOG_S("address", request_address(r)));
-	guard_reply_json(r, status, jsonrpc_error(NULL, RPC_INVALID, "%s", text), headers);
+	guard_reply_json(r, status, refusal(r, text), headers);
 }
 
 void
@@ -258,18 +272,32 @@ deny(struct http_request *r, const struct err *e, unsigned needed)
 	    "%s", e->text);
 }
 
+/* Clients of the REST API send the token as a key. */
+static const char *
+credentials_of(const struct http_request *r, char text[KEY_BYTES])
+{
+	const char *given = request_header(r, "Authorization");
+	const char *key = r->route->rest == NULL ? NULL : request_header(r, "X-API-Key");
+
+	if (given != NULL || key == NULL)
+		return given;
+	snprintf(text, KEY_BYTES, "Bearer %s", key);
+	return text;
+}
+
 static bool
 unknown(struct http_request *r)
 {
 	struct err e;
 	const struct identity *who = &r->identity;
 
-	if (request_repeats(r, "Authorization")) {
+	char key[KEY_BYTES];
+
+	if (request_repeats(r, "Authorization") || request_repeats(r, "X-API-Key")) {
 		guard_refuse(r, MHD_HTTP_BAD_REQUEST, NULL, "Authorization is repeated");
 		return true;
 	}
-	if (auth_check(request_header(r, "Authorization"), request_address(r), &r->identity, &e) <
-	    0) {
+	if (auth_check(credentials_of(r, key), request_address(r), &r->identity, &e) < 0) {
 		deny(r, &e, 0);
 		return true;
 	}

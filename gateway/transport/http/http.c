@@ -13,6 +13,7 @@
 #include "gateway/transport/http/guard.h"
 #include "gateway/transport/http/mcp.h"
 #include "gateway/transport/http/metrics.h"
+#include "gateway/transport/http/rest.h"
 #include "gateway/transport/http/session.h"
 #include "gateway/transport/http/sse.h"
 #include "gateway/transport/http/state.h"
@@ -97,27 +98,27 @@ on_resource(struct http_request *r)
 }
 
 static const struct http_route routes[] = {
-	{ "GET", RESOURCE, true, false, on_resource },
-	{ "GET", RESOURCE "/", true, false, on_resource },
-	{ "OPTIONS", RESOURCE, true, false, mcp_options },
-	{ "OPTIONS", RESOURCE "/", true, false, mcp_options },
-	{ "POST", "/mcp", false, true, mcp_post },
-	{ "GET", "/mcp", false, false, mcp_get },
-	{ "DELETE", "/mcp", false, false, mcp_delete },
-	{ "OPTIONS", "/mcp", true, false, mcp_options },
-	{ "GET", "/files/", true, false, files_get },
-	{ "GET", "/events", false, false, events_get },
-	{ "GET", "/healthz", true, false, on_healthz },
-	{ "GET", "/readyz", true, false, on_readyz },
-	{ "GET", "/metrics", false, false, on_metrics },
+	{ "GET", RESOURCE, true, false, on_resource, NULL },
+	{ "GET", RESOURCE "/", true, false, on_resource, NULL },
+	{ "OPTIONS", RESOURCE, true, false, mcp_options, NULL },
+	{ "OPTIONS", RESOURCE "/", true, false, mcp_options, NULL },
+	{ "POST", "/mcp", false, true, mcp_post, NULL },
+	{ "GET", "/mcp", false, false, mcp_get, NULL },
+	{ "DELETE", "/mcp", false, false, mcp_delete, NULL },
+	{ "OPTIONS", "/mcp", true, false, mcp_options, NULL },
+	{ "GET", "/files/", true, false, files_get, NULL },
+	{ "GET", "/events", false, false, events_get, NULL },
+	{ "GET", "/healthz", true, false, on_healthz, NULL },
+	{ "GET", "/readyz", true, false, on_readyz, NULL },
+	{ "GET", "/metrics", false, false, on_metrics, NULL },
 };
 
 /* Also with transport sse. */
 static const struct http_route old_routes[] = {
-	{ "GET", "/sse", false, false, sse_get },
-	{ "OPTIONS", "/sse", true, false, mcp_options },
-	{ "POST", "/messages", false, true, sse_post },
-	{ "OPTIONS", "/messages", true, false, mcp_options },
+	{ "GET", "/sse", false, false, sse_get, NULL },
+	{ "OPTIONS", "/sse", true, false, mcp_options, NULL },
+	{ "POST", "/messages", false, true, sse_post, NULL },
+	{ "OPTIONS", "/messages", true, false, mcp_options, NULL },
 };
 
 int
@@ -139,11 +140,13 @@ sweep(void *unused)
 int
 http_start(struct err *e)
 {
-	static struct http_route served[COUNT(routes) + COUNT(old_routes) + 1];
+	static struct http_route served[COUNT(routes) + COUNT(old_routes) + REST_ROUTES + 1];
+	size_t n = COUNT(routes);
 
 	memcpy(served, routes, sizeof routes);
 	if (strcmp(options.transport, "sse") == 0)
-		memcpy(served + COUNT(routes), old_routes, sizeof old_routes);
+		memcpy(served + n, old_routes, sizeof old_routes), n += COUNT(old_routes);
+	rest_routes(served + n);
 	denial_start();
 	sweeping = loop_after(SWEEP_MS, sweep, NULL);
 	return web_start(served, e);

@@ -68,7 +68,12 @@ static void
 serve_body(const struct body *body, json_t *message, json_t *answer)
 {
 	request_forget_body(body->request); /* its text is no longer needed and may be long */
-	if (message == NULL)
+	if (message == NULL && body->request->route->rest != NULL) {
+		guard_refuse(body->request, MHD_HTTP_BAD_REQUEST, NULL, "%s",
+		    json_string_value(
+			json_object_get(json_object_get(answer, "error"), "message")));
+		json_decref(answer);
+	} else if (message == NULL)
 		guard_reply_json(body->request, MHD_HTTP_BAD_REQUEST, answer, NULL);
 	else
 		body->serve(body->request, message);

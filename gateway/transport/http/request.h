@@ -17,6 +17,7 @@
 #include <microhttpd.h>
 
 struct http_request;
+struct rest_route;
 struct account;
 
 /* A connection. */
@@ -36,11 +37,14 @@ struct http_peer {
 /* A route; a table of routes ends with a NULL path. */
 struct http_route {
 	const char *method; /* "GET" also means HEAD */
-	const char *path;   /* a path that ends with a slash includes all below it */
-	bool open;          /* needs no credentials and counts against no rate */
-	bool body;          /* has a body to read */
+	/* A path that ends with a slash includes all below it.  "{name}" at its end is one
+	 * segment. */
+	const char *path;
+	bool open; /* needs no credentials and counts against no rate */
+	bool body; /* has a body to read */
 	/* Called when the body is complete; replies, now or later. */
 	void (*handle)(struct http_request *);
+	const struct rest_route *rest; /* of the REST API, or NULL */
 };
 
 struct http_request {

@@ -62,10 +62,28 @@ queue_reply(struct http_request *r)
 static bool
 is_at(const struct http_route *route, const char *path)
 {
-	size_t n = strlen(route->path);
+	size_t n = strcspn(route->path, "{");
 
+	if (route->path[n] == '{')
+		return strncmp(path, route->path, n) == 0 && path[n] != '\0' &&
+		       strchr(path + n, '/') == NULL;
 	return route->path[n - 1] == '/' ? strncmp(path, route->path, n) == 0
 	                                 : strcmp(path, route->path) == 0;
+}
+
+static void
+say_missing(struct http_request *r, const char *allowed)
+{
+	bool method = *allowed != '\0';
+	unsigned status = method ? MHD_HTTP_METHOD_NOT_ALLOWED : MHD_HTTP_NOT_FOUND;
+	const struct header allow[] = { { "Allow", allowed }, { 0 } };
+
+	if (options.rest)
+		guard_refuse(r, status, method ? allow : NULL, "%s",
+		    method ? "Method Not Allowed" : "Not Found");
+	else
+		request_say(r, status, "text/plain",
+		    method ? "method not allowed\n" : "not found\n", method ? allow : NULL);
 }
 
 /* Sets the route; false: it has replied. */
@@ -87,14 +105,10 @@ find_route(struct http_request *r, const char *path, const char *method)
 	}
 	if (route->path != NULL) {
 		r->route = route;
-		r->path = path + strlen(route->path);
+		r->path = path + strcspn(route->path, "{");
 		return true;
 	}
-	if (*allowed != '\0')
-		request_say(r, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain", "method not allowed\n",
-		    (struct header[]){ { "Allow", allowed }, { 0 } });
-	else
-		request_say(r, MHD_HTTP_NOT_FOUND, "text/plain", "not found\n", NULL);
+	say_missing(r, allowed);
 	return false;
 }
 
