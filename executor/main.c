@@ -17,9 +17,9 @@
 #include "executor/metrics.h"
 #include "executor/options.h"
 #include "executor/run/container.h"
+#include "executor/run/domains.h"
 #include "executor/run/index_hosts.h"
 #include "executor/run/limits.h"
-#include "executor/run/network.h"
 #include "executor/run/own_limits.h"
 #include "executor/run/policy.h"
 #include "executor/run/pool.h"
@@ -99,7 +99,7 @@ open_all(struct err *e)
 
 	if (options_check(e) == 0 && limits_settle(e) == 0 && share_settle(e) == 0 &&
 	    policy_check_profile(options.profile, language_python, e) == 0 &&
-	    index_hosts_settle("", e) == 0 && network_settle(e) == 0 && runtime_open(e) == 0 &&
+	    index_hosts_settle("", e) == 0 && domains_settle(e) == 0 && runtime_open(e) == 0 &&
 	    info_open(e) == 0 && sign_open(e) == 0 && container_open(e) == 0 &&
 	    pool_arguments(&arguments, e) == 0 && container_arguments(&arguments, e) == 0 &&
 	    state_argument(&arguments, e) == 0 && cgroup_argument(&arguments, e) == 0 &&

@@ -7,8 +7,8 @@
  */
 #include "common/approval/kind.h"
 
-#include "common/approval/domain.h"
 #include "common/base/auto.h"
+#include "common/base/domain.h"
 
 #include <stdio.h>
 

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * network.c - decides which names a run may reach, and has egress serve them.
+ * network.c - has egress serve the names that a run may reach.
  *
  * Theory of operation.  The builder makes listening sockets in the box's network namespace.  Their
  * descriptors are passed on to egress, together with the names.  egress answers when the network
  * ends, which this process requests at the end of the run.  If egress dies, the sockets are closed
  * with it: the program loses its network and nothing else.
  *
- * Trusts the operator's list.  Trusts egress only for what it reports.
+ * Trusts egress only for what it reports.
  */
 #include "executor/run/network.h"
 
 #include "executor/event.h"
-#include "executor/options.h"
 
 #include "common/base/auto.h"
 #include "common/base/domain.h"
@@ -26,122 +25,9 @@
 enum {
 	GRANTS_MS = 5000, /* approvald reads its memory */
 	END_MS = 2000,
-	MOST_DOMAINS = 256,
 };
 
-static struct texts allowed; /* by the operator */
-
 /* ---- names ---- */
-
-int
-network_settle(struct err *e)
-{
-	auto_free char *copy = strdup(options.egress_domains);
-	char *rest = copy, *word;
-	struct domain domain;
-
-	if (copy == NULL)
-		return err_sys(e, "egress_domains");
-	while ((word = strsep(&rest, ", ")) != NULL) {
-		if (*word == '\0')
-			continue;
-		if (domain_read(word, &domain, e) < 0)
-			return err_add(e, "egress_domains");
-		if (allowed.count == MOST_DOMAINS)
-			return err_set(e, ERR_invalid_argument,
-			    "egress_domains: more than %d domains", MOST_DOMAINS);
-		if (texts_add(&allowed, word) < 0)
-			return err_sys(e, "egress_domains");
-	}
-	return 0;
-}
-
-static bool
-operator_allows(const struct domain *asked)
-{
-	struct domain entry;
-	struct err ignored;
-
-	for (size_t i = 0; i < allowed.count; i++)
-		if (domain_read(allowed.items[i], &entry, &ignored) == 0 &&
-		    domain_covers(&entry, asked))
-			return true;
-	return false;
-}
-
-static int
-refuse(const char *domain, struct err *e)
-{
-	return err_set(e, ERR_egress_denied,
-	    "allowed_domains: neither the operator of this server nor an approval allows %.64s",
-	    domain);
-}
-
-static int
-add_asked(const struct texts *asked, struct texts *out, struct err *e)
-{
-	struct domain domain;
-
-	for (size_t i = 0; i < asked->count; i++) {
-		if (domain_read(asked->items[i], &domain, e) < 0)
-			return err_add(e, "allowed_domains[%zu]", i);
-		if (!operator_allows(&domain) && !bus_ready(PEER_approvald, NULL))
-			return refuse(asked->items[i], e);
-		if (texts_add(out, asked->items[i]) < 0)
-			return err_sys(e, "allowed_domains");
-	}
-	return 0;
-}
-
-int
-network_domains(const struct execute_code *ask, struct texts *out, struct err *e)
-{
-	*out = (struct texts){ 0 };
-	if (ask->allowed_domains.count > 0)
-		return add_asked(&ask->allowed_domains, out, e);
-	if (!ask->enable_network)
-		return 0;
-	if (allowed.count == 0)
-		return err_set(e, ERR_egress_denied,
-		    "enable_network: the operator of this server allows no domain");
-	return add_asked(&allowed, out, e);
-}
-
-/* Entries are those that network_domains() has read. */
-static bool
-is_allowed(const char *asked, const struct approval_list *grants)
-{
-	struct domain domain, entry;
-	struct err ignored;
-
-	if (domain_read(asked, &domain, &ignored) < 0)
-		return false;
-	if (operator_allows(&domain))
-		return true;
-	for (size_t i = 0; i < grants->approvals.count; i++)
-		if (domain_read(grants->approvals.items[i].subject, &entry, &ignored) == 0 &&
-		    domain_covers(&entry, &domain))
-			return true;
-	return false;
-}
-
-int
-network_permit(const struct texts *domains, const struct approval_list *grants, struct err *e)
-{
-	for (size_t i = 0; i < domains->count; i++)
-		if (!is_allowed(domains->items[i], grants))
-			return refuse(domains->items[i], e);
-	return 0;
-}
-
-bool
-network_needs_grants(const struct texts *domains)
-{
-	const struct approval_list none = { 0 };
-	struct err ignored;
-
-	return network_permit(domains, &none, &ignored) < 0;
-}
 
 uint64_t
 network_ask_grants(const struct owner *owner, struct approval_grants *request,

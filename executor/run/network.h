@@ -1,29 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * network.h - the network of a run: which names it may reach, and egress's service for it.
- *
- * The names of a run are those of the call.  The operator's setting or a person's approval must
- * allow each of them.
- */
+/* network.h - the network of a run: egress's service for it.  domains.h decides about its names. */
 #pragma once
 
 #include "common/bus/bus.h"
 
 #include "executor/sandbox/sandbox.h"
 
-/* Checks the setting egress_domains. */
-int network_settle(struct err *);
-/* The names that a run asks for; none: it has no network.  egress_denied: the operator does not
- * allow one of them, and approvald does not run. */
-int network_domains(const struct execute_code *, struct texts *, struct err *);
-/* Does the operator not allow all of these names?  Then approvals are needed. */
-bool network_needs_grants(const struct texts *domains);
 /* Asks approvald; as bus_ask().  The texts of the request are borrowed. */
 uint64_t network_ask_grants(const struct owner *, struct approval_grants *request,
     void (*done)(void *self, void *reply, const struct err *), void *self, struct err *);
-/* egress_denied: neither the operator nor an approval allows one of the names. */
-int network_permit(const struct texts *domains, const struct approval_list *, struct err *);
-
 struct network {
 	const char *id; /* of the run */
 	const struct texts *domains;

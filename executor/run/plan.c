@@ -12,7 +12,7 @@
 #include "executor/guest/protocol.h"
 #include "executor/options.h"
 #include "executor/run/container.h"
-#include "executor/run/network.h"
+#include "executor/run/domains.h"
 #include "executor/run/pool.h"
 #include "executor/runtime.h"
 
@@ -98,9 +98,10 @@ read_limits(struct plan *plan, const struct execute_code *ask, const struct limi
 
 /* A container has the box's network, and not always its resolver. */
 static int
-read_domains(struct plan *plan, const struct execute_code *ask, struct err *e)
+read_domains(
+    struct plan *plan, const struct execute_code *ask, const struct session *session, struct err *e)
 {
-	if (network_domains(ask, &plan->domains, e) < 0)
+	if (domains_of_run(ask, session != NULL ? session->domains : NULL, &plan->domains, e) < 0)
 		return -1;
 	if (plan->domains.count > 0 && plan->limits.box.container != CONTAINER_none)
 		return err_set(e, ERR_invalid_argument,
@@ -194,7 +195,8 @@ plan_read(struct plan *plan, struct execute_code *ask, const struct limits *limi
 		.label = label != NULL ? strdup(label) : NULL,
 	};
 	if (read_language(plan, ask->language, session, e) == 0 &&
-	    read_limits(plan, ask, limits, session, e) == 0 && read_domains(plan, ask, e) == 0 &&
+	    read_limits(plan, ask, limits, session, e) == 0 &&
+	    read_domains(plan, ask, session, e) == 0 &&
 	    policy_read(&plan->policy, ask, plan->language, profile, e) == 0 &&
 	    read_code(plan, ask, e) == 0 && read_files(plan, ask, e) == 0 &&
 	    read_secrets(plan, ask, e) == 0) {

@@ -3,6 +3,7 @@
  * and secrets.  Trusts approvald for what a person allowed, and the vault for the values. */
 #include "executor/run/run_inner.h"
 
+#include "executor/run/domains.h"
 #include "executor/run/secrets.h"
 
 /* Borrowed for a request. */
@@ -53,7 +54,7 @@ granted(void *self, void *reply, const struct err *e)
 	struct err why;
 
 	run->ask = 0;
-	if (reply != NULL && network_permit(&run->plan.domains, reply, &why) == 0)
+	if (reply != NULL && domains_permit(&run->plan.domains, reply, &why) == 0)
 		lend(run);
 	else
 		run->borrowed(run, reply != NULL ? &why : e);
@@ -69,7 +70,7 @@ run_borrow(struct run *run, void (*then)(struct run *, const struct err *))
 	struct err e;
 
 	run->borrowed = then;
-	if (!network_needs_grants(&run->plan.domains)) {
+	if (!domains_need_grants(&run->plan.domains)) {
 		lend(run);
 		return;
 	}

@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include "executor/run/domains.h"
 #include "executor/run/limits.h"
 #include "executor/session/session_id.h"
 
@@ -20,7 +21,8 @@ struct record {
 	struct owner owner;
 	char label[65], profile[129], language[17];
 	char name[SESSION_NAME];
-	char parent[65]; /* "" where the session has none, as for label and profile */
+	char domains[DOMAINS_BYTES];
+	char parent[65]; /* "" where the session has none, as for label, profile and domains */
 	struct limits limits;
 	uint64_t ttl_ms;
 	int64_t expires_ms; /* of CLOCK_MONOTONIC; 0: in use */

@@ -110,6 +110,7 @@ free_session(struct session *session)
 	free(session->label);
 	free(session->name);
 	free(session->profile);
+	free(session->domains);
 	free(session->parent);
 	free(session);
 }
@@ -371,6 +372,7 @@ session_new(const struct call *call, const struct session_wish *wish, struct err
 	session->label = copy_or_null(wish->label);
 	session->name = copy_or_null(wish->name);
 	session->profile = copy_or_null(wish->profile);
+	session->domains = copy_or_null(wish->domains);
 	session->language = wish->language;
 	session->limits = wish->limits;
 	session->main = wish->main;

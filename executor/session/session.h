@@ -50,6 +50,7 @@ struct session {
 	char *label;       /* NULL: none */
 	char *name;        /* that the client chose; NULL: none */
 	char *profile;     /* NULL: the server's default */
+	char *domains;     /* of its calls' networks (run/domains.h); NULL: no list */
 	unsigned language; /* of calls that name none; see runtime.h */
 	struct limits limits;
 	char *parent; /* the snapshot last taken or restored, or NULL */
@@ -78,7 +79,7 @@ struct session {
 
 /* The parameters of a new session; texts are copied. */
 struct session_wish {
-	const char *label, *profile, *name; /* may be NULL */
+	const char *label, *profile, *name, *domains; /* may be NULL */
 	unsigned language;
 	uint64_t ttl_s;
 	struct limits limits;

@@ -18,6 +18,7 @@ write_texts(struct record *r, const struct session *session)
 	       record_text(r->label, sizeof r->label, session->label) &&
 	       record_text(r->name, sizeof r->name, session->name) &&
 	       record_text(r->profile, sizeof r->profile, session->profile) &&
+	       record_text(r->domains, sizeof r->domains, session->domains) &&
 	       record_text(r->language, sizeof r->language, runtime_at(session->language)->name);
 }
 
@@ -70,6 +71,7 @@ session_record_read(struct record *r, struct err *e)
 		.label = copy_or_null(r->label),
 		.name = copy_or_null(r->name),
 		.profile = copy_or_null(r->profile),
+		.domains = copy_or_null(r->domains),
 		.parent = copy_or_null(r->parent),
 		.language = (unsigned)language,
 		.limits = r->limits,

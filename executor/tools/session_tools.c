@@ -3,6 +3,7 @@
 #include "executor/tools/session_tools.h"
 
 #include "executor/options.h"
+#include "executor/run/domains.h"
 #include "executor/run/own_limits.h"
 #include "executor/run/policy.h"
 #include "executor/runtime.h"
@@ -123,11 +124,15 @@ session_tools_on_create_session(struct call *call, void *request, struct err *e)
 	struct opening *opening = calloc(1, sizeof *opening);
 	struct session_wish wish;
 	struct session *session = NULL;
+	auto_free char *domains = NULL;
 
 	if (opening == NULL)
 		return err_sys(e, "session");
-	if (read_wish(call, request, &wish, e) == 0)
+	if (read_wish(call, request, &wish, e) == 0 &&
+	    domains_of_session(request, &domains, e) == 0) {
+		wish.domains = domains;
 		session = session_new(call, &wish, e);
+	}
 	if (session == NULL) {
 		free(opening);
 		return -1;

@@ -24,9 +24,9 @@ import daemons  # noqa: E402
 HOST = "127.77.53.1"
 PAYLOAD = os.urandom(1 << 20) * 3
 # The addresses of each name; each question takes the next one, and the last one stays.
-NAMES = {"web.test": [HOST], "other.test": [HOST], "a.wild.test": [HOST], "far.test": ["169.254.169.254"], "private.test": ["10.0.0.1"],
+NAMES = {"web.test": [HOST], "other.test": [HOST], "a.wild.test": [HOST], "xn--bcher-kva.test": [HOST], "index.test": [HOST], "far.test": ["169.254.169.254"], "private.test": ["10.0.0.1"],
          "mapped.test": ["0.0.0.0"], "rebind.test": [HOST, "169.254.169.254"]}
-ALLOWED = "web.test,*.wild.test,far.test,private.test,mapped.test,rebind.test,web.test:8080,fronted.test"
+ALLOWED = "web.test,*.wild.test,far.test,private.test,mapped.test,rebind.test,web.test:8080,fronted.test,b\u00fccher.test,pypi"
 
 
 class Dns(socketserver.BaseRequestHandler):
@@ -124,10 +124,10 @@ def test_other_names_do_not_exist(cluster):
     end = run(cluster, "get('http://other.test/')", "web.test")
     assert "not known" in end["stderr"] and "other.test is not among the domains" in end["error"]["hint"], end
     assert len(Dns.asked) == before, "a refused name left this machine"
-    for asked in ["other.test"], ["*.test"], ["wild.test"], ["web.test:9"]:
+    for asked in ["other.test"], ["*.web.test"], ["wild.test"], ["web.test:9"]:
         refused = cluster.call("execute_code", {"code": "1", "allowed_domains": asked})
         assert refused["isError"] and "egress_denied" in refused["content"][0]["text"], refused
-    for wrong in "127.0.0.1", "[::1]", "http://web.test", "b\u00fccher.test", "*":
+    for wrong in "127.0.0.1", "[::1]", "http://web.test", "*.test", "*":
         refused = cluster.call("execute_code", {"code": "1", "allowed_domains": [wrong]})
         assert refused["isError"] and "invalid_argument" in refused["content"][0]["text"], (wrong, refused)
 
@@ -166,6 +166,31 @@ def test_a_session(cluster):
     assert not end["success"] and "network" not in end["usage"], end
 
 
+def test_the_list_of_a_session(cluster):
+    session = cluster.call("create_session", {"allowed_domains": ["WEB.test", "b\u00fccher.test"]})["structuredContent"]["session_id"]
+    end = run(cluster, "print(get('http://web.test/'), get('http://xn--bcher-kva.test/'))", session_id=session)
+    assert end["stdout"] == "hello over 80 hello over 80\n", end
+    end = run(cluster, "get('http://xn--bcher-kva.test/')", "web.test", session_id=session)
+    assert not end["success"] and "is not among the domains" in end["error"]["hint"], end
+    refused = cluster.call("execute_code", {"code": "1", "session_id": session, "allowed_domains": ["a.wild.test"]})
+    assert refused["isError"] and "not among the allowed_domains of the session" in refused["content"][0]["text"], refused
+    # A person may allow the name while the session lives, so its runs are refused, and not the session.
+    session = cluster.call("create_session", {"allowed_domains": ["other.test"]})["structuredContent"]["session_id"]
+    refused = cluster.call("execute_code", {"code": "1", "session_id": session})
+    assert refused["isError"] and "egress_denied" in refused["content"][0]["text"], refused
+    session = cluster.call("create_session", {"enable_network": True})["structuredContent"]["session_id"]
+    assert run(cluster, "print(get('http://a.wild.test/'))", session_id=session)["stdout"] == "hello over 80\n"
+
+
+def test_groups(cluster):
+    end = run(cluster, "get('http://other.test/')", "pypi")
+    assert "is not among the domains" in end["error"]["hint"], end
+    end = run(cluster, "print(get('http://index.test/'))", "pypi")
+    assert end["stdout"] == "hello over 80\n", end
+    refused = cluster.call("execute_code", {"code": "1", "allowed_domains": ["github"]})
+    assert refused["isError"] and "egress_denied" in refused["content"][0]["text"], refused
+
+
 def test_attempts_are_in_the_log(cluster):
     end = run(cluster, "get('http://web.test/')\nget('http://other.test/')", "web.test")
     wanted, seen, until = {("network.used", "web.test:80"), ("network.refused", "other.test:0")}, set(), time.monotonic() + 10
@@ -193,6 +218,7 @@ if __name__ == "__main__":
         daemons.skip("servers at ports 80 and 443 need root")
     with tempfile.TemporaryDirectory() as keys:
         serve(keys)
+        os.environ["PIP_INDEX_URL"] = "http://user:secret@index.test/simple"  # of the group pypi
         flags = {"executor": ["--egress-domains=" + ALLOWED],
                  "egress": [f"--resolver={HOST}:5353", f"--allowed-networks={HOST}/32", "--connect-ms=3000"]}
         with daemons.Cluster(sys.argv[1], flags=flags) as cluster:
