@@ -21,7 +21,8 @@ enum guest_frame {
 	GUEST_CODE = 'C',      /* UTF-8; run it, then end */
 	GUEST_STATEMENT = 'S', /* UTF-8; run it, then send DONE */
 	GUEST_PROFILE = 'P',   /* for the next CODE or STATEMENT: what allows no other modules (a
-	                          phrase), then names of modules, each followed by a line feed;
+	                          phrase), then names of modules, then "-module.name" of members
+	                          that may not be used, each followed by a line feed;
 	                          absent: all modules may be imported */
 	GUEST_FILES = 'F', /* empty: for the next CODE or STATEMENT the workspace may contain files,
 	                      and therefore modules; to forks of a zygote */

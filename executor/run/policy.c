@@ -175,13 +175,46 @@ policy_restricts(const struct policy *policy)
 	return policy->imports.items != NULL || !profile_is_open(&policy->set);
 }
 
-static size_t
-put_line(char *to, size_t at, const char *text)
-{
-	char *end = stpcpy(to + at, text);
+/* What the guard keeps from a module that has another name. */
+static const struct withheld {
+	const char *line;
+	enum power power;
+} withheld[] = {
+#define MEMBER(module, name, power, hint) { "-" #module "." #name, POWER_##power },
+#define DIRECT(module, name, most)        { "-" #module "." #name, POWER_compute },
+#define METACLASS(module, name)           { "-" #module "." #name, POWER_compute },
+#include "common/profile/members.def"
+};
 
-	*end = '\n';
-	return (size_t)(end + 1 - to);
+static void
+put_guard(FILE *to, const struct policy *policy, const char *by, const struct texts *modules)
+{
+	fprintf(to, "%s\n", by);
+	for (size_t i = 0; i < modules->count; i++)
+		fprintf(to, "%s\n", modules->items[i]);
+	for (size_t i = 0; i < COUNT(withheld); i++)
+		if (!profile_has(&policy->set, withheld[i].power))
+			fprintf(to, "%s\n", withheld[i].line);
+}
+
+static int
+write_guard(const struct policy *policy, const char *by, const struct texts *modules,
+    struct blob *guard, struct err *e)
+{
+	char *text = NULL;
+	FILE *to = open_memstream(&text, &guard->size);
+
+	if (to == NULL)
+		return err_sys(e, "modules");
+	put_guard(to, policy, by, modules);
+
+	int status = fclose(to);
+
+	guard->data = text;
+	if (status == 0)
+		return 0;
+	blob_clear(guard);
+	return err_sys(e, "modules");
 }
 
 int
@@ -198,18 +231,9 @@ policy_guard(const struct policy *policy, struct blob *guard, struct err *e)
 	    !open && narrowed ? " with " : "", narrowed ? "allowed_imports" : "");
 
 	int status = profile_modules(&policy->set, narrowed ? &policy->imports : NULL, &modules, e);
-	size_t size = strlen(by) + 1;
 
-	for (size_t i = 0; i < modules.count; i++)
-		size += strlen(modules.items[i]) + 1;
-	if (status == 0 && (guard->data = malloc(size)) == NULL)
-		status = err_sys(e, "modules");
-	if (status == 0) {
-		must(guard->data != NULL);
-		guard->size = put_line(guard->data, 0, by);
-		for (size_t i = 0; i < modules.count; i++)
-			guard->size = put_line(guard->data, guard->size, modules.items[i]);
-	}
+	if (status == 0)
+		status = write_guard(policy, by, &modules, guard, e);
 	texts_clear(&modules);
 	return status;
 }

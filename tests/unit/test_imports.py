@@ -116,6 +116,34 @@ def test_sessions(guards):
                  "try: exec('import os')\nexcept ImportError as e: assert 'profile strict' in str(e)\nelse: 1 / 0")
 
 
+def test_renamed_modules(guards):
+    """A later statement sees the public members of a module that has another name; under another profile, the module."""
+    hold = "guard.hold(globals(), b'profile strict\\nrandom\\nxml.etree\\nimportlib\\n-xml.etree.ElementTree.parse\\n')\n"
+    begin = hold + "import random as r, random\nfrom xml.etree import ElementTree as E\nreal = random\ndel real\n" + hold
+    guards.allow(begin + "assert 0 <= r.random() < 1 and r.__name__ == 'random' and type(random) is not type(r)\n"
+                 "assert E.tostring(E.fromstring('<a/>')) == b'<a />' and isinstance(r, type(random)) and 'choice' in dir(r)")
+    for program, text in (("r._os", "'random._os' is not allowed by profile strict"), ("E.sys", "'xml.etree.ElementTree.sys' is not allowed by profile strict"),
+                          ("E.parse", "'xml.etree.ElementTree.parse' is not allowed by profile strict"),
+                          ("r.nothing", "module 'random' has no attribute 'nothing'")):
+        guards.allow(begin + f"try: {program}\nexcept AttributeError as e: assert str(e) == {text!r}, e\nelse: 1 / 0")
+    guards.allow(begin + "guard.release(globals())\nassert r is random and r._os")
+    guards.allow(begin + "guard.hold(globals(), b'allowed_imports\\nrandom\\n')\nassert r is random and r._os")
+
+
+def test_fields(guards):
+    """Names of a dataclass's fields are identifiers; ordinary dataclasses are as they were."""
+    hold = "guard.hold(globals(), b'profile strict\\ndataclasses\\ntyping\\n-x.y\\n')\nimport dataclasses, typing\n"
+    guards.allow(hold + "@dataclasses.dataclass(order=True, slots=True)\nclass A:\n    x: int\n    y: list = dataclasses.field(default_factory=list)\n"
+                 "@dataclasses.dataclass\nclass B(A):\n    z: typing.ClassVar[int] = 1\n    n: dataclasses.InitVar[int] = 2\n"
+                 "assert B(1) == B(1, []) and dataclasses.asdict(B(1)) == {'x': 1, 'y': []} and dataclasses.replace(A(1), x=2).x == 2\n"
+                 "assert dataclasses.make_dataclass('C', ['a', ('b', int)])(1, 2).b == 2")
+    for program in ("dataclasses.fields(A)[0].name = 'x=1'", "class F(dataclasses.Field): pass",
+                    "@dataclasses.dataclass\nclass D(typing.TypedDict('T', {'x=1': int})): pass",
+                    "class D: __dataclass_fields__ = {'x': 1}\n@dataclasses.dataclass\nclass E(D): pass"):
+        body = "".join(f"    {line}\n" for line in program.split("\n"))
+        guards.allow(hold + f"@dataclasses.dataclass\nclass A:\n    x: int\ntry:\n{body}except TypeError: pass\nelse: 1 / 0")
+
+
 def test_builtins(guards):
     """What a program sees of builtins is what it would see without a guard."""
     guards.allow("assert type(__builtins__) is type(guard.view) and __builtins__.__name__ == 'builtins'\n"

@@ -10,6 +10,8 @@
 #include "validator/python/interp.h"
 #include "validator/python/members.h"
 
+#include "common/base/auto.h"
+
 static const enum node_attr binds[NODE_COUNT] = {
 #define NODE(class, binds, decisions) [NODE_##class] = ATTR_##binds,
 #include "validator/python/ast.def"
@@ -157,6 +159,9 @@ note_binding(struct names *names, const struct node *node, PyObject *parent)
 		           : vary(names, tree_get(node->ast, ATTR_id));
 	case NODE_ClassDef:
 		return note_class(names, node->ast);
+	case NODE_FunctionDef:
+	case NODE_AsyncFunctionDef:
+		return PySet_Add(names->functions, tree_get(node->ast, ATTR_name));
 	case NODE_alias:
 		as = tree_get(node->ast, ATTR_asname);
 		return vary(names, as != NULL ? as : tree_get(node->ast, ATTR_name));
@@ -201,10 +206,12 @@ names_open(struct names *names, const struct tree *tree, struct err *e)
 		.mixed = PySet_New(NULL),
 		.varied = PySet_New(NULL),
 		.classes = PyDict_New(),
+		.functions = PySet_New(NULL),
 	};
 	int status = names->bound != NULL && names->used != NULL && names->modules != NULL &&
 	                     names->partial != NULL && names->whole != NULL &&
-	                     names->mixed != NULL && names->varied != NULL && names->classes != NULL
+	                     names->mixed != NULL && names->varied != NULL &&
+	                     names->classes != NULL && names->functions != NULL
 	                 ? 0
 	                 : -1;
 	for (size_t n = 0; n < tree->count && status == 0; n++)
@@ -219,14 +226,12 @@ names_open(struct names *names, const struct tree *tree, struct err *e)
 void
 names_close(struct names *names)
 {
-	Py_CLEAR(names->bound);
-	Py_CLEAR(names->used);
-	Py_CLEAR(names->modules);
-	Py_CLEAR(names->partial);
-	Py_CLEAR(names->whole);
-	Py_CLEAR(names->mixed);
-	Py_CLEAR(names->varied);
-	Py_CLEAR(names->classes);
+	PyObject *const owned[] = { names->bound, names->used, names->modules, names->partial,
+		names->whole, names->mixed, names->varied, names->classes, names->functions };
+
+	for (size_t n = 0; n < COUNT(owned); n++)
+		Py_XDECREF(owned[n]);
+	*names = (struct names){ 0 };
 }
 
 const char *
@@ -252,15 +257,25 @@ names_literal(const struct names *names, PyObject *name)
 {
 	return PySet_Contains(names->bound, name) == 1 &&
 	       PySet_Contains(names->varied, name) == 0 &&
+	       PySet_Contains(names->functions, name) == 0 &&
 	       PyDict_Contains(names->classes, name) == 0;
 }
 
 PyObject *
 names_class(const struct names *names, PyObject *name)
 {
-	return PySet_Contains(names->varied, name) == 0
+	return PySet_Contains(names->varied, name) == 0 &&
+	               PySet_Contains(names->functions, name) == 0
 	           ? PyDict_GetItemWithError(names->classes, name)
 	           : NULL;
+}
+
+bool
+names_function(const struct names *names, PyObject *name)
+{
+	return PySet_Contains(names->functions, name) == 1 &&
+	       PySet_Contains(names->varied, name) == 0 &&
+	       PyDict_Contains(names->classes, name) == 0;
 }
 
 bool

@@ -11,10 +11,11 @@ struct names {
 	PyObject *partial; /* set: names bound by `import a.b`, which binds a */
 	PyObject *whole;   /* set: names bound to modules */
 	PyObject *mixed; /* set: names bound to a module and to something else that was imported */
-	PyObject
-	    *varied; /* set: names bound by anything but `name = "text"` and a class statement */
-	PyObject *classes; /* dict: name to the class statement that binds it */
-	bool star;         /* a star import binds unknown names */
+	PyObject *
+	    varied; /* set: names bound by anything but `name = "text"`, class and def statements */
+	PyObject *classes;   /* dict: name to the class statement that binds it */
+	PyObject *functions; /* set: names that a def statement binds */
+	bool star;           /* a star import binds unknown names */
 };
 
 int names_open(struct names *, const struct tree *, struct err *);
@@ -28,6 +29,8 @@ bool names_whole(const struct names *, PyObject *name);
 bool names_literal(const struct names *, PyObject *name);
 /* The only class statement that binds it, borrowed; NULL: anything else does. */
 PyObject *names_class(const struct names *, PyObject *name);
+/* Do only def statements bind it? */
+bool names_function(const struct names *, PyObject *name);
 bool names_mixed(const struct names *, PyObject *name);
 /* Used, bound nowhere, and not a built-in. */
 bool names_missing(const struct names *, PyObject *name);

@@ -17,11 +17,14 @@ static const struct direct {
 	size_t most;
 } directs[] = {
 #define DIRECT(module, name, most) { #module "." #name, most },
-#include "validator/rules.def"
+#include "common/profile/members.def"
 };
 
 /* Classes of classes: they make a class of a dict, as type() does. */
-static const char *const metaclasses[] = { "abc.ABCMeta", "enum.EnumMeta", "enum.EnumType" };
+static const char *const metaclasses[] = {
+#define METACLASS(module, name) #module "." #name,
+#include "common/profile/members.def"
+};
 
 /* Built-in classes whose one positional pattern is the value itself. */
 static const char *const self_matching[] = { "bool", "bytearray", "bytes", "dict", "float",
@@ -127,6 +130,37 @@ protocols_import(struct check *check, const struct node *node, const char *dotte
 		    dotted);
 }
 
+/* Is the last part of the dotted name this name? */
+static bool
+ends_with(const char *dotted, const char *name)
+{
+	return strcmp(strrchr(dotted, '.') + 1, name) == 0;
+}
+
+void
+protocols_missing(struct check *check, const struct node *node, const char *name)
+{
+	for (const struct direct *row = directs; row < directs + COUNT(directs); row++)
+		if (ends_with(row->dotted, name))
+			protocols_import(check, node, row->dotted);
+	for (size_t n = 0; n < COUNT(metaclasses); n++)
+		if (ends_with(metaclasses[n], name))
+			protocols_import(check, node, metaclasses[n]);
+}
+
+void
+protocols_alias(struct check *check, PyObject *alias, const char *dotted)
+{
+	bool found = among(metaclasses, COUNT(metaclasses), dotted);
+
+	for (const struct direct *row = directs; row < directs + COUNT(directs); row++)
+		found = found || strcmp(row->dotted, dotted) == 0;
+	if (found && tree_get(alias, ATTR_asname) != NULL && !rules_may(check, POWER_compute))
+		FOUND(check, RULE_indirect_use, alias,
+		    "Import it under its own name: later statements know it by that.",
+		    "'%s' is not allowed under another name", dotted);
+}
+
 /* ---- classes ---- */
 
 /* An argument of a built-in function that does not call it. */
@@ -175,6 +209,79 @@ is_class(const struct check *check, PyObject *ast)
 		   among(classes, COUNT(classes), name));
 }
 
+/* Can it be type(name, bases, namespace)? */
+static bool
+may_make_class(PyObject *call)
+{
+	size_t count = tree_length(call, ATTR_args);
+	PyObject *bases = item(call, ATTR_args, 1), *space = item(call, ATTR_args, 2);
+
+	for (size_t n = 0; n < count; n++)
+		if (tree_kind(item(call, ATTR_args, n)) == NODE_Starred)
+			return true;
+	return count == 3 && tree_kind(bases) != NODE_Constant && tree_kind(space) != NODE_Constant;
+}
+
+/* Is what is called something that the program computed, and no function or class that it names? */
+static bool
+is_computed(const struct check *check, PyObject *func)
+{
+	const struct names *names = &check->program->names;
+	PyObject *id = tree_kind(func) == NODE_Name ? tree_get(func, ATTR_id) : NULL;
+	char dotted[RULES_DOTTED];
+
+	if (rules_module_of(check, func, dotted))
+		return false;
+	return id == NULL || (PySet_Contains(names->bound, id) == 1 &&
+				 names_class(names, id) == NULL && !names_function(names, id));
+}
+
+static bool
+has_computed_base(const struct check *check, PyObject *class)
+{
+	for (size_t n = 0; n < tree_length(class, ATTR_bases); n++) {
+		PyObject *base = item(class, ATTR_bases, n);
+
+		if (tree_kind(base) == NODE_Call ||
+		    (tree_kind(base) == NODE_Name && is_computed(check, base)))
+			return true;
+	}
+	return false;
+}
+
+/* Does any call of the program look like one that makes a class, or can one of its classes do so?
+ */
+static bool
+makes_classes(const struct check *check)
+{
+	const struct tree *tree = &check->program->tree;
+
+	for (size_t n = 0; n < tree->count; n++) {
+		PyObject *ast = tree->nodes[n].ast;
+
+		if (tree->nodes[n].kind == NODE_Call && may_make_class(ast) &&
+		    is_computed(check, tree_get(ast, ATTR_func)))
+			return true;
+		if (tree->nodes[n].kind == NODE_ClassDef && has_computed_base(check, ast))
+			return true;
+	}
+	return false;
+}
+
+/* May a variable or a container hold its value, other than as a key? */
+static bool
+is_kept(const struct check *check, const struct node *node)
+{
+	switch (parent_of(check, node)->kind) {
+	case NODE_Expr:
+	case NODE_Subscript:
+	case NODE_FormattedValue:
+		return false;
+	default:
+		return true;
+	}
+}
+
 /* type(x), whose result may be called, but not with what makes a class. */
 static bool
 is_type_call(const struct check *check, const struct node *node)
@@ -188,10 +295,13 @@ is_type_call(const struct check *check, const struct node *node)
 	const char *name =
 	    inner != NULL && tree_kind(inner) == NODE_Name ? tree_text(inner, ATTR_id) : NULL;
 
+	bool metaclass = is_class(check, arg) || (name != NULL && strcmp(name, "type") == 0);
+
 	if (is_called(check, call))
-		return !is_class(check, arg) && (name == NULL || strcmp(name, "type") != 0) &&
-		       tree_length(parent_of(check, call)->ast, ATTR_args) != 3;
-	return true;
+		return !metaclass && !may_make_class(parent_of(check, call)->ast);
+	if (parent_of(check, call)->kind == NODE_Attribute || is_inspected(check, call))
+		return true;
+	return !metaclass && !(is_kept(check, call) && makes_classes(check));
 }
 
 void

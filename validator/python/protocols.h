@@ -11,6 +11,10 @@
 
 /* Of a Name or an Attribute that is imported. */
 void protocols_import(struct check *, const struct node *, const char *dotted);
+/* Of a name that nothing binds: an earlier statement of a session may have imported it. */
+void protocols_missing(struct check *, const struct node *, const char *name);
+/* Of `from module import name as alias`. */
+void protocols_alias(struct check *, PyObject *alias, const char *dotted);
 void protocols_name(struct check *, const struct node *, const char *name);
 void protocols_attribute(struct check *, const struct node *, const char *attr);
 void protocols_pattern(struct check *, const struct node *);

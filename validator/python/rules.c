@@ -33,7 +33,7 @@ static const struct member {
 	const char *hint;
 } members[] = {
 #define MEMBER(module, name, power, hint) { #module, #name, POWER_##power, hint },
-#include "validator/rules.def"
+#include "common/profile/members.def"
 };
 
 static const char *const accessors[] = {
@@ -234,6 +234,8 @@ on_imported_name(struct check *check, const struct node *node, PyObject *alias, 
 		    dotted);
 	else if (members_module(dotted))
 		forbid_in_class(check, node, alias);
+	else
+		protocols_alias(check, alias, dotted);
 }
 
 static void
@@ -489,6 +491,8 @@ on_name(struct check *check, const struct node *node)
 		return;
 	if (protocols_match_args(check, node, name))
 		return;
+	if (load && names_missing(&check->program->names, id))
+		protocols_missing(check, node, name);
 	protocols_name(check, node, name);
 	if (rules_dunder(name) && !rules_dunder_name(check, id, name))
 		FOUND(check, RULE_dunder_name, node->ast, NULL, "Name '%s' is not allowed", name);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""imports.py - refuses, while a program runs, imports that its profile does not allow and that a check of the source
-cannot find: of a computed name, in text that is executed, through importlib.
+"""imports.py - refuses, while a program runs, what its profile does not allow and a check of the source cannot find:
+imports of a computed name, in text that is executed, through importlib; members of a module that an earlier statement
+of a session imported under another name; code in the names of a dataclass's fields.
 
 This is a courtesy and not a security boundary: the guard is in the program's own process, and a program can bypass it
 (sys.modules, the real builtins behind print.__self__, a function of a library that imports a given name). The box
@@ -20,6 +21,53 @@ import _frozen_importlib as machinery
 IMPORTLIB = frozenset(("importlib", "importlib._bootstrap", "_frozen_importlib"))
 
 
+PLAIN = int, float, str, bytes, tuple, frozenset  # a constant is public although __all__ lacks it
+DESCRIBED = "__doc__", "__all__", "__version__"
+
+concealed = {}  # by the id of a view: the view, its module, what forbids the other members
+
+
+class View(type(sys)):
+    """The public members of a module, for programs that know it by another name."""
+
+    def __init__(self, module, by):
+        super().__init__(module.__name__)
+        concealed[id(self)] = self, module, by
+
+    def __getattr__(self, attr):
+        _, module, by = concealed[id(self)]
+        if not hasattr(module, attr):
+            raise AttributeError(f"module '{module.__name__}' has no attribute '{attr}'", name=attr)
+        raise AttributeError(f"'{module.__name__}.{attr}' is not allowed by {by}", name=attr)
+
+
+def guard_fields(dataclasses):
+    """dataclass() executes a text made of its fields' names, so each must be an identifier from the start to the end."""
+    process, field = dataclasses._process_class, dataclasses.Field
+
+    def check(name):
+        if type(name) is not str or not name.isidentifier():
+            raise TypeError("the name of a field must be an identifier")
+
+    def set_attribute(self, attr, value):
+        if attr == "name" and value is not None:
+            check(value)
+        object.__setattr__(self, attr, value)
+
+    def refuse(cls, **_):
+        raise TypeError("a subclass of Field is not allowed")
+
+    def process_class(cls, *args, **kwargs):
+        for base in type.mro(cls)[1:]:
+            fields = getattr(base, "__dataclass_fields__", {})
+            if type(fields) is not dict or any(type(each) is not field for each in fields.values()):
+                raise TypeError("the fields of a base must be those of a dataclass")
+        return process(cls, *args, **kwargs)
+
+    field.__setattr__, field.__init_subclass__ = set_attribute, classmethod(refuse)
+    dataclasses._process_class = process_class
+
+
 class Guard:
     """One for the life of a process: what a statement defined keeps its builtins in later statements."""
 
@@ -28,16 +76,50 @@ class Guard:
         self.view = type(sys)("builtins")
         vars(self.view).update(vars(builtins), __import__=self.load)
         self.get = machinery._gcd_import
+        self.fields = False  # are those of dataclasses guarded?
 
     def hold(self, scope, payload):
         """Applies the payload of a PROFILE frame to code that runs in scope from now on."""
         self.payload = payload  # kept as received: a search in it costs less than parsing it
         machinery._gcd_import = self.get_for
+        self.reveal(scope)
+        if self.has_rules():
+            self.conceal(scope)
         scope["__builtins__"] = self.view
 
     def release(self, scope):
         self.payload = None
+        self.reveal(scope)
         scope["__builtins__"] = builtins
+
+    def has_rules(self):
+        """True if the profile keeps members of modules from programs."""
+        return b"\n-" in self.payload
+
+    # A check of a statement knows a module by the name that the statement imports, and else by the module's own.
+    def conceal(self, scope):
+        for name, value in list(scope.items()):
+            if type(value) is type(sys) and value.__name__ != name and value.__name__.partition(".")[0] in sys.stdlib_module_names:
+                scope[name] = self.view_of(value)
+
+    @staticmethod
+    def reveal(scope):
+        if not concealed:
+            return
+        for name, value in list(scope.items()):
+            if type(value) is View:
+                scope[name] = concealed[id(value)][1]
+
+    def view_of(self, module):
+        every, view = getattr(module, "__all__", None), View(module, self.by())
+        for name, value in vars(module).items():
+            if isinstance(value, type(sys)):
+                public = value.__name__ == f"{module.__name__}.{name}" and self.allows(value.__name__)
+            else:
+                public = every is None or name in every or isinstance(value, PLAIN)
+            if name in DESCRIBED or public and name[:1] != "_" and not self.lists(f"-{module.__name__}.{name}"):
+                vars(view)[name] = value
+        return view
 
     def lists(self, name, end="\n"):
         """True if the payload has a name of this form.  The phrase before the first name also ends in a line feed."""
@@ -59,9 +141,11 @@ class Guard:
         wanted = (name if part == "*" else f"{name}.{part}" for part in fromlist)
         return next((each for each in wanted if not self.allows(each)), None)
 
+    def by(self):
+        return self.payload.partition(b"\n")[0].decode()
+
     def error(self, name):
-        by = self.payload.partition(b"\n")[0].decode()
-        return ImportError(f"Import '{name}' is not allowed by {by}: do without it, or run this with a profile "
+        return ImportError(f"Import '{name}' is not allowed by {self.by()}: do without it, or run this with a profile "
                            "that allows it", name=name)
 
     # PyImport_Import() also calls this, when a C function (such as datetime's strptime) imports what it needs while the
@@ -72,7 +156,11 @@ class Guard:
         if self.payload is not None and isinstance(name, str) and level == 0 and not in_c:
             if bad := self.refused(name, fromlist):
                 raise self.error(bad)
-        return builtins.__import__(name, globals, locals, fromlist, level)
+        module = builtins.__import__(name, globals, locals, fromlist, level)
+        if name == "dataclasses" and not self.fields and self.payload is not None and self.has_rules():
+            guard_fields(module)
+            self.fields = True
+        return module
 
     def get_for(self, name, package=None, level=0):
         """Called by importlib.import_module() and importlib.__import__(), for any caller of these."""
