@@ -20,8 +20,10 @@ import os, pty
 pid, fd = pty.fork()
 if pid == 0:
     os.execv('/bin/sh', ['sh', '-c', 'stty rows 30 columns 90; stty size; id -un; echo shown > /dev/tty'])
+shown = b''
+while b'shown' not in shown: shown += os.read(fd, 1000)
 os.waitpid(pid, 0)
-print(os.read(fd, 1000).split())""", "[b'30', b'90', b'sandbox', b'shown']"),
+print(shown.split())""", "[b'30', b'90', b'sandbox', b'shown']"),
     "script": (r"""
 import subprocess
 print(subprocess.run(['script', '-qec', 'test -t 1 && echo yes', '/dev/null'], stdin=subprocess.DEVNULL, capture_output=True, text=True).stdout.strip())""", 'yes'),

@@ -184,7 +184,8 @@ def test_X13_network_that_was_used(box):
     again = box.tries(read)
     assert fresh == again, {name: (fresh.get(name), again.get(name)) for name in fresh if fresh[name] != again.get(name)}
     for left in LEFT_IN_NETWORKS:
-        assert box.run("import socket\n" + left).exit_code == 0
+        end = box.run("import socket\n" + left)
+        assert end.exit_code == 0, (left, vars(end))
         again = box.tries(read)
         assert fresh == again, (left, {name: (fresh.get(name), again.get(name)) for name in fresh if fresh[name] != again.get(name)})
 

@@ -27,7 +27,15 @@ struct values {
 	bool loud;
 };
 
+/* What the flat keys of replaced.def stand for: settings that the executor has. */
+struct replaced {
+	char *container, *memory;
+	uint64_t max_concurrent, processes, memory_mb;
+	double cores, timeout;
+};
+
 static struct values v;
+static struct replaced r;
 
 static const struct setting common[] = {
 	{ "config", KIND_TEXT, &v.config, "", 0, 200, NULL, "YAML file." },
@@ -39,6 +47,13 @@ static const struct setting own[] = {
 	{ "max_open", KIND_UINT, &v.most, "4", 1, 100, NULL, "How many." },
 	{ "share", KIND_REAL, &v.share, "0.5", 0, 2, NULL, "How much." },
 	{ "loud", KIND_FLAG, &v.loud, "false", 0, 1, NULL, "Is it loud?" },
+	{ "container", KIND_TEXT, &r.container, "", 0, 64, NULL, "default_backend." },
+	{ "memory_limit", KIND_TEXT, &r.memory, "", 0, 64, NULL, "memory_limit." },
+	{ "max_concurrent", KIND_UINT, &r.max_concurrent, "4", 1, 64, NULL, "max_concurrent_jobs." },
+	{ "processes", KIND_UINT, &r.processes, "64", 1, 1000, NULL, "max_processes." },
+	{ "memory_mb", KIND_UINT, &r.memory_mb, "64", 1, 1000, NULL, "max_ram_mb." },
+	{ "cpu_cores", KIND_REAL, &r.cores, "1", 0, 64, NULL, "max_cpu_cores." },
+	{ "default_timeout", KIND_REAL, &r.timeout, "30", 0, 1000, NULL, "timeout_seconds." },
 	{ 0 },
 };
 
@@ -58,7 +73,10 @@ forget(void)
 {
 	free(v.config);
 	free(v.name);
+	free(r.container);
+	free(r.memory);
 	memset(&v, 0, sizeof v);
+	memset(&r, 0, sizeof r);
 }
 
 static void
@@ -67,6 +85,8 @@ check_bounds(void)
 	must(strlen(v.name) >= 1 && strlen(v.name) <= 8);
 	must(v.most >= 1 && v.most <= 100);
 	must(v.share >= 0 && v.share <= 2);
+	must(r.processes >= 1 && r.processes <= 1000);
+	must(r.cores >= 0 && r.cores <= 64);
 }
 
 static void
@@ -83,6 +103,9 @@ check_again(void)
 		 "executor: {name: \"%s\", max_open: %" PRIu64 ", share: %.17g, loud: %s}", quoted,
 		 before.most, before.share, before.loud ? "yes" : "no") > 0);
 	v = (struct values){ 0 };
+	free(r.container);
+	free(r.memory);
+	r = (struct replaced){ 0 };
 	must(take(text, strlen(text), &e) == 0);
 	must(strcmp(v.name, before.name) == 0);
 	must(v.most == before.most && v.loud == before.loud && fabs(v.share - before.share) == 0);
