@@ -46,6 +46,7 @@ struct visitor {
 
 static struct visitor visitors[VISITORS];
 static int listener = -1;
+static uid_t starter; /* who started this daemon; the jail has no geteuid(2) */
 
 /* ---- orders ---- */
 
@@ -262,7 +263,7 @@ may_order(int fd, uid_t *uid)
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) < 0)
 		return false;
 	*uid = who.uid;
-	return who.uid == 0 || who.uid == geteuid();
+	return who.uid == 0 || who.uid == starter;
 }
 
 static void
@@ -304,7 +305,8 @@ operator_open(struct err *e)
 		return err_set(e, ERR_invalid_argument, "%s/approve.sock: too long for a socket",
 		    daemon_run());
 	/* The bus makes the directory only after this. */
-	if (mkdir(daemon_run(), geteuid() == 0 ? 0755 : 0700) == 0 && geteuid() == 0 &&
+	starter = geteuid();
+	if (mkdir(daemon_run(), starter == 0 ? 0755 : 0700) == 0 && starter == 0 &&
 	    chmod(daemon_run(), 0755) < 0)
 		return err_sys(e, "chmod %s", daemon_run());
 	/* A killed process leaves its socket.  The lock of the state directory proves that none is

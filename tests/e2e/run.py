@@ -204,6 +204,8 @@ class Run:
             return
         tool = step.words[1] if len(step.words) > 1 else None
         params = {"name": tool, "arguments": value} if tool else value
+        if method == "tools/call" and isinstance(params.get("name"), str):  # all parameters may be given, too
+            tool, value = params["name"], params.get("arguments", {})
         waiting = self.client.begin(method, params, progress=step.label is not None)
         if step.label:
             self.waiting[step.label] = waiting, tool, value
@@ -228,7 +230,7 @@ class Run:
         result = message.get("result")
         if result is None:
             return {"error": message["error"]}
-        if tool:
+        if tool and result.get("resultType") != "input_required":
             self._check(result, tool, arguments)
         return result
 

@@ -33,6 +33,15 @@ def text(done, status=0):
     return done.stdout.decode()
 
 
+def soon(look, wanted):
+    """What look() gives once wanted() holds for it: records are written after the reply."""
+    until = time.monotonic() + 10
+    while not wanted(seen := look()):
+        assert time.monotonic() < until, seen
+        time.sleep(0.02)
+    return seen
+
+
 def test_a_stopped_server_is_reported(cloister):
     first = cloister("session", "list")
     assert text(first) == "none\n" and b"daemons were not running" in first.stderr, first
@@ -112,12 +121,12 @@ def test_artifacts_and_audit(cloister):
     rows = text(cloister("artifacts", made["execution_id"])).splitlines()
     assert rows[0].split() == ["filename", "size", "mime_type", "sha256"], rows
     assert rows[1].split()[0] == "a" and rows[1].split()[-1] == hashlib.sha256(b"b").hexdigest(), rows
-    audit = text(cloister("audit", "--namespace", "default", "--limit", "2")).splitlines()
-    assert len(audit) == 3 and made["execution_id"] in audit[1], audit
+    audit = soon(lambda: text(cloister("audit", "--namespace", "default", "--limit", "2")).splitlines(),
+                 lambda lines: len(lines) == 3 and made["execution_id"] in lines[1])
     assert re.search(r"\b2\d\d\d-\d\d-\d\dT", audit[1]), audit
     assert text(cloister("audit", "--namespace=prod")) == "none\n"
     value(cloister, "call", "execute_code", "code=1", "namespace=prod")
-    assert len(text(cloister("audit", "--namespace=prod")).splitlines()) > 1
+    soon(lambda: text(cloister("audit", "--namespace=prod")).splitlines(), lambda lines: len(lines) > 1)
     wrong = cloister("artifacts", "exec_none")
     assert wrong.returncode == 1 and b"not_found" in wrong.stderr, wrong
 
