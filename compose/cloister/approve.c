@@ -201,11 +201,7 @@ approve_run(int argc, char **argv)
 		return 0;
 	if (words_read(c, &argc, argv, &words, &e) < 0)
 		return words_fail(c, &e);
-	if (place_split(c->words, argc, argv) > 1) {
-		json_decref(words.arguments);
-		err_set(&e, ERR_invalid_argument, "unexpected flag '%.64s'", argv[1]);
-		return words_fail(c, &e);
-	}
+	place_load(c->words, argc, argv);
 	status = obey(c, &words, &e);
 	if (status < 0)
 		fprintf(stderr, "cloister: %s\n", e.text);

@@ -90,6 +90,7 @@ take_page(const json_t *value, struct words *words, int *status)
 	}
 	print_events(events, words->as_json);
 	must(json_object_set(words->arguments, "after", json_object_get(value, "last")) == 0);
+	*status = 0;
 	return follow || json_array_size(events) > 0;
 }
 

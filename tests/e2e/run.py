@@ -230,7 +230,7 @@ class Run:
         result = message.get("result")
         if result is None:
             return {"error": message["error"]}
-        if tool and result.get("resultType") != "input_required":
+        if tool and result.get("resultType", "complete") == "complete":
             self._check(result, tool, arguments)
         return result
 

@@ -179,6 +179,10 @@ def test_a_person_answers_at_a_terminal(cloister):
         assert again.returncode == 1 and why in again.stderr, again
     cloister("egress", "revoke", asked[0])
     assert ask("a.example")["error"]["code"] == "approval_required" and listed()[asked[0]]["state"] == "revoked"
+    places = ["--run=" + cloister.env["CLOISTER_RUN"], "--state=" + cloister.env["CLOISTER_STATE"]]
+    elsewhere = {**cloister.env, "CLOISTER_RUN": "/nonexistent"}
+    there = subprocess.run([cloister.program, "egress", "list", *places], env=elsewhere, capture_output=True, check=False)
+    assert "b.example" in text(there), "flags choose the daemons, as for every command"
     made = value(cloister, "egress", "api.example.com", "--namespace", "default")["approvals"][0]
     assert made["state"] == "approved" and made["duration"] == "namespace" and made["subject"] == "api.example.com", made
     assert ask("API.example.com")["approved"]
