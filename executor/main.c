@@ -88,6 +88,16 @@ loopback_argument(struct texts *arguments, struct err *e)
 }
 
 static int
+ca_argument(struct texts *arguments, struct err *e)
+{
+	if (options.ca_file[0] != '\0' &&
+	    (texts_add(arguments, "ca") < 0 || texts_add(arguments, options.ca_file) < 0 ||
+		texts_add(arguments, "--") < 0))
+		return err_sys(e, "arguments of the builder");
+	return 0;
+}
+
+static int
 open_all(struct err *e)
 {
 	struct texts arguments = { 0 };
@@ -103,7 +113,7 @@ open_all(struct err *e)
 	    info_open(e) == 0 && sign_open(e) == 0 && container_open(e) == 0 &&
 	    pool_arguments(&arguments, e) == 0 && container_arguments(&arguments, e) == 0 &&
 	    state_argument(&arguments, e) == 0 && cgroup_argument(&arguments, e) == 0 &&
-	    loopback_argument(&arguments, e) == 0)
+	    loopback_argument(&arguments, e) == 0 && ca_argument(&arguments, e) == 0)
 		status = open_builder(&arguments, e);
 	texts_clear(&arguments);
 	return status;

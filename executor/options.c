@@ -11,6 +11,7 @@
 #include "executor/builder/limits/processors.h"
 
 #include "common/base/auto.h"
+#include "common/base/fdio.h"
 #include "common/base/log.h"
 
 #include <inttypes.h>
@@ -137,10 +138,38 @@ fit_files(void)
 	}
 }
 
+/* Programs can read the file, so a private key in it is an accident. */
+static int
+check_ca_file(struct err *e)
+{
+	static const char begin[] = "-----BEGIN ", certificate[] = "CERTIFICATE-----";
+	struct blob text = { 0 };
+	const char *at;
+	size_t n = 0;
+
+	if (options.ca_file[0] == '\0')
+		return 0;
+	if (fdio_load_given(options.ca_file, 2 << 20, &text, e) < 0)
+		return err_add(e, "ca_file");
+	for (at = text.data; (at = strstr(at, begin)) != NULL; n++) {
+		at += sizeof begin - 1;
+		if (strncmp(at, certificate, sizeof certificate - 1) != 0)
+			break;
+	}
+	free(text.data);
+	if (at != NULL)
+		return err_set(e, ERR_invalid_argument,
+		    "ca_file: %s has something other than certificates, which programs would see",
+		    options.ca_file);
+	return n > 0 ? 0
+	             : err_set(e, ERR_invalid_argument, "ca_file: %s has no certificate in PEM",
+			   options.ca_file);
+}
+
 int
 options_check(struct err *e)
 {
 	work_out();
 	fit_files();
-	return check_pairs(e) < 0 ? -1 : check_imports(e);
+	return check_pairs(e) < 0 || check_imports(e) < 0 ? -1 : check_ca_file(e);
 }

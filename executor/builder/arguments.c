@@ -14,6 +14,7 @@
 
 static bool loopback;
 static const char *shown; /* NULL: nothing of hidden.def */
+static const char *ca;    /* NULL: no certificates but the host's */
 
 static int
 set_python(const char *const *args, size_t n, struct err *e)
@@ -75,6 +76,15 @@ set_loopback(const char *const *args, size_t n, struct err *e)
 	return 0;
 }
 
+static int
+set_ca(const char *const *args, size_t n, struct err *e)
+{
+	if (n != 1)
+		return err_set(e, ERR_invalid_argument, "ca: one path");
+	ca = args[0];
+	return 0;
+}
+
 static const struct {
 	const char *word;
 	int (*take)(const char *const *args, size_t n, struct err *);
@@ -87,6 +97,7 @@ static const struct {
 	{ "state", set_state },
 	{ "cgroup", own_cgroup },
 	{ "loopback", set_loopback },
+	{ "ca", set_ca },
 };
 
 static int
@@ -124,4 +135,10 @@ bool
 arguments_loopback(void)
 {
 	return loopback;
+}
+
+const char *
+arguments_ca(void)
+{
+	return ca;
 }

@@ -17,9 +17,12 @@
  *   state PATH                                this server's own directory (host.h)
  *   cgroup own                                cgroup_take_own()
  *   loopback                                  boxes have a loopback and may make sockets
+ *   ca PATH                                   the operator's certificates (trust.h)
  */
 int arguments_read(int argc, char **argv, struct err *);
 /* True if the command line names a program below this directory, or has a "show" for it. */
 bool arguments_show(const char *directory);
 /* True if the command line has "loopback". */
 bool arguments_loopback(void);
+/* The path behind "ca"; NULL: none. */
+const char *arguments_ca(void);

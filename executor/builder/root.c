@@ -12,6 +12,7 @@
 #include "common/base/fdio.h"
 #include "common/base/log.h"
 #include "executor/builder/arguments.h"
+#include "executor/builder/trust.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -68,8 +69,8 @@ static const char *const hidden[] = {
 static const char *const tops[] = { "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32" };
 
 static const char *const directories[] = { "cloister", "cloister/check", "cloister/node",
-	"cloister/python", "cloister/shell", "dev", "dev/pts", "etc", "mnt", "proc", "run",
-	"sandbox", "sys", "tmp", "workspace" };
+	"cloister/python", "cloister/shell", "dev", "dev/pts", "etc", "etc/ssl", "etc/ssl/certs",
+	"mnt", "proc", "run", "sandbox", "sys", "tmp", "workspace" };
 
 static const struct {
 	const char *path, *target;
@@ -221,18 +222,38 @@ hide_all(int root, struct err *e)
 	return 0;
 }
 
-/* Makes a copy, because ldconfig replaces the host's file each time. */
+/* Makes copies, because ldconfig and upgrades replace the host's files. */
 static int
-copy_library_cache(int root, struct err *e)
+copy_configuration(int root, struct err *e)
 {
-	struct blob cache = { 0 };
-	int r = fdio_load(AT_FDCWD, "/etc/ld.so.cache", 4 << 20, &cache, e);
+	static const char *const paths[] = { "/etc/ld.so.cache", "/etc/ssl/openssl.cnf" };
+
+	for (size_t i = 0; i < COUNT(paths); i++) {
+		struct blob text = { 0 };
+		int r = fdio_load(AT_FDCWD, paths[i], 4 << 20, &text, e);
+
+		if (r == 0)
+			r = make_file(root, paths[i] + 1, text.data, text.size, e);
+		else if (e->sys == ENOENT)
+			r = 0;
+		free(text.data);
+		if (r < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+make_trust(int root, struct err *e)
+{
+	struct trust trust;
+	int r = trust_load(arguments_ca(), &trust, e);
 
 	if (r == 0)
-		r = make_file(root, "etc/ld.so.cache", cache.data, cache.size, e);
-	else if (e->sys == ENOENT)
-		r = 0;
-	free(cache.data);
+		r = make_file(root, TRUST_BUNDLE + 1, trust.all.data, trust.all.size, e);
+	if (r == 0 && trust.added.size > 0)
+		r = make_file(root, TRUST_ADDED + 1, trust.added.data, trust.added.size, e);
+	trust_clear(&trust);
 	return r;
 }
 
@@ -281,7 +302,9 @@ fill(int root, struct err *e)
 			root, files[i].path, files[i].text, (size_t)(end - files[i].text), e) < 0)
 			return -1;
 	}
-	return copy_library_cache(root, e) < 0 ? -1 : copy_all_beside(root, e);
+	if (copy_configuration(root, e) < 0 || make_trust(root, e) < 0)
+		return -1;
+	return copy_all_beside(root, e);
 }
 
 /*

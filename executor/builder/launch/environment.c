@@ -9,13 +9,24 @@
 #include "executor/builder/launch/environment.h"
 
 #include "common/base/auto.h"
+#include "executor/builder/trust.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <unistd.h>
 
 static const char *const fixed[] = {
 /* clang-format off */
 #define VARIABLE(pair) pair,
+#include "executor/builder/launch/environment.def"
+	/* clang-format on */
+};
+
+static const struct {
+	const char *path, *pair;
+} if_file[] = {
+/* clang-format off */
+#define IF_FILE(name, path) { path, name "=" path },
 #include "executor/builder/launch/environment.def"
 	/* clang-format on */
 };
@@ -30,13 +41,16 @@ static const char *const threads[] = {
 const char *const *
 environment_make(uint64_t cpu_milli)
 {
-	static const char *all[COUNT(fixed) + COUNT(threads) + 1];
+	static const char *all[COUNT(fixed) + COUNT(if_file) + COUNT(threads) + 1];
 	static char pairs[COUNT(threads)][48];
 	uint64_t processors = cpu_milli > 1000 ? (cpu_milli + 999) / 1000 : 1;
 	size_t n = 0;
 
 	for (size_t i = 0; i < COUNT(fixed); i++)
 		all[n++] = fixed[i];
+	for (size_t i = 0; i < COUNT(if_file); i++)
+		if (access(if_file[i].path, F_OK) == 0)
+			all[n++] = if_file[i].pair;
 	for (size_t i = 0; i < COUNT(threads); i++) {
 		snprintf(pairs[i], sizeof pairs[i], "%s=%" PRIu64, threads[i], processors);
 		all[n++] = pairs[i];
