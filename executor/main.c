@@ -50,8 +50,8 @@ static int
 open_builder(const struct texts *arguments, struct err *e)
 {
 	resume_open();
-	return builder_open(arguments, options.builder_ms, e) < 0 ||
-	               builder_require(options.require_layers, e) < 0 || resume_prepare(e) < 0
+	return builder_open(arguments, options.builder_ms, e) < 0 || builder_require(e) < 0 ||
+	               resume_prepare(e) < 0
 	           ? -1
 	           : 0;
 }
@@ -110,10 +110,12 @@ open_all(struct err *e)
 	if (options_check(e) == 0 && limits_settle(e) == 0 && share_settle(e) == 0 &&
 	    policy_check_profile(options.profile, language_python, e) == 0 &&
 	    index_hosts_settle("", e) == 0 && domains_settle(e) == 0 && runtime_open(e) == 0 &&
-	    info_open(e) == 0 && sign_open(e) == 0 && container_open(e) == 0 &&
-	    pool_arguments(&arguments, e) == 0 && container_arguments(&arguments, e) == 0 &&
-	    state_argument(&arguments, e) == 0 && cgroup_argument(&arguments, e) == 0 &&
-	    loopback_argument(&arguments, e) == 0 && ca_argument(&arguments, e) == 0)
+	    info_open(e) == 0 && sign_open(e) == 0 &&
+	    isolation_demand(options.require_layers, &arguments, e) == 0 &&
+	    container_open(e) == 0 && pool_arguments(&arguments, e) == 0 &&
+	    container_arguments(&arguments, e) == 0 && state_argument(&arguments, e) == 0 &&
+	    cgroup_argument(&arguments, e) == 0 && loopback_argument(&arguments, e) == 0 &&
+	    ca_argument(&arguments, e) == 0)
 		status = open_builder(&arguments, e);
 	texts_clear(&arguments);
 	return status;

@@ -10,6 +10,7 @@
 #include "executor/builder/slot.h"
 #include "executor/builder/zygotes.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static bool loopback;
@@ -67,6 +68,18 @@ own_cgroup(const char *const *args, size_t n, struct err *e)
 }
 
 static int
+set_required(const char *const *args, size_t n, struct err *e)
+{
+	char *end = NULL;
+	unsigned long long layers = n == 1 ? strtoull(args[0], &end, 16) : 0;
+
+	if (n != 1 || end == args[0] || *end != '\0' || layers >> LAYER_COUNT != 0)
+		return err_set(e, ERR_invalid_argument, "require: the bits of layers");
+	launcher_require(layers);
+	return 0;
+}
+
+static int
 set_loopback(const char *const *args, size_t n, struct err *e)
 {
 	(void)args;
@@ -96,6 +109,7 @@ static const struct {
 	{ "show", set_shown },
 	{ "state", set_state },
 	{ "cgroup", own_cgroup },
+	{ "require", set_required },
 	{ "loopback", set_loopback },
 	{ "ca", set_ca },
 };

@@ -16,6 +16,7 @@
  *   show PATH                                 of hidden.def
  *   state PATH                                this server's own directory (host.h)
  *   cgroup own                                cgroup_take_own()
+ *   require LAYERS                            launcher_require(); bits, in hexadecimal
  *   loopback                                  boxes have a loopback and may make sockets
  *   ca PATH                                   the operator's certificates (trust.h)
  */

@@ -20,12 +20,14 @@ enum {
 
 /* clang-format off */
 enum need { WANT, MUST };
+enum has { ALL, LOCAL, BOX };
 
 static const struct {
 	const char *name;
 	enum need need;
+	enum has has;
 } layers[LAYER_COUNT] = {
-#define LAYER(id, name, need) [LAYER_##id] = { name, need },
+#define LAYER(id, name, need, has) [LAYER_##id] = { name, need, has },
 #include "executor/builder/layers.def"
 };
 
@@ -156,6 +158,16 @@ bool
 layer_needed(enum layer layer)
 {
 	return layers[layer].need == MUST;
+}
+
+bool
+layer_possible(enum layer layer, uint32_t container)
+{
+	enum has least = container == CONTAINER_none    ? BOX
+	                 : container == CONTAINER_runsc ? ALL
+	                                                : LOCAL;
+
+	return layers[layer].has <= least;
 }
 
 const char *

@@ -28,7 +28,7 @@ enum {
 
 /* clang-format off */
 enum layer {
-#define LAYER(id, name, need) LAYER_##id,
+#define LAYER(id, name, need, has) LAYER_##id,
 #include "executor/builder/layers.def"
 	LAYER_COUNT
 };
@@ -138,6 +138,8 @@ int order_check(const struct order *, size_t nfds, struct err *);
 /* Returns "memory limit" and so on. */
 const char *layer_name(enum layer);
 bool layer_needed(enum layer);
+/* Can a program of this runtime have it on any host?  CONTAINER_none: a box. */
+bool layer_possible(enum layer, uint32_t container);
 const char *step_name(enum step);
 
 /* Runs the file helper (file_helper.c): pid 1 of a sandbox with the box's uid and only

@@ -156,7 +156,8 @@ container_choose(uint64_t *container, struct err *e)
 	for (int c = CONTAINER_none + 1; c < CONTAINER_COUNT; c++)
 		if ((wish == CONTAINER_none || wish == c) && found[c].path[0] != '\0') {
 			*container = (uint64_t)c;
-			return 0;
+			return isolation_allow((uint32_t)c, e) < 0 ? err_add(e, "use_container")
+			                                           : 0;
 		}
 	if (wish == OFF)
 		return err_set(e, ERR_isolation_unavailable,

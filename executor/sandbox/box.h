@@ -25,9 +25,9 @@ struct workspace;
  * builder tries every layer once and reports.  A builder that has not reported after ready_ms is
  * killed, and *e says where it hangs. */
 int builder_open(const struct texts *arguments, uint64_t ready_ms, struct err *);
-/* After it: fails if no box can be made, or lacks a layer that the text names, in the form of the
- * setting require_layers; an empty one requires nothing. */
-int builder_require(const char *layers, struct err *);
+/* After it: fails if isolation_demand() named layers, and no box can be made, or one lacks such a
+ * layer. */
+int builder_require(struct err *);
 /* Workspaces outlive a builder if another process keeps these descriptors, which are useless to a
  * process that may not mount.  builder_give() passes them to the next builder, before
  * builder_open(); builder_leave() returns those to keep. */
@@ -44,6 +44,11 @@ int builder_start(struct err *);
 void builder_stop(void);
 /* The layers of the box that was tried at the start; a run's end has the isolation of that run. */
 const struct isolation *builder_isolation(void);
+/* Before builder_open(): reads the setting require_layers, and adds it to the builder's arguments.
+ * The builder compares it with the layers of each container before its first program starts. */
+int isolation_demand(const char *layers, struct texts *arguments, struct err *);
+/* Fails if a container of this runtime lacks such a layer on every host. */
+int isolation_allow(uint32_t container, struct err *);
 /* Sets the text for a container runtime (builder/containers.h) in isolation; the default is its
  * name. */
 void isolation_entitle(uint32_t container, const char *title);

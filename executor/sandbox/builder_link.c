@@ -222,13 +222,13 @@ builder_open(const struct texts *arguments, uint64_t ready_ms, struct err *e)
 }
 
 int
-builder_require(const char *wanted, struct err *e)
+builder_require(struct err *e)
 {
-	if (*wanted != '\0' && line.refused.code != ERR_none) {
+	if (isolation_demanded() && line.refused.code != ERR_none) {
 		*e = line.refused;
 		return err_add(e, "require_layers");
 	}
-	return isolation_require(&line.isolation, wanted, e);
+	return isolation_require(&line.isolation, e);
 }
 
 void

@@ -50,9 +50,10 @@ void workspace_lost(const struct err *);
 
 /* The layers in the form that clients see; free with message_clear().  -1: no memory. */
 int isolation_of(const struct layers *, struct isolation *);
-/* Fails, with the reason, if one of the layers is missing.  The form of the text is that of the
- * setting require_layers. */
-int isolation_require(const struct isolation *, const char *layers, struct err *);
+/* Did isolation_demand() name any layer? */
+bool isolation_demanded(void);
+/* Fails, with the reason, if a layer that isolation_demand() named is not in force. */
+int isolation_require(const struct isolation *, struct err *);
 
 /*
  * Starts a file helper on the workspace.  *channel is the caller's end of a SOCK_SEQPACKET pair,

@@ -94,9 +94,26 @@ def test_what_holds_is_told(box):
     for contained in each(box):
         end = contained.run("tell('ran', True)")
         told = end.isolation
-        assert told["backend"] == "oci" and contained.runtime in told["layers"][0] and told["missing"] == [], told
+        assert told["backend"] == "oci" and contained.runtime in told["layers"][0], told
+        none = [m.split(":")[0] for m in told["missing"] if m.endswith(f": a container of {contained.runtime} has none")]
+        assert len(none) == len(told["missing"]) and {"landlock", "landlock scopes"} <= set(none), told
+        assert ("no capabilities" in none) == (contained.runtime == "runsc"), told
         assert "seccomp" in told["layers"] and "network namespace" in told["layers"], told
         assert ("read-only root" in told["layers"]) == (contained.runtime != "runsc"), told
+
+
+def test_a_required_layer_is_asked_for(box):
+    """A container without a layer that the settings require starts no program: the builder compares what it read back."""
+    for bits, starts in ("1", True), ("80000", False):  # mount namespace; landlock
+        made = boxes.Box(box.source, box.probe, arguments=("container", "crun", "/usr/bin/crun", "--", "require", bits, "--"))
+        try:
+            end = made.begin("tell('ran', True)", container=1).end()
+            if starts:
+                assert not getattr(end, "error", None), vars(end)
+            else:
+                assert end.error == "isolation_unavailable" and "landlock" in end.text, vars(end)
+        finally:
+            made.stop()
 
 
 def test_network(box):

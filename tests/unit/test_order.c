@@ -3,6 +3,7 @@
 #include "executor/sandbox/builder_link.h"
 
 #include "common/base/auto.h"
+#include "executor/builder/containers.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -159,11 +160,34 @@ isolation_says_what_is_missing_and_why(void **state)
 	assert_string_equal(isolation.limits_by, "rlimit");
 	assert_int_equal(isolation.layers.count, 1);
 	assert_string_equal(isolation.layers.items[0], "seccomp");
-	assert_int_equal(isolation.missing.count, 4);
+	assert_int_equal(isolation.missing.count, LAYER_COUNT - 1);
 	assert_true(is_in(&isolation.missing, "landlock: Operation not supported"));
 	assert_true(is_in(&isolation.missing, "memory limit: no cgroup"));
 	assert_true(is_in(&isolation.missing, "own uid: not started as root"));
 	assert_true(is_in(&isolation.missing, "private /proc: not verified"));
+	assert_true(is_in(&isolation.missing, "own loopback: loopback=false"));
+	message_clear(MSG_isolation, &isolation);
+}
+
+static void
+isolation_of_a_container_says_what_it_never_has(void **state)
+{
+	struct layers layers = {
+		.in_force = 1ull << LAYER_seccomp,
+		.wanted = 1ull << LAYER_seccomp | 1ull << LAYER_private_tmp,
+		.limits_by = LIMITS_CGROUP2,
+		.container = CONTAINER_crun,
+	};
+	struct isolation isolation;
+
+	(void)state;
+	assert_int_equal(isolation_of(&layers, &isolation), 0);
+	assert_string_equal(isolation.backend, "oci");
+	assert_true(is_in(&isolation.layers, "crun"));
+	assert_int_equal(isolation.missing.count, LAYER_COUNT - 1);
+	assert_true(is_in(&isolation.missing, "landlock: a container of crun has none"));
+	assert_true(is_in(&isolation.missing, "landlock scopes: a container of crun has none"));
+	assert_true(is_in(&isolation.missing, "private /tmp: not verified"));
 	message_clear(MSG_isolation, &isolation);
 }
 
@@ -176,6 +200,7 @@ main(void)
 		cmocka_unit_test(names_what_is_out_of_bounds),
 		cmocka_unit_test(every_layer_and_step_has_a_name),
 		cmocka_unit_test(isolation_says_what_is_missing_and_why),
+		cmocka_unit_test(isolation_of_a_container_says_what_it_never_has),
 	};
 
 	return cmocka_run_group_tests_name("order", tests, NULL, NULL);

@@ -74,6 +74,7 @@ static const int kept[] = { CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CA
 static struct {
 	const struct host *host;
 	int own_pids, own_filters;
+	uint64_t required;           /* by the settings: bits by enum layer */
 	int filters[language_COUNT]; /* struct filter, each in a file */
 } launcher;
 
@@ -86,6 +87,12 @@ launcher_add(const char *name, const char *path, struct err *e)
 			return 0;
 		}
 	return err_set(e, ERR_invalid_argument, "container: %.32s is unknown", name);
+}
+
+void
+launcher_require(uint64_t layers)
+{
+	launcher.required = layers;
 }
 
 static bool
@@ -276,9 +283,13 @@ explain(const struct starter *r, int status, struct err *e)
 static int
 check_layers(const struct layers *layers, struct err *e)
 {
+	uint64_t needed = launcher.required;
+
 	for (int l = 0; l < LAYER_COUNT; l++)
-		if ((layers->wanted & ~layers->in_force & 1ull << l) != 0 &&
-		    layer_needed((enum layer)l))
+		if (layer_needed((enum layer)l))
+			needed |= layers->wanted & 1ull << l;
+	for (int l = 0; l < LAYER_COUNT; l++)
+		if ((needed & ~layers->in_force & 1ull << l) != 0)
 			return err_set(e, ERR_isolation_unavailable,
 			    "use_container: the container lacks a required layer: %s",
 			    layer_name((enum layer)l));

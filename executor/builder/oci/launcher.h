@@ -15,6 +15,8 @@
 
 /* Adds a runtime of the settings by its name and path. */
 int launcher_add(const char *name, const char *path, struct err *);
+/* Layers (bits by enum layer) without which no program of a container starts. */
+void launcher_require(uint64_t layers);
 /* True if a runtime is in this directory. */
 bool launcher_is_below(const char *directory);
 /* Checks a container number (enum container).  Fails with isolation_unavailable if the runtime does

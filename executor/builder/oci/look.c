@@ -241,16 +241,16 @@ user_of(const struct look *look, const struct file *status)
 static uint64_t
 wanted(const struct look *look)
 {
-	uint64_t spaces = 0, guests;
+	uint64_t by_group =
+	    1ull << LAYER_memory_limit | 1ull << LAYER_process_limit | 1ull << LAYER_cpu_limit;
+	uint64_t all = 0;
 
-	for (size_t i = 0; i < COUNT(namespaces); i++)
-		spaces |= 1ull << namespaces[i].layer;
-	guests = 1ull << LAYER_read_only_root | 1ull << LAYER_private_tmp |
-	         1ull << LAYER_private_proc | 1ull << LAYER_rlimits | 1ull << LAYER_own_uid |
-	         1ull << LAYER_no_groups | 1ull << LAYER_no_capabilities |
-	         (look->host->loopback ? 1ull << LAYER_own_loopback : 0);
-	return spaces | 1ull << LAYER_seccomp | 1ull << LAYER_no_new_privs | look->group->wanted |
-	       (look->order->container == CONTAINER_runsc ? 0 : guests);
+	for (int l = 0; l < LAYER_COUNT; l++)
+		if (layer_possible((enum layer)l, look->order->container))
+			all |= 1ull << l;
+	if (!look->host->loopback)
+		all &= ~(1ull << LAYER_own_loopback);
+	return (all & ~by_group) | look->group->wanted;
 }
 
 pid_t
