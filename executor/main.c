@@ -9,7 +9,9 @@
  * other daemon may have: the queue, the sessions, and the connection to the builder.  The builder
  * is the only process that can make a box, and therefore runs outside this jail.
  */
+#include "executor/builder/launch/environment.h"
 #include "executor/builder/order.h"
+#include "executor/builder/trust.h"
 #include "executor/kept/change.h"
 #include "executor/kept/consent.h"
 #include "executor/kept/output.h"
@@ -87,10 +89,18 @@ loopback_argument(struct texts *arguments, struct err *e)
 	return 0;
 }
 
+/* inspect_state reports the environment of programs. */
 static int
 ca_argument(struct texts *arguments, struct err *e)
 {
-	if (options.ca_file[0] != '\0' &&
+	const char *ca_file = options.ca_file[0] != '\0' ? options.ca_file : NULL;
+	struct trust trust;
+
+	if (trust_load(ca_file, &trust, e) < 0)
+		return -1;
+	environment_trust(trust.added.size > 0);
+	trust_clear(&trust);
+	if (ca_file != NULL &&
 	    (texts_add(arguments, "ca") < 0 || texts_add(arguments, options.ca_file) < 0 ||
 		texts_add(arguments, "--") < 0))
 		return err_sys(e, "arguments of the builder");

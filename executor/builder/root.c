@@ -12,6 +12,7 @@
 #include "common/base/fdio.h"
 #include "common/base/log.h"
 #include "executor/builder/arguments.h"
+#include "executor/builder/launch/environment.h"
 #include "executor/builder/trust.h"
 
 #include <errno.h>
@@ -253,6 +254,7 @@ make_trust(int root, struct err *e)
 		r = make_file(root, TRUST_BUNDLE + 1, trust.all.data, trust.all.size, e);
 	if (r == 0 && trust.added.size > 0)
 		r = make_file(root, TRUST_ADDED + 1, trust.added.data, trust.added.size, e);
+	environment_trust(trust.added.size > 0);
 	trust_clear(&trust);
 	return r;
 }

@@ -196,10 +196,10 @@ def environment(processors):
     table = read(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../executor/builder/launch/environment.def"))
     header = read(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../executor/builder/trust.h"))
     for name, path in re.findall(r'^#define (TRUST_\w+) +"(.*)"', header, re.M):
-        table = table.replace(f'" {name})', path + '")').replace(f", {name})", f', "{path}")')
+        table = table.replace(f'" {name})', path + '")')
     fixed = re.findall(r'^VARIABLE\("(\w+)=(.*?)"\)', table, re.M)
     local = any(name.endswith((".crt", ".pem")) for path in ANCHORS if os.path.isdir(path) for name in os.listdir(path))
-    fixed += re.findall(r'^IF_FILE\("(\w+)", "(.*)"\)', table, re.M) if local else []
+    fixed += re.findall(r'^IF_ADDED\("(\w+)=(.*)"\)', table, re.M) if local else []
     return {**dict(fixed), **dict.fromkeys(re.findall(r'^THREADS\("(\w+)"\)', table, re.M), str(processors))}
 
 

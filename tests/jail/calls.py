@@ -79,14 +79,29 @@ def objects(build, directory, target):
         yield os.path.join(directory, path.rsplit(".dir/", 1)[1][:-2]), path
 
 
+def names_of(path, kinds):
+    text = subprocess.run(["nm", "--defined-only", path], capture_output=True, text=True, check=True).stdout
+    return set(re.findall(rf"^\w+ [{kinds}] (\w+)$", text, re.M))
+
+
+def parts_of(build):
+    """Objects, and what they may call.  The linker takes only some objects of the builder's library into the executor."""
+    yield objects(build, "common", "common"), listed(None)
+    for peer in peers.PEERS.values():
+        for target in peer.name, "cloister-" + peer.name:
+            yield objects(build, peer.directory, target), listed(peer)
+    linked = names_of(f"{build}/bin/cloister-executor", "T")
+    borrowed = [each for each in objects(build, "executor/builder", "builder") if names_of(each[1], "T") & linked]
+    yield borrowed, listed(peers.PEERS["executor"])
+
+
 def unlisted(build):
     """(file, function), calls: what the list of that daemon lacks."""
-    known, parts = numbers(), [("common", "common", listed(None))]
-    for peer in peers.PEERS.values():
-        parts += [(peer.directory, target, listed(peer)) for target in (peer.name, "cloister-" + peer.name)]
-    for directory, target, allowed in parts:
-        assert len(allowed) > 40 and any(objects(build, directory, target)), (target, allowed)
-        for file, path in objects(build, directory, target):
+    known = numbers()
+    for files, allowed in parts_of(build):
+        files = list(files)
+        assert len(allowed) > 40 and files, allowed
+        for file, path in files:
             for function, calls in sorted(calls_of(path, known).items()):
                 if calls - allowed:
                     yield (file, function), calls - allowed

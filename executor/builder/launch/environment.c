@@ -8,12 +8,12 @@
  */
 #include "executor/builder/launch/environment.h"
 
-#include "common/base/auto.h"
 #include "executor/builder/trust.h"
+
+#include "common/base/auto.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <unistd.h>
 
 static const char *const fixed[] = {
 /* clang-format off */
@@ -22,11 +22,9 @@ static const char *const fixed[] = {
 	/* clang-format on */
 };
 
-static const struct {
-	const char *path, *pair;
-} if_file[] = {
+static const char *const if_added[] = {
 /* clang-format off */
-#define IF_FILE(name, path) { path, name "=" path },
+#define IF_ADDED(pair) pair,
 #include "executor/builder/launch/environment.def"
 	/* clang-format on */
 };
@@ -38,19 +36,26 @@ static const char *const threads[] = {
 	/* clang-format on */
 };
 
+static bool added;
+
+void
+environment_trust(bool has_added)
+{
+	added = has_added;
+}
+
 const char *const *
 environment_make(uint64_t cpu_milli)
 {
-	static const char *all[COUNT(fixed) + COUNT(if_file) + COUNT(threads) + 1];
+	static const char *all[COUNT(fixed) + COUNT(if_added) + COUNT(threads) + 1];
 	static char pairs[COUNT(threads)][48];
 	uint64_t processors = cpu_milli > 1000 ? (cpu_milli + 999) / 1000 : 1;
 	size_t n = 0;
 
 	for (size_t i = 0; i < COUNT(fixed); i++)
 		all[n++] = fixed[i];
-	for (size_t i = 0; i < COUNT(if_file); i++)
-		if (access(if_file[i].path, F_OK) == 0)
-			all[n++] = if_file[i].pair;
+	for (size_t i = 0; i < COUNT(if_added) && added; i++)
+		all[n++] = if_added[i];
 	for (size_t i = 0; i < COUNT(threads); i++) {
 		snprintf(pairs[i], sizeof pairs[i], "%s=%" PRIu64, threads[i], processors);
 		all[n++] = pairs[i];

@@ -2,8 +2,11 @@
 /* environment.h - the environment of environment.def for one box. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
+/* Do boxes have the file TRUST_ADDED of trust.h?  At first they have not. */
+void environment_trust(bool has_added);
 /* Returns the environment for execve().  It is static, for a process that is about to become a
  * program. cpu_milli: the processor time that the program may use, in thousandths of a
  * processor; 0: one processor. */

@@ -20,6 +20,7 @@
 #include "common/base/fdio.h"
 #include "executor/builder/launch/environment.h"
 #include "executor/builder/launch/zygote.h"
+#include "executor/builder/trust.h"
 #include "executor/guest/protocol.h"
 
 #include <errno.h>
@@ -319,6 +320,8 @@ is_in_place(const char *text)
 static PyObject *
 surroundings(void)
 {
+	environment_trust(access(TRUST_ADDED, F_OK) == 0);
+
 	const char *const *all = environment_make(zygote.cpu_milli), *const *at = all;
 	PyObject *list;
 
