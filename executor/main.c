@@ -219,6 +219,7 @@ static const struct daemon self = {
 	.metrics = metrics_rows,
 	.nmetrics = METRICS_COUNT,
 	.measure = metrics_measure,
+	.fault = builder_refused,
 };
 
 int

@@ -178,7 +178,7 @@ read_settings(int argc, char **argv)
 static const char *
 find_missing(void)
 {
-	return self.ending ? "ending" : measure_missing();
+	return self.ending ? "ending" : measure_fault() ?: measure_missing();
 }
 
 static struct monitor
@@ -190,6 +190,7 @@ monitor_of(void)
 		.instance = self.instance,
 		.uid = self.bus.uid,
 		.measure = measure_all,
+		.fault = measure_fault,
 		.missing = find_missing,
 	};
 }
@@ -227,13 +228,11 @@ ask_health(void)
 static void
 tell_load(void *unused)
 {
-	char text[128];
-	struct heartbeat load = bus_load();
+	char text[16 + MEASURE_STATUS], status[MEASURE_STATUS];
 
 	(void)unused;
-	snprintf(text, sizeof text, "%sSTATUS=%u running, %u queued, room for %u",
-	    self.ending ? "" : "READY=1\n", (unsigned)load.running, (unsigned)load.queued,
-	    (unsigned)load.room);
+	measure_status(status);
+	snprintf(text, sizeof text, "%sSTATUS=%s", self.ending ? "" : "READY=1\n", status);
 	starter_tell(text);
 	loop_after(TELL_MS, tell_load, NULL);
 }
@@ -541,7 +540,6 @@ start(struct err *e)
 		return -1;
 	if (self.d->start != NULL && self.d->start(e) < 0)
 		return -1;
-	starter_tell("READY=1");
 	if (starter_listens())
 		tell_load(NULL);
 	log_info("ready", LOG_S("instance", self.instance), LOG_S("version", CLOISTER_VERSION));

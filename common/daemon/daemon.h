@@ -28,6 +28,9 @@ struct daemon {
 	struct metric *metrics; /* its metrics.def, besides the common ones; NULL: none */
 	size_t nmetrics;
 	void (*measure)(void); /* sets its gauges before they are read; may be NULL */
+	/* Why this process cannot do its work, whatever its peers do, until it is started again;
+	 * NULL: it can.  May be NULL. */
+	const char *(*fault)(void);
 };
 
 /*

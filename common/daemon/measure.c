@@ -63,6 +63,25 @@ measure_all(void)
 }
 
 const char *
+measure_fault(void)
+{
+	return self->fault != NULL ? self->fault() : NULL;
+}
+
+void
+measure_status(char text[MEASURE_STATUS])
+{
+	const struct heartbeat load = bus_load();
+	const char *fault = measure_fault();
+
+	if (fault != NULL)
+		snprintf(text, MEASURE_STATUS, "fault: %s", fault);
+	else
+		snprintf(text, MEASURE_STATUS, "%u running, %u queued, room for %u",
+		    (unsigned)load.running, (unsigned)load.queued, (unsigned)load.room);
+}
+
+const char *
 measure_missing(void)
 {
 	static char text[64];

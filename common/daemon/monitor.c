@@ -34,6 +34,7 @@ enum {
 	HEAD_BYTES = 4096,
 	TIME_MS = 5000,
 	ASK_MS = 3000,
+	REPLY_BYTES = 1024,
 };
 
 struct visitor {
@@ -192,8 +193,10 @@ monitor_write(FILE *to)
 static int
 write_health(FILE *to)
 {
-	fputs("ok\n", to);
-	return 200;
+	const char *fault = monitor.is.fault();
+
+	fprintf(to, "%s\n", fault != NULL ? fault : "ok");
+	return fault != NULL ? 503 : 200;
 }
 
 static int
@@ -394,12 +397,41 @@ monitor_stop(void)
 
 /* ---- another process ---- */
 
+/* The daemon closes after its reply. */
+static int
+read_reply(int fd, char reply[REPLY_BYTES], struct err *e)
+{
+	size_t size = 0;
+	ssize_t n = 1;
+
+	while (n > 0 && size < REPLY_BYTES - 1) {
+		n = read(fd, reply + size, REPLY_BYTES - 1 - size);
+		if (n > 0)
+			size += (size_t)n;
+	}
+	reply[size] = '\0';
+	return n < 0 || size == 0 ? err_sys(e, "read the reply") : 0;
+}
+
+/* The body of a page is one line. */
+static int
+judge(const char *name, char *reply, struct err *e)
+{
+	char *body = strstr(reply, "\r\n\r\n");
+
+	if (strncmp(reply, "HTTP/1.1 200 ", strlen("HTTP/1.1 200 ")) == 0)
+		return 0;
+	body = body != NULL ? body + strlen("\r\n\r\n") : reply;
+	body[strcspn(body, "\r\n")] = '\0';
+	return err_set(e, ERR_unavailable, "%s: %s", name, body);
+}
+
 int
 monitor_ask(const struct monitor *m, struct err *e)
 {
 	static const char ask[] = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
 	const struct timeval wait = { .tv_sec = ASK_MS / 1000 };
-	char reply[64] = "";
+	char reply[REPLY_BYTES];
 	union address to;
 
 	if (*m->where == '\0')
@@ -415,10 +447,7 @@ monitor_ask(const struct monitor *m, struct err *e)
 	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait) < 0 ||
 	    connect(fd, &to.any, (socklen_t)size) < 0)
 		return err_sys(e, "connect to %s of %s", m->where, m->name);
-	if (fdio_write(fd, ask, sizeof ask - 1, e) < 0 ||
-	    fdio_read(fd, reply, strlen("HTTP/1.1 200"), e) < 0)
+	if (fdio_write(fd, ask, sizeof ask - 1, e) < 0 || read_reply(fd, reply, e) < 0)
 		return err_add(e, "ask %s", m->name);
-	return strcmp(reply, "HTTP/1.1 200") == 0
-	           ? 0
-	           : err_set(e, ERR_unavailable, "%s replies %s", m->name, reply);
+	return judge(m->name, reply, e);
 }

@@ -18,6 +18,7 @@ struct monitor {
 	const char *name, *instance;  /* of this daemon, for a socket in a directory */
 	uid_t uid;                    /* of the socket */
 	void (*measure)(void);        /* before the text is made: sets gauges */
+	const char *(*fault)(void);   /* why it must be started again; NULL: it need not */
 	const char *(*missing)(void); /* why it is not ready; NULL: it is */
 };
 
@@ -27,8 +28,8 @@ int monitor_open(const struct monitor *, struct err *);
 int monitor_start(struct err *);
 void monitor_stop(void);
 
-/* In another process: asks the daemon at that place. 0: it is alive. -1 with *e: it is not, or
- * nothing listens. */
+/* In another process: asks the daemon at that place. 0: it is alive and can do its work. -1 with
+ * *e: it is not, or cannot, or nothing listens. */
 int monitor_ask(const struct monitor *, struct err *);
 
 /* All metrics of this process, as /metrics has them. */

@@ -54,6 +54,7 @@ print_daemon(const json_t *d)
 	    (long long)number(d, "restarts"),
 	    json_is_true(json_object_get(d, "given_up")) ? "given up"
 	    : !up                                        ? "down"
+	    : json_is_true(json_object_get(d, "fault"))  ? "fault"
 	    : json_is_true(json_object_get(d, "ready"))  ? "ready"
 							 : "starting");
 	if (load != NULL)
@@ -166,19 +167,22 @@ status_down(int argc, char **argv)
 	return complain(&e) == NOT_RUNNING ? 0 : 1;
 }
 
+/* Does a daemon need the operator before it can become ready? */
 static bool
-is_given_up(const json_t *status)
+is_hopeless(const json_t *status)
 {
 	size_t i;
 	json_t *d;
-	bool given_up = false;
+	bool hopeless = false;
 
-	json_array_foreach(json_object_get(status, "daemons"), i, d) given_up |=
-	    json_is_true(json_object_get(d, "given_up"));
-	return given_up;
+	json_array_foreach(json_object_get(status, "daemons"), i, d) hopeless |=
+	    json_is_true(json_object_get(d, "given_up")) ||
+	    json_is_true(json_object_get(d, "fault"));
+	return hopeless;
 }
 
-/* Waits until each daemon is ready or one is given up. Returns the last status, or NULL with *e. */
+/* Waits until each daemon is ready, or one cannot become so. Returns the last status, or NULL with
+ * *e. */
 static json_t *
 wait_until_ready(struct err *e)
 {
@@ -189,7 +193,7 @@ wait_until_ready(struct err *e)
 		bool late = loop_now_ms() > give_up;
 
 		if (late || (status == NULL && e->code != ERR_not_found) ||
-		    json_is_true(json_object_get(status, "ready")) || is_given_up(status))
+		    json_is_true(json_object_get(status, "ready")) || is_hopeless(status))
 			return status;
 		json_decref(status);
 		usleep(READY_RETRY_US);

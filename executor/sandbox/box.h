@@ -28,6 +28,8 @@ int builder_open(const struct texts *arguments, uint64_t ready_ms, struct err *)
 /* After it: fails if isolation_demand() named layers, and no box can be made, or one lacks such a
  * layer. */
 int builder_require(struct err *);
+/* Why this host can have no boxes, until the executor is started again; NULL: it can. */
+const char *builder_refused(void);
 /* Workspaces outlive a builder if another process keeps these descriptors, which are useless to a
  * process that may not mount.  builder_give() passes them to the next builder, before
  * builder_open(); builder_leave() returns those to keep. */

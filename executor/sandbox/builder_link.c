@@ -231,6 +231,12 @@ builder_require(struct err *e)
 	return isolation_require(&line.isolation, e);
 }
 
+const char *
+builder_refused(void)
+{
+	return line.refused.code != ERR_none ? line.refused.text : NULL;
+}
+
 void
 builder_give(int kept[BUILDER_KEPT])
 {

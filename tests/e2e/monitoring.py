@@ -8,10 +8,13 @@
 import json
 import os
 import pathlib
+import pwd
 import re
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
@@ -28,9 +31,9 @@ FILES = ROOT / "compose" / "monitoring"
 class Watched(daemons.Cluster):
     """Daemons that serve their metrics in a directory."""
 
-    def __init__(self, bin):
-        super().__init__(bin)
-        self.env["CLOISTER_METRICS"] = os.path.join(self.directory, "metrics") + "/"
+    def __init__(self, bin, user=None):
+        super().__init__(bin, user=user)
+        self.env["CLOISTER_METRICS"] = os.path.join(self.run, "metrics") + "/"
 
     def socket(self, name):
         return self.env["CLOISTER_METRICS"] + name + ".sock"
@@ -44,7 +47,8 @@ class Watched(daemons.Cluster):
         return self.call("create_session", {"language": language})["structuredContent"]["session_id"]
 
     def healthy(self, name):
-        return subprocess.run([*self.command(name), "--healthy"], env=self.env, capture_output=True, check=False, timeout=30)
+        return subprocess.run([*self.command(name), "--healthy"], env=self.env, capture_output=True, check=False, timeout=30,
+                              **self._identity())
 
 
 def test_each_daemon_says_that_it_lives(cluster):
@@ -163,6 +167,61 @@ def test_a_loopback_port_serves_only_requests_to_loopback(cluster):
     for where in "0.0.0.0:9464", "10.0.0.1:9464", "localhost:9464", "70000", "relative/path", ":":
         refused = subprocess.run([*cluster.command("validator"), "--metrics=" + where], capture_output=True, check=False, timeout=30)
         assert refused.returncode == 1 and b"neither an absolute path" in refused.stderr, (where, refused)
+
+
+# One user in a namespace of its own that allows no further ones, as a host does with user.max_user_namespaces=0.
+CONFINED = ("unshare", "-U", "--map-current-user", "--keep-caps", "sh", "-c",
+            'echo 0 >/proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all --ambient-caps=-all "$0" "$@"')
+
+
+class Confined(Watched):
+    """Daemons of an ordinary user who may make no namespaces."""
+
+    def _spawn(self, name):
+        with open(os.path.join(self.logs, name), "ab") as log:
+            self.processes[name] = subprocess.Popen([*CONFINED, *self.command(name)], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                                    env=self.env, start_new_session=True, **self._identity())
+
+
+def confined_user():
+    user = pwd.getpwnam("nobody").pw_uid if os.getuid() == 0 else None
+    identity = {"user": user, "group": pwd.getpwuid(user).pw_gid, "extra_groups": []} if user is not None else {}
+    tried = subprocess.run([*CONFINED, "true"], capture_output=True, check=False, timeout=30, **identity)
+    if tried.returncode != 0:
+        raise cases.Skip("no user namespace can be made here")
+    return user, identity
+
+
+def test_an_executor_that_can_make_no_box_is_not_ready(cluster):
+    user, _ = confined_user()
+    with Confined(cluster.bin, user=user) as confined:
+        for page in "/readyz", "/healthz":
+            status, text = openmetrics.ask(confined.socket("executor"), page)
+            assert status == 503 and "user.max_user_namespaces" in text, (page, status, text)
+        asked = confined.healthy("executor")
+        assert asked.returncode == 1 and b"user.max_user_namespaces" in asked.stderr, asked
+        assert confined.healthy("validator").returncode == 0
+        ran = confined.call("execute_code", {"code": "1"})
+        assert ran["isError"] and "user.max_user_namespaces" in ran["content"][0]["text"], ran
+
+
+def test_the_command_tells_that_no_box_can_be_made(cluster):
+    user, identity = confined_user()
+    directory = tempfile.mkdtemp(prefix="cloister-test-")
+    if user is not None:
+        os.chown(directory, user, user)
+    env = {**{k: v for k, v in cluster.env.items() if not k.startswith("CLOISTER_")}, "CLOISTER_RUN": directory + "/run", "CLOISTER_STATE": directory + "/state"}
+    script = '"$1" up >&2; echo "$?"; "$1" status --json; "$1" down >&2'
+    try:
+        told = subprocess.run([*CONFINED, "sh", "-c", script, "sh", os.path.join(cluster.bin, "cloister")], env=env, capture_output=True,
+                              text=True, check=True, timeout=60, **identity)
+        up, status = told.stdout.split("\n", 1)
+        status = json.loads(status)
+        executor = next(d for d in status["daemons"] if d["name"] == "executor")
+        assert up == "1" and not status["ready"] and not executor["ready"] and executor["fault"], told
+        assert "user.max_user_namespaces" in executor["why"] and "user.max_user_namespaces" in told.stderr, told
+    finally:
+        shutil.rmtree(directory)
 
 
 if __name__ == "__main__":

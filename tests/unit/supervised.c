@@ -79,7 +79,10 @@ be_daemon(const char *name, void (*more)(const char *name))
 	if (deaf != NULL && strcmp(deaf, name) == 0)
 		signal(SIGTERM, SIG_IGN);
 	fail_to_start(name);
-	notify("READY=1\nSTATUS=1 running, 2 queued, room for 3");
+	if (getenv("FAULT") != NULL && strcmp(getenv("FAULT"), name) == 0)
+		notify("READY=1\nSTATUS=fault: no room here");
+	else
+		notify("READY=1\nSTATUS=1 running, 2 queued, room for 3");
 	notify("STATUS=\x1b[31mnot plain");
 	for (;;)
 		pause();

@@ -222,6 +222,30 @@ one_that_never_starts_is_given_up(void **unused)
 	assert_false(exists("validator.failed"));
 }
 
+/* It answers, so it is neither killed nor started again; the command says at once what it lacks. */
+static void
+one_that_cannot_work_is_not_ready(void **unused)
+{
+	json_t *status;
+
+	(void)unused;
+	setenv("FAULT", "validator", 1);
+	assert_int_equal(status_of(START(NULL, NULL, "up")), 1);
+	unsetenv("FAULT");
+	status = ask();
+
+	const json_t *d = daemon_of(status, VALIDATOR);
+
+	assert_false(json_is_true(json_object_get(status, "ready")));
+	assert_false(json_is_true(json_object_get(d, "ready")));
+	assert_true(json_is_true(json_object_get(d, "fault")));
+	assert_string_equal(json_string_value(json_object_get(d, "why")), "no room here");
+	assert_int_equal(number(d, "restarts"), 0);
+	assert_true(number(d, "pid") > 0);
+	json_decref(status);
+	assert_int_equal(status_of(START(NULL, NULL, "down")), 0);
+}
+
 static void
 one_that_hangs_is_killed_and_given_up(void **unused)
 {
@@ -437,6 +461,7 @@ main(int argc, char **argv)
 		CASE(whoever_dies_is_started_again),
 		CASE(patience_grows_with_one_that_keeps_dying),
 		CASE(one_that_never_starts_is_given_up),
+		CASE(one_that_cannot_work_is_not_ready),
 		CASE(one_that_hangs_is_killed_and_given_up),
 		CASE(nothing_outlives_a_killed_supervisor),
 		CASE(one_that_does_not_stop_is_killed),

@@ -51,7 +51,7 @@ struct child {
 	bool ready, told_to_stop, given_up;
 	size_t keeps; /* maximum number of descriptors stored for its next process */
 	struct kept kept;
-	char status[256], last_end[48];
+	char status[304], last_end[48];
 	char why[FAILED_TEXT]; /* why it did not become ready, if known; "": it became ready */
 };
 
@@ -374,16 +374,32 @@ child_kept(pid_t pid)
 	return NULL;
 }
 
+/* "fault: REASON": the daemon runs and answers, but cannot do its work (common/daemon/measure.c).
+ */
+static const char *
+fault_of(const struct child *c)
+{
+	static const char word[] = "fault: ";
+
+	return strncmp(c->status, word, sizeof word - 1) == 0 ? c->status + sizeof word - 1 : NULL;
+}
+
+static bool
+is_ready(const struct child *c)
+{
+	return c->ready && fault_of(c) == NULL;
+}
+
 bool
 child_all_ready(void)
 {
 	for (struct child *c = children; c < children + COUNT(children); c++)
-		if (!c->ready)
+		if (!is_ready(c))
 			return false;
 	return true;
 }
 
-/* Parses "3 running, 0 queued, room for 13", the format of common/daemon/daemon.c. */
+/* Parses "3 running, 0 queued, room for 13", the format of common/daemon/measure.c. */
 static json_int_t
 number_behind(const char *text, const char *words)
 {
@@ -395,8 +411,9 @@ number_behind(const char *text, const char *words)
 static json_t *
 describe(const struct child *c)
 {
-	json_t *out = json_pack("{s:s, s:b, s:I}", "name", c->name, "ready", c->ready, "restarts",
-	    (json_int_t)c->restarts);
+	json_t *out = json_pack("{s:s, s:b, s:I}", "name", c->name, "ready", is_ready(c),
+	    "restarts", (json_int_t)c->restarts);
+	const char *why = fault_of(c) ?: c->why;
 
 	if (c->pid != 0) {
 		json_object_set_new(out, "pid", json_integer(c->pid));
@@ -409,8 +426,10 @@ describe(const struct child *c)
 			number_behind(c->status, "room for ")));
 	if (c->last_end[0] != '\0')
 		json_object_set_new(out, "last_end", json_string(c->last_end));
-	if (c->why[0] != '\0' && !c->ready)
-		json_object_set_new(out, "why", json_string(c->why));
+	if (why[0] != '\0' && !is_ready(c))
+		json_object_set_new(out, "why", json_string(why));
+	if (fault_of(c) != NULL)
+		json_object_set_new(out, "fault", json_true());
 	if (c->given_up)
 		json_object_set_new(out, "given_up", json_true());
 	return out;
