@@ -566,6 +566,8 @@ daemon_main(int argc, char **argv, const struct daemon *d)
 	struct err e;
 
 	starter_settle();
+	if (d->self != PEER_vault)
+		starter_forget_secrets();
 	/* The heap of a thread shrinks only after a read of /proc/sys/vm, for which the jail
 	 * would kill the process. So ZeroMQ's threads share the arena of the first thread; they
 	 * need little. */

@@ -56,6 +56,19 @@ starter_settle(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+void
+starter_forget_secrets(void)
+{
+	char **to = environ;
+
+	for (char **from = environ; *from != NULL; from++)
+		if (strncmp(*from, STARTER_SECRETS, sizeof STARTER_SECRETS - 1) == 0)
+			explicit_bzero(*from, strlen(*from));
+		else
+			*to++ = *from;
+	*to = NULL;
+}
+
 /* ---- inherited descriptors ---- */
 
 static unsigned long

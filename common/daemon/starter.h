@@ -16,6 +16,9 @@ enum {
 	STARTER_MAX_KEPT = 4,
 };
 
+/* Variables with values for the vault only. */
+#define STARTER_SECRETS "SANDBOXMCP_SECRET_"
+
 /*
  * Call first. Opens descriptors 0 to 2 on /dev/null if they are closed; otherwise the next file
  * would become one of them. Unblocks all signals. Resets ignored signals, except those that
@@ -23,6 +26,8 @@ enum {
  * children.
  */
 void starter_settle(void);
+/* Removes these variables, and overwrites their values, which /proc/PID/environ would show. */
+void starter_forget_secrets(void);
 /* Call before descriptors are closed. Takes the inherited descriptors; returns their number, from 3
  * on. */
 unsigned starter_inherit(void);

@@ -18,6 +18,8 @@ enum {
 	GROWTH = 6,     /* bytes of an escaped byte, at most */
 	MIN_LINE = 16,  /* a shorter line of a secret is not searched for alone */
 	MIN_PIECE = 16, /* of wrapped base64 */
+	DUMP_BYTES = 4, /* of a secret, that a dump shows beside each other */
+	DUMP_TEXT = 64,
 };
 
 #define PLAIN "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
@@ -37,6 +39,8 @@ static const char *const html_long[] = { "&amp;", "&lt;", "&gt;", "&quot;", "&#x
 static const char *const html_decimal[] = { "&amp;", "&lt;", "&gt;", "&#34;", "&#39;" };
 static const char *const html_apos[] = { "&amp;", "&lt;", "&gt;", "&quot;", "&apos;" };
 static const char *const json[] = { "\\\"", "\\\\", "\\n", "\\t", "\\r", "\\/", "\\b", "\\f" };
+static const char *const json_twice[] = { "\\\\\\\"", "\\\\\\\\", "\\\\n", "\\\\t", "\\\\r", "/",
+	"\\\\b", "\\\\f" };
 static const char *const python[] = { "\\'", "\\\\", "\\n", "\\t", "\\r" };
 static const char *const shell[] = { "'\\''" };
 static const char *const shell_other[] = { "'\"'\"'" };
@@ -59,7 +63,12 @@ static const struct escape escapes[] = {
 	{ .change = "\"0\\1\n2\t3\r4\b6\f7", .texts = json, .format = "\\u%04X", .wide = true },
 	{ .keep = "", .format = "\\u%04x", .wide = true, .small = true },
 	{ .keep = "", .format = "\\u%04X", .wide = true, .small = true },
+	{ .change = "\"0\\1\n2\t3\r4/5\b6\f7", .texts = json_twice },
 	{ .change = "'0\\1\n2\t3\r4", .texts = python },
+	{ .keep = PLAIN " !\"#$%&()*+,-./:;<=>?@[]^_`{|}~",
+	    .change = "'0\\1\n2\t3\r4",
+	    .texts = python,
+	    .format = "\\x%02x" },
 	{ .change = "\\1\n2\t3\r4", .texts = python },
 	{ .keep = "", .format = "\\x%02x", .small = true },
 	/* HTML and XML */
@@ -75,16 +84,34 @@ static const struct escape escapes[] = {
 };
 
 static int
-add(struct forms *to, const void *data, size_t size, struct err *e)
+add_kind(struct forms *to, enum form_kind kind, const void *data, size_t size, struct err *e)
 {
-	struct blob *form;
+	struct form *form;
 
 	if (size < FORM_MIN)
 		return 0;
 	form = list_add(to, sizeof *form);
-	if (form == NULL || (*form = blob_copy(data, size)).data == NULL)
+	if (form == NULL || (form->text = blob_copy(data, size)).data == NULL)
 		return err_sys(e, "forms of a secret");
+	form->kind = kind;
 	to->bytes += size;
+	return 0;
+}
+
+static int
+add(struct forms *to, const void *data, size_t size, struct err *e)
+{
+	return add_kind(to, FORM_TEXT, data, size, e);
+}
+
+/* The filter needs four bytes beside each other.  So a line may end among the first ones of a coded
+ * form, too. */
+static int
+add_coded(struct forms *to, const char *text, size_t size, struct err *e)
+{
+	for (size_t at = 0; at < 4 && at < size; at++)
+		if (add_kind(to, FORM_CODED, text + at, size - at, e) < 0)
+			return -1;
 	return 0;
 }
 
@@ -202,7 +229,7 @@ add_base64(struct forms *to, const uint8_t *data, size_t size, int variant, stru
 
 		memcpy(shifted + ahead, data, size);
 		sodium_bin2base64(text, room, shifted, ahead + size, variant);
-		status = add(to, text + from, until - from, e);
+		status = add_coded(to, text + from, until - from, e);
 		if (status == 0 && ahead == 0)
 			status = add_wrapped(to, text, until, e);
 		sodium_memzero(shifted, size + 2);
@@ -220,13 +247,125 @@ add_hex(struct forms *to, const uint8_t *data, size_t size, struct err *e)
 	if (text == NULL)
 		return err_sys(e, "forms of a secret");
 	sodium_bin2hex(text, 2 * size + 1, data, size);
-	status = add(to, text, 2 * size, e);
+	status = add_coded(to, text, 2 * size, e);
 	for (size_t i = 0; i < 2 * size; i++)
 		if (text[i] >= 'a')
 			text[i] = (char)(text[i] - 'a' + 'A');
 	if (status == 0)
-		status = add(to, text, 2 * size, e);
+		status = add_coded(to, text, 2 * size, e);
 	sodium_memzero(text, 2 * size);
+	free(text);
+	return status;
+}
+
+/* RFC 4648, 6; at each of five alignments, without the characters shared with the neighbours. */
+static int
+add_base32(struct forms *to, const uint8_t *data, size_t size, const char *alphabet, struct err *e)
+{
+	char *text = malloc(size * 8 / 5 + 2);
+	int status = 0;
+
+	if (text == NULL)
+		return err_sys(e, "forms of a secret");
+	for (size_t ahead = 0; ahead < 5 && status == 0; ahead++) {
+		size_t n = 0,
+		       bits = (5 - 8 * ahead % 5) % 5; /* of the first byte, for its neighbour */
+
+		for (; bits + 5 <= 8 * size; bits += 5) {
+			size_t at = bits / 8;
+			unsigned two =
+			    (unsigned)data[at] << 8 | (at + 1 < size ? data[at + 1] : 0u);
+
+			text[n++] = alphabet[two >> (11 - bits % 8) & 31];
+		}
+		status = add_coded(to, text, n, e);
+		sodium_memzero(text, n);
+	}
+	free(text);
+	return status;
+}
+
+/* ---- dumps ---- */
+
+/* Bytes as od, xxd, hexdump, bytes.hex(), arrays and Node's Buffer print them. */
+static const struct dump {
+	const char *format; /* of a unit */
+	unsigned bytes;     /* of a unit; two are a word, its first byte low if `little` */
+	bool little;
+	const char *between;
+	enum form_kind kind;
+} dumps[] = {
+	{ "%02x", 1, false, " ", FORM_LINE },
+	{ "%02X", 1, false, " ", FORM_LINE },
+	{ "%02x", 1, false, ":", FORM_CODED },
+	{ "%02X", 1, false, ":", FORM_CODED },
+	{ "%02x", 1, false, "-", FORM_CODED },
+	{ "%02X", 1, false, "-", FORM_CODED },
+	{ "%04x", 2, false, " ", FORM_LINE },
+	{ "%04X", 2, false, " ", FORM_LINE },
+	{ "%04x", 2, true, " ", FORM_LINE },
+	{ "%06o", 2, true, " ", FORM_LINE },
+	{ "%03o", 1, false, " ", FORM_LINE },
+	{ "%c", 1, false, "   ", FORM_TEXT },
+	{ "%u", 1, false, ", ", FORM_TEXT },
+	{ "%u", 1, false, ",", FORM_TEXT },
+	{ "%u", 1, false, " ", FORM_TEXT },
+};
+
+/* Formats of the table take one unsigned number. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+static size_t
+dump_text(const struct dump *how, const uint8_t *data, char text[DUMP_TEXT])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < DUMP_BYTES; i += how->bytes) {
+		unsigned unit = data[i];
+
+		if (how->bytes == 2)
+			unit = how->little ? data[i + 1] * 256u + unit : unit * 256u + data[i + 1];
+		n += (size_t)snprintf(text + n, DUMP_TEXT - n, "%s", i > 0 ? how->between : "");
+		n += (size_t)snprintf(text + n, DUMP_TEXT - n, how->format, unit);
+	}
+	return n;
+}
+#pragma GCC diagnostic pop
+
+/* A dump breaks lines anywhere, so each few bytes of the secret are a form. */
+static int
+add_dumps(struct forms *to, const uint8_t *data, size_t size, struct err *e)
+{
+	char text[DUMP_TEXT];
+	int status = 0;
+
+	for (size_t d = 0; d < COUNT(dumps) && size <= FORM_DUMPED; d++)
+		for (size_t at = 0; at + DUMP_BYTES <= size && status == 0; at++)
+			status = add_kind(
+			    to, dumps[d].kind, text, dump_text(&dumps[d], data + at, text), e);
+	sodium_memzero(text, sizeof text);
+	return status;
+}
+
+/* Names of hosts have no case, and some programs print all of a value in one. */
+static int
+add_cases(struct forms *to, const uint8_t *data, size_t size, struct err *e)
+{
+	uint8_t *text = malloc(size);
+	int status = 0;
+
+	if (text == NULL)
+		return err_sys(e, "forms of a secret");
+	for (int upper = 0; upper < 2 && status == 0; upper++) {
+		for (size_t i = 0; i < size; i++) {
+			bool other = upper ? data[i] >= 'a' && data[i] <= 'z'
+			                   : data[i] >= 'A' && data[i] <= 'Z';
+
+			text[i] = other ? data[i] ^ 0x20 : data[i];
+		}
+		status = add(to, text, size, e);
+	}
+	sodium_memzero(text, size);
 	free(text);
 	return status;
 }
@@ -279,7 +418,10 @@ add_codings(struct forms *to, const uint8_t *data, size_t size, struct err *e)
 
 	if (add_base64(to, data, size, sodium_base64_VARIANT_ORIGINAL, e) < 0 ||
 	    add_base64(to, data, size, sodium_base64_VARIANT_URLSAFE, e) < 0 ||
-	    add_hex(to, data, size, e) < 0)
+	    add_hex(to, data, size, e) < 0 ||
+	    add_base32(to, data, size, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", e) < 0 ||
+	    add_base32(to, data, size, "abcdefghijklmnopqrstuvwxyz234567", e) < 0 ||
+	    add_dumps(to, data, size, e) < 0 || add_cases(to, data, size, e) < 0)
 		return -1;
 	if (text &&
 	    (add_utf16(to, data, size, false, e) < 0 || add_utf16(to, data, size, true, e) < 0))
@@ -333,9 +475,11 @@ void
 form_clear(struct forms *forms)
 {
 	for (size_t i = 0; i < forms->count; i++) {
-		if (forms->items[i].data != NULL)
-			sodium_memzero(forms->items[i].data, forms->items[i].size);
-		blob_clear(&forms->items[i]);
+		struct blob *text = &forms->items[i].text;
+
+		if (text->data != NULL)
+			sodium_memzero(text->data, text->size);
+		blob_clear(text);
 	}
 	free(forms->items);
 	*forms = (struct forms){ 0 };

@@ -8,10 +8,22 @@
 enum {
 	FORM_MIN = 8,      /* bytes of a secret; shorter ones would match ordinary text */
 	FORM_SMALL = 1024, /* longer secrets have no form that escapes every character */
+	FORM_DUMPED = 256, /* longer secrets are not searched for in dumps */
+};
+
+enum form_kind {
+	FORM_TEXT,
+	FORM_CODED, /* may be wrapped at any place */
+	FORM_LINE,  /* of a dump that has the bytes again as text, behind it in the same line */
+};
+
+struct form {
+	struct blob text;
+	enum form_kind kind;
 };
 
 struct forms {
-	struct blob *items;
+	struct form *items;
 	size_t count;
 	size_t bytes; /* of all */
 };

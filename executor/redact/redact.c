@@ -25,6 +25,7 @@ enum {
 	WINDOW = 4, /* bytes that are hashed */
 	HASH_BITS = 18,
 	MAX_CONTROL = 64, /* bytes of a control sequence */
+	MAX_WRAP = 2,     /* bytes of the end of a line */
 	ESCAPE = 0x1b,
 };
 
@@ -33,9 +34,12 @@ struct node {
 	uint32_t fail, depth;
 	uint32_t longest; /* length of the longest form that ends here; 0: none */
 	uint8_t byte;
+	bool coded; /* a line may end here, within a form */
+	bool line;  /* a form of a dump ends here: the rest of its line has the bytes again */
 };
 
 struct redact {
+	unsigned users;
 	uint64_t beginnings[(1 << HASH_BITS) / 64];
 	uint32_t root[256];
 	bool plain; /* no secret contains ESC, so control sequences are skipped */
@@ -85,16 +89,20 @@ grow(struct redact *r, uint32_t node, uint8_t byte)
 }
 
 static void
-add_form(struct redact *r, const struct blob *form)
+add_form(struct redact *r, const struct form *form)
 {
-	const uint8_t *data = form->data;
+	const uint8_t *data = form->text.data;
 	uint32_t hash = hash_at(data), at = 0;
 
 	r->beginnings[hash / 64] |= UINT64_C(1) << hash % 64;
-	for (size_t i = 0; i < form->size; i++)
+	for (size_t i = 0; i < form->text.size; i++) {
 		at = grow(r, at, data[i]);
-	r->nodes[at].longest = (uint32_t)form->size;
-	r->plain = r->plain && memchr(data, ESCAPE, form->size) == NULL;
+		if (form->kind == FORM_CODED && i + 1 >= WINDOW)
+			r->nodes[at].coded = true;
+	}
+	r->nodes[at].longest = (uint32_t)form->text.size;
+	r->nodes[at].line = r->nodes[at].line || form->kind == FORM_LINE;
+	r->plain = r->plain && memchr(data, ESCAPE, form->text.size) == NULL;
 }
 
 static uint32_t
@@ -123,6 +131,7 @@ link_nodes(struct redact *r, uint32_t *order)
 			n->fail = order[i] == 0 ? 0 : step(r, parent->fail, n->byte);
 			if (n->longest == 0)
 				n->longest = r->nodes[n->fail].longest;
+			n->line = n->line || r->nodes[n->fail].line;
 			order[count++] = at;
 		}
 	}
@@ -140,6 +149,7 @@ build(const struct forms *forms, struct err *e)
 		err_sys(e, "redaction");
 		return NULL;
 	}
+	r->users = 1;
 	r->plain = true;
 	r->room = room;
 	r->nnodes = 1;
@@ -171,9 +181,19 @@ redact_new(const struct blob *secrets, size_t count, struct err *e)
 	return r;
 }
 
+struct redact *
+redact_share(struct redact *r)
+{
+	if (r != NULL)
+		r->users++;
+	return r;
+}
+
 void
 redact_free(struct redact *r)
 {
+	if (r != NULL && --r->users > 0)
+		return;
 	if (r != NULL)
 		sodium_memzero(r, sizeof *r + r->room * sizeof r->nodes[0]);
 	free(r);
@@ -218,6 +238,8 @@ write_mark(struct redact_stream *s, struct blob *to)
 	bool again = s->marked;
 
 	s->marked = true;
+	if (s->stars)
+		return append(to, "*", 1);
 	return again ? 0 : append(to, REDACT_MARK, sizeof REDACT_MARK - 1);
 }
 
@@ -334,6 +356,14 @@ control_length(const struct redact_stream *s)
 	return n;
 }
 
+/* Is it the end of a line within a form that may be wrapped? */
+static bool
+wraps(const struct redact_stream *s, uint8_t byte)
+{
+	return (byte == '\n' || byte == '\r') && s->of->nodes[s->state].coded &&
+	       child_of(s->of, s->state, byte) == 0 && control_length(s) < MAX_WRAP;
+}
+
 static int
 take(struct redact_stream *s, uint8_t byte, struct blob *to)
 {
@@ -353,12 +383,17 @@ take(struct redact_stream *s, uint8_t byte, struct blob *to)
 		s->control = REDACT_ESCAPE;
 		return hold(s, byte, true);
 	}
+	if (wraps(s, byte))
+		return hold(s, byte, true);
 	s->seen++;
 	s->state = step(r, s->state, byte);
+	s->line = s->line && byte != '\n';
 
 	const struct node *now = &r->nodes[s->state];
 
-	if (hold(s, byte, false) < 0 || (now->longest > 0 && add_span(s, now->longest) < 0))
+	s->line = s->line || now->line;
+	if (hold(s, byte, false) < 0 || (now->longest > 0 && add_span(s, now->longest) < 0) ||
+	    (s->line && add_span(s, 1) < 0))
 		return -1;
 	return release(s, now->depth, to);
 }
@@ -392,7 +427,7 @@ feed(struct redact_stream *s, const uint8_t *data, size_t size, struct blob *to)
 	for (size_t at = 0; at < size;) {
 		if (at > escape)
 			escape = next_escape(s->of, data, at, size);
-		if (s->state == 0 && s->front == s->end && at + WINDOW <= escape) {
+		if (s->state == 0 && s->front == s->end && !s->line && at + WINDOW <= escape) {
 			size_t found = filter(s->of, data, at, escape - WINDOW + 1);
 
 			if (write_plain(s, data + at, found - at, to) < 0)
@@ -449,6 +484,28 @@ redact_blob(const struct redact *r, struct blob *blob)
 	sodium_memzero(blob->data, blob->size);
 	blob_clear(blob);
 	*blob = clean.data != NULL ? clean : blob_copy("", 0);
+}
+
+bool
+redact_mask(const struct redact *r, struct blob *blob)
+{
+	struct redact_stream s = { .of = r, .stars = true };
+	struct blob clean = { 0 };
+	bool failed, found;
+
+	if (r == NULL || blob->size == 0)
+		return false;
+	failed = redact_feed(&s, blob->data, blob->size, &clean) < 0;
+	failed = redact_end(&s, &clean) < 0 || failed || clean.size != blob->size;
+	found = failed || memcmp(clean.data, blob->data, blob->size) != 0;
+	if (failed)
+		memset(blob->data, '*', blob->size);
+	else if (found)
+		memcpy(blob->data, clean.data, blob->size);
+	if (clean.data != NULL)
+		sodium_memzero(clean.data, clean.size);
+	blob_clear(&clean);
+	return found;
 }
 
 void

@@ -21,7 +21,9 @@ struct redact;
 
 /* For these secrets; they may be cleared afterwards.  NULL with *e. */
 struct redact *redact_new(const struct blob *secrets, size_t count, struct err *);
-/* Overwrites and frees; NULL is allowed. */
+/* One more user, who calls redact_free(), too; NULL is allowed. */
+struct redact *redact_share(struct redact *);
+/* Overwrites and frees after the last user; NULL is allowed. */
 void redact_free(struct redact *);
 
 /* Output in parts.  Zeroed, and then `of` set: the start; of NULL: nothing is redacted. */
@@ -39,6 +41,8 @@ struct redact_stream {
 		uint64_t from, until;
 	} * spans; /* found secrets among the held bytes */
 	size_t nspans, span_room;
+	bool line;   /* the rest of this line is a secret */
+	bool stars;  /* see redact_mask() */
 	bool marked; /* the last thing written is a mark */
 	bool failed; /* no memory: nothing more is written */
 };
@@ -54,5 +58,8 @@ int redact_end(struct redact_stream *, struct blob *to);
 void redact_blob(const struct redact *, struct blob *);
 /* The same for a C string from malloc; it becomes NULL without memory. */
 void redact_text(const struct redact *, char **text);
+/* The same with an asterisk for each byte of a secret, so that the size stays.  Returns whether
+ * there was one.  It may run in a thread. */
+bool redact_mask(const struct redact *, struct blob *);
 /* Does the text contain a secret? */
 bool redact_finds(const struct redact *, const char *text);

@@ -12,6 +12,7 @@
 #include "executor/run/network.h"
 
 #include "executor/event.h"
+#include "executor/redact/redact.h"
 
 #include "common/base/auto.h"
 #include "common/base/domain.h"
@@ -252,16 +253,21 @@ tell_usage(const struct network *network, struct usage *usage, struct err *e)
 }
 
 int
-network_tell(const struct network *network, const struct event_owner *owner,
+network_tell(struct network *network, const struct redact *redact, const struct event_owner *owner,
     struct execution *reply, struct err *e)
 {
 	bool told = false;
 
 	if (!network->up)
 		return 0;
+	/* A program may look up a name that contains a secret; the log keeps it for ever. */
+	for (size_t i = 0; i < network->report.attempts.count; i++)
+		redact_text(redact, &network->report.attempts.items[i].name);
 	for (size_t i = 0; i < network->report.attempts.count; i++) {
 		const struct network_attempt *attempt = &network->report.attempts.items[i];
 
+		if (attempt->name == NULL)
+			return err_sys(e, "name of an attempt");
 		note_attempt(network, owner, attempt);
 		if (attempt->refused == NULL || reply->error == NULL || told)
 			continue;

@@ -28,7 +28,9 @@ int network_begin(struct network *, struct sandbox *, void (*then)(void *, const
 void network_end(struct network *, void (*then)(void *, const struct err *), void *self);
 /* The same without a report, if the run has failed. */
 void network_drop(struct network *);
-/* Fills usage.network and the hint of a failed run, and records events. */
+/* Fills usage.network and the hint of a failed run, and records events; secrets in names are
+ * redacted. */
 struct event_owner;
-int network_tell(
-    const struct network *, const struct event_owner *, struct execution *, struct err *);
+struct redact;
+int network_tell(struct network *, const struct redact *, const struct event_owner *,
+    struct execution *, struct err *);

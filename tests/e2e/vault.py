@@ -106,6 +106,25 @@ def test_a_changed_file_is_refused(bin):
         assert "unavailable" in show(cluster), "a run without a vault"
 
 
+def assert_nobody_else_has_it(cluster):
+    """Also not their children: the builder and what waits in boxes."""
+    found = [entry for entry in os.listdir("/proc") if entry.isdigit()]
+    ours = []
+    for pid in found:
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                name = file.read()
+            if cluster.directory.encode() not in name:
+                continue
+            with open(f"/proc/{pid}/environ", "rb") as file:
+                environment = file.read()
+        except OSError:
+            continue
+        ours.append(name)
+        assert VALUE.encode() not in environment, name
+    assert len(ours) >= len(cluster.processes) or os.geteuid() != 0, ours
+
+
 def environment_of(pid):
     """As root sees it; for the daemon's own user the kernel refuses, as the daemon is not dumpable."""
     try:
@@ -129,6 +148,7 @@ def test_values_of_the_operator(bin):
             assert show(cluster) == SHOWN and show(cluster, namespace="prod") == SHOWN
             environment = environment_of(cluster.pid("vault"))
             assert b"SANDBOXMCP_SECRET_DEFAULT_KEY" in environment and VALUE.encode() not in environment
+            assert_nobody_else_has_it(cluster)
             client = cluster.client()
             listed = client.request("cloister/vault/list")["secrets"]
             assert {(one["name"], one["source"]) for one in listed} >= {("KEY", "env"), ("FILE", "directory")}, listed

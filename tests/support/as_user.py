@@ -29,10 +29,11 @@ def copied(directory, program, bin_):
     for part in PARTS:
         shutil.copytree(os.path.join(ROOT, part), os.path.join(directory, part), symlinks=True)
     shutil.copytree(bin_, os.path.join(directory, "bin"))
-    return os.path.join(directory, os.path.relpath(os.path.abspath(program), ROOT)), os.path.join(directory, "bin")
+    return os.path.join(directory, os.path.relpath(program, ROOT)), os.path.join(directory, "bin")
 
 
 def main(name, program, bin_, *more):
+    program, bin_ = os.path.abspath(program), os.path.abspath(bin_)
     command = ["/usr/bin/python3", "-B", program, bin_, *more]
     if os.geteuid() != 0:
         return subprocess.run(command, check=False).returncode
@@ -42,7 +43,7 @@ def main(name, program, bin_, *more):
         home = os.path.join(directory, "home")
         os.mkdir(home, 0o700)
         os.chown(home, user.pw_uid, user.pw_gid)
-        if not reaches(user, os.path.dirname(os.path.abspath(program)), os.path.join(bin_, "cloister")):
+        if not reaches(user, os.path.dirname(program), os.path.join(bin_, "cloister")):
             command[2:4] = copied(directory, program, bin_)
         kept = {key: value for key, value in os.environ.items() if not key.startswith("XDG_")}
         env = {**kept, "HOME": home, "USER": name, "LOGNAME": name}
