@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scan.c - a tokenizer that is just sufficient to count values and to find the outermost "id".
+ * scan.c - a tokenizer that is just sufficient to count values and keys and to find the outermost
+ * "id".
  *
  * Trusts nothing: any bytes leave it in a valid state, and it never reads back.  What it finds as
  * an id is parsed strictly before it is used.
@@ -108,6 +109,8 @@ plain_byte(struct scan *s, char c)
 		}
 		return;
 	case ':':
+		s->keys++;
+		return;
 	case ' ':
 	case '\t':
 	case '\r':
@@ -155,6 +158,9 @@ scan_refusal(const struct scan *s)
 		return "nested arrays and objects are over the limit of 256 levels";
 	if (s->values > SCAN_MAX_VALUES)
 		return "the number of values in the message is over the limit of 2000000";
+	if (s->keys > SCAN_MAX_KEYS)
+		return "the number of keys in all objects of the message is over the limit of "
+		       "50000; send fewer, or send large JSON data as text";
 	return NULL;
 }
 

@@ -16,12 +16,13 @@
 enum {
 	SCAN_MAX_DEPTH = 256,
 	SCAN_MAX_VALUES = 2000000,
-	SCAN_MAX_ID = 1024, /* bytes of an id as written, including quotes */
+	SCAN_MAX_KEYS = 50000, /* a key costs a parser twenty times what a number does */
+	SCAN_MAX_ID = 1024,    /* bytes of an id as written, including quotes */
 };
 
 struct scan {
 	unsigned depth, deepest;
-	uint64_t values;
+	uint64_t values, keys;
 	bool array;            /* the outermost value is an array: a batch */
 	bool string, escaped;  /* inside of a string; after a backslash */
 	bool in_key, key_next; /* of the outermost object */

@@ -237,6 +237,19 @@ def test_many_long_bodies(bin_):
              "there is room again")
 
 
+# A key costs a parser far more than a number does: one message with millions of them held everybody for seconds.
+def test_many_keys(bin_):
+    with Gateway(bin_) as gateway:
+        for keys, said in (49_000, b"result"), (50_000, b"-32600"), (1_900_000, b"over the limit of 50000"):
+            names = ",".join(f'"{i}":1' for i in range(keys))
+            body = json.dumps(DISCOVER).replace('"params": {', '"params": {"x": {' + names + "}, ").encode()
+            with gateway.raw() as raw:
+                raw.send(post(gateway, DISCOVER, length=len(body)).split(b"\r\n\r\n")[0] + b"\r\n\r\n" + body)
+                alive(gateway)
+                got = raw.read(b"}}")
+                assert said in got, (keys, got[-300:])
+
+
 # ---- rude ----
 
 def test_what_is_not_http(bin_):

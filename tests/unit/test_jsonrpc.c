@@ -239,6 +239,41 @@ bounds_values(void **state)
 	assert_error(answer, RPC_INVALID, 7, "over the limit of 2000000");
 }
 
+/* In one object or in many; a colon in a text is none. */
+static void
+bounds_keys(void **state)
+{
+	static const struct {
+		const char *key;
+		size_t keys;
+		bool refused;
+	} cases[] = {
+		{ "{\"a\":1},", SCAN_MAX_KEYS - 2, false },
+		{ "{\"a\":1},", SCAN_MAX_KEYS - 1, true },
+		{ "\":::\\\"::\",", SCAN_MAX_KEYS, false },
+	};
+
+	(void)state;
+	for (size_t c = 0; c < COUNT(cases); c++) {
+		size_t each = strlen(cases[c].key), size = 0;
+		auto_free char *text = malloc(each * cases[c].keys + 32);
+		json_t *answer;
+
+		size += (size_t)sprintf(text, "{\"id\":7,\"x\":[");
+		for (size_t i = 0; i < cases[c].keys; i++, size += each)
+			memcpy(text + size, cases[c].key, each);
+		size += (size_t)sprintf(text + size, "0]}");
+
+		struct line line = line_of(text, size);
+		json_t *message = jsonrpc_parse(&line, &answer);
+
+		assert_int_equal(message == NULL, cases[c].refused);
+		if (cases[c].refused)
+			assert_error(answer, RPC_INVALID, 7, "over the limit of 50000");
+		json_decref(message);
+	}
+}
+
 /* An error quotes what came; cut within a character or full of control bytes it is still JSON. */
 static void
 quotes_safely(void **state)
@@ -261,7 +296,7 @@ quotes_safely(void **state)
 int
 main(void)
 {
-	struct CMUnitTest tests[COUNT(refusals) + 5];
+	struct CMUnitTest tests[COUNT(refusals) + 6];
 	size_t n = 0;
 
 	for (; n < COUNT(refusals); n++)
@@ -271,6 +306,7 @@ main(void)
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(tells_kinds);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(bounds_depth);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(bounds_values);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(bounds_keys);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(quotes_safely);
 	return _cmocka_run_group_tests("jsonrpc", tests, n, NULL, NULL);
 }
