@@ -15,52 +15,28 @@
 #include "common/base/auto.h"
 #include "common/base/log.h"
 #include "common/base/loop.h"
-#include "common/daemon/handover.h"
 #include "executor/egress/dns.h"
 #include "executor/egress/options.h"
+#include "executor/egress/passed.h"
 #include "executor/egress/relay.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
 
 enum {
-	BATCH = 16, /* packets or connections handled before other events */
+	BATCH = 16,     /* packets or connections handled before other events */
+	PAUSE_MS = 100, /* without descriptors, before connections are accepted again */
 	MADE_UP = 198u << 24 | 18u << 16,
 };
 
-static struct {
-	struct network *first;
-	int listener;
-} networks = { .listener = -1 };
-
-/* ---- what is reported ---- */
-
-struct attempt *
-network_attempt(struct network *network, const char *name, uint16_t port)
-{
-	struct attempt *attempt;
-
-	for (size_t i = 0; i < network->nattempts; i++) {
-		attempt = &network->attempts[i];
-		if (attempt->port == port && strcmp(attempt->name, name) == 0)
-			return attempt;
-	}
-	if (network->nattempts == NETWORK_ATTEMPTS)
-		return NULL;
-	attempt = &network->attempts[network->nattempts++];
-	*attempt = (struct attempt){ .port = port };
-	memcpy(attempt->name, name, strlen(name) + 1);
-	return attempt;
-}
+static struct network *first;
 
 void
 network_refuse(struct network *network, const char *name, uint16_t port, const char *why)
 {
-	struct attempt *attempt = network_attempt(network, name, port);
-
-	if (attempt != NULL && attempt->refused == NULL)
-		attempt->refused = why;
+	attempt_refuse(&network->attempts, network->call, name, port, why);
 }
 
 /* ---- names ---- */
@@ -142,6 +118,18 @@ meant(const struct network *network, int sock, const char **name, uint16_t *port
 	return true;
 }
 
+/* Connections of all runs of that principal. */
+static size_t
+open_of(const char *principal)
+{
+	size_t n = 0;
+
+	for (const struct network *at = first; at != NULL; at = at->next)
+		if (strcmp(at->call->owner.principal, principal) == 0)
+			n += at->open;
+	return n;
+}
+
 static void
 take_connection(struct network *network, int accepted)
 {
@@ -155,8 +143,32 @@ take_connection(struct network *network, int accepted)
 		network_refuse(network, name, port, "not allowed at this port");
 	else if (network->open >= options.max_connections)
 		network_refuse(network, name, port, "too many connections at once");
+	else if (open_of(network->call->owner.principal) >= options.max_connections_each)
+		network_refuse(network, name, port, "too many connections of all your runs");
 	else
 		relay_begin(network, take_fd(&sock), name, port);
+}
+
+static void
+listen_again(void *self)
+{
+	struct network *network = self;
+	struct err e;
+
+	network->pause = 0;
+	for (size_t i = 1; i < network->nfds; i++)
+		loop_change(network->fds[i], EPOLLIN, &e);
+}
+
+/* A connection that cannot be accepted would be reported for ever. */
+static void
+pause_connections(struct network *network)
+{
+	struct err e;
+
+	for (size_t i = 1; i < network->nfds; i++)
+		loop_change(network->fds[i], 0, &e);
+	network->pause = loop_after(PAUSE_MS, listen_again, network);
 }
 
 static void
@@ -165,9 +177,11 @@ on_connections(void *self, uint32_t events)
 	struct network *network = self;
 
 	(void)events;
-	for (size_t i = 1; i < network->nfds; i++)
+	for (size_t i = 1; i < network->nfds && network->pause == 0; i++)
 		for (int n = 0, sock; n < BATCH; n++) {
 			sock = accept4(network->fds[i], NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+			if (sock < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM))
+				pause_connections(network);
 			if (sock < 0)
 				break;
 			take_connection(network, sock);
@@ -179,13 +193,14 @@ on_connections(void *self, uint32_t events)
 static void
 free_network(struct network *network)
 {
-	struct network **link = &networks.first;
+	struct network **link = &first;
 
 	while (*link != NULL && *link != network)
 		link = &(*link)->next;
 	if (*link == network)
 		*link = network->next;
 	relay_end_all(network);
+	loop_unset(network->pause);
 	while (network->nfds > 0) {
 		loop_forget(network->fds[--network->nfds]);
 		close(network->fds[network->nfds]);
@@ -198,35 +213,11 @@ free_network(struct network *network)
 static struct network *
 find(const char *id)
 {
-	struct network *network = networks.first;
+	struct network *network = first;
 
 	while (network != NULL && strcmp(network->id, id) != 0)
 		network = network->next;
 	return network;
-}
-
-static int
-fill_attempts(const struct network *network, struct network_report *report)
-{
-	report->attempts.items = calloc(network->nattempts + 1, sizeof *report->attempts.items);
-	if (report->attempts.items == NULL)
-		return -1;
-	for (size_t i = 0; i < network->nattempts; i++) {
-		const struct attempt *attempt = &network->attempts[i];
-		struct network_attempt *out = &report->attempts.items[report->attempts.count++];
-
-		*out = (struct network_attempt){
-			.name = strdup(attempt->name),
-			.port = attempt->port,
-			.refused = attempt->refused != NULL ? strdup(attempt->refused) : NULL,
-			.connections = attempt->connections,
-			.bytes_in = attempt->bytes_in,
-			.bytes_out = attempt->bytes_out,
-		};
-		if (out->name == NULL || (attempt->refused != NULL && out->refused == NULL))
-			return -1;
-	}
-	return 0;
 }
 
 static void
@@ -241,7 +232,7 @@ report_and_free(struct network *network)
 		.bytes_in = network->bytes_in,
 		.bytes_out = network->bytes_out };
 
-	int r = fill_attempts(network, &report);
+	int r = attempt_report(&network->attempts, &report);
 
 	free_network(network);
 	if (r == 0) {
@@ -271,20 +262,15 @@ watch(struct network *network, struct err *e)
 	return 0;
 }
 
-/* Takes all that were passed; those of a run that never asked are closed. */
-static void
-take_sockets(struct network *network)
+/* The executor starts the program after this part. */
+static int
+tell_serving(struct call *call, struct err *e)
 {
-	struct handover handover;
+	struct stream_part part = { .channel = channel_progress, .text = blob_text("serving") };
 
-	while (handover_take(networks.listener, &handover)) {
-		if (strcmp(handover.name, network->id) == 0 && network->nfds == 0) {
-			memcpy(network->fds, handover.fds, sizeof network->fds);
-			network->nfds = handover.nfds;
-			handover.nfds = 0;
-		}
-		handover_clear(&handover);
-	}
+	return call_stream(call, &part) == 0
+	           ? 0
+	           : err_set(e, ERR_unavailable, "network: the executor does not listen");
 }
 
 int
@@ -301,16 +287,16 @@ network_on_serve_network(struct call *call, void *body, struct err *e)
 	network->id = take_ptr(request->network);
 	network->domains = request->domains;
 	request->domains = (struct texts){ 0 };
-	network->next = networks.first;
-	networks.first = network;
-	take_sockets(network);
-	if (network->nfds < 2 || watch(network, e) < 0) {
+	network->next = first;
+	first = network;
+	network->call = call;
+	network->nfds = passed_take(network->id, network->fds);
+	if (network->nfds < 2 || watch(network, e) < 0 || tell_serving(call, e) < 0) {
 		if (network->nfds < 2)
 			err_set(e, ERR_invalid_argument, "network: no sockets were passed");
 		free_network(network);
 		return -1;
 	}
-	network->call = call;
 	call->self = network;
 	call->on_cancel = cancelled;
 	return 0;
@@ -333,9 +319,10 @@ network_on_end_network(struct call *call, void *body, struct err *e)
 int
 network_open(struct err *e)
 {
-	networks.listener = handover_open(PEER_executor, PEER_egress, e);
-	if (networks.listener >= 0 || e->code != ERR_not_found)
-		return networks.listener < 0 ? -1 : 0;
+	if (passed_open(e) == 0)
+		return 0;
+	if (e->code != ERR_not_found)
+		return -1;
 	log_warn("no network can be served", LOG_E(e));
 	return 0;
 }
@@ -343,8 +330,7 @@ network_open(struct err *e)
 void
 network_close(void)
 {
-	while (networks.first != NULL)
-		report_and_free(networks.first);
-	if (networks.listener >= 0)
-		close(take_fd(&networks.listener));
+	while (first != NULL)
+		report_and_free(first);
+	passed_close();
 }

@@ -9,18 +9,10 @@
 #include "common/bus/bus.h"
 
 #include "executor/egress/address.h"
+#include "executor/egress/attempt.h"
 
 enum {
-	NETWORK_NAMES = 256,   /* that one run may resolve */
-	NETWORK_ATTEMPTS = 64, /* that are reported one by one */
-};
-
-/* What came of the connections to one name and port. */
-struct attempt {
-	char name[DOMAIN_NAME];
-	uint16_t port;       /* 0: it was only resolved */
-	const char *refused; /* why; NULL: it was not */
-	uint64_t connections, bytes_in, bytes_out;
+	NETWORK_NAMES = 256, /* that one run may resolve */
 };
 
 struct relay;
@@ -32,10 +24,10 @@ struct network {
 	struct texts domains;
 	char names[NETWORK_NAMES][DOMAIN_NAME];
 	size_t nnames;
-	struct attempt attempts[NETWORK_ATTEMPTS];
-	size_t nattempts;
-	int fds[16];
+	struct attempts attempts;
+	int fds[16]; /* the first one: questions; the others: connections */
 	size_t nfds;
+	uint64_t pause; /* timer; 0: connections are accepted */
 	struct relay *relays;
 	size_t open; /* connections */
 	uint64_t connections, bytes_in, bytes_out;
@@ -44,8 +36,6 @@ struct network {
 /* In start(). */
 int network_open(struct err *);
 void network_close(void);
-/* The entry of that name and port; NULL: there is no room. */
-struct attempt *network_attempt(struct network *, const char *name, uint16_t port);
 /* Records a refusal. */
 void network_refuse(struct network *, const char *name, uint16_t port, const char *why);
 

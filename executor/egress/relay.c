@@ -38,7 +38,7 @@ struct flow {
 	size_t held;   /* bytes in the pipe */
 	bool ended;    /* from has no more */
 	bool finished; /* and all of it was passed on */
-	uint64_t *counts[2];
+	uint64_t moved, *counts[2];
 };
 
 struct relay {
@@ -50,10 +50,10 @@ struct relay {
 	struct resolution *resolution;
 	union address addresses[RESOLVER_ADDRESSES];
 	size_t naddresses, tried;
-	uint64_t timer;
+	uint64_t timer, again; /* deadline of the phase; next look at the first bytes */
 	struct flow up, down;
-	struct attempt *attempt; /* NULL: no room for one */
-	uint64_t nowhere;        /* counts for it then */
+	bool watched[2];  /* inside, outside */
+	uint64_t nowhere; /* counts without an entry of this name */
 };
 
 /* ---- the end ---- */
@@ -65,6 +65,7 @@ end_relay(struct relay *r)
 		&r->down.pipe[1] };
 
 	loop_unset(r->timer);
+	loop_unset(r->again);
 	resolver_cancel(r->resolution);
 	if (r->inside >= 0)
 		loop_forget(r->inside);
@@ -125,6 +126,7 @@ has_budget(const struct network *network)
 static void
 count(struct flow *flow, size_t bytes)
 {
+	flow->moved += bytes;
 	for (size_t i = 0; i < COUNT(flow->counts); i++)
 		*flow->counts[i] += bytes;
 }
@@ -166,11 +168,28 @@ wanted(const struct flow *reads, const struct flow *writes)
 	       (writes->held > 0 ? EPOLLOUT : 0u);
 }
 
+/* A descriptor of which nothing is wanted is not watched at all: epoll(7) reports EPOLLHUP
+ * always. */
+static int
+want(struct relay *r, int side, uint32_t events, void (*on_event)(void *, uint32_t))
+{
+	int fd = side == 0 ? r->inside : r->outside;
+	bool watched = r->watched[side];
+	struct err e;
+
+	r->watched[side] = events != 0;
+	if (events == 0 && watched)
+		loop_forget(fd);
+	if (events == 0)
+		return 0;
+	return watched ? loop_change(fd, events, &e) : loop_watch(fd, events, on_event, r, &e);
+}
+
 static void
 on_data(void *self, uint32_t events)
 {
 	struct relay *r = self;
-	struct err e;
+	uint64_t held = r->up.held + r->down.held, moved = r->up.moved + r->down.moved;
 
 	/* Both ends of a reset connection would be reported for ever. */
 	if (move(&r->up) < 0 || move(&r->down) < 0 || (r->up.finished && r->down.finished) ||
@@ -182,12 +201,14 @@ on_data(void *self, uint32_t events)
 		refuse(r, "the run's limit of bytes is reached");
 		return;
 	}
-	if (loop_change(r->inside, wanted(&r->up, &r->down), &e) < 0 ||
-	    loop_change(r->outside, wanted(&r->down, &r->up), &e) < 0) {
+	if (want(r, 0, wanted(&r->up, &r->down), on_data) < 0 ||
+	    want(r, 1, wanted(&r->down, &r->up), on_data) < 0) {
 		end_relay(r);
 		return;
 	}
-	set_timer(r, options.idle_ms, late);
+	/* An event without progress does not move the deadline. */
+	if (held != r->up.held + r->down.held || moved != r->up.moved + r->down.moved)
+		set_timer(r, options.idle_ms, late);
 }
 
 static int
@@ -199,21 +220,30 @@ open_flow(struct flow *flow, int from, int to)
 }
 
 static void
+count_for(struct relay *r, struct attempt *attempt)
+{
+	r->up.counts[0] = &r->network->bytes_out;
+	r->down.counts[0] = &r->network->bytes_in;
+	r->up.counts[1] = attempt != NULL ? &attempt->bytes_out : &r->nowhere;
+	r->down.counts[1] = attempt != NULL ? &attempt->bytes_in : &r->nowhere;
+	r->network->connections++;
+	if (attempt != NULL)
+		attempt->connections++;
+}
+
+static void
 copy(struct relay *r)
 {
-	struct err e;
+	struct network *network = r->network;
 
 	loop_forget(r->outside);
 	if (open_flow(&r->up, r->inside, r->outside) < 0 ||
-	    open_flow(&r->down, r->outside, r->inside) < 0 ||
-	    loop_watch(r->inside, EPOLLIN, on_data, r, &e) < 0 ||
-	    loop_watch(r->outside, EPOLLIN, on_data, r, &e) < 0) {
+	    open_flow(&r->down, r->outside, r->inside) < 0 || want(r, 0, EPOLLIN, on_data) < 0 ||
+	    want(r, 1, EPOLLIN, on_data) < 0) {
 		refuse(r, "egress lacks descriptors");
 		return;
 	}
-	r->network->connections++;
-	if (r->attempt != NULL)
-		r->attempt->connections++;
+	count_for(r, attempt_use(&network->attempts, network->call, r->name, r->port));
 	set_timer(r, options.idle_ms, late);
 }
 
@@ -298,7 +328,8 @@ static void
 resolve(struct relay *r)
 {
 	loop_unset(r->timer);
-	r->timer = 0;
+	loop_unset(r->again);
+	r->timer = r->again = 0;
 	r->resolution = resolver_ask(r->name, resolved, r);
 	if (r->resolution == NULL)
 		refuse(r, "egress lacks descriptors");
@@ -322,11 +353,9 @@ look_again(void *self)
 	struct relay *r = self;
 	struct err e;
 
-	r->timer = 0;
+	r->again = 0;
 	if (loop_watch(r->inside, EPOLLIN, on_hello, r, &e) < 0)
 		end_relay(r);
-	else
-		set_timer(r, options.connect_ms, late);
 }
 
 /* The bytes stay in the socket. */
@@ -349,7 +378,7 @@ on_hello(void *self, uint32_t events)
 
 	loop_forget(r->inside);
 	if (found == HELLO_MORE)
-		set_timer(r, PEEK_AGAIN_MS, look_again);
+		r->again = loop_after(PEEK_AGAIN_MS, look_again, r);
 	else if (found == HELLO_NAMED && strcmp(name, r->name) == 0)
 		resolve(r);
 	else
@@ -375,19 +404,16 @@ relay_begin(struct network *network, int sock, const char *name, uint16_t port)
 		.port = port,
 		.up = { .pipe = { -1, -1 } },
 		.down = { .pipe = { -1, -1 } },
-		.attempt = network_attempt(network, name, port),
 	};
 	memcpy(r->name, name, strlen(name) + 1);
-	r->up.counts[0] = &network->bytes_out;
-	r->down.counts[0] = &network->bytes_in;
-	r->up.counts[1] = r->attempt != NULL ? &r->attempt->bytes_out : &r->nowhere;
-	r->down.counts[1] = r->attempt != NULL ? &r->attempt->bytes_in : &r->nowhere;
 	if (r->next != NULL)
 		r->next->link = &r->next;
 	network->relays = r;
 	network->open++;
-	if (port == HTTP || port == HTTPS)
-		look_again(r);
-	else
+	if (port != HTTP && port != HTTPS) {
 		resolve(r);
+		return;
+	}
+	set_timer(r, options.connect_ms, late);
+	look_again(r);
 }

@@ -4,19 +4,19 @@
  *
  * Theory of operation.  The builder makes listening sockets in the box's network namespace.  Their
  * descriptors are passed on to egress, together with the names.  egress answers when the network
- * ends, which this process requests at the end of the run.  If egress dies, the sockets are closed
- * with it: the program loses its network and nothing else.
+ * ends, which this process requests at the end of the run.  Before that it sends parts: that it
+ * serves, so the program may start; then each name when it is used or refused, so nothing that was
+ * done is unrecorded if egress, this process or the call ends.  If egress dies, the sockets are
+ * closed with it: the program loses its network and nothing else.
  *
  * Trusts egress only for what it reports.
  */
 #include "executor/run/network.h"
 
-#include "executor/event.h"
-#include "executor/redact/redact.h"
-
 #include "common/base/auto.h"
 #include "common/base/domain.h"
 #include "common/base/log.h"
+#include "common/base/loop.h"
 #include "common/daemon/handover.h"
 
 #include <inttypes.h>
@@ -25,6 +25,7 @@
 
 enum {
 	GRANTS_MS = 5000, /* approvald reads its memory */
+	SERVE_MS = 5000,
 	END_MS = 2000,
 };
 
@@ -70,14 +71,102 @@ ports_of(const struct texts *domains, uint16_t ports[BOX_PORTS], struct err *e)
 	return 0;
 }
 
+/* ---- events ---- */
+
+/* A program may look up a name that contains a secret, and the log keeps it for ever. */
+static void
+record(const struct network *network, enum event what, const char *name, uint64_t port,
+    const char *more)
+{
+	auto_free char *shown = strdup(name);
+	char detail[512];
+	struct audit_event event = {
+		.event = (int)what,
+		.execution_id = (char *)(uintptr_t)network->id,
+		.detail = detail,
+	};
+
+	must(shown != NULL);
+	redact_text(network->known->redact, &shown);
+	if (what == event_network_refused)
+		event.code = (char *)(uintptr_t)err_name(ERR_egress_denied);
+	snprintf(detail, sizeof detail, "%.253s:%" PRIu64 "%s%.128s",
+	    shown != NULL ? shown : "(a name)", port,
+	    more[0] == '\0'                 ? ""
+	    : what == event_network_refused ? ": "
+					    : " ",
+	    more);
+	event_note(&network->owner, event);
+}
+
+/* "used PORT NAME", or "refused PORT NAME WHY". */
+static void
+record_part(const struct network *network, const char *text)
+{
+	bool used = strncmp(text, "used ", 5) == 0;
+	char *end;
+	const char *at = text + (used ? 5 : 8);
+
+	if (!used && strncmp(text, "refused ", 8) != 0)
+		return;
+
+	uint64_t port = strtoull(at, &end, 10);
+	auto_free char *name = *end == ' ' ? strdup(end + 1) : NULL;
+	char *why = name != NULL ? strchr(name, ' ') : NULL;
+
+	if (name == NULL)
+		return;
+	if (why != NULL)
+		*why++ = '\0';
+	record(network, used ? event_network_used : event_network_refused, name, port,
+	    why != NULL ? why : "");
+}
+
 /* ---- begin ---- */
+
+static void
+tell(struct network *network, const struct err *e)
+{
+	void (*then)(void *, const struct err *) = take_ptr(network->then);
+
+	loop_unset(network->timer);
+	network->timer = 0;
+	if (then != NULL)
+		then(network->self, e);
+}
+
+/* egress hangs; served() is called. */
+static void
+late(void *self)
+{
+	struct network *network = self;
+
+	network->timer = 0;
+	bus_cancel(network->asked);
+}
+
+static void
+came(void *self, const struct stream_part *part)
+{
+	struct network *network = self;
+	const char *text = part->text.data;
+
+	if (text == NULL || part->text.size == 0)
+		return;
+	if (network->up) {
+		record_part(network, text);
+	} else if (strcmp(text, "serving") == 0) {
+		network->up = true;
+		tell(network, NULL);
+	}
+}
 
 /* The report comes when the network ends, or when egress is lost. */
 static void
 served(void *self, void *reply, const struct err *e)
 {
 	struct network *network = self;
-	void (*then)(void *, const struct err *) = network->then;
+	struct err why;
 
 	network->asked = 0;
 	if (reply != NULL) {
@@ -85,10 +174,15 @@ served(void *self, void *reply, const struct err *e)
 		*(struct network_report *)reply = (struct network_report){ 0 };
 	} else if (e->code != ERR_cancelled) {
 		log_warn("the network of a run was lost", LOG_E(e));
+		network->lost = true;
 	}
-	network->then = NULL;
-	if (then != NULL)
-		then(network->self, NULL);
+	if (network->up) {
+		tell(network, NULL);
+		return;
+	}
+	err_set(&why, ERR_unavailable, "egress does not serve the network of this run: %.100s",
+	    e != NULL ? e->text : "it ended");
+	tell(network, &why);
 }
 
 static int
@@ -110,8 +204,9 @@ pass_on(struct network *network, int *fds, size_t nfds, struct err *e)
 					     .instance = instance,
 					     .message = MSG_serve_network,
 					     .request = &request,
-					     .owner = network->owner,
+					     .owner = network->owner.owner,
 					     .self = network,
+					     .part = came,
 					     .done = served },
 		    e);
 	}
@@ -123,12 +218,12 @@ static void
 listening(void *self, int *fds, size_t nfds, const struct err *why)
 {
 	struct network *network = self;
-	void (*then)(void *, const struct err *) = take_ptr(network->then);
 	struct err e = why != NULL ? *why : (struct err){ 0 };
 
-	if (why == NULL && pass_on(network, fds, nfds, &e) == 0)
-		network->up = true;
-	then(network->self, network->up ? NULL : &e);
+	if (why != NULL || pass_on(network, fds, nfds, &e) < 0)
+		tell(network, &e);
+	else
+		network->timer = loop_after(SERVE_MS, late, network);
 }
 
 int
@@ -191,6 +286,8 @@ void
 network_drop(struct network *network)
 {
 	network->then = NULL;
+	loop_unset(network->timer);
+	network->timer = 0;
 	if (network->asked != 0)
 		bus_cancel(network->asked);
 	message_clear(MSG_network_report, &network->report);
@@ -198,30 +295,53 @@ network_drop(struct network *network)
 
 /* ---- what came of it ---- */
 
+/* Parts that were dropped are recorded now, and how much each name was used. */
 static void
-note_attempt(const struct network *network, const struct event_owner *owner,
-    const struct network_attempt *attempt)
+record_rest(const struct network *network)
 {
-	char detail[400];
-	struct audit_event event = {
-		.event = attempt->refused != NULL ? event_network_refused : event_network_used,
-		.execution_id = (char *)(uintptr_t)network->id,
-		.detail = detail,
-	};
+	char more[160];
 
-	if (attempt->refused != NULL)
-		event.code = (char *)(uintptr_t)err_name(ERR_egress_denied);
-	snprintf(detail, sizeof detail,
-	    "%.253s:%" PRIu64 " connections %" PRIu64 ", bytes in %" PRIu64 ", bytes out %" PRIu64
-	    "%s%.64s",
-	    attempt->name, attempt->port, attempt->connections, attempt->bytes_in,
-	    attempt->bytes_out, attempt->refused != NULL ? ": " : "",
-	    attempt->refused != NULL ? attempt->refused : "");
-	event_note(owner, event);
+	for (size_t i = 0; i < network->report.attempts.count; i++) {
+		const struct network_attempt *a = &network->report.attempts.items[i];
+
+		if (a->refused != NULL && !a->told)
+			record(network, event_network_refused, a->name, a->port, a->refused);
+		if (a->refused != NULL)
+			continue;
+		snprintf(more, sizeof more,
+		    "connections %" PRIu64 ", bytes in %" PRIu64 ", bytes out %" PRIu64,
+		    a->connections, a->bytes_in, a->bytes_out);
+		record(network, event_network_used, a->name, a->port, more);
+	}
+	if (network->report.more == 0)
+		return;
+	snprintf(more, sizeof more, "%" PRIu64 " more refusals of this run", network->report.more);
+	record(network, event_network_refused, "others", 0, more);
+}
+
+/* Does the program's error come from a refusal?  Only then it is the reason of the failure. */
+static bool
+is_of_network(const struct execution *reply, const char *name)
+{
+	static const char *const words[] = { "resol", "not known", "ENOTFOUND", "EAI_AGAIN",
+		"onnection", "ECONN", "unreachable", "timed out", "fetch failed", "hang up", "SSL",
+		"TLS" };
+	const char *message = reply->error->message != NULL ? reply->error->message : "";
+	const char *output = reply->stderr.data != NULL ? reply->stderr.data : "";
+	const char *texts[] = { message, output };
+
+	for (size_t t = 0; t < COUNT(texts); t++) {
+		if (strstr(texts[t], name) != NULL)
+			return true;
+		for (size_t i = 0; i < COUNT(words); i++)
+			if (strstr(texts[t], words[i]) != NULL)
+				return true;
+	}
+	return false;
 }
 
 static int
-tell_hint(const struct network_attempt *attempt, struct problem *problem, struct err *e)
+set_hint(const struct network_attempt *attempt, struct problem *problem, struct err *e)
 {
 	char hint[512];
 
@@ -236,6 +356,51 @@ tell_hint(const struct network_attempt *attempt, struct problem *problem, struct
 	free(problem->hint);
 	problem->hint = strdup(hint);
 	return problem->hint != NULL ? 0 : err_sys(e, "hint");
+}
+
+/* All refusals, also if the program succeeded. */
+static int
+note_refusals(const struct network *network, struct execution *reply, struct err *e)
+{
+	char note[1024];
+	size_t n = 0, count = 0;
+
+	for (size_t i = 0; i < network->report.attempts.count; i++) {
+		const struct network_attempt *a = &network->report.attempts.items[i];
+
+		if (a->refused == NULL ||
+		    n + strlen(a->name) + strlen(a->refused) + 16 > sizeof note)
+			continue;
+		n += (size_t)snprintf(
+		    note + n, sizeof note - n, "%s%s", count++ > 0 ? "; " : "", a->name);
+		if (a->port != 0)
+			n += (size_t)snprintf(note + n, sizeof note - n, ":%" PRIu64, a->port);
+		n += (size_t)snprintf(note + n, sizeof note - n, " (%s)", a->refused);
+	}
+	if (count == 0)
+		return 0;
+
+	auto_free char *text = NULL;
+
+	return asprintf(&text, "The network refused: %s.", note) < 0 ||
+	               texts_add(&reply->notes, text) < 0
+	           ? err_sys(e, "notes")
+	           : 0;
+}
+
+static int
+tell_refusals(const struct network *network, struct execution *reply, struct err *e)
+{
+	for (size_t i = 0; i < network->report.attempts.count && reply->error != NULL; i++) {
+		const struct network_attempt *attempt = &network->report.attempts.items[i];
+
+		if (attempt->refused == NULL || !is_of_network(reply, attempt->name))
+			continue;
+		if (set_hint(attempt, reply->error, e) < 0)
+			return -1;
+		break;
+	}
+	return note_refusals(network, reply, e);
 }
 
 static int
@@ -253,27 +418,22 @@ tell_usage(const struct network *network, struct usage *usage, struct err *e)
 }
 
 int
-network_tell(struct network *network, const struct redact *redact, const struct event_owner *owner,
-    struct execution *reply, struct err *e)
+network_tell(struct network *network, struct execution *reply, struct err *e)
 {
-	bool told = false;
-
 	if (!network->up)
 		return 0;
-	/* A program may look up a name that contains a secret; the log keeps it for ever. */
-	for (size_t i = 0; i < network->report.attempts.count; i++)
-		redact_text(redact, &network->report.attempts.items[i].name);
+	record_rest(network);
 	for (size_t i = 0; i < network->report.attempts.count; i++) {
-		const struct network_attempt *attempt = &network->report.attempts.items[i];
+		char **name = &network->report.attempts.items[i].name;
 
-		if (attempt->name == NULL)
-			return err_sys(e, "name of an attempt");
-		note_attempt(network, owner, attempt);
-		if (attempt->refused == NULL || reply->error == NULL || told)
-			continue;
-		if (tell_hint(attempt, reply->error, e) < 0)
-			return -1;
-		told = true;
+		redact_text(network->known->redact, name);
+		if (*name == NULL)
+			return err_sys(e, "names of the network");
 	}
-	return reply->usage != NULL ? tell_usage(network, reply->usage, e) : 0;
+	if (network->lost &&
+	    texts_add(&reply->notes, "The network was lost during the run: egress ended.") < 0)
+		return err_sys(e, "notes");
+	if (tell_refusals(network, reply, e) < 0)
+		return -1;
+	return reply->usage != NULL && !network->lost ? tell_usage(network, reply->usage, e) : 0;
 }

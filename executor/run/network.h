@@ -4,6 +4,8 @@
 
 #include "common/bus/bus.h"
 
+#include "executor/event.h"
+#include "executor/redact/known.h"
 #include "executor/sandbox/sandbox.h"
 
 /* Asks approvald; as bus_ask().  The texts of the request are borrowed. */
@@ -12,25 +14,25 @@ uint64_t network_ask_grants(const struct owner *, struct approval_grants *reques
 struct network {
 	const char *id; /* of the run */
 	const struct texts *domains;
-	const struct owner *owner;
+	struct event_owner owner;
+	const struct known *known;    /* secrets, which names may contain */
 	uint64_t asked;               /* the request to egress; 0: none is open */
-	bool up;                      /* egress was asked */
+	uint64_t timer;               /* until egress serves */
+	bool up;                      /* egress has said that it serves */
+	bool lost;                    /* egress ended before the run */
 	struct network_report report; /* after the end */
 	void (*then)(void *self, const struct err *e);
 	void *self;
 };
 
-/* Opens it in the box of the sandbox.  then: exactly once, when programs can use it, or with *e.
- * -1: it is not called. */
+/* Opens it in the box of the sandbox.  then: exactly once, when egress serves it, or with *e.
+ * -1: it is not called.  What programs use and what is refused is recorded when it happens. */
 int network_begin(struct network *, struct sandbox *, void (*then)(void *, const struct err *),
     void *self, struct err *);
 /* Closes it; then: when the report is there. */
 void network_end(struct network *, void (*then)(void *, const struct err *), void *self);
 /* The same without a report, if the run has failed. */
 void network_drop(struct network *);
-/* Fills usage.network and the hint of a failed run, and records events; secrets in names are
- * redacted. */
-struct event_owner;
-struct redact;
-int network_tell(struct network *, const struct redact *, const struct event_owner *,
-    struct execution *, struct err *);
+/* Fills usage.network, and says in the hint or in a note what was refused; records how much each
+ * name was used. */
+int network_tell(struct network *, struct execution *, struct err *);

@@ -162,11 +162,10 @@ static void
 reply_filled(struct work *work)
 {
 	struct run *run = (struct run *)work;
-	struct event_owner owner = run_owner(run);
 
 	box_end_clear(&run->end);
 	if (run->why.code == ERR_none)
-		network_tell(&run->network, run_known(run)->redact, &owner, &run->reply, &run->why);
+		network_tell(&run->network, &run->reply, &run->why);
 	if (!failed(run, &run->why))
 		changes_after(&run->changes, run->workspace, run->plan.limits.room.files, collect);
 }
@@ -278,8 +277,9 @@ find_place(void *self)
 	} else if (run->plan.domains.count == 0) {
 		run_code(run, NULL);
 	} else {
-		run->network.id = run->id, run->network.owner = &run->call->owner;
+		run->network.id = run->id, run->network.owner = run_owner(run);
 		run->network.domains = &run->plan.domains;
+		run->network.known = run_known(run);
 		if (network_begin(&run->network, run->place, run_code, run, &e) < 0)
 			finish(run, &e);
 	}

@@ -28,7 +28,7 @@ PAYLOAD = os.urandom(1 << 20) * 3
 # The addresses of each name; each question takes the next one, and the last one stays.
 NAMES = {"web.test": [HOST], "other.test": [HOST], "a.wild.test": [HOST], "xn--bcher-kva.test": [HOST], "index.test": [HOST], "far.test": ["169.254.169.254"], "private.test": ["10.0.0.1"],
          "mapped.test": ["0.0.0.0"], "rebind.test": [HOST, "169.254.169.254"]}
-ALLOWED = "web.test,*.wild.test,far.test,private.test,mapped.test,rebind.test,web.test:8080,fronted.test,b\u00fccher.test,pypi"
+ALLOWED = "web.test,*.wild.test,far.test,private.test,mapped.test,rebind.test,web.test:8080,web.test:8081,fronted.test,b\u00fccher.test,pypi"
 
 
 class Dns(socketserver.BaseRequestHandler):
@@ -58,6 +58,14 @@ class Web(socketserver.BaseRequestHandler):
             head += more
         body = PAYLOAD if b" /big " in head else b"hello over " + str(self.server.server_address[1]).encode()
         self.request.sendall(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+
+
+class Deaf(socketserver.BaseRequestHandler):
+    """Closes its side and reads nothing."""
+
+    def handle(self):
+        self.request.shutdown(socket.SHUT_WR)
+        time.sleep(20)
 
 
 class Tls(Web):
@@ -199,8 +207,137 @@ def test_attempts_are_in_the_log(cluster):
     while seen != wanted and time.monotonic() < until:  # the log is written later
         entries = cluster.call("audit_execution", {"limit": 50})["structuredContent"]["entries"]
         events = [entry["event"] for entry in entries if entry["event"].get("execution_id") == end["execution_id"]]
-        seen = {(event["event"], event["detail"].split(" ")[0]) for event in events if event["event"].startswith("network.")}
+        seen = {(event["event"], event["detail"].split(" ")[0].rstrip(":")) for event in events if event["event"].startswith("network.")}
     assert seen == wanted, events
+
+
+def events_of(cluster, end, wanted, more=lambda events: True):
+    """(event, name and port) of a run, once they hold all that is wanted: the log is written later."""
+    until = time.monotonic() + 10
+    while True:
+        entries = cluster.call("audit_execution", {"limit": 1000})["structuredContent"]["entries"]
+        events = [entry["event"] for entry in entries if entry["event"].get("execution_id") == end]
+        events = [(event["event"], event["detail"]) for event in events if event["event"].startswith("network.")]
+        if wanted <= {(event, detail.split(" ")[0].rstrip(":")) for event, detail in events} and more(events):
+            return events
+        assert time.monotonic() < until, (wanted, events)
+        time.sleep(0.05)
+
+
+def test_runs_beside_each_other_keep_their_networks(cluster):
+    """240 runs of three namespaces, 24 at once: a lost one would not resolve its name."""
+    users = [cluster.client(flags=["--namespace=" + name]) for name in ("a", "b", "c")]
+    code = GET + "print(socket.gethostbyname('web.test') != '', get('http://web.test/'))"
+    ends = []
+
+    def worker(client):
+        for _ in range(10):
+            ends.append(client.call("execute_code", {"code": code, "allowed_domains": ["web.test"], "timeout": 60}, timeout=120)["structuredContent"])
+
+    threads = [threading.Thread(target=worker, args=(users[i % 3],)) for i in range(24)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    wrong = [end for end in ends if end.get("stdout") != "True hello over 80\n"]
+    assert len(ends) == 240 and not wrong, (len(ends), len(wrong), wrong[:2])
+    assert "no sockets were passed" not in cluster.log("egress") + cluster.log("executor")
+
+
+def test_names_that_are_used_cannot_be_hidden(cluster):
+    end = run(cluster, "for i in range(80):\n    try: socket.gethostbyname(f'n{i}.invalid')\n    except OSError: pass\nprint(get('http://web.test/'))", "web.test")
+    events = events_of(cluster, end["execution_id"], {("network.used", "web.test:80"), ("network.refused", "others:0")})
+    assert sum(event == "network.refused" for event, _ in events) == 65 and "16 more refusals" in str(events), events
+    assert any("n0.invalid" in note for note in end["notes"]), end
+
+
+def test_a_refusal_does_not_hide_a_use(cluster):
+    end = run(cluster, "get('http://web.test/')\ntry: get('http://web.test/', Host='other.test')\nexcept OSError: pass", "web.test")
+    events = events_of(cluster, end["execution_id"], {("network.used", "web.test:80"), ("network.refused", "web.test:80")})
+    assert any(event == "network.used" and "connections 1," in detail for event, detail in events), events
+
+
+def test_an_error_of_its_own_has_its_own_hint(cluster):
+    end = run(cluster, "try: socket.gethostbyname('other.test')\nexcept OSError: pass\n1/0", "web.test")
+    assert "domains" not in str(end["error"].get("hint")) and any("other.test (not allowed)" in note for note in end["notes"]), end
+
+
+def test_what_was_used_is_recorded_at_once(cluster):
+    """Neither a cancelled call nor the end of egress loses it."""
+    client = cluster.client()
+    for ending in "cancel", "kill":
+        waiting = client.begin("tools/call", {"name": "execute_code", "arguments": {
+            "code": GET + "print(get('http://web.test/'), flush=True)\nimport time\ntime.sleep(3)", "allowed_domains": ["web.test"]}}, progress=True)
+        until = time.monotonic() + 10
+        while not any("hello over" in str(part) for part in waiting.progress):
+            assert time.monotonic() < until, waiting.progress
+            time.sleep(0.01)
+        if ending == "cancel":
+            client.notify("notifications/cancelled", {"requestId": waiting.id})
+        else:
+            cluster.kill("egress")
+            cluster.restart("egress")
+            end = waiting.result()["structuredContent"]
+            assert end["success"] and any("network was lost" in note for note in end["notes"]), end
+        entries = []
+        while not entries:
+            assert time.monotonic() < until + 10
+            newest = [entry["event"] for entry in cluster.call("audit_execution", {"limit": 30})["structuredContent"]["entries"]]
+            last = next(event["execution_id"] for event in newest if event["event"] == "execution.started")
+            entries = [event for event in newest if event["event"] == "network.used" and event["execution_id"] == last]
+
+
+def processor_s(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_a_server_that_does_not_read_costs_nothing(cluster):
+    """It has closed its side; bytes of the program wait for it, and so does the program's end."""
+    server = Server((HOST, 8080 + 1), Deaf)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    code = """
+import time
+socks = [socket.create_connection(('web.test', 8081)) for _ in range(8)]
+for s in socks:
+    s.settimeout(0.2)
+    try: s.sendall(bytes(8 << 20))
+    except TimeoutError: pass
+    s.shutdown(socket.SHUT_WR)
+print('sent', flush=True)
+time.sleep(3)
+"""
+    client = cluster.client()
+    waiting = client.begin("tools/call", {"name": "execute_code", "arguments": {"code": GET + code, "allowed_domains": ["web.test:8081"], "timeout": 30}}, progress=True)
+    until = time.monotonic() + 20
+    while not any("sent" in str(part) for part in waiting.progress):
+        assert time.monotonic() < until, waiting.progress
+        time.sleep(0.01)
+    before = processor_s(cluster.pid("egress"))
+    time.sleep(2)
+    used = processor_s(cluster.pid("egress")) - before
+    waiting.result()
+    server.shutdown()
+    server.server_close()
+    assert used < 0.5, used
+
+
+def test_half_a_head_has_a_deadline(cluster):
+    """connect_ms is 3 s here; the bytes that came do not move it."""
+    code = """
+import time
+socks = [socket.create_connection(('web.test', 80)) for _ in range(8)]
+for s in socks: s.sendall(b'GET /' + b'a' * 9000)
+began = time.monotonic()
+for s in socks:
+    s.settimeout(20)
+    try: s.recv(1)
+    except ConnectionResetError: pass
+print(2 < time.monotonic() - began < 12)
+"""
+    end = run(cluster, code, "web.test", timeout=40)
+    assert end["stdout"] == "True\n" and any("no answer in time" in note for note in end["notes"]), end
 
 
 def test_secrets_in_names_are_not_recorded(cluster):
