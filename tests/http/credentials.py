@@ -317,9 +317,9 @@ def test_scopes_of_resources_and_methods(door, _):
         reply = door.post(modern("resources/read", {"uri": uri}), reader)
         assert reply.status == 403, (uri, reply)
         assert 'scope="cloister:monitor cloister:read"' in reply.headers["WWW-Authenticate"], reply.headers
-    for token, status in ((reader, 403), (runner, 403), (door.add("watcher", "--scopes=monitor"), 200)):
-        if status == 200:
-            door.becomes(200, token)
+    for token, status in ((reader, 403), (runner, 403), (door.add("watcher", "--scopes=monitor"), 403), (door.add("usual"), 403),
+                          (door.add("prometheus", "--scopes=metrics"), 200)):
+        door.becomes(200, token)
         assert door.gateway.ask("GET", "/metrics", None, {"Authorization": "Bearer " + token}).status == status
     assert door.gateway.ask("GET", "/metrics").status == 401
     for uri, known in (("sandbox://audit/{execution_id}", False), ("sandbox://sessions/{session_id}", False),

@@ -62,7 +62,8 @@ read_scopes(unsigned *scopes, struct err *e)
 
 		if (scope == 0)
 			return err_set(e, ERR_invalid_argument,
-			    "scopes: '%.*s' is not one of read, run, monitor",
+			    "scopes: '%.*s' is not one of read, run, monitor, vault, approve, "
+			    "metrics",
 			    (int)(size < 64 ? size : 64), at);
 		*scopes |= scope;
 		at += size + strspn(at + size, ", ");

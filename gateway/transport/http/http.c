@@ -69,13 +69,13 @@ on_readyz(struct http_request *r)
 	    "text/plain", strdup(text), (size_t)n, NULL);
 }
 
-/* Totals over all principals need a scope that not every principal has. */
+/* Totals over all principals need a scope that no credential has unless it is named. */
 static void
 on_metrics(struct http_request *r)
 {
 	size_t size = 0;
 
-	if (!guard_allows(r, 1U << scope_monitor))
+	if (!guard_allows(r, 1U << scope_metrics))
 		return;
 
 	char *text = metrics_text(&size);
