@@ -132,6 +132,9 @@ recover(int state, uint64_t *torn, struct err *e)
 		return -1;
 	}
 	*torn = walk.tail;
+	if (walk.tail > 0)
+		log_warn("the log ends with bytes that are no whole record; they are moved away",
+		    LOG_S("file", NAME), LOG_S("to", "audit.torn"), LOG_N("bytes", walk.tail));
 	if (chain_cut(&walk, state, "audit.torn", e) < 0)
 		return -1;
 	journal.durable = (struct mark){ walk.end, walk.offset };

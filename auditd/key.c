@@ -19,6 +19,7 @@
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define NAME "audit.key"
 
@@ -82,11 +83,25 @@ publish(int state, struct err *e)
 	return same ? 0 : fdio_store(state, KEY_PUBLIC, text, strlen(text), 0644, e);
 }
 
+/* A new log has no record yet. */
+static int
+make_first(int state, bool accept_new, struct err *e)
+{
+	struct stat log;
+
+	if (!accept_new && fstatat(state, "audit.log", &log, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    log.st_size > 0)
+		return err_set(e, ERR_internal,
+		    "missing, but there is a log, whose checkpoints a new key cannot verify: "
+		    "restore the key, or start auditd once with --accept-new-key");
+	return make(state, e) < 0 ? -1 : load(state, e);
+}
+
 int
-key_open(int state, struct err *e)
+key_open(int state, bool accept_new, struct err *e)
 {
 	memset(&key, 0, sizeof key);
-	if (load(state, e) < 0 && (e->sys != ENOENT || make(state, e) < 0 || load(state, e) < 0))
+	if (load(state, e) < 0 && (e->sys != ENOENT || make_first(state, accept_new, e) < 0))
 		return err_add(e, NAME);
 	return publish(state, e);
 }

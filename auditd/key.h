@@ -14,8 +14,9 @@
 /* File of the public key, in the directory of the log. */
 #define KEY_PUBLIC "audit.pub"
 
-/* Before the jail: creates or loads the key, and reads back what it created. */
-int key_open(int state, struct err *);
+/* Before the jail: loads the key, or creates it and reads it back.  -1 if there is a log, but no
+ * key, unless accept_new: nobody could verify the checkpoints that were signed before. */
+int key_open(int state, bool accept_new, struct err *);
 void key_close(void);
 const uint8_t *key_public(void);
 /* Signs a log that ends at that record.  The text is valid until the next call. */

@@ -50,7 +50,8 @@ static int
 open_journal(struct err *e)
 {
 	seen_open();
-	if (witness_open(daemon_state_root(), e) < 0 || key_open(daemon_state(), e) < 0)
+	if (witness_open(daemon_state_root(), e) < 0 ||
+	    key_open(daemon_state(), options.accept_new_key, e) < 0)
 		return -1;
 	return journal_open(daemon_state(), remember, &torn, e);
 }

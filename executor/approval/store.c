@@ -15,6 +15,7 @@
 #include "executor/approval/options.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,7 +109,8 @@ append(struct approval *a, struct err *e)
 	return 0;
 }
 
-/* A damaged record grants nothing and is kept for a person to look at. */
+/* A record that is damaged or cannot be read grants nothing, and is kept for a person to look at.
+ */
 static int
 load(const char *name, struct err *e)
 {
@@ -126,8 +128,10 @@ load(const char *name, struct err *e)
 	record_free(a);
 	log_error("a record is damaged and has no effect", LOG_S("record", name), LOG_E(e));
 	snprintf(aside, sizeof aside, "%.16s.damaged", name);
+	/* No reason not to start: without this daemon no program has a network. */
 	if (renameat(store.directory, name, store.directory, aside) < 0)
-		return err_sys(e, "rename record %s", name);
+		log_error("a damaged record cannot be set aside", LOG_S("record", name),
+		    LOG_S("error", strerror(errno)));
 	return 0;
 }
 

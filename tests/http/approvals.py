@@ -109,6 +109,23 @@ def test_the_answer_is_for_what_was_shown(world):
     assert "approval_required" in world.ann.state("f.example.com")
 
 
+# Without approvald no program has a network, so one bad file, as in a restored backup, must not keep it from starting.
+def test_records_that_cannot_be_read_are_set_aside(world):
+    with Cluster(world.cluster.bin, servers=("auditd", "approvald")) as cluster:
+        place = os.path.join(cluster.state, "approvald")
+        cluster.kill("approvald")
+        fifo, directory, file = ("0" * 15 + digit for digit in "123")
+        os.mkfifo(os.path.join(place, fifo))  # which the jail does not let it rename
+        os.mkdir(os.path.join(place, directory))
+        with open(os.path.join(place, file), "wb") as bad:
+            bad.write(b"no record")
+        os.mkdir(os.path.join(place, file + ".damaged"))  # so it cannot be renamed
+        cluster.restart("approvald")
+        here, log = set(os.listdir(place)), cluster.log("approvald")
+        assert {directory + ".damaged", file} <= here and directory not in here, here
+        assert all(name in log for name in (fifo, directory, file)) and "cannot be set aside" in log, log
+
+
 class World:
     def __init__(self, cluster):
         self.cluster = cluster

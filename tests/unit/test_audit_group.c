@@ -114,7 +114,8 @@ set_up(void **state)
 	ends = 0;
 	seen_open();
 	return loop_open(&e) < 0 || ledger_set_up(state) < 0 ||
-	               key_open(ledger_directory, &e) < 0 || witness_open(ledger_path(), &e) < 0 ||
+	               key_open(ledger_directory, false, &e) < 0 ||
+	               witness_open(ledger_path(), &e) < 0 ||
 	               group_open(&(struct group_start){ .accept_loss = ACCEPTED }, &e) < 0
 	           ? -1
 	           : 0;

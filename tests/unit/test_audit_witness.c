@@ -107,7 +107,7 @@ set_up(void **state)
 {
 	struct err e;
 
-	if (ledger_set_up(state) < 0 || key_open(ledger_directory, &e) < 0)
+	if (ledger_set_up(state) < 0 || key_open(ledger_directory, false, &e) < 0)
 		return -1;
 	write_events(RECORDS);
 	return 0;
@@ -213,7 +213,10 @@ a_new_log_with_a_new_key_is_refused(void **unused)
 	sign_end(text);
 	keep("executor", text);
 	unlinkat(ledger_directory, "audit.key", 0);
-	assert_return_code(key_open(ledger_directory, &e), 0);
+	assert_int_equal(key_open(ledger_directory, false, &e), -1);
+	assert_non_null(strstr(e.text, "--accept-new-key"));
+	assert_int_equal(faccessat(ledger_directory, "audit.key", F_OK, 0), -1);
+	assert_return_code(key_open(ledger_directory, true, &e), 0);
 	assert_starts(); /* the log is the same */
 	rewrite(3);
 	assert_refused("ends at record 3, a checkpoint, signed by another key says 20");
@@ -298,13 +301,13 @@ a_key_is_made_once_and_is_nobody_elses(void **unused)
 	memcpy(before, key_public(), sizeof before);
 	assert_return_code(fstatat(ledger_directory, "audit.key", &st, 0), errno);
 	assert_int_equal(st.st_mode, S_IFREG | 0600);
-	assert_return_code(key_open(ledger_directory, &e), 0);
+	assert_return_code(key_open(ledger_directory, false, &e), 0);
 	assert_memory_equal(before, key_public(), sizeof before);
 
 	auto_fd int fd = openat(ledger_directory, "audit.key", O_WRONLY | O_TRUNC | O_CLOEXEC);
 
 	assert_int_equal(write(fd, "short", 5), 5);
-	assert_int_equal(key_open(ledger_directory, &e), -1);
+	assert_int_equal(key_open(ledger_directory, false, &e), -1);
 	assert_non_null(strstr(e.text, "audit.key"));
 }
 
