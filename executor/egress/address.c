@@ -2,7 +2,8 @@
 /*
  * address.c - which addresses are public.
  *
- * Trusts the operator's list of networks.  All else that is not public is refused: loopback,
+ * Trusts the operator's list of networks.  This host's own addresses are refused, because services
+ * listen there for this host.  All else that is not public is refused: loopback,
  * private and shared networks, link-local ones (cloud metadata), multicast, documentation, and the
  * forms of IPv6 that contain an address of IPv4.
  */
@@ -11,12 +12,13 @@
 #include "common/base/auto.h"
 
 #include <arpa/inet.h>
+#include <ifaddrs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-	NETWORKS = 64,
+	NETWORKS = 256,
 	TEXT = 64,
 };
 
@@ -31,10 +33,12 @@ static struct {
 	size_t nallowed, nrefused;
 } lists;
 
-/* 2000::/3 is the public part of IPv6; these are exceptions in it. */
+/* 2000::/3 is the public part of IPv6; these are exceptions in it.  168.63.129.16 is the platform
+ * of a large cloud, which gives its guests credentials. */
 static const char never[] =
     "0.0.0.0/8,10.0.0.0/8,100.64.0.0/10,127.0.0.0/8,169.254.0.0/16,172.16.0.0/12,192.0.0.0/24,"
-    "192.0.2.0/24,192.88.99.0/24,192.168.0.0/16,198.18.0.0/15,198.51.100.0/24,203.0.113.0/24,"
+    "168.63.129.16/32,192.0.2.0/24,192.88.99.0/24,192.168.0.0/16,198.18.0.0/15,198.51.100.0/"
+    "24,203.0.113.0/24,"
     "224.0.0.0/3,2001::/23,2001:db8::/32,2002::/16,3fff::/20";
 
 socklen_t
@@ -123,6 +127,42 @@ address_open(const char *networks, struct err *e)
 	return read_list(networks, lists.allowed, &lists.nallowed, e) < 0
 	           ? -1
 	           : read_list(never, lists.refused, &lists.nrefused, e);
+}
+
+static const unsigned char *bytes_of(const union address *);
+
+void
+address_refuse(const union address *address)
+{
+	struct network_of *network = &lists.refused[lists.nrefused];
+	unsigned size = address->any.sa_family == AF_INET ? 4 : 16;
+
+	if (lists.nrefused == NETWORKS)
+		return;
+	*network = (struct network_of){ .family = address->any.sa_family, .bits = 8 * size };
+	memcpy(network->bytes, bytes_of(address), size);
+	lists.nrefused++;
+}
+
+int
+address_refuse_own(struct err *e)
+{
+	struct ifaddrs *all;
+
+	if (getifaddrs(&all) < 0)
+		return err_sys(e, "list the addresses of this host");
+	for (const struct ifaddrs *at = all; at != NULL; at = at->ifa_next) {
+		const struct sockaddr *any = at->ifa_addr;
+		union address own = { 0 };
+
+		if (any == NULL || (any->sa_family != AF_INET && any->sa_family != AF_INET6))
+			continue;
+		memcpy(&own, any, any->sa_family == AF_INET ? sizeof own.v4 : sizeof own.v6);
+		if (address_is_permitted(&own))
+			address_refuse(&own);
+	}
+	freeifaddrs(all);
+	return 0;
 }
 
 static const unsigned char *

@@ -20,5 +20,9 @@ void address_set_port(union address *, uint16_t port);
 int address_read(const char *text, uint16_t port, union address *);
 /* The setting allowed_networks. */
 int address_open(const char *networks, struct err *);
+/* From now on this address is not permitted, unless it is of an allowed network. */
+void address_refuse(const union address *);
+/* The same for the addresses of this host's interfaces.  Before the jail. */
+int address_refuse_own(struct err *);
 /* A public address, or one of an allowed network. */
 bool address_is_permitted(const union address *);

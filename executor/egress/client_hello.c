@@ -5,6 +5,7 @@
  */
 #include "executor/egress/client_hello.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -12,6 +13,7 @@ enum {
 	HANDSHAKE = 22,
 	CLIENT_HELLO = 1,
 	SERVER_NAME = 0,
+	ENCRYPTED_HELLO = 0xfe0d, /* RFC 9849: the name that counts is not readable */
 	RECORD_HEAD = 5,
 };
 
@@ -64,23 +66,36 @@ take_name(const void *data, size_t size, char name[DOMAIN_NAME])
 	return domain_is_name(name) ? HELLO_NAMED : HELLO_NONE;
 }
 
+/* One name; a server may take another one of several. */
+static enum hello_name
+read_server_name(struct rest body, char name[DOMAIN_NAME])
+{
+	struct rest list = part(&body, 2);
+	size_t kind = number(&list, 1);
+	struct rest host = part(&list, 2);
+
+	if (kind != 0 || list.bad || body.bad || list.size > 0 || body.size > 0)
+		return HELLO_NONE;
+	return take_name(host.at, host.size, name);
+}
+
 static enum hello_name
 find_server_name(struct rest extensions, char name[DOMAIN_NAME])
 {
-	while (extensions.size > 0) {
+	enum hello_name found = HELLO_NONE;
+
+	for (bool seen = false; extensions.size > 0;) {
 		size_t type = number(&extensions, 2);
 		struct rest body = part(&extensions, 2);
 
-		if (type != SERVER_NAME || extensions.bad)
+		if (extensions.bad || type == ENCRYPTED_HELLO || (type == SERVER_NAME && seen))
+			return HELLO_NONE;
+		if (type != SERVER_NAME)
 			continue;
-
-		struct rest list = part(&body, 2);
-		size_t kind = number(&list, 1);
-		struct rest host = part(&list, 2);
-
-		return kind == 0 && !list.bad ? take_name(host.at, host.size, name) : HELLO_NONE;
+		seen = true;
+		found = read_server_name(body, name);
 	}
-	return HELLO_NONE;
+	return found;
 }
 
 static enum hello_name
@@ -132,45 +147,105 @@ client_hello_of_tls(const unsigned char *data, size_t size, char name[DOMAIN_NAM
 	return size < HELLO_BYTES ? HELLO_MORE : HELLO_NONE;
 }
 
-static enum hello_name
-take_host(const char *value, const char *end, char name[DOMAIN_NAME])
+/* ---- HTTP ---- */
+
+/* A line of the head, without its end. */
+struct line {
+	const char *at, *end;
+};
+
+/* RFC 9110, 5.6.2 */
+static bool
+is_token(const char *at, const char *end)
 {
-	while (value < end && (*value == ' ' || *value == '\t'))
-		value++;
-	while (end > value && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r'))
-		end--;
+	static const char marks[] = "!#$%&'*+-.^_`|~";
+	const char *from = at;
 
-	const char *colon = memchr(value, ':', (size_t)(end - value));
-
-	return take_name(value, (size_t)((colon != NULL ? colon : end) - value), name);
+	for (; at < end; at++)
+		if (!isalnum((unsigned char)*at) && (*at == '\0' || strchr(marks, *at) == NULL))
+			return false;
+	return at > from;
 }
 
-/* One Host, as RFC 9112 demands, and no target with a name of its own. */
+/* Servers disagree about bare CR, bare LF and other control characters. */
+static bool
+is_clean(struct line line)
+{
+	for (; line.at < line.end; line.at++)
+		if (((unsigned char)*line.at < ' ' && *line.at != '\t') || *line.at == 0x7f)
+			return false;
+	return true;
+}
+
+static bool
+next_line(const char **at, const char *end, struct line *line)
+{
+	const char *stop = memmem(*at, (size_t)(end - *at), "\r\n", 2);
+
+	if (stop == NULL)
+		return false;
+	*line = (struct line){ *at, stop };
+	*at = stop + 2;
+	return true;
+}
+
+/* METHOD /target HTTP/1.x: no target with a name of its own, and no other protocol. */
+static bool
+is_request_line(struct line line)
+{
+	const char *space = memchr(line.at, ' ', (size_t)(line.end - line.at));
+	const char *last = memrchr(line.at, ' ', (size_t)(line.end - line.at));
+
+	if (space == NULL || space == last || !is_token(line.at, space) || space[1] != '/' ||
+	    memchr(space + 1, ' ', (size_t)(last - space - 1)) != NULL || line.end - last != 9)
+		return false;
+	return memcmp(last, " HTTP/1.1", 9) == 0 || memcmp(last, " HTTP/1.0", 9) == 0;
+}
+
+static enum hello_name
+take_host(struct line value, char name[DOMAIN_NAME])
+{
+	while (value.at < value.end && (*value.at == ' ' || *value.at == '\t'))
+		value.at++;
+	while (value.end > value.at && (value.end[-1] == ' ' || value.end[-1] == '\t'))
+		value.end--;
+
+	const char *colon = memchr(value.at, ':', (size_t)(value.end - value.at));
+
+	return take_name(value.at, (size_t)((colon != NULL ? colon : value.end) - value.at), name);
+}
+
+/* A field with a name and nothing before its colon; *found is changed by Host.  false: the head is
+ * one that servers read differently. */
+static bool
+read_field(struct line line, enum hello_name *found, char name[DOMAIN_NAME])
+{
+	const char *colon = memchr(line.at, ':', (size_t)(line.end - line.at));
+
+	if (colon == NULL || !is_token(line.at, colon) || !is_clean(line))
+		return false;
+	if (colon - line.at != 4 || strncasecmp(line.at, "host", 4) != 0)
+		return true;
+	if (*found == HELLO_NAMED)
+		return false;
+	*found = take_host((struct line){ colon + 1, line.end }, name);
+	return *found == HELLO_NAMED;
+}
+
+/* One Host, as RFC 9112 demands. */
 enum hello_name
 client_hello_of_http(const char *data, size_t size, char name[DOMAIN_NAME])
 {
-	const char *end = memmem(data, size, "\r\n\r\n", 4), *line = data, *next;
+	const char *end = memmem(data, size, "\r\n\r\n", 4), *at = data;
 	enum hello_name found = HELLO_NONE;
+	struct line line;
 
 	if (end == NULL)
 		return size < HELLO_BYTES ? HELLO_MORE : HELLO_NONE;
-
-	const char *target = memchr(data, ' ', (size_t)(end - data));
-
-	if (target == NULL || target[1] != '/')
+	if (!next_line(&at, end + 2, &line) || !is_clean(line) || !is_request_line(line))
 		return HELLO_NONE;
-	for (; line < end; line = next) {
-		next = memchr(line, '\n', (size_t)(end + 2 - line));
-		if (next == NULL)
-			break;
-		next++;
-		if (next - line < 5 || strncasecmp(line, "host:", 5) != 0)
-			continue;
-		if (found == HELLO_NAMED)
+	while (next_line(&at, end + 2, &line))
+		if (!read_field(line, &found, name))
 			return HELLO_NONE;
-		found = take_host(line + 5, next - 1, name);
-		if (found != HELLO_NAMED)
-			return HELLO_NONE;
-	}
 	return found;
 }

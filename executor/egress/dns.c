@@ -2,6 +2,7 @@
 /* dns.c - reads and writes messages of DNS.  Trusts no byte of a message. */
 #include "executor/egress/dns.h"
 
+#include <ctype.h>
 #include <string.h>
 
 enum {
@@ -138,6 +139,21 @@ take_record(const unsigned char *data, uint16_t type, size_t size, union address
 	return false;
 }
 
+/* Does the reply repeat the question?  Letters may have another case. */
+static bool
+repeats(const unsigned char *message, const struct dns_question *asked)
+{
+	unsigned char question[DNS_BYTES];
+	size_t size = dns_ask(question, asked->id, asked->type, asked->name);
+
+	if (size != asked->size)
+		return false;
+	for (size_t i = DNS_HEAD; i < size; i++)
+		if (tolower(message[i]) != tolower(question[i]))
+			return false;
+	return true;
+}
+
 /* Records of other names in the answer are those of an alias. */
 int
 dns_read_answer(const unsigned char *message, size_t size, const struct dns_question *asked,
@@ -146,7 +162,7 @@ dns_read_answer(const unsigned char *message, size_t size, const struct dns_ques
 	size_t at = asked->size, found = 0;
 
 	if (size < at || get16(message) != asked->id || (message[2] & IS_REPLY) == 0 ||
-	    get16(message + 4) != 1)
+	    get16(message + 4) != 1 || !repeats(message, asked))
 		return -1;
 	for (unsigned records = get16(message + 6); records > 0 && found < n; records--) {
 		at = skip_name(message, size, at);

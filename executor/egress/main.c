@@ -18,8 +18,9 @@
 static int
 open_all(struct err *e)
 {
-	return address_open(options.allowed_networks, e) < 0 ? -1
-	                                                     : resolver_open(options.resolver, e);
+	if (address_open(options.allowed_networks, e) < 0 || address_refuse_own(e) < 0)
+		return -1;
+	return resolver_open(options.resolver, e);
 }
 
 static const struct route routes[] = {

@@ -4,8 +4,10 @@
 
 The samples of golden.txt are in the order of the table, so the n-th message is number n of enum msg_id.
 """
+import contextlib
 import json
 import pathlib
+import ssl
 import struct
 import sys
 
@@ -133,6 +135,14 @@ def manifest(body):
     return b"clsnap\r\n" + struct.pack("<32s4IQ", b"", 1, *map(len, names), len(body)) + b"".join(names) + body
 
 
+def client_hello(name):
+    """What OpenSSL sends first."""
+    sent = ssl.MemoryBIO()
+    with contextlib.suppress(ssl.SSLWantReadError):
+        ssl.create_default_context().wrap_bio(ssl.MemoryBIO(), sent, server_hostname=name).do_handshake()
+    return sent.read()
+
+
 def samples(golden):
     """(message, number, body, frames, JSON) of each."""
     names = []
@@ -201,6 +211,9 @@ def main(golden, directory):
     inputs["capture"] = [bytes([limit, limit >> 7]) + bytes([200, 10, 1, 1, 255, 255]) for limit in (0, 1, 7, 100)]
     inputs["order"] = [order(kind, {4: 3, 5: 1}.get(kind, 0)) for kind in range(1, 10)]
     inputs["headers"] = [bytes([which]) + text.encode() for which, text in HEADERS]
+    inputs["hello"] = [b"GET / HTTP/1.1\r\nHost: a.test:80\r\nX: y\r\n\r\n", client_hello("a.test"), client_hello("a.b.example.test")]
+    question = b"\1\2\1\0\0\1\0\0\0\0\0\0\1a\4test\0\0\1\0\1"
+    inputs["dns"] = [question, question[:2] + b"\x81\x80\0\1\0\1" + question[8:] + b"\xc0\x0c\0\1\0\1\0\0\0\0\0\4\1\2\3\4"]
     for name, seeds in inputs.items():
         where = pathlib.Path(directory, name)
         where.mkdir(parents=True, exist_ok=True)

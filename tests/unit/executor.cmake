@@ -18,6 +18,12 @@ foreach(test files_in files_out file_helpers)
 endforeach()
 target_link_options(test_file_helpers PRIVATE LINKER:--wrap=loop_now_us)
 
+foreach(test address dns hello)
+	cloister_test(unit test_egress_${test}.c)
+	cloister_includes(test_egress_${test} tests executor/egress)
+	target_link_libraries(test_egress_${test} PRIVATE egress)
+endforeach()
+
 # State that outlives a request.
 foreach(test change consent output redact task task_file)
 	cloister_unit(executor test_${test}.c)
