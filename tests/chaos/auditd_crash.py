@@ -5,6 +5,7 @@
     auditd_crash.py BIN APPENDER
 """
 
+import json
 import os
 import random
 import signal
@@ -139,6 +140,35 @@ def test_a_full_disk_is_answered_and_got_over(bin, appender):
         subprocess.run(["umount", cluster.state], check=True)
         os.rmdir(cluster.state)
         os.rmdir(cluster.directory)
+
+
+def test_what_is_moved_away_is_told(bin, appender):
+    with OnlyAuditd(bin, appender) as cluster:
+        cluster.acknowledged(cluster.append("--events=5"))
+        cluster.kill("auditd", signal.SIGTERM)
+        assert "moved away" not in cluster.log("auditd")
+        os.truncate(cluster.file, os.path.getsize(cluster.file) - 33)
+        cluster.restart("auditd")
+        line = next(line for line in cluster.log("auditd").splitlines() if "moved away" in line)
+        told = json.loads(line)
+        assert told["level"] == "warn" and told["bytes"] == os.path.getsize(os.path.join(cluster.state, "auditd", "audit.torn")), told
+
+
+def test_a_log_without_its_key_is_not_appended_to(bin, appender):
+    with OnlyAuditd(bin, appender) as cluster:
+        cluster.acknowledged(cluster.append("--events=5"))
+        cluster.kill("auditd", signal.SIGTERM)
+        os.unlink(os.path.join(cluster.state, "auditd", "audit.key"))
+        try:
+            cluster.restart("auditd", timeout=5)
+            raise AssertionError("it started without the key of its log")
+        except RuntimeError as refused:
+            assert "--accept-new-key" in str(refused), refused
+        cluster.processes.pop("auditd")
+        cluster.flags["auditd"] = ["--accept-new-key"]
+        cluster.restart("auditd")
+        cluster.flags["auditd"] = []
+        cluster.restart("auditd")
 
 
 def test_a_damaged_log_is_not_appended_to(bin, appender):
