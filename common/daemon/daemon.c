@@ -15,13 +15,13 @@
 #include "common/daemon/instance.h"
 #include "common/daemon/measure.h"
 #include "common/daemon/monitor.h"
+#include "common/daemon/published.h"
 #include "common/daemon/starter.h"
 #include "common/journal/spool.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <malloc.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
@@ -163,6 +163,7 @@ read_settings(int argc, char **argv)
 	add_connects();
 	settings_load(
 	    self.name, self.d->summary ?: self.peer->doc, self.table, self.d->settings, argc, argv);
+	published_note();
 	int level = log_parse(self.log_level);
 	if (level < 0) {
 		fprintf(stderr, "%s: log_level is '%s', allowed is debug, info, warn or error\n",
@@ -373,7 +374,11 @@ prepare(struct err *e)
 	starter_connect();
 	if (self.d->open != NULL && self.d->open(e) < 0)
 		return -1;
-	return loop_open(e) < 0 ? -1 : prepare_bus(e);
+	if (loop_open(e) < 0 || prepare_bus(e) < 0)
+		return -1;
+	if (self.keeps != SHARED_STATE)
+		published_write(self.run, self.name);
+	return 0;
 }
 
 /* ---- the jail ---- */
@@ -568,10 +573,6 @@ daemon_main(int argc, char **argv, const struct daemon *d)
 	starter_settle();
 	if (d->self != PEER_vault)
 		starter_forget_secrets();
-	/* The heap of a thread shrinks only after a read of /proc/sys/vm, for which the jail
-	 * would kill the process. So ZeroMQ's threads share the arena of the first thread; they
-	 * need little. */
-	mallopt(M_ARENA_MAX, 1);
 	self.d = d;
 	self.peer = &edge_peers[d->self];
 	self.name = self.peer->name;

@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -43,6 +44,10 @@ starter_settle(void)
 	sigset_t none;
 	int fd;
 
+	/* The heap of a thread shrinks only after a read of /proc/sys/vm, for which the jail
+	 * would kill the process. So ZeroMQ's threads share the arena of the first thread; they
+	 * need little. */
+	mallopt(M_ARENA_MAX, 1);
 	do
 		fd = open("/dev/null", O_RDWR);
 	while (fd >= 0 && fd <= STDERR_FILENO);

@@ -23,7 +23,7 @@ enum {
  * Call first. Opens descriptors 0 to 2 on /dev/null if they are closed; otherwise the next file
  * would become one of them. Unblocks all signals. Resets ignored signals, except those that
  * nohup(1) and a shell's & ignore: a process that ignores SIGCHLD cannot get the exit status of its
- * children.
+ * children.  All threads will share one heap.
  */
 void starter_settle(void);
 /* Removes these variables, and overwrites their values, which /proc/PID/environ would show. */

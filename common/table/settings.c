@@ -11,6 +11,7 @@
 #include "common/base/fdio.h"
 #include "common/table/man.h"
 #include "common/table/replaced.h"
+#include "common/table/settings_table.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -22,34 +23,25 @@
 
 enum {
 	YAML_BYTES = 1 << 20,
-	NAME_BYTES = 128,
+	NAME_BYTES = SETTINGS_NAME,
+	GIVEN = 512,
 };
 
 extern char **environ;
 
-struct tables {
-	const char *daemon;
-	const struct setting *table[2]; /* common, own */
-};
-
-/* Row i of both tables in sequence; NULL after the last one. */
-static const struct setting *
-row_at(const struct tables *t, size_t i)
-{
-	for (size_t k = 0; k < COUNT(t->table); k++)
-		for (const struct setting *row = t->table[k]; row != NULL && row->name != NULL;
-		     row++)
-			if (i-- == 0)
-				return row;
-	return NULL;
-}
+/* What was loaded last, and which rows a source has set. */
+static struct {
+	struct settings_table table;
+	const struct setting *rows[GIVEN];
+	size_t count;
+} given;
 
 static const struct setting *
-find(const struct tables *t, const char *name)
+find(const struct settings_table *t, const char *name)
 {
 	const struct setting *row;
 
-	for (size_t i = 0; (row = row_at(t, i)) != NULL; i++)
+	for (size_t i = 0; (row = settings_table_row(t, i)) != NULL; i++)
 		if (strcmp(row->name, name) == 0)
 			return row;
 	return NULL;
@@ -125,9 +117,22 @@ set_flag(const struct setting *s, const char *from, const char *text, struct err
 	    s->name, text);
 }
 
+static void
+note(const struct setting *s)
+{
+	size_t i = 0;
+
+	while (i < given.count && given.rows[i] != s)
+		i++;
+	if (i == given.count && given.count < GIVEN)
+		given.rows[given.count++] = s;
+}
+
 static int
 set(const struct setting *s, const char *from, const char *text, struct err *e)
 {
+	if (strcmp(from, "default") != 0)
+		note(s);
 	switch (s->kind) {
 	case KIND_TEXT:
 		return set_text(s, from, text, e);
@@ -143,49 +148,14 @@ set(const struct setting *s, const char *from, const char *text, struct err *e)
 	}
 }
 
-/* Prints a YAML scalar. In single quotes a line break would be read as a space. */
-static void
-print_text(const char *text, FILE *to)
-{
-	bool plain = true;
-
-	for (const char *c = text; *c != '\0'; c++)
-		plain = plain && !iscntrl((unsigned char)*c);
-	fputc(plain ? '\'' : '"', to);
-	for (const char *c = text; *c != '\0'; c++)
-		if (iscntrl((unsigned char)*c) || (!plain && (*c == '"' || *c == '\\')))
-			fprintf(to, "\\x%02x", (unsigned)*c);
-		else
-			fputs(*c == '\'' && plain ? "''" : (const char[]){ *c, '\0' }, to);
-	fputc(plain ? '\'' : '"', to);
-}
-
-static void
-print_value(const struct setting *s, FILE *to)
-{
-	switch (s->kind) {
-	case KIND_UINT:
-		fprintf(to, "%" PRIu64, *(uint64_t *)s->to);
-		break;
-	case KIND_REAL:
-		fprintf(to, "%.15g", *(double *)s->to);
-		break;
-	case KIND_FLAG:
-		fputs(*(bool *)s->to ? "true" : "false", to);
-		break;
-	default:
-		print_text(*(char **)s->to, to);
-	}
-}
-
 /* ---- the sources ---- */
 
 static int
-read_defaults(const struct tables *t, struct err *e)
+read_defaults(const struct settings_table *t, struct err *e)
 {
 	const struct setting *row;
 
-	for (size_t i = 0; (row = row_at(t, i)) != NULL; i++) {
+	for (size_t i = 0; (row = settings_table_row(t, i)) != NULL; i++) {
 		if (row->kind == KIND_TEXT)
 			*(char **)row->to = NULL;
 		if (set(row, "default", row->fallback, e) < 0)
@@ -208,8 +178,8 @@ scalar(yaml_document_t *doc, int index, const char *file, struct err *e)
 }
 
 static int
-read_mapping(const struct tables *t, yaml_document_t *doc, const yaml_node_t *map, const char *file,
-    struct err *e)
+read_mapping(const struct settings_table *t, yaml_document_t *doc, const yaml_node_t *map,
+    const char *file, struct err *e)
 {
 	for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top;
 	     p++) {
@@ -235,7 +205,7 @@ read_mapping(const struct tables *t, yaml_document_t *doc, const yaml_node_t *ma
 
 /* A key of a flat file of a replaced system. */
 static int
-read_old_key(const struct tables *t, const struct replaced_key *key, yaml_document_t *doc,
+read_old_key(const struct settings_table *t, const struct replaced_key *key, yaml_document_t *doc,
     int index, const char *file, struct err *e)
 {
 	char name[REPLACED_BYTES], ours[REPLACED_BYTES];
@@ -255,7 +225,7 @@ read_old_key(const struct tables *t, const struct replaced_key *key, yaml_docume
 }
 
 static int
-read_document(const struct tables *t, yaml_document_t *doc, const char *file, struct err *e)
+read_document(const struct settings_table *t, yaml_document_t *doc, const char *file, struct err *e)
 {
 	yaml_node_t *root = yaml_document_get_root_node(doc);
 
@@ -270,7 +240,11 @@ read_document(const struct tables *t, yaml_document_t *doc, const char *file, st
 
 		if (name == NULL)
 			return -1;
-		if (replaced_key(name) != NULL) {
+		/* The name of a daemon with a mapping is its section, also if it was a key. */
+		bool section =
+		    value->type == YAML_MAPPING_NODE && edge_peer_parse(name) != PEER_none;
+
+		if (replaced_key(name) != NULL && !section) {
 			if (read_old_key(t, replaced_key(name), doc, p->value, file, e) < 0)
 				return -1;
 			continue;
@@ -289,7 +263,7 @@ read_document(const struct tables *t, yaml_document_t *doc, const char *file, st
 }
 
 static int
-parse_yaml(const struct tables *t, const struct blob *text, const char *file, struct err *e)
+parse_yaml(const struct settings_table *t, const struct blob *text, const char *file, struct err *e)
 {
 	yaml_parser_t parser;
 	yaml_document_t doc;
@@ -309,7 +283,7 @@ parse_yaml(const struct tables *t, const struct blob *text, const char *file, st
 }
 
 static int
-read_yaml(const struct tables *t, const char *file, struct err *e)
+read_yaml(const struct settings_table *t, const char *file, struct err *e)
 {
 	struct blob text = { 0 };
 
@@ -318,17 +292,6 @@ read_yaml(const struct tables *t, const char *file, struct err *e)
 	int rc = parse_yaml(t, &text, file, e);
 	blob_clear(&text);
 	return rc;
-}
-
-/* "CLOISTER_EXECUTOR_" */
-static size_t
-prefix(const char *daemon, char out[NAME_BYTES])
-{
-	int n = snprintf(out, NAME_BYTES, "CLOISTER_%s_", daemon);
-
-	for (char *c = out; *c != '\0'; c++)
-		*c = (char)toupper((unsigned char)*c);
-	return (size_t)n;
 }
 
 /* The value of the first of the old variables that is set. */
@@ -346,13 +309,13 @@ old_value(const struct setting *s, char name[REPLACED_BYTES], char ours[REPLACED
 }
 
 static int
-read_old_names(const struct tables *t, const char *only, struct err *e)
+read_old_names(const struct settings_table *t, const char *only, struct err *e)
 {
 	char name[REPLACED_BYTES], ours[REPLACED_BYTES];
 
 	const struct setting *row;
 
-	for (size_t i = 0; (row = row_at(t, i)) != NULL; i++) {
+	for (size_t i = 0; (row = settings_table_row(t, i)) != NULL; i++) {
 		const char *value = old_value(row, name, ours);
 
 		if (value == NULL || (only != NULL && strcmp(only, row->name) != 0))
@@ -365,7 +328,7 @@ read_old_names(const struct tables *t, const char *only, struct err *e)
 
 /* name: the part after the prefix; value: the part after '='. */
 static int
-read_variable(const struct tables *t, const char *name, const char *only, struct err *e)
+read_variable(const struct settings_table *t, const char *name, const char *only, struct err *e)
 {
 	const char *value = strchr(name, '=') + 1;
 	char lower[NAME_BYTES];
@@ -384,10 +347,10 @@ read_variable(const struct tables *t, const char *name, const char *only, struct
 
 /* only: reads that row alone and reports no other errors; NULL: all rows. */
 static int
-read_environment(const struct tables *t, const char *only, struct err *e)
+read_environment(const struct settings_table *t, const char *only, struct err *e)
 {
 	char begin[NAME_BYTES];
-	size_t skip = prefix(t->daemon, begin);
+	size_t skip = settings_table_prefix(t->daemon, begin);
 
 	if (read_old_names(t, only, e) < 0)
 		return -1;
@@ -400,7 +363,7 @@ read_environment(const struct tables *t, const char *only, struct err *e)
 
 /* The row of "max-open" or "no-max-open". *value: as given or implied; NULL: the next argument. */
 static const struct setting *
-find_flag(const struct tables *t, const char *flag, const char **value)
+find_flag(const struct settings_table *t, const char *flag, const char **value)
 {
 	char name[NAME_BYTES];
 
@@ -424,7 +387,7 @@ find_flag(const struct tables *t, const char *flag, const char **value)
 }
 
 static int
-read_flags(const struct tables *t, const char *only, int argc, char **argv, struct err *e)
+read_flags(const struct settings_table *t, const char *only, int argc, char **argv, struct err *e)
 {
 	for (int i = 1; i < argc; i++) {
 		const char *value, *flag = argv[i];
@@ -451,9 +414,11 @@ int
 settings_read(const char *daemon, const struct setting *common, const struct setting *own, int argc,
     char **argv, struct err *e)
 {
-	const struct tables t = { daemon, { common, own } };
+	const struct settings_table t = { daemon, { common, own } };
 	const struct setting *config = find(&t, "config");
 
+	given.table = t;
+	given.count = 0;
 	if (read_defaults(&t, e) < 0)
 		return -1;
 	if (config != NULL) {
@@ -466,52 +431,6 @@ settings_read(const char *daemon, const struct setting *common, const struct set
 			return -1;
 	}
 	return read_environment(&t, NULL, e) < 0 ? -1 : read_flags(&t, NULL, argc, argv, e);
-}
-
-/* ---- printing ---- */
-
-static void
-print_help(const struct tables *t, const char *summary)
-{
-	char begin[NAME_BYTES];
-
-	prefix(t->daemon, begin);
-	printf("%s: %s\n\nSettings: --name=value, or %sNAME in the environment, or\n"
-	       "\"%s: {name: value}\" in the YAML file that --config names; flags win, then the\n"
-	       "environment.  --print-settings prints the values in force, --man a manual page,\n"
-	       "--version the version.\n\n",
-	    t->daemon, summary, begin, t->daemon);
-	const struct setting *row;
-
-	for (size_t i = 0; (row = row_at(t, i)) != NULL; i++) {
-		printf("  --");
-		for (const char *c = row->name; *c != '\0'; c++)
-			putchar(*c == '_' ? '-' : *c);
-		printf(
-		    "=%s\n        %s\n", *row->fallback == '\0' ? "''" : row->fallback, row->doc);
-		if (row->kind == KIND_FLAG)
-			puts("        true or false");
-		else
-			printf("        %" PRId64 " to %" PRId64 "%s\n", row->low, row->high,
-			    row->kind == KIND_TEXT ? " bytes" : "");
-		if (row->also != NULL)
-			printf("        also in the environment: %s\n", row->also);
-	}
-}
-
-static void
-print_settings(const struct tables *t)
-{
-	printf("%s:\n", t->daemon);
-	const struct setting *row;
-
-	for (size_t i = 0; (row = row_at(t, i)) != NULL; i++) {
-		if (strcmp(row->name, "config") == 0)
-			continue;
-		printf("  %s: ", row->name);
-		print_value(row, stdout);
-		putchar('\n');
-	}
 }
 
 /* Removes a word from the arguments; true: it was present. */
@@ -531,11 +450,11 @@ void
 settings_load(const char *daemon, const char *summary, const struct setting *common,
     const struct setting *own, int argc, char **argv)
 {
-	const struct tables t = { daemon, { common, own } };
+	const struct settings_table t = { daemon, { common, own } };
 	struct err e;
 
 	if (take_word(&argc, argv, "--help")) {
-		print_help(&t, summary);
+		settings_print_help(&t, summary);
 		exit(0);
 	}
 	if (take_word(&argc, argv, "--man")) {
@@ -547,12 +466,28 @@ settings_load(const char *daemon, const char *summary, const struct setting *com
 		exit(0);
 	}
 	bool print = take_word(&argc, argv, "--print-settings");
+	bool print_given = take_word(&argc, argv, "--print-given");
 	if (settings_read(daemon, common, own, argc, argv, &e) < 0) {
 		fprintf(stderr, "%s: %s\n", daemon, e.text);
 		exit(2);
 	}
-	if (!print)
-		return;
-	print_settings(&t);
-	exit(0);
+	if (print)
+		settings_print_all(&t, stdout);
+	for (size_t i = 0; print_given && i < given.count; i++)
+		settings_print_row(given.rows[i], stdout);
+	if (print || print_given)
+		exit(0);
+}
+
+char *
+settings_text(void)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	if (to == NULL)
+		return NULL;
+	settings_print_all(&given.table, to);
+	return fclose(to) == 0 ? text : NULL;
 }

@@ -24,12 +24,16 @@ struct setting {
 
 /*
  * Reads all sources into the rows of both tables (NULL-name ended; common may be NULL). Prints and
- * exits 0 for --help, --print-settings, --man and --version; exits 2 and names an unknown or
+ * exits 0 for --help, --print-settings, --print-given (what no default gave), --man and
+ * --version; exits 2 and names an unknown or
  * out-of-range setting and the allowed range. Texts come from malloc and live as long as the
  * process.
  */
 void settings_load(const char *daemon, const char *summary, const struct setting *common,
     const struct setting *own, int argc, char **argv);
+/* What --print-settings prints, of the last settings that were read; from malloc, NULL without
+ * memory.  The values are those of now. */
+char *settings_text(void);
 /* The same without exits, for tests: -1 with *e. */
 int settings_read(const char *daemon, const struct setting *common, const struct setting *own,
     int argc, char **argv, struct err *);

@@ -164,13 +164,36 @@ place_flags(bool daemon, const char *argv[PLACE_FLAGS])
 
 /* ---- directories and programs ---- */
 
+/* Root's daemons have users of their own, who must be able to enter each directory of the path. */
+static int
+check_entrance(const char *path, struct err *e)
+{
+	auto_free char *part = strdup(path);
+	struct stat st;
+
+	if (geteuid() != 0)
+		return 0;
+	if (part == NULL)
+		return err_sys(e, "%s", path);
+	for (char *slash = part + strlen(part); slash != NULL && slash > part;
+	     slash = strrchr(part, '/')) {
+		*slash = '\0';
+		if (part[0] != '\0' && stat(part, &st) == 0 && (st.st_mode & S_IXOTH) == 0)
+			return err_set(e, ERR_denied,
+			    "%.100s: the users of the daemons cannot enter %.80s; choose another "
+			    "directory with --run and --state",
+			    path, part);
+	}
+	return 0;
+}
+
 static int
 open_own(const char *path, mode_t mode, struct err *e)
 {
 	auto_fd int fd = fdio_directory(AT_FDCWD, path, mode, e);
 	struct stat st;
 
-	if (fd < 0)
+	if (fd < 0 || check_entrance(path, e) < 0)
 		return -1;
 	if (fstat(fd, &st) < 0)
 		return err_sys(e, "stat %s", path);

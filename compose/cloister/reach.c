@@ -18,6 +18,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -148,6 +149,17 @@ reach_stay(struct err *e)
 	auto_fd int fd = reach(ANSWER_S, e);
 
 	return fd < 0 ? -1 : expect_ok(fd, "stay\n", -1, e);
+}
+
+void
+reach_differ(const char *line)
+{
+	struct err e;
+	auto_fd int fd = reach(ANSWER_S, &e);
+	auto_fd int text = memfd_create("settings", MFD_CLOEXEC);
+
+	if (fd >= 0 && text >= 0 && fdio_write(text, line, strlen(line), &e) == 0)
+		expect_ok(fd, "differ\n", text, &e);
 }
 
 char *

@@ -11,6 +11,9 @@ int reach_lease(struct err *);
 /* Passes a lease to the running supervisor. */
 int reach_give(int lease, struct err *);
 int reach_stay(struct err *);
+/* Tells the supervisor a line about settings that are not in force; it is not needed for anything.
+ */
+void reach_differ(const char *line);
 /* One line of JSON, from malloc. */
 char *reach_status(struct err *);
 /* Returns when all daemons have stopped. */

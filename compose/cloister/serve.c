@@ -7,6 +7,7 @@
  */
 #include "compose/cloister/serve.h"
 
+#include "compose/cloister/differences.h"
 #include "compose/cloister/place.h"
 #include "compose/cloister/reach.h"
 
@@ -37,15 +38,20 @@ static int
 take_lease(struct err *e)
 {
 	auto_fd int run = place_open_run(e);
+	auto_fd int state = run < 0 ? -1 : place_open_state(e);
 
-	if (run < 0)
+	if (state < 0)
 		return -1;
 
-	int lease = reach_lease(e);
+	auto_fd int lease = reach_lease(e);
 
-	if (lease >= 0 || e->code != ERR_not_found)
-		return lease;
-	return reach_daemons_run() ? 0 : start_with_lease(e);
+	if (lease < 0 && e->code != ERR_not_found)
+		return -1;
+	if (lease < 0 && !reach_daemons_run())
+		return start_with_lease(e);
+	if (differences_check(e) < 0)
+		return -1;
+	return lease < 0 ? 0 : take_fd(&lease);
 }
 
 static int

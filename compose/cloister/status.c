@@ -3,6 +3,7 @@
  * replies. */
 #include "compose/cloister/status.h"
 
+#include "compose/cloister/differences.h"
 #include "compose/cloister/place.h"
 #include "compose/cloister/reach.h"
 #include "compose/cloister/supervisor/supervisor.h"
@@ -84,6 +85,9 @@ print_status(const json_t *status)
 	printf(
 	    "%-10s %8s %10s %9s %-9s %s\n", "daemon", "pid", "up (s)", "restarts", "state", "load");
 	json_array_foreach(json_object_get(status, "daemons"), i, d) print_daemon(d);
+	if (json_object_get(status, "not_in_force") != NULL)
+		printf("settings of a client are not in force: %s\n",
+		    json_string_value(json_object_get(status, "not_in_force")));
 	if (json_object_get(status, "artifact_key") != NULL)
 		printf("artifacts are signed with key %s\n",
 		    json_string_value(json_object_get(status, "artifact_key")));
@@ -102,6 +106,16 @@ add_key(json_t *status)
 		return;
 	json_object_set_new(status, "artifact_key", json_stringn(key.data, key.size));
 	blob_clear(&key);
+}
+
+/* What this command itself was given has precedence over what a client reported. */
+static void
+add_own(json_t *status)
+{
+	auto_free char *line = status != NULL ? differences_line() : NULL;
+
+	if (line != NULL)
+		json_object_set_new(status, "not_in_force", json_string(line));
 }
 
 static int
@@ -139,6 +153,7 @@ status_show(int argc, char **argv)
 	json_t *status = ask_status(&e);
 
 	add_key(status);
+	add_own(status);
 	if (status == NULL) {
 		if (as_json && e.code == ERR_not_found)
 			puts("{\"daemons\":[]}");
@@ -204,11 +219,12 @@ static int
 go_up(struct err *e)
 {
 	auto_fd int run = place_open_run(e);
+	auto_fd int state = run < 0 ? -1 : place_open_state(e);
 
-	if (run < 0)
+	if (state < 0)
 		return -1;
 	if (reach_stay(e) == 0)
-		return 0;
+		return differences_check(e);
 	return e->code != ERR_not_found ? -1 : reach_start(-1, e);
 }
 

@@ -12,6 +12,7 @@
 
 #include "common/base/auto.h"
 #include "common/base/domain.h"
+#include "common/base/log.h"
 #include "common/bus/bus.h"
 
 #include <stdio.h>
@@ -106,12 +107,21 @@ covers(const struct texts *list, const struct domain *domain)
 	return false;
 }
 
+/* A wrong entry allows nothing.  It must not stop what needs no network. */
 int
 domains_settle(struct err *e)
 {
+	auto_free char *copy = strdup(options.egress_domains);
+	char *rest = copy, *word;
+
 	texts_clear(&allowed);
-	return expand_text(&allowed, options.egress_domains, e) < 0 ? err_add(e, "egress_domains")
-	                                                            : 0;
+	if (copy == NULL)
+		return err_sys(e, "domains");
+	while ((word = strsep(&rest, ", ")) != NULL)
+		if (*word != '\0' && expand(&allowed, word, e) < 0)
+			log_error("egress_domains: an entry is left out and allows nothing",
+			    LOG_S("entry", word), LOG_E(e));
+	return 0;
 }
 
 /* ---- requests ---- */

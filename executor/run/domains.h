@@ -15,7 +15,8 @@ enum {
 	DOMAINS_BYTES = 2048, /* of a session's list, with a zero byte */
 };
 
-/* Checks the setting egress_domains; after index_hosts_settle(). */
+/* Reads the setting egress_domains; after index_hosts_settle().  A wrong entry is logged and left
+ * out. */
 int domains_settle(struct err *);
 /* A new session's list, separated by commas; owned by the caller, NULL: it has none.  -1: an
  * argument is wrong, or the operator does not allow a domain and approvald does not run. */

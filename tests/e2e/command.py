@@ -221,6 +221,61 @@ def test_verify_shows_whether_a_log_holds_a_checkpoint(cloister):
     assert cloister("verify", "--since=" + checkpoint).returncode == 2
 
 
+def test_settings_that_are_not_in_force_are_named(cloister):
+    """Daemons are shared: a client that finds some with other settings says so, and a stricter one is not ignored."""
+    assert cloister("down").returncode == 0 and cloister("up").returncode == 0
+    program = cloister.program_file("print(1)\n")
+    strict = cloister.program_file("executor: {default_timeout: 1, max_sessions: 100}\nvault:\n  max_secrets: 300\n", "strict.yaml")
+    named = [b"executor.default_timeout is 30, not 1", b"executor.max_sessions is 64, not 100", b"vault.max_secrets is 256, not 300", b"cloister down"]
+    refused = cloister("run", "--config=" + strict, program)
+    assert refused.returncode == 125 and all(text in refused.stderr for text in named) and b"--accept-running" in refused.stderr, refused
+    accepted = cloister("run", "--config=" + strict, "--accept-running", program)
+    assert accepted.returncode == 0 and accepted.stdout == b"1\n" and all(text in accepted.stderr for text in named), accepted
+    shown = cloister("status")
+    assert named[0] in shown.stdout and named[0].decode() in json.loads(cloister("status", "--json").stdout)["not_in_force"], shown
+    with open(os.path.join(cloister.directory, "state", "supervisor.log"), "rb") as log:
+        assert named[0] in log.read()
+    cloister.env["SANDBOX_TIMEOUT"] = "60"  # looser: it is served, and told
+    try:
+        looser = cloister("run", program)
+    finally:
+        del cloister.env["SANDBOX_TIMEOUT"]
+    assert looser.returncode == 0 and b"executor.default_timeout is 30, not 60" in looser.stderr, looser
+    assert cloister("run", program).stderr == b""
+    # What was asked is in force after the command that the line names.
+    assert cloister("down").returncode == 0
+    late = cloister("run", "--json", "--config=" + strict, cloister.program_file("import time\ntime.sleep(5)\n"))
+    assert json.loads(late.stdout)["timed_out"] and b"not in force" not in late.stderr, late
+
+
+def test_settings_that_tighten_exist(cloister):
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "compose", "cloister", "tightens.def"), encoding="utf-8") as table:
+        rows = re.findall(r"^TIGHTENS\((\w+), (\w+), \w+\)", table.read(), re.M)
+    shown = {name: subprocess.run([f"{cloister.program}-{name}", "--print-settings"], capture_output=True, text=True, check=True).stdout for name, _ in rows}
+    assert len(rows) > 40 and all(f"\n  {setting}: " in shown[name] for name, setting in rows), rows
+
+
+def test_a_wrong_domain_stops_no_run(cloister):
+    assert cloister("down").returncode == 0
+    wrong = cloister.program_file("executor: {egress_domains: '*.test,good.example'}\n", "wrong.yaml")
+    done = cloister("run", "--config=" + wrong, cloister.program_file("print(1)\n"))
+    assert done.returncode == 0 and done.stdout == b"1\n", done
+    with open(os.path.join(cloister.directory, "state", "supervisor.log"), encoding="utf-8") as log:
+        assert '"entry":"*.test"' in log.read()
+    assert cloister("down").returncode == 0
+
+
+def test_directories_that_daemons_cannot_enter_are_named(cloister):
+    if os.geteuid() != 0:
+        return  # the daemons of an ordinary user are this user's
+    closed = os.path.join(cloister.directory, "closed")
+    os.mkdir(closed, 0o700)
+    for name in "run", "state":
+        began = time.monotonic()
+        refused = cloister("run", f"--{name}={closed}/{name}", cloister.program_file("print(1)\n"))
+        assert refused.returncode == 125 and b"cannot enter " + closed.encode() in refused.stderr and time.monotonic() - began < 3, refused
+
+
 def test_another_program_verifies_too(cloister):
     """This test builds the statement from the description in seal.h; openssl knows nothing of cloister."""
     if shutil.which("openssl") is None:

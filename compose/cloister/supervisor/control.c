@@ -13,6 +13,7 @@
 #include "common/base/fdio.h"
 #include "common/base/log.h"
 #include "common/base/loop.h"
+#include "common/base/utf8.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -26,6 +27,7 @@ enum {
 	VISITORS = 256,
 	LINE_BYTES = 32,
 	LINE_MS = 5000,
+	DIFFER_BYTES = 4096,
 };
 
 enum stage {
@@ -144,6 +146,24 @@ on_stay(struct visitor *p)
 	drop(p);
 }
 
+/* A client's text is logged and shown; what is too long is cut. */
+static void
+on_differ(struct visitor *p)
+{
+	char text[DIFFER_BYTES + 1];
+	ssize_t n = p->given < 0 ? -1 : pread(p->given, text, DIFFER_BYTES, 0);
+
+	if (n <= 0) {
+		answer(p, "exactly one descriptor of a text required\n");
+	} else {
+		text[n] = '\0';
+		utf8_tame(text);
+		hooks->differ(text);
+		answer(p, "ok\n");
+	}
+	drop(p);
+}
+
 static void
 on_status(struct visitor *p)
 {
@@ -173,6 +193,7 @@ static const struct {
 	{ "lease\n", on_lease },
 	{ "adopt\n", on_adopt },
 	{ "stay\n", on_stay },
+	{ "differ\n", on_differ },
 	{ "status\n", on_status },
 	{ "down\n", on_down },
 };
@@ -185,7 +206,7 @@ dispatch(struct visitor *p)
 			commands[i].handle(p);
 			return;
 		}
-	answer(p, "unknown command; known: lease, adopt, stay, status, down\n");
+	answer(p, "unknown command; known: lease, adopt, stay, differ, status, down\n");
 	drop(p);
 }
 

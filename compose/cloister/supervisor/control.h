@@ -5,6 +5,7 @@
  *	lease    "ok"; held until the connection ends
  *	adopt    with a descriptor, which is the lease instead of the connection; "ok"
  *	stay     "ok"; the supervisor no longer ends when idle
+ *	differ   with a descriptor of a text: settings of a client that are not in force; "ok"
  *	status   one line of JSON
  *	down     "ok" when everything has stopped
  */
@@ -20,6 +21,7 @@ struct control {
 	void (*leases_changed)(void);
 	json_t *(*status)(void); /* the caller owns the reference */
 	void (*stay)(void);
+	void (*differ)(const char *line); /* of a client; without control characters */
 	void (*down)(void);
 };
 

@@ -108,19 +108,31 @@ on_stay(void)
 	on_leases_changed();
 }
 
+/* The last one; it is over when the daemons end. */
+static char *differing;
+
+static void
+on_differ(const char *line)
+{
+	log_warn("settings of a client are not in force", LOG_S("settings", line));
+	free(differing);
+	differing = strdup(line);
+}
+
 static json_t *
 describe(void)
 {
-	return json_pack("{s:i, s:I, s:b, s:i, s:I, s:b, s:o}", "pid", (int)getpid(), "uptime_ms",
-	    (json_int_t)(loop_now_ms() - started_ms), "stays", stays, "leases",
+	return json_pack("{s:i, s:I, s:b, s:i, s:I, s:b, s:o, s:s*}", "pid", (int)getpid(),
+	    "uptime_ms", (json_int_t)(loop_now_ms() - started_ms), "stays", stays, "leases",
 	    (int)control_leases(), "idle_s", (json_int_t)place.idle_s, "ready", child_all_ready(),
-	    "daemons", child_describe());
+	    "daemons", child_describe(), "not_in_force", differing);
 }
 
 static const struct control control = {
 	.leases_changed = on_leases_changed,
 	.status = describe,
 	.stay = on_stay,
+	.differ = on_differ,
 	.down = end,
 };
 

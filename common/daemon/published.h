@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * published.h - the settings with which this daemon runs, as NAME.settings in the run directory:
+ * for a client of the same user that was started with other ones.
+ */
+#pragma once
+
+/* Keeps a copy of the settings as they were read; later, values are derived from them. */
+void published_note(void);
+/* Writes it; before the jail.  A failure is logged: only the comparison is lost. */
+void published_write(const char *run, const char *name);
