@@ -248,6 +248,8 @@ set_up(void **unused)
 	(void)unused;
 	snprintf(directory, sizeof(directory), "/tmp/test-cloister-XXXXXX");
 	assert_non_null(mkdtemp(directory));
+	/* As root, the users of daemons must be able to enter it. */
+	assert_return_code(chmod(directory, 0755), errno);
 	assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
 	for (int i = 0; i < DAEMONS; i++) {
 		snprintf(name, sizeof(name), "cloister-%s", supervised_names[i]);
