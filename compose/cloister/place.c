@@ -175,10 +175,10 @@ check_entrance(const char *path, struct err *e)
 		return 0;
 	if (part == NULL)
 		return err_sys(e, "%s", path);
-	for (char *slash = part + strlen(part); slash != NULL && slash > part;
-	     slash = strrchr(part, '/')) {
+	/* The directory itself gets its mode; another process may be just making it. */
+	for (char *slash; (slash = strrchr(part, '/')) != NULL && slash > part;) {
 		*slash = '\0';
-		if (part[0] != '\0' && stat(part, &st) == 0 && (st.st_mode & S_IXOTH) == 0)
+		if (stat(part, &st) == 0 && (st.st_mode & S_IXOTH) == 0)
 			return err_set(e, ERR_denied,
 			    "%.100s: the users of the daemons cannot enter %.80s; choose another "
 			    "directory with --run and --state",

@@ -41,6 +41,7 @@ class Home:
     def __init__(self, bin):
         self.program = os.path.realpath(os.path.join(bin, "cloister"))
         self.directory = os.path.realpath(tempfile.mkdtemp(prefix="cloister-config-"))
+        os.chmod(self.directory, 0o755)  # daemons of root have users of their own
         self.project = os.path.join(self.directory, "project")
         self.commands = os.path.join(self.directory, "commands")
         os.mkdir(self.project)
