@@ -8,6 +8,7 @@
 #include "compose/cloister/run.h"
 
 #include "compose/cloister/client.h"
+#include "compose/cloister/made.h"
 #include "compose/cloister/words.h"
 
 #include "common/base/auto.h"
@@ -137,7 +138,7 @@ print_output(const json_t *run, const struct shown *shown)
 }
 
 static int
-conclude(const json_t *reply, const struct shown *shown, bool as_json)
+conclude(const json_t *reply, const struct shown *shown, const struct made *made, bool as_json)
 {
 	const json_t *error = json_object_get(reply, "error");
 	json_t *run = client_value(reply);
@@ -156,7 +157,12 @@ conclude(const json_t *reply, const struct shown *shown, bool as_json)
 		print_problem(json_object_get(run, "error"));
 	}
 
+	/* A program's own exit code says more than a file that could not be kept. */
+	bool kept = (as_json && made->directory == NULL) || made_end(made, reply, run) == 0;
 	int code = exit_code(run);
+
+	if (code == 0 && !kept)
+		code = CLIENT_FAILED;
 
 	json_decref(run);
 	return code;
@@ -165,27 +171,50 @@ conclude(const json_t *reply, const struct shown *shown, bool as_json)
 /* ---- the command ---- */
 
 static int
-run_code(const struct words *words, int argc, char **argv)
+run_code(const struct words *words, const struct made *made)
 {
 	struct shown shown = { { { "stdout", stdout, NULL, 0 }, { "stderr", stderr, NULL, 0 } } };
 	const struct client_call call = { .tool = commands[COMMAND_run].tool,
 		.arguments = words->arguments,
 		.progress = show_progress,
 		.state = &shown,
-		.argc = argc,
-		.argv = argv };
+		.argc = made->argc,
+		.argv = made->argv };
 	struct err e;
-	int status;
-	json_t *reply = client_ask(&call, &status, &e);
+	int status = CLIENT_FAILED;
+	json_t *reply =
+	    made_begin(made, words->arguments, &e) < 0 ? NULL : client_ask(&call, &status, &e);
 
 	if (reply == NULL)
 		fprintf(stderr, "cloister: %s\n", e.text);
 	else
-		status = conclude(reply, &shown, words->as_json);
+		status = conclude(reply, &shown, made, words->as_json);
 	json_decref(reply);
 	for (size_t i = 0; i < COUNT(shown.streams); i++)
 		free(shown.streams[i].shown);
 	return status;
+}
+
+/* Removes --out=DIR or --out DIR. */
+static int
+take_out(int *argc, char **argv, const char **directory, struct err *e)
+{
+	static const char flag[] = "--out";
+
+	for (int i = 1; i < *argc; i++) {
+		bool joined = strncmp(argv[i], "--out=", sizeof flag) == 0;
+		int parts = joined ? 1 : 2;
+
+		if (!joined && strcmp(argv[i], flag) != 0)
+			continue;
+		*directory = joined ? argv[i] + sizeof flag : argv[i + 1];
+		if (*directory == NULL || **directory == '\0')
+			return err_set(e, ERR_invalid_argument, "--out: value required");
+		*argc -= parts;
+		memmove(argv + i, argv + i + parts, (size_t)(*argc - i + 1) * sizeof *argv);
+		return 0;
+	}
+	return 0;
 }
 
 int
@@ -193,14 +222,20 @@ run_file(int argc, char **argv)
 {
 	const struct command *command = &commands[COMMAND_run];
 	struct words words;
+	struct made made = { 0 };
 	struct err e;
 
 	if (words_help(command, argc, argv))
 		return 0;
+	if (take_out(&argc, argv, &made.directory, &e) < 0)
+		return words_fail(command, &e);
 	if (words_read(command, &argc, argv, &words, &e) < 0)
 		return words_fail(command, &e);
 
-	int status = run_code(&words, argc, argv);
+	made.argc = argc;
+	made.argv = argv;
+
+	int status = run_code(&words, &made);
 
 	json_decref(words.arguments);
 	return status;

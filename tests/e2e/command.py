@@ -42,6 +42,42 @@ def test_a_link_named_after_a_system_serves_its_tools(cloister):
         assert tool in tools and "create_state_snapshot" not in tools, (name, tools)
 
 
+def test_run_keeps_or_names_what_the_program_made(cloister):
+    text = "import os\nos.makedirs('d/e')\nopen('d/e/a.txt', 'w').write('hello')\nopen('big', 'wb').write(b'x' * 9000000)\nprint('done')\n"
+    named = cloister("run", cloister.program_file(text))
+    assert (named.returncode, named.stdout) == (0, b"done\n") and b"made d/e/a.txt; --out=DIR" in named.stderr, named
+    out = os.path.join(cloister.directory, "out")
+    for flags in ["--out=" + out], ["--out", out]:  # again: replaces
+        kept = cloister("run", *flags, cloister.program_file(text))
+        assert (kept.returncode, kept.stdout) == (0, b"done\n") and f"{out}/d/e/a.txt".encode() in kept.stderr, kept
+        with open(os.path.join(out, "d", "e", "a.txt"), "rb") as small, open(os.path.join(out, "big"), "rb") as big:
+            assert small.read() == b"hello" and big.read() == b"x" * 9000000
+    assert cloister("session", "list").stdout == b"none\n", "the run's session has ended"
+    assert cloister("run", "--out").returncode == 2
+
+
+def test_run_writes_through_no_link(cloister):
+    """The program chose the names, and somebody may have put a link where it is written."""
+    out, aim = (os.path.join(cloister.directory, name) for name in ("linked", "aim"))
+    os.makedirs(out)
+    os.symlink(aim, os.path.join(out, "a"))
+    os.symlink(cloister.directory, os.path.join(out, "b"))
+    refused = cloister("run", "--out=" + out, cloister.program_file("import os\nopen('a', 'w').write('x')\nos.mkdir('b')\nopen('b/aim', 'w').write('x')\n"))
+    assert refused.returncode == 125 and refused.stderr.count(b"is not kept") == 2 and not os.path.exists(aim), refused
+
+
+def test_figures_are_kept_too(cloister):
+    if subprocess.run(["/usr/bin/python3", "-c", "import matplotlib"], check=False, stderr=subprocess.DEVNULL).returncode != 0:
+        raise cases.Skip("matplotlib is not installed")
+    out = os.path.join(cloister.directory, "figures")
+    kept = cloister("run", "--out=" + out, cloister.program_file(
+        "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.savefig('p.png')\nplt.figure()\nplt.plot([2, 1])\nplt.show()\n"))
+    assert kept.returncode == 0 and sorted(os.listdir(out)) == ["figure-1.png", "p.png"], (kept, os.listdir(out))
+    for name in os.listdir(out):
+        with open(os.path.join(out, name), "rb") as file:
+            assert file.read(8) == b"\x89PNG\r\n\x1a\n", name
+
+
 def test_run_reads_a_program_from_stdin(cloister):
     run = cloister("run", "-", input="print('grüße')\n".encode())
     assert (run.returncode, run.stdout) == (0, "grüße\n".encode()), run

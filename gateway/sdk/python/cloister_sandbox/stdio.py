@@ -8,6 +8,7 @@ what it waits for.  The server ends when its standard input closes, also if this
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 from typing import Dict, List, Optional, Sequence, cast
@@ -17,7 +18,7 @@ from .transport import MAX_MESSAGE, Peer, Transport
 from .values import Object
 
 STDERR_KEPT = 4000
-EXIT_SECONDS, KILL_SECONDS = 5.0, 2.0
+EXIT_SECONDS, KILL_SECONDS, END_SECONDS = 5.0, 2.0, 1.0
 
 
 class Lines:
@@ -98,6 +99,12 @@ class _Process(asyncio.SubprocessProtocol):
     async def writable(self) -> None:
         await self._writable.wait()
 
+    async def report(self) -> None:
+        """Leaves time for its end and its last words, which say more than a closed pipe."""
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self.exited.wait(), END_SECONDS)
+            await asyncio.sleep(END_SECONDS / 4)
+
     def silence(self) -> None:
         self._broken = True
 
@@ -121,6 +128,8 @@ class Stdio(Transport):
         process = self._process
         pipe = process.transport.get_pipe_transport(0) if process and process.transport else None
         if process is None or pipe is None or pipe.is_closing():
+            if process is not None:
+                await process.report()
             raise ConnectionLost("the server reads no more requests")
         await process.writable()
         cast(asyncio.WriteTransport, pipe).write(json.dumps(message, separators=(",", ":")).encode() + b"\n")
