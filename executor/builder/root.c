@@ -13,6 +13,8 @@
 #include "common/base/log.h"
 #include "executor/builder/arguments.h"
 #include "executor/builder/launch/environment.h"
+#include "executor/builder/prefix.h"
+#include "executor/builder/runtimes.h"
 #include "executor/builder/trust.h"
 
 #include <errno.h>
@@ -168,6 +170,41 @@ bind(int root, const char *path, struct err *e)
 	if (move_mount(tree, "", root, path + 1, MOVE_MOUNT_F_EMPTY_PATH) < 0)
 		return err_sys(e, "bind %s", path);
 	return 0;
+}
+
+/* Makes the directories above a path of the host; those may exist. */
+static int
+make_above(int root, const char *path, struct err *e)
+{
+	auto_free char *part = strdup(path + 1);
+
+	if (part == NULL)
+		return err_sys(e, "make %s", path);
+	for (char *slash = strchr(part, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdirat(root, part, 0755) < 0 && errno != EEXIST)
+			return err_sys(e, "make /%s", part);
+		*slash = '/';
+	}
+	return 0;
+}
+
+/* An interpreter that cannot be shown is missing, and says why; other languages work. */
+static void
+bind_python(int root)
+{
+	char prefixes[PREFIXES][PREFIX_BYTES];
+	size_t n = 0;
+	struct err e = { 0 };
+	const char *python = runtimes_python();
+	int r = python == NULL ? 0 : prefix_find(python, prefixes, &n, &e);
+
+	for (size_t i = 0; i < n && r == 0; i++)
+		r = make_above(root, prefixes[i], &e) < 0 ? -1 : bind(root, prefixes[i], &e);
+	if (r == 0)
+		return;
+	log_error("programs cannot use this interpreter", LOG_E(&e));
+	runtimes_refuse_python(&e);
 }
 
 static int
@@ -356,8 +393,8 @@ root_make(struct host *h, struct err *e)
 		return -1;
 	if (move_mount(root, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) < 0)
 		return err_sys(e, "mount the new root");
-	return fill(root, e) < 0 || bind_all(root, e) < 0 || hide_all(root, e) < 0 ||
-	               mount_proc(h, root, e) < 0 || enter(root, e) < 0
-	           ? -1
-	           : 0;
+	if (fill(root, e) < 0 || bind_all(root, e) < 0 || hide_all(root, e) < 0)
+		return -1;
+	bind_python(root);
+	return mount_proc(h, root, e) < 0 || enter(root, e) < 0 ? -1 : 0;
 }

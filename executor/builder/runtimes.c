@@ -21,6 +21,7 @@ static struct command runtimes[ORDER_MAX_RUNTIMES] = {
 /* clang-format on */
 
 static size_t count = language_COUNT;
+static struct err refused; /* why boxes cannot have python; code ERR_none: they can */
 
 int
 runtimes_add(const char *const *args, size_t n, struct err *e)
@@ -44,6 +45,18 @@ runtimes_set_python(const char *path)
 	runtimes[language_python].argv[0] = path;
 }
 
+const char *
+runtimes_python(void)
+{
+	return runtimes[language_python].argv[0];
+}
+
+void
+runtimes_refuse_python(const struct err *why)
+{
+	refused = *why;
+}
+
 bool
 runtimes_have(uint32_t number)
 {
@@ -55,6 +68,10 @@ runtimes_check(uint32_t number, struct err *e)
 {
 	const char *path = runtimes[number].argv[0];
 
+	if (number == language_python && refused.code != ERR_none) {
+		*e = refused;
+		return -1;
+	}
 	if (path == NULL || access(path, X_OK) < 0)
 		return err_set(e, ERR_runtime_missing, "this host has no program for it: %s",
 		    path != NULL ? path : "none is known");

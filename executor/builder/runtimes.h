@@ -18,6 +18,9 @@ enum {
 int runtimes_add(const char *const *args, size_t n, struct err *);
 /* Replaces the path of runtimes.def. */
 void runtimes_set_python(const char *path);
+const char *runtimes_python(void);
+/* From now on runtimes_check() gives this reason for python. */
+void runtimes_refuse_python(const struct err *why);
 bool runtimes_have(uint32_t number);
 /* Fails with runtime_missing if the host does not have its program. */
 int runtimes_check(uint32_t number, struct err *);

@@ -14,6 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
@@ -76,6 +77,49 @@ def test_figures_are_kept_too(cloister):
     for name in os.listdir(out):
         with open(os.path.join(out, name), "rb") as file:
             assert file.read(8) == b"\x89PNG\r\n\x1a\n", name
+
+
+def venv_at(parent):
+    """A virtual environment with a module of its own."""
+    where = os.path.join(parent, "venv")
+    subprocess.run(["/usr/bin/python3", "-m", "venv", "--without-pip", where], check=True)
+    site = subprocess.run([where + "/bin/python", "-c", "import site; print(site.getsitepackages()[0])"], capture_output=True, text=True, check=True).stdout.strip()
+    with open(os.path.join(site, "of_the_venv.py"), "w", encoding="ascii") as module:
+        module.write("x = 42\n")
+    return where
+
+
+def test_a_venv_is_used_wherever_it_is(cloister):
+    """Its prefix is visible, read-only, and nothing beside it; where that cannot be, the error says why."""
+    code = "import of_the_venv, os, subprocess, sys\nprint(of_the_venv.x, sys.prefix, sorted(os.listdir(os.path.dirname(sys.prefix))))\n" \
+           "print(subprocess.run([sys.executable, '-c', 'import of_the_venv; print(1)'], capture_output=True, text=True).stdout)\n" \
+           "try: open(sys.prefix + '/x', 'w')\nexcept OSError as error: print(error.errno)\n"
+
+    def run(venv):
+        assert cloister("down").returncode == 0
+        config = cloister.program_file(f"executor: {{python: {venv}/bin/python}}\n", "venv.yaml")
+        return cloister("run", "--config=" + config, cloister.program_file(code))
+
+    home = tempfile.mkdtemp(prefix=".cloister-venv-", dir="/var/tmp")
+    try:
+        os.chmod(home, 0o755)
+        where = venv_at(home)
+        open(os.path.join(home, "beside"), "w", encoding="ascii").close()
+        done = run(where)
+        assert done.stdout.decode().split("\n")[:4] == [f"42 {where} ['venv']", "1", "", "30"], done
+        if os.geteuid() == 0:
+            os.chmod(where, 0o700)
+            closed = run(where)
+            assert closed.returncode == 125 and b"programs may not read " + where.encode() in closed.stderr, closed
+        os.makedirs(home + "/plain/bin")
+        os.symlink("/usr/bin/python3", home + "/plain/bin/python")
+        plain = run(home + "/plain")
+        assert plain.returncode == 125 and b"is no virtual environment" in plain.stderr, plain
+    finally:
+        shutil.rmtree(home)
+    inside = run(venv_at(cloister.directory))
+    assert inside.returncode == 125 and b"a box has a /tmp/ of its own" in inside.stderr, inside
+    assert cloister("down").returncode == 0
 
 
 def test_run_reads_a_program_from_stdin(cloister):
