@@ -270,12 +270,31 @@ is_allowed(const char *asked, const struct approval_list *grants)
 	return false;
 }
 
-int
-domains_permit(const struct texts *domains, const struct approval_list *grants, struct err *e)
+static int
+leave_out(struct texts *domains, size_t i, struct texts *notes, struct err *e)
 {
-	for (size_t i = 0; i < domains->count; i++)
-		if (!is_allowed(domains->items[i], grants))
+	struct err why;
+
+	refuse(domains->items[i], &why);
+	free(domains->items[i]);
+	domains->count--;
+	memmove(&domains->items[i], &domains->items[i + 1],
+	    (domains->count - i) * sizeof domains->items[0]);
+	return texts_add(notes, why.text) < 0 ? err_sys(e, "notes") : 0;
+}
+
+int
+domains_permit(
+    struct texts *domains, const struct approval_list *grants, struct texts *notes, struct err *e)
+{
+	for (size_t i = 0; i < domains->count;) {
+		if (is_allowed(domains->items[i], grants))
+			i++;
+		else if (notes == NULL)
 			return refuse(domains->items[i], e);
+		else if (leave_out(domains, i, notes, e) < 0)
+			return -1;
+	}
 	return 0;
 }
 
@@ -283,7 +302,9 @@ bool
 domains_need_grants(const struct texts *domains)
 {
 	const struct approval_list none = { 0 };
-	struct err ignored;
 
-	return domains_permit(domains, &none, &ignored) < 0;
+	for (size_t i = 0; i < domains->count; i++)
+		if (!is_allowed(domains->items[i], &none))
+			return true;
+	return false;
 }

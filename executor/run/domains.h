@@ -26,5 +26,6 @@ int domains_of_session(const struct create_session *, char **list, struct err *)
 int domains_of_run(const struct execute_code *, const char *session, struct texts *, struct err *);
 /* Does the operator not allow all of these names?  Then approvals are needed. */
 bool domains_need_grants(const struct texts *);
-/* egress_denied: neither the operator nor an approval allows one of the names. */
-int domains_permit(const struct texts *, const struct approval_list *, struct err *);
+/* egress_denied: neither the operator nor an approval allows one of the names.  With notes it is
+ * left out instead, and noted there. */
+int domains_permit(struct texts *, const struct approval_list *, struct texts *notes, struct err *);

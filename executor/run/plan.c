@@ -191,6 +191,7 @@ plan_read(struct plan *plan, struct execute_code *ask, const struct limits *limi
 	*plan = (struct plan){
 		.capture = ask->capture_output,
 		.contents = ask->contents,
+		.lenient = ask->lenient,
 		.fresh = ask->fresh,
 		.label = label != NULL ? strdup(label) : NULL,
 	};

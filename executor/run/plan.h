@@ -19,6 +19,7 @@ struct plan {
 	unsigned manners;  /* enum guest_manner */
 	bool fresh;        /* in a session: in a new interpreter */
 	bool contents;     /* its new files are returned with their content */
+	bool lenient;      /* without domains that are not allowed, instead of not at all */
 	uint32_t zygote;   /* 0: none */
 	struct blob code;
 	char digest[HASH_HEX]; /* of the code */

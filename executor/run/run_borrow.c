@@ -54,7 +54,8 @@ granted(void *self, void *reply, const struct err *e)
 	struct err why;
 
 	run->ask = 0;
-	if (reply != NULL && domains_permit(&run->plan.domains, reply, &why) == 0)
+	if (reply != NULL && domains_permit(&run->plan.domains, reply,
+				 run->plan.lenient ? &run->reply.notes : NULL, &why) == 0)
 		lend(run);
 	else
 		run->borrowed(run, reply != NULL ? &why : e);

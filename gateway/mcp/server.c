@@ -4,8 +4,10 @@
  *
  * Sources: 2026-07-28 server/discover; 2025-11-25 basic/lifecycle.
  */
+#include "gateway/mcp/compat/compat.h"
 #include "gateway/mcp/handlers.h"
 #include "gateway/mcp/icon.h"
+#include "gateway/mcp/instructions.h"
 #include "gateway/mcp/methods.h"
 
 #include "common/credential/scope.h"
@@ -17,12 +19,28 @@
 
 #include <string.h>
 
+/* clang-format off */
+static const char *const of_systems[ROWS_SYSTEMS] = {
+#define SYSTEM(system, ...) [ROWS_##system] = INSTRUCTIONS_##system,
+#include "common/table/compat.def"
+};
+/* clang-format on */
+
+/* The operator's, or those of the toolset. */
+static const char *
+instructions(void)
+{
+	bool standard = strcmp(options.instructions, INSTRUCTIONS) == 0;
+
+	return standard && compat_on() ? of_systems[compat_system()] : options.instructions;
+}
+
 static json_t *
 describe(json_t *result, const struct revision *revision)
 {
 	json_object_set_new(result, "capabilities", methods_capabilities(revision));
-	if (options.instructions[0] != '\0')
-		json_object_set_new(result, "instructions", json_string(options.instructions));
+	if (instructions()[0] != '\0')
+		json_object_set_new(result, "instructions", json_string(instructions()));
 	return result;
 }
 

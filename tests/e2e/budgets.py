@@ -72,6 +72,23 @@ def test_instructions_are_short(cluster):
     print(f"  instructions: {len(said.encode())} bytes")
 
 
+# What models must not be told where a system works otherwise, and what they must.
+TRUE_OF = {"mcp-code-sandbox": (("/mnt/data", "variables and imports do not"), ("/workspace", "30 seconds", "snapshot")),
+           "mcp-secure-sandbox": (("snapshot", "strict rules"), ("session_id", "/mnt/data")),
+           "python-sandbox": (("no sessions", "`result`"), ("session_id", "snapshot", "/workspace")),
+           "sandboxmcp": (("allowed_domains", "SANDBOX_OUTPUT_DIR"), ("30 seconds", "snapshot", "`result`"))}
+
+
+def test_each_toolset_has_instructions_of_its_own(cluster):
+    for system, (said, unsaid) in TRUE_OF.items():
+        told = Told(cluster, "--toolsets=" + system)
+        names = {tool["name"] for tool in Told(cluster, "--toolsets=all").tools} - {tool["name"] for tool in told.tools}
+        assert all(text in told.instructions for text in said), (system, told.instructions)
+        assert not [text for text in (*unsaid, *names) if text in told.instructions], (system, told.instructions)
+        assert len(told.instructions.encode()) <= INSTRUCTIONS_BYTES
+        assert Told(cluster, "--toolsets=" + system, "--instructions=x").instructions == "x"
+
+
 def test_the_operator_may_say_something_else(cluster):
     assert Told(cluster, "--instructions=ask before you run").instructions == "ask before you run"
     assert not Told(cluster, "--instructions=").instructions

@@ -340,6 +340,13 @@ print(2 < time.monotonic() - began < 12)
     assert end["stdout"] == "True\n" and any("no answer in time" in note for note in end["notes"]), end
 
 
+def test_the_toolset_of_sandboxmcp(cluster):
+    """A name that is not allowed is left out and named; those that are allowed are reached."""
+    client = cluster.client(flags=["--toolsets=sandboxmcp"])
+    end = json.loads(client.call("execute_code", {"code": GET + "print(get('http://web.test/'))", "allowed_domains": ["web.test", "other.test"]})["content"][0]["text"])
+    assert end["success"] and end["stdout"].strip() == "hello over 80" and "other.test" in end["metadata"]["network"], end
+
+
 def test_secrets_in_names_are_not_recorded(cluster):
     secret = "Tk3AbcDefgh12345678"
     cluster.client().request("cloister/vault/add", {"name": "DNSKEY", "value": base64.b64encode(secret.encode()).decode()})

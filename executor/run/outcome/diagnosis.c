@@ -211,8 +211,10 @@ diagnosis_read(struct box_end *end, struct err *e)
 /* ---- hints ---- */
 
 #define NOT_HERE \
-	"That module is not installed, and none can be installed. Use the standard library or a " \
-	"module that list_runtimes shows."
+	"That module is not installed. Use the standard library or an installed module. A " \
+	"package " \
+	"can be installed into /workspace, with pip install --target or npm, only by a run that " \
+	"may reach its index (allowed_domains)."
 #define NO_FILE \
 	"That file is not in the workspace. Send it in files, or pass the session_id of the " \
 	"session that has it."
@@ -234,7 +236,7 @@ diagnosis_read(struct box_end *end, struct err *e)
 	"There is no such file in this session. List its files with sandbox_list_artifacts, or " \
 	"upload one with sandbox_upload_file."
 #define NO_PROGRAM \
-	"That program is not installed, and none can be installed. Use another program or a " \
+	"That program is not installed, and the system is read-only. Use another program or a " \
 	"library of the language."
 #define NO_FENCE "Send the code without the Markdown fence around it."
 #define NO_DISPLAY \
@@ -242,7 +244,7 @@ diagnosis_read(struct box_end *end, struct err *e)
 	"tables, pictures and open matplotlib figures; print() the rest."
 #define NO_NOTEBOOK \
 	"Notebook commands are not available. Run programs with subprocess, or pass language " \
-	"shell; nothing can be installed."
+	"shell."
 #define NO_BROWSER \
 	"This is Node, not a browser: there is no page and no user. Print with console.log(); " \
 	"write HTML to a file."

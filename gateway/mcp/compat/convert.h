@@ -23,7 +23,7 @@ call_convert convert_session_or_new;   /* the same; null: a new name */
 
 /* ---- of runs ---- */
 call_convert convert_validation;     /* of a syntax error: metadata.validation */
-call_convert convert_no_network;     /* a note, if domains were requested */
+call_convert convert_left_out;       /* the note about a domain that is not allowed */
 call_convert convert_outcome;        /* stderr, with the words for time-out and syntax error */
 call_convert convert_blocked_import; /* of a problem */
 call_convert convert_refused;        /* of a problem: a list with its text, if nothing ran */

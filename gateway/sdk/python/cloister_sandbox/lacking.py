@@ -8,7 +8,7 @@ from typing import Dict
 from .errors import NotSupported
 
 _HOST = "cloister gives programs and clients no access to the host: upload the files that a program needs"
-_WEB = "cloister has no network tools: fetch the page in your own program, and pass its text as a file"
+_WEB = "cloister has no tools for web pages: a program can fetch from its allowed_domains, or pass the text as a file"
 _VAULT = "a person stores secrets, with `cloister vault add`; programs name them in env_secrets"
 
 SENTENCES: Dict[str, str] = {
@@ -25,7 +25,7 @@ SENTENCES: Dict[str, str] = {
     "install_package": "this server installs no packages: ask the operator to install them, or use those of runtimes()",
     "list_host_access": _HOST,
     "redact_pii": "this server does not redact output: do so where you show it",
-    "request_egress": "programs have no network: pass the data as files",
+    "request_egress": "a person allows domains with `cloister egress`; programs name them in allowed_domains of the tool execute_code",
     "request_host_access": _HOST,
     "validate_code": "this server cannot check that language: run the program to see its errors",
     "vault": _VAULT,

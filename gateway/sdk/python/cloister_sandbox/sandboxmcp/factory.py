@@ -16,7 +16,7 @@ from .pipeline import SandboxPipeline
 
 # Settings without effect: the values that need no warning, and why it has none.
 _ISOLATED = "cloister isolates each run itself, without Docker"
-_NETWORK = "programs in cloister have no network"
+_NETWORK = "the server's setting egress_domains and allowed_domains of a run decide what programs reach"
 _HOST = "cloister gives no access to the host"
 IGNORED: Dict[str, Any] = {
     "default_backend": (("process",), _ISOLATED),
