@@ -14,8 +14,8 @@
 void
 man_begin(const char *name, const char *section, const char *summary)
 {
-	printf(".Dd $Mdocdate$\n.Dt %s %s\n.Os cloister %s\n.Sh NAME\n.Nm %s\n.Nd ", name, section,
-	    CLOISTER_VERSION, name);
+	printf(".Dd November 25, 2026\n.Dt %s %s\n.Os cloister %s\n.Sh NAME\n.Nm %s\n.Nd ", name,
+	    section, CLOISTER_VERSION, name);
 	man_text(summary);
 }
 

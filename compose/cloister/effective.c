@@ -11,7 +11,9 @@
 #include "common/table/edges.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,6 +39,9 @@ print_daemon(const char *name, struct err *e)
 	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
 	}
+	/* Who reads has seen enough, as in `cloister config | head`. */
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE)
+		exit(0);
 	return status == 0 ? 0 : err_set(e, ERR_unavailable, "%s refuses its settings", name);
 }
 

@@ -220,8 +220,9 @@ verify_file(int argc, char **argv)
 
 	place_load("check a downloaded file against its artifact", argc, argv);
 	if (!whole) {
-		fputs(
-		    "usage: cloister verify [--key=BASE64] FILE ARTIFACT.json|SHA256|-\n", stderr);
+		fputs("usage: cloister verify [--key=BASE64] FILE ARTIFACT.json|SHA256|-\n"
+		      "       cloister verify [--key=KEY] LOG --since=CHECKPOINT|@FILE\n",
+		    stderr);
 		return 2;
 	}
 

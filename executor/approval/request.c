@@ -227,6 +227,7 @@ request_report(const struct approval *a, uint64_t now_ms, struct reported *to)
 		.until_ms = a->until_ms,
 		.session_id = a->session_id,
 		.question = open ? to->question : NULL,
+		.wait_ms = open ? a->deadline_ms - now_ms : 0,
 	};
 }
 

@@ -160,6 +160,17 @@ form(const struct approval_report *a)
 		"decision"));
 }
 
+/* Nobody answered, neither here nor elsewhere. */
+static json_t *
+say_late(const struct request *r)
+{
+	struct err e;
+
+	err_set(&e, ERR_approval_denied,
+	    "nobody answered the question in time (approval_timeout_s), which is a denial");
+	return say_error(r, &e);
+}
+
 /* A user who closes the question has not answered; another person still can. */
 static bool
 was_dismissed(const struct request *r, const char *key)
@@ -181,7 +192,11 @@ on_asked(const struct request *r, void *reply, const struct err *e)
 	if (a->question == NULL || !method_declared(r, "elicitation", NULL))
 		return conclude(r, a);
 	snprintf(key, sizeof key, "approval_%s", a->request_id);
-	if (!elicit_shown(r, &(struct question){ key, "elicitation/create", form(a) }, &answer))
+
+	const struct question q = { key, "elicitation/create", form(a) };
+	const struct patience patience = { a->wait_ms, say_late };
+
+	if (!elicit_shown(r, &q, &patience, &answer))
 		return answer;
 	return was_dismissed(r, key) ? conclude(r, a) : pass_on(r, a, elicit_content(r, key));
 }

@@ -160,8 +160,10 @@ next_inputs(const struct request *r, const struct question *q, size_t count)
 }
 
 static json_t *
-ask_by_result(const struct request *r, const struct question *q, size_t count)
+ask_by_result(
+    const struct request *r, const struct question *q, size_t count, const struct patience *unused)
 {
+	(void)unused;
 	json_t *requests = json_object(), *inputs = next_inputs(r, q, count);
 	char about[128];
 
@@ -188,7 +190,8 @@ struct elicitation {
 	struct request request; /* with references of its own */
 	uint64_t timer;
 	struct account *account; /* that it counts for; NULL: no longer counted */
-	char id[ID_HEX];         /* the question's key follows it in the id that is sent */
+	json_t *(*late)(const struct request *);
+	char id[ID_HEX]; /* the question's key follows it in the id that is sent */
 };
 
 static struct {
@@ -256,18 +259,30 @@ static void
 on_timer(void *self)
 {
 	struct elicitation *it = self;
+	struct request r = it->request;
 
 	it->timer = 0;
+	r.origin = it->pending.origin;
 	uncount(it);
 	client_end(&it->pending,
-	    jsonrpc_error(it->pending.origin.id, RPC_INTERNAL,
-		"the client did not answer the server's request within %u s (elicit_timeout_ms)",
-		(unsigned)(options.elicit_timeout_ms / 1000)));
+	    it->late != NULL ? it->late(&r)
+			     : jsonrpc_error(r.origin.id, RPC_INTERNAL,
+				   "the client did not answer the server's request within %u s "
+				   "(elicit_timeout_ms)",
+				   (unsigned)(options.elicit_timeout_ms / 1000)));
 	forget(it);
 }
 
+static int64_t
+time_of(const struct patience *p)
+{
+	uint64_t most = options.elicit_timeout_ms;
+
+	return (int64_t)(p != NULL && p->wait_ms < most ? p->wait_ms : most);
+}
+
 static struct elicitation *
-keep(const struct request *r, json_t *inputs)
+keep(const struct request *r, const struct patience *patience, json_t *inputs)
 {
 	bool room = has_room(r);
 	struct elicitation *it = room ? calloc(1, sizeof *it) : NULL;
@@ -281,7 +296,8 @@ keep(const struct request *r, json_t *inputs)
 	it->request.meta = json_object_get(r->params, "_meta");
 	it->request.capabilities = json_incref(r->capabilities);
 	it->request.inputs = inputs;
-	it->timer = loop_after((int64_t)options.elicit_timeout_ms, on_timer, it);
+	it->timer = loop_after(time_of(patience), on_timer, it);
+	it->late = patience != NULL ? patience->late : NULL;
 	hash_random_hex(it->id, sizeof it->id);
 	count(it);
 	it->next = waiting.first;
@@ -292,9 +308,10 @@ keep(const struct request *r, json_t *inputs)
 }
 
 static json_t *
-ask_by_request(const struct request *r, const struct question *q, size_t count)
+ask_by_request(const struct request *r, const struct question *q, size_t count,
+    const struct patience *patience)
 {
-	struct elicitation *it = keep(r, next_inputs(r, q, count));
+	struct elicitation *it = keep(r, patience, next_inputs(r, q, count));
 
 	if (it == NULL)
 		return jsonrpc_error(
@@ -415,7 +432,8 @@ take_early(const struct request *r, const struct question *q, size_t count)
 }
 
 static bool
-ask(const struct request *r, const struct question *q, size_t count, json_t **answer)
+ask(const struct request *r, const struct question *q, size_t count,
+    const struct patience *patience, json_t **answer)
 {
 	json_t *missing = lacking(r, q, count);
 	size_t answered = 0;
@@ -426,8 +444,8 @@ ask(const struct request *r, const struct question *q, size_t count, json_t **an
 	if (missing != NULL)
 		*answer = method_lacks(r, missing);
 	else if (answered < count)
-		*answer =
-		    (r->origin.revision->modern ? ask_by_result : ask_by_request)(r, q, count);
+		*answer = (r->origin.revision->modern ? ask_by_result : ask_by_request)(
+		    r, q, count, patience);
 	for (size_t i = 0; i < count; i++)
 		json_decref(q[i].params);
 	return missing == NULL && answered == count;
@@ -437,13 +455,14 @@ bool
 elicit(const struct request *r, const struct question *q, size_t count, json_t **answer)
 {
 	take_early(r, q, count);
-	return ask(r, q, count, answer);
+	return ask(r, q, count, NULL, answer);
 }
 
 bool
-elicit_shown(const struct request *r, const struct question *q, json_t **answer)
+elicit_shown(const struct request *r, const struct question *q, const struct patience *patience,
+    json_t **answer)
 {
-	return ask(r, q, 1, answer);
+	return ask(r, q, 1, patience, answer);
 }
 
 json_t *
@@ -460,7 +479,7 @@ elicit_consent(const struct request *r, const char *message, bool *yes, json_t *
 	    "Proceed. This cannot be undone.", "default", 0, "required", "confirm");
 	const struct question q = { "confirm", "elicitation/create", elicit_form(message, schema) };
 
-	if (!elicit_shown(r, &q, answer))
+	if (!elicit_shown(r, &q, NULL, answer))
 		return false;
 	*yes = json_is_true(json_object_get(elicit_content(r, q.key), q.key));
 	return true;

@@ -30,6 +30,12 @@ struct question {
 	json_t *params;     /* taken; NULL: none */
 };
 
+/* How long a question of an earlier revision waits: at most elicit_timeout_ms. */
+struct patience {
+	uint64_t wait_ms;
+	json_t *(*late)(const struct request *); /* the answer of the call after that time */
+};
+
 /*
  * true: all answers have arrived; the functions below read them.  false: *answer is what the
  * handler returns.  It is a refusal if the client has not declared the capability.  The params of
@@ -45,8 +51,9 @@ json_t *elicit_content(const struct request *, const char *key);
 /* The params of a form: message, and a requestedSchema (taken). */
 json_t *elicit_form(const char *message, json_t *schema);
 /* The same as elicit() for one question, but ignores an answer that was sent before the question:
- * no user can decide on what was not shown. */
-bool elicit_shown(const struct request *, const struct question *, json_t **answer);
+ * no user can decide on what was not shown.  patience NULL: elicit_timeout_ms, and an error. */
+bool elicit_shown(
+    const struct request *, const struct question *, const struct patience *, json_t **answer);
 /* Asks for a yes or no, and ignores an answer that was sent before the question.  true: *yes is
  * the user's answer. */
 bool elicit_consent(const struct request *, const char *message, bool *yes, json_t **answer);
