@@ -234,6 +234,8 @@ compose(struct job *job, struct snapshot_commit *ask, uint64_t files, uint64_t b
 	m->tree.entries.items = take_ptr(ask->entries.items);
 	m->tree.entries.count = ask->entries.count;
 	ask->entries.count = 0;
+	m->tree.secrets = ask->secrets;
+	ask->secrets = (struct texts){ 0 };
 	if (s == NULL)
 		return err_sys(e, "snapshot");
 	hash_uuid(job->id);

@@ -5,6 +5,7 @@
 #include "common/base/auto.h"
 
 #include <sodium.h>
+#include <stdio.h>
 #include <string.h>
 
 static void
@@ -76,8 +77,25 @@ known_clear(struct known *k)
 {
 	shrink(k, 0);
 	free(k->items);
+	texts_clear(&k->names);
 	redact_free(k->redact);
 	*k = (struct known){ 0 };
+}
+
+int
+known_name(struct known *k, const char *namespace, const char *name, struct err *e)
+{
+	auto_free char *whole = NULL;
+
+	if (asprintf(&whole, "%s/%s", namespace != NULL ? namespace : "default", name) < 0)
+		return err_sys(e, "names of secrets");
+	for (size_t i = 0; i < k->names.count; i++)
+		if (strcmp(k->names.items[i], whole) == 0)
+			return 0;
+	if (k->names.count == KNOWN_NAMES)
+		return err_set(e, ERR_limit_exceeded,
+		    "env_secrets: a session has at most %d secrets", KNOWN_NAMES);
+	return texts_add(&k->names, whole) < 0 ? err_sys(e, "names of secrets") : 0;
 }
 
 void

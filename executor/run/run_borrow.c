@@ -13,6 +13,17 @@ session_id(const struct run *run)
 	return run->use.session != NULL ? (char *)(uintptr_t)run->use.session->id : NULL;
 }
 
+/* A snapshot of the session's files has the names, so that a session that restores it asks for the
+ * values. */
+static int
+name_all(struct run *run, struct err *e)
+{
+	for (size_t i = 0; i < run->plan.secrets.count; i++)
+		if (known_name(run_known(run), run->plan.label, run->plan.secrets.items[i], e) < 0)
+			return -1;
+	return 0;
+}
+
 static void
 revealed(void *self, void *reply, const struct err *e)
 {
@@ -21,7 +32,7 @@ revealed(void *self, void *reply, const struct err *e)
 
 	run->ask = 0;
 	if (reply != NULL && secrets_take(&run->plan.secrets, reply, &run->lent, &why) == 0 &&
-	    known_add(run_known(run), &run->lent, &why) == 0)
+	    known_add(run_known(run), &run->lent, &why) == 0 && name_all(run, &why) == 0)
 		run->borrowed(run, NULL);
 	else
 		run->borrowed(run, reply != NULL ? &why : e);

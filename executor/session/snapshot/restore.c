@@ -6,6 +6,7 @@
  * The old workspace is not touched before that, so any failure or killed process leaves it as it
  * was.
  */
+#include "executor/run/secrets.h"
 #include "executor/session/artifact.h"
 #include "executor/session/snapshot/job.h"
 #include "executor/session/snapshot/snapshot.h"
@@ -227,17 +228,95 @@ both_known(struct restore *r)
 		must(snapshot_job_failed(&r->job, &e));
 }
 
+/* ---- secrets of the files ---- */
+
+struct wanted {
+	struct restore *restore;
+	char *namespace, *name;
+};
+
+static void
+wanted_free(struct wanted *w)
+{
+	free(w->namespace);
+	free(w->name);
+	free(w);
+}
+
+/* A secret that no longer exists cannot be redacted, and is of no use to anybody either. */
+static void
+revealed(void *self, void *reply, const struct err *e)
+{
+	struct wanted *w = self;
+	struct restore *r = w->restore;
+	struct known *known = &r->job.use.session->known;
+	struct err why = { 0 };
+
+	if (reply == NULL && e->code != ERR_secret_not_found)
+		why = *e;
+	else if (reply != NULL && known_add(known, reply, &why) == 0)
+		known_name(known, w->namespace, w->name, &why);
+	if (reply != NULL)
+		known_wipe(reply);
+	wanted_free(w);
+	if (!snapshot_job_failed(&r->job, why.code != ERR_none ? &why : NULL))
+		both_known(r);
+}
+
+static int
+ask_for(struct restore *r, const char *whole, struct err *e)
+{
+	const char *slash = strchr(whole, '/');
+	struct wanted *w = slash == NULL ? NULL : calloc(1, sizeof *w);
+
+	if (slash == NULL)
+		return err_set(e, ERR_snapshot_corrupt, "the name of a secret in the snapshot");
+	must(w != NULL);
+	*w = (struct wanted){ r, strndup(whole, (size_t)(slash - whole)), strdup(slash + 1) };
+	must(w->namespace != NULL && w->name != NULL);
+
+	struct vault_reveal request = {
+		.execution_id = r->snapshot_id,
+		.session_id = r->job.use.session->id,
+		.namespace = strcmp(w->namespace, "default") == 0 ? NULL : w->namespace,
+		.names = { &w->name, 1 },
+	};
+
+	if (secrets_ask(&r->job.call->owner, &request, revealed, w, e) != 0) {
+		snapshot_job_step(&r->job);
+		return 0;
+	}
+	wanted_free(w);
+	return -1;
+}
+
+/* Asks the vault for the secrets that programs of the first session got, because its files may
+ * contain them. */
+static int
+ask_for_all(struct restore *r, struct err *e)
+{
+	for (size_t i = 0; i < r->manifest.secrets.count; i++)
+		if (ask_for(r, r->manifest.secrets.items[i], e) < 0)
+			return -1;
+	return 0;
+}
+
 static void
 opened(void *self, void *reply, const struct err *e)
 {
 	struct restore *r = self;
 	struct snapshot_manifest *manifest = reply;
+	struct err why = { 0 };
 
 	if (manifest != NULL) {
 		r->manifest = *manifest;
 		*manifest = (struct snapshot_manifest){ 0 };
+		if (r->job.over.code == ERR_none)
+			ask_for_all(r, &why);
+	} else {
+		why = *e;
 	}
-	if (!snapshot_job_failed(&r->job, reply == NULL ? e : NULL))
+	if (!snapshot_job_failed(&r->job, why.code != ERR_none ? &why : NULL))
 		both_known(r);
 }
 

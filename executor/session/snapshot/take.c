@@ -80,6 +80,7 @@ commit(struct take *t)
 		.parent = session->parent,
 		.new_bytes = t->new_bytes,
 		.entries = { t->tree.items, t->tree.count },
+		.secrets = session->known.names,
 	};
 
 	snapshot_job_ask(&t->job, MSG_snapshot_commit, &request, committed, t);
