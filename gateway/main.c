@@ -10,6 +10,7 @@
  * socket, the endpoints of its edges, and, to read, the directories of credentials and
  * certificates.
  */
+#include "gateway/lease.h"
 #include "gateway/mcp/resource/follow.h"
 #include "gateway/mcp/sealed.h"
 #include "gateway/mcp/tools.h"
@@ -28,20 +29,11 @@
 #include <jansson.h>
 #include <seccomp.h>
 
-#include <fcntl.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static int
-check_lease(struct err *e)
-{
-	if (options.lease == 0 || fcntl((int)options.lease, F_SETFD, FD_CLOEXEC) == 0)
-		return 0;
-	return err_sys(e, "lease: descriptor %d", (int)options.lease);
-}
 
 /* Over stdio the principal is the user that started the gateway. */
 static int
@@ -104,7 +96,7 @@ open_gateway(struct err *e)
 	/* Opens /dev/urandom.  Without this, the first object would open it, in the jail. */
 	json_object_seed(0);
 	if (choose_transport(e) < 0 || tools_choose(options.toolsets, e) < 0 || rest_open(e) < 0 ||
-	    check_lease(e) < 0 || sealed_open(options.seal_key, e) < 0)
+	    lease_open(e) < 0 || sealed_open(options.seal_key, e) < 0)
 		return -1;
 	return transport->open(e);
 }
@@ -113,7 +105,7 @@ static int
 start_gateway(struct err *e)
 {
 	follow_start();
-	return transport->start(e);
+	return lease_start(e) < 0 ? -1 : transport->start(e);
 }
 
 static void

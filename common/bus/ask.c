@@ -353,6 +353,24 @@ ask_flush(enum peer to)
 	}
 }
 
+size_t
+ask_waiting(void)
+{
+	size_t count = 0;
+
+	for (enum peer to = PEER_FIRST; to < PEER_COUNT; to++)
+		count += waiting[to].count;
+	return count;
+}
+
+void
+ask_refuse_waiting(const struct err *why)
+{
+	for (size_t i = 0; i < BUS_MAX_ASKS; i++)
+		if (asks[i] != NULL && asks[i]->link == NULL)
+			finish(asks[i], NULL, why);
+}
+
 void
 ask_cancel(uint64_t id)
 {

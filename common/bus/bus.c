@@ -336,6 +336,18 @@ bus_cancel(uint64_t id)
 	ask_cancel(id);
 }
 
+size_t
+bus_waiting(void)
+{
+	return ask_waiting();
+}
+
+void
+bus_refuse_waiting(const struct err *why)
+{
+	ask_refuse_waiting(why);
+}
+
 const char *
 bus_asked(uint64_t id)
 {

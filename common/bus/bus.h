@@ -103,6 +103,11 @@ const char *bus_asked(uint64_t id);
 /* Forgets a request that the server has adopted: done is not called, and no reply is expected. */
 void bus_forget(uint64_t id);
 
+/* The number of requests that wait because their server is not connected. */
+size_t bus_waiting(void);
+/* Ends them: no server will connect. */
+void bus_refuse_waiting(const struct err *why);
+
 /* Is an instance of that daemon connected and alive? Copies the last heartbeat of the first one to
  * *load if not NULL. */
 bool bus_ready(enum peer, struct heartbeat *load);

@@ -136,6 +136,8 @@ void ask_answer(struct link *, struct bus_message *);
 bool ask_is_open(const struct link *, uint64_t id);
 /* Called when a server connects and periodically: retries the requests that wait for it. */
 void ask_flush(enum peer);
+size_t ask_waiting(void);
+void ask_refuse_waiting(const struct err *);
 /* The server of a link is lost; NULL: all servers. tell: send cancels, because the server may only
  * be slow. */
 void ask_lost(struct link *, const struct err *, bool tell);

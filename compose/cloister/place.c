@@ -235,14 +235,16 @@ place_socket(const char *name, char path[PLACE_SOCKET], struct err *e)
 	return 0;
 }
 
+/* Asked once: the kernel names a program that an upgrade replaces "PATH (deleted)". */
 int
 place_self(char path[PLACE_PATH], struct err *e)
 {
-	ssize_t n = readlink("/proc/self/exe", path, PLACE_PATH - 1);
+	static char self[PLACE_PATH];
+	ssize_t n = self[0] != '\0' ? 0 : readlink("/proc/self/exe", self, PLACE_PATH - 1);
 
 	if (n < 0)
 		return err_sys(e, "readlink /proc/self/exe");
-	path[n] = '\0';
+	memcpy(path, self, PLACE_PATH);
 	return 0;
 }
 

@@ -18,6 +18,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -263,4 +264,15 @@ reach_daemons_run(void)
 
 	memcpy(address.sun_path, path, sizeof(path));
 	return fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0;
+}
+
+/* A killed supervisor leaves its socket. One that ends has removed it, and has the lock. */
+bool
+reach_supervised(int run)
+{
+	auto_fd int lock = openat(run, "supervisor.lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+	if (faccessat(run, "supervisor.sock", F_OK, 0) == 0)
+		return true;
+	return lock >= 0 && flock(lock, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 }

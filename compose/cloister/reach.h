@@ -24,3 +24,5 @@ int reach_down(struct err *);
 int reach_start(int lease, struct err *);
 /* Do daemons run that this user's supervisor did not start? */
 bool reach_daemons_run(void);
+/* Does a supervisor have the directory, or was it killed? Daemons that run end with it. */
+bool reach_supervised(int run);

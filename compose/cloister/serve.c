@@ -2,57 +2,21 @@
 /*
  * serve.c - takes a lease on the user's daemons and executes the gateway.
  *
- * Waits for no daemon. If none run, it starts a supervisor with one end of a socket pair as its
- * first lease; the gateway replies to server/discover while the other daemons start.
+ * Waits for no daemon: the gateway replies to server/discover while the other daemons start. The
+ * lease stays in a child process (lease.c), to which the gateway has a descriptor.
  */
 #include "compose/cloister/serve.h"
 
-#include "compose/cloister/differences.h"
+#include "compose/cloister/lease.h"
 #include "compose/cloister/place.h"
-#include "compose/cloister/reach.h"
 
 #include "common/base/auto.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 
 enum { MAX_ARGUMENTS = 64 };
-
-static int
-start_with_lease(struct err *e)
-{
-	int pair[2];
-
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
-		return err_sys(e, "socketpair");
-
-	auto_fd int mine = pair[0], theirs = pair[1];
-
-	return reach_start(theirs, e) < 0 ? -1 : take_fd(&mine);
-}
-
-/* Returns the lease; 0: none is needed; -1: *e. */
-static int
-take_lease(struct err *e)
-{
-	auto_fd int run = place_open_run(e);
-	auto_fd int state = run < 0 ? -1 : place_open_state(e);
-
-	if (state < 0)
-		return -1;
-
-	auto_fd int lease = reach_lease(e);
-
-	if (lease < 0 && e->code != ERR_not_found)
-		return -1;
-	if (lease < 0 && !reach_daemons_run())
-		return start_with_lease(e);
-	if (differences_check(e) < 0)
-		return -1;
-	return lease < 0 ? 0 : take_fd(&lease);
-}
 
 static int
 become_gateway(int argc, char **argv, int lease, struct err *e)
@@ -168,8 +132,10 @@ serve_run(int argc, char **argv)
 	take_address(&argc, argv);
 	argc = place_split("serve", argc, argv);
 
-	int lease = take_lease(&e);
+	int lease = lease_take(&e);
 
+	if (lease > 0 || lease == LEASE_ENDING)
+		lease = lease_keep(lease, &e);
 	if (lease < 0 || become_gateway(argc, argv, lease, &e) < 0)
 		fprintf(stderr, "cloister: %s\n", e.text);
 	return 1;

@@ -12,6 +12,7 @@
  */
 #include "gateway/mcp/calls.h"
 
+#include "gateway/lease.h"
 #include "gateway/mcp/arguments.h"
 #include "gateway/mcp/compat/compat.h"
 #include "gateway/mcp/links.h"
@@ -410,6 +411,7 @@ send_request(struct call_out *call, void *request, struct err *e)
 		.part = call->progress.token != NULL ? on_part : NULL,
 		.done = on_done };
 
+	lease_want();
 	call->ask = bus_ask(&it, e);
 	return call->ask == 0 ? -1 : 0;
 }

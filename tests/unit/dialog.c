@@ -75,6 +75,19 @@ bus_forget(uint64_t id)
 	dialog.bus.forgotten = id;
 }
 
+/* No lease is lost here. */
+size_t
+bus_waiting(void)
+{
+	return 0;
+}
+
+void
+bus_refuse_waiting(const struct err *why)
+{
+	(void)why;
+}
+
 /* Nobody tells of changes. */
 size_t
 bus_instances(enum peer peer, const char **names, size_t room)
