@@ -5,6 +5,8 @@
  */
 #include "executor/egress/client_hello.h"
 
+#include "common/base/auto.h"
+
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
@@ -110,7 +112,7 @@ read_client_hello(struct rest hello, char name[DOMAIN_NAME])
 
 	struct rest extensions = part(&hello, 2);
 
-	return hello.bad ? HELLO_NONE : find_server_name(extensions, name);
+	return hello.bad || hello.size > 0 ? HELLO_NONE : find_server_name(extensions, name);
 }
 
 /* A ClientHello may be longer than a record, so records are joined. */
@@ -202,6 +204,8 @@ is_request_line(struct line line)
 	return memcmp(last, " HTTP/1.1", 9) == 0 || memcmp(last, " HTTP/1.0", 9) == 0;
 }
 
+/* A name, and a port of digits or none: a server may take what else follows a colon for the name.
+ */
 static enum hello_name
 take_host(struct line value, char name[DOMAIN_NAME])
 {
@@ -211,41 +215,66 @@ take_host(struct line value, char name[DOMAIN_NAME])
 		value.end--;
 
 	const char *colon = memchr(value.at, ':', (size_t)(value.end - value.at));
+	const char *stop = colon != NULL ? colon : value.end;
 
-	return take_name(value.at, (size_t)((colon != NULL ? colon : value.end) - value.at), name);
+	for (const char *digit = stop + 1; digit < value.end; digit++)
+		if (!isdigit((unsigned char)*digit))
+			return HELLO_NONE;
+	return take_name(value.at, (size_t)(stop - value.at), name);
 }
 
-/* A field with a name and nothing before its colon; *found is changed by Host.  false: the head is
- * one that servers read differently. */
+/* How often the fields occur that say whose the request is and where it ends. */
+enum counted { HOST, LENGTH, CODING, OTHER };
+
+static enum counted
+field_of(const char *at, const char *end)
+{
+	static const char *const names[] = { "host", "content-length", "transfer-encoding" };
+	size_t i = 0, size = (size_t)(end - at);
+
+	while (
+	    i < COUNT(names) && (strlen(names[i]) != size || strncasecmp(at, names[i], size) != 0))
+		i++;
+	return (enum counted)i;
+}
+
+/* A field with a name and nothing before its colon.  false: the head is one that servers read
+ * differently. */
 static bool
-read_field(struct line line, enum hello_name *found, char name[DOMAIN_NAME])
+read_field(struct line line, unsigned seen[OTHER + 1], char name[DOMAIN_NAME])
 {
 	const char *colon = memchr(line.at, ':', (size_t)(line.end - line.at));
 
 	if (colon == NULL || !is_token(line.at, colon) || !is_clean(line))
 		return false;
-	if (colon - line.at != 4 || strncasecmp(line.at, "host", 4) != 0)
-		return true;
-	if (*found == HELLO_NAMED)
+
+	enum counted field = field_of(line.at, colon);
+
+	if (seen[field]++ > 0 && field != OTHER)
 		return false;
-	*found = take_host((struct line){ colon + 1, line.end }, name);
-	return *found == HELLO_NAMED;
+	return field != HOST ||
+	       take_host((struct line){ colon + 1, line.end }, name) == HELLO_NAMED;
 }
 
-/* One Host, as RFC 9112 demands. */
+/* One Host and one way to tell the end of the body, as RFC 9112 demands. */
 enum hello_name
 client_hello_of_http(const char *data, size_t size, char name[DOMAIN_NAME])
 {
 	const char *end = memmem(data, size, "\r\n\r\n", 4), *at = data;
-	enum hello_name found = HELLO_NONE;
+	unsigned seen[OTHER + 1] = { 0 };
 	struct line line;
 
 	if (end == NULL)
 		return size < HELLO_BYTES ? HELLO_MORE : HELLO_NONE;
 	if (!next_line(&at, end + 2, &line) || !is_clean(line) || !is_request_line(line))
 		return HELLO_NONE;
+
+	bool old = line.end[-1] == '0';
+
 	while (next_line(&at, end + 2, &line))
-		if (!read_field(line, &found, name))
+		if (!read_field(line, seen, name))
 			return HELLO_NONE;
-	return found;
+	if (seen[CODING] > 0 && (old || seen[LENGTH] > 0))
+		return HELLO_NONE;
+	return seen[HOST] == 1 ? HELLO_NAMED : HELLO_NONE;
 }

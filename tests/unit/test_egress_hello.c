@@ -14,6 +14,8 @@
 
 /* ---- HTTP ---- */
 
+#define HEAD "POST / HTTP/1.1\r\nHost: a.test\r\n"
+
 static void
 test_http(void **state)
 {
@@ -45,10 +47,22 @@ test_http(void **state)
 		{ "GET http://b.test/ HTTP/1.1\r\nHost: a.test\r\n\r\n", HELLO_NONE },
 		{ "GET / HTTP/1.1\r\nHost: a.test b.test\r\n\r\n", HELLO_NONE },
 		{ "GET / HTTP/1.1\r\nHost: a.test.\r\n\r\n", HELLO_NONE },
+		{ "GET / HTTP/1.1\r\nHost: a.test:\r\n\r\n", HELLO_NAMED },
+		{ "GET / HTTP/1.1\r\nHost: a.test:80@b.test\r\n\r\n", HELLO_NONE },
+		{ "GET / HTTP/1.1\r\nHost: a.test:80 b.test\r\n\r\n", HELLO_NONE },
+		{ "GET / HTTP/1.1\r\nHost: a.test:,b.test\r\n\r\n", HELLO_NONE },
+		{ "GET / HTTP/1.1\r\nHost: a.test:80:b.test\r\n\r\n", HELLO_NONE },
 		{ "GET / HTTP/1.1\r\nHost: 10.0.0.1\r\n\r\n", HELLO_NONE },
 		{ "GET / HTTP/1.1\r\nHost:\r\n\r\n", HELLO_NONE },
 		{ "GET / HTTP/1.1\r\nno field\r\nHost: a.test\r\n\r\n", HELLO_NONE },
 		{ "GET / HTTP/1.1\r\nX: \x01\r\nHost: a.test\r\n\r\n", HELLO_NONE },
+		{ HEAD "Content-Length: 1\r\n\r\n", HELLO_NAMED },
+		{ HEAD "Transfer-Encoding: chunked\r\n\r\n", HELLO_NAMED },
+		{ HEAD "Accept: a\r\nAccept: b\r\n\r\n", HELLO_NAMED },
+		{ HEAD "Content-Length: 1\r\ncontent-length: 1\r\n\r\n", HELLO_NONE },
+		{ HEAD "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", HELLO_NONE },
+		{ "POST / HTTP/1.0\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\n",
+		    HELLO_NONE },
 		{ "GET / HTTP/1.1\r\n: x\r\nHost: a.test\r\n\r\n", HELLO_NONE },
 	};
 	char name[DOMAIN_NAME];
@@ -160,6 +174,19 @@ put_other(struct octets *m, size_t type)
 	put(m, 0, 2);
 }
 
+/* Bytes behind the extensions, within the hello. */
+static enum hello_name
+with_tail(const struct octets *extensions)
+{
+	struct octets m = hello_of(extensions);
+	char name[DOMAIN_NAME];
+
+	put(&m, 0, 2);
+	m.bytes[4] += 2;
+	m.bytes[8] += 2;
+	return client_hello_of_tls(m.bytes, m.size, name);
+}
+
 static void
 test_tls(void **state)
 {
@@ -181,6 +208,7 @@ test_tls(void **state)
 	assert_int_equal(found_in(&hidden), HELLO_NONE);
 	put_other(&none, 43);
 	assert_int_equal(found_in(&none), HELLO_NONE);
+	assert_int_equal(with_tail(&one), HELLO_NONE);
 	assert_int_equal(
 	    client_hello_of_tls((const unsigned char *)"GET /", 5, (char[DOMAIN_NAME]){ 0 }),
 	    HELLO_NONE);
