@@ -36,40 +36,49 @@ forget_old(void)
 		forget(0);
 }
 
-static void
+/* true: the newest entry is the next message that waited in the endpoint. */
+static bool
 receive(void)
 {
 	struct handover handover;
 
-	while (handover_take(passed.listener, &handover)) {
-		if (passed.count == PASSED) {
-			log_warn("sockets that no run asked for are closed",
-			    LOG_S("run", passed.all[0].handover.name));
-			forget(0);
-		}
-		passed.all[passed.count++] =
-		    (struct waiting){ handover, loop_now_us() + PASSED_MS * INT64_C(1000) };
+	if (!handover_take(passed.listener, &handover))
+		return false;
+	if (passed.count == PASSED) {
+		log_warn("sockets that no run asked for are closed",
+		    LOG_S("run", passed.all[0].handover.name));
+		forget(0);
 	}
+	passed.all[passed.count++] =
+	    (struct waiting){ handover, loop_now_us() + PASSED_MS * INT64_C(1000) };
+	return true;
 }
 
+static size_t
+take(size_t at, int *fds)
+{
+	struct handover *handover = &passed.all[at].handover;
+	size_t count = handover->nfds;
+
+	memcpy(fds, handover->fds, count * sizeof *fds);
+	handover->nfds = 0;
+	forget(at);
+	return count;
+}
+
+/* No more is received than is needed.  So many runs that begin at once wait in the endpoint, and
+ * do not displace each other here. */
 size_t
 passed_take(const char *run, int *fds)
 {
-	size_t count = 0;
-
 	forget_old();
-	receive();
-	for (size_t i = 0; i < passed.count && count == 0; i++) {
-		struct handover *handover = &passed.all[i].handover;
-
-		if (strcmp(handover->name, run) != 0)
-			continue;
-		count = handover->nfds;
-		memcpy(fds, handover->fds, count * sizeof *fds);
-		handover->nfds = 0;
-		forget(i);
-	}
-	return count;
+	for (size_t i = 0; i < passed.count; i++)
+		if (strcmp(passed.all[i].handover.name, run) == 0)
+			return take(i, fds);
+	while (receive())
+		if (strcmp(passed.all[passed.count - 1].handover.name, run) == 0)
+			return take(passed.count - 1, fds);
+	return 0;
 }
 
 int

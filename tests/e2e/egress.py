@@ -10,6 +10,7 @@ import base64
 import hashlib
 import json
 import os
+import signal
 import socket
 import socketserver
 import ssl
@@ -347,6 +348,25 @@ def test_the_toolset_of_sandboxmcp(cluster):
     assert end["success"] and end["stdout"].strip() == "hello over 80" and "other.test" in end["metadata"]["network"], end
 
 
+def test_egress_that_ends_before_it_serves(cluster):
+    """It has the sockets, or hangs with them: the program does not start without its network."""
+    for ending in "kill", "hang":
+        os.kill(cluster.pid("egress"), signal.SIGSTOP)
+        try:
+            waiting = cluster.client().begin("tools/call", {"name": "execute_code", "arguments": {"code": "print('started')", "allowed_domains": ["web.test"]}})
+            time.sleep(0.5)
+            if ending == "kill":
+                cluster.kill("egress")
+            result = waiting.result(timeout=30)
+        finally:
+            if ending == "kill":
+                cluster.restart("egress")
+            else:
+                os.kill(cluster.pid("egress"), signal.SIGCONT)
+        assert result["isError"] and "unavailable" in result["content"][0]["text"] and "started" not in json.dumps(result), (ending, result)
+        wait_for_network(cluster)
+
+
 def test_secrets_in_names_are_not_recorded(cluster):
     secret = "Tk3AbcDefgh12345678"
     cluster.client().request("cloister/vault/add", {"name": "DNSKEY", "value": base64.b64encode(secret.encode()).decode()})
@@ -359,16 +379,21 @@ def test_secrets_in_names_are_not_recorded(cluster):
     assert secret.lower() not in cluster.log("executor").lower() and secret.lower() not in cluster.log("egress").lower()
 
 
+def wait_for_network(cluster):
+    """The executor connects to a new egress again."""
+    until = time.monotonic() + 10
+    while (result := cluster.call("execute_code", {"code": GET + "print(get('http://web.test/'))", "allowed_domains": ["web.test"]}))["isError"]:
+        assert time.monotonic() < until, result
+    assert result["structuredContent"]["stdout"] == "hello over 80\n", result
+
+
 def test_without_egress(cluster):
     cluster.kill("egress")
     assert cluster.call("execute_code", {"code": "print(1)"})["structuredContent"]["stdout"] == "1\n"
     refused = cluster.call("execute_code", {"code": "1", "allowed_domains": ["web.test"]})
     assert refused["isError"] and "egress is not running" in refused["content"][0]["text"], refused
     cluster.restart("egress")
-    until = time.monotonic() + 10
-    while refused["isError"] and time.monotonic() < until:  # the executor connects again
-        refused = cluster.call("execute_code", {"code": GET + "print(get('http://web.test/'))", "allowed_domains": ["web.test"]})
-    assert refused["structuredContent"]["stdout"] == "hello over 80\n", refused
+    wait_for_network(cluster)
 
 
 if __name__ == "__main__":
