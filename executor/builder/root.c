@@ -288,9 +288,9 @@ make_trust(int root, struct err *e)
 	int r = trust_load(arguments_ca(), &trust, e);
 
 	if (r == 0)
-		r = make_file(root, TRUST_BUNDLE + 1, trust.all.data, trust.all.size, e);
+		r = make_file(root, &TRUST_BUNDLE[1], trust.all.data, trust.all.size, e);
 	if (r == 0 && trust.added.size > 0)
-		r = make_file(root, TRUST_ADDED + 1, trust.added.data, trust.added.size, e);
+		r = make_file(root, &TRUST_ADDED[1], trust.added.data, trust.added.size, e);
 	environment_trust(trust.added.size > 0);
 	trust_clear(&trust);
 	return r;

@@ -2,7 +2,6 @@
 /* dns.c - reads and writes messages of DNS.  Trusts no byte of a message. */
 #include "executor/egress/dns.h"
 
-#include <ctype.h>
 #include <string.h>
 
 enum {
@@ -139,6 +138,12 @@ take_record(const unsigned char *data, uint16_t type, size_t size, union address
 	return false;
 }
 
+static unsigned char
+lower(unsigned char c)
+{
+	return c >= 'A' && c <= 'Z' ? (unsigned char)(c | 0x20) : c;
+}
+
 /* Does the reply repeat the question?  Letters may have another case. */
 static bool
 repeats(const unsigned char *message, const struct dns_question *asked)
@@ -149,7 +154,7 @@ repeats(const unsigned char *message, const struct dns_question *asked)
 	if (size != asked->size)
 		return false;
 	for (size_t i = DNS_HEAD; i < size; i++)
-		if (tolower(message[i]) != tolower(question[i]))
+		if (lower(message[i]) != lower(question[i]))
 			return false;
 	return true;
 }
