@@ -367,6 +367,34 @@ def test_egress_that_ends_before_it_serves(cluster):
         wait_for_network(cluster)
 
 
+def test_connections_are_bounded(cluster):
+    """max_connections is 40 here, and max_connections_each 60: the second run of a principal has what the first one left."""
+    code = GET + "import time\nsocks = [socket.create_connection(('web.test', 8080)) for _ in range(50)]\nprint('connected', flush=True)\ntime.sleep(3)"
+    waiting = []
+    for _ in range(2):
+        waiting.append(cluster.client().begin("tools/call", {"name": "execute_code", "arguments": {"code": code, "allowed_domains": ["web.test:8080"], "timeout": 30}}, progress=True))
+        until = time.monotonic() + 20
+        while not any("connected" in str(part) for part in waiting[-1].progress):
+            assert time.monotonic() < until, waiting[-1].progress
+            time.sleep(0.01)
+        time.sleep(0.3)  # until egress has accepted all of them
+    first, second = (one.result()["structuredContent"] for one in waiting)
+    assert first["usage"]["network"]["connections"] == 40 and "too many connections at once" in str(first["notes"]), first
+    assert second["usage"]["network"]["connections"] == 20 and "too many connections of all your runs" in str(second["notes"]), second
+
+
+def test_bytes_are_bounded(cluster):
+    """max_bytes is 32 MB here."""
+    end = run(cluster, "try:\n    for i in range(30): get('http://web.test/big')\nexcept Exception: pass\nprint(5 < i < 11)", "web.test", timeout=40)
+    assert end["stdout"] == "True\n" and "the run's limit of bytes is reached" in str(end["notes"]), end
+
+
+def test_a_connection_without_traffic_is_closed(cluster):
+    """idle_ms is 5 s here."""
+    end = run(cluster, "import time\ns = socket.create_connection(('web.test', 8080))\nbegan = time.monotonic()\ns.settimeout(20)\nprint(s.recv(1), 4 < time.monotonic() - began < 15)", "web.test:8080", timeout=40)
+    assert end["stdout"] == "b'' True\n", end
+
+
 def test_secrets_in_names_are_not_recorded(cluster):
     secret = "Tk3AbcDefgh12345678"
     cluster.client().request("cloister/vault/add", {"name": "DNSKEY", "value": base64.b64encode(secret.encode()).decode()})
@@ -403,7 +431,8 @@ if __name__ == "__main__":
         serve(keys)
         os.environ["PIP_INDEX_URL"] = "http://user:secret@index.test/simple"  # of the group pypi
         flags = {"executor": ["--egress-domains=" + ALLOWED],
-                 "egress": [f"--resolver={HOST}:5353", f"--allowed-networks={HOST}/32", "--connect-ms=3000"]}
+                 "egress": [f"--resolver={HOST}:5353", f"--allowed-networks={HOST}/32", "--connect-ms=3000", "--max-connections=40", "--max-connections-each=60",
+                            "--max-bytes=32000000", "--idle-ms=5000"]}
         with daemons.Cluster(sys.argv[1], flags=flags) as cluster:
             counts = cases.play(sys.modules[__name__], cluster)
     cases.end(counts)
