@@ -142,6 +142,20 @@ take_flag(int *argc, char **argv, const char *flag)
 	return false;
 }
 
+/* Does a daemon need the operator before it can become ready? */
+static bool
+is_hopeless(const json_t *status)
+{
+	size_t i;
+	json_t *d;
+	bool hopeless = false;
+
+	json_array_foreach(json_object_get(status, "daemons"), i, d) hopeless |=
+	    json_is_true(json_object_get(d, "given_up")) ||
+	    json_is_true(json_object_get(d, "fault"));
+	return hopeless;
+}
+
 int
 status_show(int argc, char **argv)
 {
@@ -165,8 +179,11 @@ status_show(int argc, char **argv)
 	} else {
 		print_status(status);
 	}
+
+	bool hopeless = is_hopeless(status);
+
 	json_decref(status);
-	return 0;
+	return hopeless;
 }
 
 int
@@ -180,20 +197,6 @@ status_down(int argc, char **argv)
 		return 0;
 	}
 	return complain(&e) == NOT_RUNNING ? 0 : 1;
-}
-
-/* Does a daemon need the operator before it can become ready? */
-static bool
-is_hopeless(const json_t *status)
-{
-	size_t i;
-	json_t *d;
-	bool hopeless = false;
-
-	json_array_foreach(json_object_get(status, "daemons"), i, d) hopeless |=
-	    json_is_true(json_object_get(d, "given_up")) ||
-	    json_is_true(json_object_get(d, "fault"));
-	return hopeless;
 }
 
 /* Waits until each daemon is ready, or one cannot become so. Returns the last status, or NULL with

@@ -184,7 +184,8 @@ ask(void)
 	json_t *status = json_loadf(stream, JSON_DISABLE_EOF_CHECK, NULL);
 
 	fclose(stream);
-	if (status_of(pid) == 0)
+	/* 1: a daemon cannot become ready without help. */
+	if (status_of(pid) <= 1)
 		return status;
 	json_decref(status);
 	return NULL;

@@ -232,6 +232,7 @@ one_that_cannot_work_is_not_ready(void **unused)
 	setenv("FAULT", "validator", 1);
 	assert_int_equal(status_of(START(NULL, NULL, "up")), 1);
 	unsetenv("FAULT");
+	assert_int_equal(status_of(START(NULL, NULL, "status")), 1);
 	status = ask();
 
 	const json_t *d = daemon_of(status, VALIDATOR);
