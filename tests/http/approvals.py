@@ -109,6 +109,14 @@ def test_the_answer_is_for_what_was_shown(world):
     assert "approval_required" in world.ann.state("f.example.com")
 
 
+def test_the_operator_may_switch_it_off(world):
+    with Cluster(world.cluster.bin, servers=("auditd", "approvald"), flags={"approvald": ["--no-answer-by-http"]}) as cluster:
+        other = World(cluster)
+        with Gateway(cluster.bin, [], cluster, anonymous=False) as gateway:
+            other.ann.gateway = other.boss.gateway = gateway
+            refused(other.boss.answer(other.ann.want("n.example.com"), "n.example.com"), "answer_by_http is off")
+
+
 # Without approvald no program has a network, so one bad file, as in a restored backup, must not keep it from starting.
 def test_records_that_cannot_be_read_are_set_aside(world):
     with Cluster(world.cluster.bin, servers=("auditd", "approvald")) as cluster:

@@ -214,6 +214,13 @@ def test_a_head_that_is_too_long(bin_):
         alive(gateway)
 
 
+def test_the_operator_bounds_heads(bin_):
+    for flags, status in ([], b"200"), (["--max-header-bytes=4096"], b"431"):
+        with Gateway(bin_, flags) as gateway, gateway.raw() as raw:
+            raw.send(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX-A: " + b"b" * 5000 + b"\r\n\r\n")
+            assert raw.read()[9:12] == status, (flags, status)
+
+
 def test_many_long_bodies(bin_):
     with Gateway(bin_, ["--max-bodies-bytes=20000000"]) as gateway:
         before = gateway.rss()

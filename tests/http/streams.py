@@ -331,6 +331,14 @@ def test_links_end(bin_, cluster):
         assert reply.status == 403 and b"expired" in reply.body, reply
 
 
+def test_links_have_the_url_of_the_operator(bin_, cluster):
+    with Gateway(bin_, ["--public-url=https://box.example.com/there"], cluster) as gateway:
+        soon(lambda: gateway.ask("GET", "/readyz").status == 200, "readyz")
+        session = gateway.post(call("create_session")).json["result"]["structuredContent"]["session_id"]
+        made = gateway.post(run("open('f', 'w').write('x')", session_id=session)).json["result"]["structuredContent"]
+        assert made["artifacts"][0]["download_url"].startswith("https://box.example.com/there/files/"), made
+
+
 def test_links_of_a_kept_key(bin_, cluster):
     key = os.path.join(cluster.directory, "key")
     with open(key, "wb") as file:

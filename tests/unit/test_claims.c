@@ -18,8 +18,12 @@
 #define EXP "\"exp\":2000,"
 #define SUB "\"sub\":\"ann\""
 
-static const struct claims_rules rules = { "https://id.example", "https://box.example/mcp", "org",
-	30 };
+static const struct claims_rules rules = {
+	.issuer = "https://id.example",
+	.resource = "https://box.example/mcp",
+	.namespace_claim = "org",
+	.leeway_s = 30,
+};
 
 static int
 read_text(const char *text, struct identity *who, struct err *e)
