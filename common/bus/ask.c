@@ -269,7 +269,7 @@ admit(const struct ask *ask, struct link **link, struct err *e)
 		return err_set(
 		    e, ERR_unavailable, "%s is shutting down", edge_peer_name(bus.config.self));
 	*link = client_choose(ask, e);
-	if (*link == NULL && !client_expects(ask))
+	if (*link == NULL && (!client_expects(ask) || client_failed(ask->to)))
 		return -1;
 	if (open_asks < BUS_MAX_ASKS && (*link != NULL || waiting[ask->to].count < MAX_WAITING))
 		return 0;

@@ -107,23 +107,42 @@ client_expects(const struct ask *ask)
 	return false;
 }
 
-/* Appends the supervisor's reason if the supervisor gave up the daemon. */
-static int
-say_none(enum peer to, struct err *e)
+/* The supervisor's reason why the daemon does not run; false: none, or no supervisor says so. */
+static bool
+load_failure(enum peer to, struct blob *why)
 {
 	char file[64];
-	struct blob why = { 0 };
 	struct err ignored;
 
 	snprintf(file, sizeof file, "%s" BUS_FAILED, edge_peer_name(to));
-	if (bus.config.run_fd >= 0 &&
-	    fdio_load(bus.config.run_fd, file, FAILED_BYTES, &why, &ignored) == 0) {
-		utf8_tame(why.data);
-		err_set(e, ERR_unavailable, "no %s is connected: %s", edge_peer_name(to),
+	if (bus.config.run_fd < 0 ||
+	    fdio_load(bus.config.run_fd, file, FAILED_BYTES, why, &ignored) < 0)
+		return false;
+	utf8_tame(why->data);
+	return true;
+}
+
+bool
+client_failed(enum peer to)
+{
+	struct blob why = { 0 };
+	bool failed = load_failure(to, &why);
+
+	blob_clear(&why);
+	return failed;
+}
+
+static int
+say_none(enum peer to, struct err *e)
+{
+	struct blob why = { 0 };
+
+	if (load_failure(to, &why))
+		err_set(e, ERR_unavailable,
+		    "no %s runs: %.160s; when that is repaired: cloister up", edge_peer_name(to),
 		    (const char *)why.data);
-	} else {
+	else
 		err_set(e, ERR_unavailable, "no %s is connected", edge_peer_name(to));
-	}
 	blob_clear(&why);
 	return -1;
 }

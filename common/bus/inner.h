@@ -120,6 +120,8 @@ size_t client_instances(enum peer, const char **names, size_t room);
 struct link *client_choose(const struct ask *, struct err *);
 /* Can such a server still connect? */
 bool client_expects(const struct ask *);
+/* Did the supervisor report that the daemon does not run? */
+bool client_failed(enum peer);
 int client_send(struct link *, struct envelope *, struct packed *content);
 /* Changes the number of open requests at that server by 1 or -1. */
 void client_load(struct link *, int by);

@@ -122,6 +122,29 @@ def test_daemons_that_cannot_start_are_named_at_once(cloister):
         client.prints(2)
 
 
+def test_a_daemon_that_was_given_up_is_named_at_once(cloister):
+    held = os.path.join(cloister.directory, "ends")
+    shutil.copytree(os.path.dirname(cloister.program), held)
+    executor = os.path.join(held, "cloister-executor")
+    os.unlink(executor)
+    with open(executor, "w", encoding="ascii") as program:
+        program.write("#!/bin/sh\nexit 7\n")
+    os.chmod(executor, 0o755)
+    eventually(lambda: cloister("status").returncode == 3)
+    up = [os.path.join(held, "cloister"), "up"]
+    assert subprocess.run(up, env=cloister.env, capture_output=True, check=False, timeout=60).returncode == 1
+    with Serving(cloister, up[0]) as client:
+        began = time.monotonic()
+        result = client.call("execute_code", {"code": "print(1)"})
+        took, text = time.monotonic() - began, json.dumps(result)
+        assert result["isError"] and "status 7" in text and "cloister up" in text and took < 1, (took, text)
+        os.unlink(executor)
+        shutil.copy2(cloister.program + "-executor", executor)
+        assert subprocess.run(up, env=cloister.env, capture_output=True, check=False, timeout=60).returncode == 0
+        client.starts()
+    assert cloister("down").returncode == 0
+
+
 def test_nothing_is_left_of_a_client(cloister):
     with Serving(cloister) as client:
         client.starts()

@@ -217,6 +217,7 @@ one_that_never_starts_is_given_up(void **unused)
 	assert_int_equal(number(daemon_of(status, VALIDATOR), "restarts"), 4);
 	json_decref(status);
 	assert_int_equal(status_of(START(NULL, NULL, "down")), 0);
+	assert_false(exists("validator.failed"));
 	unsetenv("FAILS");
 	go_up(pids);
 	assert_false(exists("validator.failed"));

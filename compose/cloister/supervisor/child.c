@@ -297,6 +297,7 @@ child_retry(void)
 			continue;
 		log_info("retrying a daemon that was given up", LOG_S("name", c->name));
 		c->given_up = false;
+		failed_forget(c->name);
 		c->failed_starts = c->early_ends = 0;
 		start(c);
 	}
@@ -335,8 +336,10 @@ child_stop_all(void (*done)(void))
 {
 	stopping = true;
 	stopped = done;
-	for (struct child *c = children; c < children + COUNT(children); c++)
+	for (struct child *c = children; c < children + COUNT(children); c++) {
 		loop_unset(c->timer);
+		failed_forget(c->name); /* the next supervisor tries again */
+	}
 	loop_after((int64_t)place.stop_s * 1000, kill_rest, NULL);
 	stop_next();
 }
