@@ -345,6 +345,17 @@ random_bytes_and_no_key_over_tcp(void **state)
 
 /* ---- a server that lies ---- */
 
+enum { PATIENCE_RUNS = 1000, RUN_MS = 5 };
+
+/* A loaded machine delivers later than any fixed time. */
+static void
+count_becomes(const uint64_t *count, uint64_t wanted)
+{
+	for (int i = 0; i < PATIENCE_RUNS && *count < wanted; i++)
+		peer_run(RUN_MS);
+	assert_int_equal(*count, wanted);
+}
+
 static void
 a_server_that_lies(void **state)
 {
@@ -363,18 +374,18 @@ a_server_that_lies(void **state)
 	hello.messages.count = 1;
 	raw_reply(
 	    &to, (struct envelope){ .frame = frame_hello, .id = greeting_id }, MSG_hello, &hello);
-	assert_int_equal(bus_counts()->refused, 1);
+	count_becomes(&bus_counts()->refused, 1);
 	assert_false(bus_ready(PEER_snapshotd, NULL));
 	raw_reply(&to, (struct envelope){ .frame = frame_reply, .id = 77 }, MSG_nothing, &nothing);
-	assert_int_equal(bus_counts()->refused, 2);
+	count_becomes(&bus_counts()->refused, 2);
 	raw_reply(&to, (struct envelope){ .frame = frame_request, .id = 1 }, MSG_nothing, &nothing);
-	assert_int_equal(bus_counts()->refused, 3);
+	count_becomes(&bus_counts()->refused, 3);
 	raw_reply(&to, (struct envelope){ .frame = frame_heartbeat }, MSG_nothing, &nothing);
-	assert_int_equal(bus_counts()->refused, 4);
+	count_becomes(&bus_counts()->refused, 4);
 	zmq_send(raw_peer, to.bytes, to.size, ZMQ_SNDMORE);
 	zmq_send(raw_peer, "\xc1", 1, 0);
 	peer_run(50);
-	assert_int_equal(bus_counts()->malformed, 1);
+	count_becomes(&bus_counts()->malformed, 1);
 	hello.daemon = (char *)"snapshotd";
 	raw_hear(&greeting_id); /* it tries again */
 	raw_reply(
@@ -411,7 +422,7 @@ a_reply_of_another_message(void **state)
 	    &to, (struct envelope){ .frame = frame_reply, .id = o.id }, MSG_nothing, &nothing);
 	assert_true(o.ended);
 	assert_int_equal(o.e.code, ERR_internal);
-	assert_int_equal(bus_counts()->malformed, 1);
+	count_becomes(&bus_counts()->malformed, 1);
 }
 
 #define hostile_test(f) cmocka_unit_test_setup_teardown(f, setup, raw_teardown)

@@ -304,7 +304,7 @@ def test_node_says_that_a_program_is_over(directory):
 def test_node_errors(directory):
     for code, error in (
             ("\nfunction f() { throw new TypeError('bad') }\nf()", ("TypeError", "2", "bad")),
-            ("JSON.parse('{')", ("SyntaxError", "1", "Expected property name or '}' in JSON at position 1")),
+            ("null.x", ("TypeError", "1", "Cannot read properties of null (reading 'x')")),
             ("let = ;", ("SyntaxError", "1", "Unexpected token ';'")), ("a\nimport {", ("SyntaxError", "2", "Unexpected token")),
             ("await 1;\nnull.x", ("TypeError", "2", "Cannot read properties of null (reading 'x')")),
             ("\nsetTimeout(() => { throw new RangeError('late') }, 10)", ("RangeError", "2", "late")),
