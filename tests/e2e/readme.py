@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every command that a README of the tree names: readme.txt says how each is tried.
 
-    readme.py BUILD
+    readme.py BUILD | --rows
+
+--rows only compares the READMEs with the table.
 """
 
 import fnmatch
@@ -131,7 +133,9 @@ def test_what_serves(place):
             assert alive, (row, said[-400:])
 
 
-if __name__ == "__main__":
+if __name__ == "__main__" and sys.argv[1] == "--rows":
+    test_every_command_has_a_row_and_every_row_a_command(None)
+elif __name__ == "__main__":
     place = Place(sys.argv[1])
     try:
         counts = cases.play(sys.modules[__name__], place)
