@@ -85,6 +85,19 @@ bus_forget(uint64_t id)
 		}
 }
 
+/* Every server of this bus is connected. */
+size_t
+bus_waiting(void)
+{
+	return 0;
+}
+
+void
+bus_refuse_waiting(const struct err *why)
+{
+	(void)why;
+}
+
 /* None: who is there would be asked for changes without an end. */
 size_t
 bus_instances(enum peer peer, const char **names, size_t room)
