@@ -54,7 +54,7 @@ class RpcError(Exception):
 
 
 class Waiting:
-    """A request under way; result() waits for it; progress holds the notifications before the result."""
+    """A request under way; result() waits for it, shows() for a text in its progress, the notifications before the result."""
 
     def __init__(self, id_):
         self.id, self.reply, self.progress = id_, queue.Queue(), []
@@ -64,6 +64,14 @@ class Waiting:
             return self.reply.get(timeout=timeout)
         except queue.Empty:
             raise TimeoutError(f"request {self.id!r} was not answered within {timeout} s") from None
+
+    def shows(self, text, timeout=30):
+        """Until the progress has the text; raises at once if the request ends without it."""
+        end = time.monotonic() + timeout
+        while not any(text in str(part) for part in self.progress):
+            assert self.reply.empty(), f"it ended without {text!r}: {self.reply.get()}"
+            assert time.monotonic() < end, f"no {text!r} within {timeout} s: {self.progress}"
+            time.sleep(0.01)
 
     def result(self, timeout=60):
         message = self.message(timeout)
