@@ -318,6 +318,22 @@ bus_ready(enum peer to, struct heartbeat *load)
 	return client_ready(to, load);
 }
 
+const char *
+bus_lacks(enum peer to)
+{
+	static char text[96];
+	struct heartbeat load;
+	const bool connected = bus_ready(to, &load);
+
+	if (connected && !load.faulty)
+		return NULL;
+	snprintf(text, sizeof text,
+	    connected ? "%s cannot do its work until it is started again; its log says why"
+		      : "%s is not connected",
+	    edge_peer_name(to));
+	return text;
+}
+
 size_t
 bus_instances(enum peer to, const char **names, size_t room)
 {

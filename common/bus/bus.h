@@ -108,9 +108,11 @@ size_t bus_waiting(void);
 /* Ends them: no server will connect. */
 void bus_refuse_waiting(const struct err *why);
 
-/* Is an instance of that daemon connected and alive? Copies the last heartbeat of the first one to
- * *load if not NULL. */
+/* Is an instance of that daemon connected and alive? Copies the last heartbeat of the first one,
+ * and if possible of one that has no fault, to *load if not NULL. */
 bool bus_ready(enum peer, struct heartbeat *load);
+/* Why none of its instances can do work, valid until the next call; NULL: one can. */
+const char *bus_lacks(enum peer);
 /* Stores the names of its connected instances, valid until the callback returns. Returns their
  * number. */
 size_t bus_instances(enum peer, const char **names, size_t room);
@@ -141,6 +143,7 @@ struct bus_config {
 	gid_t gid;
 	const struct route *routes;       /* ends with MSG_none; NULL: no clients */
 	void (*load)(struct heartbeat *); /* NULL: counts open calls */
+	const char *(*fault)(void);       /* see struct daemon; NULL: it has none */
 	/* Called with each reply before it is sent; must not change it; may be NULL. */
 	void (*replies)(const struct call *, const void *reply);
 };

@@ -180,8 +180,8 @@ claim(const struct link *l, const struct ask *ask)
 static bool
 is_better(const struct link *l, const struct link *best, const struct ask *ask)
 {
-	if (best == NULL)
-		return true;
+	if (best == NULL || l->load.faulty != best->load.faulty)
+		return best == NULL || best->load.faulty;
 	return ask->home ? claim(l, ask) > claim(best, ask) : l->busy < best->busy;
 }
 
@@ -207,13 +207,14 @@ client_choose(const struct ask *ask, struct err *e)
 bool
 client_ready(enum peer to, struct heartbeat *load)
 {
+	const struct link *found = NULL;
+
 	for (const struct link *l = links; l < links + nlinks; l++)
-		if (l->to == to && l->ready) {
-			if (load != NULL)
-				*load = l->load;
-			return true;
-		}
-	return false;
+		if (l->to == to && l->ready && (found == NULL || found->load.faulty))
+			found = l;
+	if (found != NULL && load != NULL)
+		*load = found->load;
+	return found != NULL;
 }
 
 size_t

@@ -264,6 +264,7 @@ server_load(void)
 	load.room = bus.draining || load.running > most ? 0 : most - load.running;
 	if (bus.config.load != NULL)
 		bus.config.load(&load);
+	load.faulty = bus.config.fault != NULL && bus.config.fault() != NULL;
 	return load;
 }
 

@@ -352,6 +352,7 @@ prepare_bus(struct err *e)
 	c->max_calls = self.max_calls;
 	c->routes = self.d->routes;
 	c->load = self.d->load;
+	c->fault = self.d->fault;
 	c->replies = self.d->replies;
 	/* The jail of a daemon without a state directory permits it to open no file. */
 	c->run_fd = self.keeps != NO_STATE ? open(self.run, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;

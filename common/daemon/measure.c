@@ -84,13 +84,10 @@ measure_status(char text[MEASURE_STATUS])
 const char *
 measure_missing(void)
 {
-	static char text[64];
+	const char *lacks = NULL;
 
-	for (enum peer to = PEER_FIRST; to < PEER_COUNT; to++) {
-		if (edge_find(self->self, to) == NULL || bus_ready(to, NULL))
-			continue;
-		snprintf(text, sizeof text, "%s is not connected", edge_peer_name(to));
-		return text;
-	}
-	return NULL;
+	for (enum peer to = PEER_FIRST; to < PEER_COUNT && lacks == NULL; to++)
+		if (edge_find(self->self, to) != NULL)
+			lacks = bus_lacks(to);
+	return lacks;
 }

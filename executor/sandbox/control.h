@@ -23,5 +23,5 @@ void control_close(struct control *);
 uint8_t *control_add(struct control *, enum guest_frame, size_t, struct err *);
 /* Adds a frame for each secret; NULL: none.  The frames are overwritten after they were sent. */
 int control_add_secrets(struct control *, const struct vault_values *, struct err *);
-/* Sends what the channel has room for now, and the rest when it is writable again. */
+/* Sends what the channel has room for, and the rest when it is writable again. */
 void control_send(struct control *);

@@ -86,6 +86,12 @@ def logs_failed_calls(cluster):
     return '"level":"debug"' in cluster.log("gateway")
 
 
+def imports_scipy(cluster):
+    """Whether a program has to read the library itself: hundreds of milliseconds, or about one."""
+    code = {"code": "import scipy.stats", "profile": "data_science"}
+    return min(cluster.call("execute_code", code)["structuredContent"]["usage"]["cpu_ms"] for _ in range(3)) > 50
+
+
 SLEEPS = python(r'"code": "timeout", "message": "[^"]*\b1.5 s', "import time\ntime.sleep(3)")
 HOARDS = python(r'"out_of_memory", "message": "[^"]*limit of 67108864 bytes', "x = bytearray(200 << 20)")
 FORKS = python(r'"too_many_processes", "message": "[^"]*limit of 20\b',
@@ -106,6 +112,7 @@ DEFAULTS = [
     ("open_files", "40", python("its limit of 40 open files", "kept = [open('/dev/null') for n in range(100)]")),
     ("output_bytes", "1000", PRINTS),
     ("tmp_bytes", "1048576", python("disk_full.*limit of 1048576 bytes", "open('/tmp/big', 'wb').write(bytes(2 << 20))")),
+    ("preimport_data_science", "json", imports_scipy),
     ("session_ttl", "120", session_lives(100, 120)),
     ("max_sessions", "1", one_session_only),
     ("usr_local", "true", python(r'"stdout": "True', "import os\nprint(os.listdir('/usr/local') != [])")),

@@ -16,6 +16,8 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
+import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import cases  # noqa: E402
@@ -183,6 +185,15 @@ class Confined(Watched):
                                                     env=self.env, start_new_session=True, **self._identity())
 
 
+def status_of(url):
+    try:
+        with urllib.request.urlopen(url, timeout=10) as reply:
+            return reply.status, reply.read().decode()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.read().decode()
+
+
 def confined_user():
     user = pwd.getpwnam("nobody").pw_uid if os.getuid() == 0 else None
     identity = {"user": user, "group": pwd.getpwuid(user).pw_gid, "extra_groups": []} if user is not None else {}
@@ -203,6 +214,13 @@ def test_an_executor_that_can_make_no_box_is_not_ready(cluster):
         assert confined.healthy("validator").returncode == 0
         ran = confined.call("execute_code", {"code": "1"})
         assert ran["isError"] and "user.max_user_namespaces" in ran["content"][0]["text"], ran
+        says = "executor cannot do its work until it is started again; its log says why\n"
+        assert openmetrics.ask(confined.socket("gateway"), "/readyz") == (503, says)
+        setpriv = () if user is None else ("setpriv", f"--reuid={user}", "--clear-groups")
+        with daemons.Served([*setpriv, *confined.command("gateway")], env=confined.env, directory=confined.directory) as served:
+            until, page = time.monotonic() + 10, served.url.replace("/mcp", "/readyz")
+            while (answer := status_of(page)) != (503, says):
+                assert time.monotonic() < until, answer
 
 
 def test_the_command_tells_that_no_box_can_be_made(cluster):

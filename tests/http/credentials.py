@@ -12,6 +12,7 @@ import http.server
 import json
 import os
 import re
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -367,6 +368,29 @@ def test_keys_are_fetched(door, issuer):
     done = door.command("issuer", "fetch", issuer.url)
     assert done.stdout == f"1 keys of {issuer.url}\n", done
     door.becomes(200, issuer.token())
+
+
+def test_the_issuers_authority_may_be_named(door, issuer):
+    key, before = os.path.join(issuer.directory.name, "tls"), issuer.url
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", key + ".pem", "-days", "1",
+                    "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(key + ".pem", key)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), issuer.server.RequestHandlerClass)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        root = f"https://127.0.0.1:{server.server_port}"
+        issuer.url = root + "/tenant"
+        issuer.publish(jwks_uri=root + "/keys?v=1")
+        assert "certificate" in door.command("issuer", "fetch", issuer.url, status=1).stderr
+        done = door.command("issuer", "fetch", issuer.url, "--ca=" + key + ".pem")
+        assert done.stdout == f"1 keys of {issuer.url}\n", done
+    finally:
+        issuer.url = before
+        issuer.publish()
+        server.shutdown()
+        server.server_close()
 
 
 def test_keys_are_the_issuers_own(door, issuer):

@@ -238,6 +238,12 @@ static const struct route routes[] = {
 	{ MSG_none, 0, NULL },
 };
 
+static const char *
+is_faulty(void)
+{
+	return "no room here";
+}
+
 static void
 begin(enum peer self, const struct route *table, const struct peer_options *o)
 {
@@ -251,6 +257,7 @@ begin(enum peer self, const struct route *table, const struct peer_options *o)
 		.max_calls = o->max_calls,
 		.routes = table };
 
+	config.fault = o->faulty ? is_faulty : NULL;
 	config.connect[PEER_snapshotd] = o->connect;
 	if (loop_open(&e) < 0 || bus_prepare(&config, &e) < 0 || bus_start(&e) < 0) {
 		fprintf(stderr, "bus_peer: %s\n", e.text);

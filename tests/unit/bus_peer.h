@@ -20,6 +20,7 @@ struct peer_options {
 	const char *instance, *listen, *keys, *connect;
 	size_t max_calls;
 	int64_t connect_wait_ms; /* 0: 5000 */
+	bool faulty;             /* its daemon says that it cannot do its work */
 };
 
 /* Sent by a server to its test over a pipe: why on_cancel() was called. */

@@ -40,33 +40,27 @@ on_healthz(struct http_request *r)
 	request_say(r, MHD_HTTP_OK, "text/plain", "ok\n", NULL);
 }
 
-/* The first daemon that an offered tool needs and that is not connected; NULL: all are. */
+/* Why an offered tool has no daemon that can do its work; NULL: each has one. */
 static const char *
-missing_daemon(void)
+lacks(void)
 {
-	for (int id = MSG_none + 1; id < MSG_COUNT; id++)
-		if (messages[id].title != NULL && tools_find(messages[id].name) != MSG_none &&
-		    !bus_ready(messages[id].server, NULL))
-			return edge_peer_name(messages[id].server);
-	return NULL;
+	const char *why = NULL;
+
+	for (int id = MSG_none + 1; id < MSG_COUNT && why == NULL; id++)
+		if (messages[id].title != NULL && tools_find(messages[id].name) != MSG_none)
+			why = bus_lacks(messages[id].server);
+	return why;
 }
 
 static void
 on_readyz(struct http_request *r)
 {
-	const char *missing = missing_daemon();
-	char text[96];
-	int n;
+	const char *why = web_state.draining ? "ending" : lacks();
+	char text[128];
+	int n = snprintf(text, sizeof text, "%s\n", why != NULL ? why : "ready");
 
-	if (web_state.draining)
-		n = snprintf(text, sizeof text, "ending\n");
-	else if (missing != NULL)
-		n = snprintf(text, sizeof text, "%s is not connected\n", missing);
-	else
-		n = snprintf(text, sizeof text, "ready\n");
-	request_reply(r,
-	    web_state.draining || missing != NULL ? MHD_HTTP_SERVICE_UNAVAILABLE : MHD_HTTP_OK,
-	    "text/plain", strdup(text), (size_t)n, NULL);
+	request_reply(r, why != NULL ? MHD_HTTP_SERVICE_UNAVAILABLE : MHD_HTTP_OK, "text/plain",
+	    strdup(text), (size_t)n, NULL);
 }
 
 /* Totals over all principals need a scope that no credential has unless it is named. */
