@@ -50,8 +50,9 @@ def fake(call, mark="/dev/null"):
     return Server([sys.executable, "-c", FAKE % body, mark])
 
 
-def fails(kind, server, *words, deadline=1.0, call=lambda sandbox: sandbox.call("tool")):
+def fails(kind, server, *words, call=lambda sandbox: sandbox.call("tool")):
     """The call raises that exception, in time, and close() returns in time, too."""
+    deadline = 2.0 if kind is RequestTimeout else 20.0  # what a busy machine needs to start a server is no part of the test
     began = time.monotonic()
     sandbox = Sandbox(server, deadline=deadline)
     try:
@@ -61,7 +62,7 @@ def fails(kind, server, *words, deadline=1.0, call=lambda sandbox: sandbox.call(
         return error
     finally:
         sandbox.close()
-        assert time.monotonic() - began < LIMIT + deadline, time.monotonic() - began
+        assert time.monotonic() - began < (LIMIT + deadline if kind is RequestTimeout else deadline), time.monotonic() - began
     raise AssertionError(f"no {kind.__name__}")
 
 
@@ -84,7 +85,7 @@ def test_a_server_that_ends_at_once():
 
 def test_a_server_that_is_none():
     fails(ProtocolError, Server(["/bin/echo", "hello", "there"]), "hello there")
-    fails(RequestTimeout, Server(["/bin/sleep", "60"]), "initialize", "1 s")
+    fails(RequestTimeout, Server(["/bin/sleep", "60"]), "initialize", "2 s")
 
 
 def test_a_server_that_dies_during_a_call():
@@ -93,7 +94,7 @@ def test_a_server_that_dies_during_a_call():
 
 
 def test_a_server_that_closes_its_output():
-    fails(ConnectionLost, fake("os.close(1); time.sleep(60)"), "closed its standard output", deadline=3.0)
+    fails(ConnectionLost, fake("os.close(1); time.sleep(60)"), "closed its standard output")
 
 
 def test_the_next_call_starts_it_again():
@@ -108,7 +109,7 @@ def test_the_next_call_starts_it_again():
 
 def test_a_slow_server_is_told_of_the_cancellation(directory):
     mark = os.path.join(directory, "cancelled")
-    fails(RequestTimeout, fake("pass", mark), "tools/call", "1 s")
+    fails(RequestTimeout, fake("pass", mark), "tools/call", "2 s")
     with open(mark, encoding="utf-8") as file:
         assert json.loads(file.read())["params"]["requestId"] == 2
 
@@ -116,7 +117,7 @@ def test_a_slow_server_is_told_of_the_cancellation(directory):
 def test_a_server_that_reads_nothing():
     code = FAKE % "        time.sleep(60)"
     large = "x" * 4_000_000
-    fails(RequestTimeout, Server([sys.executable, "-c", code, "/dev/null"]), "1 s",
+    fails(RequestTimeout, Server([sys.executable, "-c", code, "/dev/null"]), "2 s",
           call=lambda sandbox: [sandbox.call("tool", code=large) for _ in range(2)])
 
 
@@ -275,7 +276,7 @@ def test_http_responses_that_are_wrong():
 
 def test_http_without_a_reply():
     with over_http(lambda _: None) as server:
-        fails(RequestTimeout, server, "1 s")
+        fails(RequestTimeout, server, "2 s")
     with FakeHttp(lambda _: None) as server:
         fails(RequestTimeout, server, "initialize")
 
@@ -325,7 +326,7 @@ def killed(server, kill):
         began = time.monotonic()
         kill()
         thread.join(20)
-        assert time.monotonic() - began < 5 and outcome, outcome
+        assert time.monotonic() - began < 15 and outcome, outcome
     return outcome[0]
 
 

@@ -66,7 +66,7 @@ def test_long_output(sandbox):
 
 
 def test_a_program_that_runs_too_long(sandbox):
-    result = sandbox.run("print('begun', flush=True)\nwhile True: pass", timeout=0.3)
+    result = sandbox.run("print('begun', flush=True)\nwhile True: pass", timeout=1)
     assert result.timed_out and result.error.code == "timeout" and result.stdout == "begun\n", result
     assert sandbox.run("while True: pass", limits={"timeout_seconds": 0.3}).timed_out
 
@@ -193,8 +193,8 @@ def test_within_a_running_loop(sandbox):
 
 
 def test_a_deadline_cancels_at_the_server(sandbox, server):
-    with Sandbox(server, deadline=0.5) as hasty:
-        raises(RequestTimeout, lambda: hasty.run("import time; time.sleep(60)"), "0.5 s")
+    with Sandbox(server, deadline=2) as hasty:
+        raises(RequestTimeout, lambda: hasty.run("import time; time.sleep(60)"), "2 s")
         soon(lambda: sandbox.stats()["queue"]["running"] == 0, "the program still runs")
         assert hasty.run("1 + 1").result == 2, "the connection stays usable"
 
