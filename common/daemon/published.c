@@ -26,7 +26,11 @@ write_text(int directory, const char *file, struct err *e)
 	auto_fd int fd =
 	    openat(directory, file, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 
-	return fd < 0 ? err_sys(e, "make %s", file) : fdio_write(fd, text, strlen(text), e);
+	if (fd < 0)
+		return err_sys(e, "make %s", file);
+	return fdio_write(fd, PUBLISHED_VERSION, strlen(PUBLISHED_VERSION), e) < 0
+	           ? -1
+	           : fdio_write(fd, text, strlen(text), e);
 }
 
 void

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * differences.c - compares what the sources of this command give to a daemon (--print-given) with
- * what the running one has read (NAME.settings of the run directory).
+ * differences.c - compares the version of this command, and what its sources give to a daemon
+ * (--print-given), with those of the running one (NAME.settings of the run directory).
  *
  * Each daemon reads its own sources, so its table of settings is the only one.  A command without a
  * file or variable of settings starts none of them.
@@ -14,6 +14,7 @@
 #include "common/base/auto.h"
 #include "common/base/fdio.h"
 #include "common/base/utf8.h"
+#include "common/daemon/published.h"
 #include "common/table/edges.h"
 
 #include <ctype.h>
@@ -181,6 +182,12 @@ is_stricter(const char *daemon, const char *name, size_t size, const char *here,
 	       (rule == OFF && strncmp(here, "false", 5) == 0);
 }
 
+static const char *
+separator(struct differences *d)
+{
+	return ftell(d->to) > 0 ? "; " : "";
+}
+
 static void
 compare_line(struct differences *d, const char *daemon, const char *line, const char *running)
 {
@@ -195,18 +202,37 @@ compare_line(struct differences *d, const char *daemon, const char *line, const 
 	here_size = strcspn(here, "\n");
 	if (there != NULL && here_size == there_size && memcmp(here, there, here_size) == 0)
 		return;
-	fprintf(d->to, "%s%s.%.*s is %.*s, not %.*s", ftell(d->to) > 0 ? "; " : "", daemon,
-	    (int)name_size, line,
+	fprintf(d->to, "%s%s.%.*s is %.*s, not %.*s", separator(d), daemon, (int)name_size, line,
 	    there == NULL ? 7 : (int)(there_size < SHOWN ? there_size : SHOWN),
 	    there == NULL ? "unknown" : there, (int)(here_size < SHOWN ? here_size : SHOWN), here);
 	d->strict = d->strict || there == NULL || is_stricter(daemon, line, name_size, here, there);
 }
 
+/* One that runs from another build may not know the settings, or refuse the calls, of this one. */
 static void
-compare(struct differences *d, const char *daemon)
+compare_version(struct differences *d, const char *daemon, const char *running)
 {
-	auto_free char *running = running_of(daemon), *given = running ? given_to(daemon) : NULL;
+	size_t size;
+	const char *version;
 
+	if (strncmp(running, PUBLISHED_VERSION, strlen(PUBLISHED_VERSION)) == 0)
+		return;
+	version = strncmp(running, PUBLISHED, strlen(PUBLISHED)) == 0 ? running + strlen(PUBLISHED)
+	                                                              : "unknown";
+	size = strcspn(version, "\n");
+	fprintf(d->to, "%s%s has version %.*s, not " CLOISTER_VERSION, separator(d), daemon,
+	    (int)(size < SHOWN ? size : SHOWN), version);
+}
+
+static void
+compare(struct differences *d, const char *daemon, bool settings)
+{
+	auto_free char *running = running_of(daemon), *given = NULL;
+
+	if (running != NULL)
+		compare_version(d, daemon, running);
+	if (running != NULL && settings)
+		given = given_to(daemon);
 	for (const char *line = given; line != NULL && strncmp(line, "  ", 2) == 0;) {
 		const char *end = strchr(line, '\n');
 
@@ -224,11 +250,14 @@ find(bool *strict)
 	auto_free char *list = NULL;
 	char *line = NULL;
 
-	if (!gives_any() || (d.to = open_memstream(&d.text, &d.size)) == NULL)
+	const bool settings = gives_any();
+
+	d.to = open_memstream(&d.text, &d.size);
+	if (d.to == NULL)
 		return NULL;
 	for (enum peer peer = PEER_FIRST; peer < PEER_COUNT; peer++)
 		if (peer != PEER_gateway)
-			compare(&d, edge_peer_name(peer));
+			compare(&d, edge_peer_name(peer), settings);
 	must(fclose(d.to) == 0);
 	list = d.text;
 	*strict = d.strict;
@@ -236,8 +265,8 @@ find(bool *strict)
 		return NULL;
 	utf8_tame(list);
 	must(asprintf(&line,
-		 "daemons run with other settings than these: %s. `cloister down` stops them, and "
-		 "the next start applies yours",
+		 "daemons run otherwise than this command would start them: %s. `cloister down` "
+		 "stops them, and the next start applies yours",
 		 list) > 0);
 	return line;
 }

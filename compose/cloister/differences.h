@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * differences.h - settings that this command was given and that running daemons do not have.
+ * differences.h - settings that this command was given and that running daemons do not have, and
+ * daemons of another version.
  *
- * Daemons are shared by all clients of a user and keep the settings of their start.
+ * Daemons are shared by all clients of a user and keep the settings and the build of their start.
  */
 #pragma once
 

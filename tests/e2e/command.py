@@ -328,6 +328,23 @@ def test_settings_that_are_not_in_force_are_named(cloister):
     assert json.loads(late.stdout)["timed_out"] and b"not in force" not in late.stderr, late
 
 
+def test_daemons_of_another_version_are_named(cloister):
+    """Until they are started again, a new build's calls go to the old one's daemons."""
+    assert cloister("down").returncode == 0 and cloister("up").returncode == 0
+    program, path = cloister.program_file("print(1)\n"), os.path.join(cloister.directory, "run", "executor.settings")
+    assert cloister("run", program).stderr == b""
+    with open(path, "r+", encoding="utf-8") as file:
+        first, rest = file.read().split("\n", 1)
+        assert first == "version: " + cloister("--version").stdout.decode().split()[1], first
+        file.seek(0)
+        file.write("version: 0.0.9\n" + rest)
+    named = b"executor has version 0.0.9, not " + first.split()[1].encode()
+    done = cloister("run", program)
+    assert done.stdout == b"1\n" and named in done.stderr and b"cloister down" in done.stderr, done
+    assert named in cloister("status").stdout
+    assert cloister("down").returncode == 0 and cloister("run", program).stderr == b""
+
+
 def test_settings_that_tighten_exist(cloister):
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "compose", "cloister", "tightens.def"), encoding="utf-8") as table:
         rows = re.findall(r"^TIGHTENS\((\w+), (\w+), \w+\)", table.read(), re.M)
