@@ -101,7 +101,7 @@ artifact_changes(const struct files_tree *before, const struct files_tree *after
 		char note[128];
 
 		snprintf(note, sizeof note,
-		    "%zu more files are new or changed; sandbox_list_artifacts shows all",
+		    "%zu more files are new or changed. sandbox_list_artifacts shows all.",
 		    left_out);
 		return texts_add(&reply->notes, note) < 0 ? err_sys(e, "notes") : 0;
 	}

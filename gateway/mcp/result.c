@@ -3,6 +3,7 @@
  * programs. */
 #include "gateway/mcp/result.h"
 
+#include "gateway/mcp/advice.h"
 #include "gateway/mcp/method.h"
 #include "gateway/mcp/resource/fit.h"
 #include "gateway/mcp/resource/uri.h"
@@ -139,9 +140,10 @@ struct rendered
 result_render(enum msg_id tool, void *reply)
 {
 	json_t *images = take_pictures(messages[tool].reply, reply);
+	json_t *value = images == NULL ? NULL : jschema_write(messages[tool].reply, reply);
 
-	return (struct rendered){ images,
-		images == NULL ? NULL : jschema_write(messages[tool].reply, reply) };
+	advice_fit(value);
+	return (struct rendered){ images, value };
 }
 
 json_t *
@@ -189,8 +191,8 @@ describe(const struct err *e)
 	memcpy(said, e->text, sizeof said);
 	utf8_tame(said);
 
-	json_t *error = json_pack("{s:s, s:s, s:s}", "code", err_name(e->code), "message", said,
-	    "hint", err_remedy(e->code));
+	json_t *error = json_pack("{s:s, s:s, s:o*}", "code", err_name(e->code), "message", said,
+	    "hint", advice_of(err_remedy(e->code)));
 
 	if (e->retry_ms > 0)
 		json_object_set_new(error, "retry_ms", json_integer(e->retry_ms));

@@ -7,6 +7,7 @@
  */
 #include "gateway/mcp/compat/compat.h"
 
+#include "gateway/mcp/advice.h"
 #include "gateway/mcp/compat/convert.h"
 #include "gateway/mcp/compat/count.h"
 #include "gateway/mcp/compat/offer.h"
@@ -287,11 +288,11 @@ compat_error(const struct compat_call *call, const struct revision *revision, co
 	memcpy(said, e->text, sizeof said);
 	utf8_tame(said);
 	if (rows_names[chosen].errors == ROWS_CODE)
-		value = json_pack("{s:s, s:s, s:s}", "error", code_of(e), "message", said, "hint",
-		    err_remedy(e->code));
+		value = json_pack("{s:s, s:s, s:o*}", "error", code_of(e), "message", said, "hint",
+		    advice_of(err_remedy(e->code)));
 	else
-		value = json_pack("{s:b, s:s, s:s, s:s}", "success", 0, "error", said, "code",
-		    err_name(e->code), "hint", err_remedy(e->code));
+		value = json_pack("{s:b, s:s, s:s, s:o*}", "success", 0, "error", said, "code",
+		    err_name(e->code), "hint", advice_of(err_remedy(e->code)));
 	return value == NULL ? NULL : result_of_value(revision, value, false);
 }
 
