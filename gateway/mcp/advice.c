@@ -2,26 +2,34 @@
 /* advice.c - trusts the texts of daemons to be UTF-8; parts of them can be a program's. */
 #include "gateway/mcp/advice.h"
 
-#include "gateway/mcp/tools.h"
+#include "common/table/schema.h"
 
 #include <ctype.h>
 #include <string.h>
 
 enum { NAME_BYTES = 64 };
 
+static bool (*is_offered)(const char *tool);
+
+void
+advice_choose(bool (*offered)(const char *tool))
+{
+	is_offered = offered;
+}
+
 static bool
 is_absent_tool(const char *word, size_t size)
 {
 	char name[NAME_BYTES];
 
-	if (size >= sizeof name || memchr(word, '_', size) == NULL)
+	if (is_offered == NULL || size >= sizeof name || memchr(word, '_', size) == NULL)
 		return false;
 	memcpy(name, word, size);
 	name[size] = '\0';
 
 	enum msg_id id = message_find(name);
 
-	return id != MSG_none && messages[id].title != NULL && tools_find(name) == MSG_none;
+	return id != MSG_none && messages[id].title != NULL && !is_offered(name);
 }
 
 static bool

@@ -7,7 +7,10 @@
 #pragma once
 
 #include <jansson.h>
+#include <stdbool.h>
 
+/* Sets which tools are offered; before that, all are. */
+void advice_choose(bool (*is_offered)(const char *tool));
 /* The text as a new JSON string; NULL: no sentence is left, or no memory. */
 json_t *advice_of(const char *text);
 /* Does so to the hint of the error, and to the notes, of a reply in JSON. */

@@ -2,6 +2,7 @@
 /* tools.c - builds tools/list from schema.def; knows no tool by name. */
 #include "gateway/mcp/tools.h"
 
+#include "gateway/mcp/advice.h"
 #include "gateway/mcp/compat/compat.h"
 #include "gateway/mcp/compat/offer.h"
 #include "gateway/mcp/icon.h"
@@ -36,6 +37,12 @@ set_parse(const char *name, size_t size)
 	return 0;
 }
 
+static bool
+is_offered(const char *name)
+{
+	return tools_find(name) != MSG_none;
+}
+
 int
 tools_choose(const char *toolsets, struct err *e)
 {
@@ -57,6 +64,7 @@ tools_choose(const char *toolsets, struct err *e)
 	}
 	chosen = all;
 	compat_choose(toolsets);
+	advice_choose(is_offered);
 	return 0;
 }
 
