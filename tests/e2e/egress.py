@@ -10,6 +10,7 @@ import base64
 import hashlib
 import json
 import os
+import re
 import signal
 import socket
 import socketserver
@@ -327,6 +328,41 @@ time.sleep(3)
     server.shutdown()
     server.server_close()
     assert used < 0.5, used
+
+
+def may_open(pid, descriptors):
+    """Changes that limit of a process, as its user."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as file:
+        user, group = (re.search(rf"^{kind}:\t(\d+)", text, re.M)[1] for text in [file.read()] for kind in ("Uid", "Gid"))
+    subprocess.run(["setpriv", "--reuid=" + user, "--regid=" + group, "--clear-groups", "prlimit", f"--pid={pid}", f"--nofile={descriptors}:"], check=True)
+
+
+def test_connections_wait_for_a_descriptor(cluster):
+    """A connection that egress cannot accept is neither lost nor asked for again and again."""
+    code = """
+import time
+host = socket.gethostbyname('web.test')
+print('resolved', flush=True)
+time.sleep(1)
+s = socket.create_connection((host, 80))
+s.sendall(b'GET / HTTP/1.1\\r\\nHost: web.test\\r\\n\\r\\n')
+print('connected', flush=True)
+print(s.recv(4096).decode()[-13:])
+"""
+    waiting = cluster.client().begin("tools/call", {"name": "execute_code", "arguments": {"code": GET + code, "allowed_domains": ["web.test"]}}, progress=True)
+    waiting.shows("resolved")
+    egress = cluster.pid("egress")
+    may_open(egress, min(set(range(1024)) - set(map(int, os.listdir(f"/proc/{egress}/fd")))))
+    try:
+        waiting.shows("connected")
+        used = processor_s(egress)
+        time.sleep(1)
+        used = processor_s(egress) - used
+        assert waiting.reply.empty(), waiting.result()
+    finally:
+        may_open(egress, 1024)
+    end = waiting.result()["structuredContent"]
+    assert end["stdout"].endswith("hello over 80\n") and used < 0.2, (used, end)
 
 
 def test_half_a_head_has_a_deadline(cluster):

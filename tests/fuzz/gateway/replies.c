@@ -99,6 +99,12 @@ bus_refuse_waiting(const struct err *why)
 }
 
 /* None: who is there would be asked for changes without an end. */
+const char *
+bus_lacks(enum peer peer)
+{
+	return bus_ready(peer, NULL) ? NULL : "it is not connected";
+}
+
 size_t
 bus_instances(enum peer peer, const char **names, size_t room)
 {
