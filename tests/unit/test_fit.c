@@ -174,6 +174,23 @@ the_middle_goes_and_is_kept(void **state)
 	}
 }
 
+/* However small the limit is, long texts keep 4,096 bytes together. */
+static void
+small_limits_are_in_force(void **state)
+{
+	(void)state;
+	for (size_t limit = 1; limit < 9000; limit += 300) {
+		json_t *value = json_pack(
+		    "{s:o, s:o}", "stdout", repeat("o", 100000), "stderr", repeat("\x01", 100000));
+		json_t *links = fit(value, limit);
+
+		assert_in_range(length(value), 2000, limit < 4500 ? 4500 : limit);
+		assert_int_equal(json_array_size(links), 2);
+		json_decref(links);
+		json_decref(value);
+	}
+}
+
 /* Everybody waits while it is looked at. */
 static void
 what_is_far_too_long_is_not_measured(void **state)
@@ -301,6 +318,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(short_results_stay),
 		cmocka_unit_test(the_middle_goes_and_is_kept),
+		cmocka_unit_test(small_limits_are_in_force),
 		cmocka_unit_test(what_is_far_too_long_is_not_measured),
 		cmocka_unit_test(long_texts_share_the_room),
 		cmocka_unit_test(the_end_of_a_list_goes),
