@@ -10,7 +10,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import cases  # noqa: E402
 from daemons import Cluster, RpcError  # noqa: E402
-from gateway import Gateway, call, modern  # noqa: E402
+from gateway import Gateway, call, modern, soon  # noqa: E402
 
 
 class Person:
@@ -129,9 +129,11 @@ def test_records_that_cannot_be_read_are_set_aside(world):
             bad.write(b"no record")
         os.mkdir(os.path.join(place, file + ".damaged"))  # so it cannot be renamed
         cluster.restart("approvald")
-        here, log = set(os.listdir(place)), cluster.log("approvald")
-        assert {directory + ".damaged", file} <= here and directory not in here, here
-        assert all(name in log for name in (fifo, directory, file)) and "cannot be set aside" in log, log
+        # It listens before it reads them, and answers after that.
+        soon(lambda: directory + ".damaged" in os.listdir(place), "it is set aside")
+        soon(lambda: all(name in cluster.log("approvald") for name in (fifo, directory, file, "cannot be set aside")), "its log")
+        here = set(os.listdir(place))
+        assert file in here and directory not in here, here
 
 
 class World:
