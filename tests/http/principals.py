@@ -368,17 +368,25 @@ def test_time_tells_nothing(world):
         "run": lambda ids: ("get_artifacts", {"request_id": ids["execution_id"]}),
     }
     bob, others = world.strangers["bob"], world.others()
-    for what, question in questions.items():
+
+    def middle_of(question):
         took = {"theirs": [], "nobody's": []}
         for _ in range(120):
             for whose, ids in (("theirs", world.ids), ("nobody's", others)):
                 began = time.perf_counter()
                 bob.try_call(*question(ids))
                 took[whose].append(time.perf_counter() - began)
-        middle = {whose: statistics.median(times) for whose, times in took.items()}
-        difference = abs(middle["theirs"] - middle["nobody's"])
-        print(f"  {what}: " + ", ".join(f"{whose} {1e3 * t:.2f} ms" for whose, t in middle.items()))
-        assert difference < 0.25 * max(middle.values()) + 0.0003, (what, middle)
+        return {whose: statistics.median(times) for whose, times in took.items()}
+
+    def differs(middle):
+        return abs(middle["theirs"] - middle["nobody's"]) >= 0.25 * max(middle.values()) + 0.0003
+
+    for what, question in questions.items():
+        seen = []  # what tells something does so each time; a busy machine does not
+        while len(seen) < 3 and all(map(differs, seen)):
+            seen.append(middle_of(question))
+            print(f"  {what}: " + ", ".join(f"{whose} {1e3 * t:.2f} ms" for whose, t in seen[-1].items()))
+        assert not all(map(differs, seen)), (what, seen)
 
 
 def test_what_is_the_same_principals_stays_apart_by_name(world):
