@@ -25,6 +25,8 @@
 
 enum {
 	GRANTS_MS = 5000, /* approvald reads its memory */
+	AWAY_MS = 2000,   /* egress starts beside this process, or again */
+	LOOK_MS = 20,
 	SERVE_MS = 5000,
 	END_MS = 2000,
 };
@@ -226,19 +228,46 @@ listening(void *self, int *fds, size_t nfds, const struct err *why)
 		network->timer = loop_after(SERVE_MS, late, network);
 }
 
+static int
+listen_in(struct network *network, struct err *e)
+{
+	uint16_t ports[BOX_PORTS];
+
+	return ports_of(network->domains, ports, e) < 0
+	           ? -1
+	           : sandbox_listen(network->sandbox, ports, listening, network, e);
+}
+
+static void
+look_again(void *self)
+{
+	struct network *network = self;
+	struct err e;
+
+	network->timer = 0;
+	if (bus_ready(PEER_egress, NULL)) {
+		if (listen_in(network, &e) < 0)
+			tell(network, &e);
+	} else if (loop_now_ms() < network->until_ms) {
+		network->timer = loop_after(LOOK_MS, look_again, network);
+	} else {
+		err_set(&e, ERR_unavailable, "egress is not running, so there is no network");
+		tell(network, &e);
+	}
+}
+
 int
 network_begin(struct network *network, struct sandbox *sandbox,
     void (*then)(void *, const struct err *), void *self, struct err *e)
 {
-	uint16_t ports[BOX_PORTS];
-
-	if (!bus_ready(PEER_egress, NULL))
-		return err_set(e, ERR_unavailable, "egress is not running, so there is no network");
-	if (ports_of(network->domains, ports, e) < 0)
-		return -1;
+	network->sandbox = sandbox;
 	network->then = then;
 	network->self = self;
-	return sandbox_listen(sandbox, ports, listening, network, e);
+	if (bus_ready(PEER_egress, NULL))
+		return listen_in(network, e);
+	network->until_ms = loop_now_ms() + AWAY_MS;
+	network->timer = loop_after(LOOK_MS, look_again, network);
+	return 0;
 }
 
 /* ---- end ---- */

@@ -15,9 +15,11 @@ struct network {
 	const char *id; /* of the run */
 	const struct texts *domains;
 	struct event_owner owner;
-	const struct known *known;    /* secrets, which names may contain */
-	uint64_t asked;               /* the request to egress; 0: none is open */
-	uint64_t timer;               /* until egress serves */
+	const struct known *known; /* secrets, which names may contain */
+	uint64_t asked;            /* the request to egress; 0: none is open */
+	struct sandbox *sandbox;
+	int64_t until_ms;             /* egress is waited for */
+	uint64_t timer;               /* until egress is there, and until it serves */
 	bool up;                      /* egress has said that it serves */
 	bool lost;                    /* egress ended before the run */
 	struct network_report report; /* after the end */

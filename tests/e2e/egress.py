@@ -408,6 +408,18 @@ def test_egress_that_ends_before_it_serves(cluster):
         wait_for_network(cluster)
 
 
+def test_a_run_waits_until_egress_is_there(cluster):
+    """It starts beside the executor, and again after its end."""
+    cluster.kill("egress")
+    time.sleep(0.5)  # until the executor has noticed
+    waiting = cluster.client().begin("tools/call", {"name": "execute_code", "arguments": {"code": GET + "print(get('http://web.test/'))", "allowed_domains": ["web.test"]}})
+    time.sleep(0.2)
+    assert waiting.reply.empty(), waiting.result()
+    cluster.restart("egress")
+    end = waiting.result()
+    assert end["structuredContent"]["stdout"] == "hello over 80\n", end
+
+
 def test_connections_are_bounded(cluster):
     """max_connections is 40 here, and max_connections_each 60: the second run of a principal has what the first one left."""
     code = GET + "import time\nsocks = [socket.create_connection(('web.test', 8080)) for _ in range(50)]\nprint('connected', flush=True)\ntime.sleep(3)"

@@ -112,7 +112,9 @@ def serve(directory):
 
 
 def run(cluster, code, language="python", names=(NAME,), **more):
-    return cluster.call("execute_code", {"code": code, "language": language, "allowed_domains": list(names), "timeout": 60, **more})["structuredContent"]
+    result = cluster.call("execute_code", {"code": code, "language": language, "allowed_domains": list(names), "timeout": 60, **more})
+    assert "structuredContent" in result, result
+    return result["structuredContent"]
 
 
 URLLIB = f"import urllib.request\nprint(urllib.request.urlopen('https://{NAME}/hello', timeout=10).read().decode())"
