@@ -382,7 +382,7 @@ def test_time_tells_nothing(world):
         return abs(middle["theirs"] - middle["nobody's"]) >= 0.25 * max(middle.values()) + 0.0003
 
     for what, question in questions.items():
-        seen = []  # what tells something does so each time; a busy machine does not
+        seen = []  # a real difference shows each time, noise of a busy machine does not
         while len(seen) < 3 and all(map(differs, seen)):
             seen.append(middle_of(question))
             print(f"  {what}: " + ", ".join(f"{whose} {1e3 * t:.2f} ms" for whose, t in seen[-1].items()))

@@ -37,68 +37,64 @@ read_text(const char *text, struct identity *who, struct err *e)
 	return failed;
 }
 
+static const struct {
+	const char *text, *why; /* NULL: taken */
+} judged[] = {
+	{ "{" ISS AUD EXP SUB "}", NULL },
+	{ "{" AUD EXP SUB "}", "not this server's issuer" },
+	{ "{\"iss\":\"https://id.example/\"," AUD EXP SUB "}", "not this server's issuer" },
+	{ "{\"iss\":\"https://ID.example\"," AUD EXP SUB "}", "not this server's issuer" },
+	{ "{\"iss\":[\"https://id.example\"]," AUD EXP SUB "}", "not this server's issuer" },
+	{ "{" ISS EXP SUB "}", "aud does not contain" },
+	{ "{" ISS "\"aud\":\"https://box.example\"," EXP SUB "}", "aud does not contain" },
+	{ "{" ISS "\"aud\":\"https://box.example/mcp2\"," EXP SUB "}", "aud does not contain" },
+	{ "{" ISS "\"aud\":[]," EXP SUB "}", "aud does not contain" },
+	{ "{" ISS "\"aud\":{\"https://box.example/mcp\":1}," EXP SUB "}", "aud does not contain" },
+	{ "{" ISS "\"aud\":[\"https://a\",\"https://box.example/mcp\"]," EXP SUB "}", NULL },
+	{ "{" ISS "\"aud\":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,\"https://box.example/"
+	  "mcp\"]," EXP SUB "}",
+	    "aud does not contain" },
+	{ "{" ISS AUD SUB "}", "exp is missing or not" },
+	{ "{" ISS AUD "\"exp\":\"2000\"," SUB "}", "exp is missing or not" },
+	{ "{" ISS AUD "\"exp\":null," SUB "}", "exp is missing or not" },
+	{ "{" ISS AUD "\"exp\":-1," SUB "}", "exp is missing or not" },
+	{ "{" ISS AUD "\"exp\":1e300," SUB "}", "exp is missing or not" },
+	{ "{" ISS AUD "\"exp\":9223372036854775807," SUB "}", "exp is missing or not" },
+	{ "{" ISS AUD "\"exp\":971," SUB "}", NULL }, /* within the leeway */
+	{ "{" ISS AUD "\"exp\":970," SUB "}", "expired" },
+	{ "{" ISS AUD "\"exp\":0," SUB "}", "expired" },
+	{ "{" ISS AUD "\"exp\":1500.75," SUB "}", NULL },
+	{ "{" ISS AUD EXP "\"nbf\":1030," SUB "}", NULL },
+	{ "{" ISS AUD EXP "\"nbf\":1031," SUB "}", "not yet valid" },
+	{ "{" ISS AUD EXP "\"nbf\":\"0\"," SUB "}", "nbf or iat" },
+	{ "{" ISS AUD EXP "\"iat\":1031," SUB "}", "iat is in the future" },
+	{ "{" ISS AUD EXP "\"iat\":[]," SUB "}", "nbf or iat" },
+	{ "{" ISS AUD "\"exp\":2000}", "sub is missing" },
+	{ "{" ISS AUD EXP "\"sub\":\"\"}", "sub is missing" },
+	{ "{" ISS AUD EXP "\"sub\":7}", "sub is missing" },
+	{ "{" ISS AUD EXP "\"org\":7," SUB "}", "namespace" },
+	{ "{" ISS AUD EXP "\"org\":\"\"," SUB "}", "namespace" },
+	{ "{" ISS AUD EXP "\"org\":\"a b\"," SUB "}", "namespace" },
+	{ "{" ISS AUD EXP "\"org\":"
+	  "\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"," SUB "}",
+	    "namespace" },
+	{ "{" ISS AUD EXP "\"org\":\"blue\"," SUB "}", NULL },
+	{ "{}", "not this server's issuer" },
+};
+
 static void
 judges_claims(void **state)
 {
-	static const struct {
-		const char *text, *why; /* NULL: taken */
-	} cases[] = {
-		{ "{" ISS AUD EXP SUB "}", NULL },
-		{ "{" AUD EXP SUB "}", "not this server's issuer" },
-		{ "{\"iss\":\"https://id.example/\"," AUD EXP SUB "}", "not this server's issuer" },
-		{ "{\"iss\":\"https://ID.example\"," AUD EXP SUB "}", "not this server's issuer" },
-		{ "{\"iss\":[\"https://id.example\"]," AUD EXP SUB "}",
-		    "not this server's issuer" },
-		{ "{" ISS EXP SUB "}", "aud does not contain" },
-		{ "{" ISS "\"aud\":\"https://box.example\"," EXP SUB "}", "aud does not contain" },
-		{ "{" ISS "\"aud\":\"https://box.example/mcp2\"," EXP SUB "}",
-		    "aud does not contain" },
-		{ "{" ISS "\"aud\":[]," EXP SUB "}", "aud does not contain" },
-		{ "{" ISS "\"aud\":{\"https://box.example/mcp\":1}," EXP SUB "}",
-		    "aud does not contain" },
-		{ "{" ISS "\"aud\":[\"https://a\",\"https://box.example/mcp\"]," EXP SUB "}",
-		    NULL },
-		{ "{" ISS "\"aud\":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,\"https://box.example/"
-		  "mcp\"]," EXP SUB "}",
-		    "aud does not contain" },
-		{ "{" ISS AUD SUB "}", "exp is missing or not" },
-		{ "{" ISS AUD "\"exp\":\"2000\"," SUB "}", "exp is missing or not" },
-		{ "{" ISS AUD "\"exp\":null," SUB "}", "exp is missing or not" },
-		{ "{" ISS AUD "\"exp\":-1," SUB "}", "exp is missing or not" },
-		{ "{" ISS AUD "\"exp\":1e300," SUB "}", "exp is missing or not" },
-		{ "{" ISS AUD "\"exp\":9223372036854775807," SUB "}", "exp is missing or not" },
-		{ "{" ISS AUD "\"exp\":971," SUB "}", NULL }, /* within the leeway */
-		{ "{" ISS AUD "\"exp\":970," SUB "}", "expired" },
-		{ "{" ISS AUD "\"exp\":0," SUB "}", "expired" },
-		{ "{" ISS AUD "\"exp\":1500.75," SUB "}", NULL },
-		{ "{" ISS AUD EXP "\"nbf\":1030," SUB "}", NULL },
-		{ "{" ISS AUD EXP "\"nbf\":1031," SUB "}", "not yet valid" },
-		{ "{" ISS AUD EXP "\"nbf\":\"0\"," SUB "}", "nbf or iat" },
-		{ "{" ISS AUD EXP "\"iat\":1031," SUB "}", "iat is in the future" },
-		{ "{" ISS AUD EXP "\"iat\":[]," SUB "}", "nbf or iat" },
-		{ "{" ISS AUD "\"exp\":2000}", "sub is missing" },
-		{ "{" ISS AUD EXP "\"sub\":\"\"}", "sub is missing" },
-		{ "{" ISS AUD EXP "\"sub\":7}", "sub is missing" },
-		{ "{" ISS AUD EXP "\"org\":7," SUB "}", "namespace" },
-		{ "{" ISS AUD EXP "\"org\":\"\"," SUB "}", "namespace" },
-		{ "{" ISS AUD EXP "\"org\":\"a b\"," SUB "}", "namespace" },
-		{ "{" ISS AUD EXP "\"org\":"
-		  "\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"," SUB "}",
-		    "namespace" },
-		{ "{" ISS AUD EXP "\"org\":\"blue\"," SUB "}", NULL },
-		{ "{}", "not this server's issuer" },
-	};
-
 	(void)state;
-	for (size_t i = 0; i < COUNT(cases); i++) {
+	for (size_t i = 0; i < COUNT(judged); i++) {
 		struct identity who;
 		struct err e = { 0 };
-		int failed = read_text(cases[i].text, &who, &e);
+		int failed = read_text(judged[i].text, &who, &e);
 
-		if ((failed == 0) != (cases[i].why == NULL) ||
+		if ((failed == 0) != (judged[i].why == NULL) ||
 		    (failed < 0 &&
-			(strstr(e.text, cases[i].why) == NULL || e.code != ERR_unauthenticated)))
-			fail_msg("%s: %s", cases[i].text, failed < 0 ? e.text : "taken");
+			(strstr(e.text, judged[i].why) == NULL || e.code != ERR_unauthenticated)))
+			fail_msg("%s: %s", judged[i].text, failed < 0 ? e.text : "taken");
 	}
 }
 

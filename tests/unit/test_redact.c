@@ -231,62 +231,60 @@ test_random(void **state)
 
 /* As od, xxd, hexdump, base32, base64 -w, Python and Node print "key=", the secret and a newline.
  */
+static const struct {
+	const char *text, *want;
+} dumps[] = {
+	{ "00000000: 6b65 793d 546b 3361 6263 6465 6667 6831  key=Tk3abcdefgh1\n00000010: "
+	  "3233 3435 3637 3878 797a 0a              2345678xyz.\n",
+	    "00000000: 6b65 793d " REDACT_MARK "\n00000010: " REDACT_MARK "\n" },
+	{ "00000000: 6B65 793D 546B 3361 6263 6465 6667 6831  key=Tk3abcdefgh1\n00000010: "
+	  "3233 3435 3637 3878 797A 0A              2345678xyz.\n",
+	    "00000000: 6B65 793D " REDACT_MARK "\n00000010: " REDACT_MARK "\n" },
+	{ "00000000  6b 65 79 3d 54 6b 33 61  62 63 64 65 66 67 68 31  "
+	  "|key=Tk3abcdefgh1|\n00000010  32 33 34 35 36 37 38 78  79 7a 0a                 "
+	  "|2345678xyz.|\n0000001b\n",
+	    "00000000  6b 65 79 3d " REDACT_MARK "\n00000010  " REDACT_MARK "\n0000001b\n" },
+	{ "0000000 656b 3d79 6b54 6133 6362 6564 6766 3168\n0000010 3332 3534 3736 7838 "
+	  "7a79 000a          \n000001b\n",
+	    "0000000 656b 3d79 " REDACT_MARK "\n0000010 " REDACT_MARK "\n000001b\n" },
+	{ "0000000 062553 036571 065524 060463 061542 062544 063546 030550\n0000020 031462 "
+	  "032464 033466 074070 075171 000012\n0000033\n",
+	    "0000000 062553 036571 " REDACT_MARK "\n0000020 " REDACT_MARK "\n0000033\n" },
+	{ "0000000   k   e   y   =   T   k   3   a   b   c   d   e   f   g   h   "
+	  "1\n0000020   2   3   4   5   6   7   8   x   y   z  \\n\n0000033\n",
+	    "0000000   k   e   y   =   " REDACT_MARK "\n0000020   " REDACT_MARK
+	    "  \\n\n0000033\n" },
+	{ "0000000 153 145 171 075 124 153 063 141 142 143 144 145 146 147 150 "
+	  "061\n0000020 062 063 064 065 066 067 070 170 171 172 012\n0000033\n",
+	    "0000000 153 145 171 075 " REDACT_MARK "\n0000020 " REDACT_MARK "\n0000033\n" },
+	{ "000000 6b 65 79 3d 54 6b 33 61 62 63 64 65 66 67 68 31  "
+	  ">key=Tk3abcdefgh1<\n000010 32 33 34 35 36 37 38 78 79 7a 0a                 "
+	  ">2345678xyz.<\n00001b\n",
+	    "000000 6b 65 79 3d " REDACT_MARK "\n000010 " REDACT_MARK "\n00001b\n" },
+	{ "6b65793d546b336162636465666768313233343536373878797a0a\n",
+	    "6b65793d" REDACT_MARK "0a\n" },
+	{ "NNSXSPKUNMZWCYTDMRSWMZ3IGEZDGNBVGY3TQ6DZPIFA====\n", "NNSXSPK" REDACT_MARK "IFA====\n" },
+	{ "NNSXSPKUN\nMZWCYTDMR\nSWMZ3IGEZ\nDGNBVGY3T\nQ6DZPIFA=\n===\n",
+	    "NNSXSPKUN\n" REDACT_MARK "IFA=\n===\n" },
+	{ "a2V5PVR\nrM2FiY2\nRlZmdoM\nTIzNDU2\nNzh4eXo\nK\n", "a2V5PVR\n" REDACT_MARK "o\nK\n" },
+	{ "[107, 101, 121, 61, 84, 107, 51, 97, 98, 99, 100, 101, 102, 103, 104, 49, 50, "
+	  "51, 52, 53, 54, 55, 56, 120, 121, 122, 10]\n",
+	    "[107, 101, 121, 61, " REDACT_MARK ", 10]\n" },
+	{ "6b:65:79:3d:54:6b:33:61:62:63:64:65:66:67:68:31:32:33:34:35:36:37:38:78:79:7a:"
+	  "0a end\n",
+	    "6b:65:79:3d:" REDACT_MARK ":0a end\n" },
+	{ "<Buffer 6b 65 79 3d 54 6b 33 61 62 63 64 65 66 67 68 31 32 33 34 35 36 37 38 78 "
+	  "79 7a 0a>\n",
+	    "<Buffer 6b 65 79 3d " REDACT_MARK "\n" },
+	{ "KEY=TK3ABCDEFGH12345678XYZ\n", "KEY=" REDACT_MARK "\n" },
+	{ "a key=tk3abcdefgh12345678xyz\n", "a key=" REDACT_MARK "\n" },
+	{ "\"{\\\"k\\\": \\\"Tk3abcdefgh12345678xyz\\\"}\"\n",
+	    "\"{\\\"k\\\": \\\"" REDACT_MARK "\\\"}\"\n" },
+};
+
 static void
 test_dumps(void **state)
 {
-	static const struct {
-		const char *text, *want;
-	} dumps[] = {
-		{ "00000000: 6b65 793d 546b 3361 6263 6465 6667 6831  key=Tk3abcdefgh1\n00000010: "
-		  "3233 3435 3637 3878 797a 0a              2345678xyz.\n",
-		    "00000000: 6b65 793d " REDACT_MARK "\n00000010: " REDACT_MARK "\n" },
-		{ "00000000: 6B65 793D 546B 3361 6263 6465 6667 6831  key=Tk3abcdefgh1\n00000010: "
-		  "3233 3435 3637 3878 797A 0A              2345678xyz.\n",
-		    "00000000: 6B65 793D " REDACT_MARK "\n00000010: " REDACT_MARK "\n" },
-		{ "00000000  6b 65 79 3d 54 6b 33 61  62 63 64 65 66 67 68 31  "
-		  "|key=Tk3abcdefgh1|\n00000010  32 33 34 35 36 37 38 78  79 7a 0a                 "
-		  "|2345678xyz.|\n0000001b\n",
-		    "00000000  6b 65 79 3d " REDACT_MARK "\n00000010  " REDACT_MARK
-		    "\n0000001b\n" },
-		{ "0000000 656b 3d79 6b54 6133 6362 6564 6766 3168\n0000010 3332 3534 3736 7838 "
-		  "7a79 000a          \n000001b\n",
-		    "0000000 656b 3d79 " REDACT_MARK "\n0000010 " REDACT_MARK "\n000001b\n" },
-		{ "0000000 062553 036571 065524 060463 061542 062544 063546 030550\n0000020 031462 "
-		  "032464 033466 074070 075171 000012\n0000033\n",
-		    "0000000 062553 036571 " REDACT_MARK "\n0000020 " REDACT_MARK "\n0000033\n" },
-		{ "0000000   k   e   y   =   T   k   3   a   b   c   d   e   f   g   h   "
-		  "1\n0000020   2   3   4   5   6   7   8   x   y   z  \\n\n0000033\n",
-		    "0000000   k   e   y   =   " REDACT_MARK "\n0000020   " REDACT_MARK
-		    "  \\n\n0000033\n" },
-		{ "0000000 153 145 171 075 124 153 063 141 142 143 144 145 146 147 150 "
-		  "061\n0000020 062 063 064 065 066 067 070 170 171 172 012\n0000033\n",
-		    "0000000 153 145 171 075 " REDACT_MARK "\n0000020 " REDACT_MARK "\n0000033\n" },
-		{ "000000 6b 65 79 3d 54 6b 33 61 62 63 64 65 66 67 68 31  "
-		  ">key=Tk3abcdefgh1<\n000010 32 33 34 35 36 37 38 78 79 7a 0a                 "
-		  ">2345678xyz.<\n00001b\n",
-		    "000000 6b 65 79 3d " REDACT_MARK "\n000010 " REDACT_MARK "\n00001b\n" },
-		{ "6b65793d546b336162636465666768313233343536373878797a0a\n",
-		    "6b65793d" REDACT_MARK "0a\n" },
-		{ "NNSXSPKUNMZWCYTDMRSWMZ3IGEZDGNBVGY3TQ6DZPIFA====\n",
-		    "NNSXSPK" REDACT_MARK "IFA====\n" },
-		{ "NNSXSPKUN\nMZWCYTDMR\nSWMZ3IGEZ\nDGNBVGY3T\nQ6DZPIFA=\n===\n",
-		    "NNSXSPKUN\n" REDACT_MARK "IFA=\n===\n" },
-		{ "a2V5PVR\nrM2FiY2\nRlZmdoM\nTIzNDU2\nNzh4eXo\nK\n",
-		    "a2V5PVR\n" REDACT_MARK "o\nK\n" },
-		{ "[107, 101, 121, 61, 84, 107, 51, 97, 98, 99, 100, 101, 102, 103, 104, 49, 50, "
-		  "51, 52, 53, 54, 55, 56, 120, 121, 122, 10]\n",
-		    "[107, 101, 121, 61, " REDACT_MARK ", 10]\n" },
-		{ "6b:65:79:3d:54:6b:33:61:62:63:64:65:66:67:68:31:32:33:34:35:36:37:38:78:79:7a:"
-		  "0a end\n",
-		    "6b:65:79:3d:" REDACT_MARK ":0a end\n" },
-		{ "<Buffer 6b 65 79 3d 54 6b 33 61 62 63 64 65 66 67 68 31 32 33 34 35 36 37 38 78 "
-		  "79 7a 0a>\n",
-		    "<Buffer 6b 65 79 3d " REDACT_MARK "\n" },
-		{ "KEY=TK3ABCDEFGH12345678XYZ\n", "KEY=" REDACT_MARK "\n" },
-		{ "a key=tk3abcdefgh12345678xyz\n", "a key=" REDACT_MARK "\n" },
-		{ "\"{\\\"k\\\": \\\"Tk3abcdefgh12345678xyz\\\"}\"\n",
-		    "\"{\\\"k\\\": \\\"" REDACT_MARK "\\\"}\"\n" },
-	};
 	struct redact *r = redact_of("Tk3abcdefgh12345678xyz");
 
 	(void)state;
