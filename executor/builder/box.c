@@ -109,6 +109,20 @@ first_processes(struct box *box, pid_t pids[MAX_COUNTED])
 	return n;
 }
 
+/* Its processes now, and the processor time of these and of those that ended. */
+static struct census
+box_sample(struct box *box)
+{
+	pid_t pids[MAX_COUNTED];
+	struct census census = { 0 };
+
+	if (!host->own_proc)
+		return census;
+	census = census_take(host->proc, pids, first_processes(box, pids));
+	census.cpu_us += box->process.use.used_us;
+	return census;
+}
+
 uint64_t
 box_sample_memory(struct box *box)
 {
@@ -127,23 +141,42 @@ box_sample_memory(struct box *box)
 uint64_t
 box_sample_cpu_us(struct box *box)
 {
-	pid_t pids[MAX_COUNTED];
+	return box_sample(box).cpu_us;
+}
 
-	if (!host->own_proc)
+/* Returns the number of its processes; 0: unknown. */
+static uint32_t
+count(struct process *p)
+{
+	struct box *box = box_of(p);
+	struct census census;
+
+	if (cgroup_limits_by() != LIMITS_RLIMIT)
+		return cgroup_processes(&p->group);
+	if (!box->used || p->dead)
 		return 0;
-	return box->process.use.used_us +
-	       census_cpu_us(host->proc, pids, first_processes(box, pids));
+	box_sample_memory(box);
+	census = box_sample(box);
+	p->use.spent_us = census.cpu_us;
+	return census.processes;
 }
 
 static void
 sample(struct process *p)
 {
-	struct box *box = box_of(p);
+	if (cgroup_limits_by() == LIMITS_RLIMIT)
+		count(p);
+}
 
-	if (cgroup_limits_by() != LIMITS_RLIMIT || !box->used || p->dead)
-		return;
-	box_sample_memory(box);
-	p->use.spent_us = box_sample_cpu_us(box);
+void
+box_tell_count(struct box *box)
+{
+	struct process *p = &box->process;
+	struct answer answer = { .kind = ANSWER_COUNTED, .id = p->order.id };
+
+	answer.processes = count(p);
+	use_note(&p->use, process_group(p), &answer);
+	answer_send(&answer, NULL, 0);
 }
 
 static void

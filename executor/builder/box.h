@@ -31,6 +31,9 @@ bool box_join(struct box *, struct process *program);
  * its usage now, and the box has no time limit. */
 void box_set_clock(struct box *, uint64_t wall_ms);
 
+/* Sends its usage, like a clock of 0, and goes on counting; and the number of its processes. */
+void box_tell_count(struct box *);
+
 /* The same without the event loop: a box that the caller frees. */
 struct box *box_new(const struct order *, struct err *);
 int box_start(struct box *, struct err *);

@@ -47,6 +47,7 @@ static const struct {
 	{ ORDER_PROGRAM, 3 },
 	{ ORDER_FILE_HELPER, 1 },
 	{ ORDER_CLOCK, 0 },
+	{ ORDER_COUNT, 0 },
 	{ ORDER_SIGNAL, 0 },
 	{ ORDER_KILL, 0 },
 	{ ORDER_LISTEN, 0 },

@@ -71,6 +71,7 @@ enum order_kind {
 	ORDER_FILE_HELPER, /* id, workspace, limits; descriptor: its channel */
 	ORDER_CLOCK,  /* id: of a box, killed wall_ms and a grace period from now, or after cpu_ms
 	                 more  of processor time; 0 cancels that limit, and the answer is USED */
+	ORDER_COUNT,  /* id: of a box; the answer is COUNTED */
 	ORDER_SIGNAL, /* id: of a program; signal */
 	ORDER_KILL,   /* id: of a box or file helper; all programs in it still get ENDED */
 	ORDER_LISTEN, /* id; box: makes the sockets of a network in its network namespace.  Answers:
@@ -83,7 +84,7 @@ struct order {
 	uint32_t box;     /* of a program: its box */
 	uint32_t runtime; /* enum language; runtimes of the settings start at language_COUNT */
 	uint32_t zygote;  /* 0: start it from its file; otherwise the zygote to fork, from 1 */
-	uint32_t alone;   /* 1: the box ends with this program */
+	uint32_t alone;   /* 1: if the program cannot be started, the box ends */
 	uint32_t signal;
 	uint32_t container;              /* of a box: enum container: the runtime of its programs */
 	uint16_t ports[ORDER_MAX_PORTS]; /* ends with 0, or is full */
@@ -101,6 +102,7 @@ enum answer_kind {
 	ANSWER_STARTED,   /* of a box: it is isolated; with descriptors of its counters (uses); of a
 	                     program: it is isolated and starts now; layers, step_us */
 	ANSWER_USED,      /* of a living box, reply to ORDER_CLOCK without a time: its usage */
+	ANSWER_COUNTED,   /* of a living box, reply to ORDER_COUNT: processes, and its usage */
 	ANSWER_KILLED,    /* of a box, reply to ORDER_KILL: all its processes were sent SIGKILL; its
 	                     usage */
 	ANSWER_ENDED,     /* the object no longer exists; error: it never started */
@@ -124,11 +126,12 @@ struct answer {
 	uint32_t uses; /* STARTED, of a box: descriptors sent along: bits by enum cgroup_uses */
 	bool cold; /* STARTED, of a program: started from its file, even if a zygote was asked */
 	int32_t status; /* ENDED, of a program or file helper: as of wait(2) */
-	/* USED, KILLED, ENDED, of a box: since the previous USED, or since it was made */
+	/* USED, COUNTED, KILLED, ENDED, of a box: since the previous USED, or since it was made */
 	bool out_of_memory, out_of_cpu, too_many_processes; /* a limit was hit */
 	uint32_t
 	    locks; /* number of file locks that caused the kill, with out_of_memory; otherwise 0 */
 	uint64_t cpu_us, max_memory_bytes; /* 0: the host does not report it */
+	uint32_t processes; /* COUNTED: in the box, without their threads; 0: unknown */
 	uint32_t remove_us; /* of a box: from the end of its last process to complete removal */
 };
 

@@ -108,6 +108,17 @@ set_clock(const struct order *order, int *fds, size_t nfds, struct err *e)
 }
 
 static int
+count(const struct order *order, int *fds, size_t nfds, struct err *e)
+{
+	struct box *box = box_of(processes_find(order->id));
+
+	(void)fds, (void)nfds, (void)e;
+	if (box != NULL && !box->process.dead)
+		box_tell_count(box);
+	return 0;
+}
+
+static int
 send_signal(const struct order *order, int *fds, size_t nfds, struct err *e)
 {
 	struct process *p = processes_find(order->id);
@@ -147,6 +158,7 @@ static int (*const handlers[])(const struct order *, int *fds, size_t nfds, stru
 	[ORDER_PROGRAM] = begin_program,
 	[ORDER_FILE_HELPER] = begin_file_helper,
 	[ORDER_CLOCK] = set_clock,
+	[ORDER_COUNT] = count,
 	[ORDER_SIGNAL] = send_signal,
 	[ORDER_KILL] = kill_process,
 	[ORDER_LISTEN] = listen_in_box,

@@ -138,8 +138,6 @@ ended(struct process *p)
 	process_listen(p);
 	process_forget(p);
 	program->zombie = true;
-	if (p->order.alone != 0)
-		process_kill(p->box);
 	ask_status(program);
 }
 

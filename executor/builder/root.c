@@ -41,6 +41,7 @@ EMBED(guest_node_driver,    "node/driver.js")
 EMBED(guest_node_rewrite,   "node/rewrite.js")
 EMBED(guest_node_values,    "node/values.js")
 EMBED(guest_python_driver,  "python/driver.py")
+EMBED(guest_python_ending,  "python/ending.py")
 EMBED(guest_python_failure, "python/failure.py")
 EMBED(guest_python_imports, "python/imports.py")
 EMBED(guest_python_loop,    "python/loop.py")
@@ -110,6 +111,7 @@ static const struct {
 	{ "cloister/node/values.js", guest_node_values, guest_node_values_end },
 	{ "cloister/shell/driver.sh", guest_shell_driver, guest_shell_driver_end },
 	{ "cloister/python/driver.py", guest_python_driver, guest_python_driver_end },
+	{ "cloister/python/ending.py", guest_python_ending, guest_python_ending_end },
 	{ "cloister/python/failure.py", guest_python_failure, guest_python_failure_end },
 	{ "cloister/python/imports.py", guest_python_imports, guest_python_imports_end },
 	{ "cloister/python/loop.py", guest_python_loop, guest_python_loop_end },

@@ -10,10 +10,17 @@
 
 #include "common/base/auto.h"
 #include "common/base/loop.h"
+#include "executor/builder/containers.h"
 
 enum {
 	OURS = 1,      /* the processes of a box that are ours: its init */
 	LINGER_MS = 1, /* time for the reply to be sent, which the death of a box would delay */
+};
+
+/* A runtime that does not detach passes on the output of its container. */
+static const bool holds_output[CONTAINER_COUNT] = {
+#define CONTAINER(name, control, detached, ...) [CONTAINER_##name] = !(detached),
+#include "executor/builder/containers.def"
 };
 
 static void
@@ -45,9 +52,42 @@ count(struct box *box)
 	box->past.too_many_processes = use.refused > box->told_refused;
 	box->past.max_memory_bytes = use.max_memory_bytes;
 	box->past.cpu_us = use.cpu_us > box->told_us ? use.cpu_us - box->told_us : 0;
-	box->told_us = use.cpu_us;
-	box->told_refused = use.refused;
+	box->read_us = use.cpu_us;
+	box->read_refused = use.refused;
+	box->read_tasks = use.processes;
 	return use.processes;
+}
+
+void
+box_mark(struct box *box)
+{
+	box->told_us = box->read_us;
+	box->told_refused = box->read_refused;
+	if (box->past.processes > 0)
+		box->told_processes = box->past.processes;
+	else if (box->read_tasks < box->told_tasks)
+		/* Processes have ended, or threads.  The wait for one that is no news is short. */
+		box->told_processes = OURS + 1;
+	box->told_tasks = box->read_tasks;
+	box->past.processes = 0;
+}
+
+void
+box_mark_start(struct box *box)
+{
+	box->told_processes = (box->told_processes > 0 ? box->told_processes : OURS) + 1;
+}
+
+bool
+box_may_have_grown(const struct box *box)
+{
+	return box->read_tasks > box->told_tasks;
+}
+
+bool
+box_grew(const struct box *box)
+{
+	return box->past.processes > box->told_processes;
 }
 
 bool
@@ -176,7 +216,12 @@ box_make(const struct box_limits *limits, const struct workspace *workspace,
 		err_sys(e, "box");
 		return NULL;
 	}
-	*box = (struct box){ .ended = ended, .self = self };
+	*box = (struct box){
+		.ended = ended,
+		.self = self,
+		.holds_output =
+		    limits->container < COUNT(holds_output) && holds_output[limits->container],
+	};
 	for (int i = 0; i < CGROUP_USES; i++)
 		box->use[i] = -1;
 	box->builder_request = builder_request_start(&order, NULL, 0, &events, box, e);

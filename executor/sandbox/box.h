@@ -139,6 +139,7 @@ struct box_end {
 	uint32_t locks;            /* file locks that caused BOX_OUT_OF_MEMORY; 0: not the cause */
 	bool too_many_processes;   /* the limit was hit */
 	bool program_gone;         /* the program ended, its definitions are lost */
+	bool survived;             /* processes that it had started did not end with it */
 	bool cold;                 /* the program was started from its file */
 	bool warm;                 /* sandbox.c: not cold, or it waited for its code */
 	bool restarted;            /* sandbox.c: earlier definitions were lost before this run */

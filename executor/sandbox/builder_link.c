@@ -400,6 +400,12 @@ builder_request_clock(struct builder_request *builder_request, uint64_t wall_ms,
 	    .kind = ORDER_CLOCK, .id = builder_request->id, .wall_ms = wall_ms, .cpu_ms = cpu_ms });
 }
 
+bool
+builder_request_count(struct builder_request *builder_request)
+{
+	return tell((struct order){ .kind = ORDER_COUNT, .id = builder_request->id });
+}
+
 uint32_t
 builder_request_id(const struct builder_request *builder_request)
 {
@@ -435,7 +441,8 @@ take_answer(const struct answer *answer, int *fds, size_t nfds)
 		end_builder_request(answer->id, answer);
 	else if (answer->kind == ANSWER_STARTED && builder_request->events.started != NULL)
 		builder_request->events.started(builder_request->self, answer, fds, nfds);
-	else if (answer->kind == ANSWER_USED && builder_request->events.used != NULL)
+	else if ((answer->kind == ANSWER_USED || answer->kind == ANSWER_COUNTED) &&
+		 builder_request->events.used != NULL)
 		builder_request->events.used(builder_request->self, answer);
 	else if (answer->kind == ANSWER_KILLED && builder_request->events.killed != NULL)
 		builder_request->events.killed(builder_request->self, answer);

@@ -17,7 +17,8 @@ struct builder_request_events {
 	/* The box, or the program's jail, is closed; may be NULL.  fds: descriptors of the
 	 * answer; the receiver owns those that it takes out of the array. */
 	void (*started)(void *self, const struct answer *, int *fds, size_t nfds);
-	/* A box: its usage, requested by builder_request_clock(); may be NULL. */
+	/* A box: its usage, requested by builder_request_clock() or builder_request_count(); may
+	 * be NULL. */
 	void (*used)(void *self, const struct answer *);
 	/* A box: SIGKILL was sent to all its processes; with its usage; may be NULL. */
 	void (*killed)(void *self, const struct answer *);
@@ -37,6 +38,9 @@ void builder_request_signal(struct builder_request *, int signal);
 /* For a box: the builder ends it some time after wall_ms.  0: stops that clock, and the usage is
  * reported unless the end comes first.  false: the builder cannot be asked. */
 bool builder_request_clock(struct builder_request *, uint64_t wall_ms, uint64_t cpu_ms);
+/* For a box: its usage, which is counted on, and the number of its processes are reported unless
+ * the end comes first.  false: the builder cannot be asked. */
+bool builder_request_count(struct builder_request *);
 /* The id for orders about it; never 0. */
 uint32_t builder_request_id(const struct builder_request *);
 

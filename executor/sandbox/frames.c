@@ -37,6 +37,7 @@ static const struct bound {
 	{ GUEST_UNREADABLE, GUEST_MAX_FRAME },
 	{ GUEST_RICH, MAX_MIME + 1 + GUEST_MAX_RICH },
 	{ GUEST_DONE, MAX_STATUS },
+	{ GUEST_LEFT, 0 },
 };
 
 static const struct bound *
@@ -167,6 +168,9 @@ take_claim(struct frames *f)
 	case GUEST_DONE:
 		take_done(f);
 		break;
+	case GUEST_LEFT:
+		f->left = true;
+		break;
 	case GUEST_RICH:
 		take_rich(f);
 		break;
@@ -260,7 +264,7 @@ frames_take(struct frames *f, struct box_end *end)
 	memcpy(end->rich, f->rich, sizeof end->rich);
 	end->nrich = f->nrich;
 	f->nrich = 0;
-	f->done = false;
+	f->done = f->left = false;
 }
 
 void

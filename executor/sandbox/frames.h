@@ -22,6 +22,7 @@ struct frames {
 	bool muted;
 	bool idle; /* the guest sent IDLE */
 	bool done; /* the statement has ended; see status */
+	bool left; /* other processes did not end with the program */
 	int status;
 };
 

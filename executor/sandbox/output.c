@@ -127,12 +127,20 @@ output_watch(struct output *o)
 		log_error("output cannot be watched", LOG_E(&e));
 }
 
-/* All bytes written before now are in the pipe, and no pipe holds more than is read here. */
-uint64_t
-output_end(struct output *o, struct blob *out)
+/* No pipe holds more than is read here. */
+bool
+output_is_open(struct output *o)
 {
 	for (int i = 0; i < PIPE_PARTS && o->fd >= 0 && read_part(o); i++)
 		;
+	return o->fd >= 0;
+}
+
+/* All bytes written before now are in the pipe. */
+uint64_t
+output_end(struct output *o, struct blob *out)
+{
+	output_is_open(o);
 	unwatch(o);
 	if (o->clean.of != NULL)
 		redact_part(o, NULL, 0);

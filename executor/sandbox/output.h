@@ -28,6 +28,8 @@ int output_open(struct output *, int *far, struct err *);
 void output_begin(struct output *, uint64_t limit, const struct redact *);
 /* The run lasts: from now on its output is read as it arrives, until the run's end. */
 void output_watch(struct output *);
+/* Reads what has been written.  false: no process can write more. */
+bool output_is_open(struct output *);
 /* The run has ended: moves all its output to the blob, in order; returns how many bytes in the
  * middle were dropped. */
 uint64_t output_end(struct output *, struct blob *);

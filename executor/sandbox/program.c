@@ -18,6 +18,9 @@
  * killed for an unknown reason also ends its box, because only the end of the box shows whether the
  * reason was memory.
  *
+ * What other processes of a run still write after its end belongs to it for a while
+ * (program_grace.c).
+ *
  * Output between two runs is kept for the next run, up to a bound; then the writer blocks.
  *
  * Trusts the builder for the end and usage of a program; trusts nothing that comes through the
@@ -36,18 +39,17 @@
 #include <sys/wait.h>
 
 enum {
-	PART = 16384,           /* bytes of one read */
-	TURN_US = 200,          /* of reading what may be made to take long; then other events */
-	LAST_PARTS = 64,        /* reads */
-	LATE_MS = 1,            /* an earlier end needs no clock but ours, nor reads before it */
-	INTERRUPT_MS = 2000,    /* time for a statement to end by itself */
-	UNREAD_BYTES = 8 << 20, /* bytes a program may leave unread between its statements */
+	PART = 16384,        /* bytes of one read */
+	TURN_US = 200,       /* of reading what may be made to take long; then other events */
+	LAST_PARTS = 64,     /* reads */
+	LATE_MS = 1,         /* an earlier end needs no clock but ours, nor reads before it */
+	INTERRUPT_MS = 2000, /* time for a statement to end by itself */
 };
 
 static void kill_it(struct program *);
 
-static void
-stop_clocks(struct program *p)
+void
+program_stop_clocks(struct program *p)
 {
 	loop_unset(p->timer);
 	loop_unset(p->late);
@@ -64,8 +66,9 @@ end_run(struct program *p, bool gone)
 		.cold = p->started.cold,
 	};
 
-	stop_clocks(p);
+	program_stop_clocks(p);
 	program_tell(p, gone, &end);
+	box_mark(p->box);
 	end.out_dropped = output_end(&p->out, &end.out);
 	end.err_dropped = output_end(&p->err, &end.err);
 	frames_take(&p->frames, &end);
@@ -73,17 +76,35 @@ end_run(struct program *p, bool gone)
 	frames_mute(&p->frames, true);
 	must(isolation_of(&p->started.layers, &end.isolation) == 0);
 	p->state = IDLE;
-	p->over = p->asked = false;
+	p->over = p->asked = p->survived = false;
+	p->go_on = NULL;
 	p->events.done(p->self, &end);
 	box_end_clear(&end);
 }
 
-/* false: the usage cannot be requested. */
+/* false: the builder cannot be asked.  Its answer goes to program_box_used(). */
 static bool
 ask_use(struct program *p)
 {
 	p->asked = !p->box->told && builder_request_clock(p->box->builder_request, 0, 0);
 	return p->asked;
+}
+
+static void
+end_alone(struct program *p)
+{
+	box_kill(p->box);
+}
+
+/* The builder starts to count for the next run. */
+static void
+end_counted(struct program *p)
+{
+	struct box *box = p->box;
+
+	end_run(p, false);
+	if (box->builder_request != NULL)
+		builder_request_clock(box->builder_request, 0, 0);
 }
 
 static void
@@ -95,13 +116,13 @@ end_statement(struct program *p)
 		return;
 	p->over = true;
 	p->ended_us = loop_now_us();
-	stop_clocks(p);
-	if (!p->asked && box_count(box)) {
+	program_stop_clocks(p);
+	if (p->asked)
+		return;
+	if (box_count(box) && !box_may_have_grown(box))
+		end_counted(p);
+	else if (p->builder_request == NULL || !program_await_processes(p, end_counted))
 		end_run(p, false);
-		builder_request_clock(box->builder_request, 0, 0); /* restarts the count */
-	} else if (!p->asked && (p->builder_request == NULL || !ask_use(p))) {
-		end_run(p, false);
-	}
 }
 
 /* ---- a run ---- */
@@ -149,38 +170,6 @@ listen_again(struct program *p)
 	frames_mute(&p->frames, false);
 }
 
-static int
-add_guard(struct program *p, struct err *e)
-{
-	if (p->guard.data == NULL)
-		return 0;
-
-	uint8_t *to = control_add(&p->control, GUEST_PROFILE, p->guard.size, e);
-
-	if (to == NULL)
-		return -1;
-	memcpy(to, p->guard.data, p->guard.size);
-	return 0;
-}
-
-/* An interpreter that was not forked from a zygote finds the files by itself. */
-static int
-add_files(struct program *p, struct err *e)
-{
-	return p->files && p->forked && control_add(&p->control, GUEST_FILES, 0, e) == NULL ? -1
-	                                                                                    : 0;
-}
-
-static int
-add_manners(struct program *p, struct err *e)
-{
-	uint8_t *to = p->manners == 0 ? NULL : control_add(&p->control, GUEST_MANNERS, 1, e);
-
-	if (to != NULL)
-		*to = (uint8_t)('0' + p->manners);
-	return to == NULL && p->manners != 0 ? -1 : 0;
-}
-
 static void
 set_builders_clock(const struct program *p)
 {
@@ -205,22 +194,13 @@ on_late(void *self)
 static void
 hand_over(struct program *p)
 {
-	size_t size = p->code.size;
 	struct err e;
-	uint8_t *to = NULL;
 
-	if (add_guard(p, &e) == 0 && add_manners(p, &e) == 0 && add_files(p, &e) == 0 &&
-	    control_add_secrets(&p->control, p->secrets, &e) == 0)
-		to =
-		    control_add(&p->control, p->statement ? GUEST_STATEMENT : GUEST_CODE, size, &e);
-	if (to == NULL) {
+	if (program_add_code(p, &e) < 0) {
 		log_error("code cannot be sent to an interpreter", LOG_E(&e));
 		kill_it(p);
 		return;
 	}
-	memcpy(to, p->code.data, size);
-	blob_clear(&p->code);
-	blob_clear(&p->guard);
 	listen_again(p);
 	output_begin(&p->out, p->output_bytes, p->redact);
 	output_begin(&p->err, p->output_bytes, p->redact);
@@ -264,28 +244,6 @@ program_run(struct program *p, const struct program_code *code, struct err *e)
 	return 0;
 }
 
-int
-program_bridge(struct program *p, const char *key, const struct blob *json, struct err *e)
-{
-	size_t length = strlen(key);
-
-	if (p->control.outgoing.size > UNREAD_BYTES)
-		return err_set(e, ERR_limit_exceeded,
-		    "data: the session's interpreter has %d MB of data still to read; send more "
-		    "after the running code has ended",
-		    UNREAD_BYTES >> 20);
-
-	uint8_t *to = control_add(&p->control, GUEST_BRIDGE, length + 1 + json->size, e);
-
-	if (to == NULL)
-		return -1;
-	to = mempcpy(to, key, length);
-	*to = '\n';
-	memcpy(to + 1, json->data, json->size);
-	control_send(&p->control);
-	return 0;
-}
-
 /* ---- frames from the program ---- */
 
 /* The builder's answer and the program's frame arrive on different sockets.  No code is sent to
@@ -303,10 +261,12 @@ take_idleness(struct program *p)
 {
 	p->frames.idle = false;
 	box_count(p->box);
+	box_mark(p->box);
 	if (p->state != STARTING)
 		return;
 	p->state = IDLE;
-	stop_clocks(p);
+	program_stop_clocks(p);
+	box_mark_start(p->box);
 	if (p->events.ready != NULL)
 		p->events.ready(p->self);
 	if (p->code.data != NULL)
@@ -325,6 +285,10 @@ take_news(struct program *p)
 		p->ended_us = loop_now_us();
 		if (box_is_deserted(p->box))
 			end_run(p, true);
+		else if (!p->box->holds_output) {
+			program_await_writers(p, end_alone);
+			return;
+		}
 		box_kill(p->box);
 	}
 }
@@ -381,7 +345,7 @@ program_free(struct program *p)
 	blob_clear(&p->code);
 	blob_clear(&p->guard);
 	frames_clear(&p->frames);
-	stop_clocks(p);
+	program_stop_clocks(p);
 	free(p);
 }
 
@@ -409,19 +373,31 @@ conclude(struct program *p)
 }
 
 static void
-on_ended(void *self, const struct answer *answer)
+leave(struct program *p)
 {
-	struct program *p = self;
-
-	p->builder_request = NULL;
-	p->past = *answer;
-	stop_clocks(p);
-	if (p->state == RUNS && !p->finished && !p->over)
-		p->ended_us = loop_now_us();
 	if (!p->box->told && (p->alone || program_is_unexplained(p)))
 		box_kill(p->box); /* the end of the box shows the reason */
 	else if (p->state != RUNS || !(p->asked || ask_use(p)))
 		conclude(p);
+}
+
+static void
+on_ended(void *self, const struct answer *answer)
+{
+	struct program *p = self;
+	bool ran = p->state == RUNS && !p->finished && !p->over;
+
+	p->builder_request = NULL;
+	p->past = *answer;
+	if (p->finished && p->go_on != NULL)
+		return; /* it waits for others */
+	program_stop_clocks(p);
+	if (ran)
+		p->ended_us = loop_now_us();
+	if (ran && p->stopped == BOX_EXITED && !p->killed && !box_is_ending(p->box))
+		program_await_writers(p, leave);
+	else
+		leave(p);
 }
 
 void
@@ -432,6 +408,8 @@ program_box_used(struct program *p)
 	p->asked = false;
 	if (p->builder_request == NULL)
 		conclude(p);
+	else if (p->go_on != NULL)
+		program_counted(p);
 	else
 		end_run(p, false);
 }

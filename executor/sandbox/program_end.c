@@ -67,6 +67,7 @@ program_tell(const struct program *p, bool gone, struct box_end *end)
 		tell_how_statement(p, end);
 	if (gone && !p->finished)
 		end->lost = p->past.error;
+	end->survived = p->survived || p->frames.left;
 	tell_use(p, end);
 }
 

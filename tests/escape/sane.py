@@ -15,6 +15,12 @@ l = []
 ts = [threading.Thread(target=l.append, args=(i,)) for i in range(20)]
 [t.start() for t in ts]; [t.join() for t in ts]
 print(sorted(l) == list(range(20)))""", 'True'),
+    "own_ids": (r"""
+import os
+u, g = os.getuid(), os.getgid()
+os.setuid(u), os.setgid(g), os.setreuid(-1, u), os.setregid(g, -1), os.setresuid(-1, u, -1), os.setresgid(g, g, g)
+os.waitpid(os.posix_spawnp('sh', ['sh', '-c', 'echo spawned'], os.environ, resetids=True), 0)
+""", 'spawned'),
     "terminal": (r"""
 import os, pty
 pid, fd = pty.fork()
@@ -200,7 +206,8 @@ def test_tools(box):
     end = box.run(r"""
 import shutil, subprocess
 commands = ["git init -q r && cd r && echo a > a && git add a && git -c user.name=a -c user.email=b commit -qm x && git log --oneline | wc -l",
-            "printf 'int main(void) { return 7; }' > a.c && gcc a.c -o a && { ./a; echo $?; }", "perl -e 'print 6 * 7'", "node -e 'console.log(6 * 7)'",
+            "printf 'int main(void) { return 7; }' > a.c && gcc a.c -o a && { ./a; echo $?; }", "perl -e 'print 6 * 7'",
+            "make -s --eval='all:;@echo made'", "node -e 'console.log(6 * 7)'",
             "tar cf - /etc/passwd 2>/dev/null | tar tf -", "seq 100000 | sort -rn | head -1", "find / -xdev -name passwd 2>/dev/null", "id -un; whoami"]
 for command in commands:
     tool = command.split()[0] if "gcc" not in command else "gcc"
@@ -209,7 +216,7 @@ for command in commands:
     print(tool, run.stdout.split(), run.stderr.strip()[-200:])
 """, wall_ms=60000)
     wanted = {"git": "['1']", "gcc": "['7']", "perl": "['42']", "node": "['42']", "tar": "['etc/passwd']", "seq": "['100000']",
-              "find": "['/etc/passwd']", "id": "['sandbox', 'sandbox']"}
+              "make": "['made']", "find": "['/etc/passwd']", "id": "['sandbox', 'sandbox']"}
     for line in end.out.splitlines():
         tool, got = line.split(" ", 1)
         assert got.strip() == wanted[tool], (line, end.err)

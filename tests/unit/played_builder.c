@@ -24,6 +24,7 @@ builder_request_start(struct order *order, const int *fds, size_t nfds,
 	if (order->kind == ORDER_BOX)
 		return builder.box = builder_request;
 	assert_int_equal(nfds, ORDER_MAX_FDS);
+	builder.out = fcntl(fds[0], F_DUPFD_CLOEXEC, 0);
 	builder.control = fcntl(fds[2], F_DUPFD_CLOEXEC, 0);
 	return builder.program = builder_request;
 }
@@ -51,6 +52,14 @@ builder_request_clock(struct builder_request *builder_request, uint64_t wall_ms,
 		builder.begun++;
 	else
 		builder.asked++;
+	return !builder.deaf;
+}
+
+bool
+builder_request_count(struct builder_request *builder_request)
+{
+	assert_ptr_equal(builder_request, builder.box);
+	builder.counted++;
 	return !builder.deaf;
 }
 

@@ -15,7 +15,8 @@ struct builder_request {
 struct played_builder {
 	struct builder_request *box, *program; /* freed by the test when it reports their end */
 	int control;                           /* the program's end of the channel */
-	unsigned begun, asked, kills;
+	int out;                               /* of its stdout */
+	unsigned begun, asked, counted, kills;
 	int signal;
 	bool deaf;
 };

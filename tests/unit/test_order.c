@@ -31,8 +31,9 @@ static const struct order good[] = {
 	{ .kind = ORDER_SIGNAL, .id = 2, .signal = SIGINT },
 	{ .kind = ORDER_WORKSPACE, .id = 1, .adopt = 1, .bytes = 1 << 20, .files = 100 },
 	{ .kind = ORDER_CLEAR },
+	{ .kind = ORDER_COUNT, .id = 1 },
 };
-static const size_t descriptors[] = { 0, 0, 0, 1, 0, 3, 0, 0, 0, 0 };
+static const size_t descriptors[] = { 0, 0, 0, 1, 0, 3, 0, 0, 0, 0, 0 };
 
 static void
 takes_what_the_executor_sends(void **state)
@@ -69,7 +70,7 @@ static const struct {
 	const char *says;
 } bad[] = {
 	BAD(0, kind, 0, "kind"),
-	BAD(0, kind, 11, "kind"),
+	BAD(0, kind, ORDER_CLEAR + 1, "kind"),
 	BAD(0, kind, UINT32_MAX, "kind"),
 	BAD(0, id, 0, "id"),
 	BAD(0, id, ORDER_MAX_LIVING + 1, "id"),

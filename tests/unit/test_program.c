@@ -3,228 +3,20 @@
  * test_program.c - when a run is over and what it has used, according to messages of the program
  * and the builder; the test plays both.
  */
-#include "played_builder.h"
+#include "played_program.h"
 
-#include "common/base/auto.h"
 #include "common/base/loop.h"
-#include "executor/guest/protocol.h"
 
-#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <cmocka.h>
-
-static struct {
-	struct box_end end; /* of the last run; its texts are gone */
-	unsigned runs, programs, boxes;
-} seen;
-
-static struct box *box;
-static int last_count = -1; /* of processor time: what counts it, for the test */
-static struct program *program;
-
-/* ---- the builder ---- */
-
-static const struct answer used = { .kind = ANSWER_USED, .cpu_us = 2500, .max_memory_bytes = 4096 };
-
-static void
-say_used(void)
-{
-	builder.box->events.used(builder.box->self, &used);
-}
-
-static void
-say_closed(void)
-{
-	const struct answer answer = { .kind = ANSWER_STARTED };
-
-	builder.program->events.started(builder.program->self, &answer, NULL, 0);
-}
-
-static void
-say_program_ended(int status)
-{
-	const struct answer answer = { .kind = ANSWER_ENDED, .status = status };
-	auto_free struct builder_request *builder_request = take_ptr(builder.program);
-
-	builder_request->events.ended(builder_request->self, &answer);
-}
-
-static void
-say_box(enum answer_kind kind, uint64_t cpu_us)
-{
-	const struct answer answer = { .kind = kind, .cpu_us = cpu_us, .out_of_memory = true };
-
-	if (kind == ANSWER_KILLED) {
-		builder.box->events.killed(builder.box->self, &answer);
-		return;
-	}
-
-	auto_free struct builder_request *builder_request = take_ptr(builder.box);
-
-	builder_request->events.ended(builder_request->self, &answer);
-}
-
-/* ---- the program ---- */
-
-static void
-stop(void *self)
-{
-	(void)self;
-	loop_stop();
-}
-
-/* What was said is heard. */
-static void
-turn(void)
-{
-	struct err e;
-
-	loop_after(5, stop, NULL);
-	assert_int_equal(loop_run(&e), 0);
-}
-
-static void
-say(enum guest_frame kind, const char *text)
-{
-	uint8_t frame[64] = { kind, (uint8_t)strlen(text) };
-
-	memcpy(frame + 5, text, strlen(text));
-	assert_int_equal(send(builder.control, frame, 5 + strlen(text), MSG_NOSIGNAL),
-	    (ssize_t)(5 + strlen(text)));
-	turn();
-}
-
-/* ---- who waits ---- */
-
-static void
-on_done(void *self, struct box_end *end)
-{
-	(void)self;
-	seen.runs++;
-	seen.end = *end;
-}
-
-static void
-on_ended(void *self, const struct err *e)
-{
-	(void)self, (void)e;
-	program = NULL;
-	seen.programs++;
-}
-
-static void
-on_box_ended(void *self, const struct err *e)
-{
-	(void)self, (void)e;
-	box = NULL;
-	seen.boxes++;
-}
-
-static void
-run(bool statement, uint64_t wall_ms)
-{
-	const struct program_code code = { .data = "x",
-		.size = 1,
-		.statement = statement,
-		.wall_ms = wall_ms,
-		.output_bytes = 1024 };
-	struct err e;
-
-	assert_int_equal(program_run(program, &code, &e), 0);
-}
-
-static void
-run_statement(uint64_t wall_ms)
-{
-	run(true, wall_ms);
-}
-
-static void
-make_of(const struct program_spec *spec)
-{
-	static const struct program_events events = { .done = on_done, .ended = on_ended };
-	static const struct box_limits limits = { .memory_bytes = 1 << 20, .processes = 4 };
-	struct err e;
-
-	memset(&builder, 0, sizeof builder);
-	memset(&seen, 0, sizeof seen);
-	assert_int_equal(loop_open(&e), 0);
-	box = box_make(&limits, NULL, on_box_ended, NULL, &e);
-	assert_non_null(box);
-	program = program_start(box, spec, &events, NULL, &e);
-	assert_non_null(program);
-}
-
-static void
-make(bool alone)
-{
-	const struct program_spec spec = { .language = 0, .alone = alone };
-
-	make_of(&spec);
-	say(GUEST_IDLE, "");
-}
-
-static int
-begin(void **state)
-{
-	(void)state;
-	make(false);
-	run_statement(1000);
-	assert_int_equal(builder.begun, 0); /* nobody has said that its jail is closed */
-	say_closed();
-	assert_int_equal(builder.begun, 1);
-	return 0;
-}
-
-/* A program in a box whose group counts this. */
-static void
-begin_counted(bool alone, const char *processes, const char *cpu_us)
-{
-	const struct answer answer = {
-		.kind = ANSWER_STARTED,
-		.uses = 1u << CGROUP_PROCESSES | 1u << CGROUP_CPU,
-	};
-	int fds[] = { memfd_create("processes", MFD_CLOEXEC), memfd_create("cpu", MFD_CLOEXEC) };
-
-	make(alone);
-	assert_int_equal(write(fds[0], processes, strlen(processes)), strlen(processes));
-	assert_int_equal(write(fds[1], "usage_usec 500\n", 15), 15);
-	last_count = dup(fds[1]);
-	builder.box->events.started(builder.box->self, &answer, fds, COUNT(fds));
-	assert_int_equal(fds[0], -1);
-	assert_int_equal(fds[1], -1);
-	run(!alone, 1000);
-	say_closed(); /* what it took to get there is not the run's */
-	assert_int_equal(pwrite(last_count, cpu_us, strlen(cpu_us), 0), strlen(cpu_us));
-}
-
-static int
-end(void **state)
-{
-	(void)state;
-	if (builder.program != NULL)
-		say_program_ended(SIGKILL);
-	if (builder.box != NULL)
-		say_box(ANSWER_ENDED, 0);
-	assert_int_equal(seen.programs, 1);
-	assert_int_equal(seen.boxes, 1);
-	close(builder.control);
-	if (last_count >= 0)
-		close(take_fd(&last_count));
-	loop_close();
-	return 0;
-}
-
-/* ---- tests ---- */
 
 static void
 test_statement_waits_for_its_use(void **state)
@@ -232,10 +24,11 @@ test_statement_waits_for_its_use(void **state)
 	(void)state;
 	for (unsigned n = 1; n <= 3; n++) {
 		say(GUEST_DONE, "0");
-		assert_int_equal(builder.asked, n);
+		assert_int_equal(builder.counted, n);
 		assert_int_equal(seen.runs, n - 1);
 		say_used();
 		assert_int_equal(seen.runs, n);
+		assert_int_equal(builder.asked, n); /* to count anew */
 		assert_int_equal(seen.end.how, BOX_EXITED);
 		assert_false(seen.end.program_gone);
 		assert_true(seen.end.cpu_ms == 2.5);
@@ -253,7 +46,7 @@ test_what_is_over_is_not_interrupted(void **state)
 	say(GUEST_DONE, "0");
 	program_interrupt(program);
 	say(GUEST_DONE, "1");
-	assert_int_equal(builder.asked, 1);
+	assert_int_equal(builder.counted, 1);
 	say_used();
 	assert_int_equal(builder.signal, 0);
 	assert_int_equal(seen.runs, 1);
@@ -280,6 +73,7 @@ static void
 test_program_that_ends_itself(void **state)
 {
 	(void)state;
+	close_output();
 	say_program_ended(3 << 8);
 	assert_int_equal(builder.asked, 1);
 	assert_int_equal(seen.runs, 0);
@@ -299,7 +93,7 @@ test_program_dies_when_it_is_over(void **state)
 	(void)state;
 	say(GUEST_DONE, "0");
 	say_program_ended(1 << 8);
-	assert_int_equal(builder.asked, 1);
+	assert_int_equal(builder.counted, 1);
 	say_used();
 	assert_int_equal(seen.runs, 1);
 	assert_int_equal(seen.programs, 1);
@@ -325,6 +119,7 @@ static void
 test_killed_by_nobody_known(void **state)
 {
 	(void)state;
+	close_output();
 	say_program_ended(SIGKILL);
 	assert_int_equal(builder.kills, 1);
 	assert_int_equal(builder.asked, 0);
@@ -411,19 +206,6 @@ test_deserted_box_is_not_waited_for(void **state)
 	assert_int_equal(builder.kills, 1);
 	say_box(ANSWER_KILLED, 9000);
 	assert_int_equal(seen.runs, 1);
-}
-
-static void
-test_what_is_left_is_killed_first(void **state)
-{
-	(void)state;
-	begin_counted(true, "3\n", "usage_usec 1500\n");
-	say(GUEST_DONE, "0");
-	assert_int_equal(seen.runs, 0);
-	assert_int_equal(builder.kills, 1);
-	say_box(ANSWER_KILLED, 9000);
-	assert_int_equal(seen.runs, 1);
-	assert_true(seen.end.cpu_ms == 9);
 }
 
 static void
@@ -552,7 +334,6 @@ main(void)
 		CASE(test_flood_has_its_turn_only),
 		cmocka_unit_test_teardown(test_statements_are_told_what_each_used, end),
 		cmocka_unit_test_teardown(test_deserted_box_is_not_waited_for, end),
-		cmocka_unit_test_teardown(test_what_is_left_is_killed_first, end),
 		cmocka_unit_test_teardown(test_builders_clock_is_for_what_lasts, end),
 		cmocka_unit_test_teardown(test_fork_that_is_wanted_hears_it_first, end),
 		cmocka_unit_test_teardown(test_others_hear_nothing_ahead, end),

@@ -21,11 +21,14 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
 	FILTER_FD = GUEST_CONTROL_FD + 1,
 	MAX_ARGS = 32,
+	LOOK_NS = 2000000,
+	LOOKS = 50,
 };
 
 extern char **environ;
@@ -75,6 +78,23 @@ run(const char *extension, char **arguments)
 	_exit(127);
 }
 
+/* The kernel kills the others when this process ends, and what they write in the grace of a run
+ * (sandbox/program.c) belongs to the run. */
+static void
+await_others(void)
+{
+	static const char left[GUEST_HEAD] = { GUEST_LEFT };
+	const struct timespec pause = { 0, LOOK_NS };
+
+	for (int i = 0; i < LOOKS; i++) {
+		if (waitpid(-1, NULL, WNOHANG) < 0)
+			return;
+		nanosleep(&pause, NULL);
+	}
+	if (write(GUEST_CONTROL_FD, left, sizeof left) < 0)
+		return; /* nobody is told */
+}
+
 int
 main(int argc, char **argv)
 {
@@ -95,9 +115,11 @@ main(int argc, char **argv)
 		setsid();
 		run(argv[2], argv + 3);
 	}
-	close(GUEST_CONTROL_FD);
+	/* The executor waits for the end of its pipes. */
+	close_range(STDOUT_FILENO, STDERR_FILENO, 0);
 	for (pid_t ended; (ended = wait(&status)) != child;)
 		if (ended < 0 && child < 0)
 			return 125;
+	await_others();
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

@@ -125,22 +125,22 @@ add_up(const struct family *f, int proc, uint64_t (*held)(int proc, pid_t pid))
 	return all;
 }
 
-/* The time of the process and of its children that were waited for: the 12th word after its
- * name, which may contain any bytes, and the next three. */
-static uint64_t
-ticks(int proc, pid_t pid)
+/* Adds the time of the process and of its children that were waited for: the 12th word after its
+ * name, which may contain any bytes, and the next three.  The word after the name is its state. */
+static void
+add_process(struct census *c, int proc, pid_t pid)
 {
 	char path[64], text[TEXT], *at;
-	uint64_t all = 0;
 
 	snprintf(path, sizeof path, "%d/stat", pid);
 	if (!read_text(proc, path, text, sizeof text) || (at = strrchr(text, ')')) == NULL)
-		return 0;
+		return;
+	if (strncmp(at, ") Z", 3) != 0 && strncmp(at, ") X", 3) != 0)
+		c->processes++;
 	for (int word = 1; word <= 12 && at != NULL; word++)
 		at = strchr(at + 1, ' ');
 	for (int i = 0; i < 4 && at != NULL; i++)
-		all += strtoull(at, &at, 10);
-	return all;
+		c->cpu_us += strtoull(at, &at, 10) * 1000000 / (uint64_t)sysconf(_SC_CLK_TCK);
 }
 
 static const struct family *
@@ -155,11 +155,15 @@ gather(int proc, const pid_t *first, size_t n)
 	return &f;
 }
 
-uint64_t
-census_cpu_us(int proc, const pid_t *first, size_t n)
+struct census
+census_take(int proc, const pid_t *first, size_t n)
 {
-	return add_up(gather(proc, first, n), proc, ticks) * 1000000 /
-	       (uint64_t)sysconf(_SC_CLK_TCK);
+	const struct family *f = gather(proc, first, n);
+	struct census c = { 0 };
+
+	for (size_t i = 0; i < f->count; i++)
+		add_process(&c, proc, f->members[i]);
+	return c;
 }
 
 uint64_t

@@ -13,5 +13,9 @@
  * process knows.
  */
 uint64_t census_memory(int proc, const pid_t *first, size_t n, uint64_t enough);
-/* Processor time that these processes have used. */
-uint64_t census_cpu_us(int proc, const pid_t *first, size_t n);
+struct census {
+	uint64_t cpu_us;    /* that these processes, and the children they waited for, have used */
+	uint32_t processes; /* that have not ended */
+};
+/* Counts n processes and all their descendants. */
+struct census census_take(int proc, const pid_t *first, size_t n);

@@ -565,19 +565,18 @@ cgroup_settle(struct cgroup *g)
 		close(take_fd(&g->into));
 }
 
+uint32_t
+cgroup_processes(const struct cgroup *g)
+{
+	int h = groups.by == LIMITS_CGROUP2 ? UNIFIED : PIDS;
+
+	return cgroup_use_lines(groups.ours[h], path_of(g, "cgroup.procs").text);
+}
+
 void
 cgroup_read(const struct cgroup *g, struct cgroup_use *use)
 {
 	cgroup_use_read(g->use, use);
-}
-
-/* Both versions accept this.  In version 2 it applies to this descriptor only. */
-void
-cgroup_forget_peak(const struct cgroup *g)
-{
-	if (g->use[CGROUP_PEAK] >= 0 && write(g->use[CGROUP_PEAK], "0", 1) < 0)
-		return; /* the peak remains that of the box's whole life, as usage.max_memory_bytes
-		           documents */
 }
 
 bool

@@ -2,6 +2,9 @@
 /* cgroup_use.c - reads the counters of a cgroup through descriptors. */
 #include "executor/builder/limits/cgroup_use.h"
 
+#include "common/base/auto.h"
+
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -48,4 +51,18 @@ cgroup_use_read(const int fds[CGROUP_USES], struct cgroup_use *use)
 		.processes = n[CGROUP_PROCESSES],
 		.cpu_us = fds[CGROUP_CPU] >= 0 ? n[CGROUP_CPU] : n[CGROUP_CPU_NS] / 1000,
 	};
+}
+
+uint32_t
+cgroup_use_lines(int directory, const char *path)
+{
+	auto_fd int fd = openat(directory, path, O_RDONLY | O_CLOEXEC);
+	char text[4096];
+	uint32_t lines = 0;
+	ssize_t n;
+
+	while (fd >= 0 && (n = read(fd, text, sizeof text)) > 0)
+		for (ssize_t i = 0; i < n; i++)
+			lines += text[i] == '\n';
+	return lines;
 }

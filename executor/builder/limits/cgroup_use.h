@@ -22,3 +22,5 @@ void cgroup_use_read(const int fds[CGROUP_USES], struct cgroup_use *);
 /* Returns the number after the key of a line.  key NULL: the file contains a single number.  0:
  * there is none. */
 uint64_t cgroup_use_number(int fd, const char *key);
+/* Returns the number of lines of a file: in cgroup.procs, of processes.  0: it cannot be read. */
+uint32_t cgroup_use_lines(int directory, const char *path);

@@ -5,6 +5,8 @@
  */
 #include "executor/builder/limits/use.h"
 
+#include <unistd.h>
+
 void
 use_add(struct use *use, const struct rusage *usage)
 {
@@ -49,6 +51,16 @@ use_note(const struct use *use, const struct cgroup *group, struct answer *answe
 	fill(answer, use, &count);
 }
 
+/* Resets the memory peak.  Both versions accept this; in version 2, where kernels before 6.12
+ * cannot do it, it applies to this descriptor only. */
+static void
+forget_peak(const struct cgroup *g)
+{
+	if (g->use[CGROUP_PEAK] >= 0 && write(g->use[CGROUP_PEAK], "0", 1) < 0)
+		return; /* the peak remains that of the box's whole life, as usage.max_memory_bytes
+		           documents */
+}
+
 void
 use_take(struct use *use, const struct cgroup *group, struct answer *answer)
 {
@@ -59,5 +71,5 @@ use_take(struct use *use, const struct cgroup *group, struct answer *answer)
 	use->told_refused = count.refused;
 	use->held = 0;
 	if (group != NULL)
-		cgroup_forget_peak(group);
+		forget_peak(group);
 }

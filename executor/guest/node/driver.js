@@ -242,14 +242,26 @@ function run(source, statement) {
 
 /* ---- a program ---- */
 
+/* The executor waits for whoever can still write to these, and this process will not. */
+function close_output() {
+	for (const number of [1, 2])
+		try {
+			fs.closeSync(number);
+		} catch {
+			/* closed */
+		}
+}
+
 /* Sends DONE after all listeners for the end have run: only the process's cleanup is left then, and the caller need not
  * wait for it.  This covers both exit() and a program that ends by itself. */
 function tell_end() {
 	const emit = process.emit;
 	process.emit = function (event, ...rest) {
 		const heard = emit.call(this, event, ...rest);
-		if (event === 'exit' && this === process)
+		if (event === 'exit' && this === process) {
+			close_output();
 			send('D', String((process.exitCode ?? rest[0] ?? 0) & 0xff));
+		}
 		return heard;
 	};
 }

@@ -8,7 +8,7 @@ the driver writes to no file of the program, whatever the program does to its st
 It is started from its file, or is part of a zygote and continues in a fork of it. A start from the file pays for all
 code here, including its compilation. So the driver imports only what a bare interpreter has loaded already. Code that
 few programs need is in separate files: values.py for results, failure.py for exceptions, rich.py for pictures, loop.py
-for code that awaits.
+for code that awaits, ending.py for the end.
 """
 
 import _ast
@@ -479,38 +479,41 @@ class Driver:
     def end(self, status, rehearsed=False):
         """Performs the visible part of the interpreter's own shutdown: waits for threads, runs exit functions, finalises
         objects, writes out open files. The rest, which takes each module apart, takes milliseconds and is skipped."""
+        ending = beside("ending.py")
         try:
             if self.loop is not None and os.getpid() == self.control.owner:
                 self.loop.close()
-            if awaits_threads() and not rehearsed:
+            if ending["awaits_threads"]() and not rehearsed:
                 sys.modules["threading"]._shutdown()
         except BaseException as error:
             sys.excepthook(type(error), error, error.__traceback__)
         if not rehearsed or atexit._ncallbacks() == 0:  # the call costs a page
             atexit._run_exitfuncs()
-        close_logs()
-        status, told = self.end_program(status)
+        ending["close_logs"]()
+        status, told = self.end_program(ending, status, rehearsed)
         if told:  # so that no processor is used for the exit: the executor kills this process
             self.control.wait()
         if not rehearsed:
             os._exit(status)
 
-    def end_program(self, status):
+    def end_program(self, ending, status, rehearsed):
         """Does all but the exit. Returns the exit status, and whether the executor was informed of the end."""
         self.flush()
         native = self.loaded_native()
-        held = open_files()  # otherwise the collector would close them in any order, lower layers of a stack first
+        held = ending["open_files"]()  # otherwise the collector would close them in any order, lower layers of a stack first
         self.forget()
-        save_files(held + open_files(_io._IOBase))
+        ending["save_files"](held + ending["open_files"](_io._IOBase))
         done = self.flush()
         flush_native()
         if native and done:
             import ctypes
             ctypes.PyDLL(None).exit(status)
         status = status if done else 120
-        if not self.whole:
+        if not self.whole or ending["has_children"]():  # whose output a container must see the end of this process to wait for
             return status, False
         self.interrupts.forbid()  # so that the caller need not wait until the kernel has freed this process
+        if not rehearsed:
+            ending["close_output"]()
         return status, self.tell(b"D", lambda: str(status).encode())
 
     def forget(self):
@@ -540,23 +543,6 @@ def lend_fonts(matplotlib):
     beside("rich.py")["lend_fonts"]()
 
 
-def close_logs():
-    """Does logging's exit work, which a zygote unregistered: each page that it reads costs a fork."""
-    logging = sys.modules.get("logging")
-    if logging and len(logging._handlerList) > 1:  # there is always one, which buffers nothing
-        logging.shutdown()
-
-
-def awaits_threads():
-    """True if the program must wait for threads, or something must be done before it waits for them."""
-    threading = sys.modules.get("threading")
-    try:
-        return threading is not None and bool(
-            threading._threading_atexits or threading._shutdown_locks - {threading._main_thread._tstate_lock})
-    except AttributeError:  # another version of threading
-        return True
-
-
 def has_figures():
     helpers = sys.modules.get("matplotlib._pylab_helpers")
     return helpers is not None and bool(helpers.Gcf.figs)
@@ -573,22 +559,6 @@ def flush_native():
                 flushes[library] = sys.modules["ctypes"].PyDLL(library, mode)[flush]
             flushes[library](None)
         except Exception:  # no such library in this process
-            pass
-
-
-def open_files(kinds=(_io._BufferedIOBase, _io._TextIOBase)):
-    """The files that are still referenced; without an argument, those of the interpreter's own types."""
-    own = kinds is not _io._IOBase
-    return [thing for thing in gc.get_objects() if issubclass(type(thing), kinds)
-            and (not own or type(thing).__module__ == "_io")]
-
-
-def save_files(files):
-    """Writes the files out, upper layers first."""
-    for file in sorted(files, key=lambda file: 0 if hasattr(type(file), "buffer") else 1 + (type(file).__module__ == "_io")):
-        try:
-            file.flush() if type(file).__module__ == "_io" else file.close()
-        except BaseException:
             pass
 
 

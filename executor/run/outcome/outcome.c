@@ -424,6 +424,25 @@ fill_state(
 	return 0;
 }
 
+/* Reports processes that did not end with the run. */
+static int
+fill_survivors(
+    struct execution *reply, const struct box_end *end, const struct plan *plan, struct err *e)
+{
+	static const char live[] =
+	    "A process that this code started still runs: what it writes comes with the next call "
+	    "of this session.";
+	static const char unread[] =
+	    "A process that this code started still runs, and nothing reads what it writes: the "
+	    "interpreter that started it has ended.";
+	static const char ended[] =
+	    "A process that this code started could still write 100 ms after the code had ended, "
+	    "and was ended: let the code wait for it (wait, Popen.wait()), or use a session.";
+	const char *note = !plan->statement ? ended : end->program_gone ? unread : live;
+
+	return end->survived && texts_add(&reply->notes, note) < 0 ? err_sys(e, "notes") : 0;
+}
+
 static int
 fill_rich(struct execution *reply, struct box_end *end, struct err *e)
 {
@@ -456,7 +475,8 @@ outcome_fill(struct execution *reply, struct box_end *end, const struct plan *pl
 {
 	if (diagnosis_read(end, e) < 0 || fill_error(reply, end, plan, left, e) < 0 ||
 	    fill_output(reply, end, plan, e) < 0 || fill_usage(reply, end, e) < 0 ||
-	    fill_state(reply, end, plan, e) < 0 || fill_rich(reply, end, e) < 0)
+	    fill_state(reply, end, plan, e) < 0 || fill_survivors(reply, end, plan, e) < 0 ||
+	    fill_rich(reply, end, e) < 0)
 		return -1;
 	reply->execution_time = rint(end->wall_ms * 1000) / 1e6; /* rounded to microseconds */
 	reply->result = end->result;

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ending.py - the visible parts of the interpreter's own shutdown: threads, logs, open files, output."""
+
+import _io
+import gc
+import os
+import sys
+
+
+def close_logs():
+    """Does logging's exit work, which a zygote unregistered: each page that it reads costs a fork."""
+    logging = sys.modules.get("logging")
+    if logging and len(logging._handlerList) > 1:  # there is always one, which buffers nothing
+        logging.shutdown()
+
+
+def awaits_threads():
+    """True if the program must wait for threads, or something must be done before it waits for them."""
+    threading = sys.modules.get("threading")
+    try:
+        return threading is not None and bool(
+            threading._threading_atexits or threading._shutdown_locks - {threading._main_thread._tstate_lock})
+    except AttributeError:  # another version of threading
+        return True
+
+
+def close_output():
+    """The executor waits for whoever can still write to these, and this process will not."""
+    for number in 1, 2:
+        try:
+            os.close(number)
+        except OSError:  # closed
+            pass
+
+
+def has_children():
+    try:
+        return os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) or True
+    except ChildProcessError:
+        return False
+
+
+def open_files(kinds=(_io._BufferedIOBase, _io._TextIOBase)):
+    """The files that are still referenced; without an argument, those of the interpreter's own types."""
+    own = kinds is not _io._IOBase
+    return [thing for thing in gc.get_objects() if issubclass(type(thing), kinds)
+            and (not own or type(thing).__module__ == "_io")]
+
+
+def save_files(files):
+    """Writes the files out, upper layers first."""
+    for file in sorted(files, key=lambda file: 0 if hasattr(type(file), "buffer") else 1 + (type(file).__module__ == "_io")):
+        try:
+            file.flush() if type(file).__module__ == "_io" else file.close()
+        except BaseException:
+            pass
