@@ -37,9 +37,11 @@ EMBED(guest_check_report,   "check/report.js")
 EMBED(guest_check_rules,    "check/rules.js")
 EMBED(guest_check_shell,    "check/shell.js")
 EMBED(guest_check_text,     "check/text.js")
+EMBED(guest_node_as_file,   "node/as_file.js")
 EMBED(guest_node_driver,    "node/driver.js")
 EMBED(guest_node_rewrite,   "node/rewrite.js")
 EMBED(guest_node_values,    "node/values.js")
+EMBED(guest_python_as_file, "python/as_file.py")
 EMBED(guest_python_driver,  "python/driver.py")
 EMBED(guest_python_ending,  "python/ending.py")
 EMBED(guest_python_failure, "python/failure.py")
@@ -106,10 +108,12 @@ static const struct {
 	{ "cloister/check/rules.js", guest_check_rules, guest_check_rules_end },
 	{ "cloister/check/shell.js", guest_check_shell, guest_check_shell_end },
 	{ "cloister/check/text.js", guest_check_text, guest_check_text_end },
+	{ "cloister/node/as_file.js", guest_node_as_file, guest_node_as_file_end },
 	{ "cloister/node/driver.js", guest_node_driver, guest_node_driver_end },
 	{ "cloister/node/rewrite.js", guest_node_rewrite, guest_node_rewrite_end },
 	{ "cloister/node/values.js", guest_node_values, guest_node_values_end },
 	{ "cloister/shell/driver.sh", guest_shell_driver, guest_shell_driver_end },
+	{ "cloister/python/as_file.py", guest_python_as_file, guest_python_as_file_end },
 	{ "cloister/python/driver.py", guest_python_driver, guest_python_driver_end },
 	{ "cloister/python/ending.py", guest_python_ending, guest_python_ending_end },
 	{ "cloister/python/failure.py", guest_python_failure, guest_python_failure_end },

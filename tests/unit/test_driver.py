@@ -177,8 +177,8 @@ def test_what_a_program_sees(directory):
     code = """
 import sys, os, __main__
 assert __name__ == "__main__" and sys.modules["__main__"].__dict__ is globals()
-assert sys.argv == ["<code>"] and sys.path[0] == os.getcwd() and sorted(globals()) == [
-    "__builtins__", "__doc__", "__loader__", "__main__", "__name__", "__package__", "__spec__", "os", "sys"], sorted(globals())
+assert sys.argv == [__file__] == [os.getcwd() + "/code.py"] and sys.path[0] == os.getcwd() and sorted(globals()) == [
+    "__builtins__", "__doc__", "__file__", "__loader__", "__main__", "__name__", "__package__", "__spec__", "os", "sys"], sorted(globals())
 import helper, json, pickle
 assert helper.value == 42 and "site-packages" not in json.__file__
 class Point:
@@ -186,6 +186,7 @@ class Point:
 assert pickle.loads(pickle.dumps(Point())).x == 1
 import inspect
 assert inspect.getsource(Point.__init__) == "    def __init__(self): self.x = 1\\n"
+assert inspect.getsource(Point).startswith("class Point:") and open(__file__).read().startswith("\\nimport sys, os, __main__")
 try:
     input()
 except EOFError:

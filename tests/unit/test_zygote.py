@@ -32,7 +32,7 @@ if "numpy" in sys.modules:
     import numpy
     told += [numpy.random.rand(), numpy.random.default_rng().random()]
 assert os.environ["MARK"] == "kept" and "OMP_NUM_THREADS" not in os.environ and "MPLCONFIGDIR" not in os.environ
-assert sys.argv == ["<code>"] and sys.orig_argv[-1].endswith("driver.py") and sys.path[0] == os.getcwd()
+assert sys.argv == [os.getcwd() + "/code.py"] and sys.orig_argv[-1].endswith("driver.py") and sys.path[0] == os.getcwd()
 assert __name__ == "__main__" and sys.modules["__main__"].__dict__ is globals()
 told
 """

@@ -195,6 +195,15 @@ list_link(struct walk *w, int directory, const char *name, const struct stat *st
 	return tell(w, path, target, (size_t)n);
 }
 
+/* The file as which a driver shows the running program (guest/python/as_file.py,
+ * guest/node/as_file.js).  It is there after a run only if the run was killed. */
+static bool
+is_program(const char *above, const char *name, const struct stat *st)
+{
+	return *above == '\0' && st->st_mode == (S_IFREG | S_ISVTX | 0444) &&
+	       strncmp(name, "code", 4) == 0;
+}
+
 static int
 list_name(struct walk *w, int directory, const char *above, const char *name)
 {
@@ -206,6 +215,8 @@ list_name(struct walk *w, int directory, const char *above, const char *name)
 		return skip(w, above, FILE_FRAME_TOO_LONG);
 	if (fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return skip(w, path, file_helper_fault(errno));
+	if (is_program(above, name, &st))
+		return 0;
 	switch (st.st_mode & S_IFMT) {
 	case S_IFREG:
 		return list_regular(w, directory, name, path);

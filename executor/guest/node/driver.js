@@ -23,6 +23,7 @@ const { Stream } = require('stream');
 const { inspect, types } = require('util');
 const { pathToFileURL } = require('url');
 
+const as_file = require('./as_file.js');
 const { rewrite } = require('./rewrite.js');
 const { as_json } = require('./values.js');
 
@@ -202,7 +203,7 @@ function read(source, statement) {
 			wrong.stack = `SyntaxError: ${wrong.message}`;
 			throw wrong;
 		}
-		return { text: source.text, waits: false, tail: false, names: [] };
+		return { text: source.text, waits: false, tail: false, names: [], module: false };
 	}
 }
 
@@ -226,12 +227,28 @@ function compile(source, statement) {
 	}
 }
 
+const here = process.cwd(), meta = {};
+
+function name_file(file) {
+	if (file === undefined || file === meta.filename)
+		return;
+	if (globalThis.__filename === meta.filename)
+		globalThis.__filename = file;
+	if (process.argv[1] === meta.filename)
+		process.argv[1] = file;
+	process.mainModule.filename = file;
+	meta.filename = file;
+	meta.url = pathToFileURL(file).href;
+}
+
 /* Returns { value, waits, names }.  The value is a promise if the code awaits. */
 function run(source, statement) {
 	sources.set(source.file, source.text);
 	if (sources.size > MAX_SOURCES)
 		sources.delete(sources.keys().next().value);
 	const { code, script } = compile(source, statement);
+	if (!rehearsing)
+		name_file(as_file.write(source.text, here, code.module));
 	if (statement || code.waits)
 		give_way(code.names);
 	else
@@ -259,6 +276,7 @@ function tell_end() {
 	process.emit = function (event, ...rest) {
 		const heard = emit.call(this, event, ...rest);
 		if (event === 'exit' && this === process) {
+			as_file.remove();
 			close_output();
 			send('D', String((process.exitCode ?? rest[0] ?? 0) & 0xff));
 		}
@@ -369,6 +387,7 @@ function take_back() {
 
 async function statement(text) {
 	const source = current = { text, file: `<code ${++count}>` };
+	as_file.grow_old();
 	const stop = new Promise((_, reject) => { interrupt = reject; });
 	const before = lookup('result');
 	let status = 0, value, names = [];
@@ -415,7 +434,7 @@ function count_processors() {
 }
 
 function prepare() {
-	const here = process.cwd(), file = path.join(here, 'code.js'), main = new Module(file, null);
+	const file = path.join(here, 'code.js'), main = new Module(file, null);
 	const require = createRequire(file);
 	main.filename = file;
 	main.paths = Module._nodeModulePaths(here);
@@ -424,7 +443,8 @@ function prepare() {
 	process.execArgv = [];
 	Object.assign(globalThis, { require, module: main, exports: main.exports, __filename: file, __dirname: here, bridge: {} });
 	Object.defineProperty(globalThis, 'import_module', { value: import_module });
-	Object.defineProperty(globalThis, 'import_meta', { value: { url: pathToFileURL(file).href, filename: file, dirname: here } });
+	Object.assign(meta, { url: pathToFileURL(file).href, filename: file, dirname: here });
+	Object.defineProperty(globalThis, 'import_meta', { value: meta });
 	Object.getOwnPropertyNames(globalThis).forEach(n => known.add(n));
 	count_processors();
 	delete require.cache[__filename];

@@ -194,15 +194,16 @@ function as_globals(source, tree) {
 	return text.done();
 }
 
-/* { text, waits: its value is a promise, tail: its value is that of an expression, names: declared at its top level } */
+/* { text, waits: its value is a promise, tail: its value is that of an expression, names: declared at its top level,
+ * module: it is an ES module } */
 function rewrite(source, statement) {
 	const tree = parse(source);
-	const names = tree.body.flatMap(declared), end = tree.body.at(-1);
+	const names = tree.body.flatMap(declared), end = tree.body.at(-1), module = tree.sourceType === 'module';
 	const last = end?.type === 'ExpressionStatement' && end.directive === undefined ? end : null;
 	if (waits(tree))
-		return { text: as_async(source, tree, last), waits: true, tail: last !== null, names };
+		return { text: as_async(source, tree, last), waits: true, tail: last !== null, names, module };
 	const tail = last !== null || end?.directive !== undefined;
-	return { text: statement ? as_globals(source, tree) : imports_by_us(source, tree).done(), waits: false, tail, names };
+	return { text: statement ? as_globals(source, tree) : imports_by_us(source, tree).done(), waits: false, tail, names, module };
 }
 
 module.exports = { all, parse, rewrite };

@@ -8,7 +8,7 @@ the driver writes to no file of the program, whatever the program does to its st
 It is started from its file, or is part of a zygote and continues in a fork of it. A start from the file pays for all
 code here, including its compilation. So the driver imports only what a bare interpreter has loaded already. Code that
 few programs need is in separate files: values.py for results, failure.py for exceptions, rich.py for pictures, loop.py
-for code that awaits, ending.py for the end.
+for code that awaits, as_file.py for programs that somebody reads again, ending.py for the end.
 """
 
 import _ast
@@ -27,6 +27,7 @@ FUTURE = 0x1FE0000  # the bits of co_flags for "from __future__ import ..."
 COROUTINE = 0x80  # the bit of co_flags for code that awaits
 MAX_RESULT, MAX_NAMES, MAX_NAME = 1 << 20, 256, 256
 FORMS = "_repr_png_", "_repr_svg_", "_repr_html_"
+SPAWN = "multiprocessing.spawn", "joblib.externals.loky.backend.spawn", "loky.backend.spawn"  # they read the main module again
 PART = 4096  # bytes per read
 CALM_MS = 50  # time without a program before the next rehearsal
 WARM_UPS = 16  # the interpreter optimizes a function from its 8th call on, and some parts later
@@ -136,16 +137,25 @@ class Arrivals:
         return spec
 
 
+class Whole(tuple):
+    """linecache's entry for all code, the newest first, when somebody looks for a class in the file of its module."""
+
+    def __getitem__(self, index):
+        return "\n".join(reversed(self.sources.texts.values())).splitlines(True) if index == 2 else super().__getitem__(index)
+
+
 class Sources:
     """The program's source lines, for linecache."""
 
     def __init__(self):
-        self.texts, self.bytes = {}, 0
+        self.texts, self.bytes, self.whole = {}, 0, Whole((0, None, [], None))
+        self.whole.sources = self
 
     def add(self, file, text):
         self.texts[file], self.bytes = text, self.bytes + len(text)
         cache = getattr(sys.modules.get("linecache"), "cache", {})
         cache[file] = self.entry(file)
+        cache[sys.argv[0]] = self.whole
         while len(self.texts) > 1 and (len(self.texts) > MAX_SOURCES or self.bytes > MAX_SOURCE_BYTES):
             oldest = next(iter(self.texts))
             self.bytes -= len(self.texts.pop(oldest))
@@ -154,6 +164,7 @@ class Sources:
     def clear(self):
         """Drops all lines, because a fork would otherwise free them one by one, each on its own page."""
         cache = getattr(sys.modules.get("linecache"), "cache", {})
+        cache.pop(sys.argv[0], None)
         for file in self.texts:
             cache.pop(file, None)
         self.texts, self.bytes = {}, 0
@@ -168,6 +179,7 @@ class Sources:
 
     def fill(self, linecache):
         linecache.cache.update((file, self.entry(file)) for file in self.texts)
+        linecache.cache[sys.argv[0]] = self.whole
 
 
 class OwnPath:
@@ -234,6 +246,7 @@ class Driver:
         names = "".join(f"{name}\n" for name in sys.modules if "." not in name)
         self.allowed = f"a rehearsal\n{names}".encode()
         self.hook, self.flags, self.statements, self.whole = sys.excepthook, _ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, 0, False
+        self.file = None  # of as_file.py
         self.prepare()
         self.begin()
 
@@ -243,6 +256,7 @@ class Driver:
         sys.argv, sys.path = [FILE], [os.getcwd(), *sys.path]
         arrivals = {"linecache": self.sources.fill, "threading": show_threads, "matplotlib": lend_fonts,
                     "matplotlib.figure": lambda module: beside("rich.py")["note_saves"](module)}
+        arrivals.update((name, lambda module: self.as_file().watch(module)) for name in SPAWN)
         sys.meta_path.insert(0, Arrivals(arrivals))
         sys.unraisablehook = lambda raised: beside("failure.py")["show_unraisable"](raised)
         # Output is visible at once, and text that has no UTF-8 form does not end a program.
@@ -287,6 +301,7 @@ class Driver:
     def serve(self, zygote=None):
         self.control = Control()
         sys.path[0] = os.getcwd()
+        sys.argv[0] = f"{sys.path[0]}/code.py"
         rehearsals = iter(() if zygote is None or zygote.wanted() else self.rehearsals)
         for source in itertools.islice(rehearsals, 1):
             self.rehearse(source)
@@ -295,6 +310,7 @@ class Driver:
             if zygote.calm(CALM_MS):
                 self.rehearse(source)
                 self.control.send(b"I", b"")
+        self.scope["__file__"] = sys.argv[0]
         while frame := self.control.receive():
             kind, payload = frame
             if kind == b"B":
@@ -318,6 +334,11 @@ class Driver:
             sys.exit("the control channel ended before the program came")
         self.end(0)
 
+    def as_file(self):
+        if self.file is None:
+            self.file = beside("as_file.py")["File"](f"{sys.path[0]}/code.py", self.sources.texts)
+        return self.file
+
     def guard_imports(self):
         if self.profile is not None:
             self.guard = self.guard or beside("imports.py")["Guard"]()
@@ -334,6 +355,8 @@ class Driver:
     def statement(self, source):
         self.statements += 1
         status = 1
+        if self.file is not None:
+            self.file.grow_old()
         try:
             self.interrupts.allow()
             status = self.run(source, f"<code {self.statements}>")
@@ -354,6 +377,8 @@ class Driver:
         self.guard_imports()
         self.sources.add(file, source)
         try:
+            if "__file__" in source or "argv[0]" in source:
+                self.as_file().write(True)
             if self.manners:
                 source = beside("manners.py")["apply"](self.manners, source, self.flags)
             body, tail, assigned = self.parse(source, file)
@@ -490,6 +515,8 @@ class Driver:
         if not rehearsed or atexit._ncallbacks() == 0:  # the call costs a page
             atexit._run_exitfuncs()
         ending["close_logs"]()
+        if self.file is not None:
+            self.file.remove()
         status, told = self.end_program(ending, status, rehearsed)
         if told:  # so that no processor is used for the exit: the executor kills this process
             self.control.wait()

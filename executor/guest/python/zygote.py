@@ -96,7 +96,7 @@ def drop(top):
 def rehearse(driver):
     """Reads and imports here, and not in each fork, all that the driver needs for a run, an exception, a result."""
     import io
-    for name in "values.py", "failure.py", "rich.py", "imports.py", "shadows.py", "manners.py", "lent.py", "ending.py":
+    for name in "values.py", "failure.py", "rich.py", "imports.py", "shadows.py", "manners.py", "lent.py", "ending.py", "as_file.py":
         driver.beside(name)
     stderr, sys.stderr = sys.stderr, io.StringIO()
     try:
