@@ -45,8 +45,8 @@ enum guest_frame {
 	GUEST_RICH = 'M',       /* MIME type, line feed, bytes; at most 4 MiB, at most 8 per run */
 	GUEST_DONE = 'D',       /* exit status in decimal, 0: success; the statement is over and its
 	                           output is written */
-	GUEST_LEFT = 'L',       /* empty; of a container's pid 1: other processes did not end with
-	                           the program */
+	GUEST_LEFT = 'L', /* empty: of a container's pid 1, other processes did not end with the
+	                     program; of Node, timers or sockets are open behind a statement */
 };
 
 /* What the replaced systems do with code, and a plain interpreter does not. */

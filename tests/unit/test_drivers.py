@@ -325,7 +325,7 @@ def test_node_shows_what_was_written(directory):
     for code, error, shown in (
             (f"\n{missing}", ("Error", "2", "Cannot find package 'absent'"),
              f"<code>:2\n{missing}\n\nError [ERR_MODULE_NOT_FOUND]: Cannot find package 'absent' {{\n  code: 'ERR_MODULE_NOT_FOUND'\n}}\n"),
-            ("throw new Error('o', { cause: 1 })", ("Error", "1", "o"), "    at <code>:1:7 {\n  [cause]: 1\n}\n"),
+            ("throw new Error('o', { cause: 1 })", ("Error", "1", "o"), "    at Object.<anonymous> (<code>:1:7) {\n  [cause]: 1\n}\n"),
             ("require('./absent')", None, "<code>:1\nrequire('./absent')\n\nError: Cannot find module")):
         with node(directory) as talk:
             reply, said = talk.program(code), talk.err()
@@ -374,8 +374,9 @@ def test_node_keeps_what_statements_define(directory):
             ("t + 1", 0, "", 10), ("for (var i = 0; i < 3; i++) await i; i", 0, "", 3), ("result = 4", 0, "", 4),
             ("result = undefinedName", 1, "", None), ("1; let u", 0, "", None), ("process.exit(3)", 3, "", None), ("await 1; process.exit()", 0, "", None),
             ("const crypto = require('crypto'); typeof crypto.createHash", 0, "", "function"),
-            ("setTimeout(() => console.log('late'), 20); 0", 0, "", 0),
-            ("await new Promise(r => setTimeout(r, 200))", 0, "late\n", None),
+            ("setTimeout(() => console.log('soon'), 20); 0", 0, "soon\n", 0),
+            ("setTimeout(() => console.log('late'), 400); 0", 0, "", 0),
+            ("await new Promise(r => setTimeout(r, 600))", 0, "late\n", None),
             ("import { sep } from 'path'; sep", 0, "", "/"), ("sep", 0, "", "/"), ("process.stdout.write('y'.repeat(100000)); 1", 0,
                                                                                  "y" * 100000, 1)])
         assert talk.statement("1").names[:4] == ["a", "b", "C", "f"]

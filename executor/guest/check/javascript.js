@@ -9,7 +9,7 @@
 
 const vm = require('vm');
 
-const { all, parse, rewrite } = require('../node/rewrite.js');
+const { PARAMETERS, all, parse, rewrite } = require('../node/rewrite.js');
 const { suggest } = require('./main.js');
 const { shown } = require('./report.js');
 const { CHARACTERS, column_of_unit, line_at, retype, unfence } = require('./text.js');
@@ -36,10 +36,10 @@ const DECISIONS = new Set(['IfStatement', 'ConditionalExpression', 'LogicalExpre
 
 /* ---- syntax ---- */
 
-/* What V8 says of a script, with the place that it marks; null: it accepts it. */
-function fault_of_script(text) {
+/* What V8 says of a program, which is the body of a function, with the place that it marks; null: it accepts it. */
+function fault_of_body(text) {
 	try {
-		new vm.Script(text, { filename: '<check>' });
+		vm.compileFunction(text, PARAMETERS, { filename: '<check>' });
 		return null;
 	} catch (error) {
 		const [, line, , mark] = /^<check>:(\d+)\n(.*)\n( *)\^/.exec(error.stack) ?? [];
@@ -52,14 +52,14 @@ function read(code) {
 	let error;
 	try {
 		const tree = parse(code);
-		const fault = fault_of_script(rewrite(code, false).text);
+		const fault = fault_of_body(rewrite(code, false).text);
 		return fault === null ? { tree } : { fault };
 	} catch (thrown) {
 		if (!(thrown instanceof SyntaxError))
 			throw thrown;
 		error = thrown;
 	}
-	const fault = fault_of_script(code);
+	const fault = fault_of_body(code);
 	if (fault === null)
 		return {};
 	if (/import|export|await/.test(fault.message))

@@ -8,6 +8,7 @@
  */
 'use strict';
 
+const { performance, process } = global; /* before any program */
 const fs = require('fs');
 const path = require('path');
 

@@ -12,6 +12,10 @@
  */
 'use strict';
 
+/* As they are before any program, which may declare or replace each of these names. */
+const { Array, Atomics, Buffer, Date, Error, Int32Array, JSON, Map, Number, Object, Promise, Set, SharedArrayBuffer, String,
+	SyntaxError, TypeError, console, global: globalThis, process, setImmediate, setTimeout, structuredClone } = global;
+
 const { EventEmitter } = require('events');
 const fs = require('fs');
 const net = require('net');
@@ -24,7 +28,7 @@ const { inspect, types } = require('util');
 const { pathToFileURL } = require('url');
 
 const as_file = require('./as_file.js');
-const { rewrite } = require('./rewrite.js');
+const { OWN, PARAMETERS, rewrite } = require('./rewrite.js');
 const { as_json } = require('./values.js');
 
 const CONTROL = 3;
@@ -64,7 +68,7 @@ let unreadable; /* the error of code that is not JavaScript */
  * own properties, is appended to the previous kept line. */
 function own_frames(text) {
 	const kept = [];
-	for (const line of text.replace(/^node:internal.*\n.*\n *\^\n\n/, '').split('\n'))
+	for (const line of text.replace(/^(node:internal|\S+\/driver\.js:).*\n.*\n\s*\^\n\n/, '').split('\n'))
 		if (!/^ +at .*(node:(vm|internal|events|net|async_hooks)|\/driver\.js:)/.test(line))
 			kept.push(line);
 		else if (line.endsWith(' {') && kept.length > 0)
@@ -74,16 +78,19 @@ function own_frames(text) {
 
 /* V8 shows the rewritten line.  This restores the original line from sources. */
 function own_line(text) {
-	return text.replace(/^(<code[^>]*>):(\d+)\n(.*)\n( *\^+\n)?/, (all, file, line, shown, mark = '') => {
+	const without_ours = part => part.replace(/;fix_constants\(.*?\);/g, '');
+	return text.replace(/^(<code[^>]*>):(\d+)\n(.*)\n(?:( *)(\^+\n))?/, (all, file, line, shown, blanks = '', mark = '') => {
 		const wrote = sources.get(file)?.split('\n')[line - 1];
-		return wrote === undefined ? all : `${file}:${line}\n${wrote}\n${wrote.length === shown.length ? mark : ''}`;
+		const place = wrote?.length === without_ours(shown).length
+			? ' '.repeat(without_ours(shown.slice(0, blanks.length)).length) + mark : '';
+		return wrote === undefined ? all : `${file}:${line}\n${wrote}\n${mark !== '' ? place : ''}`;
 	});
 }
 
 /* Prints an error as the interpreter does. */
 function print_error(error, source, line) {
 	let text = typeof error === 'object' && error !== null ? inspect(error) : `Uncaught ${inspect(error)}`;
-	text = own_line(own_frames(text));
+	text = own_line(own_frames(text)).replaceAll(OWN, '');
 	const code = line > 0 ? source?.text.split('\n')[line - 1] : undefined;
 	if (code !== undefined && !text.startsWith('<code'))
 		text = `${source.file}:${line}\n${code.slice(0, 500)}\n\n${text}`;
@@ -106,7 +113,7 @@ function tell_error(error, source) {
 	try {
 		line = line_of(error, source);
 		type = error instanceof Error ? String(error.name || error.constructor.name) : error === null ? 'null' : typeof error;
-		text = error instanceof Error ? String(error.message) : inspect(error);
+		text = (error instanceof Error ? String(error.message) : inspect(error)).replaceAll(OWN, '');
 	} catch {
 		/* the value cannot be inspected */
 	}
@@ -119,20 +126,21 @@ function tell_error(error, source) {
 	send(error !== undefined && error === unreadable ? 'U' : 'E', `${type}\n${line}\n${Buffer.from(text).subarray(0, MAX_TEXT).toString()}`);
 }
 
-const lexical = new Set(); /* names that a program declared by let, const, class: no property of globalThis */
+const mine = new Set(); /* names that a program declared: no properties of globalThis */
 const known = new Set();
+let show_result = () => globalThis.result; /* a program's own */
 
-function lookup(name) {
+function look_up_result() {
 	try {
-		return name in globalThis && !lexical.has(name) ? globalThis[name] : vm.runInThisContext(name);
-	} catch {
+		return show_result();
+	} catch { /* it has no value yet */
 		return undefined;
 	}
 }
 
 function tell_names() {
 	const own = Object.getOwnPropertyNames(globalThis).filter(n => !known.has(n));
-	const names = [...new Set([...lexical, ...own])].filter(n => /^[\p{ID_Start}$][\p{ID_Continue}$]*$/u.test(n) &&
+	const names = [...new Set([...mine, ...own.map(n => n.replace(OWN, ''))])].filter(n => /^[\p{ID_Start}$][\p{ID_Continue}$]*$/u.test(n) &&
 		Buffer.byteLength(n) <= MAX_NAME);
 	send('V', names.slice(0, MAX_NAMES).map(n => n + '\n').join(''));
 }
@@ -188,18 +196,41 @@ async function import_module(specifier, options) {
 	}
 }
 
+/* A constant of a session is global, and a later statement may declare its name again. */
+function fix(...names) {
+	for (const name of names) {
+		const value = globalThis[name];
+		try {
+			Object.defineProperty(globalThis, name, {
+				get: () => value,
+				set() { throw new TypeError('Assignment to constant variable.'); },
+				configurable: true,
+				enumerable: true,
+			});
+		} catch { /* it was a function before, which V8 makes permanent */
+		}
+	}
+}
+
+function vm_check(source, statement) {
+	if (statement)
+		new vm.Script(source.text, { filename: source.file });
+	else
+		vm.compileFunction(source.text, PARAMETERS, { filename: source.file });
+}
+
 /* V8 decides what is an error.  Its messages are for scripts, however, and are misleading about modules. */
 function read(source, statement) {
 	try {
-		return rewrite(source.text, statement);
+		return rewrite(source.text, statement, known);
 	} catch (error) {
 		try {
-			new vm.Script(source.text, { filename: source.file });
+			vm_check(source, statement);
 		} catch (script_error) {
 			if (!/import|export|await/.test(script_error.message))
 				throw script_error;
 			const wrong = new SyntaxError(error.message.replace(/ \(\d+:\d+\)$/, ''));
-			wrong.line_in_code = error.loc?.line ?? 0;
+			Object.defineProperty(wrong, 'line_in_code', { value: error.loc?.line ?? 0 });
 			wrong.stack = `SyntaxError: ${wrong.message}`;
 			throw wrong;
 		}
@@ -207,11 +238,11 @@ function read(source, statement) {
 	}
 }
 
-/* Makes read-only globals writable if the code declares their names. */
+/* Makes a global for each name that the code declares, or an earlier constant or read-only one writable. */
 function give_way(names) {
 	for (const name of names) {
 		const there = Object.getOwnPropertyDescriptor(globalThis, name);
-		if (there?.configurable && !('value' in there && there.writable))
+		if (there === undefined || (there.configurable && !('value' in there && there.writable)))
 			Object.defineProperty(globalThis, name,
 				{ value: undefined, writable: true, configurable: true, enumerable: true });
 	}
@@ -220,14 +251,19 @@ function give_way(names) {
 function compile(source, statement) {
 	try {
 		const code = read(source, statement);
-		return { code, script: new vm.Script(code.text, { filename: source.file }) };
+		const go = statement
+			? () => script.runInThisContext({ breakOnSigint: true, displayErrors: true })
+			: () => body.call(main.exports, main.exports, globalThis.require, main, globalThis.__filename, here, show => { show_result = show; });
+		const script = statement && new vm.Script(code.text, { filename: source.file });
+		const body = !statement && vm.compileFunction(code.text, PARAMETERS, { filename: source.file });
+		return { code, go };
 	} catch (error) {
 		unreadable = error instanceof SyntaxError ? error : undefined;
 		throw error;
 	}
 }
 
-const here = process.cwd(), meta = {};
+const here = process.cwd(), meta = {}, main = new Module(path.join(here, 'code.js'), null);
 
 function name_file(file) {
 	if (file === undefined || file === meta.filename)
@@ -246,14 +282,14 @@ function run(source, statement) {
 	sources.set(source.file, source.text);
 	if (sources.size > MAX_SOURCES)
 		sources.delete(sources.keys().next().value);
-	const { code, script } = compile(source, statement);
+	const { code, go } = compile(source, statement);
 	if (!rehearsing)
 		name_file(as_file.write(source.text, here, code.module));
-	if (statement || code.waits)
+	if (statement)
 		give_way(code.names);
-	else
-		code.names.forEach(n => lexical.add(n));
-	const value = script.runInThisContext({ breakOnSigint: statement, displayErrors: true });
+	else if (!rehearsing)
+		code.names.forEach(n => mine.add(n));
+	const value = go();
 	return { value: code.tail || code.waits ? value : undefined, waits: code.waits, names: code.names };
 }
 
@@ -307,7 +343,7 @@ function program(text) {
 		if (waits && drained && process.exitCode === undefined)
 			tell_unsettled(source);
 		tell_names();
-		const result = lookup('result');
+		const result = look_up_result();
 		tell_result(result !== undefined ? result : value, result !== undefined);
 	});
 	tell_end();
@@ -367,6 +403,19 @@ function flushed(stream) {
 	});
 }
 
+/* Timers, sockets, requests and the like that keep the loop alive. */
+function count_open() {
+	return process.getActiveResourcesInfo?.().length ?? 0;
+}
+
+/* Callbacks of the statement have the time that processes have (sandbox/program_grace.c). */
+const GRACE_MS = 100, LOOK_MS = 2;
+async function are_left(open) {
+	for (const end = Date.now() + GRACE_MS; count_open() > open && Date.now() < end;)
+		await new Promise(resolve => setTimeout(resolve, LOOK_MS));
+	return count_open() > open;
+}
+
 const lent = new Map(); /* by name: what the environment had before */
 
 function lend(name, value) {
@@ -389,7 +438,7 @@ async function statement(text) {
 	const source = current = { text, file: `<code ${++count}>` };
 	as_file.grow_old();
 	const stop = new Promise((_, reject) => { interrupt = reject; });
-	const before = lookup('result');
+	const before = look_up_result(), open = count_open();
 	let status = 0, value, names = [];
 	stop.catch(() => {});
 	try {
@@ -403,13 +452,15 @@ async function statement(text) {
 	}
 	interrupt = null;
 	tell_names();
-	const result = lookup('result');
+	const result = look_up_result();
 	/* If the statement failed, an unchanged `result` may belong to another statement. */
 	const assigned = result !== before || names.includes('result') ||
 		(status === 0 && result !== undefined && /\bresult\s*=[^=>]/.test(text));
 	tell_result(assigned ? result : value, assigned && result !== undefined);
 	await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
 	take_back();
+	if (await are_left(open))
+		send('L', '');
 	send('D', String(status));
 }
 
@@ -434,8 +485,7 @@ function count_processors() {
 }
 
 function prepare() {
-	const file = path.join(here, 'code.js'), main = new Module(file, null);
-	const require = createRequire(file);
+	const file = main.id, require = createRequire(file);
 	main.filename = file;
 	main.paths = Module._nodeModulePaths(here);
 	require.main = process.mainModule = main;
@@ -443,6 +493,7 @@ function prepare() {
 	process.execArgv = [];
 	Object.assign(globalThis, { require, module: main, exports: main.exports, __filename: file, __dirname: here, bridge: {} });
 	Object.defineProperty(globalThis, 'import_module', { value: import_module });
+	Object.defineProperty(globalThis, 'fix_constants', { value: fix });
 	Object.assign(meta, { url: pathToFileURL(file).href, filename: file, dirname: here });
 	Object.defineProperty(globalThis, 'import_meta', { value: meta });
 	Object.getOwnPropertyNames(globalThis).forEach(n => known.add(n));
@@ -461,7 +512,7 @@ function rehearse() {
 	process.stdout._handle?.setBlocking(true); /* otherwise writers to descriptor 1, including children, get EAGAIN */
 	tell_names();
 	tell_result({ a: [1, 'b', null] }, true);
-	lookup('result');
+	look_up_result();
 	rehearsing = false;
 }
 

@@ -9,7 +9,14 @@
 
 const acorn = require('internal/deps/acorn/acorn/dist/acorn'); // by --expose-internals
 
-const OPTIONS = { ecmaVersion: 'latest', allowHashBang: true, allowAwaitOutsideFunction: true };
+const { Array, JSON, Map, Object, Set } = global; /* as they are before any program */
+
+const OPTIONS = { ecmaVersion: 'latest', allowHashBang: true, allowAwaitOutsideFunction: true, allowReturnOutsideFunction: true };
+
+/* Names that a session has declared and that are globals of node: libraries must find node's.  So the session's code has
+ * another name for its own. */
+const OWN = 'own_of_session_';
+const shadowing = new Set();
 
 function parse(source) {
 	try {
@@ -49,6 +56,13 @@ function waits(tree) {
 	for (const node of inside(tree))
 		if (node.type === 'AwaitExpression' || (node.type === 'ForOfStatement' && node.await) ||
 			/^(Import|Export).*Declaration$/.test(node.type) || node.type === 'MetaProperty')
+			return true;
+	return false;
+}
+
+function returns(tree) {
+	for (const node of inside(tree))
+		if (node.type === 'ReturnStatement')
 			return true;
 	return false;
 }
@@ -112,10 +126,17 @@ function import_as_call(node) {
 	return `${whole.local.name} = ${call};` + (parts.length > 0 ? `({${parts.join(', ')}} = ${whole.local.name});` : '');
 }
 
+/* What is constant stays so behind its declaration (driver.js, fix()). */
+function fix(text, node) {
+	if (node.kind === 'const')
+		text.replace(node.end, node.end, `;fix_constants(${declared(node).map(n => JSON.stringify(n)).join(', ')});`);
+}
+
 /* A declaration becomes an assignment to the global of that name. */
 function assign(text, node) {
 	if (node.type === 'ClassDeclaration') {
 		text.replace(node.start, node.start, `${node.id.name} = `);
+		text.replace(node.id.start, node.id.end, node.id.name.replace(OWN, ''));
 		text.replace(node.end, node.end, ';');
 	} else if (node.type === 'VariableDeclaration') {
 		const first = node.declarations[0];
@@ -124,6 +145,7 @@ function assign(text, node) {
 			text.replace(d.start, d.start, '(');
 			text.replace(d.end, d.end, d.init !== null ? ')' : node.kind === 'var' ? ')' : ' = undefined)');
 		}
+		fix(text, node);
 	}
 }
 
@@ -151,6 +173,53 @@ function imports_by_us(source, tree) {
 	return text;
 }
 
+/* The insertion is behind the statement before, so that columns in the last line do not change. */
+function return_last(text, tree, last) {
+	const before = tree.body.at(-2);
+	if (before !== undefined)
+		text.replace(before.end, before.end, ';return (');
+	else
+		text.replace(last.start, last.start, 'return (');
+	const semicolon = text.source[last.end - 1] === ';' ? 1 : 0; /* and a comment may stand before it */
+	text.replace(last.end - semicolon, last.end, '\n)');
+}
+
+/* What is exported is declared only: nobody imports a program. */
+function export_as_declaration(text, node) {
+	const inner = node.declaration;
+	if (!inner)
+		return text.replace(node.start, node.end, ';');
+	const anonymous = node.type === 'ExportDefaultDeclaration' && !(/Declaration$/.test(inner.type) && inner.id);
+	text.replace(node.start, inner.start, anonymous ? ';(' : '');
+	if (anonymous)
+		text.replace(inner.end, node.end, ');');
+}
+
+/* A program becomes the body of a function, as node makes one of a file: its names are nobody else's.  The function's
+ * sixth argument gets a function that returns `result`. */
+function as_program(source, tree, last, names) {
+	const text = imports_by_us(source, tree), waiting = waits(tree);
+	const show = names.includes('result') ? 'arguments[5](() => result);' : '';
+	for (const node of tree.body)
+		if (node.type === 'ImportDeclaration')
+			text.replace(node.start, node.end, import_as_call(node));
+		else if (/^Export/.test(node.type))
+			export_as_declaration(text, node);
+	if (last !== null)
+		return_last(text, tree, last);
+	const hash_bang = source.startsWith('#!') ? '//' : '';
+	if (!waiting) {
+		const first = tree.body.find(n => n.directive === undefined);
+		if (first !== undefined && show !== '')
+			text.replace(first.start, first.start, show);
+		return hash_bang + text.done();
+	}
+	const imported = tree.body.filter(n => n.type === 'ImportDeclaration').flatMap(declared);
+	const declare = imported.length > 0 ? `var ${imported.join(', ')};` : '';
+	const strict = tree.sourceType === 'module' || tree.body[0]?.directive === 'use strict' ? '"use strict";' : '';
+	return `return (async () => {${strict}${declare}${show}${hash_bang}${text.done()}\n})()`;
+}
+
 function as_async(source, tree, last) {
 	const text = imports_by_us(source, tree), names = new Set(tree.body.flatMap(declared));
 	const functions = tree.body.map(n => n.declaration || n).filter(n => n.type === 'FunctionDeclaration' && n.id);
@@ -166,10 +235,8 @@ function as_async(source, tree, last) {
 		else
 			assign(text, node);
 	}
-	if (last !== null) {
-		text.replace(last.start, last.start, 'return (');
-		text.replace(last.expression.end, last.end, '\n)');
-	}
+	if (last !== null)
+		return_last(text, tree, last);
 	const declare = names.size > 0 ? `var ${[...names].join(', ')};` : '';
 	const strict = tree.sourceType === 'module' || tree.body[0]?.directive === 'use strict' ? '"use strict";' : '';
 	const hoist = functions.map(f => `globalThis.${f.id.name} = ${f.id.name};`).join('');
@@ -186,24 +253,68 @@ function as_globals(source, tree) {
 			for (const d of node.declarations)
 				if (d.init === null)
 					text.replace(d.end, d.end, ' = undefined');
+			fix(text, node);
 		} else if (node.type === 'ClassDeclaration') {
 			text.replace(node.start, node.start, `var ${node.id.name} = `);
+			text.replace(node.id.start, node.id.end, node.id.name.replace(OWN, '')); /* its property `name` */
 			text.replace(node.end, node.end, ';');
 		}
 	}
 	return text.done();
 }
 
-/* { text, waits: its value is a promise, tail: its value is that of an expression, names: declared at its top level,
- * module: it is an ES module } */
-function rewrite(source, statement) {
-	const tree = parse(source);
-	const names = tree.body.flatMap(declared), end = tree.body.at(-1), module = tree.sourceType === 'module';
-	const last = end?.type === 'ExpressionStatement' && end.directive === undefined ? end : null;
-	if (waits(tree))
-		return { text: as_async(source, tree, last), waits: true, tail: last !== null, names, module };
-	const tail = last !== null || end?.directive !== undefined;
-	return { text: statement ? as_globals(source, tree) : imports_by_us(source, tree).done(), waits: false, tail, names, module };
+/* The variables below a node, with what a shorthand property has to become: { node, before }. */
+function* variables(node) {
+	if (node.type === 'Identifier')
+		yield { node, before: '' };
+	for (const [key, value] of Object.entries(node)) {
+		const named = (/^(Property|MethodDefinition|PropertyDefinition)$/.test(node.type) && key === 'key') ||
+			(node.type === 'MemberExpression' && key === 'property');
+		if ((named && !node.computed) || /^(label|imported|exported|meta)$/.test(key))
+			continue;
+		for (const child of Array.isArray(value) ? value : [value])
+			if (child !== null && typeof child === 'object' && typeof child.type === 'string')
+				for (const found of variables(child))
+					yield node.shorthand && found.node.start === node.start ? { node: found.node, before: `${node.key.name}: ` } : found;
+	}
 }
 
-module.exports = { all, parse, rewrite };
+function with_own_names(source, tree, globals) {
+	const text = new Text(source), seen = new Set();
+	for (const name of tree.body.flatMap(declared))
+		if (globals.has(name))
+			shadowing.add(name);
+	if (shadowing.size === 0)
+		return source;
+	for (const { node, before } of variables(tree))
+		if (shadowing.has(node.name) && !seen.has(node.start)) {
+			seen.add(node.start);
+			text.replace(node.start, node.end, `${before}${OWN}${node.name}`);
+		}
+	return text.done();
+}
+
+/* { text, waits: its value is a promise, tail: its value is that of an expression, names: declared at its top level,
+ * module: it is an ES module } */
+function rewrite(source, statement, globals = new Set()) {
+	let tree = parse(source);
+	if (statement) {
+		const renamed = with_own_names(source, tree, globals);
+		tree = renamed === source ? tree : parse(source = renamed);
+	}
+	const names = tree.body.flatMap(declared), end = tree.body.at(-1), module = tree.sourceType === 'module';
+	const last = end?.type === 'ExpressionStatement' && end.directive === undefined ? end : null;
+	if (!statement) {
+		const value = end?.type === 'ExpressionStatement' && end.directive !== 'use strict' ? end : null;
+		return { text: as_program(source, tree, value, names), waits: waits(tree), tail: value !== null, names, module };
+	}
+	if (waits(tree) || returns(tree))
+		return { text: as_async(source, tree, last), waits: true, tail: last !== null, names, module };
+	const tail = last !== null || end?.directive !== undefined;
+	return { text: as_globals(source, tree), waits: false, tail, names, module };
+}
+
+/* Of the function whose body a program is: what node gives a file. */
+const PARAMETERS = ['exports', 'require', 'module', '__filename', '__dirname'];
+
+module.exports = { OWN, PARAMETERS, all, parse, rewrite };

@@ -5,6 +5,7 @@
  */
 'use strict';
 
+const { Array, ArrayBuffer, BigInt, Buffer, Error, JSON, Number, Object, Set, String } = global; /* before any program */
 const { inspect, types } = require('util');
 
 const MAX_DEPTH = 64, MAX_TEXT = 65536, MAX_CELLS = 200000, MAX_KEYS = 1000000;

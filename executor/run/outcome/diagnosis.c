@@ -254,6 +254,9 @@ diagnosis_read(struct box_end *end, struct err *e)
 	"Python writes True, False and None for true, false and null; json.loads() reads JSON."
 #define OTHER_LANGUAGE \
 	"This looks like code in another language: set language to python, node or shell."
+#define TYPESCRIPT \
+	"Correct the code at the line given. Node runs JavaScript: if this is TypeScript, remove " \
+	"types, interfaces, enums and as."
 #define IN_LOOP \
 	"Code that awaits at its top level already runs in an event loop: await this coroutine, " \
 	"too."
@@ -370,6 +373,12 @@ static const struct {
 	{ ">:1\ndef ", UNREADABLE, OTHER_LANGUAGE },
 	{ ">:1\nimport pandas as ", UNREADABLE, OTHER_LANGUAGE },
 	{ ">:1\nimport numpy as ", UNREADABLE, OTHER_LANGUAGE },
+	{ "Unexpected identifier", UNREADABLE, TYPESCRIPT },
+	{ "Unexpected token ':'", UNREADABLE, TYPESCRIPT },
+	{ "Missing initializer in const declaration", UNREADABLE, TYPESCRIPT },
+	{ "missing ) after argument list", UNREADABLE, TYPESCRIPT },
+	{ "Unexpected strict mode reserved word", UNREADABLE, TYPESCRIPT },
+	{ "\nenum ", UNREADABLE, TYPESCRIPT },
 };
 
 static bool

@@ -429,9 +429,9 @@ static int
 fill_survivors(
     struct execution *reply, const struct box_end *end, const struct plan *plan, struct err *e)
 {
-	static const char live[] =
-	    "A process that this code started still runs: what it writes comes with the next call "
-	    "of this session.";
+	static const char live[] = "A process, timer or socket of this code is still active: what "
+				   "it writes comes with the "
+				   "next call of this session.";
 	static const char unread[] =
 	    "A process that this code started still runs, and nothing reads what it writes: the "
 	    "interpreter that started it has ended.";
