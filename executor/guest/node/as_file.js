@@ -8,14 +8,13 @@
  */
 'use strict';
 
-const { performance, process } = global; /* before any program */
+const { Date, process } = global; /* before any program */
 const fs = require('fs');
 const path = require('path');
 
 const NEEDS = /__filename|argv\[1\]|argv0|main\.filename|import\.meta|\bcluster\b/;
 const STICKY = 0o1000, MODE = STICKY | 0o444, MAX_TRIES = 100, START_MS = 1000;
 
-const performance_now = performance.now.bind(performance);
 const { openSync, writeFileSync, closeSync, lstatSync, unlinkSync } = fs;
 
 function is_ours(file) {
@@ -52,7 +51,7 @@ function write(text, directory, is_module) {
 	if (!NEEDS.test(text) || (there !== undefined && !old))
 		return there;
 	remove();
-	written = performance_now();
+	written = Date.now();
 	old = false;
 	const created = create(directory, is_module ? '.mjs' : '.js');
 	if (created === undefined)
@@ -70,7 +69,7 @@ function write(text, directory, is_module) {
 /* At the next statement.  A worker that the last one has just started may still have to read the file. */
 function grow_old() {
 	old = true;
-	if (performance_now() > written + START_MS)
+	if (Date.now() > written + START_MS)
 		remove();
 }
 

@@ -14,7 +14,7 @@
 
 /* As they are before any program, which may declare or replace each of these names. */
 const { Array, Atomics, Buffer, Date, Error, Int32Array, JSON, Map, Number, Object, Promise, Set, SharedArrayBuffer, String,
-	SyntaxError, TypeError, console, global: globalThis, process, setImmediate, setTimeout, structuredClone } = global;
+	SyntaxError, TypeError, console, global: globalThis, process, setImmediate, setTimeout } = global;
 
 const { EventEmitter } = require('events');
 const fs = require('fs');
@@ -480,7 +480,7 @@ function count_processors() {
 	if (os.cpus().length > 0)
 		return;
 	const one = { model: 'unknown', speed: 0, times: { user: 0, nice: 0, sys: 0, idle: 0, irq: 0 } };
-	os.cpus = () => Array.from({ length: os.availableParallelism?.() ?? 1 }, () => structuredClone(one));
+	os.cpus = () => Array.from({ length: os.availableParallelism?.() ?? 1 }, () => ({ ...one, times: { ...one.times } }));
 	syncBuiltinESMExports();
 }
 
