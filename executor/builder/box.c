@@ -25,6 +25,7 @@
 
 enum {
 	GRACE_MS = 5000, /* time that the executor's clock has before this one ends a box */
+	SOON_MS = 300,   /* more than the grace of a run in sandbox/program_grace.c */
 	TMP_FILES = 65536,
 	MAX_COUNTED = 64, /* first processes in a box that are counted */
 };
@@ -91,6 +92,13 @@ kill_late(void *self)
 	struct box *box = self;
 
 	process_kill(&box->process);
+}
+
+void
+box_end_soon(struct box *box)
+{
+	loop_unset(box->timer);
+	box->timer = loop_after(SOON_MS, kill_late, box);
 }
 
 /* ---- usage ---- */

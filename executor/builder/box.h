@@ -31,6 +31,9 @@ bool box_join(struct box *, struct process *program);
  * its usage now, and the box has no time limit. */
 void box_set_clock(struct box *, uint64_t wall_ms);
 
+/* Kills the box when what its processes still write has had its time.  The executor kills it
+ * earlier if there is nothing to wait for. */
+void box_end_soon(struct box *);
 /* Sends its usage, like a clock of 0, and goes on counting; and the number of its processes. */
 void box_tell_count(struct box *);
 

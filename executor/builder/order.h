@@ -84,7 +84,7 @@ struct order {
 	uint32_t box;     /* of a program: its box */
 	uint32_t runtime; /* enum language; runtimes of the settings start at language_COUNT */
 	uint32_t zygote;  /* 0: start it from its file; otherwise the zygote to fork, from 1 */
-	uint32_t alone;   /* 1: if the program cannot be started, the box ends */
+	uint32_t alone;   /* 1: the box ends soon after this program */
 	uint32_t signal;
 	uint32_t container;              /* of a box: enum container: the runtime of its programs */
 	uint16_t ports[ORDER_MAX_PORTS]; /* ends with 0, or is full */

@@ -138,6 +138,8 @@ ended(struct process *p)
 	process_listen(p);
 	process_forget(p);
 	program->zombie = true;
+	if (p->order.alone != 0)
+		box_end_soon(box_of(p->box));
 	ask_status(program);
 }
 

@@ -99,7 +99,12 @@ static const struct {
 	    "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
 	    NULL },
 	{ "etc/group", "root:x:0:\nsandbox:x:1000:\nnogroup:x:65534:\n", NULL },
-	{ "etc/hosts", "127.0.0.1 localhost\n", NULL },
+	{ "etc/hosts",
+	    "127.0.0.1 localhost\n"
+	    "127.0.1.1 cloister\n" /* confine.c sets that name */
+	    "::1 localhost ip6-localhost ip6-loopback\n",
+	    NULL },
+	{ "etc/gitconfig", "[user]\n\tname = sandbox\n\temail = sandbox@cloister.invalid\n", NULL },
 	{ "etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n", NULL },
 	{ "etc/resolv.conf", "nameserver 127.0.0.1\noptions timeout:3 attempts:2\n", NULL },
 	{ "cloister/check/javascript.js", guest_check_javascript, guest_check_javascript_end },
@@ -270,7 +275,8 @@ hide_all(int root, struct err *e)
 static int
 copy_configuration(int root, struct err *e)
 {
-	static const char *const paths[] = { "/etc/ld.so.cache", "/etc/ssl/openssl.cnf" };
+	static const char *const paths[] = { "/etc/ld.so.cache", "/etc/ssl/openssl.cnf",
+		"/etc/services", "/etc/protocols" };
 
 	for (size_t i = 0; i < COUNT(paths); i++) {
 		struct blob text = { 0 };

@@ -17,8 +17,8 @@ import box as boxes
 import builder as ends
 import cases
 
-WORKSPACE, WIPE, BOX, PROGRAM, FILE_HELPER, CLOCK, SIGNAL, KILL, LISTEN, CLEAR = range(1, 11)
-READY, MADE, STARTED, USED, KILLED, ENDED = range(1, 7)
+WORKSPACE, WIPE, BOX, PROGRAM, FILE_HELPER, CLOCK, COUNT, SIGNAL, KILL, LISTEN, CLEAR = range(1, 12)
+READY, MADE, STARTED, USED, COUNTED, KILLED, ENDED = range(1, 8)
 ORDER = "=9I16sI9Q"  # struct order of executor/builder/order.h
 SIZE = struct.calcsize(ORDER)
 MIB = 1 << 20
@@ -189,6 +189,7 @@ def test_I18_things_that_are_not_there(box):
         b.send(order(SIGNAL, 9, signal=signal.SIGINT))
         b.send(order(CLOCK, 9))
         b.send(order(CLOCK, 9, wall_ms=0))
+        b.send(order(COUNT, 9))
         b.send(order(WIPE, 9))
         assert b.quiet()
         assert "descriptors" in b.ask(order(BOX, 1, 5), null)[3]

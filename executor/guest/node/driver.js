@@ -408,8 +408,8 @@ function count_open() {
 	return process.getActiveResourcesInfo?.().length ?? 0;
 }
 
-/* Callbacks of the statement have the time that processes have (sandbox/program_grace.c). */
-const GRACE_MS = 100, LOOK_MS = 2;
+/* Callbacks that come soon, of a file that is read for example, belong to the statement. */
+const GRACE_MS = 50, LOOK_MS = 2;
 async function are_left(open) {
 	for (const end = Date.now() + GRACE_MS; count_open() > open && Date.now() < end;)
 		await new Promise(resolve => setTimeout(resolve, LOOK_MS));
