@@ -14,6 +14,10 @@
 #include <math.h>
 #include <string.h>
 
+enum {
+	MOST_AS_TEXT = 256 << 10, /* bytes of an argument that is text where JSON is expected */
+};
+
 static int read_message(enum msg_id, const json_t *from, bool own, void *msg, struct err *);
 
 static const char *const type_names[] = {
@@ -201,6 +205,27 @@ read_list(const struct field *f, const json_t *from, void *slot, struct err *e)
 	return 0;
 }
 
+static void
+auto_json_(json_t **json)
+{
+	json_decref(*json);
+}
+
+/* Models write numbers, arrays and objects as text, and true as Python does.  NULL: that is no
+ * JSON. */
+static json_t *
+from_text(const json_t *text)
+{
+	const char *s = json_string_value(text);
+	size_t size = json_string_length(text);
+
+	if (s == NULL || size > MOST_AS_TEXT)
+		return NULL;
+	if (strcmp(s, "True") == 0 || strcmp(s, "False") == 0)
+		return json_boolean(s[0] == 'T');
+	return json_loadb(s, size, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
+}
+
 static int
 read_field(const struct field *f, const json_t *from, void *slot, struct err *e)
 {
@@ -222,9 +247,29 @@ read_field(const struct field *f, const json_t *from, void *slot, struct err *e)
 		[KIND_LIST] = { 1u << JSON_ARRAY, read_list },
 	};
 
-	if ((kinds[f->kind].types & 1u << json_typeof(from)) == 0)
+	unsigned types = kinds[f->kind].types;
+
+	if ((types & 1u << json_typeof(from)) != 0)
+		return kinds[f->kind].read(f, from, slot, e);
+
+	__attribute__((cleanup(auto_json_))) json_t *json = from_text(from);
+
+	if (json == NULL || (types & 1u << json_typeof(json)) == 0)
 		return field_mistyped(f, type_names[json_typeof(from)], e);
-	return kinds[f->kind].read(f, from, slot, e);
+	return kinds[f->kind].read(f, json, slot, e);
+}
+
+/* Models write null or "" for what they leave out.  "" is a value where the field may be empty. */
+static bool
+is_left_out(const struct field *f, const json_t *value)
+{
+	bool holds_text = f->kind == KIND_TEXT || f->kind == KIND_PAGE || f->kind == KIND_BLOB;
+
+	if (value == NULL || f->needed)
+		return value == NULL;
+	if (json_is_string(value) && json_string_length(value) == 0)
+		return holds_text ? f->low > 0 : f->kind != KIND_ANY;
+	return json_is_null(value);
 }
 
 /* own: such fields are accepted.  No message in a request of a client has them (.ci/check-defs).
@@ -260,7 +305,7 @@ read_message(enum msg_id id, const json_t *from, bool own, void *msg, struct err
 		const json_t *value = values[f - m->fields];
 		void *slot = (char *)msg + f->offset;
 
-		if (value == NULL || (json_is_null(value) && !f->needed)) {
+		if (is_left_out(f, value)) {
 			if (field_absent(f, slot, e) < 0)
 				return -1;
 		} else if (read_field(f, value, slot, e) < 0) {

@@ -59,6 +59,12 @@ static const struct {
 	    "allowed_imports: expected an array of strings, got a string" },
 	{ MSG_sandbox_upload_file, "{\"filename\":\"a\",\"content_base64\":\"YQ\"}",
 	    ERR_invalid_argument, "content_base64: not base64 (padding required, no line breaks)" },
+	{ MSG_execute_code, "{\"code\":\"x\",\"timeout\":\"soon\"}", ERR_invalid_argument,
+	    "timeout: expected a number, got a string" },
+	{ MSG_execute_code, "{\"code\":\"x\",\"timeout\":\"[5]\"}", ERR_invalid_argument,
+	    "timeout: expected a number, got a string" },
+	{ MSG_execute_code, "{\"code\":\"x\",\"timeout\":\"7200\"}", ERR_limit_exceeded,
+	    "timeout: 7200 is over the limit of 3600" },
 	{ MSG_audit_execution, "{\"limit\":0}", ERR_invalid_argument,
 	    "limit: 0 is under the minimum of 1" },
 	{ MSG_audit_execution, "{\"limit\":9223372036854775808.0}", ERR_limit_exceeded,
@@ -82,6 +88,37 @@ says_what_is_wrong(void **state)
 		assert_int_equal(e.code, refusals[i].code);
 		json_decref(json);
 	}
+}
+
+/* Models write numbers, arrays and objects as text, and "" for what they leave out. */
+static void
+takes_what_models_write(void **state)
+{
+	static const char text[] =
+	    "{\"code\":\"x\",\"timeout\":\"5\",\"capture_output\":\"False\",\"use_container\":"
+	    "\"true\","
+	    "\"session_id\":\"\",\"profile\":\"\",\"memory_limit\":\"\",\"allowed_imports\":\"["
+	    "\\\"os\\\"]\","
+	    "\"files\":\"[{\\\"filename\\\":\\\"a\\\",\\\"content\\\":\\\"\\\"}]\","
+	    "\"resource_limits\":\"{\\\"max_ram_mb\\\": \\\"64\\\"}\"}";
+	json_t *json = json_loads(text, 0, NULL);
+	struct execute_code msg = { 0 };
+	struct err e = { 0 };
+
+	(void)state;
+	assert_non_null(json);
+	if (jschema_read(MSG_execute_code, json, &msg, &e) < 0)
+		fail_msg("%s", e.text);
+	assert_true(msg.timeout == 5);
+	assert_false(msg.capture_output);
+	assert_true(msg.use_container);
+	assert_null(msg.session_id);
+	assert_null(msg.profile);
+	assert_int_equal(msg.allowed_imports.count, 1);
+	assert_int_equal(msg.files.count, 1);
+	assert_int_equal(msg.resource_limits->max_ram_mb, 64);
+	message_clear(MSG_execute_code, &msg);
+	json_decref(json);
 }
 
 /* Terminals and logs read these texts too. */
@@ -383,6 +420,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(says_what_is_wrong),
+		cmocka_unit_test(takes_what_models_write),
 		cmocka_unit_test(quotes_keys_with_care),
 		cmocka_unit_test(takes_numbers_as_clients_write_them),
 		cmocka_unit_test(absent_and_null_are_what_the_table_says),
