@@ -10,6 +10,8 @@
 #include "gateway/rpc/growing.h"
 #include "gateway/rpc/plain.h"
 
+#include "common/base/auto.h"
+
 #include <limits.h>
 #include <math.h>
 #include <stdbool.h>
@@ -109,16 +111,82 @@ add_plain(struct writer *w, const char *text, const char *end)
 }
 
 static void
-add_string(struct writer *w, const char *text, size_t size)
+add_run(struct writer *w, const char *text, const char *end)
 {
-	const char *end = text + size;
-
-	add_byte(w, '"');
 	while ((text = add_plain(w, text, end)) < end && !w->failed) {
 		if (plain_is(*text))
 			flush(w);
 		else
 			add_escape(w, *text++);
+	}
+}
+
+/*
+ * JSON allows U+2028, U+2029 and U+0085 as they are.  Clients that read lines by the rules of
+ * Unicode or of Node's readline (since 24) would cut a message there.
+ */
+static const struct separator {
+	const char *bytes, *escape;
+} separators[] = {
+	{ "\xe2\x80\xa8", "\\u2028" },
+	{ "\xe2\x80\xa9", "\\u2029" },
+	{ "\xc2\x85", "\\u0085" },
+};
+
+/* Finds the first one from *at on, and moves *at there or to the end.  next: where the search of
+ * each has come to, so that each byte is searched once. */
+static const struct separator *
+find_separator(const char **at, const char *end, const char *next[])
+{
+	const struct separator *first = NULL;
+	const char *from = *at;
+
+	*at = end;
+	for (size_t i = 0; i < COUNT(separators); i++) {
+		const struct separator *s = &separators[i];
+
+		if (next[i] < from && (next[i] = memmem(from, (size_t)(end - from), s->bytes,
+					   strlen(s->bytes))) == NULL)
+			next[i] = end;
+		if (next[i] < *at) {
+			*at = next[i];
+			first = s;
+		}
+	}
+	return first;
+}
+
+static bool
+is_ascii(const char *text, const char *end)
+{
+	uint64_t bytes, high = 0;
+
+	for (; end - text >= (ptrdiff_t)sizeof bytes; text += sizeof bytes) {
+		memcpy(&bytes, text, sizeof bytes);
+		high |= bytes;
+	}
+	for (; text < end; text++)
+		high |= (unsigned char)*text;
+	return (high & PLAIN_EACH * 128) == 0;
+}
+
+static void
+add_string(struct writer *w, const char *text, size_t size)
+{
+	const char *end = text + size, *next[COUNT(separators)] = { NULL };
+	const struct separator *s;
+
+	add_byte(w, '"');
+	if (is_ascii(text, end))
+		add_run(w, take_ptr(text), end);
+	while (text != NULL && !w->failed) {
+		const char *from = text;
+
+		s = find_separator(&text, end, next);
+		add_run(w, from, text);
+		if (s != NULL)
+			add(w, s->escape, strlen(s->escape));
+		text = s != NULL ? text + strlen(s->bytes) : NULL;
 	}
 	add_byte(w, '"');
 }
