@@ -152,28 +152,24 @@ box_sample_cpu_us(struct box *box)
 	return box_sample(box).cpu_us;
 }
 
-/* Returns the number of its processes; 0: unknown. */
+/* Samples where no cgroup counts; returns the number of processes, 0: unknown. */
 static uint32_t
-count(struct process *p)
+sample_all(struct box *box)
 {
-	struct box *box = box_of(p);
 	struct census census;
 
-	if (cgroup_limits_by() != LIMITS_RLIMIT)
-		return cgroup_processes(&p->group);
-	if (!box->used || p->dead)
+	if (cgroup_limits_by() != LIMITS_RLIMIT || !box->used || box->process.dead)
 		return 0;
 	box_sample_memory(box);
 	census = box_sample(box);
-	p->use.spent_us = census.cpu_us;
+	box->process.use.spent_us = census.cpu_us;
 	return census.processes;
 }
 
 static void
 sample(struct process *p)
 {
-	if (cgroup_limits_by() == LIMITS_RLIMIT)
-		count(p);
+	sample_all(box_of(p));
 }
 
 void
@@ -182,7 +178,9 @@ box_tell_count(struct box *box)
 	struct process *p = &box->process;
 	struct answer answer = { .kind = ANSWER_COUNTED, .id = p->order.id };
 
-	answer.processes = count(p);
+	answer.processes = sample_all(box);
+	if (cgroup_limits_by() != LIMITS_RLIMIT)
+		cgroup_count(&p->group, &answer.processes, &answer.threads);
 	use_note(&p->use, process_group(p), &answer);
 	answer_send(&answer, NULL, 0);
 }

@@ -131,7 +131,9 @@ struct answer {
 	uint32_t
 	    locks; /* number of file locks that caused the kill, with out_of_memory; otherwise 0 */
 	uint64_t cpu_us, max_memory_bytes; /* 0: the host does not report it */
-	uint32_t processes; /* COUNTED: in the box, without their threads; 0: unknown */
+	/* COUNTED: in the box, without those that have ended and were not waited for; 0: unknown.
+	 * Threads are counted in a cgroup only. */
+	uint32_t processes, threads;
 	uint32_t remove_us; /* of a box: from the end of its last process to complete removal */
 };
 

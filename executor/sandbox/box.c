@@ -68,8 +68,9 @@ box_mark(struct box *box)
 	else if (box->read_tasks < box->told_tasks)
 		/* Processes have ended, or threads.  The wait for one that is no news is short. */
 		box->told_processes = OURS + 1;
-	box->told_tasks = box->read_tasks;
-	box->past.processes = 0;
+	/* The cgroup's own count has processes that nobody has waited for, and these will go. */
+	box->told_tasks = box->past.threads > 0 ? box->past.threads : box->read_tasks;
+	box->past.processes = box->past.threads = 0;
 }
 
 void

@@ -63,8 +63,8 @@ def test_F02_root_is_what_it_should_be(box):
     assert tries["/run"] == tries["/sys"] == "", tries  # for container runtimes, which mount over a copy
     assert set(tries["/"].split()) == tops, tries["/"]
     assert tries["/dev"] == "fd full null ptmx pts random shm stderr stdin stdout tty urandom zero", tries["/dev"]
-    made = {"group", "hosts", "ld.so.cache", "nsswitch.conf", "passwd", "resolv.conf", "ssl"}
-    bound = {"alternatives", "fonts", "matplotlibrc", "mime.types"}
+    made = {"gitconfig", "group", "hosts", "ld.so.cache", "nsswitch.conf", "passwd", "resolv.conf", "ssl"}
+    bound = {"alternatives", "fonts", "matplotlibrc", "mime.types", "protocols", "services"}
     assert made <= set(tries["/etc"].split()) <= made | bound, tries["/etc"]
 
 

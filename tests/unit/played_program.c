@@ -40,6 +40,7 @@ say_counted(uint32_t processes)
 
 	answer.kind = ANSWER_COUNTED;
 	answer.processes = processes;
+	answer.threads = 3 + processes;
 	builder.box->events.used(builder.box->self, &answer);
 }
 

@@ -92,6 +92,26 @@ test_statement_waits_for_new_processes_only(void **state)
 	assert_false(seen.end.survived);
 }
 
+/* A process that has ended and was not waited for is in the cgroup's count, and leaves it later. */
+static void
+test_statement_sees_what_takes_the_place_of_a_zombie(void **state)
+{
+	(void)state;
+	begin_counted(false, "5\n", "usage_usec 1500\n");
+	assert_int_equal(pwrite(last_processes, "6\n", 2, 0), 2);
+	say(GUEST_DONE, "0");
+	say_counted(2);
+	assert_int_equal(seen.runs, 1);
+	run_statement(1000);
+	say(GUEST_DONE, "0"); /* still 6: the zombie is gone, and a process is there */
+	assert_int_equal(builder.counted, 2);
+	say_counted(3);
+	wait_ms(20);
+	assert_int_equal(seen.runs, 1);
+	say_counted(2);
+	assert_int_equal(seen.runs, 2);
+}
+
 /* One that lives on delays its own statement only. */
 static void
 test_statement_does_not_wait_for_ever(void **state)
@@ -121,6 +141,8 @@ main(void)
 		cmocka_unit_test_teardown(test_what_is_left_is_not_heard_for_ever, end),
 		cmocka_unit_test_teardown(test_program_ends_before_its_children, end),
 		cmocka_unit_test_teardown(test_statement_waits_for_new_processes_only, end),
+		cmocka_unit_test_teardown(
+		    test_statement_sees_what_takes_the_place_of_a_zombie, end),
 		cmocka_unit_test_teardown(test_statement_does_not_wait_for_ever, end),
 	};
 

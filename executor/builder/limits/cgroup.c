@@ -565,12 +565,15 @@ cgroup_settle(struct cgroup *g)
 		close(take_fd(&g->into));
 }
 
-uint32_t
-cgroup_processes(const struct cgroup *g)
+void
+cgroup_count(const struct cgroup *g, uint32_t *processes, uint32_t *threads)
 {
-	int h = groups.by == LIMITS_CGROUP2 ? UNIFIED : PIDS;
+	bool v2 = groups.by == LIMITS_CGROUP2;
+	int directory = groups.ours[v2 ? UNIFIED : PIDS];
+	const char *all = v2 ? "cgroup.threads" : "tasks";
 
-	return cgroup_use_lines(groups.ours[h], path_of(g, "cgroup.procs").text);
+	*processes = cgroup_use_lines(directory, path_of(g, "cgroup.procs").text);
+	*threads = cgroup_use_lines(directory, path_of(g, all).text);
 }
 
 void

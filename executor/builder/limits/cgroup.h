@@ -70,9 +70,9 @@ void cgroup_settle(struct cgroup *);
 int cgroup_join(const struct cgroup *, struct err *);
 bool cgroup_is_over(const struct cgroup *);
 void cgroup_read(const struct cgroup *, struct cgroup_use *);
-/* The number of processes in it, without their threads, and without those that have ended and were
- * not waited for.  0: unknown. */
-uint32_t cgroup_processes(const struct cgroup *);
+/* Counts the processes in it, and the threads of all of them, without those that have ended and
+ * were not waited for.  0: unknown. */
+void cgroup_count(const struct cgroup *, uint32_t *processes, uint32_t *threads);
 /* False: the kernel still counts something in it.  Try again. */
 bool cgroup_remove(struct cgroup *);
 /* The same with retries until it works.  cgroup_retire() works on a copy, from the event loop;
