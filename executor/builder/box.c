@@ -97,6 +97,8 @@ kill_late(void *self)
 void
 box_end_soon(struct box *box)
 {
+	if (box->process.dead)
+		return;
 	loop_unset(box->timer);
 	box->timer = loop_after(SOON_MS, kill_late, box);
 }

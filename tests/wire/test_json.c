@@ -73,10 +73,11 @@ over_text(const struct field *f)
 	return f->high < LONG_TEXT ? filler((size_t)f->high + 1) : NULL;
 }
 
+/* "" is what models write for an optional field that they leave out. */
 static json_t *
 under_text(const struct field *f)
 {
-	return f->low > 0 ? filler((size_t)f->low - 1) : NULL;
+	return f->low > (f->needed ? 0 : 1) ? filler((size_t)f->low - 1) : NULL;
 }
 
 static json_t *
@@ -105,6 +106,12 @@ under_items(const struct field *f)
 	return f->low > 0 ? json_array() : NULL;
 }
 
+static json_t *
+empty_word(const struct field *f)
+{
+	return f->needed ? json_string("") : NULL;
+}
+
 /* clang-format off */
 static const struct attempt attempts[] = {
 	{ "true",            TYPED & ~KIND(FLAG), "true", .says = ", got true" },
@@ -113,7 +120,9 @@ static const struct attempt attempts[] = {
 	{ "not whole",       WHOLE, "1.5", .says = ": 1.5 is not an integer" },
 	{ "far out",         NUMBERS, "1e300", .says = ": 1e+300 is over the limit of ", .code = ERR_limit_exceeded },
 	{ "far below",       NUMBERS, "-1e300", .says = ": -1e+300 is under the minimum of " },
-	{ "text",            TYPED & ~STRINGS, "\"1\"", .says = ", got a string" },
+	{ "text",            TYPED & ~STRINGS, "\"one\"", .says = ", got a string" },
+	{ "text of null",    TYPED & ~STRINGS, "\"null\"", .says = ", got a string" },
+	{ "text of a text",  TYPED & ~STRINGS, "\"\\\"1\\\"\"", .says = ", got a string" },
 	{ "an array",        TYPED & ~COUNTED, "[]", .says = ", got an array" },
 	{ "an object",       TYPED & ~KIND(ITEM), "{}", .says = ", got an object" },
 	{ "over the limit",  NUMBERS, .make = over_value, .says = " is over the limit of ", .code = ERR_limit_exceeded },
@@ -122,7 +131,7 @@ static const struct attempt attempts[] = {
 	{ "too short",       KIND(TEXT) | KIND(PAGE), .make = under_text, .says = " under the minimum of " },
 	{ "a zero byte",     KIND(TEXT) | KIND(PAGE), .make = zero_in_text, .says = ": has a zero byte" },
 	{ "no such word",    KIND(WORD), "\"nonesuch\"", .says = ": 'nonesuch' is not one of " },
-	{ "an empty word",   KIND(WORD), "\"\"", .says = ": '' is not one of " },
+	{ "an empty word",   KIND(WORD), .make = empty_word, .says = ": '' is not one of " },
 	{ "no base64",       KIND(BLOB), "\"%%%%\"", .says = ": not base64" },
 	{ "no padding",      KIND(BLOB), "\"YQ\"", .says = ": not base64" },
 	{ "a line break",    KIND(BLOB), "\"YW\\nFh\"", .says = ": not base64" },
