@@ -131,7 +131,7 @@ take_entry(struct list_operation *o, struct file_frame *p, struct err *e)
 	const struct file_frame_head *head = &p->head;
 	struct tree_entry *entry;
 
-	if (o->tree.count == o->limit || head->size > INT64_MAX ||
+	if (o->tree.count == o->limit || head->size > INT64_MAX || head->type >= FILE_FRAME_FIFO ||
 	    (head->tail_size > 0) != (head->type == FILE_FRAME_SYMLINK) ||
 	    head->tail_size >= FILE_FRAME_MAX_PATH ||
 	    (head->hashed && head->type != FILE_FRAME_REGULAR))
@@ -144,6 +144,7 @@ take_entry(struct list_operation *o, struct file_frame *p, struct err *e)
 	entry->mode = head->mode;
 	entry->mtime_ns = head->mtime_ns;
 	entry->size = head->size;
+	o->tree.attributed += head->attributed;
 	if ((entry->path = path_of(p, e)) == NULL)
 		return -1;
 	if (head->type == FILE_FRAME_SYMLINK)
@@ -154,6 +155,28 @@ take_entry(struct list_operation *o, struct file_frame *p, struct err *e)
 	    (head->hashed && entry->sha256 == NULL))
 		return err_sys(e, "list");
 	o->bytes += strlen(entry->path) + (entry->target != NULL ? strlen(entry->target) : 0);
+	return 0;
+}
+
+/* Keeps the first FIFOs, sockets and devices by name and type, and counts the rest. */
+static int
+take_special(struct list_operation *o, enum file_frame_type type, const char *path, struct err *e)
+{
+	static const enum special kinds[FILE_FRAME_TYPES] = {
+		[FILE_FRAME_FIFO] = special_fifo,
+		[FILE_FRAME_SOCKET] = special_socket,
+		[FILE_FRAME_DEVICE] = special_device,
+	};
+	struct left_out *one;
+
+	if (type < FILE_FRAME_FIFO)
+		return files_nonsense(e);
+	if (o->tree.nleft_out++ >= FILES_MAX_LEFT_OUT)
+		return 0;
+	one = list_add(&o->tree.left_out, sizeof *one);
+	if (one == NULL || (one->path = strdup(path)) == NULL)
+		return err_sys(e, "list");
+	one->kind = kinds[type];
 	return 0;
 }
 
@@ -169,9 +192,12 @@ take_skipped(struct list_operation *o, struct file_frame *p, struct err *e)
 	utf8_tame(text); /* the cut may have split a character */
 	if (o->tree.skipped.count < MAX_SKIPPED && texts_add(&o->tree.skipped, text) < 0)
 		return err_sys(e, "list");
-	if (p->head.fault != FILE_FRAME_IS_SPECIAL && p->head.fault != FILE_FRAME_ABSENT &&
-	    o->tree.lost == NULL)
+	if (p->head.fault == FILE_FRAME_IS_SPECIAL)
+		return take_special(o, p->head.type, path, e);
+	if (p->head.fault != FILE_FRAME_ABSENT && o->tree.lost == NULL) {
 		o->tree.lost = take_ptr(text);
+		o->tree.barred = p->head.fault == FILE_FRAME_NO_ACCESS;
+	}
 	return 0;
 }
 
@@ -199,6 +225,14 @@ by_path(const void *a, const void *b)
 }
 
 static int
+left_out_by_path(const void *a, const void *b)
+{
+	const struct left_out *x = a, *y = b;
+
+	return strcmp(x->path, y->path);
+}
+
+static int
 list_finish(struct operation *op, const struct file_frame_head *head, struct err *e)
 {
 	struct list_operation *o = (struct list_operation *)op;
@@ -206,6 +240,9 @@ list_finish(struct operation *op, const struct file_frame_head *head, struct err
 
 	if (tree->count > 0)
 		qsort(tree->items, tree->count, sizeof *tree->items, by_path);
+	if (tree->left_out.count > 0)
+		qsort(tree->left_out.items, tree->left_out.count, sizeof *tree->left_out.items,
+		    left_out_by_path);
 	for (size_t i = 1; i < tree->count; i++)
 		if (strcmp(tree->items[i - 1].path, tree->items[i].path) == 0)
 			return files_nonsense(e);
@@ -248,6 +285,9 @@ files_tree_clear(struct files_tree *tree)
 	for (size_t i = 0; i < tree->count; i++)
 		message_clear(MSG_tree_entry, &tree->items[i]);
 	free(tree->items);
+	for (size_t i = 0; i < tree->left_out.count; i++)
+		message_clear(MSG_left_out, &tree->left_out.items[i]);
+	free(tree->left_out.items);
 	free(tree->lost);
 	texts_clear(&tree->skipped);
 	*tree = (struct files_tree){ 0 };

@@ -16,6 +16,7 @@
 enum {
 	FILES_MAX_PATH = 4096, /* bytes of the real path */
 	FILES_MAX_NAME = 255,
+	FILES_MAX_LEFT_OUT = 100, /* of schema.def */
 };
 
 /*
@@ -33,7 +34,14 @@ struct files_tree {
 	size_t count;
 	struct texts skipped; /* names that are neither file, directory nor link, and why */
 	char *lost;           /* one of these that may have had content, or NULL */
+	bool barred;          /* lost: its permissions deny access */
 	bool truncated;       /* there are more than `limit` entries */
+	struct {
+		struct left_out *items;
+		size_t count;
+	} left_out;        /* the first FILES_MAX_LEFT_OUT of the FIFOs, sockets and devices */
+	size_t nleft_out;  /* all of them */
+	size_t attributed; /* entries that have extended attributes */
 };
 void files_list(struct workspace *, size_t limit, uint64_t hash_limit,
     void (*done)(void *self, struct files_tree *, const struct err *), void *self);

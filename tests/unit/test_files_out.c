@@ -120,6 +120,14 @@ what_is_no_file_is_named_and_left(void **state)
 	assert_int_equal(o.tree.skipped.count, 2);
 	assert_non_null(strstr(o.tree.skipped.items[0], "FIFO"));
 	assert_null(o.tree.lost); /* there was nothing to lose */
+	assert_int_equal(o.tree.nleft_out, 2);
+	assert_int_equal(o.tree.left_out.count, 2);
+	for (size_t i = 0; i < 2; i++) {
+		const struct left_out *one = &o.tree.left_out.items[i];
+
+		assert_int_equal(
+		    one->kind, strcmp(one->path, "pipe") == 0 ? special_fifo : special_socket);
+	}
 	files_tree_clear(&o.tree);
 
 	struct outcome r = hired_read(w, "pipe", 1000);

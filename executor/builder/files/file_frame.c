@@ -56,7 +56,7 @@ is_sound(const struct file_frame *p, size_t size)
 	       h->tail_size <= FILE_FRAME_MAX_REST &&
 	       size == sizeof *h + h->path_size + h->tail_size && h->kind < FILE_FRAME_KINDS &&
 	       h->type < FILE_FRAME_TYPES && h->fault < FILE_FRAME_FAULTS && h->overwrite <= 1 &&
-	       h->hashed <= 1 && h->truncated <= 1 && h->mode <= 0777 &&
+	       h->hashed <= 1 && h->truncated <= 1 && h->attributed <= 1 && h->mode <= 0777 &&
 	       memchr(p->rest, 0, h->path_size) == NULL;
 }
 

@@ -32,7 +32,7 @@ enum file_frame_kind {
 	FILE_FRAME_DATA, /* tail: the next bytes of a file */
 	/* Replies */
 	FILE_FRAME_ENTRY,   /* path, type, mode, mtime_ns; size, digest if hashed; tail: target */
-	FILE_FRAME_SKIPPED, /* path, fault: why there is no entry for it */
+	FILE_FRAME_SKIPPED, /* path, fault: why there is no entry for it; type if IS_SPECIAL */
 	FILE_FRAME_DONE, /* fault; truncated: there are more than limit names; size of the file */
 	FILE_FRAME_KINDS
 };
@@ -41,6 +41,9 @@ enum file_frame_type {
 	FILE_FRAME_REGULAR,
 	FILE_FRAME_DIRECTORY,
 	FILE_FRAME_SYMLINK,
+	FILE_FRAME_FIFO, /* this and the following have no ENTRY: they are SKIPPED */
+	FILE_FRAME_SOCKET,
+	FILE_FRAME_DEVICE,
 	FILE_FRAME_TYPES
 };
 
@@ -66,7 +69,7 @@ struct file_frame_head {
 	uint32_t kind, path_size, tail_size;
 	uint32_t type, mode, fault;
 	uint32_t overwrite, hashed, truncated; /* 0 or 1 */
-	uint32_t unused;
+	uint32_t attributed;                   /* 0 or 1: an ENTRY has extended attributes */
 	uint64_t size, limit, offset;
 	int64_t mtime_ns;
 	uint8_t digest[32];

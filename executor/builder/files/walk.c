@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 
 enum {
 	MAX_WAITING = 64 << 20, /* bytes of the paths of unread directories */
@@ -58,6 +59,19 @@ static int
 skip(struct walk *w, const char *path, enum file_frame_fault why)
 {
 	w->out.head = (struct file_frame_head){ .kind = FILE_FRAME_SKIPPED, .fault = why };
+	return tell(w, path, NULL, 0);
+}
+
+static int
+skip_special(struct walk *w, const char *path, mode_t mode)
+{
+	w->out.head = (struct file_frame_head){
+		.kind = FILE_FRAME_SKIPPED,
+		.fault = FILE_FRAME_IS_SPECIAL,
+		.type = S_ISFIFO(mode)   ? FILE_FRAME_FIFO
+		        : S_ISSOCK(mode) ? FILE_FRAME_SOCKET
+		                         : FILE_FRAME_DEVICE,
+	};
 	return tell(w, path, NULL, 0);
 }
 
@@ -135,6 +149,19 @@ is_hollow(const struct stat *st)
 	return st->st_size > (off_t)st->st_blocks * 512 + HOLES;
 }
 
+/* True if it has extended attributes that a program can set: user.*, and access lists. */
+static bool
+is_attributed(int fd)
+{
+	static char names[64 << 10];
+	ssize_t size = flistxattr(fd, names, sizeof names);
+
+	for (const char *name = names; name < names + size; name += strlen(name) + 1)
+		if (strncmp(name, "user.", 5) == 0 || strncmp(name, "system.", 7) == 0)
+			return true;
+	return false;
+}
+
 static int
 list_regular(struct walk *w, int directory, const char *name, const char *path)
 {
@@ -144,8 +171,9 @@ list_regular(struct walk *w, int directory, const char *name, const char *path)
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return skip(w, path, file_helper_fault(errno));
 	if (!S_ISREG(st.st_mode))
-		return skip(w, path, FILE_FRAME_IS_SPECIAL);
+		return skip_special(w, path, st.st_mode);
 	describe(w, FILE_FRAME_REGULAR, &st);
+	w->out.head.attributed = is_attributed(fd);
 	if ((uint64_t)st.st_size > w->hash_limit || is_hollow(&st))
 		return tell(w, path, NULL, 0);
 	if (st.st_nlink > 1)
@@ -225,7 +253,7 @@ list_name(struct walk *w, int directory, const char *above, const char *name)
 	case S_IFLNK:
 		return list_link(w, directory, name, &st, path);
 	default:
-		return skip(w, path, FILE_FRAME_IS_SPECIAL);
+		return skip_special(w, path, st.st_mode);
 	}
 }
 

@@ -7,17 +7,15 @@
  */
 #include "executor/session/artifact.h"
 #include "executor/session/snapshot/job.h"
+#include "executor/session/snapshot/omissions.h"
 #include "executor/session/snapshot/snapshot.h"
 
 #include "common/base/auto.h"
 #include "common/base/hash.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 enum {
-	MAX_ENTRIES = 100000,     /* of schema.def */
-	MAX_CONTENT = 256 << 20,  /* of schema.def */
 	MAX_PUTS = 16,            /* pending puts, so that the store can sync many at once */
 	MAX_PUT_BYTES = 32 << 20, /* their bytes, except for a single larger one */
 };
@@ -61,11 +59,12 @@ committed(void *self, void *reply, const struct err *e)
 {
 	struct take *t = self;
 
-	const struct snapshot *snapshot = reply;
+	struct snapshot *snapshot = reply;
 
 	if (snapshot_job_failed(&t->job, reply == NULL ? e : NULL))
 		return;
 	must(snapshot != NULL);
+	omissions_tell(&t->tree, &t->job.use.session->known, snapshot);
 	session_set_parent(t->job.use.session, snapshot->snapshot_id);
 	snapshot_job_end(&t->job, reply);
 }
@@ -238,14 +237,8 @@ find_contents(struct take *t, struct err *e)
 	for (size_t i = 0; i < t->tree.count; i++) {
 		const struct tree_entry *entry = &t->tree.items[i];
 
-		if (entry->type != file_type_regular)
-			continue;
-		if (entry->sha256 == NULL || entry->size > MAX_CONTENT)
-			return err_set(e, ERR_file_too_large,
-			    "%.100s: %" PRIu64 " bytes; a snapshot holds only files of up to %d "
-			    "bytes that are not mostly holes",
-			    entry->path, entry->size, MAX_CONTENT);
-		t->contents[n++].file = entry;
+		if (entry->type == file_type_regular)
+			t->contents[n++].file = entry;
 	}
 	qsort(t->contents, n, sizeof *t->contents, by_digest);
 	for (size_t i = 0; i < n; i++)
@@ -274,14 +267,7 @@ take_tree(struct take *t, struct files_tree *tree, struct err *e)
 {
 	t->tree = *tree;
 	*tree = (struct files_tree){ 0 };
-	if (t->tree.truncated)
-		return err_set(e, ERR_limit_exceeded,
-		    "the workspace has more than %d files and directories, the limit of a snapshot",
-		    MAX_ENTRIES);
-	if (t->tree.lost != NULL)
-		return err_set(e, ERR_path_not_allowed,
-		    "a snapshot cannot hold %.140s; change or delete that first", t->tree.lost);
-	return find_contents(t, e);
+	return omissions_refuse(&t->tree, e) < 0 ? -1 : find_contents(t, e);
 }
 
 static void
@@ -309,7 +295,7 @@ list(struct snapshot_job *job)
 	files_tree_clear(&t->tree);
 	*t = empty;
 	snapshot_job_step(job);
-	files_list(job->workspace, MAX_ENTRIES, MAX_CONTENT, listed, t);
+	files_list(job->workspace, OMISSIONS_MAX_ENTRIES, OMISSIONS_MAX_CONTENT, listed, t);
 }
 
 int
