@@ -179,6 +179,62 @@ detects_delimiters(void **state)
 		    dialect_detect(tried[i].text, strlen(tried[i].text)), tried[i].delimiter);
 }
 
+static const struct declared_case {
+	const char *text, *given, *delimiter, *found;
+	size_t columns, rows;
+	const char *message;
+} declared_cases[] = {
+	{ "sep=;\nOne;Two\n1;2\n", NULL, ";", "", 2, 1, "no error" },
+	{ "sep=,\r\na,b;c\r\n1,2\r\n", NULL, ",", "", 2, 1, "no error" },
+	{ "sep=\t\ra\tb\r1\t2\r", NULL, "\t", "", 2, 1, "no error" },
+	{ "sep=\\t\na\tb\n1\t2\n", NULL, "\t", "", 2, 1, "no error" },
+	{ "\xef\xbb\xbf"
+	  "SEP=^\na^b\n",
+	    NULL, "^", "", 2, 0, "no error" },
+	{ "\"sep=;\"\na;b\n1;2\n", NULL, ";", "", 2, 1, "no error" },
+	{ "\"Sep=;\";;\na;b;c\n1;2;3\n", NULL, ";", "", 3, 1, "no error" },
+	{ "sep=;\na;b\n1;2;3\n", NULL, ";", "1: columns at 3", 2, 1, "1 errors" },
+	{ "sep=;", NULL, ";", "0: header at 0", 0, 0, "1 errors" },
+	/* The caller knows better than the text, but hears of it. */
+	{ "sep=;\na,b\n1,2\n", "comma", ",", "", 2, 1,
+	    "the text's first line, sep=;, was skipped, because delimiter was given" },
+	{ "sep=\t\na,b\n1,2\n", ",", ",", "", 2, 1, "sep=\\t, was skipped" },
+	{ "sep=;\na;b\n1;2\n", ";", ";", "", 2, 1, "no error" },
+	/* Columns, not declarations. */
+	{ "sep=a\n1\n", NULL, ",", "", 1, 1, "no error" },
+	{ "sep=\n1\n", NULL, ",", "", 1, 1, "no error" },
+	{ "sep=;x\n1;2\n", NULL, ";", "", 2, 1, "no error" },
+	{ "\"sep=;\n\"\n1\n", NULL, ",", "", 1, 1, "no error" },
+	{ "a\nsep=;\n1\n", NULL, ",", "", 1, 2, "no error" },
+};
+
+static void
+reads_declared_delimiters(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(declared_cases); i++) {
+		const struct declared_case *c = &declared_cases[i];
+		struct checked got;
+		char found[64] = "";
+
+		check(&got, c->text, NULL,
+		    (struct validate_csv_data){ .has_header = true,
+			.max_errors = 1,
+			.delimiter = (char *)(uintptr_t)c->given });
+		assert_int_equal(got.status, 0);
+		if (got.report.errors.count > 0)
+			snprintf(found, sizeof found, "%.30s at %" PRIu64, got.found,
+			    got.report.errors.items[0].line);
+		assert_string_equal(got.report.dialect->delimiter, c->delimiter);
+		assert_string_equal(found, c->found);
+		assert_int_equal(got.report.columns.count, c->columns);
+		assert_int_equal(got.report.row_count, c->rows);
+		if (strstr(got.report.message, c->message) == NULL)
+			fail_msg("%s: %s", c->text, got.report.message);
+		clear(&got);
+	}
+}
+
 static const struct {
 	const char *encoding, *bytes;
 	size_t size;
@@ -368,7 +424,7 @@ bounds_patterns(void **state)
 int
 main(void)
 {
-	struct CMUnitTest tests[COUNT(cases) + COUNT(refusals) + 9];
+	struct CMUnitTest tests[COUNT(cases) + COUNT(refusals) + 10];
 	static char names[COUNT(cases) + COUNT(refusals)][32];
 	size_t n = 0;
 
@@ -383,6 +439,7 @@ main(void)
 			(void *)(uintptr_t)&refusals[i] };
 	}
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(detects_delimiters);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(reads_declared_delimiters);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(detects_encodings);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(refuses_other_bytes);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(infers_columns);

@@ -18,7 +18,7 @@
 #include <string.h>
 
 enum {
-	MAX_TEXT = 128,       /* bytes of the summary */
+	MAX_TEXT = 256,       /* bytes of the summary */
 	SAMPLE = 64 << 10,    /* bytes that the delimiter is detected by */
 	MATCH_STEPS = 100000, /* of one regular expression on one cell */
 	MATCH_KIB = 16 << 10,
@@ -27,12 +27,13 @@ enum {
 static const char *const delimiter_names[][2] = { { "tab", "\t" }, { "\\t", "\t" },
 	{ "comma", "," }, { "semicolon", ";" }, { "pipe", "|" }, { "space", " " } };
 
+/* The one that the caller gave, or zero. */
 static int
-read_delimiter(
-    const struct validate_csv_data *ask, const struct blob *text, char *delimiter, struct err *e)
+read_delimiter(const struct validate_csv_data *ask, char *delimiter, struct err *e)
 {
 	const char *given = ask->delimiter;
 
+	*delimiter = '\0';
 	for (size_t i = 0; given != NULL && i < COUNT(delimiter_names); i++)
 		if (strcmp(given, delimiter_names[i][0]) == 0)
 			given = delimiter_names[i][1];
@@ -41,11 +42,28 @@ read_delimiter(
 		return err_set(e, ERR_invalid_argument,
 		    "delimiter: must be one ASCII character other than a quote and the end of a "
 		    "line, or tab, comma, semicolon, pipe or space");
-	size_t sample = text->size < SAMPLE ? text->size : SAMPLE;
 	if (given != NULL)
 		*delimiter = *given;
+	return 0;
+}
+
+/* Leaves the end of a line that declares the delimiter in the text, where it counts as a line. */
+static int
+choose_delimiter(struct table *t, struct blob *text, struct err *e)
+{
+	size_t skipped = dialect_declared(text->data, text->size, &t->declared);
+
+	if (read_delimiter(t->ask, &t->delimiter, e) < 0)
+		return -1;
+	if (skipped > 0)
+		*text = (struct blob){ (char *)text->data + skipped, text->size - skipped };
 	else
-		*delimiter = dialect_detect(text->data, sample);
+		t->declared = '\0';
+	if (t->delimiter == '\0')
+		t->delimiter = t->declared;
+	if (t->delimiter == '\0')
+		t->delimiter =
+		    dialect_detect(text->data, text->size < SAMPLE ? text->size : SAMPLE);
 	return 0;
 }
 
@@ -79,15 +97,14 @@ line_end(const struct blob *text)
 }
 
 static int
-report_dialect(const struct table *t, const struct blob *text, char delimiter, const char *encoding,
-    struct err *e)
+report_dialect(const struct table *t, const struct blob *text, const char *encoding, struct err *e)
 {
 	struct csv_dialect *dialect = calloc(1, sizeof *dialect);
 
 	t->out->dialect = dialect;
 	if (dialect == NULL)
 		return err_sys(e, "report a dialect");
-	dialect->delimiter = strndup(&delimiter, 1);
+	dialect->delimiter = strndup(&t->delimiter, 1);
 	dialect->line_end = strdup(line_end(text));
 	dialect->encoding = strdup(encoding);
 	dialect->has_header = t->ask->has_header;
@@ -115,14 +132,19 @@ report_verdict(struct table *t, struct err *e)
 {
 	char text[MAX_TEXT];
 	const struct csv_report *out = t->out;
+	int used;
 
 	if (out->error_count == 0)
-		snprintf(text, sizeof text, "%" PRIu64 " rows in %zu columns, no error",
+		used = snprintf(text, sizeof text, "%" PRIu64 " rows in %zu columns, no error",
 		    out->row_count, t->count);
 	else
-		snprintf(text, sizeof text,
+		used = snprintf(text, sizeof text,
 		    "%" PRIu64 " errors in %" PRIu64 " rows, of which %zu are listed",
 		    out->error_count, out->row_count, out->errors.count);
+	if (t->declared != '\0' && t->declared != t->delimiter)
+		snprintf(text + used, sizeof text - (size_t)used,
+		    "; the text's first line, sep=%s, was skipped, because delimiter was given",
+		    t->declared == '\t' ? "\\t" : (char[]){ t->declared, '\0' });
 	t->out->valid = out->error_count == 0;
 	t->out->message = strdup(text);
 	return t->out->message == NULL || t->failed
@@ -131,13 +153,10 @@ report_verdict(struct table *t, struct err *e)
 }
 
 static int
-check_table(struct table *t, struct blob *text, const char *encoding, struct err *e)
+check_table(struct table *t, struct blob text, const char *encoding, struct err *e)
 {
-	char delimiter = 0;
-
-	if (read_rules(t, e) < 0 || read_delimiter(t->ask, text, &delimiter, e) < 0 ||
-	    report_dialect(t, text, delimiter, encoding, e) < 0 ||
-	    table_check(t, text, delimiter, e) < 0)
+	if (read_rules(t, e) < 0 || choose_delimiter(t, &text, e) < 0 ||
+	    report_dialect(t, &text, encoding, e) < 0 || table_check(t, &text, e) < 0)
 		return -1;
 	return report_columns(t, e) < 0 ? -1 : report_verdict(t, e);
 }
@@ -185,7 +204,7 @@ csv_check(struct validate_csv_data *ask, struct csv_report *out, struct err *e)
 	if (encoding == NULL)
 		return -1;
 	struct table *t = open_table(ask, out);
-	int status = check_table(t, text, encoding, e);
+	int status = check_table(t, *text, encoding, e);
 	close_table(t);
 	return status;
 }

@@ -11,6 +11,10 @@
 
 #include "common/base/auto.h"
 
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
 static const char delimiters[] = { ',', ';', '\t', '|' };
 
 struct tally {
@@ -82,4 +86,39 @@ dialect_detect(const char *text, size_t size)
 		}
 	}
 	return delimiter;
+}
+
+/* Bytes of the name of a delimiter: itself, or \t. */
+static size_t
+read_named(const char *text, size_t size, char *delimiter)
+{
+	if (size >= 2 && memcmp(text, "\\t", 2) == 0) {
+		*delimiter = '\t';
+		return 2;
+	}
+	if (size == 0 || (!ispunct((unsigned char)*text) && *text != '\t' && *text != ' ') ||
+	    *text == '"')
+		return 0;
+	*delimiter = *text;
+	return 1;
+}
+
+size_t
+dialect_declared(const char *text, size_t size, char *delimiter)
+{
+	static const char word[] = "sep=";
+	size_t at = size > 0 && *text == '"', length = sizeof word - 1;
+	bool quoted = at > 0;
+
+	if (size < at + length || strncasecmp(text + at, word, length) != 0)
+		return 0;
+	at += length;
+	size_t named = read_named(text + at, size - at, delimiter);
+	at += named;
+	if (named == 0 || (quoted && (at == size || text[at++] != '"')))
+		return 0;
+	/* A writer may fill the line up to the width of the table. */
+	while (at < size && (text[at] == *delimiter || text[at] == ' ' || text[at] == '\t'))
+		at++;
+	return at == size || text[at] == '\n' || text[at] == '\r' ? at : 0;
 }

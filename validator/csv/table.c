@@ -221,10 +221,10 @@ on_row(void *self, size_t cells, uint64_t line, struct err *e)
 }
 
 int
-table_check(struct table *t, const struct blob *text, char delimiter, struct err *e)
+table_check(struct table *t, const struct blob *text, struct err *e)
 {
 	struct scan scan = {
-		.delimiter = delimiter, .quote = '"', .cell = on_cell, .row = on_row, .self = t
+		.delimiter = t->delimiter, .quote = '"', .cell = on_cell, .row = on_row, .self = t
 	};
 	struct fault fault = { "header", NULL, NULL, 0 };
 	int status = scan_feed(&scan, text->data, text->size, e);

@@ -25,6 +25,7 @@ struct table {
 	const struct validate_csv_data *ask;
 	struct csv_report *out;
 	json_t *rules;
+	char delimiter, declared; /* declared: by the text; zero: not */
 	struct table_column fields[SCAN_MAX_CELLS];
 	size_t count;
 	bool has_header; /* it was read */
@@ -44,4 +45,4 @@ struct fault {
 /* column, value: NULL if it does not concern one. Counts it, and lists it if there is room. */
 void table_report(struct table *, const struct fault *, const char *fmt, ...) PRINTF(3, 4);
 /* Reads all of the text. */
-int table_check(struct table *, const struct blob *text, char delimiter, struct err *);
+int table_check(struct table *, const struct blob *text, struct err *);
