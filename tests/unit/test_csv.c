@@ -63,6 +63,7 @@ static const struct error_case {
 	{ "", NULL, "0: header" },
 	{ "a\n1\n", "{\"b\": \"int\"}", "0:b header" },
 	{ "a\n1\n", "{\"b\": {\"type\": \"int\", \"optional\": true}}", "" },
+	{ "a,a,b,b\n", "{\"A\": \"int\"}", "0:a header, 0:b header, 0:A header" },
 	/* quotes */
 	{ "a,b\n\"x\"y,1\n", NULL, "1:a quote" },
 	{ "a,b\n1,\"x\n2,3\n", NULL, "1:b quote" },
@@ -171,12 +172,103 @@ detects_delimiters(void **state)
 		{ "\"a;b\",c\n\"1;2\",3\n", ',' },
 		{ "name\nAnn\n", ',' },
 		{ "a;b", ';' },
+		/* Quotes decide between delimiters that split equally well. */
+		{ "F1;F2;\"F,3,3,3\"", ';' },
+		{ "F1,F2,\"F;3;3;3\"\n", ',' },
+		{ "\"a,b,c\"\td\n", '\t' },
+		{ "\"a|b|c\",\"d|e\"\n\"1|2|3\",\"4|5\"\n", ',' },
+		{ "disk,size\nx,5\"\ny,3\"\n", ',' },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(tried); i++)
 		assert_int_equal(
 		    dialect_detect(tried[i].text, strlen(tried[i].text)), tried[i].delimiter);
+}
+
+static void
+names_near_columns(void **state)
+{
+	static const struct {
+		const char *head, *wanted, *message;
+	} tried[] = {
+		{ "Name,x\n", "name", "column 'name' is missing; 'Name' differs in case" },
+		{ "x, Name \n", "name", "; column 2, ' Name ', differs only in case, blanks" },
+		{ "\"\xef\xbb\xbfname\"\n", "name", "; column 1, " },
+		{ "first-name\n", "First_Name", "; column 1, 'first-name', differs only" },
+		{ "firstname\n", "first name", "; column 1, 'firstname', differs only" },
+		{ "e\xc2\xa0mail\n", "e-mail", "; column 1, " },
+		{ "name2\n", "name", NULL },
+		{ "_\n", "-", "; column 1, '_', differs" },
+		{ "\xe2\x80\x94\n", "-", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(tried); i++) {
+		struct checked got;
+		struct validate_csv_data ask = { .has_header = true, .max_errors = 9 };
+
+		assert_int_equal(texts_add(&ask.required_headers, tried[i].wanted), 0);
+		check(&got, tried[i].head, NULL, ask);
+		assert_int_equal(got.report.error_count, 1);
+		const char *message = got.report.errors.items[0].message;
+		if (strstr(message, tried[i].message != NULL ? tried[i].message : "'") == NULL ||
+		    (tried[i].message == NULL && strchr(message, ';') != NULL))
+			fail_msg("%s", message);
+		texts_clear(&ask.required_headers);
+		clear(&got);
+	}
+}
+
+static void
+infers_codes_as_text(void **state)
+{
+	static const struct {
+		const char *text, *rules, *type, *min;
+	} tried[] = {
+		{ "a\n00123\n7\n", NULL, "string", "00123" },
+		{ "a\n7\n0800100100\n", NULL, "string", "0800100100" },
+		{ "a\n-007\n", NULL, "string", "-007" },
+		{ "a\n01.10\n", NULL, "string", "01.10" },
+		{ "a\n00\n", NULL, "string", "00" },
+		{ "a\n0\n0.5\n-0.25\n0e3\n", NULL, "float", "-0.25" },
+		{ "a\n0\n10\n", NULL, "int", "0" },
+		{ "a\n2024-01-02\n", NULL, "date", "2024-01-02" },
+		{ "a\n00123\n7\n", "{\"a\": \"int\"}", "int", "7" },
+		{ "a\n00.5\n7\n", "{\"a\": \"float\"}", "float", "00.5" },
+		{ "a\n00123\n7\n", "{\"a\": \"string\"}", "string", "00123" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(tried); i++) {
+		struct checked got;
+
+		check(&got, tried[i].text, tried[i].rules,
+		    (struct validate_csv_data){ .has_header = true, .max_errors = 9 });
+		assert_int_equal(got.report.valid, true);
+		assert_string_equal(got.report.columns.items[0].type, tried[i].type);
+		assert_string_equal(got.report.columns.items[0].min, tried[i].min);
+		clear(&got);
+	}
+}
+
+static void
+reads_wide_tables(void **state)
+{
+	enum { COLUMNS = 8192 };
+	char text[3 * COLUMNS];
+	struct checked got;
+
+	(void)state;
+	for (size_t i = 0; i < COLUMNS; i++) {
+		text[i] = i + 1 < COLUMNS ? ';' : '\n';
+		memcpy(text + COLUMNS + 2 * i, i + 1 < COLUMNS ? "1;" : "1", 2);
+	}
+	check(&got, text, "{\"column_8192\": \"date\"}",
+	    (struct validate_csv_data){ .has_header = true, .max_errors = 9 });
+	assert_string_equal(got.found, "1:column_8192 type");
+	assert_int_equal(got.report.columns.count, COLUMNS);
+	clear(&got);
 }
 
 static const struct declared_case {
@@ -402,7 +494,7 @@ static void
 bounds_what_it_reads(void **state)
 {
 	(void)state;
-	refuse_flood("", ",", 1025, "line 1 has more than 1024 cells");
+	refuse_flood("", ",", 8192, "line 1 has more than 8192 cells");
 	refuse_flood("a,\"", "aaaaaaa\n", 1 << 18, "is its quote closed?");
 }
 
@@ -424,7 +516,7 @@ bounds_patterns(void **state)
 int
 main(void)
 {
-	struct CMUnitTest tests[COUNT(cases) + COUNT(refusals) + 10];
+	struct CMUnitTest tests[COUNT(cases) + COUNT(refusals) + 13];
 	static char names[COUNT(cases) + COUNT(refusals)][32];
 	size_t n = 0;
 
@@ -440,6 +532,9 @@ main(void)
 	}
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(detects_delimiters);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(reads_declared_delimiters);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(names_near_columns);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(infers_codes_as_text);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(reads_wide_tables);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(detects_encodings);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(refuses_other_bytes);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(infers_columns);

@@ -5,6 +5,7 @@
 #include "common/base/auto.h"
 #include "common/base/utf8.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -74,6 +75,14 @@ add_number(struct column *c, long double number, const char *data, size_t size)
 	c->sum += number;
 }
 
+/* 00123 is the code of something and no number: read as one, it loses its zeros. */
+static bool
+is_code(const char *text)
+{
+	text += *text == '-' || *text == '+';
+	return text[0] == '0' && isdigit((unsigned char)text[1]);
+}
+
 /* Drops the types that do not fit. The first that fits and is ordered gives the number. */
 static void
 infer(struct column *c, const char *data, size_t size)
@@ -90,6 +99,8 @@ infer(struct column *c, const char *data, size_t size)
 	}
 	memcpy(text, data, size);
 	text[size] = '\0';
+	if (!c->is_number && is_code(text))
+		c->types &= ~(1U << VALUE_int | 1U << VALUE_float);
 	for (unsigned type = 0; type < VALUE_string; type++) {
 		if ((c->types & 1U << type) == 0)
 			continue;

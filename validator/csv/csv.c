@@ -170,6 +170,7 @@ close_table(struct table *t)
 		column_close(&t->fields[i].column);
 		distinct_close(&t->fields[i].unique);
 	}
+	free(t->fields);
 	pcre2_match_context_free(t->match);
 	json_decref(t->rules);
 	free(t);

@@ -2,8 +2,9 @@
 /*
  * dialect.c - tries each delimiter on the start of a text.
  *
- * A delimiter is good if most rows have as many cells as the first row, and more than one. Equally
- * good ones are compared by the number of cells; then the order below decides.
+ * A delimiter is good if most rows have as many cells as the first row, and more than one. Of
+ * equally good ones, the one that leaves fewer quotes within cells is better, then the one with
+ * more cells; then the order below decides.
  */
 #include "validator/csv/dialect.h"
 
@@ -19,14 +20,19 @@ static const char delimiters[] = { ',', ';', '\t', '|' };
 
 struct tally {
 	size_t first, rows, same;
+	size_t odd; /* quotes that do not enclose a cell */
 };
 
 static int
 count_cell(void *self, const struct scan_cell *cell, struct err *e)
 {
-	(void)self;
-	(void)cell;
+	struct tally *tally = self;
+
 	(void)e;
+	if (cell->quoted)
+		tally->odd += cell->stray || cell->unclosed;
+	for (size_t i = 0; !cell->quoted && i < cell->size; i++)
+		tally->odd += cell->text[i] == '"';
 	return 0;
 }
 
@@ -68,7 +74,9 @@ is_better(const struct tally *a, const struct tally *b)
 		return a->first >= 2;
 	/* Fractions are compared crosswise. */
 	size_t mine = a->same * b->rows, others = b->same * a->rows;
-	return mine != others ? mine > others : a->first > b->first;
+	if (mine != others)
+		return mine > others;
+	return a->odd != b->odd ? a->odd < b->odd : a->first > b->first;
 }
 
 char

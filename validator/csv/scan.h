@@ -16,7 +16,7 @@
 
 enum {
 	SCAN_MAX_CELL = 1 << 20, /* bytes */
-	SCAN_MAX_CELLS = 1024,   /* of a row */
+	SCAN_MAX_CELLS = 8192,   /* of a row */
 };
 
 struct scan_cell {

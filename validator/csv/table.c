@@ -13,8 +13,10 @@
 #include "common/base/loop.h"
 #include "common/base/utf8.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -54,12 +56,31 @@ table_report(struct table *t, const struct fault *fault, const char *fmt, ...)
 
 /* ---- the header ---- */
 
+/* A zeroed one; wide tables are rare, so the array grows. */
+static struct table_column *
+next_field(struct table *t)
+{
+	if (t->count == t->room) {
+		size_t room = t->room > 0 ? t->room * 2 : 16;
+		struct table_column *fields = realloc(t->fields, room * sizeof *fields);
+
+		if (fields == NULL)
+			return NULL;
+		t->fields = fields;
+		t->room = room;
+	}
+	t->fields[t->count] = (struct table_column){ 0 };
+	return &t->fields[t->count];
+}
+
 static int
 add_field(struct table *t, const char *name, size_t size, struct err *e)
 {
-	struct table_column *field = &t->fields[t->count];
+	struct table_column *field = next_field(t);
 	char made[32];
 
+	if (field == NULL)
+		return err_sys(e, "keep a header");
 	if (size == 0) {
 		size = (size_t)snprintf(made, sizeof made, "column_%zu", t->count + 1);
 		name = made;
@@ -71,7 +92,13 @@ add_field(struct table *t, const char *name, size_t size, struct err *e)
 	t->count++;
 	json_t *rule = t->rules != NULL ? json_object_get(t->rules, field->name) : NULL;
 	field->has_rule = rule != NULL;
-	return rule != NULL ? constraint_read(&field->rule, field->name, rule, e) : 0;
+	if (rule == NULL)
+		return 0;
+	if (constraint_read(&field->rule, field->name, rule, e) < 0)
+		return -1;
+	/* Where a number is asked for, zeros before it do not make a code of it. */
+	field->column.is_number = field->rule.type == VALUE_int || field->rule.type == VALUE_float;
+	return 0;
 }
 
 static const struct table_column *
@@ -83,6 +110,38 @@ find_field(const struct table *t, const char *name, int (*differ)(const char *, 
 	return NULL;
 }
 
+/* What people and programs write in names in each other's place, or without seeing it: blanks,
+ * U+00A0, U+200B, the byte order mark. */
+static const char *
+skip_joint(const char *text)
+{
+	static const char *const joints[] = { " ", "_", "-", "\t", "\n", "\r", "\xc2\xa0",
+		"\xe2\x80\x8b", "\xef\xbb\xbf" };
+
+	for (size_t i = 0; i < COUNT(joints);) {
+		size_t size = strlen(joints[i]);
+		bool found = strncmp(text, joints[i], size) == 0;
+
+		text += found ? size : 0;
+		i = found ? 0 : i + 1;
+	}
+	return text;
+}
+
+/* Do the names differ by more than case and joints? */
+static int
+differ_much(const char *a, const char *b)
+{
+	for (;; a++, b++) {
+		a = skip_joint(a);
+		b = skip_joint(b);
+		if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
+			return 1;
+		if (*a == '\0')
+			return 0;
+	}
+}
+
 static void
 report_missing(struct table *t, const char *name)
 {
@@ -92,6 +151,11 @@ report_missing(struct table *t, const char *name)
 	if (close != NULL)
 		table_report(t, &fault, "column '%.60s' is missing; '%.60s' differs in case", name,
 		    close->name);
+	else if ((close = find_field(t, name, differ_much)) != NULL)
+		table_report(t, &fault,
+		    "column '%.60s' is missing; column %td, '%.60s', differs only in case, blanks, "
+		    "_, - or invisible characters",
+		    name, close - t->fields + 1, close->name);
 	else
 		table_report(t, &fault, "column '%.60s' is missing", name);
 }

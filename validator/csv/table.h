@@ -25,9 +25,9 @@ struct table {
 	const struct validate_csv_data *ask;
 	struct csv_report *out;
 	json_t *rules;
-	char delimiter, declared; /* declared: by the text; zero: not */
-	struct table_column fields[SCAN_MAX_CELLS];
-	size_t count;
+	char delimiter, declared;    /* declared: by the text; zero: not */
+	struct table_column *fields; /* at most SCAN_MAX_CELLS; its owner frees it */
+	size_t count, room;
 	bool has_header; /* it was read */
 	uint64_t row;    /* the current row of data, from 1; 0: the header */
 	uint64_t line;
