@@ -104,9 +104,11 @@ check_items(struct run *run, const struct node *node, const json_t *value,
 		if (by == NULL)
 			break;
 		at.index = i;
-		if (by->deny && i >= rule->nprefix)
+		if (by->deny && i >= rule->nprefix) {
+			seen_all(seen);
 			return refuse_item(
 			    run, node, value, place, rule->rest_keyword, rule->nprefix);
+		}
 		ok &= run_visit(run, by, json_array_get(value, i), &at, NULL);
 		seen_set(seen, i);
 	}

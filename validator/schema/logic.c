@@ -127,13 +127,13 @@ count_valid(struct run *run, const struct branches *branches, const json_t *valu
 
 /* The problems of one branch, which explain the problem before them. */
 static void
-explain_by(
-    struct run *run, const struct node *branch, const json_t *value, const struct place *place)
+explain_by(struct run *run, const struct node *branch, const json_t *value,
+    const struct place *place, struct seen *seen)
 {
 	size_t before = run->problems->parent;
 
 	run->problems->parent = run->problems->count;
-	run_visit(run, branch, value, place, NULL);
+	run_visit(run, branch, value, place, seen);
 	run->problems->parent = before;
 }
 
@@ -147,7 +147,7 @@ closest(struct run *run, const struct branches *branches, const json_t *value,
 	uint64_t total = problems->total, least = UINT64_MAX;
 
 	for (size_t i = 0; i < branches->count && !run->stopped; i++) {
-		explain_by(run, branches->nodes[i], value, place);
+		explain_by(run, branches->nodes[i], value, place, NULL);
 		uint64_t distance = problem_distance(
 		    problems, count, total, problems->items[count - 1].instance_path);
 		if (distance < least) {
@@ -159,10 +159,10 @@ closest(struct run *run, const struct branches *branches, const json_t *value,
 	return best;
 }
 
-/* After a problem with branches. */
+/* After a problem with branches. What the closest one describes is no error of its own. */
 static void
 explain(struct run *run, const struct branches *branches, const json_t *value,
-    const struct place *place)
+    const struct place *place, struct seen *seen)
 {
 	const struct problems *problems = run->problems;
 
@@ -170,13 +170,13 @@ explain(struct run *run, const struct branches *branches, const json_t *value,
 		return;
 	if (!problems->detailed) {
 		explain_by(
-		    run, branches->nodes[closest(run, branches, value, place)], value, place);
+		    run, branches->nodes[closest(run, branches, value, place)], value, place, seen);
 		return;
 	}
 	size_t before = problems->parent, about = problems->count;
 	for (size_t i = 0; i < branches->count && !run->stopped; i++) {
 		run->problems->parent = about;
-		run_visit(run, branches->nodes[i], value, place, NULL);
+		run_visit(run, branches->nodes[i], value, place, seen);
 	}
 	run->problems->parent = before;
 }
@@ -191,7 +191,7 @@ check_any(struct run *run, const struct node *node, const json_t *value, const s
 		return true;
 	run_fail(run, node, KEYWORD_any_of, place, value,
 	    "a value that at least one of the %zu schemas of anyOf allows", any->count);
-	explain(run, any, value, place);
+	explain(run, any, value, place, seen);
 	return false;
 }
 
@@ -208,7 +208,7 @@ check_one(struct run *run, const struct node *node, const json_t *value, const s
 	    "a value that exactly one of the %zu schemas of oneOf allows; %s", one->count,
 	    valid == 0 ? "none does" : "more than one does");
 	if (valid == 0)
-		explain(run, one, value, place);
+		explain(run, one, value, place, seen);
 	return false;
 }
 

@@ -173,7 +173,7 @@ check_own(struct run *run, const struct node *node, const json_t *value, const s
 }
 
 /* unevaluatedItems and unevaluatedProperties see what this schema evaluated, and nothing outside.
- */
+ * A keyword that failed has evaluated what it describes, so that nothing is reported twice. */
 static bool
 check_with_rest(struct run *run, const struct node *node, const json_t *value,
     const struct place *place, struct seen *seen)
@@ -182,10 +182,10 @@ check_with_rest(struct run *run, const struct node *node, const json_t *value,
 
 	seen_open(&own, value);
 	bool ok = check_own(run, node, value, place, &own);
-	if (ok && node->rest_members != NULL && json_is_object(value))
-		ok = object_check_rest(run, node, value, place, &own);
-	if (ok && node->rest_items != NULL && json_is_array(value))
-		ok = array_check_rest(run, node, value, place, &own);
+	if (node->rest_members != NULL && json_is_object(value) && (ok || run->problems != NULL))
+		ok &= object_check_rest(run, node, value, place, &own);
+	if (node->rest_items != NULL && json_is_array(value) && (ok || run->problems != NULL))
+		ok &= array_check_rest(run, node, value, place, &own);
 	seen_join(seen, &own);
 	seen_close(&own);
 	return ok;

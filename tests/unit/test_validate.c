@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_validate.c - checks of JSON as a client sees them: the verdict and each error's place. */
+#include "validator/schema/validate.h"
+
+#include "validator/schema/cache.h"
+
+#include "common/base/auto.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct checked {
+	struct schema_report report;
+	struct err error;
+	int status;
+	char found[1024]; /* "/a type, /b required" */
+};
+
+static void
+check(struct checked *c, const char *schema, const char *data, int draft)
+{
+	struct validate_json_data ask = {
+		.data = blob_text(data),
+		.schema_name_or_dict = blob_text(schema),
+		.output = schema_output_basic,
+		.draft = draft,
+		.check_formats = true,
+		.max_errors = 50,
+	};
+	size_t used = 0;
+
+	*c = (struct checked){ 0 };
+	c->status = validate_json(&ask, &c->report, &c->error);
+	for (size_t n = 0; n < c->report.errors.count && used < sizeof c->found; n++)
+		used += (size_t)snprintf(c->found + used, sizeof c->found - used, "%s%s %s",
+		    n == 0 ? "" : ", ", c->report.errors.items[n].instance_path,
+		    c->report.errors.items[n].keyword);
+	blob_clear(&ask.data);
+	blob_clear(&ask.schema_name_or_dict);
+}
+
+static void
+clear(struct checked *c)
+{
+	message_clear(MSG_schema_report, &c->report);
+}
+
+/* ---- all errors of an object ---- */
+
+#define CLOSED "\"unevaluatedProperties\": false"
+#define SHUT   "\"unevaluatedItems\": false"
+static const struct error_case {
+	const char *schema, *data, *found;
+} cases[] = {
+	/* What no keyword evaluated is told beside other errors. */
+	{ "{\"required\": [\"k1\"], \"properties\": {\"k2\": {}}, " CLOSED "}",
+	    "{\"k2\": 1, \"k4\": 1}", " required, /k4 unevaluatedProperties" },
+	{ "{\"properties\": {\"a\": {\"type\": \"integer\"}}, " CLOSED "}",
+	    "{\"a\": \"x\", \"b\": 1}", "/a type, /b unevaluatedProperties" },
+	{ "{\"patternProperties\": {\"^a\": {\"type\": \"integer\"}}, "
+	  "\"unevaluatedProperties\": {\"type\": \"string\"}}",
+	    "{\"a\": \"x\", \"b\": 1, \"c\": \"y\"}", "/a type, /b type" },
+	{ "{\"minItems\": 3, \"prefixItems\": [{\"type\": \"string\"}], " SHUT "}", "[1, 2]",
+	    " minItems, /0 type, /1 unevaluatedItems" },
+	{ "{\"properties\": {\"in\": {\"minProperties\": 3, " CLOSED "}}}", "{\"in\": {\"x\": 1}}",
+	    "/in minProperties, /in/x unevaluatedProperties" },
+	/* What a failing keyword of the object itself describes is no further error. */
+	{ "{\"allOf\": [{\"properties\": {\"a\": {\"type\": \"integer\"}}}], " CLOSED "}",
+	    "{\"a\": \"x\", \"b\": 1}", "/a type, /b unevaluatedProperties" },
+	{ "{\"$ref\": \"#/$defs/a\", \"$defs\": {\"a\": {\"properties\": {\"a\": "
+	  "{\"type\": \"integer\"}}}}, " CLOSED "}",
+	    "{\"a\": \"x\"}", "/a type" },
+	{ "{\"anyOf\": [{\"properties\": {\"a\": {\"type\": \"integer\"}}, \"required\": [\"a\"]}, "
+	  "{\"properties\": {\"z\": {}}, \"required\": [\"z\", \"y\", \"x\"]}], " CLOSED "}",
+	    "{\"a\": \"x\", \"b\": 1}", " anyOf, /a type, /b unevaluatedProperties" },
+	{ "{\"items\": false, " SHUT "}", "[1]", " items" },
+	/* What another branch than the valid one describes stays unevaluated. */
+	{ "{\"required\": [\"k\"], \"anyOf\": [{\"properties\": {\"a\": {}}}, "
+	  "{\"properties\": {\"b\": {\"type\": \"integer\"}}}], " CLOSED "}",
+	    "{\"a\": 1, \"b\": \"x\"}", " required, /b unevaluatedProperties" },
+	{ "{\"not\": {\"properties\": {\"a\": {}}}, " CLOSED "}", "{\"a\": 1}",
+	    " not, /a unevaluatedProperties" },
+};
+
+static void
+finds(void **state)
+{
+	const struct error_case *c = *state;
+	struct checked got;
+
+	check(&got, c->schema, c->data, json_draft_2020_12);
+	assert_int_equal(got.status, 0);
+	assert_string_equal(got.found, c->found);
+	assert_int_equal(got.report.valid, c->found[0] == '\0');
+	clear(&got);
+}
+
+int
+main(void)
+{
+	struct CMUnitTest tests[COUNT(cases) + 0];
+	static char names[COUNT(cases)][32];
+	size_t n = 0;
+
+	for (size_t i = 0; i < COUNT(cases); i++, n++) {
+		snprintf(names[n], sizeof names[n], "finds %zu", i);
+		tests[n] = (struct CMUnitTest){ names[n], finds, NULL, NULL,
+			(void *)(uintptr_t)&cases[i] };
+	}
+	int failed = _cmocka_run_group_tests("validate", tests, n, NULL, NULL);
+	cache_clear();
+	return failed;
+}
