@@ -146,22 +146,21 @@ utf8_valid(const void *data, size_t size)
 	       walk_text(state[1], s[1] + both, size - half - both) == BEGIN;
 }
 
-/* Eight bytes of ASCII without a zero byte: 1 can be subtracted from each without a borrow. */
 static bool
-are_printed(const unsigned char *s)
+eight_are_ascii(const unsigned char *s)
 {
 	uint64_t eight;
 
 	memcpy(&eight, s, sizeof eight);
-	return ((eight | (eight - 0x0101010101010101u)) & 0x8080808080808080u) == 0;
+	return (eight & 0x8080808080808080u) == 0;
 }
 
 static size_t
-printed(const unsigned char *s, size_t size)
+ascii_eights(const unsigned char *s, size_t size)
 {
 	size_t n = 0;
 
-	while (n + 8 <= size && are_printed(s + n))
+	while (n + 8 <= size && eight_are_ascii(s + n))
 		n += 8;
 	return n;
 }
@@ -175,10 +174,10 @@ kept_blocks(const unsigned char *s, size_t size)
 
 	for (; size - at >= BLOCK; at += BLOCK, state = next) {
 		next = state;
-		if (state == BEGIN && printed(s + at, BLOCK) == BLOCK)
+		if (state == BEGIN && are_ascii(s + at))
 			continue;
 		next = walk(state, s + at, BLOCK);
-		if (next == BAD || memchr(s + at, 0, BLOCK) != NULL)
+		if (next == BAD)
 			break;
 	}
 	if (state != BEGIN)
@@ -193,8 +192,8 @@ kept(const unsigned char *s, size_t size)
 {
 	size_t at = kept_blocks(s, size), n;
 
-	for (; at < size && s[at] != 0; at += n) {
-		n = printed(s + at, size - at);
+	for (; at < size; at += n) {
+		n = ascii_eights(s + at, size - at);
 		if (n == 0)
 			n = front(s + at, size - at);
 		if (n == 0)
@@ -212,16 +211,16 @@ enum {
 };
 
 static bool
-is_printed(unsigned char c)
+is_ascii(unsigned char c)
 {
-	return c - 1u < 0x7f;
+	return c < 0x80;
 }
 
 /* Is it worth counting how much can be copied at once? */
 static bool
 begins_text(const unsigned char *s, size_t size)
 {
-	return s[0] < 0x80 ? size >= 8 && are_printed(s) : front(s, size) > 0;
+	return s[0] < 0x80 ? size >= 8 && eight_are_ascii(s) : front(s, size) > 0;
 }
 
 static size_t
@@ -241,7 +240,7 @@ mend_into(char *to, size_t room, const unsigned char *s, size_t size, size_t *fr
 	for (*from = 0; *from < size;) {
 		const unsigned char *c = s + *from;
 		size_t left = room - (size_t)(at - to), rest = size - *from;
-		bool begins = begins_text(c, rest), good = is_printed(*c);
+		bool begins = begins_text(c, rest), good = is_ascii(*c);
 		size_t n = begins ? kept(c, rest < left ? rest : left) : 0;
 
 		if (n > 0) {
@@ -269,7 +268,7 @@ utf8_mend(const void *data, size_t size)
 
 	for (size_t at = 0; at<size; at += n> 0 ? n : 1) {
 		n = kept_if_any(s + at, size - at);
-		room += n > 0 ? n : is_printed(s[at]) ? 1 : REPLACEMENT;
+		room += n > 0 ? n : is_ascii(s[at]) ? 1 : REPLACEMENT;
 	}
 
 	char *mended = malloc(room + SPARE);
@@ -287,7 +286,7 @@ back(const unsigned char *s, size_t end)
 	size_t n = 1;
 
 	if (s[end - 1] < 0x80)
-		return s[end - 1] != 0;
+		return 1;
 	while (n < 4 && n < end && utf8_inside(s, end - n, end))
 		n++;
 	return front(s + end - n, n) == n ? n : 0;
@@ -300,7 +299,7 @@ last_within(const unsigned char *s, size_t size, size_t most)
 	size_t at = size;
 
 	while (at > 0) {
-		if (at >= 8 && most >= 8 && are_printed(s + at - 8)) {
+		if (at >= 8 && most >= 8 && eight_are_ascii(s + at - 8)) {
 			at -= 8;
 			most -= 8;
 			continue;

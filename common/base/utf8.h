@@ -8,9 +8,8 @@
 #include <stddef.h>
 
 bool utf8_valid(const void *data, size_t size);
-/* Returns a copy with U+FFFD in place of each byte that is not valid UTF-8 and of each zero byte,
- * followed by a zero byte that is not counted. At most three times as long; data is NULL on ENOMEM.
- */
+/* Returns a copy with U+FFFD in place of each byte that is not valid UTF-8, followed by a zero byte
+ * that is not counted. At most three times as long; data is NULL on ENOMEM. Zero bytes stay. */
 struct blob utf8_mend(const void *data, size_t size);
 /* The same, limited to `most` bytes. If the text is longer, *cut is set and `gap` replaces the
  * middle. Reads at most as many of the omitted bytes as it returns. */

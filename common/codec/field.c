@@ -127,21 +127,22 @@ field_items(const struct field *f, size_t count, struct err *e)
 	return amount(f, count, "item", e);
 }
 
-/* A zero byte would hide what follows it from every later check. */
-static int
-readable(const struct field *f, const char *text, size_t size, struct err *e)
+int
+field_page(const struct field *f, const char *text, size_t size, struct err *e)
 {
-	if (size > 0 && memchr(text, 0, size) != NULL)
-		return err_set(e, ERR_invalid_argument, "%s: has a zero byte", f->name);
-	if (!utf8_valid(text, size))
-		return err_set(e, ERR_invalid_argument, "%s: not UTF-8", f->name);
-	return 0;
+	if (field_bytes(f, size, e) < 0)
+		return -1;
+	return utf8_valid(text, size) ? 0
+	                              : err_set(e, ERR_invalid_argument, "%s: not UTF-8", f->name);
 }
 
+/* A zero byte would hide what follows it from every later check. */
 int
 field_text(const struct field *f, const char *text, size_t size, struct err *e)
 {
-	return field_bytes(f, size, e) < 0 ? -1 : readable(f, text, size, e);
+	if (field_bytes(f, size, e) == 0 && size > 0 && memchr(text, 0, size) != NULL)
+		return err_set(e, ERR_invalid_argument, "%s: has a zero byte", f->name);
+	return field_page(f, text, size, e);
 }
 
 int

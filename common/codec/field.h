@@ -26,7 +26,9 @@ int field_int(const struct field *, int64_t value, struct err *);
 int field_real(const struct field *, double value, struct err *);
 int field_bytes(const struct field *, size_t size, struct err *);
 int field_items(const struct field *, size_t count, struct err *);
-/* Bytes, UTF-8, no zero byte. */
+/* Bytes, UTF-8. */
+int field_page(const struct field *, const char *text, size_t size, struct err *);
+/* Likewise, and no zero byte. */
 int field_text(const struct field *, const char *text, size_t size, struct err *);
 /* One of TEXTS. */
 int field_texts_item(const struct field *, size_t i, const char *text, size_t size, struct err *);

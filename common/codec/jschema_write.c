@@ -17,7 +17,7 @@
 static json_t *
 string_of(const void *text, size_t size)
 {
-	if (utf8_valid(text, size) && (size == 0 || memchr(text, 0, size) == NULL))
+	if (utf8_valid(text, size))
 		return json_stringn_nocheck(text, size);
 
 	struct blob mended = utf8_mend(text, size);

@@ -51,7 +51,7 @@ unpack_frame(
 
 	struct blob *frame = &u->blobs[t->n];
 
-	if (f->kind == KIND_PAGE ? field_text(f, frame->data, frame->size, e) < 0
+	if (f->kind == KIND_PAGE ? field_page(f, frame->data, frame->size, e) < 0
 				 : field_bytes(f, frame->size, e) < 0)
 		return -1;
 	u->used[t->n] = true;

@@ -74,7 +74,7 @@ pack_frame(struct packer *p, const struct field *f, void *slot, struct err *e)
 {
 	struct blob *b = slot;
 
-	if (f->kind == KIND_PAGE ? field_text(f, b->data, b->size, e) < 0
+	if (f->kind == KIND_PAGE ? field_page(f, b->data, b->size, e) < 0
 				 : field_bytes(f, b->size, e) < 0)
 		return -1;
 	if (p->count == WIRE_MAX_BLOBS)

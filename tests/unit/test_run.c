@@ -381,7 +381,7 @@ mends_output(void **state)
 	static const char bytes[] = "a\0b\xff\xe2\x82";
 	struct fake_call *c = start((struct execute_code){ 0 });
 	struct box_end how = { .out = blob_copy(bytes, sizeof bytes - 1), .out_dropped = 7 };
-	static const char mended[] = "a\xef\xbf\xbd"
+	static const char mended[] = "a\0"
 				     "b[... the middle was left out ...]"
 				     "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd";
 

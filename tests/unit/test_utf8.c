@@ -39,7 +39,7 @@ static const struct {
 	{ BYTES("\xe0\xa0\x80\xed\x9f\xbf\xee\x80\x80\xef\xbf\xbf"), true, NULL },
 	{ BYTES("\xf0\x90\x80\x80\xf4\x8f\xbf\xbf"), true, NULL },
 	{ BYTES("eight by\xc3\xa9 and more"), true, NULL },
-	{ BYTES("a\0b"), true, "a" FFFD "b" }, /* UTF-8, but not what TEXT and PAGE may have */
+	{ BYTES("a\0b"), true, NULL },
 	{ BYTES("\x80"), false, FFFD },
 	{ BYTES("\xc0\x80"), false, FFFD FFFD }, /* overlong */
 	{ BYTES("\xc1\xbf"), false, FFFD FFFD },
@@ -81,11 +81,12 @@ mends_bytes(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct blob mended = utf8_mend(cases[i].bytes, cases[i].size);
-		const char *wanted = cases[i].mended != NULL ? cases[i].mended : cases[i].bytes;
+		bool same = cases[i].mended == NULL;
+		const char *wanted = same ? cases[i].bytes : cases[i].mended;
 
 		assert_non_null(mended.data);
-		assert_string_equal(mended.data, wanted);
-		assert_int_equal(mended.size, strlen(wanted));
+		assert_int_equal(mended.size, same ? cases[i].size : strlen(wanted));
+		assert_memory_equal(mended.data, wanted, mended.size + 1);
 		blob_clear(&mended);
 	}
 }
@@ -97,20 +98,18 @@ mends_at_every_place(void **state)
 	char text[24];
 
 	(void)state;
-	for (size_t at = 0; at < sizeof text; at++)
-		for (int bad = 0; bad < 256; bad += 0xff) {
-			memset(text, 'a', sizeof text);
-			text[at] = (char)bad;
+	for (size_t at = 0; at < sizeof text; at++) {
+		memset(text, 'a', sizeof text);
+		text[at] = '\xff';
 
-			struct blob mended = utf8_mend(text, sizeof text);
+		struct blob mended = utf8_mend(text, sizeof text);
 
-			assert_int_equal(mended.size, sizeof text + 2);
-			assert_int_equal(strspn(mended.data, "a"), at);
-			assert_memory_equal((char *)mended.data + at, FFFD, 3);
-			assert_int_equal(
-			    strspn((char *)mended.data + at + 3, "a"), sizeof text - at - 1);
-			blob_clear(&mended);
-		}
+		assert_int_equal(mended.size, sizeof text + 2);
+		assert_int_equal(strspn(mended.data, "a"), at);
+		assert_memory_equal((char *)mended.data + at, FFFD, 3);
+		assert_int_equal(strspn((char *)mended.data + at + 3, "a"), sizeof text - at - 1);
+		blob_clear(&mended);
+	}
 }
 
 /* And what is not ASCII in blocks: a character or its half at every place of them. */
@@ -294,9 +293,8 @@ mends_everything(void **state)
 		    mended.size == sizeof bytes && memcmp(mended.data, bytes, sizeof bytes) == 0;
 
 		assert_true(utf8_valid(mended.data, mended.size));
-		assert_int_equal(strlen(mended.data), mended.size);
-		assert_int_equal(kept,
-		    utf8_valid(bytes, sizeof bytes) && memchr(bytes, 0, sizeof bytes) == NULL);
+		assert_int_equal(((char *)mended.data)[mended.size], 0);
+		assert_int_equal(kept, utf8_valid(bytes, sizeof bytes));
 		blob_clear(&mended);
 	}
 }
