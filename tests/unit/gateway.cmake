@@ -1,5 +1,5 @@
 # The gateway without its clients; included by CMakeLists.txt.
-foreach(test advice compat fit headers jsonrpc lines links outbox parsing pieces result sealed stream uri write)
+foreach(test advice compat fit fold headers jsonrpc lines links outbox parsing pieces result sealed stream uri write)
 	cloister_unit(gateway test_${test}.c)
 endforeach()
 foreach(test calls dispatch elicit listen providers)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fit.c - measures texts, divides the available room among the long ones, and cuts them.
+ * fit.c - measures texts, divides the available room among the long ones, and cuts them.  Leaves
+ * out what a program drew over.
  *
  * The length of a text is that of its JSON, including escapes, because that is what a model
  * receives.
  */
 #include "gateway/mcp/resource/fit.h"
 
+#include "gateway/mcp/resource/fold.h"
 #include "gateway/mcp/resource/keep.h"
 #include "gateway/rpc/write.h"
 
@@ -175,6 +177,23 @@ share_of(const struct texts_found *found, size_t room)
 
 /* ---- cutting ---- */
 
+/* A program's text may contain zero bytes. */
+static json_t *
+with_gap(const json_t *text, size_t head, size_t tail, const char *uri)
+{
+	const char *bytes = json_string_value(text);
+	size_t rest = json_string_length(text) - tail;
+	char gap[GAP_MAX];
+	int n = snprintf(gap, sizeof gap, "\n[... %zu bytes left out here; whole text: %s ...]\n",
+	    tail - head, uri);
+	auto_free char *all = malloc(head + (size_t)n + rest);
+
+	if (all == NULL)
+		return NULL;
+	memcpy(mempcpy(mempcpy(all, bytes, head), gap, (size_t)n), bytes + tail, rest);
+	return json_stringn_nocheck(all, head + (size_t)n + rest);
+}
+
 /* Removes the middle of text; the rest costs about share bytes. */
 static json_t *
 cut(const json_t *text, size_t share, const char *uri)
@@ -195,8 +214,7 @@ cut(const json_t *text, size_t share, const char *uri)
 		head--;
 	while (utf8_inside(bytes, tail, size))
 		tail++;
-	return json_sprintf("%.*s\n[... %zu bytes left out here; whole text: %s ...]\n%s",
-	    (int)head, bytes, tail - head, uri, bytes + tail);
+	return with_gap(text, head, tail, uri);
 }
 
 /* The whole as a text; for JSON, its JSON text. */
@@ -230,31 +248,45 @@ cut_list(const json_t *list, size_t share)
 	return part;
 }
 
-static void
-flag(const struct text *t)
+/* The field that says that a program's output was cut. */
+static const struct field *
+flag_of(enum msg_id id, const struct field *f)
 {
 	char name[64];
 
-	snprintf(name, sizeof name, "%s_truncated", t->field->name);
-	if (field_of(t->of, KIND_FLAG, name) != NULL)
-		json_object_set_new(t->holder, name, json_true());
+	snprintf(name, sizeof name, "%s_truncated", f->name);
+	return field_of(id, KIND_FLAG, name);
+}
+
+static void
+flag(const struct text *t)
+{
+	const struct field *truncated = flag_of(t->of, t->field);
+
+	if (truncated != NULL)
+		json_object_set_new(t->holder, truncated->name, json_true());
 	if (t->field->kind == KIND_LIST && field_of(t->of, KIND_FLAG, "truncated") != NULL)
 		json_object_set_new(t->holder, "truncated", json_true());
+}
+
+static int
+add_note(json_t *holder, json_t *text)
+{
+	json_t *notes = json_object_get(holder, "notes");
+
+	if (notes == NULL && json_object_set_new(holder, "notes", notes = json_array()) < 0)
+		return json_decref(text), -1;
+	return json_array_append_new(notes, text);
 }
 
 /* A text has the note in its middle, a list has it in a field beside it. */
 static int
 note(const struct text *t, size_t all, size_t left, const char *uri)
 {
-	json_t *notes = json_object_get(t->holder, "notes");
-
 	if (t->field->kind != KIND_LIST || field_of(t->of, KIND_TEXTS, "notes") == NULL)
 		return 0;
-	if (notes == NULL && json_object_set_new(t->holder, "notes", notes = json_array()) < 0)
-		return -1;
-	return json_array_append_new(
-	    notes, json_sprintf("%s: only the first %zu of %zu; whole list: %s", t->field->name,
-		       left, all, uri));
+	return add_note(t->holder, json_sprintf("%s: only the first %zu of %zu; whole list: %s",
+				       t->field->name, left, all, uri));
 }
 
 static json_t *
@@ -292,14 +324,70 @@ shorten(const struct account *who, const struct text *t, size_t share, json_t *l
 	return json_object_set_new(t->holder, t->field->name, part);
 }
 
+/* ---- lines that were drawn again ---- */
+
+static int
+show_folded(const struct account *who, const struct text *t, const struct blob *folded,
+    size_t redrawn, json_t *links)
+{
+	json_t *whole = json_object_get(t->holder, t->field->name);
+	char uri[KEEP_URI_MAX] = "not kept";
+
+	if (keep_text(who, t->field->name, whole, uri) == 0 &&
+	    json_array_append_new(links, link_to(t, whole, uri)) < 0)
+		return -1;
+	if (json_object_set_new(
+		t->holder, t->field->name, json_stringn_nocheck(folded->data, folded->size)) < 0)
+		return -1;
+	return add_note(t->holder, json_sprintf("%s: lines were drawn again, as by progress bars. "
+						"%zu earlier states are left out; whole text: %s",
+				       t->field->name, redrawn, uri));
+}
+
+static int
+fold(const struct account *who, const struct text *t, json_t *links)
+{
+	const json_t *whole = json_object_get(t->holder, t->field->name);
+	size_t redrawn;
+	struct blob folded =
+	    fold_redrawn(json_string_value(whole), json_string_length(whole), &redrawn);
+	int r = folded.data == NULL ? 0 : show_folded(who, t, &folded, redrawn, links);
+
+	free(folded.data);
+	return r;
+}
+
+static int
+fold_outputs(const struct account *who, enum msg_id id, json_t *value, json_t *links)
+{
+	const struct message *m = &messages[id];
+	int r = 0;
+
+	for (const struct field *f = m->fields; f < m->fields + m->nfields && r == 0; f++) {
+		json_t *member = json_object_get(value, f->name), *item;
+		size_t i;
+
+		if (f->kind == KIND_PAGE && json_is_string(member) && flag_of(id, f) != NULL)
+			r = fold(who, &(struct text){ value, id, f, 0 }, links);
+		if (f->kind == KIND_ITEM && member != NULL)
+			r = fold_outputs(who, f->of, member, links);
+		json_array_foreach(f->kind == KIND_LIST ? member : NULL, i, item) r |=
+		    fold_outputs(who, f->of, item, links);
+	}
+	return r;
+}
+
 json_t *
 fit_value(const struct account *who, enum msg_id reply, json_t *value, size_t limit)
 {
 	struct texts_found found = { .most = limit };
 	json_t *links = json_array();
 
-	if (limit > 0)
-		find(&found, reply, value);
+	if (limit == 0)
+		return links;
+	if (fold_outputs(who, reply, value, links) < 0)
+		return json_decref(links), NULL;
+	find(&found, reply, value);
 	/* Measured only now, because what cannot be cut may be very long. */
 	if (found.count == 0 || cost_of(value, limit) <= limit)
 		return links;

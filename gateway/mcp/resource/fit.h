@@ -6,7 +6,8 @@
  * file that the model must open and read.  So the gateway removes the middle of the longest texts
  * (PAGE and ANY fields, anywhere in the reply) and puts a note in its place that says where the
  * whole text can be read.  It also removes the end of long lists, if the reply has a field for
- * such a note.  Small texts and everything else stay unchanged.
+ * such a note.  Of output with progress bars the last state of each line stays (fold.h).  Small
+ * texts and everything else stay unchanged.
  */
 #pragma once
 
