@@ -6,7 +6,7 @@
 # own result.  It is read from a file, so that messages name its lines.
 #
 # A program runs as a script would.  A statement's variables, functions, options, traps, directory and redirections
-# persist.  Anything that would end the shell (exit, set -e, an interrupt) ends the statement: its EXIT trap runs, then
+# persist, but for those of stdout and stderr: the next statement's output is for whoever asked for it.  Anything that would end the shell (exit, set -e, an interrupt) ends the statement: its EXIT trap runs, then
 # bash is started again in this process, with all state of the old one that can be written as text.
 #
 #     driver.sh [DESCRIPTOR-OF-THE-CHANNEL DESCRIPTOR-OF-THE-STATE]
@@ -143,8 +143,50 @@ _cloister_exit() {
 		_cloister[exit]=''
 	fi
 	_cloister_take_back
+	_cloister_restore
+	_cloister_let_go
 	exec {_cloister_fd}<<<"$(_cloister_state 2>/dev/null)"
 	exec "${_cloister[bash]}" --noprofile --norc "${_cloister[driver]}" "${_cloister[channel]}" "$_cloister_fd"
+}
+
+# Undoes what a statement did to stdout and stderr.
+_cloister_restore() {
+	if [ -n "${_cloister[out]}" ]; then
+		exec >&"${_cloister[out]}" 2>&"${_cloister[err]}"
+		return 0
+	fi
+	exec {_cloister_fd}>&1
+	_cloister[out]=$_cloister_fd
+	exec {_cloister_fd}>&2
+	_cloister[err]=$_cloister_fd
+}
+
+# Closes the copies, which an exec would pass on.
+_cloister_let_go() {
+	for _cloister_fd in "${_cloister[out]}" "${_cloister[err]}"; do
+		[ -z "$_cloister_fd" ] || exec {_cloister_fd}>&-
+	done
+	_cloister[out]='' _cloister[err]=''
+}
+
+# A pattern for all of this would take seconds in a long text.
+_cloister_is_traced() {
+	local LC_ALL=C
+	local _cloister_text=${_cloister[payload]}
+	[[ $_cloister_text != *xtrace* ]] || return 0
+	while [[ $_cloister_text == *'set -'* ]]; do
+		_cloister_text=${_cloister_text#*'set -'}
+		[[ ${_cloister_text:0:16} != *([[:alpha:]])x* ]] || return 0
+	done
+	return 1
+}
+
+# Arguments: file, commands to run first.  A trace shows by its first characters how deep it is in files that other files
+# read.  So a program that is traced is read by a shell of its own, which first takes the state of this one.
+_cloister_run_traced() {
+	exec {_cloister_fd}<<<"$(_cloister_state 2>/dev/null);BASH_ARGV0=bash;$2"
+	printf %s ". /dev/fd/$_cloister_fd 2>/dev/null; exec $_cloister_fd<&-;${_cloister[payload]}" >"$1" || exit 1
+	exec "${_cloister[bash]}" --noprofile --norc "$1"
 }
 
 _cloister_interrupt() {
@@ -158,7 +200,7 @@ if [ $# = 2 ]; then
 	exec {_cloister_fd}<&-
 	_cloister_send D "${_cloister[status]}"
 else
-	declare -A bridge _cloister=([bash]=$BASH [driver]=${BASH_SOURCE[0]} [file]=${TMPDIR:-/tmp}/.code [running]='' [options]='' [exit]='' [lent]='')
+	declare -A bridge _cloister=([bash]=$BASH [driver]=${BASH_SOURCE[0]} [file]=${TMPDIR:-/tmp}/.code [running]='' [options]='' [exit]='' [lent]='' [out]='' [err]='')
 	exec {_cloister_fd}<&3 3<&- # not 3, which scripts often use
 	_cloister[channel]=$_cloister_fd
 	trap '_cloister_exit $?' EXIT
@@ -172,6 +214,7 @@ while { [ -z "${_cloister[running]}" ] || _cloister_done 0; } 2>/dev/null && _cl
 	B) _cloister_bridge "${_cloister[payload]%%$'\n'*}" "${_cloister[payload]#*$'\n'}" ;;
 	N) _cloister_lend "${_cloister[payload]%%$'\n'*}" "${_cloister[payload]#*$'\n'}" ;;
 	S)
+		_cloister_restore
 		_cloister_mend
 		_cloister_traps
 		_cloister[running]=1
@@ -182,6 +225,7 @@ while { [ -z "${_cloister[running]}" ] || _cloister_done 0; } 2>/dev/null && _cl
 			eval "${_cloister[payload]}"
 		fi
 		{ _cloister_done $?; } 2>/dev/null
+		_cloister_restore
 		;;
 	C)
 		_cloister_mend
@@ -199,7 +243,10 @@ if [ -z "${_cloister[running]}" ] && [ "${_cloister[kind]}" = C ]; then
 	trap - EXIT INT
 	_cloister_fd=${_cloister[channel]}
 	exec {_cloister_fd}<&-
+	_cloister_fd="unset _cloister _cloister_fd; unset -f _cloister_{send,receive,bridge,lend,take_back,state,mend,mend_lines,traps}
+		unset -f _cloister_{reclaim,over,done,restore,let_go,is_traced,run_traced,exit,interrupt}"
+	! _cloister_is_traced || _cloister_run_traced "${_cloister[file]}" "$_cloister_fd"
 	printf %s "${_cloister[payload]}" >"${_cloister[file]}" || exit 1
-	eval "unset _cloister _cloister_fd; unset -f _cloister_{send,receive,bridge,lend,take_back,state,mend,mend_lines,traps,reclaim,over,done,exit,interrupt}
+	eval "$_cloister_fd
 		. ${_cloister[file]@Q}; exit"
 fi
