@@ -124,7 +124,8 @@ check_ids(const struct order *order, struct err *e)
 		return err_set(e, ERR_invalid_argument, "container: %u is none", order->container);
 	if (order->kind == ORDER_PROGRAM || order->kind == ORDER_LISTEN)
 		return check_box(order, e);
-	if (order->kind == ORDER_SIGNAL && order->signal != SIGINT && order->signal != SIGKILL)
+	if (order->kind == ORDER_SIGNAL && order->signal != SIGINT && order->signal != SIGURG &&
+	    order->signal != SIGKILL)
 		return err_set(e, ERR_invalid_argument, "signal: %u is not sent", order->signal);
 	return 0;
 }

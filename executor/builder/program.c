@@ -202,6 +202,8 @@ program_signal(struct program *program, int signal)
 
 	if (signal == SIGINT && p->pidfd >= 0)
 		interrupt(program);
+	if (signal == SIGURG && p->pidfd >= 0)
+		syscall(SYS_pidfd_send_signal, p->pidfd, SIGURG, NULL, 0);
 	if (signal != SIGKILL)
 		return;
 	process_kill(p);

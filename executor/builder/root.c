@@ -49,6 +49,7 @@ EMBED(guest_python_imports, "python/imports.py")
 EMBED(guest_python_loop,    "python/loop.py")
 EMBED(guest_python_lent,    "python/lent.py")
 EMBED(guest_python_manners, "python/manners.py")
+EMBED(guest_python_notebook,"python/notebook.py")
 EMBED(guest_python_rich,    "python/rich.py")
 EMBED(guest_python_shadows, "python/shadows.py")
 EMBED(guest_python_values,  "python/values.py")
@@ -126,6 +127,7 @@ static const struct {
 	{ "cloister/python/loop.py", guest_python_loop, guest_python_loop_end },
 	{ "cloister/python/lent.py", guest_python_lent, guest_python_lent_end },
 	{ "cloister/python/manners.py", guest_python_manners, guest_python_manners_end },
+	{ "cloister/python/notebook.py", guest_python_notebook, guest_python_notebook_end },
 	{ "cloister/python/rich.py", guest_python_rich, guest_python_rich_end },
 	{ "cloister/python/shadows.py", guest_python_shadows, guest_python_shadows_end },
 	{ "cloister/python/values.py", guest_python_values, guest_python_values_end },

@@ -44,6 +44,7 @@ enum {
 	LAST_PARTS = 64,     /* reads */
 	LATE_MS = 1,         /* an earlier end needs no clock but ours, nor reads before it */
 	INTERRUPT_MS = 2000, /* time for a statement to end by itself */
+	WRITE_OUT_MS = 20,   /* time for a program to write what it holds, before it is killed */
 };
 
 static void kill_it(struct program *);
@@ -139,6 +140,15 @@ interrupt(struct program *p, bool again)
 	p->timer = loop_after(INTERRUPT_MS / 2, on_time, p);
 }
 
+/* Python's driver then writes the line that is not whole yet.  Elsewhere SIGURG does nothing. */
+static void
+write_out(struct program *p)
+{
+	if (p->builder_request != NULL)
+		builder_request_signal(p->builder_request, SIGURG);
+	p->timer = loop_after(WRITE_OUT_MS, on_time, p);
+}
+
 static void
 on_time(void *self)
 {
@@ -152,6 +162,11 @@ on_time(void *self)
 	}
 	if (p->again) {
 		interrupt(p, false);
+		return;
+	}
+	if (p->state == RUNS && p->stopped == BOX_EXITED) {
+		p->stopped = BOX_TIMED_OUT;
+		write_out(p);
 		return;
 	}
 	if (p->stopped == BOX_EXITED)
@@ -173,7 +188,7 @@ listen_again(struct program *p)
 static void
 set_builders_clock(const struct program *p)
 {
-	uint64_t grace_ms = p->statement ? INTERRUPT_MS : 0;
+	uint64_t grace_ms = p->statement ? INTERRUPT_MS : WRITE_OUT_MS;
 
 	if (p->box->builder_request != NULL)
 		builder_request_clock(p->box->builder_request, p->wall_ms + grace_ms, p->cpu_ms);

@@ -42,7 +42,9 @@ def test_what_is_left_running_goes_on(directory):
                 ("queue = asyncio.Queue(); asyncio.get_running_loop().call_later(0.01, queue.put_nowait, 2); await echo(3, 0)", 0, "", 3),
                 ("await queue.get()", 0, "", 2), ("x = await echo(6)", 0, "", None), ("x", 0, "", 6),
                 # A loop of the program's own and asyncio.run() are in nobody's way.
-                ("asyncio.run(echo(7))", 0, "", 7), ("task = asyncio.get_event_loop().create_task(echo(8))", 1, "", None),
+                ("asyncio.run(echo(7))", 0, "", 7), ("task = asyncio.get_event_loop().create_task(echo(8))", 0, "", None),
+                ("await task", 0, "", 8), ("task = asyncio.create_task(echo(8))", 0, "", None), ("task.done()", 0, "", False), ("await task", 0, "", 8),
+                ("def f(): asyncio.create_task(echo(8))\nasyncio.get_running_loop().is_running()", 0, "", True),
                 ("await echo(9)", 0, "", 9), ("loop = asyncio.get_event_loop(); task = loop.create_task(echo(8))", 0, "", None),
                 ("await task", 0, "", 8), ("loop.run_until_complete(echo(4))", 0, "", 4), ("loop.close()", 0, "", None),
                 ("await echo(10)", 0, "", 10)])

@@ -353,7 +353,7 @@ def test_the_last_line_is_found_as_the_whole_tree_has_it(directory):
 
     def parts(text, quick):
         driver = scope["Driver"].__new__(scope["Driver"])
-        driver.flags = scope["_ast"].PyCF_ALLOW_TOP_LEVEL_AWAIT
+        driver.flags, driver.whole = scope["_ast"].PyCF_ALLOW_TOP_LEVEL_AWAIT, True
         if not quick:
             driver.split = lambda *_: None
         try:

@@ -220,7 +220,7 @@ def test_pictures_and_tables(directory):
                                "p.show()\npandas.DataFrame({'a': range(1000)})")
         rich = [payload for kind, payload in reply.frames if kind == b"M"]
         assert len(rich) == 8 and all(part.startswith(b"image/png\n\x89PNG") for part in rich), [r[:20] for r in rich]
-        assert "3 of 11 pictures are left out" in talk.err() and reply.result["shape"] == [1000, 1]
+        assert "3 of 11 pictures and tables are left out" in talk.err() and reply.result["shape"] == [1000, 1]
         assert talk.statement("p.get_fignums()").result == []
         reply = talk.statement("pandas.DataFrame({'a': range(1000)})")
         rich = [payload for kind, payload in reply.frames if kind == b"M"]

@@ -32,8 +32,9 @@ static const struct order good[] = {
 	{ .kind = ORDER_WORKSPACE, .id = 1, .adopt = 1, .bytes = 1 << 20, .files = 100 },
 	{ .kind = ORDER_CLEAR },
 	{ .kind = ORDER_COUNT, .id = 1 },
+	{ .kind = ORDER_SIGNAL, .id = 2, .signal = SIGURG },
 };
-static const size_t descriptors[] = { 0, 0, 0, 1, 0, 3, 0, 0, 0, 0, 0 };
+static const size_t descriptors[] = { 0, 0, 0, 1, 0, 3, 0, 0, 0, 0, 0, 0 };
 
 static void
 takes_what_the_executor_sends(void **state)

@@ -103,6 +103,7 @@ main(int argc, char **argv)
 	if (argc < 4)
 		return 125;
 	signal(SIGINT, pass_on);
+	signal(SIGURG, pass_on);
 	if (argv[1][0] == '0') {
 		take_control();
 	} else {
@@ -112,6 +113,7 @@ main(int argc, char **argv)
 	child = fork();
 	if (child == 0) {
 		signal(SIGINT, SIG_DFL);
+		signal(SIGURG, SIG_DFL);
 		setsid();
 		run(argv[2], argv + 3);
 	}

@@ -379,6 +379,7 @@ run(const struct landing *l)
 	close(l->program[1]);
 	interrupted = r->detached ? container : runtime;
 	signal(SIGINT, pass_on);
+	signal(SIGURG, pass_on);
 	if (fdio_send(l->report, &report, sizeof report, NULL, 0) != (ssize_t)sizeof report ||
 	    e->code != ERR_none)
 		_exit(1);

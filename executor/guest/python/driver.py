@@ -26,6 +26,8 @@ FILE = "<code>"  # a statement's name contains its number, so that each tracebac
 FUTURE = 0x1FE0000  # the bits of co_flags for "from __future__ import ..."
 COROUTINE = 0x80  # the bit of co_flags for code that awaits
 MAX_RESULT, MAX_NAMES, MAX_NAME = 1 << 20, 256, 256
+TASKS = "create_task", "get_running_loop"  # what asks for a running loop without awaiting
+LOOKED_AT = "result", "__future__", *TASKS  # names for which the tree is searched
 FORMS = "_repr_png_", "_repr_svg_", "_repr_html_"
 SPAWN = "multiprocessing.spawn", "joblib.externals.loky.backend.spawn", "loky.backend.spawn"  # they read the main module again
 PART = 4096  # bytes per read
@@ -34,7 +36,6 @@ WARM_UPS = 16  # the interpreter optimizes a function from its 8th call on, and 
 MAX_SOURCES, MAX_SOURCE_BYTES = 512, 8 << 20  # of earlier statements, for their tracebacks
 
 beside_files = {}  # by name; a zygote has read them all before it forks
-flushes = {}  # by library; searching all of numpy's libraries for a symbol takes 0.3 ms
 
 
 def frame(kind, payload):
@@ -246,13 +247,14 @@ class Driver:
         names = "".join(f"{name}\n" for name in sys.modules if "." not in name)
         self.allowed = f"a rehearsal\n{names}".encode()
         self.hook, self.flags, self.statements, self.whole = sys.excepthook, _ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, 0, False
-        self.file = None  # of as_file.py
+        self.file, self.in_loop = None, False  # of as_file.py; does the code want a loop although it does not await?
         self.prepare()
         self.begin()
 
     def prepare(self):
         """Sets up the process as a script finds it, except for what the collector would not see if made before a fork."""
         builtins.bridge = self.bridge = {}
+        builtins.display = lambda *values, **how: self.display(values)
         sys.argv, sys.path = [FILE], [os.getcwd(), *sys.path]
         arrivals = {"linecache": self.sources.fill, "threading": show_threads, "matplotlib": lend_fonts,
                     "matplotlib.figure": lambda module: beside("rich.py")["note_saves"](module)}
@@ -263,6 +265,7 @@ class Driver:
         for stream in sys.stdout, sys.stderr:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
         self.interrupts.arm()
+        _signal.signal(_signal.SIGURG, lambda *_: self.flush())  # the executor is about to kill this process
         tell_crashes()
 
     def rehearse(self, source):
@@ -357,13 +360,16 @@ class Driver:
         status = 1
         if self.file is not None:
             self.file.grow_old()
+        if self.shadows is not None:
+            self.shadows.look()
         try:
             self.interrupts.allow()
             status = self.run(source, f"<code {self.statements}>")
             if getattr(sys.stdin, "closed", False):  # exit() closed it
                 sys.stdin = _io.open(0, encoding="utf-8", closefd=False)
             self.flush()
-            flush_native()
+            if "ctypes" in sys.modules:
+                beside("ending.py")["flush_native"]()
         except KeyboardInterrupt:
             pass  # it arrived after the end of the statement
         self.interrupts.forbid()
@@ -376,9 +382,12 @@ class Driver:
         status, value, assigned, before, read = 0, None, False, self.scope.get("result"), False
         self.guard_imports()
         self.sources.add(file, source)
+        self.in_loop, self.shown = False, 0
         try:
             if "__file__" in source or "argv[0]" in source:
                 self.as_file().write(True)
+            if self.shadows and ".py" in source:
+                self.shadows.expect(source)
             if self.manners:
                 source = beside("manners.py")["apply"](self.manners, source, self.flags)
             body, tail, assigned = self.parse(source, file)
@@ -402,7 +411,7 @@ class Driver:
 
     def execute(self, body, tail):
         """Returns the value of the last expression, or None."""
-        if (body and body.co_flags & COROUTINE) or (tail and tail.co_flags & COROUTINE):
+        if self.in_loop or (body and body.co_flags & COROUTINE) or (tail and tail.co_flags & COROUTINE):
             if self.loop is None:
                 with OwnPath():
                     self.loop = beside("loop.py")["Loop"]()
@@ -413,10 +422,11 @@ class Driver:
 
     def parse(self, source, file):
         """Returns the code or None; the last statement's code if it is an expression; whether `result` is assigned."""
-        if "result" not in source and "__future__" not in source and (parts := self.split(source, file)):
+        if not any(word in source for word in LOOKED_AT) and (parts := self.split(source, file)):
             return *parts, False
-        tree = compile(source, file, "exec", _ast.PyCF_ONLY_AST | self.flags, True)
+        tree = self.tree(source, file)
         assigned = "result" in source and assigns_result(tree)
+        self.in_loop = not self.whole and any(name in source for name in TASKS) and beside("notebook.py")["asks_for_loop"](tree)
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], _ast.Expr) else None
         body = tail = None
         if tree.body:
@@ -425,6 +435,16 @@ class Driver:
         if last is not None:
             tail = compile(_ast.Expression(last.value), file, "eval", self.flags, True)
         return body, tail, assigned
+
+    def tree(self, source, file):
+        """The source's tree.  A notebook's magic is no Python; those without an effect here are left out."""
+        try:
+            return compile(source, file, "exec", _ast.PyCF_ONLY_AST | self.flags, True)
+        except SyntaxError:
+            plain = beside("notebook.py")["without_magics"](source)
+            if plain is None:
+                raise
+        return compile(plain, file, "exec", _ast.PyCF_ONLY_AST | self.flags, True)
 
     def split(self, source, file):
         """
@@ -472,10 +492,21 @@ class Driver:
             if not has_figures() and (value is None or not any(hasattr(type(value), form) for form in FORMS)):
                 return
             with OwnPath():
-                for part in beside("rich.py")["rich"](value):
-                    self.tell(b"M", lambda: part)
+                self.tell_parts(beside("rich.py")["rich"](value, self.shown))
         except BaseException as error:
             complain(f"pictures are left out: {type(error).__name__}")
+
+    def display(self, values):
+        """The builtin display(): shows values at once, as notebooks do."""
+        for value in values:
+            with OwnPath():
+                parts = beside("rich.py")["displayed"](value, self.shown)
+            self.tell_parts(parts)
+
+    def tell_parts(self, parts):
+        self.shown += len(parts)
+        for part in parts:
+            self.tell(b"M", lambda: part)
 
     @staticmethod
     def flush():
@@ -488,18 +519,6 @@ class Driver:
             except Exception:
                 done = False
         return done
-
-    def loaded(self):
-        """The modules that the program loaded. In a fork, reading each of the others costs a copy of its page."""
-        return list(itertools.takewhile(lambda name: name != self.last, reversed(sys.modules)))
-
-    def loaded_native(self):
-        """True if the program loaded libraries that may have exit(3) handlers."""
-        loaded = self.loaded()
-        if "ctypes" in loaded:
-            return True
-        files = (getattr(sys.modules[name], "__file__", None) for name in loaded)
-        return any(str(file).endswith(".so") and "/lib-dynload/" not in str(file) for file in files)
 
     def end(self, status, rehearsed=False):
         """Performs the visible part of the interpreter's own shutdown: waits for threads, runs exit functions, finalises
@@ -526,12 +545,12 @@ class Driver:
     def end_program(self, ending, status, rehearsed):
         """Does all but the exit. Returns the exit status, and whether the executor was informed of the end."""
         self.flush()
-        native = self.loaded_native()
+        native = ending["loaded_native"](self.last)
         held = ending["open_files"]()  # otherwise the collector would close them in any order, lower layers of a stack first
-        self.forget()
+        self.forget(ending)
         ending["save_files"](held + ending["open_files"](_io._IOBase))
         done = self.flush()
-        flush_native()
+        ending["flush_native"]()
         if native and done:
             import ctypes
             ctypes.PyDLL(None).exit(status)
@@ -543,13 +562,9 @@ class Driver:
             ending["close_output"]()
         return status, self.tell(b"D", lambda: str(status).encode())
 
-    def forget(self):
+    def forget(self, ending):
         """Drops the program's names and those of its own modules."""
-        here = sys.path[0] if sys.path and isinstance(sys.path[0], str) else "/"
-        for name in self.loaded():
-            if str(getattr(sys.modules[name], "__file__", "")).startswith(here + "/"):
-                del sys.modules[name]
-        sys.modules.pop("__main__", None)
+        ending["forget"](ending["loaded"](self.last))
         self.scope = self.bridge = builtins.bridge = None
         gc.collect()
 
@@ -573,20 +588,6 @@ def lend_fonts(matplotlib):
 def has_figures():
     helpers = sys.modules.get("matplotlib._pylab_helpers")
     return helpers is not None and bool(helpers.Gcf.figs)
-
-
-def flush_native():
-    """If ctypes is loaded, there may be C or Fortran code with buffers of its own."""
-    if "ctypes" not in sys.modules:
-        return
-    for library, flush in (None, "fflush"), ("libgfortran.so.5", "_gfortran_flush_i4"):
-        try:
-            if library not in flushes:
-                mode = os.RTLD_NOLOAD | os.RTLD_NOW if library else 0
-                flushes[library] = sys.modules["ctypes"].PyDLL(library, mode)[flush]
-            flushes[library](None)
-        except Exception:  # no such library in this process
-            pass
 
 
 def main(ahead=()):

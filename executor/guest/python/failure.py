@@ -8,6 +8,9 @@ driver.py loads this file when there is such an exception.
 import sys
 
 MAX_TYPE, MAX_TEXT = 256, 4096  # bytes
+MAX_CHAIN = 100
+REPEATED = r"(\[Previous line repeated )(\d{3,})"
+HALF = 1000  # calls of a traceback's beginning, and of its end, that are shown
 
 
 def _steps(trace, driver, file):
@@ -29,12 +32,50 @@ def _fill_in(error):
     error.text = getline(error.filename, error.lineno or 0) or None
 
 
+def _shorten(error):
+    """
+    Takes the middle out of a long traceback: traceback.py needs 0.1 ms for each call. Returns how many calls that are, and
+    whether they are all the same.
+    """
+    steps, step = [], error.__traceback__
+    while step is not None:
+        steps.append(step)
+        step = step.tb_next
+    left_out = steps[HALF:-HALF]
+    if not left_out:
+        return 0, False
+    steps[HALF - 1].tb_next = steps[-HALF]
+    return len(left_out), len({(step.tb_frame.f_code, step.tb_lasti) for step in left_out}) == 1
+
+
+def _chain(error):
+    """The exceptions that are printed with this one."""
+    chain = []
+    while error is not None and len(chain) < MAX_CHAIN and not any(error is other for other in chain):
+        chain.append(error)
+        error = error.__cause__ or error.__context__
+    return chain
+
+
+def _text(error):
+    """The interpreter's own text. Of a long traceback it has both ends, and the number of all calls."""
+    from traceback import format_exception
+    left_out = [(number, same) for number, same in map(_shorten, _chain(error)) if number]
+    text = "".join(format_exception(error))
+    if not left_out:
+        return text
+    number = sum(number for number, _ in left_out)
+    if len(left_out) > 1 or not left_out[0][1]:
+        return f"[{number} calls in the middle are left out]\n{text}"
+    import re
+    return re.sub(REPEATED, lambda found: f"{found[1]}{int(found[2]) + number}", text)
+
+
 def _show(error, hook):
     try:
         if sys.excepthook is not hook:
             return sys.excepthook(type(error), error, error.__traceback__)
-        from traceback import print_exception
-        print_exception(error)
+        sys.stderr.write(_text(error))
     except BaseException:
         sys.__excepthook__(type(error), error, error.__traceback__)
 
@@ -42,8 +83,9 @@ def _show(error, hook):
 def _show_raised(head, raised, otherwise):
     """Prints an exception that cannot be caught. If that fails, the interpreter's own output has to suffice."""
     try:
-        from traceback import format_exception
-        sys.stderr.write(head + "".join(format_exception(raised.exc_type, raised.exc_value, raised.exc_traceback)))
+        from traceback import format_exception_only
+        error = raised.exc_value
+        sys.stderr.write(head + (_text(error) if error is not None else "".join(format_exception_only(raised.exc_type, None))))
         sys.stderr.flush()
     except BaseException:
         otherwise(raised)
@@ -71,6 +113,10 @@ def _cut(text, most):
     return text.encode("utf-8", "replace")[:most].decode("utf-8", "ignore")
 
 
+# The program's objects are freed where the interpreter would free them, in code of no file: "sys:1: RuntimeWarning: ..."
+_drop = compile("error.__traceback__ = None", "sys", "exec")
+
+
 def failure(error, hook, driver, file):
     """Prints the error and returns the payload of an ERROR frame.  hook: the original sys.excepthook; file: the code's name."""
     error.__traceback__, line = _steps(error.__traceback__, driver, file)
@@ -87,4 +133,5 @@ def failure(error, hook, driver, file):
             text = str(error)
         except Exception:
             text = ""
+    exec(_drop, {"error": error})
     return f"{_cut(name.replace(chr(10), ' '), MAX_TYPE)}\n{line}\n{_cut(text, MAX_TEXT)}".encode()

@@ -91,6 +91,8 @@ def _figures(pyplot):
         except Exception as error:
             _note(f"figure {number} is left out: {type(error).__name__}: {error}"[:500])
             continue
+        if data == getattr(figure, "_displayed", b""):
+            continue
         if data is None:
             _note(f"figure {number} is left out: it has more than {MAX_BYTES} bytes as PNG even with 10 dots per inch")
         else:
@@ -116,11 +118,28 @@ def _forms(value):
             _note(f"{name} is left out: it has {len(data)} bytes and {MAX_BYTES} are the most")
 
 
-def rich(value):
-    """Returns payloads of RICH frames, figures first."""
+def rich(value, shown):
+    """Returns payloads of RICH frames, figures first.  shown: how many the run has sent already."""
     parts = list(_forms(value))
     if "matplotlib.pyplot" in sys.modules:
         parts[:0] = _figures(sys.modules["matplotlib.pyplot"])
-    if len(parts) > MAX_PARTS:
-        _note(f"{len(parts) - MAX_PARTS} of {len(parts)} pictures are left out: {MAX_PARTS} are the most")
-    return [mime.encode() + b"\n" + data for mime, data in parts[:MAX_PARTS]]
+    return _payloads(parts, shown)
+
+
+def _payloads(parts, shown):
+    room = MAX_PARTS - shown
+    if len(parts) > room:
+        _note(f"{len(parts) - room} of {len(parts)} pictures and tables are left out: a run shows at most {MAX_PARTS}")
+    return [mime.encode() + b"\n" + data for mime, data in parts[:room]]
+
+
+def displayed(value, shown):
+    """Returns payloads of RICH frames for display(). Writes the value as text if it is no picture."""
+    matplotlib = sys.modules.get("matplotlib.figure")
+    if matplotlib and isinstance(value, matplotlib.Figure):
+        value._displayed = _figure(value)  # a figure that stays as it is is not shown at the end again
+        return _payloads([("image/png", value._displayed)] if value._displayed else [], shown)
+    parts = list(_forms(value))
+    if not any(mime.startswith("image/") for mime, _ in parts):
+        print(repr(value))
+    return _payloads(parts, shown)

@@ -20,11 +20,20 @@ class Shadows:
         except OSError:
             pass
 
+    def expect(self, source):
+        """Drops modules of the standard library whose files the source names: it may write these before it imports them."""
+        parts = source.replace("'", '"').split('.py"')
+        names = {part[max(part.rfind('"'), part.rfind("/")) + 1:] for part in parts[:-1]}
+        for name in names & self.ahead & sys.stdlib_module_names:
+            self.forget(name)
+
+    def forget(self, name):
+        for other in [m for m in self.ahead if m == name or m.startswith(name + ".")]:
+            self.ahead -= {other}
+            sys.modules.pop(other, None)
+
     def drop(self, entries):
-        self.ahead = set(self.ahead)
         for entry in entries:
             name = entry.split(".", 1)[0]
             if name in self.ahead and (entry == name + ".py" or os.path.exists(os.path.join(entry, "__init__.py"))):
-                for other in [m for m in self.ahead if m == name or m.startswith(name + ".")]:
-                    self.ahead.discard(other)
-                    sys.modules.pop(other, None)
+                self.forget(name)

@@ -96,8 +96,8 @@ def drop(top):
 def rehearse(driver):
     """Reads and imports here, and not in each fork, all that the driver needs for a run, an exception, a result."""
     import io
-    for name in "values.py", "failure.py", "rich.py", "imports.py", "shadows.py", "manners.py", "lent.py", "ending.py", "as_file.py":
-        driver.beside(name)
+    for name in "values", "failure", "rich", "imports", "shadows", "manners", "lent", "ending", "as_file", "notebook":
+        driver.beside(f"{name}.py")
     stderr, sys.stderr = sys.stderr, io.StringIO()
     try:
         exec(compile("def f(): f()\n1 / 0", driver.FILE, "exec"), {})
@@ -105,7 +105,7 @@ def rehearse(driver):
         driver.beside("failure.py")["failure"](error, sys.excepthook, driver.__file__, driver.FILE)
     finally:
         sys.stderr = stderr
-    driver.flush_native()
+    driver.beside("ending.py")["flush_native"]()
     driver.beside("values.py")["as_json"]({"a": [1, 2.5, "b", None]}, 1000)
     if "matplotlib.pyplot" in sys.modules:  # so that fonts are searched once
         from io import BytesIO
@@ -293,7 +293,7 @@ def main():
     sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, driver.Arrivals)]
     rehearse(driver)
     drop_exits()
-    call_directly(driver.flushes, zygote.direct)
+    call_directly(driver.beside("ending.py")["flushes"], zygote.direct)
     forget()
     calls, setters = renewals(), thread_setters()
     settle(environment)
