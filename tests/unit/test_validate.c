@@ -99,10 +99,64 @@ finds(void **state)
 	clear(&got);
 }
 
+/* ---- a text as data ---- */
+
+static void
+parses_text_where_none_is_allowed(void **state)
+{
+	static const struct {
+		const char *schema, *data;
+		bool parsed, valid;
+	} tried[] = {
+		/* valid speaks of the text that was sent. */
+		{ "{\"minLength\": 10}", "\"[1]\"", false, false },
+		{ "{\"type\": [\"string\", \"object\"], \"pattern\": \"^x\"}", "\"{}\"", false,
+		    false },
+		{ "{\"format\": \"email\"}", "\"[1]\"", false, false },
+		{ "{\"enum\": [\"a\"]}", "\"[1]\"", false, false },
+		{ "{\"$ref\": \"#/$defs/a\", \"$defs\": {\"a\": {\"minLength\": 9}}}", "\"[1]\"",
+		    false, false },
+		{ "{\"anyOf\": [{\"type\": \"object\"}, {\"minLength\": 9}]}", "\"{}\"", false,
+		    false },
+		{ "false", "\"{}\"", false, false },
+		/* Some type forbids every text. */
+		{ "{\"type\": \"object\"}", "\"{}\"", true, true },
+		{ "{\"type\": [\"array\", \"null\"]}", "\"[1]\"", true, true },
+		{ "{\"$ref\": \"#/$defs/a\", \"$defs\": {\"a\": {\"type\": \"object\"}}}", "\"{}\"",
+		    true, true },
+		{ "{\"allOf\": [{}, {\"type\": \"object\", \"required\": [\"a\"]}]}", "\"{}\"",
+		    true, false },
+		{ "{\"oneOf\": [{\"type\": \"object\"}, {\"type\": \"array\"}]}", "\"[]\"", true,
+		    true },
+		{ "{\"$dynamicRef\": \"#m\", \"$defs\": {\"m\": {\"$dynamicAnchor\": \"m\", "
+		  "\"type\": \"object\"}}}",
+		    "\"{}\"", true, true },
+		{ "{\"$defs\": {\"a\": {\"anyOf\": [{\"type\": \"object\"}, {\"$ref\": "
+		  "\"#/$defs/a\"}]}}, "
+		  "\"allOf\": [{\"type\": \"object\"}]}",
+		    "\"{}\"", true, true },
+		/* No JSON of that type in it. */
+		{ "{\"type\": \"integer\"}", "\"1\"", false, false },
+		{ "{\"type\": \"object\"}", "\"{\"", false, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(tried); i++) {
+		struct checked got;
+
+		check(&got, tried[i].schema, tried[i].data, json_draft_2020_12);
+		assert_int_equal(got.status, 0);
+		if (got.report.parsed_text != tried[i].parsed || got.report.valid != tried[i].valid)
+			fail_msg("%s: parsed %d, valid %d", tried[i].schema, got.report.parsed_text,
+			    got.report.valid);
+		clear(&got);
+	}
+}
+
 int
 main(void)
 {
-	struct CMUnitTest tests[COUNT(cases) + 0];
+	struct CMUnitTest tests[COUNT(cases) + 1];
 	static char names[COUNT(cases)][32];
 	size_t n = 0;
 
@@ -111,6 +165,7 @@ main(void)
 		tests[n] = (struct CMUnitTest){ names[n], finds, NULL, NULL,
 			(void *)(uintptr_t)&cases[i] };
 	}
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(parses_text_where_none_is_allowed);
 	int failed = _cmocka_run_group_tests("validate", tests, n, NULL, NULL);
 	cache_clear();
 	return failed;

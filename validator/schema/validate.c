@@ -20,6 +20,7 @@
 enum {
 	MAX_STEPS = 20000000,
 	MAX_MS = 2000,
+	MAX_NODES = 1000, /* that are looked at for their types */
 	MESSAGE_BYTES = 4096,
 };
 
@@ -95,16 +96,50 @@ plan_of(const struct validate_json_data *ask, struct err *e)
 
 /* ---- the verdict ---- */
 
+static bool all_forbid_text(const struct branches *, unsigned *left);
+
 static const struct run_limits limits = { MAX_STEPS, MAX_MS };
 
-/* A model often sends the text of an object for the object. */
+/* Do the types of a node, or of those that apply in its place, allow no text at all? Looks at no
+ * more than *left nodes, because a schema may refer to itself. */
+static bool
+forbids_text(const struct node *node, unsigned *left)
+{
+	const struct logic_rule *rule = node->logic;
+
+	if ((node->types & VALUE_string) == 0)
+		return true;
+	if (rule == NULL || *left == 0)
+		return false;
+	--*left;
+	if ((rule->ref != NULL && forbids_text(rule->ref, left)) ||
+	    (rule->dynamic != NULL && forbids_text(rule->dynamic, left)))
+		return true;
+	for (size_t i = 0; i < rule->all.count; i++)
+		if (forbids_text(rule->all.nodes[i], left))
+			return true;
+	return all_forbid_text(&rule->any, left) || all_forbid_text(&rule->one, left);
+}
+
+static bool
+all_forbid_text(const struct branches *branches, unsigned *left)
+{
+	for (size_t i = 0; i < branches->count; i++)
+		if (!forbids_text(branches->nodes[i], left))
+			return false;
+	return branches->count > 0;
+}
+
+/* A model often sends the text of an object for the object. Where the schema allows texts, the
+ * verdict is about the text. */
 static int
 check(const struct plan *plan, json_t **value, struct schema_report *out, struct err *e)
 {
 	int got = run_check(plan, *value, &limits, NULL, e);
+	unsigned left = MAX_NODES;
 	struct err ignored;
 
-	if (got != 0 || !json_is_string(*value))
+	if (got != 0 || !json_is_string(*value) || !forbids_text(plan->root, &left))
 		return got;
 	json_t *inner =
 	    cache_parse("data", json_string_value(*value), json_string_length(*value), &ignored);
