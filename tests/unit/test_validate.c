@@ -153,10 +153,136 @@ parses_text_where_none_is_allowed(void **state)
 	}
 }
 
+/* ---- formats ---- */
+
+static void
+checks_formats(void **state)
+{
+	static const struct {
+		const char *format, *text;
+		bool valid;
+		int draft;
+	} tried[] = {
+		{ "uri-template", "/users/{id}{?q*,n:9999}", true, json_draft_2020_12 },
+		{ "uri-template", "{v:0}", false, json_draft_2020_12 },
+		{ "uri-template", "{v:10000}", false, json_draft_2020_12 },
+		{ "uri-template", "{v:01}", false, json_draft_2020_12 },
+		{ "uri-template", "{v:}", false, json_draft_2020_12 },
+		{ "uri-template", "{v:1*}", false, json_draft_2020_12 },
+		{ "uri-template", "{v**}", false, json_draft_2020_12 },
+		{ "uri-template", "{a..b}", false, json_draft_2020_12 },
+		{ "uri-template", "{.a.b}", true, json_draft_2020_12 },
+		{ "uri-template", "{a.}", false, json_draft_2020_12 },
+		{ "uri-template", "{a,}", false, json_draft_2020_12 },
+		{ "uri-template", "{,a}", true, json_draft_2020_12 }, /* a reserved operator */
+		{ "uri-template", "{a%2}", false, json_draft_2020_12 },
+		{ "uri-template", "{a%20b}", true, json_draft_2020_12 },
+		{ "uri-template", "{}", false, json_draft_2020_12 },
+		{ "uri-template", "{+}", false, json_draft_2020_12 },
+		{ "uri-template", "it's", true, json_draft_2020_12 },
+		{ "uri-template", "100%", false, json_draft_2020_12 },
+		{ "uri-template", "a{{b}}", false, json_draft_2020_12 },
+		{ "idn-hostname", "0a.\u05d0", false, json_draft_2020_12 },
+		{ "idn-hostname", "a0.\u05d0", true, json_draft_2020_12 },
+		{ "idn-hostname", "0a.example", true, json_draft_2020_12 },
+		{ "idn-hostname", "\u05d00\u0660", false, json_draft_2020_12 },
+		{ "idn-hostname", "\u05d00", true, json_draft_2020_12 },
+		{ "idn-hostname", "\u05d0a", false, json_draft_2020_12 },
+		{ "idn-hostname", "a\u05d0", false, json_draft_2020_12 },
+		{ "idn-hostname", "\u0623\u0628", true, json_draft_07 },
+		{ "idn-hostname", "xn--4dbcagdahymbxekheh6e0a7fei0b.0a", false,
+		    json_draft_2020_12 },
+		{ "hostname", "xn--4db.0a", false, json_draft_2020_12 },
+		{ "hostname", "xn--4db.a0", true, json_draft_2020_12 },
+		{ "hostname", "ab--cd.example", true, json_draft_04 },
+		{ "hostname", "ab--cd.example", true, json_draft_06 },
+		{ "hostname", "ab--cd.example", false, json_draft_07 },
+		{ "hostname", "a_b.example", false, json_draft_04 },
+		{ "hostname", "-a.example", false, json_draft_04 },
+		{ "idn-email", "u@cafe\u0301.com", true, json_draft_2020_12 },
+		{ "idn-email", "u@caf\u00e9.com", true, json_draft_2020_12 },
+		{ "idn-hostname", "cafe\u0301.com", false, json_draft_2020_12 },
+	};
+
+	int failed = 0;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(tried); i++) {
+		char schema[64], data[128];
+		struct checked got;
+
+		snprintf(schema, sizeof schema, "{\"format\": \"%s\"}", tried[i].format);
+		snprintf(data, sizeof data, "\"%s\"", tried[i].text);
+		check(&got, schema, data, tried[i].draft);
+		assert_int_equal(got.status, 0);
+		if (got.report.valid != tried[i].valid)
+			print_error("%s %s: %d\n", schema, data, got.report.valid);
+		failed += got.report.valid != tried[i].valid;
+		clear(&got);
+	}
+	assert_int_equal(failed, 0);
+}
+
+/* ---- keywords of other drafts ---- */
+
+static void
+names_ignored_keywords(void **state)
+{
+	static const struct {
+		const char *schema;
+		int draft;
+		const char *told; /* NULL: nothing */
+	} tried[] = {
+		{ "{\"properties\": {\"a\": {\"const\": 1}}}", json_draft_04,
+		    "The keyword \"const\" at \"/properties/a\" was ignored, because draft-04 does "
+		    "not "
+		    "know it; draft-06 does." },
+		{ "{\"const\": 1, \"contains\": {}, \"if\": true}", json_draft_04,
+		    "so were 2 more keywords" },
+		{ "{\"if\": true}", json_draft_06, "draft-06 does not know it; draft-07 does" },
+		{ "{\"dependentRequired\": {}}", json_draft_07, "2019-09 does" },
+		{ "{\"prefixItems\": [true]}", json_draft_2019_09, "2020-12 does" },
+		{ "{\"$schema\": \"http://json-schema.org/draft-04/schema#\", \"const\": 1}",
+		    json_draft_2020_12, "draft-04 does not know it" },
+		{ "{\"const\": 2, \"type\": \"array\"}", json_draft_04,
+		    "found {\"a\":1}. The keyword" },
+		{ "{\"const\": {\"a\": 1}}", json_draft_06, NULL },
+		{ "{\"properties\": {\"const\": {}}, \"enum\": [{\"a\": 1, \"if\": 1}]}",
+		    json_draft_04, NULL },
+		{ "{\"examples\": [], \"$defs\": {}, \"x-const\": 1}", json_draft_04, NULL },
+		{ "{\"exclusiveMinimum\": true, \"minimum\": 1}", json_draft_04, NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(tried); i++) {
+		struct checked got;
+
+		check(&got, tried[i].schema, "{\"a\": 1}", tried[i].draft);
+		assert_int_equal(got.status, 0);
+		if (tried[i].told != NULL ? strstr(got.report.message, tried[i].told) == NULL
+					  : strstr(got.report.message, "ignored") != NULL)
+			fail_msg("%s: %s", tried[i].schema, got.report.message);
+		clear(&got);
+	}
+}
+
+static void
+names_variable_lookbehind(void **state)
+{
+	struct checked got;
+
+	(void)state;
+	check(&got, "{\"pattern\": \"(?<=a+)b\"}", "\"aab\"", json_draft_2020_12);
+	assert_int_equal(got.status, -1);
+	assert_int_equal(got.error.code, ERR_schema_invalid);
+	assert_non_null(strstr(got.error.text, "/pattern"));
+	assert_non_null(strstr(got.error.text, "a lookbehind of variable length is not supported"));
+}
+
 int
 main(void)
 {
-	struct CMUnitTest tests[COUNT(cases) + 1];
+	struct CMUnitTest tests[COUNT(cases) + 4];
 	static char names[COUNT(cases)][32];
 	size_t n = 0;
 
@@ -166,6 +292,9 @@ main(void)
 			(void *)(uintptr_t)&cases[i] };
 	}
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(parses_text_where_none_is_allowed);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(checks_formats);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(names_ignored_keywords);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(names_variable_lookbehind);
 	int failed = _cmocka_run_group_tests("validate", tests, n, NULL, NULL);
 	cache_clear();
 	return failed;

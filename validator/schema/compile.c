@@ -302,7 +302,8 @@ compile_format(const struct keyword_use *use, struct err *e)
 	if (!json_is_string(use->value))
 		return compile_misformed(use, e);
 	if (use->build->plan->formats || use->node->resource->assert_format)
-		string_rule(use)->format = format_find(json_string_value(use->value));
+		string_rule(use)->format =
+		    format_find(use->node->resource->draft, json_string_value(use->value));
 	return 0;
 }
 

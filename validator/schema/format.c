@@ -33,16 +33,16 @@ format_regex(const char *text, size_t size)
 
 /* clang-format off */
 static const struct format formats[] = {
-#define FORMAT(name, check, example) { name, check, example },
+#define FORMAT(name, first, last, check, example) { name, DRAFT_##first, DRAFT_##last, check, example },
 #include "validator/schema/formats.def"
 };
 /* clang-format on */
 
 const struct format *
-format_find(const char *name)
+format_find(enum draft draft, const char *name)
 {
 	for (const struct format *f = formats; f < formats + COUNT(formats); f++)
-		if (strcmp(f->name, name) == 0)
+		if (f->first <= draft && draft <= f->last && strcmp(f->name, name) == 0)
 			return f;
 	return NULL;
 }

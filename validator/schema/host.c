@@ -2,6 +2,8 @@
 /* host.c - addresses and names of hosts, and mail addresses. */
 #include "validator/schema/format.h"
 
+#include "validator/schema/bidi.h"
+
 #include "common/base/auto.h"
 
 #include <arpa/inet.h>
@@ -32,17 +34,26 @@ host_ipv6(const char *text, size_t size)
 	return strlen(text) == size && inet_pton(AF_INET6, text, &address) == 1;
 }
 
+/* RFC 1034, and digits in the first place by RFC 1123. */
+static bool
+plain_label(const char *label, size_t size)
+{
+	if (size == 0 || size > MAX_LABEL || label[0] == '-' || label[size - 1] == '-')
+		return false;
+	for (size_t i = 0; i < size; i++)
+		if (!isalnum((unsigned char)label[i]) && label[i] != '-')
+			return false;
+	return true;
+}
+
 /* An A-label must be the code of a label that is allowed. */
 static bool
 ascii_label(const char *label, size_t size)
 {
 	char copy[MAX_LABEL + 1];
 
-	if (size == 0 || size > MAX_LABEL || label[0] == '-' || label[size - 1] == '-')
+	if (!plain_label(label, size))
 		return false;
-	for (size_t i = 0; i < size; i++)
-		if (!isalnum((unsigned char)label[i]) && label[i] != '-')
-			return false;
 	if (size < 4 || label[2] != '-' || label[3] != '-')
 		return true;
 	snprintf(copy, sizeof copy, "%.*s", (int)size, label);
@@ -52,8 +63,8 @@ ascii_label(const char *label, size_t size)
 	       host_idn(shown, strlen(shown));
 }
 
-bool
-host_name(const char *text, size_t size)
+static bool
+all_labels(const char *text, size_t size, bool (*fits)(const char *, size_t))
 {
 	size_t start = 0;
 
@@ -61,11 +72,24 @@ host_name(const char *text, size_t size)
 		return false;
 	for (size_t i = 0; i <= size; i++)
 		if (i == size || text[i] == '.') {
-			if (!ascii_label(text + start, i - start))
+			if (!fits(text + start, i - start))
 				return false;
 			start = i + 1;
 		}
 	return true;
+}
+
+bool
+host_plain(const char *text, size_t size)
+{
+	return all_labels(text, size, plain_label);
+}
+
+bool
+host_name(const char *text, size_t size)
+{
+	return all_labels(text, size, ascii_label) &&
+	       (strcasestr(text, "xn--") == NULL || bidi_fits(text));
 }
 
 /* ---- internationalized names ---- */
@@ -126,8 +150,9 @@ context_fits(const char *label)
 	return (kana || !middle) && !(arabic && extended);
 }
 
+/* flags: IDN2_NFC_INPUT normalizes the label first. */
 static bool
-idn_label(const char *label, size_t size)
+idn_label(const char *label, size_t size, int flags)
 {
 	char copy[4 * MAX_LABEL + 1];
 	auto_free char *ascii = NULL;
@@ -135,13 +160,14 @@ idn_label(const char *label, size_t size)
 	if (size == 0 || size >= sizeof copy)
 		return false;
 	snprintf(copy, sizeof copy, "%.*s", (int)size, label);
-	if (idn2_lookup_u8((const uint8_t *)copy, (uint8_t **)&ascii, IDN2_NO_TR46) != IDN2_OK)
+	if (idn2_lookup_u8((const uint8_t *)copy, (uint8_t **)&ascii, IDN2_NO_TR46 | flags) !=
+	    IDN2_OK)
 		return false;
 	return strlen(ascii) <= MAX_LABEL && context_fits(copy);
 }
 
-bool
-host_idn(const char *text, size_t size)
+static bool
+idn(const char *text, size_t size, int flags)
 {
 	const char *start = text, *at = text;
 	bool ascii = true;
@@ -157,11 +183,17 @@ host_idn(const char *text, size_t size)
 		uint32_t c = next_character(&at);
 		bool dot = c == '.' || c == 0x3002 || c == 0xff0e || c == 0xff61;
 
-		if (dot && !idn_label(start, (size_t)(here - start)))
+		if (dot && !idn_label(start, (size_t)(here - start), flags))
 			return false;
 		start = dot ? at : start;
 	}
-	return idn_label(start, (size_t)(at - start));
+	return idn_label(start, (size_t)(at - start), flags) && bidi_fits(text);
+}
+
+bool
+host_idn(const char *text, size_t size)
+{
+	return idn(text, size, 0);
 }
 
 /* ---- mail ---- */
@@ -201,6 +233,7 @@ literal(const char *text, size_t size)
 	return host_ipv4(inner, strlen(inner));
 }
 
+/* RFC 6531 has a domain normalized before it is looked up. */
 static bool
 mail(const char *text, size_t size, bool international)
 {
@@ -211,7 +244,7 @@ mail(const char *text, size_t size, bool international)
 	const char *domain = at + 1;
 	size_t length = size - (size_t)(domain - text);
 	return literal(domain, length) ||
-	       (international ? host_idn(domain, length) : host_name(domain, length));
+	       (international ? idn(domain, length, IDN2_NFC_INPUT) : host_name(domain, length));
 }
 
 bool

@@ -6,6 +6,7 @@
 
 #include "common/base/auto.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -47,4 +48,24 @@ keyword_find(enum draft draft, const char *name, size_t size)
 	while (drafts[d].draft != draft)
 		d++;
 	return map_get(&drafts[d].keywords, name, size);
+}
+
+/* What else a schema loses without a word: metadata and definitions change no verdict. */
+static bool
+constrains(const struct keyword_row *row)
+{
+	return row->vocabulary == VOCABULARY_applicator ||
+	       row->vocabulary == VOCABULARY_unevaluated ||
+	       row->vocabulary == VOCABULARY_validation || row->id == KEYWORD_dyn_ref;
+}
+
+const struct keyword_row *
+keyword_later(enum draft draft, const char *name, size_t size)
+{
+	for (const struct keyword_row *row = keyword_rows; row < keyword_rows + KEYWORD_COUNT;
+	     row++)
+		if (row->first > draft && constrains(row) && strlen(row->name) == size &&
+		    memcmp(row->name, name, size) == 0)
+			return row;
+	return NULL;
 }

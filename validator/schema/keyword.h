@@ -70,3 +70,5 @@ extern const struct keyword_row keyword_rows[KEYWORD_COUNT];
 
 /* NULL: that draft has no such keyword. */
 const struct keyword_row *keyword_find(enum draft, const char *name, size_t size);
+/* The first row of a keyword that constrains values and that only later drafts have; NULL: none. */
+const struct keyword_row *keyword_later(enum draft, const char *name, size_t size);

@@ -128,45 +128,87 @@ link_iri_reference(const char *text, size_t size)
 	return reference(text, size, false, true);
 }
 
-/* Between braces: an operator, then names with modifiers and commas. */
+/* The size of a name of letters, digits, _, %XX and single inner dots; 0: there is none. */
+static size_t
+variable(const char *text, size_t size)
+{
+	size_t i = 0;
+
+	while (i < size) {
+		size_t dot = i > 0 && text[i] == '.', one = i + dot;
+
+		if (one + 2 < size && text[one] == '%' && isxdigit((unsigned char)text[one + 1]) &&
+		    isxdigit((unsigned char)text[one + 2]))
+			i = one + 3;
+		else if (one < size && (isalnum((unsigned char)text[one]) || text[one] == '_'))
+			i = one + 1;
+		else
+			break;
+	}
+	return i;
+}
+
+/* The size of a modifier: *, or : and a number from 1 to 9999. */
+static size_t
+modifier(const char *text, size_t size)
+{
+	size_t digits = 0;
+
+	if (size > 0 && text[0] == '*')
+		return 1;
+	if (size < 2 || text[0] != ':' || text[1] == '0')
+		return 0;
+	while (digits < 4 && digits + 1 < size && isdigit((unsigned char)text[digits + 1]))
+		digits++;
+	return digits > 0 ? digits + 1 : 0;
+}
+
+/* Between braces: an operator, then names with modifiers, separated by commas. Some operators are
+ * reserved, but allowed. */
 static bool
 expression(const char *text, size_t size)
 {
-	size_t i = size > 0 && text[0] != '\0' && strchr("+#./;?&", text[0]) != NULL, start = i;
+	size_t at = size > 0 && text[0] != '\0' && strchr("+#./;?&=,!@|", text[0]) != NULL;
 
-	for (; i < size; i++) {
-		bool inner = isalnum((unsigned char)text[i]) || text[i] == '_' || text[i] == '%' ||
-		             (text[i] == '.' && i > start);
+	for (;; at++) {
+		size_t name = variable(text + at, size - at);
 
-		if (text[i] == ':' && i > start && i + 1 < size) {
-			while (i + 1 < size && isdigit((unsigned char)text[i + 1]))
-				i++;
-		} else if (text[i] == ',' && i > start) {
-			start = i + 1;
-		} else if (!inner && !(text[i] == '*' && i > start)) {
+		at += name;
+		at += modifier(text + at, size - at);
+		if (name == 0 || at == size)
+			return name > 0;
+		if (text[at] != ',')
 			return false;
-		}
 	}
-	return i > start;
+}
+
+/* An apostrophe is a literal: erratum 6937. */
+static bool
+is_template_literal(const char *text, size_t size)
+{
+	unsigned char c = (unsigned char)*text;
+
+	if (c == '%')
+		return size > 2 && isxdigit((unsigned char)text[1]) &&
+		       isxdigit((unsigned char)text[2]);
+	return c > ' ' && c != 0x7f && strchr("\"<>\\^`|}", c) == NULL;
 }
 
 bool
 link_uri_template(const char *text, size_t size)
 {
-	const char *end = text + size;
+	const char *end = text + size, *close;
 
-	while (text < end) {
-		unsigned char c = (unsigned char)*text++;
-
-		if (c == '{') {
-			const char *close = memchr(text, '}', (size_t)(end - text));
-
-			if (close == NULL || !expression(text, (size_t)(close - text)))
+	for (; text < end; text++) {
+		if (*text != '{') {
+			if (!is_template_literal(text, (size_t)(end - text)))
 				return false;
-			text = close + 1;
-		} else if (c <= ' ' || c == 0x7f || strchr("\"'<>\\^`|}", c) != NULL) {
-			return false;
+			continue;
 		}
+		close = memchr(text, '}', (size_t)(end - text));
+		if (close == NULL || !expression(text + 1, (size_t)(close - text) - 1))
+			return false;
+		text = close;
 	}
 	return true;
 }

@@ -71,6 +71,17 @@ settle_items(struct node *node)
 	node->array->rest_keyword = KEYWORD_more_items;
 }
 
+static void
+note_ignored(struct plan *plan, const struct node *node, const char *key, size_t size)
+{
+	const struct keyword_row *row = keyword_later(node->resource->draft, key, size);
+
+	if (row == NULL || plan->ignored_count++ > 0)
+		return;
+	plan->ignored = row;
+	plan->ignored_in = node;
+}
+
 static int
 compile_node(struct build *build, struct node *node, struct err *e)
 {
@@ -82,6 +93,8 @@ compile_node(struct build *build, struct node *node, struct err *e)
 	{
 		const struct keyword_row *row = keyword_find(node->resource->draft, key, size);
 
+		if (row == NULL)
+			note_ignored(build->plan, node, key, size);
 		if (row == NULL || !counts(node, row))
 			continue;
 		const struct keyword_use use = { build, node, row, value,

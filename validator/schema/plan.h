@@ -116,6 +116,10 @@ struct plan {
 	struct library library;
 	const struct node *root;
 	bool formats, dynamic;
+	/* The first keyword that its draft ignores and a later one has, NULL: none; how many. */
+	const struct keyword_row *ignored;
+	const struct node *ignored_in;
+	size_t ignored_count;
 	struct plan_regex *regexes;
 };
 

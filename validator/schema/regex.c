@@ -23,6 +23,7 @@ enum {
 	MAX_NESTING = 100,
 	MAX_STEPS = 200000, /* of a match; some milliseconds */
 	MAX_HEAP_KB = 8192,
+	VARIABLE_LOOKBEHIND = 125, /* PCRE2 10.43 gives the code another name */
 };
 
 #define SPACE \
@@ -434,6 +435,13 @@ compile(const char *pattern, const char *text, size_t length, struct err *e)
 	pcre2_compile_context_free(context);
 	if (code != NULL)
 		return code;
+	if (fault == VARIABLE_LOOKBEHIND) {
+		err_set(e, ERR_schema_invalid,
+		    "pattern %.80s: a lookbehind of variable length is not supported; write "
+		    "alternatives of fixed length, as in (?<=a|aa)",
+		    pattern);
+		return NULL;
+	}
 	pcre2_get_error_message(fault, why, sizeof why);
 	err_set(e, ERR_schema_invalid, "pattern %.80s: %s", pattern, (const char *)why);
 	return NULL;

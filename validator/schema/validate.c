@@ -22,6 +22,7 @@ enum {
 	MAX_MS = 2000,
 	MAX_NODES = 1000, /* that are looked at for their types */
 	MESSAGE_BYTES = 4096,
+	IGNORED_BYTES = 512,
 };
 
 static const enum draft drafts[json_draft_COUNT] = {
@@ -168,19 +169,40 @@ collect(const struct plan *plan, const json_t *value, const struct validate_json
 	out->error_count = problems.total > 0 ? problems.total : 1;
 }
 
-static int
-summarize(struct schema_report *out, struct err *e)
+/* A schema that names too old a draft would otherwise lose a rule silently. */
+static void
+tell_ignored(const struct plan *plan, char *text, size_t size)
 {
-	char text[MESSAGE_BYTES];
+	enum draft draft = plan->ignored_in->resource->draft;
+	char others[48] = "";
+
+	if (plan->ignored_count > 1)
+		snprintf(
+		    others, sizeof others, "; so were %zu more keywords", plan->ignored_count - 1);
+	snprintf(text, size,
+	    " The keyword \"%s\" at \"%.200s\" was ignored, because %s does not know it; %s "
+	    "does%s.",
+	    plan->ignored->name, plan->ignored_in->where, word_text(SET_json_draft, word_of(draft)),
+	    word_text(SET_json_draft, word_of(plan->ignored->first)), others);
+}
+
+static int
+summarize(const struct plan *plan, struct schema_report *out, struct err *e)
+{
+	char text[MESSAGE_BYTES], ignored[IGNORED_BYTES] = "";
 	bool cut;
 
+	if (plan->ignored != NULL)
+		tell_ignored(plan, ignored, sizeof ignored);
 	if (out->valid)
-		snprintf(text, sizeof text, "The data conforms to the schema.");
+		snprintf(text, sizeof text, "The data conforms to the schema.%s", ignored);
 	else if (out->errors.count == 0)
-		snprintf(text, sizeof text, "The data does not conform to the schema.");
+		snprintf(text, sizeof text, "The data does not conform to the schema.%s", ignored);
 	else
-		snprintf(text, sizeof text, "%" PRIu64 " error%s; the first: %s", out->error_count,
-		    out->error_count == 1 ? "" : "s", out->errors.items[0].message);
+		snprintf(text, sizeof text, "%" PRIu64 " error%s; the first: %.*s%s%s",
+		    out->error_count, out->error_count == 1 ? "" : "s",
+		    MESSAGE_BYTES - IGNORED_BYTES - 64, out->errors.items[0].message,
+		    ignored[0] != '\0' ? "." : "", ignored);
 	out->message = utf8_fit(text, strlen(text), sizeof text - 1, "...", &cut).data;
 	return out->message != NULL ? 0 : err_sys(e, "write the report");
 }
@@ -205,5 +227,5 @@ validate_json(const struct validate_json_data *ask, struct schema_report *out, s
 		utf8_tame(e->text);
 		return -1;
 	}
-	return summarize(out, e);
+	return summarize(plan, out, e);
 }
