@@ -13,7 +13,6 @@
 #include "common/base/loop.h"
 #include "common/base/utf8.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,7 +134,7 @@ differ_much(const char *a, const char *b)
 	for (;; a++, b++) {
 		a = skip_joint(a);
 		b = skip_joint(b);
-		if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
+		if (strncasecmp(a, b, 1) != 0)
 			return 1;
 		if (*a == '\0')
 			return 0;
