@@ -9,9 +9,11 @@
 #include "common/codec/base64.h"
 #include "common/codec/field.h"
 #include "common/codec/jschema.h"
+#include "common/codec/large.h"
 #include "common/codec/wire.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -84,11 +86,11 @@ read_any(const struct field *f, const json_t *from, void *slot, struct err *e)
 
 	if (text == NULL)
 		return err_set(e, ERR_invalid_argument, "%s: nested too deeply", f->name);
-	if (field_bytes(f, strlen(text), e) < 0)
+
+	size_t size = large_show(text, strlen(text));
+
+	if (field_bytes(f, size, e) < 0)
 		return -1;
-
-	size_t size = strlen(text);
-
 	*(struct blob *)slot = (struct blob){ take_ptr(text), size };
 	return 0;
 }
@@ -154,10 +156,10 @@ read_texts(const struct field *f, const json_t *from, void *slot, struct err *e)
 	{
 		const char *text = json_string_value(item);
 
-		if (text == NULL)
+		if (text == NULL || large_digits(item) != NULL)
 			return err_set(e, ERR_invalid_argument,
 			    "%s[%zu]: expected a string, got %s", f->name, i,
-			    type_names[json_typeof(item)]);
+			    type_names[text == NULL ? json_typeof(item) : JSON_INTEGER]);
 		if (field_texts_item(f, i, text, json_string_length(item), e) < 0)
 			return -1;
 		if (texts_add(texts, text) < 0)
@@ -226,6 +228,23 @@ from_text(const json_t *text)
 	return json_loadb(s, size, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
 }
 
+/* The nearest number for a real; no other field takes so large an integer. */
+static int
+read_large(const struct field *f, const char *digits, void *slot, struct err *e)
+{
+	double n = strtod(digits, NULL);
+
+	if (f->kind != KIND_REAL && f->kind != KIND_UINT && f->kind != KIND_INT)
+		return field_mistyped(f, type_names[JSON_INTEGER], e);
+	if (field_real(f, n, e) < 0)
+		return -1;
+	if (f->kind != KIND_REAL)
+		return err_set(
+		    e, ERR_invalid_argument, "%s: %.40s is over 64 bits", f->name, digits);
+	memcpy(slot, &n, sizeof n);
+	return 0;
+}
+
 static int
 read_field(const struct field *f, const json_t *from, void *slot, struct err *e)
 {
@@ -248,7 +267,10 @@ read_field(const struct field *f, const json_t *from, void *slot, struct err *e)
 	};
 
 	unsigned types = kinds[f->kind].types;
+	const char *digits = large_digits(from);
 
+	if (digits != NULL && f->kind != KIND_ANY)
+		return read_large(f, digits, slot, e);
 	if ((types & 1u << json_typeof(from)) != 0)
 		return kinds[f->kind].read(f, from, slot, e);
 

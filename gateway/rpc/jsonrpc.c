@@ -4,6 +4,7 @@
 
 #include "common/base/auto.h"
 #include "common/base/utf8.h"
+#include "common/codec/large.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -39,6 +40,16 @@ bound_of(const json_error_t *error)
 	return "";
 }
 
+/* Integers over 64 bits in arguments end a tool's call, or none, but not the parse. */
+static json_t *
+parse_large(const struct line *line, size_t flags)
+{
+	size_t size;
+	auto_free char *text = large_hide(line->data, line->size, &size);
+
+	return text != NULL ? json_loadb(text, size, flags, NULL) : NULL;
+}
+
 json_t *
 jsonrpc_parse(const struct line *line, json_t **answer)
 {
@@ -62,6 +73,8 @@ jsonrpc_parse(const struct line *line, json_t **answer)
 	const size_t strict = JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY;
 	json_t *message = json_loadb(line->data, line->size, strict, &error);
 
+	if (message == NULL && json_error_code(&error) == json_error_numeric_overflow)
+		message = parse_large(line, strict);
 	if (message == NULL) {
 		snprintf(text, sizeof text, "Parse error: %s, at byte %d%s", error.text,
 		    error.position, bound_of(&error));

@@ -11,6 +11,7 @@
 #include "gateway/rpc/plain.h"
 
 #include "common/base/auto.h"
+#include "common/codec/large.h"
 
 #include <limits.h>
 #include <math.h>
@@ -305,6 +306,8 @@ add_constant(struct writer *w, const json_t *value)
 static void
 add_value(struct writer *w, const json_t *value)
 {
+	const char *digits;
+
 	if (add_constant(w, value))
 		return;
 	switch (json_typeof(value)) {
@@ -315,7 +318,11 @@ add_value(struct writer *w, const json_t *value)
 		add_array(w, value);
 		break;
 	case JSON_STRING:
-		add_string(w, json_string_value(value), json_string_length(value));
+		digits = large_digits(value);
+		if (digits != NULL)
+			add_text(w, digits, strlen(digits));
+		else
+			add_string(w, json_string_value(value), json_string_length(value));
 		break;
 	case JSON_INTEGER:
 		add_integer(w, json_integer_value(value));

@@ -12,6 +12,7 @@
 
 #include "common/base/auto.h"
 #include "common/base/hash.h"
+#include "common/codec/large.h"
 
 #include <string.h>
 
@@ -84,6 +85,16 @@ make_room(size_t bytes)
 	return place;
 }
 
+static json_t *
+parse_clamped(const void *data, size_t size, size_t flags, json_error_t *error)
+{
+	size_t made;
+	auto_free char *text = large_clamp(data, size, &made);
+
+	must(text != NULL);
+	return json_loadb(text, made, flags, error);
+}
+
 json_t *
 cache_parse(const char *name, const void *data, size_t size, struct err *e)
 {
@@ -91,9 +102,11 @@ cache_parse(const char *name, const void *data, size_t size, struct err *e)
 	json_error_t error;
 	json_t *value = json_loadb(data, size, flags, &error);
 
-	/* An integer over 64 bits becomes the nearest number. */
+	/* An integer over 64 bits becomes the nearest number, and so does what no double holds. */
 	if (value == NULL && json_error_code(&error) == json_error_numeric_overflow)
 		value = json_loadb(data, size, flags | JSON_DECODE_INT_AS_REAL, &error);
+	if (value == NULL && json_error_code(&error) == json_error_numeric_overflow)
+		value = parse_clamped(data, size, flags | JSON_DECODE_INT_AS_REAL, &error);
 	if (value == NULL)
 		err_set(e, ERR_invalid_argument, "%s: line %d, column %d: %s", name, error.line,
 		    error.column, error.text);
