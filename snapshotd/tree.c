@@ -87,8 +87,20 @@ has_directory(const struct tree_entry *entries, size_t i)
 	return at != NULL && at->type == file_type_directory;
 }
 
+/* Is a hard link another name of a file of the tree that is not a hard link itself? */
+static bool
+has_file(const struct tree_entry *entries, size_t count, const struct tree_entry *t)
+{
+	const struct tree_entry *file =
+	    bsearch(t->same_as, entries, count, sizeof *entries, by_path);
+
+	return t->type == file_type_regular && file != NULL && file->type == file_type_regular &&
+	       file->same_as == NULL && file->sha256 != NULL && file->size == t->size &&
+	       strcmp(file->sha256, t->sha256) == 0;
+}
+
 static const char *
-what_is_wrong(const struct tree_entry *entries, size_t i)
+what_is_wrong(const struct tree_entry *entries, size_t count, size_t i)
 {
 	const struct tree_entry *t = &entries[i];
 
@@ -109,6 +121,8 @@ what_is_wrong(const struct tree_entry *entries, size_t i)
 		if (size < 1 || size > MAX_PATH)
 			return "has a target that is not encoded";
 	}
+	if (t->same_as != NULL && !has_file(entries, count, t))
+		return "is a hard link to no file of the tree with its content";
 	return t->size != 0 && t->type != file_type_regular ? "has a size and is not a file" : NULL;
 }
 
@@ -118,7 +132,7 @@ tree_check(
 {
 	*files = *bytes = 0;
 	for (size_t i = 0; i < count; i++) {
-		const char *wrong = what_is_wrong(entries, i);
+		const char *wrong = what_is_wrong(entries, count, i);
 
 		if (wrong != NULL)
 			return err_set(e, ERR_invalid_argument, "entries[%zu].path %s", i, wrong);
@@ -128,7 +142,7 @@ tree_check(
 			return err_set(e, ERR_limit_exceeded,
 			    "entries: more than %" PRId64 " bytes", INT64_MAX);
 		++*files;
-		*bytes += entries[i].size;
+		*bytes += entries[i].same_as == NULL ? entries[i].size : 0;
 	}
 	return 0;
 }

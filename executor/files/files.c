@@ -11,6 +11,7 @@
 #include "common/base/auto.h"
 #include "common/base/hash.h"
 #include "common/base/utf8.h"
+#include "executor/files/hard_links.h"
 #include "executor/files/path.h"
 #include "executor/media_type.h"
 
@@ -85,6 +86,7 @@ struct list_operation {
 	uint64_t limit, hash_limit;
 	bool asked;
 	struct files_tree tree;
+	struct hard_links links;
 	size_t bytes;
 	void (*done)(void *, struct files_tree *, const struct err *);
 	void *self;
@@ -154,6 +156,9 @@ take_entry(struct list_operation *o, struct file_frame *p, struct err *e)
 	if ((head->type == FILE_FRAME_SYMLINK && entry->target == NULL) ||
 	    (head->hashed && entry->sha256 == NULL))
 		return err_sys(e, "list");
+	if (head->type == FILE_FRAME_REGULAR && head->inode != 0 &&
+	    hard_links_add(&o->links, head->inode, entry->path, e) < 0)
+		return -1;
 	o->bytes += strlen(entry->path) + (entry->target != NULL ? strlen(entry->target) : 0);
 	return 0;
 }
@@ -247,7 +252,7 @@ list_finish(struct operation *op, const struct file_frame_head *head, struct err
 		if (strcmp(tree->items[i - 1].path, tree->items[i].path) == 0)
 			return files_nonsense(e);
 	tree->truncated = head->truncated;
-	return 0;
+	return hard_links_join(&o->links, tree, o->bytes < MAX_TREE ? MAX_TREE - o->bytes : 0, e);
 }
 
 static void
@@ -257,6 +262,7 @@ list_end(struct operation *op, const struct err *e)
 
 	o->done(o->self, files_failed(e) ? NULL : &o->tree, files_failed(e) ? e : NULL);
 	files_tree_clear(&o->tree);
+	hard_links_clear(&o->links);
 	free(o);
 }
 

@@ -12,11 +12,12 @@
 
 #include <string.h>
 
-/* Links follow all files, so that no link is ever part of the path of a file.  Directories get
- * their modes and times last, from the innermost outwards, because a mode may forbid writing,
- * and writing changes the times. */
+/* Hard links follow all files, because each is another name of one, and links follow them, so that
+ * no link is ever part of the path of a file.  Directories get their modes and times last, from the
+ * innermost outwards, because a mode may forbid writing, and writing changes the times. */
 enum phase {
 	FILES,
+	HARD_LINKS,
 	LINKS,
 	STAMPS,
 	SYNC,
@@ -38,6 +39,11 @@ struct fill_operation {
 	void *self;
 };
 
+enum {
+	HARD_LINK = file_type_COUNT, /* an entry with same_as, beside the types */
+	TYPES,
+};
+
 /* Does the entry have a turn in this phase?  Fills in the command for it. */
 static bool
 fill_head(enum phase phase, const struct tree_entry *entry, struct file_frame_head *head)
@@ -45,20 +51,23 @@ fill_head(enum phase phase, const struct tree_entry *entry, struct file_frame_he
 	static const struct {
 		enum file_frame_kind kind;
 		bool now;
-	} orders[][file_type_COUNT] = {
+	} orders[][TYPES] = {
 		[FILES] = { [file_type_regular] = { FILE_FRAME_FILE, true },
 		    [file_type_directory] = { FILE_FRAME_MKDIR, true } },
+		[HARD_LINKS] = { [HARD_LINK] = { FILE_FRAME_HARD_LINK, true } },
 		[LINKS] = { [file_type_link] = { FILE_FRAME_LINK, true } },
 		[STAMPS] = { [file_type_directory] = { FILE_FRAME_STAMP, true } },
 	};
 
+	const int type = entry->same_as != NULL ? HARD_LINK : entry->type;
+
 	*head = (struct file_frame_head){
-		.kind = orders[phase][entry->type].kind,
+		.kind = orders[phase][type].kind,
 		.size = entry->size,
 		.mode = (uint32_t)entry->mode,
 		.mtime_ns = entry->mtime_ns,
 	};
-	return orders[phase][entry->type].now;
+	return orders[phase][type].now;
 }
 
 /* Requests the content of a file.  true: it is here; false: it will follow. */
@@ -75,6 +84,16 @@ fill_content(struct fill_operation *o, const struct tree_entry *entry)
 		o->in_want = false;
 	}
 	return !o->wanted;
+}
+
+/* What the entry leads to, by its real name, allocated with malloc: NULL with *e, or for an entry
+ * that leads nowhere. */
+static char *
+fill_target(enum phase phase, const struct tree_entry *entry, struct err *e)
+{
+	if (phase == HARD_LINKS)
+		return path_decode("entries.same_as", entry->same_as, e);
+	return phase == LINKS ? path_decode_target("entries.target", entry->target ?: "", e) : NULL;
 }
 
 /* Sends one entry.  1: sent; 0: not yet; -1. */
@@ -94,8 +113,8 @@ fill_entry(struct fill_operation *o, const struct tree_entry *entry, struct err 
 	}
 	if ((path = path_decode("entries.path", entry->path, e)) == NULL)
 		return -1;
-	if (o->phase == LINKS && (target = path_decode_target("entries.target",
-				      entry->target != NULL ? entry->target : "", e)) == NULL)
+	target = fill_target(o->phase, entry, e);
+	if (target == NULL && (o->phase == LINKS || o->phase == HARD_LINKS))
 		return -1;
 	if (!o->named) {
 		int sent =

@@ -114,9 +114,13 @@ def test_trees_that_could_not_be_restored_are_refused(bin, asker):
             [file("f", sha256=None)], [directory("f", sha256=sha256(b""))], [directory("f", target="x")],
             [link("f", target=None)], [file("f", target="x")], [directory("f", size=1)], [link("f", size=1)],
             [file("f", sha256="A" * 64)], [link("f", target="a%00")], [link("f", target="%2")],
+            [file("f", same_as="g")], [file("f", same_as="f")], [file("f", same_as="../f"), file("g")],
+            [directory("d"), file("f", same_as="d")], [file("f"), link("l", same_as="f")],
+            [file("f"), file("g", same_as="f", size=1)], [file("f"), file("g", same_as="f"), file("h", same_as="g")],
+            [file("f"), file("g", same_as="f", sha256=sha256(b"x"))], [directory("d", same_as="f"), file("f")],
             [directory("a"), *(file("a/" + "b" * n) for n in range(250, 257))]]
     good = [[directory("a"), file("a-"), file("a/b"), file("ab")], [link("l", "../../etc/%FF")], [file("%FF%25%0A")],
-            [file("...")], [file("-rf *")], [directory("a"), directory("a/b"), link("a/b/c", "/"), file("a/d")]]
+            [file("...")], [file("-rf *")], [file("a", same_as="b"), file("b"), file("c", same_as="b")], [directory("a"), directory("a/b"), link("a/b/c", "/"), file("a/d")]]
     with Keeper(bin, asker) as keeper:
         keeper.ask("snapshot_put", put(b""))
         for entries in bad:

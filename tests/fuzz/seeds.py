@@ -114,8 +114,8 @@ def order(kind, fds):
 
 def file_frame(kind, path, tail):
     """A struct file frame of executor/builder/files/file_frame.h."""
-    head = (kind, len(path), len(tail), 0, 0o644, 0, 0, 1, 0, 0, len(tail), 10, 1700000000 * 10**9)
-    return struct.pack("<10I2Qq32s", *head, b"") + path + tail
+    head = (kind, len(path), len(tail), 0, 0o644, 0, 0, 1, 0, 0, len(tail), 10, 0, 7, 1700000000 * 10**9)
+    return struct.pack("<10I4Qq32s", *head, b"") + path + tail
 
 
 def packed(value):
@@ -203,7 +203,7 @@ def main(golden, directory):
     inputs["path"] = [path.encode() for path in PATHS]
     frames = [kind + len(data).to_bytes(4, "little") + data for kind, data in FRAMES]
     inputs["guest"] = [bytes([31]) + stream for stream in [*frames, b"".join(frames)]]
-    inputs["file_frame"] = [file_frame(kind, b"a/b", b"content" * (kind % 3)) for kind in range(1, 13)]
+    inputs["file_frame"] = [file_frame(kind, b"a/b", b"content" * (kind % 3)) for kind in range(1, 16)]
     inputs["code"] = [bytes([first]) + code.encode() for code in CODES for first in (0, 128, 131)]
     inputs["token"] = [bytes([which]) + text.encode() for which, text in TOKENS]
     inputs["settings"] = [text.encode() for text in YAMLS]

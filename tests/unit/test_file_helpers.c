@@ -262,6 +262,24 @@ lies_about_types(int fd, int root)
 	return wait_for_end(fd);
 }
 
+/* One inode for files that differ. */
+static int
+lies_about_inodes(int fd, int root)
+{
+	struct file_frame_head head = {
+		.kind = FILE_FRAME_ENTRY, .hashed = 1, .inode = 7, .path_size = 1
+	};
+
+	(void)root;
+	answer(fd, head, "x");
+	head.digest[0] = 1;
+	answer(fd, head, "y");
+	head.size = 1;
+	answer(fd, head, "z");
+	answer(fd, (struct file_frame_head){ .kind = FILE_FRAME_DONE }, "");
+	return wait_for_end(fd);
+}
+
 static int
 is_done_too_soon(int fd, int root)
 {
@@ -305,6 +323,21 @@ a_type_has_the_form_of_one(void **state)
 	}
 	claimed = "image/svg+xml";
 	assert_string_equal(hired_type(w, "x").type, claimed);
+}
+
+/* What differs is not one file, whatever the file helper says. */
+static void
+an_inode_alone_joins_nothing(void **state)
+{
+	struct workspace *w = *state;
+
+	w->serve = lies_about_inodes;
+	struct outcome o = hired_list(w, 100, 100);
+	assert_int_equal(o.e.code, ERR_none);
+	assert_int_equal(o.tree.count, 3);
+	for (size_t i = 0; i < o.tree.count; i++)
+		assert_null(o.tree.items[i].same_as);
+	files_tree_clear(&o.tree);
 }
 
 static const struct {
@@ -418,6 +451,7 @@ main(void)
 		IN_A_PLACE(a_changing_file_is_bounded),
 		IN_A_PLACE(operations_wait_in_line_for_one_file_helper),
 		IN_A_PLACE(a_type_has_the_form_of_one),
+		IN_A_PLACE(an_inode_alone_joins_nothing),
 		IN_A_PLACE(a_file_helper_that_lies_is_refused),
 		IN_A_PLACE(a_file_helper_that_could_not_be_made_says_why),
 		IN_A_PLACE(file_frames_that_take_long_let_others_go_on),

@@ -272,6 +272,70 @@ a_filled_workspace_is_what_was_told(void **state)
 	}
 }
 
+#define HARD_LINK(p, f) \
+	{ \
+		.path = (char *)(uintptr_t)(p), .type = file_type_regular, .mode = 0644, \
+		.size = 1, .same_as = (char *)(uintptr_t)(f) \
+	}
+
+static void
+a_hard_link_is_a_name_of_a_filled_file(void **state)
+{
+	struct workspace *w = *state;
+	struct tree_entry entries[] = {
+		DIRECTORY("a", 0755, 0),
+		HARD_LINK("a/%FF", "b"),
+		FILE_OF("b", 0640, 17, 1),
+	};
+	struct stat one, two;
+
+	source.contents[2] = "x";
+	source.later = source.refuse = false;
+	struct err e = fill(w, entries, COUNT(entries));
+	assert_int_equal(e.code, ERR_none);
+	assert_int_equal(source.wants, 1);
+	assert_int_equal(fstatat(w->root, "a/\xff", &one, AT_SYMLINK_NOFOLLOW), 0);
+	assert_int_equal(fstatat(w->root, "b", &two, AT_SYMLINK_NOFOLLOW), 0);
+	assert_int_equal(one.st_ino, two.st_ino);
+	assert_int_equal(one.st_nlink, 2);
+	assert_int_equal(one.st_mtim.tv_nsec, 17);
+}
+
+/* A record of the store that lies makes no name of anything outside, or of what is no file. */
+static void
+a_hard_link_leads_nowhere_else(void **state)
+{
+	static const struct {
+		const char *file;
+		enum err_code code;
+		const char *says;
+	} cases[] = {
+		{ "../x", ERR_path_not_allowed, "\"..\"" },
+		{ "a/../../x", ERR_path_not_allowed, "\"..\"" },
+		{ "/etc/passwd", ERR_path_not_allowed, "absolute" },
+		{ "", ERR_path_not_allowed, "" },
+		{ "missing", ERR_not_found, "" },
+		{ "a/missing/b", ERR_not_found, "" },
+		{ "a", ERR_path_not_allowed, "directory" },
+		{ "old", ERR_path_not_allowed, "symbolic link" },
+		{ "out/passwd", ERR_path_not_allowed, "symbolic link" },
+		{ "pipe", ERR_path_not_allowed, "FIFO" },
+	};
+	struct workspace *w = *state;
+
+	assert_int_equal(symlinkat("/etc/passwd", w->root, "old"), 0);
+	assert_int_equal(symlinkat("/etc", w->root, "out"), 0);
+	assert_int_equal(mkdirat(w->root, "a", 0755), 0);
+	assert_int_equal(mkfifoat(w->root, "pipe", 0600), 0);
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct tree_entry entry[] = { HARD_LINK("new", cases[i].file) };
+		struct err e = fill(w, entry, 1);
+
+		hired_expect(&e, cases[i].code, cases[i].says);
+		assert_int_equal(faccessat(w->root, "new", F_OK, AT_SYMLINK_NOFOLLOW), -1);
+	}
+}
+
 static void
 a_fill_that_fails_says_why(void **state)
 {
@@ -318,6 +382,8 @@ main(void)
 		cmocka_unit_test(a_used_up_quota_is_no_room),
 		IN_A_PLACE(a_full_workspace_stays_as_it_was),
 		IN_A_PLACE(a_filled_workspace_is_what_was_told),
+		IN_A_PLACE(a_hard_link_is_a_name_of_a_filled_file),
+		IN_A_PLACE(a_hard_link_leads_nowhere_else),
 		IN_A_PLACE(a_fill_that_fails_says_why),
 	};
 	struct err e;

@@ -136,6 +136,33 @@ what_is_no_file_is_named_and_left(void **state)
 	hired_expect(&r.e, ERR_path_not_allowed, "socket: is a FIFO");
 }
 
+/* One file is told once, and its other names refer to the shortest. */
+static void
+names_of_one_file_are_joined(void **state)
+{
+	struct workspace *w = *state;
+
+	assert_int_equal(mkdirat(w->root, "a", 0755), 0);
+	hired_make_file(w, "a/long", "x");
+	assert_int_equal(linkat(w->root, "a/long", w->root, "d", 0), 0);
+	assert_int_equal(linkat(w->root, "a/long", w->root, "e", 0), 0);
+
+	struct outcome o = hired_list(w, 100, 1 << 20);
+
+	assert_int_equal(o.tree.count, 4); /* a, a/long, d, e */
+	for (size_t i = 0; i < 4; i++)
+		if (i == 1 || i == 3)
+			assert_string_equal(o.tree.items[i].same_as, "d");
+		else
+			assert_null(o.tree.items[i].same_as);
+	files_tree_clear(&o.tree);
+	/* Without a digest nothing is known to be the same. */
+	o = hired_list(w, 100, 0);
+	for (size_t i = 0; i < o.tree.count; i++)
+		assert_null(o.tree.items[i].same_as);
+	files_tree_clear(&o.tree);
+}
+
 static void
 links_are_not_followed(void **state)
 {
@@ -403,6 +430,7 @@ main(void)
 		IN_A_PLACE(an_empty_tree_is_empty),
 		IN_A_PLACE(any_name_is_told_and_read),
 		IN_A_PLACE(what_is_no_file_is_named_and_left),
+		IN_A_PLACE(names_of_one_file_are_joined),
 		IN_A_PLACE(links_are_not_followed),
 		IN_A_PLACE(what_cannot_be_read_is_told),
 		IN_A_PLACE(lists_are_bounded),

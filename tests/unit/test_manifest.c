@@ -12,7 +12,9 @@
 
 #include <cmocka.h>
 
-#define TEXT(s) ((char *)(uintptr_t)(s))
+#define TEXT(s)           ((char *)(uintptr_t)(s))
+/* SHA-256 of the file of the sample. */
+#define BEFORE_HARD_LINKS "99f15a9fdca6dd28ac35f9c29b73cad77c9f1dcefcf2352942377db7a3c49001"
 
 static struct tree_entry entries[] = {
 	{ .path = TEXT("a"), .type = file_type_directory, .mode = 0755, .mtime_ns = -1 },
@@ -168,6 +170,36 @@ what_cannot_be_restored_is_not_read(void **state)
 	blob_clear(&file);
 }
 
+/* A manifest without hard links has the bytes that it had before there were any. */
+static void
+a_hard_link_is_kept_beside_older_manifests(void **state)
+{
+	static char digest[HASH_HEX];
+	struct snapshot about;
+	struct manifest m = sample(&about), read = { 0 };
+	struct blob file = write_sample(), again = { 0 };
+	struct tree_entry linked[] = { entries[0], entries[1], entries[1] };
+	struct err e;
+
+	(void)state;
+	hash_hex(file.data, file.size, digest);
+	assert_string_equal(digest, BEFORE_HARD_LINKS);
+	linked[2].path = TEXT("a/g");
+	linked[2].same_as = TEXT("a/f");
+	about.file_count = 2;
+	m.tree.entries.items = linked;
+	assert_int_equal(manifest_write(&m, &again, &e), 0);
+	assert_int_equal(manifest_read(&again, &read, &e), 0);
+	assert_string_equal(read.tree.entries.items[2].same_as, "a/f");
+	manifest_clear(&read);
+	blob_clear(&again);
+	linked[2].same_as = TEXT("../f");
+	assert_int_equal(manifest_write(&m, &again, &e), 0);
+	expect_corrupt(&again);
+	blob_clear(&again);
+	blob_clear(&file);
+}
+
 int
 main(void)
 {
@@ -177,6 +209,7 @@ main(void)
 		cmocka_unit_test(every_torn_end_is_noticed),
 		cmocka_unit_test(sizes_are_not_believed),
 		cmocka_unit_test(what_cannot_be_restored_is_not_read),
+		cmocka_unit_test(a_hard_link_is_kept_beside_older_manifests),
 	};
 
 	return cmocka_run_group_tests_name("manifest", tests, NULL, NULL);

@@ -22,16 +22,18 @@ enum file_frame_kind {
 	                   */
 	FILE_FRAME_TYPE,  /* path: DATA with the media type of a regular file */
 	FILE_FRAME_WRITE, /* path; size bytes of content follow as DATA; overwrite, mode */
-	FILE_FRAME_APPEND, /* path of a file of offset bytes; size more follow as DATA */
-	FILE_FRAME_FILE,   /* the same while a workspace is being filled, with mtime_ns */
-	FILE_FRAME_MKDIR,  /* path */
-	FILE_FRAME_LINK,   /* * path, tail: its target; mtime_ns */
-	FILE_FRAME_STAMP,  /* * path of a directory that is complete; mode, mtime_ns */
-	FILE_FRAME_SYNC,   /* asks whether all of this is done */
+	FILE_FRAME_APPEND,    /* path of a file of offset bytes; size more follow as DATA */
+	FILE_FRAME_FILE,      /* the same while a workspace is being filled, with mtime_ns */
+	FILE_FRAME_MKDIR,     /* path */
+	FILE_FRAME_LINK,      /* * path, tail: its target; mtime_ns */
+	FILE_FRAME_HARD_LINK, /* * path, tail: path of the file that it is another name of */
+	FILE_FRAME_STAMP,     /* * path of a directory that is complete; mode, mtime_ns */
+	FILE_FRAME_SYNC,      /* asks whether all of this is done */
 	/* Both directions */
 	FILE_FRAME_DATA, /* tail: the next bytes of a file */
 	/* Replies */
-	FILE_FRAME_ENTRY,   /* path, type, mode, mtime_ns; size, digest if hashed; tail: target */
+	FILE_FRAME_ENTRY, /* path, type, mode, mtime_ns; size, inode, digest if hashed; tail: target
+	                   */
 	FILE_FRAME_SKIPPED, /* path, fault: why there is no entry for it; type if IS_SPECIAL */
 	FILE_FRAME_DONE, /* fault; truncated: there are more than limit names; size of the file */
 	FILE_FRAME_KINDS
@@ -71,6 +73,7 @@ struct file_frame_head {
 	uint32_t overwrite, hashed, truncated; /* 0 or 1 */
 	uint32_t attributed;                   /* 0 or 1: an ENTRY has extended attributes */
 	uint64_t size, limit, offset;
+	uint64_t inode; /* of a file with several names; 0: of any other */
 	int64_t mtime_ns;
 	uint8_t digest[32];
 };

@@ -341,6 +341,19 @@ make_directory(struct file_helper *s, struct file_frame *p, const char *path)
 	return directory < 0 ? -1 : mkdirat(directory, name, 0700);
 }
 
+/* Copies a target or a path from the tail. */
+static int
+copy_tail(struct file_frame *p, char to[FILE_FRAME_MAX_PATH])
+{
+	if (p->head.tail_size >= FILE_FRAME_MAX_PATH) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	memcpy(to, file_frame_tail(p), p->head.tail_size);
+	to[p->head.tail_size] = 0;
+	return 0;
+}
+
 static int
 make_link(struct file_helper *s, struct file_frame *p, const char *path)
 {
@@ -349,16 +362,33 @@ make_link(struct file_helper *s, struct file_frame *p, const char *path)
 	size_t made = 0;
 	auto_fd int directory = open_parent(s->root, strdupa(path), &name, &made);
 
-	if (p->head.tail_size >= sizeof target) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	memcpy(target, file_frame_tail(p), p->head.tail_size);
-	target[p->head.tail_size] = 0;
-	if (directory < 0 || symlinkat(target, directory, name) < 0)
+	if (copy_tail(p, target) < 0 || directory < 0 || symlinkat(target, directory, name) < 0)
 		return -1;
 	times_of(p->head.mtime_ns, times);
 	return utimensat(directory, name, times, AT_SYMLINK_NOFOLLOW);
+}
+
+/* Only to a regular file of this workspace, which had none before it was filled. */
+static int
+make_hard_link(struct file_helper *s, struct file_frame *p, const char *path)
+{
+	char file[FILE_FRAME_MAX_PATH], *from, *to;
+	size_t made = 0;
+	struct stat st;
+
+	if (copy_tail(p, file) < 0)
+		return -1;
+
+	auto_fd int above = open_parent(s->root, file, &from, &made);
+	auto_fd int directory = open_parent(s->root, strdupa(path), &to, &made);
+
+	if (above < 0 || directory < 0 || fstatat(above, from, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -1;
+	if (!S_ISREG(st.st_mode)) {
+		errno = S_ISDIR(st.st_mode) ? EISDIR : S_ISLNK(st.st_mode) ? ELOOP : ENXIO;
+		return -1;
+	}
+	return linkat(above, from, directory, to, 0);
 }
 
 static int
@@ -402,6 +432,7 @@ static int (*const orders[FILE_FRAME_KINDS])(
 	[FILE_FRAME_FILE] = begin_file,
 	[FILE_FRAME_MKDIR] = make_directory,
 	[FILE_FRAME_LINK] = make_link,
+	[FILE_FRAME_HARD_LINK] = make_hard_link,
 	[FILE_FRAME_STAMP] = stamp_directory,
 	[FILE_FRAME_SYNC] = sync_orders,
 	[FILE_FRAME_DATA] = add_data,

@@ -176,10 +176,12 @@ list_regular(struct walk *w, int directory, const char *name, const char *path)
 	w->out.head.attributed = is_attributed(fd);
 	if ((uint64_t)st.st_size > w->hash_limit || is_hollow(&st))
 		return tell(w, path, NULL, 0);
-	if (st.st_nlink > 1)
+	if (st.st_nlink > 1) {
+		w->out.head.inode = st.st_ino;
 		hash_linked(w, fd, &st);
-	else
+	} else {
 		hash_file(w, fd);
+	}
 	return tell(w, path, NULL, 0);
 }
 
