@@ -125,11 +125,12 @@ static void
 report_progress(const struct client_call *call, const json_t *message)
 {
 	const json_t *params = json_object_get(message, "params");
-	const char *channel = json_string_value(
-	    json_object_get(json_object_get(params, "_meta"), "cloister/channel"));
+	const json_t *meta = json_object_get(params, "_meta");
+	const char *channel = json_string_value(json_object_get(meta, "cloister/channel"));
+	bool gap = json_is_true(json_object_get(meta, "cloister/gap"));
 
 	if (call->progress != NULL && channel != NULL)
-		call->progress(call->state, channel, json_object_get(params, "message"));
+		call->progress(call->state, channel, gap, json_object_get(params, "message"));
 }
 
 static json_t *

@@ -7,11 +7,13 @@
 
 #include <jansson.h>
 
+#include <stdbool.h>
+
 /* 125 is the same as in docker run: the command failed, not the program. */
 enum { CLIENT_FAILED = 125, CLIENT_USAGE = 2 };
 
-/* Text of the running program, as it arrives. */
-typedef void client_progress(void *state, const char *channel, const json_t *text);
+/* Text of the running program, as it arrives.  gap: text of the channel was left out before it. */
+typedef void client_progress(void *state, const char *channel, bool gap, const json_t *text);
 
 struct client_call {
 	const char *tool;

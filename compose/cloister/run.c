@@ -2,8 +2,8 @@
 /*
  * run.c - calls execute_code and prints what the program printed.
  *
- * On a terminal, output is shown as it arrives in progress notifications, which may omit some of
- * it. Otherwise the whole output is printed from the result.
+ * Output is printed as it arrives in progress notifications.  These may omit some of it: from the
+ * first gap on, the output is printed from the result, so that nothing is lost or printed twice.
  */
 #include "compose/cloister/run.h"
 
@@ -29,6 +29,7 @@ struct stream {
 	FILE *to;
 	char *shown; /* printed before the result arrived */
 	size_t size;
+	bool held; /* behind a gap: the rest is printed from the result */
 };
 
 struct shown {
@@ -51,19 +52,37 @@ remember(struct stream *stream, const char *text, size_t size)
 	stream->size += size;
 }
 
-/* Prints output as it arrives if it goes to a terminal. */
+/* Bytes before the mark that the executor writes where a program printed too fast.  A program that
+ * prints such a mark delays its own output. */
+static size_t
+before_gap(const char *text, size_t size)
+{
+	const char *mark = memmem(text, size, "\n[... ", strlen("\n[... "));
+
+	return mark != NULL && memmem(mark, size - (size_t)(mark - text), "too fast", 8) != NULL
+	           ? (size_t)(mark - text)
+	           : size;
+}
+
+/* Prints output as it arrives, up to the first gap. */
 static void
-show_progress(void *state, const char *channel, const json_t *text)
+show_progress(void *state, const char *channel, bool gap, const json_t *text)
 {
 	struct shown *shown = state;
+	const char *bytes = json_string_value(text);
+	size_t whole = json_string_length(text), size = before_gap(bytes, whole);
 
 	for (size_t i = 0; i < COUNT(shown->streams); i++) {
 		struct stream *stream = &shown->streams[i];
 
-		if (strcmp(stream->name, channel) != 0 || !isatty(fileno(stream->to)))
+		if (strcmp(stream->name, channel) != 0)
 			continue;
-		print(stream->to, json_string_value(text), json_string_length(text));
-		remember(stream, json_string_value(text), json_string_length(text));
+		stream->held |= gap;
+		if (stream->held)
+			return;
+		stream->held = size < whole;
+		print(stream->to, bytes, size);
+		remember(stream, bytes, size);
 	}
 }
 
@@ -111,18 +130,15 @@ print_problem(const json_t *error)
 		fprintf(stderr, "cloister: %s\n", hint);
 }
 
-/* Prints the part that was not shown yet.  Progress may omit parts, and does if there is much
- * output. */
+/* Prints the part that was not shown yet.  The whole lacks its middle if there was too much. */
 static void
 print_rest(const struct stream *stream, const char *whole, size_t size)
 {
-	bool begins = stream->size <= size && memcmp(whole, stream->shown ?: "", stream->size) == 0;
+	size_t same = 0;
 
-	if (!begins)
-		fprintf(stderr,
-		    "\ncloister: the text above omits parts of %s; the whole follows:\n",
-		    stream->name);
-	print(stream->to, whole + (begins ? stream->size : 0), size - (begins ? stream->size : 0));
+	while (same < size && same < stream->size && whole[same] == stream->shown[same])
+		same++;
+	print(stream->to, whole + same, size - same);
 }
 
 static void
@@ -173,10 +189,11 @@ conclude(const json_t *reply, const struct shown *shown, const struct made *made
 static int
 run_code(const struct words *words, const struct made *made)
 {
-	struct shown shown = { { { "stdout", stdout, NULL, 0 }, { "stderr", stderr, NULL, 0 } } };
+	struct shown shown = { { { .name = "stdout", .to = stdout },
+	    { .name = "stderr", .to = stderr } } };
 	const struct client_call call = { .tool = commands[COMMAND_run].tool,
 		.arguments = words->arguments,
-		.progress = show_progress,
+		.progress = words->as_json ? NULL : show_progress,
 		.state = &shown,
 		.argc = made->argc,
 		.argv = made->argv };

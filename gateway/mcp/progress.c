@@ -38,6 +38,9 @@ notify(struct progress *p, int channel)
 		    json_stringn(p->channels[channel].text, p->channels[channel].size));
 		json_object_set_new(params, "_meta",
 		    json_pack("{s:s}", "cloister/channel", word_text(SET_channel, channel)));
+		if (p->channels[channel].after_gap)
+			json_object_set_new(
+			    json_object_get(params, "_meta"), "cloister/gap", json_true());
 		free(take_ptr(p->channels[channel].text));
 		p->channels[channel].size = 0;
 	}
@@ -75,14 +78,21 @@ static void
 join(struct progress *p, int channel, const struct blob *text)
 {
 	typeof(p->channels[0]) *to = &p->channels[channel];
+	bool fits = (to->size == 0 || !to->gap) && to->size + text->size <= TEXT_BYTES;
 
-	if (text->size == 0 || to->size + text->size > TEXT_BYTES)
+	if (text->size == 0)
 		return;
 
-	char *joined = realloc(to->text, to->size + text->size);
+	char *joined = fits ? realloc(to->text, to->size + text->size) : NULL;
 
-	if (joined == NULL)
+	if (joined == NULL) {
+		to->gap = true;
 		return;
+	}
+	if (to->size == 0) {
+		to->after_gap = to->gap;
+		to->gap = false;
+	}
 	memcpy(joined + to->size, text->data, text->size);
 	to->text = joined;
 	to->size += text->size;
@@ -91,8 +101,12 @@ join(struct progress *p, int channel, const struct blob *text)
 void
 progress_part(struct progress *p, const struct stream_part *part)
 {
-	if (p->token == NULL || client_slow(p->origin))
+	if (p->token == NULL)
 		return;
+	if (client_slow(p->origin)) {
+		p->channels[part->channel].gap |= part->text.size > 0;
+		return;
+	}
 	p->value =
 	    part->progress > p->value && part->progress < FAR ? part->progress : p->value + 1;
 	join(p, part->channel, &part->text);

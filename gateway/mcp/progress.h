@@ -4,7 +4,8 @@
  *
  * Progress values always grow.  A call sends at most ten notifications a second, each with the
  * output since the previous one, and none after progress_close().  The text of a notification
- * comes from one channel, which its _meta names: "cloister/channel": "stdout".
+ * comes from one channel, which its _meta names: "cloister/channel": "stdout".  Where text of that
+ * channel was left out before it, _meta has "cloister/gap": true.
  */
 #pragma once
 
@@ -21,6 +22,8 @@ struct progress {
 	struct {
 		char *text; /* not sent yet */
 		size_t size;
+		bool after_gap; /* text was left out before it */
+		bool gap;       /* text was left out behind it */
 	} channels[channel_COUNT];
 };
 
