@@ -12,6 +12,7 @@
 #include "common/base/fdio.h"
 #include "common/base/log.h"
 #include "executor/builder/arguments.h"
+#include "executor/builder/confine/proc_files.h"
 #include "executor/builder/launch/environment.h"
 #include "executor/builder/prefix.h"
 #include "executor/builder/runtimes.h"
@@ -77,7 +78,8 @@ static const char *const tops[] = { "/bin", "/sbin", "/lib", "/lib32", "/lib64",
 
 static const char *const directories[] = { "cloister", "cloister/check", "cloister/node",
 	"cloister/python", "cloister/shell", "dev", "dev/pts", "etc", "etc/ssl", "etc/ssl/certs",
-	"mnt", "proc", "run", "sandbox", "sys", "tmp", "workspace" };
+	"mnt", "proc", "run", "sandbox", "sys", "sys/devices", "sys/devices/system",
+	"sys/devices/system/cpu", "tmp", "workspace" };
 
 static const struct {
 	const char *path, *target;
@@ -85,6 +87,10 @@ static const struct {
 	{ "mnt/data", "/workspace" }, { "sandbox/workspace", "/workspace" },
 	{ "dev/fd", "/proc/self/fd" }, { "dev/stdin", "/proc/self/fd/0" },
 	{ "dev/stdout", "/proc/self/fd/1" }, { "dev/stderr", "/proc/self/fd/2" },
+	/* Where lscpu(1) and the C library count processors. */
+	{ "sys/devices/system/cpu/online", PROC_FILES "/processors" },
+	{ "sys/devices/system/cpu/possible", PROC_FILES "/processors" },
+	{ "sys/devices/system/cpu/present", PROC_FILES "/processors" },
 	{ "dev/ptmx", "pts/ptmx" }, /* of the box's own devpts (confine/confine.c) */
 	{ "dev/shm", "/tmp" },      /* so that shared memory counts as files of /tmp */
 };
@@ -410,5 +416,8 @@ root_make(struct host *h, struct err *e)
 	if (fill(root, e) < 0 || bind_all(root, e) < 0 || hide_all(root, e) < 0)
 		return -1;
 	bind_python(root);
-	return mount_proc(h, root, e) < 0 || enter(root, e) < 0 ? -1 : 0;
+	if (mount_proc(h, root, e) < 0)
+		return -1;
+	proc_files_open(h);
+	return enter(root, e);
 }

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The files that a program can see and reach (F): its root and its workspace, and nothing of the host."""
 
+import ast
 import glob
 import os
+import re
+import time
 
 import box as boxes
 
@@ -60,7 +63,7 @@ def test_F02_root_is_what_it_should_be(box):
     tops = {"cloister", "dev", "etc", "mnt", "proc", "run", "sandbox", "sys", "tmp", "usr", "workspace"}
     tops |= {name for name in ("bin", "sbin", "lib", "lib32", "lib64", "libx32") if os.path.lexists("/" + name)}
     tries = box.tries("for d in '/', '/dev', '/etc', '/run', '/sys': tell(d, ' '.join(sorted(os.listdir(d))))")
-    assert tries["/run"] == tries["/sys"] == "", tries  # for container runtimes, which mount over a copy
+    assert tries["/run"] == "cpuinfo loadavg meminfo processors stat uptime" and tries["/sys"] == "devices", tries
     assert set(tries["/"].split()) == tops, tries["/"]
     assert tries["/dev"] == "fd full null ptmx pts random shm stderr stdin stdout tty urandom zero", tries["/dev"]
     made = {"gitconfig", "group", "hosts", "ld.so.cache", "nsswitch.conf", "passwd", "resolv.conf", "ssl"}
@@ -111,7 +114,7 @@ def test_F04_proc_shows_own_processes_only(box):
 names = os.listdir("/proc")
 tell("others", sorted(n for n in names if not n.isdigit() and n not in ("self", "thread-self")))
 tell("pids", sorted(n for n in names if n.isdigit()) == [str(os.getpid())])
-for name in "sys", "kcore", "kallsyms", "keys", "sysrq-trigger", "timer_list", "kmsg", "mounts/x", "meminfo", "net/unix", \
+for name in "sys", "kcore", "kallsyms", "keys", "sysrq-trigger", "timer_list", "kmsg", "mounts/x", "version", "interrupts", "net/unix", \
             "1/environ", "1/mem", "1/fd", "1/maps", "1/cmdline", "1/cwd", "1/exe", "sys/kernel/core_pattern", "locks", "cmdline":
     attempt(name, open, "/proc/" + name)
 for name in "mem", "oom_score_adj", "coredump_filter", "comm", "attr/current", "uid_map", "setgroups", "loginuid", "clear_refs":
@@ -120,6 +123,26 @@ for name in "mem", "oom_score_adj", "coredump_filter", "comm", "attr/current", "
     assert tries.pop("others") == "[]" and tries.pop("pids") == "True", tries
     only({n: got for n, got in tries.items() if not n.startswith("self/")}, {"ENOENT", "ENOTDIR"})
     only({n: got for n, got in tries.items() if n.startswith("self/")}, REFUSED | {"ENOENT"})
+
+
+def test_F04_proc_has_nothing_of_the_machine(box):
+    """F-04, X-05: of what the host's /proc tells of the machine there are five files, which say nothing that the host's say."""
+    names = [name for name in os.listdir("/proc") if not name.isdigit() and name not in ("self", "thread-self")]
+    own = {"meminfo", "stat", "cpuinfo", "uptime", "loadavg"}
+    tries = box.tries(f"""
+for name in {names!r}: attempt(name, os.lstat, "/proc/" + name)
+tell("text", [open("/proc/" + name).read() for name in ("loadavg", "stat", "meminfo", "uptime")])
+attempt("chmod", os.chmod, "/proc/meminfo", 0o777)
+attempt("replace", os.replace, "/proc/meminfo", "/proc/stat")
+attempt("unmount", lambda: ctypes.CDLL(None, use_errno=True).umount2(b"/proc/meminfo", 2) and os.listdir("/usr/local/bin"))
+""")
+    load, stat, memory, uptime = ast.literal_eval(tries.pop("text"))
+    assert (tries.pop("chmod"), tries.pop("unmount")) == ("EROFS", "ENOENT") and tries.pop("replace") in ("EBUSY", "EROFS", "EXDEV"), tries
+    only({n: got for n, got in tries.items() if n not in own}, {"ENOENT"})
+    only({n: got for n, got in tries.items() if n in own}, {"done"})
+    assert load == "0.00 0.00 0.00 1/1 1\n" and re.match(r"cpu  0 0 0 [0-9]+ 0 0 0 0 0 0\ncpu0 0 0 0 [0-9]+ 0 0 0 0 0 0\n", stat), (load, stat)
+    assert memory.startswith("MemTotal: 262144 kB\nMemFree: 262144 kB\n"), memory
+    assert abs(float(uptime.split()[0]) - time.clock_gettime(time.CLOCK_BOOTTIME)) < 60, uptime  # a program has that clock
 
 
 def test_F05_interpreter_cannot_be_replaced(box):

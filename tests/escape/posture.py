@@ -94,7 +94,8 @@ def test_I14_mounts(box):
         points[row[4]] = set(row[5].split(","))
         assert not [word for word in row[6:row.index("-")]], f"{row[4]} is shared with others"
     devices = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/tty", "/dev/urandom", "/dev/pts"}
-    must = {"/", "/usr", "/proc", "/tmp", "/workspace"} | devices
+    must = {"/", "/usr", "/proc", "/run", "/tmp", "/workspace"} | devices
+    must |= {f"/proc/{name}" for name in ("meminfo", "stat", "cpuinfo", "uptime", "loadavg")}
     may = {"/etc/alternatives", "/etc/matplotlibrc", "/etc/fonts", "/etc/mime.types", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"}
     assert must <= set(points) <= must | may | {p for p in points if p.startswith("/usr/")}, set(points) ^ must
     for point, flags in points.items():

@@ -41,7 +41,7 @@ def test_X05_names_are_the_same_everywhere(box):
 import socket, getpass
 tell("host", socket.gethostname()); tell("domain", os.uname().version and ctypes.CDLL(None).getdomainname and "x"); tell("user", getpass.getuser())
 tell("uid", os.getuid()); tell("pid", os.getpid())
-for path in "/etc/machine-id", "/proc/sys/kernel/random/boot_id", "/sys/class/dmi", "/proc/stat", "/proc/interrupts", "/proc/loadavg", "/proc/uptime":
+for path in "/etc/machine-id", "/proc/sys/kernel/random/boot_id", "/sys/class/dmi", "/proc/interrupts", "/proc/version":
     attempt(path, os.stat, path)
 """)
     assert tries.pop("host") == "cloister" != os.uname().nodename

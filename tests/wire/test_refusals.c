@@ -169,12 +169,6 @@ spoil_frame(struct attack *a, const struct target *t, const char *bytes, size_t 
 }
 
 static bool
-zero_in_frame(struct attack *a, const struct target *t)
-{
-	return spoil_frame(a, t, "\0", 1);
-}
-
-static bool
 bad_utf8_in_frame(struct attack *a, const struct target *t)
 {
 	return spoil_frame(a, t, BYTES("\xed\xa0\x80"));
@@ -306,7 +300,6 @@ static const struct attempt attempts[] = {
 	{ "no such frame",   FRAMES, .make = no_such_frame, .says = "no blob " },
 	{ "huge frame",      FRAMES, BYTES("\xcf\xff\xff\xff\xff\xff\xff\xff\xff"), .says = "no blob " },
 	{ "frame used",      FRAMES, .make = frame_of_another, .says = "is used twice" },
-	{ "zero in page",    KIND(PAGE), .make = zero_in_frame, .says = "has a zero byte" },
 	{ "UTF-8 in page",   KIND(PAGE), .make = bad_utf8_in_frame, .says = "not UTF-8" },
 	{ "too many",        COUNTED, .make = over_items, .says = " are over the limit of ", .code = ERR_limit_exceeded },
 	{ "too few",         COUNTED, .make = under_items, .says = " under the minimum of " },

@@ -35,6 +35,7 @@
 #include "common/base/fdio.h"
 #include "executor/builder/confine/caps.h"
 #include "executor/builder/confine/guest_landlock.h"
+#include "executor/builder/confine/proc_files.h"
 #include "executor/builder/confine/rlimits.h"
 #include "executor/guest/protocol.h"
 
@@ -53,6 +54,7 @@
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
 	REPORT = GUEST_CONTROL_FD + 1,
@@ -137,37 +139,71 @@ enter_cgroup(struct entry *in, struct err *e)
 
 /* ---- mounts ---- */
 
-/* Shows only what is below /proc/PID, and of that only the processes that the reader could
- * trace. */
+/* A /proc that shows only processes that the reader could trace.  subset "pid": and nothing but
+ * processes; NULL: *context can set that later. */
 static int
-make_proc(void)
+make_proc(const char *subset, int *context)
 {
-	auto_fd int context = fsopen("proc", FSOPEN_CLOEXEC);
+	*context = fsopen("proc", FSOPEN_CLOEXEC);
 
-	if (context < 0 || fsconfig(context, FSCONFIG_SET_STRING, "subset", "pid", 0) < 0 ||
-	    fsconfig(context, FSCONFIG_SET_STRING, "hidepid", "invisible", 0) < 0 ||
-	    fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+	if (*context < 0 ||
+	    (subset != NULL && fsconfig(*context, FSCONFIG_SET_STRING, "subset", subset, 0) < 0) ||
+	    fsconfig(*context, FSCONFIG_SET_STRING, "hidepid", "invisible", 0) < 0 ||
+	    fsconfig(*context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
 		return -1;
-	return fsmount(context, FSMOUNT_CLOEXEC,
+	return fsmount(*context, FSMOUNT_CLOEXEC,
 	    MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
 }
 
+/*
+ * With subset=pid the kernel finds no other name below /proc, unless a mount is on it.  So a
+ * complete /proc gets the box's own files, and then that option.  Without the files programs only
+ * lack them.
+ */
+static int
+finish_proc(const struct entry *in, int context)
+{
+	struct err ignored;
+
+	proc_files_mount(in->confine->host, in->confine->order, &ignored);
+	if (fsconfig(context, FSCONFIG_SET_STRING, "subset", "pid", 0) < 0 ||
+	    fsconfig(context, FSCONFIG_CMD_RECONFIGURE, NULL, NULL, 0) < 0)
+		return -1;
+	errno = EEXIST;
+	return access("/proc/sys", F_OK) < 0 && access("/proc/version", F_OK) < 0 ? 0 : -1;
+}
+
+static int
+place_proc(struct entry *in, int proc, int context, struct err *e)
+{
+	if (move_mount(proc, "", AT_FDCWD, "/proc", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return err_sys(e, "mount /proc");
+	if (context < 0 || finish_proc(in, context) == 0) {
+		hold(in, LAYER_private_proc);
+		return 0;
+	}
+	miss(in, LAYER_private_proc);
+	return umount2("/proc", MNT_DETACH) < 0 ? err_sys(e, "unmount /proc") : 0;
+}
+
+/* Both kinds must be made while the builder's /proc is there.  The kernel allows a complete one
+ * only to root, or if that is not masked. */
 static int
 change_proc(struct entry *in, struct err *e)
 {
-	auto_fd int proc = is_file_helper(in) ? -1 : make_proc();
+	auto_fd int complete = -1;
+	auto_fd int small = -1;
+	auto_fd int proc = is_file_helper(in) ? -1 : make_proc(NULL, &complete);
+	bool is_complete = proc >= 0;
 
+	if (proc < 0 && !is_file_helper(in))
+		proc = make_proc("pid", &small);
 	if (proc < 0)
 		miss(in, LAYER_private_proc);
 	/* EINVAL: the template has none. */
 	if (umount2("/proc", MNT_DETACH) < 0 && errno != EINVAL)
 		return err_sys(e, "unmount the builder's /proc");
-	if (proc < 0)
-		return 0;
-	if (move_mount(proc, "", AT_FDCWD, "/proc", MOVE_MOUNT_F_EMPTY_PATH) < 0)
-		return err_sys(e, "mount /proc");
-	hold(in, LAYER_private_proc);
-	return 0;
+	return proc < 0 ? 0 : place_proc(in, proc, is_complete ? complete : -1, e);
 }
 
 /*
