@@ -8,6 +8,7 @@
 #include "compose/cloister/run.h"
 
 #include "compose/cloister/client.h"
+#include "compose/cloister/invocation.h"
 #include "compose/cloister/made.h"
 #include "compose/cloister/words.h"
 
@@ -234,16 +235,23 @@ take_out(int *argc, char **argv, const char **directory, struct err *e)
 	return 0;
 }
 
-int
-run_file(int argc, char **argv)
+static bool
+reads_program(int argc, char **argv)
 {
-	const struct command *command = &commands[COMMAND_run];
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "-") == 0 || strcmp(argv[i], "/dev/stdin") == 0)
+			return true;
+	return false;
+}
+
+static int
+run_words(const struct command *command, int argc, char **argv, json_t *arguments)
+{
+	const bool by_stdin = reads_program(argc, argv);
 	struct words words;
 	struct made made = { 0 };
 	struct err e;
 
-	if (words_help(command, argc, argv))
-		return 0;
 	if (take_out(&argc, argv, &made.directory, &e) < 0)
 		return words_fail(command, &e);
 	if (words_read(command, &argc, argv, &words, &e) < 0)
@@ -252,8 +260,27 @@ run_file(int argc, char **argv)
 	made.argc = argc;
 	made.argv = argv;
 
-	int status = run_code(&words, &made);
+	int status = invocation_set(words.arguments, arguments, by_stdin, &e) < 0
+	                 ? words_fail(command, &e)
+	                 : run_code(&words, &made);
 
 	json_decref(words.arguments);
+	return status;
+}
+
+int
+run_file(int argc, char **argv)
+{
+	const struct command *command = &commands[COMMAND_run];
+	struct err e;
+	json_t *arguments = invocation_arguments(command, &argc, argv, &e);
+
+	if (arguments == NULL)
+		return words_fail(command, &e);
+
+	int status =
+	    words_help(command, argc, argv) ? 0 : run_words(command, argc, argv, arguments);
+
+	json_decref(arguments);
 	return status;
 }

@@ -28,6 +28,26 @@ struct reading {
 
 /* ---- a program ---- */
 
+int
+words_load(int fd, size_t most, struct blob *content, struct err *e)
+{
+	size_t have = 0;
+	ssize_t n = 1;
+
+	content->data = malloc(most + 1);
+	if (content->data == NULL)
+		return err_sys(e, "read");
+	for (; n > 0 && have <= most; have += (size_t)n) {
+		n = read(fd, (char *)content->data + have, most + 1 - have);
+		if (n < 0)
+			return err_sys(e, "read");
+	}
+	if (have > most)
+		return err_set(e, ERR_code_too_large, "over the limit of %zu bytes", most);
+	content->size = have;
+	return 0;
+}
+
 static int
 load_code(const char *file, struct blob *code, struct err *e)
 {
@@ -35,24 +55,10 @@ load_code(const char *file, struct blob *code, struct err *e)
 		file = "/dev/stdin";
 
 	auto_fd int fd = open(file, O_RDONLY | O_CLOEXEC);
-	size_t have = 0;
-	ssize_t n = 1;
 
 	if (fd < 0)
 		return err_sys(e, "open %s", file);
-	code->data = malloc(CODE_BYTES + 1);
-	if (code->data == NULL)
-		return err_sys(e, "%s", file);
-	for (; n > 0 && have <= CODE_BYTES; have += (size_t)n) {
-		n = read(fd, (char *)code->data + have, CODE_BYTES + 1 - have);
-		if (n < 0)
-			return err_sys(e, "read %s", file);
-	}
-	if (have > CODE_BYTES)
-		return err_set(
-		    e, ERR_code_too_large, "%s is over the limit of %d bytes", file, CODE_BYTES);
-	code->size = have;
-	return 0;
+	return words_load(fd, CODE_BYTES, code, e) < 0 ? err_add(e, "%s", file) : 0;
 }
 
 /* From the file name, such as "a.js"; otherwise Python. */
@@ -230,6 +236,34 @@ read_all(struct reading *r, int *argc, char **argv, bool *as_json, struct err *e
 	argv[rest] = NULL;
 	*argc = rest;
 	return 0;
+}
+
+/* The number of words of a flag; 0: it is none of the command. */
+static int
+words_of_flag(const struct command *c, const char *argument)
+{
+	const struct reading r = { .command = c };
+	const struct part *part = find_flag(&r, argument, NULL);
+
+	if (part == NULL)
+		return strcmp(argument, "--json") == 0 || strcmp(argument, "--help") == 0;
+	return part->kind == PART_SWITCH || strchr(argument, '=') != NULL ? 1 : 2;
+}
+
+int
+words_of_program(const struct command *c, int argc, char **argv)
+{
+	bool file = false;
+	int taken;
+
+	for (int i = 1; i < argc; i += taken) {
+		taken = is_flag(argv[i]) ? words_of_flag(c, argv[i]) : 0;
+		if (taken == 0 && file)
+			return i;
+		file |= !is_flag(argv[i]);
+		taken += taken == 0; /* the file, or a setting before it */
+	}
+	return argc;
 }
 
 int

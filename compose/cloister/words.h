@@ -4,6 +4,8 @@
 
 #include "compose/cloister/commands.h"
 
+#include "common/base/blob.h"
+
 #include <jansson.h>
 
 struct words {
@@ -17,6 +19,13 @@ struct words {
  * -1: *e; invalid_argument if the command line is wrong.
  */
 int words_read(const struct command *, int *argc, char **argv, struct words *out, struct err *e);
+/*
+ * The index of the first word that belongs to the program that the command runs: behind its FILE,
+ * the first that is no flag of the command, or "--". argc: there is none.
+ */
+int words_of_program(const struct command *, int argc, char **argv);
+/* Reads a descriptor to its end; code_too_large if there are more bytes. */
+int words_load(int fd, size_t most, struct blob *content, struct err *e);
 /* Prints *e, and for a wrong command line the usage; returns the exit code. */
 int words_fail(const struct command *, const struct err *e);
 /* Prints the help and returns true if one of the arguments is --help. */

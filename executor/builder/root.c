@@ -48,6 +48,7 @@ EMBED(guest_python_ending,  "python/ending.py")
 EMBED(guest_python_failure, "python/failure.py")
 EMBED(guest_python_imports, "python/imports.py")
 EMBED(guest_python_loop,    "python/loop.py")
+EMBED(guest_python_invocation, "python/invocation.py")
 EMBED(guest_python_lent,    "python/lent.py")
 EMBED(guest_python_manners, "python/manners.py")
 EMBED(guest_python_notebook,"python/notebook.py")
@@ -131,6 +132,7 @@ static const struct {
 	{ "cloister/python/failure.py", guest_python_failure, guest_python_failure_end },
 	{ "cloister/python/imports.py", guest_python_imports, guest_python_imports_end },
 	{ "cloister/python/loop.py", guest_python_loop, guest_python_loop_end },
+	{ "cloister/python/invocation.py", guest_python_invocation, guest_python_invocation_end },
 	{ "cloister/python/lent.py", guest_python_lent, guest_python_lent_end },
 	{ "cloister/python/manners.py", guest_python_manners, guest_python_manners_end },
 	{ "cloister/python/notebook.py", guest_python_notebook, guest_python_notebook_end },

@@ -32,7 +32,10 @@ enum guest_frame {
 	                        preparation; to forks of a zygote */
 	GUEST_SECRET = 'N',  /* name, line feed, value: a variable of the environment for the next
 	                        CODE  or STATEMENT only */
-	GUEST_BRIDGE = 'B',  /* key, line feed, JSON text: for the program's `bridge` */
+	GUEST_ARGUMENT =
+	    'G',           /* one argument of the command line; in their order, for the next CODE */
+	GUEST_INPUT = 'T', /* bytes: standard input of the next CODE */
+	GUEST_BRIDGE = 'B', /* key, line feed, JSON text: for the program's `bridge` */
 	/* driver to executor */
 	GUEST_IDLE =
 	    'I', /* empty: it waits for code; sent again before that, when it has prepared more */

@@ -35,6 +35,31 @@ read_secrets(struct plan *plan, struct execute_code *ask, struct err *e)
 	return 0;
 }
 
+/* The driver sets both, once for each interpreter. */
+static int
+read_invocation(
+    struct plan *plan, struct execute_code *ask, const struct session *session, struct err *e)
+{
+	bool text = ask->stdin.data != NULL, bytes = ask->stdin_base64.data != NULL;
+	const char *field = ask->arguments.count > 0 ? "arguments" : "stdin";
+
+	if (text && bytes)
+		return err_set(e, ERR_invalid_argument, "stdin: give either stdin or stdin_base64");
+	if (ask->arguments.count == 0 && !text && !bytes)
+		return 0;
+	if (session != NULL)
+		return err_set(e, ERR_invalid_argument,
+		    "%s: not in a session; assign sys.argv, or read a file", field);
+	if (!runtime_at(plan->language)->driver)
+		return err_set(e, ERR_invalid_argument, "%s: programs in %s cannot get it here",
+		    field, runtime_at(plan->language)->name);
+	plan->arguments = ask->arguments;
+	ask->arguments = (struct texts){ 0 };
+	plan->input = text ? ask->stdin : ask->stdin_base64;
+	*(text ? &ask->stdin : &ask->stdin_base64) = (struct blob){ 0 };
+	return 0;
+}
+
 static int
 read_language(struct plan *plan, const char *asked, const struct session *session, struct err *e)
 {
@@ -200,7 +225,7 @@ plan_read(struct plan *plan, struct execute_code *ask, const struct limits *limi
 	    read_domains(plan, ask, session, e) == 0 &&
 	    policy_read(&plan->policy, ask, plan->language, profile, e) == 0 &&
 	    read_code(plan, ask, e) == 0 && read_files(plan, ask, e) == 0 &&
-	    read_secrets(plan, ask, e) == 0) {
+	    read_secrets(plan, ask, e) == 0 && read_invocation(plan, ask, session, e) == 0) {
 		plan->statement = session != NULL && runtime_at(plan->language)->driver;
 		plan->manners = read_manners(plan, ask);
 		plan->zygote = pool_zygote(plan->language, plan->policy.profile);
@@ -217,6 +242,8 @@ plan_clear(struct plan *plan)
 	policy_clear(&plan->policy);
 	free(plan->label);
 	texts_clear(&plan->secrets);
+	texts_clear(&plan->arguments);
+	blob_clear(&plan->input);
 	texts_clear(&plan->domains);
 	for (size_t i = 0; i < plan->nfiles; i++) {
 		free(plan->files[i].path);

@@ -30,6 +30,8 @@ struct plan {
 	struct texts domains; /* that it may reach; none: no network */
 	char *label;          /* the caller's namespace, for the log; or NULL */
 	struct texts secrets; /* names */
+	struct texts arguments;
+	struct blob input; /* standard input */
 	struct plan_file *files;
 	size_t nfiles;
 };

@@ -242,6 +242,8 @@ run_code(void *self, const struct err *why)
 			.output_bytes = plan->limits.box.output_bytes,
 			.secrets = &run->lent,
 			.redact = run_known(run)->redact,
+			.arguments = &plan->arguments,
+			.input = &plan->input,
 		},
 	};
 	struct err e;

@@ -193,6 +193,9 @@ struct program_code {
 	 * and live until the run's end. */
 	const struct vault_values *secrets;
 	const struct redact *redact;
+	/* Of a program that is no statement; both may be NULL, and live until the run's end. */
+	const struct texts *arguments;
+	const struct blob *input;
 };
 
 /* Sends the code when the program is idle; then the run begins.  One run at a time. */

@@ -249,6 +249,8 @@ program_run(struct program *p, const struct program_code *code, struct err *e)
 	p->cpu_ms = code->cpu_ms;
 	p->output_bytes = code->output_bytes;
 	p->secrets = code->secrets;
+	p->arguments = code->arguments;
+	p->input = code->input;
 	p->redact = code->redact;
 	p->stopped = BOX_EXITED;
 	p->again = false;

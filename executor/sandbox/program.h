@@ -33,6 +33,8 @@ struct program {
 	uint64_t wall_ms, cpu_ms, output_bytes;
 	const struct vault_values *secrets; /* or NULL */
 	const struct redact *redact;        /* or NULL */
+	const struct texts *arguments;      /* or NULL */
+	const struct blob *input;           /* standard input, or NULL */
 	uint64_t timer, late;               /* late: when the run has lasted for a moment */
 	int64_t began_us, ended_us;         /* the run */
 	bool over;     /* the statement has ended, but its usage is not known yet */

@@ -43,6 +43,30 @@ add_manners(struct program *p, struct err *e)
 	return to == NULL && p->manners != 0 ? -1 : 0;
 }
 
+static int
+add_bytes(struct program *p, enum guest_frame kind, const void *data, size_t size, struct err *e)
+{
+	uint8_t *to = control_add(&p->control, kind, size, e);
+
+	if (to != NULL && size > 0)
+		memcpy(to, data, size);
+	return to != NULL ? 0 : -1;
+}
+
+static int
+add_invocation(struct program *p, struct err *e)
+{
+	for (size_t i = 0; p->arguments != NULL && i < p->arguments->count; i++) {
+		const char *argument = p->arguments->items[i];
+
+		if (add_bytes(p, GUEST_ARGUMENT, argument, strlen(argument), e) < 0)
+			return -1;
+	}
+	return p->input != NULL && p->input->size > 0
+	           ? add_bytes(p, GUEST_INPUT, p->input->data, p->input->size, e)
+	           : 0;
+}
+
 int
 program_add_code(struct program *p, struct err *e)
 {
@@ -50,7 +74,7 @@ program_add_code(struct program *p, struct err *e)
 	uint8_t *to = NULL;
 
 	if (add_guard(p, e) == 0 && add_manners(p, e) == 0 && add_files(p, e) == 0 &&
-	    control_add_secrets(&p->control, p->secrets, e) == 0)
+	    add_invocation(p, e) == 0 && control_add_secrets(&p->control, p->secrets, e) == 0)
 		to = control_add(&p->control, kind, p->code.size, e);
 	if (to == NULL)
 		return -1;

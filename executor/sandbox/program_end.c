@@ -103,6 +103,8 @@ program_redact(struct program *p, struct box_end *end)
 
 	p->redact = NULL;
 	p->secrets = NULL;
+	p->arguments = NULL;
+	p->input = NULL;
 	if (r == NULL)
 		return;
 	redact_blob(r, &end->result);

@@ -122,6 +122,21 @@ def test_a_venv_is_used_wherever_it_is(cloister):
     assert cloister("down").returncode == 0
 
 
+def test_run_gives_arguments_and_input(cloister):
+    path = cloister.program_file("import sys\nprint(sys.argv[1:], repr(sys.stdin.buffer.read()))\n")
+    for words, arguments in (([], []), (["one", "--two"], ["one", "--two"]), (["--", "--timeout=x", "--"], ["--timeout=x", "--"]),
+                             (["--timeout", "9", "-x", "--json"], ["-x", "--json"]), (["a", "--help"], ["a", "--help"])):
+        for given in b"", b"a\n\x00\xff":
+            run = cloister("run", path, *words, input=given)
+            assert (run.returncode, run.stdout) == (0, f"{arguments} {given!r}\n".encode()), (words, run)
+    assert b"usage" in cloister("run", path, "--help").stdout.lower()
+    run = cloister("run", "--language=shell", "-", "two words", input=b'echo "$1"; cat')
+    assert run.stdout == b"two words\n", run
+    run = cloister("run", path, input=bytes((1 << 20) + 1))
+    assert run.returncode == 125 and b"stdin: over the limit of 1048576 bytes" in run.stderr, run
+    assert cloister("run", path, b"\xff").returncode == 2
+
+
 def test_run_reads_a_program_from_stdin(cloister):
     run = cloister("run", "-", input="print('grüße')\n".encode())
     assert (run.returncode, run.stdout) == (0, "grüße\n".encode()), run

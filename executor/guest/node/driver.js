@@ -516,6 +516,15 @@ function rehearse() {
 	rehearsing = false;
 }
 
+/* A file without a name; it gets the lowest free descriptor, which is that of standard input. */
+function give_input(content) {
+	const file = `${os.tmpdir()}/.stdin`;
+	fs.writeFileSync(file, content);
+	fs.closeSync(0);
+	fs.openSync(file, 'r');
+	fs.unlinkSync(file);
+}
+
 let running = Promise.resolve();
 
 function take(kind, payload) {
@@ -531,6 +540,12 @@ function take(kind, payload) {
 		lend(text.slice(0, at), text.slice(at + 1));
 		break;
 	}
+	case 'G':
+		process.argv.push(payload.toString());
+		break;
+	case 'T':
+		give_input(payload);
+		break;
 	case 'S':
 		if (count === 0)
 			serve_statements();

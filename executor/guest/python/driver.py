@@ -325,6 +325,8 @@ class Driver:
                 self.profile = payload
             elif kind == b"A":
                 self.manners = int(payload)
+            elif kind in b"GT":
+                beside("invocation.py")["take"](kind, payload)
             elif kind == b"F":
                 self.shadows.look()
             elif kind == b"S":

@@ -35,7 +35,15 @@ _cloister_receive() {
 		((_cloister_n += (_cloister_byte & 255) << _cloister_i))
 	done
 	_cloister[payload]=''
+	[ "${_cloister[kind]}" != T ] || { _cloister_input "$_cloister_n"; return; }
 	[ "$_cloister_n" = 0 ] || IFS= read -r -N "$_cloister_n" -u "${_cloister[channel]}" "_cloister[payload]"
+}
+
+# Argument: bytes of standard input that follow on the channel, which may be any.  It becomes a file without a name.
+_cloister_input() {
+	head -c "$1" <&"${_cloister[channel]}" >"${TMPDIR:-/tmp}/.stdin"
+	exec <"${TMPDIR:-/tmp}/.stdin"
+	rm -f "${TMPDIR:-/tmp}/.stdin"
 }
 
 # Arguments: key, JSON.  A large value in the environment would prevent every program from being started.
@@ -186,7 +194,7 @@ _cloister_is_traced() {
 _cloister_run_traced() {
 	exec {_cloister_fd}<<<"$(_cloister_state 2>/dev/null);BASH_ARGV0=bash;$2"
 	printf %s ". /dev/fd/$_cloister_fd 2>/dev/null; exec $_cloister_fd<&-;${_cloister[payload]}" >"$1" || exit 1
-	exec "${_cloister[bash]}" --noprofile --norc "$1"
+	exec "${_cloister[bash]}" --noprofile --norc "$1" "${@:3}"
 }
 
 _cloister_interrupt() {
@@ -212,6 +220,8 @@ fi
 while { [ -z "${_cloister[running]}" ] || _cloister_done 0; } 2>/dev/null && _cloister_receive; do
 	case ${_cloister[kind]} in
 	B) _cloister_bridge "${_cloister[payload]%%$'\n'*}" "${_cloister[payload]#*$'\n'}" ;;
+	T) ;; # _cloister_receive has done it
+	G) set -- "$@" "${_cloister[payload]}" ;;
 	N) _cloister_lend "${_cloister[payload]%%$'\n'*}" "${_cloister[payload]#*$'\n'}" ;;
 	S)
 		_cloister_restore
@@ -243,9 +253,9 @@ if [ -z "${_cloister[running]}" ] && [ "${_cloister[kind]}" = C ]; then
 	trap - EXIT INT
 	_cloister_fd=${_cloister[channel]}
 	exec {_cloister_fd}<&-
-	_cloister_fd="unset _cloister _cloister_fd; unset -f _cloister_{send,receive,bridge,lend,take_back,state,mend,mend_lines,traps}
+	_cloister_fd="unset _cloister _cloister_fd; unset -f _cloister_{send,receive,input,bridge,lend,take_back,state,mend,mend_lines,traps}
 		unset -f _cloister_{reclaim,over,done,restore,let_go,is_traced,run_traced,exit,interrupt}"
-	! _cloister_is_traced || _cloister_run_traced "${_cloister[file]}" "$_cloister_fd"
+	! _cloister_is_traced || _cloister_run_traced "${_cloister[file]}" "$_cloister_fd" "$@"
 	printf %s "${_cloister[payload]}" >"${_cloister[file]}" || exit 1
 	eval "$_cloister_fd
 		. ${_cloister[file]@Q}; exit"
