@@ -40,6 +40,7 @@ EMBED(guest_check_shell,    "check/shell.js")
 EMBED(guest_check_text,     "check/text.js")
 EMBED(guest_node_as_file,   "node/as_file.js")
 EMBED(guest_node_driver,    "node/driver.js")
+EMBED(guest_node_interfaces,"node/interfaces.js")
 EMBED(guest_node_rewrite,   "node/rewrite.js")
 EMBED(guest_node_values,    "node/values.js")
 EMBED(guest_python_as_file, "python/as_file.py")
@@ -49,6 +50,7 @@ EMBED(guest_python_failure, "python/failure.py")
 EMBED(guest_python_imports, "python/imports.py")
 EMBED(guest_python_loop,    "python/loop.py")
 EMBED(guest_python_invocation, "python/invocation.py")
+EMBED(guest_python_interfaces,"python/interfaces.py")
 EMBED(guest_python_lent,    "python/lent.py")
 EMBED(guest_python_manners, "python/manners.py")
 EMBED(guest_python_notebook,"python/notebook.py")
@@ -123,6 +125,7 @@ static const struct {
 	{ "cloister/check/text.js", guest_check_text, guest_check_text_end },
 	{ "cloister/node/as_file.js", guest_node_as_file, guest_node_as_file_end },
 	{ "cloister/node/driver.js", guest_node_driver, guest_node_driver_end },
+	{ "cloister/node/interfaces.js", guest_node_interfaces, guest_node_interfaces_end },
 	{ "cloister/node/rewrite.js", guest_node_rewrite, guest_node_rewrite_end },
 	{ "cloister/node/values.js", guest_node_values, guest_node_values_end },
 	{ "cloister/shell/driver.sh", guest_shell_driver, guest_shell_driver_end },
@@ -133,6 +136,7 @@ static const struct {
 	{ "cloister/python/imports.py", guest_python_imports, guest_python_imports_end },
 	{ "cloister/python/loop.py", guest_python_loop, guest_python_loop_end },
 	{ "cloister/python/invocation.py", guest_python_invocation, guest_python_invocation_end },
+	{ "cloister/python/interfaces.py", guest_python_interfaces, guest_python_interfaces_end },
 	{ "cloister/python/lent.py", guest_python_lent, guest_python_lent_end },
 	{ "cloister/python/manners.py", guest_python_manners, guest_python_manners_end },
 	{ "cloister/python/notebook.py", guest_python_notebook, guest_python_notebook_end },

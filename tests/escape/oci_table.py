@@ -19,7 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 # Debian's gVisor refuses a flag of statx() that ls has: it lists nothing at all, which would prove nothing.
 UNABLE = {("runsc", "shell"): {"list"}}
 # Calls that gVisor's own kernel carries out: on namespaces, filters and attributes that the host's never hears of.
-GVISORS_OWN = {"unshare_user", "unshare_mount", "unshare_time", "clone_NEWNS", "clone_NEWUSER", "clone_NEWCGROUP", "clone_PARENT",
+GVISORS_OWN = {"socket_netlink", "unshare_user", "unshare_mount", "unshare_time", "clone_NEWNS", "clone_NEWUSER", "clone_NEWCGROUP", "clone_PARENT",
                "clone_high_NEWUSER", "prctl_ptracer", "prlimit_core", "seccomp_allow", "sync", "int80_getpid", "int80_socketcall", "clone_FILES", "clone_PTRACE",
                # It does nothing for these and says that it did.
                "attach_filter", "mmap_huge", "mmap_huge_1g", "madvise_mergeable", "madvise_unmergeable", "madvise_hwpoison",

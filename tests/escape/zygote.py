@@ -28,7 +28,7 @@ for which in 0, 1, 2: tell(f"itimer{which}", signal.getitimer(which))
 tell("alarm", signal.alarm(0)); tell("umask", oct(os.umask(0o22))); tell("cwd", os.getcwd())
 tell("mask", sorted(signal.pthread_sigmask(signal.SIG_BLOCK, [])))
 for number in sorted(signal.valid_signals()):
-    tell(f"disposition{number}", signal.getsignal(number))
+    tell(f"disposition{number}", getattr(signal.getsignal(number), "__qualname__", signal.getsignal(number)))
 tell("stack", (libc.sigaltstack(None, ctypes.byref(ctypes.create_string_buffer(64)))))
 for name in sorted(n for n in dir(resource) if n.startswith("RLIMIT_")):
     try: tell(name, resource.getrlimit(getattr(resource, name)))

@@ -83,6 +83,8 @@ struct row {
 #define OPTION(who, level, name) \
 	READS(who, level, name) BOTH(who, setsockopt, EQ(1, level), EQ(2, name))
 #define ERROR(who, call, code) { who, SCMP_SYS(call), SCMP_ACT_ERRNO(code), 0, { { 0 } } },
+#define ERROR_IF(who, call, code, test) \
+	{ who, SCMP_SYS(call), SCMP_ACT_ERRNO(code), 1, { test } },
 #define KILL(who, call)        { who, SCMP_SYS(call), SCMP_ACT_KILL_PROCESS, 0, { { 0 } } },
 static const struct row rows[] = {
 #include "executor/guest/guest.def"

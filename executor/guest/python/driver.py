@@ -206,6 +206,11 @@ def beside(name):
     return beside_files[name]
 
 
+def later(file, name):
+    """The function of that file, which is read when the function is called."""
+    return lambda *given: beside(file)[name](*given)
+
+
 def assigns_result(tree):
     nodes = [tree]
     while nodes:
@@ -256,11 +261,11 @@ class Driver:
         builtins.bridge = self.bridge = {}
         builtins.display = lambda *values, **how: self.display(values)
         sys.argv, sys.path = [FILE], [os.getcwd(), *sys.path]
-        arrivals = {"linecache": self.sources.fill, "threading": show_threads, "matplotlib": lend_fonts,
-                    "matplotlib.figure": lambda module: beside("rich.py")["note_saves"](module)}
+        arrivals = {"linecache": self.sources.fill, "threading": show_threads, "matplotlib": later("rich.py", "lend_fonts"),
+                    "matplotlib.figure": later("rich.py", "note_saves"), "socket": later("interfaces.py", "lend")}
         arrivals.update((name, lambda module: self.as_file().watch(module)) for name in SPAWN)
         sys.meta_path.insert(0, Arrivals(arrivals))
-        sys.unraisablehook = lambda raised: beside("failure.py")["show_unraisable"](raised)
+        sys.unraisablehook = later("failure.py", "show_unraisable")
         # Output is visible at once, and text that has no UTF-8 form does not end a program.
         for stream in sys.stdout, sys.stderr:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
@@ -573,7 +578,7 @@ class Driver:
 
 def show_threads(threading):
     """Replaces the interpreter's own output, which lacks the lines of code that is in no file."""
-    threading.excepthook = lambda raised: beside("failure.py")["show_thread"](raised)
+    threading.excepthook = later("failure.py", "show_thread")
 
 
 def tell_crashes():
@@ -583,18 +588,10 @@ def tell_crashes():
     del sys.modules["faulthandler"]
 
 
-def lend_fonts(matplotlib):
-    beside("rich.py")["lend_fonts"]()
-
-
 def has_figures():
     helpers = sys.modules.get("matplotlib._pylab_helpers")
     return helpers is not None and bool(helpers.Gcf.figs)
 
 
-def main(ahead=()):
-    Driver(ahead).serve()
-
-
 if __name__ == "__main__":
-    main()
+    Driver().serve()

@@ -18,7 +18,7 @@ SAVED = {"png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "webp": 
 FONTS, LENT = "/usr/share/cloister/matplotlib-fonts", "/tmp/.cache/matplotlib"
 
 
-def lend_fonts():
+def lend_fonts(matplotlib):
     """
     Called when matplotlib is imported, before it searches for fonts: copies the font list that compose/install-deps
     made. Making the list takes 0.1 s in each run, and several seconds if there are thousands of fonts. It must be in a

@@ -96,7 +96,7 @@ def drop(top):
 def rehearse(driver):
     """Reads and imports here, and not in each fork, all that the driver needs for a run, an exception, a result."""
     import io
-    for name in "values", "failure", "rich", "imports", "shadows", "manners", "lent", "ending", "as_file", "notebook":
+    for name in "values", "failure", "rich", "imports", "shadows", "manners", "lent", "ending", "as_file", "notebook", "interfaces":
         driver.beside(f"{name}.py")
     stderr, sys.stderr = sys.stderr, io.StringIO()
     try:
@@ -286,7 +286,7 @@ def main():
     driver = load("driver")
     zygote = load_extension("_zygote")
     zygote.line_up()
-    sys.meta_path.insert(0, driver.Arrivals({"matplotlib": driver.lend_fonts}))
+    sys.meta_path.insert(0, driver.Arrivals({"matplotlib": driver.later("rich.py", "lend_fonts")}))
     register, os.register_at_fork = os.register_at_fork, sparing(os.register_at_fork, zygote.spared)
     import_all(sys.argv[1].split(","))
     os.register_at_fork = register

@@ -257,6 +257,12 @@ diagnosis_read(struct box_end *end, struct err *e)
 #define TYPESCRIPT \
 	"Correct the code at the line given. Node runs JavaScript: if this is TypeScript, remove " \
 	"types, interfaces, enums and as."
+#define NO_WATCH \
+	"A sandbox has no inotify: files cannot be watched (fs.watch). Look at them again and " \
+	"again instead: fs.watchFile, CHOKIDAR_USEPOLLING=1, WATCHFILES_FORCE_POLLING=1."
+#define NO_FLOCK \
+	"A sandbox has no flock: use fcntl.lockf, or leave the lock out (HDF5: set " \
+	"HDF5_USE_FILE_LOCKING=FALSE)."
 #define IN_LOOP \
 	"Code that awaits at its top level already runs in an event loop: await this coroutine, " \
 	"too."
@@ -296,6 +302,11 @@ static const struct {
 	{ "connect EPERM", IT_RAN, NO_SOCKET },
 	{ "listen EPERM", IT_RAN, NO_SOCKET },
 	{ "socket: operation not permitted", IT_RAN, NO_SOCKET }, /* Go */
+	{ "ENOSYS: function not implemented, watch", IT_RAN, NO_WATCH },
+	{ "inotify", IT_RAN, NO_WATCH },
+	{ "[Errno 38] Function not implemented", IT_RAN, NO_FLOCK },
+	{ "flock: ", IT_RAN, NO_FLOCK },
+	{ "unable to lock file", IT_RAN, NO_FLOCK }, /* HDF5 */
 	{ "EOF when reading a line", IT_RAN, NO_INPUT },
 	{ "\nEOFError\n", IT_RAN, NO_INPUT }, /* getpass */
 	{ "prompt is not defined", IT_RAN, NO_BROWSER },
