@@ -111,10 +111,17 @@ is_open(int call, unsigned who)
 	return false;
 }
 
+/* The builder's own filter allows what any of its descendants may do, and the builder more. */
+static bool
+is_only_for_descendants(const struct row *row, unsigned who)
+{
+	return (who & FILTER_BUILDER) != 0 && row->verdict != SCMP_ACT_ALLOW && row->ntests > 0;
+}
+
 static int
 add_row(scmp_filter_ctx context, const struct row *row, unsigned who)
 {
-	if ((row->who & who) == 0)
+	if ((row->who & who) == 0 || is_only_for_descendants(row, who))
 		return 0;
 	if (is_open(row->call, who))
 		return seccomp_rule_add(context, SCMP_ACT_ALLOW, row->call, 0);
