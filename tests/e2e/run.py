@@ -197,7 +197,7 @@ class Run:
         method, value = step.words[0], fill(step.value, self.names)
         self._write(">", step.words + [step.label or ""], value)
         if method == "answer":
-            self.client.send({"jsonrpc": "2.0", "id": self.asked, "result": value})
+            self.client.send({"jsonrpc": "2.0", "id": self.asked, "result": value}, held=not step.wrong)
             return
         if method.startswith("notifications/"):
             self.client.notify(method, value, held=not step.wrong)

@@ -12,7 +12,7 @@
 A line that begins with blanks continues the line before.  With a label, [slow], the runner does not wait for the
 reply, which is then expected by the same label.  `% [slow] {...}` expects a progress notification of that request.
 `* method {...}` expects a notification of that method, or a request to the client, which `> answer {...}` then answers.
-`> notifications/...` is sent without an id; `> wrong notifications/...` skips the check against its schema.
+`> notifications/...` is sent without an id; `> wrong` before it, or before an answer, skips the check against its schema.
 `> raw b"..."` sends these bytes; its reply has no id.  `! ...` is an action on the daemons or their files, see run.py.
 
 In a message to send, "$name" is a variable and "...$(expression)..." is the value of a Python expression.
