@@ -13,10 +13,12 @@
 #include "common/codec/wire.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
+	SHORT_DIGITS = 15,        /* that every double keeps */
 	MOST_AS_TEXT = 256 << 10, /* bytes of an argument that is text where JSON is expected */
 };
 
@@ -79,15 +81,43 @@ read_blob(const struct field *f, const json_t *from, void *slot, struct err *e)
 	return 0;
 }
 
+/* A real that needs more digits; from a client, it has been marked. */
+static bool
+is_long_real(const json_t *value)
+{
+	char text[32];
+	double real = json_real_value(value), millions = real * 1e6;
+
+	if (!json_is_real(value) || (fabs(millions) < 1e15 && trunc(millions) / 1e6 == real))
+		return false;
+	snprintf(text, sizeof text, "%.*g", SHORT_DIGITS, real);
+	return strtod(text, NULL) != real;
+}
+
+static bool
+has_long_real(const json_t *value)
+{
+	const char *key;
+	json_t *part;
+	size_t i;
+	bool found = is_long_real(value);
+
+	json_array_foreach((json_t *)(uintptr_t)value, i, part) found |= has_long_real(part);
+	json_object_foreach((json_t *)(uintptr_t)value, key, part) found |= has_long_real(part);
+	return found;
+}
+
+/* 0.1 must not become 0.10000000000000001, as Jansson writes it. */
 static int
 read_any(const struct field *f, const json_t *from, void *slot, struct err *e)
 {
-	auto_free char *text = json_dumps(from, JSON_COMPACT | JSON_ENCODE_ANY);
+	size_t precision = has_long_real(from) ? 0 : JSON_REAL_PRECISION(SHORT_DIGITS);
+	auto_free char *text = large_dump(from, JSON_COMPACT | JSON_ENCODE_ANY | precision);
 
 	if (text == NULL)
 		return err_set(e, ERR_invalid_argument, "%s: nested too deeply", f->name);
 
-	size_t size = large_show(text, strlen(text));
+	size_t size = strlen(text);
 
 	if (field_bytes(f, size, e) < 0)
 		return -1;
@@ -228,21 +258,23 @@ from_text(const json_t *text)
 	return json_loadb(s, size, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
 }
 
-/* The nearest number for a real; no other field takes so large an integer. */
+/* Integers over 64 bits are refused, except by a field for reals; from the rest rounds. */
 static int
 read_large(const struct field *f, const char *digits, void *slot, struct err *e)
 {
 	double n = strtod(digits, NULL);
+	bool whole = digits[strcspn(digits, ".eE")] == '\0';
 
 	if (f->kind != KIND_REAL && f->kind != KIND_UINT && f->kind != KIND_INT)
 		return field_mistyped(f, type_names[JSON_INTEGER], e);
 	if (field_real(f, n, e) < 0)
 		return -1;
-	if (f->kind != KIND_REAL)
+	if (whole && f->kind != KIND_REAL)
 		return err_set(
 		    e, ERR_invalid_argument, "%s: %.40s is over 64 bits", f->name, digits);
-	memcpy(slot, &n, sizeof n);
-	return 0;
+	__attribute__((cleanup(auto_json_))) json_t *nearest = json_real(n);
+	return f->kind == KIND_REAL ? read_real(f, nearest, slot, e)
+	                            : read_int(f, nearest, slot, e);
 }
 
 static int

@@ -9,6 +9,7 @@
 
 #include "common/base/auto.h"
 #include "common/base/must.h"
+#include "common/codec/decimal.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -24,9 +25,11 @@ enum {
 	KEY_BYTES = 16,
 	MARK_BYTES = 2 * KEY_BYTES,
 	ARGUMENTS_DEPTH = 3, /* of the object in params.arguments */
+	SHORTEST = 5,        /* 9e999 */
+	MOST_DIGITS = 15,    /* of a number that is never large, without an exponent of */
+	EXPONENT_DIGITS = 3, /* so many digits */
 };
 
-static const char largest[] = "1.7976931348623157e308";
 static char mark[MARK_BYTES + 1];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static atomic_bool used;
@@ -41,20 +44,37 @@ make_mark(void)
 	atomic_store(&used, true);
 }
 
+static bool
+is_part(char c)
+{
+	static const bool parts[256] = { ['0' ... '9'] = true,
+		['+'] = true,
+		['-'] = true,
+		['.'] = true,
+		['e'] = true,
+		['E'] = true };
+
+	return parts[(unsigned char)c];
+}
+
 /* ---- hiding ---- */
 
 struct hiding {
 	const char *at, *end;
-	char *to;
+	char *to; /* NULL: only count */
 	unsigned depth;
 	const char *keys[ARGUMENTS_DEPTH]; /* the last string of each depth, with its quote */
 	bool within;                       /* params.arguments */
-	bool clamp;                        /* instead of marking */
+	bool all;                          /* not only there */
+	bool cut;                          /* instead of marking */
+	size_t found;
 };
 
 static void
 copy(struct hiding *h, const char *text, size_t size)
 {
+	if (h->to == NULL)
+		return;
 	memcpy(h->to, text, size);
 	h->to += size;
 }
@@ -87,22 +107,45 @@ is_over_64_bits(const char *digits, size_t size)
 	return errno == ERANGE;
 }
 
-/* Ends at the first character that is none of a number. */
+/* Would Jansson refuse or round it? */
 static bool
-is_over_double(const char *number, size_t size)
+is_large(const char *number, size_t size)
 {
-	auto_free char *text = strndup(number, size);
+	struct decimal d;
 
-	must(text != NULL);
-	return isinf(strtod(text, NULL)) != 0;
+	if (!decimal_read(&d, number, size))
+		return false;
+	return d.whole ? is_over_64_bits(number, size) : !decimal_fits_double(&d);
+}
+
+/* A number in the place of a name is wrong; a text would be right. */
+static bool
+is_name(const char *next, const char *end)
+{
+	while (next < end && *next != '\0' && strchr(" \t\r\n", *next) != NULL)
+		next++;
+	return next < end && *next == ':';
+}
+
+/* Digits of which every parser makes a number, and spaces for what follows them. */
+static void
+put_cut(struct hiding *h, const char *number, size_t size)
+{
+	size_t kept = *number == '-';
+
+	while (kept < size && kept < MOST_DIGITS && isdigit((unsigned char)number[kept]))
+		kept++;
+	copy(h, number, kept);
+	memset(h->to, ' ', size - kept);
+	h->to += size - kept;
 }
 
 static void
 put_large(struct hiding *h, const char *number, size_t size)
 {
-	if (h->clamp) {
-		copy(h, number, *number == '-');
-		copy(h, largest, sizeof largest - 1);
+	h->found++;
+	if (h->cut) {
+		put_cut(h, number, size);
 		return;
 	}
 	copy(h, "\"", 1);
@@ -115,16 +158,11 @@ static void
 pass_number(struct hiding *h)
 {
 	const char *start = h->at++;
-	bool whole = true;
 
-	while (h->at < h->end && (isalnum((unsigned char)*h->at) || strchr("+-.", *h->at) != NULL))
-		whole &= isdigit((unsigned char)*h->at++) != 0;
-	size_t size = (size_t)(h->at - start), sign = *start == '-';
-	bool number =
-	    size > sign && isdigit((unsigned char)start[sign]) &&
-	    (size == sign + 1 || start[sign] != '0' || !isdigit((unsigned char)start[sign + 1]));
-	if (h->within && number &&
-	    (whole && !h->clamp ? is_over_64_bits(start, size) : is_over_double(start, size)))
+	while (h->at < h->end && is_part(*h->at))
+		h->at++;
+	size_t size = (size_t)(h->at - start);
+	if (h->within && is_large(start, size) && (h->cut || !is_name(h->at, h->end)))
 		put_large(h, start, size);
 	else
 		copy(h, start, size);
@@ -151,26 +189,14 @@ pass_bracket(struct hiding *h)
 		             is_key(h, 2, "\"arguments\"");
 	} else if (h->depth > 0) {
 		h->depth--;
-		h->within &= h->clamp || h->depth >= ARGUMENTS_DEPTH;
+		h->within &= h->all || h->depth >= ARGUMENTS_DEPTH;
 	}
 }
 
-/* The most that a mark or the largest double adds to a text: what it replaces has
- * five bytes (9e999) or more. */
-static size_t
-most(size_t size)
+static void
+pass_all(struct hiding *h)
 {
-	return size + (size / 5 + 1) * (MARK_BYTES + 2);
-}
-
-static char *
-replace(struct hiding *h, size_t *made)
-{
-	char *copied = malloc(most((size_t)(h->end - h->at)));
-
-	if (copied == NULL)
-		return NULL;
-	for (h->to = copied; h->at < h->end;) {
+	while (h->at < h->end) {
 		if (*h->at == '"')
 			pass_string(h);
 		else if (*h->at == '-' || isdigit((unsigned char)*h->at))
@@ -180,25 +206,80 @@ replace(struct hiding *h, size_t *made)
 		else
 			copy(h, h->at++, 1);
 	}
-	*made = (size_t)(h->to - copied);
+}
+
+/* ---- is a walk needed? ---- */
+
+/* Characters of numbers, within a text too: no large number is less suspicious. */
+static bool
+is_suspicious(const char *from, const char *to)
+{
+	size_t digits = 0;
+
+	if (to - from > MOST_DIGITS)
+		return true;
+	while (to > from && isdigit((unsigned char)to[-1])) {
+		to--;
+		digits++;
+	}
+	return digits >= EXPONENT_DIGITS && to > from && to[-1] != '.';
+}
+
+/* Looks at one byte of each that the shortest such number has. */
+static bool
+is_walk_needed(const char *text, size_t size)
+{
+	size_t from, to = 0;
+
+	for (size_t at = SHORTEST - 1; at<size; at = to> at ? to + SHORTEST : at + SHORTEST) {
+		if (!is_part(text[at]))
+			continue;
+		for (from = at; from > to && is_part(text[from - 1]); from--)
+			;
+		for (to = at; to < size && is_part(text[to]); to++)
+			;
+		if (is_suspicious(text + from, text + to))
+			return true;
+	}
+	return false;
+}
+
+char *
+large_hide(const char *text, size_t size, enum large_where where, size_t *made)
+{
+	bool all = where == LARGE_ALL;
+	const struct hiding begin = { .at = text, .end = text + size, .all = all, .within = all };
+	struct hiding h = begin;
+
+	if (!is_walk_needed(text, size))
+		return NULL;
+	pass_all(&h);
+	if (h.found == 0)
+		return NULL;
+	pthread_once(&once, make_mark);
+	*made = size + h.found * (MARK_BYTES + 2);
+	char *copied = malloc(*made);
+	must(copied != NULL);
+	h = begin;
+	h.to = copied;
+	pass_all(&h);
 	return copied;
 }
 
 char *
-large_hide(const char *text, size_t size, size_t *made)
+large_cut(const char *text, size_t size, enum large_where where)
 {
-	struct hiding h = { .at = text, .end = text + size };
+	bool all = where == LARGE_ALL;
+	struct hiding h = {
+		.at = text, .end = text + size, .all = all, .within = all, .cut = true
+	};
+	char *copied = malloc(size + 1);
 
-	pthread_once(&once, make_mark);
-	return replace(&h, made);
-}
-
-char *
-large_clamp(const char *text, size_t size, size_t *made)
-{
-	struct hiding h = { .at = text, .end = text + size, .within = true, .clamp = true };
-
-	return replace(&h, made);
+	must(copied != NULL);
+	h.to = copied;
+	pass_all(&h);
+	*h.to = '\0';
+	return copied;
 }
 
 /* ---- showing ---- */
@@ -233,4 +314,23 @@ large_show(char *text, size_t size)
 	}
 	memmove(to, at, (size_t)(end - at));
 	return (size_t)(to - text) + (size_t)(end - at);
+}
+
+char *
+large_dump(const json_t *value, size_t flags)
+{
+	char *text = json_dumps(value, flags);
+
+	if (text != NULL)
+		text[large_show(text, strlen(text))] = '\0';
+	return text;
+}
+
+json_t *
+large_nearest(const json_t *value)
+{
+	const char *digits = large_digits(value);
+	double nearest = digits != NULL ? strtod(digits, NULL) : 0;
+
+	return digits == NULL || isinf(nearest) ? NULL : json_real(nearest);
 }

@@ -14,6 +14,7 @@
 #include "common/base/auto.h"
 #include "common/base/hash.h"
 #include "common/base/loop.h"
+#include "common/codec/large.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -27,13 +28,6 @@ enum {
 
 /* ---- the binding of a state ---- */
 
-static int
-add_bytes(const char *data, size_t size, void *hash)
-{
-	hash_add(hash, data, size);
-	return 0;
-}
-
 /* The method and its parameters, without those that change with each round. */
 static void
 purpose(const struct request *r, char text[128])
@@ -45,8 +39,10 @@ purpose(const struct request *r, char text[128])
 	json_object_del(params, "_meta");
 	json_object_del(params, "inputResponses");
 	json_object_del(params, "requestState");
+	auto_free char *shown = large_dump(params, JSON_COMPACT | JSON_SORT_KEYS);
+	must(shown != NULL);
 	hash_begin(&h);
-	json_dump_callback(params, add_bytes, &h, JSON_COMPACT | JSON_SORT_KEYS);
+	hash_add(&h, shown, strlen(shown));
 	hash_end_hex(&h, hex);
 	json_decref(params);
 	snprintf(text, 128, "%s %s", r->method->name, hex);

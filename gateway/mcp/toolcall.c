@@ -20,6 +20,7 @@
 #include "gateway/options.h"
 
 #include "common/base/auto.h"
+#include "common/codec/large.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -67,7 +68,7 @@ static void
 question(char text[512], enum msg_id tool, const json_t *arguments)
 {
 	auto_free char *shown =
-	    arguments == NULL ? NULL : json_dumps(arguments, JSON_COMPACT | JSON_ENSURE_ASCII);
+	    arguments == NULL ? NULL : large_dump(arguments, JSON_COMPACT | JSON_ENSURE_ASCII);
 
 	snprintf(text, 512, "%s (%s %.300s)? This cannot be undone.", messages[tool].title,
 	    messages[tool].name, shown == NULL ? "{}" : shown);

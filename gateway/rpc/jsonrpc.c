@@ -40,14 +40,23 @@ bound_of(const json_error_t *error)
 	return "";
 }
 
-/* Integers over 64 bits in arguments end a tool's call, or none, but not the parse. */
+/* No number in arguments ends more than a tool's call, or loses a digit. After a failure, *error
+ * is about the line as it came. */
 static json_t *
-parse_large(const struct line *line, size_t flags)
+parse(const struct line *line, json_error_t *error)
 {
-	size_t size;
-	auto_free char *text = large_hide(line->data, line->size, &size);
+	/* A zero byte in a text is valid JSON: the field that may not contain it is named later. */
+	const size_t strict = JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY;
+	size_t size = line->size;
+	auto_free char *hidden = large_hide(line->data, line->size, LARGE_ARGUMENTS, &size);
+	json_t *message = json_loadb(hidden != NULL ? hidden : line->data, size, strict, error);
 
-	return text != NULL ? json_loadb(text, size, flags, NULL) : NULL;
+	if (message == NULL && hidden != NULL) {
+		auto_free char *cut = large_cut(line->data, line->size, LARGE_ARGUMENTS);
+
+		message = json_loadb(cut, line->size, strict, error);
+	}
+	return message;
 }
 
 json_t *
@@ -69,12 +78,8 @@ jsonrpc_parse(const struct line *line, json_t **answer)
 		*answer = refuse(line, RPC_INVALID, text);
 		return NULL;
 	}
-	/* A zero byte in a text is valid JSON: the field that may not contain it is named later. */
-	const size_t strict = JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY;
-	json_t *message = json_loadb(line->data, line->size, strict, &error);
+	json_t *message = parse(line, &error);
 
-	if (message == NULL && json_error_code(&error) == json_error_numeric_overflow)
-		message = parse_large(line, strict);
 	if (message == NULL) {
 		snprintf(text, sizeof text, "Parse error: %s, at byte %d%s", error.text,
 		    error.position, bound_of(&error));

@@ -8,6 +8,7 @@
  * suite asks for them: in optional/format and optional/content.
  */
 #include "validator/schema/cache.h"
+#include "validator/schema/document.h"
 #include "validator/schema/run.h"
 
 #include <dirent.h>
@@ -113,24 +114,40 @@ run_group(const char *file, json_t *group, enum draft draft, bool formats, bool 
 	plan_free(plan);
 }
 
+static int
+read_file(const char *path, struct document *document)
+{
+	FILE *file = fopen(path, "re");
+	char *text = NULL;
+	size_t room = 0;
+	struct err e;
+
+	*document = (struct document){ 0 };
+	if (file == NULL)
+		return -1;
+	ssize_t size = getdelim(&text, &room, '\0', file);
+	int got = size < 0 ? -1 : document_read(document, path, text, (size_t)size, &e);
+	free(text);
+	fclose(file);
+	return got;
+}
+
 static void
 run_file(const char *path, enum draft draft, bool needed)
 {
 	bool formats = strstr(path, "/format/") != NULL || strstr(path, "/content.json") != NULL;
-	json_t *groups = json_load_file(path, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL), *group;
+	struct document groups;
+	json_t *group;
 	size_t i;
 
-	if (groups == NULL)
-		groups = json_load_file(
-		    path, JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, NULL);
-	if (groups == NULL) {
+	if (read_file(path, &groups) < 0) {
 		printf("%s: not JSON\n", path);
 		optional.failed++;
 		return;
 	}
-	json_array_foreach(groups, i, group)
+	json_array_foreach(groups.value, i, group)
 	    run_group(path, group, draft, formats && !needed, needed);
-	json_decref(groups);
+	document_free(&groups);
 }
 
 static void

@@ -7,12 +7,12 @@
  */
 #include "validator/schema/cache.h"
 
+#include "validator/schema/document.h"
 #include "validator/schema/run.h"
 #include "validator/schema/uri.h"
 
 #include "common/base/auto.h"
 #include "common/base/hash.h"
-#include "common/codec/large.h"
 
 #include <string.h>
 
@@ -27,7 +27,7 @@ enum {
 static struct kept {
 	uint8_t digest[HASH_BYTES];
 	struct plan *plan; /* NULL: a free place */
-	json_t *schema, *documents;
+	struct document schema, documents;
 	size_t bytes;
 	uint64_t used; /* when last */
 } kept[PLANS];
@@ -38,8 +38,8 @@ static void
 drop(struct kept *one)
 {
 	plan_free(one->plan);
-	json_decref(one->schema);
-	json_decref(one->documents);
+	document_free(&one->schema);
+	document_free(&one->documents);
 	*one = (struct kept){ 0 };
 }
 
@@ -85,41 +85,13 @@ make_room(size_t bytes)
 	return place;
 }
 
-static json_t *
-parse_clamped(const void *data, size_t size, size_t flags, json_error_t *error)
-{
-	size_t made;
-	auto_free char *text = large_clamp(data, size, &made);
-
-	must(text != NULL);
-	return json_loadb(text, made, flags, error);
-}
-
-json_t *
-cache_parse(const char *name, const void *data, size_t size, struct err *e)
-{
-	size_t flags = JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES;
-	json_error_t error;
-	json_t *value = json_loadb(data, size, flags, &error);
-
-	/* An integer over 64 bits becomes the nearest number, and so does what no double holds. */
-	if (value == NULL && json_error_code(&error) == json_error_numeric_overflow)
-		value = json_loadb(data, size, flags | JSON_DECODE_INT_AS_REAL, &error);
-	if (value == NULL && json_error_code(&error) == json_error_numeric_overflow)
-		value = parse_clamped(data, size, flags | JSON_DECODE_INT_AS_REAL, &error);
-	if (value == NULL)
-		err_set(e, ERR_invalid_argument, "%s: line %d, column %d: %s", name, error.line,
-		    error.column, error.text);
-	return value;
-}
-
 /* ---- metaschemas ---- */
 
 /* The draft that a schema is to be checked by; DRAFT_unknown: it has a dialect of its own. */
 static enum draft
 draft_of(const struct kept *one, enum draft fallback)
 {
-	const json_t *uri = json_object_get(one->schema, "$schema");
+	const json_t *uri = json_object_get(one->schema.value, "$schema");
 	struct arena arena = { 0 };
 	enum draft draft = fallback;
 
@@ -199,22 +171,21 @@ digest_of(const struct cache_key *key, uint8_t digest[HASH_BYTES])
 static int
 make(struct kept *one, const struct cache_key *key, struct err *e)
 {
-	one->schema = cache_parse("schema_name_or_dict", key->schema->data, key->schema->size, e);
-	if (one->schema == NULL)
+	if (document_read(
+		&one->schema, "schema_name_or_dict", key->schema->data, key->schema->size, e) < 0)
 		return -1;
-	if (!json_is_object(one->schema) && !json_is_boolean(one->schema))
+	if (!json_is_object(one->schema.value) && !json_is_boolean(one->schema.value))
 		return err_set(e, ERR_invalid_argument,
 		    "schema_name_or_dict: a schema is an object, true or false");
-	if (key->documents->size > 0 &&
-	    (one->documents = cache_parse(
-		 "documents", key->documents->data, key->documents->size, e)) == NULL)
+	if (key->documents->size > 0 && document_read(&one->documents, "documents",
+					    key->documents->data, key->documents->size, e) < 0)
 		return -1;
-	if (one->documents != NULL && !json_is_object(one->documents))
+	if (one->documents.value != NULL && !json_is_object(one->documents.value))
 		return err_set(e, ERR_invalid_argument, "documents: an object is needed");
-	if (check_form(one->schema, draft_of(one, key->draft), e) < 0)
+	if (check_form(one->schema.value, draft_of(one, key->draft), e) < 0)
 		return -1;
-	one->plan = plan_new(&(struct plan_spec){ .schema = one->schema,
-				 .documents = one->documents,
+	one->plan = plan_new(&(struct plan_spec){ .schema = one->schema.value,
+				 .documents = one->documents.value,
 				 .draft = key->draft,
 				 .formats = key->formats },
 	    e);

@@ -20,6 +20,3 @@ struct cache_key {
 const struct plan *cache_plan(const struct cache_key *, struct err *);
 /* For tests: forgets all plans. */
 void cache_clear(void);
-/* Parses JSON within the bounds of this machine; NULL with invalid_argument, which begins with the
- * name. */
-json_t *cache_parse(const char *name, const void *data, size_t size, struct err *);

@@ -3,6 +3,7 @@
  */
 #include "validator/schema/hint.h"
 
+#include "validator/schema/document.h"
 #include "validator/schema/run.h"
 
 #include "common/base/auto.h"
@@ -142,19 +143,19 @@ hint_type(const struct problem_facts *facts, char *text, size_t size)
 
 	value_print(facts->value, shown, sizeof shown);
 	if (json_is_string(facts->value)) {
-		json_error_t error;
-		json_t *inner =
-		    json_loadb(json_string_value(facts->value), json_string_length(facts->value),
-			JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &error);
-		bool fits = inner != NULL && (value_types(inner, false) & types) != 0;
+		struct document inner;
+		struct err error;
+		bool fits =
+		    document_read(&inner, "The text is not JSON", json_string_value(facts->value),
+			json_string_length(facts->value), &error) == 0 &&
+		    (value_types(inner.value, false) & types) != 0;
 		bool json = facts->place == NULL && (types & (VALUE_object | VALUE_array)) != 0;
 
-		json_decref(inner);
+		document_free(&inner);
 		if (fits)
 			snprintf(text, size, "Write the value itself, without quotes around it.");
 		else if (json)
-			snprintf(text, size, "The text is not JSON: %.100s, line %d, column %d.",
-			    error.text, error.line, error.column);
+			snprintf(text, size, "%.150s.", error.text);
 		return fits || json;
 	}
 	if ((types & VALUE_string) != 0 &&

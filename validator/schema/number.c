@@ -28,6 +28,7 @@ number_check(
     struct run *run, const struct node *node, const json_t *value, const struct place *place)
 {
 	const struct number_rule *rule = node->number;
+	uint64_t steps = 0;
 	bool ok = true;
 
 	if (rule->minimum != NULL &&
@@ -46,8 +47,8 @@ number_check(
 	if (rule->below != NULL && value_compare(value, rule->below) >= 0)
 		ok = fail(run, node, KEYWORD_below, place, value,
 		    (struct bound){ "less than", rule->below });
-	if (rule->multiple != NULL && !value_multiple(value, rule->multiple))
+	if (rule->multiple != NULL && !value_multiple(value, rule->multiple, &steps))
 		ok = fail(run, node, KEYWORD_multiple, place, value,
 		    (struct bound){ "that is a multiple of", rule->multiple });
-	return ok;
+	return run_spend(run, steps) && ok;
 }

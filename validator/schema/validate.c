@@ -7,6 +7,7 @@
 #include "validator/schema/validate.h"
 
 #include "validator/schema/cache.h"
+#include "validator/schema/document.h"
 #include "validator/schema/run.h"
 
 #include "common/table/schemas.h"
@@ -66,22 +67,23 @@ read_name(const json_t *name, struct blob *text, struct err *e)
 
 /* *text: borrowed from the table, the request, or *name, which the caller releases. */
 static int
-read_schema(const struct blob *given, json_t **name, struct blob *text, struct err *e)
+read_schema(const struct blob *given, struct document *name, struct blob *text, struct err *e)
 {
 	*text = *given;
-	*name = NULL;
+	*name = (struct document){ 0 };
 	if (given->size == 0 || *(const char *)given->data != '"')
 		return 0;
-	*name = cache_parse("schema_name_or_dict", given->data, given->size, e);
-	return *name != NULL ? read_name(*name, text, e) : -1;
+	if (document_read(name, "schema_name_or_dict", given->data, given->size, e) < 0)
+		return -1;
+	return read_name(name->value, text, e);
 }
 
 static const struct plan *
 plan_of(const struct validate_json_data *ask, struct err *e)
 {
 	const struct plan *plan = NULL;
+	struct document name;
 	struct blob schema;
-	json_t *name;
 
 	if (read_schema(&ask->schema_name_or_dict, &name, &schema, e) == 0)
 		plan = cache_plan(&(struct cache_key){ .schema = &schema,
@@ -89,7 +91,7 @@ plan_of(const struct validate_json_data *ask, struct err *e)
 				      .draft = drafts[ask->draft],
 				      .formats = ask->check_formats },
 		    e);
-	json_decref(name);
+	document_free(&name);
 	if (plan == NULL)
 		utf8_tame(e->text);
 	return plan;
@@ -134,24 +136,27 @@ all_forbid_text(const struct branches *branches, unsigned *left)
 /* A model often sends the text of an object for the object. Where the schema allows texts, the
  * verdict is about the text. */
 static int
-check(const struct plan *plan, json_t **value, struct schema_report *out, struct err *e)
+check(const struct plan *plan, struct document *data, struct schema_report *out, struct err *e)
 {
-	int got = run_check(plan, *value, &limits, NULL, e);
+	const json_t *text = data->value;
+	int got = run_check(plan, text, &limits, NULL, e);
+	struct document inner;
 	unsigned left = MAX_NODES;
 	struct err ignored;
 
-	if (got != 0 || !json_is_string(*value) || !forbids_text(plan->root, &left))
+	if (got != 0 || !json_is_string(text) || !forbids_text(plan->root, &left))
 		return got;
-	json_t *inner =
-	    cache_parse("data", json_string_value(*value), json_string_length(*value), &ignored);
-	if (!json_is_object(inner) && !json_is_array(inner)) {
-		json_decref(inner);
+	if (document_read(
+		&inner, "data", json_string_value(text), json_string_length(text), &ignored) < 0)
+		return 0;
+	if (!json_is_object(inner.value) && !json_is_array(inner.value)) {
+		document_free(&inner);
 		return 0;
 	}
-	json_decref(*value);
-	*value = inner;
+	document_free(data);
+	*data = inner;
 	out->parsed_text = true;
-	return run_check(plan, *value, &limits, NULL, e);
+	return run_check(plan, data->value, &limits, NULL, e);
 }
 
 /* A limit ends the search for further errors, but not the report of those that were found. */
@@ -214,15 +219,17 @@ validate_json(const struct validate_json_data *ask, struct schema_report *out, s
 
 	if (plan == NULL)
 		return -1;
-	json_t *value = cache_parse("data", ask->data.data, ask->data.size, e);
-	if (value == NULL)
+	struct document data;
+	if (document_read(&data, "data", ask->data.data, ask->data.size, e) < 0) {
+		utf8_tame(e->text);
 		return -1;
-	int got = check(plan, &value, out, e);
+	}
+	int got = check(plan, &data, out, e);
 	out->valid = got > 0;
 	out->draft = word_of(plan->root->resource->draft);
 	if (got == 0 && ask->output != schema_output_flag)
-		collect(plan, value, ask, out);
-	json_decref(value);
+		collect(plan, data.value, ask, out);
+	document_free(&data);
 	if (got < 0) {
 		utf8_tame(e->text);
 		return -1;

@@ -2,6 +2,8 @@
 /* value.c - trusts no value, but for its depth, which the parser has bounded. */
 #include "validator/schema/value.h"
 
+#include "validator/schema/document.h"
+
 #include "common/base/auto.h"
 #include "common/base/utf8.h"
 
@@ -10,6 +12,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum {
+	NUMBER_BYTES = 32, /* the text of one of Jansson's numbers */
+};
+
+/* Integers below it have no more digits than every double keeps. */
+#define SHORT_INTEGER 1000000000000000
 
 static const unsigned types[] = {
 	[JSON_OBJECT] = VALUE_object,
@@ -26,11 +35,12 @@ unsigned
 value_types(const json_t *value, bool strict)
 {
 	double real = json_is_real(value) ? json_real_value(value) : 0.5;
+	const struct document_exact *exact = document_exact(value);
+	bool integer = real == trunc(real) && !strict;
 
-	/* An integer over 64 bits was parsed as a real number. */
-	if (real == trunc(real) && (!strict || fabs(real) >= 0x1p63))
-		return VALUE_integer | VALUE_number;
-	return types[json_typeof(value)];
+	if (exact != NULL)
+		integer = strict ? exact->decimal.whole : decimal_is_integer(&exact->decimal);
+	return integer ? VALUE_integer | VALUE_number : types[json_typeof(value)];
 }
 
 const char *
@@ -40,6 +50,74 @@ value_type_name(unsigned one)
 		"array", "object" };
 
 	return names[__builtin_ctz(one)];
+}
+
+/* ---- numbers ---- */
+
+/* The shortest text that is read back as the same number. */
+static void
+print_real(double real, char text[NUMBER_BYTES])
+{
+	for (int digits = 15; digits <= 17; digits++) {
+		snprintf(text, NUMBER_BYTES, "%.*g", digits, real);
+		if (strtod(text, NULL) == real)
+			return;
+	}
+}
+
+/* Has Jansson's number so few digits that all short ones can be compared as doubles? */
+static bool
+is_short(const json_t *value)
+{
+	json_int_t n = json_integer_value(value);
+
+	if (json_is_integer(value))
+		return -SHORT_INTEGER < n && n < SHORT_INTEGER;
+	return document_exact(value) == NULL;
+}
+
+/* text: for the digits, as long as *d is used. */
+static void
+decimal_of(const json_t *value, char text[NUMBER_BYTES], struct decimal *d)
+{
+	const struct document_exact *exact = document_exact(value);
+
+	if (exact != NULL) {
+		*d = exact->decimal;
+		return;
+	}
+	if (json_is_integer(value))
+		snprintf(text, NUMBER_BYTES, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+	else
+		print_real(json_real_value(value), text);
+	must(decimal_read(d, text, strlen(text)));
+}
+
+int
+value_compare(const json_t *a, const json_t *b)
+{
+	double x = json_number_value(a), y = json_number_value(b);
+	char one[NUMBER_BYTES], two[NUMBER_BYTES];
+	struct decimal d, e;
+
+	if (is_short(a) && is_short(b))
+		return (x > y) - (x < y);
+	decimal_of(a, one, &d);
+	decimal_of(b, two, &e);
+	return decimal_compare(&d, &e);
+}
+
+bool
+value_multiple(const json_t *value, const json_t *of, uint64_t *steps)
+{
+	char one[NUMBER_BYTES], two[NUMBER_BYTES];
+	struct decimal d, divisor;
+
+	if (json_is_integer(value) && json_is_integer(of))
+		return json_integer_value(value) % json_integer_value(of) == 0;
+	decimal_of(value, one, &d);
+	decimal_of(of, two, &divisor);
+	return decimal_multiple(&d, &divisor, steps);
 }
 
 /* ---- equality ---- */
@@ -117,11 +195,31 @@ hash_bytes(const char *data, size_t size)
 }
 
 static uint64_t
+hash_digits(const struct decimal *d)
+{
+	auto_free char *digits = malloc(d->count);
+
+	must(digits != NULL);
+	decimal_digits(d, digits);
+	return mix(hash_bytes(digits, d->count), (uint64_t)d->exponent ^ d->negative);
+}
+
+/* Numbers that a double may round have a hash of their digits. */
+static uint64_t
 hash_number(const json_t *value)
 {
+	char text[NUMBER_BYTES];
+	struct decimal d;
 	double real = json_number_value(value) + 0.0; /* no negative zero */
 	uint64_t bits;
 
+	if (!is_short(value)) {
+		decimal_of(value, text, &d);
+		if (!decimal_fits_double(&d))
+			return hash_digits(&d);
+		if (document_exact(value) != NULL)
+			real = strtod(document_exact(value)->text, NULL);
+	}
 	memcpy(&bits, &real, sizeof bits);
 	return mix(3, bits);
 }
@@ -163,102 +261,6 @@ value_hash(const json_t *value, uint64_t *steps)
 	}
 }
 
-/* ---- numbers ---- */
-
-/* Exact: the significand of a long double has 64 bits. */
-static long double
-number(const json_t *value)
-{
-	return json_is_integer(value) ? (long double)json_integer_value(value)
-	                              : (long double)json_real_value(value);
-}
-
-int
-value_compare(const json_t *a, const json_t *b)
-{
-	long double x = number(a), y = number(b);
-
-	return (x > y) - (x < y);
-}
-
-/* The shortest text that is read back as the same number. */
-static void
-print_real(double real, char text[32])
-{
-	for (int digits = 15; digits <= 17; digits++) {
-		snprintf(text, 32, "%.*g", digits, real);
-		if (strtod(text, NULL) == real)
-			return;
-	}
-}
-
-/* significand * 10 ** exponent, as the number was written. */
-struct decimal {
-	uint64_t significand;
-	int exponent;
-};
-
-static struct decimal
-decimal_of(const json_t *value)
-{
-	struct decimal d = { 0 };
-	char text[32];
-	bool fraction = false;
-
-	if (json_is_integer(value)) {
-		json_int_t n = json_integer_value(value);
-
-		d.significand = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
-		return d;
-	}
-	print_real(fabs(json_real_value(value)), text);
-	for (const char *c = text; *c != '\0' && *c != 'e'; c++) {
-		if (*c == '.') {
-			fraction = true;
-			continue;
-		}
-		d.significand = d.significand * 10 + (uint64_t)(*c - '0');
-		d.exponent -= fraction;
-	}
-	const char *exponent = strchr(text, 'e');
-	if (exponent != NULL)
-		d.exponent += (int)strtol(exponent + 1, NULL, 10);
-	return d;
-}
-
-static uint64_t
-power_of_ten(unsigned exponent, uint64_t modulus)
-{
-	unsigned __int128 power = 1 % modulus;
-
-	while (exponent-- > 0)
-		power = power * 10 % modulus;
-	return (uint64_t)power;
-}
-
-bool
-value_multiple(const json_t *value, const json_t *of)
-{
-	struct decimal a = decimal_of(value), b = decimal_of(of);
-	unsigned __int128 divisor = b.significand;
-
-	if (a.significand == 0)
-		return true;
-	if (b.significand == 0)
-		return false;
-	if (a.exponent >= b.exponent) {
-		uint64_t power = power_of_ten((unsigned)(a.exponent - b.exponent), b.significand);
-
-		return (unsigned __int128)(a.significand % b.significand) * power % divisor == 0;
-	}
-	for (int scale = b.exponent - a.exponent; scale > 0; scale--) {
-		divisor *= 10;
-		if (divisor > a.significand)
-			return false;
-	}
-	return a.significand % divisor == 0;
-}
-
 /* ---- text ---- */
 
 static void
@@ -279,6 +281,12 @@ struct sink {
 	size_t used;
 };
 
+static bool
+is_full(const struct sink *sink)
+{
+	return sink->used == sizeof sink->data - 1;
+}
+
 static int
 collect(const char *data, size_t size, void *self)
 {
@@ -289,7 +297,69 @@ collect(const char *data, size_t size, void *self)
 		size = room;
 	memcpy(sink->data + sink->used, data, size);
 	sink->used += size;
-	return sink->used == sizeof sink->data - 1 ? -1 : 0;
+	return is_full(sink) ? -1 : 0;
+}
+
+static void
+put(struct sink *sink, const char *text)
+{
+	collect(text, strlen(text), sink);
+}
+
+static void
+print_number(const json_t *value, struct sink *sink)
+{
+	const struct document_exact *exact = document_exact(value);
+	char text[NUMBER_BYTES];
+
+	print_real(json_real_value(value), text);
+	collect(
+	    exact != NULL ? exact->text : text, exact != NULL ? exact->size : strlen(text), sink);
+}
+
+static void print(const json_t *value, struct sink *);
+
+static void
+print_object(const json_t *value, struct sink *sink)
+{
+	json_t *object = (json_t *)(uintptr_t)value;
+
+	put(sink, "{");
+	for (void *at = json_object_iter(object); at != NULL && !is_full(sink);) {
+		json_t *key =
+		    json_stringn_nocheck(json_object_iter_key(at), json_object_iter_key_len(at));
+
+		must(key != NULL);
+		print(key, sink);
+		json_decref(key);
+		put(sink, ":");
+		print(json_object_iter_value(at), sink);
+		at = json_object_iter_next(object, at);
+		put(sink, at != NULL ? "," : "");
+	}
+	put(sink, "}");
+}
+
+/* Jansson's own would write 17 digits of each real. */
+static void
+print(const json_t *value, struct sink *sink)
+{
+	size_t n = json_array_size(value);
+
+	if (json_is_real(value)) {
+		print_number(value, sink);
+	} else if (json_is_object(value)) {
+		print_object(value, sink);
+	} else if (json_is_array(value)) {
+		put(sink, "[");
+		for (size_t i = 0; i < n && !is_full(sink); i++) {
+			print(json_array_get(value, i), sink);
+			put(sink, i + 1 < n ? "," : "");
+		}
+		put(sink, "]");
+	} else {
+		json_dump_callback(value, collect, sink, JSON_COMPACT | JSON_ENCODE_ANY);
+	}
 }
 
 void
@@ -297,12 +367,7 @@ value_print(const json_t *value, char *text, size_t size)
 {
 	struct sink sink = { .used = 0 };
 
-	if (json_is_real(value)) {
-		print_real(json_real_value(value), sink.data);
-		sink.used = strlen(sink.data);
-	} else {
-		json_dump_callback(value, collect, &sink, JSON_COMPACT | JSON_ENCODE_ANY);
-	}
+	print(value, &sink);
 	sink.data[sink.used] = '\0';
 	cut(text, size, sink.data, sink.used);
 }

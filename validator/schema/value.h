@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* value.h - JSON values as JSON Schema compares them: 1 equals 1.0, and decimal fractions are
- * exact.
+/* value.h - JSON values as JSON Schema compares them: 1 equals 1.0, and numbers are the decimals
+ * that were written, however long.
  */
 #pragma once
 
@@ -30,7 +30,7 @@ bool value_equal(const json_t *, const json_t *);
 uint64_t value_hash(const json_t *, uint64_t *steps);
 /* Less than, equal to or greater than zero; two numbers. */
 int value_compare(const json_t *, const json_t *);
-/* Is the number a multiple of the other, which is greater than zero? */
-bool value_multiple(const json_t *, const json_t *of);
+/* Is the number a multiple of the other, which is greater than zero? *steps counts the work. */
+bool value_multiple(const json_t *, const json_t *of, uint64_t *steps);
 /* As JSON, in at most size - 1 bytes of whole characters; "..." ends a text that was cut. */
 void value_print(const json_t *, char *text, size_t size);

@@ -341,6 +341,7 @@ compat_open(const struct request *r, const char *name, const json_t *arguments,
 		return true;
 	}
 
+	offer_round(offer, (json_t *)(uintptr_t)arguments);
 	auto_free char *bad = offer_refuse(offer, arguments);
 
 	if (bad != NULL) {

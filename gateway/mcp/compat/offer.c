@@ -5,6 +5,7 @@
 #include "gateway/rpc/write.h"
 
 #include "common/base/auto.h"
+#include "common/codec/large.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -147,7 +148,7 @@ static char *
 refusal(const struct rows_take *row, const json_t *value)
 {
 	auto_free char *shown =
-	    json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_ENSURE_ASCII);
+	    large_dump(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_ENSURE_ASCII);
 	const char *type = strcmp(row->type, "strings") == 0 ? "array" : row->type;
 	char *text = NULL;
 	bool words = strchr(row->type, '|') != NULL;
@@ -156,6 +157,21 @@ refusal(const struct rows_take *row, const json_t *value)
 		words ? "one of" : "of type", words ? row->type : type) < 0)
 		return NULL;
 	return text;
+}
+
+/* No number of these tools needs more digits than a double has. */
+void
+offer_round(const struct rows_offer *offer, json_t *arguments)
+{
+	for (const struct rows_take *row = rows_takes; row->tool != NULL; row++) {
+		bool number = strcmp(row->type, "integer") == 0 || strcmp(row->type, "number") == 0;
+		json_t *nearest = is_of(row, offer) && number
+		                      ? large_nearest(json_object_get(arguments, row->name))
+		                      : NULL;
+
+		if (nearest != NULL)
+			json_object_set_new(arguments, row->name, nearest);
+	}
 }
 
 char *
