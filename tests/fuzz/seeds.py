@@ -173,7 +173,9 @@ def words(value):
 def main(golden, directory):
     inputs = {"wire": [], "json": [], "lines": [], "path": [], "guest": [], "file_frame": [], "chain": [], "code": [],
               "manifest": [], "methods": [], "token": [], "headers": [], "bus_message": [],
-              "csv": [b"a,b\r\n1,\"x \"\"y\"\"\"\r\n", b"\xef\xbb\xbfa;b\n2026-01-31;1.5\n", b"\"a\nb\"\t1\r2\t3"]}
+              "csv": [b"a,b\r\n1,\"x \"\"y\"\"\"\r\n", b"\xef\xbb\xbfa;b\n2026-01-31;1.5\n", b"\"a\nb\"\t1\r2\t3"],
+              "schema": [b"1e400", b"[-0.12345678901234567, 18446744073709551616, 9007199254740993.0e-3]", b'{"a": [1e999999999, 0.1]}',
+                         b'{"multipleOf": 18446744073709551617}\x00123456789012345678901234567890e30', b'{"maximum": 1e400, "enum": [1e-400]}\x001e401']}
     known = set()
     for message, number, body, frames, text in samples(pathlib.Path(golden)):
         head = bytes([number - 1, len(frames)])
