@@ -100,6 +100,69 @@ finds(void **state)
 	clear(&got);
 }
 
+/* The object's other properties are not what is wrong, however many there are. */
+static void
+tells_what_is_absent(void **state)
+{
+	static const struct {
+		const char *schema, *message, *hint;
+		int draft;
+	} tried[] = {
+		{ "{\"required\": [\"key\"], \"properties\": {\"b\": {}}}",
+		    "expected the property \"key\"; it is absent", "Rename \"Key\" to \"key\".",
+		    json_draft_2020_12 },
+		{ "{\"required\": [\"c\"], \"properties\": {\"b\": {}, \"Key\": {}}}",
+		    "expected the property \"c\"; it is absent", NULL, json_draft_04 },
+		{ "{\"dependentRequired\": {\"b\": [\"name\"]}}",
+		    "expected the property \"name\", which \"b\" needs; it is absent", NULL,
+		    json_draft_2020_12 },
+		{ "{\"dependencies\": {\"b\": [\"name\"]}}",
+		    "expected the property \"name\", which \"b\" needs; it is absent", NULL,
+		    json_draft_07 },
+		{ "{\"minProperties\": 3}",
+		    "expected at least 3 properties; there are 2, found {\"Key\":1,\"b\":2}", NULL,
+		    json_draft_2020_12 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(tried); i++) {
+		struct checked got;
+
+		check(&got, tried[i].schema, "{\"Key\": 1, \"b\": 2}", tried[i].draft);
+		assert_int_equal(got.report.errors.count, 1);
+		const struct schema_error *error = &got.report.errors.items[0];
+		assert_string_equal(error->message, tried[i].message);
+		assert_int_equal(strcmp(error->actual, "absent") == 0, i < COUNT(tried) - 1);
+		assert_string_equal(error->hint != NULL ? error->hint : "",
+		    tried[i].hint != NULL ? tried[i].hint : "");
+		clear(&got);
+	}
+}
+
+static void
+proposes_names_that_are_free(void **state)
+{
+	static const struct {
+		const char *data, *hint;
+	} tried[] = { { "{\"color\": 1, \"colour\": 2}", "Remove it." },
+		{ "{\"colour\": 2}", "Did you mean \"color\"?" } };
+	static const char *const schemas[] = {
+		"{\"properties\": {\"color\": {}}, \"additionalProperties\": false}",
+		"{\"properties\": {\"color\": {}}, \"unevaluatedProperties\": false}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(tried); i++)
+		for (size_t k = 0; k < COUNT(schemas); k++) {
+			struct checked got;
+
+			check(&got, schemas[k], tried[i].data, json_draft_2020_12);
+			assert_int_equal(got.report.errors.count, 1);
+			assert_string_equal(got.report.errors.items[0].hint, tried[i].hint);
+			clear(&got);
+		}
+}
+
 /* ---- a text as data ---- */
 
 static void
@@ -464,7 +527,7 @@ names_variable_lookbehind(void **state)
 int
 main(void)
 {
-	struct CMUnitTest tests[COUNT(cases) + 9];
+	struct CMUnitTest tests[COUNT(cases) + 11];
 	static char names[COUNT(cases)][32];
 	size_t n = 0;
 
@@ -474,6 +537,8 @@ main(void)
 			(void *)(uintptr_t)&cases[i] };
 	}
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(parses_text_where_none_is_allowed);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(tells_what_is_absent);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(proposes_names_that_are_free);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(compares_decimals);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(knows_how_integers_were_written);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(shows_numbers_as_written);

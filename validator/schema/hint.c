@@ -74,7 +74,7 @@ nearest_to(const char *name)
 
 /* ---- the hints ---- */
 
-/* The schema describes a property with a similar name. */
+/* The schema describes a property with a similar name, which the value does not have. */
 static bool
 hint_additional(const struct problem_facts *facts, char *text, size_t size)
 {
@@ -84,7 +84,9 @@ hint_additional(const struct problem_facts *facts, char *text, size_t size)
 	json_t *schema;
 	size_t n = 0;
 
-	json_object_foreach(described, key, schema) if (n++ < MOST_NAMES) consider(&nearest, key);
+	json_object_foreach(described, key,
+	    schema) if (n++ < MOST_NAMES && json_object_get(facts->place->of, key) == NULL)
+	    consider(&nearest, key);
 	if (nearest.best != NULL)
 		snprintf(text, size, "Did you mean \"%.64s\"?", nearest.best);
 	else

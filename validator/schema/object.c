@@ -103,7 +103,7 @@ check_members(struct run *run, const struct node *node, const json_t *value,
 {
 	const struct object_rule *rule = node->object;
 	json_t *object = (json_t *)(uintptr_t)value;
-	struct place at = { .up = place };
+	struct place at = { .up = place, .of = value };
 	size_t i = 0;
 	bool ok = true, evaluated;
 
@@ -203,7 +203,7 @@ object_check_rest(struct run *run, const struct node *node, const json_t *value,
     const struct place *place, struct seen *seen)
 {
 	json_t *object = (json_t *)(uintptr_t)value;
-	struct place at = { .up = place };
+	struct place at = { .up = place, .of = value };
 	size_t i = 0;
 	bool ok = true;
 

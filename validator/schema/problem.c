@@ -73,13 +73,25 @@ schema_path(const struct problem_facts *facts)
 	return text;
 }
 
+/* The fault of an object that lacks a property is not what else it has. */
+static bool
+is_absence(const struct problem_facts *facts)
+{
+	static const bool absences[KEYWORD_COUNT + 1] = { [KEYWORD_required] = true,
+		[KEYWORD_required_4] = true,
+		[KEYWORD_dep_required] = true,
+		[KEYWORD_dependencies] = true };
+
+	return absences[facts->keyword];
+}
+
 static char *
-message_of(const char *path, const char *expected, const char *actual)
+message_of(const char *path, const char *expected, const char *actual, bool absence)
 {
 	char text[2 * TEXT_BYTES];
 
-	snprintf(text, sizeof text, "%s%sexpected %s, found %s", path, path[0] != '\0' ? ": " : "",
-	    expected, actual);
+	snprintf(text, sizeof text, "%s%sexpected %s%s %s", path, path[0] != '\0' ? ": " : "",
+	    expected, absence ? "; it is" : ", found", actual);
 	return copy(text, sizeof text - 1);
 }
 
@@ -93,7 +105,10 @@ problem_add(struct problems *problems, const struct problem_facts *facts)
 		return;
 	struct schema_error *error = list_add(&problems->items, sizeof *error);
 	must(error != NULL);
-	value_print(facts->value, actual, sizeof actual);
+	if (is_absence(facts))
+		snprintf(actual, sizeof actual, "absent");
+	else
+		value_print(facts->value, actual, sizeof actual);
 	*error = (struct schema_error){
 		.instance_path = path_of(facts->place),
 		.schema_path = schema_path(facts),
@@ -103,7 +118,8 @@ problem_add(struct problems *problems, const struct problem_facts *facts)
 		.part_of = problems->parent,
 	};
 	must(error->keyword != NULL);
-	error->message = message_of(error->instance_path, error->expected, error->actual);
+	error->message =
+	    message_of(error->instance_path, error->expected, error->actual, is_absence(facts));
 	if (hint_write(facts, hint, sizeof hint))
 		error->hint = copy(hint, TEXT_BYTES);
 }

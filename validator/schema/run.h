@@ -10,6 +10,7 @@ struct place {
 	const struct place *up; /* NULL: the whole value */
 	const char *key;        /* NULL: an item */
 	size_t index;           /* of the item, or the size of the key */
+	const json_t *of;       /* the object that has the key */
 };
 
 /* Which members or items of a value some keyword has evaluated. */
