@@ -517,17 +517,55 @@ names_variable_lookbehind(void **state)
 	struct checked got;
 
 	(void)state;
-	check(&got, "{\"pattern\": \"(?<=a+)b\"}", "\"aab\"", json_draft_2020_12);
+	check(&got, "{\"pattern\": \"(?<=ba+)c\"}", "\"baac\"", json_draft_2020_12);
 	assert_int_equal(got.status, -1);
 	assert_int_equal(got.error.code, ERR_schema_invalid);
 	assert_non_null(strstr(got.error.text, "/pattern"));
 	assert_non_null(strstr(got.error.text, "a lookbehind of variable length is not supported"));
+	check(&got, "{\"pattern\": \"(?<=a{3,2})c\"}", "\"aaac\"", json_draft_2020_12);
+	assert_int_equal(got.error.code, ERR_schema_invalid);
+}
+
+static void
+matches_lookbehind(void **state)
+{
+	static const struct {
+		const char *pattern, *text;
+		bool valid;
+	} tried[] = {
+		{ "(?<=a+)b", "aab", true },
+		{ "(?<=a+)b", "cb", false },
+		{ "^.(?<=a*)b", "cb", true },
+		{ "(?<!a{2,3})b", "aaab", false },
+		{ "(?<!a{2,3})b", "ab", true },
+		{ "(?<=x|[ab]{2,}?|\\\\d+)c", "abc", true },
+		{ "(?<=x|[ab]{2,}?|\\\\d+)c", "bc", false },
+		{ "(?<=x|[ab]{2,}?|\\\\d+)c", "7c", true },
+		{ "(?<=\u00e9{2,4}-)c", "\u00e9\u00e9\u00e9-c", true },
+		{ "(?<=\u00e9{2,4}-)c", "\u00e9-c", false },
+		{ "(?<=a(?:b|c)|d+)e(?=f+)", "ddeff", true },
+		{ "((?<=a+)b+|c{2})$", "abbb", true },
+		{ "((?<=a+)b+|c{2})$", "bbb", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(tried); i++) {
+		char schema[128], data[64];
+		struct checked got;
+
+		snprintf(schema, sizeof schema, "{\"pattern\": \"%s\"}", tried[i].pattern);
+		snprintf(data, sizeof data, "\"%s\"", tried[i].text);
+		check(&got, schema, data, json_draft_2020_12);
+		if (got.status != 0 || got.report.valid != tried[i].valid)
+			fail_msg("%s %s: %s", schema, data, got.error.text);
+		clear(&got);
+	}
 }
 
 int
 main(void)
 {
-	struct CMUnitTest tests[COUNT(cases) + 11];
+	struct CMUnitTest tests[COUNT(cases) + 12];
 	static char names[COUNT(cases)][32];
 	size_t n = 0;
 
@@ -547,6 +585,7 @@ main(void)
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(checks_formats);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(names_ignored_keywords);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(names_variable_lookbehind);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(matches_lookbehind);
 	int failed = _cmocka_run_group_tests("validate", tests, n, NULL, NULL);
 	cache_clear();
 	return failed;

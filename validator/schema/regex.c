@@ -13,6 +13,7 @@
 #include <ctype.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PCRE2_CODE_UNIT_WIDTH 8
@@ -91,7 +92,9 @@ struct reader {
 	const char *at, *end;
 	FILE *to;
 	bool in_class;
-	bool atom; /* a quantifier may follow */
+	bool atom;              /* a quantifier may follow */
+	unsigned depth, behind; /* of groups; of the lookbehind that was opened last, 0: none */
+	enum { NOT_FIRST, BEFORE_FIRST, AFTER_FIRST } first; /* in an alternative of it */
 	const char *fault;
 };
 
@@ -325,6 +328,10 @@ group(struct reader *r)
 	for (size_t i = 0; i < COUNT(kinds); i++)
 		if (skip(r, kinds[i])) {
 			fputs(kinds[i], r->to);
+			if (kinds[i][1] == '<') {
+				r->behind = r->depth;
+				r->first = BEFORE_FIRST;
+			}
 			return;
 		}
 	if (!skip(r, "?<") || r->at == r->end ||
@@ -356,18 +363,65 @@ count_size(const struct reader *r)
 	return c < r->end && *c == '}' ? (size_t)(c + 1 - r->at) : 0;
 }
 
+/*
+ * What a lookbehind begins with may be there more often than it must: (?<=a{2,}b) is (?<=a{2}b),
+ * because nothing says where it begins. PCRE2 asks for a fixed length. A group is left as it is,
+ * because it may capture.
+ */
+static void
+put_least(struct reader *r, size_t size)
+{
+	char *end;
+	unsigned long least = *r->at == '{' ? strtoul(r->at + 1, &end, 10) : *r->at == '+';
+	bool wrong = *r->at == '{' && *end == ',' && isdigit((unsigned char)end[1]) &&
+	             strtoul(end + 1, NULL, 10) < least;
+
+	if (wrong) /* PCRE2 says so */
+		fprintf(r->to, "%.*s", (int)size, r->at);
+	else
+		fprintf(r->to, "{%lu}", least);
+}
+
 static void
 quantifier(struct reader *r, size_t size)
 {
+	bool least = r->first == AFTER_FIRST;
+
 	if (!r->atom) {
 		refuse(r, "nothing to repeat");
 		return;
 	}
-	fprintf(r->to, "%.*s", (int)size, r->at);
+	if (least)
+		put_least(r, size);
+	else
+		fprintf(r->to, "%.*s", (int)size, r->at);
 	r->at += size;
-	if (skip(r, "?"))
+	if (skip(r, "?") && !least)
 		fputc('?', r->to);
 	r->atom = false;
+	r->first = NOT_FIRST;
+}
+
+/* Keeps account of groups, and of what begins a lookbehind; c was read. */
+static void
+follow(struct reader *r, char c)
+{
+	bool rest_of_character = ((unsigned char)c & 0xc0) == 0x80;
+
+	if (c == '(') {
+		r->depth++;
+		r->first = NOT_FIRST;
+	} else if (c == ')' || c == '|') {
+		bool outermost = r->behind > 0 && r->depth == r->behind;
+
+		r->first = c == '|' && outermost ? BEFORE_FIRST : NOT_FIRST;
+		r->behind = c == ')' && outermost ? 0 : r->behind;
+		r->depth -= c == ')' && r->depth > 0;
+	} else if (!rest_of_character) {
+		bool begins = r->first == BEFORE_FIRST && c != '^' && c != '$';
+
+		r->first = begins ? AFTER_FIRST : NOT_FIRST;
+	}
 }
 
 static void
@@ -381,6 +435,7 @@ element(struct reader *r)
 		return;
 	}
 	r->at++;
+	follow(r, c);
 	r->atom = strchr("^|", c) == NULL;
 	if (c == '\\')
 		escape(r);
