@@ -205,11 +205,28 @@ def python_renewal(state):
     return lambda seed=sys.modules["_random"].Random.seed: seed(state)
 
 
+def output(fd):
+    """The lowest layer of an output stream, made on a pipe: it keeps its first answer to whether it can seek, and a
+    program's pipe cannot. If it could, io would call tell() when the program changes the stream's encoding."""
+    import io
+    near, far = os.pipe()
+    kept = os.dup(fd)
+    os.dup2(far, fd)
+    try:
+        raw = io.FileIO(fd, "w", closefd=False)
+        raw.seekable()
+    finally:
+        os.dup2(kept, fd)
+        for number in near, far, kept:
+            os.close(number)
+    return raw
+
+
 def streams():
     """Makes the standard streams as the interpreter does at its start."""
     import io
     for name, fd, mode in ("stdin", 0, "r"), ("stdout", 1, "w"), ("stderr", 2, "w"):
-        raw = io.FileIO(fd, mode, closefd=False)
+        raw = io.FileIO(fd, mode, closefd=False) if mode == "r" else output(fd)
         raw.name = f"<{name}>"
         buffer = io.BufferedReader(raw) if mode == "r" else io.BufferedWriter(raw)
         text = io.TextIOWrapper(buffer, encoding="utf-8", errors=getattr(sys, name).errors,
@@ -302,7 +319,8 @@ def main():
     waiting.warm_up()
     check_descriptors(descriptors)
     gc.freeze()
-    gc.enable()  # all objects are frozen, so it scans none of them
+    waiting.begin()  # a collection at the end of the program finds what its own names hold
+    gc.enable()  # all other objects are frozen, so it scans none of them
     become(zygote.serve(), calls, setters)
     waiting.serve(zygote)
 
