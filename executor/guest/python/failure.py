@@ -14,16 +14,22 @@ HALF = 1000  # calls of a traceback's beginning, and of its end, that are shown
 
 
 def _steps(trace, driver, file):
-    """Returns the traceback without the frames of the driver's files, and the innermost line of the code in it, or 0."""
+    """Returns the traceback without the frames of the driver's files above others, and the innermost line of the code in
+    it, or 0."""
     ours = driver.rpartition("/")[0] + "/"
-    while trace is not None and trace.tb_frame.f_code.co_filename.startswith(ours):
+    line, first, last = 0, None, None
+    while trace is not None:
+        name = trace.tb_frame.f_code.co_filename
+        if not name.startswith(ours):
+            if last is None:
+                first = trace
+            elif last.tb_next is not trace:
+                last.tb_next = trace
+            last = trace
+        if name == file:
+            line = trace.tb_lineno
         trace = trace.tb_next
-    line, step = 0, trace
-    while step is not None:
-        if step.tb_frame.f_code.co_filename == file:
-            line = step.tb_lineno
-        step = step.tb_next
-    return trace, line
+    return first, line
 
 
 def _fill_in(error):
@@ -57,11 +63,26 @@ def _chain(error):
     return chain
 
 
+def _suggested(text, error):
+    """Adds what the interpreter's own output asks ("Did you mean: 'value'?"), and traceback.py before 3.12 does not."""
+    if not isinstance(error, (AttributeError, NameError)):
+        return text
+    from io import StringIO
+    kept, sys.stderr = sys.stderr, StringIO()
+    try:
+        sys.__excepthook__(type(error), error, error.__traceback__)
+        told = sys.stderr.getvalue().rstrip("\n").rpartition("\n")[2]
+    finally:
+        sys.stderr = kept
+    last = text.rstrip("\n").rpartition("\n")[2]
+    return text.rstrip("\n") + told[len(last):] + "\n" if told.startswith(last) else text
+
+
 def _text(error):
     """The interpreter's own text. Of a long traceback it has both ends, and the number of all calls."""
     from traceback import format_exception
     left_out = [(number, same) for number, same in map(_shorten, _chain(error)) if number]
-    text = "".join(format_exception(error))
+    text = _suggested("".join(format_exception(error)), error)
     if not left_out:
         return text
     number = sum(number for number, _ in left_out)
@@ -119,6 +140,8 @@ _drop = compile("error.__traceback__ = None", "sys", "exec")
 
 def failure(error, hook, driver, file):
     """Prints the error and returns the payload of an ERROR frame.  hook: the original sys.excepthook; file: the code's name."""
+    for other in _chain(error)[1:]:
+        other.__traceback__, _ = _steps(other.__traceback__, driver, file)
     error.__traceback__, line = _steps(error.__traceback__, driver, file)
     unread = isinstance(error, SyntaxError) and error.filename == file
     if unread and error.text is None:
