@@ -89,7 +89,7 @@ function own_line(text) {
 
 /* Prints an error as the interpreter does. */
 function print_error(error, source, line) {
-	let text = typeof error === 'object' && error !== null ? inspect(error) : `Uncaught ${inspect(error)}`;
+	let text = typeof error === 'object' && error !== null ? inspect(error, { customInspect: error.code !== 'ERR_ASSERTION' }) : `Uncaught ${inspect(error)}`;
 	text = own_line(own_frames(text)).replaceAll(OWN, '');
 	const code = line > 0 ? source?.text.split('\n')[line - 1] : undefined;
 	if (code !== undefined && !text.startsWith('<code'))
@@ -180,11 +180,21 @@ async function find_module(specifier, options) {
 	return finder(specifier, options);
 }
 
+/* The module, if it has the names that an import declaration lists. */
+function exporting(module, specifier, names, asked) {
+	const missing = names.find(n => !(n in module));
+	if (missing === undefined)
+		return module;
+	const error = new SyntaxError(`The requested module '${specifier}' does not provide an export named '${missing}'`);
+	Object.defineProperty(error, 'line_in_code', { value: line_of({ stack: asked }, current) });
+	throw error;
+}
+
 /* The caller is known only before the first await.  A missing module is an error of the code, not of the driver. */
-async function import_module(specifier, options) {
+async function import_module(specifier, options, names = []) {
 	const asked = new Error().stack;
 	try {
-		return await find_module(specifier, options);
+		return exporting(await find_module(specifier, options), specifier, names, asked);
 	} catch (error) {
 		if (/^ERR_(MODULE_NOT_FOUND|UNSUPPORTED_DIR_IMPORT)$/.test(error?.code)) {
 			const ours = / imported from \/\S+\/(finder\.mjs|driver\.js)/;
@@ -486,6 +496,7 @@ function count_processors() {
 
 function prepare() {
 	const file = main.id, require = createRequire(file);
+	main.id = '.';
 	main.filename = file;
 	main.paths = Module._nodeModulePaths(here);
 	require.main = process.mainModule = main;
@@ -498,7 +509,8 @@ function prepare() {
 	Object.defineProperty(globalThis, 'import_meta', { value: meta });
 	Object.getOwnPropertyNames(globalThis).forEach(n => known.add(n));
 	count_processors();
-	delete require.cache[__filename];
+	for (const name in require.cache)
+		delete require.cache[name];
 }
 
 /* Makes node load, compile and open in advance what it needs at first use.  This produces no output. */

@@ -117,9 +117,11 @@ function name(node) {
 }
 
 function import_as_call(node) {
-	const call = `await import_module(${node.source.raw})`;
+	const named = node.specifiers.filter(s => s.type !== 'ImportNamespaceSpecifier');
+	const wanted = named.map(s => s.imported?.value ?? s.imported?.name ?? 'default');
+	const call = `await import_module(${node.source.raw}${wanted.length > 0 ? `, undefined, ${JSON.stringify(wanted)}` : ''})`;
 	const whole = node.specifiers.find(s => s.type === 'ImportNamespaceSpecifier');
-	const parts = node.specifiers.filter(s => s !== whole).map(s =>
+	const parts = named.map(s =>
 		`${s.type === 'ImportDefaultSpecifier' ? 'default' : name(s.imported)}: ${s.local.name}`);
 	if (whole === undefined)
 		return parts.length > 0 ? `({${parts.join(', ')}} = ${call});` : `${call};`;
