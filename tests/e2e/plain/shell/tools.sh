@@ -92,7 +92,9 @@ perl -ne 'print if /b/' <<<$'a\nb'; perl -e 'use strict; my %h = (a => 1); print
 sqlite3 a.db 'create table t (a, b); insert into t values (1, "x"), (2, "y"); select sum(a), group_concat(b) from t;'; sqlite3 -csv -header a.db 'select * from t'; sqlite3 a.db 'select nope from t'; echo $?
 #: program curl and a server of Python's
 #: needs curl
-mkdir s; echo served >s/f; python3 -m http.server -d s --bind 127.0.0.1 8765 >/dev/null 2>&1 & for n in $(seq 100); do curl -sf http://127.0.0.1:8765/f && break; sleep 0.05; done; curl -s -o /dev/null -w '%{http_code}\n' http://localhost:8765/missing; kill %1; curl -s http://127.0.0.1:1/; echo $?
+mkdir s; echo served >s/f; python3 -u -m http.server -d s --bind 127.0.0.1 0 >log 2>&1 &
+until p=$(sed -n 's/.* port \([0-9]*\) .*/\1/p' log) && [ -n "$p" ]; do sleep 0.05; done
+curl -s http://127.0.0.1:$p/f; curl -s -o /dev/null -w '%{http_code}\n' http://localhost:$p/missing; kill %1; curl -s http://127.0.0.1:1/; echo $?
 #: program python3 and node from the shell
 #: needs node
 python3 -c 'import sys; print(sys.argv, sys.stdin.read())' a <<<input; node -e 'console.log(process.argv.slice(1))' x; python3 - <<'EOF'
@@ -111,7 +113,7 @@ echo 1 >a; cp a b; mv b c; ln a h; ln -s a s; rm a; cat h; cat s; echo $?; rm d;
 #: because a box has one user id
 touch a; chmod 000 a; cat a; chmod u+rw,go-rwx a; stat -c %a a; chmod +x a; test -x a; echo $?; chown root a; echo $?; chmod u+s a; stat -c %a a
 #: program tree of processes
-sleep 5 & p=$!; ps -o stat= -p $p | cut -c1; kill -STOP $p; sleep 0.05; ps -o stat= -p $p | cut -c1; kill -CONT $p; kill $p; wait $p; echo $?; ps -p $$ -o comm=; pgrep -P $$ sleep; echo $?
+sleep 5 & p=$!; sleep 0.2; ps -o stat= -p $p | cut -c1; kill -STOP $p; sleep 0.2; ps -o stat= -p $p | cut -c1; kill -CONT $p; kill $p; wait $p; echo $?; ps -p $$ -o comm=; pgrep -P $$ sleep; echo $?
 #: program timeout, nice and xargs
 #: boxed 65
 #: because a lock on a file of /usr would be seen by the host and other boxes
