@@ -92,7 +92,7 @@ perl -ne 'print if /b/' <<<$'a\nb'; perl -e 'use strict; my %h = (a => 1); print
 sqlite3 a.db 'create table t (a, b); insert into t values (1, "x"), (2, "y"); select sum(a), group_concat(b) from t;'; sqlite3 -csv -header a.db 'select * from t'; sqlite3 a.db 'select nope from t'; echo $?
 #: program curl and a server of Python's
 #: needs curl
-mkdir s; echo served >s/f; python3 -u -m http.server -d s --bind 127.0.0.1 0 >log 2>&1 &
+mkdir s; echo served >s/f; : >log; python3 -u -m http.server -d s --bind 127.0.0.1 0 >log 2>&1 &
 until p=$(sed -n 's/.* port \([0-9]*\) .*/\1/p' log) && [ -n "$p" ]; do sleep 0.05; done
 curl -s http://127.0.0.1:$p/f; curl -s -o /dev/null -w '%{http_code}\n' http://localhost:$p/missing; kill %1; curl -s http://127.0.0.1:1/; echo $?
 #: program python3 and node from the shell
