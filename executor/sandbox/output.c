@@ -72,7 +72,8 @@ read_part(struct output *o)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
 	if (n <= 0) {
-		output_close(o);
+		unwatch(o);
+		o->ended = true;
 		return false;
 	}
 	if (o->clean.of == NULL)
@@ -120,7 +121,7 @@ output_watch(struct output *o)
 {
 	struct err e;
 
-	if (o->fd < 0 || o->watched)
+	if (o->fd < 0 || o->ended || o->watched)
 		return;
 	o->watched = loop_watch(o->fd, EPOLLIN, on_output, o, &e) == 0;
 	if (!o->watched)
@@ -131,9 +132,9 @@ output_watch(struct output *o)
 bool
 output_is_open(struct output *o)
 {
-	for (int i = 0; i < PIPE_PARTS && o->fd >= 0 && read_part(o); i++)
+	for (int i = 0; i < PIPE_PARTS && o->fd >= 0 && !o->ended && read_part(o); i++)
 		;
-	return o->fd >= 0;
+	return o->fd >= 0 && !o->ended;
 }
 
 /* All bytes written before now are in the pipe. */

@@ -13,7 +13,8 @@ struct output {
 	void *self;
 
 	/* output.c's own. */
-	int fd; /* -1: closed */
+	int fd;     /* -1: closed */
+	bool ended; /* no process can write more.  It is not closed yet: a reply goes first */
 	bool watched;
 	struct capture kept;
 	struct redact_stream clean;
