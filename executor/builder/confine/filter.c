@@ -72,6 +72,7 @@ struct row {
 #define EQ(arg, value)         BITS(arg, UINT32_MAX, value)
 #define CLEAR(arg, bits)       BITS(arg, bits, 0)
 #define NIL(arg)               { arg, SCMP_CMP_EQ, 0, 0 }
+#define SET(arg)               { arg, SCMP_CMP_GT, 0, 0 }
 #define ALLOW(who, call)       { who, SCMP_SYS(call), SCMP_ACT_ALLOW, 0, { { 0 } } },
 #define ONLY(who, call, test)  { who, SCMP_SYS(call), SCMP_ACT_ALLOW, 1, { test } },
 #define BOTH(who, call, a, b)  { who, SCMP_SYS(call), SCMP_ACT_ALLOW, 2, { a, b } },
@@ -85,6 +86,8 @@ struct row {
 #define ERROR(who, call, code) { who, SCMP_SYS(call), SCMP_ACT_ERRNO(code), 0, { { 0 } } },
 #define ERROR_IF(who, call, code, test) \
 	{ who, SCMP_SYS(call), SCMP_ACT_ERRNO(code), 1, { test } },
+#define ERROR_ALL(who, call, code, a, b, c) \
+	{ who, SCMP_SYS(call), SCMP_ACT_ERRNO(code), 3, { a, b, c } },
 #define KILL(who, call)        { who, SCMP_SYS(call), SCMP_ACT_KILL_PROCESS, 0, { { 0 } } },
 static const struct row rows[] = {
 #include "executor/guest/guest.def"

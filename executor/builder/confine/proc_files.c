@@ -68,14 +68,15 @@ put(struct text *t, const char *fmt, ...)
 static void
 put_meminfo(struct text *t, const struct machine *m)
 {
-	static const char *const all[] = { "MemTotal", "MemFree", "MemAvailable" };
+	static const char *const most[] = { "MemFree", "MemAvailable" };
 	static const char *const nothing[] = { "Buffers", "Cached", "SwapCached", "Active",
 		"Inactive", "SwapTotal", "SwapFree", "Dirty", "Writeback", "AnonPages", "Mapped",
 		"Shmem", "KReclaimable", "Slab", "SReclaimable", "SUnreclaim", "PageTables",
 		"Committed_AS", "VmallocTotal", "VmallocUsed", "HugePages_Total" };
 
-	for (size_t i = 0; i < COUNT(all); i++)
-		put(t, "%s: %" PRIu64 " kB\n", all[i], m->kib);
+	put(t, "MemTotal: %" PRIu64 " kB\n", m->kib);
+	for (size_t i = 0; i < COUNT(most); i++)
+		put(t, "%s: %" PRIu64 " kB\n", most[i], m->kib - m->kib / 32);
 	for (size_t i = 0; i < COUNT(nothing); i++)
 		put(t, "%s: 0 kB\n", nothing[i]);
 }

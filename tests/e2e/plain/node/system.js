@@ -187,8 +187,6 @@ dns.lookup('localhost', (error, address) => {
   dns.lookup('does-not-exist.invalid', error => console.log(error.syscall, error.hostname))
 })
 //: program the machine
-//: boxed false /dev/null
-//: because a box's memory is its limit, all of which is free at its start
 const os = require('os')
 console.log(os.EOL, os.platform(), os.tmpdir(), os.homedir(), os.endianness(), os.type(), os.availableParallelism() > 0, os.totalmem() > os.freemem(), os.devNull, os.loadavg().length, os.uptime() > 0, os.cpus().length > 0)
 //: program its user
