@@ -240,15 +240,18 @@ diagnosis_read(struct box_end *end, struct err *e)
 	"library of the language."
 #define NO_FENCE "Send the code without the Markdown fence around it."
 #define NO_DISPLAY \
-	"IPython is not available. The value of the last line is shown automatically, as are " \
-	"tables, pictures and open matplotlib figures; print() the rest."
+	"IPython is not available, and display() needs no import. The value of the last line is " \
+	"shown automatically, as are tables, pictures and open matplotlib figures."
 #define NO_NOTEBOOK \
 	"Notebook commands are not available. Run programs with subprocess, or pass language " \
 	"shell."
 #define NO_BROWSER \
 	"This is Node, not a browser: there is no page and no user. Print with console.log(); " \
 	"write HTML to a file."
-#define NO_INPUT       "Programs have no input: put the values that they would read into the code."
+#define NO_INPUT \
+	"The program read more input than it was given: pass it in stdin (not in a session), or " \
+	"put " \
+	"the values into the code."
 #define CALLED_PYTHON3 "Use python3: there is no program python."
 #define NO_JSON \
 	"Python writes True, False and None for true, false and null; json.loads() reads JSON."
@@ -281,7 +284,6 @@ static const struct {
 	const char *hint;
 } failures[] = {
 	{ "No module named 'IPython", IT_RAN, NO_DISPLAY },
-	{ "name 'display' is not defined", IT_RAN, NO_DISPLAY },
 	{ "name 'get_ipython' is not defined", IT_RAN, NO_NOTEBOOK },
 	{ "No module named ", IT_RAN, NOT_HERE },
 	{ "Cannot find module '.", IT_RAN, NO_FILE },
