@@ -58,6 +58,9 @@ g++ -std=c++17 -o a a.cpp && ./a; echo $?
 #: needs cc
 echo 'int main() { *(volatile int *)0 = 1; }' | cc -x c -o a - && ./a; echo $?; ./a | cat; echo "${PIPESTATUS[0]}"
 #: program AddressSanitizer
+#: uncounted
+#: boxed 134
+#: because without a control group memory is limited by its addresses, of which a sanitizer reserves terabytes
 #: needs cc
 echo 'int main(int n, char **a) { volatile int x[2] = {0}; return x[n]; }' | cc -fsanitize=address,undefined -x c -o a - && ./a; echo $?; ./a 1 2 3 2>/dev/null; echo $?
 #: program gdb and strace
