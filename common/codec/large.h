@@ -3,8 +3,9 @@
  * large.h - numbers in JSON that Jansson refuses with the whole message, or rounds: integers over
  * 64 bits, what is over the range of a double, and what has more than 15 digits and is no integer.
  *
- * Such a number is parsed as a text with a mark that no client can guess. Whoever writes JSON puts
- * the digits back; whoever needs a number asks large_digits(). A client must not see a mark.
+ * Such a number is parsed as a text with a mark that no client can guess. Code that writes JSON
+ * puts the digits back; code that needs a number calls large_digits(). A client must not see a
+ * mark.
  */
 #pragma once
 

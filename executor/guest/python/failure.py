@@ -71,11 +71,11 @@ def _suggested(text, error):
     kept, sys.stderr = sys.stderr, StringIO()
     try:
         sys.__excepthook__(type(error), error, error.__traceback__)
-        told = sys.stderr.getvalue().rstrip("\n").rpartition("\n")[2]
+        printed = sys.stderr.getvalue().rstrip("\n").rpartition("\n")[2]
     finally:
         sys.stderr = kept
     last = text.rstrip("\n").rpartition("\n")[2]
-    return text.rstrip("\n") + told[len(last):] + "\n" if told.startswith(last) else text
+    return text.rstrip("\n") + printed[len(last):] + "\n" if printed.startswith(last) else text
 
 
 def _text(error):

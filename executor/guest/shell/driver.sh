@@ -6,7 +6,7 @@
 # own result.  It is read from a file, so that messages name its lines.
 #
 # A program runs as a script would.  A statement's variables, functions, options, traps, directory and redirections
-# persist, but for those of stdout and stderr: the next statement's output is for whoever asked for it.  Anything that would end the shell (exit, set -e, an interrupt) ends the statement: its EXIT trap runs, then
+# persist, but for those of stdout and stderr: the next statement's output is returned with that statement.  Anything that would end the shell (exit, set -e, an interrupt) ends the statement: its EXIT trap runs, then
 # bash is started again in this process, with all state of the old one that can be written as text.
 #
 #     driver.sh [DESCRIPTOR-OF-THE-CHANNEL DESCRIPTOR-OF-THE-STATE]

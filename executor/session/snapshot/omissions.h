@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* omissions.h - what a snapshot does not hold: refused, or left out and told. */
+/* omissions.h - what a snapshot does not hold: refused, or left out and named in the result. */
 #pragma once
 
 #include "executor/files/files.h"
