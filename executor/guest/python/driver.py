@@ -21,7 +21,8 @@ import itertools
 import os
 import sys
 
-CONTROL = 3
+CONTROL, OUTPUTS = 3, (1, 3)  # and the range of stdout and stderr
+NO_FILES = 1 << 30, (1 << 30) + 1  # for rehearsals, so that what closes descriptors is in memory, too
 FILE = "<code>"  # a statement's name contains its number, so that each traceback finds its own lines
 FUTURE = 0x1FE0000  # the bits of co_flags for "from __future__ import ..."
 COROUTINE = 0x80  # the bit of co_flags for code that awaits
@@ -252,7 +253,7 @@ class Driver:
         names = "".join(f"{name}\n" for name in sys.modules if "." not in name)
         self.allowed = f"a rehearsal\n{names}".encode()
         self.hook, self.flags, self.statements, self.whole = sys.excepthook, _ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, 0, False
-        self.file, self.in_loop = None, False  # of as_file.py; does the code want a loop although it does not await?
+        self.zygote, self.file, self.in_loop = None, None, False  # of as_file.py; does the code want a loop although it does not await?
         self.prepare()
         self.begin()
 
@@ -307,7 +308,7 @@ class Driver:
         self.last = next(reversed(sys.modules))
 
     def serve(self, zygote=None):
-        self.control = Control()
+        self.control, self.zygote = Control(), zygote
         sys.path[0] = os.getcwd()
         sys.argv[0] = f"{sys.path[0]}/code.py"
         rehearsals = iter(() if zygote is None or zygote.wanted() else self.rehearsals)
@@ -562,11 +563,12 @@ class Driver:
             import ctypes
             ctypes.PyDLL(None).exit(status)
         status = status if done else 120
-        if not self.whole or ending["has_children"]():  # whose output a container must see the end of this process to wait for
+        # Without a zygote this is a container, which must see the end of this process to wait for its children's output.
+        if not self.whole or (self.zygote is None and ending["has_children"]()):
             return status, False
         self.interrupts.forbid()  # so that the caller need not wait until the kernel has freed this process
-        if not rehearsed:
-            ending["close_output"]()
+        # The executor waits for whoever can still write to these, and this process will not.
+        os.closerange(*(NO_FILES if rehearsed else OUTPUTS))
         return status, self.tell(b"D", lambda: str(status).encode())
 
     def forget(self, ending):

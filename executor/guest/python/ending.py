@@ -27,15 +27,6 @@ def awaits_threads():
         return True
 
 
-def close_output():
-    """The executor waits for whoever can still write to these, and this process will not."""
-    for number in 1, 2:
-        try:
-            os.close(number)
-        except OSError:  # closed
-            pass
-
-
 def has_children():
     try:
         return os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) or True
