@@ -17,6 +17,7 @@
 #include "executor/builder/launch/init.h"
 #include "executor/builder/limits/census.h"
 #include "executor/builder/limits/release.h"
+#include "executor/builder/listen.h"
 #include "executor/builder/nets.h"
 #include "executor/builder/oci/launcher.h"
 #include "executor/builder/processes.h"
@@ -55,7 +56,7 @@ close_all(struct process *p)
 		if (box->spaces[n] >= 0 && n != HOST_NET && n != HOST_MNT)
 			close(box->spaces[n]);
 	release_close((int[]){ box->tmp, box->spaces[HOST_MNT] }, 2);
-	nets_give(box->net);
+	listen_end(box->net, box->far);
 	loop_unset(box->timer);
 }
 
@@ -272,7 +273,7 @@ box_new(const struct order *order, struct err *e)
 
 	if (box == NULL)
 		return NULL;
-	box->net = box->tmp = -1;
+	box->net = box->far = box->tmp = -1;
 	for (int n = 0; n < HOST_NAMESPACES; n++)
 		box->spaces[n] = -1;
 	return box;

@@ -12,7 +12,7 @@ struct box {
 	struct process *waiting; /* programs that wait until it is ready */
 	bool used;               /* code has run in it */
 	bool strays;             /* a zygote may have left an unknown process in it */
-	int net, tmp, spaces[HOST_NAMESPACES];
+	int net, far, tmp, spaces[HOST_NAMESPACES]; /* far: of egress's listeners; -1: none */
 	uint64_t timer;
 	uint64_t last_us; /* limit of processor time; 0: none */
 };

@@ -14,12 +14,10 @@
 
 #include "common/base/auto.h"
 #include "common/base/must.h"
-#include "executor/builder/answer.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/if.h>
-#include <linux/rtnetlink.h>
 #include <linux/sockios.h>
 #include <netinet/in.h>
 #include <sched.h>
@@ -30,10 +28,6 @@
 enum {
 	KEPT = 128, /* each takes about 50 kB of kernel memory */
 	TRACES = 16384,
-	DNS = 53,
-	BACKLOG = 128,
-	MADE_UP = 198u << 24 | 18u << 16, /* egress/network.c: 198.18.0.0/15 */
-	MADE_UP_BITS = 15,
 };
 
 /* Whether a packet was sent, and whether one could not be. */
@@ -95,12 +89,12 @@ was_used(int net)
 
 	if (!nets.host->loopback)
 		return false;
-	must(setns(net, CLONE_NEWNET) == 0);
+	nets_enter(net);
 
 	bool used = has_sockets() || read_traces(&traces) < 0 || traces.size != nets.fresh.size ||
 	            memcmp(traces.text, nets.fresh.text, traces.size) != 0;
 
-	must(setns(nets.own, CLONE_NEWNET) == 0);
+	nets_leave();
 	return used;
 }
 
@@ -133,7 +127,7 @@ open_low_ports(void)
 static int
 settle(struct err *e)
 {
-	if (!nets.host->loopback || nets.host->loopback_errno != 0)
+	if (!nets_have_loopback())
 		return 0;
 	open_low_ports();
 	return raise_loopback(e);
@@ -148,7 +142,7 @@ make(struct err *e)
 	auto_fd int net = host_space(nets.host, HOST_NET, e);
 	int r = net < 0 ? -1 : settle(e);
 
-	must(setns(nets.own, CLONE_NEWNET) == 0);
+	nets_leave();
 	return r < 0 ? -1 : take_fd(&net);
 }
 
@@ -164,11 +158,11 @@ try_one(struct host *host, struct err *e)
 	}
 	if (net < 0)
 		return -1;
-	must(setns(net, CLONE_NEWNET) == 0);
+	nets_enter(net);
 
 	int r = read_traces(&nets.fresh);
 
-	must(setns(nets.own, CLONE_NEWNET) == 0);
+	nets_leave();
 	nets_give(net);
 	return r < 0 ? err_sys(e, "read the counters of a network namespace") : 0;
 }
@@ -200,99 +194,20 @@ nets_give(int net)
 		close(net);
 }
 
-/* ---- the sockets of a network ---- */
-
-struct route_request {
-	struct nlmsghdr head;
-	struct rtmsg route;
-	struct {
-		struct rtattr head;
-		uint32_t value;
-	} destination, device;
-};
-
-/* All addresses that stand for names are local, so each connection to one is accepted here. */
-static int
-add_route(struct err *e)
+bool
+nets_have_loopback(void)
 {
-	auto_fd int sock = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
-	const uint16_t attribute = sizeof(struct rtattr) + sizeof(uint32_t);
-	const struct route_request request = {
-		.head = { .nlmsg_len = sizeof request,
-		    .nlmsg_type = RTM_NEWROUTE,
-		    .nlmsg_flags = NLM_F_REQUEST | NLM_F_CREATE | NLM_F_REPLACE | NLM_F_ACK },
-		.route = { .rtm_family = AF_INET,
-		    .rtm_dst_len = MADE_UP_BITS,
-		    .rtm_table = RT_TABLE_LOCAL,
-		    .rtm_protocol = RTPROT_STATIC,
-		    .rtm_scope = RT_SCOPE_HOST,
-		    .rtm_type = RTN_LOCAL },
-		.destination = { { attribute, RTA_DST }, htonl(MADE_UP) },
-		.device = { { attribute, RTA_OIF }, 1 },
-	};
-	struct {
-		struct nlmsghdr head;
-		struct nlmsgerr body;
-		char more[256];
-	} reply;
-
-	if (sock < 0 || send(sock, &request, sizeof request, 0) < 0 ||
-	    recv(sock, &reply, sizeof reply, 0) < (ssize_t)sizeof reply.head)
-		return err_sys(e, "add a route");
-	errno = -reply.body.error;
-	return reply.body.error == 0 ? 0 : err_sys(e, "add a route");
+	return nets.host->loopback && nets.host->loopback_errno == 0;
 }
 
-static int
-listen_at(int type, uint32_t address, uint16_t port, struct err *e)
+void
+nets_enter(int net)
 {
-	auto_fd int sock = socket(AF_INET, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	const struct sockaddr_in at = {
-		.sin_family = AF_INET, .sin_port = htons(port), .sin_addr = { htonl(address) }
-	};
-	int one = 1;
-
-	if (sock < 0 || setsockopt(sock, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) < 0 ||
-	    bind(sock, (const struct sockaddr *)&at, sizeof at) < 0 ||
-	    (type == SOCK_STREAM && listen(sock, BACKLOG) < 0))
-		return err_sys(e, "listen on port %u of the box", port);
-	return take_fd(&sock);
-}
-
-/* In the box's namespace. */
-static int
-make_sockets(const struct order *order, int *fds, size_t *nfds, struct err *e)
-{
-	if (add_route(e) < 0 || (fds[0] = listen_at(SOCK_DGRAM, INADDR_LOOPBACK, DNS, e)) < 0)
-		return -1;
-	*nfds = 1;
-	for (size_t i = 0; i < COUNT(order->ports) && order->ports[i] != 0; i++) {
-		fds[*nfds] = listen_at(SOCK_STREAM, INADDR_ANY, order->ports[i], e);
-		if (fds[*nfds] < 0)
-			return -1;
-		++*nfds;
-	}
-	return 0;
-}
-
-int
-nets_listen(int net, const struct order *order, struct err *e)
-{
-	struct answer answer = { .kind = ANSWER_STARTED, .id = order->id };
-	int fds[1 + ORDER_MAX_PORTS], r;
-	size_t nfds = 0;
-
-	if (!nets.host->loopback || nets.host->loopback_errno != 0)
-		return err_set(e, ERR_isolation_unavailable, "boxes have no loopback here");
 	must(setns(net, CLONE_NEWNET) == 0);
-	r = make_sockets(order, fds, &nfds, e);
+}
+
+void
+nets_leave(void)
+{
 	must(setns(nets.own, CLONE_NEWNET) == 0);
-	if (r == 0) {
-		answer_send(&answer, fds, nfds);
-		answer.kind = ANSWER_ENDED;
-		answer_send(&answer, NULL, 0);
-	}
-	while (nfds > 0)
-		close(fds[--nfds]);
-	return r;
 }

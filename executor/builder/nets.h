@@ -10,7 +10,6 @@
 #pragma once
 
 #include "executor/builder/host.h"
-#include "executor/builder/order.h"
 
 /* With host->loopback: tries it, and sets loopback_errno. */
 int nets_open(struct host *, struct err *);
@@ -18,5 +17,8 @@ int nets_open(struct host *, struct err *);
  * box have ended. */
 int nets_take(struct err *);
 void nets_give(int net);
-/* Makes the sockets of ORDER_LISTEN in that namespace and sends the answers. */
-int nets_listen(int net, const struct order *, struct err *);
+/* Is the loopback of each one up? */
+bool nets_have_loopback(void);
+/* What the builder makes in between is in that namespace. */
+void nets_enter(int net);
+void nets_leave(void);

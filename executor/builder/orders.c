@@ -10,7 +10,7 @@
 #include "executor/builder/answer.h"
 #include "executor/builder/files/file_helper_process.h"
 #include "executor/builder/limits/guard.h"
-#include "executor/builder/nets.h"
+#include "executor/builder/listen.h"
 #include "executor/builder/oci/launcher.h"
 #include "executor/builder/processes.h"
 #include "executor/builder/runtimes.h"
@@ -148,7 +148,7 @@ listen_in_box(const struct order *order, int *fds, size_t nfds, struct err *e)
 	(void)fds, (void)nfds;
 	if (box == NULL || box->process.dead)
 		return err_set(e, ERR_unavailable, "box: %u is gone", order->box);
-	return nets_listen(box->net, order, e);
+	return listen_for(box->net, &box->far, order, e);
 }
 
 static int (*const handlers[])(const struct order *, int *fds, size_t nfds, struct err *) = {

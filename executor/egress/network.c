@@ -118,6 +118,23 @@ meant(const struct network *network, int sock, const char **name, uint16_t *port
 	return true;
 }
 
+/* An address that a program made up, or kept from an earlier run.  connect() to no address resets
+ * the connection: an orderly end would look like a server that sends nothing. */
+static void
+refuse_address(struct network *network, int sock)
+{
+	const struct sockaddr none = { .sa_family = AF_UNSPEC };
+	union address to = { 0 };
+	socklen_t size = sizeof to;
+	char name[INET_ADDRSTRLEN];
+
+	if (getsockname(sock, &to.any, &size) == 0 && to.any.sa_family == AF_INET &&
+	    inet_ntop(AF_INET, &to.v4.sin_addr, name, sizeof name) != NULL)
+		network_refuse(
+		    network, name, ntohs(to.v4.sin_port), "this address stands for no name");
+	(void)connect(sock, &none, sizeof none);
+}
+
 /* Connections of all runs of that principal. */
 static size_t
 open_of(const char *principal)
@@ -138,8 +155,8 @@ take_connection(struct network *network, int accepted)
 	uint16_t port;
 
 	if (!meant(network, sock, &name, &port))
-		return;
-	if (!domain_permits(&network->domains, name, port))
+		refuse_address(network, sock);
+	else if (!domain_permits(&network->domains, name, port))
 		network_refuse(network, name, port, "not allowed at this port");
 	else if (network->open >= options.max_connections)
 		network_refuse(network, name, port, "too many connections at once");
