@@ -226,7 +226,8 @@ run(const struct program *program)
 		_exit(126);
 	must(argv[0] != NULL);
 	execve(argv[0], (char *const *)(uintptr_t)argv,
-	    (char *const *)(uintptr_t)environment_make(program->process.box->order.cpu_milli));
+	    (char *const *)(uintptr_t)environment_make(program->process.box->order.cpu_milli,
+		runtimes_variable(program->process.order.runtime)));
 	_exit(127);
 }
 

@@ -18,6 +18,11 @@ static struct command runtimes[ORDER_MAX_RUNTIMES] = {
 #define RUNTIME(language, ...) [language_##language] = { { __VA_ARGS__ }, NULL },
 #include "executor/builder/runtimes.def"
 };
+
+static const char *const variables[ORDER_MAX_RUNTIMES] = {
+#define VARIABLE(language, pair) [language_##language] = pair,
+#include "executor/builder/runtimes.def"
+};
 /* clang-format on */
 
 static size_t count = language_COUNT;
@@ -83,6 +88,12 @@ runtimes_command(uint32_t number, const char **extension)
 {
 	*extension = runtimes[number].extension;
 	return runtimes[number].argv;
+}
+
+const char *
+runtimes_variable(uint32_t number)
+{
+	return variables[number];
 }
 
 /* Also searches a word that is passed to a shell. */

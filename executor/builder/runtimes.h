@@ -27,5 +27,7 @@ int runtimes_check(uint32_t number, struct err *);
 /* Returns the command of at most RUNTIMES_MAX_ARGS words, terminated by NULL.  *extension NULL: it
  * has a driver. */
 const char *const *runtimes_command(uint32_t number, const char **extension);
+/* Returns the "NAME=value" that its program finds in its environment, or NULL. */
+const char *runtimes_variable(uint32_t number);
 /* True if a command names a file below this directory. */
 bool runtimes_name(const char *directory);

@@ -48,7 +48,7 @@ fill(struct state *reply, const struct call *call, const struct session *session
 		if (add_variables(reply, session, e) < 0)
 			return -1;
 	}
-	for (const char *const *pair = environment_make(limits->box.cpu_milli); *pair != NULL;
+	for (const char *const *pair = environment_make(limits->box.cpu_milli, NULL); *pair != NULL;
 	     pair++)
 		if (texts_add(&reply->environment, *pair) < 0)
 			return err_sys(e, "environment");

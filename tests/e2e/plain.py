@@ -34,6 +34,7 @@ ONLY_BOXED = {"NODE_EXTRA_CA_CERTS", "NODE_OPTIONS", "SHLVL", "_"}  # files that
 SECONDS = 30  # of one program
 AT_ONCE = 2
 SHOWN, WIDTH = 40, 300  # lines of a difference, and their length
+REMOVED = "rm code.sh;"  # begins a shell's program
 NOWHERE = "/nowhere"  # a path that no system has
 
 
@@ -42,7 +43,7 @@ class Language(typing.NamedTuple):
 
     ending: str  # of its files
     mark: str  # start of a directive
-    file: str  # name of a program's file for the plain interpreter; none: the program is an argument
+    file: str  # name of a program's file for the plain interpreter
     command: list
     boxed: tuple = ()  # what a box calls by another name
     unlike: tuple = ()  # what both say in their own ways
@@ -58,7 +59,8 @@ LANGUAGES = {
         (r"(?m)^ +at .*\bnode:[^{\n]*\)?", ""), (r"(?m)^(node:\S+|/workspace/\S+|<anonymous_script>):\d+\n.*\n( *\^+\n)?", ""),
         (r"(?m)^Node\.js v.*", ""), (r"(?m)^Emitted .* event at:\n.*", ""), (r"(?m)^ +(\[?\.\.\.) (\d+ )?lines matching.*?( \{)?$", r"\3"),
         (r"\n\s*\{", " {"), (r"\n\s*\n", "\n"), (r"\A\s+", ""))),
-    "shell": Language(".sh", "#:", "", ["/usr/bin/bash", "-c"], ((r"(?m)^/tmp/\.code:", "bash:"),), ((r"(?m)^bash: -c: ", "bash: "),)),
+    # A program's file is no file of the workspace.
+    "shell": Language(".sh", "#:", "code.sh", ["/usr/bin/bash"], (), ((REMOVED, ""), (r"/workspace/code\.sh", "code.sh"))),
 }
 DIRECTIVES = {"program", "needs", "modules", "module", "ignore", "boxed", "because", "uncounted"}
 # What differs from run to run.
@@ -150,12 +152,10 @@ class Plain:
 
     def command(self, program, work):
         language = LANGUAGES[program.language]
-        if not language.file:
-            return [*language.command, program.text, "bash"]
         path = os.path.join(work, language.file.replace(".js", ".mjs") if program.module else language.file)
         with open(path, "w", encoding="utf-8") as file:
-            file.write(program.text)
-        return [*language.command, path]
+            file.write((REMOVED if program.language == "shell" else "") + program.text)
+        return [*language.command, os.path.basename(path) if program.language == "shell" else path]
 
     def started(self, command, work, temporary):
         environment = {key: temporary if value == "/tmp" else value.replace("/workspace", work) for key, value in self.environment.items()}

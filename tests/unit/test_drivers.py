@@ -12,6 +12,7 @@ import os
 import shutil
 import socket
 import sys
+import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
@@ -25,8 +26,22 @@ def node(directory, **more):
     return Talk([shutil.which("node"), "--expose-internals", os.path.join(directory, "node", "driver.js")], **more)
 
 
+class Shell(Talk):
+    """A shell reads its program by a link beside the driver."""
+
+    def __init__(self, directory, **more):
+        self.beside = tempfile.TemporaryDirectory()
+        shutil.copy(os.path.join(directory, "shell", "driver.sh"), self.beside.name)
+        super().__init__(["/usr/bin/env", f"BASH_ENV={self.beside.name}/driver.sh", "/bin/bash", "--noprofile", "--norc", "code.sh"], **more)
+        os.symlink(os.path.join(self.directory.name, ".code"), os.path.join(self.beside.name, "code.sh"))
+
+    def __exit__(self, *_):
+        super().__exit__()
+        self.beside.cleanup()
+
+
 def shell(directory, **more):
-    return Talk(["/bin/bash", "--noprofile", "--norc", os.path.join(directory, "shell", "driver.sh")], **more)
+    return Shell(directory, **more)
 
 
 # ---- Python ----
@@ -406,7 +421,7 @@ def test_node_is_interrupted_and_goes_on(directory):
 def test_shell_programs(directory):
     big = "echo " + "x" * 1000000 + " | wc -c"
     for code, status, out in (
-            ("echo hi; exit 3", 3, "hi\n"), ("false", 1, ""), ("x='a\"b'; echo \"$x\" $0 $#", 0, "a\"b bash 0\n"),
+            ("echo hi; exit 3", 3, "hi\n"), ("false", 1, ""), ("x='a\"b'; echo \"$x\" $0 $#", 0, "a\"b code.sh 0\n"),
             ("exec >made; echo file; cat made >&2", 0, ""), ("set -e; false; echo no", 1, ""), (big, 0, "1000001\n"),
             ("trap 'echo bye' EXIT; exit 2", 2, "bye\n"), ("kill -9 $$", -9, ""), ("break; echo on", 0, "on\n"),
             ("cat; read x; echo \"[$x]\"", 0, "[]\n"), ("if", 2, ""), ("exec false", 1, ""), ("", 0, ""),
@@ -419,7 +434,7 @@ def test_shell_programs(directory):
             assert (reply.status, talk.out()) == (status, out), (code[:80], reply.status, talk.err())
     with shell(directory) as talk:
         talk.program("true\nnothing_of_that_name")
-        assert "/.code: line 2: nothing_of_that_name: command not found" in talk.err()
+        assert "code.sh: line 2: nothing_of_that_name: command not found" in talk.err()
 
 
 def test_shell_keeps_what_statements_define(directory):

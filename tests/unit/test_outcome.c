@@ -255,31 +255,31 @@ static const struct {
 	const char *hint;
 } complaints[] = {
 	{ 2,
-	    "/tmp/.code: line 4: syntax error near unexpected token `done'\n"
-	    "/tmp/.code: line 4: `done'\n",
+	    "code.sh: line 4: syntax error near unexpected token `done'\n"
+	    "code.sh: line 4: `done'\n",
 	    "syntax_error", "SyntaxError", "syntax error near unexpected token `done'", 4,
 	    "at the line given" },
-	{ 2, "x\n/tmp/.code: line 12: unexpected EOF while looking for matching `''\n",
-	    "syntax_error", "SyntaxError", "unexpected EOF while looking for matching `''", 12,
+	{ 2, "x\ncode.sh: line 12: unexpected EOF while looking for matching `''\n", "syntax_error",
+	    "SyntaxError", "unexpected EOF while looking for matching `''", 12,
 	    "at the line given" },
-	{ 2, "/tmp/.code: line 1: conditional binary operator expected\n", "syntax_error",
+	{ 2, "code.sh: line 1: conditional binary operator expected\n", "syntax_error",
 	    "SyntaxError", "conditional binary operator expected", 1, "at the line given" },
-	{ 2, "/tmp/.code: line 1: syntax error: ```\n", "syntax_error", "SyntaxError",
+	{ 2, "code.sh: line 1: syntax error: ```\n", "syntax_error", "SyntaxError",
 	    "syntax error: ```", 1, "Markdown" },
 	{ 2,
-	    "/tmp/.code: line 1: syntax error near unexpected token `1'\n"
-	    "/tmp/.code: line 1: `print(1)'\n",
+	    "code.sh: line 1: syntax error near unexpected token `1'\n"
+	    "code.sh: line 1: `print(1)'\n",
 	    "syntax_error", "SyntaxError", "syntax error near", 1, "another language" },
-	{ 127, "/tmp/.code: line 1: import: command not found\n", "program_failed", NULL,
+	{ 127, "code.sh: line 1: import: command not found\n", "program_failed", NULL,
 	    "import: command not found", 1, "another language" },
-	{ 127, "/tmp/.code: line 3: python: command not found\n", "program_failed", NULL,
+	{ 127, "code.sh: line 3: python: command not found\n", "program_failed", NULL,
 	    "python: command not found", 3, "python3" },
-	{ 127, "/tmp/.code: line 2: f\xff: command not found\n", "program_failed", NULL,
+	{ 127, "code.sh: line 2: f\xff: command not found\n", "program_failed", NULL,
 	    "f\xef\xbf\xbd: command not found", 2, "That program" },
 	{ 1, "/tmp/.code: line 3: nope: unbound variable", "program_failed", NULL,
 	    "nope: unbound variable", 3, "stderr" },
-	{ 126, "/tmp/.code: line 3: /bin/x: Cannot allocate memory", "out_of_memory", NULL,
-	    "memory", 0, "memory" },
+	{ 126, "code.sh: line 3: /bin/x: Cannot allocate memory", "out_of_memory", NULL, "memory",
+	    0, "memory" },
 	/* What ended it came later, or is another shell's. */
 	{ 1, "/tmp/.code: line 2: foo: command not found\n", "program_failed", NULL, "exit code 1",
 	    0, "That program" },
@@ -288,6 +288,8 @@ static const struct {
 	{ 2, "bash: -c: line 2: syntax error: unexpected end of file\n", "program_failed", NULL,
 	    "exit code 2", 0, "stderr" },
 	{ 2, "/tmp/.code: line 4: `done'\n", "program_failed", NULL, "exit code 2", 0, "stderr" },
+	{ 2, "a code.sh: line 1: syntax error\n", "program_failed", NULL, "exit code 2", 0,
+	    "stderr" },
 	{ 2, "/tmp/.code: line : syntax error\n", "program_failed", NULL, "exit code 2", 0,
 	    "stderr" },
 };

@@ -45,9 +45,9 @@ environment_trust(bool has_added)
 }
 
 const char *const *
-environment_make(uint64_t cpu_milli)
+environment_make(uint64_t cpu_milli, const char *own)
 {
-	static const char *all[COUNT(fixed) + COUNT(if_added) + COUNT(threads) + 1];
+	static const char *all[COUNT(fixed) + COUNT(if_added) + COUNT(threads) + 2];
 	static char pairs[COUNT(threads)][48];
 	uint64_t processors = cpu_milli > 1000 ? (cpu_milli + 999) / 1000 : 1;
 	size_t n = 0;
@@ -60,6 +60,8 @@ environment_make(uint64_t cpu_milli)
 		snprintf(pairs[i], sizeof pairs[i], "%s=%" PRIu64, threads[i], processors);
 		all[n++] = pairs[i];
 	}
+	if (own != NULL)
+		all[n++] = own;
 	all[n] = NULL;
 	return all;
 }

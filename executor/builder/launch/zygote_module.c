@@ -322,7 +322,7 @@ surroundings(void)
 {
 	environment_trust(access(TRUST_ADDED, F_OK) == 0);
 
-	const char *const *all = environment_make(zygote.cpu_milli), *const *at = all;
+	const char *const *all = environment_make(zygote.cpu_milli, NULL), *const *at = all;
 	PyObject *list;
 
 	while (*at != NULL && is_in_place(*at))

@@ -63,7 +63,7 @@ put_word(struct text *t, const char *before, const char *word)
 static void
 put_process(struct text *t, const struct bundle *b)
 {
-	const char *const *environment = environment_make(b->order->cpu_milli);
+	const char *const *environment = environment_make(b->order->cpu_milli, b->variable);
 	char control[8];
 
 	snprintf(control, sizeof control, "%d", b->control);

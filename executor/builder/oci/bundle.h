@@ -19,6 +19,7 @@ struct bundle {
 	int control;               /* the program's control descriptor, as in containers.def */
 	const char *extension;     /* of a runtime without a driver; otherwise NULL */
 	const char *const *argv;
+	const char *variable; /* a pair of its environment, or NULL */
 };
 
 /*

@@ -249,6 +249,7 @@ lay_down(const struct landing *l, const struct starter *r, struct err *e)
 		.order = &l->order.order,
 		.control = r->control,
 		.argv = runtimes_command(l->order.order.runtime, &bundle.extension),
+		.variable = runtimes_variable(l->order.order.runtime),
 	};
 
 	return be_first_to_go(e) < 0 || join(l, e) < 0 || bundle_make(&bundle, e) < 0 ? -1 : 0;

@@ -5,9 +5,13 @@
 # The code runs in this very shell, so nothing here is a security boundary: it may break all of this, and harms only its
 # own result.  It is read from a file, so that messages name its lines.
 #
-# A program runs as a script would.  A statement's variables, functions, options, traps, directory and redirections
-# persist, but for those of stdout and stderr: the next statement's output is returned with that statement.  Anything that would end the shell (exit, set -e, an interrupt) ends the statement: its EXIT trap runs, then
-# bash is started again in this process, with all state of the old one that can be written as text.
+# A program is the script of this bash: BASH_ENV names this file, and bash opens the script only when this file has
+# returned.  So the script is what code.sh beside this file links to, and a program's $0 and BASH_SOURCE are code.sh.
+#
+# Statements run in another bash, whose script is this file.  A statement's variables, functions, options, traps,
+# directory and redirections persist, but for those of stdout and stderr: the next statement's output is returned with
+# that statement.  Anything that would end the shell (exit, set -e, an interrupt) ends the statement: its EXIT trap runs,
+# then bash is started again in this process, with all state of the old one that can be written as text.
 #
 #     driver.sh [DESCRIPTOR-OF-THE-CHANNEL DESCRIPTOR-OF-THE-STATE]
 
@@ -153,6 +157,11 @@ _cloister_exit() {
 	_cloister_take_back
 	_cloister_restore
 	_cloister_let_go
+	_cloister_again
+}
+
+# Starts bash again, with the state of this one.
+_cloister_again() {
 	exec {_cloister_fd}<<<"$(_cloister_state 2>/dev/null)"
 	exec "${_cloister[bash]}" --noprofile --norc "${_cloister[driver]}" "${_cloister[channel]}" "$_cloister_fd"
 }
@@ -177,38 +186,46 @@ _cloister_let_go() {
 	_cloister[out]='' _cloister[err]=''
 }
 
-# A pattern for all of this would take seconds in a long text.
-_cloister_is_traced() {
-	local LC_ALL=C
-	local _cloister_text=${_cloister[payload]}
-	[[ $_cloister_text != *xtrace* ]] || return 0
-	while [[ $_cloister_text == *'set -'* ]]; do
-		_cloister_text=${_cloister_text#*'set -'}
-		[[ ${_cloister_text:0:16} != *([[:alpha:]])x* ]] || return 0
-	done
-	return 1
+# Writes the program as the script that bash opens next, by a name whose directory is the workspace's once the script
+# runs.  For that the script's first line goes there.  A short program of one line that cannot be read is shown as it is.
+_cloister_write() {
+	local _cloister_first='_cloister_go;'
+	[[ ${#_cloister[payload]} -gt 4096 || ${_cloister[payload]%$'\n'} == *$'\n'* ]] ||
+		eval "_cloister_go() { ${_cloister[payload]}"$'\n}' 2>/dev/null || _cloister_first=''
+	printf %s "$_cloister_first${_cloister[payload]}" >"${_cloister[file]}" || exit 1
+	_cloister_go() {
+		cd "$OLDPWD"
+		unset OLDPWD
+		declare -gx OLDPWD
+		unset -f _cloister_go
+	}
+	cd "${_cloister[driver]%/*}"
 }
 
-# Arguments: file, commands to run first.  A trace shows by its first characters how deep it is in files that other files
-# read.  So a program that is traced is read by a shell of its own, which first takes the state of this one.
-_cloister_run_traced() {
-	exec {_cloister_fd}<<<"$(_cloister_state 2>/dev/null);BASH_ARGV0=bash;$2"
-	printf %s ". /dev/fd/$_cloister_fd 2>/dev/null; exec $_cloister_fd<&-;${_cloister[payload]}" >"$1" || exit 1
-	exec "${_cloister[bash]}" --noprofile --norc "$1" "${@:3}"
+# Forgets the driver.
+_cloister_leave() {
+	[ ${#bridge[@]} -gt 0 ] || unset bridge
+	_cloister_fd=${_cloister[channel]}
+	exec {_cloister_fd}<&-
+	unset _cloister _cloister_fd
+	unset -f _cloister_{send,receive,input,bridge,lend,take_back,state,mend,mend_lines,traps,reclaim,over,done,exit}
+	unset -f _cloister_{again,restore,let_go,write,leave,interrupt}
 }
 
 _cloister_interrupt() {
 	[ -z "${_cloister[running]}" ] || exit 130
 }
 
-BASH_ARGV0=bash
 if [ $# = 2 ]; then
 	. "/dev/fd/$2" 2>/dev/null
 	_cloister_fd=$2
 	exec {_cloister_fd}<&-
-	_cloister_send D "${_cloister[status]}"
+	set --
+	[ -n "${_cloister[came]}" ] || _cloister_send D "${_cloister[status]}"
 else
-	declare -A bridge _cloister=([bash]=$BASH [driver]=${BASH_SOURCE[0]} [file]=${TMPDIR:-/tmp}/.code [running]='' [options]='' [exit]='' [lent]='' [out]='' [err]='')
+	unset BASH_ENV
+	declare -A bridge _cloister=([bash]=$BASH [driver]=${BASH_SOURCE[0]} [file]=${TMPDIR:-/tmp}/.code
+		[running]='' [options]='' [exit]='' [lent]='' [out]='' [err]='' [came]='' [ahead]=1)
 	exec {_cloister_fd}<&3 3<&- # not 3, which scripts often use
 	_cloister[channel]=$_cloister_fd
 	trap '_cloister_exit $?' EXIT
@@ -217,16 +234,25 @@ else
 fi
 
 # A `continue` in the previous statement may have skipped its DONE.
-while { [ -z "${_cloister[running]}" ] || _cloister_done 0; } 2>/dev/null && _cloister_receive; do
+while { [ -z "${_cloister[running]}" ] || _cloister_done 0; } 2>/dev/null &&
+	{ [ -n "${_cloister[came]}" ] || _cloister_receive; }; do
 	case ${_cloister[kind]} in
 	B) _cloister_bridge "${_cloister[payload]%%$'\n'*}" "${_cloister[payload]#*$'\n'}" ;;
 	T) ;; # _cloister_receive has done it
 	G) set -- "$@" "${_cloister[payload]}" ;;
 	N) _cloister_lend "${_cloister[payload]%%$'\n'*}" "${_cloister[payload]#*$'\n'}" ;;
 	S)
+		if [ -n "${_cloister[ahead]}" ]; then # the other bash finds this statement in its state
+			_cloister[ahead]=''
+			_cloister[came]=1
+			_cloister_again
+		fi
+		_cloister[came]=''
 		_cloister_restore
 		_cloister_mend
 		_cloister_traps
+		BASH_ARGV0=bash
+		[[ ${_cloister[payload]} != *BASH_SOURCE* ]] || BASH_ARGV0=${_cloister[file]} # equal if it is run, not read
 		_cloister[running]=1
 		if printf %s "${_cloister[options]:+set -${_cloister[options]};}${_cloister[payload]}" >"${_cloister[file]}"; then
 			_cloister[payload]=''
@@ -251,12 +277,8 @@ done
 # If the loop ended because of the code's `break` or the end of the channel, the EXIT trap runs _cloister_exit.
 if [ -z "${_cloister[running]}" ] && [ "${_cloister[kind]}" = C ]; then
 	trap - EXIT INT
-	_cloister_fd=${_cloister[channel]}
-	exec {_cloister_fd}<&-
-	_cloister_fd="unset _cloister _cloister_fd; unset -f _cloister_{send,receive,input,bridge,lend,take_back,state,mend,mend_lines,traps}
-		unset -f _cloister_{reclaim,over,done,restore,let_go,is_traced,run_traced,exit,interrupt}"
-	! _cloister_is_traced || _cloister_run_traced "${_cloister[file]}" "$_cloister_fd" "$@"
-	printf %s "${_cloister[payload]}" >"${_cloister[file]}" || exit 1
-	eval "$_cloister_fd
-		. ${_cloister[file]@Q}; exit"
+	_cloister_write
+	_cloister_leave
+else
+	exit 0
 fi

@@ -148,17 +148,18 @@ static const struct {
 	{ "", "", 127, false },
 };
 
-/* The text after "/tmp/.code: line 4: ", or NULL. */
+/* The text after "code.sh: line 4: ", in a session "/tmp/.code: line 4: ", or NULL. */
 static const char *
 text_of_code(const struct line *line, uint64_t *number)
 {
-	static const char before[] = "/.code: line ";
-	const char *at = strstr(line->text, before);
+	static const char program[] = "code.sh: line ", statement[] = "/.code: line ";
+	bool is_program = strncmp(line->text, program, sizeof program - 1) == 0;
+	const char *at = is_program ? line->text : strstr(line->text, statement);
 	char *end;
 
 	if (at == NULL)
 		return NULL;
-	*number = strtoul(at + sizeof before - 1, &end, 10);
+	*number = strtoul(at + (is_program ? sizeof program : sizeof statement) - 1, &end, 10);
 	return *number > 0 && strncmp(end, ": ", 2) == 0 ? end + 2 : NULL;
 }
 

@@ -177,9 +177,7 @@ mm
 #: program source and eval
 echo 'sourced=1; return 5; never' >lib.sh; . ./lib.sh; echo "$? $sourced"; eval 'x="a b"; echo $x'; source missing; echo $?
 #: program variables of the shell
-#: boxed \nhB\n
-#: because code is a file for the shell, not an argument
-echo "$BASH_SUBSHELL $LINENO ${BASH_VERSINFO[0]} ${#RANDOM} $UID-" | sed 's/ [0-9]*-$//'; echo "$-"; (echo $BASH_SUBSHELL); echo "$PPID" | grep -c .; echo "${BASH_SOURCE[0]} $BASH_EXECUTION_STRING" | wc -c | grep -c .
+echo "$BASH_SUBSHELL $LINENO ${BASH_VERSINFO[0]} $((RANDOM < 32768)) $UID-" | sed 's/ [0-9]*-$//'; echo "$-"; (echo $BASH_SUBSHELL); echo "$PPID" | grep -c .; echo "${BASH_SOURCE[0]} $BASH_EXECUTION_STRING" | wc -c | grep -c .
 #: program line numbers
 echo $LINENO
 
