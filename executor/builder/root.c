@@ -54,6 +54,7 @@ EMBED(guest_python_interfaces,"python/interfaces.py")
 EMBED(guest_python_lent,    "python/lent.py")
 EMBED(guest_python_manners, "python/manners.py")
 EMBED(guest_python_notebook,"python/notebook.py")
+EMBED(guest_python_records, "python/records.py")
 EMBED(guest_python_rich,    "python/rich.py")
 EMBED(guest_python_shadows, "python/shadows.py")
 EMBED(guest_python_values,  "python/values.py")
@@ -141,6 +142,7 @@ static const struct {
 	{ "cloister/python/lent.py", guest_python_lent, guest_python_lent_end },
 	{ "cloister/python/manners.py", guest_python_manners, guest_python_manners_end },
 	{ "cloister/python/notebook.py", guest_python_notebook, guest_python_notebook_end },
+	{ "cloister/python/records.py", guest_python_records, guest_python_records_end },
 	{ "cloister/python/rich.py", guest_python_rich, guest_python_rich_end },
 	{ "cloister/python/shadows.py", guest_python_shadows, guest_python_shadows_end },
 	{ "cloister/python/values.py", guest_python_values, guest_python_values_end },

@@ -265,7 +265,7 @@ function compile(source, statement) {
 			? () => script.runInThisContext({ breakOnSigint: true, displayErrors: true })
 			: () => body.call(main.exports, main.exports, globalThis.require, main, globalThis.__filename, here, show => { show_result = show; });
 		const script = statement && new vm.Script(code.text, { filename: source.file });
-		const body = !statement && vm.compileFunction(code.text, PARAMETERS, { filename: source.file });
+		const body = !statement && vm.compileFunction(code.text, PARAMETERS, { filename: source.file, columnOffset: -(code.moved ?? 0) });
 		return { code, go };
 	} catch (error) {
 		unreadable = error instanceof SyntaxError ? error : undefined;
@@ -496,13 +496,15 @@ function count_processors() {
 
 function prepare() {
 	const file = main.id, require = createRequire(file);
+	const shown = { require, module: main, exports: main.exports, __filename: file, __dirname: here, bridge: {} };
 	main.id = '.';
 	main.filename = file;
 	main.paths = Module._nodeModulePaths(here);
 	require.main = process.mainModule = main;
 	process.argv = [process.execPath, file];
 	process.execArgv = [];
-	Object.assign(globalThis, { require, module: main, exports: main.exports, __filename: file, __dirname: here, bridge: {} });
+	for (const [name, value] of Object.entries(shown)) /* not in a loop over the keys: a module of node finds none of them there */
+		Object.defineProperty(globalThis, name, { value, writable: true, configurable: true });
 	Object.defineProperty(globalThis, 'import_module', { value: import_module });
 	Object.defineProperty(globalThis, 'fix_constants', { value: fix });
 	Object.assign(meta, { url: pathToFileURL(file).href, filename: file, dirname: here });

@@ -175,13 +175,20 @@ function imports_by_us(source, tree) {
 	return text;
 }
 
+const RETURN = 'return (';
+
+/* Where the only statement is made a value: in front of the code, comments included, but behind a hash bang. */
+function front(source, last) {
+	return source.startsWith('#!') ? last.start : 0;
+}
+
 /* The insertion is behind the statement before, so that columns in the last line do not change. */
 function return_last(text, tree, last) {
 	const before = tree.body.at(-2);
 	if (before !== undefined)
 		text.replace(before.end, before.end, ';return (');
 	else
-		text.replace(last.start, last.start, 'return (');
+		text.replace(front(text.source, last), front(text.source, last), RETURN);
 	const semicolon = text.source[last.end - 1] === ';' ? 1 : 0; /* and a comment may stand before it */
 	text.replace(last.end - semicolon, last.end, '\n)');
 }
@@ -220,6 +227,11 @@ function as_program(source, tree, last, names) {
 	const declare = imported.length > 0 ? `var ${imported.join(', ')};` : '';
 	const strict = tree.sourceType === 'module' || tree.body[0]?.directive === 'use strict' ? '"use strict";' : '';
 	return `return (async () => {${strict}${declare}${show}${hash_bang}${text.done()}\n})()`;
+}
+
+/* By how many columns the first line of a program was moved. */
+function moved(source, tree, last) {
+	return last !== null && tree.body.length === 1 && front(source, last) === 0 && !waits(tree) ? RETURN.length : 0;
 }
 
 function as_async(source, tree, last) {
@@ -297,7 +309,7 @@ function with_own_names(source, tree, globals) {
 }
 
 /* { text, waits: its value is a promise, tail: its value is that of an expression, names: declared at its top level,
- * module: it is an ES module } */
+ * module: it is an ES module, moved: columns of a program's first line } */
 function rewrite(source, statement, globals = new Set()) {
 	let tree = parse(source);
 	if (statement) {
@@ -308,7 +320,8 @@ function rewrite(source, statement, globals = new Set()) {
 	const last = end?.type === 'ExpressionStatement' && end.directive === undefined ? end : null;
 	if (!statement) {
 		const value = end?.type === 'ExpressionStatement' && end.directive !== 'use strict' ? end : null;
-		return { text: as_program(source, tree, value, names), waits: waits(tree), tail: value !== null, names, module };
+		return { text: as_program(source, tree, value, names), waits: waits(tree), tail: value !== null, names, module,
+			moved: moved(source, tree, value) };
 	}
 	if (waits(tree) || returns(tree))
 		return { text: as_async(source, tree, last), waits: true, tail: last !== null, names, module };

@@ -263,7 +263,7 @@ class Driver:
         builtins.display = lambda *values, **how: self.display(values)
         sys.argv, sys.path = [FILE], [os.getcwd(), *sys.path]
         arrivals = {"linecache": self.sources.fill, "threading": show_threads, "matplotlib": later("rich.py", "lend_fonts"),
-                    "matplotlib.figure": later("rich.py", "note_saves"), "socket": later("interfaces.py", "lend")}
+                    "logging": later("records.py", "name_files"), "matplotlib.figure": later("rich.py", "note_saves"), "socket": later("interfaces.py", "lend")}
         arrivals.update((name, lambda module: self.as_file().watch(module)) for name in SPAWN)
         sys.meta_path.insert(0, Arrivals(arrivals))
         sys.unraisablehook = later("failure.py", "show_unraisable")

@@ -202,9 +202,18 @@ import { fileURLToPath } from 'url'
 const require = createRequire(import.meta.url)
 console.log(require('os').EOL === '\n', fileURLToPath(import.meta.url))
 //: program a single statement
-//: boxed 1:26
-//: because the last expression is returned, so a program that is one expression has other columns
 require('assert')(1 === 2, 'one is not two')
+//: program a single statement below comments
+// one
+/* two */ console.log(new Error('here').stack.split('\n')[1].match(/\d+:\d+/)[0])
+//: program a single statement in several lines
+[1].map(() =>
+	console.log(new Error('here').stack.split('\n')[1].match(/\d+:\d+/)[0]))
+//: program an error in the single statement
+null.x
+//: program keys of the global object
+console.log(Object.keys(globalThis).join(), typeof globalThis.process)
+for (const key in globalThis) console.log(key)
 //: program order of ticks, promises and timers
 setTimeout(() => console.log('timeout'), 0)
 setImmediate(() => setTimeout(() => console.log('last'), 5))

@@ -243,9 +243,15 @@ parser.add_argument("--scale", type=float, default=2.5, help="a factor")
 print(parser.parse_args([]), parser.parse_args(["1", "2", "--scale", "3"]))
 parser.print_help()
 parser.parse_args(["x"])
+#: program names of the file in a log
+import logging, sys
+logging.basicConfig(format="%(filename)s %(module)s %(pathname)s %(lineno)d %(message)s", stream=sys.stdout)
+def work():
+    logging.warning("in a function")
+work()
+exec("logging.error('in other code')")
+logging.getLogger("a").log(50, "%s", "with a level", stacklevel=1)
 #: program logging
-#: boxed ERROR app /workspace/code.py <module> 9
-#: because code is compiled as <code>, whose file is written only for who reads it
 import logging
 logging.warning("unconfigured %d", 1)
 logging.info("not shown")
