@@ -18,6 +18,8 @@
 #include "executor/kept/task.h"
 #include "executor/metrics.h"
 #include "executor/options.h"
+#include "executor/packages/install.h"
+#include "executor/packages/package.h"
 #include "executor/run/container.h"
 #include "executor/run/domains.h"
 #include "executor/run/index_hosts.h"
@@ -154,6 +156,7 @@ stop(void)
 	pool_stop();
 	if (!resume_keeps())
 		session_end_all();
+	package_forget();
 	own_limits_forget();
 	share_forget();
 	builder_stop();
@@ -163,6 +166,7 @@ static const struct route routes[] = {
 	{ MSG_execute_code, FROM(gateway), run_tools_on_execute_code },
 	{ MSG_run_sandbox_code, FROM(gateway), run_tools_on_run_sandbox_code },
 	{ MSG_sandbox_run_python, FROM(gateway), run_tools_on_sandbox_run_python },
+	{ MSG_install_package, FROM(gateway), install_on_install_package },
 	{ MSG_create_session, FROM(gateway), session_tools_on_create_session },
 	{ MSG_terminate_session, FROM(gateway), session_tools_on_terminate_session },
 	{ MSG_sandbox_close_session, FROM(gateway), session_tools_on_sandbox_close_session },

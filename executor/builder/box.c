@@ -18,6 +18,7 @@
 #include "executor/builder/limits/census.h"
 #include "executor/builder/limits/release.h"
 #include "executor/builder/listen.h"
+#include "executor/builder/mounts.h"
 #include "executor/builder/nets.h"
 #include "executor/builder/oci/launcher.h"
 #include "executor/builder/processes.h"
@@ -83,6 +84,7 @@ ended(struct process *p)
 	loop_unset(box->timer);
 	box->timer = 0;
 	process_reap(p);
+	mounts_forget(box);
 	fail_waiting(box);
 	process_bury(p);
 }
@@ -248,6 +250,7 @@ started(struct process *p)
 	struct process *next;
 
 	tell_started(p);
+	mounts_settle(box);
 	for (struct process *program = take_ptr(box->waiting); program != NULL; program = next) {
 		next = take_ptr(program->next);
 		program->kind->begin(program);

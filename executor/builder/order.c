@@ -51,6 +51,7 @@ static const struct {
 	{ ORDER_SIGNAL, 0 },
 	{ ORDER_KILL, 0 },
 	{ ORDER_LISTEN, 0 },
+	{ ORDER_MOUNT, 0 },
 	{ ORDER_CLEAR, 0 },
 };
 
@@ -110,7 +111,8 @@ check_box(const struct order *order, struct err *e)
 static int
 check_ids(const struct order *order, struct err *e)
 {
-	bool works_in = order->kind == ORDER_BOX || order->kind == ORDER_FILE_HELPER;
+	bool works_in = order->kind == ORDER_BOX || order->kind == ORDER_FILE_HELPER ||
+	                order->kind == ORDER_MOUNT;
 
 	if (order->kind == ORDER_CLEAR)
 		return 0;
@@ -122,7 +124,10 @@ check_ids(const struct order *order, struct err *e)
 		return err_set(e, ERR_invalid_argument, "adopt: %u is neither", order->adopt);
 	if (order->container >= CONTAINER_COUNT)
 		return err_set(e, ERR_invalid_argument, "container: %u is none", order->container);
-	if (order->kind == ORDER_PROGRAM || order->kind == ORDER_LISTEN)
+	if (order->place >= ORDER_PLACES)
+		return err_set(e, ERR_invalid_argument, "place: %u is none", order->place);
+	if (order->kind == ORDER_PROGRAM || order->kind == ORDER_LISTEN ||
+	    order->kind == ORDER_MOUNT)
 		return check_box(order, e);
 	if (order->kind == ORDER_SIGNAL && order->signal != SIGINT && order->signal != SIGURG &&
 	    order->signal != SIGKILL)

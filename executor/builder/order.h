@@ -24,7 +24,15 @@ enum {
 	ORDER_MAX_ZYGOTES = 8,
 	ORDER_MAX_FDS = 3,
 	ORDER_MAX_PORTS = 8,
+	/* Where ORDER_MOUNT mounts: on /packages/0 and so on, */
+	ORDER_MAX_PACKAGES = 128,
+	ORDER_USR_LOCAL = ORDER_MAX_PACKAGES, /* on /usr/local, */
+	ORDER_NODE_MODULES,                   /* or on /node_modules */
+	ORDER_PLACES,
 };
+
+/* The directory of a workspace that ORDER_MOUNT mounts. */
+#define ORDER_MOUNTED "shown"
 
 /* clang-format off */
 enum layer {
@@ -76,7 +84,9 @@ enum order_kind {
 	ORDER_KILL,   /* id: of a box or file helper; all programs in it still get ENDED */
 	ORDER_LISTEN, /* id; box: makes the sockets of a network in its network namespace.  Answers:
 	                 STARTED with a socket for DNS and one for each of ports, then ENDED */
-	ORDER_CLEAR,  /* wipes workspaces of an earlier builder that were not adopted */
+	ORDER_MOUNT, /* id, box, place; workspace: mounts ORDER_MOUNTED of it in the box, read-only.
+	                Answer: ENDED */
+	ORDER_CLEAR, /* wipes workspaces of an earlier builder that were not adopted */
 };
 
 struct order {
@@ -88,6 +98,7 @@ struct order {
 	uint32_t signal;
 	uint32_t container;              /* of a box: enum container: the runtime of its programs */
 	uint16_t ports[ORDER_MAX_PORTS]; /* ends with 0, or is full */
+	uint32_t place;                  /* of a mount */
 	uint32_t adopt;        /* of a workspace: 1: take over one that an earlier builder left */
 	uint64_t bytes, files; /* of a workspace */
 	uint64_t memory_bytes, tmp_bytes, cpu_milli, processes, open_files;

@@ -11,6 +11,7 @@
 #include "executor/builder/files/file_helper_process.h"
 #include "executor/builder/limits/guard.h"
 #include "executor/builder/listen.h"
+#include "executor/builder/mounts.h"
 #include "executor/builder/oci/launcher.h"
 #include "executor/builder/processes.h"
 #include "executor/builder/runtimes.h"
@@ -151,6 +152,17 @@ listen_in_box(const struct order *order, int *fds, size_t nfds, struct err *e)
 	return listen_for(box->net, &box->far, order, e);
 }
 
+static int
+mount_in_box(const struct order *order, int *fds, size_t nfds, struct err *e)
+{
+	struct box *box = box_of(processes_find(order->box));
+
+	(void)fds, (void)nfds;
+	if (box == NULL || box->process.dead)
+		return err_set(e, ERR_unavailable, "box: %u is gone", order->box);
+	return mounts_add(box, order, e);
+}
+
 static int (*const handlers[])(const struct order *, int *fds, size_t nfds, struct err *) = {
 	[ORDER_WORKSPACE] = add_workspace,
 	[ORDER_WIPE] = wipe,
@@ -162,6 +174,7 @@ static int (*const handlers[])(const struct order *, int *fds, size_t nfds, stru
 	[ORDER_SIGNAL] = send_signal,
 	[ORDER_KILL] = kill_process,
 	[ORDER_LISTEN] = listen_in_box,
+	[ORDER_MOUNT] = mount_in_box,
 	[ORDER_CLEAR] = clear,
 };
 

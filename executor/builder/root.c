@@ -43,6 +43,9 @@ EMBED(guest_node_driver,    "node/driver.js")
 EMBED(guest_node_interfaces,"node/interfaces.js")
 EMBED(guest_node_rewrite,   "node/rewrite.js")
 EMBED(guest_node_values,    "node/values.js")
+EMBED(guest_packages_fetch, "packages/fetch.py")
+EMBED(guest_packages_unpack,"packages/unpack.py")
+EMBED(guest_packages_view,  "packages/view.py")
 EMBED(guest_python_as_file, "python/as_file.py")
 EMBED(guest_python_driver,  "python/driver.py")
 EMBED(guest_python_ending,  "python/ending.py")
@@ -54,6 +57,7 @@ EMBED(guest_python_interfaces,"python/interfaces.py")
 EMBED(guest_python_lent,    "python/lent.py")
 EMBED(guest_python_manners, "python/manners.py")
 EMBED(guest_python_notebook,"python/notebook.py")
+EMBED(guest_python_packages,"python/packages.py")
 EMBED(guest_python_records, "python/records.py")
 EMBED(guest_python_rich,    "python/rich.py")
 EMBED(guest_python_shadows, "python/shadows.py")
@@ -81,9 +85,9 @@ static const char *const hidden[] = {
 static const char *const tops[] = { "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32" };
 
 static const char *const directories[] = { "cloister", "cloister/check", "cloister/node",
-	"cloister/python", "cloister/shell", "dev", "dev/pts", "etc", "etc/ssl", "etc/ssl/certs",
-	"mnt", "proc", "run", "sandbox", "sys", "sys/devices", "sys/devices/system",
-	"sys/devices/system/cpu", "tmp", "workspace" };
+	"cloister/packages", "cloister/python", "cloister/shell", "dev", "dev/pts", "etc",
+	"etc/ssl", "etc/ssl/certs", "mnt", "node_modules", "packages", "proc", "run", "sandbox",
+	"sys", "sys/devices", "sys/devices/system", "sys/devices/system/cpu", "tmp", "workspace" };
 
 static const struct {
 	const char *path, *target;
@@ -131,6 +135,9 @@ static const struct {
 	{ "cloister/node/rewrite.js", guest_node_rewrite, guest_node_rewrite_end },
 	{ "cloister/node/values.js", guest_node_values, guest_node_values_end },
 	{ "cloister/shell/driver.sh", guest_shell_driver, guest_shell_driver_end },
+	{ "cloister/packages/fetch.py", guest_packages_fetch, guest_packages_fetch_end },
+	{ "cloister/packages/unpack.py", guest_packages_unpack, guest_packages_unpack_end },
+	{ "cloister/packages/view.py", guest_packages_view, guest_packages_view_end },
 	{ "cloister/python/as_file.py", guest_python_as_file, guest_python_as_file_end },
 	{ "cloister/python/driver.py", guest_python_driver, guest_python_driver_end },
 	{ "cloister/python/ending.py", guest_python_ending, guest_python_ending_end },
@@ -142,6 +149,7 @@ static const struct {
 	{ "cloister/python/lent.py", guest_python_lent, guest_python_lent_end },
 	{ "cloister/python/manners.py", guest_python_manners, guest_python_manners_end },
 	{ "cloister/python/notebook.py", guest_python_notebook, guest_python_notebook_end },
+	{ "cloister/python/packages.py", guest_python_packages, guest_python_packages_end },
 	{ "cloister/python/records.py", guest_python_records, guest_python_records_end },
 	{ "cloister/python/rich.py", guest_python_rich, guest_python_rich_end },
 	{ "cloister/python/shadows.py", guest_python_shadows, guest_python_shadows_end },
@@ -354,12 +362,28 @@ copy_all_beside(int root, struct err *e)
 	           : copy_beside(root, "cloister-init", "cloister/init", 0755, e);
 }
 
+/* What packages are mounted on. */
+static int
+make_places(int root, struct err *e)
+{
+	char path[32];
+
+	for (int i = 0; i < ORDER_MAX_PACKAGES; i++) {
+		snprintf(path, sizeof path, "packages/%d", i);
+		if (mkdirat(root, path, 0755) < 0)
+			return err_sys(e, "make /%s", path);
+	}
+	return 0;
+}
+
 static int
 fill(int root, struct err *e)
 {
 	for (size_t i = 0; i < COUNT(directories); i++)
 		if (mkdirat(root, directories[i], 0755) < 0)
 			return err_sys(e, "make /%s", directories[i]);
+	if (make_places(root, e) < 0)
+		return -1;
 	for (size_t i = 0; i < COUNT(links); i++)
 		if (symlinkat(links[i].target, root, links[i].path) < 0)
 			return err_sys(e, "make /%s", links[i].path);

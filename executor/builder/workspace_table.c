@@ -300,6 +300,37 @@ workspace_table_lend(uint32_t id, uint64_t *bytes, struct err *e)
 	return mount;
 }
 
+static int
+clone_part(uint32_t id, const char *directory, struct err *e)
+{
+	struct mount_attr attr = { .attr_set =
+				       MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV };
+	auto_fd int mount = open_tree(workspace_table.places[id].fd, directory,
+	    AT_SYMLINK_NOFOLLOW | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+
+	if (mount < 0 || mount_setattr(mount, "", AT_EMPTY_PATH, &attr, sizeof attr) < 0)
+		return err_sys(e, "clone a part of workspace %u", id);
+	return take_fd(&mount);
+}
+
+int
+workspace_table_mount(
+    uint32_t id, const char *directory, int space, const char *path, struct err *e)
+{
+	if (workspace_table.places[id].fd == 0)
+		return err_set(e, ERR_invalid_argument, "workspace %u does not exist", id);
+	if (go(workspace_table.there, e) < 0)
+		return -1;
+
+	auto_fd int mount = clone_part(id, directory, e);
+	int r = mount < 0 || go(space, e) < 0 ? -1 : 0;
+
+	if (r == 0 && move_mount(mount, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		r = err_sys(e, "mount workspace %u on %s", id, path);
+	go_back();
+	return r;
+}
+
 /* ---- its users ---- */
 
 void

@@ -32,6 +32,10 @@ int workspace_table_remove(uint32_t id, struct err *);
 /* Returns a detached mount of a workspace, which the caller owns and moves into a box, and its
  * size. */
 int workspace_table_lend(uint32_t id, uint64_t *bytes, struct err *);
+/* Mounts that directory of the workspace, a name without links, on a path of another mount
+ * namespace: read-only, and without set-user-id bits and devices. */
+int workspace_table_mount(
+    uint32_t id, const char *directory, int space, const char *path, struct err *);
 
 /* Returns a detached tmpfs that the caller owns.  Also used for /tmp of a box. */
 int workspace_table_tmpfs(uint64_t bytes, uint64_t files, uid_t owner, struct err *);

@@ -26,12 +26,13 @@ enum guest_frame {
 	                          absent: all modules may be imported */
 	GUEST_FILES = 'F', /* empty: for the next CODE or STATEMENT the workspace may contain files,
 	                      and therefore modules; to forks of a zygote */
-	GUEST_MANNERS = 'A', /* digits: a sum of enum guest_manner, for the next CODE or
-	                        STATEMENT; only to the driver of Python */
-	GUEST_WANTED = 'W',  /* empty: a caller is already waiting, so the driver skips optional
-	                        preparation; to forks of a zygote */
-	GUEST_SECRET = 'N',  /* name, line feed, value: a variable of the environment for the next
-	                        CODE  or STATEMENT only */
+	GUEST_PACKAGES = 'K', /* empty: packages were mounted since the last CODE or STATEMENT */
+	GUEST_MANNERS = 'A',  /* digits: a sum of enum guest_manner, for the next CODE or
+	                         STATEMENT; only to the driver of Python */
+	GUEST_WANTED = 'W',   /* empty: a caller is already waiting, so the driver skips optional
+	                         preparation; to forks of a zygote */
+	GUEST_SECRET = 'N',   /* name, line feed, value: a variable of the environment for the next
+	                         CODE  or STATEMENT only */
 	GUEST_ARGUMENT =
 	    'G',           /* one argument of the command line; in their order, for the next CODE */
 	GUEST_INPUT = 'T', /* bytes: standard input of the next CODE */

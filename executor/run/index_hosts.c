@@ -26,6 +26,8 @@ enum {
 
 static struct index {
 	struct texts hosts;
+	struct texts more; /* further URLs */
+	bool chosen;       /* the URL is not the program's own default */
 	char url[URL_BYTES];
 } indexes[INDEX_COUNT];
 
@@ -73,6 +75,28 @@ is_end(char c)
 	return c == '\0' || isspace((unsigned char)c) || strchr("\"',;<>", c) != NULL;
 }
 
+/* Without what is before the host's name: a user and a password. */
+static int
+add_url(
+    const struct source *source, const char *url, const char *host, const char *end, struct err *e)
+{
+	struct index *index = &indexes[source->index];
+	const char *scheme = strstr(url, "://") + 3;
+	char text[URL_BYTES];
+	int n = snprintf(
+	    text, sizeof text, "%.*s%.*s", (int)(scheme - url), url, (int)(end - host), host);
+
+	if (n < 0 || (size_t)n >= sizeof text)
+		return 0;
+	if (source->use == MAIN && index->url[0] == '\0') {
+		memcpy(index->url, text, (size_t)n + 1);
+		index->chosen = source->kind != SOURCE_BUILT_IN;
+	} else if (source->use == MORE && index->more.count < MOST_HOSTS &&
+		   texts_add(&index->more, text) < 0)
+		return err_sys(e, "URL of an index");
+	return 0;
+}
+
 static int
 take_url(const struct source *source, const char *url, size_t size, struct err *e)
 {
@@ -85,11 +109,10 @@ take_url(const struct source *source, const char *url, size_t size, struct err *
 	at = memrchr(host, '@', (size_t)(path - host));
 	while (end > path && end[-1] == '/')
 		end--;
-	if (source->use == MAIN && index->url[0] == '\0' && size < sizeof index->url)
-		snprintf(index->url, sizeof index->url, "%.*s%.*s", (int)(host - url), url,
-		    (int)(end - (at != NULL ? at + 1 : host)), at != NULL ? at + 1 : host);
 	if (at != NULL)
 		host = at + 1;
+	if (add_url(source, url, host, end, e) < 0)
+		return -1;
 	return add_host(index, host, (size_t)(path - host), e);
 }
 
@@ -211,6 +234,7 @@ index_hosts_settle(const char *root, struct err *e)
 {
 	for (size_t i = 0; i < COUNT(indexes); i++) {
 		texts_clear(&indexes[i].hosts);
+		texts_clear(&indexes[i].more);
 		indexes[i] = (struct index){ 0 };
 	}
 	for (size_t i = 0; i < COUNT(sources); i++) {
@@ -231,8 +255,20 @@ index_hosts_of(enum index_kind kind)
 	return &indexes[kind].hosts;
 }
 
+const struct texts *
+index_hosts_more(enum index_kind kind)
+{
+	return &indexes[kind].more;
+}
+
 const char *
 index_hosts_url(enum index_kind kind)
 {
 	return indexes[kind].url[0] != '\0' ? indexes[kind].url : NULL;
+}
+
+bool
+index_hosts_is_chosen(enum index_kind kind)
+{
+	return indexes[kind].chosen;
 }

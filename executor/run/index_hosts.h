@@ -20,5 +20,9 @@ enum index_kind {
 int index_hosts_settle(const char *root, struct err *);
 /* Hosts as "name" or "name:port", for lists of domains; none: no index is configured. */
 const struct texts *index_hosts_of(enum index_kind);
+/* Further URLs, in the same form. */
+const struct texts *index_hosts_more(enum index_kind);
 /* The URL of the index without user, password and final slash; NULL: none is configured. */
 const char *index_hosts_url(enum index_kind);
+/* Does the configuration name that URL?  Otherwise it is where the program's own default begins. */
+bool index_hosts_is_chosen(enum index_kind);

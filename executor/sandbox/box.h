@@ -110,6 +110,20 @@ enum {
 };
 int box_listen(struct box *, const uint16_t ports[BOX_PORTS],
     void (*done)(void *self, int *fds, size_t nfds, const struct err *e), void *self, struct err *);
+/* What a box sees beside its workspace: the directory ORDER_MOUNTED of other workspaces, read-only
+ * (builder/order.h has the places). */
+struct box_mount {
+	const struct workspace *workspace;
+	unsigned place;
+};
+struct box_mounts {
+	const struct box_mount *items;
+	size_t count;
+};
+/* Mounts them in the box, over those of the same places.  done: exactly once, with the first
+ * error, or NULL.  NULL done: an error is logged. */
+int box_mount(struct box *, const struct box_mounts *, void (*done)(void *self, const struct err *),
+    void *self, struct err *);
 /* Is the box ending, so that no program can be started in it? */
 bool box_is_ending(const struct box *);
 
@@ -187,6 +201,7 @@ struct program_code {
 	struct blob guard; /* a PROFILE frame's payload; data NULL: none */
 	bool statement;    /* definitions stay for the next one; else the program ends after it */
 	bool files;        /* the workspace may have files */
+	bool packages;     /* sandbox.c: they were mounted since the last code */
 	unsigned manners;  /* enum guest_manner */
 	uint64_t wall_ms, cpu_ms, output_bytes;
 	/* Variables of its environment, and the redaction of all that it says; both may be NULL,

@@ -244,6 +244,7 @@ program_run(struct program *p, const struct program_code *code, struct err *e)
 	}
 	p->statement = code->statement;
 	p->files = code->files;
+	p->packages = code->packages;
 	p->manners = code->manners;
 	p->wall_ms = code->wall_ms;
 	p->cpu_ms = code->cpu_ms;

@@ -28,7 +28,7 @@ struct program {
 
 	/* Of the current run, or of the next one. */
 	struct blob code, guard; /* they wait until the program is idle */
-	bool statement, files;
+	bool statement, files, packages;
 	unsigned manners; /* of the code */
 	uint64_t wall_ms, cpu_ms, output_bytes;
 	const struct vault_values *secrets; /* or NULL */

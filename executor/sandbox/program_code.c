@@ -34,6 +34,12 @@ add_files(struct program *p, struct err *e)
 }
 
 static int
+add_packages(struct program *p, struct err *e)
+{
+	return p->packages && control_add(&p->control, GUEST_PACKAGES, 0, e) == NULL ? -1 : 0;
+}
+
+static int
 add_manners(struct program *p, struct err *e)
 {
 	uint8_t *to = p->manners == 0 ? NULL : control_add(&p->control, GUEST_MANNERS, 1, e);
@@ -74,7 +80,8 @@ program_add_code(struct program *p, struct err *e)
 	uint8_t *to = NULL;
 
 	if (add_guard(p, e) == 0 && add_manners(p, e) == 0 && add_files(p, e) == 0 &&
-	    add_invocation(p, e) == 0 && control_add_secrets(&p->control, p->secrets, e) == 0)
+	    add_packages(p, e) == 0 && add_invocation(p, e) == 0 &&
+	    control_add_secrets(&p->control, p->secrets, e) == 0)
 		to = control_add(&p->control, kind, p->code.size, e);
 	if (to == NULL)
 		return -1;

@@ -18,6 +18,8 @@
 #include "common/base/auto.h"
 #include "common/base/log.h"
 
+#include <string.h>
+
 enum {
 	TRIES = 2,
 };
@@ -31,6 +33,7 @@ struct resident {
 	bool ran;                /* it has definitions of a statement */
 	bool lost;               /* definitions were lost, and that was not reported yet */
 	struct texts names;      /* names after its last run */
+	unsigned mounted;        /* which mounts it was told of */
 };
 
 struct sandbox {
@@ -38,6 +41,8 @@ struct sandbox {
 	const struct workspace *workspace;
 	struct box_limits limits;
 	const struct bridges *bridges; /* NULL: none */
+	struct box_mounts mounts;      /* packages */
+	unsigned mounted;              /* number of the calls that changed them */
 	struct box *box;               /* NULL: there is none */
 	struct resident residents[ORDER_MAX_RUNTIMES];
 
@@ -69,6 +74,7 @@ settle(struct sandbox *h)
 		return;
 	for (size_t i = 0; i < COUNT(h->residents); i++)
 		texts_clear(&h->residents[i].names);
+	free((void *)(uintptr_t)h->mounts.items);
 	free(h);
 	if (gone != NULL)
 		gone(waiter);
@@ -95,9 +101,12 @@ static void on_box_ended(void *self, const struct err *);
 static int
 make_box(struct sandbox *h, struct err *e)
 {
+	if (h->box != NULL)
+		return 0;
+	h->box = box_make(&h->limits, h->workspace, on_box_ended, h, e);
 	if (h->box == NULL)
-		h->box = box_make(&h->limits, h->workspace, on_box_ended, h, e);
-	return h->box == NULL ? -1 : 0;
+		return -1;
+	return h->mounts.count > 0 ? box_mount(h->box, &h->mounts, NULL, NULL, e) : 0;
 }
 
 static int
@@ -135,6 +144,8 @@ attempt(struct sandbox *h, struct err *e)
 	h->tries++;
 	if (r->program == NULL && start_program(h, h->code.language, h->code.zygote, true, e) < 0)
 		return -1;
+	h->code.code.packages = r->mounted != h->mounted;
+	r->mounted = h->mounted;
 	if (program_run(r->program, &h->code.code, e) < 0)
 		return -1;
 	h->runner = r;
@@ -396,4 +407,53 @@ sandbox_listen(struct sandbox *h, const uint16_t ports[BOX_PORTS],
 	if (box_is_ending(h->box))
 		return err_set(e, ERR_unavailable, "the box is ending; call again");
 	return box_listen(h->box, ports, done, self, e);
+}
+
+static bool
+has_mount(const struct box_mounts *mounts, const struct box_mount *mount)
+{
+	for (size_t i = 0; i < mounts->count; i++)
+		if (mounts->items[i].place == mount->place)
+			return mounts->items[i].workspace == mount->workspace;
+	return false;
+}
+
+/* A box that has the old mounts gets those that it lacks. */
+static int
+mount_new(struct sandbox *h, const struct box_mounts *old,
+    void (*done)(void *self, const struct err *e), void *self, struct err *e)
+{
+	struct box_mount items[ORDER_PLACES];
+	struct box_mounts new = { items, 0 };
+
+	if (h->box == NULL || box_is_ending(h->box)) {
+		if (done != NULL)
+			done(self, NULL);
+		return 0;
+	}
+	for (size_t i = 0; i < h->mounts.count; i++)
+		if (!has_mount(old, &h->mounts.items[i]))
+			items[new.count++] = h->mounts.items[i];
+	return box_mount(h->box, &new, done, self, e);
+}
+
+int
+sandbox_mount(struct sandbox *h, const struct box_mounts *mounts,
+    void (*done)(void *self, const struct err *e), void *self, struct err *e)
+{
+	const struct box_mounts old = h->mounts;
+	size_t size = mounts->count * sizeof *mounts->items;
+	struct box_mount *copy = malloc(size + 1);
+
+	must(mounts->count <= ORDER_PLACES);
+	if (copy == NULL)
+		return err_sys(e, "packages");
+	memcpy(copy, mounts->items, size);
+	h->mounts = (struct box_mounts){ copy, mounts->count };
+	h->mounted++;
+
+	int r = mount_new(h, &old, done, self, e);
+
+	free((void *)(uintptr_t)old.items);
+	return r;
 }

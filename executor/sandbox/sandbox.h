@@ -49,6 +49,13 @@ int sandbox_run(struct sandbox *, const struct sandbox_code *, const struct sand
 /* box_listen() in its box, which is made if there is none.  unavailable: the box is ending. */
 int sandbox_listen(struct sandbox *, const uint16_t ports[BOX_PORTS],
     void (*done)(void *self, int *fds, size_t nfds, const struct err *e), void *self, struct err *);
+/*
+ * From now on its box, also one that is made later, has these mounts, which are copied; the
+ * workspaces must outlive the sandbox or the next call.  done: exactly once, when they are there,
+ * or with *e; NULL: nobody waits.  The next code of each program is told to look for packages.
+ */
+int sandbox_mount(struct sandbox *, const struct box_mounts *,
+    void (*done)(void *self, const struct err *e), void *self, struct err *);
 /* Stops the current run, with an interrupt if the program can survive that; done is still
  * called. */
 void sandbox_interrupt(struct sandbox *);

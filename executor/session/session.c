@@ -23,6 +23,7 @@
 #include "executor/session/workspace_ref.h"
 
 #include "common/base/auto.h"
+#include "common/base/log.h"
 #include "common/base/loop.h"
 
 #include <inttypes.h>
@@ -61,6 +62,38 @@ leave_sandbox(struct session *session)
 		    take_ptr(session->sandbox), leave_room, take_ptr(session->sandbox_room));
 }
 
+/* Without memory the programs lack their packages, as they say themselves. */
+static void
+show_packages(const struct session *session)
+{
+	struct err e;
+
+	if (session->packages != NULL &&
+	    sandbox_mount(session->sandbox, package_set_mounts(session->packages), NULL, NULL, &e) <
+		0)
+		log_error("a session lacks its packages", LOG_E(&e));
+}
+
+int
+session_show(struct session_use *use, struct package_set *set,
+    void (*done)(void *self, const struct err *e), void *self, struct err *e)
+{
+	struct session *session = use->session;
+	struct package_set *old = session->packages;
+
+	session->packages = package_set_get(set);
+	if (session->sandbox == NULL) {
+		package_set_put(old);
+		done(self, NULL);
+		return 0;
+	}
+
+	int r = sandbox_mount(session->sandbox, package_set_mounts(set), done, self, e);
+
+	package_set_put(old);
+	return r;
+}
+
 /* Takes the sandbox, which uses the workspace of that room. */
 static void
 enter_sandbox(struct session *session, struct sandbox *sandbox, struct workspace_ref *room)
@@ -68,6 +101,7 @@ enter_sandbox(struct session *session, struct sandbox *sandbox, struct workspace
 	session->sandbox = sandbox;
 	session->sandbox_room = workspace_ref_get(room);
 	sandbox_set_bridges(sandbox, &session->bridges);
+	show_packages(session);
 }
 
 struct sandbox *
@@ -105,6 +139,7 @@ free_session(struct session *session)
 	bridge_clear(&session->bridges);
 	known_clear(&session->known);
 	workspace_ref_put(session->room);
+	package_set_put(session->packages);
 	share_drop(&session->shares[SHARE_WORKSPACES]);
 	share_drop(&session->shares[SHARE_MEMORY]);
 	free(session->label);

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "executor/event.h"
+#include "executor/packages/package_set.h"
 #include "executor/redact/known.h"
 #include "executor/run/limits.h"
 #include "executor/sandbox/sandbox.h"
@@ -69,6 +70,8 @@ struct session {
 	struct workspace_ref *sandbox_room; /* the workspace of `sandbox` */
 	struct known known;                 /* secrets that its programs got */
 	struct bridges bridges;             /* values for its programs */
+	struct package_set *packages;       /* its packages; NULL: none */
+	bool installing;                    /* packages: one installation at a time */
 	const char *news;                   /* a note for the next run, or NULL */
 	struct record *record;              /* survives this process; or NULL */
 	struct session_use *uses;
@@ -120,6 +123,10 @@ void session_leave(struct session_use *);
 /* In ready() and after: the sandbox of the session's programs.  fresh: one in which nothing has
  * run; programs of an earlier one end.  NULL: no memory. */
 struct sandbox *session_sandbox(const struct session_use *, bool fresh);
+/* From now on its programs see these packages, also those that run.  done: exactly once, maybe at
+ * once; *e: they do not. */
+int session_show(struct session_use *, struct package_set *,
+    void (*done)(void *self, const struct err *e), void *self, struct err *);
 /* Takes the note for the next run, or NULL. */
 const char *session_news(struct session *);
 /* Replaces the workspace of the session; takes it and its share.  The programs end, and the old

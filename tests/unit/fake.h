@@ -69,6 +69,7 @@ struct fake_work {
 extern struct fake {
 	int64_t now_ms;
 	struct bus_counts counts;
+	size_t mounts; /* that boxes got */
 	struct fake_ask asks[FAKE_MAX];
 	size_t nasks;
 	struct fake_work work[FAKE_MAX];

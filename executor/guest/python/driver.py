@@ -333,6 +333,8 @@ class Driver:
                 self.manners = int(payload)
             elif kind in b"GT":
                 beside("invocation.py")["take"](kind, payload)
+            elif kind == b"K":
+                beside("packages.py")["look"](self.shadows, self.scope)
             elif kind == b"F":
                 self.shadows.look()
             elif kind == b"S":

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""unpack.py WHEEL - unpacks /packages/0/WHEEL into /workspace/shown, as below /usr/local. Runs in a box that has nothing but
+this wheel and no network, so that a hostile one can harm only what carries its own hash."""
+
+import compileall
+import os
+import py_compile
+import re
+import sys
+
+ROOT = "/workspace/shown"
+
+
+def unpack(wheel):
+    sys.path.append("/usr/lib/python3/dist-packages")  # of an interpreter that is not the system's
+    from installer import install
+    from installer.destinations import SchemeDictionaryDestination
+    from installer.sources import WheelFile
+
+    library = "{}/lib/python{}.{}/dist-packages".format(ROOT, *sys.version_info)
+    scheme = {"purelib": library, "platlib": library, "scripts": ROOT + "/bin", "data": ROOT, "headers": ROOT + "/include"}
+    with WheelFile.open("/packages/0/" + wheel) as source:
+        install(source=source, destination=SchemeDictionaryDestination(scheme, sys.executable, "posix"),
+                additional_metadata={"INSTALLER": b"cloister\n"})
+
+
+def compile_all():
+    """Boxes write no bytecode into packages; without it each import of pandas would take a second."""
+    compileall.compile_dir(ROOT + "/lib", quiet=2, rx=re.compile("/tests?/"), stripdir=ROOT, prependdir="/usr/local",
+                           invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
+
+
+os.umask(0o022)
+os.chmod("/workspace", 0o711)
+os.mkdir(ROOT)
+unpack(sys.argv[1])
+if os.path.isdir(ROOT + "/lib"):
+    compile_all()
