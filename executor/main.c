@@ -18,7 +18,7 @@
 #include "executor/kept/task.h"
 #include "executor/metrics.h"
 #include "executor/options.h"
-#include "executor/packages/install.h"
+#include "executor/packages/lock.h"
 #include "executor/packages/package.h"
 #include "executor/run/container.h"
 #include "executor/run/domains.h"
@@ -41,6 +41,7 @@
 #include "executor/tools/info.h"
 #include "executor/tools/inspect.h"
 #include "executor/tools/limits_tools.h"
+#include "executor/tools/package_tools.h"
 #include "executor/tools/run_tools.h"
 #include "executor/tools/sandbox_info.h"
 #include "executor/tools/session_tools.h"
@@ -156,6 +157,7 @@ stop(void)
 	pool_stop();
 	if (!resume_keeps())
 		session_end_all();
+	lock_forget();
 	package_forget();
 	own_limits_forget();
 	share_forget();
@@ -166,7 +168,7 @@ static const struct route routes[] = {
 	{ MSG_execute_code, FROM(gateway), run_tools_on_execute_code },
 	{ MSG_run_sandbox_code, FROM(gateway), run_tools_on_run_sandbox_code },
 	{ MSG_sandbox_run_python, FROM(gateway), run_tools_on_sandbox_run_python },
-	{ MSG_install_package, FROM(gateway), install_on_install_package },
+	{ MSG_install_package, FROM(gateway), package_tools_on_install_package },
 	{ MSG_create_session, FROM(gateway), session_tools_on_create_session },
 	{ MSG_terminate_session, FROM(gateway), session_tools_on_terminate_session },
 	{ MSG_sandbox_close_session, FROM(gateway), session_tools_on_sandbox_close_session },

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * install.c - install_package: fetch, unpack, show.
+ * install.c - fetch, unpack, and make the view.
  *
  * Theory of operation.  A box that reaches only the index finds versions that fit and downloads the
  * wheels.  This process takes their SHA-256 over the bytes, when that box has ended.  Each wheel
  * that is not unpacked yet is unpacked in a box of its own.  Another box makes the tree of links.
- * Only then does the session change over, so a step that fails or a process that is killed leaves
- * the packages as they were.
+ * The answer of the index is kept for some minutes (lock.c), so that the second installation of the
+ * same packages needs the last step only.
  *
  * Trusts no name in these boxes: the files of the first are listed by a file helper, and the name
  * and the version in the reply are what the index called its file.
@@ -16,10 +16,8 @@
 #include "executor/files/files.h"
 #include "executor/options.h"
 #include "executor/packages/installer.h"
+#include "executor/packages/lock.h"
 #include "executor/run/index_hosts.h"
-#include "executor/run/stream.h"
-#include "executor/runtime.h"
-#include "executor/session/session.h"
 
 #include "common/base/auto.h"
 #include "common/base/loop.h"
@@ -32,31 +30,28 @@ enum {
 	MIB = 1 << 20,
 	FILES = 100000, /* of a package; pandas has 3,000 */
 	FETCHED = 1024, /* entries of a box that fetches */
-	VIEW_BYTES = 4 * MIB,
-	VIEW_FILES = 16384,
-	AT_ONCE = 4, /* installations */
+	AT_ONCE = 4,    /* installations */
 	TEXT = 512,
 };
 
 static const char shown[] = ORDER_MOUNTED "/";
 
 struct install {
-	struct call *call;
-	struct session_use use;
-	struct stream stream;
+	struct install_ask ask;
 	struct texts wanted;         /* requirements */
 	struct texts arguments;      /* of the script that runs */
+	char *key;                   /* of what is asked of the index (lock.c) */
 	struct installer *installer; /* runs a script now, or NULL */
 	struct workspace_limits room;
 	struct workspace *fetched; /* the wheels */
 	struct box_mount mount;    /* of it, for a box that unpacks */
 	struct box_mounts mounts;
-	struct files_tree tree;  /* of it */
-	size_t next;             /* entry of it */
-	struct package_set *set; /* that the session gets */
-	struct err over;         /* why it was stopped */
-	int64_t began_us;
-	struct packages_installed reply;
+	struct files_tree tree; /* of it */
+	size_t next;            /* entry of it */
+	struct package_set *set;
+	bool pinned; /* the set had a package that the index was to name again */
+	struct packages_installed list;
+	struct err over; /* why it was stopped */
 };
 
 static size_t running;
@@ -68,24 +63,17 @@ static void unpack_next(struct install *);
 static void
 finish(struct install *in, const struct err *e)
 {
-	struct call *call = in->call;
-	struct session *session = in->use.session;
+	struct package_set *set = e == NULL ? take_ptr(in->set) : NULL;
 
 	running--;
-	session->installing = false;
+	in->ask.done(in->ask.self, set, &in->list, e);
 	workspace_drop(in->fetched);
 	files_tree_clear(&in->tree);
 	package_set_put(in->set);
 	texts_clear(&in->wanted);
 	texts_clear(&in->arguments);
-	stream_close(&in->stream);
-	call->on_cancel = NULL;
-	session_leave(&in->use);
-	if (e == NULL)
-		call_reply(call, &in->reply);
-	else
-		call_fail(call, e);
-	message_clear(MSG_packages_installed, &in->reply);
+	message_clear(MSG_packages_installed, &in->list);
+	free(in->key);
 	free(in);
 }
 
@@ -101,25 +89,13 @@ failed(struct install *in, const struct err *e)
 	return true;
 }
 
-static void
-give_up(struct install *in, enum err_code code, const char *why)
+void
+install_cancel(struct install *in)
 {
 	if (in->over.code == ERR_none)
-		err_set(&in->over, code, "%s", why);
+		err_set(&in->over, ERR_cancelled, "the installation was cancelled");
 	if (in->installer != NULL)
 		installer_cancel(in->installer);
-}
-
-static void
-call_cancelled(struct call *call, enum err_code why)
-{
-	give_up(call->self, why, "the caller no longer waits for it");
-}
-
-static void
-session_ended(void *self)
-{
-	give_up(self, ERR_cancelled, "the session was ended during the installation");
 }
 
 /* ---- a script ---- */
@@ -131,14 +107,14 @@ show_progress(void *self, const char *data, size_t size)
 	bool cut;
 	struct blob text = utf8_fit(data, size, TEXT, " ... ", &cut);
 
-	if (text.data != NULL)
-		stream_progress(&in->stream, text.data);
+	if (text.data != NULL && in->ask.progress != NULL)
+		in->ask.progress(in->ask.self, text.data);
 	blob_clear(&text);
 }
 
 static int
 run_script(struct install *in, const char *script, const struct texts *domains,
-    const struct box_mounts *mounts,
+    const struct box_mounts *mounts, const struct workspace_limits *room,
     void (*done)(void *self, struct workspace *, const struct err *), struct err *e)
 {
 	const struct installer_ask ask = {
@@ -146,8 +122,8 @@ run_script(struct install *in, const char *script, const struct texts *domains,
 		.arguments = &in->arguments,
 		.domains = domains,
 		.mounts = mounts,
-		.room = &in->room,
-		.owner = session_owner(in->use.session),
+		.room = room,
+		.owner = in->ask.owner,
 		.output = domains != NULL ? show_progress : NULL,
 		.done = done,
 		.self = in,
@@ -171,26 +147,14 @@ add_argument(struct install *in, const char *kind, const char *text, struct err 
 /* ---- show ---- */
 
 static void
-told(void *self, const struct err *e)
-{
-	struct install *in = self;
-
-	if (failed(in, e))
-		return;
-	in->reply.seconds = (double)(loop_now_us() - in->began_us) / 1e6;
-	finish(in, NULL);
-}
-
-static void
 viewed(void *self, struct workspace *made, const struct err *e)
 {
 	struct install *in = self;
-	struct err why;
 
 	in->installer = NULL;
 	in->set->view = made;
-	if (!failed(in, e) && session_show(&in->use, in->set, told, in, &why) < 0)
-		finish(in, &why);
+	if (!failed(in, e))
+		finish(in, NULL);
 }
 
 static int
@@ -205,8 +169,7 @@ view(struct install *in, struct err *e)
 		if (texts_add(&in->arguments, number) < 0)
 			return err_sys(e, "packages");
 	}
-	in->room = (struct workspace_limits){ VIEW_BYTES, VIEW_FILES };
-	return run_script(in, "view", NULL, mounts, viewed, e);
+	return run_script(in, "view", NULL, mounts, NULL, viewed, e);
 }
 
 /* ---- unpack ---- */
@@ -226,13 +189,23 @@ was_asked(const struct install *in, const char *name)
 	return false;
 }
 
+static void
+record(const struct install *in, const struct package *package)
+{
+	char detail[TEXT];
+
+	snprintf(detail, sizeof detail, "%.200s %.100s sha256:%s", package->name, package->version,
+	    package->sha256);
+	event_note(&in->ask.owner, (struct audit_event){ .event = event_package_installed,
+				       .session_id = (char *)(uintptr_t)in->ask.session_id,
+				       .detail = detail });
+}
+
 /* Takes the use of the package. */
 static int
 take_package(struct install *in, struct package *package, bool cached, struct err *e)
 {
-	struct package_info *info = list_add(&in->reply.packages, sizeof *info);
-	struct event_owner owner = session_owner(in->use.session);
-	char detail[TEXT];
+	struct package_info *info = list_add(&in->list.packages, sizeof *info);
 
 	if (info == NULL) {
 		package_put(package);
@@ -246,11 +219,8 @@ take_package(struct install *in, struct package *package, bool cached, struct er
 		.asked = was_asked(in, package->name),
 		.cached = cached,
 	};
-	snprintf(detail, sizeof detail, "%.200s %.100s sha256:%s", package->name, package->version,
-	    package->sha256);
-	event_note(&owner, (struct audit_event){ .event = event_package_installed,
-			       .session_id = in->use.session->id,
-			       .detail = detail });
+	in->pinned |= package_set_find(in->set, package->name) != NULL && !info->asked;
+	record(in, package);
 	return package_set_add(in->set, package, e);
 }
 
@@ -306,7 +276,7 @@ unpack(struct install *in, const struct tree_entry *wheel, struct err *e)
 	if (texts_add(&in->arguments, file) < 0)
 		return err_sys(e, "packages");
 	in->room = (struct workspace_limits){ options.package_mb * MIB, FILES };
-	return run_script(in, "unpack", NULL, &in->mounts, unpacked, e);
+	return run_script(in, "unpack", NULL, &in->mounts, &in->room, unpacked, e);
 }
 
 static bool
@@ -337,6 +307,8 @@ unpack_next(struct install *in)
 		}
 		r = take_package(in, package, true, &e);
 	}
+	if (r == 0 && !in->pinned)
+		lock_keep(in->key, &in->list);
 	if (r < 0 || view(in, &e) < 0)
 		finish(in, &e);
 }
@@ -345,7 +317,6 @@ static void
 listed(void *self, struct files_tree *tree, const struct err *e)
 {
 	struct install *in = self;
-	struct err why;
 
 	if (tree != NULL) {
 		in->tree = *tree;
@@ -353,12 +324,6 @@ listed(void *self, struct files_tree *tree, const struct err *e)
 	}
 	if (failed(in, e))
 		return;
-	in->set = package_set_new(in->use.session->packages);
-	if (in->set == NULL) {
-		err_sys(&why, "packages");
-		finish(in, &why);
-		return;
-	}
 	in->mount = (struct box_mount){ in->fetched, 0 };
 	in->mounts = (struct box_mounts){ &in->mount, 1 };
 	unpack_next(in);
@@ -381,7 +346,7 @@ fetched(void *self, struct workspace *made, const struct err *e)
 static int
 add_pins(struct install *in, struct err *e)
 {
-	const struct package_set *set = in->use.session->packages;
+	const struct package_set *set = in->ask.from;
 	char pin[TEXT];
 
 	for (size_t i = 0; set != NULL && i < COUNT(set->packages); i++) {
@@ -410,36 +375,67 @@ fetch(struct install *in, struct err *e)
 {
 	if ((index_hosts_is_chosen(INDEX_pypi) &&
 		add_argument(in, "i:", index_hosts_url(INDEX_pypi), e) < 0) ||
-	    add_all(in, "x:", index_hosts_more(INDEX_pypi), e) < 0 || add_pins(in, e) < 0 ||
-	    add_all(in, "r:", &in->wanted, e) < 0)
+	    add_all(in, "x:", index_hosts_more(INDEX_pypi), e) < 0)
 		return -1;
 	in->room = (struct workspace_limits){ options.package_mb * MIB, FETCHED };
-	return run_script(in, "fetch", index_hosts_of(INDEX_pypi), NULL, fetched, e);
+	return run_script(in, "fetch", index_hosts_of(INDEX_pypi), NULL, &in->room, fetched, e);
+}
+
+/* ---- the beginning ---- */
+
+/* Would the index have answered the same, with the packages of the set as they are? */
+static bool
+fits(const struct install *in, struct package *const *packages, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct package *old = package_set_find(in->set, packages[i]->name);
+
+		if (old != NULL && old != packages[i] && !was_asked(in, old->name))
+			return false;
+	}
+	return true;
+}
+
+/* 1: all that the index would name is unpacked, and in the set. */
+static int
+take_locked(struct install *in, struct err *e)
+{
+	struct package *packages[ORDER_MAX_PACKAGES];
+	size_t n = lock_find(in->key, packages);
+	int r = 0;
+
+	if (!fits(in, packages, n)) {
+		while (n > 0)
+			package_put(packages[--n]);
+		return 0;
+	}
+
+	for (size_t i = 0; i < n; i++)
+		if (r < 0)
+			package_put(packages[i]);
+		else
+			r = take_package(in, packages[i], true, e);
+	return r < 0 ? -1 : n > 0;
 }
 
 static void
-entered(void *self, struct workspace *workspace, const struct err *e)
+begin(void *self)
 {
 	struct install *in = self;
-	struct err why;
+	struct err e;
 
-	(void)workspace;
-	if (!failed(in, e) && fetch(in, &why) < 0)
-		finish(in, &why);
+	if (failed(in, NULL))
+		return;
+
+	int r = take_locked(in, &e);
+
+	if (r < 0 || (r > 0 ? view(in, &e) : fetch(in, &e)) < 0)
+		finish(in, &e);
 }
 
-/* ---- the call ---- */
-
 static int
-check(const struct install_package *ask, struct err *e)
+check(const struct install_ask *ask, struct err *e)
 {
-	int language = ask->language != NULL ? runtime_find(ask->language, e) : language_python;
-
-	if (language < 0)
-		return -1;
-	if (language != language_python)
-		return err_set(
-		    e, ERR_invalid_argument, "language: packages are installed for python only");
 	if (!options.packages)
 		return err_set(e, ERR_denied,
 		    "the operator of this server does not allow packages (the setting packages)");
@@ -449,59 +445,51 @@ check(const struct install_package *ask, struct err *e)
 		    "name");
 	if (running >= AT_ONCE)
 		return err_set(e, ERR_queue_full, "%d installations are under way", AT_ONCE);
-	for (size_t i = 0; i < ask->packages.count; i++)
-		if (strlen(ask->packages.items[i]) > 255 || ask->packages.items[i][0] == '\0')
+	for (size_t i = 0; i < ask->packages->count; i++)
+		if (strlen(ask->packages->items[i]) > 255 || ask->packages->items[i][0] == '\0')
 			return err_set(e, ERR_invalid_argument,
 			    "packages[%zu]: a name and versions take 1 to 255 bytes", i);
 	return 0;
 }
 
 static int
-enter(struct install *in, const char *session_id, struct err *e)
+prepare(struct install *in, struct err *e)
 {
-	bool made = false;
-	struct session *session = session_of(in->call, session_id, &made, e);
-
-	if (session == NULL)
+	for (size_t i = 0; i < in->ask.packages->count; i++)
+		if (texts_add(&in->wanted, in->ask.packages->items[i]) < 0)
+			return err_sys(e, "packages");
+	in->set = package_set_new(in->ask.from);
+	if (in->set == NULL)
+		return err_sys(e, "packages");
+	if (add_pins(in, e) < 0 || add_all(in, "r:", &in->wanted, e) < 0)
 		return -1;
-	if (session->installing)
-		return err_set(
-		    e, ERR_session_busy, "session %s: an installation is under way", session->id);
-	if (session_enter(session, SESSION_WRITE, &in->use, e) < 0)
-		return -1;
-	session->installing = true;
-	in->reply.session_id = strdup(session->id);
-	if (made)
-		must(texts_add(&in->reply.notes, "A new default session was created.") == 0);
-	return 0;
+	in->key = lock_key(&in->wanted);
+	return in->key != NULL ? 0 : err_sys(e, "packages");
 }
 
-int
-install_on_install_package(struct call *call, void *request, struct err *e)
+struct install *
+install_begin(const struct install_ask *ask, struct err *e)
 {
-	struct install_package *ask = request;
 	struct install *in;
 
 	if (check(ask, e) < 0)
-		return -1;
+		return NULL;
 	in = calloc(1, sizeof *in);
-	if (in == NULL)
-		return err_sys(e, "packages");
-	*in = (struct install){
-		.call = call,
-		.use = { .ready = entered, .stop = session_ended, .self = in },
-		.wanted = ask->packages,
-		.began_us = loop_now_us(),
-	};
-	if (enter(in, ask->session_id, e) < 0) {
-		free(in);
-		return -1;
+	if (in == NULL) {
+		err_sys(e, "packages");
+		return NULL;
 	}
-	ask->packages = (struct texts){ 0 };
+	in->ask = *ask;
+	if (prepare(in, e) < 0) {
+		texts_clear(&in->wanted);
+		texts_clear(&in->arguments);
+		package_set_put(in->set);
+		free(in);
+		return NULL;
+	}
+	in->ask.packages = NULL;
+	in->ask.from = NULL;
 	running++;
-	stream_open(&in->stream, call, 0);
-	call->self = in;
-	call->on_cancel = call_cancelled;
-	session_wait(&in->use);
-	return 0;
+	loop_after(0, begin, in);
+	return in;
 }

@@ -16,6 +16,7 @@
 
 #include "common/base/auto.h"
 #include "common/base/hash.h"
+#include "common/base/loop.h"
 #include "common/base/utf8.h"
 
 #include <stdio.h>
@@ -201,26 +202,63 @@ begin_network(struct installer *i, struct err *e)
 	return network_begin(&i->network, i->sandbox, run_script, i, e);
 }
 
+/* Its box sees the mounts, or will before its program starts. */
+static void
+mounted(void *self, const struct err *e)
+{
+	struct installer *i = self;
+	struct err why;
+
+	if (failed(i, e))
+		return;
+	if (i->ask.domains == NULL)
+		run_script(i, NULL);
+	else if (begin_network(i, &why) < 0)
+		finish(i, &why);
+}
+
 static void
 workspace_ready(void *self, struct workspace *workspace, const struct err *e)
 {
+	static const struct box_mounts none;
 	struct installer *i = self;
 	struct err why;
 
 	i->workspace = workspace;
 	if (failed(i, workspace == NULL ? e : NULL))
 		return;
-	i->sandbox = sandbox_new(SANDBOX_ALONE, workspace, &i->limits.box);
+	if (i->sandbox == NULL)
+		i->sandbox = sandbox_new(SANDBOX_ALONE, workspace, &i->limits.box);
 	if (i->sandbox == NULL) {
 		err_sys(&why, "sandbox");
 		finish(i, &why);
-	} else if (i->ask.mounts != NULL &&
-		   sandbox_mount(i->sandbox, i->ask.mounts, NULL, NULL, &why) < 0)
+	} else if (sandbox_mount(i->sandbox, i->ask.mounts != NULL ? i->ask.mounts : &none, mounted,
+		       i, &why) < 0)
 		finish(i, &why);
-	else if (i->ask.domains == NULL)
-		run_script(i, NULL);
-	else if (begin_network(i, &why) < 0)
-		finish(i, &why);
+}
+
+static void
+make_room(struct installer *i)
+{
+	if (i->limits.box.memory_bytes < MEMORY_BYTES)
+		i->limits.box.memory_bytes = MEMORY_BYTES;
+	i->limits.room = *i->ask.room;
+	workspace_make(&i->limits.room, workspace_ready, i);
+}
+
+/* A script that needs little runs in a box that was made ahead of calls. */
+static void
+take_ready(void *self)
+{
+	struct installer *i = self;
+
+	if (!pool_take(SANDBOX_ALONE, language_python,
+		pool_zygote(language_python, options.profile), &i->limits, &i->workspace,
+		&i->sandbox))
+		workspace_make(&i->limits.room, workspace_ready, i);
+	else
+		workspace_ready(i, i->workspace, NULL);
+	pool_refill();
 }
 
 struct installer *
@@ -233,12 +271,12 @@ installer_begin(const struct installer_ask *ask, struct err *e)
 		return NULL;
 	}
 	*i = (struct installer){ .ask = *ask, .limits = limits_default };
-	if (i->limits.box.memory_bytes < MEMORY_BYTES)
-		i->limits.box.memory_bytes = MEMORY_BYTES;
-	i->limits.room = *ask->room;
 	snprintf(i->code, sizeof i->code, "exec(open(\"/cloister/packages/%s.py\").read())",
 	    ask->script);
-	workspace_make(&i->limits.room, workspace_ready, i);
+	if (ask->room != NULL)
+		make_room(i);
+	else
+		loop_after(0, take_ready, i);
 	return i;
 }
 

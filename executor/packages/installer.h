@@ -13,11 +13,11 @@
 struct installer;
 
 struct installer_ask {
-	const char *script;              /* its name, without .py */
-	const struct texts *arguments;   /* these live until done */
-	const struct texts *domains;     /* that it may reach; NULL: no network */
-	const struct box_mounts *mounts; /* that it sees; NULL: none */
-	const struct workspace_limits *room;
+	const char *script;                  /* its name, without .py */
+	const struct texts *arguments;       /* these live until done */
+	const struct texts *domains;         /* that it may reach; NULL: no network */
+	const struct box_mounts *mounts;     /* that it sees; NULL: none */
+	const struct workspace_limits *room; /* NULL: as a run has by default, maybe a ready box */
 	struct event_owner owner;
 	/* What it writes to stdout meanwhile; NULL: nobody looks. */
 	void (*output)(void *self, const char *data, size_t size);

@@ -39,6 +39,15 @@ package_set_put(struct package_set *set)
 	free(set);
 }
 
+struct package *
+package_set_find(const struct package_set *set, const char *name)
+{
+	for (size_t i = 0; i < COUNT(set->packages); i++)
+		if (set->packages[i] != NULL && strcmp(set->packages[i]->name, name) == 0)
+			return set->packages[i];
+	return NULL;
+}
+
 int
 package_set_add(struct package_set *set, struct package *package, struct err *e)
 {

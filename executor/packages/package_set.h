@@ -23,6 +23,8 @@ struct package_set *package_set_new(const struct package_set *from);
 struct package_set *package_set_get(struct package_set *);
 /* NULL is allowed. */
 void package_set_put(struct package_set *);
+/* The package of that name, which stays the set's; NULL: none. */
+struct package *package_set_find(const struct package_set *, const char *name);
 /* Takes the caller's use of the package; one of the same name is replaced.  limit_exceeded. */
 int package_set_add(struct package_set *, struct package *, struct err *);
 /* The mounts of its packages and, if there is one, of the view; valid as long as the set. */

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * package_tools.c - installs packages into a session, one installation at a time.
+ *
+ * The session changes over when the new set is whole, so a step that fails or a process that is
+ * killed leaves its packages as they were.
+ */
+#include "executor/tools/package_tools.h"
+
+#include "executor/packages/install.h"
+#include "executor/run/stream.h"
+#include "executor/runtime.h"
+#include "executor/session/session.h"
+
+#include "common/base/auto.h"
+#include "common/base/loop.h"
+
+struct installing {
+	struct call *call;
+	struct session_use use;
+	struct stream stream;
+	struct texts wanted;
+	struct install *install; /* NULL: it has not begun, or has ended */
+	struct package_set *set;
+	struct err over; /* why it was stopped */
+	int64_t began_us;
+	struct packages_installed reply;
+};
+
+static void
+finish(struct installing *in, const struct err *e)
+{
+	struct call *call = in->call;
+
+	in->use.session->installing = false;
+	stream_close(&in->stream);
+	call->on_cancel = NULL;
+	session_leave(&in->use);
+	package_set_put(in->set);
+	texts_clear(&in->wanted);
+	in->reply.seconds = (double)(loop_now_us() - in->began_us) / 1e6;
+	if (e == NULL)
+		call_reply(call, &in->reply);
+	else
+		call_fail(call, e);
+	message_clear(MSG_packages_installed, &in->reply);
+	free(in);
+}
+
+static void
+give_up(struct installing *in, enum err_code code, const char *why)
+{
+	if (in->over.code == ERR_none)
+		err_set(&in->over, code, "%s", why);
+	if (in->install != NULL)
+		install_cancel(in->install);
+}
+
+static void
+call_cancelled(struct call *call, enum err_code why)
+{
+	give_up(call->self, why, "the caller no longer waits for it");
+}
+
+static void
+session_ended(void *self)
+{
+	give_up(self, ERR_cancelled, "the session was ended during the installation");
+}
+
+static void
+show_progress(void *self, const char *text)
+{
+	struct installing *in = self;
+
+	stream_progress(&in->stream, text);
+}
+
+static void
+shown(void *self, const struct err *e)
+{
+	finish(self, e);
+}
+
+static void
+installed(void *self, struct package_set *set, struct packages_installed *list, const struct err *e)
+{
+	struct installing *in = self;
+	struct err why = in->over.code != ERR_none || e == NULL ? in->over : *e;
+
+	in->install = NULL;
+	in->set = set;
+	in->reply.packages = list->packages;
+	list->packages.items = NULL;
+	list->packages.count = 0;
+	if (why.code != ERR_none || session_show(&in->use, set, shown, in, &why) < 0)
+		finish(in, &why);
+}
+
+static void
+entered(void *self, struct workspace *workspace, const struct err *e)
+{
+	struct installing *in = self;
+	const struct install_ask ask = {
+		.packages = &in->wanted,
+		.from = in->use.session->packages,
+		.owner = session_owner(in->use.session),
+		.session_id = in->use.session->id,
+		.progress = show_progress,
+		.done = installed,
+		.self = in,
+	};
+	struct err why;
+
+	if (workspace == NULL)
+		finish(in, e);
+	else if ((in->install = install_begin(&ask, &why)) == NULL)
+		finish(in, &why);
+}
+
+static int
+check_language(const char *name, struct err *e)
+{
+	int language = name != NULL ? runtime_find(name, e) : language_python;
+
+	return language < 0 || language == language_python
+	           ? language
+	           : err_set(e, ERR_invalid_argument,
+			 "language: packages are installed for python only");
+}
+
+static int
+enter(struct installing *in, const char *session_id, struct err *e)
+{
+	bool made = false;
+	struct session *session = session_of(in->call, session_id, &made, e);
+
+	if (session == NULL)
+		return -1;
+	if (session->installing)
+		return err_set(
+		    e, ERR_session_busy, "session %s: an installation is under way", session->id);
+	if (session_enter(session, SESSION_WRITE, &in->use, e) < 0)
+		return -1;
+	session->installing = true;
+	in->reply.session_id = strdup(session->id);
+	if (made)
+		must(texts_add(&in->reply.notes, "A new default session was created.") == 0);
+	return 0;
+}
+
+int
+package_tools_on_install_package(struct call *call, void *request, struct err *e)
+{
+	struct install_package *ask = request;
+	struct installing *in;
+
+	if (check_language(ask->language, e) < 0)
+		return -1;
+	in = calloc(1, sizeof *in);
+	if (in == NULL)
+		return err_sys(e, "packages");
+	*in = (struct installing){
+		.call = call,
+		.use = { .ready = entered, .stop = session_ended, .self = in },
+		.began_us = loop_now_us(),
+	};
+	if (enter(in, ask->session_id, e) < 0) {
+		free(in);
+		return -1;
+	}
+	in->wanted = ask->packages;
+	ask->packages = (struct texts){ 0 };
+	stream_open(&in->stream, call, 0);
+	call->self = in;
+	call->on_cancel = call_cancelled;
+	session_wait(&in->use);
+	return 0;
+}
