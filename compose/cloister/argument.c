@@ -152,3 +152,17 @@ argument_set_text(json_t *arguments, const char *name, const struct blob *text, 
 	must(json_object_set_new(arguments, name, value) == 0);
 	return 0;
 }
+
+int
+argument_add(json_t *arguments, const char *name, const char *text, struct err *e)
+{
+	json_t *list = json_object_get(arguments, name);
+
+	if (list == NULL) {
+		list = json_array();
+		must(json_object_set_new(arguments, name, list) == 0);
+	}
+	return json_array_append_new(list, json_string(text)) == 0
+	           ? 0
+	           : err_set(e, ERR_invalid_argument, "%s: not UTF-8", name);
+}

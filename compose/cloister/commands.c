@@ -152,9 +152,9 @@ print_value(const struct part *part, FILE *to)
 static void
 print_part(const struct part *part, FILE *to)
 {
-	bool optional = part->kind == PART_OPTIONAL || part->kind == PART_SWITCH ||
-	                part->kind == PART_CHOICE ||
-	                (part->kind == PART_OTHER && commands_is_flag(part));
+	bool optional =
+	    part->kind == PART_OPTIONAL || part->kind == PART_SWITCH || part->kind == PART_CHOICE ||
+	    ((part->kind == PART_OTHER || part->kind == PART_MANY) && commands_is_flag(part));
 
 	fprintf(to, " %s%s", optional ? "[" : "", part->name);
 	print_value(part, to);

@@ -97,6 +97,8 @@ apply(struct reading *r, const struct part *part, const char *value, struct err 
 		return take_file(r, part, value, e);
 	if (part->kind == PART_OPTIONAL && strcmp(value, "default") == 0)
 		return 0;
+	if (part->kind == PART_MANY)
+		return argument_add(r->arguments, part->to, value, e);
 	snprintf(path, sizeof path, "%.*s", (int)strcspn(part->to, "="), part->to);
 	if (strchr(part->to, '=') != NULL)
 		value = strchr(part->to, '=') + 1;
@@ -176,7 +178,8 @@ static int
 take_positional(struct reading *r, const char *value, struct err *e)
 {
 	for (const struct part *part = r->command->parts; part->name != NULL; part++) {
-		if (part->kind == PART_SET || commands_is_flag(part) || is_marked(r, part))
+		if (part->kind == PART_SET || commands_is_flag(part) ||
+		    (is_marked(r, part) && part->kind != PART_MANY))
 			continue;
 		mark(r, part);
 		return apply(r, part, value, e);
@@ -195,11 +198,18 @@ begin(struct reading *r, struct err *e)
 	return 0;
 }
 
+static bool
+is_needed(const struct part *part)
+{
+	return part->kind == PART_NEEDED || part->kind == PART_FILE ||
+	       (part->kind == PART_MANY && !commands_is_flag(part));
+}
+
 static int
 finish(const struct reading *r, struct err *e)
 {
 	for (const struct part *part = r->command->parts; part->name != NULL; part++)
-		if ((part->kind == PART_NEEDED || part->kind == PART_FILE) && !is_marked(r, part))
+		if (is_needed(part) && !is_marked(r, part))
 			return err_set(e, ERR_invalid_argument, "%s required", part->name);
 	return 0;
 }

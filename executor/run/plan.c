@@ -204,6 +204,17 @@ read_manners(const struct plan *plan, const struct execute_code *ask)
 	       (ask->echo == echo_last ? GUEST_ECHO_LAST : 0) | (ask->fence ? GUEST_FENCE : 0);
 }
 
+static int
+read_packages(struct plan *plan, struct execute_code *ask, struct err *e)
+{
+	if (ask->packages.count > 0 && plan->language == language_node)
+		return err_set(e, ERR_invalid_argument,
+		    "packages: only those of Python can be installed, and this program is Node's");
+	plan->packages = ask->packages;
+	ask->packages = (struct texts){ 0 };
+	return 0;
+}
+
 int
 plan_read(struct plan *plan, struct execute_code *ask, const struct limits *limits,
     const struct session *session, struct err *e)
@@ -225,7 +236,8 @@ plan_read(struct plan *plan, struct execute_code *ask, const struct limits *limi
 	    read_domains(plan, ask, session, e) == 0 &&
 	    policy_read(&plan->policy, ask, plan->language, profile, e) == 0 &&
 	    read_code(plan, ask, e) == 0 && read_files(plan, ask, e) == 0 &&
-	    read_secrets(plan, ask, e) == 0 && read_invocation(plan, ask, session, e) == 0) {
+	    read_secrets(plan, ask, e) == 0 && read_invocation(plan, ask, session, e) == 0 &&
+	    read_packages(plan, ask, e) == 0) {
 		plan->statement = session != NULL && runtime_at(plan->language)->driver;
 		plan->manners = read_manners(plan, ask);
 		plan->zygote = pool_zygote(plan->language, plan->policy.profile);
@@ -243,6 +255,7 @@ plan_clear(struct plan *plan)
 	free(plan->label);
 	texts_clear(&plan->secrets);
 	texts_clear(&plan->arguments);
+	texts_clear(&plan->packages);
 	blob_clear(&plan->input);
 	texts_clear(&plan->domains);
 	for (size_t i = 0; i < plan->nfiles; i++) {

@@ -27,9 +27,10 @@ struct plan {
 	struct limits limits;
 	struct policy policy;
 	bool capture;
-	struct texts domains; /* that it may reach; none: no network */
-	char *label;          /* the caller's namespace, for the log; or NULL */
-	struct texts secrets; /* names */
+	struct texts domains;  /* that it may reach; none: no network */
+	char *label;           /* the caller's namespace, for the log; or NULL */
+	struct texts packages; /* to install first */
+	struct texts secrets;  /* names */
 	struct texts arguments;
 	struct blob input; /* standard input */
 	struct plan_file *files;

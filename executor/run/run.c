@@ -55,6 +55,7 @@ free_run(struct run *run)
 	message_clear(MSG_execution, &run->reply);
 	known_wipe(&run->lent);
 	known_clear(&run->own_known);
+	package_set_put(run->packages);
 	plan_clear(&run->plan);
 	free(run);
 }
@@ -264,6 +265,24 @@ run_code(void *self, const struct err *why)
 }
 
 static void
+open_network(struct run *run, const struct err *why)
+{
+	struct err e;
+
+	if (failed(run, why))
+		return;
+	if (run->plan.domains.count == 0) {
+		run_code(run, NULL);
+		return;
+	}
+	run->network.id = run->id, run->network.owner = run_owner(run);
+	run->network.domains = &run->plan.domains;
+	run->network.known = run_known(run);
+	if (network_begin(&run->network, run->place, run_code, run, &e) < 0)
+		finish(run, &e);
+}
+
+static void
 find_place(void *self)
 {
 	struct run *run = self;
@@ -276,15 +295,8 @@ find_place(void *self)
 	if (run->place == NULL || add_news(run) < 0) {
 		err_sys(&e, "sandbox");
 		finish(run, &e);
-	} else if (run->plan.domains.count == 0) {
-		run_code(run, NULL);
-	} else {
-		run->network.id = run->id, run->network.owner = run_owner(run);
-		run->network.domains = &run->plan.domains;
-		run->network.known = run_known(run);
-		if (network_begin(&run->network, run->place, run_code, run, &e) < 0)
-			finish(run, &e);
-	}
+	} else
+		run_install(run, open_network);
 }
 
 /* ---- preparing ---- */
@@ -470,6 +482,8 @@ give_up(struct run *run, enum err_code code, const char *why)
 		finish(run, &run->over);
 	else if (run->ask != 0)
 		bus_cancel(run->ask);
+	else if (run->install != NULL)
+		install_cancel(run->install);
 	else if (run->works != NULL)
 		sandbox_interrupt(run->works);
 	else

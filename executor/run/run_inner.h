@@ -5,6 +5,7 @@
 
 #include "executor/event.h"
 #include "executor/metrics.h"
+#include "executor/packages/install.h"
 #include "executor/redact/known.h"
 #include "executor/run/network.h"
 #include "executor/run/outcome/changes.h"
@@ -34,6 +35,8 @@ struct run {
 	struct policy_question question; /* about the code */
 	struct vault_values lent;        /* secrets of this run */
 	struct known own_known;          /* the same, of a run without a session */
+	struct install *install;         /* of its packages, while that goes on */
+	struct package_set *packages;    /* that it names */
 	struct sandbox *place;           /* where the code will run */
 	struct network network;          /* of the run, if its plan names domains */
 	struct sandbox *works;           /* the sandbox that runs the code now, or NULL */
@@ -62,3 +65,6 @@ void run_record_end(struct run *, const struct err *e);
 /* Asks for the approvals and the secrets that its plan needs.  then: once, also from within, with
  * why it cannot have them. */
 void run_borrow(struct run *, void (*then)(struct run *, const struct err *));
+/* Installs the packages that its plan names, where its code will run.  then: once, also from
+ * within, with why it cannot have them. */
+void run_install(struct run *, void (*then)(struct run *, const struct err *));

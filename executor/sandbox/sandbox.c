@@ -144,7 +144,7 @@ attempt(struct sandbox *h, struct err *e)
 	h->tries++;
 	if (r->program == NULL && start_program(h, h->code.language, h->code.zygote, true, e) < 0)
 		return -1;
-	h->code.code.packages = r->mounted != h->mounted;
+	h->code.code.packages = h->code.language == language_python && r->mounted != h->mounted;
 	r->mounted = h->mounted;
 	if (program_run(r->program, &h->code.code, e) < 0)
 		return -1;

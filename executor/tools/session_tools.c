@@ -3,6 +3,7 @@
 #include "executor/tools/session_tools.h"
 
 #include "executor/options.h"
+#include "executor/packages/install.h"
 #include "executor/run/domains.h"
 #include "executor/run/own_limits.h"
 #include "executor/run/policy.h"
@@ -66,31 +67,116 @@ struct opening {
 	struct call *call;
 	bool limits; /* wanted in the reply */
 	struct session_use use;
+	struct texts packages;   /* that it gets */
+	struct install *install; /* of them, while that goes on */
+	struct package_set *set;
+	struct err over; /* why it was stopped */
 };
 
 static void
-opened(void *self, struct workspace *workspace, const struct err *e)
+fill(const struct opening *opening, struct session_created *reply)
 {
-	auto_free struct opening *opening = self;
+	const struct session *session = opening->use.session;
+
+	reply->language = strdup(runtime_at(session->language)->name);
+	reply->session_id = strdup(session->id);
+	reply->expires_at = expires_at(session);
+	if (!opening->limits)
+		return;
+	reply->resource_limits = calloc(1, sizeof *reply->resource_limits);
+	must(reply->resource_limits != NULL);
+	limits_tell(&session->limits, reply->resource_limits);
+}
+
+/* A session without its packages is ended. */
+static void
+answer(struct opening *opening, const struct err *e)
+{
 	struct session *session = opening->use.session;
 	struct session_created reply = { 0 };
+	bool whole = e == NULL || e->code == ERR_none;
 
-	if (workspace != NULL) {
-		reply.language = strdup(runtime_at(session->language)->name);
-		reply.session_id = strdup(session->id);
-		reply.expires_at = expires_at(session);
-	}
-	if (workspace != NULL && opening->limits) {
-		reply.resource_limits = calloc(1, sizeof *reply.resource_limits);
-		must(reply.resource_limits != NULL);
-		limits_tell(&session->limits, reply.resource_limits);
-	}
+	if (whole)
+		fill(opening, &reply);
+	opening->call->on_cancel = NULL;
+	session->installing = false;
+	package_set_put(opening->set);
+	if (!whole && opening->packages.count > 0 && !session->ended)
+		session_end(session, event_session_killed, "its packages were not installed");
 	session_leave(&opening->use);
-	if (workspace != NULL)
+	if (whole)
 		call_reply(opening->call, &reply);
 	else
 		call_fail(opening->call, e);
 	message_clear(MSG_session_created, &reply);
+	texts_clear(&opening->packages);
+	free(opening);
+}
+
+static void
+shown(void *self, const struct err *e)
+{
+	answer(self, e);
+}
+
+static void
+installed(void *self, struct package_set *set, struct packages_installed *list, const struct err *e)
+{
+	struct opening *opening = self;
+	struct err why = opening->over.code != ERR_none || e == NULL ? opening->over : *e;
+
+	(void)list;
+	opening->install = NULL;
+	opening->set = set;
+	if (why.code != ERR_none || session_show(&opening->use, set, shown, opening, &why) < 0)
+		answer(opening, &why);
+}
+
+static void
+give_up(struct opening *opening, enum err_code code, const char *why)
+{
+	if (opening->over.code == ERR_none)
+		err_set(&opening->over, code, "%s", why);
+	if (opening->install != NULL)
+		install_cancel(opening->install);
+}
+
+static void
+opening_cancelled(struct call *call, enum err_code why)
+{
+	give_up(call->self, why, "the caller no longer waits for it");
+}
+
+static void
+opening_ended(void *self)
+{
+	give_up(self, ERR_cancelled, "the session was ended");
+}
+
+static void
+opened(void *self, struct workspace *workspace, const struct err *e)
+{
+	struct opening *opening = self;
+	struct session *session = opening->use.session;
+	const struct install_ask ask = {
+		.packages = &opening->packages,
+		.owner = session_owner(session),
+		.session_id = session->id,
+		.done = installed,
+		.self = opening,
+	};
+	struct err why;
+
+	if (workspace == NULL || opening->packages.count == 0) {
+		answer(opening, workspace == NULL ? e : NULL);
+		return;
+	}
+	session->installing = true;
+	opening->call->self = opening;
+	opening->call->on_cancel = opening_cancelled;
+	opening->install = install_begin(&ask, &why);
+	if (opening->install == NULL)
+		answer(opening, &why);
 }
 
 static int
@@ -140,8 +226,10 @@ session_tools_on_create_session(struct call *call, void *request, struct err *e)
 	*opening = (struct opening){
 		.call = call,
 		.limits = ((struct create_session *)request)->limits,
-		.use = { .ready = opened, .self = opening },
+		.use = { .ready = opened, .stop = opening_ended, .self = opening },
+		.packages = ((struct create_session *)request)->packages,
 	};
+	((struct create_session *)request)->packages = (struct texts){ 0 };
 	must(session_enter(session, SESSION_READ, &opening->use, e) == 0);
 	session_wait(&opening->use);
 	return 0;
