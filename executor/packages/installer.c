@@ -129,11 +129,33 @@ read_end(struct installer *i, const struct box_end *end)
 		err_set(&i->why, ERR_install_failed, "%s: %s", i->ask.script, words);
 }
 
+/* What the network refused explains a failure better than what pip makes of it. */
+static void
+blame_network(struct installer *i)
+{
+	for (size_t n = 0; n < i->network.report.attempts.count; n++) {
+		const struct network_attempt *a = &i->network.report.attempts.items[n];
+
+		if (a->refused == NULL)
+			continue;
+		err_set(&i->why, ERR_unavailable, "%s: the network refused %.200s:%d: %.100s%s",
+		    i->ask.script, a->name, (int)a->port, a->refused,
+		    strstr(a->refused, "not public") != NULL
+			? " (the setting egress.allowed_networks permits private addresses)"
+			: "");
+		return;
+	}
+}
+
 static void
 network_over(void *self, const struct err *e)
 {
+	struct installer *i = self;
+
 	(void)e;
-	finish(self, NULL);
+	if (i->why.code == ERR_install_failed)
+		blame_network(i);
+	finish(i, NULL);
 }
 
 static void
