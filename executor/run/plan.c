@@ -13,6 +13,7 @@
 #include "executor/options.h"
 #include "executor/run/container.h"
 #include "executor/run/domains.h"
+#include "executor/run/pip_lines.h"
 #include "executor/run/pool.h"
 #include "executor/runtime.h"
 
@@ -212,7 +213,9 @@ read_packages(struct plan *plan, struct execute_code *ask, struct err *e)
 		    "packages: only those of Python can be installed, and this program is Node's");
 	plan->packages = ask->packages;
 	ask->packages = (struct texts){ 0 };
-	return 0;
+	return plan->language == language_python && options.packages
+	           ? pip_lines_take(&plan->code, &plan->packages, e)
+	           : 0;
 }
 
 int
