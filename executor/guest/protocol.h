@@ -26,7 +26,8 @@ enum guest_frame {
 	                          absent: all modules may be imported */
 	GUEST_FILES = 'F', /* empty: for the next CODE or STATEMENT the workspace may contain files,
 	                      and therefore modules; to forks of a zygote */
-	GUEST_PACKAGES = 'K', /* empty: packages were mounted since the last CODE or STATEMENT */
+	GUEST_PACKAGES = 'K', /* empty: packages were mounted since the last CODE or STATEMENT;
+	                         only to the driver of Python */
 	GUEST_MANNERS = 'A',  /* digits: a sum of enum guest_manner, for the next CODE or
 	                         STATEMENT; only to the driver of Python */
 	GUEST_WANTED = 'W',   /* empty: a caller is already waiting, so the driver skips optional
