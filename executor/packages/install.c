@@ -147,14 +147,31 @@ add_argument(struct install *in, const char *kind, const char *text, struct err 
 /* ---- show ---- */
 
 static void
+record(const struct install *in)
+{
+	const struct package_info *infos = in->list.packages.items;
+	char detail[TEXT];
+
+	for (size_t i = 0; i < in->list.packages.count; i++) {
+		snprintf(detail, sizeof detail, "%.200s %.100s sha256:%s", infos[i].name,
+		    infos[i].version, infos[i].sha256);
+		event_note(&in->ask.owner, (struct audit_event){ .event = event_package_installed,
+					       .session_id = (char *)(uintptr_t)in->ask.session_id,
+					       .detail = detail });
+	}
+}
+
+static void
 viewed(void *self, struct workspace *made, const struct err *e)
 {
 	struct install *in = self;
 
 	in->installer = NULL;
 	in->set->view = made;
-	if (!failed(in, e))
-		finish(in, NULL);
+	if (failed(in, e))
+		return;
+	record(in);
+	finish(in, NULL);
 }
 
 static int
@@ -189,18 +206,6 @@ was_asked(const struct install *in, const char *name)
 	return false;
 }
 
-static void
-record(const struct install *in, const struct package *package)
-{
-	char detail[TEXT];
-
-	snprintf(detail, sizeof detail, "%.200s %.100s sha256:%s", package->name, package->version,
-	    package->sha256);
-	event_note(&in->ask.owner, (struct audit_event){ .event = event_package_installed,
-				       .session_id = (char *)(uintptr_t)in->ask.session_id,
-				       .detail = detail });
-}
-
 /* Takes the use of the package. */
 static int
 take_package(struct install *in, struct package *package, bool cached, struct err *e)
@@ -220,7 +225,6 @@ take_package(struct install *in, struct package *package, bool cached, struct er
 		.cached = cached,
 	};
 	in->pinned |= package_set_find(in->set, package->name) != NULL && !info->asked;
-	record(in, package);
 	return package_set_add(in->set, package, e);
 }
 
