@@ -83,16 +83,29 @@ failed(struct installer *i, const struct err *e)
 
 /* ---- running ---- */
 
-/* The last line of what it wrote to stderr, which says the most. */
+/* The last line that does not belong to the one before, as an indented one does. */
+static const char *
+last_line(const char *data, const char **end)
+{
+	const char *at = data;
+
+	while (*end > data) {
+		at = memrchr(data, '\n', (size_t)(*end - data));
+		at = at == NULL ? data : at + 1;
+		if (at < *end && *at != ' ')
+			break;
+		*end = at > data ? at - 1 : data;
+	}
+	return at;
+}
+
+/* Of what it wrote to stderr, what says the most. */
 static void
 last_words(const struct blob *text, char words[WORDS])
 {
-	const char *data = text->data, *end = data + text->size, *at;
+	const char *data = text->data, *end = data + text->size;
+	const char *at = last_line(data, &end);
 
-	while (end > data && (end[-1] == '\n' || end[-1] == ' '))
-		end--;
-	at = memrchr(data, '\n', (size_t)(end - data));
-	at = at == NULL ? data : at + 1;
 	if (end - at > 7 && memcmp(at, "ERROR: ", 7) == 0)
 		at += 7;
 
