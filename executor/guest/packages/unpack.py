@@ -6,9 +6,19 @@ import compileall
 import os
 import py_compile
 import re
+import stat
 import sys
+import zipfile
 
 ROOT = "/workspace/shown"
+
+
+def check(archive):
+    """The library would follow these names, and make a file of a link's target."""
+    for entry in archive.infolist():
+        parts = entry.filename.removesuffix("/").split("/")
+        if {"", ".", ".."} & set(parts) or stat.S_IFMT(entry.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
+            sys.exit(f"{entry.filename!r} in this wheel is no file below its directory")
 
 
 def unpack(wheel):
@@ -19,6 +29,8 @@ def unpack(wheel):
 
     library = "{}/lib/python{}.{}/dist-packages".format(ROOT, *sys.version_info)
     scheme = {"purelib": library, "platlib": library, "scripts": ROOT + "/bin", "data": ROOT, "headers": ROOT + "/include"}
+    with zipfile.ZipFile("/packages/0/" + wheel) as archive:
+        check(archive)
     with WheelFile.open("/packages/0/" + wheel) as source:
         install(source=source, destination=SchemeDictionaryDestination(scheme, sys.executable, "posix"),
                 additional_metadata={"INSTALLER": b"cloister\n"})
