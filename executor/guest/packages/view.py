@@ -41,7 +41,7 @@ def merge(name, sources):
     for source in sources:
         for part in os.listdir(f"{source}/{name}"):
             parts.setdefault(part, []).append(source)
-    for part in sorted(parts):
+    for part in sorted(parts, key=lambda part: (part == "__pycache__", part)):  # so that a collision names the source
         link(f"{name}/{part}".lstrip("/"), parts[part])
 
 
