@@ -54,11 +54,14 @@ package_name(const char *file, char **name, char **version, struct err *e)
 
 	*name = *version = NULL;
 	if (size < sizeof end || strcmp(file + size - (sizeof end - 1), end) != 0 ||
-	    !is_plain(file, size) || first == 0 || second == 0)
+	    !is_plain(file, size) || strcspn(file, "-_.") == 0 || second == 0 ||
+	    file[first + 1 + second] != '-')
 		return err_set(
 		    e, ERR_install_failed, "the index gave %.200s, which is no wheel", file);
 	*name = package_normal(file, first);
 	*version = strndup(file + first + 1, second);
+	for (char *mark = *version; mark != NULL && (mark = strchr(mark, '_')) != NULL;)
+		*mark = '-'; /* which a file's name cannot have there */
 	if (*name != NULL && *version != NULL)
 		return 0;
 	free(take_ptr(*name));
