@@ -61,8 +61,9 @@ package_set_add(struct package_set *set, struct package *package, struct err *e)
 
 		if (old == NULL || strcmp(old->name, package->name) != 0)
 			continue;
-		set->packages[i] = old == package ? old : NULL;
-		place = old == package ? i : place;
+		set->packages[i] = NULL;
+		if (old == package || place == COUNT(set->packages))
+			place = i;
 		package_put(old);
 	}
 	if (place == COUNT(set->packages)) {
