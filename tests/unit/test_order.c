@@ -33,8 +33,14 @@ static const struct order good[] = {
 	{ .kind = ORDER_CLEAR },
 	{ .kind = ORDER_COUNT, .id = 1 },
 	{ .kind = ORDER_SIGNAL, .id = 2, .signal = SIGURG },
+	{ .kind = ORDER_MOUNT, .id = 3, .box = 1, .workspace = 1 },
+	{ .kind = ORDER_MOUNT,
+	    .id = ORDER_MAX_LIVING,
+	    .box = ORDER_MAX_LIVING,
+	    .workspace = ORDER_MAX_LIVING,
+	    .place = ORDER_NODE_MODULES },
 };
-static const size_t descriptors[] = { 0, 0, 0, 1, 0, 3, 0, 0, 0, 0, 0, 0 };
+static const size_t descriptors[] = { 0, 0, 0, 1, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0 };
 
 static void
 takes_what_the_executor_sends(void **state)
@@ -103,6 +109,13 @@ static const struct {
 	BAD(2, open_files, UINT64_MAX, "open_files"),
 	BAD(6, wall_ms, UINT64_MAX, "wall_ms"),
 	BAD(3, memory_bytes, 0, "memory_bytes"),
+	BAD(12, id, 0, "id"),
+	BAD(12, box, 0, "box"),
+	BAD(12, box, ORDER_MAX_LIVING + 1, "box"),
+	BAD(12, workspace, 0, "workspace"),
+	BAD(12, workspace, ORDER_MAX_LIVING + 1, "workspace"),
+	BAD(12, place, ORDER_PLACES, "place"),
+	BAD(13, place, UINT32_MAX, "place"),
 };
 
 static void
