@@ -465,6 +465,8 @@ prepare(struct install *in, struct err *e)
 	in->set = package_set_new(in->ask.from);
 	if (in->set == NULL)
 		return err_sys(e, "packages");
+	if (in->ask.unusual && add_argument(in, "u:", "", e) < 0)
+		return -1;
 	if (add_pins(in, e) < 0 || add_all(in, "r:", &in->wanted, e) < 0)
 		return -1;
 	in->key = lock_key(&in->wanted);

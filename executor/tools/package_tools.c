@@ -20,6 +20,7 @@ struct installing {
 	struct session_use use;
 	struct stream stream;
 	struct texts wanted;
+	bool unusual;            /* names that look like misspellings, too */
 	struct install *install; /* NULL: it has not begun, or has ended */
 	struct package_set *set;
 	struct err over; /* why it was stopped */
@@ -103,6 +104,7 @@ entered(void *self, struct workspace *workspace, const struct err *e)
 	struct installing *in = self;
 	const struct install_ask ask = {
 		.packages = &in->wanted,
+		.unusual = in->unusual,
 		.from = in->use.session->packages,
 		.owner = session_owner(in->use.session),
 		.session_id = in->use.session->id,
@@ -163,6 +165,7 @@ package_tools_on_install_package(struct call *call, void *request, struct err *e
 	*in = (struct installing){
 		.call = call,
 		.use = { .ready = entered, .stop = session_ended, .self = in },
+		.unusual = ask->unusual_names,
 		.began_us = loop_now_us(),
 	};
 	if (enter(in, ask->session_id, e) < 0) {

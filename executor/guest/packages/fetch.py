@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""fetch.py i:INDEX | x:MORE | p:PIN | r:REQUIREMENT... - downloads the wheels of the requirements, and those that they
+"""fetch.py i:INDEX | x:MORE | p:PIN | r:REQUIREMENT | u:... - downloads the wheels of the requirements, and those that they
 need, into /workspace/shown. Runs in a box of its own, whose only network is that of the indexes.
 
 What arrives is no code yet: wheels only, and nothing of them is run or unpacked here.
@@ -17,9 +17,19 @@ def refuse(text):
     os._exit(3)
 
 
-def read(requirements):
+def check_name(name):
+    names = {}
+    with open("/cloister/packages/names.py") as file:
+        exec(file.read(), names)
+    meant = names["meant"](name)
+    if meant:
+        refuse(f"packages: did you mean {meant}? {name} is one letter away from it. With unusual_names=true {name} is installed.")
+
+
+def read(requirements, unusual):
     """The requirements in their one form; a URL or a path is refused."""
     from pip._vendor.packaging.requirements import InvalidRequirement, Requirement
+    from pip._vendor.packaging.utils import canonicalize_name
 
     for text in requirements:
         try:
@@ -28,11 +38,13 @@ def read(requirements):
             refuse(f"packages: {text!r} is no requirement as in 'pandas>=2,<3': {str(error).splitlines()[0]}")
         if requirement.url:
             refuse(f"packages: {text!r} names a URL; this server installs from its index only")
+        if not unusual:
+            check_name(canonicalize_name(requirement.name))
         yield str(requirement)
 
 
 def main(words):
-    given = {kind: [word[2:] for word in words if word[:2] == kind] for kind in ("i:", "x:", "p:", "r:")}
+    given = {kind: [word[2:] for word in words if word[:2] == kind] for kind in ("i:", "x:", "p:", "r:", "u:")}
     os.umask(0o022)
     os.chmod("/workspace", 0o711)  # the builder must find `shown`, and may have no right to more than others
     os.environ.update(TMPDIR="/workspace/tmp", PIP_CONFIG_FILE=os.devnull)
@@ -48,7 +60,7 @@ def main(words):
             command += [option, url]
             if url.startswith("http://"):  # the operator has chosen it
                 command += ["--trusted-host", url.split("/")[2]]
-    return subprocess.run([*command, "--", *read(given["r:"])]).returncode
+    return subprocess.run([*command, "--", *read(given["r:"], given["u:"])]).returncode
 
 
 sys.exit(1 if main(sys.argv[1:]) else 0)
