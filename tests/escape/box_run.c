@@ -8,13 +8,15 @@
  * workspace stays for later programs, until {"drop": "a"}; an unnamed one goes with its program.
  * {"kill": 1} ends the program asked for under that id.  "language", "zygote" and "container" are
  * numbers; with "session": true the code is a statement, and its box and program stay as long as
- * the workspace.
+ * the workspace.  "mounts": [["a", 0], ["b", 128]] shows what other named workspaces have as
+ * packages, at the places of order.h.
  *
  * Its arguments are the builder's.
  */
 #include "common/base/auto.h"
 #include "common/base/loop.h"
 #include "common/base/utf8.h"
+#include "executor/builder/order.h"
 #include "executor/sandbox/sandbox.h"
 
 #include <errno.h>
@@ -200,12 +202,22 @@ sandbox_for(struct run *run, struct place *place, struct workspace *workspace)
 	return place->session;
 }
 
+static struct place *
+find(const char *name)
+{
+	for (size_t i = 0; name != NULL && i < COUNT(places); i++)
+		if (places[i].name != NULL && strcmp(places[i].name, name) == 0)
+			return &places[i];
+	return NULL;
+}
+
 static void
-start(struct run *run, struct place *place, struct workspace *workspace)
+run_code(void *self, const struct err *why)
 {
 	static const struct sandbox_events events = { NULL, on_done };
+	struct run *run = self;
 	const json_t *code = json_object_get(run->ask, "code"), *ask = run->ask;
-	struct sandbox_code what = {
+	const struct sandbox_code what = {
 		.language = (unsigned)number(ask, "language", language_python),
 		.zygote = (uint32_t)number(ask, "zygote", 0),
 		.code = {
@@ -214,14 +226,49 @@ start(struct run *run, struct place *place, struct workspace *workspace)
 			.wall_ms = number(ask, "wall_ms", 20000),
 			.cpu_ms = number(ask, "cpu_ms", 0),
 			.output_bytes = number(ask, "output_bytes", 1 << 20),
+			.statement = run->keeps_sandbox,
 		},
 	};
 	struct err e;
 
+	if (why != NULL)
+		refuse(run, why);
+	else if (sandbox_run(run->sandbox, &what, &events, run, &e) < 0)
+		refuse(run, &e);
+}
+
+/* Runs the code when they are there. */
+static int
+mount_all(struct run *run, struct err *e)
+{
+	struct box_mount items[ORDER_PLACES];
+	const json_t *list = json_object_get(run->ask, "mounts"), *pair;
+	size_t i;
+
+	json_array_foreach(list, i, pair)
+	{
+		struct place *place = find(json_string_value(json_array_get(pair, 0)));
+
+		must(i < COUNT(items) && place != NULL);
+		items[i].workspace = place->workspace;
+		items[i].place = (unsigned)json_integer_value(json_array_get(pair, 1));
+	}
+
+	const struct box_mounts mounts = { items, json_array_size(list) };
+
+	return sandbox_mount(run->sandbox, &mounts, run_code, run, e);
+}
+
+static void
+start(struct run *run, struct place *place, struct workspace *workspace)
+{
+	struct err e;
+
 	run->sandbox = sandbox_for(run, place, workspace);
 	must(run->sandbox != NULL);
-	what.code.statement = run->keeps_sandbox;
-	if (sandbox_run(run->sandbox, &what, &events, run, &e) < 0)
+	if (!json_is_array(json_object_get(run->ask, "mounts")))
+		run_code(run, NULL);
+	else if (mount_all(run, &e) < 0)
 		refuse(run, &e);
 }
 
@@ -247,15 +294,6 @@ on_workspace(void *self, struct workspace *workspace, const struct err *e)
 			return;
 		}
 	must(false);
-}
-
-static struct place *
-find(const char *name)
-{
-	for (size_t i = 0; name != NULL && i < COUNT(places); i++)
-		if (places[i].name != NULL && strcmp(places[i].name, name) == 0)
-			return &places[i];
-	return NULL;
 }
 
 static void

@@ -24,7 +24,7 @@ BOTH = "sane", "kernel", "files", "processes", "resources", "posture", "state"
 ORDINARY = 54321  # a user without a name, who owns nothing on the host
 
 
-KINDS = ("sane", "science", "attempts", "zygote", "session", "kernel", "files", "processes", "resources", "posture", "state", "builder", "executor",
+KINDS = ("sane", "science", "attempts", "zygote", "session", "kernel", "files", "packages", "processes", "resources", "posture", "state", "builder", "executor",
          "degraded", "mutations")
 ONCE = "degraded", "mutations", "oci", "oci_table"  # as root only
 
