@@ -16,6 +16,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import cases  # noqa: E402
+import index  # noqa: E402
 import journal  # noqa: E402
 import users  # noqa: E402
 from household import children, household, wait_for  # noqa: E402
@@ -92,8 +93,9 @@ class House:
 
 
 @contextlib.contextmanager
-def house(bin, asker, user=None):
+def house(bin, asker, user=None, env=None):
     with household(bin, user) as home:
+        home.env.update(env or {})
         assert home.cloister("up").returncode == 0
         home.wait_ready()
         there = House(home, asker)
@@ -234,6 +236,42 @@ def test_sessions_end_when_the_groups_are_gone(bin, asker):
             os.close(fd)
         assert refused == "session_expired", refused
         assert out == "again\n" and len(after) == len(before) and not after & before, (out, before, after)
+
+
+def check_packages(there, shop, session, turn, death):
+    """An installation during which everything ends; then the session has its files, and no package or all of them."""
+    package = f"fresh{turn}"
+    shop.add(index.wheel(package, "1.0", {f"{package}.py": ""}, requires=["base"]))
+    with shop.holds(f"/files/{package}-1.0-py3-none-any.whl" if turn % 2 else f"/simple/{package}/") as held:
+        running = there.asker.begin("install_package", {"packages": [package], "session_id": session}, principal="ann")
+        assert held.wait(20)
+        if turn > 1:
+            held.release()
+            time.sleep(0.1 * turn)
+        die(there, death)
+    with contextlib.suppress(Refused):
+        there.asker.wait(running)
+    code = "import importlib.util as u; print(open('whose').read(), [n for n in ('base', 'hello', '{}') if u.find_spec(n)])"
+    out, notes = there.run(code.format(package), session, "ann")
+    assert out == "ann []\n" and LOST in notes, (death.__name__, out, notes)
+    there.ask("install_package", {"packages": [package], "session_id": session}, "ann")
+    out, _ = there.run(code.format(package), session, "ann")
+    assert out == f"ann ['base', '{package}']\n", (death.__name__, out)
+
+
+def test_packages_are_whole_or_gone(bin, asker):
+    """The files of a session outlive an executor; its packages do not, and are installed again."""
+    shop = index.Index()
+    shop.add(index.wheel("base", "1.0", {"base.py": ""}))
+    shop.serve()
+    env = {"PIP_INDEX_URL": f"http://index.test:{shop.port}/simple", "PIP_EXTRA_INDEX_URL": "",
+           "CLOISTER_EGRESS_RESOLVER": f"{index.HOST}:{shop.dns_port}", "CLOISTER_EGRESS_ALLOWED_NETWORKS": f"{index.HOST}/32"}
+    with house(bin, asker, env=env) as there:
+        session = there.ask("create_session", {}, "ann")["session_id"]
+        there.run("open('whose', 'w').write('ann')", session, "ann")
+        there.ask("install_package", {"packages": ["base"], "session_id": session}, "ann")
+        for turn, death in enumerate(DEATHS):
+            check_packages(there, shop, session, turn, death)
 
 
 def test_programs_that_ran_are_gone(bin, asker):

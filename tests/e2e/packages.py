@@ -200,11 +200,12 @@ def test_a_session_is_made_with_its_packages(cluster):
     made = cluster.call("create_session", {"packages": ["hello-world"]})
     SESSIONS.append(made["structuredContent"]["session_id"])
     assert out(cluster, "import hello; hello.main()", SESSIONS[-1]) == "hello of 1.0\n"
-    before = cluster.call("sandbox_stats")["structuredContent"]["sessions"]
+    def sessions():
+        return [one["session_id"] for one in cluster.call("sandbox_stats")["structuredContent"]["sessions"]]
+    before = sessions()
     failed = cluster.call("create_session", {"packages": ["missing-package"]})
     assert failed["isError"] and "install_failed" in failed["content"][0]["text"], failed
-    after = cluster.call("sandbox_stats")["structuredContent"]["sessions"]
-    assert before == after, (before, after)
+    assert sessions() == before, (before, sessions())
 
 
 def test_the_answer_of_the_index_is_kept(cluster):
@@ -312,6 +313,14 @@ def test_what_is_no_requirement(cluster):
     assert len(INDEX.asked) == before, INDEX.asked[before:]
     assert refused(cluster, "base", session=session, language="node")[0] == "invalid_argument"
     still_works(cluster, session)
+
+
+def test_a_name_that_looks_like_a_misspelling(cluster):
+    INDEX.add(wheel("numpyy", "1.0", {"numpyy.py": ""}))
+    session, before = session_of(cluster), len(INDEX.asked)
+    code, text = refused(cluster, "numpyy", session=session)
+    assert code == "invalid_argument" and "numpy" in text and len(INDEX.asked) == before, text
+    assert installed(cluster, "numpyy", session=session, unusual_names=True)["numpyy"]["version"] == "1.0"
 
 
 def test_two_at_once_into_one_session(cluster):
