@@ -44,6 +44,7 @@ EMBED(guest_node_interfaces,"node/interfaces.js")
 EMBED(guest_node_rewrite,   "node/rewrite.js")
 EMBED(guest_node_values,    "node/values.js")
 EMBED(guest_packages_fetch, "packages/fetch.py")
+EMBED(guest_packages_modules, "packages/fetch.js")
 EMBED(guest_packages_names, "packages/names.py")
 EMBED(guest_packages_unpack,"packages/unpack.py")
 EMBED(guest_packages_view,  "packages/view.py")
@@ -137,6 +138,7 @@ static const struct {
 	{ "cloister/node/values.js", guest_node_values, guest_node_values_end },
 	{ "cloister/shell/driver.sh", guest_shell_driver, guest_shell_driver_end },
 	{ "cloister/packages/fetch.py", guest_packages_fetch, guest_packages_fetch_end },
+	{ "cloister/packages/fetch.js", guest_packages_modules, guest_packages_modules_end },
 	{ "cloister/packages/names.py", guest_packages_names, guest_packages_names_end },
 	{ "cloister/packages/unpack.py", guest_packages_unpack, guest_packages_unpack_end },
 	{ "cloister/packages/view.py", guest_packages_view, guest_packages_view_end },

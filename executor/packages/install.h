@@ -13,8 +13,9 @@
 struct install;
 
 struct install_ask {
-	const struct texts *packages; /* names with versions, PEP 508; borrowed until it returns */
-	bool unusual;                 /* names that look like misspellings, too */
+	unsigned language;              /* python or node */
+	const struct texts *packages;   /* names with versions, in the language's form; borrowed */
+	bool unusual;                   /* names that look like misspellings, too */
 	const struct package_set *from; /* what is there already; NULL: nothing */
 	struct event_owner owner;       /* these live until done */
 	const char *session_id;         /* for events; NULL: none */

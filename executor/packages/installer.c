@@ -34,6 +34,7 @@ enum {
 struct installer {
 	struct installer_ask ask;
 	char code[96];
+	unsigned language;
 	char id[4 + 32 + 1]; /* of its network */
 	struct limits limits;
 	struct workspace *workspace;
@@ -139,7 +140,7 @@ read_end(struct installer *i, const struct box_end *end)
 	else if (end->how == BOX_EXITED && end->exit_code == BAD_REQUEST)
 		err_set(&i->why, ERR_invalid_argument, "%s", words);
 	else
-		err_set(&i->why, ERR_install_failed, "%s: %s", i->ask.script, words);
+		err_set(&i->why, ERR_install_failed, "%s", words);
 }
 
 /* What the network refused explains a failure better than what pip makes of it. */
@@ -202,8 +203,8 @@ run_script(void *self, const struct err *why)
 	static const struct sandbox_events events = { code_output, code_done };
 	struct installer *i = self;
 	const struct sandbox_code code = {
-		.language = language_python,
-		.zygote = pool_zygote(language_python, options.profile),
+		.language = i->language,
+		.zygote = pool_zygote(i->language, options.profile),
 		.code = {
 			.data = i->code,
 			.size = strlen(i->code),
@@ -306,7 +307,10 @@ installer_begin(const struct installer_ask *ask, struct err *e)
 		return NULL;
 	}
 	*i = (struct installer){ .ask = *ask, .limits = limits_default };
-	snprintf(i->code, sizeof i->code, "exec(open(\"/cloister/packages/%s.py\").read())",
+	i->language = strstr(ask->script, ".js") != NULL ? language_node : language_python;
+	snprintf(i->code, sizeof i->code,
+	    i->language == language_node ? "require(\"/cloister/packages/%s\")"
+					 : "exec(open(\"/cloister/packages/%s\").read())",
 	    ask->script);
 	if (ask->room != NULL)
 		make_room(i);

@@ -13,7 +13,7 @@
 struct installer;
 
 struct installer_ask {
-	const char *script;                  /* its name, without .py */
+	const char *script;                  /* its name */
 	const struct texts *arguments;       /* these live until done */
 	const struct texts *domains;         /* that it may reach; NULL: no network */
 	const struct box_mounts *mounts;     /* that it sees; NULL: none */

@@ -27,9 +27,9 @@ compare(const void *a, const void *b)
 }
 
 char *
-lock_key(const struct texts *words)
+lock_key(const char *language, const struct texts *words)
 {
-	size_t size = 1;
+	size_t size = strlen(language) + 1;
 	char **sorted = malloc((words->count + 1) * sizeof *sorted);
 
 	if (sorted == NULL)
@@ -42,12 +42,12 @@ lock_key(const struct texts *words)
 
 	char *key = malloc(size), *to = key;
 
-	for (size_t i = 0; key != NULL && i < words->count; i++) {
-		to = stpcpy(to, sorted[i]);
-		*to++ = '\n';
-	}
 	if (key != NULL)
-		*to = '\0';
+		to = stpcpy(to, language);
+	for (size_t i = 0; key != NULL && i < words->count; i++) {
+		*to++ = '\n';
+		to = stpcpy(to, sorted[i]);
+	}
 	free(sorted);
 	return key;
 }
@@ -87,19 +87,19 @@ lock_find(const char *key, struct package *packages[ORDER_MAX_PACKAGES])
 }
 
 void
-lock_keep(const char *key, const struct packages_installed *list)
+lock_keep(const char *key, const struct texts *digests)
 {
 	struct lock *lock = find(key);
 
-	if (list->packages.count > ORDER_MAX_PACKAGES)
+	if (digests->count > ORDER_MAX_PACKAGES)
 		return;
 	if (lock == NULL)
 		lock = &locks[next++ % KEPT];
 	clear(lock);
 	lock->until_ms = loop_now_ms() + LIFE_MS;
 	lock->key = strdup(key);
-	for (size_t i = 0; lock->key != NULL && i < list->packages.count; i++)
-		if (texts_add(&lock->digests, list->packages.items[i].sha256) < 0)
+	for (size_t i = 0; lock->key != NULL && i < digests->count; i++)
+		if (texts_add(&lock->digests, digests->items[i]) < 0)
 			clear(lock);
 }
 

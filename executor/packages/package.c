@@ -76,6 +76,7 @@ drop(struct package *package)
 	workspace_drop(package->workspace);
 	free(package->name);
 	free(package->version);
+	blob_clear(&package->report);
 	free(package);
 }
 
@@ -138,6 +139,7 @@ package_add(const struct package *made)
 		workspace_drop(made->workspace);
 		free(made->name);
 		free(made->version);
+		free(made->report.data);
 		return NULL;
 	}
 	*package = *made;

@@ -18,7 +18,8 @@ struct package {
 	uint64_t size;         /* and the bytes of that */
 	char *name, *version;
 	struct workspace *workspace;
-	uint64_t bytes; /* of memory that it takes */
+	uint64_t bytes;     /* of memory that it takes */
+	struct blob report; /* of a tree of npm: what is in it */
 
 	/* package.c's own. */
 	size_t users;

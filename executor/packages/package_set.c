@@ -7,6 +7,20 @@
 
 #include <string.h>
 
+static int
+copy(struct package_set *set, const struct package_set *from)
+{
+	for (size_t i = 0; i < COUNT(set->packages); i++)
+		if (from->packages[i] != NULL)
+			set->packages[i] = package_get(from->packages[i]);
+	if (from->modules != NULL)
+		set->modules = package_get(from->modules);
+	for (size_t i = 0; i < from->specs.count; i++)
+		if (texts_add(&set->specs, from->specs.items[i]) < 0)
+			return -1;
+	return 0;
+}
+
 struct package_set *
 package_set_new(const struct package_set *from)
 {
@@ -15,9 +29,8 @@ package_set_new(const struct package_set *from)
 	if (set == NULL)
 		return NULL;
 	set->refs = 1;
-	for (size_t i = 0; from != NULL && i < COUNT(set->packages); i++)
-		if (from->packages[i] != NULL)
-			set->packages[i] = package_get(from->packages[i]);
+	if (from != NULL && copy(set, from) < 0)
+		package_set_put(take_ptr(set));
 	return set;
 }
 
@@ -35,6 +48,8 @@ package_set_put(struct package_set *set)
 		return;
 	for (size_t i = 0; i < COUNT(set->packages); i++)
 		package_put(set->packages[i]);
+	package_put(set->modules);
+	texts_clear(&set->specs);
 	workspace_drop(set->view);
 	free(set);
 }
@@ -84,6 +99,9 @@ package_set_mounts(struct package_set *set)
 	for (unsigned i = 0; i < COUNT(set->packages); i++)
 		if (set->packages[i] != NULL)
 			set->mounts[n++] = (struct box_mount){ set->packages[i]->workspace, i };
+	if (set->modules != NULL)
+		set->mounts[n++] =
+		    (struct box_mount){ set->modules->workspace, ORDER_NODE_MODULES };
 	if (set->view != NULL)
 		set->mounts[n++] = (struct box_mount){ set->view, ORDER_USR_LOCAL };
 	set->all = (struct box_mounts){ set->mounts, n };

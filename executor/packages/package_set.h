@@ -13,7 +13,9 @@
 struct package_set {
 	size_t refs;
 	struct package *packages[ORDER_MAX_PACKAGES]; /* by place; NULL: none is there */
-	struct workspace *view; /* what is mounted on /usr/local; NULL: not made yet */
+	struct workspace *view;  /* what is mounted on /usr/local; NULL: not made yet */
+	struct package *modules; /* what is mounted on /node_modules; NULL: nothing */
+	struct texts specs;      /* what was asked of npm for it */
 	struct box_mount mounts[ORDER_PLACES]; /* package_set.c's own */
 	struct box_mounts all;
 };

@@ -208,9 +208,6 @@ read_manners(const struct plan *plan, const struct execute_code *ask)
 static int
 read_packages(struct plan *plan, struct execute_code *ask, struct err *e)
 {
-	if (ask->packages.count > 0 && plan->language == language_node)
-		return err_set(e, ERR_invalid_argument,
-		    "packages: only those of Python can be installed, and this program is Node's");
 	plan->packages = ask->packages;
 	ask->packages = (struct texts){ 0 };
 	return plan->language == language_python && options.packages

@@ -67,6 +67,7 @@ begin(struct run *run, struct err *e)
 {
 	struct session *session = run->use.session;
 	const struct install_ask ask = {
+		.language = run->plan.language == language_node ? language_node : language_python,
 		.packages = &run->plan.packages,
 		.from = session != NULL ? session->packages : NULL,
 		.owner = run_owner(run),

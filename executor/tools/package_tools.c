@@ -20,6 +20,7 @@ struct installing {
 	struct session_use use;
 	struct stream stream;
 	struct texts wanted;
+	unsigned language;
 	bool unusual;            /* names that look like misspellings, too */
 	struct install *install; /* NULL: it has not begun, or has ended */
 	struct package_set *set;
@@ -104,6 +105,7 @@ entered(void *self, struct workspace *workspace, const struct err *e)
 	struct installing *in = self;
 	const struct install_ask ask = {
 		.packages = &in->wanted,
+		.language = in->language,
 		.unusual = in->unusual,
 		.from = in->use.session->packages,
 		.owner = session_owner(in->use.session),
@@ -118,17 +120,6 @@ entered(void *self, struct workspace *workspace, const struct err *e)
 		finish(in, e);
 	else if ((in->install = install_begin(&ask, &why)) == NULL)
 		finish(in, &why);
-}
-
-static int
-check_language(const char *name, struct err *e)
-{
-	int language = name != NULL ? runtime_find(name, e) : language_python;
-
-	return language < 0 || language == language_python
-	           ? language
-	           : err_set(e, ERR_invalid_argument,
-			 "language: packages are installed for python only");
 }
 
 static int
@@ -157,7 +148,9 @@ package_tools_on_install_package(struct call *call, void *request, struct err *e
 	struct install_package *ask = request;
 	struct installing *in;
 
-	if (check_language(ask->language, e) < 0)
+	int language = ask->language != NULL ? runtime_find(ask->language, e) : language_python;
+
+	if (language < 0)
 		return -1;
 	in = calloc(1, sizeof *in);
 	if (in == NULL)
@@ -165,6 +158,7 @@ package_tools_on_install_package(struct call *call, void *request, struct err *e
 	*in = (struct installing){
 		.call = call,
 		.use = { .ready = entered, .stop = session_ended, .self = in },
+		.language = (unsigned)language,
 		.unusual = ask->unusual_names,
 		.began_us = loop_now_us(),
 	};

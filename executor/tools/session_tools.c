@@ -159,6 +159,7 @@ opened(void *self, struct workspace *workspace, const struct err *e)
 	struct opening *opening = self;
 	struct session *session = opening->use.session;
 	const struct install_ask ask = {
+		.language = session->language == language_node ? language_node : language_python,
 		.packages = &opening->packages,
 		.owner = session_owner(session),
 		.session_id = session->id,
