@@ -18,7 +18,6 @@
 #include "executor/builder/limits/census.h"
 #include "executor/builder/limits/release.h"
 #include "executor/builder/listen.h"
-#include "executor/builder/mounts.h"
 #include "executor/builder/nets.h"
 #include "executor/builder/oci/launcher.h"
 #include "executor/builder/processes.h"
@@ -84,7 +83,7 @@ ended(struct process *p)
 	loop_unset(box->timer);
 	box->timer = 0;
 	process_reap(p);
-	mounts_forget(box);
+	mounts_forget(&box->mounts);
 	fail_waiting(box);
 	process_bury(p);
 }
@@ -250,7 +249,7 @@ started(struct process *p)
 	struct process *next;
 
 	tell_started(p);
-	mounts_settle(box);
+	mounts_settle(&box->mounts, box->spaces[HOST_MNT]);
 	for (struct process *program = take_ptr(box->waiting); program != NULL; program = next) {
 		next = take_ptr(program->next);
 		program->kind->begin(program);

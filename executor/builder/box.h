@@ -5,16 +5,15 @@
  */
 #pragma once
 
+#include "executor/builder/mounts.h"
 #include "executor/builder/process.h"
-
-struct mount_wait;
 
 struct box {
 	struct process process;
-	struct mount_wait *mounts; /* that wait until it is ready (mounts.c) */
-	struct process *waiting;   /* programs that wait until it is ready */
-	bool used;                 /* code has run in it */
-	bool strays;               /* a zygote may have left an unknown process in it */
+	struct mounts mounts;
+	struct process *waiting; /* programs that wait until it is ready */
+	bool used;               /* code has run in it */
+	bool strays;             /* a zygote may have left an unknown process in it */
 	int net, far, tmp, spaces[HOST_NAMESPACES]; /* far: of egress's listeners; -1: none */
 	uint64_t timer;
 	uint64_t last_us; /* limit of processor time; 0: none */

@@ -10,7 +10,6 @@
 
 #include "common/base/auto.h"
 #include "executor/builder/answer.h"
-#include "executor/builder/arguments.h"
 #include "executor/builder/workspace_table.h"
 
 #include <stdio.h>
@@ -33,23 +32,22 @@ path_of(uint32_t place, char path[32])
 }
 
 static int
-mount_now(const struct box *box, const struct order *order, struct err *e)
+mount_now(const struct mounts *mounts, const struct order *order, struct err *e)
 {
 	struct answer answer = { .kind = ANSWER_ENDED, .id = order->id };
 	char path[32];
 
 	path_of(order->place, path);
-	if (workspace_table_mount(order->workspace, ORDER_MOUNTED, box->spaces[HOST_MNT], path, e) <
-	    0)
+	if (workspace_table_mount(order->workspace, ORDER_MOUNTED, mounts->space, path, e) < 0)
 		return -1;
 	answer_send(&answer, NULL, 0);
 	return 0;
 }
 
 static int
-wait_for_box(struct box *box, const struct order *order, struct err *e)
+wait_for_box(struct mounts *mounts, const struct order *order, struct err *e)
 {
-	struct mount_wait **last = &box->mounts;
+	struct mount_wait **last = &mounts->waiting;
 	struct mount_wait *wait = malloc(sizeof *wait);
 
 	if (wait == NULL)
@@ -62,39 +60,35 @@ wait_for_box(struct box *box, const struct order *order, struct err *e)
 }
 
 int
-mounts_add(struct box *box, const struct order *order, struct err *e)
+mounts_add(struct mounts *mounts, const struct order *order, struct err *e)
 {
-	if (box->process.order.container != 0)
-		return err_set(e, ERR_isolation_unavailable, "a container gets no packages");
-	if (order->place == ORDER_USR_LOCAL && arguments_show("/usr/local"))
-		return err_set(e, ERR_isolation_unavailable,
-		    "programs see /usr/local of the host, so no packages can be there");
-	return box->process.answer.kind == ANSWER_STARTED ? mount_now(box, order, e)
-	                                                  : wait_for_box(box, order, e);
+	return mounts->ready ? mount_now(mounts, order, e) : wait_for_box(mounts, order, e);
 }
 
 void
-mounts_settle(struct box *box)
+mounts_settle(struct mounts *mounts, int space)
 {
 	struct mount_wait *next;
 	struct err e;
 
-	for (struct mount_wait *wait = take_ptr(box->mounts); wait != NULL; wait = next) {
+	mounts->ready = true;
+	mounts->space = space;
+	for (struct mount_wait *wait = take_ptr(mounts->waiting); wait != NULL; wait = next) {
 		next = wait->next;
-		if (mount_now(box, &wait->order, &e) < 0)
+		if (mount_now(mounts, &wait->order, &e) < 0)
 			answer_refuse(&wait->order, &e);
 		free(wait);
 	}
 }
 
 void
-mounts_forget(struct box *box)
+mounts_forget(struct mounts *mounts)
 {
 	struct mount_wait *next;
 	struct err e;
 
 	err_set(&e, ERR_unavailable, "the box ended");
-	for (struct mount_wait *wait = take_ptr(box->mounts); wait != NULL; wait = next) {
+	for (struct mount_wait *wait = take_ptr(mounts->waiting); wait != NULL; wait = next) {
 		next = wait->next;
 		answer_refuse(&wait->order, &e);
 		free(wait);

@@ -5,12 +5,24 @@
  */
 #pragma once
 
-#include "executor/builder/box.h"
+#include "common/base/err.h"
+
+#include <stdbool.h>
+
+struct mount_wait;
+struct order;
+
+/* Of one box. */
+struct mounts {
+	struct mount_wait *waiting; /* orders that wait until it is ready */
+	bool ready;
+	int space; /* its mount namespace, if it is ready; the box owns the descriptor */
+};
 
 /* Carries out an ORDER_MOUNT, at once or, if the box is not ready yet, before its programs start.
  * A later mount on the same place covers the earlier one.  -1: refused, and no answer was sent. */
-int mounts_add(struct box *, const struct order *, struct err *);
+int mounts_add(struct mounts *, const struct order *, struct err *);
 /* The box is ready. */
-void mounts_settle(struct box *);
+void mounts_settle(struct mounts *, int space);
 /* The box ends: answers the orders that still wait. */
-void mounts_forget(struct box *);
+void mounts_forget(struct mounts *);

@@ -8,10 +8,10 @@
 
 #include "common/table/schema.h"
 #include "executor/builder/answer.h"
+#include "executor/builder/arguments.h"
 #include "executor/builder/files/file_helper_process.h"
 #include "executor/builder/limits/guard.h"
 #include "executor/builder/listen.h"
-#include "executor/builder/mounts.h"
 #include "executor/builder/oci/launcher.h"
 #include "executor/builder/processes.h"
 #include "executor/builder/runtimes.h"
@@ -160,7 +160,12 @@ mount_in_box(const struct order *order, int *fds, size_t nfds, struct err *e)
 	(void)fds, (void)nfds;
 	if (box == NULL || box->process.dead)
 		return err_set(e, ERR_unavailable, "box: %u is gone", order->box);
-	return mounts_add(box, order, e);
+	if (box->process.order.container != 0)
+		return err_set(e, ERR_isolation_unavailable, "a container gets no packages");
+	if (order->place == ORDER_USR_LOCAL && arguments_show("/usr/local"))
+		return err_set(e, ERR_isolation_unavailable,
+		    "programs see /usr/local of the host, so no packages can be there");
+	return mounts_add(&box->mounts, order, e);
 }
 
 static int (*const handlers[])(const struct order *, int *fds, size_t nfds, struct err *) = {

@@ -35,7 +35,7 @@ KINDS = {"execute_code": RUN, "run_sandbox_code": RUN, "sandbox_run_python": RUN
          "set_resource_limits": SET, "sandbox_stats": READ, "inspect_state": READ, "create_state_snapshot": MAKE,
          "restore_state_snapshot": WIPE, "list_state_snapshots": READ, "delete_state_snapshot": WIPE, "validate_code": READ,
          "validate_csv_data": READ, "validate_json_data": READ,
-         "audit_execution": READ, "follow_events": READ, "request_egress": MAKE}
+         "install_package": MAKE, "audit_execution": READ, "follow_events": READ, "request_egress": MAKE}
 
 
 class Told:

@@ -148,12 +148,23 @@ static const struct {
 	    "[Errno 24] Too many open files: 'x'", "Too many open files",
 	    "limit of 256 open files. Close some" },
 	{ { .how = BOX_EXITED, .exit_code = 1 }, false, "ModuleNotFoundError",
-	    "No module named 'requests'", "requests", "not installed" },
+	    "No module named 'requests'", "requests",
+	    "its package, which may be another, and run the code again with the session_id that" },
+	{ { .how = BOX_EXITED, .exit_code = 1 }, false, "ModuleNotFoundError",
+	    "No module named 'cv2'", "cv2", "with its package, opencv-python-headless, and run" },
+	{ { .how = BOX_EXITED, .exit_code = 1 }, false, "ModuleNotFoundError",
+	    "No module named 'sklearn.svm'", "sklearn", "with its package, scikit-learn, and run" },
+	{ { .how = BOX_EXITED, .exit_code = 1 }, false, "ModuleNotFoundError",
+	    "No module named 'yamlx'", "yamlx", "which may be another" },
+	{ { .how = BOX_EXITED, .exit_code = 1 }, false, NULL,
+	    "ModuleNotFoundError: No module named 'PIL'\n", "exit code 1", "pillow, and run" },
+	{ { .how = BOX_EXITED, .exit_code = 1 }, false, NULL,
+	    "ModuleNotFoundError: No module named 'PIL", "exit code 1", "which may be another" },
 	{ { .how = BOX_EXITED, .exit_code = 1 }, false, NULL,
 	    "ReferenceError: document is not defined\n", "exit code 1", "not a browser" },
 	{ { .how = BOX_EXITED, .exit_code = 1 }, false, "ImportError",
 	    "Missing optional dependency 'pyarrow'. Use pip or conda to install pyarrow.",
-	    "pyarrow", "not installed" },
+	    "pyarrow", "install_package" },
 	{ { .how = BOX_EXITED, .exit_code = 127 }, false, NULL, "/bin/sh: 1: sudo: not found\n",
 	    "exit code 127", "not installed" },
 	{ { .how = BOX_SIGNALLED, .signal = SIGSEGV }, false, NULL, NULL, "Segmentation fault",
@@ -177,10 +188,10 @@ static const struct {
 	{ { .how = BOX_EXITED, .exit_code = 1 }, false, "Error",
 	    "EROFS: read-only file system, open", "EROFS", "Write to /workspace" },
 	{ { .how = BOX_EXITED, .exit_code = 1 }, false, "Error", "Cannot find package 'x'",
-	    "package 'x'", "not installed" },
+	    "package 'x'", "not installed. Use Node's own" },
 	{ { .how = BOX_EXITED, .exit_code = 1 }, false, NULL,
 	    "ERROR: Could not install packages due to an OSError: no certificates\n", "exit code 1",
-	    "not installed" },
+	    "install_package" },
 	{ { .how = BOX_EXITED, .exit_code = 1 }, false, "Error", "Cannot find module './x.js'",
 	    "module './x.js'", "not in the workspace" },
 	{ { .how = BOX_EXITED, .exit_code = 1 }, false, "URLError",
@@ -220,7 +231,7 @@ static const struct {
 	{ { .how = BOX_EXITED, .exit_code = 1, .unreadable = true }, false, NULL,
 	    "  File \"<code>\", line 1\n    ```python\n", "exit code 1", "Markdown" },
 	{ { .how = BOX_EXITED, .exit_code = 1, .unreadable = true }, false, NULL,
-	    "  File \"<code>\", line 1\n    pip install x\n", "exit code 1", "not installed" },
+	    "  File \"<code>\", line 1\n    pip install x\n", "exit code 1", "install_package" },
 	{ { .how = BOX_EXITED, .exit_code = 1, .unreadable = true }, false, NULL,
 	    "  File \"<code>\", line 1\n    const x = 1;\n", "exit code 1", "another language" },
 	{ { .how = BOX_EXITED, .exit_code = 1, .unreadable = true }, false, NULL,
@@ -338,6 +349,23 @@ tells_limits(void **state)
 	}
 }
 
+/* Where the operator allows no packages. */
+static void
+tells_no_tool_that_is_refused(void **state)
+{
+	struct fake_call *c = start((struct execute_code){ 0 });
+	struct box_end how = { .how = BOX_EXITED, .exit_code = 1 };
+
+	(void)state;
+	options.packages = false;
+	say_why(&how, "ModuleNotFoundError", "No module named 'cv2'");
+	fake_make(NULL);
+	fake_end_run(how);
+	assert_null(strstr(c->reply.execution.error->hint, "install_package"));
+	assert_non_null(strstr(c->reply.execution.error->hint, "pip install --target"));
+	fake_forget(c);
+}
+
 /* 0.000478, and not 0.00047799999999999996. */
 static void
 tells_the_time_in_few_digits(void **state)
@@ -402,6 +430,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(says_why_it_failed, begin, end),
 		cmocka_unit_test_setup_teardown(tells_what_a_shell_says_of_the_code, begin, end),
 		cmocka_unit_test_setup_teardown(tells_limits, begin, end),
+		cmocka_unit_test_setup_teardown(tells_no_tool_that_is_refused, begin, end),
 		cmocka_unit_test_setup_teardown(tells_the_time_in_few_digits, begin, end),
 		cmocka_unit_test_setup_teardown(tells_a_limit_of_what_went_well, begin, end),
 		cmocka_unit_test_setup_teardown(cuts_what_grows_when_it_is_mended, begin, end),

@@ -343,9 +343,7 @@ class Driver:
                 self.program(payload)
             elif kind != b"W":  # WANTED came too late to skip a rehearsal
                 sys.exit("the control channel brought something else than a program")
-        if self.statements == 0:
-            sys.exit("the control channel ended before the program came")
-        self.end(0)
+        self.end(0) if self.statements else sys.exit("the control channel ended before the program came")
 
     def as_file(self):
         if self.file is None:

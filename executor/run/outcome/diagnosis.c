@@ -7,6 +7,8 @@
  */
 #include "executor/run/outcome/diagnosis.h"
 
+#include "executor/run/outcome/missing.h"
+
 #include "common/base/auto.h"
 #include "common/base/utf8.h"
 
@@ -211,11 +213,11 @@ diagnosis_read(struct box_end *end, struct err *e)
 
 /* ---- hints ---- */
 
+#define PACKAGE NULL /* missing_hint() */
 #define NOT_HERE \
-	"That module is not installed. Use the standard library or an installed module. A " \
-	"package " \
-	"can be installed into /workspace, with pip install --target or npm, only by a run that " \
-	"may reach its index (allowed_domains)."
+	"That module is not installed. Use Node's own or an installed one. A package can be " \
+	"installed into /workspace, with npm, only by a run that may reach its index " \
+	"(allowed_domains)."
 #define NO_FILE \
 	"That file is not in the workspace. Send it in files, or pass the session_id of the " \
 	"session that has it."
@@ -282,18 +284,18 @@ enum when {
 static const struct {
 	const char *words; /* in the exception's text, or at the end of stderr */
 	enum when when;
-	const char *hint;
+	const char *hint; /* or PACKAGE */
 } failures[] = {
 	{ "No module named 'IPython", IT_RAN, NO_DISPLAY },
 	{ "name 'get_ipython' is not defined", IT_RAN, NO_NOTEBOOK },
-	{ "No module named ", IT_RAN, NOT_HERE },
+	{ "No module named ", IT_RAN, PACKAGE },
 	{ "Cannot find module '.", IT_RAN, NO_FILE },
 	{ "Cannot find module '/", IT_RAN, NO_FILE },
 	{ "Cannot find module ", IT_RAN, NOT_HERE },
 	{ "Cannot find package ", IT_RAN, NOT_HERE },
-	{ "externally-managed-environment", IT_RAN, NOT_HERE },
-	{ "Could not install packages", IT_RAN, NOT_HERE },
-	{ "Missing optional dependency", IT_RAN, NOT_HERE }, /* pandas */
+	{ "externally-managed-environment", IT_RAN, PACKAGE },
+	{ "Could not install packages", IT_RAN, PACKAGE },
+	{ "Missing optional dependency", IT_RAN, PACKAGE }, /* pandas */
 	{ "Name or service not known", IT_RAN, NO_NETWORK },
 	{ "name resolution", IT_RAN, NO_NETWORK },
 	{ "getaddrinfo", IT_RAN, NO_NETWORK },
@@ -371,7 +373,7 @@ static const struct {
 	{ "\n    ```", UNREADABLE, NO_FENCE },
 	{ "\n    !", UNREADABLE, NO_NOTEBOOK },
 	{ "\n    %", UNREADABLE, NO_NOTEBOOK },
-	{ "\n    pip install ", UNREADABLE, NOT_HERE },
+	{ "\n    pip install ", UNREADABLE, PACKAGE },
 	{ "\n    cd ", UNREADABLE, OTHER_LANGUAGE },
 	{ "\n    echo ", UNREADABLE, OTHER_LANGUAGE },
 	{ "\n    ls ", UNREADABLE, OTHER_LANGUAGE },
@@ -401,14 +403,19 @@ may_be(enum when when, const struct box_end *end, bool in_session)
 	return end->unreadable == (when == UNREADABLE) && !(when == NO_SESSION && in_session);
 }
 
-const char *
+static bool
+says(const struct box_end *end, const char *words)
+{
+	return (end->error_text != NULL && strstr(end->error_text, words) != NULL) ||
+	       says_at_its_end(&end->err, words);
+}
+
+char *
 diagnosis_hint(const struct box_end *end, bool in_session)
 {
 	for (size_t i = 0; i < COUNT(failures); i++)
-		if (may_be(failures[i].when, end, in_session) &&
-		    ((end->error_text != NULL &&
-			 strstr(end->error_text, failures[i].words) != NULL) ||
-			says_at_its_end(&end->err, failures[i].words)))
-			return failures[i].hint;
+		if (may_be(failures[i].when, end, in_session) && says(end, failures[i].words))
+			return failures[i].hint != PACKAGE ? strdup(failures[i].hint)
+			                                   : missing_hint(end, in_session);
 	return NULL;
 }

@@ -12,5 +12,5 @@ enum err_code diagnosis_code(const struct box_end *);
 /* If no space is left: may that be the reason?  false: an exception names another. */
 bool diagnosis_may_be_space(const struct box_end *);
 bool diagnosis_too_many_files(const struct box_end *);
-/* A hint for the author of the program about the box; NULL: none fits. */
-const char *diagnosis_hint(const struct box_end *, bool in_session);
+/* A hint for the author of the program about the box, allocated with malloc; NULL: none fits. */
+char *diagnosis_hint(const struct box_end *, bool in_session);

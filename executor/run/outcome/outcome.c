@@ -307,16 +307,16 @@ hint_of(enum err_code code, const struct box_end *end, const struct plan *plan,
 			   "resource_limits.max_open_files%s may be at most %" PRIu64 ".",
 		    plan->limits.box.open_files, where, options.max_open_files);
 
-	const char *known = code == ERR_program_failed || code == ERR_syntax_error
-	                        ? diagnosis_hint(end, in_session)
-	                        : NULL;
+	char *known = code == ERR_program_failed || code == ERR_syntax_error
+	                  ? diagnosis_hint(end, in_session)
+	                  : NULL;
 
+	if (known != NULL)
+		return known;
 	if (code == ERR_killed && plan->capture && end->err.size == 0)
 		remedy = "The program wrote nothing to stderr. Print its progress to see where it "
 			 "is killed.";
-	return strdup(known != NULL                ? known
-		      : code == ERR_program_failed ? hint_of_failure(end, plan)
-						   : remedy);
+	return strdup(code == ERR_program_failed ? hint_of_failure(end, plan) : remedy);
 }
 
 /* The program was refused processes, but that is not the reported reason of its end. */

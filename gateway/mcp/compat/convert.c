@@ -28,11 +28,17 @@
 static const char own_name[] = "name:"; /* executor/session/session_id.h */
 
 static const char *
-text_at(const json_t *from, const char *place)
+text_of(const json_t *value)
 {
-	const char *text = json_string_value(place_get(from, place));
+	const char *text = json_string_value(value);
 
 	return text != NULL ? text : "";
+}
+
+static const char *
+text_at(const json_t *from, const char *place)
+{
+	return text_of(place_get(from, place));
 }
 
 static bool
@@ -279,6 +285,27 @@ CONVERT(session_name)
 	if (strncmp(id, own_name, sizeof own_name - 1) == 0)
 		return json_string(id + sizeof own_name - 1);
 	return convert_same(call, value, whole);
+}
+
+CONVERT(installed)
+{
+	size_t i;
+	json_t *package, *text = json_string("Installed");
+
+	json_array_foreach(json_object_get(whole, "packages"), i, package)
+	{
+		json_t *longer = json_sprintf("%s%s %s %s", text_of(text), i > 0 ? "," : "",
+		    text_at(package, "name"), text_at(package, "version"));
+
+		json_decref(text);
+		text = longer;
+	}
+
+	json_t *all =
+	    json_sprintf("%s for session_id %s", text_of(text), text_at(whole, "session_id"));
+
+	json_decref(text);
+	return all;
 }
 
 CONVERT(status)

@@ -31,6 +31,7 @@ call_convert convert_traceback;
 call_convert convert_error_text;
 
 /* ---- of sessions and files ---- */
+call_convert convert_installed;    /* a sentence about packages and their session */
 call_convert convert_session_name; /* the client's own name, if it chose one */
 call_convert convert_status;       /* idle or running */
 call_convert convert_mounted;      /* a path below /mnt/data */

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * missing.c - names the package of a missing module.
+ *
+ * The program says what it lacks, and may lie.  A hint therefore contains names of modules.def
+ * only, so that no program can have its caller install a package of the program's choice.
+ */
+#include "executor/run/outcome/missing.h"
+
+#include "executor/options.h"
+
+#include "common/base/auto.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LACKS "That module is not installed. "
+#define OTHERWISE \
+	LACKS "Use the standard library or an installed module. A package can be installed into " \
+	      "/workspace, with pip install --target, only by a run that may reach its index " \
+	      "(allowed_domains)."
+#define UNKNOWN    LACKS "Call install_package with the name of its package, which may be another"
+#define KNOWN      LACKS "Call install_package with its package, %s"
+#define IN_SESSION ", and this session_id. Then run the code again."
+#define ALONE      ", and run the code again with the session_id that this returns."
+
+/* clang-format off */
+static const struct {
+	const char *name, *package;
+} modules[] = {
+#define MODULE(name, package) { name, package },
+#include "executor/run/outcome/modules.def"
+};
+/* clang-format on */
+
+/* Is the module that the text begins with of that name? */
+static bool
+is_module(const char *text, size_t size, const char *name)
+{
+	size_t n = strlen(name);
+
+	return size > n && memcmp(text, name, n) == 0 && (text[n] == '\'' || text[n] == '.');
+}
+
+/* The package of the module that the text says is missing; NULL: it is not known. */
+static const char *
+package_in(const char *text, size_t size)
+{
+	static const char before[] = "No module named '";
+	const char *at = size > 0 ? memmem(text, size, before, sizeof before - 1) : NULL;
+
+	if (at == NULL)
+		return NULL;
+	at += sizeof before - 1;
+	for (size_t i = 0; i < COUNT(modules); i++)
+		if (is_module(at, size - (size_t)(at - text), modules[i].name))
+			return modules[i].package;
+	return NULL;
+}
+
+static const char *
+package_of(const struct box_end *end)
+{
+	if (end->error_text != NULL)
+		return package_in(end->error_text, strlen(end->error_text));
+	return package_in(end->err.data, end->err.size);
+}
+
+char *
+missing_hint(const struct box_end *end, bool in_session)
+{
+	const char *package = package_of(end);
+	char *hint;
+	int n;
+
+	if (!options.packages)
+		return strdup(OTHERWISE);
+	if (package == NULL)
+		return strdup(in_session ? UNKNOWN IN_SESSION : UNKNOWN ALONE);
+	n = asprintf(&hint, KNOWN "%s", package, in_session ? IN_SESSION : ALONE);
+	return n < 0 ? NULL : hint;
+}
