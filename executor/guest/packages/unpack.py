@@ -23,9 +23,12 @@ def check(archive):
 
 def unpack(wheel):
     sys.path.append("/usr/lib/python3/dist-packages")  # of an interpreter that is not the system's
-    from installer import install
-    from installer.destinations import SchemeDictionaryDestination
-    from installer.sources import WheelFile
+    try:
+        from installer import install
+        from installer.destinations import SchemeDictionaryDestination
+        from installer.sources import WheelFile
+    except ImportError:
+        sys.exit("installer is not installed on this server: its operator needs Debian's package python3-installer")
 
     library = "{}/lib/python{}.{}/dist-packages".format(ROOT, *sys.version_info)
     scheme = {"purelib": library, "platlib": library, "scripts": ROOT + "/bin", "data": ROOT, "headers": ROOT + "/include"}

@@ -19,10 +19,13 @@
 	LACKS "Use the standard library or an installed module. A package can be installed into " \
 	      "/workspace, with pip install --target, only by a run that may reach its index " \
 	      "(allowed_domains)."
-#define UNKNOWN    LACKS "Call install_package with the name of its package, which may be another"
-#define KNOWN      LACKS "Call install_package with its package, %s"
-#define IN_SESSION ", and this session_id. Then run the code again."
-#define ALONE      ", and run the code again with the session_id that this returns."
+#define IN_SESSION \
+	LACKS "Call install_package with its package%s and this session_id. Then run the code " \
+	      "again."
+#define ALONE \
+	LACKS "Run the code again with its package%s in packages, or install it into a session " \
+	      "with install_package."
+#define ANOTHER "which may have another name"
 
 /* clang-format off */
 static const struct {
@@ -70,13 +73,12 @@ char *
 missing_hint(const struct box_end *end, bool in_session)
 {
 	const char *package = package_of(end);
-	char *hint;
+	char name[64], *hint;
 	int n;
 
 	if (!options.packages)
 		return strdup(OTHERWISE);
-	if (package == NULL)
-		return strdup(in_session ? UNKNOWN IN_SESSION : UNKNOWN ALONE);
-	n = asprintf(&hint, KNOWN "%s", package, in_session ? IN_SESSION : ALONE);
+	snprintf(name, sizeof name, ", %s,", package != NULL ? package : ANOTHER);
+	n = in_session ? asprintf(&hint, IN_SESSION, name) : asprintf(&hint, ALONE, name);
 	return n < 0 ? NULL : hint;
 }

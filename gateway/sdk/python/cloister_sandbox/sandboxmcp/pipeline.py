@@ -50,7 +50,7 @@ class SandboxPipeline:
         self._places: Optional[asyncio.Semaphore] = None
         self._one_run: Deque[str] = deque(maxlen=REMEMBERED)
         self._killed: "OrderedDict[str, Session]" = OrderedDict()
-        self._last = ""
+        self._last, self._packages = "", []  # type: str, List[str]
         self._end = weakref.finalize(self, _end, self._portal, self._sandbox)
 
     async def _ask(self, coroutine: "Coroutine[Any, Any, T]") -> T:
@@ -75,7 +75,7 @@ class SandboxPipeline:
         await sandbox_event_bus.emit(SandboxEvent(type_, namespace, type_.value, data))
 
     async def _execute(self, request: ExecutionRequest) -> SandboxResult:
-        if request.packages:
+        if request.packages and request.language != Language.python:
             raise lacking("install_package")
         limits = request.resource_limits or self._limits
         wrong = [name for name, value in limits.model_dump().items() if value <= 0]
@@ -101,9 +101,13 @@ class SandboxPipeline:
                 (await session.run(_set_variables(request.language, request.env_vars), language=request.language.value)).check()
             run = await session.run(request.code, **without_none(
                 language=request.language.value, timeout=limits.timeout_seconds, namespace=_namespace(request.namespace),
-                allowed_domains=request.allowed_domains or None))
+                allowed_domains=request.allowed_domains or None, packages=self._packages_of(request) or None))
             self._last = run.execution_id
             return result_of(request, run, await self._contents(session, run), limits)
+
+    def _packages_of(self, request: ExecutionRequest) -> List[str]:
+        """The server installs into a session, and each request without one has its own."""
+        return [*self._packages, *request.packages] if request.language == Language.python else []
 
     @staticmethod
     def _opening(language: Language, limits: ResourceLimits) -> Dict[str, Any]:
@@ -130,9 +134,16 @@ class SandboxPipeline:
         return validation_of(code, language, own)
 
     async def install_package(self, language: Language, packages: List[str], namespace: str = "default") -> Tuple[bool, str]:
-        reply = await self._ask(self._sandbox.call("install_package", language=Language(language).value, packages=packages))
+        """They are there for all later requests of this pipeline.  In vain: False and why."""
+        if Language(language) != Language.python:
+            raise lacking("install_package")
+        try:
+            reply = await self._ask(self._sandbox.call("install_package", packages=packages))
+        except ToolError as error:
+            return False, str(error)
+        self._packages += [one for one in packages if one not in self._packages]
         await self._emit(SandboxEventType.package_installed, namespace, packages=packages)
-        return bool(reply.get("success")), str(reply.get("output", ""))
+        return True, "".join(f"Installed {one.get('name')} {one.get('version')}\n" for one in objects(reply, "packages"))
 
     async def create_session(self, language: Language = Language.python, namespace: str = "default",
                              limits: Optional[ResourceLimits] = None) -> Session:
