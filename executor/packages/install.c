@@ -181,6 +181,10 @@ check(const struct install_ask *ask, struct err *e)
 	if (!options.packages)
 		return err_set(e, ERR_denied,
 		    "the operator of this server does not allow packages (the setting packages)");
+	if (options.usr_local && eco->index == INDEX_pypi)
+		return err_set(e, ERR_isolation_unavailable,
+		    "programs see /usr/local of the host (the setting usr_local), where packages "
+		    "would be");
 	if (index_hosts_url(eco->index) == NULL || index_hosts_of(eco->index)->count == 0)
 		return err_set(e, ERR_unavailable,
 		    "%s is not installed on this server, or is configured for no index with a "

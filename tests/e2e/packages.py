@@ -24,6 +24,7 @@ PACKAGE_MB = 16
 CODES = ("install_failed", "invalid_argument", "session_busy", "cancelled", "unavailable", "limit_exceeded")
 INDEX = index.Index()
 SESSIONS = []
+ENVIRONMENT = {"PIP_INDEX_URL": f"http://user:secret@index.test:{INDEX.port}/simple", "PIP_EXTRA_INDEX_URL": ""}
 
 
 def publish():
@@ -595,6 +596,26 @@ def test_nothing_is_left_of_all_this(cluster):
         assert not faults and "a package is still in use" not in cluster.log(name), (name, faults)
 
 
+def check_no_place(cluster, code):
+    """The reply does not claim what programs will not find."""
+    for session in {}, {"session_id": session_of(cluster)}:
+        end = cluster.call("install_package", {"packages": ["base"], **session})
+        assert end["isError"] and code in end["content"][0]["text"] and "/usr/local of the host" in end["content"][0]["text"], end
+        assert cluster.call("execute_code", {"code": "print(1)", **session})["structuredContent"]["stdout"] == "1\n"
+    end_sessions(cluster)
+
+
+def test_a_server_without_a_place_for_packages(cluster):
+    for flag, code in ("--usr-local=true", "isolation_unavailable"), ("--runtimes=mine .mine /usr/local/bin/mine", "install_failed"), ("--packages=false", "denied"):
+        flags = {**cluster.flags, "executor": [*cluster.flags["executor"], flag]}
+        with daemons.Cluster(cluster.bin, env=ENVIRONMENT, flags=flags, user=cluster.user) as other:
+            if code == "denied":
+                assert "denied" in str(install(other, "base", session=session_of(other))["content"])
+                end_sessions(other)
+            else:
+                check_no_place(other, code)
+
+
 if __name__ == "__main__":
     publish()
     INDEX.serve()
@@ -603,7 +624,6 @@ if __name__ == "__main__":
     INDEX.add(wheel("twin_both", "1.0", {"both.py": ""}, requires=["twin-a", "twin-b"]))
     flags = {"executor": [f"--package-mb={PACKAGE_MB}"],
              "egress": [f"--resolver={index.HOST}:{INDEX.dns_port}", f"--allowed-networks={index.HOST}/32"]}
-    env = {"PIP_INDEX_URL": f"http://user:secret@index.test:{INDEX.port}/simple", "PIP_EXTRA_INDEX_URL": ""}
-    with daemons.Cluster(sys.argv[1], env=env, flags=flags) as cluster_:
+    with daemons.Cluster(sys.argv[1], env=ENVIRONMENT, flags=flags) as cluster_:
         counts = cases.play(sys.modules[__name__], cluster_, after=lambda: end_sessions(cluster_))
     cases.end(counts)

@@ -44,6 +44,8 @@ def read(requirements, unusual):
 
 
 def main(words):
+    if os.path.isdir("/usr/local") and os.listdir("/usr/local"):  # a setting names a program there
+        sys.exit("programs see /usr/local of the host, where packages would be")
     given = {kind: [word[2:] for word in words if word[:2] == kind] for kind in ("i:", "x:", "p:", "r:", "u:")}
     os.umask(0o022)
     os.chmod("/workspace", 0o711)  # the builder must find `shown`, and may have no right to more than others
