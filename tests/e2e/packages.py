@@ -65,6 +65,7 @@ def test_a_second_session_gets_it_cached(cluster):
 
 
 def test_versions(cluster):
+    """A requirement in packages names versions; a later one replaces the earlier."""
     session = session_of(cluster)
     assert installed(cluster, "base<2", session=session)["base"]["version"] == "1.0"
     assert version_in(cluster, session) == "1.0"
@@ -178,6 +179,7 @@ print(json.dumps(seen))
 
 
 def test_another_session_sees_nothing(cluster):
+    """Only the session of session_id gets the packages."""
     with_it, without = session_of(cluster), session_of(cluster)
     installed(cluster, "hello-world", session=with_it)
     seen = out(cluster, "import glob, os; print(sum(len(os.listdir(d)) for d in glob.glob('/packages/*')), os.listdir('/usr/local'), len(os.listdir('/packages')) > 0)", without)

@@ -143,6 +143,7 @@ def test_two_wheels_with_one_file(cluster):
 
 
 def test_a_bomb(cluster):
+    """--package-mb=16 is given here: for an archive, and for what is in it."""
     INDEX.add(wheel("bomb", "1.0", {"bomb.bin": bytes(64 << 20)}))
     assert len(INDEX.content("bomb", "1.0")) < 1 << 20
     fails(cluster, "bomb", "No space left")
