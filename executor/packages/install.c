@@ -12,11 +12,14 @@
 #include "common/base/loop.h"
 #include "common/base/utf8.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 enum {
-	AT_ONCE = 4, /* installations */
+	AT_ONCE = 4,      /* installations */
+	AT_ONCE_EACH = 2, /* of one principal */
+	LEAST = 16 << 20, /* bytes for a script */
 	TEXT = 512,
 };
 
@@ -31,7 +34,7 @@ static const struct ecosystem {
 	{ language_node, INDEX_npm, "npm", modules_prepare, modules_begin },
 };
 
-static size_t running;
+static struct install *installs; /* that run now */
 
 /* NULL: there are no packages for the language. */
 static const struct ecosystem *
@@ -43,14 +46,39 @@ ecosystem_of(unsigned language)
 	return NULL;
 }
 
+static int
+check_count(const char *principal, struct err *e)
+{
+	size_t all = 0, own = 0;
+
+	for (const struct install *in = installs; in != NULL; in = in->next_install) {
+		all++;
+		own += strcmp(in->ask.owner.owner->principal, principal) == 0;
+	}
+	if (own >= AT_ONCE_EACH)
+		return err_set(e, ERR_queue_full, "%zu of your installations are under way", own);
+	return all < AT_ONCE ? 0
+	                     : err_set(e, ERR_queue_full, "%zu installations are under way", all);
+}
+
 /* ---- the end ---- */
+
+static void
+leave(struct install *in)
+{
+	struct install **at = &installs;
+
+	while (*at != in)
+		at = &(*at)->next_install;
+	*at = in->next_install;
+}
 
 void
 install_finish(struct install *in, const struct err *e)
 {
 	struct package_set *set = e == NULL ? take_ptr(in->set) : NULL;
 
-	running--;
+	leave(in);
 	in->ask.done(in->ask.self, set, &in->list, e);
 	workspace_drop(in->fetched);
 	files_tree_clear(&in->tree);
@@ -116,6 +144,20 @@ install_script(struct install *in, const char *script, const struct texts *domai
 
 	in->installer = installer_begin(&ask, e);
 	return in->installer != NULL ? 0 : -1;
+}
+
+int
+install_room(struct install *in, uint64_t files, struct err *e)
+{
+	uint64_t room = package_room(), most = options.package_mb << 20;
+
+	if (room < LEAST)
+		return err_set(e, ERR_limit_exceeded,
+		    "packages: those in use take the %" PRIu64 " MiB of the setting packages_mb; "
+		    "end sessions that no longer need theirs",
+		    options.packages_mb);
+	in->room = (struct workspace_limits){ room < most ? room : most, files };
+	return 0;
 }
 
 int
@@ -190,8 +232,8 @@ check(const struct install_ask *ask, struct err *e)
 		    "%s is not installed on this server, or is configured for no index with a "
 		    "name",
 		    eco->installer);
-	if (running >= AT_ONCE)
-		return err_set(e, ERR_queue_full, "%d installations are under way", AT_ONCE);
+	if (check_count(ask->owner.owner->principal, e) < 0)
+		return -1;
 	for (size_t i = 0; i < ask->packages->count; i++)
 		if (strlen(ask->packages->items[i]) > 255 || ask->packages->items[i][0] == '\0')
 			return err_set(e, ERR_invalid_argument,
@@ -233,7 +275,8 @@ install_begin(const struct install_ask *ask, struct err *e)
 	}
 	in->ask.packages = NULL;
 	in->ask.from = NULL;
-	running++;
+	in->next_install = installs;
+	installs = in;
 	loop_after(0, begin, in);
 	return in;
 }

@@ -23,6 +23,7 @@ struct install {
 	bool pinned; /* the set had a package that the index was to name again */
 	struct packages_installed list;
 	struct err over; /* why it was stopped */
+	struct install *next_install;
 };
 
 /* The only end of an installation; e NULL: in->set is whole. */
@@ -33,6 +34,8 @@ bool install_failed(struct install *, const struct err *e);
 int install_script(struct install *, const char *script, const struct texts *domains,
     const struct box_mounts *mounts, const struct workspace_limits *room,
     void (*done)(void *self, struct workspace *, const struct err *), struct err *e);
+/* Sets in->room: what may still be unpacked, at most package_mb.  limit_exceeded. */
+int install_room(struct install *, uint64_t files, struct err *);
 int install_argument(struct install *, const char *kind, const char *text, struct err *);
 int install_arguments(struct install *, const char *kind, const struct texts *, struct err *);
 void install_progress(void *self, const char *data, size_t size);

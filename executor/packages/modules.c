@@ -12,7 +12,6 @@
 #include "executor/packages/install_inner.h"
 #include "executor/packages/lock.h"
 
-#include "executor/options.h"
 #include "executor/run/index_hosts.h"
 
 #include "common/base/auto.h"
@@ -204,7 +203,8 @@ modules_begin(struct install *in, struct err *e)
 		end(in);
 		return 0;
 	}
-	in->room = (struct workspace_limits){ options.package_mb << 20, FILES };
+	if (install_room(in, FILES, e) < 0)
+		return -1;
 	return install_script(
 	    in, "fetch.js", index_hosts_of(INDEX_npm), NULL, &in->room, fetched, e);
 }

@@ -103,6 +103,17 @@ make_room(void)
 	}
 }
 
+uint64_t
+package_room(void)
+{
+	uint64_t used = 0, most = options.packages_mb << 20;
+
+	for (const struct package *package = packages.first; package != NULL;
+	     package = package->next)
+		used += package->users > 0 ? package->bytes : 0;
+	return used < most ? most - used : 0;
+}
+
 struct package *
 package_get(struct package *package)
 {

@@ -38,6 +38,8 @@ struct package *package_find(const char *sha256);
 /* Takes the workspace and the texts of *made.  NULL: no memory, and both were released. */
 struct package *package_add(const struct package *made);
 struct package *package_get(struct package *);
+/* Bytes that may still be unpacked beside the packages that somebody uses. */
+uint64_t package_room(void);
 /* The caller no longer uses it.  NULL is allowed. */
 void package_put(struct package *);
 /* In stop(). */

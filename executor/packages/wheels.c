@@ -14,7 +14,6 @@
 #include "executor/packages/install_inner.h"
 #include "executor/packages/lock.h"
 
-#include "executor/options.h"
 #include "executor/run/index_hosts.h"
 
 #include "common/base/auto.h"
@@ -154,7 +153,8 @@ unpack(struct install *in, const struct tree_entry *wheel, struct err *e)
 	texts_clear(&in->arguments);
 	if (texts_add(&in->arguments, file) < 0)
 		return err_sys(e, "packages");
-	in->room = (struct workspace_limits){ options.package_mb << 20, FILES };
+	if (install_room(in, FILES, e) < 0)
+		return -1;
 	return install_script(in, "unpack.py", NULL, &in->mounts, &in->room, unpacked, e);
 }
 
@@ -260,7 +260,8 @@ fetch(struct install *in, struct err *e)
 		install_argument(in, "i:", index_hosts_url(INDEX_pypi), e) < 0) ||
 	    install_arguments(in, "x:", index_hosts_more(INDEX_pypi), e) < 0)
 		return -1;
-	in->room = (struct workspace_limits){ options.package_mb << 20, FETCHED };
+	if (install_room(in, FETCHED, e) < 0)
+		return -1;
 	return install_script(
 	    in, "fetch.py", index_hosts_of(INDEX_pypi), NULL, &in->room, fetched, e);
 }

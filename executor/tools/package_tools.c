@@ -7,7 +7,9 @@
  */
 #include "executor/tools/package_tools.h"
 
+#include "executor/files/files.h"
 #include "executor/packages/install.h"
+#include "executor/packages/requirements.h"
 #include "executor/run/stream.h"
 #include "executor/runtime.h"
 #include "executor/session/session.h"
@@ -15,12 +17,18 @@
 #include "common/base/auto.h"
 #include "common/base/loop.h"
 
+enum {
+	MOST = 64, /* packages; of schema.def */
+	FILE_BYTES = 64 << 10,
+};
+
 struct installing {
 	struct call *call;
 	struct session_use use;
 	struct stream stream;
 	struct texts wanted;
 	unsigned language;
+	bool from_workspace;     /* the names of its requirements.txt, too */
 	bool unusual;            /* names that look like misspellings, too */
 	struct install *install; /* NULL: it has not begun, or has ended */
 	struct package_set *set;
@@ -100,9 +108,8 @@ installed(void *self, struct package_set *set, struct packages_installed *list, 
 }
 
 static void
-entered(void *self, struct workspace *workspace, const struct err *e)
+begin(struct installing *in)
 {
-	struct installing *in = self;
 	const struct install_ask ask = {
 		.packages = &in->wanted,
 		.language = in->language,
@@ -114,12 +121,53 @@ entered(void *self, struct workspace *workspace, const struct err *e)
 		.done = installed,
 		.self = in,
 	};
+	struct err why = in->over;
+
+	if (why.code == ERR_none)
+		in->install = install_begin(&ask, &why);
+	if (in->install == NULL)
+		finish(in, &why);
+}
+
+static void
+file_read(void *self, struct blob *content, const struct err *e)
+{
+	struct installing *in = self;
 	struct err why;
+
+	if (content == NULL) {
+		why = *e;
+		err_add(&why, "requirements.txt");
+		finish(in, &why);
+	} else if (requirements_read(content, MOST, &in->wanted, &why) < 0)
+		finish(in, &why);
+	else
+		begin(in);
+}
+
+static void
+entered(void *self, struct workspace *workspace, const struct err *e)
+{
+	struct installing *in = self;
 
 	if (workspace == NULL)
 		finish(in, e);
-	else if ((in->install = install_begin(&ask, &why)) == NULL)
-		finish(in, &why);
+	else if (in->from_workspace)
+		files_read(workspace, "requirements.txt", FILE_BYTES, file_read, in);
+	else
+		begin(in);
+}
+
+static int
+check(const struct install_package *ask, unsigned language, struct err *e)
+{
+	if (ask->packages.count == 0 && !ask->from_workspace)
+		return err_set(e, ERR_invalid_argument,
+		    "packages: name at least one, or pass from_workspace=true");
+	if (ask->from_workspace && language != language_python)
+		return err_set(e, ERR_invalid_argument,
+		    "from_workspace: reads requirements.txt, which is Python's");
+	return 0;
 }
 
 static int
@@ -150,7 +198,7 @@ package_tools_on_install_package(struct call *call, void *request, struct err *e
 
 	int language = ask->language != NULL ? runtime_find(ask->language, e) : language_python;
 
-	if (language < 0)
+	if (language < 0 || check(ask, (unsigned)language, e) < 0)
 		return -1;
 	in = calloc(1, sizeof *in);
 	if (in == NULL)
@@ -160,6 +208,7 @@ package_tools_on_install_package(struct call *call, void *request, struct err *e
 		.use = { .ready = entered, .stop = session_ended, .self = in },
 		.language = (unsigned)language,
 		.unusual = ask->unusual_names,
+		.from_workspace = ask->from_workspace,
 		.began_us = loop_now_us(),
 	};
 	if (enter(in, ask->session_id, e) < 0) {

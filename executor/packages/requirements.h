@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* requirements.h - the lines of a requirements.txt, as far as they are names with versions. */
+#pragma once
+
+#include "common/base/err.h"
+#include "common/table/schema.h"
+
+/* Adds each requirement to the list, at most `most` in all.  invalid_argument names the line: it
+ * has an option, or is too long; limit_exceeded. */
+int requirements_read(const struct blob *text, size_t most, struct texts *, struct err *);
