@@ -13,7 +13,7 @@
 #define INSTRUCTIONS \
 	"Runs programs in kernel-isolated boxes: a read-only system, no host files, and no network " \
 	"unless a call names domains that the operator or a person allows. Pass data in the code " \
-	"or as files. Missing Python packages can be installed into a session, if the operator " \
+	"or as files. Missing packages can be installed for a run or a session, if the operator " \
 	"allows it.\n" \
 	"- Code without session_id runs in a fresh box and leaves nothing behind. For work in " \
 	"steps, create a session, or upload a file, which also returns a session_id. Pass that " \
@@ -58,6 +58,6 @@
 	"no network but to the allowed_domains of a call that the operator or a person allows; " \
 	"metadata.network of a result names those that are not. With a session_id, variables and files " \
 	"in /workspace stay between calls; without one, nothing does. Files written to " \
-	"$SANDBOX_OUTPUT_DIR are returned. Python packages can be installed " \
+	"$SANDBOX_OUTPUT_DIR are returned. Packages can be installed " \
 	"for one session, if the operator allows it."
 /* clang-format on */

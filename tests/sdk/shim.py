@@ -180,8 +180,8 @@ def test_what_the_server_lacks():
     sandbox = SANDBOX[0]
     for ask, word in ((lambda: sandbox.vault_add("n", "k", "v"), "vault"), (lambda: sandbox.vault_list("n"), "vault"),
                       (lambda: sandbox.vault_delete("n", "k"), "vault"),
-                      (lambda: sandbox.install_package(Language.node, ["x"]), "install_package"),
-                      (lambda: sandbox.execute(ExecutionRequest(code="1", language=Language.node, packages=["x"])), "install_package"),
+                      (lambda: sandbox.install_package(Language.shell, ["x"]), "install_package"),
+                      (lambda: sandbox.execute(ExecutionRequest(code="1", language=Language.shell, packages=["x"])), "install_package"),
                       (lambda: sandbox.execute(ExecutionRequest(code="1", allowed_domains=["a.b"])), "request_egress")):
         raises(NotImplementedError, lambda ask=ask: asyncio.run(ask()), word)
     raises(NotImplementedError, lambda: SandboxFactory.create(redact_pii=True), "redact_pii")

@@ -191,7 +191,7 @@ static const struct {
 	{ { .how = BOX_EXITED, .exit_code = 1 }, false, "Error",
 	    "EROFS: read-only file system, open", "EROFS", "Write to /workspace" },
 	{ { .how = BOX_EXITED, .exit_code = 1 }, false, "Error", "Cannot find package 'x'",
-	    "package 'x'", "not installed. Use Node's own" },
+	    "package 'x'", "in packages, or install it into a session" },
 	{ { .how = BOX_EXITED, .exit_code = 1 }, false, NULL,
 	    "ERROR: Could not install packages due to an OSError: no certificates\n", "exit code 1",
 	    "install_package" },

@@ -214,10 +214,6 @@ diagnosis_read(struct box_end *end, struct err *e)
 /* ---- hints ---- */
 
 #define PACKAGE NULL /* missing_hint() */
-#define NOT_HERE \
-	"That module is not installed. Use Node's own or an installed one. A package can be " \
-	"installed into /workspace, with npm, only by a run that may reach its index " \
-	"(allowed_domains)."
 #define NO_FILE \
 	"That file is not in the workspace. Send it in files, or pass the session_id of the " \
 	"session that has it."
@@ -291,8 +287,8 @@ static const struct {
 	{ "No module named ", IT_RAN, PACKAGE },
 	{ "Cannot find module '.", IT_RAN, NO_FILE },
 	{ "Cannot find module '/", IT_RAN, NO_FILE },
-	{ "Cannot find module ", IT_RAN, NOT_HERE },
-	{ "Cannot find package ", IT_RAN, NOT_HERE },
+	{ "Cannot find module ", IT_RAN, PACKAGE },
+	{ "Cannot find package ", IT_RAN, PACKAGE },
 	{ "externally-managed-environment", IT_RAN, PACKAGE },
 	{ "Could not install packages", IT_RAN, PACKAGE },
 	{ "Missing optional dependency", IT_RAN, PACKAGE }, /* pandas */
@@ -378,7 +374,7 @@ static const struct {
 	{ "\n    echo ", UNREADABLE, OTHER_LANGUAGE },
 	{ "\n    ls ", UNREADABLE, OTHER_LANGUAGE },
 	{ "\n    mkdir -", UNREADABLE, OTHER_LANGUAGE },
-	{ "\n    npm install ", UNREADABLE, NOT_HERE },
+	{ "\n    npm install ", UNREADABLE, PACKAGE },
 	{ "\n    export ", UNREADABLE, OTHER_LANGUAGE },
 	{ "\n    curl ", UNREADABLE, NO_NETWORK },
 	{ "\n    var ", UNREADABLE, OTHER_LANGUAGE },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * missing.c - names the package of a missing module.
+ * missing.c - says how to get a missing module, and by which name.
  *
  * The program says what it lacks, and may lie.  A hint therefore contains names of modules.def
  * only, so that no program can have its caller install a package of the program's choice.
@@ -17,15 +17,12 @@
 #define LACKS "That module is not installed. "
 #define OTHERWISE \
 	LACKS "Use the standard library or an installed module. A package can be installed into " \
-	      "/workspace, with pip install --target, only by a run that may reach its index " \
-	      "(allowed_domains)."
-#define IN_SESSION \
-	LACKS "Call install_package with its package%s and this session_id. Then run the code " \
-	      "again."
-#define ALONE \
-	LACKS "Run the code again with its package%s in packages, or install it into a session " \
-	      "with install_package."
-#define ANOTHER "which may have another name"
+	      "/workspace, with pip install --target or npm, only by a run that may reach its " \
+	      "index (allowed_domains)."
+#define AGAIN      LACKS "Run the code again with its package%s in packages, or "
+#define IN_SESSION AGAIN "call install_package with it and this session_id."
+#define ALONE      AGAIN "install it into a session with install_package."
+#define ANOTHER    "which may have another name"
 
 /* clang-format off */
 static const struct {

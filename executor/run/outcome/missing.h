@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* missing.h - the hint for a Python module that is not installed (diagnosis.c). */
+/* missing.h - the hint for a module that is not installed (diagnosis.c). */
 #pragma once
 
 #include "executor/sandbox/box.h"

@@ -22,7 +22,7 @@ SENTENCES: Dict[str, str] = {
     "host_file_list": _HOST,
     "host_file_read": _HOST,
     "host_file_write": _HOST,
-    "install_package": "the server installs packages of Python only: ask the operator to install others, or use those of runtimes()",
+    "install_package": "the server installs packages of Python and Node only: ask the operator to install others, or use those of runtimes()",
     "list_host_access": _HOST,
     "redact_pii": "this server does not redact output: do so where you show it",
     "request_egress": "a person allows domains with `cloister egress`; programs name them in allowed_domains of the tool execute_code",

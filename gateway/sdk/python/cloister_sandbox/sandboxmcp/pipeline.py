@@ -33,6 +33,7 @@ from .models import (Artifact, AuditAction, AuditEntry, ExecutionRequest, Langua
 from .replies import MAX_CONTENT, artifact_of, entry_of, refusal_of, result_of, validation_of
 
 T = TypeVar("T")
+INSTALLABLE = Language.python, Language.node
 REMEMBERED = 1000
 AUDIT_PAGE, AUDIT_PAGES, AUDIT_SECONDS = 200, 20, 2.0
 # Codes that say that the request is at fault, not the server.
@@ -50,7 +51,7 @@ class SandboxPipeline:
         self._places: Optional[asyncio.Semaphore] = None
         self._one_run: Deque[str] = deque(maxlen=REMEMBERED)
         self._killed: "OrderedDict[str, Session]" = OrderedDict()
-        self._last, self._packages = "", []  # type: str, List[str]
+        self._last, self._packages = "", {}  # type: str, Dict[Language, List[str]]
         self._end = weakref.finalize(self, _end, self._portal, self._sandbox)
 
     async def _ask(self, coroutine: "Coroutine[Any, Any, T]") -> T:
@@ -75,7 +76,7 @@ class SandboxPipeline:
         await sandbox_event_bus.emit(SandboxEvent(type_, namespace, type_.value, data))
 
     async def _execute(self, request: ExecutionRequest) -> SandboxResult:
-        if request.packages and request.language != Language.python:
+        if request.packages and request.language not in INSTALLABLE:
             raise lacking("install_package")
         limits = request.resource_limits or self._limits
         wrong = [name for name, value in limits.model_dump().items() if value <= 0]
@@ -107,7 +108,7 @@ class SandboxPipeline:
 
     def _packages_of(self, request: ExecutionRequest) -> List[str]:
         """The server installs into a session, and each request without one has its own."""
-        return [*self._packages, *request.packages] if request.language == Language.python else []
+        return [*self._packages.get(request.language, ()), *request.packages]
 
     @staticmethod
     def _opening(language: Language, limits: ResourceLimits) -> Dict[str, Any]:
@@ -135,13 +136,15 @@ class SandboxPipeline:
 
     async def install_package(self, language: Language, packages: List[str], namespace: str = "default") -> Tuple[bool, str]:
         """They are there for all later requests of this pipeline.  In vain: False and why."""
-        if Language(language) != Language.python:
+        language = Language(language)
+        if language not in INSTALLABLE:
             raise lacking("install_package")
         try:
-            reply = await self._ask(self._sandbox.call("install_package", packages=packages))
+            reply = await self._ask(self._sandbox.call("install_package", language=language.value, packages=packages))
         except ToolError as error:
             return False, str(error)
-        self._packages += [one for one in packages if one not in self._packages]
+        known = self._packages.setdefault(language, [])
+        known += [one for one in packages if one not in known]
         await self._emit(SandboxEventType.package_installed, namespace, packages=packages)
         return True, "".join(f"Installed {one.get('name')} {one.get('version')}\n" for one in objects(reply, "packages"))
 
