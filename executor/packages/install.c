@@ -17,9 +17,9 @@
 #include <string.h>
 
 enum {
-	AT_ONCE = 4,      /* installations */
-	AT_ONCE_EACH = 2, /* of one principal */
-	LEAST = 16 << 20, /* bytes for a script */
+	AT_ONCE = 4,                /* installations */
+	AT_ONCE_EACH = AT_ONCE - 1, /* of one principal */
+	LEAST = 16 << 20,           /* bytes for a script */
 	TEXT = 512,
 };
 

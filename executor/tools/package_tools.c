@@ -136,9 +136,7 @@ file_read(void *self, struct blob *content, const struct err *e)
 	struct err why;
 
 	if (content == NULL) {
-		why = *e;
-		err_add(&why, "requirements.txt");
-		finish(in, &why);
+		finish(in, e);
 	} else if (requirements_read(content, MOST, &in->wanted, &why) < 0)
 		finish(in, &why);
 	else

@@ -260,13 +260,37 @@ def test_two_at_once_into_one_session(cluster):
 
 def test_sessions_beside_each_other(cluster):
     INDEX.add(wheel("crowd", "1.0", {"crowd.py": ""}))
-    sessions = [session_of(cluster) for _ in range(4)]
+    sessions = [session_of(cluster) for _ in range(3)]
     clients = [cluster.client() for _ in sessions]
     waiting = [client.begin("tools/call", {"name": "install_package", "arguments": {"packages": ["crowd"], "session_id": session}})
                for client, session in zip(clients, sessions)]
     for one, session in zip(waiting, sessions):
         assert not (end := one.result()).get("isError"), end
         assert out(cluster, "import crowd; print(1)", session) == "1\n"
+
+
+def test_one_principal_leaves_room_for_others(cluster):
+    """Its fourth installation at once is refused; the first ones end as usual."""
+    sessions = [session_of(cluster) for _ in range(4)]
+    clients = [cluster.client() for _ in sessions]
+    ends = [one.result() for one in [client.begin("tools/call", {"name": "install_package", "arguments": {"packages": ["slow"], "session_id": session}})
+                                     for client, session in zip(clients, sessions)]]
+    refusals = [end["content"][0]["text"] for end in ends if end.get("isError")]
+    assert len(refusals) == 1 and "queue_full" in refusals[0] and "of your installations" in refusals[0], ends
+
+
+def test_requirements_of_the_workspace(cluster):
+    session = session_of(cluster)
+    code, text = refused(cluster, session=session, from_workspace=True)
+    assert "not_found" in text and "requirements.txt: there is no such file" in text, text
+    run(cluster, "open('requirements.txt', 'w').write('# what it needs\\nbase<2  # old\\n')", session)
+    assert installed(cluster, session=session, from_workspace=True)["base"]["version"] == "1.0"
+    assert version_in(cluster, session) == "1.0"
+    run(cluster, "open('requirements.txt', 'w').write('base\\n-r other.txt\\n')", session)
+    code, text = refused(cluster, session=session, from_workspace=True)
+    assert code == "invalid_argument" and "line 2" in text, text
+    code, text = refused(cluster, session=session)
+    assert code == "invalid_argument" and "from_workspace" in text, text
 
 
 def check_no_place(cluster, code):
