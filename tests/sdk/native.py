@@ -246,6 +246,7 @@ def test_tools_without_a_method_of_their_own(sandbox):
     assert sandbox.call("validate_csv_data", csv_content="a,b\n1,2\n")["row_count"] == 1
     assert "events" in sandbox.call("follow_events")
     raises(ToolError, lambda: sandbox.call("request_egress", domain="192.0.2.1"), "domain")
+    raises(ToolError, lambda: sandbox.call("install_package", packages=["x"], language="shell"), "language")
 
 
 # The last test: the others used every tool of the toolset `core`.
