@@ -100,6 +100,18 @@ disturb(struct dice *d, uint64_t id)
 	line_send(&line, NULL, envelope, &content);
 }
 
+/* With another name of an instance; a message cannot have an empty one. */
+static void
+greet_again(struct dice *dice, uint64_t id, const char *daemon)
+{
+	const char *instance;
+
+	do
+		instance = forge_text(dice, 64);
+	while (instance[0] == '\0');
+	line_hello(&line, NULL, id, daemon, instance);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -122,7 +134,7 @@ main(int argc, char **argv)
 		if (dice_once(&dice, 6))
 			disturb(&dice, id);
 		if (dice_once(&dice, 100))
-			line_hello(&line, NULL, id, argv[1], forge_text(&dice, 64));
+			greet_again(&dice, id, argv[1]);
 		ask(&dice, dice_once(&dice, 50) ? dice_below(&dice, id) : id);
 		while (id > answers + OPEN && hear(LULL_MS))
 			continue;
