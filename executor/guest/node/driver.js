@@ -32,6 +32,7 @@ const { OWN, PARAMETERS, rewrite } = require('./rewrite.js');
 const { as_json } = require('./values.js');
 
 const CONTROL = 3;
+const INSTALLED = '/node_modules'; /* where installations mount packages */
 const MAX_RESULT = 1 << 20, MAX_NAMES = 256, MAX_NAME = 256, MAX_TEXT = 4096;
 const real_exit = process.exit.bind(process);
 
@@ -494,6 +495,16 @@ function count_processors() {
 	syncBuiltinESMExports();
 }
 
+/* Node remembers for good that a directory has no package.json, and an installation may bring that directory later. */
+function look_anew() {
+	const find = Module._findPath;
+	Module._findPath = (request, paths, ...rest) => {
+		const name = /^(@[^/]+\/)?[^./][^/]*/.exec(request)?.[0];
+		const there = at => at !== INSTALLED || name === undefined || fs.existsSync(path.join(at, name));
+		return find(request, paths?.filter(there), ...rest);
+	};
+}
+
 function prepare() {
 	const file = main.id, require = createRequire(file);
 	const shown = { require, module: main, exports: main.exports, __filename: file, __dirname: here, bridge: {} };
@@ -511,6 +522,7 @@ function prepare() {
 	Object.defineProperty(globalThis, 'import_meta', { value: meta });
 	Object.getOwnPropertyNames(globalThis).forEach(n => known.add(n));
 	count_processors();
+	look_anew();
 	for (const name in require.cache)
 		delete require.cache[name];
 }
