@@ -34,8 +34,23 @@ function check(npm, spec) {
 	return found.name;
 }
 
+// What says the most: no field of the error, and for versions that exclude each other also who wants which.
+function complaint(text) {
+	const lines = text.split('\n').filter((line) => !/^npm warn /i.test(line)).map((line) => line.replace(/^npm (ERR!|error) */, ''))
+		.filter((line) => line && !/^(code|syscall|errno|path|dest|A complete log) /.test(line));
+	const why = lines[lines.indexOf('Could not resolve dependency:') + 1];
+	const first = (lines[0] || 'npm failed').replace(/^(notarget|nospc|notsup|network) /, '');
+	return why === lines[0] ? first : `${first}: ${why}`;
+}
+
+// For npm it is no error if a file of an archive cannot be written.
+function lacking(text) {
+	return /TAR_ENTRY_ERROR (E[A-Z]+: [^\n]*)/.exec(text)?.[1];
+}
+
 function install(npm, specs) {
-	const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-update-notifier', '--omit=dev', '--loglevel=error'];
+	const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-update-notifier', '--omit=dev', '--loglevel=warn',
+		'--fetch-retry-mintimeout=500', '--fetch-retry-maxtimeout=2000'];
 	const env = { ...process.env, npm_config_cache: '/workspace/cache', npm_config_cafile: ROOTS, npm_config_userconfig: '/dev/null',
 		HOME: AT, NODE_OPTIONS: '' };
 	for (const registry of words('i:'))
@@ -43,10 +58,11 @@ function install(npm, specs) {
 	fs.mkdirSync(AT);
 	fs.writeFileSync(`${AT}/package.json`, '{}');
 	const run = spawnSync(process.execPath, [npm, 'install', ...options, '--', ...specs], { cwd: AT, env, encoding: 'utf8' });
-	if (run.status === 0)
+	const text = run.stderr || '';
+	const why = lacking(text) ?? (run.status === 0 ? undefined : complaint(text));
+	if (why === undefined)
 		return;
-	const lines = (run.stderr || '').split('\n').map((line) => line.replace(/^npm (ERR!|error) */, '')).filter((line) => line && !line.startsWith('code '));
-	process.stderr.write((lines[0] || 'npm failed').replace(/^notarget /, '') + '\n');
+	process.stderr.write(why + '\n');
 	process.exit(1);
 }
 
