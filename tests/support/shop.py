@@ -14,7 +14,8 @@ from index import wheel
 CODES = ("install_failed", "invalid_argument", "session_busy", "cancelled", "unavailable", "limit_exceeded")
 INDEX = index.Index()
 SESSIONS = []
-ENVIRONMENT = {"PIP_INDEX_URL": f"http://user:secret@index.test:{INDEX.port}/simple", "PIP_EXTRA_INDEX_URL": ""}
+ENVIRONMENT = {"PIP_INDEX_URL": f"http://user:secret@index.test:{INDEX.port}/simple", "PIP_EXTRA_INDEX_URL": "",
+               "npm_config_registry": f"http://user:secret@index.test:{INDEX.port}/npm/"}
 FLAGS = {"executor": ["--package-mb=16"], "egress": [f"--resolver={index.HOST}:{INDEX.dns_port}", f"--allowed-networks={index.HOST}/32"]}
 
 
