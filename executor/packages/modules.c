@@ -4,8 +4,9 @@
  *
  * Theory of operation.  npm decides where each package lies in node_modules, so a tree is one
  * thing: an installation makes a new tree of all that the session has asked for, and the session
- * changes over to it.  A tree is known by the SHA-256 of npm's report, which has the digest of each
- * archive.
+ * changes over to it.  A tree is known by the SHA-256 of what was asked and of npm's report, which
+ * has the digest of each archive.  A hostile package may forge the report, so whoever asks for
+ * something else must not find its tree by that.
  *
  * Trusts nothing in the report: it is shown to the caller.
  */
@@ -124,6 +125,17 @@ keep(struct install *in, struct blob *report, const char *sha256, struct err *e)
 }
 
 static void
+name_tree(const struct install *in, const struct blob *report, char sha256[HASH_HEX])
+{
+	struct hash hash;
+
+	hash_begin(&hash);
+	hash_add(&hash, in->key, strlen(in->key) + 1);
+	hash_add(&hash, report->data, report->size);
+	hash_end_hex(&hash, sha256);
+}
+
+static void
 report_read(void *self, struct blob *content, const struct err *e)
 {
 	struct install *in = self;
@@ -139,7 +151,7 @@ report_read(void *self, struct blob *content, const struct err *e)
 		install_finish(in, &why);
 		return;
 	}
-	hash_hex(content->data, content->size, sha256);
+	name_tree(in, content, sha256);
 	tree = package_find(sha256);
 	if (tree == NULL)
 		tree = keep(in, content, sha256, &why);
