@@ -127,7 +127,7 @@ install_progress(void *self, const char *data, size_t size)
 
 int
 install_script(struct install *in, const char *script, const struct texts *domains,
-    const struct box_mounts *mounts, const struct workspace_limits *room,
+    const struct box_mounts *mounts,
     void (*done)(void *self, struct workspace *, const struct err *), struct err *e)
 {
 	const struct installer_ask ask = {
@@ -135,7 +135,7 @@ install_script(struct install *in, const char *script, const struct texts *domai
 		.arguments = &in->arguments,
 		.domains = domains,
 		.mounts = mounts,
-		.room = room,
+		.room = in->room.bytes > 0 ? &in->room : NULL,
 		.owner = in->ask.owner,
 		.output = domains != NULL ? install_progress : NULL,
 		.done = done,

@@ -30,9 +30,9 @@ struct install {
 void install_finish(struct install *, const struct err *e);
 /* Each step calls this first.  true: the installation is over, and this call has finished it. */
 bool install_failed(struct install *, const struct err *e);
-/* Starts a script with in->arguments; room NULL: the default. */
+/* Starts a script with in->arguments, and with in->room; no bytes: the default. */
 int install_script(struct install *, const char *script, const struct texts *domains,
-    const struct box_mounts *mounts, const struct workspace_limits *room,
+    const struct box_mounts *mounts,
     void (*done)(void *self, struct workspace *, const struct err *), struct err *e);
 /* Sets in->room: what may still be unpacked, at most package_mb.  limit_exceeded. */
 int install_room(struct install *, uint64_t files, struct err *);

@@ -146,6 +146,7 @@ report_read(void *self, struct blob *content, const struct err *e)
 
 	if (install_failed(in, content == NULL ? e : NULL))
 		return;
+	must(content != NULL);
 	if (!utf8_valid(content->data, content->size)) {
 		err_set(&why, ERR_install_failed, "npm's report is not UTF-8");
 		install_finish(in, &why);
@@ -217,6 +218,5 @@ modules_begin(struct install *in, struct err *e)
 	}
 	if (install_room(in, FILES, e) < 0)
 		return -1;
-	return install_script(
-	    in, "fetch.js", index_hosts_of(INDEX_npm), NULL, &in->room, fetched, e);
+	return install_script(in, "fetch.js", index_hosts_of(INDEX_npm), NULL, fetched, e);
 }

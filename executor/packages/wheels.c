@@ -53,6 +53,7 @@ view(struct install *in, struct err *e)
 	const struct box_mounts *mounts = package_set_mounts(in->set);
 
 	texts_clear(&in->arguments);
+	in->room = (struct workspace_limits){ 0 };
 	for (size_t i = 0; i < mounts->count; i++) {
 		if (mounts->items[i].place >= ORDER_MAX_PACKAGES)
 			continue;
@@ -60,7 +61,7 @@ view(struct install *in, struct err *e)
 		if (texts_add(&in->arguments, number) < 0)
 			return err_sys(e, "packages");
 	}
-	return install_script(in, "view.py", NULL, mounts, NULL, viewed, e);
+	return install_script(in, "view.py", NULL, mounts, viewed, e);
 }
 
 /* ---- unpack ---- */
@@ -155,7 +156,7 @@ unpack(struct install *in, const struct tree_entry *wheel, struct err *e)
 		return err_sys(e, "packages");
 	if (install_room(in, FILES, e) < 0)
 		return -1;
-	return install_script(in, "unpack.py", NULL, &in->mounts, &in->room, unpacked, e);
+	return install_script(in, "unpack.py", NULL, &in->mounts, unpacked, e);
 }
 
 static bool
@@ -262,8 +263,7 @@ fetch(struct install *in, struct err *e)
 		return -1;
 	if (install_room(in, FETCHED, e) < 0)
 		return -1;
-	return install_script(
-	    in, "fetch.py", index_hosts_of(INDEX_pypi), NULL, &in->room, fetched, e);
+	return install_script(in, "fetch.py", index_hosts_of(INDEX_pypi), NULL, fetched, e);
 }
 
 /* ---- the beginning ---- */
