@@ -169,6 +169,8 @@ def test_each_tool_with_each_id(world):
             rest = {field: filler(schema["properties"][field]) for field in schema.get("required", []) if field not in some}
             if tool["name"] in ("execute_code", "sandbox_run_python"):
                 rest["code"] = "print(open('" + world.file + "').read())"
+            if tool["name"] == "install_package":
+                rest["packages"] = ["six"]
             if "path" in rest:
                 rest["path"] = world.file
             if "content_base64" in rest:
