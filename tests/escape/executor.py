@@ -17,17 +17,17 @@ import box as boxes
 import builder as ends
 import cases
 
-WORKSPACE, WIPE, BOX, PROGRAM, FILE_HELPER, CLOCK, COUNT, SIGNAL, KILL, LISTEN, CLEAR = range(1, 12)
+WORKSPACE, WIPE, BOX, PROGRAM, FILE_HELPER, CLOCK, COUNT, SIGNAL, KILL, LISTEN, MOUNT, CLEAR = range(1, 13)
 READY, MADE, STARTED, USED, COUNTED, KILLED, ENDED = range(1, 8)
-ORDER = "=9I16sI9Q"  # struct order of executor/builder/order.h
+ORDER = "=9I16s2I4x9Q"  # struct order of executor/builder/order.h
 SIZE = struct.calcsize(ORDER)
 MIB = 1 << 20
 SPARE = 64  # network namespaces that the builder keeps for later boxes
 
 
-def order(kind, id_=1, workspace=0, box=0, runtime=0, zygote=0, alone=0, signal=0, container=0, adopt=0, size=MIB, files=64, memory=64 * MIB, tmp=MIB, cpu=0,
+def order(kind, id_=1, workspace=0, box=0, runtime=0, zygote=0, alone=0, signal=0, container=0, place=0, adopt=0, size=MIB, files=64, memory=64 * MIB, tmp=MIB, cpu=0,
           processes=8, open_files=64, wall_ms=5000, cpu_ms=0):
-    return struct.pack(ORDER, kind, id_, workspace, box, runtime, zygote, alone, signal, container, bytes(16), adopt, size, files, memory, tmp, cpu, processes,
+    return struct.pack(ORDER, kind, id_, workspace, box, runtime, zygote, alone, signal, container, bytes(16), place, adopt, size, files, memory, tmp, cpu, processes,
                        open_files, wall_ms, cpu_ms)
 
 
@@ -147,8 +147,8 @@ def test_I19_random_orders(box):
             numbers = [rng.choice([0, 1, 2, 5, 4096, 4097, 0xffffffff, rng.getrandbits(32)]) for _ in range(10)]
             sizes = [rng.choice([0, 1, 4096, MIB, 1 << 40, (1 << 64) - 1, rng.getrandbits(64)]) for _ in range(9)]
             # Leaves out the order WORKSPACE: with a plausible size it would succeed.
-            numbers[0] = rng.choice([0, BOX, PROGRAM, FILE_HELPER, SIGNAL, LISTEN, CLEAR + 1, 0xffffffff, rng.getrandbits(32)])
-            b.send(struct.pack(ORDER, *numbers[:9], rng.randbytes(16), numbers[9], *sizes))
+            numbers[0] = rng.choice([0, BOX, PROGRAM, FILE_HELPER, SIGNAL, LISTEN, MOUNT, CLEAR + 1, 0xffffffff, rng.getrandbits(32)])
+            b.send(struct.pack(ORDER, *numbers[:9], rng.randbytes(16), rng.choice([0, 127, 128, 129, 130, rng.getrandbits(32)]), numbers[9], *sizes))
             while not b.quiet(0):
                 assert b.answer()[2] != 0
         while not b.quiet():
@@ -439,4 +439,4 @@ def test_R14_full_tmp(box):
         ours.close()
 
 
-assert SIZE == 128 and ctypes.sizeof(ctypes.c_int) == 4
+assert SIZE == 136 and ctypes.sizeof(ctypes.c_int) == 4
