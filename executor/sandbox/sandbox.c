@@ -447,7 +447,8 @@ sandbox_mount(struct sandbox *h, const struct box_mounts *mounts,
 
 	must(mounts->count <= ORDER_PLACES);
 	must(copy != NULL); /* otherwise the sandbox would keep workspaces that may go */
-	memcpy(copy, mounts->items, size);
+	if (size > 0)
+		memcpy(copy, mounts->items, size);
 	h->mounts = (struct box_mounts){ copy, mounts->count };
 	h->mounted++;
 
