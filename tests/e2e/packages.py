@@ -274,12 +274,10 @@ def test_one_principal_leaves_room_for_others(cluster):
     INDEX.add(wheel("queue", "1.0", {"queue_.py": ""}))
     sessions = [session_of(cluster) for _ in range(3)]
     clients = [cluster.client() for _ in sessions]
-    with INDEX.holds("/simple/queue/"):
-        first = []
-        for client, session in zip(clients, sessions):
-            first.append(client.begin("tools/call", {"name": "install_package", "arguments": {"packages": ["queue"], "session_id": session}}))
-            while "session_busy" not in str(install(cluster, "base", session=session)):
-                time.sleep(0.05)
+    with INDEX.holds("/simple/queue/") as held:
+        first = [client.begin("tools/call", {"name": "install_package", "arguments": {"packages": ["queue"], "session_id": session}})
+                 for client, session in zip(clients, sessions)]
+        assert all(held.wait(20) for _ in first)
         end = install(cluster, "queue", session=session_of(cluster))
         assert "queue_full" in str(end) and "3 of your installations" in str(end), end
     for one in first:

@@ -53,10 +53,11 @@ def wheel(name, version, files, requires=(), scripts=None, links=(), modes=None,
 
 class Held:
     def __init__(self):
-        self.came, self.over = threading.Event(), threading.Event()
+        self.came, self.over = threading.Semaphore(0), threading.Event()
 
     def wait(self, seconds):
-        return self.came.wait(seconds)
+        """Until one more has come; False: none has."""
+        return self.came.acquire(timeout=seconds)
 
     def release(self):
         self.over.set()
@@ -85,7 +86,7 @@ class Page(http.server.BaseHTTPRequestHandler):
         index.asked.append(self.path)
         held = index.held.get(self.path)
         if held is not None:
-            held.came.set()
+            held.came.release()
             held.over.wait(30)
         if self.path in index.redirects:
             self.send_response(302)
