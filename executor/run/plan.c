@@ -210,6 +210,7 @@ read_packages(struct plan *plan, struct execute_code *ask, struct err *e)
 {
 	plan->packages = ask->packages;
 	ask->packages = (struct texts){ 0 };
+	plan->runs_without = plan->packages.count == 0;
 	return plan->language == language_python && options.packages
 	           ? pip_lines_take(&plan->code, &plan->packages, e)
 	           : 0;

@@ -30,7 +30,8 @@ struct plan {
 	struct texts domains;  /* that it may reach; none: no network */
 	char *label;           /* the caller's namespace, for the log; or NULL */
 	struct texts packages; /* to install first */
-	struct texts secrets;  /* names */
+	bool runs_without; /* lines of the code name them: a failure is a note, as in notebooks */
+	struct texts secrets; /* names */
 	struct texts arguments;
 	struct blob input; /* standard input */
 	struct plan_file *files;

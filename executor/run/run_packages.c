@@ -23,6 +23,20 @@ note(struct run *run, const struct packages_installed *list)
 	return texts_add(&run->reply.notes, text);
 }
 
+/* A cell of a notebook goes on after a line that fails. */
+static void
+go_on(struct run *run, const struct err *e)
+{
+	char text[NOTE];
+
+	if (e != NULL && e->code != ERR_none && run->plan.runs_without) {
+		snprintf(text, sizeof text, "Not installed: %s", e->text);
+		if (texts_add(&run->reply.notes, text) == 0)
+			e = NULL;
+	}
+	run->borrowed(run, e);
+}
+
 static void
 shown(void *self, const struct err *e)
 {
@@ -30,7 +44,7 @@ shown(void *self, const struct err *e)
 
 	if (run->use.session != NULL)
 		run->use.session->installing = false;
-	run->borrowed(run, e);
+	go_on(run, e);
 }
 
 static void
@@ -95,5 +109,5 @@ run_install(struct run *run, void (*then)(struct run *, const struct err *))
 	if (run->plan.packages.count == 0)
 		then(run, NULL);
 	else if (begin(run, &e) < 0)
-		then(run, &e);
+		go_on(run, &e);
 }
