@@ -114,6 +114,14 @@ def test_a_run_names_its_packages(cluster):
     assert version_in(cluster, session) == "1.0"
 
 
+def test_lines_of_notebooks(cluster):
+    """They install; one that fails is a note, and the program runs all the same."""
+    session = session_of(cluster)
+    assert out(cluster, "!pip install -q 'base<2'\nimport base\nprint(base.version)", session) == "1.0\n"
+    end = run(cluster, "%pip install nowhere-to-be-found\nprint('ok')", session)
+    assert end["stdout"] == "ok\n" and any(note.startswith("Not installed: ") for note in end["notes"]), end
+
+
 def test_a_session_is_made_with_its_packages(cluster):
     made = cluster.call("create_session", {"packages": ["hello-world"]})
     SESSIONS.append(made["structuredContent"]["session_id"])
