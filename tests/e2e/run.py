@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plays transcripts against all daemons of a build; the last line is "N passed, N failed, N skipped".
 
-    run.py BIN [--log DIRECTORY] [--user NAME] [--schemas] [--brief] [--alone] [--newest] [transcript.mcp ...]
+    run.py BIN [--log DIRECTORY] [--user NAME] [--schemas] [--brief] [--alone] [--newest | --older] [transcript.mcp ...]
                                      without names: all of them, and then a check of their coverage; --user: starts daemons,
                                      sandboxes and gateway as this user, which needs root; --schemas: checks every message
                                      against the official schema of its revision, from npm and pip; --brief: prints only
-                                     what did not pass; --newest: uses the modern revision only
+                                     what did not pass; --newest: uses the modern revision only;
+                                     --older: all but it, without the check of coverage
 
 transcript.py describes the form of the lines.  Each transcript runs once per protocol revision.  Transcripts that set no
 flags for daemons, and neither kill nor restart one, share a set of daemons; each has its own namespace, so that the next
-one sees nothing of it.  --alone gives each transcript its own set.
+one sees nothing of it.  --alone gives each transcript its own set with the modern revision.
 Besides the transcript's expectations, every reply is checked against the tool's outputSchema, the arguments of every
 successful call against its inputSchema, and every error against its form.  Progress must grow.  At the end every daemon
 that was not killed must be alive, exit with status 0 and have logged no fault.
@@ -115,7 +116,7 @@ class Run:
     """One transcript in one protocol revision."""
 
     def __init__(self, transcript, revision, options, coverage, log, shared):
-        self.shared = None if options.alone or needs_own_daemons(transcript) else shared
+        self.shared = None if options.alone and revision == MODERN or needs_own_daemons(transcript) else shared
         self.transcript, self.revision, self.bin, self.user = transcript, revision, options.bin, options.user
         self.coverage, self.log, self.schemas_of_mcp = coverage, log, options.schemas
         self.names, self.waiting, self.last = dict(transcript.texts), {}, None
@@ -425,9 +426,12 @@ def needs_own_daemons(transcript):
     return bool(acts - {"wait"}) or any(key in ("alone", "flags") for key, *_ in transcript.settings)
 
 
-def revisions_of(transcript, newest):
-    if newest:
-        return [MODERN] if MODERN in revisions_of(transcript, False) else []
+def revisions_of(transcript, options):
+    return [revision for revision in all_revisions_of(transcript)
+            if not (options.newest and revision != MODERN or options.older and revision == MODERN)]
+
+
+def all_revisions_of(transcript):
     for key, *words in transcript.settings:
         if key == "revisions":
             return [MODERN, *LEGACY] if words == ["all"] else words
@@ -437,7 +441,7 @@ def revisions_of(transcript, newest):
 def play_file(path, options, coverage, tally, shared):
     with open(path, encoding="utf-8") as file:
         transcript = parse(file.read())
-    for revision in revisions_of(transcript, options.newest):
+    for revision in revisions_of(transcript, options):
         name = f"{os.path.basename(path)[:-4]} {revision}"
         log_path = os.path.join(options.log, name.replace(" ", ".") + ".log")
         begun = time.monotonic()
@@ -482,6 +486,7 @@ def main():
     parser.add_argument("--brief", action="store_true")
     parser.add_argument("--alone", action="store_true", default="E2E_ALONE" in os.environ)
     parser.add_argument("--newest", action="store_true", default="E2E_NEWEST" in os.environ)
+    parser.add_argument("--older", action="store_true", default="E2E_OLDER" in os.environ)
     parser.add_argument("transcripts", nargs="*")
     options = parser.parse_intermixed_args()
     if not os.path.exists(os.path.join(options.bin, "cloister-gateway")):
@@ -505,7 +510,7 @@ def play_all(options):
         tally["failed"] += 1
         print("daemons that were shared did not end with status 0")
     # Without root, the coverage that needs root is missing.
-    if not options.transcripts and options.user is None and not tally["skipped"]:
+    if not options.transcripts and not options.older and options.user is None and not tally["skipped"]:
         missing = list(coverage.missing())
         tally["failed" if missing else "passed"] += 1
         if options.schemas:

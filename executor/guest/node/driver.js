@@ -414,17 +414,21 @@ function flushed(stream) {
 	});
 }
 
-/* Timers, sockets, requests and the like that keep the loop alive. */
-function count_open() {
-	return process.getActiveResourcesInfo?.().length ?? 0;
+/* Timers, sockets, requests and the like that keep the loop alive; `kind` begins the names of those that count. */
+function count_open(kind = '') {
+	return process.getActiveResourcesInfo?.().filter(name => name.startsWith(kind)).length ?? 0;
 }
 
-/* Callbacks that come soon, of a file that is read for example, belong to the statement. */
-const GRACE_MS = 50, LOOK_MS = 2;
+/* Callbacks that come soon belong to the statement; a file's come for certain, but later on a busy machine. */
+const GRACE_MS = 50, FILE_GRACE_MS = 1000, LOOK_MS = 2;
 async function are_left(open) {
-	for (const end = Date.now() + GRACE_MS; count_open() > open && Date.now() < end;)
+	for (const begun = Date.now(); count_open() > open;) {
+		const grace = count_open('FSReq') > 0 ? FILE_GRACE_MS : GRACE_MS;
+		if (Date.now() - begun >= grace)
+			return true;
 		await new Promise(resolve => setTimeout(resolve, LOOK_MS));
-	return count_open() > open;
+	}
+	return false;
 }
 
 const lent = new Map(); /* by name: what the environment had before */
