@@ -12,6 +12,8 @@
 #include "executor/builder/launch/environment.h"
 #include "executor/builder/order.h"
 #include "executor/builder/trust.h"
+#include "executor/environment.h"
+#include "executor/inquiry.h"
 #include "executor/kept/change.h"
 #include "executor/kept/consent.h"
 #include "executor/kept/output.h"
@@ -111,6 +113,16 @@ ca_argument(struct texts *arguments, struct err *e)
 }
 
 static int
+open_languages(struct err *e)
+{
+	if (runtime_open(e) < 0)
+		return -1;
+	environment_open(daemon_state_root());
+	inquiry_open();
+	return 0;
+}
+
+static int
 open_all(struct err *e)
 {
 	struct texts arguments = { 0 };
@@ -122,9 +134,8 @@ open_all(struct err *e)
 
 	if (options_check(e) == 0 && limits_settle(e) == 0 && share_settle(e) == 0 &&
 	    policy_check_profile(options.profile, language_python, e) == 0 &&
-	    index_hosts_settle("", e) == 0 && domains_settle(e) == 0 && runtime_open(e) == 0 &&
-	    info_open(e) == 0 && sign_open(e) == 0 &&
-	    isolation_demand(options.require_layers, &arguments, e) == 0 &&
+	    index_hosts_settle("", e) == 0 && domains_settle(e) == 0 && open_languages(e) == 0 &&
+	    sign_open(e) == 0 && isolation_demand(options.require_layers, &arguments, e) == 0 &&
 	    container_open(e) == 0 && pool_arguments(&arguments, e) == 0 &&
 	    container_arguments(&arguments, e) == 0 && state_argument(&arguments, e) == 0 &&
 	    cgroup_argument(&arguments, e) == 0 && loopback_argument(&arguments, e) == 0 &&

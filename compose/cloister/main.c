@@ -10,6 +10,7 @@
 #include "compose/cloister/completion.h"
 #include "compose/cloister/config/config.h"
 #include "compose/cloister/effective.h"
+#include "compose/cloister/environment.h"
 #include "compose/cloister/events.h"
 #include "compose/cloister/place.h"
 #include "compose/cloister/run.h"

@@ -18,12 +18,11 @@ static const char *shown; /* NULL: nothing of hidden.def */
 static const char *ca;    /* NULL: no certificates but the host's */
 
 static int
-set_python(const char *const *args, size_t n, struct err *e)
+add_python(const char *const *args, size_t n, struct err *e)
 {
 	if (n != 1)
 		return err_set(e, ERR_invalid_argument, "python: one path");
-	runtimes_set_python(args[0]);
-	return 0;
+	return runtimes_add_python(args[0], e);
 }
 
 static int
@@ -103,7 +102,7 @@ static const struct {
 	int (*take)(const char *const *args, size_t n, struct err *);
 } groups[] = {
 	{ "runtime", runtimes_add },
-	{ "python", set_python },
+	{ "python", add_python },
 	{ "zygote", add_zygote },
 	{ "container", add_container },
 	{ "show", set_shown },

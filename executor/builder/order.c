@@ -124,6 +124,9 @@ check_ids(const struct order *order, struct err *e)
 		return err_set(e, ERR_invalid_argument, "adopt: %u is neither", order->adopt);
 	if (order->container >= CONTAINER_COUNT)
 		return err_set(e, ERR_invalid_argument, "container: %u is none", order->container);
+	if (order->environment >= ORDER_MAX_ENVIRONMENTS)
+		return err_set(
+		    e, ERR_invalid_argument, "environment: %u is none", order->environment);
 	if (order->place >= ORDER_PLACES)
 		return err_set(e, ERR_invalid_argument, "place: %u is none", order->place);
 	if (order->kind == ORDER_PROGRAM || order->kind == ORDER_LISTEN ||

@@ -21,7 +21,8 @@ enum {
 	ORDER_SLOT,              /* and the lock of its slot (host.h) */
 	ORDER_MAX_LIVING = 4096, /* boxes, programs and file helpers; also maximum of workspaces */
 	ORDER_MAX_RUNTIMES = 16,
-	ORDER_MAX_ZYGOTES = 8,
+	ORDER_MAX_ENVIRONMENTS = 8, /* interpreters of Python, with that of the setting */
+	ORDER_MAX_ZYGOTES = 10,
 	ORDER_MAX_FDS = 3,
 	ORDER_MAX_PORTS = 8,
 	/* Where ORDER_MOUNT mounts: on /packages/0 and so on, */
@@ -100,6 +101,7 @@ struct order {
 	uint16_t ports[ORDER_MAX_PORTS]; /* ends with 0, or is full */
 	uint32_t place;                  /* of a mount */
 	uint32_t adopt;        /* of a workspace: 1: take over one that an earlier builder left */
+	uint32_t environment;  /* of a box: the Python of its programs; 0: that of the setting */
 	uint64_t bytes, files; /* of a workspace */
 	uint64_t memory_bytes, tmp_bytes, cpu_milli, processes, open_files;
 	uint64_t wall_ms, cpu_ms;

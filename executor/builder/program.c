@@ -217,7 +217,9 @@ static void
 run(const struct program *program)
 {
 	const char *argv[RUNTIMES_MAX_ARGS + 2] = { 0 }, *extension;
-	const char *const *command = runtimes_command(program->process.order.runtime, &extension);
+	const struct order *box = &program->process.box->order;
+	uint32_t runtime = program->process.order.runtime;
+	const char *const *command = runtimes_command(runtime, box->environment, &extension);
 	size_t n = 0;
 
 	for (; command[n] != NULL; n++)
@@ -226,8 +228,8 @@ run(const struct program *program)
 		_exit(126);
 	must(argv[0] != NULL);
 	execve(argv[0], (char *const *)(uintptr_t)argv,
-	    (char *const *)(uintptr_t)environment_make(program->process.box->order.cpu_milli,
-		runtimes_variable(program->process.order.runtime)));
+	    (char *const *)(uintptr_t)environment_make(
+		box->cpu_milli, runtimes_python(box->environment), runtimes_variable(runtime)));
 	_exit(127);
 }
 
@@ -394,7 +396,8 @@ program_order(const struct order *order, int *fds, size_t nfds, struct err *e)
 
 	if (box == NULL || box->process.dead)
 		return err_set(e, ERR_unavailable, "box: %u is gone", order->box);
-	if (runtimes_check(order->runtime, e) < 0 || (program = new_program(order, e)) == NULL)
+	if (runtimes_check(order->runtime, box->process.order.environment, e) < 0 ||
+	    (program = new_program(order, e)) == NULL)
 		return -1;
 	for (size_t i = 0; i < nfds; i++)
 		program->fds[i] = take_fd(&fds[i]);

@@ -229,22 +229,36 @@ make_above(int root, const char *path, struct err *e)
 	return 0;
 }
 
+/* Environments may share the installation behind them, or lie in one that is there already. */
+static int
+bind_prefix(int root, const char *prefix, struct err *e)
+{
+	struct stat here, there;
+
+	if (stat(prefix, &here) < 0)
+		return err_sys(e, "%s", prefix);
+	if (fstatat(root, prefix + 1, &there, 0) == 0 && here.st_dev == there.st_dev &&
+	    here.st_ino == there.st_ino)
+		return 0;
+	return make_above(root, prefix, e) < 0 ? -1 : bind(root, prefix, e);
+}
+
 /* An interpreter that cannot be shown is missing, and says why; other languages work. */
 static void
-bind_python(int root)
+bind_python(int root, uint32_t environment)
 {
 	char prefixes[PREFIXES][PREFIX_BYTES];
 	size_t n = 0;
 	struct err e = { 0 };
-	const char *python = runtimes_python();
+	const char *python = runtimes_python(environment);
 	int r = python == NULL ? 0 : prefix_find(python, prefixes, &n, &e);
 
 	for (size_t i = 0; i < n && r == 0; i++)
-		r = make_above(root, prefixes[i], &e) < 0 ? -1 : bind(root, prefixes[i], &e);
+		r = bind_prefix(root, prefixes[i], &e);
 	if (r == 0)
 		return;
 	log_error("programs cannot use this interpreter", LOG_E(&e));
-	runtimes_refuse_python(&e);
+	runtimes_refuse_python(environment, &e);
 }
 
 static int
@@ -452,7 +466,8 @@ root_make(struct host *h, struct err *e)
 		return err_sys(e, "mount the new root");
 	if (fill(root, e) < 0 || bind_all(root, e) < 0 || hide_all(root, e) < 0)
 		return -1;
-	bind_python(root);
+	for (uint32_t i = 0; i < ORDER_MAX_ENVIRONMENTS; i++)
+		bind_python(root, i);
 	if (mount_proc(h, root, e) < 0)
 		return -1;
 	proc_files_open(h);

@@ -26,7 +26,14 @@ static const char *const variables[ORDER_MAX_RUNTIMES] = {
 /* clang-format on */
 
 static size_t count = language_COUNT;
-static struct err refused; /* why boxes cannot have python; code ERR_none: they can */
+
+/* One for each environment, of which the first is that of boxes that name none. */
+static struct python {
+	const char *path;
+	struct err refused; /* why boxes cannot have it; code ERR_none: they can */
+} pythons[ORDER_MAX_ENVIRONMENTS];
+
+static size_t npythons;
 
 int
 runtimes_add(const char *const *args, size_t n, struct err *e)
@@ -44,22 +51,28 @@ runtimes_add(const char *const *args, size_t n, struct err *e)
 	return 0;
 }
 
-void
-runtimes_set_python(const char *path)
+int
+runtimes_add_python(const char *path, struct err *e)
 {
-	runtimes[language_python].argv[0] = path;
+	if (npythons == ORDER_MAX_ENVIRONMENTS)
+		return err_set(e, ERR_invalid_argument, "python: more than %d environments",
+		    ORDER_MAX_ENVIRONMENTS);
+	pythons[npythons++].path = path;
+	return 0;
 }
 
 const char *
-runtimes_python(void)
+runtimes_python(uint32_t environment)
 {
-	return runtimes[language_python].argv[0];
+	if (environment < npythons)
+		return pythons[environment].path;
+	return environment == 0 ? runtimes[language_python].argv[0] : NULL;
 }
 
 void
-runtimes_refuse_python(const struct err *why)
+runtimes_refuse_python(uint32_t environment, const struct err *why)
 {
-	refused = *why;
+	pythons[environment].refused = *why;
 }
 
 bool
@@ -69,12 +82,13 @@ runtimes_have(uint32_t number)
 }
 
 int
-runtimes_check(uint32_t number, struct err *e)
+runtimes_check(uint32_t number, uint32_t environment, struct err *e)
 {
-	const char *path = runtimes[number].argv[0];
+	const char *path =
+	    number == language_python ? runtimes_python(environment) : runtimes[number].argv[0];
 
-	if (number == language_python && refused.code != ERR_none) {
-		*e = refused;
+	if (number == language_python && pythons[environment].refused.code != ERR_none) {
+		*e = pythons[environment].refused;
 		return -1;
 	}
 	if (path == NULL || access(path, X_OK) < 0)
@@ -84,8 +98,10 @@ runtimes_check(uint32_t number, struct err *e)
 }
 
 const char *const *
-runtimes_command(uint32_t number, const char **extension)
+runtimes_command(uint32_t number, uint32_t environment, const char **extension)
 {
+	if (number == language_python)
+		runtimes[number].argv[0] = runtimes_python(environment);
 	*extension = runtimes[number].extension;
 	return runtimes[number].argv;
 }

@@ -16,17 +16,19 @@ enum {
 /* Adds one without a driver: its name, its extension, and the command.  Numbers begin with
  * language_COUNT.  Keeps the pointers. */
 int runtimes_add(const char *const *args, size_t n, struct err *);
-/* Replaces the path of runtimes.def. */
-void runtimes_set_python(const char *path);
-const char *runtimes_python(void);
+/* Adds an interpreter of Python, that of an environment; the first replaces the path of
+ * runtimes.def.  Keeps the pointer. */
+int runtimes_add_python(const char *path, struct err *);
+/* NULL: there is no such environment. */
+const char *runtimes_python(uint32_t environment);
 /* From now on runtimes_check() gives this reason for python. */
-void runtimes_refuse_python(const struct err *why);
+void runtimes_refuse_python(uint32_t environment, const struct err *why);
 bool runtimes_have(uint32_t number);
 /* Fails with runtime_missing if the host does not have its program. */
-int runtimes_check(uint32_t number, struct err *);
+int runtimes_check(uint32_t number, uint32_t environment, struct err *);
 /* Returns the command of at most RUNTIMES_MAX_ARGS words, terminated by NULL.  *extension NULL: it
  * has a driver. */
-const char *const *runtimes_command(uint32_t number, const char **extension);
+const char *const *runtimes_command(uint32_t number, uint32_t environment, const char **extension);
 /* Returns the "NAME=value" that its program finds in its environment, or NULL. */
 const char *runtimes_variable(uint32_t number);
 /* True if a command names a file below this directory. */

@@ -176,7 +176,7 @@ become(const struct zygote *z, int sock)
 	if (close_range(ZYGOTE_PROC + 1, ~0u, 0) < 0 || caps_pass_on() < 0 || chdir("/") < 0)
 		_exit(126);
 	execve(z->python, (char *const *)(uintptr_t)argv,
-	    (char *const *)(uintptr_t)environment_make(0, NULL));
+	    (char *const *)(uintptr_t)environment_make(0, z->python, NULL));
 	_exit(127);
 }
 

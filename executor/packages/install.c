@@ -5,6 +5,7 @@
  */
 #include "executor/packages/install_inner.h"
 
+#include "executor/inquiry.h"
 #include "executor/options.h"
 #include "executor/run/index_hosts.h"
 
@@ -227,6 +228,8 @@ check(const struct install_ask *ask, struct err *e)
 		return err_set(e, ERR_isolation_unavailable,
 		    "programs see /usr/local of the host (the setting usr_local), where packages "
 		    "would be");
+	if (ask->language == language_python && inquiry_takes_packages(ask->environment, e) < 0)
+		return -1;
 	if (index_hosts_url(eco->index) == NULL || index_hosts_of(eco->index)->count == 0)
 		return err_set(e, ERR_unavailable,
 		    "%s is not installed on this server, or is configured for no index with a "

@@ -204,7 +204,7 @@ run_script(void *self, const struct err *why)
 	struct installer *i = self;
 	const struct sandbox_code code = {
 		.language = i->language,
-		.zygote = pool_zygote(i->language, options.profile),
+		.zygote = pool_zygote(i->language, options.profile, 0),
 		.code = {
 			.data = i->code,
 			.size = strlen(i->code),
@@ -289,7 +289,7 @@ take_ready(void *self)
 	struct installer *i = self;
 
 	if (!pool_take(SANDBOX_ALONE, language_python,
-		pool_zygote(language_python, options.profile), &i->limits, &i->workspace,
+		pool_zygote(language_python, options.profile, 0), &i->limits, &i->workspace,
 		&i->sandbox))
 		workspace_make(&i->limits.room, workspace_ready, i);
 	else

@@ -8,6 +8,7 @@
 #include "executor/run/plan.h"
 
 #include "executor/builder/containers.h"
+#include "executor/environment.h"
 #include "executor/files/files.h"
 #include "executor/guest/protocol.h"
 #include "executor/options.h"
@@ -82,6 +83,8 @@ refuse_other_box(const struct plan *plan, const struct execute_code *ask,
 
 	if (mine->container != its->container)
 		field = "use_container";
+	else if (mine->environment != its->environment)
+		field = "environment";
 	else if (mine->memory_bytes != its->memory_bytes)
 		field = ask->memory_limit != NULL ? "memory_limit" : "resource_limits.max_ram_mb";
 	else if (mine->cpu_milli != its->cpu_milli)
@@ -110,6 +113,8 @@ read_limits(struct plan *plan, const struct execute_code *ask, const struct limi
 		    "resource_limits.%s: cannot change in an existing session; set it in "
 		    "create_session",
 		    asked->max_disk_mb != 0 ? "max_disk_mb" : "max_files");
+	if (environment_ask(ask->environment, &plan->limits.box.environment, e) < 0)
+		return -1;
 	if (ask->use_container && plan->limits.box.container == CONTAINER_none &&
 	    container_choose(&plan->limits.box.container, e) < 0)
 		return -1;
@@ -241,7 +246,8 @@ plan_read(struct plan *plan, struct execute_code *ask, const struct limits *limi
 	    read_packages(plan, ask, e) == 0) {
 		plan->statement = session != NULL && runtime_at(plan->language)->driver;
 		plan->manners = read_manners(plan, ask);
-		plan->zygote = pool_zygote(plan->language, plan->policy.profile);
+		plan->zygote =
+		    pool_zygote(plan->language, plan->policy.profile, plan->limits.box.environment);
 		return 0;
 	}
 	plan_clear(plan);

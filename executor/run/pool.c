@@ -3,11 +3,12 @@
  * pool.c - decides how many boxes wait, and when they are made.
  *
  * Theory of operation.  There is a bucket of waiting boxes for each language, and for Python one
- * for each zygote; separately for runs and for sessions, whose box does not end with a program.  A
- * call that finds its bucket empty doubles the bucket's size; some time without calls halves it.
- * Boxes are made when a call was answered, or shortly after one was taken if the call takes longer:
- * not before the call that took the box has started work, and only a few at a time, so that a call
- * with an empty bucket does not wait for them at the builder.
+ * for each zygote, which is also one for each environment; separately for runs and for sessions,
+ * whose box does not end with a program.  A call that finds its bucket empty doubles the bucket's
+ * size; some time without calls halves it. Boxes are made when a call was answered, or shortly
+ * after one was taken if the call takes longer: not before the call that took the box has started
+ * work, and only a few at a time, so that a call with an empty bucket does not wait for them at the
+ * builder.
  *
  * A call that finds no box but some in the making waits for the first of them, which is ready
  * earlier than a box ordered after them.
@@ -17,6 +18,7 @@
 #include "executor/run/pool.h"
 
 #include "executor/builder/order.h"
+#include "executor/environment.h"
 #include "executor/options.h"
 #include "executor/run/limits.h"
 #include "executor/run/queue.h"
@@ -26,12 +28,9 @@
 #include "common/base/log.h"
 #include "common/base/loop.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum {
-	BASIC = 1, /* numbers of zygotes */
-	SCIENCE = 2,
 	AT_ONCE = 4,        /* made at the same time */
 	LATER_MS = 3,       /* after one was taken, if its call is not answered before */
 	SOON_MS = 1,        /* after that: the answer still passes through three processes */
@@ -56,6 +55,7 @@ struct line {
 	enum sandbox_kind kind;
 	unsigned language;
 	uint32_t zygote;
+	uint64_t environment;
 	struct slot *slots;
 	size_t count, ready; /* all boxes, and those that are ready */
 	size_t want;
@@ -68,7 +68,7 @@ struct line {
 };
 
 static struct {
-	struct line lines[2 * (ORDER_MAX_RUNTIMES + 1)];
+	struct line lines[2 * (ORDER_MAX_RUNTIMES + ORDER_MAX_ENVIRONMENTS)];
 	size_t count;
 	uint64_t timer, tick;
 	bool stopped;
@@ -77,86 +77,6 @@ static struct {
 
 static void fill(void *);
 static void tick(void *);
-
-/* ---- the arguments of the builder ---- */
-
-static int
-add_all(struct texts *texts, const char *const *items, struct err *e)
-{
-	for (; *items != NULL; items++)
-		if (texts_add(texts, *items) < 0)
-			return err_sys(e, "arguments of the builder");
-	return 0;
-}
-
-static int
-add_runtime(struct texts *texts, size_t number, struct err *e)
-{
-	const char *extension = runtime_at(number)->extension;
-	const char *const head[] = { "runtime", runtime_at(number)->name,
-		extension != NULL ? extension : "", NULL };
-	const char *const end[] = { "--", NULL };
-
-	if (add_all(texts, head, e) < 0 || add_all(texts, runtime_at(number)->argv, e) < 0)
-		return -1;
-	return add_all(texts, end, e);
-}
-
-static int
-add_zygote(struct texts *texts, const char *modules, const char *more, struct err *e)
-{
-	auto_free char *all = NULL;
-
-	if (asprintf(&all, "%s%s%s", modules, modules[0] != 0 && more[0] != 0 ? "," : "", more) < 0)
-		return err_sys(e, "arguments of the builder");
-
-	const char *const group[] = { "zygote", options.python, all, "--", NULL };
-
-	return add_all(texts, group, e);
-}
-
-int
-pool_arguments(struct texts *texts, struct err *e)
-{
-	const char *const python[] = { "python", options.python, "--", NULL };
-
-	const char *const show[] = { "show", "/usr/local", "--", NULL };
-
-	if (add_all(texts, python, e) < 0 || (options.usr_local && add_all(texts, show, e) < 0))
-		return -1;
-	for (size_t i = language_COUNT; i < runtime_count(); i++)
-		if (add_runtime(texts, i, e) < 0)
-			return -1;
-	if (!options.warm)
-		return 0;
-	if (add_zygote(texts, options.preimport, "", e) < 0)
-		return -1;
-	return add_zygote(texts, options.preimport, options.preimport_data_science, e);
-}
-
-static bool
-names_science(const char *profile)
-{
-	static const char name[] = "data_science";
-	const char *at = profile;
-
-	for (; (at = strstr(at, name)) != NULL; at += sizeof name - 1) {
-		char behind = at[sizeof name - 1];
-
-		if ((at == profile || at[-1] == ',' || at[-1] == ' ') &&
-		    (behind == 0 || behind == ',' || behind == ' '))
-			return true;
-	}
-	return false;
-}
-
-uint32_t
-pool_zygote(unsigned language, const char *profile)
-{
-	if (!options.warm || language != language_python)
-		return 0;
-	return names_science(profile) ? SCIENCE : BASIC;
-}
 
 static void
 stay_awake(void)
@@ -311,7 +231,11 @@ workspace_ready(void *self, struct workspace *workspace, const struct err *e)
 		fail(b, e);
 		return;
 	}
-	b->sandbox = sandbox_new(b->line->kind, workspace, &limits_default.box);
+
+	struct box_limits limits = limits_default.box;
+
+	limits.environment = b->line->environment;
+	b->sandbox = sandbox_new(b->line->kind, workspace, &limits);
 	must(b->sandbox != NULL);
 	sandbox_watch(b->sandbox, changed, b);
 	if (sandbox_prepare(b->sandbox, b->line->language, b->line->zygote,
@@ -339,7 +263,7 @@ static size_t
 least(const struct line *line)
 {
 	size_t all = line->kind == SANDBOX_SESSION ? (options.pool_min + 1) / 2 : options.pool_min;
-	size_t least = line->zygote == BASIC ? all : line->called_for ? (all + 1) / 2 : 0;
+	size_t least = line->zygote == POOL_BASIC ? all : line->called_for ? (all + 1) / 2 : 0;
 
 	return least < options.pool_max ? least : options.pool_max;
 }
@@ -407,15 +331,6 @@ tick(void *self)
 
 /* ---- taking ---- */
 
-static struct line *
-find(enum sandbox_kind kind, unsigned language, uint32_t zygote)
-{
-	for (struct line *line = pool.lines; line < pool.lines + pool.count; line++)
-		if (line->kind == kind && line->language == language && line->zygote == zygote)
-			return line;
-	return NULL;
-}
-
 /* Are these the limits of the prepared boxes?  Time and output belong to the run, not the box. */
 static bool
 is_default(const struct limits *limits)
@@ -425,7 +340,21 @@ is_default(const struct limits *limits)
 	same.box.wall_ms = limits_default.box.wall_ms;
 	same.box.cpu_ms = limits_default.box.cpu_ms;
 	same.box.output_bytes = limits_default.box.output_bytes;
+	same.box.environment = limits_default.box.environment;
 	return memcmp(&same, &limits_default, sizeof same) == 0;
+}
+
+/* NULL: no box for this is prepared. */
+static struct line *
+find(enum sandbox_kind kind, unsigned language, uint32_t zygote, const struct limits *limits)
+{
+	if (!is_default(limits))
+		return NULL;
+	for (struct line *line = pool.lines; line < pool.lines + pool.count; line++)
+		if (line->kind == kind && line->language == language && line->zygote == zygote &&
+		    line->environment == limits->box.environment)
+			return line;
+	return NULL;
 }
 
 static struct slot *
@@ -441,7 +370,7 @@ bool
 pool_take(enum sandbox_kind kind, unsigned language, uint32_t zygote, const struct limits *limits,
     struct workspace **workspace, struct sandbox **sandbox)
 {
-	struct line *line = is_default(limits) ? find(kind, language, zygote) : NULL;
+	struct line *line = find(kind, language, zygote, limits);
 	struct slot *b;
 
 	if (line == NULL)
@@ -470,7 +399,7 @@ bool
 pool_wait(enum sandbox_kind kind, unsigned language, uint32_t zygote, const struct limits *limits,
     struct pool_wait *wait)
 {
-	struct line *line = is_default(limits) ? find(kind, language, zygote) : NULL;
+	struct line *line = find(kind, language, zygote, limits);
 	struct pool_wait **last;
 
 	if (line == NULL || line->nwaits >= line->count - line->ready)
@@ -515,23 +444,30 @@ pool_counts(void)
 /* ---- its life ---- */
 
 static void
-add_line(enum sandbox_kind kind, unsigned language, uint32_t zygote)
+add_line(enum sandbox_kind kind, unsigned language, uint32_t zygote, uint64_t environment)
 {
 	struct line *line = &pool.lines[pool.count++];
 
 	must(pool.count <= COUNT(pool.lines));
-	*line = (struct line){ .kind = kind, .language = language, .zygote = zygote };
+	*line = (struct line){
+		.kind = kind,
+		.language = language,
+		.zygote = zygote,
+		.environment = environment,
+	};
 	line->want = least(line);
 }
 
 static void
 add_lines(enum sandbox_kind kind)
 {
-	add_line(kind, language_python, BASIC);
-	add_line(kind, language_python, SCIENCE);
+	add_line(kind, language_python, POOL_BASIC, 0);
+	add_line(kind, language_python, POOL_SCIENCE, 0);
+	for (size_t i = 1; i < environment_count(); i++)
+		add_line(kind, language_python, POOL_NAMED + (uint32_t)i, i);
 	for (size_t i = 0; i < runtime_count(); i++)
 		if (i != language_python && runtime_at(i)->present)
-			add_line(kind, (unsigned)i, 0);
+			add_line(kind, (unsigned)i, 0, 0);
 }
 
 void

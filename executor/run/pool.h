@@ -11,10 +11,18 @@
 #include "executor/run/limits.h"
 #include "executor/sandbox/sandbox.h"
 
+/* Numbers of zygotes. */
+enum {
+	POOL_BASIC = 1,
+	POOL_SCIENCE,
+	POOL_NAMED = POOL_SCIENCE, /* added to the number of an environment, from 1 */
+};
+
 /* In open(): appends the builder's arguments for the configured runtimes and for the zygotes. */
 int pool_arguments(struct texts *, struct err *);
-/* The zygote that runs code of this profile; 0: the interpreter is started from its file. */
-uint32_t pool_zygote(unsigned language, const char *profile);
+/* The zygote that runs code of this profile in this environment; 0: the interpreter is started from
+ * its file. */
+uint32_t pool_zygote(unsigned language, const char *profile, uint64_t environment);
 
 /* In start() and stop(). */
 void pool_start(void);

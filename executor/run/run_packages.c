@@ -83,6 +83,7 @@ begin(struct run *run, struct err *e)
 	const struct install_ask ask = {
 		.language = run->plan.language == language_node ? language_node : language_python,
 		.packages = &run->plan.packages,
+		.environment = run->plan.limits.box.environment,
 		.from = session != NULL ? session->packages : NULL,
 		.owner = run_owner(run),
 		.session_id = session != NULL ? session->id : NULL,

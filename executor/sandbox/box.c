@@ -211,6 +211,7 @@ box_make(const struct box_limits *limits, const struct workspace *workspace,
 		.processes = limits->processes,
 		.open_files = limits->open_files,
 		.container = (uint32_t)limits->container,
+		.environment = (uint32_t)limits->environment,
 	};
 
 	if (box == NULL) {

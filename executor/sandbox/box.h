@@ -85,6 +85,7 @@ int workspace_left(
 struct box_limits {
 	uint64_t memory_bytes, cpu_milli, processes, open_files, tmp_bytes; /* of a box, for life */
 	uint64_t container;    /* enum container: its programs run in such a container */
+	uint64_t environment;  /* the Python of its programs; a number of environment.h */
 	uint64_t wall_ms;      /* of each run, from when an idle program has the code */
 	uint64_t cpu_ms;       /* processor time of each run; 0: no limit */
 	uint64_t output_bytes; /* kept of stdout, and of stderr, of each run: half from the front,

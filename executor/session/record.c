@@ -71,8 +71,8 @@ is_whole(const struct record *r)
 	       ends(r->owner.namespace, sizeof r->owner.namespace) &&
 	       ends(r->label, sizeof r->label) && ends(r->profile, sizeof r->profile) &&
 	       ends(r->domains, sizeof r->domains) && ends(r->language, sizeof r->language) &&
-	       ends(r->parent, sizeof r->parent) && r->owner.principal[0] != 0 &&
-	       r->workspace != 0 && session_id_formed(r->id);
+	       ends(r->environment, sizeof r->environment) && ends(r->parent, sizeof r->parent) &&
+	       r->owner.principal[0] != 0 && r->workspace != 0 && session_id_formed(r->id);
 }
 
 int

@@ -19,7 +19,7 @@
 struct record {
 	char id[SESSION_ID];
 	struct owner owner;
-	char label[65], profile[129], language[17];
+	char label[65], profile[129], language[17], environment[33];
 	char name[SESSION_NAME];
 	char domains[DOMAINS_BYTES];
 	char parent[65]; /* "" where the session has none, as for label, profile and domains */

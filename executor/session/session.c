@@ -376,7 +376,7 @@ static bool
 move_in(struct session *session)
 {
 	const char *profile = session->profile != NULL ? session->profile : options.profile;
-	uint32_t zygote = pool_zygote(session->language, profile);
+	uint32_t zygote = pool_zygote(session->language, profile, session->limits.box.environment);
 	struct workspace *workspace;
 	struct sandbox *sandbox;
 

@@ -2,6 +2,7 @@
 /* session_record.c - conversion of records; trusts record.h that texts are terminated. */
 #include "executor/session/session_record.h"
 
+#include "executor/environment.h"
 #include "executor/runtime.h"
 
 #include "common/base/auto.h"
@@ -19,6 +20,8 @@ write_texts(struct record *r, const struct session *session)
 	       record_text(r->name, sizeof r->name, session->name) &&
 	       record_text(r->profile, sizeof r->profile, session->profile) &&
 	       record_text(r->domains, sizeof r->domains, session->domains) &&
+	       record_text(r->environment, sizeof r->environment,
+		   environment_at(session->limits.box.environment)->name) &&
 	       record_text(r->language, sizeof r->language, runtime_at(session->language)->name);
 }
 
@@ -61,10 +64,14 @@ session_record_read(struct record *r, struct err *e)
 	    "The interpreters of this session were lost when the executor restarted: variables, "
 	    "imports and bridged data are lost, files are kept.";
 	int language = runtime_find(r->language, e);
-	struct session *session = language < 0 ? NULL : calloc(1, sizeof *session);
+	struct limits limits = r->limits;
 
-	if (language < 0)
+	/* Its number may be another one now. */
+	if (language < 0 || environment_ask(r->environment, &limits.box.environment, e) < 0)
 		return NULL;
+
+	struct session *session = calloc(1, sizeof *session);
+
 	must(session != NULL);
 	*session = (struct session){
 		.owner = r->owner,
@@ -74,7 +81,7 @@ session_record_read(struct record *r, struct err *e)
 		.domains = copy_or_null(r->domains),
 		.parent = copy_or_null(r->parent),
 		.language = (unsigned)language,
-		.limits = r->limits,
+		.limits = limits,
 		.main = r->main,
 		.ttl_ms = r->ttl_ms,
 		.expires_ms = r->expires_ms,

@@ -10,7 +10,8 @@
 #include "executor/tools/info.h"
 
 #include "executor/builder/containers.h"
-#include "executor/builder/order.h"
+#include "executor/environment.h"
+#include "executor/inquiry.h"
 #include "executor/options.h"
 #include "executor/run/limits.h"
 #include "executor/run/queue.h"
@@ -20,182 +21,44 @@
 #include "executor/tools/session_tools.h"
 
 #include "common/base/auto.h"
-#include "common/base/log.h"
 #include "common/base/loop.h"
-#include "common/base/utf8.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 /* ---- languages ---- */
 
-enum {
-	MAX_ANSWER = 32768,
-	PYTHON_LINES = 4, /* of the answer below */
-	ANSWER_MS = 5000, /* for all languages together */
-};
-
-/* The answer of a language's program about itself. */
-static struct inquiry {
-	pid_t pid; /* 0: it was not started */
-	int out;
-	size_t size;
-	char text[MAX_ANSWER]; /* its version; for Python, three lines of modules follow */
-} inquiries[ORDER_MAX_RUNTIMES];
-
-/* Prints the version, then for each argument those of its modules that exist, then all installed
- * modules.  None of them is imported. */
-static char ask_python[] = "import pkgutil, sys\n"
-			   "from importlib import metadata, util\n"
-			   "print('Python', sys.version.split()[0])\n"
-			   "for names in sys.argv[1:]:\n"
-			   "    for name in filter(None, names.split(',')):\n"
-			   "        top, version = name.partition('.')[0], ''\n"
-			   "        if not util.find_spec(top):\n"
-			   "            continue\n"
-			   "        try:\n"
-			   "            if name not in sys.stdlib_module_names:\n"
-			   "                version = '==' + metadata.version(name)\n"
-			   "        except metadata.PackageNotFoundError:\n"
-			   "            pass\n"
-			   "        print(name + version, end=' ')\n"
-			   "    print()\n"
-			   "all = {m.name for m in pkgutil.iter_modules()}\n"
-			   "all = sorted(n for n in all - sys.stdlib_module_names\n"
-			   "             if n.isidentifier() and n[0] != '_' and len(n) < 32)\n"
-			   "print(*all[:512])\n";
-
 static int
-ask(struct inquiry *q, size_t number, struct err *e)
-{
-	char version[] = "--version", isolated[] = "-IB", command[] = "-c";
-	char environment[] = "LC_ALL=C.UTF-8", *envp[] = { environment, NULL };
-	char *program = (char *)(uintptr_t)runtime_at(number)->argv[0];
-	char *plain[] = { program, version, NULL };
-	char *python[] = { program, isolated, command, ask_python, options.preimport,
-		options.preimport_data_science, NULL };
-	posix_spawn_file_actions_t actions;
-	int ends[2];
-
-	/* If the language has a check, the program is preceded by the shell. */
-	if (!runtime_at(number)->driver)
-		plain[0] = (char *)(uintptr_t)runtime_at(number)->program;
-	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
-		return err_sys(e, "pipe");
-
-	auto_fd int in = ends[0], out = ends[1];
-
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-	posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-	errno = posix_spawn(
-	    &q->pid, plain[0], &actions, NULL, number == language_python ? python : plain, envp);
-	posix_spawn_file_actions_destroy(&actions);
-	if (errno != 0) {
-		q->pid = 0;
-		return err_sys(e, "%s", plain[0]);
-	}
-	q->out = take_fd(&in);
-	return 0;
-}
-
-static void
-shut(struct inquiry *q)
-{
-	if (q->out >= 0)
-		close(q->out);
-	q->out = -1;
-}
-
-/* false: no more data will come. */
-static bool
-hear(struct inquiry *q)
-{
-	ssize_t n = read(q->out, q->text + q->size, sizeof q->text - 1 - q->size);
-
-	if (n > 0)
-		q->size += (size_t)n;
-	return n > 0 || (n < 0 && errno == EAGAIN);
-}
-
-static void
-hear_all(int64_t until_ms)
-{
-	for (size_t open = runtime_count(); open > 0;) {
-		struct pollfd fds[ORDER_MAX_RUNTIMES];
-		int64_t left_ms = until_ms - loop_now_us() / 1000;
-
-		open = 0;
-		for (size_t i = 0; i < runtime_count(); i++) {
-			fds[i] = (struct pollfd){ inquiries[i].out, POLLIN, 0 };
-			open += inquiries[i].out >= 0;
-		}
-		if (open == 0 || left_ms <= 0 || poll(fds, runtime_count(), (int)left_ms) < 0)
-			return;
-		for (size_t i = 0; i < runtime_count(); i++)
-			if (fds[i].revents != 0 && !hear(&inquiries[i]))
-				shut(&inquiries[i]);
-	}
-}
-
-/* Skips blank lines before the version: perl prints one. */
-static void
-close_inquiry(struct inquiry *q, const char *name)
-{
-	size_t blank = strspn(q->text, "\n");
-
-	shut(q);
-	if (q->pid > 0) {
-		kill(q->pid, SIGKILL);
-		waitpid(q->pid, NULL, 0);
-	}
-	memmove(q->text, q->text + blank, sizeof q->text - blank);
-	if (!utf8_valid(q->text, strlen(q->text)))
-		q->text[0] = 0;
-	if (q->text[0] == 0 && q->pid > 0)
-		log_warn("the program of a language printed no version", LOG_S("language", name));
-}
-
-int
-info_open(struct err *e)
-{
-	for (size_t i = 0; i < runtime_count(); i++) {
-		inquiries[i].out = -1;
-		if (!runtime_at(i)->present || ask(&inquiries[i], i, e) < 0)
-			log_warn("the program of a language is not installed",
-			    LOG_S("language", runtime_at(i)->name),
-			    LOG_S("program", runtime_at(i)->program));
-	}
-	hear_all(loop_now_us() / 1000 + ANSWER_MS);
-	for (size_t i = 0; i < runtime_count(); i++)
-		close_inquiry(&inquiries[i], runtime_at(i)->name);
-	return 0;
-}
-
-/* Splits one line of the answer into words. */
-static int
-add_modules(struct runtime *runtime, const char *profile, const char *line, struct err *e)
+add_modules(struct runtime *runtime, const char *profile, enum inquiry_line line, struct err *e)
 {
 	struct runtime_modules *modules = list_add(&runtime->modules, sizeof *modules);
 
 	if (modules == NULL || (modules->profile = strdup(profile)) == NULL)
 		return err_sys(e, "modules");
-	for (size_t n; *line != 0 && *line != '\n'; line += n + strspn(line + n, " ")) {
-		n = strcspn(line, " \n");
+	return inquiry_words(inquiry_of_runtime(language_python, line), &modules->modules, e);
+}
 
-		auto_free char *name = strndup(line, n);
+static char *
+version_in(const char *line)
+{
+	size_t size = strcspn(line, "\n");
 
-		if (name == NULL || texts_add(&modules->modules, name) < 0)
-			return err_sys(e, "modules");
+	return size > 0 ? strndup(line, size < 128 ? size : 128) : strdup("unknown");
+}
+
+static int
+add_environments(struct runtime *runtime, struct err *e)
+{
+	for (size_t i = 0; i < environment_count(); i++) {
+		struct runtime_environment *to = list_add(&runtime->environments, sizeof *to);
+
+		if (to == NULL)
+			return err_sys(e, "environments");
+		to->name = strdup(environment_at(i)->name);
+		to->version = version_in(inquiry_of_environment(i, false));
+		if (inquiry_words(inquiry_of_environment(i, true), &to->modules, e) < 0)
+			return -1;
 	}
 	return 0;
 }
@@ -204,27 +67,23 @@ static int
 add_runtime(void *list, size_t number, struct err *e)
 {
 	const struct runtime_row *row = runtime_at(number);
-	const char *text = inquiries[number].text, *open = strchr(text, '\n');
 	struct runtime *runtime = list_add(list, sizeof *runtime);
-	size_t size = strcspn(text, "\n");
 
 	if (runtime == NULL)
 		return err_sys(e, "runtimes");
 	*runtime = (struct runtime){
 		.language = strdup(row->name),
-		.version = size > 0 ? strndup(text, size < 128 ? size : 128) : strdup("unknown"),
+		.version = version_in(inquiry_of_runtime(number, INQUIRY_VERSION)),
 		.path = strdup(row->program),
 		.warm = options.warm,
 		.backend = strdup(limits_default.box.container != CONTAINER_none ? "oci" : "box"),
 	};
-	if (number != language_python || !options.warm || open == NULL)
+	if (number != language_python)
 		return 0;
-
-	const char *science = strchr(open + 1, '\n');
-
-	if (add_modules(runtime, "open", open + 1, e) < 0)
+	if (options.warm && (add_modules(runtime, "open", INQUIRY_AHEAD, e) < 0 ||
+				add_modules(runtime, "data_science", INQUIRY_SCIENCE, e) < 0))
 		return -1;
-	return science == NULL ? 0 : add_modules(runtime, "data_science", science + 1, e);
+	return add_environments(runtime, e);
 }
 
 int
@@ -237,16 +96,6 @@ info_runtimes(void *list, int only, struct err *e)
 			return -1;
 	}
 	return 0;
-}
-
-const char *
-info_modules(void)
-{
-	const char *at = inquiries[language_python].text;
-
-	for (int line = 0; line < PYTHON_LINES - 1 && at != NULL; line++)
-		at = strchr(at, '\n') != NULL ? strchr(at, '\n') + 1 : NULL;
-	return at != NULL ? at : "";
 }
 
 int

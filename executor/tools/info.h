@@ -4,11 +4,6 @@
 
 #include "common/bus/bus.h"
 
-/* In open(), outside the jail: asks each language's program for its version. */
-int info_open(struct err *);
-/* Names of modules that Python can import besides its standard library, separated by blanks, up to
- * a line feed or the end. */
-const char *info_modules(void);
 /* Appends the installed languages to a LIST(runtime); only < 0: all. */
 int info_runtimes(void *list, int only, struct err *);
 /* The limits of a run that requests no others, allocated with malloc; NULL with ENOMEM. */

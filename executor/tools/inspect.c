@@ -48,8 +48,8 @@ fill(struct state *reply, const struct call *call, const struct session *session
 		if (add_variables(reply, session, e) < 0)
 			return -1;
 	}
-	for (const char *const *pair = environment_make(limits->box.cpu_milli, NULL); *pair != NULL;
-	     pair++)
+	for (const char *const *pair = environment_make(limits->box.cpu_milli, NULL, NULL);
+	     *pair != NULL; pair++)
 		if (texts_add(&reply->environment, *pair) < 0)
 			return err_sys(e, "environment");
 	return session_tools_report(call, label, &reply->sessions, e);

@@ -114,6 +114,7 @@ begin(struct installing *in)
 		.packages = &in->wanted,
 		.language = in->language,
 		.unusual = in->unusual,
+		.environment = in->use.session->limits.box.environment,
 		.from = in->use.session->packages,
 		.owner = session_owner(in->use.session),
 		.session_id = in->use.session->id,

@@ -2,6 +2,7 @@
 /* sandbox_info.c - reports profiles, modules, limits, languages, layers; no data of any caller. */
 #include "executor/tools/sandbox_info.h"
 
+#include "executor/inquiry.h"
 #include "executor/run/container.h"
 #include "executor/run/policy.h"
 #include "executor/sandbox/box.h"
@@ -14,20 +15,6 @@
 
 #include <stddef.h>
 #include <string.h>
-
-static int
-add_modules(struct texts *to, struct err *e)
-{
-	for (const char *at = info_modules(); *at != '\0' && *at != '\n';) {
-		size_t size = strcspn(at, " \n");
-		auto_free char *name = strndup(at, size);
-
-		if (name == NULL || texts_add(to, name) < 0)
-			return err_sys(e, "modules");
-		at += size + strspn(at + size, " ");
-	}
-	return 0;
-}
 
 /* The member of the reply for each profile. */
 static const size_t places[PROFILE_COUNT] = {
@@ -106,7 +93,9 @@ describe(struct sandbox_info *reply, bool detail, struct err *e)
 	if (describe_profiles(reply, detail, e) < 0 || describe_isolation(reply, e) < 0 ||
 	    info_runtimes(&reply->runtimes, -1, e) < 0)
 		return -1;
-	return detail ? add_modules(&reply->modules, e) : 0;
+	return detail ? inquiry_words(inquiry_of_runtime(language_python, INQUIRY_MODULES),
+			    &reply->modules, e)
+	              : 0;
 }
 
 int

@@ -2,6 +2,7 @@
 /* session_tools.c - the calls that make, end and show sessions; a caller sees its own only. */
 #include "executor/tools/session_tools.h"
 
+#include "executor/environment.h"
 #include "executor/options.h"
 #include "executor/packages/install.h"
 #include "executor/run/domains.h"
@@ -81,6 +82,8 @@ fill(const struct opening *opening, struct session_created *reply)
 	reply->language = strdup(runtime_at(session->language)->name);
 	reply->session_id = strdup(session->id);
 	reply->expires_at = expires_at(session);
+	if (session->limits.box.environment != 0)
+		reply->environment = strdup(environment_at(session->limits.box.environment)->name);
 	if (!opening->limits)
 		return;
 	reply->resource_limits = calloc(1, sizeof *reply->resource_limits);
@@ -161,6 +164,7 @@ opened(void *self, struct workspace *workspace, const struct err *e)
 	const struct install_ask ask = {
 		.language = session->language == language_node ? language_node : language_python,
 		.packages = &opening->packages,
+		.environment = session->limits.box.environment,
 		.owner = session_owner(session),
 		.session_id = session->id,
 		.done = installed,
@@ -201,6 +205,8 @@ read_wish(const struct call *call, const struct create_session *ask, struct sess
 		return -1;
 	wish->language = (unsigned)language;
 	if (ask->profile != NULL && policy_check_profile(ask->profile, wish->language, e) < 0)
+		return -1;
+	if (environment_ask(ask->environment, &wish->limits.box.environment, e) < 0)
 		return -1;
 	return limits_ask(&wish->limits, "resource_limits.", ask->resource_limits, e);
 }

@@ -19,7 +19,7 @@ import cases
 
 WORKSPACE, WIPE, BOX, PROGRAM, FILE_HELPER, CLOCK, COUNT, SIGNAL, KILL, LISTEN, MOUNT, CLEAR = range(1, 13)
 READY, MADE, STARTED, USED, COUNTED, KILLED, ENDED = range(1, 8)
-ORDER = "=9I16s2I4x9Q"  # struct order of executor/builder/order.h
+ORDER = "=9I16s3I9Q"  # struct order of executor/builder/order.h
 SIZE = struct.calcsize(ORDER)
 MIB = 1 << 20
 SPARE = 64  # network namespaces that the builder keeps for later boxes

@@ -134,14 +134,15 @@ class Index:
             server.daemon_threads = True
             threading.Thread(target=server.serve_forever, daemon=True).start()
 
-    def add(self, made, digest=None, host="index.test", shown=None):
-        """shown: the name of the file in the index, if it is another one."""
+    def add(self, made, digest=None, host=None, shown=None):
+        """shown: the name of the file in the index, if it is another one; host: where it is, if elsewhere."""
         self.add_bytes((shown or made[0]).split("-")[0], shown or made[0], made[1], digest, host)
 
-    def add_bytes(self, project, name, content, digest=None, host="index.test"):
+    def add_bytes(self, project, name, content, digest=None, host=None):
         self.files[name] = content
         digest = digest or hashlib.sha256(content).hexdigest()
-        self.links.setdefault(normal(project), []).append(f'<a href="http://{host}:{self.port}/files/{name}#sha256={digest}">{name}</a>\n')
+        where = f"http://{host}:{self.port}" if host else ""
+        self.links.setdefault(normal(project), []).append(f'<a href="{where}/files/{name}#sha256={digest}">{name}</a>\n')
 
     def add_source(self, name, version, setup):
         to = io.BytesIO()

@@ -7,7 +7,7 @@ foreach(test artifact check collect limits outcome package package_set policy po
 endforeach()
 
 # A sandbox, and files of a workspace, with a fake builder or a fake file helper.
-foreach(test capture domains frames index_hosts pip_lines order path require requirements)
+foreach(test capture domains environment frames index_hosts pip_lines order path require requirements)
 	cloister_unit(executor test_${test}.c)
 endforeach()
 target_link_options(test_frames PRIVATE LINKER:--wrap=memchr)

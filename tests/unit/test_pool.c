@@ -3,6 +3,7 @@
  * that die; and a sandbox that makes one if the pool is empty. */
 #include "fake.h"
 
+#include "executor/environment.h"
 #include "executor/options.h"
 #include "executor/run/limits.h"
 #include "executor/run/pool.h"
@@ -397,7 +398,7 @@ is_off_where_it_is_switched_off(void **state)
 	pool_start();
 	make_all();
 	assert_int_equal(fake.workspaces, 0);
-	assert_int_equal(pool_zygote(language_python, "open"), 0);
+	assert_int_equal(pool_zygote(language_python, "open", 0), 0);
 	assert_false(take(&taken, language_python, 0));
 }
 
@@ -405,11 +406,11 @@ static void
 knows_the_zygote_of_a_profile(void **state)
 {
 	(void)state;
-	assert_int_equal(pool_zygote(language_python, "open"), BASIC);
-	assert_int_equal(pool_zygote(language_python, "basic,data_science"), SCIENCE);
-	assert_int_equal(pool_zygote(language_python, "data_science, network"), SCIENCE);
-	assert_int_equal(pool_zygote(language_python, "data_sciences"), BASIC);
-	assert_int_equal(pool_zygote(language_node, "data_science"), 0);
+	assert_int_equal(pool_zygote(language_python, "open", 0), BASIC);
+	assert_int_equal(pool_zygote(language_python, "basic,data_science", 0), SCIENCE);
+	assert_int_equal(pool_zygote(language_python, "data_science, network", 0), SCIENCE);
+	assert_int_equal(pool_zygote(language_python, "data_sciences", 0), BASIC);
+	assert_int_equal(pool_zygote(language_node, "data_science", 0), 0);
 }
 
 static void
@@ -419,6 +420,7 @@ tells_the_builder_of_its_zygotes(void **state)
 	struct err e;
 
 	(void)state;
+	environment_open(NULL);
 	assert_int_equal(pool_arguments(&texts, &e), 0);
 	assert_int_equal(texts.count, 3 + 2 * 4);
 	assert_string_equal(texts.items[0], "python");

@@ -14,6 +14,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 static const char *const fixed[] = {
 /* clang-format off */
@@ -44,8 +45,24 @@ environment_trust(bool has_added)
 	added = has_added;
 }
 
+/* The pair of PATH, with the programs of an environment before all others. */
+static const char *
+path_of(const char *pair, const char *python)
+{
+	static char path[4096 + 128];
+	const char *slash = python != NULL ? strrchr(python, '/') : NULL;
+
+	if (slash == NULL || strncmp(python, "/usr/", 5) == 0)
+		return pair;
+
+	int n = snprintf(path, sizeof path, "PATH=%.*s:%s", (int)(slash - python), python,
+	    pair + strlen("PATH="));
+
+	return n > 0 && (size_t)n < sizeof path ? path : pair;
+}
+
 const char *const *
-environment_make(uint64_t cpu_milli, const char *own)
+environment_make(uint64_t cpu_milli, const char *python, const char *own)
 {
 	static const char *all[COUNT(fixed) + COUNT(if_added) + COUNT(threads) + 2];
 	static char pairs[COUNT(threads)][48];
@@ -53,7 +70,8 @@ environment_make(uint64_t cpu_milli, const char *own)
 	size_t n = 0;
 
 	for (size_t i = 0; i < COUNT(fixed); i++)
-		all[n++] = fixed[i];
+		all[n++] =
+		    strncmp(fixed[i], "PATH=", 5) == 0 ? path_of(fixed[i], python) : fixed[i];
 	for (size_t i = 0; i < COUNT(if_added) && added; i++)
 		all[n++] = if_added[i];
 	for (size_t i = 0; i < COUNT(threads); i++) {

@@ -9,5 +9,6 @@
 void environment_trust(bool has_added);
 /* Returns the environment for execve().  It is static, for a process that is about to become a
  * program. cpu_milli: the processor time that the program may use, in thousandths of a
- * processor; 0: one processor.  own: a pair of this program alone, or NULL. */
-const char *const *environment_make(uint64_t cpu_milli, const char *own);
+ * processor; 0: one processor.  python: its directory is the first of PATH, if it is not below
+ * /usr; NULL: PATH is as always.  own: a pair of this program alone, or NULL. */
+const char *const *environment_make(uint64_t cpu_milli, const char *python, const char *own);

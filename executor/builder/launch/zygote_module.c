@@ -315,6 +315,21 @@ is_in_place(const char *text)
 	return false;
 }
 
+/* The interpreter, whose directory is in PATH; NULL: it is not known. */
+static const char *
+executable(void)
+{
+	static char path[4096];
+	PyObject *name = PySys_GetObject("executable"); /* borrowed */
+	PyObject *bytes = name != NULL ? PyUnicode_EncodeFSDefault(name) : NULL;
+	const char *text = bytes != NULL ? PyBytes_AsString(bytes) : NULL;
+	bool fits = text != NULL && (size_t)snprintf(path, sizeof path, "%s", text) < sizeof path;
+
+	Py_XDECREF(bytes);
+	PyErr_Clear();
+	return fits ? path : NULL;
+}
+
 /* Returns the environment that a start from the file would have, as a list of strings, or None
  * if it equals the zygote's. */
 static PyObject *
@@ -322,7 +337,8 @@ surroundings(void)
 {
 	environment_trust(access(TRUST_ADDED, F_OK) == 0);
 
-	const char *const *all = environment_make(zygote.cpu_milli, NULL), *const *at = all;
+	const char *const *all = environment_make(zygote.cpu_milli, executable(), NULL),
+			  *const *at = all;
 	PyObject *list;
 
 	while (*at != NULL && is_in_place(*at))

@@ -13,6 +13,7 @@
 #include "executor/builder/confine/confine.h"
 #include "executor/builder/containers.h"
 #include "executor/builder/launch/environment.h"
+#include "executor/builder/runtimes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -63,7 +64,8 @@ put_word(struct text *t, const char *before, const char *word)
 static void
 put_process(struct text *t, const struct bundle *b)
 {
-	const char *const *environment = environment_make(b->order->cpu_milli, b->variable);
+	const char *const *environment = environment_make(
+	    b->order->cpu_milli, runtimes_python(b->order->environment), b->variable);
 	char control[8];
 
 	snprintf(control, sizeof control, "%d", b->control);

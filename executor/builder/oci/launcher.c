@@ -248,7 +248,8 @@ lay_down(const struct landing *l, const struct starter *r, struct err *e)
 		.host = launcher.host,
 		.order = &l->order.order,
 		.control = r->control,
-		.argv = runtimes_command(l->order.order.runtime, &bundle.extension),
+		.argv = runtimes_command(
+		    l->order.order.runtime, l->order.order.environment, &bundle.extension),
 		.variable = runtimes_variable(l->order.order.runtime),
 	};
 
