@@ -36,12 +36,13 @@ def command(*words, fails=False):
 
 
 def made_venv(name):
-    """A virtual environment of the operator's, with a module."""
+    """A virtual environment of the operator's, with two modules."""
     where = os.path.join(STATE, name)
     subprocess.run([PYTHON, "-I", "-m", "venv", "--without-pip", where], check=True)
     site = os.path.join(where, "lib", "python%d.%d" % sys.version_info[:2], "site-packages")
-    with open(os.path.join(site, "of_the_venv.py"), "w", encoding="ascii") as file:
-        file.write("x = 42\n")
+    for module, text in ("of_the_venv", "x = 42\n"), ("with_a_thread", "import threading\nthreading.Thread(target=threading.Event().wait, daemon=True).start()\n"):
+        with open(os.path.join(site, module + ".py"), "w", encoding="ascii") as file:
+            file.write(text)
     return where
 
 
@@ -51,7 +52,7 @@ def prepare():
         os.chmod(path, 0o755)
     INDEX.add(wheel("early_bird", "1.0", {"early_bird.py": "", "early_bird.pth": "import early_bird\n"}))
     command("add", "first", "Hello.World")
-    command("add", "second", "--venv", made_venv("venvs/own"), "--ahead=of_the_venv")
+    command("add", "second", "--venv", made_venv("venvs/own"), "--ahead=of_the_venv,with_a_thread")
 
 
 # ---- what the command makes ----
@@ -92,7 +93,7 @@ def test_they_are_listed_with_what_is_installed(cluster):
         python = next(one for one in runtimes if one["language"] == "python")
         modules = {one["name"]: one["modules"] for one in python["environments"]}
         assert list(modules) == ["default", "first", "second"], modules
-        assert modules["first"] == ["base==1.0", "hello"] and modules["second"] == ["of_the_venv"], modules
+        assert modules["first"] == ["base==1.0", "hello"] and modules["second"] == ["of_the_venv", "with_a_thread"], modules
         assert "pip" in modules["default"], modules
 
 
@@ -150,9 +151,18 @@ def test_packages_of_a_session_come_first(cluster):
 
 
 def test_a_venv_where_it_is(cluster):
-    code = "import sys\nahead = 'of_the_venv' in sys.modules\nimport of_the_venv\nprint(of_the_venv.x, sys.prefix)"
+    code = "import of_the_venv, os, sys\nprint(of_the_venv.x, sys.prefix, len(os.listdir('/proc/self/task')))"
     end = cluster.call("execute_code", {"code": code, "environment": "second"})["structuredContent"]
-    assert end["stdout"] == f"42 {STATE}/venvs/own\n", end
+    assert end["stdout"] == f"42 {STATE}/venvs/own 1\n" and end["usage"]["start"] == "warm", end
+
+
+def test_what_starts_a_thread_is_not_imported_ahead(cluster):
+    """A fork would not have that thread."""
+    for _ in range(2):
+        end = cluster.call("execute_code", {"code": "import with_a_thread\nprint(1)", "environment": "second"})["structuredContent"]
+        assert end["stdout"] == "1\n" and end["usage"]["start"] == "warm", end
+    log = "".join(cluster.log(name) for name in os.listdir(cluster.logs))
+    assert log.count("with_a_thread is not imported ahead: it starts a thread") == 1 and "of_the_venv is not" not in log, log
 
 
 def test_a_restarted_executor_knows_it(cluster):

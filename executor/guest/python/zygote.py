@@ -14,6 +14,8 @@ import sys
 
 # Without these a library would start threads here, which a fork does not inherit.
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+# Memory allocators of pyarrow and polars that would start a thread to clean up.
+QUIET = dict.fromkeys(("JE_ARROW_MALLOC_CONF", "_RJEM_MALLOC_CONF"), "background_thread:false")
 # Functions that tell a library that was loaded with these how many threads it may use after the fork.
 SET_THREADS = ("openblas_set_num_threads", "openblas_set_num_threads64_", "scipy_openblas_set_num_threads", "scipy_openblas_set_num_threads64_",
                "omp_set_num_threads", "MKL_Set_Num_Threads", "bli_thread_set_num_threads")
@@ -78,13 +80,22 @@ def sparing(register, spared):
     return record
 
 
-def import_all(names):
+def import_all(names, environment):
     for name in filter(None, names):
         try:
             __import__(name)
         except Exception as error:  # not installed, or broken: the guest will get the same error
             print(f"zygote: {name} is not imported ahead: {type(error).__name__}: {error}"[:500], file=sys.stderr)
             drop(name.partition(".")[0])
+        if len(os.listdir("/proc/self/task")) > 1:
+            begin_without(name, names, environment)
+
+
+def begin_without(name, names, environment):
+    """Begins anew: a fork has one thread only, and may wait forever for what another one held or did."""
+    print(f"zygote: {name} is not imported ahead: it starts a thread"[:500], file=sys.stderr)
+    left = [other for other in names if other.partition(".")[0] != name.partition(".")[0]]
+    os.execve(sys.executable, [sys.executable, "-I", "-B", os.path.join(HERE, "zygote.py"), ",".join(left)], environment)
 
 
 def drop(top):
@@ -299,13 +310,13 @@ def main():
     bare, environment = set(sys.modules), dict(os.environ)
     descriptors = set(map(int, os.listdir("/proc/self/fd")))
     gc.disable()
-    os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
+    os.environ.update(dict.fromkeys(ONE_THREAD, "1") | QUIET)
     driver = load("driver")
     zygote = load_extension("_zygote")
     zygote.line_up()
     sys.meta_path.insert(0, driver.Arrivals({"matplotlib": driver.later("rich.py", "lend_fonts")}))
     register, os.register_at_fork = os.register_at_fork, sparing(os.register_at_fork, zygote.spared)
-    import_all(sys.argv[1].split(","))
+    import_all(sys.argv[1].split(","), environment)
     os.register_at_fork = register
     sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, driver.Arrivals)]
     rehearse(driver)
