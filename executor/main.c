@@ -31,6 +31,7 @@
 #include "executor/run/pool.h"
 #include "executor/run/queue.h"
 #include "executor/run/run.h"
+#include "executor/run/user_base.h"
 #include "executor/runtime.h"
 #include "executor/sandbox/box.h"
 #include "executor/session/artifact.h"
@@ -134,8 +135,9 @@ open_all(struct err *e)
 
 	if (options_check(e) == 0 && limits_settle(e) == 0 && share_settle(e) == 0 &&
 	    policy_check_profile(options.profile, language_python, e) == 0 &&
-	    index_hosts_settle("", e) == 0 && domains_settle(e) == 0 && open_languages(e) == 0 &&
-	    sign_open(e) == 0 && isolation_demand(options.require_layers, &arguments, e) == 0 &&
+	    index_hosts_settle("", e) == 0 && domains_settle(e) == 0 && user_base_settle(e) == 0 &&
+	    open_languages(e) == 0 && sign_open(e) == 0 &&
+	    isolation_demand(options.require_layers, &arguments, e) == 0 &&
 	    container_open(e) == 0 && pool_arguments(&arguments, e) == 0 &&
 	    container_arguments(&arguments, e) == 0 && state_argument(&arguments, e) == 0 &&
 	    cgroup_argument(&arguments, e) == 0 && loopback_argument(&arguments, e) == 0 &&

@@ -276,6 +276,8 @@ box_new(const struct order *order, struct err *e)
 	if (box == NULL)
 		return NULL;
 	box->net = box->far = box->tmp = -1;
+	box->mounts.owner = host_uid(host, order->workspace);
+	box->mounts.base_bytes = order->memory_bytes / 2;
 	for (int n = 0; n < HOST_NAMESPACES; n++)
 		box->spaces[n] = -1;
 	return box;

@@ -10,6 +10,7 @@
 
 #include "common/base/auto.h"
 #include "executor/builder/answer.h"
+#include "executor/builder/user_base.h"
 #include "executor/builder/workspace_table.h"
 
 #include <stdio.h>
@@ -38,7 +39,10 @@ mount_now(const struct mounts *mounts, const struct order *order, struct err *e)
 	char path[32];
 
 	path_of(order->place, path);
-	if (workspace_table_mount(order->workspace, ORDER_MOUNTED, mounts->space, path, e) < 0)
+	if ((order->place == ORDER_USER_BASE
+		    ? user_base_mount(mounts->space, mounts->owner, mounts->base_bytes, e)
+		    : workspace_table_mount(
+			  order->workspace, ORDER_MOUNTED, mounts->space, path, e)) < 0)
 		return -1;
 	answer_send(&answer, NULL, 0);
 	return 0;

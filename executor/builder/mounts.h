@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mounts.h - directories of workspaces that a box sees read-only: packages, which a session gets
- * while its programs run.
+ * mounts.h - what a session gets while its programs run: packages, which are directories of
+ * workspaces that its box sees read-only, and a place for what its programs install.
  */
 #pragma once
 
 #include "common/base/err.h"
 
 #include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
 
 struct mount_wait;
 struct order;
@@ -16,7 +18,9 @@ struct order;
 struct mounts {
 	struct mount_wait *waiting; /* orders that wait until it is ready */
 	bool ready;
-	int space; /* its mount namespace, if it is ready; the box owns the descriptor */
+	int space;           /* its mount namespace, if it is ready; the box owns the descriptor */
+	uid_t owner;         /* of ORDER_USER_BASE: the box's uid, */
+	uint64_t base_bytes; /* and the limit */
 };
 
 /* Carries out an ORDER_MOUNT, at once or, if the box is not ready yet, before its programs start.

@@ -112,7 +112,7 @@ static int
 check_ids(const struct order *order, struct err *e)
 {
 	bool works_in = order->kind == ORDER_BOX || order->kind == ORDER_FILE_HELPER ||
-	                order->kind == ORDER_MOUNT;
+	                (order->kind == ORDER_MOUNT && order->place != ORDER_USER_BASE);
 
 	if (order->kind == ORDER_CLEAR)
 		return 0;

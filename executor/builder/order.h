@@ -25,10 +25,11 @@ enum {
 	ORDER_MAX_ZYGOTES = 10,
 	ORDER_MAX_FDS = 3,
 	ORDER_MAX_PORTS = 8,
-	/* Where ORDER_MOUNT mounts: on /packages/0 and so on, */
+	/* What ORDER_MOUNT mounts: a directory of a workspace on /packages/0 and so on, */
 	ORDER_MAX_PACKAGES = 128,
 	ORDER_USR_LOCAL = ORDER_MAX_PACKAGES, /* on /usr/local, */
-	ORDER_NODE_MODULES,                   /* or on /node_modules */
+	ORDER_NODE_MODULES,                   /* or on /node_modules; */
+	ORDER_USER_BASE, /* a tmpfs of the box's own, for what its programs install */
 	ORDER_PLACES,
 };
 
@@ -86,7 +87,7 @@ enum order_kind {
 	ORDER_LISTEN, /* id; box: makes the sockets of a network in its network namespace.  Answers:
 	                 STARTED with a socket for DNS and one for each of ports, then ENDED */
 	ORDER_MOUNT, /* id, box, place; workspace: mounts ORDER_MOUNTED of it in the box, read-only.
-	                Answer: ENDED */
+	                USER_BASE: no workspace (user_base.h).  Answer: ENDED */
 	ORDER_CLEAR, /* wipes workspaces of an earlier builder that were not adopted */
 };
 

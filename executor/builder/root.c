@@ -89,7 +89,8 @@ static const char *const tops[] = { "/bin", "/sbin", "/lib", "/lib32", "/lib64",
 static const char *const directories[] = { "cloister", "cloister/check", "cloister/node",
 	"cloister/packages", "cloister/python", "cloister/shell", "dev", "dev/pts", "etc",
 	"etc/ssl", "etc/ssl/certs", "mnt", "node_modules", "packages", "proc", "run", "sandbox",
-	"sys", "sys/devices", "sys/devices/system", "sys/devices/system/cpu", "tmp", "workspace" };
+	"sys", "sys/devices", "sys/devices/system", "sys/devices/system/cpu", "tmp", "user",
+	"user/base", "user/index", "workspace" };
 
 static const struct {
 	const char *path, *target;

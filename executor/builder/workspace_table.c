@@ -331,6 +331,17 @@ workspace_table_mount(
 	return r;
 }
 
+int
+workspace_table_place(int mount, int space, const char *path, struct err *e)
+{
+	int r = go(space, e);
+
+	if (r == 0 && move_mount(mount, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		r = err_sys(e, "mount on %s", path);
+	go_back();
+	return r;
+}
+
 /* ---- its users ---- */
 
 void

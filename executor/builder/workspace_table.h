@@ -39,6 +39,8 @@ int workspace_table_mount(
 
 /* Returns a detached tmpfs that the caller owns.  Also used for /tmp of a box. */
 int workspace_table_tmpfs(uint64_t bytes, uint64_t files, uid_t owner, struct err *);
+/* Moves a detached mount to a path of another mount namespace. */
+int workspace_table_place(int mount, int space, const char *path, struct err *);
 
 /* A process uses it; the process has ended. */
 void workspace_table_use(uint32_t id);

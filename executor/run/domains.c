@@ -299,6 +299,18 @@ domains_permit(
 }
 
 bool
+domains_reach(const struct texts *domains, const struct texts *hosts)
+{
+	struct domain host;
+	struct err ignored;
+
+	for (size_t i = 0; i < hosts->count; i++)
+		if (domain_read(hosts->items[i], &host, &ignored) == 0 && covers(domains, &host))
+			return true;
+	return false;
+}
+
+bool
 domains_need_grants(const struct texts *domains)
 {
 	const struct approval_list none = { 0 };

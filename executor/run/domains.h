@@ -24,6 +24,8 @@ int domains_of_session(const struct create_session *, char **list, struct err *)
 /* The names that a run asks for, in their one form; none: it has no network.  session: the list of
  * its session, or NULL.  egress_denied: the session or the operator does not allow one of them. */
 int domains_of_run(const struct execute_code *, const char *session, struct texts *, struct err *);
+/* Does one of these names cover a host of that list? */
+bool domains_reach(const struct texts *, const struct texts *hosts);
 /* Does the operator not allow all of these names?  Then approvals are needed. */
 bool domains_need_grants(const struct texts *);
 /* egress_denied: neither the operator nor an approval allows one of the names.  With notes it is

@@ -25,6 +25,7 @@
 #include "executor/run/own_limits.h"
 #include "executor/run/run_inner.h"
 #include "executor/run/secrets.h"
+#include "executor/run/user_base.h"
 #include "executor/run/verdicts.h"
 #include "executor/runtime.h"
 #include "executor/session/ledger.h"
@@ -265,20 +266,32 @@ run_code(void *self, const struct err *why)
 }
 
 static void
-open_network(struct run *run, const struct err *why)
+open_network(void *self, const struct err *why)
+{
+	struct run *run = self;
+	struct err e;
+
+	if (failed(run, why))
+		return;
+	run->network.id = run->id, run->network.owner = run_owner(run);
+	run->network.domains = &run->plan.domains;
+	run->network.known = run_known(run);
+	if (network_begin(&run->network, run->place, run_code, run, &e) < 0)
+		finish(run, &e);
+}
+
+static void
+open_ways_out(struct run *run, const struct err *why)
 {
 	struct err e;
 
 	if (failed(run, why))
 		return;
-	if (run->plan.domains.count == 0) {
+	if (run->plan.domains.count == 0)
 		run_code(run, NULL);
-		return;
-	}
-	run->network.id = run->id, run->network.owner = run_owner(run);
-	run->network.domains = &run->plan.domains;
-	run->network.known = run_known(run);
-	if (network_begin(&run->network, run->place, run_code, run, &e) < 0)
+	else if (!user_base_wanted(&run->plan))
+		open_network(run, NULL);
+	else if (sandbox_user_base(run->place, open_network, run, &e) < 0)
 		finish(run, &e);
 }
 
@@ -296,7 +309,7 @@ find_place(void *self)
 		err_sys(&e, "sandbox");
 		finish(run, &e);
 	} else
-		run_install(run, open_network);
+		run_install(run, open_ways_out);
 }
 
 /* ---- preparing ---- */

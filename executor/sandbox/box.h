@@ -112,7 +112,7 @@ enum {
 int box_listen(struct box *, const uint16_t ports[BOX_PORTS],
     void (*done)(void *self, int *fds, size_t nfds, const struct err *e), void *self, struct err *);
 /* What a box sees beside its workspace: the directory ORDER_MOUNTED of other workspaces, read-only
- * (builder/order.h has the places). */
+ * (builder/order.h has the places).  Workspace NULL: the place needs none. */
 struct box_mount {
 	const struct workspace *workspace;
 	unsigned place;

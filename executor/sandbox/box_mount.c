@@ -54,7 +54,7 @@ order_one(const struct box *box, const struct box_mount *mount, struct mounting 
 	struct order order = {
 		.kind = ORDER_MOUNT,
 		.box = builder_request_id(box->builder_request),
-		.workspace = workspace_id(mount->workspace),
+		.workspace = mount->workspace != NULL ? workspace_id(mount->workspace) : 0,
 		.place = mount->place,
 	};
 

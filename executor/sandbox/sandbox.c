@@ -43,6 +43,7 @@ struct sandbox {
 	const struct bridges *bridges; /* NULL: none */
 	struct box_mounts mounts;      /* packages */
 	unsigned mounted;              /* number of the calls that changed them */
+	bool user_base;                /* its boxes have one */
 	struct box *box;               /* NULL: there is none */
 	struct resident residents[ORDER_MAX_RUNTIMES];
 
@@ -98,13 +99,16 @@ end_run(struct sandbox *h, struct box_end *end, const struct err *e)
 
 static void on_box_ended(void *self, const struct err *);
 
+static const struct box_mount user_base_item = { .place = ORDER_USER_BASE };
+static const struct box_mounts user_base = { &user_base_item, 1 };
+
 static int
 make_box(struct sandbox *h, struct err *e)
 {
 	if (h->box != NULL)
 		return 0;
 	h->box = box_make(&h->limits, h->workspace, on_box_ended, h, e);
-	if (h->box == NULL)
+	if (h->box == NULL || (h->user_base && box_mount(h->box, &user_base, NULL, NULL, e) < 0))
 		return -1;
 	return h->mounts.count > 0 ? box_mount(h->box, &h->mounts, NULL, NULL, e) : 0;
 }
@@ -456,4 +460,19 @@ sandbox_mount(struct sandbox *h, const struct box_mounts *mounts,
 
 	free((void *)(uintptr_t)old.items);
 	return r;
+}
+
+int
+sandbox_user_base(
+    struct sandbox *h, void (*done)(void *self, const struct err *e), void *self, struct err *e)
+{
+	bool had = h->user_base;
+
+	h->user_base = true;
+	if (!had)
+		h->mounted++;
+	if (!had && h->box != NULL && !box_is_ending(h->box))
+		return box_mount(h->box, &user_base, done, self, e);
+	done(self, NULL);
+	return 0;
 }

@@ -56,6 +56,10 @@ int sandbox_listen(struct sandbox *, const uint16_t ports[BOX_PORTS],
  */
 int sandbox_mount(struct sandbox *, const struct box_mounts *,
     void (*done)(void *self, const struct err *e), void *self, struct err *);
+/* From now on its box, also one that is made later, has a place for what its programs install
+ * (builder/user_base.h); each box an empty one.  done: as above. */
+int sandbox_user_base(
+    struct sandbox *, void (*done)(void *self, const struct err *e), void *self, struct err *);
 /* Stops the current run, with an interrupt if the program can survive that; done is still
  * called. */
 void sandbox_interrupt(struct sandbox *);

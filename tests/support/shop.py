@@ -97,10 +97,11 @@ def still_works(client, session=None):
     assert version_in(client, session) == "1.0"
 
 
-def play(module, bin):
+def play(module, bin, executor=()):
     """Does not return."""
     publish()
     INDEX.serve()
-    with daemons.Cluster(bin, env=ENVIRONMENT, flags=FLAGS) as cluster:
+    flags = {**FLAGS, "executor": [*FLAGS["executor"], *executor]}
+    with daemons.Cluster(bin, env=ENVIRONMENT, flags=flags) as cluster:
         counts = cases.play(module, cluster, after=lambda: end_sessions(cluster))
     cases.end(counts)

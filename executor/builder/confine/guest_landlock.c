@@ -74,6 +74,9 @@ guest_landlock_enter(bool file_helper, bool sockets, bool *scopes, struct err *e
 		{ "/dev/pts", READ_FILE | WRITE_FILE | IOCTL_DEV },
 		{ "/dev/tty", READ_FILE | WRITE_FILE | IOCTL_DEV },
 		{ "/tmp", writable },
+		/* For /user/base, which may be mounted later: a rule for a mount point ends there.
+		 */
+		{ "/user", writable },
 		{ "/workspace", writable },
 	};
 	const struct rule *rules = file_helper ? &guest[COUNT(guest) - 1] : guest;

@@ -242,11 +242,10 @@ def complain(text):
 
 class Driver:
     def __init__(self, ahead=(), rehearsals=()):
-        self.rehearsals = rehearsals
-        self.control, self.interrupts, self.sources, self.loop = None, Interrupts(), Sources(), None
+        self.rehearsals, self.control, self.interrupts, self.sources, self.loop = rehearsals, None, Interrupts(), Sources(), None
         self.ahead = frozenset(ahead)
         self.shadows = beside("shadows.py")["Shadows"](ahead) if ahead else None
-        self.profile, self.guard, self.held, self.manners, self.lent = None, None, False, 0, {}
+        self.profile, self.guard, self.held, self.installs, self.manners, self.lent = None, None, False, False, 0, {}
         # A zygote that has imported more than the standard library serves programs that use it.
         self.libraries = sorted(name for name in ahead if "." not in name and name not in sys.stdlib_module_names
                                 and hasattr(sys.modules[name], "__path__"))
@@ -334,7 +333,7 @@ class Driver:
             elif kind in b"GT":
                 beside("invocation.py")["take"](kind, payload)
             elif kind == b"K":
-                beside("packages.py")["look"](self.shadows, self.scope)
+                self.installs = beside("packages.py")["look"](self.shadows, self.scope)
             elif kind == b"F":
                 self.shadows.look()
             elif kind == b"S":
@@ -396,6 +395,8 @@ class Driver:
                 self.as_file().write(True)
             if self.shadows and ".py" in source:
                 self.shadows.expect(source)
+            if self.installs:
+                beside("packages.py")["expect"](source, self.shadows, self.scope)
             if self.manners:
                 source = beside("manners.py")["apply"](self.manners, source, self.flags)
             body, tail, assigned = self.parse(source, file)

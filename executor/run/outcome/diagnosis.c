@@ -291,6 +291,9 @@ static const struct {
 	{ "Cannot find package ", IT_RAN, PACKAGE },
 	{ "externally-managed-environment", IT_RAN, PACKAGE },
 	{ "Could not install packages", IT_RAN, PACKAGE },
+	{ "No matching distribution found", IT_RAN, PACKAGE },
+	{ "'pip', 'install'", IT_RAN, PACKAGE },            /* Python's subprocess */
+	{ " syscall getaddrinfo", IT_RAN, PACKAGE },        /* npm */
 	{ "Missing optional dependency", IT_RAN, PACKAGE }, /* pandas */
 	{ "Name or service not known", IT_RAN, NO_NETWORK },
 	{ "name resolution", IT_RAN, NO_NETWORK },

@@ -16,9 +16,9 @@
 
 #define LACKS "That module is not installed. "
 #define OTHERWISE \
-	LACKS "Use the standard library or an installed module. A package can be installed into " \
-	      "/workspace, with pip install --target or npm, only by a run that may reach its " \
-	      "index (allowed_domains)."
+	LACKS "Use the standard library or an installed module. Only a run that may reach a " \
+	      "package " \
+	      "index (allowed_domains) can install packages, with pip or npm."
 #define AGAIN      LACKS "Run the code again with its package%s in packages, or "
 #define IN_SESSION AGAIN "call install_package with it and this session_id."
 #define ALONE      AGAIN "install it into a session with install_package."
