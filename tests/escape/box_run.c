@@ -247,10 +247,11 @@ mount_all(struct run *run, struct err *e)
 
 	json_array_foreach(list, i, pair)
 	{
-		struct place *place = find(json_string_value(json_array_get(pair, 0)));
+		const char *name = json_string_value(json_array_get(pair, 0));
+		struct place *place = name != NULL ? find(name) : NULL;
 
-		must(i < COUNT(items) && place != NULL);
-		items[i].workspace = place->workspace;
+		must(i < COUNT(items) && (place != NULL || name == NULL));
+		items[i].workspace = place != NULL ? place->workspace : NULL;
 		items[i].place = (unsigned)json_integer_value(json_array_get(pair, 1));
 	}
 

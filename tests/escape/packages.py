@@ -3,7 +3,7 @@
 
 import contextlib
 
-USR_LOCAL = 128  # ORDER_USR_LOCAL
+USR_LOCAL, USER_BASE = 128, 130  # ORDER_USR_LOCAL, ORDER_USER_BASE
 REFUSED = {"EACCES", "EROFS", "EPERM", "EBUSY", "EXDEV"}
 
 MOUNTED = """
@@ -150,3 +150,40 @@ def test_F23_later_statements_of_a_session(box):
                         mounts=[["b", 0]], **session).end()
         assert end.out == "b [] ['file']\nTrue\n", end.out
         box.drop("s")
+
+
+def test_F24_what_programs_install_stays_in_their_box(box):
+    """F-24 (I1, I4, I5): /user/base is written, has bounds of its own and no devices, and leads nowhere; no other box has it."""
+    waiting = box.begin("import time\ntime.sleep(2)\nprint(os.listdir('/user/base'))", mounts=[[None, USER_BASE]])
+    tries = box.tries(MOUNTED + """
+import subprocess
+open("/user/base/file", "w").write("#!/bin/sh\\nid -u\\n"); os.chmod("/user/base/file", 0o4755)
+tell("uid", subprocess.run(["/user/base/file"], capture_output=True, text=True).stdout.strip() == str(os.getuid()))
+flags = [os.statvfs(path).f_flag for path in ("/user/base", "/user/index")]
+tell("flags", [bool(f & os.ST_NOSUID and f & os.ST_NODEV) for f in flags] + [bool(f & os.ST_RDONLY) for f in flags])
+os.symlink("/etc/passwd", "/user/base/link"); os.symlink("/user/index", "/user/base/up")
+attempt("device", os.mknod, "/user/base/device", 0o20666, os.makedev(1, 3))
+attempt("through_link", open, "/user/base/link", "a")
+attempt("through_directory", open, "/user/base/up/new", "w")
+attempt("beside", open, "/user/new", "w")
+attempt("directory_beside", os.mkdir, "/user/new")
+attempt("index", open, "/user/index/new", "w")
+attempt("link_in", os.link, "/usr/bin/env", "/user/base/env")
+attempt("link_out", os.link, "/user/base/file", "/workspace/file")
+attempt("rename_out", os.rename, "/user/base/file", "/user/file")
+attempt("remove_it", os.rmdir, "/user/base")
+attempt("replace_it", os.rename, "/user/base", "/user/other")
+attempt("unmount", call, libc.umount2, b"/user/base", 2)
+attempt("remount", call, libc.mount, None, b"/user/index", None, 32, None)
+attempt("bytes", lambda: open("/user/base/big", "wb").write(bytes(512 << 20)))
+""", mounts=[[None, USER_BASE]])
+    assert (tries.pop("uid"), tries.pop("flags")) == ("True", "[True, True, False, True]"), tries
+    assert tries.pop("bytes") == "ENOSPC" or tries == {}, tries
+    wrong = {name: got for name, got in tries.items() if got not in REFUSED}
+    assert not wrong and len(tries) == 13, tries
+    assert waiting.end().out == "['lib']\n"  # the driver's own
+    tries = box.tries(MOUNTED + """
+for path in "/user/new", "/user/base/new", "/user/index/new": attempt(path, open, path, "w")
+tell("list", os.listdir("/user/base"))
+""")
+    assert tries.pop("list") == "[]" and set(tries.values()) <= REFUSED, tries

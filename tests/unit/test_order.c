@@ -39,8 +39,9 @@ static const struct order good[] = {
 	    .box = ORDER_MAX_LIVING,
 	    .workspace = ORDER_MAX_LIVING,
 	    .place = ORDER_NODE_MODULES },
+	{ .kind = ORDER_MOUNT, .id = 3, .box = 1, .place = ORDER_USER_BASE },
 };
-static const size_t descriptors[] = { 0, 0, 0, 1, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0 };
+static const size_t descriptors[] = { 0, 0, 0, 1, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
 
 static void
 takes_what_the_executor_sends(void **state)
@@ -116,6 +117,7 @@ static const struct {
 	BAD(12, workspace, ORDER_MAX_LIVING + 1, "workspace"),
 	BAD(12, place, ORDER_PLACES, "place"),
 	BAD(13, place, UINT32_MAX, "place"),
+	BAD(14, box, 0, "box"),
 };
 
 static void
