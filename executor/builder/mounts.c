@@ -33,16 +33,22 @@ path_of(uint32_t place, char path[32])
 }
 
 static int
+mount_on_place(const struct mounts *mounts, const struct order *order, struct err *e)
+{
+	char path[32];
+
+	if (order->place == ORDER_USER_BASE)
+		return user_base_mount(mounts->space, mounts->owner, mounts->base_bytes, e);
+	path_of(order->place, path);
+	return workspace_table_mount(order->workspace, ORDER_MOUNTED, mounts->space, path, e);
+}
+
+static int
 mount_now(const struct mounts *mounts, const struct order *order, struct err *e)
 {
 	struct answer answer = { .kind = ANSWER_ENDED, .id = order->id };
-	char path[32];
 
-	path_of(order->place, path);
-	if ((order->place == ORDER_USER_BASE
-		    ? user_base_mount(mounts->space, mounts->owner, mounts->base_bytes, e)
-		    : workspace_table_mount(
-			  order->workspace, ORDER_MOUNTED, mounts->space, path, e)) < 0)
+	if (mount_on_place(mounts, order, e) < 0)
 		return -1;
 	answer_send(&answer, NULL, 0);
 	return 0;

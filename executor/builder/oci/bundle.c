@@ -61,11 +61,24 @@ put_word(struct text *t, const char *before, const char *word)
 	put(t, "%s\"%s\"", before, word);
 }
 
+/* A container has no /user/base (user_base.h), so pip takes its own default there. */
+static void
+put_environment(struct text *t, const char *const *environment)
+{
+	static const char user_base[] = "PYTHONUSERBASE=";
+	const char *before = "";
+
+	for (size_t i = 0; environment[i] != NULL; i++) {
+		if (strncmp(environment[i], user_base, sizeof user_base - 1) == 0)
+			continue;
+		put_word(t, before, environment[i]);
+		before = ",";
+	}
+}
+
 static void
 put_process(struct text *t, const struct bundle *b)
 {
-	const char *const *environment = environment_make(
-	    b->order->cpu_milli, runtimes_python(b->order->environment), b->variable);
 	char control[8];
 
 	snprintf(control, sizeof control, "%d", b->control);
@@ -77,8 +90,8 @@ put_process(struct text *t, const struct bundle *b)
 	for (size_t i = 0; b->argv[i] != NULL; i++)
 		put_word(t, ",", b->argv[i]);
 	put(t, "],\"env\":[");
-	for (size_t i = 0; environment[i] != NULL; i++)
-		put_word(t, i > 0 ? "," : "", environment[i]);
+	put_environment(t, environment_make(b->order->cpu_milli,
+			       runtimes_python(b->order->environment), b->variable));
 	put(t, "],\"noNewPrivileges\":true,\"oomScoreAdj\":1000,\"capabilities\":{\"bounding\":[],"
 	       "\"effective\":[],\"permitted\":[],\"inheritable\":[],\"ambient\":[]},");
 }

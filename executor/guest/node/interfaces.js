@@ -44,7 +44,7 @@ function keepNpmHere() {
 	let at = here;
 	while (at !== '/' && !isProject(at))
 		at = path.dirname(at);
-	if (at === '/' && !process.argv.some((word) => word === '-g' || word === '--global'))
+	if (at === '/' && !['-g', '--global', '--location=global'].some((word) => process.argv.includes(word)))
 		process.argv.splice(2, 0, `--prefix=${here}`);
 }
 

@@ -53,6 +53,7 @@ function install(npm, specs) {
 		'--fetch-retry-mintimeout=500', '--fetch-retry-maxtimeout=2000'];
 	const env = { ...process.env, npm_config_cache: '/workspace/cache', npm_config_cafile: ROOTS, npm_config_userconfig: '/dev/null',
 		HOME: AT, NODE_OPTIONS: '' };
+	delete env.npm_config_globalconfig; // of programs that install packages themselves
 	for (const registry of words('i:'))
 		env.npm_config_registry = registry;
 	fs.mkdirSync(AT);

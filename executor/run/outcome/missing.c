@@ -16,9 +16,8 @@
 
 #define LACKS "That module is not installed. "
 #define OTHERWISE \
-	LACKS "Use the standard library or an installed module. Only a run that may reach a " \
-	      "package " \
-	      "index (allowed_domains) can install packages, with pip or npm."
+	LACKS "Use the standard library or an installed module. Only a run that may reach " \
+	      "a package index (allowed_domains) can install packages, with pip or npm."
 #define AGAIN      LACKS "Run the code again with its package%s in packages, or "
 #define IN_SESSION AGAIN "call install_package with it and this session_id."
 #define ALONE      AGAIN "install it into a session with install_package."
