@@ -24,6 +24,21 @@ static const size_t places[PROFILE_COUNT] = {
 	/* clang-format on */
 };
 
+/* Of the installed modules, those that the profile's lists allow. */
+static int
+add_installed(const struct profile_set *set, struct texts *to, struct err *e)
+{
+	struct texts all = { 0 };
+	int status = inquiry_words(inquiry_of_runtime(language_python, INQUIRY_MODULES), &all, e);
+
+	for (size_t i = 0; i < all.count && status == 0; i++)
+		if (!profile_is_open(set) && profile_leads(set, NULL, all.items[i]) &&
+		    texts_add(to, all.items[i]) < 0)
+			status = err_sys(e, "modules");
+	texts_clear(&all);
+	return status;
+}
+
 static int
 describe_profile(struct profile_infos *infos, enum profile profile, bool detail, struct err *e)
 {
@@ -37,7 +52,9 @@ describe_profile(struct profile_infos *infos, enum profile profile, bool detail,
 	if (!detail)
 		return 0;
 	must(profile_read(profile_name(profile), &set, e) == 0);
-	return profile_modules(&set, NULL, &info->modules, e);
+	return profile_modules(&set, NULL, &info->modules, e) < 0
+	           ? -1
+	           : add_installed(&set, &info->installed, e);
 }
 
 static int
