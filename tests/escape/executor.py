@@ -25,9 +25,9 @@ MIB = 1 << 20
 SPARE = 64  # network namespaces that the builder keeps for later boxes
 
 
-def order(kind, id_=1, workspace=0, box=0, runtime=0, zygote=0, alone=0, signal=0, container=0, place=0, adopt=0, size=MIB, files=64, memory=64 * MIB, tmp=MIB, cpu=0,
+def order(kind, id_=1, workspace=0, box=0, runtime=0, zygote=0, alone=0, signal=0, container=0, place=0, adopt=0, environment=0, size=MIB, files=64, memory=64 * MIB, tmp=MIB, cpu=0,
           processes=8, open_files=64, wall_ms=5000, cpu_ms=0):
-    return struct.pack(ORDER, kind, id_, workspace, box, runtime, zygote, alone, signal, container, bytes(16), place, adopt, size, files, memory, tmp, cpu, processes,
+    return struct.pack(ORDER, kind, id_, workspace, box, runtime, zygote, alone, signal, container, bytes(16), place, adopt, environment, size, files, memory, tmp, cpu, processes,
                        open_files, wall_ms, cpu_ms)
 
 
@@ -148,7 +148,7 @@ def test_I19_random_orders(box):
             sizes = [rng.choice([0, 1, 4096, MIB, 1 << 40, (1 << 64) - 1, rng.getrandbits(64)]) for _ in range(9)]
             # Leaves out the order WORKSPACE: with a plausible size it would succeed.
             numbers[0] = rng.choice([0, BOX, PROGRAM, FILE_HELPER, SIGNAL, LISTEN, MOUNT, CLEAR + 1, 0xffffffff, rng.getrandbits(32)])
-            b.send(struct.pack(ORDER, *numbers[:9], rng.randbytes(16), rng.choice([0, 127, 128, 129, 130, rng.getrandbits(32)]), numbers[9], *sizes))
+            b.send(struct.pack(ORDER, *numbers[:9], rng.randbytes(16), rng.choice([0, 127, 128, 129, 130, 131, rng.getrandbits(32)]), numbers[9], rng.choice([0, 1, 2, rng.getrandbits(32)]), *sizes))
             while not b.quiet(0):
                 assert b.answer()[2] != 0
         while not b.quiet():

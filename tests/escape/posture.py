@@ -152,7 +152,7 @@ def test_I15_builder(box):
     while "usr" not in (tops := sorted(os.listdir(f"/proc/{box.builder}/root/"))) and time.monotonic() < end:
         time.sleep(0.001)
     assert tops == sorted(
-        {"cloister", "dev", "etc", "mnt", "node_modules", "packages", "proc", "run", "sandbox", "sys", "tmp", "usr", "workspace"} |
+        {"cloister", "dev", "etc", "mnt", "node_modules", "packages", "proc", "run", "sandbox", "sys", "tmp", "user", "usr", "workspace"} |
         {n for n in ("bin", "sbin", "lib", "lib32", "lib64", "libx32") if os.path.lexists("/" + n)}), tops
     assert os.readlink(f"/proc/{box.builder}/ns/net") != os.readlink("/proc/self/ns/net")
     with open(f"/proc/{box.builder}/net/dev", encoding="ascii") as file:
