@@ -12,6 +12,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import cases  # noqa: E402
 import daemons  # noqa: E402
 import shop  # noqa: E402
 from index import wheel  # noqa: E402
@@ -87,6 +88,21 @@ def test_packages_of_the_session_stay_as_they_are(cluster):
     installed(cluster, "needs-new", "base", session=session)
     assert version_in(cluster, session) == "2.0"
     assert out(cluster, "import free, needs_new; print(free.x)", session) == "1\n"
+
+
+def test_a_package_that_the_system_makes_at_the_start(cluster):
+    """Debian's matplotlib has a .pth that does: an interpreter that runs, and a new one, import the package that was installed."""
+    if not os.path.exists("/usr/lib/python3/dist-packages/mpl_toolkits/__init__.py"):
+        raise cases.Skip("the system has no matplotlib")
+    INDEX.add(wheel("toolkits", "1.0", {"mpl_toolkits/own.py": "x = 1\n", "toolkits.py": ""}))
+    code = "import mpl_toolkits.own as own; print(own.__file__.startswith('/usr/local/'))"
+    for early in True, False:
+        session = session_of(cluster)
+        if early:
+            run(cluster, "x = 1", session)
+        installed(cluster, "toolkits", session=session)
+        assert out(cluster, code, session) == "True\n"
+        assert out(cluster, f"python3 -c \"{code}\"", session, language="shell") == "True\n"
 
 
 def test_after_the_end_of_the_interpreter(cluster):

@@ -7,6 +7,7 @@ import sys
 
 ROOT, SYSTEM = "/workspace/shown", "/usr/lib/python3/dist-packages"
 LIBRARY = "lib/python{}.{}/dist-packages".format(*sys.version_info)
+covered = []  # packages for which covers_system() was true
 OWN = {"", "bin", "lib", os.path.dirname(LIBRARY), LIBRARY}  # directories here, whoever has them
 
 
@@ -34,6 +35,13 @@ def link(name, sources):
     merge(name, directories)
     if lacking:
         open(f"{ROOT}/{name}/__init__.py", "x").close()
+        covered.append(os.path.basename(name))
+
+
+def import_first(names):
+    """A .pth of the system may make its package at the start of an interpreter; that of /usr/local is read before it."""
+    with open(f"{ROOT}/{LIBRARY}/before_the_system.pth", "x") as file:
+        file.writelines(f"import {name}\n" for name in names if name.isidentifier())
 
 
 def merge(name, sources):
@@ -49,3 +57,5 @@ os.umask(0o022)
 os.chmod("/workspace", 0o711)
 os.mkdir(ROOT)
 merge("", [f"/packages/{number}" for number in sys.argv[1:]])
+if covered:
+    import_first(covered)

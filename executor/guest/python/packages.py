@@ -37,7 +37,17 @@ def look_again():
         del sys.path_importer_cache[path]
 
 
+def is_of_a_pth(name):
+    """A package that a .pth of the system made at the start and nobody has run or used: Debian's mpl_toolkits."""
+    module = sys.modules.get(name)
+    made = isinstance(getattr(module, "__path__", None), list) and "__builtins__" not in vars(module)
+    return made and not any(other.startswith(name + ".") for other in sys.modules)
+
+
 def replace(names, shadows, scope):
+    for name in names - used(scope):
+        if is_of_a_pth(name):
+            del sys.modules[name]
     if shadows is None or not names & shadows.ahead:
         return
     # A library that is imported already may hold another one that the packages replace.
