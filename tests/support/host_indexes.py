@@ -23,8 +23,8 @@ DEFAULT = "from pip._internal.models.index import PyPI; print(PyPI.simple_url, '
 class Index:
     """url: of its pages; urls: of all hosts that an installation may need; page: of a package that every index has."""
 
-    def __init__(self, url, urls, page):
-        self.url, self.page = url, page
+    def __init__(self, of, url, urls, page):
+        self.of, self.url, self.page = of, url, page
         self.hosts = sorted({urllib.parse.urlsplit(one).hostname for one in urls})
 
     def missing(self, seconds=5):
@@ -32,7 +32,7 @@ class Index:
             with urllib.request.urlopen(self.url.rstrip("/") + self.page, timeout=seconds) as reply:
                 reply.read(1)
         except (OSError, ValueError) as error:  # URLError is an OSError
-            return f"the package index of this host does not answer: {error}"
+            return f"the index of {self.of} does not answer: {error}"
         return None
 
     def networks(self):
@@ -51,7 +51,7 @@ def of_pip():
     chosen = [url for key, url in keys if key == "index-url"]
     more = [url for key, text in keys if key == "extra-index-url" for url in text.split()]
     urls = chosen[:1] or said(PYTHON, "-c", DEFAULT).split()
-    return Index(urls[0], urls + more, "/six/")
+    return Index("pip", urls[0], urls + more, "/six/")
 
 
 def of_npm():
@@ -59,7 +59,7 @@ def of_npm():
     if shutil.which("npm") is None:
         return None
     url = said("npm", "config", "get", "registry").strip()
-    return Index(url, [url], "/is-odd")
+    return Index("npm", url, [url], "/is-odd")
 
 
 def egress_flags(*indexes):
