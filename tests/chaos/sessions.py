@@ -8,6 +8,7 @@ programs are lost and reported as lost, and no resource grows.
 
 import contextlib
 import fcntl
+import itertools
 import os
 import pwd
 import signal
@@ -18,6 +19,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import cases  # noqa: E402
 import index  # noqa: E402
 import journal  # noqa: E402
+import registry  # noqa: E402
 import users  # noqa: E402
 from household import children, household, wait_for  # noqa: E402
 from keeper import Asker, Refused  # noqa: E402
@@ -131,10 +133,15 @@ def ask_to_end(there):
 DEATHS = (kill_executor, kill_builder, kill_both, kill_keeper, ask_to_end)
 
 
+def kill_egress(there):
+    os.kill(there.home.daemon("egress")["pid"], signal.SIGKILL)
+
+
 def die(there, death):
-    before = there.executor()
+    daemon = "egress" if death is kill_egress else "executor"
+    before = there.home.wait_ready() and there.home.daemon(daemon)["pid"]
     death(there)
-    wait_for(lambda: there.home.daemon("executor").get("pid") not in (None, before), "the next executor")
+    wait_for(lambda: there.home.daemon(daemon).get("pid") not in (None, before), f"the next {daemon}")
 
 
 def settled(there):
@@ -238,6 +245,15 @@ def test_sessions_end_when_the_groups_are_gone(bin, asker):
         assert out == "again\n" and len(after) == len(before) and not after & before, (out, before, after)
 
 
+def served_shop():
+    """An index, and the environment of daemons that use it."""
+    shop = index.Index()
+    shop.serve()
+    return shop, {"PIP_INDEX_URL": f"http://index.test:{shop.port}/simple", "PIP_EXTRA_INDEX_URL": "",
+                  "npm_config_registry": f"http://index.test:{shop.port}/npm/",
+                  "CLOISTER_EGRESS_RESOLVER": f"{index.HOST}:{shop.dns_port}", "CLOISTER_EGRESS_ALLOWED_NETWORKS": f"{index.HOST}/32"}
+
+
 def check_packages(there, shop, session, turn, death):
     """An installation during which everything ends; then the session has its files, and no package or all of them."""
     package = f"fresh{turn}"
@@ -261,17 +277,60 @@ def check_packages(there, shop, session, turn, death):
 
 def test_packages_are_whole_or_gone(bin, asker):
     """The files of a session outlive an executor; its packages do not, and are installed again."""
-    shop = index.Index()
+    shop, env = served_shop()
     shop.add(index.wheel("base", "1.0", {"base.py": ""}))
-    shop.serve()
-    env = {"PIP_INDEX_URL": f"http://index.test:{shop.port}/simple", "PIP_EXTRA_INDEX_URL": "",
-           "CLOISTER_EGRESS_RESOLVER": f"{index.HOST}:{shop.dns_port}", "CLOISTER_EGRESS_ALLOWED_NETWORKS": f"{index.HOST}/32"}
     with house(bin, asker, env=env) as there:
         session = there.ask("create_session", {}, "ann")["session_id"]
         there.run("open('whose', 'w').write('ann')", session, "ann")
         there.ask("install_package", {"packages": ["base"], "session_id": session}, "ann")
         for turn, death in enumerate(DEATHS):
             check_packages(there, shop, session, turn, death)
+
+
+# What is in the tree, and what a program gets that requires all of it.
+TREE = """
+import os, subprocess
+print(open('whose').read(), [name for name in sorted(os.listdir('/node_modules')) if name[0] != '.'],
+      subprocess.run(['node', '-p', 'require("{0}")'], capture_output=True, text=True).stdout.strip())
+"""
+
+
+def check_tree(there, shop, package, death, held_path, after):
+    """An installation during which everything ends, or egress alone: the tree is the new one, the one before, or none."""
+    session = there.ask("create_session", {}, "ann")["session_id"]
+    there.run("open('whose', 'w').write('ann')", session, "ann")
+    request, answered = {"packages": [package], "session_id": session, "language": "node"}, False
+    there.ask("install_package", {**request, "packages": ["base"]}, "ann")
+    with shop.holds(held_path) as held:
+        running = there.asker.begin("install_package", request, principal="ann")
+        assert held.wait(20), held_path
+        if after is not None:
+            held.release()
+            time.sleep(after)
+        die(there, death)
+    with contextlib.suppress(Refused):
+        there.asker.wait(running)
+        answered = True
+    out, notes = there.run(TREE.format(package), session, "ann")
+    whole = f"ann ['base', '{package}'] whole\n"
+    wanted = "ann [] \n" if death is not kill_egress else whole if answered else "ann ['base'] \n"
+    assert out == wanted and (death is kill_egress or LOST in notes), (death.__name__, held_path, after, answered, out, notes)
+    there.ask("install_package", request, "ann")
+    out, _ = there.run(TREE.format(package), session, "ann")
+    assert out == whole, (death.__name__, out)
+    there.ask("terminate_session", {"session_id": session}, "ann")
+
+
+def test_trees_of_node_are_whole_or_gone(bin, asker):
+    """The same for a tree that npm makes; egress may end alone, and then the session keeps what it had."""
+    shop, env = served_shop()
+    sold = registry.Registry(shop)
+    sold.add("base", "1.0.0", {"index.js": "module.exports = 'whole';\n"})
+    with house(bin, asker, env=env) as there:
+        for turn, (death, after) in enumerate(itertools.product((kill_egress, kill_builder, kill_executor), (None, None, 0.4))):
+            package = f"fresh{turn}"
+            sold.add(package, "1.0.0", {"index.js": "module.exports = require('base');\n"}, {"dependencies": {"base": "^1"}})
+            check_tree(there, shop, package, death, (f"/npm/{package}", f"/files/{package}-1.0.0.tgz")[turn % 2], after)
 
 
 def test_programs_that_ran_are_gone(bin, asker):
