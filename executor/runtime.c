@@ -16,6 +16,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 enum {
@@ -25,6 +26,7 @@ enum {
 };
 
 static const char blanks[] = " \t\r";
+static const char typescript[] = "typescript";
 
 static const char *const builtin[language_COUNT][MAX_WORDS] = {
 /* clang-format off */
@@ -237,7 +239,8 @@ own_name(const char *name)
 		if (strcmp(table[i].row.name, name) == 0)
 			return name;
 
-	int language = word_parse(SET_language, name, strlen(name));
+	int language = runtime_is_typed(name) ? (int)language_node
+	                                      : word_parse(SET_language, name, strlen(name));
 
 	return language >= 0 ? table[language].row.name : name;
 }
@@ -263,4 +266,16 @@ runtime_find(const char *asked, struct err *e)
 		    names + size, sizeof names - size, "%s%s", i > 0 ? ", " : "", row->name);
 	}
 	return err_set(e, ERR_invalid_argument, "language: '%.16s' is not one of %s", name, names);
+}
+
+bool
+runtime_is_typed(const char *asked)
+{
+	return asked != NULL && (strcasecmp(asked, typescript) == 0 || strcmp(asked, "ts") == 0);
+}
+
+const char *
+runtime_name(size_t number, bool typed)
+{
+	return typed ? typescript : runtime_at(number)->name;
 }

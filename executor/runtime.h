@@ -26,3 +26,7 @@ const struct runtime_row *runtime_at(size_t);
 /* The index of a language; built-in languages have aliases.  -1: invalid_argument lists all
  * languages, runtime_missing: its program is not installed. */
 int runtime_find(const char *asked, struct err *);
+/* Is it a name of TypeScript, which is a manner of Node (run/typescript.h)?  NULL is none. */
+bool runtime_is_typed(const char *asked);
+/* Its name, which is TypeScript's if `typed`. */
+const char *runtime_name(size_t number, bool typed);

@@ -42,6 +42,7 @@ EMBED(guest_node_as_file,   "node/as_file.js")
 EMBED(guest_node_driver,    "node/driver.js")
 EMBED(guest_node_interfaces,"node/interfaces.js")
 EMBED(guest_node_rewrite,   "node/rewrite.js")
+EMBED(guest_node_typed,     "node/typed.js")
 EMBED(guest_node_values,    "node/values.js")
 EMBED(guest_packages_fetch, "packages/fetch.py")
 EMBED(guest_packages_modules, "packages/fetch.js")
@@ -136,6 +137,7 @@ static const struct {
 	{ "cloister/node/driver.js", guest_node_driver, guest_node_driver_end },
 	{ "cloister/node/interfaces.js", guest_node_interfaces, guest_node_interfaces_end },
 	{ "cloister/node/rewrite.js", guest_node_rewrite, guest_node_rewrite_end },
+	{ "cloister/node/typed.js", guest_node_typed, guest_node_typed_end },
 	{ "cloister/node/values.js", guest_node_values, guest_node_values_end },
 	{ "cloister/shell/driver.sh", guest_shell_driver, guest_shell_driver_end },
 	{ "cloister/packages/fetch.py", guest_packages_fetch, guest_packages_fetch_end },

@@ -59,6 +59,7 @@ enum guest_manner {
 	GUEST_ECHO_EACH = 1, /* print each expression that stands alone in a line and is no call */
 	GUEST_ECHO_LAST = 2, /* write the value of the last expression, as repr() */
 	GUEST_FENCE = 4,     /* open() of a file outside of the workspace raises PermissionError */
+	GUEST_TYPED = 8,     /* it is TypeScript; the package amaro is installed */
 };
 
 enum {

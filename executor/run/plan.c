@@ -16,6 +16,7 @@
 #include "executor/run/domains.h"
 #include "executor/run/pip_lines.h"
 #include "executor/run/pool.h"
+#include "executor/run/typescript.h"
 #include "executor/runtime.h"
 
 #include "common/base/auto.h"
@@ -70,6 +71,7 @@ read_language(struct plan *plan, const char *asked, const struct session *sessio
 	if (asked != NULL && (language = runtime_find(asked, e)) < 0)
 		return -1;
 	plan->language = (unsigned)language;
+	plan->typed = asked != NULL ? runtime_is_typed(asked) : session != NULL && session->typed;
 	return 0;
 }
 
@@ -200,21 +202,24 @@ read_files(struct plan *plan, struct execute_code *ask, struct err *e)
 	return 0;
 }
 
-/* Only the driver of Python has them. */
+/* Only the drivers of Python and Node have some. */
 static unsigned
 read_manners(const struct plan *plan, const struct execute_code *ask)
 {
 	if (plan->language != language_python)
-		return 0;
+		return plan->typed ? GUEST_TYPED : 0;
 	return (ask->echo == echo_each ? GUEST_ECHO_EACH : 0) |
 	       (ask->echo == echo_last ? GUEST_ECHO_LAST : 0) | (ask->fence ? GUEST_FENCE : 0);
 }
 
 static int
-read_packages(struct plan *plan, struct execute_code *ask, struct err *e)
+read_packages(
+    struct plan *plan, struct execute_code *ask, const struct session *session, struct err *e)
 {
 	plan->packages = ask->packages;
 	ask->packages = (struct texts){ 0 };
+	if (plan->typed)
+		return typescript_need(plan, session, e);
 	plan->runs_without = plan->packages.count == 0;
 	return plan->language == language_python && options.packages
 	           ? pip_lines_take(&plan->code, &plan->packages, e)
@@ -241,9 +246,10 @@ plan_read(struct plan *plan, struct execute_code *ask, const struct limits *limi
 	    read_limits(plan, ask, limits, session, e) == 0 &&
 	    read_domains(plan, ask, session, e) == 0 &&
 	    policy_read(&plan->policy, ask, plan->language, profile, e) == 0 &&
-	    read_code(plan, ask, e) == 0 && read_files(plan, ask, e) == 0 &&
-	    read_secrets(plan, ask, e) == 0 && read_invocation(plan, ask, session, e) == 0 &&
-	    read_packages(plan, ask, e) == 0) {
+	    typescript_check(plan, e) == 0 && read_code(plan, ask, e) == 0 &&
+	    read_files(plan, ask, e) == 0 && read_secrets(plan, ask, e) == 0 &&
+	    read_invocation(plan, ask, session, e) == 0 &&
+	    read_packages(plan, ask, session, e) == 0) {
 		plan->statement = session != NULL && runtime_at(plan->language)->driver;
 		plan->manners = read_manners(plan, ask);
 		plan->zygote =

@@ -15,6 +15,7 @@ struct plan_file {
 
 struct plan {
 	unsigned language; /* of runtime.h */
+	bool typed;        /* in Node: TypeScript */
 	bool statement;    /* its definitions stay in the session */
 	unsigned manners;  /* enum guest_manner */
 	bool fresh;        /* in a session: in a new interpreter */

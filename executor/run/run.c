@@ -553,7 +553,7 @@ new_run(struct call *call, struct execute_code *ask, struct session *session, st
 	run->use =
 	    (struct session_use){ .ready = workspace_ready, .stop = session_ended, .self = run };
 	run->reply.execution_id = strdup(run->id);
-	run->reply.language = strdup(runtime_at(run->plan.language)->name);
+	run->reply.language = strdup(runtime_name(run->plan.language, run->plan.typed));
 	run->reply.session_id = session != NULL ? strdup(session->id) : NULL;
 	run->next = runs;
 	run->link = &runs;

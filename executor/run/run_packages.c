@@ -16,6 +16,10 @@ note(struct run *run, const struct packages_installed *list)
 	char text[NOTE];
 	size_t n = (size_t)snprintf(text, sizeof text, "Installed: ");
 
+	/* Nobody asked for what its language needs. */
+	if (run->plan.typed && list->packages.count == 1)
+		return 0;
+
 	for (size_t i = 0; i < list->packages.count && n < sizeof text; i++)
 		n +=
 		    (size_t)snprintf(text + n, sizeof text - n, "%s%.100s %.50s", i > 0 ? ", " : "",

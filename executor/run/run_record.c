@@ -20,7 +20,7 @@ run_event(struct run *run, enum event what)
 		.event = (int)what,
 		.execution_id = run->id,
 		.session_id = run->use.session != NULL ? run->use.session->id : NULL,
-		.language = (char *)(uintptr_t)runtime_at(run->plan.language)->name,
+		.language = (char *)(uintptr_t)runtime_name(run->plan.language, run->plan.typed),
 		.sha256 = run->plan.digest,
 		.size = run->plan.code.size,
 	};

@@ -409,6 +409,7 @@ session_new(const struct call *call, const struct session_wish *wish, struct err
 	session->profile = copy_or_null(wish->profile);
 	session->domains = copy_or_null(wish->domains);
 	session->language = wish->language;
+	session->typed = wish->typed;
 	session->limits = wish->limits;
 	session->main = wish->main;
 	session->ttl_ms = wish->ttl_s * 1000;

@@ -53,6 +53,7 @@ struct session {
 	char *profile;     /* NULL: the server's default */
 	char *domains;     /* of its calls' networks (run/domains.h); NULL: no list */
 	unsigned language; /* of calls that name none; see runtime.h */
+	bool typed;        /* and that is TypeScript */
 	struct limits limits;
 	char *parent; /* the snapshot last taken or restored, or NULL */
 
@@ -84,6 +85,7 @@ struct session {
 struct session_wish {
 	const char *label, *profile, *name, *domains; /* may be NULL */
 	unsigned language;
+	bool typed;
 	uint64_t ttl_s;
 	struct limits limits;
 	bool main;

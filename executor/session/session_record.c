@@ -22,7 +22,8 @@ write_texts(struct record *r, const struct session *session)
 	       record_text(r->domains, sizeof r->domains, session->domains) &&
 	       record_text(r->environment, sizeof r->environment,
 		   environment_at(session->limits.box.environment)->name) &&
-	       record_text(r->language, sizeof r->language, runtime_at(session->language)->name);
+	       record_text(r->language, sizeof r->language,
+		   runtime_name(session->language, session->typed));
 }
 
 void
@@ -81,6 +82,7 @@ session_record_read(struct record *r, struct err *e)
 		.domains = copy_or_null(r->domains),
 		.parent = copy_or_null(r->parent),
 		.language = (unsigned)language,
+		.typed = runtime_is_typed(r->language),
 		.limits = limits,
 		.main = r->main,
 		.ttl_ms = r->ttl_ms,

@@ -54,7 +54,7 @@ session_tools_report(const struct call *call, const char *label, void *list, str
 			return err_sys(e, "sessions");
 		*info = (struct session_info){
 			.session_id = strdup(s->id),
-			.language = strdup(runtime_at(s->language)->name),
+			.language = strdup(runtime_name(s->language, s->typed)),
 			.busy = is_busy(s),
 			.expires_at = expires_at(s),
 		};
@@ -79,7 +79,7 @@ fill(const struct opening *opening, struct session_created *reply)
 {
 	const struct session *session = opening->use.session;
 
-	reply->language = strdup(runtime_at(session->language)->name);
+	reply->language = strdup(runtime_name(session->language, session->typed));
 	reply->session_id = strdup(session->id);
 	reply->expires_at = expires_at(session);
 	if (session->limits.box.environment != 0)
@@ -204,6 +204,7 @@ read_wish(const struct call *call, const struct create_session *ask, struct sess
 	if (language < 0)
 		return -1;
 	wish->language = (unsigned)language;
+	wish->typed = runtime_is_typed(ask->language);
 	if (ask->profile != NULL && policy_check_profile(ask->profile, wish->language, e) < 0)
 		return -1;
 	if (environment_ask(ask->environment, &wish->limits.box.environment, e) < 0)

@@ -109,8 +109,9 @@ def test_a_run(cluster):
         assert end["stdout"] == "hello of 1.0\n.first-\nhello of 1.0\nhello of 1.0\nTrue\nTrue\nTrue\n" and end["artifacts"] == [], end
         starts.append(end["usage"]["start"])
     assert starts[0] == starts[-1] == "warm", starts
-    end = cluster.call("execute_code", {"code": "import hello"})["structuredContent"]
+    end = cluster.call("execute_code", {"code": "import hello.cli"})["structuredContent"]
     assert end["error"]["type"] == "ModuleNotFoundError", end
+    assert "The environment first has that module: run the code again with environment first." in end["error"]["hint"], end
     end = cluster.call("execute_code", {"code": "hello-cli; python3 -c 'import base; print(base.version)'", "language": "shell",
                                         "environment": "first"})["structuredContent"]
     assert end["stdout"] == "hello of 1.0\n1.0\n", end
@@ -130,6 +131,8 @@ def test_a_session_keeps_it(cluster):
     assert out(cluster, "import hello; hello.main()", session) == "hello of 1.0\n"
     assert out(cluster, "print(hello.__name__)", session, environment="first") == "hello\n"
     assert out(cluster, "hello-cli", session, language="shell") == "hello of 1.0\n"
+    end = cluster.call("execute_code", {"code": "import of_the_venv", "session_id": session})["structuredContent"]
+    assert "create a session with environment second" in end["error"]["hint"], end
     for other in "default", "second":
         end = cluster.call("execute_code", {"code": "1", "session_id": session, "environment": other})
         assert "environment: cannot change in an existing session" in end["content"][0]["text"], end

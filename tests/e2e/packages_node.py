@@ -18,6 +18,16 @@ from registry import integrity, Registry  # noqa: E402
 from shop import INDEX, run, SESSIONS, session_of  # noqa: E402
 
 REGISTRY = Registry(INDEX)
+# As much of amaro as the test of TypeScript needs; e2e.packages_real has the real one.
+STRIPPER = r"""
+exports.transformSync = (text, { mode }) => {
+	if (mode === 'strip-only' && /\benum\b/.test(text))
+		throw { code: 'UnsupportedSyntax', message: 'TypeScript enum is not supported in strip-only mode', startLine: 1 };
+	if (/= ;/.test(text))
+		throw '  x Expression expected\n   ,-[2:1]\n 1 | let y=1\n';
+	return { code: text.replace(/: (number|string)/g, all => ' '.repeat(all.length)).replace(/enum (\w+) {(\w+)}/, 'var $1 = { $2: 7 }') };
+};
+"""
 
 
 def publish():
@@ -30,6 +40,7 @@ def publish():
             "main": "lib/main.js", "exports": {".": {"import": "./lib/main.mjs", "require": "./lib/main.js"}},
             "dependencies": {"base": "^1"}, "bin": {"greeter-cli": "cli.js"}})
     REGISTRY.add("@scope/part", "0.1.0", {"index.js": "module.exports = 'part';\n"})
+    REGISTRY.add("amaro", "0.1.9", {"index.js": STRIPPER})
 
 
 def install(client, *packages, session, **more):
@@ -61,6 +72,37 @@ def test_a_running_session_gets_a_package_and_what_it_needs(cluster):
     assert out(cluster, "console.log(require('greeter').greet(), x + 1)", session) == "hello of 1.0.0 42\n"
     assert out(cluster, "import { greet } from 'greeter'; console.log(greet())", session) == "hello of 1.0.0 as a module\n"
     assert out(cluster, "console.log((await import('base')).default.version)", session) == "1.0.0\n"
+
+
+def test_typescript(cluster):
+    def call(code, **more):
+        end = cluster.call("execute_code", {"code": code, **more})
+        return end.get("structuredContent", end)
+
+    for language in "typescript", "ts":
+        end = call("const x: number = 41;\nconsole.log(x + 1, __filename)", language=language)
+        assert end["stdout"] == "42 /workspace/code.js\n" and end["language"] == "typescript" and "notes" not in end, end
+    assert call("enum Color {Red}\nColor.Red", language="typescript")["result"] == 7
+    end = call("let y: number = 1;\nlet x: number = ;", language="typescript")
+    assert (end["error"]["code"], end["error"]["line"], end["error"]["message"]) == ("syntax_error", 2, "Expression expected"), end
+    end = call("let y: number = 1;\nthrow new Error('no')", language="typescript")
+    assert end["error"]["line"] == 2 and "<code>:2\nthrow new Error('no')\n" in end["stderr"], end
+    assert "set language to typescript" in call("let y: number = 1", language="node")["error"]["hint"]
+    assert "do not apply to TypeScript" in json.dumps(call("1", language="typescript", profile="strict"))
+
+
+def test_a_session_in_typescript(cluster):
+    made = cluster.call("create_session", {"language": "typescript"})["structuredContent"]
+    session = made["session_id"]
+    SESSIONS.append(session)
+    assert made["language"] == "typescript", made
+    assert run(cluster, "let x: number = 1; const part: string = 'a'", session)["success"]
+    assert run(cluster, "x + 1", session, language="node")["result"] == 2
+    assert not run(cluster, "let z: number = 1", session, language="node")["success"]
+    installed(cluster, "greeter", session=session)
+    end = run(cluster, "import { greet } from 'greeter';\nconst text: string = greet() + part;\ntext", session)
+    assert end["result"] == "hello of 1.0.0 as a modulea" and end["language"] == "typescript", end
+    assert run(cluster, "echo $0", session, language="shell")["success"]
 
 
 def test_a_new_session_gets_it_cached(cluster):

@@ -99,6 +99,15 @@ def test_of_npm(cluster, npm):
         f"true false {got['is-odd']['version']}\n"
 
 
+def test_typescript(cluster, npm):
+    code = "enum Color { Red, Green }\ninterface Point { x: number }\nfunction first<T>(all: T[]): T { return all[0] }\n" \
+           "const point: Point = { x: Color.Green };\nconsole.log(first<number>([point.x, 2]))"
+    end = cluster.call("execute_code", {"code": code, "language": "typescript"})["structuredContent"]
+    assert end["success"] and end["stdout"] == "1\n" and not end["stderr"], end
+    end = cluster.call("execute_code", {"code": "let y = 1;\nlet x: number = ;", "language": "typescript"})["structuredContent"]
+    assert (end["error"]["code"], end["error"]["line"]) == ("syntax_error", 2), end
+
+
 class Available(dict):
     """The indexes by name; a case that names one that does not answer is skipped."""
 

@@ -29,9 +29,11 @@ const { pathToFileURL } = require('url');
 
 const as_file = require('./as_file.js');
 const { OWN, PARAMETERS, rewrite } = require('./rewrite.js');
+const { without_types } = require('./typed.js');
 const { as_json } = require('./values.js');
 
 const CONTROL = 3;
+const TYPED = 8; /* of enum guest_manner */
 const INSTALLED = '/node_modules'; /* where installations mount packages */
 const MAX_RESULT = 1 << 20, MAX_NAMES = 256, MAX_NAME = 256, MAX_TEXT = 4096;
 const real_exit = process.exit.bind(process);
@@ -230,6 +232,15 @@ function vm_check(source, statement) {
 		vm.compileFunction(source.text, PARAMETERS, { filename: source.file });
 }
 
+let typed = false;
+
+/* Is the code that came TypeScript?  The next one is not, unless it is said again. */
+function is_typed() {
+	const is = typed;
+	typed = false;
+	return is;
+}
+
 /* V8 decides what is an error.  Its messages are for scripts, however, and are misleading about modules. */
 function read(source, statement) {
 	try {
@@ -261,13 +272,14 @@ function give_way(names) {
 
 function compile(source, statement) {
 	try {
-		const code = read(source, statement);
+		const plain = source.typed ? { ...source, text: without_types(source.text, main) } : source;
+		const code = read(plain, statement);
 		const go = statement
 			? () => script.runInThisContext({ breakOnSigint: true, displayErrors: true })
 			: () => body.call(main.exports, main.exports, globalThis.require, main, globalThis.__filename, here, show => { show_result = show; });
 		const script = statement && new vm.Script(code.text, { filename: source.file });
 		const body = !statement && vm.compileFunction(code.text, PARAMETERS, { filename: source.file, columnOffset: -(code.moved ?? 0) });
-		return { code, go };
+		return { code, go, plain };
 	} catch (error) {
 		unreadable = error instanceof SyntaxError ? error : undefined;
 		throw error;
@@ -293,9 +305,9 @@ function run(source, statement) {
 	sources.set(source.file, source.text);
 	if (sources.size > MAX_SOURCES)
 		sources.delete(sources.keys().next().value);
-	const { code, go } = compile(source, statement);
+	const { code, go, plain } = compile(source, statement);
 	if (!rehearsing)
-		name_file(as_file.write(source.text, here, code.module));
+		name_file(as_file.write(plain.text, here, code.module));
 	if (statement)
 		give_way(code.names);
 	else if (!rehearsing)
@@ -340,7 +352,7 @@ function tell_unsettled(source) {
 }
 
 function program(text) {
-	const source = current = { text, file: '<code>' };
+	const source = current = { text, file: '<code>', typed: is_typed() };
 	let value, waits = false, drained = false;
 	process.removeListener('SIGINT', on_interrupt);
 	process.on('uncaughtException', error => {
@@ -450,7 +462,7 @@ function take_back() {
 }
 
 async function statement(text) {
-	const source = current = { text, file: `<code ${++count}>` };
+	const source = current = { text, file: `<code ${++count}>`, typed: is_typed() };
 	as_file.grow_old();
 	const stop = new Promise((_, reject) => { interrupt = reject; });
 	const before = look_up_result(), open = count_open();
@@ -570,6 +582,9 @@ function take(kind, payload) {
 		lend(text.slice(0, at), text.slice(at + 1));
 		break;
 	}
+	case 'A':
+		typed = (Number(text) & TYPED) !== 0;
+		break;
 	case 'G':
 		process.argv.push(payload.toString());
 		break;

@@ -257,8 +257,8 @@ diagnosis_read(struct box_end *end, struct err *e)
 #define OTHER_LANGUAGE \
 	"This looks like code in another language: set language to python, node or shell."
 #define TYPESCRIPT \
-	"Correct the code at the line given. Node runs JavaScript: if this is TypeScript, remove " \
-	"types, interfaces, enums and as."
+	"Correct the code at the line given. Node runs JavaScript: if this is TypeScript, set " \
+	"language to typescript."
 #define NO_WATCH \
 	"A sandbox has no inotify: files cannot be watched (fs.watch). Look at them again and " \
 	"again instead: fs.watchFile, CHOKIDAR_USEPOLLING=1, WATCHFILES_FORCE_POLLING=1."

@@ -4,6 +4,6 @@
 
 #include "executor/sandbox/box.h"
 
-/* Allocated with malloc; it names install_package, if the operator allows packages.  NULL: no
- * memory. */
+/* Allocated with malloc; it names an environment that has the module, else install_package if the
+ * operator allows packages.  NULL: no memory. */
 char *missing_hint(const struct box_end *, bool in_session);
