@@ -43,15 +43,24 @@ all_workspaces_mb(void)
 	return most > least ? most : least;
 }
 
+/* Splits a list of the settings. */
 static int
-check_imports(struct err *e)
+split(const char *setting, char *rest, struct texts *to, struct err *e)
 {
-	char *rest = options.allowed_imports, *name;
+	char *name;
 
 	while ((name = strsep(&rest, ", ")) != NULL)
-		if (*name != 0 && texts_add(&options.imports, name) < 0)
-			return err_sys(e, "allowed_imports");
+		if (*name != 0 && texts_add(to, name) < 0)
+			return err_sys(e, "%s", setting);
 	return 0;
+}
+
+static int
+check_lists(struct err *e)
+{
+	if (split("allowed_imports", options.allowed_imports, &options.imports, e) < 0)
+		return -1;
+	return split("package_hosts", options.package_hosts, &options.url_hosts, e);
 }
 
 static int
@@ -171,5 +180,5 @@ options_check(struct err *e)
 {
 	work_out();
 	fit_files();
-	return check_pairs(e) < 0 || check_imports(e) < 0 ? -1 : check_ca_file(e);
+	return check_pairs(e) < 0 || check_lists(e) < 0 ? -1 : check_ca_file(e);
 }

@@ -11,6 +11,7 @@ struct options {
 
 	/* Set by options_check(). */
 	struct texts imports;      /* allowed_imports, split; none: any */
+	struct texts url_hosts;    /* package_hosts, split */
 };
 /* clang-format on */
 

@@ -86,6 +86,7 @@ install_finish(struct install *in, const struct err *e)
 	package_set_put(in->set);
 	texts_clear(&in->wanted);
 	texts_clear(&in->arguments);
+	texts_clear(&in->domains);
 	message_clear(MSG_packages_installed, &in->list);
 	free(in->key);
 	free(in);
@@ -228,6 +229,12 @@ check(const struct install_ask *ask, struct err *e)
 		return err_set(e, ERR_isolation_unavailable,
 		    "programs see /usr/local of the host (the setting usr_local), where packages "
 		    "would be");
+	if (ask->build && (!options.package_builds || ask->language != language_python))
+		return err_set(e, ERR_denied, "build: %s",
+		    options.package_builds
+			? "only packages of Python are built from source"
+			: "the operator of this server does not allow it (the setting "
+			  "package_builds)");
 	if (ask->language == language_python && inquiry_takes_packages(ask->environment, e) < 0)
 		return -1;
 	if (index_hosts_url(eco->index) == NULL || index_hosts_of(eco->index)->count == 0)

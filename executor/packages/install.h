@@ -16,6 +16,7 @@ struct install_ask {
 	unsigned language;              /* python or node */
 	const struct texts *packages;   /* names with versions, in the language's form; borrowed */
 	bool unusual;                   /* names that look like misspellings, too */
+	bool build;                     /* from source, if there is no wheel */
 	uint64_t environment;           /* of their programs */
 	const struct package_set *from; /* what is there already; NULL: nothing */
 	struct event_owner owner;       /* these live until done */

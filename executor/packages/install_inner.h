@@ -11,6 +11,7 @@ struct install {
 	struct install_ask ask;
 	struct texts wanted;         /* requirements */
 	struct texts arguments;      /* of the script that runs */
+	struct texts domains;        /* that the first script may reach */
 	char *key;                   /* of what is asked of the index (lock.c) */
 	struct installer *installer; /* runs a script now, or NULL */
 	struct workspace_limits room;

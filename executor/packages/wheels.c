@@ -14,6 +14,7 @@
 #include "executor/packages/install_inner.h"
 #include "executor/packages/lock.h"
 
+#include "executor/options.h"
 #include "executor/run/index_hosts.h"
 
 #include "common/base/auto.h"
@@ -255,15 +256,28 @@ add_pins(struct install *in, struct err *e)
 }
 
 static int
+add_hosts(struct install *in, struct err *e)
+{
+	const struct texts *const lists[] = { index_hosts_of(INDEX_pypi), &options.url_hosts };
+
+	for (size_t l = 0; l < COUNT(lists); l++)
+		for (size_t i = 0; i < lists[l]->count; i++)
+			if (texts_add(&in->domains, lists[l]->items[i]) < 0)
+				return err_sys(e, "packages");
+	return 0;
+}
+
+static int
 fetch(struct install *in, struct err *e)
 {
 	if ((index_hosts_is_chosen(INDEX_pypi) &&
 		install_argument(in, "i:", index_hosts_url(INDEX_pypi), e) < 0) ||
 	    install_arguments(in, "x:", index_hosts_more(INDEX_pypi), e) < 0)
 		return -1;
-	if (install_room(in, FETCHED, e) < 0)
+	if (install_arguments(in, "h:", &options.url_hosts, e) < 0 || add_hosts(in, e) < 0 ||
+	    install_room(in, in->ask.build ? FILES : FETCHED, e) < 0)
 		return -1;
-	return install_script(in, "fetch.py", index_hosts_of(INDEX_pypi), NULL, fetched, e);
+	return install_script(in, "fetch.py", &in->domains, NULL, fetched, e);
 }
 
 /* ---- the beginning ---- */
@@ -308,6 +322,12 @@ wheels_prepare(struct install *in, struct err *e)
 {
 	if (in->ask.unusual && install_argument(in, "u:", "", e) < 0)
 		return -1;
+	/* Scripts of the packages' authors run in that box: its answer is for nobody else. */
+	if (in->ask.build) {
+		in->pinned = true;
+		if (install_argument(in, "b:", "", e) < 0)
+			return -1;
+	}
 	if (add_pins(in, e) < 0 || install_arguments(in, "r:", &in->wanted, e) < 0)
 		return -1;
 	in->key = lock_key("python", &in->wanted);

@@ -28,8 +28,9 @@ struct installing {
 	struct stream stream;
 	struct texts wanted;
 	unsigned language;
-	bool from_workspace;     /* the names of its requirements.txt, too */
-	bool unusual;            /* names that look like misspellings, too */
+	bool from_workspace; /* the names of its requirements.txt, too */
+	bool unusual;        /* names that look like misspellings, too */
+	bool build;
 	struct install *install; /* NULL: it has not begun, or has ended */
 	struct package_set *set;
 	struct err over; /* why it was stopped */
@@ -114,6 +115,7 @@ begin(struct installing *in)
 		.packages = &in->wanted,
 		.language = in->language,
 		.unusual = in->unusual,
+		.build = in->build,
 		.environment = in->use.session->limits.box.environment,
 		.from = in->use.session->packages,
 		.owner = session_owner(in->use.session),
@@ -207,6 +209,7 @@ package_tools_on_install_package(struct call *call, void *request, struct err *e
 		.use = { .ready = entered, .stop = session_ended, .self = in },
 		.language = (unsigned)language,
 		.unusual = ask->unusual_names,
+		.build = ask->build,
 		.from_workspace = ask->from_workspace,
 		.began_us = loop_now_us(),
 	};

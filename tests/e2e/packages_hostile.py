@@ -47,6 +47,51 @@ def test_source_only(cluster):
     assert not [path for path in INDEX.asked if "ran" in path or path.endswith(".tar.gz")], INDEX.asked
 
 
+BACKEND = """
+import base64, glob, os, socket, zipfile
+def build_wheel(directory, config_settings=None, metadata_directory=None):
+    for path in glob.glob("/workspace/shown/base-*.whl"):  # what was fetched before
+        with zipfile.ZipFile(path, "a") as archive:
+            archive.writestr("base.py", "version = 'forged'")
+    try:
+        reached = socket.create_connection(("elsewhere.test", 80), 3) and "all"
+    except OSError:
+        reached = "nothing"
+    name = "built-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(os.path.join(directory, name), "w") as archive:
+        archive.writestr("built.py", f"where = {os.listdir('/workspace')!r}, {os.getuid()}, {reached!r}")
+        archive.writestr("built-1.0.dist-info/METADATA", "Metadata-Version: 2.1\\nName: built\\nVersion: 1.0\\n")
+        archive.writestr("built-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\\nGenerator: x\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+        archive.writestr("built-1.0.dist-info/RECORD", "".join(f"{one},,\\n" for one in [*archive.namelist(), "built-1.0.dist-info/RECORD"]))
+    return name
+"""
+PROJECT = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+
+
+def test_source_that_is_built(cluster):
+    """Only where it is asked for, and --package-builds allows it; its code reaches nothing but the index, and what it makes of others is for its own session."""
+    INDEX.add_source("built", "1.0", "", pyproject_toml=PROJECT, backend_py=BACKEND)
+    fails(cluster, "built", "built")
+    first, second = session_of(cluster), session_of(cluster)
+    got = installed(cluster, "base==1.0", "built", session=first, build=True)
+    assert set(got) == {"base", "built"}, got
+    where, uid, reached = eval(out(cluster, "import built; print(built.where)", first))
+    assert "shown" in where and uid == 1000 and reached == "nothing", (where, uid, reached)
+    again = installed(cluster, "base==1.0", session=second)
+    assert again["base"]["sha256"] == INDEX.sha256("base", "1.0") and version_in(cluster, second) == "1.0", again
+    again = install(cluster, "built", session=second)
+    assert again["isError"], "what was built is not the index's answer"
+
+
+def test_urls(cluster):
+    """Those of wheels on the hosts of --package-hosts are allowed; e2e.packages_real installs one."""
+    for url, says in (("https://elsewhere.test/x-1.0-py3-none-any.whl", "from its index only and from files.test"),
+                      ("http://files.test/x-1.0-py3-none-any.whl", "is that of a wheel"), ("https://files.test/x-1.0.tar.gz", "is that of a wheel"),
+                      ("file:///etc/passwd", "from its index only"), ("https://files.test@elsewhere.test/x-1.0-py3-none-any.whl", "from its index only"),
+                      ("https://files.test:444/x-1.0-py3-none-any.whl", "from its index only")):
+        fails(cluster, f"x @ {url}", says, code="invalid_argument")
+
+
 def test_other_hosts(cluster):
     """The network of the box that fetches has the index only."""
     INDEX.redirects["/simple/moved/"] = f"http://elsewhere.test:{INDEX.port}/simple/base/"

@@ -6,8 +6,11 @@
 """
 
 import base64
+import json
 import os
+import subprocess
 import sys
+import urllib.parse
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import cases  # noqa: E402
@@ -91,6 +94,19 @@ def test_a_plot_comes_back(cluster, pip):
     assert len(shown) == 1 and shown[0].startswith(PNG) and len(shown[0]) == end["artifacts"][0]["size"], [len(one) for one in shown]
 
 
+def url_of(package):
+    """Where the index has its wheel."""
+    command = ["/usr/bin/python3", "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed", "--no-deps", "--only-binary=:all:", "--report=-", package]
+    done = subprocess.run([*command, "--target=/nonexistent"], stdin=subprocess.DEVNULL, capture_output=True, check=True)
+    return json.loads(done.stdout)["install"][0]["download_info"]["url"]
+
+
+def test_a_url_of_a_host_that_is_allowed(cluster, pip, urls):
+    session = session_of(cluster)
+    got = installed(cluster, f"six @ {urls[0]}", session=session)
+    assert asked(got) == {"six"} and out(cluster, "import six; print(six.__file__)", session).startswith("/usr/local/"), got
+
+
 def test_of_npm(cluster, npm):
     session = session_of(cluster)
     got = installed(cluster, "is-odd", session=session, language="node")
@@ -125,8 +141,10 @@ def main(bin_):
         daemons.skip("; ".join(missing.values()))
     found = {name: missing[name] or index for name, index in indexes.items()}
     flags = {"egress": host_indexes.egress_flags(*(index for index in found.values() if not isinstance(index, str)))}
+    urls = [] if missing["pip"] else [url_of("six")]
+    flags["executor"] = [f"--package-hosts={urllib.parse.urlsplit(url).netloc}" for url in urls]
     with daemons.Cluster(bin_, flags=flags) as cluster:
-        counts = cases.play(sys.modules[__name__], named=Available(cluster=cluster, **found), after=lambda: shop.end_sessions(cluster))
+        counts = cases.play(sys.modules[__name__], named=Available(cluster=cluster, urls=urls, **found), after=lambda: shop.end_sessions(cluster))
     cases.end(counts)
 
 

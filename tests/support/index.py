@@ -144,10 +144,12 @@ class Index:
         where = f"http://{host}:{self.port}" if host else ""
         self.links.setdefault(normal(project), []).append(f'<a href="{where}/files/{name}#sha256={digest}">{name}</a>\n')
 
-    def add_source(self, name, version, setup):
+    def add_source(self, name, version, setup, **more):
+        """more: files besides setup.py, as pyproject_toml="..."."""
         to = io.BytesIO()
         with tarfile.open(fileobj=to, mode="w:gz") as archive:
-            for path, text in ("setup.py", setup), ("PKG-INFO", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"):
+            files = {"setup.py": setup, "PKG-INFO": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"}
+            for path, text in (files | {path.replace("_", "."): text for path, text in more.items()}).items():
                 entry = tarfile.TarInfo(f"{name}-{version}/{path}")
                 entry.size = len(text)
                 archive.addfile(entry, io.BytesIO(text.encode()))

@@ -16,7 +16,7 @@ INDEX = index.Index()
 SESSIONS = []
 ENVIRONMENT = {"PIP_INDEX_URL": f"http://user:secret@index.test:{INDEX.port}/simple", "PIP_EXTRA_INDEX_URL": "",
                "npm_config_registry": f"http://user:secret@index.test:{INDEX.port}/npm/"}
-FLAGS = {"executor": ["--package-mb=16"], "egress": [f"--resolver={index.HOST}:{INDEX.dns_port}", f"--allowed-networks={index.HOST}/32"]}
+FLAGS = {"executor": ["--package-mb=16", "--package-builds", "--package-hosts=files.test"], "egress": [f"--resolver={index.HOST}:{INDEX.dns_port}", f"--allowed-networks={index.HOST}/32"]}
 
 
 def publish():
