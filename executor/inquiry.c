@@ -263,7 +263,7 @@ inquiry_takes_packages(size_t number, struct err *e)
 
 	if (size == other && strncmp(its, usual, (size_t)size) == 0)
 		return 0;
-	return err_set(e, ERR_unavailable,
+	return err_set(e, ERR_invalid_argument,
 	    "packages: they are installed for %.*s, and the environment %s has %.*s", other, usual,
 	    environment_at(number)->name, size, its);
 }

@@ -24,7 +24,7 @@ void inquiry_open(void);
 const char *inquiry_of_runtime(size_t number, enum inquiry_line);
 const char *inquiry_of_environment(size_t number, bool modules);
 /* Can an interpreter of the environment use packages that were made for the default one?  -1:
- * unavailable. */
+ * invalid_argument. */
 int inquiry_takes_packages(size_t number, struct err *);
 /* Appends the words of a line. */
 int inquiry_words(const char *line, struct texts *to, struct err *);

@@ -14,13 +14,15 @@ enum {
 /* Behind a name: the file with the modules that its interpreters import ahead. */
 #define ENVIRONMENT_AHEAD   ".ahead"
 
-/* Lower-case letters, digits, _ and -, which is not the first; not that of the default. */
+/* Lower-case letters, digits, and behind the first also . _ and -; not the name of the default, and
+ * not that of a file beside another one. */
 static inline bool
 environment_named(const char *name)
 {
-	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789_-";
-	size_t size = strlen(name);
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789._-";
+	size_t size = strlen(name), end = strlen(ENVIRONMENT_AHEAD);
 
 	return size > 0 && size <= ENVIRONMENT_NAME && name[strspn(name, allowed)] == '\0' &&
-	       name[0] != '-' && strcmp(name, ENVIRONMENT_DEFAULT) != 0;
+	       strchr("._-", name[0]) == NULL && strcmp(name, ENVIRONMENT_DEFAULT) != 0 &&
+	       (size < end || strcmp(name + size - end, ENVIRONMENT_AHEAD) != 0);
 }

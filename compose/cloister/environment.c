@@ -111,7 +111,7 @@ read_wish(struct wish *wish, int argc, char **argv, struct err *e)
 		return err_set(e, ERR_invalid_argument, "NAME required");
 	if (!environment_named(wish->name))
 		return err_set(e, ERR_invalid_argument,
-		    "NAME: '%.64s' is none; use at most %d of a-z, 0-9, _ and -, not '%s'",
+		    "NAME: '%.64s' is none; use at most %d of a-z, 0-9, . _ and -, not '%s'",
 		    wish->name, ENVIRONMENT_NAME, ENVIRONMENT_DEFAULT);
 	return 0;
 }
@@ -239,7 +239,7 @@ install(const struct wish *wish, const char *directory, struct err *e)
 	if (asprintf(&python, "%s/bin/python3", directory) < 0)
 		return err_sys(e, "python");
 
-	const char *const words[] = { "/usr/bin/python3", "-I", "-m", "pip", "--python", python,
+	const char *const words[] = { wish->python, "-I", "-m", "pip", "--python", python,
 		"install", "--only-binary=:all:", "--disable-pip-version-check", "--no-input",
 		"--no-warn-script-location", "--quiet", "--progress-bar=on" };
 
@@ -291,15 +291,16 @@ check_paths(const char *directory, struct err *e)
 	return status;
 }
 
-/* The packages of a session (/usr/local in a box) are found before those of the environment, also
- * by interpreters that a program starts.  The line runs when site-packages is the end of the path.
- */
+/* What a program has installed by pip (/user/base in a box) and the packages of a session
+ * (/usr/local) are found before those of the environment, also by interpreters that a program
+ * starts.  The line runs when site-packages is the end of the path. */
 static int
 write_layer(const char *directory, struct err *e)
 {
 	static const char line[] =
-	    "import sys; sys.path.insert(len(sys.path) - 1, "
-	    "'/usr/local/lib/python%d.%d/dist-packages' % sys.version_info[:2])\n";
+	    "import sys; sys.path[-1:-1] = [path % sys.version_info[:2] for path in "
+	    "('/user/base/lib/python%d.%d/site-packages', "
+	    "'/usr/local/lib/python%d.%d/dist-packages')]\n";
 	auto_free char *pattern = NULL;
 	glob_t found = { 0 };
 	int status = -1;

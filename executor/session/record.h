@@ -28,6 +28,7 @@ struct record {
 	int64_t expires_ms; /* of CLOCK_MONOTONIC; 0: in use */
 	uint32_t workspace;
 	bool main, lived; /* lived: code has run in it */
+	bool packages;    /* packages were installed */
 };
 
 /* Makes an empty table; returns its descriptor, owned by the caller. */

@@ -82,6 +82,8 @@ session_show(struct session_use *use, struct package_set *set,
 	struct package_set *old = session->packages;
 
 	session->packages = package_set_get(set);
+	if (session->record != NULL)
+		session->record->packages = true;
 	if (session->sandbox == NULL) {
 		package_set_put(old);
 		done(self, NULL);

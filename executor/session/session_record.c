@@ -61,9 +61,12 @@ copy_or_null(const char *text)
 struct session *
 session_record_read(struct record *r, struct err *e)
 {
-	static const char lost[] =
-	    "The interpreters of this session were lost when the executor restarted: variables, "
-	    "imports and bridged data are lost, files are kept.";
+#define LOST \
+	"The interpreters of this session were lost when the executor restarted: variables, " \
+	"imports and bridged data are lost, files are kept."
+	static const char lost[] = LOST;
+	static const char more[] = LOST " Its packages are lost, too: install them again.";
+#undef LOST
 	int language = runtime_find(r->language, e);
 	struct limits limits = r->limits;
 
@@ -87,9 +90,10 @@ session_record_read(struct record *r, struct err *e)
 		.main = r->main,
 		.ttl_ms = r->ttl_ms,
 		.expires_ms = r->expires_ms,
-		.news = r->lived ? lost : NULL,
+		.news = r->packages ? more : r->lived ? lost : NULL,
 		.record = r,
 	};
+	r->packages = false;
 	snprintf(session->id, sizeof session->id, "%s", r->id);
 	if (session->expires_ms == 0) /* the session was in use */
 		session->expires_ms = loop_now_ms() + (int64_t)session->ttl_ms;

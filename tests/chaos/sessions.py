@@ -269,7 +269,7 @@ def check_packages(there, shop, session, turn, death):
         there.asker.wait(running)
     code = "import importlib.util as u; print(open('whose').read(), [n for n in ('base', 'hello', '{}') if u.find_spec(n)])"
     out, notes = there.run(code.format(package), session, "ann")
-    assert out == "ann []\n" and LOST in notes, (death.__name__, out, notes)
+    assert out == "ann []\n" and LOST in notes and "Its packages are lost, too" in notes, (death.__name__, out, notes)
     there.ask("install_package", {"packages": [package], "session_id": session}, "ann")
     out, _ = there.run(code.format(package), session, "ann")
     assert out == f"ann ['base', '{package}']\n", (death.__name__, out)

@@ -71,6 +71,7 @@ begin(void **unused)
 	make_venv(".made-123456");
 	link_to(".made-123456", "linked");
 	make("linked.ahead", "numpy,pandas\n", 0644);
+	make_venv("no.ahead");
 	make_venv("plain");
 	make_venv("Upper");
 	make_venv("default");
