@@ -90,7 +90,9 @@ session_record_read(struct record *r, struct err *e)
 		.main = r->main,
 		.ttl_ms = r->ttl_ms,
 		.expires_ms = r->expires_ms,
-		.news = r->packages ? more : r->lived ? lost : NULL,
+		.news = r->packages ? more
+		        : r->lived  ? lost
+		                    : NULL,
 		.record = r,
 	};
 	r->packages = false;
