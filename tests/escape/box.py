@@ -63,6 +63,8 @@ class Box:
     """One box_run with its builder; prefix: a command that starts it otherwise than it is started as a rule; arguments:
     the builder's; zygotes: what each has imported."""
 
+    ABSENT = set()  # variables of environment.def that programs do not get
+
     def __init__(self, directory, probe, user=None, prefix=(), arguments=(), zygotes=("", LIBRARIES), loopback=True):
         self.user, self.source, self.directory, self.probe, self.start = user, directory, directory, probe, "cold"
         # The programs of an ordinary user must be where that user can read them.

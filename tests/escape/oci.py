@@ -23,6 +23,8 @@ MINE = ("/run/crun", "/run/runc", "/run/runsc", "/var/run/runsc", "/run/bundle",
 class Contained(boxes.Box):
     """Boxes whose programs are in containers by one runtime."""
 
+    ABSENT = {"PYTHONUSERBASE"}  # there is no /user/base
+
     def __init__(self, like, runtime):
         path = shutil.which(runtime, path="/usr/bin:/usr/sbin:/usr/local/bin:/usr/local/sbin")
         if path is None:

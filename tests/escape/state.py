@@ -89,7 +89,8 @@ def test_V03_environment_is_fixed(box):
     """V-03: no variable of the daemons' environment reaches a program, and none loads code but the box's own."""
     for milli, processors in (1000, 1), (2000, 2):
         tries = box.tries("for pair in os.environ.items(): tell(*pair)", cpu_milli=milli)
-        assert tries == boxes.environment(processors), (milli, tries)
+        wanted = {name: value for name, value in boxes.environment(processors).items() if name not in box.ABSENT}
+        assert tries == wanted, (milli, tries)
 
 
 def test_I5_side_by_side(box):
