@@ -47,6 +47,7 @@ EMBED(guest_node_values,    "node/values.js")
 EMBED(guest_packages_fetch, "packages/fetch.py")
 EMBED(guest_packages_modules, "packages/fetch.js")
 EMBED(guest_packages_names, "packages/names.py")
+EMBED(guest_packages_words, "packages/names.js")
 EMBED(guest_packages_unpack,"packages/unpack.py")
 EMBED(guest_packages_view,  "packages/view.py")
 EMBED(guest_python_as_file, "python/as_file.py")
@@ -143,6 +144,7 @@ static const struct {
 	{ "cloister/packages/fetch.py", guest_packages_fetch, guest_packages_fetch_end },
 	{ "cloister/packages/fetch.js", guest_packages_modules, guest_packages_modules_end },
 	{ "cloister/packages/names.py", guest_packages_names, guest_packages_names_end },
+	{ "cloister/packages/names.js", guest_packages_words, guest_packages_words_end },
 	{ "cloister/packages/unpack.py", guest_packages_unpack, guest_packages_unpack_end },
 	{ "cloister/packages/view.py", guest_packages_view, guest_packages_view_end },
 	{ "cloister/python/as_file.py", guest_python_as_file, guest_python_as_file_end },

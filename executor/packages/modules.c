@@ -198,6 +198,8 @@ join(struct install *in, struct err *e)
 int
 modules_prepare(struct install *in, struct err *e)
 {
+	if (in->ask.unusual && install_argument(in, "u:", "", e) < 0)
+		return -1;
 	if (join(in, e) < 0 || install_arguments(in, "r:", &in->set->specs, e) < 0 ||
 	    install_argument(in, "i:", index_hosts_url(INDEX_npm), e) < 0)
 		return -1;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* requirements.c - the file is a guest's; pip's own parser reads each requirement later, in a box.
- */
+/* requirements.c - the file is a guest's; the parser of pip or npm reads each requirement later, in
+ * a box. */
 #include "executor/packages/requirements.h"
 
 #include "common/base/auto.h"
 #include "common/base/utf8.h"
 
 #include <ctype.h>
+#include <jansson.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -61,4 +63,38 @@ requirements_read(const struct blob *text, size_t most, struct texts *list, stru
 			return -1;
 	}
 	return 0;
+}
+
+static int
+add_dependency(struct texts *list, const char *name, const char *range, size_t most, struct err *e)
+{
+	char spec[LINE + 1];
+
+	if (range == NULL || snprintf(spec, sizeof spec, "%s@%s", name, range) > LINE)
+		return err_set(e, ERR_invalid_argument,
+		    "package.json, dependencies: %.64s: no range of at most %d bytes", name, LINE);
+	if (list->count >= most)
+		return err_set(e, ERR_limit_exceeded, "package.json: more than %zu packages", most);
+	return texts_add(list, spec) < 0 ? err_sys(e, "packages") : 0;
+}
+
+int
+requirements_of_manifest(const struct blob *text, size_t most, struct texts *list, struct err *e)
+{
+	json_error_t wrong;
+	json_t *manifest = json_loadb(text->data, text->size, JSON_REJECT_DUPLICATES, &wrong);
+	json_t *all = json_object_get(manifest, "dependencies"), *range;
+	const char *name;
+	int status = 0;
+
+	if (manifest == NULL)
+		return err_set(e, ERR_invalid_argument, "package.json, line %d: %.100s", wrong.line,
+		    wrong.text);
+	if (all != NULL && !json_is_object(all))
+		status =
+		    err_set(e, ERR_invalid_argument, "package.json: dependencies is no object");
+	json_object_foreach(all, name, range) if (status == 0) status =
+	    add_dependency(list, name, json_string_value(range), most, e);
+	json_decref(manifest);
+	return status;
 }

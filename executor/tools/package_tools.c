@@ -22,13 +22,22 @@ enum {
 	FILE_BYTES = 64 << 10,
 };
 
+/* The file of a workspace that says what its programs need. */
+static const struct file {
+	const char *name;
+	int (*read)(const struct blob *, size_t most, struct texts *, struct err *);
+} files[] = {
+	[language_python] = { "requirements.txt", requirements_read },
+	[language_node] = { "package.json", requirements_of_manifest },
+};
+
 struct installing {
 	struct call *call;
 	struct session_use use;
 	struct stream stream;
 	struct texts wanted;
 	unsigned language;
-	bool from_workspace; /* the names of its requirements.txt, too */
+	bool from_workspace; /* what its file names, too */
 	bool unusual;        /* names that look like misspellings, too */
 	bool build;
 	struct install *install; /* NULL: it has not begun, or has ended */
@@ -140,10 +149,15 @@ file_read(void *self, struct blob *content, const struct err *e)
 
 	if (content == NULL) {
 		finish(in, e);
-	} else if (requirements_read(content, MOST, &in->wanted, &why) < 0)
+	} else if (files[in->language].read(content, MOST, &in->wanted, &why) < 0) {
 		finish(in, &why);
-	else
+	} else if (in->wanted.count == 0) {
+		err_set(&why, ERR_invalid_argument, "from_workspace: %s names no package",
+		    files[in->language].name);
+		finish(in, &why);
+	} else {
 		begin(in);
+	}
 }
 
 static void
@@ -154,7 +168,7 @@ entered(void *self, struct workspace *workspace, const struct err *e)
 	if (workspace == NULL)
 		finish(in, e);
 	else if (in->from_workspace)
-		files_read(workspace, "requirements.txt", FILE_BYTES, file_read, in);
+		files_read(workspace, files[in->language].name, FILE_BYTES, file_read, in);
 	else
 		begin(in);
 }
@@ -165,9 +179,9 @@ check(const struct install_package *ask, unsigned language, struct err *e)
 	if (ask->packages.count == 0 && !ask->from_workspace)
 		return err_set(e, ERR_invalid_argument,
 		    "packages: name at least one, or pass from_workspace=true");
-	if (ask->from_workspace && language != language_python)
+	if (ask->from_workspace && (language >= COUNT(files) || files[language].name == NULL))
 		return err_set(e, ERR_invalid_argument,
-		    "from_workspace: reads requirements.txt, which is Python's");
+		    "from_workspace: reads requirements.txt for python, and package.json for node");
 	return 0;
 }
 

@@ -224,6 +224,40 @@ def test_what_is_no_name(cluster):
     assert out(cluster, "console.log(require('fs').readdirSync('/node_modules').length)", session) == "0\n"
 
 
+def test_a_name_that_looks_like_a_misspelling(cluster):
+    for name in "lodahs", "expres", "@scope/part":
+        REGISTRY.add(name, "1.0.0", {"index.js": ""})
+    session, before = session_of(cluster), len(INDEX.asked)
+    for wrong, right in ("lodahs", "lodash"), ("expres@^1", "express"):
+        code, text = refused(cluster, wrong, session=session)
+        assert code == "invalid_argument" and f"did you mean {right}" in text and len(INDEX.asked) == before, text
+    end = install(cluster, "lodahs", "@scope/part", session=session, unusual_names=True)
+    assert not end.get("isError"), end
+
+
+def test_package_json_of_the_workspace(cluster):
+    session = session_of(cluster)
+
+    def put(text):
+        assert out(cluster, f"open('package.json', 'w').write({text!r})", session, language="python") == ""
+
+    def ask(**more):
+        return cluster.call("install_package", {"session_id": session, "language": "node", "from_workspace": True, **more})
+
+    assert "package.json" in ask()["content"][0]["text"]
+    for text, says in (("{", "package.json, line 1"), ('{"dependencies": []}', "is no object"), ('{"dependencies": {"base": 1}}', "base: no range"),
+                       ('{"dependencies": {"base": "%s"}}' % ("1" * 300), "base: no range"), ("{}", "names no package"),
+                       (json.dumps({"dependencies": {f"p{n}": "1" for n in range(65)}}), "more than 64 packages"),
+                       ('{"dependencies": {"base": "file:/etc"}}', "is not a name"), ('{"dependencies": {"base": "git+ssh://x/y"}}', "is not a name")):
+        put(text)
+        end = ask()
+        assert end.get("isError") and says in end["content"][0]["text"], (text, end)
+    put('{"dependencies": {"base": "^1"}, "devDependencies": {"nowhere": "1"}, "scripts": {"install": "exit 1"}}')
+    got = {one["name"]: one["version"] for one in ask(packages=["@scope/part"])["structuredContent"]["packages"]}
+    assert got == {"base": "1.0.0", "@scope/part": got["@scope/part"]}, got
+    assert out(cluster, "console.log(require('base').version)", session) == "1.0.0\n"
+
+
 def test_names_and_versions_that_the_registry_does_not_have(cluster):
     session = session_of(cluster)
     installed(cluster, "base@1", session=session)

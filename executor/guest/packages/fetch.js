@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fetch.js i:REGISTRY | r:NAME[@VERSION]... - has npm install the packages, and what they need, into /workspace/shown, a tree
+// fetch.js i:REGISTRY | u: | r:NAME[@VERSION]... - has npm install the packages, and what they need, into /workspace/shown, a tree
 // as of node_modules, and writes what it installed to /workspace/report. Runs in a box of its own, whose only network is
 // that of the registry. npm checks each archive's digest; no script of a package is run.
 'use strict';
@@ -7,6 +7,8 @@
 const { spawnSync } = require('child_process');
 const fs = require('fs');
 const path = require('path');
+
+const { meant } = require('/cloister/packages/names.js');
 
 const ROOTS = '/etc/ssl/certs/ca-certificates.crt';
 const AT = '/workspace/work';
@@ -31,6 +33,9 @@ function check(npm, spec) {
 	}
 	if (!['version', 'range', 'tag'].includes(found.type) || !found.name || spec.startsWith('-'))
 		refuse(`packages: '${spec}' is not a name, or a name and a version, as in 'lodash@^4'`);
+	const known = words('u:').length > 0 ? undefined : meant(found.name);
+	if (known !== undefined)
+		refuse(`packages: did you mean ${known}? ${found.name} is one letter away from it. With unusual_names=true ${found.name} is installed.`);
 	return found.name;
 }
 
