@@ -135,7 +135,7 @@ are_found_by_name(void **unused)
 static void
 are_so_many_at_most(void **unused)
 {
-	char name[16];
+	char name[32];
 
 	(void)unused;
 	for (int i = 0; i < ORDER_MAX_ENVIRONMENTS; i++) {
