@@ -24,6 +24,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/types.h>
 #include <sys/wait.h>
@@ -245,27 +246,13 @@ inquiry_of_environment(size_t number, bool modules)
 	return line_of(inquiries[ORDER_MAX_RUNTIMES + number].text, modules);
 }
 
-/* "Python 3.11" */
-static size_t
-minor_version(const char *version)
+unsigned
+inquiry_minor(size_t number)
 {
-	size_t size = strcspn(version, ".\n");
+	unsigned minor = 0;
 
-	return version[size] == '.' ? size + 1 + strcspn(version + size + 1, ".\n") : size;
-}
-
-int
-inquiry_takes_packages(size_t number, struct err *e)
-{
-	const char *its = inquiry_of_environment(number, false);
-	const char *usual = inquiry_of_environment(0, false);
-	int size = (int)minor_version(its), other = (int)minor_version(usual);
-
-	if (size == other && strncmp(its, usual, (size_t)size) == 0)
-		return 0;
-	return err_set(e, ERR_invalid_argument,
-	    "packages: they are installed for %.*s, and the environment %s has %.*s", other, usual,
-	    environment_at(number)->name, size, its);
+	return sscanf(inquiry_of_environment(number, false), "Python 3.%u", &minor) == 1 ? minor
+	                                                                                 : 0;
 }
 
 int

@@ -23,8 +23,7 @@ void inquiry_open(void);
 /* A line, whose words end with a space or the line; "": it did not answer. */
 const char *inquiry_of_runtime(size_t number, enum inquiry_line);
 const char *inquiry_of_environment(size_t number, bool modules);
-/* Can an interpreter of the environment use packages that were made for the default one?  -1:
- * invalid_argument. */
-int inquiry_takes_packages(size_t number, struct err *);
+/* The minor version of the environment's Python, as 11; 0: it did not answer. */
+unsigned inquiry_minor(size_t number);
 /* Appends the words of a line. */
 int inquiry_words(const char *line, struct texts *to, struct err *);

@@ -5,7 +5,6 @@
  */
 #include "executor/packages/install_inner.h"
 
-#include "executor/inquiry.h"
 #include "executor/options.h"
 #include "executor/run/index_hosts.h"
 
@@ -138,6 +137,7 @@ install_script(struct install *in, const char *script, const struct texts *domai
 		.domains = domains,
 		.mounts = mounts,
 		.room = in->room.bytes > 0 ? &in->room : NULL,
+		.environment = in->ask.environment,
 		.owner = in->ask.owner,
 		.output = domains != NULL ? install_progress : NULL,
 		.done = done,
@@ -235,8 +235,6 @@ check(const struct install_ask *ask, struct err *e)
 			? "only packages of Python are built from source"
 			: "the operator of this server does not allow it (the setting "
 			  "package_builds)");
-	if (ask->language == language_python && inquiry_takes_packages(ask->environment, e) < 0)
-		return -1;
 	if (index_hosts_url(eco->index) == NULL || index_hosts_of(eco->index)->count == 0)
 		return err_set(e, ERR_unavailable,
 		    "%s is not installed on this server, or is configured for no index with a "

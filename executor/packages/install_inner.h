@@ -21,7 +21,8 @@ struct install {
 	struct files_tree tree; /* of it */
 	size_t next;            /* entry of it */
 	struct package_set *set;
-	bool pinned; /* the set had a package that the index was to name again */
+	unsigned python; /* minor version of that of the environment */
+	bool pinned;     /* the set had a package that the index was to name again */
 	struct packages_installed list;
 	struct err over; /* why it was stopped */
 	struct install *next_install;

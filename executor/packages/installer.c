@@ -204,7 +204,8 @@ run_script(void *self, const struct err *why)
 	struct installer *i = self;
 	const struct sandbox_code code = {
 		.language = i->language,
-		.zygote = pool_zygote(i->language, options.profile, 0),
+		.zygote = pool_zygote(
+		    i->language, options.profile, i->limits.box.environment),
 		.code = {
 			.data = i->code,
 			.size = strlen(i->code),
@@ -289,8 +290,8 @@ take_ready(void *self)
 	struct installer *i = self;
 
 	if (!pool_take(SANDBOX_ALONE, language_python,
-		pool_zygote(language_python, options.profile, 0), &i->limits, &i->workspace,
-		&i->sandbox))
+		pool_zygote(language_python, options.profile, i->limits.box.environment),
+		&i->limits, &i->workspace, &i->sandbox))
 		workspace_make(&i->limits.room, workspace_ready, i);
 	else
 		workspace_ready(i, i->workspace, NULL);
@@ -307,6 +308,7 @@ installer_begin(const struct installer_ask *ask, struct err *e)
 		return NULL;
 	}
 	*i = (struct installer){ .ask = *ask, .limits = limits_default };
+	i->limits.box.environment = ask->environment;
 	i->language = strstr(ask->script, ".js") != NULL ? language_node : language_python;
 	snprintf(i->code, sizeof i->code,
 	    i->language == language_node ? "require(\"/cloister/packages/%s\")"

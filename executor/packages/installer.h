@@ -18,6 +18,7 @@ struct installer_ask {
 	const struct texts *domains;         /* that it may reach; NULL: no network */
 	const struct box_mounts *mounts;     /* that it sees; NULL: none */
 	const struct workspace_limits *room; /* NULL: as a run has by default, maybe a ready box */
+	uint64_t environment;                /* whose Python runs it, if that does */
 	struct event_owner owner;
 	/* What it writes to stdout meanwhile; NULL: nobody looks. */
 	void (*output)(void *self, const char *data, size_t size);

@@ -69,15 +69,15 @@ find(const char *key)
 }
 
 size_t
-lock_find(const char *key, struct package *packages[ORDER_MAX_PACKAGES])
+lock_find(const char *key, unsigned python, struct package *packages[ORDER_MAX_PACKAGES])
 {
 	struct lock *lock = find(key);
 	size_t n = 0;
 
 	if (lock == NULL || loop_now_ms() > lock->until_ms)
 		return 0;
-	while (
-	    n < lock->digests.count && (packages[n] = package_find(lock->digests.items[n])) != NULL)
+	while (n < lock->digests.count &&
+	       (packages[n] = package_find(lock->digests.items[n], python)) != NULL)
 		n++;
 	if (n == lock->digests.count)
 		return n;

@@ -14,8 +14,9 @@
 /* The question in one form, whatever the order of its words; allocated with malloc.  NULL: no
  * memory. */
 char *lock_key(const char *language, const struct texts *words);
-/* All packages of the answer, which the caller then uses; their number.  0: ask the index. */
-size_t lock_find(const char *key, struct package *packages[ORDER_MAX_PACKAGES]);
+/* All packages of the answer for that Python (package.h), which the caller then uses; their number.
+ * 0: ask the index. */
+size_t lock_find(const char *key, unsigned python, struct package *packages[ORDER_MAX_PACKAGES]);
 /* Keeps the answer; without memory it is asked again. */
 void lock_keep(const char *key, const struct texts *digests);
 /* In stop(). */

@@ -153,7 +153,7 @@ report_read(void *self, struct blob *content, const struct err *e)
 		return;
 	}
 	name_tree(in, content, sha256);
-	tree = package_find(sha256);
+	tree = package_find(sha256, 0);
 	if (tree == NULL)
 		tree = keep(in, content, sha256, &why);
 	if (texts_add(&digests, sha256) == 0)
@@ -212,7 +212,7 @@ modules_begin(struct install *in, struct err *e)
 {
 	struct package *trees[ORDER_MAX_PACKAGES];
 
-	if (lock_find(in->key, trees) == 1) {
+	if (lock_find(in->key, 0, trees) == 1) {
 		if (take_tree(in, trees[0], true, e) < 0)
 			return -1;
 		end(in);

@@ -133,10 +133,10 @@ package_put(struct package *package)
 }
 
 struct package *
-package_find(const char *sha256)
+package_find(const char *sha256, unsigned python)
 {
 	for (struct package *package = packages.first; package != NULL; package = package->next)
-		if (strcmp(package->sha256, sha256) == 0)
+		if (package->python == python && strcmp(package->sha256, sha256) == 0)
 			return package_get(package);
 	return NULL;
 }

@@ -16,6 +16,7 @@
 struct package {
 	char sha256[HASH_HEX]; /* of its archive, */
 	uint64_t size;         /* and the bytes of that */
+	unsigned python;       /* minor version of the Python that it is for; 0: it is of npm */
 	char *name, *version;
 	struct workspace *workspace;
 	uint64_t bytes;     /* of memory that it takes */
@@ -33,8 +34,8 @@ char *package_normal(const char *name, size_t size);
 /* Reads name and version out of the name of a wheel; both are allocated with malloc.
  * invalid_argument: it is no such name. */
 int package_name(const char *file, char **name, char **version, struct err *);
-/* The one of that digest, which the caller then uses; NULL: there is none. */
-struct package *package_find(const char *sha256);
+/* The one of that digest for that Python, which the caller then uses; NULL: there is none. */
+struct package *package_find(const char *sha256, unsigned python);
 /* Takes the workspace and the texts of *made.  NULL: no memory, and both were released. */
 struct package *package_add(const struct package *made);
 struct package *package_get(struct package *);

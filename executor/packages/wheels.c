@@ -14,6 +14,7 @@
 #include "executor/packages/install_inner.h"
 #include "executor/packages/lock.h"
 
+#include "executor/inquiry.h"
 #include "executor/options.h"
 #include "executor/run/index_hosts.h"
 
@@ -108,7 +109,11 @@ static int
 keep(struct install *in, struct workspace *made, struct err *e)
 {
 	const struct tree_entry *wheel = &in->tree.items[in->next++];
-	struct package package = { .size = wheel->size, .workspace = made };
+	struct package package = {
+		.size = wheel->size,
+		.python = in->python,
+		.workspace = made,
+	};
 	struct workspace_limits left;
 	bool bare;
 
@@ -193,7 +198,7 @@ unpack_next(struct install *in)
 
 		if (!is_wheel(entry))
 			continue;
-		package = package_find(entry->sha256);
+		package = package_find(entry->sha256, in->python);
 		if (package == NULL) {
 			if (unpack(in, entry, &e) < 0)
 				install_finish(in, &e);
@@ -300,7 +305,7 @@ static int
 take_locked(struct install *in, struct err *e)
 {
 	struct package *packages[ORDER_MAX_PACKAGES];
-	size_t n = lock_find(in->key, packages);
+	size_t n = lock_find(in->key, in->python, packages);
 	int r = 0;
 
 	if (!fits(in, packages, n)) {
@@ -330,7 +335,12 @@ wheels_prepare(struct install *in, struct err *e)
 	}
 	if (add_pins(in, e) < 0 || install_arguments(in, "r:", &in->wanted, e) < 0)
 		return -1;
-	in->key = lock_key("python", &in->wanted);
+
+	char language[32];
+
+	in->python = inquiry_minor(in->ask.environment);
+	snprintf(language, sizeof language, "python3.%u", in->python);
+	in->key = lock_key(language, &in->wanted);
 	return in->key != NULL ? 0 : err_sys(e, "packages");
 }
 

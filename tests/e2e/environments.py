@@ -183,7 +183,7 @@ def test_what_starts_a_thread_is_not_imported_ahead(cluster):
 
 
 def test_another_version_of_python(cluster):
-    """It has no packages of a session, which are made for the default one."""
+    """Packages of a session are unpacked for it, and shared with no other version."""
     if not OTHERS:
         raise cases.Skip("this machine has no other Python that this user may run")
     for version in OTHERS:
@@ -193,8 +193,12 @@ def test_another_version_of_python(cluster):
             assert end["stdout"].startswith(f"hello of 1.0\n{version}.") and end["result"] == sys.maxsize and end["usage"]["start"] == "warm", end
         session = cluster.call("create_session", {"environment": name})["structuredContent"]["session_id"]
         SESSIONS.append(session)
-        code, text = shop.refused(cluster, "base", session=session)
-        assert code == "invalid_argument" and f"the environment {name} has Python {version}" in text, text
+        got = installed(cluster, "base==2.0", "free", session=session)
+        assert not got["free"]["cached"] and version_in(cluster, session) == "2.0", got
+        assert out(cluster, "import free, sys; print(free.x, free.__cached__)", session).endswith(f"cpython-{version.replace('.', '')}.pyc\n")
+        session = cluster.call("create_session", {"environment": name, "packages": ["Hello.World"]})["structuredContent"]["session_id"]
+        SESSIONS.append(session)
+        assert out(cluster, "cd /usr/local/bin; ./hello-cli; head -c 22 hello-cli", session, language="shell") == "hello of 1.0\n#!/usr/bin/env python3"
 
 
 def test_a_restarted_executor_knows_it(cluster):

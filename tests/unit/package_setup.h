@@ -89,5 +89,5 @@ find(char digit)
 	char sha256[HASH_HEX];
 
 	digest_of(digit, sha256);
-	return package_find(sha256);
+	return package_find(sha256, 0);
 }

@@ -76,7 +76,11 @@ it_is_found_by_its_digest(void **state)
 	struct package *package = package_of('a', "a", 1);
 
 	(void)state;
+	char sha256[HASH_HEX];
+
+	digest_of('a', sha256);
 	assert_null(find('b'));
+	assert_null(package_find(sha256, 11));
 	assert_ptr_equal(find('a'), package);
 	package_put(package);
 	package_put(package);

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import urllib.parse
 
+DEBIAN = ["/usr/lib/python3/dist-packages"]
 ROOTS = "/etc/ssl/certs/ca-certificates.crt"
 
 
@@ -40,8 +41,13 @@ def check_url(text, url, hosts):
 
 def read(requirements, unusual, hosts):
     """The requirements in their one form; a URL or a path is refused."""
-    from pip._vendor.packaging.requirements import InvalidRequirement, Requirement
-    from pip._vendor.packaging.utils import canonicalize_name
+    # An environment has no pip of its own; that of the installation behind it is for the same Python.
+    sys.path += ["{}/lib/python{}.{}/site-packages".format(sys.base_prefix, *sys.version_info), *DEBIAN[sys.base_prefix != "/usr":]]
+    try:
+        from pip._vendor.packaging.requirements import InvalidRequirement, Requirement
+        from pip._vendor.packaging.utils import canonicalize_name
+    except ImportError:
+        sys.exit("this environment's Python has no pip, so nothing can be installed for it")
 
     for text in requirements:
         try:
@@ -67,7 +73,8 @@ def main(words):
     with open("/workspace/pins", "w") as pins:
         pins.writelines(f"{pin}\n" for pin in given["p:"])
     way = ["wheel", "--prefer-binary", "--wheel-dir"] if given["b:"] else ["download", "--only-binary=:all:", "--dest"]
-    command = [sys.executable, "-m", "pip", "--isolated", "--disable-pip-version-check", "--no-input", "--no-color", *way, "/workspace/shown",
+    python = sys.executable if sys.prefix == sys.base_prefix else sys.base_prefix + "/bin/python3"
+    command = [python, "-m", "pip", "--isolated", "--disable-pip-version-check", "--no-input", "--no-color", *way, "/workspace/shown",
                "--no-cache-dir", "--progress-bar=off", "--retries=2", "--timeout=20", "--cert", ROOTS, "--constraint", "/workspace/pins"]
     for option, kind in ("--index-url", "i:"), ("--extra-index-url", "x:"):
         for url in given[kind]:

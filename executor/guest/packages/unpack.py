@@ -39,6 +39,18 @@ def unpack(wheel):
                 additional_metadata={"INSTALLER": b"cloister\n"})
 
 
+def name_any_python():
+    """Commands run by the Python that is first in PATH, that of the environment: packages are shared by environments."""
+    own = f"#!{sys.executable}\n".encode()
+    for name in os.listdir(ROOT + "/bin"):
+        with open(f"{ROOT}/bin/{name}", "r+b") as script:
+            text = script.read()
+            if text.startswith(own):
+                script.seek(0)
+                script.write(b"#!/usr/bin/env python3\n" + text[len(own):])
+                script.truncate()
+
+
 def compile_all():
     """Boxes write no bytecode into packages; without it each import of pandas would take a second."""
     compileall.compile_dir(ROOT + "/lib", quiet=2, rx=re.compile("/tests?/"), stripdir=ROOT, prependdir="/usr/local",
@@ -49,5 +61,7 @@ os.umask(0o022)
 os.chmod("/workspace", 0o711)
 os.mkdir(ROOT)
 unpack(sys.argv[1])
+if os.path.isdir(ROOT + "/bin"):
+    name_any_python()
 if os.path.isdir(ROOT + "/lib"):
     compile_all()
