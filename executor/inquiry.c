@@ -24,7 +24,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
 #include <sys/wait.h>
@@ -249,10 +249,12 @@ inquiry_of_environment(size_t number, bool modules)
 unsigned
 inquiry_minor(size_t number)
 {
-	unsigned minor = 0;
+	static const char before[] = "Python 3.";
+	const char *version = inquiry_of_environment(number, false);
 
-	return sscanf(inquiry_of_environment(number, false), "Python 3.%u", &minor) == 1 ? minor
-	                                                                                 : 0;
+	if (strncmp(version, before, sizeof before - 1) != 0)
+		return 0;
+	return (unsigned)strtoul(version + sizeof before - 1, NULL, 10);
 }
 
 int
