@@ -160,7 +160,7 @@ def test_I18_numbers_out_of_bounds(box):
     with builder(box) as b:
         assert b.ask(order(WORKSPACE, 1))[2] == 0
         for field, more in {"memory_bytes": {"memory": 1 << 60}, "tmp_bytes": {"tmp": 1 << 60}, "processes": {"processes": 5000},
-                            "open_files": {"open_files": 1 << 40}, "workspace": {"workspace": 0}, "id": {"id_": 4097}}.items():
+                            "open_files": {"open_files": 1 << 40}, "workspace": {"workspace": 0}, "environment": {"environment": 99}, "id": {"id_": 4097}}.items():
             kind, _, code, text = b.ask(order(BOX, **{"id_": 2, "workspace": 1, **more}))
             assert kind == ENDED and code != 0 and field in text, (field, text)
         null = three()
@@ -201,6 +201,9 @@ def test_I18_things_that_are_not_there(box):
         assert b.ask(order(BOX, 1, 5))[:3] == (STARTED, 1, 0)
         assert "there is no such" in b.ask(order(PROGRAM, 2, box=1, runtime=9), null)[3]
         assert "there is no such" in b.ask(order(PROGRAM, 2, box=1, zygote=1), null)[3]
+        b.send(order(KILL, 1)), b.until(ENDED, 1)
+        assert b.ask(order(BOX, 1, 5, environment=7))[:3] == (STARTED, 1, 0)
+        assert "no program for it" in b.ask(order(PROGRAM, 2, box=1), null)[3]  # Python
         b.send(order(KILL, 1)), b.until(ENDED, 1)
         close(null)
 

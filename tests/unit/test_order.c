@@ -118,6 +118,8 @@ static const struct {
 	BAD(12, place, ORDER_PLACES, "place"),
 	BAD(13, place, UINT32_MAX, "place"),
 	BAD(14, box, 0, "box"),
+	BAD(2, environment, ORDER_MAX_ENVIRONMENTS, "environment"),
+	BAD(2, environment, UINT32_MAX, "environment"),
 };
 
 static void
