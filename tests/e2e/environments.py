@@ -201,6 +201,21 @@ def test_another_version_of_python(cluster):
         assert out(cluster, "cd /usr/local/bin; ./hello-cli; head -c 22 hello-cli", session, language="shell") == "hello of 1.0\n#!/usr/bin/env python3"
 
 
+def test_the_command_runs_in_one(_):
+    """Its daemons find the environments in their state directory, without a setting."""
+    with tempfile.TemporaryDirectory(prefix="cloister-run-") as where:
+        program = os.path.join(where, "program.py")
+        with open(program, "w", encoding="ascii") as file:
+            file.write("import hello\nhello.main()\n")
+        place = [f"--state={STATE}", f"--run={STATE}/run"]
+        try:
+            done = subprocess.run([os.path.join(BIN, "cloister"), "run", "--environment", "first", *place, program], stdin=subprocess.DEVNULL,
+                                  capture_output=True, text=True, timeout=60)
+            assert done.stdout == "hello of 1.0\n", done
+        finally:
+            subprocess.run([os.path.join(BIN, "cloister"), "down", *place], stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=True)
+
+
 def test_a_restarted_executor_knows_it(cluster):
     """Also one that was made meanwhile; its name comes before the others'."""
     command("add", "a-new-one", "base==2.0")
