@@ -8,7 +8,8 @@
  *
  * Trusts the user, who chooses the packages, and pip.  Only wheels are installed, so that no code
  * of a package runs here; a package that wants to run at the start of each interpreter (an `import`
- * line in a *.pth file) is refused, because interpreters are prepared outside of boxes.
+ * line in a *.pth file, or sitecustomize) is refused, because interpreters are prepared outside of
+ * boxes.
  */
 #include "compose/cloister/environment.h"
 
@@ -271,24 +272,46 @@ runs_code(const char *path)
 	return runs;
 }
 
-static int
-check_paths(const char *directory, struct err *e)
+/* The first file of site-packages that matches, and that runs code at each start; NULL: none. */
+static char *
+starter(const char *directory, const char *match, bool (*runs)(const char *path))
 {
 	auto_free char *pattern = NULL;
 	glob_t found = { 0 };
-	int status = 0;
+	char *name = NULL;
 
-	if (asprintf(&pattern, "%s/lib/python3*/site-packages/*.pth", directory) < 0)
-		return err_sys(e, "environment");
+	must(asprintf(&pattern, "%s/lib/python3*/site-packages/%s", directory, match) >= 0);
 	glob(pattern, 0, NULL, &found);
-	for (size_t i = 0; i < found.gl_pathc && status == 0; i++)
-		if (runs_code(found.gl_pathv[i]))
-			status = err_set(e, ERR_denied,
-			    "%s would run code of its package at each start of an interpreter, "
-			    "outside of boxes; leave that package out",
-			    strrchr(found.gl_pathv[i], '/') + 1);
+	for (size_t i = 0; i < found.gl_pathc && name == NULL; i++)
+		if (runs == NULL || runs(found.gl_pathv[i]))
+			name = strdup(strrchr(found.gl_pathv[i], '/') + 1);
 	globfree(&found);
-	return status;
+	return name;
+}
+
+/* What Python's module `site` runs. */
+static int
+check_paths(const char *directory, struct err *e)
+{
+	static const struct {
+		const char *match;
+		bool (*runs)(const char *path);
+	} kinds[] = {
+		{ "*.pth", runs_code },
+		{ "sitecustomize*", NULL },
+		{ "usercustomize*", NULL },
+	};
+
+	for (size_t i = 0; i < COUNT(kinds); i++) {
+		auto_free char *name = starter(directory, kinds[i].match, kinds[i].runs);
+
+		if (name != NULL)
+			return err_set(e, ERR_denied,
+			    "%.100s would run code of its package at each start of an "
+			    "interpreter, outside of boxes; leave that package out",
+			    name);
+	}
+	return 0;
 }
 
 /* What a program has installed by pip (/user/base in a box) and the packages of a session

@@ -55,6 +55,8 @@ def prepare():
         os.makedirs(path, exist_ok=True)
         os.chmod(path, 0o755)
     INDEX.add(wheel("early_bird", "1.0", {"early_bird.py": "", "early_bird.pth": "import early_bird\n"}))
+    for name in "sitecustomize", "usercustomize":
+        INDEX.add(wheel(name, "1.0", {f"{name}/__init__.py": f"open('{STATE}/ran', 'w')"}))
     command("add", "first", "Hello.World")
     command("add", "second", "--venv", made_venv("venvs/own"), "--ahead=of_the_venv,with_a_thread")
     for version, path in OTHERS.items():
@@ -73,7 +75,9 @@ def test_names_and_packages_are_checked(_):
 
 
 def test_a_package_that_runs_at_each_start_is_refused(_):
-    assert "early_bird.pth would run code" in command("add", "early", "early-bird", fails=True)
+    for package, file in ("early-bird", "early_bird.pth"), ("sitecustomize", "sitecustomize"), ("usercustomize", "usercustomize"):
+        assert f"{file} would run code" in command("add", "early", package, fails=True)
+    assert not os.path.exists(STATE + "/ran")
     assert sorted(name for name in os.listdir(STATE + "/environments") if "early" in name) == []
 
 
