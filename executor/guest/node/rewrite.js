@@ -175,7 +175,8 @@ function imports_by_us(source, tree) {
 	return text;
 }
 
-const RETURN = 'return (';
+/* Behind a comma V8 notes where the expression begins, as it does for a statement; else an error is told to be at `return`. */
+const RETURN = 'return (0,';
 
 /* Where the only statement is made a value: in front of the code, comments included, but behind a hash bang. */
 function front(source, last) {
@@ -186,7 +187,7 @@ function front(source, last) {
 function return_last(text, tree, last) {
 	const before = tree.body.at(-2);
 	if (before !== undefined)
-		text.replace(before.end, before.end, ';return (');
+		text.replace(before.end, before.end, `;${RETURN}`);
 	else
 		text.replace(front(text.source, last), front(text.source, last), RETURN);
 	const semicolon = text.source[last.end - 1] === ';' ? 1 : 0; /* and a comment may stand before it */
