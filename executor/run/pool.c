@@ -34,6 +34,7 @@ enum {
 	AT_ONCE = 4,        /* made at the same time */
 	LATER_MS = 3,       /* after one was taken, if its call is not answered before */
 	SOON_MS = 1,        /* after that: the answer still passes through three processes */
+	EARLY_MS = 3000,    /* after the start: environments are called for */
 	IDLE_MS = 5000,     /* without a call: a line is made shorter */
 	FORGET_MS = 300000, /* without a call: a line is emptied */
 	BACK_OFF_MS = 100,  /* after a box died; doubled each time */
@@ -70,7 +71,7 @@ struct line {
 static struct {
 	struct line lines[2 * (ORDER_MAX_RUNTIMES + ORDER_MAX_ENVIRONMENTS)];
 	size_t count;
-	uint64_t timer, tick;
+	uint64_t timer, tick, early;
 	bool stopped;
 	struct pool_counts counts;
 } pool;
@@ -470,6 +471,24 @@ add_lines(enum sandbox_kind kind)
 			add_line(kind, (unsigned)i, 0, 0);
 }
 
+/* Their zygotes import large libraries, for seconds, which the first caller need not wait for. */
+static void
+call_for_environments(void *self)
+{
+	(void)self;
+	pool.early = 0;
+	for (size_t i = 0; i < pool.count; i++) {
+		struct line *line = &pool.lines[i];
+
+		if (line->environment == 0 || line->kind != SANDBOX_ALONE)
+			continue;
+		line->called_for = true;
+		line->taken_ms = loop_now_ms();
+		line->want = least(line);
+	}
+	fill(NULL);
+}
+
 void
 pool_start(void)
 {
@@ -479,6 +498,8 @@ pool_start(void)
 		return;
 	add_lines(SANDBOX_ALONE);
 	add_lines(SANDBOX_SESSION);
+	if (environment_count() > 1)
+		pool.early = loop_after(EARLY_MS, call_for_environments, NULL);
 	fill(NULL);
 }
 
@@ -488,7 +509,8 @@ pool_stop(void)
 	pool.stopped = true;
 	loop_unset(pool.timer);
 	loop_unset(pool.tick);
-	pool.timer = pool.tick = 0;
+	loop_unset(pool.early);
+	pool.timer = pool.tick = pool.early = 0;
 	for (size_t i = 0; i < pool.count; i++) {
 		while (pool.lines[i].waits != NULL)
 			pool_leave(pool.lines[i].waits);

@@ -2,6 +2,7 @@
 /* test_pool.c - boxes made in advance: how many exist, who gets one, and what happens to those
  * that die; and a sandbox that makes one if the pool is empty. */
 #include "fake.h"
+#include "scratch.h"
 
 #include "executor/environment.h"
 #include "executor/options.h"
@@ -16,6 +17,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <cmocka.h>
 
@@ -431,6 +433,46 @@ tells_the_builder_of_its_zygotes(void **state)
 	texts_clear(&texts);
 }
 
+static void
+make_environment(const char *state, const char *path)
+{
+	char whole[256];
+
+	snprintf(whole, sizeof whole, "%s/environments%s", state, path);
+	assert_int_equal(mkdir(whole, 0755), 0);
+}
+
+/* Its zygote imports for seconds, which no caller waits for if none comes at once.  The last test:
+ * the environment stays. */
+static void
+calls_for_environments_after_a_while(void **unused)
+{
+	static char state[] = "/tmp/cloister-pool-XXXXXX";
+	size_t forked;
+
+	(void)unused;
+	assert_int_equal(scratch_make(state), 0);
+	make_environment(state, "");
+	make_environment(state, "/one");
+	make_environment(state, "/one/bin");
+	make_environment(state, "/one/bin/python3"); /* it can be entered, as a program executed */
+	environment_open(state);
+	assert_int_equal(environment_count(), 2);
+	pool_stop();
+	fake_bury();
+	pool_start();
+	make_all();
+	forked = fake.forked;
+	fake_pass(2000);
+	make_all();
+	assert_int_equal(fake.forked, forked);
+	fake_pass(2000);
+	make_all();
+	assert_int_equal(fake.forked, forked + 1);
+	assert_int_equal(pool_counts()->waiting, LEAST + 1);
+	scratch_remove(state);
+}
+
 /* ---- sandboxes ---- */
 
 struct run {
@@ -579,6 +621,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(runs_though_the_box_died_that_it_took, begin, end),
 		cmocka_unit_test_setup_teardown(tries_once_more_from_the_file, begin, end),
 		cmocka_unit_test_setup_teardown(tells_which_start_it_was, begin, end),
+		cmocka_unit_test_setup_teardown(calls_for_environments_after_a_while, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
