@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_pool.c - boxes made in advance: how many exist, who gets one, and what happens to those
  * that die; and a sandbox that makes one if the pool is empty. */
-#include "fake.h"
-#include "scratch.h"
+#include "pool_setup.h"
 
-#include "executor/environment.h"
 #include "executor/options.h"
 #include "executor/run/limits.h"
 #include "executor/run/pool.h"
@@ -17,32 +15,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <cmocka.h>
-
-enum {
-	BASIC = 1,
-	SCIENCE = 2,
-	RUNS = 2, /* that the pool is ready for, */
-	SESSIONS = 1,
-	LEAST = RUNS + SESSIONS,
-};
-
-/* Makes all that was ordered, until nothing more is. */
-static void
-make_all(void)
-{
-	bool more = true;
-
-	while (more) {
-		more = fake_find(FAKE_WORKSPACE) != NULL;
-		if (more)
-			fake_make(NULL);
-		while (fake_ready())
-			more = true;
-	}
-}
 
 static int
 begin(void **state)
@@ -404,75 +378,6 @@ is_off_where_it_is_switched_off(void **state)
 	assert_false(take(&taken, language_python, 0));
 }
 
-static void
-knows_the_zygote_of_a_profile(void **state)
-{
-	(void)state;
-	assert_int_equal(pool_zygote(language_python, "open", 0), BASIC);
-	assert_int_equal(pool_zygote(language_python, "basic,data_science", 0), SCIENCE);
-	assert_int_equal(pool_zygote(language_python, "data_science, network", 0), SCIENCE);
-	assert_int_equal(pool_zygote(language_python, "data_sciences", 0), BASIC);
-	assert_int_equal(pool_zygote(language_node, "data_science", 0), 0);
-}
-
-static void
-tells_the_builder_of_its_zygotes(void **state)
-{
-	struct texts texts = { 0 };
-	struct err e;
-
-	(void)state;
-	environment_open(NULL);
-	assert_int_equal(pool_arguments(&texts, &e), 0);
-	assert_int_equal(texts.count, 3 + 2 * 4);
-	assert_string_equal(texts.items[0], "python");
-	assert_string_equal(texts.items[3], "zygote");
-	assert_string_equal(texts.items[5], options.preimport);
-	assert_string_equal(texts.items[6], "--");
-	assert_non_null(strstr(texts.items[9], ",numpy"));
-	texts_clear(&texts);
-}
-
-static void
-make_environment(const char *state, const char *path)
-{
-	char whole[256];
-
-	snprintf(whole, sizeof whole, "%s/environments%s", state, path);
-	assert_int_equal(mkdir(whole, 0755), 0);
-}
-
-/* Its zygote imports for seconds, which no caller waits for if none comes at once.  The last test:
- * the environment stays. */
-static void
-calls_for_environments_after_a_while(void **unused)
-{
-	static char state[] = "/tmp/cloister-pool-XXXXXX";
-	size_t forked;
-
-	(void)unused;
-	assert_int_equal(scratch_make(state), 0);
-	make_environment(state, "");
-	make_environment(state, "/one");
-	make_environment(state, "/one/bin");
-	make_environment(state, "/one/bin/python3"); /* it can be entered, as a program executed */
-	environment_open(state);
-	assert_int_equal(environment_count(), 2);
-	pool_stop();
-	fake_bury();
-	pool_start();
-	make_all();
-	forked = fake.forked;
-	fake_pass(2000);
-	make_all();
-	assert_int_equal(fake.forked, forked);
-	fake_pass(2000);
-	make_all();
-	assert_int_equal(fake.forked, forked + 1);
-	assert_int_equal(pool_counts()->waiting, LEAST + 1);
-	scratch_remove(state);
-}
-
 /* ---- sandboxes ---- */
 
 struct run {
@@ -616,12 +521,9 @@ main(void)
 		cmocka_unit_test_setup_teardown(turns_away_who_waits_for_what_died, begin, end),
 		cmocka_unit_test_setup_teardown(who_left_is_served_no_more, begin, end),
 		cmocka_unit_test_setup_teardown(is_off_where_it_is_switched_off, begin, end),
-		cmocka_unit_test_setup_teardown(knows_the_zygote_of_a_profile, begin, end),
-		cmocka_unit_test_setup_teardown(tells_the_builder_of_its_zygotes, begin, end),
 		cmocka_unit_test_setup_teardown(runs_though_the_box_died_that_it_took, begin, end),
 		cmocka_unit_test_setup_teardown(tries_once_more_from_the_file, begin, end),
 		cmocka_unit_test_setup_teardown(tells_which_start_it_was, begin, end),
-		cmocka_unit_test_setup_teardown(calls_for_environments_after_a_while, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
