@@ -60,7 +60,7 @@ def test_F02_host_is_absent(box):
 
 def test_F02_root_is_what_it_should_be(box):
     """F-02, I14: the root holds these names and no other."""
-    tops = {"cloister", "dev", "etc", "mnt", "node_modules", "packages", "proc", "run", "sandbox", "sys", "tmp", "usr", "workspace"}
+    tops = {"cloister", "dev", "etc", "mnt", "node_modules", "packages", "proc", "run", "sandbox", "sys", "tmp", "user", "usr", "workspace"}
     tops |= {name for name in ("bin", "sbin", "lib", "lib32", "lib64", "libx32") if os.path.lexists("/" + name)}
     tries = box.tries("for d in '/', '/dev', '/etc', '/run', '/sys': tell(d, ' '.join(sorted(os.listdir(d))))")
     assert tries["/run"] == "cpuinfo loadavg meminfo processors stat uptime" and tries["/sys"] == "devices", tries
