@@ -213,6 +213,8 @@ prepare_telling(struct call_out *call, void *reply)
 	call->telling = t;
 	call->pending.cancel = cancel_nothing;
 	loop_unset(call->long_timer);
+	/* Else a task that is being made would end the call, while a thread has its reply. */
+	task_leave(take_ptr(call->keeping));
 }
 
 /* A reply that the client can request again may not wait in memory. */
