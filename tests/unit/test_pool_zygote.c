@@ -30,6 +30,7 @@ begin(void **state)
 		return -1;
 	options.pool_min = RUNS;
 	options.pool_max = 16;
+	environment_open(NULL); /* the default one has the texts of the settings */
 	return 0;
 }
 
@@ -61,7 +62,6 @@ tells_the_builder_of_its_zygotes(void **state)
 	struct err e;
 
 	(void)state;
-	environment_open(NULL);
 	assert_int_equal(pool_arguments(&texts, &e), 0);
 	assert_int_equal(texts.count, 3 + 2 * 4);
 	assert_string_equal(texts.items[0], "python");
