@@ -137,6 +137,18 @@ check_wish(struct wish *wish, struct err *e)
 	return 0;
 }
 
+/* A command that takes nothing but a name. */
+static int
+check_bare(const struct wish *wish, struct err *e)
+{
+	if (wish->npackages > 0)
+		return err_set(
+		    e, ERR_invalid_argument, "'%.64s' is one word too many", wish->packages.text);
+	if (wish->requirements != NULL || wish->venv != NULL || wish->ahead != NULL)
+		return err_set(e, ERR_invalid_argument, "its flags are those of environment add");
+	return 0;
+}
+
 /* ---- directories ---- */
 
 /* <state>/environments, which programs may read. */
@@ -515,7 +527,7 @@ environment_on_remove(int argc, char **argv)
 
 	if (words_help(command, argc, argv))
 		return 0;
-	if (read_wish(&wish, argc, argv, &e) < 0)
+	if (read_wish(&wish, argc, argv, &e) < 0 || check_bare(&wish, &e) < 0)
 		return words_fail(command, &e);
 
 	auto_fd int all = open_all(&e);

@@ -69,7 +69,8 @@ def test_names_and_packages_are_checked(_):
     for words, says in ((("add", "Upper", "base"), "NAME"), (("add", "default", "base"), "NAME"),
                         (("add",), "NAME"), (("add", "empty"), "give packages"), (("add", "both", "base", "--venv=/"), "--venv"),
                         (("add", "no", "--venv=/var"), "bin/python3"), (("add", "no", "nowhere-to-be-found"), "No matching"),
-                        (("add", "no", "--requirements=/nonexistent"), "/nonexistent"), (("remove", "no"), "no environment")):
+                        (("add", "no", "--requirements=/nonexistent"), "/nonexistent"), (("remove", "no"), "no environment"),
+                        (("remove", "first", "second"), "'second' is one word too many"), (("remove", "first", "--venv=/x"), "flags")):
         assert says in command(*words, fails=True), words
     assert [line.split()[0] for line in command("list").splitlines()][:2] == ["first", "second"]
 
@@ -82,7 +83,7 @@ def test_a_package_that_runs_at_each_start_is_refused(_):
 
 
 def test_one_takes_the_place_of_another(_):
-    command("add", "third", "base==1.0")
+    command("add", "third", "--packages", "base==1.0")
     first = os.path.realpath(STATE + "/environments/third")
     with open(STATE + "/needs.txt", "w", encoding="ascii") as file:
         file.write("base==2.0\n")

@@ -4,6 +4,9 @@
 
 #include "fake.h"
 
+#include "executor/options.h"
+#include "executor/runtime.h"
+
 enum {
 	BASIC = 1,
 	SCIENCE = 2,
@@ -25,4 +28,18 @@ make_all(void)
 		while (fake_ready())
 			more = true;
 	}
+}
+
+/* Settings for so few boxes; the pool is not started. */
+static inline int
+set_up_pool(void)
+{
+	struct err e;
+
+	fake_reset();
+	if (fake_options(&e) < 0 || runtime_open(&e) < 0)
+		return -1;
+	options.pool_min = RUNS;
+	options.pool_max = 16;
+	return 0;
 }

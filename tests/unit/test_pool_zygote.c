@@ -22,14 +22,9 @@
 static int
 begin(void **state)
 {
-	struct err e;
-
 	(void)state;
-	fake_reset();
-	if (fake_options(&e) < 0 || runtime_open(&e) < 0)
+	if (set_up_pool() < 0)
 		return -1;
-	options.pool_min = RUNS;
-	options.pool_max = 16;
 	environment_open(NULL); /* the default one has the texts of the settings */
 	return 0;
 }

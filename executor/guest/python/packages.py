@@ -60,7 +60,7 @@ def look(shadows, scope):
     """Returns whether the program can install packages itself."""
     add(DIRECTORY)
     try:
-        os.makedirs(USER, exist_ok=True)  # if it were missing now, it would be for the import system until it is told otherwise
+        os.makedirs(USER, exist_ok=True)  # the import system remembers a missing directory until its caches are dropped
         add(USER)  # before the other, as in the interpreters that the program starts
     except OSError:
         pass
