@@ -39,6 +39,12 @@ METHODS = {
     "tools/call": '"name":"terminate_session","arguments":{"session_id":"s"},"inputResponses":{"confirm":{"action":"accept"}},"requestState":"AA"',
     "tools/list": "",
 }
+REQUESTS = [
+    "GET /simple/ HTTP/1.1\r\nHost: a.test\r\nAuthorization: Basic eDp5\r\nConnection: keep-alive\r\n\r\nGET / HTTP/1.1\r\nHost: a.test:443\r\n\r\n",
+    "POST /u HTTP/1.1\r\nhost:a.test\r\nContent-Length: 5\r\nAccept-Encoding: gzip\r\n\r\nhelloGET / HTTP/1.1\r\nHost: a.test\r\n\r\n",
+    "PUT /u HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\nConnection: close, TE\r\n\r\n5;x=y\r\nhello\r\n0\r\n\r\n",
+    "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+]
 PATHS = ["data/a.csv", "/workspace/a%25.csv", "/mnt/data/x", "%FF%0A/b", "a/../b", "a//b", "\u202e\u00e9/\U0001f40d"]
 CODES = [
     "import os, math as m\nfrom a.b import *\nfrom . import c\nprint(eval('1'), ().__class__)\n",
@@ -214,6 +220,10 @@ def main(golden, directory):
     inputs["order"] = [order(kind, {4: 3, 5: 1}.get(kind, 0)) for kind in range(1, 10)]
     inputs["headers"] = [bytes([which]) + text.encode() for which, text in HEADERS]
     inputs["hello"] = [b"GET / HTTP/1.1\r\nHost: a.test:80\r\nX: y\r\n\r\n", client_hello("a.test"), client_hello("a.b.example.test")]
+    inputs["request"] = [bytes([7]) + text.encode() for text in REQUESTS]
+    inputs["netrc"] = [b'machine a.test login me password 12345678\n# more\nmachine b.test password "a\\"b 45678" login x\n',
+                       b"default login x", b"macdef y"]
+    inputs["echo"] = [b"\3\2abcabx", b"\x01\x01" + b"secret sec ret" * 3]
     question = b"\1\2\1\0\0\1\0\0\0\0\0\0\1a\4test\0\0\1\0\1"
     inputs["dns"] = [question, question[:2] + b"\x81\x80\0\1\0\1" + question[8:] + b"\xc0\x0c\0\1\0\1\0\0\0\0\0\4\1\2\3\4"]
     for name, seeds in inputs.items():
